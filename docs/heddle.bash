@@ -2,10 +2,11 @@
 _heddle() {
 	local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=
 	if [ "$COMP_CWORD" = 1 ]; then
-		words="open check atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare diff merge shake explore doctor lesson"
+		words="open check fix-check atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare diff merge shake explore doctor lesson"
 	else case "${COMP_WORDS[1]}" in
 	open) words="--exe --spec --report --at --notes --script --lenient --help --quiet --version" ;;
-	check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --lenient --format --help --quiet --version" ;;
+	check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --baseline --lenient --format --help --quiet --version" ;;
+	fix-check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --lenient --format --help --quiet --version" ;;
 	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --split --heap --all --baseline --lenient --format --help --quiet --version" ;;
 	commute) words="--spec --analysis --pairs --direct --bounded --verdicts --budget --baseline --lenient --format --help --quiet --version" ;;
 	spec) words="--format --help --quiet --version" ;;

@@ -1,5 +1,5 @@
 /*
- * tree.h - making declarations: what the parser needs of spec.c and nobody else does.
+ * tree.h - constructors of declarations, for the parser alone.
  */
 #ifndef HEDDLE_COMMUTE_TREE_H
 #define HEDDLE_COMMUTE_TREE_H

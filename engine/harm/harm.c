@@ -2,7 +2,6 @@
 #include "engine/harm/harm.h"
 
 #include "engine/base/file.h"
-#include "engine/predict/stuck.h"
 
 #include <errno.h>
 #include <string.h>

@@ -106,6 +106,36 @@ is "$status" 1 "several traces"
 run "$HEDDLE" check --format sarif -o bank3 -- ./bank
 is "$(json '$d->{runs}[0]{results}[0]{ruleId}')" data-race "SARIF"
 
+# a report of check is one as any other: --baseline, diff, merge, SARIF
+"$HEDDLE" check -o bank --format json -- ./bank >bank.json 2>/dev/null
+"$HEDDLE" check -o lock --format json -- ./lock_order >lock.json 2>/dev/null
+run "$HEDDLE" check -o b --baseline bank.json --format json -- ./bank
+is "$status $(json '$d->{findings}[0]{baselineState} . " " . $d->{baseline}{new}')" "0 unchanged 0" "--baseline: nothing is new"
+run "$HEDDLE" check -o b --baseline bank.json -- ./bank
+like "$out" "against the baseline: 0 new, 1 known, 0 gone" "as text"
+run "$HEDDLE" check -o b --baseline lock.json --format json -- ./bank
+is "$status $(json '$d->{baseline}{new} . " " . $d->{baseline}{absent} . " " . $d->{absent}[0]{kind}')" "1 1 1 deadlock" "--baseline: one is new, one is gone"
+run "$HEDDLE" diff bank.json bank.json
+is "$status" 0 "diff of reports of check"
+run "$HEDDLE" diff lock.json bank.json --format json
+is "$status $(json '$d->{findings}[0]{baselineState} . " " . $d->{absent}[0]{kind}')" "1 new deadlock" "what is new, what is gone"
+"$HEDDLE" races bank.run0.hdl --format json >races.json
+run "$HEDDLE" diff races.json bank.json
+is "$status" 0 "against a report of another command: its kinds alone"
+run "$HEDDLE" diff lock.json races.json --format json
+is "$(json 'scalar @{$d->{absent}}')" 0 "of which a deadlock is none"
+run "$HEDDLE" diff bank.json bank.run0.hdl
+is "$status" 0 "against a trace"
+run "$HEDDLE" merge bank.json lock.json bank.json --format json
+is "$status $(json 'join " ", map { $_->{kind} . scalar(@{$_->{runs}}) } @{$d->{findings}}')" \
+	"1 $(perl -MJSON::PP -e 'sub n { local $/; open F, "<", $_[0]; my $d = decode_json(<F>); my $f = $d->{findings}[0]; $f->{kind} . $_[1] * @{$f->{runs}} } print join " ", n("bank.json", 2), n("lock.json", 1)')" "merge: one list, with the runs of all"
+run "$HEDDLE" merge bank.json lock.json
+like "$out" "2 findings in [0-9]+ runs" "as text"
+run "$HEDDLE" merge bank.json lock.json --format sarif
+is "$status $(json 'join " ", map { $_->{ruleId} } @{$d->{runs}[0]{results}}')" "1 data-race deadlock" "as SARIF"
+run "$HEDDLE" merge bank.json races.json
+is "$status" 2 "reports of two commands are not merged"
+
 run "$HEDDLE" check
 is "$status" 2 "no program, no trace"
 run "$HEDDLE" check -- ./no-such-program

@@ -441,6 +441,22 @@ struct became *became_find(const struct report_file *gone, const struct match_si
 	return NULL;
 }
 
+void became_rename(struct report_file *findings, const struct trace *t)
+{
+	struct names names = { 0 };
+
+	names_init(&names, t);
+	for (guint i = 0; i < findings->findings->len; i++) {
+		struct filed_finding *f =
+		        &g_array_index(findings->findings, struct filed_finding, i);
+		json_t *moved = with_new_names(&names, f->fields);
+
+		json_decref(f->fields);
+		f->fields = moved;
+	}
+	names_release(&names);
+}
+
 void became_free(struct became *became, const struct report_file *gone)
 {
 	for (guint i = 0; became != NULL && i < gone->findings->len; i++) {

@@ -13,6 +13,23 @@
 #include "tui/batch/places.h"
 #include "tui/batch/report_file.h"
 
+/* The options of the commands that make a checkup. */
+#define CHECKUP_OPTIONS \
+	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 }, \
+	        { "runs", "N", "how many recordings (default 12)", 'n' }, \
+	        { "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 }, \
+	        { "expect", "FILE", "what the program prints when it is right", 0 }, \
+	        { "spec", "FILE", "specification of objects; may be repeated", 0 }, \
+	        { "no-harm", NULL, \
+		  "do not run both orders of a finding to compare what comes of them", 0 }, \
+	        { "timeout", "SECONDS", "end a run after this time (default 10)", 0 }, \
+	{ \
+		"output", "PREFIX", \
+		        "of the files that are written: PREFIX.runN.hdl, PREFIX.N.wit " \
+		        "(default: check)", \
+		        'o' \
+	}
+
 struct checkup_run {
 	const char *strategy; /* static: one of record_strategies, "explored", "both orders",
 	                       * "given" for a trace of the command line */
@@ -42,16 +59,16 @@ struct checked { /* a finding of the list */
 
 struct checkup {
 	/* asked for; borrowed */
-	char **argv;            /* NULL: traces were given */
-	const GPtrArray *specs; /* char * */
+	char **argv;      /* NULL: traces were given */
+	GPtrArray *specs; /* char * */
 	GPtrArray *binds; /* owned: those of them with bind lines, which are recorded with */
-	const struct finals *finals;
+	struct finals *finals;
 	const char *prefix; /* of the files that are written */
 	char *expected;     /* owned: what a run has to print, or NULL */
 	const char *expected_file;
 	uint32_t runs_asked;
 	unsigned timeout_ms;
-	bool harm, lenient, streams;
+	bool harm, lenient, streams, writes; /* writes: witnesses */
 	gint64 began, deadline; /* microseconds of the monotonic clock; deadline 0: none */
 	const volatile int *interrupted;
 	int output, errors; /* files without a name, for a run's streams */
@@ -78,6 +95,14 @@ struct checkup {
 	const char *doing; /* static */
 };
 
+/* checkup.c: what `a` asks for (CHECKUP_OPTIONS); false: it was said what is wrong.
+ * checkup_close in either case. */
+bool checkup_open(struct checkup *c, const struct arguments *a);
+void checkup_close(struct checkup *c);
+/* All of it, of the program or else of traces (char *); the list is in its order then.  False:
+ * the error was said. */
+bool checkup_run(struct checkup *c, const GPtrArray *traces);
+
 /* Has the time come, or Ctrl-C? */
 bool checkup_over(const struct checkup *c);
 /* Seconds that are left; a large number without a budget. */
@@ -98,6 +123,8 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
                      const struct outcome *recorded);
 
 /* checkup_list.c */
+/* What makes two findings one, of the fields that finding_json makes; the caller's. */
+char *checkup_key(const json_t *fields);
 /* Adds a finding of a run, or joins it with what is known; the entry, borrowed.  *fresh: it was
  * not known, or has now happened. */
 struct checked *checkup_add(struct checkup *c, struct trace *t, const struct places *places,
@@ -124,7 +151,11 @@ bool checkup_complete(const struct checkup *c, enum finding_kind kind);
 /* checkup_print.c */
 json_t *checked_json(const struct checkup *c, const struct checked *f);
 json_t *checkup_json(const struct checkup *c); /* the whole report; the caller's */
-void checkup_print(const struct checkup *c);
+/* To standard output; `baseline` (or NULL): only what it has not counts.  The exit status. */
+int checkup_print(const struct checkup *c, enum output_format format,
+                  const struct report_file *baseline);
+/* The report as one that was read from a file; the caller's. */
+struct report_file *checkup_report(const struct checkup *c);
 /* One finding as it comes, on standard error. */
 void checkup_stream(const struct checkup *c, const struct checked *f);
 /* "heddle record --strategy pct --seed 2 -- ./prog": the caller's; NULL: not by recording. */

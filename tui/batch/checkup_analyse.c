@@ -264,16 +264,6 @@ static bool has_harm(const struct fresh *f)
 	return f->finding->witness != NULL && f->finding->verdict == VERDICT_RACE;
 }
 
-/* Of what happened the run itself is one outcome, and a run that ended well the other. */
-static void judge_happened(struct analysis_of *x, struct checked *entry)
-{
-	if (x->recorded == NULL || !entry->happened || entry->harm != HARM_UNASKED ||
-	    outcome_good(x->recorded))
-		return;
-	entry->harm = HARM_DIFFERS;
-	entry->difference = outcome_end(x->recorded);
-}
-
 static bool judge_harm(struct analysis_of *x)
 {
 	struct harm_options options = {
@@ -286,7 +276,6 @@ static bool judge_harm(struct analysis_of *x)
 
 		if (!x->c->harm)
 			continue;
-		judge_happened(x, f->entry);
 		if (x->c->argv == NULL || !has_harm(f) || f->entry->harm != HARM_UNASKED)
 			continue;
 		if (checkup_over(x->c)) {

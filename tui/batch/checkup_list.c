@@ -35,15 +35,17 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static char *key_of(enum finding_kind kind, const json_t *fields)
+char *checkup_key(const json_t *fields)
 {
+	const char *kind = json_word(fields, "kind");
 	const json_t *sites = json_object_get(fields, "sites"), *site;
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
-	GString *key = g_string_new(finding_kind_word(kind));
+	GString *key = g_string_new(kind);
 	size_t i;
 
 	/* where main returns or a check is made is not where it went wrong */
-	if (kind == FINDING_EXIT || kind == FINDING_ASSERTION) {
+	if (strcmp(kind, finding_kind_word(FINDING_EXIT)) == 0 ||
+	    strcmp(kind, finding_kind_word(FINDING_ASSERTION)) == 0) {
 		const char *story = json_word(fields, "story");
 
 		/* of conditions of the user the values are not what tells two findings apart */
@@ -141,6 +143,8 @@ static void write_witness(struct checkup *c, struct trace *t, const struct findi
 	struct check_options check = { 0 };
 	struct error error;
 
+	if (!c->writes)
+		return;
 	if (f->witness == NULL && (f->verdict != VERDICT_HAPPENED || t->events_count == 0 ||
 	                           t->events_count > PREFIX_MOST))
 		return;
@@ -188,7 +192,7 @@ struct checked *checkup_add(struct checkup *c, struct trace *t, const struct pla
                             const struct finding *f, uint32_t run, bool *fresh)
 {
 	json_t *fields = finding_json(places, t, f);
-	char *key = key_of(f->kind, fields);
+	char *key = checkup_key(fields);
 	struct checked *known = g_hash_table_lookup(c->by_key, key);
 	bool happened = f->verdict == VERDICT_HAPPENED;
 
@@ -219,7 +223,7 @@ struct checked *checkup_add(struct checkup *c, struct trace *t, const struct pla
 struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, json_t *fields,
                                    char *text, uint32_t run, bool happened)
 {
-	char *key = key_of(kind, fields);
+	char *key = checkup_key(fields);
 	struct checked *known = g_hash_table_lookup(c->by_key, key);
 
 	if (known == NULL)

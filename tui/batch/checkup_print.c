@@ -1,4 +1,5 @@
 /* checkup_print.c - the answer of `heddle check`, as text, JSON and SARIF. */
+#include "tui/batch/changes.h"
 #include "tui/batch/checkup.h"
 
 #include <inttypes.h>
@@ -156,25 +157,120 @@ static void print_seen(const struct checkup *c, const struct checked *f)
 	g_free(again);
 }
 
-void checkup_print(const struct checkup *c)
+static void print_finding(const struct checkup *c, guint i, const char *before)
+{
+	const struct checked *f = c->list->pdata[i];
+
+	printf("%u. %s%s%s\n    %s.\n", i + 1, before,
+	       f->happened ? "happened: " : "can happen: ", finding_kind_word(f->kind),
+	       f->text);
+	print_harm(f);
+	print_seen(c, f);
+	putchar('\n');
+}
+
+static void print_text(const struct checkup *c, const struct changes *changes)
 {
 	GPtrArray *sentences = checkup_coverage(c);
 
-	for (guint i = 0; i < c->list->len; i++) {
-		const struct checked *f = c->list->pdata[i];
-
-		printf("%u. %s%s\n    %s.\n", i + 1,
-		       f->happened ? "happened: " : "can happen: ", finding_kind_word(f->kind),
-		       f->text);
-		print_harm(f);
-		print_seen(c, f);
-		putchar('\n');
-	}
+	for (guint i = 0; i < c->list->len; i++)
+		if (changes == NULL || changes_state(changes, i) == MATCH_NEW)
+			print_finding(c, i, changes ? "new: " : "");
+	if (changes != NULL)
+		changes_print_text(changes, MATCH_ABSENT, stdout);
 	printf("%u finding%s in %u run%s\n", c->list->len, c->list->len == 1 ? "" : "s",
 	       c->runs->len, c->runs->len == 1 ? "" : "s");
+	if (changes != NULL) {
+		fputs("against the baseline: ", stdout);
+		changes_print_counts(changes, stdout);
+		putchar('\n');
+	}
 	for (guint i = 0; i < sentences->len; i++)
 		puts(sentences->pdata[i]);
 	g_ptr_array_unref(sentences);
+}
+
+/* What a function prints as JSON after a comma, `, "absent": [...]`, into an object. */
+static void add_absent(json_t *into, const struct changes *changes)
+{
+	char *text = NULL, *whole;
+	size_t length = 0;
+	FILE *out = open_memstream(&text, &length);
+	json_t *j;
+
+	changes_print_absent(changes, out);
+	fclose(out);
+	whole = g_strdup_printf("{\"baseline\": {}%s}", text);
+	j = json_loads(whole, 0, NULL);
+	json_object_set(into, "absent", json_object_get(j, "absent"));
+	json_decref(j);
+	g_free(whole);
+	free(text);
+}
+
+static void print_json(const struct checkup *c, const struct changes *changes)
+{
+	json_t *j = checkup_json(c), *f;
+	size_t i;
+
+	if (changes != NULL) {
+		json_array_foreach(json_object_get(j, "findings"), i, f)
+		        changes_add_state(changes, (uint32_t)i, f);
+		json_object_set_new(j, "baseline", changes_counts(changes));
+		add_absent(j, changes);
+	}
+	json_dumpf(j, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(j);
+}
+
+static void print_sarif(const struct checkup *c, const struct changes *changes)
+{
+	struct sarif *s = sarif_begin(stdout);
+
+	for (guint i = 0; i < c->list->len; i++) {
+		json_t *j = checked_json(c, c->list->pdata[i]);
+
+		sarif_add(s, j, changes ? match_state_word(changes_state(changes, i)) : NULL);
+		json_decref(j);
+	}
+	if (changes != NULL)
+		changes_absent_sarif(changes, s);
+	sarif_end(s);
+}
+
+struct report_file *checkup_report(const struct checkup *c)
+{
+	json_t *j = checkup_json(c);
+	struct report_file *r = report_file_of_json("check", j);
+
+	json_decref(j);
+	return r;
+}
+
+int checkup_print(const struct checkup *c, enum output_format format,
+                  const struct report_file *baseline)
+{
+	struct report_file *new = baseline ? checkup_report(c) : NULL;
+	struct changes_sides sides = { .old = baseline, .new = new };
+	struct error error;
+	struct changes *changes = baseline ? changes_new(&sides, NULL, &error) : NULL;
+	guint found = changes ? changes_count(changes, MATCH_NEW) : c->list->len;
+
+	switch (format) {
+	case FORMAT_TEXT:
+		print_text(c, changes);
+		break;
+	case FORMAT_JSON:
+		print_json(c, changes);
+		break;
+	case FORMAT_SARIF:
+		print_sarif(c, changes);
+		break;
+	}
+	changes_free(changes);
+	report_file_free(new);
+	return found ? EXIT_FOUND : c->budget_spent ? EXIT_BUDGET : EXIT_NOTHING;
 }
 
 void checkup_stream(const struct checkup *c, const struct checked *f)

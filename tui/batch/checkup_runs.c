@@ -215,6 +215,8 @@ static enum finding_kind kind_of(const struct explore_error *e)
 		return FINDING_STUCK;
 	case EXPLORE_USE_AFTER_FREE:
 		return FINDING_USE_AFTER_FREE;
+	case EXPLORE_LOCK_MISUSE:
+		return FINDING_LOCK_MISUSE;
 	case EXPLORE_CHECK:
 	case EXPLORE_SPECIFICATION:
 		return FINDING_ASSERTION;
@@ -222,6 +224,21 @@ static enum finding_kind kind_of(const struct explore_error *e)
 		return e->story && strstr(e->story, ": Assertion `") ? FINDING_ASSERTION
 		                                                     : FINDING_CRASH;
 	}
+}
+
+/* A place that the exploration names, with its function, as the first run's trace has it. */
+static json_t *place_of(const struct trace *t, const char *name)
+{
+	for (uint32_t l = 0; t != NULL && l < t->locations_count; l++) {
+		if (strcmp(trace_string(t, t->locations[l].name), name) == 0) {
+			struct places *places = places_new(t);
+			json_t *place = places_location_json(places, l);
+
+			places_free(places);
+			return place;
+		}
+	}
+	return places_parse(name);
 }
 
 static json_t *fields_of(enum finding_kind kind, const char *story)
@@ -248,7 +265,8 @@ static bool seen_in(const struct checkup *c, enum finding_kind kind, uint32_t ru
 }
 
 /* An error without a trace, or that its trace does not show. */
-static void take_error_fields(struct checkup *c, const struct explore_error *e, uint32_t run)
+static void take_error_fields(struct checkup *c, const struct trace *first,
+                              const struct explore_error *e, uint32_t run)
 {
 	enum finding_kind kind = kind_of(e);
 	json_t *fields = fields_of(kind, e->story);
@@ -259,7 +277,7 @@ static void take_error_fields(struct checkup *c, const struct explore_error *e, 
 
 	for (guint i = 0; e->places && i < e->places->len; i++)
 		json_array_append_new(json_object_get(fields, "sites"),
-		                      places_parse(e->places->pdata[i]));
+		                      place_of(first, e->places->pdata[i]));
 	g_strdelimit(text, "\n", ';');
 	f = checkup_add_fields(c, kind, fields, text, run, true);
 	checkup_stream(c, f);
@@ -270,8 +288,8 @@ static int exit_of(const struct explore_run *r)
 	return r->end == EXPLORE_SIGNAL ? 128 + r->status : r->status;
 }
 
-static bool take_error(struct checkup *c, const struct explore_report *r,
-                       const struct explore_error *e)
+static bool take_error(struct checkup *c, const struct trace *first,
+                       const struct explore_report *r, const struct explore_error *e)
 {
 	const struct explore_run *from = &g_array_index(r->runs, struct explore_run, e->run);
 	struct trace *t = from->trace ? open_run(c, from->trace) : NULL;
@@ -292,11 +310,12 @@ static bool take_error(struct checkup *c, const struct explore_report *r,
 	}
 	trace_close(t);
 	if (good && (run == NONE || !seen_in(c, kind_of(e), run)))
-		take_error_fields(c, e, run);
+		take_error_fields(c, first, e, run);
 	return good;
 }
 
-static void take_race(struct checkup *c, const struct explore_race *race)
+static void take_race(struct checkup *c, const struct trace *first,
+                      const struct explore_race *race)
 {
 	json_t *fields =
 	        json_pack("{ssssso}", "kind", finding_kind_word(FINDING_DATA_RACE), "verdict",
@@ -307,7 +326,7 @@ static void take_race(struct checkup *c, const struct explore_race *race)
 	json_object_set_new(fields, "variables", json_pack("[o]", json_text(race->variable)));
 	json_object_set_new(
 	        fields, "sites",
-	        json_pack("[oo]", places_parse(race->first), places_parse(race->second)));
+	        json_pack("[oo]", place_of(first, race->first), place_of(first, race->second)));
 	f = checkup_add_fields(c, FINDING_DATA_RACE, fields,
 	                       g_strdup_printf("%s and %s access %s, and nothing keeps the two "
 	                                       "apart",
@@ -320,7 +339,8 @@ static void take_race(struct checkup *c, const struct explore_race *race)
 
 static bool take_exploration(struct checkup *c, const struct explore_report *r)
 {
-	bool good = true;
+	struct trace *first = open_run(c, run_at(c, 0)->trace);
+	bool good = first != NULL;
 
 	c->explored = true;
 	c->classes = r->classes;
@@ -331,11 +351,14 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 		        g_array_index(r->runs, struct explore_run, i).end == EXPLORE_FINE;
 	c->explored_all = r->complete && r->gaps->len == 0;
 	for (guint i = 0; good && i < r->errors->len; i++)
-		good = take_error(c, r, &g_array_index(r->errors, struct explore_error, i));
+		good = take_error(c, first, r,
+		                  &g_array_index(r->errors, struct explore_error, i));
 	for (guint i = 0; i < r->races->len; i++)
-		take_race(c, &g_array_index(r->races, struct explore_race, i));
+		take_race(c, first, &g_array_index(r->races, struct explore_race, i));
 	for (guint i = 0; i < r->gaps->len; i++)
 		checkup_gap(c, "in the exploration, %s", (char *)r->gaps->pdata[i]);
+	c->failed |= first == NULL;
+	trace_close(first);
 	return good;
 }
 

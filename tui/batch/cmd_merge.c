@@ -81,13 +81,30 @@ static void print_exploration(const struct report_file *r)
 	               json_word(e, "story"));
 }
 
+static void print_check(const struct report_file *r)
+{
+	for (guint i = 0; i < r->findings->len; i++) {
+		const json_t *f = g_array_index(r->findings, struct filed_finding, i).fields;
+
+		print_filed(f, stdout);
+		if (*json_word(f, "text"))
+			printf("    %s\n", json_word(f, "text"));
+	}
+	printf("%u finding%s in %zu runs\n", r->findings->len, r->findings->len == 1 ? "" : "s",
+	       json_array_size(json_object_get(r->head, "runs")));
+	print_sentences(json_object_get(r->head, "coverage"), "");
+}
+
 static void print_findings(const struct report_file *r)
 {
 	for (guint i = 0; i < r->findings->len; i++)
 		print_filed(g_array_index(r->findings, struct filed_finding, i).fields, stdout);
+	const json_t *asked = json_object_get(r->head, "options");
+	struct promise promise = { .analysis = json_word(r->head, "analysis"),
+		                   .any = r->findings->len > 0,
+		                   .values = json_is_true(json_object_get(asked, "values")) };
 	char *sentence = json_is_true(json_object_get(r->head, "complete"))
-	                         ? complete_sentence(json_word(r->head, "analysis"),
-	                                             r->findings->len > 0)
+	                         ? complete_sentence(&promise)
 	                         : g_strdup("not complete");
 	printf("%s: %u finding%s by %s in %lld events, %s\n", json_word(r->head, "trace"),
 	       r->findings->len, r->findings->len == 1 ? "" : "s",
@@ -139,6 +156,8 @@ static int print_merged(const struct arguments *a, const struct report_file *r)
 		print_sarif(r);
 	else if (report_file_is_exploration(r))
 		print_exploration(r);
+	else if (report_file_is_check(r))
+		print_check(r);
 	else
 		print_findings(r);
 	return status_of(r);
@@ -169,12 +188,13 @@ static int run(struct arguments *a)
 const struct command command_merge = {
 	.name = "merge",
 	.usage = "REPORT... [--format text|json|sarif]",
-	.summary = "join the reports of shards (--shard I/N) into one",
+	.summary = "join the reports of shards (--shard I/N), or of check, into one",
 	.details =
 	        "The reports are JSON, of one trace (or program), analysis and options; every "
 	        "shard must be\nthere, once.  The result is what the run without --shard "
-	        "reports, and complete when all\nof its parts are.  Exit status: as that of "
-	        "races or explore.",
+	        "reports, and complete when all\nof its parts are.  Reports of 'check' are "
+	        "joined into one list, of whatever runs they are.\nExit status: as that of "
+	        "races, explore or check.",
 	.options = options,
 	.run = run,
 };

@@ -52,6 +52,10 @@ static char *message(const json_t *f)
 		g_string_append_printf(text, " on %s", variable);
 	if (*json_word(f, "story"))
 		g_string_append_printf(text, ": %s", json_word(f, "story"));
+	if (*json_word(f, "text"))
+		g_string_append_printf(text, ": %s", json_word(f, "text"));
+	if (*json_word(f, "difference"))
+		g_string_append_printf(text, " (what it does: %s)", json_word(f, "difference"));
 	if (first != NULL && second != NULL)
 		g_string_append_printf(text, " between events %d and %d",
 		                       (int)json_integer_value(first),

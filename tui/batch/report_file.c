@@ -212,6 +212,27 @@ static void add_explored(struct report_file *r, const json_t *from, const char *
 	g_array_append_val(r->findings, f);
 }
 
+/* The kind of finding that the end of an explored run is (explore.h has the words of ends). */
+static const char *explored_kind(const json_t *e)
+{
+	static const struct {
+		const char *end;
+		enum finding_kind kind;
+	} kinds[] = {
+		{ "exit-status", FINDING_EXIT }, { "signal", FINDING_CRASH },
+		{ "blocked", FINDING_STUCK },    { "check", FINDING_ASSERTION },
+		{ "specification", FINDING_ASSERTION },
+	};
+	const char *end = json_word(e, "kind");
+
+	if (strstr(json_word(e, "story"), ": Assertion `") != NULL)
+		return finding_kind_word(FINDING_ASSERTION);
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
+		if (strcmp(kinds[i].end, end) == 0)
+			return finding_kind_word(kinds[i].kind);
+	return end;
+}
+
 /* An exploration lists what its runs did as "errors" and "races". */
 static void add_exploration(struct report_file *r)
 {
@@ -221,7 +242,7 @@ static void add_exploration(struct report_file *r)
 	if (json_object_get(r->head, "executions") == NULL)
 		return;
 	json_array_foreach(json_object_get(r->head, "errors"), i, e)
-	        add_explored(r, e, json_word(e, "kind"), verdict_word(VERDICT_HAPPENED));
+	        add_explored(r, e, explored_kind(e), verdict_word(VERDICT_HAPPENED));
 	json_array_foreach(json_object_get(r->head, "races"), i, e)
 	        add_explored(r, e, finding_kind_word(FINDING_DATA_RACE),
 	                     verdict_word(VERDICT_RACE));
@@ -296,6 +317,17 @@ struct report_file *report_file_of(const struct report *report, const struct pri
 	report_print_json(report, o, out);
 	fclose(out);
 	if (!read_report(r, (struct span){ r->text, r->text + length }, &error))
+		BUG("our own report: %s", error.what);
+	return r;
+}
+
+struct report_file *report_file_of_json(const char *name, const json_t *report)
+{
+	struct report_file *r = new_file(name);
+	struct error error;
+
+	r->text = json_dumps(report, JSON_COMPACT);
+	if (!read_report(r, (struct span){ r->text, r->text + strlen(r->text) }, &error))
 		BUG("our own report: %s", error.what);
 	return r;
 }

@@ -4,6 +4,7 @@
  * A member that says what was asked for must be the same in all; numbers are added; what the
  * parts list is put together.
  */
+#include "tui/batch/check_merge.h"
 #include "tui/batch/report_merge.h"
 
 #include <stdlib.h>
@@ -11,7 +12,12 @@
 
 bool report_file_is_exploration(const struct report_file *r)
 {
-	return json_object_get(r->head, "program") != NULL;
+	return json_object_get(r->head, "executions") != NULL;
+}
+
+bool report_file_is_check(const struct report_file *r)
+{
+	return strcmp(json_word(r->head, "command"), "check") == 0;
 }
 
 /* -- do they belong together? --------------------------------------------------------- */
@@ -369,12 +375,32 @@ static void lack(struct report_file *all, const char *shards, uint32_t n)
 	g_free(note);
 }
 
+/* All or none of the parts are reports of `check`. */
+static bool are_checks(const GPtrArray *parts, bool *checks, struct error *error)
+{
+	*checks = report_file_is_check(parts->pdata[0]);
+	for (guint i = 1; i < parts->len; i++) {
+		const struct report_file *r = parts->pdata[i];
+
+		if (report_file_is_check(r) != *checks)
+			return error_set(error, r->name, "merge reports of one command",
+			                 *checks ? "expected a report of check, as the first is"
+			                         : "expected a report of a shard, as the first is");
+	}
+	return true;
+}
+
 struct report_file *reports_merge(const GPtrArray *parts, bool lenient, struct error *error)
 {
 	struct report_file *all = NULL;
 	uint32_t i, n, *of;
 	char *absent;
+	bool checks;
 
+	if (!are_checks(parts, &checks, error))
+		return NULL;
+	if (checks)
+		return checks_merge(parts);
 	if (!read_shard(parts->pdata[0], &i, &n, error))
 		return NULL;
 	of = g_new0(uint32_t, n);

@@ -1,0 +1,259 @@
+/*
+ * checkup.c - a checkup from its beginning to its end: what was asked for, how much time is
+ * left, the streams of the program's runs.  See checkup.h.
+ */
+#include "engine/base/file.h"
+#include "engine/record/interpose.h"
+#include "tui/batch/checkup.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEFAULT_BUDGET = 60, DEFAULT_TIMEOUT = 10, DEFAULT_RUNS = 12, MOST_SECONDS = 1000000 };
+
+bool checkup_over(const struct checkup *c)
+{
+	return (c->interrupted && *c->interrupted) ||
+	       (c->deadline != 0 && g_get_monotonic_time() > c->deadline);
+}
+
+double checkup_left(const struct checkup *c)
+{
+	if (c->deadline == 0)
+		return MOST_SECONDS;
+	return MAX(0, (double)(c->deadline - g_get_monotonic_time()) / G_USEC_PER_SEC);
+}
+
+void checkup_gap(struct checkup *c, const char *format, ...)
+{
+	va_list ap;
+	char *text;
+
+	va_start(ap, format);
+	text = g_strdup_vprintf(format, ap);
+	va_end(ap);
+	for (guint i = 0; i < c->gaps->len; i++)
+		if (strcmp(c->gaps->pdata[i], text) == 0) {
+			g_free(text);
+			return;
+		}
+	g_ptr_array_add(c->gaps, text);
+}
+
+static bool tick(void *context, double fraction, const char *what)
+{
+	struct checkup *c = context;
+	char text[160];
+
+	if (checkup_over(c))
+		return false;
+	g_snprintf(text, sizeof text, "%u run%s, %u finding%s; %s", c->runs->len,
+	           c->runs->len == 1 ? "" : "s", c->list->len, c->list->len == 1 ? "" : "s",
+	           c->doing ? c->doing : "checking");
+	if (c->deadline != 0)
+		fraction =
+		        1 - checkup_left(c) * G_USEC_PER_SEC / (double)(c->deadline - c->began);
+	return progress_tick(progress_on_stderr(), fraction, text);
+}
+
+static void run_clear(void *data)
+{
+	struct checkup_run *r = data;
+
+	g_free(r->trace);
+	g_free(r->digest);
+	if (r->outcome)
+		outcome_release(r->outcome);
+	g_free(r->outcome);
+}
+
+static void checkup_init(struct checkup *c)
+{
+	c->runs = g_array_new(FALSE, FALSE, sizeof(struct checkup_run));
+	g_array_set_clear_func(c->runs, run_clear);
+	c->list = g_ptr_array_new_with_free_func(checked_free);
+	c->by_key = g_hash_table_new(g_str_hash, g_str_equal);
+	c->digests = g_hash_table_new(g_str_hash, g_str_equal);
+	c->waiting = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	c->outputs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	c->gaps = g_ptr_array_new_with_free_func(g_free);
+	c->progress = (struct progress){ .tick = tick, .context = c };
+	c->began = g_get_monotonic_time();
+	c->output = c->errors = -1;
+	c->input = -1;
+}
+
+void checkup_close(struct checkup *c)
+{
+	finals_free(c->finals);
+	if (c->specs)
+		g_ptr_array_unref(c->specs);
+	g_hash_table_destroy(c->by_key);
+	g_hash_table_destroy(c->digests);
+	g_hash_table_destroy(c->outputs);
+	g_array_unref(c->waiting);
+	g_ptr_array_unref(c->list);
+	g_array_unref(c->runs);
+	g_ptr_array_unref(c->gaps);
+	g_free(c->expected);
+	g_free(c->always);
+	if (c->binds)
+		g_ptr_array_unref(c->binds);
+	if (c->output >= 0)
+		close(c->output);
+	if (c->errors >= 0)
+		close(c->errors);
+}
+
+/* -- standard input: every run reads the same ---------------------------------------------- */
+
+/* A pipe's bytes into a file, as long as they come without a pause: a pipe that nothing is
+ * written to is the caller's own. */
+static bool keep_piped_input(struct error *error)
+{
+	enum { PAUSE = 200, MOST = 64 << 20 };
+	struct pollfd pipe = { .fd = STDIN_FILENO, .events = POLLIN };
+	int fd = file_open_nameless(g_get_tmp_dir());
+	char bytes[65536];
+	ssize_t n = 0;
+	size_t all = 0;
+
+	if (fd < 0)
+		return error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
+		                 "cannot keep standard input: %s", g_strerror(errno));
+	while (all < MOST && poll(&pipe, 1, PAUSE) > 0 &&
+	       (n = read(STDIN_FILENO, bytes, sizeof bytes)) > 0) {
+		if (write(fd, bytes, (size_t)n) != n)
+			break;
+		all += (size_t)n;
+	}
+	lseek(fd, 0, SEEK_SET);
+	dup2(fd, STDIN_FILENO);
+	close(fd);
+	return true;
+}
+
+static bool prepare_streams(struct checkup *c)
+{
+	struct stat input;
+
+	if (fstat(STDIN_FILENO, &input) == 0 &&
+	    (S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode)) &&
+	    !keep_piped_input(&c->error))
+		return false;
+	c->input = lseek(STDIN_FILENO, 0, SEEK_CUR);
+	c->output = file_open_nameless(g_get_tmp_dir());
+	c->errors = file_open_nameless(g_get_tmp_dir());
+	if (c->output < 0 || c->errors < 0)
+		return error_set(&c->error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
+		                 "cannot keep what a run prints: %s", g_strerror(errno));
+	return true;
+}
+
+/* -- the command --------------------------------------------------------------------------- */
+
+static bool parse_seconds(const struct arguments *a, const char *name, double otherwise,
+                          double *seconds)
+{
+	const char *text = argument_value(a, name);
+	char *end = NULL;
+
+	*seconds = text ? g_ascii_strtod(text, &end) : otherwise;
+	if (text &&
+	    (end == text || *end != '\0' || !(*seconds >= 0) || *seconds > MOST_SECONDS)) {
+		usage_error(a, "--%s: expected a number of seconds, found '%s'", name, text);
+		return false;
+	}
+	return true;
+}
+
+static bool read_expected(struct checkup *c, const char *path)
+{
+	GError *problem = NULL;
+
+	if (path == NULL || g_file_get_contents(path, &c->expected, NULL, &problem))
+		return true;
+	error_set(&c->error, path, "name a file with the right output", "cannot be read: %s",
+	          problem->message);
+	g_error_free(problem);
+	return false;
+}
+
+/* Files without bind lines (atomic sets, say) are for the analyses alone. */
+static bool find_binds(struct checkup *c)
+{
+	c->binds = g_ptr_array_new();
+	for (guint i = 0; i < c->specs->len; i++) {
+		GPtrArray *one = g_ptr_array_new();
+		bool binds, good;
+
+		g_ptr_array_add(one, c->specs->pdata[i]);
+		good = interposer_binds(one, &binds, &c->error);
+		g_ptr_array_unref(one);
+		if (!good)
+			return false;
+		if (binds)
+			g_ptr_array_add(c->binds, c->specs->pdata[i]);
+	}
+	return true;
+}
+
+static bool parse(const struct arguments *a, struct checkup *c)
+{
+	double budget, timeout;
+
+	if (!parse_seconds(a, "budget", DEFAULT_BUDGET, &budget) ||
+	    !parse_seconds(a, "timeout", DEFAULT_TIMEOUT, &timeout))
+		return false;
+	c->prefix = argument_output(a, false);
+	if (c->prefix == NULL)
+		c->prefix = "check";
+	c->runs_asked = (uint32_t)MIN(argument_number(a, "runs", DEFAULT_RUNS), 100000);
+	if (c->runs_asked == 0) {
+		usage_error(a, "--runs: expected a number from 1 on, found '0'");
+		return false;
+	}
+	c->timeout_ms = (unsigned)MAX(timeout * 1000, 1);
+	c->harm = !argument_flag(a, "no-harm");
+	c->lenient = argument_flag(a, "lenient");
+	c->writes = true;
+	c->streams = isatty(STDERR_FILENO);
+	c->expected_file = argument_value(a, "expect");
+	if (budget > 0)
+		c->deadline = c->began + (gint64)(budget * G_USEC_PER_SEC);
+	return true;
+}
+
+bool checkup_open(struct checkup *c, const struct arguments *a)
+{
+	*c = (struct checkup){ .argv = a->rest, .specs = argument_values(a, "spec") };
+	checkup_init(c);
+	if (!parse(a, c))
+		return false;
+	c->finals = finals_new(NULL, argument_value(a, "check"), &c->error);
+	if (c->finals != NULL && find_binds(c) && read_expected(c, c->expected_file))
+		return true;
+	fail(&c->error);
+	return false;
+}
+
+bool checkup_run(struct checkup *c, const GPtrArray *traces)
+{
+	bool good;
+
+	c->interrupted = catch_interruption();
+	if (c->argv != NULL)
+		good = prepare_streams(c) && checkup_program(c);
+	else
+		good = checkup_traces(c, traces);
+	progress_done();
+	if (good)
+		checkup_settle(c);
+	else
+		fail(&c->error);
+	return good;
+}

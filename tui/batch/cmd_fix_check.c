@@ -1,0 +1,438 @@
+/*
+ * cmd_fix_check.c - `heddle fix-check`: is what an earlier report found fixed in this program,
+ * and has the fix brought anything new?
+ *
+ * The program is checked as by `heddle check`.  A finding that is there again is present.  Of
+ * one that is not there, every run is asked whether the places of the finding were reached
+ * (became.h, which knows renamed files and moved functions); a finding whose places no run
+ * reaches is hidden, not fixed.
+ */
+#include "tui/batch/became.h"
+#include "tui/batch/checkup.h"
+#include "tui/batch/fix_locks.h"
+
+#include <string.h>
+
+/* What became of an old finding; word in JSON */
+#define FIX_FATES(FATE) \
+	FATE(UNDECIDED, "undecided") \
+	FATE(FIXED, "fixed") \
+	FATE(PRESENT, "present") \
+	FATE(HIDDEN, "hidden")
+enum fix_fate {
+#define FATE(name, word) FIX_##name,
+	FIX_FATES(FATE)
+#undef FATE
+	        FIX_FATE_COUNT
+};
+static const char *const fate_words[] = {
+#define FATE(name, word) word,
+	FIX_FATES(FATE)
+#undef FATE
+};
+
+struct judged { /* an old finding */
+	enum fix_fate fate;
+	char *why;           /* owned */
+	uint32_t now;        /* the finding of the new list that it is, or NONE */
+	bool reached, known; /* its places ran in some run; some run was asked */
+	bool unknown;        /* in some run a pair of its functions has no verdict */
+};
+
+struct fix {
+	struct checkup *c;
+	const struct report_file *old;
+	struct report_file *new;
+	struct match match;
+	struct judged *judged; /* by old finding; those that are no finding are left out */
+};
+
+static const json_t *old_fields(const struct fix *x, guint i)
+{
+	return g_array_index(x->old->findings, struct filed_finding, i).fields;
+}
+
+static void settle(struct judged *j, enum fix_fate fate, char *why)
+{
+	g_free(j->why);
+	j->fate = fate;
+	j->why = why;
+}
+
+static bool is_kind(const json_t *f, enum finding_kind kind)
+{
+	return strcmp(json_word(f, "kind"), finding_kind_word(kind)) == 0;
+}
+
+/* -- asking the runs ----------------------------------------------------------------------- */
+
+static void ask_run(struct fix *x, struct trace *t, const struct became *became)
+{
+	for (guint i = 0; i < x->old->findings->len; i++) {
+		struct judged *j = &x->judged[i];
+		const struct became *b = &became[i];
+		char *locks;
+
+		if (!filed_is_found(old_fields(x, i)) || x->match.old.state[i] != MATCH_ABSENT)
+			continue;
+		j->known = true;
+		if (b->fate == FATE_ELSEWHERE)
+			settle(j, FIX_PRESENT,
+			       g_strdup("the same functions race on the variable at other "
+			                "lines"));
+		if (b->fate == FATE_UNKNOWN)
+			j->unknown = true;
+		if (b->fate == FATE_NOT_EXECUTED || j->fate == FIX_PRESENT)
+			continue;
+		j->reached = true;
+		if (j->why != NULL)
+			continue;
+		locks = fix_common_lock(t, old_fields(x, i));
+		if (locks != NULL)
+			j->why = g_strdup_printf("both now hold %s", locks);
+		else if (b->fate == FATE_NOT_ACCESSED)
+			j->why = g_strdup("its functions run, and no longer use the variable");
+		else if (b->fate == FATE_ORDERED)
+			j->why = g_strdup("the two are always in one order, or in one thread");
+		else if (b->fate == FATE_IMPOSSIBLE)
+			j->why = g_strdup_printf(
+			        "proved impossible by the %s",
+			        json_word(json_object_get(b->finding, "proof"), "method"));
+		g_free(locks);
+	}
+}
+
+/* Every run's trace is asked once more; false and c->error when it cannot be. */
+static bool ask_runs(struct fix *x)
+{
+	struct race_options race;
+	struct trace_options open = { 0 };
+	struct error error = { 0 };
+
+	race_options_init(&race);
+	for (guint i = 0; i < x->c->runs->len; i++) {
+		const struct checkup_run *run =
+		        &g_array_index(x->c->runs, struct checkup_run, i);
+		struct became *became;
+		struct trace *t;
+
+		if (run->same_as != NONE)
+			continue;
+		t = trace_open(run->trace, &open, NULL, &x->c->error);
+		if (t == NULL)
+			return false;
+		became = became_find(x->old, &x->match.old, MATCH_ABSENT, NULL, t, &race,
+		                     progress_on_stderr(), &error);
+		if (became != NULL)
+			ask_run(x, t, became);
+		became_free(became, x->old);
+		trace_close(t);
+	}
+	progress_done();
+	return true;
+}
+
+/* -- judging ------------------------------------------------------------------------------- */
+
+static enum finding_kind kind_of(const json_t *f)
+{
+	for (int k = 0; k < FINDING_KIND_COUNT; k++)
+		if (is_kind(f, (enum finding_kind)k))
+			return (enum finding_kind)k;
+	return FINDING_DATA_RACE;
+}
+
+/* The end of a run: where it was is no place that the fix has to reach. */
+static bool is_ending(enum finding_kind kind)
+{
+	return kind == FINDING_CRASH || kind == FINDING_ASSERTION || kind == FINDING_EXIT;
+}
+
+/* Kinds that are decided of a run's reorderings, or of the run, wherever no budget ran out. */
+static bool is_decided(const struct fix *x, enum finding_kind kind)
+{
+	return x->c->explored_all || checkup_complete(x->c, kind) ||
+	       (kind == FINDING_LOCK_MISUSE && x->c->analysed > 0) ||
+	       ((kind == FINDING_ORDER_VIOLATION || kind == FINDING_COMMUTATIVITY_RACE ||
+	         kind == FINDING_ATOMIC_SET_VIOLATION) &&
+	        !x->c->open[kind]);
+}
+
+static void judge_gone(struct fix *x, guint i)
+{
+	struct judged *j = &x->judged[i];
+	enum finding_kind kind = kind_of(old_fields(x, i));
+	char *why = g_steal_pointer(&j->why);
+
+	if (!is_ending(kind) && !j->reached)
+		settle(j, FIX_HIDDEN,
+		       g_strdup("its places are not reached by any run, so nothing is said of "
+		                "them: reach them, or remove the code"));
+	else if (j->unknown && why == NULL)
+		settle(j, FIX_UNDECIDED,
+		       g_strdup("neither a schedule of it was found nor a proof that there is "
+		                "none; --budget gives more"));
+	else if (!is_decided(x, kind))
+		settle(j, FIX_UNDECIDED,
+		       g_strdup("no run shows it, and not every schedule was looked at; "
+		                "--budget "
+		                "gives more"));
+	else if (why != NULL)
+		settle(j, FIX_FIXED, g_steal_pointer(&why));
+	else if (x->c->explored_all)
+		settle(j, FIX_FIXED, g_strdup("no schedule of this input shows it"));
+	else
+		settle(j, FIX_FIXED,
+		       g_strdup("its places are reached, and no reordering of the runs shows "
+		                "it"));
+	g_free(why);
+}
+
+static void judge(struct fix *x)
+{
+	for (guint i = 0; i < x->old->findings->len; i++) {
+		struct judged *j = &x->judged[i];
+
+		j->now = NONE;
+		if (!filed_is_found(old_fields(x, i)))
+			continue;
+		if (x->match.old.state[i] != MATCH_ABSENT) {
+			const struct checked *f;
+
+			j->now = x->match.old.other[i];
+			f = x->c->list->pdata[j->now];
+			settle(j, FIX_PRESENT, g_strdup(f->text));
+		} else if (j->fate != FIX_PRESENT) {
+			judge_gone(x, i);
+		}
+	}
+}
+
+static bool is_new(const struct fix *x, guint i)
+{
+	return x->match.new.state[i] == MATCH_NEW;
+}
+
+/* Those of a kind that stands still come first: a fix by a lock too many. */
+static GArray *new_findings(const struct fix *x)
+{
+	GArray *list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (int stuck = 1; stuck >= 0; stuck--)
+		for (uint32_t i = 0; i < x->c->list->len; i++) {
+			const struct checked *f = x->c->list->pdata[i];
+			bool stands = f->kind == FINDING_DEADLOCK || f->kind == FINDING_STUCK;
+
+			if (is_new(x, i) && stands == (stuck == 1))
+				g_array_append_val(list, i);
+		}
+	return list;
+}
+
+/* -- printing ------------------------------------------------------------------------------ */
+
+static json_t *judged_json(const struct fix *x, guint i)
+{
+	const struct judged *j = &x->judged[i];
+	json_t *f = json_copy((json_t *)old_fields(x, i));
+
+	json_object_del(f, "witness"); /* a number here */
+	json_object_set_new(f, "fate", json_string(fate_words[j->fate]));
+	json_object_set_new(f, "why", json_text(j->why ? j->why : ""));
+	if (j->now != NONE)
+		json_object_set_new(f, "now", checked_json(x->c, x->c->list->pdata[j->now]));
+	return f;
+}
+
+static void print_json(const struct fix *x, const GArray *new)
+{
+	json_t *whole = checkup_json(x->c), *findings = json_array(), *news = json_array();
+
+	for (guint i = 0; i < x->old->findings->len; i++)
+		if (filed_is_found(old_fields(x, i)))
+			json_array_append_new(findings, judged_json(x, i));
+	for (guint i = 0; i < new->len; i++)
+		json_array_append_new(
+		        news,
+		        checked_json(x->c, x->c->list->pdata[g_array_index(new, uint32_t, i)]));
+	json_object_set_new(whole, "command", json_string("fix-check"));
+	json_object_set_new(whole, "findings", findings);
+	json_object_set_new(whole, "new", news);
+	json_dumpf(whole, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(whole);
+}
+
+static void print_text(const struct fix *x, const GArray *new)
+{
+	guint counts[FIX_FATE_COUNT] = { 0 };
+
+	for (guint i = 0; i < x->old->findings->len; i++) {
+		const struct judged *j = &x->judged[i];
+
+		if (!filed_is_found(old_fields(x, i)))
+			continue;
+		counts[j->fate]++;
+		printf("%s: ", fate_words[j->fate]);
+		print_filed(old_fields(x, i), stdout);
+		printf("    now: %s\n", j->why ? j->why : "");
+		if (j->now != NONE &&
+		    ((struct checked *)x->c->list->pdata[j->now])->witness_file != NULL)
+			printf("    heddle replay --witness %s -- %s\n",
+			       ((struct checked *)x->c->list->pdata[j->now])->witness_file,
+			       printable(x->c->argv[0]));
+	}
+	for (guint i = 0; i < new->len; i++) {
+		const struct checked *f = x->c->list->pdata[g_array_index(new, uint32_t, i)];
+
+		printf("new: %s\n    %s.\n", finding_kind_word(f->kind), f->text);
+	}
+	printf("%u fixed, %u present, %u hidden, %u undecided, %u new\n", counts[FIX_FIXED],
+	       counts[FIX_PRESENT], counts[FIX_HIDDEN], counts[FIX_UNDECIDED], new->len);
+	GPtrArray *sentences = checkup_coverage(x->c);
+	for (guint i = 0; i < sentences->len; i++)
+		puts(sentences->pdata[i]);
+	g_ptr_array_unref(sentences);
+}
+
+static int status_of(const struct fix *x, const GArray *new)
+{
+	bool undecided = false;
+
+	if (new->len > 0)
+		return EXIT_FOUND;
+	for (guint i = 0; i < x->old->findings->len; i++) {
+		if (!filed_is_found(old_fields(x, i)))
+			continue;
+		if (x->judged[i].fate == FIX_PRESENT || x->judged[i].fate == FIX_HIDDEN)
+			return EXIT_FOUND;
+		undecided |= x->judged[i].fate == FIX_UNDECIDED;
+	}
+	return undecided ? EXIT_BUDGET : EXIT_NOTHING;
+}
+
+/* -- the command --------------------------------------------------------------------------- */
+
+/* The old findings: a report as it is, or what a trace shows. */
+static struct report_file *open_old(const struct arguments *a, const char *path)
+{
+	struct report_file *r = NULL;
+	struct error error;
+	struct checkup c;
+
+	if (report_file_is(path)) {
+		r = report_file_open(path, &error);
+		if (r == NULL)
+			fail(&error);
+		return r;
+	}
+	if (checkup_open(&c, a)) {
+		GPtrArray *traces = g_ptr_array_new();
+
+		g_ptr_array_add(traces, (gpointer)path);
+		c.argv = NULL;
+		c.harm = false;
+		c.writes = false;
+		if (checkup_run(&c, traces))
+			r = checkup_report(&c);
+		g_ptr_array_unref(traces);
+	}
+	checkup_close(&c);
+	return r;
+}
+
+/* A fix may have renamed its file: the old places in the names of the new program. */
+static bool rename_places(struct checkup *c, struct report_file *old)
+{
+	struct trace_options open = { 0 };
+	struct trace *t = NULL;
+
+	if (c->runs->len > 0)
+		t = trace_open(g_array_index(c->runs, struct checkup_run, 0).trace, &open, NULL,
+		               &c->error);
+	if (t != NULL)
+		became_rename(old, t);
+	trace_close(t);
+	return t != NULL || c->runs->len == 0;
+}
+
+static int compare(const struct arguments *a, struct checkup *c, struct report_file *old)
+{
+	enum output_format format = argument_format(a, false);
+	struct fix x = { .c = c, .old = old };
+	int status = EXIT_BAD;
+	GArray *new;
+
+	if (!checkup_run(c, NULL))
+		return EXIT_BAD;
+	if (!rename_places(c, old))
+		return fail(&c->error);
+	x.new = checkup_report(c);
+	match_reports(old, x.new, &x.match);
+	x.judged = g_new0(struct judged, old->findings->len + 1);
+	if (ask_runs(&x)) {
+		judge(&x);
+		new = new_findings(&x);
+		if (format == FORMAT_JSON)
+			print_json(&x, new);
+		else
+			print_text(&x, new);
+		status = status_of(&x, new);
+		g_array_unref(new);
+	} else {
+		fail(&c->error);
+	}
+	for (guint i = 0; i < old->findings->len; i++)
+		g_free(x.judged[i].why);
+	g_free(x.judged);
+	match_release(&x.match);
+	report_file_free(x.new);
+	return status;
+}
+
+static int run(struct arguments *a)
+{
+	struct report_file *old;
+	struct checkup c;
+	int status;
+
+	argument_words(a, 1, 1);
+	if (a->rest == NULL || a->rest[0] == NULL)
+		return usage_error(a, "no program given after --");
+	argument_format(a, false);
+	old = open_old(a, a->words->pdata[0]);
+	if (old == NULL)
+		return EXIT_BAD;
+	status = checkup_open(&c, a) ? compare(a, &c, old) : EXIT_BAD;
+	checkup_close(&c);
+	report_file_free(old);
+	return status;
+}
+
+static const struct command_option options[] = {
+	CHECKUP_OPTIONS,
+	OPTION_LENIENT,
+	OPTION_FORMAT,
+	{ 0 },
+};
+
+const struct command command_fix_check = {
+	.name = "fix-check",
+	.usage = "OLD [--budget SECONDS] -- PROG ARGS",
+	.summary =
+	        "is what an earlier report found fixed in this program, and is anything new?",
+	.details =
+	        "OLD is a JSON report of any command, or a trace.  The program is checked as "
+	        "by\n"
+	        "'heddle check'; of each old finding it is said whether it is fixed (and what "
+	        "makes it\n"
+	        "impossible), present (with a new witness), hidden (its places are not "
+	        "reached: that is\n"
+	        "no fix) or undecided, and what is new, deadlocks first.  Exit status: 0 all "
+	        "are fixed\n"
+	        "and nothing is new, 1 one is present, hidden or new, 2 bad input, 3 one is "
+	        "undecided.",
+	.options = options,
+	.run = run,
+	.takes_program = true,
+};
