@@ -2,6 +2,7 @@
  * lookup.c - queries by address: binary searches in the arrays of index.c.
  */
 #include "debuginfo/private.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -252,15 +253,8 @@ static uint32_t frame_function(const struct debuginfo *d, uint64_t address)
 
 static guint first_slot(const struct debuginfo *d, uint32_t function)
 {
-	guint low = 0, high = d->slots->len;
-	while (low < high) {
-		guint middle = (low + high) / 2;
-		if (AT(d->slots, struct frame_slot, middle)->function < function)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0, d->slots->len,
+	                  AT(d->slots, struct frame_slot, i)->function < function);
 }
 
 bool debuginfo_frame_name(const struct debuginfo *d, uint64_t address, int64_t offset,

@@ -3,6 +3,7 @@
  */
 #include "engine/atomic/atomic.h"
 #include "engine/predict/effort.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -244,8 +245,8 @@ static uint32_t hash_words(const uint32_t *words, size_t count)
 {
 	uint64_t hash = 0;
 	for (size_t i = 0; i < count; i++)
-		hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-	return (uint32_t)(hash >> 32);
+		hash = hash_join(hash, words[i]);
+	return hash_top(hash);
 }
 
 static guint hash_key(gconstpointer key)

@@ -5,6 +5,7 @@
 #include "engine/atomic/held.h"
 #include "engine/atomic/model.h"
 #include "engine/finding.h"
+#include "engine/base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -48,12 +49,6 @@ struct habit_pass {
 	struct habit_lane *lanes;
 	guint next; /* in m->opens */
 };
-
-/* GLib's own hash uses the lower half of a pointer only. */
-static guint pair_hash(gconstpointer key)
-{
-	return (guint)(GPOINTER_TO_SIZE(key) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-}
 
 static gpointer pair_key(uint32_t a, uint32_t b)
 {
@@ -204,8 +199,8 @@ void atomic_habits_note(struct atomic_model *m, const struct trace *t, const uin
 {
 	struct habit_pass n = { .m = m, .t = t };
 	m->habits = g_new0(struct atomic_habits, 1);
-	m->habits->by_code = g_hash_table_new_full(pair_hash, NULL, NULL, g_free);
-	m->habits->uncovered = g_hash_table_new(pair_hash, NULL);
+	m->habits->by_code = g_hash_table_new_full(hash_pointer, NULL, NULL, g_free);
+	m->habits->uncovered = g_hash_table_new(hash_pointer, NULL);
 	m->habits->kinds = g_memdup2(kinds, (m->sets->len + 1) * sizeof *kinds);
 	n.lanes = g_new0(struct habit_lane, t->threads_count + 1);
 	for (uint64_t i = 0; i < t->threads_count; i++) {

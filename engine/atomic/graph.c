@@ -7,6 +7,7 @@
 #include "engine/atomic/topology.h"
 
 #include "engine/predict/effort.h"
+#include "engine/base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -184,14 +185,7 @@ static void add_conflict(struct graph_builder *k, const struct unit_access *from
 static bool declared_on(const struct graph_builder *k, const struct activation *a, uint32_t set)
 {
 	const uint32_t *sets = (const uint32_t *)(void *)k->m->open_sets->data + a->first;
-	uint32_t low = 0, high = a->count;
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-		if (sets[middle] < set)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t low = search_end(i, 0, a->count, sets[i] < set);
 	return low < a->count && sets[low] == set;
 }
 

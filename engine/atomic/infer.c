@@ -8,6 +8,7 @@
  */
 #include "engine/atomic/held.h"
 #include "engine/atomic/infer.h"
+#include "engine/base/hash.h"
 #include "engine/predict/effort.h"
 
 #include <string.h>
@@ -36,12 +37,6 @@ struct infer_walk {
 	struct walk_lane *lanes; /* by thread */
 	GHashTable *lock_counts; /* variable << 32 | lock -> count */
 };
-
-/* GLib's own hash uses the lower half of a pointer only. */
-static guint pair_hash(gconstpointer key)
-{
-	return (guint)(GPOINTER_TO_SIZE(key) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-}
 
 /* -- walking ------------------------------------------------------------------------------ */
 
@@ -343,7 +338,7 @@ static void inference_release(struct inference *k)
 
 static bool collect_facts(struct inference *k)
 {
-	struct infer_walk w = { .k = k, .lock_counts = g_hash_table_new(pair_hash, NULL) };
+	struct infer_walk w = { .k = k, .lock_counts = g_hash_table_new(hash_pointer, NULL) };
 	infer_walk(&w, NULL, note_role);
 	if (infer_goes_on(k, 0.2, "inferring atomic sets")) {
 		atomic_sharing(k->t, k->since);

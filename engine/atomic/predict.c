@@ -14,6 +14,8 @@
 #include "engine/predict/smt.h"
 #include "engine/trace/chains.h"
 #include "engine/witness/check.h"
+#include "engine/base/hash.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -291,15 +293,7 @@ static size_t shortest_beginning(const struct cycle_query *q, const GArray *sequ
                                  bool (*has)(const struct cycle_query *, const GArray *,
                                              size_t))
 {
-	size_t low = 1, high = sequence->len;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (has(q, sequence, middle))
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return high;
+	return search_end(i, 1, sequence->len, !has(q, sequence, i));
 }
 
 static bool witness_accepted(struct predictor *p, const GArray *sequence, size_t length)
@@ -388,8 +382,8 @@ static guint hash_group(gconstpointer key)
 	const struct span_group *g = key;
 	uint64_t hash = 0;
 	for (int i = 0; i < 3; i++)
-		hash = (hash ^ g->span[i]) * UINT64_C(0x9e3779b97f4a7c15);
-	return (guint)(hash >> 32);
+		hash = hash_join(hash, g->span[i]);
+	return hash_top(hash);
 }
 
 static gboolean equal_groups(gconstpointer a, gconstpointer b)

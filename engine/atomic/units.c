@@ -8,6 +8,7 @@
  * accesses a member itself is a unit on all that its callees access.
  */
 #include "engine/atomic/layout.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -41,11 +42,6 @@ struct resolver {
 struct late_set {
 	uint32_t event, function, set;
 };
-
-static guint pair_hash(gconstpointer key)
-{
-	return (guint)(GPOINTER_TO_SIZE(key) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-}
 
 static bool note_once(GHashTable *once, uint32_t event, uint32_t set)
 {
@@ -310,8 +306,8 @@ void layout_units(struct layout *l)
 {
 	struct resolver r = { .l = l };
 	r.opened = g_new0(GArray *, l->t->events_count + 1);
-	r.once = g_hash_table_new(pair_hash, NULL);
-	r.late_once = g_hash_table_new(pair_hash, NULL);
+	r.once = g_hash_table_new(hash_pointer, NULL);
+	r.late_once = g_hash_table_new(hash_pointer, NULL);
 	r.late = g_array_new(FALSE, FALSE, sizeof(struct late_set));
 	r.own = g_new0(uint64_t *, l->t->string_offsets_count + 1);
 	r.lists = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);

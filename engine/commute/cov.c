@@ -5,6 +5,7 @@
 #include "engine/commute/rule5.h"
 #include "engine/trace/chains.h"
 #include "engine/trace/index.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -59,7 +60,7 @@ static uint32_t site_of(const struct cov *c, uint32_t event)
 static guint pair_hash(gconstpointer pair)
 {
 	const struct site_pair *p = pair;
-	return p->sites[0] * 2654435761u ^ p->sites[1];
+	return hash_top(hash_pair(p->sites[0], p->sites[1]));
 }
 
 static gboolean pair_equal(gconstpointer a, gconstpointer b)

@@ -2,6 +2,7 @@
 #include "engine/commute/edc.h"
 #include "engine/commute/rd2.h"
 #include "engine/trace/index.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -38,7 +39,7 @@ struct edc_items {
 static guint key_hash(gconstpointer key)
 {
 	const struct edc_item_key *k = key;
-	uint64_t h = ((uint64_t)k->object << 32 | k->point) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t h = hash_pair(k->object, k->point);
 	h ^= ((uint64_t)k->key.n + k->key.kind) * UINT64_C(0xbf58476d1ce4e5b9);
 	return (guint)(h ^ (h >> 32));
 }

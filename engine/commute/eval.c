@@ -1,5 +1,6 @@
 /* eval.c - see eval.h. */
 #include "engine/commute/eval.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -45,7 +46,7 @@ struct val_table {
 static uint64_t mix(uint64_t x)
 {
 	x ^= x >> 31;
-	x *= UINT64_C(0x9e3779b97f4a7c15);
+	x *= HASH_FACTOR;
 	x ^= x >> 29;
 	x *= UINT64_C(0xbf58476d1ce4e5b9);
 	return x ^ (x >> 32);

@@ -217,8 +217,7 @@ static void make_objects(struct model *m)
 		const struct event *x = &t->events[e];
 		if (event_inert(x) || op_table[x->op].operand != OPERAND_OBJECT)
 			continue;
-		if ((x->op == OP_WAIT || x->op == OP_SIGNAL || x->op == OP_BROADCAST) &&
-		    m->condition_of[x->target] == NONE)
+		if ((x->op == OP_WAIT || op_wakes(x->op)) && m->condition_of[x->target] == NONE)
 			m->condition_of[x->target] = conditions++;
 		if (x->op == OP_DESTROY && m->destroyed_of[x->target] == NONE) {
 			m->destroyed_of[x->target] = destroyed++;
@@ -342,8 +341,7 @@ uint32_t model_calls(const struct model *m, uint32_t event, struct call calls[MO
 		if (op_table[x->op].operand != OPERAND_OBJECT)
 			return 0;
 		object = m->condition_of[x->target];
-		if (object != NONE &&
-		    (x->op == OP_WAIT || x->op == OP_SIGNAL || x->op == OP_BROADCAST))
+		if (object != NONE && (x->op == OP_WAIT || op_wakes(x->op)))
 			count += builtin_call(m, event, object,
 			                      x->op == OP_WAIT     ? 0
 			                      : x->op == OP_SIGNAL ? 1

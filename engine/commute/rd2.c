@@ -3,6 +3,7 @@
 #include "engine/commute/clock.h"
 #include "engine/trace/chains.h"
 #include "engine/trace/index.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -142,7 +143,7 @@ static void touchers_release(const struct rd2 *r, struct touchers *l)
 
 static uint64_t key_hash(uint32_t point, struct val key)
 {
-	uint64_t h = ((uint64_t)key.n + key.kind) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t h = hash_word((uint64_t)key.n + key.kind);
 	h = (h ^ (h >> 32)) + point;
 	h *= UINT64_C(0xbf58476d1ce4e5b9);
 	return h ^ (h >> 31);
@@ -254,7 +255,7 @@ void commute_describe(struct model *m, struct finding *f, const struct call *a,
 static guint site_pair_hash(gconstpointer pair)
 {
 	const struct site_pair *p = pair;
-	return p->a * 2654435761u ^ p->b;
+	return hash_top(hash_pair(p->a, p->b));
 }
 
 static gboolean site_pair_equal(gconstpointer a, gconstpointer b)

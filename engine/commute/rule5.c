@@ -52,7 +52,7 @@ static void find_exempt(struct rule5 *r)
 			g_array_append_val(scopes, x->target);
 		else if (x->op == OP_RET && scopes->len > 0)
 			g_array_set_size(scopes, scopes->len - 1);
-		if (!op_acquires(x->op) && !op_releases(x->op) && x->op != OP_TRYFAIL)
+		if (op_table[x->op].use != USE_LOCK)
 			continue;
 		uint32_t *o = &owner[x->target];
 		if (inside[e] == NONE || (*o != NO_OWNER && *o != inside[e]))
@@ -62,8 +62,7 @@ static void find_exempt(struct rule5 *r)
 	}
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		bool lock =
-		        op_acquires(x->op) || op_releases(x->op) || x->op == OP_TRYFAIL;
+		bool lock = op_table[x->op].use == USE_LOCK;
 		if (inside[e] != NONE && ((op_is_access(x->op) && op_reads(x->op)) ||
 		                          (lock && owner[x->target] == inside[e])))
 			r->exempt[e / 64] |= UINT64_C(1) << (e % 64);

@@ -1,5 +1,6 @@
 /* abstract.c - see abstract.h. */
 #include "engine/explore/abstract.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -53,7 +54,7 @@ void abstract_free(struct abstract *a)
 /* The number of a state; takes it. */
 static uint32_t state_number(struct abstract *a, uint32_t object, struct run_state *run)
 {
-	uint64_t key = run_digest(run) * 0x9e3779b97f4a7c15ull + object;
+	uint64_t key = run_digest(run) * HASH_FACTOR + object;
 	uint32_t known = GPOINTER_TO_UINT(g_hash_table_lookup(a->known, &key));
 	if (known > 0) {
 		run_free(run);

@@ -54,7 +54,7 @@ static bool has_no_effect(const struct trace *t, uint32_t e)
 		return true;
 	if (op_is_access(op))
 		return !op_writes(op);
-	return op_acquires(op) || op_releases(op) || op == OP_TRYFAIL || op == OP_JOIN;
+	return op_table[op].use == USE_LOCK || op == OP_JOIN;
 }
 
 /*

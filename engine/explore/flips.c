@@ -209,7 +209,7 @@ static uint32_t signals_in(const struct search *x)
 	uint32_t object = x->t->events[x->ask.event].target, count = 0;
 	for (guint i = 0; i < x->sequence->len; i++) {
 		const struct event *e = &x->t->events[g_array_index(x->sequence, uint32_t, i)];
-		count += (e->op == OP_SIGNAL || e->op == OP_BROADCAST) && e->target == object;
+		count += op_wakes(e->op) && e->target == object;
 	}
 	return count;
 }
@@ -228,7 +228,7 @@ static void flip_wait(struct search *x)
 	for (uint64_t i = 0; i < list.count && !x->stopped; i++) {
 		uint32_t e = list.items[i];
 		enum op op = x->t->events[e].op;
-		if ((op != OP_SIGNAL && op != OP_BROADCAST) ||
+		if (!op_wakes(op) ||
 		    x->t->events[e].thread == x->t->events[x->ask.event].thread)
 			continue;
 		struct asked *a = ask_new(x, FLIP_WAIT, x->ask.event);

@@ -5,6 +5,8 @@
 
 #include "engine/explore/final.h"
 #include "engine/predict/core.h"
+#include "engine/base/hash.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -16,7 +18,7 @@ struct life { /* a block of memory, or a stack, from its allocation on */
 
 static uint64_t mix(uint64_t h, uint64_t x)
 {
-	h ^= x + 0x9e3779b97f4a7c15ull + (h << 6) + (h >> 2);
+	h ^= x + HASH_FACTOR + (h << 6) + (h >> 2);
 	h ^= h >> 32;
 	h *= 0xd6e8feb86659fd93ull;
 	return h ^ h >> 32;
@@ -97,14 +99,7 @@ static void find_lives(struct history *h)
 static const struct life *life_at(const struct history *h, uint64_t address, uint32_t event)
 {
 	enum { BACK = 64 };
-	size_t low = 0, high = h->lives_count;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (h->lives[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	size_t low = search_end(i, 0, h->lives_count, h->lives[i].address <= address);
 	for (int i = 0; i < BACK && low > 0; i++, low--) {
 		const struct life *l = &h->lives[low - 1];
 		if (address - l->address < l->size && l->alloc <= event)
@@ -587,14 +582,7 @@ bool histories_add(struct histories *all, const struct history *h)
 
 static bool has_run(const GArray *list, uint32_t run)
 {
-	guint low = 0, high = list->len;
-	while (low < high) {
-		guint middle = (low + high) / 2;
-		if (g_array_index(list, uint32_t, middle) < run)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	guint low = search_end(i, 0, list->len, g_array_index(list, uint32_t, i) < run);
 	return low < list->len && g_array_index(list, uint32_t, low) == run;
 }
 

@@ -78,7 +78,7 @@ static int64_t count_after(const struct search *x, const uint32_t *sequence, uin
 	for (uint32_t i = 0; i < length; i++) {
 		const struct event *e = &t->events[sequence[i]];
 		if (e->target == object && !event_inert(e))
-			count += (e->op == OP_POST) - (e->op == OP_TAKE);
+			count += op_count(e->op);
 	}
 	return count;
 }

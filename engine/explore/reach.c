@@ -9,6 +9,7 @@
  */
 #include "engine/explore/final.h"
 #include "engine/explore/reach_private.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -218,10 +219,10 @@ static void take_event(const struct reach *r, uint32_t *state, uint32_t e, uint3
 		state[x->thread]++;
 		return;
 	}
-	if (x->op == OP_SIGNAL || x->op == OP_BROADCAST)
+	if (op_wakes(x->op))
 		sync_take(r, state, e, woken); /* it wakes who waits before it */
 	state[x->thread]++;
-	if (x->op != OP_SIGNAL && x->op != OP_BROADCAST)
+	if (!op_wakes(x->op))
 		sync_take(r, state, e, NONE);
 	const struct view_call *call = view_call_of(r->x->h->view, e);
 	const struct abstract_step *step = step_in(r, state, call);
@@ -265,7 +266,7 @@ static uint64_t hash_of(const struct reach *r, const uint32_t *state)
 {
 	uint64_t h = 0;
 	for (size_t i = 0; i < r->size; i++) {
-		h = (h ^ state[i]) * 0x9e3779b97f4a7c15ull;
+		h = hash_join(h, state[i]);
 		h ^= h >> 29;
 	}
 	return h;
@@ -333,7 +334,7 @@ static bool covers(const struct reach *r, uint32_t big, uint32_t small)
 /* The candidates that have the same outcome of the same event. */
 static GArray *candidates_like(struct reach *r, const struct candidate *c)
 {
-	uint64_t key = (c->key * 0x9e3779b97f4a7c15ull + c->event) * 31 + c->kind;
+	uint64_t key = (hash_word(c->key) + c->event) * 31 + c->kind;
 	key = key * 31 + c->thread;
 	GArray *list = g_hash_table_lookup(r->candidates, &key);
 	if (list == NULL) {
@@ -434,8 +435,7 @@ static void look_at_call(struct reach *r, const uint32_t *state, uint32_t state_
 			turned = e;
 	}
 	for (guint i = 0; i < rivals->len; i++)
-		key = key * 0x9e3779b97f4a7c15ull +
-		      is_done(r, state, g_array_index(rivals, uint32_t, i));
+		key = hash_word(key) + is_done(r, state, g_array_index(rivals, uint32_t, i));
 	if (turned != NONE)
 		add_candidate(r, (struct candidate){ .event = call->event,
 		                                     .state = state_id,
@@ -562,7 +562,7 @@ static uint32_t waker_of(const struct reach *r, const uint32_t *state, uint32_t 
 	uint32_t waker = NONE;
 	for (uint64_t i = 0; i < list.count; i++) {
 		enum op op = r->t->events[list.items[i]].op;
-		if ((op == OP_SIGNAL || op == OP_BROADCAST) && is_done(r, state, list.items[i]))
+		if (op_wakes(op) && is_done(r, state, list.items[i]))
 			waker = list.items[i];
 	}
 	return waker;

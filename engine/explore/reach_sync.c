@@ -109,7 +109,7 @@ static int64_t count_in(const struct reach *r, const uint32_t *state, uint32_t o
 	for (uint64_t i = 0; i < list.count; i++) {
 		const struct event *x = &r->t->events[list.items[i]];
 		if (!event_inert(x) && is_done(r, state, list.items[i]))
-			count += (x->op == OP_POST) - (x->op == OP_TAKE);
+			count += op_count(x->op);
 	}
 	return count;
 }
@@ -142,7 +142,7 @@ static uint32_t semaphore_at(const struct trace *t, uint32_t event)
 		    t->objects[o].address != t->variables[run.first].address)
 			continue;
 		enum op op = t->events[list.items[0]].op;
-		if (op != OP_POST && op != OP_TAKE && op != OP_TAKETRYFAIL)
+		if (op_table[op].use != USE_SEMAPHORE)
 			continue;
 		if (best == NONE || list.items[0] < event)
 			best = o;
@@ -418,7 +418,7 @@ void sync_prepare(struct reach *r)
 		r->counted[e] = x->op == OP_AREAD ? semaphore_at(t, e) : NONE;
 		if (r->counted[e] != NONE)
 			r->tried[r->counted[e]] = true;
-		if (x->op == OP_TRYFAIL || x->op == OP_TAKETRYFAIL ||
+		if (op_fails(x->op) ||
 		    ((op_acquires(x->op) || x->op == OP_TAKE) && x->flags & EVENT_TRY))
 			r->tried[x->target] = true;
 	}

@@ -9,6 +9,7 @@
  * make it larger.
  */
 #include "engine/explore/reach_private.h"
+#include "engine/base/hash.h"
 
 enum {
 	MOST_WALKS = 24,
@@ -42,7 +43,7 @@ static uint64_t kind_of(const struct trace *t, uint32_t thread)
 	uint64_t kind = 1;
 	for (uint64_t i = 0; i < mine.count; i++) {
 		const struct event *e = &t->events[mine.items[i]];
-		kind = (kind ^ e->op) * 0x9e3779b97f4a7c15u + e->location;
+		kind = hash_join(kind, e->op) + e->location;
 	}
 	return kind;
 }
@@ -186,7 +187,7 @@ static void walk_often(struct reach *r, uint64_t *random)
 void reach_by_walks(struct search *x, uint64_t seed)
 {
 	struct reach r;
-	uint64_t random = (seed + 1) * 0x9e3779b97f4a7c15u | 1;
+	uint64_t random = (seed + 1) * HASH_FACTOR | 1;
 	reach_begin(&r, x);
 	walk_often(&r, &random);
 	GArray *found = largest(&r);

@@ -1,5 +1,6 @@
 /* symmetry.c - see symmetry.h. */
 #include "engine/explore/symmetry.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -13,7 +14,7 @@ struct likeness {
 
 static uint64_t mix(uint64_t h, uint64_t x)
 {
-	h = (h ^ x) * 0x9e3779b97f4a7c15ull;
+	h = hash_join(h, x);
 	return h ^ h >> 29;
 }
 

@@ -2,6 +2,7 @@
  * worklist.c - see worklist.h.
  */
 #include "engine/explore/worklist.h"
+#include "engine/base/hash.h"
 
 struct worklist {
 	GPtrArray *pending;  /* struct pending * */
@@ -33,7 +34,7 @@ struct worklist *worklist_new(uint64_t seed)
 	struct worklist *w = g_new0(struct worklist, 1);
 	w->pending = g_ptr_array_new_with_free_func(free_pending);
 	w->entered = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	w->random = (seed + 1) * 0x9e3779b97f4a7c15u;
+	w->random = hash_word(seed + 1);
 	if (w->random == 0)
 		w->random = 1;
 	return w;
@@ -64,7 +65,7 @@ uint64_t worklist_key(const struct part *parts, uint32_t count, enum flip_kind k
 	bool next = kind == FLIP_CALL || kind == FLIP_WOKEN || kind == FLIP_GOES_ON;
 	uint64_t key = next ? parts[0].prefix * 31 + 2 : 1; /* whose step it is */
 	for (uint32_t i = 0; i < count; i++)
-		key += parts[i].prefix * 0x9e3779b97f4a7c15ull;
+		key += hash_word(parts[i].prefix);
 	return key;
 }
 

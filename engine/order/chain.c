@@ -2,6 +2,7 @@
  * chain.c - see chain.h.
  */
 #include "engine/order/chain.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -95,17 +96,7 @@ void chain_graph_clear(struct chain_graph *g)
 /* First step with p >= position. */
 static uint32_t stairs_at(const struct stairs *s, uint32_t position)
 {
-	uint32_t low = 0, high = s->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->steps[middle].p < position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0, s->count, s->steps[i].p < position);
 }
 
 static uint32_t stairs_minimum(const struct stairs *s, uint32_t position)
@@ -118,16 +109,7 @@ static uint32_t stairs_minimum(const struct stairs *s, uint32_t position)
 /* Number of positions with a minimum of at most `q`. */
 static uint32_t stairs_reaching(const struct stairs *s, uint32_t q)
 {
-	uint32_t low = 0, high = s->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->steps[middle].q <= q)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t low = search_end(i, 0, s->count, s->steps[i].q <= q);
 	return low == 0 ? 0 : s->steps[low - 1].p + 1;
 }
 

@@ -9,6 +9,7 @@
  */
 #include "engine/order/rules.h"
 
+#include "engine/base/hash.h"
 #include "engine/base/scattered.h"
 
 #include <string.h>
@@ -62,9 +63,9 @@ void rule_a_free(struct sections *s)
 
 static uint32_t guard_place(const struct rule_a *a, uint32_t variable, uint32_t key)
 {
-	uint64_t hash = ((uint64_t)variable << 32 | key) * 0x9e3779b97f4a7c15u;
+	uint64_t hash = hash_pair(variable, key);
 
-	return (uint32_t)(hash >> 32) & (a->size - 1);
+	return hash_top(hash) & (a->size - 1);
 }
 
 /* The guard, or the unused place for it. Requires size > 0. */

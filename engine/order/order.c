@@ -5,6 +5,7 @@
  * Answers come from the regions and edges of a kept walk (causality.h).
  */
 #include "engine/order/order_private.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -209,17 +210,7 @@ static uint32_t first_after(const struct path_search *s)
 
 static uint32_t first_edge_into(const GArray *edges, uint32_t event)
 {
-	uint32_t low = 0, high = edges->len;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (g_array_index(edges, struct edge, middle).to < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0, edges->len, g_array_index(edges, struct edge, i).to < event);
 }
 
 /* The edge into `at` whose source is ordered after e (or is e); updates s->strong. */

@@ -2,6 +2,7 @@
  * calls.c - see calls.h: addresses of uninstrumented calls, and the time that each lasts.
  */
 #include "engine/partial/calls.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -116,16 +117,8 @@ void missing_calls_free(struct missing_calls *calls)
 uint64_t missing_calls_before(const struct missing_calls *calls, uint32_t thread,
                               uint32_t event)
 {
-	uint64_t low = calls->first[thread], high = calls->first[thread + 1];
-
-	while (low < high) {
-		uint64_t middle = (low + high) / 2;
-
-		if (calls->miss[middle] < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint64_t low = search_end(i, calls->first[thread], calls->first[thread + 1],
+	                          calls->miss[i] < event);
 	return low - calls->first[thread];
 }
 

@@ -5,6 +5,7 @@
  * chains of nodes, so equal contexts have equal numbers, and an access costs one look-up.
  */
 #include "engine/partial/tree.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -23,7 +24,7 @@ struct tree_table {
 
 static uint64_t hash_key(const uint32_t key[4])
 {
-	uint64_t h = ((uint64_t)key[0] << 32 | key[1]) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t h = hash_pair(key[0], key[1]);
 	h = (h ^ h >> 32 ^ ((uint64_t)key[2] << 32 | key[3])) * UINT64_C(0xd6e8feb86659fd93);
 	return h ^ h >> 29;
 }

@@ -2,6 +2,7 @@
  * accesses.c - see accesses.h.
  */
 #include "engine/predict/accesses.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -55,7 +56,7 @@ static uint64_t class_hash(uint32_t lockset, uint32_t site, uint32_t kind)
 	uint64_t key = (uint64_t)site << 32 | lockset;
 
 	key ^= kind * 0xff51afd7ed558ccdu;
-	return key * 0x9e3779b97f4a7c15u >> 32;
+	return hash_word(key) >> 32;
 }
 
 static uint32_t kind_of(uint32_t thread, bool writes, bool atomic)
@@ -168,7 +169,7 @@ void access_classes_of(struct access_classes *c, const struct accesses *all, uin
 static bool apart(struct class_work *w, uint32_t a, uint32_t b)
 {
 	uint64_t key = (((uint64_t)a << 32 | b) + 1) << 1;
-	uint64_t *recent = &w->recent[key * 0x9e3779b97f4a7c15u >> 54];
+	uint64_t *recent = &w->recent[hash_word(key) >> 54];
 
 	if ((*recent & ~(uint64_t)1) != key)
 		*recent = key | (lockset_common(w->locksets, a, b) == NONE);

@@ -10,6 +10,8 @@
 #include "engine/predict/candidates.h"
 
 #include "engine/predict/classes.h"
+#include "engine/base/hash.h"
+#include "engine/base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +60,7 @@ static bool search_begin(struct search *s, struct trace *t,
 	return s->suspects != NULL;
 }
 
-static void search_end(struct search *s)
+static void search_release(struct search *s)
 {
 	locksets_free(s->locksets);
 	g_free(s->suspects);
@@ -87,17 +89,7 @@ static bool is_searched(const struct search *s, uint32_t variable)
 /* How many members of a class are before an event. */
 static uint32_t rank(const struct classes *c, const struct class *class, uint32_t e)
 {
-	uint32_t low = 0, high = class->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (class_member(c, class, middle) < e)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0, class->count, class_member(c, class, i) < e);
 }
 
 /* Of an access that covers several variables, only the first shared one counts. */
@@ -197,7 +189,7 @@ bool candidates_events(struct trace *t, const struct candidate_options *options,
 		going = emit_variable(&out, &c);
 	}
 	classes_release(&c);
-	search_end(&search);
+	search_release(&search);
 	return going;
 }
 
@@ -361,15 +353,9 @@ static bool collect_pairs(struct site_pairs *p, struct trace *t,
 			g_array_set_size(p->c.events, events);
 		}
 	}
-	search_end(&search);
+	search_release(&search);
 	p->c.locksets = NULL;
 	return going;
-}
-
-/* GLib's for pointers is their lower half. */
-static guint sites_hash(gconstpointer key)
-{
-	return (guint)((uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
 struct site_pairs *site_pairs_new(struct trace *t, const struct candidate_options *options,
@@ -382,7 +368,7 @@ struct site_pairs *site_pairs_new(struct trace *t, const struct candidate_option
 	p->class_pairs = g_array_new(FALSE, FALSE, sizeof(struct class_pair));
 	p->entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
 	p->sites = g_array_new(FALSE, FALSE, sizeof(struct site_pair));
-	p->locked = g_hash_table_new(sites_hash, NULL);
+	p->locked = g_hash_table_new(hash_pointer, NULL);
 	if (!collect_pairs(p, t, progress)) {
 		site_pairs_free(p);
 		return NULL;

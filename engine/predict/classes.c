@@ -5,6 +5,7 @@
  * linear, whatever the number of classes.
  */
 #include "engine/predict/classes.h"
+#include "engine/base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -70,7 +71,7 @@ static uint64_t *slot_of(const struct classes *c, const struct class *class)
 
 	key ^= (uint64_t)(class->thread << 2 | class->writes << 1 | class->atomic) *
 	       0xff51afd7ed558ccdu;
-	at = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & (c->slots_count - 1);
+	at = hash_top(hash_word(key)) & (c->slots_count - 1);
 	while (c->slots[at] >> 32 == c->round &&
 	       class_compare(class_at(c, (uint32_t)c->slots[at]), class) != 0)
 		at = (at + 1) & (c->slots_count - 1);

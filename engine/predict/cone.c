@@ -8,6 +8,7 @@
  */
 #include "engine/predict/cone.h"
 #include "engine/predict/core.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -210,16 +211,8 @@ const struct section *cones_section(const struct cones *c, uint32_t index)
 static const struct lock_change *change_before(const struct cones *c, uint32_t thread,
                                                uint32_t prefix)
 {
-	uint32_t low = 0, high = c->change_count[thread];
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (c->changes[thread][middle].position < prefix)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t low = search_end(i, 0, c->change_count[thread],
+	                          c->changes[thread][i].position < prefix);
 	return low == 0 ? NULL : &c->changes[thread][low - 1];
 }
 
@@ -291,7 +284,7 @@ static void try_of_semaphore(struct cones *c, uint32_t e, GArray *list)
 	for (uint64_t i = 0; i < events.count && events.items[i] < e; i++) {
 		uint32_t f = events.items[i];
 
-		count += (c->t->events[f].op == OP_POST) - (c->t->events[f].op == OP_TAKE);
+		count += op_count(c->t->events[f].op);
 		if (c->t->events[f].op != OP_TAKE)
 			continue;
 		for (guint k = 0; k < list->len; k++) {
@@ -316,7 +309,7 @@ static void make_tries(struct cones *c)
 		const struct event *x = &c->t->events[e];
 		GArray *list;
 
-		if (event_inert(x) || (x->op != OP_TRYFAIL && x->op != OP_TAKETRYFAIL))
+		if (event_inert(x) || !op_fails(x->op))
 			continue;
 		list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 		if (x->op == OP_TRYFAIL)
@@ -457,7 +450,7 @@ static bool make_order(struct cones *c, const struct progress *progress)
 						join(c, now, e, w.items[i]);
 				}
 			}
-		} else if (x->op == OP_TRYFAIL || x->op == OP_TAKETRYFAIL) {
+		} else if (op_fails(x->op)) {
 			uint32_t count;
 			const uint32_t *needed = cones_tried(c, e, &count);
 
@@ -568,17 +561,8 @@ static void include_clock(const struct cones *c, struct cone *cone, uint32_t thr
 /* How many arrivals of a thread are at positions before `position`? */
 static guint arrivals_before(const GArray *all, uint32_t position)
 {
-	guint low = 0, high = all->len;
-
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-
-		if (g_array_index(all, struct arrival, middle).position < position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0, all->len,
+	                  g_array_index(all, struct arrival, i).position < position);
 }
 
 enum { FEW_ARRIVALS = 16 };

@@ -6,6 +6,7 @@
  * component is the position.  Must not know locks, solvers or verdicts.
  */
 #include "engine/predict/core.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -348,16 +349,8 @@ bool core_has_before(const struct cores *c, uint32_t f, uint32_t e)
 static uint32_t entry_of(const struct cores *c, uint32_t e, uint32_t f)
 {
 	struct event_list list = trace_thread_events(c->t, c->t->events[f].thread);
-	uint32_t low = 0, high = c->t->index->position[f];
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (core_has(c, list.items[middle], e))
-			high = middle;
-		else
-			low = middle + 1;
-	}
+	uint32_t low =
+	        search_end(i, 0, c->t->index->position[f], !core_has(c, list.items[i], e));
 	return list.items[low];
 }
 

@@ -4,6 +4,7 @@
 #include "engine/predict/ladder_proofs.h"
 
 #include "engine/trace/index.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -20,7 +21,7 @@ struct ladder_proofs {
 
 guint ladder_key_hash(gconstpointer key)
 {
-	return (guint)(*(const uint64_t *)key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+	return hash_top(hash_word(*(const uint64_t *)key));
 }
 
 /* Can this event matter to other threads?  (Then what follows it is another stretch.)

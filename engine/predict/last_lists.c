@@ -4,6 +4,7 @@
 #include "engine/predict/last_lists.h"
 
 #include "engine/base/scattered.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -71,17 +72,7 @@ void lists_free(struct last_lists *l)
 /* The first entry whose key is not below. */
 static uint32_t find(const struct last_list *list, uint32_t key)
 {
-	uint32_t low = 0, high = list->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (list->of[middle].key < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0, list->count, list->of[i].key < key);
 }
 
 static uint32_t enlarge(struct last_lists *l, uint32_t place)

@@ -8,6 +8,7 @@
  */
 #include "engine/predict/lockset_kinds.h"
 
+#include "engine/base/hash.h"
 #include "engine/base/scattered.h"
 #include "engine/trace/index.h"
 
@@ -252,10 +253,10 @@ enum { FIRST_KINDS = 1 << 10 };
 
 static inline uint32_t kind_hash(const struct kind *k)
 {
-	uint64_t hash = ((uint64_t)k->variable << 32 | k->site) * 0x9e3779b97f4a7c15u;
+	uint64_t hash = hash_pair(k->variable, k->site);
 
 	hash = (hash ^ ((uint64_t)k->lockset << 32 | k->who)) * 0xff51afd7ed558ccdu;
-	return (uint32_t)(hash >> 32);
+	return hash_top(hash);
 }
 
 static inline struct kind *kind_at(const struct table *table, const struct kind *k,

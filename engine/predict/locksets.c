@@ -8,6 +8,7 @@
  * of locks at once, and each acquire costs some nodes, not a copy.  Knows nothing of accesses.
  */
 #include "engine/predict/candidates.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -43,11 +44,11 @@ struct locksets {
 
 static uint32_t *slot_of(const struct locksets *l, const struct node *n)
 {
-	uint64_t hash = ((uint64_t)n->number << 32 | n->bit) * 0x9e3779b97f4a7c15u;
+	uint64_t hash = hash_pair(n->number, n->bit);
 	uint32_t at;
 
 	hash = (hash ^ ((uint64_t)n->part[0] << 32 | n->part[1])) * 0xff51afd7ed558ccdu;
-	for (at = (uint32_t)(hash >> 32) & (l->slots_count - 1); l->slots[at] != 0;
+	for (at = hash_top(hash) & (l->slots_count - 1); l->slots[at] != 0;
 	     at = (at + 1) & (l->slots_count - 1)) {
 		const struct node *old = &l->nodes[l->slots[at]];
 
@@ -171,7 +172,7 @@ static uint32_t change(struct locksets *l, uint32_t set, uint32_t item, bool acq
 
 static struct recent *recent_at(struct recent *table, uint64_t key)
 {
-	return &table[key * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS)];
+	return &table[hash_word(key) >> (64 - RECENT_BITS)];
 }
 
 static uint32_t moved(struct locksets *l, uint32_t set, uint32_t item, bool acquires)

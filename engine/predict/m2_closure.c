@@ -7,6 +7,7 @@
  * is ordered.
  */
 #include "engine/predict/m2_private.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -46,16 +47,8 @@ enum outcome closure_edge(struct m2 *m, uint32_t from, uint32_t to, enum step_ru
 static const struct section *last_section(const struct m2 *m, const struct lock_use *use,
                                           uint32_t prefix, bool exclusive)
 {
-	uint32_t low = 0, high = use->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (cones_section(m->cones, use->first + middle)->p < prefix)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t low = search_end(i, 0, use->count,
+	                          cones_section(m->cones, use->first + i)->p < prefix);
 	for (; low > 0; low--) {
 		const struct section *s = cones_section(m->cones, use->first + low - 1);
 

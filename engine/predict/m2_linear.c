@@ -9,6 +9,7 @@
  * sequence is a correct reordering is for the checker to say all the same.
  */
 #include "engine/predict/m2_private.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -181,16 +182,8 @@ static bool done(const struct linear *l, uint32_t e)
 
 static uint32_t missing_edge(const struct linear *l, uint32_t e)
 {
-	guint low = 0, high = l->into->len;
-
-	while (low < high) {
-		guint middle = (low + high) / 2;
-
-		if (g_array_index(l->into, struct step, middle).to < e)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	guint low =
+	        search_end(i, 0, l->into->len, g_array_index(l->into, struct step, i).to < e);
 	for (; low < l->into->len && g_array_index(l->into, struct step, low).to == e; low++) {
 		uint32_t from = g_array_index(l->into, struct step, low).from;
 
@@ -225,7 +218,7 @@ static uint32_t missing(const struct linear *l, uint32_t e)
 				return writers.items[i];
 		}
 	}
-	if (x->op == OP_TRYFAIL || x->op == OP_TAKETRYFAIL) {
+	if (op_fails(x->op)) {
 		tried = cones_tried(l->m->cones, e, &count);
 		for (uint32_t i = 0; i < count; i++) {
 			if (!done(l, tried[i]))

@@ -11,6 +11,7 @@
 #include "engine/predict/candidates.h"
 #include "engine/predict/m2.h"
 #include "engine/predict/smt.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -110,12 +111,6 @@ static void make_stretches(struct hunt *h)
 	h->stretch_first = (uint32_t *)g_array_free(first, FALSE);
 	g_free(now);
 	g_free(ends);
-}
-
-/* GLib's for pointers is their lower half: one stretch, for the pairs of a whole row. */
-static guint stretches_hash(gconstpointer key)
-{
-	return (guint)((uintptr_t)key * UINT64_C(0x9e3779b97f4a7c15) >> 32);
 }
 
 static gpointer stretches(const struct hunt *h, uint32_t e1, uint32_t e2)
@@ -506,7 +501,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 		                  "reordering brings it next to each other; M2 does not look "
 		                  "for such races, '--analysis auto' does");
 	effort_init(&h.effort, t->events_count, options);
-	h.impossible = g_hash_table_new(stretches_hash, NULL);
+	h.impossible = g_hash_table_new(hash_pointer, NULL);
 	h.witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	make_stretches(&h);
 	going = hunt(&h);

@@ -7,6 +7,7 @@
  * other can bring an edge.  Knows the trace and the cone, and nothing of the closure.
  */
 #include "engine/predict/m2_private.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -345,16 +346,7 @@ bool window_fill(struct m2 *m, uint64_t limit)
 
 uint32_t window_run_before(const GArray *accesses, const struct run *run, uint32_t position)
 {
-	uint32_t low = 0, high = run->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (g_array_index(accesses, struct access, run->first + middle).position <
-		    position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0, run->count,
+	                  g_array_index(accesses, struct access, run->first + i).position <
+	                          position);
 }

@@ -4,6 +4,7 @@
  *
  * Knows which function runs which analysis and nothing of how any of them works.
  */
+#include "engine/base/hash.h"
 #include "engine/partial/rdit.h"
 #include "engine/predict/behind.h"
 #include "engine/predict/predict_private.h"
@@ -14,18 +15,13 @@
 #include <string.h>
 
 static const struct {
-	const char *word, *title;
+	const char *word;
 	bool sound;
+	race_run *run;
 } analyses[ANALYSIS_COUNT] = {
-#define A(name, word, sound, title) [ANALYSIS_##name] = { word, title, sound },
-	ANALYSES(A)
-#undef A
-};
-
-static race_run *const runs[ANALYSIS_COUNT] = {
-#define RUN(name, function) [ANALYSIS_##name] = function,
-#include "engine/predict/runs.def"
-#undef RUN
+#define ANALYSIS(name, word, sound, run, title) [ANALYSIS_##name] = { word, sound, run },
+#include "engine/predict/analyses.def"
+#undef ANALYSIS
 };
 
 bool analysis_from_word(const char *word, enum analysis *analysis)
@@ -106,7 +102,7 @@ static struct report *with_missing(struct trace *t, const struct race_options *o
 		return NULL;
 	}
 	with.use_missing = true;
-	report = runs[options->analysis](view, &with, progress, error);
+	report = analyses[options->analysis].run(view, &with, progress, error);
 	if (report != NULL)
 		report->trace = t;
 	trace_view_free(view);
@@ -135,7 +131,7 @@ struct report *by_chains(struct trace *t, const struct race_options *options, ra
 struct report *races_find(struct trace *t, const struct race_options *options,
                           const struct progress *progress, struct error *error)
 {
-	if (runs[options->analysis] == NULL) {
+	if (analyses[options->analysis].run == NULL) {
 		error_set(error, "", "choose another with --analysis",
 		          "the analysis '%s' is not in this build",
 		          analysis_word(options->analysis));
@@ -146,7 +142,7 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	/* lockset also reports pairs that the must-order keeps apart, and keeps little by thread */
 	if (options->analysis == ANALYSIS_LOCKSET)
 		return races_lockset(t, options, progress, error);
-	return by_chains(t, options, runs[options->analysis], progress, error);
+	return by_chains(t, options, analyses[options->analysis].run, progress, error);
 }
 
 void report_note_left_out(struct report *report, uint64_t witnesses)
@@ -193,7 +189,7 @@ struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
 bool race_in_shard(const struct race_options *options, uint32_t site_a, uint32_t site_b)
 {
 	uint32_t low = MIN(site_a, site_b), high = MAX(site_a, site_b);
-	uint64_t hash = (low * 0x9e3779b97f4a7c15u + high) * 0xff51afd7ed558ccdu;
+	uint64_t hash = (hash_word(low) + high) * 0xff51afd7ed558ccdu;
 
 	if (options->wanted != NULL && !options->wanted(options->wanted_context, low, high))
 		return false;

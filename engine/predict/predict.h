@@ -6,25 +6,11 @@
 
 #include "engine/finding.h"
 
-/* enumerator, word, does a report carry a witness (is it sound), title */
-#define ANALYSES(A) \
-	A(AUTO, "auto", true, "the ladder: a verdict for every candidate") \
-	A(LOCKSET, "lockset", false, "no common lock") \
-	A(HB, "hb", false, "happens-before") \
-	A(SHB, "shb", true, "schedulable happens-before") \
-	A(CP, "cp", false, "causally-precedes") \
-	A(WCP, "wcp", false, "weak causally-precedes") \
-	A(DC, "dc", false, "doesn't-commute") \
-	A(WDC, "wdc", false, "weak doesn't-commute") \
-	A(SYNCP, "syncp", true, "sync-preserving") \
-	A(M2, "m2", true, "the closure of the pair's cone") \
-	A(SMT, "smt", true, "maximal causality by the solver") \
-	A(RDIT, "rdit", true, "maximal causality with missing code")
 enum analysis {
-#define A(name, word, sound, title) ANALYSIS_##name,
-	ANALYSES(A)
-#undef A
-	        ANALYSIS_COUNT
+#define ANALYSIS(name, word, sound, run, title) ANALYSIS_##name,
+#include "engine/predict/analyses.def"
+#undef ANALYSIS
+	ANALYSIS_COUNT
 };
 bool analysis_from_word(const char *word, enum analysis *analysis);
 const char *analysis_word(enum analysis analysis);

@@ -14,8 +14,9 @@
 typedef struct report *race_run(struct trace *t, const struct race_options *options,
                                 const struct progress *progress, struct error *error);
 
-race_run races_lockset, races_hb, races_shb, races_cp, races_wcp, races_dc, races_wdc,
-        races_syncp, races_m2, races_smt, races_auto, races_rdit;
+#define ANALYSIS(name, word, sound, run, title) race_run run;
+#include "engine/predict/analyses.def"
+#undef ANALYSIS
 
 /* Runs an analysis on the trace by chains of threads where that pays (engine/trace/chains.h);
  * its report is of the trace. */

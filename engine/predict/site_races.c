@@ -5,6 +5,7 @@
 #include "engine/predict/pairs.h"
 #include "engine/trace/index.h"
 #include "engine/witness/check.h"
+#include "engine/base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ struct map {
 
 static uint32_t *map_slot(struct map *m, uint64_t key)
 {
-	uint32_t at = (uint32_t)((key + 1) * 0x9e3779b97f4a7c15u >> 32) & (m->size - 1);
+	uint32_t at = hash_top(hash_word(key + 1)) & (m->size - 1);
 
 	while (m->keys[at] != 0 && m->keys[at] != key + 1)
 		at = (at + 1) & (m->size - 1);
@@ -56,7 +57,7 @@ static uint32_t map_get(struct map *m, uint64_t key, uint32_t fresh, bool *made)
 
 static const uint32_t *map_find(const struct map *m, uint64_t key)
 {
-	uint32_t at = (uint32_t)((key + 1) * 0x9e3779b97f4a7c15u >> 32) & (m->size - 1);
+	uint32_t at = hash_top(hash_word(key + 1)) & (m->size - 1);
 
 	while (m->size > 0 && m->keys[at] != 0 && m->keys[at] != key + 1)
 		at = (at + 1) & (m->size - 1);

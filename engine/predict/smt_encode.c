@@ -407,8 +407,7 @@ static Z3_ast encode_empty(struct encoding *x, const uint32_t *e)
 		int weight = t->events[p].op == OP_POST ? 1 : -1;
 		Z3_ast before;
 
-		if ((t->events[p].op != OP_POST && t->events[p].op != OP_TAKE) ||
-		    query_never(x->q, p))
+		if (!op_count(t->events[p].op) || query_never(x->q, p))
 			continue;
 		before = both(x, is_in(x, p), is_before(x, p, f));
 		g_array_append_val(terms, before);
@@ -578,8 +577,7 @@ static void choose_empty(struct encoding *x, const uint32_t *e)
 	for (uint64_t i = 0; i < list.count; i++) {
 		uint32_t p = list.items[i];
 
-		if ((t->events[p].op != OP_POST && t->events[p].op != OP_TAKE) ||
-		    query_never(x->q, p) || !there(x, p))
+		if (!op_count(t->events[p].op) || query_never(x->q, p) || !there(x, p))
 			continue;
 		if (earlier(x, p, e[0]))
 			choose(x, p, e[0]);

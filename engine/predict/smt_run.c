@@ -8,6 +8,7 @@
  * reordering of this region and these orders.  Costs a pass over the region.
  */
 #include "engine/predict/smt_private.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -123,7 +124,7 @@ static int32_t *count_at(struct smt *s, uint32_t object)
 	for (uint64_t i = event_list_before(list, s->scheduler->prefix); i-- > 0; s->work++) {
 		enum op op = (enum op)s->t->events[list.items[i]].op;
 
-		c->count += (op == OP_POST) - (op == OP_TAKE);
+		c->count += op_count(op);
 	}
 	return &c->count;
 }
@@ -208,16 +209,7 @@ static bool blocked_by_must(const struct smt_query *q, uint32_t e, struct obstac
 static bool blocked_by_choice(const struct smt_query *q, uint32_t e, struct obstacle *o)
 {
 	const struct order_edge *edges = (const void *)q->chosen->data;
-	guint low = 0, high = q->chosen->len;
-
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-
-		if (edges[middle].after < e)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	guint low = search_end(i, 0, q->chosen->len, edges[i].after < e);
 	for (; low < q->chosen->len && edges[low].after == e; low++) {
 		if (!executed(q->s, edges[low].before))
 			return wait_for(o, edges[low].before);
@@ -525,7 +517,7 @@ static void execute(struct smt_query *q, uint32_t e)
 		default:
 			l->readers -= l->readers > 0;
 		}
-	} else if (x->op == OP_POST || x->op == OP_TAKE) {
+	} else if (op_count(x->op)) {
 		*count_at(s, x->target) += x->op == OP_POST ? 1 : -1;
 	}
 }

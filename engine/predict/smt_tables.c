@@ -6,6 +6,7 @@
 #include "engine/predict/smt_private.h"
 
 #include "engine/witness/check.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -106,7 +107,7 @@ static void make_needs(struct smt *s)
 
 		if (event_inert(x))
 			continue;
-		if (x->op == OP_POST || x->op == OP_TAKE)
+		if (op_count(x->op))
 			counts[x->target] += x->op == OP_POST ? 1 : -1;
 		else if (x->op == OP_TRYFAIL && !core_exempt(s->options.exempt, e))
 			s->needs[e] |= need_of_try[core_try_need(t, e)];
@@ -167,16 +168,8 @@ static void make_outermost(struct smt *s)
 uint32_t outermost_before(const struct smt *s, uint32_t thread, uint32_t e)
 {
 	const GArray *changes = s->outermost[thread];
-	guint low = 0, high = changes->len;
-
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-
-		if (g_array_index(changes, struct outermost, middle).event < e)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	guint low = search_end(i, 0, changes->len,
+	                       g_array_index(changes, struct outermost, i).event < e);
 	return low == 0 ? NONE : g_array_index(changes, struct outermost, low - 1).acquire;
 }
 

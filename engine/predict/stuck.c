@@ -21,22 +21,13 @@ struct ending {
 
 static enum wait_for use_of(enum op op)
 {
-	switch (op) {
-	case OP_WAIT:
-	case OP_WAKE:
-	case OP_SIGNAL:
-	case OP_BROADCAST:
-		return WAIT_CONDITION;
-	case OP_ARRIVE:
-	case OP_DEPART:
-		return WAIT_BARRIER;
-	case OP_POST:
-	case OP_TAKE:
-	case OP_TAKETRYFAIL:
-		return WAIT_SEMAPHORE;
-	default:
-		return WAIT_LOCK;
-	}
+	static const enum wait_for waits[] = { [USE_NONE] = WAIT_LOCK,
+		                               [USE_LOCK] = WAIT_LOCK,
+		                               [USE_CONDITION] = WAIT_CONDITION,
+		                               [USE_BARRIER] = WAIT_BARRIER,
+		                               [USE_SEMAPHORE] = WAIT_SEMAPHORE };
+
+	return waits[op_table[op].use];
 }
 
 static void drop_hold(GArray *holds, uint32_t object, uint32_t thread)

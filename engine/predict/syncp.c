@@ -16,6 +16,7 @@
  */
 #include "engine/predict/pairs.h"
 #include "engine/predict/syncp_private.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -178,17 +179,7 @@ static bool holds(const struct closure *c, const struct access *x)
 /* The index of the first member, from `begin` on, that is not below `limit`. */
 static uint32_t skip(const struct access_class *class, uint32_t begin, uint32_t limit)
 {
-	uint32_t low = begin, high = class->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (class->members[middle]->event < limit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, begin, class->count, class->members[i]->event < limit);
 }
 
 /* -- every pair ------------------------------------------------------------------------------
@@ -453,7 +444,7 @@ static void note_failed_tries(const struct trace *t, struct report *report)
 	bool any = false;
 
 	for (uint32_t e = 0; e < t->events_count && !any; e++)
-		any = t->events[e].op == OP_TRYFAIL || t->events[e].op == OP_TAKETRYFAIL;
+		any = op_fails(t->events[e].op);
 	if (any) /* no number in it: the notes of shards are merged */
 		report_note(report, "approximate: failed tries are kept to the sections and counts that "
 		                    "made them fail in the trace; a race that needs others is missed");

@@ -2,6 +2,7 @@
  * syncp_table.c - the locks along a trace for SyncP.  See syncp_private.h.
  */
 #include "engine/predict/syncp_private.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -205,15 +206,6 @@ uint32_t sections_held(const struct section_list *list, uint32_t last, uint32_t 
 uint32_t lock_table_held(const struct lock_table *l, uint32_t thread, uint32_t limit)
 {
 	const struct section_list *list = &l->of[thread];
-	uint32_t low = 0, high = list->count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (list->items[middle].since < limit)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t low = search_end(i, 0, list->count, list->items[i].since < limit);
 	return sections_held(list, low == 0 ? NONE : low - 1, limit);
 }

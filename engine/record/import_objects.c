@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/record/import_private.h"
+#include "engine/base/hash.h"
 
 struct site { /* where objects are, one at a time */
 	uint32_t region;
@@ -21,8 +22,8 @@ struct site { /* where objects are, one at a time */
 static guint site_hash(gconstpointer key)
 {
 	const struct site *s = key;
-	uint64_t hash = (s->offset ^ (uint64_t)s->region << 40) * UINT64_C(0x9e3779b97f4a7c15);
-	return (guint)(hash >> 32);
+	uint64_t hash = hash_word(s->offset ^ (uint64_t)s->region << 40);
+	return hash_top(hash);
 }
 
 static gboolean site_equal(gconstpointer a, gconstpointer b)

@@ -5,6 +5,7 @@
  */
 #include "engine/record/layout.h"
 #include "engine/record/name_private.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -287,7 +288,7 @@ static bool is_stack(const struct trace *t, uint32_t block)
 
 static uint64_t hash_text(const char *text, size_t length)
 {
-	static const uint64_t K = UINT64_C(0x9e3779b97f4a7c15);
+	static const uint64_t K = HASH_FACTOR;
 	uint64_t hash = length * K, word = 0;
 	for (; length >= 8; length -= 8, text += 8) {
 		memcpy(&word, text, 8);

@@ -12,6 +12,8 @@
  * One linear pass over the events; per block a fixed number of accesses is kept.
  */
 #include "engine/record/name_private.h"
+#include "engine/base/hash.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -156,15 +158,8 @@ static size_t first_later(const struct names *n, size_t low, size_t high, uint32
 /* The first of all blocks at an address or behind it. */
 static size_t first_from(const struct names *n, uint64_t address)
 {
-	size_t low = 0, high = n->trace->blocks_count;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (n->trace->blocks[n->blocks->by_address[middle]].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0, n->trace->blocks_count,
+	                  n->trace->blocks[n->blocks->by_address[i]].address < address);
 }
 
 uint32_t names_block_at(const struct names *n, uint64_t address, uint32_t event)
@@ -402,7 +397,7 @@ static const struct kept_part *part_of(struct names *n, uint32_t module, uint32_
                                        uint64_t offset, uint64_t size)
 {
 	struct block_names *b = n->blocks;
-	uint64_t hash = (offset * 31 + size * 7 + type) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t hash = hash_word(offset * 31 + size * 7 + type);
 	struct kept_part *kept = &b->parts[hash >> 52 & (PARTS_KEPT - 1)];
 	if (kept->path && kept->offset == offset && kept->size == size && kept->type == type &&
 	    kept->module == module)

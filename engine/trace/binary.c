@@ -6,6 +6,7 @@
  * and opening checks in one pass over each table that what it points at is there.  That
  * pass costs about as much as reading the file.
  */
+#include "engine/base/hash.h"
 #include "engine/base/file.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/storage.h"
@@ -52,7 +53,7 @@ _Static_assert(sizeof(struct section) == 56, "written as it is");
 /* A sum over four lanes, so that it runs at the speed of memory; not against malice. */
 uint64_t trace_sum(const void *bytes, size_t length)
 {
-	static const uint64_t K = UINT64_C(0x9e3779b97f4a7c15);
+	static const uint64_t K = HASH_FACTOR;
 	const char *at = bytes;
 	uint64_t lanes[4] = { length, K, ~K, length * K };
 	for (; length >= 32; length -= 32, at += 32) {

@@ -7,6 +7,7 @@
 #ifndef HEDDLE_BUILDER_PRIVATE_H
 #define HEDDLE_BUILDER_PRIVATE_H
 
+#include "engine/base/hash.h"
 #include "engine/base/column.h"
 #include "engine/trace/builder.h"
 
@@ -37,7 +38,7 @@ static inline uint64_t mix(uint64_t x)
 
 static inline uint64_t hash_bytes(const char *text, size_t length)
 {
-	uint64_t h = length * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t h = hash_word(length);
 	while (length >= 8) {
 		uint64_t word;
 		memcpy(&word, text, 8);

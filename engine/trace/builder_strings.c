@@ -4,6 +4,7 @@
  * the first bytes of a string, so that most look-ups touch one cache line.
  */
 #include "engine/trace/builder_private.h"
+#include "engine/base/hash.h"
 
 const char *builder_string_at(const struct builder *b, uint32_t string, size_t *length)
 {
@@ -44,7 +45,7 @@ static inline void key_of(const char *text, size_t length, struct string_slot *k
 
 static inline uint32_t key_slot(const struct string_slot *key, uint32_t mask)
 {
-	return mix(key->low ^ key->high * UINT64_C(0x9e3779b97f4a7c15) ^ key->length) & mask;
+	return mix(key->low ^ hash_word(key->high) ^ key->length) & mask;
 }
 
 static inline uint32_t string_probe(const struct builder *b, const char *text,

@@ -14,7 +14,7 @@
 #include <string.h>
 
 enum op {
-#define OP(name, word, operand, class) OP_##name,
+#define OP(name, word, operand, class, object, effects, verb) OP_##name,
 #include "engine/trace/ops.def"
 #undef OP
 	OP_COUNT
@@ -29,6 +29,28 @@ enum operand { /* what event.target is an index of */
 	       OPERAND_BLOCK,    /* trace.blocks: one life of an allocated block */
 	       OPERAND_INSTANCE, /* trace.instances: objects of specifications */
 	       OPERAND_NAME,     /* trace.strings: unit, method, function */
+};
+
+enum op_use { /* what an object is by an operation on it */
+	      USE_NONE,
+	      USE_LOCK,
+	      USE_CONDITION,
+	      USE_BARRIER,
+	      USE_SEMAPHORE,
+};
+
+enum op_effect {
+	EFFECT_NONE = 0,
+	EFFECT_READS = 1, /* memory */
+	EFFECT_WRITES = 2,
+	EFFECT_UPDATES = EFFECT_READS | EFFECT_WRITES,
+	EFFECT_WAITS = 4,                   /* can be a try or limited in time: EVENT_TRY */
+	EFFECT_ACQUIRES = 8 | EFFECT_WAITS, /* enters a critical section, in either mode */
+	EFFECT_RELEASES = 16,               /* leaves one */
+	EFFECT_WAKES = 32,                  /* ends waits at a condition */
+	EFFECT_POSTS = 64,                  /* a semaphore's count grows */
+	EFFECT_TAKES = 128 | EFFECT_WAITS,  /* it shrinks */
+	EFFECT_FAILS = 256,                 /* a try in vain: it observes, and has no effect */
 };
 
 enum op_class {
@@ -97,10 +119,23 @@ enum {
 struct op_info {
 	const char *word;  /* in the text format */
 	const char *tried; /* the same with EVENT_TRY; NULL: no word of its own */
+	const char *verb;  /* with a blank where an operand follows */
 	enum operand operand;
 	enum op_class class;
+	enum op_use use;
 };
 extern const struct op_info op_table[OP_COUNT];
+
+/* Beside op_table: of a constant operation it costs nothing, of another one load. */
+static const uint16_t op_effects[OP_COUNT] = {
+#define OP(name, word, operand, class, object, effect, verb) EFFECT_##effect,
+#include "engine/trace/ops.def"
+#undef OP
+};
+static inline bool op_does(enum op op, enum op_effect effect)
+{
+	return (op_effects[op] & effect) == effect;
+}
 
 static inline bool event_inert(const struct event *e)
 {
@@ -126,12 +161,12 @@ static inline bool op_is_access(enum op op)
 /* Reads from memory: READ, AREAD, RMW. */
 static inline bool op_reads(enum op op)
 {
-	return op == OP_READ || op == OP_AREAD || op == OP_RMW;
+	return op_does(op, EFFECT_READS);
 }
 /* Writes to memory: WRITE, AWRITE, RMW. */
 static inline bool op_writes(enum op op)
 {
-	return op == OP_WRITE || op == OP_AWRITE || op == OP_RMW;
+	return op_does(op, EFFECT_WRITES);
 }
 static inline bool op_is_atomic(enum op op)
 {
@@ -140,11 +175,26 @@ static inline bool op_is_atomic(enum op op)
 /* Enters a critical section (in either mode), leaves one. */
 static inline bool op_acquires(enum op op)
 {
-	return op == OP_ACQ || op == OP_RACQ;
+	return op_does(op, EFFECT_ACQUIRES);
 }
 static inline bool op_releases(enum op op)
 {
-	return op == OP_REL || op == OP_RREL;
+	return op_does(op, EFFECT_RELEASES);
+}
+/* A try of a lock or a semaphore that failed. */
+static inline bool op_fails(enum op op)
+{
+	return op_does(op, EFFECT_FAILS);
+}
+/* A signal or a broadcast. */
+static inline bool op_wakes(enum op op)
+{
+	return op_does(op, EFFECT_WAKES);
+}
+/* What it adds to a semaphore's count. */
+static inline int op_count(enum op op)
+{
+	return op_does(op, EFFECT_POSTS) - op_does(op, EFFECT_TAKES);
 }
 /* Stands for the end of the recording: a wait that did not end. */
 static inline bool op_wants(enum op op)
@@ -159,8 +209,7 @@ static inline bool op_tells(enum op op)
 /* Could the thread have gone on without it?  (EVENT_TRY, of the operations that have it.) */
 static inline bool event_is_try(const struct event *e)
 {
-	return e->flags & EVENT_TRY &&
-	       (op_acquires(e->op) || e->op == OP_TAKE || e->op == OP_WAIT);
+	return e->flags & EVENT_TRY && op_does(e->op, EFFECT_WAITS);
 }
 /* Can the thread wait for ever at the event for a lock?  An acquire that is neither a try nor
  * limited in time, or a wait that had not ended with the recording. */

@@ -6,6 +6,7 @@
 #include "engine/trace/index_private.h"
 
 #include "engine/base/scattered.h"
+#include "engine/base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -567,14 +568,7 @@ static uint32_t must_after_at(const struct trace_index *ix, uint64_t i)
 static struct must_run find_run(const struct trace_index *ix, uint32_t event,
                                 uint32_t (*key)(const struct trace_index *, uint64_t))
 {
-	uint64_t low = 0, high = ix->must_count;
-	while (low < high) {
-		uint64_t middle = (low + high) / 2;
-		if (key(ix, middle) < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint64_t low = search_end(i, 0, ix->must_count, key(ix, i) < event);
 	struct must_run run = { low, 0 };
 	while (low + run.count < ix->must_count && key(ix, low + run.count) == event)
 		run.count++;

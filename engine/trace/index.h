@@ -12,6 +12,7 @@
 #define HEDDLE_INDEX_H
 
 #include "engine/trace/trace.h"
+#include "engine/base/search.h"
 
 enum index_part {
 	INDEX_THREADS = 1,   /* thread_events, position */
@@ -41,17 +42,7 @@ static inline struct event_list event_list_at(const struct event_lists *lists, u
 /* How many events of an ascending list have an id below `event`? */
 static inline uint64_t event_list_before(struct event_list list, uint32_t event)
 {
-	uint64_t low = 0, high = list.count;
-
-	while (low < high) {
-		uint64_t middle = low + (high - low) / 2;
-
-		if (list.items[middle] < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0, list.count, list.items[i] < event);
 }
 
 enum must_rule { /* which sentence of rule 4 (or 5) an edge comes from */

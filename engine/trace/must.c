@@ -9,6 +9,7 @@
  */
 #include "engine/trace/index.h"
 #include "engine/trace/index_private.h"
+#include "engine/base/search.h"
 
 #include <stdlib.h>
 
@@ -227,17 +228,8 @@ static uint32_t waker_free(GArray *wakers, uint32_t i)
 /* The first waker of the list after an event. */
 static uint32_t waker_after(const GArray *wakers, uint32_t event)
 {
-	uint32_t low = 0, high = wakers->len;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (g_array_index(wakers, struct waker, middle).event < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0, wakers->len,
+	                  g_array_index(wakers, struct waker, i).event < event);
 }
 
 static void add_wake(struct maker *m, struct condition *c, uint32_t e)

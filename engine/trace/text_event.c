@@ -3,6 +3,7 @@
  * cut into its parts, the operation found, each operand read as its operation asks.
  */
 #include "engine/trace/text_reader.h"
+#include "engine/base/hash.h"
 
 struct line { /* an event line in its parts */
 	struct span thread, word, operand, values, order, location;
@@ -78,7 +79,7 @@ static inline bool word_key(struct span word, struct word_key *key)
 
 static inline unsigned op_slot(struct word_key key)
 {
-	return (unsigned)((key.low * UINT64_C(0x9e3779b97f4a7c15) ^ key.high) >> 56) % OP_SLOTS;
+	return (unsigned)((hash_word(key.low) ^ key.high) >> 56) % OP_SLOTS;
 }
 
 static void fill_op(struct reader *r, int code, const char *word)

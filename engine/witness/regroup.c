@@ -8,6 +8,7 @@
  * schedule costs the events, the edges, and for each switch the threads.
  */
 #include "engine/witness/regroup.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -54,7 +55,7 @@ static uint64_t key_of(uint32_t kind, uint32_t index)
 
 static uint32_t slot_of(const struct conflict_places *g, uint64_t key)
 {
-	uint32_t i = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & g->mask;
+	uint32_t i = hash_top(hash_word(key)) & g->mask;
 
 	while (g->resources[i].key != 0 && g->resources[i].key != key)
 		i = (i + 1) & g->mask;

@@ -26,35 +26,7 @@ struct counts {
 	uint64_t inert, values, locks, conditions, barriers, semaphores, locations, sites;
 };
 
-enum { USED_LOCK = 1, USED_CONDITION = 2, USED_BARRIER = 4, USED_SEMAPHORE = 8 };
-
-static uint8_t object_use(enum op op)
-{
-	switch (op) {
-	case OP_ACQ:
-	case OP_REL:
-	case OP_RACQ:
-	case OP_RREL:
-	case OP_TRYFAIL:
-		return USED_LOCK;
-	case OP_WAIT:
-	case OP_WAKE:
-	case OP_SIGNAL:
-	case OP_BROADCAST:
-		return USED_CONDITION;
-	case OP_ARRIVE:
-	case OP_DEPART:
-		return USED_BARRIER;
-	case OP_POST:
-	case OP_TAKE:
-	case OP_TAKETRYFAIL:
-		return USED_SEMAPHORE;
-	default:
-		return 0;
-	}
-}
-
-/* Count used entries only: tables also have an empty location and call sites. */
+/* The tables hold more than the events use: an empty location, call sites. */
 static void count_places(const struct trace *t, struct counts *c)
 {
 	uint8_t *location = g_new0(uint8_t, t->locations_count + 1);
@@ -84,13 +56,13 @@ static void count(const struct trace *t, struct counts *c)
 		c->inert += event_inert(e) && !op_tells(e->op);
 		c->values += op_is_access(e->op) && e->aux;
 		if (op_table[e->op].operand == OPERAND_OBJECT)
-			use[e->target] |= object_use(e->op);
+			use[e->target] |= (uint8_t)(1 << op_table[e->op].use);
 	}
 	for (uint64_t i = 0; i < t->objects_count; i++) {
-		c->locks += !!(use[i] & USED_LOCK);
-		c->conditions += !!(use[i] & USED_CONDITION);
-		c->barriers += !!(use[i] & USED_BARRIER);
-		c->semaphores += !!(use[i] & USED_SEMAPHORE);
+		c->locks += use[i] >> USE_LOCK & 1;
+		c->conditions += use[i] >> USE_CONDITION & 1;
+		c->barriers += use[i] >> USE_BARRIER & 1;
+		c->semaphores += use[i] >> USE_SEMAPHORE & 1;
 	}
 	g_free(use);
 	count_places(t, c);

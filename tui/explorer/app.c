@@ -12,12 +12,9 @@
 #include <string.h>
 
 const struct view_ops *const view_table[VIEW_COUNT] = {
-	[VIEW_FINDINGS] = &findings_view, [VIEW_TRACE] = &trace_view,
-	[VIEW_SOURCE] = &source_view,     [VIEW_STATE] = &state_view,
-	[VIEW_WITNESS] = &witness_view,   [VIEW_ORDER] = &order_view,
-	[VIEW_GRAPH] = &graph_view,       [VIEW_COMMUTE] = &commute_view,
-	[VIEW_EXPLORE] = &explore_view,   [VIEW_STORY] = &story_view,
-	[VIEW_HELP] = &help_view,         [VIEW_TEXT] = &text_view,
+#define VIEW(name, table, word, request, of) [VIEW_##name] = &table,
+#include "tui/explorer/views.def"
+#undef VIEW
 };
 
 enum { HEADER_ROWS = 2, FOOTER_ROWS = 2, PLACES_KEPT = 200 };
@@ -437,18 +434,18 @@ static void save_notes(struct app *app)
 
 static bool shared_request(struct app *app, enum request request, uint64_t count)
 {
+	enum view_of { ANY, PAIR };
 	static const struct {
 		enum request request;
-		enum view_kind view;
-	} places[] = {
-		{ REQUEST_GO_FINDINGS, VIEW_FINDINGS }, { REQUEST_GO_TRACE, VIEW_TRACE },
-		{ REQUEST_GO_STATE, VIEW_STATE },       { REQUEST_GO_GRAPH, VIEW_GRAPH },
-		{ REQUEST_GO_COMMUTE, VIEW_COMMUTE },   { REQUEST_GO_EXPLORE, VIEW_EXPLORE },
-		{ REQUEST_SOURCE, VIEW_SOURCE },        { REQUEST_HELP, VIEW_HELP },
+		enum view_of of;
+	} places[VIEW_COUNT] = {
+#define VIEW(name, table, word, request, of) [VIEW_##name] = { REQUEST_##request, of },
+#include "tui/explorer/views.def"
+#undef VIEW
 	};
-	for (size_t i = 0; i < G_N_ELEMENTS(places); i++) {
-		if (places[i].request == request) {
-			app_go(app, places[i].view);
+	for (int v = 0; v < VIEW_COUNT && request != REQUEST_NONE; v++) {
+		if (places[v].request == request) {
+			(places[v].of == PAIR ? go_pair_view : app_go)(app, (enum view_kind)v);
 			return true;
 		}
 	}
@@ -462,15 +459,6 @@ static void common_request(struct app *app, enum request request, uint64_t count
 	switch (request) {
 	case REQUEST_MISSING:
 		missing_code_toggle(app);
-		break;
-	case REQUEST_WITNESS:
-		go_pair_view(app, VIEW_WITNESS);
-		break;
-	case REQUEST_ORDER:
-		go_pair_view(app, VIEW_ORDER);
-		break;
-	case REQUEST_STORY:
-		go_pair_view(app, VIEW_STORY);
 		break;
 	case REQUEST_PARTNER:
 		go_partner(app);

@@ -41,8 +41,9 @@ struct view_ops {
 	void (*copy)(const struct app *app, const void *state, GString *out);
 };
 extern const struct view_ops *const view_table[VIEW_COUNT];
-extern const struct view_ops findings_view, trace_view, source_view, state_view, witness_view,
-        order_view, graph_view, commute_view, explore_view, story_view, help_view, text_view;
+#define VIEW(name, table, word, request, of) extern const struct view_ops table;
+#include "tui/explorer/views.def"
+#undef VIEW
 
 struct visit {
 	enum view_kind view;

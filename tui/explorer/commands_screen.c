@@ -13,36 +13,38 @@
 static const struct {
 	const char *name;
 	enum request request;
-} view_names[] = {
-	{ "findings", REQUEST_GO_FINDINGS },
-	{ "trace", REQUEST_GO_TRACE },
-	{ "source", REQUEST_SOURCE },
-	{ "state", REQUEST_GO_STATE },
-	{ "witness", REQUEST_WITNESS },
-	{ "order", REQUEST_ORDER },
-	{ "graph", REQUEST_GO_GRAPH },
-	{ "commutativity", REQUEST_GO_COMMUTE },
-	{ "exploration", REQUEST_GO_EXPLORE },
-	{ "story", REQUEST_STORY },
-	{ "help", REQUEST_HELP },
+} view_names[VIEW_COUNT] = {
+#define VIEW(kind, table, word, go, of) { word, REQUEST_##go },
+#include "tui/explorer/views.def"
+#undef VIEW
 };
 
 const char *view_name(size_t i)
 {
-	return i < G_N_ELEMENTS(view_names) ? view_names[i].name : NULL;
+	return i < VIEW_COUNT && view_names[i].request != REQUEST_NONE ? view_names[i].name
+	                                                               : NULL;
 }
 
 bool word_view(struct app *app, const char *arguments, struct error *error)
 {
-	for (size_t i = 0; i < G_N_ELEMENTS(view_names); i++) {
-		if (*arguments == '\0' || !g_str_has_prefix(view_names[i].name, arguments))
-			continue;
-		app_request(app, view_names[i].request, 0);
-		return true;
+	GString *names = g_string_new(NULL);
+	const char *name;
+	bool found = false;
+	for (size_t i = 0; !found && (name = view_name(i)) != NULL; i++) {
+		found = *arguments && g_str_has_prefix(name, arguments);
+		if (found)
+			app_request(app, view_names[i].request, 0);
+		else
+			g_string_append_printf(names, "%s%s",
+			                       i == 0             ? ""
+			                       : view_name(i + 1) ? ", "
+			                                          : " or ",
+			                       name);
 	}
-	return expect(error, "findings, trace, source, state, witness, order, graph, "
-	                     "commutativity, exploration, story or "
-	                     "help");
+	if (!found)
+		expect(error, names->str);
+	g_string_free(names, TRUE);
+	return found;
 }
 
 static bool set_hidden(struct app *app, const char *name, bool hidden, struct error *error)

@@ -25,51 +25,7 @@ const char *grouped(uint64_t number, char buffer[32])
 
 /* -- events ------------------------------------------------------------------------- */
 
-/* Text before the operand's name; accesses have their own forms. */
-static const char *const verbs[OP_COUNT] = {
-	[OP_READ] = "read ",
-	[OP_WRITE] = "write ",
-	[OP_AREAD] = "load ",
-	[OP_AWRITE] = "store ",
-	[OP_RMW] = "update ",
-	[OP_FENCE] = "fence ",
-	[OP_ACQ] = "lock ",
-	[OP_REL] = "unlock ",
-	[OP_RACQ] = "read-lock ",
-	[OP_RREL] = "read-unlock ",
-	[OP_TRYFAIL] = "failed try of ",
-	[OP_TAKETRYFAIL] = "failed try of ",
-	[OP_DESTROY] = "destroy ",
-	[OP_FORK] = "create ",
-	[OP_JOIN] = "join ",
-	[OP_BEGIN] = "begins",
-	[OP_END] = "ends",
-	[OP_WAIT] = "wait on ",
-	[OP_WAKE] = "woken on ",
-	[OP_SIGNAL] = "signal ",
-	[OP_BROADCAST] = "broadcast ",
-	[OP_ARRIVE] = "arrive at ",
-	[OP_DEPART] = "leave ",
-	[OP_POST] = "post ",
-	[OP_TAKE] = "take ",
-	[OP_SND] = "send ",
-	[OP_RCV] = "receive ",
-	[OP_ALLOC] = "allocate ",
-	[OP_FREE] = "free ",
-	[OP_ACT] = "",
-	[OP_CALL] = "call ",
-	[OP_RET] = "return from ",
-	[OP_UBEG] = "begin unit ",
-	[OP_UEND] = "end unit ",
-	[OP_MISS] = "unrecorded call ",
-	[OP_BACK] = "back from ",
-	[OP_ENTER] = "enter ",
-	[OP_LEAVE] = "leave ",
-	[OP_BRANCH] = "branch",
-	[OP_WANT] = "stands waiting for ",
-	[OP_WANTJOIN] = "stands waiting for the end of ",
-	[OP_MISUSE] = "misuse of ",
-};
+/* What precedes the operand's name; accesses have their own forms. */
 static const char *const order_words[] = { "", " rlx", " acq", " rel", " acq_rel", "" };
 
 /* Append a value; integers beyond 32 bits are probably addresses and are in hexadecimal. */
@@ -113,7 +69,7 @@ static void describe_access(const struct trace *t, uint32_t event, uint32_t old,
 {
 	const struct event *e = &t->events[event];
 	if (e->aux == 0) {
-		g_string_append(out, verbs[e->op]);
+		g_string_append(out, op_table[e->op].verb);
 		trace_append_operand(t, event, out);
 	} else {
 		trace_append_operand(t, event, out);
@@ -158,7 +114,7 @@ void describe_event_after(const struct session *s, uint32_t event, uint32_t old,
 		trace_append_operation(t, event, out);
 		return;
 	}
-	g_string_append(out, verbs[e->op]);
+	g_string_append(out, op_table[e->op].verb);
 	if (e->op == OP_FENCE)
 		g_string_append(out, order_words[event_order(e)] + 1);
 	trace_append_operand(t, event, out);

@@ -143,12 +143,9 @@ void bindings_keys(const struct bindings *b, enum request request, GString *out)
 }
 
 static const char *const view_words[VIEW_COUNT] = {
-	[VIEW_FINDINGS] = "findings",   [VIEW_TRACE] = "trace",
-	[VIEW_SOURCE] = "source",       [VIEW_STATE] = "state",
-	[VIEW_WITNESS] = "witness",     [VIEW_ORDER] = "order",
-	[VIEW_GRAPH] = "graph",         [VIEW_COMMUTE] = "commutativity",
-	[VIEW_EXPLORE] = "exploration", [VIEW_STORY] = "story",
-	[VIEW_HELP] = "help",           [VIEW_TEXT] = "text",
+#define VIEW(name, table, word, request, of) [VIEW_##name] = word,
+#include "tui/explorer/views.def"
+#undef VIEW
 };
 
 const char *view_word(enum view_kind view)

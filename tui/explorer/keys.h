@@ -12,34 +12,16 @@
 #include <stdint.h>
 
 enum view_kind {
-	VIEW_FINDINGS,
-	VIEW_TRACE,
-	VIEW_SOURCE,
-	VIEW_STATE,
-	VIEW_WITNESS,
-	VIEW_ORDER,
-	VIEW_GRAPH,
-	VIEW_COMMUTE,
-	VIEW_EXPLORE,
-	VIEW_STORY,
-	VIEW_HELP,
-	VIEW_TEXT, /* output of a command */
+#define VIEW(name, table, word, request, of) VIEW_##name,
+#include "tui/explorer/views.def"
+#undef VIEW
 	VIEW_COUNT,
 };
 enum {
 	IN_NOWHERE = 0,
-	IN_FINDINGS = 1 << VIEW_FINDINGS,
-	IN_TRACE = 1 << VIEW_TRACE,
-	IN_SOURCE = 1 << VIEW_SOURCE,
-	IN_STATE = 1 << VIEW_STATE,
-	IN_WITNESS = 1 << VIEW_WITNESS,
-	IN_ORDER = 1 << VIEW_ORDER,
-	IN_GRAPH = 1 << VIEW_GRAPH,
-	IN_COMMUTE = 1 << VIEW_COMMUTE,
-	IN_EXPLORE = 1 << VIEW_EXPLORE,
-	IN_STORY = 1 << VIEW_STORY,
-	IN_HELP = 1 << VIEW_HELP,
-	IN_TEXT = 1 << VIEW_TEXT,
+#define VIEW(name, table, word, request, of) IN_##name = 1 << VIEW_##name,
+#include "tui/explorer/views.def"
+#undef VIEW
 	IN_ALL = (1 << VIEW_COUNT) - 1,
 	ANYWHERE = IN_ALL,
 	IN_STEPS = IN_TRACE | IN_SOURCE | IN_STATE | IN_WITNESS,

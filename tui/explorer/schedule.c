@@ -3,6 +3,7 @@
  * independent checker decides its validity.
  */
 #include "tui/explorer/schedule.h"
+#include "engine/base/search.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -85,15 +86,7 @@ void stage_pop(struct stage *stage)
 static guint done_by(const struct stage *stage, uint32_t thread, guint step)
 {
 	const GArray *own = stage->positions[thread];
-	guint low = 0, high = own->len;
-	while (low < high) {
-		guint middle = (low + high) / 2;
-		if (at(own, middle) < step)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0, own->len, at(own, i) < step);
 }
 
 uint32_t stage_last(const struct stage *stage, uint32_t thread, guint step)
@@ -115,14 +108,8 @@ uint32_t stage_next(const struct stage *stage, uint32_t thread, guint step)
 uint32_t stage_position(const struct stage *stage, uint32_t event)
 {
 	const GArray *own = stage->positions[stage->session->trace->events[event].thread];
-	guint low = 0, high = own->len;
-	while (low < high) { /* program order is kept */
-		guint middle = (low + high) / 2;
-		if (at(stage->events, at(own, middle)) < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	/* a thread's events keep their order */
+	guint low = search_end(i, 0, own->len, at(stage->events, at(own, i)) < event);
 	return low < own->len && at(stage->events, at(own, low)) == event ? at(own, low) : NONE;
 }
 
@@ -240,15 +227,9 @@ int8_t *schedule_moves(const GArray *events)
 	int8_t *moves = g_new0(int8_t, n + 1);
 	guint *tail = g_new(guint, n + 1), *before = g_new(guint, n + 1);
 	for (guint i = 0; i < n;
-	     i++) { /* patience sorting: tail[k] ends the best subsequence of length k + 1 */
-		guint low = 0, high = longest;
-		while (low < high) {
-			guint middle = (low + high) / 2;
-			if (at(events, tail[middle]) < at(events, i))
-				low = middle + 1;
-			else
-				high = middle;
-		}
+	     i++) { /* patience: tail[k] ends the best run of length k + 1 */
+		guint low = search_end(middle, 0, longest,
+		                       at(events, tail[middle]) < at(events, i));
 		before[i] = low ? tail[low - 1] : G_MAXUINT;
 		tail[low] = i;
 		longest = MAX(longest, low + 1);

@@ -3,6 +3,7 @@
  */
 #include "tui/explorer/state_pane.h"
 #include "tui/explorer/missing_code.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -27,14 +28,7 @@ static uint32_t thread_event_at(const struct session *s, uint32_t thread, uint32
 	if (!session_has(s, INDEX_THREADS))
 		return s->trace->events[event].thread == thread ? event : NONE;
 	struct event_list list = trace_thread_events(s->trace, thread);
-	uint64_t low = 0, high = list.count;
-	while (low < high) {
-		uint64_t middle = (low + high) / 2;
-		if (list.items[middle] <= event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint64_t low = search_end(i, 0, list.count, list.items[i] <= event);
 	return low ? list.items[low - 1] : NONE;
 }
 

@@ -5,6 +5,7 @@
  * scan until the index is built.
  */
 #include "tui/explorer/session.h"
+#include "engine/base/search.h"
 
 #include <string.h>
 
@@ -19,14 +20,9 @@ uint32_t session_variable(const struct session *s, uint32_t event)
 /* The first element after `event` of an ascending list, or the last before it. */
 static uint32_t list_neighbour(struct event_list list, uint32_t event, int direction)
 {
-	uint64_t low = 0, high = list.count;
-	while (low < high) {
-		uint64_t middle = (low + high) / 2;
-		if (direction > 0 ? list.items[middle] <= event : list.items[middle] < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint64_t low =
+	        search_end(i, 0, list.count,
+	                   direction > 0 ? list.items[i] <= event : list.items[i] < event);
 	if (direction > 0)
 		return low < list.count ? list.items[low] : NONE;
 	return low > 0 ? list.items[low - 1] : NONE;
@@ -64,15 +60,7 @@ static uint32_t step_variable(const struct session *s, uint32_t event, int direc
 
 static uint64_t count_up_to(struct event_list list, uint32_t event)
 {
-	uint64_t low = 0, high = list.count;
-	while (low < high) {
-		uint64_t middle = (low + high) / 2;
-		if (list.items[middle] <= event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0, list.count, list.items[i] <= event);
 }
 
 /* Acquires of an object that are open after `event`: back to the last exclusive one. */

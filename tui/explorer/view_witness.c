@@ -3,6 +3,7 @@
  * switches with reasons, stepping. Below, the state of the threads.
  */
 #include "engine/predict/behind.h"
+#include "engine/base/search.h"
 #include "tui/explorer/view_witness.h"
 
 #include "tui/explorer/command_line.h"
@@ -436,14 +437,8 @@ static guint cursor_step(const struct witness_view *v)
 /* The row of an event in the recorded order. */
 static uint64_t recorded_position(const struct witness_view *v, uint32_t event)
 {
-	guint low = v->fold, high = v->sorted->len;
-	while (low < high) {
-		guint middle = (low + high) / 2;
-		if (g_array_index(v->sorted, uint32_t, middle) < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	guint low = search_end(i, v->fold, v->sorted->len,
+	                       g_array_index(v->sorted, uint32_t, i) < event);
 	bool there = low < v->sorted->len && g_array_index(v->sorted, uint32_t, low) == event;
 	return !there ? 0 : v->fold ? low - v->fold + 1 : low;
 }
