@@ -4,7 +4,7 @@
 #include "engine/explore/history.h"
 
 #include "engine/explore/final.h"
-#include "engine/predict/core.h"
+#include "engine/order/past.h"
 
 #include <string.h>
 

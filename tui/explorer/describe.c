@@ -3,7 +3,7 @@
  *
  * Says only what the trace and the findings hold; decides nothing.
  */
-#include "engine/predict/behind.h"
+#include "engine/predict/ladder/behind.h"
 #include "tui/explorer/session.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/weak_order.h"

@@ -2,7 +2,7 @@
  * view_witness.c - the recorded order and the witness side by side, what moved, which
  * context switches are needed and why; stepping through it.  Below, who stands where.
  */
-#include "engine/predict/behind.h"
+#include "engine/predict/ladder/behind.h"
 #include "tui/explorer/view_witness.h"
 
 #include "tui/explorer/command_line.h"
