@@ -48,7 +48,8 @@ CPPFLAGS += -I. -I$(B) -I/usr/include/libdwarf -D_GNU_SOURCE -DHEDDLE_VERSION='"
 CFLAGS_ALL = -std=gnu17 $(OPT) $(WARN) $(SANFLAGS) $(PKG_CFLAGS) -MMD -MP $(CFLAGS)
 LIBS = $(PKG_LIBS) -ldwarf -lelf -lz3 -lz -lm -lpthread -ldl
 
-LIB_SRC := $(filter-out engine/record/runtime/%,$(wildcard engine/*.c engine/*/*.c)) $(wildcard debuginfo/*.c)
+LIB_SRC := $(filter-out engine/record/runtime/% engine/record/stub/%,$(wildcard engine/*.c engine/*/*.c engine/*/*/*.c)) \
+	$(wildcard debuginfo/*.c)
 TUI_SRC := $(wildcard tui/*/*.c)
 RUNTIME_SRC := $(wildcard engine/record/runtime/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)

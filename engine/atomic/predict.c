@@ -11,7 +11,7 @@
  * first and a few of each code; then triples; then the rest.
  */
 #include "engine/atomic/atomic.h"
-#include "engine/predict/smt.h"
+#include "engine/predict/smt/smt.h"
 #include "engine/trace/chains.h"
 #include "engine/witness/check.h"
 #include "engine/base/hash.h"

@@ -6,7 +6,7 @@
 #define HEDDLE_COMMUTE_RULE5_H
 
 #include "engine/commute/model.h"
-#include "engine/predict/smt.h"
+#include "engine/predict/smt/smt.h"
 
 struct rule5;
 struct rule5 *rule5_new(struct model *m);

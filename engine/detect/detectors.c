@@ -7,9 +7,9 @@
 #include "engine/commute/cov.h"
 #include "engine/commute/rd2.h"
 #include "engine/detect/failure.h"
-#include "engine/predict/deadlock.h"
+#include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/misuse.h"
-#include "engine/predict/stuck.h"
+#include "engine/predict/deadlock/stuck.h"
 
 static struct report *find_deadlocks(struct detection *on, const struct progress *progress,
                                      struct error *error)

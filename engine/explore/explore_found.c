@@ -1,7 +1,7 @@
 /* explore_found.c - the deadlocks that a run predicts, and the data races that it has. */
 #include "engine/explore/explore_private.h"
 
-#include "engine/predict/deadlock.h"
+#include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/effort.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* final.c - see final.h. */
 #include "engine/explore/final.h"
 
-#include "engine/predict/core.h"
+#include "engine/order/past.h"
 
 #include <inttypes.h>
 #include <string.h>

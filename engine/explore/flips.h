@@ -13,7 +13,7 @@
 #define HEDDLE_FLIPS_H
 
 #include "engine/explore/history.h"
-#include "engine/predict/smt.h"
+#include "engine/predict/smt/smt.h"
 
 enum flip_kind {
 	FLIP_READ,     /* other: the write that it sees (NONE: nobody's) */

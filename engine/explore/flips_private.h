@@ -7,7 +7,7 @@
 
 #include "engine/explore/abstract.h"
 #include "engine/explore/flips.h"
-#include "engine/predict/core.h"
+#include "engine/order/past.h"
 
 struct search;
 

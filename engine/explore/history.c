@@ -4,9 +4,9 @@
 #include "engine/explore/history.h"
 
 #include "engine/explore/final.h"
-#include "engine/predict/core.h"
 #include "engine/base/hash.h"
 #include "engine/base/search.h"
+#include "engine/order/past.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
 #include "engine/harm/outcome.h"
 
 #include "engine/explore/final.h"
-#include "engine/predict/core.h"
+#include "engine/order/past.h"
 #include "engine/trace/index.h"
 
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 #include "engine/order/order.h"
 #include "engine/partial/calls.h"
 #include "engine/partial/rdit.h"
-#include "engine/predict/deadlock.h"
+#include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/predict.h"
 
 static int by_number(gconstpointer a, gconstpointer b)

@@ -6,10 +6,10 @@
  */
 #include "engine/base/hash.h"
 #include "engine/partial/rdit.h"
-#include "engine/predict/behind.h"
+#include "engine/predict/ladder/behind.h"
 #include "engine/predict/predict_private.h"
-#include "engine/predict/m2.h"
-#include "engine/predict/smt.h"
+#include "engine/predict/m2/m2.h"
+#include "engine/predict/smt/smt.h"
 #include "engine/trace/chains.h"
 
 #include <string.h>

@@ -7,7 +7,7 @@
 #ifndef HEDDLE_PREDICT_PRIVATE_H
 #define HEDDLE_PREDICT_PRIVATE_H
 
-#include "engine/predict/m2.h"
+#include "engine/predict/m2/m2.h"
 #include "engine/predict/predict.h"
 
 /* Find the races of one analysis: the report (owned by the caller) or NULL and `error`. */

@@ -4,7 +4,7 @@
  *
  * usage: bench_chain [TRACE...] (default: traces of this clone)
  */
-#include "engine/predict/m2_private.h"
+#include "engine/predict/m2/m2_private.h"
 
 #include <stdio.h>
 

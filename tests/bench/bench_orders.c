@@ -8,7 +8,7 @@
  * BENCH_RUNS says how often each runs; BENCH_SAVE writes the trace to a file.
  * usage: bench_orders [TRACE | EVENTS [THREADS [LOCKS [VARIABLES [SEED]]]]]
  */
-#include "engine/predict/pairs.h"
+#include "engine/predict/pairs/pairs.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/index.h"
 #include "tests/support/generate.h"

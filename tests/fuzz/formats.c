@@ -3,7 +3,7 @@
 
 #include "debuginfo/private.h"
 #include "engine/commute/spec.h"
-#include "engine/predict/deadlock.h"
+#include "engine/predict/deadlock/deadlock.h"
 #include "engine/record/record.h"
 #include "engine/trace/formats.h"
 #include "engine/witness/witness.h"

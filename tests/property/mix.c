@@ -2,7 +2,7 @@
  * mix.c - options of random traces by seed, and the loop over seeds.
  */
 #include "tests/property/mix.h"
-#include "engine/predict/smt.h"
+#include "engine/predict/smt/smt.h"
 
 #include <stdio.h>
 #include <stdlib.h>

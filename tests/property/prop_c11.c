@@ -4,7 +4,7 @@
  * between them, found by trying all reorderings.
  */
 #include "engine/predict/predict.h"
-#include "engine/predict/smt.h"
+#include "engine/predict/smt/smt.h"
 #include "tests/property/c11_order.h"
 #include "tests/property/mix.h"
 #include "tests/support/coverage.h"

@@ -6,7 +6,7 @@
  * Where two threads share a place, all of the one must be before all of the other, by the
  * must-order as the oracle has it.
  */
-#include "engine/predict/deadlock.h"
+#include "engine/predict/deadlock/deadlock.h"
 #include "engine/trace/chains.h"
 #include "engine/trace/index.h"
 #include "engine/witness/check.h"

@@ -2,7 +2,7 @@
  * prop_deadlock.c - predictable deadlocks of random small traces, against exhaustive
  * search: exactly the cycles of requests that some reachable state shows.
  */
-#include "engine/predict/deadlock.h"
+#include "engine/predict/deadlock/deadlock.h"
 #include "engine/witness/check.h"
 #include "tests/property/mix.h"
 #include "tests/support/coverage.h"

@@ -5,7 +5,7 @@
  *
  * HEDDLE_TRACES sets the number of traces, HEDDLE_SEED the first seed.
  */
-#include "engine/predict/m2_private.h"
+#include "engine/predict/m2/m2_private.h"
 #include "engine/predict/predict_private.h"
 #include "engine/witness/check.h"
 #include "tests/property/mix.h"

@@ -4,7 +4,7 @@
  * everywhere else, and every witness a correct reordering.
  */
 #include "engine/predict/predict.h"
-#include "engine/predict/smt.h"
+#include "engine/predict/smt/smt.h"
 #include "tests/property/mix.h"
 
 #include <stdio.h>

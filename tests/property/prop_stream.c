@@ -6,7 +6,7 @@
  * Each event has a site of its own, so what the pass reports are pairs of events: each must be
  * unordered, and each event that is second in an unordered pair must be second in one of them.
  */
-#include "engine/predict/pairs.h"
+#include "engine/predict/pairs/pairs.h"
 #include "engine/trace/builder.h"
 #include "tests/property/mix.h"
 

@@ -2,7 +2,7 @@
  * test_last_lists.c - the lists of last accesses, against plain arrays: many at once, in one
  * array that moves as they grow, with places that are used again.
  */
-#include "engine/predict/last_lists.h"
+#include "engine/predict/pairs/last_lists.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * test_m2.c - M2 on single pairs: what its linearisation once got wrong, and its budget.
  */
-#include "engine/predict/m2_private.h"
+#include "engine/predict/m2/m2_private.h"
 #include "engine/predict/predict.h"
 #include "tests/support/suite.h"
 

@@ -3,7 +3,7 @@
  * and the evidence of an impossibility.
  */
 #include "engine/predict/predict.h"
-#include "engine/predict/smt.h"
+#include "engine/predict/smt/smt.h"
 #include "tests/support/suite.h"
 
 #include <check.h>

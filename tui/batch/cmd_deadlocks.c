@@ -1,5 +1,5 @@
 /* cmd_deadlocks.c - `heddle deadlocks`: predictable deadlocks, with witnesses. */
-#include "engine/predict/deadlock.h"
+#include "engine/predict/deadlock/deadlock.h"
 #include "tui/batch/race_options.h"
 
 static const struct command_option options[] = {

@@ -2,7 +2,7 @@
  * cmd_info.c - `heddle info`: the contents of a trace.
  */
 #include "engine/base/home.h"
-#include "engine/predict/stuck.h"
+#include "engine/predict/deadlock/stuck.h"
 #include "engine/trace/ending.h"
 #include "tui/batch/command.h"
 #include "tui/batch/places.h"

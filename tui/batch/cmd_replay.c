@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "engine/record/interpose.h"
-#include "engine/predict/stuck.h"
+#include "engine/predict/deadlock/stuck.h"
 #include "engine/record/plan.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/command.h"

@@ -3,7 +3,7 @@
  */
 #include "engine/commute/cov.h"
 #include "engine/detect/detectors.h"
-#include "engine/predict/deadlock.h"
+#include "engine/predict/deadlock/deadlock.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/race_options.h"
 #include "tui/batch/spec_rules.h"

@@ -2,7 +2,7 @@
  * print.c - reports as text, and the choice of format.
  */
 #include "tui/batch/print.h"
-#include "engine/predict/behind.h"
+#include "engine/predict/ladder/behind.h"
 
 #include "engine/order/order.h"
 #include "engine/partial/calls.h"

@@ -2,7 +2,7 @@
  * describe.c - events, places and findings as text with the names of the program. Decides
  * nothing.
  */
-#include "engine/predict/behind.h"
+#include "engine/predict/ladder/behind.h"
 #include "tui/explorer/session.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/weak_order.h"

@@ -2,8 +2,8 @@
  * view_witness.c - recorded order and witness side by side: moved events, necessary context
  * switches with reasons, stepping. Below, the state of the threads.
  */
-#include "engine/predict/behind.h"
 #include "engine/base/search.h"
+#include "engine/predict/ladder/behind.h"
 #include "tui/explorer/view_witness.h"
 
 #include "tui/explorer/command_line.h"

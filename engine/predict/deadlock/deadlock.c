@@ -1,0 +1,733 @@
+/*
+ * deadlock.c - cycles in the lock order, and which of them can happen.
+ *
+ * Acquires under other locks are put into classes: one thread, lock and mode wanted, set of
+ * locks held (and site).  Cycles are looked for among classes; guard locks, which let no
+ * two of the threads get that far at once, rule a cycle out there already.  The events of a
+ * cycle's classes are then put together, as far as their cores allow, and the solver says
+ * whether the requests can all be next at once.  Knows nothing of races.
+ */
+#include "engine/predict/deadlock/deadlock.h"
+
+#include "engine/partial/rdit.h"
+#include "engine/predict/pairs/candidates.h"
+#include "engine/predict/effort.h"
+#include "engine/predict/deadlock/lock_order.h"
+#include "engine/predict/predict_private.h"
+#include "engine/predict/smt/smt.h"
+#include "engine/predict/deadlock/stuck.h"
+#include "engine/witness/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	MAX_LENGTH = 16,     /* threads on a cycle */
+	MAX_CYCLES = 100000, /* of classes; more are left out, and the report says so */
+	QUESTION = 64, /* steps (effort.h) that a set of requests costs beside the solver */
+};
+
+struct want { /* a class of requests */
+	uint32_t thread, lock, site;
+	bool exclusive;
+	bool on_cycle;  /* of the lock order: wants and holds locks of one component */
+	uint32_t held;  /* set of locks */
+	GArray *events; /* uint32_t, ascending */
+	GArray *next;   /* uint32_t: classes whose thread holds what this one wants */
+};
+
+struct search {
+	struct trace *t;
+	const struct race_options *options;
+	const struct progress *progress;
+	struct report *report;
+	struct smt *smt;
+	struct checker *checker; /* made for the first witness */
+	struct effort effort;    /* of going through cycles; deciding is paid apart */
+	struct locksets *locksets;
+	GArray *edges;       /* struct lock_edge: those that all others follow from */
+	uint32_t *component; /* by lock: of the lock order */
+	GArray *wants;       /* struct want */
+	GHashTable *want_of; /* key as a string of bytes -> index + 1 */
+	GHashTable *settled; /* sorted requests, or sites, as bytes -> struct finding */
+	GPtrArray *others;   /* impossible and unknown findings, owned */
+	uint32_t path[MAX_LENGTH], chosen[MAX_LENGTH]; /* classes, events */
+	uint32_t length;
+	uint32_t cycles;
+	bool cancelled, cut;
+};
+
+/* -- classes of requests -------------------------------------------------------------- */
+
+static GBytes *bytes_of(const uint32_t *numbers, size_t count)
+{
+	return g_bytes_new(numbers, count * sizeof(uint32_t));
+}
+
+static int number_compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void add_request(struct search *s, uint32_t e, bool exclusive, uint32_t held)
+{
+	const struct event *x = &s->t->events[e];
+	struct want new = { .thread = x->thread,
+		            .lock = x->target,
+		            .site = s->t->locations[x->location].site,
+		            .exclusive = exclusive,
+		            .held = held };
+	uint32_t key_numbers[] = { new.thread, new.lock, new.site, new.exclusive, new.held };
+	GBytes *key = bytes_of(key_numbers, G_N_ELEMENTS(key_numbers));
+	gpointer known = g_hash_table_lookup(s->want_of, key);
+	struct want *w;
+
+	if (known == NULL) {
+		new.events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		new.next = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_array_append_val(s->wants, new);
+		known = GUINT_TO_POINTER(s->wants->len);
+		g_hash_table_insert(s->want_of, key, known);
+	} else {
+		g_bytes_unref(key);
+	}
+	w = &g_array_index(s->wants, struct want, GPOINTER_TO_UINT(known) - 1);
+	g_array_append_val(w->events, e);
+}
+
+static void drop_held(const struct trace *t, GArray *held, uint32_t release)
+{
+	for (guint i = held->len; i-- > 0;) {
+		if (t->events[g_array_index(held, uint32_t, i)].target ==
+		    t->events[release].target) {
+			g_array_remove_index(held, i);
+			return;
+		}
+	}
+}
+
+/* A request under the locks held: an edge of the lock order from the last of them.  (An acquire
+ * of that one under those before was an edge, too, try or not.) */
+static void collect_request(struct search *s, uint32_t e, bool exclusive, const GArray *held,
+                            uint32_t set)
+{
+	struct lock_edge edge = { .wanted = s->t->events[e].target };
+
+	if (held->len == 0)
+		return;
+	if (event_is_request(&s->t->events[e]))
+		add_request(s, e, exclusive, set);
+	edge.held = s->t->events[g_array_index(held, uint32_t, held->len - 1)].target;
+	g_array_append_val(s->edges, edge);
+}
+
+static bool holds_at_end(const struct trace *t, const GArray *held, uint32_t lock, enum op op)
+{
+	for (guint i = 0; i < held->len; i++) {
+		const struct event *x = &t->events[g_array_index(held, uint32_t, i)];
+
+		if (x->target == lock && x->op == op)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The waits that had not ended with the recording.  Their mode is not recorded: exclusive where
+ * readers alone kept the thread waiting, otherwise shared is assumed, which less excludes.
+ */
+static void collect_wants(struct search *s, GArray *const *held, const uint32_t *sets,
+                          const GArray *wants)
+{
+	const struct trace *t = s->t;
+
+	for (guint i = 0; i < wants->len; i++) {
+		uint32_t e = g_array_index(wants, uint32_t, i);
+		const struct event *x = &t->events[e];
+		bool readers = false, writer = false;
+
+		for (uint32_t u = 0; u < t->threads_count; u++) {
+			readers |= holds_at_end(t, held[u], x->target, OP_RACQ);
+			writer |= holds_at_end(t, held[u], x->target, OP_ACQ);
+		}
+		collect_request(s, e, readers && !writer, held[x->thread], sets[x->thread]);
+	}
+}
+
+static void collect_requests(struct search *s)
+{
+	const struct trace *t = s->t;
+	GArray **held = g_new0(GArray *, t->threads_count + 1); /* acquires */
+	uint32_t *sets = g_new0(uint32_t, t->threads_count + 1);
+	GArray *wants = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		held[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		if (x->op == OP_WANT)
+			g_array_append_val(wants, e);
+		if (event_inert(x) || !(op_acquires(x->op) || op_releases(x->op)))
+			continue;
+		if (op_acquires(x->op)) {
+			collect_request(s, e, x->op == OP_ACQ, held[x->thread],
+			                sets[x->thread]);
+			g_array_append_val(held[x->thread], e);
+		} else {
+			drop_held(t, held[x->thread], e);
+		}
+		sets[x->thread] = lockset_moved(s->locksets, sets[x->thread], x);
+	}
+	collect_wants(s, held, sets, wants);
+	g_array_free(wants, TRUE);
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		g_array_free(held[u], TRUE);
+	g_free(held);
+	g_free(sets);
+}
+
+/* Do two threads that hold these both hold a lock that lets only one in? */
+static bool guarded(const struct search *s, const struct want *a, const struct want *b)
+{
+	return lockset_common(s->locksets, a->held, b->held) != NONE;
+}
+
+static bool holds(const struct search *s, const struct want *w, uint32_t lock)
+{
+	return lockset_without(s->locksets, w->held, lock * 2) != w->held ||
+	       lockset_without(s->locksets, w->held, lock * 2 + 1) != w->held;
+}
+
+struct held { /* an item of what a class holds */
+	const struct search *s;
+	uint32_t want;
+	GHashTable *holders;
+};
+
+static bool is_on_cycle(const struct held *h, uint32_t item)
+{
+	const struct want *w = &g_array_index(h->s->wants, struct want, h->want);
+
+	return h->s->component[item / 2] == h->s->component[w->lock];
+}
+
+static bool on_cycle(void *context, uint32_t item)
+{
+	return is_on_cycle(context, item);
+}
+
+/* Whose wanted lock is on a cycle of the lock order with one that they hold? */
+static void mark_cycles(struct search *s)
+{
+	uint32_t locks = (uint32_t)s->t->objects_count, *size = g_new0(uint32_t, locks + 1);
+
+	s->component = lock_order_components(
+	        locks, (const struct lock_edge *)(void *)s->edges->data, s->edges->len);
+	for (uint32_t i = 0; i < locks; i++)
+		size[s->component[i]]++;
+	for (uint32_t i = 0; i < s->wants->len; i++) {
+		struct want *w = &g_array_index(s->wants, struct want, i);
+		struct held held = { s, i };
+
+		w->on_cycle = size[s->component[w->lock]] > 1
+		                      ? lockset_any(s->locksets, w->held, on_cycle, &held)
+		                      : holds(s, w, w->lock);
+	}
+	g_free(size);
+}
+
+static bool add_holder(void *context, uint32_t item)
+{
+	const struct held *h = context;
+	gpointer key = GUINT_TO_POINTER(item);
+	GArray *list;
+
+	if (!is_on_cycle(h, item))
+		return false;
+	list = g_hash_table_lookup(h->holders, key);
+	if (list == NULL) {
+		list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_hash_table_insert(h->holders, key, list);
+	}
+	g_array_append_val(list, h->want);
+	return false;
+}
+
+/* Classes by what they hold: lock * 2 + exclusive -> GArray of indexes.  (What is wanted of
+ * them along a cycle is of their component.) */
+static GHashTable *wants_by_held(const struct search *s)
+{
+	GHashTable *holders =
+	        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
+
+	for (uint32_t i = 0; i < s->wants->len; i++) {
+		const struct want *w = &g_array_index(s->wants, struct want, i);
+		struct held held = { s, i, holders };
+
+		if (w->on_cycle)
+			lockset_any(s->locksets, w->held, add_holder, &held);
+	}
+	return holders;
+}
+
+static void link_to_holders(struct search *s, struct want *a, const GArray *holders)
+{
+	for (guint i = 0; holders != NULL && i < holders->len && effort_more(&s->effort, 4);
+	     i++) {
+		uint32_t j = g_array_index(holders, uint32_t, i);
+		const struct want *b = &g_array_index(s->wants, struct want, j);
+
+		if (a->thread != b->thread && !guarded(s, a, b))
+			g_array_append_val(a->next, j);
+	}
+}
+
+static void link_wants(struct search *s)
+{
+	GHashTable *holders = wants_by_held(s);
+
+	for (uint32_t i = 0; i < s->wants->len; i++) {
+		struct want *a = &g_array_index(s->wants, struct want, i);
+
+		if (!a->on_cycle)
+			continue;
+		link_to_holders(
+		        s, a, g_hash_table_lookup(holders, GUINT_TO_POINTER(a->lock * 2 + 1)));
+		if (a->exclusive) /* a class holds a lock in one mode */
+			link_to_holders(
+			        s, a,
+			        g_hash_table_lookup(holders, GUINT_TO_POINTER(a->lock * 2)));
+	}
+	g_hash_table_destroy(holders);
+}
+
+/* -- one set of requests -------------------------------------------------------------- */
+
+/* What has one verdict: the set of requests, or of their sites. */
+static GBytes *unit_key(const struct search *s)
+{
+	uint32_t numbers[MAX_LENGTH];
+
+	for (uint32_t i = 0; i < s->length; i++)
+		numbers[i] = s->options->pairs_events
+		                     ? s->chosen[i]
+		                     : g_array_index(s->wants, struct want, s->path[i]).site;
+	qsort(numbers, s->length, sizeof(uint32_t), number_compare);
+	return bytes_of(numbers, s->length);
+}
+
+static struct finding *make_finding(const struct search *s, enum verdict verdict)
+{
+	uint32_t least = 0, second = NONE;
+	struct finding *f;
+
+	for (uint32_t i = 0; i < s->length; i++) {
+		if (s->chosen[i] < s->chosen[least])
+			least = i;
+	}
+	for (uint32_t i = 0; i < s->length; i++) {
+		if (i != least)
+			second = MIN(second, s->chosen[i]);
+	}
+	f = finding_new(FINDING_DEADLOCK, s->chosen[least], second);
+	f->verdict = verdict;
+	f->count = 1;
+	f->counted_all = s->options->pairs_events;
+	f->requests = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	f->waits = g_array_new(FALSE, FALSE, sizeof(struct wait));
+	for (uint32_t i = 0; i < s->length; i++) {
+		uint32_t next = s->chosen[(least + i + 1) % s->length];
+		struct wait w = { .event = s->chosen[(least + i) % s->length],
+			          .what = WAIT_LOCK,
+			          .holder = s->t->events[next].thread };
+
+		g_array_append_val(f->requests, w.event);
+		g_array_append_val(f->waits, w);
+	}
+	return f;
+}
+
+static bool accepted(struct search *s, const GArray *witness, const struct finding *f)
+{
+	struct check_options check = { .use_values = s->options->use_values,
+		                       .use_missing = s->options->use_missing };
+
+	if (s->checker == NULL)
+		s->checker = checker_new(s->t, &check);
+	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
+	                     CLAIM_DEADLOCK, (const uint32_t *)(void *)f->requests->data,
+	                     f->requests->len, NULL);
+}
+
+static bool is_shown(const struct finding *f)
+{
+	return f->verdict == VERDICT_RACE || f->verdict == VERDICT_HAPPENED;
+}
+
+static void settle(struct search *s, GBytes *key, struct finding *f)
+{
+	struct finding *was = g_hash_table_lookup(s->settled, key);
+
+	if (was != NULL && was->verdict == VERDICT_IMPOSSIBLE &&
+	    f->verdict == VERDICT_IMPOSSIBLE) {
+		was->count += f->count;
+		finding_free(f);
+		return;
+	}
+	if (was != NULL && was->verdict == VERDICT_UNKNOWN && !is_shown(f)) {
+		was->count += f->count;
+		finding_free(f);
+		return;
+	}
+	if (was != NULL) { /* of `others`: something stronger takes its place */
+		f->count += was->count;
+		g_ptr_array_remove_fast(s->others, was);
+		finding_free(was);
+	}
+	if (is_shown(f))
+		report_add(s->report, f);
+	else
+		g_ptr_array_add(s->others, f);
+	g_hash_table_replace(s->settled, g_bytes_ref(key), f);
+}
+
+static struct finding *ask(struct search *s)
+{
+	struct finding *f = make_finding(s, VERDICT_UNKNOWN);
+	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	double left = s->options->budget_total - smt_solver_seconds(s->smt);
+	struct smt_query *q = smt_query_new(s->smt);
+	enum smt_answer answer;
+
+	for (uint32_t i = 0; i < s->length; i++)
+		smt_query_next(q, s->chosen[i]);
+	f->budget = left < s->options->budget_pair ? "total" : "pair";
+	answer = smt_query_solve(q, CLAMP(left, 0, s->options->budget_pair), witness, &f->proof,
+	                         s->progress);
+	smt_query_free(q);
+	s->cancelled |= answer == SMT_CANCELLED;
+	if (answer == SMT_IMPOSSIBLE) {
+		f->verdict = VERDICT_IMPOSSIBLE;
+		f->budget = NULL;
+		f->by = "smt";
+		if (f->proof->given == NULL && core_has_pairings(s->t))
+			f->proof->given = "same pairing";
+	}
+	if (answer == SMT_WITNESS) {
+		g_array_append_vals(witness, f->requests->data, f->requests->len);
+		f->budget = "incomplete";
+		if (accepted(s, witness, f)) {
+			f->verdict = VERDICT_RACE;
+			f->budget = NULL;
+			f->by = "smt";
+			f->witness = g_steal_pointer(&witness);
+		}
+	}
+	if (witness != NULL)
+		g_array_free(witness, TRUE);
+	return f;
+}
+
+static void decide(struct search *s)
+{
+	GBytes *key = unit_key(s);
+	const struct finding *known = g_hash_table_lookup(s->settled, key);
+	/* Once the solver's own budget is gone a question still costs a little. */
+	bool paid = smt_solver_seconds(s->smt) < s->options->budget_total;
+
+	effort_more(&s->effort, QUESTION);
+	if (paid)
+		effort_pause(&s->effort);
+	if (known == NULL || (!is_shown(known) && !s->options->pairs_events))
+		settle(s, key, ask(s));
+	if (paid)
+		effort_resume(&s->effort);
+	g_bytes_unref(key);
+}
+
+static bool unit_is_race(const struct search *s)
+{
+	GBytes *key;
+	const struct finding *f;
+
+	if (s->options->pairs_events)
+		return false;
+	key = unit_key(s);
+	f = g_hash_table_lookup(s->settled, key);
+	g_bytes_unref(key);
+	return f != NULL && is_shown(f);
+}
+
+/* Choose an event of the i-th class that no core keeps apart from those chosen. */
+static void choose(struct search *s, uint32_t i)
+{
+	const struct cores *c = smt_cores(s->smt);
+	const GArray *events;
+
+	if (i == s->length) {
+		s->report->candidates++;
+		decide(s);
+		return;
+	}
+	events = g_array_index(s->wants, struct want, s->path[i]).events;
+	for (guint k = 0; k < events->len && !s->cancelled &&
+	                  effort_more(&s->effort, EFFORT_QUESTION * (i + 1));
+	     k++) {
+		uint32_t e = g_array_index(events, uint32_t, k);
+		bool apart = false;
+
+		/* once something chosen is before e, it is before all that follow in the class
+		 */
+		for (uint32_t j = 0; j < i; j++) {
+			if (core_has_before(c, e, s->chosen[j]))
+				return;
+			apart |= core_has_before(c, s->chosen[j], e);
+		}
+		if (apart)
+			continue;
+		s->chosen[i] = e;
+		choose(s, i + 1);
+		if (unit_is_race(s))
+			return;
+	}
+}
+
+/* -- cycles of classes ---------------------------------------------------------------- */
+
+static bool fits(const struct search *s, const struct want *new)
+{
+	for (uint32_t i = 0; i < s->length; i++) {
+		const struct want *w = &g_array_index(s->wants, struct want, s->path[i]);
+
+		if (w->thread == new->thread || guarded(s, w, new))
+			return false;
+	}
+	return true;
+}
+
+/* Every cycle once: from its least class on. */
+static void extend(struct search *s)
+{
+	const struct want *last = &g_array_index(s->wants, struct want, s->path[s->length - 1]);
+
+	for (guint i = 0; i < last->next->len && !s->cancelled && !s->cut &&
+	                  effort_more(&s->effort, s->length);
+	     i++) {
+		uint32_t next = g_array_index(last->next, uint32_t, i);
+
+		if (next == s->path[0]) {
+			s->cut |= ++s->cycles > MAX_CYCLES;
+			if (!unit_is_race(s))
+				choose(s, 0);
+			continue;
+		}
+		if (next < s->path[0] || !fits(s, &g_array_index(s->wants, struct want, next)))
+			continue;
+		if (s->length == MAX_LENGTH) {
+			s->cut = true;
+			return;
+		}
+		s->path[s->length++] = next;
+		extend(s);
+		s->length--;
+	}
+}
+
+static void find_cycles(struct search *s)
+{
+	for (uint32_t i = 0; i < s->wants->len && !s->cancelled && !s->effort.over; i++) {
+		s->path[0] = i;
+		s->length = 1;
+		extend(s);
+		if (!progress_tick(s->progress, (double)i / s->wants->len, "lock order"))
+			s->cancelled = true;
+	}
+}
+
+/* -- what happened --------------------------------------------------------------------- */
+
+/* The finding's witness by the search for one, so that `replay` has a schedule to follow; the
+ * deadlock happened with it or without. */
+static void add_witness(struct search *s, struct finding *f)
+{
+	struct finding *found;
+
+	s->length = f->requests->len;
+	for (uint32_t i = 0; i < s->length; i++)
+		s->chosen[i] = g_array_index(f->requests, uint32_t, i);
+	found = ask(s);
+	f->witness = g_steal_pointer(&found->witness);
+	finding_free(found);
+}
+
+static GBytes *happened_key(const struct search *s, const struct finding *f)
+{
+	uint32_t numbers[MAX_LENGTH];
+
+	for (guint i = 0; i < f->requests->len; i++) {
+		uint32_t e = g_array_index(f->requests, uint32_t, i);
+
+		numbers[i] = s->options->pairs_events
+		                     ? e
+		                     : s->t->locations[s->t->events[e].location].site;
+	}
+	qsort(numbers, f->requests->len, sizeof(uint32_t), number_compare);
+	return bytes_of(numbers, f->requests->len);
+}
+
+static void add_happened(struct search *s)
+{
+	GPtrArray *happened = stuck_find(s->t);
+
+	for (guint i = 0; i < happened->len; i++) {
+		struct finding *f = happened->pdata[i];
+		GBytes *key;
+
+		if (f->kind != FINDING_DEADLOCK || f->requests->len > MAX_LENGTH) {
+			report_add(s->report, f);
+			continue;
+		}
+		add_witness(s, f);
+		key = happened_key(s, f);
+		if (g_hash_table_contains(s->settled, key)) /* the same places, twice */
+			report_add(s->report, f);
+		else
+			settle(s, key, f);
+		g_bytes_unref(key);
+	}
+	g_ptr_array_free(happened, TRUE);
+}
+
+/* -- the whole ------------------------------------------------------------------------ */
+
+/* Not all has been looked at: by sites nothing is proved impossible that has been proved for
+ * some requests.  (With pairs_events each set of them is one.) */
+static void leave_open(struct search *s)
+{
+	for (guint i = 0; i < s->others->len && !s->options->pairs_events; i++) {
+		struct finding *f = s->others->pdata[i];
+
+		if (f->verdict != VERDICT_IMPOSSIBLE)
+			continue;
+		f->verdict = VERDICT_UNKNOWN;
+		f->budget = "total";
+		f->by = NULL;
+		proof_free(f->proof);
+		f->proof = NULL;
+	}
+}
+
+static void finish(struct search *s)
+{
+	s->report->complete = !s->cut;
+	if (s->cut || s->effort.over)
+		leave_open(s);
+	if (s->effort.over)
+		report_note_effort(s->report, s->options);
+	if (s->cut)
+		report_note(s->report,
+		            "more than %d cycles of lock orders, or one of more than %d "
+		            "threads: the rest was not looked at",
+		            MAX_CYCLES, MAX_LENGTH);
+	for (guint i = 0; i < s->others->len; i++) {
+		const struct finding *f = s->others->pdata[i];
+
+		if (f->verdict == VERDICT_UNKNOWN) {
+			s->report->complete = false;
+			s->report->budget_spent = true;
+		}
+	}
+	while (s->options->all_verdicts && s->others->len > 0)
+		report_add(s->report, g_ptr_array_remove_index(s->others, s->others->len - 1));
+	report_finish(s->report);
+}
+
+static void search_release(struct search *s)
+{
+	g_array_unref(s->edges);
+	g_free(s->component);
+	locksets_free(s->locksets);
+	for (guint i = 0; i < s->wants->len; i++) {
+		g_array_free(g_array_index(s->wants, struct want, i).events, TRUE);
+		g_array_free(g_array_index(s->wants, struct want, i).next, TRUE);
+	}
+	g_array_free(s->wants, TRUE);
+	for (guint i = 0; i < s->others->len; i++)
+		finding_free(s->others->pdata[i]);
+	g_ptr_array_free(s->others, TRUE);
+	g_hash_table_destroy(s->want_of);
+	g_hash_table_destroy(s->settled);
+	smt_free(s->smt);
+	checker_free(s->checker);
+}
+
+static GHashTable *table_by_bytes(void)
+{
+	return g_hash_table_new_full(g_bytes_hash, g_bytes_equal, (GDestroyNotify)g_bytes_unref,
+	                             NULL);
+}
+
+static struct report *find_deadlocks(struct trace *t, const struct race_options *options,
+                                     const struct progress *progress, struct error *error)
+{
+	struct smt_options smt_options = { .use_values = options->use_values,
+		                           .invocations = true,
+		                           .budget_total = options->budget_total };
+	struct search s = { .t = t, .options = options, .progress = progress };
+
+	s.report = report_new(t, "deadlocks");
+	s.locksets = locksets_empty();
+	s.edges = g_array_new(FALSE, FALSE, sizeof(struct lock_edge));
+	s.wants = g_array_new(FALSE, FALSE, sizeof(struct want));
+	s.others = g_ptr_array_new();
+	s.want_of = table_by_bytes();
+	s.settled = table_by_bytes();
+	s.smt = smt_new(t, &smt_options, progress);
+	s.cancelled = s.smt == NULL;
+	if (!s.cancelled) {
+		effort_init(&s.effort, t->events_count, options);
+		add_happened(&s);
+		collect_requests(&s);
+		mark_cycles(&s);
+		link_wants(&s);
+		find_cycles(&s);
+	}
+	if (s.cancelled) {
+		error_set(error, "", NULL, "cancelled");
+		report_free(s.report);
+		s.report = NULL;
+	} else {
+		finish(&s);
+	}
+	search_release(&s);
+	return s.report;
+}
+
+/* On the trace with the must-orders of missing code, which has the same events. */
+static struct report *with_missing(struct trace *t, const struct race_options *options,
+                                   const struct progress *progress, struct error *error)
+{
+	struct trace *view = trace_view_missing(t, progress);
+	struct report *r;
+
+	if (view == NULL) {
+		error_set(error, "", NULL, "cancelled");
+		return NULL;
+	}
+	r = find_deadlocks(view, options, progress, error);
+	if (r != NULL)
+		r->trace = t;
+	trace_view_free(view);
+	return r;
+}
+
+struct report *deadlocks_find(struct trace *t, const struct race_options *options,
+                              const struct progress *progress, struct error *error)
+{
+	if (options->use_missing)
+		return with_missing(t, options, progress, error);
+	return by_chains(t, options, find_deadlocks, progress, error);
+}

@@ -1,0 +1,307 @@
+/*
+ * stuck.c - who waits for whom at the end of a recording, by its wants and the locks held
+ * there.
+ */
+#include "engine/predict/deadlock/stuck.h"
+
+struct hold { /* of a lock that is wanted, at the end */
+	uint32_t object, thread;
+	bool exclusive;
+};
+
+struct ending {
+	const struct trace *t;
+	uint32_t *want;           /* by thread: the event, or NONE */
+	enum wait_for *use;       /* by object: what its operations say that it is */
+	bool *wanted;             /* by object */
+	GArray *holds;            /* struct hold */
+	uint32_t *before, *queue; /* by thread: of a walk along the waits */
+	bool *told;               /* by thread: in a finding */
+};
+
+static enum wait_for use_of(enum op op)
+{
+	static const enum wait_for waits[] = { [USE_NONE] = WAIT_LOCK,
+		                               [USE_LOCK] = WAIT_LOCK,
+		                               [USE_CONDITION] = WAIT_CONDITION,
+		                               [USE_BARRIER] = WAIT_BARRIER,
+		                               [USE_SEMAPHORE] = WAIT_SEMAPHORE };
+
+	return waits[op_table[op].use];
+}
+
+static void drop_hold(GArray *holds, uint32_t object, uint32_t thread)
+{
+	for (guint i = holds->len; i-- > 0;) {
+		const struct hold *h = &g_array_index(holds, struct hold, i);
+
+		if (h->object == object && h->thread == thread) {
+			g_array_remove_index_fast(holds, i);
+			return;
+		}
+	}
+}
+
+static bool find_wants(struct ending *s)
+{
+	const struct trace *t = s->t;
+	bool any = false;
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		if (!op_wants(x->op))
+			continue;
+		any = true;
+		s->want[x->thread] = e;
+		if (x->op == OP_WANT)
+			s->wanted[x->target] = true;
+	}
+	return any;
+}
+
+/* Of the objects that are wanted: what they are, and who holds them at the end. */
+static void find_holds(struct ending *s)
+{
+	const struct trace *t = s->t;
+
+	for (uint32_t o = 0; o < t->objects_count; o++)
+		s->use[o] = t->objects[o].count > 0 ? WAIT_SEMAPHORE : WAIT_LOCK;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		if (x->op == OP_WANT && x->aux == 1 && s->use[x->target] == WAIT_LOCK)
+			s->use[x->target] = WAIT_SEMAPHORE;
+		if (op_table[x->op].operand != OPERAND_OBJECT || event_inert(x) ||
+		    !s->wanted[x->target])
+			continue;
+		if (use_of(x->op) != WAIT_LOCK)
+			s->use[x->target] = use_of(x->op);
+		if (op_releases(x->op))
+			drop_hold(s->holds, x->target, x->thread);
+		if (op_acquires(x->op)) {
+			struct hold h = { x->target, x->thread, x->op == OP_ACQ };
+			g_array_append_val(s->holds, h);
+		}
+	}
+}
+
+/* The i-th thread that `thread` waits for, or NONE: the holders of its lock, or the one that it
+ * would join. */
+static uint32_t waits_for(const struct ending *s, uint32_t thread, guint i)
+{
+	const struct event *x;
+
+	if (s->want[thread] == NONE)
+		return NONE;
+	x = &s->t->events[s->want[thread]];
+	if (x->op == OP_WANTJOIN)
+		return i == 0 ? x->target : NONE;
+	for (guint k = 0; k < s->holds->len; k++) {
+		const struct hold *h = &g_array_index(s->holds, struct hold, k);
+
+		if (h->object == x->target && i-- == 0)
+			return h->thread;
+	}
+	return NONE;
+}
+
+static enum wait_for kind_of(const struct ending *s, uint32_t want)
+{
+	const struct event *x = &s->t->events[want];
+
+	return x->op == OP_WANTJOIN ? WAIT_JOIN : s->use[x->target];
+}
+
+/* The shortest circle of waits through a thread into `circle`, from that thread on. */
+static bool find_circle(struct ending *s, uint32_t from, GArray *circle)
+{
+	uint32_t first = 0, last = 0, next;
+
+	for (uint32_t u = 0; u < s->t->threads_count; u++)
+		s->before[u] = NONE;
+	s->queue[last++] = from;
+	while (first < last) {
+		uint32_t u = s->queue[first++];
+
+		for (guint i = 0; (next = waits_for(s, u, i)) != NONE; i++) {
+			if (s->before[next] != NONE)
+				continue;
+			s->before[next] = u;
+			if (next == from) {
+				first = last;
+				break;
+			}
+			s->queue[last++] = next;
+		}
+	}
+	if (s->before[from] == NONE)
+		return false;
+	g_array_set_size(circle, 0);
+	for (uint32_t u = s->before[from]; u != from; u = s->before[u])
+		g_array_prepend_val(circle, u);
+	g_array_prepend_val(circle, from);
+	return true;
+}
+
+static void add_wait(struct ending *s, struct finding *f, uint32_t thread, bool request)
+{
+	uint32_t want = s->want[thread];
+	struct wait w = { .event = want,
+		          .what = kind_of(s, want),
+		          .holder = waits_for(s, thread, 0) };
+
+	/* of several readers, the one that goes on waiting is the better answer */
+	for (guint i = 0; w.what == WAIT_LOCK && waits_for(s, thread, i) != NONE; i++) {
+		if (s->want[waits_for(s, thread, i)] != NONE) {
+			w.holder = waits_for(s, thread, i);
+			break;
+		}
+	}
+	if (w.what == WAIT_JOIN)
+		w.holder = NONE;
+	s->told[thread] = true;
+	g_array_append_val(f->waits, w);
+	if (request)
+		g_array_append_val(f->requests, want);
+}
+
+static struct finding *finding_of_waits(enum finding_kind kind)
+{
+	struct finding *f = finding_new(kind, NONE, NONE);
+
+	f->verdict = VERDICT_HAPPENED;
+	f->counted_all = true;
+	f->by = "recording";
+	f->requests = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	f->waits = g_array_new(FALSE, FALSE, sizeof(struct wait));
+	return f;
+}
+
+/* The two earliest of the requests; one alone is both. */
+static void set_pair(struct finding *f)
+{
+	f->first = f->second = NONE;
+	for (guint i = 0; i < f->requests->len; i++) {
+		uint32_t e = g_array_index(f->requests, uint32_t, i);
+
+		if (e < f->first) {
+			f->second = f->first;
+			f->first = e;
+		} else {
+			f->second = MIN(f->second, e);
+		}
+	}
+	if (f->second == NONE)
+		f->second = f->first;
+}
+
+static struct finding *deadlock_of(struct ending *s, const GArray *circle)
+{
+	struct finding *f = finding_of_waits(FINDING_DEADLOCK);
+	guint earliest = 0;
+
+	for (guint i = 0; i < circle->len; i++) {
+		if (s->want[g_array_index(circle, uint32_t, i)] <
+		    s->want[g_array_index(circle, uint32_t, earliest)])
+			earliest = i;
+	}
+	for (guint i = 0; i < circle->len; i++)
+		add_wait(s, f, g_array_index(circle, uint32_t, (earliest + i) % circle->len),
+		         true);
+	set_pair(f);
+	return f;
+}
+
+static bool has_lock(const struct ending *s, const GArray *circle)
+{
+	for (guint i = 0; i < circle->len; i++) {
+		if (kind_of(s, s->want[g_array_index(circle, uint32_t, i)]) == WAIT_LOCK)
+			return true;
+	}
+	return false;
+}
+
+static void find_circles(struct ending *s, GPtrArray *findings)
+{
+	GArray *circle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (uint32_t u = 0; u < s->t->threads_count; u++) {
+		if (s->want[u] == NONE || s->told[u] || !find_circle(s, u, circle) ||
+		    !has_lock(s, circle))
+			continue;
+		g_ptr_array_add(findings, deadlock_of(s, circle));
+	}
+	g_array_free(circle, TRUE);
+}
+
+/* The finding whose threads this one waits for, through others perhaps; NULL: none. */
+static struct finding *cause_of(struct ending *s, const GPtrArray *findings, uint32_t thread)
+{
+	uint32_t left = (uint32_t)s->t->threads_count;
+
+	while (thread != NONE && left-- > 0) {
+		for (guint i = 0; i < findings->len; i++) {
+			struct finding *f = findings->pdata[i];
+
+			for (guint k = 0; k < f->waits->len; k++) {
+				uint32_t e = g_array_index(f->waits, struct wait, k).event;
+
+				if (s->t->events[e].thread == thread)
+					return f;
+			}
+		}
+		thread = waits_for(s, thread, 0);
+	}
+	return NULL;
+}
+
+static void find_others(struct ending *s, GPtrArray *findings)
+{
+	struct finding *stuck = NULL;
+
+	for (uint32_t u = 0; u < s->t->threads_count; u++) {
+		struct finding *f;
+
+		if (s->want[u] == NONE || s->told[u])
+			continue;
+		f = cause_of(s, findings, u);
+		if (f == NULL && stuck == NULL)
+			f = findings->len > 0 ? findings->pdata[0]
+			                      : (stuck = finding_of_waits(FINDING_STUCK));
+		add_wait(s, f ? f : stuck, u, f == NULL || f == stuck);
+	}
+	if (stuck) {
+		set_pair(stuck);
+		g_ptr_array_add(findings, stuck);
+	}
+}
+
+GPtrArray *stuck_find(const struct trace *t)
+{
+	GPtrArray *findings = g_ptr_array_new();
+	struct ending s = { .t = t,
+		            .want = g_new(uint32_t, t->threads_count + 1),
+		            .use = g_new0(enum wait_for, t->objects_count + 1),
+		            .wanted = g_new0(bool, t->objects_count + 1),
+		            .holds = g_array_new(FALSE, FALSE, sizeof(struct hold)),
+		            .before = g_new(uint32_t, t->threads_count + 1),
+		            .queue = g_new(uint32_t, t->threads_count + 1),
+		            .told = g_new0(bool, t->threads_count + 1) };
+
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		s.want[u] = NONE;
+	if (find_wants(&s)) {
+		find_holds(&s);
+		find_circles(&s, findings);
+		find_others(&s, findings);
+	}
+	g_free(s.want);
+	g_free(s.use);
+	g_free(s.wanted);
+	g_array_free(s.holds, TRUE);
+	g_free(s.before);
+	g_free(s.queue);
+	g_free(s.told);
+	return findings;
+}

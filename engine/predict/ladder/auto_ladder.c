@@ -1,0 +1,783 @@
+/*
+ * auto_ladder.c - every candidate gets a verdict, the cheapest way first.
+ *
+ * The races of sound analyses that ran before are taken over.  What they leave is settled
+ * pair by pair: by the cores (what one access needs holds the other), by a common lock, by
+ * a proof for an earlier point of the same two stretches, and at last by the solver within
+ * its budget.  The unit of a verdict is the pair of sites, or with --pairs events the pair.
+ */
+#include "engine/predict/ladder/behind.h"
+#include "engine/predict/ladder/auto_ladder.h"
+
+#include "engine/predict/pairs/classes.h"
+#include "engine/predict/ladder/ladder_proofs.h"
+#include "engine/predict/m2/m2.h"
+#include "engine/predict/smt/smt.h"
+#include "engine/witness/witness.h"
+
+#include <string.h>
+
+struct ladder {
+	struct trace *t;
+	const struct race_options *options;
+	const struct progress *progress; /* says on which rung, and the races so far */
+	const struct progress *outer;
+	const char *rung;
+	struct report *report;
+	struct smt *smt;
+	bool with_m2; /* its closure is asked before the solver */
+	struct race_tools tools;
+	struct m2 *m2;       /* of the tools, when it is needed */
+	struct order *order; /* what it leaves unordered is a candidate; NULL: all is */
+	/* With weak atomics, what every reordering's happens-before and plain observations
+	 * order, which is no race by C11 either.  Else NULL: the cores say what is none. */
+	struct order *lasting;
+	struct locksets *locksets;
+	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
+	GPtrArray *others;   /* impossible and unknown ones, so far */
+	struct ladder_proofs *proofs;
+	uint64_t *suspects;                /* by variable, a bit: see classes_suspects */
+	struct classes classes;            /* of the variable that is looked at */
+	bool ordered;                      /* its conflicting pairs, all of them: no race */
+	struct effort effort;              /* of going through pairs; deciding is paid apart */
+	uint64_t polished;                 /* events checked for fewer switches */
+	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
+	uint32_t tries_left;               /* see try_variable */
+	bool weak_atomics; /* what the cores refute may be a race by C11 all the same */
+	bool doubt;        /* that, with --values: not searched, so no claim but by a lock */
+	bool cancelled;
+};
+
+enum { VARIABLE_TRIES = 4 };
+
+/* "syncp (12 races so far): witnesses" */
+static bool tell_rung(void *context, double fraction, const char *what)
+{
+	const struct ladder *l = context;
+	char text[160];
+
+	g_snprintf(text, sizeof(text), "%s (%u race%s so far): %s", l->rung,
+	           l->report->findings->len, l->report->findings->len == 1 ? "" : "s", what);
+	return progress_tick(l->outer, fraction, text);
+}
+
+/* -- units: what has one verdict ------------------------------------------------------ */
+
+static uint64_t unit_of(const struct ladder *l, uint32_t e1, uint32_t e2)
+{
+	uint32_t a = e1, b = e2;
+
+	if (!l->options->pairs_events) {
+		a = l->t->locations[l->t->events[e1].location].site;
+		b = l->t->locations[l->t->events[e2].location].site;
+	}
+	return (uint64_t)MIN(a, b) << 32 | MAX(a, b);
+}
+
+static struct finding *settled(const struct ladder *l, uint64_t unit)
+{
+	return g_hash_table_lookup(l->settled, &unit);
+}
+
+static void settle(struct ladder *l, uint64_t unit, struct finding *f)
+{
+	g_hash_table_replace(l->settled, g_memdup2(&unit, sizeof(unit)), f);
+}
+
+static void merge_variables(struct finding *into, const struct finding *from)
+{
+	for (guint i = 0; from->variables != NULL && i < from->variables->len; i++) {
+		uint32_t v = g_array_index(from->variables, uint32_t, i);
+		bool known = false;
+
+		for (guint j = 0; j < into->variables->len && !known; j++)
+			known = g_array_index(into->variables, uint32_t, j) == v;
+		if (!known)
+			g_array_append_val(into->variables, v);
+	}
+}
+
+/* The race that a pair of sites is known for, or NULL. */
+static struct finding *known_race(const struct ladder *l, uint64_t unit)
+{
+	struct finding *f = settled(l, unit);
+
+	return f != NULL && f->verdict == VERDICT_RACE ? f : NULL;
+}
+
+static bool has_variable(const struct finding *f, uint32_t variable)
+{
+	for (guint i = 0; i < f->variables->len; i++) {
+		if (g_array_index(f->variables, uint32_t, i) == variable)
+			return true;
+	}
+	return false;
+}
+
+/* For the next analysis of the ladder (race_tools). */
+static enum race_known known_so_far(const void *ladder, uint32_t e1, uint32_t e2,
+                                    uint32_t variable)
+{
+	const struct ladder *l = ladder;
+	const struct finding *f = known_race(l, unit_of(l, e1, e2));
+
+	return f == NULL                   ? RACE_UNKNOWN
+	       : has_variable(f, variable) ? RACE_OF_VARIABLE
+	                                   : RACE_OF_SITES;
+}
+
+/* -- the reports of other analyses ---------------------------------------------------- */
+
+/* Takes the witness over. */
+static struct finding *take_finding(struct finding *f, const char *by)
+{
+	struct finding *g = finding_new(f->kind, f->first, f->second);
+
+	g->verdict = f->verdict;
+	g->count = f->count;
+	g->counted_all = f->counted_all;
+	g->note = f->note;
+	g->by = f->by != NULL ? f->by : by;
+	g->variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	merge_variables(g, f);
+	g->witness = g_steal_pointer(&f->witness);
+	return g;
+}
+
+/* Fewer context switches, where that takes no time that anybody notices; longer witnesses are
+ * for whoever asks for one ('heddle witness').  Each by itself: a shard's are the whole's. */
+static void polish(struct ladder *l, struct finding *f)
+{
+	enum { STEPS = 1 << 17, LONGEST = 1 << 17 };
+	const uint32_t pair[] = { f->first, f->second };
+	GArray *shorter;
+
+	if (f->witness == NULL || f->witness->len > LONGEST || l->options->pairs_events)
+		return;
+	shorter = g_array_copy(f->witness);
+	witness_minimise_within(race_tools_checker(&l->tools, l->t, l->options), STEPS, l->t,
+	                        f->note ? CLAIM_C11_RACE : CLAIM_RACE, pair, 2, shorter);
+	g_array_unref(f->witness);
+	f->witness = shorter;
+}
+
+/* A new race, with its witness where there is room. */
+static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
+{
+	polish(l, f);
+	if (l->options->found != NULL)
+		l->options->found(l->options->found_context, f);
+	if (f->witness != NULL &&
+	    l->witness_events + f->witness->len > l->options->witness_events) {
+		g_array_unref(f->witness);
+		f->witness = NULL;
+	}
+	if (f->witness != NULL)
+		l->witness_events += f->witness->len;
+	else
+		l->left_out++;
+	report_add(l->report, f);
+	settle(l, unit, f);
+}
+
+static bool take_report(struct ladder *l, const struct rung *rung, struct error *error)
+{
+	struct race_options options = *l->options;
+	struct report *r;
+
+	options.all_verdicts = false;
+	l->tools.known = options.pairs_events ? NULL : known_so_far;
+	l->tools.known_context = l;
+	options.tools = &l->tools;
+	options.witness_events -= MIN(l->witness_events, options.witness_events);
+	l->rung = rung->by;
+	r = rung->run(l->t, &options, l->progress, error);
+	if (r == NULL)
+		return false;
+	l->report->candidates += r->candidates;
+	for (guint i = 0; i < r->findings->len; i++) {
+		struct finding *f = r->findings->pdata[i];
+		uint64_t unit = unit_of(l, f->first, f->second);
+		struct finding *known = settled(l, unit);
+
+		if (f->verdict != VERDICT_RACE)
+			continue;
+		if (known != NULL) {
+			merge_variables(known, f);
+			if (f->count > known->count)
+				known->count = f->count;
+			continue;
+		}
+		add_race(l, unit, take_finding(f, rung->by));
+	}
+	report_free(r);
+	return true;
+}
+
+/* -- one pair ------------------------------------------------------------------------- */
+
+static struct proof *core_proof(const struct ladder *l, uint32_t e1, uint32_t e2)
+{
+	const struct cores *c = smt_cores(l->smt);
+	struct proof *p = proof_new("cone");
+	bool paired = false;
+
+	if (!core_has_before(c, e2, e1)) {
+		uint32_t e = e1;
+
+		e1 = e2;
+		e2 = e;
+	}
+	core_path(c, e1, e2, true, &p->cycle, &paired);
+	path_add(&p->cycle, e2, e1, STEP_ASSUMED, NONE);
+	p->given = paired ? "same pairing" : NULL;
+	return p;
+}
+
+/* A finding for the unit, in `others`, that is impossible until something says more. */
+static struct finding *other_unit(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
+{
+	struct finding *f = settled(l, unit);
+
+	if (f != NULL)
+		return f;
+	f = race_finding(l->t, e1, e2, VERDICT_IMPOSSIBLE, "cone");
+	f->count = 0;
+	f->counted_all = true;
+	g_ptr_array_add(l->others, f);
+	settle(l, unit, f);
+	return f;
+}
+
+static void note_unknown(struct finding *unit, const char *budget, uint32_t e1, uint32_t e2)
+{
+	unit->count++;
+	if (unit->verdict == VERDICT_UNKNOWN)
+		return;
+	unit->verdict = VERDICT_UNKNOWN;
+	unit->budget = budget;
+	unit->by = NULL;
+	unit->first = MIN(e1, e2);
+	unit->second = MAX(e1, e2);
+	proof_free(unit->proof);
+	unit->proof = NULL;
+}
+
+static void note_impossible(struct ladder *l, struct finding *unit, const struct proof *proof,
+                            const char *by)
+{
+	if (l->doubt && strcmp(by, "lockset") != 0) {
+		note_unknown(unit, "incomplete", unit->first, unit->second);
+		return;
+	}
+	unit->count++;
+	if (unit->verdict != VERDICT_IMPOSSIBLE)
+		return;
+	if (unit->proof == NULL) {
+		unit->proof = ladder_proof_copy(proof);
+		unit->by = by;
+	} else if (proof->given != NULL) {
+		unit->proof->given = proof->given;
+	}
+}
+
+/* The unit has turned out to be a race: from `others` to the report. */
+static void note_race(struct ladder *l, uint64_t unit, struct finding *race)
+{
+	struct finding *was = settled(l, unit);
+
+	if (was != NULL) {
+		g_ptr_array_remove_fast(l->others, was);
+		race->count += was->count;
+	}
+	add_race(l, unit, race);
+	if (was != NULL)
+		finding_free(was);
+}
+
+/* The solver's turn. */
+static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
+{
+	double left = l->options->budget_total - smt_solver_seconds(l->smt);
+	struct finding *f, *known;
+
+	f = smt_decide(l->smt, e1, e2, l->options, CLAMP(left, 0, l->options->budget_pair),
+	               l->progress);
+	if (f == NULL) {
+		l->cancelled = true;
+		return;
+	}
+	if (f->verdict == VERDICT_RACE) {
+		note_race(l, unit, f);
+		return;
+	}
+	known = other_unit(l, unit, e1, e2);
+	if (f->verdict == VERDICT_IMPOSSIBLE) {
+		ladder_proofs_keep(l->proofs, e1, e2, f->proof);
+		note_impossible(l, known, f->proof, "smt");
+	} else {
+		note_unknown(known, left < l->options->budget_pair ? "total" : f->budget, e1,
+		             e2);
+	}
+	finding_free(f);
+}
+
+/* False when cancelled. */
+static bool have_m2(struct ladder *l)
+{
+	if (l->m2 != NULL)
+		return true;
+	l->m2 = race_tools_m2(&l->tools, l->t, l->options, l->progress);
+	l->cancelled |= l->m2 == NULL;
+	if (l->m2 == NULL)
+		return false;
+	m2_bound(l->m2, l->options->budget_pair, l->options->budget_total);
+	m2_refill(l->m2);
+	return true;
+}
+
+/* M2's turn: true when it settles the pair.  Its proofs cost a small part of the solver's. */
+static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
+{
+	struct proof *proof = NULL;
+	GArray *witness;
+	enum m2_verdict verdict;
+
+	if (!have_m2(l))
+		return true;
+	witness = l->witness_events < l->options->witness_events
+	                  ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
+	                  : NULL;
+	verdict = m2_pair(l->m2, e1, e2, witness, &proof);
+	if (verdict == M2_RACE) {
+		struct finding *f = race_finding(l->t, e1, e2, VERDICT_RACE, "m2");
+
+		f->witness = g_steal_pointer(&witness);
+		note_race(l, unit, f);
+	} else if (verdict == M2_IMPOSSIBLE) {
+		ladder_proofs_keep(l->proofs, e1, e2, proof);
+		note_impossible(l, other_unit(l, unit, e1, e2), proof, "m2");
+	}
+	proof_free(proof);
+	if (witness != NULL)
+		g_array_unref(witness);
+	return verdict == M2_RACE || verdict == M2_IMPOSSIBLE;
+}
+
+/* A candidate that no core settles. */
+static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
+{
+	uint64_t unit = unit_of(l, e1, e2);
+	const struct proof *proof =
+	        l->weak_atomics ? NULL : ladder_proofs_find(l->proofs, e1, e2);
+
+	if (proof != NULL)
+		note_impossible(l, other_unit(l, unit, e1, e2), proof,
+		                strcmp(proof->method, "solver") == 0 ? "smt" : "m2");
+	else if (!l->with_m2 || !ask_m2(l, unit, e1, e2))
+		ask_solver(l, unit, e1, e2);
+}
+
+/* -- all pairs, by classes ------------------------------------------------------------ */
+
+static bool core_before(const void *ladder, uint32_t e, uint32_t f)
+{
+	const struct ladder *l = ladder;
+
+	return core_has_before(smt_cores(l->smt), f, e);
+}
+
+/* The same where the cores do not suffice. */
+static bool lasting_before(const void *ladder, uint32_t e, uint32_t f)
+{
+	const struct ladder *l = ladder;
+
+	return order_ordered_unobserved(l->lasting, e, f);
+}
+
+/* What refutes a pair whatever the locks do. */
+static class_order *refuting(const struct ladder *l)
+{
+	return l->lasting != NULL ? lasting_before : core_before;
+}
+
+/* What leaves candidates unordered. */
+static bool order_before(const void *ladder, uint32_t e, uint32_t f)
+{
+	const struct ladder *l = ladder;
+
+	return order_ordered_unobserved(l->order, e, f);
+}
+
+/* Two classes whose pairs are being looked at: for an access of the one, what the cores and
+ * what the order leave of the other. */
+struct sweep {
+	uint32_t variable, lock; /* a common one, or NONE */
+	bool refuted;            /* all their pairs, by that or as the variable's are */
+	const struct class *a, *b;
+	struct span cores, order;
+};
+
+static bool span_of(struct ladder *l, const struct sweep *s, uint32_t e, class_order *before,
+                    struct span *span)
+{
+	return effort_more(&l->effort,
+	                   EFFORT_QUESTION * class_span(&l->classes, s->b, e, before, l, span));
+}
+
+/* Do they conflict, and for the first time on this variable? */
+static bool is_candidate(const struct ladder *l, uint32_t variable, uint32_t e, uint32_t f)
+{
+	const struct race_rules *rules = l->options->rules;
+
+	return race_variable(l->t, e, f) == variable &&
+	       (rules == NULL || !rules->spoken_for(rules->context, e, f));
+}
+
+/* Is every pair of the two classes a candidate here, and of one unit? */
+static bool alike(const struct ladder *l, const struct sweep *s)
+{
+	return !l->options->pairs_events && l->options->rules == NULL &&
+	       !(s->a->wide && s->b->wide);
+}
+
+/* A candidate of two classes that is refuted with others: count it, and keep the proof of the
+ * unit's first. */
+static void list_one(struct ladder *l, const struct sweep *s, uint32_t e, uint32_t f,
+                     uint64_t count)
+{
+	struct finding *known = other_unit(l, unit_of(l, e, f), e, f);
+	struct proof *proof;
+
+	l->report->candidates += count;
+	known->count += count - 1;
+	if (known->proof != NULL || known->verdict != VERDICT_IMPOSSIBLE) {
+		known->count++;
+		return;
+	}
+	proof = s->lock != NONE
+	                ? ladder_proofs_by_lock(l->proofs, MIN(e, f), MAX(e, f), s->lock)
+	                : core_proof(l, MIN(e, f), MAX(e, f));
+	note_impossible(l, known, proof, s->lock != NONE ? "lockset" : "cone");
+	proof_free(proof);
+}
+
+/* Members first .. end - 1 with `e`, refuted as a whole, for the list of verdicts. */
+static void list_refuted(struct ladder *l, const struct sweep *s, uint32_t e, uint32_t first,
+                         uint32_t end)
+{
+	if (first >= end)
+		return;
+	if (alike(l, s)) {
+		list_one(l, s, e, class_member(&l->classes, s->b, first), end - first);
+		return;
+	}
+	for (uint32_t i = first; i < end && effort_more(&l->effort, 2); i++) {
+		uint32_t f = class_member(&l->classes, s->b, i);
+
+		if (is_candidate(l, s->variable, e, f))
+			list_one(l, s, e, f, 1);
+	}
+}
+
+/* Is nothing more to be learnt from these two classes? */
+static bool class_settled(const struct ladder *l, uint32_t variable, const struct class *a,
+                          const struct class *b)
+{
+	uint64_t unit = (uint64_t)MIN(a->site, b->site) << 32 | MAX(a->site, b->site);
+	const struct finding *f = l->options->pairs_events ? NULL : known_race(l, unit);
+
+	return f != NULL && (l->tries_left == 0 || has_variable(f, variable));
+}
+
+/* The sites are known to race: on this variable too?  A few pairs are tried, without the
+ * solver. */
+static void try_variable(struct ladder *l, struct finding *race, uint32_t variable, uint32_t e,
+                         uint32_t f)
+{
+	struct finding *found;
+
+	if (l->options->pairs_events || l->tries_left == 0 || has_variable(race, variable))
+		return;
+	l->tries_left--;
+	found = smt_decide(l->smt, e, f, l->options, 0, l->progress);
+	if (found == NULL) {
+		l->cancelled = true;
+		return;
+	}
+	if (found->verdict == VERDICT_RACE)
+		merge_variables(race, found);
+	finding_free(found);
+}
+
+/*
+ * Is nothing left to be found out about pairs of the two classes that are refuted as a whole,
+ * but how many they are?  Counting costs more than the trace is long where millions of accesses
+ * are under one lock, so it is given up there, and the unit says so.
+ */
+static bool only_counting(struct ladder *l, const struct sweep *s)
+{
+	struct finding *known;
+	uint64_t unit;
+
+	if (l->effort.work < l->effort.free_work / 16 || !alike(l, s))
+		return false;
+	unit = (uint64_t)MIN(s->a->site, s->b->site) << 32 | MAX(s->a->site, s->b->site);
+	known = settled(l, unit);
+	if (known == NULL || (known->verdict == VERDICT_IMPOSSIBLE && known->proof == NULL))
+		return false;
+	known->counted_all = false;
+	return true;
+}
+
+/* A pair that no core settles. */
+static void look_at_pair(struct ladder *l, const struct sweep *s, uint32_t e, uint32_t f)
+{
+	struct finding *race;
+	bool paid;
+
+	if (!is_candidate(l, s->variable, e, f))
+		return;
+	l->report->candidates++;
+	race = known_race(l, unit_of(l, e, f));
+	if (race != NULL) {
+		try_variable(l, race, s->variable, MIN(e, f), MAX(e, f));
+		return;
+	}
+	/* Once the deciders' own budgets are gone they still look at a pair, for a little. */
+	paid = smt_solver_seconds(l->smt) < l->options->budget_total ||
+	       (l->m2 != NULL && !m2_over(l->m2));
+	if (paid)
+		effort_pause(&l->effort);
+	decide_pair(l, MIN(e, f), MAX(e, f));
+	if (paid)
+		effort_resume(&l->effort);
+}
+
+/* The pairs of one access with the other class. */
+static void look_at(struct ladder *l, struct sweep *s, uint32_t e)
+{
+	struct span open = { 0, s->b->count }, all = open;
+
+	if (l->order == NULL || !s->refuted) {
+		if (!span_of(l, s, e, refuting(l), &s->cores))
+			return;
+		all = open = s->cores;
+	}
+	/* (What the must-order holds is in the cores.) */
+	if (l->order != NULL &&
+	    (l->options->candidates >= 0 || s->refuted || !only_counting(l, s))) {
+		if (!span_of(l, s, e, order_before, &s->order))
+			return;
+		all = s->order;
+		open.first = CLAMP(open.first, all.first, all.end);
+		open.end = CLAMP(open.end, open.first, all.end);
+	}
+	if (s->refuted) {
+		list_refuted(l, s, e, all.first, all.end);
+		return;
+	}
+	if (l->options->all_verdicts) {
+		list_refuted(l, s, e, all.first, open.first);
+		list_refuted(l, s, e, open.end, all.end);
+	}
+	for (uint32_t i = open.first;
+	     i < open.end && !l->cancelled && effort_more(&l->effort, 4); i++)
+		look_at_pair(l, s, e, class_member(&l->classes, s->b, i));
+}
+
+static void look_at_classes(struct ladder *l, uint32_t variable, const struct class *a,
+                            const struct class *b)
+{
+	struct sweep s = { .variable = variable, .a = a, .b = b };
+
+	if (!classes_conflict(a, b) || !race_in_shard(l->options, a->site, b->site))
+		return;
+	s.lock = lockset_common(l->locksets, a->lockset, b->lockset);
+	if (s.lock != NONE && !l->options->all_verdicts)
+		return;
+	s.refuted = s.lock != NONE || l->ordered;
+	if (a->count > b->count) { /* fewer spans */
+		s.a = b;
+		s.b = a;
+	}
+	l->tries_left = VARIABLE_TRIES;
+	for (uint32_t i = 0; i < s.a->count && !l->cancelled && !l->effort.over; i++) {
+		if (class_settled(l, variable, a, b) || (s.refuted && only_counting(l, &s)))
+			return;
+		look_at(l, &s, class_member(&l->classes, s.a, i));
+	}
+}
+
+/* Does the variable have candidates that anything is to be said about? */
+static bool is_looked_at(struct ladder *l, uint32_t variable)
+{
+	uint64_t steps = 0;
+
+	if (!is_suspect(l->suspects, variable))
+		return false;
+	l->ordered = variable_ordered(l->t, variable, refuting(l), l, &steps);
+	effort_more(&l->effort, EFFORT_QUESTION * steps);
+	return l->options->all_verdicts || !l->ordered;
+}
+
+static void look_at_variable(struct ladder *l, uint32_t variable)
+{
+	const struct classes *c = &l->classes;
+
+	if (!is_looked_at(l, variable))
+		return;
+	classes_clear(&l->classes);
+	classes_add(&l->classes, variable);
+	for (guint i = 0; i < c->classes->len; i++) {
+		for (guint j = 0; j < i && !l->cancelled && effort_more(&l->effort, 1); j++)
+			look_at_classes(l, variable, class_at(c, j), class_at(c, i));
+	}
+}
+
+static void look_at_all(struct ladder *l)
+{
+	for (uint32_t v = 0; v < l->t->variables_count && !l->cancelled && !l->effort.over;
+	     v++) {
+		look_at_variable(l, v);
+		if (!progress_tick(l->progress, (double)v / (double)l->t->variables_count,
+		                   "candidates"))
+			l->cancelled = true;
+	}
+}
+
+/* -- the whole ------------------------------------------------------------------------ */
+
+static bool ladder_init(struct ladder *l)
+{
+	struct smt_options options = smt_race_options(l->options);
+	bool rules = l->options->rules != NULL;
+
+	if (!trace_need(l->t, INDEX_VARIABLES, l->progress))
+		return false;
+	l->locksets = locksets_new(l->t);
+	l->smt = smt_new(l->t, &options, l->progress);
+	if (l->locksets == NULL || l->smt == NULL)
+		return false;
+	smt_lend_checker(l->smt, l->tools.checker);
+	/* With --values synchronises-with follows what the reordering reads and excludes no
+	 * candidate; the cores of --values are what is left of the order then. */
+	l->doubt = (l->options->use_values || rules) && c11_matters(l->t);
+	l->weak_atomics = !l->doubt && c11_matters(l->t);
+	l->with_m2 &= !l->options->use_values && !l->weak_atomics;
+	if (l->weak_atomics && (l->lasting = order_new_lasting(l->t, l->progress)) == NULL)
+		return false;
+	/* Rule 5 does not keep the order of invocations that the must-orders have. */
+	if (l->options->candidates >= 0 ||
+	    (l->options->all_verdicts && !l->options->use_values && !rules)) {
+		l->order = l->options->candidates >= 0
+		                   ? order_new(l->t, (enum order_kind)l->options->candidates,
+		                               l->progress)
+		                   : order_new_fixed(l->t, l->progress);
+		if (l->order == NULL)
+			return false;
+	}
+	l->proofs = ladder_proofs_new(l->t, l->options->use_values);
+	classes_init(&l->classes, l->t, l->locksets);
+	effort_init(&l->effort, l->t->events_count, l->options);
+	l->suspects =
+	        classes_suspects(l->t, l->locksets, l->options->all_verdicts, l->progress);
+	return l->suspects != NULL;
+}
+
+static void ladder_release(struct ladder *l)
+{
+	g_hash_table_destroy(l->settled);
+	for (guint i = 0; i < l->others->len; i++)
+		finding_free(l->others->pdata[i]);
+	g_ptr_array_free(l->others, TRUE);
+	locksets_free(l->locksets);
+	smt_free(l->smt);
+	race_tools_end(&l->tools);
+	order_free(l->order);
+	order_free(l->lasting);
+	ladder_proofs_free(l->proofs);
+	classes_release(&l->classes);
+	g_free(l->suspects);
+}
+
+/* Not all pairs have been found: by sites nothing is proved impossible that has been proved for
+ * some pairs.  (By events each pair is one.) */
+static void leave_open(struct ladder *l)
+{
+	for (guint i = 0; i < l->others->len && !l->options->pairs_events; i++) {
+		struct finding *f = l->others->pdata[i];
+
+		f->count--; /* which note_unknown adds */
+		note_unknown(f, "total", f->first, f->second);
+	}
+}
+
+/* Do reads, or invocations, have more choices than in the trace? */
+static bool extended(const struct race_options *options)
+{
+	return options->use_values || options->rules != NULL;
+}
+
+/* What is no race goes into the report where it is asked for. */
+static void finish(struct ladder *l)
+{
+	l->report->complete = l->options->candidates < 0 && !l->doubt;
+	if (l->doubt || (l->smt != NULL && smt_has_tries(l->smt) && extended(l->options)))
+		report_note(l->report,
+		            "with %s, races that only C11's relaxed atomics%s allow are "
+		            "not searched for",
+		            l->options->use_values ? "--values" : "--spec",
+		            smt_has_tries(l->smt) ? " or failed tries" : "");
+	report_note_left_out(l->report, l->left_out);
+	for (guint i = 0; i < l->others->len; i++) {
+		struct finding *f = l->others->pdata[i];
+
+		if (f->verdict == VERDICT_UNKNOWN) {
+			l->report->complete = false;
+			l->report->budget_spent |= strcmp(f->budget, "incomplete") != 0;
+		}
+	}
+	if (l->effort.over) {
+		report_note_effort(l->report, l->options);
+		leave_open(l);
+	}
+	while (l->options->all_verdicts && l->others->len > 0)
+		report_add(l->report,
+		           g_ptr_array_remove_index_fast(l->others, l->others->len - 1));
+	report_finish(l->report);
+	report_look_behind(l->report);
+}
+
+struct report *ladder_climb(struct trace *t, const struct race_options *options,
+                            const char *name, const struct rung *rungs, size_t count,
+                            const struct progress *progress, struct error *error)
+{
+	struct ladder l = { .t = t,
+		            .options = options,
+		            .outer = progress,
+		            .rung = name,
+		            .with_m2 = count > 0 };
+	const struct progress telling = { tell_rung, &l };
+	bool good = true;
+
+	if (progress != NULL)
+		l.progress = &telling;
+
+	l.report = report_new(t, name);
+	l.others = g_ptr_array_new();
+	l.settled = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, NULL);
+	for (size_t i = 0; good && i < count; i++)
+		good = take_report(&l, &rungs[i], error);
+	l.rung = "the rest";
+	if (good && (!ladder_init(&l) || (look_at_all(&l), l.cancelled)))
+		good = error_set(error, "", NULL, "cancelled");
+	if (good) {
+		finish(&l);
+	} else {
+		report_free(l.report);
+		l.report = NULL;
+	}
+	ladder_release(&l);
+	return l.report;
+}

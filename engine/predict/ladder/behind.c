@@ -1,0 +1,120 @@
+/*
+ * behind.c - what hides behind a racy flag: two accesses that are kept apart only while a read sees
+ * what it saw in the trace, which is in a race itself.  In another run it may see something else, and
+ * nothing was proved of that.
+ */
+#include "engine/predict/ladder/behind.h"
+
+/* A read (or NONE) and the write that it sees, of a step. */
+static struct racy_read read_of_step(const struct trace *t, const struct step *s)
+{
+	struct racy_read r = { NONE, NONE };
+
+	if (step_reading(s, &r.read, &r.write))
+		return r;
+	if (s->rule == STEP_OBSERVATION && op_is_access(t->events[s->to].op) &&
+	    op_is_access(t->events[s->from].op))
+		r = (struct racy_read){ s->to, s->from };
+	return r;
+}
+
+static bool has_read(const GArray *reads, struct racy_read r)
+{
+	for (guint i = 0; reads != NULL && i < reads->len; i++) {
+		const struct racy_read *known = &g_array_index(reads, struct racy_read, i);
+
+		if (known->read == r.read && known->write == r.write)
+			return true;
+	}
+	return false;
+}
+
+GArray *finding_reads(const struct trace *t, const struct finding *f)
+{
+	const GArray *steps = f->proof != NULL ? f->proof->cycle.steps : NULL;
+	GArray *reads = g_array_new(FALSE, FALSE, sizeof(struct racy_read));
+
+	for (guint i = 0; steps != NULL && i < steps->len; i++) {
+		struct racy_read r = read_of_step(t, &g_array_index(steps, struct step, i));
+
+		if (r.read != NONE && r.write != NONE && events_race_conflict(t, r.read, r.write) &&
+		    !has_read(reads, r))
+			g_array_append_val(reads, r);
+	}
+	return reads;
+}
+
+void finding_add_behind(struct finding *f, struct racy_read r)
+{
+	if (f->behind == NULL)
+		f->behind = g_array_new(FALSE, FALSE, sizeof(struct racy_read));
+	if (!has_read(f->behind, r))
+		g_array_append_val(f->behind, r);
+}
+
+void finding_append_behind(const struct trace *t, const struct finding *f, GString *out)
+{
+	for (guint i = 0; f->behind != NULL && i < f->behind->len; i++) {
+		uint32_t read = g_array_index(f->behind, struct racy_read, i).read;
+		const struct event *x = &t->events[read];
+
+		g_string_append(out, i == 0 ? "only while " : " and ");
+		trace_append_variable(t, x, out);
+		g_string_append(out, " (itself racing) is read ");
+		if (x->aux != 0 && x->op != OP_RMW) {
+			g_string_append(out, "as ");
+			trace_append_value(t, x->aux, out);
+		} else {
+			g_string_append_printf(out, "from event %u",
+			                       g_array_index(f->behind, struct racy_read, i).write);
+		}
+		g_string_append_printf(out, ", by %s at ", trace_thread_name(t, x->thread));
+		append_escaped(out, trace_site_name(t, read), strlen(trace_site_name(t, read)));
+	}
+	if (f->behind != NULL)
+		g_string_append(out, ": repair that first, or look behind it");
+}
+
+/* Does the race tell of these two accesses: they are its pair, or of its two places and variables? */
+static bool tells_of(const struct trace *t, const struct finding *race, struct racy_read r)
+{
+	uint32_t a = t->locations[t->events[r.read].location].site,
+	         b = t->locations[t->events[r.write].location].site,
+	         c = t->locations[t->events[race->first].location].site,
+	         d = t->locations[t->events[race->second].location].site;
+	struct wide run = event_variables(t, &t->events[r.read]);
+
+	if (race->first == MIN(r.read, r.write) && race->second == MAX(r.read, r.write))
+		return true;
+	if (!(a == c && b == d) && !(a == d && b == c))
+		return false;
+	for (guint i = 0; race->variables != NULL && i < race->variables->len; i++) {
+		if (g_array_index(race->variables, uint32_t, i) - run.first < run.count)
+			return true;
+	}
+	return false;
+}
+
+void report_look_behind(struct report *r)
+{
+	for (guint i = 0; i < r->findings->len; i++) {
+		struct finding *f = r->findings->pdata[i];
+		GArray *reads = f->verdict == VERDICT_IMPOSSIBLE ? finding_reads(r->trace, f) : NULL;
+
+		for (guint k = 0; reads != NULL && k < reads->len; k++) {
+			struct racy_read read = g_array_index(reads, struct racy_read, k);
+
+			for (guint j = 0; j < r->findings->len; j++) {
+				const struct finding *race = r->findings->pdata[j];
+
+				if (race->verdict == VERDICT_RACE &&
+				    tells_of(r->trace, race, read)) {
+					finding_add_behind(f, read);
+					break;
+				}
+			}
+		}
+		if (reads != NULL)
+			g_array_unref(reads);
+	}
+}

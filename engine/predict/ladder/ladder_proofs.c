@@ -1,0 +1,205 @@
+/*
+ * ladder_proofs.c - proofs shared between pairs; see ladder_proofs.h.
+ */
+#include "engine/predict/ladder/ladder_proofs.h"
+
+#include "engine/trace/index.h"
+#include "engine/base/hash.h"
+
+#include <string.h>
+
+struct point { /* a pair of places that cannot both be next */
+	uint32_t e1, e2;
+	struct proof *proof; /* owned */
+};
+
+struct ladder_proofs {
+	const struct trace *t;
+	uint32_t *stretch;  /* by event */
+	GHashTable *points; /* pair of stretches -> GArray of struct point */
+};
+
+guint ladder_key_hash(gconstpointer key)
+{
+	return hash_top(hash_word(*(const uint64_t *)key));
+}
+
+/* Can this event matter to other threads?  (Then what follows it is another stretch.)
+ * `needed`: events that a read or a must-order of another thread needs. */
+static bool ends_stretch(const struct trace *t, const uint64_t *needed, const bool *tried,
+                         uint32_t e)
+{
+	const struct event *x = &t->events[e];
+
+	if (needed[e / 64] >> (e % 64) & 1)
+		return true;
+	if (event_inert(x) || op_is_access(x->op) || op_table[x->op].class == OP_CLASS_MARKER ||
+	    op_table[x->op].class == OP_CLASS_SCOPE)
+		return false;
+	return !op_acquires(x->op) || tried[x->target];
+}
+
+/*
+ * Number the stretches: runs of one thread's events of which none but the last matters to
+ * other threads.  If a place in a stretch can be reached together with one in another, so
+ * can every earlier place of it: what came after may be left away.
+ */
+static void make_stretches(struct ladder_proofs *l, bool use_values)
+{
+	const struct trace *t = l->t;
+	uint64_t *needed = g_new0(uint64_t, t->events_count / 64 + 1);
+	bool *tried = g_new0(bool, t->objects_count + 1);
+	uint32_t *now = g_new(uint32_t, t->threads_count + 1), next = 0;
+
+	for (uint64_t i = 0; i < t->index->must_count; i++) {
+		uint32_t e = t->index->must[i].before;
+
+		needed[e / 64] |= (uint64_t)1 << (e % 64);
+	}
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct event_list writers;
+
+		if (x->op == OP_TRYFAIL && !event_inert(x))
+			tried[x->target] = true;
+		if (!op_is_access(x->op) || !op_reads(x->op) || event_inert(x))
+			continue;
+		writers = trace_writers(t, e);
+		for (uint64_t i = 0; i < writers.count; i++) {
+			uint32_t w = writers.items[i];
+
+			if (w != NONE && t->events[w].thread != x->thread)
+				needed[w / 64] |= (uint64_t)1 << (w % 64);
+		}
+	}
+	l->stretch = g_new(uint32_t, t->events_count + 1);
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		now[u] = next++;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		uint32_t u = t->events[e].thread;
+
+		l->stretch[e] = now[u];
+		/* with --values any write may be what another thread reads */
+		if (ends_stretch(t, needed, tried, e) ||
+		    (use_values && op_is_access(t->events[e].op) && op_writes(t->events[e].op)))
+			now[u] = next++;
+	}
+	g_free(now);
+	g_free(needed);
+	g_free(tried);
+}
+
+static void free_points(gpointer p)
+{
+	GArray *points = p;
+
+	for (guint i = 0; i < points->len; i++)
+		proof_free(g_array_index(points, struct point, i).proof);
+	g_array_free(points, TRUE);
+}
+
+static uint64_t stretches_of(const struct ladder_proofs *l, uint32_t *e1, uint32_t *e2)
+{
+	if (l->stretch[*e1] > l->stretch[*e2]) {
+		uint32_t e = *e1;
+
+		*e1 = *e2;
+		*e2 = e;
+	}
+	return (uint64_t)l->stretch[*e1] << 32 | l->stretch[*e2];
+}
+
+const struct proof *ladder_proofs_find(const struct ladder_proofs *l, uint32_t e1, uint32_t e2)
+{
+	uint64_t key = stretches_of(l, &e1, &e2);
+	GArray *points = g_hash_table_lookup(l->points, &key);
+
+	for (guint i = 0; points != NULL && i < points->len; i++) {
+		const struct point *p = &g_array_index(points, struct point, i);
+
+		if (p->e1 <= e1 && p->e2 <= e2)
+			return p->proof;
+	}
+	return NULL;
+}
+
+struct proof *ladder_proof_copy(const struct proof *p)
+{
+	struct proof *copy = proof_new(p->method);
+
+	copy->given = p->given;
+	for (guint i = 0; p->cycle.steps != NULL && i < p->cycle.steps->len; i++) {
+		const struct step *s = &g_array_index(p->cycle.steps, struct step, i);
+
+		path_add(&copy->cycle, s->from, s->to, (enum step_rule)s->rule, s->detail);
+	}
+	return copy;
+}
+
+void ladder_proofs_keep(struct ladder_proofs *l, uint32_t e1, uint32_t e2,
+                        const struct proof *proof)
+{
+	uint64_t key = stretches_of(l, &e1, &e2);
+	GArray *points = g_hash_table_lookup(l->points, &key);
+	struct point p = { e1, e2, ladder_proof_copy(proof) };
+
+	if (points == NULL) {
+		points = g_array_new(FALSE, FALSE, sizeof(struct point));
+		g_hash_table_insert(l->points, g_memdup2(&key, sizeof(key)), points);
+	}
+	g_array_append_val(points, p);
+}
+
+/* The acquire of `lock` whose section `e` is in: in the lock's own list hardly anything is
+ * between the two, while the thread may have come a long way. */
+static uint32_t acquire_of(const struct ladder_proofs *l, uint32_t e, uint32_t lock)
+{
+	const struct trace *t = l->t;
+	struct event_list list = event_list_at(&t->index->object_events, lock);
+
+	for (uint64_t i = event_list_before(list, e); i-- > 0;) {
+		const struct event *x = &t->events[list.items[i]];
+
+		if (x->thread != t->events[e].thread)
+			continue;
+		if (op_acquires(x->op))
+			return list.items[i];
+		if (op_releases(x->op))
+			break;
+	}
+	return NONE;
+}
+
+struct proof *ladder_proofs_by_lock(const struct ladder_proofs *l, uint32_t e1, uint32_t e2,
+                                    uint32_t lock)
+{
+	struct proof *p = proof_new("closure");
+	uint32_t a1 = acquire_of(l, e1, lock), a2 = acquire_of(l, e2, lock);
+
+	if (a1 == NONE || a2 == NONE)
+		return p;
+	path_add(&p->cycle, a1, e1, STEP_PROGRAM, NONE);
+	path_add(&p->cycle, e1, e2, STEP_ASSUMED, NONE);
+	path_add(&p->cycle, a2, e2, STEP_PROGRAM, NONE);
+	path_add(&p->cycle, a1, a2, STEP_CLOSURE_LOCK, lock);
+	return p;
+}
+
+struct ladder_proofs *ladder_proofs_new(const struct trace *t, bool use_values)
+{
+	struct ladder_proofs *l = g_new0(struct ladder_proofs, 1);
+
+	l->t = t;
+	l->points = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, free_points);
+	make_stretches(l, use_values);
+	return l;
+}
+
+void ladder_proofs_free(struct ladder_proofs *l)
+{
+	if (l == NULL)
+		return;
+	g_hash_table_destroy(l->points);
+	g_free(l->stretch);
+	g_free(l);
+}

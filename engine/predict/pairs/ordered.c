@@ -1,0 +1,113 @@
+/*
+ * ordered.c - the analyses that are a partial order: a pair of conflicting accesses is
+ * reported when the order does not relate it.
+ *
+ * SHB's reports are races (Mathur, Kini, Viswanathan, OOPSLA 2018): what is before either
+ * access, in the order of the trace, is the witness.  The others' are candidates.
+ */
+#include "engine/predict/pairs/pairs.h"
+
+enum { LISTED_PAIR = 4 }; /* steps (effort.h) for a pair that is listed */
+
+struct listing {
+	struct report *report;
+	struct effort *effort; /* NULL: what is listed is the output, and has no bound */
+};
+
+static bool add_pair(void *context, uint32_t e1, uint32_t e2)
+{
+	const struct listing *l = context;
+	struct finding *f =
+	        race_finding(l->report->trace, e1, e2, VERDICT_CANDIDATE, l->report->analysis);
+
+	f->counted_all = true;
+	report_add(l->report, f);
+	return l->effort == NULL || effort_more(l->effort, LISTED_PAIR);
+}
+
+struct shb {
+	const struct order *order;
+	const struct trace *t;
+};
+
+/* All that is before e1 or e2, what they themselves observe left aside. */
+static bool shb_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits)
+{
+	const struct shb *shb = context;
+	const struct trace *t = shb->t;
+	const uint32_t *a = order_past(shb->order, e1, true),
+	               *b = order_past(shb->order, e2, true);
+
+	for (uint64_t u = 0; u < t->threads_count; u++)
+		limits[u] = MAX(a[u], b[u]);
+	limits[t->events[e1].thread] = e1;
+	limits[t->events[e2].thread] = e2;
+	return true;
+}
+
+static bool find_pairs(struct trace *t, enum order_kind kind, const struct order *order,
+                       struct site_races *sites, const struct listing *listing,
+                       const struct progress *progress)
+{
+	struct report *report = listing->report;
+
+	if (sites == NULL)
+		return pairs_unordered(t, order, kind == ORDER_KIND_SHB, add_pair,
+		                       (void *)listing, progress) ||
+		       (listing->effort != NULL && listing->effort->over);
+	if (!stream_sites(t, kind, sites, progress))
+		return false;
+	site_races_report(sites, report, report->analysis);
+	return true;
+}
+
+static struct report *races_of_order(struct trace *t, const struct race_options *options,
+                                     enum order_kind kind, const char *analysis,
+                                     const struct progress *progress, struct error *error)
+{
+	struct report *report = report_new(t, analysis);
+	struct site_races *sites = options->pairs_events ? NULL : site_races_new(t, options);
+	bool sound = kind == ORDER_KIND_SHB, done = true;
+	struct order *order = NULL;
+	struct effort effort;
+	struct listing listing = { report, sound ? &effort : NULL };
+
+	effort_init(&effort, t->events_count, options);
+	if (sites == NULL || sound) {
+		order = order_new(t, kind, progress);
+		done = order != NULL;
+	}
+	done = done && find_pairs(t, kind, order, sites, &listing, progress);
+	report_keep_shard(report, options);
+	report->candidates = report->findings->len;
+	if (done && sound) {
+		struct shb shb = { order, t };
+
+		done = report_witnesses(report, options, sites, shb_limits, &shb, &effort,
+		                        progress);
+	}
+	if (effort.over)
+		report_note_effort(report, options);
+	site_races_free(sites);
+	order_free(order);
+	if (!done) {
+		report_free(report);
+		error_set(error, "", NULL, "cancelled");
+		return NULL;
+	}
+	report_finish(report);
+	return report;
+}
+
+#define RACES(function, KIND, word) \
+	struct report *function(struct trace *t, const struct race_options *options, \
+	                        const struct progress *progress, struct error *error) \
+	{ \
+		return races_of_order(t, options, ORDER_KIND_##KIND, word, progress, error); \
+	}
+RACES(races_hb, HB, "hb")
+RACES(races_shb, SHB, "shb")
+RACES(races_cp, CP, "cp")
+RACES(races_wcp, WCP, "wcp")
+RACES(races_dc, DC, "dc")
+RACES(races_wdc, WDC, "wdc")

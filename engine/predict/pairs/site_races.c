@@ -1,0 +1,454 @@
+/*
+ * site_races.c - racy pairs by their two sites: the first of each, how many, on which
+ * variables; and their witnesses.
+ */
+#include "engine/predict/pairs/pairs.h"
+#include "engine/trace/index.h"
+#include "engine/witness/check.h"
+#include "engine/base/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Sites (or an entry and a variable) -> number, in one open-addressed table. */
+struct map {
+	uint64_t *keys; /* key + 1; 0 is empty */
+	uint32_t *values;
+	uint32_t count, size; /* size a power of two */
+};
+
+static uint32_t *map_slot(struct map *m, uint64_t key)
+{
+	uint32_t at = hash_top(hash_word(key + 1)) & (m->size - 1);
+
+	while (m->keys[at] != 0 && m->keys[at] != key + 1)
+		at = (at + 1) & (m->size - 1);
+	m->keys[at] = key + 1;
+	return &m->values[at];
+}
+
+/* The value of a key; `fresh` is put in, and told by *made, where it was not there. */
+static uint32_t map_get(struct map *m, uint64_t key, uint32_t fresh, bool *made)
+{
+	uint32_t *slot;
+
+	if (2 * m->count >= m->size) {
+		struct map larger = { .count = m->count, .size = MAX(64, 2 * m->size) };
+
+		larger.keys = g_new0(uint64_t, larger.size);
+		larger.values = g_new(uint32_t, larger.size);
+		memset(larger.values, 255, larger.size * sizeof(uint32_t));
+		for (uint32_t i = 0; i < m->size; i++) {
+			if (m->keys[i] != 0)
+				*map_slot(&larger, m->keys[i] - 1) = m->values[i];
+		}
+		g_free(m->keys);
+		g_free(m->values);
+		*m = larger;
+	}
+	slot = map_slot(m, key);
+	*made = *slot == NONE;
+	if (*made) {
+		*slot = fresh;
+		m->count++;
+	}
+	return *slot;
+}
+
+static const uint32_t *map_find(const struct map *m, uint64_t key)
+{
+	uint32_t at = hash_top(hash_word(key + 1)) & (m->size - 1);
+
+	while (m->size > 0 && m->keys[at] != 0 && m->keys[at] != key + 1)
+		at = (at + 1) & (m->size - 1);
+	return m->size > 0 && m->keys[at] != 0 ? &m->values[at] : NULL;
+}
+
+/* Of each pair of sites some pairs are kept: should the first one's witness be refused, the
+ * others are tried. */
+enum { ALTERNATIVES = 8 };
+
+struct entry {
+	uint32_t pairs[ALTERNATIVES][2], kept;
+	uint64_t count;
+	GArray *variables; /* uint32_t */
+};
+struct site_races {
+	const struct trace *t;
+	const struct race_options *options;
+	GArray *entries; /* struct entry */
+	struct map by_sites, by_variable;
+	struct { /* which entry was asked for last: a variable's pairs come one after the other
+		  */
+		uint32_t low, high, variable, entry;
+	} last;
+};
+
+struct site_races *site_races_new(const struct trace *t, const struct race_options *options)
+{
+	struct site_races *s = g_new0(struct site_races, 1);
+
+	s->t = t;
+	s->options = options;
+	s->entries = g_array_new(FALSE, FALSE, sizeof(struct entry));
+	s->last.variable = NONE;
+	return s;
+}
+
+void site_races_free(struct site_races *s)
+{
+	if (s == NULL)
+		return;
+	for (guint i = 0; i < s->entries->len; i++)
+		g_array_free(g_array_index(s->entries, struct entry, i).variables, TRUE);
+	g_array_free(s->entries, TRUE);
+	g_free(s->by_sites.keys);
+	g_free(s->by_sites.values);
+	g_free(s->by_variable.keys);
+	g_free(s->by_variable.values);
+	g_free(s);
+}
+
+static uint32_t site_of(const struct trace *t, uint32_t event)
+{
+	return t->locations[t->events[event].location].site;
+}
+
+static struct entry *entry_made(struct site_races *s, uint32_t low, uint32_t high,
+                                uint32_t variable)
+{
+	struct entry *entry;
+	bool made;
+	uint32_t i = map_get(&s->by_sites, (uint64_t)low << 32 | high, s->entries->len, &made);
+
+	if (made) {
+		struct entry fresh = { .count = 0 };
+
+		fresh.variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_array_append_val(s->entries, fresh);
+	}
+	s->last.low = low;
+	s->last.high = high;
+	s->last.variable = variable;
+	s->last.entry = i;
+	entry = &g_array_index(s->entries, struct entry, i);
+	if (entry->variables->len > 0 &&
+	    g_array_index(entry->variables, uint32_t, entry->variables->len - 1) == variable)
+		return entry;
+	map_get(&s->by_variable, (uint64_t)i << 32 | variable, 0, &made);
+	if (made)
+		g_array_append_val(entry->variables, variable);
+	return entry;
+}
+
+/* NULL where it is another shard's. */
+static struct entry *entry_for(struct site_races *s, uint32_t a, uint32_t b, uint32_t variable)
+{
+	uint32_t low = MIN(a, b), high = MAX(a, b);
+
+	if (s->last.variable == variable && s->last.low == low && s->last.high == high)
+		return &g_array_index(s->entries, struct entry, s->last.entry);
+	return race_in_shard(s->options, a, b) ? entry_made(s, low, high, variable) : NULL;
+}
+
+static void keep_pair(struct entry *entry, uint32_t place, uint32_t e1, uint32_t e2)
+{
+	entry->pairs[place][0] = e1;
+	entry->pairs[place][1] = e2;
+	entry->kept = MAX(entry->kept, place + 1);
+}
+
+void site_races_add_many(struct site_races *s, const struct racing *r)
+{
+	uint32_t e1 = MIN(r->events[0], r->events[1]), e2 = MAX(r->events[0], r->events[1]);
+	struct entry *entry = entry_for(s, r->sites[0], r->sites[1], r->variable);
+	const uint32_t *first;
+
+	if (entry == NULL)
+		return;
+	first = entry->pairs[0];
+	if (entry->kept == 0 || e2 < first[1] || (e2 == first[1] && e1 < first[0]))
+		keep_pair(entry, 0, e1, e2);
+	entry->count += r->count;
+}
+
+void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable)
+{
+	struct entry *entry = entry_for(s, site_of(s->t, e1), site_of(s->t, e2), variable);
+
+	if (entry == NULL)
+		return;
+	if (entry->kept < ALTERNATIVES)
+		keep_pair(entry, entry->kept, e1, e2);
+	entry->count++;
+}
+
+bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable)
+{
+	uint32_t a = site_of(s->t, e1), b = site_of(s->t, e2);
+	const uint32_t *entry = map_find(&s->by_sites, (uint64_t)MIN(a, b) << 32 | MAX(a, b));
+
+	return entry != NULL &&
+	       map_find(&s->by_variable, (uint64_t)*entry << 32 | variable) != NULL;
+}
+
+void site_races_report(struct site_races *s, struct report *report, const char *by)
+{
+	for (guint i = 0; i < s->entries->len; i++) {
+		struct entry *entry = &g_array_index(s->entries, struct entry, i);
+		struct finding *f = race_finding(s->t, entry->pairs[0][0], entry->pairs[0][1],
+		                                 VERDICT_CANDIDATE, by);
+
+		f->count = entry->count;
+		f->counted_all = false;
+		g_array_set_size(f->variables, 0);
+		g_array_append_vals(f->variables, entry->variables->data,
+		                    entry->variables->len);
+		report_add(report, f);
+	}
+}
+
+/* -- witnesses -------------------------------------------------------------------------- */
+
+void report_keep_shard(struct report *report, const struct race_options *options)
+{
+	guint kept = 0;
+
+	for (guint i = 0; i < report->findings->len; i++) {
+		struct finding *f = g_ptr_array_index(report->findings, i);
+
+		if (race_in_shard(options, site_of(report->trace, f->first),
+		                  site_of(report->trace, f->second)))
+			report->findings->pdata[kept++] = f;
+		else
+			finding_free(f);
+	}
+	report->findings->len = kept;
+}
+
+struct witnesses {
+	const struct trace *t;
+	witness_limits *build;
+	void *context;
+	struct checker *checker;
+	uint32_t *limits; /* by thread, of the witness that is looked at */
+	GArray *tail;     /* of it: what comes after `prefix` */
+	uint32_t prefix;  /* of it: so many recorded events are in from the first on */
+	uint64_t room;    /* for how many events sequences are kept */
+	uint64_t kept;    /* events in all sequences that are kept */
+	uint64_t refused, left_out, unpaid;
+	struct effort *effort;
+};
+
+/* The first event that the limits leave out. */
+static uint32_t whole_prefix(const struct trace *t, const uint32_t *limits)
+{
+	uint32_t prefix = (uint32_t)t->events_count;
+
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		struct event_list own = trace_thread_events(t, u);
+		uint64_t low = event_list_before(own, limits[u]);
+
+		if (low < own.count)
+			prefix = MIN(prefix, own.items[low]);
+	}
+	return prefix;
+}
+
+static void append_tail(struct witnesses *w, uint32_t e1, uint32_t e2)
+{
+	uint32_t end = 0, count = 0;
+
+	for (uint64_t u = 0; u < w->t->threads_count; u++)
+		end = MAX(end, w->limits[u]);
+	w->prefix = whole_prefix(w->t, w->limits);
+	end = MAX(end, w->prefix);
+	g_array_set_size(w->tail, end - w->prefix + 1);
+	for (uint32_t e = w->prefix; e < end; e++) {
+		g_array_index(w->tail, uint32_t, count) = e;
+		count += e < w->limits[w->t->events[e].thread];
+	}
+	g_array_set_size(w->tail, count);
+	g_array_append_val(w->tail, e1);
+	g_array_append_val(w->tail, e2);
+}
+
+static GArray *whole_sequence(const struct witnesses *w)
+{
+	GArray *sequence =
+	        g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), w->prefix + w->tail->len);
+
+	g_array_set_size(sequence, w->prefix);
+	for (uint32_t e = 0; e < w->prefix; e++)
+		g_array_index(sequence, uint32_t, e) = e;
+	g_array_append_vals(sequence, w->tail->data, w->tail->len);
+	return sequence;
+}
+
+/* Steps (effort.h) for an event that is checked, and for a thread of a closure that is made. */
+enum { CHECKED_EVENT = 4, CLOSED_THREAD = 4 };
+
+/* The verdict of one finding for one pair; false when it is none. */
+static bool give_witness(struct witnesses *w, struct finding *f, uint32_t e1, uint32_t e2)
+{
+	const uint32_t pair[2] = { e1, e2 };
+
+	if (!w->build(w->context, e1, e2, w->limits))
+		return false;
+	append_tail(w, e1, e2);
+	effort_more(w->effort, CHECKED_EVENT * w->tail->len);
+	if (!checker_race_after(w->checker, w->prefix, (const uint32_t *)(void *)w->tail->data,
+	                        w->tail->len, pair, NULL))
+		return false;
+	f->first = e1;
+	f->second = e2;
+	f->verdict = VERDICT_RACE;
+	if (w->kept < w->room) {
+		f->witness = whole_sequence(w);
+		w->kept += f->witness->len;
+	} else {
+		w->left_out++;
+	}
+	return true;
+}
+
+static bool give_any(struct witnesses *w, struct finding *f, const struct entry *entry)
+{
+	if (entry == NULL)
+		return give_witness(w, f, f->first, f->second);
+	for (uint32_t i = 0; i < entry->kept; i++) {
+		if (give_witness(w, f, entry->pairs[i][0], entry->pairs[i][1]))
+			return true;
+	}
+	return false;
+}
+
+static const struct entry *entry_of(struct site_races *s, const struct trace *t,
+                                    const struct finding *f)
+{
+	uint32_t a = site_of(t, f->first), b = site_of(t, f->second), i;
+	bool made;
+
+	if (s == NULL)
+		return NULL;
+	i = map_get(&s->by_sites, (uint64_t)MIN(a, b) << 32 | MAX(a, b), NONE, &made);
+	return &g_array_index(s->entries, struct entry, i);
+}
+
+static int by_second(gconstpointer a, gconstpointer b)
+{
+	const struct finding *x = *(struct finding *const *)a, *y = *(struct finding *const *)b;
+
+	if (x->second != y->second)
+		return x->second < y->second ? -1 : 1;
+	return x->first < y->first ? -1 : x->first > y->first;
+}
+
+struct ahead { /* a finding, and how far the recording can be followed for its first pair */
+	struct finding *finding;
+	uint32_t prefix;
+};
+
+static int by_prefix(const void *a, const void *b)
+{
+	const struct ahead *x = a, *y = b;
+
+	if (x->prefix != y->prefix)
+		return x->prefix < y->prefix ? -1 : 1;
+	return by_second(&x->finding, &y->finding);
+}
+
+/* The findings, so that the checker goes along the recording once, and each witness costs its
+ * tail. */
+static struct ahead *look_ahead(struct witnesses *w, const GPtrArray *all)
+{
+	struct ahead *order = g_new(struct ahead, all->len + 1);
+
+	for (guint i = 0; i < all->len; i++) {
+		struct finding *f = g_ptr_array_index(all, i);
+		bool built = effort_more(w->effort, CLOSED_THREAD * w->t->threads_count) &&
+		             w->build(w->context, f->first, f->second, w->limits);
+
+		order[i] = (struct ahead){ f, built ? whole_prefix(w->t, w->limits) : NONE };
+	}
+	qsort(order, all->len, sizeof(*order), by_prefix);
+	return order;
+}
+
+/* There is no time left for the finding's witness: true when it stays in the list. */
+static bool leave_unpaid(struct witnesses *w, struct finding *f, bool listed)
+{
+	w->unpaid++;
+	f->verdict = VERDICT_UNKNOWN;
+	f->budget = "total";
+	if (!listed)
+		finding_free(f);
+	return listed;
+}
+
+static bool give_all(struct witnesses *w, struct report *report, struct site_races *sites,
+                     bool all_verdicts, const struct progress *progress)
+{
+	GPtrArray *all = report->findings;
+	struct ahead *order = look_ahead(w, all);
+	bool done = true;
+	guint kept = 0;
+
+	for (guint i = 0; i < all->len; i++) {
+		struct finding *f = order[i].finding;
+
+		done = done && progress_tick(progress, (double)i / all->len, "witnesses");
+		if (done && w->effort->over) {
+			if (leave_unpaid(w, f, all_verdicts))
+				all->pdata[kept++] = f;
+		} else if (!done || give_any(w, f, entry_of(sites, report->trace, f))) {
+			all->pdata[kept++] = f;
+		} else {
+			w->refused++;
+			finding_free(f);
+		}
+	}
+	all->len = kept;
+	g_free(order);
+	g_ptr_array_sort(all, by_second);
+	return done;
+}
+
+bool report_witnesses(struct report *report, const struct race_options *options,
+                      struct site_races *sites, witness_limits *build, void *context,
+                      struct effort *effort, const struct progress *progress)
+{
+	const struct trace *t = report->trace;
+	struct witnesses w = {
+		.t = t,
+		.build = build,
+		.context = context,
+		.room = options->witness_events,
+		.effort = effort,
+	};
+	struct race_tools own, *tools = race_tools_begin(options, &own);
+	bool done;
+
+	if (report->findings->len == 0)
+		return true;
+	w.checker = race_tools_checker(tools, t, options);
+	w.limits = g_new0(uint32_t, t->threads_count + 1);
+	w.tail = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	done = give_all(&w, report, sites, options->all_verdicts, progress);
+	g_array_free(w.tail, TRUE);
+	g_free(w.limits);
+	race_tools_end(&own);
+	if (w.refused > 0)
+		report_note(report,
+		            "%" G_GUINT64_FORMAT " pairs have no witness and are left out "
+		            "(an access to a freed block is in the way)",
+		            w.refused);
+	if (w.unpaid > 0)
+		report_note(report,
+		            "%" G_GUINT64_FORMAT
+		            " pairs whose witness --budget (%g,%g) did not "
+		            "suffice for",
+		            w.unpaid, options->budget_pair, options->budget_total);
+	report_note_left_out(report, w.left_out);
+	return done;
+}

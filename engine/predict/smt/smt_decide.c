@@ -1,0 +1,215 @@
+/*
+ * smt_decide.c - the solver's verdict for one data race: the query, the checker's word on its
+ * witness, what a proof rests on, and races that only C11 shows.
+ */
+#include "engine/predict/smt/smt_private.h"
+
+#include "engine/predict/predict_private.h"
+#include "engine/witness/check.h"
+
+#include <string.h>
+
+struct smt_options smt_race_options(const struct race_options *options)
+{
+	const struct race_rules *rules = options->rules;
+
+	return (struct smt_options){
+		.use_values = options->use_values,
+		.invocations = rules == NULL,
+		.exempt = rules != NULL ? rules->exempt : NULL,
+		.rules = rules,
+		.budget_total = options->budget_total,
+	};
+}
+
+static enum smt_answer race_query(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
+                                  GArray *sequence, struct proof **proof,
+                                  const struct progress *progress)
+{
+	struct smt_query *q = smt_query_new(s);
+	enum smt_answer answer;
+
+	smt_query_next(q, e1);
+	smt_query_next(q, e2);
+	if (s->options.rules != NULL)
+		s->options.rules->attach(s->options.rules->context, q, e1, e2);
+	answer = smt_query_solve(q, seconds, sequence, proof, progress);
+	smt_query_free(q);
+	return answer;
+}
+
+/* Is the pair impossible even when nothing is known of semaphores, wakers and barriers? */
+static bool impossible_unpaired(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
+                                const struct progress *progress)
+{
+	GArray *sequence;
+	enum smt_answer answer;
+
+	if (seconds <= 0 && smt_tries_spent(s))
+		return false;
+	if (s->unpaired == NULL)
+		s->unpaired = smt_make(s->t, &s->options, false, progress);
+	if (s->unpaired == NULL)
+		return false;
+	sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	answer = race_query(s->unpaired, e1, e2, seconds, sequence, NULL, progress);
+	g_array_free(sequence, TRUE);
+	return answer == SMT_IMPOSSIBLE;
+}
+
+void smt_lend_checker(struct smt *s, struct checker *checker)
+{
+	if (s->checker == NULL && !s->options.use_values && s->options.rules == NULL)
+		s->checker = checker;
+}
+
+static bool accepted(struct smt *s, enum claim claim, const GArray *witness, uint32_t e1,
+                     uint32_t e2, const struct race_options *options)
+{
+	struct check_options check = { .use_values = s->options.use_values,
+		                       .use_missing = options->use_missing };
+	bool rules = s->options.rules != NULL;
+	uint32_t pair[2] = { e1, e2 }, prefix = 0;
+	const uint32_t *events = (const uint32_t *)(void *)witness->data;
+
+	check.semantics = rules ? s->options.rules->semantics : NULL;
+	if (s->checker == NULL)
+		s->checker = s->own_checker = checker_new(s->t, &check);
+	/* what begins as the recording does has mostly been checked before */
+	while (prefix + 2 < witness->len && events[prefix] == prefix)
+		prefix++;
+	if (claim == CLAIM_RACE && prefix > 0 && !rules)
+		return checker_race_after(s->checker, prefix, events + prefix,
+		                          witness->len - prefix, pair, NULL);
+	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
+	                     claim, pair, 2, NULL);
+}
+
+/* The finding takes the witness over, if the checker accepts it. */
+static void give_witness(struct smt *s, struct finding *f, enum claim claim, GArray **witness,
+                         const struct race_options *options)
+{
+	f->budget = "incomplete";
+	if (!accepted(s, claim, *witness, f->first, f->second, options))
+		return;
+	f->verdict = VERDICT_RACE;
+	f->witness = g_steal_pointer(witness);
+	f->budget = NULL;
+	proof_free(f->proof);
+	f->proof = NULL;
+}
+
+/* The pair is never next; may it race by C11 all the same? */
+static enum smt_answer decide_c11(struct smt *s, struct finding *f, double seconds,
+                                  const struct race_options *options,
+                                  const struct progress *progress)
+{
+	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	enum smt_answer answer = c11_query(s, f->first, f->second, seconds, witness, progress);
+
+	if (answer == SMT_WITNESS) {
+		give_witness(s, f, CLAIM_C11_RACE, &witness, options);
+		if (f->verdict == VERDICT_RACE)
+			f->note = "visible only as a C11 race";
+	} else if (answer == SMT_SPENT) {
+		f->verdict = VERDICT_UNKNOWN;
+		f->budget = "pair";
+	}
+	if (f->verdict == VERDICT_UNKNOWN) {
+		proof_free(f->proof);
+		f->proof = NULL;
+	}
+	if (witness != NULL)
+		g_array_free(witness, TRUE);
+	return answer;
+}
+
+/* Do both hold a lock that one of them holds exclusively? */
+static bool guarded(const struct trace *t, uint32_t e1, uint32_t e2)
+{
+	GArray *held[2];
+	bool common = false;
+
+	for (int i = 0; i < 2; i++) {
+		held[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		trace_locks_held(t, i == 0 ? e1 : e2, held[i]);
+	}
+	for (guint i = 0; i < held[0]->len; i++) {
+		const struct event *a = &t->events[g_array_index(held[0], uint32_t, i)];
+
+		for (guint j = 0; j < held[1]->len; j++) {
+			const struct event *b = &t->events[g_array_index(held[1], uint32_t, j)];
+
+			common |=
+			        a->target == b->target && (a->op == OP_ACQ || b->op == OP_ACQ);
+		}
+	}
+	g_array_free(held[0], TRUE);
+	g_array_free(held[1], TRUE);
+	return common;
+}
+
+/* --values may let a relaxed atomic see another write and so order less, and rule 5 may order
+ * less: that is not searched, and only a lock rules a race by C11 out. */
+static void doubt(struct smt *s, struct finding *f)
+{
+	if (guarded(s->t, f->first, f->second))
+		return;
+	f->verdict = VERDICT_UNKNOWN;
+	f->budget = "incomplete";
+	proof_free(f->proof);
+	f->proof = NULL;
+}
+
+/* May the proof rest on what orders nothing in C11: relaxed atomics, failed tries? (No core has
+ * these.) */
+static bool hides_c11(const struct smt *s, const struct finding *f)
+{
+	return s->weak_atomics || (s->has_tries && strcmp(f->proof->method, "cone") != 0);
+}
+
+static void note_pairing(struct smt *s, struct finding *f, double seconds,
+                         const struct progress *progress)
+{
+	if (f->proof->given == NULL && strcmp(f->proof->method, "solver") == 0 &&
+	    core_has_pairings(s->t))
+		f->proof->given = "same pairing";
+	if (f->proof->given != NULL &&
+	    impossible_unpaired(s, f->first, f->second, seconds, progress))
+		f->proof->given = NULL;
+}
+
+struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
+                           const struct race_options *options, double seconds,
+                           const struct progress *progress)
+{
+	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	struct finding *f = race_finding(s->t, e1, e2, VERDICT_UNKNOWN, "smt");
+	double before = smt_solver_seconds(s);
+	enum smt_answer answer =
+	        race_query(s, f->first, f->second, seconds, witness, &f->proof, progress);
+
+	f->budget = "pair";
+	if (answer == SMT_WITNESS) {
+		uint32_t pair[2] = { f->first, f->second };
+
+		g_array_append_vals(witness, pair, 2);
+		give_witness(s, f, CLAIM_RACE, &witness, options);
+	} else if (answer == SMT_IMPOSSIBLE) {
+		f->verdict = VERDICT_IMPOSSIBLE;
+		f->budget = NULL;
+		note_pairing(s, f, seconds - (smt_solver_seconds(s) - before), progress);
+		if (hides_c11(s, f) && !s->options.use_values && s->options.rules == NULL)
+			answer = decide_c11(s, f, seconds - (smt_solver_seconds(s) - before),
+			                    options, progress);
+		else if (hides_c11(s, f))
+			doubt(s, f);
+	}
+	if (witness != NULL)
+		g_array_free(witness, TRUE);
+	if (answer == SMT_CANCELLED) {
+		finding_free(f);
+		return NULL;
+	}
+	return f;
+}

@@ -1,0 +1,176 @@
+/*
+ * smt_private.h - what the parts of the solver's analysis share: the query (smt.c), the
+ * search (smt_search.c), the scheduler that tries a region (smt_run.c), the encoding
+ * (smt_encode.c), races by C11 (smt_c11.c).
+ */
+#ifndef HEDDLE_SMT_PRIVATE_H
+#define HEDDLE_SMT_PRIVATE_H
+
+#include "engine/predict/effort.h"
+#include "engine/predict/smt/smt.h"
+
+/*
+ * A constraint that the scheduler ran into.  Each holds for every correct reordering; its
+ * guard ("where these events are in it") is part of it.
+ */
+enum clause_kind {
+	CLAUSE_SECTIONS,  /* acquires a, b: their sections exclude each other */
+	CLAUSE_READ,      /* read r, its write w (NONE: initial), another write: not between */
+	CLAUSE_SOURCE,    /* read r sees some write of its value (--values) */
+	CLAUSE_CONDITION, /* a before b where c is in (and both are) */
+	CLAUSE_TRY,       /* tryfail f inside some section that makes it fail */
+	CLAUSE_EMPTY,     /* taketryfail f where no count is left */
+	CLAUSE_ATOMS,     /* the client's: first, count of q->atoms */
+};
+struct clause {
+	uint32_t kind; /* enum clause_kind */
+	uint32_t e[3];
+};
+
+enum need {                 /* by event: what the scheduler has to look at */
+	    NEED_MUST = 1,  /* must-order edges come in */
+	    NEED_EMPTY = 2, /* a taketryfail that saw no count */
+	    NEED_HOLDER = 4, /* a tryfail where the lock has to be held exclusively */
+	    NEED_ANY_HOLDER = 8, /* ... in either mode */
+	    NEED_DESTROYED = 16, /* ... destroyed */
+};
+
+#define NEED_OF_TRY (NEED_HOLDER | NEED_ANY_HOLDER | NEED_DESTROYED)
+
+struct outermost {        /* of the sections that a thread has open after `event` */
+	uint32_t event;
+	uint32_t acquire; /* or NONE */
+};
+
+struct smt {
+	struct trace *t;
+	struct smt_options options;
+	struct cores *cores;
+	uint32_t threads;
+	uint8_t *needs; /* by event */
+	struct event_lists block_accesses; /* by block, where any block is freed */
+	uint32_t *initial_value;           /* by variable: 0 unknown (--values) */
+	GArray **outermost;                /* by thread: struct outermost, where it changes */
+	bool late_access;                  /* some access follows its block's free */
+	bool weak_atomics;                 /* c11_matters */
+	bool has_empty;          /* any NEED_EMPTY: counting is not difference logic */
+	bool has_tries;          /* any failed try that needs something: it orders nothing in C11 */
+	void *encoder;           /* the solver's context, smt_encode.c */
+	struct smt *unpaired;    /* the same without pairings; made when needed */
+	struct checker *checker, *own_checker; /* for races; made when needed, or lent */
+	double solver_seconds; /* in queries that needed the solver, or came after FREE_TRIES */
+	uint64_t work;         /* of all tries so far: events run, list entries looked at */
+	/* The scheduler's state; valid for one run. */
+	struct scheduler *scheduler;
+};
+
+/* The oldest acquire that the thread has not released before `e` (NONE: at its end). */
+uint32_t outermost_before(const struct smt *s, uint32_t thread, uint32_t e);
+
+struct requirement {
+	uint32_t event;
+	bool next;       /* else: in */
+	bool unobserved; /* in, as the last of its thread */
+};
+struct order_edge {
+	uint32_t before, after;
+};
+
+struct smt_query {
+	struct smt *s;
+	GArray *required;  /* struct requirement */
+	GArray *out;       /* uint32_t */
+	GArray *edges;     /* struct order_edge: asked for */
+	GArray *atoms;     /* struct smt_atom */
+	GArray *clauses;   /* struct clause, in the order of their discovery */
+	GHashTable *known; /* of them */
+	smt_judge *judge;
+	void *judge_context;
+	/* the least cut that every answer contains */
+	uint32_t *base;
+	/* what the scheduler is to try: the region, and orders beside program order,
+	 * must-order and observation; with --values who reads what (event -> write + 1) */
+	uint32_t *cut;
+	GArray *chosen; /* struct order_edge, sorted by `after` */
+	GHashTable *sources;
+	GArray *sequence; /* the scheduler's result */
+	/* Bounds of the tries: see query_stopped. */
+	gint64 deadline;     /* of effort_microseconds */
+	uint64_t work_check; /* s->work at which the clock is read next */
+	bool stopped;
+};
+
+/*
+ * Has the query's time run out?  Asked in the middle of tries, too, since one of a long region
+ * may take longer than the budget.  The first QUERY_WORK of a query is free, so that what is
+ * found out about a small trace does not depend on the machine.
+ */
+bool query_stopped(struct smt_query *q);
+
+/* The query's view of cores: an unobserved event needs no write. */
+bool query_has(const struct smt_query *q, uint32_t f, uint32_t e);
+/* Can the event be in no answer? */
+bool query_never(const struct smt_query *q, uint32_t e);
+bool query_unobserved(const struct smt_query *q, uint32_t e);
+static inline bool cut_has(const struct trace *t, const uint32_t *cut, uint32_t e)
+{
+	return t->index->position[e] < cut[t->events[e].thread];
+}
+void query_sort_chosen(struct smt_query *q); /* by `after`, as the scheduler wants it */
+/* Add a clause; false when it is there already. */
+bool query_add(struct smt_query *q, struct clause clause);
+
+/* Two critical sections that exclude each other, of two threads. */
+bool sections_exclude(const struct trace *t, uint32_t a, uint32_t b);
+/* Rule 2 for one variable: may read `r`, which saw `w` in the trace, see `other`?  (NONE is
+ * the initial value.) */
+bool may_see(const struct smt *s, uint32_t r, uint32_t variable, uint32_t w, uint32_t other);
+/* The write (or NONE) of `variable` that `r` saw in the trace. */
+uint32_t seen_write(const struct trace *t, uint32_t r, uint32_t variable);
+/* Does --values leave this read a choice of writes? */
+bool has_choice(const struct smt *s, uint32_t r);
+
+/* smt_new, with or without the pairings of semaphores, wakes and barriers (rule 4). */
+struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pairing,
+                     const struct progress *progress);
+/* Are tries without the solver out of budget, too? */
+bool smt_tries_spent(const struct smt *s);
+
+/* A reordering with both and no happens-before between them; it ends with one of them. */
+enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
+                          GArray *sequence, const struct progress *progress);
+
+/* Events in the region that is to be tried. */
+uint64_t query_region_size(const struct smt_query *q);
+/* Try, learn, choose, until a try runs through, nothing is left to choose, or q->deadline is
+ * over.  *x is made when the solver is asked, and is the caller's. */
+struct encoding;
+enum smt_answer query_search(struct smt_query *q, struct encoding **x,
+                             const struct progress *progress);
+
+struct scheduler *scheduler_new(const struct smt *s);
+void scheduler_free(struct scheduler *r);
+/*
+ * Run the region q->cut to its end: true, and q->sequence is a correct reordering.  The events
+ * below `prefix`, all of the region, are taken as recorded.  When stuck: false, with the
+ * constraints that were in the way added; *fresh says how many were new.  When stopped
+ * (query_stopped): false, and nothing is learnt.
+ */
+bool scheduler_run(struct smt_query *q, uint32_t prefix, uint32_t *fresh);
+
+void *encoder_new(const struct smt *s);
+void encoder_free(void *encoder);
+/*
+ * The solver for one query: encoding_check takes in what is new in q->clauses and decides
+ * within `milliseconds`: 1 with q->cut, q->chosen and q->sources set for the next try, 0
+ * impossible (then encoding_proof), -1 unknown.
+ */
+struct encoding *encoding_new(struct smt_query *q);
+void encoding_free(struct encoding *x);
+int encoding_check(struct encoding *x, unsigned milliseconds);
+/* The earliest event that the last model leaves out, or NONE. */
+uint32_t encoding_first_out(const struct encoding *x);
+/* The clauses of the unsatisfiable core, as steps. */
+void encoding_proof(struct encoding *x, struct path *path);
+
+#endif

@@ -1,0 +1,287 @@
+/*
+ * smt_search.c - the search for one query: regions that the scheduler tries, and the solver
+ * in between.
+ *
+ * The likeliest regions are tried first and without the solver.  A region of a long trace
+ * is mostly a piece of the recording that nothing of the question touches: tries go by
+ * windows, the recording up to some place and the region after it, and reach further back
+ * only where that learns nothing.  What a try learns holds for every reordering, so a proof
+ * is one whatever was tried.
+ */
+#include "engine/predict/smt/smt_private.h"
+
+#include <string.h>
+
+/* Regions of so many events are tried by windows. */
+enum { LONG_REGION = 16384, SMALLEST_WINDOW = 1024 };
+
+static unsigned milliseconds_left(gint64 deadline)
+{
+	gint64 left = (deadline - effort_microseconds()) / 1000;
+
+	return deadline <= effort_microseconds() ? 0 : (unsigned)MIN(left, 600000) + 1;
+}
+
+/* The latest acquire of each lock in the region that may keep a section open out. */
+struct latest {
+	uint32_t exclusive, any; /* events + 1; 0 none */
+};
+
+/* Close what is open in the region and not the last of its lock; false when nothing was, or
+ * when it cannot be closed. */
+static bool close_sections(struct smt_query *q, const uint32_t *from, struct latest *latest)
+{
+	const struct trace *t = q->s->t;
+	bool changed = false;
+
+	for (uint32_t u = 0; u < q->s->threads; u++) {
+		struct event_list list = trace_thread_events(t, u);
+
+		for (uint32_t i = from[u]; i < q->cut[u]; i++) {
+			uint32_t a = list.items[i], r;
+			const struct event *x = &t->events[a];
+			const struct latest *l = &latest[x->target];
+
+			if (!op_acquires(x->op) || event_inert(x))
+				continue;
+			r = t->index->partner[a];
+			if ((r != NONE && cut_has(t, q->cut, r)) ||
+			    a + 1 >= (x->op == OP_ACQ ? l->any : l->exclusive))
+				continue;
+			if (r == NONE || query_never(q, r))
+				return false;
+			core_join(q->s->cores, r, q->cut);
+			changed = true;
+		}
+	}
+	return changed;
+}
+
+static void find_latest(const struct smt_query *q, const uint32_t *from, struct latest *latest)
+{
+	const struct trace *t = q->s->t;
+
+	memset(latest, 0, sizeof(*latest) * (t->objects_count + 1));
+	for (uint32_t u = 0; u < q->s->threads; u++) {
+		struct event_list list = trace_thread_events(t, u);
+
+		for (uint32_t i = from[u]; i < q->cut[u]; i++) {
+			const struct event *x = &t->events[list.items[i]];
+			struct latest *l;
+
+			if (!op_acquires(x->op) || event_inert(x))
+				continue;
+			l = &latest[x->target];
+			l->any = MAX(l->any, list.items[i] + 1);
+			if (x->op == OP_ACQ)
+				l->exclusive = MAX(l->exclusive, list.items[i] + 1);
+		}
+	}
+}
+
+/* Have some section that made a try fail in the trace begin in the region, where the region has the
+ * try and could have the section; false when there was nothing to do. */
+static bool join_holders(struct smt_query *q, const uint32_t *from)
+{
+	const struct trace *t = q->s->t;
+	GArray *holders = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	bool changed = false;
+
+	for (uint32_t u = 0; q->s->has_tries && u < q->s->threads; u++) {
+		struct event_list list = trace_thread_events(t, u);
+
+		for (uint32_t i = from == NULL ? 0 : from[u]; i < q->cut[u]; i++) {
+			uint32_t a;
+
+			if (!(q->s->needs[list.items[i]] & NEED_OF_TRY))
+				continue;
+			g_array_set_size(holders, 0);
+			core_try_holders(t, list.items[i], holders);
+			if (holders->len == 0) /* the lock had been destroyed */
+				core_try_sections(t, list.items[i], holders);
+			a = g_array_index(holders, uint32_t, 0);
+			if (cut_has(t, q->cut, a) || query_never(q, a))
+				continue;
+			core_join(q->s->cores, a, q->cut);
+			changed = true;
+		}
+	}
+	g_array_free(holders, TRUE);
+	return changed;
+}
+
+/*
+ * A try that keeps the recorded order of sections on each lock (SyncP's closure): sections of
+ * the region that others follow are closed.  Events below `prefix` are in as recorded, and no
+ * section is open there that the region does not close.
+ */
+static bool try_closed(struct smt_query *q, uint32_t prefix, uint32_t *fresh)
+{
+	struct latest *latest = g_new(struct latest, q->s->t->objects_count + 1);
+	uint32_t *from = g_new0(uint32_t, q->s->threads + 1);
+	uint32_t more = 0;
+	bool good = false;
+
+	for (uint32_t u = 0; prefix > 0 && u < q->s->threads; u++)
+		from[u] = trace_events_before(q->s->t, u, prefix);
+	do {
+		find_latest(q, from, latest);
+		q->s->work += query_region_size(q);
+	} while (!query_stopped(q) &&
+	         (close_sections(q, from, latest) | join_holders(q, from)));
+	g_free(latest);
+	g_free(from);
+	good = scheduler_run(q, prefix, &more);
+	*fresh += more;
+	return good;
+}
+
+/*
+ * The first try: everything that was recorded before the first event that must not be in, and
+ * what is asked for.  Nearly all of it is a prefix of the trace, which needs no looking at.
+ */
+static bool try_recorded(struct smt_query *q, uint32_t *fresh)
+{
+	const struct smt *s = q->s;
+	uint32_t first = NONE, prefix;
+
+	for (guint i = 0; i < q->out->len; i++)
+		first = MIN(first, g_array_index(q->out, uint32_t, i));
+	if (first == NONE || q->edges->len > 0 || s->late_access)
+		return false;
+	prefix = first;
+	for (uint32_t u = 0; u < s->threads; u++) {
+		struct event_list list = trace_thread_events(s->t, u);
+		uint32_t end;
+
+		q->cut[u] = MAX(q->cut[u], trace_events_before(s->t, u, first));
+		end = q->cut[u] < list.count ? list.items[q->cut[u]] : NONE;
+		prefix = MIN(prefix, outermost_before(s, u, end));
+	}
+	return try_closed(q, prefix, fresh);
+}
+
+/* -- windows ---------------------------------------------------------------------------- */
+
+static bool goes_by_windows(const struct smt_query *q)
+{
+	uint64_t from = q->s->options.window_from;
+
+	return q->judge == NULL && !q->s->late_access &&
+	       query_region_size(q) >= (from > 0 ? from : LONG_REGION);
+}
+
+/* The latest place up to which the recording may be taken as it is: before all that must be
+ * out, and before what the model has chosen to be otherwise. */
+static uint32_t latest_window(const struct smt_query *q, const struct encoding *x)
+{
+	uint32_t place = x != NULL ? encoding_first_out(x) : NONE;
+
+	for (guint i = 0; i < q->out->len; i++)
+		place = MIN(place, g_array_index(q->out, uint32_t, i));
+	for (guint i = 0; i < q->chosen->len; i++) {
+		const struct order_edge *e = &g_array_index(q->chosen, struct order_edge, i);
+
+		if (e->before > e->after)
+			place = MIN(place, e->after);
+	}
+	return place == NONE ? 0 : place;
+}
+
+/*
+ * Try the region after ever shorter pieces of the recording, until one try runs through,
+ * or learns something, or was that of the region alone.
+ */
+static bool try_windows(struct smt_query *q, const struct encoding *x, uint32_t *fresh)
+{
+	const struct smt *s = q->s;
+	size_t size = s->threads * sizeof(uint32_t);
+	uint32_t *cut = g_memdup2(q->cut, size + 1);
+	uint32_t latest = latest_window(q, x), width = SMALLEST_WINDOW, prefix = latest;
+	bool good;
+
+	if (s->options.window_from > 0) /* small traces, in tests */
+		width = 1;
+	for (;;) {
+		uint32_t more = 0;
+
+		for (uint32_t u = 0; u < s->threads; u++)
+			q->cut[u] = MAX(cut[u], trace_events_before(s->t, u, prefix));
+		good = scheduler_run(q, prefix, &more);
+		*fresh += more;
+		memcpy(q->cut, cut, size);
+		if (good || more > 0 || prefix == 0 || q->stopped)
+			break;
+		width *= 4;
+		prefix = latest > width ? latest - width : 0;
+	}
+	g_free(cut);
+	return good;
+}
+
+static bool try_region(struct smt_query *q, const struct encoding *x, uint32_t *fresh)
+{
+	return goes_by_windows(q) && q->sources == NULL ? try_windows(q, x, fresh)
+	                                                : scheduler_run(q, 0, fresh);
+}
+
+/* -- the search --------------------------------------------------------------------------- */
+
+/* The region as small as it can be. */
+static void reset_region(struct smt_query *q)
+{
+	memcpy(q->cut, q->base, sizeof(uint32_t) * q->s->threads);
+}
+
+/* What is tried before the solver is asked, the likeliest first. */
+static bool try_alone(struct smt_query *q, uint32_t *fresh)
+{
+	uint32_t more = 0;
+	bool by_windows = goes_by_windows(q), good;
+
+	if (try_recorded(q, fresh))
+		return true;
+	reset_region(q);
+	if (by_windows && *fresh > 0)
+		return false; /* the solver knows better what to try of a long region */
+	while (!query_stopped(q) && join_holders(q, NULL))
+		;
+	good = try_region(q, NULL, &more);
+	*fresh += more;
+	return good || (!by_windows && try_closed(q, 0, fresh));
+}
+
+enum smt_answer query_search(struct smt_query *q, struct encoding **x,
+                             const struct progress *progress)
+{
+	unsigned tries = 0;
+
+	for (;;) {
+		uint32_t fresh = 0;
+		unsigned left;
+		int answer;
+
+		if (!progress_tick(progress, 0.5, "solver"))
+			return SMT_CANCELLED;
+		if (tries++ == 0 ? try_alone(q, &fresh) : try_region(q, *x, &fresh)) {
+			guint before = q->clauses->len;
+
+			q->s->work += q->sequence->len;
+			if (q->judge == NULL ||
+			    q->judge(q->judge_context, q,
+			             (const uint32_t *)(void *)q->sequence->data,
+			             q->sequence->len))
+				return SMT_WITNESS;
+			fresh = q->clauses->len - before;
+		}
+		/* Every obstacle is a constraint that the choices do not obey yet. */
+		left = milliseconds_left(q->deadline);
+		if (fresh == 0 || left == 0 || q->stopped)
+			return SMT_SPENT;
+		if (*x == NULL)
+			*x = encoding_new(q);
+		answer = encoding_check(*x, left);
+		if (answer <= 0)
+			return answer == 0 ? SMT_IMPOSSIBLE : SMT_SPENT;
+	}
+}

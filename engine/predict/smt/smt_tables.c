@@ -1,0 +1,255 @@
+/*
+ * smt_tables.c - what the solver's analyses know of a trace, made once: who reads a write,
+ * which events have more to ask than program order, the outermost section at each event, the
+ * initial values.  Linear passes.
+ */
+#include "engine/predict/smt/smt_private.h"
+
+#include "engine/witness/check.h"
+#include "engine/base/search.h"
+
+#include <string.h>
+
+/* Lists of events by an index, built in two passes: counted, then filled in. */
+struct list_maker {
+	uint64_t *start;
+	uint32_t *items;
+	uint64_t count;
+	bool filling;
+};
+
+static void list_add(struct list_maker *m, uint64_t list, uint32_t item)
+{
+	if (m->filling)
+		m->items[m->start[list]++] = item;
+	else
+		m->start[list + 1]++;
+}
+
+static void maker_init(struct list_maker *m, uint64_t count)
+{
+	*m = (struct list_maker){ .start = g_new0(uint64_t, count + 2), .count = count };
+}
+
+static void maker_fill(struct list_maker *m)
+{
+	for (uint64_t i = 0; i < m->count; i++)
+		m->start[i + 1] += m->start[i];
+	m->items = g_new(uint32_t, m->start[m->count] + 1);
+	m->filling = true;
+}
+
+static struct event_lists maker_done(struct list_maker *m)
+{
+	memmove(m->start + 1, m->start, m->count * sizeof(uint64_t)); /* starts had moved on */
+	m->start[0] = 0;
+	return (struct event_lists){ m->start, m->items };
+}
+
+static void pass_blocks(const struct smt *s, struct list_maker *m)
+{
+	const struct trace *t = s->t;
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct wide run;
+		uint32_t last = NONE;
+
+		if (event_inert(x))
+			continue;
+		if (!op_is_access(x->op)) {
+			last = event_block_used(t, x);
+			if (last != NONE && t->blocks[last].free != NONE)
+				list_add(m, last, e);
+			continue;
+		}
+		run = event_variables(t, x);
+		for (uint32_t v = run.first; v < run.first + run.count; v++) {
+			uint32_t block = t->variables[v].block;
+
+			if (block != NONE && block != last && t->blocks[block].free != NONE)
+				list_add(m, block, e);
+			last = block;
+		}
+	}
+}
+
+static void make_block_accesses(struct smt *s)
+{
+	struct list_maker blocks;
+
+	maker_init(&blocks, s->t->blocks_count);
+	pass_blocks(s, &blocks);
+	maker_fill(&blocks);
+	pass_blocks(s, &blocks);
+	s->block_accesses = maker_done(&blocks);
+}
+
+static const uint8_t need_of_try[] = {
+	[TRY_NOTHING] = 0,
+	[TRY_EXCLUSIVE] = NEED_HOLDER,
+	[TRY_ANY] = NEED_ANY_HOLDER,
+	[TRY_DESTROYED] = NEED_DESTROYED,
+};
+
+static void make_needs(struct smt *s)
+{
+	const struct trace *t = s->t;
+	int32_t *counts = g_new(int32_t, t->objects_count + 1);
+
+	for (uint64_t o = 0; o < t->objects_count; o++)
+		counts[o] = t->objects[o].count;
+	s->needs = g_new0(uint8_t, t->events_count + 1);
+	for (uint64_t i = 0; i < t->index->must_count; i++)
+		s->needs[t->index->must[i].after] |= NEED_MUST;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		if (event_inert(x))
+			continue;
+		if (op_count(x->op))
+			counts[x->target] += x->op == OP_POST ? 1 : -1;
+		else if (x->op == OP_TRYFAIL && !core_exempt(s->options.exempt, e))
+			s->needs[e] |= need_of_try[core_try_need(t, e)];
+		else if (x->op == OP_TAKETRYFAIL && counts[x->target] == 0)
+			s->needs[e] |= NEED_EMPTY;
+		s->has_empty |= (s->needs[e] & NEED_EMPTY) != 0;
+		s->has_tries |= (s->needs[e] & (NEED_EMPTY | NEED_OF_TRY)) != 0;
+	}
+	g_free(counts);
+}
+
+static void note_outermost(struct smt *s, uint32_t thread, uint32_t e, const GArray *held)
+{
+	GArray *changes = s->outermost[thread];
+	struct outermost now = { e, held->len > 0 ? g_array_index(held, uint32_t, 0) : NONE };
+
+	if (changes->len > 0 &&
+	    g_array_index(changes, struct outermost, changes->len - 1).acquire == now.acquire)
+		return;
+	g_array_append_val(changes, now);
+}
+
+static void make_outermost(struct smt *s)
+{
+	const struct trace *t = s->t;
+	GArray **held = g_new0(GArray *, s->threads + 1); /* acquires, the oldest first */
+
+	s->outermost = g_new0(GArray *, s->threads + 1);
+	for (uint32_t u = 0; u < s->threads; u++) {
+		held[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		s->outermost[u] = g_array_new(FALSE, FALSE, sizeof(struct outermost));
+	}
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		GArray *h = held[x->thread];
+
+		if (event_inert(x) || (!op_acquires(x->op) && !op_releases(x->op)))
+			continue;
+		if (op_acquires(x->op))
+			g_array_append_val(h, e);
+		for (guint i = 0; op_releases(x->op) && i < h->len; i++) {
+			if (g_array_index(h, uint32_t, i) == t->index->partner[e])
+				g_array_remove_index(h, i--);
+		}
+		note_outermost(s, x->thread, e, h);
+	}
+	for (uint32_t u = 0; u < s->threads; u++)
+		g_array_free(held[u], TRUE);
+	g_free(held);
+	for (uint32_t b = 0; b < t->blocks_count; b++) {
+		struct event_list list = event_list_at(&s->block_accesses, b);
+
+		s->late_access |=
+		        list.count > 0 && list.items[list.count - 1] > t->blocks[b].free;
+	}
+}
+
+uint32_t outermost_before(const struct smt *s, uint32_t thread, uint32_t e)
+{
+	const GArray *changes = s->outermost[thread];
+	guint low = search_end(i, 0, changes->len,
+	                       g_array_index(changes, struct outermost, i).event < e);
+	return low == 0 ? NONE : g_array_index(changes, struct outermost, low - 1).acquire;
+}
+
+/* The initial value of a variable is what the first read of it saw, that of an rmw too. */
+static void make_initial_values(struct smt *s)
+{
+	const struct trace *t = s->t;
+
+	s->initial_value = g_new0(uint32_t, t->variables_count + 1);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct wide run;
+
+		if (!op_is_access(x->op) || !op_reads(x->op))
+			continue;
+		run = event_variables(t, x);
+		if (event_inert(x) || run.count != 1 || trace_writers(t, e).items[0] != NONE)
+			continue;
+		if (s->initial_value[run.first] == 0)
+			s->initial_value[run.first] = core_value_read(t, e);
+	}
+}
+
+struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pairing,
+                     const struct progress *progress)
+{
+	struct core_options core = CORE_DEFAULTS;
+	struct smt *s;
+
+	if (!trace_need(t, INDEX_VARIABLES, progress))
+		return NULL;
+	core.values = options->use_values;
+	core.invocations = options->invocations;
+	core.exempt = options->exempt;
+	core.pairing = pairing;
+	s = g_new0(struct smt, 1);
+	s->t = t;
+	s->options = *options;
+	s->threads = (uint32_t)t->threads_count;
+	s->cores = cores_new(t, &core, progress);
+	if (s->cores == NULL) {
+		g_free(s);
+		return NULL;
+	}
+	make_block_accesses(s);
+	make_needs(s);
+	make_outermost(s);
+	make_initial_values(s);
+	s->weak_atomics = c11_matters(t);
+	s->scheduler = scheduler_new(s);
+	s->encoder = encoder_new(s);
+	return s;
+}
+
+struct smt *smt_new(struct trace *t, const struct smt_options *options,
+                    const struct progress *progress)
+{
+	return smt_make(t, options, true, progress);
+}
+
+static void lists_free(struct event_lists *lists)
+{
+	g_free((void *)lists->start);
+	g_free((void *)lists->items);
+}
+
+void smt_free(struct smt *s)
+{
+	if (s == NULL)
+		return;
+	smt_free(s->unpaired);
+	checker_free(s->own_checker);
+	cores_free(s->cores);
+	lists_free(&s->block_accesses);
+	g_free(s->needs);
+	for (uint32_t u = 0; u < s->threads; u++)
+		g_array_free(s->outermost[u], TRUE);
+	g_free(s->outermost);
+	g_free(s->initial_value);
+	scheduler_free(s->scheduler);
+	encoder_free(s->encoder);
+	g_free(s);
+}

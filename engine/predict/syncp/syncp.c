@@ -1,0 +1,495 @@
+/*
+ * syncp.c - sync-preserving races (Mathur, Pavlogiannis, Viswanathan, POPL 2021): races with
+ * a witness in which critical sections on one lock keep their order.
+ *
+ * The closure of semantics.md is a prefix of each thread, so it is kept as one limit a
+ * thread.  What program order, the must-orders and observation ask for is one row of clocks
+ * (causality.h, without locks).  The rule for locks can only be broken by a section that
+ * is open where a thread's prefix ends: all others have their release in the prefix.  So
+ * growing a closure looks at the locks held at the ends of the prefixes, a handful, and
+ * never at the events in between; the largest acquire of a lock below a limit is found by
+ * binary search.
+ *
+ * Closures only grow along a thread, so two lists of accesses are compared with one
+ * closure and two pointers that move forward.  Most of two lists is settled by what program
+ * order, must-order and observation ask for alone, and needs no closure.
+ */
+#include "engine/base/search.h"
+#include "engine/predict/pairs/pairs.h"
+#include "engine/predict/syncp/syncp_private.h"
+
+#include <string.h>
+
+/* Is an event of an ascending list in (after, below)? */
+static bool any_between(const uint32_t *events, uint32_t count, uint32_t after, uint32_t below)
+{
+	uint32_t low = 0, high = count;
+
+	if (below <= after || high == 0 || events[high - 1] <= after)
+		return false;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (events[middle] <= after)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return events[low] < below;
+}
+
+/* -- the closure --------------------------------------------------------------------------- */
+
+struct closure {
+	uint32_t *limits; /* by thread: events with a smaller id are in */
+	uint32_t *held;   /* by thread: what is held there, as far as `held_for` says */
+	uint32_t *held_for;
+};
+
+static void closure_init(struct closure *c, uint32_t threads)
+{
+	c->limits = g_new0(uint32_t, threads + 1);
+	c->held = g_new(uint32_t, threads + 1);
+	c->held_for = g_new0(uint32_t, threads + 1);
+	memset(c->held, 255, (threads + 1) * sizeof(uint32_t));
+}
+
+static void closure_clear(struct closure *c, uint32_t threads)
+{
+	memset(c->limits, 0, threads * sizeof(uint32_t));
+}
+
+static void closure_copy(struct closure *to, const struct closure *from, uint32_t threads)
+{
+	memcpy(to->limits, from->limits, threads * sizeof(uint32_t));
+	memcpy(to->held, from->held, threads * sizeof(uint32_t));
+	memcpy(to->held_for, from->held_for, threads * sizeof(uint32_t));
+}
+
+static void closure_release(struct closure *c)
+{
+	g_free(c->limits);
+	g_free(c->held);
+	g_free(c->held_for);
+}
+
+/* What is before an access, what it itself observes left out. */
+static const uint32_t *past_of(const struct syncp *s, const struct access *x)
+{
+	return clocks_at(&s->observed->clocks, x->row);
+}
+
+static void take_row(const struct syncp *s, struct closure *c, const uint32_t *row)
+{
+	for (uint32_t u = 0; u < s->threads; u++)
+		c->limits[u] = MAX(c->limits[u], row[u]);
+}
+
+/* Everything before an access in its thread, and what that asks for. */
+static void take(const struct syncp *s, struct closure *c, const struct access *x)
+{
+	take_row(s, c, past_of(s, x));
+	c->limits[x->thread] = MAX(c->limits[x->thread], x->event);
+}
+
+/* An event and everything before it. */
+static void take_whole(const struct syncp *s, struct closure *c, uint32_t event)
+{
+	const struct sync_region *at = causality_region(s->observed, event);
+	uint32_t thread = s->t->events[event].thread;
+
+	if (at != NULL)
+		take_row(s, c, clocks_at(&s->observed->clocks, at->clock));
+	c->limits[thread] = MAX(c->limits[thread], event + 1);
+}
+
+/* Has another thread acquired a lock (object * 2 + exclusive) after an event, in the closure?
+ */
+static bool acquired_after(const struct syncp *s, const struct closure *c, uint32_t lock,
+                           uint32_t event, uint32_t thread)
+{
+	const struct lock_table *l = &s->locks;
+
+	for (uint32_t i = l->first[lock]; i != NONE; i = l->acquires[i].next) {
+		const struct acquires *a = &l->acquires[i];
+
+		if (a->thread != thread &&
+		    any_between(l->events + a->start, a->count, event, c->limits[a->thread]))
+			return true;
+	}
+	return false;
+}
+
+/* Is a later section on the lock, that this one excludes, begun in the closure? */
+static bool overtaken(const struct syncp *s, const struct closure *c, const struct section *x,
+                      uint32_t thread)
+{
+	return acquired_after(s, c, x->lock | 1, x->acquire, thread) ||
+	       ((x->lock & 1) && acquired_after(s, c, x->lock & ~1u, x->acquire, thread));
+}
+
+/* The same for what a thread holds where its prefix ends; true when the closure has grown. */
+static bool close_held(const struct syncp *s, struct closure *c, uint32_t thread)
+{
+	const struct section_list *list = &s->locks.of[thread];
+	bool grown = false;
+
+	for (uint32_t h = c->held[thread]; h != NONE; h = list->items[h].outer) {
+		uint32_t release = section_release(list, h);
+
+		if (release != NONE && release >= c->limits[thread] &&
+		    overtaken(s, c, &list->items[h], thread)) {
+			take_whole(s, c, release);
+			grown = true;
+		}
+	}
+	return grown;
+}
+
+/* Close under the rule for locks. */
+static void close_locks(const struct syncp *s, struct closure *c)
+{
+	bool grown = true;
+
+	while (grown) {
+		grown = false;
+		for (uint32_t u = 0; u < s->threads; u++) {
+			if (c->held_for[u] != c->limits[u]) {
+				c->held[u] = lock_table_held(&s->locks, u, c->limits[u]);
+				c->held_for[u] = c->limits[u];
+			}
+			grown |= close_held(s, c, u);
+		}
+	}
+}
+
+/* Pay for a closure; false when nothing is left to. */
+static bool closure_paid(const struct syncp *s)
+{
+	return effort_more(s->effort, 2 + s->threads / 4);
+}
+
+static bool holds(const struct closure *c, const struct access *x)
+{
+	return c->limits[x->thread] > x->event;
+}
+
+/* -- classes of accesses ------------------------------------------------------------------- */
+
+/* The index of the first member, from `begin` on, that is not below `limit`. */
+static uint32_t skip(const struct access_class *class, uint32_t begin, uint32_t limit)
+{
+	return search_end(i, begin, class->count, class->members[i]->event < limit);
+}
+
+/* -- every pair ------------------------------------------------------------------------------
+ */
+
+struct all_pairs {
+	struct syncp *s;
+	struct report *report;
+	struct closure *past; /* by thread: the closure of its last access looked at */
+	struct closure both;
+	uint32_t *stamp; /* by thread: variable + 1 that `past` is for */
+};
+
+static void add_pair(struct report *report, uint32_t e1, uint32_t e2)
+{
+	struct finding *f =
+	        race_finding(report->trace, e1, e2, VERDICT_CANDIDATE, report->analysis);
+
+	f->counted_all = true;
+	report_add(report, f);
+}
+
+static void pairs_with(struct all_pairs *p, const struct access_class *class, uint32_t i,
+                       const struct access *second, const struct closure *past,
+                       uint32_t variable)
+{
+	const struct syncp *s = p->s;
+
+	i = skip(class, i, past->limits[class->thread]);
+	if (i == class->count)
+		return;
+	closure_copy(&p->both, past, s->threads);
+	while (i < class->count && closure_paid(s)) {
+		const struct access *first = class->members[i];
+
+		take(s, &p->both, first);
+		close_locks(s, &p->both);
+		if (holds(&p->both, second))
+			break; /* and so for every later first */
+		if (holds(&p->both, first)) {
+			i = skip(class, i + 1, p->both.limits[class->thread]);
+			continue;
+		}
+		if (race_variable(s->t, first->event, second->event) == variable)
+			add_pair(p->report, first->event, second->event);
+		i++;
+	}
+}
+
+/* The pairs of one access with the earlier ones. */
+static void access_pairs(struct all_pairs *p, struct access_classes *c,
+                         const struct access_class *own, const struct access *x,
+                         uint32_t variable)
+{
+	const struct syncp *s = p->s;
+	const uint32_t *row = past_of(s, x);
+	struct closure *past = &p->past[x->thread];
+	bool closed = false;
+
+	if (past->limits == NULL)
+		closure_init(past, s->threads);
+	if (p->stamp[x->thread] != variable + 1)
+		closure_clear(past, s->threads);
+	p->stamp[x->thread] = variable + 1;
+	for (uint32_t j = 0; j < c->count && effort_more(s->effort, 1); j++) {
+		const struct access_class *class = &c->of[j];
+		uint32_t i;
+
+		if (!access_classes_may_race(c, class, own))
+			continue;
+		i = skip(class, 0, row[class->thread]);
+		if (i == class->count)
+			continue;
+		if (!closed) {
+			take(s, past, x);
+			close_locks(s, past);
+			closed = true;
+		}
+		pairs_with(p, class, i, x, past, variable);
+	}
+}
+
+static void variable_pairs(struct all_pairs *p, struct access_classes *c, uint32_t index)
+{
+	const struct accesses *all = &p->s->accesses;
+
+	access_classes_of(c, all, index, false);
+	/* Each access meets the classes as they were when it came. */
+	for (uint32_t j = 0; j < c->count; j++)
+		c->of[j].count = 0;
+	for (uint64_t i = all->start[index]; i < all->start[index + 1] && !p->s->effort->over;
+	     i++) {
+		struct access_class *own = &c->of[c->number[i - all->start[index]]];
+
+		access_pairs(p, c, own, &all->items[i], all->variables[index]);
+		own->count++;
+	}
+}
+
+static bool find_pairs(struct syncp *s, struct report *report, const struct progress *progress)
+{
+	struct all_pairs p = { s, report, g_new0(struct closure, s->threads + 1) };
+	struct access_classes c;
+	bool done = true;
+
+	access_classes_init(&c, s->locksets);
+	p.stamp = g_new0(uint32_t, s->threads + 1);
+	closure_init(&p.both, s->threads);
+	for (uint32_t i = 0; i < s->accesses.count && done && !s->effort->over; i++) {
+		if ((i & 0xff) == 0)
+			done = progress_tick(progress, (double)i / s->accesses.count,
+			                     "sync-preserving pairs");
+		variable_pairs(&p, &c, i);
+	}
+	for (uint32_t u = 0; u < s->threads; u++)
+		closure_release(&p.past[u]);
+	g_free(p.past);
+	closure_release(&p.both);
+	g_free(p.stamp);
+	access_classes_release(&c);
+	return done;
+}
+
+/* -- pairs of sites ---------------------------------------------------------------------------
+ */
+
+/* A race between an access of one class and one of the other: one closure, two pointers.
+ * Who is in the closure of two is in that of every later two. */
+static bool classes_race(const struct syncp *s, struct closure *c, const struct access_class *a,
+                         const struct access_class *b, uint32_t pair[2])
+{
+	uint32_t i = 0, j = 0;
+
+	closure_clear(c, s->threads);
+	while (i < a->count && j < b->count && effort_more(s->effort, 2)) {
+		const struct access *e = a->members[i], *f = b->members[j];
+		uint32_t e_knows = past_of(s, e)[f->thread], f_knows = past_of(s, f)[e->thread];
+
+		/* What one of the two knows of the other needs no closure. */
+		if (e_knows <= f->event && f_knows <= e->event) {
+			if (!closure_paid(s))
+				return false;
+			take(s, c, e);
+			take(s, c, f);
+			close_locks(s, c);
+			e_knows = c->limits[f->thread];
+			f_knows = c->limits[e->thread];
+		}
+		if (e_knows <= f->event && f_knows <= e->event) {
+			pair[0] = MIN(e->event, f->event);
+			pair[1] = MAX(e->event, f->event);
+			return true;
+		}
+		if (f_knows > e->event)
+			i = skip(a, i + 1, f_knows);
+		if (e_knows > f->event)
+			j = skip(b, j + 1, e_knows);
+	}
+	return false;
+}
+
+static void variable_sites(struct syncp *s, struct access_classes *c, struct closure *closure,
+                           uint32_t index, struct site_races *sites)
+{
+	uint32_t variable = s->accesses.variables[index];
+
+	access_classes_of(c, &s->accesses, index, true);
+	for (uint32_t i = 0; i < c->count; i++) {
+		for (uint32_t j = 0; j < i && effort_more(s->effort, 1); j++) {
+			const struct access_class *a = &c->of[i], *b = &c->of[j];
+			uint32_t pair[2];
+
+			/* One race is enough for the variable at these sites. */
+			if (access_classes_may_race(c, a, b) &&
+			    !site_races_has(sites, a->members[0]->event, b->members[0]->event,
+			                    variable) &&
+			    classes_race(s, closure, a, b, pair))
+				site_races_add(sites, pair[0], pair[1], variable);
+		}
+	}
+}
+
+static bool find_sites(struct syncp *s, struct site_races *sites,
+                       const struct progress *progress)
+{
+	struct access_classes c;
+	struct closure closure;
+	bool done = true;
+
+	access_classes_init(&c, s->locksets);
+	closure_init(&closure, s->threads);
+	for (uint32_t i = 0; i < s->accesses.count && done && !s->effort->over; i++) {
+		if ((i & 0xff) == 0)
+			done = progress_tick(progress, (double)i / s->accesses.count,
+			                     "sync-preserving races");
+		variable_sites(s, &c, &closure, i, sites);
+	}
+	closure_release(&closure);
+	access_classes_release(&c);
+	return done;
+}
+
+/* -- the analysis
+ * ------------------------------------------------------------------------------ */
+
+/* Everything before an event, what it itself observes left out. */
+static void take_past(const struct syncp *s, struct closure *c, uint32_t event)
+{
+	uint32_t thread = s->t->events[event].thread;
+
+	take_row(s, c,
+	         clocks_at(&s->observed->clocks,
+	                   region_past(causality_region(s->observed, event), event)));
+	c->limits[thread] = MAX(c->limits[thread], event);
+}
+
+static bool closure_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits)
+{
+	struct syncp *s = context;
+	struct closure c;
+
+	closure_init(&c, s->threads);
+	take_past(s, &c, e1);
+	take_past(s, &c, e2);
+	close_locks(s, &c);
+	memcpy(limits, c.limits, s->threads * sizeof(uint32_t));
+	closure_release(&c);
+	return limits[s->t->events[e1].thread] <= e1 && limits[s->t->events[e2].thread] <= e2;
+}
+
+static void syncp_release(struct syncp *s)
+{
+	locksets_free(s->locksets);
+	lock_table_release(&s->locks);
+	accesses_free(&s->accesses);
+	causality_free(s->observed);
+}
+
+/* False when cancelled. */
+static bool syncp_init(struct syncp *s, struct trace *t, struct effort *effort,
+                       const struct progress *progress)
+{
+	*s = (struct syncp){ .t = t, .threads = (uint32_t)t->threads_count, .effort = effort };
+	s->locksets = locksets_empty();
+	lock_table_init(&s->locks, t);
+	return syncp_collect(s, progress);
+}
+
+bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress)
+{
+	struct effort unbounded = { .free_work = UINT64_MAX, .next_look = UINT64_MAX };
+	struct syncp s;
+	bool done = syncp_init(&s, t, &unbounded, progress) && find_sites(&s, races, progress);
+
+	syncp_release(&s);
+	return done;
+}
+
+/* What made a try fail is kept as it was, though something else would do in another order. */
+static void note_failed_tries(const struct trace *t, struct report *report)
+{
+	bool any = false;
+
+	for (uint32_t e = 0; e < t->events_count && !any; e++)
+		any = op_fails(t->events[e].op);
+	if (any) /* no number in it: the notes of shards are merged */
+		report_note(report, "approximate: failed tries are kept to the sections and counts that "
+		                    "made them fail in the trace; a race that needs others is missed");
+}
+
+static bool run(struct syncp *s, const struct race_options *options, struct report *report,
+                const struct progress *progress)
+{
+	struct site_races *sites = NULL;
+	bool done;
+
+	if (options->pairs_events) {
+		done = find_pairs(s, report, progress);
+	} else {
+		sites = site_races_new(s->t, options);
+		done = find_sites(s, sites, progress);
+		site_races_report(sites, report, report->analysis);
+	}
+	report_keep_shard(report, options);
+	report->candidates = report->findings->len;
+	done = done && trace_need(s->t, INDEX_THREADS, progress) &&
+	       report_witnesses(report, options, sites, closure_limits, s, s->effort, progress);
+	site_races_free(sites);
+	if (s->effort->over)
+		report_note_effort(report, options);
+	note_failed_tries(s->t, report);
+	return done;
+}
+
+struct report *races_syncp(struct trace *t, const struct race_options *options,
+                           const struct progress *progress, struct error *error)
+{
+	struct report *report = report_new(t, "syncp");
+	struct effort effort;
+	struct syncp s;
+	bool done;
+
+	effort_init(&effort, t->events_count, options);
+	done = syncp_init(&s, t, &effort, progress) && run(&s, options, report, progress);
+	syncp_release(&s);
+	if (!done) {
+		report_free(report);
+		error_set(error, "", NULL, "cancelled");
+		return NULL;
+	}
+	report_finish(report);
+	return report;
+}
