@@ -51,7 +51,7 @@ LIBS = $(PKG_LIBS) -ldwarf -lelf -lz3 -lz -lm -lpthread -ldl
 LIB_SRC := $(filter-out engine/record/runtime/% engine/record/stub/%,$(wildcard engine/*.c engine/*/*.c engine/*/*/*.c)) \
 	$(wildcard debuginfo/*.c)
 TUI_SRC := $(wildcard tui/*/*.c)
-RUNTIME_SRC := $(wildcard engine/record/runtime/*.c)
+RUNTIME_SRC := $(wildcard engine/record/runtime/*/*.c)
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
 PROPERTY_SRC := $(wildcard tests/property/prop_*.c)
 SCREEN_SRC := $(wildcard tests/screen/screen_*.c)

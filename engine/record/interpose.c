@@ -14,7 +14,7 @@
 #include "engine/record/layout.h"
 #include "engine/record/record.h"
 
-/* What every generated library begins with: what the runtime offers (runtime/bind.c). */
+/* What every generated library begins with: what the runtime offers (runtime/core/bind.c). */
 static const char prelude[] =
         "#define _GNU_SOURCE\n"
         "#include <dlfcn.h>\n"
@@ -52,7 +52,7 @@ static const char *c_type(const struct bind_parameter *p)
 	}
 }
 
-/* How the runtime writes its values: see put_value of runtime/bind.c. */
+/* How the runtime writes its values: see put_value of runtime/core/bind.c. */
 static char letter(const struct bind_parameter *p)
 {
 	static const char letters[] = { [BIND_STRING] = 's',

@@ -1,4 +1,4 @@
-/* missing.c - see missing.h; the lines are read by runtime/missing.c. */
+/* missing.c - see missing.h; the lines are read by runtime/missing/missing.c. */
 #include "engine/record/missing.h"
 
 #include "engine/record/layout.h"

@@ -1,6 +1,6 @@
 /*
  * server.c - what is kept between the runs of one program: it itself as it was loaded, so that
- * runs are forked from it instead of being started (the other side of runtime/serve.c), and its
+ * runs are forked from it instead of being started (the other side of runtime/core/serve.c), and its
  * debug information.
  */
 #include <errno.h>

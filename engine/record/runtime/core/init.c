@@ -21,8 +21,8 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "ranges.h"
-#include "sched_private.h"
+#include "engine/record/runtime/libc/ranges.h"
+#include "engine/record/runtime/sched/sched_private.h"
 
 INTERPOSED(_exit, exit, _Exit, abort, sched_getaffinity, pthread_getaffinity_np,
            sched_setaffinity, pthread_setaffinity_np, get_nprocs, sysconf, dlopen, dlclose);

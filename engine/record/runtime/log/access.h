@@ -9,7 +9,7 @@
 #ifndef HEDDLE_ACCESS_H
 #define HEDDLE_ACCESS_H
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 /* What lies in memory; size code 0..3. */
 ALWAYS_INLINE uint64_t peek(uintptr_t address, unsigned code)

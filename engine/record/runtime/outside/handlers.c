@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "outside.h"
-#include "sched_private.h"
+#include "engine/record/runtime/sched/sched_private.h"
 
 INTERPOSED(sigaction, alarm, ualarm, setitimer);
 INTERPOSED_AS(int, siginterrupt, (int number, int flag));

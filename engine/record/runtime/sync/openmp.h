@@ -11,7 +11,7 @@
 #ifndef HEDDLE_OPENMP_H
 #define HEDDLE_OPENMP_H
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 struct task; /* one that was created with GOMP_task: openmp_tasks.c */
 

@@ -5,7 +5,7 @@
  * The hot path of the whole recorder.  A hook is called before its access, so a read's
  * value is peeked at here and a write's is filled in at the thread's next hook.
  */
-#include "access.h"
+#include "engine/record/runtime/log/access.h"
 
 /* Replay: a read that the plan may have again at once, or has. */
 static bool read_again(struct thread *t, const void *p, unsigned code, uintptr_t pc)

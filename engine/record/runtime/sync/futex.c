@@ -18,7 +18,7 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 INTERPOSED(syscall);
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 INTERPOSED(malloc, calloc, free, realloc, reallocarray, memalign, aligned_alloc, posix_memalign,
            valloc, pvalloc, mmap, munmap, mprotect);

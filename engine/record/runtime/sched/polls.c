@@ -15,7 +15,7 @@
  */
 #include <string.h>
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 /* How often each atomic was written, by a hash of its address. */
 static uint32_t written[256];

@@ -11,7 +11,7 @@
 
 #include <stdarg.h>
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 /* An access by the call before `pc`; none when the call is the C library's or the runtime's
  * own. Keeps errno. */

@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 enum {
 	MAX_REACHED = 2048, /* of one call: fits into a record */

@@ -5,7 +5,7 @@
 #ifndef HEDDLE_SCHED_PRIVATE_H
 #define HEDDLE_SCHED_PRIVATE_H
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 struct scheduler {
 	volatile int lock;

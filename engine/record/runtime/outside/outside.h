@@ -10,7 +10,7 @@
 
 #include <sys/socket.h>
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 enum origin {
 	ORIGIN_UNKNOWN, /* not asked for yet, or closed */

@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <wchar.h>
 
-#include "outside.h"
+#include "engine/record/runtime/outside/outside.h"
 #include "ranges.h"
 
 INTERPOSED(flockfile, funlockfile, getdelim, getline, getchar, getchar_unlocked, puts, perror,

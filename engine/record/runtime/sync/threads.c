@@ -12,7 +12,7 @@
 #include <threads.h>
 #include <unistd.h>
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 INTERPOSED(pthread_create, pthread_join, pthread_tryjoin_np, pthread_timedjoin_np,
            pthread_clockjoin_np, pthread_detach, pthread_cancel, pthread_setname_np,

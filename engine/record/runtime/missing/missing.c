@@ -22,7 +22,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "sched_private.h"
+#include "engine/record/runtime/sched/sched_private.h"
 
 enum {
 	MAX_REGIONS = 256, /* of a thread; a call inside of so many is not recorded */

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 INTERPOSED(getrandom, getentropy, fopen, fopen64);
 

@@ -8,7 +8,7 @@
  * right: the greatest one).
  */
 #include "ranges.h"
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 /* A field, as the caller reads or writes it. */
 #define GET(p, field) (range_touched(LOG_READ, &(p)->field, sizeof((p)->field), pc), (p)->field)

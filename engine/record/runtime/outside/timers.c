@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 INTERPOSED(timer_create, timer_settime, timer_delete);
 

@@ -11,7 +11,7 @@
 
 #include <limits.h>
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 static inline unsigned one_or_all(void)
 {

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "access.h"
-#include "ranges.h"
+#include "engine/record/runtime/libc/ranges.h"
 
 /* The runtime's mappings lie in a place of their own, so that those of the program do not
  * depend on how much has been recorded. */

@@ -14,7 +14,7 @@
 #include <threads.h>
 #include <unistd.h>
 
-#include "outside.h"
+#include "engine/record/runtime/outside/outside.h"
 #include "ranges.h"
 
 INTERPOSED(flock, sleep, usleep, nanosleep, clock_nanosleep, thrd_sleep, sched_yield,

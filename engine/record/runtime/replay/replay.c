@@ -11,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 static struct log_step *steps;
 static struct log_thread *threads;

@@ -9,7 +9,7 @@
  */
 #include <sys/syscall.h>
 
-#include "rt.h"
+#include "engine/record/runtime/core/rt.h"
 
 enum { LEVELS = 3, LEAF_SHIFT = 24, MOST_LEAVES_BACK = 1 << 6 /* a block may have 1 GB */ };
 #define LEAVES (1ull << (47 - LEAF_SHIFT))

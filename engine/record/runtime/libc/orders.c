@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "sched_private.h"
+#include "engine/record/runtime/sched/sched_private.h"
 
 void order_matters(const char *operation)
 {

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "sched_private.h"
+#include "engine/record/runtime/sched/sched_private.h"
 
 enum {
 	MOST_MET = 256, /* entries of a table; when it is full, everything meets */

@@ -11,7 +11,7 @@
 #include <sys/msg.h>
 #include <sys/sem.h>
 
-#include "ranges.h"
+#include "engine/record/runtime/libc/ranges.h"
 
 INTERPOSED(mq_send, mq_timedsend, mq_receive, mq_timedreceive, msgsnd, msgrcv, semop,
            semtimedop);

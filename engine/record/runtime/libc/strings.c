@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "access.h"
+#include "engine/record/runtime/log/access.h"
 #include "ranges.h"
 
 INTERPOSED(memmove, memcpy, mempcpy, memset, bzero, memcmp, bcmp, memchr, strlen, strnlen,
