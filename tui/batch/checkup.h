@@ -57,6 +57,11 @@ struct checked { /* a finding of the list */
 	uint32_t number;  /* in the order found, from 1 */
 };
 
+struct mined_trials {
+	uint32_t trials;
+	char *difference; /* owned: what one of them did; or NULL */
+};
+
 struct checkup {
 	/* asked for; borrowed */
 	char **argv;      /* NULL: traces were given */
@@ -68,7 +73,8 @@ struct checkup {
 	const char *expected_file;
 	uint32_t runs_asked;
 	unsigned timeout_ms;
-	bool harm, lenient, streams, writes; /* writes: witnesses */
+	bool harm, lenient, streams;
+	bool writes;            /* witnesses */
 	gint64 began, deadline; /* microseconds of the monotonic clock; deadline 0: none */
 	const volatile int *interrupted;
 	int output, errors; /* files without a name, for a run's streams */
@@ -78,7 +84,8 @@ struct checkup {
 	GPtrArray *list;     /* struct checked *, owned */
 	GHashTable *by_key;  /* key to struct checked, borrowed */
 	GHashTable *digests; /* a run's digest to its number + 1 */
-	GArray *waiting; /* uint32_t: runs made on the way whose traces were not looked at */
+	GHashTable *mined; /* code of sections run in between (owned) to struct mined_trials */
+	GArray *waiting;   /* uint32_t: runs made on the way whose traces were not looked at */
 	GHashTable *outputs; /* what runs printed (char *): a set */
 	GPtrArray *gaps;     /* char *, owned: sentences about what was not covered */
 	uint32_t analysed;   /* traces that all analyses looked at */
@@ -91,6 +98,7 @@ struct checkup {
 	/* exploration */
 	bool explored, explored_all;
 	uint64_t classes, executions, left, fine_runs;
+	GHashTable *ends; /* how its runs ended (char *): a set */
 	struct progress progress;
 	const char *doing; /* static */
 };
