@@ -95,16 +95,18 @@ $(B)/libheddle-record.so: $(call obj,$(RUNTIME_SRC))
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
 # libtsan.  The link lets programs run that were built for clang's shared runtime.
-$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.c engine/record/stub/*.ld engine/record/abi.h)
+$(B)/stub/libheddle-stub.a: $(wildcard engine/record/stub/*.c engine/record/stub/*.ld engine/record/abi.h \
+		engine/record/interceptors.def)
 	@mkdir -p $(@D)
 	rm -f $(@D)/*.a
 	$(CC) -I. -std=gnu17 -O2 -fPIC -mcx16 -fno-stack-protector -fno-builtin -Wall -Wextra \
 		-Wno-unused-parameter -c engine/record/stub/stub.c -o $(@D)/stub.o
+	$(CC) -I. -DHEDDLE_STUB -fPIC -c engine/record/stub/interceptors.c -o $(@D)/interceptors.o
 	$(CC) -O2 -fPIC -c engine/record/stub/preinit.c -o $(@D)/libtsan_preinit.o
 	ar rcs $(@D)/libtsan.a
 	cp engine/record/stub/discard.ld $(@D)/
 	ln -sf ../libheddle-record.so $(@D)/libclang_rt.tsan-x86_64.so
-	ar rcs $@ $(@D)/stub.o
+	ar rcs $@ $(@D)/stub.o $(@D)/interceptors.o
 
 $(B)/tests/%: $(B)/tests/%.o $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $< $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a \

@@ -1,14 +1,13 @@
 /*
- * debuginfo.h - what a compiled module says about itself: code address to source place
- * and function (with inlining), data address to variable and member, types, functions
- * with their parameters.
+ * debuginfo.h - debug information of a compiled module: code address to source place and
+ * function (with inlining), data address to variable and member, types, parameters of
+ * functions.
  *
- * A module is read once, by libdwarf and libelf, into sorted arrays; every question after
- * that is a binary search and touches neither library.  All addresses are those of the
- * module's file (a run's address less the load bias).  Knows nothing of traces, so that
- * any tool could use it; depends on engine/base for errors alone.
+ * A module is read once, by libdwarf and libelf, into sorted arrays; queries are binary
+ * searches. Addresses are the file's (a run's address less the load bias). Depends on
+ * engine/base for errors alone.
  *
- * Strings and ids that are handed out live as long as the struct debuginfo.
+ * Strings and ids are valid as long as the struct debuginfo.
  */
 #ifndef HEDDLE_DEBUGINFO_H
 #define HEDDLE_DEBUGINFO_H
@@ -18,86 +17,77 @@
 struct debuginfo;
 
 /*
- * Open the module at `path`.  Follows .gnu_debuglink and the build-id to separate debug
- * files.  `build_id` (hex, or NULL, or "") is what the module must have.  A stripped module
- * opens all the same, with what its symbol tables say.  NULL and `error` when the file is
- * missing, not ELF, of another architecture, corrupt, or another build.
+ * Open the module at `path`. Follows .gnu_debuglink and the build-id to separate debug files.
+ * `build_id` (hex; NULL or "": any) must match. A stripped module opens with its symbol tables
+ * alone. NULL and `error` when the file is missing, not ELF, for another architecture, corrupt,
+ * or another build.
  */
 struct debuginfo *debuginfo_open(const char *path, const char *build_id, struct error *error);
 void debuginfo_close(struct debuginfo *d); /* NULL is allowed */
 
-/* Modules that stay open, for who asks about the same ones again and again. */
+/* A cache of open modules. */
 struct debug_store;
 struct debug_store *debug_store_new(void);
 void debug_store_free(struct debug_store *store); /* NULL is allowed */
-/* As debuginfo_open, but read from the file at most once, and owned by the store. */
+/* debuginfo_open, reading each file at most once; owned by the store. */
 struct debuginfo *debug_store_open(struct debug_store *store, const char *path,
                                    const char *build_id, struct error *error);
 
-/* Has it DWARF units (else symbols alone)? */
+/* Does it have DWARF, beside symbols? */
 bool debuginfo_has_dwarf(const struct debuginfo *d);
-/* Hex, or "" when the module has none. */
+/* Hex; "" when absent. */
 const char *debuginfo_build_id(const struct debuginfo *d);
-/* The DWARF could be read to its end; otherwise what was wrong (NULL when all is well). */
+/* The first error in the DWARF; NULL: none. */
 const char *debuginfo_damage(const struct debuginfo *d);
 
 /* --- code ------------------------------------------------------------------------- */
 
 struct debug_place {
-	const char *file;      /* as the compiler was given it: "src/bank.c"; "" unknown */
-	const char *path;      /* absolute, where the compiler said so; "" unknown */
+	const char *file;      /* as given to the compiler: "src/bank.c"; "" unknown */
+	const char *path;      /* absolute, if known; "" unknown */
 	const char *function;  /* "" unknown; C++ with namespace and class */
 	uint32_t line, column; /* 0 unknown */
-	uint32_t function_id;  /* or NONE (functions known by symbol alone) */
+	uint32_t function_id;  /* NONE: known by symbol only */
 	uint64_t offset;       /* of the address in the function */
 };
-/*
- * Where `address` comes from.  places[0] is the innermost place; each further one is the
- * call site it was inlined at.  Returns how many there are (at most `room` are written);
- * 0 when nothing is known.  A symbol alone gives a place without a file.
- */
+/* The source places of a code address: places[0] is the innermost, each further one the call
+ * site where it was inlined. Returns their number (at most `room` are written); 0: unknown. A
+ * symbol alone gives a place without a file. */
 size_t debuginfo_code(const struct debuginfo *d, uint64_t address, struct debug_place *places,
                       size_t room);
 
 struct debug_function {
 	const char *name;   /* qualified in C++ */
-	uint64_t low, high; /* of its main range; 0 when it has no code of its own */
+	uint64_t low, high; /* of its main range; 0: no code of its own */
 	const char *file;
 	uint32_t line;
-	uint32_t variables, variable_count; /* see debuginfo_local; parameters come first */
+	uint32_t variables, variable_count; /* for debuginfo_local; parameters first */
 	uint32_t parameter_count;
 	bool external;      /* has external linkage */
-	bool clang;         /* compiled by it */
+	bool clang;         /* compiled by clang */
 	bool address_taken; /* a relocation or an instruction takes its address */
 };
 struct debug_local {
 	const char *name;
 	uint32_t type;
 };
-uint32_t debuginfo_function_count(const struct debuginfo *d);
 const struct debug_function *debuginfo_function(const struct debuginfo *d, uint32_t function);
-/*
- * Every function of the program that a C or qualified C++ name may mean, as the linker left
- * it.  Copies that the compiler specialised (f.constprop.0) have a name of their own, and
- * calls that it inlined are no calls any more.
- */
+/* Functions that a C or qualified C++ name may mean, after compilation. Specialised copies
+ * (f.constprop.0) have their own symbols, and inlined calls are no calls. */
 struct debug_entries {
-	uint64_t address;    /* of the first; 0 when there is none */
-	uint32_t count;      /* functions of exactly that name that have code */
-	uint32_t inlined;    /* places where it was inlined */
-	const char *special; /* the symbol of a specialised copy, or NULL */
-	bool rewritten;      /* clang may have changed its parameters: it is static */
+	uint64_t address;    /* of the first; 0: none */
+	uint32_t count;      /* functions of exactly that name with code */
+	uint32_t inlined;    /* number of inlined instances */
+	const char *special; /* symbol of a specialised copy, or NULL */
+	bool rewritten;      /* static and compiled by clang, which may change its parameters */
 };
 struct debug_entries debuginfo_entries(const struct debuginfo *d, const char *name);
-/* The first function of that name (with code, if there is one), or NONE. */
+/* A function of that name, preferably one with code; or NONE. */
 uint32_t debuginfo_function_named(const struct debuginfo *d, const char *name);
-/*
- * The parameters of a function that lies elsewhere, as a caller's declaration has them: of the
- * first six that are passed in integer registers, a bit for each that may be a pointer.  False
- * when there is no declaration, or one that does not tell all.
- */
+/* Parameters of a function in another module, from a declaration: a bit for each of the first
+ * six integer registers that may hold a pointer. False without a complete declaration. */
 bool debuginfo_declared_pointers(const struct debuginfo *d, const char *name, unsigned *bits);
-/* Parameter or local variable number i of `variables`. */
+/* Parameter or local variable by index. */
 struct debug_local debuginfo_local(const struct debuginfo *d, uint32_t variable);
 
 /* --- types ------------------------------------------------------------------------ */
@@ -106,9 +96,9 @@ enum debug_type_kind {
 	TYPE_UNKNOWN, /* void, or not described */
 	TYPE_BASE,
 	TYPE_ENUM,
-	TYPE_POINTER, /* references too */
+	TYPE_POINTER, /* or reference */
 	TYPE_ARRAY,
-	TYPE_STRUCT, /* classes too */
+	TYPE_STRUCT, /* or class */
 	TYPE_UNION,
 	TYPE_FUNCTION,
 	TYPE_TYPEDEF,
@@ -120,7 +110,7 @@ struct debug_type {
 	enum debug_type_kind kind;
 	const char *name; /* "struct account", "job_t", "int"; "" when it has none */
 	uint64_t size;    /* bytes; 0 unknown */
-	uint32_t target;  /* of pointers, arrays, typedefs and qualifiers; NONE is void */
+	uint32_t target;  /* of pointers, arrays, typedefs and qualifiers; NONE: void */
 	uint64_t count;   /* elements of an array; 0 unknown (flexible, variable) */
 	uint32_t members, member_count;
 };
@@ -128,38 +118,36 @@ struct debug_member {
 	const char *name; /* "" for an anonymous struct or a base class */
 	uint32_t type;
 	uint64_t offset;
-	uint64_t size;     /* bytes it touches (of a bit-field: its covering bytes) */
+	uint64_t size;     /* bytes it covers */
 	uint32_t bit_size; /* 0: no bit-field */
 };
-/* Type ids may be NONE everywhere: the unknown type. */
+/* Type ids may be NONE: the unknown type. */
 const struct debug_type *debuginfo_type(const struct debuginfo *d, uint32_t type);
 const struct debug_member *debuginfo_member(const struct debuginfo *d, uint32_t member);
 uint32_t debuginfo_type_count(const struct debuginfo *d);
-/* A complete type by name ("struct account", "account", a typedef); or NONE. */
+/* A complete type by name ("struct account", "account", a typedef), or NONE. */
 uint32_t debuginfo_type_named(const struct debuginfo *d, const char *name);
 /* Without typedefs and qualifiers. */
 uint32_t debuginfo_strip(const struct debuginfo *d, uint32_t type);
-/* const, volatile or _Atomic on the way to the stripped type? Bits by kind. */
+/* Bit set of the qualifiers down to the stripped type, by kind. */
 unsigned debuginfo_qualifiers(const struct debuginfo *d, uint32_t type);
-/* A name for people: "struct account", "struct job *"; never empty. */
+/* Append a readable name: "struct account", "struct job *"; never empty. */
 void debuginfo_type_name(const struct debuginfo *d, uint32_t type, GString *name);
-/* Bytes of the type, through typedefs and arrays; 0 unknown. */
+/* Size in bytes, through typedefs and arrays; 0: unknown. */
 uint64_t debuginfo_size(const struct debuginfo *d, uint32_t type);
-/* The type that a pointer type points to, stripped of qualifiers but not of typedefs; NONE
- * for a pointer to void or when `type` is no pointer. */
+/* The type pointed to, without qualifiers but with typedefs; NONE for void or when `type` is no
+ * pointer. */
 uint32_t debuginfo_pointee(const struct debuginfo *d, uint32_t type);
 
-/*
- * The part of an object of `type` that [offset, offset + size) lies in (size 0: the
- * smallest): appends the path to `path` (".balance", "[1].i[2].x", "+3" for a rest that
- * fits no member), and gives the part's type (NONE when unknown) and the rest.
- */
+/* The part of an object of `type` that contains [offset, offset + size); size 0: the smallest
+ * part. Its path is appended to `path` (".balance", "[1].i[2].x", "+3" for an offset that fits
+ * no member). */
 struct debug_part {
 	uint32_t type;
 	uint64_t rest;       /* offset within the part */
-	bool exact;          /* the part begins at offset and is `size` bytes */
-	uint32_t owner;      /* the innermost struct passed through, or NONE */
-	unsigned qualifiers; /* of everything passed through */
+	bool exact;          /* the part begins at `offset` and has `size` bytes */
+	uint32_t owner;      /* innermost struct on the path, or NONE */
+	unsigned qualifiers; /* of everything on the path */
 };
 struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint64_t offset,
                                  uint64_t size, GString *path);
@@ -169,13 +157,13 @@ struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint6
 struct debug_variable {
 	uint64_t address, size;
 	const char *name;  /* qualified in C++ */
-	uint32_t type;     /* NONE: known by symbol alone */
-	uint32_t function; /* a function's static: which; else NONE */
+	uint32_t type;     /* NONE: known by symbol only */
+	uint32_t function; /* for a static of a function; else NONE */
 	const char *file;
 	uint32_t line;
 	bool external;
 };
-/* The global or static variable that holds `address`, or NULL. */
+/* The global or static variable at `address`, or NULL. */
 const struct debug_variable *debuginfo_data(const struct debuginfo *d, uint64_t address);
 uint32_t debuginfo_variable_count(const struct debuginfo *d);
 const struct debug_variable *debuginfo_variable(const struct debuginfo *d, uint32_t variable);
@@ -184,10 +172,10 @@ bool debuginfo_data_name(const struct debuginfo *d, uint64_t address, uint64_t s
                          GString *name);
 
 /*
- * The local variable or parameter at `offset` bytes from the frame's CFA (the stack pointer
- * before the call; offsets in the frame are negative) of the function whose code holds
- * `address`, that of an inlined function included: "deposit::visitors[0]".  False (nothing
- * appended) when no variable is known there, or when several scopes share the place.
+ * Append the name of the local variable or parameter at `offset` from the CFA (the stack
+ * pointer before the call; offsets inside the frame are negative) of the function that contains
+ * `address`, inlined functions included: "deposit::visitors[0]". False when none is known, or
+ * when several scopes share the place.
  */
 bool debuginfo_frame_name(const struct debuginfo *d, uint64_t address, int64_t offset,
                           uint64_t size, GString *name);

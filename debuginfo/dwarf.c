@@ -1,36 +1,37 @@
 /*
- * dwarf.c - reads a module's DWARF (versions 2 to 5, of gcc and clang) once, into the
- * arrays of private.h: its units and the nest of their DIEs.  Nothing of libdwarf is kept
- * after debuginfo_read_dwarf has returned.
+ * dwarf.c - reads a module's DWARF (versions 2 to 5, gcc and clang) into the arrays of
+ * private.h: units and their nested DIEs. No object of libdwarf outlives debuginfo_read_dwarf.
  *
- * Entities refer to each other by their offset in .debug_info, also forwards, so an offset
- * is given an id at its first mention and the id is filled in when its DIE is met.
+ * DIEs refer to each other by offset in .debug_info, also forwards: an offset gets its id at
+ * the first mention, and the record is filled in when its DIE is read.
  */
 #include "debuginfo/dwarf_reader.h"
 
 #include <string.h>
 
-#define DEEPEST 200 /* nesting of DIEs; deeper ones are corrupt */
+#define DEEPEST 200 /* nesting of DIEs; deeper ones are taken as corrupt */
 
-struct named { /* a variable's or parameter's DIE, for those that refer to it */
+/* A variable's or parameter's DIE, for DIEs that refer to it. */
+struct named_die {
 	const char *name;
 	const char *file;
 	uint32_t type, line;
 	bool external;
 };
 
-struct pending {
+struct pending_name {
 	uint32_t variable;
 	uint64_t origin;
 };
 
-struct level {                       /* what a DIE's children lie in */
+/* The enclosing context of a DIE's children. */
+struct die_level {
 	uint32_t function;           /* or NONE */
-	uint32_t frame;              /* the function whose frame it is; NONE: not known where */
-	int64_t frame_base;          /* what DW_OP_fbreg counts from, from the CFA */
+	uint32_t frame;              /* function whose frame it is; NONE: frame base unknown */
+	int64_t frame_base;          /* base of DW_OP_fbreg, from the CFA */
 	uint32_t scope;              /* or NONE */
-	uint32_t type;               /* struct or array whose children these are, or NONE */
-	GArray *parameters, *locals; /* struct debug_local, collected for `function`; or NULL */
+	uint32_t type;               /* enclosing struct or array, or NONE */
+	GArray *parameters, *locals; /* struct debug_local of `function`; or NULL */
 	unsigned depth;
 };
 
@@ -46,7 +47,7 @@ static void id_set(GHashTable *ids, uint64_t offset, uint32_t id)
 	g_hash_table_insert(ids, GSIZE_TO_POINTER(offset), GUINT_TO_POINTER(id + 1));
 }
 
-static uint32_t type_id(struct reader *r, uint64_t offset)
+static uint32_t type_id(struct dwarf_reader *r, uint64_t offset)
 {
 	if (offset == 0)
 		return NONE;
@@ -62,7 +63,7 @@ static uint32_t type_id(struct reader *r, uint64_t offset)
 	return id;
 }
 
-static uint32_t function_id(struct reader *r, uint64_t offset)
+static uint32_t function_id(struct dwarf_reader *r, uint64_t offset)
 {
 	if (offset == 0)
 		return NONE;
@@ -79,7 +80,7 @@ static uint32_t function_id(struct reader *r, uint64_t offset)
 
 /* --- DIEs --------------------------------------------------------------------------- */
 
-static const char *qualified(struct reader *r, const char *name)
+static const char *qualified(struct dwarf_reader *r, const char *name)
 {
 	if (name == NULL)
 		return "";
@@ -91,7 +92,7 @@ static const char *qualified(struct reader *r, const char *name)
 	return own;
 }
 
-static const char *tagged(struct reader *r, const char *tag, const char *name)
+static const char *tagged(struct dwarf_reader *r, const char *tag, const char *name)
 {
 	if (name == NULL || r->qualified)
 		return qualified(r, name);
@@ -124,10 +125,11 @@ static const struct {
 	{ DW_TAG_restrict_type, TYPE_TYPEDEF, NULL },
 };
 
-static void walk_children(struct reader *r, Dwarf_Die die, struct level *level);
+static void walk_children(struct dwarf_reader *r, Dwarf_Die die, struct die_level *level);
 
-/* An array of more than one dimension becomes arrays of arrays. */
-static void finish_array(struct reader *r, uint32_t id, uint32_t element, const GArray *counts)
+/* An array of several dimensions becomes an array of arrays. */
+static void finish_array(struct dwarf_reader *r, uint32_t id, uint32_t element,
+                         const GArray *counts)
 {
 	struct debuginfo *d = r->d;
 	for (guint i = counts->len; i-- > 1;) {
@@ -144,14 +146,14 @@ static void finish_array(struct reader *r, uint32_t id, uint32_t element, const 
 	type->count = counts->len ? g_array_index(counts, uint64_t, 0) : 0;
 }
 
-static void read_array(struct reader *r, Dwarf_Die die, uint32_t id, uint32_t element)
+static void read_array(struct dwarf_reader *r, Dwarf_Die die, uint32_t id, uint32_t element)
 {
 	GArray *counts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	Dwarf_Error error = NULL;
 	Dwarf_Die child, next;
 	bool more = reader_fine(r, dwarf_child(die, &child, &error), &error);
 	while (more) {
-		struct facts f;
+		struct die_facts f;
 		if (reader_facts(r, child, &f) && f.tag == DW_TAG_subrange_type) {
 			uint64_t count = f.has_count ? f.count : 0;
 			g_array_append_val(counts, count);
@@ -166,8 +168,9 @@ static void read_array(struct reader *r, Dwarf_Die die, uint32_t id, uint32_t el
 	g_array_unref(counts);
 }
 
-/* What is in a named scope: its names begin with `name`::. */
-static void walk_named(struct reader *r, Dwarf_Die die, const char *name, struct level *inner)
+/* Children of a named scope: their names begin with `name`::. */
+static void walk_named(struct dwarf_reader *r, Dwarf_Die die, const char *name,
+                       struct die_level *inner)
 {
 	gsize prefix = r->prefix->len;
 	if (name != NULL)
@@ -176,14 +179,14 @@ static void walk_named(struct reader *r, Dwarf_Die die, const char *name, struct
 	g_string_truncate(r->prefix, prefix);
 }
 
-/* A lambda is a class without a name, and its code the operator() of it: "main::lambda" tells
- * more.  NULL for a class with a name. */
-static const char *closure_name(struct reader *r, const struct facts *f,
-                                const struct level *outer)
+/* "main::lambda" for a lambda, which DWARF describes as a nameless class with an operator();
+ * NULL for a class with a name. */
+static const char *closure_name(struct dwarf_reader *r, const struct die_facts *f,
+                                const struct die_level *outer)
 {
 	if (f->name != NULL || !r->qualified)
 		return NULL;
-	enum { HOPS = 4 }; /* a definition, its declaration */
+	enum { HOPS = 4 }; /* a definition and its declaration */
 	const char *function = NULL;
 	uint32_t id = outer->function;
 	for (int hop = 0; id != NONE && hop < HOPS; hop++) {
@@ -200,17 +203,17 @@ static const char *closure_name(struct reader *r, const struct facts *f,
 	return own;
 }
 
-/* The members of a struct are collected in `locals` of its level as debug_member. */
-static void read_struct(struct reader *r, Dwarf_Die die, const struct facts *f, uint32_t id,
-                        const struct level *outer)
+/* The members of a struct are collected in its level's `locals`, as debug_member. */
+static void read_struct(struct dwarf_reader *r, Dwarf_Die die, const struct die_facts *f,
+                        uint32_t id, const struct die_level *outer)
 {
 	struct debuginfo *d = r->d;
 	GArray *members = g_array_new(FALSE, FALSE, sizeof(struct debug_member));
-	struct level inner = { .function = NONE,
-		               .scope = NONE,
-		               .type = id,
-		               .locals = members,
-		               .depth = outer->depth + 1 };
+	struct die_level inner = { .function = NONE,
+		                   .scope = NONE,
+		                   .type = id,
+		                   .locals = members,
+		                   .depth = outer->depth + 1 };
 	const char *closure = r->closure;
 	r->closure = closure_name(r, f, outer);
 	walk_named(r, die, f->name, &inner);
@@ -222,8 +225,8 @@ static void read_struct(struct reader *r, Dwarf_Die die, const struct facts *f, 
 	g_array_unref(members);
 }
 
-static bool read_type(struct reader *r, Dwarf_Die die, const struct facts *f,
-                      const struct level *level)
+static bool read_type(struct dwarf_reader *r, Dwarf_Die die, const struct die_facts *f,
+                      const struct die_level *level)
 {
 	size_t i = 0;
 	while (i < G_N_ELEMENTS(type_tags) && type_tags[i].tag != f->tag)
@@ -253,7 +256,8 @@ static bool read_type(struct reader *r, Dwarf_Die die, const struct facts *f,
 	return true;
 }
 
-static void add_named(struct reader *r, const struct facts *f, const struct named *named)
+static void add_named(struct dwarf_reader *r, const struct die_facts *f,
+                      const struct named_die *named)
 {
 	if (f->name == NULL)
 		return;
@@ -261,13 +265,15 @@ static void add_named(struct reader *r, const struct facts *f, const struct name
 	g_array_append_val(r->named, *named);
 }
 
-static void read_member(struct reader *r, const struct facts *f, const struct level *level)
+static void read_member(struct dwarf_reader *r, const struct die_facts *f,
+                        const struct die_level *level)
 {
 	if (level->type == NONE || level->locals == NULL)
 		return;
 	if (f->declaration || f->external) { /* a static member, defined elsewhere */
-		struct named named = { qualified(r, f->name), reader_file_name(r, f->file),
-			               type_id(r, f->type), (uint32_t)f->line, f->external };
+		struct named_die named = { qualified(r, f->name), reader_file_name(r, f->file),
+			                   type_id(r, f->type), (uint32_t)f->line,
+			                   f->external };
 		add_named(r, f, &named);
 		return;
 	}
@@ -291,40 +297,43 @@ static void read_member(struct reader *r, const struct facts *f, const struct le
 	g_array_append_val(level->locals, member);
 }
 
-/* A local or parameter that lives at one place of its function's frame. */
-static void add_slot(struct reader *r, const struct facts *f, const struct level *level,
-                     const struct named *named, uint64_t origin)
+/* A local or parameter with a fixed place in its function's frame. */
+static void add_slot(struct dwarf_reader *r, const struct die_facts *f,
+                     const struct die_level *level, const struct named_die *named,
+                     uint64_t origin)
 {
 	struct frame_slot slot = { .function = level->frame,
 		                   .offset = level->frame_base + (int64_t)f->address,
 		                   .name = named->name,
 		                   .type = named->type };
 	if (origin != 0) {
-		struct pending pending = { r->d->slots->len, origin };
+		struct pending_name pending = { r->d->slots->len, origin };
 		g_array_append_val(r->pending_slots, pending);
 	}
 	g_array_append_val(r->d->slots, slot);
 }
 
-/* The parameters of a function that is only declared are known by their types. */
-static bool in_declaration(const struct reader *r, const struct level *level)
+/* Parameters of a declaration have types but no names. */
+static bool in_declaration(const struct dwarf_reader *r, const struct die_level *level)
 {
 	return level->function != NONE &&
 	       AT(r->d->functions, struct function_record, level->function)->declaration;
 }
 
-static void read_variable(struct reader *r, const struct facts *f, const struct level *level)
+static void read_variable(struct dwarf_reader *r, const struct die_facts *f,
+                          const struct die_level *level)
 {
 	struct debuginfo *d = r->d;
 	uint64_t origin = f->specification ? f->specification : f->origin;
 	bool local = level->function != NONE && level->parameters != NULL;
-	struct named named = { .name = f->name == NULL           ? ""
-		                       : level->function != NONE ? debuginfo_intern(d, f->name)
-		                                                 : qualified(r, f->name),
-		               .file = reader_file_name(r, f->file),
-		               .type = type_id(r, f->type),
-		               .line = (uint32_t)f->line,
-		               .external = f->external };
+	struct named_die named = { .name = f->name == NULL ? ""
+		                           : level->function != NONE
+		                                   ? debuginfo_intern(d, f->name)
+		                                   : qualified(r, f->name),
+		                   .file = reader_file_name(r, f->file),
+		                   .type = type_id(r, f->type),
+		                   .line = (uint32_t)f->line,
+		                   .external = f->external };
 	add_named(r, f, &named);
 	if (f->tag == DW_TAG_variable && f->place == PLACE_ADDRESS && f->address != 0) {
 		struct debug_variable variable = { .address = f->address,
@@ -335,7 +344,7 @@ static void read_variable(struct reader *r, const struct facts *f, const struct 
 			                           .line = named.line,
 			                           .external = named.external };
 		if (origin != 0) {
-			struct pending pending = { d->variables->len, origin };
+			struct pending_name pending = { d->variables->len, origin };
 			g_array_append_val(r->pending, pending);
 		}
 		g_array_append_val(d->variables, variable);
@@ -353,16 +362,16 @@ static void read_variable(struct reader *r, const struct facts *f, const struct 
 	}
 }
 
-/* "...", of a declaration. */
-static void read_rest(struct reader *r, const struct level *level)
+/* "..." in a declaration */
+static void read_rest(struct dwarf_reader *r, const struct die_level *level)
 {
 	struct debug_local entry = { "...", NONE };
 	if (in_declaration(r, level) && level->parameters != NULL)
 		g_array_append_val(level->parameters, entry);
 }
 
-static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f,
-                          const struct level *outer)
+static void read_function(struct dwarf_reader *r, Dwarf_Die die, const struct die_facts *f,
+                          const struct die_level *outer)
 {
 	struct debuginfo *d = r->d;
 	uint32_t id = function_id(r, f->offset);
@@ -392,12 +401,12 @@ static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f
 	bool framed = f->has_frame_base &&
 	              (!f->frame_on_rsp || (f->has_low && f->has_high &&
 	                                    reader_frame_depth(r, f->low, f->high, &depth)));
-	struct level inner = { .function = id,
-		               .frame = framed ? id : NONE,
-		               .frame_base = f->frame_base - depth,
-		               .scope = scope,
-		               .type = NONE,
-		               .depth = outer->depth + 1 };
+	struct die_level inner = { .function = id,
+		                   .frame = framed ? id : NONE,
+		                   .frame_base = f->frame_base - depth,
+		                   .scope = scope,
+		                   .type = NONE,
+		                   .depth = outer->depth + 1 };
 	if (f->origin == 0) { /* else the abstract instance has the names */
 		inner.parameters = g_array_new(FALSE, FALSE, sizeof(struct debug_local));
 		inner.locals = g_array_new(FALSE, FALSE, sizeof(struct debug_local));
@@ -417,35 +426,35 @@ static void read_function(struct reader *r, Dwarf_Die die, const struct facts *f
 	g_array_unref(inner.locals);
 }
 
-static void read_inlined(struct reader *r, Dwarf_Die die, const struct facts *f,
-                         const struct level *outer)
+static void read_inlined(struct dwarf_reader *r, Dwarf_Die die, const struct die_facts *f,
+                         const struct die_level *outer)
 {
 	uint32_t scope = outer->scope;
 	if (scope != NONE)
 		scope = reader_add_scope(r, f, function_id(r, f->origin), scope);
-	struct level inner = { .function = function_id(r, f->origin),
-		               .frame = outer->frame,
-		               .frame_base = outer->frame_base,
-		               .scope = scope,
-		               .type = NONE,
-		               .depth = outer->depth + 1 };
+	struct die_level inner = { .function = function_id(r, f->origin),
+		                   .frame = outer->frame,
+		                   .frame_base = outer->frame_base,
+		                   .scope = scope,
+		                   .type = NONE,
+		                   .depth = outer->depth + 1 };
 	walk_children(r, die, &inner);
 }
 
-static void read_namespace(struct reader *r, Dwarf_Die die, const struct facts *f,
-                           const struct level *outer)
+static void read_namespace(struct dwarf_reader *r, Dwarf_Die die, const struct die_facts *f,
+                           const struct die_level *outer)
 {
-	struct level inner = { .function = NONE,
-		               .frame = NONE,
-		               .scope = NONE,
-		               .type = NONE,
-		               .depth = outer->depth + 1 };
+	struct die_level inner = { .function = NONE,
+		                   .frame = NONE,
+		                   .scope = NONE,
+		                   .type = NONE,
+		                   .depth = outer->depth + 1 };
 	walk_named(r, die, f->name, &inner);
 }
 
-static void read_die(struct reader *r, Dwarf_Die die, struct level *level)
+static void read_die(struct dwarf_reader *r, Dwarf_Die die, struct die_level *level)
 {
-	struct facts f;
+	struct die_facts f;
 	if (reader_facts(r, die, &f) && !read_type(r, die, &f, level)) {
 		switch (f.tag) {
 		case DW_TAG_member:
@@ -469,7 +478,7 @@ static void read_die(struct reader *r, Dwarf_Die die, struct level *level)
 			read_namespace(r, die, &f, level);
 			break;
 		case DW_TAG_lexical_block: {
-			struct level inner = *level;
+			struct die_level inner = *level;
 			inner.depth++;
 			walk_children(r, die, &inner);
 			break;
@@ -481,7 +490,7 @@ static void read_die(struct reader *r, Dwarf_Die die, struct level *level)
 	reader_release_facts(r, &f);
 }
 
-static void walk_children(struct reader *r, Dwarf_Die die, struct level *level)
+static void walk_children(struct dwarf_reader *r, Dwarf_Die die, struct die_level *level)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Die child, next;
@@ -514,8 +523,8 @@ static bool is_qualified_language(uint64_t language)
 	}
 }
 
-/* A string of the unit's own entry; "" when it has none. */
-static const char *unit_text(struct reader *r, Dwarf_Half name)
+/* A string attribute of the unit's DIE; "" when absent. */
+static const char *unit_text(struct dwarf_reader *r, Dwarf_Half name)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Attribute attribute;
@@ -529,11 +538,11 @@ static const char *unit_text(struct reader *r, Dwarf_Half name)
 	return text;
 }
 
-static void read_unit(struct reader *r)
+static void read_unit(struct dwarf_reader *r)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Unsigned language;
-	struct facts f;
+	struct die_facts f;
 	r->directory = unit_text(r, DW_AT_comp_dir);
 	r->clang = strstr(unit_text(r, DW_AT_producer), "clang") != NULL;
 	r->qualified = reader_fine(r, dwarf_srclang(r->unit, &language, &error), &error) &&
@@ -544,14 +553,15 @@ static void read_unit(struct reader *r)
 	reader_files(r);
 	reader_lines(r);
 	g_string_truncate(r->prefix, 0);
-	struct level top = { .function = NONE, .frame = NONE, .scope = NONE, .type = NONE };
+	struct die_level top = { .function = NONE, .frame = NONE, .scope = NONE, .type = NONE };
 	walk_children(r, r->unit, &top);
 	g_free(r->file_map);
 	r->file_map = NULL;
 }
 
-/* The type that a type unit is for is known by its signature from here on. */
-static void note_signature(struct reader *r, const Dwarf_Sig8 *signature, uint64_t type_offset)
+/* Map the signature of a type unit to its type. */
+static void note_signature(struct dwarf_reader *r, const Dwarf_Sig8 *signature,
+                           uint64_t type_offset)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Off unit, length;
@@ -560,7 +570,7 @@ static void note_signature(struct reader *r, const Dwarf_Sig8 *signature, uint64
 		       type_id(r, reader_signature(signature)));
 }
 
-static void read_units(struct reader *r)
+static void read_units(struct dwarf_reader *r)
 {
 	Dwarf_Error error = NULL;
 	for (;;) {
@@ -588,7 +598,7 @@ static void read_units(struct reader *r)
 	}
 }
 
-/* Names, types and flags that a definition leaves to its declaration or abstract origin. */
+/* Complete definitions from their declaration or abstract origin. */
 static void resolve_functions(struct debuginfo *d)
 {
 	for (guint i = 0; i < d->functions->len; i++) {
@@ -614,16 +624,16 @@ static void resolve_functions(struct debuginfo *d)
 	}
 }
 
-static void resolve_variables(struct reader *r)
+static void resolve_variables(struct dwarf_reader *r)
 {
 	for (guint i = 0; i < r->pending->len; i++) {
-		const struct pending *p = AT(r->pending, struct pending, i);
+		const struct pending_name *p = AT(r->pending, struct pending_name, i);
 		struct debug_variable *v =
 		        AT(r->d->variables, struct debug_variable, p->variable);
 		uint32_t origin = id_at(r->named_ids, p->origin);
 		if (origin == NONE)
 			continue;
-		const struct named *named = AT(r->named, struct named, origin);
+		const struct named_die *named = AT(r->named, struct named_die, origin);
 		if (v->name[0] == '\0')
 			v->name = named->name;
 		if (v->type == NONE)
@@ -636,15 +646,15 @@ static void resolve_variables(struct reader *r)
 	}
 }
 
-static void resolve_slots(struct reader *r)
+static void resolve_slots(struct dwarf_reader *r)
 {
 	for (guint i = 0; i < r->pending_slots->len; i++) {
-		const struct pending *p = AT(r->pending_slots, struct pending, i);
+		const struct pending_name *p = AT(r->pending_slots, struct pending_name, i);
 		struct frame_slot *slot = AT(r->d->slots, struct frame_slot, p->variable);
 		uint32_t origin = id_at(r->named_ids, p->origin);
 		if (origin == NONE)
 			continue;
-		const struct named *named = AT(r->named, struct named, origin);
+		const struct named_die *named = AT(r->named, struct named_die, origin);
 		if (slot->name[0] == '\0')
 			slot->name = named->name;
 		if (slot->type == NONE)
@@ -652,7 +662,7 @@ static void resolve_slots(struct reader *r)
 	}
 }
 
-/* The one place that opens: the reserved parameters of this version are gone in later ones. */
+/* The reserved parameters of this version are gone in later ones: this is the only call. */
 static int open_dwarf(struct debuginfo *d, Dwarf_Debug *dbg, char *real, unsigned room,
                       Dwarf_Error *error)
 {
@@ -663,7 +673,7 @@ static int open_dwarf(struct debuginfo *d, Dwarf_Debug *dbg, char *real, unsigne
 
 void debuginfo_read_dwarf(struct debuginfo *d)
 {
-	struct reader r = { .d = d };
+	struct dwarf_reader r = { .d = d };
 	Dwarf_Error error = NULL;
 	char real[4096] = "";
 	int result = open_dwarf(d, &r.dbg, real, sizeof real, &error);
@@ -677,9 +687,9 @@ void debuginfo_read_dwarf(struct debuginfo *d)
 	r.function_ids = g_hash_table_new(NULL, NULL);
 	r.named_ids = g_hash_table_new(NULL, NULL);
 	r.file_ids = g_hash_table_new(g_str_hash, g_str_equal);
-	r.named = g_array_new(FALSE, FALSE, sizeof(struct named));
-	r.pending = g_array_new(FALSE, FALSE, sizeof(struct pending));
-	r.pending_slots = g_array_new(FALSE, FALSE, sizeof(struct pending));
+	r.named = g_array_new(FALSE, FALSE, sizeof(struct named_die));
+	r.pending = g_array_new(FALSE, FALSE, sizeof(struct pending_name));
+	r.pending_slots = g_array_new(FALSE, FALSE, sizeof(struct pending_name));
 	r.prefix = g_string_new(NULL);
 	Dwarf_Cie *cies = NULL;
 	Dwarf_Signed cie_count = 0, fde_count = 0;

@@ -1,15 +1,15 @@
 /*
- * dwarf_facts.c - the attributes of one DIE: forms, places, references and frame bases as
- * libdwarf gives them, made into struct facts.  Knows nothing of how DIEs nest.
+ * dwarf_facts.c - reads the attributes of one DIE into struct die_facts: forms, locations,
+ * references, frame bases.
  */
 #include "debuginfo/dwarf_reader.h"
 
 #include <stddef.h>
 #include <string.h>
 
-/* --- libdwarf's manners ------------------------------------------------------------- */
+/* --- libdwarf's conventions ------------------------------------------------------------ */
 
-bool reader_fine(struct reader *r, int result, Dwarf_Error *error)
+bool reader_fine(struct dwarf_reader *r, int result, Dwarf_Error *error)
 {
 	if (result == DW_DLV_ERROR && *error != NULL) {
 		dwarf_dealloc_error(r->dbg, *error);
@@ -18,7 +18,7 @@ bool reader_fine(struct reader *r, int result, Dwarf_Error *error)
 	return result == DW_DLV_OK;
 }
 
-void reader_damaged(struct reader *r, const char *where, Dwarf_Error *error)
+void reader_damaged(struct dwarf_reader *r, const char *where, Dwarf_Error *error)
 {
 	if (r->d->damage == NULL)
 		r->d->damage = g_strdup_printf(
@@ -28,7 +28,7 @@ void reader_damaged(struct reader *r, const char *where, Dwarf_Error *error)
 	*error = NULL;
 }
 
-bool reader_number(struct reader *r, Dwarf_Attribute attribute, uint64_t *value)
+bool reader_number(struct dwarf_reader *r, Dwarf_Attribute attribute, uint64_t *value)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Unsigned u;
@@ -51,7 +51,7 @@ uint64_t reader_signature(const Dwarf_Sig8 *signature)
 	return key | UINT64_C(1) << 63;
 }
 
-static uint64_t signed_type(struct reader *r, Dwarf_Attribute attribute)
+static uint64_t signed_type(struct dwarf_reader *r, Dwarf_Attribute attribute)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Sig8 signature;
@@ -60,7 +60,7 @@ static uint64_t signed_type(struct reader *r, Dwarf_Attribute attribute)
 	               : 0;
 }
 
-uint64_t reader_reference(struct reader *r, Dwarf_Attribute attribute)
+uint64_t reader_reference(struct dwarf_reader *r, Dwarf_Attribute attribute)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Off offset;
@@ -72,14 +72,14 @@ uint64_t reader_reference(struct reader *r, Dwarf_Attribute attribute)
 	                                                                                : 0;
 }
 
-static bool flag(struct reader *r, Dwarf_Attribute attribute)
+static bool read_flag(struct dwarf_reader *r, Dwarf_Attribute attribute)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Bool value;
 	return reader_fine(r, dwarf_formflag(attribute, &value, &error), &error) && value;
 }
 
-static uint64_t leb(const uint8_t **at, const uint8_t *end)
+static uint64_t read_leb(const uint8_t **at, const uint8_t *end)
 {
 	uint64_t value = 0;
 	for (unsigned shift = 0; *at < end; shift += 7) {
@@ -92,18 +92,18 @@ static uint64_t leb(const uint8_t **at, const uint8_t *end)
 	return value;
 }
 
-static int64_t signed_leb(const uint8_t **at, const uint8_t *end)
+static int64_t read_signed_leb(const uint8_t **at, const uint8_t *end)
 {
 	const uint8_t *begin = *at;
-	int64_t value = (int64_t)leb(at, end);
+	int64_t value = (int64_t)read_leb(at, end);
 	unsigned bits = (unsigned)(*at - begin) * 7;
 	if (bits > 0 && bits < 64 && (*at)[-1] & 0x40)
 		value -= INT64_C(1) << bits;
 	return value;
 }
 
-static bool expression(struct reader *r, Dwarf_Attribute attribute, const uint8_t **at,
-                       const uint8_t **end)
+static bool read_expression(struct dwarf_reader *r, Dwarf_Attribute attribute,
+                            const uint8_t **at, const uint8_t **end)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Unsigned length;
@@ -121,14 +121,14 @@ static bool expression(struct reader *r, Dwarf_Attribute attribute, const uint8_
 	return true;
 }
 
-/* A static address or a fixed place in the frame, and nothing more (no register, no stack
- * value, no thread-local). */
-static enum place_kind fixed_place(struct reader *r, Dwarf_Die die, Dwarf_Attribute attribute,
-                                   uint64_t *address)
+/* A location that is a static address or a fixed place in the frame; others (register, stack
+ * value, thread-local) are PLACE_OTHER. */
+static enum place_kind fixed_place(struct dwarf_reader *r, Dwarf_Die die,
+                                   Dwarf_Attribute attribute, uint64_t *address)
 {
 	Dwarf_Error error = NULL;
 	const uint8_t *at, *end;
-	if (!expression(r, attribute, &at, &end))
+	if (!read_expression(r, attribute, &at, &end))
 		return PLACE_OTHER;
 	if (at == end)
 		return PLACE_NONE;
@@ -138,32 +138,31 @@ static enum place_kind fixed_place(struct reader *r, Dwarf_Die die, Dwarf_Attrib
 		at += 8;
 	} else if (op == DW_OP_addrx || op == DW_OP_GNU_addr_index) {
 		Dwarf_Addr value;
-		uint64_t index = leb(&at, end);
+		uint64_t index = read_leb(&at, end);
 		if (!reader_fine(r, dwarf_debug_addr_index_to_addr(die, index, &value, &error),
 		                 &error))
 			return PLACE_OTHER;
 		*address = value;
 	} else if (op == DW_OP_fbreg) {
-		*address = (uint64_t)signed_leb(&at, end);
+		*address = (uint64_t)read_signed_leb(&at, end);
 		return at == end ? PLACE_FRAME : PLACE_OTHER;
 	} else
 		return PLACE_OTHER;
 	if (at < end && *at == DW_OP_plus_uconst) {
 		at++;
-		*address += leb(&at, end);
+		*address += read_leb(&at, end);
 	}
 	return at == end ? PLACE_ADDRESS : PLACE_OTHER;
 }
 
-/*
- * The CFA itself (gcc), %rbp of a frame that has it (clang -O0), or %rsp (clang -O1), whose
- * distance from the CFA read_function finds out.
- */
-static void read_frame_base(struct reader *r, Dwarf_Attribute attribute, struct facts *f)
+/* The frame base: the CFA (gcc), %rbp (clang -O0), or %rsp (clang -O1), whose distance from the
+ * CFA read_function computes. */
+static void read_frame_base(struct dwarf_reader *r, Dwarf_Attribute attribute,
+                            struct die_facts *f)
 {
 	enum { RBP_BELOW_CFA = 16 };
 	const uint8_t *at, *end;
-	if (!expression(r, attribute, &at, &end) || end - at != 1)
+	if (!read_expression(r, attribute, &at, &end) || end - at != 1)
 		return;
 	f->has_frame_base =
 	        *at == DW_OP_call_frame_cfa || *at == DW_OP_reg6 || *at == DW_OP_reg7;
@@ -171,7 +170,7 @@ static void read_frame_base(struct reader *r, Dwarf_Attribute attribute, struct 
 	f->frame_on_rsp = *at == DW_OP_reg7;
 }
 
-bool reader_frame_depth(struct reader *r, uint64_t low, uint64_t high, int64_t *depth)
+bool reader_frame_depth(struct dwarf_reader *r, uint64_t low, uint64_t high, int64_t *depth)
 {
 	enum { RSP = 7 };
 	Dwarf_Error error = NULL;
@@ -198,7 +197,7 @@ bool reader_frame_depth(struct reader *r, uint64_t low, uint64_t high, int64_t *
 	return true;
 }
 
-static uint64_t member_offset(struct reader *r, Dwarf_Attribute attribute, bool *known)
+static uint64_t member_offset(struct dwarf_reader *r, Dwarf_Attribute attribute, bool *known)
 {
 	uint64_t value = 0;
 	Dwarf_Error error = NULL;
@@ -211,19 +210,19 @@ static uint64_t member_offset(struct reader *r, Dwarf_Attribute attribute, bool 
 		const uint8_t *at = block, *end = at + length;
 		if (length > 1 && *at == DW_OP_plus_uconst) {
 			at++;
-			return leb(&at, end);
+			return read_leb(&at, end);
 		}
 	}
-	*known = false; /* a virtual base: its place is not fixed */
+	*known = false; /* a virtual base has no fixed place */
 	return 0;
 }
 
-/* What is a number, a reference or a flag and goes to a member of the facts as it is. */
+/* Attributes that are copied to a member of struct die_facts unchanged. */
 enum plain { NOT_PLAIN, NUMBER, REFERENCE, FLAG };
-#define TO(member) offsetof(struct facts, member)
+#define TO(member) offsetof(struct die_facts, member)
 static const struct {
 	enum plain kind;
-	size_t to, has; /* its member, and the one that says that it is there (0: none) */
+	size_t to, has; /* offset of the member, and of its presence flag (0: none) */
 } plain_attributes[] = {
 	[DW_AT_type] = { REFERENCE, TO(type), 0 },
 	[DW_AT_specification] = { REFERENCE, TO(specification), 0 },
@@ -243,7 +242,8 @@ static const struct {
 	[DW_AT_artificial] = { FLAG, TO(artificial), 0 },
 };
 
-static bool read_plain(struct reader *r, Dwarf_Attribute a, Dwarf_Half which, struct facts *f)
+static bool read_plain(struct dwarf_reader *r, Dwarf_Attribute a, Dwarf_Half which,
+                       struct die_facts *f)
 {
 	enum plain kind = which < sizeof plain_attributes / sizeof *plain_attributes
 	                          ? plain_attributes[which].kind
@@ -253,7 +253,7 @@ static bool read_plain(struct reader *r, Dwarf_Attribute a, Dwarf_Half which, st
 	char *to = (char *)f + plain_attributes[which].to;
 	bool known = true;
 	if (kind == FLAG)
-		*(bool *)to = flag(r, a);
+		*(bool *)to = read_flag(r, a);
 	else if (kind == REFERENCE)
 		*(uint64_t *)(void *)to = reader_reference(r, a);
 	else
@@ -263,8 +263,8 @@ static bool read_plain(struct reader *r, Dwarf_Attribute a, Dwarf_Half which, st
 	return true;
 }
 
-/* An array's last index, where its length is not said. */
-static void read_upper_bound(struct reader *r, Dwarf_Attribute a, struct facts *f)
+/* The last index of an array without a count. */
+static void read_upper_bound(struct dwarf_reader *r, Dwarf_Attribute a, struct die_facts *f)
 {
 	if (f->has_count || !reader_number(r, a, &f->count) || f->count >= UINT64_MAX / 2)
 		return;
@@ -272,8 +272,8 @@ static void read_upper_bound(struct reader *r, Dwarf_Attribute a, struct facts *
 	f->count++;
 }
 
-static void read_attribute(struct reader *r, Dwarf_Die die, Dwarf_Attribute a, Dwarf_Half which,
-                           struct facts *f)
+static void read_attribute(struct dwarf_reader *r, Dwarf_Die die, Dwarf_Attribute a,
+                           Dwarf_Half which, struct die_facts *f)
 {
 	Dwarf_Error error = NULL;
 	char *text;
@@ -316,7 +316,7 @@ static void read_attribute(struct reader *r, Dwarf_Die die, Dwarf_Attribute a, D
 	}
 }
 
-bool reader_facts(struct reader *r, Dwarf_Die die, struct facts *f)
+bool reader_facts(struct dwarf_reader *r, Dwarf_Die die, struct die_facts *f)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Attribute *list;
@@ -349,7 +349,7 @@ bool reader_facts(struct reader *r, Dwarf_Die die, struct facts *f)
 	return true;
 }
 
-void reader_release_facts(struct reader *r, struct facts *f)
+void reader_release_facts(struct dwarf_reader *r, struct die_facts *f)
 {
 	if (f->ranges != NULL)
 		dwarf_dealloc(r->dbg, f->ranges, DW_DLA_ATTR);

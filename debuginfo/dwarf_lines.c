@@ -1,6 +1,6 @@
 /*
- * dwarf_lines.c - where code comes from: a unit's files and line table, and the ranges of
- * code of its functions and inlined bodies.
+ * dwarf_lines.c - a unit's files and line table, and the code ranges of functions and inlined
+ * bodies.
  */
 #include "debuginfo/dwarf_reader.h"
 
@@ -8,7 +8,7 @@
 
 /* --- files and lines ---------------------------------------------------------------- */
 
-static uint32_t file_id(struct reader *r, const char *path)
+static uint32_t file_id(struct dwarf_reader *r, const char *path)
 {
 	uint32_t id = GPOINTER_TO_UINT(g_hash_table_lookup(r->file_ids, path)) - 1;
 	if (id != NONE)
@@ -26,7 +26,7 @@ static uint32_t file_id(struct reader *r, const char *path)
 	return id;
 }
 
-void reader_files(struct reader *r)
+void reader_files(struct dwarf_reader *r)
 {
 	Dwarf_Error error = NULL;
 	char **names;
@@ -35,7 +35,7 @@ void reader_files(struct reader *r)
 	r->file_map_count = 0;
 	if (!reader_fine(r, dwarf_srcfiles(r->unit, &names, &count, &error), &error))
 		return;
-	/* Numbers begin at 1 before DWARF 5, at 0 since. */
+	/* numbered from 1 before DWARF 5, from 0 since */
 	uint32_t first = r->version >= 5 ? 0 : 1;
 	r->file_map_count = (uint32_t)count + first;
 	r->file_map = g_new(uint32_t, r->file_map_count + 1);
@@ -47,19 +47,20 @@ void reader_files(struct reader *r)
 	dwarf_dealloc(r->dbg, names, DW_DLA_LIST);
 }
 
-uint32_t reader_file(const struct reader *r, uint64_t number)
+/* or NONE */
+static uint32_t reader_file(const struct dwarf_reader *r, uint64_t number)
 {
 	return number < r->file_map_count ? r->file_map[number] : NONE;
 }
 
-const char *reader_file_name(const struct reader *r, uint64_t number)
+const char *reader_file_name(const struct dwarf_reader *r, uint64_t number)
 {
 	uint32_t file = reader_file(r, number);
 	return file == NONE ? "" : AT(r->d->files, struct file_name, file)->file;
 }
 
-/* libdwarf builds a path for every row that asks: ask once for each file number. */
-static uint32_t line_file(struct reader *r, Dwarf_Line line, GArray *seen)
+/* libdwarf builds a path at each request: ask once for each file number. */
+static uint32_t line_file(struct dwarf_reader *r, Dwarf_Line line, GArray *seen)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Unsigned n;
@@ -81,7 +82,8 @@ static uint32_t line_file(struct reader *r, Dwarf_Line line, GArray *seen)
 	return *file;
 }
 
-static bool read_row(struct reader *r, Dwarf_Line line, GArray *seen, struct line_row *row)
+static bool read_row(struct dwarf_reader *r, Dwarf_Line line, GArray *seen,
+                     struct line_row *row)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Addr address;
@@ -101,7 +103,7 @@ static bool read_row(struct reader *r, Dwarf_Line line, GArray *seen, struct lin
 	return true;
 }
 
-void reader_lines(struct reader *r)
+void reader_lines(struct dwarf_reader *r)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Unsigned version;
@@ -117,7 +119,7 @@ void reader_lines(struct reader *r)
 	if (reader_fine(r, dwarf_srclines_from_linecontext(context, &lines, &count, &error),
 	                &error)) {
 		GArray *seen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-		bool dropped = false; /* a function that the linker left out: it lies at 0 */
+		bool dropped = false; /* code dropped by the linker has address 0 */
 		bool begins = true;
 		for (Dwarf_Signed i = 0; i < count; i++) {
 			struct line_row row;
@@ -136,7 +138,7 @@ void reader_lines(struct reader *r)
 
 /* --- ranges ------------------------------------------------------------------------- */
 
-static void add_range(struct reader *r, uint32_t scope, uint64_t low, uint64_t high)
+static void add_range(struct dwarf_reader *r, uint32_t scope, uint64_t low, uint64_t high)
 {
 	if (low == 0 || high <= low)
 		return;
@@ -144,7 +146,7 @@ static void add_range(struct reader *r, uint32_t scope, uint64_t low, uint64_t h
 	g_array_append_val(r->d->ranges, range);
 }
 
-static void add_ranges_4(struct reader *r, uint64_t offset, uint32_t scope)
+static void add_ranges_4(struct dwarf_reader *r, uint64_t offset, uint32_t scope)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Ranges *list;
@@ -168,7 +170,7 @@ static void add_ranges_4(struct reader *r, uint64_t offset, uint32_t scope)
 	dwarf_ranges_dealloc(r->dbg, list, count);
 }
 
-static void add_ranges_5(struct reader *r, Dwarf_Attribute attribute, Dwarf_Half form,
+static void add_ranges_5(struct dwarf_reader *r, Dwarf_Attribute attribute, Dwarf_Half form,
                          uint64_t value, uint32_t scope)
 {
 	Dwarf_Error error = NULL;
@@ -196,7 +198,7 @@ static void add_ranges_5(struct reader *r, Dwarf_Attribute attribute, Dwarf_Half
 	dwarf_dealloc_rnglists_head(head);
 }
 
-static void add_ranges(struct reader *r, const struct facts *f, uint32_t scope)
+static void add_ranges(struct dwarf_reader *r, const struct die_facts *f, uint32_t scope)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Half form;
@@ -216,16 +218,16 @@ static void add_ranges(struct reader *r, const struct facts *f, uint32_t scope)
 		add_ranges_4(r, value, scope);
 }
 
-uint32_t reader_add_scope(struct reader *r, const struct facts *f, uint32_t function,
+uint32_t reader_add_scope(struct dwarf_reader *r, const struct die_facts *f, uint32_t function,
                           uint32_t parent)
 {
-	struct scope scope = { .function = function,
-		               .parent = parent,
-		               .call_file = reader_file(r, f->call_file),
-		               .call_line = (uint32_t)f->call_line,
-		               .call_column = (uint32_t)f->call_column };
+	struct code_scope scope = { .function = function,
+		                    .parent = parent,
+		                    .call_file = reader_file(r, f->call_file),
+		                    .call_line = (uint32_t)f->call_line,
+		                    .call_column = (uint32_t)f->call_column };
 	if (parent != NONE)
-		scope.depth = AT(r->d->scopes, struct scope, parent)->depth + 1;
+		scope.depth = AT(r->d->scopes, struct code_scope, parent)->depth + 1;
 	g_array_append_val(r->d->scopes, scope);
 	add_ranges(r, f, r->d->scopes->len - 1);
 	return r->d->scopes->len - 1;

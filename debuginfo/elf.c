@@ -1,6 +1,6 @@
 /*
- * elf.c - what the ELF container says: is this file ours to read, its build-id, its
- * symbols, and which code addresses the module takes.  Through libelf; knows no DWARF.
+ * elf.c - ELF by libelf: checks the file, reads build-id and symbols, and collects code
+ * addresses that are taken.
  */
 #include "debuginfo/private.h"
 
@@ -35,7 +35,7 @@ static const char *machine_name(unsigned machine)
 	return "another machine";
 }
 
-static void hex(char *out, size_t room, const uint8_t *bytes, size_t count)
+static void append_hex(char *out, size_t room, const uint8_t *bytes, size_t count)
 {
 	for (size_t i = 0; i < count && 2 * i + 2 < room; i++)
 		g_snprintf(out + 2 * i, 3, "%02x", bytes[i]);
@@ -49,8 +49,8 @@ static void read_build_id(struct debuginfo *d, Elf_Data *data)
 	       (next = gelf_getnote(data, at, &header, &name, &description)) > 0) {
 		if (header.n_type == NT_GNU_BUILD_ID && header.n_namesz == 4 &&
 		    memcmp((char *)data->d_buf + name, "GNU", 4) == 0)
-			hex(d->build_id, sizeof d->build_id,
-			    (uint8_t *)data->d_buf + description, header.n_descsz);
+			append_hex(d->build_id, sizeof d->build_id,
+			           (uint8_t *)data->d_buf + description, header.n_descsz);
 		at = next;
 	}
 }
@@ -73,13 +73,13 @@ static void read_symbols(struct debuginfo *d, Elf *elf, Elf_Scn *section, GElf_S
 		const char *name = elf_strptr(elf, header->sh_link, sym.st_name);
 		if (to == NULL || name == NULL || name[0] == '\0')
 			continue;
-		struct symbol s = { sym.st_value, sym.st_size, debuginfo_intern(d, name),
-			            GELF_ST_BIND(sym.st_info) != STB_LOCAL };
+		struct elf_symbol s = { sym.st_value, sym.st_size, debuginfo_intern(d, name),
+			                GELF_ST_BIND(sym.st_info) != STB_LOCAL };
 		g_array_append_val(to, s);
 	}
 }
 
-/* Relative relocations hold addresses that tables of functions take. */
+/* Addends of relative relocations include addresses in tables of functions. */
 static void read_relocations(struct debuginfo *d, Elf_Data *data, size_t entry)
 {
 	if (entry == 0)
@@ -93,11 +93,9 @@ static void read_relocations(struct debuginfo *d, Elf_Data *data, size_t entry)
 	}
 }
 
-/*
- * x86-64: `lea disp32(%rip), reg` is how position-independent code takes the address of a
- * function.  Every offset is tried; that other bytes look so and hit exactly the start of
- * a function does not happen in practice (and costs no more than an inferred unit).
- */
+/* x86-64: position-independent code takes the address of a function by `lea disp32(%rip), reg`.
+ * Every offset is tried: other bytes rarely look so and hit the start of a function, and the
+ * only cost is an inferred unit too many. */
 static void scan_code(struct debuginfo *d, const Elf_Data *data, uint64_t base)
 {
 	if (OUR_MACHINE != EM_X86_64)

@@ -1,11 +1,9 @@
 /*
- * guard.c - a module is read in a child process: libdwarf and libelf have faults that damaged
- * files reach (libdwarf 20210528 frees twice on damaged range lists), and a fault in somebody
- * else's binary must not end this program.
+ * guard.c - reads a module in a child process: libdwarf and libelf crash on some damaged files
+ * (libdwarf 20210528 frees damaged range lists twice), which must not end this program.
  *
- * The child reads into its copy of struct debuginfo and writes the arrays into a file in
- * memory, with offsets into one table in the place of pointers to strings; this process takes
- * them over.  A child that dies is tried again without the DWARF; the symbols may do.
+ * The child writes the arrays of its struct debuginfo into a memory file, with pointers to
+ * strings replaced by offsets. If it dies, a second child reads without DWARF, for the symbols.
  */
 #include "debuginfo/private.h"
 
@@ -23,13 +21,14 @@
 #include <unistd.h>
 
 enum {
-	PROCESSOR_SECONDS = 1200, /* of the child: larger programs take a minute */
-	IDLE_SECONDS = 60,        /* without any progress of the child */
+	PROCESSOR_SECONDS =
+	        1200,      /* bound of the child's CPU time; large programs take a minute */
+	IDLE_SECONDS = 60, /* bound without progress of the child */
 };
 
-/* An array of struct debuginfo: where it is, its elements, and the strings in one of them
- * (offset + 1; 0: no more). */
-struct form {
+/* An array of struct debuginfo: its member, its element size, and the strings in an element
+ * (offset + 1; 0: end). */
+struct array_form {
 	size_t member, element, strings[2];
 };
 #define FORM(member, type, ...) \
@@ -40,11 +39,11 @@ struct form {
 		} \
 	}
 #define STRING(type, member) offsetof(type, member) + 1
-static const struct form forms[] = {
+static const struct array_form forms[] = {
 	FORM(files, struct file_name, STRING(struct file_name, file),
 	     STRING(struct file_name, path)),
 	FORM(lines, struct line_row, 0),
-	FORM(scopes, struct scope, 0),
+	FORM(scopes, struct code_scope, 0),
 	FORM(ranges, struct scope_range, 0),
 	FORM(functions, struct function_record, STRING(struct function_record, public.name),
 	     STRING(struct function_record, public.file)),
@@ -54,18 +53,18 @@ static const struct form forms[] = {
 	FORM(members, struct debug_member, STRING(struct debug_member, name)),
 	FORM(variables, struct debug_variable, STRING(struct debug_variable, name),
 	     STRING(struct debug_variable, file)),
-	FORM(code_symbols, struct symbol, STRING(struct symbol, name)),
-	FORM(data_symbols, struct symbol, STRING(struct symbol, name)),
+	FORM(code_symbols, struct elf_symbol, STRING(struct elf_symbol, name)),
+	FORM(data_symbols, struct elf_symbol, STRING(struct elf_symbol, name)),
 	FORM(taken, uint64_t, 0),
 };
 
-static GArray *array_of(const struct debuginfo *d, const struct form *form)
+static GArray *array_of(const struct debuginfo *d, const struct array_form *form)
 {
 	return *(GArray *const *)(const void *)((const char *)d + form->member);
 }
 
-/* What the child says; the arrays follow, then the strings. */
-struct message {
+/* Header of the child's output, followed by the arrays and the strings. */
+struct child_message {
 	bool good, has_dwarf, damaged;
 	char build_id[sizeof(((struct debuginfo *)NULL)->build_id)];
 	char damage[512];
@@ -73,14 +72,15 @@ struct message {
 	uint64_t counts[G_N_ELEMENTS(forms)], string_bytes;
 };
 
-/* ---- the child ---- */
+/* -- the child
+ * ------------------------------------------------------------------------------ */
 
-struct strings {
-	GHashTable *places; /* the string -> its place in `bytes`, + 1 */
+struct string_table {
+	GHashTable *places; /* string -> offset in `bytes` + 1 */
 	GByteArray *bytes;
 };
 
-static uintptr_t place_of(struct strings *s, const char *text)
+static uintptr_t place_of(struct string_table *s, const char *text)
 {
 	uintptr_t place;
 
@@ -95,7 +95,7 @@ static uintptr_t place_of(struct strings *s, const char *text)
 	return place;
 }
 
-static void strings_to_places(const struct debuginfo *d, struct strings *s)
+static void strings_to_places(const struct debuginfo *d, struct string_table *s)
 {
 	for (size_t f = 0; f < G_N_ELEMENTS(forms); f++) {
 		GArray *array = array_of(d, &forms[f]);
@@ -115,10 +115,17 @@ static void strings_to_places(const struct debuginfo *d, struct strings *s)
 	}
 }
 
-static bool send(const struct debuginfo *d, struct message *m, FILE *out)
+/* An empty array may have no address. */
+static void child_write(const void *elements, size_t size, size_t count, FILE *out)
 {
-	struct strings s = { g_hash_table_new(g_direct_hash, g_direct_equal),
-		             g_byte_array_new() };
+	if (count > 0)
+		fwrite(elements, size, count, out);
+}
+
+static bool child_send(const struct debuginfo *d, struct child_message *m, FILE *out)
+{
+	struct string_table s = { g_hash_table_new(g_direct_hash, g_direct_equal),
+		                  g_byte_array_new() };
 
 	strings_to_places(d, &s);
 	for (size_t f = 0; f < G_N_ELEMENTS(forms); f++)
@@ -128,17 +135,17 @@ static bool send(const struct debuginfo *d, struct message *m, FILE *out)
 	memcpy(m->build_id, d->build_id, sizeof m->build_id);
 	m->damaged = d->damage != NULL;
 	g_strlcpy(m->damage, d->damage ? d->damage : "", sizeof m->damage);
-	fwrite(m, sizeof *m, 1, out);
+	child_write(m, sizeof *m, 1, out);
 	for (size_t f = 0; f < G_N_ELEMENTS(forms); f++) {
 		GArray *array = array_of(d, &forms[f]);
-		fwrite(array->data, forms[f].element, array->len, out);
+		child_write(array->data, forms[f].element, array->len, out);
 	}
-	fwrite(s.bytes->data, 1, s.bytes->len, out);
+	child_write(s.bytes->data, 1, s.bytes->len, out);
 	return fflush(out) == 0 && !ferror(out);
 }
 
-/* The C library says on the terminal why it aborts; that is said in our words. */
-static void be_quiet_and_bounded(void)
+/* The C library prints the reason when it aborts; the parent reports instead. */
+static void child_limit(void)
 {
 	struct rlimit none = { 0, 0 }, cpu = { PROCESSOR_SECONDS, PROCESSOR_SECONDS };
 	static const int faults[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL };
@@ -153,20 +160,21 @@ static void be_quiet_and_bounded(void)
 		signal(faults[i], SIG_DFL);
 }
 
-static _Noreturn void child(struct debuginfo *d, bool dwarf, int fd)
+static _Noreturn void child_main(struct debuginfo *d, bool dwarf, int fd)
 {
-	struct message m = { .good = false };
+	struct child_message m = { .good = false };
 	FILE *out;
 
-	be_quiet_and_bounded();
+	child_limit();
 	m.good = debuginfo_read_here(d, dwarf, &m.error);
 	out = fdopen(fd, "wb");
-	_exit(out && send(d, &m, out) ? 0 : 1);
+	_exit(out && child_send(d, &m, out) ? 0 : 1);
 }
 
-/* ---- this process ---- */
+/* -- the parent
+ * ----------------------------------------------------------------------------- */
 
-/* Seconds of the processor that a process has used; negative when that cannot be told. */
+/* CPU seconds used by a process; negative: unknown. */
 static double processor_time(pid_t pid)
 {
 	struct timespec used;
@@ -177,9 +185,9 @@ static double processor_time(pid_t pid)
 	return (double)used.tv_sec + 1e-9 * (double)used.tv_nsec;
 }
 
-/* Waits for its end.  A child of a process with threads can wait for ever for a lock that
- * another thread held when it was forked: one that uses no time at all is ended. */
-static int wait_for(pid_t pid)
+/* Wait for the child. After a fork in a threaded process it can block on a lock of another
+ * thread: a child that uses no CPU time is killed. */
+static int child_wait(pid_t pid)
 {
 	gint64 since = g_get_monotonic_time();
 	double used = -1;
@@ -224,10 +232,10 @@ static void places_to_strings(struct debuginfo *d)
 	}
 }
 
-/* What the child has written becomes the module's. */
-static void take_over(struct debuginfo *d, const char *bytes)
+/* Take the child's output over. */
+static void child_take_output(struct debuginfo *d, const char *bytes)
 {
-	const struct message *m = (const struct message *)(const void *)bytes;
+	const struct child_message *m = (const struct child_message *)(const void *)bytes;
 
 	bytes += sizeof *m;
 	for (size_t f = 0; f < G_N_ELEMENTS(forms); f++) {
@@ -245,7 +253,7 @@ static void take_over(struct debuginfo *d, const char *bytes)
 		d->damage = g_strdup(m->damage);
 }
 
-/* 1 read, 0 refused (`error` says why), -1 the child died (`how`). */
+/* 1: read; 0: refused, with `error`; -1: the child died, with `how`. */
 static int read_in_child(struct debuginfo *d, bool dwarf, char *how, size_t room,
                          struct error *error)
 {
@@ -255,8 +263,8 @@ static int read_in_child(struct debuginfo *d, bool dwarf, char *how, size_t room
 
 	pid = fd < 0 ? -1 : fork();
 	if (pid == 0)
-		child(d, dwarf, fd);
-	status = pid < 0 ? -1 : wait_for(pid);
+		child_main(d, dwarf, fd);
+	status = pid < 0 ? -1 : child_wait(pid);
 	if (pid < 0)
 		g_snprintf(how, room, "could not be started: %s", g_strerror(errno));
 	else if (status != -1 && WIFSIGNALED(status))
@@ -264,15 +272,17 @@ static int read_in_child(struct debuginfo *d, bool dwarf, char *how, size_t room
 		           strsignal(WTERMSIG(status)));
 	else
 		g_snprintf(how, room, "ended with status %d", WEXITSTATUS(status));
-	if (status == 0 && fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(struct message)) {
+	if (status == 0 && fstat(fd, &st) == 0 &&
+	    st.st_size >= (off_t)sizeof(struct child_message)) {
 		char *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
 		if (bytes != MAP_FAILED) {
-			const struct message *m = (const struct message *)(void *)bytes;
+			const struct child_message *m =
+			        (const struct child_message *)(void *)bytes;
 
 			result = m->good;
 			if (m->good)
-				take_over(d, bytes);
+				child_take_output(d, bytes);
 			else if (error)
 				*error = m->error;
 			munmap(bytes, (size_t)st.st_size);

@@ -1,7 +1,7 @@
 /*
- * index.c - what elf.c and dwarf.c have read is sorted, so that every question is a binary
- * search: lines, symbols, variables and frame slots by address, functions and types by name;
- * nested and overlapping code ranges as segments that each say which scope is innermost.
+ * index.c - sorts the arrays for binary search: lines, symbols, variables and frame slots by
+ * address, functions and types by name. Nested and overlapping code ranges become disjoint
+ * segments with their innermost scope.
  */
 #include "debuginfo/private.h"
 
@@ -13,12 +13,12 @@ static int by_line(const void *a, const void *b)
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
 	bool x_ends = x->file == NONE, y_ends = y->file == NONE;
-	if (x_ends != y_ends) /* a sequence that begins where another ends wins */
+	if (x_ends != y_ends) /* the begin of a sequence wins over the end of another */
 		return x_ends ? -1 : 1;
 	return x->order < y->order ? -1 : x->order > y->order;
 }
 
-/* One row an address (the last), and rows of no line take that of the row before. */
+/* Keep the last row of an address; a row without a line takes the one before. */
 static void index_lines(struct debuginfo *d)
 {
 	g_array_sort(d->lines, by_line);
@@ -70,14 +70,14 @@ static int by_range(gconstpointer a, gconstpointer b, gpointer scopes)
 	const struct scope_range *x = a, *y = b;
 	if (x->low != y->low)
 		return x->low < y->low ? -1 : 1;
-	uint32_t dx = AT((GArray *)scopes, struct scope, x->scope)->depth;
-	uint32_t dy = AT((GArray *)scopes, struct scope, y->scope)->depth;
+	uint32_t dx = AT((GArray *)scopes, struct code_scope, x->scope)->depth;
+	uint32_t dy = AT((GArray *)scopes, struct code_scope, y->scope)->depth;
 	if (dx != dy)
 		return dx < dy ? -1 : 1;
 	return x->high > y->high ? -1 : x->high < y->high;
 }
 
-/* The nest of ranges as disjoint segments, each with its innermost scope. */
+/* Flatten nested ranges into disjoint segments with their innermost scope. */
 static void index_scopes(struct debuginfo *d)
 {
 	g_array_sort_with_data(d->ranges, by_range, d->scopes);
@@ -99,7 +99,7 @@ static void index_scopes(struct debuginfo *d)
 
 static int by_symbol(const void *a, const void *b)
 {
-	const struct symbol *x = a, *y = b;
+	const struct elf_symbol *x = a, *y = b;
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
 	return y->global - x->global;
@@ -110,7 +110,7 @@ static int by_variable(const void *a, const void *b)
 	const struct debug_variable *x = a, *y = b;
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
-	/* of several for one address, the one that says most comes first */
+	/* the most informative one first */
 	int known = (y->type != NONE && y->name[0]) - (x->type != NONE && x->name[0]);
 	return known ? known : (y->line != 0) - (x->line != 0);
 }
@@ -139,7 +139,7 @@ static void index_types(struct debuginfo *d)
 			g_hash_table_insert(d->types_by_name, (gpointer)type->public.name,
 			                    GUINT_TO_POINTER(i + 1));
 	}
-	/* What one unit declares another one may define. */
+	/* Complete declarations by definitions in other units. */
 	for (guint i = 0; i < d->types->len; i++) {
 		struct type_record *type = AT(d->types, struct type_record, i);
 		if (!type->declaration)
@@ -148,7 +148,7 @@ static void index_types(struct debuginfo *d)
 		if (whole != NONE)
 			type->public = AT(d->types, struct type_record, whole)->public;
 	}
-	/* Members' sizes, now that all types are known. */
+	/* Sizes of members, now that all types are known. */
 	for (guint i = 0; i < d->members->len; i++) {
 		struct debug_member *m = AT(d->members, struct debug_member, i);
 		if (m->bit_size == 0)

@@ -1,6 +1,5 @@
 /*
- * lookup.c - questions about places: binary searches in the sorted arrays of index.c.  Knows
- * neither libdwarf nor libelf; types are types.c.
+ * lookup.c - queries by address: binary searches in the arrays of index.c.
  */
 #include "debuginfo/private.h"
 
@@ -8,7 +7,7 @@
 
 /* --- code --------------------------------------------------------------------------- */
 
-/* The last element whose leading uint64_t is not above `key`, or NULL. */
+/* The last element whose leading uint64_t is at most `key`, or NULL. */
 static const void *last_not_above(const GArray *array, size_t size, uint64_t key)
 {
 	size_t low = 0, high = array->len;
@@ -24,12 +23,12 @@ static const void *last_not_above(const GArray *array, size_t size, uint64_t key
 	return low ? array->data + (low - 1) * size : NULL;
 }
 
-static const struct symbol *symbol_at(const GArray *symbols, uint64_t address)
+static const struct elf_symbol *symbol_at(const GArray *symbols, uint64_t address)
 {
-	const struct symbol *s = last_not_above(symbols, sizeof *s, address);
+	const struct elf_symbol *s = last_not_above(symbols, sizeof *s, address);
 	if (s == NULL)
 		return NULL;
-	const struct symbol *first = (const struct symbol *)symbols->data;
+	const struct elf_symbol *first = (const struct elf_symbol *)symbols->data;
 	while (s > first && s[-1].address == s->address) /* the first at an address is best */
 		s--;
 	return s->size == 0 || address - s->address < s->size ? s : NULL;
@@ -69,7 +68,7 @@ size_t debuginfo_code(const struct debuginfo *d, uint64_t address, struct debug_
 	size_t count = 0;
 	uint32_t at = segment ? segment->scope : NONE;
 	for (; at != NONE; count++) {
-		const struct scope *scope = AT(d->scopes, struct scope, at);
+		const struct code_scope *scope = AT(d->scopes, struct code_scope, at);
 		if (count < room) {
 			place_file(d, &places[count], file, line, column);
 			place_function(d, &places[count], scope->function, address);
@@ -81,7 +80,7 @@ size_t debuginfo_code(const struct debuginfo *d, uint64_t address, struct debug_
 	}
 	if (count > 0)
 		return count;
-	const struct symbol *symbol = symbol_at(d->code_symbols, address);
+	const struct elf_symbol *symbol = symbol_at(d->code_symbols, address);
 	if (symbol == NULL && file == NONE)
 		return 0;
 	if (room > 0) {
@@ -91,11 +90,6 @@ size_t debuginfo_code(const struct debuginfo *d, uint64_t address, struct debug_
 		places[0].offset = symbol ? address - symbol->address : 0;
 	}
 	return 1;
-}
-
-uint32_t debuginfo_function_count(const struct debuginfo *d)
-{
-	return d->functions->len;
 }
 
 const struct debug_function *debuginfo_function(const struct debuginfo *d, uint32_t function)
@@ -109,8 +103,8 @@ uint32_t debuginfo_function_named(const struct debuginfo *d, const char *name)
 	return GPOINTER_TO_UINT(g_hash_table_lookup(d->functions_by_name, name)) - 1;
 }
 
-/* 1: may hold an address, in an integer register; 0: it is passed there and holds none; -1: not
- * there; -2: not known. */
+/* 1: may hold an address, in an integer register; 0: in an integer register, no address; -1: in
+ * another register; -2: unknown. */
 static int as_pointer(const struct debuginfo *d, uint32_t type)
 {
 	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
@@ -155,7 +149,7 @@ bool debuginfo_declared_pointers(const struct debuginfo *d, const char *name, un
 	return false;
 }
 
-/* f.constprop.0, f.isra.0: a copy of f for some of its callers. */
+/* f.constprop.0, f.isra.0: a specialised copy of f. */
 static bool specialised(const char *symbol)
 {
 	return strchr(symbol, '.') != NULL && strstr(symbol, ".cold") == NULL;
@@ -173,7 +167,7 @@ struct debug_entries debuginfo_entries(const struct debuginfo *d, const char *na
 {
 	struct debug_entries e = { 0 };
 	for (guint i = 0; i < d->code_symbols->len; i++) {
-		const struct symbol *s = AT(d->code_symbols, struct symbol, i);
+		const struct elf_symbol *s = AT(d->code_symbols, struct elf_symbol, i);
 		if (strcmp(s->name, name) == 0)
 			count_entry(&e, s->address);
 	}
@@ -183,14 +177,14 @@ struct debug_entries debuginfo_entries(const struct debuginfo *d, const char *na
 		if (strcmp(f->name, name) != 0)
 			continue;
 		e.rewritten |= f->clang && !f->external;
-		const struct symbol *s = f->low ? symbol_at(d->code_symbols, f->low) : NULL;
+		const struct elf_symbol *s = f->low ? symbol_at(d->code_symbols, f->low) : NULL;
 		if (s != NULL && specialised(s->name))
 			e.special = s->name;
 		else if (f->low != 0)
 			count_entry(&e, f->low);
 	}
 	for (guint i = 0; i < d->scopes->len; i++) {
-		const struct scope *s = AT(d->scopes, struct scope, i);
+		const struct code_scope *s = AT(d->scopes, struct code_scope, i);
 		const struct debug_function *f = debuginfo_function(d, s->function);
 		e.inlined += s->parent != NONE && strcmp(f->name, name) == 0;
 	}
@@ -231,7 +225,7 @@ bool debuginfo_data_name(const struct debuginfo *d, uint64_t address, uint64_t s
 		debuginfo_part(d, v->type, address - v->address, size, name);
 		return true;
 	}
-	const struct symbol *symbol = symbol_at(d->data_symbols, address);
+	const struct elf_symbol *symbol = symbol_at(d->data_symbols, address);
 	if (symbol == NULL)
 		return false;
 	g_string_append(name, symbol->name);
@@ -242,14 +236,14 @@ bool debuginfo_data_name(const struct debuginfo *d, uint64_t address, uint64_t s
 
 /* --- frames ------------------------------------------------------------------------- */
 
-/* The function in whose frame the code at `address` runs: the outermost of the nest. */
+/* The function whose frame is in use at `address`: the outermost scope. */
 static uint32_t frame_function(const struct debuginfo *d, uint64_t address)
 {
 	const struct scope_segment *segment =
 	        last_not_above(d->segments, sizeof *segment, address);
 	uint32_t function = NONE;
 	for (uint32_t at = segment ? segment->scope : NONE; at != NONE;) {
-		const struct scope *scope = AT(d->scopes, struct scope, at);
+		const struct code_scope *scope = AT(d->scopes, struct code_scope, at);
 		function = scope->function;
 		at = scope->parent;
 	}
@@ -283,7 +277,7 @@ bool debuginfo_frame_name(const struct debuginfo *d, uint64_t address, int64_t o
 		if (slot->name[0] == '\0' ||
 		    offset - slot->offset >= (int64_t)debuginfo_size(d, slot->type))
 			continue;
-		/* one variable has as many slots as bodies were inlined */
+		/* a variable has a slot for each inlined body */
 		if (found != NULL &&
 		    (found->offset != slot->offset || strcmp(found->name, slot->name) != 0))
 			return false;

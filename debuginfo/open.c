@@ -1,6 +1,5 @@
 /*
- * open.c - a module's debug information is opened, once for all who ask in a run (the store),
- * and given back.
+ * open.c - opens and closes debug information, and caches it (struct debug_store).
  */
 #include "debuginfo/private.h"
 
@@ -18,7 +17,7 @@ static struct debuginfo *debuginfo_new(const char *path)
 	d->strings = g_string_chunk_new(1 << 16);
 	d->files = g_array_new(FALSE, FALSE, sizeof(struct file_name));
 	d->lines = g_array_new(FALSE, FALSE, sizeof(struct line_row));
-	d->scopes = g_array_new(FALSE, FALSE, sizeof(struct scope));
+	d->scopes = g_array_new(FALSE, FALSE, sizeof(struct code_scope));
 	d->ranges = g_array_new(FALSE, FALSE, sizeof(struct scope_range));
 	d->segments = g_array_new(FALSE, FALSE, sizeof(struct scope_segment));
 	d->functions = g_array_new(FALSE, FALSE, sizeof(struct function_record));
@@ -27,8 +26,8 @@ static struct debuginfo *debuginfo_new(const char *path)
 	d->types = g_array_new(FALSE, FALSE, sizeof(struct type_record));
 	d->members = g_array_new(FALSE, FALSE, sizeof(struct debug_member));
 	d->variables = g_array_new(FALSE, FALSE, sizeof(struct debug_variable));
-	d->code_symbols = g_array_new(FALSE, FALSE, sizeof(struct symbol));
-	d->data_symbols = g_array_new(FALSE, FALSE, sizeof(struct symbol));
+	d->code_symbols = g_array_new(FALSE, FALSE, sizeof(struct elf_symbol));
+	d->data_symbols = g_array_new(FALSE, FALSE, sizeof(struct elf_symbol));
 	d->taken = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	d->types_by_name = g_hash_table_new(g_str_hash, g_str_equal);
 	d->functions_by_name = g_hash_table_new(g_str_hash, g_str_equal);

@@ -1,7 +1,6 @@
 /*
- * private.h - the arrays behind struct debuginfo, for the files of this folder alone:
- * elf.c fills symbols, dwarf.c the rest, index.c sorts, lookup.c and types.c
- * answer.
+ * private.h - the arrays of struct debuginfo, private to this folder: elf.c fills in symbols,
+ * dwarf.c the rest, index.c sorts, lookup.c and types.c query.
  */
 #ifndef HEDDLE_DEBUGINFO_PRIVATE_H
 #define HEDDLE_DEBUGINFO_PRIVATE_H
@@ -10,18 +9,18 @@
 
 struct line_row {
 	uint64_t address;
-	uint32_t file; /* index of files; NONE ends a sequence */
+	uint32_t file; /* index of files; NONE: end of a sequence */
 	uint32_t line;
 	uint32_t column;
-	uint32_t order; /* as read: of rows at one address the last one counts */
+	uint32_t order; /* order of reading: of rows at one address the last counts */
 };
 
 struct file_name {
 	const char *file, *path;
 };
 
-/* A function's body or an inlined body; nests by `parent`. */
-struct scope {
+/* A function's body or an inlined body. */
+struct code_scope {
 	uint32_t function;
 	uint32_t parent; /* scope, or NONE */
 	uint32_t call_file, call_line, call_column;
@@ -33,7 +32,7 @@ struct scope_range {
 	uint32_t scope;
 };
 
-/* The flattened nest: from `low` on, `scope` is the innermost (NONE: nothing). */
+/* From `low` on, the innermost scope is `scope` (NONE: none). */
 struct scope_segment {
 	uint64_t low;
 	uint32_t scope;
@@ -50,15 +49,15 @@ struct type_record {
 	bool declaration;
 };
 
-/* A local variable's fixed place in its function's frame. */
+/* A local variable's place in its function's frame. */
 struct frame_slot {
 	uint32_t function;
 	uint32_t type;
-	int64_t offset; /* from the CFA; what lies in the frame is below 0 */
+	int64_t offset; /* from the CFA; negative inside the frame */
 	const char *name;
 };
 
-struct symbol {
+struct elf_symbol {
 	uint64_t address, size;
 	const char *name;
 	bool global;
@@ -70,12 +69,12 @@ struct debuginfo {
 	bool has_dwarf;
 	char *damage;
 	GStringChunk *strings;
-	char *read_strings; /* those that were read in a child (guard.c); owned */
+	char *read_strings; /* strings read in a child (guard.c), owned */
 
 	GArray *files;                       /* struct file_name */
 	GArray *lines;                       /* struct line_row, by address */
-	GArray *scopes;                      /* struct scope */
-	GArray *ranges;                      /* struct scope_range; while indexing */
+	GArray *scopes;                      /* struct code_scope */
+	GArray *ranges;                      /* struct scope_range; only before indexing */
 	GArray *segments;                    /* struct scope_segment, by low */
 	GArray *functions;                   /* struct function_record */
 	GArray *locals;                      /* struct debug_local */
@@ -83,29 +82,29 @@ struct debuginfo {
 	GArray *types;                       /* struct type_record */
 	GArray *members;                     /* struct debug_member */
 	GArray *variables;                   /* struct debug_variable, by address */
-	GArray *code_symbols, *data_symbols; /* struct symbol, by address */
+	GArray *code_symbols, *data_symbols; /* struct elf_symbol, by address */
 	GArray *taken; /* uint64_t: addresses taken by relocations and instructions */
 	GHashTable *types_by_name, *functions_by_name; /* name (borrowed) -> id + 1 */
 };
 
 #define AT(array, type, i) (&g_array_index((array), type, (i)))
 
-/* elf.c: checks the file, fills symbols, build-id and taken addresses. */
+/* elf.c: check the file; read symbols, build-id and taken addresses. */
 bool debuginfo_read_elf(struct debuginfo *d, struct error *error);
-/* elf.c: symbols of the separate debug file at `path`, too. */
+/* elf.c: read the symbols of a separate debug file. */
 void debuginfo_read_more_symbols(struct debuginfo *d, const char *path);
-/* dwarf.c: everything from DWARF; a fault ends the reading and is kept in d->damage. */
+/* dwarf.c: read the DWARF; an error ends reading and is kept in d->damage. */
 void debuginfo_read_dwarf(struct debuginfo *d);
-/* index.c: sorts and flattens what was read. */
+/* index.c: sort and flatten. */
 void debuginfo_index(struct debuginfo *d);
 
-/* guard.c: both in a child process, which a fault of their libraries may end: the DWARF is
- * left out then, and d->damage says so. */
+/* guard.c: read ELF and DWARF in a child process; without DWARF, and with d->damage, when that
+ * crashes. */
 bool debuginfo_read_guarded(struct debuginfo *d, struct error *error);
 
-/* open.c: in this process; without the DWARF where `dwarf` is false. */
+/* open.c: read in this process; `dwarf`: with DWARF. */
 bool debuginfo_read_here(struct debuginfo *d, bool dwarf, struct error *error);
-/* open.c: a module that is opened without the guard, so that a fuzzer sees faults of ours. */
+/* open.c: open without the guard, so that a fuzzer sees crashes. */
 struct debuginfo *debuginfo_open_here(const char *path, struct error *error);
 const char *debuginfo_intern(struct debuginfo *d, const char *text);
 

@@ -1,6 +1,6 @@
 /*
- * types.c - questions about types: what one is without its qualifiers, how large, what it
- * points to, how it is spelt, and which member or element lies at an offset.
+ * types.c - queries on types: without qualifiers, size, target of a pointer, name, member or
+ * element at an offset.
  */
 #include "debuginfo/private.h"
 
@@ -45,7 +45,7 @@ static bool is_transparent(enum debug_type_kind kind)
 	return kind >= TYPE_TYPEDEF && kind <= TYPE_ATOMIC;
 }
 
-/* Chains are short; a bound keeps corrupt ones from going round. */
+/* Bound on chains of types, against cycles in corrupt data. */
 #define LONGEST_CHAIN 64
 
 uint32_t debuginfo_strip(const struct debuginfo *d, uint32_t type)
@@ -139,7 +139,7 @@ void debuginfo_type_name(const struct debuginfo *d, uint32_t type, GString *name
 	append_type(d, type, name, 0);
 }
 
-static bool holds(const struct debug_member *m, uint64_t offset, uint64_t size)
+static bool member_holds(const struct debug_member *m, uint64_t offset, uint64_t size)
 {
 	uint64_t length = m->size ? m->size : UINT32_MAX;
 	return m->offset <= offset && offset + size <= m->offset + length;
@@ -154,18 +154,17 @@ static bool fits_exactly(const struct debuginfo *d, const struct debug_member *m
 	return exact;
 }
 
-/* The member (no bit-field) that holds [offset, offset + size); of a union's the first with a
- * part of just that place and size. */
+/* The member (no bit-field) that contains [offset, offset + size); in a union, the first with a
+ * part of exactly that place and size. */
 static const struct debug_member *
 member_at(const struct debuginfo *d, const struct debug_type *t, uint64_t offset, uint64_t size)
 {
 	const struct debug_member *best = NULL;
 	for (uint32_t i = 0; i < t->member_count; i++) {
 		const struct debug_member *m = debuginfo_member(d, t->members + i);
-		if (m->bit_size != 0 || !holds(m, offset, size))
+		if (m->bit_size != 0 || !member_holds(m, offset, size))
 			continue;
-		/* a flexible array holds what no member of known size does; empty bases nothing
-		 */
+		/* a flexible array contains what no sized member does; an empty base nothing */
 		if (best == NULL || (best->size == 0 && m->size != 0))
 			best = m;
 		if (t->kind == TYPE_UNION && fits_exactly(d, m, offset, size))

@@ -1,6 +1,6 @@
 /*
- * check.c - is there a cycle of units in this sequence?  What a witness of the claim "atomic"
- * must show, beside what engine/witness/check.h asks of any.
+ * check.c - the checker's test for the claim "atomic": does the sequence have a cycle of units?
+ * The other tests are in engine/witness.
  */
 #include "engine/atomic/atomic.h"
 
@@ -18,8 +18,8 @@ static bool is_wanted(const struct wanted *w, uint32_t begin)
 	return w->count == 0;
 }
 
-/* Does a cycle of the graph run through the wanted units alone?  Takes away, one by one,
- * units that nothing enters any more. */
+/* Is there a cycle through wanted units only? Removes units without incoming edges until none
+ * is left. */
 static bool has_cycle(const struct conflict_graph *g, const struct wanted *w)
 {
 	guint n = g->units->len, left = 0;

@@ -1,19 +1,18 @@
 /*
- * coverage.c - what an answer about atomicity rests on: which units of work there were, and which
- * functions of the program touch an atomic set and could be no units.  An inlined function is no
- * activation any more; a static one is no unit on what its callees touch alone (an optimising
- * compiler may have changed its parameters, so nobody knows what they pointed to); where a thread
- * begins is none by design.
+ * coverage.c - limits of an answer about atomicity: the units of work, and the functions that
+ * access an atomic set and cannot be units. An inlined function has no activation; a static
+ * function is no unit on what only its callees access (an optimising compiler may have changed
+ * its parameters); start routines of threads are never units.
  */
 #include "engine/atomic/atomic.h"
 
 #include <string.h>
 
-enum { NAMED = 6 }; /* functions that a note names */
+enum { NAMED = 6 }; /* functions that a note lists */
 
 struct entered {
 	uint32_t function;
-	bool marked; /* it and those below are, for a touch of a set */
+	bool marked; /* it and its callers have been marked for an access to a set */
 };
 
 struct coverage {
@@ -48,7 +47,7 @@ static void note_touch(struct coverage *c, const struct event *x)
 	}
 }
 
-static void look(struct coverage *c)
+static void coverage_walk(struct coverage *c)
 {
 	const struct trace *t = c->t;
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -68,7 +67,7 @@ static void look(struct coverage *c)
 	}
 }
 
-/* Of the program itself, not of what it is built on. */
+/* Is it the program's own function, not a library's? */
 static bool is_own(const struct trace *t, uint32_t function)
 {
 	const char *name = trace_string(t, function);
@@ -77,7 +76,7 @@ static bool is_own(const struct trace *t, uint32_t function)
 	       strcmp(name, "main") != 0;
 }
 
-/* Appends "f, g and 3 more" of those that are set; how many these are. */
+/* Append the functions of the set as "f, g and 3 more"; returns their number. */
 static guint append_functions(const struct coverage *c, const bool *set, GString *out)
 {
 	guint count = 0;
@@ -94,7 +93,7 @@ static guint append_functions(const struct coverage *c, const bool *set, GString
 	return count;
 }
 
-/* False when no function is set; else a note "WHY: f, g". */
+/* Note "WHY: f, g"; false when the set is empty. */
 static bool note_functions(const struct coverage *c, const bool *set, const char *why,
                            struct report *r)
 {
@@ -163,7 +162,7 @@ void atomic_coverage(const struct trace *t, const struct atomic_model *m,
 		report_note(report, "units of work: %s (%u activation%s)", names->str, units,
 		            units == 1 ? "" : "s");
 	if (m->closed != NULL) { /* inferred */
-		look(&c);
+		coverage_walk(&c);
 		note_left_out(&c, report);
 	}
 	if (units == 0) {

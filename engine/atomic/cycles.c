@@ -6,56 +6,57 @@
 
 #include <string.h>
 
-struct mark {                       /* of a unit */
-	uint32_t batch;             /* the collection that has it among its units */
-	uint32_t component;         /* NONE: not known yet */
-	uint32_t number, low, next; /* Tarjan's; the next edge to be followed */
-	uint32_t via;               /* the edge by which the search came */
-	uint64_t seen;              /* the search that saw it */
+/* State of a unit in the searches. */
+struct unit_mark {
+	uint32_t batch;             /* last collection that contains the unit */
+	uint32_t component;         /* NONE: not yet known */
+	uint32_t number, low, next; /* Tarjan's; next is the edge to follow */
+	uint32_t via;               /* edge by which the search reached it */
+	uint64_t seen;              /* last search that reached it */
 };
 
-struct edge_code {         /* where a shortest cycle is searched from */
-	uint32_t from, to; /* names, or the places of accesses outside of units */
-	uint32_t outside;  /* a bit for each end that is one */
+/* The code of an edge from which a shortest cycle is searched. */
+struct edge_code {
+	uint32_t from, to; /* names, or locations of accesses outside of units */
+	uint32_t outside;  /* a bit for each end outside of units */
 	uint32_t variable, set;
 };
 
-struct searches { /* made from edges of one code */
+/* Searches from edges of one code. */
+struct code_searches {
 	struct edge_code code;
 	uint32_t count;
-	uint64_t steps; /* edges looked at */
+	uint64_t steps; /* edges visited */
 };
 
-/*
- * A loop repeats its conflicts: after so many edges of one code no new cycle is expected.
- * Neither is it worth while to search a component of a whole trace, which one unit that is
- * open all the time can make, from each of its edges, or to keep all its long cycles.
- */
+/* Bounds. A loop repeats its conflicts, so further edges of one code rarely give a new cycle. A
+ * unit that stays open can make one component of a whole trace: searches from each of its
+ * edges, and all its long cycles, are not worth their time and memory. */
 #define EDGES_OF_ONE_CODE 2000
 #define STEPS_OF_ONE_CODE 2000000
 #define MOST_KEPT         1000000 /* units of all findings */
-#define MOST_COUNTED      8000000 /* units of all cycles that were counted, */
-#define FEW_OF_ONE_CODE   100     /* from where on so many edges of one code are enough */
+#define MOST_COUNTED      8000000 /* units of all counted cycles, ... */
+#define FEW_OF_ONE_CODE   100     /* ... from where on fewer edges of one code are searched */
 
 struct cycles {
 	const struct trace *t;
 	const struct atomic_model *m;
-	const struct conflict_graph *g; /* the one at hand */
-	struct mark *marks;             /* by unit */
+	const struct conflict_graph *g; /* the current one */
+	struct unit_mark *marks;        /* by unit */
 	uint32_t marks_size, batch;
 	uint64_t round;                       /* searches so far */
 	uint32_t numbered, components;        /* Tarjan's counters */
 	GArray *stack, *path, *queue, *words; /* uint32_t */
-	GHashTable *instances; /* cycles already counted: key of their accesses */
-	GHashTable *searched;  /* struct searches */
+	GHashTable *instances;                /* cycles counted so far: key of their accesses */
+	GHashTable *searched;                 /* struct code_searches */
 	uint64_t steps, kept, counted;
 	bool capped; /* repetitions were left out */
-	bool cut;    /* perhaps others, too */
+	bool cut;    /* distinct cycles may be missing */
 	gint64 deadline; /* as in struct graph_options */
-	bool late;       /* it was over */
+	bool late;       /* the deadline has passed */
 	const struct progress *progress;
 	bool cancelled;
-	GHashTable *codes;    /* of all cycles that were collected */
+	GHashTable *codes;    /* of all collected cycles */
 	GHashTable *findings; /* by code (borrowed from codes): struct finding * */
 };
 
@@ -66,7 +67,7 @@ struct cycles {
 
 static void tarjan_enter(struct cycles *s, uint32_t u)
 {
-	struct mark *m = &s->marks[u];
+	struct unit_mark *m = &s->marks[u];
 	m->number = m->low = ++s->numbered;
 	m->next = UNIT(s, u)->out;
 	g_array_append_val(s->stack, u);
@@ -75,7 +76,7 @@ static void tarjan_enter(struct cycles *s, uint32_t u)
 
 static void tarjan_leave(struct cycles *s, uint32_t u)
 {
-	struct mark *m = &s->marks[u];
+	struct unit_mark *m = &s->marks[u];
 	g_array_set_size(s->path, s->path->len - 1);
 	if (s->path->len) {
 		uint32_t up = g_array_index(s->path, uint32_t, s->path->len - 1);
@@ -102,7 +103,7 @@ static void tarjan_from(struct cycles *s, uint32_t root)
 			continue;
 		}
 		const struct conflict *c = CONFLICT(s, s->marks[u].next);
-		const struct mark *to = &s->marks[c->to];
+		const struct unit_mark *to = &s->marks[c->to];
 		s->marks[u].next = c->next;
 		if (to->batch != s->batch)
 			continue;
@@ -113,13 +114,13 @@ static void tarjan_from(struct cycles *s, uint32_t root)
 	}
 }
 
-/* Those of the units at hand, among themselves. */
+/* Strong components of the subgraph of these units. */
 static void find_components(struct cycles *s, const uint32_t *units, uint32_t count)
 {
 	s->batch++;
 	s->numbered = s->components = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		struct mark *m = &s->marks[units[i]];
+		struct unit_mark *m = &s->marks[units[i]];
 		m->batch = s->batch;
 		m->component = NONE;
 		m->number = 0;
@@ -132,13 +133,13 @@ static void find_components(struct cycles *s, const uint32_t *units, uint32_t co
 static bool on_cycle(const struct cycles *s, uint32_t edge)
 {
 	const struct conflict *c = CONFLICT(s, edge);
-	const struct mark *from = &s->marks[c->from], *to = &s->marks[c->to];
+	const struct unit_mark *from = &s->marks[c->from], *to = &s->marks[c->to];
 	return to->batch == s->batch && from->component == to->component;
 }
 
 /* -- one shortest cycle ------------------------------------------------------------------ */
 
-/* Over edges of the set alone (NONE: of all); true when the goal was reached. */
+/* Search over edges of `set` (NONE: all); true when the goal is reached. */
 static bool search_breadth_first(struct cycles *s, uint32_t from, uint32_t goal, uint32_t set)
 {
 	s->round++;
@@ -163,10 +164,8 @@ static bool search_breadth_first(struct cycles *s, uint32_t from, uint32_t goal,
 	return false;
 }
 
-/*
- * The edges of a shortest cycle that begins with `edge`, which is inside a component: of the edge's
- * own set where there is one, however short one over several sets may be.
- */
+/* Edges of a shortest cycle that begins with `edge`, which lies in a component. A cycle of the
+ * edge's own set is preferred to a shorter one of several sets. */
 static void shortest_cycle(struct cycles *s, uint32_t edge, GArray *cycle)
 {
 	const struct conflict *first = CONFLICT(s, edge);
@@ -180,10 +179,8 @@ static void shortest_cycle(struct cycles *s, uint32_t edge, GArray *cycle)
 
 /* -- keys ---------------------------------------------------------------------------------- */
 
-/*
- * A cycle as words, so many for each edge, after their number: the least of its rotations, so
- * that it does not matter where it begins.
- */
+/* A cycle as EDGE_WORDS words for each edge, after their number: the least rotation, so that
+ * the start does not matter. */
 enum { EDGE_WORDS = 4 };
 typedef void edge_words(const struct cycles *s, uint32_t edge, uint32_t *words);
 
@@ -192,7 +189,7 @@ static uint32_t unit_code(const struct cycles *s, const struct unit *u)
 	return u->name == NONE ? s->t->events[u->begin].location : u->name;
 }
 
-/* Its unit (or, outside of units, the place of the access), its variable and its set. */
+/* The unit (or the location of an access outside of units), variable and set. */
 static void code_words(const struct cycles *s, uint32_t edge, uint32_t *words)
 {
 	const struct conflict *c = CONFLICT(s, edge);
@@ -203,7 +200,7 @@ static void code_words(const struct cycles *s, uint32_t edge, uint32_t *words)
 	words[3] = c->set;
 }
 
-/* Its accesses. */
+/* The accesses. */
 static void access_words(const struct cycles *s, uint32_t edge, uint32_t *words)
 {
 	const struct conflict *c = CONFLICT(s, edge);
@@ -225,7 +222,7 @@ static bool rotation_less(const uint32_t *words, guint n, guint a, guint b)
 	return false;
 }
 
-/* The caller frees it. */
+/* Owned by the caller. */
 static uint32_t *cycle_key(struct cycles *s, const GArray *cycle, edge_words *fill)
 {
 	guint n = cycle->len, least = 0;
@@ -263,8 +260,7 @@ static gboolean equal_keys(gconstpointer a, gconstpointer b)
 	return memcmp(a, b, (*x + (size_t)1) * sizeof *x) == 0;
 }
 
-/* -- findings --------------------------------------------------------------------------------
- */
+/* -- findings ----------------------------------------------------------------------------- */
 
 static struct cycle_unit cycle_unit(struct cycles *s, uint32_t unit)
 {
@@ -305,7 +301,7 @@ static void add_edge(struct cycles *s, struct finding *f, const struct conflict 
 	}
 }
 
-/* People read a cycle from the unit that began first. */
+/* Cycles are shown from the unit that began first. */
 static guint first_unit(struct cycles *s, const GArray *cycle)
 {
 	guint first = 0;
@@ -341,9 +337,9 @@ static struct finding *cycle_finding(struct cycles *s, const GArray *cycle)
 	return f;
 }
 
-/* Is the cycle, of the finding's code, an earlier one?  Which one stands for all must not
- * depend on when they are collected. */
-static bool earlier(struct cycles *s, const GArray *cycle, const struct finding *f)
+/* Is the cycle earlier than the finding of the same code? The choice must not depend on the
+ * order of collection. */
+static bool cycle_is_earlier(struct cycles *s, const GArray *cycle, const struct finding *f)
 {
 	guint n = cycle->len, start = first_unit(s, cycle);
 	for (guint i = 0; i < n; i++) {
@@ -371,7 +367,7 @@ static void count_cycle(struct cycles *s, const GArray *cycle)
 		s->kept += cycle->len;
 	}
 	struct finding *f = g_hash_table_lookup(s->findings, code);
-	if (f == NULL || earlier(s, cycle, f)) {
+	if (f == NULL || cycle_is_earlier(s, cycle, f)) {
 		struct finding *first = cycle_finding(s, cycle);
 		first->count = f ? f->count : 0;
 		if (f)
@@ -431,8 +427,7 @@ void cycles_report(struct cycles *s, uint64_t limit, struct report *report)
 	g_ptr_array_free(all, TRUE);
 }
 
-/* -- graphs ---------------------------------------------------------------------------------
- */
+/* -- graphs ------------------------------------------------------------------------------- */
 
 static guint hash_edge_code(gconstpointer key)
 {
@@ -444,18 +439,18 @@ static gboolean equal_edge_code(gconstpointer a, gconstpointer b)
 	return memcmp(a, b, sizeof(struct edge_code)) == 0;
 }
 
-/* What was searched from edges of its code; NULL: enough. */
-static struct searches *worth_searching(struct cycles *s, uint32_t edge)
+/* The searches of the edge's code; NULL: a bound is reached. */
+static struct code_searches *worth_searching(struct cycles *s, uint32_t edge)
 {
 	const struct conflict *c = CONFLICT(s, edge);
 	const struct unit *from = UNIT(s, c->from), *to = UNIT(s, c->to);
-	struct searches new = { .code = { .from = unit_code(s, from),
-		                          .to = unit_code(s, to),
-		                          .outside = (from->name == NONE) +
-		                                     2u * (to->name == NONE),
-		                          .variable = s->t->variables[c->variable].name,
-		                          .set = c->set } };
-	struct searches *old = g_hash_table_lookup(s->searched, &new);
+	struct code_searches new = { .code = { .from = unit_code(s, from),
+		                               .to = unit_code(s, to),
+		                               .outside = (from->name == NONE) +
+		                                          2u * (to->name == NONE),
+		                               .variable = s->t->variables[c->variable].name,
+		                               .set = c->set } };
+	struct code_searches *old = g_hash_table_lookup(s->searched, &new);
 	if (old == NULL) {
 		old = g_memdup2(&new, sizeof new);
 		g_hash_table_add(s->searched, old);
@@ -471,7 +466,7 @@ static struct searches *worth_searching(struct cycles *s, uint32_t edge)
 
 static void search_from(struct cycles *s, uint32_t edge, GArray *cycle)
 {
-	struct searches *of_code = s->late ? NULL : worth_searching(s, edge);
+	struct code_searches *of_code = s->late ? NULL : worth_searching(s, edge);
 	if (of_code == NULL)
 		return;
 	s->late = s->deadline != 0 && effort_microseconds() > s->deadline;
@@ -484,7 +479,8 @@ static void search_from(struct cycles *s, uint32_t edge, GArray *cycle)
 		s->cancelled |= !progress_tick(s->progress, 1, "cycles");
 }
 
-/* NULL stands for all units that are there; the caller frees them. */
+/* Set the graph and find its components. `units` NULL: all units, which are returned (owned by
+ * the caller). */
 static uint32_t *graph_begin(struct cycles *s, const struct conflict_graph *g,
                              const uint32_t *units, uint32_t *count)
 {
@@ -492,7 +488,7 @@ static uint32_t *graph_begin(struct cycles *s, const struct conflict_graph *g,
 	uint32_t *all = NULL;
 	s->g = g;
 	if (n > s->marks_size) {
-		s->marks = g_renew(struct mark, s->marks, 2 * n);
+		s->marks = g_renew(struct unit_mark, s->marks, 2 * n);
 		memset(s->marks + s->marks_size, 0, (2 * n - s->marks_size) * sizeof *s->marks);
 		s->marks_size = 2 * n;
 	}
@@ -507,7 +503,8 @@ static uint32_t *graph_begin(struct cycles *s, const struct conflict_graph *g,
 	return all;
 }
 
-void cycles_collect(struct cycles *s, const struct conflict_graph *g, const uint32_t *units,
+/* Those among these units alone; NULL: all of the graph. */
+static void cycles_collect(struct cycles *s, const struct conflict_graph *g, const uint32_t *units,
                     uint32_t count)
 {
 	uint32_t *all = graph_begin(s, g, units, &count);
@@ -536,7 +533,7 @@ uint32_t *cycles_components(struct cycles *s, const struct conflict_graph *g)
 	return on;
 }
 
-static bool one_set(struct cycles *s, const GArray *cycle)
+static bool is_one_set(struct cycles *s, const GArray *cycle)
 {
 	uint32_t set = CONFLICT(s, g_array_index(cycle, uint32_t, 0))->set;
 	for (guint i = 1; i < cycle->len; i++)
@@ -551,6 +548,12 @@ static bool begins_at(const struct unit *u, const uint32_t *begins, uint32_t cou
 		if (u->begin == begins[i])
 			return true;
 	return false;
+}
+
+/* Was a cycle of this code collected, or its code added? */
+static bool cycles_has_code(const struct cycles *s, const uint32_t *code)
+{
+	return g_hash_table_contains(s->codes, code);
 }
 
 struct finding *cycles_find_new(struct cycles *s, const struct conflict_graph *g,
@@ -569,7 +572,7 @@ struct finding *cycles_find_new(struct cycles *s, const struct conflict_graph *g
 		    !begins_at(UNIT(s, from), begins, begin_count))
 			continue;
 		shortest_cycle(s, e, cycle);
-		guint cost = 2 * cycle->len + !one_set(s, cycle);
+		guint cost = 2 * cycle->len + !is_one_set(s, cycle);
 		uint32_t *now = cost < best ? cycle_key(s, cycle, code_words) : NULL;
 		if (now == NULL || cycles_has_code(s, now) || cycles_has_code(known, now)) {
 			g_free(now);
@@ -585,11 +588,6 @@ struct finding *cycles_find_new(struct cycles *s, const struct conflict_graph *g
 	}
 	g_array_free(cycle, TRUE);
 	return f;
-}
-
-bool cycles_has_code(const struct cycles *s, const uint32_t *code)
-{
-	return g_hash_table_contains(s->codes, code);
 }
 
 void cycles_add_code(struct cycles *s, uint32_t *code)
@@ -635,11 +633,10 @@ void cycles_free(struct cycles *s)
 	g_free(s);
 }
 
-/* -- the whole ------------------------------------------------------------------------------
- */
+/* -- the analysis ------------------------------------------------------------------------- */
 
-static void settle(void *context, const struct conflict_graph *g, const uint32_t *units,
-                   uint32_t count)
+static void collect_component(void *context, const struct conflict_graph *g,
+                              const uint32_t *units, uint32_t count)
 {
 	cycles_collect(context, g, units, count);
 }
@@ -650,9 +647,8 @@ struct cycles *atomic_happened(const struct trace *t, const struct atomic_model 
 {
 	struct cycles *c = cycles_new(t, m);
 	c->progress = progress;
-	if (seconds > 0)
-		c->deadline = effort_microseconds() + (gint64)(seconds * G_USEC_PER_SEC);
-	struct graph_options options = { .settle = post_mortem ? NULL : settle,
+	c->deadline = effort_deadline(seconds);
+	struct graph_options options = { .settle = post_mortem ? NULL : collect_component,
 		                         .context = c,
 		                         .progress = progress,
 		                         .deadline = c->deadline };

@@ -1,9 +1,9 @@
 /*
- * find.c - the whole analysis: what happened, what can happen, and which of it is shown.
+ * find.c - the whole analysis: cycles that happened, predicted cycles, grades.
  */
 #include "engine/atomic/atomic.h"
 
-/* Cycles that rest on inferred sets alone are only shown when they are asked for. */
+/* Cycles that rest on inferred sets alone are shown with --all. */
 static void hide_inferred(struct report *r)
 {
 	guint hidden = 0;
@@ -18,8 +18,8 @@ static void hide_inferred(struct report *r)
 		            hidden, hidden == 1 ? "" : "s");
 }
 
-/* A recording in free mode has an access that was repeated at once only once, and who came
- * between two of them is not seen. */
+/* Free mode records immediate repetitions of an access once, so accesses between two of them
+ * are not seen. */
 static void limit_repeats(const struct trace *t, struct report *r)
 {
 	for (uint64_t i = 0; i < t->notes_count; i++) {
@@ -44,6 +44,10 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
 	bool good = c != NULL;
 	r->complete = true;
 	limit_repeats(t, r);
+	if (m->late) {
+		r->complete = false;
+		r->budget_spent = true;
+	}
 	r->candidates = good ? counts.conflicts : 0;
 	for (guint i = 0; i < m->notes->len; i++)
 		report_note(r, "%s", (char *)m->notes->pdata[i]);

@@ -1,6 +1,6 @@
 /*
- * functions.c - parameters and linkage of the recorded program's functions; which frames are
- * calls of the C library.
+ * functions.c - parameters and linkage of functions, from debug information; the C library's
+ * blocking calls.
  */
 #include "engine/atomic/functions.h"
 
@@ -24,8 +24,8 @@ static void add_parameters(struct atomic_function *f, struct atomic_places *p,
 	}
 }
 
-static void look_up(struct atomic_functions *f, struct atomic_places *p, struct debuginfo *d,
-                    const struct trace *t, const bool *entered)
+static void look_up_functions(struct atomic_functions *f, struct atomic_places *p,
+                              struct debuginfo *d, const struct trace *t, const bool *entered)
 {
 	for (uint64_t s = 1; s + 1 < f->count; s++) {
 		struct atomic_function *at = &f->at[s];
@@ -53,7 +53,7 @@ struct atomic_functions *atomic_functions_new(const struct trace *t, struct atom
 			entered[t->events[i].target] = true;
 	for (uint64_t i = 0; i < p->module_count; i++)
 		if (p->modules[i] && debuginfo_has_dwarf(p->modules[i]))
-			look_up(f, p, p->modules[i], t, entered);
+			look_up_functions(f, p, p->modules[i], t, entered);
 	g_free(entered);
 	return f;
 }

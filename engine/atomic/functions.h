@@ -1,43 +1,42 @@
 /*
- * functions.h - what the debug information says of the functions that a trace shows: which
- * structures their parameters point to, and who may call them.
+ * functions.h - facts from the debug information about the functions in a trace: structures
+ * that their parameters point to, and linkage.
  */
 #ifndef HEDDLE_ATOMIC_FUNCTIONS_H
 #define HEDDLE_ATOMIC_FUNCTIONS_H
 
 #include "engine/atomic/places.h"
 
-struct atomic_parameter { /* that points to a structure */
+/* A parameter that points to a structure. */
+struct atomic_parameter {
 	const char *name;
-	const char *type; /* as in struct atomic_place; interned there */
+	const char *type; /* as in struct atomic_place; interned */
 };
 
 struct atomic_function {
 	GArray *parameters; /* struct atomic_parameter; NULL: none */
-	bool known;         /* the debug information has it */
+	bool known;         /* found in the debug information */
 	bool open;          /* external linkage, or its address is taken */
 };
 
 struct atomic_functions {
-	struct atomic_function *at; /* by string: functions that are entered in the trace */
+	struct atomic_function *at; /* by string: functions entered in the trace */
 	uint64_t count;
-	bool any; /* something was known */
+	bool any; /* at least one is known */
 };
 struct atomic_functions *atomic_functions_new(const struct trace *t, struct atomic_places *p);
 void atomic_functions_free(struct atomic_functions *f);
-/* How many parameters of a function point to a `type`. */
+/* Number of parameters that point to a `type`. */
 guint atomic_function_takes(const struct atomic_function *f, const char *type);
 
-/*
- * Calls of the C library that a recording shows as frames: "poll@libc".  A frame of one says
- * where a thread may sleep, waits for input, or runs a handler.
- */
+/* Functions of the C library that appear as frames, such as "poll@libc": places where a thread
+ * may sleep, block, or run a handler. */
 enum atomic_call {
 	CALL_OTHER,
 	CALL_SLEEP, /* sleep, usleep, nanosleep, ... */
 	CALL_POLL,  /* poll, select, epoll_wait, ... */
-	CALL_INPUT, /* read, recv, accept, ... where they may block */
-	CALL_HANDLE /* signal handlers and exit handlers run inside it */
+	CALL_INPUT, /* read, recv, accept, ... that may block */
+	CALL_HANDLE /* runs signal or exit handlers */
 };
 enum atomic_call atomic_call_named(const char *name);
 

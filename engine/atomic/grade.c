@@ -1,6 +1,6 @@
 /*
- * grade.c - how sure one may be of a cycle over inferred sets: a unit whose code commonly does
- * all its accesses to a set in one critical section, and here did not, is grade A.
+ * grade.c - confidence in cycles over inferred sets: grade A when a unit usually makes all its
+ * accesses to a set in one critical section, and here did not.
  */
 #include "engine/atomic/held.h"
 #include "engine/atomic/model.h"
@@ -9,20 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HABIT_LEAST 3 /* activations, before one can speak of what is common */
+#define HABIT_LEAST 3 /* activations that make a habit */
 
-struct habit { /* of one function on sets of one kind */
+/* Of one function on sets of one kind. */
+struct habit {
 	uint32_t covered, total;
 };
 
 struct atomic_habits {
 	GHashTable *by_code; /* function << 32 | kind -> struct habit *, owned */
-	GHashTable
-	        *uncovered; /* event << 32 | set: activations under no one critical section */
+	/* event << 32 | set: activations without a covering critical section. */
+	GHashTable *uncovered;
 	uint32_t *kinds;    /* by set; owned */
 };
 
-struct cover { /* the critical sections that hold all accesses of an activation to a set */
+/* The critical sections that contain all accesses of an activation to a set. */
+struct habit_cover {
 	uint32_t set;
 	uint32_t acquires[4];
 	uint32_t count;
@@ -30,24 +32,24 @@ struct cover { /* the critical sections that hold all accesses of an activation 
 
 struct open_unit {
 	uint32_t event;
-	const struct atomic_open *opens; /* NULL: on nothing */
-	GArray *covers;                  /* struct cover, or NULL */
+	const struct atomic_open *opens; /* NULL: on no set */
+	GArray *covers;                  /* struct habit_cover, or NULL */
 	GHashTable *cover_of;            /* set -> index in covers + 1 */
 };
 
-struct lane {
+struct habit_lane {
 	GArray *units; /* struct open_unit */
-	GArray *held;  /* struct held */
+	GArray *held;  /* struct held_lock */
 };
 
-struct noter {
+struct habit_pass {
 	const struct atomic_model *m;
 	const struct trace *t;
-	struct lane *lanes;
+	struct habit_lane *lanes;
 	guint next; /* in m->opens */
 };
 
-/* GLib's own hash looks at the low half of a pointer alone. */
+/* GLib's own hash uses the lower half of a pointer only. */
 static guint pair_hash(gconstpointer key)
 {
 	return (guint)(GPOINTER_TO_SIZE(key) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
@@ -70,15 +72,15 @@ void atomic_habits_free(struct atomic_habits *h)
 
 /* -- covers ------------------------------------------------------------------------------- */
 
-static bool still_held(const struct lane *l, uint32_t acquire)
+static bool still_held(const struct habit_lane *l, uint32_t acquire)
 {
 	for (guint h = 0; h < l->held->len; h++)
-		if (g_array_index(l->held, struct held, h).acquire == acquire)
+		if (g_array_index(l->held, struct held_lock, h).acquire == acquire)
 			return true;
 	return false;
 }
 
-static void narrow_cover(const struct lane *l, struct cover *c)
+static void narrow_cover(const struct habit_lane *l, struct habit_cover *c)
 {
 	uint32_t kept = 0;
 	for (uint32_t a = 0; a < c->count; a++)
@@ -87,20 +89,20 @@ static void narrow_cover(const struct lane *l, struct cover *c)
 	c->count = kept;
 }
 
-static void note_cover(const struct lane *l, struct open_unit *u, uint32_t set)
+static void note_cover(const struct habit_lane *l, struct open_unit *u, uint32_t set)
 {
 	if (u->covers == NULL) {
-		u->covers = g_array_new(FALSE, FALSE, sizeof(struct cover));
+		u->covers = g_array_new(FALSE, FALSE, sizeof(struct habit_cover));
 		u->cover_of = g_hash_table_new(NULL, NULL);
 	}
 	guint known = GPOINTER_TO_UINT(g_hash_table_lookup(u->cover_of, GUINT_TO_POINTER(set)));
 	if (known) {
-		narrow_cover(l, &g_array_index(u->covers, struct cover, known - 1));
+		narrow_cover(l, &g_array_index(u->covers, struct habit_cover, known - 1));
 		return;
 	}
-	struct cover c = { .set = set };
+	struct habit_cover c = { .set = set };
 	for (guint h = 0; h < l->held->len && c.count < G_N_ELEMENTS(c.acquires); h++)
-		c.acquires[c.count++] = g_array_index(l->held, struct held, h).acquire;
+		c.acquires[c.count++] = g_array_index(l->held, struct held_lock, h).acquire;
 	g_array_append_val(u->covers, c);
 	g_hash_table_insert(u->cover_of, GUINT_TO_POINTER(set),
 	                    GUINT_TO_POINTER(u->covers->len));
@@ -112,19 +114,19 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool is_on(const struct noter *n, const struct open_unit *u, uint32_t set)
+static bool is_on(const struct habit_pass *n, const struct open_unit *u, uint32_t set)
 {
 	return u->opens &&
 	       bsearch(&set, (const uint32_t *)(void *)n->m->open_sets->data + u->opens->first,
 	               u->opens->count, sizeof set, by_number) != NULL;
 }
 
-static void note_access(struct noter *n, uint32_t event)
+static void note_access(struct habit_pass *n, uint32_t event)
 {
 	const struct event *e = &n->t->events[event];
 	const uint32_t *start = (const uint32_t *)(void *)n->m->member_start->data;
 	struct wide run = event_variables(n->t, e);
-	struct lane *l = &n->lanes[e->thread];
+	struct habit_lane *l = &n->lanes[e->thread];
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (event < g_array_index(n->m->since, uint32_t, v))
 			continue;
@@ -139,14 +141,13 @@ static void note_access(struct noter *n, uint32_t event)
 	}
 }
 
-/* -- habits ----------------------------------------------------------------------------------
- */
+/* -- habits ------------------------------------------------------------------------------- */
 
-static void note_habits(struct noter *n, struct open_unit *u)
+static void note_habits(struct habit_pass *n, struct open_unit *u)
 {
 	struct atomic_habits *h = n->m->habits;
 	for (guint i = 0; u->covers && i < u->covers->len; i++) {
-		const struct cover *c = &g_array_index(u->covers, struct cover, i);
+		const struct habit_cover *c = &g_array_index(u->covers, struct habit_cover, i);
 		gpointer code = pair_key(n->t->events[u->event].target, h->kinds[c->set]);
 		struct habit *habit = g_hash_table_lookup(h->by_code, code);
 		if (habit == NULL)
@@ -158,7 +159,7 @@ static void note_habits(struct noter *n, struct open_unit *u)
 	}
 }
 
-static void end_unit(struct noter *n, struct lane *l)
+static void end_unit(struct habit_pass *n, struct habit_lane *l)
 {
 	if (l->units->len == 0)
 		return;
@@ -171,7 +172,7 @@ static void end_unit(struct noter *n, struct lane *l)
 	g_array_set_size(l->units, l->units->len - 1);
 }
 
-static void begin_unit(struct noter *n, struct lane *l, uint32_t event)
+static void begin_unit(struct habit_pass *n, struct habit_lane *l, uint32_t event)
 {
 	struct open_unit u = { .event = event };
 	if (n->next < n->m->opens->len) {
@@ -185,10 +186,10 @@ static void begin_unit(struct noter *n, struct lane *l, uint32_t event)
 	g_array_append_val(l->units, u);
 }
 
-static void note_event(struct noter *n, uint32_t event)
+static void note_event(struct habit_pass *n, uint32_t event)
 {
 	const struct event *e = &n->t->events[event];
-	struct lane *l = &n->lanes[e->thread];
+	struct habit_lane *l = &n->lanes[e->thread];
 	if (op_is_access(e->op))
 		note_access(n, event);
 	else if (e->op == OP_ENTER)
@@ -201,15 +202,15 @@ static void note_event(struct noter *n, uint32_t event)
 
 void atomic_habits_note(struct atomic_model *m, const struct trace *t, const uint32_t *kinds)
 {
-	struct noter n = { .m = m, .t = t };
+	struct habit_pass n = { .m = m, .t = t };
 	m->habits = g_new0(struct atomic_habits, 1);
 	m->habits->by_code = g_hash_table_new_full(pair_hash, NULL, NULL, g_free);
 	m->habits->uncovered = g_hash_table_new(pair_hash, NULL);
 	m->habits->kinds = g_memdup2(kinds, (m->sets->len + 1) * sizeof *kinds);
-	n.lanes = g_new0(struct lane, t->threads_count + 1);
+	n.lanes = g_new0(struct habit_lane, t->threads_count + 1);
 	for (uint64_t i = 0; i < t->threads_count; i++) {
 		n.lanes[i].units = g_array_new(FALSE, FALSE, sizeof(struct open_unit));
-		n.lanes[i].held = g_array_new(FALSE, FALSE, sizeof(struct held));
+		n.lanes[i].held = g_array_new(FALSE, FALSE, sizeof(struct held_lock));
 	}
 	for (uint32_t i = 0; i < t->events_count; i++)
 		if (!event_inert(&t->events[i]))
@@ -223,8 +224,7 @@ void atomic_habits_note(struct atomic_model *m, const struct trace *t, const uin
 	g_free(n.lanes);
 }
 
-/* -- grades
- * ------------------------------------------------------------------------------------ */
+/* -- grades ------------------------------------------------------------------------------- */
 
 static bool breaks_habit(const struct atomic_model *m, const struct trace *t,
                          const struct cycle_unit *u, const char *set)

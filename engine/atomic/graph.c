@@ -1,6 +1,6 @@
 /*
- * graph.c - one pass over the trace that keeps, for every variable of a set, its last
- * write and the reads since, and the conflict graph of the units that they are in.
+ * graph.c - one pass over the trace that keeps the last write and the reads since for each
+ * variable of a set, and adds the conflicts between their units.
  */
 #include "engine/atomic/graph.h"
 
@@ -11,56 +11,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct touch { /* an access by a unit; the serial tells a dropped unit's place apart */
+/* An access by a unit; the serial differs when the unit's index is reused. */
+struct unit_access {
 	uint32_t unit, event;
 	uint64_t serial;
 };
 
-struct cell {               /* one variable as a member of one set */
-	struct touch write; /* serial 0: none yet */
-	GArray *reads;      /* struct touch since the write, one a unit; NULL: none */
+/* One variable as a member of one set. */
+struct set_cell {
+	struct unit_access write; /* serial 0: none */
+	GArray *reads; /* struct unit_access since the write, one for each unit; or NULL */
 };
 
-struct activation {            /* an open unit of a thread */
-	uint32_t event;        /* that opened it */
+/* An open unit of a thread. */
+struct activation {
+	uint32_t event;        /* the event that opened it */
 	uint32_t first, count; /* its sets, in model->open_sets */
-	uint32_t begin;        /* of the part since the last split */
-	uint32_t unit;         /* its node, NONE until its first access */
+	uint32_t begin;        /* begin of the part since the last split */
+	uint32_t unit;         /* its node, NONE before the first access */
 };
 
-struct maker {
+struct graph_builder {
 	const struct trace *t;
 	const struct atomic_model *m;
 	struct conflict_graph *g;
-	struct cell *cells;    /* by index into model->members */
+	struct set_cell *cells; /* by index into model->members */
 	GPtrArray *read_lists; /* owned: those of the cells */
 	GArray **open;         /* by thread: struct activation, outermost first */
-	uint64_t *serials;     /* by unit place; 0: dropped */
+	uint64_t *serials;     /* by unit; 0: dropped */
 	uint32_t serials_size;
 	uint64_t serial;
 	GArray *free_units, *free_conflicts, *work; /* uint32_t */
 	uint32_t live;
-	struct topology *order; /* on line; NULL: for later */
-	GArray *over;           /* uint32_t: the component at hand */
+	struct topology *order; /* online; NULL: post mortem */
+	GArray *over;           /* uint32_t: units of the current component */
 	const struct graph_options *options;
 };
 
 #define UNIT(g, i)     (&g_array_index((g)->units, struct unit, i))
 #define CONFLICT(g, i) (&g_array_index((g)->conflicts, struct conflict, i))
 
-static uint32_t pop(GArray *places)
+static uint32_t pop_index(GArray *places)
 {
 	uint32_t place = g_array_index(places, uint32_t, places->len - 1);
 	g_array_set_size(places, places->len - 1);
 	return place;
 }
 
-static uint32_t unit_new(struct maker *k, uint32_t name, uint32_t thread, uint32_t begin)
+static uint32_t unit_new(struct graph_builder *k, uint32_t name, uint32_t thread,
+                         uint32_t begin)
 {
 	struct unit u = {
 		.name = name, .thread = thread, .begin = begin, .end = NONE, .out = NONE
 	};
-	uint32_t place = k->free_units->len ? pop(k->free_units) : k->g->units->len;
+	uint32_t place = k->free_units->len ? pop_index(k->free_units) : k->g->units->len;
 	if (place == k->g->units->len)
 		g_array_append_val(k->g->units, u);
 	else
@@ -78,8 +82,8 @@ static uint32_t unit_new(struct maker *k, uint32_t name, uint32_t thread, uint32
 	return place;
 }
 
-/* What its edges enter is left to be looked at in k->work. */
-static void drop(struct maker *k, uint32_t i)
+/* Drop a unit. Targets of its edges that lose their last one go to k->work. */
+static void unit_drop(struct graph_builder *k, uint32_t i)
 {
 	struct unit *u = UNIT(k->g, i);
 	u->dropped = true;
@@ -96,18 +100,18 @@ static void drop(struct maker *k, uint32_t i)
 	}
 }
 
-/* Single units that have ended and that nothing enters, from k->work on. */
-static void drop_unentered(struct maker *k)
+/* Drop ended units without incoming edges, from k->work on. */
+static void drop_unentered(struct graph_builder *k)
 {
 	while (k->work->len) {
-		uint32_t i = pop(k->work);
+		uint32_t i = pop_index(k->work);
 		const struct unit *u = UNIT(k->g, i);
 		if (u->ended && u->entering == 0 && !u->dropped)
-			drop(k, i);
+			unit_drop(k, i);
 	}
 }
 
-static void drop_component(struct maker *k, uint32_t component)
+static void drop_component(struct graph_builder *k, uint32_t component)
 {
 	uint32_t i = component;
 	g_array_set_size(k->over, 0);
@@ -120,23 +124,23 @@ static void drop_component(struct maker *k, uint32_t component)
 		k->options->settle(k->options->context, k->g, units, k->over->len);
 	topology_remove(k->order, component, k->work);
 	for (guint j = 0; j < k->over->len; j++)
-		drop(k, units[j]);
+		unit_drop(k, units[j]);
 }
 
-/* Components that are over, from k->work on. */
-static void drop_over(struct maker *k)
+/* Drop finished components, from k->work on. */
+static void drop_over(struct graph_builder *k)
 {
 	while (k->work->len) {
-		uint32_t i = pop(k->work);
+		uint32_t i = pop_index(k->work);
 		if (UNIT(k->g, i)->dropped)
 			continue;
 		uint32_t component = topology_component(k->order, i);
-		if (topology_is_over(k->order, component))
+		if (topology_removable(k->order, component))
 			drop_component(k, component);
 	}
 }
 
-static void unit_end(struct maker *k, uint32_t unit, uint32_t end)
+static void unit_end(struct graph_builder *k, uint32_t unit, uint32_t end)
 {
 	UNIT(k->g, unit)->ended = true;
 	UNIT(k->g, unit)->end = end;
@@ -144,15 +148,15 @@ static void unit_end(struct maker *k, uint32_t unit, uint32_t end)
 		return;
 	g_array_append_val(k->work, unit);
 	if (k->order) {
-		topology_let_go(k->order, unit);
+		topology_unhold(k->order, unit);
 		drop_over(k);
 	} else {
 		drop_unentered(k);
 	}
 }
 
-static void add_conflict(struct maker *k, const struct touch *from, uint32_t to, uint32_t event,
-                         uint32_t set, uint32_t variable)
+static void add_conflict(struct graph_builder *k, const struct unit_access *from, uint32_t to,
+                         uint32_t event, uint32_t set, uint32_t variable)
 {
 	if (from->serial == 0 || from->unit == to || k->serials[from->unit] != from->serial)
 		return;
@@ -162,7 +166,8 @@ static void add_conflict(struct maker *k, const struct touch *from, uint32_t to,
 		              .variable = variable,
 		              .events = { from->event, event },
 		              .next = UNIT(k->g, from->unit)->out };
-	uint32_t place = k->free_conflicts->len ? pop(k->free_conflicts) : k->g->conflicts->len;
+	uint32_t place =
+	        k->free_conflicts->len ? pop_index(k->free_conflicts) : k->g->conflicts->len;
 	if (place == k->g->conflicts->len)
 		g_array_append_val(k->g->conflicts, c);
 	else
@@ -176,7 +181,7 @@ static void add_conflict(struct maker *k, const struct touch *from, uint32_t to,
 
 /* -- accesses ------------------------------------------------------------------------- */
 
-static bool declared_on(const struct maker *k, const struct activation *a, uint32_t set)
+static bool declared_on(const struct graph_builder *k, const struct activation *a, uint32_t set)
 {
 	const uint32_t *sets = (const uint32_t *)(void *)k->m->open_sets->data + a->first;
 	uint32_t low = 0, high = a->count;
@@ -190,9 +195,9 @@ static bool declared_on(const struct maker *k, const struct activation *a, uint3
 	return low < a->count && sets[low] == set;
 }
 
-/* The outermost open unit of the thread that is declared on the set; else a unit of its
- * own for this event, made once for all its sets (*own). */
-static uint32_t unit_of(struct maker *k, uint32_t event, uint32_t set, uint32_t *own)
+/* The thread's outermost open unit on the set; else a unit of this event alone, made once for
+ * all its sets (*own). */
+static uint32_t unit_of(struct graph_builder *k, uint32_t event, uint32_t set, uint32_t *own)
 {
 	uint32_t thread = k->t->events[event].thread;
 	GArray *open = k->open[thread];
@@ -209,19 +214,19 @@ static uint32_t unit_of(struct maker *k, uint32_t event, uint32_t set, uint32_t 
 	return *own;
 }
 
-static void read_cell(struct maker *k, struct cell *c, uint32_t unit, uint32_t event,
-                      uint32_t set, uint32_t variable)
+static void read_cell(struct graph_builder *k, struct set_cell *c, uint32_t unit,
+                      uint32_t event, uint32_t set, uint32_t variable)
 {
-	struct touch now = { unit, event, k->serials[unit] };
+	struct unit_access now = { unit, event, k->serials[unit] };
 	if (c->reads == NULL) {
 		c->reads = g_array_new(FALSE, FALSE, sizeof now);
 		g_ptr_array_add(k->read_lists, c->reads);
 	}
 	for (guint i = c->reads->len; i-- > 0;) {
-		const struct touch *r = &g_array_index(c->reads, struct touch, i);
+		const struct unit_access *r = &g_array_index(c->reads, struct unit_access, i);
 		if (r->unit == unit && r->serial == now.serial)
-			return; /* its edge from the write is there already */
-		/* Reads of dropped units make no edges any more. */
+			return; /* has its edge from the write */
+		/* Reads of dropped units cause no more edges. */
 		if (k->serials[r->unit] != r->serial)
 			g_array_remove_index_fast(c->reads, i);
 	}
@@ -229,19 +234,19 @@ static void read_cell(struct maker *k, struct cell *c, uint32_t unit, uint32_t e
 	g_array_append_val(c->reads, now);
 }
 
-static void write_cell(struct maker *k, struct cell *c, uint32_t unit, uint32_t event,
-                       uint32_t set, uint32_t variable)
+static void write_cell(struct graph_builder *k, struct set_cell *c, uint32_t unit,
+                       uint32_t event, uint32_t set, uint32_t variable)
 {
 	add_conflict(k, &c->write, unit, event, set, variable);
 	for (guint i = 0; c->reads && i < c->reads->len; i++)
-		add_conflict(k, &g_array_index(c->reads, struct touch, i), unit, event, set,
-		             variable);
+		add_conflict(k, &g_array_index(c->reads, struct unit_access, i), unit, event,
+		             set, variable);
 	if (c->reads)
 		g_array_set_size(c->reads, 0);
-	c->write = (struct touch){ unit, event, k->serials[unit] };
+	c->write = (struct unit_access){ unit, event, k->serials[unit] };
 }
 
-static void note_depth(struct maker *k, uint32_t thread)
+static void note_depth(struct graph_builder *k, uint32_t thread)
 {
 	guint depth = k->open[thread] ? k->open[thread]->len : 0;
 	k->g->counts.accesses++;
@@ -249,7 +254,7 @@ static void note_depth(struct maker *k, uint32_t thread)
 	k->g->counts.deepest = MAX(k->g->counts.deepest, depth);
 }
 
-static void access_variables(struct maker *k, uint32_t event)
+static void access_variables(struct graph_builder *k, uint32_t event)
 {
 	const struct event *e = &k->t->events[event];
 	struct wide run = event_variables(k->t, e);
@@ -283,9 +288,9 @@ static int by_event(const void *key, const void *open)
 	return a < b ? -1 : a > b;
 }
 
-static void split_units(struct maker *k, uint32_t event);
+static void split_units(struct graph_builder *k, uint32_t event);
 
-static void open_unit(struct maker *k, uint32_t event)
+static void open_unit(struct graph_builder *k, uint32_t event)
 {
 	if (k->m->cuts && k->m->cuts[k->t->events[event].target])
 		split_units(k, event);
@@ -304,13 +309,13 @@ static void open_unit(struct maker *k, uint32_t event)
 	g_array_append_val(k->open[thread], a);
 }
 
-static bool opens_like(const struct maker *k, const struct activation *a, enum op close)
+static bool opens_like(const struct graph_builder *k, const struct activation *a, enum op close)
 {
 	return k->t->events[a->event].op == (close == OP_UEND ? OP_UBEG : OP_ENTER);
 }
 
-/* Each kind of scope nests on its own: the innermost open one of the kind. */
-static void close_unit(struct maker *k, uint32_t event)
+/* Scopes of different kinds nest independently: close the innermost one of the same kind. */
+static void close_unit(struct graph_builder *k, uint32_t event)
 {
 	GArray *open = k->open[k->t->events[event].thread];
 	for (guint i = open ? open->len : 0; i-- > 0;) {
@@ -325,7 +330,7 @@ static void close_unit(struct maker *k, uint32_t event)
 	}
 }
 
-static void split_units(struct maker *k, uint32_t event)
+static void split_units(struct graph_builder *k, uint32_t event)
 {
 	GArray *open = k->open[k->t->events[event].thread];
 	for (guint i = 0; open && i < open->len; i++) {
@@ -337,7 +342,7 @@ static void split_units(struct maker *k, uint32_t event)
 	}
 }
 
-static void step(struct maker *k, uint32_t event)
+static void graph_step(struct graph_builder *k, uint32_t event)
 {
 	const struct event *e = &k->t->events[event];
 	if (event_inert(e))
@@ -354,14 +359,15 @@ static void step(struct maker *k, uint32_t event)
 
 /* -- the graph ------------------------------------------------------------------------ */
 
-static void maker_init(struct maker *k, const struct trace *t, const struct atomic_model *m)
+static void maker_init(struct graph_builder *k, const struct trace *t,
+                       const struct atomic_model *m)
 {
 	k->t = t;
 	k->m = m;
 	k->g = g_new0(struct conflict_graph, 1);
 	k->g->units = g_array_new(FALSE, FALSE, sizeof(struct unit));
 	k->g->conflicts = g_array_new(FALSE, FALSE, sizeof(struct conflict));
-	k->cells = g_new0(struct cell, MAX(1, m->members->len));
+	k->cells = g_new0(struct set_cell, MAX(1, m->members->len));
 	k->read_lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
 	k->open = g_new0(GArray *, MAX(1, t->threads_count));
 	k->free_units = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -373,7 +379,7 @@ static void maker_init(struct maker *k, const struct trace *t, const struct atom
 	BUG_ON(k->order && k->options->uses);
 }
 
-static void maker_release(struct maker *k)
+static void maker_release(struct graph_builder *k)
 {
 	g_ptr_array_unref(k->read_lists);
 	for (uint64_t i = 0; i < k->t->threads_count; i++)
@@ -389,12 +395,12 @@ static void maker_release(struct maker *k)
 	topology_free(k->order);
 }
 
-static void run(struct maker *k, bool *going)
+static void graph_build(struct graph_builder *k, bool *going)
 {
 	const struct graph_options *o = k->options;
 	uint64_t length = o->sequence ? o->length : k->t->events_count;
 	for (uint64_t i = 0; i < length && *going; i++) {
-		step(k, o->sequence ? o->sequence[i] : (uint32_t)i);
+		graph_step(k, o->sequence ? o->sequence[i] : (uint32_t)i);
 		if ((i & 0xffff) == 0)
 			*going = progress_tick(o->progress, (double)i / length,
 			                       "conflict graph");
@@ -410,10 +416,10 @@ struct conflict_graph *conflict_graph_new(const struct trace *t, const struct at
                                           const struct graph_options *options)
 {
 	static const struct graph_options defaults;
-	struct maker k = { .options = options ? options : &defaults };
+	struct graph_builder k = { .options = options ? options : &defaults };
 	maker_init(&k, t, m);
 	bool going = true;
-	run(&k, &going);
+	graph_build(&k, &going);
 	maker_release(&k);
 	if (going)
 		return k.g;

@@ -1,40 +1,43 @@
 /*
- * infer.c - atomic sets and units of work when nobody has declared any: Marathon's
- * heuristics (section 4.1) carried over from classes to C, as docs/atomicity.md says.
+ * infer.c - inference of atomic sets and units of work where none are declared: Marathon's
+ * heuristics (section 4.1), adapted from classes to C (docs/atomicity.md).
  *
- * The result is an `atomics` block, as a user could write it, laid on the trace like any
- * other.  Two passes over the events say what goes into it: who does what (functions that are
- * never units, variables that are in no set), and which locks are held where.
+ * The result is an `atomics` block as a user could write it, applied like any other. Two passes
+ * over the events collect its input: functions that are never units, variables in no set; and
+ * the locks held at accesses.
  */
 #include "engine/atomic/held.h"
 #include "engine/atomic/infer.h"
+#include "engine/predict/effort.h"
 
 #include <string.h>
 
-#define HELD_MOST 16 /* locks looked at of those that a thread holds */
+#define HELD_MOST 16 /* locks considered of those that a thread holds */
 
-struct under { /* a global that an activation has touched in a critical section */
+/* A global accessed by an activation in a critical section. */
+struct global_under {
 	uint32_t acquire, variable;
 };
 
-struct open_call { /* an open activation */
+/* An open activation. */
+struct open_call {
 	uint32_t function;
-	GArray *globals;   /* struct under, of critical sections that are open; or NULL */
-	GArray *instances; /* const char *: interned, of what it touched itself; or NULL */
+	GArray *globals;   /* struct global_under, of open critical sections; or NULL */
+	GArray *instances; /* const char *, interned: instances it accessed itself; or NULL */
 };
 
-struct lane {
-	GArray *frames; /* struct open_call; the first stands for the thread itself */
-	GArray *held;   /* struct held */
+struct walk_lane {
+	GArray *frames; /* struct open_call; the first is the thread itself */
+	GArray *held;   /* struct held_lock */
 };
 
-struct walk {
+struct infer_walk {
 	struct inference *k;
-	struct lane *lanes;      /* by thread */
+	struct walk_lane *lanes; /* by thread */
 	GHashTable *lock_counts; /* variable << 32 | lock -> count */
 };
 
-/* GLib's own hash looks at the low half of a pointer alone. */
+/* GLib's own hash uses the lower half of a pointer only. */
 static guint pair_hash(gconstpointer key)
 {
 	return (guint)(GPOINTER_TO_SIZE(key) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
@@ -42,18 +45,18 @@ static guint pair_hash(gconstpointer key)
 
 /* -- walking ------------------------------------------------------------------------------ */
 
-static struct open_call *top_frame(struct lane *l)
+static struct open_call *top_frame(struct walk_lane *l)
 {
 	return &g_array_index(l->frames, struct open_call, l->frames->len - 1);
 }
 
-static void push_frame(struct lane *l, uint32_t function)
+static void push_frame(struct walk_lane *l, uint32_t function)
 {
 	struct open_call f = { .function = function };
 	g_array_append_val(l->frames, f);
 }
 
-static void pop_frame(struct lane *l)
+static void pop_frame(struct walk_lane *l)
 {
 	struct open_call *f = top_frame(l);
 	if (f->globals)
@@ -63,17 +66,17 @@ static void pop_frame(struct lane *l)
 	g_array_set_size(l->frames, l->frames->len - 1);
 }
 
-static void walk_begin(struct walk *w)
+static void walk_begin(struct infer_walk *w)
 {
-	w->lanes = g_new0(struct lane, w->k->t->threads_count + 1);
+	w->lanes = g_new0(struct walk_lane, w->k->t->threads_count + 1);
 	for (uint64_t i = 0; i < w->k->t->threads_count; i++) {
 		w->lanes[i].frames = g_array_new(FALSE, FALSE, sizeof(struct open_call));
-		w->lanes[i].held = g_array_new(FALSE, FALSE, sizeof(struct held));
+		w->lanes[i].held = g_array_new(FALSE, FALSE, sizeof(struct held_lock));
 		push_frame(&w->lanes[i], 0);
 	}
 }
 
-static void walk_end(struct walk *w)
+static void walk_end(struct infer_walk *w)
 {
 	for (uint64_t i = 0; i < w->k->t->threads_count; i++) {
 		while (w->lanes[i].frames->len)
@@ -84,16 +87,25 @@ static void walk_end(struct walk *w)
 	g_free(w->lanes);
 }
 
-/* One pass: `access` sees every access, with frames and locks as they are, `other` every
- * other event, before its effect; either may be NULL. */
-static void walk(struct walk *w, void (*access)(struct walk *, uint32_t),
-                 void (*other)(struct walk *, uint32_t))
+static bool infer_goes_on(struct inference *k, double part, const char *name)
+{
+	k->late |= k->deadline != 0 && effort_microseconds() > k->deadline;
+	k->cancelled |= !progress_tick(k->progress, part, name);
+	return !k->late && !k->cancelled;
+}
+
+/* One pass: `access` is called for each access, `other` for each other event before its effect
+ * on frames and locks; either may be NULL. */
+static void infer_walk(struct infer_walk *w, void (*access)(struct infer_walk *, uint32_t),
+                       void (*other)(struct infer_walk *, uint32_t))
 {
 	const struct trace *t = w->k->t;
 	walk_begin(w);
 	for (uint32_t i = 0; i < t->events_count; i++) {
 		const struct event *e = &t->events[i];
-		struct lane *l = &w->lanes[e->thread];
+		struct walk_lane *l = &w->lanes[e->thread];
+		if (i % 65536 == 0 && !infer_goes_on(w->k, 0.2, "inferring atomic sets"))
+			break;
 		if (event_inert(e))
 			continue;
 		if (op_is_access(e->op)) {
@@ -113,11 +125,10 @@ static void walk(struct walk *w, void (*access)(struct walk *, uint32_t),
 	walk_end(w);
 }
 
-/* -- pass 1: who does what ------------------------------------------------------------------
- */
+/* -- pass 1: roles of functions ----------------------------------------------------------- */
 
-/* Nothing is below it but the C++ library: std::thread calls the start routine. */
-static bool is_outermost(const struct inference *k, const struct lane *l)
+/* Are all its callers functions of the C++ library? (std::thread calls the start routine.) */
+static bool is_outermost(const struct inference *k, const struct walk_lane *l)
 {
 	for (guint i = 1; i < l->frames->len; i++) {
 		uint32_t function = g_array_index(l->frames, struct open_call, i).function;
@@ -127,21 +138,20 @@ static bool is_outermost(const struct inference *k, const struct lane *l)
 	return true;
 }
 
-static void none_is_a_unit(struct inference *k, const struct lane *l)
+static void none_is_a_unit(struct inference *k, const struct walk_lane *l)
 {
 	for (guint i = 1; i < l->frames->len; i++)
 		k->never[g_array_index(l->frames, struct open_call, i).function] = true;
 }
 
-/*
- * No units: start routines (the outermost functions of threads), signal and exit handlers
- * (what the C library's own frames call), who creates or joins a thread, who waits for input.
- */
-static void note_role(struct walk *w, uint32_t event)
+/* Functions that are never units: start routines of threads, signal and exit handlers (called
+ * from the C library's frames), functions that create or join threads or wait for input, and
+ * their callers. */
+static void note_role(struct infer_walk *w, uint32_t event)
 {
 	struct inference *k = w->k;
 	const struct event *e = &k->t->events[event];
-	const struct lane *l = &w->lanes[e->thread];
+	const struct walk_lane *l = &w->lanes[e->thread];
 	if (e->op == OP_FORK || e->op == OP_JOIN)
 		none_is_a_unit(k, l);
 	if (e->op != OP_ENTER)
@@ -156,8 +166,7 @@ static void note_role(struct walk *w, uint32_t event)
 		k->never[e->target] = true;
 }
 
-/* -- pass 2: locks, globals, owners ----------------------------------------------------------
- */
+/* -- pass 2: locks, globals, owners ------------------------------------------------------- */
 
 bool infer_counts(const struct inference *k, uint32_t v)
 {
@@ -177,7 +186,7 @@ uint32_t infer_root(struct inference *k, uint32_t v)
 	return v;
 }
 
-static void count_lock(struct walk *w, uint32_t v, uint32_t object)
+static void count_lock(struct infer_walk *w, uint32_t v, uint32_t object)
 {
 	gpointer key = GSIZE_TO_POINTER((uint64_t)v << 32 | object);
 	guint n = GPOINTER_TO_UINT(g_hash_table_lookup(w->lock_counts, key)) + 1;
@@ -187,23 +196,26 @@ static void count_lock(struct walk *w, uint32_t v, uint32_t object)
 		*use = (struct lock_use){ object, n };
 }
 
-static bool is_open(const struct lane *l, uint32_t acquire)
+static bool is_open(const struct walk_lane *l, uint32_t acquire)
 {
 	for (guint i = 0; i < l->held->len; i++)
-		if (g_array_index(l->held, struct held, i).acquire == acquire)
+		if (g_array_index(l->held, struct held_lock, i).acquire == acquire)
 			return true;
 	return false;
 }
 
-/* Two globals of one file that an activation touches in one critical section are one set. */
-static void join_globals(struct walk *w, struct lane *l, uint32_t v, uint32_t acquire)
+/* Two globals of one file that an activation accesses in one critical section are in one
+ * set. */
+static void join_globals(struct infer_walk *w, struct walk_lane *l, uint32_t v,
+                         uint32_t acquire)
 {
 	struct inference *k = w->k;
 	struct open_call *f = top_frame(l);
 	if (f->globals == NULL)
-		f->globals = g_array_new(FALSE, FALSE, sizeof(struct under));
+		f->globals = g_array_new(FALSE, FALSE, sizeof(struct global_under));
 	for (guint i = f->globals->len; i-- > 0;) {
-		const struct under *u = &g_array_index(f->globals, struct under, i);
+		const struct global_under *u =
+		        &g_array_index(f->globals, struct global_under, i);
 		if (!is_open(l, u->acquire)) {
 			g_array_remove_index_fast(f->globals, i);
 			continue;
@@ -215,7 +227,7 @@ static void join_globals(struct walk *w, struct lane *l, uint32_t v, uint32_t ac
 		if (k->places->at[u->variable].file == k->places->at[v].file)
 			k->joined[infer_root(k, v)] = infer_root(k, u->variable);
 	}
-	struct under u = { acquire, v };
+	struct global_under u = { acquire, v };
 	g_array_append_val(f->globals, u);
 }
 
@@ -227,11 +239,11 @@ static bool touched_itself(const struct open_call *f, const char *instance)
 	return false;
 }
 
-#define INSTANCES_MOST 8 /* kept of those that an activation touched last */
+#define INSTANCES_MOST 8 /* the latest instances that an activation accessed */
 
-/* A function that touches an object, and what a pointer in it leads to, takes the two for
- * one. */
-static void note_instance(struct walk *w, struct lane *l, uint32_t v)
+/* A function that accesses an object and the object that a pointer in it leads to treats the
+ * two as one. */
+static void note_instance(struct infer_walk *w, struct walk_lane *l, uint32_t v)
 {
 	struct inference *k = w->k;
 	struct open_call *f = top_frame(l);
@@ -249,11 +261,11 @@ static void note_instance(struct walk *w, struct lane *l, uint32_t v)
 	g_array_append_val(f->instances, p->instance);
 }
 
-static void note_locks(struct walk *w, uint32_t event)
+static void note_locks(struct infer_walk *w, uint32_t event)
 {
 	struct inference *k = w->k;
 	const struct event *e = &k->t->events[event];
-	struct lane *l = &w->lanes[e->thread];
+	struct walk_lane *l = &w->lanes[e->thread];
 	struct wide run = event_variables(k->t, e);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (!k->places->at[v].local)
@@ -261,7 +273,8 @@ static void note_locks(struct walk *w, uint32_t event)
 		if (!infer_counts(k, v) || event < g_array_index(k->since, uint32_t, v))
 			continue;
 		for (guint i = 0; i < MIN(l->held->len, HELD_MOST); i++) {
-			const struct held *h = &g_array_index(l->held, struct held, i);
+			const struct held_lock *h =
+			        &g_array_index(l->held, struct held_lock, i);
 			count_lock(w, v, h->object);
 			if (infer_is_scalar_global(k, v))
 				join_globals(w, l, v, h->acquire);
@@ -269,10 +282,9 @@ static void note_locks(struct walk *w, uint32_t event)
 	}
 }
 
-/* -- who owns what
- * ----------------------------------------------------------------------------- */
+/* -- ownership ---------------------------------------------------------------------------- */
 
-/* The one place off the stacks that ever held a pointer into a block. */
+/* The only variable off the stacks that ever held a pointer into a block. */
 static void note_holder(void *context, uint32_t variable, uint32_t block)
 {
 	struct inference *k = context;
@@ -290,8 +302,7 @@ static void note_shares(void *context, uint32_t variable, uint32_t block)
 	k->shares[variable] |= k->holder[block] != variable;
 }
 
-/* -- the whole -------------------------------------------------------------------------------
- */
+/* -- the inference ------------------------------------------------------------------------ */
 
 static void inference_init(struct inference *k, struct trace *t)
 {
@@ -330,15 +341,18 @@ static void inference_release(struct inference *k)
 	g_free(k->never);
 }
 
-static void look_at_trace(struct inference *k)
+static bool collect_facts(struct inference *k)
 {
-	struct walk w = { .k = k, .lock_counts = g_hash_table_new(pair_hash, NULL) };
-	walk(&w, NULL, note_role);
-	atomic_sharing(k->t, k->since);
-	atomic_pointers(k->t, note_holder, k);
-	atomic_pointers(k->t, note_shares, k);
-	walk(&w, note_locks, NULL);
+	struct infer_walk w = { .k = k, .lock_counts = g_hash_table_new(pair_hash, NULL) };
+	infer_walk(&w, NULL, note_role);
+	if (infer_goes_on(k, 0.2, "inferring atomic sets")) {
+		atomic_sharing(k->t, k->since);
+		atomic_pointers(k->t, note_holder, k);
+		atomic_pointers(k->t, note_shares, k);
+		infer_walk(&w, note_locks, NULL);
+	}
 	g_hash_table_unref(w.lock_counts);
+	return infer_goes_on(k, 0.4, "inferring atomic sets");
 }
 
 static void add_splits(struct inference *k, const GPtrArray *words)
@@ -352,12 +366,11 @@ static void add_splits(struct inference *k, const GPtrArray *words)
 	atomic_model_split(k->m, k->t, k->block->splits);
 }
 
-static bool infer(struct inference *k, const struct infer_options *options,
-                  const struct progress *progress)
+/* Returns early when cancelled or late. */
+static void infer_run(struct inference *k, const struct infer_options *options)
 {
-	look_at_trace(k);
-	if (!progress_tick(progress, 0.4, "inferring atomic sets"))
-		return false;
+	if (!collect_facts(k))
+		return;
 	add_splits(k, options ? options->splits : NULL);
 	if (options && options->heap)
 		infer_heap(k);
@@ -365,13 +378,12 @@ static bool infer(struct inference *k, const struct infer_options *options,
 		infer_sets(k);
 	g_ptr_array_add(k->layout.blocks, k->block);
 	layout_sets(&k->layout);
-	if (!progress_tick(progress, 0.6, "inferring units of work"))
-		return false;
+	if (!infer_goes_on(k, 0.6, "inferring units of work"))
+		return;
 	layout_discover_units(&k->layout, k->never);
 	infer_units(k);
 	layout_units(&k->layout);
 	infer_habits(k);
-	return true;
 }
 
 static void note_closed(const struct inference *k)
@@ -404,8 +416,17 @@ struct atomic_model *atomic_model_inferred(struct trace *t, const struct infer_o
 {
 	struct inference k = { 0 };
 	inference_init(&k, t);
-	bool good = infer(&k, options, progress);
-	if (good) {
+	k.progress = progress;
+	k.deadline = options ? effort_deadline(options->seconds) : 0;
+	infer_run(&k, options);
+	bool good = !k.cancelled;
+	k.m->late = k.late;
+	if (k.late) {
+		g_ptr_array_add(k.m->notes,
+		                g_strdup("the time for inferring atomic sets and units of work was "
+		                         "over (--budget gives more): what they would show is not "
+		                         "looked for"));
+	} else if (good) {
 		k.m->inferred = infer_print(&k);
 		note_inferred(&k);
 		note_closed(&k);

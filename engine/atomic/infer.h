@@ -1,6 +1,6 @@
 /*
- * infer.h - what infer.c has seen of a trace, and infer_block.c makes an `atomics` block of.
- * For these two alone.
+ * infer.h - state of the inference of atomic sets, shared by infer.c (facts from the trace) and
+ * infer_block.c (the `atomics` block made of them). Private to these two.
  */
 #ifndef HEDDLE_ATOMIC_INFER_H
 #define HEDDLE_ATOMIC_INFER_H
@@ -10,7 +10,8 @@
 
 #define SEVERAL (NONE - 1)
 
-struct lock_use { /* the lock held at most accesses of a variable, at how many; or NONE */
+/* The lock held at most accesses of a variable, and at how many of them; or NONE. */
+struct lock_use {
 	uint32_t lock, count;
 };
 
@@ -19,15 +20,19 @@ struct inference {
 	struct atomic_model *m;
 	struct layout layout;
 	struct atomic_places *places; /* the layout's */
-	struct spec_atomics *block;   /* what is inferred */
+	struct spec_atomics *block;   /* the inferred block */
 	GArray *since;                /* as in the model */
 	struct lock_use *locks;       /* by variable */
 	uint32_t *joined;             /* by variable: union-find over scalar globals */
-	uint32_t
-	        *holder; /* by block: the only variable that held a pointer to it; or SEVERAL */
-	bool *shares;    /* by variable: it held a pointer that something else held, too */
-	bool *together;  /* by variable: a function touched its object and what it points to */
-	bool *never;     /* by string: functions that are no units */
+	/* By block: the only variable that held a pointer to it; or SEVERAL. */
+	uint32_t *holder;
+	bool *shares;   /* by variable: held a pointer that another variable held, too */
+	bool *together; /* by variable: a function accessed both its object and the pointed-to
+	                   one */
+	bool *never;    /* by string: functions that are never units */
+	const struct progress *progress;
+	gint64 deadline; /* effort_deadline */
+	bool late, cancelled;
 };
 
 bool infer_counts(const struct inference *k, uint32_t variable);
@@ -37,8 +42,8 @@ uint32_t infer_root(struct inference *k, uint32_t variable);
 /* infer_block.c */
 void infer_sets(struct inference *k);
 void infer_heap(struct inference *k);
-void infer_units(struct inference *k);        /* from what layout_discover_units found */
-void infer_habits(struct inference *k);       /* at the end, for the grades */
+void infer_units(struct inference *k);        /* from layout_discover_units */
+void infer_habits(struct inference *k);       /* for the grades; call last */
 char *infer_print(const struct inference *k); /* the block as text; the caller frees it */
 
 #endif

@@ -1,42 +1,43 @@
 /*
- * infer_block.c - the `atomics` block of what is inferred: which members and globals belong
- * together, and which functions are units on them.
+ * infer_block.c - builds the inferred `atomics` block: sets of members and globals, and the
+ * functions that are units on them.
  *
- * A structure's members are split by the lock that is held at most accesses of each, when two
- * are seen to guard parts of one instance.  The split is the same for all instances, so locks
- * go by their role: the member that they are ("lock"), else their name without what numbers
- * it ("bucket_locks").
+ * A structure's members are split by the lock held at most accesses of each, when two locks
+ * guard parts of one instance. The split is the same for all instances, so locks are compared
+ * by role: the member that the lock is ("lock"), else its name without numbers
+ * ("bucket_locks").
  */
 #include "engine/atomic/infer.h"
 
 #include <string.h>
 
-struct member { /* of a structure, in all its instances; or of an object of unknown type */
+/* Of a structure, in all instances; or of an object of unknown type. */
+struct member {
 	GHashTable *roles; /* role -> accesses under it */
-	const char *spelt; /* in the block */
+	const char *spelt; /* its spelling in the block */
 	bool exempt;
 };
 
 struct structure {
 	const char *type;    /* "": one object of unknown type */
 	GHashTable *members; /* name -> struct member */
-	GPtrArray *names;    /* const char *: its members, as they came */
-	bool split;          /* two locks guard parts of one instance */
+	GPtrArray *names;    /* const char *: its members, in order of occurrence */
+	bool split;          /* two locks guard parts of an instance */
 };
 
 struct shapes {
 	struct inference *k;
 	GHashTable *structures; /* type, or instance of unknown type -> struct structure */
-	GPtrArray *order;       /* the same */
-	GHashTable *guards;     /* instance -> lock + 1: the first seen to guard a part */
+	GPtrArray *order;       /* the same, in order of occurrence */
+	GHashTable *guards;     /* instance -> first lock seen to guard a part + 1 */
 	GHashTable *used;       /* names of sets */
-	GHashTable *namesakes;  /* of names with an '@': what is before it */
+	GHashTable *namesakes;  /* names with an '@', cut there */
 	GStringChunk *strings;
 };
 
 /* -- locks by role ------------------------------------------------------------------------ */
 
-/* What numbers it is left out: "pool#2->lock" and "locks[7]" are "pool->lock" and "locks". */
+/* Append without numbers: "pool#2->lock" and "locks[7]" become "pool->lock" and "locks". */
 static void append_unnumbered(GString *out, const char *name)
 {
 	for (; *name; name++) {
@@ -65,7 +66,7 @@ static const char *role_of(struct shapes *s, uint32_t lock, const char *instance
 	return own;
 }
 
-/* -- what is seen of structures ----------------------------------------------------------- */
+/* -- facts about structures --------------------------------------------------------------- */
 
 static void free_member(gpointer data)
 {
@@ -98,7 +99,7 @@ static struct structure *structure_of(struct shapes *s, const struct atomic_plac
 	return x;
 }
 
-/* As the trace spells it, up to the member: "pool->queue", "block@pool.c:12+8". */
+/* The trace's spelling up to the member: "pool->queue", "block@pool.c:12+8". */
 static const char *spell(struct shapes *s, uint32_t v)
 {
 	const struct atomic_place *p = &s->k->places->at[v];
@@ -148,7 +149,7 @@ static void note_member(struct shapes *s, uint32_t v)
 		x->split = true;
 }
 
-/* The lock held at most accesses of the member; NULL: none ever. */
+/* The lock held at most accesses of the member; NULL: never any. */
 static const char *main_role(const struct member *m)
 {
 	const char *best = NULL;
@@ -166,8 +167,7 @@ static const char *main_role(const struct member *m)
 	return best;
 }
 
-/* -- sets ------------------------------------------------------------------------------------
- */
+/* -- sets --------------------------------------------------------------------------------- */
 
 static char *identifier(const char *text)
 {
@@ -201,7 +201,7 @@ static struct spec_set *add_set(struct shapes *s, const char *name, const char *
 	return set;
 }
 
-/* In quotes when the language has no such name. */
+/* Can the name be written without quotes? */
 static bool is_plain(const char *name)
 {
 	bool plain = g_ascii_isalpha(name[0]) || name[0] == '_';
@@ -210,7 +210,7 @@ static bool is_plain(const char *name)
 	return plain;
 }
 
-/* Names with an '@' have a namesake without. */
+/* Collect names with an '@': the same name without it is ambiguous. */
 static void note_namesakes(struct shapes *s)
 {
 	for (uint64_t v = 0; v < s->k->t->variables_count; v++) {
@@ -228,7 +228,7 @@ static void add_member(struct shapes *s, struct spec_set *set, const char *name)
 	              (!is_plain(name) || g_hash_table_contains(s->namesakes, name));
 }
 
-/* The set of a structure's members under one lock; NULL: under none. */
+/* The set of a structure's members under one lock; `role` NULL: under no lock. */
 static struct spec_set *set_under(struct shapes *s, const struct structure *x,
                                   const struct member *m, const char *name, const char *role)
 {
@@ -288,7 +288,7 @@ static void add_globals(struct shapes *s)
 	g_hash_table_unref(seen);
 }
 
-/* Parts of one array are one global: what joins one joins all. */
+/* Elements of an array are joined, so that they are in one set. */
 static void join_arrays(struct inference *k)
 {
 	GHashTable *first = g_hash_table_new(NULL, NULL);
@@ -305,16 +305,15 @@ static void join_arrays(struct inference *k)
 	g_hash_table_unref(first);
 }
 
-/* -- owned -----------------------------------------------------------------------------------
- */
+/* -- owned members ------------------------------------------------------------------------ */
 
 static char *member_key(const struct atomic_place *p)
 {
 	return g_strdup_printf("%s.%s", p->type, p->member);
 }
 
-/* A member owns what it points to when it alone did so in all instances, and some function
- * went from one to the other. */
+/* A member owns its target when in all instances no other pointer led there, and some function
+ * accessed both objects. */
 static void add_owned(struct shapes *s)
 {
 	struct inference *k = s->k;
@@ -373,8 +372,7 @@ void infer_heap(struct inference *k)
 	g_ptr_array_add(k->block->sets, set);
 }
 
-/* -- units
- * ------------------------------------------------------------------------------------- */
+/* -- units -------------------------------------------------------------------------------- */
 
 void infer_units(struct inference *k)
 {
@@ -407,8 +405,7 @@ void infer_habits(struct inference *k)
 	g_free(kinds);
 }
 
-/* -- as text
- * ----------------------------------------------------------------------------------- */
+/* -- text --------------------------------------------------------------------------------- */
 
 static void append_names(GString *out, const GPtrArray *names, bool quoted)
 {

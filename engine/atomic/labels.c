@@ -1,8 +1,10 @@
-/* labels.c - the ordered list: linking, and spreading labels where they are too dense. */
+/*
+ * labels.c - see labels.h.
+ */
 #include "engine/atomic/labels.h"
 
 #define UNIVERSE (UINT64_C(1) << 62)
-#define STRIDE   (UINT64_C(1) << 24) /* between items that are appended */
+#define STRIDE   (UINT64_C(1) << 24) /* between appended items */
 
 void labels_init(struct labels *l)
 {
@@ -14,7 +16,7 @@ void labels_release(struct labels *l)
 	g_free(l->items);
 }
 
-static void need(struct labels *l, uint32_t item)
+static void labels_reserve(struct labels *l, uint32_t item)
 {
 	if (item < l->size)
 		return;
@@ -22,9 +24,9 @@ static void need(struct labels *l, uint32_t item)
 	l->items = g_renew(struct label_item, l->items, l->size);
 }
 
-/* `count` items from `first` on get the range [low, low + room). */
-static void spread(struct labels *l, uint32_t first, uint64_t count, uint64_t low,
-                   uint64_t room)
+/* Give `count` items from `first` on even labels in [low, low + room). */
+static void labels_spread(struct labels *l, uint32_t first, uint64_t count, uint64_t low,
+                          uint64_t room)
 {
 	uint64_t step = room / count;
 	BUG_ON(step == 0);
@@ -32,11 +34,9 @@ static void spread(struct labels *l, uint32_t first, uint64_t count, uint64_t lo
 		l->items[i].label = low + step / 2;
 }
 
-/*
- * Make room around `place`.  Ranges of 2, 4, 8, ... labels around it: the first, the i-th,
- * that holds fewer than (2/T)^i items, T = 1.5, is spread, two labels free at both its ends.
- */
-static void relabel(struct labels *l, uint32_t place)
+/* Make room around `place`: of the aligned ranges of 2, 4, 8, ... labels around it, relabel the
+ * first whose i-th holds fewer than (2/T)^i items, T = 1.5, and leaves gaps of at least 4. */
+static void labels_relabel(struct labels *l, uint32_t place)
 {
 	uint32_t from = place, to = place;
 	uint64_t count = 1, room = 1;
@@ -57,7 +57,7 @@ static void relabel(struct labels *l, uint32_t place)
 			count++;
 		}
 	} while ((double)count >= most || room / count < 4);
-	spread(l, from, count, l->items[place].label & ~(room - 1), room);
+	labels_spread(l, from, count, l->items[place].label & ~(room - 1), room);
 }
 
 static void spread_all(struct labels *l)
@@ -65,8 +65,8 @@ static void spread_all(struct labels *l)
 	uint64_t count = 0;
 	for (uint32_t i = l->first; i != NONE; i = l->items[i].next)
 		count++;
-	/* the upper half stays free for what is appended */
-	spread(l, l->first, count, 0, MIN(UNIVERSE / 2, count * STRIDE));
+	/* the upper half stays free for appended items */
+	labels_spread(l, l->first, count, 0, MIN(UNIVERSE / 2, count * STRIDE));
 }
 
 static void link_between(struct labels *l, uint32_t previous, uint32_t item, uint32_t next)
@@ -85,7 +85,7 @@ static void link_between(struct labels *l, uint32_t previous, uint32_t item, uin
 
 void labels_append(struct labels *l, uint32_t item)
 {
-	need(l, item);
+	labels_reserve(l, item);
 	if (l->last != NONE && l->items[l->last].label >= UNIVERSE - 2 * STRIDE)
 		spread_all(l);
 	l->items[item].label =
@@ -100,9 +100,9 @@ void labels_insert_after(struct labels *l, uint32_t place, uint32_t item)
 		labels_append(l, item);
 		return;
 	}
-	need(l, item);
+	labels_reserve(l, item);
 	if (l->items[next].label - l->items[place].label < 2)
-		relabel(l, place);
+		labels_relabel(l, place);
 	uint64_t low = l->items[place].label, gap = l->items[next].label - low;
 	BUG_ON(gap < 2);
 	l->items[item].label = low + gap / 2;
@@ -116,9 +116,9 @@ void labels_insert_before(struct labels *l, uint32_t place, uint32_t item)
 		labels_insert_after(l, previous, item);
 		return;
 	}
-	need(l, item);
+	labels_reserve(l, item);
 	if (l->items[place].label == 0)
-		relabel(l, place);
+		labels_relabel(l, place);
 	l->items[item].label = l->items[place].label / 2;
 	link_between(l, NONE, item, place);
 }

@@ -1,10 +1,9 @@
 /*
- * labels.h - an ordered list in which "is x before y" is one comparison: each item has a
- * label, ascending along the list.
+ * labels.h - order maintenance: an ordered list in which "is x before y" compares two labels.
  *
- * Where two neighbours leave no label between them, the smallest enclosing range of labels
- * that is sparse enough is spread evenly (Bender, Cole, Demaine, Farach-Colton, Zito: Two
- * simplified algorithms for maintaining order in a list, ESA 2002): logarithmic, amortised.
+ * When two neighbours leave no label between them, the smallest enclosing range that is sparse
+ * enough is relabelled evenly (Bender, Cole, Demaine, Farach-Colton, Zito: Two simplified
+ * algorithms for maintaining order in a list, ESA 2002); logarithmic, amortised.
  */
 #ifndef HEDDLE_ATOMIC_LABELS_H
 #define HEDDLE_ATOMIC_LABELS_H
@@ -26,7 +25,7 @@ struct labels {
 void labels_init(struct labels *l);
 void labels_release(struct labels *l);
 void labels_append(struct labels *l, uint32_t item);
-/* `item` is not in the list, `place` is. */
+/* Insert `item` next to `place`, which must be in the list. */
 void labels_insert_after(struct labels *l, uint32_t place, uint32_t item);
 void labels_insert_before(struct labels *l, uint32_t place, uint32_t item);
 void labels_remove(struct labels *l, uint32_t item);

@@ -104,7 +104,7 @@ static int by_set(gconstpointer a, gconstpointer b)
 	return x < y ? -1 : x > y;
 }
 
-/* Ascending, so that a unit on thousands of sets is asked by bisection. */
+/* Ascending, for binary search in units on thousands of sets. */
 static void sort_open(GArray *open_sets, const struct atomic_open *o)
 {
 	if (o->count > 1)
@@ -147,7 +147,7 @@ void atomic_model_opens(struct atomic_model *m, const struct trace *t, GArray *c
 	m->open_sets = open_sets;
 }
 
-/* The i-th string of a V_LIST of tokens. */
+/* The i-th token of a V_LIST. */
 static const char *list_token(const struct trace *t, uint32_t list, uint32_t i)
 {
 	const struct value *v = &t->values[t->value_lists[t->values[list].first + i]];
@@ -159,7 +159,7 @@ static uint32_t list_length(const struct trace *t, uint32_t list)
 	return t->values[list].kind == V_LIST ? t->values[list].count : 0;
 }
 
-/* Sets by the name of a member: char * -> GArray of uint32_t. */
+/* Sets by name of a member: char * -> GArray of uint32_t. */
 static GHashTable *sets_of_names(const struct trace *t, struct atomic_model *m)
 {
 	GHashTable *by_name = g_hash_table_new_full(g_str_hash, g_str_equal, NULL,
@@ -180,7 +180,7 @@ static GHashTable *sets_of_names(const struct trace *t, struct atomic_model *m)
 	return by_name;
 }
 
-/* A member names a variable, or the base "p" of the variables "p+0", "p+4". */
+/* A member names a variable, or the base "p" of variables "p+0", "p+4". */
 static const GArray *sets_of_variable(const struct trace *t, GHashTable *by_name, uint32_t v)
 {
 	const char *name = trace_string(t, t->variables[v].name);
@@ -226,7 +226,7 @@ static void add_units(const struct trace *t, struct atomic_model *m)
 	}
 }
 
-/* A set that a unit names and that has no members: worth a word. */
+/* Note the sets that a unit names and that have no members. */
 static void note_empty_sets(struct atomic_model *m)
 {
 	bool *filled = g_new0(bool, m->sets->len + 1);

@@ -14,7 +14,7 @@ static const char *intern(struct atomic_places *p, const char *text, size_t leng
 	return own;
 }
 
-/* Past the '@' that tells variables of one name apart: "counter@log.c" has no member. */
+/* Skip the '@' part that distinguishes variables of one name: "counter@log.c" has no member. */
 static const char *past_at(const char *name)
 {
 	const char *at = strchr(name, '@');
@@ -24,8 +24,8 @@ static const char *past_at(const char *name)
 	return dot ? dot + 1 : at + 1;
 }
 
-/* Where the instance ends: behind the last "->", at the last "." behind a "]", else at the
- * first "."; NULL: the name has no member. */
+/* End of the instance: after the last "->", at the last "." after a "]", else at the first ".";
+ * NULL: no member. */
 static const char *instance_end(const char *name)
 {
 	const char *end = NULL, *first = NULL;
@@ -40,7 +40,7 @@ static const char *instance_end(const char *name)
 	return end ? end : first;
 }
 
-static void parse(struct atomic_places *p, const char *name, struct atomic_place *place)
+static void parse_name(struct atomic_places *p, const char *name, struct atomic_place *place)
 {
 	const char *end = instance_end(name);
 	place->type = place->file = intern(p, "", 0);
@@ -76,7 +76,7 @@ const char *atomic_places_type(struct atomic_places *p, struct debuginfo *d, uin
 	if (!is_structure(d, stripped))
 		return atomic_places_intern(p, "");
 	const char *name = debuginfo_type(d, stripped)->name;
-	/* without a tag it goes by its typedef, below its qualifiers */
+	/* without a tag: the name of its typedef, below the qualifiers */
 	while (name[0] == '\0' && type != stripped) {
 		name = debuginfo_type(d, type)->name;
 		type = debuginfo_type(d, type)->target;
@@ -87,10 +87,8 @@ const char *atomic_places_type(struct atomic_places *p, struct debuginfo *d, uin
 	return atomic_places_intern(p, name);
 }
 
-/*
- * The structure that is an instance of its own and holds the bytes at `offset`: the type
- * itself, or the elements of the innermost array of structures on the way.
- */
+/* The structure that is an instance of its own and contains the byte at `offset`: the type
+ * itself, or an element of the innermost array of structures. */
 static uint32_t instance_type(const struct debuginfo *d, uint32_t type, uint64_t offset)
 {
 	uint32_t found = type;
@@ -122,7 +120,7 @@ static uint32_t instance_type(const struct debuginfo *d, uint32_t type, uint64_t
 	return found;
 }
 
-/* A part of the block itself, not of an array of structures within it. */
+/* Is it an element of the block itself, not of an array of structures inside? */
 static bool is_block_element(const char *instance)
 {
 	const char *arrow = strstr(instance, "->");
@@ -130,7 +128,7 @@ static bool is_block_element(const char *instance)
 	return arrow ? arrow[2] == '\0' : bracket == NULL || bracket[1] == '\0';
 }
 
-/* -- the debug information ------------------------------------------------------------- */
+/* -- debug information -------------------------------------------------------------------- */
 
 static void open_modules(struct atomic_places *p, const struct trace *t)
 {
@@ -138,7 +136,7 @@ static void open_modules(struct atomic_places *p, const struct trace *t)
 	p->modules = g_new0(struct debuginfo *, t->modules_count + 1);
 	for (uint64_t i = 0; i < t->modules_count; i++) {
 		const char *path = trace_string(t, t->modules[i].path);
-		/* the system's own libraries are not what anybody looks for */
+		/* system libraries hold no interesting variables */
 		if (i > 0 && (path[0] != '/' || g_str_has_prefix(path, "/lib") ||
 		              g_str_has_prefix(path, "/usr/lib")))
 			continue;
@@ -147,7 +145,7 @@ static void open_modules(struct atomic_places *p, const struct trace *t)
 	}
 }
 
-/* The module that is loaded nearest below an address, and its debug information or NULL. */
+/* The module at an address (*base: where it is loaded), and its debug information or NULL. */
 static struct debuginfo *module_of(const struct atomic_places *p, const struct trace *t,
                                    uint64_t address, uint64_t *base)
 {
@@ -162,7 +160,7 @@ static struct debuginfo *module_of(const struct atomic_places *p, const struct t
 	return p->modules[best];
 }
 
-/* A lock or the like, or a pointer to one. */
+/* Is it a synchronisation object, or a pointer to one? */
 static bool is_synchronisation(const struct debuginfo *d, uint32_t type)
 {
 	static const char *const names[] = {
@@ -202,9 +200,9 @@ static bool is_member_lock(const struct debuginfo *d, uint32_t type, const char 
 	return false;
 }
 
-/* What the debug information says of the bytes at `offset` in an object of `type`. */
-static void describe(struct atomic_places *p, struct debuginfo *d, uint32_t type,
-                     uint64_t offset, uint64_t size, struct atomic_place *place)
+/* Set type and exemption of the bytes at `offset` in an object of `type`. */
+static void describe_type(struct atomic_places *p, struct debuginfo *d, uint32_t type,
+                          uint64_t offset, uint64_t size, struct atomic_place *place)
 {
 	static const unsigned exempting =
 	        1u << TYPE_CONST | 1u << TYPE_VOLATILE | 1u << TYPE_ATOMIC;
@@ -229,11 +227,12 @@ static void describe_global(struct atomic_places *p, const struct trace *t,
 	const struct debug_variable *g = d ? debuginfo_data(d, v->address - base) : NULL;
 	if (g == NULL)
 		return;
-	describe(p, d, g->type, v->address - base - g->address, v->size, place);
+	describe_type(p, d, g->type, v->address - base - g->address, v->size, place);
 	place->file = atomic_places_intern(p, g->file);
 }
 
-struct block_type { /* what a block's type is called, looked up once */
+/* The type of a block by its name, looked up once. */
+struct block_type {
 	struct debuginfo *d;
 	uint32_t type;
 };
@@ -265,7 +264,7 @@ static void describe_block(struct atomic_places *p, GHashTable *known, const str
 	if (k->d) {
 		uint64_t each = debuginfo_size(k->d, k->type), offset = v->address - b->address;
 		if (each && v->address >= b->address)
-			describe(p, k->d, k->type, offset % each, v->size, place);
+			describe_type(p, k->d, k->type, offset % each, v->size, place);
 		return;
 	}
 	const char *name = trace_string(t, b->type);
@@ -284,7 +283,7 @@ static bool *find_stacks(const struct trace *t)
 	return stacks;
 }
 
-/* What atomics touch, and accesses that the compiler saw to be volatile. */
+/* Exempt variables with atomic or volatile accesses. */
 static void exempt_by_access(struct atomic_places *p, const struct trace *t)
 {
 	for (uint64_t i = 0; i < t->events_count; i++) {
@@ -309,7 +308,7 @@ struct atomic_places *atomic_places_new(const struct trace *t, bool debug)
 		open_modules(p, t);
 	for (uint64_t v = 0; v < t->variables_count; v++) {
 		const struct variable *x = &t->variables[v];
-		parse(p, trace_string(t, x->name), &p->at[v]);
+		parse_name(p, trace_string(t, x->name), &p->at[v]);
 		if (x->block != NONE)
 			p->at[v].local |= stacks[x->block];
 		if (x->block != NONE && t->blocks[x->block].type != 0)

@@ -1,12 +1,12 @@
 /*
- * pointers.c - one pass over the writes, beside the blocks that are alive.
+ * pointers.c - one pass over the writes, with the set of live blocks.
  */
 #include "engine/atomic/pointers.h"
 
 struct pointers {
 	const struct trace *t;
-	GTree *alive;       /* address -> block: those of known address */
-	GHashTable *tokens; /* string -> block + 1: the last one of that name */
+	GTree *alive;       /* address -> block, of known addresses */
+	GHashTable *tokens; /* string -> last block of that name + 1 */
 	void (*note)(void *context, uint32_t variable, uint32_t block);
 	void *context;
 };
@@ -44,7 +44,7 @@ static uint32_t block_at(struct pointers *p, uint64_t address)
 static uint32_t pointed(struct pointers *p, uint32_t value)
 {
 	const struct value *v = &p->t->values[value];
-	if (v->kind == V_PAIR) /* an exchange writes its second */
+	if (v->kind == V_PAIR) /* an exchange writes the second */
 		v = &p->t->values[v->second];
 	if (v->kind == V_INT && v->integer != 0)
 		return block_at(p, (uint64_t)v->integer);

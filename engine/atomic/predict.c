@@ -1,37 +1,40 @@
 /*
- * predict.c - cycles of units of work that did not happen in this run and can: for two or
- * three units the solver is asked for a correct reordering in which an access of the one is
- * followed by a conflicting one of the next, and so round.
+ * predict.c - predicts cycles that did not happen: for groups of two or three units, the solver
+ * searches for a correct reordering with a conflict from each unit to the next.
  *
- * Such a reordering has a cycle in its conflict graph: between two conflicting accesses
- * lies a chain of conflicts on that variable, each an edge of the graph.  What is reported
- * is a cycle found in the graph of the witness itself, after the independent checker has
- * accepted the witness.  The paper (section 6) leaves prediction as future work.
+ * Such a reordering has a cycle in its conflict graph, since conflicts on a variable between
+ * two accesses form a chain of edges. The reported cycle is taken from the graph of the
+ * witness, after the independent checker has accepted the witness. The paper (section 6) leaves
+ * prediction as future work.
  *
- * What is asked, until the time is over: what belongs to the findings; then pairs of units
- * on one set, the nearest first and a few of each code; then triples; then the rest.
+ * Groups are tried until the budget ends: units of the findings; then pairs on one set, nearest
+ * first and a few of each code; then triples; then the rest.
  */
 #include "engine/atomic/atomic.h"
 #include "engine/predict/smt.h"
+#include "engine/trace/chains.h"
 #include "engine/witness/check.h"
 
 #include <string.h>
 
-#define TRIES_A_CODE 12 /* groups of units of the same code that are asked at first */
-#define NEAR         8  /* units beside those of a finding that are tried as the third */
-#define MOST_ATOMS   64 /* conflicting accesses that a query names for one edge */
+#define TRIES_A_CODE 12 /* groups of one code tried in the first round */
+#define NEAR         8  /* units near a finding's that are tried as the third */
+#define MOST_ATOMS   64 /* conflicting accesses named for one edge */
 
-struct span { /* a unit on one set, with its accesses */
+/* The accesses of a unit to one set. */
+struct span {
 	uint32_t unit;
 	uint32_t first, count; /* in predictor.uses */
-	uint32_t code;         /* what it does, see span_code */
+	uint32_t code;         /* of its behaviour: see span_code */
 };
 
-struct stretch { /* the spans of one set */
+/* The spans of one set. */
+struct span_range {
 	guint first, count;
 };
 
-struct group { /* two or three spans, as a question in this order; unused: NONE */
+/* Two or three spans in this order; unused: NONE. */
+struct span_group {
 	uint32_t span[3];
 };
 
@@ -42,25 +45,25 @@ struct predictor {
 	const struct atomic_options *options;
 	struct report *report;
 	const struct progress *progress;
-	struct conflict_graph *g; /* of the trace, whole */
+	struct conflict_graph *g; /* of the whole trace */
 	GArray *uses;             /* struct unit_use, by set, then unit, then event */
 	GArray *spans;            /* struct span, by set, then begin */
-	GArray *sets;             /* struct stretch */
-	GArray *largest;          /* the same, by size, the largest first */
+	GArray *sets;             /* struct span_range */
+	GArray *largest;          /* the same, largest first */
 	struct smt *smt;
-	struct cycles *finder; /* has the codes of the cycles that were reported */
-	GHashTable *names;     /* what a unit does, as text -> its code */
-	GHashTable *asked;     /* struct group of spans */
-	GHashTable *states;    /* struct group of codes -> tries, or FOUND */
+	struct cycles *finder; /* has the codes of the reported cycles */
+	GHashTable *names;     /* behaviour of a unit, as text -> its code */
+	GHashTable *asked;     /* struct span_group of spans */
+	GHashTable *states;    /* struct span_group of codes -> number of tries, or FOUND */
 	GHashTable *by_begin;  /* begin and thread of a unit -> its first span + 1 */
-	GArray *next;          /* uint32_t, by span: the unit's on another set; NONE */
-	uint64_t asked_of[4];  /* pairs, triples: how many, by size */
+	GArray *next;          /* uint32_t, by span: the next span of its unit; NONE */
+	uint64_t asked_of[4];  /* by size: number of pairs [2] and triples [3] tried */
 	gint64 deadline;
 	unsigned steps;
-	double share; /* of the work, for progress */
+	double share; /* of the work done, for progress */
 	bool cancelled, over, undecided;
-	bool rest;  /* not only a few of each code */
-	bool fresh; /* a group was met whose code had not been asked often enough */
+	bool rest;  /* no limit on tries of a code */
+	bool fresh; /* a group of a code below its limit was met */
 };
 
 #define FOUND G_MAXUINT32
@@ -102,7 +105,7 @@ static int by_set_and_unit(gconstpointer a, gconstpointer b, gpointer graph)
 	return x->variable < y->variable ? -1 : x->variable > y->variable;
 }
 
-/* The unit's name and what it touches, for the same code may take another way. */
+/* Code of a unit's behaviour: its name and the variables that it accesses. */
 static uint32_t span_code(struct predictor *p, const struct span *s)
 {
 	const struct unit *u = unit_at(p, s->unit);
@@ -136,10 +139,10 @@ static void add_span(struct predictor *p, guint from, guint to)
 	struct span span = { use_at(p, from)->unit, from, to - from, 0 };
 	span.code = span_code(p, &span);
 	if (!same_set) {
-		struct stretch set = { p->spans->len, 0 };
+		struct span_range set = { p->spans->len, 0 };
 		g_array_append_val(p->sets, set);
 	}
-	g_array_index(p->sets, struct stretch, p->sets->len - 1).count++;
+	g_array_index(p->sets, struct span_range, p->sets->len - 1).count++;
 	g_array_append_val(p->spans, span);
 }
 
@@ -158,16 +161,17 @@ static void make_spans(struct predictor *p)
 
 static int by_size(gconstpointer a, gconstpointer b)
 {
-	guint x = ((const struct stretch *)a)->count, y = ((const struct stretch *)b)->count;
+	guint x = ((const struct span_range *)a)->count,
+	      y = ((const struct span_range *)b)->count;
 	return x > y ? -1 : x < y;
 }
 
-/* How many pairs there are: of two threads, on one set. */
+/* Number of pairs of units on one set, by two threads. */
 static uint64_t count_pairs(const struct predictor *p)
 {
 	uint64_t pairs = 0, *of_thread = g_new(uint64_t, p->t->threads_count + 1);
 	for (guint i = 0; i < p->sets->len; i++) {
-		struct stretch set = g_array_index(p->sets, struct stretch, i);
+		struct span_range set = g_array_index(p->sets, struct span_range, i);
 		memset(of_thread, 0, p->t->threads_count * sizeof *of_thread);
 		for (guint j = 0; j < set.count; j++)
 			pairs += j - of_thread[thread_of(p, set.first + j)]++;
@@ -176,10 +180,9 @@ static uint64_t count_pairs(const struct predictor *p)
 	return pairs;
 }
 
-/* -- one question --------------------------------------------------------------------------
- */
+/* -- one query ---------------------------------------------------------------------------- */
 
-/* The conflicts that an access of `a` and a later one of `b` would make: at most MOST_ATOMS. */
+/* Conflicts from an access of `a` to a later one of `b`: at most MOST_ATOMS. */
 static guint edge_atoms(struct predictor *p, const struct span *a, const struct span *b,
                         struct smt_atom *atoms)
 {
@@ -201,11 +204,11 @@ static guint edge_atoms(struct predictor *p, const struct span *a, const struct 
 	return count;
 }
 
-struct question {
+struct cycle_query {
 	struct predictor *p;
 	const struct span *spans[3];
 	uint32_t count;
-	bool required; /* the solver knows */
+	bool required; /* the edges were given to the solver */
 };
 
 static bool is_single(const struct predictor *p, const struct span *s)
@@ -213,8 +216,8 @@ static bool is_single(const struct predictor *p, const struct span *s)
 	return use_at(p, s->first)->event == use_at(p, s->first + s->count - 1)->event;
 }
 
-/* Is there a conflict for each edge?  Not for two single accesses: those are in one order. */
-static bool can_close(const struct question *q)
+/* Is a conflict possible for each edge? Two single accesses come in one order only. */
+static bool can_close(const struct cycle_query *q)
 {
 	struct smt_atom atoms[MOST_ATOMS];
 	if (q->count == 2 && is_single(q->p, q->spans[0]) && is_single(q->p, q->spans[1]))
@@ -225,11 +228,11 @@ static bool can_close(const struct question *q)
 	return true;
 }
 
-/* The first try asks for nothing; then all edges are required, one of the conflicts each. */
-static bool judge(void *context, struct smt_query *query, const uint32_t *sequence,
-                  uint32_t length)
+/* The first try has no requirement; then each edge requires one of its conflicts. */
+static bool judge_cycle(void *context, struct smt_query *query, const uint32_t *sequence,
+                        uint32_t length)
 {
-	struct question *q = context;
+	struct cycle_query *q = context;
 	struct smt_atom atoms[MOST_ATOMS];
 	if (q->required)
 		return atomic_check(q->p->t, q->p->m, sequence, length, NULL, 0, NULL);
@@ -252,9 +255,9 @@ static struct conflict_graph *graph_of(struct predictor *p, const GArray *sequen
 	return g;
 }
 
-/* The shortest cycle of a beginning, through a unit of the question, that was not reported
- * yet; NULL: there is none. */
-static struct finding *new_cycle(const struct question *q, const GArray *sequence,
+/* The shortest cycle in a prefix of the sequence that runs through a unit of the question and
+ * is not yet reported; or NULL. */
+static struct finding *new_cycle(const struct cycle_query *q, const GArray *sequence,
                                  size_t length, uint32_t **code)
 {
 	struct predictor *p = q->p;
@@ -267,7 +270,7 @@ static struct finding *new_cycle(const struct question *q, const GArray *sequenc
 	return f;
 }
 
-static bool has_new(const struct question *q, const GArray *sequence, size_t length)
+static bool has_new(const struct cycle_query *q, const GArray *sequence, size_t length)
 {
 	uint32_t *code = NULL;
 	struct finding *f = new_cycle(q, sequence, length, &code);
@@ -277,15 +280,16 @@ static bool has_new(const struct question *q, const GArray *sequence, size_t len
 	return f != NULL;
 }
 
-static bool has_any(const struct question *q, const GArray *sequence, size_t length)
+static bool has_any(const struct cycle_query *q, const GArray *sequence, size_t length)
 {
 	return atomic_check(q->p->t, q->p->m, (const uint32_t *)(void *)sequence->data, length,
 	                    NULL, 0, NULL);
 }
 
-/* The shortest beginning that still has what is wanted: a bisection, for a cycle stays. */
-static size_t shortest_beginning(const struct question *q, const GArray *sequence,
-                                 bool (*has)(const struct question *, const GArray *, size_t))
+/* Length of the shortest prefix with the property; binary search, as cycles persist. */
+static size_t shortest_beginning(const struct cycle_query *q, const GArray *sequence,
+                                 bool (*has)(const struct cycle_query *, const GArray *,
+                                             size_t))
 {
 	size_t low = 1, high = sequence->len;
 	while (low < high) {
@@ -298,7 +302,7 @@ static size_t shortest_beginning(const struct question *q, const GArray *sequenc
 	return high;
 }
 
-static bool accepted(struct predictor *p, const GArray *sequence, size_t length)
+static bool witness_accepted(struct predictor *p, const GArray *sequence, size_t length)
 {
 	GString *reason = g_string_new(NULL);
 	bool good = witness_check(p->t, (const uint32_t *)(void *)sequence->data, length,
@@ -307,20 +311,20 @@ static bool accepted(struct predictor *p, const GArray *sequence, size_t length)
 	return good;
 }
 
-/* Cut the sequence; false where the checker accepts neither the beginning nor the whole. */
-static bool cut(const struct question *q, GArray *sequence)
+/* Shorten the sequence; false when the checker accepts neither the prefix nor the whole. */
+static bool witness_shorten(const struct cycle_query *q, GArray *sequence)
 {
 	size_t length = shortest_beginning(q, sequence, has_any);
 	if (!has_new(q, sequence, length))
 		length = shortest_beginning(q, sequence, has_new);
-	if (has_new(q, sequence, length) && accepted(q->p, sequence, length)) {
+	if (has_new(q, sequence, length) && witness_accepted(q->p, sequence, length)) {
 		g_array_set_size(sequence, (guint)length);
 		return true;
 	}
-	return accepted(q->p, sequence, sequence->len);
+	return witness_accepted(q->p, sequence, sequence->len);
 }
 
-/* The ends that a beginning cuts off, from the recording. */
+/* Restore the ends of units that the prefix cuts off, from the recording. */
 static void whole_units(struct predictor *p, struct finding *f)
 {
 	for (guint i = 0; i < f->units->len; i++) {
@@ -334,13 +338,13 @@ static void whole_units(struct predictor *p, struct finding *f)
 	}
 }
 
-static void take_witness(const struct question *q, GArray *sequence)
+static void take_witness(const struct cycle_query *q, GArray *sequence)
 {
 	struct predictor *p = q->p;
 	uint32_t *code = NULL;
 	if (!has_new(q, sequence, sequence->len))
 		return;
-	if (!cut(q, sequence)) {
+	if (!witness_shorten(q, sequence)) {
 		report_note(p->report,
 		            "a witness was refused by the checker and is not listed");
 		return;
@@ -360,11 +364,11 @@ static double seconds_left(const struct predictor *p)
 	return (double)(p->deadline - g_get_monotonic_time()) / 1e6;
 }
 
-static enum smt_answer ask(struct predictor *p, struct question *q)
+static enum smt_answer cycle_query_solve(struct predictor *p, struct cycle_query *q)
 {
 	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct smt_query *query = smt_query_new(p->smt);
-	smt_query_judge(query, judge, q);
+	smt_query_judge(query, judge_cycle, q);
 	enum smt_answer answer =
 	        smt_query_solve(query, MAX(0, MIN(seconds_left(p), p->options->budget_pair)),
 	                        sequence, NULL, p->progress);
@@ -377,12 +381,11 @@ static enum smt_answer ask(struct predictor *p, struct question *q)
 	return answer;
 }
 
-/* -- which ones -----------------------------------------------------------------------------
- */
+/* -- groups ------------------------------------------------------------------------------- */
 
 static guint hash_group(gconstpointer key)
 {
-	const struct group *g = key;
+	const struct span_group *g = key;
 	uint64_t hash = 0;
 	for (int i = 0; i < 3; i++)
 		hash = (hash ^ g->span[i]) * UINT64_C(0x9e3779b97f4a7c15);
@@ -391,32 +394,32 @@ static guint hash_group(gconstpointer key)
 
 static gboolean equal_groups(gconstpointer a, gconstpointer b)
 {
-	return memcmp(a, b, sizeof(struct group)) == 0;
+	return memcmp(a, b, sizeof(struct span_group)) == 0;
 }
 
-/* A pair is asked in both directions at once; a triple may begin anywhere. */
-static struct group normal(struct group g)
+/* Pairs are tried in both directions at once; a triple may begin anywhere. */
+static struct span_group group_normal(struct span_group g)
 {
 	uint32_t *s = g.span;
 	if (s[2] == NONE)
-		return (struct group){ { MIN(s[0], s[1]), MAX(s[0], s[1]), NONE } };
+		return (struct span_group){ { MIN(s[0], s[1]), MAX(s[0], s[1]), NONE } };
 	if (s[0] <= s[1] && s[0] <= s[2])
 		return g;
 	if (s[1] <= s[0] && s[1] <= s[2])
-		return (struct group){ { s[1], s[2], s[0] } };
-	return (struct group){ { s[2], s[0], s[1] } };
+		return (struct span_group){ { s[1], s[2], s[0] } };
+	return (struct span_group){ { s[2], s[0], s[1] } };
 }
 
-static struct group codes_of(const struct predictor *p, struct group g)
+static struct span_group codes_of(const struct predictor *p, struct span_group g)
 {
 	for (int i = 0; i < 3; i++)
 		if (g.span[i] != NONE)
 			g.span[i] = span_at(p, g.span[i])->code;
-	return normal(g);
+	return group_normal(g);
 }
 
-/* Looks at the clock now and then. */
-static bool going_on(struct predictor *p)
+/* Checks the time at intervals. */
+static bool predict_continue(struct predictor *p)
 {
 	if ((++p->steps & 1023) == 0 && !p->cancelled) {
 		p->over |= seconds_left(p) <= 0;
@@ -431,16 +434,16 @@ static bool time_for(const struct predictor *p, bool triples)
 	return triples || p->rest || seconds_left(p) > p->options->budget_total / 3;
 }
 
-static void consider(struct predictor *p, struct group g)
+static void try_group(struct predictor *p, struct span_group g)
 {
-	g = normal(g);
-	struct group codes = codes_of(p, g);
+	g = group_normal(g);
+	struct span_group codes = codes_of(p, g);
 	guint tries = GPOINTER_TO_UINT(g_hash_table_lookup(p->states, &codes));
 	if (tries == FOUND || (tries >= TRIES_A_CODE && !p->rest) ||
 	    g_hash_table_contains(p->asked, &g))
 		return;
 	p->fresh = true;
-	struct question q = { .p = p, .count = g.span[2] == NONE ? 2 : 3 };
+	struct cycle_query q = { .p = p, .count = g.span[2] == NONE ? 2 : 3 };
 	for (uint32_t i = 0; i < q.count; i++)
 		q.spans[i] = span_at(p, g.span[i]);
 	p->over |= seconds_left(p) <= 0;
@@ -448,7 +451,7 @@ static void consider(struct predictor *p, struct group g)
 		return;
 	g_hash_table_add(p->asked, g_memdup2(&g, sizeof g));
 	p->asked_of[q.count]++;
-	bool found = ask(p, &q) == SMT_WITNESS;
+	bool found = cycle_query_solve(p, &q) == SMT_WITNESS;
 	g_hash_table_insert(p->states, g_memdup2(&codes, sizeof codes),
 	                    GUINT_TO_POINTER(found ? FOUND : MIN(tries, 1000) + 1));
 }
@@ -456,7 +459,7 @@ static void consider(struct predictor *p, struct group g)
 static void consider_pair(struct predictor *p, uint32_t a, uint32_t b)
 {
 	if (thread_of(p, a) != thread_of(p, b))
-		consider(p, (struct group){ { a, b, NONE } });
+		try_group(p, (struct span_group){ { a, b, NONE } });
 }
 
 static void consider_triple(struct predictor *p, uint32_t a, uint32_t b, uint32_t c)
@@ -464,32 +467,34 @@ static void consider_triple(struct predictor *p, uint32_t a, uint32_t b, uint32_
 	if (a == b || b == c || a == c ||
 	    (thread_of(p, a) == thread_of(p, b) && thread_of(p, b) == thread_of(p, c)))
 		return;
-	consider(p, (struct group){ { a, b, c } });
-	consider(p, (struct group){ { a, c, b } });
+	try_group(p, (struct span_group){ { a, b, c } });
+	try_group(p, (struct span_group){ { a, c, b } });
 }
 
-/* Pairs, or triples, of all sets whose ends are `distance` units from each other. */
+/* Pairs or triples of all sets whose ends are `distance` units apart. */
 static bool at_distance(struct predictor *p, guint distance, bool triples)
 {
 	bool any = false;
 	for (guint i = 0; i < p->largest->len; i++) {
-		struct stretch set = g_array_index(p->largest, struct stretch, i);
+		struct span_range set = g_array_index(p->largest, struct span_range, i);
 		if (set.count <= distance)
 			break;
 		any = true;
 		for (guint a = 0;
-		     a + distance < set.count && time_for(p, triples) && going_on(p); a++) {
+		     a + distance < set.count && time_for(p, triples) && predict_continue(p);
+		     a++) {
 			uint32_t first = set.first + a, last = first + distance;
 			if (!triples)
 				consider_pair(p, first, last);
-			for (uint32_t b = first + 1; triples && b < last && going_on(p); b++)
+			for (uint32_t b = first + 1; triples && b < last && predict_continue(p);
+			     b++)
 				consider_triple(p, first, b, last);
 		}
 	}
-	return any && time_for(p, triples) && going_on(p);
+	return any && time_for(p, triples) && predict_continue(p);
 }
 
-#define IDLE_DISTANCES 32 /* without anything new: enough for the first time round */
+#define IDLE_DISTANCES 32 /* distances without a new code: ends the first round */
 
 static void nearest_first(struct predictor *p, bool triples)
 {
@@ -502,10 +507,9 @@ static void nearest_first(struct predictor *p, bool triples)
 	}
 }
 
-/* -- the units of what happened --------------------------------------------------------------
- */
+/* -- units of the findings ---------------------------------------------------------------- */
 
-/* The low half is what the table hashes. */
+/* GLib hashes the lower half. */
 static gpointer begin_key(uint32_t begin, uint32_t thread)
 {
 	return (gpointer)(uintptr_t)((uint64_t)thread << 32 | begin);
@@ -522,26 +526,27 @@ static void index_spans(struct predictor *p)
 	}
 }
 
-/* Among themselves, and with a third one near to one of them. */
-static void ask_finding_on(struct predictor *p, const struct stretch *set, const GArray *spans)
+/* Groups of the finding's units, and with a third one near. */
+static void ask_finding_on(struct predictor *p, const struct span_range *set,
+                           const GArray *spans)
 {
 	const uint32_t *s = (const uint32_t *)(void *)spans->data;
 	for (guint i = 0; i < spans->len; i++)
-		for (guint j = i + 1; j < spans->len && going_on(p); j++)
+		for (guint j = i + 1; j < spans->len && predict_continue(p); j++)
 			consider_pair(p, s[i], s[j]);
 	for (guint i = 0; i < spans->len; i++)
 		for (guint j = i + 1; j < spans->len; j++) {
-			for (guint k = j + 1; k < spans->len && going_on(p); k++)
+			for (guint k = j + 1; k < spans->len && predict_continue(p); k++)
 				consider_triple(p, s[i], s[j], s[k]);
 			uint32_t low = s[i] - MIN(s[i] - set->first, NEAR / 2);
 			uint32_t high = MIN(set->first + set->count, s[j] + NEAR / 2 + 1);
-			for (uint32_t k = low; k < high && going_on(p); k++)
+			for (uint32_t k = low; k < high && predict_continue(p); k++)
 				if (k <= s[i] + NEAR / 2 || k + NEAR / 2 >= s[j])
 					consider_triple(p, s[i], s[j], k);
 		}
 }
 
-#define FINDING_UNITS 16 /* of a cycle, more are no question of twos and threes */
+#define FINDING_UNITS 16 /* of a cycle; longer ones are not tried */
 
 static int by_number(gconstpointer a, gconstpointer b)
 {
@@ -549,7 +554,7 @@ static int by_number(gconstpointer a, gconstpointer b)
 	return x < y ? -1 : x > y;
 }
 
-/* The spans of its units, ascending.  The caller frees it. */
+/* The spans of its units, ascending. The caller frees it. */
 static GArray *spans_of(const struct predictor *p, const struct finding *f)
 {
 	GArray *spans = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -568,7 +573,7 @@ static void ask_finding(struct predictor *p, const struct finding *f)
 {
 	GArray *spans = spans_of(p, f), *of_set = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (guint from = 0, k = 0; from < spans->len && k < p->sets->len; k++) {
-		struct stretch set = g_array_index(p->sets, struct stretch, k);
+		struct span_range set = g_array_index(p->sets, struct span_range, k);
 		g_array_set_size(of_set, 0);
 		for (; from < spans->len &&
 		       g_array_index(spans, uint32_t, from) < set.first + set.count;
@@ -582,24 +587,24 @@ static void ask_finding(struct predictor *p, const struct finding *f)
 
 static void ask_findings(struct predictor *p)
 {
-	guint happened = p->report->findings->len; /* predictions are added behind them */
+	guint happened = p->report->findings->len; /* predictions are appended after these */
 	index_spans(p);
-	for (guint i = 0; i < happened && going_on(p); i++)
+	for (guint i = 0; i < happened && predict_continue(p); i++)
 		ask_finding(p, p->report->findings->pdata[i]);
 }
 
-/* -- the whole ---------------------------------------------------------------------------- */
+/* -- the prediction ----------------------------------------------------------------------- */
 
-/* More than what twos and threes on one set can be. */
+/* Are cycles of more than three units, or of several sets, possible? */
 static bool longer_ones_are_possible(const struct predictor *p)
 {
 	bool many = p->sets->len > 1;
 	for (guint i = 0; i < p->sets->len; i++)
-		many |= g_array_index(p->sets, struct stretch, i).count > 3;
+		many |= g_array_index(p->sets, struct span_range, i).count > 3;
 	return many;
 }
 
-static void conclude(struct predictor *p)
+static void predict_conclude(struct predictor *p)
 {
 	struct report *r = p->report;
 	if (p->over || p->undecided) {
@@ -622,7 +627,7 @@ static void conclude(struct predictor *p)
 	}
 }
 
-static void predict(struct predictor *p)
+static void predict_cycles(struct predictor *p)
 {
 	make_spans(p);
 	p->largest = g_array_copy(p->sets);
@@ -630,12 +635,12 @@ static void predict(struct predictor *p)
 	p->deadline =
 	        g_get_monotonic_time() + (gint64)(p->options->budget_total * G_USEC_PER_SEC);
 	ask_findings(p);
-	for (int round = 0; round < 4 && going_on(p); round++) {
+	for (int round = 0; round < 4 && predict_continue(p); round++) {
 		p->share = (1 + round) / 5.0;
 		p->rest = round >= 2;
 		nearest_first(p, round & 1);
 	}
-	conclude(p);
+	predict_conclude(p);
 	g_array_unref(p->largest);
 }
 
@@ -652,7 +657,7 @@ bool atomic_predict(struct trace *t, const struct atomic_model *m,
 	struct smt_options solver = { .invocations = true };
 	p.uses = g_array_new(FALSE, FALSE, sizeof(struct unit_use));
 	p.spans = g_array_new(FALSE, FALSE, sizeof(struct span));
-	p.sets = g_array_new(FALSE, FALSE, sizeof(struct stretch));
+	p.sets = g_array_new(FALSE, FALSE, sizeof(struct span_range));
 	p.next = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	p.by_begin = g_hash_table_new(NULL, NULL);
 	p.names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -661,12 +666,15 @@ bool atomic_predict(struct trace *t, const struct atomic_model *m,
 	p.finder = cycles_new(t, m);
 	struct graph_options whole = { .uses = p.uses, .progress = progress };
 	p.g = conflict_graph_new(t, m, &whole);
-	p.smt = p.g ? smt_new(t, &solver, progress) : NULL;
+	/* The solver's tables are as wide as the threads that it knows of. */
+	struct trace *chains = trace_by_chains(t, CHAINS_LEAST, progress, &p.cancelled);
+	p.smt = p.g && !p.cancelled ? smt_new(chains ? chains : t, &solver, progress) : NULL;
 	p.cancelled = p.smt == NULL;
 	if (!p.cancelled)
-		predict(&p);
+		predict_cycles(&p);
 	if (p.smt)
 		smt_free(p.smt);
+	trace_close(chains);
 	conflict_graph_free(p.g);
 	cycles_free(p.finder);
 	g_hash_table_unref(p.by_begin);

@@ -1,6 +1,6 @@
 /*
- * sets.c - the sets of `atomics` blocks: one for each instance of a structure that the trace
- * shows, what an owned pointer leads to merged into its owner's.
+ * sets.c - the sets of `atomics` blocks: one for each instance of a structure in the trace;
+ * objects behind an owned pointer belong to the owner's set.
  */
 #include "engine/atomic/layout.h"
 #include "engine/atomic/pointers.h"
@@ -45,7 +45,7 @@ void layout_end(struct layout *l)
 	atomic_places_free(l->places);
 }
 
-/* -- kinds in bits ------------------------------------------------------------------------ */
+/* -- bit sets of kinds -------------------------------------------------------------------- */
 
 bool layout_has(const uint64_t *kinds, const struct layout_set *s)
 {
@@ -67,7 +67,7 @@ void layout_add_kinds(struct layout *l, uint64_t **kinds, const struct layout_se
 	}
 }
 
-/* -- which kind a variable is of -------------------------------------------------------- */
+/* -- the kinds of a variable -------------------------------------------------------------- */
 
 static bool listed(const GPtrArray *names, const char *name)
 {
@@ -77,7 +77,7 @@ static bool listed(const GPtrArray *names, const char *name)
 	return false;
 }
 
-/* A global is named as it is, or by what it holds: "table" is "table[3]" and "table.x". */
+/* A global by its name, or a part of it: "table" matches "table[3]" and "table.x". */
 static bool is_global_of(const struct spec_set *s, const char *name)
 {
 	for (guint i = 0; i < s->members->len; i++) {
@@ -89,7 +89,7 @@ static bool is_global_of(const struct spec_set *s, const char *name)
 	return false;
 }
 
-/* Without a known type the member's name alone decides. */
+/* Without a known type, the member's name alone decides. */
 static bool belongs(const struct spec_set *s, const struct atomic_place *place,
                     const char *name)
 {
@@ -136,7 +136,7 @@ static void find_owners(struct layout *l)
 		}
 }
 
-/* The member that owns, through whatever owns its own instance, the block of a variable. */
+/* The outermost member in the chain of owners of a variable's block; NONE: not owned. */
 static uint32_t outermost_owner(const struct layout *l, uint32_t variable)
 {
 	uint32_t owner = NONE, block = l->t->variables[variable].block;
@@ -147,8 +147,7 @@ static uint32_t outermost_owner(const struct layout *l, uint32_t variable)
 	return owner;
 }
 
-/* -- sets -----------------------------------------------------------------------------------
- */
+/* -- sets --------------------------------------------------------------------------------- */
 
 static char *set_name(const struct spec_set *s, const char *instance)
 {
@@ -160,7 +159,7 @@ static char *set_name(const struct spec_set *s, const char *instance)
 	return g_strdup_printf("%s %s", s->name, instance);
 }
 
-/* The set of a kind in an instance, made when it is not there. */
+/* The set of a kind in an instance; created when absent. */
 static uint32_t set_of(struct layout *l, uint32_t kind, const struct atomic_place *place)
 {
 	const struct spec_set *s = l->kinds->pdata[kind];
@@ -199,10 +198,8 @@ static void append_membership(GArray *to, uint32_t variable, uint32_t set)
 	g_array_append_val(to, x);
 }
 
-/*
- * What an owned pointer leads to belongs to the set of that pointer; where the pointer is in
- * none, to all sets of the structure that it is a member of.  Appends them to `sets`.
- */
+/* Append the sets of an owned object: those of the owning pointer; if it is in none, all sets
+ * of its structure. */
 static void owners_sets(struct layout *l, uint32_t owner, GArray *sets)
 {
 	const struct atomic_place *p = &l->places->at[owner];
@@ -219,7 +216,7 @@ static void owners_sets(struct layout *l, uint32_t owner, GArray *sets)
 		}
 }
 
-/* Kinds that a variable may be of, by its type and by the beginning of its name. */
+/* Kinds that a variable may be of, by its type and by the head of its name. */
 struct candidates {
 	GHashTable *by_type, *by_head; /* char * -> GArray of uint32_t */
 	GArray *structures, *all;      /* uint32_t */
@@ -271,11 +268,12 @@ static void release_candidates(struct candidates *c)
 	g_array_unref(c->all);
 }
 
-struct placing { /* of one variable after the other */
+/* While variables are placed. */
+struct placing {
 	struct layout *l;
 	struct candidates candidates;
 	GArray *memberships; /* struct membership */
-	GArray *owners;      /* uint32_t: the sets of the owner of the variable at hand */
+	GArray *owners;      /* uint32_t: sets of the current variable's owner */
 };
 
 static void place_among(struct placing *p, uint32_t v, const GArray *kinds)
@@ -314,7 +312,7 @@ static void place_variable(struct placing *p, uint32_t v)
 	g_free(head);
 }
 
-/* The one set of a kind needs no instance in its name. */
+/* A kind with one set needs no instance in the name. */
 static void shorten_names(struct layout *l)
 {
 	guint *counts = g_new0(guint, l->kinds->len + 1);

@@ -1,6 +1,6 @@
 /*
- * spec_model.c - a model from `atomics` blocks of specifications: their sets and units laid on
- * the trace, and where they cut units in two.
+ * spec_model.c - a model from `atomics` blocks of specifications, and the operations that split
+ * units.
  */
 #include "engine/atomic/layout.h"
 

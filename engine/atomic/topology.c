@@ -1,32 +1,32 @@
 /*
- * topology.c - strong components and their order, kept while edges are added.
+ * topology.c - maintains strong components and their topological order under edge insertion.
  *
- * A component is a vertex of a union-find forest, with the lists of the edges out of and
- * into its members.  An edge that goes against the order starts a search: forward from its
- * end and backward from its beginning, always on from the earliest vertex of the one side
- * and the latest of the other, until the two have passed each other.  Then what was reached
- * is moved between the two, or, where the sides have met, made one.
+ * A component is a vertex of a union-find forest, with lists of the edges out of and into its
+ * members. An edge against the order starts a two-way search, forward from its end and backward
+ * from its beginning, always from the earliest vertex of the forward side and the latest of the
+ * backward side, until the two have passed each other. Then the reached vertices are reordered,
+ * or, where the sides met, merged.
  */
 #include "engine/atomic/topology.h"
 
 #include "engine/atomic/labels.h"
 
-enum side { FORWARD, BACKWARD }; /* also: the edges out of a vertex, and into it */
+enum side { FORWARD, BACKWARD }; /* also indexes: the edges out of a vertex, and into it */
 
-struct edge {
-	uint32_t end[2]; /* by side: where it leads to; end[BACKWARD] is its beginning */
-	uint32_t previous[2], next[2]; /* in the list of edges out of .. and into .. */
+struct topology_edge {
+	uint32_t end[2];               /* by side: target and source */
+	uint32_t previous[2], next[2]; /* in the lists of edges out of and into a component */
 };
 
-struct vertex {
+struct topology_vertex {
 	uint32_t parent; /* union-find; itself: a component */
 	uint32_t size, held;
-	uint32_t ring;              /* the next member of the component */
+	uint32_t ring;              /* next member of the component */
 	uint32_t first[2], last[2]; /* edges out of and into the component */
-	/* of the search at hand */
-	uint32_t seen[2]; /* its number, by the sides that came here */
-	uint32_t merged;  /* its number: on a cycle */
-	uint32_t at[2];   /* the next edge to be followed */
+	/* -- in the current search */
+	uint32_t seen[2]; /* round in which the side reached it */
+	uint32_t merged;  /* round in which it was on a cycle */
+	uint32_t at[2];   /* next edge to follow */
 };
 
 struct heap_entry {
@@ -35,9 +35,9 @@ struct heap_entry {
 };
 
 struct topology {
-	struct vertex *vertices;
+	struct topology_vertex *vertices;
 	uint32_t vertices_size;
-	struct edge *edges;
+	struct topology_edge *edges;
 	uint32_t edges_count, edges_size, free_edge; /* linked by next[FORWARD] */
 	struct labels order;                         /* of components */
 	uint32_t round;                              /* searches so far */
@@ -77,20 +77,20 @@ void topology_add(struct topology *t, uint32_t vertex)
 {
 	if (vertex >= t->vertices_size) {
 		t->vertices_size = MAX(64, 2 * (vertex + 1));
-		t->vertices = g_renew(struct vertex, t->vertices, t->vertices_size);
+		t->vertices = g_renew(struct topology_vertex, t->vertices, t->vertices_size);
 	}
-	t->vertices[vertex] = (struct vertex){ .parent = vertex,
-		                               .size = 1,
-		                               .held = 1,
-		                               .ring = vertex,
-		                               .first = { NONE, NONE },
-		                               .last = { NONE, NONE } };
+	t->vertices[vertex] = (struct topology_vertex){ .parent = vertex,
+		                                        .size = 1,
+		                                        .held = 1,
+		                                        .ring = vertex,
+		                                        .first = { NONE, NONE },
+		                                        .last = { NONE, NONE } };
 	labels_append(&t->order, vertex);
 }
 
 uint32_t topology_component(struct topology *t, uint32_t vertex)
 {
-	struct vertex *v = t->vertices;
+	struct topology_vertex *v = t->vertices;
 	while (v[vertex].parent != vertex)
 		vertex = v[vertex].parent = v[v[vertex].parent].parent;
 	return vertex;
@@ -120,15 +120,15 @@ static uint32_t edge_new(struct topology *t)
 	}
 	if (t->edges_count == t->edges_size) {
 		t->edges_size = MAX(64, 2 * t->edges_size);
-		t->edges = g_renew(struct edge, t->edges, t->edges_size);
+		t->edges = g_renew(struct topology_edge, t->edges, t->edges_size);
 	}
 	return t->edges_count++;
 }
 
-/* At the list's end, of the edges out of (FORWARD) or into the component `owner`. */
+/* Append to the edges out of (FORWARD) or into the component `owner`. */
 static void edge_link(struct topology *t, uint32_t e, enum side side, uint32_t owner)
 {
-	struct vertex *v = &t->vertices[owner];
+	struct topology_vertex *v = &t->vertices[owner];
 	t->edges[e].previous[side] = v->last[side];
 	t->edges[e].next[side] = NONE;
 	if (v->last[side] == NONE)
@@ -140,7 +140,7 @@ static void edge_link(struct topology *t, uint32_t e, enum side side, uint32_t o
 
 static void edge_unlink(struct topology *t, uint32_t e, enum side side, uint32_t owner)
 {
-	struct vertex *v = &t->vertices[owner];
+	struct topology_vertex *v = &t->vertices[owner];
 	uint32_t previous = t->edges[e].previous[side], next = t->edges[e].next[side];
 	if (previous == NONE)
 		v->first[side] = next;
@@ -158,7 +158,7 @@ static void edge_free(struct topology *t, uint32_t e)
 	t->free_edge = e;
 }
 
-/* An edge inside of a component says nothing any more. */
+/* Remove an edge whose ends are now in one component. */
 static void edge_drop_inner(struct topology *t, uint32_t e, uint32_t component)
 {
 	edge_unlink(t, e, FORWARD, component);
@@ -168,7 +168,7 @@ static void edge_drop_inner(struct topology *t, uint32_t e, uint32_t component)
 
 static void lists_join(struct topology *t, enum side side, uint32_t into, uint32_t from)
 {
-	struct vertex *a = &t->vertices[into], *b = &t->vertices[from];
+	struct topology_vertex *a = &t->vertices[into], *b = &t->vertices[from];
 	if (b->first[side] == NONE)
 		return;
 	t->edges[b->first[side]].previous[side] = a->last[side];
@@ -181,7 +181,7 @@ static void lists_join(struct topology *t, enum side side, uint32_t into, uint32
 
 /* -- the search ------------------------------------------------------------------------ */
 
-/* Both sides take their least key first. */
+/* Both sides take the least key first. */
 static uint64_t heap_key(const struct topology *t, uint32_t vertex, enum side side)
 {
 	uint64_t label = t->order.items[vertex].label;
@@ -215,14 +215,14 @@ static void heap_pop(GArray *heap)
 		h[i] = last;
 }
 
-static bool reached(const struct topology *t, uint32_t vertex, enum side side)
+static bool vertex_reached(const struct topology *t, uint32_t vertex, enum side side)
 {
 	return t->vertices[vertex].seen[side] == t->round;
 }
 
-static void reach(struct topology *t, uint32_t vertex, enum side side)
+static void vertex_reach(struct topology *t, uint32_t vertex, enum side side)
 {
-	struct vertex *v = &t->vertices[vertex];
+	struct topology_vertex *v = &t->vertices[vertex];
 	v->seen[side] = t->round;
 	v->at[side] = v->first[side];
 	g_array_append_val(t->reached[side], vertex);
@@ -231,7 +231,7 @@ static void reach(struct topology *t, uint32_t vertex, enum side side)
 		          (struct heap_entry){ heap_key(t, vertex, side), vertex });
 }
 
-/* The vertex with edges to follow that comes next on its side; NONE: there is none. */
+/* The side's next vertex with edges to follow, or NONE. */
 static uint32_t heap_least(const struct topology *t, enum side side)
 {
 	const GArray *heap = t->heap[side];
@@ -242,32 +242,32 @@ static uint32_t heap_least(const struct topology *t, enum side side)
 static void search_step(struct topology *t, enum side side)
 {
 	uint32_t vertex = heap_least(t, side);
-	struct vertex *v = &t->vertices[vertex];
+	struct topology_vertex *v = &t->vertices[vertex];
 	uint32_t e = v->at[side], other = topology_component(t, t->edges[e].end[side]);
 	v->at[side] = t->edges[e].next[side];
 	if (v->at[side] == NONE)
 		heap_pop(t->heap[side]);
 	if (other != vertex) {
-		if (!reached(t, other, side))
-			reach(t, other, side);
+		if (!vertex_reached(t, other, side))
+			vertex_reach(t, other, side);
 		return;
 	}
-	/* the other side may be about to follow it */
-	if (v->at[!side] == e && reached(t, vertex, !side))
+	/* unless the other side is about to follow it */
+	if (v->at[!side] == e && vertex_reached(t, vertex, !side))
 		return;
 	edge_drop_inner(t, e, vertex);
 }
 
-/* Compatible: every two vertices that are followed are in the order that the edges obey. */
-static void search(struct topology *t, uint32_t from, uint32_t to)
+/* Compatible search: followed vertices are in the order that the edges require. */
+static void topology_search(struct topology *t, uint32_t from, uint32_t to)
 {
 	t->round++;
 	for (int s = FORWARD; s <= BACKWARD; s++) {
 		g_array_set_size(t->heap[s], 0);
 		g_array_set_size(t->reached[s], 0);
 	}
-	reach(t, to, FORWARD);
-	reach(t, from, BACKWARD);
+	vertex_reach(t, to, FORWARD);
+	vertex_reach(t, from, BACKWARD);
 	for (;;) {
 		uint32_t u = heap_least(t, FORWARD), z = heap_least(t, BACKWARD);
 		if (u == NONE || z == NONE || !labels_before(&t->order, u, z))
@@ -277,7 +277,7 @@ static void search(struct topology *t, uint32_t from, uint32_t to)
 	}
 }
 
-/* -- what a search has found ----------------------------------------------------------- */
+/* -- reordering and merging --------------------------------------------------------------- */
 
 static int by_key(gconstpointer a, gconstpointer b)
 {
@@ -286,7 +286,7 @@ static int by_key(gconstpointer a, gconstpointer b)
 	return x < y ? -1 : x > y;
 }
 
-/* What a side has reached, in the order of `direction`; made in its heap's place. */
+/* The vertices reached by a side, sorted in `direction`; reuses its heap. */
 static GArray *sort_reached(struct topology *t, enum side side, enum side direction)
 {
 	GArray *sorted = t->heap[side];
@@ -300,26 +300,24 @@ static GArray *sort_reached(struct topology *t, enum side side, enum side direct
 	return sorted;
 }
 
-/*
- * Mark what lies on a path from the new edge's end to its beginning: what both sides have
- * reached, and of each side what leads there over the edges that it has followed.  Each
- * edge of such a path was followed by one side or the other, else the search would not
- * have stopped.  Returns whether there is such a path.
- */
+/* Mark the vertices on a path from the new edge's target to its source: those that both sides
+ * reached, and those that lead there over followed edges. Every edge of such a path was
+ * followed by one side, else the search would have continued. True when a path exists. */
 static bool mark_cycle(struct topology *t)
 {
 	bool found = false;
 	for (guint i = 0; i < t->reached[FORWARD]->len && !found; i++)
-		found = reached(t, g_array_index(t->reached[FORWARD], uint32_t, i), BACKWARD);
+		found = vertex_reached(t, g_array_index(t->reached[FORWARD], uint32_t, i),
+		                       BACKWARD);
 	if (!found)
 		return false;
 	for (int side = FORWARD; side <= BACKWARD; side++) {
-		/* farthest first, so that the ends of a vertex's edges are marked before it */
+		/* farthest first: targets are marked before sources */
 		GArray *sorted = sort_reached(t, side, !side);
 		for (guint i = 0; i < sorted->len; i++) {
 			uint32_t vertex = g_array_index(sorted, struct heap_entry, i).vertex;
-			struct vertex *v = &t->vertices[vertex];
-			bool on = reached(t, vertex, !side);
+			struct topology_vertex *v = &t->vertices[vertex];
+			bool on = vertex_reached(t, vertex, !side);
 			for (uint32_t e = v->first[side]; e != v->at[side] && !on;
 			     e = t->edges[e].next[side]) {
 				uint32_t end = topology_component(t, t->edges[e].end[side]);
@@ -332,7 +330,7 @@ static bool mark_cycle(struct topology *t)
 	return true;
 }
 
-/* Make one of what is marked.  Returns the component. */
+/* Merge the marked vertices; returns the component. */
 static uint32_t merge_cycle(struct topology *t)
 {
 	uint32_t into = NONE;
@@ -346,7 +344,7 @@ static uint32_t merge_cycle(struct topology *t)
 	for (int side = FORWARD; side <= BACKWARD; side++)
 		for (guint i = 0; i < t->reached[side]->len; i++) {
 			uint32_t v = g_array_index(t->reached[side], uint32_t, i);
-			struct vertex *a = &t->vertices[into], *b = &t->vertices[v];
+			struct topology_vertex *a = &t->vertices[into], *b = &t->vertices[v];
 			if (v == into || b->merged != t->round || b->parent != v)
 				continue;
 			b->parent = into;
@@ -361,22 +359,20 @@ static uint32_t merge_cycle(struct topology *t)
 	return into;
 }
 
-/* The pivot: the earliest vertex forward that still has edges to follow, or the new edge's
- * beginning, whichever is the earlier. */
+/* The pivot: the earlier of the forward side's next vertex and the new edge's source. */
 static uint32_t find_pivot(const struct topology *t, uint32_t from)
 {
 	uint32_t u = heap_least(t, FORWARD);
 	return u != NONE && labels_before(&t->order, u, from) ? u : from;
 }
 
-struct moves { /* vertices to be moved, in the order that they have among each other */
+/* Vertices to move, in their present order. */
+struct moves {
 	GArray *side[2]; /* struct heap_entry */
 };
 
-/*
- * What must move: forward from before the pivot, backward from behind it, of which all edges
- * have been followed; not what is on the cycle.  Out of the list with it.
- */
+/* Remove from the order the vertices that must move: forward ones before the pivot and backward
+ * ones after it whose edges have all been followed, except those on the cycle. */
 static struct moves take_out(struct topology *t, uint32_t pivot)
 {
 	struct moves m;
@@ -414,8 +410,8 @@ static void put_after(struct topology *t, const GArray *entries, uint32_t place)
 		                    g_array_index(entries, struct heap_entry, i).vertex);
 }
 
-/* The parts of the new component leave the list, which holds it at the pivot then: the
- * pivot's place where that is one of them, or else just before it. */
+/* The new component takes the pivot's place in the order, or the one before it when the pivot
+ * is not a member; its other members leave the order. */
 static void place_component(struct topology *t, uint32_t component, uint32_t pivot)
 {
 	bool inside = t->vertices[pivot].merged == t->round;
@@ -426,7 +422,7 @@ static void place_component(struct topology *t, uint32_t component, uint32_t piv
 	for (int side = FORWARD; side <= BACKWARD; side++)
 		for (guint i = 0; i < t->reached[side]->len; i++) {
 			uint32_t v = g_array_index(t->reached[side], uint32_t, i);
-			bool twice = side == BACKWARD && reached(t, v, FORWARD);
+			bool twice = side == BACKWARD && vertex_reached(t, v, FORWARD);
 			if (t->vertices[v].merged == t->round && v != component && v != pivot &&
 			    !twice)
 				labels_remove(&t->order, v);
@@ -435,8 +431,8 @@ static void place_component(struct topology *t, uint32_t component, uint32_t piv
 		labels_remove(&t->order, pivot);
 }
 
-/* The paper's order: [backward] [the component] [forward] at the pivot. */
-static bool reorder(struct topology *t, uint32_t from)
+/* The paper's order at the pivot: [backward] [the component] [forward]. */
+static bool topology_reorder(struct topology *t, uint32_t from)
 {
 	uint32_t pivot = find_pivot(t, from);
 	bool cycle = mark_cycle(t);
@@ -460,14 +456,14 @@ bool topology_add_edge(struct topology *t, uint32_t from, uint32_t to)
 	uint32_t a = topology_component(t, from), b = topology_component(t, to);
 	if (a == b)
 		return false;
-	/* a unit that conflicts with another mostly does so more than once, in a row */
+	/* repeated conflicts of two units often come in a row */
 	uint32_t last = t->vertices[b].last[BACKWARD];
 	if (last != NONE && t->edges[last].end[BACKWARD] == from)
 		return false;
 	bool merged = false;
 	if (!labels_before(&t->order, a, b)) {
-		search(t, a, b);
-		merged = reorder(t, a);
+		topology_search(t, a, b);
+		merged = topology_reorder(t, a);
 	}
 	if (merged)
 		return true;
@@ -479,17 +475,17 @@ bool topology_add_edge(struct topology *t, uint32_t from, uint32_t to)
 	return false;
 }
 
-/* -- what is over ---------------------------------------------------------------------- */
+/* -- removal ------------------------------------------------------------------------------ */
 
-void topology_let_go(struct topology *t, uint32_t vertex)
+void topology_unhold(struct topology *t, uint32_t vertex)
 {
 	t->vertices[topology_component(t, vertex)].held--;
 }
 
-/* Edges that have come to be inner ones are dropped on the way: each is seen once. */
-bool topology_is_over(struct topology *t, uint32_t component)
+/* Edges inside the component are removed on the way: each is seen once. */
+bool topology_removable(struct topology *t, uint32_t component)
 {
-	struct vertex *v = &t->vertices[component];
+	struct topology_vertex *v = &t->vertices[component];
 	if (v->held > 0)
 		return false;
 	for (uint32_t e; (e = v->first[BACKWARD]) != NONE;) {

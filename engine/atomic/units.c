@@ -1,42 +1,44 @@
 /*
- * units.c - which activations are units of work on which sets.
+ * units.c - which activations are units of work, and on which sets.
  *
- * A function is declared on kinds of sets.  An activation of it is a unit on the instances
- * that its parameters pointed to and on those that it touches itself.  Arguments are not
- * recorded, so "pointed to" is: the first instance of the parameter's type that the activation
- * or what it calls touches (as many as there are such parameters).  Of globals there is one.  A
- * function that neither has such a parameter nor ever touches a member itself was declared for
- * what it calls: it is a unit on all of that.
+ * A function is declared on kinds. An activation is a unit on the instances that its parameters
+ * pointed to and on those that it accesses itself. Arguments are not recorded: a parameter is
+ * taken to point to the first instance of its type that the activation or its callees access
+ * (as many instances as such parameters). A function without such a parameter that never
+ * accesses a member itself is a unit on all that its callees access.
  */
 #include "engine/atomic/layout.h"
 
 #include <string.h>
 
-struct bound { /* an instance that a parameter is taken to point to */
+/* An instance that a parameter is taken to point to. */
+struct parameter_binding {
 	const char *type, *instance;
 };
 
 struct activation {
 	uint32_t event, function;
-	const uint64_t *units, *unitfors; /* what it is declared on; NULL: nothing */
-	const GPtrArray *listed;          /* of a ubeg: names of kinds, or NULL */
-	GArray *bounds;                   /* struct bound, or NULL */
-	uint32_t last;                    /* the set that was opened last */
+	const uint64_t *units, *unitfors; /* kinds it is declared on; NULL: none */
+	const GPtrArray *listed;          /* kinds named by a ubeg, or NULL */
+	GArray *bounds;                   /* struct parameter_binding, or NULL */
+	uint32_t last;                    /* set that was opened last */
 };
 
 struct resolver {
 	struct layout *l;
 	GArray **frames;  /* by thread: struct activation */
 	GArray **opened;  /* by event: uint32_t sets, or NULL */
-	GHashTable *once; /* event << 32 | set: opened already, of activations on many sets */
-	GHashTable *late_once; /* the same, in `late` */
-	GArray *late;          /* struct late */
-	uint64_t **own;        /* by string: kinds that the function has units on by itself */
-	const bool *never;     /* when discovering, else NULL */
-	GHashTable *lists;     /* list of a ubeg -> GPtrArray of kinds' names */
+	GHashTable *once; /* event << 32 | set: already opened, for activations on many sets */
+	GHashTable *late_once; /* the same for `late` */
+	GArray *late;          /* struct late_set */
+	uint64_t *
+	        *own; /* by string: kinds that the function accesses itself or by parameters */
+	const bool *never; /* while discovering; else NULL */
+	GHashTable *lists; /* list of a ubeg -> GPtrArray of names of kinds */
 };
 
-struct late { /* touched by what the activation calls alone */
+/* A set accessed only by the activation's callees. */
+struct late_set {
 	uint32_t event, function, set;
 };
 
@@ -62,12 +64,12 @@ static void open_on(struct resolver *r, struct activation *a, uint32_t set)
 	if (*sets == NULL)
 		*sets = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_array_append_val(*sets, set);
-	if ((*sets)->len == 8) /* from here on by the table */
+	if ((*sets)->len == 8) /* from here on in the table */
 		for (guint i = 0; i < 8; i++)
 			note_once(r->once, a->event, g_array_index(*sets, uint32_t, i));
 }
 
-/* Is the instance one that a parameter of the activation pointed to, as far as we can see? */
+/* May a parameter of the activation have pointed to the instance? */
 static bool is_bound(struct resolver *r, struct activation *a, const char *type,
                      const char *instance)
 {
@@ -76,21 +78,22 @@ static bool is_bound(struct resolver *r, struct activation *a, const char *type,
 		return false;
 	guint room = atomic_function_takes(f, type);
 	for (guint i = 0; a->bounds && i < a->bounds->len && room > 0; i++) {
-		const struct bound *b = &g_array_index(a->bounds, struct bound, i);
+		const struct parameter_binding *b =
+		        &g_array_index(a->bounds, struct parameter_binding, i);
 		if (b->type == type && b->instance == instance)
 			return true;
 		room -= b->type == type;
 	}
 	if (room == 0)
 		return false;
-	struct bound b = { type, instance };
+	struct parameter_binding b = { type, instance };
 	if (a->bounds == NULL)
 		a->bounds = g_array_new(FALSE, FALSE, sizeof b);
 	g_array_append_val(a->bounds, b);
 	return true;
 }
 
-/* In itself, or as a part of what owns it. */
+/* The instance itself, or the one that owns it. */
 static bool touches_bound(struct resolver *r, struct activation *a, uint32_t v, uint32_t set)
 {
 	const struct atomic_place *p = &r->l->places->at[v];
@@ -99,14 +102,14 @@ static bool touches_bound(struct resolver *r, struct activation *a, uint32_t v, 
 	return bound || (s->instance != p->instance && is_bound(r, a, s->type, s->instance));
 }
 
-/* Of globals there is one; and without debug information nothing tells instances apart. */
+/* Globals have one instance; without debug information instances cannot be told apart. */
 static bool all_alike(const struct resolver *r, uint32_t set)
 {
 	const struct layout_set *s = &g_array_index(r->l->sets, struct layout_set, set);
 	return s->type == NULL || !r->l->functions->any;
 }
 
-/* -- text traces: a parameter by its name ------------------------------------------------ */
+/* -- text traces: parameters by name ------------------------------------------------------ */
 
 static bool named(const char *instance, const char *name)
 {
@@ -115,8 +118,8 @@ static bool named(const char *instance, const char *name)
 	       (instance[length] == '\0' || strcmp(instance + length, "->") == 0);
 }
 
-/* Without debug information the object of a parameter is the one of that name, where the
- * trace has one at all. */
+/* Without debug information, a parameter is the object of the same name, if the trace has
+ * one. */
 static bool may_be_parameter(struct resolver *r, const struct activation *a, uint32_t v)
 {
 	const GPtrArray *names =
@@ -129,8 +132,7 @@ static bool may_be_parameter(struct resolver *r, const struct activation *a, uin
 	return names == NULL;
 }
 
-/* -- walking --------------------------------------------------------------------------------
- */
+/* -- the pass ----------------------------------------------------------------------------- */
 
 static bool lists_kind(const struct resolver *r, const GPtrArray *names, uint32_t set)
 {
@@ -145,8 +147,8 @@ static bool lists_kind(const struct resolver *r, const GPtrArray *names, uint32_
 	return false;
 }
 
-static void touch(struct resolver *r, struct activation *a, uint32_t v, uint32_t set,
-                  bool direct)
+static void access_set(struct resolver *r, struct activation *a, uint32_t v, uint32_t set,
+                       bool direct)
 {
 	const struct layout_set *s = &g_array_index(r->l->sets, struct layout_set, set);
 	if (a->last == set)
@@ -163,7 +165,7 @@ static void touch(struct resolver *r, struct activation *a, uint32_t v, uint32_t
 		if (direct || bound || all_alike(r, set))
 			open_on(r, a, set);
 		else if (note_once(r->late_once, a->event, set)) {
-			struct late late = { a->event, a->function, set };
+			struct late_set late = { a->event, a->function, set };
 			g_array_append_val(r->late, late);
 		}
 	} else if (layout_has(a->unitfors, s) &&
@@ -172,9 +174,9 @@ static void touch(struct resolver *r, struct activation *a, uint32_t v, uint32_t
 	}
 }
 
-/* When discovering: the function may be a unit on what it touches. */
-static void find(struct resolver *r, struct activation *a, uint32_t v, uint32_t set,
-                 bool direct)
+/* Discovery: the function may be a unit on sets it accesses. */
+static void discover_set(struct resolver *r, struct activation *a, uint32_t v, uint32_t set,
+                         bool direct)
 {
 	const struct layout_set *s = &g_array_index(r->l->sets, struct layout_set, set);
 	const struct spec_set *kind =
@@ -202,14 +204,14 @@ static void note_access(struct resolver *r, uint32_t event)
 				        &g_array_index(frames, struct activation, a);
 				uint32_t set = g_array_index(m->members, uint32_t, i);
 				if (r->never)
-					find(r, x, v, set, a + 1 == frames->len);
+					discover_set(r, x, v, set, a + 1 == frames->len);
 				else if (x->units || x->unitfors || x->listed)
-					touch(r, x, v, set, a + 1 == frames->len);
+					access_set(r, x, v, set, a + 1 == frames->len);
 			}
 	}
 }
 
-/* The kinds that a ubeg names itself; NULL where it names none. */
+/* The kinds that a ubeg names; NULL: none. */
 static const GPtrArray *listed_kinds(struct resolver *r, const struct event *e)
 {
 	const struct trace *t = r->l->t;
@@ -239,7 +241,7 @@ static void begin_activation(struct resolver *r, uint32_t event)
 	g_array_append_val(r->frames[e->thread], a);
 }
 
-/* Closes the innermost open one of its name. */
+/* Closes the innermost open activation of the same name. */
 static void end_activation(struct resolver *r, uint32_t event)
 {
 	const struct event *e = &r->l->t->events[event];
@@ -256,7 +258,7 @@ static void end_activation(struct resolver *r, uint32_t event)
 	}
 }
 
-static void walk(struct resolver *r)
+static void resolver_walk(struct resolver *r)
 {
 	const struct trace *t = r->l->t;
 	r->frames = g_new0(GArray *, t->threads_count + 1);
@@ -286,14 +288,14 @@ static void walk(struct resolver *r)
 void layout_discover_units(struct layout *l, const bool *never)
 {
 	struct resolver r = { .l = l, .never = never };
-	walk(&r);
+	resolver_walk(&r);
 }
 
-/* Units on what their callees touch, where that is all they ever have. */
+/* Units on sets that only callees access, for functions that have no other. */
 static void open_late(struct resolver *r)
 {
 	for (guint i = 0; i < r->late->len; i++) {
-		const struct late *late = &g_array_index(r->late, struct late, i);
+		const struct late_set *late = &g_array_index(r->late, struct late_set, i);
 		GArray **sets = &r->opened[late->event];
 		if (layout_has(r->own[late->function],
 		               &g_array_index(r->l->sets, struct layout_set, late->set)))
@@ -310,10 +312,10 @@ void layout_units(struct layout *l)
 	r.opened = g_new0(GArray *, l->t->events_count + 1);
 	r.once = g_hash_table_new(pair_hash, NULL);
 	r.late_once = g_hash_table_new(pair_hash, NULL);
-	r.late = g_array_new(FALSE, FALSE, sizeof(struct late));
+	r.late = g_array_new(FALSE, FALSE, sizeof(struct late_set));
 	r.own = g_new0(uint64_t *, l->t->string_offsets_count + 1);
 	r.lists = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_ptr_array_unref);
-	walk(&r);
+	resolver_walk(&r);
 	open_late(&r);
 	atomic_model_opens(l->m, l->t, r.opened);
 	for (uint64_t e = 0; e < l->t->events_count; e++)
@@ -329,8 +331,7 @@ void layout_units(struct layout *l)
 	g_hash_table_unref(r.lists);
 }
 
-/* -- what blocks declare ---------------------------------------------------------------------
- */
+/* -- declarations in blocks --------------------------------------------------------------- */
 
 static void declare_unit(struct layout *l, const struct spec_unit *u, const GHashTable *strings)
 {
@@ -362,8 +363,8 @@ static void note_parameter_name(struct layout *l, uint32_t function, const char 
 		}
 }
 
-/* On the kinds of the structure that the parameter points to; without debug information on
- * those of any structure. */
+/* Declare on the kinds of the structure that the parameter points to; without debug
+ * information, on those of any structure. */
 static void declare_unitfor(struct layout *l, const struct spec_atomics *a,
                             const struct spec_unitfor *u, GHashTable *strings)
 {

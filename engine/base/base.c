@@ -1,5 +1,5 @@
 /*
- * base.c - errors, escapes, whole files.
+ * base.c - errors and escapes.
  */
 #include "engine/base/base.h"
 #include "engine/base/file.h"
@@ -25,7 +25,7 @@ static void copy_escaped(char *to, size_t size, const char *from)
 	GString *s = g_string_new(NULL);
 	append_escaped(s, from, strlen(from));
 	g_strlcpy(to, s->str, size);
-	/* The cut may have gone through a character. */
+	/* The cut may split a character. */
 	const char *end;
 	if (!g_utf8_validate(to, -1, &end))
 		to[end - to] = '\0';
@@ -48,7 +48,7 @@ bool error_set(struct error *error, const char *where, const char *remedy, const
 	return false;
 }
 
-/* The last component, and of a very long one its end. */
+/* The last component; of a very long one its end. */
 static const char *short_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -76,7 +76,7 @@ struct place place_offset(const char *path, uint64_t offset)
 	return p;
 }
 
-/* Characters that are drawn as nothing and are no format characters by their class. */
+/* Invisible characters that Unicode does not class as format characters. */
 static bool is_ignorable(gunichar c)
 {
 	static const gunichar ranges[][2] = {

@@ -11,7 +11,7 @@
 
 extern char **environ;
 
-static int start(char *const *argv, bool silent, pid_t *pid)
+static int child_start(char *const *argv, bool silent, pid_t *pid)
 {
 	posix_spawnattr_t attributes;
 	posix_spawn_file_actions_t actions;
@@ -40,7 +40,7 @@ int child_run(char *const *argv, bool silent)
 	int status = -1;
 	sigaction(SIGINT, &ignore, &old_int);
 	sigaction(SIGQUIT, &ignore, &old_quit);
-	int failed = start(argv, silent, &pid);
+	int failed = child_start(argv, silent, &pid);
 	while (!failed && waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR) {
 			failed = errno;

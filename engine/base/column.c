@@ -29,7 +29,7 @@ void column_free(struct column *c)
 	column_init(c, c->element, c->folder, c->limit);
 }
 
-/* Blocks are taken from the disk beforehand: a mapped page that has none is a SIGBUS later. */
+/* Allocate the blocks: a page of a mapped file without a block is a SIGBUS on a full disk. */
 static bool extend_file(int fd, uint64_t from, uint64_t to, int *failure)
 {
 	*failure = posix_fallocate(fd, (off_t)from, (off_t)(to - from));
@@ -50,7 +50,7 @@ static bool grow_file(struct column *c, uint64_t bytes)
 	return true;
 }
 
-/* False where that cannot be: it stays in memory. */
+/* False when no file can be made; the column then stays in memory. */
 static bool move_to_file(struct column *c, uint64_t bytes)
 {
 	int fd = file_open_nameless(c->folder), failure;
@@ -76,7 +76,7 @@ static void grow_memory(struct column *c, uint64_t bytes)
 		return;
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t from = ((uintptr_t)c->data + page - 1) & ~(page - 1);
-	/* Only a matter of speed: fewer faults. */
+	/* Only speed: fewer page faults. */
 	(void)madvise((void *)from, ((uintptr_t)c->data + bytes - from) & ~(page - 1),
 	              MADV_HUGEPAGE);
 }

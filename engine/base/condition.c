@@ -120,8 +120,14 @@ static struct node *number(struct parser *p)
 	char *end;
 	errno = 0;
 	n->number = g_ascii_strtoll(p->at, &end, 0);
-	if (errno == ERANGE) /* pointers and unsigned long are written like this */
+	if (errno == ERANGE) { /* pointers and unsigned long are written like this */
+		errno = 0;
 		n->number = (int64_t)g_ascii_strtoull(p->at, &end, 0);
+	}
+	if (errno == ERANGE) {
+		node_free(n);
+		return refuse(p, "a number of 64 bits");
+	}
 	p->at = end;
 	return n;
 }

@@ -1,4 +1,6 @@
-/* file.c - files written whole or not at all.  See file.h. */
+/*
+ * file.c - see file.h.
+ */
 #include "engine/base/file.h"
 
 #include <errno.h>
@@ -12,14 +14,14 @@
 enum { BUFFER = 1 << 20 };
 
 struct file_writer {
-	char *path, *temporary; /* temporary: NULL while it has no name, and in place */
+	char *path, *temporary; /* temporary: NULL while nameless or in place */
 	char *buffer;
 	size_t filled;
 	uint64_t length;
 	int fd;
 	bool hurry, nameless; /* nameless: the temporary file is in no folder yet */
-	bool in_place;        /* the target is no ordinary file */
-	int failure;          /* errno of the first failure, 0: none */
+	bool in_place;        /* the target is not an ordinary file */
+	int failure;          /* first errno, 0: none */
 };
 
 static bool write_fd(int fd, const char *bytes, size_t length)
@@ -39,14 +41,14 @@ static bool write_fd(int fd, const char *bytes, size_t length)
 	return true;
 }
 
-static bool report(const char *path, int why, struct error *error)
+static bool file_error(const char *path, int why, struct error *error)
 {
 	return error_set(error, place_line(path, 0).text,
 	                 "make room or choose another place; nothing was left behind",
 	                 "cannot write the file: %s", g_strerror(why));
 }
 
-/* Where the bytes belong: what a symbolic link points at, not the link. */
+/* The target of a symbolic link, not the link, is replaced. */
 static char *target_of(const char *path)
 {
 	char *resolved = realpath(path, NULL);
@@ -55,14 +57,12 @@ static char *target_of(const char *path)
 	return copy;
 }
 
-/*
- * The temporary file has no name until it is whole (or, where the file system knows no such
- * files, one beside the path), so that nothing is left behind when we are killed.
- */
+/* The temporary file is nameless until complete, so that nothing is left behind when the
+ * process is killed; where the file system has no O_TMPFILE, it is a file beside the path. */
 static int open_temporary(struct file_writer *w)
 {
 	char *folder = g_path_get_dirname(w->path);
-	bool nameable = access("/proc/self/fd", X_OK) == 0; /* give_name needs it */
+	bool nameable = access("/proc/self/fd", X_OK) == 0; /* needed by give_name */
 	int fd = nameable ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
 	g_free(folder);
 	w->nameless = fd >= 0;
@@ -72,7 +72,7 @@ static int open_temporary(struct file_writer *w)
 	return g_mkstemp_full(w->temporary, O_RDWR | O_CLOEXEC, 0666);
 }
 
-/* A name that nothing has yet: what others have put there stays. */
+/* Link the file under an unused name. */
 static bool give_name(struct file_writer *w)
 {
 	enum { TRIES = 100 };
@@ -96,7 +96,7 @@ struct file_writer *file_writer_open(const char *path, struct error *error)
 	w->path = target_of(path);
 	bool exists = stat(w->path, &st) == 0;
 	if (exists && !S_ISREG(st.st_mode)) {
-		/* A pipe without a reader is an error at once, not a wait for one. */
+		/* O_NONBLOCK: a pipe without a reader is an error, not a wait. */
 		w->in_place = true;
 		w->fd = open(w->path, O_WRONLY | O_CLOEXEC | O_NONBLOCK);
 		if (w->fd >= 0)
@@ -107,7 +107,7 @@ struct file_writer *file_writer_open(const char *path, struct error *error)
 			(void)!fchmod(w->fd, st.st_mode & 07777);
 	}
 	if (w->fd < 0) {
-		report(path, errno, error);
+		file_error(path, errno, error);
 		g_free(w->temporary);
 		g_free(w->path);
 		g_free(w);
@@ -117,7 +117,7 @@ struct file_writer *file_writer_open(const char *path, struct error *error)
 	return w;
 }
 
-static void flush(struct file_writer *w)
+static void writer_flush(struct file_writer *w)
 {
 	if (w->failure == 0 && !write_fd(w->fd, w->buffer, w->filled))
 		w->failure = errno;
@@ -128,13 +128,13 @@ void file_writer_put(struct file_writer *w, const void *bytes, size_t length)
 {
 	w->length += length;
 	if (length >= BUFFER) {
-		flush(w);
+		writer_flush(w);
 		if (w->failure == 0 && !write_fd(w->fd, bytes, length))
 			w->failure = errno;
 		return;
 	}
 	if (w->filled + length > BUFFER)
-		flush(w);
+		writer_flush(w);
 	if (length)
 		memcpy(w->buffer + w->filled, bytes, length);
 	w->filled += length;
@@ -147,7 +147,7 @@ uint64_t file_writer_length(const struct file_writer *w)
 
 void file_writer_patch(struct file_writer *w, uint64_t offset, const void *bytes, size_t length)
 {
-	flush(w);
+	writer_flush(w);
 	if (w->failure == 0 && pwrite(w->fd, bytes, length, (off_t)offset) != (ssize_t)length)
 		w->failure = errno ? errno : EIO;
 }
@@ -163,7 +163,7 @@ void file_writer_hurry(struct file_writer *w)
 	w->hurry = true;
 }
 
-static void release(struct file_writer *w)
+static void writer_free(struct file_writer *w)
 {
 	if (w->fd >= 0)
 		close(w->fd);
@@ -175,7 +175,7 @@ static void release(struct file_writer *w)
 
 bool file_writer_commit(struct file_writer *w, struct error *error)
 {
-	flush(w);
+	writer_flush(w);
 	if (w->failure == 0 && !w->in_place && !w->hurry && fsync(w->fd) != 0)
 		w->failure = errno;
 	if (w->failure == 0 && w->nameless && !give_name(w))
@@ -189,9 +189,9 @@ bool file_writer_commit(struct file_writer *w, struct error *error)
 	if (failure) {
 		if (w->temporary && !w->nameless)
 			unlink(w->temporary);
-		report(w->path, failure, error);
+		file_error(w->path, failure, error);
 	}
-	release(w);
+	writer_free(w);
 	return failure == 0;
 }
 
@@ -200,7 +200,7 @@ void file_writer_abandon(struct file_writer *w)
 	if (w && w->temporary && !w->nameless)
 		unlink(w->temporary);
 	if (w)
-		release(w);
+		writer_free(w);
 }
 
 int file_open_nameless(const char *folder)

@@ -1,7 +1,7 @@
 /*
- * file.h - writing a file whole or not at all, piece by piece: a temporary file beside the
- * target, synced and renamed at the end.  A target that is no ordinary file (a pipe, a
- * terminal, /dev/null) is written in place.
+ * file.h - writes a file whole or not at all: a temporary file beside the target, synced and
+ * renamed at the end. A target that is not an ordinary file (pipe, terminal, /dev/null) is
+ * written in place.
  */
 #ifndef HEDDLE_FILE_H
 #define HEDDLE_FILE_H
@@ -12,25 +12,26 @@ struct file_writer;
 
 /* NULL and `error` on failure. */
 struct file_writer *file_writer_open(const char *path, struct error *error);
-/* After a failure the writer swallows what follows; the commit tells. */
+/* After a failure further bytes are discarded; commit reports it. */
 void file_writer_put(struct file_writer *w, const void *bytes, size_t length);
 /* Bytes put so far. */
 uint64_t file_writer_length(const struct file_writer *w);
-/* Overwrite earlier bytes (ordinary files only): for a header whose sums come last. */
+/* Overwrite earlier bytes (ordinary files only), such as a header with check sums. */
 void file_writer_patch(struct file_writer *w, uint64_t offset, const void *bytes,
                        size_t length);
-/* The file is the user's alone (mode 0600), whatever one it replaces: before the first put. */
+/* Make the file readable by the user alone (mode 0600). Call before the first put. */
 void file_writer_private(struct file_writer *w);
-/* Do not wait for the disk at the end: for what can be made again. */
+/* Skip the fsync, for files that can be made again. */
 void file_writer_hurry(struct file_writer *w);
-/* End in either way; the writer is freed.  On failure nothing is left behind. */
+/* Commit or abandon ends and frees the writer. After a failure nothing is left behind. */
 bool file_writer_commit(struct file_writer *w, struct error *error);
 void file_writer_abandon(struct file_writer *w);
 
 /*
- * A file without a name, so that nothing is left behind however we end; read and write.  -1 and
- * errno on failure.  Where another process of this user may open it while we live: owned by
- * the caller; file_folder says where what belongs beside such a path, or any, may lie.
+ * A nameless file for reading and writing, which disappears with the process; -1 and errno on
+ * failure. file_descriptor_path: a path by which another process of this user may open it
+ * meanwhile. file_folder: the folder for files beside such a path, or beside any. Owned by the
+ * caller.
  */
 int file_open_nameless(const char *folder);
 char *file_descriptor_path(int fd);

@@ -1,4 +1,6 @@
-/* home.c - looking for the program's own files.  See home.h. */
+/*
+ * home.c - see home.h.
+ */
 #include "engine/base/home.h"
 #include "engine/base/base.h"
 
@@ -21,7 +23,7 @@ char *home_find(const char *relative)
 	if (found == NULL)
 		found = existing(
 		        g_build_filename(folder, "..", "lib", "heddle", relative, NULL));
-	/* In the tree: ./heddle, build/asan/heddle, build/tests/unit/test_x. */
+	/* in the source tree: ./heddle, build/asan/heddle, build/tests/unit/test_x */
 	for (int up = 0; found == NULL && up <= 4; up++) {
 		found = existing(g_build_filename(folder, relative, NULL));
 		char *parent = g_path_get_dirname(folder);

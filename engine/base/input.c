@@ -1,4 +1,6 @@
-/* input.c - whole files and streams.  See input.h. */
+/*
+ * input.c - see input.h.
+ */
 #include "engine/base/input.h"
 
 #include <errno.h>
@@ -10,7 +12,8 @@
 
 enum { CHUNK = 1 << 16 };
 
-static bool refuse(const char *path, const char *kind, const char *why, struct error *error)
+static bool input_refuse(const char *path, const char *kind, const char *why,
+                         struct error *error)
 {
 	char *remedy = g_strdup_printf("name a %s that you can read", kind);
 
@@ -20,7 +23,7 @@ static bool refuse(const char *path, const char *kind, const char *why, struct e
 	return false;
 }
 
-/* A pipe blocks on opening until somebody writes into it; hence O_NONBLOCK. */
+/* O_NONBLOCK: opening a pipe must not wait for a writer. */
 static int open_input(const char *path)
 {
 	if (strcmp(path, "-") == 0)
@@ -42,15 +45,15 @@ static bool writes_all(int fd, const char *bytes, size_t length)
 	return true;
 }
 
-/* Copies all of `fd` to a file in memory, which is returned; -1 and errno on failure. */
-static int gather(int fd)
+/* Copy the rest of `fd` to a memory file, which is returned; -1 and errno on failure. */
+static int read_to_memory(int fd)
 {
 	int memory = memfd_create("heddle-input", MFD_CLOEXEC);
 	char *chunk = g_malloc(CHUNK);
 	ssize_t n;
 
 	while (memory >= 0 && (n = read(fd, chunk, CHUNK)) != 0) {
-		if (n < 0 && errno == EAGAIN) /* somebody has it open for writing: wait */
+		if (n < 0 && errno == EAGAIN) /* open for writing elsewhere: wait */
 			n = poll(&(struct pollfd){ fd, POLLIN, 0 }, 1, -1) < 0 ? -1 : 0;
 		else if (n > 0)
 			n = writes_all(memory, chunk, (size_t)n) ? n : -1;
@@ -65,12 +68,12 @@ static int gather(int fd)
 	return memory;
 }
 
-/* What `fd` holds from here on as a file that can be mapped; closes `fd`. */
-static int seekable(int fd, struct stat *st)
+/* The rest of `fd` as a file that can be mapped; closes `fd` unless it is that file. */
+static int input_mappable(int fd, struct stat *st)
 {
 	if (S_ISREG(st->st_mode) && st->st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0)
 		return fd;
-	int memory = gather(fd), why = errno;
+	int memory = read_to_memory(fd), why = errno;
 	close(fd);
 	errno = why;
 	if (memory >= 0 && fstat(memory, st) != 0) {
@@ -96,18 +99,18 @@ bool input_open(const char *path, const char *kind, struct input *in, struct err
 
 	*in = (struct input){ 0 };
 	if (fd < 0)
-		return refuse(path, kind, g_strerror(errno), error);
+		return input_refuse(path, kind, g_strerror(errno), error);
 	const char *wrong = fstat(fd, &st) != 0 ? g_strerror(errno) : not_readable(path, &st);
 	if (wrong != NULL) {
 		close(fd);
-		return refuse(path, kind, wrong, error);
+		return input_refuse(path, kind, wrong, error);
 	}
 	in->stream = !S_ISREG(st.st_mode) || strcmp(path, "-") == 0;
-	if ((fd = seekable(fd, &st)) < 0)
-		return refuse(path, kind, g_strerror(errno), error);
+	if ((fd = input_mappable(fd, &st)) < 0)
+		return input_refuse(path, kind, g_strerror(errno), error);
 	if (in->stream && st.st_size == 0 && strcmp(path, "-") != 0) {
 		close(fd);
-		return refuse(path, kind, "nothing comes out of the pipe", error);
+		return input_refuse(path, kind, "nothing comes out of the pipe", error);
 	}
 	in->length = (size_t)st.st_size;
 	in->file = st;
@@ -117,7 +120,7 @@ bool input_open(const char *path, const char *kind, struct input *in, struct err
 	close(fd);
 	if (in->bytes == MAP_FAILED) {
 		*in = (struct input){ 0 };
-		return refuse(path, kind, g_strerror(why), error);
+		return input_refuse(path, kind, g_strerror(why), error);
 	}
 	return true;
 }

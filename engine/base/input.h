@@ -1,7 +1,6 @@
 /*
- * input.h - a whole file to read: an ordinary one is mapped, a stream ("-" for standard
- * input, a pipe of the shell's) is read to its end.  Never waits for a pipe that nobody
- * writes into.
+ * input.h - reads a whole file: an ordinary file is mapped, a stream ("-", a pipe) is read to
+ * its end. A pipe without a writer is an error, not a wait.
  */
 #ifndef HEDDLE_INPUT_H
 #define HEDDLE_INPUT_H
@@ -11,18 +10,18 @@
 #include <sys/stat.h>
 
 struct input {
-	void *bytes; /* mapped and private; NULL when there are none */
+	void *bytes; /* mapped private; NULL when empty */
 	size_t length;
-	bool stream; /* it cannot be opened a second time */
-	struct stat file; /* of the ordinary file that is mapped; not with `stream` */
+	bool stream;      /* cannot be opened a second time */
+	struct stat file; /* of the mapped file; not with `stream` */
 };
 
-/* `kind` says what it is in messages: "cannot open the KIND: ...". */
+/* `kind` names it in messages: "cannot open the KIND: ...". */
 bool input_open(const char *path, const char *kind, struct input *in, struct error *error);
 void input_close(struct input *in);
-/* The same as a string with a NUL behind it; the caller's.  NULL on failure. */
+/* The same as a NUL-terminated string, owned by the caller. NULL on failure. */
 char *input_text(const char *path, const char *kind, size_t *length, struct error *error);
-/* Behind the mark that some editors put before UTF-8, if it is there; *length is made less. */
+/* Skip a UTF-8 byte order mark; reduces *length. */
 const char *input_skip_mark(const char *text, size_t *length);
 
 #endif

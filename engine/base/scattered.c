@@ -1,8 +1,6 @@
 /*
- * scattered.c - see scattered.h.
- *
- * (What is filled from one end to the other gains less than it takes some machines to get
- * such pages.)
+ * scattered.c - see scattered.h. Arrays that are filled in order gain less from large pages
+ * than their allocation costs on some machines.
  */
 #include "engine/base/scattered.h"
 
@@ -10,11 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* From so many bytes on an array is as large as whole pages: what grows to more, and what is as
- * large as it will be. */
+/* Sizes in bytes from which an array gets whole large pages: one that grows, one that does
+ * not. */
 enum { LINE = 64, LARGE_PAGE = 2 << 20, GROWING = 1 << 20, FINAL = 128 << 10 };
 
-static void *lines(size_t bytes, size_t least)
+static void *aligned_pages(size_t bytes, size_t least)
 {
 	size_t whole = (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
 	bool large = bytes >= least;
@@ -29,12 +27,12 @@ static void *lines(size_t bytes, size_t least)
 
 void *scattered_lines(size_t bytes)
 {
-	return lines(bytes, GROWING);
+	return aligned_pages(bytes, GROWING);
 }
 
 void *scattered_alloc(size_t bytes)
 {
-	return lines(bytes, FINAL);
+	return aligned_pages(bytes, FINAL);
 }
 
 void *scattered_alloc0(size_t bytes)

@@ -7,15 +7,15 @@
 
 enum { LONGEST = 4 }; /* bytes of a character */
 
-struct guarded {
+struct guarded_stream {
 	int fd;
-	char part[LONGEST]; /* the beginning of a character that has not come to its end */
+	char part[LONGEST]; /* an incomplete character */
 	size_t held;
-	GString *out; /* kept from one write to the next */
+	GString *out; /* reused by each write */
 };
 
-static struct guarded standard[] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
-static FILE *terminal; /* the first stdout; NULL: it is still in force */
+static struct guarded_stream standard[] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
+static FILE *terminal; /* the original stdout; NULL: unchanged */
 
 static bool write_all(int fd, const char *bytes, size_t length)
 {
@@ -31,7 +31,7 @@ static bool write_all(int fd, const char *bytes, size_t length)
 	return true;
 }
 
-/* Bytes from `at` on that can stay as they are. */
+/* Number of bytes from `at` on that need no escape. */
 static size_t plain_bytes(const char *at, const char *end)
 {
 	const char *from = at;
@@ -49,7 +49,7 @@ static void append_unicode(GString *out, gunichar c)
 		g_string_append_printf(out, "\\u%04x", c);
 }
 
-/* One character or broken byte at `at`; how many bytes.  0: its end is not there yet. */
+/* Append one character or invalid byte; returns its bytes, 0: incomplete. */
 static size_t append_one(GString *out, const char *at, const char *end, bool last)
 {
 	gunichar c = g_utf8_get_char_validated(at, end - at);
@@ -73,8 +73,8 @@ static size_t append_one(GString *out, const char *at, const char *end, bool las
 	return bytes;
 }
 
-/* How far it came: what follows is the beginning of a character. */
-static size_t guard(GString *out, const char *bytes, size_t length, bool last)
+/* Returns the bytes handled; the rest is an incomplete character. */
+static size_t append_guarded(GString *out, const char *bytes, size_t length, bool last)
 {
 	const char *at = bytes, *end = bytes + length;
 	while (at < end) {
@@ -91,7 +91,7 @@ static size_t guard(GString *out, const char *bytes, size_t length, bool last)
 
 static ssize_t write_guarded(void *cookie, const char *bytes, size_t length)
 {
-	struct guarded *g = cookie;
+	struct guarded_stream *g = cookie;
 	GString *joined = NULL;
 	const char *from = bytes;
 	size_t all = length;
@@ -102,7 +102,7 @@ static ssize_t write_guarded(void *cookie, const char *bytes, size_t length)
 		all = joined->len;
 	}
 	g_string_truncate(g->out, 0);
-	size_t done = guard(g->out, from, all, false);
+	size_t done = append_guarded(g->out, from, all, false);
 	g->held = all - done;
 	memcpy(g->part, from + done, g->held);
 	if (joined)
@@ -110,7 +110,7 @@ static ssize_t write_guarded(void *cookie, const char *bytes, size_t length)
 	return write_all(g->fd, g->out->str, g->out->len) ? (ssize_t)length : 0;
 }
 
-static FILE *open_guarded(struct guarded *g)
+static FILE *open_guarded(struct guarded_stream *g)
 {
 	cookie_io_functions_t functions = { .write = write_guarded };
 	g->out = g_string_new(NULL);
@@ -129,12 +129,12 @@ void streams_guard(void)
 	stderr = err;
 }
 
-static bool finish(struct guarded *g)
+static bool guarded_finish(struct guarded_stream *g)
 {
 	if (g->out == NULL || g->held == 0)
 		return true;
 	g_string_truncate(g->out, 0);
-	guard(g->out, g->part, g->held, true);
+	append_guarded(g->out, g->part, g->held, true);
 	g->held = 0;
 	return write_all(g->fd, g->out->str, g->out->len);
 }
@@ -142,14 +142,14 @@ static bool finish(struct guarded *g)
 bool streams_finish(void)
 {
 	fflush(stderr);
-	finish(&standard[1]);
-	return fflush(stdout) == 0 && !ferror(stdout) && finish(&standard[0]);
+	guarded_finish(&standard[1]);
+	return fflush(stdout) == 0 && !ferror(stdout) && guarded_finish(&standard[0]);
 }
 
 char *streams_guarded(const char *text)
 {
 	GString *out = g_string_new(NULL);
-	guard(out, text, strlen(text), true);
+	append_guarded(out, text, strlen(text), true);
 	return g_string_free(out, FALSE);
 }
 

@@ -1,7 +1,6 @@
 /*
- * streams.h - standard output and standard error that can be looked at on a terminal whatever
- * is printed.  Names, source lines and messages come out of files from anywhere; so that no
- * place that prints one can forget to escape it, the streams themselves do.
+ * streams.h - standard output and standard error that escape control characters themselves, so
+ * that no caller can forget to. Names, source lines and messages come from untrusted files.
  */
 #ifndef HEDDLE_STREAMS_H
 #define HEDDLE_STREAMS_H
@@ -10,20 +9,18 @@
 
 #include <stdio.h>
 
-/*
- * From now on stdout and stderr write control characters and bytes that are no UTF-8 as \xHH,
- * and characters that cannot be seen or turn the text round (text_hidden) as \uHHHH, which JSON
- * reads as the same character.  Line ends and tabs stay.
- */
+/* From now on stdout and stderr write control characters and invalid UTF-8 as \xHH, and hidden
+ * characters (text_hidden) as \uHHHH, which is the same character in JSON. Line ends and tabs
+ * are kept. */
 void streams_guard(void);
-/* The same for a text that goes to a file; the caller's. */
+/* The same for a text that goes to a file; owned by the caller. */
 char *streams_guarded(const char *text);
-/* What is held back of an unfinished character goes out; both are flushed.  False and errno
- * when standard output could not be written. */
+/* Write incomplete characters and flush both streams. False and errno when standard output
+ * failed. */
 bool streams_finish(void);
-/* Standard output as it is: for curses, which writes to the terminal what it has made. */
+/* Standard output without escapes, for curses. */
 FILE *streams_terminal(void);
-/* Data for a pipe or a file, unchanged; on a terminal it is guarded as all else. */
+/* Data for a pipe or file is written unchanged; on a terminal it is escaped. */
 void streams_put_data(const char *bytes, size_t length);
 
 #endif

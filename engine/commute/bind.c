@@ -1,6 +1,6 @@
 /*
- * bind.c - the prototypes of bind lines: which parameter of a C function is the object,
- * which are the method's arguments and results, and how each value is written in a trace.
+ * bind.c - prototypes of bind lines: the role of each parameter of a C function (the object, or
+ * an argument or result of the method) and the type of its value in a trace.
  */
 #include "engine/commute/spec.h"
 
@@ -68,7 +68,7 @@ static bool type_understood(struct bind_parameter *p, const char *type)
 			stars++;
 			continue;
 		}
-		known &= stars == 0; /* a word after a star is no part of the type */
+		known &= stars == 0; /* a name after a star is not part of the type */
 		if (plain->len > 0)
 			g_string_append_c(plain, ' ');
 		g_string_append(plain, word);
@@ -97,12 +97,10 @@ static bool type_understood(struct bind_parameter *p, const char *type)
 	return known;
 }
 
-/*
- * "const char *k" -> type and name.  Stars are set apart first.  A lone word is a type; of
- * several, the last is the name, unless it is a star, `self` of no type, or makes a type
- * with the words before it ("unsigned long").
- */
-static bool parameter(struct bind_parameter *p, const char *text)
+/* "const char *k" -> type and name. Stars are separated first. A lone word is a type; of
+ * several, the last is the name, unless it is a star, or makes a type with the words before it
+ * ("unsigned long"). */
+static bool parse_parameter(struct bind_parameter *p, const char *text)
 {
 	GString *apart = g_string_new(NULL);
 	for (const char *c = text; *c; c++)
@@ -129,7 +127,7 @@ static uint32_t name_find(const struct spec_method *m, const char *name, uint32_
 	return NONE;
 }
 
-/* `void **v` for a result v: the value is what it points to when the function returns. */
+/* `void **v` for a result v: its value is the pointed-to word when the function returns. */
 static bool written_through(struct bind_parameter *p)
 {
 	char *star = strrchr(p->type_text, '*');
@@ -141,9 +139,9 @@ static bool written_through(struct bind_parameter *p)
 	return ok;
 }
 
-/* Give each parameter its role; false and what was expected when one of the method's names
- * has no source. */
-static bool roles(const struct spec_method *m, struct spec_bind *b, const char **expected)
+/* Assign each parameter's role; false and *expected when a name of the method has no source. */
+static bool assign_roles(const struct spec_method *m, struct spec_bind *b,
+                         const char **expected)
 {
 	uint32_t total = m->arguments + m->results;
 	bool *found = g_new0(bool, total + 1);
@@ -197,7 +195,7 @@ static bool roles(const struct spec_method *m, struct spec_bind *b, const char *
 	return ok;
 }
 
-static bool parameters(struct spec_bind *b, const char *text, const char **expected)
+static bool parse_parameters(struct spec_bind *b, const char *text, const char **expected)
 {
 	char **list = g_strsplit(text, ",", -1);
 	bool ok = true;
@@ -206,13 +204,13 @@ static bool parameters(struct spec_bind *b, const char *text, const char **expec
 		if (list[1] == NULL && (*stripped == 0 || strcmp(stripped, "void") == 0))
 			break;
 		if (strcmp(stripped, "...") == 0)
-			break; /* a variadic tail is not looked at */
+			break; /* a variadic tail is ignored */
 		if (strcmp(stripped, "global self") == 0) {
 			b->global = true;
 			continue;
 		}
 		struct bind_parameter p = { 0 };
-		ok = parameter(&p, stripped);
+		ok = parse_parameter(&p, stripped);
 		g_array_append_val(b->parameters, p);
 		if (!ok)
 			*expected = "a C type that is known (a pointer, an integer type, bool)";
@@ -257,12 +255,12 @@ struct spec_bind *spec_bind_parse(const struct spec_method *m, const char *text,
 			*expected = "the name of a function before '('";
 		else if (*after != 0 && !g_str_has_prefix(after, "->"))
 			*expected = "'-> TYPE NAME' or nothing after the parameters";
-		else if (parameters(b, inner, expected)) {
+		else if (parse_parameters(b, inner, expected)) {
 			const char *result = *after ? after + 2 : "void";
-			if (!parameter(&b->result, result))
+			if (!parse_parameter(&b->result, result))
 				*expected = "a C type that is known after '->'";
 			else
-				roles(m, b, expected);
+				assign_roles(m, b, expected);
 		}
 		g_free(inner);
 		g_free(after);

@@ -4,36 +4,38 @@
 
 #include <string.h>
 
-struct scope { /* of an invocation that has begun */
+/* Scope of an open invocation. */
+struct open_scope {
 	uint32_t instance;
 	bool specified;
-	uint32_t *clock; /* at its CALL */
+	uint32_t *clock; /* vector clock at its CALL */
 };
 
 struct scope_clocks {
 	const struct model *m;
 	const struct trace *t;
 	uint32_t threads;
-	uint32_t *rows;                      /* threads x threads */
-	uint32_t **released;                 /* by object: joined clocks of releases, or NULL */
-	uint32_t **shared;                   /* by object: of shared releases */
-	uint32_t **heads;                    /* by variable: of its release sequence */
-	uint32_t *head_thread;               /* by variable: whose release sequence it is */
+	uint32_t *clocks;      /* threads x threads */
+	uint32_t **released;   /* by object: joined vector clocks of releases, or NULL */
+	uint32_t **shared;     /* by object: the same of shared releases */
+	uint32_t **heads;      /* by variable: vector clock of its release sequence */
+	uint32_t *head_thread; /* by variable: thread of its release sequence */
 	uint32_t **release_fence, **pending; /* by thread: C11 fences */
-	GHashTable *waiting;                 /* event -> clock, of must-order edges under way */
-	uint64_t next_into, next_from;       /* in the index's edges */
-	GArray **scopes;                     /* by thread: struct scope */
+	GHashTable *waiting; /* event -> vector clock, for must-order edges whose target is
+	                        still to come */
+	uint64_t next_into, next_from;       /* indices of the index's edges */
+	GArray **scopes;                     /* by thread: struct open_scope */
 	uint32_t *depth;                     /* by thread: scopes on specified objects */
 };
 
-static uint32_t *row(const struct scope_clocks *c, uint32_t thread)
+static uint32_t *thread_clock(const struct scope_clocks *c, uint32_t thread)
 {
-	return c->rows + (size_t)thread * c->threads;
+	return c->clocks + (size_t)thread * c->threads;
 }
 
 static void scope_clear(void *scope)
 {
-	g_free(((struct scope *)scope)->clock);
+	g_free(((struct open_scope *)scope)->clock);
 }
 
 struct scope_clocks *scope_clocks_new(const struct model *m)
@@ -43,7 +45,7 @@ struct scope_clocks *scope_clocks_new(const struct model *m)
 	c->m = m;
 	c->t = t;
 	c->threads = (uint32_t)t->threads_count;
-	c->rows = g_new0(uint32_t, (size_t)c->threads * c->threads + 1);
+	c->clocks = g_new0(uint32_t, (size_t)c->threads * c->threads + 1);
 	c->released = g_new0(uint32_t *, t->objects_count + 1);
 	c->shared = g_new0(uint32_t *, t->objects_count + 1);
 	c->heads = g_new0(uint32_t *, t->variables_count + 1);
@@ -54,8 +56,8 @@ struct scope_clocks *scope_clocks_new(const struct model *m)
 	c->scopes = g_new0(GArray *, c->threads + 1);
 	c->depth = g_new0(uint32_t, c->threads + 1);
 	for (uint32_t i = 0; i < c->threads; i++) {
-		row(c, i)[i] = 1;
-		c->scopes[i] = g_array_new(FALSE, FALSE, sizeof(struct scope));
+		thread_clock(c, i)[i] = 1;
+		c->scopes[i] = g_array_new(FALSE, FALSE, sizeof(struct open_scope));
 		g_array_set_clear_func(c->scopes[i], scope_clear);
 	}
 	return c;
@@ -83,27 +85,27 @@ void scope_clocks_free(struct scope_clocks *c)
 		g_array_unref(c->scopes[i]);
 	g_free(c->scopes);
 	g_free(c->depth);
-	g_free(c->rows);
+	g_free(c->clocks);
 	g_free(c);
 }
 
-static void join(const struct scope_clocks *c, uint32_t *into, const uint32_t *from)
+static void clock_join(const struct scope_clocks *c, uint32_t *into, const uint32_t *from)
 {
 	for (uint32_t i = 0; from != NULL && i < c->threads; i++)
 		into[i] = MAX(into[i], from[i]);
 }
 
-static void join_into(const struct scope_clocks *c, uint32_t **into, const uint32_t *from)
+static void clock_join_into(const struct scope_clocks *c, uint32_t **into, const uint32_t *from)
 {
 	if (from == NULL)
 		return;
 	if (*into == NULL)
 		*into = g_memdup2(from, c->threads * sizeof(uint32_t));
 	else
-		join(c, *into, from);
+		clock_join(c, *into, from);
 }
 
-static void assign(const struct scope_clocks *c, uint32_t **into, const uint32_t *from)
+static void clock_assign(const struct scope_clocks *c, uint32_t **into, const uint32_t *from)
 {
 	if (from == NULL) {
 		g_clear_pointer(into, g_free);
@@ -114,7 +116,7 @@ static void assign(const struct scope_clocks *c, uint32_t **into, const uint32_t
 	memcpy(*into, from, c->threads * sizeof(uint32_t));
 }
 
-/* Threads' lives and memory's are no synchronisation of a library. */
+/* Thread creation and memory management are not a library's own synchronisation. */
 static bool hidden_by_scopes(uint32_t rule)
 {
 	return rule != MUST_FORK && rule != MUST_JOIN && rule != MUST_ALLOC &&
@@ -136,10 +138,10 @@ static void must_into(struct scope_clocks *c, uint32_t event, uint32_t *clock, b
 		        g_hash_table_lookup(c->waiting, GUINT_TO_POINTER(e->before + 1));
 		if (!an_edge_of_hb(e->rule) || from == NULL)
 			continue;
-		/* One more entry tells whether the other end was inside of a scope. */
+		/* The extra component: was the source inside a scope? */
 		if (hidden_by_scopes(e->rule) && (in_scope || from[c->threads]))
 			continue;
-		join(c, clock, from);
+		clock_join(c, clock, from);
 	}
 }
 
@@ -161,20 +163,20 @@ static bool must_from(struct scope_clocks *c, uint32_t event, const uint32_t *cl
 	return true;
 }
 
-/* Synchronises-with: release sequences of each variable, and fences. */
+/* -- synchronises-with: release sequences of each variable, and fences ------------------- */
 
 static void read_atomic(struct scope_clocks *c, const struct event *x, uint32_t *clock)
 {
 	struct wide run = event_variables(c->t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (order_acquires(event_order(x)))
-			join(c, clock, c->heads[v]);
+			clock_join(c, clock, c->heads[v]);
 		else
-			join_into(c, &c->pending[x->thread], c->heads[v]);
+			clock_join_into(c, &c->pending[x->thread], c->heads[v]);
 	}
 }
 
-/* A store inside of a scope ends or continues a release sequence and tells nothing. */
+/* A store inside a scope ends or continues a release sequence, and releases nothing. */
 static bool write_atomic(struct scope_clocks *c, const struct event *x, const uint32_t *clock,
                          bool in_scope)
 {
@@ -184,110 +186,110 @@ static bool write_atomic(struct scope_clocks *c, const struct event *x, const ui
 	                                                        : c->release_fence[x->thread];
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (x->op == OP_RMW) {
-			join_into(c, &c->heads[v], from);
+			clock_join_into(c, &c->heads[v], from);
 		} else {
-			/* A store of the same thread goes on with its release sequence. */
+			/* A store of the same thread continues its release sequence. */
 			if (c->head_thread[v] != x->thread)
-				assign(c, &c->heads[v], NULL);
-			join_into(c, &c->heads[v], from);
+				clock_assign(c, &c->heads[v], NULL);
+			clock_join_into(c, &c->heads[v], from);
 			c->head_thread[v] = x->thread;
 		}
 	}
 	return from != NULL;
 }
 
-static void plain_write(struct scope_clocks *c, const struct event *x)
+static void write_plain(struct scope_clocks *c, const struct event *x)
 {
 	struct wide run = event_variables(c->t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
 		if (c->heads[v] != NULL)
-			assign(c, &c->heads[v], NULL);
+			clock_assign(c, &c->heads[v], NULL);
 }
 
 void scope_clocks_before(struct scope_clocks *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
-	uint32_t *clock = row(c, x->thread);
+	uint32_t *clock = thread_clock(c, x->thread);
 	bool in_scope = c->depth[x->thread] > 0;
 	must_into(c, event, clock, in_scope);
 	if (event_inert(x) || in_scope)
 		return;
 	if (op_acquires(x->op)) {
-		join(c, clock, c->released[x->target]);
+		clock_join(c, clock, c->released[x->target]);
 		if (x->op == OP_ACQ)
-			join(c, clock, c->shared[x->target]);
+			clock_join(c, clock, c->shared[x->target]);
 	} else if (x->op == OP_AREAD || x->op == OP_RMW) {
 		read_atomic(c, x, clock);
 	} else if (x->op == OP_FENCE && order_acquires(event_order(x))) {
-		join(c, clock, c->pending[x->thread]);
+		clock_join(c, clock, c->pending[x->thread]);
 	}
 }
 
-static void open_scope(struct scope_clocks *c, const struct event *x)
+static void scope_open(struct scope_clocks *c, const struct event *x)
 {
-	struct scope s = { .instance = x->target,
-		           .specified = model_specified(c->m, x->target),
-		           .clock = g_memdup2(row(c, x->thread),
-		                              c->threads * sizeof(uint32_t)) };
+	struct open_scope s = { .instance = x->target,
+		                .specified = model_specified(c->m, x->target),
+		                .clock = g_memdup2(thread_clock(c, x->thread),
+		                                   c->threads * sizeof(uint32_t)) };
 	g_array_append_val(c->scopes[x->thread], s);
 	c->depth[x->thread] += s.specified;
 }
 
-static void close_scope(struct scope_clocks *c, const struct event *x)
+static void scope_close(struct scope_clocks *c, const struct event *x)
 {
 	GArray *open = c->scopes[x->thread];
 	if (open->len == 0)
 		return;
-	c->depth[x->thread] -= g_array_index(open, struct scope, open->len - 1).specified;
+	c->depth[x->thread] -= g_array_index(open, struct open_scope, open->len - 1).specified;
 	g_array_set_size(open, open->len - 1);
 }
 
 void scope_clocks_after(struct scope_clocks *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
-	uint32_t *clock = row(c, x->thread);
+	uint32_t *clock = thread_clock(c, x->thread);
 	bool in_scope = c->depth[x->thread] > 0;
-	bool told = must_from(c, event, clock, in_scope);
+	bool released = must_from(c, event, clock, in_scope);
 	if (!event_inert(x)) {
 		if (x->op == OP_CALL)
-			open_scope(c, x);
+			scope_open(c, x);
 		else if (x->op == OP_RET)
-			close_scope(c, x);
+			scope_close(c, x);
 		else if (x->op == OP_WRITE)
-			plain_write(c, x);
+			write_plain(c, x);
 		else if (!in_scope && op_releases(x->op)) {
-			join_into(c,
-			          x->op == OP_REL ? &c->released[x->target]
-			                          : &c->shared[x->target],
-			          clock);
-			told = true;
+			clock_join_into(c,
+			                x->op == OP_REL ? &c->released[x->target]
+			                                : &c->shared[x->target],
+			                clock);
+			released = true;
 		} else if (x->op == OP_AWRITE || x->op == OP_RMW) {
-			told |= write_atomic(c, x, clock, in_scope);
+			released |= write_atomic(c, x, clock, in_scope);
 		} else if (!in_scope && x->op == OP_FENCE && order_releases(event_order(x))) {
-			assign(c, &c->release_fence[x->thread], clock);
-			told = true;
+			clock_assign(c, &c->release_fence[x->thread], clock);
+			released = true;
 		}
 	}
-	/* What comes later in the thread must not look as if it had been told too. */
-	if (told)
+	/* Later events of the thread are not covered by the clock just released. */
+	if (released)
 		clock[x->thread]++;
 }
 
 const uint32_t *scope_clocks_of(const struct scope_clocks *c, uint32_t thread)
 {
-	return row(c, thread);
+	return thread_clock(c, thread);
 }
 
 uint32_t scope_clocks_epoch(const struct scope_clocks *c, uint32_t thread)
 {
-	return row(c, thread)[thread];
+	return thread_clock(c, thread)[thread];
 }
 
 const uint32_t *scope_clocks_call(const struct scope_clocks *c, uint32_t thread)
 {
 	const GArray *open = c->scopes[thread];
-	return open->len ? g_array_index(open, struct scope, open->len - 1).clock
-	                 : row(c, thread);
+	return open->len ? g_array_index(open, struct open_scope, open->len - 1).clock
+	                 : thread_clock(c, thread);
 }
 
 uint32_t scope_clocks_inside(const struct scope_clocks *c, uint32_t thread)
@@ -295,7 +297,8 @@ uint32_t scope_clocks_inside(const struct scope_clocks *c, uint32_t thread)
 	if (c->depth[thread] == 0)
 		return NONE;
 	for (guint i = c->scopes[thread]->len; i-- > 0;) {
-		const struct scope *s = &g_array_index(c->scopes[thread], struct scope, i);
+		const struct open_scope *s =
+		        &g_array_index(c->scopes[thread], struct open_scope, i);
 		if (s->specified)
 			return s->instance;
 	}

@@ -3,50 +3,53 @@
 #include "engine/commute/edc.h"
 #include "engine/commute/rd2.h"
 #include "engine/commute/rule5.h"
+#include "engine/trace/chains.h"
 #include "engine/trace/index.h"
 
 #include <string.h>
 
-struct candidate {           /* e1 comes before e2 in the trace and is to come after it */
-	uint32_t e1, e2;     /* as reported: CALLs or the events themselves */
+/* A pair to turn round: e1 comes before e2 in the trace, the witness ends with e1. */
+struct candidate {
+	uint32_t e1, e2;     /* as reported: CALLs, or the events themselves */
 	uint32_t end1, end2; /* RETs */
 	uint32_t object;
-	bool happened; /* in the wrong order in the trace itself */
+	bool happened; /* wrong order in the trace itself */
 	bool ordered;  /* by EDC: tried later */
 	uint32_t sites[2];
 };
 
-/* Of one pair of locations, where these are the unit. */
+/* Candidates of one pair of locations, unless options.pairs_events. */
 struct site_pair {
 	uint32_t sites[2];
-	uint32_t candidates; /* in the list */
-	uint64_t others;     /* not in the list: they are as impossible as one that is (those
-	                      * that clash at two access points may be counted twice) */
-	bool must;           /* one in the list stands for all that the cone orders */
-	bool happened;       /* one is enough */
-	bool cut;            /* the list is full */
+	uint32_t candidates; /* number of them in the list */
+	uint64_t others;     /* not in the list, as one in the list is at least as likely to be
+	                        possible (clashes at two access points may be counted twice) */
+	bool must;           /* the list has one that the causal past orders */
+	bool happened;       /* the list has one that happened */
+	bool cut;            /* some were left out, as the list is full */
 };
-/* What --budget does not bound is memory: so many candidates are listed in all. */
+/* Bound of the list's memory, which --budget does not bound. */
 enum { MOST_LISTED = 2000000 };
 
 struct cov {
 	struct model *m;
 	struct trace *t;
+	struct trace *chains; /* the reading by chains that the solver works on; or NULL */
 	struct cov_options options;
 	struct report *report;
 	GArray *candidates;
 	struct smt *smt;
 	struct rule5 *rule5;
 	struct semantics semantics;
-	double left; /* seconds of the whole budget */
-	bool unknown, spent; /* some has no verdict; for want of time */
-	uint32_t cut;        /* pairs of locations of which some are in no list */
+	double left;         /* seconds left of the total budget */
+	bool unknown, spent; /* some candidate has no verdict; because of the budget */
+	uint32_t cut;        /* pairs of locations with candidates left out */
 	GHashTable *pairs; /* struct site_pair, by sites */
 	const struct progress *progress;
 	struct error *error;
 };
 
-/* Candidates. */
+/* -- candidates --------------------------------------------------------------------------- */
 
 static uint32_t site_of(const struct cov *c, uint32_t event)
 {
@@ -76,27 +79,24 @@ static struct site_pair *pair_of(const struct cov *c, const struct candidate *k)
 	return p;
 }
 
-/* In the wrong order in the trace itself? */
-static bool happened(const struct cov *c, uint32_t object, const struct call *a,
-                     const struct call *b)
+/* Is the pair in the wrong order in the trace itself? */
+static bool in_wrong_order(const struct cov *c, uint32_t object, const struct call *a,
+                           const struct call *b)
 {
 	const struct model_object *o = &c->m->objects[object];
 	if (a->method == NONE || b->method == NONE)
 		return false;
-	/* The second free of a block is wrong whichever comes first. */
+	/* Two frees of a block are wrong in either order. */
 	bool two_frees = o->source != FROM_INSTANCE && a->method == b->method &&
 	                 a->method == o->type->builtin[2] &&
 	                 strcmp(o->type->o->name, "memory") == 0;
 	return spec_good_order(o->type->o, a->method, b->method) < 0 || two_frees;
 }
 
-/*
- * What needs no verdict of its own: a second one that happened; what the second needs before
- * it by program order, must-order and observation, when one such pair of these locations is
- * in the list already (`all` tells that older ones of the thread are the same).
- */
-static bool stands_for_itself(struct cov *c, const struct candidate *k, uint32_t older,
-                              bool *all)
+/* Add a candidate to its pair of locations; true when it needs a verdict of its own. One that
+ * happened is enough, and one that the causal past orders (program order, must-order,
+ * observation). `all`: false when the same holds for the older ones of the thread. */
+static bool needs_verdict(struct cov *c, const struct candidate *k, uint32_t older, bool *all)
 {
 	struct site_pair *p = pair_of(c, k);
 	bool must = !k->happened && core_has_before(smt_cores(c->smt), k->end2, k->e1);
@@ -117,8 +117,8 @@ static bool stands_for_itself(struct cov *c, const struct candidate *k, uint32_t
 	return !again;
 }
 
-static bool consider(void *context, const struct call *earlier, const struct call *later,
-                     uint32_t older)
+static bool cov_visit(void *context, const struct call *earlier, const struct call *later,
+                      uint32_t older)
 {
 	struct cov *c = context;
 	bool turned = earlier->event > later->event; /* a scope that began before */
@@ -128,12 +128,12 @@ static bool consider(void *context, const struct call *earlier, const struct cal
 		                 .end1 = a->end,
 		                 .end2 = b->end,
 		                 .object = later->object,
-		                 .happened = happened(c, later->object, a, b) };
+		                 .happened = in_wrong_order(c, later->object, a, b) };
 	uint32_t s1 = site_of(c, new.e1), s2 = site_of(c, new.e2);
 	new.sites[0] = MIN(s1, s2);
 	new.sites[1] = MAX(s1, s2);
 	bool more = true;
-	if (c->options.pairs_events || stands_for_itself(c, &new, older, &more))
+	if (c->options.pairs_events || needs_verdict(c, &new, older, &more))
 		g_array_append_val(c->candidates, new);
 	return more || turned;
 }
@@ -146,8 +146,7 @@ static int by_event(gconstpointer a, gconstpointer b)
 	                        : 0;
 }
 
-/* Pairs of locations together; of each, what happened first, then what EDC leaves
- * unordered, then what is close. */
+/* Sort by pair of locations; within one, happened first, then unordered by EDC, then close. */
 static int by_sites(gconstpointer a, gconstpointer b)
 {
 	const struct candidate *x = a, *y = b;
@@ -162,10 +161,10 @@ static int by_sites(gconstpointer a, gconstpointer b)
 	return dx != dy ? (dx < dy ? -1 : 1) : by_event(a, b);
 }
 
-/* Verdicts. */
+/* -- verdicts ----------------------------------------------------------------------------- */
 
-/* The invocations of a candidate, for its description. */
-static void describe(struct cov *c, struct finding *f, const struct candidate *k)
+/* The finding's methods and condition. */
+static void cov_describe(struct cov *c, struct finding *f, const struct candidate *k)
 {
 	struct call_scratch scratch[2];
 	struct call calls[2][MOST_CALLS], sides[2] = { { 0 }, { 0 } };
@@ -189,17 +188,19 @@ static struct finding *finding_of(struct cov *c, const struct candidate *k,
 	f->verdict = verdict;
 	f->count = 1;
 	f->counted_all = c->options.pairs_events;
-	describe(c, f, k);
+	cov_describe(c, f, k);
 	if (verdict == VERDICT_HAPPENED)
 		f->note = "in this order in the recording itself";
 	return f;
 }
 
-static bool ready(struct cov *c)
+static bool cov_prepare(struct cov *c)
 {
 	c->rule5 = rule5_new(c->m);
 	struct smt_options options = { .invocations = false, .exempt = rule5_exempt(c->rule5) };
-	c->smt = smt_new(c->t, &options, c->progress);
+	bool cancelled = false;
+	c->chains = trace_by_chains(c->t, CHAINS_LEAST, c->progress, &cancelled);
+	c->smt = cancelled ? NULL : smt_new(c->chains ? c->chains : c->t, &options, c->progress);
 	return c->smt != NULL;
 }
 
@@ -211,12 +212,10 @@ static bool has_results(const struct cov *c, uint32_t end)
 	return op_is_access(x->op) && op_reads(x->op);
 }
 
-/*
- * One query: e1 next, e2 in.  `free`: what e2 observes or returns is not asked, and nothing
- * of its thread follows it.
- */
-static enum smt_answer ask(struct cov *c, const struct candidate *k, bool free, double seconds,
-                           GArray *sequence, struct proof **proof)
+/* One query: e1 is next and e2 in the reordering. `free`: the observation or results of e2 are
+ * not constrained, and nothing of its thread follows it. */
+static enum smt_answer cov_query(struct cov *c, const struct candidate *k, bool free,
+                                 double seconds, GArray *sequence, struct proof **proof)
 {
 	struct smt_query *q = smt_query_new(c->smt);
 	smt_query_next(q, k->e1);
@@ -230,8 +229,8 @@ static enum smt_answer ask(struct cov *c, const struct candidate *k, bool free, 
 	return answer;
 }
 
-/* The witness is checked here, by code that shares nothing with the search. */
-static bool accepted(struct cov *c, const struct candidate *k, GArray *sequence)
+/* Witnesses are checked by the independent checker. */
+static bool cov_accepted(struct cov *c, const struct candidate *k, GArray *sequence)
 {
 	uint32_t pair[2] = { k->e1, k->e2 };
 	struct check_options options = { .semantics = &c->semantics };
@@ -247,7 +246,7 @@ static bool accepted(struct cov *c, const struct candidate *k, GArray *sequence)
 }
 
 /* The verdict of one candidate; NULL when cancelled. */
-static struct finding *decide(struct cov *c, const struct candidate *k)
+static struct finding *cov_verdict(struct cov *c, const struct candidate *k)
 {
 	if (k->happened)
 		return finding_of(c, k, VERDICT_HAPPENED);
@@ -258,14 +257,14 @@ static struct finding *decide(struct cov *c, const struct candidate *k)
 	enum smt_answer answer = SMT_SPENT;
 	int64_t start = g_get_monotonic_time();
 	if (seconds > 0)
-		answer = ask(c, k, false, seconds, sequence, &proof);
+		answer = cov_query(c, k, false, seconds, sequence, &proof);
 	if (answer == SMT_IMPOSSIBLE && has_results(c, k->end2)) {
 		proof_free(proof);
 		proof = NULL;
-		answer = ask(c, k, true, seconds, sequence, &proof);
+		answer = cov_query(c, k, true, seconds, sequence, &proof);
 	}
 	c->left -= (double)(g_get_monotonic_time() - start) / 1e6;
-	if (answer == SMT_WITNESS && accepted(c, k, sequence)) {
+	if (answer == SMT_WITNESS && cov_accepted(c, k, sequence)) {
 		f = finding_of(c, k, VERDICT_RACE);
 		f->witness = g_array_ref(sequence);
 	} else if (answer == SMT_IMPOSSIBLE) {
@@ -288,7 +287,7 @@ static struct finding *decide(struct cov *c, const struct candidate *k)
 	return f;
 }
 
-static void keep(struct cov *c, struct finding *f)
+static void cov_keep(struct cov *c, struct finding *f)
 {
 	bool listed = f->verdict == VERDICT_RACE || f->verdict == VERDICT_HAPPENED;
 	if (listed || c->options.all_verdicts)
@@ -297,14 +296,14 @@ static void keep(struct cov *c, struct finding *f)
 		finding_free(f);
 }
 
-/* Candidates from..to are of one pair of locations: the first that is real stands for all,
- * else it is impossible when all are. */
+/* Decide candidates from..to, which are of one pair of locations: the first real one decides;
+ * impossible when all are. */
 static bool decide_sites(struct cov *c, guint from, guint to)
 {
 	struct finding *best = NULL;
 	for (guint i = from; i < to; i++) {
 		struct finding *f =
-		        decide(c, &g_array_index(c->candidates, struct candidate, i));
+		        cov_verdict(c, &g_array_index(c->candidates, struct candidate, i));
 		if (f == NULL) {
 			finding_free(best);
 			return false;
@@ -333,7 +332,7 @@ static bool decide_sites(struct cov *c, guint from, guint to)
 		c->unknown = true;
 	}
 	c->report->candidates += best->count;
-	keep(c, best);
+	cov_keep(c, best);
 	return true;
 }
 
@@ -360,8 +359,8 @@ static bool decide_all(struct cov *c)
 	return true;
 }
 
-/* EDC ranks: what it leaves unordered is tried first. */
-static void rank(struct cov *c)
+/* Mark the candidates that EDC orders: they are tried last. */
+static void cov_rank(struct cov *c)
 {
 	struct edc *edc = c->candidates->len > 1 && !c->options.pairs_events
 	                          ? edc_new(c->m, false, c->progress)
@@ -378,6 +377,7 @@ static void cov_release(struct cov *c)
 {
 	g_hash_table_unref(c->pairs);
 	smt_free(c->smt);
+	trace_close(c->chains);
 	rule5_free(c->rule5);
 	g_array_unref(c->candidates);
 }
@@ -420,7 +420,7 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 	c.candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
 	c.pairs = g_hash_table_new_full(pair_hash, pair_equal, g_free, NULL);
 	struct finding *f = NULL;
-	if (!ready(&c)) {
+	if (!cov_prepare(&c)) {
 		error_set(error, "", NULL, "cancelled");
 	} else if (m->objects[pair[0].object].source != FROM_INSTANCE &&
 	           rule5_speaks_for(c.rule5, e1, e2)) {
@@ -430,8 +430,8 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 		          "specification speaks for them",
 		          e1, e2);
 	} else {
-		consider(&c, &pair[0], &pair[1], 0);
-		f = decide(&c, &g_array_index(c.candidates, struct candidate, 0));
+		cov_visit(&c, &pair[0], &pair[1], 0);
+		f = cov_verdict(&c, &g_array_index(c.candidates, struct candidate, 0));
 		if (f == NULL)
 			error_set(error, "", NULL, "cancelled");
 	}
@@ -455,10 +455,10 @@ struct report *cov_find(struct model *m, const struct cov_options *options,
 	c.report = report_new(m->t, "cov");
 	c.candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
 	c.pairs = g_hash_table_new_full(pair_hash, pair_equal, g_free, NULL);
-	bool whole = ready(&c) || error_set(error, "", NULL, "cancelled");
-	whole = whole && commute_pairs(m, consider, &c, progress, error);
+	bool whole = cov_prepare(&c) || error_set(error, "", NULL, "cancelled");
+	whole = whole && commute_pairs(m, cov_visit, &c, progress, error);
 	if (whole) {
-		rank(&c);
+		cov_rank(&c);
 		whole = decide_all(&c);
 		if (!whole)
 			error_set(error, "", NULL, "cancelled");

@@ -6,37 +6,38 @@
 #include <string.h>
 
 /*
- * Things: 2v and 2v + 1 are a read and a write of variable v; then points of objects, as
- * they come; then single invocations.
+ * Items: 2v and 2v + 1 are a read and a write of variable v; then access points, in the order
+ * of their first touch; then single invocations.
  */
-struct thing_key {
+struct edc_item_key {
 	uint32_t object, point;
-	struct val key; /* V_NONE: the point has none */
+	struct val key; /* V_NONE: a point without a key */
 };
 
-struct touching { /* one event touches one thing */
-	uint32_t event, thing;
+/* One event touches one item. */
+struct edc_touch {
+	uint32_t event, item;
 };
-struct clash {
+struct edc_clash {
 	uint32_t a, b;
 };
 
-struct things {
+struct edc_items {
 	struct model *m;
 	const struct trace *t;
-	GHashTable *numbers; /* struct thing_key (owned) -> thing */
-	GArray *keys;        /* struct thing_key, of the things from first_point on */
+	GHashTable *numbers; /* struct edc_item_key (owned) -> item */
+	GArray *keys;        /* struct edc_item_key of the items from first_point on */
 	uint32_t first_point, count;
-	GArray *touching;    /* struct touching */
-	GArray *clashes;     /* struct clash, both ways */
-	GHashTable *singles; /* end event of an invocation -> its own thing */
-	uint64_t *hidden;    /* a bit an event: inside of a scope on a specified object */
+	GArray *touching;    /* struct edc_touch */
+	GArray *clashes;     /* struct edc_clash, in both directions */
+	GHashTable *singles; /* end event of an invocation -> its own item */
+	uint64_t *hidden;    /* bit set by event: in a scope of a specified object */
 	bool overflow;
 };
 
 static guint key_hash(gconstpointer key)
 {
-	const struct thing_key *k = key;
+	const struct edc_item_key *k = key;
 	uint64_t h = ((uint64_t)k->object << 32 | k->point) * UINT64_C(0x9e3779b97f4a7c15);
 	h ^= ((uint64_t)k->key.n + k->key.kind) * UINT64_C(0xbf58476d1ce4e5b9);
 	return (guint)(h ^ (h >> 32));
@@ -44,40 +45,40 @@ static guint key_hash(gconstpointer key)
 
 static gboolean key_equal(gconstpointer a, gconstpointer b)
 {
-	const struct thing_key *x = a, *y = b;
+	const struct edc_item_key *x = a, *y = b;
 	return x->object == y->object && x->point == y->point && val_equal(x->key, y->key);
 }
 
-static uint32_t thing_of(struct things *s, struct thing_key key)
+static uint32_t item_of(struct edc_items *s, struct edc_item_key key)
 {
 	gpointer found = g_hash_table_lookup(s->numbers, &key);
 	if (found != NULL)
 		return GPOINTER_TO_UINT(found);
-	uint32_t thing = s->count++;
-	g_hash_table_insert(s->numbers, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(thing));
+	uint32_t item = s->count++;
+	g_hash_table_insert(s->numbers, g_memdup2(&key, sizeof(key)), GUINT_TO_POINTER(item));
 	g_array_append_val(s->keys, key);
-	return thing;
+	return item;
 }
 
-static void touches(struct things *s, uint32_t event, uint32_t thing)
+static void add_touch(struct edc_items *s, uint32_t event, uint32_t item)
 {
-	struct touching t = { event, thing };
+	struct edc_touch t = { event, item };
 	g_array_append_val(s->touching, t);
 }
 
-static void clashes(struct things *s, uint32_t a, uint32_t b)
+static void add_clash(struct edc_items *s, uint32_t a, uint32_t b)
 {
-	struct clash c = { a, b };
+	struct edc_clash c = { a, b };
 	g_array_append_val(s->clashes, c);
 	if (a != b) {
-		c = (struct clash){ b, a };
+		c = (struct edc_clash){ b, a };
 		g_array_append_val(s->clashes, c);
 	}
 }
 
-/* Memory. */
+/* -- memory ------------------------------------------------------------------------------- */
 
-static void find_hidden(struct things *s)
+static void find_hidden(struct edc_items *s)
 {
 	const struct trace *t = s->t;
 	GArray **open = g_new0(GArray *, t->threads_count + 1);
@@ -106,54 +107,54 @@ static void find_hidden(struct things *s)
 	g_free(depth);
 }
 
-static void memory_access(struct things *s, uint32_t e)
+static void add_access(struct edc_items *s, uint32_t e)
 {
 	const struct event *x = &s->t->events[e];
 	struct wide run = event_variables(s->t, x);
 	if (s->hidden[e / 64] >> (e % 64) & 1)
 		return;
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
-		touches(s, e, 2 * v + op_writes(x->op));
+		add_touch(s, e, 2 * v + op_writes(x->op));
 }
 
-/* Invocations. */
+/* -- invocations -------------------------------------------------------------------------- */
 
-static void by_points(struct things *s, const struct call *c)
+static void add_points(struct edc_items *s, const struct call *c)
 {
 	uint32_t count;
 	const struct points *points = s->m->objects[c->object].type->points;
 	const struct touch *t =
 	        points_touched(points, c->method, c->names, &s->m->texts, &count, &s->overflow);
 	for (uint32_t i = 0; i < count; i++) {
-		struct thing_key key = { .object = c->object, .point = t[i].point };
+		struct edc_item_key key = { .object = c->object, .point = t[i].point };
 		if (t[i].slot != NONE)
 			key.key = c->names[t[i].slot];
-		touches(s, c->event, thing_of(s, key));
+		add_touch(s, c->event, item_of(s, key));
 	}
 }
 
-/* A pair that is not ECL: each of the two has a thing of its own.  (Found while the pairs
- * are enumerated; ECL pairs come here too and are left to their points.) */
-static uint32_t single(struct things *s, const struct call *c)
+/* The item of one invocation, for pairs that are not ECL. Called for ECL pairs too, whose
+ * points clash anyway. */
+static uint32_t own_item(struct edc_items *s, const struct call *c)
 {
 	gpointer found = g_hash_table_lookup(s->singles, GUINT_TO_POINTER(c->end + 1));
 	if (found == NULL) {
 		found = GUINT_TO_POINTER(s->count++);
-		struct thing_key none = { .object = NONE };
+		struct edc_item_key none = { .object = NONE };
 		g_array_append_val(s->keys, none);
 		g_hash_table_insert(s->singles, GUINT_TO_POINTER(c->end + 1), found);
-		touches(s, c->event, GPOINTER_TO_UINT(found));
+		add_touch(s, c->event, GPOINTER_TO_UINT(found));
 	}
 	return GPOINTER_TO_UINT(found);
 }
 
-static bool not_ecl(void *context, const struct call *earlier, const struct call *later,
-                    uint32_t older)
+static bool visit_not_ecl(void *context, const struct call *earlier, const struct call *later,
+                          uint32_t older)
 {
-	struct things *s = context;
+	struct edc_items *s = context;
 	const struct model_object *o = &s->m->objects[later->object];
 	if (o->pairwise || points_pairwise(o->type->points, earlier->method, later->method))
-		clashes(s, single(s, earlier), single(s, later));
+		add_clash(s, own_item(s, earlier), own_item(s, later));
 	return true;
 }
 
@@ -170,48 +171,48 @@ static bool any_not_ecl(const struct model *m)
 	return false;
 }
 
-static void point_clashes(struct things *s)
+static void point_clashes(struct edc_items *s)
 {
 	for (uint32_t v = 0; v < s->t->variables_count; v++) {
-		clashes(s, 2 * v, 2 * v + 1);
-		clashes(s, 2 * v + 1, 2 * v + 1);
+		add_clash(s, 2 * v, 2 * v + 1);
+		add_clash(s, 2 * v + 1, 2 * v + 1);
 	}
 	uint32_t points = s->count;
 	for (uint32_t i = s->first_point; i < points; i++) {
-		struct thing_key key =
-		        g_array_index(s->keys, struct thing_key, i - s->first_point);
+		struct edc_item_key key =
+		        g_array_index(s->keys, struct edc_item_key, i - s->first_point);
 		if (key.object == NONE)
 			continue;
 		const struct points *p = s->m->objects[key.object].type->points;
 		const GArray *others = points_at(p, key.point)->conflicts;
 		for (guint k = 0; k < others->len; k++) {
-			struct thing_key other = { key.object,
-				                   g_array_index(others, uint32_t, k),
-				                   key.key };
+			struct edc_item_key other = { key.object,
+				                      g_array_index(others, uint32_t, k),
+				                      key.key };
 			gpointer found = g_hash_table_lookup(s->numbers, &other);
 			if (found != NULL && GPOINTER_TO_UINT(found) >= i)
-				clashes(s, i, GPOINTER_TO_UINT(found));
+				add_clash(s, i, GPOINTER_TO_UINT(found));
 		}
 	}
 }
 
-/* Lists from pairs: by counting. */
+/* Lists by first member, by counting sort. */
 static struct event_lists lists_of(const GArray *pairs, uint64_t lists)
 {
 	uint64_t *start = g_new0(uint64_t, lists + 2);
 	uint32_t *items = g_new(uint32_t, pairs->len + 1);
 	for (guint i = 0; i < pairs->len; i++)
-		start[g_array_index(pairs, struct clash, i).a + 2]++;
+		start[g_array_index(pairs, struct edc_clash, i).a + 2]++;
 	for (uint64_t i = 2; i < lists + 2; i++)
 		start[i] += start[i - 1];
 	for (guint i = 0; i < pairs->len; i++) {
-		struct clash c = g_array_index(pairs, struct clash, i);
+		struct edc_clash c = g_array_index(pairs, struct edc_clash, i);
 		items[start[c.a + 1]++] = c.b;
 	}
 	return (struct event_lists){ start, items };
 }
 
-static void things_release(struct things *s)
+static void items_release(struct edc_items *s)
 {
 	g_hash_table_destroy(s->numbers);
 	g_hash_table_destroy(s->singles);
@@ -221,7 +222,7 @@ static void things_release(struct things *s)
 	g_free(s->hidden);
 }
 
-static void collect(struct things *s)
+static void collect_items(struct edc_items *s)
 {
 	struct call_scratch scratch;
 	struct call calls[MOST_CALLS];
@@ -229,11 +230,11 @@ static void collect(struct things *s)
 	for (uint32_t e = 0; e < s->t->events_count; e++) {
 		const struct event *x = &s->t->events[e];
 		if (op_is_access(x->op) && !event_inert(x))
-			memory_access(s, e);
+			add_access(s, e);
 		uint32_t count = model_calls(s->m, e, calls, &scratch);
 		for (uint32_t i = 0; i < count; i++)
 			if (!s->m->objects[calls[i].object].pairwise)
-				by_points(s, &calls[i]);
+				add_points(s, &calls[i]);
 	}
 }
 
@@ -241,8 +242,8 @@ struct edc {
 	const struct trace *t;
 	struct order *order;
 	struct order_touches touches; /* its lists are owned */
-	/* By event: the acquire of the innermost critical section around it, or NONE; of that
-	 * acquire, the next one out.  Sections that have ended meanwhile are still in it. */
+	/* By event: the acquire of the innermost critical section around it, or NONE; for an
+	 * acquire, the enclosing one. Includes sections that have ended since: see open_at. */
 	uint32_t *innermost;
 };
 
@@ -272,20 +273,20 @@ static uint32_t *find_innermost(const struct trace *t)
 
 struct edc *edc_new(struct model *m, bool bounded, const struct progress *progress)
 {
-	struct things s = { .m = m, .t = m->t };
+	struct edc_items s = { .m = m, .t = m->t };
 	struct error error;
 	bool whole = true;
 	s.numbers = g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
 	s.singles = g_hash_table_new(NULL, NULL);
-	s.keys = g_array_new(FALSE, FALSE, sizeof(struct thing_key));
-	s.touching = g_array_new(FALSE, FALSE, sizeof(struct touching));
-	s.clashes = g_array_new(FALSE, FALSE, sizeof(struct clash));
+	s.keys = g_array_new(FALSE, FALSE, sizeof(struct edc_item_key));
+	s.touching = g_array_new(FALSE, FALSE, sizeof(struct edc_touch));
+	s.clashes = g_array_new(FALSE, FALSE, sizeof(struct edc_clash));
 	s.hidden = g_new0(uint64_t, m->t->events_count / 64 + 1);
 	s.first_point = s.count = 2 * (uint32_t)m->t->variables_count + 1;
-	collect(&s);
+	collect_items(&s);
 	point_clashes(&s);
 	if (any_not_ecl(m))
-		whole = commute_pairs(m, not_ecl, &s, progress, &error);
+		whole = commute_pairs(m, visit_not_ecl, &s, progress, &error);
 	struct edc *e = g_new0(struct edc, 1);
 	e->t = m->t;
 	e->touches =
@@ -293,7 +294,7 @@ struct edc *edc_new(struct model *m, bool bounded, const struct progress *progre
 		                        .clashing = lists_of(s.clashes, s.count),
 		                        .items = s.count,
 		                        .bounded = bounded };
-	things_release(&s);
+	items_release(&s);
 	e->innermost = find_innermost(m->t);
 	if (whole)
 		e->order = order_new_edc(m->t, &e->touches, progress);
@@ -331,7 +332,7 @@ struct order *edc_order_new(struct model *m, const struct progress *progress)
 	return order;
 }
 
-/* The report. */
+/* -- the report --------------------------------------------------------------------------- */
 
 static bool ordered_before(const struct edc *e, uint32_t e1, uint32_t e2)
 {
@@ -363,9 +364,9 @@ static bool clash_of(const struct edc *e, uint32_t a, uint32_t b)
 	return false;
 }
 
-#define LONGEST_SECTION 256 /* events that the deferred check looks at */
+#define LONGEST_SECTION 256 /* bound on the events that sections_clash looks at */
 
-/* Do two critical sections, from acquire to release, clash but for the pair itself? */
+/* Do two critical sections clash in a pair other than (e1, e2)? */
 static bool sections_clash(const struct edc *e, uint32_t a, uint32_t b, uint32_t e1,
                            uint32_t e2)
 {
@@ -389,7 +390,7 @@ static bool open_at(const struct edc *e, uint32_t acquire, uint32_t event)
 	return release == NONE || release > event;
 }
 
-/* The deferred check, at the release of the second section on a common lock. */
+/* The thesis's deferred check at the release of the second section on a common lock. */
 static bool sections_ordered(const struct edc *e, uint32_t e1, uint32_t e2)
 {
 	for (uint32_t a = e->innermost[e1]; a != NONE; a = e->innermost[a])
@@ -406,7 +407,7 @@ bool edc_orders_pair(const struct edc *e, uint32_t e1, uint32_t e2)
 	return ordered_before(e, e1, e2) || sections_ordered(e, e1, e2);
 }
 
-struct gathering {
+struct edc_gathering {
 	struct model *m;
 	const struct edc *edc;
 	struct report *report;
@@ -414,10 +415,10 @@ struct gathering {
 	GHashTable *sites; /* site pair -> finding */
 };
 
-static bool gather(void *context, const struct call *earlier, const struct call *later,
-                   uint32_t older)
+static bool edc_visit(void *context, const struct call *earlier, const struct call *later,
+                      uint32_t older)
 {
-	struct gathering *g = context;
+	struct edc_gathering *g = context;
 	const struct trace *t = g->m->t;
 	bool turned = earlier->event > later->event;
 	const struct call *a = turned ? later : earlier, *b = turned ? earlier : later;
@@ -426,14 +427,14 @@ static bool gather(void *context, const struct call *earlier, const struct call 
 	    spec_good_order(o, a->method, b->method) < 0)
 		return true;
 	if (edc_orders_pair(g->edc, a->event, b->event))
-		return turned; /* older ones are ordered too */
+		return turned; /* older ones are ordered, too */
 	g->report->candidates++;
 	uint32_t s1 = t->locations[t->events[a->event].location].site;
 	uint32_t s2 = t->locations[t->events[b->event].location].site;
 	gpointer key = (gpointer)((uintptr_t)MIN(s1, s2) << 32 | MAX(s1, s2));
 	struct finding *seen = g->pairs_events ? NULL : g_hash_table_lookup(g->sites, key);
 	if (seen != NULL) {
-		seen->count += 1 + older; /* at most these */
+		seen->count += 1 + older; /* an upper bound */
 		return false;
 	}
 	struct finding *f =
@@ -458,12 +459,12 @@ struct report *edc_find(struct model *m, const struct edc_options *options,
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
-	struct gathering g = { .m = m,
-		               .edc = edc,
-		               .report = report_new(m->t, "edc"),
-		               .pairs_events = options->pairs_events,
-		               .sites = g_hash_table_new(NULL, NULL) };
-	bool whole = commute_pairs(m, gather, &g, progress, error);
+	struct edc_gathering g = { .m = m,
+		                   .edc = edc,
+		                   .report = report_new(m->t, "edc"),
+		                   .pairs_events = options->pairs_events,
+		                   .sites = g_hash_table_new(NULL, NULL) };
+	bool whole = commute_pairs(m, edc_visit, &g, progress, error);
 	for (guint i = 0; i < m->notes->len; i++)
 		report_note(g.report, "%s", (char *)m->notes->pdata[i]);
 	if (options->bounded)

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-/* String constants. */
+/* -- string constants --------------------------------------------------------------------- */
 
-#define FIRST_OWN_TEXT (INT64_C(1) << 40) /* beyond every id of a universe */
+#define FIRST_OWN_TEXT (INT64_C(1) << 40) /* larger than every id of a universe */
 
 void texts_init(struct texts *t)
 {
@@ -19,7 +19,7 @@ void texts_release(struct texts *t)
 	t->ids = NULL;
 }
 
-int64_t texts_id(struct texts *t, const struct expr *e)
+static int64_t texts_id(struct texts *t, const struct expr *e)
 {
 	int64_t id = (int64_t)(intptr_t)g_hash_table_lookup(t->ids, e->text) - 1;
 	if (id >= 0)
@@ -31,14 +31,14 @@ int64_t texts_id(struct texts *t, const struct expr *e)
 	return id;
 }
 
-/* A table from values to values.  Nothing is removed: a map's nil and a set's false are
- * "not there". */
+/* Hash table from values to values. Entries are never removed: a map's nil and a set's false
+ * mean absent. */
 
-struct entry {
+struct val_entry {
 	struct val key, value; /* key.kind V_NONE: free */
 };
-struct table {
-	struct entry *entries;
+struct val_table {
+	struct val_entry *entries;
 	uint32_t size, used; /* size is a power of two, or 0 */
 };
 
@@ -56,42 +56,43 @@ static uint64_t val_hash(struct val v)
 	return mix(mix((uint64_t)v.n) + v.kind);
 }
 
-static struct entry *slot(const struct table *t, struct val key)
+static struct val_entry *table_slot(const struct val_table *t, struct val key)
 {
 	for (uint32_t i = (uint32_t)val_hash(key) & (t->size - 1);; i = (i + 1) & (t->size - 1))
 		if (t->entries[i].key.kind == V_NONE || val_equal(t->entries[i].key, key))
 			return &t->entries[i];
 }
 
-static struct val table_get(const struct table *t, struct val key, struct val otherwise)
+static struct val table_get(const struct val_table *t, struct val key, struct val otherwise)
 {
 	if (t->size == 0)
 		return otherwise;
-	const struct entry *e = slot(t, key);
+	const struct val_entry *e = table_slot(t, key);
 	return e->key.kind == V_NONE ? otherwise : e->value;
 }
 
-static void table_put(struct table *t, struct val key, struct val value)
+static void table_put(struct val_table *t, struct val key, struct val value)
 {
 	if ((t->used + 1) * 4 > t->size * 3) {
-		struct table larger = { .size = t->size ? t->size * 2 : 8, .used = t->used };
-		larger.entries = g_new0(struct entry, larger.size);
+		struct val_table larger = { .size = t->size ? t->size * 2 : 8,
+			                    .used = t->used };
+		larger.entries = g_new0(struct val_entry, larger.size);
 		for (uint32_t i = 0; i < t->size; i++)
 			if (t->entries[i].key.kind != V_NONE)
-				*slot(&larger, t->entries[i].key) = t->entries[i];
+				*table_slot(&larger, t->entries[i].key) = t->entries[i];
 		g_free(t->entries);
 		*t = larger;
 	}
-	struct entry *e = slot(t, key);
+	struct val_entry *e = table_slot(t, key);
 	t->used += e->key.kind == V_NONE;
-	*e = (struct entry){ key, value };
+	*e = (struct val_entry){ key, value };
 }
 
-/* The state of an object. */
+/* -- the state of an object --------------------------------------------------------------- */
 
 struct run_slot {
 	struct val value;   /* int, bool, value */
-	struct table table; /* map, set, partition (a member's parent) */
+	struct val_table table; /* map, set, partition (parent of each member) */
 };
 struct run_state {
 	const struct spec_object *o;
@@ -103,7 +104,7 @@ static struct val truth_value(bool truth)
 	return (struct val){ .kind = truth ? V_TRUE : V_FALSE };
 }
 
-static struct val constant(const struct expr *e, struct texts *texts)
+static struct val constant_val(const struct expr *e, struct texts *texts)
 {
 	switch (e->op) {
 	case X_FALSE:
@@ -126,7 +127,7 @@ struct run_state *run_new(const struct spec_object *o, struct texts *texts)
 		const struct spec_state *s = &g_array_index(o->states, struct spec_state, i);
 		static const uint32_t zero[SORT_COUNT] = { V_INT, V_FALSE, V_NIL,
 			                                   V_NIL, V_NIL,   V_NIL };
-		r->slots[i].value = s->first ? constant(s->first, texts)
+		r->slots[i].value = s->first ? constant_val(s->first, texts)
 		                             : (struct val){ .kind = zero[s->sort] };
 	}
 	return r;
@@ -146,14 +147,14 @@ struct run_state *run_copy(const struct run_state *r)
 	size_t size = sizeof(*r) + r->o->states->len * sizeof(struct run_slot);
 	struct run_state *copy = g_memdup2(r, size);
 	for (guint i = 0; i < r->o->states->len; i++) {
-		struct table *t = &copy->slots[i].table;
+		struct val_table *t = &copy->slots[i].table;
 		if (t->entries)
-			t->entries = g_memdup2(t->entries, t->size * sizeof(struct entry));
+			t->entries = g_memdup2(t->entries, t->size * sizeof(struct val_entry));
 	}
 	return copy;
 }
 
-static struct val root(const struct table *t, struct val v)
+static struct val class_root(const struct val_table *t, struct val v)
 {
 	for (;;) {
 		struct val up = table_get(t, v, v);
@@ -163,20 +164,20 @@ static struct val root(const struct table *t, struct val v)
 	}
 }
 
-/* The smallest member of a class stands for it, whatever the order of the unions was. */
+/* The smallest member represents its class, whatever the order of the unions. */
 static bool val_less(struct val a, struct val b)
 {
 	return a.kind != b.kind ? a.kind < b.kind : a.n < b.n;
 }
 
-static uint64_t table_digest(const struct table *t, enum sort sort)
+static uint64_t table_digest(const struct val_table *t, enum sort sort)
 {
 	uint64_t sum = 0;
 	for (uint32_t i = 0; i < t->size; i++) {
-		const struct entry *e = &t->entries[i];
+		const struct val_entry *e = &t->entries[i];
 		if (e->key.kind == V_NONE)
 			continue;
-		struct val value = sort == SORT_PARTITION ? root(t, e->key) : e->value;
+		struct val value = sort == SORT_PARTITION ? class_root(t, e->key) : e->value;
 		uint32_t absent = sort == SORT_SET ? V_FALSE : V_NIL;
 		if (sort == SORT_PARTITION ? !val_equal(value, e->key) : value.kind != absent)
 			sum += mix(val_hash(e->key) ^ (val_hash(value) * 3));
@@ -195,13 +196,15 @@ uint64_t run_digest(const struct run_state *r)
 	return digest;
 }
 
-/* Evaluation.  DEFINED: a value; UNDEFINED: its atom is false; UNKNOWN: its atom is open. */
+/* -- evaluation
+ * ----------------------------------------------------------------------------- */
 
+/* Undefined: the atom is false. Unknown: the atom is open. */
 enum defined { UNDEFINED, DEFINED, UNKNOWN };
 
 static enum defined eval_value(struct evaluation *v, const struct expr *e, struct val *out);
 
-/* An operand of arithmetic or comparison: an integer, or a condition as 0 or 1. */
+/* Operand of arithmetic or comparison: an integer, or a condition as 0 or 1. */
 static enum defined eval_integer(struct evaluation *v, const struct expr *e, int64_t *out)
 {
 	struct val value;
@@ -283,7 +286,7 @@ static enum defined eval_value(struct evaluation *v, const struct expr *e, struc
 	case X_NIL:
 	case X_INT:
 	case X_TEXT:
-		*out = constant(e, v->texts);
+		*out = constant_val(e, v->texts);
 		return DEFINED;
 	default:
 		if (expr_is_arithmetic(e->op))
@@ -323,13 +326,13 @@ static enum truth eval_member(struct evaluation *v, const struct expr *e)
 {
 	struct val a, b;
 	enum defined d = eval_value(v, e->a, &a);
-	const struct table *t = &v->state->slots[e->index].table;
+	const struct val_table *t = &v->state->slots[e->index].table;
 	if (e->op == X_SAME)
 		d = both(d, eval_value(v, e->b, &b));
 	if (d != DEFINED)
 		return d == UNKNOWN ? TRUTH_UNKNOWN : TRUTH_NO;
 	if (e->op == X_SAME)
-		return truth_of(val_equal(root(t, a), root(t, b)));
+		return truth_of(val_equal(class_root(t, a), class_root(t, b)));
 	return truth_of(table_get(t, a, truth_value(false)).kind == V_TRUE);
 }
 
@@ -364,7 +367,7 @@ enum truth eval_truth(struct evaluation *v, const struct expr *e)
 	}
 	if (expr_is_comparison(e->op))
 		return eval_comparison(v, e);
-	/* A name or state by itself: is it true? */
+	/* a name or state by itself */
 	enum defined d = eval_value(v, e, &value);
 	return d == UNKNOWN ? TRUTH_UNKNOWN : truth_of(d == DEFINED && value.kind == V_TRUE);
 }
@@ -381,8 +384,8 @@ enum truth eval_commute(const struct spec_object *o, uint32_t m1, const struct v
 		                .texts = texts };
 	enum truth t = eval_truth(&v, c->formula);
 	if (m1 == m2 && t != TRUTH_NO) {
-		/* A condition that is not symmetric (spec check refuses it) holds only where
-		 * it holds both ways. */
+		/* An asymmetric condition (spec check refuses it) must hold in both
+		 * directions. */
 		v.names[0] = names2;
 		v.names[1] = names1;
 		enum truth other = eval_truth(&v, c->formula);
@@ -392,10 +395,11 @@ enum truth eval_commute(const struct spec_object *o, uint32_t m1, const struct v
 	return t;
 }
 
-/* Effects. */
+/* -- effects
+ * -------------------------------------------------------------------------------- */
 
-static enum defined assign(struct evaluation *v, const struct expr *e, enum sort sort,
-                           struct val *out)
+static enum defined eval_assigned(struct evaluation *v, const struct expr *e, enum sort sort,
+                                  struct val *out)
 {
 	if (sort == SORT_INT) {
 		out->kind = V_INT;
@@ -407,10 +411,10 @@ static enum defined assign(struct evaluation *v, const struct expr *e, enum sort
 	return d;
 }
 
-static void unite(struct table *t, struct val a, struct val b)
+static void classes_unite(struct val_table *t, struct val a, struct val b)
 {
-	a = root(t, a);
-	b = root(t, b);
+	a = class_root(t, a);
+	b = class_root(t, b);
 	if (val_equal(a, b))
 		return;
 	if (val_less(a, b))
@@ -419,8 +423,8 @@ static void unite(struct table *t, struct val a, struct val b)
 		table_put(t, a, b);
 }
 
-static enum defined perform(struct run_state *r, struct evaluation *v,
-                            const struct statement *s)
+static enum defined run_statement(struct run_state *r, struct evaluation *v,
+                                  const struct statement *s)
 {
 	struct run_slot *slot_of = s->state == NONE ? NULL : &r->slots[s->state];
 	enum sort sort =
@@ -432,7 +436,7 @@ static enum defined perform(struct run_state *r, struct evaluation *v,
 		enum truth t = eval_truth(v, s->e);
 		return t == TRUTH_UNKNOWN ? UNKNOWN : t == TRUTH_YES ? DEFINED : UNDEFINED;
 	}
-	enum defined d = s->kind == STATEMENT_ASSIGN ? assign(v, s->e, sort, &value)
+	enum defined d = s->kind == STATEMENT_ASSIGN ? eval_assigned(v, s->e, sort, &value)
 	                                             : eval_value(v, s->e, &value);
 	if (s->key != NULL)
 		d = both(d, eval_value(v, s->key, &key));
@@ -450,7 +454,7 @@ static enum defined perform(struct run_state *r, struct evaluation *v,
 		table_put(&slot_of->table, value, truth_value(s->kind == STATEMENT_INSERT));
 		break;
 	default:
-		unite(&slot_of->table, key, value);
+		classes_unite(&slot_of->table, key, value);
 	}
 	return DEFINED;
 }
@@ -464,7 +468,8 @@ enum run_result run_step(struct run_state *r, uint32_t method, const struct val 
 	struct evaluation v = { .names = { names, NULL }, .state = r, .texts = texts };
 	enum run_result result = RUN_SAME;
 	for (guint i = 0; i < m->effect->len; i++) {
-		enum defined d = perform(r, &v, &g_array_index(m->effect, struct statement, i));
+		enum defined d =
+		        run_statement(r, &v, &g_array_index(m->effect, struct statement, i));
 		if (v.overflow || d == UNKNOWN)
 			return RUN_OPEN;
 		if (d == UNDEFINED)
@@ -478,21 +483,21 @@ static bool is_asked(const struct evaluation *v, const struct expr *e)
 	return e->op == X_NAME && e->side == 0 && v->names[0][e->index].kind == V_NONE;
 }
 
-/* What must the names be that are not known, for `e` to hold? */
-static void determine(struct evaluation *v, const struct expr *e, struct val *names)
+/* Give the unknown names the values that `e` needs to hold. */
+static void fill_unknown(struct evaluation *v, const struct expr *e, struct val *names)
 {
 	const struct expr *name = e->a, *other = e->b;
 	struct val value;
 	switch (e->op) {
 	case X_AND:
-		determine(v, e->a, names);
-		determine(v, e->b, names);
+		fill_unknown(v, e->a, names);
+		fill_unknown(v, e->b, names);
 		break;
 	case X_OR:
 		if (eval_truth(v, e->a) == TRUTH_NO)
-			determine(v, e->b, names);
+			fill_unknown(v, e->b, names);
 		else if (eval_truth(v, e->b) == TRUTH_NO)
-			determine(v, e->a, names);
+			fill_unknown(v, e->a, names);
 		break;
 	case X_EQ:
 		if (!is_asked(v, name)) {
@@ -520,8 +525,8 @@ enum run_result run_predict(struct run_state *r, uint32_t method, struct val *na
 	for (guint i = 0; i < m->effect->len; i++) {
 		const struct statement *s = &g_array_index(m->effect, struct statement, i);
 		if (s->kind == STATEMENT_HOLDS)
-			determine(&v, s->e, names);
-		enum defined d = perform(r, &v, s);
+			fill_unknown(&v, s->e, names);
+		enum defined d = run_statement(r, &v, s);
 		if (v.overflow || d == UNKNOWN)
 			return RUN_OPEN;
 		if (d == UNDEFINED)

@@ -12,7 +12,7 @@ static unsigned sides_of(const struct expr *e)
 	return sides_of(e->a) | sides_of(e->b);
 }
 
-static struct form *leaf(enum form_kind kind)
+static struct form *form_leaf(enum form_kind kind)
 {
 	struct form *f = g_new0(struct form, 1);
 	f->kind = kind;
@@ -34,8 +34,8 @@ static void add_part(struct form *whole, struct form *part)
 	whole->crosses |= part->crosses;
 }
 
-/* Join two forms; constants vanish, equal connectives are flattened.  Takes both over. */
-static struct form *join(enum form_kind kind, struct form *a, struct form *b)
+/* Join two forms, with constants removed and equal connectives flattened. Takes ownership. */
+static struct form *form_join(enum form_kind kind, struct form *a, struct form *b)
 {
 	enum form_kind neutral = kind == FORM_AND ? FORM_TRUE : FORM_FALSE;
 	enum form_kind absorbing = kind == FORM_AND ? FORM_FALSE : FORM_TRUE;
@@ -47,7 +47,7 @@ static struct form *join(enum form_kind kind, struct form *a, struct form *b)
 		form_free(b);
 		return a;
 	}
-	struct form *f = leaf(kind);
+	struct form *f = form_leaf(kind);
 	f->parts = g_ptr_array_new_with_free_func(form_free);
 	struct form *both[2] = { a, b };
 	for (int i = 0; i < 2; i++) {
@@ -62,22 +62,22 @@ static struct form *join(enum form_kind kind, struct form *a, struct form *b)
 	return f;
 }
 
-static struct form *build(const struct expr *e, bool negated)
+static struct form *form_build(const struct expr *e, bool negated)
 {
 	switch (e->op) {
 	case X_TRUE:
 	case X_FALSE:
-		return leaf((e->op == X_TRUE) != negated ? FORM_TRUE : FORM_FALSE);
+		return form_leaf((e->op == X_TRUE) != negated ? FORM_TRUE : FORM_FALSE);
 	case X_NOT:
-		return build(e->a, !negated);
+		return form_build(e->a, !negated);
 	case X_AND:
 	case X_OR:
-		return join((e->op == X_AND) != negated ? FORM_AND : FORM_OR,
-		            build(e->a, negated), build(e->b, negated));
+		return form_join((e->op == X_AND) != negated ? FORM_AND : FORM_OR,
+		                 form_build(e->a, negated), form_build(e->b, negated));
 	default:
 		break;
 	}
-	struct form *f = leaf(FORM_LITERAL);
+	struct form *f = form_leaf(FORM_LITERAL);
 	f->atom = e;
 	f->negated = negated;
 	f->sides = sides_of(e);
@@ -87,12 +87,12 @@ static struct form *build(const struct expr *e, bool negated)
 
 struct form *form_new(const struct expr *e)
 {
-	return build(e, false);
+	return form_build(e, false);
 }
 
-static struct form *rebuild(const struct form *f, bool negate)
+static struct form *form_rebuild(const struct form *f, bool negate)
 {
-	struct form *copy = leaf(f->kind);
+	struct form *copy = form_leaf(f->kind);
 	*copy = *f;
 	if (negate) {
 		static const enum form_kind dual[] = { FORM_FALSE, FORM_TRUE, FORM_LITERAL,
@@ -103,22 +103,22 @@ static struct form *rebuild(const struct form *f, bool negate)
 	if (f->parts != NULL) {
 		copy->parts = g_ptr_array_new_with_free_func(form_free);
 		for (guint i = 0; i < f->parts->len; i++)
-			g_ptr_array_add(copy->parts, rebuild(f->parts->pdata[i], negate));
+			g_ptr_array_add(copy->parts, form_rebuild(f->parts->pdata[i], negate));
 	}
 	return copy;
 }
 
 struct form *form_negation(const struct form *f)
 {
-	return rebuild(f, true);
+	return form_rebuild(f, true);
 }
 
 struct form *form_copy(const struct form *f)
 {
-	return rebuild(f, false);
+	return form_rebuild(f, false);
 }
 
-/* Is equality of these always defined, so that `!(a == b)` is `a != b`? */
+/* Is equality always defined on such operands, so that `!(a == b)` is `a != b`? */
 static bool plain(const struct expr *e)
 {
 	if (e == NULL)
@@ -143,7 +143,7 @@ bool form_is_difference(const struct form *f)
 void form_consolidate(struct form *f)
 {
 	if (f->parts == NULL || !(f->sides == SIDE_BOTH))
-		return; /* one-sided as a whole, or a leaf */
+		return; /* one-sided, or a leaf */
 	GPtrArray *old = f->parts;
 	struct form *one_sided[SIDE_BOTH] = { NULL };
 	f->parts = g_ptr_array_new_with_free_func(form_free);
@@ -154,8 +154,9 @@ void form_consolidate(struct form *f)
 			g_ptr_array_add(f->parts, part);
 		} else {
 			unsigned side = part->sides == SIDE_SECOND ? SIDE_SECOND : SIDE_FIRST;
-			one_sided[side] =
-			        one_sided[side] ? join(f->kind, one_sided[side], part) : part;
+			one_sided[side] = one_sided[side]
+			                          ? form_join(f->kind, one_sided[side], part)
+			                          : part;
 		}
 	}
 	g_ptr_array_unref(old);
@@ -164,7 +165,8 @@ void form_consolidate(struct form *f)
 			g_ptr_array_add(f->parts, one_sided[side]);
 }
 
-/* Text. */
+/* -- text
+ * ----------------------------------------------------------------------------------- */
 
 static void print_literal(const struct spec_object *o, const struct form *f, char **names,
                           bool canonical, GString *out)

@@ -167,10 +167,10 @@ static bool lex_one(struct lexer *l, struct token *t)
 		             .start = l->at };
 	bool ok = true;
 	if (l->at == l->end) {
-		/* END stays */
+		/* TOKEN_END */
 	} else if (name_start(*l->at)) {
 		t->kind = TOKEN_NAME;
-		/* A name may be qualified as in C++: bank::transfer. */
+		/* may be qualified as in C++: bank::transfer */
 		while (l->at < l->end &&
 		       (name_more(*l->at) || (l->end - l->at > 2 && l->at[0] == ':' &&
 		                              l->at[1] == ':' && name_start(l->at[2]))))

@@ -1,13 +1,12 @@
 /*
- * lexer.h - the words of a specification file, with their places.  Knows the alphabet of
- * the language and nothing of its grammar.
+ * lexer.h - tokens of specification files, with line and column. The grammar is in parse*.c.
  */
 #ifndef HEDDLE_COMMUTE_LEXER_H
 #define HEDDLE_COMMUTE_LEXER_H
 
 #include "engine/base/base.h"
 
-/* Enumerator and the text that an error calls it; signs are matched longest first. */
+/* Enumerator and name in messages; signs are matched longest first. */
 #define TOKENS(T) \
 	T(END, "the end of the file") \
 	T(NAME, "a name") \
@@ -61,14 +60,12 @@ struct token {
 
 const char *token_kind_text(enum token_kind kind);
 
-/*
- * All tokens of `source` (a comment begins with #), an END last; GArray of struct token,
- * owned by the caller.  NULL and `error` for a byte that begins no token, an unfinished
- * string or a number beyond 64 bits.  `file` is for messages.
- */
+/* All tokens of `source`, TOKEN_END last (struct token, owned by the caller); comments begin
+ * with #. NULL and `error` for a byte that begins no token, an unfinished string, or a number
+ * beyond 64 bits. `file` is for messages. */
 GArray *lex(const char *file, const char *source, size_t length, struct error *error);
 
-/* "FILE:LINE:COLUMN", the file by its last component. */
+/* "FILE:LINE:COLUMN", with the base name of the file. */
 struct place place_column(const char *file, uint32_t line, uint32_t column);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-/* Values. */
+/* -- values
+ * --------------------------------------------------------------------------------- */
 
 static struct val val_of(const struct trace *t, uint32_t value)
 {
@@ -46,7 +47,8 @@ static void make_values(struct model *m)
 	m->texts.context = m;
 }
 
-/* Types. */
+/* -- types
+ * ---------------------------------------------------------------------------------- */
 
 static void type_free(void *type)
 {
@@ -74,7 +76,7 @@ static const struct model_type *type_of(struct model *m, const char *name)
 	t->methods = g_hash_table_new(NULL, NULL);
 	for (int i = 0; i < 3; i++) {
 		t->builtin[i] = spec_method_find(o, builtin[strcmp(name, "condvar") == 0][i]);
-		/* The events give no more than a hidden result. */
+		/* Built-in events have no arguments, and only a hidden result. */
 		if (t->builtin[i] != NONE && (spec_method_at(o, t->builtin[i])->arguments > 0 ||
 		                              spec_method_at(o, t->builtin[i])->results > 1))
 			t->builtin[i] = NONE;
@@ -94,8 +96,8 @@ static uint32_t method_of(const struct model *m, const struct model_type *type, 
 	return GPOINTER_TO_UINT(found) == NONE ? NONE : GPOINTER_TO_UINT(found) - 1;
 }
 
-/* Which methods, with how many arguments, are invoked on each instance without a type:
- * sets of (string << 16 | arguments). */
+/* Methods invoked on each instance without a type: sets of (string << 16 | number of
+ * arguments). */
 static GHashTable **used_methods(const struct model *m)
 {
 	const struct trace *t = m->t;
@@ -129,7 +131,7 @@ static bool has_methods(const struct model *m, const struct spec_object *o, GHas
 	return true;
 }
 
-/* The one loaded declaration that has all these methods. */
+/* The type, if exactly one loaded declaration has all these methods. */
 static const struct model_type *inferred_type(struct model *m, GHashTable *used)
 {
 	const struct spec_object *only = NULL;
@@ -144,9 +146,9 @@ static const struct model_type *inferred_type(struct model *m, GHashTable *used)
 	return only ? type_of(m, only->name) : NULL;
 }
 
-static void note(struct model *m, const char *format, ...)
+static void model_note(struct model *m, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
-static void note(struct model *m, const char *format, ...)
+static void model_note(struct model *m, const char *format, ...)
 {
 	va_list list;
 	va_start(list, format);
@@ -174,17 +176,20 @@ static void type_instances(struct model *m)
 	}
 	g_free(used);
 	if (untyped)
-		note(m,
-		     "%u object%s without an `object` directive: no declaration, or more than "
-		     "one, "
-		     "has all of the methods; left out",
-		     untyped, untyped == 1 ? "" : "s");
+		model_note(m,
+		           "%u object%s without an `object` directive: no declaration, or more "
+		           "than "
+		           "one, "
+		           "has all of the methods; left out",
+		           untyped, untyped == 1 ? "" : "s");
 	GHashTableIter it;
 	gpointer name;
 	g_hash_table_iter_init(&it, unknown);
 	while (g_hash_table_iter_next(&it, &name, NULL))
-		note(m, "no declaration of object type %s is loaded; its objects are left out",
-		     (char *)name);
+		model_note(
+		        m,
+		        "no declaration of object type %s is loaded; its objects are left out",
+		        (char *)name);
 	g_hash_table_destroy(unknown);
 }
 
@@ -237,9 +242,10 @@ static void make_objects(struct model *m)
 	type_instances(m);
 }
 
-/* Calls. */
+/* -- invocations
+ * ---------------------------------------------------------------------------- */
 
-/* Put values into the scratch, those that are missing as unknown; false: not declared. */
+/* Fill in arguments and results, unknown where missing; false: the method is not declared. */
 static bool fill_names(const struct model *m, const struct model_type *type,
                        const struct invocation *i, uint32_t *method, struct val *names)
 {
@@ -273,7 +279,7 @@ bool model_invocation(const struct model *m, uint32_t event, struct call *call,
 	return true;
 }
 
-/* A built-in event; its hidden result is `ok`. */
+/* Make the invocation of a built-in event; `ok` is its hidden result. */
 static uint32_t builtin_call(const struct model *m, uint32_t event, uint32_t object, int which,
                              bool ok, struct call *call, struct val *names)
 {
@@ -346,8 +352,8 @@ uint32_t model_calls(const struct model *m, uint32_t event, struct call calls[MO
 			                      : x->op == OP_SIGNAL ? 1
 			                                           : 2,
 			                      true, &calls[0], scratch->names[0]);
-		/* Who was woken, or released by a barrier, may come out of it after its
-		 * destruction, which POSIX allows at once. */
+		/* POSIX allows destruction as soon as waiters have been woken, so their return
+		 * is no use. */
 		object = m->destroyed_of[x->target];
 		if (object != NONE && x->op != OP_WAKE && x->op != OP_DEPART)
 			count += builtin_call(m, event, object, x->op == OP_DESTROY ? 2 : 1,
@@ -363,8 +369,9 @@ uint32_t model_calls(const struct model *m, uint32_t event, struct call calls[MO
 	}
 }
 
-/* Which objects have every invocation known, and which can be run along the trace. */
-static void look_at_invocations(struct model *m)
+/* Find the objects whose invocations are all known, and those whose effects agree with the
+ * trace. */
+static void check_invocations(struct model *m)
 {
 	const struct trace *t = m->t;
 	struct run_state **states = g_new0(struct run_state *, t->instances_count + 1);
@@ -405,11 +412,12 @@ static void look_at_invocations(struct model *m)
 			contradicted++;
 			char *text = model_call_text(m, &calls[0]),
 			     *name = model_object_name(m, x->target);
-			note(m,
-			     "the effects of %s contradict the trace: event %u, %s.%s returns "
-			     "something "
-			     "else there; its results are kept by the order of the trace",
-			     o->type->o->name, calls[0].event, name, text);
+			model_note(m,
+			           "the effects of %s contradict the trace: event %u, %s.%s "
+			           "returns "
+			           "something "
+			           "else there; its results are kept by the order of the trace",
+			           o->type->o->name, calls[0].event, name, text);
 			g_free(text);
 			g_free(name);
 		}
@@ -418,20 +426,23 @@ static void look_at_invocations(struct model *m)
 		run_free(states[i]);
 	g_free(states);
 	if (undeclared)
-		note(m,
-		     "%u invocation%s of methods that are not declared (with these arguments): "
-		     "taken "
-		     "to commute with nothing",
-		     undeclared, undeclared == 1 ? "" : "s");
+		model_note(m,
+		           "%u invocation%s of methods that are not declared (with these "
+		           "arguments): "
+		           "taken "
+		           "to commute with nothing",
+		           undeclared, undeclared == 1 ? "" : "s");
 	if (unknown)
-		note(m,
-		     "%u invocation%s without all results: conditions that need them are taken "
-		     "to "
-		     "be false",
-		     unknown, unknown == 1 ? "" : "s");
+		model_note(m,
+		           "%u invocation%s without all results: conditions that need them are "
+		           "taken "
+		           "to "
+		           "be false",
+		           unknown, unknown == 1 ? "" : "s");
 	if (running)
-		note(m, "%u invocation%s had not returned at the end of the trace: left out",
-		     running, running == 1 ? "" : "s");
+		model_note(m,
+		           "%u invocation%s had not returned at the end of the trace: left out",
+		           running, running == 1 ? "" : "s");
 }
 
 struct model *model_new(struct trace *t, const struct specs *specs,
@@ -448,7 +459,7 @@ struct model *model_new(struct trace *t, const struct specs *specs,
 	m->notes = g_ptr_array_new_with_free_func(g_free);
 	make_values(m);
 	make_objects(m);
-	look_at_invocations(m);
+	check_invocations(m);
 	return m;
 }
 
@@ -476,7 +487,8 @@ bool model_commute(struct model *m, const struct call *a, const struct call *b, 
 	                    b->names, &m->texts, overflow) == TRUTH_YES;
 }
 
-/* Text. */
+/* -- text
+ * ----------------------------------------------------------------------------------- */
 
 static void append_val(const struct model *m, struct val v, GString *out)
 {
@@ -592,7 +604,8 @@ char *model_point_text(const struct model *m, const struct call *c, struct touch
 	return g_string_free(s, FALSE);
 }
 
-/* Rule 5. */
+/* -- rule 5
+ * --------------------------------------------------------------------------------- */
 
 bool model_common_calls(struct model *m, uint32_t e1, uint32_t e2, struct call pair[2],
                         struct call_scratch scratch[2], bool *commute)

@@ -1,7 +1,6 @@
 /*
- * parse.c - from a specification file to its declarations: which are in it, and what happens
- * to those that were read before.  The first error ends it.  See docs/specifications.md for
- * the language and spec.h for what comes out.
+ * parse.c - parses a specification file into its declarations, and merges them with those
+ * parsed before. Language: docs/specifications.md; result: spec.h.
  */
 #include "engine/commute/parse.h"
 
@@ -39,7 +38,8 @@ static void merge(struct specs *s, struct specs *from)
 {
 	MERGE(s->objects, from->objects, spec_object);
 	MERGE(s->atomics, from->atomics, spec_atomics);
-	/* A missing block has no name: that of a file read again replaces its old ones. */
+	/* A missing block has no name: the blocks of a file replace those of an earlier parse
+	 * of it. */
 	for (guint i = 0; i < from->missing->len; i++) {
 		const struct spec_missing *new = from->missing->pdata[i];
 		for (guint k = s->missing->len; k > 0; k--)

@@ -1,15 +1,14 @@
 /*
- * parse_blocks.c - the declarations about the program rather than about an object:
- * `atomics NAME { ... }` (atomic sets and units of work) and `missing { ... }` (code that is
- * not recorded).
+ * parse_blocks.c - declarations about the program: `atomics NAME { ... }` (atomic sets and
+ * units of work) and `missing { ... }` (uninstrumented libraries).
  */
 #include "engine/commute/parse.h"
 
 #include <string.h>
 
-/* atomics NAME { ... } */
+/* -- atomics NAME { ... } ----------------------------------------------------------------- */
 
-/* A name of the program: as in C, or in quotes as the trace spells it ("count@log.c"). */
+/* An identifier of C, or a name in quotes as the trace spells it ("count@log.c"). */
 static const char *program_name(struct parser *p, const char *what)
 {
 	if (!parse_is(p, TOKEN_TEXT))
@@ -191,7 +190,8 @@ bool parse_atomics(struct parser *p, struct specs *into)
 	return true;
 }
 
-/* missing { ... } */
+/* -- missing { ... }
+ * ------------------------------------------------------------------------ */
 
 static bool is_parameter(const struct spec_missing_function *f, const char *name)
 {
@@ -201,7 +201,8 @@ static bool is_parameter(const struct spec_missing_function *f, const char *name
 	return false;
 }
 
-/* How far from a parameter: a word before it, where it is not a parameter itself. */
+/* The list for the next name: of `global`, `bytes` or `near` (unless that word is a parameter
+ * itself), else of plain parameters. */
 static GPtrArray *missing_extent(struct parser *p, struct spec_missing_function *f)
 {
 	bool before = p->at->kind == TOKEN_NAME && p->at[1].kind == TOKEN_NAME &&

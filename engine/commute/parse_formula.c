@@ -1,6 +1,6 @@
 /*
- * parse_formula.c - formulas and the expressions in them: by operator precedence (C's), with
- * names looked up among the patterns of the line and, in effects, among the object's states.
+ * parse_formula.c - formulas and their expressions, by operator precedence (C's). Names are
+ * looked up among the patterns of the line and, in effects, among the object's states.
  */
 #include "engine/commute/parse.h"
 
@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-/* Formulas are walked recursively; nobody writes deeper ones. */
+/* Formulas are walked recursively: this bounds the stack. */
 #define DEEPEST 4000
 
-/* Expressions. */
+/* -- expressions -------------------------------------------------------------------------- */
 
-static struct expr *node(struct parser *p, const struct token *t, enum expr_op op,
-                         struct expr *a, struct expr *b)
+static struct expr *expr_at(struct parser *p, const struct token *t, enum expr_op op,
+                            struct expr *a, struct expr *b)
 {
 	struct expr *e = spec_expr_new(p->o, op, a, b);
 	e->line = t->line;
@@ -40,7 +40,7 @@ static struct expr *name_expression(struct parser *p, const struct token *t)
 		for (uint32_t i = 0; i < p->name_counts[side]; i++)
 			if (strcmp(p->names[side][i], t->text) == 0 &&
 			    strcmp(t->text, "_") != 0) {
-				struct expr *e = node(p, t, X_NAME, NULL, NULL);
+				struct expr *e = expr_at(p, t, X_NAME, NULL, NULL);
 				e->side = side;
 				e->index = i;
 				return e;
@@ -55,7 +55,7 @@ static struct expr *name_expression(struct parser *p, const struct token *t)
 		             "expected a name that is bound here, found '%s'", t->text);
 		return NULL;
 	}
-	struct expr *e = node(p, t, X_STATE, NULL, NULL);
+	struct expr *e = expr_at(p, t, X_STATE, NULL, NULL);
 	e->index = state;
 	if (sort == SORT_MAP) {
 		if (!parse_need(p, TOKEN_LBRACKET) || (e->a = parse_expression(p, 0)) == NULL ||
@@ -70,19 +70,19 @@ static struct expr *name_expression(struct parser *p, const struct token *t)
 	return e;
 }
 
-static struct expr *primary(struct parser *p)
+static struct expr *parse_primary(struct parser *p)
 {
 	const struct token *t = p->at;
 	struct expr *e;
 	switch (t->kind) {
 	case TOKEN_NUMBER:
 		parse_next(p);
-		e = node(p, t, X_INT, NULL, NULL);
+		e = expr_at(p, t, X_INT, NULL, NULL);
 		e->integer = t->number;
 		return e;
 	case TOKEN_TEXT:
 		parse_next(p);
-		e = node(p, t, X_TEXT, NULL, NULL);
+		e = expr_at(p, t, X_TEXT, NULL, NULL);
 		e->text = g_memdup2(t->text, t->text_length + 1);
 		e->text_length = t->text_length;
 		return e;
@@ -94,15 +94,16 @@ static struct expr *primary(struct parser *p)
 	case TOKEN_MINUS:
 		parse_next(p);
 		e = parse_expression(p, PRECEDENCE_UNARY);
-		return e ? node(p, t, t->kind == TOKEN_NOT ? X_NOT : X_NEGATE, e, NULL) : NULL;
+		return e ? expr_at(p, t, t->kind == TOKEN_NOT ? X_NOT : X_NEGATE, e, NULL)
+		         : NULL;
 	case TOKEN_NAME:
 		parse_next(p);
 		if (strcmp(t->text, "nil") == 0)
-			return node(p, t, X_NIL, NULL, NULL);
+			return expr_at(p, t, X_NIL, NULL, NULL);
 		if (strcmp(t->text, "true") == 0)
-			return node(p, t, X_TRUE, NULL, NULL);
+			return expr_at(p, t, X_TRUE, NULL, NULL);
 		if (strcmp(t->text, "false") == 0)
-			return node(p, t, X_FALSE, NULL, NULL);
+			return expr_at(p, t, X_FALSE, NULL, NULL);
 		return name_expression(p, t);
 	default:
 		parse_expected(p, "a name, a constant or '('");
@@ -124,7 +125,7 @@ static const enum expr_op binary_expressions[BINARY_COUNT] = {
 	[BINARY_ADD] = X_ADD, [BINARY_SUB] = X_SUB, [BINARY_MUL] = X_MUL, [BINARY_MOD] = X_MOD,
 };
 
-/* What may stand where a truth value is asked for. */
+/* May the expression have a truth value? */
 static bool may_be_truth(const struct expr *e)
 {
 	return expr_is_truth(e->op) || e->op == X_NAME || e->op == X_STATE || e->op == X_LOOKUP;
@@ -157,21 +158,21 @@ static bool need_state(struct parser *p, enum sort sort, uint32_t *state)
 }
 
 /* a in s, a ~ b in p */
-static struct expr *membership(struct parser *p, struct expr *a)
+static struct expr *parse_membership(struct parser *p, struct expr *a)
 {
 	const struct token *t = p->at;
 	struct expr *b = NULL;
 	bool same = parse_accept(p, TOKEN_TILDE);
 	if (same && (b = parse_expression(p, 5)) == NULL)
 		return NULL;
-	struct expr *e = node(p, t, same ? X_SAME : X_IN, a, b);
+	struct expr *e = expr_at(p, t, same ? X_SAME : X_IN, a, b);
 	if (!parse_need_word(p, "in") ||
 	    !need_state(p, same ? SORT_PARTITION : SORT_SET, &e->index))
 		return NULL;
 	return e;
 }
 
-static bool shallow(struct parser *p, const struct token *t, uint32_t depth)
+static bool check_depth(struct parser *p, const struct token *t, uint32_t depth)
 {
 	return depth < DEEPEST ||
 	       parse_refuse(p, t, "split it",
@@ -183,9 +184,9 @@ static bool shallow(struct parser *p, const struct token *t, uint32_t depth)
 static void *read_operand(void *self)
 {
 	struct parser *p = self;
-	if (!shallow(p, p->at, ++p->depth))
+	if (!check_depth(p, p->at, ++p->depth))
 		return NULL;
-	struct expr *e = primary(p);
+	struct expr *e = parse_primary(p);
 	p->depth--;
 	return e;
 }
@@ -195,8 +196,8 @@ static void *read_suffix(void *self, void *left, int precedence)
 	struct parser *p = self;
 	bool member = p->in_effect && precedence <= binary_operators[BINARY_LT].precedence &&
 	              (parse_is(p, TOKEN_TILDE) || parse_is_word(p, "in"));
-	return !shallow(p, p->at, ((struct expr *)left)->depth) ? NULL
-	       : member                                         ? membership(p, left)
+	return !check_depth(p, p->at, ((struct expr *)left)->depth) ? NULL
+	       : member                                         ? parse_membership(p, left)
 	                                                        : left;
 }
 
@@ -223,7 +224,7 @@ static void *join(void *self, enum binary_operator op, const void *place, void *
 	bool truth = op == BINARY_AND || op == BINARY_OR;
 	if (truth && !(parse_need_truth(p, left) && parse_need_truth(p, right)))
 		return NULL;
-	return node(p, place, binary_expressions[op], left, right);
+	return expr_at(p, place, binary_expressions[op], left, right);
 }
 
 struct expr *parse_expression(struct parser *p, int precedence)

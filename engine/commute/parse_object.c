@@ -1,12 +1,12 @@
 /*
- * parse_object.c - `object NAME { ... }`: methods, conditions, states, effects, orders and
- * bind lines, and the patterns `name(a, b) / r` that bind names in them.
+ * parse_object.c - `object NAME { ... }`: methods, conditions, states, effects, orders, bind
+ * lines, and the patterns `name(a, b) / r` that name arguments and results in them.
  */
 #include "engine/commute/parse.h"
 
 #include <string.h>
 
-/* Patterns: name(a, b) / r, s */
+/* -- patterns: name(a, b) / r, s ---------------------------------------------------------- */
 
 static bool pattern_names(struct parser *p, const struct spec_method *m, GPtrArray *list)
 {
@@ -25,7 +25,8 @@ static bool pattern_names(struct parser *p, const struct spec_method *m, GPtrArr
 	uint32_t arguments = list->len;
 	t = p->at;
 	if (parse_accept(p, TOKEN_SLASH)) {
-		/* In a pair the comma also separates the two sides: take what is declared. */
+		/* A comma also separates the two sides of a pair: parse as many results as are
+		 * declared. */
 		do {
 			const char *name = parse_name(p, "the name of a result or '_'");
 			if (name == NULL)
@@ -81,7 +82,7 @@ static bool declared_method(struct parser *p, uint32_t *method)
 	return true;
 }
 
-/* The statements of an object. */
+/* -- statements of an object -------------------------------------------------------------- */
 
 static bool object_method(struct parser *p)
 {
@@ -210,8 +211,8 @@ static bool object_state(struct parser *p)
 	return true;
 }
 
-/* d[k] := v;  n := n + 1;  s += k;  p += a ~ b;  or a condition that holds. */
-static bool statement(struct parser *p, struct statement *s)
+/* d[k] := v;  n := n + 1;  s += k;  p += a ~ b;  or a condition. */
+static bool parse_statement(struct parser *p, struct statement *s)
 {
 	const struct token *start = p->at;
 	enum sort sort = SORT_INT;
@@ -285,7 +286,7 @@ static bool object_effect(struct parser *p)
 	bool ok = unique_names(p, t, &own, 1) && parse_need(p, TOKEN_LBRACE);
 	while (ok && !parse_is(p, TOKEN_RBRACE)) {
 		struct statement s;
-		ok = statement(p, &s);
+		ok = parse_statement(p, &s);
 		if (ok)
 			g_array_append_val(m->effect, s);
 		if (ok && !parse_accept(p, TOKEN_SEMICOLON) && !parse_is(p, TOKEN_RBRACE))

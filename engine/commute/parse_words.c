@@ -1,13 +1,12 @@
 /*
- * parse_words.c - the parser's hands: taking words one by one, and refusing them with file,
- * line and column, what was expected and the declaration that one is in.  See parse.h; it
- * knows no construct of the language.
+ * parse_words.c - token access for the parser, and refusals with file, line, column, the
+ * expected construct and the enclosing declaration.
  */
 #include "engine/commute/parse.h"
 
 #include <string.h>
 
-/* Errors. */
+/* -- errors ------------------------------------------------------------------------------- */
 
 static void append_found(GString *what, const struct token *t)
 {
@@ -58,7 +57,7 @@ void parse_inside(struct parser *p, const char *format, ...)
 	va_end(list);
 }
 
-/* Words. */
+/* -- tokens ------------------------------------------------------------------------------- */
 
 bool parse_is(const struct parser *p, enum token_kind kind)
 {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Classification. */
+/* -- classification ----------------------------------------------------------------------- */
 
 static const struct expr *first_crossing(const struct form *f)
 {
@@ -73,17 +73,19 @@ const char *ecl_word(enum ecl_class class)
 	return words[class];
 }
 
-/* Translation. */
+/* -- translation -------------------------------------------------------------------------- */
 
 #define MOST_PREDICATES 10 /* of a method: 1024 beta vectors */
 #define MOST_RAW_POINTS 4096
 
-struct predicate { /* a maximal one-sided formula: an entry of the beta vector */
+/* A maximal one-sided formula: a component of the beta vector. */
+struct predicate {
 	struct form *form;
 	char *canonical;
 };
 
-struct node { /* a condition over predicates and differences */
+/* A condition over predicates and differences. */
+struct condition_node {
 	enum { NODE_TRUE, NODE_FALSE, NODE_PREDICATE, NODE_DIFFERENCE, NODE_AND, NODE_OR } kind;
 	uint8_t side;       /* PREDICATE */
 	bool negated;       /* PREDICATE */
@@ -92,7 +94,8 @@ struct node { /* a condition over predicates and differences */
 	GPtrArray *parts;
 };
 
-struct beta { /* what is touched under one assignment of the predicates */
+/* The points touched under one assignment of the predicates. */
+struct beta {
 	struct touch *touches;
 	uint32_t count;
 };
@@ -101,7 +104,8 @@ struct method_points {
 	GPtrArray *predicates; /* struct predicate * */
 	GArray *slots;         /* uint32_t: names that occur in differences */
 	struct beta *betas;    /* 1 << predicates->len */
-	uint32_t first_raw;    /* its raw points: betas * (1 + slots), ds first */
+	uint32_t first_raw; /* first of its raw points: betas * (1 + slots), each beta's unkeyed
+	                       one first */
 	bool any_pairwise;
 };
 
@@ -110,15 +114,15 @@ struct points {
 	struct method_points *methods;
 	GPtrArray *points; /* struct point * */
 	bool *pairwise;    /* [m1 * methods + m2] */
-	/* while building */
-	struct node **nodes; /* by condition; NULL: pair by pair */
+	/* -- while building */
+	struct condition_node **nodes; /* by condition; NULL: pairwise */
 	uint32_t raw_count;
 	uint8_t *matrix; /* raw x raw */
 };
 
 static void node_free(void *node)
 {
-	struct node *n = node;
+	struct condition_node *n = node;
 	if (n != NULL && n->parts != NULL)
 		g_ptr_array_unref(n->parts);
 	g_free(n);
@@ -159,7 +163,7 @@ void points_free(struct points *p)
 	g_free(p);
 }
 
-/* The predicate of a method for a one-sided formula; a formula and its negation are one. */
+/* The predicate of a method for a one-sided formula. A formula and its negation share one. */
 static uint32_t predicate_of(struct points *p, uint32_t method, const struct form *f,
                              bool *negated)
 {
@@ -198,10 +202,10 @@ static void note_slot(struct points *p, uint32_t method, uint32_t slot)
 	g_array_append_val(slots, slot);
 }
 
-static struct node *node_of(struct points *p, const struct spec_condition *c,
-                            const struct form *f)
+static struct condition_node *node_of(struct points *p, const struct spec_condition *c,
+                                      const struct form *f)
 {
-	struct node *n = g_new0(struct node, 1);
+	struct condition_node *n = g_new0(struct condition_node, 1);
 	if (f->kind == FORM_TRUE || f->kind == FORM_FALSE) {
 		n->kind = f->kind == FORM_TRUE ? NODE_TRUE : NODE_FALSE;
 	} else if (f->sides != SIDE_BOTH) {
@@ -224,8 +228,9 @@ static struct node *node_of(struct points *p, const struct spec_condition *c,
 	return n;
 }
 
-/* phi[beta1; beta2]: false, or the differences that remain, appended to `left`. */
-static bool plug_in(const struct node *n, const uint32_t beta[2], GPtrArray *left)
+/* phi[beta1; beta2]: false, or true with the remaining differences appended to `left`. */
+static bool node_evaluate(const struct condition_node *n, const uint32_t beta[2],
+                          GPtrArray *left)
 {
 	guint before = left->len;
 	bool any;
@@ -241,15 +246,16 @@ static bool plug_in(const struct node *n, const uint32_t beta[2], GPtrArray *lef
 		return true;
 	case NODE_AND:
 		for (guint i = 0; i < n->parts->len; i++)
-			if (!plug_in(n->parts->pdata[i], beta, left))
+			if (!node_evaluate(n->parts->pdata[i], beta, left))
 				return false;
 		return true;
 	default:
-		/* At most one part has differences; a true part makes them needless. */
+		/* At most one part has differences; a part that is true makes them
+		 * irrelevant. */
 		any = false;
 		for (guint i = 0; i < n->parts->len; i++) {
 			guint had = left->len;
-			if (!plug_in(n->parts->pdata[i], beta, left)) {
+			if (!node_evaluate(n->parts->pdata[i], beta, left)) {
 				g_ptr_array_set_size(left, (gint)had);
 			} else if (left->len == had) {
 				g_ptr_array_set_size(left, (gint)before);
@@ -277,14 +283,15 @@ static uint32_t raw_point(const struct points *p, uint32_t method, uint32_t beta
 	return mp->first_raw + beta * slots_per_beta(mp) + at;
 }
 
-static void clash(struct points *p, uint32_t a, uint32_t b)
+static void set_conflict(struct points *p, uint32_t a, uint32_t b)
 {
 	p->matrix[(size_t)a * p->raw_count + b] = 1;
 	p->matrix[(size_t)b * p->raw_count + a] = 1;
 }
 
 /* The conflict relation of section 6.2 for one pair of methods. */
-static void fill_pair(struct points *p, const uint32_t methods[2], const struct node *n)
+static void fill_pair(struct points *p, const uint32_t methods[2],
+                      const struct condition_node *n)
 {
 	GPtrArray *left = g_ptr_array_new();
 	uint32_t beta[2];
@@ -292,15 +299,15 @@ static void fill_pair(struct points *p, const uint32_t methods[2], const struct 
 		for (beta[1] = 0; beta[1] < 1u << p->methods[methods[1]].predicates->len;
 		     beta[1]++) {
 			g_ptr_array_set_size(left, 0);
-			if (n == NULL || !plug_in(n, beta, left)) {
-				clash(p, raw_point(p, methods[0], beta[0], NONE),
-				      raw_point(p, methods[1], beta[1], NONE));
+			if (n == NULL || !node_evaluate(n, beta, left)) {
+				set_conflict(p, raw_point(p, methods[0], beta[0], NONE),
+				             raw_point(p, methods[1], beta[1], NONE));
 				continue;
 			}
 			for (guint i = 0; i < left->len; i++) {
-				const struct node *d = left->pdata[i];
-				clash(p, raw_point(p, methods[0], beta[0], d->slots[0]),
-				      raw_point(p, methods[1], beta[1], d->slots[1]));
+				const struct condition_node *d = left->pdata[i];
+				set_conflict(p, raw_point(p, methods[0], beta[0], d->slots[0]),
+				             raw_point(p, methods[1], beta[1], d->slots[1]));
 			}
 		}
 	g_ptr_array_unref(left);
@@ -324,8 +331,9 @@ static void fill_matrix(struct points *p)
 		}
 }
 
-/* Keyed points that clash with themselves come first, then other keyed ones, then the rest. */
-static int rank(const struct points *p, uint32_t raw)
+/* Order in which names are given: keyed points that conflict with themselves, other keyed ones,
+ * the rest. */
+static int raw_rank(const struct points *p, uint32_t raw)
 {
 	guint m = p->o->methods->len - 1;
 	while (p->methods[m].first_raw > raw)
@@ -335,8 +343,8 @@ static int rank(const struct points *p, uint32_t raw)
 	return !keyed ? 2 : p->matrix[(size_t)raw * p->raw_count + raw] ? 0 : 1;
 }
 
-/* Raw points with equal rows are one point; empty rows are none: class of each raw point. */
-static uint32_t *congruence(const struct points *p, uint32_t *classes)
+/* Class of each raw point: those with equal rows are one, those with an empty row none. */
+static uint32_t *merge_equal_rows(const struct points *p, uint32_t *classes)
 {
 	uint32_t *class_of = g_new(uint32_t, p->raw_count + 1);
 	uint32_t *first = g_new(uint32_t, p->raw_count + 1);
@@ -345,7 +353,7 @@ static uint32_t *congruence(const struct points *p, uint32_t *classes)
 	for (uint32_t pass = 0; pass < 3 * p->raw_count; pass++) {
 		uint32_t r = pass % p->raw_count, c = 0;
 		const uint8_t *row = p->matrix + r * row_size;
-		if (rank(p, r) != (int)(pass / p->raw_count))
+		if (raw_rank(p, r) != (int)(pass / p->raw_count))
 			continue;
 		class_of[r] = NONE;
 		if (memchr(row, 1, row_size) == NULL)
@@ -367,10 +375,10 @@ static void add_touch(struct beta *b, struct touch t)
 	b->touches[b->count++] = t;
 }
 
-/* Make the points of the classes and what each beta vector touches. */
+/* Make a point for each class, and the touches of each beta vector. */
 static void make_points(struct points *p)
 {
-	uint32_t classes, *class_of = congruence(p, &classes);
+	uint32_t classes, *class_of = merge_equal_rows(p, &classes);
 	for (uint32_t c = 0; c < classes; c++) {
 		struct point *point = g_new0(struct point, 1);
 		point->conflicts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -409,7 +417,7 @@ static void make_points(struct points *p)
 	g_free(class_of);
 }
 
-/* Names. */
+/* -- names -------------------------------------------------------------------------------- */
 
 static bool touches_point(const struct points *p, uint32_t method, uint32_t beta,
                           uint32_t point)
@@ -421,8 +429,8 @@ static bool touches_point(const struct points *p, uint32_t method, uint32_t beta
 	return false;
 }
 
-/* How many of a method's beta vectors touch the point: none, some or all. */
-static uint32_t how_often(const struct points *p, uint32_t method, uint32_t point)
+/* Number of a method's beta vectors that touch the point: 0 none, 1 some, 2 all. */
+static uint32_t touch_extent(const struct points *p, uint32_t method, uint32_t point)
 {
 	uint32_t count = 0, all = 1u << p->methods[method].predicates->len;
 	for (uint32_t beta = 0; beta < all; beta++)
@@ -430,12 +438,12 @@ static uint32_t how_often(const struct points *p, uint32_t method, uint32_t poin
 	return count == all ? 2 : count > 0;
 }
 
-/* The method that alone, and always, touches a point; or NONE. */
+/* The only method that touches a point, if it always does; or NONE. */
 static uint32_t only_method(const struct points *p, uint32_t point)
 {
 	uint32_t only = NONE;
 	for (guint m = 0; m < p->o->methods->len; m++) {
-		uint32_t often = how_often(p, m, point);
+		uint32_t often = touch_extent(p, m, point);
 		if (often == 0)
 			continue;
 		if (often == 1 || only != NONE)
@@ -453,7 +461,7 @@ static bool clashes_with(const struct point *a, uint32_t b)
 	return false;
 }
 
-/* Does it clash with the size alone, so that it is a change of the size? */
+/* Does it conflict with the size alone? */
 static bool is_resize(const struct points *p, const struct point *point)
 {
 	if (point->conflicts->len != 1)
@@ -465,13 +473,13 @@ static bool is_resize(const struct points *p, const struct point *point)
 static char *point_name(const struct points *p, uint32_t at)
 {
 	const struct point *point = p->points->pdata[at];
-	if (point->key != NULL) /* writes clash with themselves, reads do not */
+	if (point->key != NULL) /* writes conflict with themselves, reads do not */
 		return g_strdup(clashes_with(point, at) ? "w" : "r");
 	if (is_resize(p, point) && only_method(p, at) == NONE)
 		return g_strdup("resize");
 	GString *name = g_string_new(NULL);
 	for (guint m = 0; m < p->o->methods->len; m++)
-		if (how_often(p, m, at) > 0)
+		if (touch_extent(p, m, at) > 0)
 			g_string_append_printf(name, "%s%s", name->len ? "/" : "",
 			                       spec_method_at(p->o, m)->name);
 	return g_string_free(name, FALSE);
@@ -494,7 +502,7 @@ static void name_points(struct points *p)
 	}
 }
 
-/* Putting it together. */
+/* -- construction ------------------------------------------------------------------------- */
 
 static void choose_pairwise(struct points *p)
 {
@@ -510,7 +518,7 @@ static void choose_pairwise(struct points *p)
 	}
 }
 
-/* Number the raw points; false when there are too many of them. */
+/* Number the raw points; false when they exceed the bounds. */
 static bool number_raw(struct points *p)
 {
 	p->raw_count = 0;
@@ -526,17 +534,17 @@ static bool number_raw(struct points *p)
 	return true;
 }
 
-static void forget(struct points *p, guint condition)
+static void node_drop(struct points *p, guint condition)
 {
 	node_free(p->nodes[condition]);
 	p->nodes[condition] = NULL;
 }
 
-/* Too many: leave all conditions to the comparison pair by pair. */
-static void give_up(struct points *p)
+/* Beyond the bounds every condition is compared pairwise. */
+static void drop_all_nodes(struct points *p)
 {
 	for (guint i = 0; i < p->o->conditions->len; i++)
-		forget(p, i);
+		node_drop(p, i);
 	for (guint m = 0; m < p->o->methods->len; m++) {
 		g_ptr_array_set_size(p->methods[m].predicates, 0);
 		g_array_set_size(p->methods[m].slots, 0);
@@ -556,7 +564,7 @@ struct points *points_new(const struct spec_object *o)
 		p->methods[m].predicates = g_ptr_array_new_with_free_func(predicate_free);
 		p->methods[m].slots = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	}
-	p->nodes = g_new0(struct node *, o->conditions->len + 1);
+	p->nodes = g_new0(struct condition_node *, o->conditions->len + 1);
 	for (guint i = 0; i < o->conditions->len; i++) {
 		const struct spec_condition *c = o->conditions->pdata[i];
 		if (ecl_classify(c).class == ECL_NEITHER)
@@ -567,14 +575,14 @@ struct points *points_new(const struct spec_object *o)
 		form_free(f);
 	}
 	if (!number_raw(p))
-		give_up(p);
+		drop_all_nodes(p);
 	p->matrix = g_malloc0((size_t)p->raw_count * p->raw_count + 1);
 	fill_matrix(p);
 	make_points(p);
 	name_points(p);
 	choose_pairwise(p);
 	for (guint i = 0; i < o->conditions->len; i++)
-		forget(p, i);
+		node_drop(p, i);
 	g_free(p->nodes);
 	g_free(p->matrix);
 	p->nodes = NULL;
@@ -582,7 +590,7 @@ struct points *points_new(const struct spec_object *o)
 	return p;
 }
 
-/* Use. */
+/* -- queries ------------------------------------------------------------------------------ */
 
 uint32_t points_count(const struct points *p)
 {
@@ -627,7 +635,7 @@ void point_print(const struct point *point, GString *out)
 		g_string_append_printf(out, ":%s", point->key);
 }
 
-/* Which predicates decide whether (point, slot) is touched; a bit each. */
+/* Does a beta vector touch (point, slot)? */
 static bool touched_under(const struct method_points *mp, uint32_t beta, struct touch t)
 {
 	const struct beta *b = &mp->betas[beta];
@@ -649,8 +657,8 @@ static void print_predicate(const struct points *p, uint32_t method, uint32_t pr
 	form_free(f);
 }
 
-/* The condition under which a method touches (point, slot), as a disjunction over the
- * predicates that matter for it. */
+/* The condition under which a method touches (point, slot), as a disjunction over the relevant
+ * predicates. */
 static char *touch_condition(const struct points *p, uint32_t method, struct touch t)
 {
 	const struct method_points *mp = &p->methods[method];

@@ -1,18 +1,18 @@
 /*
- * prove.c - the questions put to the solver about a condition, see prove.h: what they are
- * (symmetric, sound, precise), and how an answer is explained.
+ * prove.c - the solver queries of prove.h (symmetric, sound, precise) and their
+ * counterexamples.
  */
 #include "engine/commute/prove_terms.h"
 
-/* Two invocations in both orders from one state. */
+/* Two invocations from one state in both orders. */
 struct both_orders {
 	struct sym_state start, ends[2]; /* ends[0]: side 0 first */
 	Z3_ast possible[2], equal;
-	Z3_ast witness[2]; /* see state_equal */
-	Z3_ast commute;    /* the same from this state */
+	Z3_ast witness[2]; /* for state_equal */
+	Z3_ast commute;    /* both orders agree from this state */
 };
 
-/* With `bound`, for use under a quantifier over what is appended to it. */
+/* With `bound`, for use under a quantifier over the variables appended to it. */
 static void encode_both(struct prover *p, const struct spec_condition *c,
                         Z3_ast *const names[2], GPtrArray *bound, struct both_orders *b)
 {
@@ -55,10 +55,10 @@ static Z3_ast encode_condition(struct prover *p, const struct spec_condition *c,
 	return term_truth(&v, c->formula);
 }
 
-/* NO with a model (owned by the context), YES or OPEN. */
-static enum answer never(struct prover *p, Z3_ast formula, Z3_model *model)
+/* Is the formula unsatisfiable? ANSWER_NO with a model (referenced; the caller releases it). */
+static enum answer prove_unsat(struct prover *p, Z3_ast formula, Z3_model *model)
 {
-	if (p->unsaid)
+	if (p->not_encoded)
 		return ANSWER_OPEN;
 	Z3_solver_reset(p->z, p->solver);
 	Z3_solver_assert(p->z, p->solver, formula);
@@ -92,7 +92,7 @@ static void check_symmetry(struct prover *p, const struct spec_condition *c,
 		return;
 	Z3_ast one = encode_condition(p, c, names[0], names[1]);
 	Z3_ast other = encode_condition(p, c, names[1], names[0]);
-	out->answer = never(p, Z3_mk_xor(p->z, one, other), &model);
+	out->answer = prove_unsat(p, Z3_mk_xor(p->z, one, other), &model);
 	if (out->answer != ANSWER_NO)
 		return;
 	char *pair = print_pair(p, model, c, names);
@@ -144,7 +144,8 @@ static void check_sound(struct prover *p, const struct spec_condition *c,
 	struct both_orders b;
 	encode_both(p, c, names, NULL, &b);
 	Z3_ast condition = encode_condition(p, c, names[0], names[1]);
-	out->answer = never(p, term_and(p, condition, Z3_mk_not(p->z, b.commute)), &model);
+	out->answer =
+	        prove_unsat(p, term_and(p, condition, Z3_mk_not(p->z, b.commute)), &model);
 	if (out->answer == ANSWER_NO) {
 		out->example = explain_unsound(p, model, c, names, &b);
 		Z3_model_dec_ref(p->z, model);
@@ -152,10 +153,8 @@ static void check_sound(struct prover *p, const struct spec_condition *c,
 	both_release(&b);
 }
 
-/*
- * A pair that the condition refuses, that is possible in some order from some state, and
- * that commutes from every state?
- */
+/* Search for a pair that the condition refuses, that is possible in some order from some state,
+ * and that commutes from every state. */
 static void check_precise(struct prover *p, const struct spec_condition *c,
                           Z3_ast *const names[2], struct answered *out)
 {
@@ -172,7 +171,8 @@ static void check_precise(struct prover *p, const struct spec_condition *c,
 	                                   every.commute);
 	Z3_ast refused = Z3_mk_not(p->z, encode_condition(p, c, names[0], names[1]));
 	Z3_ast possible = term_or(p, some.possible[0], some.possible[1]);
-	out->answer = never(p, term_and(p, term_and(p, refused, possible), always), &model);
+	out->answer =
+	        prove_unsat(p, term_and(p, term_and(p, refused, possible), always), &model);
 	if (out->answer == ANSWER_NO) {
 		char *pair = print_pair(p, model, c, names);
 		out->example = g_strdup_printf("%s always commute, and it refuses them", pair);
@@ -190,7 +190,7 @@ void prove_condition(struct prover *p, const struct spec_condition *c,
 	*out = (struct condition_check){ .symmetric = { ANSWER_UNASKED },
 		                         .sound = { ANSWER_UNASKED },
 		                         .precise = { ANSWER_UNASKED } };
-	p->unsaid = false;
+	p->not_encoded = false;
 	const struct spec_method *m[2] = { spec_method_at(p->o, c->methods[0]),
 		                           spec_method_at(p->o, c->methods[1]) };
 	Z3_ast *names[2] = { fresh_names(p, m[0]), fresh_names(p, m[1]) };

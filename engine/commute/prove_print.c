@@ -1,6 +1,6 @@
 /*
- * prove_print.c - the solver's models in the specification's words: invocations with their
- * values, and of a state what they look at.
+ * prove_print.c - prints models of the solver in the specification's syntax: invocations with
+ * values, and states at the values that occur.
  */
 #include "engine/commute/prove_terms.h"
 
@@ -55,7 +55,7 @@ void prove_print_invocation(struct prover *p, Z3_model model, const struct spec_
 		g_string_append_c(out, ')');
 }
 
-/* A map, set or partition is shown where the invocations look: at the values they name. */
+/* Maps, sets and partitions are shown at the values that the invocations name. */
 static void print_at_values(struct prover *p, Z3_model model, const struct sym_slot *slot,
                             const struct spec_state *s, GPtrArray *values, GString *out)
 {

@@ -1,11 +1,9 @@
 /*
- * prove_states.c - states of an object and what effects make of them, as the solver's terms.
- * A map is an array of values, a set one of truth values, a partition an array of
- * representatives with the unions done since.
+ * prove_states.c - states and effects as Z3 terms. A map is an array of values, a set an array
+ * of truth values, a partition an array of representatives plus the unions since.
  */
 #include "engine/commute/prove_terms.h"
 
-/* The representative of x, the first `unions` unions done. */
 Z3_ast state_representative(struct prover *p, const struct sym_slot *s, unsigned unions,
                             Z3_ast x)
 {
@@ -49,10 +47,8 @@ struct sym_state state_any(struct prover *p)
 	return s;
 }
 
-/*
- * The keys at which an effect looks into state `state`, as terms appended to `keys`; false
- * when one depends on the state itself.
- */
+/* Append the keys at which an effect reads or writes state `state`; false when one depends on
+ * the state itself. */
 static bool plain_key(struct sym_env *v, const struct expr *e, GPtrArray *keys)
 {
 	if (e->op != X_NAME && e->op > X_TEXT)
@@ -134,7 +130,7 @@ void state_release(struct sym_state *s)
 	g_array_unref(s->slots);
 }
 
-/* One statement on the state; when it can be done. */
+/* Apply one statement to the state; returns the condition under which it is possible. */
 static Z3_ast encode_statement(struct sym_env *v, const struct statement *s)
 {
 	struct prover *p = v->p;
@@ -172,7 +168,7 @@ static Z3_ast encode_statement(struct sym_env *v, const struct statement *s)
 		break;
 	default:
 		if (slot->union_count == MOST_UNIONS) {
-			p->unsaid = true;
+			p->not_encoded = true;
 			break;
 		}
 		slot->unions[slot->union_count][0] = key.term;

@@ -1,7 +1,7 @@
 /*
- * prove_terms.c - formulas and expressions of a specification as the solver's terms: a value
- * is a datatype, arithmetic is over unbounded integers, and a term that is not defined (a
- * comparison of what are no integers) makes its atom false, as eval.c does at run time.
+ * prove_terms.c - formulas and expressions as Z3 terms. A value is a datatype, arithmetic is
+ * over unbounded integers, and an undefined term (comparison of values that are not integers)
+ * makes its atom false, as in eval.c.
  */
 #include "engine/commute/prove_terms.h"
 
@@ -10,7 +10,7 @@
 static void ignore_error(Z3_context z, Z3_error_code code)
 {
 	(void)z;
-	(void)code; /* an unknown answer follows */
+	(void)code; /* the query then returns unknown */
 }
 
 struct prover *prover_new(const struct spec_object *o, unsigned milliseconds)
@@ -70,7 +70,7 @@ void prover_free(struct prover *p)
 	g_free(p);
 }
 
-/* Expressions. */
+/* -- expressions -------------------------------------------------------------------------- */
 
 static Z3_ast truth_value(struct prover *p, Z3_ast truth)
 {
@@ -118,8 +118,7 @@ struct sym term_integer(struct sym_env *v, const struct expr *e)
 		r.term = Z3_mk_mul(p->z, 2, both);
 		break;
 	default:
-		/* C's remainder has the sign of its left operand; the solver's is never
-		 * negative. */
+		/* C's remainder has the sign of its left operand; Z3's is never negative. */
 		r.defined =
 		        term_and(p, r.defined, Z3_mk_not(p->z, Z3_mk_eq(p->z, b.term, zero)));
 		r.term = Z3_mk_ite(

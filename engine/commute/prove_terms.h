@@ -1,6 +1,6 @@
 /*
- * prove_terms.h - a specification in the solver's terms: values, formulas, states, effects,
- * and models printed.  Private to engine/commute/prove*.c, which alone know Z3 here.
+ * prove_terms.h - encoding of specifications as Z3 terms: values, formulas, states, effects;
+ * printing of models. Private to engine/commute/prove*.c, the only files here that use Z3.
  */
 #ifndef HEDDLE_COMMUTE_PROVE_TERMS_H
 #define HEDDLE_COMMUTE_PROVE_TERMS_H
@@ -9,8 +9,7 @@
 
 #include <z3.h>
 
-/* A value is nil, false, true, an integer, or one of the rest (strings and tokens by number).
- */
+/* A value is nil, false, true, an integer, or a string or token by number (rest). */
 enum constructor { C_NIL, C_FALSE, C_TRUE, C_INT, C_REST, C_COUNT };
 
 struct prover {
@@ -19,15 +18,16 @@ struct prover {
 	Z3_solver solver;
 	Z3_sort value, integer, boolean;
 	Z3_func_decl make[C_COUNT], is[C_COUNT], integer_of, rest_of;
-	GPtrArray *texts; /* string constants met, borrowed: number i is texts[i] */
-	bool unsaid;      /* something could not be said: no answer may be built on it */
+	GPtrArray *texts; /* string constants, borrowed; number i is texts[i] */
+	bool not_encoded; /* some term could not be encoded: no answer is valid */
 };
 
-struct sym { /* a term and when it is defined */
+/* A term and the condition under which it is defined. */
+struct sym {
 	Z3_ast term, defined;
 };
 
-/* Each doubles the size of what asks for a class; more unions in a row are not said. */
+/* Each union doubles the size of a query for a class; longer sequences are not encoded. */
 #define MOST_UNIONS 8
 struct sym_slot {
 	Z3_ast term;                   /* scalar or array */
@@ -38,7 +38,8 @@ struct sym_state {
 	GArray *slots; /* struct sym_slot */
 };
 
-struct sym_env { /* what names stand for while a formula is encoded */
+/* Meaning of names while a formula is encoded. */
+struct sym_env {
 	struct prover *p;
 	const Z3_ast *names[2];
 	struct sym_state *state;
@@ -70,7 +71,7 @@ Z3_ast term_truth(struct sym_env *v, const struct expr *e);
 struct sym term_value(struct sym_env *v, const struct expr *e);
 struct sym term_integer(struct sym_env *v, const struct expr *e);
 
-/* States and effects (prove_states.c); a state is released by who asked for it. */
+/* States and effects (prove_states.c). The caller releases the states that it makes. */
 static inline enum sort state_sort(const struct prover *p, uint32_t state)
 {
 	return g_array_index(p->o->states, struct spec_state, state).sort;
@@ -81,34 +82,33 @@ static inline struct sym_slot *state_slot(const struct sym_state *s, uint32_t st
 	return &g_array_index(s->slots, struct sym_slot, state);
 }
 
-/* Any state at all. */
+/* An unconstrained state. */
 struct sym_state state_any(struct prover *p);
-/*
- * Any state, for use under a quantifier: where effects look into a map only at arguments,
- * results and constants (and the two witnesses), what it holds there is all that matters,
- * and the solver need not quantify over arrays.  The variables are appended to `bound`.
- */
+/* The same for use under a quantifier. Effects read a map only at arguments, results and
+ * constants (and the two witnesses), so it is enough to quantify over its values there, not
+ * over arrays. The variables are appended to `bound`. */
 struct sym_state state_any_bound(struct prover *p, const struct spec_condition *c,
                                  Z3_ast *const names[2], const Z3_ast witness[2],
                                  GPtrArray *bound);
 struct sym_state state_copy(const struct sym_state *s);
 void state_release(struct sym_state *s);
-/* Do an invocation on the state; when it can be done. */
+/* Apply an invocation to the state; returns the condition under which it is possible. */
 Z3_ast state_effect(struct prover *p, uint32_t method, const Z3_ast *names,
                     struct sym_state *state);
-/* Are two states the same?  For a partition: do they agree on `witness`, any two values. */
+/* Are two states equal? Partitions: do they agree on `witness`, two arbitrary values? */
 Z3_ast state_equal(struct prover *p, const struct sym_state *a, const struct sym_state *b,
                    const Z3_ast witness[2]);
-/* The representative of x, the first `unions` unions done; the same for both? */
+/* The representative of x after the first `unions` unions. */
 Z3_ast state_representative(struct prover *p, const struct sym_slot *s, unsigned unions,
                             Z3_ast x);
+/* Do a and b have the same representative? */
 Z3_ast state_same_class(struct prover *p, const struct sym_slot *s, Z3_ast a, Z3_ast b);
 
 /* Models (prove_print.c). */
 bool prove_holds(struct prover *p, Z3_model model, Z3_ast truth);
 void prove_print_invocation(struct prover *p, Z3_model model, const struct spec_method *m,
                             const Z3_ast *names, GString *out);
-/* Owned by the caller; maps, sets and partitions at `values` only. */
+/* Owned by the caller. Maps, sets and partitions are shown at `values` only. */
 char *prove_print_state(struct prover *p, Z3_model model, const struct sym_state *state,
                         GPtrArray *values);
 

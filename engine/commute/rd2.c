@@ -1,42 +1,46 @@
 /* rd2.c - see rd2.h. */
 #include "engine/commute/rd2.h"
 #include "engine/commute/clock.h"
+#include "engine/trace/chains.h"
 #include "engine/trace/index.h"
 
 #include <string.h>
 
-struct toucher { /* an invocation, as a point remembers it */
+/* An invocation in the list of a point. */
+struct toucher {
 	uint32_t event, end, epoch;
 	uint32_t thread;
-	uint32_t inside; /* an access, a free, ...: the instance whose invocation it is inside
-	                  * of, or NONE */
+	uint32_t inside; /* of a built-in event: the instance whose scope it is in, or NONE */
 };
 
-struct group { /* for commute_pairs: those of one thread at one source location */
+/* For commute_pairs: touchers of one thread and source location. */
+struct touch_group {
 	uint32_t thread, site;
-	GArray *touchers; /* struct toucher, in the order of the trace */
+	GArray *touchers; /* struct toucher, in trace order */
 };
 
 struct touchers {
 	uint32_t count, room;
 	struct toucher one;
 	union {
-		struct toucher *many; /* once there are two */
-		struct group *groups; /* commute_pairs: `count` is theirs */
+		struct toucher *many;       /* from the second on */
+		struct touch_group *groups; /* for commute_pairs; `count` counts these */
 	};
 };
 
-struct keyed { /* the touchers of one point at one key */
+/* The touchers of one point at one key. */
+struct keyed_touchers {
 	struct val key;
-	uint32_t point; /* NONE: free */
+	uint32_t point; /* NONE: unused */
 	struct touchers touchers;
 };
 
 struct object_state {
-	struct touchers *plain; /* by point: those without a key */
-	struct keyed *keyed;    /* open addressing */
+	struct touchers *plain;       /* by point without a key */
+	struct keyed_touchers *keyed; /* open addressing */
 	uint32_t size, used;
-	GArray **calls; /* by method (the last: undeclared): struct toucher, pair by pair */
+	GArray **calls; /* by method (the last: undeclared): struct toucher, for pairwise
+	                   comparison */
 };
 
 struct site_pair {
@@ -46,22 +50,25 @@ struct site_pair {
 struct rd2 {
 	struct model *m;
 	const struct trace *t;
+	struct trace *chains;    /* the reading by chains that the clocks are of; owned, or NULL */
+	struct model by_chains;  /* m on that reading */
 	struct rd2_options options;
 	struct scope_clocks *clocks;
 	struct report *report;
 	struct object_state *objects;
-	uint32_t *last_call; /* by object: its last event; NONE: nothing of it can clash */
+	uint32_t *last_call; /* by object: its last event; NONE: no two of its invocations can
+	                        clash */
 	uint32_t *marked;    /* by event: the invocation that it was last reported with */
 	GHashTable *sites;   /* struct site_pair -> struct finding */
 	bool overflow;
 	uint32_t overflow_at;
 	uint64_t invocations, pairwise_calls;
-	/* commute_pairs: pairs go there, ordered or not */
+	/* commute_pairs: receives every pair, ordered or not */
 	pair_visitor *visit;
 	void *visit_context;
 };
 
-/* Touchers. */
+/* -- touchers ----------------------------------------------------------------------------- */
 
 static struct toucher *toucher_at(struct touchers *l, uint32_t i)
 {
@@ -98,17 +105,16 @@ static void group_note(struct rd2 *r, struct touchers *l, struct toucher t)
 	if (i == l->count) {
 		if (l->count == l->room) {
 			l->room = l->room ? l->room * 2 : 2;
-			l->groups = g_renew(struct group, l->groups, l->room);
+			l->groups = g_renew(struct touch_group, l->groups, l->room);
 		}
 		GArray *list = g_array_new(FALSE, FALSE, sizeof(struct toucher));
-		l->groups[l->count++] = (struct group){ t.thread, site, list };
+		l->groups[l->count++] = (struct touch_group){ t.thread, site, list };
 	}
 	g_array_append_val(l->groups[i].touchers, t);
 }
 
-/* Of each thread the last one stands for all (inside of one object's invocations, or outside):
- * an earlier one is ordered before whatever the last one is ordered before.  Where pairs are
- * wanted, all. */
+/* A thread's last touch (in one object's scope, or outside) replaces its earlier ones: they
+ * happen before whatever it happens before. When all pairs are wanted, all are kept. */
 static void toucher_note(struct rd2 *r, struct touchers *l, struct toucher t)
 {
 	if (r->visit) {
@@ -132,7 +138,7 @@ static void touchers_release(const struct rd2 *r, struct touchers *l)
 	g_free(l->many);
 }
 
-/* The state of an object. */
+/* -- the state of an object --------------------------------------------------------------- */
 
 static uint64_t key_hash(uint32_t point, struct val key)
 {
@@ -142,11 +148,12 @@ static uint64_t key_hash(uint32_t point, struct val key)
 	return h ^ (h >> 31);
 }
 
-static struct keyed *keyed_slot(const struct object_state *o, uint32_t point, struct val key)
+static struct keyed_touchers *keyed_slot(const struct object_state *o, uint32_t point,
+                                         struct val key)
 {
 	for (uint32_t i = (uint32_t)key_hash(point, key) & (o->size - 1);;
 	     i = (i + 1) & (o->size - 1)) {
-		struct keyed *k = &o->keyed[i];
+		struct keyed_touchers *k = &o->keyed[i];
 		if (k->point == NONE || (k->point == point && val_equal(k->key, key)))
 			return k;
 	}
@@ -155,9 +162,9 @@ static struct keyed *keyed_slot(const struct object_state *o, uint32_t point, st
 static void keyed_grow(struct object_state *o)
 {
 	struct object_state larger = { .size = o->size ? o->size * 2 : 8 };
-	larger.keyed = g_new(struct keyed, larger.size);
+	larger.keyed = g_new(struct keyed_touchers, larger.size);
 	for (uint32_t i = 0; i < larger.size; i++)
-		larger.keyed[i] = (struct keyed){ .point = NONE };
+		larger.keyed[i] = (struct keyed_touchers){ .point = NONE };
 	for (uint32_t i = 0; i < o->size; i++)
 		if (o->keyed[i].point != NONE)
 			*keyed_slot(&larger, o->keyed[i].point, o->keyed[i].key) = o->keyed[i];
@@ -166,7 +173,7 @@ static void keyed_grow(struct object_state *o)
 	o->size = larger.size;
 }
 
-/* The touchers of a point; with `make`, never NULL. */
+/* The touchers of a point; never NULL with `make`. */
 static struct touchers *touchers_of(struct rd2 *r, const struct call *c, uint32_t point,
                                     const struct val *key, bool make)
 {
@@ -181,11 +188,11 @@ static struct touchers *touchers_of(struct rd2 *r, const struct call *c, uint32_
 		keyed_grow(o);
 	if (o->size == 0)
 		return NULL;
-	struct keyed *k = keyed_slot(o, point, *key);
+	struct keyed_touchers *k = keyed_slot(o, point, *key);
 	if (k->point == NONE) {
 		if (!make)
 			return NULL;
-		*k = (struct keyed){ .point = point, .key = *key };
+		*k = (struct keyed_touchers){ .point = point, .key = *key };
 		o->used++;
 	}
 	return &k->touchers;
@@ -209,7 +216,7 @@ static void object_release(const struct rd2 *r, uint32_t object)
 	*o = (struct object_state){ 0 };
 }
 
-/* Reports. */
+/* -- reports ------------------------------------------------------------------------------ */
 
 void commute_describe(struct model *m, struct finding *f, const struct call *a,
                       const struct call *b)
@@ -255,7 +262,7 @@ static gboolean site_pair_equal(gconstpointer a, gconstpointer b)
 	return memcmp(a, b, sizeof(struct site_pair)) == 0;
 }
 
-/* The invocation of a toucher, on the object of `now`. */
+/* The toucher's invocation on the object of `now`. */
 static struct call call_of(struct rd2 *r, const struct toucher *earlier, const struct call *now,
                            struct call_scratch *scratch)
 {
@@ -267,7 +274,7 @@ static struct call call_of(struct rd2 *r, const struct toucher *earlier, const s
 	return found;
 }
 
-/* False: the visitor does not want to see older ones of its thread and location. */
+/* False when the visitor skips the older ones of the thread and location. */
 static bool visit_pair(struct rd2 *r, const struct toucher *earlier, const struct call *now,
                        uint32_t older)
 {
@@ -316,19 +323,18 @@ static void report_pair(struct rd2 *r, const struct toucher *earlier, const stru
 		g_hash_table_insert(r->sites, g_memdup2(&key, sizeof(key)), f);
 }
 
-/* The algorithm. */
+/* -- the algorithm ------------------------------------------------------------------------ */
 
-/* What an object does to memory inside of its invocations conflicts with nothing else that
- * it does (semantics.md, rule 5). */
-static bool own_affair(const struct toucher *a, const struct toucher *b)
+/* Built-in events in scopes of one object do not conflict (semantics.md, rule 5). */
+static bool same_scope(const struct toucher *a, const struct toucher *b)
 {
 	return a->inside != NONE && a->inside == b->inside;
 }
 
-static bool unordered(const struct rd2 *r, const struct toucher *earlier,
-                      const struct toucher *self, const uint32_t *clock)
+static bool is_unordered(const struct rd2 *r, const struct toucher *earlier,
+                         const struct toucher *self, const uint32_t *clock)
 {
-	return earlier->thread != self->thread && !own_affair(earlier, self) &&
+	return earlier->thread != self->thread && !same_scope(earlier, self) &&
 	       (r->visit != NULL || earlier->epoch > clock[earlier->thread]);
 }
 
@@ -339,7 +345,7 @@ static void visit_point(struct rd2 *r, const struct call *now, const struct touc
 		const GArray *list = l->groups[i].touchers;
 		for (guint k = list->len; l->groups[i].thread != self->thread && k-- > 0;) {
 			const struct toucher *t = &g_array_index(list, struct toucher, k);
-			if (!own_affair(t, self) && !visit_pair(r, t, now, k))
+			if (!same_scope(t, self) && !visit_pair(r, t, now, k))
 				break;
 		}
 	}
@@ -354,13 +360,13 @@ static void check_point(struct rd2 *r, const struct call *now, const struct touc
 	}
 	for (uint32_t i = 0; l != NULL && i < l->count; i++) {
 		const struct toucher *earlier = toucher_at(l, i);
-		if (unordered(r, earlier, self, clock))
+		if (is_unordered(r, earlier, self, clock))
 			report_pair(r, earlier, now);
 	}
 }
 
-static void by_points(struct rd2 *r, const struct call *now, const struct toucher *self,
-                      const uint32_t *clock)
+static void check_points(struct rd2 *r, const struct call *now, const struct toucher *self,
+                         const uint32_t *clock)
 {
 	const struct points *points = r->m->objects[now->object].type->points;
 	uint32_t count;
@@ -389,7 +395,7 @@ static void compare_with(struct rd2 *r, const struct call *now, const struct tou
 	struct call others[MOST_CALLS];
 	for (guint i = 0; calls != NULL && i < calls->len; i++) {
 		const struct toucher *earlier = &g_array_index(calls, struct toucher, i);
-		if (!unordered(r, earlier, self, clock))
+		if (!is_unordered(r, earlier, self, clock))
 			continue;
 		uint32_t count = model_calls(r->m, earlier->end, others, &scratch);
 		for (uint32_t k = 0; k < count; k++)
@@ -399,9 +405,10 @@ static void compare_with(struct rd2 *r, const struct call *now, const struct tou
 	}
 }
 
-/* What is not ECL: with every earlier invocation of the methods that need it. */
-static void pair_by_pair(struct rd2 *r, const struct call *now, const struct toucher *self,
-                         const uint32_t *clock, bool all)
+/* Compare with every earlier invocation of the methods whose condition with this one is not
+ * ECL. */
+static void compare_pairwise(struct rd2 *r, const struct call *now, const struct toucher *self,
+                             const uint32_t *clock, bool all)
 {
 	struct object_state *o = &r->objects[now->object];
 	const struct model_type *type = r->m->objects[now->object].type;
@@ -418,38 +425,37 @@ static void pair_by_pair(struct rd2 *r, const struct call *now, const struct tou
 	r->pairwise_calls++;
 }
 
-static void invocation(struct rd2 *r, const struct call *now)
+static void rd2_invocation(struct rd2 *r, const struct call *now)
 {
 	r->invocations++;
 	if (r->last_call[now->object] == NONE)
 		return;
-	uint32_t thread = r->t->events[now->end].thread;
+	uint32_t thread = r->by_chains.t->events[now->end].thread;
 	const struct model_object *o = &r->m->objects[now->object];
 	const uint32_t *clock = now->end == now->event ? scope_clocks_of(r->clocks, thread)
 	                                               : scope_clocks_call(r->clocks, thread);
 	struct toucher self = { .event = now->event,
 		                .end = now->end,
 		                .epoch = scope_clocks_epoch(r->clocks, thread),
-		                .thread = thread,
+		                .thread = r->visit ? r->t->events[now->end].thread : thread,
 		                .inside = o->source == FROM_INSTANCE
 		                                  ? NONE
 		                                  : scope_clocks_inside(r->clocks, thread) };
 	bool overflow = r->overflow;
 	if (o->pairwise || r->options.direct) {
-		pair_by_pair(r, now, &self, clock, true);
+		compare_pairwise(r, now, &self, clock, true);
 	} else {
-		by_points(r, now, &self, clock);
+		check_points(r, now, &self, clock);
 		if (points_any_pairwise(o->type->points, now->method))
-			pair_by_pair(r, now, &self, clock, false);
+			compare_pairwise(r, now, &self, clock, false);
 	}
 	if (r->overflow && !overflow)
 		r->overflow_at = now->event;
 	if (r->last_call[now->object] == now->end)
-		object_release(r,
-		               now->object); /* no later invocation: nothing can race with it */
+		object_release(r, now->object); /* no later invocation can race with it */
 }
 
-static bool walk(struct rd2 *r, const struct progress *progress)
+static bool rd2_walk(struct rd2 *r, const struct progress *progress)
 {
 	struct call_scratch scratch;
 	struct call calls[MOST_CALLS];
@@ -461,7 +467,7 @@ static bool walk(struct rd2 *r, const struct progress *progress)
 		scope_clocks_before(r->clocks, e);
 		uint32_t count = model_calls(r->m, e, calls, &scratch);
 		for (uint32_t i = 0; i < count && !r->overflow; i++)
-			invocation(r, &calls[i]);
+			rd2_invocation(r, &calls[i]);
 		scope_clocks_after(r->clocks, e);
 		if (r->overflow)
 			return false;
@@ -469,7 +475,7 @@ static bool walk(struct rd2 *r, const struct progress *progress)
 	return true;
 }
 
-/* May two invocations by these methods (bits) clash, whatever their values? */
+/* May two invocations by methods of this bit set clash, whatever their values? */
 static bool any_clash(const struct spec_object *o, uint64_t methods)
 {
 	for (uint32_t a = 0; a < o->methods->len; a++)
@@ -483,11 +489,11 @@ static bool any_clash(const struct spec_object *o, uint64_t methods)
 	return false;
 }
 
-/* The last event of each object.  Most blocks of memory are never freed, or by nobody while
- * others use them: such objects are left alone from the beginning. */
+/* The last event of each object. Objects whose invocations cannot clash are skipped; that is
+ * most blocks of memory. */
 static void find_last_calls(struct rd2 *r)
 {
-	enum { ANY = 63 }; /* a method that is not declared, or has no bit */
+	enum { ANY = 63 }; /* an undeclared method, or one without a bit */
 	struct call_scratch scratch;
 	struct call calls[MOST_CALLS];
 	uint64_t *methods = g_new0(uint64_t, r->m->object_count + 1);
@@ -507,7 +513,7 @@ static void find_last_calls(struct rd2 *r)
 	g_free(methods);
 }
 
-static void conclude(struct rd2 *r)
+static void rd2_conclude(struct rd2 *r)
 {
 	for (guint i = 0; i < r->m->notes->len; i++)
 		report_note(r->report, "%s", (char *)r->m->notes->pdata[i]);
@@ -530,16 +536,23 @@ static void conclude(struct rd2 *r)
 	report_finish(r->report);
 }
 
-static void rd2_init(struct rd2 *r, struct model *m)
+/* False when cancelled; rd2_release then, too. */
+static bool rd2_init(struct rd2 *r, struct model *m, const struct progress *progress)
 {
+	bool cancelled = !trace_need(m->t, INDEX_MUST, progress);
 	r->m = m;
 	r->t = m->t;
-	r->clocks = scope_clocks_new(m);
+	if (!cancelled)
+		r->chains = trace_by_chains(m->t, CHAINS_LEAST, progress, &cancelled);
+	r->by_chains = *m;
+	r->by_chains.t = r->chains ? r->chains : m->t;
+	r->clocks = scope_clocks_new(&r->by_chains);
 	r->objects = g_new0(struct object_state, m->object_count + 1);
 	r->marked = g_malloc((m->t->events_count + 1) * sizeof(uint32_t));
 	memset(r->marked, 0xff, (m->t->events_count + 1) * sizeof(uint32_t));
 	r->sites = g_hash_table_new_full(site_pair_hash, site_pair_equal, g_free, NULL);
 	find_last_calls(r);
+	return !cancelled;
 }
 
 static void rd2_release(struct rd2 *r)
@@ -552,9 +565,10 @@ static void rd2_release(struct rd2 *r)
 	g_free(r->marked);
 	g_hash_table_destroy(r->sites);
 	scope_clocks_free(r->clocks);
+	trace_close(r->chains);
 }
 
-static bool set_error(const struct rd2 *r, struct error *error)
+static bool rd2_set_error(const struct rd2 *r, struct error *error)
 {
 	if (!r->overflow)
 		return error_set(error, "", NULL, "cancelled");
@@ -568,17 +582,12 @@ static bool set_error(const struct rd2 *r, struct error *error)
 struct report *rd2_find(struct model *m, const struct rd2_options *options,
                         const struct progress *progress, struct error *error)
 {
-	if (!trace_need(m->t, INDEX_MUST, progress)) {
-		error_set(error, "", NULL, "cancelled");
-		return NULL;
-	}
 	struct rd2 r = { .options = *options, .report = report_new(m->t, "rd2") };
-	rd2_init(&r, m);
-	bool whole = walk(&r, progress);
+	bool whole = rd2_init(&r, m, progress) && rd2_walk(&r, progress);
 	if (whole) {
-		conclude(&r);
+		rd2_conclude(&r);
 	} else {
-		set_error(&r, error);
+		rd2_set_error(&r, error);
 		report_free(r.report);
 		r.report = NULL;
 	}
@@ -589,13 +598,10 @@ struct report *rd2_find(struct model *m, const struct rd2_options *options,
 bool commute_pairs(struct model *m, pair_visitor *visit, void *context,
                    const struct progress *progress, struct error *error)
 {
-	if (!trace_need(m->t, INDEX_MUST, progress))
-		return error_set(error, "", NULL, "cancelled");
 	struct rd2 r = { .visit = visit, .visit_context = context };
-	rd2_init(&r, m);
-	bool whole = walk(&r, progress);
+	bool whole = rd2_init(&r, m, progress) && rd2_walk(&r, progress);
 	if (!whole)
-		set_error(&r, error);
+		rd2_set_error(&r, error);
 	rd2_release(&r);
 	return whole;
 }

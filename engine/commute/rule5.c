@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-struct use {                 /* an invocation on an instance */
+/* An invocation on an instance. */
+struct rule5_use {
 	uint32_t begin, end; /* CALL and RET, or the ACT twice */
 };
 
@@ -13,17 +14,18 @@ struct rule5 {
 	const struct trace *t;
 	uint64_t *exempt;
 	uint32_t *inside; /* by event: the specified instance whose scope it is in, or NONE */
-	GArray **uses;    /* by instance: struct use, by end, those that returned */
-	uint32_t *place;  /* by event: place in the sequence that is judged, or NONE */
+	GArray **uses;    /* by instance: struct rule5_use of those that returned, by end */
+	uint32_t *place;  /* by event: its index in the judged sequence, or NONE */
 	struct smt_query *q;
-	uint32_t open_thread, other_open; /* threads whose scopes may stay open, or NONE */
+	uint32_t open_thread,
+	        other_open; /* threads whose scopes may be open at the end, or NONE */
 	uint32_t free_result;
-	uint32_t wanted; /* an acquire that has to find its lock free at the end, or NONE */
+	uint32_t wanted; /* an acquire whose lock must be free at the end, or NONE */
 	GArray *atoms; /* scratch: struct smt_atom */
 	bool good;
 };
 
-/* What rule 5 stands for in the place of rules 2 and 3. */
+/* -- events covered by rule 5 instead of rules 2 and 3 ------------------------------------ */
 
 #define NO_OWNER    NONE
 #define MANY_OWNERS (NONE - 1)
@@ -87,9 +89,10 @@ struct rule5 *rule5_new(struct model *m)
 		const struct event *x = &t->events[e];
 		if ((x->op != OP_ACT && x->op != OP_RET) || event_inert(x))
 			continue;
-		struct use use = { trace_invocation(t, e).call, e };
+		struct rule5_use use = { trace_invocation(t, e).call, e };
 		if (r->uses[x->target] == NULL)
-			r->uses[x->target] = g_array_new(FALSE, FALSE, sizeof(struct use));
+			r->uses[x->target] =
+			        g_array_new(FALSE, FALSE, sizeof(struct rule5_use));
 		g_array_append_val(r->uses[x->target], use);
 	}
 	find_exempt(r);
@@ -116,29 +119,29 @@ const uint64_t *rule5_exempt(const struct rule5 *r)
 	return r->exempt;
 }
 
-/* Requirements: a disjunction is gathered, then told. */
+/* -- requirements: atoms of a disjunction are collected, then given to the solver --------- */
 
-static void atom(struct rule5 *r, int kind, uint32_t e, uint32_t f)
+static void add_atom(struct rule5 *r, int kind, uint32_t e, uint32_t f)
 {
 	struct smt_atom a = { .kind = kind, .e = e, .f = f };
 	g_array_append_val(r->atoms, a);
 }
 
-static void require(struct rule5 *r)
+static void require_any(struct rule5 *r)
 {
 	smt_query_require(r->q, (const struct smt_atom *)(void *)r->atoms->data, r->atoms->len);
 	g_array_set_size(r->atoms, 0);
 	r->good = false;
 }
 
-static bool in(const struct rule5 *r, uint32_t event)
+static bool in_sequence(const struct rule5 *r, uint32_t event)
 {
 	return r->place[event] != NONE;
 }
 
-static struct use use_at(const GArray *uses, guint i)
+static struct rule5_use use_at(const GArray *uses, guint i)
 {
-	return g_array_index(uses, struct use, i);
+	return g_array_index(uses, struct rule5_use, i);
 }
 
 static bool may_stay_open(const struct rule5 *r, uint32_t thread)
@@ -146,7 +149,7 @@ static bool may_stay_open(const struct rule5 *r, uint32_t thread)
 	return thread == r->open_thread || thread == r->other_open;
 }
 
-/* Scopes are in whole, or not at all. */
+/* A scope is in the reordering whole or not at all. */
 static void judge_whole(struct rule5 *r, const uint32_t *sequence, uint32_t length)
 {
 	for (uint32_t i = 0; i < length; i++) {
@@ -155,49 +158,49 @@ static void judge_whole(struct rule5 *r, const uint32_t *sequence, uint32_t leng
 		    !model_specified(r->m, x->target))
 			continue;
 		uint32_t ret = r->t->index->partner[sequence[i]];
-		if (ret != NONE && in(r, ret))
+		if (ret != NONE && in_sequence(r, ret))
 			continue;
-		atom(r, ATOM_OUT, sequence[i], NONE);
+		add_atom(r, ATOM_OUT, sequence[i], NONE);
 		if (ret != NONE)
-			atom(r, ATOM_IN, ret, NONE);
-		require(r);
+			add_atom(r, ATOM_IN, ret, NONE);
+		require_any(r);
 	}
 }
 
-/* Scopes are not interrupted by another invocation of the object. */
+/* A scope is not interrupted by another invocation on the object. */
 static void judge_uninterrupted(struct rule5 *r, const GArray *uses)
 {
 	for (guint i = 0; i < uses->len; i++) {
-		struct use a = use_at(uses, i);
-		if (a.begin == a.end || !in(r, a.end))
+		struct rule5_use a = use_at(uses, i);
+		if (a.begin == a.end || !in_sequence(r, a.end))
 			continue;
 		for (guint k = 0; k < uses->len; k++) {
-			struct use b = use_at(uses, k);
-			if (k == i || !in(r, b.end) ||
+			struct rule5_use b = use_at(uses, k);
+			if (k == i || !in_sequence(r, b.end) ||
 			    r->t->events[a.end].thread == r->t->events[b.end].thread)
 				continue;
 			if (r->place[b.end] < r->place[a.begin] ||
 			    r->place[a.end] < r->place[b.begin])
 				continue;
-			atom(r, ATOM_OUT, a.end, NONE);
-			atom(r, ATOM_OUT, b.end, NONE);
-			atom(r, ATOM_BEFORE, a.end, b.begin);
-			atom(r, ATOM_BEFORE, b.end, a.begin);
-			require(r);
+			add_atom(r, ATOM_OUT, a.end, NONE);
+			add_atom(r, ATOM_OUT, b.end, NONE);
+			add_atom(r, ATOM_BEFORE, a.end, b.begin);
+			add_atom(r, ATOM_BEFORE, b.end, a.begin);
+			require_any(r);
 		}
 	}
 }
 
-/* Is this the call of a scope on a specified object that is still open at the end? */
+/* Is this the CALL of a specified object's scope that is open at the end? */
 static bool stays_open(const struct rule5 *r, uint32_t call)
 {
 	const struct event *x = &r->t->events[call];
 	uint32_t ret = r->t->index->partner[call];
 	return x->op == OP_CALL && !event_inert(x) && model_specified(r->m, x->target) &&
-	       may_stay_open(r, x->thread) && !(ret != NONE && in(r, ret));
+	       may_stay_open(r, x->thread) && !(ret != NONE && in_sequence(r, ret));
 }
 
-/* Two threads' scopes on one object are not both open. */
+/* At most one thread has an open scope on an object. */
 static void judge_both_open(struct rule5 *r, const uint32_t *sequence, uint32_t length)
 {
 	for (uint32_t i = 0; i < length; i++) {
@@ -211,17 +214,17 @@ static void judge_both_open(struct rule5 *r, const uint32_t *sequence, uint32_t 
 			    r->t->events[a].target != r->t->events[b].target ||
 			    r->t->events[a].thread == r->t->events[b].thread)
 				continue;
-			atom(r, ATOM_OUT, a, NONE);
-			atom(r, ATOM_OUT, b, NONE);
+			add_atom(r, ATOM_OUT, a, NONE);
+			add_atom(r, ATOM_OUT, b, NONE);
 			for (int side = 0; side < 2; side++)
 				if (ends[side] != NONE)
-					atom(r, ATOM_IN, ends[side], NONE);
-			require(r);
+					add_atom(r, ATOM_IN, ends[side], NONE);
+			require_any(r);
 		}
 	}
 }
 
-/* Nor are those interrupted that stay open around e1. */
+/* An open scope is not interrupted, either. */
 static void judge_open(struct rule5 *r, const uint32_t *sequence, uint32_t length)
 {
 	for (uint32_t i = 0; i < length; i++) {
@@ -232,22 +235,22 @@ static void judge_open(struct rule5 *r, const uint32_t *sequence, uint32_t lengt
 		if (uses == NULL || !stays_open(r, call))
 			continue;
 		for (guint k = 0; k < uses->len; k++) {
-			struct use b = use_at(uses, k);
-			if (r->t->events[b.end].thread == x->thread || !in(r, b.end) ||
+			struct rule5_use b = use_at(uses, k);
+			if (r->t->events[b.end].thread == x->thread || !in_sequence(r, b.end) ||
 			    r->place[b.end] < i)
 				continue;
-			atom(r, ATOM_OUT, call, NONE);
-			atom(r, ATOM_OUT, b.end, NONE);
-			atom(r, ATOM_BEFORE, b.end, call);
+			add_atom(r, ATOM_OUT, call, NONE);
+			add_atom(r, ATOM_OUT, b.end, NONE);
+			add_atom(r, ATOM_BEFORE, b.end, call);
 			if (ret != NONE)
-				atom(r, ATOM_IN, ret, NONE);
-			require(r);
+				add_atom(r, ATOM_IN, ret, NONE);
+			require_any(r);
 		}
 	}
 }
 
-/* Results by running the effects: the first that is wrong excludes every reordering with
- * the same invocations before it in the same order. */
+/* Run the effects. The first wrong result excludes every reordering with the same invocations
+ * before it in the same order. */
 static void judge_effects(struct rule5 *r, uint32_t instance, const GArray *uses,
                           const GArray *order)
 {
@@ -256,7 +259,7 @@ static void judge_effects(struct rule5 *r, uint32_t instance, const GArray *uses
 	struct call_scratch scratch;
 	struct call call;
 	for (guint i = 0; i < order->len; i++) {
-		struct use use = use_at(order, i);
+		struct rule5_use use = use_at(order, i);
 		if (!model_invocation(r->m, use.begin, &call, &scratch))
 			continue;
 		enum run_result result = run_step(state, call.method, call.names, &r->m->texts);
@@ -264,25 +267,27 @@ static void judge_effects(struct rule5 *r, uint32_t instance, const GArray *uses
 			continue;
 		if (use.end == r->free_result)
 			continue;
-		atom(r, ATOM_OUT, use.end, NONE);
+		add_atom(r, ATOM_OUT, use.end, NONE);
 		for (guint k = 0; k < uses->len; k++) {
-			struct use other = use_at(uses, k);
-			if (in(r, other.end) && r->place[other.end] < r->place[use.end]) {
-				atom(r, ATOM_OUT, other.end, NONE);
-				atom(r, ATOM_BEFORE, use.end, other.end);
+			struct rule5_use other = use_at(uses, k);
+			if (in_sequence(r, other.end) &&
+			    r->place[other.end] < r->place[use.end]) {
+				add_atom(r, ATOM_OUT, other.end, NONE);
+				add_atom(r, ATOM_BEFORE, use.end, other.end);
 			} else if (other.end != use.end) {
-				atom(r, ATOM_BEFORE, other.end, use.end);
+				add_atom(r, ATOM_BEFORE, other.end, use.end);
 			}
 		}
 		for (guint k = 0; k + 1 < i; k++)
-			atom(r, ATOM_BEFORE, use_at(order, k + 1).end, use_at(order, k).end);
-		require(r);
+			add_atom(r, ATOM_BEFORE, use_at(order, k + 1).end,
+			         use_at(order, k).end);
+		require_any(r);
 		break;
 	}
 	run_free(state);
 }
 
-static bool commute(struct rule5 *r, struct use a, struct use b)
+static bool uses_commute(struct rule5 *r, struct rule5_use a, struct rule5_use b)
 {
 	struct call_scratch scratch[2];
 	struct call calls[2];
@@ -293,40 +298,42 @@ static bool commute(struct rule5 *r, struct use a, struct use b)
 	return model_commute(r->m, &calls[0], &calls[1], &overflow) && !overflow;
 }
 
-/*
- * Without effects: the invocation `at`, its earlier ones that it does not commute with, and
- * theirs, keep their order, and no other comes before one of them that it does not commute
- * with.
- */
+/* Without effects: the invocation `at`, the earlier ones that it does not commute with, and
+ * recursively theirs, keep their order; and no other invocation comes before one of them that
+ * it does not commute with. */
 static void judge_dependence(struct rule5 *r, const GArray *uses, guint at)
 {
-	struct use self = use_at(uses, at);
+	struct rule5_use self = use_at(uses, at);
 	bool *chain = g_new0(bool, uses->len);
 	chain[at] = true;
 	for (guint i = at; i-- > 0;)
 		for (guint k = i + 1; k <= at && !chain[i]; k++)
-			chain[i] = chain[k] && !commute(r, use_at(uses, i), use_at(uses, k));
+			chain[i] =
+			        chain[k] && !uses_commute(r, use_at(uses, i), use_at(uses, k));
 	for (guint i = 0; i < uses->len; i++) {
-		struct use a = use_at(uses, i);
+		struct rule5_use a = use_at(uses, i);
 		if (chain[i] && i != at &&
-		    (!in(r, a.end) || r->place[a.end] > r->place[self.end])) {
-			atom(r, ATOM_OUT, self.end, NONE);
-			atom(r, ATOM_BEFORE, a.end, self.end);
-			require(r);
+		    (!in_sequence(r, a.end) || r->place[a.end] > r->place[self.end])) {
+			add_atom(r, ATOM_OUT, self.end, NONE);
+			add_atom(r, ATOM_BEFORE, a.end, self.end);
+			require_any(r);
 		}
 		for (guint k = 0; k <= at; k++) {
-			struct use b = use_at(uses, k);
-			bool turned = chain[i] && i > k && in(r, a.end) && in(r, b.end) &&
+			struct rule5_use b = use_at(uses, k);
+			bool turned = chain[i] && i > k && in_sequence(r, a.end) &&
+			              in_sequence(r, b.end) &&
 			              r->place[a.end] < r->place[b.end];
-			bool foreign = !chain[i] && in(r, a.end) && in(r, b.end) &&
+			bool foreign = !chain[i] && in_sequence(r, a.end) &&
+			               in_sequence(r, b.end) &&
 			               r->place[a.end] < r->place[b.end];
-			if (!chain[k] || i == k || !(turned || foreign) || commute(r, a, b))
+			if (!chain[k] || i == k || !(turned || foreign) ||
+			    uses_commute(r, a, b))
 				continue;
-			atom(r, ATOM_OUT, self.end, NONE);
+			add_atom(r, ATOM_OUT, self.end, NONE);
 			if (foreign)
-				atom(r, ATOM_OUT, a.end, NONE);
-			atom(r, ATOM_BEFORE, b.end, a.end);
-			require(r);
+				add_atom(r, ATOM_OUT, a.end, NONE);
+			add_atom(r, ATOM_BEFORE, b.end, a.end);
+			require_any(r);
 		}
 	}
 	g_free(chain);
@@ -335,18 +342,18 @@ static void judge_dependence(struct rule5 *r, const GArray *uses, guint at)
 static int by_place(gconstpointer a, gconstpointer b, gpointer rule)
 {
 	const struct rule5 *r = rule;
-	uint32_t x = r->place[((const struct use *)a)->end],
-	         y = r->place[((const struct use *)b)->end];
+	uint32_t x = r->place[((const struct rule5_use *)a)->end],
+	         y = r->place[((const struct rule5_use *)b)->end];
 	return x < y ? -1 : x > y;
 }
 
 static void judge_instance(struct rule5 *r, uint32_t instance)
 {
 	const GArray *uses = r->uses[instance];
-	GArray *order = g_array_new(FALSE, FALSE, sizeof(struct use));
+	GArray *order = g_array_new(FALSE, FALSE, sizeof(struct rule5_use));
 	for (guint i = 0; i < uses->len; i++) {
-		struct use use = use_at(uses, i);
-		if (in(r, use.end))
+		struct rule5_use use = use_at(uses, i);
+		if (in_sequence(r, use.end))
 			g_array_append_val(order, use);
 	}
 	g_array_sort_with_data(order, by_place, r);
@@ -355,8 +362,8 @@ static void judge_instance(struct rule5 *r, uint32_t instance)
 		judge_effects(r, instance, uses, order);
 	} else {
 		for (guint i = 0; i < uses->len && r->good; i++) {
-			struct use use = use_at(uses, i);
-			if (in(r, use.end) && use.end != r->free_result &&
+			struct rule5_use use = use_at(uses, i);
+			if (in_sequence(r, use.end) && use.end != r->free_result &&
 			    r->t->invocations[r->t->events[use.end].aux].results > 0)
 				judge_dependence(r, uses, i);
 		}
@@ -364,7 +371,7 @@ static void judge_instance(struct rule5 *r, uint32_t instance)
 	g_array_unref(order);
 }
 
-/* The lock that e1 takes is free: sections that exclude its own are closed, or not begun. */
+/* The lock that e1 acquires is free: sections that exclude it have ended or not begun. */
 static void judge_wanted(struct rule5 *r, const uint32_t *sequence, uint32_t length)
 {
 	const struct event *wanted = &r->t->events[r->wanted];
@@ -373,12 +380,12 @@ static void judge_wanted(struct rule5 *r, const uint32_t *sequence, uint32_t len
 		uint32_t release = r->t->index->partner[sequence[i]];
 		if (!op_acquires(x->op) || event_inert(x) || x->target != wanted->target ||
 		    (x->op == OP_RACQ && wanted->op == OP_RACQ) ||
-		    (release != NONE && in(r, release)))
+		    (release != NONE && in_sequence(r, release)))
 			continue;
-		atom(r, ATOM_OUT, sequence[i], NONE);
+		add_atom(r, ATOM_OUT, sequence[i], NONE);
 		if (release != NONE)
-			atom(r, ATOM_IN, release, NONE);
-		require(r);
+			add_atom(r, ATOM_IN, release, NONE);
+		require_any(r);
 	}
 }
 
@@ -403,8 +410,8 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 	return r->good;
 }
 
-static void attach(struct rule5 *r, struct smt_query *q, uint32_t open_thread,
-                   uint32_t free_result)
+static void attach_judge(struct rule5 *r, struct smt_query *q, uint32_t open_thread,
+                         uint32_t free_result)
 {
 	r->wanted = NONE;
 	r->open_thread = open_thread;
@@ -416,7 +423,7 @@ static void attach(struct rule5 *r, struct smt_query *q, uint32_t open_thread,
 void rule5_attach(struct rule5 *r, struct smt_query *q, uint32_t e1, uint32_t free_result)
 {
 	const struct event *x = &r->t->events[e1];
-	attach(r, q, x->thread, free_result);
+	attach_judge(r, q, x->thread, free_result);
 	if (op_acquires(x->op) && !event_inert(x) && !(r->exempt[e1 / 64] >> (e1 % 64) & 1))
 		r->wanted = e1;
 }
@@ -424,7 +431,7 @@ void rule5_attach(struct rule5 *r, struct smt_query *q, uint32_t e1, uint32_t fr
 static void attach_race(void *context, struct smt_query *q, uint32_t e1, uint32_t e2)
 {
 	struct rule5 *r = context;
-	attach(r, q, r->t->events[e1].thread, NONE);
+	attach_judge(r, q, r->t->events[e1].thread, NONE);
 	r->other_open = r->t->events[e2].thread;
 }
 

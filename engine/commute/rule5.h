@@ -1,6 +1,6 @@
 /*
- * rule5.h - rule 5 (invocations) for the solver: judges the reorderings that it proposes
- * by running the effects, and tells it what any acceptable one must do differently.
+ * rule5.h - rule 5 (invocations) for the solver: runs the effects on the reorderings that it
+ * proposes, and adds a constraint that excludes those that fail.
  */
 #ifndef HEDDLE_COMMUTE_RULE5_H
 #define HEDDLE_COMMUTE_RULE5_H
@@ -11,20 +11,17 @@
 struct rule5;
 struct rule5 *rule5_new(struct model *m);
 void rule5_free(struct rule5 *r);
-/* Are both inside of invocations of one specified object, so that they conflict with nothing
- * of it? */
+/* Are both in scopes of invocations of one specified object? Such accesses do not conflict. */
 bool rule5_speaks_for(const struct rule5 *r, uint32_t e1, uint32_t e2);
-/* A bit for each event that rule 5 stands for: reads inside of scopes on specified objects,
- * and locks that only the scopes of one object use.  Borrowed. */
+/* Bit set of the events that rule 5 covers: reads in scopes of specified objects, and locks
+ * that only one object's scopes use. Borrowed. */
 const uint64_t *rule5_exempt(const struct rule5 *r);
-/*
- * Judge the reorderings of a query that end with e1: scopes of its thread may be open at the end,
- * and a lock that it takes has to be free (rule 3).  `free_result`: an invocation (its ACT or RET) whose results are
- * not asked for, or NONE.  Good until the next call.
- */
+/* Judge the reorderings of a query that end with e1: scopes of its thread may be open at the
+ * end, and a lock that it acquires must be free (rule 3). The results of the invocation
+ * `free_result` (its ACT or RET; or NONE) are not constrained. Valid until the next call. */
 void rule5_attach(struct rule5 *r, struct smt_query *q, uint32_t e1, uint32_t free_result);
 
-/* The same for data races: see smt.h.  Good as long as `r` and `semantics` are. */
+/* The same for data races (smt.h). Borrows `r` and `semantics`. */
 struct race_rules rule5_races(struct rule5 *r, const struct semantics *semantics);
 
 #endif

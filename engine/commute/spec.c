@@ -1,4 +1,6 @@
-/* spec.c - the declarations: making, freeing, finding and printing them.  See spec.h. */
+/*
+ * spec.c - constructs, frees, finds and prints declarations (spec.h).
+ */
 #include "engine/commute/spec.h"
 #include "engine/base/home.h"
 #include "engine/base/input.h"
@@ -18,7 +20,7 @@ const char *sort_word(enum sort sort)
 const char *const spec_split_words[] = { "wait",  "join", "fork", "barrier", "take",
 	                                 "sleep", "poll", "none", NULL };
 
-/* Freeing. */
+/* -- freeing ------------------------------------------------------------------------------ */
 
 static void expr_free(void *node)
 {
@@ -163,7 +165,7 @@ static void missing_free(void *missing)
 	g_free(m);
 }
 
-/* Making: used by the parser (tree.h). */
+/* -- construction, for the parser (tree.h) ------------------------------------------------ */
 
 struct spec_object *spec_object_new(const char *name, const char *file, uint32_t line)
 {
@@ -179,11 +181,6 @@ struct spec_object *spec_object_new(const char *name, const char *file, uint32_t
 	o->orders = g_ptr_array_new_with_free_func(order_free_one);
 	o->nodes = g_ptr_array_new_with_free_func(expr_free);
 	return o;
-}
-
-void spec_object_free(struct spec_object *o)
-{
-	object_free(o);
 }
 
 struct expr *spec_expr_new(struct spec_object *o, enum expr_op op, struct expr *a,
@@ -247,7 +244,7 @@ struct spec_missing *spec_missing_new(const char *file, uint32_t line)
 	return m;
 }
 
-/* Lay out the table of conditions once all methods are known. */
+/* Build the table of conditions, when all methods are known. */
 void spec_object_index(struct spec_object *o)
 {
 	guint n = o->methods->len;
@@ -283,7 +280,7 @@ void specs_free(struct specs *s)
 	g_free(s);
 }
 
-/* Loading. */
+/* -- loading ------------------------------------------------------------------------------ */
 
 char *spec_path(const char *path)
 {
@@ -323,7 +320,8 @@ static int by_text(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-bool specs_load_shipped(struct specs *s, struct error *error)
+/* The shipped files (home_find("specs")), sorted by name.  None found is no error. */
+static bool specs_load_shipped(struct specs *s, struct error *error)
 {
 	char *folder = home_find("specs");
 	GDir *dir = folder ? g_dir_open(folder, 0, NULL) : NULL;
@@ -378,7 +376,7 @@ GPtrArray *specs_choose(const GPtrArray *given, const GPtrArray *recorded, GPtrA
 	return chosen;
 }
 
-/* Finding. */
+/* -- lookup ------------------------------------------------------------------------------- */
 
 struct spec_object *specs_object(const struct specs *s, const char *name)
 {
@@ -423,7 +421,7 @@ int spec_good_order(const struct spec_object *o, uint32_t m1, uint32_t m2)
 	return good ? 1 : wrong ? -1 : 0;
 }
 
-/* Printing. */
+/* -- printing ----------------------------------------------------------------------------- */
 
 static const struct {
 	const char *word;
@@ -513,7 +511,7 @@ static void print_expr(const struct spec_object *o, const struct expr *e, char *
 		print_expr(o, e->a, names, 7, out);
 		break;
 	default:
-		/* && inside || is set in parentheses, though C asks for none. */
+		/* && within || is put in parentheses for readability. */
 		print_expr(o, e->a, names, e->op == X_OR && e->a->op == X_AND ? 3 : strength(e),
 		           out);
 		g_string_append(out, operators[e->op].word);

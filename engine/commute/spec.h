@@ -1,11 +1,10 @@
 /*
- * spec.h - specifications as they are written: objects with their methods, conditions,
- * states, effects and bindings; atomic sets and units of work; missing code.
+ * spec.h - the syntax tree of specifications: objects with methods, conditions, states, effects
+ * and bindings; atomic sets and units of work; uninstrumented libraries.
  *
- * This is the syntax tree of the files that docs/specifications.md describes, checked for
- * names and numbers but not yet understood: eval.h runs formulas and effects, points.h
- * makes access points, prove.h proves.  engine/atomic consumes struct spec_atomics,
- * engine/partial struct spec_missing, engine/record struct spec_bind.  Knows no traces.
+ * The files are described in docs/specifications.md. The parser has checked names and arities.
+ * eval.h runs formulas and effects, points.h makes access points, prove.h proves; engine/atomic
+ * uses struct spec_atomics, engine/partial struct spec_missing, engine/record struct spec_bind.
  */
 #ifndef HEDDLE_COMMUTE_SPEC_H
 #define HEDDLE_COMMUTE_SPEC_H
@@ -42,14 +41,14 @@ enum expr_op {
 
 struct expr {
 	enum expr_op op;
-	uint8_t side; /* X_NAME: which invocation of the pair, 0 or 1 (0 in effects) */
+	uint8_t side; /* X_NAME: invocation of the pair, 0 or 1 (0 in effects) */
 	uint32_t index;
 	int64_t integer;
 	char *text; /* owned by the object's node list */
 	uint32_t text_length;
 	struct expr *a, *b;
 	uint32_t line, column;
-	uint32_t depth; /* of the tree below, itself included */
+	uint32_t depth; /* of the tree below, inclusive */
 };
 
 static inline bool expr_is_comparison(enum expr_op op)
@@ -60,7 +59,7 @@ static inline bool expr_is_arithmetic(enum expr_op op)
 {
 	return op >= X_ADD || op == X_NEGATE;
 }
-/* true or false by its form (a name may hold a truth value too) */
+/* Is it a truth value by its form? (A name may have a truth value, too.) */
 static inline bool expr_is_truth(enum expr_op op)
 {
 	return op == X_FALSE || op == X_TRUE || op == X_IN || op == X_SAME ||
@@ -73,11 +72,11 @@ const char *sort_word(enum sort sort);
 struct spec_state { /* state d : map */
 	char *name;
 	enum sort sort;
-	struct expr *first; /* the first value, a constant; or NULL: 0 false nil {} */
+	struct expr *first; /* initial value, a constant; NULL: 0, false, nil or {} */
 };
 
 enum statement_kind {
-	STATEMENT_HOLDS,  /* e: what must hold, usually `result == ...` */
+	STATEMENT_HOLDS,  /* e must hold; usually `result == ...` */
 	STATEMENT_ASSIGN, /* state := e */
 	STATEMENT_STORE,  /* state[key] := e */
 	STATEMENT_INSERT, /* state += e */
@@ -92,18 +91,19 @@ struct statement {
 
 /* bind put = "dict_put(struct dict *self, const char *k, void *v) -> void * p" */
 enum bind_role {
-	BIND_IGNORED, /* a parameter that the method does not have */
+	BIND_IGNORED, /* a parameter without a counterpart in the method */
 	BIND_SELF,    /* the object */
 	BIND_NAME,    /* argument or result .index of the method */
-	BIND_OUT,     /* a result .index, which the function writes where this points to */
+	BIND_OUT,     /* result .index, written by the function where the pointer points */
 };
-enum bind_type { /* how the value is written in the trace */
-	         BIND_VOID,
-	         BIND_STRING, /* char *: by content; NULL is nil */
-	         BIND_SIGNED, /* an integer of .size bytes */
-	         BIND_UNSIGNED,
-	         BIND_BOOL,    /* true, false */
-	         BIND_POINTER, /* p and an address name; NULL is nil */
+/* How the value is written in the trace. */
+enum bind_type {
+	BIND_VOID,
+	BIND_STRING, /* char *: by content; NULL is nil */
+	BIND_SIGNED, /* an integer of .size bytes */
+	BIND_UNSIGNED,
+	BIND_BOOL,    /* true, false */
+	BIND_POINTER, /* p and an address name; NULL is nil */
 };
 struct bind_parameter {
 	enum bind_role role;
@@ -117,7 +117,7 @@ struct spec_bind {
 	GArray *parameters;           /* struct bind_parameter */
 	struct bind_parameter result; /* BIND_IGNORED where the method has none */
 	bool global;                  /* `global self`: one object for the whole program */
-	char *text;                   /* as it is written, without the quotes */
+	char *text;                   /* as written, without the quotes */
 };
 
 struct spec_method {
@@ -132,7 +132,7 @@ struct spec_method {
 /* commute put(k1, v1) / p1, get(k2) / v2 : formula */
 struct spec_condition {
 	uint32_t methods[2]; /* as written: side 0, side 1 */
-	char **names[2];     /* names of each side, "_" where nothing is bound; NULL: none */
+	char **names[2];     /* names of each side, "_": not bound; NULL: none */
 	struct expr *formula;
 	uint32_t line, column;
 };
@@ -152,7 +152,7 @@ struct spec_object {
 	GPtrArray *nodes;      /* every struct expr; owns them */
 };
 
-/* The condition of a pair of methods, in either order; NULL: none is given, so false. */
+/* The condition of a pair of methods, in either order; NULL: none given, which means false. */
 const struct spec_condition *spec_condition_of(const struct spec_object *o, uint32_t m1,
                                                uint32_t m2);
 /* The index of a method, or NONE. */
@@ -161,16 +161,16 @@ static inline struct spec_method *spec_method_at(const struct spec_object *o, ui
 {
 	return o->methods->pdata[method];
 }
-/* Is m1 before m2 the good order (+1), the wrong one (-1), or is none named (0)? */
+/* +1: m1 before m2 is the good order; -1: the wrong one; 0: no order is declared. */
 int spec_good_order(const struct spec_object *o, uint32_t m1, uint32_t m2);
 
-/* atomics NAME { ... }: for engine/atomic. */
+/* atomics NAME { ... }; used by engine/atomic. */
 struct spec_set { /* set account : struct account { checking, savings } | global a, b */
 	char *name;
 	char *type;         /* "account": one set for each instance; NULL for globals */
 	GPtrArray *members; /* char *: members (none: all of the struct) or globals */
-	bool exact;         /* names in quotes: as the trace spells them */
-	bool everything;    /* all memory: never said in a file (heddle atomic --heap) */
+	bool exact;         /* names in quotes: spelled as in the trace */
+	bool everything;    /* all memory; only by heddle atomic --heap */
 };
 struct spec_unit { /* unit transfer on account, log */
 	char *function;
@@ -189,78 +189,72 @@ struct spec_atomics {
 	GPtrArray *units;    /* struct spec_unit * */
 	GPtrArray *owned;    /* struct spec_owned * */
 	GPtrArray *unitfors; /* struct spec_unitfor * */
-	/* char *: words of spec_split_words; NULL where no `split` line is given (the default
-	 * then holds), empty for `split none` */
+	/* char *: words of spec_split_words; NULL without a `split` line (the default applies),
+	 * empty for `split none`. */
 	GPtrArray *splits;
-	/* only shared: a variable's accesses count from the second thread's first one on */
+	/* `only shared`: the accesses of a variable count from the first of a second thread
+	 * on. */
 	bool only_shared;
 };
 struct spec_atomics *spec_atomics_new(const char *name, const char *file, uint32_t line);
 void spec_atomics_free(struct spec_atomics *a);
-/* wait join fork barrier take sleep poll none; ends with NULL. */
+/* wait join fork barrier take sleep poll none; NULL-terminated. */
 extern const char *const spec_split_words[];
 
-/* missing { ... }: for engine/partial. */
+/* missing { ... }; used by engine/partial. */
 struct spec_missing_function { /* function f(buf, len) reaches buf, global state */
 	char *name;
 	GPtrArray *parameters; /* char * */
 	GPtrArray *reaches;    /* char *: names of parameters */
-	GPtrArray *bytes; /* char *: of which the block that they point to is reached alone, */
-	GPtrArray *near;  /* char *: that, and the blocks that its words point to */
+	GPtrArray *bytes;      /* char *: only the pointed-to block is reached */
+	GPtrArray *near;       /* char *: that block, and the blocks its words point to */
 	GPtrArray *globals; /* char * */
 };
 struct spec_missing {
 	char *file;
 	uint32_t line;
 	GPtrArray *libraries; /* char *: shell patterns */
-	GPtrArray *threads;   /* char *: the same, of libraries whose threads reach nothing by
-	                       * what   begins and ends them */
+	GPtrArray *threads;   /* char *: patterns of libraries whose threads reach nothing by
+	                         their creation and join */
 	GPtrArray *functions; /* struct spec_missing_function * */
 };
 
-/* All declarations that are loaded. */
+/* All loaded declarations. */
 struct specs {
 	GPtrArray *objects; /* struct spec_object *; names are unique */
 	GPtrArray *atomics; /* struct spec_atomics *; names are unique */
-	GPtrArray *missing; /* struct spec_missing *: all count */
+	GPtrArray *missing; /* struct spec_missing *: all apply */
 	GPtrArray *files;   /* char *: paths given by the user, in order */
 };
 struct specs *specs_new(void);
 void specs_free(struct specs *s);
-/* Read a file (of memory); its declarations replace earlier ones of the same name.  On
- * failure nothing of it is kept. */
+/* Parse a file's text. Declarations replace earlier ones of the same name. On failure `s` is
+ * unchanged. */
 bool specs_parse(struct specs *s, const char *file, const char *source, size_t length,
                  struct error *error);
 bool specs_load(struct specs *s, const char *path, struct error *error);
-/* Where `path` is looked for: as it is, else among the bind lines that ship (specs/bind, for
- * a name without a folder).  Owned by the caller. */
+/* The file that `path` names: itself, else (for a name without a folder) a shipped file of bind
+ * lines in specs/bind. Owned by the caller. */
 char *spec_path(const char *path);
-/* The shipped files (home_find("specs")), sorted by name.  None found is no error. */
-bool specs_load_shipped(struct specs *s, struct error *error);
-/* Shipped, then the user's: what every command with --spec does. `paths`: char *, may be
- * NULL.  NULL and `error` on failure. */
+/* The shipped files, then `paths` (char *; may be NULL), as for every command with --spec. NULL
+ * and `error` on failure. */
 struct specs *specs_open(const GPtrArray *paths, struct error *error);
-/*
- * The files to open for a trace: `given` by the user (may be NULL), else those that it was
- * `recorded` with (what its notes say) as far as they can be read.  char *, owned by the
- * caller.  Into `notes` (char *, owned; may be NULL) goes what was taken from the recording,
- * and what could not be.
- */
+/* Files to open for a trace: `given` by the user (may be NULL), else the readable ones of those
+ * it was `recorded` with (from its notes). char *, owned by the caller. `notes` (char *, owned;
+ * may be NULL) receives the files taken from the recording and those that could not be read. */
 GPtrArray *specs_choose(const GPtrArray *given, const GPtrArray *recorded, GPtrArray *notes);
 struct spec_object *specs_object(const struct specs *s, const char *name); /* or NULL */
 
-/* A prototype of a bind line, by itself (tests).  `error->where` stays with the caller. */
+/* Parse the prototype of one bind line; on failure NULL and `*expected`. */
 struct spec_bind *spec_bind_parse(const struct spec_method *m, const char *text,
                                   const char **expected);
 void spec_bind_free(void *bind);
 
-/*
- * Text.  `names[side]` are the names to print for X_NAME (NULL: those of the methods of
- * `c`'s sides, or of `m`).
- */
+/* Print. `names[side]` are the names for X_NAME; NULL: those of the methods of `c`, or of
+ * `m`. */
 void expr_print(const struct spec_object *o, const struct expr *e, char **const names[2],
                 GString *out);
-/* "put(k1, v1) / p1": one side of a condition, or a method as declared (c NULL). */
+/* "put(k1, v1) / p1": one side of a condition. */
 void spec_print_side(const struct spec_object *o, const struct spec_condition *c, int side,
                      GString *out);
 void spec_print_method(const struct spec_method *m, GString *out);

@@ -1,5 +1,5 @@
 /*
- * tree.h - making declarations: what the parser needs of spec.c and nobody else does.
+ * tree.h - constructors of declarations, for the parser alone.
  */
 #ifndef HEDDLE_COMMUTE_TREE_H
 #define HEDDLE_COMMUTE_TREE_H
@@ -7,7 +7,6 @@
 #include "engine/commute/spec.h"
 
 struct spec_object *spec_object_new(const char *name, const char *file, uint32_t line);
-void spec_object_free(struct spec_object *o);
 void spec_object_index(struct spec_object *o);
 struct expr *spec_expr_new(struct spec_object *o, enum expr_op op, struct expr *a,
                            struct expr *b);

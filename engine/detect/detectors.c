@@ -1,5 +1,5 @@
 /*
- * detectors.c - see detectors.h: the analyses' own options, filled in alike for every caller.
+ * detectors.c - see detectors.h.
  */
 #include "engine/detect/detectors.h"
 
@@ -54,7 +54,7 @@ static struct report *find_failure(struct detection *on, const struct progress *
 	return r;
 }
 
-/* Deadlocks that happened are those of DEADLOCKS, too; here they come at once. */
+/* Deadlocks that happened; DEADLOCKS has them too, but takes longer. */
 static struct report *find_ending(struct detection *on, const struct progress *progress,
                                   struct error *error)
 {
@@ -69,7 +69,7 @@ static struct report *find_ending(struct detection *on, const struct progress *p
 	return r;
 }
 
-static bool any(const struct trace *t)
+static bool has_events(const struct trace *t)
 {
 	return t->events_count > 0;
 }
@@ -82,7 +82,7 @@ static bool make_model(struct detection *on, const struct progress *progress,
 	return on->model != NULL;
 }
 
-/* Order violations, uses after free and after destruction among them. */
+/* Order violations, including uses after free and after destruction. */
 static struct report *find_violations(struct detection *on, const struct progress *progress,
                                       struct error *error)
 {
@@ -111,8 +111,8 @@ static bool has_invocations(const struct trace *t)
 	return t->instances_count > 0;
 }
 
-static struct report *cycles(struct detection *on, bool predict,
-                             const struct progress *progress, struct error *error)
+static struct report *run_atomic(struct detection *on, bool predict,
+                                 const struct progress *progress, struct error *error)
 {
 	struct atomic_options options = { .predict = predict,
 		                          .budget_pair = on->budget_pair,
@@ -130,14 +130,14 @@ static struct report *cycles(struct detection *on, bool predict,
 static struct report *find_cycles(struct detection *on, const struct progress *progress,
                                   struct error *error)
 {
-	return cycles(on, false, progress, error);
+	return run_atomic(on, false, progress, error);
 }
 
-/* The cycles that happened come again with those that can happen. */
+/* Includes the cycles that happened. */
 static struct report *predict_cycles(struct detection *on, const struct progress *progress,
                                      struct error *error)
 {
-	return cycles(on, true, progress, error);
+	return run_atomic(on, true, progress, error);
 }
 
 static bool may_have_units(const struct trace *t)

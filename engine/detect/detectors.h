@@ -1,7 +1,6 @@
 /*
- * detectors.h - findings of every kind but data races, which have analyses of their own
- * (predict.h): one table, so that the explorer, `diff` and whoever asks "what is wrong in this
- * trace?" run the same analyses with the same options.
+ * detectors.h - one table of all detectors except data races (predict.h), so that the explorer,
+ * `diff` and others run the same analyses with the same options.
  */
 #ifndef HEDDLE_DETECTORS_H
 #define HEDDLE_DETECTORS_H
@@ -18,21 +17,22 @@ enum detector {
 
 struct detection {
 	struct trace *trace;              /* borrowed */
-	const struct specs *specs;        /* borrowed; NULL: only deadlocks can be looked for */
+	const struct specs *specs; /* borrowed; NULL: only detectors up to DEADLOCKS apply */
 	double budget_pair, budget_total; /* seconds of the solver */
-	bool all_verdicts;                /* list candidates proved impossible, too */
-	struct model *model; /* set by detectors that make one: the trace's invocations;
-	                      * owned by the caller, model_free */
+	bool all_verdicts;                /* also list candidates proved impossible */
+	struct model
+	        *model; /* made by detectors that need it; the caller frees it (model_free) */
 };
 
-/* The word that a report of this detector has as its analysis. */
+/* The analysis word of the detector's report. */
 const char *detector_word(enum detector d);
-/* What is being done, for a line of progress. */
+/* Title for a line of progress. */
 const char *detector_title(enum detector d);
-/* Can the trace have findings of this kind, and are specifications there if it needs them? */
+/* Can the trace have such findings, and are the specifications given that the detector
+ * needs? */
 bool detector_applies(enum detector d, const struct detection *on);
 /* The report (owned by the caller), or NULL with `error`, which is "cancelled" when the
- * progress callback said stop. */
+ * progress callback returned false. */
 struct report *detector_run(enum detector d, struct detection *on,
                             const struct progress *progress, struct error *error);
 

@@ -49,6 +49,7 @@ struct explore_options {
 	E(DEADLOCK, "deadlock") /* the waits form a cycle */ \
 	E(BLOCKED, "blocked")   /* nobody can go on, but no cycle: a lost wake-up */ \
 	E(USE_AFTER_FREE, "use-after-free") \
+	E(LOCK_MISUSE, "lock-misuse") \
 	E(SPECIFICATION, "specification") /* what it returned contradicts the effects */ \
 	E(CHECK, "check")                 /* --check does not hold at the end */ \
 	E(CUT, "cut")                     /* it took too long, or too many steps */ \

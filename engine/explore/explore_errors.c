@@ -106,6 +106,33 @@ static bool count_uses(struct exploration *x, struct explore_run *r)
 	return fresh;
 }
 
+/* Misuse of locks is an error of its own, too; a run that came to its end all the same has failed
+ * by it. */
+static bool count_misuses(struct exploration *x, struct explore_run *r)
+{
+	GPtrArray *misuses = explore_find_misuses(x);
+	bool fresh = false;
+	struct explore_run as_misuse = *r;
+	as_misuse.end = EXPLORE_LOCK_MISUSE;
+	for (guint i = 0; i < misuses->len; i++) {
+		struct explore_use *u = misuses->pdata[i];
+		as_misuse.places = g_ptr_array_new_with_free_func(g_free);
+		g_ptr_array_add(as_misuse.places, g_strdup(u->place));
+		as_misuse.story = u->story;
+		fresh |= count_error(x, &as_misuse, g_strdup(u->key));
+		g_ptr_array_unref(as_misuse.places);
+	}
+	if (misuses->len > 0 && r->end == EXPLORE_FINE) {
+		struct explore_use *first = misuses->pdata[0];
+		r->end = EXPLORE_LOCK_MISUSE;
+		explore_set_place(r, first->place);
+		g_free(r->story);
+		r->story = g_strdup(first->story);
+	}
+	g_ptr_array_unref(misuses);
+	return fresh;
+}
+
 /* In the trace, for whoever opens it by itself. */
 static void note_ending(struct trace *t, const struct explore_run *r)
 {
@@ -117,6 +144,7 @@ static void note_ending(struct trace *t, const struct explore_run *r)
 		[EXPLORE_BLOCKED] = ENDING_STUCK,
 		[EXPLORE_CHECK] = ENDING_CHECK,
 		[EXPLORE_USE_AFTER_FREE] = ENDING_ERROR,
+		[EXPLORE_LOCK_MISUSE] = ENDING_ERROR,
 		[EXPLORE_SPECIFICATION] = ENDING_ERROR,
 		[EXPLORE_CUT] = ENDING_CUT,
 		[EXPLORE_DIVERGED] = ENDING_CUT,
@@ -161,7 +189,9 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
                       struct error *error)
 {
 	bool diverged = r->strayed, fresh = count_uses(x, r);
+	fresh |= count_misuses(x, r);
 	if (r->end != EXPLORE_FINE && r->end != EXPLORE_USE_AFTER_FREE &&
+	    r->end != EXPLORE_LOCK_MISUSE &&
 	    !(r->end == EXPLORE_DIVERGED && x->after_use))
 		fresh |= count_error(x, r, key_of(r));
 	bool keep = x->run == 0 || (fresh && x->report->errors->len <= SAVED_ERRORS);

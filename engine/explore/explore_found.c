@@ -42,6 +42,11 @@ static void take_deadlock(struct exploration *x, const struct finding *f)
 	worklist_add(x->worklist, s);
 }
 
+static double seconds_left(const struct exploration *x)
+{
+	return (double)(x->deadline - g_get_monotonic_time()) / G_USEC_PER_SEC;
+}
+
 void explore_find_deadlocks(struct exploration *x)
 {
 	struct race_options options;
@@ -49,6 +54,8 @@ void explore_find_deadlocks(struct exploration *x)
 	race_options_init(&options);
 	options.all_verdicts = true;
 	options.use_values = true;
+	if (x->deadline != 0)
+		options.budget_total = CLAMP(seconds_left(x), 0.01, options.budget_total);
 	struct report *report = deadlocks_find(x->view->t, &options, x->progress, &error);
 	if (report == NULL) {
 		x->cancelled = true;
@@ -101,11 +108,6 @@ static bool is_wanted(const void *context, uint32_t site_a, uint32_t site_b)
 	g_free(key);
 	g_free(site_key);
 	return !known;
-}
-
-static double seconds_left(const struct exploration *x)
-{
-	return (double)(x->deadline - g_get_monotonic_time()) / G_USEC_PER_SEC;
 }
 
 static void find_races_by(struct exploration *x, enum analysis analysis)

@@ -138,6 +138,9 @@ struct explore_use {
  * came to it, even where the operation never came back (garbage as a lock). */
 GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_run *r);
 void explore_use_free(void *use);
+/* The run's misuse of locks, in the same form; what is used after its destruction is left to
+ * explore_find_uses. */
+GPtrArray *explore_find_misuses(const struct exploration *x);
 /* Was a use at the place of `use` after an end at that of `end` asked for, or met, before?  It
  * is from now on. */
 bool explore_know_use(struct exploration *x, uint32_t use, uint32_t end);

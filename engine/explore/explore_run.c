@@ -70,17 +70,19 @@ static void check_finals(struct exploration *x, struct explore_run *r)
  * is not known, only the run tells, and with specifications so what invocations return; who was
  * asked to go on may not be able to.
  */
-static bool is_promised(const struct pending *s)
+static bool is_promised(const struct pending *s, uint32_t ender)
 {
 	switch (s->kind) {
 	case FLIP_FAILS:
 	case FLIP_SUCCEEDS:
 	case FLIP_TIMEOUT:
 	case FLIP_SIGNALLED:
-	case FLIP_WOKEN:
 	case FLIP_LAST:
-	case FLIP_STUCK:
+	case FLIP_ONCE:
 		return s->parts != NULL && !s->after_use;
+	case FLIP_WOKEN: /* its thread's next step may be after the end of the program */
+	case FLIP_STUCK: /* a thread that was cut off may have been about to end the program */
+		return s->parts != NULL && !s->after_use && ender == NONE;
 	default:
 		return false;
 	}
@@ -113,8 +115,7 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	r.redundant = r.strayed || !histories_add(x->histories, h);
 	x->known_run = r.redundant ? NONE : histories_last(x->histories);
 	s->known_as = r.redundant ? NONE : s->known_as;
-	/* a run that a thread ended may end before what was to come of it */
-	if (!r.strayed && ender == NONE && x->options->specs == NULL && is_promised(s) &&
+	if (!r.strayed && x->options->specs == NULL && is_promised(s, ender) &&
 	    !explore_is_known(x, s->parts, s->parts_count, s->kind))
 		explore_gap(x, "a run followed its schedule and did not do what was to come of "
 		               "it: an outcome may be missing");

@@ -4,6 +4,7 @@
  */
 #include "engine/explore/explore_private.h"
 #include "engine/explore/lifetimes.h"
+#include "engine/predict/misuse.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -125,4 +126,30 @@ GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_r
 	g_hash_table_unref(keys);
 	lifetimes_free(l);
 	return uses;
+}
+
+GPtrArray *explore_find_misuses(const struct exploration *x)
+{
+	GPtrArray *misuses = g_ptr_array_new_with_free_func(explore_use_free);
+	struct report *report = report_new(x->trace, "misuse");
+	misuse_add(x->trace, false, report);
+	for (guint i = 0; i < report->findings->len; i++) {
+		const struct finding *f = report->findings->pdata[i];
+		const struct event *e = &x->trace->events[f->second];
+		const char *object = trace_string(x->trace, x->trace->objects[e->target].name);
+		const char *place = trace_location_name(x->trace, f->second);
+		struct explore_use *u;
+		if (misuse_of_destroyed(x->trace, f->second))
+			continue;
+		u = g_new(struct explore_use, 1);
+		*u = (struct explore_use){ .key = g_strdup_printf("%s misuse %s", place, f->note),
+			                   .place = g_strdup(place) };
+		GString *story = g_string_new(trace_thread_name(x->trace, e->thread));
+		g_string_append_printf(story, " %s: ", f->note);
+		append_escaped(story, object, strlen(object));
+		u->story = g_string_free(story, FALSE);
+		g_ptr_array_add(misuses, u);
+	}
+	report_free(report);
+	return misuses;
 }

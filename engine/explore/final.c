@@ -25,11 +25,19 @@ struct finals *finals_new(const char *names, const char *check, struct error *er
 	struct finals *f = g_new0(struct finals, 1);
 	f->names = g_ptr_array_new_with_free_func(g_free);
 	f->condition = c;
-	char **words = g_strsplit(names ? names : "", ",", -1);
-	for (char **w = words; *w; w++)
-		if (*g_strstrip(*w))
-			add_name(f, *w);
+	char **words = names ? g_strsplit(names, ",", -1) : NULL;
+	bool good = names == NULL || *words != NULL;
+	for (char **w = words; w && *w; w++) {
+		good &= *g_strstrip(*w) != '\0';
+		add_name(f, *w);
+	}
 	g_strfreev(words);
+	if (!good) {
+		error_set(error, "--final", "name one variable or more, as in --final x,y",
+		          "expected the names of variables, found '%s'", names);
+		finals_free(f);
+		return NULL;
+	}
 	for (guint i = 0; c && i < condition_names(c)->len; i++)
 		add_name(f, condition_names(c)->pdata[i]);
 	return f;

@@ -10,7 +10,7 @@
 
 struct life { /* a block of memory, or a stack, from its allocation on */
 	uint64_t address, size;
-	uint32_t alloc; /* event; 0 for what was there before */
+	uint32_t alloc; /* event; of a stack, its thread's creation; 0: it was there before */
 	uint64_t id;    /* the same in every run */
 };
 
@@ -62,6 +62,9 @@ static void find_lives(struct history *h)
 	const struct trace *t = h->view->recorded;
 	uint32_t *allocations = g_new0(uint32_t, t->threads_count + 1);
 	uint64_t *id = g_new0(uint64_t, t->blocks_count + 1);
+	/* a stack is used again once its thread was joined: it belongs to the thread created
+	 * last */
+	uint32_t *born = g_new0(uint32_t, t->blocks_count + 1);
 	for (uint64_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		if (x->op == OP_ALLOC && x->target < t->blocks_count)
@@ -69,20 +72,25 @@ static void find_lives(struct history *h)
 			        mix(h->threads[x->thread].who, ++allocations[x->thread]);
 	}
 	for (uint32_t i = 0; i < t->threads_count; i++)
-		if (t->threads[i].stack != NONE)
+		if (t->threads[i].stack != NONE) {
 			id[t->threads[i].stack] = mix(h->threads[i].who, 0);
+			born[t->threads[i].stack] =
+			        t->threads[i].fork == NONE ? 0 : t->threads[i].fork;
+		}
 	h->lives = g_new(struct life, t->blocks_count + 1);
 	for (uint32_t b = 0; b < t->blocks_count; b++)
 		if (t->blocks[b].address != 0 && id[b] != 0)
 			h->lives[h->lives_count++] = (struct life){
 				.address = t->blocks[b].address,
 				.size = MAX(t->blocks[b].size, 1),
-				.alloc = t->blocks[b].alloc == NONE ? 0 : t->blocks[b].alloc,
+				.alloc = t->blocks[b].alloc == NONE ? born[b]
+				                                    : t->blocks[b].alloc,
 				.id = id[b],
 			};
 	qsort(h->lives, h->lives_count, sizeof *h->lives, by_address);
 	g_free(allocations);
 	g_free(id);
+	g_free(born);
 }
 
 /* The life that `address` lay in at `event`, or NULL. */

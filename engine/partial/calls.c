@@ -1,6 +1,5 @@
 /*
- * calls.c - see calls.h.  Knows the names of addresses and the extent of calls; nothing of
- * must-orders as a whole (rdit.c) nor of analyses.
+ * calls.c - see calls.h: addresses of uninstrumented calls, and the time that each lasts.
  */
 #include "engine/partial/calls.h"
 
@@ -46,10 +45,10 @@ void missing_name_within(const char *name,
 	g_free(pointed);
 }
 
-/* -- where they are --------------------------------------------------------------------- */
+/* -- calls by thread ---------------------------------------------------------------------- */
 
 struct missing_calls {
-	uint64_t *first; /* by thread: its first in `miss`; one more at the end */
+	uint64_t *first; /* by thread: its first in `miss`, and one more */
 	uint32_t *miss;
 };
 
@@ -67,12 +66,12 @@ static uint64_t count_calls(const struct trace *t)
 	return count;
 }
 
-/* Those of one thread that lie in no other, after `at`. */
+/* Append the calls of one thread after `at`, without nested ones. */
 static uint64_t add_outermost(const struct trace *t, uint32_t thread, uint32_t *miss,
                               uint64_t at)
 {
 	struct event_list list = trace_thread_events(t, thread);
-	uint32_t end = 0; /* of the call that was last added */
+	uint32_t end = 0; /* of the last call added */
 	bool open = false;
 
 	for (uint64_t i = 0; i < list.count; i++) {
@@ -81,7 +80,7 @@ static uint64_t add_outermost(const struct trace *t, uint32_t thread, uint32_t *
 		if (!begins_call(t, e) || (open && e < end))
 			continue;
 		miss[at++] = e;
-		end = t->index->partner[e]; /* NONE: as long as the thread */
+		end = t->index->partner[e]; /* NONE: until the thread's end */
 		open = true;
 	}
 	return at;
@@ -135,7 +134,7 @@ uint64_t missing_calls_of(const struct missing_calls *calls, uint32_t thread)
 	return calls->first[thread + 1] - calls->first[thread];
 }
 
-/* The call's last event: its `back`, or the thread's last. */
+/* The call's last event: its `back`, or the thread's last event. */
 static uint32_t call_end(const struct trace *t, uint32_t miss)
 {
 	struct event_list list = trace_thread_events(t, t->events[miss].thread);
@@ -157,7 +156,7 @@ uint32_t missing_calls_at(const struct missing_calls *calls, const struct trace 
 	return calls->miss[at - 1];
 }
 
-/* Every call that the event lies in, outermost first. */
+/* Every call around the event, outermost first. */
 static GArray *calls_around(const struct missing_calls *calls, const struct trace *t,
                             uint32_t event)
 {
@@ -187,21 +186,22 @@ uint32_t missing_calls_inside(const struct missing_calls *calls, const struct tr
 	return innermost;
 }
 
-/* -- why two events keep their order ---------------------------------------------------- */
+/* -- the reason why two events keep their order ------------------------------------------- */
 
-struct touched { /* an address, and by which call; NONE: by the event itself */
+/* An address, and the call that may reach it; NONE: the event itself. */
+struct touched_address {
 	const char *name;
 	uint32_t call;
 };
 
-struct side {
-	GArray *touched;    /* struct touched */
-	GHashTable *within; /* the addresses of its calls: text -> miss + 1 */
+struct order_side {
+	GArray *touched;    /* struct touched_address */
+	GHashTable *within; /* addresses of its calls: text -> miss + 1 */
 };
 
-static void side_touches(struct side *side, const char *name, uint32_t call)
+static void side_touches(struct order_side *side, const char *name, uint32_t call)
 {
-	struct touched new = { name, call };
+	struct touched_address new = { name, call };
 
 	if (name == NULL)
 		return;
@@ -210,9 +210,8 @@ static void side_touches(struct side *side, const char *name, uint32_t call)
 		g_hash_table_insert(side->within, (gpointer)name, GUINT_TO_POINTER(call + 1));
 }
 
-/* What the event itself touches: of an access its variables, of another operation its object.
- */
-static void side_add_event(struct side *side, const struct trace *t, uint32_t event)
+/* The event's own addresses: variables of an access, else the object. */
+static void side_add_event(struct order_side *side, const struct trace *t, uint32_t event)
 {
 	const struct event *x = &t->events[event];
 	struct wide run;
@@ -230,12 +229,12 @@ static void side_add_event(struct side *side, const struct trace *t, uint32_t ev
 		side_touches(side, trace_string(t, t->variables[v].name), NONE);
 }
 
-static void side_init(struct side *side, const struct missing_calls *calls,
+static void side_init(struct order_side *side, const struct missing_calls *calls,
                       const struct trace *t, uint32_t event)
 {
 	GArray *open = calls_around(calls, t, event);
 
-	side->touched = g_array_new(FALSE, FALSE, sizeof(struct touched));
+	side->touched = g_array_new(FALSE, FALSE, sizeof(struct touched_address));
 	side->within = g_hash_table_new(g_str_hash, g_str_equal);
 	for (guint i = open->len; i-- > 0;) {
 		uint32_t miss = g_array_index(open, uint32_t, i);
@@ -248,21 +247,21 @@ static void side_init(struct side *side, const struct missing_calls *calls,
 	g_array_free(open, TRUE);
 }
 
-static void side_release(struct side *side)
+static void side_release(struct order_side *side)
 {
 	g_array_free(side->touched, TRUE);
 	g_hash_table_destroy(side->within);
 }
 
-struct match {
+struct address_match {
 	GHashTable *within;
-	uint32_t call; /* that has an address which the name is, or is a part of; or NONE */
-	bool whole;    /* that very address */
+	uint32_t call; /* the call with an address that contains the name; or NONE */
+	bool whole;    /* equal, not only a part */
 };
 
 static void match_address(const char *address, bool whole, void *context)
 {
-	struct match *m = context;
+	struct address_match *m = context;
 	gpointer found = g_hash_table_lookup(m->within, address);
 
 	if (found == NULL || m->call != NONE)
@@ -271,14 +270,15 @@ static void match_address(const char *address, bool whole, void *context)
 	m->whole = whole;
 }
 
-/* What `one` touches of what the calls of `other` may reach.  `again`: the second direction,
- * where two calls that name the same address have been counted. */
-static void find_common(const struct side *one, const struct side *other, int of_other,
-                        bool again, struct missing_reason *reason)
+/* Addresses of `one` that calls of `other` may reach. `again`: in the second direction, two
+ * calls with the same address have been counted already. */
+static void find_common(const struct order_side *one, const struct order_side *other,
+                        int of_other, bool again, struct missing_reason *reason)
 {
 	for (guint i = 0; i < one->touched->len; i++) {
-		const struct touched *x = &g_array_index(one->touched, struct touched, i);
-		struct match m = { other->within, NONE, false };
+		const struct touched_address *x =
+		        &g_array_index(one->touched, struct touched_address, i);
+		struct address_match m = { other->within, NONE, false };
 
 		missing_name_within(x->name, match_address, &m);
 		if (m.call == NONE || (again && m.whole && x->call != NONE))
@@ -296,7 +296,7 @@ static void find_common(const struct side *one, const struct side *other, int of
 bool missing_reason(const struct missing_calls *calls, const struct trace *t, uint32_t before,
                     uint32_t after, struct missing_reason *reason)
 {
-	struct side sides[2];
+	struct order_side sides[2];
 
 	*reason = (struct missing_reason){ { NONE, NONE }, NULL, 0 };
 	if (calls == NULL)
@@ -320,14 +320,27 @@ static void append_doer(const struct trace *t, uint32_t call, uint32_t event, GS
 	}
 }
 
-void missing_reason_append(const struct trace *t, const struct missing_reason *reason,
-                           uint32_t before, uint32_t after, GString *out)
+static void append_touched(const struct trace *t, const struct missing_reason *reason,
+                           uint32_t before, uint32_t after, const char *verb, GString *out)
 {
 	append_doer(t, reason->calls[0], before, out);
 	g_string_append(out, " and ");
 	append_doer(t, reason->calls[1], after, out);
-	g_string_append(out, " may both touch ");
+	g_string_append(out, verb);
 	append_escaped(out, reason->address, strlen(reason->address));
 	if (reason->more > 0)
 		g_string_append_printf(out, " and %u more", reason->more);
+}
+
+void missing_reason_append(const struct trace *t, const struct missing_reason *reason,
+                           uint32_t before, uint32_t after, GString *out)
+{
+	append_touched(t, reason, before, after, " may both touch ", out);
+}
+
+void missing_condition_append(const struct trace *t, const struct missing_reason *reason,
+                              uint32_t before, uint32_t after, GString *out)
+{
+	append_touched(t, reason, before, after, ", which may both touch ", out);
+	g_string_append(out, ", do not synchronise");
 }

@@ -1,10 +1,9 @@
 /*
- * rdit.c - barrier pairs: collect what touches each address of a missing call, and chain it.
+ * rdit.c - must-orders of barrier pairs.
  *
- * For one address: the events of all barrier pairs that may reach it keep their order, so
- * they are one chain; an access to it lies between its neighbours on that chain.  Linear in
- * the events of barrier pairs times their addresses, and the accesses to these.  Knows
- * nothing of analyses.
+ * For each address, the events of all barrier pairs that may reach it keep their order, so they
+ * form a chain; an access to it is ordered between its neighbours on the chain. Linear in the
+ * events of barrier pairs times their addresses, and in the accesses to these.
  */
 #include "engine/partial/rdit.h"
 
@@ -12,30 +11,32 @@
 
 #include <string.h>
 
-struct touch { /* of an address, by an event */
+/* Of an address, by an event. */
+struct address_touch {
 	uint32_t address, event;
-	bool barrier; /* in a barrier pair that names it; else an access to it or a part */
+	bool barrier; /* in a barrier pair that names it; else an access to it or a part of it
+	               */
 };
 
-/* The addresses that a name is, or is a part of: a run of collector.within. */
-struct span {
+/* Addresses that contain a name: a range of collector.within. */
+struct address_span {
 	uint32_t first, count;
 	bool known;
 };
 
-struct within {
+struct containing_address {
 	uint32_t address;
-	bool whole; /* it is that very address */
+	bool whole; /* equal, not only a part */
 };
 
 struct collector {
 	const struct trace *t;
-	GHashTable *addresses;            /* text -> number + 1; keys are the trace's strings */
-	GArray *within;                   /* struct within */
-	struct span *variables, *objects; /* by index; each looked up once */
-	GArray *touches;                  /* struct touch */
+	GHashTable *addresses; /* text -> number + 1; keys borrowed from the trace */
+	GArray *within;        /* struct containing_address */
+	struct address_span *variables, *objects; /* by index; looked up once */
+	GArray *touches;                          /* struct address_touch */
 	GArray *edges;                    /* struct must_edge */
-	GHashTable *known;                /* edges as numbers, so that each is there once */
+	GHashTable *known;                /* edges as numbers, to find duplicates */
 };
 
 /* -- addresses ------------------------------------------------------------------------- */
@@ -70,39 +71,38 @@ static void note_within(const char *text, bool whole, void *context)
 	gpointer number = g_hash_table_lookup(c->addresses, text);
 
 	if (number != NULL) {
-		struct within new = { GPOINTER_TO_UINT(number) - 1, whole };
+		struct containing_address new = { GPOINTER_TO_UINT(number) - 1, whole };
 
 		g_array_append_val(c->within, new);
 	}
 }
 
-static struct span span_of(struct collector *c, const char *name)
+static struct address_span span_of(struct collector *c, const char *name)
 {
-	struct span span = { c->within->len, 0, true };
+	struct address_span span = { c->within->len, 0, true };
 
 	missing_name_within(name, note_within, c);
 	span.count = c->within->len - span.first;
 	return span;
 }
 
-/*
- * The event touches every address of the span.  A barrier pair that reaches a part of an
- * address is to those that reach all of it what an access is: in order with them, not with each
- * other.
- */
-static void touch(struct collector *c, struct span span, uint32_t e, bool barrier)
+/* The event touches every address of the span. A barrier pair that reaches only a part of an
+ * address is ordered with pairs that reach all of it, but not with others of its kind; in this
+ * it equals an access. */
+static void add_touches(struct collector *c, struct address_span span, uint32_t e, bool barrier)
 {
 	for (uint32_t i = span.first; i < span.first + span.count; i++) {
-		const struct within *w = &g_array_index(c->within, struct within, i);
-		struct touch new = { w->address, e, barrier && w->whole };
+		const struct containing_address *w =
+		        &g_array_index(c->within, struct containing_address, i);
+		struct address_touch new = { w->address, e, barrier && w->whole };
 
 		g_array_append_val(c->touches, new);
 	}
 }
 
-/* -- what touches them ------------------------------------------------------------------ */
+/* -- events at addresses ------------------------------------------------------------------ */
 
-/* All events of the barrier pair; one that never came back lasts as long as its thread. */
+/* All events of the barrier pair; without `back`, until the thread's end. */
 static void touch_barrier(struct collector *c, uint32_t miss)
 {
 	const struct trace *t = c->t;
@@ -113,12 +113,12 @@ static void touch_barrier(struct collector *c, uint32_t miss)
 
 	for (uint64_t i = 0; i < reached.count; i++) {
 		const char *text = missing_address(t, reached.items[i]);
-		struct span span = { 0 };
+		struct address_span span = { 0 };
 
 		if (text != NULL)
 			span = span_of(c, text);
 		for (uint64_t k = t->index->position[miss]; k < end; k++)
-			touch(c, span, list.items[k], true);
+			add_touches(c, span, list.items[k], true);
 	}
 }
 
@@ -130,7 +130,7 @@ static void touch_variables(struct collector *c, const struct event *x, uint32_t
 		if (!c->variables[v].known)
 			c->variables[v] =
 			        span_of(c, trace_string(c->t, c->t->variables[v].name));
-		touch(c, c->variables[v], e, false);
+		add_touches(c, c->variables[v], e, false);
 	}
 }
 
@@ -147,13 +147,14 @@ static void touch_event(struct collector *c, uint32_t e)
 		if (!c->objects[x->target].known)
 			c->objects[x->target] =
 			        span_of(c, trace_string(t, t->objects[x->target].name));
-		touch(c, c->objects[x->target], e, false);
+		add_touches(c, c->objects[x->target], e, false);
 	}
 	if (x->op == OP_END)
-		touch(c, span_of(c, trace_string(t, t->threads[x->thread].name)), e, false);
+		add_touches(c, span_of(c, trace_string(t, t->threads[x->thread].name)), e,
+		            false);
 }
 
-static bool collect(struct collector *c, const struct progress *progress)
+static bool collect_touches(struct collector *c, const struct progress *progress)
 {
 	name_addresses(c);
 	if (g_hash_table_size(c->addresses) == 0)
@@ -174,13 +175,13 @@ static bool collect(struct collector *c, const struct progress *progress)
 
 static gint touch_compare(gconstpointer a, gconstpointer b)
 {
-	const struct touch *x = a, *y = b;
+	const struct address_touch *x = a, *y = b;
 
 	if (x->address != y->address)
 		return x->address < y->address ? -1 : 1;
 	if (x->event != y->event)
 		return x->event < y->event ? -1 : 1;
-	return y->barrier - x->barrier; /* of one event, the barrier's first */
+	return y->barrier - x->barrier; /* a barrier's event first */
 }
 
 static void add_edge(struct collector *c, uint32_t before, uint32_t after)
@@ -195,33 +196,31 @@ static void add_edge(struct collector *c, uint32_t before, uint32_t after)
 	g_array_append_val(c->edges, edge);
 }
 
-/* Of one address and thread: its accesses since the chain's last event. */
-struct accesses {
-	uint32_t since; /* that event + 2 (1: before all of them); 0: no access */
+/* Of one address and thread: accesses since the chain's last event. */
+struct chain_accesses {
+	uint32_t since; /* that event + 2 (1: before the chain); 0: no access */
 	uint32_t last;  /* the latest of them */
 };
 
-/*
- * One address: each event of a barrier pair after the one before it on the chain, and after
- * the accesses since then; each access after the last event of a barrier pair.  Of a thread's
- * accesses between two events of the chain the first and the last stand for all.
- */
-static void chain(struct collector *c, const struct touch *touches, guint count,
-                  struct accesses *of)
+/* Edges of one address: from each event of the chain to the next; from accesses since the
+ * previous event of the chain to the next one; from the chain's last event to each access. A
+ * thread's accesses between two events of the chain need edges for the first and last only. */
+static void chain_edges(struct collector *c, const struct address_touch *touches, guint count,
+                        struct chain_accesses *of)
 {
 	uint32_t last = NONE;
 
 	memset(of, 0, c->t->threads_count * sizeof(*of));
 	for (guint i = 0; i < count; i++) {
 		uint32_t e = touches[i].event;
-		struct accesses *mine = &of[c->t->events[e].thread];
+		struct chain_accesses *mine = &of[c->t->events[e].thread];
 
 		if (i > 0 && touches[i - 1].event == e)
 			continue;
 		if (!touches[i].barrier) {
 			if (mine->since != last + 2)
 				add_edge(c, last, e);
-			*mine = (struct accesses){ last + 2, e }; /* NONE + 2 is 1 */
+			*mine = (struct chain_accesses){ last + 2, e }; /* NONE + 2 is 1 */
 			continue;
 		}
 		add_edge(c, last, e);
@@ -236,28 +235,28 @@ static void chain(struct collector *c, const struct touch *touches, guint count,
 GArray *rdit_edges(struct trace *t, const struct progress *progress)
 {
 	struct collector c = { .t = t };
-	struct accesses *of;
+	struct chain_accesses *of;
 	bool good;
 
 	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH, progress))
 		return NULL;
 	c.addresses = g_hash_table_new(g_str_hash, g_str_equal);
-	c.within = g_array_new(FALSE, FALSE, sizeof(struct within));
-	c.variables = g_new0(struct span, t->variables_count + 1);
-	c.objects = g_new0(struct span, t->objects_count + 1);
-	c.touches = g_array_new(FALSE, FALSE, sizeof(struct touch));
+	c.within = g_array_new(FALSE, FALSE, sizeof(struct containing_address));
+	c.variables = g_new0(struct address_span, t->variables_count + 1);
+	c.objects = g_new0(struct address_span, t->objects_count + 1);
+	c.touches = g_array_new(FALSE, FALSE, sizeof(struct address_touch));
 	c.edges = g_array_new(FALSE, FALSE, sizeof(struct must_edge));
 	c.known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	good = collect(&c, progress);
-	of = g_new(struct accesses, t->threads_count + 1);
+	good = collect_touches(&c, progress);
+	of = g_new(struct chain_accesses, t->threads_count + 1);
 	g_array_sort(c.touches, touch_compare);
 	for (guint i = 0, end; good && i < c.touches->len; i = end) {
-		const struct touch *touches = (const void *)c.touches->data;
+		const struct address_touch *touches = (const void *)c.touches->data;
 
 		for (end = i;
 		     end < c.touches->len && touches[end].address == touches[i].address;)
 			end++;
-		chain(&c, touches + i, end - i, of);
+		chain_edges(&c, touches + i, end - i, of);
 	}
 	g_free(of);
 	g_hash_table_destroy(c.addresses);

@@ -1,24 +1,23 @@
 /*
- * tree.c - leaving out redundant accesses (TREE).  See tree.h.
+ * tree.c - removes redundant accesses (TREE); see tree.h.
  *
- * A context is a number: the set of locks held and the sequence of sends and receives so
- * far are interned as chains of nodes, so that equal sets and equal sequences are equal
- * numbers.  An access then is one look-up.
+ * A context is a number: the lockset and the sequence of sends and receives are interned as
+ * chains of nodes, so equal contexts have equal numbers, and an access costs one look-up.
  */
 #include "engine/partial/tree.h"
 
 #include <string.h>
 
-/* -- a hash table from four numbers to two ------------------------------------------------ */
+/* -- a hash table from four numbers to two ----------------------------------------------- */
 
-struct entry {
+struct tree_entry {
 	uint32_t key[4];
 	uint32_t value[2];
 	bool used;
 };
 
-struct table {
-	struct entry *entries;
+struct tree_table {
+	struct tree_entry *entries;
 	uint64_t mask, count;
 };
 
@@ -29,14 +28,14 @@ static uint64_t hash_key(const uint32_t key[4])
 	return h ^ h >> 29;
 }
 
-static void table_init(struct table *h)
+static void table_init(struct tree_table *h)
 {
 	h->mask = 1023;
 	h->count = 0;
-	h->entries = g_new0(struct entry, h->mask + 1);
+	h->entries = g_new0(struct tree_entry, h->mask + 1);
 }
 
-static struct entry *table_slot(const struct table *h, const uint32_t key[4])
+static struct tree_entry *table_slot(const struct tree_table *h, const uint32_t key[4])
 {
 	uint64_t at = hash_key(key) & h->mask;
 	while (h->entries[at].used && memcmp(h->entries[at].key, key, 4 * sizeof *key) != 0)
@@ -44,23 +43,23 @@ static struct entry *table_slot(const struct table *h, const uint32_t key[4])
 	return &h->entries[at];
 }
 
-static void table_grow(struct table *h)
+static void table_grow(struct tree_table *h)
 {
-	struct table old = *h;
+	struct tree_table old = *h;
 	h->mask = 2 * old.mask + 1;
-	h->entries = g_new0(struct entry, h->mask + 1);
+	h->entries = g_new0(struct tree_entry, h->mask + 1);
 	for (uint64_t i = 0; i <= old.mask; i++)
 		if (old.entries[i].used)
 			*table_slot(h, old.entries[i].key) = old.entries[i];
 	g_free(old.entries);
 }
 
-/* The entry of a key; *fresh when it was made now. */
-static struct entry *table_at(struct table *h, const uint32_t key[4], bool *fresh)
+/* The entry of a key; *fresh when it is new. */
+static struct tree_entry *table_at(struct tree_table *h, const uint32_t key[4], bool *fresh)
 {
 	if (2 * h->count > h->mask)
 		table_grow(h);
-	struct entry *e = table_slot(h, key);
+	struct tree_entry *e = table_slot(h, key);
 	*fresh = !e->used;
 	if (*fresh) {
 		e->used = true;
@@ -72,34 +71,37 @@ static struct entry *table_at(struct table *h, const uint32_t key[4], bool *fres
 
 /* -- contexts ------------------------------------------------------------------------------ */
 
-struct held { /* a lock that a thread holds */
+/* A lock held by a thread. */
+struct tree_lock {
 	uint32_t object;
 	uint32_t shared;
 };
 
 struct thread_context {
-	GArray *locks;    /* struct held, by object */
-	uint32_t lockset; /* node; valid while !stale */
+	GArray *locks;    /* struct tree_lock, by object */
+	uint32_t lockset; /* node; valid unless stale */
 	bool stale;
 	uint32_t past;  /* TREE_PAPER: node of the sends and receives so far */
-	uint32_t both;  /* TREE_PAPER: number of (lockset, past), or NONE: not asked yet */
-	uint32_t epoch; /* TREE_SOUND: releases and sends so far */
+	uint32_t both;  /* TREE_PAPER: number of (lockset, past), or NONE: not computed */
+	uint32_t epoch; /* TREE_SOUND: number of releases and sends */
 };
 
-struct filter {
+struct tree_filter_state {
 	const struct trace *t;
 	enum tree_rule rule;
-	struct table nodes; /* (node, kind, operand, 0) -> node */
-	struct table kept;  /* (location, access, context, context) -> threads that kept one */
-	struct table pairs; /* (lockset, past) -> number */
+	struct tree_table nodes; /* (node, kind, operand, 0) -> node */
+	struct tree_table
+	        kept; /* (location, access, context, context) -> threads with a kept access */
+	struct tree_table pairs; /* (lockset, past) -> number */
 	struct thread_context *threads;
 };
 
-static uint32_t child_of(struct table *nodes, uint32_t node, uint32_t kind, uint32_t operand)
+static uint32_t child_of(struct tree_table *nodes, uint32_t node, uint32_t kind,
+                         uint32_t operand)
 {
 	const uint32_t key[4] = { node, kind, operand, 0 };
 	bool fresh;
-	struct entry *e = table_at(nodes, key, &fresh);
+	struct tree_entry *e = table_at(nodes, key, &fresh);
 	if (fresh)
 		e->value[0] = (uint32_t)nodes->count; /* 0 is the empty chain */
 	return e->value[0];
@@ -107,9 +109,10 @@ static uint32_t child_of(struct table *nodes, uint32_t node, uint32_t kind, uint
 
 static void take_lock(struct thread_context *c, const struct event *e)
 {
-	struct held h = { e->target, e->op == OP_RACQ };
+	struct tree_lock h = { e->target, e->op == OP_RACQ };
 	guint i = 0;
-	while (i < c->locks->len && g_array_index(c->locks, struct held, i).object < h.object)
+	while (i < c->locks->len &&
+	       g_array_index(c->locks, struct tree_lock, i).object < h.object)
 		i++;
 	g_array_insert_val(c->locks, i, h);
 	c->stale = true;
@@ -118,20 +121,20 @@ static void take_lock(struct thread_context *c, const struct event *e)
 static void give_lock(struct thread_context *c, const struct event *e)
 {
 	for (guint i = 0; i < c->locks->len; i++)
-		if (g_array_index(c->locks, struct held, i).object == e->target) {
+		if (g_array_index(c->locks, struct tree_lock, i).object == e->target) {
 			g_array_remove_index(c->locks, i);
 			break;
 		}
 	c->stale = true;
 }
 
-static uint32_t lockset_of(struct filter *f, struct thread_context *c)
+static uint32_t lockset_of(struct tree_filter_state *f, struct thread_context *c)
 {
 	if (!c->stale)
 		return c->lockset;
 	uint32_t node = 0;
 	for (guint i = 0; i < c->locks->len; i++) {
-		const struct held *h = &g_array_index(c->locks, struct held, i);
+		const struct tree_lock *h = &g_array_index(c->locks, struct tree_lock, i);
 		node = child_of(&f->nodes, node, h->shared ? OP_RACQ : OP_ACQ, h->object);
 	}
 	c->lockset = node;
@@ -139,8 +142,8 @@ static uint32_t lockset_of(struct filter *f, struct thread_context *c)
 	return node;
 }
 
-/* Does what the thread does from here on come after something of another thread's, or the
- * other way round?  The paper's sends and receives. */
+/* Does the operation order the thread with another, in either direction? The paper's sends and
+ * receives. */
 static bool is_message(enum op op)
 {
 	switch (op) {
@@ -162,11 +165,9 @@ static bool is_message(enum op op)
 	}
 }
 
-/*
- * Can an edge of HB or WCP to another thread leave from this event?  Releases, sends, the
- * writing atomics and fences; and what rule 4 and rule 5 make must-edges of: allocations,
- * frees, invocations, a wait, the missing code of barrier pairs.  Too many cost only size.
- */
+/* May an edge of HB or WCP to another thread start here? Releases, sends, atomic writes and
+ * fences; and sources of must-orders: allocations, frees, invocations, waits, barrier pairs. An
+ * operation too many costs only size. */
 static bool is_outgoing(enum op op)
 {
 	switch (op) {
@@ -192,7 +193,7 @@ static bool is_outgoing(enum op op)
 	}
 }
 
-static void note_event(struct filter *f, const struct event *e)
+static void note_event(struct tree_filter_state *f, const struct event *e)
 {
 	struct thread_context *c = &f->threads[e->thread];
 	if (op_acquires(e->op))
@@ -206,10 +207,9 @@ static void note_event(struct filter *f, const struct event *e)
 		c->epoch++;
 }
 
-/* -- accesses
- * ---------------------------------------------------------------------------------- */
+/* -- accesses ----------------------------------------------------------------------------- */
 
-static uint32_t context_of(struct filter *f, struct thread_context *c)
+static uint32_t context_of(struct tree_filter_state *f, struct thread_context *c)
 {
 	if (f->rule == TREE_SOUND)
 		return lockset_of(f, c);
@@ -217,15 +217,15 @@ static uint32_t context_of(struct filter *f, struct thread_context *c)
 		return c->both;
 	const uint32_t key[4] = { lockset_of(f, c), c->past, 0, 0 };
 	bool fresh;
-	struct entry *e = table_at(&f->pairs, key, &fresh);
+	struct tree_entry *e = table_at(&f->pairs, key, &fresh);
 	if (fresh)
 		e->value[0] = (uint32_t)f->pairs.count;
 	c->both = e->value[0];
 	return c->both;
 }
 
-/* TREE_PAPER: the threads of kept accesses, at most two (NONE: none). */
-static bool said_by_threads(struct entry *kept, bool fresh, uint32_t thread)
+/* TREE_PAPER: is the access redundant? Values: the threads of kept accesses, at most two. */
+static bool redundant_by_threads(struct tree_entry *kept, bool fresh, uint32_t thread)
 {
 	if (fresh) {
 		kept->value[0] = thread;
@@ -238,15 +238,16 @@ static bool said_by_threads(struct entry *kept, bool fresh, uint32_t thread)
 	return false;
 }
 
-/* TREE_SOUND: the key holds the thread, the value the epoch of its last kept access. */
-static bool said_in_epoch(struct entry *kept, bool fresh, uint32_t epoch)
+/* TREE_SOUND: is the access redundant? The key has the thread, the value the epoch of its last
+ * kept access. */
+static bool redundant_in_epoch(struct tree_entry *kept, bool fresh, uint32_t epoch)
 {
 	bool said = !fresh && kept->value[0] == epoch;
 	kept->value[0] = epoch;
 	return said;
 }
 
-static bool is_redundant(struct filter *f, const struct event *e)
+static bool is_redundant(struct tree_filter_state *f, const struct event *e)
 {
 	struct thread_context *c = &f->threads[e->thread];
 	uint32_t kind = e->op | (e->flags & EVENT_WIDE ? 256u : 0);
@@ -255,13 +256,13 @@ static bool is_redundant(struct filter *f, const struct event *e)
 		kind |= (uint32_t)e->thread << 12;
 	const uint32_t key[4] = { e->location, e->target, kind, context };
 	bool fresh;
-	struct entry *kept = table_at(&f->kept, key, &fresh);
-	return f->rule == TREE_SOUND ? said_in_epoch(kept, fresh, c->epoch)
-	                             : said_by_threads(kept, fresh, e->thread);
+	struct tree_entry *kept = table_at(&f->kept, key, &fresh);
+	return f->rule == TREE_SOUND ? redundant_in_epoch(kept, fresh, c->epoch)
+	                             : redundant_by_threads(kept, fresh, e->thread);
 }
 
-static bool walk(struct filter *f, uint64_t *keep, uint64_t *dropped,
-                 const struct progress *progress)
+static bool tree_walk(struct tree_filter_state *f, uint64_t *keep, uint64_t *dropped,
+                      const struct progress *progress)
 {
 	const struct trace *t = f->t;
 	for (uint64_t i = 0; i < t->events_count; i++) {
@@ -287,7 +288,7 @@ static bool walk(struct filter *f, uint64_t *keep, uint64_t *dropped,
 uint64_t *tree_filter(const struct trace *t, enum tree_rule rule, uint64_t *dropped,
                       const struct progress *progress)
 {
-	struct filter f = { .t = t, .rule = rule };
+	struct tree_filter_state f = { .t = t, .rule = rule };
 	uint64_t *keep = g_new0(uint64_t, t->events_count / 64 + 1);
 	table_init(&f.nodes);
 	table_init(&f.kept);
@@ -295,10 +296,10 @@ uint64_t *tree_filter(const struct trace *t, enum tree_rule rule, uint64_t *drop
 	f.threads = g_new0(struct thread_context, t->threads_count + 1);
 	for (uint64_t i = 0; i < t->threads_count; i++) {
 		f.threads[i].both = NONE;
-		f.threads[i].locks = g_array_new(FALSE, FALSE, sizeof(struct held));
+		f.threads[i].locks = g_array_new(FALSE, FALSE, sizeof(struct tree_lock));
 	}
 	*dropped = 0;
-	if (!walk(&f, keep, dropped, progress)) {
+	if (!tree_walk(&f, keep, dropped, progress)) {
 		g_free(keep);
 		keep = NULL;
 	}

@@ -1,10 +1,10 @@
 /*
- * tree.h - TREE: which accesses of a trace say nothing that kept ones have not said
- * (redundant events; semantics.md, "Barrier pairs (RDIT) and redundant events").
+ * tree.h - TREE: removal of redundant accesses (semantics.md, "Barrier pairs (RDIT) and
+ * redundant events").
  *
- * Two rules.  TREE_PAPER is the paper's: exact for the lockset; for happens-before it may
- * lose a pair of sites.  TREE_SOUND (`--for hb|wcp`) loses no pair of sites of HB and WCP,
- * and makes none up.  Synchronisation, atomics, allocations, scopes are never left out.
+ * TREE_PAPER is the paper's rule: exact for locksets, may lose a pair of sites for
+ * happens-before. TREE_SOUND (`--for hb|wcp`) keeps exactly the pairs of sites of HB and WCP.
+ * Synchronisation, atomics, allocations and scopes are always kept.
  */
 #ifndef HEDDLE_TREE_H
 #define HEDDLE_TREE_H
@@ -13,11 +13,9 @@
 
 enum tree_rule { TREE_PAPER, TREE_SOUND };
 
-/*
- * A bit for each event: 1 keeps it (for trace_write).  The caller frees it with g_free.
- * *dropped: how many bits are 0.  NULL when it was cancelled.  Linear; memory grows with
- * the number of different (location, variable, context).
- */
+/* Bit set of the events to keep (for trace_write), freed with g_free; *dropped: number of
+ * others. NULL when cancelled. Linear; memory grows with the number of different (location,
+ * variable, context). */
 uint64_t *tree_filter(const struct trace *t, enum tree_rule rule, uint64_t *dropped,
                       const struct progress *progress);
 

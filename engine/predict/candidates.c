@@ -414,11 +414,6 @@ struct site_pair site_pairs_at(const struct site_pairs *p, uint32_t i)
 	return g_array_index(p->sites, struct site_pair, i);
 }
 
-uint32_t site_pairs_variable(const struct site_pairs *p, uint32_t entry)
-{
-	return g_array_index(p->entries, struct entry, entry).variable;
-}
-
 static void begin_pair(const struct site_pairs *p, struct entry *x)
 {
 	x->member = g_array_index(p->class_pairs, struct class_pair, x->first + x->pair).from;

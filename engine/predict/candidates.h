@@ -23,8 +23,6 @@ struct locksets *locksets_empty(void);
 void locksets_free(struct locksets *l);
 /* The set held by an event's thread just before the event; 0 is the empty set. */
 uint32_t lockset_at(const struct locksets *l, uint32_t event);
-/* Where that is kept, to be fetched ahead. */
-const void *lockset_place(const struct locksets *l, uint32_t event);
 /* The set after a lock operation. */
 uint32_t lockset_moved(struct locksets *l, uint32_t set, const struct event *x);
 /* A set with one lock more; `item`: object * 2, one more when it is held exclusively. */
@@ -80,7 +78,6 @@ struct site_pair {
 	uint32_t first, variables; /* a run of entries: one for each variable */
 };
 struct site_pair site_pairs_at(const struct site_pairs *p, uint32_t i);
-uint32_t site_pairs_variable(const struct site_pairs *p, uint32_t entry);
 /*
  * The next candidate of an entry, nearest first (about: by neighbourhood, not by exact
  * distance); false when there is no more.  e1 <tr e2.

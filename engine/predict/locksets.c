@@ -337,7 +337,3 @@ uint32_t lockset_at(const struct locksets *l, uint32_t event)
 	return l->at[event];
 }
 
-const void *lockset_place(const struct locksets *l, uint32_t event)
-{
-	return &l->at[event];
-}

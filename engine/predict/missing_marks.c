@@ -65,12 +65,12 @@ static char *calls_between(const struct trace *t, const struct order *order,
 			named = s->rule == STEP_MUST && s->detail == MUST_MISSING &&
 			        missing_reason(calls, t, s->from, s->to, &reason);
 			if (named)
-				missing_reason_append(t, &reason, s->from, s->to, text);
+				missing_condition_append(t, &reason, s->from, s->to, text);
 		}
 	path_release(&path);
-	g_string_append(text, named ? ", and do not synchronise by it"
-	                            : "calls into code that is not instrumented do not "
-	                              "synchronise the two");
+	if (!named)
+		g_string_append(text, "calls into code that is not instrumented do not "
+		                      "synchronise the two");
 	return g_string_free(text, FALSE);
 }
 

@@ -14,6 +14,7 @@ static const struct rule {
 	{ "unlock-not-held", CAUSE_NONE, "unlocks what nobody has locked" },
 	{ "double-lock", CAUSE_OWN, "locks what it has locked already" },
 	{ "destroy-locked", CAUSE_HOLDER, "destroys what is locked" },
+	{ "destroy-waited", CAUSE_NONE, "destroys what another thread waits for" },
 	{ "use-destroyed", CAUSE_DESTRUCTION, "uses what was destroyed" },
 	{ "never-initialised", CAUSE_NONE, "uses what was never initialised" },
 };
@@ -37,6 +38,11 @@ static const struct rule *rule_of(const struct trace *t, const struct event *mis
 const char *misuse_text(const char *rule)
 {
 	return rule_named(rule)->text;
+}
+
+bool misuse_of_destroyed(const struct trace *t, uint32_t misuse)
+{
+	return rule_of(t, &t->events[misuse])->cause == CAUSE_DESTRUCTION;
 }
 
 /* The event before the misuse that makes it one, or the misuse. */

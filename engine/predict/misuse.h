@@ -10,6 +10,9 @@
 /* The words for a rule of the trace ("unlock-by-other"): how it was broken. */
 const char *misuse_text(const char *rule);
 
+/* Is this misuse, an event of `t`, a use of what was destroyed? */
+bool misuse_of_destroyed(const struct trace *t, uint32_t misuse);
+
 /*
  * Adds findings of kind lock-misuse with the verdict happened, one for each rule, object and
  * place with its count (with `each`, one for each event).  `second` is the misuse, `first` the

@@ -44,11 +44,6 @@ const char *analysis_word(enum analysis analysis)
 	return analyses[analysis].word;
 }
 
-const char *analysis_title(enum analysis analysis)
-{
-	return analyses[analysis].title;
-}
-
 bool analysis_is_sound(enum analysis analysis)
 {
 	return analyses[analysis].sound;

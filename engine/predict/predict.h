@@ -28,7 +28,6 @@ enum analysis {
 };
 bool analysis_from_word(const char *word, enum analysis *analysis);
 const char *analysis_word(enum analysis analysis);
-const char *analysis_title(enum analysis analysis);
 bool analysis_is_sound(enum analysis analysis);
 
 struct race_rules; /* smt.h */

@@ -380,13 +380,7 @@ static int compare_addresses(gconstpointer a, gconstpointer b, gpointer data)
 	return x < y ? -1 : x > y;
 }
 
-struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
-                            const struct progress *progress, struct error *error)
-{
-	return record_import_with(path, name, NULL, facts, progress, error);
-}
-
-static void import_init(struct import *im, const char *path, const char *name, const char *exe)
+static void import_init(struct import *im, const char *path, const char *name)
 {
 	im->folder = file_folder(path);
 	struct trace_options options = { .lenient = true, .folder = im->folder };
@@ -404,7 +398,7 @@ static void import_init(struct import *im, const char *path, const char *name, c
 	im->instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	if (!(im->header->flags & LOG_ASLR_OFF))
 		im->rebase = rebase_new();
-	im->names = names_new(exe, im->folder, im->facts->debug);
+	im->names = names_new(im->folder, im->facts->debug);
 	builder_namer(im->b, names_namer(im->names));
 	const struct log_header *header = im->header;
 	im->facts->blocked = g_ptr_array_new_with_free_func(g_free);
@@ -480,9 +474,8 @@ static void warn(struct import *im)
 		             im->facts->stolen);
 }
 
-struct trace *record_import_with(const char *path, const char *name, const char *exe,
-                                 struct record_facts *facts, const struct progress *progress,
-                                 struct error *error)
+struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
+                            const struct progress *progress, struct error *error)
 {
 	struct record_facts own = { 0 };
 	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
@@ -493,7 +486,7 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 		                           .debug = im.facts->debug };
 	if (!map_log(&im, path, name, error))
 		return NULL;
-	import_init(&im, path, name, exe);
+	import_init(&im, path, name);
 	bool controlled = im.header->flags & LOG_CONTROLLED;
 	GArray *chunks = find_chunks(&im);
 	bool whole = controlled ? read_controlled(&im, chunks, progress)
@@ -520,6 +513,9 @@ struct trace *record_import_with(const char *path, const char *name, const char 
 	if (t) {
 		t->order_exact = controlled;
 		t->values_exact = controlled && values;
+		const GPtrArray *unread = names_warnings(im.names);
+		for (guint i = 0; i < unread->len; i++)
+			g_ptr_array_add(t->warnings, g_strdup(unread->pdata[i]));
 	}
 	import_release(&im);
 	if (!facts)

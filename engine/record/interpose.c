@@ -342,7 +342,12 @@ static void remove_stale(const char *folder)
 		g_dir_close(dir);
 }
 
-char *interposer_build(const struct specs *specs, const char *program, struct error *error)
+/*
+ * Compile it with $CC (or cc) into a new file in the folder for temporary files, which the
+ * caller unlinks and frees.  `program` is the file that it will be loaded into.  NULL and
+ * `error` without a compiler, a bind line, or with a function that cannot be bound.
+ */
+static char *interposer_build(const struct specs *specs, const char *program, struct error *error)
 {
 	GArray *bounds = g_array_new(FALSE, FALSE, sizeof(struct bound));
 	char *path = NULL;

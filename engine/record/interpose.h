@@ -11,12 +11,6 @@
 #include "engine/commute/spec.h"
 
 /*
- * Compile it with $CC (or cc) into a new file in the folder for temporary files, which the
- * caller unlinks and frees.  `program` is the file that it will be loaded into.  NULL and
- * `error` without a compiler, a bind line, or with a function that cannot be bound.
- */
-char *interposer_build(const struct specs *specs, const char *program, struct error *error);
-/*
  * The same for the bind lines of files (char *; NULL or none: *library is NULL) and a
  * program that is looked up in PATH; interposer_remove unlinks and frees.
  */

@@ -197,6 +197,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	M(UNLOCK_NOT_HELD, "unlock-not-held") \
 	M(DOUBLE_LOCK, "double-lock") \
 	M(DESTROY_LOCKED, "destroy-locked") \
+	M(DESTROY_WAITED, "destroy-waited") \
 	M(USE_DESTROYED, "use-destroyed") \
 	M(NEVER_INITIALISED, "never-initialised")
 enum log_misuse {

@@ -32,15 +32,14 @@ void names_module(struct names *n, const char *path, const char *build_id, uint6
 static void open_module(struct names *n, uint32_t index)
 {
 	struct name_module *m = &g_array_index(n->modules, struct name_module, index);
-	const char *path = index == 0 && n->exe ? n->exe : m->path;
 	struct error error = { 0 };
 	m->tried = true;
-	if (path[0] != '/' && !(index == 0 && n->exe))
+	if (m->path[0] != '/')
 		return; /* no file: the kernel's vdso */
 	m->kept = n->store != NULL;
-	m->debuginfo = m->kept ? debug_store_open(n->store, path, m->build_id, &error)
-	                       : debuginfo_open(path, m->build_id, &error);
-	char *last = g_path_get_basename(path);
+	m->debuginfo = m->kept ? debug_store_open(n->store, m->path, m->build_id, &error)
+	                       : debuginfo_open(m->path, m->build_id, &error);
+	char *last = g_path_get_basename(m->path);
 	if (m->debuginfo == NULL)
 		g_ptr_array_add(n->warnings,
 		                g_strdup_printf("%s: %s%s%s", error.where, error.what,
@@ -359,6 +358,40 @@ void names_append_number(uint64_t number, GString *name)
 
 /* --- variables and objects ------------------------------------------------------------ */
 
+/* The end of the highest variable or object in each stack. */
+static void find_stack_tops(struct names *n, const struct trace *t)
+{
+	n->stack_tops = g_new0(uint64_t, t->blocks_count + 1);
+	for (uint64_t i = 0; i < t->variables_count; i++) {
+		const struct variable *v = &t->variables[i];
+		if (v->block != NONE)
+			n->stack_tops[v->block] =
+			        MAX(n->stack_tops[v->block], v->address + v->size);
+	}
+	for (uint64_t i = 0; i < t->objects_count; i++) {
+		uint64_t address = t->objects[i].address;
+		uint32_t block = address ? names_block_at(n, address, NONE) : NONE;
+		if (block != NONE)
+			n->stack_tops[block] = MAX(n->stack_tops[block], address);
+	}
+}
+
+static void names_begin(struct names *n, const struct trace *partial)
+{
+	n->trace = partial;
+	for (uint32_t i = n->modules->len; i < partial->modules_count; i++) {
+		const struct module *m = &partial->modules[i];
+		names_module(n, trace_string(partial, m->path),
+		             trace_string(partial, m->build_id), m->base);
+	}
+	n->first_location = g_new(uint32_t, partial->variables_count + 1);
+	memset(n->first_location, 0xff, sizeof(uint32_t) * (partial->variables_count + 1));
+	n->object_event = g_new(uint32_t, partial->objects_count + 1);
+	memset(n->object_event, 0xff, sizeof(uint32_t) * (partial->objects_count + 1));
+	names_begin_blocks(n);
+	find_stack_tops(n, partial);
+}
+
 static void name_variable(void *context, const struct trace *partial, const struct variable *v,
                           GString *name)
 {
@@ -425,40 +458,6 @@ static void name_object(void *context, const struct object *o, GString *out)
 
 /* --- the namer ---------------------------------------------------------------------- */
 
-/* The end of the highest variable or object in each stack. */
-static void find_stack_tops(struct names *n, const struct trace *t)
-{
-	n->stack_tops = g_new0(uint64_t, t->blocks_count + 1);
-	for (uint64_t i = 0; i < t->variables_count; i++) {
-		const struct variable *v = &t->variables[i];
-		if (v->block != NONE)
-			n->stack_tops[v->block] =
-			        MAX(n->stack_tops[v->block], v->address + v->size);
-	}
-	for (uint64_t i = 0; i < t->objects_count; i++) {
-		uint64_t address = t->objects[i].address;
-		uint32_t block = address ? names_block_at(n, address, NONE) : NONE;
-		if (block != NONE)
-			n->stack_tops[block] = MAX(n->stack_tops[block], address);
-	}
-}
-
-void names_begin(struct names *n, const struct trace *partial)
-{
-	n->trace = partial;
-	for (uint32_t i = n->modules->len; i < partial->modules_count; i++) {
-		const struct module *m = &partial->modules[i];
-		names_module(n, trace_string(partial, m->path),
-		             trace_string(partial, m->build_id), m->base);
-	}
-	n->first_location = g_new(uint32_t, partial->variables_count + 1);
-	memset(n->first_location, 0xff, sizeof(uint32_t) * (partial->variables_count + 1));
-	n->object_event = g_new(uint32_t, partial->objects_count + 1);
-	memset(n->object_event, 0xff, sizeof(uint32_t) * (partial->objects_count + 1));
-	names_begin_blocks(n);
-	find_stack_tops(n, partial);
-}
-
 static void name_begin(void *context, const struct trace *partial)
 {
 	struct names *n = context;
@@ -481,11 +480,10 @@ static void name_block(void *context, struct builder *b, struct block *block, GS
 	g_string_free(type, TRUE);
 }
 
-struct names *names_new(const char *exe, const char *folder, struct debug_store *store)
+struct names *names_new(const char *folder, struct debug_store *store)
 {
 	struct names *n = g_new0(struct names, 1);
 	n->store = store;
-	n->exe = g_strdup(exe);
 	n->folder = g_strdup(folder);
 	n->modules = g_array_new(FALSE, FALSE, sizeof(struct name_module));
 	g_array_set_clear_func(n->modules, module_clear);
@@ -525,7 +523,6 @@ void names_free(struct names *n)
 	g_free(n->first_location);
 	g_free(n->stack_tops);
 	g_free(n->object_event);
-	g_free(n->exe);
 	g_free(n->folder);
 	g_free(n);
 }

@@ -28,11 +28,10 @@ struct debuginfo;
 struct debug_store;
 struct names;
 
-/* `exe` stands for the recorded program (--exe); NULL: where it was.  `folder`: where what is
- * too much for memory may lie (NULL: nowhere).  Modules are opened when they are first asked
+/* `folder`: where what is too much for memory may lie (NULL: nowhere).  Modules are opened when they are first asked
  * about; `store` keeps them (NULL: they are closed again).  Owned by the caller: names_free,
  * after builder_finish. */
-struct names *names_new(const char *exe, const char *folder, struct debug_store *store);
+struct names *names_new(const char *folder, struct debug_store *store);
 void names_free(struct names *names);
 
 /* The trace's next ENTER: an address in the function, and its frame's CFA, or 0 when it is

@@ -26,7 +26,7 @@ struct taken_names {     /* a set of hashes */
 };
 
 struct names {
-	char *exe, *folder;
+	char *folder;
 	struct debug_store *store;  /* borrowed, or NULL */
 	GArray *modules;            /* struct name_module */
 	GPtrArray *warnings;        /* char *, owned */
@@ -44,7 +44,6 @@ struct names {
 	struct namer namer;
 };
 
-void names_begin(struct names *n, const struct trace *partial);
 uint64_t names_base(const struct names *n, uint32_t module);
 /* The module loaded nearest below an address, or NONE; whether it holds it debuginfo must say.
  */

@@ -66,10 +66,6 @@ bool record_is_log(const char *path);
  */
 struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
                             const struct progress *progress, struct error *error);
-/* The same with another program than the recorded path for the debug information. */
-struct trace *record_import_with(const char *path, const char *name, const char *exe,
-                                 struct record_facts *facts, const struct progress *progress,
-                                 struct error *error);
 
 /* The file's name of the library (or program) that has the code at `pc`. */
 const char *record_library(const struct record_facts *facts, uint64_t pc);

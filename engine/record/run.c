@@ -78,8 +78,8 @@ static bool has_string(const char *bytes, size_t size, const char *text)
 	return memmem(bytes, size, text, strlen(text)) != NULL;
 }
 
-/* Does the table of symbols, of which only what lies in the file is looked at, define `name` for
- * others? */
+/* Does the table of symbols, of which only what lies in the file is looked at, define `name`
+ * for others? */
 static bool table_defines(const char *bytes, size_t size, const Elf64_Shdr *table,
                           const Elf64_Shdr *names, const char *name)
 {
@@ -93,6 +93,7 @@ static bool table_defines(const char *bytes, size_t size, const Elf64_Shdr *tabl
 		Elf64_Sym s;
 		memcpy(&s, bytes + table->sh_offset + at, sizeof(s));
 		if (s.st_shndx != SHN_UNDEF && ELF64_ST_BIND(s.st_info) != STB_LOCAL &&
+		    ELF64_ST_VISIBILITY(s.st_other) != STV_HIDDEN &&
 		    s.st_name < names->sh_size && names->sh_size - s.st_name >= length &&
 		    memcmp(text + s.st_name, name, length) == 0)
 			return true;
@@ -124,11 +125,12 @@ static bool check_runtime(const char *path, const char *bytes, size_t size, stru
 	if (!defines(bytes, size, "__tsan_init") &&
 	    !defines(bytes, size, "__interceptor_pthread_create"))
 		return true;
-	return error_set(error, path,
-	                 "link it with 'heddle cc' (CC=clang heddle cc ...), or with "
-	                 "-shared-libsan (clang), without -static-libtsan (gcc)",
-	                 "has ThreadSanitizer's own runtime linked into it (clang's default), in "
-	                 "whose place Heddle's cannot come");
+	return error_set(
+	        error, path,
+	        "link it with 'heddle cc' (CC=clang heddle cc ...), or with "
+	        "-shared-libsan (clang), without -static-libtsan (gcc)",
+	        "has ThreadSanitizer's own runtime linked into it (clang's default), in "
+	        "whose place Heddle's cannot come");
 }
 
 static bool check_elf(const char *path, const char *bytes, size_t size, struct error *error)
@@ -217,7 +219,8 @@ static char *build_id_in(const char *notes, size_t size)
 		Elf64_Nhdr n;
 		memcpy(&n, notes + at, sizeof(n));
 		at += sizeof(n);
-		size_t name = ((size_t)n.n_namesz + 3) & ~3ul, id = ((size_t)n.n_descsz + 3) & ~3ul;
+		size_t name = ((size_t)n.n_namesz + 3) & ~3ul,
+		       id = ((size_t)n.n_descsz + 3) & ~3ul;
 		if (name > size - at || id > size - at - name)
 			break;
 		if (n.n_type == NT_GNU_BUILD_ID && n.n_namesz == 4 &&
@@ -355,6 +358,18 @@ static size_t touched_words(int buffer, off_t at)
 	return (size_t)(CLAMP(end, at, at + LOG_CHUNK) - at) / sizeof(uint64_t);
 }
 
+/* The log says by itself that it has not all: whoever reads it later has no other word of it.
+ */
+static void mark_full(int log, int error)
+{
+	struct log_header full = { .status = LOG_FULL, .error = (uint32_t)error };
+	bool marked = pwrite(log, &full.error, sizeof(full.error),
+	                     offsetof(struct log_header, error)) > 0 &&
+	              pwrite(log, &full.status, sizeof(full.status),
+	                     offsetof(struct log_header, status)) > 0;
+	(void)marked; /* the caller reports the first error */
+}
+
 /* The chunks that were not full when the program ended.  0, or an errno. */
 static int write_rest(const struct log_config *config, int buffer)
 {
@@ -387,6 +402,8 @@ static int write_rest(const struct log_config *config, int buffer)
 		}
 		munmap((void *)chunk, LOG_CHUNK);
 	}
+	if (error)
+		mark_full(log, error);
 	close(log);
 	return error;
 }
@@ -644,7 +661,8 @@ static bool has_begun(const struct record_options *o, const struct record_result
 	                                             strsignal(result->signal))
 	                           : g_strdup_printf("exit status %d", result->status);
 	error_set(error, o->argv[0], "is the file whole? run it without heddle",
-	          "it ended with %s, and the recorder was never in it: nothing was recorded", end);
+	          "it ended with %s, and the recorder was never in it: nothing was recorded",
+	          end);
 	g_free(end);
 	return false;
 }

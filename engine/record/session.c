@@ -27,7 +27,8 @@ void session_release(struct session *s)
 	memset(s, 0, sizeof(*s));
 }
 
-char *session_default_output(const char *program)
+/* PROG's last component and ".hdl".  Owned by the caller. */
+static char *session_default_output(const char *program)
 {
 	char *base = g_path_get_basename(program);
 	char *output = g_strconcat(base, ".hdl", NULL);
@@ -73,13 +74,17 @@ bool session_start_at(const char *program, const char *function, struct log_conf
 	return ok;
 }
 
-/* The run cannot be had again: its log is as good as the trace, and the message says where. */
-static void keep_log(const char *log, struct error *error)
+/* The run cannot be had again: its log is as good as the trace, and the message says where, and
+ * whether all of the run is in it. */
+static void keep_log(const char *log, const struct record_facts *facts, struct error *error)
 {
+	bool cut = facts->status == LOG_FULL || facts->status == LOG_LIMIT;
+	const char *all =
+	        cut ? "what was recorded until there was no more room" : "the whole recording";
 	char *shown = g_path_get_basename(log);
-	char *remedy = g_strdup_printf("the whole recording is kept in %s beside it, and opens as a "
-	                               "trace; 'heddle convert %s TRACE.hdl' tries again",
-	                               shown, shown);
+	char *remedy = g_strdup_printf("%s is kept in %s beside it, and opens as a trace; "
+	                               "'heddle convert %s TRACE.hdl' tries again",
+	                               all, shown, shown);
 	struct error was = *error;
 	error_set(error, was.where, remedy, "%s", was.what);
 	g_free(remedy);
@@ -144,6 +149,6 @@ bool session_record(const struct session_options *options, struct session *s,
 	if (ok)
 		unlink(o.config.log); /* the trace is whole, and has all of it */
 	else
-		keep_log(o.config.log, error);
+		keep_log(o.config.log, &s->facts, error);
 	return ok;
 }

@@ -35,8 +35,6 @@ struct session {
 };
 void session_release(struct session *s);
 
-/* PROG's last component and ".hdl".  Owned by the caller. */
-char *session_default_output(const char *program);
 
 /* Accesses are to be recorded from the first call of `function` on: says in `config` where it
  * lies.  False and `error` when the program has no such function, or it is inlined. */

@@ -139,7 +139,8 @@ void spell_operand(const struct spelling *s, const struct event *e, GString *out
 		spell(s, kinds[operand], e->target, out);
 }
 
-uint64_t spell_access_size(const struct trace *t, const struct event *e)
+/* Bytes that an access covers; 0 where the trace gives no sizes. */
+static uint64_t spell_access_size(const struct trace *t, const struct event *e)
 {
 	struct wide run = event_variables(t, e);
 	uint64_t size = 0;

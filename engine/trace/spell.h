@@ -40,8 +40,6 @@ void spell_value(const struct spelling *s, uint32_t value, GString *out);
 void spell_operand(const struct spelling *s, const struct event *e, GString *out);
 void spell_operation(const struct spelling *s, const struct event *e, GString *out);
 void spell_line(const struct spelling *s, const struct event *e, GString *out);
-/* Bytes that an access covers; 0 where the trace gives no sizes. */
-uint64_t spell_access_size(const struct trace *t, const struct event *e);
 
 extern const char *const memory_order_words[]; /* by enum memory_order_kind */
 

@@ -61,6 +61,14 @@ static void warn_of_directives(struct reader *r)
 		             GPOINTER_TO_UINT(count));
 }
 
+/* Could a line that does not parse be the beginning of one of a trace?  A first line without a
+ * '|' is of a file that is none, and one with a CR inside has the line ends of another time. */
+static bool may_be_cut(const struct reader *r, struct span s)
+{
+	return r->line > 1 || (s.length > 0 && *s.at != '{' && memchr(s.at, '|', s.length) &&
+	                       !memchr(s.at, '\r', s.length));
+}
+
 /* A last line without its newline that does not parse is where the file was cut off. */
 static bool read_lines(struct reader *r, const char *text, size_t length,
                        const struct progress *progress, bool *complete)
@@ -71,7 +79,7 @@ static bool read_lines(struct reader *r, const char *text, size_t length,
 		struct span s = { at, (size_t)((newline ? newline : end) - at) };
 		r->line++;
 		if (!read_line(r, s)) {
-			if (newline || r->parsed)
+			if (newline || r->parsed || !may_be_cut(r, s))
 				return false;
 			builder_warn(r->b,
 			             "line %" G_GUINT64_FORMAT
@@ -101,15 +109,15 @@ struct trace *text_read(const char *name, const char *text, size_t length,
                         const struct trace_options *options, const struct progress *progress,
                         struct error *error)
 {
-	struct reader r = { .name = name,
-		            .b = builder_new(name, options),
-		            .error = error,
-		            .arguments = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		            .scratch = g_string_new(NULL),
-		            .unknown = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
-		                                             NULL),
-		            .said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
-		                                          g_free) };
+	struct reader r = {
+		.name = name,
+		.b = builder_new(name, options),
+		.error = error,
+		.arguments = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		.scratch = g_string_new(NULL),
+		.unknown = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+		.said = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free)
+	};
 	bool complete = true;
 	text_fill_ops(&r);
 	text = input_skip_mark(text, &length);

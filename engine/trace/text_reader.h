@@ -79,9 +79,6 @@ enum mark {
 /* The first of `wanted` (a set of marks) outside of quotes and of brackets opened after
  * `from`; s.length when there is none. */
 size_t text_find(struct span s, size_t from, unsigned wanted);
-/* After the closing quote of a string that begins at `i`; beyond the end when it never
- * closes. */
-size_t text_after_quote(struct span s, size_t i);
 
 /* Values (text_words.c): a decimal integer of 64 bits, any value, values split at commas
  * (appended to r->arguments), names split at commas as a list (`any`: there are some). */

@@ -18,7 +18,9 @@ bool text_refuse(struct reader *r, const char *remedy, const char *format, ...)
 	return false;
 }
 
-size_t text_after_quote(struct span s, size_t i)
+/* After the closing quote of a string that begins at `i`; beyond the end when it never
+ * closes. */
+static size_t text_after_quote(struct span s, size_t i)
 {
 	for (i++; i < s.length && s.at[i] != '"'; i++)
 		if (s.at[i] == '\\')

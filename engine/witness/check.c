@@ -1,12 +1,12 @@
 /*
- * check.c - the independent checker: is a sequence of events what it claims to be?
+ * check.c - the independent checker: does a sequence of events show what it claims?
  *
- * The checker (check*.c) applies the rules of semantics.md ("Correct reorderings") to the
- * trace and the sequence and nothing else.  It shares the event model with the predictors and
- * no code: who reads from whom, which orders must hold and who holds which lock is all worked
- * out there once more, from the events alone.  Every report of a race has passed through it.
+ * The checker (check*.c) applies the rules of semantics.md ("Correct reorderings") to the trace
+ * and the sequence. It shares only the event model with the predictors: reads-from, must-order
+ * and lock holders are computed again, from the events alone. Every reported race has passed
+ * it.
  *
- * Here: the state, its steps, and the claims.
+ * This file: the state, its steps, and the claims.
  */
 #include "engine/witness/check_private.h"
 
@@ -28,7 +28,7 @@ bool check_refuse(const struct checker *c, GString *reason, const char *rule, ui
 	return false;
 }
 
-static uint32_t *cells(uint64_t count, uint32_t value)
+static uint32_t *new_cells(uint64_t count, uint32_t value)
 {
 	uint32_t *array = g_new(uint32_t, count + 1);
 
@@ -45,7 +45,7 @@ static void state_clear(struct checker *c)
 	memset(c->last, 0xff, sizeof(uint32_t) * (t->variables_count + 1));
 	memset(c->owner, 0xff, sizeof(uint32_t) * (t->objects_count + 1));
 	memset(c->readers, 0, sizeof(uint32_t) * (t->objects_count + 1));
-	memset(c->spoiled, 0, sizeof(uint32_t) * (c->f.wakes->len + 1));
+	memset(c->waker_too_early, 0, sizeof(uint32_t) * (c->f.wakes->len + 1));
 	memset(c->busy, 0xff, sizeof(uint32_t) * (t->instances_count + 1));
 	for (uint32_t o = 0; o < t->objects_count; o++)
 		c->count[o] = (uint32_t)t->objects[o].count;
@@ -70,13 +70,13 @@ struct checker *checker_new(const struct trace *t, const struct check_options *o
 	if (options != NULL)
 		c->options = *options;
 	facts_make(c);
-	c->taken = cells(c->t->threads_count, 0);
-	c->last = cells(c->t->variables_count, NONE);
-	c->owner = cells(c->t->objects_count, NONE);
-	c->readers = cells(c->t->objects_count, 0);
-	c->count = cells(c->t->objects_count, 0);
-	c->spoiled = cells(c->f.wakes->len, 0);
-	c->busy = cells(c->t->instances_count, NONE);
+	c->taken = new_cells(c->t->threads_count, 0);
+	c->last = new_cells(c->t->variables_count, NONE);
+	c->owner = new_cells(c->t->objects_count, NONE);
+	c->readers = new_cells(c->t->objects_count, 0);
+	c->count = new_cells(c->t->objects_count, 0);
+	c->waker_too_early = new_cells(c->f.wakes->len, 0);
+	c->busy = new_cells(c->t->instances_count, NONE);
 	c->abstract = g_new0(void *, c->t->instances_count + 1);
 	c->invoked = g_new0(GArray *, c->t->instances_count + 1);
 	state_clear(c);
@@ -87,8 +87,8 @@ void checker_free(struct checker *c)
 {
 	if (c == NULL)
 		return;
-	void *arrays[] = { c->taken,   c->last, c->owner,    c->readers, c->count,
-		           c->spoiled, c->busy, c->abstract, c->invoked };
+	void *arrays[] = { c->taken,           c->last, c->owner,    c->readers, c->count,
+		           c->waker_too_early, c->busy, c->abstract, c->invoked };
 
 	state_clear(c);
 	for (uint32_t i = 0; i < c->t->instances_count; i++) {
@@ -102,12 +102,11 @@ void checker_free(struct checker *c)
 	g_free(c);
 }
 
-/* ---- Steps ---- */
+/* -- steps
+ * ---------------------------------------------------------------------------------- */
 
-/*
- * Most events are plain accesses of one variable that lies in no block, for which the rules are
- * few: true when none is broken, and the event is taken; false says nothing.
- */
+/* Fast path for the most frequent events: plain accesses of one variable outside of blocks.
+ * True: allowed and applied; false: use checker_step_asked. */
 static inline bool step_plain(struct checker *c, uint32_t e)
 {
 	const struct event *x = at(c, e);
@@ -124,11 +123,11 @@ static inline bool step_plain(struct checker *c, uint32_t e)
 }
 
 __attribute__((noinline)) bool checker_step_asked(struct checker *c, uint32_t e,
-                                                  struct asked asked, GString *reason)
+                                                  struct requirements asked, GString *reason)
 {
 	if (!rules_allow(c, e, asked, reason))
 		return false;
-	/* the specification's state moves on with the question; so it is asked last */
+	/* Last, since it changes the state of the specification. */
 	if (op_table[at(c, e)->op].class == OP_CLASS_CALL && !event_inert(at(c, e)) &&
 	    !rule_invocation(c, e, !asked.result, reason))
 		return false;
@@ -136,7 +135,8 @@ __attribute__((noinline)) bool checker_step_asked(struct checker *c, uint32_t e,
 	return true;
 }
 
-static inline bool step(struct checker *c, uint32_t e, struct asked asked, GString *reason)
+static inline bool check_step(struct checker *c, uint32_t e, struct requirements asked,
+                              GString *reason)
 {
 	return (e < c->t->events_count && step_plain(c, e)) ||
 	       checker_step_asked(c, e, asked, reason);
@@ -144,19 +144,20 @@ static inline bool step(struct checker *c, uint32_t e, struct asked asked, GStri
 
 bool checker_enabled(struct checker *c, uint32_t event, GString *reason)
 {
-	return rules_allow(c, event, EVERYTHING, reason);
+	return rules_allow(c, event, ALL_REQUIREMENTS, reason);
 }
 
 bool checker_step(struct checker *c, uint32_t event, GString *reason)
 {
-	bool good = step(c, event, EVERYTHING, reason);
+	bool good = check_step(c, event, ALL_REQUIREMENTS, reason);
 
 	if (good)
-		c->prefix = NONE; /* no longer a prefix of the recording */
+		c->prefix = NONE; /* not a prefix of the recording any more */
 	return good;
 }
 
-/* ---- Claims ---- */
+/* -- claims
+ * --------------------------------------------------------------------------------- */
 
 bool claim_conflicts(const struct checker *c, const uint32_t *pair, GString *reason)
 {
@@ -182,15 +183,16 @@ bool claim_ends_with(const uint32_t *a, const uint32_t *b)
 	return (a[0] == b[0] && a[1] == b[1]) || (a[0] == b[1] && a[1] == b[0]);
 }
 
-/* One event of the pair: next of its thread, with what must be before it. */
+/* One event of the pair is next in its thread, with its must-order satisfied. */
 static bool next_of_pair(struct checker *c, uint32_t e, GString *reason)
 {
-	return rules_allow(c, e, (struct asked){ .observation = false, .freed = false },
+	return rules_allow(c, e, (struct requirements){ .observation = false, .freed = false },
 	                   reason);
 }
 
-/* Soon to be looked at.  (Of what is no access the address is wrong, which is harmless.) */
-static inline void fetch(const struct checker *c, uint32_t e)
+/* Prefetch for a coming event. For an event without a variable the address is wrong, but
+ * harmless. */
+static inline void prefetch_event(const struct checker *c, uint32_t e)
 {
 	uint32_t target = at(c, e)->target;
 
@@ -200,14 +202,14 @@ static inline void fetch(const struct checker *c, uint32_t e)
 
 enum { AHEAD = 24 }; /* events */
 
-/* All of a sequence, in its order. */
+/* Apply a whole sequence. */
 static bool take_sequence(struct checker *c, const uint32_t *sequence, size_t length,
                           GString *reason)
 {
 	for (size_t i = 0; i < length; i++) {
 		if (i + AHEAD < length && sequence[i + AHEAD] < c->t->events_count)
-			fetch(c, sequence[i + AHEAD]);
-		if (!step(c, sequence[i], EVERYTHING, reason))
+			prefetch_event(c, sequence[i + AHEAD]);
+		if (!check_step(c, sequence[i], ALL_REQUIREMENTS, reason))
 			return false;
 	}
 	return true;
@@ -234,7 +236,7 @@ bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length, GS
 	       invocations_closed(c, NONE, reason);
 }
 
-/* Has the thread a shared hold of the object that it has not given back? */
+/* Does the thread hold the object in shared mode? */
 static bool holds_shared(const struct checker *c, uint32_t thread, uint32_t object)
 {
 	bool holds = false;
@@ -249,11 +251,8 @@ static bool holds_shared(const struct checker *c, uint32_t thread, uint32_t obje
 	return holds;
 }
 
-/*
- * Is the lock asked for in exclusive mode?  A want does not say: it was, where readers alone
- * kept it waiting when the recording ended.  Otherwise shared mode is assumed, which less
- * excludes.
- */
+/* Is the lock requested in exclusive mode? A want does not tell: yes, when only readers kept it
+ * waiting at the end of the recording. Else shared mode is assumed, which excludes less. */
 static bool asks_exclusive(const struct checker *c, uint32_t e)
 {
 	const struct event *want = at(c, e);
@@ -272,9 +271,9 @@ static bool asks_exclusive(const struct checker *c, uint32_t e)
 	return exclusive == 0 && shared > 0;
 }
 
-/* Does the thread that stands at one request keep the other from going on?  A thread waits for
- * itself when it wants a lock that it holds, and where the recording says that it waits. */
-static bool blocks(const struct checker *c, uint32_t e, bool exclusive, uint32_t other)
+/* Is the request `e` blocked by the thread of request `other`? A thread blocks itself when it
+ * requests a lock that it holds and the recording says that it waits. */
+static bool request_blocks(const struct checker *c, uint32_t e, bool exclusive, uint32_t other)
 {
 	const struct event *x = at(c, e);
 	uint32_t u = at(c, other)->thread;
@@ -286,7 +285,7 @@ static bool blocks(const struct checker *c, uint32_t e, bool exclusive, uint32_t
 	return c->owner[x->target] == u || (exclusive && holds_shared(c, u, x->target));
 }
 
-/* Each request is next, and waits for another thread that requests. */
+/* A request of the cycle: next in its thread, and blocked by a thread of the cycle. */
 static bool claim_request(const struct checker *c, uint32_t e, const uint32_t *requests,
                           size_t count, GString *reason)
 {
@@ -306,7 +305,7 @@ static bool claim_request(const struct checker *c, uint32_t e, const uint32_t *r
 	if (!rule_must(c, e, reason))
 		return false;
 	for (size_t k = 0; k < count; k++)
-		blocked |= blocks(c, e, exclusive, requests[k]);
+		blocked |= request_blocks(c, e, exclusive, requests[k]);
 	return blocked || check_refuse(c, reason, "the cycle", e,
 	                               "is not blocked by another thread of the cycle");
 }
@@ -327,7 +326,7 @@ static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t l
 		for (size_t k = 0; k < count; k++)
 			at_end += sequence[length - 1 - i] == requests[k];
 	}
-	if (at_end == count) /* written after the reordering, as in a race's witness */
+	if (at_end == count) /* appended to the reordering, as in a race's witness */
 		length -= count;
 	if (!claim_prefix(c, sequence, length, reason))
 		return false;
@@ -379,18 +378,18 @@ bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length, e
 void change_log_grow(struct change_log *log)
 {
 	log->room = MAX(1024, 2 * log->room);
-	log->of = g_renew(struct change, log->of, log->room);
+	log->of = g_renew(struct undo_change, log->of, log->room);
 }
 
-/* Take changes back until the log is as short as it was. */
-static void take_back(struct checker *c, uint32_t length)
+/* Undo changes until the log has `length` entries. */
+static void undo_changes(struct checker *c, uint32_t length)
 {
 	for (uint32_t i = c->changes.count; i-- > length;)
 		*c->changes.of[i].cell = c->changes.of[i].old;
 	c->changes.count = length;
 }
 
-/* Take the last events of the prefix back, as far as the log goes. */
+/* Undo the last events of the prefix, as far as the log goes. */
 static void rewind_prefix(struct checker *c, uint32_t prefix)
 {
 	const uint32_t *first = c->taken, *end = c->taken + c->t->threads_count;
@@ -400,16 +399,16 @@ static void rewind_prefix(struct checker *c, uint32_t prefix)
 		uint32_t last = c->changes.count - 1;
 		const uint32_t *cell = c->changes.of[last].cell;
 
-		/* the change that an event begins with */
+		/* each event begins with this change */
 		if (cell >= first && cell < end)
 			c->prefix--;
-		take_back(c, last);
+		undo_changes(c, last);
 	}
 }
 
-enum { LOG_LIMIT = 6 << 20 }; /* changes that are kept for going back */
+enum { LOG_LIMIT = 6 << 20 }; /* changes kept for undo */
 
-/* Forget the older half of the log, up to where an event begins. */
+/* Drop the older half of the log, up to the beginning of an event. */
 static void trim_log(struct checker *c)
 {
 	struct change_log *log = &c->changes;
@@ -417,19 +416,20 @@ static void trim_log(struct checker *c)
 
 	if (log->count > LOG_LIMIT) {
 		log->count -= gone;
-		memmove(log->of, log->of + gone, log->count * sizeof(struct change));
+		memmove(log->of, log->of + gone, log->count * sizeof(struct undo_change));
 	}
 }
 
-/* Takes the recording up to `prefix`. */
+/* Apply the recording up to `prefix`. */
 static bool take_recorded(struct checker *c, uint32_t prefix, GString *reason)
 {
 	c->undoing = c->rewinds;
 	if (prefix > c->t->events_count)
-		return rules_allow(c, prefix - 1, EVERYTHING, reason); /* it says why not */
+		return rules_allow(c, prefix - 1, ALL_REQUIREMENTS,
+		                   reason); /* fails, with the reason */
 	while (c->prefix < prefix) {
-		fetch(c, MIN(c->prefix + AHEAD, prefix - 1));
-		if (!step(c, c->prefix, EVERYTHING, reason))
+		prefetch_event(c, MIN(c->prefix + AHEAD, prefix - 1));
+		if (!check_step(c, c->prefix, ALL_REQUIREMENTS, reason))
 			return false;
 		if ((++c->prefix & 0xffff) == 0)
 			trim_log(c);
@@ -437,7 +437,7 @@ static bool take_recorded(struct checker *c, uint32_t prefix, GString *reason)
 	return true;
 }
 
-/* Is the state made anew with less than it takes to note and take back a tail's changes? */
+/* Is a fresh state cheaper than logging and undoing the changes of a tail? */
 static bool cheaper_anew(const struct checker *c, uint32_t prefix, size_t length)
 {
 	return length > 2 * (uint64_t)prefix + c->t->variables_count / 8 + c->t->objects_count;
@@ -461,7 +461,7 @@ bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail
 	if (good)
 		good = claim_race(c, tail, length, pair, scratch);
 	if (c->undoing)
-		take_back(c, before);
+		undo_changes(c, before);
 	else
 		state_clear(c);
 	if (reason != NULL)

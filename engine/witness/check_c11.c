@@ -1,23 +1,23 @@
 /*
- * check_c11.c - the checker's claim of a race that only C11's happens-before shows: both
- * events are in the reordering, and nothing of its happens-before is between them.
+ * check_c11.c - the checker's claim of a C11 race: both events are in the reordering, unordered
+ * by its happens-before (semantics.md, "C11 races").
  */
 #include "engine/witness/check_private.h"
 
-/* What happens after the first event of the pair, in this reordering. */
+/* The events that happen after the first of the pair in this reordering. */
 struct after {
-	bool *thread;        /* the thread's next event happens after it */
-	bool *fence;         /* by thread: its last release fence does */
-	bool *pending;       /* by thread: a relaxed read of it may join at an acquire fence */
-	bool *event;         /* by event: happens after (or is) it */
-	bool *lock, *shared; /* by object: the last exclusive release, some shared one */
-	bool *written;       /* by variable: its last write does, or is it */
-	bool *plain;         /* by variable: that write is no atomic one */
-	GArray **heads;      /* by variable: threads whose release sequences it is in, with a
-	                      * head (or the fence before it) that happens after; or NULL */
+	bool *thread;  /* the thread's next event */
+	bool *fence;   /* by thread: its last release fence */
+	bool *pending; /* by thread: a relaxed read may synchronise at the next acquire fence */
+	bool *event;   /* by event: happens after the first, or is it */
+	bool *lock, *shared; /* by object: last exclusive release, some shared release */
+	bool *written;       /* by variable: its last write */
+	bool *plain;         /* by variable: that write is not atomic */
+	GArray **heads; /* by variable: threads of its release sequences whose head (or fence
+	                   before it) happens after; or NULL */
 };
 
-/* C17: a release sequence goes on with stores of its head's thread and with rmws. */
+/* C17: a release sequence continues with stores of its head's thread and with RMWs. */
 static void after_store(struct after *a, uint32_t v, const struct event *x, bool releases)
 {
 	GArray **heads = &a->heads[v];
@@ -57,8 +57,8 @@ static void after_atomic(const struct checker *c, struct after *a, const struct 
 		after_store(a, v, x, releases);
 }
 
-/* An observation with a plain side is order: else all that follows an ordinary race would be
- * races too. */
+/* An observation with a plain side orders: otherwise everything after an ordinary race would
+ * race. */
 static void after_observed(const struct checker *c, struct after *a, const struct event *x)
 {
 	struct wide run = event_variables(c->t, x);
@@ -85,12 +85,13 @@ static void after_needs(const struct checker *c, struct after *a, uint32_t e)
 	const GArray *needs = c->f.needs;
 
 	for (guint i = facts_first(needs, e);
-	     i < needs->len && g_array_index(needs, struct need, i).after == e; i++)
+	     i < needs->len && g_array_index(needs, struct must_need, i).after == e; i++)
 		a->thread[at(c, e)->thread] |=
-		        a->event[g_array_index(needs, struct need, i).before];
+		        a->event[g_array_index(needs, struct must_need, i).before];
 }
 
-/* What makes a block comes before all that uses it: its alloc, of a stack the thread's start. */
+/* The begin of a block's life precedes its uses: its alloc; for a stack, the thread's first
+ * event. */
 static void after_made(const struct checker *c, struct after *a, uint32_t block, uint32_t e)
 {
 	uint32_t made;
@@ -138,7 +139,7 @@ static void after_plain_write(const struct checker *c, struct after *a, const st
 	}
 }
 
-/* `second`: of the pair; what it observes itself, plainly, is the race. */
+/* `second`: the second of the pair, whose own plain observation is the race. */
 static void after_event(const struct checker *c, struct after *a, uint32_t e, bool second)
 {
 	const struct event *x = at(c, e);

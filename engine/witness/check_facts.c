@@ -1,10 +1,9 @@
 /*
- * check_facts.c - the checker's facts of a trace, from the events alone: the threads' own
- * orders, the must-orders (rule 4), who reads from whom (rule 2), which sections held a lock
- * that was tried, which blocks and objects end.  Linear passes, made once.
+ * check_facts.c - facts about the trace, computed once in linear passes from the events alone:
+ * program order, must-order (rule 4), reads-from (rule 2), holders at failed tries, ends of
+ * blocks and objects.
  *
- * What engine/trace/must.c and index.h know of the same things is not used here: a mistake
- * there must not hide here.
+ * Does not use engine/trace/must.c or index.h, so that a mistake there is not repeated here.
  */
 #include "engine/witness/check_private.h"
 
@@ -12,7 +11,7 @@
 
 void facts_need(struct facts *f, uint32_t after, uint32_t before)
 {
-	struct need n = { after, before };
+	struct must_need n = { after, before };
 
 	g_array_append_val(f->needs, n);
 	f->blocked[after / 64] |= (uint64_t)1 << (after % 64);
@@ -51,7 +50,7 @@ guint facts_first(const GArray *table, uint32_t key)
 
 static int need_compare(gconstpointer a, gconstpointer b)
 {
-	const struct need *x = a, *y = b;
+	const struct must_need *x = a, *y = b;
 
 	if (x->after != y->after)
 		return x->after < y->after ? -1 : 1;
@@ -60,23 +59,20 @@ static int need_compare(gconstpointer a, gconstpointer b)
 
 static int wake_compare(gconstpointer a, gconstpointer b)
 {
-	const struct wake *x = a, *y = b;
+	const struct condition_wake *x = a, *y = b;
 
 	return x->waker < y->waker ? -1 : x->waker > y->waker;
 }
 
-/*
- * Events that are not accesses and not inert: most facts are about them.  Of these most are
- * acquires and releases, about which there is something to know only where a lock is tried, or
- * an object destroyed.
- */
-struct others {
+/* Events that are neither accesses nor inert. Acquires and releases are included only when the
+ * trace has a failed try or a destruction, since other facts do not need them. */
+struct other_events {
 	GArray *events; /* uint32_t */
-	uint64_t seen;  /* a bit for each operation */
+	uint64_t seen;  /* bit set of operations */
 };
 _Static_assert(OP_COUNT <= 64, "a bit for each");
 
-static bool seen(const struct others *others, enum op op)
+static bool others_have(const struct other_events *others, enum op op)
 {
 	return others->seen >> op & 1;
 }
@@ -86,10 +82,10 @@ static inline bool is_lock(enum op op)
 	return op_acquires(op) || op_releases(op);
 }
 
-/* Once more, with the acquires and releases. */
-static void facts_locks(const struct trace *t, struct others *others)
+/* Collect again, with acquires and releases. */
+static void facts_locks(const struct trace *t, struct other_events *others)
 {
-	if (!seen(others, OP_TRYFAIL) && !seen(others, OP_DESTROY))
+	if (!others_have(others, OP_TRYFAIL) && !others_have(others, OP_DESTROY))
 		return;
 	g_array_set_size(others->events, 0);
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -98,7 +94,7 @@ static void facts_locks(const struct trace *t, struct others *others)
 	}
 }
 
-static void facts_threads(struct checker *c, struct others *others)
+static void facts_threads(struct checker *c, struct other_events *others)
 {
 	const struct trace *t = c->t;
 	struct facts *f = &c->f;
@@ -107,7 +103,7 @@ static void facts_threads(struct checker *c, struct others *others)
 	f->place = g_new(uint32_t, t->events_count + 1);
 	f->own = g_new(uint32_t, t->events_count + 1);
 	f->start = g_new0(uint32_t, t->threads_count + 2);
-	*others = (struct others){ g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+	*others = (struct other_events){ g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
@@ -127,22 +123,22 @@ static void facts_threads(struct checker *c, struct others *others)
 	g_free(fill);
 }
 
-/* What the single pass over the synchronisation events carries along. */
-struct pass {
-	GHashTable *posts;     /* by object: post events so far */
+/* State of the single pass over synchronisation events. */
+struct facts_pass {
+	GHashTable *posts;     /* by object: number of takes so far */
 	uint32_t *takes;       /* by object: number of takes so far */
 	GHashTable *all_takes; /* by object */
-	GHashTable *arrived;   /* by object: arrives of the open round and of the one before */
+	GHashTable *arrived;   /* (object, round + 1) -> arrives */
 	uint32_t *round;       /* by object: number of the open round */
-	bool *departed;        /* by object: the open round has had a depart */
+	bool *departed;        /* by object: the open round has a depart */
 	GHashTable *arrival;   /* (object, thread) -> round + 1 of the thread's last arrive */
 	GHashTable *waiting;   /* (object, thread) -> wait event + 1 */
 	GHashTable *wakers;    /* by object: signals and broadcasts so far */
-	GHashTable *used;      /* set of signals that woke somebody */
-	GHashTable *sent;      /* by message: each thread's last send */
-	GHashTable *held;      /* by object: open acquires, where a lock is tried */
-	uint32_t *destroyed;   /* by object: its last destruction, if it was not taken since */
-	uint32_t *effect;      /* by instance: the last invocation that took effect */
+	GHashTable *used;      /* set of signals that woke a thread */
+	GHashTable *sent;      /* by message: last send of each thread */
+	GHashTable *held;      /* by object that is tried: open acquires */
+	uint32_t *destroyed;   /* by object: last destruction, unless acquired since */
+	uint32_t *effect;      /* by instance: last invocation that took effect */
 };
 
 static gpointer pair_key(uint32_t a, uint32_t b)
@@ -150,16 +146,16 @@ static gpointer pair_key(uint32_t a, uint32_t b)
 	return (gpointer)(((uintptr_t)a << 32) | b);
 }
 
-static void semaphore_take(struct checker *c, struct pass *p, uint32_t e, uint32_t o)
+static void semaphore_take(struct checker *c, struct facts_pass *p, uint32_t e, uint32_t o)
 {
 	GArray *posts = facts_list(p->posts, o);
-	int64_t wanted = (int64_t)++p->takes[o] - c->t->objects[o].count; /* one-based */
+	int64_t wanted = (int64_t)++p->takes[o] - c->t->objects[o].count; /* counted from 1 */
 
 	if (wanted >= 1 && wanted <= posts->len)
 		facts_need(&c->f, e, g_array_index(posts, uint32_t, wanted - 1));
 }
 
-/* A message may be sent more than once (annotations); program order orders a thread's sends. */
+/* A message may be sent more than once (annotations): keep each thread's last send. */
 static void send_message(struct checker *c, GArray *sent, uint32_t e)
 {
 	for (guint i = 0; i < sent->len; i++) {
@@ -173,7 +169,7 @@ static void send_message(struct checker *c, GArray *sent, uint32_t e)
 	g_array_append_val(sent, e);
 }
 
-static void barrier_event(struct checker *c, struct pass *p, uint32_t e, uint32_t o)
+static void barrier_event(struct checker *c, struct facts_pass *p, uint32_t e, uint32_t o)
 {
 	gpointer own = pair_key(o, at(c, e)->thread);
 	uint32_t round;
@@ -202,7 +198,7 @@ static void barrier_event(struct checker *c, struct pass *p, uint32_t e, uint32_
 		facts_need(&c->f, e, g_array_index(arrived, uint32_t, i));
 }
 
-static void condition_wake(struct checker *c, struct pass *p, uint32_t e, uint32_t o)
+static void condition_wake(struct checker *c, struct facts_pass *p, uint32_t e, uint32_t o)
 {
 	gpointer own = pair_key(o, at(c, e)->thread);
 	uintptr_t wait = (uintptr_t)g_hash_table_lookup(p->waiting, own);
@@ -221,7 +217,7 @@ static void condition_wake(struct checker *c, struct pass *p, uint32_t e, uint32
 	}
 	for (; low < wakers->len; low++) {
 		uint32_t s = g_array_index(wakers, uint32_t, low);
-		struct wake w = { s, (uint32_t)(wait - 1), e };
+		struct condition_wake w = { s, (uint32_t)(wait - 1), e };
 
 		if (at(c, s)->op == OP_SIGNAL &&
 		    !g_hash_table_add(p->used, GUINT_TO_POINTER(s + 1)))
@@ -245,8 +241,10 @@ static void held_remove(const struct checker *c, GArray *held, uint32_t e)
 	}
 }
 
-/* A failed try: who held the lock then?  Its own thread: then it fails wherever it comes. */
-static void failed_try(struct checker *c, const struct pass *p, const GArray *held, uint32_t e)
+/* A failed try: record its holders' mode. When its own thread held the lock, it fails
+ * anywhere. */
+static void failed_try(struct checker *c, const struct facts_pass *p, const GArray *held,
+                       uint32_t e)
 {
 	uint32_t destroyed = p->destroyed[at(c, e)->target];
 	enum tried need = TRIED_ANY;
@@ -267,8 +265,8 @@ static void failed_try(struct checker *c, const struct pass *p, const GArray *he
 		                    GUINT_TO_POINTER(need));
 }
 
-/* Locks that are tried: who holds them, and are they destroyed? */
-static void tried_lock(struct checker *c, struct pass *p, uint32_t e, uint32_t o)
+/* Track holders and destruction of locks that are tried. */
+static void tried_lock(struct checker *c, struct facts_pass *p, uint32_t e, uint32_t o)
 {
 	GArray *held = g_hash_table_lookup(p->held, GUINT_TO_POINTER(o + 1));
 
@@ -286,7 +284,7 @@ static void tried_lock(struct checker *c, struct pass *p, uint32_t e, uint32_t o
 	}
 }
 
-static void sync_event(struct checker *c, struct pass *p, uint32_t e)
+static void sync_event(struct checker *c, struct facts_pass *p, uint32_t e)
 {
 	const struct event *x = at(c, e);
 	uint32_t o = x->target;
@@ -349,10 +347,10 @@ static void sync_event(struct checker *c, struct pass *p, uint32_t e)
 	}
 }
 
-static void facts_must(struct checker *c, const struct others *others)
+static void facts_must(struct checker *c, const struct other_events *others)
 {
 	const struct trace *t = c->t;
-	struct pass p = {
+	struct facts_pass p = {
 		.posts = facts_lists(),
 		.takes = g_new0(uint32_t, t->objects_count + 1),
 		.arrived =
@@ -371,7 +369,7 @@ static void facts_must(struct checker *c, const struct others *others)
 
 	memset(p.effect, 0xff, sizeof(uint32_t) * (t->instances_count + 1));
 	memset(p.destroyed, 0xff, sizeof(uint32_t) * (t->objects_count + 1));
-	for (guint i = 0; seen(others, OP_TRYFAIL) && i < others->events->len; i++) {
+	for (guint i = 0; others_have(others, OP_TRYFAIL) && i < others->events->len; i++) {
 		const struct event *x = at(c, g_array_index(others->events, uint32_t, i));
 
 		if (x->op == OP_TRYFAIL)
@@ -394,11 +392,10 @@ static void facts_must(struct checker *c, const struct others *others)
 	g_free(p.effect);
 }
 
-/* Blocks: a stack lives from its thread's first event to its last, the others from their
- * alloc to their free; one life of a name ends before the next begins.  (Blocks of two names
- * may be alive at once though the recording has them at one address: in another order the
- * allocator gives other addresses, and it is no part of the trace.) */
-static void facts_blocks(struct checker *c, const struct others *others)
+/* Blocks: must-orders between alloc and free, and from the free to the next alloc of the same
+ * name. Blocks with different names at one address may be alive together, since another order
+ * may get other addresses from the allocator. */
+static void facts_blocks(struct checker *c, const struct other_events *others)
 {
 	const struct trace *t = c->t;
 	GHashTable *ended = g_hash_table_new(NULL, NULL); /* name -> free + 1 */
@@ -438,13 +435,13 @@ static void facts_stacks(struct checker *c)
 	}
 }
 
-/* A destroyed object: what used it before may not use it after. */
-static void facts_destroyed(struct checker *c, const struct others *others)
+/* By event: the next destruction of its object. */
+static void facts_destroyed(struct checker *c, const struct other_events *others)
 {
 	const struct trace *t = c->t;
 	uint32_t *next = NULL;
 
-	for (guint i = others->events->len; seen(others, OP_DESTROY) && i-- > 0;) {
+	for (guint i = others->events->len; others_have(others, OP_DESTROY) && i-- > 0;) {
 		uint32_t e = g_array_index(others->events, uint32_t, i);
 		const struct event *x = &t->events[e];
 
@@ -480,7 +477,7 @@ static void facts_observation(struct checker *c)
 		const struct event *x = &t->events[e];
 		struct wide run;
 
-		/* (Which of the two it is nobody can foresee.) */
+		/* unpredictable, hence written without a branch */
 		if (G_LIKELY(event_simple(x) && f->initial == NULL)) {
 			uint32_t *place = &last[x->target];
 
@@ -511,10 +508,10 @@ static void facts_observation(struct checker *c)
 void facts_make(struct checker *c)
 {
 	const struct trace *t = c->t;
-	struct others others;
+	struct other_events others;
 
-	c->f.needs = g_array_new(FALSE, FALSE, sizeof(struct need));
-	c->f.wakes = g_array_new(FALSE, FALSE, sizeof(struct wake));
+	c->f.needs = g_array_new(FALSE, FALSE, sizeof(struct must_need));
+	c->f.wakes = g_array_new(FALSE, FALSE, sizeof(struct condition_wake));
 	c->f.blocked = g_new0(uint64_t, t->events_count / 64 + 1);
 	c->f.tried = g_hash_table_new(NULL, NULL);
 	c->f.empty = g_hash_table_new(NULL, NULL);
@@ -535,7 +532,8 @@ void facts_make(struct checker *c)
 	for (guint i = 0; i < c->f.wakes->len; i++)
 		g_hash_table_insert(
 		        c->f.woken,
-		        GUINT_TO_POINTER(g_array_index(c->f.wakes, struct wake, i).wake + 1),
+		        GUINT_TO_POINTER(
+		                g_array_index(c->f.wakes, struct condition_wake, i).wake + 1),
 		        GUINT_TO_POINTER(i + 1));
 }
 

@@ -1,13 +1,13 @@
 /*
- * check_invocations.c - rule 5 in the checker: invocations on specified objects return what
- * they returned, by the specification's effects or by what they depend on; their scopes are
- * not interrupted by the object.  Without specifications there is nothing here to do.
+ * check_invocations.c - rule 5 in the checker: invocations of specified objects return what
+ * they returned, by the effects or by their dependences, and their scopes are not interrupted
+ * by the object.
  */
 #include "engine/witness/check_private.h"
 
 #include <string.h>
 
-/* Which events lie inside of a specified object's scope, and which locks in no other. */
+/* By event: its specified scope; by lock: the only object in whose scopes it is used. */
 static void facts_scopes(struct checker *c)
 {
 	const struct trace *t = c->t;
@@ -50,7 +50,7 @@ static void facts_scopes(struct checker *c)
 	g_free(open);
 }
 
-/* Objects whose effects contradict the recording itself fall back to the order. */
+/* Objects whose effects contradict the recording use the fallback. */
 static void facts_contradictions(struct checker *c)
 {
 	const struct trace *t = c->t;
@@ -72,7 +72,7 @@ static void facts_contradictions(struct checker *c)
 	g_free(state);
 }
 
-static bool commute(const struct checker *c, uint32_t a, uint32_t b)
+static bool invocations_commute(const struct checker *c, uint32_t a, uint32_t b)
 {
 	return c->options.semantics->commutes(c->options.semantics->context, a, b);
 }
@@ -96,12 +96,13 @@ uint32_t invocation_of(const struct checker *c, uint32_t e)
 	return e;
 }
 
-/* The earlier invocations of the trace that `e` depends on, recursively, and whether they
- * come before it here in an order that turns no two of them round. */
+/* Fallback without effects: the earlier invocations that `e` depends on, recursively, are
+ * before it here, in their order. */
 static bool rule_dependence(struct checker *c, uint32_t e, GString *reason)
 {
 	const struct trace *t = c->t;
-	GArray *chain = g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* e, then what it needs */
+	GArray *chain =
+	        g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* e, then its dependences */
 	const GArray *before = c->invoked[at(c, e)->target];
 	bool good = true;
 
@@ -115,7 +116,8 @@ static bool rule_dependence(struct checker *c, uint32_t e, GString *reason)
 		for (guint i = 0; i < chain->len; i++) {
 			uint32_t later = g_array_index(chain, uint32_t, i);
 
-			if (commute(c, invocation_of(c, f), invocation_of(c, later)))
+			if (invocations_commute(c, invocation_of(c, f),
+			                        invocation_of(c, later)))
 				continue;
 			g_array_append_val(chain, f);
 			break;
@@ -136,13 +138,13 @@ static bool rule_dependence(struct checker *c, uint32_t e, GString *reason)
 			in_chain |= g_array_index(chain, uint32_t, k) == b;
 		for (guint k = 0; k < chain->len && good; k++) {
 			uint32_t f = g_array_index(chain, uint32_t, k);
-			bool earlier = f == e; /* does b come before f here? */
+			bool earlier = f == e; /* is b before f here? */
 
 			for (guint j = i + 1; j < before->len && !earlier; j++)
 				earlier = g_array_index(before, uint32_t, j) == f;
 			bool turned = in_chain && f < b && f != e && earlier;
 			if ((turned || (!in_chain && f != b && earlier)) &&
-			    !commute(c, invocation_of(c, b), invocation_of(c, f)))
+			    !invocations_commute(c, invocation_of(c, b), invocation_of(c, f)))
 				good = check_refuse(
 				        c, reason, "rule 5 (invocations)", e,
 				        "comes after event %u, which does not commute with "

@@ -1,24 +1,25 @@
 /*
- * check_missing.c - the checker's must-orders for code that was not recorded (barrier pairs,
- * RDIT; semantics.md, "Barrier pairs"), worked out anew from the events.
+ * check_missing.c - must-orders of barrier pairs (RDIT; semantics.md, "Barrier pairs"),
+ * computed again from the events.
  */
 #include "engine/witness/check_private.h"
 
 #include <string.h>
 
-struct missing_place { /* an address that some missing call may reach */
+/* An address that some uninstrumented call may reach. */
+struct missing_place {
 	const char *name;
-	uint32_t last; /* the last event of a barrier pair that reaches it, or NONE */
-	GArray *since; /* uint32_t: accesses to it since then, the last of each thread */
+	uint32_t last; /* last event of a barrier pair that reaches it, or NONE */
+	GArray *since; /* uint32_t: accesses since, the last of each thread */
 };
 
 struct missing {
 	GArray *places;      /* struct missing_place */
-	GHashTable *of_name; /* string of the trace + 1 -> GArray of indexes of places */
-	GArray **open;       /* by thread: uint32_t, its missing calls that are under way */
+	GHashTable *of_name; /* string + 1 -> GArray of indices of places */
+	GArray **open;       /* by thread: uint32_t, open calls */
 };
 
-/* `p` reaches p itself, p.f, p[i] and p+N; `*p` also p->f and p[i]. */
+/* `p` covers p itself, p.f, p[i] and p+N; `*p` also p->f and p[i]. */
 static bool reaches(const char *address, const char *name)
 {
 	size_t length = strlen(address);
@@ -55,8 +56,7 @@ static void missing_member(struct checker *c, struct missing_place *p, uint32_t 
 	p->last = e;
 }
 
-/* After the last event of a barrier pair; program order makes it stand for those before it of
- * its thread. */
+/* After the chain's last event; a thread's later access covers its earlier ones. */
 static void missing_access(struct checker *c, struct missing_place *p, uint32_t e)
 {
 	for (guint i = 0; i < p->since->len; i++) {
@@ -72,8 +72,8 @@ static void missing_access(struct checker *c, struct missing_place *p, uint32_t 
 	g_array_append_val(p->since, e);
 }
 
-/* An access to `string`, or an event of a barrier pair that reaches it: also where it is a
- * part of what others reach.  Members of the address itself (`members`) or the rest. */
+/* An access to `string`, or an event of a barrier pair that reaches it. `members`: only
+ * addresses equal to it; otherwise those that contain it. */
 static void missing_touch(struct checker *c, struct missing *m, uint32_t string, uint32_t e,
                           bool inside, bool members)
 {
@@ -91,12 +91,12 @@ static void missing_touch(struct checker *c, struct missing *m, uint32_t string,
 		if (members || p->last == e ||
 		    (p->since->len > 0 &&
 		     g_array_index(p->since, uint32_t, p->since->len - 1) == e))
-			continue; /* it is in a barrier pair of this address, or noted */
+			continue; /* in a barrier pair of this address, or recorded */
 		missing_access(c, p, e);
 	}
 }
 
-/* The tokens of the address set D of a missing call: a run of indexes of trace.values. */
+/* Tokens of a call's addresses: a range of indices of trace.values. */
 static struct wide missing_reach(const struct trace *t, uint32_t miss)
 {
 	const struct value *v = &t->values[t->events[miss].aux];
@@ -113,7 +113,7 @@ static uint32_t missing_token(const struct trace *t, uint32_t value)
 	return v->kind == V_TOKEN || v->kind == V_STRING ? v->string : NONE;
 }
 
-/* An event inside of missing calls touches all that these may reach. */
+/* An event inside a call touches everything that the call may reach. */
 static void missing_inside(struct checker *c, struct missing *m, uint32_t e, bool members)
 {
 	const struct trace *t = c->t;
@@ -181,11 +181,9 @@ static void missing_places(const struct checker *c, struct missing *m)
 	g_hash_table_destroy(known);
 }
 
-/*
- * Two barrier pairs that may reach a common address, and a barrier pair and an access to an
- * address that it may reach, keep all their events in their order: for each address the
- * events of barrier pairs are a chain, and accesses lie between their neighbours on it.
- */
+/* Barrier pairs with a common address keep the order of their events, as do a barrier pair and
+ * an access to one of its addresses: for each address, events of barrier pairs are a chain, and
+ * an access is ordered between its neighbours. */
 void facts_missing(struct checker *c)
 {
 	struct missing m = {

@@ -1,20 +1,19 @@
 /*
- * check_order.c - the claim of an order violation: that the pair is one (two events of one
- * object that do not commute, in an order that is not theirs in the trace), and that the
- * sequence shows it.
+ * check_order.c - the claim of an order violation: the pair does not commute and may come in
+ * the other order, and the sequence has it in the other order.
  *
- * Whether two accesses, frees, uses and destructions commute is decided here; of all other
- * objects the table of the specifications tells (struct semantics).
+ * Accesses, frees, uses and destructions are decided here; for other objects, struct semantics
+ * decides.
  */
 #include "engine/witness/check_private.h"
 
-/* How two events of one object stand to each other, the first before the second. */
+/* Relation of two events, the first before the second. */
 enum relation {
-	RELATION_NONE,    /* of no common object */
-	RELATION_COMMUTE, /* the order makes no difference */
-	RELATION_OPEN,    /* they do not commute, and no order of them is the good one */
-	RELATION_GOOD,    /* they do not commute, and this order is the good one */
-	RELATION_WRONG,   /* ... and this one is not */
+	RELATION_NONE,    /* no common object */
+	RELATION_COMMUTE, /* they commute */
+	RELATION_OPEN,    /* they do not commute; no good order is declared */
+	RELATION_GOOD,    /* they do not commute; this is the good order */
+	RELATION_WRONG,   /* they do not commute; the other order is the good one */
 };
 
 static bool refuse_pair(GString *reason, uint32_t a, uint32_t b, const char *why)
@@ -23,8 +22,8 @@ static bool refuse_pair(GString *reason, uint32_t a, uint32_t b, const char *why
 	return false;
 }
 
-/* Does the event touch the block: an access, or an operation on a lock, ... that lies in it? */
-static bool touches(const struct checker *c, uint32_t e, uint32_t block)
+/* Does the event access the block, or a synchronisation object in it? */
+static bool event_touches(const struct checker *c, uint32_t e, uint32_t block)
 {
 	const struct event *x = at(c, e);
 	struct wide run;
@@ -39,13 +38,13 @@ static bool touches(const struct checker *c, uint32_t e, uint32_t block)
 	return false;
 }
 
-static bool frees(const struct checker *c, uint32_t e)
+static bool is_free(const struct checker *c, uint32_t e)
 {
 	return at(c, e)->op == OP_FREE && at(c, e)->target != NONE;
 }
 
-/* A use of a synchronisation object that its destruction may not come before.  Who was woken, or
- * released by a barrier, may come out of it when it is destroyed already. */
+/* Is it a use that the object's destruction must not precede? Not the return of a woken waiter
+ * or from a barrier, which POSIX allows after the destruction. */
 static bool uses_object(const struct checker *c, uint32_t e)
 {
 	enum op op = at(c, e)->op;
@@ -54,17 +53,17 @@ static bool uses_object(const struct checker *c, uint32_t e)
 	       op != OP_DEPART;
 }
 
-/* Of an access and a free, a use and a destruction, two frees, two destructions. */
+/* For access and free, use and destruction, two frees, two destructions. */
 static enum relation relation_of_ends(const struct checker *c, uint32_t a, uint32_t b)
 {
 	bool same_object = at(c, a)->target == at(c, b)->target;
 
-	if (frees(c, a) && frees(c, b))
+	if (is_free(c, a) && is_free(c, b))
 		return same_object ? RELATION_WRONG : RELATION_NONE;
-	if (frees(c, a))
-		return touches(c, b, at(c, a)->target) ? RELATION_WRONG : RELATION_NONE;
-	if (frees(c, b))
-		return touches(c, a, at(c, b)->target) ? RELATION_GOOD : RELATION_NONE;
+	if (is_free(c, a))
+		return event_touches(c, b, at(c, a)->target) ? RELATION_WRONG : RELATION_NONE;
+	if (is_free(c, b))
+		return event_touches(c, a, at(c, b)->target) ? RELATION_GOOD : RELATION_NONE;
 	if (at(c, a)->op == OP_DESTROY && same_object &&
 	    (at(c, b)->op == OP_DESTROY || uses_object(c, b)))
 		return RELATION_WRONG;
@@ -85,13 +84,13 @@ static bool common_block(const struct checker *c, uint32_t a, uint32_t b)
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		uint32_t block = c->t->variables[v].block;
 
-		if (block != NONE && touches(c, b, block))
+		if (block != NONE && event_touches(c, b, block))
 			return true;
 	}
 	return false;
 }
 
-/* Events of one object whose specification tells whether they commute? */
+/* Are they events of one object whose specification decides? */
 static bool of_one_object(const struct checker *c, uint32_t a, uint32_t b)
 {
 	const struct event *x = at(c, a), *y = at(c, b);
@@ -126,7 +125,7 @@ static enum relation relation_of(const struct checker *c, uint32_t a, uint32_t b
 	return order > 0 ? RELATION_GOOD : order < 0 ? RELATION_WRONG : RELATION_OPEN;
 }
 
-/* Has the invocation that this CALL begins come back? */
+/* Does the invocation of this CALL return? */
 static bool comes_back(const struct checker *c, uint32_t call)
 {
 	uint32_t u = at(c, call)->thread, depth = 0, end = c->f.start[u + 1];
@@ -144,7 +143,7 @@ static bool comes_back(const struct checker *c, uint32_t call)
 	return false;
 }
 
-/* The open invocations on specified objects around an event, instances, innermost first. */
+/* Instances of the specified invocations around an event, innermost first. */
 static GArray *scopes_around(const struct checker *c, uint32_t e)
 {
 	GArray *around = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -165,8 +164,7 @@ static GArray *scopes_around(const struct checker *c, uint32_t e)
 	return around;
 }
 
-/* Rule 5: memory and locks inside of the invocations of one object conflict with nothing else
- * inside of them. */
+/* Rule 5: memory and locks in scopes of one object do not conflict. */
 static bool spoken_for(const struct checker *c, uint32_t a, uint32_t b)
 {
 	bool common = false;
@@ -186,7 +184,7 @@ static bool spoken_for(const struct checker *c, uint32_t a, uint32_t b)
 	return common;
 }
 
-/* Is the pair, e1 before e2 in the trace, one whose other order is a violation? */
+/* Is the other order of the pair (e1 before e2 in the trace) a violation? */
 static bool is_violation(const struct checker *c, uint32_t e1, uint32_t e2, GString *reason)
 {
 	const uint32_t pair[2] = { e1, e2 };
@@ -219,8 +217,7 @@ static bool is_violation(const struct checker *c, uint32_t e1, uint32_t e2, GStr
 	return true;
 }
 
-/* Where e2 (its RET, for a scope) is in the sequence, or `length`; and whether nothing of its
- * thread follows it. */
+/* Index of e2 (of its RET, for a scope), or `length`; `last`: nothing of its thread follows. */
 static size_t end_of(const struct checker *c, const uint32_t *sequence, size_t length,
                      uint32_t e2, bool *last)
 {
@@ -243,14 +240,14 @@ static size_t end_of(const struct checker *c, const uint32_t *sequence, size_t l
 	return end;
 }
 
-/*
- * The sequence ends with e1, the earlier of the pair in the trace, and holds e2; of e1, and of
- * e2 when nothing of its thread follows it, rules 2 and 5 ask nothing.
- */
+/* The sequence contains e2 and ends with e1, the earlier one in the trace. Rules 2 and 5 do not
+ * apply to e1, nor to e2 when nothing of its thread follows. */
 bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length, const uint32_t *pair,
                GString *reason)
 {
-	const struct asked nothing = { .observation = false, .freed = false, .result = false };
+	const struct requirements nothing = { .observation = false,
+		                              .freed = false,
+		                              .result = false };
 	uint32_t e1 = MIN(pair[0], pair[1]), e2 = MAX(pair[0], pair[1]);
 	size_t end;
 	bool last;
@@ -279,7 +276,8 @@ bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length, const
 	for (size_t i = 0; i < length; i++) {
 		bool free_of = i == length - 1 || (i == end && last);
 
-		if (!checker_step_asked(c, sequence[i], free_of ? nothing : EVERYTHING, reason))
+		if (!checker_step_asked(c, sequence[i], free_of ? nothing : ALL_REQUIREMENTS,
+		                        reason))
 			return false;
 	}
 	return invocations_closed(c, at(c, e1)->thread, reason);

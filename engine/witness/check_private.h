@@ -1,59 +1,61 @@
 /*
- * check_private.h - the parts of the checker among themselves: the facts of the trace
- * (check_facts.c, and check_missing.c for code that was not recorded), what an event asks
- * (check_rules.c: rules 1 to 4 and 6; check_invocations.c: rule 5), and what a sequence
- * claims (check.c; check_c11.c for races that only C11 shows).
+ * check_private.h - internals of the checker: facts of the trace (check_facts.c;
+ * check_missing.c for barrier pairs), the rules (check_rules.c: 1 to 4 and 6;
+ * check_invocations.c: 5), the claims (check.c, check_order.c, check_c11.c).
  *
- * The facts are made once, in linear passes; the rest of struct checker is the state that the
- * events taken so far have led to.  Every change of it goes through cell_set, so that a tail
- * can be tried and taken back.  Includes the event model and nothing else of the engine.
+ * Facts are computed once. The rest of struct checker is the state after the events applied so
+ * far; every change goes through cell_set, so that a tail can be undone. Includes only the
+ * event model of the engine.
  */
 #ifndef HEDDLE_CHECK_PRIVATE_H
 #define HEDDLE_CHECK_PRIVATE_H
 
 #include "engine/witness/check.h"
 
-/* A must-order: `before` has to be taken before `after`. */
-struct need {
+/* A must-order: `before` precedes `after`. */
+struct must_need {
 	uint32_t after, before;
 };
 
-/* "wait before its waker", which holds only where the wake is in. */
-struct wake {
+/* "wait before its waker", which holds only if the wake is in the reordering. */
+struct condition_wake {
 	uint32_t waker, wait, wake;
 };
 
-/* A failed try needs some other thread to hold the lock: where it was held exclusively in the
- * trace, so again (it may have been a try to share it), beside readers anyhow. */
+/* The condition for a failed try: another thread holds the lock, exclusively if it did so in
+ * the trace (the try may have been for shared mode), in any mode otherwise; or the lock was
+ * destroyed. */
 enum tried { TRIED_EXCLUSIVE = 1, TRIED_ANY, TRIED_DESTROYED };
 
 struct facts {
-	uint32_t *place;   /* by event: its index in its thread */
-	uint32_t *start;   /* by thread: where its events begin in `own`; one more at the end */
+	uint32_t *place;   /* by event: index in its thread */
+	uint32_t *start;   /* by thread: begin of its events in `own`, and one more */
 	uint32_t *own;     /* events, thread by thread */
-	GArray *needs;     /* struct need, by `after` */
-	GArray *wakes;     /* struct wake, by `waker` */
-	GHashTable *woken; /* wake -> 1 + its index in wakes */
-	uint64_t *blocked; /* a bit for each event that has something to look up in needs */
-	uint32_t *writer;  /* by event: what a read of one variable read; by wide read: index */
+	GArray *needs;     /* struct must_need, by `after` */
+	GArray *wakes;     /* struct condition_wake, by `waker` */
+	GHashTable *woken; /* wake -> index in wakes + 1 */
+	uint64_t *blocked; /* bit set of the events with an entry in needs */
+	uint32_t *
+	        writer; /* by read of one variable: its writer; by wide read: index of `wide` */
 	GArray *wide;      /* uint32_t: writers of the variables of wide reads */
-	uint32_t *initial; /* by variable: value of its initial content where a read tells it */
-	GHashTable *tried; /* tryfail -> enum tried: what has to hold the lock; or, where it had
-	                    * been destroyed and not taken again, TRIED_DESTROYED + that event */
-	GHashTable *empty;   /* set of taketryfail that saw no count in the trace */
-	uint32_t *destroy;   /* by event: the destroy that ends its object's life; or NULL */
-	uint32_t *stack_of;  /* by block: the thread whose stack it is, or NONE */
-	/* specified objects (rule 5) */
-	uint32_t *scope;      /* by event: the call of the outermost specified scope it is in */
-	uint32_t *lock_owner; /* by object: instance in whose scopes alone it is used */
-	uint64_t *unreliable; /* a bit for each instance whose effects contradict the trace */
+	uint32_t *initial; /* by variable: initial value, where a read tells it */
+	GHashTable *tried; /* tryfail -> enum tried; for a destroyed lock TRIED_DESTROYED + the
+	                      destroy */
+	GHashTable *empty; /* taketryfails that found no count in the trace */
+	uint32_t *destroy; /* by event: the next destroy of its object; or NULL */
+	uint32_t *stack_of; /* by block: thread whose stack it is, or NONE */
+	/* -- specified objects (rule 5) */
+	uint32_t *scope;      /* by event: CALL of its outermost specified scope */
+	uint32_t *lock_owner; /* by object: the only instance in whose scopes it is used */
+	uint64_t *unreliable; /* bit set of instances whose effects contradict the trace */
 };
 
-struct change { /* for taking back */
+/* An undo record. */
+struct undo_change {
 	uint32_t *cell, old;
 };
 struct change_log {
-	struct change *of;
+	struct undo_change *of;
 	uint32_t count, room;
 };
 
@@ -61,27 +63,28 @@ struct checker {
 	const struct trace *t;
 	struct check_options options;
 	struct facts f;
-	/* the state */
-	uint32_t *taken;   /* by thread: how many of its events */
+	/* -- the state */
+	uint32_t *taken;   /* by thread: number of its events applied */
 	uint32_t *last;    /* by variable: last writer, or NONE */
-	uint32_t *owner;   /* by object: the thread that holds it exclusively, or NONE */
-	uint32_t *readers; /* by object: how many hold it shared */
-	uint32_t *count;   /* by object: of a semaphore */
-	uint32_t *spoiled; /* by wake (index of f.wakes): its waker came before its wait */
-	uint32_t *busy;    /* by instance: thread inside of a scope on it, or NONE */
+	uint32_t *owner;   /* by object: exclusive holder, or NONE */
+	uint32_t *readers; /* by object: number of shared holders */
+	uint32_t *count;   /* by object: count of a semaphore */
+	uint32_t *waker_too_early; /* by wake (index of f.wakes): its waker came before its wait
+	                            */
+	uint32_t *busy;            /* by instance: thread in a scope on it, or NONE */
 	void **abstract;   /* by instance: the specification's state */
-	GArray **invoked;  /* by instance: invocations taken, in order */
-	uint32_t prefix;   /* the recorded events 0 .. prefix-1 are taken in their order */
+	GArray **invoked;  /* by instance: invocations applied, in order */
+	uint32_t prefix;   /* recorded events 0 .. prefix-1 are applied, in order */
 	bool undoing;      /* changes are logged */
-	bool rewinds; /* the prefix has been asked to become shorter: its changes are logged */
+	bool rewinds;      /* a shorter prefix was requested, so its changes are logged */
 	struct change_log changes;
 };
 
-/* Of what an event asks, the claims leave some out for their pair. */
-struct asked {
+/* Requirements on an event; claims drop some for their pair. */
+struct requirements {
 	bool observation, freed, result;
 };
-#define EVERYTHING ((struct asked){ true, true, true })
+#define ALL_REQUIREMENTS ((struct requirements){ true, true, true })
 
 static inline const struct event *at(const struct checker *c, uint32_t e)
 {
@@ -94,7 +97,7 @@ static inline void cell_set(struct checker *c, uint32_t *cell, uint32_t value)
 	if (c->undoing) {
 		if (G_UNLIKELY(c->changes.count == c->changes.room))
 			change_log_grow(&c->changes);
-		c->changes.of[c->changes.count++] = (struct change){ cell, *cell };
+		c->changes.of[c->changes.count++] = (struct undo_change){ cell, *cell };
 	}
 	*cell = value;
 }
@@ -122,8 +125,7 @@ static inline bool specified(const struct checker *c, uint32_t instance)
 	       s->specified(s->context, instance);
 }
 
-/* Append why an event is refused, "RULE: event E OPERATION ...", and return false.  `reason`
- * may be NULL. */
+/* Append "RULE: event E OPERATION ..." to `reason` (may be NULL); returns false. */
 bool check_refuse(const struct checker *c, GString *reason, const char *rule, uint32_t e,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 
@@ -131,40 +133,41 @@ bool check_refuse(const struct checker *c, GString *reason, const char *rule, ui
 void facts_make(struct checker *c);
 void facts_release(struct facts *f);
 void facts_need(struct facts *f, uint32_t after, uint32_t before);
-/* The first of the entries of a table sorted by its first member that has this key. */
+/* First entry with this key in a table sorted by its first member. */
 guint facts_first(const GArray *table, uint32_t key);
-/* Growing arrays of events by an index: the lists, and one of them, made where it is not there.
- */
+/* Map from index to growing lists of events; facts_list creates on demand. */
 GHashTable *facts_lists(void);
 GArray *facts_list(GHashTable *lists, uint32_t key);
 
-/* check_missing.c: the must-orders of barrier pairs */
+/* check_missing.c: must-orders of barrier pairs */
 void facts_missing(struct checker *c);
 
 /* check_rules.c */
-/* The must-order, alone. */
+/* Must-order alone. */
 bool rule_must(const struct checker *c, uint32_t e, GString *reason);
-/* May the event come now, by all rules but the fifth? */
-bool rules_allow(const struct checker *c, uint32_t e, struct asked asked, GString *reason);
-/* Take it, whatever the rules say. */
+/* May the event come now, by all rules except 5? */
+bool rules_allow(const struct checker *c, uint32_t e, struct requirements asked,
+                 GString *reason);
+/* Apply the event without a check. */
 void rules_take(struct checker *c, uint32_t e);
 
 /* check_invocations.c: rule 5 */
 void facts_invocations(struct checker *c);
-/* Moves the specification's state on: to be asked last, and once. */
+/* Changes the state of the specification: call it last, and once. */
 bool rule_invocation(struct checker *c, uint32_t e, bool free_result, GString *reason);
 void invocation_take(struct checker *c, uint32_t e);
 /* The invocation (ACT or CALL) that takes effect at an ACT or RET. */
 uint32_t invocation_of(const struct checker *c, uint32_t e);
-/* Scopes on specified objects are in whole or not at all; `spared`: but this thread's. */
+/* No invocation may be open, except by thread `spared`. */
 bool invocations_closed(const struct checker *c, uint32_t spared, GString *reason);
 
 /* check.c */
 bool claim_conflicts(const struct checker *c, const uint32_t *pair, GString *reason);
 bool claim_ends_with(const uint32_t *last_two, const uint32_t *pair);
 bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length, GString *reason);
-/* One step: false and `reason` when the event breaks a rule of those asked, else it is taken. */
-bool checker_step_asked(struct checker *c, uint32_t e, struct asked asked, GString *reason);
+/* One step: false and `reason` when a requirement fails, else the event is applied. */
+bool checker_step_asked(struct checker *c, uint32_t e, struct requirements asked,
+                        GString *reason);
 
 /* check_order.c */
 bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length, const uint32_t *pair,

@@ -1,6 +1,6 @@
 /*
- * check_rules.c - what an event asks of the events before it: rules 1 to 4 and 6 of
- * semantics.md, and what changes once it is taken.
+ * check_rules.c - rules 1 to 4 and 6 of semantics.md for the next event, and the state changes
+ * when it is applied.
  */
 #include "engine/witness/check_private.h"
 
@@ -11,7 +11,7 @@ bool rule_must(const struct checker *c, uint32_t e, GString *reason)
 	if (!(c->f.blocked[e / 64] >> (e % 64) & 1))
 		return true;
 	for (guint i = facts_first(needs, e); i < needs->len; i++) {
-		const struct need *n = &g_array_index(needs, struct need, i);
+		const struct must_need *n = &g_array_index(needs, struct must_need, i);
 
 		if (n->after != e)
 			break;
@@ -26,15 +26,15 @@ bool rule_must(const struct checker *c, uint32_t e, GString *reason)
 	return true;
 }
 
-/* Rule 4, the conditional half: a wake whose waker came before its wait cannot come. */
+/* Rule 4, conditional half: a wake is impossible when its waker came before its wait. */
 static bool rule_wake(const struct checker *c, uint32_t e, GString *reason)
 {
 	guint i = GPOINTER_TO_UINT(g_hash_table_lookup(c->f.woken, GUINT_TO_POINTER(e + 1)));
-	const struct wake *w;
+	const struct condition_wake *w;
 
-	if (i == 0 || !c->spoiled[i - 1])
+	if (i == 0 || !c->waker_too_early[i - 1])
 		return true;
-	w = &g_array_index(c->f.wakes, struct wake, i - 1);
+	w = &g_array_index(c->f.wakes, struct condition_wake, i - 1);
 	return check_refuse(c, reason, "rule 4 (must-order)", e,
 	                    "was woken by event %u, which came before the wait, event %u",
 	                    w->waker, w->wait);
@@ -71,7 +71,7 @@ static bool rule_block(const struct checker *c, uint32_t v, uint32_t e, bool pai
 	return true;
 }
 
-/* Rules 4 and 6 for the blocks that an access lies in; of a pair, rule 6 asks nothing. */
+/* Rules 4 and 6 for the blocks of an access; rule 6 does not apply to the pair. */
 static bool rule_blocks(const struct checker *c, uint32_t e, bool pair, GString *reason)
 {
 	struct wide run = event_variables(c->t, at(c, e));
@@ -93,7 +93,7 @@ static uint32_t value_written(const struct checker *c, const struct event *x)
 	return x->op == OP_RMW && x->aux != 0 ? c->t->values[x->aux].second : x->aux;
 }
 
-/* With --values: the same value from another write that covers the same bytes. */
+/* With --values: the same value from another write of the same bytes. */
 static bool same_value(const struct checker *c, const struct event *x, struct wide run)
 {
 	uint32_t value = value_read(c, x), w = c->last[run.first];
@@ -188,7 +188,7 @@ static bool rule_tryfail(const struct checker *c, uint32_t e, GString *reason)
 	}
 }
 
-/* Rules 4 and 6 for the block that a lock, condition, ... lies in. */
+/* Rules 4 and 6 for the block of a synchronisation object. */
 static bool rule_object_block(const struct checker *c, uint32_t e, bool pair, GString *reason)
 {
 	uint32_t block = event_block_used(c->t, at(c, e));
@@ -206,7 +206,7 @@ static bool rule_object_block(const struct checker *c, uint32_t e, bool pair, GS
 	                    "comes after event %u, which frees its block", b->free);
 }
 
-/* No later destruction of the object comes before, the next nor another one. */
+/* No later destruction of the object may precede. */
 static bool rule_destroyed(const struct checker *c, uint32_t e, GString *reason)
 {
 	uint32_t d = c->f.destroy == NULL ? NONE : c->f.destroy[e];
@@ -217,8 +217,9 @@ static bool rule_destroyed(const struct checker *c, uint32_t e, GString *reason)
 	                                 "comes after event %u, which destroys its object", d);
 }
 
-/* The pair itself may come after the destruction, as after a free. */
-static bool rule_sync(const struct checker *c, uint32_t e, struct asked asked, GString *reason)
+/* The pair itself may follow the destruction, or the free. */
+static bool rule_sync(const struct checker *c, uint32_t e, struct requirements asked,
+                      GString *reason)
 {
 	bool free_destroyed = !asked.freed;
 	const struct event *x = at(c, e);
@@ -229,7 +230,7 @@ static bool rule_sync(const struct checker *c, uint32_t e, struct asked asked, G
 		return false;
 	if (op_acquires(x->op)) {
 		if (c->f.scope != NULL && c->f.lock_owner[x->target] != NONE)
-			return true; /* the object's own lock: rule 5 stands for it */
+			return true; /* the object's own lock: covered by rule 5 */
 		return rule_lock(c, e, reason);
 	}
 	if (x->op == OP_WAKE)
@@ -247,14 +248,16 @@ static bool rule_sync(const struct checker *c, uint32_t e, struct asked asked, G
 	return true;
 }
 
-/* ---- All of them ---- */
+/* -- all rules
+ * ------------------------------------------------------------------------------ */
 
-static bool exempt(const struct checker *c, uint32_t e)
+static bool rule5_covers(const struct checker *c, uint32_t e)
 {
 	return c->f.scope != NULL && c->f.scope[e] != NONE;
 }
 
-bool rules_allow(const struct checker *c, uint32_t e, struct asked asked, GString *reason)
+bool rules_allow(const struct checker *c, uint32_t e, struct requirements asked,
+                 GString *reason)
 {
 	const struct event *x;
 
@@ -281,7 +284,7 @@ bool rules_allow(const struct checker *c, uint32_t e, struct asked asked, GStrin
 	case OP_CLASS_ACCESS:
 		if (!rule_blocks(c, e, !asked.freed, reason))
 			return false;
-		return !asked.observation || !op_reads(x->op) || exempt(c, e) ||
+		return !asked.observation || !op_reads(x->op) || rule5_covers(c, e) ||
 		       rule_observation(c, e, reason);
 	case OP_CLASS_SYNC:
 		return op_table[x->op].operand != OPERAND_OBJECT ||
@@ -308,12 +311,13 @@ static void take_lock(struct checker *c, const struct event *x)
 static void take_waker(struct checker *c, uint32_t e)
 {
 	for (guint i = facts_first(c->f.wakes, e); i < c->f.wakes->len; i++) {
-		const struct wake *w = &g_array_index(c->f.wakes, struct wake, i);
+		const struct condition_wake *w =
+		        &g_array_index(c->f.wakes, struct condition_wake, i);
 
 		if (w->waker != e)
 			break;
 		if (!taken(c, w->wait))
-			cell_set(c, &c->spoiled[i], 1);
+			cell_set(c, &c->waker_too_early[i], 1);
 	}
 }
 

@@ -1,45 +1,46 @@
 /*
- * regroup.c - list scheduling of a witness: see regroup.h.
+ * regroup.c - list scheduling of a witness (regroup.h).
  *
- * What conflicts gives a graph over the places of the sequence.  Every order that the graph
- * allows is the same run for whoever looks at conflicts, so a greedy one may be taken: it stays on
- * a thread until the thread has to wait, and a table of ways says which thread comes next.  Each
- * way is tried from the front and from the back, and is given up when it has as many switches as
- * the best so far.  Where a thread has to wait is kept as a pointer that only moves on, so a way
- * costs the events, the edges, and for each switch the threads.
+ * Conflicts give a graph over the positions of the sequence, and every topological order of it
+ * is an equivalent run. Greedy schedules are tried: each stays on a thread until it must wait,
+ * then a policy chooses the next. Every policy is tried forward and backward, and is abandoned
+ * at the best number of switches so far. The position where a thread must wait only grows, so a
+ * schedule costs the events, the edges, and for each switch the threads.
  */
 #include "engine/witness/regroup.h"
 
 #include <string.h>
 
-struct resource { /* what events conflict about */
+/* An item that events conflict on. */
+struct conflict_item {
 	uint64_t key;
-	uint32_t writer;  /* place + 1 of the last event that excludes others */
-	uint32_t readers; /* index + 1 into graph.readers: since then, a list */
+	uint32_t writer;  /* position + 1 of the last exclusive event */
+	uint32_t readers; /* index + 1 in graph.readers: list of shared events since */
 };
 
-struct reader {
+struct shared_use {
 	uint32_t place, next;
 };
 
-struct edges { /* by place: lists of places */
+/* Adjacency lists by position. */
+struct adjacency {
 	uint32_t *start, *items;
 };
 
-struct graph {
+struct conflict_places {
 	const struct trace *t;
 	const uint32_t *events;
 	uint32_t length, threads;
-	struct resource *resources; /* a hash table, the size a power of two */
+	struct conflict_item *resources; /* hash table; the size is a power of two */
 	uint32_t mask, used;
-	GArray *readers;       /* struct reader */
-	GArray *from, *to;     /* uint32_t: the edges, between threads */
-	uint32_t *last;        /* by thread: its last place so far + 1 */
+	GArray *readers;       /* struct shared_use */
+	GArray *from, *to;     /* uint32_t: edges between threads */
+	uint32_t *last;        /* by thread: its last position so far + 1 */
 	uint32_t *final;       /* by thread: its last place + 1 */
-	GHashTable *stacks;    /* block -> the thread whose stack it is + 1 */
-	struct edges after[2]; /* forward and backward: what has to come later */
-	uint32_t *waits[2];    /* by place: how many have to come first */
-	struct edges own;      /* by thread: its places */
+	GHashTable *stacks;    /* block -> thread whose stack it is + 1 */
+	struct adjacency after[2]; /* successors, forward and backward */
+	uint32_t *waits[2];        /* by position: number of predecessors */
+	struct adjacency own;      /* by thread: its positions */
 };
 
 /* -- resources ---------------------------------------------------------------------------- */
@@ -51,7 +52,7 @@ static uint64_t key_of(uint32_t kind, uint32_t index)
 	return (uint64_t)index * KINDS + kind + 1;
 }
 
-static uint32_t slot_of(const struct graph *g, uint64_t key)
+static uint32_t slot_of(const struct conflict_places *g, uint64_t key)
 {
 	uint32_t i = (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & g->mask;
 
@@ -60,13 +61,13 @@ static uint32_t slot_of(const struct graph *g, uint64_t key)
 	return i;
 }
 
-static void grow(struct graph *g)
+static void resources_grow(struct conflict_places *g)
 {
-	struct resource *old = g->resources;
+	struct conflict_item *old = g->resources;
 	uint32_t size = g->mask + 1;
 
 	g->mask = 2 * size - 1;
-	g->resources = g_new0(struct resource, 2 * (size_t)size);
+	g->resources = g_new0(struct conflict_item, 2 * (size_t)size);
 	for (uint32_t i = 0; i < size; i++) {
 		if (old[i].key != 0)
 			g->resources[slot_of(g, old[i].key)] = old[i];
@@ -74,26 +75,26 @@ static void grow(struct graph *g)
 	g_free(old);
 }
 
-static struct resource *resource_of(struct graph *g, uint64_t key)
+static struct conflict_item *resource_of(struct conflict_places *g, uint64_t key)
 {
 	uint32_t i = slot_of(g, key);
 
 	if (g->resources[i].key == key)
 		return &g->resources[i];
 	if (2 * ++g->used > g->mask) {
-		grow(g);
+		resources_grow(g);
 		i = slot_of(g, key);
 	}
 	g->resources[i].key = key;
 	return &g->resources[i];
 }
 
-static uint32_t thread_at(const struct graph *g, uint32_t place)
+static uint32_t thread_at(const struct conflict_places *g, uint32_t place)
 {
 	return g->t->events[g->events[place]].thread;
 }
 
-static void add_edge(struct graph *g, uint32_t from, uint32_t to)
+static void add_edge(struct conflict_places *g, uint32_t from, uint32_t to)
 {
 	if (from == to || thread_at(g, from) == thread_at(g, to))
 		return;
@@ -101,16 +102,17 @@ static void add_edge(struct graph *g, uint32_t from, uint32_t to)
 	g_array_append_val(g->to, to);
 }
 
-/* The event at `place` uses something together with others, or keeps them away. */
-static void use(struct graph *g, uint64_t key, uint32_t place, bool shared)
+/* The event at `place` uses the resource, shared or exclusively. */
+static void resource_use(struct conflict_places *g, uint64_t key, uint32_t place, bool shared)
 {
-	struct resource *r = resource_of(g, key);
+	struct conflict_item *r = resource_of(g, key);
 
 	if (r->writer != 0)
 		add_edge(g, r->writer - 1, place);
 	if (!shared) {
 		for (uint32_t i = r->readers; i != 0;) {
-			const struct reader *x = &g_array_index(g->readers, struct reader, i - 1);
+			const struct shared_use *x =
+			        &g_array_index(g->readers, struct shared_use, i - 1);
 
 			add_edge(g, x->place, place);
 			i = x->next;
@@ -119,22 +121,23 @@ static void use(struct graph *g, uint64_t key, uint32_t place, bool shared)
 		r->readers = 0;
 		return;
 	}
-	if (r->readers != 0) { /* the thread's later one stands for the earlier */
-		struct reader *x = &g_array_index(g->readers, struct reader, r->readers - 1);
+	if (r->readers != 0) { /* a thread's later shared use covers its earlier one */
+		struct shared_use *x =
+		        &g_array_index(g->readers, struct shared_use, r->readers - 1);
 
 		if (thread_at(g, x->place) == thread_at(g, place)) {
 			x->place = place;
 			return;
 		}
 	}
-	struct reader x = { place, r->readers };
+	struct shared_use x = { place, r->readers };
 
 	g_array_append_val(g->readers, x);
 	r->readers = g->readers->len;
 }
 
-/* A block that is allocated, by its name, as its lives follow each other; a stack by its thread. */
-static void use_block(struct graph *g, uint32_t block, uint32_t place)
+/* A block by its name, since its lives are ordered; a stack by its thread. */
+static void use_block(struct conflict_places *g, uint32_t block, uint32_t place)
 {
 	gpointer owner;
 
@@ -142,18 +145,19 @@ static void use_block(struct graph *g, uint32_t block, uint32_t place)
 		return;
 	owner = g_hash_table_lookup(g->stacks, GUINT_TO_POINTER(block));
 	if (owner != NULL)
-		use(g, key_of(OPERAND_THREAD, GPOINTER_TO_UINT(owner) - 1), place, true);
+		resource_use(g, key_of(OPERAND_THREAD, GPOINTER_TO_UINT(owner) - 1), place,
+		             true);
 	else
-		use(g, key_of(OPERAND_BLOCK, g->t->blocks[block].name), place, true);
+		resource_use(g, key_of(OPERAND_BLOCK, g->t->blocks[block].name), place, true);
 }
 
-static void use_variables(struct graph *g, const struct event *x, uint32_t place)
+static void use_variables(struct conflict_places *g, const struct event *x, uint32_t place)
 {
 	struct wide run = event_variables(g->t, x);
 	uint32_t block = NONE;
 
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		use(g, key_of(OPERAND_VARIABLE, v), place, !op_writes(x->op));
+		resource_use(g, key_of(OPERAND_VARIABLE, v), place, !op_writes(x->op));
 		if (g->t->variables[v].block != block) {
 			block = g->t->variables[v].block;
 			use_block(g, block, place);
@@ -161,7 +165,7 @@ static void use_variables(struct graph *g, const struct event *x, uint32_t place
 	}
 }
 
-static void use_operand(struct graph *g, const struct event *x, uint32_t place)
+static void use_operand(struct conflict_places *g, const struct event *x, uint32_t place)
 {
 	uint32_t kind = op_table[x->op].operand, target = x->target;
 	bool shared = x->op == OP_RACQ || x->op == OP_RREL;
@@ -177,13 +181,13 @@ static void use_operand(struct graph *g, const struct event *x, uint32_t place)
 	use_block(g, event_block_used(g->t, x), place);
 	if (x->op == OP_JOIN && target < g->threads && g->last[target] != 0)
 		add_edge(g, g->last[target] - 1, place);
-	use(g, key_of(kind, target), place, shared);
+	resource_use(g, key_of(kind, target), place, shared);
 }
 
-/* Lists by place of the other ends of edges. */
-static struct edges make_edges(uint32_t count, const GArray *from, const GArray *to)
+/* Adjacency lists by `from`. */
+static struct adjacency make_edges(uint32_t count, const GArray *from, const GArray *to)
 {
-	struct edges e = { g_new0(uint32_t, count + 2), g_new(uint32_t, from->len + 1) };
+	struct adjacency e = { g_new0(uint32_t, count + 2), g_new(uint32_t, from->len + 1) };
 	const uint32_t *f = (const uint32_t *)(void *)from->data;
 	const uint32_t *x = (const uint32_t *)(void *)to->data;
 
@@ -205,7 +209,7 @@ static uint32_t *count_waits(uint32_t count, const GArray *to)
 	return waits;
 }
 
-static void make_threads(struct graph *g)
+static void make_threads(struct conflict_places *g)
 {
 	GArray *of = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), g->length);
 	GArray *place = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), g->length);
@@ -222,16 +226,16 @@ static void make_threads(struct graph *g)
 	g_array_unref(place);
 }
 
-static void graph_init(struct graph *g, const struct trace *t, const uint32_t *events,
+static void graph_init(struct conflict_places *g, const struct trace *t, const uint32_t *events,
                        uint32_t length)
 {
-	*g = (struct graph){ .t = t,
-		             .events = events,
-		             .length = length,
-		             .threads = (uint32_t)t->threads_count,
-		             .mask = 1023 };
-	g->resources = g_new0(struct resource, g->mask + 1);
-	g->readers = g_array_new(FALSE, FALSE, sizeof(struct reader));
+	*g = (struct conflict_places){ .t = t,
+		                       .events = events,
+		                       .length = length,
+		                       .threads = (uint32_t)t->threads_count,
+		                       .mask = 1023 };
+	g->resources = g_new0(struct conflict_item, g->mask + 1);
+	g->readers = g_array_new(FALSE, FALSE, sizeof(struct shared_use));
 	g->from = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g->to = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g->last = g_new0(uint32_t, g->threads + 1);
@@ -246,9 +250,9 @@ static void graph_init(struct graph *g, const struct trace *t, const uint32_t *e
 	for (uint32_t i = 0; i < length; i++) {
 		const struct event *x = &t->events[events[i]];
 
-		/* a thread's stack is there from its first event to its last */
+		/* a stack lives from its thread's first event to its last */
 		if (g->last[x->thread] == 0 || g->final[x->thread] == i + 1)
-			use(g, key_of(OPERAND_THREAD, x->thread), i, false);
+			resource_use(g, key_of(OPERAND_THREAD, x->thread), i, false);
 		if (!event_inert(x))
 			use_operand(g, x, i);
 		g->last[x->thread] = i + 1;
@@ -259,7 +263,7 @@ static void graph_init(struct graph *g, const struct trace *t, const uint32_t *e
 	g->waits[1] = count_waits(length, g->from);
 }
 
-static void graph_release(struct graph *g)
+static void graph_release(struct conflict_places *g)
 {
 	g_free(g->resources);
 	g_array_unref(g->readers);
@@ -279,31 +283,31 @@ static void graph_release(struct graph *g)
 
 /* -- scheduling --------------------------------------------------------------------------- */
 
-struct schedule {
-	const struct graph *g;
+struct greedy_schedule {
+	const struct conflict_places *g;
 	bool backward;
 	uint32_t *waits; /* by place */
-	uint32_t *at;    /* by thread: so many of its places are done */
-	uint32_t *reach; /* by thread: so many could be, if it went on alone */
-	uint32_t *order; /* places, the result */
+	uint32_t *at;    /* by thread: number of its positions done */
+	uint32_t *reach; /* by thread: number that can be done without a switch */
+	uint32_t *order; /* positions, the result */
 	uint32_t done, switches;
 };
 
-static uint32_t own_count(const struct schedule *s, uint32_t u)
+static uint32_t own_count(const struct greedy_schedule *s, uint32_t u)
 {
 	return s->g->own.start[u + 1] - s->g->own.start[u];
 }
 
-/* The thread's i-th place in the direction of the schedule. */
-static uint32_t own_place(const struct schedule *s, uint32_t u, uint32_t i)
+/* The thread's i-th position in the direction of the schedule. */
+static uint32_t own_place(const struct greedy_schedule *s, uint32_t u, uint32_t i)
 {
-	const struct edges *own = &s->g->own;
+	const struct adjacency *own = &s->g->own;
 
 	return s->backward ? own->items[own->start[u + 1] - 1 - i] : own->items[own->start[u] + i];
 }
 
-/* How many events could the thread do now? */
-static uint32_t run_length(struct schedule *s, uint32_t u)
+/* Number of events that the thread can do now. */
+static uint32_t run_length(struct greedy_schedule *s, uint32_t u)
 {
 	uint32_t count = own_count(s, u);
 
@@ -313,9 +317,9 @@ static uint32_t run_length(struct schedule *s, uint32_t u)
 	return s->reach[u] - s->at[u];
 }
 
-static void run(struct schedule *s, uint32_t u)
+static void schedule_thread(struct greedy_schedule *s, uint32_t u)
 {
-	const struct edges *after = &s->g->after[s->backward];
+	const struct adjacency *after = &s->g->after[s->backward];
 
 	while (run_length(s, u) > 0) {
 		while (s->at[u] < s->reach[u]) {
@@ -328,10 +332,10 @@ static void run(struct schedule *s, uint32_t u)
 	}
 }
 
-typedef uint32_t way(struct schedule *s, uint32_t thread);
+typedef uint32_t way(struct greedy_schedule *s, uint32_t thread);
 
-/* Whoever comes first in the sequence. */
-static uint32_t earliest(struct schedule *s, uint32_t thread)
+/* The thread that comes first in the sequence. */
+static uint32_t earliest(struct greedy_schedule *s, uint32_t thread)
 {
 	uint32_t best = NONE, least = NONE;
 
@@ -351,8 +355,8 @@ static uint32_t earliest(struct schedule *s, uint32_t thread)
 	return best;
 }
 
-/* Whoever can do most. */
-static uint32_t longest(struct schedule *s, uint32_t thread)
+/* The thread that can do most. */
+static uint32_t longest(struct greedy_schedule *s, uint32_t thread)
 {
 	uint32_t best = NONE, most = 0;
 
@@ -367,9 +371,9 @@ static uint32_t longest(struct schedule *s, uint32_t thread)
 	return best;
 }
 
-/* Whoever gets to its end at once, else whoever can do least: the others may wait, and what they
- * can do grows in the meantime. */
-static uint32_t shortest(struct schedule *s, uint32_t thread)
+/* A thread that can finish, else the thread that can do least: the others' runs grow
+ * meanwhile. */
+static uint32_t shortest(struct greedy_schedule *s, uint32_t thread)
 {
 	uint32_t best = NONE, least = NONE;
 
@@ -388,10 +392,10 @@ static uint32_t shortest(struct schedule *s, uint32_t thread)
 	return best;
 }
 
-/* Whoever the thread that went last waits for, or that one in turn. */
-static uint32_t awaited(struct schedule *s, uint32_t thread)
+/* The thread that the last one waits for, transitively. */
+static uint32_t awaited(struct greedy_schedule *s, uint32_t thread)
 {
-	const struct edges *before = &s->g->after[!s->backward];
+	const struct adjacency *before = &s->g->after[!s->backward];
 
 	while (s->at[thread] < own_count(s, thread)) {
 		uint32_t place = own_place(s, thread, s->at[thread]), next = NONE;
@@ -416,10 +420,10 @@ static uint32_t awaited(struct schedule *s, uint32_t thread)
 
 static way *const ways[] = { longest, awaited, earliest, shortest };
 
-/* A whole schedule; false when it has as many switches as `limit`. */
-static bool schedule_run(struct schedule *s, way *next, uint32_t limit)
+/* Run a schedule; false when it reaches `limit` switches. */
+static bool schedule_run(struct greedy_schedule *s, way *next, uint32_t limit)
 {
-	const struct graph *g = s->g;
+	const struct conflict_places *g = s->g;
 	uint32_t thread;
 
 	memcpy(s->waits, g->waits[s->backward], g->length * sizeof(uint32_t));
@@ -427,11 +431,11 @@ static bool schedule_run(struct schedule *s, way *next, uint32_t limit)
 	memset(s->reach, 0, g->threads * sizeof(uint32_t));
 	s->done = s->switches = 0;
 	thread = earliest(s, 0);
-	run(s, thread);
+	schedule_thread(s, thread);
 	while (s->done < g->length && ++s->switches < limit) {
 		thread = next(s, thread);
-		BUG_ON(thread == NONE); /* the graph goes along with the sequence */
-		run(s, thread);
+		BUG_ON(thread == NONE); /* the graph agrees with the sequence */
+		schedule_thread(s, thread);
 	}
 	return s->done == g->length && s->switches < limit;
 }
@@ -445,16 +449,17 @@ uint32_t witness_count_switches(const struct trace *t, const uint32_t *events, u
 	return n;
 }
 
-/* The places of a schedule as events, where that is better than `best`. */
-static bool take(const struct schedule *s, uint32_t *best, uint32_t *best_switches,
-                 uint32_t *scratch, uint32_t whole)
+/* Keep the schedule if it is better than `best`. */
+static bool schedule_keep(const struct greedy_schedule *s, uint32_t *best,
+                          uint32_t *best_switches, uint32_t *scratch, uint32_t whole)
 {
-	const struct graph *g = s->g;
+	const struct conflict_places *g = s->g;
 	uint32_t n;
 
 	for (uint32_t i = 0; i < g->length; i++)
 		scratch[i] = g->events[s->order[s->backward ? g->length - 1 - i : i]];
-	n = witness_count_switches(g->t, scratch, whole); /* those to the fixed ones, too */
+	n = witness_count_switches(g->t, scratch,
+	                           whole); /* includes switches to the fixed events */
 	if (n >= *best_switches)
 		return false;
 	*best_switches = n;
@@ -468,25 +473,25 @@ bool witness_regroup(const struct trace *t, GArray *events, uint32_t fixed)
 	uint32_t whole = events->len, length = whole > fixed ? whole - fixed : 0;
 	uint32_t best = witness_count_switches(trace_recorded(t), old, whole);
 	uint32_t *scratch, *result;
-	struct schedule s;
-	struct graph g;
+	struct greedy_schedule s;
+	struct conflict_places g;
 	bool better = false;
 
 	t = trace_recorded(t);
 	if (length < 3 || best < 2)
 		return false;
 	graph_init(&g, t, old, length);
-	s = (struct schedule){ .g = &g,
-		               .waits = g_new(uint32_t, length),
-		               .at = g_new(uint32_t, g.threads + 1),
-		               .reach = g_new(uint32_t, g.threads + 1),
-		               .order = g_new(uint32_t, length) };
+	s = (struct greedy_schedule){ .g = &g,
+		                      .waits = g_new(uint32_t, length),
+		                      .at = g_new(uint32_t, g.threads + 1),
+		                      .reach = g_new(uint32_t, g.threads + 1),
+		                      .order = g_new(uint32_t, length) };
 	scratch = g_memdup2(old, whole * sizeof(uint32_t));
 	result = g_memdup2(old, whole * sizeof(uint32_t));
 	for (size_t i = 0; i < 2 * G_N_ELEMENTS(ways); i++) {
 		s.backward = i % 2;
 		if (schedule_run(&s, ways[i / 2], best))
-			better |= take(&s, result, &best, scratch, whole);
+			better |= schedule_keep(&s, result, &best, scratch, whole);
 	}
 	if (better)
 		memcpy(events->data, result, whole * sizeof(uint32_t));

@@ -1,6 +1,5 @@
 /*
- * regroup.h - the same events with fewer context switches, in about linear time: for witnesses
- * that are too long to try moves one by one.
+ * regroup.h - reordering of long witnesses for fewer context switches, in about linear time.
  */
 #ifndef HEDDLE_REGROUP_H
 #define HEDDLE_REGROUP_H
@@ -8,11 +7,11 @@
 #include "engine/trace/trace.h"
 
 /*
- * Order the events before the last `fixed` anew, so that whatever conflicts in them keeps its
- * order (accesses of a variable unless both read; operations on one lock, condition, ..., unless
- * both are in shared mode; forks, joins, messages, lives of blocks).  True when `events` (GArray
- * of uint32_t) has fewer switches now; it is otherwise left alone.  Judges nothing: what missing
- * code orders, say, is not looked at, and the checker has the last word.
+ * Reorder the events before the last `fixed`, keeping the order of conflicting ones: accesses
+ * of a variable (unless both read), operations on one synchronisation object (unless both
+ * shared), forks, joins, messages, lives of blocks. True when `events` (uint32_t) now has fewer
+ * switches; otherwise it is unchanged. Other rules, such as barrier pairs, are not considered:
+ * check the result.
  */
 bool witness_regroup(const struct trace *t, GArray *events, uint32_t fixed);
 /* Context switches of a sequence. */

@@ -1,8 +1,6 @@
 /*
- * witness.c - witness files (reports.md, "Witness files"), and making witnesses readable:
- * few context switches, each with the reason that makes it needed.
- *
- * Judges no sequence itself; the checker does.
+ * witness.c - witness files (reports.md, "Witness files"); fewer context switches, and the
+ * reason for each. The checker judges, not this file.
  */
 #include "engine/witness/witness.h"
 #include "engine/base/input.h"
@@ -35,19 +33,20 @@ void witness_release(struct witness *w)
 	*w = (struct witness){ 0 };
 }
 
-/* ---- Reading ---- */
+/* -- reading
+ * -------------------------------------------------------------------------------- */
 
-struct reader {
+struct witness_reader {
 	const char *path;
 	uint64_t line;
 	struct witness *w;
 	struct error *error;
 	bool version, kind, units;
 	uint64_t paired; /* the line with the pair, or 0 */
-	unsigned seen;   /* a bit for each of the headers */
+	unsigned seen; /* bit set of headers */
 };
 
-static bool bad(struct reader *r, const char *expected, const char *found)
+static bool witness_bad(struct witness_reader *r, const char *expected, const char *found)
 {
 	GString *text = g_string_new(NULL);
 	bool result;
@@ -60,8 +59,8 @@ static bool bad(struct reader *r, const char *expected, const char *found)
 	return result;
 }
 
-/* A number of 32 bits at `*text`, which is moved past it and the blanks after it. */
-static bool number(const char **text, uint32_t *value)
+/* Parse a 32-bit number at `*text`, which is advanced past it and following blanks. */
+static bool parse_event_number(const char **text, uint32_t *value)
 {
 	uint64_t n = 0;
 	const char *p = *text;
@@ -82,26 +81,23 @@ static bool number(const char **text, uint32_t *value)
 	return true;
 }
 
-static bool read_version(struct reader *r, const char *rest)
+static bool read_version(struct witness_reader *r, const char *rest)
 {
 	r->version = strcmp(rest, "1") == 0;
-	return r->version || bad(r, "a witness of version 1", rest);
+	return r->version || witness_bad(r, "a witness of version 1", rest);
 }
 
 static bool is_digest(const char *text)
 {
-	enum { DIGITS = 64 };
-	return strlen(text) == DIGITS && strspn(text, "0123456789abcdefABCDEF") == DIGITS;
+	return *text != '\0' && text[strspn(text, "0123456789abcdefABCDEF")] == '\0';
 }
 
-static bool read_trace(struct reader *r, const char *rest)
+static bool read_trace(struct witness_reader *r, const char *rest)
 {
 	const char *blank = strrchr(rest, ' ');
 
 	if (blank != NULL && strcmp(blank + 1, "-") != 0 && !is_digest(blank + 1))
-		return bad(r,
-		           "the trace's SHA-256 (64 hexadecimal digits, or -) after its name",
-		           rest);
+		return witness_bad(r, "the trace's SHA-256 (or -) after its name", rest);
 	g_free(r->w->trace_name);
 	g_free(r->w->trace_digest);
 	r->w->trace_name = blank == NULL ? g_strdup(rest) : g_strndup(rest, blank - rest);
@@ -110,7 +106,7 @@ static bool read_trace(struct reader *r, const char *rest)
 	return true;
 }
 
-static bool read_kind(struct reader *r, const char *rest)
+static bool read_kind(struct witness_reader *r, const char *rest)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(claim_words); i++) {
 		if (strcmp(rest, claim_words[i]) == 0) {
@@ -119,37 +115,40 @@ static bool read_kind(struct reader *r, const char *rest)
 			return true;
 		}
 	}
-	return bad(r, "one of the kinds race, c11-race, cov, atomic, deadlock, prefix", rest);
+	return witness_bad(r, "one of the kinds race, c11-race, cov, atomic, deadlock, prefix",
+	                   rest);
 }
 
-static bool read_pair(struct reader *r, const char *rest)
+static bool read_pair(struct witness_reader *r, const char *rest)
 {
 	const char *p = rest;
 	uint32_t e;
 
 	g_array_set_size(r->w->pair, 0);
-	while (number(&p, &e))
+	while (parse_event_number(&p, &e))
 		g_array_append_val(r->w->pair, e);
 	r->paired = r->line;
 	/* a thread may wait for itself */
 	guint least = r->w->claim == CLAIM_DEADLOCK ? 1 : 2;
-	return *p == '\0' && r->w->pair->len >= least ? true : bad(r, "two events", rest);
+	return *p == '\0' && r->w->pair->len >= least ? true
+	                                              : witness_bad(r, "two events", rest);
 }
 
-/* The units of a cycle, by the events where they begin. */
-static bool read_units(struct reader *r, const char *rest)
+/* The units of a cycle, by their first events. */
+static bool read_units(struct witness_reader *r, const char *rest)
 {
 	const char *p = rest;
 	uint32_t e;
 
 	g_array_set_size(r->w->pair, 0);
-	while (number(&p, &e))
+	while (parse_event_number(&p, &e))
 		g_array_append_val(r->w->pair, e);
 	r->units = true;
-	return *p == '\0' && r->w->pair->len >= 2 ? true : bad(r, "two units or more", rest);
+	return *p == '\0' && r->w->pair->len >= 2 ? true
+	                                          : witness_bad(r, "two units or more", rest);
 }
 
-static bool read_under(struct reader *r, const char *rest)
+static bool read_under(struct witness_reader *r, const char *rest)
 {
 	char **words = g_strsplit(rest, ",", -1);
 	bool good = true;
@@ -162,7 +161,7 @@ static bool read_under(struct reader *r, const char *rest)
 		else if (strncmp(*word, "spec=", 5) == 0)
 			g_ptr_array_add(r->w->under_specs, g_strdup(*word + 5));
 		else if (**word != '\0')
-			good = bad(r, "values, missing or spec=FILE:SHA256", *word);
+			good = witness_bad(r, "values, missing or spec=FILE:SHA256", *word);
 	}
 	g_strfreev(words);
 	return good;
@@ -170,7 +169,7 @@ static bool read_under(struct reader *r, const char *rest)
 
 static const struct {
 	const char *word;
-	bool (*read)(struct reader *r, const char *rest);
+	bool (*read)(struct witness_reader *r, const char *rest);
 } headers[] = {
 	{ "heddle-witness", read_version },
 	{ "trace", read_trace },
@@ -180,9 +179,9 @@ static const struct {
 	{ "under", read_under },
 };
 
-static bool read_header(struct reader *r, const char *line)
+static bool read_header(struct witness_reader *r, const char *line)
 {
-	const char *word = line + 2; /* past "#!" */
+	const char *word = line + 2; /* after "#!" */
 	size_t length;
 
 	word += strspn(word, " \t");
@@ -191,17 +190,17 @@ static bool read_header(struct reader *r, const char *line)
 		if (strlen(headers[i].word) == length &&
 		    strncmp(headers[i].word, word, length) == 0) {
 			if (!r->version && headers[i].read != read_version)
-				return bad(r, "'#! heddle-witness 1' first", line);
+				return witness_bad(r, "'#! heddle-witness 1' first", line);
 			if (r->seen >> i & 1 && headers[i].read != read_under)
-				return bad(r, "each header once", line);
+				return witness_bad(r, "each header once", line);
 			r->seen |= 1u << i;
 			return headers[i].read(r, word + length + strspn(word + length, " \t"));
 		}
 	}
-	return true; /* a later version's; what it does not know does no harm */
+	return true; /* a header of a later version */
 }
 
-static bool read_line(struct reader *r, const char *line)
+static bool read_line(struct witness_reader *r, const char *line)
 {
 	const char *p = line + strspn(line, " \t");
 	uint32_t e;
@@ -211,16 +210,17 @@ static bool read_line(struct reader *r, const char *line)
 	if (p[0] == '#' && p[1] == '!')
 		return read_header(r, p);
 	if (!r->version)
-		return bad(r, "a witness file, which begins with '#! heddle-witness 1'", line);
+		return witness_bad(r, "a witness file, which begins with '#! heddle-witness 1'",
+		                   line);
 	if (*p == '#')
 		return true;
-	if (!number(&p, &e) || (*p != '\0' && *p != '#'))
-		return bad(r, "an event's number", line);
+	if (!parse_event_number(&p, &e) || (*p != '\0' && *p != '#'))
+		return witness_bad(r, "an event's number", line);
 	g_array_append_val(r->w->events, e);
 	return true;
 }
 
-static bool read_lines(struct reader *r, const char *text, size_t length)
+static bool read_lines(struct witness_reader *r, const char *text, size_t length)
 {
 	const char *end = text + length;
 
@@ -233,7 +233,7 @@ static bool read_lines(struct reader *r, const char *text, size_t length)
 		if (stop == NULL)
 			stop = end;
 		if (memchr(text, '\0', stop - text) != NULL)
-			return bad(r, "text", "a NUL byte");
+			return witness_bad(r, "text", "a NUL byte");
 		line = g_strndup(text, stop - text);
 		g_strchomp(line);
 		good = read_line(r, line);
@@ -245,7 +245,7 @@ static bool read_lines(struct reader *r, const char *text, size_t length)
 	return true;
 }
 
-static bool read_complete(struct reader *r)
+static bool read_complete(struct witness_reader *r)
 {
 	if (!r->version)
 		return error_set(r->error, place_line(r->path, 0).text,
@@ -273,7 +273,7 @@ static bool read_complete(struct reader *r)
 
 bool witness_read(const char *path, struct witness *w, struct error *error)
 {
-	struct reader r = { .path = path, .w = w, .error = error };
+	struct witness_reader r = { .path = path, .w = w, .error = error };
 	char *text;
 	size_t length;
 	bool good;
@@ -292,7 +292,8 @@ bool witness_read(const char *path, struct witness *w, struct error *error)
 	return good;
 }
 
-/* ---- Writing ---- */
+/* -- writing
+ * -------------------------------------------------------------------------------- */
 
 char *trace_digest(const struct trace *t)
 {
@@ -383,7 +384,8 @@ bool witness_write(const struct trace *t, const struct witness *w, const char *p
 	return good;
 }
 
-/* ---- Fewer context switches ---- */
+/* -- fewer context switches
+ * ----------------------------------------------------------------- */
 
 struct minimiser {
 	const struct trace *t;
@@ -391,10 +393,10 @@ struct minimiser {
 	enum claim claim;
 	const uint32_t *pair;
 	size_t pair_count;
-	uint32_t fixed; /* so many events at the end stay where they are: the pair */
+	uint32_t fixed; /* number of events at the end that stay: the pair */
 	GArray *events, *trial;
-	bool drops;            /* the claim says what must be in it, so the rest may go */
-	uint64_t steps, limit; /* events checked so far, and how many may be */
+	bool drops; /* the claim names its required events, so others may be dropped */
+	uint64_t steps, limit; /* events checked so far, and their bound */
 };
 
 static uint32_t switches_of(const struct trace *t, const GArray *events)
@@ -409,7 +411,7 @@ static bool still_good(struct minimiser *z)
 	                     z->claim, z->pair, z->pair_count, NULL);
 }
 
-/* Move the events [from, from + count) so that they begin at `to` of what is left. */
+/* Move the events [from, from + count) to index `to` of the remaining ones. */
 static bool move_run(struct minimiser *z, uint32_t from, uint32_t count, uint32_t to)
 {
 	const uint32_t *events = (const uint32_t *)z->events->data;
@@ -445,7 +447,7 @@ static uint32_t run_end(const struct minimiser *z, uint32_t from)
 	return end;
 }
 
-/* Drop the end of one thread when nobody needs it (with what the claim allows). */
+/* Drop the end of one thread if the claim still holds. */
 static bool drop_run(struct minimiser *z, uint32_t from, uint32_t count)
 {
 	g_array_set_size(z->trial, 0);
@@ -483,7 +485,7 @@ static bool join_run(struct minimiser *z, uint32_t from)
 
 enum { MINIMISE_STEPS = 4000000 }; /* checked events, about a second */
 
-static bool improve(struct minimiser *z)
+static bool minimise_once(struct minimiser *z)
 {
 	uint32_t from = 0;
 
@@ -497,8 +499,8 @@ static bool improve(struct minimiser *z)
 	return false;
 }
 
-/* All events in another order at once, before moves are tried one by one. */
-static void regroup(struct minimiser *z)
+/* Reorder all events at once, before single moves. */
+static void minimise_regroup(struct minimiser *z)
 {
 	g_array_set_size(z->trial, 0);
 	g_array_append_vals(z->trial, z->events->data, z->events->len);
@@ -530,8 +532,8 @@ void witness_minimise_within(struct checker *checker, uint64_t limit, const stru
 	if (claim == CLAIM_DEADLOCK && events->len >= pair_count)
 		z.fixed = (uint32_t)pair_count;
 	if (z.drops)
-		regroup(&z);
-	while (events->len > z.fixed && z.steps < z.limit && improve(&z))
+		minimise_regroup(&z);
+	while (events->len > z.fixed && z.steps < z.limit && minimise_once(&z))
 		;
 	g_array_unref(z.trial);
 }
@@ -545,7 +547,8 @@ void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *p
 	checker_free(checker);
 }
 
-/* ---- Why a switch is needed ---- */
+/* -- reasons for switches
+ * ------------------------------------------------------------------- */
 
 static enum switch_reason reason_of(const char *text)
 {
@@ -564,13 +567,13 @@ struct switching {
 	const uint32_t *events;
 	uint32_t length;
 	struct checker *checker;
-	/* by thread: its last switch away that is not explained yet (index + 1), or 0 */
+	/* By thread: its last switch away without a known cause (index + 1), or 0. */
 	uint32_t *open;
 	GArray *all; /* struct context_switch */
 };
 
-/* A reading of the new thread's run that the old thread's next write would spoil. */
-static uint32_t spoiled_reader(const struct switching *s, uint32_t at, uint32_t next)
+/* A read in the new thread's run whose value the old thread's next write would change. */
+static uint32_t overwritten_reader(const struct switching *s, uint32_t at, uint32_t next)
 {
 	const struct event *w = &s->t->events[next];
 
@@ -612,11 +615,11 @@ static void explain_switch(struct switching *s, struct context_switch *x, GStrin
 		s->open[old] = s->all->len + 1;
 		return;
 	}
-	x->because = spoiled_reader(s, x->at, next);
+	x->because = overwritten_reader(s, x->at, next);
 	x->reason = x->because == NONE ? SWITCH_OPTIONAL : SWITCH_WRITE;
 }
 
-/* Of those that wait, what may come now has waited for this event. */
+/* Waiting events that become enabled by `e` have waited for it. */
 static void note_cause(struct switching *s, uint32_t e)
 {
 	for (uint32_t u = 0; u < s->t->threads_count; u++) {
@@ -664,11 +667,12 @@ GArray *witness_switches(const struct trace *t, const struct witness *w)
 	return s.all;
 }
 
-/* ---- The reason in words ---- */
+/* -- the reason in words
+ * -------------------------------------------------------------------- */
 
 static const struct {
 	const char *word;
-	/* around the event that waits, and the one that it waits for, where that is known */
+	/* around the waiting event and the awaited one; `alone` when the latter is unknown */
 	const char *before, *between, *after, *alone;
 } reasons[] = {
 	[SWITCH_OPTIONAL] = { "optional", "optional: ", "", "", " could be next as well" },

@@ -58,6 +58,12 @@ mv "$scratch/a.hdl" "$scratch/a.txt"
 run "$HEDDLE" info "$scratch/a.txt"
 is "$status" 0 "formats are told by content, not by suffix"
 
+refused 'hello' 1 "expected a thread and" "a word, and no line end"
+refused '{"a": 1}' 1 'this is JSON' "JSON in one line without an end"
+refused 'T|w(x)|1\rT|w(x)|2\r' 1 'expected' "lines that end in CR alone"
+printf 'T|w(' >"$scratch/cut.txt"
+run "$HEDDLE" info "$scratch/cut.txt" --format json
+is "$status $(json '$d->{events}')" "0 0" "a file that is cut off within its first line"
 printf 'T|w(x)|1\nT|w(y)|\303' >"$scratch/cut.txt"
 run "$HEDDLE" info "$scratch/cut.txt" --format json
 is "$status $(json '$d->{events}')" "0 2" "a file that is cut off within a character"

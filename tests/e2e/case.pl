@@ -30,6 +30,7 @@ my %facts = (
 	said => sub { join ' | ', @{ $d->{gaps} }, @{ $d->{notes} } },
 	statuses => sub { join ' ', sort { $a <=> $b } map { $_->{status} } grep { !$_->{redundant} } @{ $d->{runs} } },
 	ends => sub { my %seen; list grep { !$seen{$_}++ } map { $_->{end} } grep { !$_->{redundant} } @{ $d->{runs} } },
+	outcomes => sub { my %seen; list grep { !$seen{$_}++ } map { $_->{end} =~ /^exit/ ? $_->{status} // 0 : $_->{end} } @{ $d->{runs} } },
 	# of races and deadlocks
 	pairs => sub { join ' ', map { "$_->{first}-$_->{second}" } grep { $_->{verdict} eq 'race' } @{ $d->{findings} } },
 	verdicts => sub { join ' ', map { "$_->{first}-$_->{second}:$_->{verdict}" } @{ $d->{findings} } },

@@ -237,4 +237,13 @@ run "$HEDDLE" explore
 is "$status" 2 "no program at all"
 run "$HEDDLE" explore --budget soon -- ./count
 is "$status" 2 "no number"
+for names in "" , x,,y "x, "; do
+	run "$HEDDLE" explore --final "$names" -- ./count
+	is "$status" 2 "--final '$names' names no variable"
+done
+run "$HEDDLE" explore --check 'x == 99999999999999999999' -- ./count
+is "$status" 2 "a number of more than 64 bits"
+like "$err" "64 bits" "which is said"
+run "$HEDDLE" explore --timeout inf --format json -- ./count
+is "$(json '$d->{complete}')" true "a run may take as long as it likes"
 done_testing

@@ -10,9 +10,10 @@ ${CC:-cc} -O2 "$programs/random_oracle.c" -o oracle
 $HEDDLE cc -g -O1 "$programs/random_sync.c" -o sync -pthread
 first=${HEDDLE_SYNC_FIRST:-1}
 seeds=$(seq "$first" $((first + ${HEDDLE_SYNC_PROGRAMS:-30} - 1)))
-# 700012: a wait whose time was up, then a signal to the same thread's next wait
+# 700012: a wait whose time was up, then a signal to the same thread's next wait; 1100234, 3100085: a
+# stack that a second thread has after the first was joined; every eighth: main joins nobody
 chosen=${HEDDLE_SYNC_FIRST:-}${HEDDLE_SYNC_PROGRAMS:-}
-[ -n "$chosen" ] || seeds+=" 700012"
+[ -n "$chosen" ] || seeds+=" 700012 1100234 3100085"
 for seed in $seeds; do
 	if ! ./oracle "$seed" >expected || [ "$(wc -l <expected)" -gt 120 ]; then
 		continue # too large to be searched here

@@ -27,6 +27,13 @@ like "$out" "T1 +want\(block@uaf_mutex.c:17\+0\) uaf_mutex.c:14" "the wait comes
 run timeout 120 "$HEDDLE" explore --format json -- ./prog
 is "$(json 'join " ", map { $_->{kind} } @{$d->{errors}}')" "use-after-free" "explore: the use, and what became of it"
 is "$(json '$d->{complete} && $d->{executions} > 1')" 1 "the lock before the free is run, too"
+like "$(json '$d->{errors}[0]{story}')" '^T1 waits for mutex' "a story of lines"
+run timeout 120 "$HEDDLE" explore -o t.tree -- ./prog
+printf '%s\n' wait "press X" "save-screen x.txt" >x.script
+COLUMNS=100 LINES=30 "$HEDDLE" open t.tree.run0.hdl --script x.script
+like "$(cat x.txt)" "complete, as far as uses after free leave a promise" "the explorer promises no more"
+like "$(cat x.txt)" "✗ use-after-free the first run" "and shows the run"
+unlike "$(cat x.txt)" 'x0A' "and its story"
 cat >ended.txt <<'T'
 #! heddle 1
 T0|fork(T1)|1

@@ -157,4 +157,19 @@ printf 'wait\npress w\nreplay\npress y\n' >script
 run timeout 20 "$HEDDLE" open shell.txt --script script -q
 [ ! -e pwned ]
 ok $? "a recorded command runs nothing in a script"
+# marks of a trace whose folder is read-only: two traces of one name do not share them
+as_user=
+[ "$(id -u)" = 0 ] && as_user="setpriv --reuid=65534 --clear-groups"
+mkdir -p one two state
+printf 'T|w(x)|1\nU|w(x)|2\n' | tee one/same.txt >two/same.txt
+printf 'wait\nbookmark b\n' >script
+chmod 755 "$scratch"
+chmod 777 state
+chmod 555 one two
+for folder in one two; do
+	run env XDG_STATE_HOME="$scratch/state" $as_user timeout 20 "$HEDDLE" open $folder/same.txt --script script -q
+	is "$status" 0 "a mark for a trace in the read-only folder $folder"
+done
+is "$(ls state/heddle | grep -c 'same.txt.notes$')" 2 "is kept, for each of the two by itself"
+chmod 755 one two
 done_testing

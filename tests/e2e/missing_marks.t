@@ -10,7 +10,7 @@ is "$(json 'join " ", sort map { "$_->{variable}:$_->{verdict}" } @{$d->{finding
 is "$(json 'join " ", map { $_->{missing} ? 1 : 0 } sort { $a->{variable} cmp $b->{variable} } @{$d->{findings}}')" \
 	"1 0" "the candidate alone names what may order it"
 like "$(json 'join " ", map { $_->{missing} // () } @{$d->{findings}}')" \
-	"only if .*libparcels.so.* and .*libparcels.so.*may both touch" "the two calls"
+	"only if .*libparcels.so .* and .*libparcels.so .*, which may both touch .*, do not synchronise$" "the two calls"
 run "$HEDDLE" races courier.hdl
 like "$out" "^candidate: data-race +on letter" "as text, too"
 like "$out" "a race only if .*libparcels" "with the calls"

@@ -27,7 +27,23 @@ broken locked "destroys what is locked" acq
 broken destroyed "uses what was destroyed" destroy
 broken signalled "uses what was destroyed" destroy
 broken garbage "uses what was never initialised"
-broken not-held "unlocks what nobody has locked" misuse "--mode free"
+broken spin-other "unlocks what another thread has locked" acq
+broken spin-not-held "unlocks what nobody has locked"
+broken spin-destroyed "uses what was destroyed" destroy
+broken spin-locked "destroys what is locked" acq
+broken spin-twice "locks what it has locked already" acq
+broken sem-destroyed "uses what was destroyed" destroy
+broken sem-garbage "uses what was never initialised"
+broken barrier-destroyed "uses what was destroyed" destroy
+broken rw-garbage "uses what was never initialised"
+for object in cond sem barrier; do
+	broken $object-waited "destroys what another thread waits for"
+done
+for object in not-held spin-other sem-destroyed barrier-destroyed; do
+	note=$(case $object in *other) echo "unlocks what another thread has locked" ;; *held) echo "unlocks what nobody has locked" ;; *) echo "uses what was destroyed" ;; esac)
+	first=$(case $object in *other) echo acq ;; *held) echo misuse ;; *) echo destroy ;; esac)
+	broken $object "$note" $first "--mode free"
+done
 
 for mode in controlled free; do
 	run timeout 60 "$HEDDLE" record -q -o l.hdl --mode $mode -- ./misuse legal
@@ -35,6 +51,50 @@ for mode in controlled free; do
 	run "$HEDDLE" races l.hdl
 	unlike "$out" "misuse" "are no misuse"
 done
+
+# GLib's mutexes
+if pkg-config --exists glib-2.0; then
+	cat >glib.c <<'C'
+#include <glib.h>
+#include <stdlib.h>
+static GMutex m;
+static int way;
+static gpointer other(gpointer p)
+{
+	if (way == 1)
+		g_mutex_unlock(&m);
+	return p;
+}
+int main(int argc, char **argv)
+{
+	way = argc > 1 ? atoi(argv[1]) : 0;
+	g_mutex_lock(&m);
+	g_thread_join(g_thread_new("other", other, NULL));
+	if (way != 1)
+		g_mutex_unlock(&m);
+	if (way == 2)
+		g_mutex_unlock(&m);
+	return 0;
+}
+C
+	"$HEDDLE" cc -g -O1 glib.c -o glib $(pkg-config --cflags --libs glib-2.0) -pthread
+	for way in 0 1 2; do
+		run timeout 60 "$HEDDLE" record -q -o g.hdl -- ./glib $way
+		run "$HEDDLE" races g.hdl --format json
+		is "$(json 'join ",", map { $_->{note} } grep { $_->{kind} eq "lock-misuse" } @{$d->{findings}}')" \
+			"$(echo ",unlocks what another thread has locked,unlocks what nobody has locked" | cut -d, -f$((way + 1)))" "GLib's mutex, way $way"
+	done
+else
+	skip "GLib's mutexes" "GLib's headers are not installed"
+fi
+
+# An exploration has them among its errors.
+"$HEDDLE" cc -g -O1 "$root/tests/e2e/programs/progress.c" -o progress -pthread
+run timeout 120 "$HEDDLE" explore --format json -- ./progress misuse
+is "$status $(json 'join ",", map { "$_->{kind} $_->{locations}[0] $_->{story}" } @{$d->{errors}}')" \
+	"1 lock-misuse progress.c:18 T2 unlocks what nobody has locked: m" "explore lists it"
+run timeout 120 "$HEDDLE" explore --format json -- ./misuse spin-destroyed
+is "$(json 'join ",", map { $_->{kind} } @{$d->{errors}}')" "use-after-free" "and what is used after its destruction once"
 
 # The text form, the other formats, and what else lists it.
 cat >m.txt <<'T'

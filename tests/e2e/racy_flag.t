@@ -21,6 +21,29 @@ run "$HEDDLE" explain flag.txt 0 3
 like "$out" "$told" "by explain"
 run "$HEDDLE" explain flag.txt 0 3 --format json
 like "$out" '"behind"' "in its JSON"
+# complete says of what: what reads see, of which share of the pairs, in which run
+run "$HEDDLE" races flag.txt
+like "$out" "complete: in all reorderings of this run in which every read sees what it saw, no other data race$" "all of it"
+run "$HEDDLE" races flag.txt --values
+like "$out" "every read sees the value that it saw, no other data race$" "with --values"
+run "$HEDDLE" races flag.txt --shard 1/2
+like "$out" "complete for share 1/2 of the pairs: in all .* among these pairs$" "a share's report speaks of its share"
+for i in 1 2; do "$HEDDLE" races flag.txt --values --shard $i/2 --format json >"v$i.json"; done
+run "$HEDDLE" merge v1.json v2.json --format text
+like "$out" "complete: in all reorderings of this run in which every read sees the value that it saw, no other" "the shares together"
+cat >units.txt <<'T'
+#! atomic-set S x
+T1|ubeg(u,S)|1
+T1|w(x)|2
+T1|uend(u)|3
+T2|ubeg(v,S)|4
+T2|w(x)|5
+T2|uend(v)|6
+T
+run "$HEDDLE" atomic units.txt
+like "$out" "complete: in this run, no violation by these units of work$" "atomic: of the run"
+run "$HEDDLE" atomic --predict units.txt
+like "$out" "complete: in all reorderings of this run .*, no violation by these units of work$" "with --predict: of all"
 # a flag under a lock does not race: nothing hides behind it
 cat >locked.txt <<'T'
 #! heddle 1

@@ -17,8 +17,8 @@ for library in "$(gcc -print-file-name=libtsan.so)" \
 	compared=$((compared + 1))
 	names "$library" >theirs
 	ok $([ "$(grep -c '^__tsan_' theirs)" -gt 100 ]; echo $?) "${library##*/} has hooks"
-	is "$(grep -E '^(__tsan_|__sanitizer_|Annotate|WTFAnnotate|RunningOn|Valgrind|ThreadSanitizer)' theirs |
-		grep -v interceptor | comm -23 - ours)" "" "${library##*/}: each of its own names is ours too"
+	is "$(grep -E '^(__tsan_|__sanitizer_|__interceptor_|Annotate|WTFAnnotate|RunningOn|Valgrind|ThreadSanitizer)' theirs |
+		grep -v '__interceptor_te*mpnam' | comm -23 - ours)" "" "${library##*/}: each of its own names is ours too"
 	# A reference without a version, to a name of several: the loader takes the oldest.
 	for c in libc.so.6 libm.so.6; do
 		nm -D --defined-only "$(gcc -print-file-name=$c)" | awk 'NF == 3 && /@/ { print $3 }' |
@@ -29,6 +29,32 @@ for library in "$(gcc -print-file-name=libtsan.so)" \
 		"${library##*/}: no name of ours is left to an old version"
 done
 [ $compared -gt 0 ] || ok 0 "no ThreadSanitizer library is installed # SKIP nothing to compare with"
+
+# The other name of each function that ThreadSanitizer stands in for is that function.
+cat >other_name.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+int __interceptor_pthread_mutex_lock(pthread_mutex_t *);
+FILE *__interceptor_fopen(const char *, const char *);
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int main(void)
+{
+	FILE *f = __interceptor_fopen("/dev/null", "r");
+	__interceptor_pthread_mutex_lock(&m);
+	pthread_mutex_unlock(&m);
+	return f ? fclose(f) : 1;
+}
+C
+"$HEDDLE" cc -g -O1 other_name.c -o other_name -pthread
+run ./other_name
+is "$status" 0 "__interceptor_ names, alone"
+run "$HEDDLE" record -q -o other_name.hdl -- ./other_name
+is "$status" 0 "and recorded"
+run "$HEDDLE" convert other_name.hdl - --to text
+like "$out" "acq\(m\)\|other_name.c:9" "as the function of that name"
+gcc -g -O1 -fsanitize=thread other_name.c -o other_tsan -pthread
+run "$HEDDLE" record -q -o other_tsan.hdl -- ./other_tsan
+is "$status" 0 "in a program that is linked with ThreadSanitizer's library, too"
 
 # What programs call by themselves links, does nothing alone, and is recorded.
 cat >tell.c <<'C'

@@ -4,7 +4,7 @@
 . tests/e2e/lib.sh
 programs=$root/tests/e2e/programs
 cd "$scratch" || exit 1
-for p in process_table clone_child raw_fork atfork forks errno; do
+for p in process_table clone_child raw_fork atfork forks errno own_numbers; do
 	$HEDDLE cc -w -g -O1 "$programs/$p.c" -o $p -pthread
 done
 
@@ -22,6 +22,11 @@ for how in "--seed 1" "--seed 2" "--seed 3" "--mode free"; do
 	is "$status $out" "0 DONE" "four threads that fork, $how"
 	run timeout 120 $HEDDLE record -q $how --max-size 400 -o p.hdl -- ./errno
 	is "$status $(diff errno.plain .out)" "0 " "each call leaves in errno what it leaves alone, $how"
+done
+
+for mode in free controlled; do
+	run timeout 120 $HEDDLE record -q --mode $mode --max-size 40 -o p.hdl -- ./own_numbers
+	is "$status $out" "0 0 wrong" "its descriptors have the numbers that they have alone, $mode mode"
 done
 
 run timeout 60 $HEDDLE record -q -o p.hdl -- ./atfork

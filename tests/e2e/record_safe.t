@@ -66,6 +66,10 @@ run bash -c 'ulimit -f 2500; exec timeout 120 "$0" record -o small.hdl -- ./busy
 is "$out" "sum 200000" "the program's output is there under ulimit -f"
 is "$status" 125 "heddle's own status tells"
 like "$err" "[Ff]ile too large" "with the reason"
+unlike "$err" "whole recording" "what is cut off is not called whole"
+like "$err" "until there was no more room is kept in small.hdl.log-" "the message says how far it goes"
+run heddle info small.hdl.log-*
+like "$out" "small.hdl.log-[0-9]*, truncated" "and so does the log"
 run bash -c 'ulimit -f 1; exec timeout 120 "$0" convert again.hdl limited.txt' "$HEDDLE"
 is "$status" 2 "a conversion under ulimit -f fails"
 like "$err" "[Ff]ile too large" "with the reason"
@@ -116,14 +120,15 @@ for times in 100000 400000 1600000; do
 	while kill -0 $pid 2>/dev/null && ! grep -q 'cut\.hdl\.log-' /proc/$pid/maps 2>/dev/null; do
 		:
 	done
-	kill -HUP $pid 2>/dev/null # meant for the run, as it comes right after its end
+	# Meant for the run, where it comes right after its end; on a busy machine it may be later.
+	kill -HUP $pid 2>/dev/null
 	kill -TERM $pid 2>/dev/null
 	wait $pid
 	status=$?
-	[ "$status" = 143 ] && break
+	[ "$status" = 143 ] || [ "$status" = 129 ] && break
 	rm -f cut.hdl*
 done
-is "$status" 143 "a signal while the trace is made ends heddle"
+like "$status" "^(143|129)$" "a signal while the trace is made ends heddle"
 log=$(ls cut.hdl.log-* 2>/dev/null)
 like "$(cat cut.err)" "kept in $log beside it" "it says where the recording is"
 run heddle info "$log"

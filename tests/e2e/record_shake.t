@@ -138,4 +138,6 @@ odd=$(printf 'race\377\033[31m')
 cp race "$odd"
 run $HEDDLE shake --runs 2 --format json -- "./$odd"
 is "$(json '$d->{program}')" './race\xFF\x1B[31m' "a program's name that is no UTF-8, in JSON"
+run "$HEDDLE" shake -n 0 -- true
+is "$status" 2 "no run at all shows nothing"
 done_testing

@@ -154,9 +154,9 @@ static void run(uint32_t seed, struct tally *tally)
 			add_vertex(t, n, a);
 		} else if (g_rand_int_range(rand, 0, 6) < removing) {
 			if (n->held[a])
-				topology_let_go(t, (uint32_t)a);
+				topology_unhold(t, (uint32_t)a);
 			n->held[a] = false;
-			bool over = topology_is_over(t, topology_component(t, (uint32_t)a));
+			bool over = topology_removable(t, topology_component(t, (uint32_t)a));
 			NEED(over == is_over(n, a));
 			tally->removed += over;
 			if (over)

@@ -82,7 +82,7 @@ static void begin(void)
 	g_array_append_val(made.locations, nowhere);
 	made.program = debuginfo_open(path, NULL, &error);
 	ck_assert_msg(made.program != NULL, "%s", error.what);
-	made.names = names_new(NULL, NULL, NULL);
+	made.names = names_new(NULL, NULL);
 	names_module(made.names, path, debuginfo_build_id(made.program), BIAS);
 	g_free(path);
 }

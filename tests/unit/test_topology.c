@@ -111,16 +111,16 @@ START_TEST(over_when_nobody_holds_or_enters_it)
 	topology_add_edge(t, 0, 1);
 	topology_add_edge(t, 1, 2);
 	topology_add_edge(t, 2, 1);
-	topology_let_go(t, 1);
-	topology_let_go(t, 2);
-	ck_assert(!topology_is_over(t, topology_component(t, 1))); /* 0 enters it */
-	ck_assert(!topology_is_over(t, 0));                        /* held */
-	topology_let_go(t, 0);
-	ck_assert(topology_is_over(t, 0));
+	topology_unhold(t, 1);
+	topology_unhold(t, 2);
+	ck_assert(!topology_removable(t, topology_component(t, 1))); /* 0 enters it */
+	ck_assert(!topology_removable(t, 0));                        /* held */
+	topology_unhold(t, 0);
+	ck_assert(topology_removable(t, 0));
 	topology_remove(t, 0, ends);
 	ck_assert_uint_eq(ends->len, 1);
 	ck_assert_uint_eq(g_array_index(ends, uint32_t, 0), 1);
-	ck_assert(topology_is_over(t, topology_component(t, 2)));
+	ck_assert(topology_removable(t, topology_component(t, 2)));
 	topology_remove(t, topology_component(t, 2), ends);
 	ck_assert_uint_eq(ends->len, 1); /* its own edges lead nowhere else */
 	g_array_free(ends, TRUE);

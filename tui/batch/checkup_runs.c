@@ -250,6 +250,8 @@ static enum finding_kind kind_of(const struct explore_error *e)
 		return FINDING_STUCK;
 	case EXPLORE_USE_AFTER_FREE:
 		return FINDING_USE_AFTER_FREE;
+	case EXPLORE_LOCK_MISUSE:
+		return FINDING_LOCK_MISUSE;
 	case EXPLORE_CHECK:
 	case EXPLORE_SPECIFICATION:
 		return FINDING_ASSERTION;

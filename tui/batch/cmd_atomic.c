@@ -45,7 +45,7 @@ static bool read_budget(const char *text, struct atomic_options *o)
 		return false;
 	const char *rest = end + 1;
 	o->budget_total = g_ascii_strtod(rest, &end);
-	o->budget_happened = MAX(o->budget_total, 0.001);
+	o->budget_happened = o->budget_total > 0 ? o->budget_total : -1; /* 0 would be any */
 	return end != rest && *end == '\0' && o->budget_pair >= 0 && o->budget_total >= 0;
 }
 
@@ -159,7 +159,9 @@ static int run(struct arguments *a)
 		return usage_error(a,
 		                   "--split wants a list of join, fork, barrier, take, sleep "
 		                   "and poll, or none");
-	struct infer_options infer = { .splits = splits, .heap = argument_flag(a, "heap") };
+	struct infer_options infer = { .splits = splits,
+		                       .seconds = o.budget_happened,
+		                       .heap = argument_flag(a, "heap") };
 	struct error error = { 0 };
 	GPtrArray *paths = argument_values(a, "spec");
 	struct specs *specs = specs_open(paths, &error);
@@ -171,6 +173,7 @@ static int run(struct arguments *a)
 	        print_options_parse(a, &print) ? open_trace(a, a->words->pdata[0]) : NULL;
 	int status = EXIT_BAD;
 	print.trace = t;
+	print.predicted = o.predict;
 	if (t != NULL) {
 		status = analyse(a, t, specs, &infer, &o, &print);
 		trace_close(t);

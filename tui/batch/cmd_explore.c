@@ -27,6 +27,23 @@ static json_t *text_or_null(const char *text)
 	return text && *text ? json_text(text) : json_null();
 }
 
+/* Of several lines, which stay lines. */
+static json_t *story_json(const char *story)
+{
+	if (story == NULL || *story == '\0')
+		return json_null();
+	GString *text = g_string_new(NULL);
+	char **lines = g_strsplit(story, "\n", -1);
+	for (char **l = lines; *l; l++) {
+		g_string_append(text, l == lines ? "" : "\n");
+		append_escaped(text, *l, strlen(*l));
+	}
+	json_t *j = json_stringn(text->str, text->len);
+	g_strfreev(lines);
+	g_string_free(text, TRUE);
+	return j;
+}
+
 static json_t *texts_json(const GPtrArray *texts)
 {
 	json_t *list = json_array();
@@ -48,7 +65,7 @@ static json_t *runs_json(const struct explore_report *r)
 		        text_or_null(run->flip), "thread", text_or_null(run->thread), "place",
 		        text_or_null(run->place), "variable", text_or_null(run->variable),
 		        "end", explore_end_word(run->end), "status", run->status, "story",
-		        text_or_null(run->story), "events", (json_int_t)run->events, "pruned",
+		        story_json(run->story), "events", (json_int_t)run->events, "pruned",
 		        (json_int_t)run->pruned, "redundant", run->redundant, "trace",
 		        text_or_null(run->trace), "class",
 		        json_sprintf("%016" PRIx64, run->class_));
@@ -78,7 +95,7 @@ static json_t *errors_json(const struct explore_report *r)
 		json_array_append_new(
 		        list, json_pack("{s:s, s:i, s:o, s:o, s:i, s:I, s:o}", "kind",
 		                        explore_end_word(e->end), "status", e->status, "story",
-		                        text_or_null(e->story), "locations", error_places_json(e),
+		                        story_json(e->story), "locations", error_places_json(e),
 		                        "run", (int)e->run, "count", (json_int_t)e->count,
 		                        "trace", text_or_null(run->trace)));
 	}
@@ -241,7 +258,8 @@ static void print_text(const struct explore_report *r)
 		printf("complete for this input: whatever the schedule, the program does as in "
 		       "one of these\n");
 	else if (r->complete)
-		printf("complete, as far as %s leave a promise: with them a program may do what "
+		printf("complete, as far as %s leave a promise: with them a program may do "
+		       "what "
 		       "no schedule explains\n",
 		       but);
 	else
@@ -266,6 +284,8 @@ static void print_text(const struct explore_report *r)
 
 /* -- the command ----------------------------------------------------------------------------
  */
+
+enum { LONGEST = 1000000 }; /* seconds that a run may take */
 
 static double seconds_of(struct arguments *a, const char *name, double otherwise)
 {
@@ -384,17 +404,18 @@ static int run(struct arguments *a)
 	char **argv = a->rest;
 	if (!argv || !argv[0])
 		return usage_error(a, "no program given after --");
-	struct explore_options o = { .argv = argv,
-		                     .save = argument_output(a, false),
-		                     .seed = argument_number(a, "seed", 0),
-		                     .max_runs = argument_number(a, "runs", 10000),
-		                     .max_steps = argument_number(a, "steps", 0),
-		                     .seconds = seconds_of(a, "budget", 60),
-		                     .by_results = argument_flag(a, "results"),
-		                     .until_error = argument_flag(a, "until-error"),
-		                     .query_seconds = 1,
-		                     .timeout_ms =
-		                             (unsigned)(seconds_of(a, "timeout", 10) * 1000) };
+	struct explore_options o = {
+		.argv = argv,
+		.save = argument_output(a, false),
+		.seed = argument_number(a, "seed", 0),
+		.max_runs = argument_number(a, "runs", 10000),
+		.max_steps = argument_number(a, "steps", 0),
+		.seconds = seconds_of(a, "budget", 60),
+		.by_results = argument_flag(a, "results"),
+		.until_error = argument_flag(a, "until-error"),
+		.query_seconds = 1,
+		.timeout_ms = (unsigned)(MIN(seconds_of(a, "timeout", 10), LONGEST) * 1000)
+	};
 	recorded_remember(argv);
 	const char *shard = argument_value(a, "shard");
 	if (shard && !parse_shard(shard, &o))

@@ -99,9 +99,12 @@ static void print_findings(const struct report_file *r)
 {
 	for (guint i = 0; i < r->findings->len; i++)
 		print_filed(g_array_index(r->findings, struct filed_finding, i).fields, stdout);
+	const json_t *asked = json_object_get(r->head, "options");
+	struct promise promise = { .analysis = json_word(r->head, "analysis"),
+		                   .any = r->findings->len > 0,
+		                   .values = json_is_true(json_object_get(asked, "values")) };
 	char *sentence = json_is_true(json_object_get(r->head, "complete"))
-	                         ? complete_sentence(json_word(r->head, "analysis"),
-	                                             r->findings->len > 0)
+	                         ? complete_sentence(&promise)
 	                         : g_strdup("not complete");
 	printf("%s: %u finding%s by %s in %lld events, %s\n", json_word(r->head, "trace"),
 	       r->findings->len, r->findings->len == 1 ? "" : "s",

@@ -58,11 +58,10 @@ static void tell(const struct session *s, const struct arguments *a)
 	if (!(f->flags & LOG_ASLR_OFF))
 		fprintf(stderr, "heddle: address randomisation could not be switched off here: "
 		                "the trace has addresses of its own\n");
-	if (f->stolen)
-		fprintf(stderr,
-		        "heddle: %u times a thread blocked or spun in what is not modelled: "
-		        "this schedule may not come again\n",
-		        f->stolen);
+	for (guint i = 0; i < s->trace->warnings->len; i++) {
+		error_set(&note, NULL, NULL, "%s", (char *)s->trace->warnings->pdata[i]);
+		say_error(&note);
+	}
 	if (f->restricted == 2)
 		fprintf(stderr, "heddle: the program gave up system calls (seccomp, strict "
 		                "mode), which "
@@ -89,13 +88,14 @@ static const struct record_result *run;
 
 static void interrupt(int number)
 {
-	enum { TOGETHER_US = 1000000 };
+	enum { TOGETHER_US = 1000000, PATIENCE = 3 };
 	int64_t ended = run->ended_us;
 	int error = errno;
-	if (ended == 0 || interrupted) { /* nothing to be lost yet; asked again */
+	if (ended == 0 || heard > PATIENCE) { /* nothing to be lost yet; asked again and again */
 		signal(number, SIG_DFL);
 		raise(number);
-	} else if (heard++ > 0 || g_get_monotonic_time() - ended > TOGETHER_US) {
+	} else if ((heard++ > 0 || g_get_monotonic_time() - ended > TOGETHER_US) &&
+	           !interrupted) {
 		interrupted = number;
 	}
 	errno = error;

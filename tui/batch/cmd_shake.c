@@ -268,8 +268,11 @@ static int run_shake(struct arguments *a)
 	if (!argv || !argv[0])
 		return usage_error(a, "no program given after --");
 	uint64_t runs = argument_number(a, "runs", 100);
+	if (runs == 0)
+		return usage_error(a, "--runs wants one run or more, found 0");
 	uint64_t first = argument_number(a, "seed", 1);
-	unsigned timeout = argument_number(a, "timeout", 10) * 1000;
+	enum { LONGEST = 1000000 }; /* seconds */
+	unsigned timeout = (unsigned)MIN(argument_number(a, "timeout", 10), LONGEST) * 1000;
 	const char *word = argument_value(a, "strategy");
 	int strategy = argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
 	enum output_format format = argument_format(a, false);

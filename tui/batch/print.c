@@ -234,33 +234,45 @@ static const struct {
 	bool reordered; /* in all reorderings, not in the run alone */
 } scopes[] = {
 	{ "lockset", "pair without a common lock", false },
-	{ "deadlocks", "deadlock", true },
+	{ "deadlocks", "deadlock by locks alone", true },
 	{ "cov", "pair of events that can change places", true },
 	{ "rd2", "pair of calls that happens-before leaves open and that do not commute", false },
 	{ "edc", "pair of calls that can change places and do not commute", true },
 	{ "atomic", "violation by these units of work", false },
 };
 
-char *complete_sentence(const char *analysis, bool any)
+char *complete_sentence(const struct promise *p)
 {
 	const char *nothing = "data race";
+	const char *saw = p->values ? "the value that it saw" : "what it saw";
 	bool reordered = true;
+	GString *out = g_string_new("complete");
 
 	for (size_t i = 0; i < G_N_ELEMENTS(scopes); i++)
-		if (strcmp(scopes[i].analysis, analysis) == 0) {
+		if (strcmp(scopes[i].analysis, p->analysis) == 0) {
 			nothing = scopes[i].nothing;
-			reordered = scopes[i].reordered;
+			reordered = scopes[i].reordered || p->predicted;
 		}
-	return g_strdup_printf("complete: %sno %s%s",
-	                       reordered ? "in all reorderings of this run in which every read "
-	                                   "sees what it saw, "
-	                                 : "in this run, ",
-	                       any ? "other " : "", nothing);
+	if (p->shard)
+		g_string_append_printf(out, " for share %s of the pairs", p->shard);
+	if (reordered)
+		g_string_append_printf(
+		        out, ": in all reorderings of this run in which every read sees %s, ", saw);
+	else
+		g_string_append(out, ": in this run, ");
+	g_string_append_printf(out, "no %s%s%s", p->any ? "other " : "", nothing,
+	                       p->shard ? " among these pairs" : "");
+	return g_string_free(out, FALSE);
 }
 
-static void print_summary(const struct report *r, guint count)
+static void print_summary(const struct report *r, guint count, const struct print_options *o)
 {
-	char *complete = complete_sentence(r->analysis, count > 0);
+	struct promise promise = { .analysis = r->analysis,
+		                   .shard = o->shard,
+		                   .any = count > 0,
+		                   .values = json_is_true(json_object_get(o->options, "values")),
+		                   .predicted = o->predicted };
+	char *complete = complete_sentence(&promise);
 	printf("%s: %u finding%s by %s in %" G_GUINT64_FORMAT " events, %s\n",
 	       trace_name(r->trace), count, count == 1 ? "" : "s", r->analysis,
 	       r->trace->events_count,
@@ -296,7 +308,7 @@ static void print_text(const struct report *r, const struct print_options *o)
 	}
 	if (o->changes)
 		changes_print_text(o->changes, MATCH_ABSENT, stdout);
-	print_summary(r, count);
+	print_summary(r, count, o);
 	if (o->changes) {
 		printf("against %s: ", o->baseline->name);
 		changes_print_counts(o->changes, stdout);

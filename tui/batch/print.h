@@ -23,6 +23,7 @@ struct print_options {
 	/* For --baseline: how to ask what became of a race that is gone; borrowed, or NULL. */
 	const struct race_options *race;
 	struct trace *trace;           /* the same */
+	bool predicted;                /* atomic --predict */
 	bool no_witness;               /* leave the sequences out */
 	struct json_t *switches;       /* of the only finding's witness; borrowed, or NULL */
 	const struct changes *changes; /* against the baseline; borrowed, or NULL */
@@ -41,8 +42,14 @@ bool print_options_parse(const struct arguments *a, struct print_options *o);
 /* A report to standard output; returns the exit status. */
 int print_report(const struct report *report, const struct print_options *options);
 /* What "complete" promises of that analysis, as "complete: in all reorderings of this run ..., no
- * other data race"; `any`: it has found something.  The caller's. */
-char *complete_sentence(const char *analysis, bool any);
+ * other data race".  The caller's. */
+struct promise {
+	const char *analysis, *shard; /* shard: "2/8", or NULL */
+	bool any;                     /* it has found something */
+	bool values;    /* --values: reads see the same value, from whichever write */
+	bool predicted; /* atomic --predict: not only of the run */
+};
+char *complete_sentence(const struct promise *promise);
 /* The status that a finding or the lack of any gives. */
 bool verdict_is_found(enum verdict verdict);
 

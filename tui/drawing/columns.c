@@ -13,7 +13,7 @@ struct drawn text_next(const char *text)
 		snprintf(d.escape, sizeof d.escape, "\\x%02X", (unsigned char)*text);
 		return d;
 	}
-	d.bytes = g_utf8_skip[(guchar)*text];
+	d.bytes = (guchar)g_utf8_skip[(guchar)*text];
 	d.rune = rune;
 	d.columns = g_unichar_iszerowidth(rune) ? 0 : g_unichar_iswide(rune) ? 2 : 1;
 	return d;

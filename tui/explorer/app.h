@@ -97,7 +97,6 @@ struct app {
 struct app *app_new(struct session *session, const struct app_options *options);
 void app_free(struct app *app);
 void app_resize(struct app *app, int rows, int columns);
-bool app_too_small(const struct app *app);
 /* A key; while the command line is open it goes there (command_line.h). */
 void app_key(struct app *app, int key);
 void app_request(struct app *app, enum request request, uint64_t count);
@@ -163,7 +162,6 @@ static inline const struct trace *app_trace(const struct app *app)
 bool list_request(struct list *list, enum request request, uint64_t count);
 /* The glyph and the style of a verdict. */
 const char *verdict_glyph(const struct finding *f);
-enum style verdict_style(enum verdict verdict);
 /* A title and a part of the source file at a frame of the stack of an event, its line in the
  * middle and marked; nothing and false when there is no source. */
 bool draw_source(const struct app *app, struct pane pane, uint32_t event, unsigned frame);

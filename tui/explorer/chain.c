@@ -18,7 +18,8 @@ static const struct step *step_at(const GArray *steps, guint i)
 	return &g_array_index(steps, struct step, i);
 }
 
-bool chain_holds_together(const GArray *steps)
+/* Is each step's end the next one's begin? */
+static bool chain_holds_together(const GArray *steps)
 {
 	for (guint i = 1; i < steps->len; i++)
 		if (step_at(steps, i - 1)->to != step_at(steps, i)->from)

@@ -17,8 +17,6 @@ struct chain_row {
 	bool is_event, across; /* an event; an edge that joins two threads */
 };
 
-/* Is each step's end the next one's begin? */
-bool chain_holds_together(const GArray *steps);
 /* ... and the last one's end the first one's begin? */
 bool chain_is_ring(const GArray *steps);
 /* The rows of such a chain (struct chain_row, owned by the caller, g_array_free): names, then

@@ -25,10 +25,6 @@ uint32_t variable_of(const struct app *app, const char *name, struct error *erro
 GArray *locations_of(const struct trace *t, const char *place);
 bool need_index(const struct app *app, struct error *error);
 bool need_events(const struct app *app, struct error *error);
-/* The current event in the last line. */
-void say_event(struct app *app);
-/* Go there; shows the trace unless one is where steps are seen. */
-void move_to(struct app *app, uint32_t event);
 /* What `info` has tables of, and `view` goes to; NULL after the last. */
 const char *info_name(size_t i);
 const char *view_name(size_t i);

@@ -19,7 +19,8 @@ uint32_t event_of(const struct app *app, const char *text, struct error *error)
 	return session_parse_event(s, text, error);
 }
 
-void say_event(struct app *app)
+/* The current event in the last line. */
+static void say_event(struct app *app)
 {
 	GString *text = g_string_new(NULL);
 	const struct session *s = app->session;
@@ -32,7 +33,8 @@ void say_event(struct app *app)
 	g_string_free(text, TRUE);
 }
 
-void move_to(struct app *app, uint32_t event)
+/* Go there; shows the trace unless one is where steps are seen. */
+static void move_to(struct app *app, uint32_t event)
 {
 	if (!(IN_STEPS & 1u << app_view(app)) || app_view(app) == VIEW_WITNESS)
 		app_go(app, VIEW_TRACE);

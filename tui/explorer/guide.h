@@ -51,8 +51,6 @@ struct pane guide_rest(const struct app *app, struct pane body);
 
 /* -- checks (guide_checks.c) ------------------------------------------------------------- */
 
-/* Does it hold now?  What rests on analyses does not before they are done. */
-bool check_holds(const struct app *app, const struct lesson_check *check);
 /* Do all? The first that does not, or NULL. */
 const struct lesson_check *checks_failing(const struct app *app, const GPtrArray *checks);
 

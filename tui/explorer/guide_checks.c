@@ -19,7 +19,8 @@ static check_function *const functions[CHECK_COUNT] = {
 #undef CHECK
 };
 
-bool check_holds(const struct app *app, const struct lesson_check *check)
+/* Does it hold now?  What rests on analyses does not before they are done. */
+static bool check_holds(const struct app *app, const struct lesson_check *check)
 {
 	return app_trace(app)->events_count > 0 && session_has(app->session, INDEX_ALL) &&
 	       functions[check->kind](app, check->operands);

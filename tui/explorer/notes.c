@@ -23,15 +23,21 @@ enum { VERSION = 1 };
 
 /* -- which file ---------------------------------------------------------------------------- */
 
-/* Where the marks go when the trace's own folder is read-only. */
+/* Where the marks go when the trace's own folder is read-only; traces of one name in two
+ * folders have marks of their own. */
 static char *fallback_path(const struct session *s)
 {
-	char *base = g_path_get_basename(s->notes_path);
+	enum { DIGITS = 16 };
+	char *whole = g_canonicalize_filename(s->notes_path, NULL);
+	char *sum = g_compute_checksum_for_string(G_CHECKSUM_SHA256, whole, -1);
+	char *base = g_path_get_basename(whole);
+	char *name = g_strdup_printf("%.*s-%s", DIGITS, sum, base);
 	char *folder = g_build_filename(g_get_user_state_dir(), "heddle", NULL);
-	char *path = g_build_filename(folder, base, NULL);
+	char *path = g_build_filename(folder, name, NULL);
 	g_mkdir_with_parents(folder, 0700);
-	g_free(folder);
-	g_free(base);
+	char *texts[] = { whole, sum, base, name, folder };
+	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
+		g_free(texts[i]);
 	return path;
 }
 

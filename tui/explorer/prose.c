@@ -37,7 +37,8 @@ void prose_add(GArray *prose, enum style style, uint32_t event, const char *form
 	g_array_append_val(prose, row);
 }
 
-void prose_add_steps(GArray *prose, const struct session *s, const GArray *steps)
+/* Steps of a proof or a path, each on its own. */
+static void prose_add_steps(GArray *prose, const struct session *s, const GArray *steps)
 {
 	for (guint i = 0; i < steps->len; i++) {
 		const struct step *step = &g_array_index(steps, struct step, i);

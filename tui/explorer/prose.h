@@ -19,8 +19,6 @@ struct prose_row {
 GArray *prose_new(void);
 void prose_add(GArray *prose, enum style style, uint32_t event, const char *format, ...)
         __attribute__((format(printf, 4, 5)));
-/* Steps of a proof or a path, each on its own. */
-void prose_add_steps(GArray *prose, const struct session *s, const GArray *steps);
 /* A chain of events in lanes; where there are too many threads for `columns`, edge by edge. */
 void prose_add_chain(GArray *prose, const struct session *s, const GArray *steps, int columns);
 /* What has to hold for a pair that cannot race, and that it does not. */

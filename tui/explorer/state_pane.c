@@ -22,7 +22,8 @@ static void add(GArray *rows, enum style style, char *text, char *tail)
 	g_array_append_val(rows, row);
 }
 
-uint32_t thread_event_at(const struct session *s, uint32_t thread, uint32_t event)
+/* The last event of a thread at or before `event`, or NONE. */
+static uint32_t thread_event_at(const struct session *s, uint32_t thread, uint32_t event)
 {
 	if (!session_has(s, INDEX_THREADS))
 		return s->trace->events[event].thread == thread ? event : NONE;

@@ -22,7 +22,5 @@ void draw_state_rows(struct pane pane, const GArray *rows, uint64_t top);
 void add_access_points(const struct app *app, GArray *rows);
 /* "T1  deposit bank.c:31 ◂ worker bank.c:44" */
 void append_stack(const struct app *app, uint32_t event, GString *out);
-/* The last event of a thread at or before `event`, or NONE. */
-uint32_t thread_event_at(const struct session *s, uint32_t thread, uint32_t event);
 
 #endif

@@ -162,6 +162,7 @@ struct tree *tree_open(const char *path, struct error *error)
 	tree->pruned = number_of(root, "pruned");
 	tree->waiting = number_of(root, "waiting");
 	tree->complete = json_is_true(json_object_get(root, "complete"));
+	tree->races = json_array_size(json_object_get(root, "races")) > 0;
 	tree->gaps = g_ptr_array_new_with_free_func(g_free);
 	const json_t *gaps = json_object_get(root, "gaps");
 	for (size_t i = 0; i < json_array_size(gaps); i++) {
@@ -169,6 +170,9 @@ struct tree *tree_open(const char *path, struct error *error)
 		g_ptr_array_add(tree->gaps, g_strdup(gap ? gap : ""));
 	}
 	bool good = read_runs(tree, root);
+	for (guint i = 0; good && i < tree->runs->len; i++)
+		tree->uses |= strcmp(g_array_index(tree->runs, struct tree_run, i).end,
+		                     "use-after-free") == 0;
 	json_decref(root);
 	if (good)
 		return tree;

@@ -118,7 +118,8 @@ static void draw_run(const struct explore_view *v, struct pane p, int row, uint6
 {
 	const struct tree_run *r = run_at(v, i);
 	uint32_t deepest = MIN(v->deepest, DEEPEST_DRAWN);
-	int tree_width = 3 + 2 * (int)deepest, at = tree_width + 7, end_width = 16;
+	int tree_width = 3 + 2 * (int)deepest, at = tree_width + 7;
+	int end_width = 17; /* "✗ use-after-free" */
 	GString *text = g_string_new(NULL);
 	char number[16];
 	g_snprintf(number, sizeof number, "%u", r->run);
@@ -143,7 +144,12 @@ static void draw_head(const struct tree *t, struct pane p)
 	            "%s   %s execution%s, %s different   %s more schedules begin as these do",
 	            t->program, grouped(t->executions, a), t->executions == 1 ? "" : "s",
 	            grouped(t->states, b), grouped(t->pruned, c));
-	if (t->complete)
+	if (t->complete && (t->races || t->uses))
+		pane_format(p, 1, 1, STYLE_NONE,
+		            "complete, as far as %s%s%s leave a promise",
+		            t->races ? "data races" : "", t->races && t->uses ? " and " : "",
+		            t->uses ? "uses after free" : "");
+	else if (t->complete)
 		pane_text(p, 1, 1, STYLE_NONE,
 		          "complete for this input: whatever the schedule, it does as one of these");
 	else

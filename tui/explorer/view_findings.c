@@ -55,7 +55,7 @@ const char *verdict_glyph(const struct finding *f)
 	return verdicts[f->verdict].glyph;
 }
 
-enum style verdict_style(enum verdict verdict)
+static enum style verdict_style(enum verdict verdict)
 {
 	return verdicts[verdict].style;
 }

@@ -182,6 +182,19 @@ static void go_to_index(struct witness_view *v, guint index)
 	}
 }
 
+/* The event under the cursor, or the next one below a separator: its index. */
+static guint witness_view_cursor(const struct witness_view *v)
+{
+	for (uint64_t i = v->list.cursor; i < v->rows->len; i++) {
+		const struct row *row = &g_array_index(v->rows, struct row, i);
+		if (row->kind == ROW_EVENT)
+			return row->index;
+		if (row->kind == ROW_FOLD)
+			return v->fold - 1;
+	}
+	return v->w.events->len - 1;
+}
+
 /* Another sequence for the same pair: the reader stays where he was. */
 static void take_shorter(struct app *app, struct witness_view *v, const struct finding *f)
 {
@@ -410,18 +423,6 @@ static void draw_row(const struct app *app, const struct witness_view *v, struct
 		break;
 	}
 	}
-}
-
-guint witness_view_cursor(const struct witness_view *v)
-{
-	for (uint64_t i = v->list.cursor; i < v->rows->len; i++) {
-		const struct row *row = &g_array_index(v->rows, struct row, i);
-		if (row->kind == ROW_EVENT)
-			return row->index;
-		if (row->kind == ROW_FOLD)
-			return v->fold - 1;
-	}
-	return v->w.events->len - 1;
 }
 
 /* The step that is shown: after the event under the cursor; on a separator, before the one

@@ -35,7 +35,8 @@ static uint32_t stale_value(const struct trace *t, const struct finding *f)
 	return t->values[aux].kind == V_PAIR ? t->values[aux].second : aux;
 }
 
-struct weak_order weak_order_of(const struct session *s, const struct finding *f)
+/* Needs INDEX_WRITERS and INDEX_THREADS. */
+static struct weak_order weak_order_of(const struct session *s, const struct finding *f)
 {
 	const struct trace *t = s->trace;
 	struct weak_order w = { NONE, NONE, false, stale_value(t, f) };

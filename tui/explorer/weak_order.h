@@ -18,8 +18,6 @@ struct weak_order {
 	uint32_t stale; /* the value that a read may see in place of the recorded one (index
 	                 * of trace.values; 0: not known, or there is no such read) */
 };
-/* Needs INDEX_WRITERS and INDEX_THREADS. */
-struct weak_order weak_order_of(const struct session *s, const struct finding *f);
 
 /* "T2 may read the old message (0): T1's store of ready (publish.c:19) is relaxed and does not
  * publish it.  Use release there and acquire at publish.c:25." */

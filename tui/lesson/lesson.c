@@ -441,7 +441,7 @@ static bool read_lines(struct reader *r, char *const *lines)
 	return good;
 }
 
-struct lesson *lesson_open(const char *path, struct error *error)
+static struct lesson *lesson_open(const char *path, struct error *error)
 {
 	static const char first[] = "#! heddle-lesson 1";
 	size_t length;

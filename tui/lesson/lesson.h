@@ -63,7 +63,6 @@ struct lesson {
 };
 
 /* NULL and one error for a file that is no lesson. Owned by the caller. */
-struct lesson *lesson_open(const char *path, struct error *error);
 void lesson_free(struct lesson *lesson);
 /* All lessons that ship, and those in $XDG_DATA_HOME/heddle/lessons, by their order; broken
  * ones are left out. Owned by the caller (an array that frees them). */

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "rt.h"
+#include "sync.h"
 
 enum { FREE, HELD, WAITED_FOR };
 
@@ -54,6 +54,7 @@ static struct order *order_of(const volatile int *lock, bool make)
 
 static void acquired(struct thread *t, volatile int *m, bool tried, uintptr_t pc)
 {
+	sync_set_mark(m, t->id + 1);
 	plan_point(t);
 	log_object(t, LOG_ACQ, tried ? LOG_TRY : 0, pc, (void *)m);
 	struct order *o = order_of(m, in_glib(pc));
@@ -106,6 +107,14 @@ static bool shown(const volatile int *m)
 	return !in_glib((uintptr_t)m);
 }
 
+/* A GMutex has no end, and need not be initialised: what was destroyed there was another object. */
+static bool misusable(volatile int *m)
+{
+	if (sync_mark(m) == MARK_DESTROYED)
+		sync_set_mark(m, 0);
+	return shown(m);
+}
+
 static void lock_as(struct thread *t, volatile int *m, uintptr_t pc)
 {
 	while (rt.controlled && rt.on && !take(m)) {
@@ -125,8 +134,10 @@ static void mutex_lock(volatile int *m)
 		take_or_wait(m);
 		return;
 	}
-	if (shown(m))
+	if (misusable(m)) {
 		sched_point(t);
+		sync_check_lock(t, m, false, CALLER());
+	}
 	lock_as(t, m, CALLER());
 }
 
@@ -147,7 +158,8 @@ static int mutex_trylock(volatile int *m)
 
 static void unlock_as(struct thread *t, volatile int *m, uintptr_t pc)
 {
-	if (shown(m)) {
+	if (misusable(m)) {
+		sync_check_unlock(t, m, *m != FREE, pc);
 		releases(t, m, pc);
 		log_sync(t, LOG_REL, pc, (void *)m);
 	}
@@ -173,6 +185,7 @@ static void word_init(volatile int *word)
 {
 	struct thread *t = recording();
 	*word = 0;
+	sync_set_mark(word, 0);
 	if (t && shown(word))
 		log_init(t, word);
 }
@@ -206,7 +219,8 @@ static bool wait_as(struct thread *t, volatile int *c, volatile int *m, int64_t 
 		log_object(t, LOG_WAIT, timed ? LOG_TRY : 0, pc, (void *)c);
 	}
 	if (!rt.controlled) {
-		if (shown(m)) {
+		if (misusable(m)) {
+			sync_check_unlock(t, m, *m != FREE, pc);
 			releases(t, m, pc);
 			log_sync(t, LOG_REL, pc, (void *)m);
 		}

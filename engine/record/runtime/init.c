@@ -82,6 +82,7 @@ void rt_finish(enum log_status status)
 		rt.header->steps = sched_steps();
 	}
 	if (rt.header && rt.header->status == LOG_RUNNING && !rt_other_process()) {
+		rt.header->repeated += rt.repeated;
 		for (uint32_t i = 0; i < MAX_THREADS && i < rt.thread_count; i++)
 			if (rt.threads[i])
 				rt.header->repeated += rt.threads[i]->repeated;

@@ -79,12 +79,16 @@ void rt_unpages(void *pages, size_t bytes)
 static char *buffers;        /* the shared chunks */
 static uint8_t *buffer_used; /* free mode: whose they are */
 
-/* ---- a program that gives its rights up ---- */
+/* ---- the log's descriptor ---- */
 
 /*
- * A daemon that is started by root may become another user, or change its root; the log is no
- * longer its to open then.  So root's programs keep a descriptor of it, far from those that they
- * count, beside the path (which is the way for those that close all they find).
+ * One is kept, far from those that the program counts.  To open the log for each chunk would take
+ * the lowest number that is free, beside threads that close, open and dup2: they get other numbers
+ * than they would alone, EBUSY, or put a file of theirs in the place of the log.  And a daemon may
+ * become another user, or change its root, to whom the log is closed.
+ *
+ * Where the program closes all descriptors that it finds, or may have few, the log is opened by
+ * its path for each chunk.
  */
 static int kept = -1;
 static uint64_t kept_file[2]; /* device, inode: is it still ours? */
@@ -101,10 +105,10 @@ static bool identify(int fd, uint64_t file[2])
 
 static void keep_descriptor(long fd)
 {
-	enum { FAR = 600 };
-	if (raw_syscall(SYS_geteuid, 0, 0, 0, 0, 0, 0) != 0)
-		return;
-	long far = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, FAR, 0, 0, 0);
+	enum { FAR = 600, NEAR = 16 };
+	long far = -1;
+	for (long from = FAR; far < 0 && from >= NEAR; from /= 2)
+		far = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, from, 0, 0, 0);
 	if (far < 0 || !identify((int)far, kept_file)) {
 		if (far >= 0)
 			raw_syscall(SYS_close, far, 0, 0, 0, 0, 0);
@@ -113,21 +117,27 @@ static void keep_descriptor(long fd)
 	kept = (int)far;
 }
 
-/* A descriptor of the log, to be closed, or -errno. */
 static int no_links(void)
 {
 	return strncmp(rt.config.log, "/proc/", 6) == 0 ? 0 : O_NOFOLLOW;
 }
 
+/* A descriptor of the log, for close_log, or -errno. */
 static long open_log(void)
 {
-	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log,
-	                      O_WRONLY | O_CLOEXEC | no_links(), 0, 0, 0);
 	uint64_t file[2];
-	if (fd >= 0 || kept < 0 || !identify(kept, file) || file[0] != kept_file[0] ||
-	    file[1] != kept_file[1])
-		return fd;
-	return raw_syscall(SYS_fcntl, kept, F_DUPFD_CLOEXEC, 0, 0, 0, 0);
+	if (kept >= 0 && identify(kept, file) && file[0] == kept_file[0] &&
+	    file[1] == kept_file[1])
+		return kept;
+	kept = -1;
+	return raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log,
+	                   O_WRONLY | O_CLOEXEC | no_links(), 0, 0, 0);
+}
+
+static void close_log(long fd)
+{
+	if (fd != kept)
+		raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
 static struct log_header *map_header(int *error)
@@ -179,10 +189,13 @@ bool log_open(void)
 }
 
 /* No more room on the disk, or enough: recording ends, the program goes on. */
+static void flush_buffers(void);
 static void log_stop(enum log_status status, int error)
 {
 	if (rt.full)
 		return;
+	if (status == LOG_LIMIT)
+		flush_buffers();
 	rt.full = true;
 	rt.header->status = status;
 	rt.header->error = error;
@@ -249,7 +262,7 @@ static int write_bytes(const void *chunk, size_t bytes)
 		bytes -= n;
 	}
 	limit_release(&limit);
-	raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	close_log(fd);
 	return error;
 }
 
@@ -289,12 +302,21 @@ void log_flush(void)
 	}
 	/* A handler that ends the program may have come in the midst of log_more. */
 	bool locked = lock_chunks_or_not();
-	for (uint32_t i = 0; buffers && i < rt.config.buffer_chunks; i++)
-		if (buffer_used[i])
-			flush_buffer(buffers + (size_t)i * LOG_CHUNK);
+	flush_buffers();
 	if (locked)
 		unlock_chunks();
 }
+
+/* Free mode: what of each thread's chunk is filled goes to the file. */
+static void flush_buffers(void)
+{
+	for (uint32_t i = 0; buffers && i < rt.config.buffer_chunks; i++)
+		if (buffer_used[i])
+			flush_buffer(buffers + (size_t)i * LOG_CHUNK);
+}
+
+/* Bytes of chunks that ended with their threads, and lie in the file as holes. */
+static uint64_t unfilled;
 
 static char *find_buffer(void)
 {
@@ -314,6 +336,8 @@ void log_stream_end(struct stream *s)
 	lock_chunks();
 	if (!rt.full)
 		write_chunk(s);
+	if (!rt.config.keep_bytes)
+		unfilled += ((uint64_t)((char *)s->end - (char *)s->next)) & ~UINT64_C(4095);
 	((struct log_chunk *)s->chunk)->magic = 0;
 	memset((char *)s->chunk, 0, (char *)s->next - (char *)s->chunk);
 	buffer_used[((char *)s->chunk - buffers) / LOG_CHUNK] = 0;
@@ -355,7 +379,7 @@ void log_more(struct stream *s, unsigned words)
 	if (error)
 		log_stop(LOG_FULL, error);
 	if (rt.config.max_bytes &&
-	    (slot_of(next_sequence) + 1) * LOG_CHUNK > rt.config.max_bytes)
+	    (slot_of(next_sequence) + 1) * LOG_CHUNK - unfilled > rt.config.max_bytes)
 		log_stop(LOG_LIMIT, 0);
 	if (!s->chunk && !rt.full && !(s->chunk = find_buffer()))
 		log_stop(LOG_LIMIT, 0);

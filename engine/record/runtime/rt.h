@@ -187,6 +187,9 @@ struct thread {
 	uintptr_t stack_low, stack_high;
 	int end_rounds;
 	bool detached, started, joined, c11;
+	bool lends;   /* timers name it as their threads' parent: it is never given to another */
+	bool retired; /* ended; nothing but its memory is left: thread_retire */
+	struct thread *next_retired;
 	const void *barrier;   /* waits there, even while a handler runs */
 	const void *condition; /* waits for it, from the `wait` event on */
 	bool woken;
@@ -242,7 +245,8 @@ struct runtime {
 	bool waiting; /* for --start-at's function: no accesses yet */
 	uintptr_t start_low, start_high;
 	uint32_t thread_count;
-	struct thread *threads[MAX_THREADS];
+	struct thread *threads[MAX_THREADS]; /* NULL: none, or retired */
+	uint64_t repeated;                   /* of retired threads */
 	struct log_config config;
 	struct log_header *header;
 	uint64_t random;
@@ -296,6 +300,8 @@ void sched_yield_point(struct thread *t, bool lower);
 bool sched_block(struct thread *t, enum reason reason, const void *object, bool timed,
                  uint64_t deadline); /* false: timed out */
 unsigned sched_wake(const void *object, enum reason reason, unsigned most);
+/* How many wait for it; of a condition those that no signal has woken yet. */
+unsigned sched_waiters(const void *object, enum reason reason);
 unsigned sched_at_barrier(const void *barrier); /* how many wait there */
 void sched_open_barrier(const void *barrier);
 void sched_signal(const void *condition, unsigned most);
@@ -320,6 +326,10 @@ void sched_tick(uint64_t nanoseconds);
 uint64_t sched_steps(void);
 struct thread *thread_new(struct thread *parent);
 void thread_forget(struct thread *t);
+/* A thread that has ended, and that no call of the program can name any more (it was joined, or is
+ * detached), gives its memory to a later one, as soon as the kernel's thread is gone.  Of others
+ * this does nothing. */
+void thread_retire(struct thread *t);
 void sched_cancel(struct thread *t);
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout);
 void futex_wait(volatile int *word, int value, uint64_t nanoseconds);

@@ -2,6 +2,7 @@
  * sched_threads.c - the birth and the end of threads, as the scheduler sees them; what the
  * program's calls do is threads.c.
  */
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -23,16 +24,82 @@ static uint32_t number_of(const struct thread *parent)
 	return planned;
 }
 
-struct thread *thread_new(struct thread *parent)
+static struct thread *retired_first, *retired_last; /* under lock */
+
+/* Under lock. */
+static void retire(struct thread *t)
 {
-	uint32_t id = number_of(parent);
-	if (id >= MAX_THREADS)
+	/* What replay has for it must stay with its number. */
+	if (t->state == STATE_DONE && !t->lends && !t->retired && !t->input_end && t->id) {
+		t->retired = true;
+		rt.threads[t->id] = NULL;
+		rt.repeated += t->repeated;
+		if (retired_last)
+			retired_last->next_retired = t;
+		else
+			retired_first = t;
+		retired_last = t;
+	}
+}
+
+void thread_retire(struct thread *t)
+{
+	sched_lock();
+	retire(t);
+	sched_unlock();
+}
+
+static bool is_gone(pid_t tid)
+{
+	return syscall(SYS_tgkill, rt.header ? rt.header->pid : getpid(), tid, 0) != 0;
+}
+
+/* The memory of a retired thread, as new; its pages for frames and missing calls stay with it. */
+static struct thread *from_retired(void)
+{
+	sched_lock();
+	struct thread *t = retired_first;
+	if (t && is_gone(t->tid)) {
+		retired_first = t->next_retired;
+		retired_last = retired_first ? retired_last : NULL;
+	} else {
+		t = NULL;
+	}
+	sched_unlock();
+	if (!t)
 		return NULL;
+	struct frame *frames = t->frames;
+	struct reach *reach = t->reach;
+	struct region *regions = t->regions;
+	struct kept_arrival *arrivals = t->arrivals;
+	memset(t, 0, offsetof(struct thread, seen));
+	t->frames = frames;
+	t->reach = reach;
+	t->regions = regions;
+	t->arrivals = arrivals;
+	return t;
+}
+
+static struct thread *from_pages(void)
+{
 	struct thread *t = rt_pages(sizeof(*t));
 	struct frame *frames = rt_pages((MAX_FRAMES + 1) * sizeof(*frames));
 	if (!t || !frames)
 		return NULL;
 	t->frames = frames + 1;
+	return t;
+}
+
+struct thread *thread_new(struct thread *parent)
+{
+	uint32_t id = number_of(parent);
+	if (id >= MAX_THREADS)
+		return NULL;
+	struct thread *t = from_retired();
+	if (!t)
+		t = from_pages();
+	if (!t)
+		return NULL;
 	t->id = id;
 	t->parent = parent ? parent->id : UINT32_MAX;
 	t->budget = t->drawn = sched_draw_budget();
@@ -70,6 +137,7 @@ void thread_forget(struct thread *t)
 		sched.ready--;
 	sched_bury(t);
 	sched_unlock();
+	thread_retire(t);
 }
 
 void sched_start(struct thread *t)
@@ -189,6 +257,8 @@ void sched_end(struct thread *t)
 	}
 	sched_lock();
 	sched_bury(t);
+	if (t->detached)
+		retire(t);
 	if (!rt.controlled) {
 		sched_unlock();
 		return;

@@ -116,6 +116,19 @@ unsigned sched_wake(const void *object, enum reason reason, unsigned most)
 	return woken;
 }
 
+unsigned sched_waiters(const void *object, enum reason reason)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		const struct thread *t = sched.live[i];
+		n += reason == FOR_CONDITION
+		             ? t->condition == object && !t->woken
+		             : t->state == STATE_BLOCKED && t->reason == reason &&
+		                       t->object == object;
+	}
+	return n;
+}
+
 unsigned sched_at_barrier(const void *barrier)
 {
 	unsigned n = 0;

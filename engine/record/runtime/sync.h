@@ -49,6 +49,18 @@ static inline void misused(struct thread *t, enum log_misuse how, uintptr_t pc, 
 	log_event(t, LOG_MISUSE, how, pc, (uintptr_t)object, 0, 1);
 }
 
+/* sync_marks.c: of an object that keeps neither: 0, one more than the number of the thread that
+ * holds it, or MARK_DESTROYED.  An object's initialisation sets 0. */
+enum { MARK_DESTROYED = 0xffff };
+unsigned sync_mark(const volatile void *object);
+void sync_set_mark(const volatile void *object, unsigned mark);
+/* Before the call of this kind on such an object: is it misuse?  `held`: the lock is locked, by
+ * whomever; `waited`: a thread waits for it.  The second last forgets who holds it. */
+void sync_check_alive(struct thread *t, const volatile void *object, uintptr_t pc);
+void sync_check_lock(struct thread *t, const volatile void *lock, bool may_fail, uintptr_t pc);
+void sync_check_unlock(struct thread *t, const volatile void *lock, bool held, uintptr_t pc);
+void sync_check_destroy(struct thread *t, const volatile void *object, bool waited, uintptr_t pc);
+
 /* sync_mutex.c: the caller gives it up; said, when it may not. */
 void mutex_check_unlock(struct thread *t, const pthread_mutex_t *m, uintptr_t pc);
 

@@ -148,6 +148,10 @@ static int cond_destroy(pthread_cond_t *c, uintptr_t pc)
 		return REAL_CONDITION(pthread_cond_destroy)(c);
 	plan_point(t);
 	unsigned flags = cond_dead(c) ? LOG_DEAD : 0;
+	if (flags)
+		misused(t, MISUSE_USE_DESTROYED, pc, c);
+	else if (rt.controlled && sched_waiters(c, FOR_CONDITION) > 0)
+		misused(t, MISUSE_DESTROY_WAITED, pc, c);
 	int status = REAL_CONDITION(pthread_cond_destroy)(c);
 	return destroyed(c, status, flags | (cond_dead(c) ? LOG_MARKED : 0), t, pc);
 }

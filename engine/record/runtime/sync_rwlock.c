@@ -22,9 +22,18 @@ static unsigned rw_dead(const pthread_rwlock_t *l)
 
 enum { READERS_SHIFT = 3 }; /* of the C library's count of readers; below are its flags */
 
+/* No value that the C library gives these fields: what lay in the memory before. */
+static bool is_garbage(const pthread_rwlock_t *l)
+{
+	return (unsigned)l->__data.__shared > 1 ||
+	       l->__data.__flags > PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP;
+}
+
 static void check_lock(struct thread *t, const pthread_rwlock_t *l, bool may_fail, uintptr_t pc)
 {
-	if (rw_dead(l))
+	if (is_garbage(l))
+		misused(t, MISUSE_NEVER_INITIALISED, pc, l);
+	else if (rw_dead(l))
 		misused(t, MISUSE_USE_DESTROYED, pc, l);
 	else if (!may_fail && l->__data.__cur_writer == t->tid)
 		misused(t, MISUSE_DOUBLE_LOCK, pc, l);
@@ -34,7 +43,9 @@ static void check_unlock(struct thread *t, const pthread_rwlock_t *l, uintptr_t 
 {
 	int writer = l->__data.__cur_writer;
 	bool read = l->__data.__readers >> READERS_SHIFT != 0;
-	if (rw_dead(l))
+	if (is_garbage(l))
+		misused(t, MISUSE_NEVER_INITIALISED, pc, l);
+	else if (rw_dead(l))
 		misused(t, MISUSE_USE_DESTROYED, pc, l);
 	else if (writer != t->tid && (writer != 0 || !read))
 		misused(t, writer ? MISUSE_UNLOCK_BY_OTHER : MISUSE_UNLOCK_NOT_HELD, pc, l);
@@ -158,7 +169,9 @@ int interposed_pthread_rwlock_destroy(pthread_rwlock_t *l)
 	if (!t)
 		return REAL(pthread_rwlock_destroy)(l);
 	plan_point(t);
-	if (rw_dead(l))
+	if (is_garbage(l))
+		misused(t, MISUSE_NEVER_INITIALISED, CALLER(), l);
+	else if (rw_dead(l))
 		misused(t, MISUSE_USE_DESTROYED, CALLER(), l);
 	else if (l->__data.__cur_writer || l->__data.__readers >> READERS_SHIFT)
 		misused(t, MISUSE_DESTROY_LOCKED, CALLER(), l);
@@ -171,12 +184,23 @@ int interposed_pthread_rwlock_destroy(pthread_rwlock_t *l)
 
 /* ---- spin locks ---- */
 
+enum { SPIN_FREE = 1 }; /* the C library's; held it is 0 or less, and it is never more */
+
+static void check_spin(struct thread *t, const volatile int *l, bool may_fail, uintptr_t pc)
+{
+	if (*l > SPIN_FREE)
+		misused(t, MISUSE_NEVER_INITIALISED, pc, (const void *)l);
+	else
+		sync_check_lock(t, l, may_fail, pc);
+}
+
 int interposed_pthread_spin_lock(pthread_spinlock_t *l)
 {
 	struct thread *t = recording();
 	if (!t)
 		return REAL(pthread_spin_lock)(l);
 	sched_point(t);
+	check_spin(t, l, false, CALLER());
 	int status;
 	if (!rt.controlled) {
 		status = REAL(pthread_spin_lock)(l);
@@ -186,8 +210,10 @@ int interposed_pthread_spin_lock(pthread_spinlock_t *l)
 			sched_block(t, FOR_SPIN, (const void *)l, false, 0);
 		}
 	}
-	if (status == 0)
+	if (status == 0) {
 		log_sync(t, LOG_ACQ, CALLER(), (const void *)l);
+		sync_set_mark(l, t->id + 1);
+	}
 	return status;
 }
 int interposed_pthread_spin_trylock(pthread_spinlock_t *l)
@@ -196,11 +222,14 @@ int interposed_pthread_spin_trylock(pthread_spinlock_t *l)
 	if (!t)
 		return REAL(pthread_spin_trylock)(l);
 	sched_point(t);
+	check_spin(t, l, true, CALLER());
 	int status = REAL(pthread_spin_trylock)(l);
-	if (status == 0)
+	if (status == 0) {
 		log_try(t, LOG_ACQ, CALLER(), (const void *)l);
-	else
+		sync_set_mark(l, t->id + 1);
+	} else {
 		log_sync(t, LOG_TRYFAIL, CALLER(), (const void *)l);
+	}
 	return status;
 }
 int interposed_pthread_spin_unlock(pthread_spinlock_t *l)
@@ -209,6 +238,7 @@ int interposed_pthread_spin_unlock(pthread_spinlock_t *l)
 	if (!t)
 		return REAL(pthread_spin_unlock)(l);
 	plan_point(t);
+	sync_check_unlock(t, l, *l != SPIN_FREE, CALLER());
 	log_sync(t, LOG_REL, CALLER(), (const void *)l);
 	int status = REAL(pthread_spin_unlock)(l);
 	if (rt.controlled)
@@ -218,12 +248,18 @@ int interposed_pthread_spin_unlock(pthread_spinlock_t *l)
 int interposed_pthread_spin_destroy(pthread_spinlock_t *l)
 {
 	struct thread *t = recording();
-	if (t)
+	if (t) {
 		plan_point(t);
+		sync_check_destroy(t, l, false, CALLER());
+		if (sync_mark(l) != MARK_DESTROYED && *l != SPIN_FREE)
+			misused(t, MISUSE_DESTROY_LOCKED, CALLER(), (const void *)l);
+		sync_set_mark(l, MARK_DESTROYED);
+	}
 	return destroyed((void *)l, REAL(pthread_spin_destroy)(l), 0, t, CALLER());
 }
 int interposed_pthread_spin_init(pthread_spinlock_t *l, int shared)
 {
 	struct thread *t = recording();
+	sync_set_mark(l, 0);
 	return initialised((void *)l, REAL(pthread_spin_init)(l, shared), t);
 }

@@ -14,10 +14,30 @@ INTERPOSED(sem_init, sem_open, sem_close, sem_wait, sem_trywait, sem_timedwait, 
 
 /* ---- semaphores ---- */
 
+/* The C library's: the count, and above it how many threads wait for it. */
+static bool sem_waited(const sem_t *s)
+{
+	uint64_t data = __atomic_load_n((const uint64_t *)s, __ATOMIC_RELAXED);
+	return rt.controlled ? sched_waiters(s, FOR_SEMAPHORE) > 0
+	                     : data >> 32 > (data & UINT32_MAX);
+}
+
+/* Another word than its two in the place of its kind: what lay in the memory before. */
+static void check_use(struct thread *t, const sem_t *s, uintptr_t pc)
+{
+	enum { KIND = 2, PRIVATE = 0, SHARED = 128 };
+	unsigned kind = ((const unsigned *)s)[KIND];
+	if (kind != PRIVATE && kind != SHARED)
+		misused(t, MISUSE_NEVER_INITIALISED, pc, s);
+	else
+		sync_check_alive(t, s, pc);
+}
+
 int interposed_sem_init(sem_t *s, int shared, unsigned value)
 {
 	struct thread *t = recording();
 	int status = REAL(sem_init)(s, shared, value);
+	sync_set_mark(s, 0);
 	if (t && status == 0)
 		log_event(t, LOG_SEMAPHORE, LOG_MADE, CALLER(), (uintptr_t)s, value, 2);
 	return status;
@@ -33,6 +53,8 @@ sem_t *interposed_sem_open(const char *name, int flags, ...)
 	sem_t *s = t ? INSIDE(t, REAL(sem_open)(name, flags, mode, value))
 	             : REAL(sem_open)(name, flags, mode, value);
 	int now;
+	if (s != SEM_FAILED)
+		sync_set_mark(s, 0);
 	if (t && s != SEM_FAILED && REAL(sem_getvalue)(s, &now) == 0)
 		log_event(t, LOG_SEMAPHORE, 0, CALLER(), (uintptr_t)s, now, 2);
 	return s;
@@ -55,8 +77,10 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 {
 	struct thread *t = recording();
 	int status;
-	if (t)
+	if (t) {
 		sched_point(t);
+		check_use(t, s, pc);
+	}
 	if (!t || !rt.controlled) {
 		status = try_only ? REAL(sem_trywait)(s)
 		         : at     ? REAL(sem_clockwait)(s, clock, at)
@@ -119,6 +143,7 @@ int interposed_sem_post(sem_t *s)
 		return status;
 	}
 	sched_point(t);
+	check_use(t, s, CALLER());
 	log_sync(t, LOG_POST, CALLER(), s);
 	int status = REAL(sem_post)(s);
 	if (rt.controlled)
@@ -140,8 +165,11 @@ int interposed_sem_getvalue(sem_t *s, int *value)
 int interposed_sem_destroy(sem_t *s)
 {
 	struct thread *t = recording();
-	if (t)
+	if (t) {
 		plan_point(t);
+		sync_check_destroy(t, s, sem_waited(s), CALLER());
+		sync_set_mark(s, MARK_DESTROYED);
+	}
 	return destroyed(s, REAL(sem_destroy)(s), 0, t, CALLER());
 }
 
@@ -157,6 +185,8 @@ int interposed_pthread_barrier_wait(pthread_barrier_t *b)
 	sched_point(t);
 	if (count == 0)
 		misused(t, MISUSE_NEVER_INITIALISED, pc, b);
+	else
+		sync_check_alive(t, b, pc);
 	log_event(t, LOG_SEMAPHORE, 0, pc, (uintptr_t)b, count, 2);
 	log_sync(t, LOG_ARRIVE, pc, b);
 	int status = 0;
@@ -181,12 +211,20 @@ int interposed_pthread_barrier_init(pthread_barrier_t *b,
                                     const pthread_barrierattr_t *attributes, unsigned count)
 {
 	struct thread *t = recording();
+	sync_set_mark(b, 0);
 	return initialised(b, REAL(pthread_barrier_init)(b, attributes, count), t);
 }
 int interposed_pthread_barrier_destroy(pthread_barrier_t *b)
 {
 	struct thread *t = recording();
-	if (t)
+	if (t) {
+		const volatile unsigned *inside = (const volatile unsigned *)b;
 		plan_point(t);
+		sync_check_destroy(t, b,
+		                   rt.controlled ? sched_at_barrier(b) > 0
+		                                 : inside[0] > inside[1],
+		                   CALLER());
+		sync_set_mark(b, MARK_DESTROYED);
+	}
 	return destroyed(b, REAL(pthread_barrier_destroy)(b), 0, t, CALLER());
 }

@@ -234,6 +234,7 @@ static int join(pthread_t handle, void **result, bool try_only, const struct tim
 		if (status == 0) {
 			target->joined = true;
 			log_event(t, LOG_JOIN, 0, pc, target->id, 0, 1);
+			thread_retire(target);
 		}
 		return status;
 	}
@@ -276,6 +277,7 @@ int interposed_pthread_detach(pthread_t handle)
 	if (target && status == 0) {
 		target->detached = true;
 		target->joined = true; /* its handle may come again */
+		thread_retire(target);
 	}
 	return status;
 }

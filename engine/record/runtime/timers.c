@@ -86,6 +86,7 @@ int interposed_timer_create(clockid_t clock, struct sigevent *restrict e, timer_
 		             .function = e->sigev_notify_function,
 		             .value = e->sigev_value,
 		             .owner = t };
+	t->lends = true;
 	mine.sigev_notify_function = expired;
 	mine.sigev_value.sival_ptr = a;
 	int result = INSIDE(t, REAL(timer_create)(clock, &mine, out));

@@ -245,6 +245,7 @@ static void descriptors(void)
 	TRY(close(set));
 	TRY(close(ends[0]));
 	TRY(close(ends[0]));
+	TRY(dup2(ends[1], ends[0]));
 	TRY(dup(ends[1]));
 	TRY(socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
 	TRY(send(pair[0], &byte, 1, 0));

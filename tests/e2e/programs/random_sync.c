@@ -1,8 +1,8 @@
 /*
  * random_sync.c FILE PROGRAM...: runs programs that are given as text, one a thread (the first
  * is main's), and appends what each operation returned to FILE, a line an operation: the
- * thread's number and a character.  '#' begins a run.  random_oracle.c has the operations'
- * meaning and makes the programs.
+ * thread's number and a character.  '#' begins a run, '!' is told before an abort, '$' before
+ * main returns.  random_oracle.c has the operations' meaning and makes the programs.
  *
  * The lines are written by bare system calls, so that a recording sees nothing of them.
  */
@@ -183,7 +183,9 @@ static int operate(char operation, int n, int value)
 
 static void *run(void *argument)
 {
-	struct start *start = argument, child[8];
+	/* by thread; main may return before they begin */
+	static struct start child[8];
+	struct start *start = argument;
 	const char *p = start->programs[start->thread];
 	pthread_t threads[8];
 	int thread = start->thread, last = 0;
@@ -238,5 +240,6 @@ int main(int argc, char **argv)
 	start.programs[0]++;
 	(void)argc;
 	run(&start);
+	tell(0, '$');
 	return 0;
 }

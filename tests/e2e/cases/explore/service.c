@@ -90,5 +90,5 @@ int main(void)
 
 //: explore
 //= exit 1
-//= errors use-after-free@service.c:32 use-after-free@service.c:33 use-after-free@service.c:34 use-after-free@service.c:35
+//= errors lock-misuse@service.c:43 use-after-free@service.c:32 use-after-free@service.c:33 use-after-free@service.c:34 use-after-free@service.c:35
 //- said outside

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,9 @@
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static pthread_rwlock_t rw = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_cond_t c = PTHREAD_COND_INITIALIZER;
-static sem_t s;
+static sem_t s, s2;
+static pthread_barrier_t b;
+static pthread_spinlock_t spin;
 static const char *way;
 
 static int is(const char *name)
@@ -23,8 +26,26 @@ static void *other(void *unused)
 		pthread_mutex_unlock(&m);
 	if (is("rw-other"))
 		pthread_rwlock_unlock(&rw);
-	if (is("legal"))
+	if (is("spin-other"))
+		pthread_spin_unlock(&spin);
+	if (is("cond-waited")) {
+		pthread_mutex_lock(&m);
 		sem_post(&s);
+		pthread_cond_wait(&c, &m);
+		pthread_mutex_unlock(&m);
+	}
+	if (is("sem-waited")) {
+		sem_post(&s);
+		sem_wait(&s2);
+	}
+	if (is("barrier-waited")) {
+		sem_post(&s);
+		pthread_barrier_wait(&b);
+	}
+	if (is("legal")) {
+		pthread_barrier_wait(&b);
+		sem_post(&s);
+	}
 	return unused;
 }
 
@@ -59,7 +80,78 @@ static void legal(void)
 	pthread_rwlock_unlock(&rw);
 	pthread_rwlock_wrlock(&rw);
 	pthread_rwlock_unlock(&rw);
+	for (int i = 0; i < 2; i++) {
+		pthread_spin_lock(&spin);
+		if (pthread_spin_trylock(&spin) == 0)
+			abort();
+		pthread_spin_unlock(&spin);
+		pthread_spin_destroy(&spin);
+		pthread_spin_init(&spin, 0);
+		sem_destroy(&s2);
+		sem_init(&s2, 0, 1);
+		sem_wait(&s2);
+	}
+	pthread_barrier_wait(&b);
 	sem_wait(&s);
+	pthread_barrier_destroy(&b);
+	pthread_barrier_init(&b, NULL, 1);
+	pthread_barrier_wait(&b);
+	sem_destroy(&s);
+}
+
+/* With a thread that waits, or comes to wait, for what is destroyed; it never ends. */
+static void waited(void)
+{
+	sem_wait(&s);
+	pthread_mutex_lock(&m); /* the other waits for the condition when this is free */
+	pthread_mutex_unlock(&m);
+	for (int i = 0; i < 1000; i++)
+		sched_yield();
+	if (is("cond-waited"))
+		pthread_cond_destroy(&c);
+	if (is("sem-waited"))
+		sem_destroy(&s2);
+	if (is("barrier-waited"))
+		pthread_barrier_destroy(&b);
+	exit(0);
+}
+
+/* Objects that say nothing of themselves. */
+static void mute(void)
+{
+	if (is("spin-not-held"))
+		pthread_spin_unlock(&spin);
+	if (is("spin-destroyed")) {
+		pthread_spin_destroy(&spin);
+		pthread_spin_lock(&spin);
+	}
+	if (is("spin-locked")) {
+		pthread_spin_lock(&spin);
+		pthread_spin_destroy(&spin);
+	}
+	if (is("spin-twice")) {
+		pthread_spin_lock(&spin);
+		pthread_spin_lock(&spin);
+	}
+	if (is("sem-destroyed")) {
+		sem_destroy(&s);
+		sem_post(&s);
+	}
+	if (is("sem-garbage")) {
+		memset(&s, 0x5c, sizeof s);
+		sem_trywait(&s);
+	}
+	if (is("barrier-destroyed")) {
+		pthread_barrier_destroy(&b);
+		pthread_barrier_init(&b, NULL, 1);
+		pthread_barrier_wait(&b);
+		pthread_barrier_destroy(&b);
+		pthread_barrier_wait(&b);
+	}
+	if (is("rw-garbage")) {
+		memset(&rw, 0x5c, sizeof rw);
+		pthread_rwlock_tryrdlock(&rw);
+	}
 }
 
 int main(int argc, char **argv)
@@ -68,6 +160,11 @@ int main(int argc, char **argv)
 	pthread_mutexattr_t kind;
 	way = argc > 1 ? argv[1] : "";
 	sem_init(&s, 0, 0);
+	sem_init(&s2, 0, 0);
+	pthread_spin_init(&spin, 0);
+	pthread_barrier_init(&b, NULL, 2);
+	if (is("spin-other"))
+		pthread_spin_lock(&spin);
 	if (is("other"))
 		pthread_mutex_lock(&m);
 	if (is("rw-other"))
@@ -75,7 +172,10 @@ int main(int argc, char **argv)
 	pthread_create(&t, NULL, other, NULL);
 	if (is("legal"))
 		legal();
+	if (strstr(way, "-waited"))
+		waited();
 	pthread_join(t, NULL);
+	mute();
 	if (is("not-held"))
 		pthread_mutex_unlock(&m);
 	if (is("wait")) {

@@ -1,0 +1,26 @@
+#include "sets.h"
+static int fd[2];
+TH(h)
+{
+	char ch = 'a' + ID - 1;
+	if (write(fd[1], &ch, 1) != 1)
+		abort();
+	return p;
+}
+int main(void)
+{
+	if (pipe(fd))
+		abort();
+	go(h);
+	go(h);
+	char ch;
+	if (read(fd[0], &ch, 1) != 1)
+		abort();
+	join();
+	return ch;
+}
+
+//: explore
+//= complete no
+//~ said a pipe|what is ready
+//~ outcomes ^(97|98)( (97|98))*$
