@@ -7,6 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A run that goes on for ever fills the disk, and its trace the memory: some million events. */
+#define LONGEST_LOG (16ull << 20)
+
 bool trial_open(struct trial *x)
 {
 	x->output = file_open_nameless(g_get_tmp_dir());
@@ -38,6 +41,7 @@ bool trial_run(struct trial *x, unsigned first, struct outcome *outcome, char **
 	bool followed;
 
 	x->plan.output = path;
+	x->plan.max_bytes = LONGEST_LOG;
 	x->plan.errors = errors;
 	if (x->input >= 0)
 		lseek(STDIN_FILENO, x->input, SEEK_SET);

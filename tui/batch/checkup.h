@@ -46,6 +46,7 @@ struct checkup_run {
 struct checked { /* a finding of the list */
 	enum finding_kind kind;
 	bool happened;
+	bool signals;       /* an order violation of operations on a condition alone */
 	json_t *fields;     /* owned: as finding_json has them, of the run `shown` */
 	char *key, *text;   /* owned: what makes two of them one; the plain sentence */
 	GArray *runs;       /* uint32_t: in which it was seen, ascending */
@@ -87,12 +88,15 @@ struct checkup {
 	GHashTable *mined; /* code of sections run in between (owned) to struct mined_trials */
 	GArray *waiting;   /* uint32_t: runs made on the way whose traces were not looked at */
 	GHashTable *outputs; /* what runs printed (char *): a set */
-	GPtrArray *gaps;     /* char *, owned: sentences about what was not covered */
-	uint32_t analysed;   /* traces that all analyses looked at */
-	uint32_t cut_runs;   /* that did not end in time */
-	char *always; /* owned, or NULL: how every run ends, which is no matter of order */
+	uint32_t harmless; /* orders of a signal and a wait that make no difference, not listed
+	                    */
+	GPtrArray *gaps;   /* char *, owned: sentences about what was not covered */
+	uint32_t analysed; /* traces that all analyses looked at */
+	uint32_t cut_runs; /* that did not end in time */
+	char *always;      /* owned, or NULL: how every run ends, which is no matter of order */
 	uint64_t missing_calls;        /* into code that is not instrumented, in the runs */
 	bool open[FINDING_KIND_COUNT]; /* the kind's analysis missed something in some run */
+	double run_seconds;            /* of the last recording, with the making of its trace */
 	bool budget_spent, failed;
 	struct error error; /* where failed */
 	/* exploration */

@@ -293,7 +293,8 @@ static bool judge_harm(struct analysis_of *x)
 			continue;
 		if (x->c->argv == NULL || !has_harm(f) || f->entry->harm != HARM_UNASKED)
 			continue;
-		if (checkup_over(x->c)) {
+		/* two runs, each as long as the recording took */
+		if (checkup_over(x->c) || checkup_left(x->c) < 2 * x->c->run_seconds) {
 			f->entry->harm = HARM_UNFOLLOWED;
 			f->entry->difference = g_strdup("the time ran out (--budget)");
 			continue;
@@ -382,7 +383,7 @@ static bool find_mined(struct analysis_of *x)
 	bool cut = false, good = true;
 	GArray *found;
 
-	if (x->c->argv == NULL || !x->c->harm)
+	if (x->c->argv == NULL || !x->c->harm || checkup_left(x->c) < 10 * x->c->run_seconds)
 		return true;
 	if (x->t->events_count > MOST_EVENTS) {
 		checkup_gap(x->c,

@@ -12,13 +12,14 @@
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
 
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
 	FIRST_RUNS = 3,          /* before the exploration */
 	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
-	MOST_BYTES = 256 << 20,  /* of a run's log */
+	MOST_BYTES = 64 << 20,   /* of a run's log: some six million events */
 	KEPT_EVENTS = 1000000,   /* of a run on the way whose trace is kept */
 };
 
@@ -100,6 +101,9 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 
 	if (run->trace == NULL || run->trace->events_count > KEPT_EVENTS ||
 	    c->runs->len > c->runs_asked * 3 + 3)
+		return;
+	/* where a run left its schedule and could not go on, the signal is ours */
+	if (run->diverged && (run->result.signal == SIGABRT || run->result.signal == SIGKILL))
 		return;
 	record_note_ending(run->trace, &run->facts, &run->result);
 	digest = digest_of(run->trace);
@@ -192,6 +196,7 @@ static bool record(struct checkup *c, uint64_t number)
 	struct session_options o;
 	struct session s;
 	uint32_t run = NONE;
+	gint64 began;
 	bool good;
 
 	session_of(c, &o, number);
@@ -201,7 +206,9 @@ static bool record(struct checkup *c, uint64_t number)
 	c->doing = "recording";
 	progress_tick(&c->progress, 0, c->doing);
 	rewind_input(c);
+	began = g_get_monotonic_time();
 	good = session_record(&o, &s, &c->progress, &c->error);
+	c->run_seconds = (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
 	if (good) {
 		outcome_take(outcome, s.trace, &s.facts, &s.result, output, errors);
 		run = add_run(c, s.trace, record_strategies[o.strategy], o.seed,
