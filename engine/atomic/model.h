@@ -26,14 +26,15 @@ struct atomic_model {
 	GArray *open_sets;    /* uint32_t */
 	uint64_t splits;      /* bit set of enum op: operations that split open units */
 	bool *cuts;           /* by string: functions whose entry splits units; NULL: none */
-	GArray *since; /* uint32_t, by variable: accesses before that event do not count; empty:
-	                  all count */
+	/* uint32_t, by variable: accesses before that event do not count; empty: all count. */
+	GArray *since;
 	GPtrArray *notes; /* char *, owned: ambiguities, for the report */
-	bool late;        /* the inference ran out of time: parts, or all, are missing */
-	bool *closed;     /* owned, by string: static functions of an inferred model, which are
-	                     units only on what they access themselves; or NULL */
-	bool lost;        /* a declared unit ran and left no activations: it was inlined */
-	char *inferred;   /* owned: the inferred `atomics` block as text; or NULL */
+	bool late; /* the inference ran out of time: parts, or all, are missing */
+	/* Owned, by string: static functions of an inferred model, which are units only on what
+	 * they access themselves; or NULL. */
+	bool *closed;
+	bool lost;      /* a declared unit ran without activations: it was inlined */
+	char *inferred; /* owned: the inferred `atomics` block as text; or NULL */
 	/* Inferred models: critical sections that usually cover a unit's accesses, by code and
 	 * set (grade.c). Owned; or NULL. */
 	struct atomic_habits *habits;

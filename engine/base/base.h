@@ -26,7 +26,7 @@ _Noreturn void heddle_bug(const char *file, int line, const char *format, ...)
 /* No such id, for all 32-bit ids. */
 #define NONE UINT32_MAX
 
-/* The truth of a condition or formula some of whose values may be unknown. */
+/* Kleene's three truth values, for conditions with unknown operands. */
 enum truth { TRUTH_NO, TRUTH_YES, TRUTH_UNKNOWN };
 
 /* A message for the user, printed by main as "heddle: WHERE: WHAT; REMEDY". */

@@ -62,9 +62,8 @@ struct model *model_new(struct trace *t, const struct specs *specs,
                         const struct progress *progress, struct error *error);
 void model_free(struct model *m);
 
-#define MOST_CALLS \
-	3 /* of one event: a wait is one of the condition and a use of the condition and of \
-	     its block */
+/* Bound for one event: a wait is one of the condition and a use of it and of its block. */
+#define MOST_CALLS 3
 #define MOST_NAMES 64 /* arguments and results of an invocation */
 struct call_scratch {
 	struct val names[MOST_CALLS][MOST_NAMES];
