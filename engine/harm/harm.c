@@ -1,11 +1,7 @@
 /* harm.c - see harm.h. */
-#include "engine/harm/harm.h"
+#include "engine/harm/trial.h"
 
-#include "engine/base/file.h"
-
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const words[] = {
 #define HARM(name, word) word,
@@ -24,56 +20,11 @@ void harm_release(struct harm_verdict *v)
 	memset(v, 0, sizeof(*v));
 }
 
-struct trial { /* all runs of one finding */
-	const struct harm_options *o;
-	const struct trace *t;
-	const struct finding *f;
-	struct plan plan;
-	int output, errors; /* files without a name */
-	off_t input;        /* where standard input began, or -1 */
-	struct error *error;
-	bool broken; /* the program cannot be run */
-};
-
-static void settle(struct harm_verdict *v, enum harm harm, char *text)
+void harm_settle(struct harm_verdict *v, enum harm harm, char *text)
 {
 	harm_release(v);
 	v->harm = harm;
 	v->text = text;
-}
-
-/* Runs the plan to the end.  False: not followed, `why` says it (the caller's). */
-static bool run_way(struct trial *x, unsigned first, struct outcome *outcome, char **why)
-{
-	struct plan_run run;
-	char *path = file_descriptor_path(x->output);
-	char *errors = file_descriptor_path(x->errors);
-	bool followed;
-
-	x->plan.output = path;
-	x->plan.errors = errors;
-	if (x->input >= 0)
-		lseek(STDIN_FILENO, x->input, SEEK_SET);
-	if (!plan_follow(&x->plan, x->o->argv, first, NULL, NULL, &run, x->error)) {
-		x->broken = true;
-		*why = g_strdup("the program could not be run");
-		plan_run_release(&run);
-		g_free(path);
-		g_free(errors);
-		return false;
-	}
-	followed = !run.diverged && !run.apart;
-	if (!followed)
-		*why = g_strdup(run.apart ? "the two accesses were of different places"
-		                : run.cause && *run.cause ? run.cause
-		                                          : "the program left the schedule");
-	outcome_take(outcome, run.trace, &run.facts, &run.result, path, NULL);
-	if (x->o->ran)
-		x->o->ran(x->o->context, &run, path);
-	plan_run_release(&run);
-	g_free(path);
-	g_free(errors);
-	return followed;
 }
 
 /* The parts of an outcome that come again when the same order is run again. */
@@ -83,7 +34,7 @@ static unsigned stable_parts(struct trial *x, unsigned first, const struct outco
 	char *why = NULL;
 	unsigned parts = OUTCOME_ALL;
 
-	if (run_way(x, first, &again, &why))
+	if (trial_run(x, first, &again, &why))
 		parts &= ~outcome_differs(before, &again);
 	g_free(why);
 	outcome_release(&again);
@@ -100,11 +51,11 @@ static void compare(struct trial *x, unsigned first, const struct outcome *a,
 	if (differ != 0 && !(differ & OUTCOME_END))
 		differ &= stable_parts(x, first, a);
 	if (differ == 0)
-		settle(v, HARM_SAME, NULL);
+		harm_settle(v, HARM_SAME, NULL);
 	else
-		settle(v, HARM_DIFFERS,
-		       turn ? outcome_difference(b, a, differ)
-		            : outcome_difference(a, b, differ));
+		harm_settle(v, HARM_DIFFERS,
+		            turn ? outcome_difference(b, a, differ)
+		                 : outcome_difference(a, b, differ));
 }
 
 /* Of a race: the second access of the recording goes first, then the first one does. */
@@ -113,10 +64,10 @@ static void both_ways(struct trial *x, struct harm_verdict *v)
 	struct outcome a = { 0 }, b = { 0 };
 	char *why = NULL;
 
-	if (run_way(x, 2, &a, &why) && run_way(x, 1, &b, &why))
+	if (trial_run(x, 2, &a, &why) && trial_run(x, 1, &b, &why))
 		compare(x, 2, &a, &b, v);
 	else
-		settle(v, HARM_UNFOLLOWED, g_steal_pointer(&why));
+		harm_settle(v, HARM_UNFOLLOWED, g_steal_pointer(&why));
 	g_free(why);
 	outcome_release(&a);
 	outcome_release(&b);
@@ -129,11 +80,12 @@ static void against_recorded(struct trial *x, struct harm_verdict *v)
 	char *why = NULL;
 
 	if (x->o->recorded == NULL)
-		settle(v, HARM_UNFOLLOWED, g_strdup("the recorded run's outcome is not known"));
-	else if (run_way(x, 0, &a, &why))
+		harm_settle(v, HARM_UNFOLLOWED,
+		            g_strdup("the recorded run's outcome is not known"));
+	else if (trial_run(x, 0, &a, &why))
 		compare(x, 0, &a, x->o->recorded, v);
 	else
-		settle(v, HARM_UNFOLLOWED, g_steal_pointer(&why));
+		harm_settle(v, HARM_UNFOLLOWED, g_steal_pointer(&why));
 	g_free(why);
 	outcome_release(&a);
 }
@@ -146,9 +98,8 @@ static bool requested(const struct finding *f, uint32_t event)
 	return false;
 }
 
-static bool make_plan(struct trial *x)
+static bool make_plan(struct trial *x, const struct finding *f)
 {
-	const struct finding *f = x->f;
 	const uint32_t *events = (const uint32_t *)(const void *)f->witness->data;
 	size_t length = f->witness->len;
 	uint32_t pair[2] = { NONE, NONE };
@@ -186,9 +137,9 @@ static bool is_c11(const struct finding *f)
 bool harm_find(const struct trace *t, const struct finding *f,
                const struct harm_options *options, struct harm_verdict *v, struct error *error)
 {
-	struct trial x = { .o = options, .t = t, .f = f, .error = error };
+	struct trial x = { .o = options, .t = t, .error = error };
 
-	settle(v, HARM_UNFOLLOWED, NULL);
+	harm_settle(v, HARM_UNFOLLOWED, NULL);
 	if (f->witness == NULL || is_c11(f)) {
 		v->text =
 		        g_strdup(f->witness == NULL
@@ -197,20 +148,14 @@ bool harm_find(const struct trace *t, const struct finding *f,
 		                           "runs at a time");
 		return true;
 	}
-	x.output = file_open_nameless(g_get_tmp_dir());
-	x.errors = file_open_nameless(g_get_tmp_dir());
-	if (x.output < 0 || x.errors < 0)
-		return error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
-		                 "cannot keep what a run prints: %s", g_strerror(errno));
-	x.input = lseek(STDIN_FILENO, 0, SEEK_CUR);
-	if (!make_plan(&x))
+	if (!trial_open(&x))
+		return false;
+	if (!make_plan(&x, f))
 		v->text = g_strdup(error->what);
 	else if (f->kind == FINDING_DATA_RACE)
 		both_ways(&x, v);
 	else
 		against_recorded(&x, v);
-	plan_release(&x.plan);
-	close(x.output);
-	close(x.errors);
+	trial_close(&x);
 	return !x.broken;
 }

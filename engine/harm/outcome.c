@@ -175,14 +175,17 @@ static char *line_at(const char *text, size_t at)
 
 static char *other_line(const char *a, const char *b)
 {
-	size_t line = 0;
+	size_t line = 0, i = 0;
 	char *x, *y, *text;
 
-	for (size_t i = 0; a[i] && a[i] == b[i]; i++)
+	for (; a[i] && a[i] == b[i]; i++)
 		if (a[i] == '\n')
 			line = i + 1;
-	x = line_at(a, line);
-	y = line_at(b, line);
+	/* one ends with a line of the other's */
+	if ((a[i] == '\n' && b[i] == '\0') || (a[i] == '\0' && b[i] == '\n'))
+		line = i + 1;
+	x = line_at(a, MIN(line, strlen(a)));
+	y = line_at(b, MIN(line, strlen(b)));
 	text = g_strdup_printf("it prints %s, not %s", x, y);
 	g_free(x);
 	g_free(y);

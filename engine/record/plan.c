@@ -514,8 +514,10 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	c->seed = p->seed;
 	c->strategy = p->strategy;
 	/* The witness whole, and then some: what comes after it may never end. */
-	c->max_bytes =
-	        (p->explore ? RECORD_MAX_EXPLORED : RECORD_MAX_BYTES) + p->steps->len * 64ull;
+	c->max_bytes = (p->max_bytes ? p->max_bytes
+	                : p->explore ? RECORD_MAX_EXPLORED
+	                             : RECORD_MAX_BYTES) +
+	               p->steps->len * 64ull;
 	c->plan_length = p->steps->len;
 	c->thread_count = p->threads->len;
 	c->answer_count = p->answers->len;

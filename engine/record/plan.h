@@ -35,6 +35,7 @@ struct plan {               /* zero to init; plan_release */
 	const char *output;  /* a file for what the program prints, or NULL; borrowed */
 	const char *errors;  /* the same for standard error alone, or NULL: as output */
 	unsigned timeout_ms; /* for the run; 0: none */
+	uint64_t max_bytes;  /* of the run's log, beside what the steps need; 0: as of recordings */
 };
 void plan_release(struct plan *plan);
 

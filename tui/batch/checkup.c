@@ -71,6 +71,14 @@ static void run_clear(void *data)
 	g_free(r->outcome);
 }
 
+static void trials_free(void *data)
+{
+	struct mined_trials *trials = data;
+
+	g_free(trials->difference);
+	g_free(trials);
+}
+
 static void checkup_init(struct checkup *c)
 {
 	c->runs = g_array_new(FALSE, FALSE, sizeof(struct checkup_run));
@@ -78,8 +86,10 @@ static void checkup_init(struct checkup *c)
 	c->list = g_ptr_array_new_with_free_func(checked_free);
 	c->by_key = g_hash_table_new(g_str_hash, g_str_equal);
 	c->digests = g_hash_table_new(g_str_hash, g_str_equal);
+	c->mined = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, trials_free);
 	c->waiting = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	c->outputs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	c->ends = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->gaps = g_ptr_array_new_with_free_func(g_free);
 	c->progress = (struct progress){ .tick = tick, .context = c };
 	c->began = g_get_monotonic_time();
@@ -95,6 +105,8 @@ void checkup_close(struct checkup *c)
 	g_hash_table_destroy(c->by_key);
 	g_hash_table_destroy(c->digests);
 	g_hash_table_destroy(c->outputs);
+	g_hash_table_destroy(c->mined);
+	g_hash_table_destroy(c->ends);
 	g_array_unref(c->waiting);
 	g_ptr_array_unref(c->list);
 	g_array_unref(c->runs);

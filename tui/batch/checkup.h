@@ -47,15 +47,21 @@ struct checkup_run {
 struct checked {
 	enum finding_kind kind;
 	bool happened;
-	json_t *fields;     /* owned: finding_json's fields, from the run `shown` */
-	char *key, *text;   /* owned: the identity of a finding; its sentence */
-	GArray *runs;       /* uint32_t: runs that show it, ascending */
-	uint32_t shown;     /* the run that its events belong to */
+	bool signals;       /* an order violation of operations on a condition alone */
+	json_t *fields;     /* owned: as finding_json has them, of the run `shown` */
+	char *key, *text;   /* owned: what makes two of them one; the plain sentence */
+	GArray *runs;       /* uint32_t: in which it was seen, ascending */
+	uint32_t shown;     /* the run that its events are of */
 	char *witness_file; /* owned, or NULL */
 	uint32_t witness_length;
 	enum harm harm;
 	char *difference; /* owned, or NULL; for HARM_UNFOLLOWED the reason */
 	uint32_t number;  /* in the order found, from 1 */
+};
+
+struct mined_trials {
+	uint32_t trials;
+	char *difference; /* owned: what one of them did; or NULL */
 };
 
 struct checkup {
@@ -69,7 +75,8 @@ struct checkup {
 	const char *expected_file;
 	uint32_t runs_asked;
 	unsigned timeout_ms;
-	bool harm, lenient, streams, writes; /* writes: witnesses */
+	bool harm, lenient, streams;
+	bool writes;            /* witnesses */
 	gint64 began, deadline; /* microseconds of the monotonic clock; deadline 0: none */
 	const volatile int *interrupted;
 	int output, errors; /* nameless files for a run's streams */
@@ -77,21 +84,26 @@ struct checkup {
 
 	GArray *runs;        /* struct checkup_run */
 	GPtrArray *list;     /* struct checked *, owned */
-	GHashTable *by_key;  /* key -> struct checked, borrowed */
-	GHashTable *digests; /* digest of a run -> its index + 1 */
-	GArray *waiting;     /* uint32_t: additional runs whose traces are to be analysed */
-	GHashTable *outputs; /* set of the runs' outputs (char *) */
-	GPtrArray *gaps;     /* char *, owned: sentences on incomplete coverage */
-	uint32_t analysed;   /* number of traces with all analyses */
-	uint32_t cut_runs;   /* number of runs stopped by the time limit */
-	char *always; /* owned, or NULL: the ending of every run, which no schedule causes */
-	uint64_t missing_calls;        /* calls of uninstrumented code in the runs */
-	bool open[FINDING_KIND_COUNT]; /* by kind: its analysis was incomplete in some run */
+	GHashTable *by_key;  /* key to struct checked, borrowed */
+	GHashTable *digests; /* a run's digest to its number + 1 */
+	GHashTable *mined; /* code of sections run in between (owned) to struct mined_trials */
+	GArray *waiting;   /* uint32_t: runs made on the way whose traces were not looked at */
+	GHashTable *outputs; /* what runs printed (char *): a set */
+	uint32_t harmless; /* orders of a signal and a wait that make no difference, not listed
+	                    */
+	GPtrArray *gaps;   /* char *, owned: sentences about what was not covered */
+	uint32_t analysed; /* traces that all analyses looked at */
+	uint32_t cut_runs; /* that did not end in time */
+	char *always;      /* owned, or NULL: how every run ends, which is no matter of order */
+	uint64_t missing_calls;        /* into code that is not instrumented, in the runs */
+	bool open[FINDING_KIND_COUNT]; /* the kind's analysis missed something in some run */
+	double run_seconds;            /* of the last recording, with the making of its trace */
 	bool budget_spent, failed;
 	struct error error; /* valid if `failed` */
 	/* -- exploration */
 	bool explored, explored_all;
 	uint64_t classes, executions, left, fine_runs;
+	GHashTable *ends; /* how its runs ended (char *): a set */
 	struct progress progress;
 	const char *doing; /* static */
 };

@@ -6,6 +6,7 @@
 
 #include "engine/detect/detectors.h"
 #include "engine/detect/failure.h"
+#include "engine/harm/serial.h"
 #include "engine/predict/predict.h"
 #include "tui/batch/spec_rules.h"
 
@@ -261,7 +262,21 @@ static void keep_run(void *context, struct plan_run *run, const char *output)
 
 static bool has_harm(const struct fresh *f)
 {
-	return f->finding->witness != NULL && f->finding->verdict == VERDICT_RACE;
+	return (f->finding->witness != NULL && f->finding->verdict == VERDICT_RACE) ||
+	       f->finding->kind == FINDING_ATOMIC_SET_VIOLATION;
+}
+
+/* A cycle of two units is run with the second one between, and as whole units; others along
+ * their witness. */
+static bool find_harm(struct analysis_of *x, const struct finding *f,
+                      const struct harm_options *options, struct harm_verdict *v)
+{
+	struct mined m;
+
+	if (f->kind == FINDING_ATOMIC_SET_VIOLATION && trace_need(x->t, INDEX_THREADS, NULL) &&
+	    mined_of_cycle(x->t, f, &m))
+		return serial_find(x->t, &m, options, v, &x->c->error);
+	return harm_find(x->t, f, options, v, &x->c->error);
 }
 
 static bool judge_harm(struct analysis_of *x)
@@ -278,7 +293,8 @@ static bool judge_harm(struct analysis_of *x)
 			continue;
 		if (x->c->argv == NULL || !has_harm(f) || f->entry->harm != HARM_UNASKED)
 			continue;
-		if (checkup_over(x->c)) {
+		/* two runs, each as long as the recording took */
+		if (checkup_over(x->c) || checkup_left(x->c) < 2 * x->c->run_seconds) {
 			f->entry->harm = HARM_UNFOLLOWED;
 			f->entry->difference = g_strdup("the time ran out (--budget)");
 			continue;
@@ -287,7 +303,7 @@ static bool judge_harm(struct analysis_of *x)
 		progress_tick(&x->c->progress, 0, x->c->doing);
 		options.timeout_ms =
 		        (unsigned)CLAMP(checkup_left(x->c) * 1000, 500, x->c->timeout_ms);
-		if (!harm_find(x->t, f->finding, &options, &v, &x->c->error))
+		if (!find_harm(x, f->finding, &options, &v))
 			return !(x->c->failed = true);
 		f->entry->harm = v.harm;
 		f->entry->difference = g_strdup(v.text);
@@ -296,7 +312,104 @@ static bool judge_harm(struct analysis_of *x)
 	return true;
 }
 
-/* -- the analysis -------------------------------------------------------------------------- */
+/* -- atomicity without units --------------------------------------------------------------- */
+
+/* Of what was tried before only the code counts: the places of the three sections, and the
+ * rule. */
+static char *mined_key(const struct trace *t, const struct mined *m)
+{
+	return g_strdup_printf("%s %s %s %s", m->rule, trace_location_name(t, m->a.begin),
+	                       trace_location_name(t, m->b.begin),
+	                       trace_location_name(t, m->other.begin));
+}
+
+static void add_mined(struct analysis_of *x, const struct mined *m, const char *difference)
+{
+	struct finding *f = mined_finding(x->t, m);
+	bool fresh;
+	struct checked *entry = checkup_add(x->c, x->t, x->places, f, x->run, &fresh);
+
+	if (entry->harm != HARM_DIFFERS) {
+		g_free(entry->difference);
+		entry->harm = HARM_DIFFERS;
+		entry->difference = g_strdup(difference);
+	}
+	if (fresh)
+		checkup_stream(x->c, entry);
+	finding_free(f);
+}
+
+static bool try_mined(struct analysis_of *x, const struct mined *m)
+{
+	enum { MOST_TRIALS = 8 }; /* of one code */
+	struct harm_options options = {
+		.argv = x->c->argv, .recorded = x->recorded, .ran = keep_run, .context = x->c
+	};
+	char *key = mined_key(x->t, m);
+	struct mined_trials *known = g_hash_table_lookup(x->c->mined, key);
+	struct harm_verdict v = { 0 };
+	bool good = true;
+
+	if (known == NULL) {
+		known = g_new0(struct mined_trials, 1);
+		g_hash_table_insert(x->c->mined, g_strdup(key), known);
+	}
+	if (known->difference == NULL && known->trials < MOST_TRIALS && !checkup_over(x->c)) {
+		x->c->doing = "running critical sections in between";
+		progress_tick(&x->c->progress, 0, x->c->doing);
+		options.timeout_ms =
+		        (unsigned)CLAMP(checkup_left(x->c) * 1000, 500, x->c->timeout_ms);
+		good = serial_find(x->t, m, &options, &v, &x->c->error);
+		known->trials++;
+		if (v.harm == HARM_DIFFERS)
+			known->difference = g_strdup(v.text);
+	}
+	/* the run that showed it is looked at as any other, and has the section that came
+	 * between */
+	if (good && known->difference != NULL && !m->unrecorded)
+		add_mined(x, m, known->difference);
+	x->c->failed |= !good;
+	harm_release(&v);
+	g_free(key);
+	return good;
+}
+
+/* Only what the program was seen to do otherwise is listed, so nothing without a program. */
+static bool find_mined(struct analysis_of *x)
+{
+	enum { MOST = 64, MOST_EVENTS = 300000 };
+	gint64 until =
+	        g_get_monotonic_time() + (gint64)(checkup_left(x->c) / 5 * G_USEC_PER_SEC);
+	bool cut = false, good = true;
+	GArray *found;
+
+	if (x->c->argv == NULL || !x->c->harm || checkup_left(x->c) < 10 * x->c->run_seconds)
+		return true;
+	if (x->t->events_count > MOST_EVENTS) {
+		checkup_gap(x->c,
+		            "critical sections that seem meant as one, in runs of more than %u "
+		            "events",
+		            MOST_EVENTS);
+		return true;
+	}
+	if (!trace_need(x->t, INDEX_VARIABLES, NULL))
+		return true;
+	found = mined_find(x->t, MOST, &cut);
+	for (guint i = 0; good && i < found->len; i++) {
+		if (g_get_monotonic_time() < until)
+			good = try_mined(x, &g_array_index(found, struct mined, i));
+		else
+			cut = true;
+	}
+	if (cut)
+		checkup_gap(x->c,
+		            "all pairs of critical sections that seem meant as one: only the "
+		            "first were run");
+	g_array_unref(found);
+	return good;
+}
+
+/* -- the whole ---------------------------------------------------------------------------- */
 
 bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shallow,
                      const struct outcome *recorded)
@@ -317,6 +430,8 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 		good = find_races(&x) && with_specs(&x);
 	if (good && c->harm)
 		good = judge_harm(&x);
+	if (good && !shallow)
+		good = find_mined(&x);
 	c->analysed += good && !shallow;
 	g_ptr_array_unref(x.fresh);
 	g_ptr_array_unref(x.reports);

@@ -138,6 +138,13 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 		    "which "
 		    "is right.",
 		    g_hash_table_size(c->outputs));
+	if (c->harmless)
+		add(s,
+		    "%u signal%s can come before the wait that %s for; that was run, and made "
+		    "no "
+		    "difference.",
+		    c->harmless, c->harmless == 1 ? "" : "s",
+		    c->harmless == 1 ? "it is" : "they are");
 	if (c->always)
 		add(s, "%s in every run, so whatever the schedule: that is no finding.",
 		    c->always);

@@ -34,6 +34,21 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+/* The places of those who wait for ever; who only waits for another thread's end is not at
+ * fault. False: there are none. */
+static bool add_waits(const json_t *waits, GPtrArray *names)
+{
+	size_t i;
+	json_t *w;
+
+	json_array_foreach((json_t *)waits, i, w)
+	{
+		if (strcmp(json_word(w, "for"), wait_for_word(WAIT_JOIN)) != 0)
+			g_ptr_array_add(names, g_strdup(json_word(w, "location")));
+	}
+	return names->len > 0;
+}
+
 char *checkup_key(const json_t *fields)
 {
 	const char *kind = json_word(fields, "kind");
@@ -52,7 +67,7 @@ char *checkup_key(const json_t *fields)
 		                       g_str_has_prefix(story, "The check")    ? "--check"
 		                       : g_str_has_prefix(story, "The output") ? "--expect"
 		                                                               : story);
-	} else {
+	} else if (!add_waits(json_object_get(fields, "waits"), names)) {
 		json_array_foreach((json_t *)sites, i, site) g_ptr_array_add(
 		        names, g_strdup_printf(
 		                       "%s%s:%d", base_name(json_word(site, "file")),
@@ -187,6 +202,22 @@ static bool is_better(const struct trace *t, const struct finding *f, const stru
 	return old->witness_file != NULL && length_of(t, f) < old->witness_length;
 }
 
+/* Is it about the order of operations on a condition alone? */
+static bool is_of_signals(const struct trace *t, const struct finding *f)
+{
+	const uint32_t events[] = { f->first, f->second };
+
+	for (int i = 0; i < 2; i++) {
+		enum op op = f->kind == FINDING_ORDER_VIOLATION && events[i] != NONE
+		                     ? t->events[events[i]].op
+		                     : OP_READ;
+
+		if (op != OP_WAIT && op != OP_WAKE && op != OP_SIGNAL && op != OP_BROADCAST)
+			return false;
+	}
+	return true;
+}
+
 struct checked *checkup_add(struct checkup *c, struct trace *t, const struct places *places,
                             const struct finding *f, uint32_t run, bool *fresh)
 {
@@ -198,6 +229,7 @@ struct checked *checkup_add(struct checkup *c, struct trace *t, const struct pla
 	*fresh = known == NULL || (happened && !known->happened);
 	if (known == NULL) {
 		known = enter(c, f->kind, key, fields, checkup_sentence(t, f), run, happened);
+		known->signals = is_of_signals(t, f);
 		write_witness(c, t, f, known);
 		return known;
 	}
@@ -353,9 +385,26 @@ static void drop_always(struct checkup *c)
 	}
 }
 
+/* That a signal can come before the wait is what every program does that looks at its condition
+ * first: it is listed where it makes a difference. */
+static void drop_harmless(struct checkup *c)
+{
+	for (guint i = c->list->len; i-- > 0;) {
+		struct checked *f = c->list->pdata[i];
+
+		if (!f->signals || f->harm == HARM_DIFFERS)
+			continue;
+		c->harmless++;
+		g_hash_table_remove(c->by_key, f->key);
+		g_ptr_array_remove_index(c->list, i);
+	}
+}
+
 void checkup_settle(struct checkup *c)
 {
 	drop_always(c);
+	if (c->harm && c->argv != NULL)
+		drop_harmless(c);
 	for (guint i = 0; c->harm && i < c->list->len; i++)
 		settle_harm(c, c->list->pdata[i]);
 	g_ptr_array_sort(c->list, by_rank);

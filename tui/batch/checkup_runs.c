@@ -12,14 +12,15 @@
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
 
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
 	FIRST_RUNS = 3,          /* before the exploration */
 	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
-	MOST_BYTES = 256 << 20,  /* bound on a run's log */
-	KEPT_EVENTS = 1000000,   /* bound for keeping the trace of an additional run */
+	MOST_BYTES = 64 << 20,   /* of a run's log: some six million events */
+	KEPT_EVENTS = 1000000,   /* of a run on the way whose trace is kept */
 };
 
 /* -- runs -------------------------------------------------------------------------------- */
@@ -101,6 +102,9 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 	if (run->trace == NULL || run->trace->events_count > KEPT_EVENTS ||
 	    c->runs->len > c->runs_asked * 3 + 3)
 		return;
+	/* where a run left its schedule and could not go on, the signal is ours */
+	if (run->diverged && (run->result.signal == SIGABRT || run->result.signal == SIGKILL))
+		return;
 	record_note_ending(run->trace, &run->facts, &run->result);
 	digest = digest_of(run->trace);
 	known = g_hash_table_contains(c->digests, digest);
@@ -155,6 +159,34 @@ static void session_of(const struct checkup *c, struct session_options *o, uint6
 	o->timeout_ms = (unsigned)CLAMP(checkup_left(c) * 1000, 500, c->timeout_ms);
 }
 
+/* How a run ended, in the words that ends of explored runs are kept in. */
+static char *end_of(const struct outcome *o)
+{
+	return o->stuck    ? g_strdup("stuck")
+	       : o->signal ? g_strdup_printf("signal %d", o->signal)
+	                   : g_strdup_printf("status %d", o->status);
+}
+
+/* An exploration that knows every schedule knows how this run ended; otherwise it is not what
+ * it says. */
+static bool is_explored(struct checkup *c, const struct outcome *o)
+{
+	char *end = end_of(o);
+	bool known = o->cut || g_hash_table_contains(c->ends, "any") ||
+	             g_hash_table_contains(c->ends, end);
+
+	if (!known) {
+		c->explored_all = false;
+		checkup_gap(
+		        c,
+		        "every schedule: a recording ended as no run of the exploration did "
+		        "(%s), although the exploration says that it is complete",
+		        end);
+	}
+	g_free(end);
+	return known;
+}
+
 static bool record(struct checkup *c, uint64_t number)
 {
 	struct outcome *outcome = g_new0(struct outcome, 1);
@@ -164,6 +196,7 @@ static bool record(struct checkup *c, uint64_t number)
 	struct session_options o;
 	struct session s;
 	uint32_t run = NONE;
+	gint64 began;
 	bool good;
 
 	session_of(c, &o, number);
@@ -173,7 +206,9 @@ static bool record(struct checkup *c, uint64_t number)
 	c->doing = "recording";
 	progress_tick(&c->progress, 0, c->doing);
 	rewind_input(c);
+	began = g_get_monotonic_time();
 	good = session_record(&o, &s, &c->progress, &c->error);
+	c->run_seconds = (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
 	if (good) {
 		outcome_take(outcome, s.trace, &s.facts, &s.result, output, errors);
 		run = add_run(c, s.trace, record_strategies[o.strategy], o.seed,
@@ -198,6 +233,13 @@ static bool record(struct checkup *c, uint64_t number)
 			checkup_seen_again(c, run, run_at(c, run)->same_as);
 		}
 		return !c->failed;
+	}
+	/* behind a whole exploration only what contradicts it is news */
+	if (c->explored_all && is_explored(c, run_at(c, run)->outcome)) {
+		unlink(run_at(c, run)->trace);
+		g_hash_table_remove(c->digests, run_at(c, run)->digest);
+		g_array_set_size(c->runs, run);
+		return true;
 	}
 	return analyse_run(c, run, false) && look_at_waiting(c);
 }
@@ -337,6 +379,22 @@ static void take_race(struct checkup *c, const struct trace *first,
 		checkup_stream(c, f);
 }
 
+/* Of runs that fail otherwise, by a check or a use after free, the end itself is not kept. */
+static void note_end(struct checkup *c, const struct explore_run *run)
+{
+	c->fine_runs += run->end == EXPLORE_FINE;
+	if (run->end == EXPLORE_SIGNAL)
+		g_hash_table_add(c->ends, g_strdup_printf("signal %d", run->status));
+	else if (run->end == EXPLORE_DEADLOCK || run->end == EXPLORE_BLOCKED)
+		g_hash_table_add(c->ends, g_strdup("stuck"));
+	else if (run->end != EXPLORE_FINE && run->end != EXPLORE_STATUS)
+		g_hash_table_add(c->ends, g_strdup("any"));
+	else
+		g_hash_table_add(c->ends,
+		                 g_strdup_printf("status %d",
+		                                 run->end == EXPLORE_STATUS ? run->status : 0));
+}
+
 static bool take_exploration(struct checkup *c, const struct explore_report *r)
 {
 	struct trace *first = open_run(c, run_at(c, 0)->trace);
@@ -346,10 +404,12 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 	c->classes = r->classes;
 	c->executions = r->runs->len;
 	c->left = r->waiting;
-	for (guint i = 0; i < r->runs->len; i++)
-		c->fine_runs +=
-		        g_array_index(r->runs, struct explore_run, i).end == EXPLORE_FINE;
 	c->explored_all = r->complete && r->gaps->len == 0;
+	for (guint i = 0; i < r->runs->len; i++)
+		note_end(c, &g_array_index(r->runs, struct explore_run, i));
+	for (guint i = 0; c->explored_all && i < c->runs->len; i++)
+		if (run_at(c, i)->outcome)
+			is_explored(c, run_at(c, i)->outcome);
 	for (guint i = 0; good && i < r->errors->len; i++)
 		good = take_error(c, first, r,
 		                  &g_array_index(r->errors, struct explore_error, i));
@@ -432,7 +492,7 @@ bool checkup_program(struct checkup *c)
 			return false;
 	if (!checkup_over(c) && is_small(c) && !explore_program(c))
 		return false;
-	for (; number < c->runs_asked && !c->explored_all && !checkup_over(c); number++)
+	for (; number < c->runs_asked && !checkup_over(c); number++)
 		if (!record(c, number))
 			return false;
 	if (!look_at_waiting(c))

@@ -1,0 +1,629 @@
+/* mined.c - see mined.h. */
+#include "engine/atomic/mined.h"
+
+#include <string.h>
+
+enum { NEIGHBOURS = 6, TRIED = 64, MOST_SECTIONS = 200000, INSTANCES = 4 };
+
+struct touch { /* of a variable in a section */
+	uint32_t variable;
+	uint32_t read, write; /* the first of each in it, or NONE */
+};
+
+struct section {
+	struct mined_section at;
+	uint32_t first, count; /* a run of touches */
+	bool waits;            /* a wait for a condition lies in it */
+};
+
+struct mining {
+	const struct trace *t;
+	GArray *sections;    /* struct section, by their ends */
+	GArray *touches;     /* struct touch */
+	GArray **by_thread;  /* uint32_t: sections */
+	GHashTable *writers; /* variable -> GArray of uint32_t: sections that write it */
+	GHashTable *readers; /* the same, that read it */
+	GHashTable *by_code; /* the same, by the location of their acquire */
+	GHashTable *best;    /* code and A (owned) -> index in found + 1 */
+	GArray *found;       /* struct mined */
+};
+
+/* -- sections ------------------------------------------------------------------------------ */
+
+struct lane {
+	uint32_t depth;
+	struct section now;
+	GArray *touches; /* struct touch */
+};
+
+static void note_touch(struct lane *l, uint32_t variable, uint32_t event, bool reads,
+                       bool writes)
+{
+	struct touch *x = NULL;
+
+	for (guint i = 0; i < l->touches->len && x == NULL; i++) {
+		struct touch *known = &g_array_index(l->touches, struct touch, i);
+
+		if (known->variable == variable)
+			x = known;
+	}
+	if (x == NULL) {
+		struct touch new = { variable, NONE, NONE };
+
+		g_array_append_val(l->touches, new);
+		x = &g_array_index(l->touches, struct touch, l->touches->len - 1);
+	}
+	/* what it reads of its own writes it does not take from others */
+	if (reads && x->read == NONE && x->write == NONE)
+		x->read = event;
+	if (writes && x->write == NONE)
+		x->write = event;
+}
+
+static void list_touch(GHashTable *lists, uint32_t variable, uint32_t section)
+{
+	GArray *list = g_hash_table_lookup(lists, GUINT_TO_POINTER(variable));
+
+	if (list == NULL) {
+		list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_hash_table_insert(lists, GUINT_TO_POINTER(variable), list);
+	}
+	g_array_append_val(list, section);
+}
+
+static void end_section(struct mining *m, struct lane *l, uint32_t event)
+{
+	uint32_t number = m->sections->len;
+
+	l->now.at.end = event;
+	l->now.first = m->touches->len;
+	l->now.count = l->touches->len;
+	g_array_append_vals(m->touches, l->touches->data, l->touches->len);
+	g_array_append_val(m->sections, l->now);
+	g_array_append_val(m->by_thread[l->now.at.thread], number);
+	list_touch(m->by_code, m->t->events[l->now.at.begin].location, number);
+	for (guint i = 0; i < l->touches->len; i++) {
+		const struct touch *x = &g_array_index(l->touches, struct touch, i);
+
+		if (x->write != NONE)
+			list_touch(m->writers, x->variable, number);
+		if (x->read != NONE)
+			list_touch(m->readers, x->variable, number);
+	}
+	g_array_set_size(l->touches, 0);
+}
+
+static void note_event(struct mining *m, struct lane *l, uint32_t event)
+{
+	const struct event *e = &m->t->events[event];
+
+	if (event_inert(e))
+		return;
+	if (op_acquires(e->op)) {
+		if (l->depth++ == 0)
+			l->now = (struct section){ .at = { e->thread, event, NONE } };
+	} else if (op_releases(e->op)) {
+		if (l->depth > 0 && --l->depth == 0)
+			end_section(m, l, event);
+	} else if (l->depth > 0 && e->op == OP_WAIT) {
+		l->now.waits = true;
+	} else if (l->depth > 0 && op_is_access(e->op)) {
+		struct wide run = event_variables(m->t, e);
+
+		for (uint32_t v = run.first; v < run.first + MIN(run.count, 16); v++)
+			note_touch(l, v, event, op_reads(e->op), op_writes(e->op));
+	}
+}
+
+static void find_sections(struct mining *m)
+{
+	struct lane *lanes = g_new0(struct lane, m->t->threads_count + 1);
+
+	for (uint32_t u = 0; u < m->t->threads_count; u++)
+		lanes[u].touches = g_array_new(FALSE, FALSE, sizeof(struct touch));
+	for (uint32_t e = 0; e < m->t->events_count && m->sections->len < MOST_SECTIONS; e++)
+		note_event(m, &lanes[m->t->events[e].thread], e);
+	for (uint32_t u = 0; u < m->t->threads_count; u++)
+		g_array_unref(lanes[u].touches);
+	g_free(lanes);
+}
+
+/* -- pairs --------------------------------------------------------------------------------- */
+
+static const struct section *section_at(const struct mining *m, uint32_t i)
+{
+	return &g_array_index(m->sections, struct section, i);
+}
+
+static const struct touch *touch_of(const struct mining *m, const struct section *s,
+                                    uint32_t variable)
+{
+	for (uint32_t i = s->first; i < s->first + s->count; i++) {
+		const struct touch *x = &g_array_index(m->touches, struct touch, i);
+
+		if (x->variable == variable)
+			return x;
+	}
+	return NULL;
+}
+
+static uint64_t distance(const struct mined *x)
+{
+	uint32_t low = MIN(x->a.begin, x->other.begin), high = MAX(x->b.end, x->other.end);
+
+	return high - low;
+}
+
+/* The function that a unit of work is, as far as the stack tells: the one that the thread's
+ * outermost called, inlined or not. */
+static uint32_t unit_function(const struct mining *m, uint32_t event)
+{
+	const struct trace *t = m->t;
+	GArray *frames = trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
+	uint32_t function = 0;
+
+	if (frames->len > 0)
+		function = g_array_index(frames, struct frame,
+		                         frames->len > 1 ? frames->len - 2 : 0)
+		                   .function;
+	g_array_free(frames, TRUE);
+	return function;
+}
+
+static uint64_t code_of(const struct mining *m, uint32_t event)
+{
+	const struct location *l = &m->t->locations[m->t->events[event].location];
+
+	return l->address != 0 ? l->address : l->line;
+}
+
+/* The section with those beside it that the same unit of work has: of the same function, one
+ * behind the other in the code, not split by a wait. */
+static struct mined_section unit_around(const struct mining *m, const struct mined_section *s)
+{
+	const GArray *mine = m->by_thread[s->thread];
+	struct mined_section unit = *s;
+	uint32_t function = unit_function(m, s->begin);
+	guint at = 0;
+
+	while (at < mine->len &&
+	       section_at(m, g_array_index(mine, uint32_t, at))->at.begin != s->begin)
+		at++;
+	for (guint i = at; i-- > 0;) {
+		const struct section *x = section_at(m, g_array_index(mine, uint32_t, i));
+
+		if (x->waits || code_of(m, x->at.begin) >= code_of(m, unit.begin) ||
+		    unit_function(m, x->at.begin) != function)
+			break;
+		unit.begin = x->at.begin;
+	}
+	for (guint i = at; i + 1 < mine->len; i++) {
+		const struct section *x = section_at(m, g_array_index(mine, uint32_t, i)),
+		                     *y = section_at(m, g_array_index(mine, uint32_t, i + 1));
+
+		if (x->waits || code_of(m, y->at.begin) <= code_of(m, x->at.begin) ||
+		    unit_function(m, y->at.begin) != function)
+			break;
+		unit.end = y->at.end;
+	}
+	return unit;
+}
+
+/* One for each instance of A: with the nearest section of another thread. */
+static void keep(struct mining *m, struct mined *x)
+{
+	const struct event *e = m->t->events;
+	char *code = g_strdup_printf("%s %u %u %u", x->rule, x->a.begin, e[x->b.begin].location,
+	                             e[x->other.begin].location);
+	guint known = GPOINTER_TO_UINT(g_hash_table_lookup(m->best, code));
+
+	x->happened = x->other.begin > x->a.end && x->other.end < x->b.begin;
+	if (known == 0) {
+		g_array_append_val(m->found, *x);
+		g_hash_table_insert(m->best, code, GUINT_TO_POINTER(m->found->len));
+		return;
+	}
+	if (distance(x) < distance(&g_array_index(m->found, struct mined, known - 1)))
+		g_array_index(m->found, struct mined, known - 1) = *x;
+	g_free(code);
+}
+
+/* The sections of other threads in a list that are nearest to a section: from its place in both
+ * directions. */
+static void each_near(struct mining *m, const GArray *list, uint32_t section,
+                      void (*try)(struct mining *, struct mined *, const struct section *,
+                                  const struct section *, const struct section *),
+                      struct mined *like, const struct section *a, const struct section *b)
+{
+	guint low = 0, high = list ? list->len : 0, tried = 0;
+
+	while (low < high) { /* the first that ends after it */
+		guint middle = (low + high) / 2;
+
+		if (g_array_index(list, uint32_t, middle) < section)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (guint k = 0; list && k < list->len && tried < TRIED; k++) {
+		guint up = low + k, down = low - k - 1;
+
+		for (int side = 0; side < 2; side++) {
+			guint i = side ? down : up;
+			const struct section *r;
+
+			if (i >= list->len)
+				continue;
+			tried++;
+			r = section_at(m, g_array_index(list, uint32_t, i));
+			if (r->at.thread != a->at.thread)
+				try(m, like, a, b, r);
+		}
+	}
+}
+
+static void try_one(struct mining *m, struct mined *like, const struct section *a,
+                    const struct section *b, const struct section *r)
+{
+	struct mined x = *like;
+	const struct touch *t = touch_of(m, r, x.variables[0]);
+
+	x.a = a->at;
+	x.b = b->at;
+	x.other = r->at;
+	x.events[1] = x.events[2] = t->write;
+	keep(m, &x);
+}
+
+static void try_both(struct mining *m, struct mined *like, const struct section *a,
+                     const struct section *b, const struct section *r)
+{
+	struct mined x = *like;
+	const struct touch *s = touch_of(m, r, x.variables[0]),
+	                   *t = touch_of(m, r, x.variables[1]);
+
+	if (s == NULL || t == NULL || s->read == NONE || t->read == NONE || s->write != NONE ||
+	    t->write != NONE)
+		return;
+	x.a = a->at;
+	x.b = b->at;
+	x.other = r->at;
+	x.events[1] = s->read;
+	x.events[2] = t->read;
+	keep(m, &x);
+}
+
+/* Another thread's check of the same code, behind the act: as it would be before it. */
+static void try_check(struct mining *m, struct mined *like, const struct section *a,
+                      const struct section *b, const struct section *r)
+{
+	struct mined x = *like;
+	const struct touch *t = touch_of(m, r, x.variables[0]);
+
+	if (t == NULL || t->read == NONE || t->write != NONE || r->at.begin < b->at.end)
+		return;
+	x.a = a->at;
+	x.b = b->at;
+	x.other = r->at;
+	x.events[1] = x.events[2] = t->read;
+	x.unrecorded = true;
+	keep(m, &x);
+}
+
+/* Two sections of one thread, and the variables that both touch. */
+static void pair_common(struct mining *m, uint32_t i, const struct section *a,
+                        const struct section *b)
+{
+	for (uint32_t k = a->first; k < a->first + a->count; k++) {
+		const struct touch *x = &g_array_index(m->touches, struct touch, k);
+		const struct touch *y = touch_of(m, b, x->variable);
+		struct mined like = { .variables = { x->variable, x->variable } };
+
+		if (y == NULL)
+			continue;
+		if (x->read != NONE && x->write == NONE && y->write != NONE) {
+			like.rule = "check then act";
+			like.events[0] = x->read;
+			like.events[3] = y->write;
+			each_near(m,
+			          g_hash_table_lookup(
+			                  m->by_code,
+			                  GUINT_TO_POINTER(m->t->events[a->at.begin].location)),
+			          i, try_check, &like, a, b);
+		} else if (x->write != NONE && y->read != NONE && y->write == NONE) {
+			like.rule = "read back";
+			like.events[0] = x->write;
+			like.events[3] = y->read;
+		} else {
+			continue;
+		}
+		each_near(m, g_hash_table_lookup(m->writers, GUINT_TO_POINTER(x->variable)), i,
+		          try_one, &like, a, b);
+	}
+}
+
+static bool is_own(const struct mining *m, const struct section *s, uint32_t variable)
+{
+	return touch_of(m, s, variable) == NULL;
+}
+
+static void pair_halves(struct mining *m, uint32_t i, const struct section *a,
+                        const struct section *b)
+{
+	for (uint32_t k = a->first; k < a->first + a->count; k++)
+		for (uint32_t l = b->first; l < b->first + b->count; l++) {
+			const struct touch *x = &g_array_index(m->touches, struct touch, k),
+			                   *y = &g_array_index(m->touches, struct touch, l);
+			struct mined like = { .rule = "halves",
+				              .variables = { x->variable, y->variable },
+				              .events = { x->write, NONE, NONE, y->write } };
+
+			if (x->write != NONE && y->write != NONE && is_own(m, a, y->variable) &&
+			    is_own(m, b, x->variable))
+				each_near(m,
+				          g_hash_table_lookup(m->readers,
+				                              GUINT_TO_POINTER(x->variable)),
+				          i, try_both, &like, a, b);
+		}
+}
+
+/* Between the two no section of the thread that touches what A touches, nor a wait. */
+static bool may_be_one(const struct mining *m, const GArray *mine, guint i, guint j)
+{
+	const struct section *a = section_at(m, g_array_index(mine, uint32_t, i));
+
+	for (guint k = i; k < j; k++) {
+		const struct section *s = section_at(m, g_array_index(mine, uint32_t, k));
+
+		if (s->waits)
+			return false;
+		for (uint32_t x = a->first; k > i && x < a->first + a->count; x++)
+			if (touch_of(m, s, g_array_index(m->touches, struct touch, x).variable))
+				return false;
+	}
+	return true;
+}
+
+static void find_pairs(struct mining *m, const GArray *mine)
+{
+	for (guint i = 0; i < mine->len; i++)
+		for (guint j = i + 1; j < mine->len && j <= i + NEIGHBOURS; j++) {
+			uint32_t number = g_array_index(mine, uint32_t, i);
+			const struct section *a = section_at(m, number),
+			                     *b = section_at(m,
+			                                     g_array_index(mine, uint32_t, j));
+
+			if (!may_be_one(m, mine, i, j))
+				break;
+			/* the same code again: the next round of a loop */
+			if (m->t->events[a->at.begin].location ==
+			    m->t->events[b->at.begin].location)
+				continue;
+			pair_common(m, number, a, b);
+			pair_halves(m, number, a, b);
+		}
+}
+
+static gint by_begin(gconstpointer a, gconstpointer b)
+{
+	uint32_t x = ((const struct mined *)a)->a.begin, y = ((const struct mined *)b)->a.begin;
+
+	return x < y ? -1 : x > y;
+}
+
+static uint64_t code_hash(const struct mining *m, const struct mined *x)
+{
+	const struct event *e = m->t->events;
+	uint64_t hash = g_str_hash(x->rule);
+
+	hash = hash * 1000003 + e[x->a.begin].location;
+	hash = hash * 1000003 + e[x->b.begin].location;
+	return hash * 1000003 + e[x->other.begin].location;
+}
+
+/* Of each code INSTANCES, from its first to its last: how much is left of something may matter.
+ */
+static void choose(struct mining *m)
+{
+	GHashTable *counts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	GHashTable *seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	guint kept = 0;
+
+	g_array_sort(m->found, by_begin);
+	for (guint i = 0; i < m->found->len; i++) {
+		gint64 code = (gint64)code_hash(m, &g_array_index(m->found, struct mined, i));
+		guint n = GPOINTER_TO_UINT(g_hash_table_lookup(counts, &code));
+
+		g_hash_table_replace(counts, g_memdup2(&code, sizeof code),
+		                     GUINT_TO_POINTER(n + 1));
+	}
+	for (guint i = 0; i < m->found->len; i++) {
+		struct mined *x = &g_array_index(m->found, struct mined, i);
+		gint64 code = (gint64)code_hash(m, x);
+		guint all = GPOINTER_TO_UINT(g_hash_table_lookup(counts, &code));
+		guint n = GPOINTER_TO_UINT(g_hash_table_lookup(seen, &code));
+		bool chosen = all <= INSTANCES;
+
+		for (guint k = 0; k < INSTANCES && !chosen; k++)
+			chosen = n == k * (all - 1) / (INSTANCES - 1);
+		g_hash_table_replace(seen, g_memdup2(&code, sizeof code),
+		                     GUINT_TO_POINTER(n + 1));
+		if (chosen)
+			g_array_index(m->found, struct mined, kept++) = *x;
+	}
+	g_array_set_size(m->found, kept);
+	g_hash_table_destroy(counts);
+	g_hash_table_destroy(seen);
+}
+
+/* Whole units of work, so that what is run one after the other is. */
+static void widen(struct mining *m)
+{
+	for (guint i = 0; i < m->found->len; i++) {
+		struct mined *x = &g_array_index(m->found, struct mined, i);
+
+		x->other = unit_around(m, &x->other);
+		x->begin = unit_around(m, &x->a).begin;
+		x->end = unit_around(m, &x->b).end;
+	}
+}
+
+static void free_list(gpointer list)
+{
+	g_array_unref(list);
+}
+
+GArray *mined_find(const struct trace *t, uint32_t limit, bool *cut)
+{
+	struct mining m = { .t = t,
+		            .sections = g_array_new(FALSE, FALSE, sizeof(struct section)),
+		            .touches = g_array_new(FALSE, FALSE, sizeof(struct touch)),
+		            .by_thread = g_new0(GArray *, t->threads_count + 1),
+		            .writers = g_hash_table_new_full(NULL, NULL, NULL, free_list),
+		            .readers = g_hash_table_new_full(NULL, NULL, NULL, free_list),
+		            .by_code = g_hash_table_new_full(NULL, NULL, NULL, free_list),
+		            .best = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+		                                          NULL),
+		            .found = g_array_new(FALSE, FALSE, sizeof(struct mined)) };
+
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		m.by_thread[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	find_sections(&m);
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		find_pairs(&m, m.by_thread[u]);
+	choose(&m);
+	widen(&m);
+	*cut = m.found->len > limit || m.sections->len >= MOST_SECTIONS;
+	if (m.found->len > limit)
+		g_array_set_size(m.found, limit);
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		g_array_unref(m.by_thread[u]);
+	g_free(m.by_thread);
+	g_hash_table_destroy(m.writers);
+	g_hash_table_destroy(m.readers);
+	g_hash_table_destroy(m.by_code);
+	g_hash_table_destroy(m.best);
+	g_array_unref(m.sections);
+	g_array_unref(m.touches);
+	return m.found;
+}
+
+/* -- from a cycle ----------------------------------------------------------------------------
+ */
+
+/* The last event of the thread, behind `from` and not behind `to`, at which it holds no lock;
+ * NONE where it holds one all along. */
+static uint32_t free_between(const struct trace *t, uint32_t from, uint32_t to)
+{
+	struct event_list mine = trace_thread_events(t, t->events[from].thread);
+	uint32_t depth = 0, found = NONE;
+
+	for (uint64_t i = 0; i < mine.count && mine.items[i] <= to; i++) {
+		const struct event *e = &t->events[mine.items[i]];
+
+		if (depth == 0 && mine.items[i] > from)
+			found = mine.items[i];
+		if (event_inert(e))
+			continue;
+		if (op_acquires(e->op))
+			depth++;
+		else if (op_releases(e->op) && depth > 0)
+			depth--;
+	}
+	return found;
+}
+
+bool mined_of_cycle(const struct trace *t, const struct finding *f, struct mined *m)
+{
+	const struct cycle_unit *units = (const void *)f->units->data;
+	const struct cycle_edge *edges = (const void *)(f->edges ? f->edges->data : NULL);
+	uint32_t from, to;
+
+	if (f->units->len != 2 || edges == NULL || f->edges->len != 2 ||
+	    units[0].thread == units[1].thread || units[0].end == NONE || units[1].end == NONE)
+		return false;
+	from = edges[0].events[edges[0].from == 0 ? 0 : 1];
+	to = edges[1].events[edges[1].to == 0 ? 1 : 0];
+	if (t->events[from].thread != units[0].thread ||
+	    t->events[to].thread != units[0].thread || from >= to)
+		return false;
+	*m = (struct mined){ .rule = "cycle",
+		             .a = { units[0].thread, units[0].begin, from },
+		             .b = { units[0].thread, free_between(t, from, to), units[0].end },
+		             .begin = units[0].begin,
+		             .end = units[0].end,
+		             .other = { units[1].thread, units[1].begin, units[1].end } };
+	return m->b.begin != NONE;
+}
+
+/* -- as a finding -------------------------------------------------------------------------- */
+
+/* The innermost function, inlined ones too, that both events lie in; else that of the first. */
+static char *common_function(const struct trace *t, uint32_t a, uint32_t b)
+{
+	GArray *x = trace_frames(t, a, t->stacks_count ? trace_stack(t, a) : 0);
+	GArray *y = trace_frames(t, b, t->stacks_count ? trace_stack(t, b) : 0);
+	const char *name = NULL;
+
+	for (guint i = 0; i < x->len && name == NULL; i++)
+		for (guint k = 0; k < y->len && name == NULL; k++)
+			if (g_array_index(x, struct frame, i).function ==
+			    g_array_index(y, struct frame, k).function)
+				name = trace_string(t,
+				                    g_array_index(x, struct frame, i).function);
+	if ((name == NULL || *name == '\0') && x->len > 0)
+		name = trace_string(t, g_array_index(x, struct frame, 0).function);
+	char *own = g_strdup(name && *name ? name : trace_site_name(t, a));
+	g_array_free(x, TRUE);
+	g_array_free(y, TRUE);
+	return own;
+}
+
+static void add_unit(const struct trace *t, struct finding *f, uint32_t begin, uint32_t end)
+{
+	struct cycle_unit u = { .unit = common_function(t, begin, end),
+		                .thread = t->events[begin].thread,
+		                .begin = begin,
+		                .end = end };
+
+	g_array_append_val(f->units, u);
+}
+
+struct finding *mined_finding(const struct trace *t, const struct mined *m)
+{
+	struct finding *f =
+	        finding_new(FINDING_ATOMIC_SET_VIOLATION, m->events[0], m->events[1]);
+	struct cycle_edge edges[2] = {
+		{ .from = 0,
+		  .to = 1,
+		  .variable = m->variables[0],
+		  .events = { m->events[0], m->events[1] } },
+		{ .from = 1,
+		  .to = 0,
+		  .variable = m->variables[1],
+		  .events = { m->events[2], m->events[3] } },
+	};
+
+	f->verdict = m->happened ? VERDICT_HAPPENED : VERDICT_RACE;
+	f->note = m->rule;
+	f->by = "mined";
+	f->grade = 'C';
+	f->counted_all = true;
+	f->sets = g_ptr_array_new_with_free_func(g_free);
+	f->variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_array_append_vals(f->variables, m->variables,
+	                    m->variables[0] == m->variables[1] ? 1 : 2);
+	for (guint i = 0; i < f->variables->len; i++)
+		g_ptr_array_add(
+		        f->sets,
+		        g_strdup(trace_string(
+		                t,
+		                t->variables[g_array_index(f->variables, uint32_t, i)].name)));
+	f->mixed = f->sets->len > 1;
+	f->units = g_array_new(FALSE, FALSE, sizeof(struct cycle_unit));
+	f->edges = g_array_new(FALSE, FALSE, sizeof(struct cycle_edge));
+	add_unit(t, f, m->begin, m->end);
+	add_unit(t, f, m->other.begin, m->other.end);
+	g_array_append_vals(f->edges, edges, 2);
+	return f;
+}

@@ -1,0 +1,49 @@
+/*
+ * mined.h - pairs of critical sections that seem meant as one: candidates for violations of
+ * atomicity that need no units of work.
+ *
+ * Of one thread, section A and a later section B (sections: from the first lock that is taken
+ * to the last that is given up), not split by a wait for a condition, and not the same code:
+ *   check then act  A reads a variable that B writes; another thread's section R writes it
+ *   read back       A writes a variable that B reads; R writes it
+ *   halves          A writes one variable, B another; R reads both
+ * with no other section of the thread between that touches the variable.  Whether it makes a
+ * difference when R comes between A and B is asked of the program (engine/harm/serial.h).
+ */
+#ifndef HEDDLE_MINED_H
+#define HEDDLE_MINED_H
+
+#include "engine/finding.h"
+#include "engine/trace/index.h"
+
+struct mined_section {
+	uint32_t thread, begin, end; /* the acquire, the release */
+};
+struct mined {
+	const char *rule; /* static: "check then act", ... */
+	struct mined_section a, b;
+	uint32_t begin, end;        /* of the unit of work that the two seem to be part of */
+	struct mined_section other; /* the other's unit */
+	uint32_t variables[2];      /* of A and the other, of the other and B */
+	uint32_t events[4]; /* the access of A, of the other to its variable; then of the other
+	                     * to B's variable, of B */
+	bool happened;      /* the other section lies between the two in the recording */
+	/* The other section is the check of another thread, which found nothing to act on in
+	 * the recording, as this thread had acted: what it does between the two is not
+	 * recorded. */
+	bool unrecorded;
+};
+
+/* GArray of struct mined, the caller's, in the order of the trace: a few of each code (the
+ * places of the three acquires) and rule; at most `limit`, and then *cut. */
+GArray *mined_find(const struct trace *t, uint32_t limit, bool *cut);
+
+/* The same question of a cycle of two units: the first one's part up to its conflicting access,
+ * the rest of it from where it holds no lock, the second unit between.  False where there is no
+ * such place.  The trace has INDEX_THREADS. */
+bool mined_of_cycle(const struct trace *t, const struct finding *f, struct mined *m);
+
+/* As a finding of kind atomic-set-violation, with the units that the sections lie in. */
+struct finding *mined_finding(const struct trace *t, const struct mined *m);
+
+#endif

@@ -1,0 +1,67 @@
+#!/bin/bash
+# heddle check: violations of atomicity in programs whose units of work are inlined, static or the
+# threads' routines themselves, by running another thread's section in between; none in the fixes.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+for s in suns-account:suns_account linked-list:linked_list pipeline:pipeline bounded-buffer:bounded_buffer; do
+	dir=$root/samples/${s%:*}
+	"$HEDDLE" cc -g -O1 "$dir/${s#*:}.c" -o bug -pthread || exit 1
+	"$HEDDLE" cc -g -O1 "$dir/fixed.c" -o fixed -pthread || exit 1
+	run "$HEDDLE" check -o bug --runs 4 --format json -- ./bug
+	is "$status $(json 'join " ", map { "$_->{kind} $_->{harm}" } grep { $_->{harm} eq "differs" } @{$d->{findings}}[0]')" \
+		"1 atomic-set-violation differs" "${s%:*}: an outcome that no order of whole units has"
+	ok "$(json '(grep { $_->{difference} } @{$d->{findings}}) ? 0 : 1')" "and what it is"
+	run "$HEDDLE" check -o fixed --runs 4 --format json -- ./fixed
+	is "$status $(json 'scalar @{$d->{findings}}')" "0 0" "${s%:*}, fixed: nothing"
+done
+
+# the routines of the threads themselves, and two independent deposits, which are none
+cat >two.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int seats = 1, sold;
+static int deposits;
+static void *agent(void *p)
+{
+	pthread_mutex_lock(&m);
+	int free = seats;
+	pthread_mutex_unlock(&m);
+	if (free > 0) {
+		pthread_mutex_lock(&m);
+		seats--;
+		sold++;
+		pthread_mutex_unlock(&m);
+	}
+	return p;
+}
+static void *payer(void *p)
+{
+	pthread_mutex_lock(&m);
+	deposits++;
+	pthread_mutex_unlock(&m);
+	pthread_mutex_lock(&m);
+	deposits += 2;
+	pthread_mutex_unlock(&m);
+	return p;
+}
+int main(int argc, char **argv)
+{
+	void *(*routine)(void *) = argc > 1 && strcmp(argv[1], "pay") == 0 ? payer : agent;
+	pthread_t s, t;
+	pthread_create(&s, 0, routine, 0);
+	pthread_create(&t, 0, routine, 0);
+	pthread_join(s, 0);
+	pthread_join(t, 0);
+	printf("%d sold, %d paid\n", sold, deposits);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 two.c -o two -pthread || exit 1
+run "$HEDDLE" check -o two --runs 6 --format json -- ./two
+is "$status $(json '$d->{findings}[0]{kind} . " " . $d->{findings}[0]{difference}')" "1 atomic-set-violation seats is -1, not 0" "start routines: the seat is sold twice"
+like "$(json '$d->{findings}[0]{text}')" "agent of T[12] is not atomic: agent of T[12] (can come|comes) in between on seats" "in words"
+run "$HEDDLE" check -o two --runs 6 --format json -- ./two pay
+is "$status $(json 'scalar @{$d->{findings}}')" "0 0" "two deposits are two units"
+done_testing

@@ -1,0 +1,122 @@
+/* test_mined.c - which pairs of critical sections are taken to be meant as one
+ * (atomic/mined.h). */
+#include "engine/atomic/mined.h"
+#include "tests/support/suite.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Lock, accesses, unlock at places of their own: "T1|acq(m)|a.c:1" ... */
+#define SECTION(thread, line, accesses) \
+	thread "|acq(m)|a.c:" line "\n" accesses thread "|rel(m)|a.c:" line "\n"
+#define CHECK  SECTION("T1", "1", "T1|r(x)|a.c:2\n")
+#define ACT    SECTION("T1", "5", "T1|w(x)|a.c:6\n")
+#define OTHER  SECTION("T2", "9", "T2|w(x)|a.c:10\n")
+#define READER SECTION("T2", "9", "T2|r(x)|a.c:10\nT2|r(y)|a.c:11\n")
+
+static GArray *found(const char *text, struct trace **t)
+{
+	struct error error;
+	GArray *list;
+	bool cut;
+
+	*t = trace_from_text("t", text, strlen(text), NULL, &error);
+	ck_assert_msg(*t != NULL, "%s", error.what);
+	ck_assert(trace_need(*t, INDEX_ALL, NULL));
+	list = mined_find(*t, 100, &cut);
+	ck_assert(!cut);
+	return list;
+}
+
+/* The rule of the only one that is found, "" of none, and whether it happened. */
+static void expect(const char *text, const char *rule, bool happened)
+{
+	struct trace *t;
+	GArray *list = found(text, &t);
+
+	ck_assert_uint_eq(list->len, *rule != '\0');
+	if (list->len == 1) {
+		const struct mined *m = &g_array_index(list, struct mined, 0);
+		struct finding *f = mined_finding(t, m);
+
+		ck_assert_str_eq(m->rule, rule);
+		ck_assert_int_eq(m->happened, happened);
+		ck_assert_int_eq(f->verdict, happened ? VERDICT_HAPPENED : VERDICT_RACE);
+		ck_assert_uint_eq(f->units->len, 2);
+		finding_free(f);
+	}
+	g_array_unref(list);
+	trace_close(t);
+}
+
+START_TEST(rules)
+{
+	expect(CHECK ACT OTHER, "check then act", false);
+	expect(OTHER CHECK ACT, "check then act", false);
+	expect(CHECK OTHER ACT, "check then act", true);
+	expect(SECTION("T1", "1", "T1|w(x)|a.c:2\n") SECTION("T1", "5", "T1|r(x)|a.c:6\n")
+	               OTHER,
+	       "read back", false);
+	expect(SECTION("T1", "1", "T1|w(x)|a.c:2\n") SECTION("T1", "5", "T1|w(y)|a.c:6\n")
+	               READER,
+	       "halves", false);
+}
+END_TEST
+
+START_TEST(what_is_no_pair)
+{
+	/* one section; another thread that only reads; two variables that nobody reads together
+	 */
+	expect(SECTION("T1", "1", "T1|r(x)|a.c:2\nT1|w(x)|a.c:3\n") OTHER, "", false);
+	expect(CHECK ACT SECTION("T2", "9", "T2|r(x)|a.c:10\n"), "", false);
+	/* the same check by another thread is one that might have acted */
+	expect(CHECK ACT SECTION("T2", "1", "T2|r(x)|a.c:2\n"), "check then act", false);
+	expect(SECTION("T1", "1", "T1|w(x)|a.c:2\n") SECTION("T1", "5", "T1|w(y)|a.c:6\n")
+	               SECTION("T2", "9", "T2|r(x)|a.c:10\n"),
+	       "", false);
+	/* the next round of a loop: the same code */
+	expect(SECTION("T1", "1", "T1|r(x)|a.c:2\n") SECTION("T1", "1", "T1|w(x)|a.c:3\n")
+	               OTHER,
+	       "", false);
+	/* it reads again what it acts on, in a section between */
+	expect(CHECK SECTION("T1", "3", "T1|r(x)|a.c:4\nT1|w(x)|a.c:4\n") OTHER,
+	       "check then act", false);
+	/* a wait for a condition splits: what comes behind looks again */
+	expect("T1|acq(m)|a.c:1\nT1|r(x)|a.c:2\nT1|wait(c)|a.c:3\nT1|rel(m)|a.c:3\n"
+	       "T2|acq(m)|a.c:9\nT2|w(x)|a.c:10\nT2|signal(c)|a.c:11\nT1|wake(c)|a.c:3\n"
+	       "T2|rel(m)|a.c:12\n"
+	       "T1|acq(m)|a.c:4\nT1|r(x)|a.c:5\nT1|w(x)|a.c:6\nT1|rel(m)|a.c:7\n",
+	       "", false);
+}
+END_TEST
+
+/* Of many rounds of one code a few, the first and the last among them. */
+START_TEST(instances)
+{
+	GString *text = g_string_new(NULL);
+	struct trace *t;
+	GArray *list;
+
+	for (int i = 0; i < 20; i++)
+		g_string_append(text, CHECK ACT OTHER);
+	list = found(text->str, &t);
+	ck_assert_uint_ge(list->len, 2);
+	ck_assert_uint_le(list->len, 8);
+	ck_assert_uint_eq(g_array_index(list, struct mined, 0).a.begin, 0);
+	g_array_unref(list);
+	trace_close(t);
+	g_string_free(text, TRUE);
+}
+END_TEST
+
+int main(void)
+{
+	Suite *suite = suite_create("mined");
+	TCase *cases = tcase_create("mined");
+
+	tcase_add_test(cases, rules);
+	tcase_add_test(cases, what_is_no_pair);
+	tcase_add_test(cases, instances);
+	suite_add_tcase(suite, cases);
+	return suite_run(suite);
+}
