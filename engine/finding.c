@@ -33,6 +33,21 @@ const char *finding_kind_word(enum finding_kind kind)
 	return kind_words[kind];
 }
 
+const char *finding_kind_noun(enum finding_kind kind)
+{
+	switch (kind) {
+	case FINDING_DEADLOCK:
+		return "deadlock";
+	case FINDING_ORDER_VIOLATION:
+	case FINDING_ATOMIC_SET_VIOLATION:
+		return "violation";
+	case FINDING_USE_AFTER_FREE:
+		return "use after free";
+	default:
+		return "race";
+	}
+}
+
 const char *verdict_word(enum verdict verdict)
 {
 	return verdict_words[verdict];

@@ -41,6 +41,8 @@ enum verdict {
 };
 const char *finding_kind_word(enum finding_kind kind);
 const char *verdict_word(enum verdict verdict);
+/* "race", "deadlock", "violation": what a finding of the kind would be, in a sentence. */
+const char *finding_kind_noun(enum finding_kind kind);
 
 /*
  * Why something is ordered, or impossible: steps `from -> to`, each with the rule that

@@ -125,7 +125,7 @@ static bool hidden_by_scopes(uint32_t rule)
 
 static bool an_edge_of_hb(uint32_t rule)
 {
-	return rule != MUST_WAIT && rule != MUST_INVOCATION && rule != MUST_MISSING;
+	return rule != MUST_WAIT && rule != MUST_INVOCATION;
 }
 
 static void must_into(struct scope_clocks *c, uint32_t event, uint32_t *clock, bool in_scope)

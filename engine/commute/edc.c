@@ -344,7 +344,6 @@ static bool ordered_before(const struct edc *e, uint32_t e1, uint32_t e2)
 	for (uint64_t i = run.first; i < run.first + run.count; i++) {
 		const struct must_edge *edge = &e->t->index->must[i];
 		if (edge->rule != MUST_WAIT && edge->rule != MUST_INVOCATION &&
-		    edge->rule != MUST_MISSING &&
 		    (edge->before == e1 || order_ordered(e->order, e1, edge->before)))
 			return true;
 	}

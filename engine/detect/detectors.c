@@ -4,8 +4,7 @@
 #include "engine/detect/detectors.h"
 
 #include "engine/atomic/atomic.h"
-#include "engine/commute/cov.h"
-#include "engine/commute/rd2.h"
+#include "engine/commute/missing.h"
 #include "engine/detect/failure.h"
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/misuse.h"
@@ -89,8 +88,14 @@ static struct report *find_violations(struct detection *on, const struct progres
 	struct cov_options options = { .all_verdicts = on->all_verdicts,
 		                       .budget_pair = on->budget_pair,
 		                       .budget_total = on->budget_total };
-	return make_model(on, progress, error) ? cov_find(on->model, &options, progress, error)
-	                                       : NULL;
+	struct report *r = make_model(on, progress, error)
+	                           ? cov_find(on->model, &options, progress, error)
+	                           : NULL;
+	if (r != NULL && !cov_mark_missing(on->model, &options, r, progress, error)) {
+		report_free(r);
+		return NULL;
+	}
+	return r;
 }
 
 static bool may_free(const struct trace *t)
@@ -102,8 +107,14 @@ static struct report *find_commutativity(struct detection *on, const struct prog
                                          struct error *error)
 {
 	struct rd2_options options = { 0 };
-	return make_model(on, progress, error) ? rd2_find(on->model, &options, progress, error)
-	                                       : NULL;
+	struct report *r = make_model(on, progress, error)
+	                           ? rd2_find(on->model, &options, progress, error)
+	                           : NULL;
+	if (r != NULL && !rd2_mark_missing(on->model, &options, r, progress, error)) {
+		report_free(r);
+		return NULL;
+	}
+	return r;
 }
 
 static bool has_invocations(const struct trace *t)

@@ -1,5 +1,5 @@
 /*
- * missing_marks.c - races and deadlocks that calls into code that is not instrumented may order: the analysis again
+ * missing_marks.c - findings that calls into code that is not instrumented may order: the analysis again
  * with these taken into account, and what is gone then is a candidate that names the calls.
  */
 #include <string.h>
@@ -85,8 +85,13 @@ bool missing_code_was_called(const struct trace *t)
 /* What happened needs no schedule, and what cannot happen has none. */
 static bool may_be_ordered(const struct finding *f)
 {
-	return (f->kind == FINDING_DATA_RACE || f->kind == FINDING_DEADLOCK) &&
-	       f->verdict != VERDICT_IMPOSSIBLE && f->verdict != VERDICT_HAPPENED;
+	bool of_schedules = f->kind == FINDING_DATA_RACE || f->kind == FINDING_DEADLOCK ||
+	                    f->kind == FINDING_COMMUTATIVITY_RACE ||
+	                    f->kind == FINDING_ORDER_VIOLATION ||
+	                    f->kind == FINDING_USE_AFTER_FREE;
+
+	return of_schedules && f->verdict != VERDICT_IMPOSSIBLE &&
+	       f->verdict != VERDICT_HAPPENED;
 }
 
 /* The marks of those that are not among `left`; how many. */
@@ -116,38 +121,55 @@ static unsigned mark(struct trace *t, GHashTable *left, bool events, struct repo
 	return marked;
 }
 
-typedef struct report *find_function(struct trace *t, const struct race_options *options,
-                                     const struct progress *progress, struct error *error);
-
-/* `one`: "race" or "deadlock". */
-static bool mark_missing(struct trace *t, const struct race_options *options,
-                         find_function *find, const char *one, struct report *report,
-                         const struct progress *progress, struct error *error)
+bool findings_mark_missing(struct trace *t, bool pairs_events, missing_again *again,
+                           void *context, const char *gone, struct report *report,
+                           const struct progress *progress, struct error *error)
 {
-	struct race_options with = *options;
 	bool any = false;
 
 	for (guint i = 0; i < report->findings->len; i++)
 		any |= may_be_ordered(report->findings->pdata[i]);
-	if (options->use_missing || !any || !missing_code_was_called(t))
+	if (!any || !missing_code_was_called(t))
 		return true;
-	with.use_missing = true;
-	with.all_verdicts = false;
-	with.found = NULL;
-	struct report *again = find(t, &with, progress, error);
-	if (again == NULL)
+	struct report *with = again(t, context, progress, error);
+	if (with == NULL)
 		return false;
-	GHashTable *left = findings_left(t, again, options->pairs_events);
-	unsigned marked = mark(t, left, options->pairs_events, report, progress);
+	GHashTable *left = findings_left(t, with, pairs_events);
+	unsigned marked = mark(t, left, pairs_events, report, progress);
 	g_hash_table_destroy(left);
-	report_free(again);
+	report_free(with);
 	if (marked > 0)
 		report_note(report,
 		            "%u of these are candidates: with what calls into code that is not "
-		            "instrumented may have synchronised (--missing) no witness of the %s "
-		            "is found",
-		            marked, one);
+		            "instrumented may have synchronised %s",
+		            marked, gone);
 	return true;
+}
+
+static struct report *races_again(struct trace *t, void *options,
+                                  const struct progress *progress, struct error *error)
+{
+	return races_find(t, options, progress, error);
+}
+
+static struct report *deadlocks_again(struct trace *t, void *options,
+                                      const struct progress *progress, struct error *error)
+{
+	return deadlocks_find(t, options, progress, error);
+}
+
+static bool mark_missing(struct trace *t, const struct race_options *options,
+                         missing_again *again, const char *gone, struct report *report,
+                         const struct progress *progress, struct error *error)
+{
+	struct race_options with = *options;
+
+	with.use_missing = true;
+	with.all_verdicts = false;
+	with.found = NULL;
+	return options->use_missing ||
+	       findings_mark_missing(t, options->pairs_events, again, &with, gone, report,
+	                             progress, error);
 }
 
 bool races_mark_missing(struct trace *t, const struct race_options *options,
@@ -155,14 +177,18 @@ bool races_mark_missing(struct trace *t, const struct race_options *options,
                         struct error *error)
 {
 	return options->analysis == ANALYSIS_RDIT || options->rules != NULL ||
-	       mark_missing(t, options, races_find, "race", report, progress, error);
+	       mark_missing(t, options, races_again,
+	                    "(--missing) no witness of the race is found", report, progress,
+	                    error);
 }
 
 bool deadlocks_mark_missing(struct trace *t, const struct race_options *options,
                             struct report *report, const struct progress *progress,
                             struct error *error)
 {
-	return mark_missing(t, options, deadlocks_find, "deadlock", report, progress, error);
+	return mark_missing(t, options, deadlocks_again,
+	                    "(--missing) no witness of the deadlock is found", report, progress,
+	                    error);
 }
 
 void missing_code_note(const struct trace *t, struct report *report)

@@ -63,6 +63,13 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 bool races_mark_missing(struct trace *t, const struct race_options *options,
                         struct report *report, const struct progress *progress,
                         struct error *error);
+/* The same of any analysis' report: `again` makes the report with what the calls may have
+ * synchronised, or NULL and `error`. `gone` ends the note's sentence: "... no witness is found". */
+typedef struct report *missing_again(struct trace *t, void *context,
+                                     const struct progress *progress, struct error *error);
+bool findings_mark_missing(struct trace *t, bool pairs_events, missing_again *again,
+                           void *context, const char *gone, struct report *report,
+                           const struct progress *progress, struct error *error);
 /* Has the program called code that is not instrumented, as its recording says? */
 bool missing_code_was_called(const struct trace *t);
 /* For an analysis that knows nothing of such calls: the report says so where it has findings. */

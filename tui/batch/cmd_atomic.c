@@ -2,6 +2,7 @@
  * cmd_atomic.c - `heddle atomic`: atomic-set serializability violations.
  */
 #include "engine/atomic/atomic.h"
+#include "engine/predict/predict.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/print.h"
 #include "tui/batch/spec_rules.h"
@@ -135,6 +136,7 @@ static int analyse(struct arguments *a, struct trace *t, const struct specs *spe
 	struct report *r = atomic_find(t, m, o, progress_on_stderr());
 	progress_done();
 	struct error error;
+	missing_code_note(t, r);
 	const char *path = argument_output(a, false);
 	int status = path && !write_witness(a, r, path, &error) ? fail(&error)
 	                                                        : print_report(r, print);

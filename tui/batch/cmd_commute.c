@@ -1,10 +1,7 @@
 /*
  * cmd_commute.c - `heddle commute`: commutativity races, order violations, uses after free.
  */
-#include "engine/commute/cov.h"
-#include "engine/commute/edc.h"
-#include "engine/commute/rd2.h"
-#include "engine/predict/predict.h"
+#include "engine/commute/missing.h"
 #include "tui/batch/print.h"
 #include "tui/batch/spec_rules.h"
 
@@ -54,9 +51,11 @@ static bool read_budget(const struct arguments *a, struct cov_options *o)
 	return end != text && *end == 0 && o->budget_pair >= 0 && o->budget_total >= 0;
 }
 
+/* Marks what calls into code that is not instrumented may order. */
 static struct report *analyse(const struct arguments *a, struct model *m, struct error *error)
 {
-	bool pairs_events = argument_choice(a, "pairs", pairs, 0) == 1;
+	const struct progress *progress = progress_on_stderr();
+	bool pairs_events = argument_choice(a, "pairs", pairs, 0) == 1, marked = false;
 	struct rd2_options rd2 = { .pairs_events = pairs_events,
 		                   .direct = argument_flag(a, "direct") };
 	struct cov_options cov = { .pairs_events = pairs_events,
@@ -65,13 +64,25 @@ static struct report *analyse(const struct arguments *a, struct model *m, struct
 	read_budget(a, &cov);
 	struct edc_options edc = { .pairs_events = pairs_events,
 		                   .bounded = argument_flag(a, "bounded") };
+	struct report *r = NULL;
 	switch (argument_choice(a, "analysis", analyses, RD2)) {
 	case COV:
-		return cov_find(m, &cov, progress_on_stderr(), error);
+		r = cov_find(m, &cov, progress, error);
+		marked = r && cov_mark_missing(m, &cov, r, progress, error);
+		break;
 	case EDC:
-		return edc_find(m, &edc, progress_on_stderr(), error);
+		r = edc_find(m, &edc, progress, error);
+		marked = r && edc_mark_missing(m, &edc, r, progress, error);
+		break;
+	default:
+		r = rd2_find(m, &rd2, progress, error);
+		marked = r && rd2_mark_missing(m, &rd2, r, progress, error);
 	}
-	return rd2_find(m, &rd2, progress_on_stderr(), error);
+	if (r != NULL && !marked) {
+		report_free(r);
+		r = NULL;
+	}
+	return r;
 }
 
 static int run_on(struct arguments *a, struct trace *t, const struct specs *specs,
@@ -81,8 +92,6 @@ static int run_on(struct arguments *a, struct trace *t, const struct specs *spec
 	struct model *m = model_new(t, specs, progress_on_stderr(), &error);
 	struct report *r = m ? analyse(a, m, &error) : NULL;
 	progress_done();
-	if (r)
-		missing_code_note(t, r);
 	for (guint i = 0; r && i < notes->len; i++)
 		report_note(r, "%s", (char *)notes->pdata[i]);
 	int status = r ? print_report(r, print) : fail(&error);

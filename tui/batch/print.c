@@ -213,8 +213,7 @@ static void print_finding(const struct trace *t, const struct finding *f)
 	if (f->story)
 		printf("    %s\n", f->story);
 	if (f->missing)
-		printf("    a %s %s\n", f->kind == FINDING_DEADLOCK ? "deadlock" : "race",
-		       printable(f->missing));
+		printf("    a %s %s\n", finding_kind_noun(f->kind), printable(f->missing));
 	bool found = f->verdict != VERDICT_HAPPENED && f->by != NULL;
 	if (f->witness)
 		printf("    witness of %u events, checked%s%s\n", f->witness->len,

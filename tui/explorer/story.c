@@ -448,7 +448,7 @@ GArray *story_tell(const struct session *s, struct sources *sources, const struc
 	tell_title(&story, entry);
 	if (f->missing != NULL)
 		prose_add(story.prose, STYLE_TEXT, NONE, "  A %s %s.",
-		          f->kind == FINDING_DEADLOCK ? "deadlock" : "race", f->missing);
+		          finding_kind_noun(f->kind), f->missing);
 	if (f->kind == FINDING_DEADLOCK && f->requests) {
 		for (guint i = 0; i < f->requests->len; i++)
 			tell_side(&story, g_array_index(f->requests, uint32_t, i));
