@@ -144,12 +144,19 @@ static uint64_t write_number(const struct history *h, uint32_t write)
 	return mix(mix(7, h->threads[thread].who), g_array_index(h->step_of, uint32_t, write));
 }
 
+/* Runs of bytes with one writer are hashed, as the variables that the bytes are divided into
+ * depend on the accesses of the whole run. */
 uint64_t history_would_see_all(const struct history *h, uint32_t read, const uint32_t *writers)
 {
-	uint32_t count = event_variables(h->trace, &h->trace->events[read]).count;
-	uint64_t number = 8;
-	for (uint32_t i = 0; i < count; i++)
-		number = mix(number, write_number(h, writers[i]));
+	struct wide run = event_variables(h->trace, &h->trace->events[read]);
+	uint64_t number = 8, bytes = 0;
+	for (uint32_t i = 0; i < run.count; i++) {
+		bytes += h->trace->variables[run.first + i].size;
+		if (i + 1 < run.count && writers[i + 1] == writers[i])
+			continue;
+		number = mix(mix(number, write_number(h, writers[i])), bytes);
+		bytes = 0;
+	}
 	return number;
 }
 
@@ -224,7 +231,8 @@ uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t writ
 		if (value != 0 || initial != 0)
 			return initial ? initial : value_number(h, value, write);
 	}
-	return mix(mix(9, write_number(h, write)), r.count);
+	return r.count == 1 ? history_would_see_all(h, read, &write)
+	                    : mix(9, write_number(h, write));
 }
 
 /* -- histories --------------------------------------------------------------------------- */

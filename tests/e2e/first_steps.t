@@ -11,7 +11,7 @@ for step in "${steps[@]}"; do
 	step=${step%%  #*}
 	want=0
 	case $step in
-	*" races "* | *" witness "* | *" explore "*) want=1 ;; # something is found
+	*" check "* | *" races "* | *" witness "* | *" explore "*) want=1 ;; # something is found
 	"./heddle bank.hdl"*) step+=" --script look.script" ;; # there is no terminal here
 	esac
 	run timeout 120 bash -c "$step"

@@ -30,7 +30,7 @@ a_signal a signal to another thread, or to the process
 waits_for_signal waiting for a signal
 random_numbers rand
 environment setenv
-a_stream writing to a file that may be read again
+a_stream a stream that several threads use
 a_file writing to a file that may be read again
 exclusive making a file that must not be there yet
 locked_file flock
