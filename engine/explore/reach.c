@@ -192,12 +192,11 @@ static uint32_t turned_end(const struct reach *r, const uint32_t *state, uint32_
 	return was;
 }
 
-static bool may_come(const struct reach *r, const uint32_t *state, uint32_t e)
+/* May the event come next with the outcome that it has in the run? */
+static bool comes_as_in_run(const struct reach *r, const uint32_t *state, uint32_t e)
 {
 	const struct event *x = &r->t->events[e];
 	const struct view_call *call = view_call_of(r->x->h->view, e);
-	if (e == r->x->limits->end)
-		return false;
 	if (event_inert(x))
 		return true;
 	if (sync_outcome(r, state, e).answer != ANSWER_SAME ||
@@ -210,6 +209,11 @@ static bool may_come(const struct reach *r, const uint32_t *state, uint32_t e)
 		return false;
 	return !op_is_access(x->op) || !op_reads(x->op) ||
 	       lifetimes_ended(r->x->h->lifetimes, e) != NONE || sees_the_same(r, state, e);
+}
+
+static bool may_come(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	return e != r->x->limits->end && comes_as_in_run(r, state, e);
 }
 
 static void take_event(const struct reach *r, uint32_t *state, uint32_t e, uint32_t woken)
@@ -518,8 +522,8 @@ static enum answer look_at(struct reach *r, uint32_t state_id, uint32_t e)
 {
 	const uint32_t *state = state_at(r, state_id);
 	const struct view_call *call = view_call_of(r->x->h->view, e);
-	bool comes = may_come(r, state, e);
-	if (e == r->x->limits->end)
+	bool comes = comes_as_in_run(r, state, e);
+	if (e == r->x->limits->end && comes)
 		return ANSWER_OTHER; /* the program may end */
 	if (g_array_index(r->x->h->step_of, uint32_t, e) == NONE)
 		return comes ? ANSWER_SAME : ANSWER_WAITS;
