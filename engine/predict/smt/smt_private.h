@@ -1,6 +1,6 @@
 /*
- * smt_private.h - what the parts of the solver's analysis share: the query (smt.c), the
- * search (smt_search.c), the scheduler that tries a region (smt_run.c), the encoding
+ * smt_private.h - what the parts of the solver's analysis share: the query as data
+ * (smt_query.c), the loop that answers it (smt.c), the search (smt_search.c), the scheduler that tries a region (smt_run.c), the encoding
  * (smt_encode.c), races by C11 (smt_c11.c).
  */
 #ifndef HEDDLE_SMT_PRIVATE_H
@@ -106,6 +106,8 @@ struct smt_query {
  * found out about a small trace does not depend on the machine.
  */
 bool query_stopped(struct smt_query *q);
+/* Sets q->base: the least cut that holds all that is asked. */
+void query_make_base(struct smt_query *q);
 
 /* The query's view of cores: an unobserved event needs no write. */
 bool query_has(const struct smt_query *q, uint32_t f, uint32_t e);

@@ -16,6 +16,7 @@
  */
 #include "engine/predict/pairs/pairs.h"
 #include "engine/predict/syncp/syncp_private.h"
+#include "engine/predict/predict_private.h"
 
 #include <string.h>
 
