@@ -175,8 +175,6 @@ void causality_lock(struct causality *c, uint32_t event, const struct event *x)
 		if (c->locks != NULL)
 			locks_release(c, event);
 	}
-	if (c->observations != NULL)
-		observations_try(c, event);
 	if (borrowed)
 		locks_note(c, event);
 }
@@ -198,13 +196,7 @@ static void step_op(struct causality *c, uint32_t event, const struct event *x)
 		atomics_fence(c, event);
 		break;
 	case OP_TRYFAIL:
-	case OP_DESTROY:
-		if (c->observations != NULL && c->locks != NULL && c->locks->last != NULL)
-			locks_settle(c, x->target);
-		/* fall through */
 	case OP_TAKETRYFAIL:
-	case OP_POST:
-	case OP_TAKE:
 		if (c->observations != NULL)
 			observations_try(c, event);
 		break;

@@ -16,6 +16,7 @@
 #include "engine/order/clocks.h"
 #include "engine/order/order.h"
 #include "engine/order/sections.h"
+#include "engine/order/tries.h"
 
 /* Program order, must-order and reads-from without lock edges: SyncP's closure. */
 #define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
@@ -206,21 +207,18 @@ struct observations {
 	epoch *last;
 	uint32_t stride;
 	bool borrowed;
-	bool plain_only;  /* ignore atomic-atomic observations and tries */
-	epoch *holder;    /* by object: the unreleased acquire */
-	GArray **holders; /* by object: epochs of further holders; or NULL */
-	GArray **takes;   /* by object: epoch of each thread's last take; or NULL */
-	epoch *destroyed; /* by object: its destruction, unless it was acquired since */
-	int64_t *counts;  /* by object: count of a semaphore */
-	uint64_t variables, objects;
+	bool plain_only; /* ignore atomic-atomic observations and tries */
+	uint64_t variables;
+	struct tries *tries; /* or NULL as long as none has come */
+	uint32_t next_try;   /* index of tries->events */
 };
 struct observations *observations_new(const struct trace *t);
 void observations_free(struct observations *o);
 /* The caller owns the last writes from now on, and updates them after each causality_step. */
 void observations_borrow(struct observations *o, epoch *last, uint32_t stride);
 void observations_access(struct causality *c,
-                         uint32_t event); /* edges into a read; last write */
-void observations_try(struct causality *c, uint32_t event);    /* locks, semaphores and tries */
+                         uint32_t event);                   /* edges into a read; last write */
+void observations_try(struct causality *c, uint32_t event); /* edges into a failed try */
 void observations_mark(struct causality *c);
 static inline epoch *observations_last(const struct observations *o, uint32_t variable)
 {
@@ -271,30 +269,6 @@ causality_wrote(struct causality *c, uint32_t event, const struct event *x)
 		observations_write(c, x->target, event, x->thread);
 	if (c->has_atomics)
 		atomics_plain_write(c, event);
-}
-
-/* Is this acquire the lock's only open one, or this release its end? */
-static inline bool observations_one_holder(const struct observations *o, const struct event *x)
-{
-	epoch holder = o->holder[x->target];
-
-	return o->holders[x->target] == NULL &&
-	       (x->op == OP_REL ? epoch_thread(holder) == x->thread : holder == 0);
-}
-
-/* Fast path for an exclusive acquire or release without must-order edges, in orders that have
- * observations but neither lock edges nor sections: only the lock's holder changes, which
- * failed tries observe. False: causality_step is needed. */
-static inline bool causality_quiet_hold(struct causality *c, uint32_t event,
-                                        const struct event *x)
-{
-	bool releases = x->op == OP_REL;
-
-	if ((x->op != OP_ACQ && !releases) || event_inert(x) ||
-	    !observations_one_holder(c->observations, x))
-		return false;
-	c->observations->holder[x->target] = releases ? 0 : epoch_of(event, x->thread);
-	return true;
 }
 
 #endif

@@ -65,9 +65,6 @@ void locks_settle(struct causality *c, uint32_t object)
 		l->release = last[RELEASE];
 		l->clock = causality_past_point(c, epoch_event(l->release)).clock;
 	}
-	if (c->observations != NULL)
-		c->observations->holder[object] =
-		        last[ACQUIRE] > last[RELEASE] ? last[ACQUIRE] : 0;
 }
 
 void locks_acquire_new(struct causality *c, uint32_t event)

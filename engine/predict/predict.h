@@ -1,5 +1,17 @@
 /*
- * predict.h - the data-race analyses behind one call.
+ * predict.h - data races and deadlocks that other schedules of a recorded run can have.
+ *
+ * The main interface is races_find: a trace and options in, a report out; deadlocks_find
+ * (deadlock/deadlock.h) is the same for deadlocks, and race_decide settles one pair that
+ * somebody asks about.  The options choose the analysis; ANALYSES below lists them, runs.def
+ * says which function each is.  `auto`, the default, runs the cheap sound ones and then settles
+ * what they leave (ladder/).
+ *
+ * A caller may rely on this: a finding with the verdict race has a witness that the independent
+ * checker has accepted, or counts among those that a note says were checked and not kept;
+ * impossible has a proof; everything else is a candidate or unknown, and the report says so.
+ * Analyses do not change the trace except for building parts of its index, so two of them may
+ * not run on one trace at once.  Where each lives: docs/architecture.md.
  */
 #ifndef HEDDLE_PREDICT_H
 #define HEDDLE_PREDICT_H
@@ -41,7 +53,7 @@ struct race_options {
 	bool chains_always; /* threads share places (engine/trace/chains.h) where they can,
 	                     * however few: for tests on small traces */
 	bool no_free_steps; /* of going through pairs (effort.h): for tests on small traces */
-	/* What the rungs of a ladder lend each other (predict_private.h); or NULL. */
+	/* What the rungs of a ladder lend each other (race.h); or NULL. */
 	struct race_tools *tools;
 	/* `auto` says each race as it finds it, in the searching thread; the finding is lent for
 	 * the call (its witness may be kept by reference).  Or NULL. */

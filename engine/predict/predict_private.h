@@ -1,13 +1,12 @@
 /*
- * predict_private.h - what the analyses of engine/predict share among themselves: the
- * type of an analysis and the function that each file offers.
+ * predict_private.h - the functions behind runs.def: the type of an analysis, and the entry of
+ * each.
  *
  * Everything outside of engine/predict goes through predict.h.
  */
 #ifndef HEDDLE_PREDICT_PRIVATE_H
 #define HEDDLE_PREDICT_PRIVATE_H
 
-#include "engine/predict/m2/m2.h"
 #include "engine/predict/predict.h"
 
 /* Find the races of one analysis: the report (owned by the caller) or NULL and `error`. */
@@ -22,51 +21,5 @@ typedef struct report *race_run(struct trace *t, const struct race_options *opti
  * its report is of the trace. */
 struct report *by_chains(struct trace *t, const struct race_options *options, race_run *run,
                          const struct progress *progress, struct error *error);
-
-/* Settle one conflicting pair (e1 <tr e2) by the solver alone, as race_decide does by all. */
-struct finding *decide_smt(struct trace *t, uint32_t e1, uint32_t e2,
-                           const struct race_options *options, const struct progress *progress,
-                           struct error *error);
-
-/* What is known of the pair of sites of two accesses before an analysis begins. */
-enum race_known {
-	RACE_UNKNOWN,
-	RACE_OF_SITES,    /* they race, on other variables */
-	RACE_OF_VARIABLE, /* on this variable, too */
-};
-/*
- * What the analyses of one trace need alike and lend each other, made by the first that needs
- * it: facts of the whole trace, of some bytes an event.
- */
-struct race_tools {
-	struct checker *checker; /* of plain reorderings: no --values, no specifications */
-	struct m2 *m2;           /* uses that checker */
-	/* By sites: what other analyses have found; NULL: nothing. */
-	enum race_known (*known)(const void *context, uint32_t e1, uint32_t e2,
-	                         uint32_t variable);
-	const void *known_context;
-};
-/* The options' own tools, or `own`, which is emptied: race_tools_end is due. */
-struct race_tools *race_tools_begin(const struct race_options *options, struct race_tools *own);
-void race_tools_end(struct race_tools *own);
-struct checker *race_tools_checker(struct race_tools *tools, const struct trace *t,
-                                   const struct race_options *options);
-/* NULL when cancelled. */
-struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,
-                         const struct race_options *options, const struct progress *progress);
-
-/* The note about witnesses that were not kept (race_options.witness_events). */
-void report_note_left_out(struct report *report, uint64_t witnesses);
-
-/* The note that the budget was over before all pairs had been found; not complete then. */
-void report_note_effort(struct report *report, const struct race_options *options);
-
-/* A finding of kind data race for (e1, e2) with its variable filled in. */
-struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
-                             enum verdict verdict, const char *by);
-/* The first variable that two overlapping accesses share. */
-uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2);
-/* Does this shard (--shard), or who asks, look at the pair of sites (in either order)? */
-bool race_in_shard(const struct race_options *options, uint32_t site_a, uint32_t site_b);
 
 #endif

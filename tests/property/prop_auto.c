@@ -4,6 +4,7 @@
  * any pair of the sites is one, and impossible only where none is.
  */
 #include "engine/predict/predict_private.h"
+#include "engine/predict/race.h"
 #include "engine/predict/smt/smt.h"
 #include "tests/property/mix.h"
 

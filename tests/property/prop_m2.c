@@ -7,6 +7,7 @@
  */
 #include "engine/predict/m2/m2_private.h"
 #include "engine/predict/predict_private.h"
+#include "engine/predict/race.h"
 #include "engine/witness/check.h"
 #include "tests/property/mix.h"
 #include "tests/support/suite.h"

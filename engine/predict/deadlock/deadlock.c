@@ -14,6 +14,7 @@
 #include "engine/predict/effort.h"
 #include "engine/predict/deadlock/lock_order.h"
 #include "engine/predict/predict_private.h"
+#include "engine/predict/race.h"
 #include "engine/predict/smt/smt.h"
 #include "engine/predict/deadlock/stuck.h"
 #include "engine/witness/check.h"

@@ -3,6 +3,7 @@
  * and the proofs settle the rest.
  */
 #include "engine/predict/ladder/auto_ladder.h"
+#include "engine/predict/predict_private.h"
 
 static const struct rung rungs[] = {
 	{ races_shb, "shb" },

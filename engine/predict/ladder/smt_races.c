@@ -3,6 +3,7 @@
  * trace has the must-orders of missing code (races_find sees to that).
  */
 #include "engine/predict/ladder/auto_ladder.h"
+#include "engine/predict/predict_private.h"
 
 struct report *races_smt(struct trace *t, const struct race_options *options,
                          const struct progress *progress, struct error *error)

@@ -8,7 +8,7 @@
  */
 #include "engine/base/search.h"
 #include "engine/predict/m2/cone.h"
-#include "engine/order/past.h"
+#include "engine/order/tries.h"
 
 #include <string.h>
 
@@ -43,8 +43,8 @@ struct cones {
 	uint32_t *use_start;          /* by object; one more at the end */
 	struct lock_change **changes; /* by thread */
 	uint32_t *change_count;
-	GArray *opens;     /* uint32_t: indexes of sections */
-	GHashTable *tried; /* event + 1 -> GArray of uint32_t */
+	GArray *opens; /* uint32_t: indexes of sections */
+	struct tries *tries;
 	uint32_t *inexact; /* by thread: position of the first event that is approximated */
 	GArray *late;      /* struct late_access */
 };
@@ -227,12 +227,9 @@ const uint32_t *cones_open(const struct cones *c, uint32_t thread, uint32_t pref
 
 /* ---- Tries ---- */
 
-const uint32_t *cones_tried(const struct cones *c, uint32_t event, uint32_t *count)
+struct event_list cones_tried(const struct cones *c, uint32_t event)
 {
-	GArray *list = g_hash_table_lookup(c->tried, GUINT_TO_POINTER(event + 1));
-
-	*count = list == NULL ? 0 : list->len;
-	return list == NULL ? NULL : (const uint32_t *)list->data;
+	return tries_observed(c->tries, event);
 }
 
 static void not_exact(struct cones *c, uint32_t e)
@@ -251,72 +248,16 @@ bool cones_approximate(const struct cones *c)
 	return false;
 }
 
-/* The sections that held the lock: the section of each other user that was open then. */
-static void try_of_lock(struct cones *c, uint32_t e, GArray *list)
-{
-	uint32_t users;
-	const struct lock_use *use = cones_lock(c, c->t->events[e].target, &users);
-
-	for (uint32_t i = 0; i < users; i++) {
-		for (uint32_t k = use[i].count; k-- > 0;) {
-			const struct section *s = cones_section(c, use[i].first + k);
-
-			if (s->acquire > e)
-				continue;
-			if (s->release == NONE || s->release > e)
-				g_array_append_val(list, s->acquire);
-			break;
-		}
-	}
-	if (list->len == 0 && core_try_need(c->t, e) == TRY_DESTROYED)
-		core_try_sections(c->t, e, list);
-	if (list->len > 0) /* another section would do, and C11 does not know of tries */
-		not_exact(c, e);
-}
-
-/* The takes that had emptied the semaphore: the last of each thread. */
-static void try_of_semaphore(struct cones *c, uint32_t e, GArray *list)
-{
-	struct event_list events =
-	        event_list_at(&c->t->index->object_events, c->t->events[e].target);
-	int64_t count = c->t->objects[c->t->events[e].target].count;
-
-	for (uint64_t i = 0; i < events.count && events.items[i] < e; i++) {
-		uint32_t f = events.items[i];
-
-		count += op_count(c->t->events[f].op);
-		if (c->t->events[f].op != OP_TAKE)
-			continue;
-		for (guint k = 0; k < list->len; k++) {
-			if (c->t->events[g_array_index(list, uint32_t, k)].thread ==
-			    c->t->events[f].thread)
-				g_array_remove_index_fast(list, k--);
-		}
-		g_array_append_val(list, f);
-	}
-	if (count != 0) /* it failed for another reason: nothing is asked of it */
-		g_array_set_size(list, 0);
-	else
-		not_exact(c, e);
-}
-
+/* Another section would do, and C11 does not know of tries: what they observed only
+ * approximates their rule. */
 static void make_tries(struct cones *c)
 {
-	c->tried = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
+	c->tries = tries_new(c->t);
 	c->inexact = g_new(uint32_t, c->threads + 1);
 	memset(c->inexact, 0xff, (c->threads + 1) * sizeof(uint32_t));
-	for (uint32_t e = 0; e < c->t->events_count; e++) {
-		const struct event *x = &c->t->events[e];
-		GArray *list;
-
-		if (event_inert(x) || !op_fails(x->op))
-			continue;
-		list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-		if (x->op == OP_TRYFAIL)
-			try_of_lock(c, e, list);
-		else
-			try_of_semaphore(c, e, list);
-		g_hash_table_insert(c->tried, GUINT_TO_POINTER(e + 1), list);
+	for (uint32_t i = 0; i < c->tries->count; i++) {
+		if (c->tries->binding[i])
+			not_exact(c, c->tries->events[i]);
 	}
 }
 
@@ -451,11 +392,10 @@ static bool make_order(struct cones *c, const struct progress *progress)
 				}
 			}
 		} else if (op_fails(x->op)) {
-			uint32_t count;
-			const uint32_t *needed = cones_tried(c, e, &count);
+			struct event_list needed = cones_tried(c, e);
 
-			for (uint32_t i = 0; i < count; i++)
-				join(c, now, e, needed[i]);
+			for (uint64_t i = 0; i < needed.count; i++)
+				join(c, now, e, needed.items[i]);
 		}
 		if ((e & 0xfffff) == 0)
 			going = progress_tick(progress, (double)e / t->events_count,
@@ -544,7 +484,7 @@ void cones_free(struct cones *c)
 	g_array_unref(c->sections);
 	g_array_unref(c->opens);
 	g_array_unref(c->late);
-	g_hash_table_destroy(c->tried);
+	tries_free(c->tries);
 	g_free(c);
 }
 
@@ -647,9 +587,9 @@ void cone_make(const struct cones *c, uint32_t e1, uint32_t e2, struct cone *con
 static bool step_back(const struct cones *c, uint32_t from, uint32_t e, struct step *step)
 {
 	const struct trace *t = c->t;
-	uint32_t u = t->events[from].thread, p = position_of(c, from), count;
+	uint32_t u = t->events[from].thread, p = position_of(c, from);
 	struct must_run must = trace_must_into(t, e);
-	const uint32_t *tried = cones_tried(c, e, &count);
+	struct event_list tried = cones_tried(c, e);
 
 	for (uint64_t i = must.first; i < must.first + must.count; i++) {
 		const struct must_edge *edge = &t->index->must[i];
@@ -659,9 +599,9 @@ static bool step_back(const struct cones *c, uint32_t from, uint32_t e, struct s
 			return true;
 		}
 	}
-	for (uint32_t i = 0; i < count; i++) {
-		if (cones_before(c, tried[i], u) > p) {
-			*step = (struct step){ tried[i], e, STEP_OBSERVATION, NONE };
+	for (uint64_t i = 0; i < tried.count; i++) {
+		if (cones_before(c, tried.items[i], u) > p) {
+			*step = (struct step){ tried.items[i], e, STEP_OBSERVATION, NONE };
 			return true;
 		}
 	}

@@ -52,9 +52,9 @@ const struct section *cones_section(const struct cones *c, uint32_t index);
 const uint32_t *cones_open(const struct cones *c, uint32_t thread, uint32_t prefix,
                            uint32_t *count);
 
-/* The acquires whose section made a tryfail fail; takes before a taketryfail: events that
- * it needs before it beside rule 4's.  A run of events. */
-const uint32_t *cones_tried(const struct cones *c, uint32_t event, uint32_t *count);
+/* Events that a failed try observed (order/tries.h), which it needs before it beside rule 4's.
+ */
+struct event_list cones_tried(const struct cones *c, uint32_t event);
 /* Accesses after their block's free; usually none. */
 const GArray *cones_late(const struct cones *c);
 

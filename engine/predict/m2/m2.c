@@ -14,11 +14,6 @@ enum {
 	SMALL = 64,                /* a cone that is not worth a window of its own, events */
 	WINDOW_LIMIT = 4000000,    /* events of a window that are still worked on */
 	WORK_PER_PAIR = 100000000, /* after this much work a window does not grow further */
-	/* see m2_bound */
-	AT_ONCE = 1 << 17,   /* work that is free where the recording's order is a witness */
-	SHORT = 1 << 20,     /* work of a pair that does not need long */
-	FREE_WORK = 1 << 26, /* of short pairs: about a second */
-	CLOCK_INTERVAL = 1 << 18 /* work between two looks at the clock */
 };
 
 struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progress *progress)
@@ -50,78 +45,6 @@ struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progres
 	memset(m->fresh_q, 0xff, (pairs + 1) * sizeof(uint32_t));
 	window_init(&m->w, t);
 	return m;
-}
-
-/* ---- The budget ---- */
-
-void m2_bound(struct m2 *m, double pair, double all)
-{
-	m->purse.pair = pair;
-	m->purse.all = all;
-}
-
-void m2_refill(struct m2 *m)
-{
-	m->purse = (struct m2_purse){ .pair = m->purse.pair, .all = m->purse.all };
-}
-
-bool m2_over(const struct m2 *m)
-{
-	return m->purse.spent_short > m->purse.all;
-}
-
-const char *m2_budget(const struct m2 *m)
-{
-	return m->purse.budget;
-}
-
-static bool no_longer_ones(const struct m2 *m)
-{
-	return m->purse.spent_long > m->purse.all;
-}
-
-bool m2_too_much(struct m2 *m, uint64_t work)
-{
-	struct m2_purse *p = &m->purse;
-
-	p->budget = "pair";
-	if (m->work > work)
-		return true;
-	if (m->work > SHORT && no_longer_ones(m)) {
-		p->budget = "total";
-		return true;
-	}
-	if (m->work >= p->look_at_clock) {
-		p->look_at_clock = m->work + CLOCK_INTERVAL;
-		p->late = effort_clock() > p->began + p->pair;
-	}
-	return p->late;
-}
-
-static void open_purse(struct m2 *m)
-{
-	struct m2_purse *p = &m->purse;
-
-	m->work = (uint64_t)m->threads * m->threads; /* the cone */
-	m->as_recorded = false;
-	p->late = false;
-	p->look_at_clock = CLOCK_INTERVAL;
-	p->began = effort_clock();
-}
-
-static void close_purse(struct m2 *m)
-{
-	struct m2_purse *p = &m->purse;
-
-	if (m->as_recorded && m->work <= AT_ONCE)
-		return;
-	if (m->work > SHORT && !no_longer_ones(m)) {
-		p->spent_long += effort_clock() - p->began;
-		return;
-	}
-	p->work += m->work;
-	if (p->work > FREE_WORK)
-		p->spent_short += effort_clock() - p->began;
 }
 
 void m2_free(struct m2 *m)
@@ -558,7 +481,7 @@ static enum m2_verdict decide(struct m2 *m, uint32_t e1, uint32_t e2, GArray *wi
 	}
 	cut = first_broken(m, open);
 	g_array_unref(open);
-	if (m2_over(m) || (no_longer_ones(m) && e2 - e1 > SHORT)) {
+	if (m2_over(m) || (purse_long_spent(m) && e2 - e1 > SHORT)) {
 		m->purse.budget = "total";
 		return M2_GAVE_UP;
 	}
@@ -582,8 +505,8 @@ enum m2_verdict m2_pair(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
 {
 	enum m2_verdict verdict;
 
-	open_purse(m);
+	purse_open(m);
 	verdict = decide(m, e1, e2, witness, proof);
-	close_purse(m);
+	purse_close(m);
 	return verdict;
 }

@@ -118,12 +118,11 @@ static enum outcome edges_of_waker(struct m2 *m, uint32_t e)
 /* A tryfail before the end of the sections that held the lock. */
 static enum outcome edges_of_tryfail(struct m2 *m, uint32_t e)
 {
-	uint32_t count;
-	const uint32_t *held = cones_tried(m->cones, e, &count);
+	struct event_list held = cones_tried(m->cones, e);
 	enum outcome o = DONE;
 
-	for (uint32_t i = 0; i < count && o == DONE; i++) {
-		uint32_t release = m->t->index->partner[held[i]];
+	for (uint64_t i = 0; i < held.count && o == DONE; i++) {
+		uint32_t release = m->t->index->partner[held.items[i]];
 
 		if (release != NONE && m2_in_cone(m, release))
 			o = closure_edge(m, e, release, STEP_OBSERVATION, NONE);
@@ -136,10 +135,9 @@ static enum outcome edges_of_object(struct m2 *m, uint32_t e, bool before)
 {
 	struct event_list list =
 	        event_list_at(&m->t->index->object_events, m->t->events[e].target);
-	uint32_t count;
 	enum outcome o = DONE;
 
-	if (before && (cones_tried(m->cones, e, &count), count == 0))
+	if (before && cones_tried(m->cones, e).count == 0)
 		return DONE;
 	for (uint64_t i = 0; i < list.count && o == DONE; i++) {
 		uint32_t f = list.items[i];

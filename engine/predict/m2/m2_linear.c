@@ -199,8 +199,7 @@ static uint32_t missing(const struct linear *l, uint32_t e)
 	const struct trace *t = l->m->t;
 	const struct event *x = &t->events[e];
 	struct must_run must = trace_must_into(t, e);
-	const uint32_t *tried;
-	uint32_t count;
+	struct event_list tried;
 
 	for (uint64_t i = must.first; i < must.first + must.count; i++) {
 		const struct must_edge *edge = &t->index->must[i];
@@ -219,10 +218,10 @@ static uint32_t missing(const struct linear *l, uint32_t e)
 		}
 	}
 	if (op_fails(x->op)) {
-		tried = cones_tried(l->m->cones, e, &count);
-		for (uint32_t i = 0; i < count; i++) {
-			if (!done(l, tried[i]))
-				return tried[i];
+		tried = cones_tried(l->m->cones, e);
+		for (uint64_t i = 0; i < tried.count; i++) {
+			if (!done(l, tried.items[i]))
+				return tried.items[i];
 		}
 	}
 	return missing_edge(l, e);

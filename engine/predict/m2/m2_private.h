@@ -113,8 +113,16 @@ static inline bool m2_in_window(const struct m2 *m, uint32_t e)
 	return e >= m->w.cut && m2_in_cone(m, e);
 }
 bool m2_reaches(const struct m2 *m, uint32_t e, uint32_t f);
+
+/* m2_budget.c */
+enum { SHORT = 1 << 20 /* work of a pair that does not need long */ };
 /* Has the pair taken more than so much work, or than is left for it by m2_bound? */
 bool m2_too_much(struct m2 *m, uint64_t work);
+/* Have the pairs that need long used up their time? */
+bool purse_long_spent(const struct m2 *m);
+/* Around each pair: its work begins, and is counted. */
+void purse_open(struct m2 *m);
+void purse_close(struct m2 *m);
 
 /* m2_window.c */
 void window_init(struct window *w, const struct trace *t);

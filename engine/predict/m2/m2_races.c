@@ -12,6 +12,7 @@
 #include "engine/predict/pairs/candidates.h"
 #include "engine/predict/m2/m2.h"
 #include "engine/predict/smt/smt.h"
+#include "engine/predict/predict_private.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 
 #include "engine/order/order.h"
 #include "engine/predict/effort.h"
-#include "engine/predict/predict_private.h"
+#include "engine/predict/race.h"
 
 /* Locks held at every event, as ids of interned sets. */
 struct locksets;

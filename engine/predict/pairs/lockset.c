@@ -8,6 +8,7 @@
  */
 #include "engine/predict/pairs/lockset_kinds.h"
 #include "engine/predict/pairs/pairs.h"
+#include "engine/predict/predict_private.h"
 
 #include <stdlib.h>
 

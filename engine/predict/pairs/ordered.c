@@ -6,6 +6,7 @@
  * access, in the order of the trace, is the witness.  The others' are candidates.
  */
 #include "engine/predict/pairs/pairs.h"
+#include "engine/predict/predict_private.h"
 
 enum { LISTED_PAIR = 4 }; /* steps (effort.h) for a pair that is listed */
 

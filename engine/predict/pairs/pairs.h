@@ -1,13 +1,27 @@
 /*
- * pairs.h - the pairs of accesses that an order leaves unordered: all of them, or by pairs
- * of sites as a single pass still sees them.
+ * pairs.h - from partial orders to races: the analyses that look at pairs of accesses and at
+ * nothing that would have to be scheduled, and the enumeration of pairs that all the others
+ * begin with.
+ *
+ * One enters in three ways.  stream_sites (fasttrack.c) walks a trace once under one partial
+ * order and names the racy pairs as it passes them; ordered.c makes the reports of hb, shb, cp,
+ * wcp, dc and wdc of it. races_lockset (lockset.c) asks for a common lock alone.  candidates.h
+ * enumerates, nearest first, the pairs that a sound search has to settle, by classes of
+ * accesses that are alike (classes.h); the solver's, M2's and the ladder's loops are such
+ * enumerations.
+ *
+ * One may rely on pairs coming with the earlier event first and each of them once, under the
+ * first variable that both touch; on costs that are linear in the trace and the output, all
+ * beyond that being charged to an effort (effort.h); and on races by sites (site_races below)
+ * naming the earliest pair.  What is here is sound only as far as the order is: no witness is
+ * looked for.
  */
 #ifndef HEDDLE_PAIRS_H
 #define HEDDLE_PAIRS_H
 
 #include "engine/order/order.h"
 #include "engine/predict/effort.h"
-#include "engine/predict/predict_private.h"
+#include "engine/predict/race.h"
 
 /* Called with e1 <tr e2; returns false to stop. */
 typedef bool pair_found(void *context, uint32_t e1, uint32_t e2);

@@ -1,14 +1,19 @@
 /*
- * smt.h - maximal causality by the solver: does a correct reordering exist that holds
- * these events, not those, and ends where it is asked to?
+ * smt.h - maximal causality by the solver: does a correct reordering exist that holds these
+ * events, not those, and ends where it is asked to?  Used for data races, deadlocks, order
+ * violations and atomicity alike: knows what is asked, not why.
  *
- * The encoding of semantics.md ("Maximal causality by SMT"), made lazily: a scheduler tries
- * to run the region along the recorded order; where it gets stuck, the constraints that it
- * ran into are given to the solver, whose model (which section comes first, which threads
- * go further) directs the next try.  Every constraint is one that any correct reordering
- * obeys, so "unsatisfiable" is a proof, with the few constraints of its core as evidence,
- * and a run to the end is a witness.  Used for data races, deadlocks, order violations and
- * atomicity alike: knows what is asked, not why.
+ * One enters with smt_new for a trace, then for each question smt_query_new, what is asked
+ * (smt_query_in, _next, _before ...), and smt_query_solve; smt_decide does all of it for one
+ * data race.  The encoding of semantics.md ("Maximal causality by SMT") is made lazily: a
+ * scheduler (smt_run.c) tries to run the region along the recorded order; where it gets stuck,
+ * the constraints that it ran into are given to the solver (smt_encode.c), whose model, which
+ * section comes first and which threads go further, directs the next try (smt_search.c).
+ *
+ * One may rely on SMT_WITNESS being a correct reordering, which callers still have checked, and
+ * on SMT_IMPOSSIBLE being a proof, with the few constraints of the unsatisfiable core as
+ * evidence, since every constraint is one that any correct reordering obeys.  SMT_SPENT says
+ * nothing.  Queries of one smt are asked one at a time.
  */
 #ifndef HEDDLE_SMT_H
 #define HEDDLE_SMT_H
@@ -111,7 +116,7 @@ struct smt_options smt_race_options(const struct race_options *options);
 /* Are there atomics that let smt_decide see such races?  (Then a proof that a pair is never
  * next is not the end.)  Needs INDEX_WRITERS. */
 bool c11_matters(const struct trace *t);
-/* Are there tries that failed and need a reason (core_try_need)?  They order in time, and nothing in
+/* Are there tries that failed and need a reason (tries_need)?  They order in time, and nothing in
  * C11: what the solver alone, and no core, keeps apart may be such a race. */
 bool smt_has_tries(const struct smt *s);
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,

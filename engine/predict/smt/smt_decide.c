@@ -4,7 +4,7 @@
  */
 #include "engine/predict/smt/smt_private.h"
 
-#include "engine/predict/predict_private.h"
+#include "engine/predict/race.h"
 #include "engine/witness/check.h"
 
 #include <string.h>

@@ -372,7 +372,7 @@ static Z3_ast encode_try(struct encoding *x, const uint32_t *e)
 	GArray *sections = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	Z3_ast any = is_out(x, e[0]);
 
-	core_try_sections(q->s->t, e[0], sections);
+	tries_sections(q->s->tries, e[0], sections);
 	for (guint i = 0; i < sections->len; i++) {
 		uint32_t a = g_array_index(sections, uint32_t, i);
 		uint32_t r = q->s->t->index->partner[a];
@@ -549,7 +549,7 @@ static void choose_try(struct encoding *x, const uint32_t *e)
 	const struct smt_query *q = x->q;
 	GArray *sections = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
-	core_try_sections(q->s->t, e[0], sections);
+	tries_sections(q->s->tries, e[0], sections);
 	for (guint i = 0; i < sections->len && there(x, e[0]); i++) {
 		uint32_t a = g_array_index(sections, uint32_t, i);
 		uint32_t r = q->s->t->index->partner[a];

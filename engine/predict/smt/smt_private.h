@@ -1,11 +1,12 @@
 /*
- * smt_private.h - what the parts of the solver's analysis share: the query (smt.c), the
- * search (smt_search.c), the scheduler that tries a region (smt_run.c), the encoding
+ * smt_private.h - what the parts of the solver's analysis share: the query as data
+ * (smt_query.c), the loop that answers it (smt.c), the search (smt_search.c), the scheduler that tries a region (smt_run.c), the encoding
  * (smt_encode.c), races by C11 (smt_c11.c).
  */
 #ifndef HEDDLE_SMT_PRIVATE_H
 #define HEDDLE_SMT_PRIVATE_H
 
+#include "engine/order/tries.h"
 #include "engine/predict/effort.h"
 #include "engine/predict/smt/smt.h"
 
@@ -46,6 +47,7 @@ struct smt {
 	struct trace *t;
 	struct smt_options options;
 	struct cores *cores;
+	struct tries *tries;
 	uint32_t threads;
 	uint8_t *needs; /* by event */
 	struct event_lists block_accesses; /* by block, where any block is freed */
@@ -106,6 +108,8 @@ struct smt_query {
  * found out about a small trace does not depend on the machine.
  */
 bool query_stopped(struct smt_query *q);
+/* Sets q->base: the least cut that holds all that is asked. */
+void query_make_base(struct smt_query *q);
 
 /* The query's view of cores: an unobserved event needs no write. */
 bool query_has(const struct smt_query *q, uint32_t f, uint32_t e);

@@ -384,19 +384,6 @@ static bool blocked_as_acquire(const struct smt_query *q, uint32_t e, struct obs
 	return false;
 }
 
-/* The destruction of the lock. */
-static bool reason_of_try_executed(const struct smt *s, uint32_t tryfail)
-{
-	GArray *list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	bool done = true;
-
-	core_try_sections(s->t, tryfail, list);
-	for (guint i = 0; i < list->len; i++)
-		done &= executed(s, g_array_index(list, uint32_t, i));
-	g_array_free(list, TRUE);
-	return done;
-}
-
 static bool blocked_as_try(const struct smt_query *q, uint32_t e, struct obstacle *o)
 {
 	uint8_t needs = q->s->needs[e] & NEED_OF_TRY;
@@ -405,7 +392,7 @@ static bool blocked_as_try(const struct smt_query *q, uint32_t e, struct obstacl
 	if (needs == 0)
 		return false;
 	if (needs == NEED_DESTROYED)
-		return !reason_of_try_executed(q->s, e) &&
+		return !executed(q->s, tries_observed(q->s->tries, e).items[0]) &&
 		       wait_because(o, AGAIN, CLAUSE_TRY, e, 0, 0);
 	l = lock_at(q->s, q->s->t->events[e].target);
 	if (l->holder != NONE || (needs == NEED_ANY_HOLDER && l->readers > 0))

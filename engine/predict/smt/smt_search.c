@@ -84,29 +84,25 @@ static void find_latest(const struct smt_query *q, const uint32_t *from, struct 
 static bool join_holders(struct smt_query *q, const uint32_t *from)
 {
 	const struct trace *t = q->s->t;
-	GArray *holders = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	bool changed = false;
 
 	for (uint32_t u = 0; q->s->has_tries && u < q->s->threads; u++) {
 		struct event_list list = trace_thread_events(t, u);
 
 		for (uint32_t i = from == NULL ? 0 : from[u]; i < q->cut[u]; i++) {
+			struct event_list seen;
 			uint32_t a;
 
 			if (!(q->s->needs[list.items[i]] & NEED_OF_TRY))
 				continue;
-			g_array_set_size(holders, 0);
-			core_try_holders(t, list.items[i], holders);
-			if (holders->len == 0) /* the lock had been destroyed */
-				core_try_sections(t, list.items[i], holders);
-			a = g_array_index(holders, uint32_t, 0);
+			seen = tries_observed(q->s->tries, list.items[i]);
+			a = seen.items[seen.count - 1];
 			if (cut_has(t, q->cut, a) || query_never(q, a))
 				continue;
 			core_join(q->s->cores, a, q->cut);
 			changed = true;
 		}
 	}
-	g_array_free(holders, TRUE);
 	return changed;
 }
 

@@ -95,10 +95,7 @@ static const uint8_t need_of_try[] = {
 static void make_needs(struct smt *s)
 {
 	const struct trace *t = s->t;
-	int32_t *counts = g_new(int32_t, t->objects_count + 1);
 
-	for (uint64_t o = 0; o < t->objects_count; o++)
-		counts[o] = t->objects[o].count;
 	s->needs = g_new0(uint8_t, t->events_count + 1);
 	for (uint64_t i = 0; i < t->index->must_count; i++)
 		s->needs[t->index->must[i].after] |= NEED_MUST;
@@ -107,16 +104,13 @@ static void make_needs(struct smt *s)
 
 		if (event_inert(x))
 			continue;
-		if (op_count(x->op))
-			counts[x->target] += x->op == OP_POST ? 1 : -1;
-		else if (x->op == OP_TRYFAIL && !core_exempt(s->options.exempt, e))
-			s->needs[e] |= need_of_try[core_try_need(t, e)];
-		else if (x->op == OP_TAKETRYFAIL && counts[x->target] == 0)
+		if (x->op == OP_TRYFAIL && !core_exempt(s->options.exempt, e))
+			s->needs[e] |= need_of_try[tries_need(s->tries, e)];
+		else if (x->op == OP_TAKETRYFAIL && tries_binding(s->tries, e))
 			s->needs[e] |= NEED_EMPTY;
 		s->has_empty |= (s->needs[e] & NEED_EMPTY) != 0;
 		s->has_tries |= (s->needs[e] & (NEED_EMPTY | NEED_OF_TRY)) != 0;
 	}
-	g_free(counts);
 }
 
 static void note_outermost(struct smt *s, uint32_t thread, uint32_t e, const GArray *held)
@@ -214,6 +208,7 @@ struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pa
 		g_free(s);
 		return NULL;
 	}
+	s->tries = tries_new(t);
 	make_block_accesses(s);
 	make_needs(s);
 	make_outermost(s);
@@ -243,6 +238,7 @@ void smt_free(struct smt *s)
 	smt_free(s->unpaired);
 	checker_free(s->own_checker);
 	cores_free(s->cores);
+	tries_free(s->tries);
 	lists_free(&s->block_accesses);
 	g_free(s->needs);
 	for (uint32_t u = 0; u < s->threads; u++)

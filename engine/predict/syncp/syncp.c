@@ -17,6 +17,7 @@
 #include "engine/base/search.h"
 #include "engine/predict/pairs/pairs.h"
 #include "engine/predict/syncp/syncp_private.h"
+#include "engine/predict/predict_private.h"
 
 #include <string.h>
 

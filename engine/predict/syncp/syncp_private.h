@@ -1,7 +1,17 @@
 /*
- * syncp_private.h - what SyncP knows of a trace after one walk along it: what program order,
- * must-order and observation put before each event, the locks of each thread at each moment,
- * and of each variable whether, and which of, its accesses may be in a race at all.
+ * syncp_private.h - sync-preserving races (Mathur, Pavlogiannis, Viswanathan, POPL 2021): those
+ * with a witness in which the critical sections on each lock keep their order.
+ *
+ * The entry is races_syncp (syncp.c).  It works in three passes.  syncp_walk (syncp_walk.c)
+ * goes along the trace once and writes down what program order, must-order and observation put
+ * before each event, the sections of each thread (syncp_table.c), and which variables can race
+ * at all. syncp_collect.c gathers the accesses of these variables, by classes (accesses.h).
+ * syncp.c compares classes of two threads, growing one closure for two lists of accesses.
+ *
+ * The passes may rely on events coming in the order of the trace and on closures only growing
+ * along a thread; everybody else on each race that is reported having a witness that the
+ * checker accepts, and on the report holding every sync-preserving race unless a note says that
+ * the budget ended.
  */
 #ifndef HEDDLE_SYNCP_PRIVATE_H
 #define HEDDLE_SYNCP_PRIVATE_H

@@ -200,9 +200,12 @@ static void step_other(struct walk *w, const struct event *x, uint32_t e)
 	struct syncp *s = w->s;
 	uint32_t set;
 
-	if (e >= c->next_must || !causality_quiet_hold(c, e, x))
+	bool of_lock = op_acquires(x->op) || op_releases(x->op);
+
+	/* without lock edges, only a must-order makes an acquire or release matter */
+	if (e >= c->next_must || !of_lock)
 		step_causality(w, e);
-	if (!(op_acquires(x->op) || op_releases(x->op)) || event_inert(x))
+	if (!of_lock || event_inert(x))
 		return;
 	set = lock_table_event(&s->locks, s->locksets, x, e);
 	w->now[x->thread].guard =

@@ -1,0 +1,91 @@
+/*
+ * race.c - see race.h.
+ */
+#include "engine/predict/race.h"
+
+#include "engine/predict/m2/m2.h"
+
+void report_note_left_out(struct report *report, uint64_t witnesses)
+{
+	if (witnesses > 0)
+		report_note(report,
+		            "witnesses checked and not kept, as they are too long: "
+		            "%" G_GUINT64_FORMAT "; 'heddle witness' gives each of them",
+		            witnesses);
+}
+
+void report_note_effort(struct report *report, const struct race_options *options)
+{
+	report->complete = false;
+	report->budget_spent = true;
+	report_note(report,
+	            "--budget (%g,%g) was gone before all candidates had been gone through, so "
+	            "some are in no list; a larger one goes further",
+	            options->budget_pair, options->budget_total);
+}
+
+uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2)
+{
+	struct wide x = event_variables(t, &t->events[e1]);
+	struct wide y = event_variables(t, &t->events[e2]);
+
+	return MAX(x.first, y.first);
+}
+
+struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
+                             enum verdict verdict, const char *by)
+{
+	struct finding *f = finding_new(FINDING_DATA_RACE, MIN(e1, e2), MAX(e1, e2));
+	uint32_t variable = race_variable(t, e1, e2);
+
+	f->verdict = verdict;
+	f->count = 1;
+	f->by = by;
+	f->variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_array_append_val(f->variables, variable);
+	return f;
+}
+
+bool race_in_shard(const struct race_options *options, uint32_t site_a, uint32_t site_b)
+{
+	uint32_t low = MIN(site_a, site_b), high = MAX(site_a, site_b);
+	uint64_t hash = (low * 0x9e3779b97f4a7c15u + high) * 0xff51afd7ed558ccdu;
+
+	if (options->wanted != NULL && !options->wanted(options->wanted_context, low, high))
+		return false;
+	if (options->shards <= 1)
+		return true;
+	return (hash >> 32) % options->shards == options->shard;
+}
+
+/* ---- Tools ---- */
+
+struct race_tools *race_tools_begin(const struct race_options *options, struct race_tools *own)
+{
+	*own = (struct race_tools){ 0 };
+	return options->tools != NULL ? options->tools : own;
+}
+
+void race_tools_end(struct race_tools *own)
+{
+	m2_free(own->m2);
+	checker_free(own->checker);
+}
+
+struct checker *race_tools_checker(struct race_tools *tools, const struct trace *t,
+                                   const struct race_options *options)
+{
+	const struct check_options check = { .use_missing = options->use_missing };
+
+	if (tools->checker == NULL)
+		tools->checker = checker_new(t, &check);
+	return tools->checker;
+}
+
+struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,
+                         const struct race_options *options, const struct progress *progress)
+{
+	if (tools->m2 == NULL)
+		tools->m2 = m2_new(t, race_tools_checker(tools, t, options), progress);
+	return tools->m2;
+}
