@@ -118,7 +118,7 @@ static void put_values(struct text *t, const char *kinds, const uint64_t *values
 
 static void close_call(struct thread *t, const uint64_t *values)
 {
-	const struct open_call *c = &t->open[--t->open_count];
+	const struct open_call *c = &t->calls.open[--t->calls.open_count];
 	struct text text;
 	put_values(&text, c->bound->result, values);
 	invoke_record(t, LOG_RET, values ? 0 : LOG_LEFT, c->pc, c->bound->type, c->self,
@@ -136,25 +136,26 @@ EXPORT int heddle_bound_begin(const struct heddle_bound *b, const void *self, co
 	int error = errno;
 	if (!t)
 		return 0;
-	t->bound_pc = (uintptr_t)pc;
+	t->calls.bound_pc = (uintptr_t)pc;
 	/* The stack grows down: a frame that is not above this one was left, by a way that
 	 * is not seen (setcontext, __builtin_longjmp). */
-	while (t->open_count && t->open[t->open_count - 1].frame <= (uintptr_t)frame)
+	while (t->calls.open_count &&
+	       t->calls.open[t->calls.open_count - 1].frame <= (uintptr_t)frame)
 		close_call(t, NULL);
-	for (unsigned i = 0; i < t->open_count; i++)
-		if (t->open[i].self == self && t->open[i].bound->type == b->type)
+	for (unsigned i = 0; i < t->calls.open_count; i++)
+		if (t->calls.open[i].self == self && t->calls.open[i].bound->type == b->type)
 			return 0;
-	if (t->open_count == MAX_OPEN_CALLS)
+	if (t->calls.open_count == MAX_OPEN_CALLS)
 		return 0;
 	struct text text;
 	put_values(&text, b->arguments, values);
 	sched_point(t); /* what libraries do is where threads meet */
-	invoke_record(t, LOG_CALL, b->makes ? LOG_MADE : 0, (uintptr_t)pc, b->type, self, b->method,
-	              text.bytes);
-	t->open[t->open_count++] =
+	invoke_record(t, LOG_CALL, b->makes ? LOG_MADE : 0, (uintptr_t)pc, b->type, self,
+	              b->method, text.bytes);
+	t->calls.open[t->calls.open_count++] =
 	        (struct open_call){ (uintptr_t)frame, (uintptr_t)pc, self, b };
 	errno = error;
-	return t->open_count;
+	return t->calls.open_count;
 }
 
 /* `values`: the results; NULL when the call was left without any (an exception). */
@@ -164,9 +165,9 @@ EXPORT void heddle_bound_end(int open, const uint64_t *values)
 	int error = errno;
 	if (!t)
 		return;
-	while (t->open_count > (unsigned)open)
+	while (t->calls.open_count > (unsigned)open)
 		close_call(t, NULL);
-	if (open > 0 && t->open_count == (unsigned)open) {
+	if (open > 0 && t->calls.open_count == (unsigned)open) {
 		plan_point(t);
 		close_call(t, values);
 	}
@@ -196,9 +197,9 @@ static __attribute__((noinline)) void leave_calls(const struct __jmp_buf_tag *bu
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0), sp = stack_pointer_in(buffer);
 	struct thread *t = recording();
 	int error = errno;
-	if (!t || here < t->stack_low || sp < here || sp > t->stack_high)
+	if (!t || here < t->life.stack_low || sp < here || sp > t->life.stack_high)
 		return;
-	while (t->open_count && t->open[t->open_count - 1].frame < sp) {
+	while (t->calls.open_count && t->calls.open[t->calls.open_count - 1].frame < sp) {
 		plan_point(t);
 		close_call(t, NULL);
 	}
@@ -212,7 +213,7 @@ _Noreturn void __longjmp_chk(struct __jmp_buf_tag buffer[1], int value);
 	INTERPOSED(name); \
 	_Noreturn void interposed_##name(struct __jmp_buf_tag buffer[1], int value) \
 	{ \
-		if (unlikely(me->open_count > 0 || me->region_count > 0)) \
+		if (unlikely(me->calls.open_count > 0 || me->missing.region_count > 0)) \
 			leave_calls(buffer); \
 		REAL(name)(buffer, value); \
 		__builtin_unreachable(); \

@@ -32,7 +32,8 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 	if (unlikely(--t->budget < 0))
 		sched_access(t);
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
-	t->unusual = t->arrived || rt.waiting || rt.replay || (rt.controlled && !rt.values);
+	t->unusual =
+	        t->signals.arrived || rt.waiting || rt.replay || (rt.controlled && !rt.values);
 }
 
 /* The first access after a call or return, whose frames are written now. */
@@ -211,7 +212,7 @@ static __attribute__((noinline)) uintptr_t watched_call(const struct thread *t, 
 {
 	if (rt.waiting && function - rt.start_low < rt.start_high - rt.start_low)
 		rt.waiting = false;
-	return call - rt.bind_low < rt.bind_size ? t->bound_pc : call;
+	return call - rt.bind_low < rt.bind_size ? t->calls.bound_pc : call;
 }
 
 ALWAYS_INLINE void push_frame(struct thread *t, uintptr_t call, uintptr_t function,

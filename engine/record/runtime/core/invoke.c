@@ -42,7 +42,7 @@ EXPORT void heddle_record_call(const char *type, const void *object, const char 
 		return;
 	sched_point(t); /* what libraries do is where threads meet */
 	invoke_record(t, LOG_CALL, 0, CALLER(), type, object, method, arguments);
-	t->told_calls++;
+	t->calls.told_calls++;
 	errno = error;
 }
 
@@ -55,6 +55,6 @@ EXPORT void heddle_record_ret(const char *type, const void *object, const char *
 		return;
 	plan_point(t);
 	invoke_record(t, LOG_RET, 0, CALLER(), type, object, method, results);
-	t->told_calls -= t->told_calls > 0;
+	t->calls.told_calls -= t->calls.told_calls > 0;
 	errno = error;
 }

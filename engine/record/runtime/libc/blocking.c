@@ -14,7 +14,7 @@
 #include <threads.h>
 #include <unistd.h>
 
-#include "engine/record/runtime/outside/outside.h"
+#include "engine/record/runtime/core/rt.h"
 #include "ranges.h"
 
 INTERPOSED(flock, sleep, usleep, nanosleep, clock_nanosleep, thrd_sleep, sched_yield,
@@ -77,11 +77,11 @@ ASIDE(int, tcdrain, (int fd), (fd))
 			errno = EINTR; \
 			return -1; \
 		} \
-		t->interrupted = false; \
+		t->signals.interrupted = false; \
 		sched_point(t); \
 		sched_leave(t); \
 		int result = -1, error = EINTR; \
-		if (!t->interrupted) { \
+		if (!t->signals.interrupted) { \
 			result = REAL(name) call; \
 			error = errno; \
 		} \
@@ -101,23 +101,23 @@ PAUSES(__xpg_sigpause, (int number), (number))
 /* ---- sleeping ---- */
 
 /*
- * Sleeps until virtual time is there, or a handler has run: the nanoseconds that were left then,
- * else 0.
+ * Sleeps until virtual time is there, or a handler has run: the nanoseconds that were left
+ * then, else 0.
  */
 static uint64_t sleep_until(struct thread *t, uint64_t deadline, enum log_call call,
                             uintptr_t pc)
 {
 	int error = errno;
-	t->interrupted = false;
+	t->signals.interrupted = false;
 	frame_enter(t, call, pc, true);
 	if (!(rt.inputs == INPUTS_GIVEN && after_plan_signal(t)))
 		sched_block(t, FOR_SLEEP, NULL, true, deadline);
 	frame_leave(t);
-	if (t->cancelled)
+	if (t->sched.cancelled)
 		pthread_testcancel();
 	errno = error;
 	uint64_t now = virtual_now();
-	return !t->interrupted ? 0 : deadline > now ? deadline - now : 1;
+	return !t->signals.interrupted ? 0 : deadline > now ? deadline - now : 1;
 }
 static uint64_t sleep_for(struct thread *t, uint64_t nanoseconds, enum log_call call,
                           uintptr_t pc)
@@ -245,7 +245,7 @@ static int ask(struct thread *t, clockid_t clock, struct timespec *answer)
 	if (t->pending)
 		log_fill(t);
 	if (rt.replay && replay_answer(t, clock, answer)) {
-		t->questions++;
+		t->libc.questions++;
 	} else {
 		sched_tick(1000); /* so that a loop which waits for a time ends */
 		clock_now(clock, answer);

@@ -167,7 +167,8 @@ void order_call(const struct thread *t, const struct ordered *f, const char *nam
 	if (sched_alone())
 		return;
 	if (f->kind == ORDER_OBJECT &&
-	    ((object >= t->stack_low && object < t->stack_high) || is_printed(object)))
+	    ((object >= t->life.stack_low && object < t->life.stack_high) ||
+	     is_printed(object)))
 		return;
 	order_matters(f->operation ? f->operation : name);
 }

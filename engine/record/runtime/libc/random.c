@@ -21,7 +21,7 @@ static bool random_bytes(void *p, size_t n)
 	struct thread *t = recording();
 	if (!t || !rt.controlled)
 		return false;
-	uint64_t state = t->random;
+	uint64_t state = t->libc.random;
 	if (!state)
 		state = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull +
 		        (t->id + 1) * 0xbf58476d1ce4e5b9ull;
@@ -31,7 +31,7 @@ static bool random_bytes(void *p, size_t n)
 		state ^= state << 17;
 		((unsigned char *)p)[i] = state >> 32;
 	}
-	t->random = state;
+	t->libc.random = state;
 	return true;
 }
 ssize_t interposed_getrandom(void *p, size_t n, unsigned flags)

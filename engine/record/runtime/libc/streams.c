@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <wchar.h>
 
-#include "engine/record/runtime/outside/outside.h"
+#include "engine/record/runtime/core/rt.h"
 #include "ranges.h"
 
 INTERPOSED(flockfile, funlockfile, getdelim, getline, getchar, getchar_unlocked, puts, perror,
@@ -36,7 +36,7 @@ static struct thread *at_stream(uintptr_t pc)
 static void lock_stream(struct thread *t, FILE *f, uintptr_t pc)
 {
 	while (rt.on && REAL(ftrylockfile)(f) != 0) {
-		t->pc = pc;
+		t->sched.pc = pc;
 		sched_block(t, FOR_MUTEX, f, false, 0);
 	}
 	if (!rt.on)

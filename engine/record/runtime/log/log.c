@@ -82,10 +82,10 @@ static uint8_t *buffer_used; /* free mode: whose they are */
 /* ---- the log's descriptor ---- */
 
 /*
- * One is kept, far from those that the program counts.  To open the log for each chunk would take
- * the lowest number that is free, beside threads that close, open and dup2: they get other numbers
- * than they would alone, EBUSY, or put a file of theirs in the place of the log.  And a daemon may
- * become another user, or change its root, to whom the log is closed.
+ * One is kept, far from those that the program counts.  To open the log for each chunk would
+ * take the lowest number that is free, beside threads that close, open and dup2: they get other
+ * numbers than they would alone, EBUSY, or put a file of theirs in the place of the log.  And a
+ * daemon may become another user, or change its root, to whom the log is closed.
  *
  * Where the program closes all descriptors that it finds, or may have few, the log is opened by
  * its path for each chunk.
@@ -441,9 +441,9 @@ static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint1
 {
 	enum { WORDS = 1024 };
 	const uintptr_t *word = (const uintptr_t *)f->sp + 2; /* above the hook's own two */
-	const uintptr_t *end = (const uintptr_t *)t->stack_high;
+	const uintptr_t *end = (const uintptr_t *)t->life.stack_high;
 	uint64_t i = *hint;
-	if (f->sp < t->stack_low || f->sp >= t->stack_high)
+	if (f->sp < t->life.stack_low || f->sp >= t->life.stack_high)
 		return 0; /* another stack: a signal's, a coroutine's */
 	if (word + i + 1 >= end || word[i] != f->call)
 		for (i = 0; i < WORDS && word + i + 1 < end && word[i] != f->call;)
@@ -451,7 +451,7 @@ static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint1
 	if (i >= WORDS || word + i + 1 >= end)
 		return 0;
 	*hint = i;
-	uintptr_t units = ((t->stack_high & ~(uintptr_t)(LOG_FRAME_UNIT - 1)) -
+	uintptr_t units = ((t->life.stack_high & ~(uintptr_t)(LOG_FRAME_UNIT - 1)) -
 	                   (uintptr_t)(word + i + 1)) /
 	                  LOG_FRAME_UNIT;
 	return units + 1 <= LOG_FRAME_LIMIT ? units + 1 : 0;
@@ -525,8 +525,9 @@ void log_frames(struct thread *t)
 		if (unlikely(t->emitted == t->callback_at))
 			missing_callback(t);
 		struct frame *f = &t->frames[t->emitted];
-		if (unlikely(t->called_from != 0) && f->call >= rt.own_low && f->call < rt.own_high)
-			f->call = t->called_from;
+		if (unlikely(t->openmp.called_from != 0) && f->call >= rt.own_low &&
+		    f->call < rt.own_high)
+			f->call = t->openmp.called_from;
 		log_enter(t, &t->frames[t->emitted++], left);
 	}
 	t->low = t->emitted;
@@ -683,9 +684,9 @@ void log_thread(struct thread *t)
 	if (!s->next)
 		log_more(s, 4);
 	uint64_t *w = log_room(s, 4);
-	w[1] = t->parent;
-	w[2] = t->stack_low;
-	w[3] = t->stack_high;
+	w[1] = t->life.parent;
+	w[2] = t->life.stack_low;
+	w[3] = t->life.stack_high;
 	BARRIER();
 	w[0] = log_word(LOG_THREAD, 0, t->id);
 	s->next = w + 4;

@@ -10,11 +10,11 @@
  * the compilers' libraries are modelled and no missing code.
  *
  * While such code has called back into the program, nothing of it runs in this thread; so the
- * region ends there and begins again when the function that was called back returns: two barrier
- * pairs instead of one around everything.
+ * region ends there and begins again when the function that was called back returns: two
+ * barrier pairs instead of one around everything.
  *
- * Not seen: calls by addresses that no import table holds (virtual functions, what dlsym found),
- * and calls from one library that is not instrumented into another (they are inside).
+ * Not seen: calls by addresses that no import table holds (virtual functions, what dlsym
+ * found), and calls from one library that is not instrumented into another (they are inside).
  */
 #include <fnmatch.h>
 #include <link.h>
@@ -54,7 +54,7 @@ static unsigned target_count;
 enum kind { INSTRUMENTED, MODELLED, MISSING };
 static struct module {
 	uintptr_t bias, low, high;
-	const ElfW(Phdr) *headers;
+	const ElfW(Phdr) * headers;
 	unsigned header_count;
 	enum kind kind;
 	bool done;
@@ -65,8 +65,9 @@ static unsigned module_count;
 
 static void update(struct thread *t)
 {
-	const struct region *r =
-	        t->region_count ? &t->regions[t->region_count - 1] : NULL;
+	const struct region *r = t->missing.region_count
+	                                 ? &t->missing.regions[t->missing.region_count - 1]
+	                                 : NULL;
 	t->callback_at = r && !r->away ? r->depth : UINT32_MAX;
 	t->resume_below = r ? r->depth + r->away : 0;
 }
@@ -129,7 +130,7 @@ static void write_back(struct thread *t, const struct region *r)
 /* The innermost region is over. */
 static void pop(struct thread *t)
 {
-	const struct region *r = &t->regions[--t->region_count];
+	const struct region *r = &t->missing.regions[--t->missing.region_count];
 	if (!r->away)
 		write_back(t, r);
 	update(t);
@@ -137,12 +138,12 @@ static void pop(struct thread *t)
 
 static bool push(struct thread *t, const struct region *r)
 {
-	if (!t->regions)
-		t->regions = rt_pages(MAX_REGIONS * sizeof(*t->regions));
-	if (!t->regions || t->region_count == MAX_REGIONS)
+	if (!t->missing.regions)
+		t->missing.regions = rt_pages(MAX_REGIONS * sizeof(*t->missing.regions));
+	if (!t->missing.regions || t->missing.region_count == MAX_REGIONS)
 		return false;
 	log_before(t); /* and the region around it is left, when this is a function it called */
-	struct region *new = &t->regions[t->region_count++];
+	struct region *new = &t->missing.regions[t->missing.region_count++];
 	*new = *r;
 	new->depth = t->depth;
 	write_miss(t, new, 0);
@@ -153,7 +154,7 @@ static bool push(struct thread *t, const struct region *r)
 uintptr_t missing_caller(void)
 {
 	const struct thread *t = me;
-	return t->region_count ? t->regions[t->region_count - 1].pc : 0;
+	return t->missing.region_count ? t->missing.regions[t->missing.region_count - 1].pc : 0;
 }
 
 /* ---- functions that are called back ---- */
@@ -163,7 +164,7 @@ void missing_callback(struct thread *t)
 	uintptr_t function = t->frames[t->emitted].function;
 	if (function < LOG_CALL_COUNT && function != LOG_CALL_signal)
 		return; /* it waits in the C library */
-	struct region *r = &t->regions[t->region_count - 1];
+	struct region *r = &t->missing.regions[t->missing.region_count - 1];
 	if (t->frames[t->emitted].call == (uintptr_t)missing_return)
 		t->frames[t->emitted].call = r->pc;
 	write_back(t, r);
@@ -173,8 +174,8 @@ void missing_callback(struct thread *t)
 
 void missing_settle(struct thread *t)
 {
-	while (t->region_count) {
-		struct region *r = &t->regions[t->region_count - 1];
+	while (t->missing.region_count) {
+		struct region *r = &t->missing.regions[t->missing.region_count - 1];
 		if (t->emitted > r->depth || (t->emitted == r->depth && !r->away))
 			break;
 		if (t->emitted == r->depth) {
@@ -208,11 +209,12 @@ static void cut_frames(struct thread *t, uint32_t depth)
 
 void missing_jump(struct thread *t, uintptr_t sp)
 {
-	while (t->region_count && t->regions[t->region_count - 1].sp <= sp)
+	while (t->missing.region_count &&
+	       t->missing.regions[t->missing.region_count - 1].sp <= sp)
 		pop(t);
-	if (!t->region_count)
+	if (!t->missing.region_count)
 		return;
-	const struct region *r = &t->regions[t->region_count - 1];
+	const struct region *r = &t->missing.regions[t->missing.region_count - 1];
 	if (!r->away || t->depth <= r->depth || r->depth >= MAX_FRAMES)
 		return;
 	uintptr_t end = frame_return(&t->frames[r->depth], r->sp);
@@ -226,7 +228,7 @@ void missing_jump(struct thread *t, uintptr_t sp)
 EXPORT void *__cxa_begin_catch(void *exception);
 void *__cxa_begin_catch(void *exception)
 {
-	if (unlikely(me->region_count > 0) && recording())
+	if (unlikely(me->missing.region_count > 0) && recording())
 		missing_jump(me, (uintptr_t)__builtin_frame_address(0) + 16);
 	return REAL(__cxa_begin_catch)(exception);
 }
@@ -322,24 +324,24 @@ __attribute__((used)) void missing_enter(unsigned index, struct call *c)
 		order_call(t, target->order, target->name, c->arguments);
 	if (!t || target->order)
 		return;
-	bool own = sp >= t->stack_low && sp < t->stack_high;
+	bool own = sp >= t->life.stack_low && sp < t->life.stack_high;
 	/* Left behind by a way that is not seen. */
-	while (own && t->region_count && t->regions[t->region_count - 1].sp <= sp)
+	while (own && t->missing.region_count &&
+	       t->missing.regions[t->missing.region_count - 1].sp <= sp)
 		pop(t);
 	sched_point(t); /* what libraries do is where threads meet */
-	struct region r = { .sp = sp,
-		            .function = target->real,
-		            .pc = c->pc,
-		            .mask = target->mask };
+	struct region r = {
+		.sp = sp, .function = target->real, .pc = c->pc, .mask = target->mask
+	};
 	for (unsigned i = 0; i < 6; i++)
 		r.arguments[i] = c->arguments[i];
 	if (push(t, &r)) {
-		c->region = t->region_count;
+		c->region = t->missing.region_count;
 		c->bytes = STACK_ARGUMENTS;
 		if (!own)
 			c->bytes = 64;
-		else if (t->stack_high - sp < STACK_ARGUMENTS)
-			c->bytes = (t->stack_high - sp) & ~15ul;
+		else if (t->life.stack_high - sp < STACK_ARGUMENTS)
+			c->bytes = (t->life.stack_high - sp) & ~15ul;
 	}
 	errno = error;
 }
@@ -348,18 +350,18 @@ __attribute__((used)) void missing_leave(struct call *c)
 {
 	struct thread *t = me;
 	int error = errno;
-	if (t->region_count < c->region)
+	if (t->missing.region_count < c->region)
 		return;
 	if (unlikely(t->gate) && !hook_slow(t)) {
-		t->region_count = c->region - 1;
+		t->missing.region_count = c->region - 1;
 		update(t);
 		return;
 	}
-	while (t->region_count > c->region)
+	while (t->missing.region_count > c->region)
 		pop(t);
-	cut_frames(t, t->regions[c->region - 1].depth);
+	cut_frames(t, t->missing.regions[c->region - 1].depth);
 	log_before(t); /* it goes on where a function that it called was left by a jump */
-	if (t->region_count == c->region)
+	if (t->missing.region_count == c->region)
 		pop(t);
 	errno = error;
 }
@@ -379,7 +381,7 @@ void missing_begin_thread(struct thread *t, const void *start, const void *argum
 	const struct module *m = rt.missing ? module_of((uintptr_t)start) : NULL;
 	if (!m || m->kind != MISSING || t->gate)
 		return;
-	struct region r = { .sp = t->stack_high,
+	struct region r = { .sp = t->life.stack_high,
 		            .function = (uintptr_t)start,
 		            .arguments = { (uintptr_t)argument },
 		            .mask = 1 };
@@ -389,8 +391,8 @@ void missing_begin_thread(struct thread *t, const void *start, const void *argum
 void missing_end_thread(struct thread *t)
 {
 	if (t->gate & GATE_OFF)
-		t->region_count = 0;
-	while (t->region_count)
+		t->missing.region_count = 0;
+	while (t->missing.region_count)
 		pop(t);
 	update(t);
 }
@@ -413,10 +415,10 @@ static bool has_hooks(const struct dl_phdr_info *info)
 static bool modelled(const char *name)
 {
 	static const char *const known[] = {
-		"libc.so*",      "libc-2*",       "ld-linux*",   "ld-2*",
-		"libm.so*",      "libpthread.so*", "libdl.so*",  "librt.so*",
-		"libresolv.so*", "libnss_*",      "libutil.so*", "libgcc_s.so*",
-		"libstdc++.so*", "libc++*.so*",   "libtsan.so*", "libclang_rt.*",
+		"libc.so*",      "libc-2*",        "ld-linux*",   "ld-2*",
+		"libm.so*",      "libpthread.so*", "libdl.so*",   "librt.so*",
+		"libresolv.so*", "libnss_*",       "libutil.so*", "libgcc_s.so*",
+		"libstdc++.so*", "libc++*.so*",    "libtsan.so*", "libclang_rt.*",
 		"libgomp.so*",
 	};
 	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++)
@@ -507,9 +509,9 @@ void missing_module(const struct dl_phdr_info *info, const char *path, uintptr_t
 		              .header_count = info->dlpi_phnum };
 	bool c_library = low == rt.libc_low || low == rt.ld_low;
 	m->kind = !c_library && named_library(path, name) ? MISSING
-	          : modelled(name)                       ? MODELLED
-	          : has_hooks(info)                      ? INSTRUMENTED
-	                                                 : MISSING;
+	          : modelled(name)                        ? MODELLED
+	          : has_hooks(info)                       ? INSTRUMENTED
+	                                                  : MISSING;
 	if (m->kind != MODELLED)
 		note_data(m);
 }
@@ -530,10 +532,10 @@ static bool in_code(const struct module *m, uintptr_t address)
 /* What may return twice, or never where it was called, or belongs to the unwinder. */
 static bool left_alone(const char *name)
 {
-	static const char *const names[] = { "*setjmp",    "*longjmp*",   "vfork",
-		                             "getcontext", "swapcontext", "setcontext",
-		                             "_Unwind_*",  "__cxa_*",     "__gxx_*",
-		                             "__tls_get_addr", "_init",   "_fini" };
+	static const char *const names[] = { "*setjmp",        "*longjmp*",   "vfork",
+		                             "getcontext",     "swapcontext", "setcontext",
+		                             "_Unwind_*",      "__cxa_*",     "__gxx_*",
+		                             "__tls_get_addr", "_init",       "_fini" };
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (fnmatch(names[i], name, 0) == 0)
 			return true;
@@ -586,7 +588,8 @@ static void put_slot(const struct module *m, uintptr_t *slot, void *value)
 	for (unsigned i = 0; i < m->header_count; i++) {
 		const ElfW(Phdr) *ph = &m->headers[i];
 		uintptr_t low = m->bias + ph->p_vaddr, high = low + ph->p_memsz;
-		if (ph->p_type != PT_GNU_RELRO || (uintptr_t)slot < low || (uintptr_t)slot >= high)
+		if (ph->p_type != PT_GNU_RELRO || (uintptr_t)slot < low ||
+		    (uintptr_t)slot >= high)
 			continue;
 		low &= ~4095ul;
 		high &= ~4095ul;
@@ -603,9 +606,9 @@ static void put_slot(const struct module *m, uintptr_t *slot, void *value)
 }
 
 struct tables { /* of a module's dynamic section */
-	const ElfW(Sym) *symbols;
+	const ElfW(Sym) * symbols;
 	const char *strings;
-	const ElfW(Rela) *list[2];
+	const ElfW(Rela) * list[2];
 	size_t bytes[2];
 };
 
@@ -644,9 +647,10 @@ static struct tables tables_of(const struct module *m)
 /* Of OpenMP: what openmp.c does not know. */
 static bool beyond_openmp(uintptr_t function, const char *name)
 {
-	static const char *const names[] = { "GOMP_parallel_*start", "GOMP_parallel_end",
-		                             "GOMP_target*",         "GOMP_teams*",
-		                             "GOACC_*",              "acc_*" };
+	static const char *const names[] = {
+		"GOMP_parallel_*start", "GOMP_parallel_end", "GOMP_target*",
+		"GOMP_teams*",          "GOACC_*",           "acc_*"
+	};
 	if (function < rt.gomp_low || function >= rt.gomp_high)
 		return false;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
@@ -706,7 +710,7 @@ static void whole_program(struct thread *t)
 	done = true;
 	if (modules[0].kind != MISSING)
 		return;
-	struct region r = { .sp = t->stack_high };
+	struct region r = { .sp = t->life.stack_high };
 	push(t, &r);
 }
 

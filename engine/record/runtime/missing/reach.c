@@ -152,8 +152,8 @@ uintptr_t frame_return(const struct frame *f, uintptr_t limit)
  */
 static uintptr_t frame_end(const struct thread *of, uintptr_t address, bool own)
 {
-	uintptr_t limit = of->stack_high, end = 0;
-	if (address < of->stack_low || address >= limit)
+	uintptr_t limit = of->life.stack_high, end = 0;
+	if (address < of->life.stack_low || address >= limit)
 		return 0;
 	uint32_t depth = of->depth < MAX_FRAMES ? of->depth : MAX_FRAMES, low = 0, high = depth;
 	while (low < high) { /* the first whose hook lies below; its frame begins there */
@@ -193,7 +193,7 @@ static uintptr_t stack_end(const struct thread *t, uintptr_t address)
 		return 0;
 	uintptr_t end = frame_end(t, address, true);
 	for (uint32_t i = 0; !end && i < rt.thread_count && i < MAX_THREADS; i++)
-		if (rt.threads[i] && rt.threads[i]->state != STATE_DONE)
+		if (rt.threads[i] && rt.threads[i]->sched.state != STATE_DONE)
 			end = frame_end(rt.threads[i], address, false);
 	return end;
 }
@@ -228,7 +228,7 @@ static uintptr_t window(uintptr_t from, uintptr_t end, uintptr_t most)
 /* The entry of what a word points to, when it is a pointer; else -1. */
 static int pointed_to(struct thread *t, uintptr_t word)
 {
-	struct reach *r = t->reach;
+	struct reach *r = t->missing.reach;
 	uintptr_t end, place = word;
 	size_t bytes;
 	bool is_new = false, readable = false;
@@ -254,7 +254,7 @@ static int pointed_to(struct thread *t, uintptr_t word)
 
 static void scan_words(struct thread *t, const uint64_t *words, size_t count)
 {
-	struct reach *r = t->reach;
+	struct reach *r = t->missing.reach;
 	for (size_t i = 0; i < count; i++) {
 		int to = words[i] >> 12 ? pointed_to(t, words[i]) : -1;
 		if (to >= 0) /* no more edges than words */
@@ -265,7 +265,7 @@ static void scan_words(struct thread *t, const uint64_t *words, size_t count)
 /* Look for what an entry points to. */
 static void scan(struct thread *t, unsigned entry)
 {
-	struct reach *r = t->reach;
+	struct reach *r = t->missing.reach;
 	uintptr_t place = r->list[entry].place;
 	uintptr_t from = (place + 7) & ~7ull, to = (place + r->list[entry].bytes) & ~7ull;
 	size_t words = to > from ? (to - from) / 8 : 0;
@@ -321,7 +321,7 @@ static int next_entry(struct reach *r)
 /* What an entry points to: `count` edges. */
 static const uint16_t *edges_of(struct thread *t, unsigned entry, unsigned *count)
 {
-	struct reach *r = t->reach;
+	struct reach *r = t->missing.reach;
 	if (!r->nodes[entry].scanned) {
 		r->nodes[entry].scanned = true;
 		r->nodes[entry].first = r->edge_count;
@@ -334,7 +334,7 @@ static const uint16_t *edges_of(struct thread *t, unsigned entry, unsigned *coun
 
 static void spread(struct thread *t)
 {
-	struct reach *r = t->reach;
+	struct reach *r = t->missing.reach;
 	for (int entry; (entry = next_entry(r)) >= 0;) {
 		unsigned count;
 		const uint16_t *to = edges_of(t, entry, &count);
@@ -347,7 +347,7 @@ static void spread(struct thread *t)
  * points to. */
 static void touch(struct thread *t, unsigned entry, unsigned bit, bool near)
 {
-	struct reach *r = t->reach;
+	struct reach *r = t->missing.reach;
 	unsigned count;
 	r->nodes[entry].touched |= bit;
 	if (!near)
@@ -372,9 +372,9 @@ static uint64_t allowance(void)
 unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
                     const struct log_reached **list, bool *cut)
 {
-	struct reach *r = t->reach;
+	struct reach *r = t->missing.reach;
 	if (!r)
-		r = t->reach = rt_pages(sizeof(*r));
+		r = t->missing.reach = rt_pages(sizeof(*r));
 	*cut = true;
 	if (!r || !rt.reaching)
 		return 0;

@@ -12,7 +12,7 @@
 #include <poll.h>
 #include <sys/syscall.h>
 
-#include "outside.h"
+#include "engine/record/runtime/core/rt.h"
 
 enum { CHANNELS = 1024, QUEUE = 64, CLOSES = 8 };
 

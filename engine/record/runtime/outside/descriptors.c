@@ -16,7 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "outside.h"
+#include "engine/record/runtime/core/rt.h"
 
 INTERPOSED(read, recv, recvfrom, readv, recvmsg, pread, pread64, accept, accept4, write,
            eventfd_read, eventfd_write, send, sendto, writev, sendmsg, sendfile, sendfile64,
@@ -54,10 +54,11 @@ static bool await(struct thread *t, int fd, short events)
 	uint64_t limit = time_limit(fd, events);
 	uint64_t deadline = virtual_now() + limit;
 	do
-		t->interrupted = t->must_end = false;
+		t->signals.interrupted = t->signals.must_end = false;
 	while (!(sched_wait_files(t, &one, 1, limit > 0, deadline), one.revents) && rt.on &&
-	       t->interrupted && !t->must_end && !(limit && virtual_now() >= deadline));
-	bool ended = !one.revents && t->interrupted && (t->must_end || limit);
+	       t->signals.interrupted && !t->signals.must_end &&
+	       !(limit && virtual_now() >= deadline));
+	bool ended = !one.revents && t->signals.interrupted && (t->signals.must_end || limit);
 	errno = ended ? EINTR : error;
 	return !ended;
 }

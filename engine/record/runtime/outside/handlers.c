@@ -23,7 +23,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "outside.h"
+#include "engine/record/runtime/core/rt.h"
 #include "engine/record/runtime/sched/sched_private.h"
 
 INTERPOSED(sigaction, alarm, ualarm, setitimer);
@@ -132,8 +132,8 @@ static void run_recorded(struct thread *t, struct arrival *a, void *context)
 	                       : t->frames[t->depth - 1].call; /* of what it waits in */
 	bool hidden = rt.config.flags & LOG_EXPLORE;
 	uint32_t outer = t->depth;
-	bool woken = t->woken;
-	uintptr_t pc = t->pc;
+	bool woken = t->sync.woken;
+	uintptr_t pc = t->sched.pc;
 	if (t->pending)
 		log_fill(t);
 	input_keep_signal(t, a->number, from_within(&a->info));
@@ -157,18 +157,18 @@ static void run_recorded(struct thread *t, struct arrival *a, void *context)
 		while (t->depth > outer)
 			frame_leave(t);
 	}
-	t->pc = pc;
-	t->woken |= woken;
-	t->interrupted = true;
-	t->must_end |= !(a->action.sa_flags & SA_RESTART);
+	t->sched.pc = pc;
+	t->sync.woken |= woken;
+	t->signals.interrupted = true;
+	t->signals.must_end |= !(a->action.sa_flags & SA_RESTART);
 	errno = error;
 }
 
 static void forget_reminder(struct thread *t)
 {
-	if (t->reminded) {
-		syscall(SYS_timer_delete, t->reminder);
-		t->reminded = false;
+	if (t->signals.reminded) {
+		syscall(SYS_timer_delete, t->signals.reminder);
+		t->signals.reminded = false;
 	}
 }
 
@@ -177,13 +177,13 @@ static bool take(struct thread *t, int number, struct kept_arrival *k)
 {
 	uint64_t mask = set_mask(~0ull);
 	bool found = false;
-	for (unsigned i = 0; i < t->arrived && !found; i++) {
-		if (number && t->arrivals[i].a.number != number)
+	for (unsigned i = 0; i < t->signals.arrived && !found; i++) {
+		if (number && t->signals.arrivals[i].a.number != number)
 			continue;
-		*k = t->arrivals[i];
-		memmove(&t->arrivals[i], &t->arrivals[i + 1],
-		        (t->arrived - i - 1) * sizeof(*k));
-		t->arrived--;
+		*k = t->signals.arrivals[i];
+		memmove(&t->signals.arrivals[i], &t->signals.arrivals[i + 1],
+		        (t->signals.arrived - i - 1) * sizeof(*k));
+		t->signals.arrived--;
 		found = true;
 	}
 	set_mask(mask);
@@ -214,7 +214,7 @@ void handlers_run(struct thread *t)
 	if (follows_plan())
 		return;
 	forget_reminder(t);
-	while (t->arrived && take(t, 0, &k))
+	while (t->signals.arrived && take(t, 0, &k))
 		run_kept(t, &k);
 }
 
@@ -244,21 +244,21 @@ bool handler_given(struct thread *t, int number, bool within)
 /* False: there is no room. */
 static bool keep(struct thread *t, const struct arrival *a, const ucontext_t *context)
 {
-	if (!t->arrivals)
-		t->arrivals = rt_pages(MAX_ARRIVALS * sizeof(*t->arrivals));
-	if (!t->arrivals)
+	if (!t->signals.arrivals)
+		t->signals.arrivals = rt_pages(MAX_ARRIVALS * sizeof(*t->signals.arrivals));
+	if (!t->signals.arrivals)
 		return false;
-	for (unsigned i = 0; a->number < 32 && i < t->arrived; i++)
-		if (t->arrivals[i].a.number == a->number)
+	for (unsigned i = 0; a->number < 32 && i < t->signals.arrived; i++)
+		if (t->signals.arrivals[i].a.number == a->number)
 			return true; /* they merge, as in the kernel */
-	if (t->arrived >= MAX_ARRIVALS)
+	if (t->signals.arrived >= MAX_ARRIVALS)
 		return false;
-	struct kept_arrival *k = &t->arrivals[t->arrived];
+	struct kept_arrival *k = &t->signals.arrivals[t->signals.arrived];
 	k->a = *a;
 	k->context = *context;
 	k->context.uc_mcontext.fpregs = NULL; /* they lie in the signal's frame */
 	BARRIER();
-	t->arrived++;
+	t->signals.arrived++;
 	t->unusual = 1;
 	sched.signalled = 1;
 	sched.idle = 1;
@@ -271,12 +271,12 @@ static void remind(struct thread *t)
 {
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = REMINDER };
 	struct itimerspec time = { .it_value = { 0, 10000000 } };
-	event._sigev_un._tid = t->tid;
-	if (t->reminded || is_handler(&handlers[REMINDER]) ||
-	    syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &t->reminder) != 0)
+	event._sigev_un._tid = t->life.tid;
+	if (t->signals.reminded || is_handler(&handlers[REMINDER]) ||
+	    syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &t->signals.reminder) != 0)
 		return;
-	t->reminded = true;
-	syscall(SYS_timer_settime, t->reminder, 0, &time, NULL);
+	t->signals.reminded = true;
+	syscall(SYS_timer_settime, t->signals.reminder, 0, &time, NULL);
 }
 
 /* Where it stands, with the signal's mask; sigreturn puts the old one back. */
@@ -311,7 +311,7 @@ static void deliver(struct thread *t, struct arrival *a, ucontext_t *context)
 			__atomic_sub_fetch(&credit[a->number], 1, __ATOMIC_RELAXED);
 		else
 			keep(t, a, context);
-	} else if (t->away || ((t->gate & ~GATE_IGNORE) == GATE_STOLEN && !ours)) {
+	} else if (t->signals.away || ((t->gate & ~GATE_IGNORE) == GATE_STOLEN && !ours)) {
 		run_in_call(t, a, context);
 	} else if (!(t->gate & ~GATE_IGNORE) && library) {
 		run_here(t, a, context);
@@ -329,12 +329,12 @@ static void on_reminder(int number, siginfo_t *info, void *context)
 	int error = errno;
 	struct kept_arrival k;
 	uintptr_t at = ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-	if (t != &nobody && rt.on && t->reminded) {
+	if (t != &nobody && rt.on && t->signals.reminded) {
 		forget_reminder(t);
 		if (at >= rt.own_low && at < rt.own_high)
 			remind(t);
 		else if (!(t->gate & ~GATE_IGNORE))
-			while (!follows_plan() && t->arrived && take(t, 0, &k))
+			while (!follows_plan() && t->signals.arrived && take(t, 0, &k))
 				run_here(t, &k.a, context);
 	}
 	errno = error;

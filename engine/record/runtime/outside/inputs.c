@@ -14,7 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "outside.h"
+#include "engine/record/runtime/core/rt.h"
 
 static const struct {
 	const char *name;
@@ -154,16 +154,16 @@ static const struct log_input *after(const struct log_input *in)
 
 static const struct log_input *peek(struct thread *t)
 {
-	if (!t->input_end)
-		replay_inputs(t->id, &t->input, &t->input_end);
-	while (t->input < t->input_end && t->input->flags & LOG_TAKEN)
-		t->input = after(t->input);
-	return t->input < t->input_end ? t->input : NULL;
+	if (!t->input.end)
+		replay_inputs(t->id, &t->input.next, &t->input.end);
+	while (t->input.next < t->input.end && t->input.next->flags & LOG_TAKEN)
+		t->input.next = after(t->input.next);
+	return t->input.next < t->input.end ? t->input.next : NULL;
 }
 
 void input_taken(struct thread *t)
 {
-	t->input = after(t->input);
+	t->input.next = after(t->input.next);
 }
 
 const struct log_input *input_next(struct thread *t, enum log_input_call call)
@@ -193,9 +193,10 @@ bool input_signals(struct thread *t)
 static void give(const struct log_input *in, struct given *g)
 {
 	const char *p = (const char *)(in + 1);
-	*g = (struct given){ .result = in->result, .extra = in->extra,
-		               .own = in->flags & LOG_OWN,
-		               .recorded = true };
+	*g = (struct given){ .result = in->result,
+		             .extra = in->extra,
+		             .own = in->flags & LOG_OWN,
+		             .recorded = true };
 	for (unsigned i = 0; i < LOG_PARTS; i++) {
 		g->part[i] = p;
 		g->length[i] = in->length[i];
@@ -266,11 +267,11 @@ static const struct log_input *find(struct thread *t, enum log_input_call call, 
                                     uint64_t most)
 {
 	const struct log_input *in = peek(t);
-	for (unsigned i = 0; i < FAR && in && in < t->input_end; i++, in = after(in)) {
+	for (unsigned i = 0; i < FAR && in && in < t->input.end; i++, in = after(in)) {
 		if (in->call == LOG_INPUT_signal)
 			break;
 		if (!(in->flags & LOG_TAKEN) && same_call(in, call, fd, most)) {
-			t->input = after(in);
+			t->input.next = after(in);
 			return in;
 		}
 	}
@@ -285,9 +286,9 @@ static const struct log_input *find_elsewhere(enum log_input_call call, int fd, 
 	for (uint32_t id = 0; id < rt.config.thread_count && id < MAX_THREADS; id++) {
 		const struct log_input *in, *end;
 		struct thread *other = rt.threads[id];
-		if (other && other->input_end) {
-			in = other->input;
-			end = other->input_end;
+		if (other && other->input.end) {
+			in = other->input.next;
+			end = other->input.end;
 		} else {
 			replay_inputs(id, &in, &end);
 		}
@@ -303,10 +304,10 @@ static const struct log_input *find_elsewhere(enum log_input_call call, int fd, 
 bool input_starve(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
                   uint64_t deadline)
 {
-	t->starves = true;
+	t->input.starves = true;
 	bool ready = sched_wait_files(t, fds, count, timed, deadline);
-	t->starves = false;
-	if (t->cancelled)
+	t->input.starves = false;
+	if (t->sched.cancelled)
 		pthread_testcancel();
 	return ready;
 }
@@ -315,11 +316,11 @@ bool input_starve(struct thread *t, struct pollfd *fds, unsigned count, bool tim
 bool input_last_signal(struct thread *t)
 {
 	const struct log_input *in = peek(t);
-	while (in && in < t->input_end && in->call != LOG_INPUT_signal)
+	while (in && in < t->input.end && in->call != LOG_INPUT_signal)
 		in = after(in);
-	if (!in || in >= t->input_end)
+	if (!in || in >= t->input.end)
 		return false;
-	t->input = in;
+	t->input.next = in;
 	return input_signals(t);
 }
 
@@ -343,7 +344,7 @@ static void make_up(struct thread *t, enum log_input_call call, int fd, uint64_t
 		errno = EINTR;
 		return;
 	}
-	while (rt.on && (is_waiting(fd) || ++t->hungry > ENOUGH))
+	while (rt.on && (is_waiting(fd) || ++t->input.hungry > ENOUGH))
 		input_starve(t, NULL, 0, false, 0);
 	errno = EAGAIN;
 }

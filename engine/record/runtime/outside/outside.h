@@ -1,23 +1,55 @@
 /*
- * outside.h - what comes from outside: which descriptors lead out of the process, the results
- * of calls on them as they are recorded, and, on replay, given again without the calls.
+ * outside.h - input from outside of the process: descriptors that lead out of it, signals and
+ * timers; how it is recorded, and given again on replay.
  *
- * The thread that calls holds the token.  A call on a descriptor inside of the process (a pipe
- * or an eventfd between threads, a regular file) is none of this file's: it is made for real.
+ * How one enters.  A function that stands before a call on a descriptor asks outside() whether
+ * the call brings something from outside.  If so, on replay input_given() has its result and
+ * the call is not made; otherwise the call is made and input_keep() writes its result to the
+ * log.  A call on a descriptor inside of the process (a pipe or an eventfd between threads, a
+ * regular file) is made for real, and tells its channel (channels.c, connections.c).  A
+ * signal's handler runs where its thread stands at a safe place: handlers_run, at each hook and
+ * wrapped call.
+ *
+ * What one may rely on: the thread that calls holds the token, errno is the call's and stays,
+ * and the parts of an input that was given live as long as the run.  On replay nothing is
+ * bound, listened on, connected to or read from outside.
  */
-#ifndef HEDDLE_OUTSIDE_H
-#define HEDDLE_OUTSIDE_H
+#ifndef HEDDLE_RUNTIME_OUTSIDE_H
+#define HEDDLE_RUNTIME_OUTSIDE_H
 
 #include <sys/socket.h>
 
-#include "engine/record/runtime/core/rt.h"
+#include "engine/record/runtime/core/base.h"
+
+struct kept_arrival; /* a signal: handlers.c */
+/* Signals of a thread whose handlers are still to run, and how handlers end its calls. */
+struct thread_signals {
+	struct kept_arrival *arrivals;
+	volatile unsigned arrived;
+	volatile bool away; /* in a blocking call, without the token */
+	bool interrupted;   /* a handler has run since this was last cleared, */
+	bool must_end;      /* and one that ends calls which others let go on (no SA_RESTART) */
+	bool reminded;
+	int reminder; /* the kernel's id of the timer, while `reminded` */
+};
+
+/* Whether inputs are recorded; ASKED: they are asked for, as none was recorded. */
+enum inputs { INPUTS_NONE, INPUTS_KEPT, INPUTS_ASKED, INPUTS_GIVEN };
+
+/* Replay: a thread's inputs. */
+struct thread_input {
+	bool starves;    /* it waits for an input that is not in the recording */
+	unsigned hungry; /* how often it asked for such */
+	const struct log_input *next, *end; /* still to be given */
+};
 
 enum origin {
 	ORIGIN_UNKNOWN, /* not asked for yet, or closed */
 	ORIGIN_INSIDE,  /* the process's own, or a file: always for real */
 	ORIGIN_SET,     /* an epoll instance: from outside as long as a member is */
-	ORIGIN_LINKED,  /* a socket whose other end is the process's own, too: what goes through it
-	                 * is for real, what is asked of it and set on it is recorded and given */
+	ORIGIN_LINKED,  /* a socket whose other end is the process's own, too: what goes through
+	                 * it  is for real, what is asked of it and set on it is recorded and
+	                 * given */
 	ORIGIN_OUTSIDE,
 };
 
@@ -59,7 +91,8 @@ int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin
 /* Replay: something that only has the number `wanted`, or another; -1 and errno when there is
  * none. */
 int outside_stand_in(struct thread *t, int wanted, int flags);
-/* Replay: a descriptor that has been made gets the number `wanted`, if it is free; the number. */
+/* Replay: a descriptor that has been made gets the number `wanted`, if it is free; the number.
+ */
 int outside_renumbered(struct thread *t, int fd, int wanted, enum origin origin);
 bool outside_both_ends(int fd); /* of a pipe: has the process both? */
 /* What is read from, and written to, the descriptor, when that is the process's own; 0: none.
@@ -102,7 +135,8 @@ void connection_made(struct connection *c, int fd, int result);
 struct connection *connection_accepted(struct thread *t, int listener, int made, uintptr_t pc);
 /* What is kept with connect and accept of one. */
 struct piece connection_piece(const struct connection *c);
-/* Replay: the connect, or accept, that was kept with this piece.  For an accept the new descriptor. */
+/* Replay: the connect, or accept, that was kept with this piece.  For an accept the new
+ * descriptor. */
 void connection_given(struct thread *t, int fd, int result, const void *piece, size_t length,
                       uintptr_t pc);
 int connection_given_accept(struct thread *t, int listener, int wanted, int flags,
@@ -138,7 +172,7 @@ void channel_ended(struct thread *t, unsigned channel, uintptr_t pc);
 void channel_sent(struct thread *t, uintptr_t pc); /* replay: the plan's event of a write */
 void channel_shut(struct thread *t, unsigned channel, uintptr_t pc);
 void channel_reader(unsigned channel, int fd); /* -1: that one is no more */
-void channel_await(unsigned channel);          /* until what was written, or the end, is there */
+void channel_await(unsigned channel); /* until what was written, or the end, is there */
 /* Its thread was told that there is something to read. */
 void channel_ready(struct thread *t, unsigned channel, uintptr_t pc);
 
@@ -197,5 +231,33 @@ void input_given_wait(struct thread *t, enum log_input_call call, int fd, struct
  * the deadline if `timed`.  Is one ready? */
 bool input_starve(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
                   uint64_t deadline);
+
+/* ---- stream_input.c ---- */
+void streams_init(void);
+/* fopen of a FIFO to read from; NULL: it is none. */
+FILE *fifo_stream(const char *path, const char *mode, uintptr_t pc);
+
+/* ---- inputs.c ---- */
+/* A handler runs now; `within`: the process sent the signal itself. */
+void input_keep_signal(struct thread *t, int number, bool within);
+/* Replay: the handlers run that did when the thread was as far as it is.  True when one did. */
+bool input_signals(struct thread *t);
+
+/* ---- handlers.c ---- */
+bool signal_has_handler(int number);
+/* The thread stands at a safe place, with the token: handlers of signals that have come run. */
+void handlers_run(struct thread *t);
+/* Replay: the handler runs that did here; false when the program has none. */
+bool handler_given(struct thread *t, int number, bool within);
+/* After a signal was sent within the process: it has come to its thread, unless that blocks it.
+ * `before`: signals_arrived() before the sending. */
+void signal_settle(int number, unsigned before);
+unsigned signals_arrived(void);
+void timer_signal(int number, bool armed, uintptr_t pc); /* a timer that sends it was set */
+/* The program's syscall() installs a handler: true, and the kernel's answer. */
+bool handler_syscall(struct thread *t, long number, const long a[6], long *result);
+
+/* ---- signals.c ---- */
+uint64_t signal_message(int number); /* of who sent it, once; or 0 */
 
 #endif

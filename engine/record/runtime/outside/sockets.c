@@ -20,7 +20,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "outside.h"
+#include "engine/record/runtime/core/rt.h"
 
 INTERPOSED(listen, shutdown, connect, ioctl, socket, eventfd, signalfd, dup, dup2, dup3, close,
            fclose);

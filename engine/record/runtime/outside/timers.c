@@ -56,8 +56,8 @@ static void expired(union sigval v)
 	uint64_t message = a->message;
 	struct thread *t = rt.on && me == &nobody ? thread_new(a->owner) : NULL;
 	if (t) {
-		t->tid = syscall(SYS_gettid);
-		t->detached = t->started = true;
+		t->life.tid = syscall(SYS_gettid);
+		t->life.detached = t->life.started = true;
 		sched_adopt(t);
 		thread_begin(t);
 		if (message)
@@ -86,7 +86,7 @@ int interposed_timer_create(clockid_t clock, struct sigevent *restrict e, timer_
 		             .function = e->sigev_notify_function,
 		             .value = e->sigev_value,
 		             .owner = t };
-	t->lends = true;
+	t->life.lends = true;
 	mine.sigev_notify_function = expired;
 	mine.sigev_value.sival_ptr = a;
 	int result = INSIDE(t, REAL(timer_create)(clock, &mine, out));

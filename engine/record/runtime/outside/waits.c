@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "outside.h"
+#include "engine/record/runtime/core/rt.h"
 
 INTERPOSED(poll, ppoll, select, pselect, epoll_ctl, epoll_wait, epoll_pwait);
 
@@ -25,7 +25,7 @@ static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t 
 	if (n > 0)
 		order_matters("asking what is ready (poll, select, epoll)");
 	frame_enter(t, call, pc, true);
-	t->interrupted = false;
+	t->signals.interrupted = false;
 	if (milliseconds == 0) {
 		sched_yield_point(t, true);
 	} else {
@@ -44,9 +44,9 @@ static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t 
  * what ends these calls, SA_RESTART or not. */
 static int or_interrupted(struct thread *t, int result)
 {
-	if (result != 0 || !t->interrupted)
+	if (result != 0 || !t->signals.interrupted)
 		return result;
-	t->interrupted = false;
+	t->signals.interrupted = false;
 	errno = EINTR;
 	return -1;
 }
@@ -67,11 +67,11 @@ static bool await_more(struct thread *t, struct pollfd *fds, unsigned n, int64_t
 {
 	if (!rt.on)
 		return false;
-	if (milliseconds == 0 && ++t->hungry <= PATIENCE) {
+	if (milliseconds == 0 && ++t->input.hungry <= PATIENCE) {
 		sched_yield_point(t, true);
 		return false;
 	}
-	bool timed = milliseconds > 0 && ++t->hungry <= PATIENCE;
+	bool timed = milliseconds > 0 && ++t->input.hungry <= PATIENCE;
 	uint64_t length = timed ? (uint64_t)milliseconds * 1000000 : 0;
 	return input_starve(t, fds, n, timed, virtual_now() + length);
 }

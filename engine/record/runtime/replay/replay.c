@@ -138,7 +138,7 @@ bool replay_answer(struct thread *t, uint32_t clock, struct timespec *answer)
 {
 	if (t->id >= rt.config.thread_count)
 		return false;
-	uint32_t i = answer_start[t->id] + t->questions;
+	uint32_t i = answer_start[t->id] + t->libc.questions;
 	if (i >= answer_start[t->id + 1] || answers[i].clock != clock)
 		return false;
 	answer->tv_sec = answers[i].seconds;
@@ -248,10 +248,10 @@ static bool is_optional(void)
 
 static void diverged_by(struct thread *next)
 {
-	const char *what = next->state == STATE_DONE ? "ended"
-	                   : next->spins             ? "spins"
-	                                             : "blocked";
-	diverged(next, what, next->spins ? 0 : next->pc, 0);
+	const char *what = next->sched.state == STATE_DONE ? "ended"
+	                   : next->sched.spins             ? "spins"
+	                                                   : "blocked";
+	diverged(next, what, next->sched.spins ? 0 : next->sched.pc, 0);
 }
 
 /* Whose turn is it?  `event`: `t` stands before its next one. */
@@ -344,18 +344,18 @@ static bool pauses_only(struct thread *t)
 {
 	enum { LOOK = 1024 };
 	const uint64_t most = 1000000000;
-	if (t->paused != t->ordinal + 1) {
-		t->paused = t->ordinal + 1;
-		t->pauses = 0;
+	if (t->replay.paused != t->ordinal + 1) {
+		t->replay.paused = t->ordinal + 1;
+		t->replay.pauses = 0;
 	}
-	if (++t->pauses % LOOK)
+	if (++t->replay.pauses % LOOK)
 		return false;
 	struct timespec now;
 	syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &now);
 	uint64_t used = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-	if (t->pauses == LOOK)
-		t->pause_start = used;
-	return used - t->pause_start > most;
+	if (t->replay.pauses == LOOK)
+		t->replay.pause_start = used;
+	return used - t->replay.pause_start > most;
 }
 
 void replay_pause(struct thread *t)
@@ -391,7 +391,7 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 			diverged(t, "place", pc, s->pc);
 			return;
 		}
-		if (tag == LOG_WAKE && s->tag == LOG_WAKE && s->late == t->woken) {
+		if (tag == LOG_WAKE && s->tag == LOG_WAKE && s->late == t->sync.woken) {
 			diverged(t, "operation", pc, s->pc);
 			return;
 		}

@@ -45,14 +45,14 @@ void sched_hand_over(struct thread *next)
 	sched.turn_start = sched.steps;
 	if (next && rt.header)
 		rt.header->holder = next->id;
-	if (next && next->state == STATE_READY) {
-		next->state = STATE_RUNNING;
+	if (next && next->sched.state == STATE_READY) {
+		next->sched.state = STATE_RUNNING;
 		sched.ready--;
 	}
 	sched_unlock();
 	if (next) {
-		__atomic_store_n(&next->go, 1, __ATOMIC_RELEASE);
-		futex_wake(&next->go, 1);
+		__atomic_store_n(&next->sched.go, 1, __ATOMIC_RELEASE);
+		futex_wake(&next->sched.go, 1);
 	}
 }
 
@@ -62,18 +62,18 @@ void sched_wait_turn(struct thread *t)
 	struct look seen = { .turns = UINT64_MAX };
 	uint64_t pause = soon; /* until the next look after the holder */
 	t->gate |= GATE_WAITING;
-	while (!__atomic_load_n(&t->go, __ATOMIC_ACQUIRE)) {
+	while (!__atomic_load_n(&t->sched.go, __ATOMIC_ACQUIRE)) {
 		if (!rt.on)
 			break;
-		futex_wait(&t->go, 0, pause);
-		if (!__atomic_load_n(&t->go, __ATOMIC_ACQUIRE))
+		futex_wait(&t->sched.go, 0, pause);
+		if (!__atomic_load_n(&t->sched.go, __ATOMIC_ACQUIRE))
 			pause = sched_watchdog(&seen) ? soon : 2 * pause;
 		pause = pause < most ? pause : most;
 	}
 	t->gate &= ~GATE_WAITING;
 	if (!rt.on)
 		return;
-	t->go = 0;
+	t->sched.go = 0;
 	t->unusual = 1; /* others have written to the log */
 	sched_wait_gone();
 }
@@ -82,7 +82,7 @@ void sched_wait_turn(struct thread *t)
 static void switch_to(struct thread *t, struct thread *next)
 {
 	if (next == t) {
-		t->state = STATE_RUNNING;
+		t->sched.state = STATE_RUNNING;
 		sched_unlock();
 		return;
 	}
@@ -102,7 +102,7 @@ static void give_way(struct thread *t)
 		sched_unlock();
 		return;
 	}
-	t->state = STATE_READY;
+	t->sched.state = STATE_READY;
 	sched.ready++;
 	struct thread *next = sched_choose_ready(t);
 	if (next == t)
@@ -114,21 +114,22 @@ static void give_way(struct thread *t)
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout)
 {
 	sched_lock();
-	if (next->state == STATE_BLOCKED && !sched_release_futex(next) && next->timed &&
-	    fire_timeout)
+	if (next->sched.state == STATE_BLOCKED && !sched_release_futex(next) &&
+	    next->sched.timed && fire_timeout)
 		sched_fire(next);
-	if (next->state == STATE_BLOCKED && next->reason == FOR_FILE && sched_files_ready(next))
+	if (next->sched.state == STATE_BLOCKED && next->sched.reason == FOR_FILE &&
+	    sched_files_ready(next))
 		sched_make_ready(next);
-	if ((next->state == STATE_OUTSIDE && !next->spins) ||
-	    (next->state == STATE_BLOCKED && next->reason == FOR_FILE)) {
-		for (int i = 0; i < 500 && next->state != STATE_READY; i++)
+	if ((next->sched.state == STATE_OUTSIDE && !next->sched.spins) ||
+	    (next->sched.state == STATE_BLOCKED && next->sched.reason == FOR_FILE)) {
+		for (int i = 0; i < 500 && next->sched.state != STATE_READY; i++)
 			sched_idle();
 	}
-	if (next->state != STATE_READY) {
+	if (next->sched.state != STATE_READY) {
 		sched_unlock();
 		return false;
 	}
-	t->state = STATE_READY;
+	t->sched.state = STATE_READY;
 	sched.ready++;
 	switch_to(t, next);
 	return true;
@@ -159,7 +160,7 @@ uint64_t sched_steps(void)
 /* Is it in an invocation that chance is to leave whole? */
 static bool stays_whole(const struct thread *t)
 {
-	return rt.config.flags & LOG_EXPLORE && (t->open_count || t->told_calls);
+	return rt.config.flags & LOG_EXPLORE && (t->calls.open_count || t->calls.told_calls);
 }
 
 /* In an exploration the lowest thread goes on and on, but for this. */
@@ -235,7 +236,7 @@ void sched_access(struct thread *t)
 		poll_settle(t);
 		if (poll_spins(t)) {
 			t->budget = t->drawn = sched_spin_budget(t);
-			t->priority = --sched.lowest;
+			t->sched.priority = --sched.lowest;
 		}
 		if (sched.timed)
 			sched_wake_sleepers(t);
@@ -258,7 +259,7 @@ void sched_yield_point(struct thread *t, bool lower)
 	sched.virtual_time += 1000;
 	sched.steps++;
 	if (lower && rt.config.strategy == STRATEGY_PCT)
-		t->priority = --sched.lowest;
+		t->sched.priority = --sched.lowest;
 	if (sched_yields_later(t))
 		return;
 	if (sched.timed)
@@ -271,7 +272,7 @@ void sched_yield_point(struct thread *t, bool lower)
 	if (sched.ready == 0 && sched.timed && !sched.files && !sched.outside) {
 		/* Spinning for something that only a sleeper will bring. */
 		struct thread *s = sched_earliest();
-		if (s && s->reason == FOR_SLEEP)
+		if (s && s->sched.reason == FOR_SLEEP)
 			sched_fire(s);
 	}
 	if (sched.ready == 0) {
@@ -281,7 +282,7 @@ void sched_yield_point(struct thread *t, bool lower)
 		return;
 	}
 	struct thread *next = sched_choose_ready(t);
-	t->state = STATE_READY;
+	t->sched.state = STATE_READY;
 	sched.ready++;
 	switch_to(t, next);
 }
@@ -294,10 +295,10 @@ static void leave(struct thread *t)
 	if (!rt.controlled)
 		return;
 	sched_lock();
-	t->state = STATE_OUTSIDE;
+	t->sched.state = STATE_OUTSIDE;
 	sched.outside++;
 	sched_hand_over(sched_choose(t, false));
-	t->away = true;
+	t->signals.away = true;
 	BARRIER();
 }
 
@@ -307,7 +308,7 @@ void sched_leave(struct thread *t)
 		log_fill(t);
 	leave(t);
 	/* A signal that comes from now on ends the call, or runs its handler there. */
-	while (rt.controlled && t->arrived && !replay_strict()) {
+	while (rt.controlled && t->signals.arrived && !replay_strict()) {
 		sched_rejoin(t);
 		leave(t);
 	}
@@ -315,7 +316,7 @@ void sched_leave(struct thread *t)
 
 void sched_rejoin(struct thread *t)
 {
-	t->away = false;
+	t->signals.away = false;
 	BARRIER();
 	if (!rt.controlled) {
 		t->gate &= ~GATE_OUTSIDE;
@@ -328,9 +329,9 @@ void sched_rejoin(struct thread *t)
 		return;
 	}
 	sched_make_ready(t);
-	t->spins = false;
+	t->sched.spins = false;
 	if (sched.holder == NULL) {
-		t->state = STATE_RUNNING;
+		t->sched.state = STATE_RUNNING;
 		sched.ready--;
 		sched.holder = t;
 		sched.turns++;
@@ -347,7 +348,7 @@ void sched_rejoin(struct thread *t)
 	}
 	t->gate &= ~(GATE_OUTSIDE | GATE_STOLEN);
 	t->unusual = 1;
-	if (unlikely(t->arrived))
+	if (unlikely(t->signals.arrived))
 		handlers_run(t);
 }
 

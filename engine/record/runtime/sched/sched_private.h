@@ -21,8 +21,9 @@ struct scheduler {
 	volatile uint64_t turns; /* hand-overs, for the watchdog */
 	volatile int idle;       /* futex: something happened while the last thread idles */
 	bool idling;
-	volatile bool signalled; /* handlers.c: a signal has come to a thread without the token */
-	pid_t leaving; /* an ended thread that is not gone yet */
+	volatile bool
+	        signalled; /* handlers.c: a signal has come to a thread without the token */
+	pid_t leaving;     /* an ended thread that is not gone yet */
 	uint64_t virtual_time, start_time;
 	uint64_t soonest; /* no thread that waits with a time limit has an earlier deadline */
 	/* pct */
@@ -57,15 +58,15 @@ void sched_wait_turn(struct thread *t);
 /* A blocked thread, or one outside, may go on; under lock. */
 static inline void sched_make_ready(struct thread *t)
 {
-	if (t->state == STATE_BLOCKED) {
-		if (t->timed)
+	if (t->sched.state == STATE_BLOCKED) {
+		if (t->sched.timed)
 			sched.timed--;
-		if (t->reason == FOR_FILE)
+		if (t->sched.reason == FOR_FILE)
 			sched.files--;
-	} else if (t->state == STATE_OUTSIDE) {
+	} else if (t->sched.state == STATE_OUTSIDE) {
 		sched.outside--;
 	}
-	t->state = STATE_READY;
+	t->sched.state = STATE_READY;
 	sched.ready++;
 }
 

@@ -60,7 +60,7 @@ void sched_change_point(struct thread *t)
 		change = true;
 	}
 	if (change)
-		t->priority = --sched.lowest;
+		t->sched.priority = --sched.lowest;
 }
 
 void sched_strategy_init(void)
@@ -78,7 +78,7 @@ void sched_strategy_init(void)
 static struct thread *nth_ready(uint32_t n)
 {
 	for (unsigned i = 0; i < sched.live_count; i++)
-		if (sched.live[i]->state == STATE_READY && n-- == 0)
+		if (sched.live[i]->sched.state == STATE_READY && n-- == 0)
 			return sched.live[i];
 	return NULL;
 }
@@ -88,17 +88,18 @@ struct thread *sched_choose_ready(struct thread *current)
 	struct thread *best = NULL;
 	if (rt.replay) {
 		uint32_t id = replay_next();
-		if (id < MAX_THREADS && rt.threads[id] && rt.threads[id]->state == STATE_READY)
+		if (id < MAX_THREADS && rt.threads[id] &&
+		    rt.threads[id]->sched.state == STATE_READY)
 			return rt.threads[id];
 	}
 	/* `first`: the lowest, but in turn when the current one gives way of itself */
 	bool first = rt.config.strategy == STRATEGY_FIRST;
 	if (first || rt.config.strategy == STRATEGY_RR) {
-		bool lowest = first && current->state != STATE_READY &&
-		              current->state != STATE_RUNNING;
+		bool lowest = first && current->sched.state != STATE_READY &&
+		              current->sched.state != STATE_RUNNING;
 		for (unsigned i = 0; i < sched.live_count; i++) {
 			struct thread *t = sched.live[i];
-			if (t->state != STATE_READY)
+			if (t->sched.state != STATE_READY)
 				continue;
 			if (lowest ? !best || t->id < best->id
 			           : !best || (best->id <= current->id && t->id > current->id))
@@ -109,7 +110,8 @@ struct thread *sched_choose_ready(struct thread *current)
 	if (rt.config.strategy == STRATEGY_PCT) {
 		for (unsigned i = 0; i < sched.live_count; i++) {
 			struct thread *t = sched.live[i];
-			if (t->state == STATE_READY && (!best || t->priority > best->priority))
+			if (t->sched.state == STATE_READY &&
+			    (!best || t->sched.priority > best->sched.priority))
 				best = t;
 		}
 		return best;
@@ -129,7 +131,7 @@ bool sched_all_wait(const struct thread *t)
 {
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		const struct thread *other = sched.live[i];
-		if (other != t && other->state == STATE_READY && !poll_waits(other))
+		if (other != t && other->sched.state == STATE_READY && !poll_waits(other))
 			return false;
 	}
 	return true;

@@ -19,10 +19,10 @@ static void retry_real_objects(void)
 {
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
-		if (t->state == STATE_BLOCKED &&
-		    (t->reason == FOR_MUTEX || t->reason == FOR_READ_LOCK ||
-		     t->reason == FOR_WRITE_LOCK || t->reason == FOR_SEMAPHORE ||
-		     t->reason == FOR_FUTEX))
+		if (t->sched.state == STATE_BLOCKED &&
+		    (t->sched.reason == FOR_MUTEX || t->sched.reason == FOR_READ_LOCK ||
+		     t->sched.reason == FOR_WRITE_LOCK || t->sched.reason == FOR_SEMAPHORE ||
+		     t->sched.reason == FOR_FUTEX))
 			sched_make_ready(t);
 	}
 }
@@ -33,20 +33,20 @@ void sched_idle(void)
 	uint64_t wait = 20000000;
 	sched_catch_up();
 	if (next) {
-		if (next->deadline <= sched.virtual_time) {
+		if (next->sched.deadline <= sched.virtual_time) {
 			sched_fire(next);
 			return;
 		}
-		if (next->deadline - sched.virtual_time < wait)
-			wait = next->deadline - sched.virtual_time;
+		if (next->sched.deadline - sched.virtual_time < wait)
+			wait = next->sched.deadline - sched.virtual_time;
 	}
 	struct pollfd all[256];
 	unsigned n = 0;
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
-		if (t->state == STATE_BLOCKED && t->reason == FOR_FILE)
-			for (unsigned k = 0; k < t->fd_count && n < 256; k++)
-				all[n++] = t->fds[k];
+		if (t->sched.state == STATE_BLOCKED && t->sched.reason == FOR_FILE)
+			for (unsigned k = 0; k < t->sched.fd_count && n < 256; k++)
+				all[n++] = t->sched.fds[k];
 	}
 	sched.idling = true;
 	sched.idle = 0;
@@ -106,34 +106,36 @@ static void note_blocked(const char *key)
 {
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
-		if (t->state != STATE_BLOCKED)
+		if (t->sched.state != STATE_BLOCKED)
 			continue;
 		log_before(t); /* frames that it has left since its last event */
 		char text[128] = "";
 		sched_append_number(text, sizeof(text), t->id, 10);
 		sched_append(text, sizeof(text), " ");
-		const char *word = reason_words[t->reason];
-		sched_append(text, sizeof(text), t->reason == FOR_SPIN ? "spinlock" : word);
+		const char *word = reason_words[t->sched.reason];
+		sched_append(text, sizeof(text),
+		             t->sched.reason == FOR_SPIN ? "spinlock" : word);
 		sched_append(text, sizeof(text), " ");
-		sched_append_number(text, sizeof(text), (uintptr_t)t->object, 16);
+		sched_append_number(text, sizeof(text), (uintptr_t)t->sched.object, 16);
 		sched_append(text, sizeof(text), " ");
 		pid_t owner = 0;
-		if (t->reason == FOR_THREAD)
-			owner = ((const struct thread *)t->object)->tid;
-		else if (t->reason == FOR_MUTEX)
-			owner = ((const pthread_mutex_t *)t->object)->__data.__owner;
-		else if (t->reason == FOR_READ_LOCK || t->reason == FOR_WRITE_LOCK)
-			owner = ((const pthread_rwlock_t *)t->object)->__data.__cur_writer;
+		if (t->sched.reason == FOR_THREAD)
+			owner = ((const struct thread *)t->sched.object)->life.tid;
+		else if (t->sched.reason == FOR_MUTEX)
+			owner = ((const pthread_mutex_t *)t->sched.object)->__data.__owner;
+		else if (t->sched.reason == FOR_READ_LOCK || t->sched.reason == FOR_WRITE_LOCK)
+			owner = ((const pthread_rwlock_t *)t->sched.object)
+			                ->__data.__cur_writer;
 		bool found = false;
 		for (unsigned k = 0; owner && k < sched.live_count && !found; k++)
-			if (sched.live[k]->tid == owner) {
+			if (sched.live[k]->life.tid == owner) {
 				sched_append_number(text, sizeof(text), sched.live[k]->id, 10);
 				found = true;
 			}
 		if (!found)
 			sched_append(text, sizeof(text), "-");
 		sched_append(text, sizeof(text), " ");
-		sched_append_number(text, sizeof(text), t->pc, 16);
+		sched_append_number(text, sizeof(text), t->sched.pc, 16);
 		log_note(key, text);
 	}
 }
@@ -151,7 +153,7 @@ static _Noreturn void deadlock(void)
  * it may not call is nothing that the program can wait for. */
 static bool waits_for_threads(const struct thread *t)
 {
-	switch (t->reason) {
+	switch (t->sched.reason) {
 	case FOR_MUTEX:
 	case FOR_READ_LOCK:
 	case FOR_WRITE_LOCK:
@@ -204,9 +206,10 @@ static bool is_deadlock(void)
 	if (!rt.async_handlers)
 		return true;
 	for (unsigned i = 0; i < sched.live_count; i++) {
-		if (sched.live[i]->state != STATE_BLOCKED || !waits_for_threads(sched.live[i]))
+		if (sched.live[i]->sched.state != STATE_BLOCKED ||
+		    !waits_for_threads(sched.live[i]))
 			return false;
-		came += sched.live[i]->arrived;
+		came += sched.live[i]->signals.arrived;
 	}
 	uint64_t now = sched_real_now();
 	if (since == 0 || turns != sched.turns || signals != came) {
@@ -228,8 +231,9 @@ static bool starved(void)
 	bool any = false, all = !sched.outside && !sched.timed;
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		const struct thread *t = sched.live[i];
-		any |= t->state == STATE_BLOCKED && t->starves;
-		all &= t->state != STATE_BLOCKED || t->reason != FOR_FILE || t->starves;
+		any |= t->sched.state == STATE_BLOCKED && t->input.starves;
+		all &= t->sched.state != STATE_BLOCKED || t->sched.reason != FOR_FILE ||
+		       t->input.starves;
 	}
 	return any && (all || ++looks > PATIENCE);
 }
@@ -244,9 +248,9 @@ static _Noreturn void end_starved(void)
  * but only once, for one that waits again waits for somebody else. */
 bool sched_release_futex(struct thread *t)
 {
-	if (t->reason != FOR_FUTEX || t->released == t->ordinal + 1)
+	if (t->sched.reason != FOR_FUTEX || t->replay.released == t->ordinal + 1)
 		return false;
-	t->released = t->ordinal + 1;
+	t->replay.released = t->ordinal + 1;
 	sched_make_ready(t);
 	return true;
 }
@@ -257,7 +261,7 @@ static void wake_planned(void)
 {
 	uint32_t id = replay_next();
 	struct thread *t = id < MAX_THREADS ? rt.threads[id] : NULL;
-	if (t && t->state == STATE_BLOCKED && !sched_release_futex(t) && t->timed)
+	if (t && t->sched.state == STATE_BLOCKED && !sched_release_futex(t) && t->sched.timed)
 		sched_fire(t);
 }
 
@@ -268,8 +272,8 @@ static struct thread *idles_instead(const struct thread *t)
 {
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *other = sched.live[i];
-		if (other != t && other->state == STATE_BLOCKED &&
-		    (other->timed || other->reason == FOR_FILE))
+		if (other != t && other->sched.state == STATE_BLOCKED &&
+		    (other->sched.timed || other->sched.reason == FOR_FILE))
 			return other;
 	}
 	return NULL;
@@ -278,15 +282,15 @@ static struct thread *idles_instead(const struct thread *t)
 static struct thread *any_blocked(void)
 {
 	for (unsigned i = 0; i < sched.live_count; i++)
-		if (sched.live[i]->state == STATE_BLOCKED)
+		if (sched.live[i]->sched.state == STATE_BLOCKED)
 			return sched.live[i];
 	return NULL;
 }
 
 /*
- * A program that a signal may come to from outside (it has a handler, or has set a timer) sleeps
- * in real time: else it would come to the end of its sleeps before the signal does.  Nanoseconds
- * of real time until the thread's deadline; 0 where time is virtual alone.
+ * A program that a signal may come to from outside (it has a handler, or has set a timer)
+ * sleeps in real time: else it would come to the end of its sleeps before the signal does.
+ * Nanoseconds of real time until the thread's deadline; 0 where time is virtual alone.
  */
 static uint64_t real_time_left(const struct thread *t)
 {
@@ -294,7 +298,7 @@ static uint64_t real_time_left(const struct thread *t)
 	    rt.config.flags & LOG_EXPLORE)
 		return 0;
 	uint64_t now = sched_real_now() - sched.start_time;
-	return t->deadline > now ? t->deadline - now : 0;
+	return t->sched.deadline > now ? t->sched.deadline - now : 0;
 }
 
 static void wait_for_signals(uint64_t nanoseconds)

@@ -18,7 +18,8 @@ static uint32_t number_of(const struct thread *parent)
 		rt.thread_count = rt.config.thread_count > 1 ? rt.config.thread_count : 1;
 		return 0;
 	}
-	uint32_t planned = parent ? replay_child(parent->id, parent->children) : UINT32_MAX;
+	uint32_t planned =
+	        parent ? replay_child(parent->id, parent->life.children) : UINT32_MAX;
 	if (planned == UINT32_MAX)
 		return __atomic_fetch_add(&rt.thread_count, 1, __ATOMIC_RELAXED);
 	return planned;
@@ -30,12 +31,13 @@ static struct thread *retired_first, *retired_last; /* under lock */
 static void retire(struct thread *t)
 {
 	/* What replay has for it must stay with its number. */
-	if (t->state == STATE_DONE && !t->lends && !t->retired && !t->input_end && t->id) {
-		t->retired = true;
+	if (t->sched.state == STATE_DONE && !t->life.lends && !t->life.retired &&
+	    !t->input.end && t->id) {
+		t->life.retired = true;
 		rt.threads[t->id] = NULL;
 		rt.repeated += t->repeated;
 		if (retired_last)
-			retired_last->next_retired = t;
+			retired_last->life.next_retired = t;
 		else
 			retired_first = t;
 		retired_last = t;
@@ -54,13 +56,14 @@ static bool is_gone(pid_t tid)
 	return syscall(SYS_tgkill, rt.header ? rt.header->pid : getpid(), tid, 0) != 0;
 }
 
-/* The memory of a retired thread, as new; its pages for frames and missing calls stay with it. */
+/* The memory of a retired thread, as new; its pages for frames and missing calls stay with it.
+ */
 static struct thread *from_retired(void)
 {
 	sched_lock();
 	struct thread *t = retired_first;
-	if (t && is_gone(t->tid)) {
-		retired_first = t->next_retired;
+	if (t && is_gone(t->life.tid)) {
+		retired_first = t->life.next_retired;
 		retired_last = retired_first ? retired_last : NULL;
 	} else {
 		t = NULL;
@@ -69,14 +72,14 @@ static struct thread *from_retired(void)
 	if (!t)
 		return NULL;
 	struct frame *frames = t->frames;
-	struct reach *reach = t->reach;
-	struct region *regions = t->regions;
-	struct kept_arrival *arrivals = t->arrivals;
+	struct reach *reach = t->missing.reach;
+	struct region *regions = t->missing.regions;
+	struct kept_arrival *arrivals = t->signals.arrivals;
 	memset(t, 0, offsetof(struct thread, seen));
 	t->frames = frames;
-	t->reach = reach;
-	t->regions = regions;
-	t->arrivals = arrivals;
+	t->missing.reach = reach;
+	t->missing.regions = regions;
+	t->signals.arrivals = arrivals;
 	return t;
 }
 
@@ -101,20 +104,20 @@ struct thread *thread_new(struct thread *parent)
 	if (!t)
 		return NULL;
 	t->id = id;
-	t->parent = parent ? parent->id : UINT32_MAX;
+	t->life.parent = parent ? parent->id : UINT32_MAX;
 	t->budget = t->drawn = sched_draw_budget();
 	t->stream = rt.controlled ? &rt.stream : &t->own;
 	t->own.thread = id;
 	t->own.last = id;
-	t->state = STATE_READY;
+	t->sched.state = STATE_READY;
 	t->unusual = 1;
 	t->callback_at = UINT32_MAX;
 	t->epoch = rt.controlled ? 0 : 1;
 	if (t->epoch)
 		rt_populate(t->seen, sizeof(t->seen));
-	t->priority = 1 + sched_draw(1 << 30);
+	t->sched.priority = 1 + sched_draw(1 << 30);
 	if (parent)
-		parent->children++;
+		parent->life.children++;
 	sched_lock();
 	rt.threads[id] = t;
 	if (sched.live_count < MAX_THREADS)
@@ -122,7 +125,7 @@ struct thread *thread_new(struct thread *parent)
 	if (parent)
 		sched.ready++;
 	else {
-		t->state = STATE_RUNNING;
+		t->sched.state = STATE_RUNNING;
 		sched.holder = t;
 	}
 	sched_unlock();
@@ -133,7 +136,7 @@ struct thread *thread_new(struct thread *parent)
 void thread_forget(struct thread *t)
 {
 	sched_lock();
-	if (t->state == STATE_READY)
+	if (t->sched.state == STATE_READY)
 		sched.ready--;
 	sched_bury(t);
 	sched_unlock();
@@ -150,7 +153,7 @@ void sched_start(struct thread *t)
 
 void sched_bury(struct thread *t)
 {
-	t->state = STATE_DONE;
+	t->sched.state = STATE_DONE;
 	for (unsigned i = 0; i < sched.live_count; i++)
 		if (sched.live[i] == t) {
 			for (; i + 1 < sched.live_count; i++)
@@ -160,8 +163,8 @@ void sched_bury(struct thread *t)
 		}
 	for (unsigned i = 0; rt.controlled && i < sched.live_count; i++) {
 		struct thread *other = sched.live[i];
-		if (other->state == STATE_BLOCKED && other->reason == FOR_THREAD &&
-		    other->object == t)
+		if (other->sched.state == STATE_BLOCKED && other->sched.reason == FOR_THREAD &&
+		    other->sched.object == t)
 			sched_make_ready(other);
 	}
 }
@@ -189,10 +192,10 @@ void sched_adopt(struct thread *t)
 	if (!rt.controlled)
 		return;
 	sched_lock();
-	bool chosen = t->state != STATE_READY;
+	bool chosen = t->sched.state != STATE_READY;
 	if (!chosen) {
 		sched.ready--;
-		t->state = STATE_OUTSIDE;
+		t->sched.state = STATE_OUTSIDE;
 		sched.outside++;
 	}
 	sched_unlock();
@@ -208,17 +211,17 @@ void sched_park(struct thread *t, struct thread *next)
 		log_fill(t);
 	t->gate |= GATE_INSIDE;
 	sched_lock();
-	t->state = STATE_OUTSIDE; /* but not counted: nobody waits for it */
-	t->parked = true;
+	t->sched.state = STATE_OUTSIDE; /* but not counted: nobody waits for it */
+	t->openmp.parked = true;
 	sched_hand_over(next ? next : sched_choose(t, false));
 }
 
 void sched_unpark(struct thread *t)
 {
 	sched_lock();
-	if (t->parked) {
-		t->parked = false;
-		t->state = STATE_READY;
+	if (t->openmp.parked) {
+		t->openmp.parked = false;
+		t->sched.state = STATE_READY;
 		sched.ready++;
 	}
 	sched_unlock();
@@ -234,7 +237,7 @@ void sched_await_unpark(struct thread *t)
 void sched_leave_park(struct thread *t)
 {
 	sched_lock();
-	t->parked = false;
+	t->openmp.parked = false;
 	sched.outside++;
 	sched_unlock();
 	sched_rejoin(t);
@@ -257,14 +260,14 @@ void sched_end(struct thread *t)
 	}
 	sched_lock();
 	sched_bury(t);
-	if (t->detached)
+	if (t->life.detached)
 		retire(t);
 	if (!rt.controlled) {
 		sched_unlock();
 		return;
 	}
 	if (t->id != 0)
-		sched.leaving = t->tid;
+		sched.leaving = t->life.tid;
 	if (sched.live_count == 0) {
 		sched.holder = NULL;
 		sched_unlock();

@@ -38,9 +38,10 @@ struct thread *sched_earliest(void)
 	struct thread *best = NULL;
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
-		if (t->state == STATE_BLOCKED && t->timed &&
-		    (!best || t->deadline < best->deadline ||
-		     (t->deadline == best->deadline && t->since < best->since)))
+		if (t->sched.state == STATE_BLOCKED && t->sched.timed &&
+		    (!best || t->sched.deadline < best->sched.deadline ||
+		     (t->sched.deadline == best->sched.deadline &&
+		      t->sched.since < best->sched.since)))
 			best = t;
 	}
 	return best;
@@ -48,26 +49,27 @@ struct thread *sched_earliest(void)
 
 void sched_fire(struct thread *t)
 {
-	if (t->deadline > sched.virtual_time)
-		sched.virtual_time = t->deadline;
-	t->timed_out = true;
+	if (t->sched.deadline > sched.virtual_time)
+		sched.virtual_time = t->sched.deadline;
+	t->sched.timed_out = true;
 	sched_make_ready(t);
 }
 
 void sched_fire_due(void)
 {
-	if (rt.replay || rt.config.flags & LOG_EXPLORE) /* the plan, or the explorer, says when */
+	if (rt.replay ||
+	    rt.config.flags & LOG_EXPLORE) /* the plan, or the explorer, says when */
 		return;
 	sched_lock();
 	uint64_t now = sched.virtual_time, soonest = UINT64_MAX;
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
-		if (t->state != STATE_BLOCKED || !t->timed)
+		if (t->sched.state != STATE_BLOCKED || !t->sched.timed)
 			continue;
-		if (t->deadline <= now)
+		if (t->sched.deadline <= now)
 			sched_fire(t);
-		else if (t->deadline < soonest)
-			soonest = t->deadline;
+		else if (t->sched.deadline < soonest)
+			soonest = t->sched.deadline;
 	}
 	sched.soonest = soonest;
 	sched_unlock();
@@ -86,8 +88,8 @@ void sched_wake_sleepers(const struct thread *t)
 	bool outside = sched.outside || sched.files;
 	if (spins && outside)
 		sched_catch_up();
-	if (s && (s->deadline <= sched.virtual_time || (spins && !outside)) &&
-	    (s->reason == FOR_SLEEP || (spins && t->poll.patience >= 1024)))
+	if (s && (s->sched.deadline <= sched.virtual_time || (spins && !outside)) &&
+	    (s->sched.reason == FOR_SLEEP || (spins && t->poll.patience >= 1024)))
 		sched_fire(s);
 	sched_unlock();
 }

@@ -11,11 +11,11 @@
 /* Has a handler run that would have ended the wait? */
 static bool run_before(struct thread *t)
 {
-	bool before = t->interrupted;
-	t->interrupted = false;
+	bool before = t->signals.interrupted;
+	t->signals.interrupted = false;
 	handlers_run(t);
-	bool ran = t->interrupted;
-	t->interrupted |= before;
+	bool ran = t->signals.interrupted;
+	t->signals.interrupted |= before;
 	return ran;
 }
 
@@ -27,19 +27,19 @@ bool sched_block(struct thread *t, enum reason reason, const void *object, bool 
 	if (unlikely(rt.async_handlers) && run_before(t))
 		return true;
 	sched_lock();
-	if (t->cancelled &&
+	if (t->sched.cancelled &&
 	    (reason == FOR_CONDITION || reason == FOR_SLEEP || reason == FOR_THREAD ||
 	     reason == FOR_SEMAPHORE || reason == FOR_FILE)) {
 		sched_unlock();
 		return true;
 	}
-	t->state = STATE_BLOCKED;
-	t->reason = reason;
-	t->object = object;
-	t->timed = timed;
-	t->timed_out = false;
-	t->deadline = deadline;
-	t->since = ++sched.order;
+	t->sched.state = STATE_BLOCKED;
+	t->sched.reason = reason;
+	t->sched.object = object;
+	t->sched.timed = timed;
+	t->sched.timed_out = false;
+	t->sched.deadline = deadline;
+	t->sched.since = ++sched.order;
 	if (timed) {
 		sched.timed++;
 		if (deadline < sched.soonest)
@@ -47,10 +47,10 @@ bool sched_block(struct thread *t, enum reason reason, const void *object, bool 
 	}
 	if (reason == FOR_FILE)
 		sched.files++;
-	while (t->state != STATE_RUNNING) {
+	while (t->sched.state != STATE_RUNNING) {
 		struct thread *next = sched_choose(t, true);
 		if (next == t) {
-			t->state = STATE_RUNNING;
+			t->sched.state = STATE_RUNNING;
 			sched.ready--;
 			sched.holder = t;
 			break;
@@ -61,10 +61,10 @@ bool sched_block(struct thread *t, enum reason reason, const void *object, bool 
 			return true;
 		sched_lock();
 	}
-	t->reason = FOR_NOTHING;
-	t->object = NULL;
-	bool in_time = !t->timed_out;
-	t->timed_out = false; /* of this wait: a signal is not to pass by the next one */
+	t->sched.reason = FOR_NOTHING;
+	t->sched.object = NULL;
+	bool in_time = !t->sched.timed_out;
+	t->sched.timed_out = false; /* of this wait: a signal is not to pass by the next one */
 	sched_unlock();
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);
@@ -83,17 +83,17 @@ unsigned sched_wake(const void *object, enum reason reason, unsigned most)
 		    rt.config.strategy != STRATEGY_FIRST) {
 			/* any waiter may be the one */
 			for (unsigned i = 0; i < sched.live_count; i++)
-				if (sched.live[i]->state == STATE_BLOCKED &&
-				    sched.live[i]->object == object &&
-				    sched.live[i]->reason == reason)
+				if (sched.live[i]->sched.state == STATE_BLOCKED &&
+				    sched.live[i]->sched.object == object &&
+				    sched.live[i]->sched.reason == reason)
 					n++;
 			lot = sched_draw(n);
 			n = 0;
 		}
 		for (unsigned i = 0; i < sched.live_count; i++) {
 			struct thread *t = sched.live[i];
-			if (t->state != STATE_BLOCKED || t->object != object ||
-			    t->reason != reason)
+			if (t->sched.state != STATE_BLOCKED || t->sched.object != object ||
+			    t->sched.reason != reason)
 				continue;
 			if (rt.replay) {
 				if (!best || replay_turn(t->id) < replay_turn(best->id))
@@ -101,14 +101,14 @@ unsigned sched_wake(const void *object, enum reason reason, unsigned most)
 			} else if (lot) {
 				if (n++ == lot)
 					best = t;
-			} else if (!best || t->since < best->since) {
+			} else if (!best || t->sched.since < best->sched.since) {
 				best = t;
 			}
 		}
 		if (!best)
 			break;
 		if (reason == FOR_FUTEX)
-			best->woken = true;
+			best->sync.woken = true;
 		sched_make_ready(best);
 		woken++;
 	}
@@ -122,9 +122,9 @@ unsigned sched_waiters(const void *object, enum reason reason)
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		const struct thread *t = sched.live[i];
 		n += reason == FOR_CONDITION
-		             ? t->condition == object && !t->woken
-		             : t->state == STATE_BLOCKED && t->reason == reason &&
-		                       t->object == object;
+		             ? t->sync.condition == object && !t->sync.woken
+		             : t->sched.state == STATE_BLOCKED && t->sched.reason == reason &&
+		                       t->sched.object == object;
 	}
 	return n;
 }
@@ -133,7 +133,7 @@ unsigned sched_at_barrier(const void *barrier)
 {
 	unsigned n = 0;
 	for (unsigned i = 0; i < sched.live_count; i++)
-		n += sched.live[i]->barrier == barrier;
+		n += sched.live[i]->sync.barrier == barrier;
 	return n;
 }
 
@@ -142,10 +142,10 @@ void sched_open_barrier(const void *barrier)
 	sched_lock();
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
-		if (t->barrier != barrier)
+		if (t->sync.barrier != barrier)
 			continue;
-		t->barrier = NULL;
-		if (t->state == STATE_BLOCKED && t->reason == FOR_BARRIER)
+		t->sync.barrier = NULL;
+		if (t->sched.state == STATE_BLOCKED && t->sched.reason == FOR_BARRIER)
 			sched_make_ready(t);
 	}
 	sched_unlock();
@@ -161,22 +161,22 @@ void sched_signal(const void *condition, unsigned most)
 		uint32_t n = 0;
 		for (unsigned i = 0; i < sched.live_count; i++) {
 			struct thread *t = sched.live[i];
-			if (t->condition != condition || t->woken ||
-			    (t->state == STATE_READY && t->timed_out))
+			if (t->sync.condition != condition || t->sync.woken ||
+			    (t->sched.state == STATE_READY && t->sched.timed_out))
 				continue;
 			n++;
 			if (rt.replay ? !best || replay_wake_turn(t->id) <
 			                                 replay_wake_turn(best->id)
 			    : rt.config.strategy == STRATEGY_RR ||
 			                    rt.config.strategy == STRATEGY_FIRST
-			            ? !best || t->since < best->since
+			            ? !best || t->sched.since < best->sched.since
 			            : sched_draw(n) == 0)
 				best = t;
 		}
 		if (!best)
 			break;
-		best->woken = true;
-		if (best->state == STATE_BLOCKED && best->reason == FOR_CONDITION)
+		best->sync.woken = true;
+		if (best->sched.state == STATE_BLOCKED && best->sched.reason == FOR_CONDITION)
 			sched_make_ready(best);
 	}
 	sched_unlock();
@@ -185,10 +185,11 @@ void sched_signal(const void *condition, unsigned most)
 void sched_cancel(struct thread *t)
 {
 	sched_lock();
-	t->cancelled = true;
-	if (t->state == STATE_BLOCKED &&
-	    (t->reason == FOR_CONDITION || t->reason == FOR_SLEEP || t->reason == FOR_THREAD ||
-	     t->reason == FOR_SEMAPHORE || t->reason == FOR_FILE))
+	t->sched.cancelled = true;
+	if (t->sched.state == STATE_BLOCKED &&
+	    (t->sched.reason == FOR_CONDITION || t->sched.reason == FOR_SLEEP ||
+	     t->sched.reason == FOR_THREAD || t->sched.reason == FOR_SEMAPHORE ||
+	     t->sched.reason == FOR_FILE))
 		sched_make_ready(t);
 	sched_unlock();
 }
@@ -197,10 +198,10 @@ void sched_cancel(struct thread *t)
 
 bool sched_files_ready(struct thread *t)
 {
-	for (unsigned i = 0; i < t->fd_count; i++)
-		t->fds[i].revents = 0;
+	for (unsigned i = 0; i < t->sched.fd_count; i++)
+		t->sched.fds[i].revents = 0;
 	struct timespec zero = { 0, 0 };
-	return syscall(SYS_ppoll, t->fds, t->fd_count, &zero, NULL, 0) != 0;
+	return syscall(SYS_ppoll, t->sched.fds, t->sched.fd_count, &zero, NULL, 0) != 0;
 }
 
 void sched_wake_signalled(void)
@@ -209,7 +210,8 @@ void sched_wake_signalled(void)
 	if (replay_strict()) /* the plan says when */
 		return;
 	for (unsigned i = 0; i < sched.live_count; i++)
-		if (sched.live[i]->state == STATE_BLOCKED && sched.live[i]->arrived)
+		if (sched.live[i]->sched.state == STATE_BLOCKED &&
+		    sched.live[i]->signals.arrived)
 			sched_make_ready(sched.live[i]);
 }
 
@@ -217,7 +219,7 @@ void sched_poll_files(void)
 {
 	for (unsigned i = 0; sched.files && i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
-		if (t->state == STATE_BLOCKED && t->reason == FOR_FILE &&
+		if (t->sched.state == STATE_BLOCKED && t->sched.reason == FOR_FILE &&
 		    sched_files_ready(t))
 			sched_make_ready(t);
 	}
@@ -226,11 +228,11 @@ void sched_poll_files(void)
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
                       uint64_t deadline)
 {
-	t->fds = fds;
-	t->fd_count = count;
+	t->sched.fds = fds;
+	t->sched.fd_count = count;
 	if (sched_files_ready(t))
 		return true;
 	bool ready = sched_block(t, FOR_FILE, fds, timed, deadline);
-	t->fd_count = 0;
+	t->sched.fd_count = 0;
 	return ready;
 }

@@ -45,8 +45,9 @@ static char kernel_state(pid_t tid, uint64_t *ticks)
 }
 
 /*
- * A hash of the futex wait that the thread is in, by proc(5)'s "syscall": its number, arguments,
- * stack and instruction.  0: it is in none, or in the scheduler's own, or the kernel does not say.
+ * A hash of the futex wait that the thread is in, by proc(5)'s "syscall": its number,
+ * arguments, stack and instruction.  0: it is in none, or in the scheduler's own, or the kernel
+ * does not say.
  */
 static uint64_t futex_wait_of(pid_t tid)
 {
@@ -88,7 +89,7 @@ static bool spins_unseen(const struct thread *h, struct look *seen, char state, 
 /* The thread is gone by the system call alone; under lock, which is then given up. */
 static bool bury_gone(struct thread *h)
 {
-	if (h->tid <= 0 || syscall(SYS_tgkill, rt.header->pid, h->tid, 0) != -ESRCH)
+	if (h->life.tid <= 0 || syscall(SYS_tgkill, rt.header->pid, h->life.tid, 0) != -ESRCH)
 		return false;
 	sched_bury(h);
 	rt.header->stolen++;
@@ -104,7 +105,7 @@ static bool another_runs(const struct thread *h)
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		const struct thread *t = sched.live[i];
 		if (t != h && t != me && !(t->gate & GATE_WAITING) &&
-		    (t->tid == 0 || kernel_state(t->tid, &ticks) != 'S'))
+		    (t->life.tid == 0 || kernel_state(t->life.tid, &ticks) != 'S'))
 			return true;
 	}
 	return false;
@@ -112,15 +113,15 @@ static bool another_runs(const struct thread *h)
 
 /*
  * Does the holder sleep?  A futex wait that two looks find the same, while all other threads
- * sleep or wait for the token, lasts: it is for one of those that cannot run before the token is
- * taken away.  Any other sleep may end by itself in a moment, sooner or later as the machine has
- * time, and is believed after the watchdog's time.
+ * sleep or wait for the token, lasts: it is for one of those that cannot run before the token
+ * is taken away.  Any other sleep may end by itself in a moment, sooner or later as the machine
+ * has time, and is believed after the watchdog's time.
  */
 static bool sleeps_long(const struct thread *h, struct look *seen, char state)
 {
 	if (state != 'S' && state != 'D')
 		return false;
-	uint64_t futex = state == 'S' ? futex_wait_of(h->tid) : 0;
+	uint64_t futex = state == 'S' ? futex_wait_of(h->life.tid) : 0;
 	bool lasts = futex && futex == seen->futex;
 	seen->futex = futex;
 	return (lasts && !another_runs(h)) ||
@@ -133,22 +134,23 @@ bool sched_watchdog(struct look *seen)
 	sched_lock();
 	struct thread *h = sched.holder;
 	uint64_t events = h ? h->ordinal + h->counted : 0;
-	if (h && h->state == STATE_RUNNING && sched.turns == seen->turns &&
-	    events == seen->events && !h->go) {
+	if (h && h->sched.state == STATE_RUNNING && sched.turns == seen->turns &&
+	    events == seen->events && !h->sched.go) {
 		uint64_t ticks = 0;
-		char state = kernel_state(h->tid, &ticks);
+		char state = kernel_state(h->life.tid, &ticks);
 		if (state == '?' && bury_gone(h))
 			return false;
 		bool spins = spins_unseen(h, seen, state, ticks);
 		bool sleeps = sleeps_long(h, seen, state);
 		soon = seen->futex != 0;
 		if ((sleeps || spins) && (sched.ready || sched.timed || sched.files)) {
-			h->spins = spins;
+			h->sched.spins = spins;
 			h->gate |= GATE_STOLEN;
-			h->state = STATE_OUTSIDE;
+			h->sched.state = STATE_OUTSIDE;
 			sched.outside++;
 			rt.header->stolen++;
-			sched_hand_over(sched_choose(h, false)); /* who waits for a time idles */
+			sched_hand_over(
+			        sched_choose(h, false)); /* who waits for a time idles */
 			return false;
 		}
 	} else {

@@ -97,9 +97,10 @@ static int wait_modelled(struct thread *t, const struct futex_call *c, uint64_t 
 {
 	if (!same_value(c))
 		return EAGAIN;
-	t->woken = false;
+	t->sync.woken = false;
 	bool in_time = sched_block(t, FOR_FUTEX, c->word, c->time != NULL, deadline);
-	if (rt.replay && !t->woken) /* the plan goes on here: it need not be for the time */
+	if (rt.replay &&
+	    !t->sync.woken) /* the plan goes on here: it need not be for the time */
 		in_time = !c->time || !same_value(c);
 	return in_time ? 0 : ETIMEDOUT;
 }
@@ -111,7 +112,7 @@ static int wait_planned(struct thread *t, const struct futex_call *c, uint64_t d
 	struct timespec answer;
 	if (!rt.replay || !replay_answer(t, LOG_FUTEX_CLOCK, &answer))
 		return wait_modelled(t, c, deadline);
-	t->questions++;
+	t->libc.questions++;
 	if (answer.tv_sec == 0)
 		wait_modelled(t, c, deadline);
 	return (int)answer.tv_sec;
@@ -126,7 +127,7 @@ static long wait_here(struct thread *t, const struct futex_call *c, uintptr_t pc
 	}
 	if (!rt.replay) /* the plan has no place for it */
 		sched_point(t);
-	t->pc = pc;
+	t->sched.pc = pc;
 	uint64_t deadline = deadline_of_wait(c);
 	if (!c->private && memory_shared(c->word))
 		return wait_outside(t, c, deadline);
@@ -193,8 +194,8 @@ long interposed_syscall(long number, ...)
 	long result;
 	if (t && number == SYS_futex && rt.controlled)
 		return futex_call(t, a, CALLER());
-	if (t && (process_syscall(t, number, a, &result) ||
-	          handler_syscall(t, number, a, &result)))
+	if (t &&
+	    (process_syscall(t, number, a, &result) || handler_syscall(t, number, a, &result)))
 		return as_syscall(result);
 	if (number == SYS_futex)
 		rt.poke = 1; /* one that wakes, where the scheduler does not look */

@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "sync.h"
+#include "sync_private.h"
 
 enum { FREE, HELD, WAITED_FOR };
 
@@ -107,7 +107,8 @@ static bool shown(const volatile int *m)
 	return !in_glib((uintptr_t)m);
 }
 
-/* A GMutex has no end, and need not be initialised: what was destroyed there was another object. */
+/* A GMutex has no end, and need not be initialised: what was destroyed there was another
+ * object. */
 static bool misusable(volatile int *m)
 {
 	if (sync_mark(m) == MARK_DESTROYED)
@@ -118,7 +119,7 @@ static bool misusable(volatile int *m)
 static void lock_as(struct thread *t, volatile int *m, uintptr_t pc)
 {
 	while (rt.controlled && rt.on && !take(m)) {
-		t->pc = pc;
+		t->sched.pc = pc;
 		sched_block(t, FOR_MUTEX, (void *)m, false, 0);
 	}
 	if (!rt.controlled || !rt.on)
@@ -228,14 +229,14 @@ static bool wait_as(struct thread *t, volatile int *c, volatile int *m, int64_t 
 	} else {
 		struct timespec at = { end / 1000000, end % 1000000 * 1000 };
 		uint64_t deadline = timed ? deadline_of(CLOCK_MONOTONIC, &at) : 0;
-		t->condition = (void *)c;
-		t->woken = false;
+		t->sync.condition = (void *)c;
+		t->sync.woken = false;
 		unlock_as(t, m, pc);
-		t->pc = pc;
-		while (!t->woken && signalled && rt.on)
+		t->sched.pc = pc;
+		while (!t->sync.woken && signalled && rt.on)
 			signalled = sched_block(t, FOR_CONDITION, (void *)c, timed, deadline);
-		signalled |= t->woken;
-		t->condition = NULL;
+		signalled |= t->sync.woken;
+		t->sync.condition = NULL;
 	}
 	if (shown(c)) {
 		plan_point(t);

@@ -1,6 +1,6 @@
 /*
- * openmp.c - parallel regions, barriers, loops' ends, critical sections and locks of OpenMP; see
- * openmp.h.
+ * openmp.c - parallel regions, barriers, loops' ends, critical sections and locks of OpenMP;
+ * see openmp.h.
  */
 #include <limits.h>
 #include <stdarg.h>
@@ -23,9 +23,9 @@ extern void __libc_free(void *p);
 static void gather(struct thread *t, struct team *team)
 {
 	unsigned others = team->size - 1;
-	for (int arrived; (arrived = __atomic_load_n(&team->arrived, __ATOMIC_ACQUIRE)) <
-	                  (int)others &&
-	              rt.on;)
+	for (int arrived;
+	     (arrived = __atomic_load_n(&team->arrived, __ATOMIC_ACQUIRE)) < (int)others &&
+	     rt.on;)
 		futex_wait(&team->arrived, arrived, 100000000);
 	for (unsigned i = 1; i < team->size; i++)
 		if (team->members[i])
@@ -34,16 +34,16 @@ static void gather(struct thread *t, struct team *team)
 
 static void run_region(struct thread *t, struct team *team)
 {
-	struct team *outer = t->team;
-	struct task *task = t->task;
-	uintptr_t from = t->called_from;
-	t->team = team;
-	t->task = NULL;
-	t->called_from = team->pc;
+	struct team *outer = t->openmp.team;
+	struct task *task = t->openmp.task;
+	uintptr_t from = t->openmp.called_from;
+	t->openmp.team = team;
+	t->openmp.task = NULL;
+	t->openmp.called_from = team->pc;
 	team->fn(team->data);
-	t->team = outer;
-	t->task = task;
-	t->called_from = from;
+	t->openmp.team = outer;
+	t->openmp.task = task;
+	t->openmp.called_from = from;
 }
 
 static void master_region(struct thread *t, struct team *team)
@@ -61,7 +61,7 @@ static void master_region(struct thread *t, struct team *team)
 	while (tasks_left(team) || team->ended + 1 < team->size) {
 		if (task_run_one(t, team, NULL, team->pc))
 			continue;
-		t->pc = team->pc;
+		t->sched.pc = team->pc;
 		if (tasks_left(team) || team->ended + 1 < team->size)
 			sched_block(t, FOR_BARRIER, team->barrier, false, 0);
 		if (!rt.on)
@@ -142,7 +142,8 @@ static void await_ends(const struct team *team)
 	for (unsigned i = 1; i < team->size; i++) {
 		const struct thread *member = team->members[i];
 		while (member && rt.on && looks++ < PATIENCE &&
-		       __atomic_load_n(&member->state, __ATOMIC_ACQUIRE) == STATE_OUTSIDE) {
+		       __atomic_load_n(&member->sched.state, __ATOMIC_ACQUIRE) ==
+		               STATE_OUTSIDE) {
 			if (looks < YIELDS) {
 				syscall(SYS_sched_yield);
 			} else {
@@ -156,7 +157,7 @@ static void await_ends(const struct team *team)
 static void team_ends(struct thread *t, struct team *team)
 {
 	if (recording()) {
-		if (rt.controlled && t->team)
+		if (rt.controlled && t->openmp.team)
 			await_ends(team);
 		openmp_receive(t, team->end, team->pc);
 		openmp_receive(t, team->tasks, team->pc);
@@ -263,7 +264,7 @@ static void barrier(struct thread *t, struct team *team, uintptr_t pc)
 		if (team->generation != generation ||
 		    (team->waiting == team->size && !tasks_left(team)))
 			continue;
-		t->pc = pc;
+		t->sched.pc = pc;
 		sched_block(t, FOR_BARRIER, team->barrier, false, 0);
 		if (!rt.on)
 			return;
@@ -276,7 +277,7 @@ static void barrier(struct thread *t, struct team *team, uintptr_t pc)
 /* At a barrier of libgomp's, `real`; in controlled mode `instead` and our own. */
 #define BARRIER_HERE(real, instead) \
 	struct thread *t = recording(); \
-	struct team *team = t ? t->team : NULL; \
+	struct team *team = t ? t->openmp.team : NULL; \
 	uintptr_t pc = CALLER(); \
 	if (!team) { \
 		real; \
@@ -317,7 +318,7 @@ EXPORT void GOMP_workshare_task_reduction_unregister(bool cancelled);
 void GOMP_workshare_task_reduction_unregister(bool cancelled)
 {
 	struct thread *t = recording();
-	struct team *team = t ? t->team : NULL;
+	struct team *team = t ? t->openmp.team : NULL;
 	if (team && rt.controlled)
 		barrier(t, team, CALLER());
 	ASIDE(t, REAL(GOMP_workshare_task_reduction_unregister)(cancelled)); /* a barrier */
@@ -328,36 +329,36 @@ EXPORT void *GOMP_single_copy_start(void);
 void *GOMP_single_copy_start(void)
 {
 	struct thread *t = recording();
-	if (!t || !t->team)
+	if (!t || !t->openmp.team)
 		return REAL(GOMP_single_copy_start)();
 	if (!rt.controlled) {
 		void *copy = REAL(GOMP_single_copy_start)();
 		if (copy)
-			openmp_receive(t, t->team->posted, CALLER());
+			openmp_receive(t, t->openmp.team->posted, CALLER());
 		return copy;
 	}
 	sched_point(t);
 	bool first = REAL(GOMP_single_start)();
-	openmp_share(t, t->team, CALLER());
+	openmp_share(t, t->openmp.team, CALLER());
 	if (first)
 		return NULL;
-	barrier(t, t->team, CALLER());
-	return t->team->copy;
+	barrier(t, t->openmp.team, CALLER());
+	return t->openmp.team->copy;
 }
 EXPORT void GOMP_single_copy_end(void *data);
 void GOMP_single_copy_end(void *data)
 {
 	struct thread *t = recording();
-	if (!t || !t->team) {
+	if (!t || !t->openmp.team) {
 		REAL(GOMP_single_copy_end)(data);
 		return;
 	}
-	t->team->copy = data;
+	t->openmp.team->copy = data;
 	if (rt.controlled) {
-		barrier(t, t->team, CALLER());
+		barrier(t, t->openmp.team, CALLER());
 		return;
 	}
-	openmp_send(t, t->team->posted, CALLER());
+	openmp_send(t, t->openmp.team->posted, CALLER());
 	REAL(GOMP_single_copy_end)(data);
 }
 
@@ -376,11 +377,11 @@ void openmp_share(struct thread *t, struct team *team, uintptr_t pc)
 	type name parameters \
 	{ \
 		struct thread *t = recording(); \
-		if (!t || !t->team) \
+		if (!t || !t->openmp.team) \
 			return REAL(name) arguments; \
 		sched_point(t); \
 		type got = REAL(name) arguments; \
-		openmp_share(t, t->team, CALLER()); \
+		openmp_share(t, t->openmp.team, CALLER()); \
 		return got; \
 	}
 SHARE(bool, GOMP_single_start, (void), ())
@@ -396,8 +397,8 @@ SHARE(unsigned, GOMP_sections_next, (void), ())
 	SHARE(bool, name##_start, (long start, long end, long step, long *from, long *to), \
 	      (start, end, step, from, to)) \
 	LOOP_NEXT(name##_next)
-#define ULL unsigned long long
-#define ULL_NEXT(name) SHARE(bool, name, (ULL * from, ULL *to), (from, to))
+#define ULL            unsigned long long
+#define ULL_NEXT(name) SHARE(bool, name, (ULL * from, ULL * to), (from, to))
 #define ULL_CHUNKS(name) \
 	SHARE(bool, name##_start, \
 	      (bool up, ULL start, ULL end, ULL step, ULL chunk, ULL *from, ULL *to), \
@@ -434,16 +435,16 @@ void GOMP_ordered_start(void)
 	if (t)
 		sched_point(t);
 	ASIDE(t, REAL(GOMP_ordered_start)());
-	if (t && t->team)
-		openmp_receive(t, t->team->ordered, CALLER());
+	if (t && t->openmp.team)
+		openmp_receive(t, t->openmp.team->ordered, CALLER());
 }
 EXPORT void GOMP_ordered_end(void);
 void GOMP_ordered_end(void)
 {
 	struct thread *t = recording();
-	if (t && t->team) {
+	if (t && t->openmp.team) {
 		plan_point(t);
-		openmp_send(t, t->team->ordered, CALLER());
+		openmp_send(t, t->openmp.team->ordered, CALLER());
 	}
 	REAL(GOMP_ordered_end)();
 }
@@ -452,9 +453,9 @@ EXPORT void GOMP_doacross_post(long *counts);
 void GOMP_doacross_post(long *counts)
 {
 	struct thread *t = recording();
-	if (t && t->team) {
+	if (t && t->openmp.team) {
 		sched_point(t);
-		openmp_send(t, t->team->posted, CALLER());
+		openmp_send(t, t->openmp.team->posted, CALLER());
 	}
 	REAL(GOMP_doacross_post)(counts);
 }
@@ -472,8 +473,8 @@ void GOMP_doacross_wait(long first, ...)
 	if (t)
 		sched_point(t);
 	ASIDE(t, REAL(GOMP_doacross_wait)(first, a[0], a[1], a[2], a[3], a[4], a[5], a[6]));
-	if (t && t->team)
-		openmp_receive(t, t->team->posted, CALLER());
+	if (t && t->openmp.team)
+		openmp_receive(t, t->openmp.team->posted, CALLER());
 }
 
 /* ---- critical sections and atomics without an instruction ---- */
@@ -501,7 +502,7 @@ static void section_enter(struct thread *t, const void *lock, uintptr_t pc)
 	struct section *s;
 	sched_point(t);
 	while ((s = section_of(lock)) == NULL || s->holder) {
-		t->pc = pc;
+		t->sched.pc = pc;
 		sched_block(t, FOR_SPIN, lock, false, 0);
 		if (!rt.on)
 			return;
@@ -553,7 +554,8 @@ SECTION(GOMP_atomic_start, GOMP_atomic_end, (void), (), (void *)LOG_OMP_ATOMIC)
 
 /* ---- locks ---- */
 
-/* omp_lock_t and omp_nest_lock_t; a test takes it when it can, and says how often it is held. */
+/* omp_lock_t and omp_nest_lock_t; a test takes it when it can, and says how often it is held.
+ */
 #define LOCK(kind) \
 	EXPORT void omp_init_##kind(void *l); \
 	EXPORT void omp_destroy_##kind(void *l); \
@@ -582,7 +584,7 @@ SECTION(GOMP_atomic_start, GOMP_atomic_end, (void), (), (void *)LOG_OMP_ATOMIC)
 		if (t && rt.controlled) { \
 			sched_point(t); \
 			while (!REAL(omp_test_##kind)(l) && rt.on) { \
-				t->pc = CALLER(); \
+				t->sched.pc = CALLER(); \
 				sched_block(t, FOR_SPIN, l, false, 0); \
 			} \
 			plan_point(t); \

@@ -1,11 +1,11 @@
 /*
  * openmp_tasks.c - OpenMP's tasks; see openmp.h.
  *
- * A task that need not be done at once waits in its team's list, in the order of creation, until a
- * thread of the team runs it: at a barrier any, at a taskwait a child of the task that waits, at the
- * end of a taskgroup any.  Messages order its creation before its beginning, its end before what
- * waits for it, and what `depend` says.  Tasks with reductions, or whose `if` is false, are run at
- * once by their creator.
+ * A task that need not be done at once waits in its team's list, in the order of creation,
+ * until a thread of the team runs it: at a barrier any, at a taskwait a child of the task that
+ * waits, at the end of a taskgroup any.  Messages order its creation before its beginning, its
+ * end before what waits for it, and what `depend` says.  Tasks with reductions, or whose `if`
+ * is false, are run at once by their creator.
  */
 #include <limits.h>
 #include <string.h>
@@ -31,7 +31,7 @@ struct group { /* a taskgroup that is open */
 	unsigned left;
 };
 
-struct family { /* of a task, or of a thread's implicit task: its children */
+struct family {           /* of a task, or of a thread's implicit task: its children */
 	uint64_t message; /* sent by the end of each; 0: there was none yet */
 	unsigned left;
 	unsigned users; /* children, and the task itself while it runs */
@@ -72,9 +72,10 @@ static void family_left(struct family *f)
 /* Of what the thread does now: a task, or (as long as the thread lives) no task. */
 static struct family *family_of(struct thread *t)
 {
-	struct family **own = t->task ? &t->task->family : &t->family;
-	if (!*own && (*own = family_new()) != NULL && t->task)
-		(*own)->group = t->task->group; /* which waits for all that comes of it */
+	struct family **own = t->openmp.task ? &t->openmp.task->family : &t->openmp.family;
+	if (!*own && (*own = family_new()) != NULL && t->openmp.task)
+		(*own)->group =
+		        t->openmp.task->group; /* which waits for all that comes of it */
 	return *own;
 }
 
@@ -170,25 +171,25 @@ static void task_ends(struct thread *t, struct task *task)
 	}
 	for (unsigned i = 0; i < task->outs + task->ins; i++) {
 		plan_point(t);
-		openmp_send(t,
-		            depend_message(task->addresses[i],
-		                           i < task->outs ? FROM_OUT : FROM_IN),
-		            task->pc);
+		openmp_send(
+		        t,
+		        depend_message(task->addresses[i], i < task->outs ? FROM_OUT : FROM_IN),
+		        task->pc);
 	}
 }
 
 static void call(struct thread *t, struct task *task)
 {
-	struct task *outer = t->task;
-	struct team *team = t->team;
-	uintptr_t from = t->called_from;
-	t->task = task;
-	t->team = task->team;
-	t->called_from = task->pc;
+	struct task *outer = t->openmp.task;
+	struct team *team = t->openmp.team;
+	uintptr_t from = t->openmp.called_from;
+	t->openmp.task = task;
+	t->openmp.team = task->team;
+	t->openmp.called_from = task->pc;
 	task->fn(task->data);
-	t->task = outer;
-	t->team = team;
-	t->called_from = from;
+	t->openmp.task = outer;
+	t->openmp.team = team;
+	t->openmp.called_from = from;
 }
 
 static void task_free(struct task *task)
@@ -260,7 +261,7 @@ static struct task *task_new(struct thread *t, void (*fn)(void *), void *data,
 	if (!task || !block || !parent)
 		return NULL;
 	*task = (struct task){ .fn = fn,
-		               .team = t->team,
+		               .team = t->openmp.team,
 		               .parent = parent,
 		               .group = parent->group,
 		               .created = openmp_message(),
@@ -287,9 +288,9 @@ static void run_at_once(struct thread *t, void (*fn)(void *), void *data,
                         void **depend, uintptr_t pc)
 {
 	unsigned outs, ins;
-	if (depend && t->team) {
+	if (depend && t->openmp.team) {
 		const uintptr_t *a = depend_list(depend, &outs, &ins);
-		while (rt.controlled && task_run_one(t, t->team, NULL, pc))
+		while (rt.controlled && task_run_one(t, t->openmp.team, NULL, pc))
 			;
 		depend_received(t, a, outs, ins, pc);
 	}
@@ -309,7 +310,7 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
 {
 	struct thread *t = recording();
 	uintptr_t pc = CALLER();
-	if (!t || !t->team || detach || (!rt.controlled && flags & TASK_REDUCTION)) {
+	if (!t || !t->openmp.team || detach || (!rt.controlled && flags & TASK_REDUCTION)) {
 		REAL(GOMP_task)
 		(fn, data, copy, size, alignment, deferred, flags, depend, priority, detach);
 		return;
@@ -317,12 +318,12 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
 	if (!(flags & TASK_DEPEND))
 		depend = NULL;
 	alignment = alignment > 0 ? alignment : 1;
-	if (t->team->size == 1 || !deferred || flags & (TASK_FINAL | TASK_REDUCTION)) {
+	if (t->openmp.team->size == 1 || !deferred || flags & (TASK_FINAL | TASK_REDUCTION)) {
 		run_at_once(t, fn, data, copy, (size_t)size, (size_t)alignment, depend, pc);
 		return;
 	}
-	struct task *task = task_new(t, fn, data, copy, (size_t)size, (size_t)alignment, depend,
-	                             pc);
+	struct task *task =
+	        task_new(t, fn, data, copy, (size_t)size, (size_t)alignment, depend, pc);
 	if (!task) {
 		fn(data);
 		return;
@@ -336,16 +337,16 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
 		return;
 	}
 	plan_point(t);
-	openmp_share(t, t->team, pc);
+	openmp_share(t, t->openmp.team, pc);
 	task->parent->left++;
 	for (struct group *g = task->group; g; g = g->outer)
 		g->left++;
-	if (t->team->last)
-		t->team->last->next = task;
+	if (t->openmp.team->last)
+		t->openmp.team->last->next = task;
 	else
-		t->team->first = task;
-	t->team->last = task;
-	sched_wake(t->team->barrier, FOR_BARRIER, UINT_MAX);
+		t->openmp.team->first = task;
+	t->openmp.team->last = task;
+	sched_wake(t->openmp.team->barrier, FOR_BARRIER, UINT_MAX);
 }
 
 /* ---- loops of tasks ---- */
@@ -362,7 +363,7 @@ void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *),
 {
 	struct thread *t = recording();
 	bool up = step > 0;
-	if (!t || !t->team || flags & TASK_REDUCTION) {
+	if (!t || !t->openmp.team || flags & TASK_REDUCTION) {
 		REAL(GOMP_taskloop)
 		(fn, data, copy, size, alignment, flags, tasks, priority, start, end, step);
 		return;
@@ -374,7 +375,7 @@ void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *),
 	if (flags & TASK_GRAINSIZE && tasks)
 		tasks = n / tasks;
 	else if (!tasks)
-		tasks = t->team->size;
+		tasks = t->openmp.team->size;
 	tasks = tasks < 1 ? 1 : tasks < n ? tasks : n;
 	alignment = alignment > 0 ? alignment : 1;
 	char *block = __builtin_alloca((size_t)(size + alignment));
@@ -391,7 +392,8 @@ void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *),
 		part[0] = start;
 		part[1] = start += (long)count * step;
 		/* what `copy` has made is moved as it is: it lives until the task has ended */
-		GOMP_task(fn, part, NULL, size, alignment, (flags & TASK_IF) != 0, flags & TASK_FINAL, NULL, priority, NULL);
+		GOMP_task(fn, part, NULL, size, alignment, (flags & TASK_IF) != 0,
+		          flags & TASK_FINAL, NULL, priority, NULL);
 	}
 	if (!(flags & TASK_NOGROUP))
 		GOMP_taskgroup_end();
@@ -405,11 +407,11 @@ static void await_tasks(struct thread *t, const volatile unsigned *left, bool ch
 {
 	struct task self = { .family = family_of(t) };
 	while (*left && rt.on) {
-		if (task_run_one(t, t->team, children ? &self : NULL, pc))
+		if (task_run_one(t, t->openmp.team, children ? &self : NULL, pc))
 			continue;
-		t->pc = pc;
+		t->sched.pc = pc;
 		if (*left)
-			sched_block(t, FOR_BARRIER, t->team->barrier, false, 0);
+			sched_block(t, FOR_BARRIER, t->openmp.team->barrier, false, 0);
 	}
 }
 
@@ -417,7 +419,7 @@ EXPORT void GOMP_taskwait(void);
 void GOMP_taskwait(void)
 {
 	struct thread *t = recording();
-	if (!t || !t->team) {
+	if (!t || !t->openmp.team) {
 		REAL(GOMP_taskwait)();
 		return;
 	}
@@ -435,7 +437,7 @@ void GOMP_taskwait_depend(void **depend)
 {
 	struct thread *t = recording();
 	unsigned outs, ins;
-	if (!t || !t->team) {
+	if (!t || !t->openmp.team) {
 		REAL(GOMP_taskwait_depend)(depend);
 		return;
 	}
@@ -453,7 +455,7 @@ EXPORT void GOMP_taskyield(void);
 void GOMP_taskyield(void)
 {
 	struct thread *t = recording();
-	if (t && t->team && rt.controlled)
+	if (t && t->openmp.team && rt.controlled)
 		sched_point(t);
 	else
 		REAL(GOMP_taskyield)();
@@ -463,7 +465,7 @@ void GOMP_taskgroup_start(void)
 {
 	struct thread *t = recording();
 	REAL(GOMP_taskgroup_start)(); /* reductions look there */
-	if (!t || !t->team)
+	if (!t || !t->openmp.team)
 		return;
 	struct family *f = family_of(t);
 	struct group *g = __libc_malloc(sizeof(*g));
@@ -476,7 +478,7 @@ void GOMP_taskgroup_start(void)
 void GOMP_taskgroup_end(void)
 {
 	struct thread *t = recording();
-	struct family *f = t && t->team ? family_of(t) : NULL;
+	struct family *f = t && t->openmp.team ? family_of(t) : NULL;
 	struct group *g = f ? f->group : NULL;
 	if (g && rt.controlled) {
 		sched_point(t);

@@ -1,71 +1,65 @@
 /*
- * sync.h - what the files of the program's own synchronisation share (sync_*.c).
+ * sync.h - the program's own synchronisation: threads, POSIX's and C11's locks, conditions,
+ * semaphores, barriers and once, futexes, GLib's locks, OpenMP.
  *
- * In controlled mode locks and semaphores are taken by the real try-call, so that their
- * state is what the C library thinks it is; who must wait waits in our scheduler.
- * In free mode the real call does it all and the event is written after an acquire and
- * before a release.
+ * One enters by the program's call: each function here stands before one of the C library's or
+ * libgomp's (INTERPOSED), and has the shape of all of them: recording(), a scheduling point,
+ * the operation by the real try-call or in the scheduler alone, the event, a wake for those who
+ * wait. Other folders need only the declarations below: a thread that the runtime takes in by
+ * itself begins with thread_begin, and synchronisation that no event stands for is a message.
+ *
+ * What one may rely on: an acquire's event is logged after it, a release's before it, in the
+ * same turn of the token, so that the log's order is that of the objects.  In free mode the
+ * real call does it all.  The folder's own declarations are in sync_private.h and openmp.h.
  */
-#ifndef HEDDLE_SYNC_H
-#define HEDDLE_SYNC_H
+#ifndef HEDDLE_RUNTIME_SYNC_H
+#define HEDDLE_RUNTIME_SYNC_H
 
-#include <limits.h>
+#include "engine/record/runtime/core/base.h"
 
-#include "engine/record/runtime/core/rt.h"
+/* A thread's birth and end: threads.c, sched/sched_threads.c. */
+struct thread_life {
+	uint32_t parent, children; /* numbers: of the parent, how many it has created */
+	pid_t tid;
+	pthread_t handle;
+	void *(*start)(void *);
+	void *argument;
+	void *result;
+	uintptr_t stack_low, stack_high;
+	int end_rounds;
+	bool detached, started, joined, c11;
+	bool lends; /* timers name it as their threads' parent: it is never given to another */
+	bool retired; /* ended; nothing but its memory is left: thread_retire */
+	struct thread *next_retired;
+};
 
-static inline unsigned one_or_all(void)
-{
-	return rt.replay ? UINT_MAX : 1; /* the plan says who comes first */
-}
+/* The object that a thread waits at even while a handler runs. */
+struct thread_sync {
+	const void *barrier;
+	const void *condition; /* from the `wait` event on */
+	bool woken;
+};
 
-static inline bool valid_time(const struct timespec *at)
-{
-	return at->tv_nsec >= 0 && at->tv_nsec < 1000000000;
-}
+struct team; /* OpenMP: openmp.h */
+struct task;
+struct family;
+struct thread_openmp {
+	struct team *team;     /* whose region it is in, or NULL */
+	struct task *task;     /* that it runs, or NULL */
+	struct family *family; /* children of its implicit tasks, or NULL */
+	uintptr_t called_from; /* a frame that the runtime calls is called from there; or 0 */
+	bool parked;           /* in libgomp's own code, where the scheduler does not look */
+};
 
-/* `t` may be NULL: not recorded.  Returns `status`, of the C library's call. */
-static inline int initialised(void *object, int status, struct thread *t)
-{
-	if (t && status == 0)
-		log_init(t, object);
-	return status;
-}
+void thread_begin(struct thread *t); /* by the new thread itself, before its first event */
+void glib_take_over(void);           /* once GLib is loaded */
 
-/* The same.  A witness may destroy what somebody holds; that the C library refuses it (POSIX
- * says nothing) must not end the replay.  `flags`: enum log_object_flag. */
-static inline int destroyed(void *object, int status, unsigned flags, struct thread *t,
-                            uintptr_t pc)
-{
-	if (t && (status == 0 || (rt.replay && status == EBUSY)))
-		log_object(t, LOG_DESTROY, flags, pc, object);
-	return status;
-}
-
-/* Before the call that does it; no event of the thread, so that no plan of a replay counts it. */
-static inline void misused(struct thread *t, enum log_misuse how, uintptr_t pc, const void *object)
-{
-	if (rt.header)
-		__atomic_fetch_or(&rt.header->misuses, 1u << how, __ATOMIC_RELAXED);
-	log_event(t, LOG_MISUSE, how, pc, (uintptr_t)object, 0, 1);
-}
-
-/* sync_marks.c: of an object that keeps neither: 0, one more than the number of the thread that
- * holds it, or MARK_DESTROYED.  An object's initialisation sets 0. */
-enum { MARK_DESTROYED = 0xffff };
-unsigned sync_mark(const volatile void *object);
-void sync_set_mark(const volatile void *object, unsigned mark);
-/* Before the call of this kind on such an object: is it misuse?  `held`: the lock is locked, by
- * whomever; `waited`: a thread waits for it.  The second last forgets who holds it. */
-void sync_check_alive(struct thread *t, const volatile void *object, uintptr_t pc);
-void sync_check_lock(struct thread *t, const volatile void *lock, bool may_fail, uintptr_t pc);
-void sync_check_unlock(struct thread *t, const volatile void *lock, bool held, uintptr_t pc);
-void sync_check_destroy(struct thread *t, const volatile void *object, bool waited, uintptr_t pc);
-
-/* sync_mutex.c: the caller gives it up; said, when it may not. */
-void mutex_check_unlock(struct thread *t, const pthread_mutex_t *m, uintptr_t pc);
-
-/* sync_mutex.c: take it, after the scheduling point; 0, EOWNERDEAD or an error. */
-int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline,
-               uintptr_t pc);
+/* Synchronisation that is none of POSIX's (core/abi.c): the part before a release at `key`, any
+ * number but 0, is before the part after the next acquire there. */
+void message_release(uintptr_t key, uintptr_t pc);
+void message_acquire(uintptr_t key, uintptr_t pc);
+/* The key's message; `anew`: earlier releases there count no more.  0: there is no memory to
+ * know it. */
+uint64_t message_of(uintptr_t key, bool anew);
 
 #endif

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <threads.h>
 
-#include "sync.h"
+#include "sync_private.h"
 
 INTERPOSED(pthread_cond_wait, pthread_cond_timedwait, pthread_cond_clockwait,
            pthread_cond_signal, pthread_cond_broadcast, pthread_cond_init, pthread_cond_destroy,
@@ -62,7 +62,7 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 	if (at && !valid_time(at))
 		return EINVAL;
 	sched_point(t);
-	if (t->cancelled)
+	if (t->sched.cancelled)
 		pthread_testcancel();
 	uint64_t deadline = 0;
 	if (at)
@@ -71,30 +71,30 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 		                                               : CLOCK_REALTIME,
 		                       at);
 	mutex_check_unlock(t, m, pc);
-	t->condition = c;
-	t->woken = false;
+	t->sync.condition = c;
+	t->sync.woken = false;
 	log_cond(t, LOG_WAIT, at ? LOG_TRY : 0, pc, c);
 	plan_point(t);
 	int status = REAL(pthread_mutex_unlock)(m);
 	if (status) {
-		t->condition = NULL;
+		t->sync.condition = NULL;
 		return status;
 	}
 	log_sync(t, LOG_REL, pc, m);
 	sched_wake(m, FOR_MUTEX, one_or_all());
-	t->pc = pc;
+	t->sched.pc = pc;
 	bool signalled = true;
-	while (!t->woken && signalled && !t->cancelled && rt.on)
+	while (!t->sync.woken && signalled && !t->sched.cancelled && rt.on)
 		signalled = sched_block(t, FOR_CONDITION, c, at != NULL, deadline);
-	signalled |= t->woken;
-	t->condition = NULL;
+	signalled |= t->sync.woken;
+	t->sync.condition = NULL;
 	plan_point(t);
-	log_object(t, LOG_WAKE, t->woken ? 0 : LOG_TRY, pc, c);
+	log_object(t, LOG_WAKE, t->sync.woken ? 0 : LOG_TRY, pc, c);
 	plan_point(t);
 	int relock = mutex_take(t, m, false, 0, pc);
 	if (relock == 0 || relock == EOWNERDEAD)
 		log_sync(t, LOG_ACQ, pc, m);
-	if (t->cancelled)
+	if (t->sched.cancelled)
 		pthread_testcancel();
 	return relock ? relock : signalled ? 0 : ETIMEDOUT;
 }

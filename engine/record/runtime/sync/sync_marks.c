@@ -5,7 +5,7 @@
  * One word each, chosen by the address: another address that comes to the same word takes it,
  * and nothing is known of the first one then.
  */
-#include "sync.h"
+#include "sync_private.h"
 
 enum { MARKS = 1 << 14, MARK_BITS = 16 };
 static uint64_t marks[MARKS]; /* address << MARK_BITS | mark */

@@ -2,7 +2,7 @@
 #include <sys/syscall.h>
 #include <threads.h>
 
-#include "sync.h"
+#include "sync_private.h"
 
 INTERPOSED(pthread_mutex_init, pthread_mutex_lock, pthread_mutex_timedlock,
            pthread_mutex_clocklock, pthread_mutex_trylock, pthread_mutex_unlock,
@@ -17,7 +17,7 @@ static bool held_outside(const pthread_mutex_t *m)
 		return false;
 	int owner = m->__data.__owner;
 	for (uint32_t i = 0; i < rt.thread_count && i < MAX_THREADS; i++)
-		if (rt.threads[i] && rt.threads[i]->tid == owner)
+		if (rt.threads[i] && rt.threads[i]->life.tid == owner)
 			return false;
 	return true;
 }
@@ -50,9 +50,9 @@ int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadli
 		if (status != EBUSY)
 			return status;
 		if ((m->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK &&
-		    m->__data.__owner == t->tid)
+		    m->__data.__owner == t->life.tid)
 			return EDEADLK;
-		t->pc = pc;
+		t->sched.pc = pc;
 		if (held_outside(m))
 			return mutex_await(t, m, timed, deadline);
 		if (!sched_block(t, FOR_MUTEX, m, timed, deadline))
@@ -69,10 +69,10 @@ static bool mutex_dead(const pthread_mutex_t *m)
 }
 
 /*
- * Misuse is told from what the C library keeps in the mutex.  Its owner is the thread's own number
- * only when that thread has it; so this is exact in free mode, too.  With elision (which must be
- * switched on) there is no owner, and a robust mutex whose owner died has none until it is
- * repaired: of these nothing is said.
+ * Misuse is told from what the C library keeps in the mutex.  Its owner is the thread's own
+ * number only when that thread has it; so this is exact in free mode, too.  With elision (which
+ * must be switched on) there is no owner, and a robust mutex whose owner died has none until it
+ * is repaired: of these nothing is said.
  */
 enum { ELISION = 256, INCONSISTENT = 0x7ffffffe };
 
@@ -97,7 +97,7 @@ static void check_lock(struct thread *t, const pthread_mutex_t *m, bool may_fail
 	else if (mutex_dead(m))
 		misused(t, MISUSE_USE_DESTROYED, pc, m);
 	else if (!may_fail && tells_owner(m) && m->__data.__lock != 0 &&
-	         m->__data.__owner == t->tid &&
+	         m->__data.__owner == t->life.tid &&
 	         (m->__data.__kind & TYPE) != PTHREAD_MUTEX_RECURSIVE)
 		misused(t, MISUSE_DOUBLE_LOCK, pc, m);
 }
@@ -108,7 +108,7 @@ void mutex_check_unlock(struct thread *t, const pthread_mutex_t *m, uintptr_t pc
 		misused(t, MISUSE_NEVER_INITIALISED, pc, m);
 	else if (mutex_dead(m))
 		misused(t, MISUSE_USE_DESTROYED, pc, m);
-	else if (tells_owner(m) && m->__data.__owner != t->tid)
+	else if (tells_owner(m) && m->__data.__owner != t->life.tid)
 		misused(t, m->__data.__lock ? MISUSE_UNLOCK_BY_OTHER : MISUSE_UNLOCK_NOT_HELD,
 		        pc, m);
 }

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <threads.h>
 
-#include "sync.h"
+#include "sync_private.h"
 
 INTERPOSED(pthread_once, call_once);
 
@@ -46,7 +46,7 @@ static void once_anew(struct once *o)
 static bool once_enter(struct thread *t, struct once *o, uintptr_t pc)
 {
 	while (o->running) {
-		t->pc = pc;
+		t->sched.pc = pc;
 		if (rt.controlled) {
 			sched_block(t, FOR_ONCE, o->key, false, 0);
 		} else {

@@ -1,7 +1,7 @@
 /* sync_rwlock.c - reader-writer locks and spin locks; see sync.h. */
 #include <limits.h>
 
-#include "sync.h"
+#include "sync_private.h"
 
 INTERPOSED(pthread_rwlock_rdlock, pthread_rwlock_wrlock, pthread_rwlock_tryrdlock,
            pthread_rwlock_trywrlock, pthread_rwlock_timedrdlock, pthread_rwlock_timedwrlock,
@@ -35,7 +35,7 @@ static void check_lock(struct thread *t, const pthread_rwlock_t *l, bool may_fai
 		misused(t, MISUSE_NEVER_INITIALISED, pc, l);
 	else if (rw_dead(l))
 		misused(t, MISUSE_USE_DESTROYED, pc, l);
-	else if (!may_fail && l->__data.__cur_writer == t->tid)
+	else if (!may_fail && l->__data.__cur_writer == t->life.tid)
 		misused(t, MISUSE_DOUBLE_LOCK, pc, l);
 }
 
@@ -47,7 +47,7 @@ static void check_unlock(struct thread *t, const pthread_rwlock_t *l, uintptr_t 
 		misused(t, MISUSE_NEVER_INITIALISED, pc, l);
 	else if (rw_dead(l))
 		misused(t, MISUSE_USE_DESTROYED, pc, l);
-	else if (writer != t->tid && (writer != 0 || !read))
+	else if (writer != t->life.tid && (writer != 0 || !read))
 		misused(t, writer ? MISUSE_UNLOCK_BY_OTHER : MISUSE_UNLOCK_NOT_HELD, pc, l);
 }
 
@@ -88,9 +88,9 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 			break;
 		if (try_only)
 			break;
-		if (l->__data.__cur_writer == t->tid)
+		if (l->__data.__cur_writer == t->life.tid)
 			return EDEADLK;
-		t->pc = pc;
+		t->sched.pc = pc;
 		if (!sched_block(t, write ? FOR_WRITE_LOCK : FOR_READ_LOCK, l, at != NULL,
 		                 at ? deadline_of(clock, at) : 0)) {
 			status = ETIMEDOUT;
@@ -149,7 +149,7 @@ int interposed_pthread_rwlock_unlock(pthread_rwlock_t *l)
 	}
 	plan_point(t);
 	check_unlock(t, l, CALLER());
-	log_object(t, l->__data.__cur_writer == t->tid ? LOG_REL : LOG_RREL, rw_dead(l),
+	log_object(t, l->__data.__cur_writer == t->life.tid ? LOG_REL : LOG_RREL, rw_dead(l),
 	           CALLER(), l);
 	int status = REAL(pthread_rwlock_unlock)(l);
 	if (rt.controlled) {
@@ -206,7 +206,7 @@ int interposed_pthread_spin_lock(pthread_spinlock_t *l)
 		status = REAL(pthread_spin_lock)(l);
 	} else {
 		while ((status = REAL(pthread_spin_trylock)(l)) == EBUSY) {
-			t->pc = CALLER();
+			t->sched.pc = CALLER();
 			sched_block(t, FOR_SPIN, (const void *)l, false, 0);
 		}
 	}

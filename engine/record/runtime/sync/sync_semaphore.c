@@ -6,7 +6,7 @@
 #include <semaphore.h>
 #include <sys/syscall.h>
 
-#include "sync.h"
+#include "sync_private.h"
 
 INTERPOSED(sem_init, sem_open, sem_close, sem_wait, sem_trywait, sem_timedwait, sem_clockwait,
            sem_post, sem_getvalue, sem_destroy, pthread_barrier_wait, pthread_barrier_init,
@@ -87,9 +87,9 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 		                  : REAL(sem_wait)(s);
 	} else {
 		int error = errno;
-		t->must_end = false;
+		t->signals.must_end = false;
 		while ((status = REAL(sem_trywait)(s)) != 0 && errno == EAGAIN && !try_only) {
-			if (t->must_end) {
+			if (t->signals.must_end) {
 				errno = EINTR;
 				break;
 			}
@@ -97,13 +97,13 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 				errno = EINVAL;
 				break;
 			}
-			t->pc = pc;
+			t->sched.pc = pc;
 			if (!sched_block(t, FOR_SEMAPHORE, s, at != NULL,
 			                 at ? deadline_of(clock, at) : 0)) {
 				errno = ETIMEDOUT;
 				break;
 			}
-			if (t->cancelled)
+			if (t->sched.cancelled)
 				pthread_testcancel();
 		}
 		if (status == 0)
@@ -197,9 +197,9 @@ int interposed_pthread_barrier_wait(pthread_barrier_t *b)
 			sched_open_barrier(b);
 			status = PTHREAD_BARRIER_SERIAL_THREAD;
 		} else {
-			t->pc = pc;
-			t->barrier = b;
-			while (t->barrier && rt.on)
+			t->sched.pc = pc;
+			t->sync.barrier = b;
+			while (t->sync.barrier && rt.on)
 				sched_block(t, FOR_BARRIER, b, false, 0);
 		}
 	}
@@ -220,10 +220,9 @@ int interposed_pthread_barrier_destroy(pthread_barrier_t *b)
 	if (t) {
 		const volatile unsigned *inside = (const volatile unsigned *)b;
 		plan_point(t);
-		sync_check_destroy(t, b,
-		                   rt.controlled ? sched_at_barrier(b) > 0
-		                                 : inside[0] > inside[1],
-		                   CALLER());
+		sync_check_destroy(
+		        t, b, rt.controlled ? sched_at_barrier(b) > 0 : inside[0] > inside[1],
+		        CALLER());
 		sync_set_mark(b, MARK_DESTROYED);
 	}
 	return destroyed(b, REAL(pthread_barrier_destroy)(b), 0, t, CALLER());

@@ -35,7 +35,7 @@ static void finish_thread(struct thread *t)
 	if (holds_robust())
 		order_matters(ROBUST_LEFT);
 	/* Cancelled inside a blocking call, it ends without having come back from it. */
-	if (t->parked)
+	if (t->openmp.parked)
 		sched_leave_park(t);
 	else if (t->gate & (GATE_STOLEN | GATE_OUTSIDE))
 		sched_rejoin(t);
@@ -63,7 +63,7 @@ static void finish_thread(struct thread *t)
 static void at_end(void *value)
 {
 	struct thread *t = value;
-	if (++t->end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
+	if (++t->life.end_rounds < PTHREAD_DESTRUCTOR_ITERATIONS) {
 		pthread_setspecific(end_key, t);
 		return;
 	}
@@ -78,8 +78,8 @@ static void find_stack(struct thread *t)
 	if (pthread_getattr_np(pthread_self(), &attributes) != 0)
 		return;
 	if (pthread_attr_getstack(&attributes, &low, &size) == 0) {
-		t->stack_low = (uintptr_t)low;
-		t->stack_high = (uintptr_t)low + size;
+		t->life.stack_low = (uintptr_t)low;
+		t->life.stack_high = (uintptr_t)low + size;
 	}
 	pthread_attr_destroy(&attributes);
 }
@@ -89,15 +89,16 @@ void thread_begin(struct thread *t)
 {
 	t->gate |= GATE_INSIDE;
 	me = t;
-	t->tid = syscall(SYS_gettid);
-	t->handle = pthread_self();
+	t->life.tid = syscall(SYS_gettid);
+	t->life.handle = pthread_self();
 	find_stack(t);
 	if (t->id == 0) { /* the main thread's grows; what it may ever use depends on a limit */
 		uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-		if (t->stack_high - t->stack_low > 64 << 20 || here < t->stack_low)
-			t->stack_low = t->stack_high - (8 << 20);
+		if (t->life.stack_high - t->life.stack_low > 64 << 20 ||
+		    here < t->life.stack_low)
+			t->life.stack_low = t->life.stack_high - (8 << 20);
 	}
-	reach_stack(t->stack_low, t->stack_high);
+	reach_stack(t->life.stack_low, t->life.stack_high);
 	if (!have_key)
 		have_key = pthread_key_create(&end_key, at_end) == 0;
 	if (have_key)
@@ -117,19 +118,19 @@ static bool of_openmp(void *(*start)(void *))
 static void *thread_main(void *argument)
 {
 	struct thread *t = argument;
-	t->tid = syscall(SYS_gettid);
+	t->life.tid = syscall(SYS_gettid);
 	sched_start(t);
 	thread_begin(t);
-	t->started = true;
-	missing_begin_thread(t, (const void *)t->start, t->argument);
-	if (rt.controlled && of_openmp(t->start))
-		sched_park(t, rt.threads[t->parent]); /* which waits for that */
+	t->life.started = true;
+	missing_begin_thread(t, (const void *)t->life.start, t->life.argument);
+	if (rt.controlled && of_openmp(t->life.start))
+		sched_park(t, rt.threads[t->life.parent]); /* which waits for that */
 	void *result;
-	if (t->c11) {
-		thrd_start_t start = (thrd_start_t)(void *)t->start;
-		result = (void *)(intptr_t)start(t->argument);
+	if (t->life.c11) {
+		thrd_start_t start = (thrd_start_t)(void *)t->life.start;
+		result = (void *)(intptr_t)start(t->life.argument);
 	} else {
-		result = t->start(t->argument);
+		result = t->life.start(t->life.argument);
 	}
 	return result;
 }
@@ -146,23 +147,23 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 	struct thread *child = thread_new(t);
 	if (!child)
 		return EAGAIN;
-	child->start = start;
-	child->argument = argument;
-	child->c11 = c11;
+	child->life.start = start;
+	child->life.argument = argument;
+	child->life.c11 = c11;
 	int detach = PTHREAD_CREATE_JOINABLE;
 	if (attributes)
 		pthread_attr_getdetachstate(attributes, &detach);
-	child->detached = detach == PTHREAD_CREATE_DETACHED;
+	child->life.detached = detach == PTHREAD_CREATE_DETACHED;
 	if (!rt.controlled) /* its first event must come after ours */
 		log_event(t, LOG_FORK, 0, pc, child->id, 0, 1);
 	pthread_t made;
 	int result = INSIDE(t, real(&made, attributes, thread_main, child));
 	if (result) {
 		thread_forget(child);
-		t->children--;
+		t->life.children--;
 		return result;
 	}
-	child->handle = made;
+	child->life.handle = made;
 	if (handle)
 		*handle = made;
 	if (rt.controlled) {
@@ -186,7 +187,7 @@ static struct thread *find_thread(pthread_t handle)
 	for (uint32_t i = rt.thread_count < MAX_THREADS ? rt.thread_count : MAX_THREADS;
 	     i-- > 0;) {
 		struct thread *t = rt.threads[i];
-		if (t && t->handle == handle && !t->joined)
+		if (t && t->life.handle == handle && !t->life.joined)
 			return t;
 	}
 	return NULL;
@@ -199,13 +200,13 @@ static int await_end(struct thread *t, struct thread *target, bool try_only, boo
 	sched_point(t);
 	if (!rt.controlled)
 		return 0;
-	t->pc = pc;
-	while (target->state != STATE_DONE) {
+	t->sched.pc = pc;
+	while (target->sched.state != STATE_DONE) {
 		if (try_only)
 			return EBUSY;
 		if (!sched_block(t, FOR_THREAD, target, timed, deadline))
 			return ETIMEDOUT;
-		if (t->cancelled)
+		if (t->sched.cancelled)
 			pthread_testcancel();
 	}
 	return 0;
@@ -218,7 +219,7 @@ static int join(pthread_t handle, void **result, bool try_only, const struct tim
 	struct thread *target = t ? find_thread(handle) : NULL;
 	if (try_only || deadline)
 		order_matters("a join that does not wait for as long as it takes");
-	if (t && target && target != t && !target->detached) {
+	if (t && target && target != t && !target->life.detached) {
 		int status = await_end(t, target, try_only, deadline != NULL,
 		                       deadline ? deadline_of(clock, deadline) : 0, pc);
 		if (status)
@@ -232,7 +233,7 @@ static int join(pthread_t handle, void **result, bool try_only, const struct tim
 		else
 			status = REAL(pthread_join)(handle, result);
 		if (status == 0) {
-			target->joined = true;
+			target->life.joined = true;
 			log_event(t, LOG_JOIN, 0, pc, target->id, 0, 1);
 			thread_retire(target);
 		}
@@ -275,8 +276,8 @@ int interposed_pthread_detach(pthread_t handle)
 	struct thread *target = t ? find_thread(handle) : NULL;
 	int status = REAL(pthread_detach)(handle);
 	if (target && status == 0) {
-		target->detached = true;
-		target->joined = true; /* its handle may come again */
+		target->life.detached = true;
+		target->life.joined = true; /* its handle may come again */
 		thread_retire(target);
 	}
 	return status;

@@ -1,0 +1,89 @@
+/*
+ * base.h - the floor that every folder of the runtime stands on: macros, the gates of a
+ * thread's hooks, and the few services of the kernel's that the runtime asks for by itself.
+ *
+ * The runtime lives in the user's program.  It must not call anything that it interposes
+ * itself, allocate from the program's heap, keep a descriptor of a low number open, or print
+ * (but for rt_say, for what the user must know at once).  Memory therefore comes in whole pages
+ * from rt_pages, waiting for another thread is futex_wait, and a system call is raw_syscall
+ * (which leaves errno alone) or rt_syscall.  None of them takes a lock or knows of threads, so
+ * they may be called from anywhere, a signal handler included.
+ */
+#ifndef HEDDLE_RUNTIME_BASE_H
+#define HEDDLE_RUNTIME_BASE_H
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "engine/record/layout.h"
+#include "interposed.h"
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#define likely(x)     __builtin_expect(!!(x), 1)
+#define unlikely(x)   __builtin_expect(!!(x), 0)
+#define BARRIER()     __asm__ volatile("" ::: "memory")
+
+struct thread;
+struct pollfd;
+struct iovec;
+struct dl_phdr_info;
+
+/* A system call without the C library, whose functions are interposed: the kernel's answer,
+ * -errno for a failure. */
+static inline long raw_syscall(long number, long a, long b, long c, long d, long e, long f)
+{
+	long result;
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	__asm__ volatile("syscall"
+	                 : "=a"(result)
+	                 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+	                 : "rcx", "r11", "memory");
+	return result;
+}
+
+/* A system call of the runtime's own: the kernel's answer, -errno for a failure.  errno is the
+ * program's, and stays.  (sync/futex.c, beside the program's syscall().) */
+long rt_syscall(long number, ...);
+#define syscall(...) rt_syscall(__VA_ARGS__)
+
+/* Sleeps while *word is `value`, so long at most (0: without limit); may return early. */
+void futex_wait(volatile int *word, int value, uint64_t nanoseconds);
+void futex_wake(volatile int *word, int count);
+
+/* Zeroed pages outside of the program's heap, or NULL; they are the caller's until rt_unpages.
+ */
+void *rt_pages(size_t bytes);
+/* An address range of `bytes` where the runtime's mappings lie: those of the program do not
+ * depend on how much has been recorded. */
+uintptr_t rt_place(size_t bytes);
+/* Pages that are read first and written later would be changed under all threads' feet, which
+ * costs more than to have them at once.  Where the kernel cannot do it, nothing happens. */
+void rt_populate(void *pages, size_t bytes);
+void rt_unpages(void *pages, size_t bytes);
+/* A line on standard error, after "heddle: ". */
+void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Ends the process by this signal, whatever the program has set for it. */
+_Noreturn void rt_die(int signal_number);
+/* The function that the program would call without the runtime; see REAL. */
+void *rt_next(const char *name);
+
+#define REAL(name) \
+	({ \
+		static __typeof__(name) *real_; \
+		if (unlikely(!real_)) \
+			real_ = (__typeof__(name) *)rt_next(#name); \
+		real_; \
+	})
+
+#endif

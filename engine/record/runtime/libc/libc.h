@@ -1,0 +1,69 @@
+/*
+ * libc.h - the C library's functions that do not synchronise: the heap, strings, streams,
+ * clocks, random bytes, and the operations whose outcome depends on the order of the threads.
+ *
+ * One enters by the program's call.  A function that reads or writes memory for its caller says
+ * so with ranges.h (READS, WRITES) as accesses of the caller; a clock, and random bytes, answer
+ * from virtual time and the seed, so that one seed is one run; an operation that exploration
+ * tries in no other order calls order_matters (orders.c; files: order_files.c).
+ *
+ * What one may rely on: nothing here waits without the scheduler, and an event of the heap is
+ * no scheduling point, for libraries allocate with their own locks held.
+ */
+#ifndef HEDDLE_RUNTIME_LIBC_H
+#define HEDDLE_RUNTIME_LIBC_H
+
+#include "engine/record/runtime/core/base.h"
+
+struct thread_libc {
+	uint64_t questions; /* clocks asked */
+	uint64_t random;    /* state of its random bytes */
+};
+
+/* ---- strings.c, memory.c, random.c ---- */
+void strings_init(void);
+bool memory_shared(const void *p); /* in a mapping that other processes may have, too */
+void random_device_read(int fd, void *p, ssize_t n); /* of a random device: from the seed */
+
+/* ---- clocks: blocking.c ---- */
+void clocks_init(void);
+/* Virtual nanoseconds of an absolute time of a clock. */
+uint64_t deadline_of(clockid_t clock, const struct timespec *at);
+void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not recorded */
+
+/* ---- orders.c ---- */
+/* The program does what may do otherwise in another order, which exploration does not try;
+ * `operation` is a constant.  None where there never was another thread. */
+void order_matters(const char *operation);
+#define ROBUST_LEFT "a thread's end with a robust mutex in its hands"
+/* The same of what is read and written there; `at_offset`: at a place that the call gives. */
+void order_of_descriptor(int fd, bool writes, bool at_offset);
+/* Of functions with a state of their own that nothing here stands before, by name. */
+enum order_kind {
+	ORDER_NEVER,
+	ORDER_ALWAYS,
+	ORDER_OBJECT,   /* the object is its first argument */
+	ORDER_LOOKS,    /* it looks for a file by its name, the first argument */
+	ORDER_LOOKS_IN, /* the same, the second */
+};
+struct ordered {
+	const char *pattern;
+	enum order_kind kind;
+	const char *operation; /* as it is told of; NULL: by its name */
+};
+const struct ordered *order_named(const char *name); /* NULL: none of them */
+/* Such a function is called: it is told of, when others run and the object may be theirs. */
+void order_call(const struct thread *t, const struct ordered *f, const char *name,
+                const uint64_t *arguments);
+
+/* ---- order_files.c ---- */
+struct stat;
+/* A file is made, or emptied, or looked for. */
+void order_of_name(const char *path, bool makes);
+void order_of_content(const struct stat *s, int fd, bool writes, bool at_offset);
+void order_of_stream(const void *stream, bool may_read);
+void order_of_stream_end(const void *stream);
+void order_of_use(int fd, bool closed);
+void order_of_close(int fd);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * emit.h - the inline half of log.h: room in a stream, the head of a record, calling contexts,
+ * and the steps before an event.  Included by core/rt.h, as it needs struct thread.
+ */
+#ifndef HEDDLE_RUNTIME_EMIT_H
+#define HEDDLE_RUNTIME_EMIT_H
+
+#include "engine/record/runtime/core/rt.h"
+
+ALWAYS_INLINE uint64_t *log_room(struct stream *s, unsigned words)
+{
+	if (unlikely(s->next + words > s->end))
+		log_more(s, words);
+	return s->next;
+}
+
+ALWAYS_INLINE uint64_t log_word(enum log_tag tag, unsigned flags, uintptr_t pc)
+{
+	return tag | flags << 8 | (uint64_t)pc << LOG_PC_SHIFT;
+}
+
+/* Free mode: the calling context of a call from one that has the hash `parent`. */
+ALWAYS_INLINE uint64_t context_of(uint64_t parent, uintptr_t call, uintptr_t function)
+{
+	uint64_t h = ((parent << 7 | parent >> 57) ^ call ^ (uint64_t)function << 17) *
+	             0x9e3779b97f4a7c15u;
+	return h ^ h >> 32;
+}
+
+/* What `context` is in the frame of that hash. */
+ALWAYS_INLINE uint64_t context_now(const struct thread *t, uint64_t frame)
+{
+	return frame ^ t->epoch * 0xd6e8feb86659fd93u;
+}
+
+/* The thread has called or returned, or its epoch has ended; frames[-1] is nobody's. */
+ALWAYS_INLINE void context_renew(struct thread *t)
+{
+	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
+	t->context = context_now(t, t->frames[(int32_t)depth - 1].context);
+}
+
+/* Everything that must be written before an event of `t`. */
+ALWAYS_INLINE void log_before(struct thread *t)
+{
+	if (t->pending)
+		log_fill(t);
+	if (unlikely(t->stream->last != t->id))
+		log_switch(t);
+	if (t->dirty)
+		log_frames(t);
+}
+
+/* A scheduling point, before an event that may interact with other threads. */
+ALWAYS_INLINE void sched_point(struct thread *t)
+{
+	if (t->pending)
+		log_fill(t);
+	if (rt.controlled)
+		sched_point_slow(t);
+}
+/* Before an event that is no scheduling point. */
+ALWAYS_INLINE void plan_point(struct thread *t)
+{
+	if (unlikely(rt.replay)) {
+		if (t->pending)
+			log_fill(t);
+		replay_point(t);
+	}
+}
+
+/* Free mode: the next record's place in the order of synchronisation. */
+static inline void log_ticket(struct thread *t)
+{
+	uint64_t *w = log_room(t->stream, 1);
+	w[0] = log_word(LOG_TICKET, 0, __atomic_add_fetch(&rt.ticket, 1, __ATOMIC_SEQ_CST));
+	t->stream->next = w + 1;
+}
+
+/* What the thread does from now on matters even if it has done the same before. */
+static inline void log_afresh(struct thread *t)
+{
+	if (!t->epoch)
+		return;
+	t->epoch++;
+	context_renew(t);
+}
+
+static inline void log_epoch(struct thread *t)
+{
+	log_ticket(t);
+	log_afresh(t);
+}
+
+ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)
+{
+	t->ordinal++;
+	if (unlikely(rt.replay))
+		replay_event(t, tag, pc);
+}
+
+static inline void log_object(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
+                              const void *object)
+{
+	log_event(t, tag, flags, pc, (uintptr_t)object, 0, 1);
+}
+static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc,
+                            const void *object)
+{
+	log_object(t, tag, 0, pc, object);
+}
+/* The same of an operation that may also end without it: a try, or with a time limit. */
+static inline void log_try(struct thread *t, enum log_tag tag, uintptr_t pc, const void *object)
+{
+	log_object(t, tag, LOG_TRY, pc, object);
+}
+
+#endif

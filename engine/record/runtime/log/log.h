@@ -1,0 +1,83 @@
+/*
+ * log.h - the recording log: what the program did, as records in chunks (layout.h).
+ *
+ * A thread writes into its stream: one for all threads in controlled mode, where only the
+ * holder of the token writes, one a thread in free mode; so no record needs a lock.  A chunk
+ * lies in memory that is shared with the parent, which finds it there when the program dies; a
+ * full chunk is written to the file by log_more.
+ *
+ * How one enters: log_event for an event of synchronisation, log_access (access.h has its fast
+ * path) for an access, frame_enter and frame_leave around a call that the trace shall name.
+ * Each brings the log up to date first: the value of the last write (log_fill), whose turn it
+ * is (log_switch), the call stack (log_frames).  The inline half is emit.h.
+ *
+ * What one may rely on: a record's first word is stored last, so that a reader of a chunk that
+ * is cut off anywhere sees whole records and then a zero.  Nothing here schedules, and nothing
+ * touches the program's memory but to read values.  After the recording is full the same
+ * calls write to a scratch area.
+ */
+#ifndef HEDDLE_RUNTIME_LOG_H
+#define HEDDLE_RUNTIME_LOG_H
+
+#include "engine/record/runtime/core/base.h"
+
+enum { MAX_FRAMES = 1 << 16 };
+enum { SEEN_BITS = 13 }; /* of a thread's table of accesses that have been written */
+
+struct stream { /* where records go: one for all in controlled mode, else one a thread */
+	uint64_t *next, *end;
+	void *chunk;
+	uint64_t *half; /* free mode: `next`, when the word before it has room for a record */
+	uint32_t thread;
+	uint32_t last;           /* controlled: the thread of the last record */
+	struct log_sites *sites; /* as the reader will know them; layout.h */
+	uint16_t *hints;         /* of ENTER's sites: see frame_begin */
+};
+
+struct frame {
+	uintptr_t call, function, sp;
+	uint64_t context; /* free mode: a hash of this frame's call and its callers' */
+};
+
+/* ---- the file and its chunks ---- */
+bool log_open(void);
+void log_close(void);
+void log_flush(void);
+void log_stream_end(struct stream *s);
+void log_more(struct stream *s, unsigned words); /* makes room */
+
+/* ---- the call stack ---- */
+void log_frames(struct thread *t);
+void log_switch(struct thread *t);
+/*
+ * A frame for a call of the C library (enum log_call), so that the trace shows where its
+ * thread may block; `now`: even if nothing happens inside.  The thread holds the token.
+ */
+void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now);
+void frame_leave(struct thread *t);
+
+/* ---- records ---- */
+/* An event with one or two words (`words`) after the first. */
+void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
+               uint64_t b, unsigned words);
+/* The record, or NULL when it is too long for one. */
+uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
+                   unsigned count, const void *bytes, uint64_t length);
+void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t pc,
+                    const void *self, const char *text, size_t length);
+void log_note(const char *key, const char *value);
+void log_thread(struct thread *t);
+/* An object has been initialised: the object that was at its address is another one. */
+void log_init(struct thread *t, const volatile void *object);
+void log_modules(void);
+void log_clock(struct thread *t, clockid_t clock, const struct timespec *time);
+
+/* ---- accesses: access.c; the hot part is in access.h ---- */
+void log_fill(struct thread *t); /* the value of the last write, which has been done by now */
+void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, const void *p,
+                unsigned code, bool known, uint64_t value);
+void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size);
+void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
+             uint64_t old, uint64_t new_value);
+
+#endif

@@ -1,0 +1,51 @@
+/*
+ * replay.h - a run that follows a plan: the events of a witness, in their order.
+ *
+ * replay_load reads the plan from the config.  From then on every scheduling point ends in
+ * replay_point, which keeps the thread back until its next event is the plan's next, and every
+ * event in replay_event, which compares it with the plan and moves on.  A call that is no event
+ * but has a place in the order (the end of a wait, a call from outside) asks with replay_call.
+ *
+ * What one may rely on: while replay_strict() is true every thread does what it did in the
+ * recording, or the run has diverged, which is noted in the log's header with the two events
+ * and ends the plan.  After the plan, or a divergence, the strategy decides.  A thread is known
+ * by its place among its parent's children and an event by its number in its thread, so that
+ * addresses need not be the same.  All of it is under the token.
+ */
+#ifndef HEDDLE_RUNTIME_REPLAY_H
+#define HEDDLE_RUNTIME_REPLAY_H
+
+#include "engine/record/runtime/core/base.h"
+
+/* Of a thread whose next event is not the plan's next. */
+struct thread_replay {
+	uint64_t pauses; /* how often it gave way since its `ordinal` + 1 became `paused` */
+	uint64_t paused;
+	uint64_t pause_start; /* its processor time, in nanoseconds, when that had begun */
+	uint64_t released;    /* its `ordinal` + 1 when the plan last ended its futex wait */
+};
+
+bool replay_load(int fd, uint64_t offset);
+void replay_point(struct thread *t);
+void replay_pause(struct thread *t); /* no event follows: it gives way */
+void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc);
+bool replay_answer(struct thread *t, uint32_t clock, struct timespec *answer);
+uint32_t replay_child(uint32_t parent, uint32_t ordinal);
+/* The thread's inputs in the recording; an empty range when there are none. */
+void replay_inputs(uint32_t id, const struct log_input **from, const struct log_input **end);
+/* Before a call that is no event: waits for the thread's turn. */
+void replay_call(struct thread *t);
+/* Is this the thread's next event in the plan? */
+bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc);
+/* Is everybody still before the pair, so that nothing may differ? */
+bool replay_strict(void);
+/* The thread asked for another input than in the recording, which `text` names. */
+void replay_left(struct thread *t, const char *text);
+/* Is the block that has just been freed to stay, filled, for the use after its free? */
+bool replay_poisons(void);
+uint64_t replay_turn(uint32_t thread);
+uint64_t replay_wake_turn(uint32_t thread); /* when it comes next in the plan */
+uint32_t replay_next(void); /* the thread whose turn it is; UINT32_MAX: nobody's */
+void replay_blocked(void);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * sched.h - controlled mode's scheduler: one thread of the program runs at a time, the holder
+ * of the token.
+ *
+ * How one enters.  sched_point, before an event that may interact with other threads, is where
+ * the token may go to another thread.  A thread that has to wait for something that the runtime
+ * models calls sched_block with the reason and the object, and whoever changes that object
+ * calls sched_wake; to be woken means "look again", so the caller loops.  Waiting for
+ * descriptors is sched_wait_files, sleeping is a block with a deadline of virtual time.  Around
+ * a call that blocks in something that is not modelled stand sched_leave and sched_rejoin:
+ * others run meanwhile, and the run may not come again.
+ *
+ * What one may rely on: between two of these calls no other thread of the program runs, so that
+ * the log and the runtime's tables need no lock of their own.  Which thread is next depends on
+ * the strategy, the seed (sched_strategy.c) or the plan (replay/), and on nothing of the
+ * machine.  What threads without the token may touch (struct thread_sched, struct scheduler) is
+ * under sched_lock().  In free mode only thread_new and thread_forget, thread_retire do
+ * anything.
+ *
+ * The folder's own declarations are in sched_private.h.
+ */
+#ifndef HEDDLE_RUNTIME_SCHED_H
+#define HEDDLE_RUNTIME_SCHED_H
+
+#include "engine/record/runtime/core/base.h"
+#include "engine/record/runtime/log/log.h"
+
+enum { MAX_THREADS = LOG_THREADS, SPIN_LIMIT = 3 };
+
+enum state { STATE_READY, STATE_RUNNING, STATE_BLOCKED, STATE_OUTSIDE, STATE_DONE };
+
+enum reason { /* for which a thread is blocked */
+	      FOR_NOTHING,
+	      FOR_MUTEX,
+	      FOR_READ_LOCK,
+	      FOR_WRITE_LOCK,
+	      FOR_CONDITION,
+	      FOR_BARRIER,
+	      FOR_SEMAPHORE,
+	      FOR_THREAD,
+	      FOR_ONCE,
+	      FOR_SLEEP,
+	      FOR_FILE, /* descriptors */
+	      FOR_SPIN,
+	      FOR_FUTEX, /* a word; may end at any time */
+};
+
+/* Whether a thread can run, and for what it waits; under sched_lock(). */
+struct thread_sched {
+	enum state state;
+	volatile int go; /* futex: it has the token */
+	enum reason reason;
+	const void *object;
+	uintptr_t pc; /* of the call that it blocks in */
+	bool timed, timed_out, cancelled;
+	bool spins;        /* it lost the token because it spun, and has not come back */
+	uint64_t deadline; /* virtual nanoseconds, when timed */
+	uint64_t since;    /* order of blocking: first come, first served where it matters */
+	int64_t priority;  /* pct */
+	struct pollfd *fds;
+	unsigned fd_count;
+};
+
+/* A thread that waits for something by looking at atomics again and again: polls.c. */
+enum { POLL_PLACES = 8, POLL_FRAMES = 4 };
+struct poll {
+	uint32_t spins;    /* looks in a row that told it nothing new: it spins at SPIN_LIMIT */
+	uint32_t patience; /* looks until it gives way again */
+	uint32_t left;     /* looks left, where it yields by itself */
+	uint64_t worked;   /* its accesses at the last look */
+	uint64_t news;     /* polls_news, when it last gave way */
+	struct {
+		const volatile void *place;
+		uint64_t value;
+	} seen[POLL_PLACES];
+	/* the last look's record: its end and chunk, place, value, instruction and the
+	 * innermost frames then, by index % POLL_FRAMES */
+	const uint64_t *end;
+	uint64_t chunk;
+	const volatile void *place;
+	uint64_t value;
+	uintptr_t pc;
+	struct frame frames[POLL_FRAMES];
+	uint64_t repeats; /* how often it was made again; replay: is still to be */
+};
+
+/* ---- the token ---- */
+void sched_init(void);
+void sched_point_slow(struct thread *t); /* t holds the token: may go to another thread */
+void sched_access(struct thread *t);     /* the budget is used up */
+void sched_yield_point(struct thread *t, bool lower);
+void sched_leave(struct thread *t);
+void sched_rejoin(struct thread *t);
+void sched_detach_all(void); /* recording ends: let everybody run freely */
+bool sched_force(struct thread *t, struct thread *next, bool fire_timeout);
+uint64_t sched_steps(void);
+/* A hook of a thread whose gate is not open: may it record, now that this has looked? */
+bool hook_slow(struct thread *t);
+
+/* ---- waiting ---- */
+bool sched_block(struct thread *t, enum reason reason, const void *object, bool timed,
+                 uint64_t deadline); /* false: timed out */
+unsigned sched_wake(const void *object, enum reason reason, unsigned most);
+/* How many wait for it; of a condition those that no signal has woken yet. */
+unsigned sched_waiters(const void *object, enum reason reason);
+unsigned sched_at_barrier(const void *barrier); /* how many wait there */
+void sched_open_barrier(const void *barrier);
+void sched_signal(const void *condition, unsigned most);
+void sched_cancel(struct thread *t);
+bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
+                      uint64_t deadline);
+
+/* ---- birth and end ---- */
+struct thread *thread_new(struct thread *parent);
+void thread_forget(struct thread *t);
+/* A thread that has ended, and that no call of the program can name any more (it was joined, or
+ * is detached), gives its memory to a later one, as soon as the kernel's thread is gone.  Of
+ * others this does nothing. */
+void thread_retire(struct thread *t);
+void sched_start(struct thread *t); /* a new thread waits for its first turn */
+void sched_end(struct thread *t);
+void sched_adopt(struct thread *t); /* a new one that no thread created: waits for its turn */
+void sched_expect(int more);        /* changes the number of threads that may come like that */
+/* Out of the scheduler's sight, running, until somebody who has the token calls it back; `next`
+ * gets the token, or (NULL) the strategy chooses. */
+void sched_park(struct thread *t, struct thread *next);
+void sched_unpark(struct thread *t);       /* it is ready, */
+void sched_await_unpark(struct thread *t); /* and waits here for its turn */
+void sched_leave_park(struct thread *t);   /* by itself: its end has come */
+
+/* ---- virtual time, in nanoseconds ---- */
+uint64_t virtual_now(void);
+void sched_tick(uint64_t nanoseconds);
+
+/* ---- the processor that all threads share: affinity.c ---- */
+void rt_pin(void); /* to one processor, as long as one thread runs at a time */
+
+/* ---- polls.c ---- */
+/* An atomic read of `value` by the instruction before `pc`: is it a mere repetition, which
+ * needs no record?  Else poll_look comes after its record. */
+bool poll_again(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
+void poll_look(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
+void poll_remember(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc);
+void poll_settle(struct thread *t);
+/* Exploration: are the last things that the thread did, alone, the same several times over? */
+bool poll_cycles(struct thread *t);
+bool poll_spins(struct thread *t);       /* nothing new since, and no work of its own */
+bool poll_waits(const struct thread *t); /* it spins, and nothing new has been written since */
+uint64_t poll_news(const struct thread *t);
+void poll_wrote(const volatile void *p); /* an atomic write there */
+
+#endif

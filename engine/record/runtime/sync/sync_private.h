@@ -1,0 +1,74 @@
+/*
+ * sync_private.h - what the files of the program's own synchronisation share (sync_*.c).
+ *
+ * In controlled mode locks and semaphores are taken by the real try-call, so that their
+ * state is what the C library thinks it is; who must wait waits in our scheduler.
+ * In free mode the real call does it all and the event is written after an acquire and
+ * before a release.
+ */
+#ifndef HEDDLE_SYNC_PRIVATE_H
+#define HEDDLE_SYNC_PRIVATE_H
+
+#include <limits.h>
+
+#include "engine/record/runtime/core/rt.h"
+
+static inline unsigned one_or_all(void)
+{
+	return rt.replay ? UINT_MAX : 1; /* the plan says who comes first */
+}
+
+static inline bool valid_time(const struct timespec *at)
+{
+	return at->tv_nsec >= 0 && at->tv_nsec < 1000000000;
+}
+
+/* `t` may be NULL: not recorded.  Returns `status`, of the C library's call. */
+static inline int initialised(void *object, int status, struct thread *t)
+{
+	if (t && status == 0)
+		log_init(t, object);
+	return status;
+}
+
+/* The same.  A witness may destroy what somebody holds; that the C library refuses it (POSIX
+ * says nothing) must not end the replay.  `flags`: enum log_object_flag. */
+static inline int destroyed(void *object, int status, unsigned flags, struct thread *t,
+                            uintptr_t pc)
+{
+	if (t && (status == 0 || (rt.replay && status == EBUSY)))
+		log_object(t, LOG_DESTROY, flags, pc, object);
+	return status;
+}
+
+/* Before the call that does it; no event of the thread, so that no plan of a replay counts it.
+ */
+static inline void misused(struct thread *t, enum log_misuse how, uintptr_t pc,
+                           const void *object)
+{
+	if (rt.header)
+		__atomic_fetch_or(&rt.header->misuses, 1u << how, __ATOMIC_RELAXED);
+	log_event(t, LOG_MISUSE, how, pc, (uintptr_t)object, 0, 1);
+}
+
+/* sync_marks.c: of an object that keeps neither: 0, one more than the number of the thread that
+ * holds it, or MARK_DESTROYED.  An object's initialisation sets 0. */
+enum { MARK_DESTROYED = 0xffff };
+unsigned sync_mark(const volatile void *object);
+void sync_set_mark(const volatile void *object, unsigned mark);
+/* Before the call of this kind on such an object: is it misuse?  `held`: the lock is locked, by
+ * whomever; `waited`: a thread waits for it.  The second last forgets who holds it. */
+void sync_check_alive(struct thread *t, const volatile void *object, uintptr_t pc);
+void sync_check_lock(struct thread *t, const volatile void *lock, bool may_fail, uintptr_t pc);
+void sync_check_unlock(struct thread *t, const volatile void *lock, bool held, uintptr_t pc);
+void sync_check_destroy(struct thread *t, const volatile void *object, bool waited,
+                        uintptr_t pc);
+
+/* sync_mutex.c: the caller gives it up; said, when it may not. */
+void mutex_check_unlock(struct thread *t, const pthread_mutex_t *m, uintptr_t pc);
+
+/* sync_mutex.c: take it, after the scheduling point; 0, EOWNERDEAD or an error. */
+int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline,
+               uintptr_t pc);
+
+#endif
