@@ -23,6 +23,7 @@ struct report_file {
 	GArray *findings;  /* struct filed_finding */
 	struct input file; /* empty when it is a report of our own */
 	char *text;        /* or NULL; owned, by free */
+	GPtrArray *rewritten; /* texts of findings that `merge` changed; owned, or NULL */
 };
 
 /* Does the file begin as JSON does?  (A trace does not.) */
