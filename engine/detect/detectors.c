@@ -58,11 +58,14 @@ static struct report *find_ending(struct detection *on, const struct progress *p
                                   struct error *error)
 {
 	struct report *r = report_new(on->trace, "ending");
-	GPtrArray *stuck = stuck_find(on->trace);
+	unsigned dropped;
+	GPtrArray *stuck = stuck_find(on->trace, &dropped);
 
 	for (guint i = 0; i < stuck->len; i++)
 		report_add(r, stuck->pdata[i]);
 	g_ptr_array_free(stuck, TRUE);
+	if (dropped > 0)
+		report_note(r, STUCK_DROPPED "%u", dropped);
 	r->complete = true;
 	report_finish(r);
 	return r;

@@ -199,6 +199,7 @@ static bool run_all(struct exploration *x, struct error *error)
 			begin_again(x);
 	}
 	note_unplanned(x);
+	explore_note_finals(x);
 	x->report->waiting = worklist_length(x->worklist);
 	x->report->complete = !has_more(x) && x->report->gaps->len == 0;
 	if (x->cancelled)
@@ -246,6 +247,7 @@ struct explore_report *explore(const struct explore_options *options,
 		.kept = g_ptr_array_new_with_free_func(free_execution),
 		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.races = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+		.finals_seen = g_hash_table_new(g_str_hash, g_str_equal),
 		.gaps = g_hash_table_new(g_str_hash, g_str_equal),
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.ordered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
@@ -269,6 +271,7 @@ struct explore_report *explore(const struct explore_options *options,
 	worklist_free(x.worklist);
 	g_hash_table_unref(x.errors);
 	g_hash_table_unref(x.races);
+	g_hash_table_unref(x.finals_seen);
 	g_hash_table_unref(x.gaps);
 	if (!good) {
 		explore_report_free(x.report);

@@ -75,16 +75,26 @@ void explore_note_no_invocation(struct exploration *x)
 	                         "the methods bind lines, or tell of them with heddle.h"));
 }
 
-/* The same for a name of --final or --check. */
-void explore_note_finals(struct exploration *x)
+void explore_see_finals(struct exploration *x)
 {
 	const GPtrArray *names = finals_names(x->options->finals);
-	for (guint i = 0; x->run == 0 && i < names->len; i++)
-		if (final_variable(x->trace, names->pdata[i]) == NONE)
-			g_ptr_array_add(x->report->notes,
-			                g_strdup_printf("the first run neither reads nor "
-			                                "writes a variable '%s'",
-			                                (char *)names->pdata[i]));
+	for (guint i = 0; i < names->len; i++)
+		if (final_variable(x->trace, names->pdata[i]) != NONE)
+			g_hash_table_add(x->finals_seen, names->pdata[i]);
+}
+
+/* The value of what no run touches tells nothing apart: as likely a mistake in the name. */
+void explore_note_finals(struct exploration *x)
+{
+	const GPtrArray *names = x->options->finals ? finals_names(x->options->finals) : NULL;
+	for (guint i = 0; names != NULL && i < names->len; i++) {
+		if (g_hash_table_contains(x->finals_seen, names->pdata[i]))
+			continue;
+		char *why = g_strdup_printf("no run that ended reads or writes a variable '%s'",
+		                            (char *)names->pdata[i]);
+		explore_gap(x, why);
+		g_free(why);
+	}
 }
 
 void explore_note_peeks(struct exploration *x)

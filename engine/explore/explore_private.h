@@ -39,6 +39,7 @@ struct exploration {
 	uint64_t kept_events; /* of all of these */
 	uint64_t chances;     /* runs by chance so far */
 	GHashTable *errors;   /* char *: cycles of lock requests, uses after free asked for */
+	GHashTable *finals_seen; /* char *, borrowed: names of --final that some run has */
 	GHashTable *races;    /* char *: pairs of places, and "sites " with pairs of sites */
 	int64_t races_effort, effort_began; /* processor time, microseconds, of the races beyond
 	                                     * happens-before; at the beginning */
@@ -113,6 +114,9 @@ void explore_note_cut_off(struct exploration *x, const struct plan_run *run,
 /* explore_limits.c: reasons for incompleteness, and notes, of the run at hand. */
 void explore_note_limits(struct exploration *x, const struct plan_run *run);
 void explore_note_no_invocation(struct exploration *x);
+/* Names of --final and --check: those of a run that came to its end are seen; what no run had is a
+ * gap. */
+void explore_see_finals(struct exploration *x);
 void explore_note_finals(struct exploration *x);
 void explore_note_peeks(struct exploration *x);
 void explore_note_atomics(struct exploration *x);

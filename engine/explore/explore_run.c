@@ -104,7 +104,7 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	if (*whole) {
 		history_add_finals(h, finals_names(x->options->finals));
 		check_finals(x, &r);
-		explore_note_finals(x);
+		explore_see_finals(x);
 	}
 	uint32_t ender = explore_ender(x, run);
 	if (ender != NONE && !r.strayed)

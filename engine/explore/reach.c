@@ -281,23 +281,37 @@ static void free_list(gpointer list)
 	g_array_unref(list);
 }
 
+/* Where a state is in the table, or would be. */
+static uint32_t *known_slot(const struct reach *r, const uint32_t *state)
+{
+	uint32_t at = (uint32_t)hash_of(r, state) & r->known_mask;
+	while (r->known[at] != 0 &&
+	       memcmp(state_at(r, r->known[at] - 1), state, r->size * sizeof *state) != 0)
+		at = (at + 1) & r->known_mask;
+	return &r->known[at];
+}
+
+static void grow_known(struct reach *r)
+{
+	g_free(r->known);
+	r->known_mask = r->known_mask * 2 + 1;
+	r->known = g_new0(uint32_t, r->known_mask + 1);
+	for (uint32_t s = 0; s < r->count; s++)
+		*known_slot(r, state_at(r, s)) = s + 1;
+}
+
 /* Its number, also where it was known. */
 static uint32_t add_state(struct reach *r, const uint32_t *state, struct origin origin)
 {
-	uint64_t hash = hash_of(r, state);
-	GArray *same = g_hash_table_lookup(r->known, &hash);
-	for (guint i = 0; same && i < same->len; i++)
-		if (memcmp(state_at(r, g_array_index(same, uint32_t, i)), state,
-		           r->size * sizeof *state) == 0)
-			return g_array_index(same, uint32_t, i);
-	if (same == NULL) {
-		same = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-		g_hash_table_insert(r->known, g_memdup2(&hash, sizeof hash), same);
-	}
-	g_array_append_val(same, r->count);
+	if (2 * (r->count + 1) > r->known_mask)
+		grow_known(r);
+	uint32_t *slot = known_slot(r, state);
+	if (*slot != 0)
+		return *slot - 1;
 	g_array_append_vals(r->states, state, r->size);
 	g_array_append_val(r->origins, origin);
-	return r->count++;
+	*slot = ++r->count;
+	return r->count - 1;
 }
 
 /* The events that lead to a state. */
@@ -859,7 +873,7 @@ void reach_end(struct reach *r)
 	g_array_unref(r->states);
 	g_array_unref(r->origins);
 	g_hash_table_unref(r->candidates);
-	g_hash_table_unref(r->known);
+	g_free(r->known);
 }
 
 void reach_begin(struct reach *r, struct search *x)
@@ -876,7 +890,8 @@ void reach_begin(struct reach *r, struct search *x)
 		.origins = g_array_new(FALSE, FALSE, sizeof(struct origin)),
 		.candidates =
 		        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list),
-		.known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list),
+		.known = g_new0(uint32_t, 1024),
+		.known_mask = 1023,
 		.rivals = g_new0(GArray *, x->h->view->calls ? x->h->view->calls->len + 1 : 1),
 	};
 	prepare(r);
@@ -889,7 +904,8 @@ bool reach_by_states(struct search *x, uint32_t most)
 {
 	struct reach r;
 	reach_begin(&r, x);
-	bool done = search_states(&r, most);
+	size_t bytes = r.size * sizeof(uint32_t) + sizeof(struct origin) + 4 * sizeof(uint32_t);
+	bool done = search_states(&r, (uint32_t)MIN(most, MOST_STATE_BYTES / bytes));
 	GArray *candidates = done ? all_candidates(&r) : NULL;
 	for (guint i = 0; done && i < candidates->len && !x->stopped; i++)
 		reach_give(&r, &g_array_index(candidates, struct candidate, i));

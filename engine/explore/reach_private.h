@@ -12,7 +12,8 @@
 #include "engine/explore/flips_private.h"
 #include "engine/explore/symmetry.h"
 
-enum { MOST_STATES = 300000 }; /* a run with more is left to the solver */
+/* A run with more is left to the solver: so many states, and so many bytes of them. */
+enum { MOST_STATES = 1000000, MOST_STATE_BYTES = 128 << 20 };
 
 struct origin {
 	uint32_t state;  /* it came from, NONE: the first */
@@ -55,7 +56,8 @@ struct reach {
 	uint64_t end;            /* what the variables of --final hold at the end */
 	GArray *states;          /* uint32_t */
 	GArray *origins;         /* struct origin */
-	GHashTable *known;       /* hash -> GArray of states */
+	uint32_t *known;         /* hash table of states: 0, or one more than its number */
+	uint32_t known_mask;
 	GHashTable *candidates;  /* what makes them alike -> GArray of struct candidate */
 	GArray **rivals;         /* by call: events, or NULL: not looked at yet */
 	uint32_t *scratch, *cut;

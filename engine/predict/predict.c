@@ -5,6 +5,7 @@
  */
 #include "engine/base/hash.h"
 #include "engine/partial/rdit.h"
+#include "engine/predict/ladder/behind.h"
 #include "engine/predict/predict_private.h"
 #include "engine/trace/chains.h"
 
@@ -101,10 +102,15 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 		          analysis_word(options->analysis));
 		return NULL;
 	}
+	struct report *r;
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
-		return with_missing(t, options, progress, error);
+		r = with_missing(t, options, progress, error);
 	/* lockset also reports pairs that the must-order keeps apart, and keeps little by thread */
-	if (options->analysis == ANALYSIS_LOCKSET)
-		return races_lockset(t, options, progress, error);
-	return by_chains(t, options, analyses[options->analysis].run, progress, error);
+	else if (options->analysis == ANALYSIS_LOCKSET)
+		r = races_lockset(t, options, progress, error);
+	else
+		r = by_chains(t, options, analyses[options->analysis].run, progress, error);
+	if (r != NULL)
+		report_look_behind(r);
+	return r;
 }

@@ -1,6 +1,7 @@
 /*
  * race.c - see race.h.
  */
+#include "engine/base/hash.h"
 #include "engine/predict/race.h"
 
 #include "engine/predict/m2/m2.h"
@@ -49,7 +50,7 @@ struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
 bool race_in_shard(const struct race_options *options, uint32_t site_a, uint32_t site_b)
 {
 	uint32_t low = MIN(site_a, site_b), high = MAX(site_a, site_b);
-	uint64_t hash = (low * 0x9e3779b97f4a7c15u + high) * 0xff51afd7ed558ccdu;
+	uint64_t hash = (hash_word(low) + high) * 0xff51afd7ed558ccdu;
 
 	if (options->wanted != NULL && !options->wanted(options->wanted_context, low, high))
 		return false;

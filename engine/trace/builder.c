@@ -165,6 +165,16 @@ static void warn_of_leniency(struct builder *b)
 		             b->stolen_locks);
 }
 
+static void warn_of_messages(struct builder *b)
+{
+	if (b->early_receives)
+		builder_warn(b,
+		             "%" G_GUINT64_FORMAT
+		             " message(s) received before they were sent: such a rcv comes "
+		             "after nothing",
+		             b->early_receives);
+}
+
 static bool values_everywhere(const struct trace *t)
 {
 	bool any = false;
@@ -192,6 +202,7 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 		return NULL;
 	}
 	warn_of_leniency(b);
+	warn_of_messages(b);
 	struct trace *t = b->t;
 	b->t = NULL;
 	move_tables(b, &c, t);
@@ -275,7 +286,8 @@ void builder_free(struct builder *b)
 		             b->instances,    b->invocations,    b->locations,
 		             b->sites,        b->contexts,       b->modules,
 		             b->atomic_sets,  b->notes,          b->regions,
-		             b->spots,        b->locks,          b->states };
+		             b->spots,        b->locks,          b->states,
+		             b->sent };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		free_array(arrays[i]);
 	struct table *tables[] = { &b->values,        &b->lists_table,    &b->spots_table,

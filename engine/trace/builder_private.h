@@ -144,6 +144,8 @@ struct builder {
 	uint32_t lives; /* blocks made or named so far: place caches are valid between */
 	bool any_scope; /* ENTER or LEAVE was seen: there are stacks */
 	uint64_t dropped_releases, stolen_locks;
+	GArray *sent; /* uint8_t by message: of enum sent */
+	uint64_t early_receives; /* messages received before their first send */
 	bool any_bytes; /* some string is no UTF-8: the content of a string value */
 	bool sealed;    /* strings are added that are not interned any more */
 	char *failure;  /* why no trace can come of this; owned */

@@ -285,6 +285,25 @@ static void note_block(struct builder *b, const struct event *e)
 		block->free = b->events.count;
 }
 
+enum sent { SENT_NEVER, SENT_AFTER, SENT_BEFORE };
+
+/* Counts the messages that are received before anybody has sent them: such a receive is ordered
+ * after nothing. One that nobody ever sends comes from outside of the trace. */
+static void note_message(struct builder *b, const struct event *e)
+{
+	if (b->sent == NULL)
+		b->sent = g_array_new(FALSE, TRUE, sizeof(uint8_t));
+	if (b->sent->len <= e->target)
+		g_array_set_size(b->sent, e->target + 1);
+	uint8_t *sent = AT(b->sent, uint8_t, e->target);
+	if (e->op == OP_RCV && *sent == SENT_NEVER)
+		*sent = SENT_AFTER;
+	if (e->op == OP_SND) {
+		b->early_receives += *sent == SENT_AFTER;
+		*sent = SENT_BEFORE;
+	}
+}
+
 static bool check_event(const struct refusal *r, struct event *e)
 {
 	switch (e->op) {
@@ -312,6 +331,10 @@ static bool check_event(const struct refusal *r, struct event *e)
 		return true;
 	case OP_MISUSE:
 		e->flags |= EVENT_INERT;
+		return true;
+	case OP_SND:
+	case OP_RCV:
+		note_message(r->b, e);
 		return true;
 	default:
 		return true;

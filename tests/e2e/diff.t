@@ -51,6 +51,10 @@ run "$HEDDLE" races old/bank.hdl --baseline old.json
 is "$status" 0 "what the baseline knows is no finding"
 unlike "$out" "^race:" "and is not listed"
 like "$out" "against old.json: 0 new, 1 known, 0 gone" "but counted"
+sed 's/"verdict": "[a-z]*"/"verdict": "unknown"/' old.json >open.json
+run "$HEDDLE" races old/bank.hdl --baseline open.json
+is "$status" 1 "what the baseline left open is not known"
+like "$out" "against open.json: [1-9][0-9]* new, 0 known" "but new"
 run "$HEDDLE" races old/bank.hdl --baseline fixed.json
 is "$status" 1 "what it does not is one"
 like "$out" "^new: race: data-race  on acct.balance" "said to be new"

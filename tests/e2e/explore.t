@@ -228,7 +228,8 @@ is "$(json '"$d->{program} $d->{errors}[0]{story} $d->{errors}[0]{trace} " . ($d
 	'./odd\xFF f\xFF\x1B[31m odd\xFF.tree.run0.hdl 0' "an error of a program whose names and words are no UTF-8"
 
 run "$HEDDLE" explore --final nosuch,x -- ./count
-like "$out" "neither reads nor writes a variable 'nosuch'" "a name of --final that is nobody's is told"
+like "$out" "no run that ended reads or writes a variable 'nosuch'" "a name of --final that is nobody's is a gap"
+like "$out" "not complete" "so it is not complete"
 unlike "$out" "variable 'x'" "and no other"
 
 run "$HEDDLE" explore -- ./nowhere

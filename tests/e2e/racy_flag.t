@@ -31,6 +31,21 @@ like "$out" "complete for share 1/2 of the pairs: in all .* among these pairs$" 
 for i in 1 2; do "$HEDDLE" races flag.txt --values --shard $i/2 --format json >"v$i.json"; done
 run "$HEDDLE" merge v1.json v2.json --format text
 like "$out" "complete: in all reorderings of this run in which every read sees the value that it saw, no other" "the shares together"
+# the flag's race and the pair behind it in different shards: the read is in the shard's report, merge joins them
+for n in 2 3 4 5; do
+	for i in $(seq "$n"); do
+		"$HEDDLE" races flag.txt --verdicts all --shard "$i/$n" --format json >"s$i.json"
+	done
+	"$HEDDLE" races flag.txt --verdicts all --format json >whole.json
+	"$HEDDLE" merge $(seq -f s%g.json "$n") --format json >joined.json
+	cmp -s joined.json whole.json
+	ok $? "of $n shards: to the byte the whole, flag and all"
+	apart=$(grep -L '"behind"' $(grep -l '"reads"' $(seq -f s%g.json "$n")))
+	[ -n "$apart" ] && split=$n
+done
+is "${split:+yes}" yes "in some cut the two were apart"
+run "$HEDDLE" merge $(seq -f s%g.json 5) --format text
+like "$out" "$told" "as text"
 cat >units.txt <<'T'
 #! atomic-set S x
 T1|ubeg(u,S)|1

@@ -1,8 +1,9 @@
 /*
  * test_survivors.c - behaviour that a mutation of one line changed without any other test
- * noticing: partners of inert events, an index of some of its parts, counts that are given up.
+ * noticing: partners of inert events, an index of some of its parts, counts that are given up, names like a block's.
  */
 #include "engine/predict/predict.h"
+#include "engine/trace/builder.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/index.h"
 #include "tests/support/generate.h"
@@ -123,6 +124,46 @@ START_TEST(a_count_that_is_given_up_is_not_of_all)
 }
 END_TEST
 
+/* A recorded variable outside of blocks gets another name where it would be read as part of a
+ * block, and only there: not where its name merely begins with the block's letters. */
+START_TEST(a_name_that_begins_like_a_block)
+{
+	static const char *const names[] = { "p+3", "pq", "p.q" };
+	struct builder *b = builder_new("rec", NULL);
+	uint32_t thread = builder_thread(b, "T1", 2), at = builder_location(b, "1", 1);
+	uint32_t places[G_N_ELEMENTS(names)];
+	char *path = g_build_filename(folder, "names.txt", NULL), *text;
+	struct error error = { .what = "" };
+
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) /* before there is the block */
+		places[i] = builder_place_text(b, names[i], strlen(names[i]), 0);
+	uint32_t block = builder_block(b, "p", 1, 8, 0x9000);
+	ck_assert(builder_add(b,
+	                      (struct event){ .op = OP_ALLOC,
+	                                      .thread = thread,
+	                                      .target = block,
+	                                      .location = at },
+	                      0, &error));
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
+		ck_assert(builder_add(b,
+		                      (struct event){ .op = OP_WRITE,
+		                                      .thread = thread,
+		                                      .target = places[i],
+		                                      .location = at },
+		                      0, &error));
+	struct trace *t = builder_finish(b, true, &error);
+	ck_assert(t != NULL);
+	ck_assert_msg(trace_write(t, path, TRACE_TEXT, NULL, NULL, &error), "%s", error.what);
+	ck_assert(g_file_get_contents(path, &text, NULL, NULL));
+	ck_assert_msg(strstr(text, "w(pq)") != NULL, "%s", text);
+	ck_assert_msg(strstr(text, "w(_p+3)") != NULL, "%s", text);
+	ck_assert_msg(strstr(text, "w(_p.q)") != NULL, "%s", text);
+	g_free(text);
+	g_free(path);
+	trace_close(t);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("survivors of mutation");
@@ -136,6 +177,7 @@ int main(void)
 	tcase_add_test(c, inert_events_have_no_partner);
 	tcase_add_test(c, an_index_of_some_parts);
 	tcase_add_test(c, a_count_that_is_given_up_is_not_of_all);
+	tcase_add_test(c, a_name_that_begins_like_a_block);
 	suite_add_tcase(s, c);
 	status = suite_run(s);
 	command = g_strdup_printf("rm -rf '%s'", folder);

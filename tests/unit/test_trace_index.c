@@ -67,6 +67,41 @@ START_TEST(neighbours_partners_and_lists)
 }
 END_TEST
 
+/* Each kind of scope has the event that ends it as its partner, and the other way round; the inner
+ * one is closed first. */
+START_TEST(every_scope_has_its_partner)
+{
+	struct trace *t = read_text("T|enter(f)|1\nT|ubeg(u,S)|2\nT|call(o.m)|3\nT|miss(g,x)|4\n"
+	                            "T|miss(g,x)|5\nT|back(g)|6\nT|back(g)|7\nT|ret(o.m)|8\n"
+	                            "T|uend(u)|9\nT|leave(f)|10\nT|racq(l)|11\nT|rrel(l)|12\n");
+	static const uint32_t partners[] = { 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 11, 10 };
+
+	ck_assert(trace_need(t, INDEX_MATCH, NULL));
+	for (uint32_t e = 0; e < G_N_ELEMENTS(partners); e++)
+		ck_assert_uint_eq(t->index->partner[e], partners[e]);
+	trace_close(t);
+}
+END_TEST
+
+/* Without a specification each invocation of an object comes after the one before it; one thread's
+ * are in its own order. */
+START_TEST(invocations_of_an_object_keep_their_order)
+{
+	struct trace *t = read_text("T|act(o.m)|1\nU|call(o.m)|2\nV|act(p.m)|3\nU|ret(o.m)|4\n"
+	                            "U|act(o.m)|5\nT|act(o.m)|6\n");
+	static const uint32_t edges[][2] = { { 0, 3 }, { 4, 5 } };
+
+	ck_assert(trace_need(t, INDEX_MUST, NULL));
+	ck_assert_uint_eq(t->index->must_count, G_N_ELEMENTS(edges));
+	for (size_t i = 0; i < G_N_ELEMENTS(edges); i++) {
+		ck_assert_uint_eq(t->index->must[i].before, edges[i][0]);
+		ck_assert_uint_eq(t->index->must[i].after, edges[i][1]);
+		ck_assert_uint_eq(t->index->must[i].rule, MUST_INVOCATION);
+	}
+	trace_close(t);
+}
+END_TEST
+
 START_TEST(observed_writes_by_bytes)
 {
 	struct trace *t =
@@ -335,6 +370,8 @@ int main(void)
 	Suite *s = suite_create("index");
 	TCase *c = tcase_create("index");
 	tcase_add_test(c, neighbours_partners_and_lists);
+	tcase_add_test(c, every_scope_has_its_partner);
+	tcase_add_test(c, invocations_of_an_object_keep_their_order);
 	tcase_add_test(c, observed_writes_by_bytes);
 	tcase_add_test(c, the_index_is_kept_in_the_cache);
 	tcase_add_test(c, an_index_vouches_for_nothing_else);

@@ -160,7 +160,8 @@ static json_t *ending_json(const struct trace *t)
 	if (e.kind == ENDING_SIGNAL)
 		json_object_set_new(j, "signal", json_integer(e.number));
 	g_string_free(text, TRUE);
-	GPtrArray *stuck = stuck_find(t);
+	unsigned dropped;
+	GPtrArray *stuck = stuck_find(t, &dropped);
 	json_t *findings = json_array();
 	struct places *places = places_new(t);
 	for (guint i = 0; i < stuck->len; i++) {
@@ -177,7 +178,8 @@ static void print_ending(const struct trace *t)
 {
 	struct ending e = trace_ending(t);
 	GString *text = g_string_new(NULL);
-	GPtrArray *stuck = stuck_find(t);
+	unsigned dropped;
+	GPtrArray *stuck = stuck_find(t, &dropped);
 	ending_append(&e, text);
 	if (text->len && !ending_good(&e))
 		printf("%s.\n", text->str);
@@ -194,6 +196,8 @@ static void print_ending(const struct trace *t)
 		}
 		finding_free(f);
 	}
+	if (dropped > 0)
+		printf("%s%u\n", STUCK_DROPPED, dropped);
 	g_ptr_array_free(stuck, TRUE);
 	g_string_free(text, TRUE);
 }

@@ -214,7 +214,8 @@ static bool waits_so(const struct trace *t, const GArray *requests, const struct
 static bool deadlock_happened(const struct trace *t, const GArray *requests,
                               const struct plan_run *run)
 {
-	GPtrArray *stuck = stuck_find(run->trace);
+	unsigned dropped;
+	GPtrArray *stuck = stuck_find(run->trace, &dropped);
 	bool happened = false;
 	for (guint i = 0; i < stuck->len; i++) {
 		struct finding *f = stuck->pdata[i];

@@ -1,6 +1,7 @@
 /*
  * print_json.c - reports as JSON (docs/reports.md, "JSON").
  */
+#include "engine/predict/behind.h"
 #include "tui/batch/print.h"
 
 #include "engine/order/order.h"
@@ -144,24 +145,64 @@ static GArray *telling_events(const struct finding *f)
 	return events;
 }
 
+static json_t *json_read(const struct trace *t, const struct racy_read *r)
+{
+	const struct event *x = &t->events[r->read];
+	GString *text = g_string_new(NULL);
+
+	trace_append_variable(t, x, text);
+	json_t *j = json_pack("{sIsIsoso}", "read", (json_int_t)r->read, "write",
+	                      (json_int_t)r->write, "variable", json_text(text->str),
+	                      "location", json_text(trace_site_name(t, r->read)));
+	json_object_set_new(j, "thread", json_text(trace_thread_name(t, x->thread)));
+	g_string_truncate(text, 0);
+	if (x->aux != 0 && x->op != OP_RMW) {
+		trace_append_value(t, x->aux, text);
+		json_object_set_new(j, "value", json_text(text->str));
+	}
+	g_string_free(text, TRUE);
+	return j;
+}
+
 void json_set_behind(const struct trace *t, const struct finding *f, json_t *j)
 {
 	json_t *list = json_array();
 
-	for (guint i = 0; f->behind != NULL && i < f->behind->len; i++) {
-		const struct racy_read *r = &g_array_index(f->behind, struct racy_read, i);
-		GString *name = g_string_new(NULL);
-
-		trace_append_variable(t, &t->events[r->read], name);
-		json_array_append_new(list, json_pack("{sIsIsoso}", "read", (json_int_t)r->read,
-		                                      "write", (json_int_t)r->write, "variable",
-		                                      json_text(name->str), "location",
-		                                      json_text(trace_site_name(t, r->read))));
-		g_string_free(name, TRUE);
-	}
+	for (guint i = 0; f->behind != NULL && i < f->behind->len; i++)
+		json_array_append_new(
+		        list, json_read(t, &g_array_index(f->behind, struct racy_read, i)));
 	if (json_array_size(list) > 0)
 		json_object_set(j, "behind", list);
 	json_decref(list);
+}
+
+/* In a shard's report, for `merge`: the reads that the proof rests on, whose races may be findings of
+ * other shards, each with its own and its write's place and the names of its variables. */
+static void json_set_reads(const struct trace *t, const struct finding *f, json_t *j)
+{
+	GArray *reads = finding_reads(t, f);
+	json_t *list = json_array();
+
+	for (guint i = 0; i < reads->len; i++) {
+		const struct racy_read *r = &g_array_index(reads, struct racy_read, i);
+		struct wide run = event_variables(t, &t->events[r->read]);
+		json_t *read = json_read(t, r), *names = json_array();
+
+		for (uint32_t v = run.first; v < run.first + run.count; v++) {
+			char *name = variable_name(t, v);
+			json_array_append_new(names, json_text(name));
+			g_free(name);
+		}
+		json_object_set_new(read, "variables", names);
+		json_object_set_new(read, "locations",
+		                    json_pack("[oo]", json_text(trace_site_name(t, r->read)),
+		                              json_text(trace_site_name(t, r->write))));
+		json_array_append_new(list, read);
+	}
+	if (reads->len > 0)
+		json_object_set(j, "reads", list);
+	json_decref(list);
+	g_array_unref(reads);
 }
 
 static json_t *json_sites(const struct places *places, const struct finding *f)
@@ -359,6 +400,8 @@ void report_print_json(const struct report *r, const struct print_options *o, FI
 			continue;
 		fputs(separator, out);
 		j = finding_json(places, r->trace, f);
+		if (o->shard && f->verdict == VERDICT_IMPOSSIBLE)
+			json_set_reads(r->trace, f, j);
 		if (o->changes)
 			changes_add_state(o->changes, i, j);
 		if (o->switches)

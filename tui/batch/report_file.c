@@ -340,6 +340,8 @@ void report_file_free(struct report_file *r)
 	json_decref(r->head);
 	input_close(&r->file);
 	free(r->text);
+	if (r->rewritten != NULL)
+		g_ptr_array_unref(r->rewritten);
 	g_free(r->name);
 	g_free(r);
 }
@@ -408,6 +410,27 @@ static void print_site(const json_t *f, size_t i, FILE *out)
 	fputc('\n', out);
 }
 
+/* As finding_append_behind has it. */
+static void print_filed_behind(const json_t *behind, FILE *out)
+{
+	size_t i;
+	json_t *r;
+
+	json_array_foreach((json_t *)behind, i, r)
+	{
+		fprintf(out, "%s%s (itself racing) is read ", i == 0 ? "    only while " : " and ",
+		        json_word(r, "variable"));
+		if (*json_word(r, "value"))
+			fprintf(out, "as %s", json_word(r, "value"));
+		else
+			fprintf(out, "from event %" JSON_INTEGER_FORMAT,
+			        json_integer_value(json_object_get(r, "write")));
+		fprintf(out, ", by %s at %s", json_word(r, "thread"), json_word(r, "location"));
+	}
+	if (i > 0)
+		fputs(": repair that first, or look behind it\n", out);
+}
+
 static void print_evidence(const json_t *f, FILE *out)
 {
 	const json_t *proof = json_object_get(f, "proof");
@@ -420,6 +443,7 @@ static void print_evidence(const json_t *f, FILE *out)
 	if (proof != NULL)
 		fprintf(out, "    proved impossible by the %s%s%s\n",
 		        json_word(proof, "method"), *given ? ", given the " : "", given);
+	print_filed_behind(json_object_get(f, "behind"), out);
 	if (*json_word(f, "budget"))
 		fprintf(out, "    unknown: %s\n", budget_text(json_word(f, "budget")));
 }

@@ -22,6 +22,7 @@ struct report_file {
 	GArray *findings;  /* struct filed_finding */
 	struct input file; /* empty for a report from memory */
 	char *text;        /* or NULL; owned, by free */
+	GPtrArray *rewritten; /* texts of findings that `merge` changed; owned, or NULL */
 };
 
 /* Does the file begin like JSON, as no trace does? */

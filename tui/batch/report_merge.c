@@ -3,6 +3,7 @@
  * numbers are added, lists are joined.
  */
 #include "tui/batch/check_merge.h"
+#include "tui/batch/merge_behind.h"
 #include "tui/batch/report_merge.h"
 
 #include <stdlib.h>
@@ -351,6 +352,7 @@ static struct report_file *join(const GPtrArray *parts, const uint32_t *of, uint
 		g_array_append_vals(all->findings, r->findings->data, r->findings->len);
 	}
 	g_array_sort(all->findings, by_events);
+	merge_behind(all);
 	if (report_file_is_exploration(all))
 		count_classes(all->head);
 	json_object_del(all->head, "shard");

@@ -581,7 +581,8 @@ static GBytes *happened_key(const struct search *s, const struct finding *f)
 
 static void add_happened(struct search *s)
 {
-	GPtrArray *happened = stuck_find(s->t);
+	unsigned dropped;
+	GPtrArray *happened = stuck_find(s->t, &dropped);
 
 	for (guint i = 0; i < happened->len; i++) {
 		struct finding *f = happened->pdata[i];
@@ -600,6 +601,8 @@ static void add_happened(struct search *s)
 		g_bytes_unref(key);
 	}
 	g_ptr_array_free(happened, TRUE);
+	if (dropped > 0)
+		report_note(s->report, STUCK_DROPPED "%u", dropped);
 }
 
 /* -- the whole ------------------------------------------------------------------------ */

@@ -4,6 +4,8 @@
  */
 #include "engine/predict/deadlock/stuck.h"
 
+#include <string.h>
+
 struct hold { /* of a lock that is wanted, at the end */
 	uint32_t object, thread;
 	bool exclusive;
@@ -15,6 +17,8 @@ struct ending {
 	enum wait_for *use;       /* by object: what its operations say that it is */
 	bool *wanted;             /* by object */
 	GArray *holds;            /* struct hold */
+	int64_t *left;            /* by object: counts of a semaphore, posts less takes */
+	bool *over;               /* by thread: it has ended */
 	uint32_t *before, *queue; /* by thread: of a walk along the waits */
 	bool *told;               /* by thread: in a finding */
 };
@@ -50,6 +54,10 @@ static bool find_wants(struct ending *s)
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
+		/* a reading by chains has several threads' events in one place */
+		s->over[x->thread] = x->op == OP_END;
+		if (x->op == OP_JOIN)
+			s->over[x->target] = true;
 		if (!op_wants(x->op))
 			continue;
 		any = true;
@@ -79,6 +87,7 @@ static void find_holds(struct ending *s)
 			s->use[x->target] = use_of(x->op);
 		if (op_releases(x->op))
 			drop_hold(s->holds, x->target, x->thread);
+		s->left[x->target] += (x->op == OP_POST) - (x->op == OP_TAKE);
 		if (op_acquires(x->op)) {
 			struct hold h = { x->target, x->thread, x->op == OP_ACQ };
 			g_array_append_val(s->holds, h);
@@ -111,6 +120,48 @@ static enum wait_for kind_of(const struct ending *s, uint32_t want)
 	const struct event *x = &s->t->events[want];
 
 	return x->op == OP_WANTJOIN ? WAIT_JOIN : s->use[x->target];
+}
+
+/* Does the trace itself say that nothing keeps the thread waiting: a lock that nobody holds, a
+ * semaphore with a count, a thread that has ended? */
+static bool is_free(const struct ending *s, uint32_t thread)
+{
+	const struct event *x = &s->t->events[s->want[thread]];
+
+	switch (kind_of(s, s->want[thread])) {
+	case WAIT_JOIN:
+		return s->over[x->target];
+	case WAIT_LOCK:
+		return waits_for(s, thread, 0) == NONE;
+	case WAIT_SEMAPHORE:
+		return s->t->objects[x->target].count + s->left[x->target] > 0;
+	default:
+		return false;
+	}
+}
+
+/* A recording's own end is believed: another process, or code that was not recorded, may hold what
+ * looks free here. */
+static bool is_recording(const struct trace *t)
+{
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), "recording-command") == 0)
+			return true;
+	return false;
+}
+
+/* Leaves out the wants that the trace contradicts; how many. */
+static unsigned drop_free(struct ending *s)
+{
+	unsigned dropped = 0;
+
+	for (uint32_t u = 0; u < s->t->threads_count; u++) {
+		if (s->want[u] == NONE || !is_free(s, u))
+			continue;
+		s->want[u] = NONE;
+		dropped++;
+	}
+	return dropped;
 }
 
 /* The shortest circle of waits through a thread into `circle`, from that thread on. */
@@ -277,7 +328,7 @@ static void find_others(struct ending *s, GPtrArray *findings)
 	}
 }
 
-GPtrArray *stuck_find(const struct trace *t)
+GPtrArray *stuck_find(const struct trace *t, unsigned *dropped)
 {
 	GPtrArray *findings = g_ptr_array_new();
 	struct ending s = { .t = t,
@@ -285,14 +336,19 @@ GPtrArray *stuck_find(const struct trace *t)
 		            .use = g_new0(enum wait_for, t->objects_count + 1),
 		            .wanted = g_new0(bool, t->objects_count + 1),
 		            .holds = g_array_new(FALSE, FALSE, sizeof(struct hold)),
+		            .left = g_new0(int64_t, t->objects_count + 1),
+		            .over = g_new0(bool, t->threads_count + 1),
 		            .before = g_new(uint32_t, t->threads_count + 1),
 		            .queue = g_new(uint32_t, t->threads_count + 1),
 		            .told = g_new0(bool, t->threads_count + 1) };
 
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		s.want[u] = NONE;
+	*dropped = 0;
 	if (find_wants(&s)) {
 		find_holds(&s);
+		if (!is_recording(t))
+			*dropped = drop_free(&s);
 		find_circles(&s, findings);
 		find_others(&s, findings);
 	}
@@ -300,6 +356,8 @@ GPtrArray *stuck_find(const struct trace *t)
 	g_free(s.use);
 	g_free(s.wanted);
 	g_array_free(s.holds, TRUE);
+	g_free(s.left);
+	g_free(s.over);
 	g_free(s.before);
 	g_free(s.queue);
 	g_free(s.told);

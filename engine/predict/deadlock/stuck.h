@@ -16,7 +16,14 @@
  * stuck, at most one: no circle is the cause; all that wait.  Where some circle is there, a
  * wait that does not lead to any (a condition, say, whose signal a thread of the circle may
  * have owed) stands with the first.
+ *
+ * `dropped`: wants of a trace that is no recording which the trace contradicts: their threads
+ * can go on, and they are in no finding.
  */
-GPtrArray *stuck_find(const struct trace *t);
+GPtrArray *stuck_find(const struct trace *t, unsigned *dropped);
+/* The note on `dropped`; see there. */
+#define STUCK_DROPPED \
+	"wants for what is free there, which are passed over (a lock that nobody holds, a " \
+	"semaphore with a count, a thread that has ended): "
 
 #endif

@@ -6,7 +6,6 @@
  * a proof for an earlier point of the same two stretches, and at last by the solver within
  * its budget.  The unit of a verdict is the pair of sites, or with --pairs events the pair.
  */
-#include "engine/predict/ladder/behind.h"
 #include "engine/predict/ladder/auto_ladder.h"
 
 #include "engine/predict/pairs/classes.h"
@@ -746,7 +745,6 @@ static void finish(struct ladder *l)
 		report_add(l->report,
 		           g_ptr_array_remove_index_fast(l->others, l->others->len - 1));
 	report_finish(l->report);
-	report_look_behind(l->report);
 }
 
 struct report *ladder_climb(struct trace *t, const struct race_options *options,

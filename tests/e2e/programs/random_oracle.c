@@ -10,6 +10,8 @@
  * An operation is three characters:
  *
  *     rNV wNV    read, write of a plain cell N, of the value V       RNV WNV  the same, atomic
+ *     P.. Q.V BNV  read both of cells 0 and 1 at once, write V to both at once, write the low byte of
+ *                cell N
  *     aN.  xNV   add 1 to atomic N; compare and exchange V for 1 - V ('+': done)
  *     lN. uN. tN. TN.     lock, unlock, try, try with a time limit, of mutex N
  *     i.. o.. I.. e.. f.. E.. F..   reader-writer lock: read, write, unlock; tries of both;
@@ -299,6 +301,17 @@ static void step_memory(const struct state *s, int t, const char *op)
 		end(s, t, s->cell[n]);
 		return;
 	case 'w':
+		after.cell[n] = (uint8_t)value;
+		end(&after, t, 0);
+		return;
+	case 'P':
+		end(s, t, 'A' - '0' + s->cell[0] + 4 * s->cell[1]);
+		return;
+	case 'Q':
+		after.cell[0] = after.cell[1] = (uint8_t)value;
+		end(&after, t, 0);
+		return;
+	case 'B':
 		after.cell[n] = (uint8_t)value;
 		end(&after, t, 0);
 		return;
@@ -668,6 +681,18 @@ static void make(void)
 		op(0, 'r', i, 0);
 }
 
+/* Of some programs: plain accesses of other widths in the place of some of a cell's. */
+static void widen(void)
+{
+	for (int t = 0; t < threads; t++)
+		for (char *p = program[t]; *p; p += 3) {
+			if (*p == 'r' && p[1] < '2' && below(2))
+				*p = 'P';
+			else if (*p == 'w' && p[1] < '2' && below(3))
+				*p = below(2) ? 'Q' : 'B';
+		}
+}
+
 /* Is it the beginning, thread by thread, of another outcome with the same history of main? */
 static bool is_within(const char *small, const char *big)
 {
@@ -701,6 +726,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 8; i++)
 		below(2);
 	make();
+	if (seed % 4 == 3)
+		widen();
 	search();
 	printf("%d%s", initial_count, program[0]);
 	for (int t = 1; t < threads; t++)

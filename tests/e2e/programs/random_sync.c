@@ -11,12 +11,18 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 
 enum { LOG = 100, OPERATION = 3 };
 
-static volatile int cell[3];
+static volatile union {
+	int cells[4];
+	uint64_t both; /* cells 0 and 1 */
+	uint8_t bytes[16];
+} memory;
+#define cell memory.cells
 static _Atomic int atom[2];
 static pthread_mutex_t mutex[2] = { PTHREAD_MUTEX_INITIALIZER, PTHREAD_MUTEX_INITIALIZER };
 static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
@@ -111,6 +117,16 @@ static int operate(char operation, int n, int value)
 		return cell[n];
 	case 'w':
 		cell[n] = value;
+		return 0;
+	case 'P': {
+		uint64_t both = memory.both;
+		return 'A' - '0' + (int)(both & 3) + 4 * (int)(both >> 32);
+	}
+	case 'Q':
+		memory.both = (uint64_t)value << 32 | (uint64_t)value;
+		return 0;
+	case 'B':
+		memory.bytes[4 * n] = (uint8_t)value;
 		return 0;
 	case 'R':
 		return atom[n];
