@@ -66,6 +66,31 @@ static bool is_kind(const json_t *f, enum finding_kind kind)
 
 /* -- asking the runs ----------------------------------------------------------------------- */
 
+static bool runs_function(const struct trace *t, const char *name)
+{
+	for (uint32_t l = 0; l < t->locations_count; l++)
+		if (strcmp(trace_string(t, t->locations[l].function), name) == 0)
+			return true;
+	return false;
+}
+
+/* A fix of a violation of atomicity makes one critical section of two, and the helpers that had
+ * them may be gone: what it has to reach are the units of work. */
+static bool runs_units(const struct trace *t, const json_t *f)
+{
+	const json_t *units = json_object_get(f, "cycle"), *unit;
+	size_t i;
+
+	if (!is_kind(f, FINDING_ATOMIC_SET_VIOLATION) || json_array_size(units) == 0)
+		return false;
+	json_array_foreach((json_t *)units, i, unit)
+	{
+		if (!runs_function(t, json_word(unit, "unit")))
+			return false;
+	}
+	return true;
+}
+
 static void ask_run(struct fix *x, struct trace *t, const struct became *became)
 {
 	for (guint i = 0; i < x->old->findings->len; i++) {
@@ -82,7 +107,8 @@ static void ask_run(struct fix *x, struct trace *t, const struct became *became)
 			                "lines"));
 		if (b->fate == FATE_UNKNOWN)
 			j->unknown = true;
-		if (b->fate == FATE_NOT_EXECUTED || j->fate == FIX_PRESENT)
+		if (j->fate == FIX_PRESENT ||
+		    (b->fate == FATE_NOT_EXECUTED && !runs_units(t, old_fields(x, i))))
 			continue;
 		j->reached = true;
 		if (j->why != NULL)
