@@ -103,6 +103,9 @@ run "$HEDDLE" fix-check locks.json -o f --format json -- ./locks-fixed
 is "$status $(json 'join(" ", map { $_->{fate} } @{$d->{findings}}) . " " . $d->{new}[0]{kind}')" \
 	"1 $(json 'join(" ", map { "fixed" } @{$d->{findings}})') deadlock" "the race is fixed by a deadlock"
 
+echo '{"heddle": "0.1.0", "findings": [{"kind": "weird", "verdict": "race", "sites": [{"file": 3}]}, {}]}' >odd.json
+run "$HEDDLE" fix-check odd.json -o f --format json -- ./bank-fixed
+is "$status $(fates)" "3 undecided undecided new " "findings that say nothing are undecided"
 run "$HEDDLE" fix-check no-such.json -- ./bank
 is "$status" 2 "no such report"
 run "$HEDDLE" fix-check bank.json

@@ -160,12 +160,13 @@ static bool ask_runs(struct fix *x)
 
 /* -- judging ------------------------------------------------------------------------------- */
 
+/* FINDING_KIND_COUNT: none of ours. */
 static enum finding_kind kind_of(const json_t *f)
 {
 	for (int k = 0; k < FINDING_KIND_COUNT; k++)
 		if (is_kind(f, (enum finding_kind)k))
 			return (enum finding_kind)k;
-	return FINDING_DATA_RACE;
+	return FINDING_KIND_COUNT;
 }
 
 /* The end of a run: where it was is no place that the fix has to reach. */
@@ -190,7 +191,12 @@ static void judge_gone(struct fix *x, guint i)
 	enum finding_kind kind = kind_of(old_fields(x, i));
 	char *why = g_steal_pointer(&j->why);
 
-	if (!is_ending(kind) && !j->reached)
+	if (kind == FINDING_KIND_COUNT ||
+	    (!is_ending(kind) &&
+	     json_array_size(json_object_get(old_fields(x, i), "sites")) == 0))
+		settle(j, FIX_UNDECIDED,
+		       g_strdup("the old report does not say what it is, or where"));
+	else if (!is_ending(kind) && !j->reached)
 		settle(j, FIX_HIDDEN,
 		       g_strdup("its places are not reached by any run, so nothing is said of "
 		                "them: reach them, or remove the code"));
