@@ -558,21 +558,24 @@ bool mined_of_cycle(const struct trace *t, const struct finding *f, struct mined
 
 /* -- as a finding -------------------------------------------------------------------------- */
 
-/* The innermost function, inlined ones too, that both events lie in; else that of the first. */
+/* The innermost call, inlined ones too, that both events lie in: from the outermost on, as far
+ * as the functions and the places of their calls are the same. */
 static char *common_function(const struct trace *t, uint32_t a, uint32_t b)
 {
 	GArray *x = trace_frames(t, a, t->stacks_count ? trace_stack(t, a) : 0);
 	GArray *y = trace_frames(t, b, t->stacks_count ? trace_stack(t, b) : 0);
 	const char *name = NULL;
 
-	for (guint i = 0; i < x->len && name == NULL; i++)
-		for (guint k = 0; k < y->len && name == NULL; k++)
-			if (g_array_index(x, struct frame, i).function ==
-			    g_array_index(y, struct frame, k).function)
-				name = trace_string(t,
-				                    g_array_index(x, struct frame, i).function);
-	if ((name == NULL || *name == '\0') && x->len > 0)
-		name = trace_string(t, g_array_index(x, struct frame, 0).function);
+	for (guint i = x->len, k = y->len; i-- > 0 && k-- > 0;) {
+		const struct frame *one = &g_array_index(x, struct frame, i),
+		                   *two = &g_array_index(y, struct frame, k);
+
+		if (one->function != two->function)
+			break;
+		name = trace_string(t, one->function);
+		if (one->location != two->location)
+			break;
+	}
 	char *own = g_strdup(name && *name ? name : trace_site_name(t, a));
 	g_array_free(x, TRUE);
 	g_array_free(y, TRUE);

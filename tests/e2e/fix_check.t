@@ -44,6 +44,13 @@ for kind in volatile sleep flag; do
 	like "$(fates)" "^present" "the race is present: $kind"
 done
 
+# the fix of a violation of atomicity has no more the helpers that it was in
+cc "$sample/pipeline/pipeline.c" pipeline
+cc "$sample/pipeline/fixed.c" pipeline-fixed
+"$HEDDLE" check -o p --runs 4 --format json -- ./pipeline >pipeline.json 2>/dev/null
+run "$HEDDLE" fix-check pipeline.json -o f --runs 4 --format json -- ./pipeline-fixed
+is "$status $(fates)" "0 $(json 'join(" ", map { "fixed" } @{$d->{findings}})') new " "one critical section of two"
+
 # the reporter does not run any more: hidden
 sed 's/pthread_create(&t2, NULL, reporter, NULL)/if (!getenv("REPORT")) return 0; else &/; s/#include <stdio.h>/&\n#include <stdlib.h>/' "$sample/bank/bank.c" >bank.c
 cc bank.c hidden
@@ -96,6 +103,9 @@ run "$HEDDLE" fix-check locks.json -o f --format json -- ./locks-fixed
 is "$status $(json 'join(" ", map { $_->{fate} } @{$d->{findings}}) . " " . $d->{new}[0]{kind}')" \
 	"1 $(json 'join(" ", map { "fixed" } @{$d->{findings}})') deadlock" "the race is fixed by a deadlock"
 
+echo '{"heddle": "0.1.0", "findings": [{"kind": "weird", "verdict": "race", "sites": [{"file": 3}]}, {}]}' >odd.json
+run "$HEDDLE" fix-check odd.json -o f --format json -- ./bank-fixed
+is "$status $(fates)" "3 undecided undecided new " "findings that say nothing are undecided"
 run "$HEDDLE" fix-check no-such.json -- ./bank
 is "$status" 2 "no such report"
 run "$HEDDLE" fix-check bank.json

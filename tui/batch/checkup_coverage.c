@@ -75,7 +75,8 @@ static char *open_of(const struct checkup *c)
 	GString *text = g_string_new(NULL);
 
 	for (int k = 0; k < FINDING_KIND_COUNT; k++)
-		if (c->open[k])
+		/* of atomicity a sentence of its own tells */
+		if (c->open[k] && k != FINDING_ATOMIC_SET_VIOLATION)
 			g_string_append_printf(text, "%s%s", text->len ? ", " : "",
 			                       finding_kind_word((enum finding_kind)k));
 	return g_string_free(text, FALSE);

@@ -83,8 +83,11 @@ char *checkup_key(const json_t *fields)
 	return g_string_free(key, FALSE);
 }
 
+/* NONE: a run of the exploration that was not kept. */
 static void add_run(struct checked *f, uint32_t run)
 {
+	if (run == NONE)
+		return;
 	if (f->runs->len == 0 || g_array_index(f->runs, uint32_t, f->runs->len - 1) != run)
 		g_array_append_val(f->runs, run);
 }

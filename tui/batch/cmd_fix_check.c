@@ -66,6 +66,31 @@ static bool is_kind(const json_t *f, enum finding_kind kind)
 
 /* -- asking the runs ----------------------------------------------------------------------- */
 
+static bool runs_function(const struct trace *t, const char *name)
+{
+	for (uint32_t l = 0; l < t->locations_count; l++)
+		if (strcmp(trace_string(t, t->locations[l].function), name) == 0)
+			return true;
+	return false;
+}
+
+/* A fix of a violation of atomicity makes one critical section of two, and the helpers that had
+ * them may be gone: what it has to reach are the units of work. */
+static bool runs_units(const struct trace *t, const json_t *f)
+{
+	const json_t *units = json_object_get(f, "cycle"), *unit;
+	size_t i;
+
+	if (!is_kind(f, FINDING_ATOMIC_SET_VIOLATION) || json_array_size(units) == 0)
+		return false;
+	json_array_foreach((json_t *)units, i, unit)
+	{
+		if (!runs_function(t, json_word(unit, "unit")))
+			return false;
+	}
+	return true;
+}
+
 static void ask_run(struct fix *x, struct trace *t, const struct became *became)
 {
 	for (guint i = 0; i < x->old->findings->len; i++) {
@@ -82,7 +107,8 @@ static void ask_run(struct fix *x, struct trace *t, const struct became *became)
 			                "lines"));
 		if (b->fate == FATE_UNKNOWN)
 			j->unknown = true;
-		if (b->fate == FATE_NOT_EXECUTED || j->fate == FIX_PRESENT)
+		if (j->fate == FIX_PRESENT ||
+		    (b->fate == FATE_NOT_EXECUTED && !runs_units(t, old_fields(x, i))))
 			continue;
 		j->reached = true;
 		if (j->why != NULL)
@@ -134,12 +160,13 @@ static bool ask_runs(struct fix *x)
 
 /* -- judging ------------------------------------------------------------------------------- */
 
+/* FINDING_KIND_COUNT: none of ours. */
 static enum finding_kind kind_of(const json_t *f)
 {
 	for (int k = 0; k < FINDING_KIND_COUNT; k++)
 		if (is_kind(f, (enum finding_kind)k))
 			return (enum finding_kind)k;
-	return FINDING_DATA_RACE;
+	return FINDING_KIND_COUNT;
 }
 
 /* The end of a run: where it was is no place that the fix has to reach. */
@@ -164,7 +191,12 @@ static void judge_gone(struct fix *x, guint i)
 	enum finding_kind kind = kind_of(old_fields(x, i));
 	char *why = g_steal_pointer(&j->why);
 
-	if (!is_ending(kind) && !j->reached)
+	if (kind == FINDING_KIND_COUNT ||
+	    (!is_ending(kind) &&
+	     json_array_size(json_object_get(old_fields(x, i), "sites")) == 0))
+		settle(j, FIX_UNDECIDED,
+		       g_strdup("the old report does not say what it is, or where"));
+	else if (!is_ending(kind) && !j->reached)
 		settle(j, FIX_HIDDEN,
 		       g_strdup("its places are not reached by any run, so nothing is said of "
 		                "them: reach them, or remove the code"));
