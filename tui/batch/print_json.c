@@ -1,7 +1,7 @@
 /*
  * print_json.c - reports as JSON (docs/reports.md, "JSON").
  */
-#include "engine/predict/behind.h"
+#include "engine/predict/ladder/behind.h"
 #include "tui/batch/print.h"
 
 #include "engine/order/order.h"
