@@ -68,7 +68,7 @@ void lists_free(struct last_lists *l)
 	}
 }
 
-/* The first entry whose key is not below. */
+/* The first entry with at least this key. */
 static uint32_t find(const struct last_list *list, uint32_t key)
 {
 	uint32_t low = 0, high = list->count;

@@ -1,8 +1,6 @@
 /*
- * predict.c - the analyses behind one call: their names, the dispatch table, and the exact
- * answer for one pair.
- *
- * Knows which function runs which analysis and nothing of how any of them works.
+ * predict.c - the interface of the race analyses: names, dispatch table, and the exact decision
+ * of one pair.
  */
 #include "engine/partial/rdit.h"
 #include "engine/predict/behind.h"
@@ -93,7 +91,7 @@ struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,
 	return tools->m2;
 }
 
-/* The analysis on the trace with the must-orders of missing code. */
+/* Run the analysis on the view with the must-orders of missing code. */
 static struct report *with_missing(struct trace *t, const struct race_options *options,
                                    const struct progress *progress, struct error *error)
 {
@@ -143,7 +141,7 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	}
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
 		return with_missing(t, options, progress, error);
-	/* lockset also reports pairs that the must-order keeps apart, and keeps little by thread */
+	/* lockset also reports pairs ordered by must-order, and keeps little by thread */
 	if (options->analysis == ANALYSIS_LOCKSET)
 		return races_lockset(t, options, progress, error);
 	return by_chains(t, options, runs[options->analysis], progress, error);
@@ -204,7 +202,7 @@ bool race_in_shard(const struct race_options *options, uint32_t site_a, uint32_t
 
 /* ---- One pair, exactly ---- */
 
-/* The two deciders, each made when it is first needed. */
+/* The deciders, made on demand. */
 struct deciders {
 	struct trace *t;      /* or a view of it */
 	struct trace *view;   /* with missing code; owned, or NULL */
@@ -262,7 +260,7 @@ static struct finding *settled(const struct deciders *d, uint32_t e1, uint32_t e
 	return f;
 }
 
-/* NULL when M2 does not settle it. */
+/* NULL when M2 does not decide. */
 static struct finding *decide_by_m2(struct deciders *d, uint32_t e1, uint32_t e2)
 {
 	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -270,8 +268,8 @@ static struct finding *decide_by_m2(struct deciders *d, uint32_t e1, uint32_t e2
 	struct finding *f = NULL;
 	enum m2_verdict verdict = m2_pair(d->tools.m2, e1, e2, witness, &proof);
 
-	/* with --values more may be reordered than M2 knows of, with relaxed atomics more may
-	 * race */
+	/* with --values more reorderings are correct than M2 considers; with relaxed atomics
+	 * more pairs race */
 	if (verdict == M2_RACE ||
 	    (verdict == M2_IMPOSSIBLE && !d->options->use_values && !c11_matters(d->t)))
 		f = settled(d, e1, e2, verdict, witness, proof);
@@ -299,12 +297,12 @@ static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_
 	return f;
 }
 
-/* M2 first, which is quick; what it rejects without a proof is for the solver. */
+/* M2 first, which is fast; the solver for pairs it cannot decide. */
 static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
 {
 	struct finding *f;
 
-	if (d->options->rules != NULL) /* which M2 does not know */
+	if (d->options->rules != NULL) /* not supported by M2 */
 		return decide_by_solver(d, e1, e2);
 	if (race_tools_m2(&d->tools, d->t, d->options, d->progress) == NULL)
 		return NULL;
@@ -312,7 +310,7 @@ static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
 	return f != NULL ? f : decide_by_solver(d, e1, e2);
 }
 
-/* Is what the proof's reads see itself a race? */
+/* Do reads of the proof race? */
 static void look_behind(struct deciders *d, struct finding *f)
 {
 	enum { MOST = 8 };
@@ -377,7 +375,7 @@ struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,
 	return f;
 }
 
-/* What was found out about a candidate goes into its finding. */
+/* Add the verdict on a candidate to its finding. */
 static void take_witness(struct finding *into, struct finding *from)
 {
 	if (from->verdict != VERDICT_RACE || from->witness == NULL)

@@ -1,8 +1,5 @@
 /*
- * predict_private.h - what the analyses of engine/predict share among themselves: the
- * type of an analysis and the function that each file offers.
- *
- * Everything outside of engine/predict goes through predict.h.
+ * predict_private.h - internals shared by the analyses of engine/predict; others use predict.h.
  */
 #ifndef HEDDLE_PREDICT_PRIVATE_H
 #define HEDDLE_PREDICT_PRIVATE_H
@@ -10,42 +7,39 @@
 #include "engine/predict/m2.h"
 #include "engine/predict/predict.h"
 
-/* Find the races of one analysis: the report (owned by the caller) or NULL and `error`. */
+/* Run one analysis: the report (owned by the caller) or NULL and `error`. */
 typedef struct report *race_run(struct trace *t, const struct race_options *options,
                                 const struct progress *progress, struct error *error);
 
 race_run races_lockset, races_hb, races_shb, races_cp, races_wcp, races_dc, races_wdc,
         races_syncp, races_m2, races_smt, races_auto, races_rdit;
 
-/* Runs an analysis on the trace by chains of threads where that pays (engine/trace/chains.h);
- * its report is of the trace. */
+/* Run an analysis on the trace by chains of threads if worthwhile (engine/trace/chains.h); the
+ * report is on the trace. */
 struct report *by_chains(struct trace *t, const struct race_options *options, race_run *run,
                          const struct progress *progress, struct error *error);
 
-/* Settle one conflicting pair (e1 <tr e2) by the solver alone, as race_decide does by all. */
+/* Decide one conflicting pair (e1 <tr e2) by the solver only, as race_decide. */
 struct finding *decide_smt(struct trace *t, uint32_t e1, uint32_t e2,
                            const struct race_options *options, const struct progress *progress,
                            struct error *error);
 
-/* What is known of the pair of sites of two accesses before an analysis begins. */
+/* Earlier results on the site pair of two accesses. */
 enum race_known {
 	RACE_UNKNOWN,
 	RACE_OF_SITES,    /* they race, on other variables */
 	RACE_OF_VARIABLE, /* on this variable, too */
 };
-/*
- * What the analyses of one trace need alike and lend each other, made by the first that needs
- * it: facts of the whole trace, of some bytes an event.
- */
+/* Facts of the whole trace shared by analyses, made on demand; some bytes for each event. */
 struct race_tools {
-	struct checker *checker; /* of plain reorderings: no --values, no specifications */
+	struct checker *checker; /* for plain reorderings: no --values, no specifications */
 	struct m2 *m2;           /* uses that checker */
-	/* By sites: what other analyses have found; NULL: nothing. */
+	/* Earlier results by sites; NULL: none. */
 	enum race_known (*known)(const void *context, uint32_t e1, uint32_t e2,
 	                         uint32_t variable);
 	const void *known_context;
 };
-/* The options' own tools, or `own`, which is emptied: race_tools_end is due. */
+/* The options' tools, or `own`, initialised: race_tools_end is required. */
 struct race_tools *race_tools_begin(const struct race_options *options, struct race_tools *own);
 void race_tools_end(struct race_tools *own);
 struct checker *race_tools_checker(struct race_tools *tools, const struct trace *t,
@@ -54,18 +48,18 @@ struct checker *race_tools_checker(struct race_tools *tools, const struct trace 
 struct m2 *race_tools_m2(struct race_tools *tools, struct trace *t,
                          const struct race_options *options, const struct progress *progress);
 
-/* The note about witnesses that were not kept (race_options.witness_events). */
+/* Note on witnesses that were not kept (race_options.witness_events). */
 void report_note_left_out(struct report *report, uint64_t witnesses);
 
-/* The note that the budget was over before all pairs had been found; not complete then. */
+/* Note that the budget ended the enumeration; the report is then incomplete. */
 void report_note_effort(struct report *report, const struct race_options *options);
 
-/* A finding of kind data race for (e1, e2) with its variable filled in. */
+/* A data race finding for (e1, e2) with its variable. */
 struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
                              enum verdict verdict, const char *by);
-/* The first variable that two overlapping accesses share. */
+/* First common variable of two overlapping accesses. */
 uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2);
-/* Does this shard (--shard), or who asks, look at the pair of sites (in either order)? */
+/* Is the site pair (in either order) selected by --shard and `wanted`? */
 bool race_in_shard(const struct race_options *options, uint32_t site_a, uint32_t site_b);
 
 #endif

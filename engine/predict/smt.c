@@ -1,24 +1,23 @@
 /*
- * smt.c - maximal causality: the query, and the loop between scheduler and solver.
+ * smt.c - maximal causality: the query, and the loop of scheduler and solver.
  *
- * The least region (the cores of what is asked) is tried first, along the recorded order
- * and without the solver.  Only constraints that such a try ran into are ever given to the
- * solver; threads go beyond the least region only where a constraint offers that (a release
- * that frees a lock, with --values a write).
+ * The least region (the causal past of the requested events) is tried first, in recorded order
+ * and without the solver. Only constraints that a try violated are given to the solver; threads
+ * go beyond the least region only where a constraint requires it (a release that frees a lock,
+ * with --values a write).
  */
 #include "engine/predict/smt_private.h"
 
 #include <string.h>
 
 enum {
-	/* From so many events on a try alone takes as long as the solver, and counts as its
-	 * time. */
+	/* From this size on a try takes as long as the solver, and counts as its time. */
 	LARGE_REGION = 200000,
-	/* So much work (struct smt) of tries without the solver is free, about a second of it;
-	 * what they do after that counts as the solver's time.  Else many pairs of a long
-	 * trace, each with a cheap try, would take time that no budget bounds. */
+	/* Free work of tries without the solver, about a second; beyond that it counts as
+	 * solver time. Otherwise many pairs of a long trace with cheap tries would be
+	 * unbounded. */
 	FREE_TRIES = 1 << 26,
-	QUERY_WORK = 1 << 22, /* and so much of one query, whatever the clock says */
+	QUERY_WORK = 1 << 22, /* and of one query, whatever the clock */
 	CLOCK_EVERY = 1 << 16,
 };
 
@@ -176,7 +175,7 @@ bool query_add(struct smt_query *q, struct clause clause)
 
 	if (g_hash_table_contains(q->known, &clause))
 		return false;
-	/* "r sees w" is a matter of choice only once the choice is there */
+	/* reads-from is a choice only when the read has one */
 	if (clause.kind == CLAUSE_READ && has_choice(q->s, clause.e[0]))
 		query_add(q, source);
 	g_hash_table_add(q->known, g_memdup2(&clause, sizeof(clause)));
@@ -231,7 +230,7 @@ static void make_base(struct smt_query *q)
 	}
 }
 
-/* Does what is asked for need what must not be in?  Then this is the proof. */
+/* Does a required event need an excluded one? That is a proof. */
 static bool refuted_by_core(struct smt_query *q, struct proof **proof)
 {
 	for (guint i = 0; i < q->out->len; i++) {

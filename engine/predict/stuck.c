@@ -1,10 +1,10 @@
 /*
- * stuck.c - who waits for whom at the end of a recording, by its wants and the locks held
- * there.
+ * stuck.c - waits at the end of a recording, from wants and locks held.
  */
 #include "engine/predict/stuck.h"
 
-struct hold { /* of a lock that is wanted, at the end */
+/* A holder of a wanted lock at the end. */
+struct hold {
 	uint32_t object, thread;
 	bool exclusive;
 };
@@ -12,11 +12,11 @@ struct hold { /* of a lock that is wanted, at the end */
 struct ending {
 	const struct trace *t;
 	uint32_t *want;           /* by thread: the event, or NONE */
-	enum wait_for *use;       /* by object: what its operations say that it is */
+	enum wait_for *use;       /* by object: its kind, from its operations */
 	bool *wanted;             /* by object */
 	GArray *holds;            /* struct hold */
 	uint32_t *before, *queue; /* by thread: of a walk along the waits */
-	bool *told;               /* by thread: in a finding */
+	bool *told;               /* by thread: reported */
 };
 
 static enum wait_for use_of(enum op op)
@@ -69,7 +69,7 @@ static bool find_wants(struct ending *s)
 	return any;
 }
 
-/* Of the objects that are wanted: what they are, and who holds them at the end. */
+/* Kinds of the wanted objects, and their holders at the end. */
 static void find_holds(struct ending *s)
 {
 	const struct trace *t = s->t;
@@ -95,8 +95,8 @@ static void find_holds(struct ending *s)
 	}
 }
 
-/* The i-th thread that `thread` waits for, or NONE: the holders of its lock, or the one that it
- * would join. */
+/* The i-th thread that `thread` waits for, or NONE: holders of its lock, or the thread to
+ * join. */
 static uint32_t waits_for(const struct ending *s, uint32_t thread, guint i)
 {
 	const struct event *x;
@@ -122,7 +122,7 @@ static enum wait_for kind_of(const struct ending *s, uint32_t want)
 	return x->op == OP_WANTJOIN ? WAIT_JOIN : s->use[x->target];
 }
 
-/* The shortest circle of waits through a thread into `circle`, from that thread on. */
+/* The shortest cycle of waits through a thread into `circle`, starting there. */
 static bool find_circle(struct ending *s, uint32_t from, GArray *circle)
 {
 	uint32_t first = 0, last = 0, next;
@@ -160,7 +160,7 @@ static void add_wait(struct ending *s, struct finding *f, uint32_t thread, bool 
 		          .what = kind_of(s, want),
 		          .holder = waits_for(s, thread, 0) };
 
-	/* of several readers, the one that goes on waiting is the better answer */
+	/* of several readers, prefer one that is blocked itself */
 	for (guint i = 0; w.what == WAIT_LOCK && waits_for(s, thread, i) != NONE; i++) {
 		if (s->want[waits_for(s, thread, i)] != NONE) {
 			w.holder = waits_for(s, thread, i);
@@ -187,7 +187,7 @@ static struct finding *finding_of_waits(enum finding_kind kind)
 	return f;
 }
 
-/* The two earliest of the requests; one alone is both. */
+/* The two earliest requests; a single one is both. */
 static void set_pair(struct finding *f)
 {
 	f->first = f->second = NONE;
@@ -244,7 +244,7 @@ static void find_circles(struct ending *s, GPtrArray *findings)
 	g_array_free(circle, TRUE);
 }
 
-/* The finding whose threads this one waits for, through others perhaps; NULL: none. */
+/* The finding whose threads this one waits for, transitively; or NULL. */
 static struct finding *cause_of(struct ending *s, const GPtrArray *findings, uint32_t thread)
 {
 	uint32_t left = (uint32_t)s->t->threads_count;

@@ -1,6 +1,6 @@
 /*
- * stuck.h - what a recording shows of threads that wait for ever: its wants.  A circle of
- * threads that wait for each other is a deadlock that happened; without one they are stuck.
+ * stuck.h - threads blocked forever in a recording, by its wants. A cycle of waits is a
+ * deadlock that happened; without a cycle threads are stuck.
  */
 #ifndef HEDDLE_STUCK_H
 #define HEDDLE_STUCK_H
@@ -8,14 +8,13 @@
 #include "engine/finding.h"
 
 /*
- * Findings with the verdict happened, owned by the caller; empty without wants.
+ * Findings with verdict happened, owned by the caller; empty without wants.
  *
- * Kind deadlock: a circle of threads, each of which waits for a lock that the next one holds or
- * for its end, with a lock among them; `requests` are its wants in this order from the earliest
- * on, `waits` the same, and behind them the other threads that wait for the circle.  Kind
- * stuck, at most one: no circle is the cause; all that wait.  Where some circle is there, a
- * wait that does not lead to any (a condition, say, whose signal a thread of the circle may
- * have owed) stands with the first.
+ * Kind deadlock: a cycle of threads, each waiting for a lock held by the next or for its end,
+ * with at least one lock; `requests` are its wants in this order from the earliest, `waits` the
+ * same, followed by other threads that wait for the cycle. Kind stuck, at most one: all waits
+ * without a cycle. If there is a cycle, unrelated waits (e.g. for a condition that a thread of
+ * the cycle would have signalled) are added to the first.
  */
 GPtrArray *stuck_find(const struct trace *t);
 
