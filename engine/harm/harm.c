@@ -24,13 +24,14 @@ void harm_release(struct harm_verdict *v)
 	memset(v, 0, sizeof(*v));
 }
 
-struct trial { /* all runs of one finding */
+/* All runs for one finding. */
+struct trial {
 	const struct harm_options *o;
 	const struct trace *t;
 	const struct finding *f;
 	struct plan plan;
-	int output, errors; /* files without a name */
-	off_t input;        /* where standard input began, or -1 */
+	int output, errors; /* nameless files */
+	off_t input;        /* initial offset of standard input, or -1 */
 	struct error *error;
 	bool broken; /* the program cannot be run */
 };
@@ -42,7 +43,8 @@ static void settle(struct harm_verdict *v, enum harm harm, char *text)
 	v->text = text;
 }
 
-/* Runs the plan to the end.  False: not followed, `why` says it (the caller's). */
+/* Run the plan to the end. False: not followed, for the reason in `why` (owned by the
+ * caller). */
 static bool run_way(struct trial *x, unsigned first, struct outcome *outcome, char **why)
 {
 	struct plan_run run;
@@ -76,7 +78,7 @@ static bool run_way(struct trial *x, unsigned first, struct outcome *outcome, ch
 	return followed;
 }
 
-/* The parts of an outcome that come again when the same order is run again. */
+/* Parts of an outcome that are reproducible when the same order runs again. */
 static unsigned stable_parts(struct trial *x, unsigned first, const struct outcome *before)
 {
 	struct outcome again = { 0 };
@@ -90,7 +92,7 @@ static unsigned stable_parts(struct trial *x, unsigned first, const struct outco
 	return parts;
 }
 
-/* The worse outcome is told, and the other is what it is not. */
+/* Report the worse outcome, relative to the other. */
 static void compare(struct trial *x, unsigned first, const struct outcome *a,
                     const struct outcome *b, struct harm_verdict *v)
 {
@@ -107,7 +109,7 @@ static void compare(struct trial *x, unsigned first, const struct outcome *a,
 		            : outcome_difference(a, b, differ));
 }
 
-/* Of a race: the second access of the recording goes first, then the first one does. */
+/* For a race: run both orders, the recorded second access first. */
 static void both_ways(struct trial *x, struct harm_verdict *v)
 {
 	struct outcome a = { 0 }, b = { 0 };
@@ -122,7 +124,7 @@ static void both_ways(struct trial *x, struct harm_verdict *v)
 	outcome_release(&b);
 }
 
-/* Of what turns one order round: along the witness, and as it was recorded. */
+/* For a single reversal: run the witness, and compare with the recording. */
 static void against_recorded(struct trial *x, struct harm_verdict *v)
 {
 	struct outcome a = { 0 };
@@ -177,7 +179,7 @@ static bool make_plan(struct trial *x)
 	return true;
 }
 
-/* Both accesses of such a race lie in its witness: there is no second order of turns. */
+/* Both accesses of a C11 race are in its witness, so there is no second order. */
 static bool is_c11(const struct finding *f)
 {
 	return f->kind == FINDING_DATA_RACE && f->note != NULL;
