@@ -1,6 +1,5 @@
 /*
- * candidates.h - candidate pairs of a sound search: semantics.md, "Candidates for a sound
- * search".
+ * candidates.h - candidate pairs of a sound search (semantics.md, "The partial orders").
  *
  * All conflicting pairs left unordered by program order, must-orders and the atomics'
  * synchronises-with, and no others. Pairs are not stored: a variable's accesses are grouped
