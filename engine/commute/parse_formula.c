@@ -94,8 +94,7 @@ static struct expr *parse_primary(struct parser *p)
 	case TOKEN_MINUS:
 		parse_next(p);
 		e = parse_expression(p, PRECEDENCE_UNARY);
-		return e ? expr_at(p, t, t->kind == TOKEN_NOT ? X_NOT : X_NEGATE, e, NULL)
-		         : NULL;
+		return e ? expr_at(p, t, t->kind == TOKEN_NOT ? X_NOT : X_NEGATE, e, NULL) : NULL;
 	case TOKEN_NAME:
 		parse_next(p);
 		if (strcmp(t->text, "nil") == 0)

@@ -42,7 +42,7 @@ struct witness_reader {
 	struct error *error;
 	bool version, kind, units;
 	uint64_t paired; /* the line with the pair, or 0 */
-	unsigned seen; /* bit set of headers */
+	unsigned seen;   /* bit set of headers */
 };
 
 static bool witness_bad(struct witness_reader *r, const char *expected, const char *found)
