@@ -66,8 +66,8 @@ struct explore_run {
 	char *flip; /* owned: the difference from the parent: "T2 reads x = 1 (a.c:7), not 0" */
 	char *thread, *place, *variable; /* owned: of the reversed read; "" unknown */
 	enum explore_end end;
-	int status;  /* exit status or signal */
-	char *story; /* owned: for deadlocks the waits; the last line of stderr */
+	int status;        /* exit status or signal */
+	char *story;       /* owned: for deadlocks the waits; the last line of stderr */
 	GPtrArray *places; /* char *, owned; or NULL: places of failure: of the last thread, and
 	                    * of blocked ones */
 	uint64_t events;

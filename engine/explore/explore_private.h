@@ -38,7 +38,7 @@ struct exploration {
 	uint64_t kept_events; /* in total */
 	uint64_t chances;     /* number of random runs */
 	GHashTable *errors; /* char *: scheduled cycles of lock requests and uses after free */
-	GHashTable *races;    /* char *: pairs of places, and "sites " with pairs of sites */
+	GHashTable *races;  /* char *: pairs of places, and "sites " with pairs of sites */
 	int64_t races_effort, effort_began; /* processor time in microseconds of race analyses
 	                                     * beyond happens-before; at the beginning */
 	bool races_left;                    /* these were not completed for some run */

@@ -38,11 +38,11 @@ enum flip_kind {
 
 struct flip {
 	enum flip_kind kind;
-	uint32_t event;   /* the next event, its thread's last; NONE: not in this run */
-	uint32_t other;   /* see enum flip_kind */
-	uint32_t thread;  /* its thread */
-	const char *text; /* see enum flip_kind, or NULL */
-	GArray *sequence; /* uint32_t: the reordering before it, without the event */
+	uint32_t event;     /* the next event, its thread's last; NONE: not in this run */
+	uint32_t other;     /* see enum flip_kind */
+	uint32_t thread;    /* its thread */
+	const char *text;   /* see enum flip_kind, or NULL */
+	GArray *sequence;   /* uint32_t: the reordering before it, without the event */
 	struct part *parts; /* required prefixes; the event's thread first */
 	uint32_t parts_count;
 };
@@ -55,10 +55,10 @@ struct flip_limits {
 	/* By thread: number of steps shared with the parent run, whose  reversals are known:
 	 * reversals within are skipped. NULL: none. */
 	const uint32_t *common;
-	const bool *ended;      /* by thread: the parent did no more steps there */
-	const bool *goes_on;    /* by thread: it had not ended; or NULL */
-	uint32_t ender;         /* the thread that ended the program, or NONE */
-	bool stuck;             /* no thread could continue */
+	const bool *ended;   /* by thread: the parent did no more steps there */
+	const bool *goes_on; /* by thread: it had not ended; or NULL */
+	uint32_t ender;      /* the thread that ended the program, or NONE */
+	bool stuck;          /* no thread could continue */
 	uint32_t end;  /* last event of the ending thread, when nothing need follow it; NONE:
 	                * others could continue */
 	uint32_t tail; /* from here on that thread's events are invisible to others, which

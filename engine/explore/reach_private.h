@@ -47,18 +47,18 @@ struct reach {
 	uint32_t *object_slot;     /* by object of the model: abstract state, or NONE */
 	struct symmetry *symmetry; /* if objects are viewed by results, else NULL */
 	uint32_t *waits;           /* by event: the pending wait or arrival after it, or NONE */
-	uint32_t *counted;       /* by event: the semaphore whose count it reads, or NONE */
-	uint32_t *begins, *ends; /* by message of a once-function: its events, or NONE */
-	uint8_t *tried;          /* by object: its state is visible to tries or count reads */
-	GArray *sections;        /* struct held_section, by object */
-	uint32_t *sections_of;   /* by object: first index in `sections` */
-	GArray *keepers;         /* uint32_t: events that may block a thread */
-	uint64_t end;            /* final values of the variables of --final */
-	GArray *states;          /* uint32_t */
-	GArray *origins;         /* struct origin */
-	GHashTable *known;       /* hash -> GArray of states */
-	GHashTable *candidates;  /* identity -> GArray of struct candidate */
-	GArray **rivals;         /* by call: events, or NULL: not computed yet */
+	uint32_t *counted;         /* by event: the semaphore whose count it reads, or NONE */
+	uint32_t *begins, *ends;   /* by message of a once-function: its events, or NONE */
+	uint8_t *tried;            /* by object: its state is visible to tries or count reads */
+	GArray *sections;          /* struct held_section, by object */
+	uint32_t *sections_of;     /* by object: first index in `sections` */
+	GArray *keepers;           /* uint32_t: events that may block a thread */
+	uint64_t end;              /* final values of the variables of --final */
+	GArray *states;            /* uint32_t */
+	GArray *origins;           /* struct origin */
+	GHashTable *known;         /* hash -> GArray of states */
+	GHashTable *candidates;    /* identity -> GArray of struct candidate */
+	GArray **rivals;           /* by call: events, or NULL: not computed yet */
 	uint32_t *scratch, *cut;
 	uint32_t count;
 };

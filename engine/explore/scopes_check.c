@@ -29,10 +29,10 @@ struct check {
 	const struct model *m;
 	const struct trace *t;
 	struct fork_order *order;
-	GHashTable *touches; /* variable -> GArray of struct use_of */
-	GArray **held;       /* by thread: uint32_t, locks as in struct use_of */
-	uint8_t *contested;  /* by variable: 0 not computed, 1 no, 2 yes */
-	uint32_t *synced;    /* by thread: its last event visible to others + 1 */
+	GHashTable *touches;  /* variable -> GArray of struct use_of */
+	GArray **held;        /* by thread: uint32_t, locks as in struct use_of */
+	uint8_t *contested;   /* by variable: 0 not computed, 1 no, 2 yes */
+	uint32_t *synced;     /* by thread: its last event visible to others + 1 */
 	uint32_t *lock_owner; /* by lock: the object whose scopes use it, or NONE */
 };
 

@@ -59,7 +59,7 @@ struct window {
 	uint32_t *lock_stamp;               /* by object */
 	uint32_t *owner, *sharers;          /* by object; zero between linearisations */
 	uint32_t now;                       /* stamp of this window */
-	GArray *raw;               /* struct access */
+	GArray *raw;                        /* struct access */
 };
 
 /* See m2_bound; processor seconds of this thread. */

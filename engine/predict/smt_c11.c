@@ -33,12 +33,12 @@ struct chase {
 	uint32_t *place;            /* by event: position in the reordering, or NONE */
 	uint32_t *thread;           /* by thread: its last such event, or NONE */
 	uint32_t *release, *shared; /* by object: such a release, exclusive and shared */
-	GArray **sequences; /* by variable: such heads, one for each thread (struct link) */
-	uint32_t *fence;            /* by thread: its last release fence, if such */
-	struct link *pending;       /* by thread: a head read without acquire */
-	GHashTable *links;          /* event -> struct link by which it is ordered; owned */
-	bool stuck;                 /* the last rejection had no alternative */
-	uint32_t length;            /* of the accepted reordering */
+	GArray **sequences;   /* by variable: such heads, one for each thread (struct link) */
+	uint32_t *fence;      /* by thread: its last release fence, if such */
+	struct link *pending; /* by thread: a head read without acquire */
+	GHashTable *links;    /* event -> struct link by which it is ordered; owned */
+	bool stuck;           /* the last rejection had no alternative */
+	uint32_t length;      /* of the accepted reordering */
 };
 
 bool c11_matters(const struct trace *t)

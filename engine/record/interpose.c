@@ -342,7 +342,8 @@ static void remove_stale(const char *folder)
 /* Compile with $CC (or cc) into a new temporary file, unlinked and freed by the caller.
  * `program` will load it. NULL and `error` without a compiler or bind line, or for a function
  * that cannot be bound. */
-static char *interposer_build(const struct specs *specs, const char *program, struct error *error)
+static char *interposer_build(const struct specs *specs, const char *program,
+                              struct error *error)
 {
 	GArray *bounds = g_array_new(FALSE, FALSE, sizeof(struct bound));
 	char *path = NULL;
