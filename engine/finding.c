@@ -1,5 +1,5 @@
 /*
- * finding.c - making and ending findings and reports.
+ * finding.c - construction of findings and reports.
  */
 #include "engine/finding.h"
 
@@ -92,7 +92,7 @@ void path_add(struct path *path, uint32_t from, uint32_t to, enum step_rule rule
 	g_array_append_val(path->steps, step);
 }
 
-/* Arrays may be shared (a site pair's witness by two findings): given back, not freed. */
+/* Arrays may be shared (a site pair's witness by two findings), so references are dropped. */
 static void free_array(GArray *array)
 {
 	if (array)
@@ -244,15 +244,15 @@ const char *budget_text(const char *budget)
 	return "the time ran out (--budget)";
 }
 
-/* Why a proof from this trace is none, or NULL. */
+/* Why proofs from this trace are not accepted, or NULL. */
 static const char *doubt(const struct trace *t, const struct proof *p)
 {
 	if (t->filtered)
 		return "filtered";
-	/* which write a read saw is a guess then; what synchronisation alone orders is none */
+	/* reads-from is then guessed; synchronisation alone is exact */
 	if (!t->order_exact && (p == NULL || strcmp(p->method, "must-order") != 0))
 		return "inexact";
-	/* a proof by order alone knows nothing of locks */
+	/* a proof by order alone does not use locks */
 	return t->locks_taken && (p == NULL || strcmp(p->method, "cone") != 0) ? "lenient"
 	                                                                       : NULL;
 }
@@ -284,7 +284,7 @@ void report_limit(struct report *r)
 		               "sections have no end here, so something may be missed, and "
 		               "what only locks would rule out is unknown");
 	}
-	/* the lockset and the lock order look at synchronisation alone, whose order is exact */
+	/* lockset and lock order use synchronisation only, which is exact */
 	if (!t->order_exact && strcmp(r->analysis, "lockset") != 0) {
 		r->complete = false;
 		report_note(r,
@@ -292,7 +292,7 @@ void report_limit(struct report *r)
 		            "which write a read saw is a guess, and nothing is proved "
 		            "impossible; record in controlled mode to be exact");
 	}
-	/* what a filter for the lockset drops is nothing to the lockset */
+	/* a filter for the lockset analysis keeps all it needs */
 	if (t->filtered && strcmp(r->analysis, "lockset") != 0) {
 		r->complete = false;
 		report_note(r, "the trace was filtered: what was dropped may be missed, and "

@@ -1,6 +1,6 @@
 /*
- * finding.h - what detectors make and commands and views consume: findings with their
- * verdict and evidence, in a report.  Data only; printing is elsewhere.
+ * finding.h - findings with verdict and evidence, in a report: the results of detectors, used
+ * by commands and views. Data only; printing is elsewhere.
  */
 #ifndef HEDDLE_FINDING_H
 #define HEDDLE_FINDING_H
@@ -15,12 +15,11 @@
 	KIND(USE_AFTER_FREE, "use-after-free") \
 	KIND(ATOMIC_SET_VIOLATION, "atomic-set-violation") \
 	KIND(DEADLOCK, "deadlock") \
-	KIND(STUCK, \
-	     "stuck") /* somebody waits for ever, and no circle of locks is the cause */ \
+	KIND(STUCK, "stuck") /* a thread waits forever, and no cycle of locks is the cause */ \
 	KIND(LOCK_MISUSE, "lock-misuse") \
-	KIND(CRASH, "crash")         /* the run was ended by a signal */ \
-	KIND(ASSERTION, "assertion") /* an assertion of the program, or --check, failed */ \
-	KIND(EXIT, "exit")           /* the run ended with an exit status other than 0 */
+	KIND(CRASH, "crash")         /* ended by a signal */ \
+	KIND(ASSERTION, "assertion") /* a failed assertion or --check */ \
+	KIND(EXIT, "exit")           /* exit status other than 0 */
 #define VERDICTS(VERDICT) \
 	VERDICT(CANDIDATE, "candidate") \
 	VERDICT(RACE, "race") \
@@ -44,10 +43,8 @@ const char *verdict_word(enum verdict verdict);
 /* "race", "deadlock", "violation": what a finding of the kind would be, in a sentence. */
 const char *finding_kind_noun(enum finding_kind kind);
 
-/*
- * Why something is ordered, or impossible: steps `from -> to`, each with the rule that
- * gives it.  A proof's steps form a cycle or are the constraints of the solver's core.
- */
+/* Why events are ordered, or a reordering is impossible: steps `from -> to` with their rules. A
+ * proof's steps form a cycle, or are the constraints of the solver's unsatisfiable core. */
 #define STEP_RULES(RULE) \
 	RULE(PROGRAM, "program order") \
 	RULE(MUST, "must-order") \
@@ -64,7 +61,7 @@ const char *finding_kind_noun(enum finding_kind kind);
 	RULE(OPEN_SECTION, "closed before an open critical section") \
 	RULE(TRACE_ORDER, "kept as recorded") \
 	RULE(CONSTRAINT, "constraint") \
-	RULE(ASSUMED, "asked for") /* what the pair itself asks: both next */
+	RULE(ASSUMED, "asked for") /* the assumption that both of the pair are next */
 enum step_rule {
 #define RULE(name, text) STEP_##name,
 	STEP_RULES(RULE)
@@ -75,15 +72,15 @@ const char *step_rule_text(enum step_rule rule);
 struct step {
 	uint32_t from, to; /* events */
 	uint32_t rule;     /* enum step_rule */
-	/* MUST: enum must_rule; LOCK and sections: the object; CLOSURE_WRITE: the event that
-	 * reads; CLOSURE_READ, NOT_BETWEEN: the write that is seen (NONE: the initial value);
-	 * else NONE */
+	/* MUST: enum must_rule; LOCK and sections: the object; CLOSURE_WRITE: the reading
+	 * event; CLOSURE_READ, NOT_BETWEEN: the write read from (NONE: the initial value); else
+	 * NONE */
 	uint32_t detail;
 };
-/* Is the step there for a read, that has to see a write (NONE: the initial value)? */
+/* Is the step due to a read that must keep its write (NONE: the initial value)? */
 bool step_reading(const struct step *step, uint32_t *read, uint32_t *write);
-struct path {          /* _init by zeroing; path_release */
-	GArray *steps; /* struct step, in order; NULL when there is none */
+struct path {          /* initialise by zero; path_release */
+	GArray *steps; /* struct step, in order; NULL: no path */
 };
 void path_add(struct path *path, uint32_t from, uint32_t to, enum step_rule rule,
               uint32_t detail);
@@ -93,27 +90,28 @@ void path_release(struct path *path);
 struct proof {
 	const char *method; /* "cone", "closure", "solver", "must-order"; static */
 	const char *given;  /* "same pairing", or NULL; static */
-	struct path cycle;  /* the cycle, or the core of the solver */
+	struct path cycle;  /* the cycle, or the solver's core */
 };
 
-/* A read, plain or against a plain write, that a proof of impossibility rests on and that is itself
- * in a race: were it to read something else, the pair might race. */
+/* A read, not both atomic with its write, that a proof of impossibility depends on and that
+ * races itself: if it read another write, the pair might race. */
 struct racy_read {
-	uint32_t read, write; /* write: the one that it sees */
+	uint32_t read, write; /* write: the one it reads from */
 };
 
-struct cycle_unit { /* of an atomic-set violation */
+/* Of an atomic-set violation. */
+struct cycle_unit {
 	char *unit; /* owned: the unit's name, or "event 7" */
 	uint32_t thread, begin, end;
 };
 struct cycle_edge {
-	uint32_t from, to; /* indexes of units */
+	uint32_t from, to; /* indices of units */
 	uint32_t variable;
 	uint32_t events[2];
-	uint32_t set; /* index into the finding's sets */
+	uint32_t set; /* index of the finding's sets */
 };
 
-/* What a thread waits for that cannot go on; word in JSON and on the screen. */
+/* What a blocked thread waits for; word in JSON and on the screen. */
 #define WAITS_FOR(WAIT) \
 	WAIT(LOCK, "lock") \
 	WAIT(CONDITION, "condition") \
@@ -127,7 +125,7 @@ enum wait_for {
 };
 const char *wait_for_word(enum wait_for what);
 struct wait {
-	uint32_t event; /* a want, or a request that can block so */
+	uint32_t event; /* a want, or a request that can block */
 	enum wait_for what;
 	uint32_t holder; /* of the lock: a thread; or NONE */
 };
@@ -136,31 +134,31 @@ struct finding {
 	enum finding_kind kind;
 	enum verdict verdict;
 	uint32_t first, second; /* events, first < second in trace order */
-	uint64_t count;         /* pairs (or repetitions) that it stands for */
-	bool counted_all;       /* count is of all, not of those that the state still saw */
+	uint64_t count;         /* number of pairs (or repetitions) represented */
+	bool counted_all;       /* count is exact, not a lower bound */
 	GArray *variables;      /* uint32_t: racy variables, the first pair's first; or NULL */
-	GArray *witness;        /* uint32_t: the whole sequence, the pair last; or NULL */
+	GArray *witness;        /* uint32_t: the complete sequence, the pair last; or NULL */
 	struct proof *proof;    /* VERDICT_IMPOSSIBLE; or NULL */
 	GArray *behind;         /* struct racy_read, of the proof; or NULL */
-	const char *budget; /* VERDICT_UNKNOWN: which ran out: "pair", "total"; or why there is
-	                     * no answer: "incomplete", "lenient", "filtered",
-	                     * "inexact"; static; or NULL */
+	const char *budget; /* VERDICT_UNKNOWN: the budget that ran out ("pair", "total"), or
+	                     * the reason: "incomplete", "lenient", "filtered", "inexact";
+	                     * static; or NULL */
 	const char *note;   /* static, or NULL: "visible only as a C11 race" */
-	const char *by;     /* the analysis that settled it; static, or NULL */
-	char *story; /* CRASH, ASSERTION, EXIT: what the run did, as a sentence; owned, or NULL */
-	char *missing; /* which calls into code that is not instrumented may order it; owned, or
-	                * NULL: none do */
-	/* commutativity */
+	const char *by;     /* the deciding analysis; static, or NULL */
+	char *story;   /* CRASH, ASSERTION, EXIT: the failure as a sentence; owned, or NULL */
+	char *missing; /* calls of uninstrumented code that may order it, as text; owned, or
+	                * NULL */
+	/* -- commutativity */
 	char *methods[2]; /* owned, or NULL: "put(\"a.com\", c1) / nil" */
 	char *condition;  /* owned, or NULL */
-	char *points[2];  /* owned, or NULL: clashing access points */
-	/* atomic sets */
+	char *points[2];  /* owned, or NULL: conflicting access points */
+	/* -- atomic sets */
 	GPtrArray *sets; /* char *, owned */
 	bool mixed;
 	char grade;    /* 'A', 'B', 'C', or 0 */
 	GArray *units; /* struct cycle_unit */
 	GArray *edges; /* struct cycle_edge */
-	/* deadlocks: the requests, one for each thread on the cycle */
+	/* -- deadlocks: the requests, one for each thread on the cycle */
 	GArray *requests; /* uint32_t: acquire events, or wants where it happened */
 	GArray *waits;    /* struct wait, those of the requests first; or NULL */
 };
@@ -169,8 +167,8 @@ void append_wait(const struct trace *t, const struct wait *wait, GString *out);
 /* A finding owned by the caller; finding_free. */
 struct finding *finding_new(enum finding_kind kind, uint32_t first, uint32_t second);
 void finding_free(struct finding *finding);
-/* What a witness claims something of: the pair, a deadlock's requests, the beginnings of a
- * cycle's units.  The caller frees it. */
+/* Events that a witness must show: the pair, a deadlock's requests, the begins of a cycle's
+ * units. The caller frees it. */
 GArray *finding_claimed(const struct finding *finding);
 struct proof *proof_new(const char *method);
 void proof_free(struct proof *proof);
@@ -179,25 +177,25 @@ struct report {
 	const struct trace *trace; /* borrowed */
 	const char *analysis;      /* static */
 	GPtrArray *findings;       /* struct finding *, owned; by first, then second */
-	bool complete;             /* the analysis can say that it has missed nothing */
+	bool complete;             /* no finding of the kind can be missing */
 	bool budget_spent;         /* exit status 3 unless something was found */
-	uint64_t candidates;       /* how many were looked at */
+	uint64_t candidates;       /* number of candidates examined */
 	GPtrArray *notes;          /* char *, owned: sentences for the user */
 };
 struct report *report_new(const struct trace *trace, const char *analysis);
 void report_free(struct report *report);
-void report_add(struct report *report, struct finding *finding); /* takes it over */
-/* Takes back what this trace gives no right to claim (see finding_limit), with a note. */
+void report_add(struct report *report, struct finding *finding); /* takes ownership */
+/* Withdraw claims that the trace does not justify (finding_limit), with a note. */
 void report_limit(struct report *report);
-/* The same, then sorts the findings by their events.  Every detector ends with one of them. */
+/* The same, then sort findings by events. Every detector ends with either. */
 void report_finish(struct report *report);
-/* Sorts the findings by their events, where some were added to a finished report. */
+/* Sort findings by events, after additions to a finished report. */
 void report_sort(struct report *report);
-/* Where --lenient took locks from their holders, a critical section's end is not known, and
- * an impossibility that may rest on locks is no proof; in a filtered trace none is, as what
- * was dropped observed and was observed.  Such a finding becomes unknown; true when so. */
+/* With locks taken from their holders by --lenient the ends of critical sections are unknown,
+ * so proofs that may depend on locks do not count; in a filtered trace none do, as dropped
+ * events may have observed or been observed. The finding then becomes unknown; true when so. */
 bool finding_limit(const struct trace *trace, struct finding *finding);
-/* Why a finding is unknown, as a sentence without its full stop. */
+/* Why a finding is unknown, without full stop. */
 const char *budget_text(const char *budget);
 void report_note(struct report *report, const char *format, ...)
         __attribute__((format(printf, 2, 3)));

@@ -51,7 +51,7 @@ void abstract_free(struct abstract *a)
 	g_free(a);
 }
 
-/* The number of a state; takes it. */
+/* The number of a state; takes ownership. */
 static uint32_t state_number(struct abstract *a, uint32_t object, struct run_state *run)
 {
 	uint64_t key = run_digest(run) * HASH_FACTOR + object;
@@ -98,7 +98,7 @@ static char *result_text(const struct abstract *a, const struct val *results, ui
 	return g_string_free(text, FALSE);
 }
 
-/* Where the effects do not say what it returns, it is another thing in each state. */
+/* Results not determined by the effects count as different in each state. */
 static void not_said(struct abstract_step *step, uint64_t digest)
 {
 	step->number = digest | 1;
@@ -115,7 +115,7 @@ static struct abstract_step step_of(struct abstract *a, uint32_t state, uint32_t
 	struct call c;
 	struct abstract_step step = { .next = state };
 	if (!view_names(v, call, false, &c, &actual)) {
-		not_said(&step, run_digest(run)); /* it never returned, in the run */
+		not_said(&step, run_digest(run)); /* it never returned in the run */
 		run_free(run);
 		return step;
 	}

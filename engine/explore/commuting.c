@@ -1,6 +1,6 @@
 /*
- * commuting.c - which invocations of a run commute by the specification, and whether its
- * effects agree with what the program returned.
+ * commuting.c - the invocations of a run that commute by the specification, and whether its
+ * effects agree with the returned results.
  */
 #include "engine/explore/view.h"
 
@@ -37,7 +37,7 @@ bool view_commute(const struct view *v, const struct view_call *a, const struct 
 	return model_commute(v->model, &calls[0], &calls[1], &overflow) && !overflow;
 }
 
-/* Does the invocation return what the effects of those before it say? */
+/* Does the invocation return the result of the effects before it? */
 static void run_effects(struct view *v, struct run_state **states, const struct view_call *call)
 {
 	struct call_scratch scratch;
@@ -69,12 +69,12 @@ static bool all_have_effects(const struct spec_object *o)
 	return true;
 }
 
-/* Do the effects say what this one returned, and is it that? */
+/* Do the effects determine the call's results, as returned? */
 static bool is_predicted(struct view *v, struct run_state *state, const struct view_call *call)
 {
 	struct call_scratch actual, said;
 	struct call c;
-	if (call->scope->ret == NONE) /* it was on its way when the run ended */
+	if (call->scope->ret == NONE) /* still running when the run ended */
 		return true;
 	if (!view_names(v, call, false, &c, &actual))
 		return false;
@@ -96,7 +96,7 @@ static void not_by_results(struct view *v, uint32_t object)
 	v->unruly = object;
 }
 
-/* A look inside is ordered among the invocations that write: then all of them are. */
+/* An internal access orders an object's writing invocations. */
 static bool looked_at_before(const struct view *v, const struct view_call *call,
                              const bool *looked)
 {

@@ -1,9 +1,8 @@
 /*
- * explore.c - see explore.h: the loop, and when it ends.
+ * explore.c - see explore.h: the main loop and its end.
  *
- * Each turn makes one execution, of a pending schedule or by chance, or goes one step on with
- * the planning of a run that was kept (explore_planning.c).  A schedule runs before more is
- * planned.
+ * Each iteration makes one execution, of a pending schedule or by chance, or does one step of
+ * planning a kept run (explore_planning.c). Schedules run before further planning.
  */
 #include "engine/explore/explore_private.h"
 
@@ -16,7 +15,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* So many executions at the beginning take their schedules by chance. */
+/* Number of initial executions with random schedules. */
 enum { FIRST_BY_CHANCE = 32 };
 
 bool explore_out_of_time(const struct exploration *x)
@@ -70,7 +69,7 @@ static void add_first(struct exploration *x)
 	first->plan.seed = x->options->seed ? x->options->seed : 1;
 	first->parent = first->known_as = NONE;
 	x->first = x->report->runs->len;
-	if (x->first > 0) { /* below the run that made it begin again */
+	if (x->first > 0) { /* below the run that caused the restart */
 		first->parent = 0;
 		first->flip = g_strdup("again, with the events of what is not as specified");
 		first->thread = g_strdup("");
@@ -92,11 +91,12 @@ static void begin_histories(struct exploration *x)
 	histories_initials(x->histories)->context = x->server;
 }
 
-/* An object that is not atomic has made everything worthless but what is said of objects. */
+/* Restart the exploration: a non-atomic object invalidates all results except those on
+ * objects. */
 static void begin_again(struct exploration *x)
 {
 	struct explore_report *r = x->report;
-	r->abandoned += r->runs->len; /* but for those that stay, below */
+	r->abandoned += r->runs->len; /* except runs that stay, below */
 	for (guint i = r->errors->len; i-- > 0;)
 		if (g_array_index(r->errors, struct explore_error, i).end !=
 		    EXPLORE_SPECIFICATION)
@@ -105,13 +105,13 @@ static void begin_again(struct exploration *x)
 		if (g_array_index(r->runs, struct explore_run, i).end != EXPLORE_SPECIFICATION)
 			g_array_remove_index(r->runs, i);
 	r->abandoned -= r->runs->len;
-	for (guint i = 0; i < r->errors->len; i++) /* one run each, and in their order */
+	for (guint i = 0; i < r->errors->len; i++) /* one run each, in order */
 		g_array_index(r->errors, struct explore_error, i).run = i;
 	for (guint i = 0; i < r->runs->len; i++)
 		g_array_index(r->runs, struct explore_run, i).parent = i == 0 ? NONE : 0;
 	g_array_set_size(r->races, 0);
 	r->pruned = r->classes = 0;
-	g_ptr_array_set_size(x->kept, 0); /* these borrow from the histories */
+	g_ptr_array_set_size(x->kept, 0); /* they borrow from the histories */
 	histories_free(x->histories);
 	begin_histories(x);
 	g_hash_table_remove_all(x->errors);
@@ -123,7 +123,7 @@ static void begin_again(struct exploration *x)
 	add_first(x);
 }
 
-/* The program under a random strategy, without a schedule. */
+/* A random execution, without a schedule. */
 static struct pending *by_chance(struct exploration *x)
 {
 	struct pending *p = g_new0(struct pending, 1);
@@ -131,7 +131,7 @@ static struct pending *by_chance(struct exploration *x)
 	p->plan.strategy = STRATEGY_RANDOM;
 	p->plan.seed = worklist_random(x->worklist) | 1;
 	p->parent = x->first;
-	p->known_as = 0; /* the first run, which is known by that number */
+	p->known_as = 0; /* the first run, known by this number */
 	p->by_chance = true;
 	p->flip = g_strdup_printf("by chance (seed %" PRIu64 ")", p->plan.seed);
 	p->thread = g_strdup("");
@@ -141,8 +141,8 @@ static struct pending *by_chance(struct exploration *x)
 	return p;
 }
 
-/* Which turn is it?  Looking for one error, every second execution is by chance, since
- * schedules that follow from the first runs are near to these. */
+/* Random executions: when searching one error every second, since schedules derived from the
+ * first runs are similar to these. */
 static bool is_chance(const struct exploration *x)
 {
 	uint32_t made = x->report->runs->len - x->first;

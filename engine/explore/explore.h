@@ -1,17 +1,15 @@
 /*
- * explore.h - stateless model checking of a real program: run it again and again, each time
- * along a schedule that the runs before have shown to be possible and that none of them had.
+ * explore.h - stateless model checking of a program: executes it repeatedly, along schedules
+ * that are feasible by previous runs but not covered by them.
  *
- * Maximal causality reduction (Huang, PLDI 2015) with semantic commutativity on top (NCMC;
- * Sun 2021, chapter 4): two runs are equivalent when each thread does the same with the same
- * values read, and, of specified objects, the same results returned and the same order of
- * what does not commute.  For each operation of a run whose outcome depends on the order, and
- * each other outcome, the largest parts of the run are found after which it happens so; each
- * begins a run of its own, unless a run that is known begins so.  The largest: any schedule
- * that agrees with this run up to the operation is within one of them, so that by induction
- * every class is reached (docs/exploration.md has the argument, and what is not covered).
- *
- * Knows recordings, plans, specifications and the solver; not the screen.
+ * Maximal causality reduction (Huang, PLDI 2015) with semantic commutativity (NCMC; Sun 2021,
+ * chapter 4): two runs are equivalent when each thread performs the same steps with the same
+ * values read and, for specified objects, the same results and the same order of non-commuting
+ * invocations. For each operation of a run whose outcome depends on the order, and each other
+ * outcome, the maximal prefixes of the run that permit it are computed; each begins a new run,
+ * unless a known run begins so. Maximal: any schedule that agrees with this run up to the
+ * operation is within one of them, so by induction every class is reached (argument and limits:
+ * docs/exploration.md).
  */
 #ifndef HEDDLE_EXPLORE_H
 #define HEDDLE_EXPLORE_H
@@ -23,37 +21,37 @@
 struct explore_options {
 	char **argv;                 /* the program; borrowed */
 	const GPtrArray *spec_files; /* char *: with these specifications; or NULL */
-	const struct specs *specs;   /* what they say, or NULL */
-	bool by_results; /* invocations that return the same are the same, whatever their order,
-	                  * where effects say what they return */
-	const char *save;            /* where traces of runs go: SAVE.runN.hdl; NULL: nowhere */
-	const struct finals *finals; /* what is looked at after the last step, or NULL */
-	uint32_t shard, shards; /* only the shard-th (from 0) share of what follows from the
+	const struct specs *specs;   /* their contents, or NULL */
+	bool by_results;  /* invocations with equal results are equivalent in any order, where
+	                   * effects determine results */
+	const char *save; /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
+	const struct finals *finals; /* examined at the end of a run, or NULL */
+	uint32_t shard, shards; /* explore only this share (from 0) of what follows from the
 	                         * first run; shards 0: all */
-	uint64_t max_steps;     /* of one run, after its schedule; 0: no limit */
-	uint64_t seed;          /* of the first run, by chance; 0: the lowest thread first */
+	uint64_t max_steps;     /* of a run, beyond its schedule; 0: no limit */
+	uint64_t seed;          /* random seed of the first run; 0: lowest thread first */
 	uint64_t max_runs;      /* 0: no limit */
-	double seconds;         /* for everything; 0: no limit */
-	double query_seconds;   /* for one question to the solver */
+	double seconds;         /* in total; 0: no limit */
+	double query_seconds;   /* for one query of the solver */
 	unsigned timeout_ms;    /* for one run; 0: 10 s */
-	bool until_error;       /* no more after the first error */
-	const volatile int *interrupted; /* no more when it is not 0; or NULL */
-	bool keep_output;                /* the program's output goes where ours goes */
+	bool until_error;       /* stop after the first error */
+	const volatile int *interrupted; /* stop when nonzero; or NULL */
+	bool keep_output;                /* pass on the program's output */
 };
 
-/* How a run ended. */
+/* Endings of a run. */
 #define EXPLORE_ENDS(E) \
 	E(FINE, "exit") /* status 0 */ \
 	E(STATUS, "exit-status") \
 	E(SIGNAL, "signal") \
 	E(DEADLOCK, "deadlock") /* the waits form a cycle */ \
-	E(BLOCKED, "blocked")   /* nobody can go on, but no cycle: a lost wake-up */ \
+	E(BLOCKED, "blocked")   /* no thread can continue, without a cycle: a lost wake-up */ \
 	E(USE_AFTER_FREE, "use-after-free") \
 	E(LOCK_MISUSE, "lock-misuse") \
-	E(SPECIFICATION, "specification") /* what it returned contradicts the effects */ \
+	E(SPECIFICATION, "specification") /* results contradict the effects */ \
 	E(CHECK, "check")                 /* --check does not hold at the end */ \
-	E(CUT, "cut")                     /* it took too long, or too many steps */ \
-	E(DIVERGED, "diverged") /* it did not follow the schedule: uncontrolled input */
+	E(CUT, "cut")                     /* too much time or too many steps */ \
+	E(DIVERGED, "diverged")           /* did not follow the schedule: uncontrolled input */
 enum explore_end {
 #define E(name, word) EXPLORE_##name,
 	EXPLORE_ENDS(E)
@@ -64,33 +62,32 @@ const char *explore_end_word(enum explore_end end);
 
 /* One execution: a node of the tree. */
 struct explore_run {
-	uint32_t parent; /* the run that it was derived from; NONE: the first */
-	char *flip; /* owned: what is other than in the parent: "T2 reads x = 1 (a.c:7), not 0"
-	             */
-	char *thread, *place, *variable; /* owned: whose read, where, of what; "" unknown */
+	uint32_t parent; /* the run it was derived from; NONE: the first */
+	char *flip; /* owned: the difference from the parent: "T2 reads x = 1 (a.c:7), not 0" */
+	char *thread, *place, *variable; /* owned: of the reversed read; "" unknown */
 	enum explore_end end;
-	int status;  /* exit status or signal */
-	char *story; /* owned: for deadlocks who waits for what; the last line of stderr */
-	GPtrArray *places; /* char *, owned; or NULL: where it failed: the line at which the
-	                    * last thread was, those at which blocked ones wait */
+	int status;        /* exit status or signal */
+	char *story;       /* owned: for deadlocks the waits; the last line of stderr */
+	GPtrArray *places; /* char *, owned; or NULL: places of failure: of the last thread, and
+	                    * of blocked ones */
 	uint64_t events;
-	uint64_t pruned;      /* schedules derived from it that were known */
-	bool redundant;       /* its class was known */
-	bool strayed;         /* it did not follow its schedule, however it ended */
-	GPtrArray *commuting; /* char *: pairs of invocations whose other order was not run,
-	                       * since they commute; owned, or NULL; the first of them */
+	uint64_t pruned;      /* schedules derived from it that were covered */
+	bool redundant;       /* its class was covered before */
+	bool strayed;         /* it did not follow its schedule, whatever its ending */
+	GPtrArray *commuting; /* char *: pairs of invocations whose reversal was not run, since
+	                       * they commute; owned, or NULL; the first ones */
 	uint64_t commuting_count;
-	uint64_t class_; /* runs of one class are equivalent */
-	char *trace;     /* owned: where it was saved, or NULL */
+	uint64_t class_; /* number of its equivalence class */
+	char *trace;     /* owned: path if saved, or NULL */
 };
 
-/* An error: the runs that end in the same way at the same place. */
+/* An error: runs with the same ending at the same place. */
 struct explore_error {
 	enum explore_end end;
 	int status;
 	char *story;       /* owned */
-	char *key;         /* owned: what makes two of them the same */
-	GPtrArray *places; /* char *, owned, or NULL: where it failed, as of a run */
+	char *key;         /* owned: identity of the error */
+	GPtrArray *places; /* char *, owned, or NULL: places as in a run */
 	uint32_t run;      /* the first */
 	uint64_t count;
 };
@@ -98,22 +95,22 @@ struct explore_error {
 struct explore_report {
 	GArray *runs;    /* struct explore_run */
 	GArray *errors;  /* struct explore_error */
-	GArray *races;   /* struct explore_race: data races on the way, by happens-before */
-	uint64_t pruned; /* schedules that begin as a known run does */
+	GArray *races;   /* struct explore_race: races of the runs by happens-before */
+	uint64_t pruned; /* schedules covered by a known run */
 	uint64_t classes;
-	uint64_t waiting;   /* schedules not run when a limit was reached */
-	bool complete;      /* every class of values was run */
-	GPtrArray *gaps;    /* char *: why not, and what the promise does not cover */
-	GPtrArray *notes;   /* char *: what else is to be known, of specified objects */
-	uint64_t abandoned; /* executions before an object turned out to be not atomic */
+	uint64_t waiting;   /* schedules left when a limit was reached */
+	bool complete;      /* every class was run */
+	GPtrArray *gaps;    /* char *: reasons for incompleteness, and exceptions */
+	GPtrArray *notes;   /* char *: notes on specified objects */
+	uint64_t abandoned; /* executions before a restart due to a non-atomic object */
 };
 struct explore_race {
 	char *first, *second, *variable; /* owned: places and name */
-	uint32_t run;                    /* the first that has it */
+	uint32_t run;                    /* the first with it */
 };
 void explore_report_free(struct explore_report *report);
 
-/* NULL and `error` when the program cannot be run at all, or cancelled. */
+/* NULL and `error` when the program cannot be run, or cancelled. */
 struct explore_report *explore(const struct explore_options *options,
                                const struct progress *progress, struct error *error);
 

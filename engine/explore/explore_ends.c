@@ -1,13 +1,13 @@
 /*
- * explore_ends.c - the end of a run: which thread ended the program, which threads had not come
- * to their ends, and before which of the last steps others may still go on.
+ * explore_ends.c - the end of a run: the thread that ended the program, unfinished threads, and
+ * the last steps before which others may continue.
  */
 #include "engine/explore/explore_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The runtime's number of a thread, as a word. */
+/* The runtime's number of a thread, as text. */
 static const char *number_of(const struct trace *t, uint32_t thread)
 {
 	const char *name = trace_thread_name(t, thread);
@@ -22,7 +22,7 @@ static bool has_word(const GPtrArray *words, const char *word)
 	return false;
 }
 
-/* The thread that ended the program, by exit, a signal or what main returned; or NONE. */
+/* The thread that ended the program by exit, signal or return from main; or NONE. */
 uint32_t explore_ender(const struct exploration *x, const struct plan_run *run)
 {
 	uint32_t status = run->facts.status;
@@ -34,7 +34,7 @@ uint32_t explore_ender(const struct exploration *x, const struct plan_run *run)
 	return NONE;
 }
 
-/* Threads that had not come to their end, but for the one that ended the program. */
+/* Threads that had not ended, except the one that ended the program. */
 bool *explore_unfinished(const struct exploration *x, const struct plan_run *run)
 {
 	const struct trace *t = x->trace;
@@ -45,7 +45,7 @@ bool *explore_unfinished(const struct exploration *x, const struct plan_run *run
 	return on;
 }
 
-/* Can no other thread see that it was done? */
+/* Is the event invisible to other threads? */
 static bool has_no_effect(const struct trace *t, uint32_t e)
 {
 	enum op op = t->events[e].op;
@@ -58,10 +58,10 @@ static bool has_no_effect(const struct trace *t, uint32_t e)
 }
 
 /*
- * How the program ended: of the thread that ended it, the last event, and where the events
- * begin that have no effect on others (reads, and critical sections of reads alone).  What
- * others can do after these they can do before them, too.  Where there are none, others go on
- * between the last event and the end, if the thread came to a point there (exit, abort).
+ * Find the end of the ending thread: its last event, and where its invisible events begin
+ * (reads, and critical sections with reads only). Other threads' steps after these may as well
+ * come before. Without invisible events, others continue between the last event and the end, if
+ * the thread reached a scheduling point there (exit, abort).
  */
 void explore_find_end(const struct exploration *x, const struct plan_run *run,
                       struct flip_limits *limits)
@@ -89,7 +89,7 @@ void explore_find_end(const struct exploration *x, const struct plan_run *run,
 		limits->end = last;
 }
 
-/* Threads that the end of the program cut off: said once. */
+/* Note, once, threads cut off by the end of the program. */
 void explore_note_cut_off(struct exploration *x, const struct plan_run *run,
                           const struct explore_run *r)
 {

@@ -1,6 +1,6 @@
 /*
- * explore_errors.c - errors of the program: which runs have the same one, which runs are kept
- * as traces, and whether the program has explore_has_failed.
+ * explore_errors.c - errors of the program: equality of errors, traces to keep, and whether the
+ * program failed.
  */
 #include "engine/explore/explore_private.h"
 
@@ -12,8 +12,7 @@
 
 enum { SAVED_ERRORS = 16 };
 
-/* Runs that end in the same way at the same place are one error.  Where a run that was cut
- * stood then is by chance. */
+/* Identity of an error: ending and place. The place of a run that was cut is arbitrary. */
 static char *key_of(const struct explore_run *r)
 {
 	bool placed = r->end != EXPLORE_CUT && r->end != EXPLORE_DIVERGED;
@@ -24,7 +23,7 @@ static char *key_of(const struct explore_run *r)
 	return g_string_free(key, FALSE);
 }
 
-/* The error of this key, which it takes; a new one has count 0. */
+/* The error with this key (ownership taken); a new one has count 0. */
 static struct explore_error *error_of(struct exploration *x, const struct explore_run *r,
                                       char *key)
 {
@@ -46,7 +45,7 @@ static struct explore_error *error_of(struct exploration *x, const struct explor
 	return &g_array_index(errors, struct explore_error, errors->len - 1);
 }
 
-/* Counts the run, but once for runs of one class; was it the first of its kind? */
+/* Count the run, once for each class; true for the first run with this error. */
 static bool count_error(struct exploration *x, const struct explore_run *r, char *key)
 {
 	struct explore_error *e = error_of(x, r, key);
@@ -55,7 +54,7 @@ static bool count_error(struct exploration *x, const struct explore_run *r, char
 	return first;
 }
 
-/* Is how the run ended, after a use, an error beside that? */
+/* Is the run's ending, after a use, a separate error? */
 static bool is_other_error(struct exploration *x, const struct explore_run *r,
                            const struct explore_use *use, bool fresh)
 {
@@ -64,7 +63,7 @@ static bool is_other_error(struct exploration *x, const struct explore_run *r,
 	g_free(own);
 	switch (r->end) {
 	case EXPLORE_FINE:
-	case EXPLORE_DIVERGED: /* on account of the use */
+	case EXPLORE_DIVERGED: /* caused by the use */
 		return false;
 	case EXPLORE_CUT:
 	case EXPLORE_SPECIFICATION:
@@ -75,11 +74,9 @@ static bool is_other_error(struct exploration *x, const struct explore_run *r,
 	}
 }
 
-/*
- * Uses after an end are errors of their own, each pair of places in the code one.  How the run
- * ended is told with the first; the same end of another run with the same use is no other
- * error, another end is.
- */
+/* Uses after an end of life are separate errors, by their pair of places. The run's ending is
+ * reported with the first; the same ending with the same use in another run is the same
+ * error. */
 static bool count_uses(struct exploration *x, struct explore_run *r)
 {
 	GPtrArray *uses = explore_find_uses(x, r);
@@ -106,8 +103,7 @@ static bool count_uses(struct exploration *x, struct explore_run *r)
 	return fresh;
 }
 
-/* Misuse of locks is an error of its own, too; a run that came to its end all the same has failed
- * by it. */
+/* Lock misuse is a separate error, too; a run that completed has failed by it. */
 static bool count_misuses(struct exploration *x, struct explore_run *r)
 {
 	GPtrArray *misuses = explore_find_misuses(x);
@@ -133,7 +129,7 @@ static bool count_misuses(struct exploration *x, struct explore_run *r)
 	return fresh;
 }
 
-/* In the trace, for whoever opens it by itself. */
+/* Record the ending in the trace. */
 static void note_ending(struct trace *t, const struct explore_run *r)
 {
 	static const uint8_t endings[EXPLORE_END_COUNT] = {
@@ -166,7 +162,7 @@ static bool save(struct exploration *x, struct explore_run *r, struct error *err
 	return trace_write(x->trace, r->trace, TRACE_BINARY, NULL, NULL, error);
 }
 
-/* Why a run is not as its schedule said, as far as that is known. */
+/* Note why a run did not follow its schedule, if known. */
 static void note_strayed(struct exploration *x, const struct plan_run *run)
 {
 	char what[32] = "";
@@ -184,15 +180,14 @@ static void note_strayed(struct exploration *x, const struct plan_run *run)
 		           "assembly)");
 }
 
-/* The first run and the first of each error are kept. */
+/* Keep the first run and the first of each error. */
 bool explore_note_end(struct exploration *x, const struct plan_run *run, struct explore_run *r,
                       struct error *error)
 {
 	bool diverged = r->strayed, fresh = count_uses(x, r);
 	fresh |= count_misuses(x, r);
 	if (r->end != EXPLORE_FINE && r->end != EXPLORE_USE_AFTER_FREE &&
-	    r->end != EXPLORE_LOCK_MISUSE &&
-	    !(r->end == EXPLORE_DIVERGED && x->after_use))
+	    r->end != EXPLORE_LOCK_MISUSE && !(r->end == EXPLORE_DIVERGED && x->after_use))
 		fresh |= count_error(x, r, key_of(r));
 	bool keep = x->run == 0 || (fresh && x->report->errors->len <= SAVED_ERRORS);
 	if (diverged && (r->end == EXPLORE_USE_AFTER_FREE || x->after_use))
@@ -205,7 +200,7 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
 	return !keep || save(x, r, error);
 }
 
-/* A status that every run has, so far, is what the program returns, not what went wrong. */
+/* An exit status common to all runs is the program's result, not an error. */
 static bool is_usual(const struct exploration *x, const struct explore_error *e)
 {
 	const GArray *runs = x->report->runs;

@@ -1,4 +1,6 @@
-/* explore_found.c - the deadlocks that a run predicts, and the data races that it has. */
+/*
+ * explore_found.c - deadlocks predicted from a run, and its data races.
+ */
 #include "engine/explore/explore_private.h"
 
 #include "engine/predict/deadlock/deadlock.h"
@@ -12,8 +14,8 @@ static int by_name(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* A cycle of requests that can all be reached at once: let the program go there, once for
- * each cycle in the code. */
+/* A cycle of requests that can be reached together: schedule it, once for each cycle of
+ * places. */
 static void take_deadlock(struct exploration *x, const struct finding *f)
 {
 	uint32_t request = NONE;
@@ -22,7 +24,7 @@ static void take_deadlock(struct exploration *x, const struct finding *f)
 	for (guint i = 0; i < f->requests->len; i++) {
 		uint32_t e = g_array_index(f->requests, uint32_t, i);
 		if (request == NONE && !op_wants(x->trace->events[e].op))
-			request = e; /* a want is no step of a run */
+			request = e; /* wants are no steps of a run */
 		places[i] = g_strdup(trace_location_name(x->trace, e));
 		g_string_append_printf(threads, "%s%s", i ? " and " : "",
 		                       trace_thread_name(x->trace, x->trace->events[e].thread));
@@ -71,7 +73,7 @@ void explore_find_deadlocks(struct exploration *x)
 	report_free(report);
 }
 
-/* Two places in the code, in either order; owned by the caller. */
+/* A pair of places in either order; owned by the caller. */
 static char *race_key(const char *a, const char *b)
 {
 	bool turn = strcmp(a, b) > 0;
@@ -96,7 +98,7 @@ static void take_race(struct exploration *x, const struct finding *f)
 	g_array_append_val(x->report->races, race);
 }
 
-/* Only pairs of sites that are not known to race. */
+/* Analyse only site pairs that are not known to race. */
 static bool is_wanted(const void *context, uint32_t site_a, uint32_t site_b)
 {
 	const struct exploration *x = context;
@@ -145,7 +147,7 @@ void explore_find_races(struct exploration *x)
 	find_races_by(x, ANALYSIS_HB);
 }
 
-/* The run stands for its class: its reads' values are those of every reordering. */
+/* One run represents its class: all reorderings have the same values read. */
 void explore_find_reordered_races(struct exploration *x)
 {
 	const gint64 free_share = G_USEC_PER_SEC / 2;

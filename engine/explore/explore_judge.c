@@ -9,7 +9,7 @@
 
 enum { STORY_ROOM = 400 };
 
-/* The last line that the program printed: of a explore_has_failed assertion, the assertion. */
+/* The last line of output, or the message of a failed assertion. */
 static char *last_line(const char *path)
 {
 	char *text = NULL;
@@ -27,7 +27,7 @@ static char *last_line(const char *path)
 	return g_string_free(line, FALSE);
 }
 
-/* Do the waits form a cycle of locks?  (Who waits for a condition has perhaps missed it.) */
+/* Do the waits form a cycle of locks? (Waits for conditions may be lost wake-ups.) */
 static bool is_cycle(const struct record_facts *facts)
 {
 	enum { MOST = 256 };
@@ -67,8 +67,7 @@ static void add_place(struct explore_run *r, const char *place)
 	g_ptr_array_add(r->places, g_strdup(place));
 }
 
-/* Where the thread was that ran last: at its last event, or where it called what it has come
- * back from. */
+/* Place of the last running thread: its last event, or the call that returned. */
 static void add_last_place(const struct trace *t, uint32_t holder, struct explore_run *r)
 {
 	struct event_list mine = { 0 };
@@ -81,12 +80,12 @@ static void add_last_place(const struct trace *t, uint32_t holder, struct explor
 		uint32_t e = mine.items[i];
 		if (t->events[e].op == OP_LEAVE && t->index->partner[e] != NONE)
 			e = t->index->partner[e];
-		if (t->locations[t->events[e].location].line != 0) /* not a library's own */
+		if (t->locations[t->events[e].location].line != 0) /* not in a library */
 			add_place(r, trace_location_name(t, e));
 	}
 }
 
-/* Who only waits for another thread's end is not at fault. */
+/* A thread waiting for another's end is not at fault. */
 static bool is_join(const char *blocked)
 {
 	char kind[32];
@@ -107,20 +106,18 @@ static void add_waits(const struct record_facts *facts, bool joins, struct explo
 	}
 }
 
-/* "bank: src/bank.c:27: transfer: Assertion `...' explore_has_failed.": as the C library says
- * it. */
+/* "bank: src/bank.c:27: transfer: Assertion `...' failed.": the C library's message. */
 static bool add_assertion(struct explore_run *r)
 {
 	char *file = NULL, *end;
-	const char *explore_has_failed = strstr(r->story, ": Assertion `");
-	const char *colon = explore_has_failed ? strchr(r->story, ':') : NULL;
+	const char *failed = strstr(r->story, ": Assertion `");
+	const char *colon = failed ? strchr(r->story, ':') : NULL;
 	if (colon == NULL || colon[1] != ' ')
 		return false;
 	const char *from = colon + 2, *line = strchr(from, ':');
-	if (line == NULL || line > explore_has_failed || strtoul(line + 1, &end, 10) == 0 ||
-	    *end != ':')
+	if (line == NULL || line > failed || strtoul(line + 1, &end, 10) == 0 || *end != ':')
 		return false;
-	while (strcspn(from, "/") < (size_t)(line - from)) /* as other places are written */
+	while (strcspn(from, "/") < (size_t)(line - from)) /* shorten the path */
 		from += strcspn(from, "/") + 1;
 	file = g_strndup(from, (gsize)(end - from));
 	add_place(r, file);
@@ -146,7 +143,7 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 	r->status = result->signal ? result->signal : result->status;
 	r->strayed = run->diverged;
 	if (run->diverged && result->signal != 0 && result->signal != SIGKILL) {
-		r->end = EXPLORE_SIGNAL; /* it was a run of the program all the same */
+		r->end = EXPLORE_SIGNAL; /* nevertheless a run of the program */
 		r->story = last_line(x->output);
 	} else if (run->diverged) {
 		r->end = EXPLORE_DIVERGED;

@@ -1,14 +1,12 @@
 /*
- * explore_limits.c - what the promise of an exploration does not cover, and what else the user
- * has to know: each is said in the report, once.
+ * explore_limits.c - reasons for incompleteness and other notes, each reported once.
  */
 #include "engine/explore/explore_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Code that is not instrumented: what it reads and writes, and where others could come between,
- * is not seen. */
+/* Uninstrumented code: its accesses and scheduling points are unknown. */
 static void note_missing(struct exploration *x, const struct plan_run *run)
 {
 	if (run->facts.instrumented == 0 && x->run == 0)
@@ -31,7 +29,7 @@ static void note_missing(struct exploration *x, const struct plan_run *run)
 	}
 }
 
-/* A once-function that was left before it was done, by an exception: others run it again. */
+/* A once-function left by an exception, so that others run it again. */
 static bool has_failed_once(const struct trace *t)
 {
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -64,7 +62,7 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 		explore_gap(x, "a run's recording reached its limit");
 }
 
-/* A specification that nothing in the program goes by is a mistake of the user's. */
+/* A specification without any invocation is a mistake of the user. */
 void explore_note_no_invocation(struct exploration *x)
 {
 	if (x->options->specs == NULL || x->run > 0 || g_hash_table_size(x->plain) > 0 ||

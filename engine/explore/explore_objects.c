@@ -1,10 +1,10 @@
 /*
- * explore_objects.c - specified objects that turn out not to be as their specifications say:
- * they are given up, and the exploration begins again without them.
+ * explore_objects.c - specified objects that violate their specification: they are treated as
+ * ordinary code, and the exploration restarts.
  */
 #include "engine/explore/explore_private.h"
 
-/* What an object's invocations return is not all that there is to it: the order is, too. */
+/* The object's results do not determine its behaviour: the order of invocations matters. */
 static void give_up_results(struct exploration *x, uint32_t object, const char *why)
 {
 	char *name = view_object_name(x->view, object);
@@ -25,7 +25,7 @@ void explore_give_up_results(struct exploration *x)
 			                "a run is too much for the search over its states");
 }
 
-/* An object whose invocations are not what the specification says: do without. */
+/* The object's invocations violate the specification: ignore it. */
 static void give_up(struct exploration *x, uint32_t object, const char *what, const char *why)
 {
 	char *name = view_object_name(x->view, object);
@@ -38,8 +38,7 @@ static void give_up(struct exploration *x, uint32_t object, const char *what, co
 	x->again = true;
 }
 
-/* Are the objects what their specifications say?  What contradicts them is an error of the
- * run, whatever else it did. */
+/* Do objects satisfy their specifications? Violations are errors of the run. */
 void explore_judge_objects(struct exploration *x, struct explore_run *r)
 {
 	const struct view *v = x->view;

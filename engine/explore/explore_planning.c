@@ -1,11 +1,10 @@
 /*
  * explore_planning.c - the reversals of a run, each a pending schedule.
  *
- * A run with few states is planned at once, right after it was made. For others that costs far
- * more than a run: some reversals are taken from walks (reach_walk.c), so that there is
- * something to run, and the run is kept until its turn comes to be planned to the end: by the
- * search over states, or by the solver, whose reversals become pending event by event.
- * explore.c decides when that is.
+ * Runs with few states are planned immediately. Others cost far more than a run: some reversals
+ * are taken from random walks (reach_walk.c), so that executions can go on, and the run is kept
+ * until explore.c continues its planning, by the search over states, or by the solver, event by
+ * event.
  */
 #include "engine/explore/explore_private.h"
 #include "engine/explore/reach_private.h"
@@ -13,9 +12,9 @@
 #include <string.h>
 
 enum {
-	/* States that a run may have to be planned at once: some ten milliseconds. */
+	/* Bound on states for immediate planning: about ten milliseconds. */
 	FEW_STATES = 4000,
-	/* Events of runs that are kept, about a quarter of a gigabyte. */
+	/* Bound on events of kept runs, about 250 MB. */
 	MOST_KEPT_EVENTS = 1500000
 };
 
@@ -34,7 +33,7 @@ void execution_free(struct execution *p)
 	g_free(p);
 }
 
-/* The part that the run has in common with the run that it was derived from. */
+/* The prefix shared with the parent run. */
 static void find_common(const struct exploration *x, struct execution *p, uint32_t known_as)
 {
 	uint32_t threads = p->history->threads_count;
@@ -70,7 +69,7 @@ static void find_limits(const struct exploration *x, struct execution *p, bool w
 	l->ender = explore_ender(x, &p->run);
 }
 
-/* What remains where the search over states does not end: the solver knows less. */
+/* The state search was too large: the solver considers less. */
 static void note_beyond(struct exploration *x)
 {
 	explore_give_up_results(x);
@@ -81,7 +80,7 @@ static void note_beyond(struct exploration *x)
 	explore_find_deadlocks(x);
 }
 
-/* False when planning ended for good: it was cancelled, or its time is up. */
+/* False when planning ended: cancelled, or out of time. */
 static bool goes_on(struct exploration *x, const struct execution *p)
 {
 	if (!reversals_stopped(p->search))
@@ -105,7 +104,7 @@ static bool plan_by_solver(struct exploration *x, struct execution *p)
 	return !more || !goes_on(x, p);
 }
 
-/* The run becomes the one at hand again. */
+/* Make the run current again. */
 static void enter(struct exploration *x, const struct execution *p)
 {
 	x->trace = p->run.trace;
@@ -123,7 +122,7 @@ void explore_leave(struct exploration *x)
 	x->history = NULL;
 }
 
-/* One step of the plan's rest: true when nothing is left. */
+/* One step of planning; true when nothing is left. */
 static bool plan_further(struct exploration *x, struct execution *p)
 {
 	if (p->smt != NULL)
@@ -145,7 +144,7 @@ void explore_plan_further(struct exploration *x)
 		explore_gap(x, "the solver left a question without an answer");
 	explore_leave(x);
 	if (!done || (explore_out_of_time(x) && !x->again))
-		return; /* it is still there, so that the report is not complete */
+		return; /* still kept, so the report is incomplete */
 	x->kept_events -= p->run.trace->events_count;
 	g_ptr_array_remove_index(x->kept, 0);
 }

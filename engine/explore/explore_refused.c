@@ -1,12 +1,12 @@
 /*
- * explore_refused.c - a program that the recorder did not let run, since a bind line names a
- * function that nothing in it has: an error of the specification, not of the program.
+ * explore_refused.c - the recorder did not run the program, as a bind line names an unknown
+ * function: an error of the specification.
  */
 #include "engine/explore/explore_private.h"
 
 #include <string.h>
 
-/* "FILE:LINE" of the bind line of a function, or of the first file. */
+/* "FILE:LINE" of the function's bind line, or of the first file. */
 static struct place bind_place(const GPtrArray *files, const char *function)
 {
 	struct place place = place_line(files->pdata[0], 0);

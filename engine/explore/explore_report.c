@@ -1,6 +1,5 @@
 /*
- * explore_report.c - the results of an exploration: how they are made and freed, the words for
- * how a run ended, and reasons for incompleteness.
+ * explore_report.c - construction of reports, names of endings, reasons for incompleteness.
  */
 #include "engine/explore/explore_private.h"
 
@@ -70,7 +69,7 @@ void explore_report_free(struct explore_report *r)
 	g_free(r);
 }
 
-/* Something that the promise of completeness does not cover. */
+/* Add a reason for incompleteness, once. */
 void explore_gap(struct exploration *x, const char *why)
 {
 	if (g_hash_table_contains(x->gaps, why))

@@ -1,13 +1,13 @@
 /*
- * explore_reversals.c - from a reversal (another outcome of one operation, after a feasible
- * prefix of a run) to a pending schedule, unless a known run begins so.
+ * explore_reversals.c - makes a pending schedule of a reversal (another outcome of an operation
+ * after a feasible prefix of a run), unless a known run begins so.
  */
 #include "engine/explore/explore_private.h"
 #include "engine/explore/looks.h"
 
 #include <string.h>
 
-/* The events of the recording that a sequence of the view stands for. */
+/* The recorded events of a sequence of the view. */
 static GArray *planned(const struct exploration *x, const uint32_t *sequence, size_t length)
 {
 	GArray *events = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), (guint)length);
@@ -54,14 +54,14 @@ bool explore_is_known(const struct exploration *x, const struct part *parts, uin
 	}
 }
 
-/* A compare-and-exchange that sees another value may write where it did not, or not at all. */
+/* A compare-and-exchange that reads another value may write or not. */
 static bool is_exchange(const struct exploration *x, const struct flip *f)
 {
 	enum op op = f->event == NONE ? OP_COUNT : x->trace->events[f->event].op;
 	return f->kind == FLIP_READ && (op == OP_RMW || op == OP_AREAD);
 }
 
-/* Does the sequence use what is freed or destroyed before? */
+/* Does the sequence use freed or destroyed objects? */
 static bool has_use(const struct exploration *x, const GArray *sequence)
 {
 	for (guint i = 0; i < sequence->len; i++)
@@ -71,7 +71,7 @@ static bool has_use(const struct exploration *x, const GArray *sequence)
 	return false;
 }
 
-/* The schedule: the sequence, and what comes next. */
+/* The schedule: the sequence, and the next operation. */
 static struct pending *pending_of(struct exploration *x, const struct flip *f)
 {
 	uint32_t place = f->event != NONE ? f->event : f->other;
@@ -101,8 +101,8 @@ static struct pending *pending_of(struct exploration *x, const struct flip *f)
 	return s;
 }
 
-/* What follows from the first run is shared out by the schedule's key, so that every share
- * agrees on it whatever else it knows; what follows from that is its finder's. */
+/* Schedules from the first run are distributed by their key, so that all shards agree; later
+ * ones belong to the shard that finds them. */
 static bool is_ours(const struct exploration *x, uint64_t key)
 {
 	uint32_t shards = x->options->shards;
@@ -111,7 +111,7 @@ static bool is_ours(const struct exploration *x, uint64_t key)
 	               x->options->shard;
 }
 
-/* A thread that waits by looking: beyond some rounds in vain, one more is not tried. */
+/* Note a polling thread: more than some unsuccessful rounds are not tried. */
 static void note_looks(struct exploration *x, uint32_t look)
 {
 	char *why =

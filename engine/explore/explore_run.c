@@ -1,6 +1,5 @@
 /*
- * explore_run.c - one execution: it is made along its schedule, judged, and entered among the
- * known runs.
+ * explore_run.c - one execution: run along its schedule, judged, and added to the known runs.
  */
 #include "engine/explore/explore_private.h"
 
@@ -41,7 +40,7 @@ static bool start_run(struct exploration *x, struct pending *s, struct plan_run 
 	return false;
 }
 
-/* Has everybody come to the end? */
+/* Did all threads end? */
 static bool is_whole(const struct explore_run *r, const struct plan_run *run)
 {
 	return (r->end == EXPLORE_FINE || r->end == EXPLORE_STATUS) &&
@@ -65,11 +64,8 @@ static void check_finals(struct exploration *x, struct explore_run *r)
 	g_string_free(story, TRUE);
 }
 
-/*
- * Must the run do what its schedule was made for?  What a read sees of memory whose beginning
- * is not known, only the run tells, and with specifications so what invocations return; who was
- * asked to go on may not be able to.
- */
+/* Must the run show its schedule's outcome? Not if it depends on unknown initial memory, or
+ * results of specified objects; and a thread that is to continue may be unable to. */
 static bool is_promised(const struct pending *s, uint32_t ender)
 {
 	switch (s->kind) {
@@ -81,15 +77,15 @@ static bool is_promised(const struct pending *s, uint32_t ender)
 	case FLIP_ONCE:
 		return s->parts != NULL && !s->after_use;
 	case FLIP_WOKEN: /* its thread's next step may be after the end of the program */
-	case FLIP_STUCK: /* a thread that was cut off may have been about to end the program */
+	case FLIP_STUCK: /* a thread that was cut off may have been about to end it */
 		return s->parts != NULL && !s->after_use && ender == NONE;
 	default:
 		return false;
 	}
 }
 
-/* Enters the run in the report and among the known runs.  *follow: reversals of it are to be
- * looked for; *whole: it came to its end. */
+/* Add the run to the report and the known runs. *follow: plan its reversals; *whole: it
+ * completed. */
 static bool take_run(struct exploration *x, struct pending *s, struct execution *ex,
                      bool *follow, bool *whole, struct error *error)
 {
@@ -133,7 +129,7 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	return good;
 }
 
-/* Judges an execution that was made, and plans what follows from it; takes ownership. */
+/* Judge an execution and plan its reversals; takes ownership. */
 static bool follow_run(struct exploration *x, struct pending *s, struct execution *ex,
                        struct error *error)
 {

@@ -1,6 +1,6 @@
 /*
- * explore_uses.c - uses after free, and of destroyed objects, in a run's own order, whatever
- * its class and however it was come by.
+ * explore_uses.c - uses of freed memory and destroyed objects in the order of a run, whatever
+ * its class or schedule.
  */
 #include "engine/explore/explore_private.h"
 #include "engine/explore/lifetimes.h"
@@ -43,7 +43,7 @@ char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end)
 	return g_string_free(text, FALSE);
 }
 
-/* Two places in the code are one error. */
+/* Errors are identified by the pair of places. */
 char *explore_use_key(const struct trace *t, uint32_t use, uint32_t end)
 {
 	return g_strdup_printf("%s free %s", trace_location_name(t, use),
@@ -55,7 +55,7 @@ bool explore_know_use(struct exploration *x, uint32_t use, uint32_t end)
 	return !g_hash_table_add(x->errors, explore_use_key(x->trace, use, end));
 }
 
-/* How the program ended belongs to the first use of the run. */
+/* The run's ending is told with its first use. */
 static char *use_story(const struct explore_run *r, const char *text, bool first)
 {
 	GString *story = g_string_new(text);
@@ -142,7 +142,8 @@ GPtrArray *explore_find_misuses(const struct exploration *x)
 		if (misuse_of_destroyed(x->trace, f->second))
 			continue;
 		u = g_new(struct explore_use, 1);
-		*u = (struct explore_use){ .key = g_strdup_printf("%s misuse %s", place, f->note),
+		*u = (struct explore_use){ .key = g_strdup_printf("%s misuse %s", place,
+			                                          f->note),
 			                   .place = g_strdup(place) };
 		GString *story = g_string_new(trace_thread_name(x->trace, e->thread));
 		g_string_append_printf(story, " %s: ", f->note);

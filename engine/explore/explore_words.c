@@ -1,4 +1,6 @@
-/* explore_words.c - in words, what a run does otherwise than the one it comes from. */
+/*
+ * explore_words.c - describes the difference between a run and its parent.
+ */
 #include "engine/explore/explore_private.h"
 
 #include <string.h>
@@ -71,7 +73,7 @@ static char *object_name(const struct trace *t, uint32_t event)
 	return g_string_free(name, FALSE);
 }
 
-/* The variable or the object of an operation. */
+/* The variable or object of an operation. */
 static char *used_name(const struct trace *t, uint32_t event)
 {
 	if (!op_is_access(t->events[event].op))

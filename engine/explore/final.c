@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct finals {
-	GPtrArray *names;            /* char *: those asked for, then others of the condition */
+	GPtrArray *names;            /* char *: requested names, then others of the condition */
 	struct condition *condition; /* or NULL */
 };
 
@@ -82,7 +82,7 @@ uint32_t final_write(const struct trace *t, uint32_t variable)
 	return NONE;
 }
 
-/* The value as an index of trace.values; 0: not known. */
+/* The final value as index of trace.values; 0: unknown. */
 static uint32_t final_value(const struct trace *t, uint32_t variable)
 {
 	struct event_list list = event_list_at(&t->index->variable_events, variable);

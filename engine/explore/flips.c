@@ -1,5 +1,6 @@
 /*
- * flips.c - see flips.h: reads, waits, accesses of freed blocks, steps of specified objects.
+ * flips.c - reversals of reads, waits, uses of freed blocks, and steps of specified objects;
+ * see flips.h.
  */
 #include "engine/explore/flips_private.h"
 
@@ -20,7 +21,7 @@ static void collect_writes(const struct search *x, GArray *writes)
 	}
 }
 
-/* A rival is not in, or before the write that is to be seen. */
+/* The rival write is excluded, or ordered before the wanted write. */
 static void forbid_rival(const struct search *x, struct smt_query *q, uint32_t rival)
 {
 	struct smt_atom atoms[] = {
@@ -30,7 +31,7 @@ static void forbid_rival(const struct search *x, struct smt_query *q, uint32_t r
 	smt_query_require(q, atoms, x->ask.other == NONE ? 1 : 2);
 }
 
-/* The last write there is the one that is to be seen. */
+/* Is the last write in the sequence the wanted one? */
 static bool judge_read(struct search *x, struct smt_query *q, const uint32_t *sequence,
                        uint32_t length)
 {
@@ -51,8 +52,8 @@ static uint64_t prefix_of_read(const struct search *x)
 	                     history_would_see(x->h, x->ask.event, x->ask.other));
 }
 
-/* Let the read see `write`: what may not come between is every other write that is neither
- * after the read nor before the write anyway. */
+/* Let the read read from `write`: excludes every other write that is not ordered after the read
+ * or before the write. */
 static void flip_read(struct search *x, uint32_t write, const GArray *writes)
 {
 	const struct cores *cores = smt_cores(x->smt);
@@ -70,7 +71,7 @@ static void flip_read(struct search *x, uint32_t write, const GArray *writes)
 	find_parts(x);
 }
 
-/* Every variable of the read has the writer that is asked for last. */
+/* Has every variable of the read its wanted last writer? */
 static bool judge_wide_read(struct search *x, struct smt_query *q, const uint32_t *sequence,
                             uint32_t length)
 {
@@ -102,7 +103,7 @@ static uint64_t prefix_of_wide_read(const struct search *x)
 	                     history_would_see_all(x->h, x->ask.event, writers));
 }
 
-/* The writers of the read's variables, each given by its place in its list (`at`). */
+/* Reversal to the given writers of the read's variables, by index in their lists (`at`). */
 static void flip_wide_read(struct search *x, const GArray *const *lists, const guint *at,
                            uint32_t count)
 {
@@ -124,7 +125,7 @@ static void flip_wide_read(struct search *x, const GArray *const *lists, const g
 		find_parts(x);
 }
 
-/* The writes (NONE: none) that the read may see last in a variable. */
+/* Writes (NONE: none) that the read may read from in a variable. */
 static GArray *visible_writes(const struct search *x, uint32_t variable)
 {
 	const struct cores *cores = smt_cores(x->smt);
@@ -138,7 +139,7 @@ static GArray *visible_writes(const struct search *x, uint32_t variable)
 		    !core_has(cores, e, x->ask.event))
 			g_array_append_val(writes, e);
 	}
-	for (uint64_t i = 0; i < list.count; i++) { /* those that hide what was before them */
+	for (uint64_t i = 0; i < list.count; i++) { /* writes that hide earlier ones */
 		uint32_t e = list.items[i];
 		if (!op_writes(x->t->events[e].op) || e == x->ask.event ||
 		    !core_has_before(cores, x->ask.event, e))
@@ -152,7 +153,7 @@ static GArray *visible_writes(const struct search *x, uint32_t variable)
 	return writes;
 }
 
-/* A read of several variables: its outcome is the writers of all of them together. */
+/* The outcome of a read of several variables is the combination of their writers. */
 static void flip_wide_reads(struct search *x, struct wide run)
 {
 	enum { MOST_TOGETHER = 256 };
@@ -190,7 +191,7 @@ static void flip_reads(struct search *x)
 		if (history_would_see(x->h, x->ask.event, w) == now ||
 		    (w != NONE && core_has(cores, w, x->ask.event)))
 			continue;
-		bool hidden = false; /* by a write between, always */
+		bool hidden = false; /* always, by a write between */
 		for (guint k = 0; k < writes->len && !hidden; k++) {
 			uint32_t other = g_array_index(writes, uint32_t, k);
 			hidden = other != w && (w == NONE || core_has(cores, other, w)) &&
@@ -219,8 +220,8 @@ static uint64_t prefix_of_wait(const struct search *x)
 	return history_after(x->h, x->ask.event, signals_in(x));
 }
 
-/* A wait depends on the signals before it: one that came later may be missed, one that was
- * missed may come later. */
+/* A wait depends on the signals before it: later ones may be missed, missed ones may come
+ * later. */
 static void flip_wait(struct search *x)
 {
 	struct event_list list =
@@ -241,7 +242,7 @@ static void flip_wait(struct search *x)
 
 /* -- memory ------------------------------------------------------------------------------ */
 
-/* The use that came before the end of what it uses comes after it, or the other way round. */
+/* Reverse a use and the end of life of its object. */
 static void flip_use(struct search *x, uint32_t event, uint32_t end)
 {
 	bool after = end > event;
@@ -271,7 +272,7 @@ static uint32_t call_event(const struct search *x, uint32_t call)
 	return g_array_index(x->h->view->calls, struct view_call, call).event;
 }
 
-/* One of those that come before a call in this run does not. */
+/* Does a preceding call of this run not precede it now? */
 static bool judge_call(struct search *x, struct smt_query *q, const uint32_t *sequence,
                        uint32_t length)
 {
@@ -291,7 +292,7 @@ static bool judge_call(struct search *x, struct smt_query *q, const uint32_t *se
 	return good;
 }
 
-/* One that it now comes before. */
+/* A call that it now precedes. */
 static uint32_t turned_call(const struct search *x)
 {
 	const GArray *before = x->ask.call->before;
@@ -303,11 +304,9 @@ static uint32_t turned_call(const struct search *x)
 	return NONE;
 }
 
-/*
- * A call sees the effects of those that it does not commute with.  Which of them come before
- * it: each set of them that can be, but for what this run has.  What it will return then is
- * not known, so that whatever it might not commute with counts.
- */
+/* A call sees the effects of preceding non-commuting calls: each possible set of these, except
+ * this run's. Since its result is not known then, all calls that it may not commute with
+ * count. */
 static void flip_call(struct search *x, const struct view_call *call)
 {
 	const struct view *v = x->h->view;
@@ -363,7 +362,7 @@ static bool any_by_results(const struct view *v)
 
 struct reversals {
 	struct search search;
-	uint64_t left; /* events that the solver has not been asked about */
+	uint64_t left; /* number of events not yet queried */
 	bool ends_left;
 };
 
@@ -422,7 +421,7 @@ void reversals_by_walks(struct reversals *r, uint64_t seed)
 	reach_by_walks(&r->search, seed);
 }
 
-/* To the ends of threads and of the program: at once. */
+/* Reversals by ends of threads and of the program. */
 static void flip_rest(struct search *x)
 {
 	if (x->limits->goes_on && !x->stopped)
@@ -437,7 +436,7 @@ bool reversals_by_solver(struct reversals *r, struct smt *smt)
 	uint32_t given = x->given;
 	x->smt = smt;
 	if (x->abstract != NULL)
-		return false; /* the solver knows nothing of effects */
+		return false; /* the solver ignores effects */
 	while (r->left > 0 && !x->stopped && x->given == given)
 		if (g_array_index(x->h->step_of, uint32_t, --r->left) != NONE)
 			flip_event(x, (uint32_t)r->left);

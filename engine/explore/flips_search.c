@@ -1,16 +1,15 @@
 /*
- * flips_search.c - the largest parts of a run after which something happens as asked.
+ * flips_search.c - the maximal prefixes of a run that permit an outcome.
  *
- * A question to the solver: a correct reordering with these events in it and those not,
- * after which the event is next.  An answer is made larger, thread by thread (more of a
- * thread can only make it harder, so the most is found by halving), then excluded with all
- * its parts, until there is none left.
+ * A query of the solver: is there a correct reordering with these events and without those,
+ * after which the event is next? An answer is extended thread by thread (monotone, so by
+ * bisection), then excluded with all its prefixes, until there is none left.
  */
 #include "engine/explore/flips_private.h"
 
 #include <string.h>
 
-enum { MOST_PARTS = 64 }; /* largest parts looked at, for one flip */
+enum { MOST_PARTS = 64 }; /* bound on maximal prefixes of a reversal */
 
 uint32_t step_event(const struct search *x, uint32_t thread, uint32_t step)
 {
@@ -38,14 +37,14 @@ struct asked *ask_new(struct search *x, enum flip_kind kind, uint32_t event)
 	return &x->ask;
 }
 
-/* -- the question ------------------------------------------------------------------------ */
+/* -- the query ----------------------------------------------------------------------------- */
 
 bool within_cut(const struct search *x, const uint32_t *cut, uint32_t event)
 {
 	return g_array_index(x->h->step_of, uint32_t, event) < cut[x->t->events[event].thread];
 }
 
-/* Something that a part found before has not, or not all of its rivals. */
+/* Require an event outside a found prefix, or other rivals. */
 static void forbid_part(const struct search *x, struct smt_query *q, const struct found *f)
 {
 	uint32_t threads = x->h->threads_count, count = 0;
@@ -83,7 +82,7 @@ static bool is_within(const struct search *x, const uint32_t *cut, const uint32_
 	return true;
 }
 
-/* Are the same of the rivals in both? */
+/* Do both cuts have the same rivals? */
 static bool same_rivals(const struct search *x, const uint32_t *a, const uint32_t *b)
 {
 	for (guint i = 0; i < x->watched->len; i++) {
@@ -94,8 +93,8 @@ static bool same_rivals(const struct search *x, const uint32_t *a, const uint32_
 	return true;
 }
 
-/* The call at `at` of the order returns something else: it is out, or another set of calls, or
- * the same in another order, is before it. */
+/* Require that the call at `at` in the order returns another result: it is excluded, or
+ * preceded by other calls, or by the same in another order. */
 static void forbid_order(struct search *x, struct smt_query *q, const GArray *order, guint at)
 {
 	const GArray *calls = x->h->view->calls;
@@ -130,7 +129,7 @@ static void forbid_order(struct search *x, struct smt_query *q, const GArray *or
 	g_array_unref(atoms);
 }
 
-/* Does every call of an object that is looked at by results return what it did? */
+/* Does every call of an object viewed by results return as recorded? */
 static bool judge_object(struct search *x, struct smt_query *q, uint32_t object,
                          const uint32_t *sequence, uint32_t length)
 {
@@ -165,7 +164,7 @@ static bool judge_results(struct search *x, struct smt_query *q, const uint32_t 
 	return good;
 }
 
-/* Is the reordering what is asked for?  Else what forbids it. */
+/* Is the reordering valid? Otherwise adds a constraint. */
 static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, uint32_t length)
 {
 	struct search *x = context;
@@ -184,10 +183,8 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 	return good;
 }
 
-/*
- * The event stands before its thread's next step, whatever it needs to be done: what the
- * thread did before is in, and it is not.
- */
+/* The event is the next step of its thread, whatever it needs: the thread's earlier steps are
+ * included, the event is not. */
 static void ask_stand(const struct search *x, struct smt_query *q, uint32_t event)
 {
 	const struct trace *t = x->t;
@@ -201,7 +198,7 @@ static void ask_stand(const struct search *x, struct smt_query *q, uint32_t even
 	smt_query_out(q, event);
 }
 
-/* All that its thread did is in. */
+/* Include all steps of the thread. */
 static void ask_end(const struct search *x, struct smt_query *q, uint32_t thread)
 {
 	struct event_list mine = trace_thread_events(x->t, thread);
@@ -239,8 +236,7 @@ static void put_question(const struct search *x, struct smt_query *q, bool same)
 	}
 }
 
-/* Is there one that has so many steps of each thread (NULL: one that is within none of those
- * found before)? */
+/* Is there a solution with these numbers of steps (NULL: outside all prefixes found)? */
 static bool possible(struct search *x, const uint32_t *counts, GArray *sequence)
 {
 	x->stopped |= flips_out_of_time(x->limits);
@@ -266,7 +262,7 @@ static void take_cut(struct search *x)
 	cut_of(x, (const uint32_t *)x->sequence->data, x->sequence->len, x->cut);
 }
 
-/* All that there is of the other threads, at once. */
+/* Try to include all steps of the other threads. */
 static bool grow_all(struct search *x, GArray *scratch)
 {
 	if (!possible(x, x->limit, scratch))
@@ -277,7 +273,7 @@ static bool grow_all(struct search *x, GArray *scratch)
 	return true;
 }
 
-/* As much more of thread `u` as the rest leaves room for. */
+/* Include as many steps of thread `u` as possible. */
 static void grow_thread(struct search *x, uint32_t u, GArray *scratch)
 {
 	uint32_t low = x->cut[u], high = x->limit[u];
@@ -299,7 +295,7 @@ static void grow_thread(struct search *x, uint32_t u, GArray *scratch)
 	g_free(counts);
 }
 
-/* By thread, the first step that needs one of the rivals that are out. */
+/* By thread, the first step that needs an excluded rival. */
 static void find_limit(struct search *x)
 {
 	const struct cores *cores = smt_cores(x->smt);
@@ -325,8 +321,7 @@ static void grow(struct search *x)
 	g_array_unref(scratch);
 }
 
-/* -- what a run begins with that has it ------------------------------------------------------
- */
+/* -- prefixes of runs with the outcome ----------------------------------------------------- */
 
 void give_part(struct search *x)
 {
@@ -357,7 +352,7 @@ void give_part(struct search *x)
 	g_free(parts);
 }
 
-/* Is the thread's last step an invocation in which the run ended? */
+/* Is the thread's last step an invocation that did not return? */
 static bool never_ends(const struct search *x, uint32_t u)
 {
 	const struct view_call *call =
@@ -367,7 +362,7 @@ static bool never_ends(const struct search *x, uint32_t u)
 	return call != NULL && call->scope != NULL && call->scope->ret == NONE;
 }
 
-/* By thread, the first step that needs the event (or what must be out); for its own, its own
+/* By thread, the first step that needs the event (or an excluded one); for its own, the event's
  * step. */
 static void find_bounds(struct search *x)
 {
@@ -405,7 +400,7 @@ void clear_found(gpointer data)
 	g_free(((struct found *)data)->cut);
 }
 
-/* Could there be one beyond the part that was found last? */
+/* May there be another prefix beyond the last one? */
 static bool more_to_find(const struct search *x)
 {
 	for (uint32_t u = 0; u < x->h->threads_count; u++)
@@ -417,7 +412,7 @@ static bool more_to_find(const struct search *x)
 	return false;
 }
 
-/* All the largest parts of the run after which the event happens as asked. */
+/* Find all maximal prefixes of the run that permit the outcome. */
 void find_parts(struct search *x)
 {
 	g_array_set_size(x->found, 0);

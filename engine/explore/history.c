@@ -10,10 +10,11 @@
 
 #include <string.h>
 
-struct life { /* a block of memory, or a stack, from its allocation on */
+/* A memory block, or a stack, from its allocation. */
+struct life {
 	uint64_t address, size;
-	uint32_t alloc; /* event; of a stack, its thread's creation; 0: it was there before */
-	uint64_t id;    /* the same in every run */
+	uint32_t alloc; /* event; for a stack its thread's creation; 0: initially */
+	uint64_t id;    /* equal in all runs */
 };
 
 static uint64_t mix(uint64_t h, uint64_t x)
@@ -24,7 +25,7 @@ static uint64_t mix(uint64_t h, uint64_t x)
 	return h ^ h >> 32;
 }
 
-/* What a thread did, beside markers: entering and leaving is written only as far as needed. */
+/* Is the event a step? Calls count only as far as needed. */
 static bool is_step(const struct history *h, uint32_t event)
 {
 	const struct event *e = &h->trace->events[event];
@@ -64,8 +65,7 @@ static void find_lives(struct history *h)
 	const struct trace *t = h->view->recorded;
 	uint32_t *allocations = g_new0(uint32_t, t->threads_count + 1);
 	uint64_t *id = g_new0(uint64_t, t->blocks_count + 1);
-	/* a stack is used again once its thread was joined: it belongs to the thread created
-	 * last */
+	/* a stack is reused after its thread was joined: it belongs to the latest thread */
 	uint32_t *born = g_new0(uint32_t, t->blocks_count + 1);
 	for (uint64_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
@@ -95,7 +95,7 @@ static void find_lives(struct history *h)
 	g_free(born);
 }
 
-/* The life that `address` lay in at `event`, or NULL. */
+/* The block at `address` at `event`, or NULL. */
 static const struct life *life_at(const struct history *h, uint64_t address, uint32_t event)
 {
 	enum { BACK = 64 };
@@ -121,7 +121,7 @@ static uint64_t value_number(const struct history *h, uint32_t value, uint32_t e
 	const struct trace *t = h->trace;
 	if (t->values[value].kind == V_INT)
 		return history_integer(h, (uint64_t)t->values[value].integer, event);
-	if (t->values[value].kind == V_TOKEN) { /* a pointer of an invocation: p7f0012 */
+	if (t->values[value].kind == V_TOKEN) { /* pointer argument of an invocation: p7f0012 */
 		const char *token = trace_string(t, t->values[value].string);
 		char *end;
 		uint64_t integer = g_ascii_strtoull(token + 1, &end, 16);
@@ -135,7 +135,7 @@ static uint64_t value_number(const struct history *h, uint32_t value, uint32_t e
 	return number;
 }
 
-/* A write by its thread and place in it. */
+/* A write by thread and position. */
 static uint64_t write_number(const struct history *h, uint32_t write)
 {
 	if (write == NONE)
@@ -165,7 +165,7 @@ uint64_t history_seen(const struct history *h, uint32_t read)
 	const struct trace *t = h->trace;
 	uint32_t value = core_value_read(t, read);
 	if (lifetimes_ended(h->lifetimes, read) != NONE)
-		return SEEN_AFTER_END; /* whatever was left there */
+		return SEEN_AFTER_END; /* garbage */
 	if (value != 0)
 		return value_number(h, value, read);
 	return history_would_see_all(h, read, trace_writers(t, read).items);
@@ -177,18 +177,18 @@ static void know_initial(const struct history *h, const char *name, uint64_t num
 	                    g_memdup2(&number, sizeof number));
 }
 
-/* The number of what the variable holds in the program as it was loaded; 0: not known. */
+/* The number of the variable's initial value in the loaded program; 0: unknown. */
 static uint64_t loaded_number(const struct history *h, const struct variable *v)
 {
-	uint64_t integer = 0; /* the recorder's values are zero-extended, too */
+	uint64_t integer = 0; /* recorded values are zero-extended, too */
 	if (h->initials->read == NULL || v->size == 0 || v->size > sizeof integer ||
 	    !h->initials->read(h->initials->context, v->address, &integer, v->size))
 		return 0;
 	return history_integer(h, integer, 0);
 }
 
-/* What the reads of this run tell of initial values.  (A stack or a heap block begins with
- * what was left there: no two runs need agree.) */
+/* Take initial values from reads of this run. (Stacks and heap blocks begin with garbage, which
+ * may differ.) */
 static void learn_initials(struct history *h)
 {
 	const struct trace *t = h->trace;
@@ -204,7 +204,7 @@ static void learn_initials(struct history *h)
 	}
 }
 
-/* What a variable holds before anybody writes, as a number; 0: not known. */
+/* The number of a variable's initial value; 0: unknown. */
 static uint64_t initial_number(const struct history *h, uint32_t variable)
 {
 	const struct variable *v = &h->trace->variables[variable];
@@ -224,7 +224,7 @@ uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t writ
 	struct wide r = event_variables(t, &t->events[read]);
 	bool ended = lifetimes_ended(h->lifetimes, read) != NONE;
 	if (!ended && r.count == 1 && trace_writers(t, read).items[0] == write)
-		return history_seen(h, read); /* as it is */
+		return history_seen(h, read); /* as recorded */
 	if (r.count == 1 && core_value_read(t, read) != 0) {
 		uint32_t value = write == NONE ? 0 : core_value_written(t, write);
 		uint64_t initial = write == NONE ? initial_number(h, r.first) : 0;
@@ -237,8 +237,8 @@ uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t writ
 
 /* -- histories --------------------------------------------------------------------------- */
 
-/* A step of a specified object: its results, and which came before of those that it does not
- * commute with. */
+/* A step of a specified object: its results, and the preceding steps that it does not commute
+ * with. */
 static uint64_t seen_by_call(const struct history *h, const struct view_call *call)
 {
 	const struct trace *t = h->view->recorded;
@@ -257,7 +257,7 @@ static uint64_t seen_by_call(const struct history *h, const struct view_call *ca
 	return mix(number, before);
 }
 
-/* A value of the specifications' evaluator. */
+/* The number of a value of the evaluator. */
 static uint64_t val_number(const struct history *h, struct val v, uint32_t event)
 {
 	const struct model *m = h->view->model;
@@ -282,7 +282,7 @@ uint64_t history_would_return(const struct history *h, const struct view_call *c
 	return mix(number, 0);
 }
 
-/* The same by the must-orders, where the barrier's size is not known. */
+/* The same by must-orders, if the barrier's size is unknown. */
 static bool is_after_others(const struct trace *t, uint32_t arrive, uint32_t depart)
 {
 	struct must_run run = trace_must_into(t, depart);
@@ -307,7 +307,7 @@ bool history_last_at_barrier(const struct history *h, uint32_t depart)
 	return arrived % (uint32_t)t->objects[object].count == 0;
 }
 
-/* What an event depends on beside its thread: what it reads, how its wait ended. */
+/* The outcome of an event: its value read, or how its wait ended. */
 static uint64_t seen_by(const struct history *h, uint32_t event)
 {
 	const struct event *e = &h->trace->events[event];
@@ -320,13 +320,13 @@ static uint64_t seen_by(const struct history *h, uint32_t event)
 		return history_seen(h, event);
 	if (e->op == OP_DEPART)
 		return history_last_at_barrier(h, event);
-	return e->op == OP_WAKE && e->flags & EVENT_TRY; /* the time was up */
+	return e->op == OP_WAKE && e->flags & EVENT_TRY; /* timed out */
 }
 
 static uint64_t step_number(const struct trace *t, uint32_t event, enum op op)
 {
 	const struct location *l = &t->locations[t->events[event].location];
-	if (op == OP_AREAD) /* a compare-and-exchange in vain is what it would be otherwise */
+	if (op == OP_AREAD) /* a failed exchange counts as an exchange */
 		op = OP_RMW;
 	return mix(mix(op, l->module), l->address);
 }
@@ -405,7 +405,7 @@ uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, u
 
 uint64_t history_class(const struct history *h)
 {
-	uint64_t sum = 0; /* the order of the threads is no matter */
+	uint64_t sum = 0; /* independent of the order of threads */
 	for (uint32_t i = 0; i < h->threads_count; i++) {
 		const GArray *p = h->threads[i].prefixes;
 		sum += g_array_index(p, uint64_t, p->len - 1);
@@ -422,8 +422,7 @@ void history_add_end(struct history *h, uint32_t thread)
 	g_array_append_val(p, number);
 }
 
-/* -- what is there at the end ---------------------------------------------------------------
- */
+/* -- final values -------------------------------------------------------------------------- */
 
 struct part history_final(const struct history *h, uint32_t variable, uint32_t write)
 {
@@ -451,19 +450,19 @@ void history_add_finals(struct history *h, const GPtrArray *names)
 
 /* -- all runs ----------------------------------------------------------------------------- */
 
-/* What a run did in which order: beside the prefixes of its threads. */
+/* Order information of a run beside the prefixes of its threads. */
 struct known_run {
-	GHashTable *calls;   /* prefix before a call -> GArray of struct part: the last steps
-	                      * before it, by thread, that it does not commute with */
-	GHashTable *lengths; /* who -> so many steps + 1 */
-	uint64_t ender;      /* who ended the program; 0: none */
+	GHashTable *calls; /* prefix before a call -> GArray of struct part: the last preceding
+	                    * steps that it does not commute with, by thread */
+	GHashTable *lengths; /* who -> number of steps + 1 */
+	uint64_t ender;      /* the thread that ended the program; 0: none */
 };
 
 struct histories {
 	GPtrArray *known;    /* struct known_run *, by run */
 	GHashTable *classes; /* uint64_t */
 	struct initials initials;
-	GHashTable *having; /* prefix of a thread -> GArray of uint32_t: runs that begin so */
+	GHashTable *having; /* thread prefix -> GArray of uint32_t: runs with it */
 	uint32_t runs;
 };
 
@@ -513,7 +512,7 @@ struct initials *histories_initials(struct histories *all)
 	return &all->initials;
 }
 
-/* The steps that must have come before a call, by thread: the last of each. */
+/* The steps required before a call: the last of each thread. */
 static GArray *steps_before(const struct history *h, const struct view_call *call)
 {
 	GArray *list = g_array_new(FALSE, FALSE, sizeof(struct part));
@@ -594,7 +593,7 @@ static bool has_run(const GArray *list, uint32_t run)
 	return low < list->len && g_array_index(list, uint32_t, low) == run;
 }
 
-/* In this run, is everything that the next call must come after within the parts? */
+/* Are all steps before the next call, in this run, within the parts? */
 static bool call_fits(const struct known_run *k, const struct part *parts, uint32_t count)
 {
 	const GArray *before = g_hash_table_lookup(k->calls, &parts[0].prefix);
@@ -671,7 +670,7 @@ uint32_t histories_common(const struct histories *all, const struct history *h, 
                           uint32_t run)
 {
 	const GArray *prefixes = h->threads[thread].prefixes;
-	uint32_t low = 0, high = prefixes->len; /* so many prefixes, the empty one with them */
+	uint32_t low = 0, high = prefixes->len; /* number of prefixes with the empty one */
 	while (low < high) {
 		uint32_t middle = (low + high) / 2;
 		uint64_t prefix = g_array_index(prefixes, uint64_t, middle);

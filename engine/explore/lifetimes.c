@@ -5,10 +5,10 @@
 
 struct lifetimes {
 	const struct trace *t;
-	uint32_t *destroyed;    /* by object: its first destruction, or NONE */
-	uint32_t *stack_thread; /* by block: whose stack it is, or NONE */
-	uint32_t *joined;       /* by thread: the event that waited for its end, or NONE */
-	GArray *wants;          /* uint32_t: where threads stood at the run's end, in order */
+	uint32_t *destroyed;    /* by object: first destruction, or NONE */
+	uint32_t *stack_thread; /* by block: the thread whose stack it is, or NONE */
+	uint32_t *joined;       /* by thread: the event that joined it, or NONE */
+	GArray *wants;          /* uint32_t: pending waits at the run's end, in order */
 };
 
 static uint32_t *nones(uint64_t count)
@@ -68,8 +68,8 @@ void lifetimes_free(struct lifetimes *l)
 	g_free(l);
 }
 
-/* Does the operation need its object to be there?  A thread that was woken, or leaves a
- * barrier, may come after its destruction. */
+/* Must the operation's object exist? Woken threads and departures from barriers may come after
+ * its destruction. */
 static bool uses_object(enum op op)
 {
 	return op_table[op].operand == OPERAND_OBJECT && op != OP_WAKE && op != OP_DEPART;
@@ -108,18 +108,18 @@ uint32_t lifetimes_ended(const struct lifetimes *l, uint32_t event)
 	if (event_inert(&l->t->events[event]))
 		return NONE;
 	for (unsigned i = lifetimes_ends(l, event, ends); i-- > 0;)
-		if (ends[i] < event && ends[i] < ended) /* NONE is above all events */
+		if (ends[i] < event && ends[i] < ended) /* NONE is greater than all events */
 			ended = ends[i];
 	return ended;
 }
 
-/* The earlier of the two ends of what a thread waits for when the run ends, or NONE. */
+/* The earlier end of life of the object of a pending wait, or NONE. */
 static uint32_t ended_wait(const struct lifetimes *l, uint32_t want)
 {
 	const struct trace *t = l->t;
 	uint32_t object = t->events[want].target, block = t->objects[object].block;
 	uint32_t freed = block != NONE ? t->blocks[block].free : NONE;
-	uint32_t ended = MIN(l->destroyed[object], freed); /* NONE is above all events */
+	uint32_t ended = MIN(l->destroyed[object], freed); /* NONE is greater than all events */
 	return ended < want ? ended : NONE;
 }
 

@@ -3,7 +3,7 @@
 
 enum { LONGEST = 64 }; /* steps of a round */
 
-/* Are two steps of a thread the same, the later one (0: as it did) seeing `seen`? */
+/* Are two steps of a thread equal, if the later one has outcome `seen` (0: as recorded)? */
 static bool same_step(const struct history *h, uint32_t thread, uint32_t a, uint32_t b,
                       uint64_t seen)
 {

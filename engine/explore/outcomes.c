@@ -1,7 +1,6 @@
 /*
- * outcomes.c - the flips of operations that are no accesses and whose outcome depends on the
- * order: tries, operations with a time limit, which waiter a signal wakes, who is last at a
- * barrier; and threads that the run ended before they did.
+ * outcomes.c - reversals of operations other than accesses: tries, timed operations, the waiter
+ * woken by a signal, the last thread at a barrier; and threads cut off by the end of the run.
  */
 #include "engine/explore/flips_private.h"
 
@@ -16,7 +15,7 @@ static uint64_t prefix_as(const struct search *x, uint32_t event, enum op op, ui
 
 /* -- tries ------------------------------------------------------------------------------- */
 
-/* A try of a lock fails in the section of another thread. */
+/* A try of a lock fails inside another thread's section. */
 static void lock_fails(struct search *x, uint32_t event)
 {
 	const struct trace *t = x->t;
@@ -37,7 +36,7 @@ static void lock_fails(struct search *x, uint32_t event)
 	}
 }
 
-/* Nobody is in a section of the lock. */
+/* Is no thread in a section of the lock? */
 static bool judge_free(struct search *x, struct smt_query *q, const uint32_t *sequence,
                        uint32_t length)
 {
@@ -69,7 +68,7 @@ static void lock_succeeds(struct search *x, uint32_t event)
 	find_parts(x);
 }
 
-/* What a semaphore's count is after the sequence. */
+/* A semaphore's count after the sequence. */
 static int64_t count_after(const struct search *x, const uint32_t *sequence, uint32_t length)
 {
 	const struct trace *t = x->t;
@@ -83,7 +82,7 @@ static int64_t count_after(const struct search *x, const uint32_t *sequence, uin
 	return count;
 }
 
-/* Another count can only come of other posts or takes. */
+/* Another count requires other posts or takes. */
 static void require_count(struct search *x, struct smt_query *q, bool more)
 {
 	const struct trace *t = x->t;
@@ -135,7 +134,7 @@ static void take_differs(struct search *x, uint32_t event)
 
 /* -- conditions -------------------------------------------------------------------------- */
 
-/* The wake's signal or broadcast, and the wake of a signal: by the pairing of this run. */
+/* The signal or broadcast of a wake, and the wake of a signal, by this run's pairing. */
 static uint32_t waker_of(const struct trace *t, uint32_t wake)
 {
 	struct must_run run = trace_must_into(t, wake);
@@ -157,8 +156,8 @@ static uint32_t woken_by(const struct trace *t, uint32_t signal)
 	return NONE;
 }
 
-/* One of `thread`'s waits, for `wake` (NONE: it was never woken), is ended by another signal
- * than in the run.  (A broadcast wakes all: it is a matter of the wait, flip_wait.) */
+/* Another signal ends the thread's wait, whose wake was `wake` (NONE: never woken). (Broadcasts
+ * wake all waiters: see flip_wait.) */
 static void wake_differs(struct search *x, uint32_t wait, uint32_t wake, uint32_t waker)
 {
 	const struct trace *t = x->t;
@@ -171,7 +170,7 @@ static void wake_differs(struct search *x, uint32_t wait, uint32_t wake, uint32_
 			continue;
 		uint32_t woken = woken_by(t, s);
 		if (woken == NONE && s > wait)
-			continue; /* nobody to take it from: it would have woken this one */
+			continue; /* no other waiter: it would have woken this one */
 		struct asked *a = ask_new(x, FLIP_WOKEN, wake);
 		a->thread = thread;
 		a->other = s;
@@ -204,7 +203,7 @@ static void flip_wake(struct search *x, uint32_t wake)
 
 /* -- barriers ---------------------------------------------------------------------------- */
 
-/* The first departure of the thread after its arrival, or NONE. */
+/* The thread's first departure after its arrival, or NONE. */
 static uint32_t departure(const struct search *x, uint32_t arrive)
 {
 	uint32_t e = arrive;
@@ -214,7 +213,7 @@ static uint32_t departure(const struct search *x, uint32_t arrive)
 	return e;
 }
 
-/* Who comes last is told so: let this one, after all others of its round. */
+/* Reversal: this thread arrives last, after all others of its round. */
 static void flip_arrive(struct search *x, uint32_t arrive)
 {
 	const struct trace *t = x->t;
@@ -263,7 +262,7 @@ void flip_outcomes(struct search *x, uint32_t event)
 	}
 }
 
-/* -- threads that had not ended ------------------------------------------------------------ */
+/* -- unfinished threads -------------------------------------------------------------------- */
 
 static void goes_on(struct search *x, uint32_t thread, uint32_t without)
 {
@@ -343,7 +342,7 @@ uint64_t final_values(struct search *x, const uint32_t *sequence, uint32_t lengt
 	return number;
 }
 
-/* Some variable's last write is followed by one of another value. */
+/* Some variable's last write is followed by a write of another value. */
 static void require_other_end(struct search *x, struct smt_query *q, const uint32_t *sequence,
                               uint32_t length)
 {
@@ -382,7 +381,7 @@ static bool judge_end(struct search *x, struct smt_query *q, const uint32_t *seq
 	return false;
 }
 
-/* Everything as it was, and each other vector of values that it can leave. */
+/* All events, with each other vector of final values. */
 void flip_finals(struct search *x)
 {
 	const GArray *prefixes = x->h->threads[0].prefixes;

@@ -1,11 +1,11 @@
 /*
- * reach.c - flips without the solver: all that can be put together from a run, state by state.
+ * reach.c - reversals without the solver: explores recompositions of a run, state by state.
  *
- * A state is a cut (how far each thread is) and what of the past matters beyond it
- * (reach_private.h).  Since reads must see what they saw, there are few: from each state, what
- * comes next and would end otherwise is a flip, and the largest cuts of each are its parts;
- * where nobody can go on, that is one, too.  Events that only enable others are taken at once.
- * Runs with too many states are left to the solver, which knows less of synchronisation.
+ * A state is a cut (the number of steps of each thread) and the relevant past
+ * (reach_private.h). As reads must keep their values, states are few: in each, next events with
+ * another outcome are reversals, and their maximal cuts the prefixes; a state where no thread
+ * can continue is one, too. Events that only enable others are taken immediately. Runs with too
+ * many states are left to the solver, which considers less synchronisation.
  */
 #include "engine/explore/final.h"
 #include "engine/explore/reach_private.h"
@@ -18,12 +18,10 @@ static const uint32_t *state_at(const struct reach *r, uint32_t state)
 	return reach_state(r, state);
 }
 
-/* -- what threads share ------------------------------------------------------------------- */
+/* -- shared variables ---------------------------------------------------------------------- */
 
-/*
- * Do two threads' accesses meet there, one a write, that forks and joins leave unordered? Where
- * none do, what each sees is the same in every order.  Of many accesses any may.
- */
+/* Are there conflicting accesses in the list that forks and joins leave unordered? If not, each
+ * has the same outcome in every order. Long lists count as shared. */
 static bool is_shared(const struct trace *t, const struct fork_order *o, struct event_list list)
 {
 	enum { MOST_COMPARED = 256 };
@@ -45,7 +43,7 @@ static bool is_shared(const struct trace *t, const struct fork_order *o, struct 
 	return false;
 }
 
-/* Is there one of another thread that it may not commute with? */
+/* Is there a call of another thread that it may not commute with? */
 static bool is_contested(const struct reach *r, const struct view_call *call)
 {
 	const struct view *v = r->x->h->view;
@@ -93,7 +91,7 @@ static void number_objects(struct reach *r)
 		                            : NONE;
 }
 
-/* What is there before anything. */
+/* Set the initial state of objects. */
 static void begin_objects(const struct reach *r, uint32_t *state)
 {
 	for (uint32_t i = 0; i < r->x->h->view->recorded->instances_count; i++)
@@ -101,7 +99,7 @@ static void begin_objects(const struct reach *r, uint32_t *state)
 			state[r->object_slot[i]] = abstract_first(r->x->abstract, i);
 }
 
-/* A call in a state, of an object that is looked at by results; else NULL. */
+/* A call in a state, of an object viewed by results; else NULL. */
 static const struct abstract_step *step_in(const struct reach *r, const uint32_t *state,
                                            const struct view_call *call)
 {
@@ -112,7 +110,7 @@ static const struct abstract_step *step_in(const struct reach *r, const uint32_t
 	                      v->call_at[call->event]);
 }
 
-/* Whatever may stand between a thread that the end of the run cut off and its next event. */
+/* Find events that may block a thread cut off by the end of the run. */
 static void find_keepers(struct reach *r)
 {
 	const struct trace *t = r->t;
@@ -155,9 +153,9 @@ static void prepare(struct reach *r)
 		r->end = end_in(r, NULL);
 }
 
-/* -- may it come now? ---------------------------------------------------------------------- */
+/* -- enabled events ------------------------------------------------------------------------ */
 
-/* What a variable would be seen as: the event of its last write, or NONE. */
+/* The event of a variable's last write in a state, or NONE. */
 static uint32_t last_of(const struct reach *r, const uint32_t *state, uint32_t variable)
 {
 	uint32_t slot = r->slot_of[variable];
@@ -180,8 +178,7 @@ static bool sees_the_same(const struct reach *r, const uint32_t *state, uint32_t
 	return true;
 }
 
-/* The end of what the event uses, when it comes on the other side of it than in the run; NONE:
- * it is as in the run. */
+/* The end of life of the event's object, if their order differs from the run; else NONE. */
 static uint32_t turned_end(const struct reach *r, const uint32_t *state, uint32_t e)
 {
 	uint32_t ends[MOST_LIFETIME_ENDS], was = lifetimes_ended(r->x->h->lifetimes, e);
@@ -246,7 +243,7 @@ static uint32_t next_of(const struct reach *r, const uint32_t *state, uint32_t u
 	return state[u] < mine.count ? mine.items[state[u]] : NONE;
 }
 
-/* Everything that only lets others go on.  `sequence` may be NULL. */
+/* Take all events that only enable others. `sequence` may be NULL. */
 static void take_all(const struct reach *r, uint32_t *state, GArray *sequence)
 {
 	for (bool more = true; more;) {
@@ -338,7 +335,7 @@ static void sequence_to(const struct reach *r, uint32_t state, GArray *sequence)
 	g_free(at);
 }
 
-/* -- flips -------------------------------------------------------------------------------- */
+/* -- reversals ----------------------------------------------------------------------------- */
 
 static bool covers(const struct reach *r, uint32_t big, uint32_t small)
 {
@@ -349,7 +346,7 @@ static bool covers(const struct reach *r, uint32_t big, uint32_t small)
 	return true;
 }
 
-/* The candidates that have the same outcome of the same event. */
+/* The candidates with the same event and outcome. */
 static GArray *candidates_like(struct reach *r, const struct candidate *c)
 {
 	uint64_t key = (hash_word(c->key) + c->event) * 31 + c->kind;
@@ -388,7 +385,7 @@ static void add_read(struct reach *r, uint32_t state_id, uint32_t e, uint32_t wr
 	                                     .op = OP_COUNT });
 }
 
-/* A read of several variables: its outcome is the writers of all of them together. */
+/* The outcome of a read of several variables is the combination of their writers. */
 static void look_at_wide_read(struct reach *r, const uint32_t *state, uint32_t state_id,
                               uint32_t e)
 {
@@ -463,7 +460,7 @@ static void look_at_call(struct reach *r, const uint32_t *state, uint32_t state_
 		                                     .op = OP_COUNT });
 }
 
-/* What a use sees that comes on the other side of the end of what it uses. */
+/* The outcome of a use on the other side of its object's end of life. */
 static uint64_t seen_beside(const struct reach *r, const uint32_t *state, uint32_t e,
                             uint32_t end)
 {
@@ -476,14 +473,14 @@ static uint64_t seen_beside(const struct reach *r, const uint32_t *state, uint32
 	return history_would_see(r->x->h, e, last_of(r, state, v));
 }
 
-/* May the thread stand before its event at all? */
+/* Can the thread have started, to be before this event? */
 static bool stands(const struct reach *r, const uint32_t *state, uint32_t e)
 {
 	uint32_t thread = r->t->events[e].thread, fork = r->t->threads[thread].fork;
 	return state[thread] > 0 || fork == NONE || is_done(r, state, fork);
 }
 
-/* A use that comes on the other side of the end of what it uses. */
+/* A use on the other side of its object's end of life. */
 static void look_at_use(struct reach *r, uint32_t state_id, uint32_t e, uint32_t end)
 {
 	add_candidate(r,
@@ -495,14 +492,14 @@ static void look_at_use(struct reach *r, uint32_t state_id, uint32_t e, uint32_t
 	                                  .op = OP_COUNT });
 }
 
-/* A lock in a freed block may be held all the same. */
+/* A lock in a freed block may still be held. */
 static bool waits_for_lock(const struct reach *r, uint32_t state_id, uint32_t e, uint32_t end)
 {
 	return op_acquires(r->t->events[e].op) && r->t->events[end].op != OP_DESTROY &&
 	       sync_outcome(r, state_at(r, state_id), e).answer == ANSWER_WAITS;
 }
 
-/* What does not come as in the run: may it come otherwise? */
+/* Other possible outcomes of an event that cannot come as in the run. */
 static enum answer look_at_other(struct reach *r, uint32_t state_id, uint32_t e)
 {
 	const uint32_t *state = state_at(r, state_id);
@@ -531,7 +528,7 @@ static enum answer look_at_other(struct reach *r, uint32_t state_id, uint32_t e)
 	return o.answer;
 }
 
-/* What a thread does next, as a flip where it ends otherwise than in the run. */
+/* The next event of a thread; adds a reversal if its outcome differs from the run. */
 static enum answer look_at(struct reach *r, uint32_t state_id, uint32_t e)
 {
 	const uint32_t *state = state_at(r, state_id);
@@ -586,8 +583,7 @@ static uint32_t waker_of(const struct reach *r, const uint32_t *state, uint32_t 
 	return waker;
 }
 
-/* The thread has done all that the run has of it, which was not the end of it.  May it go on
- * from here? */
+/* May a thread that has done all its recorded steps without ending continue here? */
 static enum answer look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
 {
 	const uint32_t *state = state_at(r, state_id);
@@ -612,10 +608,10 @@ static enum answer look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
 		if (r->t->events[e].thread != u && !is_done(r, state, e))
 			add_end(r, state_id, u, e, FLIP_GOES_ON, 2 + (uint64_t)e);
 	}
-	return ANSWER_WAITS; /* what it waits for is not known */
+	return ANSWER_WAITS; /* its wait is unknown */
 }
 
-/* What the variables of --final hold in a state (NULL: at the end of the run), as a number. */
+/* Values of the variables of --final in a state (NULL: at the end of the run), as a number. */
 static uint64_t end_in(const struct reach *r, const uint32_t *state)
 {
 	const GPtrArray *names = r->x->limits->finals;
@@ -649,7 +645,7 @@ static uint64_t class_in(const struct reach *r, const uint32_t *state)
 	return class_;
 }
 
-/* Where every thread has come to its end: other values of --final. */
+/* When all threads have ended: other values of --final. */
 static void look_at_final(struct reach *r, uint32_t state_id)
 {
 	const uint32_t *state = state_at(r, state_id);
@@ -662,7 +658,7 @@ static void look_at_final(struct reach *r, uint32_t state_id)
 
 /* -- the search --------------------------------------------------------------------------- */
 
-/* One of its kind is to go first. */
+/* Must an equivalent thread go first? */
 static bool is_behind(const struct reach *r, const uint32_t *state, uint32_t thread)
 {
 	uint32_t ahead = r->symmetry ? r->symmetry->ahead[thread] : NONE;
@@ -706,11 +702,8 @@ bool reach_may_go(const struct reach *r, uint32_t s, uint32_t u, enum answer ans
 	       !is_behind(r, state_at(r, s), u);
 }
 
-/*
- * Would the thread's next event, an acquire, begin a section in which a read sees something
- * else than in the run?  As far as that is to be seen now: of the first read of each variable
- * in it.
- */
+/* Does the thread's next acquire begin a section in which a read has another outcome than in
+ * the run? Checks the first read of each variable in the section. */
 bool reach_is_premature(const struct reach *r, uint32_t s, uint32_t u)
 {
 	enum { MOST_AHEAD = 64 };
@@ -758,7 +751,7 @@ bool reach_is_stopped(struct reach *r)
 	return r->x->stopped;
 }
 
-/* From each state each next one; a signal wakes any of those that wait. */
+/* Explore all successors of all states; a signal wakes any of the waiting threads. */
 static bool search_states(struct reach *r, uint32_t most)
 {
 	uint32_t *threads = g_new(uint32_t, r->threads + 1);
@@ -792,7 +785,7 @@ static uint64_t prefix_of(const struct reach *r, const struct candidate *c)
 	                         : history_after_as(h, c->event, c->op, c->key);
 }
 
-/* Known by the class that it would be. */
+/* Identified by the class that it would have. */
 static void give_stuck(struct search *x, const struct candidate *c)
 {
 	struct part part = { .prefix = c->key };

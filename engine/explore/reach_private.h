@@ -1,10 +1,10 @@
 /*
- * reach_private.h - a state of the search over states (reach.c), and what synchronisation does
- * in it (reach_sync.c).
+ * reach_private.h - states of the search (reach.c), and the semantics of synchronisation in
+ * them (reach_sync.c).
  *
- * A state is an array of words: how many events of each thread are done; the last write + 1 of
- * each variable that threads share; the abstract state of each object that is looked at by
- * results; and a bit for each thread in each of enum thread_bit.
+ * A state is an array of words: the number of done events of each thread; the last write + 1 of
+ * each shared variable; the abstract state of each object viewed by results; and a bit for each
+ * thread for each enum thread_bit.
  */
 #ifndef HEDDLE_REACH_PRIVATE_H
 #define HEDDLE_REACH_PRIVATE_H
@@ -16,23 +16,24 @@
 enum { MOST_STATES = 1000000, MOST_STATE_BYTES = 128 << 20 };
 
 struct origin {
-	uint32_t state;  /* it came from, NONE: the first */
-	uint32_t thread; /* whose event was taken */
-	uint32_t woken;  /* the waiter that it woke, or NONE */
+	uint32_t state;  /* predecessor; NONE: the first */
+	uint32_t thread; /* the thread that took a step */
+	uint32_t woken;  /* the waiter it woke, or NONE */
 };
 
 /* A reversal in a state. */
 struct candidate {
 	uint32_t event, thread, state, other;
-	uint64_t key;     /* the same: the same outcome */
+	uint64_t key;     /* identity of the outcome */
 	const char *text; /* as in struct flip */
 	enum flip_kind kind;
-	enum op op; /* as what the event would be seen; OP_COUNT: as what it is */
+	enum op op; /* the operation if it differs, else OP_COUNT */
 };
 
-struct held_section { /* of a lock: held from one step of its thread to another */
+/* Of a lock. */
+struct held_section {
 	uint32_t acquire, thread;
-	uint32_t from, to; /* positions among the thread's events; to: NONE: to the end */
+	uint32_t from, to; /* positions among the thread's events; to: NONE: never released */
 	bool shared;
 };
 
@@ -40,7 +41,7 @@ struct reach {
 	struct search *x;
 	const struct trace *t;
 	uint32_t threads, slots, objects;
-	uint32_t bits;             /* where the bits begin, in words */
+	uint32_t bits;             /* first word of the bits */
 	size_t size;               /* of a state, in words */
 	uint8_t *visible;          /* by event */
 	uint32_t *slot_of;         /* by variable: NONE where threads do not share it */
@@ -65,7 +66,7 @@ struct reach {
 };
 
 enum thread_bit {
-	BIT_WOKEN,    /* it waits for a condition, and a signal has ended that */
+	BIT_WOKEN,    /* its wait for a condition was ended by a signal */
 	BIT_RELEASED, /* its round of a barrier is complete */
 	BIT_SERIAL,   /* and it was the last to arrive */
 	BIT_KINDS
@@ -92,15 +93,15 @@ static inline bool is_done(const struct reach *r, const uint32_t *state, uint32_
 	return r->t->index->position[event] < state[r->t->events[event].thread];
 }
 
-/* What an operation does in a state. */
+/* The result of an operation in a state. */
 enum answer {
-	ANSWER_SAME,  /* it ends as in the run */
-	ANSWER_OTHER, /* it ends otherwise */
-	ANSWER_WAITS, /* not yet */
+	ANSWER_SAME,  /* as in the run */
+	ANSWER_OTHER, /* another outcome */
+	ANSWER_WAITS, /* blocked */
 };
 struct outcome {
 	enum answer answer;
-	/* Of ANSWER_OTHER: as what it would be seen (history_after_as). */
+	/* For ANSWER_OTHER: the outcome (history_after_as). */
 	enum flip_kind kind;
 	enum op op;
 	uint64_t seen;
@@ -112,50 +113,48 @@ static inline const uint32_t *reach_state(const struct reach *r, uint32_t state)
 	return &g_array_index(r->states, uint32_t, state * r->size);
 }
 
-/* reach.c: with the first state, which has number 0; reach_end. */
+/* reach.c: with the initial state, number 0; reach_end. */
 void reach_begin(struct reach *r, struct search *x);
 void reach_end(struct reach *r);
-/* May the thread's next event come as in the run?  What comes in its place is noted as a
- * candidate. */
+/* Can the thread's next event come as in the run? Another outcome is added as a candidate. */
 enum answer reach_look_at(struct reach *r, uint32_t state, uint32_t thread);
-/* By this answer, and as one of its kind (symmetry.h): may it go on? */
+/* May the thread continue by this answer, and among equivalent threads (symmetry.h)? */
 bool reach_may_go(const struct reach *r, uint32_t state, uint32_t thread, enum answer answer);
 bool reach_is_premature(const struct reach *r, uint32_t state, uint32_t thread);
-/* Notes what may come otherwise than in the run there as candidates.  The threads whose next
- * events may come as in the run: their number, and in `threads`, which has room for all. */
+/* Add other outcomes of next events as candidates. Returns the number of threads whose next
+ * event may come as in the run, listed in `threads`. */
 uint32_t reach_look(struct reach *r, uint32_t state, uint32_t *threads);
-/* The waiters that the thread's next event, a signal, may wake, one of them; NONE alone: it
- * wakes nobody.  Their number. */
+/* Waiters that the thread's next event, a signal, may wake; a single NONE: nothing to wake.
+ * Returns their number. */
 uint32_t reach_waiters(const struct reach *r, uint32_t state, uint32_t thread,
                        uint32_t *waiters);
-/* The state after the thread's next event, by number. */
+/* The number of the state after the thread's next event. */
 uint32_t reach_add_next(struct reach *r, uint32_t state, uint32_t thread, uint32_t woken);
-/* Gives the reversal to the taker. */
+/* Pass the reversal to the taker. */
 void reach_give(struct reach *r, const struct candidate *c);
 /* Is the search out of time, or cancelled? */
 bool reach_is_stopped(struct reach *r);
 
-/* Fills the tables by event, message and object. */
+/* Make the tables by event, message and object. */
 void sync_prepare(struct reach *r);
 void sync_release(struct reach *r);
-/* Whether the event's place in the order can be told from that of other threads. */
+/* Can other threads observe when the event happens? */
 bool sync_is_visible(const struct reach *r, uint32_t event);
-/* Has everything come that must come before? */
+/* Have all events required before it happened? */
 bool sync_must_hold(const struct reach *r, const uint32_t *state, uint32_t event);
-/* The event's outcome in a state in which its thread stands before it; of accesses that of
- * their must-orders alone. */
+/* The event's outcome when its thread is before it; for accesses only by must-orders. */
 struct outcome sync_outcome(const struct reach *r, const uint32_t *state, uint32_t event);
-/* What it changes but its thread's place.  `woken`: the waiter that a signal wakes, NONE: none
- * waits. */
+/* Change the state, except the thread's position. `woken`: the waiter woken by a signal, or
+ * NONE. */
 void sync_take(const struct reach *r, uint32_t *state, uint32_t event, uint32_t woken);
-/* May a signal of this state wake `thread`? */
+/* Can a signal in this state wake `thread`? */
 bool sync_may_wake(const struct reach *r, const uint32_t *state, uint32_t signal,
                    uint32_t thread);
 /* The wait or arrival that the thread is in, or NONE. */
 uint32_t sync_waits(const struct reach *r, const uint32_t *state, uint32_t thread);
-/* What a look at a semaphore's count sees, as a number. */
+/* The number of the value seen by a read of a semaphore's count. */
 uint64_t sync_sees_count(const struct reach *r, const uint32_t *state, uint32_t event);
-/* Some of the run's operations have outcomes that only the search over states knows. */
+/* Has the run operations whose outcomes only the search over states considers? */
 bool sync_has_outcomes(const struct trace *t);
 
 #endif

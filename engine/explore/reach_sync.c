@@ -1,7 +1,7 @@
 /*
- * reach_sync.c - synchronisation in the search over states: locks and their tries, conditions,
- * semaphores, barriers and once-functions, each by its definition alone.  Which thread a signal
- * woke in the run, which post a take had and who arrived last there make no difference here.
+ * reach_sync.c - semantics of synchronisation in the search over states: locks and tries,
+ * conditions, semaphores, barriers and once-functions. The run's pairing (thread woken by a
+ * signal, post of a take, last arrival) does not matter here.
  */
 #include "engine/explore/reach_private.h"
 
@@ -17,8 +17,7 @@ static struct event_list events_of(const struct reach *r, uint32_t object)
 
 /* -- locks -------------------------------------------------------------------------------- */
 
-/* The acquire by which the lock was held in the run before `before`, so that it kept others
- * out; else NONE. */
+/* The acquire that held the lock before `before` in the run and excluded others; else NONE. */
 static uint32_t holder_in_run(const struct reach *r, uint32_t before, bool shared, uint32_t but)
 {
 	const struct trace *t = r->t;
@@ -35,8 +34,7 @@ static uint32_t holder_in_run(const struct reach *r, uint32_t before, bool share
 	return NONE;
 }
 
-/* The critical sections of every lock, one lock after the other.  These are asked in every
- * state, so that all that is needed of one lies in one place. */
+/* Find the critical sections, by lock: contiguous, since queried in every state. */
 static void find_sections(struct reach *r)
 {
 	const struct trace *t = r->t;
@@ -92,7 +90,7 @@ static struct outcome acquire(const struct reach *r, const uint32_t *state, uint
 static struct outcome failed_try(const struct reach *r, const uint32_t *state, uint32_t e)
 {
 	bool shared = r->t->events[e].flags & EVENT_SHARED;
-	/* a lock that nobody held has failed for another reason: it was destroyed */
+	/* a free lock failed for another reason: it was destroyed */
 	if (holder(r, state, e, shared, NONE) != NONE ||
 	    holder_in_run(r, e, shared, NONE) == NONE)
 		return same;
@@ -252,7 +250,7 @@ static void find_messages(struct reach *r)
 
 /* -- must-orders --------------------------------------------------------------------------- */
 
-/* The pairing of this run is no must-order of another. */
+/* Pairings of this run do not bind others. */
 static bool is_modelled(const struct reach *r, const struct must_edge *edge)
 {
 	const struct event *x = &r->t->events[edge->after];
@@ -280,7 +278,7 @@ bool sync_must_hold(const struct reach *r, const uint32_t *state, uint32_t e)
 	return true;
 }
 
-/* Threads of one kind are waited for together. */
+/* Equivalent threads are joined together. */
 static bool all_ended(const struct reach *r, const uint32_t *state, uint32_t thread)
 {
 	const uint32_t *kind = r->symmetry ? r->symmetry->kind : NULL;
@@ -290,7 +288,7 @@ static bool all_ended(const struct reach *r, const uint32_t *state, uint32_t thr
 	return true;
 }
 
-/* -- all together -------------------------------------------------------------------------- */
+/* -- all operations ------------------------------------------------------------------------ */
 
 struct outcome sync_outcome(const struct reach *r, const uint32_t *state, uint32_t event)
 {

@@ -1,21 +1,20 @@
 /*
- * reach_walk.c - some of a run's reversals, for far less than the search over states takes.
+ * reach_walk.c - some reversals of a run, at far less cost than the search over states.
  *
- * A walk takes events as they were in the run until no thread can go on, and looks in each
- * state at every thread, as the search does. Its threads have priorities, some of which change
- * on the way (Burckhardt et al., ASPLOS 2010), so that a thread gets far ahead of others in one
- * walk and stays behind in another. A thread that stands before a reversal does not move, and
- * the prefix grows by the others as long as its outcome stays the same: no question is asked to
- * make it larger.
+ * A walk takes events as in the run until no thread can continue, and examines all threads in
+ * each state, as the search does. Threads have priorities, some of which change on the way
+ * (Burckhardt et al., ASPLOS 2010), so that a thread is far ahead in one walk and behind in
+ * another. A thread before a reversal does not move, and the prefix grows by other threads'
+ * steps while its outcome stays the same: no query is needed to maximise it.
  */
 #include "engine/explore/reach_private.h"
 #include "engine/base/hash.h"
 
 enum {
 	MOST_WALKS = 24,
-	MOST_LOOKS_IN_ALL = 100000, /* at threads, in all walks: some ten milliseconds */
-	MOST_GIVEN = 200,           /* reversals of one run */
-	CHANGES = 16                /* one step in so many changes a priority */
+	MOST_LOOKS_IN_ALL = 100000, /* examined threads, in all walks: about ten milliseconds */
+	MOST_GIVEN = 200,           /* bound on reversals of a run */
+	CHANGES = 16                /* one in so many steps changes a priority */
 };
 
 static uint64_t next_random(uint64_t *random)
@@ -26,17 +25,17 @@ static uint64_t next_random(uint64_t *random)
 	return *random >> 11;
 }
 
-/* Threads by priority, the first one first. */
+/* ^A walk; threads in order of priority. */
 struct walk {
 	struct reach *r;
 	uint64_t random;
 	uint32_t *order, *waiters, *scratch;
-	uint64_t *kinds; /* by thread: the same for threads that did the same */
+	uint64_t *kinds; /* by thread: equal for equal behaviour */
 	uint64_t looks;
-	uint64_t number; /* of the walk, by chance */
+	uint64_t number; /* random number of the walk */
 };
 
-/* What the thread did, by place and operation. */
+/* Identifies the thread's behaviour by places and operations. */
 static uint64_t kind_of(const struct trace *t, uint32_t thread)
 {
 	struct event_list mine = trace_thread_events(t, thread);
@@ -58,8 +57,8 @@ static void move(uint32_t *order, uint32_t from, uint32_t to)
 	order[to] = thread;
 }
 
-/* By chance; but the first is of each kind equally often, since of many threads that do the
- * same any is as good. */
+/* Random order; but each behaviour is first equally often, since equivalent threads are
+ * interchangeable. */
 static void shuffle(struct walk *w)
 {
 	uint32_t threads = w->r->threads, same = 0;
@@ -78,15 +77,16 @@ static void shuffle(struct walk *w)
 	move(w->order, same, 0);
 }
 
-/* Half of the sections, others in each walk, are not begun before their reads would see what
- * they saw: else the thread stands there with the lock, and keeps others from writing that. */
+/* Half of the sections, different ones in each walk, are not begun before their reads would
+ * have their recorded outcome: else the thread waits there with the lock, which blocks the
+ * writers. */
 static bool is_patient(const struct walk *w, uint32_t s, uint32_t thread)
 {
 	uint64_t place = (uint64_t)reach_state(w->r, s)[thread] << 32 | thread;
 	return ((place ^ w->number) * 0xbf58476d1ce4e5b9u) >> 63;
 }
 
-/* The place in the order of the thread that goes on; NONE: none can. */
+/* Index of the next thread in the order; NONE: none can continue. */
 static uint32_t next_thread(struct walk *w, uint32_t s)
 {
 	uint32_t hasty = NONE;
@@ -139,8 +139,7 @@ static int by_event(gconstpointer a, gconstpointer b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Of each reversal the one after the largest prefix, in an order that the walks alone
- * determine. */
+/* For each reversal the one with the maximal prefix, in an order determined by the walks. */
 static GArray *largest(const struct reach *r)
 {
 	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct candidate));

@@ -1,6 +1,5 @@
 /*
- * scopes.c - see scopes.h: finding scopes, the names of objects, and what forks and joins
- * order.
+ * scopes.c - see scopes.h: finds scopes, names of objects, and the order by forks and joins.
  */
 #include "engine/explore/scopes.h"
 
@@ -9,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -- what forks and joins order ----------------------------------------------------------- */
+/* -- fork-join order ----------------------------------------------------------------------- */
 
 struct fork_order {
 	const struct trace *t;
-	uint32_t *row;  /* by event: its clock */
-	GArray *clocks; /* uint32_t, rows of threads_count: so many events of each thread before
-	                 */
+	uint32_t *row;  /* by event: its vector clock */
+	GArray *clocks; /* uint32_t: vector clocks of threads_count, number of events of each
+	                 * thread before */
 };
 
 static uint32_t *clock_row(const struct fork_order *o, uint32_t row)
@@ -23,7 +22,7 @@ static uint32_t *clock_row(const struct fork_order *o, uint32_t row)
 	return &g_array_index(o->clocks, uint32_t, (size_t)row * o->t->threads_count);
 }
 
-/* A new row: that of `base`, and the first `count` events of thread `u` too. */
+/* A new clock: `base` joined with the first `count` events of thread `u`. */
 static uint32_t join_rows(struct fork_order *o, uint32_t base, uint32_t other, uint32_t u,
                           uint32_t count)
 {
@@ -79,7 +78,7 @@ bool fork_ordered(const struct fork_order *o, uint32_t before, uint32_t after)
 
 /* -- names of objects ---------------------------------------------------------------------- */
 
-/* The address that the import noted: "counter1=5555555580a0 ...". */
+/* The address noted by the import: "counter1=5555555580a0 ...". */
 static uint64_t address_of(const struct trace *t, const char *name)
 {
 	const char *note = NULL;
@@ -96,7 +95,7 @@ static uint64_t address_of(const struct trace *t, const char *name)
 	return 0;
 }
 
-/* Who allocated what lies there, and as which of its blocks: "T1's 3rd". */
+/* The allocation at the address by thread and count: "T1's 3rd". */
 static bool block_key(const struct trace *t, uint64_t address, GString *key)
 {
 	uint32_t *count = g_new0(uint32_t, t->threads_count + 1);
@@ -132,7 +131,7 @@ char *scopes_object_key(const struct trace *t, const struct model *m, uint32_t o
 	return g_string_free(key, FALSE);
 }
 
-/* -- finding them -------------------------------------------------------------------------- */
+/* -- finding scopes ------------------------------------------------------------------------ */
 
 static bool *speaking_objects(const struct trace *t, const struct model *m, GHashTable *plain)
 {

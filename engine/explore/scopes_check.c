@@ -1,13 +1,13 @@
 /*
- * scopes_check.c - may the scopes of an object be taken for single steps?
+ * scopes_check.c - checks that scopes of an object are atomic steps.
  *
- * Not when one waits, blocks or is interrupted, leaves by longjmp or with a lock held; when it
- * touches what others touch in two sections, with a moment between in which others may; when
- * its memory or its locks belong to another object, too; when two threads' scopes touch the
- * same memory with no lock in common (plain accesses: atomics are taken to make the object
- * linearizable); when the program writes there outside of every scope.  What forks and joins
- * order is no matter: initialisation before, and a look at the result after everything.  Nor is
- * what an invocation writes into memory that it has just allocated, before it publishes that.
+ * They are not when one waits, blocks, is interrupted, leaves by longjmp or with a lock held;
+ * when it accesses shared memory in two sections with a gap; when its memory or locks belong to
+ * another object, too; when two threads' scopes access memory without a common lock (plain
+ * accesses: with atomics the object is assumed linearizable); or when the program writes the
+ * memory outside all scopes. Accesses ordered by forks and joins do not matter (initialisation,
+ * reading the final result), nor writes to memory allocated by the invocation before it is
+ * published.
  */
 #include "engine/explore/scopes.h"
 
@@ -16,11 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How the scopes of one object in one thread touch a variable. */
+/* Accesses to a variable by scopes of one object in one thread. */
 struct use_of {
 	uint32_t object, thread;
 	uint32_t first, last; /* events */
-	GArray *locks;        /* uint32_t, lock * 2 + shared: held at every one of them */
+	GArray *locks;        /* uint32_t, lock * 2 + shared: held at all of them */
 	bool wrote, plain;
 };
 
@@ -29,11 +29,11 @@ struct check {
 	const struct model *m;
 	const struct trace *t;
 	struct fork_order *order;
-	GHashTable *touches; /* variable -> GArray of struct use_of */
-	GArray **held;       /* by thread: uint32_t, locks as in struct use_of */
-	uint8_t *contested;  /* by variable: 0 not looked at yet, 1 no, 2 yes */
-	uint32_t *synced;    /* by thread: its last event that could tell others anything + 1 */
-	uint32_t *lock_owner; /* by lock: the object in whose scopes it is used, or NONE */
+	GHashTable *touches;  /* variable -> GArray of struct use_of */
+	GArray **held;        /* by thread: uint32_t, locks as in struct use_of */
+	uint8_t *contested;   /* by variable: 0 not computed, 1 no, 2 yes */
+	uint32_t *synced;     /* by thread: its last event visible to others + 1 */
+	uint32_t *lock_owner; /* by lock: the object whose scopes use it, or NONE */
 };
 
 static void put_broken(struct check *c, uint32_t object, const char *format, ...)
@@ -63,7 +63,7 @@ static struct scope *scope_at(const struct check *c, uint32_t event)
 	return &g_array_index(c->s->list, struct scope, c->s->of[event]);
 }
 
-/* -- what is done in one ------------------------------------------------------------------- */
+/* -- operations in a scope ----------------------------------------------------------------- */
 
 static const char *const waiting_ops[OP_COUNT] = {
 	[OP_WAIT] = "waits for a condition",
@@ -78,8 +78,8 @@ static const char *const waiting_ops[OP_COUNT] = {
 static void check_operations(struct check *c)
 {
 	const struct trace *t = c->t;
-	uint32_t open = NONE; /* the scope that has done something last; while one has not yet,
-	                       * it may wait for a lock that others hold */
+	uint32_t open = NONE; /* the last scope with an effect; before its first effect, a scope
+	                       * may wait for a lock */
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		uint32_t in = c->s->of[e];
@@ -100,7 +100,7 @@ static void check_operations(struct check *c)
 	}
 }
 
-/* It came back with what it should return; longjmp and cancellation give nothing. */
+/* The scope must return its result, not end by longjmp or cancellation. */
 static void check_result(struct check *c, const struct scope *s)
 {
 	struct call_scratch scratch;
@@ -150,7 +150,7 @@ static void check_lock(struct check *c, uint32_t e)
 	*owner = object;
 }
 
-/* No lock that was taken inside is held at the end. */
+/* No lock taken inside may be held at the end. */
 static void check_kept(struct check *c, const struct scope *s)
 {
 	for (uint32_t e = s->call; s->ret != NONE && e < s->ret; e++) {
@@ -216,7 +216,7 @@ static void add_touch(struct check *c, uint32_t e, uint32_t variable)
 	found->plain |= !op_is_atomic(x->op);
 }
 
-/* A lock that keeps the two apart. */
+/* Is there a lock that excludes both? */
 static bool have_common_lock(const struct use_of *a, const struct use_of *b)
 {
 	for (guint i = 0; i < a->locks->len; i++)
@@ -295,10 +295,9 @@ static void check_memory(struct check *c)
 	}
 }
 
-/* -- one section or two --------------------------------------------------------------------
- */
+/* -- one section or two -------------------------------------------------------------------- */
 
-/* Do scopes of two threads touch it, and can either be first? */
+/* Do scopes of two threads access it, unordered? */
 static bool is_contested(const struct check *c, uint32_t variable)
 {
 	const GArray *list = g_hash_table_lookup(c->touches, GUINT_TO_POINTER(variable));
@@ -322,16 +321,13 @@ static bool touches_contested(const struct check *c, const struct event *x)
 	return false;
 }
 
-/*
- * What a thread does from its first lock on up to the first that it gives back can be moved
- * together by what others do (Lipton 1975); what it does after it has then taken another lock
- * is a step of its own.
- */
+/* The steps from a thread's first lock to its first unlock form one atomic step (Lipton 1975);
+ * steps after taking another lock are a separate one. */
 static void check_sections(struct check *c, const struct scope *s)
 {
 	const struct trace *t = c->t;
 	struct event_list mine = trace_thread_events(t, s->thread);
-	uint32_t touched = NONE, section = 0, last = 0; /* the section touched last */
+	uint32_t touched = NONE, section = 0, last = 0; /* last: section of the last access */
 	bool released = false;
 	for (uint64_t i = t->index->position[s->call]; i < mine.count; i++) {
 		uint32_t e = mine.items[i];
@@ -356,13 +352,11 @@ static void check_sections(struct check *c, const struct scope *s)
 	}
 }
 
-/* -- the program looks inside ------------------------------------------------------------- */
+/* -- accesses from outside ----------------------------------------------------------------- */
 
-/*
- * Is the write over before other threads' scopes can come to the memory: by forks and joins,
- * or since it lies in a block that the writer allocated, and no scope has touched it before
- * (what an element holds before it is put in)?
- */
+/* Does the write come before all accesses by other threads' scopes: by forks and joins, or
+ * because it is to a block allocated by the writer and not yet accessed by scopes (an element
+ * before insertion)? */
 static bool settled(const struct check *c, uint32_t e, uint32_t variable,
                     const struct use_of *a)
 {
@@ -422,11 +416,8 @@ static void check_outside(struct check *c)
 
 /* ------------------------------------------------------------------------------------------ */
 
-/*
- * Memory that this invocation has allocated, before the thread has synchronised since: nobody
- * else can have heard of it but by a write that is looked at for itself (initialise, then
- * publish).
- */
+/* Memory allocated by this invocation, without synchronisation since: others can know it only
+ * by a write that is checked itself (initialise, then publish). */
 static bool is_fresh(const struct check *c, uint32_t e, uint32_t variable)
 {
 	uint32_t block = c->t->variables[variable].block;
@@ -437,7 +428,7 @@ static bool is_fresh(const struct check *c, uint32_t e, uint32_t variable)
 	       alloc + 1 > c->synced[thread];
 }
 
-/* Could others learn of something by it, by order? */
+/* Can the event order others? */
 static bool synchronises(const struct event *x)
 {
 	return op_is_access(x->op) ? op_is_atomic(x->op)

@@ -8,7 +8,7 @@ struct likeness {
 	const struct history *h;
 	const struct trace *t;
 	const uint8_t *visible;
-	uint64_t *doing;  /* by thread: what it does, as a number; 0: it has none of its kind */
+	uint64_t *doing;  /* by thread: number of its behaviour; 0: unique */
 	uint32_t *joined; /* by thread: the event that joins it, or NONE */
 };
 
@@ -18,7 +18,7 @@ static uint64_t mix(uint64_t h, uint64_t x)
 	return h ^ h >> 29;
 }
 
-/* A call that returns nothing, as a number; 0: it does return, or its order counts. */
+/* The number of a call that returns nothing; 0: it returns, or its order matters. */
 static uint64_t call_number(const struct view *v, const struct view_call *call)
 {
 	struct call_scratch scratch;
@@ -56,8 +56,8 @@ static uint64_t thread_number(const struct likeness *f, uint32_t thread)
 	return number | 1;
 }
 
-/* Between two joins of one kind of threads their parent does nothing that others see: then it
- * may as well wait for all of them. */
+/* Does the parent do nothing visible between joins of equivalent threads, so that it may as
+ * well wait for all? */
 static bool joined_together(const struct likeness *f, uint32_t a, uint32_t b)
 {
 	uint32_t x = f->joined[a], y = f->joined[b];

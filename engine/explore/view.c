@@ -1,4 +1,6 @@
-/* view.c - see view.h: rewriting the events. */
+/*
+ * view.c - see view.h: rewrites the events.
+ */
 #include "engine/explore/view.h"
 
 #include <string.h>
@@ -21,7 +23,7 @@ static bool stays(const struct scopes *s, const struct event *x)
 	       !op_releases(x->op);
 }
 
-/* A lock that others take outside of scopes: in force during the whole step. */
+/* A lock that is also taken outside scopes is held during the whole step. */
 static void note_lock(struct rewriting *w, const struct event *x)
 {
 	if (!(w->v->scopes->lock_use[x->target] & LOCK_OUTSIDE) || event_inert(x))
@@ -84,7 +86,7 @@ static void collect_slots(struct rewriting *w, uint32_t scope, const struct scop
 		const struct event *x = &v->recorded->events[e];
 		if (v->scopes->of[e] != scope)
 			break;
-		/* the call may have waited; what did not come back is known by it alone */
+		/* the call may have waited; calls without return have no other event */
 		if (e == s->call && s->ret != NONE)
 			continue;
 		if (op_acquires(x->op))
@@ -97,7 +99,7 @@ static void collect_slots(struct rewriting *w, uint32_t scope, const struct scop
 	}
 }
 
-/* The locks, the step, the locks given back; where it ended, else the step alone. */
+/* Rewrite a scope as acquires, the step, releases; without return as the step only. */
 static void rewrite_scope(struct rewriting *w, uint32_t scope)
 {
 	struct view *v = w->v;

@@ -1,14 +1,13 @@
 /*
- * view.h - a run as exploration looks at it: the trace with every scope of a specified
- * object in the place of one event, and what must come before what.
+ * view.h - a run as seen by exploration: the trace with each scope of a specified object
+ * replaced by one event, and the required order.
  *
- * Events keep their numbers.  In a scope one event is its step (a fence, which nothing
- * constrains); locks that are also used outside of the object's scopes are taken before it
- * and given back after it; the rest is inert.  A look inside the object from outside is such
- * a step too.  Two steps of one object that do not commute by the specification keep their
- * order: that is a must-order of the view, so that whatever is put together from the run
- * leaves every invocation its result (rule 5's fall-back).  Memory that is used again orders
- * nothing: in another order it would have been other memory.
+ * Events keep their numbers. One event of a scope becomes its step (a fence, which is
+ * unconstrained); locks also used outside the object's scopes are taken before and released
+ * after it; the rest is inert. An access inside the object from outside is such a step, too.
+ * Steps of an object that do not commute by the specification keep their order by a must-order
+ * of the view, so that all recompositions keep every result (rule 5's fallback). Reuse of
+ * memory does not order: in another order it would be other memory.
  */
 #ifndef HEDDLE_VIEW_H
 #define HEDDLE_VIEW_H
@@ -16,42 +15,43 @@
 #include "engine/explore/scopes.h"
 #include "engine/trace/index.h"
 
-/* A step of a specified object: an invocation, or a look inside. */
+/* A step of a specified object: an invocation, or an access from outside. */
 struct view_call {
 	uint32_t event;  /* of the view */
-	uint32_t last;   /* of the recording: where a plan has done it */
-	uint32_t object; /* of the model; NONE: a look that concerns nobody else */
+	uint32_t last;   /* of the recording: the event by which a plan has done it */
+	uint32_t object; /* of the model; NONE: an access irrelevant to others */
 	uint32_t thread;
-	const struct scope *scope; /* NULL: a look inside */
-	GArray *before; /* uint32_t, calls: earlier ones that it does not commute with */
+	const struct scope *scope; /* NULL: an access from outside */
+	GArray *before;            /* uint32_t, calls: earlier ones it does not commute with */
 };
 
 struct view {
 	struct trace *recorded; /* borrowed */
-	struct trace *t;        /* the reading; owned */
-	struct model *model;    /* owned; NULL without specifications, and so is what follows */
+	struct trace *t;        /* the rewritten trace; owned */
+	struct model *model; /* owned; NULL without specifications, then also the following */
 	struct scopes *scopes;
 	GArray *calls;     /* struct view_call, by event */
 	uint32_t *call_at; /* by event of the view: index of calls, or NONE */
-	uint32_t peeks;    /* looks inside that concern others */
-	/* By object of the model: its effects say what every invocation returns, so that no
-	 * order of them matters but by that; or NULL: of none. */
+	uint32_t peeks;    /* relevant accesses from outside */
+	/* By object of the model: its effects determine all results, so the order of
+	 * invocations matters only through these; or NULL. */
 	bool *by_results;
-	uint32_t unruly; /* an object of which that was expected, and it is not so; or NONE */
-	/* An invocation that the specification's effects contradict: its text, owned, or NULL.
-	 */
+	uint32_t unruly; /* an object that was expected to have this property, but has not; or
+	                  * NONE */
+	/* Text of an invocation that contradicts the effects; owned, or NULL. */
 	char *contradiction;
 	const char *contradiction_at; /* its place */
 	uint32_t contradicted;        /* its object */
-	void *arrays[3];              /* the reading's own tables */
+	void *arrays[3];              /* tables of the rewritten trace */
 };
 
-/* How the objects of a program are looked at; objects by scopes_object_key. */
+/* How objects are viewed; objects by scopes_object_key. */
 struct view_rules {
 	const struct specs *specs; /* or NULL */
-	GHashTable *plain;         /* their events count as they are */
-	bool by_results;           /* what returns the same is the same, where effects tell */
-	GHashTable *ordered;       /* but not of these */
+	GHashTable *plain;         /* explored as ordinary code */
+	bool by_results;     /* invocations with equal results are equivalent, where effects
+	                      * determine results */
+	GHashTable *ordered; /* exceptions from by_results */
 };
 
 /* NULL when cancelled. */
@@ -69,25 +69,22 @@ static inline bool view_by_results(const struct view *v, const struct view_call 
 {
 	return v->by_results != NULL && call->scope != NULL && v->by_results[call->object];
 }
-/* commuting.c: arguments and results of an invocation; `open`: the results not known.  False
- * where they are not known, or it is none of the specification's methods. */
+/* commuting.c: arguments and results of an invocation; `open`: without results. False when
+ * unknown, or not a method of the specification. */
 bool view_names(const struct view *v, const struct view_call *call, bool open, struct call *c,
                 struct call_scratch *scratch);
-/* The objects that are looked at by results. */
+/* Find objects that can be viewed by results. */
 void view_find_results(struct view *v, const struct view_rules *rules);
-/* Do two calls of one object commute?  With `open` whatever `b` returns. */
+/* Do two calls of an object commute? `open`: for any result of `b`. */
 bool view_commute(const struct view *v, const struct view_call *a, const struct view_call *b,
                   bool open);
-/*
- * Pairs of calls of two threads that nothing else orders and that commute although they touch
- * the same memory: each spares the runs in which they come the other way round.  At most
- * `most` in words, appended (char *, owned); returns how many there are.
- */
+/* Pairs of calls of two threads that are otherwise unordered and commute although they access
+ * the same memory: their reversals need no run. Appends at most `most` as text (char *, owned);
+ * returns their number. */
 uint64_t view_commuting_pairs(const struct view *v, GPtrArray *texts, guint most);
-/* Fill in `before`, look for a contradiction, and order what does not commute. */
+/* Set `before`, search a contradiction, and order non-commuting calls. */
 void view_order_calls(struct view *v, GArray *edges);
-/* The event of the recording that stands for a view's event in a plan, or NONE: it lies
- * inside of a step. */
+/* The recorded event that represents a view's event in a plan, or NONE: it is inside a step. */
 uint32_t view_planned(const struct view *v, uint32_t event);
 /* "add(1) / true", "a look inside"; owned by the caller. */
 char *view_call_text(const struct view *v, const struct view_call *call);

@@ -63,7 +63,7 @@ uint32_t worklist_length(const struct worklist *w)
 uint64_t worklist_key(const struct part *parts, uint32_t count, enum flip_kind kind)
 {
 	bool next = kind == FLIP_CALL || kind == FLIP_WOKEN || kind == FLIP_GOES_ON;
-	uint64_t key = next ? parts[0].prefix * 31 + 2 : 1; /* whose step it is */
+	uint64_t key = next ? parts[0].prefix * 31 + 2 : 1; /* the next step's thread */
 	for (uint32_t i = 0; i < count; i++)
 		key += hash_word(parts[i].prefix);
 	return key;

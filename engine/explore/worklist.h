@@ -1,10 +1,9 @@
 /*
- * worklist.h - pending schedules: which are to be run, and which one is next.
+ * worklist.h - pending schedules and the choice of the next one.
  *
- * A schedule is added once (its key tells), and taken last in, first out, so that few are
- * pending, or by chance, so that an error that any of many schedules shows is not looked for in
- * one corner. The order is reproducible from the seed; which schedules are run in the end does
- * not depend on it.
+ * A schedule is added once (by key), and taken last in, first out, so that few are pending; or
+ * at random, to spread the search for an error. The order is reproducible from the seed; the
+ * set of executed schedules does not depend on it.
  */
 #ifndef HEDDLE_WORKLIST_H
 #define HEDDLE_WORKLIST_H
@@ -12,36 +11,37 @@
 #include "engine/explore/flips.h"
 #include "engine/record/plan.h"
 
-struct pending { /* a schedule that is to be run; pending_free */
+/* A schedule to execute; pending_free. */
+struct pending {
 	struct plan plan;
-	struct part *parts; /* owned: how a run that follows it begins; NULL: it is not known */
+	struct part *parts; /* owned: prefixes of a run that follows it; NULL: unknown */
 	uint32_t parts_count;
-	uint32_t parent;   /* the run that it was derived from; NONE: the first */
-	uint32_t known_as; /* the parent, by its number among the histories; NONE */
+	uint32_t parent;   /* the parent run; NONE: none */
+	uint32_t known_as; /* the parent's number among the histories; NONE */
 	char *flip, *thread, *place, *variable; /* owned: struct explore_run */
 	enum flip_kind kind;
 	char *use;      /* owned: FLIP_USE: the use's key (struct explore_use), else NULL */
-	bool after_use; /* a use after free is in it, so that what follows is by chance */
-	bool by_chance; /* of no steps, under a random strategy */
+	bool after_use; /* contains a use after free, so the rest is arbitrary */
+	bool by_chance; /* empty, under a random strategy */
 };
 void pending_free(struct pending *p);
 
 struct worklist;
 struct worklist *worklist_new(uint64_t seed);
 void worklist_free(struct worklist *w);
-/* Forgets every schedule, and that any was ever added. */
+/* Remove all schedules and keys. */
 void worklist_clear(struct worklist *w);
 uint32_t worklist_length(const struct worklist *w);
-/* A number of the schedule that begins with `parts`: the same whatever the order of the parts
- * but the first. */
+/* The key of a schedule that begins with `parts`; independent of the order of all but the
+ * first. */
 uint64_t worklist_key(const struct part *parts, uint32_t count, enum flip_kind kind);
-/* False when it was entered before. */
+/* False when the key was entered before. */
 bool worklist_enter(struct worklist *w, uint64_t key);
 /* Takes ownership. */
 void worklist_add(struct worklist *w, struct pending *p);
 /* Owned by the caller; NULL when empty. */
 struct pending *worklist_take(struct worklist *w, bool by_chance);
-/* The next number by chance. */
+/* The next random number. */
 uint64_t worklist_random(struct worklist *w);
 
 #endif

@@ -41,7 +41,7 @@ static unsigned stable_parts(struct trial *x, unsigned first, const struct outco
 	return parts;
 }
 
-/* The worse outcome is told, and the other is what it is not. */
+/* Report the worse outcome, relative to the other. */
 static void compare(struct trial *x, unsigned first, const struct outcome *a,
                     const struct outcome *b, struct harm_verdict *v)
 {
@@ -58,7 +58,7 @@ static void compare(struct trial *x, unsigned first, const struct outcome *a,
 		                 : outcome_difference(a, b, differ));
 }
 
-/* Of a race: the second access of the recording goes first, then the first one does. */
+/* For a race: run both orders, the recorded second access first. */
 static void both_ways(struct trial *x, struct harm_verdict *v)
 {
 	struct outcome a = { 0 }, b = { 0 };
@@ -73,7 +73,7 @@ static void both_ways(struct trial *x, struct harm_verdict *v)
 	outcome_release(&b);
 }
 
-/* Of what turns one order round: along the witness, and as it was recorded. */
+/* For a single reversal: run the witness, and compare with the recording. */
 static void against_recorded(struct trial *x, struct harm_verdict *v)
 {
 	struct outcome a = { 0 };
@@ -128,7 +128,7 @@ static bool make_plan(struct trial *x, const struct finding *f)
 	return true;
 }
 
-/* Both accesses of such a race lie in its witness: there is no second order of turns. */
+/* Both accesses of a C11 race are in its witness, so there is no second order. */
 static bool is_c11(const struct finding *f)
 {
 	return f->kind == FINDING_DATA_RACE && f->note != NULL;

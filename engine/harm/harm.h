@@ -1,6 +1,6 @@
 /*
- * harm.h - what a finding does to the program: both orders of it are run on the real program,
- * from the same prefix to the end, and the outcomes are compared.
+ * harm.h - the effect of a finding: both orders are run on the program from the same prefix to
+ * the end, and the outcomes compared.
  */
 #ifndef HEDDLE_HARM_H
 #define HEDDLE_HARM_H
@@ -12,7 +12,7 @@
 /* enumerator, word in JSON */
 #define HARMS(HARM) \
 	HARM(UNASKED, "") \
-	HARM(DIFFERS, "differs") /* the two orders lead to two outcomes */ \
+	HARM(DIFFERS, "differs") /* the orders have different outcomes */ \
 	HARM(SAME, "same")       /* for this input, in these two runs */ \
 	HARM(UNFOLLOWED, "unfollowed")
 enum harm {
@@ -25,24 +25,25 @@ const char *harm_word(enum harm harm);
 struct harm_options {
 	char **argv;                    /* the program; borrowed */
 	unsigned timeout_ms;            /* for one run */
-	const struct outcome *recorded; /* of the run that the trace is of; borrowed */
-	/* Each run's trace is shown to it while it is there; or NULL. */
+	const struct outcome *recorded; /* outcome of the recorded run; borrowed */
+	/* Called with each run's trace, valid during the call; or NULL. */
 	void (*ran)(void *context, struct plan_run *run, const char *output);
 	void *context;
 };
 
-struct harm_verdict { /* zero to init; harm_release */
+/* Initialise by zero; harm_release. */
+struct harm_verdict {
 	enum harm harm;
 	char *text; /* owned: DIFFERS: the first difference; UNFOLLOWED: why */
 };
 void harm_release(struct harm_verdict *v);
 
 /*
- * Of a finding of the trace with a witness: a data race's two accesses in either order behind
- * the witness; an order violation, a cycle of units or a deadlock along the witness, compared
- * with the recorded run.  After the pair the thread with the lowest number goes first in both,
- * so that nothing else differs; where two runs of one order differ from each other, that part
- * of the outcome is not compared.  False and `error` when the program cannot be run at all.
+ * For a finding with a witness: a data race's accesses in both orders after the witness; an
+ * order violation, cycle of units or deadlock along the witness, compared with the recorded
+ * run. After the pair the thread with the lowest number goes first in both; parts of the
+ * outcome that differ between two runs of the same order are not compared. False and `error`
+ * when the program cannot be run.
  */
 bool harm_find(const struct trace *t, const struct finding *f,
                const struct harm_options *options, struct harm_verdict *v, struct error *error);

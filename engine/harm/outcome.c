@@ -21,8 +21,8 @@ void outcome_release(struct outcome *o)
 	memset(o, 0, sizeof(*o));
 }
 
-/* Variables of static storage with a name of the source; a value that looks like an address is
- * not compared, as it says nothing in the program's terms. */
+/* Global variables with a source name; values that look like addresses are not compared, as
+ * they are meaningless to the user. */
 static bool is_global(const struct trace *t, uint32_t v)
 {
 	const char *name = trace_string(t, t->variables[v].name);
@@ -127,7 +127,7 @@ static bool same_end(const struct outcome *a, const struct outcome *b)
 	return a->stuck || a->cut || (a->signal == b->signal && a->status == b->status);
 }
 
-/* A variable of both with two values, the first by name; NULL: none. */
+/* A common variable with different values, first by name; or NULL. */
 static const char *other_value(const struct outcome *a, const struct outcome *b)
 {
 	const char *found = NULL, *name;
@@ -149,11 +149,11 @@ unsigned outcome_differs(const struct outcome *a, const struct outcome *b)
 
 	if (!same_end(a, b))
 		parts |= OUTCOME_END;
-	if (a->cut || b->cut) /* the rest of it was not waited for */
+	if (a->cut || b->cut) /* the rest was not waited for */
 		return parts;
 	if (strcmp(a->printed, b->printed) != 0)
 		parts |= OUTCOME_PRINTED;
-	/* of runs that ended early the values are those of the way, not of the end */
+	/* values are only comparable at regular ends */
 	if (same_end(a, b) && !a->stuck && !a->signal && other_value(a, b) != NULL)
 		parts |= OUTCOME_VALUES;
 	return parts;

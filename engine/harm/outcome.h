@@ -1,39 +1,39 @@
 /*
- * outcome.h - what a run of a program came to, and how two runs differ, in the words of the
- * program: its end, what it printed, the values of its variables.
+ * outcome.h - the outcome of a run and differences of outcomes: ending, output, values of
+ * variables.
  */
 #ifndef HEDDLE_OUTCOME_H
 #define HEDDLE_OUTCOME_H
 
 #include "engine/record/record.h"
 
-struct outcome {            /* zero to init; outcome_release */
-	int status;         /* exit status, where it was not ended */
+/* Initialise by zero; outcome_release. */
+struct outcome {
+	int status;         /* exit status, unless killed */
 	int signal;         /* or 0 */
-	char *stuck;        /* owned: "T1, T2", who could not go on at its end; or NULL */
-	bool cut;           /* it was ended by us, so nothing is known of its end */
-	char *printed;      /* owned: what it wrote to standard output */
-	char *errors;       /* owned: and to standard error; or NULL: not told apart */
+	char *stuck;        /* owned: "T1, T2", threads blocked at the end; or NULL */
+	bool cut;           /* ended by us, so its ending is unknown */
+	char *printed;      /* owned: standard output */
+	char *errors;       /* owned: standard error; or NULL: not separate */
 	GHashTable *values; /* owned: name of a global (char *) to its last value (int64_t *) */
 };
 void outcome_release(struct outcome *o);
 
-/* From a run and its trace; `output` and `errors` are files that it wrote to (NULL: none). */
+/* From a run and its trace; `output` and `errors` are its output files (NULL: none). */
 void outcome_take(struct outcome *o, struct trace *t, const struct record_facts *facts,
                   const struct record_result *result, const char *output, const char *errors);
 
-/* Did it end as programs that found nothing wrong do? */
+/* Did it end without an indication of an error? */
 bool outcome_good(const struct outcome *o);
-/* "exit status 3", "stuck: T1, T2": the caller's. */
+/* "exit status 3", "stuck: T1, T2"; owned by the caller. */
 char *outcome_end(const struct outcome *o);
 
-/* What in an outcome is compared; those that differ between two runs of one schedule tell
- * nothing. */
+/* Compared parts; those that differ between runs of one schedule are ignored. */
 enum outcome_part { OUTCOME_END = 1, OUTCOME_PRINTED = 2, OUTCOME_VALUES = 4, OUTCOME_ALL = 7 };
 /* Which parts differ. */
 unsigned outcome_differs(const struct outcome *a, const struct outcome *b);
-/* The first difference in one of the parts: "takings is 42, not 60" (42 in `a`).  The caller's.
- */
+/* The first difference in one of the parts: "takings is 42, not 60" (42 in `a`). Owned by the
+ * caller. */
 char *outcome_difference(const struct outcome *a, const struct outcome *b, unsigned parts);
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * past.c - cores as vector clocks, in one pass over the trace.
  *
- * The clock of an event is the cut of its core.  Only its foreign components are stored,
- * and only where they differ from those of the event before it in the thread; the own
- * component is the position.  Must not know locks, solvers or verdicts.
+ * The clock of an event is the cut of its causal past. Only components of other threads are
+ * stored, and only where they differ from the preceding event's; the own component is the
+ * position. Independent of locks, solvers and verdicts.
  */
 #include "engine/base/search.h"
 #include "engine/order/past.h"
@@ -14,16 +14,16 @@ struct cores {
 	const struct trace *t;
 	struct core_options options;
 	uint32_t threads;
-	uint32_t *row;    /* by event: index of its clock in clocks */
-	uint32_t *clocks; /* rows of `threads` counts */
-	size_t rows, rows_allocated;
+	uint32_t *clock_at; /* by event: index of its vector clock */
+	uint32_t *clocks;   /* vector clocks of `threads` counts */
+	size_t clocks_used, clocks_allocated;
 };
 
 static const bool is_pairing[] = {
 	[MUST_SEMAPHORE] = true,
 	[MUST_BARRIER] = true,
 	[MUST_WAKER] = true,
-	[MUST_MISSING] = false, /* the last: makes the table long enough */
+	[MUST_MISSING] = false, /* last: fixes the table's length */
 };
 
 bool core_edge_counts(const struct cores *c, const struct must_edge *edge)
@@ -64,7 +64,7 @@ bool core_has_pairings(const struct trace *t)
 
 static const uint32_t *clock_of(const struct cores *c, uint32_t event)
 {
-	return c->clocks + (size_t)c->row[event] * c->threads;
+	return c->clocks + (size_t)c->clock_at[event] * c->threads;
 }
 
 static uint32_t count_of(const struct cores *c, uint32_t event, uint32_t thread)
@@ -125,7 +125,7 @@ static bool visit_needs(const struct cores *c, uint32_t event, bool observed,
 struct joining {
 	const struct cores *c;
 	uint32_t *cut;
-	uint32_t own; /* thread whose component is not looked at */
+	uint32_t own; /* thread whose component is ignored */
 	bool changed;
 };
 
@@ -148,16 +148,16 @@ static bool join_need(void *context, uint32_t before, enum step_rule rule, uint3
 
 static uint32_t *add_row(struct cores *c)
 {
-	if (c->rows == c->rows_allocated) {
-		c->rows_allocated = c->rows_allocated * 2 + 64;
-		c->clocks = g_realloc_n(c->clocks, c->rows_allocated,
+	if (c->clocks_used == c->clocks_allocated) {
+		c->clocks_allocated = c->clocks_allocated * 2 + 64;
+		c->clocks = g_realloc_n(c->clocks, c->clocks_allocated,
 		                        sizeof(uint32_t) * MAX(c->threads, 1));
 	}
-	return c->clocks + c->rows++ * c->threads;
+	return c->clocks + c->clocks_used++ * c->threads;
 }
 
-/* A plain access that brings nothing in from another thread, which most events are (`clock`:
- * of its thread so far). */
+/* Does a plain access join nothing from another thread? Most events. `clock`: of its thread so
+ * far. */
 static bool brings_nothing(const struct trace *t, uint32_t e, const uint32_t *clock)
 {
 	const struct event *x = &t->events[e];
@@ -185,8 +185,8 @@ struct cores *cores_new(struct trace *t, const struct core_options *options,
 	c->t = t;
 	c->options = *options;
 	c->threads = (uint32_t)t->threads_count;
-	c->row = g_new(uint32_t, t->events_count + 1);
-	last = g_new0(uint32_t, c->threads + 1); /* row 0 is the empty clock */
+	c->clock_at = g_new(uint32_t, t->events_count + 1);
+	last = g_new0(uint32_t, c->threads + 1); /* clock 0 is empty */
 	cut = g_new(uint32_t, c->threads + 1);
 	memset(add_row(c), 0, sizeof(uint32_t) * c->threads);
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -203,9 +203,9 @@ struct cores *cores_new(struct trace *t, const struct core_options *options,
 		}
 		if (j.changed) {
 			memcpy(add_row(c), cut, sizeof(uint32_t) * c->threads);
-			last[u] = (uint32_t)(c->rows - 1);
+			last[u] = (uint32_t)(c->clocks_used - 1);
 		}
-		c->row[e] = last[u];
+		c->clock_at[e] = last[u];
 		if (e % 65536 == 0 &&
 		    !progress_tick(progress, (double)e / (double)t->events_count, "cores")) {
 			cores_free(c);
@@ -222,7 +222,7 @@ void cores_free(struct cores *c)
 {
 	if (c == NULL)
 		return;
-	g_free(c->row);
+	g_free(c->clock_at);
 	g_free(c->clocks);
 	g_free(c);
 }
@@ -244,7 +244,7 @@ bool core_has(const struct cores *c, uint32_t f, uint32_t e)
 
 struct sought {
 	const struct cores *c;
-	uint32_t e;     /* wanted in the core of `found` */
+	uint32_t e;     /* wanted in the causal past of `found` */
 	uint32_t found; /* or NONE */
 	enum step_rule rule;
 	uint32_t detail;
@@ -271,7 +271,7 @@ bool core_has_before(const struct cores *c, uint32_t f, uint32_t e)
 	       visit_needs(c, f, false, find_need, &s);
 }
 
-/* The first event of f's thread, up to f, whose core has e: where e comes in. */
+/* First event of f's thread, up to f, with e in its causal past. */
 static uint32_t entry_of(const struct cores *c, uint32_t e, uint32_t f)
 {
 	struct event_list list = trace_thread_events(c->t, c->t->events[f].thread);
@@ -323,7 +323,7 @@ void core_path(const struct cores *c, uint32_t e, uint32_t f, bool before, struc
 	for (guint i = back->len; i-- > 0;) {
 		const struct step *s = &g_array_index(back, struct step, i);
 
-		/* two steps of program order in a row are one */
+		/* merge consecutive steps of program order */
 		if (path->steps != NULL && path->steps->len > 0 && s->rule == STEP_PROGRAM) {
 			struct step *p =
 			        &g_array_index(path->steps, struct step, path->steps->len - 1);

@@ -2,10 +2,9 @@
  * past.h - what every correct reordering that holds an event must hold with it: the events
  * before it by program order, must-order and observation, transitively.
  *
- * Membership in a core never depends on how critical sections are arranged, so "e1 is in
- * the core of what comes before e2" is by itself a proof that the two are no race, and
- * the cores of a pair are where every search for a witness begins (M2's cone without its
- * releases).  Knows nothing of locks, solvers or verdicts.
+ * Independent of the arrangement of critical sections: "e1 is in the causal past of e2" proves
+ * that they do not race, and every search for a witness begins with the causal past of the pair
+ * (M2's cone without its releases). Independent of locks, solvers and verdicts.
  */
 #ifndef HEDDLE_PAST_H
 #define HEDDLE_PAST_H
@@ -14,10 +13,10 @@
 #include "engine/trace/index.h"
 
 struct core_options {
-	bool values;      /* --values: a read of a known value does not need its own write */
-	bool pairing;     /* semaphores, wakers and barriers are paired as in the trace */
-	bool invocations; /* rule 5's fall-back: invocations of one object keep their order */
-	/* A bit for each event: no observation is asked of these reads (rule 5 covers them).
+	bool values;      /* --values: a read of a known value may read from another write */
+	bool pairing;     /* semaphores, wakers and barriers keep the trace's pairing */
+	bool invocations; /* rule 5's fallback: invocations on an object keep their order */
+	/* Bit set by event: reads whose observation is not required (covered by rule 5).
 	 * Borrowed, or NULL. */
 	const uint64_t *exempt;
 };
@@ -26,13 +25,10 @@ struct core_options {
 		.pairing = true, .invocations = true \
 	}
 
-/*
- * One row of clocks for each event that brings something in from another thread: time and
- * memory are O(such events times threads).  A set of events that is closed is a cut: for
- * each thread, how many of its events are in it.
- */
+/* One vector clock for each event with an edge from another thread: time and memory O(such
+ * events * threads). A causally closed set is a cut: a number of events for each thread. */
 struct cores;
-/* Builds the parts of the index that it needs.  NULL when cancelled. */
+/* Builds the required parts of the index. NULL when cancelled. */
 struct cores *cores_new(struct trace *t, const struct core_options *options,
                         const struct progress *progress);
 void cores_free(struct cores *c);
@@ -41,29 +37,27 @@ static inline bool core_exempt(const uint64_t *exempt, uint32_t event)
 {
 	return exempt != NULL && (exempt[event / 64] >> (event % 64) & 1);
 }
-/* Does this must-order edge count under the options?  (Conditional edges never do.) */
+/* Is this must-order edge used under the options? (Conditional ones never are.) */
 bool core_edge_counts(const struct cores *c, const struct must_edge *edge);
 /* cut := cut joined with the core of `event`, the event itself in it. */
 void core_join(const struct cores *c, uint32_t event, uint32_t *cut);
-/* The same without the event and without its own observation: what must be in for the
- * event to be the next of its thread. */
+/* The same without the event and its own observation: the requirements for the event to be next
+ * in its thread. */
 void core_join_before(const struct cores *c, uint32_t event, uint32_t *cut);
-/* Is `e` in the core of `f`?  (True for e == f.) */
+/* Is `e` in the causal past of `f`? (True for e == f.) */
 bool core_has(const struct cores *c, uint32_t f, uint32_t e);
-/* Is `e` among what must be in for `f` to be next? */
+/* Is `e` required before `f` can be next? */
 bool core_has_before(const struct cores *c, uint32_t f, uint32_t e);
-/*
- * The chain of events from `e` to `f`, e in the core of f; with `before`, the last step
- * uses only what must be in for `f` to be next.  Sets *paired (may be NULL) when a step
- * rests on a pairing.
- */
+/* The chain of events from `e` to `f`, with e in the causal past of f; with `before`, the last
+ * step uses requirements for `f` to be next only. *paired (may be NULL): a step depends on a
+ * pairing. */
 void core_path(const struct cores *c, uint32_t e, uint32_t f, bool before, struct path *path,
                bool *paired);
-/* The value that an access of one whole variable read (wrote); 0: not known, or several
- * variables, of which --values then asks the same writes as in the trace. */
+/* The value read (written) by an access of one whole variable; 0: unknown, or several
+ * variables, for which --values requires the recorded writes. */
 uint32_t core_value_read(const struct trace *t, uint32_t event);
 uint32_t core_value_written(const struct trace *t, uint32_t event);
-/* Does the trace have pairings (semaphores, wakers, barriers) at all? */
+/* Does the trace have pairings (semaphores, wakers, barriers)? */
 bool core_has_pairings(const struct trace *t);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * effort.c - a bound on looking for pairs; see effort.h.
+ * effort.c - budget of the enumeration of pairs; see effort.h.
  */
 #include "engine/predict/effort.h"
 

@@ -1,11 +1,10 @@
 /*
- * effort.h - a bound on looking for pairs: what is more than linear in the trace counts
- * against `--budget`.
+ * effort.h - budget of the enumeration of pairs: work beyond linear counts against `--budget`.
  *
- * Deciding a pair has a bound of its own (m2_bound, smt_query_solve); this is for what comes
- * before: going through pairs of classes, of accesses, of places that a proof covers.  In
- * steps of some tens of nanoseconds; the first ones are free, so that the result for a trace
- * of ordinary shape does not depend on the machine.
+ * Deciding a pair has its own bound (m2_bound, smt_query_solve); this one is for enumerating
+ * pairs of classes and accesses, and places covered by a proof. In steps of some tens of
+ * nanoseconds; the first ones are free, so that results for usual traces do not depend on the
+ * machine.
  */
 #ifndef HEDDLE_EFFORT_H
 #define HEDDLE_EFFORT_H
@@ -13,20 +12,20 @@
 #include "engine/base/base.h"
 
 struct effort {
-	uint64_t work, next_look; /* steps so far; when the clock is read next */
-	double began;             /* of this thread's processor time; when not paused */
+	uint64_t work, next_look; /* steps so far; next reading of the clock */
+	double began;             /* processor time of this thread, unless paused */
 	double spent, budget;     /* seconds, after the free steps */
 	uint64_t free_work;
 	bool paused, over;
 };
 
-/* For a trace of so many events: eight million steps and four for each of them are free. */
+/* For a trace of so many events: 8 million steps plus 4 for each event are free. */
 struct race_options;
 void effort_init(struct effort *effort, uint64_t events, const struct race_options *options);
 void effort_look(struct effort *effort);
-/* What a question to an order over a long trace costs, in steps. */
+/* Cost of a query to an order on a long trace, in steps. */
 enum { EFFORT_QUESTION = 4 };
-/* Count steps; false once the budget is over. */
+/* Count steps; false when the budget is spent. */
 static inline bool effort_more(struct effort *effort, uint64_t steps)
 {
 	effort->work += steps;
@@ -34,18 +33,18 @@ static inline bool effort_more(struct effort *effort, uint64_t steps)
 		effort_look(effort);
 	return !effort->over;
 }
-/* In between, somebody else's time is spent. */
+/* Exclude time spent by other parts. */
 void effort_pause(struct effort *effort);
 void effort_resume(struct effort *effort);
 
-/* Seconds of this thread's processor time, so that a busy machine costs no verdict. */
+/* Processor seconds of this thread, so that load on the machine costs no verdict. */
 double effort_clock(void);
 static inline gint64 effort_microseconds(void)
 {
 	return (gint64)(effort_clock() * G_USEC_PER_SEC);
 }
-/* When so many seconds from now are over, in effort_microseconds, for work that looks at the clock
- * itself; 0 seconds: never (0), negative: they are already. */
+/* The deadline in effort_microseconds after so many seconds from now; 0 seconds: none (0),
+ * negative: already over. */
 static inline gint64 effort_deadline(double seconds)
 {
 	if (seconds < 0)

@@ -17,7 +17,7 @@ static int by_number(gconstpointer a, gconstpointer b)
 	return x < y ? -1 : x > y;
 }
 
-/* The sites (or, `events`, the events) that a finding is about, the same whichever came first. */
+/* The sites (or events) of a finding, independent of their order. */
 static char *key_of(const struct trace *t, const struct finding *f, bool events)
 {
 	GArray *claimed = finding_claimed(f);
@@ -35,7 +35,7 @@ static char *key_of(const struct trace *t, const struct finding *f, bool events)
 	return g_string_free(key, FALSE);
 }
 
-/* The keys of what can happen, or may, with missing code, too. */
+/* Keys of findings that remain possible with missing code. */
 static GHashTable *findings_left(const struct trace *t, const struct report *with, bool events)
 {
 	GHashTable *left = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -49,7 +49,7 @@ static GHashTable *findings_left(const struct trace *t, const struct report *wit
 	return left;
 }
 
-/* The first link of the chain from one side to the other that rests on missing code. */
+/* The first edge by missing code on the chain between the two sides. */
 static char *calls_between(const struct trace *t, const struct order *order,
                            const struct missing_calls *calls, const struct finding *f)
 {
@@ -82,7 +82,7 @@ bool missing_code_was_called(const struct trace *t)
 	return false;
 }
 
-/* What happened needs no schedule, and what cannot happen has none. */
+/* Findings that happened need no schedule, impossible ones have none. */
 static bool may_be_ordered(const struct finding *f)
 {
 	bool of_schedules = f->kind == FINDING_DATA_RACE || f->kind == FINDING_DEADLOCK ||
@@ -94,7 +94,7 @@ static bool may_be_ordered(const struct finding *f)
 	       f->verdict != VERDICT_HAPPENED;
 }
 
-/* The marks of those that are not among `left`; how many. */
+/* Mark findings not in `left`; returns their number. */
 static unsigned mark(struct trace *t, GHashTable *left, bool events, struct report *report,
                      const struct progress *progress)
 {

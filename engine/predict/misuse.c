@@ -45,7 +45,7 @@ bool misuse_of_destroyed(const struct trace *t, uint32_t misuse)
 	return rule_of(t, &t->events[misuse])->cause == CAUSE_DESTRUCTION;
 }
 
-/* The event before the misuse that makes it one, or the misuse. */
+/* The earlier event that makes it a misuse, or the misuse. */
 static uint32_t cause_of(const struct trace *t, uint32_t misuse, enum cause cause)
 {
 	const struct event *m = &t->events[misuse];

@@ -9,7 +9,7 @@
 
 #include "engine/predict/predict.h"
 
-/* Find the races of one analysis: the report (owned by the caller) or NULL and `error`. */
+/* Run one analysis: the report (owned by the caller) or NULL and `error`. */
 typedef struct report *race_run(struct trace *t, const struct race_options *options,
                                 const struct progress *progress, struct error *error);
 
@@ -17,8 +17,8 @@ typedef struct report *race_run(struct trace *t, const struct race_options *opti
 #include "engine/predict/analyses.def"
 #undef ANALYSIS
 
-/* Runs an analysis on the trace by chains of threads where that pays (engine/trace/chains.h);
- * its report is of the trace. */
+/* Run an analysis on the trace by chains of threads if worthwhile (engine/trace/chains.h); the
+ * report is on the trace. */
 struct report *by_chains(struct trace *t, const struct race_options *options, race_run *run,
                          const struct progress *progress, struct error *error);
 

@@ -8,7 +8,7 @@
 
 /* clang-format off */
 
-/* Nothing is done; 0, NULL or nothing is returned. */
+/* No effect; return 0, NULL or nothing. */
 #define ABI_IDLE(F) \
 	F(AnnotateBenignRace) F(AnnotateBenignRaceSized) F(AnnotateCondVarSignal) \
 	F(AnnotateCondVarSignalAll) F(AnnotateCondVarWait) F(AnnotateEnableRaceDetection) \
@@ -55,7 +55,7 @@
 	F(__tsan_mutex_pre_signal) F(__tsan_set_fiber_name) F(__tsan_switch_to_fiber) \
 	F(__tsan_testonly_shadow_stack_current_size)
 
-/* The runtime records what these tell. */
+/* Recorded by the runtime. */
 #define ABI_ACTING(F) \
 	F(AnnotateHappensBefore) F(AnnotateHappensAfter) F(WTFAnnotateHappensBefore) \
 	F(WTFAnnotateHappensAfter) F(AnnotateIgnoreReadsBegin) F(AnnotateIgnoreReadsEnd) \
@@ -64,10 +64,8 @@
 	F(__tsan_java_release_store) F(__tsan_java_mutex_lock_rec) \
 	F(__tsan_java_mutex_unlock_rec)
 
-/*
- * The barrier of ThreadSanitizer's own tests, which orders nothing that its user shall see: how
- * many threads it is for, in the lowest byte, and above it how many have come.
- */
+/* The barrier of ThreadSanitizer's own tests, which must not order: the number of threads in
+ * the lowest byte, the number of arrivals above. */
 enum { ABI_BARRIER_STEP = 256 };
 static inline unsigned long long abi_barrier_round(unsigned long long barrier)
 {
@@ -75,7 +73,7 @@ static inline unsigned long long abi_barrier_round(unsigned long long barrier)
 	return count ? barrier / ABI_BARRIER_STEP / count : 0;
 }
 
-/* What a program may define for the library to call; none of ours does. */
+/* Functions that a program may define for the library to call; never called. */
 #define ABI_CALLBACKS(F) \
 	F(__tsan_default_options) F(__tsan_default_suppressions) F(__tsan_on_report) \
 	F(__tsan_symbolize_external) F(__tsan_symbolize_external_ex) \
@@ -87,8 +85,8 @@ static inline unsigned long long abi_barrier_round(unsigned long long barrier)
 	F(__sanitizer_weak_hook_strcmp) F(__sanitizer_weak_hook_strncasecmp) \
 	F(__sanitizer_weak_hook_strncmp) F(__sanitizer_weak_hook_strstr)
 
-/* __sanitizer_syscall_pre_impl_NAME and ..._post_impl_NAME, of sanitizer/linux_syscall_hooks.h:
- * nothing is done. */
+/* __sanitizer_syscall_pre_impl_NAME and ..._post_impl_NAME of sanitizer/linux_syscall_hooks.h:
+ * no effect. */
 #define ABI_SYSCALLS(F) \
 	F(accept) F(accept4) F(access) F(acct) F(add_key) F(adjtimex) F(alarm) F(bdflush) \
 	F(bind) F(brk) F(capget) F(capset) F(chdir) F(chmod) F(chown) F(chroot) \

@@ -1,9 +1,8 @@
 /*
  * compress.c - see compress.h.
  *
- * It is done here and not by the runtime, so that the recorded program needs no library and
- * loses no time.  The order of writes makes it safe to be killed at any point: a chunk is
- * there, or its frame, or both.
+ * Compression is in the parent, so that the recorded program needs no library and loses no
+ * time. By the order of writes a kill at any point leaves the chunk, its frame, or both.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +15,7 @@
 
 enum {
 	LEVEL = 1,
-	PAUSE = 20000, /* microseconds between two looks */
+	PAUSE = 20000, /* microseconds between polls */
 	FRAME_ROOM = LOG_CHUNK - sizeof(struct log_frame),
 };
 
@@ -27,8 +26,8 @@ struct compressor {
 	const struct log_header *header; /* shared with the runtime */
 	const char *buffers;             /* the same */
 	uint32_t buffer_chunks;
-	uint64_t seen;   /* chunks that were looked at or wait in `pending` */
-	GArray *pending; /* uint64_t: sequence numbers, begun and not finished */
+	uint64_t seen;   /* number of chunks examined or in `pending` */
+	GArray *pending; /* uint64_t: sequence numbers of unfinished chunks */
 	char *chunk;
 	struct log_frame *frame;
 	ZSTD_CCtx *context;
@@ -62,8 +61,8 @@ static bool being_filled(const struct compressor *c, uint64_t sequence)
 	return false;
 }
 
-/* The file is looked at first: what has come there has been in the shared memory before, so
- * that when it is in the file and not in memory it is finished. */
+/* The file is read before the shared memory: a chunk in the file that is no longer in memory is
+ * complete. */
 static bool finished(const struct compressor *c, uint64_t sequence, uint64_t offset)
 {
 	struct log_chunk head;
@@ -72,7 +71,7 @@ static bool finished(const struct compressor *c, uint64_t sequence, uint64_t off
 	       !being_filled(c, sequence);
 }
 
-/* False when there is no use in going on. */
+/* False when further work is useless. */
 static bool compress(struct compressor *c, uint64_t sequence, uint64_t offset)
 {
 	static const uint32_t none = 0;
@@ -81,14 +80,15 @@ static bool compress(struct compressor *c, uint64_t sequence, uint64_t offset)
 		return false;
 	size_t bytes = ZSTD_compress2(c->context, c->frame + 1, FRAME_ROOM, c->chunk, length);
 	if (ZSTD_isError(bytes))
-		return true; /* no smaller: it stays */
+		return true; /* not compressible: keep it */
 	const struct log_chunk *head = (const void *)c->chunk;
 	*c->frame = (struct log_frame){ .magic = LOG_FRAME_MAGIC,
 		                        .thread = head->thread,
 		                        .sequence = sequence,
 		                        .bytes = bytes };
 	uint64_t to = offset + LOG_CHUNK;
-	/* The frame's head after its body; then the chunk's head goes, then the rest of it. */
+	/* Write the frame's body, then its header; then remove the chunk's header, then the
+	 * rest. */
 	return write_all(c->log, c->frame + 1, bytes, to + sizeof(*c->frame)) &&
 	       write_all(c->log, c->frame, sizeof(*c->frame), to) &&
 	       write_all(c->log, &none, sizeof(none), offset) &&

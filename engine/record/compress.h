@@ -1,6 +1,6 @@
 /*
- * compress.h - the recording log made smaller while it is written: `heddle record` turns every
- * chunk that the runtime has finished into a frame (layout.h) and gives its place back.
+ * compress.h - compresses the recording log while it is written: each completed chunk becomes a
+ * frame (layout.h), and its space is freed.
  */
 #ifndef HEDDLE_COMPRESS_H
 #define HEDDLE_COMPRESS_H
@@ -12,17 +12,15 @@
 
 struct compressor;
 
-/*
- * Begin, in a thread of its own, for the log of `config` (LOG_COMPRESSED) and the descriptor of
- * the shared chunks, both the caller's until the end.  NULL when the log cannot be opened, or
- * no thread made: then it stays as it is, and can be read all the same.
- */
+/* Start a thread for the log of `config` (LOG_COMPRESSED) and the descriptor of the shared
+ * chunks, both owned by the caller. NULL when the log cannot be opened or no thread be started:
+ * the log then stays uncompressed. */
 struct compressor *compressor_start(const struct log_config *config, int buffer);
-/* Chunks that are not done yet stay as they are. */
+/* Unprocessed chunks stay uncompressed. */
 void compressor_stop(struct compressor *c);
 
-/* The chunk of the frame at `frame`, of which `room` bytes may be read, into `chunk` (LOG_CHUNK
- * bytes).  How many bytes it has; 0 for a damaged one. */
+/* Decompress the frame at `frame` (`room` bytes readable) into `chunk` (LOG_CHUNK bytes).
+ * Returns the number of bytes; 0 if damaged. */
 size_t compressor_expand(const struct log_frame *frame, size_t room, void *chunk);
 
 #endif

@@ -24,14 +24,14 @@ static void set_key(struct log_record *r, uint64_t key)
 	r->pc = key >> LOG_PC_SHIFT;
 }
 
-/* What a short record repeats of its site, with the difference of the address. */
+/* Restore the site's data of a short record, with the address difference. */
 static bool repeat_site(struct log_reader *reader, struct log_record *r, unsigned slot,
                         uint64_t offset)
 {
 	struct log_sites *sites = &reader->sites;
 	r->slot = slot;
 	if (!sites->at[slot].key)
-		return false; /* a damaged log */
+		return false; /* damaged log */
 	set_key(r, sites->at[slot].key);
 	if (r->tag == LOG_ENTER)
 		r->left = offset & ((1u << LOG_OFFSET_BITS) - 1);
@@ -73,7 +73,7 @@ static bool next_short(struct log_reader *reader, struct log_record *r)
 		if (reader->at == reader->end)
 			return false;
 		r->value = *reader->at++;
-		/* The program was killed before it had written the value. */
+		/* The program was killed before it wrote the value. */
 		if (r->value == 0 && (reader->at == reader->end || *reader->at == 0))
 			r->valued = false;
 	} else if (r->valued) {
@@ -87,7 +87,7 @@ static bool next_short(struct log_reader *reader, struct log_record *r)
 	return true;
 }
 
-/* Of any number of bytes: a damaged log's may be near the highest that there is. */
+/* Overflow-safe, as a damaged log may have any number. */
 static uint64_t words_of(uint64_t bytes)
 {
 	return bytes / 8 + (bytes % 8 != 0);

@@ -40,7 +40,7 @@ void program_close(struct program *p)
 	g_free(p);
 }
 
-/* The bytes that will lie at [address, address + size), or NULL. */
+/* The file's bytes for addresses [address, address + size), or NULL. */
 static const uint8_t *bytes_at(const struct program *p, uint64_t address, uint64_t size)
 {
 	const char *file = g_mapped_file_get_contents(p->file);
@@ -60,7 +60,7 @@ static const uint8_t *bytes_at(const struct program *p, uint64_t address, uint64
 	return NULL;
 }
 
-/* What -fpatchable-function-entry=5 makes: gcc five short nops, clang one long. */
+/* The nops of -fpatchable-function-entry=5: five short (gcc), one long (clang). */
 static bool does_nothing(const uint8_t *code)
 {
 	static const uint8_t gcc[] = { 0x90, 0x90, 0x90, 0x90, 0x90 };

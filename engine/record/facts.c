@@ -1,6 +1,6 @@
 /*
- * facts.c - what is known of a recording beside its trace (struct record_facts): its modules,
- * places of code in words, and who waits for whom in a deadlock.
+ * facts.c - data on a recording beside its trace (struct record_facts): modules, code places as
+ * text, waits of a deadlock.
  */
 #include <inttypes.h>
 #include <stdio.h>

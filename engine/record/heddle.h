@@ -1,18 +1,6 @@
 /*
- * heddle.h - for programs that tell Heddle of their objects' invocations themselves, where
- * `bind` lines cannot (inlined functions, methods of C++ classes, macros).
- *
- *     #include <heddle.h>
- *     heddle_call("dict", d, "put", "\"a.com\",p1");
- *     old = dict_put(d, "a.com", c);
- *     heddle_ret("dict", d, "put", old ? "p2" : "nil");
- *
- * Arguments and results are written as in a text trace: integers, nil, true, false,
- * "strings" (\" \\ \n \xHH), any other token as a constant of its own; several separated by
- * commas.  The first argument is the object's type: the name of its specification.
- *
- * Outside of `heddle record` the calls do nothing, and the program needs no library of
- * Heddle's.
+ * heddle.h - annotations for programs: invocations of objects where `bind` lines are impossible
+ * (inlined functions, C++ methods, macros).
  */
 #ifndef HEDDLE_INVOCATIONS_H
 #define HEDDLE_INVOCATIONS_H

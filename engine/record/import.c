@@ -1,6 +1,6 @@
 /*
- * import.c - a recording log (layout.h) becomes a trace, through builder.h: the file, its
- * chunks, and the order of their records, which in free mode the tickets say.
+ * import.c - converts a recording log (layout.h) to a trace by builder.h: reads the file and
+ * its chunks, and orders records by tickets in free mode.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ static GArray *find_chunks(struct import *im)
 			if (!(im->header->flags & LOG_COMPRESSED) ||
 			    at + sizeof(struct log_frame) > im->size)
 				continue;
-			head = (const void *)(im->base + at); /* a frame begins the same way */
+			head = (const void *)(im->base + at); /* a frame begins like a chunk */
 			if (head->magic != LOG_FRAME_MAGIC)
 				continue;
 		}
@@ -55,7 +55,7 @@ static GArray *find_chunks(struct import *im)
 	return chunks;
 }
 
-/* `expanded` is where a compressed one goes: made when it is NULL, and the caller's. */
+/* `expanded`: buffer for decompression, allocated if NULL; owned by the caller. */
 static void begin_chunk(struct import *im, struct log_reader *reader, uint64_t offset,
                         uint64_t **expanded)
 {
@@ -96,10 +96,10 @@ static bool read_controlled(struct import *im, GArray *chunks, const struct prog
 	return whole;
 }
 
-/* Free mode: every thread has its own chunks, and tickets at synchronisation say how the
- * pieces between them follow each other. */
+/* Free mode: every thread has its own chunks; tickets at synchronisation order the parts
+ * between them. */
 
-/* lane->record is its next; false at its end. */
+/* Read the next record into lane->record; false at the end. */
 static bool lane_record(struct import *im, struct lane *lane)
 {
 	if (!lane->reader)
@@ -117,8 +117,8 @@ static bool lane_record(struct import *im, struct lane *lane)
 struct merge {
 	struct import *im;
 	GSequence *waiting; /* thread ids by their next tickets */
-	GArray *started;    /* uint32_t: threads whose records up to a first ticket are still to
-	                     * be read */
+	GArray *started;    /* uint32_t: threads whose records before the first ticket are to be
+	                     * read */
 };
 
 static gint by_ticket(gconstpointer a, gconstpointer b, gpointer im)
@@ -131,12 +131,14 @@ static gint by_ticket(gconstpointer a, gconstpointer b, gpointer im)
 	return mine < other ? -1 : 1;
 }
 
-/* Everything of thread `id` up to its next ticket, with which it waits for its turn. */
+/* Read records of thread `id` up to its next ticket, then queue it. */
 static void run_lane(struct merge *m, uint32_t id)
 {
 	for (;;) {
 		struct lane *lane = import_lane(m->im, id);
-		if (!lane_record(m->im, lane)) { /* its end: of many threads few live at once */
+		if (!lane_record(
+		            m->im,
+		            lane)) { /* end of the thread: few of many threads live at once */
 			g_clear_pointer(&lane->reader, g_free);
 			g_clear_pointer(&lane->expanded, g_free);
 			return;
@@ -172,7 +174,7 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 	run_lane(&m, 0);
 	bool whole = true;
 	for (uint64_t steps = 1; whole; steps++) {
-		for (guint i = 0; i < m.started->len; i++) /* which start others */
+		for (guint i = 0; i < m.started->len; i++) /* may start others */
 			run_lane(&m, g_array_index(m.started, uint32_t, i));
 		g_array_set_size(m.started, 0);
 		if (g_sequence_is_empty(m.waiting))
@@ -189,10 +191,8 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 	return whole;
 }
 
-/*
- * A wait that never ended: of the thread that a note of the runtime (sched_stuck.c) names.  A
- * destroyed object that is waited for is still that one.
- */
+/* Add a want for a thread named by the runtime's note (sched_stuck.c). A destroyed object being
+ * waited for is still that object. */
 static void add_want(struct import *im, const char *note)
 {
 	unsigned thread, other = 0;
@@ -219,8 +219,8 @@ static void add_want(struct import *im, const char *note)
 	lane->stuck = import_event(im, lane, want);
 }
 
-/* The functions that a thread is still in when the program ends are left there, unless it waits
- * in them for ever. */
+/* Leave the functions in which threads are at the end of the program, except those blocked
+ * forever. */
 static void leave_all(struct import *im)
 {
 	for (guint i = 0; i < im->lanes->len; i++) {
@@ -230,7 +230,7 @@ static void leave_all(struct import *im)
 	}
 }
 
-/* Which events of the log are not in the trace: replay counts them. */
+/* Note dropped events of the log, which replay counts. */
 static void note_dropped(struct import *im)
 {
 	GString *text = g_string_new(NULL);
@@ -245,8 +245,8 @@ static void note_dropped(struct import *im)
 	g_string_free(text, TRUE);
 }
 
-/* The looks of threads that waited by polling which are not in the trace; polls.c says why
- * that is right.  And the accesses that free mode did not write again. */
+/* Note polls that are not in the trace (see polls.c), and repeated accesses omitted by free
+ * mode. */
 static void note_repeats(struct import *im)
 {
 	char count[32];
@@ -299,7 +299,7 @@ bool record_is_log(const char *path)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return false;
-	/* Nothing may be read from a pipe here: it could not be read again. */
+	/* Do not read from a pipe: its data would be lost. */
 	bool is = fstat(fd, &status) == 0 && S_ISREG(status.st_mode) &&
 	          read(fd, magic, 8) == 8 && memcmp(magic, LOG_MAGIC, 8) == 0;
 	close(fd);
@@ -343,7 +343,7 @@ static bool map_log(struct import *im, const char *path, const char *name, struc
 	return true;
 }
 
-/* The command as one would type it: what `:replay` in the explorer runs again. */
+/* Note the command line, for `:replay` in the explorer. */
 static void note_command(struct import *im)
 {
 	if (im->facts->argv == NULL)
@@ -435,7 +435,7 @@ static void note_inputs(struct import *im)
 	g_free(packed);
 }
 
-/* How it was recorded: what replay needs, and what the explorer runs again. */
+/* Note how it was recorded, for replay and the explorer. */
 static void note_recording(struct import *im)
 {
 	char seed[32];

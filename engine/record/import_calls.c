@@ -1,6 +1,6 @@
 /*
- * import_calls.c - invocations (LOG_CALL, LOG_RET): which object a call is of, and its
- * arguments and results, which the log has as the text trace format writes values.
+ * import_calls.c - invocations (LOG_CALL, LOG_RET): their objects, and arguments and results,
+ * which the log has in the format of text traces.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -8,11 +8,8 @@
 
 #include "engine/record/import_private.h"
 
-/*
- * An object's name: its type and, where it is small, its number (fd3), else an ordinal.
- * What lies at the address of an object that is gone is another one: in a new block, or
- * made by a call that says so (fd3#2).
- */
+/* An object's name: type and number if small (fd3), else an ordinal. An address is a new object
+ * in a new block, or after a call that makes one (fd3#2). */
 static uint32_t instance_of(struct import *im, const char *type, uint64_t self, bool made)
 {
 	const struct block_life *life = self < 65536 ? NULL : import_life(im, self);
@@ -46,7 +43,7 @@ static int hex_digit(char c)
 	return g_ascii_isxdigit(c) ? g_ascii_xdigit_value(c) : 0;
 }
 
-/* A string up to its closing quote, escapes resolved; moves *at behind it. */
+/* Parse a string up to its closing quote, unescaped; advances *at. */
 static uint32_t string_value(struct import *im, const char **at)
 {
 	GString *s = g_string_new(NULL);
@@ -67,7 +64,7 @@ static uint32_t string_value(struct import *im, const char **at)
 	return value;
 }
 
-/* One value as a text trace writes it; moves *at behind it. */
+/* Parse a value of the text format; advances *at. */
 static uint32_t one_value(struct import *im, const char **at)
 {
 	static const struct {
@@ -108,7 +105,7 @@ static GArray *values_of(struct import *im, const char *text)
 void import_invocation(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
                        uint64_t pc, const uint64_t *w)
 {
-	char *text = g_malloc0(w[2] + 3); /* three strings end in NUL whatever the log holds */
+	char *text = g_malloc0(w[2] + 3); /* NUL-terminated in any case */
 	memcpy(text, w + 3, w[2]);
 	const char *type = text, *method = type + strlen(type) + 1;
 	const char *list = method < text + w[2] ? method + strlen(method) + 1 : method;

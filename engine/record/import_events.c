@@ -1,8 +1,7 @@
 /*
- * import_events.c - the records of a log become events: addresses become places (a region for
- * each life of a heap block, each module's data, each thread's stack; what lies elsewhere is
- * one flat region), code addresses locations and functions.  Nothing in the result but the
- * addresses themselves depends on where things were loaded.
+ * import_events.c - converts records to events: addresses to places (a region for each life of
+ * a heap block, each module's data, each stack; a flat region for the rest), code addresses to
+ * locations and functions. Apart from addresses the result is independent of load addresses.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -39,7 +38,7 @@ uint32_t import_location(struct import *im, uint64_t pc)
 	return location;
 }
 
-/* The same for a record, whose slot is a good place to remember it. */
+/* The same for a record, cached by its slot. */
 static uint32_t site_location(struct import *im, const struct log_record *r)
 {
 	if (im->sites[r->slot].pc != r->pc || r->pc == 0) {
@@ -59,7 +58,7 @@ static uint32_t call_name(struct import *im, uint64_t call)
 	return builder_string(im->b, names[call], strlen(names[call]));
 }
 
-/* The function that holds a pc: the real one, not what was inlined into it. */
+/* The function with a pc, not one inlined into it. */
 static uint32_t function_of(struct import *im, uint64_t pc)
 {
 	if (pc < LOG_CALL_COUNT)
@@ -79,7 +78,7 @@ static uint32_t function_of(struct import *im, uint64_t pc)
 
 /* ---- memory ---- */
 
-/* What is to be added to the addresses of a new range. */
+/* The offset of addresses in a new range. */
 static uint64_t shift_of(struct import *im, uint64_t low, uint64_t size)
 {
 	return im->rebase ? rebase_range(im->rebase, low, size, REBASE_PAGE) : 0;
@@ -96,8 +95,8 @@ static struct block_life *life_new(struct import *im, uint64_t low, uint64_t siz
 		                     .block = block,
 		                     .heap = heap };
 	g_ptr_array_add(im->all_lives, life);
-	/* What the log does not show to be freed (by the C library itself) is over all the
-	 * same once its memory is given out again. */
+	/* Blocks freed without a record (by the C library) end when their memory is allocated
+	 * again. */
 	for (;;) {
 		uint64_t end = life->high - 1;
 		GTreeNode *node = g_tree_upper_bound(im->lives, &end);
@@ -135,7 +134,7 @@ uint64_t import_address(struct import *im, uint64_t address)
 	return address + (life ? life->shift : rebase_elsewhere(im->rebase, address));
 }
 
-/* A pointer may also point to the end of what it is for. */
+/* A pointer may also point to the end of its object. */
 uint64_t import_value(struct import *im, uint64_t value)
 {
 	if (!im->rebase || value < 65536)
@@ -155,7 +154,7 @@ uint32_t import_flat_region(struct import *im)
 	return im->flat;
 }
 
-/* A range of the log; a damaged one may lie, or end, where no memory is. */
+/* A range of the log; if damaged, it may be outside memory. */
 struct range {
 	uint64_t low, size;
 };
@@ -210,8 +209,8 @@ static struct block_life *add_stack(struct import *im, struct lane *lane, const 
 	return life;
 }
 
-/* The main thread's stack begins at a random distance below its arguments' strings: with
- * addresses of our own it goes with its beginning, and they are by themselves. */
+/* The main stack begins at a random distance below the strings of its arguments: in normalised
+ * addresses both are separate ranges. */
 static void add_main_stack(struct import *im, struct lane *lane, uint64_t low, uint64_t high)
 {
 	const uint64_t size = 8 << 20, above = 64 << 10, room = 128 << 10;
@@ -261,7 +260,7 @@ static void add_module(struct import *im, const uint64_t *w, const char *text, u
 		                   .high = r.low + r.size };
 	uint64_t shift = shift_of(im, r.low, r.size);
 	m.index = builder_module(im->b, m.path, m.build_id, m.bias + shift);
-	/* Without a folder: the namer does not look for it. */
+	/* Without a folder, the namer does not open it. */
 	names_module(im->names,
 	             record_is_c_library(&m) ? record_last_component(m.path) : m.path,
 	             m.build_id, m.bias + shift);
@@ -273,7 +272,7 @@ static void add_module(struct import *im, const uint64_t *w, const char *text, u
 
 /* ---- records ---- */
 
-/* An event's record has its operation's name. */
+/* Records of events have the operations' names. */
 static const uint8_t op_of[LOG_TAG_COUNT] = {
 #define EVENT_0(name)
 #define EVENT_1(name)             [LOG_##name] = OP_##name,
@@ -325,7 +324,7 @@ static void note(struct import *im, const char *text, uint64_t length)
 	g_free(value);
 }
 
-/* A damaged log may have one that there is not. */
+/* A damaged log may have an invalid order. */
 static unsigned order_of(enum op op, unsigned flags)
 {
 	unsigned order = flags & LOG_ORDER_MASK;
@@ -361,7 +360,7 @@ static void add_enter(struct import *im, struct lane *lane, const struct log_rec
 	                                  .target = function,
 	                                  .location = site_location(im, r) }))
 		return;
-	/* A call of the C library holds no variable that anybody knows. */
+	/* Frames of C library calls have no named variables. */
 	names_frame(im->names, call ? 0 : import_address(im, r->address - 1),
 	            call       ? FRAME_OF_NOBODY
 	            : r->value ? high - (r->value - 1) * LOG_FRAME_UNIT + shift
@@ -393,8 +392,8 @@ static void add_alloc(struct import *im, struct lane *lane, uint64_t pc, const u
 	                             .location = import_location(im, pc) });
 }
 
-/* What the C library allocates is no event, but what lay there before is gone: the program may
- * get the memory from it (getline), and free it. */
+/* Allocations by the C library are no events, but end earlier blocks there: the program may
+ * receive the memory (getline) and free it. */
 static void add_given(struct import *im, const uint64_t *w)
 {
 	struct range r = range_of(w[1], w[2]);
@@ -412,8 +411,8 @@ static void add_free(struct import *im, struct lane *lane, uint64_t pc, const ui
 		                   lane->ordinal); /* not allocated in the log */
 		return;
 	}
-	/* An access after this still belongs to this life, until the next one begins: that is
-	 * what a use after free is.  So it stays in the tree. */
+	/* Later accesses, up to the next allocation, are uses after free: the block stays in
+	 * the tree. */
 	import_event(im, lane,
 	             (struct event){ .op = OP_FREE,
 	                             .target = life->block,
@@ -437,7 +436,7 @@ static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned 
 		break;
 	case OPERAND_THREAD:
 		e.target = import_lane(im, w[1])->thread;
-		lane = import_lane(im, id); /* the lanes may have moved */
+		lane = import_lane(im, id); /* lanes may have moved */
 		break;
 	case OPERAND_MESSAGE:
 		snprintf(text, sizeof(text), "once%" PRIu64 "%s", w[1],
@@ -450,7 +449,7 @@ static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned 
 	import_event(im, lane, e);
 }
 
-/* It is no event that the runtime counts.  (A damaged log may name a rule that there is not.) */
+/* Not counted by the runtime as an event. (A damaged log may have an invalid rule.) */
 static void add_misuse(struct import *im, struct lane *lane, unsigned how, uint64_t pc,
                        const uint64_t *w)
 {
@@ -469,7 +468,7 @@ static void add_misuse(struct import *im, struct lane *lane, unsigned how, uint6
 	                                                  strlen(words[how])) });
 }
 
-/* A piece of an input; without its beginning (--last) it is nothing. */
+/* A part of an input; useless without its beginning (--last). */
 static void import_input(struct import *im, unsigned flags, const uint8_t *bytes,
                          uint64_t length)
 {
@@ -488,7 +487,7 @@ static void add_clock(struct import *im, uint32_t id, unsigned clock, const uint
 		                       (int64_t)w[2]);
 }
 
-/* Without its event in what --last kept it is nobody's. */
+/* Ignored when --last dropped its event. */
 static void add_repeat(struct import *im, uint32_t id, const struct lane *lane, uint64_t count)
 {
 	im->repeated += count;
@@ -498,7 +497,7 @@ static void add_repeat(struct import *im, uint32_t id, const struct lane *lane, 
 		                       count);
 }
 
-/* What is no event, nor makes one: of threads, modules, objects and the world outside. */
+/* Records that are no events: threads, modules, objects, input. */
 static void import_state(struct import *im, uint32_t id, struct lane *lane,
                          const struct log_record *r)
 {
@@ -532,7 +531,7 @@ static void import_state(struct import *im, uint32_t id, struct lane *lane,
 	case LOG_REPEAT:
 		add_repeat(im, id, lane, r->pc);
 		break;
-	default: /* SWITCH, TICKET: the reader's; RANDOM, DROP: nobody's */
+	default: /* SWITCH, TICKET: handled by the reader; RANDOM, DROP: ignored */
 		break;
 	}
 }
@@ -586,7 +585,7 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 		if (!is_event[tag])
 			import_state(im, id, lane, r);
 		else if ((tag == LOG_FORK || tag == LOG_JOIN) && w[1] >= LOG_THREADS)
-			return; /* a damaged log */
+			return; /* damaged log */
 		else
 			add_sync(im, id, tag, r->flags, pc, w);
 	}

@@ -1,12 +1,11 @@
 /*
- * import_missing.c - calls into code that is not instrumented (LOG_MISS, LOG_BACK) become miss
- * and back: the function's name, and what the call may reach.
+ * import_missing.c - calls of uninstrumented code (LOG_MISS, LOG_BACK) become miss and back,
+ * with the function's name and the data the call may reach.
  *
- * What the recorder found through registers that the function has no parameters in (the
- * caller's declaration tells) is left out.  The static data of the function's own library is
- * one address that all calls into it reach, as long as there is any: what a library
- * synchronises by need not be among its arguments.  A `function` line of a specification says
- * instead what is reached.
+ * Data found through registers without a parameter (by the caller's declaration) is dropped.
+ * The static data of the function's library, if any, is one address reached by all its calls,
+ * since the library may synchronise by data not among its arguments. A `function` line of a
+ * specification replaces this.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -26,9 +25,9 @@
 
 struct missing_function {
 	uint32_t name;    /* string: "deflate@libz.so.1" */
-	unsigned mask;    /* arguments that count */
-	uint32_t state;   /* value: its library's static data; NONE: it uses none */
-	uint32_t library; /* value: the same, to be taken when not all was looked at */
+	unsigned mask;    /* arguments used */
+	uint32_t state;   /* value: its library's static data; NONE: unused */
+	uint32_t library; /* value: the same, used when the search was cut */
 	GArray *globals;  /* uint32_t values; owned */
 };
 
@@ -56,7 +55,7 @@ static struct missing_code *missing_of(struct import *im)
 	m->functions = g_hash_table_new_full(NULL, NULL, NULL, function_free);
 	m->states = g_hash_table_new(g_str_hash, g_str_equal);
 	m->specs = specs_new();
-	/* They were read before the program ran; what is wrong was said then. */
+	/* Already checked before the run, so errors are ignored. */
 	for (guint i = 0; files != NULL && i < files->len; i++)
 		specs_load(m->specs, files->pdata[i], &error);
 	return m;
@@ -64,7 +63,7 @@ static struct missing_code *missing_of(struct import *im)
 
 /* ---- a library's own static data ---- */
 
-/* What the compiler's start files put into every library: __dso_handle, completed.0. */
+/* Data that compilers put into every library: __dso_handle, completed.0. */
 #define START_FILES 16
 
 static bool is_section(const Elf64_Shdr *s, const char *names, uint64_t names_size,
@@ -132,7 +131,7 @@ static void unmap_file(struct mapped m)
 		munmap(m.bytes, m.size);
 }
 
-/* True, too, when it cannot be told. */
+/* Does the library have writable static data? True if unknown. */
 static bool keeps_state(const char *path)
 {
 	struct mapped m = map_file(path);
@@ -185,7 +184,7 @@ static uint32_t state_of(struct import *im, const struct record_module *m)
 
 /* ---- functions ---- */
 
-/* The last `function` line for it, or NULL. */
+/* The last `function` line for the name, or NULL. */
 static const struct spec_missing_function *line_of(const struct missing_code *m,
                                                    const char *name)
 {
@@ -200,8 +199,7 @@ static const struct spec_missing_function *line_of(const struct missing_code *m,
 	return NULL;
 }
 
-/* Does a specification say that what begins and ends the threads of that library reaches
- * nothing? */
+/* Does a specification say that thread begins and ends of the library reach nothing? */
 static bool harmless_threads(const struct missing_code *m, const struct record_module *of)
 {
 	for (guint i = 0; i < m->specs->missing->len; i++) {
@@ -223,13 +221,13 @@ static void describe(struct import *im, struct missing_function *f, const char *
 {
 	const struct spec_missing_function *line = line_of(im->missing, name);
 	const struct record_module *from = record_module_of(im->facts->modules, caller);
-	if (caller == 0 && harmless_threads(im->missing, m)) { /* nobody called it */
+	if (caller == 0 && harmless_threads(im->missing, m)) { /* not called by the program */
 		f->mask = 0;
 		f->library = NONE;
 		return;
 	}
 	struct debuginfo *d = from ? names_debuginfo(im->names, from->index) : NULL;
-	if (line != NULL) { /* the recorder has looked at the arguments that it names */
+	if (line != NULL) { /* the recorder examined the listed arguments */
 		for (guint i = 0; i < line->globals->len; i++) {
 			uint32_t value = token(im, line->globals->pdata[i]);
 			g_array_append_val(f->globals, value);
@@ -241,7 +239,7 @@ static void describe(struct import *im, struct missing_function *f, const char *
 	f->state = state_of(im, m);
 }
 
-/* Of the C library, whose debug information is not read, the name that it exports. */
+/* The C library's debug information is not read: use exported names. */
 static bool function_name(struct import *im, const struct record_module *m, uint64_t address,
                           GString *name)
 {
@@ -329,7 +327,7 @@ void import_miss(struct import *im, struct lane *lane, unsigned flags, uint64_t 
 		g_array_append_val(lane->missing, f->name);
 }
 
-/* One whose beginning is not in what --last kept is nobody's. */
+/* Ignored when --last dropped its begin. */
 void import_back(struct import *im, struct lane *lane, uint64_t pc)
 {
 	if (lane->missing == NULL || lane->missing->len == 0)

@@ -1,22 +1,23 @@
 /*
- * import_objects.c - which object a lock, condition, barrier or semaphore of the log is.  The
- * log has addresses; an object is what is at an address from one initialisation to the next.
- * That is a call (LOG_INIT), or a write over one that had been destroyed, which the mark of its
- * destruction tells (enum log_object_flag).  In another life of a heap block it is another
- * object, too.  What is used after its destruction, without either, is used after its end.
+ * import_objects.c - identifies objects (locks, conditions, barriers, semaphores) of the log.
+ * The log has addresses; an object is at an address from one initialisation to the next: a call
+ * (LOG_INIT), or an assignment over a destroyed one, detected by the mark of destruction (enum
+ * log_object_flag). Each life of a heap block has its own objects. Otherwise a use after the
+ * destruction is a use after the end.
  */
 #include <string.h>
 
 #include "engine/record/import_private.h"
 #include "engine/base/hash.h"
 
-struct site { /* where objects are, one at a time */
+/* An address of objects, one at a time. */
+struct site {
 	uint32_t region;
 	uint64_t offset;
-	uint32_t object; /* in the builder; NONE: the one that is there now was not used yet */
-	uint32_t count;  /* objects that were or are there */
-	bool marked;     /* destroyed, and its bytes said so */
-	bool counted;    /* a semaphore whose count is known */
+	uint32_t object; /* in the builder; NONE: current object not used yet */
+	uint32_t count;  /* number of objects so far */
+	bool marked;     /* destroyed, with the mark */
+	bool counted;    /* a semaphore with known count */
 };
 
 static guint site_hash(gconstpointer key)
@@ -37,7 +38,7 @@ GHashTable *import_objects_new(void)
 	return g_hash_table_new_full(site_hash, site_equal, g_free, NULL);
 }
 
-/* NULL when nothing was there yet and `make` is false. */
+/* NULL when there was no object and `make` is false. */
 static struct site *site_of(struct import *im, uint64_t address, bool make)
 {
 	struct block_life *life = import_life(im, address);
@@ -64,7 +65,7 @@ static void append_openmp(uint64_t address, GString *name)
 		                       1 + (address - LOG_OMP_BARRIERS) / LOG_OMP_STEP);
 }
 
-/* The name is for the builder to tell objects apart; the namer has better ones. */
+/* A unique name for the builder; the namer has better ones. */
 static void begin_object(struct import *im, struct site *site, uint64_t address)
 {
 	GString *name = g_string_new(NULL);
@@ -98,7 +99,7 @@ void import_object_init(struct import *im, uint64_t address)
 uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
                        uint64_t address)
 {
-	/* A waiter leaves what it came to, whatever has become of that since. */
+	/* A waiter leaves the object it arrived at, whatever happened since. */
 	if ((tag == LOG_WAKE || tag == LOG_DEPART) && lane->waits_at == address &&
 	    lane->waits_for != NONE)
 		return lane->waits_for;
@@ -116,8 +117,7 @@ uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, u
 	return site->object;
 }
 
-/* A semaphore by name may be opened when it is in use already: its count is that of the first
- * time then. */
+/* A named semaphore may be opened while in use: its first count is kept. */
 void import_semaphore(struct import *im, unsigned flags, uint64_t address, uint64_t count)
 {
 	struct site *site = site_of(im, address, true);
@@ -128,7 +128,7 @@ void import_semaphore(struct import *im, unsigned flags, uint64_t address, uint6
 	site->counted = true;
 }
 
-/* What was destroyed is still that object; whatever else is misused is the one that is there. */
+/* Uses of destroyed objects refer to the destroyed one, other misuse to the current one. */
 uint32_t import_misused(struct import *im, struct lane *lane, unsigned how, uint64_t address)
 {
 	return import_object(im, lane, LOG_ACQ, how == MISUSE_USE_DESTROYED ? LOG_DEAD : 0,

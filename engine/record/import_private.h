@@ -1,6 +1,6 @@
 /*
- * import_private.h - what the files that make a trace of a log share: import.c (the file and
- * the order of its records), import_events.c, import_objects.c, import_calls.c, facts.c.
+ * import_private.h - shared by the importer: import.c (file and order of records),
+ * import_events.c, import_objects.c, import_calls.c, facts.c.
  */
 #ifndef HEDDLE_IMPORT_PRIVATE_H
 #define HEDDLE_IMPORT_PRIVATE_H
@@ -12,31 +12,32 @@
 
 struct block_life {
 	uint64_t low, high;
-	uint64_t shift; /* to the address that the trace has: see rebase.h; mostly 0 */
+	uint64_t shift; /* offset to the trace's address, see rebase.h; mostly 0 */
 	uint32_t region, block;
 	bool heap, dead, stack;
 };
 
-struct lane {            /* a thread */
+/* A thread. */
+struct lane {
 	uint32_t thread; /* in the builder */
 	bool known;
 	uint64_t stack_high, stack_shift;
 	GArray *functions; /* uint32_t strings: the call stack */
 	GArray *ordinals;  /* dropped events, for replay */
 	uint64_t ordinal;
-	GArray *missing;   /* uint32_t strings: missing calls that are open, or NULL */
+	GArray *missing;   /* uint32_t strings: open missing calls, or NULL */
 	bool stuck;        /* its last event is a want: it never left its functions */
-	uint64_t waits_at; /* the condition or barrier that it came to last, and its object
-	                    * (NONE: none yet) */
+	uint64_t waits_at; /* address of the last condition or barrier it arrived at, and its
+	                    * object (NONE: none yet) */
 	uint32_t waits_for;
-	/* free mode */
+	/* -- free mode */
 	GArray *chunks; /* uint64_t offsets */
 	unsigned chunk;
 	struct log_reader *reader; /* owned, or NULL */
 	uint64_t *expanded;        /* the same: LOG_CHUNK bytes for a compressed chunk */
 	struct log_record record;
-	uint64_t ticket; /* of what it has not done yet; 0 before its first */
-	bool running;    /* its fork has come */
+	uint64_t ticket; /* of its next records; 0 before the first */
+	bool running;    /* it was forked */
 };
 
 enum { CACHE = 4096 };
@@ -62,13 +63,13 @@ struct import {
 	GByteArray *inputs;    /* the same: struct log_input, see inputs.h */
 	GString *repeats;      /* the same: "THREAD:ORDINAL:COUNT,", in the log's order */
 	uint64_t repeated;
-	GString *places;       /* where instances lie: "counter1=5555555580a0 ..." */
+	GString *places;       /* addresses of instances: "counter1=5555555580a0 ..." */
 	GHashTable *objects;   /* set of struct site: import_objects.c */
-	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> how many */
+	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> count */
 	struct names *names;
 	struct missing_code *missing; /* import_missing.c; NULL: none so far */
-	struct rebase *rebase;        /* owned; NULL: addresses are as they were */
-	char *folder;                 /* of the log: room for what is too much for memory */
+	struct rebase *rebase;        /* owned; NULL: addresses unchanged */
+	char *folder;                 /* of the log: space for data that exceeds memory */
 	uint32_t flat;                /* region of everything else, or NONE */
 	uint64_t blocks;
 	uint64_t refused;
@@ -76,31 +77,31 @@ struct import {
 };
 
 /* import_events.c */
-/* The state of a thread of the log; earlier pointers to such are stale then. */
+/* State of a thread; invalidates earlier pointers. */
 struct lane *import_lane(struct import *im, uint32_t id);
-/* The block, stack or module that holds an address now (of a freed block: still), or NULL. */
+/* The block, stack or module at an address (also a freed block), or NULL. */
 struct block_life *import_life(struct import *im, uint64_t address);
-/* What lies in none of them. */
+/* The region of all other addresses. */
 uint32_t import_flat_region(struct import *im);
-/* An address as the trace has it, and a value, which may be one. */
+/* The trace's address, or value, which may be an address. */
 uint64_t import_address(struct import *im, uint64_t address);
 uint64_t import_value(struct import *im, uint64_t value);
 uint32_t import_location(struct import *im, uint64_t pc);
-/* False when it is not well-formed: left out. */
+/* Add an event; false when it is rejected as malformed. */
 bool import_event(struct import *im, struct lane *lane, struct event e);
-/* Leaves that many of the functions that the thread is in. */
+/* Leave this number of functions of the thread. */
 void import_leave(struct import *im, struct lane *lane, uint64_t frames);
 /* One record of thread `id`. */
 void import_record(struct import *im, uint32_t id, const struct log_record *r);
 
-/* import_objects.c */
+/* The object of an operation at an address; `tag` and `flags` of its record. */
 GHashTable *import_objects_new(void);
 /* The object at an address that an operation is about; `tag` and `flags` are its record's. */
 /* The same of the misuse's object, and what broke the rules: enum log_misuse. */
 uint32_t import_misused(struct import *im, struct lane *lane, unsigned how, uint64_t address);
 uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
                        uint64_t address);
-/* Whatever is there is initialised; it need not have been an object. */
+/* Initialise the object at the address, if any. */
 void import_object_init(struct import *im, uint64_t address);
 void import_semaphore(struct import *im, unsigned flags, uint64_t address, uint64_t count);
 
@@ -112,13 +113,13 @@ void import_invocation(struct import *im, struct lane *lane, enum log_tag tag, u
 void import_miss(struct import *im, struct lane *lane, unsigned flags, uint64_t pc,
                  const uint64_t *w);
 void import_back(struct import *im, struct lane *lane, uint64_t pc);
-void import_missing_end(struct import *im); /* what the trace says of them all; frees */
+void import_missing_end(struct import *im); /* note summary; frees */
 
 /* facts.c */
 const struct record_module *record_module_of(const GArray *modules, uint64_t address);
 const char *record_last_component(const char *path);
-/* Nobody wants to see the C library's own lines, and its debug information, where it is
- * installed, takes longer to read than most recordings. */
+/* The C library's lines are not shown, and reading its debug information takes longer than most
+ * imports. */
 bool record_is_c_library(const struct record_module *m);
 /* "libfoo.so+0x12". */
 void record_append_offset(const struct record_module *m, uint64_t address, GString *out);

@@ -5,10 +5,10 @@
 
 #include "engine/record/inputs.h"
 
-#define MAX_PACKED (256u << 20) /* bytes: a note is one string */
+#define MAX_PACKED (256u << 20) /* bytes: bound on a note */
 #define MAX_RAW    (4ull << 30)
 
-/* The input at `at`; false when it does not end before `end`.  *next is behind it. */
+/* The input at `at`; false when incomplete. *next: after it. */
 static bool input_at(const uint8_t *at, const uint8_t *end, struct log_input *in,
                      const uint8_t **next)
 {
@@ -72,7 +72,7 @@ static GByteArray *expand(const char *note)
 	return raw;
 }
 
-/* One input with its parts filled up. */
+/* Append an input with its parts padded. */
 static void append_filled(GByteArray *out, const uint8_t *at, const struct log_input *in)
 {
 	static const uint8_t zeros[8];

@@ -64,10 +64,10 @@ static char letter(const struct bind_parameter *p)
 }
 
 struct bound {
-	unsigned type; /* of the object: its number among those of the specifications */
+	unsigned type; /* of the object: number among the specifications' types */
 	const struct spec_method *method;
 	const struct spec_bind *bind;
-	uint64_t address; /* in the program's file; 0: a function of a library */
+	uint64_t address; /* in the program's file; 0: a library's function */
 };
 
 static const struct bind_parameter *parameter_at(const struct spec_bind *b, guint i)
@@ -75,7 +75,7 @@ static const struct bind_parameter *parameter_at(const struct spec_bind *b, guin
 	return &g_array_index(b->parameters, struct bind_parameter, i);
 }
 
-/* The value of type `p` that the C expression `e` has, as 64 bits. */
+/* Append the C expression `e` of type `p` as 64 bits. */
 static void value(GString *out, const struct bind_parameter *p, const char *e)
 {
 	if (p->type == BIND_BOOL)
@@ -88,11 +88,8 @@ static void value(GString *out, const struct bind_parameter *p, const char *e)
 		                       e);
 }
 
-/*
- * The method's names from..to-1: into `letters` the kind of each, into `values` the C
- * expressions.  An argument is a parameter; a result is what the function returns, or what
- * it wrote through a parameter.
- */
+/* The method's names from..to-1: their kinds to `letters`, C expressions to `values`. Arguments
+ * are parameters; results are returned or written through parameters. */
 static void names(const struct spec_bind *b, uint32_t from, uint32_t to, GString *letters,
                   GString *values)
 {
@@ -130,7 +127,8 @@ static void list(GString *out, const struct spec_bind *b, bool types)
 		g_string_append(out, "void");
 }
 
-/* The object that the C expression `e` names, and when it is one: no failure of open(). */
+/* The object named by C expression `e`, and the condition that it is valid (open()
+ * succeeded). */
 static void object(const struct bind_parameter *p, const char *e, GString *self,
                    GString *condition)
 {
@@ -141,8 +139,7 @@ static void object(const struct bind_parameter *p, const char *e, GString *self,
 		g_string_printf(condition, "(%s) != 0", e);
 }
 
-/* What stands in the place of the function number `n`: tells of the call, makes it, tells of
- * its result. */
+/* The wrapper of function `n`: records the call, calls, records the result. */
 static void function(GString *out, const struct bound *x, unsigned n)
 {
 	const struct spec_bind *b = x->bind;
@@ -176,7 +173,7 @@ static void function(GString *out, const struct bound *x, unsigned n)
 		                       c_type(&b->result), b->function);
 	list(out, b, true);
 	g_string_append(out, ")\n{\n");
-	if (!x->address) /* constructors of other libraries may come before ours */
+	if (!x->address) /* constructors of other libraries may run before ours */
 		g_string_append_printf(out,
 		                       "\tif (!real%u)\n\t\t*(void **)&real%u = "
 		                       "dlsym(RTLD_NEXT, \"%s\");\n",
@@ -190,7 +187,7 @@ static void function(GString *out, const struct bound *x, unsigned n)
 	                       after ? "0;\n" : begin->str, returns ? c_type(&b->result) : "",
 	                       returns ? " r = " : "", n);
 	list(out, b, false);
-	/* One that makes the object is known only now. */
+	/* A constructor's object is known only now. */
 	g_string_append_printf(out, ");\n%s%s\tif (open) {\n\t\tuint64_t results[] = { %s };\n",
 	                       after ? "\topen = " : "", after ? begin->str : "",
 	                       values[1]->str);
@@ -202,7 +199,7 @@ static void function(GString *out, const struct bound *x, unsigned n)
 		g_string_free(all[i], TRUE);
 }
 
-/* Before the program runs: jumps at the entries of its own functions. */
+/* At load time: jumps at the entries of the program's own functions. */
 static void constructor(GString *out, const GArray *bounds)
 {
 	g_string_append(out, "__attribute__((constructor)) static void begin(void)\n{\n");
@@ -251,7 +248,7 @@ static bool can_forward(const struct bound *x, const char *path, struct error *e
 	return true;
 }
 
-/* Every bind line, with the place in the program of those that are its own functions. */
+/* Find all bind lines, with addresses of the program's own functions. */
 static bool find_bounds(const struct specs *specs, const char *path, GArray *bounds,
                         struct error *error)
 {
@@ -316,8 +313,8 @@ static bool compile(const char *source, const char *path, struct error *error)
 	return ok;
 }
 
-/* Libraries have their maker's process number in their names: those of one that was killed an
- * hour ago and more are removed. */
+/* Remove libraries older than an hour whose maker, by the process number in the name, is
+ * dead. */
 #define PID_DIGITS 7
 
 static void remove_stale(const char *folder)
@@ -342,18 +339,17 @@ static void remove_stale(const char *folder)
 		g_dir_close(dir);
 }
 
-/*
- * Compile it with $CC (or cc) into a new file in the folder for temporary files, which the
- * caller unlinks and frees.  `program` is the file that it will be loaded into.  NULL and
- * `error` without a compiler, a bind line, or with a function that cannot be bound.
- */
-static char *interposer_build(const struct specs *specs, const char *program, struct error *error)
+/* Compile with $CC (or cc) into a new temporary file, unlinked and freed by the caller.
+ * `program` will load it. NULL and `error` without a compiler or bind line, or for a function
+ * that cannot be bound. */
+static char *interposer_build(const struct specs *specs, const char *program,
+                              struct error *error)
 {
 	GArray *bounds = g_array_new(FALSE, FALSE, sizeof(struct bound));
 	char *path = NULL;
 	if (find_bounds(specs, program, bounds, error)) {
 		char *source = source_of(specs, bounds);
-		/* of the same length in every run: the environment has it */
+		/* constant length, as it is in the environment */
 		path = g_strdup_printf("%s/" LOG_BIND_LIBRARY "%0*d-XXXXXX.so", g_get_tmp_dir(),
 		                       PID_DIGITS, (int)getpid());
 		remove_stale(g_get_tmp_dir());
@@ -417,7 +413,7 @@ bool interposer_of(const GPtrArray *files, const char *program, char **library,
 		return false;
 	struct specs *specs = specs_new();
 	bool ok = load_all(specs, files, error);
-	/* Missing code alone needs no library. */
+	/* Specifications of missing code only need no library. */
 	if (ok && (has_binds(specs) || specs->missing->len == 0)) {
 		*library = interposer_build(specs, path, error);
 		ok = *library != NULL;

@@ -1,22 +1,20 @@
 /*
- * interpose.h - from `bind` lines to a small shared library that is loaded before the
- * others: its functions tell the recorder of the call and call the real ones.
+ * interpose.h - compiles `bind` lines into a small preloaded library whose functions record the
+ * call and call the original.
  *
- * The loader's rules bring it calls of the functions of other shared libraries; for those of
- * the program itself, which the linker has bound, it has the runtime change their entries.
+ * Calls of other libraries' functions reach it by symbol preemption; for the program's own
+ * functions, bound by the linker, the runtime patches the entries.
  */
 #ifndef HEDDLE_INTERPOSE_H
 #define HEDDLE_INTERPOSE_H
 
 #include "engine/commute/spec.h"
 
-/*
- * The same for the bind lines of files (char *; NULL or none: *library is NULL) and a
- * program that is looked up in PATH; interposer_remove unlinks and frees.
- */
+/* For the bind lines of files (char *; NULL or none: *library is NULL) and a program found in
+ * PATH; interposer_remove unlinks and frees. */
 bool interposer_of(const GPtrArray *files, const char *program, char **library,
                    struct error *error);
-/* Has one of the files a bind line?  False and `error` when one cannot be read. */
+/* Has a file a bind line? False and `error` when one cannot be read. */
 bool interposer_binds(const GPtrArray *files, bool *binds, struct error *error);
 void interposer_remove(char *library); /* NULL is allowed */
 

@@ -1,41 +1,32 @@
 /*
- * layout.h - the recording log: what the runtime in the recorded program writes and
- * import.c reads.  The only thing that the two share.
+ * layout.h - the recording log, written by the runtime in the recorded program and read by
+ * import.c, which share nothing else.
  *
- * The file is one page of struct log_header, then chunks of LOG_CHUNK bytes.  A chunk is
- * filled with records in memory that the recording process shares with `heddle record`,
- * and written whole when it is full: so whatever ends the program (SIGKILL, abort, _exit)
- * loses no record, for the parent writes the last chunk; and when both die, what had been
- * written is there.  A record's first word is stored last, and its tag is never 0: the
- * first 0 tag ends a chunk.
+ * The file is a page of struct log_header, then chunks of LOG_CHUNK bytes. A chunk is filled
+ * with records in memory shared with `heddle record`, and written when full: whatever ends the
+ * program (SIGKILL, abort, _exit) loses no record, as the parent writes the last chunk; if both
+ * are killed, written chunks remain. A record's first word is stored last, and its tag is never
+ * 0: the first 0 tag ends a chunk.
  *
- * A record is a few 64-bit words.  The first is
- *
+ * A record has a few 64-bit words. The first is
  *     tag (8 bits) | flags << 8 (8 bits) | pc << 16 (48 bits)
+ * with the hook's return address pc, so that pc - 1 is inside the recorded instruction. The
+ * rest depends on the tag; see LOG_TAGS. Increase LOG_VERSION with every change.
  *
- * where pc is the return address of the hook, so that pc - 1 lies in the instruction that
- * is meant.  What follows depends on the tag; see LOG_TAGS.  Bump LOG_VERSION with every
- * change.
- *
- * Most records are short: one word with the top bit set, which no first word has.  Writer
- * and reader keep a table of sites, LOG_SITES entries chosen by log_site_slot, empty at the
- * beginning of each chunk.  A long READ, WRITE, AREAD, AWRITE or ENTER fills its site's entry
- * with log_site_key, its address and value (0 when it is not known; of a range the size).  A short
- * record repeats the entry's with the differences of both:
- *
+ * Most records are short: one word with the top bit set, unlike first words. Writer and reader
+ * keep a table of LOG_SITES sites, indexed by log_site_slot and empty at the begin of each
+ * chunk. A long READ, WRITE, AREAD, AWRITE or ENTER sets its site's entry: log_site_key,
+ * address and value (0: unknown; the size of a range). A short record repeats the entry with
+ * differences:
  *     1 << 63 | slot << 49 | value difference << 25 (24 bits) | address difference (25 bits)
+ * both signed; LOG_DELTA_UNKNOWN: the value is unknown, LOG_DELTA_FOLLOWS: it is the next word.
+ * A write's value is added after its record was written. ENTER has the number of frames left
+ * before (LEAVE) instead of the address difference.
  *
- * both signed; LOG_DELTA_UNKNOWN means that the value is not known, LOG_DELTA_FOLLOWS that it
- * is the next word.  A write's value is known only after its record has been written.  ENTER
- * has in the place of the address difference how many frames are left first (LEAVE).
- *
- * Free mode, whose plain accesses have no values, puts two records into one word,
- *
+ * Free mode, where plain accesses have no values, puts two records into one word,
  *     3 << 62 | the second << 31 | the first, each: slot << 18 | address difference (18 bits)
- *
- * where the second is LOG_HALF_NONE until there is one.  The value or size does not differ.
- * LEAVE has a site, too, of the key LOG_LEAVE, and its count in the place of the address
- * difference.
+ * with LOG_HALF_NONE as the second until it is written. Value or size do not differ. LEAVE has
+ * a site, too, with key LOG_LEAVE, and its count instead of the address difference.
  */
 #ifndef HEDDLE_LAYOUT_H
 #define HEDDLE_LAYOUT_H
@@ -56,24 +47,24 @@ struct log_header {
 	uint32_t chunk_size;
 	uint32_t flags;      /* enum log_flag */
 	uint32_t status;     /* enum log_status */
-	uint64_t chunks;     /* how many were begun */
+	uint64_t chunks;     /* number begun */
 	uint64_t first_kept; /* --last: the sequence number of the oldest chunk still there */
-	uint64_t lost;       /* events that a signal handler inside a blocking call made */
-	uint64_t repeated;   /* free mode: accesses that were left out; at the end */
+	uint64_t lost;       /* events by signal handlers inside blocking calls */
+	uint64_t repeated;   /* free mode: omitted accesses; set at the end */
 	uint32_t pid;
 	uint32_t stopped; /* replay: 1 when both threads stand before the pair */
-	uint32_t stolen;  /* how often the watchdog had to take the token away */
+	uint32_t stolen;  /* number of times the watchdog took the token away */
 	uint32_t error;   /* errno of LOG_FULL */
 	uint64_t steps;   /* accesses and scheduling points so far; for pct */
 	uint64_t seed;
-	uint64_t replayed; /* replay: how many events of the plan have been followed */
+	uint64_t replayed; /* replay: number of plan events followed */
 	uint32_t holder;   /* controlled mode: the thread that ran last */
-	/* Where the main thread's stack began, and the lowest of its arguments' strings: all
-	 * three lie at random distances from the stack's end.  0: not known. */
+	/* Begin of the main stack, and lowest of its argument strings: both at random distances
+	 * from the stack's end. 0: unknown. */
 	uint64_t stack_begin, arguments;
-	uint32_t outcome; /* enum log_status: what the program came to, also where the recording
-	                   * had ended before */
-	uint32_t misuses; /* the enum log_misuse that were met, as bits; the same */
+	uint32_t outcome; /* enum log_status: the program's ending, even after the recording
+	                   * stopped */
+	uint32_t misuses; /* bit set of enum log_misuse; also after the recording stopped */
 };
 
 enum log_flag {
@@ -81,37 +72,35 @@ enum log_flag {
 	LOG_ASLR_OFF = 2,   /* addresses are the same in every run */
 	LOG_VALUES = 4,
 	LOG_REPLAY = 8,
-	LOG_COMPRESSED = 16, /* chunks may be frames; there is room for both */
-	LOG_EXPLORE = 32, /* chance does not switch inside of an invocation; the ends of threads
-	                   * are noted */
-	LOG_KEEP_INPUTS = 64, /* what comes from outside is recorded */
-	LOG_MISSING = 128,    /* calls into code that is not instrumented are recorded */
-	LOG_SERVE = 256,      /* no run: runs are forked from it */
+	LOG_COMPRESSED = 16, /* chunks may be frames, with space for both */
+	/* No random switches inside invocations; ends of threads are recorded. */
+	LOG_EXPLORE = 32,
+	LOG_KEEP_INPUTS = 64, /* record input */
+	LOG_MISSING = 128,    /* record calls of uninstrumented code */
+	LOG_SERVE = 256,      /* fork server: runs are forked from this process */
 };
 
 enum log_status {
-	LOG_RUNNING, /* the program has not come to its exit (it was killed, or _exit) */
+	LOG_RUNNING, /* no regular exit so far (killed, or _exit) */
 	LOG_EXITED,  /* through exit() */
 	LOG_FULL,    /* the disk was full, or the limit of --max-size was reached */
 	LOG_LIMIT,
-	LOG_DEADLOCK, /* ended by the runtime: nobody could run */
-	LOG_DIVERGED, /* replay: left the plan; a LOG_NOTE says where */
+	LOG_DEADLOCK, /* ended by the runtime: no thread could run */
+	LOG_DIVERGED, /* replay: left the plan; see LOG_NOTE */
 	LOG_EXECED,   /* became another program */
-	LOG_CUT,      /* exploration: ended by the runtime, after so many steps */
-	LOG_STARVED,  /* replay: ended by the runtime, for there is no more recorded input */
+	LOG_CUT,      /* exploration: ended by the runtime, after too many steps */
+	LOG_STARVED,  /* replay: ended by the runtime: recorded input is used up */
 };
 
 struct log_chunk {
 	uint32_t magic;
-	uint32_t thread; /* free mode: whose records these are; else LOG_ALL_THREADS */
+	uint32_t thread; /* free mode: the records' thread; else LOG_ALL_THREADS */
 	uint64_t sequence;
 };
 
-/*
- * LOG_COMPRESSED: every chunk's place in the file is followed by one as large for its frame:
- * the chunk as zstd has it.  The parent writes the frame when the runtime has finished the
- * chunk, which then becomes a hole.  Where both are whole, they say the same.
- */
+/* LOG_COMPRESSED: every chunk in the file is followed by equal space for its frame: the chunk
+ * compressed by zstd. The parent writes the frame when the chunk is complete, which then
+ * becomes a hole. If both are complete they are equal. */
 struct log_frame {
 	uint32_t magic;
 	uint32_t thread; /* as in the chunk */
@@ -119,7 +108,7 @@ struct log_frame {
 	uint64_t bytes; /* of zstd's, which follow */
 };
 
-/* Where in the file the chunk lies that is the slot-th; its frame is LOG_CHUNK further. */
+/* File offset of the slot-th chunk; its frame is LOG_CHUNK after it. */
 static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 {
 	return LOG_HEADER + slot * (flags & LOG_COMPRESSED ? 2 : 1) * LOG_CHUNK;
@@ -173,25 +162,25 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(TICKET, 0, 0)    /* pc: free mode, the next record's place in the order */ \
 	TAG(THREAD, 3, 0)    /* pc: thread; parent, low and high end of its stack */ \
 	TAG(SEMAPHORE, 2, 0) /* or a barrier: address, count; flags: LOG_MADE */ \
-	TAG(INIT, 1, 0)      /* address: an object begins; what was there before is another */ \
+	TAG(INIT, 1, 0)      /* address: begin of a new object */ \
 	TAG(MODULE, 0, 0)    /* load bias, low and high address; length; path NUL build-id */ \
 	TAG(NOTE, 0, 0)      /* length; key NUL value */ \
 	TAG(CLOCK, 2, 0)     /* flags: which clock; seconds, nanoseconds */ \
 	TAG(RANDOM, 0, 0)    /* length; bytes */ \
 	TAG(INPUT, 0, 0)     /* pc: length of the bytes that follow: see struct log_input */ \
-	TAG(DROP, 0, 0)      /* --last: the state that earlier chunks had left begins here */ \
-	TAG(REPEAT, 0, 0)    /* pc: how often its thread made its last event again, at once */ \
+	TAG(DROP, 0, 0)      /* --last: state left by earlier chunks follows */ \
+	TAG(REPEAT, 0, 0) /* pc: number of immediate repetitions of its thread's last event */ \
 	/* flags: LOG_MADE, LOG_LEFT */ \
 	TAG(CALL, 0, 1)  /* object; length; type NUL method NUL arguments as text NUL */ \
 	TAG(RET, 0, 1)   /* the same with results */ \
-	TAG(GIVEN, 2, 0) /* address, size: memory that the C library allocated for itself */ \
-	/* MISS: the function (0: the program itself); length in bytes; struct log_reached; flags: \
-	 * enum log_miss */ \
+	TAG(GIVEN, 2, 0) /* address, size: memory allocated by the C library for itself */ \
+	/* MISS: the function (0: the program itself); length in bytes; struct log_reached; \
+	 * flags: enum log_miss */ \
 	TAG(MISS, 0, 0) \
-	TAG(BACK, 1, 0) /* the function */ \
+	TAG(BACK, 1, 0)   /* the function */ \
 	TAG(MISUSE, 1, 0) /* flags: enum log_misuse; the address of the object */
 
-/* How a lock, condition, semaphore or barrier was misused: enumerator, word in the trace. */
+/* Kinds of misuse: enumerator, word in the trace. */
 #define LOG_MISUSES(M) \
 	M(UNLOCK_BY_OTHER, "unlock-by-other") \
 	M(UNLOCK_NOT_HELD, "unlock-not-held") \
@@ -214,33 +203,29 @@ enum log_tag {
 	        LOG_TAG_COUNT
 };
 
-/*
- * What a missing call may reach: a heap block (its beginning), else a place in static data, a
- * mapping or a stack; and how many bytes from there on were looked at for more.
- */
+/* Data that a missing call may reach: a heap block (its begin), else an address of static data,
+ * a mapping or a stack; and the number of bytes searched for further pointers. */
 struct log_reached {
-	uint64_t place; /* address | arguments that it was found through << 48 (a bit each) */
+	uint64_t place; /* address | bit set of the arguments that lead to it << 48 */
 	uint64_t bytes;
 };
 #define LOG_REACHED_SHIFT 48
 enum log_miss {
-	LOG_MISS_AGAIN = 1, /* goes on after a function that it had called back */
-	LOG_MISS_CUT = 2,   /* it reaches more than was looked at */
+	LOG_MISS_AGAIN = 1, /* continues after a callback */
+	LOG_MISS_CUT = 2,   /* the search was cut */
 };
 
-/* Threads of a recording: their numbers lie below. */
+/* Threads have numbers below this. */
 #define LOG_THREADS ((1u << 20) - 1)
 
-/* A frame's CFA (the stack pointer before the call): so many units below the high end of the
- * thread's stack, rounded down to a unit, plus one; 0: unknown. */
+/* A frame's CFA (stack pointer before the call): distance below the high end of the stack in
+ * units, rounded down, plus one; 0: unknown. */
 #define LOG_FRAME_UNIT  16u
 #define LOG_FRAME_SHIFT 48
 #define LOG_FRAME_LIMIT 65535u
 
-/*
- * Calls of the C library that are frames of their own, "poll@libc": where a thread sleeps or
- * waits for the outside, and what runs handlers.  Their numbers are no addresses.
- */
+/* Calls of the C library with frames of their own, "poll@libc": where threads sleep or wait for
+ * input, or handlers run. Their numbers are no addresses. */
 /* clang-format off */
 #define LOG_CALLS(C) \
 	C(sleep) C(usleep) C(nanosleep) C(clock_nanosleep) \
@@ -257,16 +242,15 @@ enum log_call {
 };
 
 /*
- * What a call of the program brought from outside, and the result of a call that went there, in
- * the order of its thread's: a struct log_input, and its parts (at most three) behind it without
- * a gap.  The first LOG_INPUT of it begins with the struct; what has no room there follows in
- * more, with LOG_MORE.
+ * Input of a program, and results of calls that go outside, in the order of a thread: a struct
+ * log_input, followed by its parts (at most three) without gaps. The first LOG_INPUT begins
+ * with the struct; the rest follows in further ones with LOG_MORE.
  *
- * LOG_INPUTS(name of the call, what it asks for: enum log_asks)
+ * LOG_INPUTS(name of the call, its need: enum log_asks)
  */
 /* clang-format off */
 #define LOG_INPUTS(C) \
-	C(descriptor, STATES) /* no call: this one, which was there before, is from outside */ \
+	C(descriptor, STATES) /* no call: this inherited descriptor is from outside */ \
 	C(signal, STATES)     /* no call: `result` arrived, after `ordinal` events */ \
 	C(read, TAKES) C(readv, TAKES) C(recv, TAKES) C(recvfrom, TAKES) C(recvmsg, TAKES) \
 	C(accept, TAKES) C(accept4, TAKES) \
@@ -285,9 +269,9 @@ enum log_call {
 enum log_asks {
 	LOG_STATES, /* nothing, or a state */
 	LOG_TAKES,  /* bytes, or a connection */
-	LOG_WAITS,  /* until there is something */
-	LOG_GIVES,  /* to take what it brings */
-	LOG_MAKES,  /* a descriptor; what matters is its number */
+	LOG_WAITS,  /* until input is available */
+	LOG_GIVES,  /* for output */
+	LOG_MAKES,  /* a descriptor, by number */
 };
 enum log_input_call {
 #define C(name, asks) LOG_INPUT_##name,
@@ -296,25 +280,25 @@ enum log_input_call {
 	        LOG_INPUT_COUNT
 };
 enum { LOG_MORE = 1 };   /* of LOG_INPUT */
-enum { LOG_FIFO = 1 };   /* `extra` of open: the other end is outside, too */
+enum { LOG_FIFO = 1 };   /* `extra` of open: the other end is outside */
 enum { LOG_PARTS = 3 };
 enum log_input_flag {
-	LOG_BECAME = 1, /* a wait that began with descriptors of the process alone */
-	LOG_TAKEN = 2,  /* replay: given out of turn */
-	LOG_OWN = 4,    /* a datagram that the process sent to itself */
+	LOG_BECAME = 1, /* a wait that began with internal descriptors only */
+	LOG_TAKEN = 2,  /* replay: given out of order */
+	LOG_OWN = 4,    /* a datagram sent by the process to itself */
 };
 struct log_input {
 	uint32_t thread;
 	uint8_t call, flags; /* enum log_input_call, enum log_input_flag */
 	uint16_t spare;
-	int32_t fd, error; /* the descriptor, or -1; errno, when the result is negative */
+	int32_t fd, error; /* descriptor, or -1; errno if the result is negative */
 	int64_t result;
-	uint64_t ordinal;           /* events of the thread before */
+	uint64_t ordinal;           /* number of earlier events of the thread */
 	uint32_t length[LOG_PARTS]; /* of its parts, in bytes */
-	uint32_t extra;             /* a length, or flags, that the call returned besides */
+	uint32_t extra;             /* further result: a length, or flags */
 };
 
-#define LOG_RANGE 5u /* size code: the size is in a word of its own */
+#define LOG_RANGE 5u /* size code: the size is a separate word */
 
 enum log_record_flag {
 	LOG_ORDER_MASK = 7,
@@ -323,33 +307,29 @@ enum log_record_flag {
 	LOG_VOLATILE = 32,
 	LOG_SHARED = 32, /* of TRYFAIL: EVENT_SHARED */
 	LOG_TRY = 64,    /* of ACQ .. TAKE: EVENT_TRY */
-	LOG_BEGINS = 32, /* of SND: the sender begins what the message of this number ends */
+	LOG_BEGINS = 32, /* of SND: begin of the operation that ends with this message number */
 };
 
-/*
- * Flags of ACQ .. TAKE, too.  Where an object can be initialised without a call (by assigning
- * PTHREAD_MUTEX_INITIALIZER, by a constexpr constructor), its destruction leaves a mark in it,
- * which goes away when it is written anew.
- */
+/* Further flags of ACQ .. TAKE. Where objects can be initialised without a call
+ * (PTHREAD_MUTEX_INITIALIZER, constexpr constructors), destruction leaves a mark in the object
+ * that disappears when it is overwritten. */
 enum log_object_flag {
-	LOG_DEAD = 8,    /* it bore the mark when the operation came */
-	LOG_MARKED = 16, /* of DESTROY: it bears the mark now */
+	LOG_DEAD = 8,    /* the mark was present at the operation */
+	LOG_MARKED = 16, /* of DESTROY: the mark was written */
 };
 
-/*
- * Addresses of objects that have none in the program: OpenMP's unnamed critical section, the lock of
- * its atomics, and from LOG_OMP_BARRIERS on the barriers of its teams, one each LOG_OMP_STEP.
- */
+/* Addresses of objects without one: OpenMP's unnamed critical section, the lock of its atomics,
+ * and from LOG_OMP_BARRIERS on team barriers at distance LOG_OMP_STEP. */
 enum { LOG_OMP_CRITICAL = 8, LOG_OMP_ATOMIC = 16, LOG_OMP_BARRIERS = 64, LOG_OMP_STEP = 8 };
-/* A variable of a team beside its barrier: which thread gets what is shared out. */
+/* Variables of teams beside their barriers: distribution of work shares. */
 enum { LOG_OMP_SHARES = 1 << 20 };
-#define LOG_OMP_END      (1u << 20) /* of the objects; of the shares twice that */
+#define LOG_OMP_END (1u << 20) /* of the objects; shares end at twice that */
 
 #define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)
-/* Of CALL, SEMAPHORE: the call made the object, another of the same address. */
+/* Of CALL, SEMAPHORE: the call made a new object at the address. */
 #define LOG_MADE         1
-#define LOG_LEFT         2 /* RET: it did not come back: a jump, an exception, a thread's end */
+#define LOG_LEFT         2 /* RET: left by a jump, an exception or the thread's end */
 #define LOG_SIZE_SHIFT   48
 #define LOG_SMALL_SHIFT  51
 #define LOG_SMALL_LIMIT  (1ull << 13)
@@ -362,7 +342,7 @@ enum { LOG_OMP_SHARES = 1 << 20 };
 #define LOG_DELTA_SHIFT   25
 #define LOG_DELTA_BITS    24
 #define LOG_OFFSET_BITS   25
-/* Two in a word. */
+/* Two records in a word. */
 #define LOG_PAIR             (1ull << 62)
 #define LOG_HALF_BITS        31
 #define LOG_HALF_OFFSET_BITS 18
@@ -371,8 +351,8 @@ enum { LOG_OMP_SHARES = 1 << 20 };
 #define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1))
 #define LOG_DELTA_FOLLOWS (LOG_DELTA_UNKNOWN + 1)
 
-/* By slot; of ENTER: the pc in the function, and where the frame begins.  Values apart, for free
- * mode has none of plain accesses, and what it touches must fit into the cache. */
+/* By slot; for ENTER: pc in the function, and begin of the frame. Values are separate, since
+ * free mode has none for plain accesses, for a smaller working set. */
 struct log_sites {
 	struct {
 		uint64_t key; /* 0: none yet */
@@ -381,8 +361,8 @@ struct log_sites {
 	uint64_t value[LOG_SITES];
 };
 
-/* A long record's first word without the flags that tell where its value is; the size code
- * in their place and in a flag that nobody uses. */
+/* A long record's first word without the flags on its value; the size code in their place and
+ * in an unused flag. */
 static inline uint64_t log_site_key(uint64_t first, unsigned code)
 {
 	return (first & ~(uint64_t)((LOG_VALUE | LOG_SMALL) << 8)) |
@@ -392,24 +372,22 @@ static inline unsigned log_site_code(uint64_t key)
 {
 	return (key >> 11 & 3) | (key >> 12 & 4);
 }
-/* Neighbours in the program are neighbours in the table: a hook returns to every 8th byte at
- * most. */
+/* Neighbours in the program are neighbours in the table, as return addresses of hooks are at
+ * least 8 bytes apart. */
 static inline unsigned log_site_slot(uint64_t key)
 {
 	uint32_t pc = key >> LOG_PC_SHIFT;
 	return (pc >> 3 ^ pc >> 15 ^ (uint32_t)key << 9) & (LOG_SITES - 1);
 }
 
-/*
- * What the parent tells the runtime: a struct log_config in a memory file whose
- * descriptor number is in the environment variable HEDDLE_RECORD (so that the environment
- * has the same length in every run).  For replay the plan follows it.
- */
+/* The runtime's configuration: a struct log_config in a memory file whose descriptor number is
+ * in the environment variable HEDDLE_RECORD (constant length in every run). For replay followed
+ * by the plan. */
 #define LOG_ENVIRONMENT  "HEDDLE_RECORD"
-/* In the names of the libraries that interpose.c makes: no part of the program. */
+/* In the names of libraries made by interpose.c, which are no part of the program. */
 #define LOG_BIND_LIBRARY "heddle-bind-"
 
-/* FIRST is for exploration: the lowest thread that can run, without preemption. */
+/* FIRST is for exploration: the lowest runnable thread, without preemption. */
 #define LOG_STRATEGIES(S) \
 	S(RANDOM, "random") S(PCT, "pct") S(NOISE, "noise") S(RR, "rr") S(FIRST, "first")
 enum log_strategy {
@@ -418,9 +396,9 @@ enum log_strategy {
 #undef S
 };
 
-/* Of a missing call that are looked at.  In a line "F NAME MASK" a bit for each of which all is
- * reached, behind those one for each of which its own block is alone, and one for each of which
- * that and what its words point to is. */
+/* Number of examined arguments of a missing call. A line "F NAME MASK" has a bit for each
+ * argument that reaches everything, above these a bit for each that reaches its own block only,
+ * and for each that reaches this and what its words point to. */
 #define LOG_ARGUMENTS 6
 
 struct log_config {
@@ -429,12 +407,12 @@ struct log_config {
 	uint32_t strategy;
 	uint32_t depth; /* pct */
 	uint64_t seed;
-	uint64_t steps;     /* pct: about how many scheduling points a run has; with LOG_EXPLORE
-	                     * how many it may have after its plan (0: any number) */
+	uint64_t steps; /* pct: approximate number of scheduling points; with LOG_EXPLORE the
+	                 * bound after the plan (0: none) */
 	uint64_t max_bytes; /* of the log; 0: no limit */
 	uint64_t keep_bytes; /* --last; 0: all */
 	uint64_t watchdog_ms;
-	char log[2048]; /* path of the log, absolute */
+	char log[2048]; /* absolute path of the log */
 	uint64_t start_low,
 	        start_high; /* --start-at: the function, less the load bias; 0: at once */
 	char missing[32768]; /* LOG_MISSING: lines of the specifications; runtime/missing/missing.c */
@@ -442,51 +420,54 @@ struct log_config {
 	char library_path[2048];
 	uint32_t had_preload, had_library_path;
 	int32_t buffer;         /* descriptor of the shared chunks */
-	uint32_t buffer_chunks; /* how many: one, or in free mode one for each thread */
-	/* replay */
+	uint32_t buffer_chunks; /* one, or in free mode one for each thread */
+	/* -- replay */
 	uint32_t plan_length;  /* struct log_step, after the config */
 	uint32_t thread_count; /* struct log_thread, after the steps */
 	uint32_t answer_count; /* struct log_answer (clocks), after the threads */
-	uint32_t input_count;  /* struct log_input, by thread, after the answers: in all so */
-	uint64_t input_bytes;  /* many bytes, with their parts, each filled up to 8 bytes */
-	uint32_t first;        /* which of the pair goes first: 1 or 2; 0: stop there only */
+	uint32_t input_count;  /* struct log_input, by thread, after the answers */
+	uint64_t input_bytes;  /* total bytes with parts, each padded to 8 bytes */
+	uint32_t first;        /* which of the pair goes first: 1 or 2; 0: stop there */
 	uint32_t pair[2];      /* threads of the pair; LOG_ALL_THREADS: none */
 	uint32_t hold;         /* wait at the pair for a debugger */
-	uint32_t poison;       /* the block that this step (less one) frees is filled with
-	                        * LOG_POISON and not given out again; 0: none */
-	int32_t gate;          /* descriptor that is read while holding */
+	uint32_t poison; /* the block freed by this step (less one) is filled with LOG_POISON
+	                  * and not reused; 0: none */
+	int32_t gate;    /* descriptor to read from while holding */
 };
 
 /*
- * Serving (LOG_SERVE): before anything of the program's own has run, the runtime waits at a
- * socket (config.buffer) for requests: one byte, with the descriptors of a config, of its
- * buffer and of a file for the output (or only the first two).  For each a child is forked,
- * which goes on as if it had just been started with that config.  Two answers: when it has
- * begun, when it has ended.  The socket closed is the end of the server.
+ * Fork server (LOG_SERVE): before any code of the program, the runtime waits at a socket
+ * (config.buffer) for requests: one byte, with descriptors of a config, its buffer and a file
+ * for output (or only the first two). For each it forks a child, which continues as if started
+ * with that config. It answers at the child's begin and end. Closing the socket ends the
+ * server.
  */
 struct log_served {
-	int32_t pid;    /* of the child; or, less than 0, an errno: there is none */
-	int32_t status; /* of the end, as from waitpid */
+	int32_t pid;    /* of the child; negative: an errno */
+	int32_t status; /* of the end, as by waitpid */
 };
 
-struct log_step { /* the next event, in the order to be followed */
+/* The next event of the plan. */
+struct log_step {
 	uint32_t thread;
 	uint16_t tag; /* enum log_tag */
-	/* WAKE: the time was up, it is not for a signal to end this wait. */
+	/* WAKE: timed out, not to be signalled. */
 	uint8_t late;
-	/* The end of an invocation that nobody interrupts: what its thread does up to there is
-	 * the library's affair, and may differ from the recording. */
+	/* The end of an uninterrupted invocation: its thread's events up to it may differ from
+	 * the recording. */
 	uint8_t whole;
 	uint64_t pc;      /* absolute, with address randomisation off; 0: any */
-	uint64_t repeats; /* how often the thread does the same again before anybody goes on */
+	uint64_t repeats; /* number of repetitions before another thread continues */
 };
-struct log_thread { /* thread i is the ordinal-th child of its parent */
+/* Thread i is the ordinal-th child of its parent. */
+struct log_thread {
 	uint32_t parent, ordinal;
 };
-/* In the place of a clock: how a wait by futex ended, 0 or an errno, as seconds. */
+/* Instead of a clock: the result of a futex wait, 0 or an errno, as seconds. */
 #define LOG_FUTEX_CLOCK 255
 #define LOG_POISON      0xa5
-struct log_answer { /* of a clock, in the order of the thread's questions */
+/* Of a clock, in the order of the thread's queries. */
+struct log_answer {
 	uint32_t thread, clock;
 	int64_t seconds, nanoseconds;
 };

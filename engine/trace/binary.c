@@ -1,10 +1,9 @@
 /*
- * binary.c - the binary format: the tables of a trace as they lie in memory, one section
- * each, so that opening is mapping.  docs/trace-binary.md is its description.
+ * binary.c - the binary format: the tables of a trace as in memory, one section each, so that
+ * opening is mapping. Description: docs/trace-binary.md.
  *
- * A file that is not what it says must never crash an analysis: every section has a sum,
- * and opening checks in one pass over each table that what it points at is there.  That
- * pass costs about as much as reading the file.
+ * A corrupt file must never crash an analysis: every section has a checksum, and opening checks
+ * all references in one pass over each table, at about the cost of reading the file.
  */
 #include "engine/base/hash.h"
 #include "engine/base/file.h"
@@ -17,7 +16,7 @@
 
 enum { ALIGNMENT = 64, NAME_LENGTH = 24, MAX_SECTIONS = 256 };
 
-/* No text begins so; a transfer that changes line ends is noticed. */
+/* Distinct from text; detects transfers that change line ends. */
 static const char magic[8] = { '\x89', 'H', 'D', 'L', 'T', '\r', '\n', '\n' };
 static const uint32_t byte_order = 0x01020304;
 
@@ -50,7 +49,7 @@ _Static_assert(sizeof(struct section) == 56, "written as it is");
 
 /* -- sums ------------------------------------------------------------------------------ */
 
-/* A sum over four lanes, so that it runs at the speed of memory; not against malice. */
+/* A checksum over four lanes, at memory speed; not cryptographic. */
 uint64_t trace_sum(const void *bytes, size_t length)
 {
 	static const uint64_t K = HASH_FACTOR;
@@ -112,10 +111,10 @@ static void put_section(struct out *o, const char *name, const void *data, uint3
 	g_array_append_val(o->sections, s);
 }
 
-/* A trace with some events left out: the tables that know events, in the new ids. */
+/* A trace without some events: the tables that refer to events, with new ids. */
 struct selection {
 	struct event *events;
-	uint32_t *stacks, *ids; /* ids: the new id of each event, NONE: left out */
+	uint32_t *stacks, *ids; /* ids: new id of each event, NONE: left out */
 	struct thread *threads;
 	struct block *blocks;
 	uint64_t count;
@@ -190,8 +189,8 @@ static uint32_t flags_of(const struct trace *t)
 	       (t->locks_taken ? FLAG_LOCKS_TAKEN : 0);
 }
 
-/* The sections lie between the header and their table, which ends the file: what the two
- * say is known only when all the rest is written. */
+/* Sections are written between the header and the section table at the end, since both need the
+ * lengths. */
 void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file)
 {
 	struct selection s = { 0 };
@@ -223,7 +222,8 @@ struct in {
 	size_t length;
 	const struct section *sections;
 	uint32_t count;
-	bool vouched; /* an index of exactly this file: it was whole when that was made */
+	bool vouched; /* an index of exactly this file exists, so its contents were checked
+	               * before */
 	struct error *error;
 };
 
@@ -297,7 +297,7 @@ static const struct section *find_section(const struct in *in, const char *name)
 	return NULL;
 }
 
-/* The sections that grow with the events; all others are small. */
+/* Sections that grow with the number of events; others are small. */
 static bool is_column(const char *name)
 {
 	return strcmp(name, "events") == 0 || strcmp(name, "stacks") == 0;
@@ -322,8 +322,7 @@ static bool read_section(struct in *in, const char *name, uint32_t element, cons
 	return true;
 }
 
-/* -- checks: what points must point into its table -------------------------------------------
- */
+/* -- checks of references ------------------------------------------------------------------ */
 
 #define CHECK(condition, table, i) \
 	do { \
@@ -353,7 +352,7 @@ static bool check_strings(struct in *in)
 	return true;
 }
 
-/* What declares sets and reach is a list of names. */
+/* Sets and reach lists must be lists of names. */
 static bool is_list_of_names(const struct trace *t, uint32_t value)
 {
 	const struct value *list = &t->values[value];
@@ -367,7 +366,7 @@ static bool is_list_of_names(const struct trace *t, uint32_t value)
 	return true;
 }
 
-/* Pairs and lists are made of plain values, so that no value contains itself. */
+/* Pairs and lists consist of plain values, so that no value contains itself. */
 static bool check_values(struct in *in, uint64_t strings)
 {
 	const struct trace *t = in->t;
@@ -451,7 +450,7 @@ static bool check_actors(struct in *in, uint64_t strings)
 	return true;
 }
 
-/* No location may be inlined into itself: follow each chain once. */
+/* No cycles of inlining: follow each chain once. */
 static bool check_inlining(struct in *in)
 {
 	const struct trace *t = in->t;
@@ -496,7 +495,7 @@ static bool check_places(struct in *in, uint64_t strings)
 	return check_inlining(in);
 }
 
-/* What an event's target and aux must be below, by operation. */
+/* Bounds of an event's target and aux, by operation. */
 struct limits {
 	uint64_t target[2][OP_COUNT]; /* [1]: with EVENT_WIDE */
 	uint64_t aux[OP_COUNT];
@@ -560,7 +559,7 @@ static bool check_events(struct in *in, uint64_t strings)
 	if (in->vouched)
 		return true;
 	struct limits l = limits_of(t, strings);
-	uint64_t covered = 0; /* variables, by wide accesses: lists of them are 32 bits wide */
+	uint64_t covered = 0; /* variables of wide accesses: 32 bits */
 	bool lists = false;
 	for (uint64_t i = 0; i < t->events_count; i++) {
 		const struct event *e = &t->events[i];
@@ -592,7 +591,7 @@ static bool check_tables(struct in *in)
 	       check_events(in, strings);
 }
 
-/* -- putting it together ------------------------------------------------------------------- */
+/* -- construction -------------------------------------------------------------------------- */
 
 static void read_warnings(struct in *in)
 {

@@ -1,9 +1,9 @@
 /*
- * binary_form.c - the events of a binary trace against what the builder guarantees and the
- * analyses rely on: a thread's life from its fork to its end or join, a block's from its alloc
- * to its free.  Else orders between threads would lead back in time.
+ * binary_form.c - checks the events of a binary trace for properties guaranteed by the builder
+ * and assumed by analyses: a thread's events are between its fork and its end or join, a
+ * block's between alloc and free. Otherwise orders between threads could lead back in time.
  *
- * Locks are not looked at: a trace in which two threads hold one is wrong, and harms nobody.
+ * Locks are not checked: overlapping holders are wrong, but harmless.
  */
 #include "engine/trace/storage.h"
 
@@ -31,7 +31,7 @@ static const char *check_block(const struct trace *t, uint32_t e)
 	const struct block *b = &t->blocks[x->target];
 	if (x->op == OP_ALLOC)
 		return b->alloc == e ? NULL : "the table of blocks says otherwise of an alloc";
-	/* Of several frees the first counts. */
+	/* The first of several frees counts. */
 	return b->free <= e ? NULL : "the table of blocks says otherwise of a free";
 }
 
@@ -57,7 +57,7 @@ static const char *check_event(const struct trace *t, struct life *lives, uint32
 	}
 }
 
-/* Events that the tables name are what the tables take them for. */
+/* Events referred to by tables must have the expected operation. */
 static const char *check_named(const struct trace *t)
 {
 	for (uint64_t i = 0; i < t->threads_count; i++) {

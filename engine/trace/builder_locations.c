@@ -1,6 +1,6 @@
 /*
- * builder_locations.c - locations of the code and their sites: FILE:LINE as their name or
- * their source says, by which findings are told apart.
+ * builder_locations.c - code locations and their sites: FILE:LINE by name or source, the
+ * identity of places in findings.
  */
 #include "engine/trace/builder_private.h"
 
@@ -48,7 +48,7 @@ static uint32_t site_of(struct builder *b, uint32_t string)
 	return b->sites->len - 1;
 }
 
-/* The site of a location: "FILE:LINE" without the column, as its name or its source says. */
+/* The site of a location: "FILE:LINE" without column. */
 void builder_location_site(struct builder *b, uint32_t location)
 {
 	struct location *l = AT(b->locations, struct location, location);
@@ -100,8 +100,8 @@ void builder_source(struct builder *b, uint32_t location, const char *file, uint
 void builder_inlined(struct builder *b, uint32_t location, uint32_t function, uint32_t inlined)
 {
 	struct location *l = AT(b->locations, struct location, location);
-	/* A place is known by its name alone, and in recursive templates of C++ one line may be
-	 * inlined at another and the other way round: the first chain stays. */
+	/* Locations are identified by name, and in recursive C++ templates two lines may be
+	 * inlined at each other: the first chain is kept. */
 	for (uint32_t at = inlined; at != NONE;
 	     at = AT(b->locations, struct location, at)->inlined)
 		if (at == location)

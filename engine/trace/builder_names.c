@@ -1,10 +1,11 @@
 /*
- * builder_names.c - the end of a recording: the namer (engine/record/name.c) is asked once for
- * each block, object, location and variable.  Text traces have their names already.
+ * builder_names.c - names at the end of a recording: requested from the namer
+ * (engine/record/name.c) for each block, object, location and variable. Text traces have names
+ * already.
  */
 #include "engine/trace/builder_private.h"
 
-/* The tables as they stand, borrowed: strings and locations may still move. */
+/* The current tables, borrowed: strings and locations may still move. */
 static struct trace trace_view(struct builder *b, struct cut *c)
 {
 	struct trace t = { 0 };
@@ -34,7 +35,7 @@ static struct trace trace_view(struct builder *b, struct cut *c)
 static void name_locations(struct builder *b, const struct namer *n)
 {
 	for (guint i = 0; n->location && i < b->locations->len; i++) {
-		/* The array may move while locations are added. */
+		/* Adding locations may move the array. */
 		struct location l = *AT(b->locations, struct location, i);
 		if (l.module == NONE)
 			continue;
@@ -66,8 +67,8 @@ static void name_objects(struct builder *b, const struct namer *n, GString *name
 	}
 }
 
-/* A recording has millions of variables, and their names are told apart already: they are
- * not interned.  Nothing is interned after them. */
+/* Millions of variables with distinct names: they are not interned, and nothing is interned
+ * afterwards. */
 static void name_variables(struct builder *b, const struct trace *view, struct cut *c,
                            GString *name)
 {
@@ -86,7 +87,7 @@ static void name_variables(struct builder *b, const struct trace *view, struct c
 	}
 }
 
-/* Ask the namer once for everything. */
+/* Request all names. */
 void builder_ask_names(struct builder *b, struct cut *c)
 {
 	const struct namer *n = b->namer;

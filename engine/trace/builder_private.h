@@ -1,8 +1,8 @@
 /*
- * builder_private.h - the builder's state, for builder*.c (interning, facts, the end), memory.c
- * (places, and memory cut into variables) and wellformed.c (events, and what they must be).
+ * builder_private.h - state of the builder, for builder*.c (interning, facts, the end),
+ * memory.c (places and variables) and wellformed.c (events and their checks).
  *
- * Hash tables here are open addressing over integers: no allocation per event.
+ * Hash tables are open-addressed over integers: no allocation per event.
  */
 #ifndef HEDDLE_BUILDER_PRIVATE_H
 #define HEDDLE_BUILDER_PRIVATE_H
@@ -18,7 +18,7 @@
 #define ARRAY(type)        GArray *
 #define AT(array, type, i) (&g_array_index(array, type, i))
 
-/* A set of indexes; the caller compares and hashes what they stand for. */
+/* A set of indices; the caller compares and hashes the elements. */
 struct table {
 	uint32_t *slots; /* index + 1; 0: free */
 	uint32_t mask, count;
@@ -52,34 +52,36 @@ static inline uint64_t hash_bytes(const char *text, size_t length)
 	return mix(h ^ word);
 }
 
-/* -- state ----------------------------------------------------------------------------------
- */
+/* -- state --------------------------------------------------------------------------------- */
 
-struct region {        /* a run of addresses: a named base in one block's life */
+/* An address range: a named base during one life of a block. */
+struct region {
 	uint32_t name; /* string */
 	uint32_t block;
 	uint64_t address; /* recordings */
-	/* The tree of its places (memory.c): its root, 0: none yet; levels 0: of a text trace.
-	 */
+	/* Root of its tree of places (memory.c), 0: none yet; levels 0: text trace. */
 	uint32_t root, levels;
 };
 
-struct spot {                  /* a place: what an access's target is until the end */
+/* A place: the target of an access until the end. */
+struct spot {
 	uint32_t region, name; /* name: string as the text has it, 0: none */
 	uint64_t offset;
 	uint32_t size;
-	uint32_t next; /* recordings: of the same offset, coded as in a node; 0: none */
+	uint32_t next; /* recordings: next place of the same offset, coded as in a node; 0: none
+	                */
 };
 
-struct holder { /* of a lock in shared mode */
+/* A thread that holds a lock in shared mode. */
+struct holder {
 	uint32_t thread, count;
 };
 
 struct lock {
-	uint32_t owner;  /* thread, NONE: nobody */
+	uint32_t owner;  /* thread; NONE: free */
 	uint32_t depth;  /* of the owner's acquires, in either mode */
-	GArray *readers; /* struct holder; NULL: none ever */
-	bool semaphore;  /* it is none, as a directive says */
+	GArray *readers; /* struct holder; NULL: never any */
+	bool semaphore;  /* declared by a directive to be a semaphore */
 };
 
 struct scope { /* an open scope */
@@ -94,26 +96,29 @@ struct thread_state {
 	bool started, forked, ended, joined, wants;
 };
 
-struct node { /* of the calling-context tree, with its key */
+/* A node of the calling-context tree, with its key. */
+struct node {
 	uint32_t parent, function, call;
 };
 
-/* What strings stand for, by string id; NONE: nothing yet. */
+/* Meanings of strings, by string id; NONE: none yet. */
 struct meaning {
 	uint32_t thread, object, message, instance, location;
-	uint32_t block, first_block; /* its current life, its first */
-	uint32_t spot, spot_at;      /* the place of size 0 ..., valid while spot_at == lives */
+	uint32_t block, first_block; /* current life, first life */
+	uint32_t spot, spot_at;      /* valid while spot_at == lives */
 	uint32_t spot_size;
-	uint32_t object_at; /* the object is that of the life of its block, while lives is this */
+	uint32_t object_at; /* the object belongs to the block's life, while lives has this
+	                     * value */
 	uint32_t size; /* directive */
 };
 
-struct string_slot { /* of the hash table of strings; see key_of */
+/* A slot of the hash table of strings; see key_of. */
+struct string_slot {
 	uint64_t low, high;
 	uint32_t string, length; /* string: index + 1; 0: free */
 };
 
-/* Interning finds most of what it looks for among the recent: one cache miss less each. */
+/* Caches of recently interned items, which save a cache miss each. */
 #define RECENT 16384u /* a power of two */
 struct recent_integer {
 	int64_t integer;
@@ -141,8 +146,9 @@ struct builder {
 	GArray *regions, *spots, *locks, *states;
 	struct recent_integer *recent_integers;
 	struct recent_line *recent_lines;
-	uint32_t lives; /* blocks made or named so far: place caches are valid between */
-	bool any_scope; /* ENTER or LEAVE was seen: there are stacks */
+	uint32_t lives; /* number of block lives so far: place caches are valid while it is
+	                 * unchanged */
+	bool any_scope; /* ENTER or LEAVE occurred: there are stacks */
 	uint64_t dropped_releases, stolen_locks;
 	GArray *sent; /* uint8_t by message: of enum sent */
 	uint64_t early_receives; /* messages received before their first send */
@@ -155,17 +161,17 @@ struct builder {
 	GPtrArray *warnings;
 };
 
-/* late.c: late tokens in lists, at the end. */
+/* late.c: resolve late tokens in lists, at the end. */
 void builder_settle_late(struct builder *b, const struct trace *view);
 
 const char *builder_string_at(const struct builder *b, uint32_t string, size_t *length);
 const char *builder_text(const struct builder *b, uint32_t string);
-/* A string of any bytes: a value's content, never a name. */
+/* A string of arbitrary bytes: a value's contents, never a name. */
 uint32_t builder_bytes(struct builder *b, const char *text, size_t length);
 uint32_t builder_string_find(const struct builder *b, const char *text, size_t length);
-/* A string at the end of the table, whether it is there already or not. */
+/* Append a string, even if it exists. */
 uint32_t builder_append_string(struct builder *b, const char *text, size_t length);
-/* The site of a location, anew: after its name or its source. */
+/* Recompute a location's site from its name or source. */
 void builder_location_site(struct builder *b, uint32_t location);
 struct lock *builder_lock(struct builder *b, uint32_t object); /* wellformed.c */
 struct thread_state *builder_state(struct builder *b, uint32_t thread);
@@ -175,23 +181,21 @@ static inline struct meaning *builder_meaning(struct builder *b, uint32_t string
 	return AT(b->meanings, struct meaning, string);
 }
 
-/*
- * memory.c: the variables and wide accesses that places were cut into, and every access of
- * the trace turned from a place into those.
- */
+/* memory.c: the variables and wide accesses made from places; every access is changed from
+ * place to variables. */
 enum { RADIX_BITS = 6, RADIX = 1 << RADIX_BITS };
 struct cut {
 	GArray *variables; /* struct variable; names of recordings are NONE yet */
 	GArray *wides;     /* struct wide */
 };
-/* The block that a name of a text lies in now, or NONE. */
+/* The current block that encloses a name of a text trace, or NONE. */
 uint32_t builder_block_around(struct builder *b, const char *name, size_t length);
 struct cut builder_cut_memory(struct builder *b);
-/* "P+12": what a variable of a recording is called where nobody knows a name. */
+/* "P+12": name of a recorded variable without debug information. */
 void builder_append_plain_name(const struct builder *b, const struct variable *v,
                                GString *name);
 
-/* The namer's names for everything in the tables and in `c`. */
+/* Request names for everything in the tables and `c`. */
 void builder_ask_names(struct builder *b, struct cut *c);
 
 #endif

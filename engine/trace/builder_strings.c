@@ -1,7 +1,7 @@
 /*
- * builder_strings.c - strings interned, and the tables of what they name: threads, objects,
- * messages, instances.  Runs several times for each line of a text trace: an open table over
- * the first bytes of a string, so that most look-ups touch one cache line.
+ * builder_strings.c - interned strings, and tables of named items: threads, objects, messages,
+ * instances. Several look-ups for each line of text: an open-addressed table on the first bytes
+ * of strings, so that most touch one cache line.
  */
 #include "engine/trace/builder_private.h"
 #include "engine/base/hash.h"
@@ -20,8 +20,8 @@ const char *builder_text(const struct builder *b, uint32_t string)
 	return builder_string_at(b, string, &length);
 }
 
-/* The bytes of a string of up to 16, or a hash of a longer one: two strings of one length
- * up to 16 are the same when their keys are. */
+/* The bytes of a string of up to 16, or a hash of a longer one; for equal lengths up to 16,
+ * equal keys mean equal strings. */
 static inline void key_of(const char *text, size_t length, struct string_slot *key)
 {
 	uint32_t a, b;
@@ -91,7 +91,7 @@ static void strings_grow(struct builder *b)
 	g_free(old);
 }
 
-/* A new string at the end of the table, whether it is there already or not. */
+/* Append a string, even if it exists. */
 uint32_t builder_append_string(struct builder *b, const char *text, size_t length)
 {
 	if (b->string_bytes->len + length >= NONE - 1) {
@@ -99,7 +99,7 @@ uint32_t builder_append_string(struct builder *b, const char *text, size_t lengt
 			b->failure = g_strdup("its names take more than 4 GB");
 		return 0;
 	}
-	/* The text may be a string of this table, which moves as it grows. */
+	/* The text may be in this table, which moves as it grows. */
 	guint from = b->string_bytes->len;
 	bool own = text >= b->string_bytes->data && text < b->string_bytes->data + from;
 	size_t at = own ? (size_t)(text - b->string_bytes->data) : 0;
@@ -113,7 +113,7 @@ uint32_t builder_append_string(struct builder *b, const char *text, size_t lengt
 	return b->string_offsets->len - 2;
 }
 
-/* A recording's names come from files of any encoding; those of a trace are UTF-8. */
+/* Recorded names come from files of any encoding; a trace's are UTF-8. */
 static uint32_t escaped_string(struct builder *b, const char *text, size_t length)
 {
 	GString *name = g_string_new(NULL);
@@ -123,7 +123,7 @@ static uint32_t escaped_string(struct builder *b, const char *text, size_t lengt
 	return string;
 }
 
-/* `bytes`: whatever they are; else a name, which is UTF-8. */
+/* `bytes`: arbitrary contents; else a name in UTF-8. */
 static uint32_t intern(struct builder *b, const char *text, size_t length, bool bytes)
 {
 	struct string_slot key;
@@ -161,7 +161,7 @@ uint32_t builder_bytes(struct builder *b, const char *text, size_t length)
 	return intern(b, text, length, !g_utf8_validate(text, (gssize)length, NULL));
 }
 
-/* The index that a string has in one of the tables; `member` of its meaning. */
+/* Index of a string in one of the tables; `member` of its meaning. */
 #define NAMED(member, array, type, init) \
 	uint32_t string = builder_string(b, name, length); \
 	struct meaning *m = builder_meaning(b, string); \
@@ -191,7 +191,7 @@ uint32_t builder_object(struct builder *b, const char *name, size_t length)
 	NAMED(object, objects, struct object, ((struct object){ .name = string, .block = NONE }));
 }
 
-/* An object of that name is another one in each life of the block that it lies in. */
+/* A name is a different object in each life of the enclosing block. */
 uint32_t builder_object_text(struct builder *b, const char *name, size_t length)
 {
 	uint32_t i = builder_object(b, name, length);
@@ -203,7 +203,7 @@ uint32_t builder_object_text(struct builder *b, const char *name, size_t length)
 	uint32_t block = builder_block_around(b, name, length);
 	if (block == now.block)
 		return i;
-	if (now.block == NONE) { /* it was named before its block was allocated */
+	if (now.block == NONE) { /* named before its block was allocated */
 		AT(b->objects, struct object, i)->block = block;
 		return i;
 	}

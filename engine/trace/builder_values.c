@@ -1,6 +1,6 @@
 /*
- * builder_values.c - values interned: integers, strings, tokens, old>new pairs, lists, and
- * the arguments and results of invocations.  Two values are the same when their indexes are.
+ * builder_values.c - interned values: integers, strings, tokens, old>new pairs, lists, and
+ * arguments and results of invocations. Equal values have equal indices.
  */
 #include "engine/trace/builder_private.h"
 

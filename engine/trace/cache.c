@@ -1,12 +1,11 @@
 /*
- * cache.c - the index of a large binary trace, kept in the user's cache folder, or nowhere.
+ * cache.c - the index of a large binary trace, in a file of the user's cache folder.
  *
- * It is believed: its values are not checked, and since it is made only after the trace was,
- * one that fits also vouches for the trace's events (see binary.c).  So it must be ours: a file
- * of this user in a folder that nobody else can write, never one that came with a trace.  And
- * it belongs to one state of one file: device, inode, length, both times of change (nobody can
- * set the second) and the sum in the header must be those of the trace that is mapped.
- * Anything else is stale and is made again; so is everything that does not fit.
+ * Its contents are trusted: values are not checked, and as the index was made after the trace
+ * was checked, a matching one also vouches for the trace's events (binary.c). So it must be our
+ * own file in a folder that only the user can write, never one that came with a trace. It must
+ * match the mapped trace in device, inode, length, mtime, ctime (which cannot be set) and
+ * header checksum. Others are stale and rebuilt.
  */
 #include "engine/base/file.h"
 #include "engine/trace/index_private.h"
@@ -19,13 +18,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* To be raised with every change of an index's arrays or of what they mean. */
+/* Increase with every change of an index's arrays or their meaning. */
 #define INDEX_VERSION 2
 
 enum {
-	WORTHWHILE = 1 << 20, /* events: smaller traces are indexed in no time */
+	WORTHWHILE = 1 << 20, /* events: smaller traces are indexed quickly */
 	ALIGNMENT = 64,
-	CHECKED_SIZE = 256 << 20, /* bytes: the sums of larger files are not looked at */
+	CHECKED_SIZE = 256 << 20, /* bytes: checksums of larger files are not verified */
 	MOST_ARRAYS = 24,
 };
 
@@ -45,12 +44,12 @@ struct header {
 	struct identity trace;
 	uint64_t length; /* of this file */
 	struct array_place arrays[MOST_ARRAYS];
-	char path[PATH_MAX]; /* of the trace, absolute: when it is gone, so is the use of this */
+	char path[PATH_MAX]; /* absolute path of the trace: without it, this file is useless */
 	uint64_t sum;        /* of all of the above */
 };
 
-/* The arrays of an index: part, member, bytes of an element, how many there must be (or
- * ANY: the file says). */
+/* The arrays of an index: part, member, element size, required count (or ANY: as in the
+ * file). */
 struct array {
 	unsigned part;
 	const void **data;
@@ -84,7 +83,7 @@ static size_t list_arrays(const struct trace *t, struct trace_index *ix, struct 
 	return n;
 }
 
-/* -- whose index, and where ---------------------------------------------------------------- */
+/* -- identity and location of the index ---------------------------------------------------- */
 
 static uint64_t nanoseconds(struct timespec t)
 {
@@ -101,7 +100,7 @@ static struct identity identity_of(const struct stat *st, uint64_t sum)
 		                  .sum = sum };
 }
 
-/* Of the file as it was opened: what its name has become since does not matter. */
+/* Of the opened file, whatever happened to its name. */
 static bool identify(const struct trace *t, struct identity *id)
 {
 	const struct trace_storage *s = t->storage;
@@ -117,7 +116,7 @@ static bool ours_alone(const struct stat *st)
 	return st->st_uid == geteuid() && (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* $XDG_CACHE_HOME/heddle, made when it is not there; NULL when it is not ours alone. */
+/* $XDG_CACHE_HOME/heddle, created if absent; NULL when others can write it. */
 static char *cache_folder(void)
 {
 	struct stat st;
@@ -129,7 +128,7 @@ static char *cache_folder(void)
 	return NULL;
 }
 
-/* A name that tells traces of one name in different folders apart; NULL: nowhere. */
+/* The path of the index, distinct for equal names in different folders; NULL: none. */
 static char *index_path(const struct trace *t)
 {
 	char *folder = cache_folder();
@@ -145,8 +144,7 @@ static char *index_path(const struct trace *t)
 	return path;
 }
 
-/* -- reading ----------------------------------------------------------------------------------
- */
+/* -- reading ------------------------------------------------------------------------------- */
 
 struct mapping {
 	char *bytes;
@@ -218,7 +216,7 @@ static bool place_array(const struct mapping *m, const struct array_place *p, st
 	return true;
 }
 
-/* Every list of items must end where its items do. */
+/* The lists' last end must be the number of items. */
 static bool lists_end(const struct array *arrays, size_t n)
 {
 	for (size_t i = 0; i + 1 < n; i++) {
@@ -272,8 +270,7 @@ void cache_load(struct trace *t, struct trace_index *ix)
 	*ix = loaded;
 }
 
-/* -- writing
- * ------------------------------------------------------------------------------------ */
+/* -- writing ------------------------------------------------------------------------------- */
 
 static void pad(struct file_writer *file)
 {
@@ -283,7 +280,7 @@ static void pad(struct file_writer *file)
 		file_writer_put(file, zeroes, ALIGNMENT - over);
 }
 
-/* How many elements an array has whose number the trace does not give. */
+/* Number of elements of an array that the trace does not determine. */
 static uint64_t elements(const struct trace *t, const struct trace_index *ix,
                          const struct array *arrays, size_t i)
 {
@@ -291,7 +288,7 @@ static uint64_t elements(const struct trace *t, const struct trace_index *ix,
 		return arrays[i].count;
 	if (arrays[i].part == INDEX_MUST)
 		return ix->must_count;
-	if (arrays[i].element == sizeof(uint64_t)) { /* runs of wide reads, one more */
+	if (arrays[i].element == sizeof(uint64_t)) { /* runs of wide reads, plus an end entry */
 		uint64_t runs = 0;
 		for (uint64_t e = 0; e < t->events_count; e++) {
 			const struct event *x = &t->events[e];
@@ -334,14 +331,14 @@ static bool write_index(const char *path, const struct trace *t, const struct tr
 	return file_writer_commit(file, NULL);
 }
 
-/* Is the trace that this index is of still as it was then? */
+/* Is the index's trace unchanged? */
 static bool of_use(const char *path)
 {
 	struct header h;
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
-		return true; /* not ours to judge */
+		return true; /* not readable: keep it */
 	bool good = read(fd, &h, sizeof h) == sizeof h && h.version == INDEX_VERSION;
 	close(fd);
 	if (!good)
@@ -353,7 +350,7 @@ static bool of_use(const char *path)
 	return memcmp(&id, &h.trace, sizeof id) == 0;
 }
 
-/* Indexes of traces that are gone or have changed are as large as the traces, and of no use. */
+/* Remove indexes of traces that are gone or changed, since they are as large as the traces. */
 static void clean_up(void)
 {
 	char *folder = cache_folder();

@@ -6,17 +6,18 @@
 
 #include <string.h>
 
-/* What a thread has and does, in one pass. */
+/* Properties of a thread, found in one pass. */
 struct life {
-	uint32_t place; /* or NONE: it has none yet */
-	/* It may share its place: it takes part in no release sequence but by RMWs and release
-	 * stores, in no fence; what rests on "the same thread" is C11's release sequence. */
+	uint32_t place; /* NONE: none yet */
+	/* It may share its place: it has no fences, and joins release sequences by RMWs and
+	 * release stores only, since C11's release sequence depends on "the same thread". */
 	bool alone;
-	bool acts;      /* it has an event; else its join need not come after its fork */
-	bool joined;    /* by an event before the one at hand */
-	bool ended;     /* it was joined, and its place is free */
-	uint32_t open;  /* critical sections, waits, invocations, units, barrier pairs */
-	GArray *free;   /* uint32_t: places of the threads that it has joined; or NULL */
+	bool acts;     /* it has events; else its join need not come after its fork */
+	bool joined;   /* by an earlier event */
+	bool ended;    /* joined, and its place is free */
+	uint32_t open; /* number of critical sections, waits, invocations, units, barrier pairs
+	                */
+	GArray *free;  /* uint32_t: places of threads it has joined; or NULL */
 };
 
 struct maker {
@@ -25,7 +26,7 @@ struct maker {
 	uint32_t places;
 };
 
-/* What begins (1) or ends (-1) something that must not go over to the next thread. */
+/* 1 or -1 for events that begin or end a scope, which must not span threads. */
 static int opens(enum op op)
 {
 	switch (op) {
@@ -88,7 +89,7 @@ static void join_one(struct maker *m, const struct event *x)
 	g_array_free(g_steal_pointer(&ended->free), TRUE);
 }
 
-/* Places by thread, in trace order.  False when cancelled. */
+/* Assign places to threads, in trace order. False when cancelled. */
 static bool give_places(struct maker *m, const struct progress *progress)
 {
 	const struct trace *t = m->t;
@@ -97,7 +98,7 @@ static bool give_places(struct maker *m, const struct progress *progress)
 		const struct event *x = &t->events[e];
 
 		m->lives[x->thread].alone |= is_alone(x);
-		/* A second join waits for this thread and not for the next at its place. */
+		/* A second join waits for this thread, not for the next one in its place. */
 		if (x->op == OP_WANTJOIN)
 			m->lives[x->target].alone |= m->lives[x->target].joined;
 		else if (x->op == OP_JOIN)
@@ -122,13 +123,13 @@ static bool give_places(struct maker *m, const struct progress *progress)
 			join_one(m, x);
 	}
 	for (uint64_t u = 0; u < t->threads_count; u++) {
-		if (m->lives[u].place == NONE) /* it did nothing */
+		if (m->lives[u].place == NONE) /* it has no events */
 			m->lives[u].place = 0;
 	}
 	return true;
 }
 
-/* The events with places for threads; the target of a fork is one, too. */
+/* The events with places as threads, also as targets of forks. */
 static void own_events(const struct maker *m, struct trace *view)
 {
 	struct event *events = g_new(struct event, m->t->events_count + 1);
@@ -142,14 +143,14 @@ static void own_events(const struct maker *m, struct trace *view)
 		if (op_table[x->op].operand == OPERAND_THREAD)
 			x->target = m->lives[x->target].place;
 	}
-	for (uint64_t u = m->t->threads_count; u-- > 0;) /* named as the first one there */
+	for (uint64_t u = m->t->threads_count; u-- > 0;) /* named as the first */
 		threads[m->lives[u].place] = m->t->threads[u];
 	view->events = trace_own(view, events);
 	view->threads = trace_own(view, threads);
 	view->threads_count = m->places;
 }
 
-/* The must-order less what is within a place. */
+/* The must-order without edges inside a place. */
 static void own_must(struct trace *view)
 {
 	const struct trace_index *whole = view->recorded->index;

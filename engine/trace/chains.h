@@ -1,13 +1,11 @@
 /*
- * chains.h - a reading of a trace in which threads that live one after the other share one
- * place, so that what analyses keep by thread grows with the threads that are alive at once
- * and not with all that there ever were.
+ * chains.h - a view of a trace in which threads that live one after the other share a place, so
+ * that data kept by thread grows with the number of simultaneous threads only.
  *
- * Thread B may have the place of A when B was forked by the thread that had joined A (or
- * had joined the thread that had, and so on): all events of A are then before all of B by the
- * must-order, in every correct reordering.  In the reading both are one thread, whose program
- * order is A's and then B's: the same correct reorderings, the same conflicting pairs that
- * something may turn round, the same clocks but narrower.  Event ids are the trace's.
+ * Thread B may take A's place when B was forked by the thread that joined A (or that joined the
+ * thread that did, and so on): by must-order all events of A then precede all of B in every
+ * correct reordering. In the view both are one thread, with A's events before B's: the same
+ * correct reorderings, candidates and clocks, but narrower. Event ids are the trace's.
  */
 #ifndef HEDDLE_CHAINS_H
 #define HEDDLE_CHAINS_H
@@ -16,14 +14,12 @@
 
 struct progress;
 
-/*
- * The reading (owned by the caller, trace_close; `t` must outlive it), or NULL where it would
- * save little: fewer than `least` threads, or more than half as many places as threads (with
- * `least` 2, as many).  Its `recorded` is t.  *cancelled (may be NULL) says whether it was.
- */
+/* The view (owned by the caller, trace_close; `t` must outlive it), or NULL when it saves
+ * little: fewer than `least` threads, or more than half as many places as threads (`least` 2:
+ * as many). Its `recorded` is t. *cancelled may be NULL. */
 struct trace *trace_by_chains(struct trace *t, uint32_t least, const struct progress *progress,
                               bool *cancelled);
-/* Threads from which on a reading by chains pays. */
+/* Number of threads from which chains pay. */
 enum { CHAINS_LEAST = 256 };
 
 #endif

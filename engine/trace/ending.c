@@ -82,7 +82,7 @@ void ending_append(const struct ending *e, GString *out)
 	}
 }
 
-/* Strings and notes with one more of each: the trace's own arrays may be a mapping. */
+/* Append a string to new tables, since the trace's arrays may be mapped. */
 static uint32_t add_string(struct trace *t, const char *text)
 {
 	uint64_t count = t->string_offsets_count, bytes = t->string_bytes_count;
@@ -123,7 +123,7 @@ void trace_note_ending(struct trace *t, enum ending_kind kind, int number, const
 		g_string_append_printf(value, " %s", text);
 	for (char *c = value->str; *c; c++) {
 		if (*c == '\n' || *c == '\r')
-			*c = ' '; /* a note is a line of the text format */
+			*c = ' '; /* a note is one line of the text format */
 	}
 	add_note(t, note_key, value->str);
 	g_string_free(value, TRUE);

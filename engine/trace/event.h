@@ -1,10 +1,8 @@
 /*
- * event.h - the event: what one thread did at one point of the recorded order.
+ * event.h - the event: one operation of a thread in the recorded order.
  *
- * This is the one thing that every part of the engine shares.  An event is 16 bytes; a
- * trace is an array of them in the order of the recording, and an event's id is its
- * index there.  What does not fit (values, call stacks, arguments) lies in tables of
- * struct trace.  Knows nothing of files, analyses or screens.
+ * An event has 16 bytes; a trace is an array of events in recorded order, and an event's id is
+ * its index. Values, call stacks and arguments are in tables of struct trace.
  */
 #ifndef HEDDLE_EVENT_H
 #define HEDDLE_EVENT_H
@@ -20,15 +18,16 @@ enum op {
 	OP_COUNT
 };
 
-enum operand { /* what event.target is an index of */
-	       OPERAND_NOTHING,
-	       OPERAND_VARIABLE, /* trace.variables (or trace.wides with EVENT_WIDE) */
-	       OPERAND_OBJECT,   /* trace.objects: locks, conditions, barriers, semaphores */
-	       OPERAND_THREAD,   /* trace.threads */
-	       OPERAND_MESSAGE,  /* trace.messages */
-	       OPERAND_BLOCK,    /* trace.blocks: one life of an allocated block */
-	       OPERAND_INSTANCE, /* trace.instances: objects of specifications */
-	       OPERAND_NAME,     /* trace.strings: unit, method, function */
+/* Table that event.target is an index of. */
+enum operand {
+	OPERAND_NOTHING,
+	OPERAND_VARIABLE, /* trace.variables (or trace.wides with EVENT_WIDE) */
+	OPERAND_OBJECT,   /* trace.objects: locks, conditions, barriers, semaphores */
+	OPERAND_THREAD,   /* trace.threads */
+	OPERAND_MESSAGE,  /* trace.messages */
+	OPERAND_BLOCK,    /* trace.blocks: one life of a heap block */
+	OPERAND_INSTANCE, /* trace.instances: objects of specifications */
+	OPERAND_NAME,     /* trace.strings: unit, method, function */
 };
 
 enum op_use { /* what an object is by an operation on it */
@@ -74,36 +73,34 @@ enum memory_order_kind {
 
 enum event_flag {
 	EVENT_ORDER_MASK = 7,
-	/* Keeps its id and place and has no effect: a re-entrant acquire and its release, an
-	 * event that --lenient dropped.  Every analysis skips it. */
+	/* Has an id but no effect: a re-entrant acquire and its release, or an event dropped by
+	 * --lenient. All analyses skip it. */
 	EVENT_INERT = 8,
 	/* The access covers several variables: target is an index of trace.wides. */
 	EVENT_WIDE = 16,
 	/* A volatile access; a failed try in shared mode (recordings only). */
 	EVENT_VOLATILE = 32,
 	EVENT_SHARED = 32,
-	/* An acquire, take or wait that could have ended without it: a try, or with a time
-	 * limit.  It never waits for ever: see event_is_request.  A wake: it was not signalled,
-	 * its time was up.  A send: a once-function ended in vain (WAIT, WAKE, SND: recordings
-	 * only). */
+	/* An acquire, take or wait that could end without success: a try, or timed; it never
+	 * blocks forever (event_is_request). A wake: timed out. A send: a once-function that
+	 * failed (WAIT, WAKE, SND: recordings only). */
 	EVENT_TRY = 64,
-	/* A RET by which the invocation did not come back, but was left: by a jump, an
-	 * exception or the end of its thread (recordings only). */
+	/* A RET of an invocation left by a jump, an exception or the end of its thread
+	 * (recordings only). */
 	EVENT_LEFT = 128,
 };
 
 struct event {
-	uint32_t target; /* by the operation's operand kind; NONE where it has none */
+	uint32_t target; /* by the operation's operand kind; NONE without operand */
 	/*
-	 * Access: the value (index of trace.values, 0 unknown; an RMW has a V_PAIR).
-	 * ACT, CALL, RET: index of trace.invocations.  UBEG, MISS: index of trace.values, a
-	 * V_LIST of tokens.  MISUSE: index of trace.values, a V_TOKEN.
-	 * WANT: 1 when the object is a semaphore, which its other events need not tell.
-	 * Otherwise 0.
+	 * Access: the value (index of trace.values, 0 unknown; a V_PAIR for an RMW). ACT, CALL,
+	 * RET: index of trace.invocations. UBEG, MISS: index of trace.values, a V_LIST of
+	 * tokens. MISUSE: index of trace.values, a V_TOKEN. WANT: 1 for a semaphore, which may
+	 * have no other event. Otherwise 0.
 	 */
 	uint32_t aux;
-	/* Indexes of trace.threads and trace.locations (0: the empty location).  The thread has the
-	 * low bits, so that reading it costs no shift. */
+	/* Indices of trace.threads and trace.locations (0: empty location). The thread has the
+	 * low bits, so reading it needs no shift. */
 	uint64_t thread : 20, location : 28;
 	uint8_t op;    /* enum op */
 	uint8_t flags; /* memory order and enum event_flag */
@@ -112,8 +109,8 @@ _Static_assert(sizeof(struct event) == 16, "four events a cache line");
 _Static_assert(offsetof(struct event, op) == 14, "thread and location have no room beside them");
 
 enum {
-	EVENT_THREADS = (1 << 20) - 1,   /* most threads of a trace: indexes lie below */
-	EVENT_LOCATIONS = (1 << 28) - 1, /* most locations of a trace */
+	EVENT_THREADS = (1 << 20) - 1,   /* bound on threads: indices are smaller */
+	EVENT_LOCATIONS = (1 << 28) - 1, /* bound on locations */
 };
 
 struct op_info {
@@ -141,8 +138,8 @@ static inline bool event_inert(const struct event *e)
 {
 	return e->flags & EVENT_INERT;
 }
-/* A plain access of one variable that has its effect, which most events are.  op and flags lie
- * side by side and are looked at at once. */
+/* A plain, effective access of one variable, as most events are. Tests op and flags
+ * together. */
 static inline bool event_simple(const struct event *e)
 {
 	uint16_t what;
@@ -172,7 +169,7 @@ static inline bool op_is_atomic(enum op op)
 {
 	return op == OP_AREAD || op == OP_AWRITE || op == OP_RMW;
 }
-/* Enters a critical section (in either mode), leaves one. */
+/* Enters or leaves a critical section, in either mode. */
 static inline bool op_acquires(enum op op)
 {
 	return op_does(op, EFFECT_ACQUIRES);
@@ -196,23 +193,23 @@ static inline int op_count(enum op op)
 {
 	return op_does(op, EFFECT_POSTS) - op_does(op, EFFECT_TAKES);
 }
-/* Stands for the end of the recording: a wait that did not end. */
+/* A wait that had not ended at the end of the recording. */
 static inline bool op_wants(enum op op)
 {
 	return op == OP_WANT || op == OP_WANTJOIN;
 }
-/* Tells of a thread, and takes no effect: its events are inert always. */
+/* Describes a thread without effect: always inert. */
 static inline bool op_tells(enum op op)
 {
 	return op_wants(op) || op == OP_MISUSE;
 }
-/* Could the thread have gone on without it?  (EVENT_TRY, of the operations that have it.) */
+/* Could the thread continue without success? (EVENT_TRY, for operations that have it.) */
 static inline bool event_is_try(const struct event *e)
 {
 	return e->flags & EVENT_TRY && op_does(e->op, EFFECT_WAITS);
 }
-/* Can the thread wait for ever at the event for a lock?  An acquire that is neither a try nor
- * limited in time, or a wait that had not ended with the recording. */
+/* Can the thread block forever at the event for a lock? An acquire without try or time limit,
+ * or a pending wait at the end of the recording. */
 static inline bool event_is_request(const struct event *e)
 {
 	return e->op == OP_WANT ||

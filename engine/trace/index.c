@@ -1,6 +1,5 @@
 /*
- * index.c - what is derived from a trace in linear passes: lists of events, partners,
- * observed writes.
+ * index.c - data derived from a trace in linear passes: lists of events, partners, reads-from.
  */
 #include "engine/trace/index.h"
 #include "engine/trace/index_private.h"
@@ -12,23 +11,24 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* -- a part while it is made ------------------------------------------------------------
+/*
+ * -- construction of parts -------------------------------------------------------------------
  *
- * The events are passed over twice, batch by batch, so that a batch comes from memory once
- * for all parts: first what goes into each list is counted, then all is filled in.
+ * Two passes over the events, in batches that serve all parts while in the cache: the first
+ * counts list items, the second fills the lists.
  */
 
 enum { BATCH = 4096 };
 
 struct batch {
 	uint64_t from, to;                    /* events */
-	uint32_t others[BATCH], others_count; /* those that are no accesses */
+	uint32_t others[BATCH], others_count; /* non-accesses */
 };
 
 struct work {
 	const struct trace *t;
 	struct trace_index *ix;
-	/* Lists: how many items, then where the next one goes; and one more, a spare. */
+	/* List counts, then next positions; with a spare list. */
 	struct event_lists *lists;
 	uint64_t lists_count;
 	uint32_t *next;
@@ -69,7 +69,7 @@ static void begin_threads(struct work *w)
 	w->ix->position = g_new(uint32_t, w->t->events_count + 1);
 }
 
-/* The end of the run of events of one thread that begins at `from`. */
+/* End of the run of events of one thread from `from`. */
 static inline uint64_t run_end(const struct event *events, uint64_t from, uint64_t to)
 {
 	uint64_t e = from + 1;
@@ -105,9 +105,10 @@ static void fill_threads(struct work *w, const struct batch *b)
 
 /* -- partners --------------------------------------------------------------------------- */
 
-struct opening { /* waits for its partner */
+/* Waits for its partner. */
+struct opening {
 	uint32_t event, target;
-	uint8_t op; /* that closes it */
+	uint8_t op; /* operation that closes it */
 };
 
 static const uint8_t closer[OP_COUNT] = {
@@ -162,7 +163,7 @@ static void fill_match(struct work *w, const struct batch *b)
 	}
 }
 
-/* Forks and joins, when the lists of the threads are there. */
+/* Forks and joins, when thread lists are complete. */
 static void end_match(struct work *w)
 {
 	uint32_t *partner = (uint32_t *)w->ix->partner;
@@ -187,8 +188,7 @@ static inline bool is_listed(const struct event *x)
 	return op_is_access(x->op) & !event_inert(x);
 }
 
-/* Whether an event is an access nobody can foresee: what is none goes to the spare list, so
- * that there is no branch on it. */
+/* Accesses are unpredictable, so non-accesses go to the spare list, without a branch. */
 static void count_variables(struct work *w, const struct batch *b)
 {
 	uint32_t *next = w->next, spare = w->lists_count;
@@ -213,7 +213,7 @@ static void fill_variables(struct work *w, const struct batch *b)
 			struct wide run = w->t->wides[x->target];
 			for (uint32_t i = 0; is_listed(x) && i < run.count; i++)
 				items[next[run.first + i]++] = e;
-		} else { /* the spare list has one place, after the others */
+		} else { /* the spare list has one element, at the end */
 			uint32_t i = is_listed(x) ? x->target : spare, at = next[i];
 			items[at] = e;
 			next[i] = at + is_listed(x);
@@ -276,7 +276,7 @@ static void fill_sites(struct work *w, const struct batch *b)
 	}
 }
 
-/* -- observed writes -------------------------------------------------------------------- */
+/* -- reads-from ---------------------------------------------------------------------------- */
 
 #define WRITER_WIDE UINT32_C(0x80000000) /* with INDEX_WRITERS: the run's number below it */
 
@@ -322,7 +322,7 @@ static void end_writers(struct work *w)
 	        (uint32_t *)(void *)g_array_free(g_steal_pointer(&w->items), FALSE);
 }
 
-/* -- on demand -------------------------------------------------------------------------- */
+/* -- building on demand -------------------------------------------------------------------- */
 
 static const struct maker {
 	unsigned part;
@@ -369,7 +369,7 @@ static bool pass(struct making *m, bool fills)
 			return false;
 		m->batch.from = from;
 		m->batch.to = MIN(from + BATCH, count);
-		if (fills || (m->parts & INDEX_OBJECTS)) /* nothing else counts them */
+		if (fills || (m->parts & INDEX_OBJECTS)) /* only they count these */
 			find_others(m->t, &m->batch);
 		for (size_t i = 0; i < G_N_ELEMENTS(makers); i++) {
 			if (!(m->parts & makers[i].part))
@@ -468,8 +468,8 @@ static bool build_parts(const struct trace *t, struct trace_index *ix, unsigned 
 	return done;
 }
 
-/* A reading by chains has threads of its own, and its must-order since it was made; all else
- * is the trace's, whose index keeps it (what is `mapped` is not freed here). */
+/* A chain view has its own threads and must-order; the rest is borrowed from the trace's index
+ * (`mapped` parts are not freed here). */
 static bool borrow_parts(struct trace *t, unsigned parts, const struct progress *progress)
 {
 	struct trace_index *ix = t->index;
@@ -536,9 +536,7 @@ void index_free(struct trace_index *ix)
 	g_free(ix);
 }
 
-/* -- asking
- * ----------------------------------------------------------------------------------------------------
- */
+/* -- asking -------------------------------------------------------------------------------- */
 
 uint32_t trace_previous(const struct trace *t, uint32_t event)
 {
@@ -564,7 +562,7 @@ static uint32_t must_after_at(const struct trace_index *ix, uint64_t i)
 	return ix->must[i].after;
 }
 
-/* The run of edges whose key is `event`, in an array sorted by that key. */
+/* The range of edges with key `event`, in an array sorted by it. */
 static struct must_run find_run(const struct trace_index *ix, uint32_t event,
                                 uint32_t (*key)(const struct trace_index *, uint64_t))
 {
@@ -611,7 +609,7 @@ uint32_t trace_stack(const struct trace *t, uint32_t event)
 	return t->stacks_count ? t->stacks[event] : 0;
 }
 
-/* The frames of one real function: those inlined into it at `location`, then itself. */
+/* The frames of a function: those inlined into it at `location`, then itself. */
 static void add_inlined(const struct trace *t, uint32_t location, uint32_t function,
                         GArray *frames)
 {

@@ -1,8 +1,6 @@
 /*
- * late.c - tokens of a missing call's list that only the end of a recording can spell: the names
- * of blocks and variables are asked for when all events are there.
- *
- * Until then such a token is a value like any other, with a text of its own.
+ * late.c - tokens of a missing call's list whose names are known only at the end of a
+ * recording. Until then they are ordinary values with unique texts.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +29,7 @@ uint32_t builder_late(struct builder *b, struct late late)
 struct spelling {
 	struct builder *b;
 	GHashTable *tokens; /* text -> value + 1; keys owned */
-	GString **names;    /* by late, owned: what the namer said */
+	GString **names;    /* by late, owned: names from the namer */
 	GArray **of;        /* by late, owned: its values (uint32_t) */
 };
 
@@ -59,7 +57,7 @@ static GArray *tokens_of(struct spelling *s, const GString *names)
 	return values;
 }
 
-/* The list number `value` with its late tokens spelt, each value once. */
+/* Rewrite list `value` with late tokens resolved, each value once. */
 static void spell_list(struct spelling *s, uint32_t value, GHashTable *seen)
 {
 	struct builder *b = s->b;
@@ -88,7 +86,7 @@ static void spell_list(struct spelling *s, uint32_t value, GHashTable *seen)
 	g_array_free(spelt, TRUE);
 }
 
-/* All names first: what `view` borrows moves when one is added. */
+/* Request all names before adding any, since `view` borrows tables that move. */
 static void ask(struct spelling *s, const struct trace *view)
 {
 	const struct namer *n = s->b->namer;

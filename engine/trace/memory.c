@@ -1,11 +1,10 @@
 /*
- * memory.c - the memory of a trace while it is made: blocks, regions of addresses, the places
- * that accesses name; and at the end, the variables that they are cut into.
+ * memory.c - the memory of a trace under construction: blocks, address ranges, places of
+ * accesses; and finally the variables.
  *
- * A place of a text trace is found by hashing, for its names come in any order.  In a
- * recording every access asks for one, so there a region is a radix tree over its offsets: the
- * entry of a byte is the first place that begins there.  It costs no hashing, and gives the
- * places in the order of their addresses at the end.
+ * Places of text traces are hashed, as names come in any order. In recordings every access
+ * needs a look-up: a region is a radix tree over offsets, whose entry for a byte is the first
+ * place beginning there; no hashing, and places are sorted by address at the end.
  */
 #include "engine/trace/builder_private.h"
 
@@ -85,11 +84,8 @@ static uint32_t spot_intern(struct builder *b, struct spot s)
 
 /* -- places of recordings ------------------------------------------------------------------ */
 
-/*
- * An entry of a lowest node, and spot.next: the index of a place plus one, above it the code of
- * its size (a power of two up to 16, or ODD), so that the usual question is answered by the
- * entry.
- */
+/* An entry of a lowest node, and spot.next: the index of a place plus one, with the code of its
+ * size above (a power of two up to 16, or ODD), so that the entry answers most look-ups. */
 enum { CODE_SHIFT = 29, ODD = 7 };
 #define ENTRY_SPOT ((1u << CODE_SHIFT) - 1)
 
@@ -102,7 +98,7 @@ static inline uint32_t size_code(uint32_t size)
 
 static uint32_t node_new(struct builder *b)
 {
-	if (b->nodes.count == 0) /* 0 stands for none */
+	if (b->nodes.count == 0) /* 0 means none */
 		memset(column_push(&b->nodes), 0, RADIX * sizeof(uint32_t));
 	memset(column_push(&b->nodes), 0, RADIX * sizeof(uint32_t));
 	return (uint32_t)b->nodes.count - 1;
@@ -113,7 +109,7 @@ static inline uint32_t *node_at(const struct builder *b, uint32_t node)
 	return column_at(&b->nodes, node);
 }
 
-/* The lowest node of the tree for an offset: of RADIX bytes. */
+/* The lowest node of the tree for an offset, with RADIX bytes. */
 static uint32_t line_of(struct builder *b, uint32_t region, uint64_t offset)
 {
 	struct region *r = AT(b->regions, struct region, region);
@@ -124,7 +120,7 @@ static uint32_t line_of(struct builder *b, uint32_t region, uint64_t offset)
 		uint64_t child = offset >> shift;
 		BUG_ON(child >= RADIX);
 		if (node_at(b, node)[child] == 0) {
-			uint32_t made = node_new(b); /* nodes move */
+			uint32_t made = node_new(b); /* nodes may move */
 			node_at(b, node)[child] = made;
 		}
 		node = node_at(b, node)[child];
@@ -174,8 +170,7 @@ uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint
 	                 (struct spot){ .region = region, .offset = offset, .size = size });
 }
 
-/* -- places of text traces, blocks ----------------------------------------------------------
- */
+/* -- places of text traces, blocks --------------------------------------------------------- */
 
 static uint32_t block_named(struct builder *b, const char *name, size_t length)
 {
@@ -183,7 +178,7 @@ static uint32_t block_named(struct builder *b, const char *name, size_t length)
 	return string == NONE ? NONE : builder_meaning(b, string)->block;
 }
 
-/* The block "*p" of which "p->f" and "p[i]" are parts, as recordings name them. */
+/* The block "*p" of "p->f" and "p[i]", as named by recordings. */
 static uint32_t block_pointed_to(struct builder *b, const char *name, size_t end)
 {
 	char *pointed = g_strdup_printf("*%.*s", (int)end, name);
@@ -192,7 +187,8 @@ static uint32_t block_pointed_to(struct builder *b, const char *name, size_t end
 	return block;
 }
 
-/* The longest beginning that names a block, up to the end or to what continues a block's name. */
+/* The block of the longest prefix that names one, up to the end or a suffix of a block's
+ * name. */
 uint32_t builder_block_around(struct builder *b, const char *name, size_t length)
 {
 	for (size_t end = length; end > 0; end--) {
@@ -209,7 +205,7 @@ uint32_t builder_block_around(struct builder *b, const char *name, size_t length
 	return NONE;
 }
 
-/* "p+12": the base's length and the offset; no such end: the whole name, offset 0. */
+/* "p+12": length of the base, and the offset; otherwise the whole name, offset 0. */
 static size_t base_length(const char *name, size_t length, uint64_t *offset)
 {
 	size_t from = length;
@@ -261,9 +257,10 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length)
 	return string == NONE ? NONE : builder_meaning(b, string)->block;
 }
 
-/* -- the end: memory into variables -------------------------------------------------------- */
+/* -- variables from places ----------------------------------------------------------------- */
 
-struct order_key { /* a place and where it is */
+/* A place and its position. */
+struct order_key {
 	uint32_t region, spot;
 	uint64_t offset;
 	uint64_t end;
@@ -277,12 +274,12 @@ static int by_place(const void *x, const void *y)
 	if (a->offset != b->offset)
 		return a->offset < b->offset ? -1 : 1;
 	if (a->end != b->end)
-		return a->end > b->end ? -1 : 1; /* the longest first */
+		return a->end > b->end ? -1 : 1; /* longest first */
 	return a->spot < b->spot ? -1 : a->spot > b->spot;
 }
 
-/* Where a place has no size: the directive's; else, among accesses with sizes, the longest
- * at its offset or one byte. */
+/* The size of a place without one: the directive's; else the longest access at its offset, or
+ * one byte. */
 static uint32_t directive_size(struct builder *b, const struct spot *s)
 {
 	return s->size ? s->size : s->name ? builder_meaning(b, s->name)->size : 0;
@@ -298,13 +295,13 @@ struct cutter {
 	struct builder *b;
 	GArray *variables; /* struct variable */
 	GArray *wides;     /* struct wide */
-	struct wide *of;   /* by spot: its run; count 1 or more */
-	/* of one region: where places begin and end; their ends; by cut its variable */
+	struct wide *of;   /* by spot: its range; count >= 1 */
+	/* of one region: begins and ends of places; their ends; variable of each cut */
 	GArray *cuts, *ends, *first; /* uint64_t, uint64_t, uint32_t */
 	GArray *keys;                /* struct order_key */
 };
 
-/* Sizes for the places of one region that have none. */
+/* Set missing sizes of a region's places. */
 static void settle_sizes(struct order_key *keys, size_t count)
 {
 	bool sized = false;
@@ -355,16 +352,16 @@ static void add_variable(struct cutter *c, const struct order_key *key, uint64_t
 		              .address = r->address + offset,
 		              .size = (uint32_t)size,
 		              .base = recorded ? key->region : r->name };
-	/* of recordings at the end, when there is a namer to ask */
+	/* names of recordings are requested at the end */
 	v.name = recorded ? NONE : variable_name_at(c, key, offset);
 	g_array_append_val(c->variables, v);
 }
 
-/* The first cut at or after an offset, and at or after cut `from`. */
+/* First cut at or after an offset, from cut `from` on. */
 static guint cut_at(const GArray *cuts, guint from, uint64_t offset)
 {
 	guint low = from, high = cuts->len;
-	for (guint step = 1; low + step < cuts->len; step *= 2) { /* it is not far */
+	for (guint step = 1; low + step < cuts->len; step *= 2) { /* galloping search */
 		if (g_array_index(cuts, uint64_t, low + step) >= offset) {
 			high = low + step;
 			break;
@@ -380,7 +377,7 @@ static guint cut_at(const GArray *cuts, guint from, uint64_t offset)
 	return low;
 }
 
-/* Ends of places in the order of their beginnings are nearly in order themselves. */
+/* Ends of places are nearly sorted, as their begins are. */
 static void sort_nearly(uint64_t *numbers, size_t count)
 {
 	size_t moves = 0, most = 32 * count;
@@ -398,7 +395,7 @@ static void sort_nearly(uint64_t *numbers, size_t count)
 	}
 }
 
-/* Where places begin and end, in order, each once. */
+/* Sorted, distinct begins and ends of places. */
 static void collect_cuts(struct cutter *c, const struct order_key *keys, size_t count)
 {
 	g_array_set_size(c->ends, 0);
@@ -419,9 +416,8 @@ static void collect_cuts(struct cutter *c, const struct order_key *keys, size_t 
 	}
 }
 
-/* Every stretch between two cuts that some place covers is a variable; keys are by offset,
- * so one sweep finds the places that reach over each.  c->first gets the variable of each
- * cut. */
+/* Every interval between two cuts covered by a place is a variable; keys are sorted by offset,
+ * so one sweep finds the covering places. Sets c->first, the variable of each cut. */
 static void sweep(struct cutter *c, const struct order_key *keys, size_t count)
 {
 	guint n = c->cuts->len;
@@ -439,7 +435,7 @@ static void sweep(struct cutter *c, const struct order_key *keys, size_t count)
 				any = true;
 			}
 		g_array_index(c->first, uint32_t, i) = c->variables->len;
-		/* name after a place that begins here, where there is one */
+		/* named by a place that begins here, if any */
 		size_t key = next && keys[next - 1].offset == at ? next - 1 : widest;
 		uint64_t size = i + 1 < n ? g_array_index(c->cuts, uint64_t, i + 1) - at : 0;
 		bool point = next && keys[next - 1].offset == at && keys[next - 1].end == at;
@@ -464,10 +460,8 @@ static void cut_region(struct cutter *c, struct order_key *keys, size_t count)
 	}
 }
 
-/*
- * A block that nothing in the trace allocates (a thread's stack; freed only) was there from
- * the beginning: what was accessed before the trace first spoke of the block lies in it too.
- */
+/* A block that is never allocated in the trace (a stack; freed only) existed from the
+ * beginning: earlier accesses lie in it, too. */
 static void adopt_early_places(struct builder *b)
 {
 	guint regions = b->regions->len;
@@ -501,7 +495,7 @@ static void adopt_early_places(struct builder *b)
 	g_free(into);
 }
 
-/* Of a text trace: sorted by region and offset. */
+/* For text traces: sorted by region and offset. */
 static void cut_text(struct cutter *c)
 {
 	struct builder *b = c->b;
@@ -522,7 +516,7 @@ static void cut_text(struct cutter *c)
 	g_free(keys);
 }
 
-/* The places that begin at one byte, the longest first. */
+/* Append the places that begin at one byte, longest first. */
 static void collect_entry(struct cutter *c, uint32_t entry)
 {
 	guint from = c->keys->len;
@@ -562,7 +556,7 @@ static void cut_recorded(struct cutter *c)
 	}
 }
 
-/* Places into variables, in every access. */
+/* Replace places by variables in all accesses. */
 static void resolve_targets(struct cutter *c)
 {
 	struct builder *b = c->b;

@@ -1,10 +1,9 @@
 /*
- * must.c - the must-order between threads: semantics.md, rule 4, and the order of
- * invocations that rule 5 falls back on.
+ * must.c - the must-order between threads: semantics.md, rule 4, and the order of invocations
+ * used as rule 5's fallback.
  *
- * One pass over the events in trace order for each kind of thing that orders them; every
- * edge is what one sentence of the rule says, less what program order already carries.
- * Knows nothing of locks' critical sections and of what reads observe: those are no
+ * One pass in trace order for each kind of synchronisation; edges follow the sentences of the
+ * rule, without those implied by program order. Critical sections and reads-from are no
  * must-orders.
  */
 #include "engine/trace/index.h"
@@ -23,14 +22,14 @@ static void add(struct maker *m, uint32_t before, uint32_t after, enum must_rule
 {
 	struct must_edge edge = { before, after, condition, rule };
 
-	/* Within a thread program order says the same.  No order leads back in time. */
+	/* Program order is implied; edges never lead back in time. */
 	if (before < after && m->t->events[before].thread != m->t->events[after].thread)
 		g_array_append_val(m->edges, edge);
 }
 
 /* -- threads ------------------------------------------------------------------------ */
 
-/* The forks and joins met, and what they are about, which the end of the pass tells. */
+/* Forks and joins, resolved at the end of the pass. */
 struct lives {
 	GArray *ends;           /* uint32_t */
 	uint32_t *first, *last; /* by thread: event, or NONE */
@@ -58,13 +57,10 @@ static void add_ends(struct maker *m, const struct lives *l)
 	}
 }
 
-/* -- what happens to one object, message or instance --------------------------------- */
+/* -- synchronisation objects --------------------------------------------------------------- */
 
-/*
- * Both messages and rounds of barriers are "all of these before all of those"; of one
- * thread's events the last (the first) stands for the others.  Replaces the entry of e's
- * thread or appends one.
- */
+/* Messages and barrier rounds order all of one set before all of another; of a thread's events
+ * the last (first) suffices. Replaces the entry of e's thread or appends one. */
 static void keep_last(const struct trace *t, GArray *events, uint32_t e)
 {
 	for (guint i = events->len; i-- > 0;) {
@@ -84,7 +80,7 @@ static void add_all(struct maker *m, const GArray *before, uint32_t after, enum 
 		add(m, g_array_index(before, uint32_t, i), after, rule, NONE);
 }
 
-/* Queues that are made when their first event comes: array of GArray *. */
+/* Lists created on demand: array of GArray *. */
 static GArray *list_at(GArray **lists, uint32_t i)
 {
 	if (lists[i] == NULL)
@@ -101,7 +97,7 @@ static void lists_free(GArray **lists, uint64_t count)
 	g_free(lists);
 }
 
-/* The n-th take after the (n-k)-th post of one semaphore. */
+/* The n-th take comes after the (n-k)-th post of a semaphore. */
 struct semaphore {
 	GArray *posts;
 	uint32_t takes;
@@ -115,15 +111,13 @@ static void add_take(struct maker *m, struct semaphore *s, uint32_t e)
 		add(m, g_array_index(s->posts, uint32_t, nth - 1), e, MUST_SEMAPHORE, NONE);
 }
 
-/*
- * Rounds of one barrier.  A thread departs from the round that it arrived in, which need
- * not be the last one: a late thread may depart when others have arrived again.
- */
+/* Rounds of a barrier. A thread departs from the round of its arrival, which need not be the
+ * latest: others may have arrived again. */
 struct barrier {
 	GPtrArray *rounds;    /* GArray of uint32_t: the arrives of each round */
 	GHashTable *round_of; /* thread -> round of its last arrive */
 	GArray *departs;      /* struct depart */
-	bool departed;        /* somebody has left the round that is open */
+	bool departed;        /* a thread has left the open round */
 };
 struct depart {
 	uint32_t event, round;
@@ -166,8 +160,8 @@ static void barrier_depart(const struct trace *t, struct barrier *b, uint32_t e)
 	g_array_append_val(b->departs, depart);
 }
 
-/* An arrive of a round that comes after a depart of it (of a thread that never arrived)
- * cannot be before it. */
+/* An arrival after a departure of its round (by a thread that never arrived) cannot be before
+ * it. */
 static void barrier_edges(struct maker *m, struct barrier *b)
 {
 	for (guint i = 0; i < b->departs->len; i++) {
@@ -201,16 +195,14 @@ static void barriers_free(struct maker *m, struct barrier **barriers, uint64_t c
 	g_free(barriers);
 }
 
-/*
- * Conditions.  Signals and broadcasts of one condition in trace order; `next` leads past
- * the signals that have woken somebody, with its paths halved as it is followed.
- */
+/* Conditions. Signals and broadcasts in trace order; `next` skips used signals (union-find with
+ * path halving). */
 struct condition {
 	GArray *wakers;      /* struct waker */
 	GHashTable *waiting; /* thread -> its last wait */
 };
 struct waker {
-	uint32_t event, next; /* next: index of itself, or of a later one when it is used up */
+	uint32_t event, next; /* index of itself, or of a later one when used */
 };
 
 static uint32_t waker_free(GArray *wakers, uint32_t i)
@@ -225,7 +217,7 @@ static uint32_t waker_free(GArray *wakers, uint32_t i)
 	return i;
 }
 
-/* The first waker of the list after an event. */
+/* The first waker after an event. */
 static uint32_t waker_after(const GArray *wakers, uint32_t event)
 {
 	return search_end(i, 0, wakers->len,
@@ -239,13 +231,13 @@ static void add_wake(struct maker *m, struct condition *c, uint32_t e)
 	struct waker *w;
 
 	if (m->t->events[e].flags & EVENT_TRY)
-		return; /* the recording says so */
+		return; /* recorded as timed out */
 	if (!g_hash_table_lookup_extended(
 	            c->waiting, GUINT_TO_POINTER((guint)m->t->events[e].thread), NULL, &wait))
 		return;
 	i = waker_free(c->wakers, waker_after(c->wakers, GPOINTER_TO_UINT(wait)));
 	if (i == c->wakers->len)
-		return; /* spurious, or timed out */
+		return; /* spurious or timed out */
 	w = &g_array_index(c->wakers, struct waker, i);
 	if (m->t->events[w->event].op == OP_SIGNAL)
 		w->next = i + 1;
@@ -275,7 +267,7 @@ static void conditions_free(struct condition **conditions, uint64_t count)
 	g_free(conditions);
 }
 
-/* -- synchronisation and invocations: one pass --------------------------------------- */
+/* -- synchronisation and invocations ------------------------------------------------------- */
 
 struct objects {
 	struct semaphore *semaphores;
@@ -326,8 +318,7 @@ static void object_event(struct maker *m, struct objects *o, uint32_t e)
 	}
 }
 
-/* What has a sentence of its own in the pass below.  Most events have none, and what comes
- * next nobody can foresee: one question sends them all the same way. */
+/* Operations handled by the pass below; tested at once, as operations are unpredictable. */
 #define ONE(op) (UINT64_C(1) << OP_##op)
 static const uint64_t looked_at = ONE(FORK) | ONE(JOIN) | ONE(SND) | ONE(RCV) | ONE(ACT) |
                                   ONE(RET) | ONE(POST) | ONE(TAKE) | ONE(ARRIVE) | ONE(DEPART) |
@@ -371,8 +362,8 @@ static bool add_synchronisation(struct maker *m, const struct progress *progress
 		else if (x->op == OP_RCV && o.sends[x->target] != NULL)
 			add_all(m, o.sends[x->target], e, MUST_MESSAGE);
 		else if (x->op == OP_ACT || x->op == OP_RET) {
-			/* No specification is known here, so no two invocations of an object
-			 * commute, and neighbours imply the rest. */
+			/* Without a specification no invocations commute; edges between
+			 * neighbours imply the rest. */
 			if (o.last_call[x->target] != NONE)
 				add(m, o.last_call[x->target], e, MUST_INVOCATION, NONE);
 			o.last_call[x->target] = e;
@@ -397,7 +388,7 @@ static bool add_synchronisation(struct maker *m, const struct progress *progress
 
 /* -- blocks --------------------------------------------------------------------------- */
 
-/* Lives of one block follow each other: the free of one before the next alloc. */
+/* Lives of one block are consecutive: free before the next alloc. */
 static guint block_hash(gconstpointer p)
 {
 	const struct block *b = p;
@@ -445,12 +436,12 @@ static void add_lives(struct maker *m)
 	g_hash_table_destroy(last_free);
 }
 
-/* Which threads have been seen in a block: a run of words, made at the first access from
- * another thread than the one that allocated it. */
+/* The threads that accessed a block, as a bit set created at the first access by another thread
+ * than the allocating one. */
 struct visitors {
-	uint32_t *start; /* by block: index into words, NONE where there are none yet */
+	uint32_t *start; /* by block: index into words, NONE: none yet */
 	GArray *words;   /* uint64_t */
-	uint32_t width;  /* words a block */
+	uint32_t width;  /* words for each block */
 };
 
 static void visit(struct maker *m, struct visitors *v, uint32_t block, uint32_t e)
@@ -541,7 +532,7 @@ static void keep_edges(struct trace_index *ix, GArray *edges)
 	order = g_new(uint32_t, ix->must_count + 1);
 	for (uint32_t i = 0; i < ix->must_count; i++)
 		order[i] = i;
-	/* The sort is stable, so the edges out of one event stay in the order of `after`. */
+	/* The sort is stable, so edges out of an event stay ordered by `after`. */
 	g_qsort_with_data(order, (gint)ix->must_count, sizeof(*order), by_before,
 	                  (gpointer)ix->must);
 	ix->must_by_before = order;

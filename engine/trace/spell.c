@@ -1,9 +1,9 @@
 /*
- * spell.c - events, operands and values as text.  See spell.h.
+ * spell.c - events, operands and values as text; see spell.h.
  *
- * A recording's names come from the debug information: several variables may have one
- * name, and a name may hold bytes that the text format gives a meaning.  The spelling for
- * files settles both once, by index, so that printing a line is appending strings.
+ * Names of recordings come from debug information: they may be duplicates, or contain bytes
+ * special to the text format. Names for files are made unique and safe once, by index, so that
+ * printing only appends strings.
  */
 #include "engine/trace/spell.h"
 
@@ -52,8 +52,8 @@ void spell(const struct spelling *s, enum spelt kind, uint32_t index, GString *o
 	            out);
 }
 
-/* What reads back as the same bytes and is safe to print: bytes that are no UTF-8 and control
- * characters are written \xHH. */
+/* Append a string that reads back as the same bytes and is safe to print: invalid UTF-8 and
+ * control characters become \xHH. */
 void trace_append_string(const char *text, GString *out)
 {
 	const char *end = text + strlen(text);
@@ -139,7 +139,7 @@ void spell_operand(const struct spelling *s, const struct event *e, GString *out
 		spell(s, kinds[operand], e->target, out);
 }
 
-/* Bytes that an access covers; 0 where the trace gives no sizes. */
+/* Bytes covered by an access; 0 if the trace has no sizes. */
 static uint64_t spell_access_size(const struct trace *t, const struct event *e)
 {
 	struct wide run = event_variables(t, e);
@@ -232,8 +232,8 @@ struct spelling spelling_for_people(const struct trace *t)
 
 /* -- names for files ------------------------------------------------------------------- */
 
-/* Does an operand of this name end where it should?  The rules of text_words.c: quotes and
- * brackets balance; `also` may not stand outside of them. */
+/* Does an operand with this name end correctly (text_words.c)? Quotes and brackets must
+ * balance; `also` must not occur outside. */
 static bool reads_back(const char *name, const char *also)
 {
 	int depth = 0;
@@ -260,7 +260,7 @@ static bool reads_back(const char *name, const char *also)
 	return depth == 0;
 }
 
-/* The nearest name that reads back. */
+/* A similar name that reads back. */
 static char *harmless(const char *name)
 {
 	char *copy = g_utf8_make_valid(name, -1);
@@ -285,7 +285,7 @@ static const char *spelt_name(const struct spelling *s, enum spelt kind, uint32_
 	                             : trace_string(s->t, name_string(s->t, kind, index));
 }
 
-/* Where "+12" begins at the end of a name, else the end. */
+/* Position of a "+12" at the end of a name, else the end. */
 static size_t offset_at(const char *name)
 {
 	size_t length = strlen(name), from = length;
@@ -294,7 +294,7 @@ static size_t offset_at(const char *name)
 	return from < length && from > 1 && name[from - 1] == '+' ? from - 1 : length;
 }
 
-/* A name that is not in `used` (name -> owner), made of this one; goes into `used`. */
+/* A variant of the name that is not in `used` (name -> owner); added to it. */
 static char *unused(GHashTable *used, const char *name)
 {
 	size_t at = offset_at(name);
@@ -307,7 +307,7 @@ static char *unused(GHashTable *used, const char *name)
 	return candidate;
 }
 
-/* Threads, objects, ...: no name twice, each reads back.  `also` may not stand in them. */
+/* Make names unique and readable; `also` must not occur in them. */
 static void settle_kind(struct spelling *s, enum spelt kind, const char *also, bool unique)
 {
 	GHashTable *used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -337,7 +337,7 @@ static bool is_recording(const struct trace *t)
 	return false;
 }
 
-/* Variables that some access covers together: linked[v] says that v and v + 1 are. */
+/* Variables covered together by some access: linked[v] for v and v + 1. */
 static bool *link_variables(const struct trace *t)
 {
 	bool *linked = g_new0(bool, t->variables_count + 1);
@@ -347,7 +347,7 @@ static bool *link_variables(const struct trace *t)
 	return linked;
 }
 
-/* A recorded variable in a block is spelt as a part of the block. */
+/* A recorded variable in a block is written as part of the block. */
 static char *in_block(const struct spelling *s, const struct variable *v)
 {
 	const struct block *b = &s->t->blocks[v->block];
@@ -357,14 +357,14 @@ static char *in_block(const struct spelling *s, const struct variable *v)
 	size_t length = strlen(plain);
 	if (strncmp(name, plain, length) == 0 && strchr("+.[", name[length]))
 		return g_strconcat(block, name + length, NULL);
-	/* The reader knows that job->arg and jobs[3] lie in the blocks *job and *jobs. */
+	/* The reader finds job->arg and jobs[3] in the blocks *job and *jobs. */
 	if (*plain == '*' && *block == '*' && strncmp(name, plain + 1, length - 1) == 0 &&
 	    (name[length - 1] == '[' || strncmp(name + length - 1, "->", 2) == 0))
 		return g_strconcat(block + 1, name + length - 1, NULL);
 	return g_strconcat(block, ".", name, NULL);
 }
 
-/* Does the name begin with a block's name up to `end`, or with that of what *block holds? */
+/* Does the name up to `end` equal a block's name, or that of a block *name? */
 static bool clashes(GHashTable *blocks, const char *name, size_t end)
 {
 	bool part = name[end] == '[' || strncmp(name + end, "->", 2) == 0;
@@ -375,7 +375,7 @@ static bool clashes(GHashTable *blocks, const char *name, size_t end)
 	return clash;
 }
 
-/* A recorded variable outside of blocks must not look like part of one. */
+/* A recorded variable outside blocks must not look like part of one. */
 static char *outside_blocks(const char *name, GHashTable *blocks)
 {
 	size_t length = strlen(name);
@@ -395,7 +395,7 @@ static char *with_offset(const char *base, size_t length, uint64_t offset)
 	return g_strdup_printf("%.*s+%" G_GUINT64_FORMAT, (int)length, base, offset);
 }
 
-/* The rest of a cluster whose first variable is spelt: places after the first one's. */
+/* The remaining variables of a cluster: offsets from the first. */
 static void spell_cluster(struct spelling *s, uint32_t first, uint32_t end)
 {
 	const struct trace *t = s->t;
@@ -440,7 +440,7 @@ static void settle_recorded_variables(struct spelling *s, const bool *linked)
 	g_hash_table_destroy(blocks);
 }
 
-/* The other spelling of what is called `text`, where some missing call reaches that. */
+/* The new spelling of `text`, if a missing call may reach it. */
 static void respell_token(struct spelling *s, const char *text, enum spelt kind, uint32_t index)
 {
 	gpointer key, other;
@@ -448,10 +448,8 @@ static void respell_token(struct spelling *s, const char *text, enum spelt kind,
 		g_hash_table_insert(s->tokens, key, g_strdup(spelt_name(s, kind, index)));
 }
 
-/*
- * What missing calls reach is named like blocks, variables and objects, and in a file is spelt
- * as these are.
- */
+/* Data reachable by missing calls is named like blocks, variables and objects, and written like
+ * these. */
 static void settle_tokens(struct spelling *s)
 {
 	const struct trace *t = s->t;
@@ -480,7 +478,7 @@ static void settle_tokens(struct spelling *s)
 			                                                      : harmless(key));
 }
 
-/* In a text trace names are right but for the pieces of accesses of mixed size. */
+/* Names of text traces are valid, except for parts of accesses of mixed sizes. */
 static void settle_text_variables(struct spelling *s, const bool *linked)
 {
 	const struct trace *t = s->t;
@@ -489,7 +487,7 @@ static void settle_text_variables(struct spelling *s, const bool *linked)
 			;
 		if (end == v + 1)
 			continue;
-		/* A file may say anything here; it is looked at nowhere else. */
+		/* Unchecked: it is used nowhere else. */
 		uint32_t string = t->variables[v].base;
 		const char *base = string < s->counts[SPELT_NAME]
 		                           ? trace_string(t, string)
@@ -497,7 +495,7 @@ static void settle_text_variables(struct spelling *s, const bool *linked)
 		for (uint32_t i = v; i < end; i++) {
 			const char *own = trace_string(t, t->variables[i].name);
 			size_t length = strlen(base);
-			/* "q+0" stays what it is, so that reports name it alike. */
+			/* "q+0" is kept, for equal names in reports. */
 			bool zero = t->variables[i].address == 0 &&
 			            strncmp(own, base, length) == 0 &&
 			            strcmp(own + length, "+0") == 0;

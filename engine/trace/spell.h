@@ -1,7 +1,6 @@
 /*
- * spell.h - how events are spelt: for people (names as they are, control bytes escaped)
- * and for files (names that read back as what they are: no name twice, nothing in them
- * that would end the operand).  Private to engine/trace.
+ * spell.h - text of events: for people (escaped names) and for files (names that read back:
+ * unique, without bytes that end an operand). Private to engine/trace.
  */
 #ifndef HEDDLE_SPELL_H
 #define HEDDLE_SPELL_H
@@ -22,16 +21,16 @@ enum spelt {
 
 struct spelling {
 	const struct trace *t;
-	bool raw;                  /* for files: bytes as they are */
-	char **other[SPELT_KINDS]; /* by index: another spelling, NULL: as it is; or NULL */
+	bool raw;                  /* for files: raw bytes */
+	char **other[SPELT_KINDS]; /* by index: another spelling, or NULL; or NULL */
 	uint64_t counts[SPELT_KINDS];
-	GHashTable *tokens; /* what a missing call reaches -> its other spelling; or NULL */
+	GHashTable *tokens; /* reachable by missing calls -> other spelling; or NULL */
 };
 
-/* For people: needs no release. */
+/* For people; needs no release. */
 struct spelling spelling_for_people(const struct trace *t);
 void spelling_for_files(struct spelling *s, const struct trace *t);
-/* Where a format has no block lives: variables of two lives get two names. */
+/* For formats without block lives: variables of two lives get two names. */
 void spelling_part_lives(struct spelling *s);
 void spelling_release(struct spelling *s);
 

@@ -1,6 +1,6 @@
 /*
- * text_directive.c - directives (#! WORD ...): facts beside the events.  One that is not known
- * is counted, for a warning.
+ * text_directive.c - directives (#! WORD ...): facts beside the events. Unknown ones are
+ * counted, for a warning.
  */
 #include "engine/trace/text_reader.h"
 
@@ -134,7 +134,7 @@ static bool directive_filtered(struct reader *r, struct span rest)
 static const struct {
 	const char *word;
 	bool (*read)(struct reader *r, struct span rest);
-	bool once; /* of each name */
+	bool once; /* one line for each name */
 } directives[] = {
 	{ "heddle", directive_heddle, false },
 	{ "atomic-set", directive_set, false },
@@ -148,7 +148,7 @@ static const struct {
 	{ "approximate", directive_approximate, false },
 };
 
-/* No line of this kind has said something else of the same name. */
+/* Refuse contradicting lines of this kind on one name. */
 static bool said_once(struct reader *r, const char *word, struct span rest)
 {
 	struct span name = next_word(&rest);

@@ -1,11 +1,12 @@
 /*
- * text_event.c - an event line, thread|op(operand)=values;order|location, into the builder:
- * cut into its parts, the operation found, each operand read as its operation asks.
+ * text_event.c - parses an event line, thread|op(operand)=values;order|location, and adds it to
+ * the builder.
  */
 #include "engine/trace/text_reader.h"
 #include "engine/base/hash.h"
 
-struct line { /* an event line in its parts */
+/* The parts of an event line. */
+struct line {
 	struct span thread, word, operand, values, order, location;
 	bool has_values, has_order;
 };
@@ -94,7 +95,7 @@ static void fill_op(struct reader *r, int code, const char *word)
 	r->op_keys[code] = key;
 }
 
-/* Of two operations with one word the first is found. */
+/* The first of two operations with the same word is used. */
 void text_fill_ops(struct reader *r)
 {
 	for (int op = 0; op < OP_COUNT; op++) {
@@ -104,7 +105,7 @@ void text_fill_ops(struct reader *r)
 	}
 }
 
-/* The operation, with OP_COUNT added when the word says that it was a try; -1: none. */
+/* The operation, plus OP_COUNT for a try; -1: unknown. */
 static int find_op(const struct reader *r, struct span word)
 {
 	struct word_key key;
@@ -252,7 +253,7 @@ static bool parse_scope(struct reader *r, const struct line *l, struct event *e)
 	return text_tokens(r, rest, any, &e->aux);
 }
 
-/* want(o): an object, unless only a thread has that name. */
+/* want(o): an object, unless only a thread has the name. */
 static bool parse_want(struct reader *r, const struct line *l, struct event *e)
 {
 	const char *at = l->operand.at;
@@ -322,7 +323,7 @@ static bool parse_operand(struct reader *r, const struct line *l, uint32_t size,
 	BUG("operand kind %d", op_table[e->op].operand);
 }
 
-/* What stands in the line must be what the operation takes. */
+/* The line's parts must match the operation. */
 static bool check_parts(struct reader *r, const struct line *l, const struct event *e)
 {
 	enum op op = e->op;

@@ -1,6 +1,6 @@
 /*
- * text_read.c - the text format (docs/, a superset of RAPID's STD): a file's lines into a
- * builder, and what a file that was cut off still says.
+ * text_read.c - reads the text format (docs/, a superset of RAPID's STD); recovers truncated
+ * files.
  */
 #include "engine/base/input.h"
 #include "engine/trace/storage.h"
@@ -27,7 +27,7 @@ static uint64_t line_of(const char *text, const char *at)
 	return line;
 }
 
-/* A file that was cut off within a character is shorter by the bytes of that. */
+/* A file truncated inside a character is shortened by its bytes. */
 static bool check_bytes(struct reader *r, const char *text, size_t *length)
 {
 	const char *nul = memchr(text, '\0', *length);
@@ -61,15 +61,15 @@ static void warn_of_directives(struct reader *r)
 		             GPOINTER_TO_UINT(count));
 }
 
-/* Could a line that does not parse be the beginning of one of a trace?  A first line without a
- * '|' is of a file that is none, and one with a CR inside has the line ends of another time. */
+/* Could a line that does not parse be truncated? A first line without '|' is of another kind of
+ * file, and one with a CR has other line ends. */
 static bool may_be_cut(const struct reader *r, struct span s)
 {
 	return r->line > 1 || (s.length > 0 && *s.at != '{' && memchr(s.at, '|', s.length) &&
 	                       !memchr(s.at, '\r', s.length));
 }
 
-/* A last line without its newline that does not parse is where the file was cut off. */
+/* A last line without newline that does not parse is where the file was truncated. */
 static bool read_lines(struct reader *r, const char *text, size_t length,
                        const struct progress *progress, bool *complete)
 {

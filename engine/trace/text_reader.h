@@ -1,6 +1,6 @@
 /*
- * text_reader.h - what the parts of the text reader share: spans of a line, the reader's
- * state, and how a line is cut.  Private to engine/trace/text_*.c.
+ * text_reader.h - shared by the parts of the text reader: spans of a line, state, splitting of
+ * lines. Private to engine/trace/text_*.c.
  */
 #ifndef HEDDLE_TEXT_READER_H
 #define HEDDLE_TEXT_READER_H
@@ -9,13 +9,13 @@
 
 #include <string.h>
 
-struct span { /* of the file's text, borrowed */
+/* Of the file's text, borrowed. */
+struct span {
 	const char *at;
 	size_t length;
 };
 
-/* A word of up to twelve letters as a number: for finding operations by a hash that
- * compares whole words at once. */
+/* A word of up to twelve letters as a number, for hashing operations. */
 struct word_key {
 	uint64_t low;
 	uint32_t high;
@@ -28,14 +28,15 @@ struct reader {
 	struct builder *b;
 	struct error *error;
 	uint64_t line;
-	struct span all;   /* the whole line, for messages */
-	GArray *arguments; /* uint32_t: values of the line being read */
+	struct span all;   /* the line, for messages */
+	GArray *arguments; /* uint32_t: values of the current line */
 	GString *scratch;
 	GHashTable *unknown; /* unknown directives: name -> count */
-	GHashTable *said;    /* directives of which one of a name is allowed -> the rest */
+	GHashTable *said;    /* directives allowed once per name -> the rest */
 	bool filtered, approximate_order;
-	bool parsed; /* the line being read has the form of one: its fault is no cut */
-	/* By a hash of its word: op + 1, or OP_COUNT + op + 1 for its word with EVENT_TRY; 0: free. */
+	bool parsed; /* the current line is complete: an error in it is no truncation */
+	/* By a hash of its word: op + 1, or OP_COUNT + op + 1 for its word with EVENT_TRY; 0:
+	 * free. */
 	uint8_t op_slots[OP_SLOTS];
 	struct word_key op_keys[2 * OP_COUNT];
 };
@@ -61,11 +62,11 @@ static inline struct span trimmed(struct span s)
 	return s;
 }
 
-/* Refuse the line: always false (text_words.c). */
+/* Reject the line; false (text_words.c). */
 bool text_refuse(struct reader *r, const char *remedy, const char *format, ...)
         __attribute__((format(printf, 3, 4)));
 
-/* What a byte can mean between the parts of a line. */
+/* Special bytes between parts of a line. */
 enum mark {
 	MARK_COMMA = 1,
 	MARK_SEMICOLON = 2,
@@ -76,8 +77,8 @@ enum mark {
 	MARK_CLOSE = 64,
 	MARK_QUOTE = 128,
 };
-/* The first of `wanted` (a set of marks) outside of quotes and of brackets opened after
- * `from`; s.length when there is none. */
+/* Position of the first of `wanted` (a set of marks) outside quotes and brackets opened after
+ * `from`; s.length if none. */
 size_t text_find(struct span s, size_t from, unsigned wanted);
 
 /* Values (text_words.c): a decimal integer of 64 bits, any value, values split at commas
@@ -87,7 +88,7 @@ bool text_value(struct reader *r, struct span s, uint32_t *value);
 bool text_values(struct reader *r, struct span s);
 bool text_tokens(struct reader *r, struct span s, bool any, uint32_t *list);
 
-/* An event line into the builder (text_event.c); the table of operations comes first. */
+/* Add an event line (text_event.c); needs the table of operations. */
 void text_fill_ops(struct reader *r);
 bool text_event(struct reader *r, struct span s);
 /* A line that begins with #! (text_directive.c). */

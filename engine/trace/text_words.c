@@ -1,7 +1,6 @@
 /*
- * text_words.c - the words of a trace's line: where quotes and brackets end, the values that
- * the text format can write, and how a line is refused (its number, what was expected, what
- * was found).
+ * text_words.c - words of a trace line: ends of quotes and brackets, values, and messages on
+ * rejected lines (line number, expected, found).
  */
 #include "engine/trace/text_reader.h"
 
@@ -18,8 +17,8 @@ bool text_refuse(struct reader *r, const char *remedy, const char *format, ...)
 	return false;
 }
 
-/* After the closing quote of a string that begins at `i`; beyond the end when it never
- * closes. */
+/* Position after the closing quote of a string that begins at `i`; beyond the end if
+ * unclosed. */
 static size_t text_after_quote(struct span s, size_t i)
 {
 	for (i++; i < s.length && s.at[i] != '"'; i++)
@@ -69,7 +68,7 @@ static int hex(char c)
 	return g_ascii_xdigit_value(c);
 }
 
-/* The content of a quoted string, escapes resolved, in r->scratch. */
+/* Put the contents of a quoted string, unescaped, into r->scratch. */
 static bool unquote(struct reader *r, struct span s)
 {
 	g_string_truncate(r->scratch, 0);
@@ -131,7 +130,7 @@ bool text_integer(struct span s, int64_t *integer)
 	return true;
 }
 
-/* An integer beyond 64 bits still compares as a number: by its digits. */
+/* Integers beyond 64 bits are compared by their digits. */
 static uint32_t big_integer(struct reader *r, bool negative, struct span digits)
 {
 	g_string_truncate(r->scratch, 0);

@@ -1,7 +1,7 @@
 /*
- * text_write.c - traces as text: the text format in full, and the STD format of the RAPID
- * framework, which knows reads, writes, mutexes, fork and join alone and takes integer
- * locations and no comments.
+ * text_write.c - writes traces as text: the complete text format, and STD of the RAPID
+ * framework, which has reads, writes, mutexes, fork and join only, integer locations and no
+ * comments.
  */
 #include "engine/base/file.h"
 #include "engine/trace/formats.h"
@@ -11,16 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PIECE = 1 << 20 }; /* bytes of text that are handed on at once */
+enum { PIECE = 1 << 20 }; /* bytes of text written at once */
 
 struct printer {
 	const struct trace *t;
 	struct spelling spelling;
 	const uint64_t *keep;
 	GString *out;
-	struct file_writer *file; /* gets `out` piece by piece; NULL: it stays there */
+	struct file_writer *file; /* gets `out` in pieces; NULL: it stays there */
 	uint64_t left_out;
-	/* STD only */
+	/* -- STD only */
 	uint32_t *location_numbers, next_number;
 	GHashTable *nested; /* re-entrant acquires: thread << 32 | object -> depth */
 };
@@ -40,7 +40,7 @@ static bool kept(const struct printer *p, uint64_t event)
 
 /* -- the text format -------------------------------------------------------------------- */
 
-/* Does the text's reader find this source position in the location's name by itself? */
+/* Can the reader find this source position in the location's name? */
 static bool says_position(const struct trace *t, const struct location *l)
 {
 	char *position = g_strdup_printf("%s:%u", trace_string(t, l->file), l->line);
@@ -54,7 +54,7 @@ static bool says_position(const struct trace *t, const struct location *l)
 	return says;
 }
 
-/* A directive's words end at white space: a name that holds some cannot be said. */
+/* Directive words end at white space: other names cannot be written. */
 static bool one_word(const GString *s)
 {
 	return s->len && !strpbrk(s->str, " \t\n\r");
@@ -64,7 +64,7 @@ static void print_sources(struct printer *p)
 {
 	const struct trace *t = p->t;
 	GString *name = g_string_new(NULL);
-	/* Several code addresses may have one name; the directive is for the name. */
+	/* Several code addresses may share a name, which has one directive. */
 	bool *said = g_new0(bool, t->string_offsets_count);
 	for (uint32_t i = 0; i < t->locations_count; i++) {
 		const struct location *l = &t->locations[i];
@@ -113,7 +113,7 @@ static void print_fact(struct printer *p, const char *word, enum spelt kind, uin
 	hand_on(p);
 }
 
-/* By object: a semaphore that nothing but a want tells of; owned by the caller. */
+/* By object: semaphores known by wants only; owned by the caller. */
 static bool *wanted_semaphores(const struct trace *t)
 {
 	bool *wanted = g_new0(bool, t->objects_count + 1);
@@ -185,7 +185,7 @@ static void print_text(struct printer *p)
 
 /* -- STD --------------------------------------------------------------------------------- */
 
-/* The number that a location's name is, or UINT32_MAX. */
+/* The number that is a location's name, or UINT32_MAX. */
 static uint32_t own_number(const struct trace *t, uint32_t location)
 {
 	const char *name = trace_string(t, t->locations[location].name);
@@ -206,7 +206,7 @@ static void number_locations(struct printer *p)
 	}
 }
 
-/* Locations that are no numbers get those above all that are, as they come. */
+/* Other locations get numbers above all these. */
 static uint32_t location_number(struct printer *p, uint32_t location)
 {
 	uint32_t *number = &p->location_numbers[location];
@@ -215,10 +215,8 @@ static uint32_t location_number(struct printer *p, uint32_t location)
 	return *number;
 }
 
-/*
- * Can STD say the event?  A re-entrant acquire and its release are (RAPID counts them, as
- * we do); a release that --lenient dropped is not.
- */
+/* Can STD express the event? Includes re-entrant acquires and their releases (counted by RAPID,
+ * too), but not releases dropped by --lenient. */
 static bool std_says(struct printer *p, const struct event *e)
 {
 	if (e->op == OP_READ || e->op == OP_WRITE || e->op == OP_FORK || e->op == OP_JOIN)
@@ -237,8 +235,8 @@ static bool std_says(struct printer *p, const struct event *e)
 	return true;
 }
 
-/* RAPID's patterns end an operand at the first ')' and a field at '|': brackets of that
- * kind become angular ones, in what was written from `from` on. */
+/* RAPID ends an operand at the first ')' and a field at '|': replace such characters from
+ * `from` on. */
 static void make_std_name(GString *out, gsize from)
 {
 	for (char *c = out->str + from; *c; c++) {
@@ -278,7 +276,7 @@ static void print_std_line(struct printer *p, const struct event *e, uint32_t va
 	hand_on(p);
 }
 
-/* STD has no sizes: an access that covers several variables is one of each of them. */
+/* STD has no sizes: an access to several variables is written once for each. */
 static void print_std(struct printer *p)
 {
 	number_locations(p);
@@ -304,7 +302,7 @@ static void print_std(struct printer *p)
 	g_free(p->location_numbers);
 }
 
-/* -- both ---------------------------------------------------------------------------------- */
+/* -- both formats -------------------------------------------------------------------------- */
 
 static void print(struct printer *p, enum trace_format format, uint64_t *left_out)
 {
@@ -326,8 +324,8 @@ void trace_print(const struct trace *t, enum trace_format format, const uint64_t
 	print(&p, format, left_out);
 }
 
-/* What came from outside is in it: passwords that were typed, what sockets brought.  Its note's
- * key is among the strings then. */
+/* Does the trace contain input, such as typed passwords or received data? Then the note's key
+ * is among the strings. */
 static bool trace_has_input(const struct trace *t)
 {
 	static const char key[] = TRACE_INPUT_NOTE;

@@ -36,7 +36,7 @@ static void column_end(gpointer column)
 	g_free(column);
 }
 
-/* The last component, as it may be printed. */
+/* The last component, escaped for display. */
 static char *display_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -111,8 +111,7 @@ struct trace *trace_reading(const struct trace *t)
 	return r;
 }
 
-/* -- opening ---------------------------------------------------------------------------------
- */
+/* -- opening ------------------------------------------------------------------------------- */
 
 struct trace *trace_open(const char *path, const struct trace_options *options,
                          const struct progress *progress, struct error *error)
@@ -144,8 +143,7 @@ struct trace *trace_from_text(const char *name, const char *text, size_t length,
 	return text_read(name, text, length, options, NULL, error);
 }
 
-/* -- conflicts -------------------------------------------------------------------------------
- */
+/* -- conflicts ----------------------------------------------------------------------------- */
 
 bool events_conflict(const struct trace *t, uint32_t a, uint32_t b)
 {
@@ -161,8 +159,7 @@ bool events_race_conflict(const struct trace *t, uint32_t a, uint32_t b)
 	       events_conflict(t, a, b);
 }
 
-/* -- names ------------------------------------------------------------------------------------
- */
+/* -- names --------------------------------------------------------------------------------- */
 
 const char *trace_name(const struct trace *t)
 {

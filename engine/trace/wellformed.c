@@ -1,13 +1,12 @@
 /*
- * wellformed.c - events as they are added: what a well-formed trace allows (docs/trace-text.md),
- * what --lenient lets pass, and call stacks.
+ * wellformed.c - checks and adds events: well-formedness (docs/trace-text.md), exceptions of
+ * --lenient, and call stacks.
  */
 #include "engine/trace/builder_private.h"
 
 #include <stdarg.h>
 
-/* -- well-formedness
- * ---------------------------------------------------------------------------- */
+/* -- well-formedness ----------------------------------------------------------------------- */
 
 struct refusal {
 	struct builder *b;
@@ -62,7 +61,7 @@ static const char *const want_remedy =
         "want is where the thread stood at the recording's end: its last event";
 static const char *const drop_remedy = "--lenient drops such releases";
 
-/* Nobody else may hold the lock in a mode that excludes this acquire. */
+/* No other thread may hold the lock in an excluding mode. */
 static bool acquire_free(const struct refusal *r, struct lock *l, const struct event *e)
 {
 	struct builder *b = r->b;
@@ -99,7 +98,7 @@ static bool check_acquire(const struct refusal *r, struct event *e)
 	if (!acquire_free(r, l, e))
 		return false;
 	struct holder *h = reader_of(l, e->thread);
-	if (h) { /* in shared mode, whatever is asked for now: the outermost pair counts */
+	if (h) { /* in shared mode, whatever is requested now: the outermost pair counts */
 		h->count++;
 		e->flags |= EVENT_INERT;
 		return true;
@@ -183,7 +182,7 @@ static bool check_join(const struct refusal *r, const struct event *e)
 	return true;
 }
 
-/* Which operation opens the scope that this one closes. */
+/* The operation that opens the scope closed by this one. */
 static enum op opener(enum op op)
 {
 	return op == OP_RET    ? OP_CALL
@@ -192,7 +191,7 @@ static enum op opener(enum op op)
 	                       : OP_ENTER;
 }
 
-/* What stands in the parentheses, without arguments; an invocation's `dot` and method apart. */
+/* The operand without arguments; an invocation's `dot` and method are separate. */
 struct scope_name {
 	const char *name, *dot, *method;
 };
@@ -341,8 +340,7 @@ static bool check_event(const struct refusal *r, struct event *e)
 	}
 }
 
-/* -- call stacks
- * --------------------------------------------------------------------------------- */
+/* -- call stacks --------------------------------------------------------------------------- */
 
 static uint64_t context_hash(const void *of, uint32_t i)
 {
@@ -368,7 +366,7 @@ uint32_t builder_context(struct builder *b, struct context c)
 	return b->contexts->len - 1;
 }
 
-/* The first ENTER: what came before it has empty stacks. */
+/* At the first ENTER: earlier events get empty stacks. */
 static bool begin_stacks(struct builder *b)
 {
 	b->any_scope = true;
@@ -381,8 +379,7 @@ static bool begin_stacks(struct builder *b)
 	return true;
 }
 
-/* The event and its stack.  An ENTER's own is in the new context, a LEAVE's still in the old
- * one. */
+/* Add an event and its stack: an ENTER's is the new context, a LEAVE's the old one. */
 static bool push(struct builder *b, struct thread_state *s, const struct event *e)
 {
 	if (e->op == OP_ENTER) {
@@ -406,7 +403,7 @@ static bool push(struct builder *b, struct thread_state *s, const struct event *
 	return true;
 }
 
-/* The disk that the columns lie on is full: the trace cannot be made. */
+/* The columns' disk is full: no trace can be made. */
 static bool disk_full(const struct refusal *r)
 {
 	struct builder *b = r->b;
@@ -417,7 +414,7 @@ static bool disk_full(const struct refusal *r)
 	return refuse(r, "make room there", "%s", b->failure);
 }
 
-/* An event has room for the indexes of so many; those beyond were cut off. */
+/* Events cannot represent more indices. */
 static bool too_many(const struct builder *b)
 {
 	return b->threads->len > EVENT_THREADS || b->locations->len > EVENT_LOCATIONS;
@@ -449,7 +446,7 @@ static bool add(const struct refusal *r, struct event *e)
 bool builder_add(struct builder *b, struct event e, uint64_t line, struct error *error)
 {
 	struct refusal r = { b, error, line };
-	/* Most events are accesses in the midst of a thread: nothing to check. */
+	/* Most events are accesses inside a thread: nothing to check. */
 	if (op_is_access(e.op) && e.thread < b->states->len && b->events.count < NONE - 1 &&
 	    G_LIKELY(!too_many(b))) {
 		struct thread_state *s = AT(b->states, struct thread_state, e.thread);

@@ -20,7 +20,7 @@ struct analysis_of {
 	uint32_t run;
 	const struct outcome *recorded;
 	GPtrArray *reports; /* struct report *, owned: harm uses their findings later */
-	GPtrArray *fresh; /* struct fresh *, owned */
+	GPtrArray *fresh;   /* struct fresh *, owned */
 };
 struct fresh {
 	struct checked *entry;

@@ -22,8 +22,8 @@ struct tree {
 	GArray *runs;         /* struct tree_run; descendants directly follow their parent */
 	uint64_t executions, states, pruned, waiting;
 	bool complete;
-	bool races, uses; /* of freed memory: with either, complete is no promise of all outcomes */
-	GPtrArray *gaps; /* char *, owned */
+	bool races, uses; /* uses of freed memory; either weakens `complete` */
+	GPtrArray *gaps;  /* char *, owned */
 };
 /* NULL and `error` when unreadable; free with tree_free. */
 struct tree *tree_open(const char *path, struct error *error);

@@ -1,11 +1,10 @@
 /*
- * deadlock.c - cycles in the lock order, and which of them can happen.
+ * deadlock.c - cycles in the lock order, and whether they can happen.
  *
- * Acquires under other locks are put into classes: one thread, lock and mode wanted, set of
- * locks held (and site).  Cycles are looked for among classes; guard locks, which let no
- * two of the threads get that far at once, rule a cycle out there already.  The events of a
- * cycle's classes are then put together, as far as their cores allow, and the solver says
- * whether the requests can all be next at once.  Knows nothing of races.
+ * Acquires while holding locks are grouped into classes by thread, wanted lock and mode, lock
+ * set (and site). Cycles are searched among classes; guard locks, which exclude two of the
+ * threads, rule out cycles there. Then events of a cycle's classes are combined, as far as
+ * their causal pasts permit, and the solver decides whether all requests can be next at once.
  */
 #include "engine/predict/deadlock/deadlock.h"
 
@@ -24,17 +23,18 @@
 
 enum {
 	MAX_LENGTH = 16,     /* threads on a cycle */
-	MAX_CYCLES = 100000, /* of classes; more are left out, and the report says so */
-	QUESTION = 64, /* steps (effort.h) that a set of requests costs beside the solver */
+	MAX_CYCLES = 100000, /* of classes; beyond it the report is incomplete */
+	QUESTION = 64,       /* steps (effort.h) of a set of requests besides the solver */
 };
 
-struct want { /* a class of requests */
+/* A class of requests. */
+struct want {
 	uint32_t thread, lock, site;
 	bool exclusive;
-	bool on_cycle;  /* of the lock order: wants and holds locks of one component */
+	bool on_cycle;  /* on a cycle of the lock order: wants and holds locks of a component */
 	uint32_t held;  /* set of locks */
 	GArray *events; /* uint32_t, ascending */
-	GArray *next;   /* uint32_t: classes whose thread holds what this one wants */
+	GArray *next;   /* uint32_t: classes whose thread holds the wanted lock */
 };
 
 struct search {
@@ -44,9 +44,9 @@ struct search {
 	struct report *report;
 	struct smt *smt;
 	struct checker *checker; /* made for the first witness */
-	struct effort effort;    /* of going through cycles; deciding is paid apart */
+	struct effort effort;    /* for enumerating cycles; deciding has its own budget */
 	struct locksets *locksets;
-	GArray *edges;       /* struct lock_edge: those that all others follow from */
+	GArray *edges;       /* struct lock_edge: a basis of all others */
 	uint32_t *component; /* by lock: of the lock order */
 	GArray *wants;       /* struct want */
 	GHashTable *want_of; /* key as a string of bytes -> index + 1 */
@@ -58,7 +58,7 @@ struct search {
 	bool cancelled, cut;
 };
 
-/* -- classes of requests -------------------------------------------------------------- */
+/* -- classes of requests ------------------------------------------------------------------- */
 
 static GBytes *bytes_of(const uint32_t *numbers, size_t count)
 {
@@ -109,8 +109,8 @@ static void drop_held(const struct trace *t, GArray *held, uint32_t release)
 	}
 }
 
-/* A request under the locks held: an edge of the lock order from the last of them.  (An acquire
- * of that one under those before was an edge, too, try or not.) */
+/* A request while holding locks: an edge from the last lock. (An acquire of that one under
+ * those before was an edge, too.) */
 static void collect_request(struct search *s, uint32_t e, bool exclusive, const GArray *held,
                             uint32_t set)
 {
@@ -135,10 +135,8 @@ static bool holds_at_end(const struct trace *t, const GArray *held, uint32_t loc
 	return false;
 }
 
-/*
- * The waits that had not ended with the recording.  Their mode is not recorded: exclusive where
- * readers alone kept the thread waiting, otherwise shared is assumed, which less excludes.
- */
+/* Waits that had not ended at the end of the recording. Their mode is not recorded: exclusive
+ * if only readers blocked the thread, else shared is assumed, which excludes less. */
 static void collect_wants(struct search *s, GArray *const *held, const uint32_t *sets,
                           const GArray *wants)
 {
@@ -190,7 +188,7 @@ static void collect_requests(struct search *s)
 	g_free(sets);
 }
 
-/* Do two threads that hold these both hold a lock that lets only one in? */
+/* Do both hold a lock that only one can hold? */
 static bool guarded(const struct search *s, const struct want *a, const struct want *b)
 {
 	return lockset_common(s->locksets, a->held, b->held) != NONE;
@@ -202,7 +200,8 @@ static bool holds(const struct search *s, const struct want *w, uint32_t lock)
 	       lockset_without(s->locksets, w->held, lock * 2 + 1) != w->held;
 }
 
-struct held { /* an item of what a class holds */
+/* A lock held by a class. */
+struct held {
 	const struct search *s;
 	uint32_t want;
 	GHashTable *holders;
@@ -220,7 +219,7 @@ static bool on_cycle(void *context, uint32_t item)
 	return is_on_cycle(context, item);
 }
 
-/* Whose wanted lock is on a cycle of the lock order with one that they hold? */
+/* Mark classes whose wanted lock is on a cycle of the lock order with a held one. */
 static void mark_cycles(struct search *s)
 {
 	uint32_t locks = (uint32_t)s->t->objects_count, *size = g_new0(uint32_t, locks + 1);
@@ -257,8 +256,8 @@ static bool add_holder(void *context, uint32_t item)
 	return false;
 }
 
-/* Classes by what they hold: lock * 2 + exclusive -> GArray of indexes.  (What is wanted of
- * them along a cycle is of their component.) */
+/* Classes by held lock: lock * 2 + exclusive -> GArray of indices. (Wanted locks of a cycle are
+ * in one component.) */
 static GHashTable *wants_by_held(const struct search *s)
 {
 	GHashTable *holders =
@@ -305,9 +304,9 @@ static void link_wants(struct search *s)
 	g_hash_table_destroy(holders);
 }
 
-/* -- one set of requests -------------------------------------------------------------- */
+/* -- one set of requests ------------------------------------------------------------------- */
 
-/* What has one verdict: the set of requests, or of their sites. */
+/* Key of a unit of verdicts: the set of requests, or of their sites. */
 static GBytes *unit_key(const struct search *s)
 {
 	uint32_t numbers[MAX_LENGTH];
@@ -383,7 +382,7 @@ static void settle(struct search *s, GBytes *key, struct finding *f)
 		finding_free(f);
 		return;
 	}
-	if (was != NULL) { /* of `others`: something stronger takes its place */
+	if (was != NULL) { /* of `others`: replaced by a stronger verdict */
 		f->count += was->count;
 		g_ptr_array_remove_fast(s->others, was);
 		finding_free(was);
@@ -436,7 +435,7 @@ static void decide(struct search *s)
 {
 	GBytes *key = unit_key(s);
 	const struct finding *known = g_hash_table_lookup(s->settled, key);
-	/* Once the solver's own budget is gone a question still costs a little. */
+	/* After the solver's budget a query still costs a little. */
 	bool paid = smt_solver_seconds(s->smt) < s->options->budget_total;
 
 	effort_more(&s->effort, QUESTION);
@@ -462,7 +461,7 @@ static bool unit_is_race(const struct search *s)
 	return f != NULL && is_shown(f);
 }
 
-/* Choose an event of the i-th class that no core keeps apart from those chosen. */
+/* Choose an event of the i-th class whose causal past is compatible with those chosen. */
 static void choose(struct search *s, uint32_t i)
 {
 	const struct cores *c = smt_cores(s->smt);
@@ -480,8 +479,7 @@ static void choose(struct search *s, uint32_t i)
 		uint32_t e = g_array_index(events, uint32_t, k);
 		bool apart = false;
 
-		/* once something chosen is before e, it is before all that follow in the class
-		 */
+		/* then it is before all later members of the class, too */
 		for (uint32_t j = 0; j < i; j++) {
 			if (core_has_before(c, e, s->chosen[j]))
 				return;
@@ -509,7 +507,7 @@ static bool fits(const struct search *s, const struct want *new)
 	return true;
 }
 
-/* Every cycle once: from its least class on. */
+/* Enumerate every cycle once, from its least class. */
 static void extend(struct search *s)
 {
 	const struct want *last = &g_array_index(s->wants, struct want, s->path[s->length - 1]);
@@ -548,10 +546,9 @@ static void find_cycles(struct search *s)
 	}
 }
 
-/* -- what happened --------------------------------------------------------------------- */
+/* -- deadlocks that happened --------------------------------------------------------------- */
 
-/* The finding's witness by the search for one, so that `replay` has a schedule to follow; the
- * deadlock happened with it or without. */
+/* Search for a witness, as a schedule for `replay`; the deadlock happened in any case. */
 static void add_witness(struct search *s, struct finding *f)
 {
 	struct finding *found;
@@ -594,7 +591,7 @@ static void add_happened(struct search *s)
 		}
 		add_witness(s, f);
 		key = happened_key(s, f);
-		if (g_hash_table_contains(s->settled, key)) /* the same places, twice */
+		if (g_hash_table_contains(s->settled, key)) /* the same places again */
 			report_add(s->report, f);
 		else
 			settle(s, key, f);
@@ -605,10 +602,10 @@ static void add_happened(struct search *s)
 		report_note(s->report, STUCK_DROPPED "%u", dropped);
 }
 
-/* -- the whole ------------------------------------------------------------------------ */
+/* -- the analysis -------------------------------------------------------------------------- */
 
-/* Not all has been looked at: by sites nothing is proved impossible that has been proved for
- * some requests.  (With pairs_events each set of them is one.) */
+/* The enumeration is incomplete: units with a proof for some requests only become unknown.
+ * (With pairs_events each set is a unit.) */
 static void leave_open(struct search *s)
 {
 	for (guint i = 0; i < s->others->len && !s->options->pairs_events; i++) {
@@ -710,7 +707,7 @@ static struct report *find_deadlocks(struct trace *t, const struct race_options 
 	return s.report;
 }
 
-/* On the trace with the must-orders of missing code, which has the same events. */
+/* On the view with the must-orders of missing code, which has the same events. */
 static struct report *with_missing(struct trace *t, const struct race_options *options,
                                    const struct progress *progress, struct error *error)
 {

@@ -17,18 +17,17 @@
 #include "engine/predict/predict.h"
 
 /*
- * First what the recording shows to have happened (stuck.h), with the verdict happened and,
- * where the search found one, a witness.  Then findings of kind deadlock, `requests` in the
- * order of the cycle (each waits for a lock that the thread of the next one holds; no try and
- * no wait with a time limit is one) beginning with the earliest; the verdict is race with a
- * witness that the checker accepted (the requests last), or with all_verdicts also impossible
- * and unknown.  With pairs_events every set of requests; otherwise one finding for each cycle
- * of source locations.  Of the options pairs_events, all_verdicts, use_values, use_missing and
- * the budgets count.  NULL with `error` set when cancelled.
+ * First deadlocks that happened in the recording (stuck.h), with a witness if one was found.
+ * Then findings of kind deadlock, `requests` in cycle order from the earliest (each waits for a
+ * lock held by the next one's thread; tries and timed waits are excluded); the verdict is race,
+ * with a witness accepted by the checker (requests last), or with all_verdicts also impossible
+ * and unknown. With pairs_events every set of requests; otherwise one finding for each cycle of
+ * source locations. Uses the options pairs_events, all_verdicts, use_values, use_missing and
+ * budgets. NULL with `error` when cancelled.
  */
 struct report *deadlocks_find(struct trace *t, const struct race_options *options,
                               const struct progress *progress, struct error *error);
-/* The same of deadlocks as races_mark_missing of races. */
+/* For deadlocks as races_mark_missing for races. */
 bool deadlocks_mark_missing(struct trace *t, const struct race_options *options,
                             struct report *report, const struct progress *progress,
                             struct error *error);

@@ -5,11 +5,12 @@
 
 #include <string.h>
 
-struct walk { /* Tarjan's, with a stack of its own: a chain of locks may be long */
-	const uint64_t *start; /* by lock, of wanted */
+/* Tarjan's algorithm with an explicit stack, since chains of locks may be long. */
+struct walk {
+	const uint64_t *start; /* by lock, into wanted */
 	const uint32_t *wanted;
-	uint32_t *index, *low, *component; /* by lock; index NONE: not met yet */
-	uint64_t *next;                    /* by lock: the edge that is looked at next */
+	uint32_t *index, *low, *component; /* by lock; index NONE: unvisited */
+	uint64_t *next;                    /* by lock: the next edge */
 	uint32_t *path, *open;             /* both stacks of locks */
 	uint32_t path_count, open_count, met, components;
 };
@@ -22,7 +23,7 @@ static void enter(struct walk *w, uint32_t lock)
 	w->open[w->open_count++] = lock;
 }
 
-/* All that `lock` leads to has been seen. */
+/* All successors of `lock` were visited. */
 static void leave(struct walk *w, uint32_t lock)
 {
 	uint32_t member;
@@ -68,7 +69,7 @@ static void sort_edges(uint64_t *start, uint32_t *wanted, uint32_t locks,
 		start[edges[i].held + 1]++;
 	for (uint32_t l = 0; l < locks; l++)
 		start[l + 1] += start[l];
-	for (size_t i = count; i-- > 0;) /* start[held] is moved to the run's end and back */
+	for (size_t i = count; i-- > 0;) /* start[held] moves to its end and back */
 		wanted[start[edges[i].held]++] = edges[i].wanted;
 	memmove(start + 1, start, locks * sizeof(*start));
 	start[0] = 0;

@@ -1,9 +1,9 @@
 /*
- * lock_order.h - which locks are on a cycle of the lock order.
+ * lock_order.h - the locks on cycles of the lock order.
  *
- * A deadlock's requests want locks of one strongly connected component of the graph "held ->
- * wanted", and each holds a lock of it.  In most programs no component has two locks, and then
- * nothing more has to be looked at.  Knows no events.
+ * A deadlock's requests want and hold locks of one strongly connected component of the graph
+ * "held -> wanted". Most programs have none with two locks, and then the search ends here.
+ * Independent of events.
  */
 #ifndef HEDDLE_LOCK_ORDER_H
 #define HEDDLE_LOCK_ORDER_H
@@ -14,8 +14,8 @@ struct lock_edge {
 	uint32_t held, wanted; /* locks */
 };
 
-/* By lock: the number of its component, owned by the caller (g_free).  Linear in both (Tarjan,
- * SIAM J. Computing 1, 1972). */
+/* Component number by lock, owned by the caller (g_free). Linear (Tarjan, SIAM J. Computing 1,
+ * 1972). */
 uint32_t *lock_order_components(uint32_t locks, const struct lock_edge *edges, size_t count);
 
 #endif

@@ -1,12 +1,12 @@
 /*
- * stuck.c - who waits for whom at the end of a recording, by its wants and the locks held
- * there.
+ * stuck.c - waits at the end of a recording, from wants and locks held.
  */
 #include "engine/predict/deadlock/stuck.h"
 
 #include <string.h>
 
-struct hold { /* of a lock that is wanted, at the end */
+/* A holder of a wanted lock at the end. */
+struct hold {
 	uint32_t object, thread;
 	bool exclusive;
 };
@@ -14,13 +14,13 @@ struct hold { /* of a lock that is wanted, at the end */
 struct ending {
 	const struct trace *t;
 	uint32_t *want;           /* by thread: the event, or NONE */
-	enum wait_for *use;       /* by object: what its operations say that it is */
+	enum wait_for *use;       /* by object: its kind, from its operations */
 	bool *wanted;             /* by object */
 	GArray *holds;            /* struct hold */
 	int64_t *left;            /* by object: counts of a semaphore, posts less takes */
 	bool *over;               /* by thread: it has ended */
 	uint32_t *before, *queue; /* by thread: of a walk along the waits */
-	bool *told;               /* by thread: in a finding */
+	bool *told;               /* by thread: reported */
 };
 
 static enum wait_for use_of(enum op op)
@@ -68,7 +68,7 @@ static bool find_wants(struct ending *s)
 	return any;
 }
 
-/* Of the objects that are wanted: what they are, and who holds them at the end. */
+/* Kinds of the wanted objects, and their holders at the end. */
 static void find_holds(struct ending *s)
 {
 	const struct trace *t = s->t;
@@ -95,8 +95,8 @@ static void find_holds(struct ending *s)
 	}
 }
 
-/* The i-th thread that `thread` waits for, or NONE: the holders of its lock, or the one that it
- * would join. */
+/* The i-th thread that `thread` waits for, or NONE: holders of its lock, or the thread to
+ * join. */
 static uint32_t waits_for(const struct ending *s, uint32_t thread, guint i)
 {
 	const struct event *x;
@@ -202,7 +202,7 @@ static void add_wait(struct ending *s, struct finding *f, uint32_t thread, bool 
 		          .what = kind_of(s, want),
 		          .holder = waits_for(s, thread, 0) };
 
-	/* of several readers, the one that goes on waiting is the better answer */
+	/* of several readers, prefer one that is blocked itself */
 	for (guint i = 0; w.what == WAIT_LOCK && waits_for(s, thread, i) != NONE; i++) {
 		if (s->want[waits_for(s, thread, i)] != NONE) {
 			w.holder = waits_for(s, thread, i);
@@ -229,7 +229,7 @@ static struct finding *finding_of_waits(enum finding_kind kind)
 	return f;
 }
 
-/* The two earliest of the requests; one alone is both. */
+/* The two earliest requests; a single one is both. */
 static void set_pair(struct finding *f)
 {
 	f->first = f->second = NONE;
@@ -286,7 +286,7 @@ static void find_circles(struct ending *s, GPtrArray *findings)
 	g_array_free(circle, TRUE);
 }
 
-/* The finding whose threads this one waits for, through others perhaps; NULL: none. */
+/* The finding whose threads this one waits for, transitively; or NULL. */
 static struct finding *cause_of(struct ending *s, const GPtrArray *findings, uint32_t thread)
 {
 	uint32_t left = (uint32_t)s->t->threads_count;

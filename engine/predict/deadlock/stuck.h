@@ -1,6 +1,6 @@
 /*
- * stuck.h - what a recording shows of threads that wait for ever: its wants.  A circle of
- * threads that wait for each other is a deadlock that happened; without one they are stuck.
+ * stuck.h - threads blocked forever in a recording, by its wants. A cycle of waits is a
+ * deadlock that happened; without a cycle threads are stuck.
  */
 #ifndef HEDDLE_STUCK_H
 #define HEDDLE_STUCK_H
@@ -8,7 +8,7 @@
 #include "engine/finding.h"
 
 /*
- * Findings with the verdict happened, owned by the caller; empty without wants.
+ * Findings with verdict happened, owned by the caller; empty without wants.
  *
  * Kind deadlock: a circle of threads, each of which waits for a lock that the next one holds or
  * for its end, with a lock among them; `requests` are its wants in this order from the earliest

@@ -1,6 +1,6 @@
 /*
- * auto.c - `--analysis auto`: SHB, SyncP and M2 find races in about linear time; the solver
- * and the proofs settle the rest.
+ * auto.c - `--analysis auto`: SHB, SyncP and M2 find races in about linear time; the solver and
+ * proofs decide the rest.
  */
 #include "engine/predict/ladder/auto_ladder.h"
 #include "engine/predict/predict_private.h"
@@ -14,7 +14,7 @@ static const struct rung rungs[] = {
 struct report *races_auto(struct trace *t, const struct race_options *options,
                           const struct progress *progress, struct error *error)
 {
-	/* the rungs know nothing of another order's candidates, nor of specifications */
+	/* the rungs support neither other orders' candidates nor specifications */
 	bool climbs = options->candidates < 0 && options->rules == NULL;
 
 	return ladder_climb(t, options, "auto", rungs, climbs ? G_N_ELEMENTS(rungs) : 0,

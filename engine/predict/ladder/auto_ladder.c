@@ -1,10 +1,10 @@
 /*
- * auto_ladder.c - every candidate gets a verdict, the cheapest way first.
+ * auto_ladder.c - decides every candidate, cheapest method first.
  *
- * The races of sound analyses that ran before are taken over.  What they leave is settled
- * pair by pair: by the cores (what one access needs holds the other), by a common lock, by
- * a proof for an earlier point of the same two stretches, and at last by the solver within
- * its budget.  The unit of a verdict is the pair of sites, or with --pairs events the pair.
+ * Races found by sound analyses are reused. Remaining pairs are decided one by one: by causal
+ * past (one access is in the other's), a common lock, a proof for an earlier point of the same
+ * two synchronisation-free regions, and last by the solver within its budget. The unit of a
+ * verdict is the pair of sites, or with --pairs events the pair.
  */
 #include "engine/predict/ladder/auto_ladder.h"
 
@@ -19,31 +19,32 @@
 struct ladder {
 	struct trace *t;
 	const struct race_options *options;
-	const struct progress *progress; /* says on which rung, and the races so far */
+	const struct progress *progress; /* shows the rung, and the races so far */
 	const struct progress *outer;
 	const char *rung;
 	struct report *report;
 	struct smt *smt;
-	bool with_m2; /* its closure is asked before the solver */
+	bool with_m2; /* its closure runs before the solver */
 	struct race_tools tools;
-	struct m2 *m2;       /* of the tools, when it is needed */
-	struct order *order; /* what it leaves unordered is a candidate; NULL: all is */
-	/* With weak atomics, what every reordering's happens-before and plain observations
-	 * order, which is no race by C11 either.  Else NULL: the cores say what is none. */
+	struct m2 *m2;       /* of the tools, on demand */
+	struct order *order; /* its unordered pairs are candidates; NULL: all pairs */
+	/* With weak atomics: the order by happens-before and plain observations that holds in
+	 * every reordering, whose pairs are no C11 races. Else NULL: the causal past
+	 * refutes. */
 	struct order *lasting;
 	struct locksets *locksets;
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
-	GPtrArray *others;   /* impossible and unknown ones, so far */
+	GPtrArray *others;   /* impossible and unknown findings so far */
 	struct ladder_proofs *proofs;
-	uint64_t *suspects;                /* by variable, a bit: see classes_suspects */
-	struct classes classes;            /* of the variable that is looked at */
-	bool ordered;                      /* its conflicting pairs, all of them: no race */
-	struct effort effort;              /* of going through pairs; deciding is paid apart */
-	uint64_t polished;                 /* events checked for fewer switches */
-	uint64_t witness_events, left_out; /* events in witnesses kept; witnesses not kept */
+	uint64_t *suspects;     /* bit set by variable: classes_suspects */
+	struct classes classes; /* of the current variable */
+	bool ordered;           /* all its conflicting pairs are ordered: no race */
+	struct effort effort;   /* for enumerating pairs; deciding has its own budget */
+	uint64_t polished;      /* events checked while reducing context switches */
+	uint64_t witness_events, left_out; /* events in kept witnesses; witnesses not kept */
 	uint32_t tries_left;               /* see try_variable */
-	bool weak_atomics; /* what the cores refute may be a race by C11 all the same */
-	bool doubt;        /* that, with --values: not searched, so no claim but by a lock */
+	bool weak_atomics;                 /* pairs refuted by causal past may be C11 races */
+	bool doubt; /* the same with --values: not searched, so only locks prove */
 	bool cancelled;
 };
 
@@ -60,7 +61,7 @@ static bool tell_rung(void *context, double fraction, const char *what)
 	return progress_tick(l->outer, fraction, text);
 }
 
-/* -- units: what has one verdict ------------------------------------------------------ */
+/* -- units of verdicts --------------------------------------------------------------------- */
 
 static uint64_t unit_of(const struct ladder *l, uint32_t e1, uint32_t e2)
 {
@@ -96,7 +97,7 @@ static void merge_variables(struct finding *into, const struct finding *from)
 	}
 }
 
-/* The race that a pair of sites is known for, or NULL. */
+/* The known race of a unit, or NULL. */
 static struct finding *known_race(const struct ladder *l, uint64_t unit)
 {
 	struct finding *f = settled(l, unit);
@@ -125,9 +126,9 @@ static enum race_known known_so_far(const void *ladder, uint32_t e1, uint32_t e2
 	                                   : RACE_OF_SITES;
 }
 
-/* -- the reports of other analyses ---------------------------------------------------- */
+/* -- reports of other analyses ------------------------------------------------------------- */
 
-/* Takes the witness over. */
+/* Takes ownership of the witness. */
 static struct finding *take_finding(struct finding *f, const char *by)
 {
 	struct finding *g = finding_new(f->kind, f->first, f->second);
@@ -143,8 +144,8 @@ static struct finding *take_finding(struct finding *f, const char *by)
 	return g;
 }
 
-/* Fewer context switches, where that takes no time that anybody notices; longer witnesses are
- * for whoever asks for one ('heddle witness').  Each by itself: a shard's are the whole's. */
+/* Reduce context switches if cheap; 'heddle witness' does it for longer witnesses. Independent
+ * of other races, so that shards give the same results. */
 static void polish(struct ladder *l, struct finding *f)
 {
 	enum { STEPS = 1 << 17, LONGEST = 1 << 17 };
@@ -160,7 +161,7 @@ static void polish(struct ladder *l, struct finding *f)
 	f->witness = shorter;
 }
 
-/* A new race, with its witness where there is room. */
+/* Add a new race, with its witness within the memory bound. */
 static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 {
 	polish(l, f);
@@ -233,7 +234,7 @@ static struct proof *core_proof(const struct ladder *l, uint32_t e1, uint32_t e2
 	return p;
 }
 
-/* A finding for the unit, in `others`, that is impossible until something says more. */
+/* The unit's finding in `others`, initially impossible. */
 static struct finding *other_unit(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 {
 	struct finding *f = settled(l, unit);
@@ -280,7 +281,7 @@ static void note_impossible(struct ladder *l, struct finding *unit, const struct
 	}
 }
 
-/* The unit has turned out to be a race: from `others` to the report. */
+/* The unit is a race: move it from `others` to the report. */
 static void note_race(struct ladder *l, uint64_t unit, struct finding *race)
 {
 	struct finding *was = settled(l, unit);
@@ -294,7 +295,7 @@ static void note_race(struct ladder *l, uint64_t unit, struct finding *race)
 		finding_free(was);
 }
 
-/* The solver's turn. */
+/* Decide by the solver. */
 static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 {
 	double left = l->options->budget_total - smt_solver_seconds(l->smt);
@@ -321,7 +322,7 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 	finding_free(f);
 }
 
-/* False when cancelled. */
+/* Create M2's state; false when cancelled. */
 static bool have_m2(struct ladder *l)
 {
 	if (l->m2 != NULL)
@@ -335,7 +336,7 @@ static bool have_m2(struct ladder *l)
 	return true;
 }
 
-/* M2's turn: true when it settles the pair.  Its proofs cost a small part of the solver's. */
+/* Decide by M2's closure; true when decided. Much cheaper than the solver. */
 static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 {
 	struct proof *proof = NULL;
@@ -363,7 +364,7 @@ static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 	return verdict == M2_RACE || verdict == M2_IMPOSSIBLE;
 }
 
-/* A candidate that no core settles. */
+/* Decide a candidate that causal past leaves open. */
 static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
 {
 	uint64_t unit = unit_of(l, e1, e2);
@@ -377,7 +378,7 @@ static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
 		ask_solver(l, unit, e1, e2);
 }
 
-/* -- all pairs, by classes ------------------------------------------------------------ */
+/* -- pairs by classes ---------------------------------------------------------------------- */
 
 static bool core_before(const void *ladder, uint32_t e, uint32_t f)
 {
@@ -386,7 +387,7 @@ static bool core_before(const void *ladder, uint32_t e, uint32_t f)
 	return core_has_before(smt_cores(l->smt), f, e);
 }
 
-/* The same where the cores do not suffice. */
+/* The same with weak atomics. */
 static bool lasting_before(const void *ladder, uint32_t e, uint32_t f)
 {
 	const struct ladder *l = ladder;
@@ -394,13 +395,13 @@ static bool lasting_before(const void *ladder, uint32_t e, uint32_t f)
 	return order_ordered_unobserved(l->lasting, e, f);
 }
 
-/* What refutes a pair whatever the locks do. */
+/* The order whose pairs are refuted whatever the locks. */
 static class_order *refuting(const struct ladder *l)
 {
 	return l->lasting != NULL ? lasting_before : core_before;
 }
 
-/* What leaves candidates unordered. */
+/* The order whose unordered pairs are candidates. */
 static bool order_before(const void *ladder, uint32_t e, uint32_t f)
 {
 	const struct ladder *l = ladder;
@@ -408,11 +409,11 @@ static bool order_before(const void *ladder, uint32_t e, uint32_t f)
 	return order_ordered_unobserved(l->order, e, f);
 }
 
-/* Two classes whose pairs are being looked at: for an access of the one, what the cores and
- * what the order leave of the other. */
+/* Pairs of two classes: for an access of one, the members of the other left by refutation and
+ * by the order. */
 struct sweep {
 	uint32_t variable, lock; /* a common one, or NONE */
-	bool refuted;            /* all their pairs, by that or as the variable's are */
+	bool refuted;            /* all pairs, by the lock or with the variable's */
 	const struct class *a, *b;
 	struct span cores, order;
 };
@@ -424,7 +425,7 @@ static bool span_of(struct ladder *l, const struct sweep *s, uint32_t e, class_o
 	                   EFFORT_QUESTION * class_span(&l->classes, s->b, e, before, l, span));
 }
 
-/* Do they conflict, and for the first time on this variable? */
+/* Do they conflict, and on this variable first? */
 static bool is_candidate(const struct ladder *l, uint32_t variable, uint32_t e, uint32_t f)
 {
 	const struct race_rules *rules = l->options->rules;
@@ -433,15 +434,14 @@ static bool is_candidate(const struct ladder *l, uint32_t variable, uint32_t e, 
 	       (rules == NULL || !rules->spoken_for(rules->context, e, f));
 }
 
-/* Is every pair of the two classes a candidate here, and of one unit? */
+/* Are all pairs of the classes candidates of one unit? */
 static bool alike(const struct ladder *l, const struct sweep *s)
 {
 	return !l->options->pairs_events && l->options->rules == NULL &&
 	       !(s->a->wide && s->b->wide);
 }
 
-/* A candidate of two classes that is refuted with others: count it, and keep the proof of the
- * unit's first. */
+/* List refuted candidates of two classes: count them, and keep the first proof of the unit. */
 static void list_one(struct ladder *l, const struct sweep *s, uint32_t e, uint32_t f,
                      uint64_t count)
 {
@@ -461,7 +461,7 @@ static void list_one(struct ladder *l, const struct sweep *s, uint32_t e, uint32
 	proof_free(proof);
 }
 
-/* Members first .. end - 1 with `e`, refuted as a whole, for the list of verdicts. */
+/* List members first .. end - 1 with `e`, all refuted. */
 static void list_refuted(struct ladder *l, const struct sweep *s, uint32_t e, uint32_t first,
                          uint32_t end)
 {
@@ -479,7 +479,7 @@ static void list_refuted(struct ladder *l, const struct sweep *s, uint32_t e, ui
 	}
 }
 
-/* Is nothing more to be learnt from these two classes? */
+/* Can these classes add nothing? */
 static bool class_settled(const struct ladder *l, uint32_t variable, const struct class *a,
                           const struct class *b)
 {
@@ -489,8 +489,7 @@ static bool class_settled(const struct ladder *l, uint32_t variable, const struc
 	return f != NULL && (l->tries_left == 0 || has_variable(f, variable));
 }
 
-/* The sites are known to race: on this variable too?  A few pairs are tried, without the
- * solver. */
+/* The sites race: do they on this variable, too? Tries a few pairs without the solver. */
 static void try_variable(struct ladder *l, struct finding *race, uint32_t variable, uint32_t e,
                          uint32_t f)
 {
@@ -509,11 +508,9 @@ static void try_variable(struct ladder *l, struct finding *race, uint32_t variab
 	finding_free(found);
 }
 
-/*
- * Is nothing left to be found out about pairs of the two classes that are refuted as a whole,
- * but how many they are?  Counting costs more than the trace is long where millions of accesses
- * are under one lock, so it is given up there, and the unit says so.
- */
+/* Does only the number of pairs remain open for classes that are refuted as a whole? Counting
+ * can be quadratic, when millions of accesses are under one lock, so it is then given up, and
+ * the unit says so. */
 static bool only_counting(struct ladder *l, const struct sweep *s)
 {
 	struct finding *known;
@@ -529,7 +526,7 @@ static bool only_counting(struct ladder *l, const struct sweep *s)
 	return true;
 }
 
-/* A pair that no core settles. */
+/* Decide a pair not refuted by causal past. */
 static void look_at_pair(struct ladder *l, const struct sweep *s, uint32_t e, uint32_t f)
 {
 	struct finding *race;
@@ -543,7 +540,7 @@ static void look_at_pair(struct ladder *l, const struct sweep *s, uint32_t e, ui
 		try_variable(l, race, s->variable, MIN(e, f), MAX(e, f));
 		return;
 	}
-	/* Once the deciders' own budgets are gone they still look at a pair, for a little. */
+	/* After their budgets, deciders still cost a little. */
 	paid = smt_solver_seconds(l->smt) < l->options->budget_total ||
 	       (l->m2 != NULL && !m2_over(l->m2));
 	if (paid)
@@ -553,7 +550,7 @@ static void look_at_pair(struct ladder *l, const struct sweep *s, uint32_t e, ui
 		effort_resume(&l->effort);
 }
 
-/* The pairs of one access with the other class. */
+/* Examine the pairs of one access with the other class. */
 static void look_at(struct ladder *l, struct sweep *s, uint32_t e)
 {
 	struct span open = { 0, s->b->count }, all = open;
@@ -563,7 +560,7 @@ static void look_at(struct ladder *l, struct sweep *s, uint32_t e)
 			return;
 		all = open = s->cores;
 	}
-	/* (What the must-order holds is in the cores.) */
+	/* (Must-orders are contained in the causal past.) */
 	if (l->order != NULL &&
 	    (l->options->candidates >= 0 || s->refuted || !only_counting(l, s))) {
 		if (!span_of(l, s, e, order_before, &s->order))
@@ -608,7 +605,7 @@ static void look_at_classes(struct ladder *l, uint32_t variable, const struct cl
 	}
 }
 
-/* Does the variable have candidates that anything is to be said about? */
+/* Has the variable candidates that need a verdict? */
 static bool is_looked_at(struct ladder *l, uint32_t variable)
 {
 	uint64_t steps = 0;
@@ -645,7 +642,7 @@ static void look_at_all(struct ladder *l)
 	}
 }
 
-/* -- the whole ------------------------------------------------------------------------ */
+/* -- the analysis -------------------------------------------------------------------------- */
 
 static bool ladder_init(struct ladder *l)
 {
@@ -659,14 +656,14 @@ static bool ladder_init(struct ladder *l)
 	if (l->locksets == NULL || l->smt == NULL)
 		return false;
 	smt_lend_checker(l->smt, l->tools.checker);
-	/* With --values synchronises-with follows what the reordering reads and excludes no
-	 * candidate; the cores of --values are what is left of the order then. */
+	/* With --values synchronises-with depends on the reordering's reads-from and excludes
+	 * no candidate; what remains of the order is the causal past under --values. */
 	l->doubt = (l->options->use_values || rules) && c11_matters(l->t);
 	l->weak_atomics = !l->doubt && c11_matters(l->t);
 	l->with_m2 &= !l->options->use_values && !l->weak_atomics;
 	if (l->weak_atomics && (l->lasting = order_new_lasting(l->t, l->progress)) == NULL)
 		return false;
-	/* Rule 5 does not keep the order of invocations that the must-orders have. */
+	/* Rule 5 does not keep the must-order of invocations. */
 	if (l->options->candidates >= 0 ||
 	    (l->options->all_verdicts && !l->options->use_values && !rules)) {
 		l->order = l->options->candidates >= 0
@@ -700,25 +697,25 @@ static void ladder_release(struct ladder *l)
 	g_free(l->suspects);
 }
 
-/* Not all pairs have been found: by sites nothing is proved impossible that has been proved for
- * some pairs.  (By events each pair is one.) */
+/* The enumeration is incomplete: site pairs with a proof for some pairs only become unknown.
+ * (With pairs_events each pair is a unit.) */
 static void leave_open(struct ladder *l)
 {
 	for (guint i = 0; i < l->others->len && !l->options->pairs_events; i++) {
 		struct finding *f = l->others->pdata[i];
 
-		f->count--; /* which note_unknown adds */
+		f->count--; /* note_unknown adds it */
 		note_unknown(f, "total", f->first, f->second);
 	}
 }
 
-/* Do reads, or invocations, have more choices than in the trace? */
+/* May reads or invocations differ from the trace? */
 static bool extended(const struct race_options *options)
 {
 	return options->use_values || options->rules != NULL;
 }
 
-/* What is no race goes into the report where it is asked for. */
+/* Finish the report; findings that are no races are included on request. */
 static void finish(struct ladder *l)
 {
 	l->report->complete = l->options->candidates < 0 && !l->doubt;

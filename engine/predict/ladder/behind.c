@@ -1,11 +1,11 @@
 /*
- * behind.c - what hides behind a racy flag: two accesses that are kept apart only while a read sees
- * what it saw in the trace, which is in a race itself.  In another run it may see something else, and
- * nothing was proved of that.
+ * behind.c - races behind a racy flag: accesses kept apart only because a read reads from the
+ * same write as in the trace, while that read races itself. Other runs may read another write,
+ * for which nothing was proved.
  */
 #include "engine/predict/ladder/behind.h"
 
-/* A read (or NONE) and the write that it sees, of a step. */
+/* The read of a step (or NONE) and its write. */
 static struct racy_read read_of_step(const struct trace *t, const struct step *s)
 {
 	struct racy_read r = { NONE, NONE };
@@ -75,7 +75,7 @@ void finding_append_behind(const struct trace *t, const struct finding *f, GStri
 		g_string_append(out, ": repair that first, or look behind it");
 }
 
-/* Does the race tell of these two accesses: they are its pair, or of its two places and variables? */
+/* Is the race on these two accesses, or on their places and variables? */
 static bool tells_of(const struct trace *t, const struct finding *race, struct racy_read r)
 {
 	uint32_t a = t->locations[t->events[r.read].location].site,

@@ -8,15 +8,16 @@
 
 #include <string.h>
 
-struct point { /* a pair of places that cannot both be next */
+/* A pair of events that cannot both be next. */
+struct point {
 	uint32_t e1, e2;
 	struct proof *proof; /* owned */
 };
 
 struct ladder_proofs {
 	const struct trace *t;
-	uint32_t *stretch;  /* by event */
-	GHashTable *points; /* pair of stretches -> GArray of struct point */
+	uint32_t *region;   /* by event: its region */
+	GHashTable *points; /* pair of regions -> GArray of struct point */
 };
 
 guint ladder_key_hash(gconstpointer key)
@@ -24,10 +25,10 @@ guint ladder_key_hash(gconstpointer key)
 	return hash_top(hash_word(*(const uint64_t *)key));
 }
 
-/* Can this event matter to other threads?  (Then what follows it is another stretch.)
- * `needed`: events that a read or a must-order of another thread needs. */
-static bool ends_stretch(const struct trace *t, const uint64_t *needed, const bool *tried,
-                         uint32_t e)
+/* Does the event end a region, because it may matter to other threads? `needed`: events that a
+ * read or must-order of another thread needs. */
+static bool ends_region(const struct trace *t, const uint64_t *needed, const bool *tried,
+                        uint32_t e)
 {
 	const struct event *x = &t->events[e];
 
@@ -39,12 +40,10 @@ static bool ends_stretch(const struct trace *t, const uint64_t *needed, const bo
 	return !op_acquires(x->op) || tried[x->target];
 }
 
-/*
- * Number the stretches: runs of one thread's events of which none but the last matters to
- * other threads.  If a place in a stretch can be reached together with one in another, so
- * can every earlier place of it: what came after may be left away.
- */
-static void make_stretches(struct ladder_proofs *l, bool use_values)
+/* Number the synchronisation-free regions: runs of a thread's events of which only the last may
+ * matter to other threads. If two places in two regions can be reached together, so can all
+ * earlier places, since the rest can be dropped. */
+static void make_regions(struct ladder_proofs *l, bool use_values)
 {
 	const struct trace *t = l->t;
 	uint64_t *needed = g_new0(uint64_t, t->events_count / 64 + 1);
@@ -72,15 +71,15 @@ static void make_stretches(struct ladder_proofs *l, bool use_values)
 				needed[w / 64] |= (uint64_t)1 << (w % 64);
 		}
 	}
-	l->stretch = g_new(uint32_t, t->events_count + 1);
+	l->region = g_new(uint32_t, t->events_count + 1);
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		now[u] = next++;
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		uint32_t u = t->events[e].thread;
 
-		l->stretch[e] = now[u];
-		/* with --values any write may be what another thread reads */
-		if (ends_stretch(t, needed, tried, e) ||
+		l->region[e] = now[u];
+		/* with --values another thread may read any write */
+		if (ends_region(t, needed, tried, e) ||
 		    (use_values && op_is_access(t->events[e].op) && op_writes(t->events[e].op)))
 			now[u] = next++;
 	}
@@ -98,20 +97,20 @@ static void free_points(gpointer p)
 	g_array_free(points, TRUE);
 }
 
-static uint64_t stretches_of(const struct ladder_proofs *l, uint32_t *e1, uint32_t *e2)
+static uint64_t regions_of(const struct ladder_proofs *l, uint32_t *e1, uint32_t *e2)
 {
-	if (l->stretch[*e1] > l->stretch[*e2]) {
+	if (l->region[*e1] > l->region[*e2]) {
 		uint32_t e = *e1;
 
 		*e1 = *e2;
 		*e2 = e;
 	}
-	return (uint64_t)l->stretch[*e1] << 32 | l->stretch[*e2];
+	return (uint64_t)l->region[*e1] << 32 | l->region[*e2];
 }
 
 const struct proof *ladder_proofs_find(const struct ladder_proofs *l, uint32_t e1, uint32_t e2)
 {
-	uint64_t key = stretches_of(l, &e1, &e2);
+	uint64_t key = regions_of(l, &e1, &e2);
 	GArray *points = g_hash_table_lookup(l->points, &key);
 
 	for (guint i = 0; points != NULL && i < points->len; i++) {
@@ -139,7 +138,7 @@ struct proof *ladder_proof_copy(const struct proof *p)
 void ladder_proofs_keep(struct ladder_proofs *l, uint32_t e1, uint32_t e2,
                         const struct proof *proof)
 {
-	uint64_t key = stretches_of(l, &e1, &e2);
+	uint64_t key = regions_of(l, &e1, &e2);
 	GArray *points = g_hash_table_lookup(l->points, &key);
 	struct point p = { e1, e2, ladder_proof_copy(proof) };
 
@@ -150,8 +149,8 @@ void ladder_proofs_keep(struct ladder_proofs *l, uint32_t e1, uint32_t e2,
 	g_array_append_val(points, p);
 }
 
-/* The acquire of `lock` whose section `e` is in: in the lock's own list hardly anything is
- * between the two, while the thread may have come a long way. */
+/* The acquire of `lock` whose section has `e`: the lock's list is searched, since the thread's
+ * may be long in between. */
 static uint32_t acquire_of(const struct ladder_proofs *l, uint32_t e, uint32_t lock)
 {
 	const struct trace *t = l->t;
@@ -191,7 +190,7 @@ struct ladder_proofs *ladder_proofs_new(const struct trace *t, bool use_values)
 
 	l->t = t;
 	l->points = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, free_points);
-	make_stretches(l, use_values);
+	make_regions(l, use_values);
 	return l;
 }
 
@@ -200,6 +199,6 @@ void ladder_proofs_free(struct ladder_proofs *l)
 	if (l == NULL)
 		return;
 	g_hash_table_destroy(l->points);
-	g_free(l->stretch);
+	g_free(l->region);
 	g_free(l);
 }

@@ -1,10 +1,9 @@
 /*
  * cone.c - the causal order of a trace and the cones of pairs; see cone.h.
  *
- * A clock changes only where an edge from another thread comes in, and then in few of its
- * entries; so for each pair of threads only those changes are kept (position, value), both
- * ascending.  A look-up is a binary search, and "the first event after" is a search in the
- * same list by value.
+ * A vector clock changes only at edges from other threads, and then in few entries. So for each
+ * pair of threads only the changes are kept (position, value), both ascending: a look-up is a
+ * binary search, and "the first event after" searches the same list by value.
  */
 #include "engine/base/search.h"
 #include "engine/predict/m2/cone.h"
@@ -12,7 +11,8 @@
 
 #include <string.h>
 
-struct tick { /* from `position` on, `value` events of the other thread are before */
+/* From `position` on, `value` events of the other thread are before. */
+struct tick {
 	uint32_t position, value;
 };
 
@@ -21,22 +21,23 @@ struct ticks {
 	uint32_t count, room;
 };
 
-struct arrival { /* at `position` a thread learns of an event of another: all that is before it
-	          */
+/* At `position` the thread joins the clock of another thread's event. */
+struct arrival {
 	uint32_t position;
 	uint32_t thread, from; /* the event, as thread and position */
 };
 
-struct lock_change { /* after the event at `position`, these sections are open */
+/* After the event at `position`, these sections are open. */
+struct lock_change {
 	uint32_t position;
-	uint32_t first, count; /* a run of opens */
+	uint32_t first, count; /* a range of opens */
 	uint32_t settled;      /* the position of the last of their releases, or 0 */
 };
 
 struct cones {
 	struct trace *t;
 	uint32_t threads;
-	struct ticks *ticks; /* by pair: thread * threads + other */
+	struct ticks *ticks; /* by pair of threads: thread * threads + other */
 	GArray **arrivals;   /* by thread: struct arrival, by position */
 	GArray *sections;    /* struct section, by lock and thread */
 	struct lock_use *uses;
@@ -59,7 +60,7 @@ static uint32_t event_at(const struct cones *c, uint32_t thread, uint32_t positi
 	return trace_thread_events(c->t, thread).items[position];
 }
 
-/* ---- Critical sections ---- */
+/* -- critical sections --------------------------------------------------------------------- */
 
 struct raw_section {
 	uint32_t object, thread;
@@ -141,7 +142,7 @@ static void open_remove(GArray *open, uint32_t index)
 	}
 }
 
-/* For each thread, which sections are open after each of its lock events. */
+/* For each thread, the open sections after each lock event. */
 static void make_changes(struct cones *c)
 {
 	const struct trace *t = c->t;
@@ -225,7 +226,7 @@ const uint32_t *cones_open(const struct cones *c, uint32_t thread, uint32_t pref
 	return change == NULL ? NULL : &g_array_index(c->opens, uint32_t, change->first);
 }
 
-/* ---- Tries ---- */
+/* -- failed tries -------------------------------------------------------------------------- */
 
 struct event_list cones_tried(const struct cones *c, uint32_t event)
 {
@@ -261,13 +262,13 @@ static void make_tries(struct cones *c)
 	}
 }
 
-/* ---- The causal order ---- */
+/* -- the causal order ---------------------------------------------------------------------- */
 
 static uint32_t ticks_value(const struct ticks *s, uint32_t position)
 {
 	uint32_t low = 0, high = s->count;
 
-	/* While the order is made, events that are asked about are mostly recent. */
+	/* During construction queries are mostly about recent events. */
 	if (high > 0 && s->items[high - 1].position <= position)
 		return s->items[high - 1].value;
 	while (low < high) {
@@ -337,7 +338,7 @@ uint32_t cones_before(const struct cones *c, uint32_t event, uint32_t thread)
 	return clock_entry(c, c->t->events[event].thread, position_of(c, event), thread);
 }
 
-/* An edge source -> e between threads; `now` is the clock of e's thread so far. */
+/* Add an edge source -> e between threads; `now`: the clock of e's thread so far. */
 static void join(struct cones *c, uint32_t *now, uint32_t e, uint32_t source)
 {
 	uint32_t u = c->t->events[e].thread, v = c->t->events[source].thread;
@@ -413,7 +414,7 @@ static void note_late(struct cones *c, uint32_t e, uint32_t block)
 		g_array_append_val(c->late, late);
 }
 
-/* Accesses to a block after it was freed: in a reordering they must come before. */
+/* Accesses to a block after its free: in a reordering they must come before. */
 static void make_late(struct cones *c)
 {
 	const struct trace *t = c->t;
@@ -488,9 +489,9 @@ void cones_free(struct cones *c)
 	g_free(c);
 }
 
-/* ---- Cones ---- */
+/* -- cones --------------------------------------------------------------------------------- */
 
-/* What is before an event of a thread, and the event: clock by clock. */
+/* Join the clock of an event, and the event, into the cone. */
 static void include_clock(const struct cones *c, struct cone *cone, uint32_t thread,
                           uint32_t position)
 {
@@ -498,7 +499,7 @@ static void include_clock(const struct cones *c, struct cone *cone, uint32_t thr
 		cone->prefix[w] = MAX(cone->prefix[w], clock_entry(c, thread, position, w));
 }
 
-/* How many arrivals of a thread are at positions before `position`? */
+/* Number of arrivals of a thread before `position`. */
 static guint arrivals_before(const GArray *all, uint32_t position)
 {
 	return search_end(i, 0, all->len,
@@ -507,11 +508,9 @@ static guint arrivals_before(const GArray *all, uint32_t position)
 
 enum { FEW_ARRIVALS = 16 };
 
-/*
- * A longer prefix of a thread, and what is before it.  What is before the prefix that the cone
- * has is in already, so only what the thread learns beyond it matters: mostly little, and that
- * known.  True when it was longer.
- */
+/* Extend the cone to a longer prefix of a thread with its causal past. The past of the cone's
+ * old prefix is included already, so only later arrivals matter: few, and mostly included. True
+ * when it was longer. */
 static bool include(const struct cones *c, struct cone *cone, uint32_t thread, uint32_t prefix)
 {
 	const GArray *all = c->arrivals[thread];
@@ -557,7 +556,7 @@ void cone_close(const struct cones *c, uint32_t p1, uint32_t p2, struct cone *co
 		cone->exact &= cone->prefix[u] <= c->inexact[u];
 }
 
-/* What one event of the pair needs, without itself. */
+/* Include the causal past of one event of the pair, without itself. */
 static void include_needs(const struct cones *c, uint32_t e, struct cone *cone)
 {
 	struct must_run must = trace_must_into(c->t, e);
@@ -581,9 +580,9 @@ void cone_make(const struct cones *c, uint32_t e1, uint32_t e2, struct cone *con
 	cone_close(c, c->t->events[e1].thread, c->t->events[e2].thread, cone);
 }
 
-/* ---- Paths ---- */
+/* -- paths --------------------------------------------------------------------------------- */
 
-/* An edge into `e` from another thread whose source has `from` before it (or is it). */
+/* An edge into `e` from another thread whose source is `from` or after it. */
 static bool step_back(const struct cones *c, uint32_t from, uint32_t e, struct step *step)
 {
 	const struct trace *t = c->t;
@@ -630,7 +629,7 @@ void cones_path(const struct cones *c, uint32_t from, uint32_t to, struct path *
 
 	while (e != from) {
 		uint32_t v = t->events[e].thread;
-		/* the first event of this thread that has `from` before it */
+		/* first event of this thread after `from` */
 		uint32_t first =
 		        v == u ? from
 		               : event_at(c, v, order_successor(c, u, position_of(c, from), v));

@@ -1,11 +1,11 @@
 /*
- * cone.h - what a pair of events needs before it: the causal order of a trace (program
- * order, must-order, reads-from) as sparse vector clocks, the critical sections that a
- * prefix leaves open, and the cone of a pair.
+ * cone.h - the causal past of a pair of events: the causal order of a trace (program order,
+ * must-order, reads-from) as sparse vector clocks, critical sections left open by a prefix, and
+ * the cone of a pair.
  *
- * Made once for a trace, in one pass, and only read afterwards.  Positions are indexes in
- * a thread's list of events; a prefix is a number of events of a thread; a cone is a prefix
- * for each thread.  Source: semantics.md, "M2"; Pavlogiannis, POPL 2020, section 4.
+ * Made once for a trace in one pass, then read-only. Positions are indices in a thread's list
+ * of events; a prefix is a number of events of a thread; a cone is a prefix of each thread.
+ * Source: semantics.md, "M2"; Pavlogiannis, POPL 2020, section 4.
  */
 #ifndef HEDDLE_CONE_H
 #define HEDDLE_CONE_H
@@ -16,22 +16,24 @@
 
 /* A critical section. */
 struct section {
-	uint32_t acquire, release; /* events; release NONE when it never ends */
+	uint32_t acquire, release; /* events; release NONE: never released */
 	uint32_t p, q;             /* positions of the two; q NONE */
 	bool exclusive;
 };
 
-/* What a thread does with one lock: its critical sections in program order. */
+/* A thread's critical sections of a lock, in program order. */
 struct lock_use {
 	uint32_t thread;
-	uint32_t first, count; /* a run of cones.sections */
+	uint32_t first, count; /* a range of cones.sections */
 };
 
-struct must_waits { /* "wait before waker", where the wake is in */
+/* "wait before waker", if the wake is in the prefix. */
+struct must_waits {
 	uint32_t wait, waker, wake;
 };
 
-struct late_access { /* an access that comes after the free of its block in the recording */
+/* An access after the free of its block in the recording. */
+struct late_access {
 	uint32_t access, free;
 };
 
@@ -42,13 +44,13 @@ void cones_free(struct cones *c);
 
 /* The causal order, for chain.h; chains are threads. */
 struct chain_base cones_order(const struct cones *c);
-/* How many events of `thread` are before `event` in the causal order (or are it). */
+/* Number of events of `thread` up to `event` in the causal order. */
 uint32_t cones_before(const struct cones *c, uint32_t event, uint32_t thread);
 
 /* The critical sections of a lock, by thread. */
 const struct lock_use *cones_lock(const struct cones *c, uint32_t object, uint32_t *count);
 const struct section *cones_section(const struct cones *c, uint32_t index);
-/* The sections (indexes) that a prefix of a thread leaves open. */
+/* Sections (indices) left open by a prefix of a thread. */
 const uint32_t *cones_open(const struct cones *c, uint32_t thread, uint32_t prefix,
                            uint32_t *count);
 
@@ -58,25 +60,21 @@ struct event_list cones_tried(const struct cones *c, uint32_t event);
 /* Accesses after their block's free; usually none. */
 const GArray *cones_late(const struct cones *c);
 
-/*
- * The cone of a pair: a prefix for each thread, in `prefix` (threads_count entries), and
- * whether its last rule (the releases of other threads' acquires) has added something.
- * `exact` is false when it holds events whose rule M2 only approximates.
- */
+/* The cone of a pair: a prefix by thread (threads_count entries); `extended`: the last rule
+ * (releases of other threads' acquires) added events; `exact`: false when it has events whose
+ * rule M2 only approximates. */
 struct cone {
 	uint32_t *prefix;
 	bool extended, exact;
 };
-/* Is there such an event anywhere? */
+/* Has the trace approximated events? */
 bool cones_approximate(const struct cones *c);
 void cone_make(const struct cones *c, uint32_t e1, uint32_t e2, struct cone *cone);
-/* Close a set of prefixes again after the caller has raised some: causal order, and the
- * releases of threads other than p1 and p2. */
+/* Close prefixes again after the caller extended some: under the causal order, and releases of
+ * threads other than p1 and p2. */
 void cone_close(const struct cones *c, uint32_t p1, uint32_t p2, struct cone *cone);
 
-/*
- * The causal path from `from` to `to` (from before to): steps appended to `path`.
- */
+/* Append the causal path from `from` to `to` (from before to). */
 void cones_path(const struct cones *c, uint32_t from, uint32_t to, struct path *path);
 
 #endif

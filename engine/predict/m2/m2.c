@@ -1,10 +1,9 @@
 /*
  * m2.c - M2 for one pair: cone, quick answers, closure, linearisation, check.
  *
- * See m2_private.h for the idea of the window.  A cycle found in a window is a cycle of
- * the whole cone's order, so it is a proof; a sequence counts only when the checker has
- * accepted it; in between the window grows, in the end to the whole cone, where the
- * algorithm is the one of semantics.md to the letter.
+ * For windows see m2_private.h. A cycle in a window is a cycle in the whole cone's order, so it
+ * is a proof; a sequence counts when the checker has accepted it. Otherwise the window grows,
+ * at last to the whole cone, with the algorithm of semantics.md.
  */
 #include "engine/predict/m2/m2_private.h"
 
@@ -84,7 +83,7 @@ bool m2_needs_is_proof(const struct m2 *m)
 
 /* ---- Proofs ---- */
 
-/* Which pairings of the recording does a proof stand on? */
+/* Note the recorded pairings that a proof depends on. */
 static struct proof *finish_proof(struct proof *p)
 {
 	for (guint i = 0; p->cycle.steps != NULL && i < p->cycle.steps->len; i++) {
@@ -103,7 +102,7 @@ static bool causal(const struct m2 *m, uint32_t e, uint32_t f)
 	return e == f || cones_before(m->cones, f, m->t->events[e].thread) > m2_position(m, e);
 }
 
-/* `e` is in the cone because `other` needs it: the path, and what the pair asks. */
+/* `e` is in the cone because `other` needs it: append the path, and the pair's requirement. */
 static bool path_to_need(const struct m2 *m, uint32_t e, uint32_t other, struct path *path)
 {
 	uint32_t previous = trace_previous(m->t, other);
@@ -147,7 +146,7 @@ static struct proof *prove_by_open(const struct m2 *m, const struct section *a,
 		uint32_t thread = m->t->events[acquire].thread;
 		uint32_t next = thread == m->p1 ? m->e1 : thread == m->p2 ? m->e2 : NONE;
 
-		/* still open before the pair's event, so the other cannot have begun */
+		/* still open before the pair's event, so the other cannot begin */
 		if (next != NONE)
 			path_add(&p->cycle, acquire, next, STEP_PROGRAM, NONE);
 		path_add(&p->cycle, next == NONE ? acquire : next, sections[1 - i]->acquire,
@@ -166,7 +165,8 @@ static struct proof *prove_by_cycle(const struct m2 *m)
 
 /* ---- Quick answers ---- */
 
-struct opened { /* an open section of the cone */
+/* An open section of the cone. */
+struct opened {
 	const struct section *section;
 	uint32_t object, thread;
 };
@@ -208,8 +208,8 @@ static bool two_open(const GArray *open, const struct section **a, const struct 
 	return false;
 }
 
-/* Where the recorded order of the cone breaks a rule: the earliest event that something
- * later has to come before; NONE when the cone can stay as recorded. */
+/* The earliest event, in the recorded order of the cone, that a later one must precede; NONE:
+ * the recorded order is valid. */
 static uint32_t first_broken(const struct m2 *m, const GArray *open)
 {
 	const GArray *late = cones_late(m->cones);
@@ -222,7 +222,7 @@ static uint32_t first_broken(const struct m2 *m, const GArray *open)
 
 		for (uint32_t k = 0; k < users && o->section->acquire < broken; k++) {
 			uint32_t u = use[k].thread;
-			/* its last section in the cone is the latest: look at that */
+			/* only its last section in the cone matters */
 			uint32_t low = 0, high = use[k].count;
 
 			while (u != o->thread && low < high) {
@@ -257,7 +257,7 @@ static uint32_t first_broken(const struct m2 *m, const GArray *open)
 
 /* ---- Sequences ---- */
 
-/* Does the checker accept the recording up to the cut, then the tail? */
+/* Does the checker accept the recording up to the cut and then the tail? */
 static bool accepted_after(struct m2 *m, uint32_t cut)
 {
 	const uint32_t pair[] = { m->e1, m->e2 };
@@ -284,7 +284,7 @@ static void append_cone(const struct m2 *m, GArray *to, uint32_t from, uint32_t 
 	g_array_set_size(to, count);
 }
 
-/* Does the checker accept what the cone holds before the cut, as recorded, then the tail? */
+/* Does the checker accept the cone's events before the cut, as recorded, and then the tail? */
 static bool accepted_whole(struct m2 *m, uint32_t cut, GArray *witness)
 {
 	const uint32_t pair[] = { m->e1, m->e2 };
@@ -301,8 +301,8 @@ static bool accepted_whole(struct m2 *m, uint32_t cut, GArray *witness)
 	return good;
 }
 
-/* When nobody wants the witness, more than the cone may be in it: the whole recording up
- * to the cut, which the checker has mostly taken already. */
+/* Without a requested witness, the recording up to the cut may be used instead of the cone: the
+ * checker has mostly accepted it before. */
 static bool accepted(struct m2 *m, uint32_t cut, GArray *witness)
 {
 	GArray *scratch;
@@ -318,7 +318,7 @@ static bool accepted(struct m2 *m, uint32_t cut, GArray *witness)
 	return good;
 }
 
-/* m->tail: the cone's events from the cut on, in their recorded order. */
+/* Set m->tail to the cone's events from the cut on, as recorded. */
 static void recorded_tail(struct m2 *m, uint32_t cut)
 {
 	uint32_t end = cut;
@@ -332,8 +332,8 @@ static void recorded_tail(struct m2 *m, uint32_t cut)
 	append_cone(m, m->tail, cut, end);
 }
 
-/* The whole recording up to the pair, and what that and the cone need after it: an open
- * section of a thread that was stopped there is brought to its end. */
+/* The recording up to the pair, then what it and the cone need: open sections of stopped
+ * threads are completed. */
 static bool recorded_and_closed(struct m2 *m)
 {
 	uint32_t *prefix = g_memdup2(m->cone.prefix, m->threads * sizeof(uint32_t));
@@ -355,7 +355,7 @@ static bool recorded_and_closed(struct m2 *m)
 	return good;
 }
 
-/* The cone as recorded. */
+/* Try the cone in recorded order. */
 static bool as_recorded(struct m2 *m, GArray *witness)
 {
 	if (witness == NULL && recorded_and_closed(m))
@@ -366,7 +366,7 @@ static bool as_recorded(struct m2 *m, GArray *witness)
 
 /* ---- The closure and its linearisations ---- */
 
-/* The paper's linearisation, for thread `u` and the rest. */
+/* The paper's linearisation for thread `u` against the rest. */
 static enum outcome max_min(struct m2 *m, uint32_t u, GArray *witness)
 {
 	enum outcome o = linear_order_others(m, u);
@@ -385,7 +385,7 @@ static enum outcome linearise(struct m2 *m, GArray *witness)
 	o = max_min(m, m->p1, witness);
 	if (o == DONE || o == REACHES_BACK || o == TOO_MUCH)
 		return o;
-	/* from the start again: the first try has ordered too much */
+	/* restart: the first try added too many edges */
 	o = closure_start(m);
 	if (o == DONE)
 		o = closure_run(m);
@@ -396,7 +396,7 @@ static enum outcome linearise(struct m2 *m, GArray *witness)
 	return o == CYCLE ? FAILED : o;
 }
 
-/* One window: DONE is a race, CYCLE an impossibility. */
+/* Try one window: DONE is a race, CYCLE an impossibility. */
 static enum outcome try_window(struct m2 *m, GArray *witness)
 {
 	enum outcome o;
@@ -436,14 +436,14 @@ static enum outcome by_closure(struct m2 *m, uint32_t cut, GArray *witness)
 			m->w.cut = m->reach;
 		else
 			m->w.cut = m->w.cut > 2 * width ? m->w.cut - 2 * width : 0;
-		/* nearly everything: then everything, and the definition to the letter */
+		/* nearly everything: use the whole cone, and the exact definition */
 		if (m->w.cut < m->small)
 			m->w.cut = 0;
 	}
 	return o;
 }
 
-/* Where a proof is one: what the cone holds has to be in every witness. */
+/* Is a cycle a proof, because every witness contains the cone? */
 static bool claims(const struct m2 *m)
 {
 	return !m->cone.extended && m->cone.exact;

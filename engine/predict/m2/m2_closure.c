@@ -1,17 +1,16 @@
 /*
- * m2_closure.c - the order P of a cone and its closure (semantics.md, "M2", Order and
- * Closure), on the window.
+ * m2_closure.c - the order P of a cone and its closure (semantics.md, "M2", Order and Closure),
+ * on the window.
  *
- * The rules are looked at in rounds until a round adds nothing.  A round looks only at
- * what may have changed: the insertions note, for each pair of threads, from where on more
- * is ordered.
+ * Rules are applied in rounds until nothing changes. A round examines only possible changes:
+ * insertions record, for each pair of threads, the position from which more is ordered.
  */
 #include "engine/base/search.h"
 #include "engine/predict/m2/m2_private.h"
 
 #include <string.h>
 
-enum { TRACKED_THREADS = 256 }; /* with more, every round looks at everything */
+enum { TRACKED_THREADS = 256 }; /* with more, every round examines everything */
 
 bool m2_reaches(const struct m2 *m, uint32_t e, uint32_t f)
 {
@@ -27,7 +26,7 @@ enum outcome closure_edge(struct m2 *m, uint32_t from, uint32_t to, enum step_ru
 	m->work += m->threads;
 	if (m2_reaches(m, from, to) && from != to)
 		return DONE;
-	if (to < m->w.cut) { /* only ever against the recording */
+	if (to < m->w.cut) { /* only possible against the recording */
 		m->reach = to;
 		return REACHES_BACK;
 	}
@@ -40,10 +39,9 @@ enum outcome closure_edge(struct m2 *m, uint32_t from, uint32_t to, enum step_ru
 	return DONE;
 }
 
-/* ---- What P starts with ---- */
+/* -- initial edges ------------------------------------------------------------------------- */
 
-/* The last section of a thread's use of a lock that begins before `prefix` and excludes
- * (or not) shared ones; NULL. */
+/* A thread's last section of a lock that begins before `prefix`, exclusive or any; or NULL. */
 static const struct section *last_section(const struct m2 *m, const struct lock_use *use,
                                           uint32_t prefix, bool exclusive)
 {
@@ -63,7 +61,7 @@ static bool closed(const struct m2 *m, const struct section *s, uint32_t thread)
 	return s->release != NONE && s->q < m->cone.prefix[thread];
 }
 
-/* Every closed section on a lock before an open one on it. */
+/* Order every closed section of a lock before an open one. */
 static enum outcome open_section(struct m2 *m, uint32_t thread, const struct section *open)
 {
 	uint32_t object = m->t->events[open->acquire].target, users;
@@ -99,7 +97,7 @@ static enum outcome open_sections(struct m2 *m)
 	return o;
 }
 
-/* "wait before waker", where the wake is in. */
+/* "wait before waker", if the wake is in the cone. */
 static enum outcome edges_of_waker(struct m2 *m, uint32_t e)
 {
 	struct must_run must = trace_must_into(m->t, e);
@@ -115,7 +113,7 @@ static enum outcome edges_of_waker(struct m2 *m, uint32_t e)
 	return o;
 }
 
-/* A tryfail before the end of the sections that held the lock. */
+/* Order a tryfail before the ends of the sections that held the lock. */
 static enum outcome edges_of_tryfail(struct m2 *m, uint32_t e)
 {
 	struct event_list held = cones_tried(m->cones, e);
@@ -130,7 +128,7 @@ static enum outcome edges_of_tryfail(struct m2 *m, uint32_t e)
 	return o;
 }
 
-/* An event before, or after, what other threads do with the same object in the window. */
+/* Order an event before, or after, other threads' operations on its object in the window. */
 static enum outcome edges_of_object(struct m2 *m, uint32_t e, bool before)
 {
 	struct event_list list =
@@ -152,7 +150,7 @@ static enum outcome edges_of_object(struct m2 *m, uint32_t e, bool before)
 	return o;
 }
 
-/* Every access to a block in the window before its free. */
+/* Order every access to a block in the window before its free. */
 static enum outcome edges_of_frees(struct m2 *m)
 {
 	enum outcome o = DONE;
@@ -181,7 +179,7 @@ static enum outcome odd_edges(struct m2 *m, uint32_t e)
 	}
 }
 
-/* Accesses that the recording has after their block's free, in the window or not. */
+/* Edges for accesses recorded after their block's free. */
 static enum outcome late_edges(struct m2 *m)
 {
 	const GArray *late = cones_late(m->cones);
@@ -217,19 +215,19 @@ enum outcome closure_start(struct m2 *m)
 
 /* ---- Closure ---- */
 
-/* May more be before (j, position) from thread i than in the last round? */
+/* May predecessors of (j, position) in thread i have changed since the last round? */
 static bool fresh_into(const struct m2 *m, uint32_t i, uint32_t j, uint32_t position)
 {
 	return m->all_fresh || (i != j && m->fresh_q[i * m->threads + j] <= position);
 }
 
-/* May (i, position) reach more of thread j than in the last round? */
+/* May successors of (i, position) in thread j have changed since the last round? */
 static bool fresh_from(const struct m2 *m, uint32_t i, uint32_t position, uint32_t j)
 {
 	return m->all_fresh || (i != j && m->fresh_p[i * m->threads + j] > position);
 }
 
-/* w' <P r gives w' <P w. */
+/* w' <P r implies w' <P w. */
 static enum outcome earlier_write(struct m2 *m, const struct reading *r, const struct run *run)
 {
 	uint32_t before =
@@ -243,12 +241,12 @@ static enum outcome earlier_write(struct m2 *m, const struct reading *r, const s
 	other = g_array_index(m->w.writes, struct access, run->first + n - 1).event;
 	if (other == r->writer)
 		return DONE;
-	if (r->writer == NONE) /* the initial value: r should be before `other` */
+	if (r->writer == NONE) /* initial value: r must be before `other` */
 		return closure_edge(m, r->event, other, STEP_CLOSURE_READ, NONE);
 	return closure_edge(m, other, r->writer, STEP_CLOSURE_WRITE, r->event);
 }
 
-/* w <P w' gives r <P w'. */
+/* w <P w' implies r <P w'. */
 static enum outcome later_write(struct m2 *m, const struct reading *r, const struct run *run)
 {
 	uint32_t from = 0, n;
@@ -297,7 +295,7 @@ static enum outcome close_reading(struct m2 *m, const struct reading *r)
 	return o;
 }
 
-/* a1 <P r2 gives r1 <P a2. */
+/* a1 <P r2 implies r1 <P a2. */
 static enum outcome close_section(struct m2 *m, uint32_t object, const struct section *s2,
                                   uint32_t thread, const struct lock_use *use)
 {
@@ -306,7 +304,7 @@ static enum outcome close_section(struct m2 *m, uint32_t object, const struct se
 
 	if (s1 == NULL)
 		return DONE;
-	if (!closed(m, s1, use->thread)) /* it should be after the closed one */
+	if (!closed(m, s1, use->thread)) /* must be after the closed one */
 		return closure_edge(m, s2->release, s1->acquire, STEP_OPEN_SECTION, object);
 	if (s1->release < m->w.cut)
 		return DONE;
@@ -339,7 +337,7 @@ static enum outcome close_lock(struct m2 *m, uint32_t object)
 	return o;
 }
 
-/* What the insertions since the last round have changed becomes what this one looks at. */
+/* Start a round: take over the changes since the last one. */
 static void begin_round(struct m2 *m)
 {
 	if (m->threads > TRACKED_THREADS) {
@@ -404,7 +402,7 @@ enum outcome closure_run(struct m2 *m)
 	return o;
 }
 
-/* A section that lies across the cut ends before any other on its lock begins. */
+/* A section across the cut ends before others of its lock begin. */
 static enum outcome straddling(struct m2 *m, uint32_t object)
 {
 	uint32_t users;
@@ -460,7 +458,7 @@ static bool below(const struct m2 *m, uint32_t e, uint32_t f)
 
 void closure_cycle(const struct m2 *m, struct path *path)
 {
-	/* breadth first over the added edges, joined by the causal order */
+	/* breadth-first search over added edges joined by the causal order */
 	guint count = m->edges->len;
 	int *parent = g_new(int, count + 1);
 	GArray *queue = g_array_new(FALSE, FALSE, sizeof(int));

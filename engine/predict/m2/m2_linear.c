@@ -1,12 +1,11 @@
 /*
- * m2_linear.c - from a closed order to a sequence: the window in the recorded order as far
- * as P allows, and the paper's max-min linearisation, which always works when what
- * conflicts outside of one thread has been ordered.
+ * m2_linear.c - linearisations of a closed order: the window in recorded order as far as P
+ * permits, and the paper's max-min linearisation, which succeeds when all conflicts outside one
+ * thread are ordered.
  *
- * P leaves open in which order most writes and critical sections come.  So a run along it
- * keeps count of what each variable's content is still waited for by, and of who holds the
- * locks: it takes no step that breaks rule 2 or 3, and may get stuck instead.  Whether the
- * sequence is a correct reordering is for the checker to say all the same.
+ * P leaves most writes and sections unordered. So a run counts outstanding readings of each
+ * variable's value and holders of locks: it takes no step against rules 2 or 3, and may get
+ * stuck instead. The checker validates the result.
  */
 #include "engine/base/search.h"
 #include "engine/predict/m2/m2_private.h"
@@ -17,15 +16,15 @@ struct linear {
 	struct m2 *m;
 	uint32_t *next; /* by thread: its next position */
 	GArray *into;   /* struct step, by target */
-	uint32_t *wait; /* by thread: the event that its next one waits for, or NONE */
-	/* How many readings are still to come: of each write (index of window.writes), and of
-	 * what each variable (local) holds now. */
+	uint32_t *wait; /* by thread: the event its next one waits for, or NONE */
+	/* Outstanding readings: of each write (index of window.writes), and of the current
+	 * value of each variable (local). */
 	uint32_t *readings_of, *readings_left;
 };
 
-/* ---- What the variables hold, and who holds the locks ---- */
+/* -- values of variables, holders of locks ------------------------------------------------- */
 
-/* Of a kept variable, the index in window.writes of a write in the window. */
+/* Index in window.writes of a write to a kept variable. */
 static uint32_t write_index(const struct m2 *m, uint32_t local, uint32_t e)
 {
 	const struct window *w = &m->w;
@@ -57,7 +56,7 @@ static void expect_readings(struct linear *l)
 	}
 }
 
-/* Locks are held, or no longer, by the sections that the head leaves open. */
+/* Set or clear locks held by sections that the head leaves open. */
 static void hold_locks_of_head(struct m2 *m, bool hold)
 {
 	for (uint32_t u = 0; u < m->threads; u++) {
@@ -84,7 +83,7 @@ static void forget_locks(struct m2 *m)
 	}
 }
 
-/* Would a reading lose what it has to see, or two sections overlap? */
+/* Would the event overwrite a value still to be read, or overlap sections? */
 static bool breaks(const struct linear *l, uint32_t e)
 {
 	const struct window *w = &l->m->w;
@@ -142,7 +141,7 @@ static void account(struct linear *l, uint32_t e)
 		w->sharers[x->target]--;
 }
 
-/* ---- Running along P ---- */
+/* -- running along P ----------------------------------------------------------------------- */
 
 static int by_target(gconstpointer a, gconstpointer b)
 {
@@ -193,7 +192,7 @@ static uint32_t missing_edge(const struct linear *l, uint32_t e)
 	return NONE;
 }
 
-/* An event that has to come before `e` and has not; NONE when `e` can come. */
+/* An event that must precede `e` and has not run; NONE when `e` can run. */
 static uint32_t missing(const struct linear *l, uint32_t e)
 {
 	const struct trace *t = l->m->t;
@@ -235,7 +234,7 @@ static void take(struct linear *l, uint32_t thread)
 	g_array_append_val(l->m->tail, e);
 }
 
-/* Of the threads' next events that can come, the earliest of the recording. */
+/* The earliest runnable next event of the threads, in recorded order. */
 static uint32_t earliest(struct linear *l)
 {
 	const GArray *threads = l->m->w.threads;
@@ -279,7 +278,7 @@ bool linear_recorded(struct m2 *m)
 	return good;
 }
 
-/* Run the other threads no further than `e` needs. */
+/* Run other threads only as far as `e` needs. */
 static bool bring(struct linear *l, GArray *stack, uint32_t e)
 {
 	g_array_set_size(stack, 0);
@@ -299,7 +298,7 @@ static bool bring(struct linear *l, GArray *stack, uint32_t e)
 			continue;
 		}
 		if (needed == NONE || stack->len > l->m->w.size)
-			return false; /* P is neither closed nor without cycles: cannot be */
+			return false; /* impossible for a closed, acyclic P */
 		g_array_append_val(stack, needed);
 	}
 	return true;
@@ -323,7 +322,7 @@ bool linear_max_min(struct m2 *m, uint32_t thread)
 	return good;
 }
 
-/* ---- Ordering the others ---- */
+/* -- ordering the other threads ------------------------------------------------------------ */
 
 static enum outcome order_pair(struct m2 *m, uint32_t from, uint32_t to)
 {
@@ -332,8 +331,8 @@ static enum outcome order_pair(struct m2 *m, uint32_t from, uint32_t to)
 	return o == DONE && m->changes->len > 0 ? closure_run(m) : o;
 }
 
-/* The conflicting accesses of one other thread before `b` in the recording, the last
- * first, until one is found to be ordered before it. */
+/* Order conflicting accesses of one other thread before `b`, latest first, until one is ordered
+ * already. */
 static enum outcome order_with_run(struct m2 *m, const struct run *run, const struct access *b)
 {
 	bool writes = op_writes(m->t->events[b->event].op);
@@ -385,7 +384,7 @@ static enum outcome order_with_use(struct m2 *m, const struct lock_use *use,
 		    (!s1->exclusive && !s2->exclusive))
 			continue;
 		if (s1->release == NONE || s1->q >= m->cone.prefix[use->thread])
-			continue; /* open: comes after all others anyway */
+			continue; /* open: after all others anyway */
 		if (s1->release < m->w.cut || m2_reaches(m, s1->release, s2->acquire))
 			return DONE;
 		if (s2->release == NONE || !m2_in_cone(m, s2->release) ||

@@ -1,12 +1,11 @@
 /*
- * m2_private.h - the parts of M2 among themselves: the window of the trace that the order
- * is worked out on (m2_window.c), its closure (m2_closure.c), its linearisation
- * (m2_linear.c), and what holds them together (m2.c).
+ * m2_private.h - internals of M2: the window (m2_window.c), its closure (m2_closure.c), its
+ * linearisation (m2_linear.c), and the driver (m2.c).
  *
- * The order P of a cone X is the causal order with some edges added.  An added edge
- * either goes along with the recording or against it; those against it reach back to some
- * place, the `cut`, and what X holds before the cut can stay as recorded.  So only the
- * window from the cut on is ever looked at, and it grows when an edge reaches further back.
+ * The order P of a cone X is the causal order plus added edges. Edges against the recorded
+ * order reach back to some event; before the earliest, the `cut`, X can keep its recorded
+ * order. So only the window from the cut on is examined; it grows when an edge reaches further
+ * back.
  */
 #ifndef HEDDLE_M2_PRIVATE_H
 #define HEDDLE_M2_PRIVATE_H
@@ -15,7 +14,8 @@
 #include "engine/predict/m2/m2.h"
 #include "engine/witness/check.h"
 
-struct run { /* of accesses in one thread to one variable */
+/* Accesses of one thread to one variable. */
+struct run {
 	uint32_t thread, first, count;
 };
 
@@ -23,19 +23,21 @@ struct access {
 	uint32_t local, thread, position, event;
 };
 
-struct reading { /* a read, as the closure sees it */
+/* A read in the closure. */
+struct reading {
 	uint32_t local, thread, position, event;
 	uint32_t writer; /* event or NONE */
 };
 
-struct block_use { /* a thread's last access to a block that the window frees */
+/* A thread's last access to a block freed in the window. */
+struct block_use {
 	uint32_t block, thread, event;
 };
 
 struct window {
-	uint32_t cut;      /* event: what is before it in the recording is the head */
-	uint32_t *base;    /* by thread: its first position in the window */
-	GArray *threads;   /* uint32_t: those with events in the window */
+	uint32_t cut;      /* event: earlier events of the recording are the head */
+	uint32_t *base;    /* by thread: first position in the window */
+	GArray *threads;   /* uint32_t: threads with events in the window */
 	uint64_t size;     /* events */
 	GArray *accesses;  /* struct access: by variable, thread, position */
 	GArray *runs;      /* struct run of accesses, by variable */
@@ -45,28 +47,29 @@ struct window {
 	GArray *write_start;
 	GArray *readings; /* struct reading */
 	GArray *locks;    /* uint32_t: objects with lock events in the window */
-	GArray *odd;      /* uint32_t: events with edges of their own (tries, frees, ...) */
-	/* by variable: its number in runs and readings, NONE where it is not kept; meaningless
-	 * for variables that the window does not touch */
+	GArray *odd;      /* uint32_t: events with special edges (tries, frees, ...) */
+	/* by variable: its number in runs and readings; NONE: not kept; undefined for variables
+	 * outside the window */
 	uint32_t *local;
 	GArray *block_uses; /* struct block_use */
-	uint64_t *shared;   /* by variable, a bit: two threads access it, one of them writing */
-	/* scratch, kept from window to window */
-	uint32_t *block_stamp, *block_last; /* by block: the latter an index of block_uses */
+	uint64_t *shared;   /* bit set by variable: two threads access it, one writing */
+	/* -- scratch, reused between windows */
+	uint32_t *block_stamp, *block_last; /* by block; last: index of block_uses */
 	uint32_t *stamp;                    /* by variable */
 	uint32_t *lock_stamp;               /* by object */
-	uint32_t *owner, *sharers; /* by object: who holds it, zero between linearisations */
-	uint32_t now;              /* the stamp of this window */
-	GArray *raw;               /* struct access */
+	uint32_t *owner, *sharers;          /* by object; zero between linearisations */
+	uint32_t now;                       /* stamp of this window */
+	GArray *raw;                        /* struct access */
 };
 
-struct m2_purse { /* m2_bound; seconds of this thread's processor time */
+/* See m2_bound; processor seconds of this thread. */
+struct m2_purse {
 	double pair, all;
-	double spent_long, spent_short; /* by pairs that need long, by all others */
-	uint64_t work;                  /* steps of the others: the first ones are free */
+	double spent_long, spent_short; /* by long pairs, by others */
+	uint64_t work;                  /* steps of short pairs: the first are free */
 	double began;                   /* this pair */
-	uint64_t look_at_clock;         /* when this pair's work is so much */
-	bool late;                      /* it has had its time */
+	uint64_t look_at_clock;         /* work at which the clock is read next */
+	bool late;                      /* its time is spent */
 	const char *budget;
 };
 
@@ -74,22 +77,22 @@ struct m2 {
 	struct trace *t;
 	struct cones *cones;
 	struct checker *checker, *own_checker; /* the latter NULL where it is borrowed */
-	struct chain_graph *order;             /* the added edges, above the causal order */
+	struct chain_graph *order;             /* added edges, above the causal order */
 	uint32_t threads, refused;
-	/* the pair */
+	/* -- the pair */
 	uint32_t e1, e2, p1, p2;
 	struct cone cone;
 	struct window w;
 	GArray *edges;               /* struct step: added edges with their rules */
 	GArray *changes;             /* struct chain_change: since the closure's last round */
-	uint32_t *fresh_q, *fresh_p; /* by pair of threads: what this round looks at */
+	uint32_t *fresh_q, *fresh_p; /* by pair of threads: changes examined in this round */
 	bool all_fresh;
-	struct step failed; /* the edge that would have closed a cycle */
-	uint32_t reach;     /* an event before the cut that an edge goes back to */
-	bool head_first;    /* the head is taken to be before the window */
-	uint32_t small;     /* a cut below this is no cut (tests set it to 0) */
+	struct step failed; /* the edge that would close a cycle */
+	uint32_t reach;     /* an event before the cut, target of an edge */
+	bool head_first;    /* the head is ordered before the window */
+	uint32_t small;     /* smaller cuts are treated as 0 (tests set it to 0) */
 	uint64_t work;      /* steps spent on this pair */
-	bool as_recorded;   /* it was settled by the recording's own order */
+	bool as_recorded;   /* decided by the recorded order */
 	struct m2_purse purse;
 	GArray *tail; /* uint32_t: the linearised window */
 };
@@ -127,31 +130,31 @@ void purse_close(struct m2 *m);
 /* m2_window.c */
 void window_init(struct window *w, const struct trace *t);
 void window_release(struct window *w);
-/* w.base: how many of each thread's events come before `cut` in the recording. */
+/* Set w.base: number of each thread's events before `cut`. */
 void window_base(struct m2 *m, uint32_t cut);
 /* Collect the events of the cone from w.cut on; false when they are more than `limit`. */
 bool window_fill(struct m2 *m, uint64_t limit);
-/* How many accesses of a run (of `accesses`) are at positions before `position`? */
+/* Number of accesses of a run before `position`. */
 uint32_t window_run_before(const GArray *accesses, const struct run *run, uint32_t position);
 
 /* m2_closure.c */
-/* Insert an edge of P; CYCLE leaves it in m->failed, REACHES_BACK its target in m->reach. */
+/* Add an edge of P; CYCLE stores it in m->failed, REACHES_BACK its target in m->reach. */
 enum outcome closure_edge(struct m2 *m, uint32_t from, uint32_t to, enum step_rule rule,
                           uint32_t detail);
-/* The edges that P starts with, and the closure. */
+/* Add the initial edges and close. */
 enum outcome closure_start(struct m2 *m);
 enum outcome closure_run(struct m2 *m);
-/* From here on, the head comes before the window. */
+/* From now on the head is ordered before the window. */
 enum outcome closure_head_first(struct m2 *m);
-/* The path of P from the failed edge's target back to its source, and the edge: a cycle. */
+/* The cycle: the path of P from the failed edge's target to its source, and the edge. */
 void closure_cycle(const struct m2 *m, struct path *path);
 
 /* m2_linear.c */
-/* m->tail: the window in its recorded order, but for what P turns round. */
+/* Set m->tail: the window in recorded order, except where P reverses it. */
 bool linear_recorded(struct m2 *m);
-/* Order what conflicts outside of `thread` as recorded, closing after each. */
+/* Order conflicts outside `thread` as recorded, closing after each. */
 enum outcome linear_order_others(struct m2 *m, uint32_t thread);
-/* m->tail: `thread` as early, the rest as late as P allows (max-min). */
+/* Set m->tail: `thread` as early, the rest as late as P permits (max-min). */
 bool linear_max_min(struct m2 *m, uint32_t thread);
 
 #endif

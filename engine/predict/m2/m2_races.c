@@ -1,12 +1,10 @@
 /*
- * m2_races.c - M2 over a whole trace: which candidates are tried, in which order, and the
- * report.
+ * m2_races.c - M2 on a trace: choice and order of candidates, and the report.
  *
- * By sites, each variable of a pair of sites is tried until one of its pairs is a race,
- * the nearest pairs first, all in rounds along the trace so that neighbours profit from
- * each other.  A proof for one place of two stretches (runs of events without
- * synchronisation and without observation across threads) holds for every later place of
- * them, and is asked for once.
+ * By sites, each variable of a site pair is tried until one of its pairs races, nearest pairs
+ * first, in rounds along the trace so that neighbouring pairs share work. A proof for one pair
+ * of synchronisation-free regions (runs of events without synchronisation and observation
+ * across threads) holds for all later events in them, so each is sought once.
  */
 #include "engine/base/hash.h"
 #include "engine/predict/pairs/candidates.h"
@@ -17,8 +15,8 @@
 #include <string.h>
 
 enum {
-	TRIES = 4096, /* pairs of one variable and two sites that are tried */
-	/* the same where the sites are known to race, and only the variable is to be named */
+	TRIES = 4096, /* bound on tried pairs of a variable and two sites */
+	/* the same when the sites race, and only the variable is to be named */
 	NAMING_TRIES = 4,
 };
 
@@ -29,33 +27,33 @@ struct hunt {
 	const struct race_tools *tools;
 	struct report *report;
 	struct m2 *m2;
-	/* Where more may race than M2 looks at (--values, relaxed atomics): only a common lock
-	 * proves an impossibility then.  Else NULL. */
+	/* When M2 is incomplete (--values, relaxed atomics) only a common lock proves an
+	 * impossibility. Else NULL. */
 	struct locksets *locksets;
-	uint32_t *stretch;       /* by event */
-	uint32_t *stretch_first; /* by stretch: its first event */
-	GHashTable *impossible;  /* set of pairs of stretches, as two halves of a pointer */
+	uint32_t *region;        /* by event: its region */
+	uint32_t *region_first;  /* by region: its first event */
+	GHashTable *impossible;  /* set of pairs of regions, as two halves of a pointer */
 	GArray *witness;         /* scratch */
 	uint64_t witness_events; /* kept so far */
 	uint64_t left_out;       /* findings whose witness was not kept */
-	uint64_t undecided;      /* pairs without a witness and without a proof */
-	uint64_t unpaid;         /* those of them that the budget did not suffice for */
-	uint64_t given_up;       /* variables of a pair of sites, see TRIES */
-	struct effort effort;    /* of finding pairs; deciding them has a bound of its own */
+	uint64_t undecided;      /* pairs without witness and proof */
+	uint64_t unpaid;         /* those due to the budget */
+	uint64_t given_up;       /* variables of a site pair, see TRIES */
+	struct effort effort;    /* for enumerating pairs; deciding has its own bound */
 	bool cancelled;
-	bool stopped; /* the budget is gone, and nothing is left that has to be listed */
+	bool stopped; /* budget spent, and nothing left to list */
 };
 
-/* ---- Stretches ---- */
+/* -- synchronisation-free regions ---------------------------------------------------------- */
 
 static void mark(uint64_t *bits, uint32_t e)
 {
 	bits[e / 64] |= (uint64_t)1 << (e % 64);
 }
 
-/* The events after which a stretch ends: synchronisation, and either end of an
- * observation or must-order between threads. */
-static uint64_t *stretch_ends(const struct trace *t)
+/* Events that end a region: synchronisation, and both ends of observations and must-orders
+ * between threads. */
+static uint64_t *region_ends(const struct trace *t)
 {
 	uint64_t *ends = g_new0(uint64_t, t->events_count / 64 + 1);
 
@@ -89,15 +87,15 @@ static uint64_t *stretch_ends(const struct trace *t)
 	return ends;
 }
 
-static void make_stretches(struct hunt *h)
+static void make_regions(struct hunt *h)
 {
 	const struct trace *t = h->t;
-	uint64_t *ends = stretch_ends(t);
+	uint64_t *ends = region_ends(t);
 	uint32_t *now = g_new(uint32_t, t->threads_count + 1);
 	GArray *first = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	memset(now, 0xff, (t->threads_count + 1) * sizeof(uint32_t));
-	h->stretch = g_new(uint32_t, t->events_count + 1);
+	h->region = g_new(uint32_t, t->events_count + 1);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		uint32_t u = t->events[e].thread;
 
@@ -105,18 +103,18 @@ static void make_stretches(struct hunt *h)
 			now[u] = first->len;
 			g_array_append_val(first, e);
 		}
-		h->stretch[e] = now[u];
+		h->region[e] = now[u];
 		if (ends[e / 64] >> (e % 64) & 1)
 			now[u] = NONE;
 	}
-	h->stretch_first = (uint32_t *)g_array_free(first, FALSE);
+	h->region_first = (uint32_t *)g_array_free(first, FALSE);
 	g_free(now);
 	g_free(ends);
 }
 
 static gpointer stretches(const struct hunt *h, uint32_t e1, uint32_t e2)
 {
-	return (gpointer)((uintptr_t)h->stretch[e1] << 32 | h->stretch[e2]);
+	return (gpointer)((uintptr_t)h->region[e1] << 32 | h->region[e2]);
 }
 
 /* ---- One pair ---- */
@@ -132,7 +130,7 @@ static enum m2_verdict ask(struct hunt *h, uint32_t e1, uint32_t e2, GArray *wit
 	return verdict;
 }
 
-/* Decide; for a pair whose stretches are known to be impossible, at once. */
+/* Decide a pair; at once if its regions are known to be impossible. */
 static enum m2_verdict decide(struct hunt *h, uint32_t e1, uint32_t e2, bool keep,
                               struct proof **proof)
 {
@@ -141,16 +139,16 @@ static enum m2_verdict decide(struct hunt *h, uint32_t e1, uint32_t e2, bool kee
 
 	h->report->candidates++;
 	effort_more(&h->effort, 4);
-	if (proof == NULL && g_hash_table_contains(h->impossible, stretches(h, e1, e2)))
+	if (proof == NULL && g_hash_table_contains(h->impossible, regions(h, e1, e2)))
 		return M2_IMPOSSIBLE;
 	verdict = ask(h, e1, e2, keep ? h->witness : NULL, proof);
 	if (verdict != M2_IMPOSSIBLE || proof != NULL)
 		return verdict;
-	f1 = h->stretch_first[h->stretch[e1]];
-	f2 = h->stretch_first[h->stretch[e2]];
+	f1 = h->region_first[h->region[e1]];
+	f2 = h->region_first[h->region[e2]];
 	if ((f1 == e1 && f2 == e2) ||
 	    ask(h, MIN(f1, f2), MAX(f1, f2), NULL, NULL) == M2_IMPOSSIBLE)
-		g_hash_table_add(h->impossible, stretches(h, e1, e2));
+		g_hash_table_add(h->impossible, regions(h, e1, e2));
 	return verdict;
 }
 
@@ -170,7 +168,7 @@ static void give_witness(struct hunt *h, struct finding *f)
 	h->witness_events += h->witness->len;
 }
 
-/* Count a pair that has neither; the budget to name for it. */
+/* Count an undecided pair; returns the budget to report. */
 static const char *leave_open(struct hunt *h, enum m2_verdict verdict)
 {
 	h->undecided++;
@@ -180,7 +178,7 @@ static const char *leave_open(struct hunt *h, enum m2_verdict verdict)
 	                                          : m2_budget(h->m2);
 }
 
-/* Is M2's "impossible" one? */
+/* Does M2's "impossible" count as a proof? */
 static bool claims(const struct hunt *h, uint32_t e1, uint32_t e2)
 {
 	return h->locksets == NULL || lockset_common(h->locksets, lockset_at(h->locksets, e1),
@@ -229,14 +227,15 @@ static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
 
 /* ---- By sites ---- */
 
-struct attempt { /* the next pair of one variable of a pair of sites */
+/* The next pair of one variable of a site pair. */
+struct attempt {
 	uint32_t e1, e2;
 	uint32_t site, entry, tries;
 };
 
 struct outcome_of_site {
 	struct finding *race; /* owned by the report */
-	const char *open;     /* why a pair was neither: the first budget, or "incomplete" */
+	const char *open;     /* why a pair is undecided: the first budget, or "incomplete" */
 	uint32_t e1, e2;      /* the first candidate that is no race */
 	bool tried, unpaid;
 };
@@ -255,7 +254,7 @@ static void leave_site_open(struct hunt *h, struct outcome_of_site *site,
 {
 	const char *budget = leave_open(h, verdict);
 
-	/* where a larger budget may bring a verdict, that is the reason to name */
+	/* prefer a reason that a larger budget removes */
 	if (site->open == NULL || (verdict == M2_GAVE_UP && !site->unpaid))
 		site->open = budget;
 	site->unpaid |= verdict == M2_GAVE_UP;
@@ -269,7 +268,7 @@ static enum race_known known(const struct hunt *h, const struct attempt *a)
 	                                 race_variable(h->t, a->e1, a->e2));
 }
 
-/* True when this variable needs no further attempt. */
+/* True when the variable needs no further attempt. */
 static bool attempt(struct hunt *h, const struct attempt *a, struct outcome_of_site *site)
 {
 	bool first = site->race == NULL;
@@ -329,8 +328,7 @@ static void settle_site(struct hunt *h, const struct site_pairs *p, uint32_t i,
 	report_add(h->report, f);
 }
 
-/* Up to `batch` attempts at one variable, the nearest pairs left first; true when there is
- * something left to try in a later round. */
+/* Make up to `batch` attempts at a variable, nearest pairs first; true when some are left. */
 static bool attempts(struct hunt *h, struct site_pairs *p, struct attempt *a, uint32_t batch,
                      struct outcome_of_site *sites)
 {
@@ -368,7 +366,7 @@ static GArray *first_attempts(struct site_pairs *p)
 	return round;
 }
 
-/* Each round goes once along the trace, with more attempts at what is still open. */
+/* Each round goes along the trace once, with more attempts at undecided variables. */
 static bool run_rounds(struct hunt *h, struct site_pairs *p, struct outcome_of_site *sites)
 {
 	GArray *round = first_attempts(p);
@@ -402,7 +400,7 @@ static bool hunt_sites(struct hunt *h, const struct candidate_options *candidate
 		return false;
 	sites = g_new0(struct outcome_of_site, site_pairs_count(p) + 1);
 	going = run_rounds(h, p, sites);
-	/* the proof of a verdict is asked for again, one for each pair of sites: output */
+	/* proofs for the list are computed again, one for each site pair: output */
 	m2_bound(h->m2, h->options->budget_pair, G_MAXDOUBLE);
 	for (uint32_t i = 0; i < site_pairs_count(p) && going && h->options->all_verdicts; i++)
 		settle_site(h, p, i, &sites[i]);
@@ -427,9 +425,9 @@ static bool hunt(struct hunt *h)
 		.order = order_new(h->t, kind, h->progress),
 		.keep_locked = h->options->all_verdicts,
 		.race = h->options,
-		/* impossible at once, and listed only when all verdicts are */
-		.settled = h->options->all_verdicts || !m2_needs_is_proof(h->m2) ? NULL
-		                                                                 : needed,
+		/* impossible at once, and listed only with all verdicts */
+		.settled =
+		        h->options->all_verdicts || !m2_needs_is_proof(h->m2) ? NULL : needed,
 		.context = h->m2,
 		.effort = &h->effort,
 	};
@@ -504,7 +502,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 	effort_init(&h.effort, t->events_count, options);
 	h.impossible = g_hash_table_new(hash_pointer, NULL);
 	h.witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	make_stretches(&h);
+	make_regions(&h);
 	going = hunt(&h);
 	conclude(&h);
 	if (m2_refused(h.m2) > 0)
@@ -515,8 +513,8 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 	locksets_free(h.locksets);
 	g_hash_table_destroy(h.impossible);
 	g_array_unref(h.witness);
-	g_free(h.stretch);
-	g_free(h.stretch_first);
+	g_free(h.region);
+	g_free(h.region_first);
 	if (!going) {
 		report_free(h.report);
 		error_set(error, "", NULL, "cancelled");

@@ -1,18 +1,17 @@
 /*
- * m2_window.c - the part of a cone that M2 works on: its events from the cut on, grouped
- * by variable and thread, so that "the last write of this thread before here" is a binary
- * search.
+ * m2_window.c - the part of a cone from the cut on, grouped by variable and thread, so that
+ * "this thread's last write before here" is a binary search.
  *
- * Only variables that two threads touch in the window, one of them writing, are kept: no
- * other can bring an edge.  Knows the trace and the cone, and nothing of the closure.
+ * Only variables accessed by two threads in the window, with a write, are kept: others cause no
+ * edges. Independent of the closure.
  */
 #include "engine/base/search.h"
 #include "engine/predict/m2/m2_private.h"
 
 #include <string.h>
 
-/* A bit for each variable that two threads access, one of them writing: no other can bring an
- * edge, whatever the window.  (Buffers of one thread are wide, and would be most of it.) */
+/* Bit set of variables accessed by two threads, with a write; others cause no edges in any
+ * window. (Thread-local buffers would be most of it.) */
 static uint64_t *shared_variables(const struct trace *t)
 {
 	enum { WRITTEN = 1, SHARED = 2 };
@@ -93,13 +92,14 @@ void window_base(struct m2 *m, uint32_t cut)
 		m->w.base[u] = trace_events_before(m->t, u, cut);
 }
 
-struct variable_use { /* of a local variable: is it worth keeping? */
+/* Of a local variable: is it kept? */
+struct variable_use {
 	uint32_t thread, count, variable;
 	bool shared, written;
 };
 
-/* The last access of each thread to a block that the window frees: those before it need no
- * edge of their own.  (Threads come one after the other.) */
+/* The last access of each thread to a block freed in the window: earlier ones need no edge.
+ * (Threads are visited one after the other.) */
 static void note_block(struct m2 *m, uint32_t block, uint32_t e, uint32_t thread)
 {
 	struct window *w = &m->w;
@@ -128,7 +128,7 @@ static void note_blocks(struct m2 *m, struct wide run, uint32_t e, uint32_t thre
 	uint32_t end = run.first + run.count, block = all[run.first].block;
 
 	note_block(m, block, e, thread);
-	if (all[end - 1].block == block) /* a run is contiguous, and so is a block */
+	if (all[end - 1].block == block) /* runs are contiguous, and so are blocks */
 		return;
 	for (uint32_t v = run.first + 1; v < end; v++) {
 		if (all[v].block != all[v - 1].block)
@@ -205,8 +205,7 @@ static void collect_event(struct m2 *m, GArray *uses, uint32_t e, uint32_t threa
 	}
 }
 
-/* Sort the raw accesses of the variables worth keeping by variable (stable: by thread and
- * position within). */
+/* Sort the accesses of kept variables by variable (stable: by thread and position within). */
 static void group_accesses(struct window *w, const GArray *uses)
 {
 	uint32_t *place = g_new(uint32_t, uses->len + 1), total = 0;
@@ -257,7 +256,7 @@ static void add_to_run(GArray *runs, const struct access *a, uint32_t at, uint32
 	g_array_index(runs, struct run, runs->len - 1).count++;
 }
 
-/* Renumber the variables that are kept, and cut their accesses into runs of threads. */
+/* Renumber kept variables, and split their accesses into runs by thread. */
 static void make_runs(struct m2 *m, const GArray *variables)
 {
 	struct window *w = &m->w;

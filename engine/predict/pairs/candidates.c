@@ -1,11 +1,10 @@
 /*
- * candidates.c - the enumeration of candidate pairs; see candidates.h.
+ * candidates.c - enumeration of candidate pairs; see candidates.h.
  *
- * The accesses of a variable fall into classes of one thread, site, kind and set of locks.
- * Two classes conflict or do not, share a lock or do not, as a whole; and since each is in
- * one thread, which of their members an order leaves unordered is an interval around each
- * member.  So the cost of the enumeration is that of the pairs that it finds, plus the
- * pairs of classes.
+ * A variable's accesses form classes by thread, site, kind and lock set. Two classes conflict,
+ * or share a lock, as a whole; and as a class is in one thread, its members unordered with an
+ * access form an interval. So enumeration costs the number of pairs found plus that of class
+ * pairs.
  */
 #include "engine/predict/pairs/candidates.h"
 
@@ -24,23 +23,21 @@ static bool unordered(const struct candidate_options *o, uint32_t e, uint32_t f)
 	       (o->settled == NULL || !o->settled(o->context, e1, e2));
 }
 
-/* The same as a relation, e <tr f; with no order at all nothing is ordered. */
+/* The same as a relation, e <tr f; without an order nothing is ordered. */
 static bool ordered(const void *options, uint32_t e, uint32_t f)
 {
 	return !unordered(options, e, f);
 }
 
-/*
- * Two relations together are only as good as one where one holds the other: what is settled is
- * more than program order and must-order, and not comparable with the other orders.
- */
+/* A union of two relations is only transitive when one contains the other: `settled` contains
+ * program order and must-order, and is incomparable with other orders. */
 static bool is_transitive(const struct candidate_options *o)
 {
 	return o->order != NULL &&
 	       (o->settled == NULL || order_kind(o->order) == ORDER_KIND_PO);
 }
 
-/* What candidates are enumerated with: the variables that may have any. */
+/* State of the enumeration, and the variables that may have candidates. */
 struct search {
 	struct trace *t;
 	const struct candidate_options *options;
@@ -86,13 +83,13 @@ static bool is_searched(const struct search *s, uint32_t variable)
 	return !none;
 }
 
-/* How many members of a class are before an event. */
+/* Number of members of a class before an event. */
 static uint32_t rank(const struct classes *c, const struct class *class, uint32_t e)
 {
 	return search_end(i, 0, class->count, class_member(c, class, i) < e);
 }
 
-/* Of an access that covers several variables, only the first shared one counts. */
+/* Pairs of accesses to several variables count at the first shared one. */
 static bool counted_here(const struct trace *t, uint32_t e, uint32_t f, uint32_t variable)
 {
 	struct wide x = event_variables(t, &t->events[e]),
@@ -193,23 +190,23 @@ bool candidates_events(struct trace *t, const struct candidate_options *options,
 	return going;
 }
 
-/* ---- By sites ---- */
+/* -- by sites ------------------------------------------------------------------------------ */
 
 struct class_pair {
 	uint32_t site_a, site_b, variable;
 	uint32_t a, b; /* classes */
-	uint32_t from; /* the first member of a with a candidate in b */
+	uint32_t from; /* first member of a with a candidate in b */
 	bool locked;
 };
 
-/* Where an entry's enumeration stands: in round `distance` each member of the first class
- * is paired with the members of the second that are so many places before and after. */
+/* State of an entry's enumeration: in round `distance` each member of the first class is paired
+ * with the members of the second at that distance before and after. */
 struct entry {
-	uint32_t first, count; /* a run of class pairs */
+	uint32_t first, count; /* a range of class pairs */
 	uint32_t variable;
 	uint32_t distance, pair, member;
 	uint8_t side; /* 0 after, 1 before */
-	bool more;    /* this round has found a pair */
+	bool more;    /* the current round found a pair */
 	bool exhausted;
 };
 
@@ -220,7 +217,7 @@ struct site_pairs {
 	GArray *class_pairs; /* struct class_pair */
 	GArray *entries;     /* struct entry */
 	GArray *sites;       /* struct site_pair */
-	GHashTable *locked;  /* set of pairs of sites that have a pair under a common lock */
+	GHashTable *locked;  /* set of site pairs with a pair under a common lock */
 };
 
 static int class_pair_compare(gconstpointer a, gconstpointer b)
@@ -236,7 +233,7 @@ static int class_pair_compare(gconstpointer a, gconstpointer b)
 	return 0;
 }
 
-/* The first member of the pair's class a that is unordered with one of b; false: none is. */
+/* First member of class a unordered with a member of b; false: none. */
 static bool find_first(const struct site_pairs *p, struct class_pair *pair)
 {
 	const struct class *a = class_at(&p->c, pair->a), *b = class_at(&p->c, pair->b);
@@ -254,7 +251,7 @@ static bool find_first(const struct site_pairs *p, struct class_pair *pair)
 	return false;
 }
 
-/* Of the pairs under a common lock one for each pair of sites is enough. */
+/* For pairs under a common lock, one per pair of sites suffices. */
 static gpointer sites_of(const struct class_pair *pair)
 {
 	return (gpointer)((uintptr_t)pair->site_a << 32 | pair->site_b);
@@ -284,7 +281,7 @@ static void add_class_pair(struct site_pairs *p, uint32_t variable, guint i, gui
 	g_array_append_val(p->class_pairs, pair);
 }
 
-/* False when the effort is over. */
+/* False when the budget is spent. */
 static bool pairs_of_variable(struct site_pairs *p, uint32_t variable, guint first)
 {
 	for (guint i = first; i < p->c.classes->len; i++) {
@@ -348,7 +345,7 @@ static bool collect_pairs(struct site_pairs *p, struct trace *t,
 			continue;
 		classes_add(&p->c, v);
 		left = pairs_of_variable(p, v, first);
-		if (p->class_pairs->len == pairs) { /* nobody asks for them again */
+		if (p->class_pairs->len == pairs) { /* they are not needed again */
 			g_array_set_size(p->c.classes, first);
 			g_array_set_size(p->c.events, events);
 		}
@@ -411,7 +408,7 @@ static void next_pair(const struct site_pairs *p, struct entry *x)
 		begin_pair(p, x);
 }
 
-/* The neighbour that the cursor points at, if there is one; then move on. */
+/* The neighbour at the cursor, if any; then advance. */
 static bool neighbour(const struct site_pairs *p, struct entry *x, uint32_t *e, uint32_t *f)
 {
 	const struct class_pair *pair =

@@ -1,8 +1,6 @@
 /*
- * classes.c - classes of accesses; see classes.h.
- *
- * An access finds its class by hash, or in the class of the access before; so grouping is
- * linear, whatever the number of classes.
+ * classes.c - classes of accesses; see classes.h. A class is found by hash, or is the previous
+ * access's, so grouping is linear.
  */
 #include "engine/base/hash.h"
 #include "engine/predict/pairs/classes.h"
@@ -87,7 +85,7 @@ static void slots_grow(struct classes *c, guint first)
 		*slot_of(c, class_at(c, i)) = (uint64_t)c->round << 32 | i;
 }
 
-/* The index of the class of an access of the variable whose classes begin at `first`. */
+/* Index of an access's class among the variable's, which begin at `first`. */
 static uint32_t number_of(struct classes *c, uint32_t e, guint first, uint32_t last)
 {
 	struct class class = class_of(c, e);
@@ -105,13 +103,13 @@ static uint32_t number_of(struct classes *c, uint32_t e, guint first, uint32_t l
 	return c->classes->len - 1;
 }
 
-/* Where the members of each class go; in c->numbers from then on the class's new place. */
+/* Allocate places for the members of each class; c->numbers then has the class's new index. */
 static void place_members(struct classes *c, guint first, guint count)
 {
 	guint made = c->classes->len - first;
 	uint32_t *new_place = g_new(uint32_t, made + 1), at = c->events->len;
 
-	/* the number that a class was found under, while they are sorted */
+	/* the old number of the class, while sorting */
 	for (guint i = first; i < c->classes->len; i++)
 		class_at(c, i)->first = i - first;
 	qsort(class_at(c, first), made, sizeof(struct class), class_compare);
@@ -163,7 +161,8 @@ void classes_add(struct classes *c, uint32_t variable)
 
 /* -- spans ------------------------------------------------------------------------------- */
 
-struct question { /* of the members of a class, with one access */
+/* Members of a class relative to one access. */
+struct question {
 	const struct classes *c;
 	const struct class *class;
 	class_order *before;
@@ -171,7 +170,7 @@ struct question { /* of the members of a class, with one access */
 	uint32_t e, asked;
 };
 
-/* Before e: so are all earlier members. */
+/* Is member i before e? Monotone. */
 static bool comes_before(struct question *q, uint32_t i)
 {
 	uint32_t f = class_member(q->c, q->class, i);
@@ -179,7 +178,7 @@ static bool comes_before(struct question *q, uint32_t i)
 	return f < q->e && (q->asked++, q->before(q->context, f, q->e));
 }
 
-/* Not after e: so are all earlier members. */
+/* Is member i not after e? Monotone. */
 static bool comes_not_after(struct question *q, uint32_t i)
 {
 	uint32_t f = class_member(q->c, q->class, i);
@@ -187,7 +186,7 @@ static bool comes_not_after(struct question *q, uint32_t i)
 	return f < q->e || (q->asked++, !q->before(q->context, q->e, f));
 }
 
-/* The first member from `low` on for which `holds` is false, by steps that double. */
+/* First member from `low` on without the property, by galloping search. */
 static uint32_t first_without(struct question *q, uint32_t low,
                               bool holds(struct question *q, uint32_t i))
 {
@@ -223,7 +222,7 @@ bool variable_ordered(const struct trace *t, uint32_t variable, class_order *bef
                       const void *context, uint64_t *steps)
 {
 	struct event_list list = event_list_at(&t->index->variable_events, variable);
-	GArray *reads = g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* since, by thread */
+	GArray *reads = g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* since then, by thread */
 	uint32_t write = NONE;
 	bool ordered = true;
 
@@ -256,11 +255,11 @@ bool variable_ordered(const struct trace *t, uint32_t variable, class_order *bef
 	return ordered;
 }
 
-/* -- which variables ---------------------------------------------------------------------- */
+/* -- suspect variables --------------------------------------------------------------------- */
 
 struct use {
-	uint32_t common; /* the locks that all accesses so far hold exclusively */
-	uint32_t thread : 20; /* of the first */
+	uint32_t common;      /* locks held exclusively by all accesses so far */
+	uint32_t thread : 20; /* of the first access */
 	bool seen : 1, threads : 1, writes : 1, plain : 1;
 };
 
@@ -313,8 +312,7 @@ uint64_t *classes_suspects(const struct trace *t, struct locksets *locksets, boo
 	suspects = g_new0(uint64_t, t->variables_count / 64 + 1);
 	for (uint64_t v = 0; v < t->variables_count; v++) {
 		const struct use *use = &uses[v];
-		/* locks that only one of two accesses holds exclusively are left to the
-		 * classes */
+		/* locks held exclusively on one side only are checked by class */
 		bool free = locked || use->common == 0 ||
 		            lockset_exclusive(locksets, use->common, use->common) == 0;
 

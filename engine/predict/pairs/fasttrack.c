@@ -1,13 +1,12 @@
 /*
- * fasttrack.c - one pass over a trace that keeps, for each variable, the accesses that later
- * ones may race with (after FastTrack, Flanagan and Freund, PLDI 2009).
+ * fasttrack.c - one pass that keeps, for each variable, the epochs or vectors of accesses that
+ * later accesses may race with (FastTrack: Flanagan and Freund, PLDI 2009).
  *
- * A cell of 16 bytes holds the last read and the last write: four cells to a cache line, and
- * for most accesses all that is needed.  An access that is ordered after the one in its place
- * stands for it.  Where two are not ordered, or atomics and plain accesses
- * meet, the variable gets a table with a place for each thread and kind and keeps it; but as
- * long as few of many threads have accessed it, a list of these (last_lists.h).  Times are
- * event ids, so a racy pair is named without looking anything up.
+ * A cell of 16 bytes has the epochs of the last read and write, four cells per cache line; that
+ * suffices for most accesses, as an ordered access replaces the previous one. When reads are
+ * concurrent (FastTrack's read-shared case), or atomic and plain accesses meet, the variable
+ * gets a vector with an entry for each thread and kind; while few of many threads access it, a
+ * sorted list (last_lists.h). Times are event ids, so a racy pair is known without look-up.
  */
 #include "engine/base/scattered.h"
 #include "engine/order/causality.h"
@@ -17,20 +16,19 @@
 #include <string.h>
 
 /*
- * All zero: not accessed yet.  A variable with a table or a list has for its last read the
- * place of that (and LISTED, if it is a list) instead of an event, and a thread that there is
- * not: MANY where a table is for its reads, FEW where a list is, WHOLE where either is for all
- * accesses; nobody knows the events of these, so the one question
- * whether the last accesses are known finds them out.  A variable that is read again and again
- * by many threads is UNTOLD: its reads are not written down any more, so a read need not know
- * them, and all know them; should a write come after all, they are looked up in the trace.
- * The last write is always there.
+ * All zero: not accessed. The last write is always an epoch here. If the variable has a vector
+ * or list, the read field has its index (with LISTED for a list) and an invalid thread number:
+ * READ_VECTOR or READ_LIST for reads, FULL_VECTOR (vector or list) for all accesses. No clock
+ * covers these threads, so the usual comparison with the last accesses detects them.
+ * READS_UNTRACKED: reads of a variable read by many threads are no longer stored; all clocks of
+ * reads cover this thread, so reads take the fast path, and a later write recovers the reads
+ * from the trace.
  */
 union last {
-	epoch epoch; /* for who looks at one as a whole (observations_borrow) */
+	epoch epoch; /* both fields as one value (observations_borrow) */
 	struct {
 		uint32_t thread;
-		uint32_t time; /* one more than the event */
+		uint32_t time; /* event + 1 */
 	};
 };
 struct cell {
@@ -43,49 +41,50 @@ _Static_assert(OP_ACQ % 2 == 0 && OP_REL == OP_ACQ + 1 && OP_COUNT <= 64, "a loc
 enum { CELL = sizeof(struct cell), LINE = sizeof(struct guard_line) };
 enum { PLAIN_READ, PLAIN_WRITE, ATOMIC_READ, ATOMIC_WRITE, KINDS };
 
-/* Threads that there are not: with what number beyond the threads. */
-enum { UNTOLD, MANY, WHOLE, FEW };
+/* Invalid thread numbers, relative to the number of threads; see union last. */
+enum { READS_UNTRACKED, READ_VECTOR, FULL_VECTOR, READ_LIST };
 
-/* So many times the compiler compares in few instructions. */
+/* Granularity of vectors, for SIMD comparison. */
 enum { STEP = 8 };
-struct tables { /* numbers in one array, which begins where a cache line does */
+/* Vectors in one array, aligned to cache lines. */
+struct vectors {
 	uint32_t *times;
 	uint64_t count, capacity;
-	GArray *unused; /* uint32_t: tables that no variable has any more; NULL: none */
+	GArray *unused; /* uint32_t: free vectors; NULL: none */
 };
 
 struct stream {
 	struct trace *t;
-	struct causality *c;       /* NULL for CP: then */
-	const struct order *order; /* is asked */
+	struct causality *c;       /* NULL for CP, which uses `order` */
+	const struct order *order; /* queried */
 	enum order_kind kind;
-	/* By variable, `stride` apart (CELL; LINE where each lies beside its guard); then, for
-	 * orders of locks alone, by object. */
+	/* By variable, at distance `stride` (CELL; LINE where each is beside its guard); for
+	 * orders of locks only, then by object. */
 	char *cells;
 	size_t stride;
 	uint32_t threads;
-	uint32_t width; /* the same in whole steps of STEP; what is above stays 0 */
-	/* Reads of several threads, while the cell has the write: [width] each; the lowest bits
-	 * of a table's place count those that have come since the last write. */
-	struct tables many;
-	uint64_t looked_at; /* events, for the reads of variables that were UNTOLD */
-	bool telling;       /* that was too many: no variable is UNTOLD from now on */
-	/* An order of sections: it does not order reads under one lock, so many variables have
-	 * a table of reads.  They keep it, a read knows all of it, and none is UNTOLD. */
+	uint32_t width; /* threads rounded up to STEP; excess entries stay 0 */
+	/* Vectors of reads since the last write, [width] each, with the write in the cell; the
+	 * lowest bits of an index count these reads. */
+	struct vectors read_vectors;
+	uint64_t looked_at; /* events searched for untracked reads */
+	bool tracks_all;    /* too many: all reads are tracked from now on */
+	/* Orders of sections do not order reads under one lock, so many variables have vectors
+	 * of reads. These are kept, reads compare with all of it, and none are untracked. */
 	bool steady;
-	/* Of a variable that needs it all: [KINDS][width]. */
-	struct tables whole;
-	/* Either as a list, while that is shorter; keys are key_of. */
+	/* Vectors of all accesses: [KINDS][width]. */
+	struct vectors full_vectors;
+	/* Either as a list while that is shorter; keys: key_of. */
 	struct last_lists lists;
-	bool atomics; /* an atomic access has come */
+	bool atomics; /* an atomic access occurred */
 	/*
-	 * By thread what it knows, a copy of what the clocks have: [width + STEP] each, the
-	 * largest time of each thread; all of its own, so that nobody has to ask whose an
-	 * access is.  Above are the threads that there are not.  A read knows the UNTOLD, a
-	 * write does not: each has a view of its own (view_of).
+	 * By thread a dense copy of its vector clock: [width + STEP], the largest event of each
+	 * thread that is ordered before; all of its own events. Entries above are for invalid
+	 * thread numbers. A read covers READS_UNTRACKED, a write does not: separate copies
+	 * (clock_of).
 	 */
-	uint32_t **views;
-	uint32_t *scratch; /* a view for one event */
+	uint32_t **dense_clocks;
+	uint32_t *scratch; /* vector clock of one event */
 	struct site_races *races;
 };
 
@@ -94,28 +93,28 @@ static void race(struct stream *s, uint32_t e1, uint32_t e2, uint32_t variable)
 	site_races_add(s->races, e1, e2, variable);
 }
 
-static inline uint32_t *view_of(const struct stream *s, uint32_t thread, bool writes)
+static inline uint32_t *clock_of(const struct stream *s, uint32_t thread, bool writes)
 {
-	return s->views[2 * thread + writes];
+	return s->dense_clocks[2 * thread + writes];
 }
 
-static inline const uint32_t *fill_view(const struct stream *s, uint32_t *view,
-                                        const uint32_t *past, uint32_t thread, bool writes)
+static inline const uint32_t *fill_clock(const struct stream *s, uint32_t *clock,
+                                         const uint32_t *past, uint32_t thread, bool writes)
 {
 	for (uint32_t u = 0; u < s->threads; u++)
-		view[u] = past[u];
-	view[thread] = UINT32_MAX;
-	view[s->width + UNTOLD] = writes ? 0 : UINT32_MAX;
-	view[s->width + MANY] = writes || !s->steady ? 0 : UINT32_MAX;
-	view[s->width + WHOLE] = 0;
-	view[s->width + FEW] = 0;
-	return view;
+		clock[u] = past[u];
+	clock[thread] = UINT32_MAX;
+	clock[s->width + READS_UNTRACKED] = writes ? 0 : UINT32_MAX;
+	clock[s->width + READ_VECTOR] = writes || !s->steady ? 0 : UINT32_MAX;
+	clock[s->width + FULL_VECTOR] = 0;
+	clock[s->width + READ_LIST] = 0;
+	return clock;
 }
 
 static inline void fill_views(const struct stream *s, const uint32_t *past, uint32_t thread)
 {
-	fill_view(s, view_of(s, thread, false), past, thread, false);
-	fill_view(s, view_of(s, thread, true), past, thread, true);
+	fill_clock(s, clock_of(s, thread, false), past, thread, false);
+	fill_clock(s, clock_of(s, thread, true), past, thread, true);
 }
 
 static inline struct cell *cell_of(const struct stream *s, uint64_t place)
@@ -123,20 +122,19 @@ static inline struct cell *cell_of(const struct stream *s, uint64_t place)
 	return (struct cell *)(s->cells + place * s->stride);
 }
 
-static inline bool knows(const uint32_t *view, union last access)
+static inline bool covers(const uint32_t *clock, union last access)
 {
-	return access.time <= view[access.thread];
+	return access.time <= clock[access.thread];
 }
 
-/* -- variables with a table or a list -------------------------------------------------------
- */
+/* -- variables with a vector or list ------------------------------------------------------- */
 
 static inline bool has_table(const struct stream *s, const struct cell *cell, uint32_t kind)
 {
 	return cell->last[OP_READ].thread == s->width + kind;
 }
 
-/* Places are multiples of STEP, and below LISTED. */
+/* Indices are multiples of STEP, below LISTED. */
 enum { OFTEN = STEP - 1 };
 #define LISTED LIST_PLACES
 _Static_assert((int)OFTEN < (int)LIST_ALIGNED, "those of lists, too");
@@ -158,15 +156,15 @@ static inline struct last_list *list_of(const struct stream *s, const struct cel
 
 static inline uint32_t *reads_of(const struct stream *s, const struct cell *cell)
 {
-	return s->many.times + place_of(cell);
+	return s->read_vectors.times + place_of(cell);
 }
 
 static inline uint32_t *whole_of(const struct stream *s, const struct cell *cell)
 {
-	return s->whole.times + place_of(cell);
+	return s->full_vectors.times + place_of(cell);
 }
 
-/* The key of a list's entry: by kind, as races are told in that order, then by thread. */
+/* The key of a list's entry: by kind, in the order of reporting, then by thread. */
 enum { RANK_SHIFT = 20 };
 static const uint32_t ranks[KINDS] = {
 	[PLAIN_WRITE] = 0, [PLAIN_READ] = 1, [ATOMIC_WRITE] = 2, [ATOMIC_READ] = 3
@@ -188,7 +186,7 @@ static inline uint32_t key_thread(uint32_t key)
 	return key & ((1u << RANK_SHIFT) - 1);
 }
 
-static void tables_grow(struct tables *of, uint32_t numbers)
+static void tables_grow(struct vectors *of, uint32_t numbers)
 {
 	uint32_t *old = of->times;
 
@@ -200,8 +198,8 @@ static void tables_grow(struct tables *of, uint32_t numbers)
 	g_free(old);
 }
 
-/* One more table, all zero: where it begins. */
-static uint32_t table_new(struct tables *of, uint32_t numbers)
+/* A new vector, zeroed; its index. */
+static uint32_t vector_new(struct vectors *of, uint32_t numbers)
 {
 	uint32_t at = (uint32_t)of->count;
 
@@ -217,7 +215,7 @@ static uint32_t table_new(struct tables *of, uint32_t numbers)
 	return at;
 }
 
-static void table_drop(struct tables *of, const uint32_t *times)
+static void table_drop(struct vectors *of, const uint32_t *times)
 {
 	uint32_t at = (uint32_t)(times - of->times);
 
@@ -226,27 +224,27 @@ static void table_drop(struct tables *of, const uint32_t *times)
 	g_array_append_val(of->unused, at);
 }
 
-static void tables_free(struct tables *of)
+static void tables_free(struct vectors *of)
 {
 	g_free(of->times);
 	if (of->unused != NULL)
 		g_array_free(of->unused, TRUE);
 }
 
-/* Would a list of so many numbers have more than half of what a table has? */
+/* Is a list of this size longer than half of a vector? */
 static inline bool too_long(uint32_t numbers, uint32_t table)
 {
 	return 2 * (uint64_t)numbers > table;
 }
 
-/* The list becomes a table: of reads, or of all accesses. */
+/* Convert a list to a vector: of reads, or of all accesses. */
 static __attribute__((noinline)) void list_to_table(struct stream *s, struct cell *cell,
                                                     bool whole)
 {
 	uint32_t from = place_of(cell);
-	uint32_t at =
-	        whole ? table_new(&s->whole, KINDS * s->width) : table_new(&s->many, s->width);
-	uint32_t *times = (whole ? s->whole.times : s->many.times) + at;
+	uint32_t at = whole ? vector_new(&s->full_vectors, KINDS * s->width)
+	                    : vector_new(&s->read_vectors, s->width);
+	uint32_t *times = (whole ? s->full_vectors.times : s->read_vectors.times) + at;
 	const struct last_list *list = lists_at(&s->lists, from);
 
 	for (uint32_t i = 0; i < list->count; i++) {
@@ -259,7 +257,7 @@ static __attribute__((noinline)) void list_to_table(struct stream *s, struct cel
 	cell->last[OP_READ].time = whole ? at + 1 : at | (cell->last[OP_READ].time & OFTEN);
 }
 
-/* A place of a list may change, the bits beside it do not. */
+/* Add to a list, whose index may change; the bits beside it are kept. */
 static inline void list_note(struct stream *s, struct cell *cell, uint32_t kind,
                              uint32_t thread, uint32_t time)
 {
@@ -268,13 +266,13 @@ static inline void list_note(struct stream *s, struct cell *cell, uint32_t kind,
 	cell->last[OP_READ].time = place | LISTED | (cell->last[OP_READ].time & OFTEN);
 }
 
-/* MANY or FEW, as what there is of the reads says. */
+/* Set READ_VECTOR or READ_LIST. */
 static inline void name_reads(const struct stream *s, struct cell *cell)
 {
-	cell->last[OP_READ].thread = s->width + (is_listed(cell) ? FEW : MANY);
+	cell->last[OP_READ].thread = s->width + (is_listed(cell) ? READ_LIST : READ_VECTOR);
 }
 
-/* A read goes into the list or the table of reads; which of the two it is may change. */
+/* Add a read to the list or vector of reads; a list may become a vector. */
 static void note_read(struct stream *s, struct cell *cell, uint32_t thread, uint32_t time)
 {
 	if (!is_listed(cell)) {
@@ -282,8 +280,8 @@ static void note_read(struct stream *s, struct cell *cell, uint32_t thread, uint
 		return;
 	}
 	list_note(s, cell, PLAIN_READ, thread, time);
-	/* Of an order of sections a table serves later reads more quickly; it is paid for by
-	 * those that were. */
+	/* For orders of sections a vector serves later reads faster; converting is amortised
+	 * over earlier ones. */
 	if (too_long(list_numbers(list_of(s, cell)), s->width) ||
 	    (s->steady && 2u * list_of(s, cell)->uses > s->width))
 		list_to_table(s, cell, false);
@@ -294,7 +292,7 @@ static __attribute__((noinline)) void make_reads(struct stream *s, struct cell *
 	union last last = cell->last[OP_READ];
 
 	if (too_long(LIST_ALIGNED, s->width))
-		cell->last[OP_READ].time = table_new(&s->many, s->width);
+		cell->last[OP_READ].time = vector_new(&s->read_vectors, s->width);
 	else
 		cell->last[OP_READ].time = lists_new(&s->lists) | LISTED;
 	note_read(s, cell, last.thread, last.time);
@@ -312,7 +310,7 @@ static inline uint32_t latest(const struct stream *s, const uint32_t *times)
 	return thread;
 }
 
-/* Of a list's reads: the thread with its time, a epoch; 0 where there is none. */
+/* The latest read of a list as an epoch; 0 if empty. */
 static epoch latest_listed(const struct last_list *list)
 {
 	union last last = { .epoch = 0 };
@@ -328,9 +326,8 @@ static epoch latest_listed(const struct last_list *list)
 	return last.epoch;
 }
 
-/* After a write that knows them all: the last one stands for all, as it does where there is no
- * table. */
-static void drop_reads(struct stream *s, struct cell *cell, struct tables *tables,
+/* After a write ordered after all reads the latest one represents them in the cell. */
+static void drop_reads(struct stream *s, struct cell *cell, struct vectors *tables,
                        const uint32_t *times, const uint32_t *reads)
 {
 	uint32_t thread = latest(s, reads);
@@ -340,7 +337,7 @@ static void drop_reads(struct stream *s, struct cell *cell, struct tables *table
 	table_drop(tables, times);
 }
 
-/* The same of a list. */
+/* The same for a list. */
 static void drop_list(struct stream *s, struct cell *cell)
 {
 	uint32_t place = place_of(cell);
@@ -349,16 +346,15 @@ static void drop_list(struct stream *s, struct cell *cell)
 	lists_drop(&s->lists, place);
 }
 
-/* -- reads that were not written down -------------------------------------------------------
- */
+/* -- untracked reads ----------------------------------------------------------------------- */
 
 static inline bool plain_read(const struct event *x)
 {
 	return x->op == OP_READ && !event_inert(x);
 }
 
-/* The time of the last read that is written down. */
-static uint32_t last_told(const struct stream *s, const struct cell *cell)
+/* Time of the last tracked read. */
+static uint32_t last_tracked_read(const struct stream *s, const struct cell *cell)
 {
 	const uint32_t *times;
 
@@ -368,10 +364,10 @@ static uint32_t last_told(const struct stream *s, const struct cell *cell)
 	return times[latest(s, times)];
 }
 
-/* Of one variable, until `end`.  Its table has those until it became UNTOLD. */
-static void tell(struct stream *s, struct cell *cell, uint32_t end, uint32_t variable)
+/* Recover untracked reads of a variable before `end`; its vector has those before. */
+static void recover_reads(struct stream *s, struct cell *cell, uint32_t end, uint32_t variable)
 {
-	uint32_t from = last_told(s, cell);
+	uint32_t from = last_tracked_read(s, cell);
 
 	for (uint32_t e = from; e < end; e++) {
 		const struct event *x = &s->t->events[e];
@@ -388,9 +384,9 @@ static void tell(struct stream *s, struct cell *cell, uint32_t end, uint32_t var
 	cell->last[OP_READ].time &= ~(uint32_t)OFTEN;
 }
 
-/* Of all variables, and for good: where it takes more than a walk over the trace to look for
- * reads, one walk has to be enough. */
-static void tell_all(struct stream *s, uint32_t end)
+/* Recover untracked reads of all variables, and track from now on, so that recovery costs at
+ * most about one more pass. */
+static void recover_all_reads(struct stream *s, uint32_t end)
 {
 	for (uint32_t e = 0; e < end; e++) {
 		const struct event *x = &s->t->events[e];
@@ -400,30 +396,29 @@ static void tell_all(struct stream *s, uint32_t end)
 			continue;
 		run = event_variables(s->t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++) {
-			if (has_table(s, cell_of(s, v), UNTOLD))
+			if (has_table(s, cell_of(s, v), READS_UNTRACKED))
 				note_read(s, cell_of(s, v), x->thread, e + 1);
 		}
 	}
 	for (uint32_t v = 0; v < s->t->variables_count; v++) {
-		if (has_table(s, cell_of(s, v), UNTOLD))
+		if (has_table(s, cell_of(s, v), READS_UNTRACKED))
 			name_reads(s, cell_of(s, v));
 	}
-	s->telling = true;
+	s->tracks_all = true;
 }
 
 static __attribute__((noinline)) void look_up(struct stream *s, struct cell *cell,
                                               uint32_t event, uint32_t variable)
 {
 	if (s->looked_at < s->t->events_count)
-		tell(s, cell, event, variable);
+		recover_reads(s, cell, event, variable);
 	else
-		tell_all(s, event);
+		recover_all_reads(s, event);
 }
 
-/* -- variables with a table, continued ------------------------------------------------------
- */
+/* -- variables with a vector, continued ---------------------------------------------------- */
 
-static void one_of_many_reads(struct stream *s, struct cell *cell, uint32_t e, uint32_t thread)
+static void shared_read(struct stream *s, struct cell *cell, uint32_t e, uint32_t thread)
 {
 	note_read(s, cell, thread, e + 1);
 	name_reads(s, cell);
@@ -431,36 +426,36 @@ static void one_of_many_reads(struct stream *s, struct cell *cell, uint32_t e, u
 		return;
 	if ((cell->last[OP_READ].time & OFTEN) < OFTEN)
 		cell->last[OP_READ].time++;
-	else if (!s->telling)
-		cell->last[OP_READ].thread = s->width + UNTOLD;
+	else if (!s->tracks_all)
+		cell->last[OP_READ].thread = s->width + READS_UNTRACKED;
 }
 
-/* The same with a list: that of the reads, where there is one. */
-static void make_whole_list(struct stream *s, struct cell *cell)
+/* The same with a list, that of reads if there is one. */
+static void make_full_list(struct stream *s, struct cell *cell)
 {
 	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE];
 
-	if (!has_table(s, cell, FEW)) {
+	if (!has_table(s, cell, READ_LIST)) {
 		cell->last[OP_READ].time = lists_new(&s->lists) | LISTED;
 		if (read.time != 0)
 			list_note(s, cell, PLAIN_READ, read.thread, read.time);
 	}
 	cell->last[OP_READ].time &= ~(uint32_t)OFTEN;
-	cell->last[OP_READ].time |= 1; /* nobody knows it */
+	cell->last[OP_READ].time |= 1; /* an epoch that no clock covers */
 	if (write.time != 0)
 		list_note(s, cell, PLAIN_WRITE, write.thread, write.time);
 }
 
-static void make_whole_table(struct stream *s, struct cell *cell)
+static void make_full_vector(struct stream *s, struct cell *cell)
 {
-	uint32_t at = table_new(&s->whole, KINDS * s->width);
-	uint32_t *reads = s->whole.times + at + (size_t)PLAIN_READ * s->width;
-	uint32_t *writes = s->whole.times + at + (size_t)PLAIN_WRITE * s->width;
+	uint32_t at = vector_new(&s->full_vectors, KINDS * s->width);
+	uint32_t *reads = s->full_vectors.times + at + (size_t)PLAIN_READ * s->width;
+	uint32_t *writes = s->full_vectors.times + at + (size_t)PLAIN_WRITE * s->width;
 	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE];
 
-	if (has_table(s, cell, MANY)) {
+	if (has_table(s, cell, READ_VECTOR)) {
 		memcpy(reads, reads_of(s, cell), s->width * sizeof(uint32_t));
-		table_drop(&s->many, reads_of(s, cell));
+		table_drop(&s->read_vectors, reads_of(s, cell));
 	} else {
 		reads[read.thread] = read.time;
 	}
@@ -468,42 +463,42 @@ static void make_whole_table(struct stream *s, struct cell *cell)
 	cell->last[OP_READ].time = at + 1;
 }
 
-/* The variable needs it all. */
-static __attribute__((noinline)) void make_whole(struct stream *s, struct cell *cell)
+/* Switch to a vector or list of all accesses. */
+static __attribute__((noinline)) void make_full(struct stream *s, struct cell *cell)
 {
-	if (has_table(s, cell, MANY) || too_long(LIST_ALIGNED, KINDS * s->width))
-		make_whole_table(s, cell);
+	if (has_table(s, cell, READ_VECTOR) || too_long(LIST_ALIGNED, KINDS * s->width))
+		make_full_vector(s, cell);
 	else
-		make_whole_list(s, cell);
-	cell->last[OP_READ].thread = s->width + WHOLE;
+		make_full_list(s, cell);
+	cell->last[OP_READ].thread = s->width + FULL_VECTOR;
 }
 
-static inline uint32_t any_later(const uint32_t *times, const uint32_t *view)
+static inline uint32_t any_later(const uint32_t *times, const uint32_t *clock)
 {
 	uint32_t any = 0;
 
 	for (uint32_t u = 0; u < STEP; u++)
-		any |= times[u] > view[u];
+		any |= times[u] > clock[u];
 	return any;
 }
 
-/* The accesses of one kind that are not in the past: true when there are none. */
-static inline bool compare(struct stream *s, const uint32_t *times, const uint32_t *view,
-                           uint32_t e2, uint32_t variable)
+/* Report accesses of one kind that are not ordered before; true when there are none. */
+static inline bool compare_vector(struct stream *s, const uint32_t *times,
+                                  const uint32_t *clock, uint32_t e2, uint32_t variable)
 {
 	uint32_t any = 0;
 
 	for (uint32_t u = 0; u < s->width; u += STEP)
-		any |= any_later(times + u, view + u);
+		any |= any_later(times + u, clock + u);
 	for (uint32_t u = 0; G_UNLIKELY(any) && u < s->threads; u++) {
-		if (times[u] > view[u])
+		if (times[u] > clock[u])
 			race(s, times[u] - 1, e2, variable);
 	}
 	return any == 0;
 }
 
-/* The same of a list, of the kinds whose bits are set: true when no plain one is. */
-static bool compare_list(struct stream *s, const struct last_list *list, const uint32_t *view,
+/* The same for a list, for the kinds in the bit set: true when no plain one is unordered. */
+static bool compare_list(struct stream *s, const struct last_list *list, const uint32_t *clock,
                          uint32_t wanted, uint32_t e2, uint32_t variable)
 {
 	bool known = true;
@@ -511,7 +506,7 @@ static bool compare_list(struct stream *s, const struct last_list *list, const u
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct last_entry x = list->of[i];
 
-		if (x.time <= view[key_thread(x.key)] || !(wanted >> key_kind(x.key) & 1))
+		if (x.time <= clock[key_thread(x.key)] || !(wanted >> key_kind(x.key) & 1))
 			continue;
 		race(s, x.time - 1, e2, variable);
 		known &= key_kind(x.key) >= ATOMIC_READ;
@@ -519,31 +514,31 @@ static bool compare_list(struct stream *s, const struct last_list *list, const u
 	return known;
 }
 
-/* With a table. */
-static void access_whole(struct stream *s, struct cell *cell, const uint32_t *view, uint32_t e,
-                         uint32_t variable)
+/* Access with a full vector. */
+static void access_full_vector(struct stream *s, struct cell *cell, const uint32_t *clock,
+                               uint32_t e, uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
 	size_t width = s->width;
 	uint32_t *times = whole_of(s, cell);
 	bool writes = op_writes(x->op), atomic = op_is_atomic(x->op);
-	bool known = compare(s, times + PLAIN_WRITE * width, view, e, variable);
+	bool known = compare_vector(s, times + PLAIN_WRITE * width, clock, e, variable);
 
 	if (writes)
-		known &= compare(s, times + PLAIN_READ * width, view, e, variable);
+		known &= compare_vector(s, times + PLAIN_READ * width, clock, e, variable);
 	if (s->atomics && !atomic) {
-		compare(s, times + ATOMIC_WRITE * width, view, e, variable);
+		compare_vector(s, times + ATOMIC_WRITE * width, clock, e, variable);
 		if (writes)
-			compare(s, times + ATOMIC_READ * width, view, e, variable);
+			compare_vector(s, times + ATOMIC_READ * width, clock, e, variable);
 	}
 	times[(2 * atomic + writes) * width + x->thread] = e + 1;
 	if (writes && known && !s->atomics)
-		drop_reads(s, cell, &s->whole, times, times + PLAIN_READ * width);
+		drop_reads(s, cell, &s->full_vectors, times, times + PLAIN_READ * width);
 }
 
-/* With a list. */
-static void access_listed(struct stream *s, struct cell *cell, const uint32_t *view, uint32_t e,
-                          uint32_t variable)
+/* Access with a full list. */
+static void access_listed(struct stream *s, struct cell *cell, const uint32_t *clock,
+                          uint32_t e, uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
 	bool writes = op_writes(x->op), atomic = op_is_atomic(x->op);
@@ -551,7 +546,7 @@ static void access_listed(struct stream *s, struct cell *cell, const uint32_t *v
 
 	if (!atomic)
 		wanted |= 1 << ATOMIC_WRITE | (writes ? 1 << ATOMIC_READ : 0);
-	if (compare_list(s, list_of(s, cell), view, wanted, e, variable) && writes &&
+	if (compare_list(s, list_of(s, cell), clock, wanted, e, variable) && writes &&
 	    !s->atomics) {
 		drop_list(s, cell);
 		return;
@@ -561,71 +556,67 @@ static void access_listed(struct stream *s, struct cell *cell, const uint32_t *v
 		list_to_table(s, cell, true);
 }
 
-/* A plain write that knows the last one, of a variable with a table or a list of reads. */
-static void write_reads(struct stream *s, struct cell *cell, const uint32_t *view, uint32_t e,
+/* A plain write ordered after the last write, of a variable with tracked reads. */
+static void write_reads(struct stream *s, struct cell *cell, const uint32_t *clock, uint32_t e,
                         uint32_t variable)
 {
 	bool listed = is_listed(cell);
 	bool known =
-	        listed ? compare_list(s, list_of(s, cell), view, 1 << PLAIN_READ, e, variable)
-	               : compare(s, reads_of(s, cell), view, e, variable);
+	        listed ? compare_list(s, list_of(s, cell), clock, 1 << PLAIN_READ, e, variable)
+	               : compare_vector(s, reads_of(s, cell), clock, e, variable);
 
 	if (!known || s->steady)
 		cell->last[OP_READ].time &= ~(uint32_t)OFTEN;
 	else if (listed)
 		drop_list(s, cell);
 	else
-		drop_reads(s, cell, &s->many, reads_of(s, cell), reads_of(s, cell));
+		drop_reads(s, cell, &s->read_vectors, reads_of(s, cell), reads_of(s, cell));
 }
 
 static __attribute__((noinline)) void access_table(struct stream *s, struct cell *cell,
-                                                   const uint32_t *view, uint32_t e,
+                                                   const uint32_t *clock, uint32_t e,
                                                    uint32_t variable)
 {
 	const struct event *x = &s->t->events[e];
 
-	if (has_table(s, cell, UNTOLD))
+	if (has_table(s, cell, READS_UNTRACKED))
 		look_up(s, cell, e, variable);
-	/* Reads of several threads, and writes that are all ordered: FastTrack's usual case. */
-	if (!has_table(s, cell, WHOLE) && knows(view, cell->last[OP_WRITE]) &&
+	/* Shared reads and ordered writes: FastTrack's common case. */
+	if (!has_table(s, cell, FULL_VECTOR) && covers(clock, cell->last[OP_WRITE]) &&
 	    x->op <= OP_WRITE) {
-		if (!has_table(s, cell, MANY) && !has_table(s, cell, FEW))
+		if (!has_table(s, cell, READ_VECTOR) && !has_table(s, cell, READ_LIST))
 			make_reads(s, cell);
 		if (x->op == OP_READ)
-			one_of_many_reads(s, cell, e, x->thread);
+			shared_read(s, cell, e, x->thread);
 		else
-			write_reads(s, cell, view, e, variable);
+			write_reads(s, cell, clock, e, variable);
 	} else {
-		if (!has_table(s, cell, WHOLE))
-			make_whole(s, cell);
+		if (!has_table(s, cell, FULL_VECTOR))
+			make_full(s, cell);
 		s->atomics |= op_is_atomic(x->op);
 		if (is_listed(cell))
-			access_listed(s, cell, view, e, variable);
+			access_listed(s, cell, clock, e, variable);
 		else
-			access_whole(s, cell, view, e, variable);
+			access_full_vector(s, cell, clock, e, variable);
 	}
 	if (op_writes(x->op))
 		cell->last[OP_WRITE].epoch = epoch_of(e, x->thread);
 }
 
-/* -- variables with a cell ------------------------------------------------------------------
- */
+/* -- variables with a cell ----------------------------------------------------------------- */
 
-/*
- * A plain access; true when the cell was enough.  Whether it is a read of a variable whose
- * reads are not in the cell the processor cannot foresee, so the compiler is told to ask
- * without a branch.  `now`: the access as a epoch, `beside`: the thread that stands for such
- * reads, `tables`: where they go, or NULL when they need not be written down.
- */
+/* A plain access; true when the cell suffices. Written to compile without a branch on whether
+ * reads are in the cell, since that is unpredictable. `now`: the access's epoch, `beside`: the
+ * invalid thread for tracked reads, `tables`: their vectors, or NULL when untracked. */
 static inline __attribute__((always_inline)) bool access_cell(struct cell *cell,
-                                                              const uint32_t *view, epoch now,
+                                                              const uint32_t *clock, epoch now,
                                                               uint32_t op, uint32_t beside,
                                                               uint32_t *tables)
 {
 	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE];
 	uint64_t mask = -(uint64_t)(read.thread == beside);
 
-	if (G_UNLIKELY(!knows(view, read)) || G_UNLIKELY(!knows(view, write)))
+	if (G_UNLIKELY(!covers(clock, read)) || G_UNLIKELY(!covers(clock, write)))
 		return false;
 	if (tables != NULL)
 		tables[(read.time + epoch_thread(now)) & mask] = (uint32_t)(now >> 32);
@@ -635,45 +626,44 @@ static inline __attribute__((always_inline)) bool access_cell(struct cell *cell,
 	return true;
 }
 
-static void access_variables(struct stream *s, uint32_t e, const uint32_t *view)
+static void access_variables(struct stream *s, uint32_t e, const uint32_t *clock)
 {
 	const struct event *x = &s->t->events[e];
 	struct wide run = event_variables(s->t, x);
 
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (x->op > OP_WRITE ||
-		    !access_cell(cell_of(s, v), view, epoch_of(e, x->thread), x->op,
-		                 s->width + (s->steady ? MANY : UNTOLD),
-		                 s->steady ? s->many.times : NULL))
-			access_table(s, cell_of(s, v), view, e, v);
+		    !access_cell(cell_of(s, v), clock, epoch_of(e, x->thread), x->op,
+		                 s->width + (s->steady ? READ_VECTOR : READS_UNTRACKED),
+		                 s->steady ? s->read_vectors.times : NULL))
+			access_table(s, cell_of(s, v), clock, e, v);
 	}
 }
 
-/* -- the pass -------------------------------------------------------------------------------
- */
+/* -- the pass ------------------------------------------------------------------------------ */
 
-/* Everything that is no plain access of one variable by a thread that nothing touches. */
-static __attribute__((noinline)) void step(struct stream *s, uint32_t e)
+/* All events but quiet plain accesses of one variable. */
+static __attribute__((noinline)) void step_any(struct stream *s, uint32_t e)
 {
 	const struct event *x = &s->t->events[e];
-	const uint32_t *view = view_of(s, x->thread, op_writes(x->op));
+	const uint32_t *clock = clock_of(s, x->thread, op_writes(x->op));
 	struct clocks *clocks = &s->c->clocks;
 
 	causality_step(s->c, e);
 	if (clocks->joined_at[x->thread] == e)
 		fill_views(s, clocks_strong(clocks, x->thread), x->thread);
 	if (op_is_access(x->op) && !event_inert(x)) {
-		/* SHB's question leaves the access's own observation out. */
+		/* SHB compares without the access's own observation. */
 		if (s->kind == ORDER_KIND_SHB)
-			view = fill_view(s, s->scratch, clocks_at(clocks, s->c->unobserved),
-			                 x->thread, op_writes(x->op));
-		access_variables(s, e, view);
+			clock = fill_clock(s, s->scratch, clocks_at(clocks, s->c->unobserved),
+			                   x->thread, op_writes(x->op));
+		access_variables(s, e, clock);
 	}
 	if (clocks_sweep_due(clocks))
 		causality_sweep(s->c, NULL, NULL);
 }
 
-/* An acquire or a release, of an order of sections. */
+/* An acquire or release, in an order of sections. */
 static __attribute__((noinline)) void step_lock(struct stream *s, const struct event *x)
 {
 	uint32_t e = (uint32_t)(x - s->t->events);
@@ -686,30 +676,30 @@ static __attribute__((noinline)) void step_lock(struct stream *s, const struct e
 		causality_sweep(s->c, NULL, NULL);
 }
 
-/* A quiet access (causality.h) for which the cell was not enough. */
+/* A quiet access (causality.h) that needs more than the cell. */
 static __attribute__((noinline)) void quiet_table(struct stream *s, const struct event *x)
 {
 	uint32_t e = (uint32_t)(x - s->t->events);
 	struct cell *cell = cell_of(s, x->target);
-	const uint32_t *view = view_of(s, x->thread, x->op == OP_WRITE);
-	bool known = knows(view, cell->last[OP_WRITE]);
+	const uint32_t *clock = clock_of(s, x->thread, x->op == OP_WRITE);
+	bool known = covers(clock, cell->last[OP_WRITE]);
 
-	/* SHB's reads learn from a write that is new to them.  (Where the cell is enough it
-	 * has the last write, and that is known.) */
+	/* SHB: a read joins the clock of a write it does not cover. (On the fast path the last
+	 * write is in the cell and covered.) */
 	if (s->c->observations != NULL && x->op == OP_READ && !known) {
-		step(s, e);
+		step_any(s, e);
 		return;
 	}
-	access_table(s, cell, view, e, x->target);
-	/* A variable with atomic accesses has a table. */
+	access_table(s, cell, clock, e, x->target);
+	/* Variables with atomic accesses have full vectors. */
 	if (x->op == OP_WRITE)
 		causality_wrote(s->c, e, x);
 }
 
 enum { TICK = 1 << 20, AHEAD = 32 };
 
-/* An acquire of a lock that somebody else has released. */
-static void learn(struct stream *s, const struct event *x)
+/* An acquire of a lock last released by another thread. */
+static void acquire_new(struct stream *s, const struct event *x)
 {
 	uint32_t e = (uint32_t)(x - s->t->events);
 
@@ -725,68 +715,67 @@ static __attribute__((noinline)) void no_cell(struct stream *s, const struct eve
 
 	if (event_simple(x))
 		quiet_table(s, x);
-	else if (x->op == OP_ACQ && !event_inert(x) && !has_table(s, lock, WHOLE))
-		learn(s, x);
+	else if (x->op == OP_ACQ && !event_inert(x) && !has_table(s, lock, FULL_VECTOR))
+		acquire_new(s, x);
 	else
-		step(s, (uint32_t)(x - s->t->events));
+		step_any(s, (uint32_t)(x - s->t->events));
 }
 
 /*
- * Events before the next must-order edge.  `ahead` is 0 for the last ones of the trace.
+ * Events up to the next must-order edge. `ahead`: prefetch distance, 0 at the end of the trace.
  *
- * To happens-before an acquire is what a read is to a variable, and a release a write: where
- * the last ones are known there is nothing to learn, and they take their place.  So there is
- * one way for all four, and no branch for the processor to foresee.
+ * For happens-before an acquire is like a read of the lock and a release like a write: if the
+ * last ones are covered nothing is joined. So all four share one branch-free path.
  */
 static inline __attribute__((always_inline)) void pass_locks(struct stream *s, uint32_t from,
                                                              uint32_t to, uint32_t ahead)
 {
-	/* In registers: the compiler does not know what a store to a cell may change. */
+	/* In registers, since stores to cells might alias. */
 	const struct event *x = s->t->events + from, *end = s->t->events + to;
 	struct cell *cells = cell_of(s, 0), *locks = cells + s->t->variables_count;
 	struct cell *const of[] = {
 		[OP_READ] = cells, [OP_WRITE] = cells, [OP_ACQ] = locks, [OP_REL] = locks
 	};
 	const uint64_t simple = 1 << OP_READ | 1 << OP_WRITE | 1 << OP_ACQ | 1 << OP_REL;
-	uint32_t *const *views = s->views;
-	uint32_t untold = s->width + UNTOLD;
+	uint32_t *const *dense_clocks = s->dense_clocks;
+	uint32_t untold = s->width + READS_UNTRACKED;
 
 	for (epoch now = epoch_of(from, 0); x < end; x++, now += epoch_of(0, 0)) {
-		/* Cells are met in no order; that no branch waits for them hides it from the
-		 * processor.  (Of a lock the address is wrong, which is harmless.) */
+		/* Prefetch, as access to cells is irregular. (For a lock the address is wrong,
+		 * but harmless.) */
 		__builtin_prefetch(&cells[x[ahead].target], 1);
 		if (G_UNLIKELY(!(simple >> x->op & 1)) ||
 		    G_UNLIKELY(x->flags & (EVENT_INERT | EVENT_WIDE)) ||
 		    G_UNLIKELY(!access_cell(&of[x->op][x->target],
-		                            views[2 * x->thread + (x->op & 1)], now | x->thread,
-		                            x->op & 1, untold, NULL)))
+		                            dense_clocks[2 * x->thread + (x->op & 1)],
+		                            now | x->thread, x->op & 1, untold, NULL)))
 			no_cell(s, x);
 	}
 }
 
-/* The same where sections matter. */
+/* The same for orders of sections. */
 static inline __attribute__((always_inline)) void pass_quiet(struct stream *s, uint32_t from,
                                                              uint32_t to, uint32_t ahead)
 {
 	const struct event *x = s->t->events + from, *end = s->t->events + to;
 	char *cells = s->cells;
-	uint32_t *const *views = s->views;
-	uint32_t many = s->width + MANY;
+	uint32_t *const *dense_clocks = s->dense_clocks;
+	uint32_t many = s->width + READ_VECTOR;
 
 	for (epoch now = epoch_of(from, 0); x < end; x++, now += epoch_of(0, 0)) {
 		__builtin_prefetch(cells + (size_t)x[ahead].target * LINE, 1);
 		if (G_UNLIKELY(x->op == OP_ACQ || x->op == OP_REL) && !event_inert(x))
 			step_lock(s, x);
 		else if (G_UNLIKELY(!causality_quiet(s->c, x, true)))
-			step(s, (uint32_t)(x - s->t->events));
+			step_any(s, (uint32_t)(x - s->t->events));
 		else if (!access_cell((struct cell *)(cells + (size_t)x->target * LINE),
-		                      views[2 * x->thread + x->op], now | x->thread, x->op,
-		                      many, s->many.times))
+		                      dense_clocks[2 * x->thread + x->op], now | x->thread,
+		                      x->op, many, s->read_vectors.times))
 			quiet_table(s, x);
 	}
 }
 
-/* Functions of their own, so that the loop has all registers. */
+/* Separate functions, for register allocation. */
 static __attribute__((noinline)) void pass_sections(struct stream *s, uint32_t from,
                                                     uint32_t to, uint32_t ahead)
 {
@@ -826,13 +815,13 @@ static bool pass(struct stream *s, const struct progress *progress)
 			pass_to(s, e, quiet, e < last ? AHEAD : 0);
 			e = quiet;
 			if (e < to)
-				step(s, e++);
+				step_any(s, e++);
 		}
 	}
 	return true;
 }
 
-/* CP is walked as often as it takes; the pass asks the finished order. */
+/* For CP, which needs several passes: queries the finished order. */
 static bool pass_finished(struct stream *s, const struct progress *progress)
 {
 	for (uint32_t e = 0; e < s->t->events_count; e++) {
@@ -843,22 +832,22 @@ static bool pass_finished(struct stream *s, const struct progress *progress)
 			return false;
 		if (op_is_access(x->op) && !event_inert(x))
 			access_variables(s, e,
-			                 fill_view(s, s->scratch,
-			                           order_past(s->order, e, false), x->thread,
-			                           op_writes(x->op)));
+			                 fill_clock(s, s->scratch,
+			                            order_past(s->order, e, false), x->thread,
+			                            op_writes(x->op)));
 	}
 	return true;
 }
 
-/* One block, that the first points to. */
-static uint32_t **views_new(uint32_t count, uint32_t width)
+/* One block, pointed to by the first element. */
+static uint32_t **dense_clocks_new(uint32_t count, uint32_t width)
 {
-	uint32_t **views = g_new0(uint32_t *, count + 1);
+	uint32_t **dense_clocks = g_new0(uint32_t *, count + 1);
 
-	views[0] = g_new0(uint32_t, (size_t)count * width + 1);
+	dense_clocks[0] = g_new0(uint32_t, (size_t)count * width + 1);
 	for (uint32_t u = 1; u < count; u++)
-		views[u] = views[0] + (size_t)u * width;
-	return views;
+		dense_clocks[u] = dense_clocks[0] + (size_t)u * width;
+	return dense_clocks;
 }
 
 bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *races,
@@ -881,25 +870,26 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 	                 : scattered_alloc0((t->variables_count + t->objects_count + 1) * CELL);
 	s.threads = (uint32_t)t->threads_count;
 	s.width = (s.threads + STEP - 1) / STEP * STEP;
-	s.views = views_new(2 * s.threads, s.width + STEP);
+	s.dense_clocks = dense_clocks_new(2 * s.threads, s.width + STEP);
 	s.scratch = g_new0(uint32_t, s.width + STEP);
 	for (uint32_t u = 0; s.c != NULL && u < s.threads; u++)
 		fill_views(&s, clocks_at(&s.c->clocks, 0), u);
 	if (s.c != NULL && s.c->observations != NULL)
 		observations_borrow(s.c->observations, &cell_of(&s, 0)->last[OP_WRITE].epoch,
 		                    2);
-	table_new(&s.many, s.width); /* so that no place is 0: nobody knows its event */
+	vector_new(&s.read_vectors,
+	           s.width); /* makes all indices nonzero, so that no clock covers them */
 	if (s.c != NULL && s.c->locks != NULL && s.c->sections == NULL)
 		locks_borrow(s.c, &cell_of(&s, t->variables_count)->last[0].epoch,
-		             epoch_of(0, s.width + WHOLE));
+		             epoch_of(0, s.width + FULL_VECTOR));
 	done = s.c == NULL ? pass_finished(&s, progress) : pass(&s, progress);
 	if (!s.steady)
 		g_free(s.cells);
-	tables_free(&s.many);
-	tables_free(&s.whole);
+	tables_free(&s.read_vectors);
+	tables_free(&s.full_vectors);
 	lists_free(&s.lists);
-	g_free(s.views[0]);
-	g_free(s.views);
+	g_free(s.dense_clocks[0]);
+	g_free(s.dense_clocks);
 	g_free(s.scratch);
 	causality_free(s.c);
 	order_free(order);

@@ -69,7 +69,7 @@ void lists_free(struct last_lists *l)
 	}
 }
 
-/* The first entry whose key is not below. */
+/* The first entry with at least this key. */
 static uint32_t find(const struct last_list *list, uint32_t key)
 {
 	return search_end(i, 0, list->count, list->of[i].key < key);

@@ -1,10 +1,10 @@
 /*
- * lockset.c - conflicting accesses whose threads hold no common lock, whatever their order
- * (after Eraser, Savage et al., 1997).
+ * lockset.c - conflicting accesses without a common lock, in any order (Eraser: Savage et al.,
+ * 1997).
  *
- * As no order comes in, accesses of one variable by one thread at one site with one set of
- * locks are all alike: pairs of such kinds are looked at, not pairs of events.  No
- * predictable race is missed, so the report is complete.
+ * Without an order, accesses with equal variable, thread, site and lock set are equivalent:
+ * pairs of such kinds are compared, not pairs of events. No predictable race is missed, so the
+ * report is complete.
  */
 #include "engine/predict/pairs/lockset_kinds.h"
 #include "engine/predict/pairs/pairs.h"
@@ -12,18 +12,15 @@
 
 #include <stdlib.h>
 
-/*
- * Of one variable.  The sets of locks that it is accessed under are few, and most pairs of them
- * have its lock in common; so kinds are put together by their sets, and only pairs of sets
- * without a common lock are looked into.
- */
+/* One variable's lock sets are few, and most pairs share its lock. So kinds are grouped by lock
+ * set, and only pairs of sets without a common lock are expanded. */
 struct set {
-	uint32_t lockset, start; /* start: of its kinds; there is one more than sets */
-	uint32_t who;            /* of all: KIND_WRITES when one does; the thread, or NONE */
+	uint32_t lockset, start; /* start: its first kind; with an end entry */
+	uint32_t who;            /* summary: KIND_WRITES when one does; the thread, or NONE */
 };
 struct sets {
 	struct locksets *locksets;
-	struct kind *kinds; /* by their set */
+	struct kind *kinds; /* by lock set */
 	struct set *of;
 	uint32_t count, capacity;
 };
@@ -73,7 +70,7 @@ static bool sets_may_race(const struct sets *s, const struct set *a, const struc
 	       lockset_common(s->locksets, a->lockset, b->lockset) == NONE;
 }
 
-/* The kinds of two sets that have no lock in common. */
+/* Pair the kinds of two lock sets without a common lock. */
 static void pair_sets(const struct sets *s, uint32_t one, uint32_t other,
                       struct site_races *sites)
 {
@@ -120,7 +117,7 @@ static void all_sites(struct trace *t, struct locksets *locksets, struct kinds *
 		variable_sites(&sets, kinds->of + i, end - i, sites);
 	}
 	site_races_report(sites, report, report->analysis);
-	/* Accesses that share several variables are met, and counted, at each of them. */
+	/* Accesses sharing several variables were counted at each. */
 	for (guint i = 0; i < report->findings->len; i++) {
 		struct finding *f = g_ptr_array_index(report->findings, i);
 

@@ -1,10 +1,10 @@
 /*
- * lockset_collect.c - see lockset_kinds.h: the first pass finds the variables that no lock
- * guards, the second one counts their accesses.
+ * lockset_collect.c - see lockset_kinds.h: the first pass finds variables without a guarding
+ * lock, the second counts their accesses.
  *
- * Most accesses tell nothing new about their variable: another one of its threads, under its
- * lock.  Whether an access is such a one is asked of sixteen bytes, and of the lock who holds
- * it.  The set of all locks that a thread holds is looked up only when somebody has to know.
+ * Most accesses change nothing: another one by the variable's thread, or under its lock. This
+ * is decided from sixteen bytes and the lock's holder. A thread's complete lock set is computed
+ * on demand only.
  */
 #include "engine/predict/pairs/lockset_kinds.h"
 
@@ -16,28 +16,29 @@
 
 enum { AHEAD = 32, TICK = 1 << 20, NEXT_LINE = 8 /* changes */ };
 
-/* -- who holds what ----------------------------------------------------------------------- */
+/* -- locks held ---------------------------------------------------------------------------- */
 
 struct change {
 	uint32_t event;
-	uint32_t what; /* an item as lockset_with has them, times four, and the bits below */
+	uint32_t what; /* an item of lockset_with, times four, plus the bits below */
 };
-enum { LET_GO = 1, EMPTY = 2 /* the thread holds nothing from here on */, ITEM = 4 };
-struct held {                   /* by a thread */
-	struct change *changes; /* all of them, for the second pass too */
+enum { LET_GO = 1, EMPTY = 2 /* EMPTY: the thread holds nothing from here on */, ITEM = 4 };
+/* A thread's locks. */
+struct held {
+	struct change *changes; /* all changes, also for the second pass */
 	uint32_t count, capacity;
 	uint32_t depth; /* locks held after the last of them */
-	uint32_t next;  /* the first that is not in `all` */
+	uint32_t next;  /* the first change not yet in `all` */
 	uint32_t all;
-	uint32_t exclusive, of; /* of a set `of` what is held exclusively */
+	uint32_t exclusive, of; /* exclusive: the exclusively held part of set `of` */
 };
-/* Places in holders: what is no lock, then the locks, then what is more than one. */
+/* Indices in holders: none, then locks, then several. */
 enum { UNUSED, NO_LOCK, FIRST_LOCK };
 struct holding {
 	const struct trace *t;
 	struct locksets *locksets;
 	struct held *of; /* by thread */
-	/* One more than a thread that holds the lock exclusively for sure; 0: ask its set. */
+	/* Thread + 1 that certainly holds the lock exclusively; 0: see its set. */
 	uint32_t *holders;
 	uint32_t several;
 };
@@ -59,7 +60,7 @@ static void holding_release(struct holding *h)
 	g_free(h->holders);
 }
 
-/* Where none of a thread's locks is held any more. */
+/* Restart before the second pass, with no locks held. */
 static void holding_begin_again(struct holding *h)
 {
 	for (uint64_t u = 0; u < h->t->threads_count; u++)
@@ -91,7 +92,7 @@ static inline void follow(struct holding *h, const struct event *x)
 		*holder = 0;
 }
 
-/* The changes from `low` on that come before an event: where they end. */
+/* End of the changes from `low` on before an event. */
 static uint32_t changes_before(const struct held *held, uint32_t low, uint32_t event)
 {
 	uint32_t step = 1, high;
@@ -112,8 +113,7 @@ static uint32_t changes_before(const struct held *held, uint32_t low, uint32_t e
 	return low;
 }
 
-/* What a thread holds just before an event.  What it has held since somebody last asked does
- * not matter, so this begins where it held nothing. */
+/* A thread's lock set just before an event, from the last point where it was empty. */
 static uint32_t set_held(struct holding *h, uint32_t thread, uint32_t event)
 {
 	struct held *held = &h->of[thread];
@@ -131,7 +131,7 @@ static uint32_t set_held(struct holding *h, uint32_t thread, uint32_t event)
 		                          : lockset_with(h->locksets, held->all, what / ITEM);
 	}
 	held->next = end;
-	/* Where the next one who asks will look. */
+	/* Prefetch for the next query. */
 	__builtin_prefetch(held->changes + end + NEXT_LINE);
 	__builtin_prefetch(held->changes + end + 2 * NEXT_LINE);
 	return held->all;
@@ -149,20 +149,18 @@ static uint32_t set_exclusive(struct holding *h, uint32_t thread)
 	return held->exclusive;
 }
 
-/* -- the first pass -------------------------------------------------------------------------
- */
+/* -- the first pass ------------------------------------------------------------------------ */
 
-enum { MORE = (1 << 20) - 1 }; /* than one thread */
-/* Of a variable; all zero: none.  What is all ones where a question has to be asked, and 0
- * where its answer does not matter any more, is so for the sake of the processor, which
- * foresees no branch here. */
+enum { MORE = (1 << 20) - 1 }; /* more than one thread */
+/* State of a variable; zero: none. Masks are all ones when a test applies and 0 when its result
+ * no longer matters, so that the loop has no branches. */
 struct use {
-	uint32_t lock;    /* a place in holders: what all accesses so far hold exclusively */
-	uint32_t guarded; /* mask: there is such a lock, or nobody knows yet */
-	uint32_t common;  /* the set that all accesses so far hold exclusively */
+	uint32_t lock;        /* index in holders: held exclusively by all accesses so far */
+	uint32_t guarded;     /* mask: there is such a lock, or none known yet */
+	uint32_t common;      /* the set held exclusively by all accesses so far */
 	uint32_t thread : 20; /* of all accesses so far, or MORE */
 	uint32_t reads : 4;   /* bit: no access so far has written */
-	int32_t alone : 8;    /* mask: there is one thread */
+	int32_t alone : 8;    /* mask: a single thread */
 };
 _Static_assert(sizeof(struct use) == 16, "four a cache line");
 
@@ -200,7 +198,7 @@ static __attribute__((noinline)) void note(struct holding *h, struct use *use, u
 	}
 }
 
-/* What is no plain access of one variable. */
+/* An event other than a plain access of one variable. */
 static __attribute__((noinline)) void use_other(struct use *of, struct holding *h,
                                                 const struct event *x)
 {
@@ -224,7 +222,7 @@ static void find_uses(struct use *of, struct holding *h, uint32_t from, uint32_t
 	uint32_t ahead = to + AHEAD <= h->t->events_count ? AHEAD : 0;
 
 	for (; x < end; x++) {
-		/* (Of what is no access the address is wrong, which is harmless.) */
+		/* (For non-accesses the address is wrong, but harmless.) */
 		__builtin_prefetch(&of[x[ahead].target]);
 		if (G_UNLIKELY(!event_simple(x)))
 			use_other(of, h, x);
@@ -242,8 +240,7 @@ static struct use *uses_new(uint64_t variables)
 	return of;
 }
 
-/* -- kinds of accesses ----------------------------------------------------------------------
- */
+/* -- kinds of accesses --------------------------------------------------------------------- */
 
 struct table { /* open addressing */
 	struct kind *of;
@@ -299,7 +296,7 @@ static void count_kind(struct table *table, const struct kind *k, uint32_t hash)
 		table_grow(table);
 }
 
-/* Which is fetched while others are looked up. */
+/* Prefetched while others are processed. */
 enum { WAITING = 64 };
 struct waiting {
 	struct kind kinds[WAITING];
@@ -324,8 +321,7 @@ static inline void count_access(struct table *table, struct waiting *w, const st
 		count_waiting(table, w);
 }
 
-/* -- the second pass ------------------------------------------------------------------------
- */
+/* -- the second pass ----------------------------------------------------------------------- */
 
 struct counting {
 	struct holding holding;
@@ -351,7 +347,7 @@ static void choose(struct counting *c, const struct trace *t, const struct use *
 	}
 }
 
-/* An access of a chosen variable, or something else. */
+/* Count an access of a chosen variable; other events update locks. */
 static inline void count_any(struct counting *c, uint32_t event)
 {
 	const struct trace *t = c->holding.t;
@@ -372,7 +368,7 @@ static inline void count_any(struct counting *c, uint32_t event)
 	}
 }
 
-/* They lie all over the trace, or it has just been read: fetched ahead. */
+/* Events are scattered in memory: prefetched. */
 enum { FOUND = 1024, EVENTS_AHEAD = 16, SITES_AHEAD = 8 };
 
 static void count_found(struct counting *c, const uint32_t *found, uint32_t count)
@@ -390,8 +386,8 @@ static void count_found(struct counting *c, const uint32_t *found, uint32_t coun
 	}
 }
 
-/* Which events may be such accesses comes as a surprise to the processor; so they are written
- * down first, without a branch.  (What is no access is asked as if it were one.) */
+/* Candidates are unpredictable, so they are collected first without a branch (non-accesses are
+ * tested as if they were accesses). */
 static void count_by_scan(struct counting *c)
 {
 	const struct trace *t = c->holding.t;
@@ -413,8 +409,7 @@ static void count_by_scan(struct counting *c)
 	}
 }
 
-/* -- the second pass where the variables' accesses are listed -------------------------------
- */
+/* -- the second pass where the variables' accesses are listed ------------------------------ */
 
 static uint64_t accesses_listed(const struct counting *c)
 {
@@ -426,7 +421,7 @@ static uint64_t accesses_listed(const struct counting *c)
 	return sum;
 }
 
-/* In the order of the trace: a bit for each event. */
+/* In trace order: a bit set of events. */
 static void count_by_lists(struct counting *c)
 {
 	const struct trace *t = c->holding.t;
@@ -453,10 +448,10 @@ static void count_by_lists(struct counting *c)
 
 static void count_all(struct counting *c, struct trace *t)
 {
-	enum { SELDOM = 4 }; /* from here on a pass over all events is quicker */
+	enum { SELDOM = 4 }; /* threshold for a pass over all events */
 
 	holding_begin_again(&c->holding);
-	trace_need(t, 0, NULL); /* takes what lies beside the trace */
+	trace_need(t, 0, NULL); /* loads an existing cache */
 	if ((t->index->parts & INDEX_VARIABLES) &&
 	    SELDOM * accesses_listed(c) < t->events_count)
 		count_by_lists(c);
@@ -465,10 +460,9 @@ static void count_all(struct counting *c, struct trace *t)
 	count_waiting(&c->table, &c->waiting);
 }
 
-/* -- side by side ---------------------------------------------------------------------------
- */
+/* -- kinds by variable --------------------------------------------------------------------- */
 
-/* The kinds of the table, by variable. */
+/* Sort the table's kinds by variable. */
 static void take_out(struct kinds *k, const struct counting *c)
 {
 	uint64_t variables = c->holding.t->variables_count, sum = 0;

@@ -1,17 +1,18 @@
 /*
- * lockset_kinds.h - the accesses of the variables that no lock guards, by what lockset asks of
- * them (lockset_collect.c).
+ * lockset_kinds.h - accesses of variables without a guarding lock, for lockset
+ * (lockset_collect.c).
  *
- * No order comes in, so the accesses of one variable by one thread at one site with one set of
- * locks are all alike: the first of them and their number say all.  They are as many as a
- * program has, not as the trace is long.
+ * Without an order, accesses with equal variable, thread, site and lock set are equivalent: the
+ * first and their number suffice. Their count depends on the program, not on the length of the
+ * trace.
  */
 #ifndef HEDDLE_LOCKSET_KINDS_H
 #define HEDDLE_LOCKSET_KINDS_H
 
 #include "engine/predict/pairs/candidates.h"
 
-struct kind { /* of access */
+/* A kind of access. */
+struct kind {
 	uint32_t variable;
 	uint32_t site, lockset;
 	uint32_t who;   /* thread, KIND_WRITES, KIND_ATOMIC */
@@ -24,11 +25,8 @@ struct kinds {
 	uint32_t count;
 };
 
-/*
- * Of the variables that two threads access, one of them writing, and not always under one and
- * the same lock.  `locksets` takes the sets that come up.  False when cancelled; kinds_free is
- * due all the same.
- */
+/* For variables accessed by two threads with a write, and not always under one lock. `locksets`
+ * gets the sets. False when cancelled; kinds_free is needed in any case. */
 bool kinds_collect(struct kinds *k, struct trace *t, struct locksets *locksets,
                    const struct progress *progress);
 void kinds_free(struct kinds *k);

@@ -1,37 +1,37 @@
 /*
- * locksets.c - the locks held at every event, as ids of interned sets, so that "do these
- * two accesses hold a common lock" is a question about two small numbers.
+ * locksets.c - lock sets of events as ids of interned sets, so that "common lock?" compares two
+ * small numbers.
  *
- * A set is a binary trie over the locks' numbers (Okasaki and Gill, "Fast mergeable integer
- * maps", 1998) whose nodes are interned, so equal sets are one node, and a set that differs
- * from another one by a lock shares all but a path with it: a thread may hold tens of thousands
- * of locks at once, and each acquire costs some nodes, not a copy.  Knows nothing of accesses.
+ * A set is a binary trie over lock numbers (Okasaki and Gill, "Fast mergeable integer maps",
+ * 1998) with interned nodes: equal sets are one node, and sets that differ by one lock share
+ * all but a path. A thread may hold tens of thousands of locks; an acquire costs some nodes,
+ * not a copy. Independent of accesses.
  */
 #include "engine/base/hash.h"
 #include "engine/predict/pairs/candidates.h"
 
 #include <string.h>
 
-/* Answers that were given last; where two share a place, the later one has it. */
+/* Direct-mapped caches of results. */
 enum { RECENT_BITS = 12, RECENT = 1 << RECENT_BITS, FIRST_SLOTS = 1 << 8 };
 struct recent {
 	uint64_t key; /* 0: none */
 	uint32_t set;
 };
 
-/* A lock, or the two subsets that a bit of their locks' numbers tells apart. */
+/* A lock, or two subsets distinguished by a bit of lock numbers. */
 struct node {
 	uint32_t bit;    /* 0: a lock */
-	uint32_t number; /* the lock; or what all have in common above the bit */
+	uint32_t number; /* the lock; or the common bits above `bit` */
 	union {
-		uint32_t part[2]; /* without the bit, with it: nodes */
-		uint32_t held[2]; /* how often in shared, in exclusive mode */
+		uint32_t part[2]; /* nodes: bit clear, bit set */
+		uint32_t held[2]; /* count in shared and exclusive mode */
 	};
-	bool shared, exclusive; /* is some lock held so? */
+	bool shared, exclusive; /* is any lock held so? */
 };
 
 struct locksets {
-	uint32_t *at;       /* by event: the set just before it; or NULL */
+	uint32_t *at;       /* by event: its set; or NULL */
 	struct node *nodes; /* by id; 0 is the empty set */
 	uint32_t count, capacity;
 	uint32_t *slots;             /* ids, open addressing; 0: none */
@@ -111,13 +111,13 @@ static uint32_t two_parts(struct locksets *l, uint32_t number, uint32_t bit, uin
 	                                          l->nodes[with].exclusive });
 }
 
-/* What numbers have above a bit. */
+/* The bits of a number above `bit`. */
 static inline uint32_t above(uint32_t number, uint32_t bit)
 {
 	return number & ~(2 * bit - 1);
 }
 
-/* May the lock be below the node? */
+/* Can the node contain the lock? */
 static inline bool within(uint32_t lock, const struct node *n)
 {
 	return n->bit == 0 ? lock == n->number : above(lock, n->bit) == n->number;
@@ -128,7 +128,7 @@ static inline uint32_t part_of(const struct node *n, uint32_t lock)
 	return n->part[(lock & n->bit) != 0];
 }
 
-/* Two sets of different locks, neither of which may be below the other one's node. */
+/* Union of two sets of different locks, neither inside the other's range. */
 static uint32_t side_by_side(struct locksets *l, uint32_t a, uint32_t b)
 {
 	uint32_t x = l->nodes[a].number, y = l->nodes[b].number;
@@ -138,7 +138,7 @@ static uint32_t side_by_side(struct locksets *l, uint32_t a, uint32_t b)
 	                      : two_parts(l, above(x, bit), bit, b, a);
 }
 
-/* -- more locks, fewer ------------------------------------------------------------------- */
+/* -- adding and removing locks ------------------------------------------------------------- */
 
 static uint32_t change_lock(struct locksets *l, const struct node *n, uint32_t mode,
                             bool acquires)
@@ -212,7 +212,7 @@ uint32_t lockset_single(const struct locksets *l, uint32_t set)
 
 /* -- two sets ---------------------------------------------------------------------------- */
 
-/* Where the one may only lie within a part of the other: that part. */
+/* If one can only lie within a part of the other, replace that by the part. */
 static bool step_down(const struct locksets *l, uint32_t *a, uint32_t *b)
 {
 	const struct node *x = &l->nodes[*a], *y = &l->nodes[*b];
@@ -337,4 +337,3 @@ uint32_t lockset_at(const struct locksets *l, uint32_t event)
 {
 	return l->at[event];
 }
-

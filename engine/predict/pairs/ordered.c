@@ -1,18 +1,18 @@
 /*
- * ordered.c - the analyses that are a partial order: a pair of conflicting accesses is
- * reported when the order does not relate it.
+ * ordered.c - analyses by a partial order: conflicting accesses that it leaves unordered are
+ * reported.
  *
- * SHB's reports are races (Mathur, Kini, Viswanathan, OOPSLA 2018): what is before either
- * access, in the order of the trace, is the witness.  The others' are candidates.
+ * SHB's reports are races (Mathur, Kini, Viswanathan, OOPSLA 2018): the events ordered before
+ * either access, in trace order, are the witness. Other orders give candidates.
  */
 #include "engine/predict/pairs/pairs.h"
 #include "engine/predict/predict_private.h"
 
-enum { LISTED_PAIR = 4 }; /* steps (effort.h) for a pair that is listed */
+enum { LISTED_PAIR = 4 }; /* steps (effort.h) for a listed pair */
 
 struct listing {
 	struct report *report;
-	struct effort *effort; /* NULL: what is listed is the output, and has no bound */
+	struct effort *effort; /* NULL: the list is output, and unbounded */
 };
 
 static bool add_pair(void *context, uint32_t e1, uint32_t e2)
@@ -31,7 +31,7 @@ struct shb {
 	const struct trace *t;
 };
 
-/* All that is before e1 or e2, what they themselves observe left aside. */
+/* Events ordered before e1 or e2, without their own observations. */
 static bool shb_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits)
 {
 	const struct shb *shb = context;

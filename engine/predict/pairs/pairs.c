@@ -1,9 +1,9 @@
 /*
- * pairs.c - all pairs that an order leaves unordered, variable by variable.
+ * pairs.c - all pairs that an order leaves unordered, by variable.
  *
- * The accesses of one variable are kept by thread and kind, in trace order.  What an order
- * puts before an access of one thread is a prefix of each other thread, so its unordered
- * partners are the tail of each list, and walking the tails costs the output alone.
+ * A variable's accesses are kept by thread and kind, in trace order. The events ordered before
+ * an access are a prefix of each other thread, so its unordered partners are the tails of the
+ * lists, and walking these costs only the output.
  */
 #include "engine/predict/pairs/pairs.h"
 
@@ -19,14 +19,15 @@ static bool kinds_conflict(uint32_t a, uint32_t b)
 	return ((a | b) & KIND_WRITES) && !(a & b & KIND_ATOMIC);
 }
 
-struct lane { /* accesses of one thread to the variable at hand */
+/* Accesses of one thread to the current variable. */
+struct lane {
 	uint32_t thread;
 	GArray *events[KINDS]; /* uint32_t */
 };
 struct lanes {
-	GArray *used;    /* struct lane; emptied and used again for the next variable */
-	uint32_t count;  /* of them in use */
-	uint32_t *of;    /* by thread: its lane, where stamp says so */
+	GArray *used;    /* struct lane; emptied and reused for the next variable */
+	uint32_t count;  /* number in use */
+	uint32_t *of;    /* by thread: its lane, if stamped */
 	uint32_t *stamp; /* by thread: variable */
 };
 
@@ -69,7 +70,7 @@ static bool tail(struct pass *p, const GArray *events, uint32_t limit, uint32_t 
 
 		if (e1 < limit)
 			break;
-		/* Accesses that share several variables are met at each of them. */
+		/* Accesses sharing several variables are met at each. */
 		if (race_variable(p->t, e1, e2) == variable && !p->found(p->context, e1, e2))
 			return false;
 	}

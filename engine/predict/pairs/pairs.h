@@ -26,12 +26,9 @@
 /* Called with e1 <tr e2; returns false to stop. */
 typedef bool pair_found(void *context, uint32_t e1, uint32_t e2);
 
-/*
- * Every pair that conflicts (as a data race) and that `order` does not order, once each, by
- * the variable that is their first common one.  With `unobserved`, what e2 itself reads
- * from orders nothing.  Costs the accesses, times the threads that share their variable,
- * and the output.  False when stopped or cancelled.
- */
+/* Every conflicting pair (as a data race) that `order` leaves unordered, once, by its first
+ * common variable. `unobserved`: e2's own reads-from does not order. Cost: accesses times
+ * threads that share the variable, plus output. False when stopped or cancelled. */
 bool pairs_unordered(struct trace *t, const struct order *order, bool unobserved,
                      pair_found *found, void *context, const struct progress *progress);
 
@@ -39,27 +36,25 @@ bool pairs_unordered(struct trace *t, const struct order *order, bool unobserved
 struct site_races;
 struct site_races *site_races_new(const struct trace *t, const struct race_options *options);
 void site_races_free(struct site_races *s);
-/* `variable`: one that both touch. */
+/* `variable`: accessed by both. */
 void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable);
-/* `count` pairs at once; for these sites the earliest of all is reported: the pair whose later
- * event comes first. */
+/* Add `count` pairs; the reported pair of two sites is the earliest, by its later event. */
 struct racing {
 	uint32_t events[2], sites[2]; /* of the first of them, in any order */
 	uint32_t variable;
 	uint64_t count;
 };
 void site_races_add_many(struct site_races *s, const struct racing *r);
-/* Is there a pair with the sites of these two on the variable? */
+/* Is there a pair with these sites on the variable? */
 bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable);
-/* The findings, verdict candidate, added to a report. */
+/* Add the findings, verdict candidate, to a report. */
 void site_races_report(struct site_races *s, struct report *report, const char *by);
 
 /*
- * The pairs of one order that a pass over the trace sees: for each variable the last read
- * and the last write of each thread, less those that a later access which was ordered after
- * them stands for (also one of a later thread that shares the place, engine/trace/chains.h).
- * Every e2 that is in a race with any earlier access is seen with one.
- * False when cancelled.
+ * The pairs that one pass for an order sees: for each variable the last read and last write of
+ * each thread, without those that a later, ordered access replaces (also of a later thread in
+ * the same place, engine/trace/chains.h). Every e2 that races with an earlier access is seen
+ * with one. False when cancelled.
  */
 bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *races,
                   const struct progress *progress);
@@ -68,21 +63,19 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress);
 
 /*
- * Findings that claim to be races get their witness: what lies below a limit (an event's id)
- * for each thread, in the order of the recording, and the pair.  `build` fills the limits of
- * one pair in, or returns false when there are none.  A finding whose witness the checker
- * refuses is taken out of the report.  Needs INDEX_THREADS.  False when cancelled.
+ * Add witnesses to findings that are claimed races: the events below a limit (event id) for
+ * each thread, in recorded order, and the pair. `build` sets a pair's limits, or returns false
+ * without any. Findings whose witness the checker refuses are removed. Needs INDEX_THREADS.
+ * False when cancelled.
  */
 typedef bool witness_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits);
-/*
- * `sites`: where the findings come from, whose other pairs are tried too; or NULL.  `effort`:
- * what it may cost, with the search before it; once that is over, the findings left become
- * unknown (budget total), and are listed only with all verdicts.
- */
+/* `sites`: the source of findings, whose other pairs are tried; or NULL. `effort`: the budget,
+ * shared with the search; afterwards findings become unknown (budget total) and are listed only
+ * with all verdicts. */
 bool report_witnesses(struct report *report, const struct race_options *options,
                       struct site_races *sites, witness_limits *build, void *context,
                       struct effort *effort, const struct progress *progress);
-/* --shard: keep the findings that this shard looks at. */
+/* --shard: keep this shard's findings. */
 void report_keep_shard(struct report *report, const struct race_options *options);
 
 #endif

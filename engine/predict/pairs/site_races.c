@@ -1,6 +1,5 @@
 /*
- * site_races.c - racy pairs by their two sites: the first of each, how many, on which
- * variables; and their witnesses.
+ * site_races.c - racy pairs by sites: first pair, number, variables; and witnesses.
  */
 #include "engine/predict/pairs/pairs.h"
 #include "engine/trace/index.h"
@@ -10,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sites (or an entry and a variable) -> number, in one open-addressed table. */
+/* Open-addressed map from sites (or entry and variable) to numbers. */
 struct map {
 	uint64_t *keys; /* key + 1; 0 is empty */
 	uint32_t *values;
@@ -27,7 +26,7 @@ static uint32_t *map_slot(struct map *m, uint64_t key)
 	return &m->values[at];
 }
 
-/* The value of a key; `fresh` is put in, and told by *made, where it was not there. */
+/* The value of a key; if absent, inserts `fresh` and sets *made. */
 static uint32_t map_get(struct map *m, uint64_t key, uint32_t fresh, bool *made)
 {
 	uint32_t *slot;
@@ -64,8 +63,7 @@ static const uint32_t *map_find(const struct map *m, uint64_t key)
 	return m->size > 0 && m->keys[at] != 0 ? &m->values[at] : NULL;
 }
 
-/* Of each pair of sites some pairs are kept: should the first one's witness be refused, the
- * others are tried. */
+/* Several pairs of each site pair are kept, in case the first witness is refused. */
 enum { ALTERNATIVES = 8 };
 
 struct entry {
@@ -78,8 +76,7 @@ struct site_races {
 	const struct race_options *options;
 	GArray *entries; /* struct entry */
 	struct map by_sites, by_variable;
-	struct { /* which entry was asked for last: a variable's pairs come one after the other
-		  */
+	struct { /* the last entry used: a variable's pairs are consecutive */
 		uint32_t low, high, variable, entry;
 	} last;
 };
@@ -141,7 +138,7 @@ static struct entry *entry_made(struct site_races *s, uint32_t low, uint32_t hig
 	return entry;
 }
 
-/* NULL where it is another shard's. */
+/* NULL if it belongs to another shard. */
 static struct entry *entry_for(struct site_races *s, uint32_t a, uint32_t b, uint32_t variable)
 {
 	uint32_t low = MIN(a, b), high = MAX(a, b);
@@ -231,16 +228,16 @@ struct witnesses {
 	witness_limits *build;
 	void *context;
 	struct checker *checker;
-	uint32_t *limits; /* by thread, of the witness that is looked at */
-	GArray *tail;     /* of it: what comes after `prefix` */
-	uint32_t prefix;  /* of it: so many recorded events are in from the first on */
-	uint64_t room;    /* for how many events sequences are kept */
-	uint64_t kept;    /* events in all sequences that are kept */
+	uint32_t *limits; /* by thread, of the current witness */
+	GArray *tail;     /* its events after `prefix` */
+	uint32_t prefix;  /* length of the recorded prefix it begins with */
+	uint64_t room;    /* bound on events of kept witnesses */
+	uint64_t kept;    /* events in kept witnesses */
 	uint64_t refused, left_out, unpaid;
 	struct effort *effort;
 };
 
-/* The first event that the limits leave out. */
+/* The first event excluded by the limits. */
 static uint32_t whole_prefix(const struct trace *t, const uint32_t *limits)
 {
 	uint32_t prefix = (uint32_t)t->events_count;
@@ -285,10 +282,10 @@ static GArray *whole_sequence(const struct witnesses *w)
 	return sequence;
 }
 
-/* Steps (effort.h) for an event that is checked, and for a thread of a closure that is made. */
+/* Steps (effort.h) for a checked event, and for a thread of a closure. */
 enum { CHECKED_EVENT = 4, CLOSED_THREAD = 4 };
 
-/* The verdict of one finding for one pair; false when it is none. */
+/* Set a finding's verdict by one pair; false when the checker refuses. */
 static bool give_witness(struct witnesses *w, struct finding *f, uint32_t e1, uint32_t e2)
 {
 	const uint32_t pair[2] = { e1, e2 };
@@ -344,7 +341,8 @@ static int by_second(gconstpointer a, gconstpointer b)
 	return x->first < y->first ? -1 : x->first > y->first;
 }
 
-struct ahead { /* a finding, and how far the recording can be followed for its first pair */
+/* A finding, and the length of the recorded prefix for its first pair. */
+struct ahead {
 	struct finding *finding;
 	uint32_t prefix;
 };
@@ -358,8 +356,8 @@ static int by_prefix(const void *a, const void *b)
 	return by_second(&x->finding, &y->finding);
 }
 
-/* The findings, so that the checker goes along the recording once, and each witness costs its
- * tail. */
+/* Sort findings so that the checker follows the recording once, and each witness costs its tail
+ * only. */
 static struct ahead *look_ahead(struct witnesses *w, const GPtrArray *all)
 {
 	struct ahead *order = g_new(struct ahead, all->len + 1);
@@ -375,7 +373,7 @@ static struct ahead *look_ahead(struct witnesses *w, const GPtrArray *all)
 	return order;
 }
 
-/* There is no time left for the finding's witness: true when it stays in the list. */
+/* Out of budget for the finding's witness: true when it stays listed. */
 static bool leave_unpaid(struct witnesses *w, struct finding *f, bool listed)
 {
 	w->unpaid++;

@@ -22,99 +22,92 @@
 
 struct smt_query;
 struct checker;
-/* Rule 5 for data races, from specifications: what the solver's analyses ask of it.  (A table,
- * since the specifications are no business of this folder.) */
+/* Rule 5 for data races by specifications, as a table of functions, since engine/predict does
+ * not depend on engine/commute. */
 struct race_rules {
 	const struct semantics *semantics; /* for the checker */
 	const uint64_t *exempt;            /* see smt_options */
-	/* Judge the reorderings of a query after which e1 and e2 are next. */
+	/* Judge reorderings of a query after which e1 and e2 are next. */
 	void (*attach)(void *context, struct smt_query *q, uint32_t e1, uint32_t e2);
-	/* Are both inside of invocations of one object, whose specification speaks for them? */
+	/* Are both inside invocations on one object, whose specification covers them? */
 	bool (*spoken_for)(void *context, uint32_t e1, uint32_t e2);
 	void *context;
 };
 
 struct smt_options {
-	bool use_values;  /* --values, where the trace has them */
-	bool invocations; /* rule 5's fall-back order is taken as a must-order */
-	/* A bit for each event that rule 5 covers by effects: reads without observation,
-	 * acquires and releases without exclusion.  Borrowed, or NULL. */
+	bool use_values;  /* --values, if the trace has values */
+	bool invocations; /* use rule 5's fallback order as a must-order */
+	/* Bit set of events covered by rule 5 through effects: reads without observation,
+	 * acquires and releases without exclusion. Borrowed, or NULL. */
 	const uint64_t *exempt;
 	const struct race_rules *rules; /* of smt_decide; borrowed, or NULL */
-	/* Seconds in all (smt_solver_seconds) after which a query without time makes no try
-	 * either, once the free ones are used up. */
+	/* Total seconds (smt_solver_seconds) after which queries without time make no tries,
+	 * once the free ones are used. */
 	double budget_total;
-	/* Regions of so many events are tried by windows (smt_search.c); 0: where it pays. */
+	/* Region size from which windows are tried (smt_search.c); 0: default. */
 	uint64_t window_from;
 };
 
-/* What belongs to a trace: made once, used for any number of queries, one at a time. */
+/* Data on a trace, for any number of queries, one at a time. */
 struct smt;
 /* NULL when cancelled. */
 struct smt *smt_new(struct trace *t, const struct smt_options *options,
                     const struct progress *progress);
 void smt_free(struct smt *s);
-/* For races: a checker of plain reorderings, borrowed (without it one is made when needed). */
+/* For races: borrows a checker of plain reorderings (otherwise made on demand). */
 void smt_lend_checker(struct smt *s, struct checker *checker);
 const struct cores *smt_cores(const struct smt *s);
-/* Seconds spent so far in queries that needed the solver, were about so many events that the
- * try without it is as slow, or came after so many tries that these are no longer free. */
+/* Seconds spent in queries that used the solver, were on large regions, or came after the free
+ * tries. */
 double smt_solver_seconds(const struct smt *s);
 
-/* A query: what is asked of the reordering.  Requirements add up. */
+/* A query: requirements on the reordering, which are conjoined. */
 struct smt_query *smt_query_new(struct smt *s);
 void smt_query_free(struct smt_query *q);
-/* `e` is not in it, and is the next event of its thread, its must-order predecessors in. */
+/* `e` is the next event of its thread, not included; its must-order predecessors are. */
 void smt_query_next(struct smt_query *q, uint32_t e);
-/* `e` is in it. */
+/* `e` is included. */
 void smt_query_in(struct smt_query *q, uint32_t e);
-/* `e` is in it as the last of its thread, and what it observes is not asked. */
+/* `e` is included, as the last of its thread, without requiring its observation. */
 void smt_query_in_unobserved(struct smt_query *q, uint32_t e);
-/* `e` is not in it. */
+/* `e` is excluded. */
 void smt_query_out(struct smt_query *q, uint32_t e);
-/* Both are in it, `e` before `f`. */
+/* Both are included, `e` before `f`. */
 void smt_query_before(struct smt_query *q, uint32_t e, uint32_t f);
 
-/* One of these must hold.  For requirements that are found out on the way (below). */
+/* A disjunction, for requirements found during the search (below). */
 struct smt_atom {
 	enum { ATOM_BEFORE, ATOM_IN, ATOM_OUT } kind; /* BEFORE: both in, e before f */
 	uint32_t e, f;
 };
 void smt_query_require(struct smt_query *q, const struct smt_atom *atoms, uint32_t count);
-/*
- * Judge a finished reordering: return true to accept it, or refuse it after at least one
- * smt_query_require that excludes it (what is required must hold for every reordering that
- * the client would accept, else "impossible" is no proof).
- */
+/* Judge a complete reordering: accept it (true), or reject it after at least one
+ * smt_query_require that excludes it. The requirement must hold for every acceptable
+ * reordering, else "impossible" is no proof. */
 typedef bool smt_judge(void *context, struct smt_query *q, const uint32_t *sequence,
                        uint32_t length);
 void smt_query_judge(struct smt_query *q, smt_judge *judge, void *context);
 
 enum smt_answer {
-	SMT_WITNESS,    /* the sequence is a correct reordering with all that is asked */
+	SMT_WITNESS,    /* the sequence is a correct reordering that satisfies the query */
 	SMT_IMPOSSIBLE, /* there is none */
-	SMT_SPENT,      /* the time ran out */
+	SMT_SPENT,      /* out of time */
 	SMT_CANCELLED,
 };
-/*
- * At most about `seconds`; with none, only the try that needs no solver is made,
- * and none where that is slow or the free tries are used up (smt_options.budget_total).
- * `sequence` (uint32_t, emptied first) receives the reordering, *proof (may be NULL) the
- * evidence, owned by the caller.
- */
+/* Takes about `seconds` at most; with 0 only a try without the solver, unless that is slow or
+ * the free tries are used (smt_options.budget_total). `sequence` (uint32_t, emptied first)
+ * receives the reordering, *proof (may be NULL) the evidence, owned by the caller. */
 enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *sequence,
                                 struct proof **proof, const struct progress *progress);
 
-/*
- * The verdict for the data race (e1, e2): race with a checked witness (the pair last),
- * impossible with its proof, or unknown.  A race that is `visible only as a C11 race` says
- * so in its note; its witness holds both and ends with one of them.  NULL when cancelled.
- */
+/* Decide the data race (e1, e2): race with a checked witness (the pair last), impossible with a
+ * proof, or unknown. A C11 race has a note (`visible only as a C11 race`), and its witness
+ * includes both and ends with one. NULL when cancelled. */
 struct race_options;
 /* The options of a solver for data races. */
 struct smt_options smt_race_options(const struct race_options *options);
-/* Are there atomics that let smt_decide see such races?  (Then a proof that a pair is never
- * next is not the end.)  Needs INDEX_WRITERS. */
+/* Are there atomics due to which C11 races are possible, so that a proof that the pair is never
+ * next does not suffice? Needs INDEX_WRITERS. */
 bool c11_matters(const struct trace *t);
 /* Are there tries that failed and need a reason (tries_need)?  They order in time, and nothing in
  * C11: what the solver alone, and no core, keeps apart may be such a race. */

@@ -1,45 +1,44 @@
 /*
- * smt_c11.c - pairs that no reordering brings next to each other and that race all the same:
- * a relaxed atomic's observation orders them in time, and orders nothing by C11.
+ * smt_c11.c - C11 races: pairs that no reordering makes next together, since a relaxed atomic's
+ * observation orders them in time, but not by C11.
  *
- * Asks for a correct reordering that holds both and has none of its happens-before between
- * them.  A reordering that has some is refused with what may be otherwise on the way: at
- * least one pair of critical sections must come in the other order, or one more store must
- * come in between and end a release sequence.  All else on the way is in every reordering.
- * An observation with a plain access on either side counts as order here too: it races
- * itself, and what follows it is no race of its own.
+ * The query is a correct reordering that includes both without C11 happens-before between them.
+ * A reordering with such an order is rejected with alternatives on its chain: a pair of
+ * critical sections must be reversed, or a store must come in between and end a release
+ * sequence. Everything else on the chain is in every reordering. Observations with a plain
+ * access on either side count as order: these race themselves.
  */
 #include "engine/predict/smt/smt_private.h"
 
 #include <string.h>
 
 /*
- * That a read sees the release sequence of `head`.  Its writes are, one after the other:
- * the head, stores of the head's thread, the last of which is `store`, and rmws.  Nothing
- * can come between an rmw and what it reads, so only between head and store may another
- * reordering have a store that ends the sequence.  A fence's sequence may be taken to begin
- * at the last store after it: it is there in every reordering.
+ * A read sees the release sequence of `head`. Its writes are, consecutively: the head, stores
+ * of the head's thread up to `store`, and rmws. Nothing can come between an rmw and the write
+ * it reads, so only between head and store may another store end the sequence. A fence's
+ * sequence may begin at the last store after it, which is in every reordering.
  */
 struct link {
 	uint32_t head;     /* a release write, or a release fence */
-	uint32_t store;    /* == head: no other reordering is without */
-	uint32_t variable; /* that it is seen in */
+	uint32_t store;    /* == head: unbreakable */
+	uint32_t variable; /* variable in which it is seen */
 };
 static const struct link NO_LINK = { NONE, NONE, NONE };
 
-struct chase { /* what happens after the first of the pair, in one reordering */
+/* The events that happen after the first of the pair, in one reordering. */
+struct chase {
 	const struct smt *s;
 	uint32_t e1, e2;
-	uint32_t *cause;            /* by event: the event that it follows at once, or NONE */
-	uint32_t *place;            /* by event: in the reordering, or NONE */
-	uint32_t *thread;           /* by thread: its last event that happens after, or NONE */
+	uint32_t *cause;            /* by event: its immediate predecessor, or NONE */
+	uint32_t *place;            /* by event: position in the reordering, or NONE */
+	uint32_t *thread;           /* by thread: its last such event, or NONE */
 	uint32_t *release, *shared; /* by object: such a release, exclusive and shared */
-	GArray **sequences;         /* by variable: such heads, one a thread (struct link) */
-	uint32_t *fence;            /* by thread: its last release fence, if such */
-	struct link *pending;       /* by thread: a head read without acquire */
-	GHashTable *links;          /* event -> struct link: where that is the cause; owned */
-	bool stuck;                 /* the last refusal left nothing to change */
-	uint32_t length;            /* of the accepted reordering */
+	GArray **sequences;   /* by variable: such heads, one for each thread (struct link) */
+	uint32_t *fence;      /* by thread: its last release fence, if such */
+	struct link *pending; /* by thread: a head read without acquire */
+	GHashTable *links;    /* event -> struct link by which it is ordered; owned */
+	bool stuck;           /* the last rejection had no alternative */
+	uint32_t length;      /* of the accepted reordering */
 };
 
 bool c11_matters(const struct trace *t)
@@ -108,14 +107,14 @@ static bool after(const struct chase *c, uint32_t e)
 	return e != NONE && c->cause[e] != NONE;
 }
 
-/* One that every reordering has, rather than one that some may be without. */
+/* The unbreakable link of two. */
 static struct link better_link(struct link a, struct link b)
 {
 	return a.head == NONE || (a.head != a.store && b.head == b.store && b.head != NONE) ? b
 	                                                                                    : a;
 }
 
-/* The release sequence that an atomic read sees, with a head that happens after. */
+/* The release sequence seen by an atomic read, with a head that happens after. */
 static struct link seen_link(const struct chase *c, uint32_t e)
 {
 	struct wide run = event_variables(c->s->t, &c->s->t->events[e]);
@@ -130,7 +129,7 @@ static struct link seen_link(const struct chase *c, uint32_t e)
 	return best;
 }
 
-/* A plain write that `e` observes, or with `any` some write. */
+/* A plain write that `e` reads from, or with `any` any write. */
 static uint32_t written_before(const struct chase *c, uint32_t e, bool any)
 {
 	struct event_list writers = trace_writers(c->s->t, e);
@@ -166,7 +165,7 @@ static uint32_t link_cause(struct chase *c, uint32_t e, struct link link)
 	return link.head;
 }
 
-/* What makes `e` happen after the first of the pair, by C11's happens-before; or NONE. */
+/* The event by which `e` happens after the first of the pair in C11, or NONE. */
 static uint32_t find_order(struct chase *c, uint32_t e)
 {
 	const struct event *x = &c->s->t->events[e];
@@ -186,7 +185,7 @@ static uint32_t find_order(struct chase *c, uint32_t e)
 	return x->op == OP_ACQ ? c->shared[x->target] : NONE;
 }
 
-/* The event that makes `e` happen after the first of the pair, or NONE. */
+/* The event that orders `e` after the first of the pair, or NONE. */
 static uint32_t find_cause(struct chase *c, uint32_t e)
 {
 	const struct event *x = &c->s->t->events[e];
@@ -197,7 +196,7 @@ static uint32_t find_cause(struct chase *c, uint32_t e)
 	return cause;
 }
 
-/* What an atomic write leaves in one variable. */
+/* The effect of an atomic write on one variable's sequences. */
 static void pass_sequences(struct chase *c, uint32_t e, uint32_t v)
 {
 	const struct trace *t = c->s->t;
@@ -239,7 +238,7 @@ static void pass_atomic(struct chase *c, uint32_t e)
 		pass_sequences(c, e, v);
 }
 
-/* What an event hands on to later ones. */
+/* The effect of an event on later ones. */
 static void pass_on(struct chase *c, uint32_t e)
 {
 	const struct event *x = &c->s->t->events[e];
@@ -264,8 +263,8 @@ static void pass_on(struct chase *c, uint32_t e)
 		c->shared[x->target] = e;
 }
 
-/* Another reordering may do without the link: with a store of another thread, or a plain
- * write, between head and store. */
+/* Alternatives without the link: a store of another thread, or a plain write, between head and
+ * store. */
 static void add_breakers(const struct chase *c, const struct link *link, GArray *atoms)
 {
 	const struct trace *t = c->s->t;
@@ -286,7 +285,7 @@ static void add_breakers(const struct chase *c, const struct link *link, GArray 
 	}
 }
 
-/* The chain that led to `last`: something on the way has to be otherwise. */
+/* Reject the chain to `last`, with its alternatives. */
 static bool refuse_chain(struct chase *c, struct smt_query *q, uint32_t last)
 {
 	const struct trace *t = c->s->t;

@@ -1,6 +1,6 @@
 /*
- * smt_decide.c - the solver's verdict for one data race: the query, the checker's word on its
- * witness, what a proof rests on, and races that only C11 shows.
+ * smt_decide.c - decides one data race by the solver: the query, the check of its witness,
+ * assumptions of a proof, and C11 races.
  */
 #include "engine/predict/smt/smt_private.h"
 
@@ -38,7 +38,7 @@ static enum smt_answer race_query(struct smt *s, uint32_t e1, uint32_t e2, doubl
 	return answer;
 }
 
-/* Is the pair impossible even when nothing is known of semaphores, wakers and barriers? */
+/* Is the pair impossible even without pairings of semaphores, wakers and barriers? */
 static bool impossible_unpaired(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
                                 const struct progress *progress)
 {
@@ -75,7 +75,7 @@ static bool accepted(struct smt *s, enum claim claim, const GArray *witness, uin
 	check.semantics = rules ? s->options.rules->semantics : NULL;
 	if (s->checker == NULL)
 		s->checker = s->own_checker = checker_new(s->t, &check);
-	/* what begins as the recording does has mostly been checked before */
+	/* prefixes equal to the recording have mostly been checked before */
 	while (prefix + 2 < witness->len && events[prefix] == prefix)
 		prefix++;
 	if (claim == CLAIM_RACE && prefix > 0 && !rules)
@@ -85,7 +85,7 @@ static bool accepted(struct smt *s, enum claim claim, const GArray *witness, uin
 	                     claim, pair, 2, NULL);
 }
 
-/* The finding takes the witness over, if the checker accepts it. */
+/* Give the finding the witness, if the checker accepts it; takes ownership. */
 static void give_witness(struct smt *s, struct finding *f, enum claim claim, GArray **witness,
                          const struct race_options *options)
 {
@@ -99,7 +99,7 @@ static void give_witness(struct smt *s, struct finding *f, enum claim claim, GAr
 	f->proof = NULL;
 }
 
-/* The pair is never next; may it race by C11 all the same? */
+/* The pair is never next: decide whether it is a C11 race. */
 static enum smt_answer decide_c11(struct smt *s, struct finding *f, double seconds,
                                   const struct race_options *options,
                                   const struct progress *progress)
@@ -124,7 +124,7 @@ static enum smt_answer decide_c11(struct smt *s, struct finding *f, double secon
 	return answer;
 }
 
-/* Do both hold a lock that one of them holds exclusively? */
+/* Do both hold a common lock, one of them exclusively? */
 static bool guarded(const struct trace *t, uint32_t e1, uint32_t e2)
 {
 	GArray *held[2];
@@ -149,8 +149,8 @@ static bool guarded(const struct trace *t, uint32_t e1, uint32_t e2)
 	return common;
 }
 
-/* --values may let a relaxed atomic see another write and so order less, and rule 5 may order
- * less: that is not searched, and only a lock rules a race by C11 out. */
+/* With --values or rule 5 relaxed atomics may order less, which is not searched: only a lock
+ * excludes a C11 race. */
 static void doubt(struct smt *s, struct finding *f)
 {
 	if (guarded(s->t, f->first, f->second))
@@ -161,8 +161,8 @@ static void doubt(struct smt *s, struct finding *f)
 	f->proof = NULL;
 }
 
-/* May the proof rest on what orders nothing in C11: relaxed atomics, failed tries? (No core has
- * these.) */
+/* May the proof depend on relaxed atomics or failed tries, which do not order in C11? (Causal
+ * pasts do not.) */
 static bool hides_c11(const struct smt *s, const struct finding *f)
 {
 	return s->weak_atomics || (s->has_tries && strcmp(f->proof->method, "cone") != 0);

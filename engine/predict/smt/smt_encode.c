@@ -1,11 +1,11 @@
 /*
  * smt_encode.c - a query's constraints in difference logic, for Z3.
  *
- * One integer for each event that a constraint names (its place in the reordering) and one
- * boolean (is it in the reordering), tied together by the cores: what an event needs is in
- * and earlier.  Only named events get variables: of the rest, program order, must-order
- * and observation are carried by the cores.  Each constraint is asserted behind a boolean
- * of its own, so that an unsatisfiable core names constraints.
+ * Each event in a constraint has an integer (its position) and a boolean (is it included),
+ * related by causal pasts: predecessors of an included event are included and earlier. Other
+ * events have no variables: program order, must-order and observation are contained in the
+ * causal pasts. Each constraint is guarded by a boolean, so that an unsatisfiable core names
+ * constraints.
  */
 #include "engine/predict/smt/smt_private.h"
 
@@ -14,7 +14,7 @@
 struct node {
 	uint32_t event;
 	Z3_ast order;  /* integer */
-	Z3_ast in;     /* boolean; a constant where it is known */
+	Z3_ast in;     /* boolean; a constant if known */
 	bool fixed;    /* `in` is known */
 	bool is_in;    /* known, or in the last model */
 	int64_t place; /* in the last model */
@@ -28,8 +28,9 @@ struct source { /* --values: read sees write */
 struct encoder {
 	Z3_context context;
 	Z3_sort integer, boolean;
-	unsigned uses; /* formulas live as long as the context: made anew from time to time */
-	bool general;  /* counting is needed: no difference logic */
+	unsigned uses; /* formulas live as long as the context, which is therefore renewed from
+	                * time to time */
+	bool general;  /* counting is used: no difference logic */
 };
 
 struct encoding {
@@ -39,10 +40,10 @@ struct encoding {
 	Z3_solver solver;
 	GArray *nodes;       /* struct node */
 	GHashTable *node_of; /* event -> index + 1 */
-	GArray **by_thread;  /* uint32_t indexes of nodes, by position; NULL where none */
+	GArray **by_thread;  /* uint32_t indices of nodes, by position; NULL: none */
 	GArray *sources;     /* struct source */
 	GArray *guards;      /* Z3_ast by clause */
-	guint taken;         /* clauses that the solver has */
+	guint taken;         /* number of clauses given to the solver */
 };
 
 static void on_error(Z3_context context, Z3_error_code code)
@@ -81,10 +82,8 @@ void encoder_free(void *encoder)
 	g_free(e);
 }
 
-/*
- * A limit of steps costs nothing; one of time starts a thread for each check, and is only
- * set for the checks that the steps were not enough for.
- */
+/* A limit of steps is free, one of time starts a thread for each check: only used when the
+ * steps do not suffice. */
 enum { STEPS = 400000 };
 
 static void set_limit(struct encoding *x, unsigned steps, unsigned milliseconds)
@@ -175,7 +174,7 @@ static void claim(struct encoding *x, Z3_ast formula)
 	Z3_solver_assert(x->context, x->solver, formula);
 }
 
-/* `f` needs `e`: e is in where f is, and earlier. */
+/* `f` needs `e`: e is included if f is, and earlier. */
 static void tie(struct encoding *x, const struct node *e, const struct node *f)
 {
 	claim(x, Z3_mk_lt(x->context, e->order, f->order));
@@ -184,7 +183,7 @@ static void tie(struct encoding *x, const struct node *e, const struct node *f)
 	claim(x, Z3_mk_implies(x->context, f->in, e->in));
 }
 
-/* Tie a new node to its nearest neighbours in each thread; farther ones follow. */
+/* Relate a new node to its nearest neighbours in each thread; others follow. */
 static void tie_all(struct encoding *x, uint32_t index)
 {
 	const struct smt_query *q = x->q;
@@ -271,7 +270,7 @@ static Z3_ast is_out(struct encoding *x, uint32_t event)
 	return Z3_mk_not(x->context, is_in(x, event));
 }
 
-/* `e` before `f`; where neither is in, anything.  Known where a core decides it. */
+/* `e` before `f`; unconstrained if neither is included. Constant if decided by causal past. */
 static Z3_ast is_before(struct encoding *x, uint32_t e, uint32_t f)
 {
 	uint32_t i = node_of(x, e), j = node_of(x, f);
@@ -283,7 +282,7 @@ static Z3_ast is_before(struct encoding *x, uint32_t e, uint32_t f)
 	return Z3_mk_lt(x->context, node_at(x, i)->order, node_at(x, j)->order);
 }
 
-/* The section of `a` is closed, and before the acquire `b`. */
+/* The section of `a` is closed before the acquire `b`. */
 static Z3_ast section_before(struct encoding *x, uint32_t a, uint32_t b)
 {
 	uint32_t release = x->q->s->t->index->partner[a];
@@ -392,7 +391,7 @@ static Z3_ast encode_try(struct encoding *x, const uint32_t *e)
 	return any;
 }
 
-/* count + posts before - takes before <= 0 (less than 0 cannot be). */
+/* count + posts before - takes before <= 0 (it is never negative). */
 static Z3_ast encode_empty(struct encoding *x, const uint32_t *e)
 {
 	const struct trace *t = x->q->s->t;

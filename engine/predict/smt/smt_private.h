@@ -10,10 +10,8 @@
 #include "engine/predict/effort.h"
 #include "engine/predict/smt/smt.h"
 
-/*
- * A constraint that the scheduler ran into.  Each holds for every correct reordering; its
- * guard ("where these events are in it") is part of it.
- */
+/* A constraint violated by a scheduler's run. It holds in every correct reordering, with its
+ * guard ("if these events are included"). */
 enum clause_kind {
 	CLAUSE_SECTIONS,  /* acquires a, b: their sections exclude each other */
 	CLAUSE_READ,      /* read r, its write w (NONE: initial), another write: not between */
@@ -28,17 +26,19 @@ struct clause {
 	uint32_t e[3];
 };
 
-enum need {                 /* by event: what the scheduler has to look at */
-	    NEED_MUST = 1,  /* must-order edges come in */
-	    NEED_EMPTY = 2, /* a taketryfail that saw no count */
-	    NEED_HOLDER = 4, /* a tryfail where the lock has to be held exclusively */
-	    NEED_ANY_HOLDER = 8, /* ... in either mode */
-	    NEED_DESTROYED = 16, /* ... destroyed */
+/* By event: checks by the scheduler. */
+enum need {
+	NEED_MUST = 1,       /* must-order edges come in */
+	NEED_EMPTY = 2,      /* a taketryfail that saw no count */
+	NEED_HOLDER = 4,     /* a tryfail where the lock has to be held exclusively */
+	NEED_ANY_HOLDER = 8, /* ... in either mode */
+	NEED_DESTROYED = 16, /* ... destroyed */
 };
 
 #define NEED_OF_TRY (NEED_HOLDER | NEED_ANY_HOLDER | NEED_DESTROYED)
 
-struct outermost {        /* of the sections that a thread has open after `event` */
+/* The outermost of the sections open after `event` in a thread. */
+struct outermost {
 	uint32_t event;
 	uint32_t acquire; /* or NONE */
 };
@@ -66,7 +66,7 @@ struct smt {
 	struct scheduler *scheduler;
 };
 
-/* The oldest acquire that the thread has not released before `e` (NONE: at its end). */
+/* The oldest acquire of the thread not released before `e` (NONE: at its end). */
 uint32_t outermost_before(const struct smt *s, uint32_t thread, uint32_t e);
 
 struct requirement {
@@ -88,10 +88,10 @@ struct smt_query {
 	GHashTable *known; /* of them */
 	smt_judge *judge;
 	void *judge_context;
-	/* the least cut that every answer contains */
+	/* the least cut, contained in every answer */
 	uint32_t *base;
-	/* what the scheduler is to try: the region, and orders beside program order,
-	 * must-order and observation; with --values who reads what (event -> write + 1) */
+	/* The scheduler's task: the region, and orders beside program order, must-order and
+	 * observation; with --values the reads-from (event -> write + 1). */
 	uint32_t *cut;
 	GArray *chosen; /* struct order_edge, sorted by `after` */
 	GHashTable *sources;
@@ -102,18 +102,15 @@ struct smt_query {
 	bool stopped;
 };
 
-/*
- * Has the query's time run out?  Asked in the middle of tries, too, since one of a long region
- * may take longer than the budget.  The first QUERY_WORK of a query is free, so that what is
- * found out about a small trace does not depend on the machine.
- */
+/* Is the query's time spent? Also checked within tries. The first QUERY_WORK of a query is
+ * free, so that results for small traces do not depend on the machine. */
 bool query_stopped(struct smt_query *q);
 /* Sets q->base: the least cut that holds all that is asked. */
 void query_make_base(struct smt_query *q);
 
-/* The query's view of cores: an unobserved event needs no write. */
+/* core_has for the query: an unobserved event needs no write. */
 bool query_has(const struct smt_query *q, uint32_t f, uint32_t e);
-/* Can the event be in no answer? */
+/* Is the event in no answer? */
 bool query_never(const struct smt_query *q, uint32_t e);
 bool query_unobserved(const struct smt_query *q, uint32_t e);
 static inline bool cut_has(const struct trace *t, const uint32_t *cut, uint32_t e)
@@ -121,17 +118,17 @@ static inline bool cut_has(const struct trace *t, const uint32_t *cut, uint32_t 
 	return t->index->position[e] < cut[t->events[e].thread];
 }
 void query_sort_chosen(struct smt_query *q); /* by `after`, as the scheduler wants it */
-/* Add a clause; false when it is there already. */
+/* Add a clause; false if it exists. */
 bool query_add(struct smt_query *q, struct clause clause);
 
-/* Two critical sections that exclude each other, of two threads. */
+/* Do the critical sections of two threads exclude each other? */
 bool sections_exclude(const struct trace *t, uint32_t a, uint32_t b);
-/* Rule 2 for one variable: may read `r`, which saw `w` in the trace, see `other`?  (NONE is
- * the initial value.) */
+/* Rule 2 for one variable: may read `r`, which read from `w` in the trace, read from `other`?
+ * (NONE: initial value.) */
 bool may_see(const struct smt *s, uint32_t r, uint32_t variable, uint32_t w, uint32_t other);
-/* The write (or NONE) of `variable` that `r` saw in the trace. */
+/* The write (or NONE) of `variable` that `r` reads from in the trace. */
 uint32_t seen_write(const struct trace *t, uint32_t r, uint32_t variable);
-/* Does --values leave this read a choice of writes? */
+/* Has the read several possible writes, by --values? */
 bool has_choice(const struct smt *s, uint32_t r);
 
 /* smt_new, with or without the pairings of semaphores, wakes and barriers (rule 4). */
@@ -140,39 +137,34 @@ struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pa
 /* Are tries without the solver out of budget, too? */
 bool smt_tries_spent(const struct smt *s);
 
-/* A reordering with both and no happens-before between them; it ends with one of them. */
+/* A reordering with both and no happens-before between them, ending with one of them. */
 enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
                           GArray *sequence, const struct progress *progress);
 
 /* Events in the region that is to be tried. */
 uint64_t query_region_size(const struct smt_query *q);
-/* Try, learn, choose, until a try runs through, nothing is left to choose, or q->deadline is
- * over.  *x is made when the solver is asked, and is the caller's. */
+/* Try, add violated clauses, choose, until a try succeeds, no choice is left, or q->deadline
+ * passed. *x is made on demand and owned by the caller. */
 struct encoding;
 enum smt_answer query_search(struct smt_query *q, struct encoding **x,
                              const struct progress *progress);
 
 struct scheduler *scheduler_new(const struct smt *s);
 void scheduler_free(struct scheduler *r);
-/*
- * Run the region q->cut to its end: true, and q->sequence is a correct reordering.  The events
- * below `prefix`, all of the region, are taken as recorded.  When stuck: false, with the
- * constraints that were in the way added; *fresh says how many were new.  When stopped
- * (query_stopped): false, and nothing is learnt.
- */
+/* Run the region q->cut to its end: true with a correct reordering in q->sequence. Events below
+ * `prefix`, all in the region, are taken as recorded. When stuck: false, with violated
+ * constraints added; *fresh: the number of new ones. When stopped (query_stopped): false. */
 bool scheduler_run(struct smt_query *q, uint32_t prefix, uint32_t *fresh);
 
 void *encoder_new(const struct smt *s);
 void encoder_free(void *encoder);
-/*
- * The solver for one query: encoding_check takes in what is new in q->clauses and decides
- * within `milliseconds`: 1 with q->cut, q->chosen and q->sources set for the next try, 0
- * impossible (then encoding_proof), -1 unknown.
- */
+/* The solver for a query: encoding_check adds new q->clauses and decides within `milliseconds`:
+ * 1 with q->cut, q->chosen and q->sources set for the next try, 0 impossible (see
+ * encoding_proof), -1 unknown. */
 struct encoding *encoding_new(struct smt_query *q);
 void encoding_free(struct encoding *x);
 int encoding_check(struct encoding *x, unsigned milliseconds);
-/* The earliest event that the last model leaves out, or NONE. */
+/* The earliest event excluded in the last model, or NONE. */
 uint32_t encoding_first_out(const struct encoding *x);
 /* The clauses of the unsatisfiable core, as steps. */
 void encoding_proof(struct encoding *x, struct path *path);

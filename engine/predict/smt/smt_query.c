@@ -152,7 +152,7 @@ bool query_add(struct smt_query *q, struct clause clause)
 
 	if (g_hash_table_contains(q->known, &clause))
 		return false;
-	/* "r sees w" is a matter of choice only once the choice is there */
+	/* reads-from is a choice only when the read has one */
 	if (clause.kind == CLAUSE_READ && has_choice(q->s, clause.e[0]))
 		query_add(q, source);
 	g_hash_table_add(q->known, g_memdup2(&clause, sizeof(clause)));

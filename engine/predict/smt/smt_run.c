@@ -1,26 +1,24 @@
 /*
- * smt_run.c - the scheduler: runs the events of a region one after the other along the
- * recorded order, as far as the rules of semantics.md let it.
+ * smt_run.c - the scheduler: runs a region's events in recorded order as far as the rules of
+ * semantics.md permit.
  *
- * A run to the end is a correct reordering.  A run that is stuck tells which constraints
- * stand in the way: for each blocked thread the one that blocks it.  Nothing here guesses:
- * an event waits only for what the rules or the chosen orders put before it in every
- * reordering of this region and these orders.  Costs a pass over the region.
+ * A complete run is a correct reordering. A stuck run yields a constraint for each blocked
+ * thread. An event waits only for events that the rules or the chosen orders require before it
+ * in every such reordering. Costs a pass over the region.
  */
 #include "engine/base/search.h"
 #include "engine/predict/smt/smt_private.h"
 
 #include <string.h>
 
-/* What a thread waits for, beside an event: another look after the next step, nothing that
- * could come. */
+/* Values of `until` beside events: retry after the next step; never. */
 enum { AGAIN = UINT32_MAX - 1, NEVER = UINT32_MAX - 2 };
 
 struct lock_state {
 	uint32_t stamp;
 	uint32_t holder;                      /* exclusive: its acquire, or NONE */
-	uint32_t readers;                     /* how many hold it in shared mode */
-	uint32_t left_exclusive, left_shared; /* acquires of the region still to come */
+	uint32_t readers;                     /* number of shared holders */
+	uint32_t left_exclusive, left_shared; /* acquires of the region not yet run */
 };
 struct count_state {
 	uint32_t stamp;
@@ -29,16 +27,16 @@ struct count_state {
 struct write_state {
 	uint32_t stamp;
 	uint32_t last; /* write, or NONE: initial */
-	/* pending_read's list: the entries before this place never matter again in this run */
+	/* pending_read's list: earlier entries are irrelevant in this run */
 	uint64_t past;
 };
 
 struct scheduler {
-	uint32_t stamp;   /* of this run: other entries are as at the start */
+	uint32_t stamp;   /* stamp of this run: other entries are initial */
 	uint32_t prefix;  /* the events below have run, in their order */
-	uint32_t *done;   /* by thread: how many events have run */
-	uint32_t *until;  /* by thread: what its next event waits for, NONE: nothing */
-	uint64_t *looked; /* by thread: how many steps there were when it was set to AGAIN */
+	uint32_t *done;   /* by thread: number of events run */
+	uint32_t *until;  /* by thread: the event its next one waits for, NONE: runnable */
+	uint64_t *looked; /* by thread: number of steps when it was set to AGAIN */
 	uint32_t *next;   /* by thread: its next event, NONE at the end of the region */
 	struct lock_state *locks;
 	struct count_state *counts;
@@ -47,7 +45,7 @@ struct scheduler {
 
 struct obstacle {
 	uint32_t until;  /* event, AGAIN or NEVER */
-	bool has_clause; /* otherwise an order that is in force already */
+	bool has_clause; /* otherwise an active order */
 	struct clause clause;
 };
 
@@ -79,7 +77,7 @@ void scheduler_free(struct scheduler *r)
 	g_free(r);
 }
 
-/* The lock as the recorded prefix leaves it: who is in a section that goes on. */
+/* Holders of the lock at the end of the recorded prefix. */
 static void lock_after_prefix(struct smt *s, uint32_t object, struct lock_state *l)
 {
 	struct event_list list = event_list_at(&s->t->index->object_events, object);
@@ -217,7 +215,7 @@ static bool blocked_by_choice(const struct smt_query *q, uint32_t e, struct obst
 	return false;
 }
 
-/* The write that a read is to see in this run. */
+/* The write that a read must read from in this run. */
 static uint32_t source_of(const struct smt_query *q, uint32_t r, uint32_t variable)
 {
 	gpointer source;
@@ -252,8 +250,8 @@ static bool blocked_as_read(const struct smt_query *q, uint32_t e, struct obstac
 	return false;
 }
 
-/* The reads that may be of what is in the variable now: of a write those up to the next one in
- * the trace, which is the last that may be of it (an RMW). */
+/* The possible reads of the variable's current value: up to the next write in the trace, which
+ * may be one (an RMW). */
 static struct event_list readers_now(const struct smt *s, uint32_t variable, uint32_t last)
 {
 	struct event_list list = event_list_at(&s->t->index->variable_events, variable);
@@ -265,7 +263,7 @@ static struct event_list readers_now(const struct smt *s, uint32_t variable, uin
 	return (struct event_list){ list.items + from, list.count - from };
 }
 
-/* Is event `r` still to come, and does it read and observe the variable? */
+/* Is event `r` outstanding, and does it read and observe the variable? */
 static bool observes(const struct smt_query *q, uint32_t r, uint32_t variable)
 {
 	const struct trace *t = q->s->t;
@@ -277,7 +275,7 @@ static bool observes(const struct smt_query *q, uint32_t r, uint32_t variable)
 	       !core_exempt(q->s->options.exempt, r) && !query_unobserved(q, r);
 }
 
-/* A read still to come of what is in the variable now, which the write `e` would destroy. */
+/* An outstanding read of the variable's current value, which the write `e` would overwrite. */
 static uint32_t pending_read(const struct smt_query *q, uint32_t e, uint32_t variable,
                              uint32_t *source)
 {
@@ -337,7 +335,7 @@ static bool blocked_by_section(const struct smt_query *q, uint32_t a, uint32_t e
 	return wait_because(o, release, CLAUSE_SECTIONS, MIN(a, e), MAX(a, e), 0);
 }
 
-/* An acquire of the lock that excludes e's section and is in this state of the run. */
+/* An acquire that excludes e's section, in the given state. */
 static uint32_t rival(const struct smt_query *q, uint32_t e, bool held)
 {
 	const struct trace *t = q->s->t;
@@ -549,8 +547,8 @@ static bool ready(const struct smt *s, uint32_t u, uint64_t steps)
 	return r->until[u] == NONE || executed(s, r->until[u]);
 }
 
-/* The thread whose next event is the earliest in the trace and does not wait; *limit is the
- * next event of the one after it. */
+/* The runnable thread whose next event is the earliest in the trace; *limit: the next event of
+ * the second. */
 static uint32_t pick(const struct smt *s, uint64_t steps, uint32_t *limit)
 {
 	const struct scheduler *r = s->scheduler;
@@ -573,7 +571,7 @@ static uint32_t pick(const struct smt *s, uint64_t steps, uint32_t *limit)
 	return best;
 }
 
-/* Does some thread wait for event `e`, or for anything? */
+/* Does a thread wait for event `e`, or retry? */
 static bool awaited(const struct smt *s, uint32_t e)
 {
 	for (uint32_t u = 0; u < s->threads; u++) {
@@ -583,8 +581,7 @@ static bool awaited(const struct smt *s, uint32_t e)
 	return false;
 }
 
-/* Take one event of thread u; false when it must wait.  *waiting counts threads with an
- * `until`. */
+/* Run one event of thread u; false when it must wait. *waiting: number of waiting threads. */
 static bool advance(struct smt_query *q, uint32_t u, uint64_t steps, uint32_t *waiting)
 {
 	const struct smt *s = q->s;
@@ -620,7 +617,7 @@ static uint32_t report_obstacles(struct smt_query *q)
 	return fresh;
 }
 
-/* The whole reordering: the prefix, and what was run. */
+/* Prepend the prefix to the sequence. */
 static void put_prefix(struct smt_query *q, uint32_t prefix)
 {
 	uint32_t *ids = g_new(uint32_t, prefix + 1);

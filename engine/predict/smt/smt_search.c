@@ -1,12 +1,11 @@
 /*
- * smt_search.c - the search for one query: regions that the scheduler tries, and the solver
- * in between.
+ * smt_search.c - the search for one query: tries of regions by the scheduler, and the solver in
+ * between.
  *
- * The likeliest regions are tried first and without the solver.  A region of a long trace
- * is mostly a piece of the recording that nothing of the question touches: tries go by
- * windows, the recording up to some place and the region after it, and reach further back
- * only where that learns nothing.  What a try learns holds for every reordering, so a proof
- * is one whatever was tried.
+ * Likely regions are tried first, without the solver. In a long trace most of a region is a
+ * recorded prefix unrelated to the query: windows are tried, the recording up to some event and
+ * then the region; they grow only when a try yields no clause. Clauses hold for every
+ * reordering, so proofs do not depend on the tries.
  */
 #include "engine/predict/smt/smt_private.h"
 
@@ -22,13 +21,13 @@ static unsigned milliseconds_left(gint64 deadline)
 	return deadline <= effort_microseconds() ? 0 : (unsigned)MIN(left, 600000) + 1;
 }
 
-/* The latest acquire of each lock in the region that may keep a section open out. */
+/* The latest acquire of each lock in the region that may exclude an open section. */
 struct latest {
 	uint32_t exclusive, any; /* events + 1; 0 none */
 };
 
-/* Close what is open in the region and not the last of its lock; false when nothing was, or
- * when it cannot be closed. */
+/* Close sections that are open in the region and not the last of their lock; false when none
+ * was, or one cannot be closed. */
 static bool close_sections(struct smt_query *q, const uint32_t *from, struct latest *latest)
 {
 	const struct trace *t = q->s->t;
@@ -79,8 +78,8 @@ static void find_latest(const struct smt_query *q, const uint32_t *from, struct 
 	}
 }
 
-/* Have some section that made a try fail in the trace begin in the region, where the region has the
- * try and could have the section; false when there was nothing to do. */
+/* For failed tries in the region, include a section that made them fail, if possible; false
+ * when there was nothing to do. */
 static bool join_holders(struct smt_query *q, const uint32_t *from)
 {
 	const struct trace *t = q->s->t;
@@ -106,11 +105,9 @@ static bool join_holders(struct smt_query *q, const uint32_t *from)
 	return changed;
 }
 
-/*
- * A try that keeps the recorded order of sections on each lock (SyncP's closure): sections of
- * the region that others follow are closed.  Events below `prefix` are in as recorded, and no
- * section is open there that the region does not close.
- */
+/* Try with the recorded order of sections on each lock (SyncP's closure): sections followed by
+ * others are closed. Events below `prefix` are as recorded, without sections left open
+ * there. */
 static bool try_closed(struct smt_query *q, uint32_t prefix, uint32_t *fresh)
 {
 	struct latest *latest = g_new(struct latest, q->s->t->objects_count + 1);
@@ -132,10 +129,8 @@ static bool try_closed(struct smt_query *q, uint32_t prefix, uint32_t *fresh)
 	return good;
 }
 
-/*
- * The first try: everything that was recorded before the first event that must not be in, and
- * what is asked for.  Nearly all of it is a prefix of the trace, which needs no looking at.
- */
+/* The first try: all events before the first excluded one, and the required ones. Mostly a
+ * prefix of the trace, which needs no examination. */
 static bool try_recorded(struct smt_query *q, uint32_t *fresh)
 {
 	const struct smt *s = q->s;
@@ -167,8 +162,8 @@ static bool goes_by_windows(const struct smt_query *q)
 	       query_region_size(q) >= (from > 0 ? from : LONG_REGION);
 }
 
-/* The latest place up to which the recording may be taken as it is: before all that must be
- * out, and before what the model has chosen to be otherwise. */
+/* The latest position up to which the recording can be kept: before excluded events and before
+ * reversals chosen by the model. */
 static uint32_t latest_window(const struct smt_query *q, const struct encoding *x)
 {
 	uint32_t place = x != NULL ? encoding_first_out(x) : NONE;
@@ -184,10 +179,8 @@ static uint32_t latest_window(const struct smt_query *q, const struct encoding *
 	return place == NONE ? 0 : place;
 }
 
-/*
- * Try the region after ever shorter pieces of the recording, until one try runs through,
- * or learns something, or was that of the region alone.
- */
+/* Try the region after ever shorter recorded prefixes, until a try succeeds, yields a clause,
+ * or had no prefix. */
 static bool try_windows(struct smt_query *q, const struct encoding *x, uint32_t *fresh)
 {
 	const struct smt *s = q->s;
@@ -223,13 +216,13 @@ static bool try_region(struct smt_query *q, const struct encoding *x, uint32_t *
 
 /* -- the search --------------------------------------------------------------------------- */
 
-/* The region as small as it can be. */
+/* Reset to the least region. */
 static void reset_region(struct smt_query *q)
 {
 	memcpy(q->cut, q->base, sizeof(uint32_t) * q->s->threads);
 }
 
-/* What is tried before the solver is asked, the likeliest first. */
+/* Tries before the solver, likeliest first. */
 static bool try_alone(struct smt_query *q, uint32_t *fresh)
 {
 	uint32_t more = 0;

@@ -1,7 +1,6 @@
 /*
- * smt_tables.c - what the solver's analyses know of a trace, made once: who reads a write,
- * which events have more to ask than program order, the outermost section at each event, the
- * initial values.  Linear passes.
+ * smt_tables.c - data on a trace for the solver's analyses: readers of writes, events with
+ * additional checks, outermost sections, initial values. Linear passes.
  */
 #include "engine/predict/smt/smt_private.h"
 
@@ -10,7 +9,7 @@
 
 #include <string.h>
 
-/* Lists of events by an index, built in two passes: counted, then filled in. */
+/* Lists of events by an index, built in two passes: count, then fill. */
 struct list_maker {
 	uint64_t *start;
 	uint32_t *items;
@@ -167,7 +166,7 @@ uint32_t outermost_before(const struct smt *s, uint32_t thread, uint32_t e)
 	return low == 0 ? NONE : g_array_index(changes, struct outermost, low - 1).acquire;
 }
 
-/* The initial value of a variable is what the first read of it saw, that of an rmw too. */
+/* A variable's initial value is the one seen by its first read or rmw. */
 static void make_initial_values(struct smt *s)
 {
 	const struct trace *t = s->t;

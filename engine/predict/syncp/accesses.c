@@ -13,23 +13,21 @@ void accesses_free(struct accesses *a)
 	g_free(a->items);
 }
 
-/* -- classes --------------------------------------------------------------------------------
- */
+/* -- classes ------------------------------------------------------------------------------- */
 
-/* Answers about two sets that were given last; where two share a place, the later one has
- * it. */
+/* Cache of recent answers on pairs of sets, direct-mapped. */
 enum { RECENT = 1 << 10, FIRST_SLOTS = 64 };
 struct class_work {
 	struct locksets *locksets;
 	uint32_t capacity; /* of the classes */
-	uint64_t room;     /* of number and members */
+	uint64_t room;     /* allocated for number and members */
 	const struct access **members;
-	/* Where a class is in `of`, open-addressed; `round` above the index, so that what
-	 * other variables left is no entry. */
+	/* Index of a class in `of`, open-addressed, below `round`, so that entries of other
+	 * variables are invalid. */
 	uint64_t *slots;
 	uint32_t slots_count; /* a power of two */
 	uint32_t round;
-	uint64_t recent[RECENT]; /* two sets, one more; the lowest bit: nothing in common */
+	uint64_t recent[RECENT]; /* both sets; lowest bit: disjoint */
 };
 
 void access_classes_init(struct access_classes *c, struct locksets *locksets)
@@ -64,7 +62,7 @@ static uint32_t kind_of(uint32_t thread, bool writes, bool atomic)
 	return thread << 2 | writes << 1 | atomic;
 }
 
-/* The slot of an access's class, or the one that a new class would have. */
+/* The slot of an access's class, or a free one for it. */
 static inline uint64_t *slot_of(const struct access_classes *c, const struct access *x,
                                 uint32_t site)
 {

@@ -1,18 +1,15 @@
 /*
- * syncp.c - sync-preserving races (Mathur, Pavlogiannis, Viswanathan, POPL 2021): races with
- * a witness in which critical sections on one lock keep their order.
+ * syncp.c - sync-preserving races (Mathur, Pavlogiannis, Viswanathan, POPL 2021): races with a
+ * witness that keeps the order of critical sections of each lock.
  *
- * The closure of semantics.md is a prefix of each thread, so it is kept as one limit a
- * thread.  What program order, the must-orders and observation ask for is one row of clocks
- * (causality.h, without locks).  The rule for locks can only be broken by a section that
- * is open where a thread's prefix ends: all others have their release in the prefix.  So
- * growing a closure looks at the locks held at the ends of the prefixes, a handful, and
- * never at the events in between; the largest acquire of a lock below a limit is found by
- * binary search.
+ * The closure of semantics.md is a prefix of each thread, stored as a limit for each. The
+ * requirements of program order, must-orders and observation are a vector clock (causality.h,
+ * without locks). The rule for locks is only violated by sections open at the end of a prefix,
+ * since others have their release in it. So a closure step examines the few locks held at the
+ * ends, and finds the last acquire of a lock before a limit by binary search.
  *
- * Closures only grow along a thread, so two lists of accesses are compared with one
- * closure and two pointers that move forward.  Most of two lists is settled by what program
- * order, must-order and observation ask for alone, and needs no closure.
+ * Closures are monotone along a thread, so two lists of accesses are compared with one closure
+ * and two advancing pointers. Most pairs are decided by vector clocks alone.
  */
 #include "engine/base/search.h"
 #include "engine/predict/pairs/pairs.h"
@@ -42,8 +39,8 @@ static bool any_between(const uint32_t *events, uint32_t count, uint32_t after, 
 /* -- the closure --------------------------------------------------------------------------- */
 
 struct closure {
-	uint32_t *limits; /* by thread: events with a smaller id are in */
-	uint32_t *held;   /* by thread: what is held there, as far as `held_for` says */
+	uint32_t *limits; /* by thread: events with smaller ids are included */
+	uint32_t *held;   /* by thread: locks held at the end, valid for `held_for` */
 	uint32_t *held_for;
 };
 
@@ -74,38 +71,37 @@ static void closure_release(struct closure *c)
 	g_free(c->held_for);
 }
 
-/* What is before an access, what it itself observes left out. */
+/* The vector clock of an access, without its own observation. */
 static const uint32_t *past_of(const struct syncp *s, const struct access *x)
 {
-	return clocks_at(&s->observed->clocks, x->row);
+	return clocks_at(&s->observed->clocks, x->clock);
 }
 
-static void take_row(const struct syncp *s, struct closure *c, const uint32_t *row)
+static void join_clock(const struct syncp *s, struct closure *c, const uint32_t *clock)
 {
 	for (uint32_t u = 0; u < s->threads; u++)
-		c->limits[u] = MAX(c->limits[u], row[u]);
+		c->limits[u] = MAX(c->limits[u], clock[u]);
 }
 
-/* Everything before an access in its thread, and what that asks for. */
+/* Join everything before an access in its thread, and its requirements. */
 static void take(const struct syncp *s, struct closure *c, const struct access *x)
 {
-	take_row(s, c, past_of(s, x));
+	join_clock(s, c, past_of(s, x));
 	c->limits[x->thread] = MAX(c->limits[x->thread], x->event);
 }
 
-/* An event and everything before it. */
+/* Join an event and everything before it. */
 static void take_whole(const struct syncp *s, struct closure *c, uint32_t event)
 {
 	const struct sync_region *at = causality_region(s->observed, event);
 	uint32_t thread = s->t->events[event].thread;
 
 	if (at != NULL)
-		take_row(s, c, clocks_at(&s->observed->clocks, at->clock));
+		join_clock(s, c, clocks_at(&s->observed->clocks, at->clock));
 	c->limits[thread] = MAX(c->limits[thread], event + 1);
 }
 
-/* Has another thread acquired a lock (object * 2 + exclusive) after an event, in the closure?
- */
+/* Did another thread acquire a lock (object * 2 + exclusive) after an event, in the closure? */
 static bool acquired_after(const struct syncp *s, const struct closure *c, uint32_t lock,
                            uint32_t event, uint32_t thread)
 {
@@ -121,7 +117,7 @@ static bool acquired_after(const struct syncp *s, const struct closure *c, uint3
 	return false;
 }
 
-/* Is a later section on the lock, that this one excludes, begun in the closure? */
+/* Does the closure have a later section on the lock that this one excludes? */
 static bool overtaken(const struct syncp *s, const struct closure *c, const struct section *x,
                       uint32_t thread)
 {
@@ -129,7 +125,7 @@ static bool overtaken(const struct syncp *s, const struct closure *c, const stru
 	       ((x->lock & 1) && acquired_after(s, c, x->lock & ~1u, x->acquire, thread));
 }
 
-/* The same for what a thread holds where its prefix ends; true when the closure has grown. */
+/* Close the sections held at the end of a thread's prefix; true when the closure grew. */
 static bool close_held(const struct syncp *s, struct closure *c, uint32_t thread)
 {
 	const struct section_list *list = &s->locks.of[thread];
@@ -164,7 +160,7 @@ static void close_locks(const struct syncp *s, struct closure *c)
 	}
 }
 
-/* Pay for a closure; false when nothing is left to. */
+/* Count a closure; false when the budget is spent. */
 static bool closure_paid(const struct syncp *s)
 {
 	return effort_more(s->effort, 2 + s->threads / 4);
@@ -177,21 +173,20 @@ static bool holds(const struct closure *c, const struct access *x)
 
 /* -- classes of accesses ------------------------------------------------------------------- */
 
-/* The index of the first member, from `begin` on, that is not below `limit`. */
+/* Index of the first member from `begin` on at or after `limit`. */
 static uint32_t skip(const struct access_class *class, uint32_t begin, uint32_t limit)
 {
 	return search_end(i, begin, class->count, class->members[i]->event < limit);
 }
 
-/* -- every pair ------------------------------------------------------------------------------
- */
+/* -- every pair ---------------------------------------------------------------------------- */
 
 struct all_pairs {
 	struct syncp *s;
 	struct report *report;
-	struct closure *past; /* by thread: the closure of its last access looked at */
+	struct closure *past; /* by thread: closure of its last access */
 	struct closure both;
-	uint32_t *stamp; /* by thread: variable + 1 that `past` is for */
+	uint32_t *stamp; /* by thread: variable + 1 of `past` */
 };
 
 static void add_pair(struct report *report, uint32_t e1, uint32_t e2)
@@ -230,13 +225,13 @@ static void pairs_with(struct all_pairs *p, const struct access_class *class, ui
 	}
 }
 
-/* The pairs of one access with the earlier ones. */
+/* Compare one access with all earlier ones. */
 static void access_pairs(struct all_pairs *p, struct access_classes *c,
                          const struct access_class *own, const struct access *x,
                          uint32_t variable)
 {
 	const struct syncp *s = p->s;
-	const uint32_t *row = past_of(s, x);
+	const uint32_t *clock = past_of(s, x);
 	struct closure *past = &p->past[x->thread];
 	bool closed = false;
 
@@ -251,7 +246,7 @@ static void access_pairs(struct all_pairs *p, struct access_classes *c,
 
 		if (!access_classes_may_race(c, class, own))
 			continue;
-		i = skip(class, 0, row[class->thread]);
+		i = skip(class, 0, clock[class->thread]);
 		if (i == class->count)
 			continue;
 		if (!closed) {
@@ -268,7 +263,7 @@ static void variable_pairs(struct all_pairs *p, struct access_classes *c, uint32
 	const struct accesses *all = &p->s->accesses;
 
 	access_classes_of(c, all, index, false);
-	/* Each access meets the classes as they were when it came. */
+	/* Accesses are compared with earlier members only. */
 	for (uint32_t j = 0; j < c->count; j++)
 		c->of[j].count = 0;
 	for (uint64_t i = all->start[index]; i < all->start[index + 1] && !p->s->effort->over;
@@ -304,11 +299,10 @@ static bool find_pairs(struct syncp *s, struct report *report, const struct prog
 	return done;
 }
 
-/* -- pairs of sites ---------------------------------------------------------------------------
- */
+/* -- pairs of sites ------------------------------------------------------------------------ */
 
-/* A race between an access of one class and one of the other: one closure, two pointers.
- * Who is in the closure of two is in that of every later two. */
+/* Find a race between two classes with one closure and two pointers: an access in the closure
+ * of a pair is in those of all later pairs. */
 static bool classes_race(const struct syncp *s, struct closure *c, const struct access_class *a,
                          const struct access_class *b, uint32_t pair[2])
 {
@@ -319,7 +313,7 @@ static bool classes_race(const struct syncp *s, struct closure *c, const struct 
 		const struct access *e = a->members[i], *f = b->members[j];
 		uint32_t e_knows = past_of(s, e)[f->thread], f_knows = past_of(s, f)[e->thread];
 
-		/* What one of the two knows of the other needs no closure. */
+		/* Accesses ordered by vector clocks need no closure. */
 		if (e_knows <= f->event && f_knows <= e->event) {
 			if (!closure_paid(s))
 				return false;
@@ -353,7 +347,7 @@ static void variable_sites(struct syncp *s, struct access_classes *c, struct clo
 			const struct access_class *a = &c->of[i], *b = &c->of[j];
 			uint32_t pair[2];
 
-			/* One race is enough for the variable at these sites. */
+			/* One race for the variable and sites suffices. */
 			if (access_classes_may_race(c, a, b) &&
 			    !site_races_has(sites, a->members[0]->event, b->members[0]->event,
 			                    variable) &&
@@ -383,17 +377,16 @@ static bool find_sites(struct syncp *s, struct site_races *sites,
 	return done;
 }
 
-/* -- the analysis
- * ------------------------------------------------------------------------------ */
+/* -- the analysis -------------------------------------------------------------------------- */
 
-/* Everything before an event, what it itself observes left out. */
+/* Join everything before an event, without its own observation. */
 static void take_past(const struct syncp *s, struct closure *c, uint32_t event)
 {
 	uint32_t thread = s->t->events[event].thread;
 
-	take_row(s, c,
-	         clocks_at(&s->observed->clocks,
-	                   region_past(causality_region(s->observed, event), event)));
+	join_clock(s, c,
+	           clocks_at(&s->observed->clocks,
+	                     region_past(causality_region(s->observed, event), event)));
 	c->limits[thread] = MAX(c->limits[thread], event);
 }
 
@@ -439,7 +432,7 @@ bool syncp_sites(struct trace *t, struct site_races *races, const struct progres
 	return done;
 }
 
-/* What made a try fail is kept as it was, though something else would do in another order. */
+/* The cause of a failed try is kept as recorded, although another might do. */
 static void note_failed_tries(const struct trace *t, struct report *report)
 {
 	bool any = false;

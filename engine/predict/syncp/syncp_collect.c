@@ -1,10 +1,10 @@
 /*
- * syncp_collect.c - the accesses that may be in a sync-preserving race, after the walk.  See
- * syncp_private.h.
+ * syncp_collect.c - collects accesses that may be in a sync-preserving race, after the walk;
+ * see syncp_private.h.
  *
- * One more pass over the events.  Of an open variable all accesses are collected.  Of a guarded
- * one those that are left unordered, by what the walk knows, with one of its strays: two
- * accesses that are in a race do not know each other, and one of the two is a stray.
+ * A second pass over the events. Of open variables all accesses are collected; of guarded ones
+ * those unordered with an unguarded access ("stray") by vector clocks: of two racing accesses,
+ * at least one is a stray.
  */
 #include "engine/predict/syncp/syncp_private.h"
 
@@ -12,22 +12,23 @@
 
 #include <string.h>
 
-struct window { /* a thread's events that a stray is left unordered with: from .. to - 1 */
+/* Events [from, to) of a thread that are unordered with a stray. */
+struct window {
 	uint32_t from, to;
 };
-/*
- * A variable.  Its strays' windows come and go with the recording, a few events each: an access
- * is looked at from the first event on that is in the window of a stray that is not `past`.
- */
+/* State of a variable. The windows of strays are short and follow the recording: accesses are
+ * examined from the first event in the window of a stray at or after `past`. */
 struct chosen {
-	uint32_t strays; /* how many; open: none */
-	uint32_t first;  /* of all strays by variable */
+	uint32_t strays; /* number of strays; open: none */
+	uint32_t first;  /* index of its first stray */
 	uint32_t past;
 };
-struct found { /* an access that is wanted */
+/* An access to collect. */
+struct found {
 	uint32_t event, index;
 };
-struct moment { /* where a thread is: so many have begun before */
+/* Position in a thread's list. */
+struct moment {
 	uint32_t regions, sections;
 };
 struct collecting {
@@ -36,14 +37,13 @@ struct collecting {
 	struct chosen *chosen;
 	struct stray *strays;   /* by variable */
 	struct window *windows; /* by variable, thread, stray */
-	struct window *spans;   /* by variable, stray: of it and all after it, before it */
-	uint32_t *from;         /* by variable: the first event to be looked at, or NONE */
-	GArray *found;          /* in the order of the recording */
+	struct window *spans;   /* by variable, stray: unions of windows */
+	uint32_t *from;         /* by variable: first event to examine, or NONE */
+	GArray *found;          /* in recorded order */
 	struct moment *moments;
 };
 
-/* -- which variables ------------------------------------------------------------------------
- */
+/* -- which variables ----------------------------------------------------------------------- */
 
 static bool is_open(const struct variable_use *use)
 {
@@ -103,17 +103,17 @@ static void sort_strays(struct collecting *c, const GArray *strays)
 	g_free(next);
 }
 
-/* -- what is left unordered with a stray ----------------------------------------------------
- */
+/* -- windows of strays
+ * ----------------------------------------------------------------------------- */
 
-static bool row_knows(const struct syncp *s, uint32_t row, const struct stray *stray)
+static bool clock_covers(const struct syncp *s, uint32_t clock, const struct stray *stray)
 {
-	return clocks_at(&s->observed->clocks, row)[stray->thread] > stray->event;
+	return clocks_at(&s->observed->clocks, clock)[stray->thread] > stray->event;
 }
 
-/* The first stretch of a thread that knows a stray. */
-static uint32_t first_knowing(const struct syncp *s, const struct sync_regions *list,
-                              const struct stray *stray)
+/* The first sync region of a thread whose clock covers a stray. */
+static uint32_t first_covering(const struct syncp *s, const struct sync_regions *list,
+                               const struct stray *stray)
 {
 	const struct sync_region *of = list->of;
 	uint32_t low = 0, high = list->count;
@@ -121,8 +121,9 @@ static uint32_t first_knowing(const struct syncp *s, const struct sync_regions *
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		/* (What begins before it cannot know it.) */
-		if (of[middle].start < stray->event || !row_knows(s, of[middle].clock, stray))
+		/* (Earlier regions cannot.) */
+		if (of[middle].start < stray->event ||
+		    !clock_covers(s, of[middle].clock, stray))
 			low = middle + 1;
 		else
 			high = middle;
@@ -139,13 +140,13 @@ static struct window window_of(const struct syncp *s, const struct stray *stray,
 
 	if (thread == stray->thread) /* itself */
 		return (struct window){ stray->event, stray->event + 1 };
-	w.from = clocks_at(&s->observed->clocks, stray->row)[thread];
-	knowing = first_knowing(s, list, stray);
+	w.from = clocks_at(&s->observed->clocks, stray->clock)[thread];
+	knowing = first_covering(s, list, stray);
 	if (knowing < list->count) {
 		const struct sync_region *at = &list->of[knowing];
 
-		/* Before what its first event itself reads, it may not know. */
-		w.to = at->start + !row_knows(s, at->unobserved, stray);
+		/* Without its own observation the first event may be unordered. */
+		w.to = at->start + !clock_covers(s, at->unobserved, stray);
 	}
 	return w;
 }
@@ -166,8 +167,8 @@ static void make_windows(struct collecting *c)
 	}
 }
 
-/* From the first event in the windows of a stray or one after it, to the last in its or one
- * before it. */
+/* Spans: from the first event in windows of a stray or a later one, to the last in those of it
+ * or an earlier one. */
 static void make_spans(struct collecting *c, const struct chosen *chosen)
 {
 	const struct window *w = c->windows + (size_t)chosen->first * c->s->threads;
@@ -218,10 +219,9 @@ static inline bool near_stray(const struct collecting *c, const struct chosen *c
 	return false;
 }
 
-/* -- the accesses ---------------------------------------------------------------------------
- */
+/* -- the accesses -------------------------------------------------------------------------- */
 
-/* Leaves the strays behind whose windows have passed. */
+/* Skip strays whose windows have passed. */
 static void pass_strays(struct collecting *c, struct chosen *chosen, uint32_t event,
                         uint32_t variable)
 {
@@ -269,7 +269,7 @@ static bool look_all(struct collecting *c, const struct progress *progress)
 
 	for (uint32_t e = 0; e < count; e++) {
 		const struct event *x = &events[e];
-		/* What kind of event it is nobody can foresee: no branch for that alone. */
+		/* Event kinds are unpredictable: no separate branch. */
 		uint32_t wanted = from[MIN(x->target, variables)] <= e;
 
 		wanted |= x->flags & EVENT_WIDE;
@@ -282,7 +282,7 @@ static bool look_all(struct collecting *c, const struct progress *progress)
 	return true;
 }
 
-static uint32_t row_of(struct collecting *c, uint32_t event, uint32_t thread)
+static uint32_t clock_index_of(struct collecting *c, uint32_t event, uint32_t thread)
 {
 	const struct sync_regions *list = &c->s->observed->regions[thread];
 	uint32_t *begun = &c->moments[thread].regions;
@@ -303,7 +303,7 @@ static uint32_t lockset_of(struct collecting *c, uint32_t event, uint32_t thread
 	return held == NONE ? 0 : list->items[held].lockset;
 }
 
-/* What was found, by variable. */
+/* Group collected accesses by variable. */
 static void place_found(struct collecting *c)
 {
 	const struct trace *t = c->s->t;
@@ -326,7 +326,7 @@ static void place_found(struct collecting *c)
 		        (struct access){ .event = e,
 			                 .lockset = lockset_of(c, e, x->thread),
 			                 .site = t->locations[x->location].site,
-			                 .row = row_of(c, e, x->thread),
+			                 .clock = clock_index_of(c, e, x->thread),
 			                 .thread = x->thread,
 			                 .writes = op_writes(x->op),
 			                 .atomic = op_is_atomic(x->op) };

@@ -22,37 +22,35 @@
 
 /* -- locks (syncp_table.c) ----------------------------------------------------------------- */
 
-struct acquires {              /* of one lock in one mode by one thread */
-	uint32_t thread, next; /* next: index of another thread's of the same, NONE */
+/* Acquires of one lock in one mode by one thread. */
+struct acquires {
+	uint32_t thread, next; /* next: another thread's, or NONE */
 	uint32_t start, count; /* in lock_table.events */
 };
-/*
- * A critical section, and those around it when it began: a list.  Where a section ends before
- * one that began inside of it, the innermost one is there once more from then on; what has
- * ended stays in the list until it is the most of it, when all that are open are there once
- * more.
- */
+/* A critical section with the enclosing ones, as a linked list. When a section ends before an
+ * inner one, the innermost is pushed again; ended ones remain in the list until they are the
+ * majority, when all open ones are pushed again. */
 struct section {
-	uint32_t since;            /* event: the acquire, or the release that is meant above */
-	uint32_t acquire, release; /* release: NONE while there is none, and where since is
-	                              not the acquire */
+	uint32_t since; /* event: the acquire, or the release that caused pushing again */
+	uint32_t acquire, release; /* release: NONE if none, or when since is not the acquire */
 	uint32_t outer;            /* index in the thread's list, NONE; may have ended */
-	uint32_t lockset;          /* with those around it that are open from `since` on */
+	uint32_t lockset;          /* with enclosing sections open from `since` on */
 	uint32_t lock;             /* object * 2 + exclusive */
 };
-struct section_list { /* of one thread, by `since` */
+/* Of one thread, by `since`. */
+struct section_list {
 	struct section *items;
 	uint32_t count, room;
-	/* At the end of what was walked: */
+	/* -- at the end of the walk */
 	uint32_t held;        /* index, NONE for nothing */
-	uint32_t lockset;     /* what is held */
-	uint32_t open, ended; /* how many from `held` on are so */
+	uint32_t lockset;     /* current lock set */
+	uint32_t open, ended; /* numbers in the list from `held` on */
 };
 struct lock_table {
 	struct section_list *of; /* by thread */
 	uint64_t threads, objects;
-	bool shared; /* some acquire was */
-	/* once the walk is over */
+	bool shared; /* there was a shared acquire */
+	/* -- after the walk */
 	struct acquires *acquires;
 	uint32_t *events; /* that are acquires, each run ascending */
 	uint32_t *
@@ -60,43 +58,43 @@ struct lock_table {
 };
 void lock_table_init(struct lock_table *l, const struct trace *t);
 void lock_table_release(struct lock_table *l);
-/* A lock operation that is not inert, one after the other: the set that its thread holds from
- * then on. */
+/* Add a lock operation that is not inert, in order; returns its thread's lock set
+ * afterwards. */
 uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
                           const struct event *x, uint32_t event);
-/* There are no more. */
+/* End of the trace. */
 void lock_table_end(struct lock_table *l);
-/* The innermost section that is open where a thread's prefix ends, or NONE. */
+/* The innermost section open at the end of a prefix of a thread, or NONE. */
 uint32_t lock_table_held(const struct lock_table *l, uint32_t thread, uint32_t limit);
-/* The same where the last section that began before `limit` is known. */
+/* The same when the last section begun before `limit` is known. */
 uint32_t sections_held(const struct section_list *list, uint32_t last, uint32_t limit);
-/* When it ends, or NONE. */
+/* Its release, or NONE. */
 uint32_t section_release(const struct section_list *list, uint32_t section);
 
 /* -- variables (syncp_walk.c) -------------------------------------------------------------- */
 
 /*
- * What has come of a variable.  Until a second thread comes it has one owner.  If what the
- * owner did has no lock in common, it is the variable's opening, and whoever comes later is
- * asked whether he knows all of it: then it is in no race.  From then on (or from the first
- * access, where there is no opening) `guard` are the locks that all accesses hold exclusively
- * but for a few, the strays, which are noted one by one: each pair that may race has a stray.
+ * Access history of a variable. Until a second thread accesses it there is one owner. If the
+ * owner's accesses have no common lock, they are the opening; later accesses not ordered after
+ * all of it make the variable open. After the opening (or from the first access) `guard` is the
+ * lock set held exclusively by all accesses but a few, the strays, which are listed: each
+ * candidate pair has a stray.
  */
 enum variable_flag {
 	VARIABLE_WRITTEN = 1, /* since the opening */
 	VARIABLE_PLAIN = 2,   /* some access is not atomic */
 	VARIABLE_BARE = 4,    /* no guard, only reads since the opening */
 	VARIABLE_OWNED = 8,
-	VARIABLE_OPEN = 16,       /* none of this holds: all accesses have to be looked at */
+	VARIABLE_OPEN = 16,       /* otherwise: all accesses must be examined */
 	VARIABLE_STRAY = 1 << 5,  /* times the number of strays */
 	VARIABLE_OWNER = 1 << 12, /* times the owner */
 };
 enum { MOST_STRAYS = VARIABLE_OWNER / VARIABLE_STRAY - 1 };
 struct variable_use {
 	epoch last;      /* write */
-	uint32_t guard;  /* a set; NONE before the first access, and with VARIABLE_OPEN */
-	uint32_t opened; /* one more than the last event of the opening; NONE while OWNED */
-	uint32_t recent; /* the last access (while it matters) */
+	uint32_t guard;  /* a lock set; NONE before the first access, and with VARIABLE_OPEN */
+	uint32_t opened; /* last event of the opening + 1; NONE while OWNED */
+	uint32_t recent; /* the last access (if needed) */
 	uint32_t what;   /* enum variable_flag */
 };
 _Static_assert(sizeof(struct variable_use) == 24, "for the cache; a whole number of stamps");
@@ -109,32 +107,31 @@ static inline uint32_t variable_strays(const struct variable_use *use)
 	return use->what / VARIABLE_STRAY & MOST_STRAYS;
 }
 
-/* Each stray takes a place for each thread later on: so many, about, for a variable. */
+/* Bound on windows of strays of a variable; each stray has one per thread. */
 enum { STRAY_WINDOWS = 512 };
 struct stray {
 	uint32_t variable, event;
-	uint32_t row; /* what is before it */
+	uint32_t clock; /* its vector clock */
 	uint32_t thread;
 };
 
 struct syncp {
 	struct trace *t;
-	struct causality *observed; /* a kept walk */
+	struct causality *observed; /* a completed walk */
 	struct locksets *locksets;
 	struct lock_table locks;
 	struct accesses accesses;
 	uint32_t threads;
-	struct effort *effort; /* of comparing classes and making witnesses; borrowed */
+	struct effort *effort; /* for comparing classes and making witnesses; borrowed */
 };
-/* `uses` by variable, `strays` (struct stray) in the order of the recording, for the caller to
- * g_free and g_array_free; fills observed, locksets and locks in.  False when cancelled. */
+/* Sets `uses` by variable, `strays` (struct stray) in recorded order, for g_free and
+ * g_array_free by the caller; sets observed, locksets and locks. False when cancelled. */
 bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
                 const struct progress *progress);
-/* The walk and, after it, the accesses that may be in a race.  False when cancelled. */
+/* The walk and the collection of accesses that may race. False when cancelled. */
 bool syncp_collect(struct syncp *s, const struct progress *progress);
 
-/* What is before an event of a thread, what it itself observes left out: row; `at`: the stretch
- * that it lies in, or NULL. */
+/* The vector clock of an event in region `at` (or NULL), without its own observation. */
 static inline uint32_t region_past(const struct sync_region *at, uint32_t event)
 {
 	return at == NULL ? 0 : at->start == event ? at->unobserved : at->clock;

@@ -1,5 +1,5 @@
 /*
- * syncp_table.c - the locks along a trace for SyncP.  See syncp_private.h.
+ * syncp_table.c - critical sections along a trace, for SyncP; see syncp_private.h.
  */
 #include "engine/base/search.h"
 #include "engine/predict/syncp/syncp_private.h"
@@ -24,8 +24,7 @@ void lock_table_release(struct lock_table *l)
 	g_free(l->first);
 }
 
-/* -- along the trace ------------------------------------------------------------------------
- */
+/* -- along the trace ----------------------------------------------------------------------- */
 
 static uint32_t push_section(struct section_list *list, struct section section)
 {
@@ -49,7 +48,7 @@ static void begin_section(struct lock_table *l, const struct event *x, uint32_t 
 	list->open++;
 }
 
-/* The place of a section when it began. */
+/* The first index of a section in the list. */
 static uint32_t first_place(const struct section_list *list, uint32_t section)
 {
 	uint32_t acquire = list->items[section].acquire, low = 0, high = section;
@@ -67,7 +66,7 @@ static uint32_t first_place(const struct section_list *list, uint32_t section)
 	return low;
 }
 
-/* The sections of the list that are open once more, so that no others are among them. */
+/* Push the open sections again, so that only these are found. */
 static void push_open(struct section_list *list, struct locksets *locksets, uint32_t event)
 {
 	uint32_t *open = g_new(uint32_t, list->open + 1), count = 0, set = 0;
@@ -128,8 +127,7 @@ uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
 	return list->lockset;
 }
 
-/* -- the acquires by lock -------------------------------------------------------------------
- */
+/* -- the acquires by lock ------------------------------------------------------------------ */
 
 /* Counts the acquires of one thread. */
 static void count_acquires(struct lock_table *l, uint32_t thread, GArray *acquires)
@@ -151,7 +149,7 @@ static void count_acquires(struct lock_table *l, uint32_t thread, GArray *acquir
 	}
 }
 
-/* (The first acquires of a lock are those of the thread that was counted last.) */
+/* (A lock's first acquires are those of the last counted thread.) */
 static void place_acquires(struct lock_table *l, uint32_t thread)
 {
 	const struct section_list *list = &l->of[thread];
@@ -188,8 +186,7 @@ void lock_table_end(struct lock_table *l)
 	l->acquires = (struct acquires *)(void *)g_array_free(acquires, FALSE);
 }
 
-/* -- questions ------------------------------------------------------------------------------
- */
+/* -- questions ----------------------------------------------------------------------------- */
 
 uint32_t section_release(const struct section_list *list, uint32_t section)
 {

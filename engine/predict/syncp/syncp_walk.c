@@ -1,9 +1,9 @@
 /*
- * syncp_walk.c - the one walk of SyncP over a whole trace.  See syncp_private.h.
+ * syncp_walk.c - SyncP's walk over a trace; see syncp_private.h.
  *
  * The walk for program order, must-order and observation (causality.h) has the last write of
- * each variable at hand, and what else is kept of a variable lies beside it; the locks are
- * followed on the way.  Most accesses tell nothing new: one branch for all that they are asked.
+ * each variable; other data on variables is stored beside it, and locks are tracked. Most
+ * accesses change nothing: one branch tests for all cases.
  */
 #include "engine/predict/syncp/syncp_private.h"
 
@@ -13,28 +13,29 @@ enum { AHEAD = 24, TICK = 1 << 20 };
 _Static_assert(OP_READ == 0 && OP_WRITE == 1 && VARIABLE_WRITTEN == 1,
                "what a plain access is, as a bit");
 
-struct now {                 /* where a thread is */
-	const uint32_t *row; /* what it knows */
-	uint32_t guard;      /* what it holds exclusively */
+/* State of a thread. */
+struct now {
+	const uint32_t *clock; /* its vector clock */
+	uint32_t guard;        /* lock set held exclusively */
 };
 struct walk {
 	struct syncp *s;
 	struct variable_use *uses;
 	struct now *now;       /* by thread */
-	const uint32_t *cells; /* that the rows lie in */
+	const uint32_t *cells; /* memory of the vector clocks */
 	GArray *strays;
 	uint32_t most_strays; /* of a variable */
 };
 
-/* An access as it is looked at. */
+/* The current access. */
 struct looked {
-	uint32_t event, thread, guard; /* guard: what the thread holds exclusively */
-	uint32_t row;                  /* what is before it */
+	uint32_t event, thread, guard; /* guard: lock set held exclusively */
+	uint32_t clock;                /* its vector clock */
 	bool writes, plain;
 };
 
-/* -- what is kept of a variable -------------------------------------------------------------
- */
+/* -- access history
+ * ---------------------------------------------------------------------------------- */
 
 static void open_variable(struct variable_use *use)
 {
@@ -42,10 +43,10 @@ static void open_variable(struct variable_use *use)
 	use->guard = NONE;
 }
 
-/* A second thread comes. */
-static void share(struct variable_use *use, const struct looked *x, const uint32_t *row)
+/* A second thread accesses the variable. */
+static void share(struct variable_use *use, const struct looked *x, const uint32_t *clock)
 {
-	bool known = row[variable_owner(use)] > use->recent;
+	bool known = clock[variable_owner(use)] > use->recent;
 	bool conflict = (use->what & VARIABLE_WRITTEN) || x->writes;
 
 	use->what &= ~VARIABLE_OWNED;
@@ -66,7 +67,7 @@ static void share(struct variable_use *use, const struct looked *x, const uint32
 
 static void stray(struct walk *w, struct variable_use *use, const struct looked *x)
 {
-	struct stray fresh = { use - w->uses, x->event, x->row, x->thread };
+	struct stray fresh = { use - w->uses, x->event, x->clock, x->thread };
 
 	if (variable_strays(use) < w->most_strays) {
 		use->what += VARIABLE_STRAY;
@@ -79,7 +80,7 @@ static void stray(struct walk *w, struct variable_use *use, const struct looked 
 	}
 }
 
-/* Is it under the guard? */
+/* Is the access under the guard? */
 static void guard(struct walk *w, struct variable_use *use, const struct looked *x)
 {
 	uint32_t both;
@@ -98,12 +99,12 @@ static void guard(struct walk *w, struct variable_use *use, const struct looked 
 
 static void note_shared(struct walk *w, struct variable_use *use, const struct looked *x)
 {
-	const uint32_t *row = clocks_at(&w->s->observed->clocks, x->row);
+	const uint32_t *clock = clocks_at(&w->s->observed->clocks, x->clock);
 	uint32_t owner = variable_owner(use);
 
 	if (use->what & VARIABLE_OWNED)
-		share(use, x, row);
-	else if (owner != x->thread && row[owner] < use->opened)
+		share(use, x, clock);
+	else if (owner != x->thread && clock[owner] < use->opened)
 		open_variable(use);
 	if (!(use->what & VARIABLE_OPEN))
 		guard(w, use, x);
@@ -128,25 +129,22 @@ static void note(struct walk *w, struct variable_use *use, const struct looked *
 		use->last = epoch_of(x->event, x->thread);
 }
 
-/* -- the walk -------------------------------------------------------------------------------
- */
+/* -- the walk ------------------------------------------------------------------------------ */
 
-/*
- * A plain access of one variable that no must-order touches: true when it has learnt nothing
- * and all is noted.  One branch, as nobody can foresee which of the reasons there is.
- */
+/* A plain access of one variable without must-orders: true when its clock does not change and
+ * all is recorded. One branch, as the cases are unpredictable. */
 static inline __attribute__((always_inline)) bool quiet_access(struct variable_use *use,
                                                                const struct now *now,
                                                                uint32_t thread, uint32_t writes,
                                                                uint32_t e)
 {
-	const uint32_t *row = now[thread].row;
+	const uint32_t *clock = now[thread].clock;
 	uint32_t what = use->what, owner = what / VARIABLE_OWNER, guard = use->guard;
 	uint32_t writer = epoch_thread(use->last);
-	uint32_t ordered = (owner == thread) | (row[owner] >= use->opened);
+	uint32_t ordered = (owner == thread) | (clock[owner] >= use->opened);
 	uint32_t guarded = (guard == now[thread].guard) | (guard == 0);
 	uint32_t bare = writes & what / VARIABLE_BARE;
-	uint32_t known = writes | (writer == thread) | epoch_within(use->last, row[writer]);
+	uint32_t known = writes | (writer == thread) | epoch_within(use->last, clock[writer]);
 
 	if (G_UNLIKELY(!(ordered & guarded & known & ~bare)))
 		return false;
@@ -156,22 +154,22 @@ static inline __attribute__((always_inline)) bool quiet_access(struct variable_u
 	return true;
 }
 
-/* The step of the causality, which alone changes what a thread knows. */
+/* A step of causality, which alone changes vector clocks. */
 static void step_causality(struct walk *w, uint32_t e)
 {
 	struct causality *c = w->s->observed;
 	uint32_t thread = w->s->t->events[e].thread;
 
 	causality_step(c, e);
-	w->now[thread].row = clocks_now(&c->clocks, thread);
+	w->now[thread].clock = clocks_now(&c->clocks, thread);
 	if (G_UNLIKELY(w->cells != c->clocks.cells)) {
 		w->cells = c->clocks.cells;
 		for (uint32_t u = 0; u < w->s->threads; u++)
-			w->now[u].row = clocks_now(&c->clocks, u);
+			w->now[u].clock = clocks_now(&c->clocks, u);
 	}
 }
 
-/* An access that tells something new. */
+/* An access that changes the history. */
 static __attribute__((noinline)) void step_access(struct walk *w, uint32_t e)
 {
 	struct causality *c = w->s->observed;
@@ -181,10 +179,10 @@ static __attribute__((noinline)) void step_access(struct walk *w, uint32_t e)
 
 	if (e < c->next_must && event_simple(x) &&
 	    (x->op == OP_WRITE || observations_known(c, x->target, x->thread))) {
-		looked.row = c->clocks.now[x->thread];
+		looked.clock = c->clocks.now[x->thread];
 	} else {
 		step_causality(w, e);
-		looked.row = c->unobserved;
+		looked.clock = c->unobserved;
 	}
 	if (event_inert(x))
 		return;
@@ -238,7 +236,7 @@ static bool walk_all(struct walk *w, const struct progress *progress)
 		if (e % TICK == 0 &&
 		    !progress_tick(progress, (double)e / count, "observations and locks"))
 			return false;
-		/* (Of what is no access the address is wrong, which is harmless.) */
+		/* (For non-accesses the address is wrong, but harmless.) */
 		if (G_LIKELY(e + AHEAD < count))
 			__builtin_prefetch(&w->uses[events[e + AHEAD].target], 1);
 		step(w, &events[e], e);
@@ -261,7 +259,7 @@ bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
 		w.uses[v].guard = NONE;
 	w.now = g_new0(struct now, s->threads + 1);
 	for (uint32_t u = 0; u < s->threads; u++)
-		w.now[u].row = clocks_now(&s->observed->clocks, u);
+		w.now[u].clock = clocks_now(&s->observed->clocks, u);
 	w.cells = s->observed->clocks.cells;
 	w.most_strays = CLAMP(STRAY_WINDOWS / (s->threads + 1), 4, MOST_STRAYS / 2);
 	w.strays = g_array_new(FALSE, FALSE, sizeof(struct stray));

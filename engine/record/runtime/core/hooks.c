@@ -16,8 +16,8 @@ static bool read_again(struct thread *t, const void *p, unsigned code, uintptr_t
 	return false;
 }
 
-/* What of an access is not only to write one word: closed gates, scheduling, the first access
- * of a site.  `what`: tag | flags << 8 | size code << 16. */
+/* The slow part of an access: closed gates, scheduling, the first access of a site. `what`: tag
+ * | flags << 8 | size code << 16. */
 static __attribute__((noinline)) void access_rest(const void *p, unsigned what, uintptr_t pc)
 {
 	struct thread *t = me;
@@ -36,7 +36,7 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 	        t->signals.arrived || rt.waiting || rt.replay || (rt.controlled && !rt.values);
 }
 
-/* The first access after a call or return, whose frames are written now. */
+/* The first access after a call or return, which writes the pending frames. */
 static __attribute__((noinline)) void access_framed(struct thread *t, const void *p,
                                                     unsigned what, uintptr_t pc)
 {
@@ -61,7 +61,7 @@ static __attribute__((noinline)) void access_framed(struct thread *t, const void
 		access_rest(p, what, pc);
 }
 
-/* Free mode: the instruction has not done this before. */
+/* Free mode: not a repetition by the instruction. */
 ALWAYS_INLINE void free_new(struct thread *t, const void *p, unsigned code, enum log_tag tag,
                             unsigned flags, uintptr_t pc)
 {
@@ -126,7 +126,7 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	}
 }
 
-/* What is not a mere repetition is apart, so that that needs no register saved. */
+/* Repetitions are handled separately, so that they need no saved registers. */
 #define ACCESS(name, code, tag, flags) \
 	static __attribute__((noinline)) void free_##name(struct thread *t, void *p, \
 	                                                  uintptr_t pc) \
@@ -197,7 +197,7 @@ RANGE(write_range, LOG_WRITE)
 EXPORT void __tsan_vptr_update(void **vptr, void *new_value);
 void __tsan_vptr_update(void **vptr, void *new_value)
 {
-	if (*vptr != new_value) /* constructors store the same again; that is no news */
+	if (*vptr != new_value) /* constructors store the same value again, which is no write */
 		access_hook(vptr, 3, LOG_WRITE, 0, HOOK_CALLER());
 }
 EXPORT void __tsan_vptr_read(void **vptr);
@@ -206,7 +206,7 @@ void __tsan_vptr_read(void **vptr)
 	access_hook(vptr, 3, LOG_READ, 0, HOOK_CALLER());
 }
 
-/* Where calls are watched for --start-at and bind lines; the call's address. */
+/* Calls are watched for --start-at and bind lines; returns the call's address. */
 static __attribute__((noinline)) uintptr_t watched_call(const struct thread *t, uintptr_t call,
                                                         uintptr_t function)
 {
@@ -219,7 +219,7 @@ ALWAYS_INLINE void push_frame(struct thread *t, uintptr_t call, uintptr_t functi
                               uintptr_t sp)
 {
 	uint32_t depth = t->depth;
-	/* Frames that a longjmp left behind: a caller's frame lies above ours. */
+	/* Frames left by a longjmp: the caller's frame is above ours. */
 	while (unlikely(depth > 0 && depth <= MAX_FRAMES && t->frames[depth - 1].sp <= sp &&
 	                sp - t->frames[depth - 1].sp < 1 << 20)) {
 		depth--;
@@ -274,7 +274,7 @@ ALWAYS_INLINE void pop_frame(struct thread *t)
 	t->dirty = t->low < t->emitted || depth != t->emitted;
 	if (t->epoch)
 		context_renew(t);
-	if (unlikely(left)) /* at the end: no register is saved for it */
+	if (unlikely(left)) /* at the end, so that no register is saved */
 		missing_left(t);
 }
 
@@ -308,6 +308,6 @@ void __tsan_ignore_thread_end(void)
 }
 
 EXPORT void __tsan_init(void);
-void __tsan_init(void) /* may come before the C library is up: the constructor does it all */
+void __tsan_init(void) /* maybe before the C library is initialised; see init.c */
 {
 }

@@ -1,9 +1,9 @@
 /*
- * init.c - the runtime's beginning and end, what a process does as a whole (exit, loading of
- * libraries), and messages.  Other processes: processes.c; signals: handlers.c.
+ * init.c - start and end of the runtime, process-wide operations (exit, loading of libraries),
+ * and messages. Other processes: processes.c; signals: handlers.c.
  *
- * Without HEDDLE_RECORD in the environment the runtime never opens a gate: every hook
- * returns at once and every interposed function is the real one.
+ * Without HEDDLE_RECORD in the environment no gate opens: every hook returns at once and every
+ * interposed function calls the original.
  */
 #include <assert.h>
 #include <fcntl.h>
@@ -86,7 +86,7 @@ void rt_finish(enum log_status status)
 		for (uint32_t i = 0; i < MAX_THREADS && i < rt.thread_count; i++)
 			if (rt.threads[i])
 				rt.header->repeated += rt.threads[i]->repeated;
-		log_flush(); /* should the parent be gone */
+		log_flush(); /* in case the parent is dead */
 		rt.header->status = status;
 	}
 }
@@ -103,7 +103,7 @@ static void remove_variable(const char *name)
 	*to = NULL;
 }
 
-/* The environment as the user gave it, for the program and what it starts. */
+/* Restore the user's environment, for the program and its children. */
 static void restore_environment(void)
 {
 	static char preload[2200], library_path[2200];
@@ -207,8 +207,8 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	t->gate = 0;
 }
 
-/* The program is about to end, by this thread: in an exploration others may go first, and on
- * replay those whose steps the witness still has. */
+/* This thread is about to end the program: in an exploration others may go first, and on replay
+ * those with steps left in the witness. */
 static void end_point(void)
 {
 	bool explored = rt.config.flags & LOG_EXPLORE;
@@ -232,7 +232,7 @@ __attribute__((destructor(101))) static void end(void)
 
 /* ---- the end ---- */
 
-/* _exit and abort come past no destructor. */
+/* _exit and abort run no destructors. */
 void interposed__exit(int status)
 {
 	struct thread *t = me;
@@ -243,7 +243,7 @@ void interposed__exit(int status)
 	for (;;)
 		syscall(SYS_exit_group, status);
 }
-/* What atexit has registered runs inside. */
+/* atexit handlers run inside. */
 void interposed_exit(int status)
 {
 	struct thread *t = recording();
@@ -262,7 +262,7 @@ void interposed_abort(void)
 	REAL(abort)();
 	__builtin_unreachable();
 }
-/* The assertion in the log: a recording does not have what the program prints. */
+/* Record a failed assertion, since a recording lacks the program's output. */
 static void note_assertion(const char *assertion, const char *file, unsigned line)
 {
 	enum { PLACE = 200, WHOLE = 700 };
@@ -296,7 +296,8 @@ EXPORT void __assert_fail(const char *assertion, const char *file, unsigned line
 	__builtin_unreachable();
 }
 
-/* ---- processors: the program must not notice that it is pinned ---- */
+/* -- processor affinity: hide the pinning from the program
+ * ------------------------------------- */
 
 int interposed_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 {
@@ -337,14 +338,15 @@ long interposed_sysconf(int name)
 	return n ? n : REAL(sysconf)(name);
 }
 
-/* ---- libraries that come later ---- */
+/* -- libraries loaded later
+ * ----------------------------------------------------------------------- */
 
 void *interposed_dlopen(const char *file, int mode)
 {
 	struct thread *t = recording();
 	if (!t)
 		return REAL(dlopen)(file, mode);
-	void *library = REAL(dlopen)(file, mode); /* its constructors are the program's */
+	void *library = REAL(dlopen)(file, mode); /* its constructors belong to the program */
 	if (library && !me->gate) {
 		t->gate |= GATE_INSIDE;
 		log_modules();
@@ -357,15 +359,13 @@ void *interposed_dlopen(const char *file, int mode)
 int interposed_dlclose(void *library)
 {
 	int result = REAL(dlclose)(library);
-	range_unloaded(); /* something else may come to lie there */
+	range_unloaded(); /* the addresses may be reused */
 	return result;
 }
 
-/*
- * Functions that the C library has in several versions and libtsan exports without one: a
- * program linked to libtsan has an unversioned reference, which the loader would bind to
- * the oldest.  Each passes on to the newest.
- */
+/* Functions with several versions in the C library that libtsan exports unversioned: a program
+ * linked to libtsan has unversioned references, which the loader would bind to the oldest
+ * version. Each forwards to the newest. */
 #define FORWARD(name) \
 	static void *next_##name __attribute__((used)); \
 	__asm__(".pushsection .text\n.globl " #name "\n.type " #name ", @function\n" #name \
@@ -391,7 +391,7 @@ int interposed_dlclose(void *library)
 	                                                                F(sem_unlink)
 FORWARDED(FORWARD)
 
-/* By the first constructor, before anybody else's may call one of them. */
+/* In the first constructor, before others may call them. */
 static void find_forwarded(void)
 {
 #define FIND(name) next_##name = dlsym(RTLD_NEXT, #name);

@@ -1,7 +1,6 @@
 /*
- * invoke.c - invocations of specified objects: what the functions of `bind` lines (bind.c)
- * and the callers of heddle.h tell.  Their values come as text and go into the log as they
- * are; import.c reads them.
+ * invoke.c - invocations of specified objects, reported by wrappers of `bind` lines (bind.c)
+ * and users of heddle.h. Values are recorded as text, and parsed by import.c.
  */
 #include "rt.h"
 
@@ -12,7 +11,7 @@ void heddle_record_call(const char *type, const void *object, const char *method
 void heddle_record_ret(const char *type, const void *object, const char *method,
                        const char *results);
 
-/* Append a string and its NUL; false when there is no room. */
+/* Append a string with its NUL; false without space. */
 static bool append(char *text, size_t *length, const char *more)
 {
 	do {
@@ -40,7 +39,7 @@ EXPORT void heddle_record_call(const char *type, const void *object, const char 
 	int error = errno;
 	if (!t)
 		return;
-	sched_point(t); /* what libraries do is where threads meet */
+	sched_point(t); /* threads interact in libraries */
 	invoke_record(t, LOG_CALL, 0, CALLER(), type, object, method, arguments);
 	t->calls.told_calls++;
 	errno = error;

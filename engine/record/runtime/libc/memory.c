@@ -1,11 +1,10 @@
 /*
  * memory.c - the heap: malloc and its kin, C++ new and delete, anonymous mappings.
  *
- * Calls from inside the C library are no events: whose turn it is to allocate stdio's
- * buffer depends on the schedule and is no business of the user's.  But what it allocates may
- * come to the program (getline, asprintf), where a freed block was before: that the old one's
- * life is over is noted.  No scheduling point here, for libraries call these with their own
- * locks held.
+ * Calls inside the C library are no events, since e.g. the allocation of stdio's buffers
+ * depends on the schedule. But the program may receive such memory (getline, asprintf) where a
+ * freed block was, so the end of the old block's life is recorded. No scheduling points, since
+ * libraries call these with locks held.
  */
 #include <malloc.h>
 #include <stdlib.h>
@@ -44,7 +43,7 @@ static void *allocated(void *p, size_t size, uintptr_t pc)
 	return noted(p, size, pc);
 }
 
-/* True: its memory must not be given back. */
+/* True: the memory must not be freed. */
 static bool freed(void *p, uintptr_t pc)
 {
 	struct thread *t = me;
@@ -71,7 +70,7 @@ static void release(void *p, uintptr_t pc)
 		__libc_free(p);
 }
 
-/* A thief of the token must not find us in the allocator. */
+/* The token must not be taken away while the thread is in the allocator. */
 static void settle(void)
 {
 	struct thread *t = me;
@@ -115,8 +114,8 @@ static void *reallocate(void *p, size_t size, uintptr_t pc)
 		release(p, pc);
 		return NULL;
 	}
-	/* Always a new block with a new life, so that an old pointer is seen to be stale; the
-	 * old contents are read and written like memcpy's. */
+	/* Always a new block, so that old pointers are detected; contents are copied like by
+	 * memcpy. */
 	size_t old = malloc_usable_size(p);
 	size_t copied = old < size ? old : size;
 	void *q = __libc_malloc(size);
@@ -175,7 +174,8 @@ void *interposed_pvalloc(size_t size)
 	return allocated(__libc_memalign(4096, size), size, CALLER());
 }
 
-/* ---- C++: the mangled names; the real ones throw, and only they are asked to ---- */
+/* -- C++ operators, by mangled names; only the originals throw
+ * ----------------------------------- */
 
 static void *new_failed(const char *name, size_t size)
 {
@@ -247,8 +247,7 @@ DELETE(_ZdaPvSt11align_val_tRKSt9nothrow_t, size_t alignment, const void *nothro
 
 /* ---- mappings ---- */
 
-/* Memory that other processes may share: a few mappings; those beyond take the place of the
- * oldest. */
+/* Memory shared with other processes: a few mappings; further ones replace the oldest. */
 enum { MAX_SHARED = 64 };
 static struct {
 	uintptr_t low, high;

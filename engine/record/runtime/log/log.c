@@ -1,9 +1,6 @@
 /*
- * log.c - writes the recording log (layout.h): chunks are filled in shared memory, and the
- * file is opened, written and closed for each, so that the program's descriptors are its
- * own.
- *
- * Knows nothing of scheduling or of what is interposed.
+ * log.c - writes the recording log (layout.h): chunks are filled in shared memory, and written
+ * to the file when full. Independent of scheduling and interposition.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -19,8 +16,8 @@
 #include "access.h"
 #include "engine/record/runtime/libc/ranges.h"
 
-/* The runtime's mappings lie in a place of their own, so that those of the program do not
- * depend on how much has been recorded. */
+/* The runtime's mappings are in a separate range, so that the program's do not depend on the
+ * amount recorded. */
 #define LOG_PLACE 0x10000000000ull /* 1 TiB: below every address the kernel gives out */
 static uintptr_t log_place = LOG_PLACE;
 
@@ -33,7 +30,7 @@ static void lock_chunks(void)
 		futex_wait(&chunk_lock, 1, 1000000);
 }
 
-/* False when its holder does not let go of it: the caller may have interrupted it. */
+/* False when it stays locked: the caller may have interrupted the holder. */
 static bool lock_chunks_or_not(void)
 {
 	enum { TRIES = 100 };
@@ -188,7 +185,7 @@ bool log_open(void)
 	return true;
 }
 
-/* No more room on the disk, or enough: recording ends, the program goes on. */
+/* The disk is full, or the limit reached: recording ends, the program continues. */
 static void flush_buffers(void);
 static void log_stop(enum log_status status, int error)
 {
@@ -201,8 +198,8 @@ static void log_stop(enum log_status status, int error)
 	rt.header->error = error;
 }
 
-/* --last: the file's chunks are used in turn; the first one stays, for it has what every
- * reader needs, the modules and the main thread. */
+/* --last: file chunks are reused in turn, except the first, which has modules and the main
+ * thread. */
 static uint64_t slot_of(uint64_t sequence)
 {
 	uint64_t slots = rt.config.keep_bytes / LOG_CHUNK;
@@ -211,11 +208,8 @@ static uint64_t slot_of(uint64_t sequence)
 	return sequence <= slots ? sequence : 1 + (sequence - 1) % slots;
 }
 
-/*
- * A limit on the size of files (RLIMIT_FSIZE) is the program's, and so is the signal that tells
- * of it: for our file neither.  Such a signal is the writing thread's own, so that one which
- * was not pending before is ours.
- */
+/* The limit on file sizes (RLIMIT_FSIZE) and its signal are the program's, not for our file.
+ * The signal is sent to the writing thread, so one that was not pending before is ours. */
 static const uint64_t size_signal = UINT64_C(1) << (SIGXFSZ - 1);
 struct size_limit {
 	uint64_t mask, pending;
@@ -237,7 +231,7 @@ static void limit_release(const struct size_limit *l)
 	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&l->mask, 0, 8, 0, 0);
 }
 
-/* Write so many bytes of a chunk to its place; 0 or an errno. */
+/* Write the first bytes of a chunk to its place; 0 or an errno. */
 static int write_bytes(const void *chunk, size_t bytes)
 {
 	const struct log_chunk *head = chunk;
@@ -266,7 +260,7 @@ static int write_bytes(const void *chunk, size_t bytes)
 	return error;
 }
 
-/* Write a stream's chunk, as far as it is filled; 0 or an errno. */
+/* Write the filled part of a stream's chunk; 0 or an errno. */
 static int write_chunk(struct stream *s)
 {
 	return write_bytes(s->chunk, rt.config.keep_bytes
@@ -274,7 +268,7 @@ static int write_chunk(struct stream *s)
 	                                     : (char *)s->next - (char *)s->chunk + 8);
 }
 
-/* Another thread's chunk: how far it is filled, its last word that is not zero tells. */
+/* Write another thread's chunk, up to its last nonzero word. */
 static void flush_buffer(const char *chunk)
 {
 	const uint64_t *words = (const void *)chunk;
@@ -287,10 +281,8 @@ static void flush_buffer(const char *chunk)
 	write_bytes(chunk, rt.config.keep_bytes ? LOG_CHUNK : used * sizeof(*words));
 }
 
-/*
- * What has been recorded so far goes to the file (the chunks go on being filled).  In free mode
- * every thread has one: without main's, which has the forks, no other would begin.
- */
+/* Write everything recorded so far (chunks are filled further). In free mode for all threads:
+ * without main's forks no other thread could begin. */
 void log_flush(void)
 {
 	if (!rt.on || rt.full)
@@ -300,14 +292,14 @@ void log_flush(void)
 			write_chunk(&rt.stream);
 		return;
 	}
-	/* A handler that ends the program may have come in the midst of log_more. */
+	/* A handler that ends the program may have interrupted log_more. */
 	bool locked = lock_chunks_or_not();
 	flush_buffers();
 	if (locked)
 		unlock_chunks();
 }
 
-/* Free mode: what of each thread's chunk is filled goes to the file. */
+/* Free mode: write the filled part of all chunks. */
 static void flush_buffers(void)
 {
 	for (uint32_t i = 0; buffers && i < rt.config.buffer_chunks; i++)
@@ -315,7 +307,7 @@ static void flush_buffers(void)
 			flush_buffer(buffers + (size_t)i * LOG_CHUNK);
 }
 
-/* Bytes of chunks that ended with their threads, and lie in the file as holes. */
+/* Bytes of incomplete chunks of ended threads, which are holes in the file. */
 static uint64_t unfilled;
 
 static char *find_buffer(void)
@@ -328,7 +320,7 @@ static char *find_buffer(void)
 	return NULL;
 }
 
-/* A thread has ended; somebody else may have its chunk's memory. */
+/* The thread has ended; its chunk's memory is reused. */
 void log_stream_end(struct stream *s)
 {
 	if (!s->chunk || s == &rt.stream)
@@ -350,7 +342,7 @@ void log_stream_end(struct stream *s)
 	s->next = s->end = NULL;
 }
 
-/* Chunks are read alone, so each begins with an empty table. */
+/* Chunks are decoded separately, so each begins with an empty table. */
 static void clear_sites(struct stream *s)
 {
 	/* for streams that record nothing any more */
@@ -371,7 +363,7 @@ static void clear_sites(struct stream *s)
 
 void log_more(struct stream *s, unsigned words)
 {
-	static uint64_t scratch[8192]; /* where records go when nothing more can be kept */
+	static uint64_t scratch[8192]; /* for records after the end of recording */
 	lock_chunks();
 	clear_sites(s);
 	s->half = NULL;
@@ -396,7 +388,7 @@ void log_more(struct stream *s, unsigned words)
 		BARRIER();
 		head->magic = LOG_CHUNK_MAGIC;
 		s->next = (uint64_t *)(head + 1);
-		/* One word stays free, so that a full chunk ends in a tag 0. */
+		/* One word is reserved, so that a full chunk ends with tag 0. */
 		s->end = (uint64_t *)((char *)s->chunk + LOG_CHUNK) - 4;
 		if (s->thread == LOG_ALL_THREADS && s->last != LOG_ALL_THREADS)
 			*s->next++ = log_word(LOG_SWITCH, 0, s->last);
@@ -432,11 +424,9 @@ void log_switch(struct thread *t)
 	}
 }
 
-/*
- * Where the frame begins, as LOG_FRAME_UNIT has it: above the slot of its return address, which
- * is looked for upwards from the hook's frame, first `hint` words on, where it was the last
- * time.  0 when it is not found in a few pages.
- */
+/* The begin of the frame in LOG_FRAME_UNIT: above its return address, searched upwards from the
+ * hook's frame, first at the last distance `hint` (words). 0 when not found within a few
+ * pages. */
 static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint16_t *hint)
 {
 	enum { WORDS = 1024 };
@@ -457,7 +447,7 @@ static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint1
 	return units + 1 <= LOG_FRAME_LIMIT ? units + 1 : 0;
 }
 
-/* So many frames are left, and then one is entered. */
+/* Record that frames are left and one is entered. */
 static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
 {
 	struct stream *s = t->stream;
@@ -469,7 +459,7 @@ static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
 	if (!same)
 		s->hints[slot] = 0;
 	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &s->hints[slot]);
-	/* Both in one word, so that what the reader has as the site's value is not touched. */
+	/* Both in one word, so that the reader's value of the site is unchanged. */
 	uint64_t now = f->function | begin << LOG_FRAME_SHIFT, was = sites->at[slot].address;
 	same = same && !((now ^ was) & LOG_ADDRESS_MASK);
 	if (same && t->epoch && now == was && log_fits(left, LOG_HALF_OFFSET_BITS)) {
@@ -506,7 +496,7 @@ static void log_leave(struct thread *t, uint32_t left)
 	s->sites->at[slot].key = LOG_LEAVE;
 }
 
-/* Bring the log's idea of t's call stack up to date: see struct thread. */
+/* Record changes of t's call stack: see struct thread. */
 void log_frames(struct thread *t)
 {
 	uint32_t low = t->low < t->depth ? t->low : t->depth;
@@ -564,10 +554,10 @@ void frame_leave(struct thread *t)
 }
 
 /*
- * What orders others before its thread, and nothing of its thread before others.  In free mode
- * an access after it needs no record when the thread has made the same before it: whatever the
- * later one races with the earlier one races with, too, and holds no lock besides.  (Memory
- * that is allocated has had an epoch of its own since it was freed.)
+ * Operations that order others before their thread, but not their thread before others. In free
+ * mode a repeated access after such an operation needs no record: the earlier access races with
+ * whatever the later one does, with fewer locks. (Allocated memory has a new epoch since its
+ * free.)
  */
 #define BIT(tag) (1ull << LOG_##tag)
 #define ACQUIRES \
@@ -619,7 +609,7 @@ uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64
 	return w;
 }
 
-/* A call or its return; `text`: type, method and values, each ended by NUL. */
+/* Record a call or return; `text`: type, method and values, each NUL-terminated. */
 void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t pc,
                     const void *self, const char *text, size_t length)
 {
@@ -661,7 +651,7 @@ void log_clock(struct thread *t, clockid_t clock, const struct timespec *time)
 	s->next = w + 3;
 }
 
-/* No event: nothing of the call stack is written for it. */
+/* No event, so the call stack is not recorded. */
 void log_init(struct thread *t, const volatile void *object)
 {
 	struct stream *s = t->stream;
@@ -727,7 +717,7 @@ static unsigned hex_build_id(const struct dl_phdr_info *info, char *out, unsigne
 	return 0;
 }
 
-/* A path from the root, for the program may go to another folder; `out` has 4096 bytes. */
+/* An absolute path, as the program may change its folder; `out` has 4096 bytes. */
 static size_t absolute(const char *name, char *out)
 {
 	size_t n = 0, length = strnlen(name, 2000);
@@ -765,12 +755,12 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 	if ((uintptr_t)one_module >= low && (uintptr_t)one_module < high) {
 		rt.own_low = low;
 		rt.own_high = high;
-		return 0; /* the runtime is no part of the program */
+		return 0; /* the runtime is not part of the program */
 	}
 	if (info->dlpi_name && strstr(info->dlpi_name, LOG_BIND_LIBRARY)) {
 		rt.bind_low = low;
 		rt.bind_size = high - low;
-		return 0; /* nor is what stands before the bound functions */
+		return 0; /* nor are the wrappers of bound functions */
 	}
 	for (unsigned i = 0; i < module_count; i++)
 		if (modules[i].bias == info->dlpi_addr && modules[i].low == low)

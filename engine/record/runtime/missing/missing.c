@@ -1,13 +1,12 @@
 /*
- * missing.c - calls into code that is not instrumented: the trace gets the beginning and the
- * end of each, and what it may reach (RDIT's barrier pairs).
+ * missing.c - calls of uninstrumented code: records begin and end of each, and the data it may
+ * reach (RDIT's barrier pairs).
  *
- * Which modules are instrumented shows in their strings: each names the hooks.  In their tables
- * of imported functions (PLT, GOT) those of modules that are not get small functions of ours in
- * their place, which all jump to missing_call: it tells of the call, calls the real function
- * with a copy of the arguments on the stack, and tells of the return.  It has a frame like any
- * other, so exceptions and debuggers find their way through it.  The C library, the loader and
- * the compilers' libraries are modelled and no missing code.
+ * Instrumented modules are recognised by the names of hooks in their string tables. The import
+ * tables (PLT, GOT) of instrumented modules get stubs for functions of others, which jump to
+ * missing_call: it records the call, calls the function with a copy of its stack arguments, and
+ * records the return. It has an ordinary frame, so exceptions and debuggers can unwind it. The
+ * C library, the loader and compiler libraries are modelled, not missing code.
  *
  * While such code has called back into the program, nothing of it runs in this thread; so the
  * region ends there and begins again when the function that was called back returns: two
@@ -25,7 +24,7 @@
 #include "engine/record/runtime/sched/sched_private.h"
 
 enum {
-	MAX_REGIONS = 256, /* of a thread; a call inside of so many is not recorded */
+	MAX_REGIONS = 256, /* of a thread; deeper calls are not recorded */
 	MAX_MODULES = 4096,
 	MAX_TARGETS = 1 << 14,
 	STACK_ARGUMENTS = 256, /* bytes */
@@ -72,10 +71,7 @@ static void update(struct thread *t)
 	t->resume_below = r ? r->depth + r->away : 0;
 }
 
-/*
- * An exploration only wants to know which functions were called beside other threads: each
- * once, as a note.
- */
+/* An exploration only needs the functions called beside other threads: each once, as a note. */
 static bool only_noted(const struct region *r)
 {
 	enum { MOST = 64 };
@@ -127,7 +123,7 @@ static void write_back(struct thread *t, const struct region *r)
 	t->stream->next = w + 2;
 }
 
-/* The innermost region is over. */
+/* The innermost region ends. */
 static void pop(struct thread *t)
 {
 	const struct region *r = &t->missing.regions[--t->missing.region_count];
@@ -224,7 +220,7 @@ void missing_jump(struct thread *t, uintptr_t sp)
 	}
 }
 
-/* An exception is caught: what was called by the frames below it has been left. */
+/* An exception is caught: calls by frames below were left. */
 EXPORT void *__cxa_begin_catch(void *exception);
 void *__cxa_begin_catch(void *exception)
 {
@@ -473,7 +469,7 @@ static bool named_function(const char *name, unsigned *mask)
 	return found;
 }
 
-/* What the loader makes read-only holds nothing that threads could hand on. */
+/* Data that the loader makes read-only cannot synchronise. */
 static void note_data(const struct module *m)
 {
 	uintptr_t relro_low = 0, relro_high = 0;
@@ -529,7 +525,7 @@ static bool in_code(const struct module *m, uintptr_t address)
 	return false;
 }
 
-/* What may return twice, or never where it was called, or belongs to the unwinder. */
+/* Functions that may return twice, never at the call, or belong to the unwinder. */
 static bool left_alone(const char *name)
 {
 	static const char *const names[] = { "*setjmp",        "*longjmp*",   "vfork",
@@ -542,7 +538,7 @@ static bool left_alone(const char *name)
 	return false;
 }
 
-/* A small function that passes on to missing_call with the number of a target.  NULL: none. */
+/* A stub that jumps to missing_call with the index of a target. NULL: none. */
 static void *stub_of(unsigned index)
 {
 	static uint8_t *page;
@@ -644,7 +640,7 @@ static struct tables tables_of(const struct module *m)
 	return x;
 }
 
-/* Of OpenMP: what openmp.c does not know. */
+/* OpenMP functions not supported by openmp.c. */
 static bool beyond_openmp(uintptr_t function, const char *name)
 {
 	static const char *const names[] = {
@@ -701,7 +697,7 @@ static void take_over(const struct module *m)
 		}
 }
 
-/* The program itself is not instrumented: all of it is one missing call. */
+/* The program is not instrumented: all of it is one missing call. */
 static void whole_program(struct thread *t)
 {
 	static bool done;

@@ -1,11 +1,10 @@
 /*
- * inputs.c - keeps what comes from outside in the log, and gives it again on replay.
+ * inputs.c - records input, and supplies it on replay.
  *
- * On replay each thread gets what it got, in its own order: along a witness every thread does
- * what it did in the recording, as far as it goes, so that nothing else can be asked for.  A
- * thread that does ask for something else has left the witness.  After the witness the program
- * goes its own way; what it asks for is then looked for further on in what its thread got, and
- * when there is nothing, nothing more comes: the run ends when everybody waits for that.
+ * On replay each thread gets its recorded input in its own order: along a witness every thread
+ * performs its recorded steps, so other requests mean that it left the witness. After the
+ * witness, matching input is searched further on in the thread's input; without any, input
+ * ends, and the run ends when all threads wait for it.
  */
 #include <fcntl.h>
 #include <poll.h>
@@ -25,9 +24,10 @@ static const struct {
 #undef C
 };
 
-/* ---- keeping ---- */
+/* -- recording
+ * ------------------------------------------------------------------------------------ */
 
-/* More than the log's room for records that are not kept must not be asked for at once. */
+/* Bounded by the log's space for unpublished records. */
 enum { PIECE = 1 << 15 };
 
 static void put(struct thread *t, unsigned flags, const void *bytes, size_t length)
@@ -142,7 +142,8 @@ void input_keep_scattered(struct thread *t, enum log_input_call call, int fd, in
 	errno = error;
 }
 
-/* ---- giving ---- */
+/* -- supplying
+ * ------------------------------------------------------------------------------------ */
 
 static const struct log_input *after(const struct log_input *in)
 {
@@ -172,11 +173,8 @@ const struct log_input *input_next(struct thread *t, enum log_input_call call)
 	return in && in->call == call ? in : NULL;
 }
 
-/*
- * Those whose handlers ran when the thread was as far as it is now: before its next event, and
- * after the looks that the recording counts.  After the plan, those from outside alone: the
- * others come by themselves.
- */
+/* Signals whose handlers ran at this point of the thread: before its next event, and after the
+ * recorded polls. After the plan only those from outside: the others occur by themselves. */
 bool input_signals(struct thread *t)
 {
 	const struct log_input *in;
@@ -262,7 +260,7 @@ static void explain(struct thread *t, enum log_input_call call, int fd, uint64_t
 
 enum { FAR = 1000 };
 
-/* After the plan: the next of its kind among what the thread got. */
+/* After the plan: the thread's next input of this kind. */
 static const struct log_input *find(struct thread *t, enum log_input_call call, int fd,
                                     uint64_t most)
 {
@@ -278,7 +276,7 @@ static const struct log_input *find(struct thread *t, enum log_input_call call, 
 	return NULL;
 }
 
-/* And among what others got of the same descriptor, when this one has it now. */
+/* Or the input of another thread from the same descriptor. */
 static const struct log_input *find_elsewhere(enum log_input_call call, int fd, uint64_t most)
 {
 	if (fd < 0 || calls[call].asks == LOG_WAITS)
@@ -312,7 +310,7 @@ bool input_starve(struct thread *t, struct pollfd *fds, unsigned count, bool tim
 	return ready;
 }
 
-/* The signals that are still to come are all that a thread without input has to wait for. */
+/* Only pending signals can wake a thread without input. */
 bool input_last_signal(struct thread *t)
 {
 	const struct log_input *in = peek(t);
@@ -329,7 +327,7 @@ static bool is_waiting(int fd)
 	return !(syscall(SYS_fcntl, fd, F_GETFL) & O_NONBLOCK);
 }
 
-/* Nothing is left of what the call asks for. */
+/* No matching input is left. */
 static void make_up(struct thread *t, enum log_input_call call, int fd, uint64_t most,
                     struct given *g)
 {

@@ -1,10 +1,10 @@
 /*
- * ipc.c - message queues (POSIX, System V) and System V semaphores, between threads of the
+ * ipc.c - message queues (POSIX, System V) and System V semaphores between threads of the
  * program.
  *
- * Which message a receiver gets depends on priorities and types; here everything that was sent
- * before is before it, so no false race comes of it, but a true one may be missed.  A POSIX
- * queue is a descriptor, so waiting for it is the scheduler's; for the others it steps aside.
+ * The message a receiver gets depends on priorities and types; here all earlier sends are
+ * ordered before it, so that no false race results, but true ones may be missed. A POSIX queue
+ * is a descriptor, so its waits are the scheduler's; for others it steps aside.
  */
 #include <mqueue.h>
 #include <poll.h>
@@ -27,7 +27,7 @@ static void note(enum kind kind)
 	order_matters(kind == SEMAPHORES ? "semop" : "a message queue");
 }
 
-/* After those that sent before, and before those that come. */
+/* Ordered after earlier sends, and before later receives. */
 static void sends(enum kind kind, int id, uintptr_t pc)
 {
 	note(kind);
@@ -35,7 +35,7 @@ static void sends(enum kind kind, int id, uintptr_t pc)
 	message_release(key_of(kind, id), pc);
 }
 
-/* With a call that may wait, and nothing to wait for but the call itself. */
+/* For calls that may block without a condition known to the scheduler. */
 #define STEP_ASIDE(t, expression) \
 	({ \
 		sched_leave(t); \

@@ -19,7 +19,8 @@ int omp_get_thread_num(void);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void __libc_free(void *p);
 
-/* The master, with the token: the others of its team have come out of libgomp, and can run. */
+/* The master, with the token, waits until the other threads of its team have left libgomp and
+ * can run. */
 static void gather(struct thread *t, struct team *team)
 {
 	unsigned others = team->size - 1;
@@ -92,7 +93,7 @@ static void worker_region(struct thread *t, struct team *team)
 	}
 }
 
-/* What libgomp calls in every thread of the team. */
+/* Called by libgomp in every thread of the team. */
 static void in_team(void *data)
 {
 	struct team *team = data;
@@ -131,10 +132,8 @@ static struct team *team_begins(struct thread *t, void (*fn)(void *), void *data
 	return team;
 }
 
-/*
- * The threads of a region within another one end with it.  The master has the token: that they
- * have come to their end, and wait for the token to say so, must not depend on their speed.
- */
+/* Threads of a nested region end with it. The master, with the token, waits until they have
+ * ended and wait for the token, so that this does not depend on their speed. */
 static void await_ends(const struct team *team)
 {
 	enum { YIELDS = 50, PATIENCE = 20000 };
@@ -226,9 +225,10 @@ PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_runtime)
 PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_nonmonotonic_runtime)
 PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
-/* ---- waits of libgomp's own: the scheduler steps aside ---- */
+/* -- libgomp's own waits: the scheduler steps aside
+ * ------------------------------------------------ */
 
-/* They end when the machine has time, so this schedule may not come again, which is said. */
+/* They end depending on speed, so the schedule may not be reproducible, which is reported. */
 #define ASIDE(t, call) \
 	do { \
 		if (t) { \
@@ -243,7 +243,7 @@ PARALLEL_RUNTIME_LOOP(GOMP_parallel_loop_maybe_nonmonotonic_runtime)
 
 /* ---- barriers ---- */
 
-/* Waits, and runs tasks, until all have come and no task is left. */
+/* Wait and run tasks until all threads arrived and no task is left. */
 static void barrier(struct thread *t, struct team *team, uintptr_t pc)
 {
 	sched_point(t);
