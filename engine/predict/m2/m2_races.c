@@ -112,7 +112,7 @@ static void make_regions(struct hunt *h)
 	g_free(ends);
 }
 
-static gpointer stretches(const struct hunt *h, uint32_t e1, uint32_t e2)
+static gpointer regions(const struct hunt *h, uint32_t e1, uint32_t e2)
 {
 	return (gpointer)((uintptr_t)h->region[e1] << 32 | h->region[e2]);
 }
