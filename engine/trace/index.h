@@ -116,6 +116,8 @@ struct trace_index {
 	uint64_t must_count;
 	const uint32_t *must_by_before; /* indexes into must, ordered by their `before` */
 
+	struct tries *tries; /* trace_tries (tries.h); NULL as long as nobody has asked */
+
 	unsigned mapped; /* parts that lie in the mapping of a file, not in allocations */
 	void *map;
 	uint64_t map_length;
