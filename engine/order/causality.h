@@ -16,7 +16,7 @@
 #include "engine/order/clocks.h"
 #include "engine/order/order.h"
 #include "engine/order/sections.h"
-#include "engine/order/tries.h"
+#include "engine/trace/tries.h"
 
 /* Program order, must-order and reads-from without lock edges: SyncP's closure. */
 #define ORDER_KIND_OBSERVED ((enum order_kind)ORDER_KIND_COUNT)
@@ -209,8 +209,7 @@ struct observations {
 	bool borrowed;
 	bool plain_only; /* ignore atomic-atomic observations and tries */
 	uint64_t variables;
-	struct tries *tries; /* or NULL as long as none has come */
-	uint32_t next_try;   /* index of tries->events */
+	uint32_t next_try; /* index of trace_tries's events */
 };
 struct observations *observations_new(const struct trace *t);
 void observations_free(struct observations *o);

@@ -25,7 +25,6 @@ void observations_free(struct observations *o)
 		return;
 	if (!o->borrowed)
 		g_free(o->last);
-	tries_free(o->tries);
 	g_free(o);
 }
 
@@ -59,21 +58,13 @@ void observations_borrow(struct observations *o, epoch *last, uint32_t stride)
 
 /* -- tries ---------------------------------------------------------------------------- */
 
-/* Made when the first one comes: most traces have none. */
-static const struct tries *tries_of(struct causality *c)
-{
-	if (c->observations->tries == NULL)
-		c->observations->tries = tries_new(c->t);
-	return c->observations->tries;
-}
-
 void observations_try(struct causality *c, uint32_t event)
 {
 	struct observations *o = c->observations;
 
 	if (o->plain_only)
 		return;
-	const struct tries *tries = tries_of(c);
+	const struct tries *tries = trace_tries(c->t);
 	BUG_ON(tries->events[o->next_try] != event);
 	struct event_list seen = event_list_at(&tries->observed, o->next_try++);
 	for (uint64_t i = 0; i < seen.count; i++)
@@ -126,7 +117,7 @@ static void region_use(struct causality *c, uint32_t event)
 /* Those that tries to come have observed. */
 static uint64_t regions_use_tried(struct causality *c)
 {
-	const struct tries *tries = tries_of(c);
+	const struct tries *tries = trace_tries(c->t);
 	uint64_t first = tries->observed.start[c->observations->next_try];
 	uint64_t end = tries->observed.start[tries->count];
 

@@ -8,6 +8,7 @@
 #include "engine/partial/rdit.h"
 
 #include "engine/partial/calls.h"
+#include "engine/trace/tries.h"
 
 #include <string.h>
 
@@ -309,6 +310,7 @@ struct trace *trace_view_missing(struct trace *t, const struct progress *progres
 	for (uint32_t i = 0; i < edges->len; i++)
 		order[i] = i;
 	g_qsort_with_data(order, (gint)edges->len, sizeof(*order), by_before, edges->data);
+	trace_tries(t); /* the index below borrows it */
 	view = g_memdup2(t, sizeof(*t));
 	view->index = g_memdup2(t->index, sizeof(*t->index));
 	view->index->must_count = edges->len;

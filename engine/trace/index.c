@@ -3,6 +3,7 @@
  */
 #include "engine/trace/index.h"
 #include "engine/trace/index_private.h"
+#include "engine/trace/tries.h"
 
 #include "engine/base/scattered.h"
 #include "engine/base/search.h"
@@ -531,6 +532,7 @@ void index_free(struct trace_index *ix)
 	if (ix == NULL)
 		return;
 	forget_parts(ix, INDEX_ALL & ~ix->mapped);
+	tries_free(ix->tries);
 	if (ix->map)
 		munmap(ix->map, ix->map_length);
 	g_free(ix);

@@ -102,6 +102,8 @@ struct trace_index {
 	uint64_t must_count;
 	const uint32_t *must_by_before; /* indices of must, ordered by `before` */
 
+	struct tries *tries; /* trace_tries (tries.h); NULL until first used */
+
 	unsigned mapped; /* parts in a mapped file, not allocated */
 	void *map;
 	uint64_t map_length;

@@ -7,7 +7,7 @@
  */
 #include "engine/base/search.h"
 #include "engine/predict/m2/cone.h"
-#include "engine/order/tries.h"
+#include "engine/trace/tries.h"
 
 #include <string.h>
 
@@ -45,7 +45,7 @@ struct cones {
 	struct lock_change **changes; /* by thread */
 	uint32_t *change_count;
 	GArray *opens; /* uint32_t: indexes of sections */
-	struct tries *tries;
+	const struct tries *tries;
 	uint32_t *inexact; /* by thread: position of the first event that is approximated */
 	GArray *late;      /* struct late_access */
 };
@@ -253,7 +253,7 @@ bool cones_approximate(const struct cones *c)
  * approximates their rule. */
 static void make_tries(struct cones *c)
 {
-	c->tries = tries_new(c->t);
+	c->tries = trace_tries(c->t);
 	c->inexact = g_new(uint32_t, c->threads + 1);
 	memset(c->inexact, 0xff, (c->threads + 1) * sizeof(uint32_t));
 	for (uint32_t i = 0; i < c->tries->count; i++) {
@@ -485,7 +485,6 @@ void cones_free(struct cones *c)
 	g_array_unref(c->sections);
 	g_array_unref(c->opens);
 	g_array_unref(c->late);
-	tries_free(c->tries);
 	g_free(c);
 }
 

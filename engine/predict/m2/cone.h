@@ -54,7 +54,7 @@ const struct section *cones_section(const struct cones *c, uint32_t index);
 const uint32_t *cones_open(const struct cones *c, uint32_t thread, uint32_t prefix,
                            uint32_t *count);
 
-/* Events that a failed try observed (order/tries.h), which it needs before it beside rule 4's.
+/* Events that a failed try observed (trace/tries.h), which it needs before it beside rule 4's.
  */
 struct event_list cones_tried(const struct cones *c, uint32_t event);
 /* Accesses after their block's free; usually none. */

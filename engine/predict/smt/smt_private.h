@@ -6,7 +6,7 @@
 #ifndef HEDDLE_SMT_PRIVATE_H
 #define HEDDLE_SMT_PRIVATE_H
 
-#include "engine/order/tries.h"
+#include "engine/trace/tries.h"
 #include "engine/predict/effort.h"
 #include "engine/predict/smt/smt.h"
 
@@ -47,7 +47,7 @@ struct smt {
 	struct trace *t;
 	struct smt_options options;
 	struct cores *cores;
-	struct tries *tries;
+	const struct tries *tries;
 	uint32_t threads;
 	uint8_t *needs; /* by event */
 	struct event_lists block_accesses; /* by block, where any block is freed */

@@ -207,7 +207,7 @@ struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pa
 		g_free(s);
 		return NULL;
 	}
-	s->tries = tries_new(t);
+	s->tries = trace_tries(t);
 	make_block_accesses(s);
 	make_needs(s);
 	make_outermost(s);
@@ -237,7 +237,6 @@ void smt_free(struct smt *s)
 	smt_free(s->unpaired);
 	checker_free(s->own_checker);
 	cores_free(s->cores);
-	tries_free(s->tries);
 	lists_free(&s->block_accesses);
 	g_free(s->needs);
 	for (uint32_t u = 0; u < s->threads; u++)

@@ -3,8 +3,9 @@
  * held the lock, or the lock's destruction; of a try to take from a semaphore, the takes that
  * had emptied it.
  *
- * Made in one pass, by tries_new, for the orders, M2's cones and the solver alike.  Reads
- * events alone; nothing here says what may happen in another schedule, but for tries_sections.
+ * The entry is trace_tries: one pass over a trace, for the orders, M2's cones and the solver
+ * alike.  It reads events alone; nothing here says what may happen in another schedule, but for
+ * tries_sections.
  */
 #ifndef HEDDLE_TRIES_H
 #define HEDDLE_TRIES_H
@@ -21,7 +22,9 @@ struct tries {
 	bool *binding;
 	struct event_lists observed; /* by index of events */
 };
-struct tries *tries_new(const struct trace *t);
+/* Of a trace with an index; the index keeps it.  The first call walks the trace, from any
+ * thread. */
+const struct tries *trace_tries(const struct trace *t);
 void tries_free(struct tries *s); /* may be NULL */
 
 /*

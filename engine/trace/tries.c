@@ -1,7 +1,7 @@
 /*
  * tries.c - what failed tries observed; see tries.h.
  */
-#include "engine/order/tries.h"
+#include "engine/trace/tries.h"
 
 struct object_state {
 	GArray *open; /* uint32_t: shared ones; of a semaphore the last take of each thread */
@@ -99,7 +99,7 @@ static bool is_try(const struct event *x)
 	return op_fails(x->op);
 }
 
-struct tries *tries_new(const struct trace *t)
+static struct tries *tries_new(const struct trace *t)
 {
 	struct walk w = { .t = t,
 		          .objects = g_new(struct object_state, t->objects_count + 1),
@@ -135,6 +135,20 @@ struct tries *tries_new(const struct trace *t)
 	}
 	g_free(w.objects);
 	return s;
+}
+
+const struct tries *trace_tries(const struct trace *t)
+{
+	struct trace_index *ix = t->index;
+	struct tries *made = g_atomic_pointer_get(&ix->tries);
+
+	if (made != NULL)
+		return made;
+	made = tries_new(t);
+	if (g_atomic_pointer_compare_and_exchange(&ix->tries, NULL, made))
+		return made;
+	tries_free(made); /* another thread was faster */
+	return g_atomic_pointer_get(&ix->tries);
 }
 
 void tries_free(struct tries *s)
