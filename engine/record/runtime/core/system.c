@@ -12,12 +12,12 @@
 
 /* ---- pages ---- */
 
-#define LOG_PLACE 0x10000000000ull /* 1 TiB: below every address the kernel gives out */
-static uintptr_t log_place = LOG_PLACE;
+#define FIRST_PLACE 0x10000000000ull /* 1 TiB: below every address the kernel gives out */
+static uintptr_t next_place = FIRST_PLACE;
 
 uintptr_t rt_place(size_t bytes)
 {
-	return __atomic_fetch_add(&log_place, bytes + 4096, __ATOMIC_RELAXED);
+	return __atomic_fetch_add(&next_place, bytes + 4096, __ATOMIC_RELAXED);
 }
 
 void *rt_pages(size_t bytes)

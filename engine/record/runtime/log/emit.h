@@ -5,6 +5,7 @@
 #ifndef HEDDLE_RUNTIME_EMIT_H
 #define HEDDLE_RUNTIME_EMIT_H
 
+#include "engine/record/codec.h"
 #include "engine/record/runtime/core/rt.h"
 
 ALWAYS_INLINE uint64_t *log_room(struct stream *s, unsigned words)
@@ -12,11 +13,6 @@ ALWAYS_INLINE uint64_t *log_room(struct stream *s, unsigned words)
 	if (unlikely(s->next + words > s->end))
 		log_more(s, words);
 	return s->next;
-}
-
-ALWAYS_INLINE uint64_t log_word(enum log_tag tag, unsigned flags, uintptr_t pc)
-{
-	return tag | flags << 8 | (uint64_t)pc << LOG_PC_SHIFT;
 }
 
 /* Free mode: the calling context of a call from one that has the hash `parent`. */

@@ -42,12 +42,12 @@ static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
 		s->hints[slot] = 0;
 	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &s->hints[slot]);
 	/* Both in one word, so that what the reader has as the site's value is not touched. */
-	uint64_t now = f->function | begin << LOG_FRAME_SHIFT, was = sites->at[slot].address;
+	uint64_t now = log_frame_word(f->function, begin), was = sites->at[slot].address;
 	same = same && !((now ^ was) & LOG_ADDRESS_MASK);
 	if (same && t->epoch && now == was && log_fits(left, LOG_HALF_OFFSET_BITS)) {
 		log_half(s, slot, left);
 	} else if (same) {
-		w[0] = log_short(slot, begin - (was >> LOG_FRAME_SHIFT), left);
+		w[0] = log_short(slot, begin - log_frame_begin(was), left);
 		s->next = w + 1;
 	} else {
 		if (left > 0) {
