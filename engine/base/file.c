@@ -24,10 +24,12 @@ struct file_writer {
 	int failure;          /* first errno, 0: none */
 };
 
-static bool write_fd(int fd, const char *bytes, size_t length)
+bool file_write_all(int fd, const void *bytes, size_t length, int64_t offset)
 {
+	const char *from = bytes;
 	while (length) {
-		ssize_t n = write(fd, bytes, length);
+		ssize_t n = offset < 0 ? write(fd, from, length)
+		                       : pwrite(fd, from, length, (off_t)offset);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
@@ -35,8 +37,10 @@ static bool write_fd(int fd, const char *bytes, size_t length)
 				errno = ENOSPC;
 			return false;
 		}
-		bytes += n;
+		from += n;
 		length -= (size_t)n;
+		if (offset >= 0)
+			offset += n;
 	}
 	return true;
 }
@@ -80,8 +84,8 @@ static bool give_name(struct file_writer *w)
 	for (int i = 0; i < TRIES && w->nameless; i++) {
 		g_free(w->temporary);
 		w->temporary = g_strdup_printf("%s.%08x", w->path, g_random_int());
-		w->nameless = linkat(AT_FDCWD, self, AT_FDCWD, w->temporary,
-		                     AT_SYMLINK_FOLLOW) != 0;
+		w->nameless =
+		        linkat(AT_FDCWD, self, AT_FDCWD, w->temporary, AT_SYMLINK_FOLLOW) != 0;
 		if (w->nameless && errno != EEXIST)
 			break;
 	}
@@ -119,7 +123,7 @@ struct file_writer *file_writer_open(const char *path, struct error *error)
 
 static void writer_flush(struct file_writer *w)
 {
-	if (w->failure == 0 && !write_fd(w->fd, w->buffer, w->filled))
+	if (w->failure == 0 && !file_write_all(w->fd, w->buffer, w->filled, -1))
 		w->failure = errno;
 	w->filled = 0;
 }
@@ -129,7 +133,7 @@ void file_writer_put(struct file_writer *w, const void *bytes, size_t length)
 	w->length += length;
 	if (length >= BUFFER) {
 		writer_flush(w);
-		if (w->failure == 0 && !write_fd(w->fd, bytes, length))
+		if (w->failure == 0 && !file_write_all(w->fd, bytes, length, -1))
 			w->failure = errno;
 		return;
 	}

@@ -27,6 +27,10 @@ void file_writer_hurry(struct file_writer *w);
 bool file_writer_commit(struct file_writer *w, struct error *error);
 void file_writer_abandon(struct file_writer *w);
 
+/* Write all of it to a descriptor: at `offset`, or (-1) where the file stands. False and errno,
+ * ENOSPC when nothing more fits. */
+bool file_write_all(int fd, const void *bytes, size_t length, int64_t offset);
+
 /*
  * A nameless file for reading and writing, which disappears with the process; -1 and errno on
  * failure. file_descriptor_path: a path by which another process of this user may open it

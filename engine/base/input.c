@@ -2,6 +2,7 @@
  * input.c - see input.h.
  */
 #include "engine/base/input.h"
+#include "engine/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,20 +32,6 @@ static int open_input(const char *path)
 	return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 }
 
-static bool writes_all(int fd, const char *bytes, size_t length)
-{
-	while (length) {
-		ssize_t n = write(fd, bytes, length);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		bytes += n;
-		length -= (size_t)n;
-	}
-	return true;
-}
-
 /* Copy the rest of `fd` to a memory file, which is returned; -1 and errno on failure. */
 static int read_to_memory(int fd)
 {
@@ -56,7 +43,7 @@ static int read_to_memory(int fd)
 		if (n < 0 && errno == EAGAIN) /* open for writing elsewhere: wait */
 			n = poll(&(struct pollfd){ fd, POLLIN, 0 }, 1, -1) < 0 ? -1 : 0;
 		else if (n > 0)
-			n = writes_all(memory, chunk, (size_t)n) ? n : -1;
+			n = file_write_all(memory, chunk, (size_t)n, -1) ? n : -1;
 		if (n < 0 && errno != EINTR) {
 			int why = errno;
 			close(memory);

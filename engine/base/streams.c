@@ -1,5 +1,6 @@
 /* streams.c - see streams.h. */
 #include "engine/base/streams.h"
+#include "engine/base/file.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,20 +17,6 @@ struct guarded_stream {
 
 static struct guarded_stream standard[] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
 static FILE *terminal; /* the original stdout; NULL: unchanged */
-
-static bool write_all(int fd, const char *bytes, size_t length)
-{
-	while (length) {
-		ssize_t n = write(fd, bytes, length);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		bytes += n;
-		length -= (size_t)n;
-	}
-	return true;
-}
 
 /* Number of bytes from `at` on that need no escape. */
 static size_t plain_bytes(const char *at, const char *end)
@@ -107,7 +94,7 @@ static ssize_t write_guarded(void *cookie, const char *bytes, size_t length)
 	memcpy(g->part, from + done, g->held);
 	if (joined)
 		g_string_free(joined, TRUE);
-	return write_all(g->fd, g->out->str, g->out->len) ? (ssize_t)length : 0;
+	return file_write_all(g->fd, g->out->str, g->out->len, -1) ? (ssize_t)length : 0;
 }
 
 static FILE *open_guarded(struct guarded_stream *g)
@@ -136,7 +123,7 @@ static bool guarded_finish(struct guarded_stream *g)
 	g_string_truncate(g->out, 0);
 	append_guarded(g->out, g->part, g->held, true);
 	g->held = 0;
-	return write_all(g->fd, g->out->str, g->out->len);
+	return file_write_all(g->fd, g->out->str, g->out->len, -1);
 }
 
 bool streams_finish(void)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "engine/base/file.h"
 #include "engine/record/compress.h"
 #include "engine/record/run_private.h"
 
@@ -32,22 +33,6 @@ struct compressor {
 	struct log_frame *frame;
 	ZSTD_CCtx *context;
 };
-
-static bool write_all(int fd, const void *bytes, size_t length, uint64_t offset)
-{
-	const char *from = bytes;
-	while (length > 0) {
-		ssize_t n = pwrite(fd, from, length, offset);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		from += n;
-		offset += n;
-		length -= n;
-	}
-	return true;
-}
 
 static bool being_filled(const struct compressor *c, uint64_t sequence)
 {
@@ -87,11 +72,10 @@ static bool compress(struct compressor *c, uint64_t sequence, uint64_t offset)
 		                        .sequence = sequence,
 		                        .bytes = bytes };
 	uint64_t to = offset + LOG_CHUNK;
-	/* Write the frame's body, then its header; then remove the chunk's header, then the
-	 * rest. */
-	return write_all(c->log, c->frame + 1, bytes, to + sizeof(*c->frame)) &&
-	       write_all(c->log, c->frame, sizeof(*c->frame), to) &&
-	       write_all(c->log, &none, sizeof(none), offset) &&
+	/* The frame's head after its body; then the chunk's head goes, then the rest of it. */
+	return file_write_all(c->log, c->frame + 1, bytes, to + sizeof(*c->frame)) &&
+	       file_write_all(c->log, c->frame, sizeof(*c->frame), to) &&
+	       file_write_all(c->log, &none, sizeof(none), offset) &&
 	       fallocate(c->log, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset,
 	                 LOG_CHUNK) == 0;
 }

@@ -1,6 +1,7 @@
 /* decode.c - see decode.h. */
 #include <string.h>
 
+#include "engine/record/codec.h"
 #include "engine/record/decode.h"
 
 void log_reader_chunk(struct log_reader *reader, const uint64_t *at, const uint64_t *end)
@@ -11,17 +12,12 @@ void log_reader_chunk(struct log_reader *reader, const uint64_t *at, const uint6
 	memset(&reader->sites, 0, sizeof(reader->sites));
 }
 
-static int64_t signed_field(uint64_t word, unsigned shift, unsigned bits)
-{
-	return (int64_t)(word << (64 - shift - bits)) >> (64 - bits);
-}
-
 static void set_key(struct log_record *r, uint64_t key)
 {
-	r->tag = key & 255;
-	r->flags = key >> 8 & (LOG_ORDER_MASK | LOG_VOLATILE);
+	r->tag = log_word_tag(key);
+	r->flags = log_word_flags(key) & (LOG_ORDER_MASK | LOG_VOLATILE);
 	r->code = log_site_code(key);
-	r->pc = key >> LOG_PC_SHIFT;
+	r->pc = log_word_pc(key);
 }
 
 /* Restore the site's data of a short record, with the address difference. */
@@ -34,9 +30,9 @@ static bool repeat_site(struct log_reader *reader, struct log_record *r, unsigne
 		return false; /* damaged log */
 	set_key(r, sites->at[slot].key);
 	if (r->tag == LOG_ENTER)
-		r->left = offset & ((1u << LOG_OFFSET_BITS) - 1);
+		r->left = log_field(offset, LOG_OFFSET_BITS);
 	else if (r->tag == LOG_LEAVE)
-		r->pc = offset & ((1u << LOG_OFFSET_BITS) - 1);
+		r->pc = log_field(offset, LOG_OFFSET_BITS);
 	else
 		sites->at[slot].address += offset;
 	sites->at[slot].address &= LOG_ADDRESS_MASK;
@@ -49,25 +45,22 @@ static bool repeat_site(struct log_reader *reader, struct log_record *r, unsigne
 static bool next_half(struct log_reader *reader, struct log_record *r, uint64_t half)
 {
 	r->valued = false;
-	return repeat_site(reader, r, half >> LOG_HALF_OFFSET_BITS & (LOG_SITES - 1),
-	                   (uint64_t)signed_field(half, 0, LOG_HALF_OFFSET_BITS));
+	return repeat_site(reader, r, log_half_slot(half), log_half_offset(half));
 }
 
 static bool next_pair(struct log_reader *reader, struct log_record *r)
 {
-	uint64_t word = *reader->at++, mask = (1ull << LOG_HALF_BITS) - 1;
-	uint64_t second = word >> LOG_HALF_BITS & mask;
+	uint64_t second, first = log_pair_halves(*reader->at++, &second);
 	reader->second = second == LOG_HALF_NONE ? 0 : second | LOG_PAIR;
-	return next_half(reader, r, word & mask);
+	return next_half(reader, r, first);
 }
 
 static bool next_short(struct log_reader *reader, struct log_record *r)
 {
 	uint64_t word = *reader->at++;
-	if (!repeat_site(reader, r, word >> LOG_SLOT_SHIFT & (LOG_SITES - 1),
-	                 (uint64_t)signed_field(word, 0, LOG_OFFSET_BITS)))
+	if (!repeat_site(reader, r, log_short_slot(word), log_short_offset(word)))
 		return false;
-	uint64_t delta = word >> LOG_DELTA_SHIFT & ((1ull << LOG_DELTA_BITS) - 1);
+	uint64_t delta = log_short_field(word);
 	r->valued = delta != LOG_DELTA_UNKNOWN;
 	if (delta == LOG_DELTA_FOLLOWS) {
 		if (reader->at == reader->end)
@@ -77,7 +70,7 @@ static bool next_short(struct log_reader *reader, struct log_record *r)
 		if (r->value == 0 && (reader->at == reader->end || *reader->at == 0))
 			r->valued = false;
 	} else if (r->valued) {
-		r->value += (uint64_t)signed_field(word, LOG_DELTA_SHIFT, LOG_DELTA_BITS);
+		r->value += log_short_difference(word);
 	}
 	reader->sites.value[r->slot] = r->value;
 	if (r->code == LOG_RANGE) {
@@ -101,16 +94,16 @@ static unsigned record_words(const uint64_t *w, const uint64_t *end)
 		LOG_TAGS(TAG)
 #undef TAG
 	};
-	unsigned tag = w[0] & 255, flags = w[0] >> 8 & 255;
+	unsigned tag = log_word_tag(w[0]), flags = log_word_flags(w[0]);
 	uint64_t n = 1 + fixed[tag];
 	switch (tag) {
 	case LOG_READ:
 	case LOG_WRITE:
 	case LOG_AREAD:
 	case LOG_AWRITE:
-		n = w + 1 < end && (w[1] >> LOG_SIZE_SHIFT & 7) == LOG_RANGE ? 3
-		    : flags & LOG_VALUE                                      ? 3
-		                                                             : 2;
+		n = w + 1 < end && log_place_code(w[1]) == LOG_RANGE ? 3
+		    : flags & LOG_VALUE                              ? 3
+		                                                     : 2;
 		break;
 	case LOG_MODULE:
 		n = w + 4 < end ? 5 + words_of(w[4]) : UINT32_MAX;
@@ -121,7 +114,7 @@ static unsigned record_words(const uint64_t *w, const uint64_t *end)
 		n = w + 2 < end ? 3 + words_of(w[2]) : UINT32_MAX;
 		break;
 	case LOG_INPUT:
-		n = 1 + words_of(w[0] >> LOG_PC_SHIFT);
+		n = 1 + words_of(log_word_pc(w[0]));
 		break;
 	case LOG_NOTE:
 	case LOG_RANDOM:
@@ -144,8 +137,8 @@ static void fill_site(struct log_reader *reader, struct log_record *r, uint64_t 
 
 static void set_access(struct log_reader *reader, struct log_record *r, const uint64_t *w)
 {
-	r->address = w[1] & LOG_ADDRESS_MASK;
-	r->code = w[1] >> LOG_SIZE_SHIFT & 7;
+	r->address = log_place_address(w[1]);
+	r->code = log_place_code(w[1]);
 	r->size = r->code == LOG_RANGE ? w[2] : 1u << r->code;
 	r->valued = r->flags & (LOG_VALUE | LOG_SMALL);
 	if (r->tag == LOG_RMW) {
@@ -153,7 +146,7 @@ static void set_access(struct log_reader *reader, struct log_record *r, const ui
 		r->value = w[3];
 		return;
 	}
-	r->value = r->flags & LOG_SMALL ? w[1] >> LOG_SMALL_SHIFT : 0;
+	r->value = r->flags & LOG_SMALL ? log_place_value(w[1]) : 0;
 	if (r->flags & LOG_VALUE && r->code != LOG_RANGE)
 		r->value = w[2];
 	if (r->code <= LOG_RANGE)
@@ -173,7 +166,7 @@ bool log_reader_next(struct log_reader *reader, struct log_record *r)
 	r->words = w;
 	if (w[0] & LOG_SHORT)
 		return w[0] & LOG_PAIR ? next_pair(reader, r) : next_short(reader, r);
-	unsigned tag = w[0] & 255;
+	unsigned tag = log_word_tag(w[0]);
 	if (tag == LOG_NOTHING || tag >= LOG_TAG_COUNT)
 		return false;
 	unsigned words = record_words(w, reader->end);
@@ -181,8 +174,8 @@ bool log_reader_next(struct log_reader *reader, struct log_record *r)
 		return false;
 	reader->at += words;
 	r->tag = tag;
-	r->flags = w[0] >> 8 & 255;
-	r->pc = w[0] >> LOG_PC_SHIFT;
+	r->flags = log_word_flags(w[0]);
+	r->pc = log_word_pc(w[0]);
 	switch (tag) {
 	case LOG_READ:
 	case LOG_WRITE:
@@ -198,8 +191,8 @@ bool log_reader_next(struct log_reader *reader, struct log_record *r)
 		r->code = 0;
 		r->left = 0;
 		r->valued = true;
-		r->address = w[1] & LOG_ADDRESS_MASK;
-		r->value = w[1] >> LOG_FRAME_SHIFT;
+		r->address = log_frame_function(w[1]);
+		r->value = log_frame_begin(w[1]);
 		fill_site(reader, r, w[0]);
 		break;
 	}

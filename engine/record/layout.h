@@ -415,7 +415,7 @@ struct log_config {
 	char log[2048]; /* absolute path of the log */
 	uint64_t start_low,
 	        start_high; /* --start-at: the function, less the load bias; 0: at once */
-	char missing[32768]; /* LOG_MISSING: lines of the specifications; runtime/missing/missing.c */
+	char missing[32768]; /* LOG_MISSING: lines of the specifications; runtime/missing/modules.c */
 	char preload[2048]; /* what LD_PRELOAD was before us ("" for unset), to be restored */
 	char library_path[2048];
 	uint32_t had_preload, had_library_path;

@@ -1,4 +1,4 @@
-/* missing.c - see missing.h; the lines are read by runtime/missing/missing.c. */
+/* missing.c - see missing.h; the lines are read by runtime/missing/modules.c. */
 #include "engine/record/missing.h"
 
 #include "engine/record/layout.h"

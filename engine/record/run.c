@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "engine/base/file.h"
 #include "engine/record/compress.h"
 #include "engine/record/run_private.h"
 
@@ -395,10 +396,9 @@ static int write_rest(const struct log_config *config, int buffer)
 			if (slots && slot > slots)
 				slot = 1 + (slot - 1) % slots;
 			size_t bytes = MIN(used + 1, words) * sizeof(uint64_t);
-			ssize_t n = pwrite(log, chunk, bytes,
-			                   log_chunk_offset(config->flags, slot));
-			if (n != (ssize_t)bytes)
-				error = n < 0 ? errno : ENOSPC;
+			if (!file_write_all(log, chunk, bytes,
+			                    log_chunk_offset(config->flags, slot)))
+				error = errno;
 		}
 		munmap((void *)chunk, LOG_CHUNK);
 	}

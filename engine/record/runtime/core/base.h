@@ -1,13 +1,13 @@
 /*
- * base.h - the floor that every folder of the runtime stands on: macros, the gates of a
- * thread's hooks, and the few services of the kernel's that the runtime asks for by itself.
+ * base.h - the base of every folder of the runtime: macros, and the few services of the kernel
+ * that the runtime uses for itself.
  *
  * The runtime lives in the user's program.  It must not call anything that it interposes
  * itself, allocate from the program's heap, keep a descriptor of a low number open, or print
  * (but for rt_say, for what the user must know at once).  Memory therefore comes in whole pages
  * from rt_pages, waiting for another thread is futex_wait, and a system call is raw_syscall
- * (which leaves errno alone) or rt_syscall.  None of them takes a lock or knows of threads, so
- * they may be called from anywhere, a signal handler included.
+ * or rt_syscall, which leave errno alone.  All but rt_next, which asks the loader, may be
+ * called from anywhere, a signal handler included.
  */
 #ifndef HEDDLE_RUNTIME_BASE_H
 #define HEDDLE_RUNTIME_BASE_H

@@ -1,79 +1,20 @@
 /*
- * init.c - start and end of the runtime, process-wide operations (exit, loading of libraries),
- * and messages. Other processes: processes.c; signals: handlers.c.
+ * init.c - the runtime's beginning in the process, and the state in which a recording is left.
+ * The program's ends: exits.c; other processes: processes.c.
  *
  * Without HEDDLE_RECORD in the environment no gate opens: every hook returns at once and every
  * interposed function calls the original.
  */
-#include <assert.h>
-#include <fcntl.h>
-#include <glob.h>
-#include <link.h>
-#include <regex.h>
-#include <sched.h>
-#include <spawn.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "engine/record/runtime/libc/ranges.h"
-#include "engine/record/runtime/sched/sched_private.h"
-
-INTERPOSED(_exit, exit, _Exit, abort, sched_getaffinity, pthread_getaffinity_np,
-           sched_setaffinity, pthread_setaffinity_np, get_nprocs, sysconf, dlopen, dlclose);
+#include "rt.h"
 
 struct runtime rt;
 extern char **environ;
-
-void rt_say(const char *format, ...)
-{
-	char text[1024];
-	va_list list;
-	va_start(list, format);
-	int n = vsnprintf(text, sizeof(text) - 1, format, list);
-	va_end(list);
-	if (n < 0)
-		return;
-	if (n > (int)sizeof(text) - 2)
-		n = sizeof(text) - 2;
-	text[n++] = '\n';
-	syscall(SYS_write, 2, "heddle: ", 8);
-	syscall(SYS_write, 2, text, n);
-}
-
-void *rt_next(const char *name)
-{
-	struct thread *t = me;
-	uint32_t gate = t->gate;
-	if (t != &nobody)
-		t->gate |= GATE_INSIDE;
-	void *p = dlsym(RTLD_NEXT, name);
-	if (t != &nobody)
-		t->gate = (t->gate & ~GATE_INSIDE) | (gate & GATE_INSIDE);
-	return p;
-}
-
-_Noreturn void rt_die(int signal_number)
-{
-	struct sigaction usual = { .sa_handler = SIG_DFL };
-	int (*real)(int, const struct sigaction *, struct sigaction *) = (int (*)(
-	        int, const struct sigaction *, struct sigaction *))rt_next("sigaction");
-	real(signal_number, &usual, NULL);
-	sigset_t set;
-	sigemptyset(&set);
-	sigaddset(&set, signal_number);
-	syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &set, NULL, 8);
-	for (;;) {
-		/* To this thread: it has arrived when the call returns. */
-		syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), signal_number);
-		syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
-	}
-}
 
 void rt_finish(enum log_status status)
 {
@@ -126,22 +67,6 @@ static void restore_environment(void)
 	remove_variable("GLIBC_TUNABLES");
 }
 
-static cpu_set_t original_affinity;
-
-void rt_pin(void)
-{
-	if (syscall(SYS_sched_getaffinity, 0, sizeof(original_affinity), &original_affinity) <
-	    0)
-		return;
-	rt.affinity = &original_affinity;
-	unsigned cpu = 0;
-	syscall(SYS_getcpu, &cpu, NULL, NULL);
-	cpu_set_t one;
-	CPU_ZERO(&one);
-	CPU_SET(cpu, &one);
-	syscall(SYS_sched_setaffinity, 0, sizeof(one), &one);
-}
-
 static int config_descriptor(void)
 {
 	const char *text = getenv(LOG_ENVIRONMENT);
@@ -156,13 +81,11 @@ static int config_descriptor(void)
 	return rt.config.version == LOG_VERSION ? fd : -1;
 }
 
-static void find_forwarded(void);
-
 extern void *__libc_stack_end; /* the loader's: where the program's stack began */
 
 __attribute__((constructor(101))) static void begin(int argc, char **argv)
 {
-	find_forwarded();
+	forwards_init();
 	strings_init();
 	int fd = config_descriptor();
 	if (fd < 0)
@@ -205,197 +128,6 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	if (rt.controlled)
 		rt_pin();
 	t->gate = 0;
-}
-
-/* This thread is about to end the program: in an exploration others may go first, and on replay
- * those with steps left in the witness. */
-static void end_point(void)
-{
-	bool explored = rt.config.flags & LOG_EXPLORE;
-	struct thread *t =
-	        rt.on && rt.controlled && (explored || rt.replay) ? recording() : NULL;
-	if (!t || !rt.header || rt.header->status != LOG_RUNNING)
-		return;
-	if (explored) {
-		char text[32] = "";
-		sched_append_number(text, sizeof(text), t->id, 10);
-		log_note("ends", text);
-	}
-	sched_point(t);
-}
-
-__attribute__((destructor(101))) static void end(void)
-{
-	end_point();
-	rt_finish(LOG_EXITED);
-}
-
-/* ---- the end ---- */
-
-/* _exit and abort run no destructors. */
-void interposed__exit(int status)
-{
-	struct thread *t = me;
-	if (t != &nobody && t->pending && rt.on)
-		log_fill(t);
-	end_point();
-	rt_finish(LOG_EXITED);
-	for (;;)
-		syscall(SYS_exit_group, status);
-}
-/* atexit handlers run inside. */
-void interposed_exit(int status)
-{
-	struct thread *t = recording();
-	if (t)
-		frame_enter(t, LOG_CALL_exit, CALLER(), false);
-	REAL(exit)(status);
-	__builtin_unreachable();
-}
-void interposed__Exit(int status)
-{
-	_exit(status);
-}
-void interposed_abort(void)
-{
-	end_point();
-	REAL(abort)();
-	__builtin_unreachable();
-}
-/* Record a failed assertion, since a recording lacks the program's output. */
-static void note_assertion(const char *assertion, const char *file, unsigned line)
-{
-	enum { PLACE = 200, WHOLE = 700 };
-	char text[WHOLE], digits[10];
-	size_t length = 0, count = 0, from = 0, end = 0;
-
-	for (; file && file[end] != 0; end++)
-		if (file[end] == '/')
-			from = end + 1;
-	for (; from < end && length < PLACE; from++)
-		text[length++] = file[from];
-	text[length++] = ':';
-	do
-		digits[count++] = (char)('0' + line % 10);
-	while ((line /= 10) != 0);
-	while (count > 0)
-		text[length++] = digits[--count];
-	text[length++] = ' ';
-	for (; assertion && *assertion && length < WHOLE - 1; assertion++)
-		text[length++] = *assertion;
-	text[length] = 0;
-	if (recording())
-		log_note("assertion", text);
-}
-EXPORT void __assert_fail(const char *assertion, const char *file, unsigned line,
-                          const char *function)
-{
-	end_point();
-	note_assertion(assertion, file, line);
-	REAL(__assert_fail)(assertion, file, line, function);
-	__builtin_unreachable();
-}
-
-/* -- processor affinity: hide the pinning from the program
- * ------------------------------------- */
-
-int interposed_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
-{
-	if (rt.on && rt.affinity) {
-		memset(set, 0, size);
-		memmove(set, rt.affinity,
-		        size < sizeof(*rt.affinity) ? size : sizeof(*rt.affinity));
-		return 0;
-	}
-	return REAL(sched_getaffinity)(pid, size, set);
-}
-int interposed_pthread_getaffinity_np(pthread_t thread, size_t size, cpu_set_t *set)
-{
-	if (rt.on && rt.affinity)
-		return sched_getaffinity(0, size, set);
-	return REAL(pthread_getaffinity_np)(thread, size, set);
-}
-int interposed_sched_setaffinity(pid_t pid, size_t size, const cpu_set_t *set)
-{
-	return rt.on && rt.affinity ? 0 : REAL(sched_setaffinity)(pid, size, set);
-}
-int interposed_pthread_setaffinity_np(pthread_t thread, size_t size, const cpu_set_t *set)
-{
-	return rt.on && rt.affinity ? 0 : REAL(pthread_setaffinity_np)(thread, size, set);
-}
-static int processors(void)
-{
-	return rt.on && rt.affinity ? CPU_COUNT(rt.affinity) : 0;
-}
-int interposed_get_nprocs(void)
-{
-	int n = processors();
-	return n ? n : REAL(get_nprocs)();
-}
-long interposed_sysconf(int name)
-{
-	int n = name == _SC_NPROCESSORS_ONLN ? processors() : 0;
-	return n ? n : REAL(sysconf)(name);
-}
-
-/* -- libraries loaded later
- * ----------------------------------------------------------------------- */
-
-void *interposed_dlopen(const char *file, int mode)
-{
-	struct thread *t = recording();
-	if (!t)
-		return REAL(dlopen)(file, mode);
-	void *library = REAL(dlopen)(file, mode); /* its constructors belong to the program */
-	if (library && !me->gate) {
-		t->gate |= GATE_INSIDE;
-		log_modules();
-		glib_take_over();
-		missing_take_over();
-		t->gate &= ~GATE_INSIDE;
-	}
-	return library;
-}
-int interposed_dlclose(void *library)
-{
-	int result = REAL(dlclose)(library);
-	range_unloaded(); /* the addresses may be reused */
-	return result;
-}
-
-/* Functions with several versions in the C library that libtsan exports unversioned: a program
- * linked to libtsan has unversioned references, which the loader would bind to the oldest
- * version. Each forwards to the newest. */
-#define FORWARD(name) \
-	static void *next_##name __attribute__((used)); \
-	__asm__(".pushsection .text\n.globl " #name "\n.type " #name ", @function\n" #name \
-	        ":\n\tjmp *next_" #name "(%rip)\n.size " #name ", .-" #name \
-	        "\n.popsection\n");
-#define FORWARDED(F) \
-	F(clock_getcpuclockid) \
-	F(clock_getres) \
-	F(clock_settime) \
-	F(fmemopen) \
-	F(glob) \
-	F(glob64) F(pthread_attr_getaffinity_np) F(pthread_attr_getguardsize) F( \
-	        pthread_attr_getstack) F(pthread_attr_getstacksize) \
-	        F(pthread_barrierattr_getpshared) F(pthread_condattr_getclock) F( \
-	                pthread_condattr_getpshared) F(pthread_getcpuclockid) \
-	                F(pthread_getname_np) F(pthread_mutexattr_getprioceiling) F( \
-	                        pthread_mutexattr_getprotocol) F(pthread_mutexattr_getpshared) \
-	                        F(pthread_mutexattr_getrobust) F(pthread_mutexattr_gettype) \
-	                                F(pthread_rwlockattr_getkind_np) \
-	                                        F(pthread_rwlockattr_getpshared) \
-	                                                F(pthread_sigmask) F(realpath) \
-	                                                        F(regexec) \
-	                                                                F(sem_unlink)
-FORWARDED(FORWARD)
-
-/* In the first constructor, before others may call them. */
-static void find_forwarded(void)
-{
-#define FIND(name) next_##name = dlsym(RTLD_NEXT, #name);
-	FORWARDED(FIND)
 }
 
 /* The stub of `heddle cc` looks for this name. */

@@ -174,8 +174,11 @@ bool rt_other_process(void); /* is this one that only shares our memory? */
 /* The program's syscall() makes a process: true, and the kernel's answer, in both of them. */
 bool process_syscall(struct thread *t, long number, long a[6], long *result);
 
-/* ---- the end of the run: init.c ---- */
-void rt_finish(enum log_status status);
+/* ---- init.c, libraries.c ---- */
+void rt_finish(enum log_status status); /* the recording is left in this state */
+/* By the first constructor, before anybody else's may call one of the functions that the C
+ * library has in several versions. */
+void forwards_init(void);
 
 /* serve.c: wait for requests of exploration; returns in each child, with the config of its run
  * in `rt`.  `fd`: where the config was. */

@@ -4,7 +4,7 @@
  *
  * Those that the runtime stands before call order_matters; those of the C library and of
  * libstdc++ with a state of their own that it does not are named here, and met at the import
- * tables (missing.c).
+ * tables (missing/imports.c).
  */
 #include <fcntl.h>
 #include <fnmatch.h>

@@ -16,9 +16,9 @@ static void log_long(struct thread *t, uint64_t first, uintptr_t address, unsign
 	s->sites->at[slot].key = key;
 	s->sites->at[slot].address = address;
 	s->sites->value[slot] = known ? value : 0;
-	w[1] = address | (uint64_t)code << LOG_SIZE_SHIFT;
+	w[1] = log_place(address, code);
 	if (known && value < LOG_SMALL_LIMIT) {
-		w[1] |= value << LOG_SMALL_SHIFT;
+		w[1] |= log_place_small(value);
 		first |= (uint64_t)LOG_SMALL << 8;
 	} else if (known) {
 		w[2] = value;
@@ -44,7 +44,7 @@ void log_fill(struct thread *t)
 	uint64_t value = peek(s->sites->at[slot].address, t->pending_code);
 	s->sites->value[slot] = value;
 	if (value < LOG_SMALL_LIMIT) { /* the long record's two words end here */
-		w[-1] |= value << LOG_SMALL_SHIFT;
+		w[-1] |= log_place_small(value);
 		BARRIER();
 		w[-2] |= (uint64_t)LOG_SMALL << 8;
 	} else {
@@ -115,7 +115,7 @@ void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsi
 	if (!rt.controlled)
 		log_epoch(t);
 	uint64_t *w = log_room(s, 4);
-	w[1] = ((uintptr_t)p & LOG_ADDRESS_MASK) | (uint64_t)code << LOG_SIZE_SHIFT;
+	w[1] = log_place((uintptr_t)p, code);
 	w[2] = old;
 	w[3] = new_value;
 	BARRIER();
@@ -139,7 +139,7 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 	uint64_t delta = size - sites->value[slot];
 	if (sites->at[slot].key != key || !log_fits(offset, LOG_OFFSET_BITS) ||
 	    !log_fits(delta, LOG_DELTA_BITS)) {
-		w[1] = address | (uint64_t)LOG_RANGE << LOG_SIZE_SHIFT;
+		w[1] = log_place(address, LOG_RANGE);
 		w[2] = size;
 		BARRIER();
 		w[0] = first;

@@ -26,35 +26,16 @@ ALWAYS_INLINE uint64_t peek(uintptr_t address, unsigned code)
 	}
 }
 
-/* Does a difference fit into so many bits, with a sign and without the two lowest values? */
-ALWAYS_INLINE bool log_fits(uint64_t difference, unsigned bits)
-{
-	return difference + (1ull << (bits - 1)) - 2 < (1ull << bits) - 2;
-}
-
-ALWAYS_INLINE uint64_t log_field(uint64_t difference, unsigned bits)
-{
-	return difference & ((1ull << bits) - 1);
-}
-
-ALWAYS_INLINE uint64_t log_short(unsigned slot, uint64_t delta, uint64_t offset)
-{
-	return LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
-	       log_field(delta, LOG_DELTA_BITS) << LOG_DELTA_SHIFT |
-	       log_field(offset, LOG_OFFSET_BITS);
-}
-
 /* Free mode: the record of a site that differs only in the address, by a little. */
 ALWAYS_INLINE void log_half(struct stream *s, unsigned slot, uint64_t offset)
 {
 	uint64_t *w = s->next;
-	uint64_t half = (uint64_t)slot << LOG_HALF_OFFSET_BITS |
-	                log_field(offset, LOG_HALF_OFFSET_BITS);
+	uint64_t half = log_half_word(slot, offset);
 	if (s->half == w) {
-		w[-1] ^= (half ^ LOG_HALF_NONE) << LOG_HALF_BITS;
+		w[-1] ^= log_pair_second(half);
 		s->half = NULL;
 	} else {
-		w[0] = LOG_SHORT | LOG_PAIR | LOG_HALF_NONE << LOG_HALF_BITS | half;
+		w[0] = log_pair(half);
 		s->next = s->half = w + 1;
 	}
 }
@@ -71,13 +52,13 @@ ALWAYS_INLINE bool log_fill_here(struct thread *t, struct stream *s)
 	s->sites->value[slot] = value;
 	t->pending = NULL;
 	if (unlikely(!log_fits(delta, LOG_DELTA_BITS))) {
-		w[-1] ^= (LOG_DELTA_UNKNOWN ^ LOG_DELTA_FOLLOWS) << LOG_DELTA_SHIFT;
+		w[-1] ^= log_short_known(LOG_DELTA_FOLLOWS);
 		BARRIER(); /* the other way round the value might stand there as a record */
 		w[0] = value;
 		s->next = w + 1;
 		return true;
 	}
-	w[-1] ^= (LOG_DELTA_UNKNOWN ^ log_field(delta, LOG_DELTA_BITS)) << LOG_DELTA_SHIFT;
+	w[-1] ^= log_short_known(delta);
 	return true;
 }
 
@@ -159,7 +140,7 @@ ALWAYS_INLINE bool log_free_here(struct thread *t, enum log_tag tag, unsigned fl
 		log_half(s, slot, offset);
 	} else {
 		sites->at[slot].key = key;
-		w[1] = address | (uint64_t)code << LOG_SIZE_SHIFT;
+		w[1] = log_place(address, code);
 		BARRIER();
 		w[0] = first;
 		s->next = w + 2;

@@ -5,6 +5,7 @@
 #ifndef HEDDLE_RUNTIME_EMIT_H
 #define HEDDLE_RUNTIME_EMIT_H
 
+#include "engine/record/codec.h"
 #include "engine/record/runtime/core/rt.h"
 
 ALWAYS_INLINE uint64_t *log_room(struct stream *s, unsigned words)
@@ -12,11 +13,6 @@ ALWAYS_INLINE uint64_t *log_room(struct stream *s, unsigned words)
 	if (unlikely(s->next + words > s->end))
 		log_more(s, words);
 	return s->next;
-}
-
-ALWAYS_INLINE uint64_t log_word(enum log_tag tag, unsigned flags, uintptr_t pc)
-{
-	return tag | flags << 8 | (uint64_t)pc << LOG_PC_SHIFT;
 }
 
 /* Free mode: the calling context of a call from one that has the hash `parent`. */
@@ -40,13 +36,31 @@ ALWAYS_INLINE void context_renew(struct thread *t)
 	t->context = context_now(t, t->frames[(int32_t)depth - 1].context);
 }
 
-/* Everything that must be written before an event of `t`. */
-ALWAYS_INLINE void log_before(struct thread *t)
+/* A record: its first word, which is stored last, and `count` more. */
+ALWAYS_INLINE void log_put(struct stream *s, uint64_t first, const uint64_t *words,
+                           unsigned count)
+{
+	uint64_t *w = log_room(s, 1 + count);
+	for (unsigned i = 0; i < count; i++)
+		w[1 + i] = words[i];
+	BARRIER();
+	w[0] = first;
+	s->next = w + 1 + count;
+}
+
+/* Before any record of `t`: its last write's value, and that the stream is at `t`. */
+ALWAYS_INLINE void log_turn(struct thread *t)
 {
 	if (t->pending)
 		log_fill(t);
 	if (unlikely(t->stream->last != t->id))
 		log_switch(t);
+}
+
+/* Everything that must be written before an event of `t`. */
+ALWAYS_INLINE void log_before(struct thread *t)
+{
+	log_turn(t);
 	if (t->dirty)
 		log_frames(t);
 }

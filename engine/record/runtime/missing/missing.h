@@ -18,7 +18,7 @@
 #include "engine/record/runtime/core/base.h"
 #include "engine/record/runtime/log/log.h"
 
-struct region; /* a missing call: missing.c */
+struct region; /* a missing call: regions.c */
 struct reach;  /* reach.c */
 struct thread_missing {
 	struct region *regions; /* open missing calls, or NULL */
@@ -26,7 +26,7 @@ struct thread_missing {
 	struct reach *reach; /* or NULL */
 };
 
-/* ---- missing.c ---- */
+/* ---- regions.c, trampolines.c, modules.c, imports.c ---- */
 /* Where a missing call returns to: it stands for its caller. */
 extern const char missing_return[] __attribute__((visibility("hidden")));
 uintptr_t missing_caller(void);

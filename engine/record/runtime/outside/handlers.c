@@ -1,6 +1,6 @@
 /*
- * handlers.c - signals that the program handles: all calls that install a handler, and when it
- * runs.
+ * handlers.c - when the handlers of the program's signals run.  The calls that install them are
+ * in handlers_install.c.
  *
  * A handler is code of the program's: it accesses memory, posts semaphores, waits.  In
  * controlled mode it therefore runs with the token and with the hooks open, and what it does is
@@ -15,7 +15,6 @@
  * Exploration does not record them (their place among the events is not the schedule's).
  * On replay each runs where it ran in the recording: inputs.c says when.
  */
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -23,15 +22,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "engine/record/runtime/core/rt.h"
 #include "engine/record/runtime/sched/sched_private.h"
+#include "handlers_private.h"
 
-INTERPOSED(sigaction, alarm, ualarm, setitimer);
-INTERPOSED_AS(int, siginterrupt, (int number, int flag));
-INTERPOSED_AS(int, sigignore, (int number));
-INTERPOSED_AS(sighandler_t, sigset, (int number, sighandler_t handler));
-
-enum { SIGNALS = 65, MAX_ARRIVALS = 64, REMINDER = 63 };
+enum { MAX_ARRIVALS = 64 };
 
 struct arrival {
 	int number;
@@ -45,37 +39,18 @@ struct kept_arrival { /* a signal's stack may have no room for the context */
 	ucontext_t context;
 };
 
-static struct sigaction handlers[SIGNALS];
+struct sigaction signal_handlers[SIGNALS];
+uint64_t signal_timer_message[SIGNALS];
 static volatile unsigned arrivals_seen;
 /* Replay: handlers that ran before their signal, from within, has come in this run. */
 static volatile int credit[SIGNALS];
-static uint64_t
-        timer_message[SIGNALS]; /* of the thread that set the timer whose signal it is */
-
-static bool is_handler(const struct sigaction *a)
-{
-	return a->sa_handler != SIG_DFL && a->sa_handler != SIG_IGN;
-}
 
 bool signal_has_handler(int number)
 {
-	return number > 0 && number < SIGNALS && is_handler(&handlers[number]);
-}
-
-static bool asynchronous(int number)
-{
-	return number != SIGSEGV && number != SIGBUS && number != SIGFPE && number != SIGILL &&
-	       number != SIGABRT && number != SIGTRAP && number != SIGSYS && number != SIGPIPE;
+	return number > 0 && number < SIGNALS && signal_is_handler(&signal_handlers[number]);
 }
 
 /* ---- masks, as the kernel has them ---- */
-
-static uint64_t kernel_mask(const sigset_t *set)
-{
-	uint64_t mask;
-	memcpy(&mask, set, sizeof(mask));
-	return mask;
-}
 
 static uint64_t set_mask(uint64_t mask)
 {
@@ -86,7 +61,7 @@ static uint64_t set_mask(uint64_t mask)
 
 static uint64_t mask_during(const struct arrival *a, uint64_t before)
 {
-	uint64_t mask = before | kernel_mask(&a->action.sa_mask);
+	uint64_t mask = before | signal_kernel_mask(&a->action.sa_mask);
 	return a->action.sa_flags & SA_NODEFER ? mask : mask | 1ull << (a->number - 1);
 }
 
@@ -96,7 +71,7 @@ static void call_handler(struct arrival *a, void *context)
 {
 	if (a->action.sa_flags & SA_SIGINFO)
 		a->action.sa_sigaction(a->number, &a->info, context);
-	else if (is_handler(&a->action))
+	else if (signal_is_handler(&a->action))
 		a->action.sa_handler(a->number);
 }
 
@@ -114,7 +89,7 @@ static bool from_timer(int number, const siginfo_t *info)
 	        (number == SIGALRM || number == SIGVTALRM || number == SIGPROF));
 }
 
-static void log_message(struct thread *t, enum log_tag tag, uint64_t message, uintptr_t pc)
+void signal_log_message(struct thread *t, enum log_tag tag, uint64_t message, uintptr_t pc)
 {
 	if (!message)
 		return;
@@ -142,12 +117,12 @@ static void run_recorded(struct thread *t, struct arrival *a, void *context)
 	else
 		frame_enter(t, LOG_CALL_signal, at, false);
 	if (!hidden)
-		log_message(t, LOG_RCV,
-		            a->message                        ? a->message
-		            : from_timer(a->number, &a->info) ? timer_message[a->number]
-		                                              : 0,
-		            (uintptr_t)a->action.sa_handler +
-		                    1); /* where replay looks for it */
+		signal_log_message(
+		        t, LOG_RCV,
+		        a->message                        ? a->message
+		        : from_timer(a->number, &a->info) ? signal_timer_message[a->number]
+		                                          : 0,
+		        (uintptr_t)a->action.sa_handler + 1); /* where replay looks for it */
 	call_handler(a, context);
 	if (hidden) {
 		t->gate &= ~GATE_INSIDE;
@@ -227,13 +202,13 @@ bool handler_given(struct thread *t, int number, bool within)
 	for (uint32_t i = 0; !came && i < MAX_THREADS && i < rt.thread_count; i++)
 		came = rt.threads[i] && take(rt.threads[i], number, &k);
 	if (!came) {
-		k.a.action = handlers[number];
+		k.a.action = signal_handlers[number];
 		k.a.info.si_signo = number;
 		k.a.info.si_code = SI_USER;
 		if (within)
 			__atomic_add_fetch(&credit[number], 1, __ATOMIC_RELAXED);
 	}
-	if (!is_handler(&k.a.action))
+	if (!signal_is_handler(&k.a.action))
 		return false;
 	run_kept(t, &k);
 	return true;
@@ -272,7 +247,7 @@ static void remind(struct thread *t)
 	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = REMINDER };
 	struct itimerspec time = { .it_value = { 0, 10000000 } };
 	event._sigev_un._tid = t->life.tid;
-	if (t->signals.reminded || is_handler(&handlers[REMINDER]) ||
+	if (t->signals.reminded || signal_is_handler(&signal_handlers[REMINDER]) ||
 	    syscall(SYS_timer_create, CLOCK_MONOTONIC, &event, &t->signals.reminder) != 0)
 		return;
 	t->signals.reminded = true;
@@ -282,7 +257,7 @@ static void remind(struct thread *t)
 /* Where it stands, with the signal's mask; sigreturn puts the old one back. */
 static void run_here(struct thread *t, struct arrival *a, ucontext_t *context)
 {
-	set_mask(mask_during(a, kernel_mask(&context->uc_sigmask)));
+	set_mask(mask_during(a, signal_kernel_mask(&context->uc_sigmask)));
 	run_recorded(t, a, context);
 	set_mask(~0ull);
 }
@@ -323,7 +298,7 @@ static void deliver(struct thread *t, struct arrival *a, ucontext_t *context)
 }
 
 /* A thread that has come to no hook for long: its handler runs where it is. */
-static void on_reminder(int number, siginfo_t *info, void *context)
+void signal_reminder(int number, siginfo_t *info, void *context)
 {
 	struct thread *t = me;
 	int error = errno;
@@ -353,9 +328,9 @@ static void run_at_once(struct thread *t, struct arrival *a, ucontext_t *context
 	bool shown = t->gate == 0;
 	if (shown) {
 		frame_enter(t, LOG_CALL_signal, a->at, false);
-		log_message(t, LOG_RCV, a->message, (uintptr_t)a->action.sa_handler + 1);
+		signal_log_message(t, LOG_RCV, a->message, (uintptr_t)a->action.sa_handler + 1);
 	}
-	set_mask(mask_during(a, kernel_mask(&context->uc_sigmask)));
+	set_mask(mask_during(a, signal_kernel_mask(&context->uc_sigmask)));
 	call_handler(a, context);
 	set_mask(~0ull);
 	if (shown)
@@ -365,20 +340,20 @@ static void run_at_once(struct thread *t, struct arrival *a, ucontext_t *context
 		t->pending = pending;
 }
 
-static void on_signal(int number, siginfo_t *info, void *context)
+void signal_comes(int number, siginfo_t *info, void *context)
 {
 	struct thread *t = me;
 	int error = errno;
 	ucontext_t *c = context;
 	struct arrival a = { .number = number,
-		             .action = handlers[number],
+		             .action = signal_handlers[number],
 		             .info = *info,
 		             .at = c->uc_mcontext.gregs[REG_RIP] };
 	if (a.action.sa_flags & SA_RESETHAND)
-		handlers[number].sa_handler = SIG_DFL;
+		signal_handlers[number].sa_handler = SIG_DFL;
 	__atomic_add_fetch(&arrivals_seen, 1, __ATOMIC_RELEASE);
 	if (t == &nobody || !rt.on || !rt.header || t->gate & (GATE_OFF | GATE_FOREIGN)) {
-		set_mask(mask_during(&a, kernel_mask(&c->uc_sigmask)));
+		set_mask(mask_during(&a, signal_kernel_mask(&c->uc_sigmask)));
 		call_handler(&a, c);
 		set_mask(~0ull);
 		errno = error;
@@ -386,8 +361,8 @@ static void on_signal(int number, siginfo_t *info, void *context)
 	}
 	if (from_within(info))
 		a.message = signal_message(number);
-	if (!asynchronous(number) || !rt.controlled)
-		run_at_once(t, &a, c, !asynchronous(number));
+	if (!signal_asynchronous(number) || !rt.controlled)
+		run_at_once(t, &a, c, !signal_asynchronous(number));
 	else
 		deliver(t, &a, c);
 	errno = error;
@@ -405,195 +380,4 @@ void signal_settle(int number, unsigned before)
 unsigned signals_arrived(void)
 {
 	return __atomic_load_n(&arrivals_seen, __ATOMIC_ACQUIRE);
-}
-
-/* ---- installing ---- */
-
-/* All but the C library's own, which must come at any time. */
-static void block_all(sigset_t *set)
-{
-	uint64_t mask = ~(3ull << 31);
-	sigemptyset(set);
-	memcpy(set, &mask, sizeof(mask));
-}
-
-static int install(int number, const struct sigaction *action, struct sigaction *old)
-{
-	if (!rt.on || number < 1 || number >= SIGNALS)
-		return REAL(sigaction)(number, action, old);
-	struct sigaction before = handlers[number], wrapped, was;
-	if (action) {
-		wrapped = *action;
-		if (is_handler(action)) {
-			wrapped.sa_sigaction = on_signal;
-			wrapped.sa_flags |= SA_SIGINFO;
-			if (asynchronous(number))
-				block_all(&wrapped.sa_mask);
-		}
-		handlers[number] = *action;
-		if (is_handler(action) && asynchronous(number) && !rt.async_handlers) {
-			struct sigaction reminder = { .sa_sigaction = on_reminder,
-				                      .sa_flags = SA_SIGINFO | SA_RESTART };
-			block_all(&reminder.sa_mask);
-			if (number != REMINDER)
-				REAL(sigaction)(REMINDER, &reminder, NULL);
-			rt.async_handlers = true;
-		}
-	}
-	int status = REAL(sigaction)(number, action ? &wrapped : NULL, &was);
-	if (status)
-		handlers[number] = before;
-	else if (old)
-		*old = was.sa_flags & SA_SIGINFO && was.sa_sigaction == on_signal ? before
-		       : was.sa_flags & SA_SIGINFO && was.sa_sigaction == on_reminder
-		               ? (struct sigaction){ .sa_handler = SIG_DFL }
-		               : was;
-	return status;
-}
-
-int interposed_sigaction(int number, const struct sigaction *restrict action,
-                         struct sigaction *restrict old)
-{
-	return install(number, action, old);
-}
-EXPORT int __sigaction(int number, const struct sigaction *action, struct sigaction *old);
-int __sigaction(int number, const struct sigaction *action, struct sigaction *old)
-{
-	return install(number, action, old);
-}
-
-/* A handler with these flags, in the manner of signal(). */
-static sighandler_t install_simple(int number, sighandler_t handler, int flags)
-{
-	struct sigaction action = { .sa_handler = handler, .sa_flags = flags }, old;
-	if (handler == SIG_ERR) {
-		errno = EINVAL;
-		return SIG_ERR;
-	}
-	return install(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
-}
-
-static uint64_t interrupting; /* siginterrupt(number, 1) was called */
-
-static int restarts(int number)
-{
-	return number > 0 && number < SIGNALS && interrupting >> number & 1 ? 0 : SA_RESTART;
-}
-
-/* Systems' and standards' names for the same. */
-#define LIKE_SIGNAL(name, flags) \
-	INTERPOSED_AS(sighandler_t, name, (int number, sighandler_t handler)); \
-	sighandler_t interposed_##name(int number, sighandler_t handler) \
-	{ \
-		return install_simple(number, handler, flags); \
-	}
-LIKE_SIGNAL(signal, restarts(number))
-LIKE_SIGNAL(bsd_signal, restarts(number))
-LIKE_SIGNAL(ssignal, restarts(number))
-LIKE_SIGNAL(sysv_signal, SA_RESETHAND | SA_NODEFER)
-LIKE_SIGNAL(__sysv_signal, SA_RESETHAND | SA_NODEFER)
-
-int interposed_siginterrupt(int number, int flag)
-{
-	struct sigaction action;
-	if (install(number, NULL, &action) < 0)
-		return -1;
-	if (flag) {
-		interrupting |= 1ull << number;
-		action.sa_flags &= ~SA_RESTART;
-	} else {
-		interrupting &= ~(1ull << number);
-		action.sa_flags |= SA_RESTART;
-	}
-	return install(number, &action, NULL);
-}
-
-/* System V's: the old disposition, or SIG_HOLD where it was blocked. */
-sighandler_t interposed_sigset(int number, sighandler_t handler)
-{
-	sigset_t set, old;
-	struct sigaction was;
-	sigemptyset(&set);
-	if (handler == SIG_ERR || sigaddset(&set, number) < 0) {
-		errno = EINVAL;
-		return SIG_ERR;
-	}
-	if (handler == SIG_HOLD) {
-		if (pthread_sigmask(SIG_BLOCK, &set, &old) != 0 ||
-		    install(number, NULL, &was) < 0)
-			return SIG_ERR;
-	} else {
-		struct sigaction action = { .sa_handler = handler };
-		if (install(number, &action, &was) < 0 ||
-		    pthread_sigmask(SIG_UNBLOCK, &set, &old) != 0)
-			return SIG_ERR;
-	}
-	return sigismember(&old, number) ? SIG_HOLD : was.sa_handler;
-}
-int interposed_sigignore(int number)
-{
-	return install_simple(number, SIG_IGN, 0) == SIG_ERR ? -1 : 0;
-}
-
-/* By the system call: the kernel's own structure, and a return of the caller's. */
-struct kernel_action {
-	sighandler_t handler;
-	unsigned long flags;
-	void (*restorer)(void);
-	uint64_t mask;
-};
-bool handler_syscall(struct thread *t, long number, const long a[6], long *result)
-{
-	const struct kernel_action *new = (const void *)a[1];
-	struct kernel_action *old = (void *)a[2];
-	struct sigaction action = { .sa_handler = SIG_DFL }, was;
-	if (number != SYS_rt_sigaction || a[3] != sizeof(uint64_t))
-		return false;
-	if (new) {
-		action.sa_handler = new->handler;
-		action.sa_flags = (int)new->flags & ~0x04000000; /* SA_RESTORER */
-		memcpy(&action.sa_mask, &new->mask, sizeof(new->mask));
-	}
-	int error = errno;
-	*result = install((int)a[0], new ? &action : NULL, &was) == 0 ? 0 : -errno;
-	errno = error;
-	if (*result == 0 && old)
-		*old = (struct kernel_action){ was.sa_handler, (unsigned long)was.sa_flags,
-			                       NULL, kernel_mask(&was.sa_mask) };
-	return true;
-}
-
-/* ---- timers whose end is a signal: it comes after they were set ---- */
-
-void timer_signal(int number, bool armed, uintptr_t pc)
-{
-	struct thread *t = recording();
-	rt.timers |= armed;
-	if (armed)
-		order_matters("a timer's signal");
-	if (!t || !armed || number < 1 || number >= SIGNALS || !signal_has_handler(number))
-		return;
-	sched_point(t);
-	timer_message[number] = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
-	log_message(t, LOG_SND, timer_message[number], pc);
-}
-
-unsigned interposed_alarm(unsigned seconds)
-{
-	timer_signal(SIGALRM, seconds > 0, CALLER());
-	return REAL(alarm)(seconds);
-}
-useconds_t interposed_ualarm(useconds_t first, useconds_t interval)
-{
-	timer_signal(SIGALRM, first > 0, CALLER());
-	return REAL(ualarm)(first, interval);
-}
-int interposed_setitimer(__itimer_which_t which, const struct itimerval *restrict new,
-                         struct itimerval *restrict old)
-{
-	timer_signal(which == ITIMER_REAL      ? SIGALRM
-	             : which == ITIMER_VIRTUAL ? SIGVTALRM
-	                                       : SIGPROF,
-	             new && (new->it_value.tv_sec || new->it_value.tv_usec), CALLER());
-	return REAL(setitimer)(which, new, old);
 }

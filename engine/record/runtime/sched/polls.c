@@ -62,14 +62,14 @@ void poll_settle(struct thread *t)
 {
 	enum { MANY = 8 };
 	struct stream *s = t->stream;
-	const uint64_t same = LOG_SHORT | (uint64_t)(LOG_SITES - 1) << LOG_SLOT_SHIFT;
+	const uint64_t same = log_short(LOG_SITES - 1, 0, 0);
 	uint64_t *w = s->next, *first = w;
 	if (!s->chunk || s->last != t->id || t->pending || !(w[-1] & LOG_SHORT) ||
 	    w[-1] & ~same)
 		return;
-	unsigned slot = w[-1] >> LOG_SLOT_SHIFT & (LOG_SITES - 1);
+	unsigned slot = log_short_slot(w[-1]);
 	uint64_t key = s->sites->at[slot].key;
-	if ((key & 255) != LOG_READ || log_site_code(key) == LOG_RANGE)
+	if (log_word_tag(key) != LOG_READ || log_site_code(key) == LOG_RANGE)
 		return;
 	while (first[-1] == w[-1]) /* the chunk's head differs */
 		first--;
@@ -165,7 +165,7 @@ bool poll_again(struct thread *t, const volatile void *p, uint64_t value, uintpt
 		l->end = s->next;
 		l->chunk = chunk_of(s);
 	} else {
-		s->next[-1] += 1ull << LOG_PC_SHIFT;
+		s->next[-1] += log_word(0, 0, 1);
 	}
 	return true;
 }

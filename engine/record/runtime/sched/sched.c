@@ -23,19 +23,6 @@ struct scheduler sched;
 __thread struct thread *me = &nobody;
 struct thread nobody = { .gate = GATE_FOREIGN };
 
-/* errno is the program's. */
-void futex_wait(volatile int *word, int value, uint64_t nanoseconds)
-{
-	struct timespec time = { nanoseconds / 1000000000, nanoseconds % 1000000000 };
-	raw_syscall(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, value,
-	            nanoseconds ? (long)&time : 0, 0, 0);
-}
-
-void futex_wake(volatile int *word, int count)
-{
-	raw_syscall(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, count, 0, 0, 0);
-}
-
 /* ---- handing over ---- */
 
 void sched_hand_over(struct thread *next)

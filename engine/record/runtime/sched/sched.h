@@ -11,11 +11,12 @@
  * others run meanwhile, and the run may not come again.
  *
  * What one may rely on: between two of these calls no other thread of the program runs, so that
- * the log and the runtime's tables need no lock of their own.  Which thread is next depends on
- * the strategy, the seed (sched_strategy.c) or the plan (replay/), and on nothing of the
- * machine.  What threads without the token may touch (struct thread_sched, struct scheduler) is
- * under sched_lock().  In free mode only thread_new and thread_forget, thread_retire do
- * anything.
+ * the log and the runtime's tables need no lock of their own.  The strategy, the seed
+ * (sched_strategy.c) or the plan (replay/) decide which thread is next; speed decides only
+ * where a call that is not modelled was left, or the watchdog took the token from a thread that
+ * does not come back.  Fields that threads without the token may touch (struct thread_sched,
+ * struct scheduler) are under sched_lock().  In free mode only thread_new, thread_forget and
+ * thread_retire are of use.
  *
  * The folder's own declarations are in sched_private.h.
  */

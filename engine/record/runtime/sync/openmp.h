@@ -1,5 +1,5 @@
 /*
- * openmp.h - what the files of OpenMP share (openmp.c, openmp_tasks.c): GCC's libgomp as the
+ * openmp.h - declarations of the files openmp*.c: GCC's libgomp as the
  * ordinary compiler made it, in the program's calls.
  *
  * libgomp still keeps its teams, work sharing and settings.  Its waits and its tasks are ours,
@@ -58,5 +58,19 @@ void openmp_share(struct thread *t, struct team *team, uintptr_t pc);
  * false: there is none. */
 bool task_run_one(struct thread *t, struct team *team, const struct task *of, uintptr_t pc);
 bool tasks_left(const struct team *team);
+
+/* A wait of libgomp's own, for which the scheduler steps aside.  It ends when the machine has
+ * time, so this schedule may not come again, which is said. */
+#define ASIDE(t, call) \
+	do { \
+		if (t) { \
+			if (rt.controlled && rt.header) \
+				rt.header->stolen++; \
+			sched_leave(t); \
+		} \
+		call; \
+		if (t) \
+			sched_rejoin(t); \
+	} while (0)
 
 #endif

@@ -1,4 +1,4 @@
-/* sync_mutex.c - mutexes, of POSIX and C11; see sync.h. */
+/* sync_mutex.c - mutexes, of POSIX and C11; see sync_private.h. */
 #include <sys/syscall.h>
 #include <threads.h>
 

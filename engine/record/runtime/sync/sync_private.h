@@ -1,5 +1,5 @@
 /*
- * sync_private.h - what the files of the program's own synchronisation share (sync_*.c).
+ * sync_private.h - declarations of the files sync_*.c: POSIX's and C11's own objects.
  *
  * In controlled mode locks and semaphores are taken by the real try-call, so that their
  * state is what the C library thinks it is; who must wait waits in our scheduler.

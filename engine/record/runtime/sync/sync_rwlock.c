@@ -1,4 +1,4 @@
-/* sync_rwlock.c - reader-writer locks and spin locks; see sync.h. */
+/* sync_rwlock.c - reader-writer locks and spin locks; see sync_private.h. */
 #include <limits.h>
 
 #include "sync_private.h"

@@ -1,0 +1,158 @@
+/*
+ * codec.h - the words of the recording log: how each is put together from its fields, and
+ * beside it how it is taken apart.  layout.h says what the fields mean.
+ *
+ * The runtime encodes (runtime/log/), decode.c decodes; both include this header and neither
+ * shifts bits of a record by itself, so that a change of a field is made here alone.  Pure
+ * functions: no memory, no state.  tests/unit/test_codec.c runs the runtime's encoder against
+ * decode.c.
+ */
+#ifndef HEDDLE_CODEC_H
+#define HEDDLE_CODEC_H
+
+#include <stdbool.h>
+
+#include "engine/record/layout.h"
+
+#define CODEC static inline __attribute__((always_inline))
+
+/* ---- numbers in fields ---- */
+
+/* Does a difference fit into so many bits, with a sign and without the two lowest values? */
+CODEC bool log_fits(uint64_t difference, unsigned bits)
+{
+	return difference + (1ull << (bits - 1)) - 2 < (1ull << bits) - 2;
+}
+
+CODEC uint64_t log_field(uint64_t difference, unsigned bits)
+{
+	return difference & ((1ull << bits) - 1);
+}
+
+/* The field of a word at `shift`, with its sign. */
+CODEC uint64_t log_signed(uint64_t word, unsigned shift, unsigned bits)
+{
+	return (uint64_t)((int64_t)(word << (64 - shift - bits)) >> (64 - bits));
+}
+
+/* ---- the first word of a long record ---- */
+
+CODEC uint64_t log_word(enum log_tag tag, unsigned flags, uint64_t pc)
+{
+	return tag | flags << 8 | pc << LOG_PC_SHIFT;
+}
+CODEC unsigned log_word_tag(uint64_t word)
+{
+	return word & 255;
+}
+CODEC unsigned log_word_flags(uint64_t word)
+{
+	return word >> 8 & 255;
+}
+CODEC uint64_t log_word_pc(uint64_t word)
+{
+	return word >> LOG_PC_SHIFT;
+}
+
+/* ---- word 1 of an access: its address, size code, and a value below LOG_SMALL_LIMIT ---- */
+
+CODEC uint64_t log_place(uint64_t address, unsigned code)
+{
+	return (address & LOG_ADDRESS_MASK) | (uint64_t)code << LOG_SIZE_SHIFT;
+}
+CODEC uint64_t log_place_small(uint64_t value) /* to be added */
+{
+	return value << LOG_SMALL_SHIFT;
+}
+CODEC uint64_t log_place_address(uint64_t word)
+{
+	return word & LOG_ADDRESS_MASK;
+}
+CODEC unsigned log_place_code(uint64_t word)
+{
+	return word >> LOG_SIZE_SHIFT & 7;
+}
+CODEC uint64_t log_place_value(uint64_t word)
+{
+	return word >> LOG_SMALL_SHIFT;
+}
+
+/* ---- word 1 of ENTER: a pc in the function, and where its frame begins ---- */
+
+CODEC uint64_t log_frame_word(uint64_t function, uint64_t begin)
+{
+	return function | begin << LOG_FRAME_SHIFT;
+}
+CODEC uint64_t log_frame_function(uint64_t word)
+{
+	return word & LOG_ADDRESS_MASK;
+}
+CODEC uint64_t log_frame_begin(uint64_t word)
+{
+	return word >> LOG_FRAME_SHIFT;
+}
+
+/* ---- a short record: the differences from its site's entry ---- */
+
+CODEC uint64_t log_short_delta(uint64_t delta) /* the field of a value's difference, alone */
+{
+	return log_field(delta, LOG_DELTA_BITS) << LOG_DELTA_SHIFT;
+}
+CODEC uint64_t log_short(unsigned slot, uint64_t delta, uint64_t offset)
+{
+	return LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT | log_short_delta(delta) |
+	       log_field(offset, LOG_OFFSET_BITS);
+}
+/* The record of a value that is not known, once it is: the fields that change, for ^. */
+CODEC uint64_t log_short_known(uint64_t delta)
+{
+	return log_short_delta(LOG_DELTA_UNKNOWN) ^ log_short_delta(delta);
+}
+CODEC unsigned log_short_slot(uint64_t word)
+{
+	return word >> LOG_SLOT_SHIFT & (LOG_SITES - 1);
+}
+CODEC uint64_t log_short_field(uint64_t word) /* may be LOG_DELTA_UNKNOWN or _FOLLOWS */
+{
+	return log_field(word >> LOG_DELTA_SHIFT, LOG_DELTA_BITS);
+}
+CODEC uint64_t log_short_difference(uint64_t word)
+{
+	return log_signed(word, LOG_DELTA_SHIFT, LOG_DELTA_BITS);
+}
+CODEC uint64_t log_short_offset(uint64_t word)
+{
+	return log_signed(word, 0, LOG_OFFSET_BITS);
+}
+
+/* ---- two short records in a word (free mode): the first, and later the second ---- */
+
+CODEC uint64_t log_half_word(unsigned slot, uint64_t offset)
+{
+	return (uint64_t)slot << LOG_HALF_OFFSET_BITS | log_field(offset, LOG_HALF_OFFSET_BITS);
+}
+CODEC uint64_t log_pair(uint64_t first)
+{
+	return LOG_SHORT | LOG_PAIR | LOG_HALF_NONE << LOG_HALF_BITS | first;
+}
+/* The fields that change when the second comes, for ^. */
+CODEC uint64_t log_pair_second(uint64_t second)
+{
+	return (second ^ LOG_HALF_NONE) << LOG_HALF_BITS;
+}
+/* *second is LOG_HALF_NONE when there is one record. */
+CODEC uint64_t log_pair_halves(uint64_t word, uint64_t *second)
+{
+	*second = log_field(word >> LOG_HALF_BITS, LOG_HALF_BITS);
+	return log_field(word, LOG_HALF_BITS);
+}
+CODEC unsigned log_half_slot(uint64_t half)
+{
+	return half >> LOG_HALF_OFFSET_BITS & (LOG_SITES - 1);
+}
+CODEC uint64_t log_half_offset(uint64_t half)
+{
+	return log_signed(half, 0, LOG_HALF_OFFSET_BITS);
+}
+
+#endif

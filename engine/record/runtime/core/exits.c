@@ -1,0 +1,99 @@
+/*
+ * exits.c - the program's ends: its last scheduling point, the functions that end a process,
+ * and the assertion that failed.
+ */
+#include <assert.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "engine/record/runtime/sched/sched_private.h"
+
+INTERPOSED(_exit, exit, _Exit, abort);
+
+/* The program is about to end, by this thread: in an exploration others may go first, and on
+ * replay those whose steps the witness still has. */
+static void end_point(void)
+{
+	bool explored = rt.config.flags & LOG_EXPLORE;
+	struct thread *t =
+	        rt.on && rt.controlled && (explored || rt.replay) ? recording() : NULL;
+	if (!t || !rt.header || rt.header->status != LOG_RUNNING)
+		return;
+	if (explored) {
+		char text[32] = "";
+		sched_append_number(text, sizeof(text), t->id, 10);
+		log_note("ends", text);
+	}
+	sched_point(t);
+}
+
+__attribute__((destructor(101))) static void end(void)
+{
+	end_point();
+	rt_finish(LOG_EXITED);
+}
+
+/* _exit and abort come past no destructor. */
+void interposed__exit(int status)
+{
+	struct thread *t = me;
+	if (t != &nobody && t->pending && rt.on)
+		log_fill(t);
+	end_point();
+	rt_finish(LOG_EXITED);
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+/* What atexit has registered runs inside. */
+void interposed_exit(int status)
+{
+	struct thread *t = recording();
+	if (t)
+		frame_enter(t, LOG_CALL_exit, CALLER(), false);
+	REAL(exit)(status);
+	__builtin_unreachable();
+}
+void interposed__Exit(int status)
+{
+	_exit(status);
+}
+void interposed_abort(void)
+{
+	end_point();
+	REAL(abort)();
+	__builtin_unreachable();
+}
+/* The assertion in the log: a recording does not have what the program prints. */
+static void note_assertion(const char *assertion, const char *file, unsigned line)
+{
+	enum { PLACE = 200, WHOLE = 700 };
+	char text[WHOLE], digits[10];
+	size_t length = 0, count = 0, from = 0, end = 0;
+
+	for (; file && file[end] != 0; end++)
+		if (file[end] == '/')
+			from = end + 1;
+	for (; from < end && length < PLACE; from++)
+		text[length++] = file[from];
+	text[length++] = ':';
+	do
+		digits[count++] = (char)('0' + line % 10);
+	while ((line /= 10) != 0);
+	while (count > 0)
+		text[length++] = digits[--count];
+	text[length++] = ' ';
+	for (; assertion && *assertion && length < WHOLE - 1; assertion++)
+		text[length++] = *assertion;
+	text[length] = 0;
+	if (recording())
+		log_note("assertion", text);
+}
+EXPORT void __assert_fail(const char *assertion, const char *file, unsigned line,
+                          const char *function)
+{
+	end_point();
+	note_assertion(assertion, file, line);
+	REAL(__assert_fail)(assertion, file, line, function);
+	__builtin_unreachable();
+}

@@ -1,0 +1,267 @@
+/*
+ * chunks.c - the log's chunks: filled in memory that is shared with the parent, and written to
+ * the file when they are full, when their thread ends, and at the end of the run.
+ *
+ * The file is written with raw system calls and its own descriptor (file.c), so that the
+ * program's descriptors are its own.
+ */
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "log_private.h"
+
+static uint64_t next_sequence;
+static volatile int chunk_lock;
+
+static void lock_chunks(void)
+{
+	while (__atomic_exchange_n(&chunk_lock, 1, __ATOMIC_ACQUIRE))
+		futex_wait(&chunk_lock, 1, 1000000);
+}
+
+/* False when its holder does not let go of it: the caller may have interrupted it. */
+static bool lock_chunks_or_not(void)
+{
+	enum { TRIES = 100 };
+	for (int i = 0; i < TRIES; i++) {
+		if (!__atomic_exchange_n(&chunk_lock, 1, __ATOMIC_ACQUIRE))
+			return true;
+		futex_wait(&chunk_lock, 1, 1000000);
+	}
+	return false;
+}
+
+static void unlock_chunks(void)
+{
+	__atomic_store_n(&chunk_lock, 0, __ATOMIC_RELEASE);
+	futex_wake(&chunk_lock, 1);
+}
+
+static char *buffers;        /* the shared chunks */
+static uint8_t *buffer_used; /* free mode: whose they are */
+
+/* ---- beginning ---- */
+
+bool log_open(void)
+{
+	int error = 0;
+	size_t bytes = (size_t)rt.config.buffer_chunks * LOG_CHUNK;
+	rt.header = log_file_map(&error);
+	if (rt.header) {
+		uintptr_t at = rt_place(bytes);
+		long p = raw_syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
+		                     MAP_SHARED | MAP_FIXED_NOREPLACE, rt.config.buffer, 0);
+		if (p < 0)
+			p = raw_syscall(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+			                rt.config.buffer, 0);
+		error = p < 0 ? -p : 0;
+		buffers = p < 0 ? NULL : (char *)p;
+		buffer_used = rt_pages(rt.config.buffer_chunks);
+	}
+	raw_syscall(SYS_close, rt.config.buffer, 0, 0, 0, 0, 0);
+	if (!rt.header || !buffers || !buffer_used) {
+		rt_say("cannot write the recording %s: %s", rt.config.log, strerror(error));
+		return false;
+	}
+	memcpy(rt.header->magic, LOG_MAGIC, 8);
+	rt.header->version = LOG_VERSION;
+	rt.header->chunk_size = LOG_CHUNK;
+	rt.header->flags = rt.config.flags;
+	rt.header->status = LOG_RUNNING;
+	rt.header->pid = getpid();
+	rt.header->seed = rt.config.seed;
+	rt.stream.thread = LOG_ALL_THREADS;
+	rt.stream.last = LOG_ALL_THREADS;
+	return true;
+}
+
+/* ---- to the file ---- */
+
+/* No more room on the disk, or enough: recording ends, the program goes on. */
+static void flush_buffers(void);
+static void log_stop(enum log_status status, int error)
+{
+	if (rt.full)
+		return;
+	if (status == LOG_LIMIT)
+		flush_buffers();
+	rt.full = true;
+	rt.header->status = status;
+	rt.header->error = error;
+}
+
+/* --last: the file's chunks are used in turn; the first one stays, for it has what every
+ * reader needs, the modules and the main thread. */
+static uint64_t slot_of(uint64_t sequence)
+{
+	uint64_t slots = rt.config.keep_bytes / LOG_CHUNK;
+	if (slots == 0)
+		return sequence;
+	return sequence <= slots ? sequence : 1 + (sequence - 1) % slots;
+}
+
+/* The first bytes of a chunk go to its place in the file; 0 or an errno. */
+static int write_bytes(const void *chunk, size_t bytes)
+{
+	const struct log_chunk *head = chunk;
+	return log_file_write(chunk, bytes,
+	                      log_chunk_offset(rt.config.flags, slot_of(head->sequence)));
+}
+
+/* Write a stream's chunk, as far as it is filled; 0 or an errno. */
+static int write_chunk(struct stream *s)
+{
+	return write_bytes(s->chunk, rt.config.keep_bytes
+	                                     ? LOG_CHUNK
+	                                     : (char *)s->next - (char *)s->chunk + 8);
+}
+
+/* Another thread's chunk: how far it is filled, its last word that is not zero tells. */
+static void flush_buffer(const char *chunk)
+{
+	const uint64_t *words = (const void *)chunk;
+	size_t used = LOG_CHUNK / sizeof(*words);
+	if (((const struct log_chunk *)(const void *)chunk)->magic != LOG_CHUNK_MAGIC)
+		return;
+	while (used > sizeof(struct log_chunk) / sizeof(*words) && words[used - 1] == 0)
+		used--;
+	used += used < LOG_CHUNK / sizeof(*words);
+	write_bytes(chunk, rt.config.keep_bytes ? LOG_CHUNK : used * sizeof(*words));
+}
+
+/*
+ * What has been recorded so far goes to the file (the chunks go on being filled).  In free mode
+ * every thread has one: without main's, which has the forks, no other would begin.
+ */
+void log_flush(void)
+{
+	if (!rt.on || rt.full)
+		return;
+	if (rt.config.flags & LOG_CONTROLLED) {
+		if (rt.stream.chunk)
+			write_chunk(&rt.stream);
+		return;
+	}
+	/* A handler that ends the program may have come in the midst of log_more. */
+	bool locked = lock_chunks_or_not();
+	flush_buffers();
+	if (locked)
+		unlock_chunks();
+}
+
+/* Free mode: what of each thread's chunk is filled goes to the file. */
+static void flush_buffers(void)
+{
+	for (uint32_t i = 0; buffers && i < rt.config.buffer_chunks; i++)
+		if (buffer_used[i])
+			flush_buffer(buffers + (size_t)i * LOG_CHUNK);
+}
+
+/* Bytes of chunks that ended with their threads, and lie in the file as holes. */
+static uint64_t unfilled;
+
+static char *find_buffer(void)
+{
+	for (uint32_t i = 0; i < rt.config.buffer_chunks; i++)
+		if (!buffer_used[i]) {
+			buffer_used[i] = 1;
+			return buffers + (size_t)i * LOG_CHUNK;
+		}
+	return NULL;
+}
+
+/* ---- a stream's chunk ---- */
+
+/* A thread has ended; somebody else may have its chunk's memory. */
+void log_stream_end(struct stream *s)
+{
+	if (!s->chunk || s == &rt.stream)
+		return;
+	lock_chunks();
+	if (!rt.full)
+		write_chunk(s);
+	if (!rt.config.keep_bytes)
+		unfilled += ((uint64_t)((char *)s->end - (char *)s->next)) & ~UINT64_C(4095);
+	((struct log_chunk *)s->chunk)->magic = 0;
+	memset((char *)s->chunk, 0, (char *)s->next - (char *)s->chunk);
+	buffer_used[((char *)s->chunk - buffers) / LOG_CHUNK] = 0;
+	s->chunk = NULL;
+	unlock_chunks();
+	rt_unpages(s->sites, sizeof(*s->sites));
+	rt_unpages(s->hints, LOG_SITES * sizeof(*s->hints));
+	s->sites = NULL;
+	s->hints = NULL;
+	s->next = s->end = NULL;
+}
+
+/* Chunks are read alone, so each begins with an empty table. */
+static void clear_sites(struct stream *s)
+{
+	/* for streams that record nothing any more */
+	static struct log_sites shared;
+	static uint16_t shared_hints[LOG_SITES];
+	if (!s->sites) {
+		s->sites = rt_pages(sizeof(*s->sites));
+		s->hints = rt_pages(LOG_SITES * sizeof(*s->hints));
+	}
+	if (!s->sites || !s->hints) { /* what there is of them is not used, nor given back */
+		log_stop(LOG_FULL, ENOMEM);
+		s->sites = &shared;
+		s->hints = shared_hints;
+	}
+	for (unsigned i = 0; i < LOG_SITES; i++)
+		s->sites->at[i].key = 0;
+}
+
+void log_more(struct stream *s, unsigned words)
+{
+	static uint64_t scratch[8192]; /* where records go when nothing more can be kept */
+	lock_chunks();
+	clear_sites(s);
+	s->half = NULL;
+	int error = s->chunk && !rt.full ? write_chunk(s) : 0;
+	if (error)
+		log_stop(LOG_FULL, error);
+	if (rt.config.max_bytes &&
+	    (slot_of(next_sequence) + 1) * LOG_CHUNK - unfilled > rt.config.max_bytes)
+		log_stop(LOG_LIMIT, 0);
+	if (!s->chunk && !rt.full && !(s->chunk = find_buffer()))
+		log_stop(LOG_LIMIT, 0);
+	if (s->chunk) {
+		((struct log_chunk *)s->chunk)->magic = 0;
+		if (s->next)
+			memset(s->chunk, 0, (char *)s->next - (char *)s->chunk);
+	}
+	if (!rt.full) {
+		struct log_chunk *head = s->chunk;
+		head->thread = s->thread;
+		head->sequence = next_sequence++;
+		rt.header->chunks = next_sequence;
+		BARRIER();
+		head->magic = LOG_CHUNK_MAGIC;
+		s->next = (uint64_t *)(head + 1);
+		/* One word stays free, so that a full chunk ends in a tag 0. */
+		s->end = (uint64_t *)((char *)s->chunk + LOG_CHUNK) - 4;
+		if (s->thread == LOG_ALL_THREADS && s->last != LOG_ALL_THREADS)
+			*s->next++ = log_word(LOG_SWITCH, 0, s->last);
+	} else {
+		s->chunk = NULL;
+		s->next = scratch;
+		s->end = scratch + 8192 - 64;
+	}
+	unlock_chunks();
+}
+
+void log_close(void)
+{
+	if (rt.header)
+		raw_syscall(SYS_munmap, (long)rt.header, LOG_HEADER, 0, 0, 0, 0);
+	rt.header = NULL;
+	if (buffers)
+		raw_syscall(SYS_munmap, (long)buffers,
+		            (long)rt.config.buffer_chunks * LOG_CHUNK, 0, 0, 0, 0);
+	buffers = NULL;
+	rt.stream.chunk = NULL;
+}

@@ -1,0 +1,143 @@
+/*
+ * file.c - the log's file: a descriptor that the program does not meet, and writing in spite of
+ * the program's limit on the size of files.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "log_private.h"
+
+/* ---- its descriptor ---- */
+
+/*
+ * One is kept, far from those that the program counts.  To open the log for each chunk would
+ * take the lowest number that is free, beside threads that close, open and dup2: they get other
+ * numbers than they would alone, EBUSY, or put a file of theirs in the place of the log.  And a
+ * daemon may become another user, or change its root, to whom the log is closed.
+ *
+ * Where the program closes all descriptors that it finds, or may have few, the log is opened by
+ * its path for each chunk.
+ */
+static int kept = -1;
+static uint64_t kept_file[2]; /* device, inode: is it still ours? */
+
+static bool identify(int fd, uint64_t file[2])
+{
+	struct stat status;
+	if (raw_syscall(SYS_newfstatat, fd, (long)"", (long)&status, AT_EMPTY_PATH, 0, 0) != 0)
+		return false;
+	file[0] = status.st_dev;
+	file[1] = status.st_ino;
+	return true;
+}
+
+static void keep_descriptor(long fd)
+{
+	enum { FAR = 600, NEAR = 16 };
+	long far = -1;
+	for (long from = FAR; far < 0 && from >= NEAR; from /= 2)
+		far = raw_syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, from, 0, 0, 0);
+	if (far < 0 || !identify((int)far, kept_file)) {
+		if (far >= 0)
+			raw_syscall(SYS_close, far, 0, 0, 0, 0, 0);
+		return;
+	}
+	kept = (int)far;
+}
+
+static int no_links(void)
+{
+	return strncmp(rt.config.log, "/proc/", 6) == 0 ? 0 : O_NOFOLLOW;
+}
+
+/* A descriptor of the log, for close_log, or -errno. */
+static long open_log(void)
+{
+	uint64_t file[2];
+	if (kept >= 0 && identify(kept, file) && file[0] == kept_file[0] &&
+	    file[1] == kept_file[1])
+		return kept;
+	kept = -1;
+	return raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log,
+	                   O_WRONLY | O_CLOEXEC | no_links(), 0, 0, 0);
+}
+
+static void close_log(long fd)
+{
+	if (fd != kept)
+		raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+}
+
+struct log_header *log_file_map(int *error)
+{
+	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log,
+	                      O_RDWR | O_CLOEXEC | no_links(), 0, 0, 0);
+	long p = fd < 0 ? fd
+	                : raw_syscall(SYS_mmap, 0, LOG_HEADER, PROT_READ | PROT_WRITE,
+	                              MAP_SHARED, fd, 0);
+	if (fd >= 0) {
+		keep_descriptor(fd);
+		raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
+	}
+	*error = p < 0 ? -p : 0;
+	return p < 0 ? NULL : (struct log_header *)p;
+}
+
+/* ---- writing ---- */
+
+/*
+ * A limit on the size of files (RLIMIT_FSIZE) is the program's, and so is the signal that tells
+ * of it: for our file neither.  Such a signal is the writing thread's own, so that one which
+ * was not pending before is ours.
+ */
+static const uint64_t size_signal = UINT64_C(1) << (SIGXFSZ - 1);
+struct size_limit {
+	uint64_t mask, pending;
+};
+
+static void limit_hold(struct size_limit *l)
+{
+	raw_syscall(SYS_rt_sigprocmask, SIG_BLOCK, (long)&size_signal, (long)&l->mask, 8, 0, 0);
+	l->pending = 0;
+	raw_syscall(SYS_rt_sigpending, (long)&l->pending, 8, 0, 0, 0, 0);
+}
+
+static void limit_release(const struct size_limit *l)
+{
+	static const struct timespec at_once;
+	if (!(l->pending & size_signal))
+		raw_syscall(SYS_rt_sigtimedwait, (long)&size_signal, 0, (long)&at_once, 8, 0,
+		            0);
+	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&l->mask, 0, 8, 0, 0);
+}
+
+int log_file_write(const void *bytes, size_t length, uint64_t offset)
+{
+	struct size_limit limit;
+	long fd = open_log();
+	if (fd < 0)
+		return -fd;
+	const char *from = bytes;
+	int error = 0;
+	limit_hold(&limit);
+	while (length > 0) {
+		long n = raw_syscall(SYS_pwrite64, fd, (long)from, length, offset, 0, 0);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0) {
+			error = n < 0 ? -n : ENOSPC;
+			break;
+		}
+		from += n;
+		offset += n;
+		length -= n;
+	}
+	limit_release(&limit);
+	close_log(fd);
+	return error;
+}

@@ -1,0 +1,136 @@
+/*
+ * frames.c - the call stack in the log: frames are written when something happens in them, as
+ * so many left and then those entered (LOG_LEAVE, LOG_ENTER).
+ */
+#include "access.h"
+
+/*
+ * Where the frame begins, as LOG_FRAME_UNIT has it: above the slot of its return address, which
+ * is looked for upwards from the hook's frame, first `hint` words on, where it was the last
+ * time.  0 when it is not found in a few pages.
+ */
+static uint64_t frame_begin(const struct thread *t, const struct frame *f, uint16_t *hint)
+{
+	enum { WORDS = 1024 };
+	const uintptr_t *word = (const uintptr_t *)f->sp + 2; /* above the hook's own two */
+	const uintptr_t *end = (const uintptr_t *)t->life.stack_high;
+	uint64_t i = *hint;
+	if (f->sp < t->life.stack_low || f->sp >= t->life.stack_high)
+		return 0; /* another stack: a signal's, a coroutine's */
+	if (word + i + 1 >= end || word[i] != f->call)
+		for (i = 0; i < WORDS && word + i + 1 < end && word[i] != f->call;)
+			i++;
+	if (i >= WORDS || word + i + 1 >= end)
+		return 0;
+	*hint = i;
+	uintptr_t units = ((t->life.stack_high & ~(uintptr_t)(LOG_FRAME_UNIT - 1)) -
+	                   (uintptr_t)(word + i + 1)) /
+	                  LOG_FRAME_UNIT;
+	return units + 1 <= LOG_FRAME_LIMIT ? units + 1 : 0;
+}
+
+/* So many frames are left, and then one is entered. */
+static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
+{
+	struct stream *s = t->stream;
+	uint64_t *w = log_room(s, 3);
+	uint64_t key = log_word(LOG_ENTER, 0, f->call & LOG_ADDRESS_MASK);
+	unsigned slot = log_site_slot(key);
+	struct log_sites *sites = s->sites;
+	bool same = sites->at[slot].key == key;
+	if (!same)
+		s->hints[slot] = 0;
+	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &s->hints[slot]);
+	/* Both in one word, so that what the reader has as the site's value is not touched. */
+	uint64_t now = log_frame_word(f->function, begin), was = sites->at[slot].address;
+	same = same && !((now ^ was) & LOG_ADDRESS_MASK);
+	if (same && t->epoch && now == was && log_fits(left, LOG_HALF_OFFSET_BITS)) {
+		log_half(s, slot, left);
+	} else if (same) {
+		w[0] = log_short(slot, begin - log_frame_begin(was), left);
+		s->next = w + 1;
+	} else {
+		if (left > 0) {
+			*w++ = log_word(LOG_LEAVE, 0, left);
+			sites->at[log_site_slot(LOG_LEAVE)].key = LOG_LEAVE;
+		}
+		w[1] = now;
+		BARRIER();
+		w[0] = key;
+		s->next = w + 2;
+	}
+	sites->at[slot].key = key;
+	sites->at[slot].address = now;
+}
+
+static void log_leave(struct thread *t, uint32_t left)
+{
+	struct stream *s = t->stream;
+	uint64_t *w = log_room(s, 1);
+	unsigned slot = log_site_slot(LOG_LEAVE);
+	if (t->epoch && s->sites->at[slot].key == LOG_LEAVE &&
+	    log_fits(left, LOG_HALF_OFFSET_BITS)) {
+		log_half(s, slot, left);
+		return;
+	}
+	w[0] = log_word(LOG_LEAVE, 0, left);
+	s->next = w + 1;
+	s->sites->at[slot].key = LOG_LEAVE;
+}
+
+/* Bring the log's idea of t's call stack up to date: see struct thread. */
+void log_frames(struct thread *t)
+{
+	uint32_t low = t->low < t->depth ? t->low : t->depth;
+	uint32_t left = low < t->emitted ? t->emitted - low : 0;
+	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
+	t->dirty = 0;
+	t->emitted -= left;
+	bool settle = left > 0 && unlikely(t->emitted < t->resume_below);
+	if (left > 0 && (t->emitted >= depth || settle)) {
+		log_leave(t, left);
+		left = 0;
+		if (settle)
+			missing_settle(t);
+	}
+	for (; t->emitted < depth; left = 0) {
+		if (unlikely(t->emitted == t->callback_at))
+			missing_callback(t);
+		struct frame *f = &t->frames[t->emitted];
+		if (unlikely(t->openmp.called_from != 0) && f->call >= rt.own_low &&
+		    f->call < rt.own_high)
+			f->call = t->openmp.called_from;
+		log_enter(t, &t->frames[t->emitted++], left);
+	}
+	t->low = t->emitted;
+}
+
+void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now)
+{
+	if (t->depth < t->low)
+		t->low = t->depth;
+	if (t->depth < MAX_FRAMES) {
+		struct frame *f = &t->frames[t->depth];
+		*f = (struct frame){ .call = pc,
+			             .function = call,
+			             .sp = (uintptr_t)__builtin_frame_address(0),
+			             .context = context_of(f[-1].context, pc, call) };
+	}
+	t->depth++;
+	context_renew(t);
+	t->dirty = 1;
+	if (now)
+		log_before(t);
+}
+
+void frame_leave(struct thread *t)
+{
+	if (t->pending)
+		log_fill(t);
+	if (t->depth > 0)
+		t->depth--;
+	if (t->depth < t->low)
+		t->low = t->depth;
+	t->dirty = 1;
+	context_renew(t);
+}

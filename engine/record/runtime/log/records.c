@@ -1,0 +1,118 @@
+/*
+ * records.c - the log's records but for accesses (access.c) and frames (frames.c): events of
+ * synchronisation, invocations, notes, clocks, threads.
+ */
+#include <string.h>
+
+#include "engine/record/runtime/core/rt.h"
+
+void log_switch(struct thread *t)
+{
+	struct stream *s = t->stream;
+	uint64_t *w = log_room(s, 1);
+	s->last = t->id;
+	if (s->thread == LOG_ALL_THREADS) {
+		w = s->next;
+		w[0] = log_word(LOG_SWITCH, 0, t->id);
+		s->next = w + 1;
+	}
+}
+
+/*
+ * What orders others before its thread, and nothing of its thread before others.  In free mode
+ * an access after it needs no record when the thread has made the same before it: whatever the
+ * later one races with the earlier one races with, too, and holds no lock besides.  (Memory
+ * that is allocated has had an epoch of its own since it was freed.)
+ */
+#define BIT(tag) (1ull << LOG_##tag)
+#define ACQUIRES \
+	(BIT(ACQ) | BIT(RACQ) | BIT(TRYFAIL) | BIT(TAKETRYFAIL) | BIT(WAKE) | BIT(DEPART) | \
+	 BIT(TAKE) | BIT(JOIN) | BIT(RCV) | BIT(ALLOC))
+
+void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc, uint64_t a,
+               uint64_t b, unsigned words)
+{
+	struct stream *s = t->stream;
+	log_before(t);
+	if (tag != LOG_FENCE)
+		t->poll.spins = 0;
+	if (!rt.controlled && ACQUIRES >> tag & 1)
+		log_ticket(t);
+	else if (!rt.controlled)
+		log_epoch(t);
+	log_put(s, log_word(tag, flags, pc), (uint64_t[]){ a, b }, words);
+	if (tag != LOG_SEMAPHORE && tag != LOG_GIVEN && tag != LOG_MISUSE)
+		count_event(t, tag, pc);
+}
+
+uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64_t *words,
+                   unsigned count, const void *bytes, uint64_t length)
+{
+	struct stream *s = t->stream;
+	log_turn(t);
+	unsigned total = 2 + count + (length + 7) / 8;
+	if (total > LOG_CHUNK / 16)
+		return NULL;
+	uint64_t *w = log_room(s, total);
+	for (unsigned i = 0; i < count; i++)
+		w[1 + i] = words[i];
+	w[1 + count] = length;
+	char *to = (char *)(w + 2 + count);
+	for (uint64_t i = 0; i < length; i++)
+		to[i] = ((const char *)bytes)[i];
+	BARRIER();
+	w[0] = log_word(tag, 0, pc);
+	s->next = w + total;
+	return w;
+}
+
+/* A call or its return; `text`: type, method and values, each ended by NUL. */
+void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t pc,
+                    const void *self, const char *text, size_t length)
+{
+	uint64_t object = (uintptr_t)self;
+	log_before(t);
+	if (!rt.controlled)
+		log_epoch(t);
+	uint64_t *w = log_blob(t, tag, pc, &object, 1, text, length);
+	if (w)
+		w[0] |= flags << 8;
+	count_event(t, tag, pc);
+}
+
+void log_note(const char *key, const char *value)
+{
+	char text[1024];
+	size_t k = strnlen(key, 200), v = strnlen(value, 800);
+	for (size_t i = 0; i < k; i++)
+		text[i] = key[i];
+	text[k] = 0;
+	for (size_t i = 0; i < v; i++)
+		text[k + 1 + i] = value[i];
+	if (me->stream)
+		log_blob(me, LOG_NOTE, 0, NULL, 0, text, k + 1 + v);
+}
+
+void log_clock(struct thread *t, clockid_t clock, const struct timespec *time)
+{
+	log_turn(t);
+	log_put(t->stream, log_word(LOG_CLOCK, clock, 0),
+	        (uint64_t[]){ time->tv_sec, time->tv_nsec }, 2);
+}
+
+/* No event: nothing of the call stack is written for it. */
+void log_init(struct thread *t, const volatile void *object)
+{
+	log_turn(t);
+	if (!rt.controlled)
+		log_ticket(t);
+	log_put(t->stream, log_word(LOG_INIT, 0, 0), (uint64_t[]){ (uintptr_t)object }, 1);
+}
+
+void log_thread(struct thread *t)
+{
+	if (!t->stream->next)
+		log_more(t->stream, 4);
+	log_put(t->stream, log_word(LOG_THREAD, 0, t->id),
+	        (uint64_t[]){ t->life.parent, t->life.stack_low, t->life.stack_high }, 3);
+}
