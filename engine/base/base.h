@@ -47,6 +47,12 @@ struct place {
 struct place place_line(const char *path, uint64_t line);
 struct place place_offset(const char *path, uint64_t offset);
 
+/* The ending of a counted noun: "1 pair", "2 pairs". */
+static inline const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 /* Progress of long work, which the user can cancel: tick then returns false. NULL is allowed
  * everywhere. Call it at most once in some thousand events. */
 struct progress {

@@ -520,9 +520,9 @@ static void rd2_conclude(struct rd2 *r)
 		report_note(r->report, "%s", (char *)r->m->notes->pdata[i]);
 	if (r->pairwise_calls && !r->options.direct)
 		report_note(r->report,
-		            "%" G_GUINT64_FORMAT
-		            " invocations were compared pair by pair (a condition "
-		            "is not ECL, or a value or method is not known): linear time each",
+		            "invocations that were compared pair by pair, in linear time each (a "
+		            "condition is not ECL, or a value or method is not known): "
+		            "%" G_GUINT64_FORMAT,
 		            r->pairwise_calls);
 	if (r->invocations == 0)
 		report_note(r->report,

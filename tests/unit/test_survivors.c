@@ -164,6 +164,38 @@ START_TEST(a_name_that_begins_like_a_block)
 }
 END_TEST
 
+/* What a recorded pointer's block holds keeps its name through the pointer. */
+START_TEST(a_part_of_what_a_pointer_holds)
+{
+	static const char *const names[] = { "job->arg", "job[3]" };
+	struct builder *b = builder_new("rec", NULL);
+	uint32_t thread = builder_thread(b, "T1", 2), at = builder_location(b, "1", 1);
+	uint32_t block = builder_block(b, "*job", 4, 8, 0x9000);
+	char *path = g_build_filename(folder, "parts.txt", NULL), *text;
+	struct error error = { .what = "" };
+	struct event event = {
+		.op = OP_ALLOC, .thread = thread, .target = block, .location = at
+	};
+
+	ck_assert(builder_add(b, event, 0, &error));
+	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) {
+		event.op = OP_WRITE;
+		event.target = builder_place_text(b, names[i], strlen(names[i]), 0);
+		ck_assert(builder_add(b, event, 0, &error));
+	}
+	struct trace *t = builder_finish(b, true, &error);
+	ck_assert(t != NULL);
+	ck_assert_uint_eq(t->variables[t->events[1].target].block, block);
+	ck_assert_msg(trace_write(t, path, TRACE_TEXT, NULL, NULL, &error), "%s", error.what);
+	ck_assert(g_file_get_contents(path, &text, NULL, NULL));
+	ck_assert_msg(strstr(text, "w(job->arg)") != NULL, "%s", text);
+	ck_assert_msg(strstr(text, "w(job[3])") != NULL, "%s", text);
+	g_free(text);
+	g_free(path);
+	trace_close(t);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("survivors of mutation");
@@ -178,6 +210,7 @@ int main(void)
 	tcase_add_test(c, an_index_of_some_parts);
 	tcase_add_test(c, a_count_that_is_given_up_is_not_of_all);
 	tcase_add_test(c, a_name_that_begins_like_a_block);
+	tcase_add_test(c, a_part_of_what_a_pointer_holds);
 	suite_add_tcase(s, c);
 	status = suite_run(s);
 	command = g_strdup_printf("rm -rf '%s'", folder);

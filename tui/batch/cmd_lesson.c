@@ -313,7 +313,8 @@ static int open_lesson(struct arguments *a, const struct lesson *l, bool play)
 	if (!good)
 		return fail(&error);
 	if (play)
-		printf("%s: %u steps played to the end\n", l->name, l->steps->len);
+		printf("%s: %u step%s played to the end\n", l->name, l->steps->len,
+		       plural(l->steps->len));
 	else if (!finished)
 		printf("'heddle lesson %s' goes on here.\n",
 		       a->words->len ? (char *)a->words->pdata[0] : l->name);
@@ -414,7 +415,8 @@ static int run_lesson(struct arguments *a)
 		return fail(&error);
 	int status = EXIT_NOTHING;
 	if (check)
-		printf("%s: a lesson of %u steps\n", l->name, l->steps->len);
+		printf("%s: a lesson of %u step%s\n", l->name, l->steps->len,
+		       plural(l->steps->len));
 	else if (play)
 		status = open_lesson(a, l, true);
 	else if (worksheet || argument_flag(a, "text") || !is_at_terminal())

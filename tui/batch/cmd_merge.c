@@ -92,8 +92,9 @@ static void print_check(const struct report_file *r)
 		if (*json_word(f, "text"))
 			printf("    %s\n", json_word(f, "text"));
 	}
-	printf("%u finding%s in %zu runs\n", r->findings->len, r->findings->len == 1 ? "" : "s",
-	       json_array_size(json_object_get(r->head, "runs")));
+	size_t runs = json_array_size(json_object_get(r->head, "runs"));
+	printf("%u finding%s in %zu run%s\n", r->findings->len, plural(r->findings->len), runs,
+	       plural(runs));
 	print_sentences(json_object_get(r->head, "coverage"), "");
 }
 
@@ -108,9 +109,9 @@ static void print_findings(const struct report_file *r)
 	char *sentence = json_is_true(json_object_get(r->head, "complete"))
 	                         ? complete_sentence(&promise)
 	                         : g_strdup("not complete");
-	printf("%s: %u finding%s by %s in %lld events, %s\n", json_word(r->head, "trace"),
-	       r->findings->len, r->findings->len == 1 ? "" : "s",
-	       json_word(r->head, "analysis"), number(r, "events"), sentence);
+	printf("%s: %u finding%s by %s in %lld event%s, %s\n", json_word(r->head, "trace"),
+	       r->findings->len, plural(r->findings->len), json_word(r->head, "analysis"),
+	       number(r, "events"), plural((uint64_t)number(r, "events")), sentence);
 	g_free(sentence);
 	print_sentences(json_object_get(r->head, "notes"), "note: ");
 }

@@ -167,8 +167,8 @@ static int run_record(struct arguments *a)
 			status = ours(&full);
 		}
 		if (!argument_flag(a, "quiet"))
-			fprintf(stderr, "heddle: %" PRIu64 " events in %s\n",
-			        s.trace->events_count, s.output);
+			fprintf(stderr, "heddle: %" PRIu64 " event%s in %s\n",
+			        s.trace->events_count, plural(s.trace->events_count), s.output);
 	} else {
 		status = ours(&error);
 	}

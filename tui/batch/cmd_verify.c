@@ -76,7 +76,8 @@ static void print_verdict(const struct witness *w, const struct verdict_of *v,
 		return;
 	}
 	if (v->accepted)
-		printf("accepted: a correct reordering of %u events\n", w->events->len);
+		printf("accepted: a correct reordering of %u event%s\n", w->events->len,
+		       plural(w->events->len));
 	else
 		printf("refused: %s\n", v->reason->str);
 	for (guint i = 0; i < v->notes->len; i++)

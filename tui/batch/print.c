@@ -272,9 +272,9 @@ static void print_summary(const struct report *r, guint count, const struct prin
 		                   .values = json_is_true(json_object_get(o->options, "values")),
 		                   .predicted = o->predicted };
 	char *complete = complete_sentence(&promise);
-	printf("%s: %u finding%s by %s in %" G_GUINT64_FORMAT " events, %s\n",
-	       trace_name(r->trace), count, count == 1 ? "" : "s", r->analysis,
-	       r->trace->events_count,
+	printf("%s: %u finding%s by %s in %" G_GUINT64_FORMAT " event%s, %s\n",
+	       trace_name(r->trace), count, plural(count), r->analysis, r->trace->events_count,
+	       plural(r->trace->events_count),
 	       r->complete       ? complete
 	       : r->budget_spent ? "not complete: the budget ran out (--budget gives more)"
 	                         : "not complete");

@@ -507,7 +507,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 	conclude(&h);
 	if (m2_refused(h.m2) > 0)
 		report_note(h.report,
-		            "%u sequences were refused by the checker and not reported",
+		            "sequences that the checker refused, which are not reported: %u",
 		            m2_refused(h.m2));
 	race_tools_end(&own);
 	locksets_free(h.locksets);

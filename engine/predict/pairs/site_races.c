@@ -438,15 +438,14 @@ bool report_witnesses(struct report *report, const struct race_options *options,
 	race_tools_end(&own);
 	if (w.refused > 0)
 		report_note(report,
-		            "%" G_GUINT64_FORMAT " pairs have no witness and are left out "
-		            "(an access to a freed block is in the way)",
+		            "pairs without a witness, which are left out (an access to a freed "
+		            "block is in the way): %" G_GUINT64_FORMAT,
 		            w.refused);
 	if (w.unpaid > 0)
 		report_note(report,
-		            "%" G_GUINT64_FORMAT
-		            " pairs whose witness --budget (%g,%g) did not "
-		            "suffice for",
-		            w.unpaid, options->budget_pair, options->budget_total);
+		            "pairs for whose witness --budget (%g,%g) did not suffice: "
+		            "%" G_GUINT64_FORMAT,
+		            options->budget_pair, options->budget_total, w.unpaid);
 	report_note_left_out(report, w.left_out);
 	return done;
 }
