@@ -48,7 +48,6 @@ static bool run_way(struct trial *x, unsigned first, struct outcome *outcome, ch
 	struct plan_run run;
 	char *path = file_descriptor_path(x->output);
 	char *errors = file_descriptor_path(x->errors);
-	bool followed;
 
 	x->plan.output = path;
 	x->plan.errors = errors;
@@ -62,7 +61,7 @@ static bool run_way(struct trial *x, unsigned first, struct outcome *outcome, ch
 		g_free(errors);
 		return false;
 	}
-	followed = !run.diverged && !run.apart;
+	bool followed = !run.diverged && !run.apart;
 	if (!followed)
 		*why = g_strdup(run.apart ? "the two accesses were of different places"
 		                : run.cause && *run.cause ? run.cause

@@ -163,11 +163,10 @@ unsigned outcome_differs(const struct outcome *a, const struct outcome *b)
 static char *line_at(const char *text, size_t at)
 {
 	size_t length = strcspn(text + at, "\n");
-	GString *line;
 
 	if (text[at] == '\0')
 		return g_strdup("nothing more");
-	line = g_string_new("\"");
+	GString *line = g_string_new("\"");
 	append_escaped(line, text + at, MIN(length, LINE_SHOWN));
 	g_string_append(line, length > LINE_SHOWN ? "...\"" : "\"");
 	return g_string_free(line, FALSE);
@@ -176,14 +175,13 @@ static char *line_at(const char *text, size_t at)
 static char *other_line(const char *a, const char *b)
 {
 	size_t line = 0;
-	char *x, *y, *text;
 
 	for (size_t i = 0; a[i] && a[i] == b[i]; i++)
 		if (a[i] == '\n')
 			line = i + 1;
-	x = line_at(a, line);
-	y = line_at(b, line);
-	text = g_strdup_printf("it prints %s, not %s", x, y);
+	char *x = line_at(a, line);
+	char *y = line_at(b, line);
+	char *text = g_strdup_printf("it prints %s, not %s", x, y);
 	g_free(x);
 	g_free(y);
 	return text;

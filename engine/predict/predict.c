@@ -95,14 +95,13 @@ static struct report *with_missing(struct trace *t, const struct race_options *o
 {
 	struct trace *view = trace_view_missing(t, progress);
 	struct race_options with = *options;
-	struct report *report;
 
 	if (view == NULL) {
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
 	with.use_missing = true;
-	report = analyses[options->analysis].run(view, &with, progress, error);
+	struct report *report = analyses[options->analysis].run(view, &with, progress, error);
 	if (report != NULL)
 		report->trace = t;
 	trace_view_free(view);
@@ -115,13 +114,12 @@ struct report *by_chains(struct trace *t, const struct race_options *options, ra
 	bool cancelled;
 	uint32_t least = options->chains_always ? 2 : CHAINS_LEAST;
 	struct trace *view = trace_by_chains(t, least, progress, &cancelled);
-	struct report *report;
 
 	if (cancelled) {
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
-	report = run(view != NULL ? view : t, options, progress, error);
+	struct report *report = run(view != NULL ? view : t, options, progress, error);
 	if (report != NULL)
 		report->trace = t;
 	trace_close(view);
@@ -282,14 +280,13 @@ static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_
 {
 	struct smt_options solver = smt_race_options(d->options);
 	gint64 began = effort_microseconds();
-	struct finding *f;
 
 	if (d->smt == NULL)
 		d->smt = smt_new(d->t, &solver, d->progress);
 	if (d->smt == NULL)
 		return NULL;
 	smt_lend_checker(d->smt, d->tools.checker);
-	f = smt_decide(d->smt, e1, e2, d->options,
+	struct finding *f = smt_decide(d->smt, e1, e2, d->options,
 	               MIN(d->options->budget_pair, MAX(d->solver_left, 0)), d->progress);
 	d->solver_left -= (double)(effort_microseconds() - began) / G_USEC_PER_SEC;
 	return f;
@@ -298,13 +295,11 @@ static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_
 /* M2 first, which is quick; what it rejects without a proof is for the solver. */
 static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
 {
-	struct finding *f;
-
 	if (d->options->rules != NULL) /* which M2 does not know */
 		return decide_by_solver(d, e1, e2);
 	if (race_tools_m2(&d->tools, d->t, d->options, d->progress) == NULL)
 		return NULL;
-	f = decide_by_m2(d, e1, e2);
+	struct finding *f = decide_by_m2(d, e1, e2);
 	return f != NULL ? f : decide_by_solver(d, e1, e2);
 }
 

@@ -316,9 +316,6 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
                                 struct proof **proof, const struct progress *progress)
 {
 	struct encoding *x = NULL;
-	enum smt_answer answer;
-	gint64 start;
-	bool counts;
 
 	g_array_set_size(sequence, 0);
 	if (proof != NULL)
@@ -330,15 +327,15 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 	g_array_set_size(q->chosen, 0);
 	g_array_append_vals(q->chosen, q->edges->data, q->edges->len);
 	query_sort_chosen(q);
-	counts = query_region_size(q) > LARGE_REGION;
+	bool counts = query_region_size(q) > LARGE_REGION;
 	if (seconds <= 0 && (counts || smt_tries_spent(q->s)))
 		return SMT_SPENT;
-	start = effort_microseconds();
+	gint64 start = effort_microseconds();
 	q->deadline = start + (gint64)(seconds * 1e6);
 	q->work_check = q->s->work + QUERY_WORK;
 	q->stopped = false;
 	counts |= q->s->work >= FREE_TRIES;
-	answer = query_search(q, &x, progress);
+	enum smt_answer answer = query_search(q, &x, progress);
 	if (x != NULL || counts)
 		q->s->solver_seconds += (double)(effort_microseconds() - start) / 1e6;
 	if (answer == SMT_WITNESS)

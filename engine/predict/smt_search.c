@@ -67,11 +67,10 @@ static void find_latest(const struct smt_query *q, const uint32_t *from, struct 
 
 		for (uint32_t i = from[u]; i < q->cut[u]; i++) {
 			const struct event *x = &t->events[list.items[i]];
-			struct latest *l;
 
 			if (!op_acquires(x->op) || event_inert(x))
 				continue;
-			l = &latest[x->target];
+			struct latest *l = &latest[x->target];
 			l->any = MAX(l->any, list.items[i] + 1);
 			if (x->op == OP_ACQ)
 				l->exclusive = MAX(l->exclusive, list.items[i] + 1);
@@ -91,15 +90,13 @@ static bool join_holders(struct smt_query *q, const uint32_t *from)
 		struct event_list list = trace_thread_events(t, u);
 
 		for (uint32_t i = from == NULL ? 0 : from[u]; i < q->cut[u]; i++) {
-			uint32_t a;
-
 			if (!(q->s->needs[list.items[i]] & NEED_OF_TRY))
 				continue;
 			g_array_set_size(holders, 0);
 			core_try_holders(t, list.items[i], holders);
 			if (holders->len == 0) /* the lock had been destroyed */
 				core_try_sections(t, list.items[i], holders);
-			a = g_array_index(holders, uint32_t, 0);
+			uint32_t a = g_array_index(holders, uint32_t, 0);
 			if (cut_has(t, q->cut, a) || query_never(q, a))
 				continue;
 			core_join(q->s->cores, a, q->cut);
@@ -152,10 +149,9 @@ static bool try_recorded(struct smt_query *q, uint32_t *fresh)
 	prefix = first;
 	for (uint32_t u = 0; u < s->threads; u++) {
 		struct event_list list = trace_thread_events(s->t, u);
-		uint32_t end;
 
 		q->cut[u] = MAX(q->cut[u], trace_events_before(s->t, u, first));
-		end = q->cut[u] < list.count ? list.items[q->cut[u]] : NONE;
+		uint32_t end = q->cut[u] < list.count ? list.items[q->cut[u]] : NONE;
 		prefix = MIN(prefix, outermost_before(s, u, end));
 	}
 	return try_closed(q, prefix, fresh);
@@ -258,8 +254,6 @@ enum smt_answer query_search(struct smt_query *q, struct encoding **x,
 
 	for (;;) {
 		uint32_t fresh = 0;
-		unsigned left;
-		int answer;
 
 		if (!progress_tick(progress, 0.5, "solver"))
 			return SMT_CANCELLED;
@@ -275,12 +269,12 @@ enum smt_answer query_search(struct smt_query *q, struct encoding **x,
 			fresh = q->clauses->len - before;
 		}
 		/* Every obstacle is a constraint that the choices do not obey yet. */
-		left = milliseconds_left(q->deadline);
+		unsigned left = milliseconds_left(q->deadline);
 		if (fresh == 0 || left == 0 || q->stopped)
 			return SMT_SPENT;
 		if (*x == NULL)
 			*x = encoding_new(q);
-		answer = encoding_check(*x, left);
+		int answer = encoding_check(*x, left);
 		if (answer <= 0)
 			return answer == 0 ? SMT_IMPOSSIBLE : SMT_SPENT;
 	}
