@@ -81,11 +81,9 @@ struct string_table {
 
 static uintptr_t place_of(struct string_table *s, const char *text)
 {
-	uintptr_t place;
-
 	if (text == NULL)
 		return 0;
-	place = (uintptr_t)g_hash_table_lookup(s->places, text);
+	uintptr_t place = (uintptr_t)g_hash_table_lookup(s->places, text);
 	if (place == 0) {
 		place = s->bytes->len + 1;
 		g_byte_array_append(s->bytes, (const guint8 *)text, (guint)strlen(text) + 1);
@@ -104,10 +102,9 @@ static void strings_to_places(const struct debuginfo *d, struct string_table *s)
 				char *at = array->data + i * forms[f].element +
 				           forms[f].strings[k] - 1;
 				const char *text;
-				uintptr_t place;
 
 				memcpy(&text, at, sizeof text);
-				place = place_of(s, text);
+				uintptr_t place = place_of(s, text);
 				memcpy(at, &place, sizeof place);
 			}
 		}
@@ -162,11 +159,10 @@ static void child_limit(void)
 static _Noreturn void child_main(struct debuginfo *d, bool dwarf, int fd)
 {
 	struct child_message m = { .good = false };
-	FILE *out;
 
 	child_limit();
 	m.good = debuginfo_read_here(d, dwarf, &m.error);
-	out = fdopen(fd, "wb");
+	FILE *out = fdopen(fd, "wb");
 	_exit(out && child_send(d, &m, out) ? 0 : 1);
 }
 
@@ -193,14 +189,13 @@ static int child_wait(pid_t pid)
 
 	for (useconds_t nap = 200;; nap = MIN(nap * 2, 5000)) {
 		pid_t got = waitpid(pid, &status, WNOHANG);
-		double now;
 
 		if (got == pid)
 			return status;
 		if (got < 0 && errno != EINTR)
 			return -1;
 		usleep(nap);
-		now = processor_time(pid);
+		double now = processor_time(pid);
 		if (now != used) {
 			used = now;
 			since = g_get_monotonic_time();
@@ -220,10 +215,9 @@ static void places_to_strings(struct debuginfo *d)
 				char *at = array->data + i * forms[f].element +
 				           forms[f].strings[k] - 1;
 				uintptr_t place;
-				const char *text;
 
 				memcpy(&place, at, sizeof place);
-				text = place ? d->read_strings + place - 1 : NULL;
+				const char *text = place ? d->read_strings + place - 1 : NULL;
 				memcpy(at, &text, sizeof text);
 			}
 		}
@@ -257,9 +251,8 @@ static int read_in_child(struct debuginfo *d, bool dwarf, char *how, size_t room
 {
 	int fd = memfd_create("heddle-debuginfo", MFD_CLOEXEC), status, result = -1;
 	struct stat st;
-	pid_t pid;
 
-	pid = fd < 0 ? -1 : fork();
+	pid_t pid = fd < 0 ? -1 : fork();
 	if (pid == 0)
 		child_main(d, dwarf, fd);
 	status = pid < 0 ? -1 : child_wait(pid);

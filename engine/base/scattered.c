@@ -42,11 +42,9 @@ void *scattered_alloc0(size_t bytes)
 
 void *scattered_realloc(void *array, size_t used, size_t bytes)
 {
-	void *larger;
-
 	if (bytes < GROWING)
 		return g_realloc(array, bytes);
-	larger = scattered_lines(bytes);
+	void *larger = scattered_lines(bytes);
 	if (used > 0)
 		memcpy(larger, array, used);
 	g_free(array);

@@ -138,10 +138,9 @@ GPtrArray *explore_find_misuses(const struct exploration *x)
 		const struct event *e = &x->trace->events[f->second];
 		const char *object = trace_string(x->trace, x->trace->objects[e->target].name);
 		const char *place = trace_location_name(x->trace, f->second);
-		struct explore_use *u;
 		if (misuse_of_destroyed(x->trace, f->second))
 			continue;
-		u = g_new(struct explore_use, 1);
+		struct explore_use *u = g_new(struct explore_use, 1);
 		*u = (struct explore_use){ .key = g_strdup_printf("%s misuse %s", place,
 			                                          f->note),
 			                   .place = g_strdup(place) };

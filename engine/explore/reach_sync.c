@@ -230,10 +230,9 @@ static void find_messages(struct reach *r)
 	const struct trace *t = r->t;
 	GHashTable *beginning = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	for (uint32_t e = 0; e < t->events_count; e++) {
-		const char *name;
 		if (t->events[e].op != OP_SND)
 			continue;
-		name = trace_string(t, t->messages[t->events[e].target]);
+		const char *name = trace_string(t, t->messages[t->events[e].target]);
 		r->ends[t->events[e].target] = e;
 		if (g_str_has_suffix(name, MESSAGE_BEGINS))
 			g_hash_table_insert(

@@ -163,11 +163,10 @@ unsigned outcome_differs(const struct outcome *a, const struct outcome *b)
 static char *line_at(const char *text, size_t at)
 {
 	size_t length = strcspn(text + at, "\n");
-	GString *line;
 
 	if (text[at] == '\0')
 		return g_strdup("nothing more");
-	line = g_string_new("\"");
+	GString *line = g_string_new("\"");
 	append_escaped(line, text + at, MIN(length, LINE_SHOWN));
 	g_string_append(line, length > LINE_SHOWN ? "...\"" : "\"");
 	return g_string_free(line, FALSE);

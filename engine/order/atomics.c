@@ -140,11 +140,9 @@ void atomics_write(struct causality *c, uint32_t event)
 
 void atomics_plain_write(struct causality *c, uint32_t event)
 {
-	struct wide run;
-
 	if (c->atomics->heads == NULL)
 		return;
-	run = event_variables(c->t, &c->t->events[event]);
+	struct wide run = event_variables(c->t, &c->t->events[event]);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (c->atomics->heads[v] != NULL)
 			g_array_set_size(c->atomics->heads[v], 0);

@@ -14,11 +14,10 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	/* EDC gets its section edges from edc.c. */
 	/* Questions about kept edges need the threads' events as well. */
 	unsigned asked = keep == KEEP_EDGES || over_sections ? INDEX_THREADS | INDEX_MATCH : 0;
-	struct causality *c;
 
 	if (!trace_need(t, INDEX_MUST | asked, progress))
 		return NULL;
-	c = g_new0(struct causality, 1);
+	struct causality *c = g_new0(struct causality, 1);
 	c->t = t;
 	c->kind = kind;
 	clocks_init(&c->clocks, (uint32_t)t->threads_count, composed_with_hb ? 2 : 1);

@@ -54,11 +54,9 @@ struct chain_graph *chain_graph_new(enum chain_kind kind, uint32_t chains,
 
 void chain_graph_free(struct chain_graph *g)
 {
-	size_t pairs;
-
 	if (g == NULL)
 		return;
-	pairs = (size_t)g->chains * g->chains;
+	size_t pairs = (size_t)g->chains * g->chains;
 	for (size_t i = 0; i < pairs; i++) {
 		if (g->stairs != NULL)
 			g_free(g->stairs[i].steps);
@@ -181,29 +179,26 @@ static uint32_t added_successor(const struct chain_graph *g, uint32_t i, uint32_
 
 uint32_t chain_successor(const struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j)
 {
-	uint32_t added, below;
-
 	if (i == j)
 		return p;
-	added = added_successor(g, i, p, j);
+	uint32_t added = added_successor(g, i, p, j);
 	if (g->base.successor == NULL)
 		return added;
-	below = g->base.successor(g->base.context, i, p, j);
+	uint32_t below = g->base.successor(g->base.context, i, p, j);
 	return MIN(added, below);
 }
 
 uint32_t chain_predecessors(const struct chain_graph *g, uint32_t j, uint32_t q, uint32_t i)
 {
 	size_t pair = (size_t)i * g->chains + j;
-	uint32_t added, below;
 
 	if (i == j)
 		return q + 1;
-	added = g->kind == CHAIN_STAIRS ? stairs_reaching(&g->stairs[pair], q)
+	uint32_t added = g->kind == CHAIN_STAIRS ? stairs_reaching(&g->stairs[pair], q)
 	                                : tree_reaching(g->trees[pair], g->lengths[i], q);
 	if (g->base.predecessors == NULL)
 		return added;
-	below = g->base.predecessors(g->base.context, j, q, i);
+	uint32_t below = g->base.predecessors(g->base.context, j, q, i);
 	return MAX(added, below);
 }
 

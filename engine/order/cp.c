@@ -96,13 +96,12 @@ static struct cp_section section_of(struct trace *t, uint32_t acquire)
 	s.last = s.release != NONE ? s.release : own.items[own.count - 1];
 	for (uint64_t i = t->index->position[acquire]; i < own.count; i++) {
 		const struct event *y = &t->events[own.items[i]];
-		struct wide run;
 
 		if (own.items[i] > s.last)
 			break;
 		if (!op_is_access(y->op) || event_inert(y))
 			continue;
-		run = event_variables(t, y);
+		struct wide run = event_variables(t, y);
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			g_array_append_val(op_writes(y->op) ? s.written : s.read, v);
 	}
@@ -268,7 +267,6 @@ struct causality *cp_walk(struct trace *t, const struct progress *progress)
 	struct cp cp = { .t = t,
 		         .sections = g_array_new(FALSE, FALSE, sizeof(struct cp_section)),
 		         .edges = g_array_new(FALSE, FALSE, sizeof(struct forced_edge)) };
-	struct lock_sections *locks;
 
 	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH | INDEX_MUST, progress)) {
 		g_array_free(cp.sections, TRUE);
@@ -276,16 +274,14 @@ struct causality *cp_walk(struct trace *t, const struct progress *progress)
 		return NULL;
 	}
 	for (uint32_t e = 0; e < t->events_count; e++) {
-		struct cp_section section;
-
 		if (!op_acquires(t->events[e].op) || event_inert(&t->events[e]))
 			continue;
-		section = section_of(t, e);
+		struct cp_section section = section_of(t, e);
 		g_array_append_val(cp.sections, section);
 	}
 	cp.floor = g_new(uint32_t, t->threads_count * t->threads_count + 1);
 	cp.settled = g_new(uint8_t, t->threads_count + 1);
-	locks = group_by_lock(&cp);
+	struct lock_sections *locks = group_by_lock(&cp);
 	do {
 		causality_free(cp.c);
 		cp.c = causality_walk(t, ORDER_KIND_CP, KEEP_EDGES, cp.edges, progress);

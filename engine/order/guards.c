@@ -99,13 +99,11 @@ static void more_grow(struct rule_a *a)
 /* NULL when the variable has no such guard. */
 static struct guard *guard_find(const struct sections *s, uint32_t variable, uint32_t key)
 {
-	struct guard *found;
-
 	if (s->first[variable].guard.key == key)
 		return &s->first[variable].guard;
 	if (s->rule_a->size == 0)
 		return NULL;
-	found = more_at(s->rule_a, variable, key);
+	struct guard *found = more_at(s->rule_a, variable, key);
 	return found->key == 0 ? NULL : found;
 }
 
@@ -273,15 +271,13 @@ static void section_edge(const struct guarded_access *a, uint32_t key, uint32_t 
 /* Edges from the sections of one guard whose accesses conflict with this one. */
 static void guard_edges(const struct guarded_access *a, struct guard *guard)
 {
-	struct touches touches;
-
 	if (guard->write != 0)
 		section_edge(a, guard->key, guard->write,
 		             (struct section_end){ guard->write_end, guard->write_thread });
 	/* All but the last writer are readers, in exclusive mode. */
 	if (!a->writes && ((guard->key - 1) & 1) == 0)
 		return;
-	touches = touches_of(a->s->rule_a, guard);
+	struct touches touches = touches_of(a->s->rule_a, guard);
 	for (uint32_t i = 0; i < touches.count; i++) {
 		if (a->writes || (touches.of[i] & 1))
 			section_edge(a, guard->key, touches.of[i] >> 1,
@@ -427,11 +423,9 @@ void sections_access(struct causality *c, uint32_t event)
 
 static void guard_mark(const struct sections *s, struct guard *guard, struct clocks *clocks)
 {
-	struct touches touches;
-
 	if (guard->key == 0)
 		return;
-	touches = touches_of(s->rule_a, guard);
+	struct touches touches = touches_of(s->rule_a, guard);
 	clocks_mark(clocks, s->clocks[guard->write]);
 	for (uint32_t i = 0; i < touches.count; i++)
 		clocks_mark(clocks, s->clocks[touches.of[i] >> 1]);

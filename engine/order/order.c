@@ -81,11 +81,10 @@ struct order *order_new_edc(struct trace *t, const struct order_touches *touches
                             const struct progress *progress)
 {
 	GArray *edges = edc_edges(t, touches, progress);
-	struct causality *c;
 
 	if (edges == NULL)
 		return NULL;
-	c = causality_walk(t, ORDER_KIND_EDC, KEEP_EDGES, edges, progress);
+	struct causality *c = causality_walk(t, ORDER_KIND_EDC, KEEP_EDGES, edges, progress);
 	g_array_unref(edges);
 	return order_of(ORDER_KIND_EDC, c);
 }
@@ -255,15 +254,12 @@ bool order_path(const struct order *order, uint32_t e, uint32_t f, struct path *
 		return true;
 	}
 	while (s.at != e) {
-		const struct edge *edge;
-		uint32_t place;
-
 		if (!s.strong && thread_of(s.c, s.at) == thread_of(s.c, e)) {
 			path_add(path, e, s.at, STEP_PROGRAM, NONE);
 			break;
 		}
-		place = first_after(&s);
-		edge = edge_from_past(&s, place);
+		uint32_t place = first_after(&s);
+		const struct edge *edge = edge_from_past(&s, place);
 		if (place != s.at)
 			path_add(path, place, s.at, STEP_PROGRAM, NONE);
 		path_add(path, edge->from, place, edge->rule, edge->detail);

@@ -161,11 +161,10 @@ static uint32_t *add_row(struct cores *c)
 static bool brings_nothing(const struct trace *t, uint32_t e, const uint32_t *clock)
 {
 	const struct event *x = &t->events[e];
-	uint32_t w;
 
 	if (!event_simple(x))
 		return false;
-	w = x->op == OP_READ ? t->index->writer[e] : NONE;
+	uint32_t w = x->op == OP_READ ? t->index->writer[e] : NONE;
 	return w == NONE || t->events[w].thread == x->thread ||
 	       t->index->position[w] < clock[t->events[w].thread];
 }
@@ -173,21 +172,19 @@ static bool brings_nothing(const struct trace *t, uint32_t e, const uint32_t *cl
 struct cores *cores_new(struct trace *t, const struct core_options *options,
                         const struct progress *progress)
 {
-	struct cores *c;
-	uint32_t *last, *cut;
 	uint64_t must = 0;
 
 	if (!trace_need(
 	            t, INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS | INDEX_WRITERS | INDEX_MUST,
 	            progress))
 		return NULL;
-	c = g_new0(struct cores, 1);
+	struct cores *c = g_new0(struct cores, 1);
 	c->t = t;
 	c->options = *options;
 	c->threads = (uint32_t)t->threads_count;
 	c->clock_at = g_new(uint32_t, t->events_count + 1);
-	last = g_new0(uint32_t, c->threads + 1); /* clock 0 is empty */
-	cut = g_new(uint32_t, c->threads + 1);
+	uint32_t *last = g_new0(uint32_t, c->threads + 1); /* clock 0 is empty */
+	uint32_t *cut = g_new(uint32_t, c->threads + 1);
 	memset(add_row(c), 0, sizeof(uint32_t) * c->threads);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		uint32_t u = t->events[e].thread;

@@ -98,7 +98,6 @@ void sections_acquire(struct causality *c, uint32_t event)
 	struct sections *s = c->sections;
 	struct held_sections *holding = &s->holding[x->thread];
 	const uint32_t *partner = c->t->index->partner;
-	uint32_t serial;
 
 	/* Acquires are too far apart for the hardware prefetcher. */
 	__builtin_prefetch(partner + event + FETCH);
@@ -107,7 +106,7 @@ void sections_acquire(struct causality *c, uint32_t event)
 		holding->held = g_renew(struct held_section, holding->held, holding->capacity);
 	}
 	s->is_shared[x->target] |= x->op == OP_RACQ;
-	serial = section_new(s, x->thread, partner[event]);
+	uint32_t serial = section_new(s, x->thread, partner[event]);
 	holding->held[holding->count++] = (struct held_section){
 		.key = x->target * 2 + (x->op == OP_RACQ) + 1,
 		.serial = serial,
@@ -138,13 +137,12 @@ void sections_release(struct causality *c, uint32_t event)
 	struct sections *s = c->sections;
 	struct held_sections *holding = &s->holding[x->thread];
 	uint32_t i = held_index(holding, x->target * 2 + (x->op == OP_RREL) + 1);
-	struct held_section ended;
 
 	if (i == NONE)
 		return;
 	if (s->rule_b != NULL)
 		rule_b_release(c, event);
-	ended = holding->held[i];
+	struct held_section ended = holding->held[i];
 	holding->count--;
 	c->depth[x->thread]--;
 	memmove(&holding->held[i], &holding->held[i + 1],

@@ -90,11 +90,10 @@ static uint64_t add_outermost(const struct trace *t, uint32_t thread, uint32_t *
 struct missing_calls *missing_calls_new(const struct trace *t)
 {
 	uint64_t count = count_calls(t), at = 0;
-	struct missing_calls *calls;
 
 	if (count == 0)
 		return NULL;
-	calls = g_new(struct missing_calls, 1);
+	struct missing_calls *calls = g_new(struct missing_calls, 1);
 	calls->first = g_new(uint64_t, t->threads_count + 1);
 	calls->miss = g_new(uint32_t, count);
 	for (uint32_t u = 0; u < t->threads_count; u++) {
@@ -207,7 +206,6 @@ static void side_touches(struct order_side *side, const char *name, uint32_t cal
 static void side_add_event(struct order_side *side, const struct trace *t, uint32_t event)
 {
 	const struct event *x = &t->events[event];
-	struct wide run;
 
 	if (event_inert(x))
 		return;
@@ -217,7 +215,7 @@ static void side_add_event(struct order_side *side, const struct trace *t, uint3
 		side_touches(side, trace_string(t, t->threads[x->thread].name), NONE);
 	if (!op_is_access(x->op))
 		return;
-	run = event_variables(t, x);
+	struct wide run = event_variables(t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
 		side_touches(side, trace_string(t, t->variables[v].name), NONE);
 }

@@ -50,11 +50,9 @@ static bool is_missing(const struct trace *t, uint32_t e)
 static void name_addresses(struct collector *c)
 {
 	for (uint32_t e = 0; e < c->t->events_count; e++) {
-		struct event_list reached;
-
 		if (!is_missing(c->t, e))
 			continue;
-		reached = missing_reach(c->t, e);
+		struct event_list reached = missing_reach(c->t, e);
 		for (uint64_t i = 0; i < reached.count; i++) {
 			const char *text = missing_address(c->t, reached.items[i]);
 
@@ -236,8 +234,6 @@ static void chain_edges(struct collector *c, const struct address_touch *touches
 GArray *rdit_edges(struct trace *t, const struct progress *progress)
 {
 	struct collector c = { .t = t };
-	struct chain_accesses *of;
-	bool good;
 
 	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH, progress))
 		return NULL;
@@ -248,8 +244,8 @@ GArray *rdit_edges(struct trace *t, const struct progress *progress)
 	c.touches = g_array_new(FALSE, FALSE, sizeof(struct address_touch));
 	c.edges = g_array_new(FALSE, FALSE, sizeof(struct must_edge));
 	c.known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	good = collect_touches(&c, progress);
-	of = g_new(struct chain_accesses, t->threads_count + 1);
+	bool good = collect_touches(&c, progress);
+	struct chain_accesses *of = g_new(struct chain_accesses, t->threads_count + 1);
 	g_array_sort(c.touches, touch_compare);
 	for (guint i = 0, end; good && i < c.touches->len; i = end) {
 		const struct address_touch *touches = (const void *)c.touches->data;
@@ -295,23 +291,19 @@ static gint by_before(gconstpointer a, gconstpointer b, gpointer edges)
 
 struct trace *trace_view_missing(struct trace *t, const struct progress *progress)
 {
-	GArray *edges;
-	uint32_t *order;
-	struct trace *view;
-
 	if (!trace_need(t, INDEX_ALL, progress))
 		return NULL;
-	edges = rdit_edges(t, progress);
+	GArray *edges = rdit_edges(t, progress);
 	if (edges == NULL)
 		return NULL;
 	g_array_append_vals(edges, t->index->must, (guint)t->index->must_count);
 	g_array_sort(edges, by_after);
-	order = g_new(uint32_t, edges->len + 1);
+	uint32_t *order = g_new(uint32_t, edges->len + 1);
 	for (uint32_t i = 0; i < edges->len; i++)
 		order[i] = i;
 	g_qsort_with_data(order, (gint)edges->len, sizeof(*order), by_before, edges->data);
 	trace_tries(t); /* the index below borrows it */
-	view = g_memdup2(t, sizeof(*t));
+	struct trace *view = g_memdup2(t, sizeof(*t));
 	view->index = g_memdup2(t->index, sizeof(*t->index));
 	view->index->must_count = edges->len;
 	view->index->must = (const void *)g_array_free(edges, FALSE);

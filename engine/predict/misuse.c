@@ -81,21 +81,18 @@ void misuse_add(const struct trace *t, bool each, struct report *report)
 
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		const struct rule *rule;
-		struct finding *f;
-		char *key;
 
 		if (G_LIKELY(x->op != OP_MISUSE))
 			continue;
-		key = g_strdup_printf("%u %u %u", x->aux, x->target,
+		char *key = g_strdup_printf("%u %u %u", x->aux, x->target,
 		                      t->locations[x->location].site);
-		f = each ? NULL : g_hash_table_lookup(known, key);
+		struct finding *f = each ? NULL : g_hash_table_lookup(known, key);
 		if (f != NULL) {
 			f->count++;
 			g_free(key);
 			continue;
 		}
-		rule = rule_of(t, x);
+		const struct rule *rule = rule_of(t, x);
 		f = finding_new(FINDING_LOCK_MISUSE, cause_of(t, e, rule->cause), e);
 		f->verdict = VERDICT_HAPPENED;
 		f->counted_all = true;

@@ -60,14 +60,13 @@ static struct report *with_missing(struct trace *t, const struct race_options *o
 {
 	struct trace *view = trace_view_missing(t, progress);
 	struct race_options with = *options;
-	struct report *report;
 
 	if (view == NULL) {
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
 	with.use_missing = true;
-	report = analyses[options->analysis].run(view, &with, progress, error);
+	struct report *report = analyses[options->analysis].run(view, &with, progress, error);
 	if (report != NULL)
 		report->trace = t;
 	trace_view_free(view);
@@ -80,13 +79,12 @@ struct report *by_chains(struct trace *t, const struct race_options *options, ra
 	bool cancelled;
 	uint32_t least = options->chains_always ? 2 : CHAINS_LEAST;
 	struct trace *view = trace_by_chains(t, least, progress, &cancelled);
-	struct report *report;
 
 	if (cancelled) {
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
-	report = run(view != NULL ? view : t, options, progress, error);
+	struct report *report = run(view != NULL ? view : t, options, progress, error);
 	if (report != NULL)
 		report->trace = t;
 	trace_close(view);

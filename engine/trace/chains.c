@@ -55,11 +55,9 @@ static bool is_alone(const struct event *x)
 
 static uint32_t new_place(struct maker *m, struct life *forker)
 {
-	uint32_t place;
-
 	if (forker == NULL || forker->free == NULL || forker->free->len == 0)
 		return m->places++;
-	place = g_array_index(forker->free, uint32_t, forker->free->len - 1);
+	uint32_t place = g_array_index(forker->free, uint32_t, forker->free->len - 1);
 	g_array_set_size(forker->free, forker->free->len - 1);
 	return place;
 }

@@ -474,14 +474,13 @@ static bool build_parts(const struct trace *t, struct trace_index *ix, unsigned 
 static bool borrow_parts(struct trace *t, unsigned parts, const struct progress *progress)
 {
 	struct trace_index *ix = t->index;
-	const struct trace_index *whole;
 
 	parts &= ~(ix->parts | INDEX_THREADS | INDEX_MUST);
 	if (parts == 0)
 		return true;
 	if (!trace_need(t->recorded, parts, progress))
 		return false;
-	whole = t->recorded->index;
+	const struct trace_index *whole = t->recorded->index;
 	if (parts & INDEX_MATCH)
 		ix->partner = whole->partner;
 	if (parts & INDEX_VARIABLES)

@@ -227,18 +227,16 @@ static uint32_t waker_after(const GArray *wakers, uint32_t event)
 static void add_wake(struct maker *m, struct condition *c, uint32_t e)
 {
 	gpointer wait;
-	uint32_t i;
-	struct waker *w;
 
 	if (m->t->events[e].flags & EVENT_TRY)
 		return; /* recorded as timed out */
 	if (!g_hash_table_lookup_extended(
 	            c->waiting, GUINT_TO_POINTER((guint)m->t->events[e].thread), NULL, &wait))
 		return;
-	i = waker_free(c->wakers, waker_after(c->wakers, GPOINTER_TO_UINT(wait)));
+	uint32_t i = waker_free(c->wakers, waker_after(c->wakers, GPOINTER_TO_UINT(wait)));
 	if (i == c->wakers->len)
 		return; /* spurious or timed out */
-	w = &g_array_index(c->wakers, struct waker, i);
+	struct waker *w = &g_array_index(c->wakers, struct waker, i);
 	if (m->t->events[w->event].op == OP_SIGNAL)
 		w->next = i + 1;
 	add(m, w->event, e, MUST_WAKER, NONE);
@@ -448,7 +446,6 @@ static void visit(struct maker *m, struct visitors *v, uint32_t block, uint32_t 
 {
 	uint32_t alloc = m->t->blocks[block].alloc;
 	uint32_t thread = m->t->events[e].thread;
-	uint64_t *word;
 
 	if (alloc == NONE || alloc > e || m->t->events[alloc].thread == thread)
 		return;
@@ -456,7 +453,7 @@ static void visit(struct maker *m, struct visitors *v, uint32_t block, uint32_t 
 		v->start[block] = v->words->len;
 		g_array_set_size(v->words, v->words->len + v->width);
 	}
-	word = &g_array_index(v->words, uint64_t, v->start[block] + thread / 64);
+	uint64_t *word = &g_array_index(v->words, uint64_t, v->start[block] + thread / 64);
 	if (*word >> (thread % 64) & 1)
 		return;
 	*word |= (uint64_t)1 << (thread % 64);
@@ -478,7 +475,6 @@ static bool add_blocks(struct maker *m, const struct progress *progress)
 	v.words = g_array_new(FALSE, TRUE, sizeof(uint64_t));
 	for (uint32_t e = 0; e < t->events_count && goes_on; e++) {
 		const struct event *x = &t->events[e];
-		struct wide run;
 
 		if (G_UNLIKELY((e & 0xfffff) == 0))
 			goes_on = progress_tick(progress, (double)e / t->events_count,
@@ -490,7 +486,7 @@ static bool add_blocks(struct maker *m, const struct progress *progress)
 				visit(m, &v, event_block_used(t, x), e);
 			continue;
 		}
-		run = event_variables(t, x);
+		struct wide run = event_variables(t, x);
 		for (uint32_t i = run.first; i < run.first + run.count; i++) {
 			if (t->variables[i].block != NONE)
 				visit(m, &v, t->variables[i].block, e);
@@ -524,12 +520,10 @@ static int by_before(gconstpointer p, gconstpointer q, gpointer edges)
 
 static void keep_edges(struct trace_index *ix, GArray *edges)
 {
-	uint32_t *order;
-
 	g_array_sort(edges, by_after);
 	ix->must_count = edges->len;
 	ix->must = (struct must_edge *)g_array_free(edges, FALSE);
-	order = g_new(uint32_t, ix->must_count + 1);
+	uint32_t *order = g_new(uint32_t, ix->must_count + 1);
 	for (uint32_t i = 0; i < ix->must_count; i++)
 		order[i] = i;
 	/* The sort is stable, so edges out of an event stay ordered by `after`. */

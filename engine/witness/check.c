@@ -159,14 +159,12 @@ bool checker_step(struct checker *c, uint32_t event, GString *reason)
 
 bool claim_conflicts(const struct checker *c, const uint32_t *pair, GString *reason)
 {
-	const struct event *x, *y;
-
 	if (pair[0] >= c->t->events_count || pair[1] >= c->t->events_count) {
 		g_string_append(reason, "the pair: no such event");
 		return false;
 	}
-	x = at(c, pair[0]);
-	y = at(c, pair[1]);
+	const struct event *x = at(c, pair[0]);
+	const struct event *y = at(c, pair[1]);
 	if (op_is_access(x->op) && op_is_access(y->op) && !event_inert(x) && !event_inert(y) &&
 	    x->thread != y->thread && (op_writes(x->op) || op_writes(y->op)) &&
 	    !(op_is_atomic(x->op) && op_is_atomic(y->op)) && events_overlap(c->t, x, y))
@@ -362,10 +360,9 @@ bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length, e
                    const uint32_t *pair, size_t pair_count, GString *reason)
 {
 	GString *scratch = reason == NULL ? g_string_new(NULL) : NULL;
-	bool good;
 
 	state_clear(c);
-	good = claim_check(c, sequence, length, claim, pair, pair_count,
+	bool good = claim_check(c, sequence, length, claim, pair, pair_count,
 	                   reason == NULL ? scratch : reason);
 	c->prefix = NONE;
 	if (scratch != NULL)
@@ -445,17 +442,15 @@ bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail
                         const uint32_t *pair, GString *reason)
 {
 	GString *scratch = g_string_new(NULL);
-	uint32_t before;
-	bool good;
 
 	BUG_ON(c->options.semantics != NULL);
 	if (c->prefix != NONE && c->prefix > prefix)
 		rewind_prefix(c, prefix);
 	if (c->prefix == NONE || c->prefix > prefix)
 		state_clear(c);
-	good = take_recorded(c, prefix, scratch);
+	bool good = take_recorded(c, prefix, scratch);
 	c->undoing = !cheaper_anew(c, prefix, length);
-	before = c->changes.count;
+	uint32_t before = c->changes.count;
 	if (good)
 		good = claim_race(c, tail, length, pair, scratch);
 	if (c->undoing)

@@ -44,7 +44,6 @@ static void after_atomic(const struct checker *c, struct after *a, const struct 
 {
 	struct wide run = event_variables(c->t, x);
 	enum memory_order_kind order = event_order(x);
-	bool releases;
 
 	for (uint32_t v = run.first; op_reads(x->op) && v < run.first + run.count; v++) {
 		if (a->heads[v] == NULL || a->heads[v]->len == 0)
@@ -52,7 +51,7 @@ static void after_atomic(const struct checker *c, struct after *a, const struct 
 		a->thread[x->thread] |= order_acquires(order);
 		a->pending[x->thread] = true;
 	}
-	releases = (order_releases(order) && a->thread[x->thread]) || a->fence[x->thread];
+	bool releases = (order_releases(order) && a->thread[x->thread]) || a->fence[x->thread];
 	for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
 		after_store(a, v, x, releases);
 }
@@ -69,11 +68,9 @@ static void after_observed(const struct checker *c, struct after *a, const struc
 
 static void after_written(const struct checker *c, struct after *a, const struct event *x)
 {
-	struct wide run;
-
 	if (!op_is_access(x->op) || !op_writes(x->op))
 		return;
-	run = event_variables(c->t, x);
+	struct wide run = event_variables(c->t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		a->written[v] = a->thread[x->thread];
 		a->plain[v] = x->op == OP_WRITE;
@@ -94,11 +91,9 @@ static void after_needs(const struct checker *c, struct after *a, uint32_t e)
  * event. */
 static void after_made(const struct checker *c, struct after *a, uint32_t block, uint32_t e)
 {
-	uint32_t made;
-
 	if (block == NONE)
 		return;
-	made = c->t->blocks[block].alloc;
+	uint32_t made = c->t->blocks[block].alloc;
 	for (uint32_t u = 0; made == NONE && u < c->t->threads_count; u++) {
 		if (c->t->threads[u].stack == block)
 			made = thread_first(c, u);
@@ -110,12 +105,11 @@ static void after_made(const struct checker *c, struct after *a, uint32_t block,
 static void after_blocks(const struct checker *c, struct after *a, uint32_t e)
 {
 	const struct event *x = at(c, e);
-	struct wide run;
 
 	after_made(c, a, event_block_used(c->t, x), e);
 	if (!op_is_access(x->op))
 		return;
-	run = event_variables(c->t, x);
+	struct wide run = event_variables(c->t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
 		after_made(c, a, c->t->variables[v].block, e);
 }
@@ -201,7 +195,6 @@ bool claim_c11(struct checker *c, const uint32_t *sequence, size_t length, const
                GString *reason)
 {
 	const struct trace *t = c->t;
-	struct after a;
 	bool started = false, good = true;
 
 	if (!claim_conflicts(c, pair, reason))
@@ -214,7 +207,7 @@ bool claim_c11(struct checker *c, const uint32_t *sequence, size_t length, const
 	}
 	if (!claim_prefix(c, sequence, length, reason))
 		return false;
-	a = after_new(t);
+	struct after a = after_new(t);
 	for (size_t i = 0; i < length && good; i++) {
 		uint32_t e = sequence[i];
 		bool of_pair = e == pair[0] || e == pair[1];

@@ -403,13 +403,11 @@ static void facts_blocks(struct checker *c, const struct other_events *others)
 	for (guint i = 0; i < others->events->len; i++) {
 		uint32_t e = g_array_index(others->events, uint32_t, i), before;
 		const struct event *x = &t->events[e];
-		const struct block *b;
-		gpointer life;
 
 		if ((x->op != OP_ALLOC && x->op != OP_FREE) || x->target == NONE)
 			continue;
-		b = &t->blocks[x->target];
-		life = pair_key(1, b->name);
+		const struct block *b = &t->blocks[x->target];
+		gpointer life = pair_key(1, b->name);
 		if (x->op == OP_FREE) {
 			if (b->alloc != NONE && b->free == e)
 				facts_need(&c->f, e, b->alloc);
@@ -475,7 +473,6 @@ static void facts_observation(struct checker *c)
 		f->initial = g_new0(uint32_t, t->variables_count + 1);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		struct wide run;
 
 		/* unpredictable, hence written without a branch */
 		if (G_LIKELY(event_simple(x) && f->initial == NULL)) {
@@ -488,7 +485,7 @@ static void facts_observation(struct checker *c)
 		f->writer[e] = NONE;
 		if (!op_is_access(x->op) || event_inert(x))
 			continue;
-		run = event_variables(t, x);
+		struct wide run = event_variables(t, x);
 		if (op_reads(x->op)) {
 			f->writer[e] = run.count == 1 ? last[run.first] : f->wide->len;
 			if (run.count != 1)

@@ -24,7 +24,6 @@ static void facts_scopes(struct checker *c)
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		uint32_t *scope = &open[x->thread];
-		uint32_t instance;
 
 		f->scope[e] = *scope;
 		if (event_inert(x))
@@ -36,7 +35,7 @@ static void facts_scopes(struct checker *c)
 			*scope = NONE;
 		if (!op_acquires(x->op) && !op_releases(x->op) && x->op != OP_TRYFAIL)
 			continue;
-		instance = *scope == NONE ? NONE - 1 : t->events[*scope].target;
+		uint32_t instance = *scope == NONE ? NONE - 1 : t->events[*scope].target;
 		if (f->lock_owner[x->target] == NONE)
 			f->lock_owner[x->target] = instance;
 		else if (f->lock_owner[x->target] != instance)

@@ -136,7 +136,6 @@ static void missing_event(struct checker *c, struct missing *m, uint32_t e)
 	const struct trace *t = c->t;
 	const struct event *x = &t->events[e];
 	GArray *open = m->open[x->thread];
-	struct wide run;
 
 	if (x->op == OP_MISS && !event_inert(x))
 		g_array_append_val(open, e);
@@ -152,7 +151,7 @@ static void missing_event(struct checker *c, struct missing *m, uint32_t e)
 		missing_touch(c, m, t->threads[x->thread].name, e, false, false);
 	if (!op_is_access(x->op))
 		return;
-	run = event_variables(t, x);
+	struct wide run = event_variables(t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
 		missing_touch(c, m, t->variables[v].name, e, false, false);
 }

@@ -26,11 +26,10 @@ static bool refuse_pair(GString *reason, uint32_t a, uint32_t b, const char *why
 static bool event_touches(const struct checker *c, uint32_t e, uint32_t block)
 {
 	const struct event *x = at(c, e);
-	struct wide run;
 
 	if (!op_is_access(x->op))
 		return event_block_used(c->t, x) == block;
-	run = event_variables(c->t, x);
+	struct wide run = event_variables(c->t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (c->t->variables[v].block == block)
 			return true;
@@ -108,7 +107,6 @@ static enum relation relation_of(const struct checker *c, uint32_t a, uint32_t b
 {
 	const struct semantics *s = c->options.semantics;
 	enum relation ends = relation_of_ends(c, a, b);
-	int order;
 
 	if (ends != RELATION_NONE)
 		return ends;
@@ -121,7 +119,7 @@ static enum relation relation_of(const struct checker *c, uint32_t a, uint32_t b
 		               : RELATION_COMMUTE;
 	if (s->commutes(s->context, a, b))
 		return RELATION_COMMUTE;
-	order = s->good_order == NULL ? 0 : s->good_order(s->context, a, b);
+	int order = s->good_order == NULL ? 0 : s->good_order(s->context, a, b);
 	return order > 0 ? RELATION_GOOD : order < 0 ? RELATION_WRONG : RELATION_OPEN;
 }
 
@@ -249,7 +247,6 @@ bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length, const
 		                              .freed = false,
 		                              .result = false };
 	uint32_t e1 = MIN(pair[0], pair[1]), e2 = MAX(pair[0], pair[1]);
-	size_t end;
 	bool last;
 
 	if (e2 >= c->t->events_count) {
@@ -268,7 +265,7 @@ bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length, const
 		                       e1);
 		return false;
 	}
-	end = end_of(c, sequence, length - 1, e2, &last);
+	size_t end = end_of(c, sequence, length - 1, e2, &last);
 	if (end == length - 1) {
 		g_string_append_printf(reason, "the pair: event %u is not in the sequence", e2);
 		return false;

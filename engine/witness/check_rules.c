@@ -30,11 +30,10 @@ bool rule_must(const struct checker *c, uint32_t e, GString *reason)
 static bool rule_wake(const struct checker *c, uint32_t e, GString *reason)
 {
 	guint i = GPOINTER_TO_UINT(g_hash_table_lookup(c->f.woken, GUINT_TO_POINTER(e + 1)));
-	const struct condition_wake *w;
 
 	if (i == 0 || !c->waker_too_early[i - 1])
 		return true;
-	w = &g_array_index(c->f.wakes, struct condition_wake, i - 1);
+	const struct condition_wake *w = &g_array_index(c->f.wakes, struct condition_wake, i - 1);
 	return check_refuse(c, reason, "rule 4 (must-order)", e,
 	                    "was woken by event %u, which came before the wait, event %u",
 	                    w->waker, w->wait);
@@ -44,7 +43,6 @@ static bool rule_block(const struct checker *c, uint32_t v, uint32_t e, bool pai
                        GString *reason)
 {
 	const struct block *b = &c->t->blocks[c->t->variables[v].block];
-	uint32_t owner;
 
 	if (b->alloc != NONE && !taken(c, b->alloc))
 		return check_refuse(c, reason, "rule 4 (must-order)", e,
@@ -55,7 +53,7 @@ static bool rule_block(const struct checker *c, uint32_t v, uint32_t e, bool pai
 		                    "comes after event %u, which frees its block", b->free);
 	if (b->alloc != NONE)
 		return true;
-	owner = c->f.stack_of[c->t->variables[v].block];
+	uint32_t owner = c->f.stack_of[c->t->variables[v].block];
 	if (owner == NONE || owner == at(c, e)->thread || thread_first(c, owner) == NONE)
 		return true;
 	if (!taken(c, thread_first(c, owner)))
@@ -97,13 +95,12 @@ static uint32_t value_written(const struct checker *c, const struct event *x)
 static bool same_value(const struct checker *c, const struct event *x, struct wide run)
 {
 	uint32_t value = value_read(c, x), w = c->last[run.first];
-	struct wide written;
 
 	if (value == 0)
 		return false;
 	if (w == NONE)
 		return run.count == 1 && c->f.initial[run.first] == value;
-	written = event_variables(c->t, at(c, w));
+	struct wide written = event_variables(c->t, at(c, w));
 	if (written.first != run.first || written.count != run.count)
 		return false;
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
@@ -192,11 +189,10 @@ static bool rule_tryfail(const struct checker *c, uint32_t e, GString *reason)
 static bool rule_object_block(const struct checker *c, uint32_t e, bool pair, GString *reason)
 {
 	uint32_t block = event_block_used(c->t, at(c, e));
-	const struct block *b;
 
 	if (block == NONE)
 		return true;
-	b = &c->t->blocks[block];
+	const struct block *b = &c->t->blocks[block];
 	if (b->alloc != NONE && !taken(c, b->alloc))
 		return check_refuse(c, reason, "rule 4 (must-order)", e,
 		                    "comes before event %u, which allocates its block",
@@ -258,8 +254,6 @@ static bool rule5_covers(const struct checker *c, uint32_t e)
 bool rules_allow(const struct checker *c, uint32_t e, struct requirements asked,
                  GString *reason)
 {
-	const struct event *x;
-
 	if (e >= c->t->events_count) {
 		if (reason != NULL)
 			g_string_append_printf(
@@ -267,7 +261,7 @@ bool rules_allow(const struct checker *c, uint32_t e, struct requirements asked,
 			        e, c->t->events_count);
 		return false;
 	}
-	x = at(c, e);
+	const struct event *x = at(c, e);
 	if (c->f.place[e] != c->taken[x->thread])
 		return taken(c, e)
 		               ? check_refuse(c, reason, "rule 1 (prefixes)", e, "comes twice")

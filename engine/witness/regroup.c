@@ -140,11 +140,9 @@ static void resource_use(struct conflict_places *g, uint64_t key, uint32_t place
 /* A block by its name, since its lives are ordered; a stack by its thread. */
 static void use_block(struct conflict_places *g, uint32_t block, uint32_t place)
 {
-	gpointer owner;
-
 	if (block == NONE)
 		return;
-	owner = g_hash_table_lookup(g->stacks, GUINT_TO_POINTER(block));
+	gpointer owner = g_hash_table_lookup(g->stacks, GUINT_TO_POINTER(block));
 	if (owner != NULL)
 		resource_use(g, key_of(OPERAND_THREAD, GPOINTER_TO_UINT(owner) - 1), place,
 		             true);
@@ -341,11 +339,9 @@ static uint32_t earliest(struct greedy_schedule *s, uint32_t thread)
 	uint32_t best = NONE, least = NONE;
 
 	for (uint32_t u = 0; u < s->g->threads; u++) {
-		uint32_t place;
-
 		if (run_length(s, u) == 0)
 			continue;
-		place = own_place(s, u, s->at[u]);
+		uint32_t place = own_place(s, u, s->at[u]);
 		if (s->backward)
 			place = s->g->length - 1 - place;
 		if (best == NONE || place < least) {
@@ -425,13 +421,12 @@ static way *const ways[] = { longest, awaited, earliest, shortest };
 static bool schedule_run(struct greedy_schedule *s, way *next, uint32_t limit)
 {
 	const struct conflict_places *g = s->g;
-	uint32_t thread;
 
 	memcpy(s->waits, g->waits[s->backward], g->length * sizeof(uint32_t));
 	memset(s->at, 0, g->threads * sizeof(uint32_t));
 	memset(s->reach, 0, g->threads * sizeof(uint32_t));
 	s->done = s->switches = 0;
-	thread = earliest(s, 0);
+	uint32_t thread = earliest(s, 0);
 	schedule_thread(s, thread);
 	while (s->done < g->length && ++s->switches < limit) {
 		thread = next(s, thread);
@@ -455,11 +450,10 @@ static bool schedule_keep(const struct greedy_schedule *s, uint32_t *best,
                           uint32_t *best_switches, uint32_t *scratch, uint32_t whole)
 {
 	const struct conflict_places *g = s->g;
-	uint32_t n;
 
 	for (uint32_t i = 0; i < g->length; i++)
 		scratch[i] = g->events[s->order[s->backward ? g->length - 1 - i : i]];
-	n = witness_count_switches(g->t, scratch,
+	uint32_t n = witness_count_switches(g->t, scratch,
 	                           whole); /* includes switches to the fixed events */
 	if (n >= *best_switches)
 		return false;
@@ -473,7 +467,6 @@ bool witness_regroup(const struct trace *t, GArray *events, uint32_t fixed)
 	const uint32_t *old = (const uint32_t *)(void *)events->data;
 	uint32_t whole = events->len, length = whole > fixed ? whole - fixed : 0;
 	uint32_t best = witness_count_switches(trace_recorded(t), old, whole);
-	uint32_t *scratch, *result;
 	struct greedy_schedule s;
 	struct conflict_places g;
 	bool better = false;
@@ -487,8 +480,8 @@ bool witness_regroup(const struct trace *t, GArray *events, uint32_t fixed)
 		                      .at = g_new(uint32_t, g.threads + 1),
 		                      .reach = g_new(uint32_t, g.threads + 1),
 		                      .order = g_new(uint32_t, length) };
-	scratch = g_memdup2(old, whole * sizeof(uint32_t));
-	result = g_memdup2(old, whole * sizeof(uint32_t));
+	uint32_t *scratch = g_memdup2(old, whole * sizeof(uint32_t));
+	uint32_t *result = g_memdup2(old, whole * sizeof(uint32_t));
 	for (size_t i = 0; i < 2 * G_N_ELEMENTS(ways); i++) {
 		s.backward = i % 2;
 		if (schedule_run(&s, ways[i / 2], best))

@@ -48,10 +48,9 @@ struct witness_reader {
 static bool witness_bad(struct witness_reader *r, const char *expected, const char *found)
 {
 	GString *text = g_string_new(NULL);
-	bool result;
 
 	append_escaped(text, found, MIN(strlen(found), 60));
-	result = error_set(r->error, place_line(r->path, r->line).text,
+	bool result = error_set(r->error, place_line(r->path, r->line).text,
 	                   "make the file with 'heddle witness'", "expected %s, found '%s'",
 	                   expected, text->str);
 	g_string_free(text, TRUE);
@@ -181,10 +180,9 @@ static const struct {
 static bool read_header(struct witness_reader *r, const char *line)
 {
 	const char *word = line + 2; /* after "#!" */
-	size_t length;
 
 	word += strspn(word, " \t");
-	length = strcspn(word, " \t");
+	size_t length = strcspn(word, " \t");
 	for (size_t i = 0; i < G_N_ELEMENTS(headers); i++) {
 		if (strlen(headers[i].word) == length &&
 		    strncmp(headers[i].word, word, length) == 0) {
@@ -226,7 +224,6 @@ static bool read_lines(struct witness_reader *r, const char *text, size_t length
 	while (text < end) {
 		const char *stop = memchr(text, '\n', end - text);
 		char *line;
-		bool good;
 
 		r->line++;
 		if (stop == NULL)
@@ -235,7 +232,7 @@ static bool read_lines(struct witness_reader *r, const char *text, size_t length
 			return witness_bad(r, "text", "a NUL byte");
 		line = g_strndup(text, stop - text);
 		g_strchomp(line);
-		good = read_line(r, line);
+		bool good = read_line(r, line);
 		g_free(line);
 		if (!good)
 			return false;
@@ -275,7 +272,6 @@ bool witness_read(const char *path, struct witness *w, struct error *error)
 	struct witness_reader r = { .path = path, .w = w, .error = error };
 	char *text;
 	size_t length;
-	bool good;
 
 	*w = (struct witness){ 0 };
 	if ((text = input_text(path, "witness", &length, error)) == NULL)
@@ -284,7 +280,7 @@ bool witness_read(const char *path, struct witness *w, struct error *error)
 	w->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	w->under_specs = g_ptr_array_new_with_free_func(g_free);
 	const char *lines = input_skip_mark(text, &length);
-	good = read_lines(&r, lines, length) && read_complete(&r);
+	bool good = read_lines(&r, lines, length) && read_complete(&r);
 	g_free(text);
 	if (!good)
 		witness_release(w);
@@ -295,8 +291,6 @@ bool witness_read(const char *path, struct witness *w, struct error *error)
 
 char *trace_digest(const struct trace *t)
 {
-	GChecksum *sum;
-	unsigned char *buffer;
 	char *digest;
 	FILE *file = t->path == NULL || t->digest != NULL ? NULL : fopen(t->path, "rb");
 	size_t got;
@@ -305,8 +299,8 @@ char *trace_digest(const struct trace *t)
 		return g_strdup(t->digest);
 	if (file == NULL)
 		return g_strdup("");
-	sum = g_checksum_new(G_CHECKSUM_SHA256);
-	buffer = g_malloc(1 << 16);
+	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	unsigned char *buffer = g_malloc(1 << 16);
 	while ((got = fread(buffer, 1, 1 << 16, file)) > 0)
 		g_checksum_update(sum, buffer, (gssize)got);
 	digest = g_strdup(ferror(file) ? "" : g_checksum_get_string(sum));
@@ -374,10 +368,9 @@ bool witness_write(const struct trace *t, const struct witness *w, const char *p
                    struct error *error)
 {
 	GString *text = g_string_new(NULL);
-	bool good;
 
 	witness_print(t, w, text);
-	good = file_write_whole(path, text->str, text->len, error);
+	bool good = file_write_whole(path, text->str, text->len, error);
 	g_string_free(text, TRUE);
 	return good;
 }
@@ -619,11 +612,9 @@ static void explain_switch(struct switching *s, struct context_switch *x, GStrin
 static void note_cause(struct switching *s, uint32_t e)
 {
 	for (uint32_t u = 0; u < s->t->threads_count; u++) {
-		struct context_switch *x;
-
 		if (s->open[u] == 0)
 			continue;
-		x = &g_array_index(s->all, struct context_switch, s->open[u] - 1);
+		struct context_switch *x = &g_array_index(s->all, struct context_switch, s->open[u] - 1);
 		if (!checker_enabled(s->checker, x->waits, NULL))
 			continue;
 		x->because = e;

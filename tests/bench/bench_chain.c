@@ -79,16 +79,14 @@ static bool bench(const char *path)
 	struct error error;
 	struct trace *t =
 	        trace_open(path, &(struct trace_options){ .lenient = true }, NULL, &error);
-	struct m2 *m;
-	GArray *pairs;
 	uint64_t edges;
 
 	if (t == NULL) {
 		fprintf(stderr, "%s: %s\n", error.where, error.what);
 		return false;
 	}
-	m = m2_new(t, NULL, NULL);
-	pairs = hard_pairs(t, m);
+	struct m2 *m = m2_new(t, NULL, NULL);
+	GArray *pairs = hard_pairs(t, m);
 	printf("%-24s %8u pairs", trace_name(t), pairs->len);
 	use(m, CHAIN_STAIRS);
 	printf("  staircases %9.1f ms", decide_all(m, pairs, &edges));

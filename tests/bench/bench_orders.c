@@ -43,11 +43,10 @@ static struct found touching(struct trace *t, const struct row *row)
 	struct cell {
 		uint64_t count, unused;
 	} *cells = g_new0(struct cell, t->variables_count + t->objects_count + 256);
-	uint64_t sum;
 
 	for (uint64_t e = 0; e < t->events_count; e++)
 		cells[t->events[e].target].count++;
-	sum = cells[0].count;
+	uint64_t sum = cells[0].count;
 	g_free(cells);
 	return (struct found){ sum == 1 };
 }
@@ -87,10 +86,9 @@ static struct found found_sites(struct trace *t, struct site_races *races)
 static struct found order(struct trace *t, const struct row *row)
 {
 	struct race_options options;
-	struct site_races *races;
 
 	race_options_init(&options);
-	races = site_races_new(t, &options);
+	struct site_races *races = site_races_new(t, &options);
 	stream_sites(t, (enum order_kind)row->which, races, NULL);
 	return found_sites(t, races);
 }
@@ -99,10 +97,9 @@ static struct found order(struct trace *t, const struct row *row)
 static struct found syncp(struct trace *t, const struct row *row)
 {
 	struct race_options options;
-	struct site_races *races;
 
 	race_options_init(&options);
-	races = site_races_new(t, &options);
+	struct site_races *races = site_races_new(t, &options);
 	syncp_sites(t, races, NULL);
 	return found_sites(t, races);
 }
@@ -110,13 +107,12 @@ static struct found syncp(struct trace *t, const struct row *row)
 static struct found whole(struct trace *t, const struct row *row)
 {
 	struct race_options options;
-	struct report *report;
 	struct error error;
 	struct found found;
 
 	race_options_init(&options);
 	options.analysis = (enum analysis)row->which;
-	report = races_find(t, &options, NULL, &error);
+	struct report *report = races_find(t, &options, NULL, &error);
 	if (report == NULL) {
 		fprintf(stderr, "bench_orders: %s\n", error.what);
 		exit(1);
@@ -204,12 +200,11 @@ static struct result in_child(struct trace *t, const struct row *row, long *peak
 
 static double run_row(struct trace *t, const struct row *row, double touch)
 {
-	struct result r;
 	long peak;
 
 	if (row->parts != 0)
 		trace_need(t, row->parts, NULL);
-	r = in_child(t, row, &peak);
+	struct result r = in_child(t, row, &peak);
 	if (row == &rows[TOUCHING])
 		touch = r.seconds;
 	printf("%-18s %9.3f %12.1f %8.1fx %9ld %7lu%s\n", row->name, r.seconds,
@@ -247,13 +242,12 @@ static struct trace *made(int argc, char **argv)
 		                   &shape.seed };
 	const char *save = getenv("BENCH_SAVE");
 	struct error error;
-	struct trace *t;
 
 	if (argc > 1)
 		shape.events = strtoull(argv[1], NULL, 10);
 	for (int i = 2; i < argc && i < 6; i++)
 		*more[i - 2] = (uint32_t)strtoul(argv[i], NULL, 10);
-	t = generate_trace(shape);
+	struct trace *t = generate_trace(shape);
 	if (save != NULL && !trace_write(t, save, TRACE_BINARY, NULL, NULL, &error)) {
 		fprintf(stderr, "bench_orders: %s: %s\n", error.where, error.what);
 		exit(1);
@@ -265,11 +259,10 @@ static struct trace *made(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct error error;
-	struct trace *t;
 
 	if (argc == 1 || access(argv[1], R_OK) != 0)
 		return run_all(made(argc, argv));
-	t = trace_open(argv[1], NULL, NULL, &error);
+	struct trace *t = trace_open(argv[1], NULL, NULL, &error);
 	if (t == NULL)
 		fprintf(stderr, "bench_orders: %s: %s\n", error.where, error.what);
 	return t == NULL ? 1 : run_all(t);

@@ -48,7 +48,6 @@ static struct trace *program(const struct shape *s)
 	GRand *r = g_rand_new_with_seed(1);
 	unsigned *left = g_new(unsigned, s->threads), running = s->threads;
 	struct error error;
-	struct trace *t;
 
 	for (unsigned i = 0; i < s->threads; i++) {
 		left[i] = s->iterations;
@@ -64,7 +63,7 @@ static struct trace *program(const struct shape *s)
 		iteration(s, i, text);
 		running -= --left[i] == 0;
 	}
-	t = trace_from_text("program", text->str, text->len, NULL, &error);
+	struct trace *t = trace_from_text("program", text->str, text->len, NULL, &error);
 	if (t == NULL)
 		fprintf(stderr, "%s: %s\n", error.where, error.what);
 	g_string_free(text, TRUE);
@@ -87,13 +86,11 @@ static guint happens_before(struct trace *t)
 {
 	struct race_options options;
 	struct error error;
-	struct report *r;
-	guint found;
 
 	race_options_init(&options);
 	options.analysis = ANALYSIS_HB;
-	r = races_find(t, &options, NULL, &error);
-	found = r->findings->len;
+	struct report *r = races_find(t, &options, NULL, &error);
+	guint found = r->findings->len;
 	report_free(r);
 	return found;
 }

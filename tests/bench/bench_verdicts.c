@@ -37,13 +37,12 @@ static struct report *find(struct trace *t, enum analysis analysis, bool events)
 {
 	struct race_options options;
 	struct error error = { .where = "" };
-	struct report *r;
 
 	race_options_init(&options);
 	options.analysis = analysis;
 	options.pairs_events = events;
 	options.budget_total = 60;
-	r = races_find(t, &options, NULL, &error);
+	struct report *r = races_find(t, &options, NULL, &error);
 	if (r == NULL)
 		fprintf(stderr, "%s: %s\n", trace_name(t), error.what);
 	BUG_ON(r == NULL);

@@ -31,7 +31,6 @@ static void analyse(struct trace *t)
 {
 	struct race_options o;
 	struct error e = { .what = "" };
-	struct report *r;
 
 	if (t->events_count > 150 || t->threads_count > 40)
 		return;
@@ -42,7 +41,7 @@ static void analyse(struct trace *t)
 	o.use_missing = mutate_below(3) == 0;
 	o.use_values = !o.use_missing && mutate_below(3) == 0;
 	o.analysis = mutate_below(ANALYSIS_COUNT);
-	r = mutate_below(4) ? races_find(t, &o, NULL, &e) : deadlocks_find(t, &o, NULL, &e);
+	struct report *r = mutate_below(4) ? races_find(t, &o, NULL, &e) : deadlocks_find(t, &o, NULL, &e);
 	if (r == NULL)
 		refused(&e);
 	else

@@ -60,11 +60,10 @@ static GString *read_whole(const char *path)
 {
 	char *bytes;
 	gsize length;
-	GString *s;
 
 	if (!g_file_get_contents(path, &bytes, &length, NULL))
 		return NULL;
-	s = g_string_new_len(bytes, (gssize)length);
+	GString *s = g_string_new_len(bytes, (gssize)length);
 	g_free(bytes);
 	return s;
 }
@@ -107,10 +106,9 @@ static GString *next_input(const struct worker *w, size_t f, const char *path)
 	const GPtrArray *all = w->inputs[f];
 	const GString *from = all->pdata[mutate_below(all->len)];
 	GString *s = g_string_new_len(from->str, (gssize)from->len);
-	FILE *file;
 
 	fuzz_formats[f].mutate(s, all->pdata[mutate_below(all->len)]);
-	file = fopen(path, "wb");
+	FILE *file = fopen(path, "wb");
 	if (file == NULL || fwrite(s->str, 1, s->len, file) != s->len || fclose(file) != 0) {
 		fprintf(stderr, "fuzz: %s: %s\n", path, strerror(errno));
 		exit(2);
@@ -243,10 +241,9 @@ static void read_many(struct worker *w, size_t f)
 	     *said = g_build_filename(w->folder, "said", NULL), *why;
 	uint64_t seed = mutate_random();
 	int status;
-	pid_t child;
 
 	fflush(NULL);
-	child = fork();
+	pid_t child = fork();
 	if (child == 0) {
 		int64_t end = g_get_monotonic_time() + G_USEC_PER_SEC;
 		redirect(said, 1);
@@ -312,10 +309,9 @@ static int run(const struct worker *w, char **words, const char *out, const char
 {
 	int64_t end = g_get_monotonic_time() + WALL_SECONDS * G_USEC_PER_SEC;
 	int status;
-	pid_t child;
 
 	fflush(NULL);
-	child = fork();
+	pid_t child = fork();
 	if (child == 0) {
 		struct rlimit cpu = { COMMAND_SECONDS, COMMAND_SECONDS + 1 }, core = { 0, 0 },
 		              size = { 1 << 28, 1 << 28 };
@@ -388,11 +384,10 @@ static void run_one(struct worker *w, size_t f)
 	GString *s = next_input(w, f, input);
 	bool elsewhere = strcmp(place, input) != 0;
 	bool runs = strstr(command, " -- ") != NULL;
-	int status;
 
 	if (elsewhere)
 		g_file_set_contents(place, s->str, (gssize)s->len, NULL);
-	status = run(w, words, out, said);
+	int status = run(w, words, out, said);
 	w->counts->commands[f]++;
 	why = why_status(status, runs);
 	if (why == NULL)

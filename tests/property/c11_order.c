@@ -22,11 +22,9 @@ static bool is(const struct sequence *s, uint32_t i, enum op op)
 
 static bool accesses(const struct sequence *s, uint32_t i, uint32_t variable)
 {
-	struct wide run;
-
 	if (!op_is_access(at(s, i)->op) || event_inert(at(s, i)))
 		return false;
-	run = event_variables(s->t, at(s, i));
+	struct wide run = event_variables(s->t, at(s, i));
 	return run.first <= variable && variable < run.first + run.count;
 }
 
@@ -119,12 +117,11 @@ static bool must_order(const struct sequence *s, uint32_t i, uint32_t j)
 static bool observes_plainly(const struct sequence *s, uint32_t i, uint32_t j)
 {
 	const struct event *x = at(s, j);
-	struct wide run;
 
 	if (event_inert(x) || !op_is_access(x->op) || !op_reads(x->op) ||
 	    !(is(s, i, OP_WRITE) || x->op == OP_READ))
 		return false;
-	run = event_variables(s->t, x);
+	struct wide run = event_variables(s->t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (source(s, j, v) == i)
 			return true;

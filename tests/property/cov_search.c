@@ -555,7 +555,7 @@ bool cov_is_witness(struct cov_search *s, const uint32_t *sequence, size_t lengt
                     const uint32_t pair[2])
 {
 	uint32_t e1 = MIN(pair[0], pair[1]), e2 = MAX(pair[0], pair[1]), place = 0;
-	bool happened, good;
+	bool happened;
 	if (e2 >= s->n || length == 0 || sequence[length - 1] != e1)
 		return false;
 	for (int i = 0; i < 2; i++)
@@ -574,7 +574,7 @@ bool cov_is_witness(struct cov_search *s, const uint32_t *sequence, size_t lengt
 	for (uint32_t i = place + 1; i < length; i++)
 		s->free_mode &= sequence[i] < s->n && s->t->events[sequence[i]].thread !=
 		                                              s->t->events[e2].thread;
-	good = true;
+	bool good = true;
 	for (size_t i = 0; i + 1 < length && good; i++) {
 		uint32_t e = sequence[i], u;
 		good = e < s->n;

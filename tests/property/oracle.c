@@ -192,7 +192,6 @@ static void rule_conditions(struct rules *r)
 static bool in_block(const struct rules *r, uint32_t e, uint32_t block)
 {
 	enum op op = (enum op)event(r, e)->op;
-	struct wide run;
 
 	if (event_inert(event(r, e)))
 		return false;
@@ -200,7 +199,7 @@ static bool in_block(const struct rules *r, uint32_t e, uint32_t block)
 		return r->t->objects[event(r, e)->target].block == block;
 	if (!op_is_access(op))
 		return false;
-	run = event_variables(r->t, event(r, e));
+	struct wide run = event_variables(r->t, event(r, e));
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (r->t->variables[v].block == block)
 			return true;
@@ -333,11 +332,9 @@ static void rule_observation(struct rules *r)
 
 	memset(last, 255, sizeof(last));
 	for (uint32_t e = 0; e < r->n; e++) {
-		struct wide run;
-
 		if (!op_is_access(event(r, e)->op) || event_inert(event(r, e)))
 			continue;
-		run = event_variables(r->t, event(r, e));
+		struct wide run = event_variables(r->t, event(r, e));
 		for (uint32_t v = run.first; v < run.first + run.count; v++) {
 			r->writers[e][v] = last[v];
 			if (last[v] == 255 && op_reads(event(r, e)->op) && run.count == 1 &&
@@ -499,11 +496,10 @@ static void explore(const struct rules *r,
 		visit(context, r, s->done);
 		for (uint32_t u = 0; u < r->threads; u++) {
 			uint32_t e = next_of(r, s->done, u);
-			struct state *after;
 
 			if (e == NONE || !may_come(r, s, e))
 				continue;
-			after = g_memdup2(s, sizeof(*s));
+			struct state *after = g_memdup2(s, sizeof(*s));
 			take(r, after, e);
 			if (g_hash_table_contains(seen, after)) {
 				g_free(after);
@@ -521,7 +517,6 @@ static void explore(const struct rules *r,
 static bool racing(const struct rules *r, uint32_t e, uint32_t f)
 {
 	const struct event *x = event(r, e), *y = event(r, f);
-	struct wide a, b;
 
 	if (!op_is_access(x->op) || !op_is_access(y->op) || event_inert(x) || event_inert(y) ||
 	    x->thread == y->thread)
@@ -530,8 +525,8 @@ static bool racing(const struct rules *r, uint32_t e, uint32_t f)
 		return false;
 	if (op_is_atomic(x->op) && op_is_atomic(y->op))
 		return false;
-	a = event_variables(r->t, x);
-	b = event_variables(r->t, y);
+	struct wide a = event_variables(r->t, x);
+	struct wide b = event_variables(r->t, y);
 	return a.first < b.first + b.count && b.first < a.first + a.count;
 }
 

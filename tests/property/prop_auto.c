@@ -58,14 +58,13 @@ static bool witnessed(const struct report *r, bool values)
 {
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
-		const uint32_t *w;
 
 		if (f->verdict != VERDICT_RACE || f->note != NULL)
 			continue;
 		if (f->witness == NULL || f->witness->len < 2)
 			return complain(r->trace, r->analysis, f->first, f->second,
 			                "no witness");
-		w = (const uint32_t *)(const void *)f->witness->data;
+		const uint32_t *w = (const uint32_t *)(const void *)f->witness->data;
 		if (w[f->witness->len - 2] + w[f->witness->len - 1] != f->first + f->second ||
 		    !oracle_is_reordering(r->trace, w, f->witness->len - 2, values))
 			return complain(r->trace, r->analysis, f->first, f->second,

@@ -69,12 +69,11 @@ static bool judge(const struct search *s, struct trace *t, const bool *races)
 	race_options_init(&options);
 	for (uint32_t e = 0; e < s->n && good; e++) {
 		for (uint32_t f = e + 1; f < s->n && good; f++) {
-			struct finding *found;
 			bool next = races[(size_t)e * s->n + f], c11;
 
 			if (!events_race_conflict(t, e, f))
 				continue;
-			found = smt_decide(smt, e, f, &options, MIX_SECONDS, NULL);
+			struct finding *found = smt_decide(smt, e, f, &options, MIX_SECONDS, NULL);
 			c11 = found->verdict == VERDICT_RACE && found->note != NULL;
 			/* the atomics' edges leave it unordered, or it is no candidate at all
 			 */
@@ -140,10 +139,9 @@ static bool judge_reports(const struct search *s, struct trace *t, const bool *r
 	options.budget_pair = options.budget_total = MIX_SECONDS;
 	for (size_t i = 0; i < G_N_ELEMENTS(analyses) && good; i++) {
 		struct error error;
-		struct report *r;
 
 		options.analysis = analyses[i];
-		r = races_find(t, &options, NULL, &error);
+		struct report *r = races_find(t, &options, NULL, &error);
 		good = r != NULL && judge_report(s, r, races, analyses[i] != ANALYSIS_M2);
 		report_free(r);
 	}
@@ -168,7 +166,6 @@ static struct trace *sequence_trace(uint64_t seed)
 	int count = g_rand_int_range(r, 2, MAX - 2);
 	bool lock = g_rand_int_range(r, 0, 4) == 0;
 	GString *text = g_string_new("#! heddle 1\nT0|w(x)|1\n");
-	struct trace *t;
 	struct error error;
 
 	for (int i = 0; i < count; i++) {
@@ -184,7 +181,7 @@ static struct trace *sequence_trace(uint64_t seed)
 		                       middle[g_rand_int_range(r, 0, G_N_ELEMENTS(middle))]);
 	}
 	g_string_append_printf(text, "T1|%s(x)|3\n", g_rand_int_range(r, 0, 2) ? "w" : "r");
-	t = coverage_trace(trace_from_text("random", text->str, text->len, &(struct trace_options){ 0 },
+	struct trace *t = coverage_trace(trace_from_text("random", text->str, text->len, &(struct trace_options){ 0 },
 	                    &error));
 	if (t == NULL)
 		BUG("%s: %s\n%s", error.where, error.what, text->str);

@@ -56,14 +56,12 @@ static bool witnessed(const struct trace *t, const struct finding *f, bool value
 {
 	struct check_options options = { .use_values = values };
 	uint32_t pair[2] = { f->first, f->second };
-	const uint32_t *events;
-	GString *reason;
 	bool good;
 
 	if (f->witness == NULL)
 		return true;
-	events = (const uint32_t *)(void *)f->witness->data;
-	reason = g_string_new(NULL);
+	const uint32_t *events = (const uint32_t *)(void *)f->witness->data;
+	GString *reason = g_string_new(NULL);
 	if (f->kind == FINDING_DEADLOCK)
 		good = witness_check(t, events, f->witness->len, CLAIM_DEADLOCK,
 		                     (const uint32_t *)(void *)f->requests->data,
@@ -162,7 +160,6 @@ static bool same(struct trace *t, enum analysis analysis, bool deadlocks, bool e
                  bool values)
 {
 	struct race_options o;
-	char *with, *without;
 	bool good, complete, shared_complete;
 
 	race_options_init(&o);
@@ -171,9 +168,9 @@ static bool same(struct trace *t, enum analysis analysis, bool deadlocks, bool e
 	o.pairs_events = events;
 	o.use_values = values;
 	o.budget_pair = o.budget_total = MIX_SECONDS;
-	without = says(t, &o, deadlocks, &complete);
+	char *without = says(t, &o, deadlocks, &complete);
 	o.chains_always = true;
-	with = says(t, &o, deadlocks, &shared_complete);
+	char *with = says(t, &o, deadlocks, &shared_complete);
 	if (with && analysis == ANALYSIS_M2 && !deadlocks) {
 		good = without != NULL && agrees_with_auto(t, o, with);
 		g_free(without);
@@ -233,13 +230,12 @@ static bool places_are_chains(const struct trace *t, const struct trace *view)
 static bool one(uint64_t seed)
 {
 	struct random_options o = mix_options(seed, 5 + seed % 8, 14 + seed % 40);
-	struct trace *t, *view;
 	bool good = true, cancelled;
 
 	o.forks = o.joins = o.short_lives = true;
 	o.values &= seed % 4 == 0;
-	t = random_trace(seed, &o);
-	view = trace_by_chains(t, 2, NULL, &cancelled);
+	struct trace *t = random_trace(seed, &o);
+	struct trace *view = trace_by_chains(t, 2, NULL, &cancelled);
 	if (view != NULL) {
 		shared++;
 		coverage_add("traces with threads that share places", 1);

@@ -90,12 +90,11 @@ static bool regroup(const struct trace *t, const GArray *s, uint32_t fixed, bool
 static bool trial(uint64_t seed, bool use_values)
 {
 	struct random_options options = random_mix(seed, 18);
-	struct trace *t;
 	GRand *random = g_rand_new_with_seed((guint32)seed);
 	bool good = true;
 
 	options.values = use_values;
-	t = random_trace(seed, &options);
+	struct trace *t = random_trace(seed, &options);
 	for (int i = 0; i < 6 && good; i++) {
 		GArray *s = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 

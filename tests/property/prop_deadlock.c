@@ -258,7 +258,6 @@ static bool judge_mutant(const struct trace *t, const struct finding *f, GRand *
 	uint32_t e = (uint32_t)g_rand_int_range(random, 0, (gint32)t->events_count);
 	uint32_t swapped = x[a];
 	GString *reason = g_string_new(NULL);
-	bool accepted, truth;
 
 	switch (g_rand_int_range(random, 0, 5)) {
 	case 0:
@@ -278,9 +277,9 @@ static bool judge_mutant(const struct trace *t, const struct finding *f, GRand *
 		r[a % request->len] = e;
 		break;
 	}
-	accepted = witness_check(t, (const uint32_t *)(void *)s->data, s->len, CLAIM_DEADLOCK,
+	bool accepted = witness_check(t, (const uint32_t *)(void *)s->data, s->len, CLAIM_DEADLOCK,
 	                         r, request->len, &(struct check_options){ 0 }, reason);
-	truth = claim_true(t, s, request);
+	bool truth = claim_true(t, s, request);
 	if (accepted != truth) {
 		printf("requests");
 		for (guint i = 0; i < request->len; i++)
@@ -363,7 +362,6 @@ static struct trace *nested_trace(uint64_t seed)
 	char mode[4][4] = { 0 }; /* by thread and lock: 0, 'x' or 's' */
 	GString *text = g_string_new(NULL);
 	struct error error = { .where = "" };
-	struct trace *t;
 
 	for (int tries = 0; count < length && tries < 200; tries++) {
 		int u = g_rand_int_range(r, 0, threads), l = g_rand_int_range(r, 0, locks);
@@ -392,7 +390,7 @@ static struct trace *nested_trace(uint64_t seed)
 	for (int u = 0; u < threads && g_rand_int_range(r, 0, 3) == 0; u++)
 		g_string_append_printf(text, "T%d|want(l%d)|%d\n", u,
 		                       g_rand_int_range(r, 0, locks), u);
-	t = coverage_trace(trace_from_text("nested", text->str, text->len, NULL, &error));
+	struct trace *t = coverage_trace(trace_from_text("nested", text->str, text->len, NULL, &error));
 	if (t == NULL)
 		printf("%s\n%s: %s\n", text->str, error.where, error.what);
 	g_string_free(text, TRUE);
@@ -406,22 +404,19 @@ static bool one(uint64_t seed)
 	struct random_options o = mix_options(seed, 2 + seed % 3, 10 + seed % 13);
 	struct race_options options;
 	struct error error = { .where = "" };
-	struct report *r;
-	struct trace *t;
-	struct search s;
 	bool good, cut = seed % 8 == 5;
 
 	o.locks = 2 + seed % 2;
 	o.variables = 1;
-	t = seed % 3 == 0 ? random_trace(seed, &o) : nested_trace(seed);
-	s = (struct search){ t, g_hash_table_new(NULL, NULL) };
+	struct trace *t = seed % 3 == 0 ? random_trace(seed, &o) : nested_trace(seed);
+	struct search s = (struct search){ t, g_hash_table_new(NULL, NULL) };
 	oracle_visit(t, false, false, look, &s);
 	race_options_init(&options);
 	options.pairs_events = true;
 	options.all_verdicts = true;
 	options.budget_pair = options.budget_total = cut ? 0 : MIX_SECONDS;
 	options.no_free_steps = cut;
-	r = deadlocks_find(t, &options, NULL, &error);
+	struct report *r = deadlocks_find(t, &options, NULL, &error);
 	good = r != NULL ? judge(&s, r, cut) && judge_mutants(t, r, seed)
 	                 : complain(t, error.what, 0);
 	report_free(r);

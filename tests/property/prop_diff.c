@@ -28,7 +28,6 @@ static struct trace *with_lines(const struct trace *t, uint64_t random, const ui
 {
 	GString *text = g_string_new(NULL), *out = g_string_new(NULL);
 	char *operand = without ? g_strdup_printf("(%s)", without) : NULL;
-	struct trace *again;
 	struct error e;
 	char **lines;
 
@@ -36,20 +35,19 @@ static struct trace *with_lines(const struct trace *t, uint64_t random, const ui
 	lines = g_strsplit(text->str, "\n", -1);
 	for (int i = 0; lines[i] && *lines[i]; i++) {
 		char *bar = strrchr(lines[i], '|');
-		uint32_t site;
 
 		if (*lines[i] == '#' || bar == NULL) {
 			g_string_append_printf(out, "%s\n", lines[i]);
 			continue;
 		}
-		site = (uint32_t)(next(&random) % SITES);
+		uint32_t site = (uint32_t)(next(&random) % SITES);
 		*bar = '\0';
 		if (operand && strstr(lines[i], operand))
 			continue;
 		g_string_append_printf(out, "%s|f.c:%u\n", lines[i],
 		                       APART * site + 10 + shift[site]);
 	}
-	again = trace_from_text("lines", out->str, out->len, NULL, &e);
+	struct trace *again = trace_from_text("lines", out->str, out->len, NULL, &e);
 	g_strfreev(lines);
 	g_free(operand);
 	g_string_free(text, TRUE);
@@ -93,18 +91,15 @@ static bool lines_moved(const struct trace *t, uint64_t seed)
 	uint32_t still[SITES] = { 0 }, moved[SITES], sum = 0;
 	struct report_file *reports[2];
 	uint64_t random = seed;
-	struct trace *a, *b;
-	struct changes *c;
-	bool good;
 
 	for (int i = 0; i < SITES; i++) {
 		sum += (uint32_t)(next(&random) % 4);
 		moved[i] = MIN(sum, MOST);
 	}
-	a = with_lines(t, seed, still, NULL);
-	b = with_lines(t, seed, moved, NULL);
-	c = compare(a, b, seed, reports);
-	good = changes_count(c, MATCH_NEW) == 0 && changes_count(c, MATCH_ABSENT) == 0;
+	struct trace *a = with_lines(t, seed, still, NULL);
+	struct trace *b = with_lines(t, seed, moved, NULL);
+	struct changes *c = compare(a, b, seed, reports);
+	bool good = changes_count(c, MATCH_NEW) == 0 && changes_count(c, MATCH_ABSENT) == 0;
 	moved_in_all += changes_count(c, MATCH_UPDATED);
 	if (!good) {
 		printf("lines moved: ");
@@ -124,7 +119,6 @@ static bool variable_gone(const struct trace *t, uint64_t seed)
 	uint32_t still[SITES] = { 0 };
 	struct report_file *reports[2];
 	struct trace *a = with_lines(t, seed, still, NULL), *b;
-	struct changes *c;
 	bool good = true;
 
 	if (a->variables_count == 0) {
@@ -136,7 +130,7 @@ static bool variable_gone(const struct trace *t, uint64_t seed)
 		trace_close(a);
 		return true;
 	}
-	c = compare(a, b, seed, reports);
+	struct changes *c = compare(a, b, seed, reports);
 	for (guint i = 0; good && i < reports[1]->findings->len; i++) {
 		const json_t *f =
 		        g_array_index(reports[1]->findings, struct filed_finding, i).fields;
@@ -157,12 +151,10 @@ static bool variable_gone(const struct trace *t, uint64_t seed)
 static bool one(uint64_t seed)
 {
 	struct random_options o = mix_options(seed, 2 + seed % 3, 10 + seed % 20);
-	struct trace *t;
-	bool good;
 
 	o.sizes = false;
-	t = random_trace(seed, &o);
-	good = lines_moved(t, seed) && variable_gone(t, seed);
+	struct trace *t = random_trace(seed, &o);
+	bool good = lines_moved(t, seed) && variable_gone(t, seed);
 	trace_close(t);
 	return good;
 }

@@ -73,11 +73,10 @@ static bool trial(uint64_t seed)
 	for (uint32_t e = 0; e < n && wrong == NULL; e++) {
 		for (uint32_t f = e + 1; f < n && wrong == NULL; f++) {
 			struct proof *proof = NULL;
-			enum m2_verdict verdict;
 
 			if (!events_race_conflict(t, e, f))
 				continue;
-			verdict = m2_pair(m, e, f, witness, &proof);
+			enum m2_verdict verdict = m2_pair(m, e, f, witness, &proof);
 			wrong = judge(t, &options, e, f, races[e * n + f], verdict, witness,
 			              proof);
 			/* the way that keeps no witness has to say the same */
@@ -135,14 +134,12 @@ static uint32_t site_of(const struct trace *t, uint32_t e)
 static bool covers(const struct trace *t, const struct finding *x, uint32_t e, uint32_t f,
                    bool by_events)
 {
-	uint32_t a, b, c, d;
-
 	if (by_events)
 		return x->first == e && x->second == f;
-	a = site_of(t, x->first);
-	b = site_of(t, x->second);
-	c = site_of(t, e);
-	d = site_of(t, f);
+	uint32_t a = site_of(t, x->first);
+	uint32_t b = site_of(t, x->second);
+	uint32_t c = site_of(t, e);
+	uint32_t d = site_of(t, f);
 	return (a == c && b == d) || (a == d && b == c);
 }
 
@@ -185,7 +182,6 @@ static const char *judge_report(struct trace *t, const bool *races, bool by_even
 {
 	struct race_options options;
 	struct error error;
-	struct report *r;
 	uint32_t n = (uint32_t)t->events_count;
 	const char *wrong = NULL;
 
@@ -194,7 +190,7 @@ static const char *judge_report(struct trace *t, const bool *races, bool by_even
 	options.analysis = ANALYSIS_M2;
 	options.pairs_events = by_events;
 	options.all_verdicts = all;
-	r = races_find(t, &options, NULL, &error);
+	struct report *r = races_find(t, &options, NULL, &error);
 	if (r == NULL)
 		return "no report";
 	for (uint32_t e = 0; e < n && wrong == NULL; e++) {
@@ -247,12 +243,11 @@ END_TEST
 static const char *judge_decision(struct trace *t, uint32_t e, uint32_t f, bool race)
 {
 	struct race_options options;
-	struct finding *x;
 	const char *wrong = NULL;
 
 	race_options_init(&options);
 	options.budget_pair = options.budget_total = MIX_SECONDS;
-	x = race_decide(t, f, e, &options, NULL, NULL);
+	struct finding *x = race_decide(t, f, e, &options, NULL, NULL);
 	if (x == NULL)
 		return "no decision";
 	if (x->note != NULL) { /* visible only as a C11 race */
@@ -293,12 +288,10 @@ START_TEST(one_pair_is_decided_exactly)
 
 		for (uint32_t e = 0; e < n; e++) {
 			for (uint32_t f = e + 1; f < n; f++) {
-				const char *wrong;
-
 				if (!events_race_conflict(t, e, f))
 					continue;
 				decided++;
-				wrong = judge_decision(t, e, f, races[e * n + f]);
+				const char *wrong = judge_decision(t, e, f, races[e * n + f]);
 				ck_assert_msg(wrong == NULL, "seed %llu (%u, %u), race %d: %s",
 				              (unsigned long long)seed, e, f, races[e * n + f],
 				              wrong);

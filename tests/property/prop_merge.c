@@ -131,10 +131,8 @@ static bool one(uint64_t seed)
 	struct random_options o = mix_options(seed, 2 + seed % 3, 10 + seed % 20);
 	struct trace *t = random_trace(seed, &o);
 	GPtrArray *parts = g_ptr_array_new_with_free_func((GDestroyNotify)report_file_free);
-	struct report_file *whole, *merged;
 	struct race_options race;
 	struct error error = { .what = "" };
-	bool good;
 
 	race_options_init(&race);
 	race.analysis = analyses[seed % G_N_ELEMENTS(analyses)];
@@ -142,7 +140,7 @@ static bool one(uint64_t seed)
 	race.all_verdicts = seed / 16 % 2;
 	race.use_values = seed / 32 % 4 == 0;
 	race.budget_total = 100;
-	whole = find(t, &race, NULL);
+	struct report_file *whole = find(t, &race, NULL);
 	findings_in_all += whole->findings->len;
 	race.shards = 1 + seed / 128 % 4;
 	/* from the last to the first: the order of the names is nothing */
@@ -152,8 +150,8 @@ static bool one(uint64_t seed)
 		g_snprintf(shard, sizeof(shard), "%u/%u", race.shard + 1, race.shards);
 		g_ptr_array_add(parts, find(t, &race, shard));
 	}
-	merged = reports_merge(parts, false, &error);
-	good = check(whole, merged);
+	struct report_file *merged = reports_merge(parts, false, &error);
+	bool good = check(whole, merged);
 	if (!good)
 		printf("%s %s\n", analysis_word(race.analysis), error.what);
 	report_file_free(merged);

@@ -80,11 +80,9 @@ static bool same_object(const struct naive *x, uint32_t e, uint32_t f)
 
 static bool covers(const struct naive *x, uint32_t e, uint32_t v)
 {
-	struct wide run;
-
 	if (!op_is_access(event(x, e)->op) || !live(x, e))
 		return false;
-	run = event_variables(x->t, event(x, e));
+	struct wide run = event_variables(x->t, event(x, e));
 	return run.first <= v && v < run.first + run.count;
 }
 
@@ -160,19 +158,15 @@ static void make_synchronises(struct naive *x)
 {
 	for (uint32_t v = 0; v < x->t->variables_count; v++) {
 		for (uint32_t w = 0; w < x->n; w++) {
-			set sequence;
-
 			if (!covers(x, w, v) || !op_is_atomic(event(x, w)->op) ||
 			    !op_writes(event(x, w)->op))
 				continue;
-			sequence = release_sequence(x, w, v);
+			set sequence = release_sequence(x, w, v);
 			for (uint32_t r = w + 1; r < x->n; r++) {
-				uint32_t seen;
-
 				if (!covers(x, r, v) || !op_is_atomic(event(x, r)->op) ||
 				    !op_reads(event(x, r)->op))
 					continue;
-				seen = last_writer(x, r, v);
+				uint32_t seen = last_writer(x, r, v);
 				if (seen != NONE && sequence & bit(seen))
 					synchronise(x, w, r);
 			}
@@ -444,11 +438,9 @@ static int failures;
 static void fail(uint64_t seed, const struct trace *t, const char *what, enum order_kind kind,
                  uint32_t e, uint32_t f)
 {
-	char *text;
-
 	if (failures++ > 3)
 		return;
-	text = trace_text(t);
+	char *text = trace_text(t);
 	printf("seed %lu: %s, %s: events %u, %u\n%s", (unsigned long)seed,
 	       order_kind_word(kind), what, e, f, text);
 	g_free(text);
@@ -555,12 +547,11 @@ static void compare_sites(uint64_t seed, struct trace *t, const struct naive *x,
                           enum order_kind kind, enum analysis analysis, bool expected[N][N])
 {
 	struct race_options options;
-	struct report *report;
 	bool seen[N] = { false };
 
 	race_options_init(&options);
 	options.analysis = analysis;
-	report = races_find(t, &options, NULL, NULL);
+	struct report *report = races_find(t, &options, NULL, NULL);
 	for (guint i = 0; i < report->findings->len; i++) {
 		const struct finding *found = g_ptr_array_index(report->findings, i);
 
@@ -588,7 +579,6 @@ static void compare_races(uint64_t seed, struct trace *t, const struct naive *x,
                           const struct relation *r)
 {
 	struct race_options options;
-	struct report *report;
 	bool expected[N][N] = { 0 };
 
 	race_options_init(&options);
@@ -602,7 +592,7 @@ static void compare_races(uint64_t seed, struct trace *t, const struct naive *x,
 			                 (kind != ORDER_KIND_SHB || shb_witnessed(x, r, e, f));
 	}
 	compare_sites(seed, t, x, kind, analysis, expected);
-	report = races_find(t, &options, NULL, NULL);
+	struct report *report = races_find(t, &options, NULL, NULL);
 	for (guint i = 0; i < report->findings->len; i++) {
 		const struct finding *found = g_ptr_array_index(report->findings, i);
 

@@ -118,13 +118,12 @@ static char *woven_text(uint64_t seed)
 	lines = g_strsplit(text->str, "\n", -1);
 	for (char **line = lines; *line != NULL && **line != '\0'; line++) {
 		char *bar = strchr(*line, '|'), *thread;
-		int u;
 
 		g_string_append_printf(woven, "%s\n", *line);
 		if (**line == '#' || bar == NULL || ends_thread(*line))
 			continue;
 		thread = g_strndup(*line, (gsize)(bar - *line));
-		u = thread[0] == 'T' ? thread[1] - '0' : 0;
+		int u = thread[0] == 'T' ? thread[1] - '0' : 0;
 		for (int tries = 0; tries < 2; tries++) {
 			if (open[u] < 3 && calls < 5 && g_rand_int_range(r, 0, 100) < 30) {
 				open[u]++; /* of one name: the innermost comes back first */
@@ -394,7 +393,6 @@ static bool same_races(struct trace *t, const GArray *edges)
 	uint32_t all = (uint32_t)told->events_count;
 	struct race_options options;
 	struct error error = { .where = "" };
-	struct report *r;
 	bool *races, *plain, good = true;
 
 	g_free(text);
@@ -406,7 +404,7 @@ static bool same_races(struct trace *t, const GArray *edges)
 	options.analysis = ANALYSIS_RDIT;
 	options.pairs_events = true;
 	options.budget_pair = options.budget_total = MIX_SECONDS;
-	r = races_find(t, &options, NULL, &error);
+	struct report *r = races_find(t, &options, NULL, &error);
 	races = oracle_races(told, false);
 	plain = oracle_races(t, false);
 	for (uint32_t e = 0; e < n && good; e++) {
@@ -523,11 +521,10 @@ static bool inside_by_counting(const struct trace *t, uint32_t thread, uint32_t 
 
 static bool said_rightly(struct trace *t, const GArray *edges)
 {
-	struct missing_calls *calls;
 	bool good = true;
 
 	trace_need(t, INDEX_ALL, NULL);
-	calls = missing_calls_new(t);
+	struct missing_calls *calls = missing_calls_new(t);
 	for (guint i = 0; i < edges->len && good; i++) {
 		const struct must_edge *m = &g_array_index(edges, struct must_edge, i);
 

@@ -32,7 +32,6 @@ static bool by_c11(const struct finding *f)
 static bool right(const struct trace *t, const struct finding *f, bool race, bool values)
 {
 	uint32_t e1 = f->first, e2 = f->second;
-	const uint32_t *w;
 
 	if (by_c11(f))
 		return !race || complain(t, e1, e2, values, "a race that needs no C11");
@@ -51,7 +50,7 @@ static bool right(const struct trace *t, const struct finding *f, bool race, boo
 		by_solver += strcmp(f->proof->method, "solver") == 0;
 		return true;
 	}
-	w = (const uint32_t *)(const void *)f->witness->data;
+	const uint32_t *w = (const uint32_t *)(const void *)f->witness->data;
 	if (f->witness->len < 2 || w[f->witness->len - 2] != e1 || w[f->witness->len - 1] != e2)
 		return complain(t, e1, e2, values, "the witness does not end with the pair");
 	return oracle_is_reordering(t, w, f->witness->len - 2, values) ||
@@ -73,11 +72,9 @@ static bool all_pairs(struct trace *t, bool values, bool windows)
 	options.use_values = values;
 	for (uint32_t e = 0; e < n && good; e++) {
 		for (uint32_t f = e + 1; f < n && good; f++) {
-			struct finding *found;
-
 			if (!events_race_conflict(t, e, f))
 				continue;
-			found = smt_decide(s, e, f, &options, MIX_SECONDS, NULL);
+			struct finding *found = smt_decide(s, e, f, &options, MIX_SECONDS, NULL);
 			good = right(t, found, real[(size_t)e * n + f], values);
 			finding_free(found);
 		}

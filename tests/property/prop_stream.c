@@ -157,10 +157,9 @@ static struct report *streamed(struct trace *t, enum order_kind kind)
 {
 	struct report *report = report_new(t, "");
 	struct race_options options;
-	struct site_races *races;
 
 	race_options_init(&options);
-	races = site_races_new(t, &options);
+	struct site_races *races = site_races_new(t, &options);
 	stream_sites(t, kind, races, NULL);
 	site_races_report(races, report, "");
 	site_races_free(races);

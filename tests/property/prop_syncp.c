@@ -17,11 +17,9 @@ static int failures;
 
 static void fail(uint64_t seed, const struct trace *t, const char *what, uint32_t e, uint32_t f)
 {
-	char *text;
-
 	if (failures++ > 3)
 		return;
-	text = trace_text(t);
+	char *text = trace_text(t);
 	printf("seed %lu: %s: events %u, %u\n%s", (unsigned long)seed, what, e, f, text);
 	g_free(text);
 }
@@ -36,14 +34,13 @@ static bool *listed(struct trace *t, enum analysis analysis, bool pairs_events, 
 	size_t n = t->events_count;
 	bool *pairs = g_new0(bool, n *n + 1);
 	struct race_options options;
-	struct report *report;
 
 	race_options_init(&options);
 	options.analysis = analysis;
 	options.pairs_events = pairs_events;
 	if (!keep) /* witnesses are then checked another way */
 		options.witness_events = 0;
-	report = races_find(t, &options, NULL, NULL);
+	struct report *report = races_find(t, &options, NULL, NULL);
 	for (guint i = 0; i < report->findings->len; i++) {
 		const struct finding *found = g_ptr_array_index(report->findings, i);
 
@@ -132,7 +129,6 @@ static uint64_t compare(uint64_t seed, struct trace *t, bool exactly)
 static void without_time(uint64_t seed, struct trace *t, enum analysis analysis)
 {
 	struct race_options options;
-	struct report *report;
 
 	race_options_init(&options);
 	options.analysis = analysis;
@@ -140,7 +136,7 @@ static void without_time(uint64_t seed, struct trace *t, enum analysis analysis)
 	options.all_verdicts = true;
 	options.no_free_steps = true;
 	options.budget_pair = options.budget_total = 0;
-	report = races_find(t, &options, NULL, NULL);
+	struct report *report = races_find(t, &options, NULL, NULL);
 	for (guint i = 0; i < report->findings->len; i++) {
 		const struct finding *f = g_ptr_array_index(report->findings, i);
 		bool open = f->verdict == VERDICT_UNKNOWN && f->budget != NULL &&

@@ -116,10 +116,9 @@ static bool on_set(const struct trial *x, uint32_t begin, int set)
 {
 	GString *text = g_string_new(NULL);
 	char name[3] = { 'S', (char)('0' + set), 0 };
-	bool found;
 
 	trace_append_operation(x->t, begin, text);
-	found = strstr(text->str, name) != NULL;
+	bool found = strstr(text->str, name) != NULL;
 	g_string_free(text, TRUE);
 	return found;
 }
@@ -165,11 +164,9 @@ static bool written_between(const struct trial *x, const uint32_t *s, uint32_t i
                             uint32_t variable)
 {
 	for (uint32_t k = i + 1; k < j; k++) {
-		struct wide run;
-
 		if (!is_access(x, s[k]) || !op_writes(event(x, s[k])->op))
 			continue;
-		run = event_variables(x->t, event(x, s[k]));
+		struct wide run = event_variables(x->t, event(x, s[k]));
 		if (run.first <= variable && variable < run.first + run.count)
 			return true;
 	}
@@ -193,12 +190,11 @@ static void add_edges(const struct trial *x, const uint32_t *s, uint32_t i, uint
                       const GArray *begins, bool reach[NODES][NODES])
 {
 	const struct event *a = event(x, s[i]), *b = event(x, s[j]);
-	struct wide p, q;
 
 	if (!is_access(x, s[i]) || !is_access(x, s[j]) || !(op_writes(a->op) || op_writes(b->op)))
 		return;
-	p = event_variables(x->t, a); /* no part of what is wide is in a set */
-	q = event_variables(x->t, b);
+	struct wide p = event_variables(x->t, a); /* no part of what is wide is in a set */
+	struct wide q = event_variables(x->t, b);
 	if (p.count != 1 || q.count != 1 || p.first != q.first ||
 	    written_between(x, s, i, j, p.first))
 		return;
@@ -265,14 +261,13 @@ static void judge(struct trial *x, const GArray *s, enum claim claim, const GArr
                   bool damaged)
 {
 	GString *reason = g_string_new(NULL);
-	bool accepts, right;
 
 	if (s->len > MOST) {
 		g_string_free(reason, TRUE);
 		return;
 	}
-	accepts = ours(x, s, claim, pair, reason);
-	right = truth(x, s, claim, pair);
+	bool accepts = ours(x, s, claim, pair, reason);
+	bool right = truth(x, s, claim, pair);
 	if (accepts != right) {
 		char *text = trace_text(x->t);
 
@@ -338,14 +333,13 @@ static void judge_all(struct trial *x, const GArray *s, enum claim claim, const 
 static void found_races(struct trial *x)
 {
 	struct race_options options;
-	struct report *r;
 
 	race_options_init(&options);
 	options.analysis = ANALYSIS_AUTO;
 	options.pairs_events = true;
 	options.use_values = x->use_values;
 	options.budget_pair = options.budget_total = MIX_SECONDS;
-	r = races_find(x->t, &options, NULL, NULL);
+	struct report *r = races_find(x->t, &options, NULL, NULL);
 	ck_assert(r != NULL);
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
@@ -506,8 +500,6 @@ static struct trace *trace_with_units(uint64_t seed, bool *use_values)
 {
 	struct random_options o = mix_options(seed, 2 + seed % 3, 16);
 	struct error error;
-	struct trace *t;
-	char *text;
 
 	*use_values = false; /* atomic sets are predicted without */
 	o.values = false;
@@ -516,8 +508,8 @@ static struct trace *trace_with_units(uint64_t seed, bool *use_values)
 			                     .locks = seed % 4 == 0, .atomics = seed % 8 == 2,
 			                     .conditions = seed % 8 == 6 };
 	}
-	text = units_text(&o, seed);
-	t = coverage_trace(
+	char *text = units_text(&o, seed);
+	struct trace *t = coverage_trace(
 	        trace_from_text("random", text, strlen(text), &(struct trace_options){ 0 }, &error));
 	ck_assert_msg(t != NULL, "seed %" G_GUINT64_FORMAT ": %s: %s\n%s", seed, error.where,
 	              error.what, text);
@@ -561,10 +553,9 @@ START_TEST(atomic_sets)
 		bool use_values;
 		struct trace *t = trace_with_units(seed, &use_values);
 		struct trial x = trial_of(seed, t, use_values, &tally);
-		struct report *r;
 
 		x.model = atomic_model_declared(t);
-		r = atomic_find(t, x.model, &options, NULL);
+		struct report *r = atomic_find(t, x.model, &options, NULL);
 		ck_assert(r != NULL);
 		for (guint i = 0; i < r->findings->len; i++)
 			cycle_witness(&x, r->findings->pdata[i]);

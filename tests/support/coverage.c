@@ -29,8 +29,6 @@ static void write_counts(void)
 
 void coverage_add(const char *name, uint64_t count)
 {
-	uint64_t *sum;
-
 	if (count == 0 || getenv("HEDDLE_COVERAGE") == NULL)
 		return;
 	if (owner != getpid()) {
@@ -38,7 +36,7 @@ void coverage_add(const char *name, uint64_t count)
 		owner = getpid();
 		atexit(write_counts);
 	}
-	sum = g_hash_table_lookup(counts, name);
+	uint64_t *sum = g_hash_table_lookup(counts, name);
 	if (sum == NULL) {
 		sum = g_new0(uint64_t, 1);
 		g_hash_table_insert(counts, g_strdup(name), sum);

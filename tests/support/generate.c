@@ -122,7 +122,6 @@ static bool inside(struct program *p, uint32_t thread)
 {
 	struct worker *w = &p->workers[thread];
 	uint32_t lock = w->held[w->depth - 1], each = MAX(1, p->guarded / p->shape.locks), v;
-	bool write;
 
 	if (w->left == 0) {
 		release(p, thread);
@@ -138,7 +137,7 @@ static bool inside(struct program *p, uint32_t thread)
 		}
 	}
 	v = p->local + (lock * each + below(p, each)) % p->guarded;
-	write = chance(p, WRITES);
+	bool write = chance(p, WRITES);
 	access_one(p, thread, v, write, AT_INSIDE + (v * 7 + write) % SITES);
 	return true;
 }
@@ -251,7 +250,6 @@ struct trace *generate_trace(struct generate_shape shape)
 	struct program *p = g_new0(struct program, 1);
 	struct trace_options options = { 0 };
 	struct error error;
-	struct trace *t;
 
 	shape.threads = CLAMP(shape.threads, 2, MAX_THREADS);
 	shape.locks = MAX(shape.locks, 1);
@@ -265,7 +263,7 @@ struct trace *generate_trace(struct generate_shape shape)
 	begin(p);
 	run(p);
 	finish(p);
-	t = builder_finish(p->b, true, &error);
+	struct trace *t = builder_finish(p->b, true, &error);
 	if (t == NULL)
 		fail(&error);
 	g_free(p->taken);

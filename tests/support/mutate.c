@@ -178,12 +178,11 @@ static void exchange_tokens(GString *s)
 	gsize a = token_begin(s), b = token_begin(s);
 	gsize first = MIN(a, b), second = MAX(a, b);
 	gsize first_length = token_length(s, first), second_length = token_length(s, second);
-	char *one, *two;
 
 	if (first + first_length > second)
 		return;
-	one = g_strndup(s->str + first, first_length);
-	two = g_strndup(s->str + second, second_length);
+	char *one = g_strndup(s->str + first, first_length);
+	char *two = g_strndup(s->str + second, second_length);
 	replace(s, second, second_length, one, -1);
 	replace(s, first, first_length, two, -1);
 	g_free(one);

@@ -79,7 +79,6 @@ static int run(enum chain_kind kind, bool with_base, uint32_t seed)
 	const uint32_t lengths[CHAINS] = { LENGTH, LENGTH, LENGTH, LENGTH };
 	const struct chain_base base = { NULL, below_successor, below_predecessors };
 	GRand *random = g_rand_new_with_seed(seed);
-	struct chain_graph *g;
 	int refused = 0;
 
 	matrix_clear(below);
@@ -93,7 +92,7 @@ static int run(enum chain_kind kind, bool with_base, uint32_t seed)
 	}
 	matrix_close(below);
 	memcpy(reach, below, sizeof(reach));
-	g = chain_graph_new(kind, CHAINS, lengths, with_base ? &base : NULL);
+	struct chain_graph *g = chain_graph_new(kind, CHAINS, lengths, with_base ? &base : NULL);
 	ck_assert(same(g));
 	for (int i = 0; i < 30; i++) {
 		uint32_t a = g_rand_int_range(random, 0, NODES);

@@ -79,10 +79,9 @@ static GString *contents(const char *path)
 {
 	char *bytes;
 	gsize length;
-	GString *s;
 
 	ck_assert(g_file_get_contents(path, &bytes, &length, NULL));
-	s = g_string_new_len(bytes, (gssize)length);
+	GString *s = g_string_new_len(bytes, (gssize)length);
 	g_free(bytes);
 	return s;
 }
@@ -99,11 +98,10 @@ START_TEST(damaged_range_lists)
 	for (size_t i = 0; i < MIN(length, 60); i++) {
 		GString *file = g_string_new_len(whole->str, (gssize)whole->len);
 		struct error error = { .what = "" };
-		struct debuginfo *d;
 
 		section(file, ".debug_rnglists", &length)[i] ^= (char)(i % 2 ? 0xff : 0x05);
 		ck_assert(g_file_set_contents(damaged, file->str, (gssize)file->len, NULL));
-		d = debuginfo_open(damaged, NULL, &error);
+		struct debuginfo *d = debuginfo_open(damaged, NULL, &error);
 		ck_assert_msg(d != NULL, "%s", error.what); /* its symbols are whole */
 		ask(d);
 		ck_assert_uint_ne(debuginfo_function_named(d, "main") == NONE &&
@@ -152,16 +150,14 @@ int main(void)
 {
 	Suite *s = suite_create("debug information under guard");
 	TCase *c = tcase_create("guard");
-	int status;
-	char *command;
 
 	folder = g_dir_make_tmp("heddle-guard-XXXXXX", NULL);
 	tcase_add_test(c, damaged_range_lists);
 	tcase_add_test(c, reader_that_dies);
 	tcase_add_test(c, no_module);
 	suite_add_tcase(s, c);
-	status = suite_run(s);
-	command = g_strdup_printf("rm -rf '%s'", folder);
+	int status = suite_run(s);
+	char *command = g_strdup_printf("rm -rf '%s'", folder);
 	if (system(command) != 0)
 		status = 1;
 	return status;

@@ -65,13 +65,12 @@ END_TEST
 static struct trace *long_pair(void)
 {
 	GString *text = g_string_new("T1|acq(l)|1\n");
-	struct trace *t;
 
 	for (int i = 0; i < 600000; i++)
 		g_string_append_printf(text, "T1|w(y%d)|2\nT2|r(z%d)|3\n", i % 100, i % 100);
 	g_string_append(text, "T1|w(x)|4\nT1|rel(l)|5\nT2|acq(l)|6\nT2|w(y0)|7\nT2|rel(l)|8\n"
 	                      "T2|w(x)|9\nT1|r(v)|10\nT2|w(v)|11\n");
-	t = read_text(text->str);
+	struct trace *t = read_text(text->str);
 	g_string_free(text, TRUE);
 	return t;
 }

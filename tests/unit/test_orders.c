@@ -284,13 +284,12 @@ START_TEST(rapid)
 	GHashTable *events = g_hash_table_new(NULL, NULL),
 	           *lines = g_hash_table_new(NULL, NULL);
 	struct race_options options;
-	struct report *report;
 
 	ck_assert_msg(t != NULL, "%s", path);
 	race_options_init(&options);
 	options.analysis = counts[_i].analysis;
 	options.pairs_events = true;
-	report = races_find(t, &options, NULL, NULL);
+	struct report *report = races_find(t, &options, NULL, NULL);
 	for (guint i = 0; i < report->findings->len; i++) {
 		const struct finding *f = g_ptr_array_index(report->findings, i);
 		uint32_t line = t->locations[t->events[f->second].location].site;

@@ -232,10 +232,9 @@ START_TEST(a_proof_says_what_is_given)
 {
 	struct race_options options;
 	struct fixture f = setup(needs_solver);
-	struct finding *found;
 
 	race_options_init(&options);
-	found = smt_decide(f.s, 2, 9, &options, 10, NULL);
+	struct finding *found = smt_decide(f.s, 2, 9, &options, 10, NULL);
 	ck_assert_int_eq(found->verdict, VERDICT_IMPOSSIBLE);
 	ck_assert_str_eq(found->proof->given, "same pairing");
 	ck_assert(smt_solver_seconds(f.s) > 0);

@@ -51,13 +51,12 @@ START_TEST(an_index_of_some_parts)
 	struct generate_shape shape = GENERATE_SHAPE;
 	char *path = g_build_filename(folder, "large.hdl", NULL);
 	struct error error = { .what = "" };
-	struct trace *whole, *t;
-	uint64_t bytes;
+	struct trace *t;
 	unsigned asked = 0;
 
 	shape.events = 1100 * 1000;
-	whole = generate_trace(shape);
-	bytes = whole->events_count * sizeof(uint32_t);
+	struct trace *whole = generate_trace(shape);
+	uint64_t bytes = whole->events_count * sizeof(uint32_t);
 	ck_assert_uint_ge(whole->events_count, 1 << 20);
 	ck_assert(trace_need(whole, INDEX_ALL, NULL));
 	ck_assert(trace_write(whole, path, TRACE_BINARY, NULL, NULL, &error));
@@ -93,21 +92,18 @@ START_TEST(a_count_that_is_given_up_is_not_of_all)
 	GString *text = g_string_new(NULL);
 	struct race_options options;
 	struct error error = { .what = "" };
-	struct trace *t;
-	struct report *r;
-	const struct finding *f;
 	enum { SECTIONS = 40 };
 
 	for (int i = 0; i < 2 * SECTIONS; i++)
 		g_string_append_printf(text, "T%d|acq(l)|s.c:1\nT%d|w(x)|s.c:%d\nT%d|rel(l)|s.c:3\n",
 		                       i / SECTIONS, i / SECTIONS, 5 + i / SECTIONS,
 		                       i / SECTIONS);
-	t = read_text(text->str);
+	struct trace *t = read_text(text->str);
 	race_options_init(&options);
 	options.all_verdicts = true;
-	r = races_find(t, &options, NULL, &error);
+	struct report *r = races_find(t, &options, NULL, &error);
 	ck_assert_uint_eq(r->findings->len, 1);
-	f = r->findings->pdata[0];
+	const struct finding *f = r->findings->pdata[0];
 	ck_assert_int_eq(f->verdict, VERDICT_IMPOSSIBLE);
 	ck_assert(f->counted_all && f->count == SECTIONS * SECTIONS);
 	report_free(r);
@@ -200,8 +196,7 @@ int main(void)
 {
 	Suite *s = suite_create("survivors of mutation");
 	TCase *c = tcase_create("survivors");
-	char *cache, *command;
-	int status;
+	char *cache;
 
 	folder = g_dir_make_tmp("heddle-survivors-XXXXXX", NULL);
 	cache = g_build_filename(folder, "cache", NULL);
@@ -212,8 +207,8 @@ int main(void)
 	tcase_add_test(c, a_name_that_begins_like_a_block);
 	tcase_add_test(c, a_part_of_what_a_pointer_holds);
 	suite_add_tcase(s, c);
-	status = suite_run(s);
-	command = g_strdup_printf("rm -rf '%s'", folder);
+	int status = suite_run(s);
+	char *command = g_strdup_printf("rm -rf '%s'", folder);
 	if (system(command) != 0)
 		status = 1;
 	return status;

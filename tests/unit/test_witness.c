@@ -127,10 +127,9 @@ static enum switch_reason only_reason(const char *text, const uint32_t *sequence
 		             .pair = events(sequence + count - 2, 2),
 		             .events = events(sequence, count) };
 	GArray *all = witness_switches(t, &w);
-	struct context_switch s;
 
 	ck_assert_uint_gt(all->len, which);
-	s = g_array_index(all, struct context_switch, which);
+	struct context_switch s = g_array_index(all, struct context_switch, which);
 	*because = s.because;
 	g_array_unref(all);
 	witness_release(&w);

@@ -128,12 +128,11 @@ static void note_accesses(struct ground *g, const bool *asked)
 
 	for (uint64_t i = 0; i < t->events_count; i++) {
 		const struct event *e = &t->events[i];
-		struct wide run;
 
 		if (!asked[e->location] || !op_is_access(e->op) || event_inert(e))
 			continue;
 		g->has_access[e->location] = true;
-		run = event_variables(t, e);
+		struct wide run = event_variables(t, e);
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			add_key(g->touched, two(e->location, v));
 	}
@@ -276,8 +275,6 @@ static struct report_file *ask_again(struct trace *t, const struct race_options 
 {
 	struct print_options print = { .all_verdicts = true, .no_witness = true };
 	struct race_options options = *race;
-	struct report_file *answer;
-	struct report *r;
 
 	/* orders have no verdict but "candidate" */
 	if (!analysis_is_sound(race->analysis) || race->analysis == ANALYSIS_SHB ||
@@ -289,10 +286,10 @@ static struct report_file *ask_again(struct trace *t, const struct race_options 
 	options.witness_events = 0;
 	options.wanted = is_wanted;
 	options.wanted_context = wanted;
-	r = races_find(t, &options, progress, error);
+	struct report *r = races_find(t, &options, progress, error);
 	if (r == NULL)
 		return NULL;
-	answer = report_file_of(r, &print);
+	struct report_file *answer = report_file_of(r, &print);
 	report_free(r);
 	return answer;
 }
@@ -307,12 +304,11 @@ static json_t *nearest(const struct report_file *r, const json_t *finding, bool 
 
 	for (guint i = 0; r != NULL && i < r->findings->len; i++) {
 		json_t *f = g_array_index(r->findings, struct filed_finding, i).fields;
-		uint32_t lines;
 
 		if (filed_is_found(f) != found ||
 		    strcmp(json_word(f, "kind"), json_word(finding, "kind")) != 0)
 			continue;
-		lines = match_distance(f, finding);
+		uint32_t lines = match_distance(f, finding);
 		if (lines < best) {
 			best = lines;
 			near = f;

@@ -128,11 +128,9 @@ void changes_print_absent(const struct changes *c, FILE *out)
 
 	fputs(", \"absent\": [", out);
 	for (guint i = 0; i < c->s.old->findings->len; i++) {
-		json_t *j;
-
 		if (!is_gone(c, i))
 			continue;
-		j = json_copy((json_t *)fields_of(c->s.old, i));
+		json_t *j = json_copy((json_t *)fields_of(c->s.old, i));
 		json_object_del(j, "witness"); /* a number here */
 		json_object_set_new(j, "baselineState",
 		                    json_string(match_state_word(MATCH_ABSENT)));

@@ -91,17 +91,15 @@ struct report_file *checks_merge(const GPtrArray *parts)
 		             .complete = json_object(),
 		             .by_key = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
 		                                             NULL) };
-	struct report_file *all;
-	json_t *whole;
 
 	for (guint i = 0; i < parts->len; i++)
 		add_part(&m, parts->pdata[i]);
-	whole = json_pack("{sssssosososo}", "heddle", HEDDLE_VERSION, "command", "check",
+	json_t *whole = json_pack("{sssssosososo}", "heddle", HEDDLE_VERSION, "command", "check",
 	                  "runs", m.runs, "findings", m.findings, "coverage", m.coverage,
 	                  "complete", m.complete);
 	if (m.spent)
 		json_object_set_new(whole, "budget-spent", json_true());
-	all = report_file_of_json(((const struct report_file *)parts->pdata[0])->name, whole);
+	struct report_file *all = report_file_of_json(((const struct report_file *)parts->pdata[0])->name, whole);
 	json_decref(whole);
 	g_hash_table_destroy(m.by_key);
 	return all;

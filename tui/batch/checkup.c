@@ -31,10 +31,9 @@ double checkup_left(const struct checkup *c)
 void checkup_gap(struct checkup *c, const char *format, ...)
 {
 	va_list ap;
-	char *text;
 
 	va_start(ap, format);
-	text = g_strdup_vprintf(format, ap);
+	char *text = g_strdup_vprintf(format, ap);
 	va_end(ap);
 	for (guint i = 0; i < c->gaps->len; i++)
 		if (strcmp(c->gaps->pdata[i], text) == 0) {
@@ -201,10 +200,10 @@ static bool find_binds(struct checkup *c)
 	c->binds = g_ptr_array_new();
 	for (guint i = 0; i < c->specs->len; i++) {
 		GPtrArray *one = g_ptr_array_new();
-		bool binds, good;
+		bool binds;
 
 		g_ptr_array_add(one, c->specs->pdata[i]);
-		good = interposer_binds(one, &binds, &c->error);
+		bool good = interposer_binds(one, &binds, &c->error);
 		g_ptr_array_unref(one);
 		if (!good)
 			return false;

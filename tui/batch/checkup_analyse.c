@@ -61,12 +61,11 @@ static void take(struct analysis_of *x, struct report *r)
 	g_ptr_array_add(x->reports, r);
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
-		struct checked *entry;
 		bool fresh;
 
 		if (!is_listed(f))
 			continue;
-		entry = checkup_add(x->c, x->t, x->places, f, x->run, &fresh);
+		struct checked *entry = checkup_add(x->c, x->t, x->places, f, x->run, &fresh);
 		if (!fresh)
 			continue;
 		struct fresh new = { entry, f };
@@ -102,12 +101,11 @@ static bool find_races(struct analysis_of *x)
 {
 	struct race_options options;
 	struct error error = { 0 };
-	struct report *r;
 
 	race_options_init(&options);
 	share_budget(x->c, &options.budget_pair, &options.budget_total);
 	x->c->doing = "looking for data races";
-	r = races_find(x->t, &options, &x->c->progress, &error);
+	struct report *r = races_find(x->t, &options, &x->c->progress, &error);
 	if (r != NULL && !races_mark_missing(x->t, &options, r, &x->c->progress, &error)) {
 		report_free(r);
 		r = NULL;
@@ -127,13 +125,12 @@ static bool detect(struct analysis_of *x, const struct specs *specs, int first, 
 	share_budget(x->c, &on.budget_pair, &on.budget_total);
 	for (int d = first; good && d < last; d++) {
 		struct error error = { 0 };
-		struct report *r;
 
 		/* ATOMIC_PREDICT includes its findings; DEADLOCKS those of ENDING */
 		if (d == DETECTOR_ATOMIC || !detector_applies((enum detector)d, &on))
 			continue;
 		x->c->doing = detector_title((enum detector)d);
-		r = detector_run((enum detector)d, &on, &x->c->progress, &error);
+		struct report *r = detector_run((enum detector)d, &on, &x->c->progress, &error);
 		if (r != NULL)
 			take(x, r);
 		else
@@ -204,16 +201,14 @@ static void check_output(struct analysis_of *x, struct report *r)
 {
 	struct outcome right = { .printed = x->c->expected };
 	struct outcome got = *x->recorded;
-	GString *story;
-	char *difference;
 
 	if (x->c->expected == NULL || strcmp(got.printed, right.printed) == 0)
 		return;
 	right.values = got.values;
 	right.status = got.status;
 	right.signal = got.signal;
-	difference = outcome_difference(&got, &right, OUTCOME_PRINTED);
-	story = g_string_new("The output is not as in ");
+	char *difference = outcome_difference(&got, &right, OUTCOME_PRINTED);
+	GString *story = g_string_new("The output is not as in ");
 	append_escaped(story, x->c->expected_file, strlen(x->c->expected_file));
 	g_string_append_printf(story, ": %s", difference);
 	report_add(r, failed(x->t, story));
@@ -235,14 +230,12 @@ static void check_empty(struct analysis_of *x)
 /* Only the user can say how a completed run should have ended. */
 static void check_end(struct analysis_of *x)
 {
-	struct report *r;
-
 	if (x->t->events_count == 0)
 		check_empty(x);
 	if (x->recorded == NULL || !outcome_good(x->recorded))
 		return;
 	g_hash_table_add(x->c->outputs, g_strdup(x->recorded->printed));
-	r = report_new(x->t, "check");
+	struct report *r = report_new(x->t, "check");
 	r->complete = true;
 	check_values(x, r);
 	check_output(x, r);

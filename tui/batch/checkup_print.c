@@ -92,7 +92,6 @@ json_t *checkup_json(const struct checkup *c)
 {
 	json_t *findings = json_array(), *coverage = json_array(), *complete = json_object();
 	GPtrArray *sentences = checkup_coverage(c);
-	json_t *j;
 
 	for (guint i = 0; i < c->list->len; i++)
 		json_array_append_new(findings, checked_json(c, c->list->pdata[i]));
@@ -102,7 +101,7 @@ json_t *checkup_json(const struct checkup *c)
 	for (int k = 0; k < FINDING_KIND_COUNT; k++)
 		json_object_set_new(complete, finding_kind_word((enum finding_kind)k),
 		                    json_boolean(checkup_complete(c, (enum finding_kind)k)));
-	j = json_pack("{sssssosososo}", "heddle", HEDDLE_VERSION, "command", "check", "runs",
+	json_t *j = json_pack("{sssssosososo}", "heddle", HEDDLE_VERSION, "command", "check", "runs",
 	              runs_json(c), "findings", findings, "coverage", coverage, "complete",
 	              complete);
 	if (c->argv != NULL)
@@ -198,12 +197,11 @@ static void add_absent(json_t *into, const struct changes *changes)
 	char *text = NULL, *whole;
 	size_t length = 0;
 	FILE *out = open_memstream(&text, &length);
-	json_t *j;
 
 	changes_print_absent(changes, out);
 	fclose(out);
 	whole = g_strdup_printf("{\"baseline\": {}%s}", text);
-	j = json_loads(whole, 0, NULL);
+	json_t *j = json_loads(whole, 0, NULL);
 	json_object_set(into, "absent", json_object_get(j, "absent"));
 	json_decref(j);
 	g_free(whole);

@@ -35,12 +35,11 @@ static char *digest_of(const struct trace *t)
 	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
 	struct ending end = trace_ending(t);
 	int numbers[2] = { (int)end.kind, end.number };
-	char *digest;
 
 	g_checksum_update(sum, (const guchar *)t->events,
 	                  (gssize)(t->events_count * sizeof(*t->events)));
 	g_checksum_update(sum, (const guchar *)numbers, sizeof(numbers));
-	digest = g_strdup(g_checksum_get_string(sum));
+	char *digest = g_strdup(g_checksum_get_string(sum));
 	g_checksum_free(sum);
 	return digest;
 }
@@ -95,8 +94,6 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 {
 	struct outcome *outcome;
 	struct error error;
-	char *digest, *path;
-	bool known;
 	uint32_t number;
 
 	if (run->trace == NULL || run->trace->events_count > KEPT_EVENTS ||
@@ -106,12 +103,12 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 	if (run->diverged && (run->result.signal == SIGABRT || run->result.signal == SIGKILL))
 		return;
 	record_note_ending(run->trace, &run->facts, &run->result);
-	digest = digest_of(run->trace);
-	known = g_hash_table_contains(c->digests, digest);
+	char *digest = digest_of(run->trace);
+	bool known = g_hash_table_contains(c->digests, digest);
 	g_free(digest);
 	if (known)
 		return;
-	path = run_path(c);
+	char *path = run_path(c);
 	if (trace_write(run->trace, path, TRACE_BINARY, NULL, NULL, &error)) {
 		outcome = g_new0(struct outcome, 1);
 		outcome_take(outcome, run->trace, &run->facts, &run->result, output, NULL);
@@ -315,13 +312,12 @@ static void take_error_fields(struct checkup *c, const struct trace *first,
 	char *text =
 	        g_strdup_printf("%s: %s", finding_kind_word(kind),
 	                        e->story && *e->story ? e->story : explore_end_word(e->end));
-	struct checked *f;
 
 	for (guint i = 0; e->places && i < e->places->len; i++)
 		json_array_append_new(json_object_get(fields, "sites"),
 		                      place_of(first, e->places->pdata[i]));
 	g_strdelimit(text, "\n", ';');
-	f = checkup_add_fields(c, kind, fields, text, run, true);
+	struct checked *f = checkup_add_fields(c, kind, fields, text, run, true);
 	checkup_stream(c, f);
 }
 
@@ -374,13 +370,12 @@ static void take_race(struct checkup *c, const struct trace *first,
 	        json_pack("{ssssso}", "kind", finding_kind_word(FINDING_DATA_RACE), "verdict",
 	                  verdict_word(VERDICT_RACE), "variable", json_text(race->variable));
 	guint known = c->list->len;
-	struct checked *f;
 
 	json_object_set_new(fields, "variables", json_pack("[o]", json_text(race->variable)));
 	json_object_set_new(
 	        fields, "sites",
 	        json_pack("[oo]", place_of(first, race->first), place_of(first, race->second)));
-	f = checkup_add_fields(c, FINDING_DATA_RACE, fields,
+	struct checked *f = checkup_add_fields(c, FINDING_DATA_RACE, fields,
 	                       g_strdup_printf("%s and %s access %s, and nothing keeps the two "
 	                                       "apart",
 	                                       printable(race->first), printable(race->second),
@@ -535,13 +530,11 @@ bool checkup_traces(struct checkup *c, const GPtrArray *paths)
 {
 	for (guint i = 0; i < paths->len && !checkup_over(c); i++) {
 		struct trace *t = open_run(c, paths->pdata[i]);
-		uint32_t run;
-		bool good;
 
 		if (t == NULL)
 			return !(c->failed = true);
-		run = add_run(c, t, "given", 0, exit_of_trace(t), paths->pdata[i], NULL);
-		good = checkup_analyse(c, t, run, false, NULL);
+		uint32_t run = add_run(c, t, "given", 0, exit_of_trace(t), paths->pdata[i], NULL);
+		bool good = checkup_analyse(c, t, run, false, NULL);
 		trace_close(t);
 		if (!good)
 			return false;

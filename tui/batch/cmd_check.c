@@ -25,14 +25,13 @@ static int answer(const struct arguments *a, struct checkup *c)
 static int run(struct arguments *a)
 {
 	struct checkup c;
-	int status;
 
 	if (a->rest ? a->rest[0] == NULL || a->words->len > 0 : a->words->len == 0)
 		return usage_error(a, a->rest && a->words->len > 0
 		                              ? "expected a program or traces, found both"
 		                              : "no program given after --, and no trace");
 	argument_format(a, true);
-	status = checkup_open(&c, a) ? answer(a, &c) : EXIT_BAD;
+	int status = checkup_open(&c, a) ? answer(a, &c) : EXIT_BAD;
 	checkup_close(&c);
 	return status;
 }

@@ -84,11 +84,10 @@ static struct row *row_of(struct table *table, const struct finding *f)
 static bool fill(struct table *table, guint column, struct error *error)
 {
 	struct race_options race;
-	struct report *r;
 
 	race_options_init(&race);
 	race.analysis = table->columns[column];
-	r = races_find(table->t, &race, progress_on_stderr(), error);
+	struct report *r = races_find(table->t, &race, progress_on_stderr(), error);
 	if (r == NULL)
 		return false;
 	for (guint i = 0; i < r->findings->len; i++) {
@@ -218,13 +217,11 @@ static void print_json(const struct table *table)
 static int run(struct arguments *a)
 {
 	struct table table = { 0 };
-	enum output_format format;
 	struct error error;
 	int status = EXIT_BAD;
-	bool good;
 
 	argument_words(a, 1, 1);
-	format = argument_format(a, false);
+	enum output_format format = argument_format(a, false);
 	if (!choose(a, &table))
 		return EXIT_BAD;
 	table.t = open_trace(a, a->words->pdata[0]);
@@ -232,7 +229,7 @@ static int run(struct arguments *a)
 		return EXIT_BAD;
 	table.rows = g_array_new(FALSE, FALSE, sizeof(struct row));
 	table.by_sites = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	good = true;
+	bool good = true;
 	for (guint i = 0; i < table.count && good; i++)
 		good = fill(&table, i, &error);
 	progress_done();

@@ -37,7 +37,6 @@ static int run_on(struct arguments *a, struct trace *t, const struct race_option
 	struct report *r = race_options_fit(a, t, find, &error)
 	                           ? deadlocks_find(t, find, progress_on_stderr(), &error)
 	                           : NULL;
-	int status;
 
 	if (r != NULL && !deadlocks_mark_missing(t, find, r, progress_on_stderr(), &error)) {
 		report_free(r);
@@ -45,7 +44,7 @@ static int run_on(struct arguments *a, struct trace *t, const struct race_option
 	}
 	progress_done();
 	print->trace = t;
-	status = r == NULL ? fail(&error) : print_report(r, print);
+	int status = r == NULL ? fail(&error) : print_report(r, print);
 	report_free(r);
 	return status;
 }

@@ -264,13 +264,11 @@ static bool refuse(const struct side *s, const char *remedy, const char *expecte
 static bool open_sides(const struct arguments *a, struct looking *l, struct side *old,
                        struct side *new)
 {
-	const struct side *named;
-
 	old->path = a->words->pdata[0];
 	new->path = a->words->pdata[1];
 	if (!open_report(old) || !open_report(new))
 		return false;
-	named = old->report != NULL ? old : new;
+	const struct side *named = old->report != NULL ? old : new;
 	if (is_check(old->report) || is_check(new->report)) {
 		if (old->report == NULL || new->report == NULL)
 			look_for_all(l);
@@ -329,11 +327,10 @@ static void print_json(const struct changes *c, const struct side *old, const st
 	for (guint i = 0; i < new->report->findings->len; i++) {
 		const json_t *f =
 		        g_array_index(new->report->findings, struct filed_finding, i).fields;
-		json_t *j;
 
 		if (!filed_is_found(f))
 			continue;
-		j = json_copy((json_t *)f);
+		json_t *j = json_copy((json_t *)f);
 		json_object_del(j, "witness"); /* a number here */
 		changes_add_state(c, i, j);
 		fputs(separator, stdout);
@@ -420,10 +417,9 @@ static int compare(const struct arguments *a, const struct side *old, const stru
 		                             .race = race };
 	struct error error;
 	struct changes *c = changes_new(&sides, progress_on_stderr(), &error);
-	int status;
 
 	progress_done();
-	status = c != NULL ? print_changes(a, c, old, new) : fail(&error);
+	int status = c != NULL ? print_changes(a, c, old, new) : fail(&error);
 	changes_free(c);
 	return status;
 }

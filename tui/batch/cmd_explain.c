@@ -261,10 +261,9 @@ static void print_text(const struct question *q)
 static json_t *json_step(const struct question *q, const struct step *s)
 {
 	GString *sentence = g_string_new(NULL);
-	json_t *j;
 
 	order_append_sentence(q->t, s, sentence);
-	j = json_pack("{sIsIssss}", "from", (json_int_t)s->from, "to", (json_int_t)s->to,
+	json_t *j = json_pack("{sIsIssss}", "from", (json_int_t)s->from, "to", (json_int_t)s->to,
 	              "rule", step_rule_text(s->rule), "text", sentence->str);
 	g_string_free(sentence, TRUE);
 	return j;
@@ -346,7 +345,6 @@ static int tell_story(struct question *q)
 	struct report *report = report_new(q->t, "decide");
 	struct sources sources;
 	GString *text = g_string_new(NULL);
-	GArray *prose;
 
 	shorten(q, q->verdict, missing);
 	sources_init(&sources, q->t->path);
@@ -361,7 +359,7 @@ static int tell_story(struct question *q)
 	q->verdict = NULL;
 	session_settle(s, report);
 	session_select(s, 0);
-	prose = story_tell(s, &sources, session_selected(s), NULL, page_columns());
+	GArray *prose = story_tell(s, &sources, session_selected(s), NULL, page_columns());
 	prose_print(prose, page_columns(), !g_get_charset(NULL), text);
 	fputs(text->str, stdout);
 	g_array_free(prose, TRUE);
@@ -404,11 +402,10 @@ static int run(struct arguments *a)
 {
 	struct question q = { .a = a };
 	bool story = argument_flag(a, "story");
-	enum output_format format;
 	int status = EXIT_BAD;
 
 	argument_words(a, 3, 3);
-	format = argument_format(a, false);
+	enum output_format format = argument_format(a, false);
 	q.t = open_trace(a, a->words->pdata[0]);
 	if (q.t == NULL)
 		return EXIT_BAD;

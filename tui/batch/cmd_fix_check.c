@@ -96,7 +96,6 @@ static void ask_run(struct fix *x, struct trace *t, const struct became *became)
 	for (guint i = 0; i < x->old->findings->len; i++) {
 		struct judged *j = &x->judged[i];
 		const struct became *b = &became[i];
-		char *locks;
 
 		if (!filed_is_found(old_fields(x, i)) || x->match.old.state[i] != MATCH_ABSENT)
 			continue;
@@ -113,7 +112,7 @@ static void ask_run(struct fix *x, struct trace *t, const struct became *became)
 		j->reached = true;
 		if (j->why != NULL)
 			continue;
-		locks = fix_common_lock(t, old_fields(x, i));
+		char *locks = fix_common_lock(t, old_fields(x, i));
 		if (locks != NULL)
 			j->why = g_strdup_printf("both now hold %s", locks);
 		else if (b->fate == FATE_NOT_ACCESSED)
@@ -139,15 +138,13 @@ static bool ask_runs(struct fix *x)
 	for (guint i = 0; i < x->c->runs->len; i++) {
 		const struct checkup_run *run =
 		        &g_array_index(x->c->runs, struct checkup_run, i);
-		struct became *became;
-		struct trace *t;
 
 		if (run->same_as != NONE)
 			continue;
-		t = trace_open(run->trace, &open, NULL, &x->c->error);
+		struct trace *t = trace_open(run->trace, &open, NULL, &x->c->error);
 		if (t == NULL)
 			return false;
-		became = became_find(x->old, &x->match.old, MATCH_ABSENT, NULL, t, &race,
+		struct became *became = became_find(x->old, &x->match.old, MATCH_ABSENT, NULL, t, &race,
 		                     progress_on_stderr(), &error);
 		if (became != NULL)
 			ask_run(x, t, became);
@@ -229,10 +226,8 @@ static void judge(struct fix *x)
 		if (!filed_is_found(old_fields(x, i)))
 			continue;
 		if (x->match.old.state[i] != MATCH_ABSENT) {
-			const struct checked *f;
-
 			j->now = x->match.old.other[i];
-			f = x->c->list->pdata[j->now];
+			const struct checked *f = x->c->list->pdata[j->now];
 			settle(j, FIX_PRESENT, g_strdup(f->text));
 		} else if (j->fate != FIX_PRESENT) {
 			judge_gone(x, i);
@@ -424,18 +419,16 @@ static int compare(const struct arguments *a, struct checkup *c, struct report_f
 
 static int run(struct arguments *a)
 {
-	struct report_file *old;
 	struct checkup c;
-	int status;
 
 	argument_words(a, 1, 1);
 	if (a->rest == NULL || a->rest[0] == NULL)
 		return usage_error(a, "no program given after --");
 	argument_format(a, false);
-	old = open_old(a, a->words->pdata[0]);
+	struct report_file *old = open_old(a, a->words->pdata[0]);
 	if (old == NULL)
 		return EXIT_BAD;
-	status = checkup_open(&c, a) ? compare(a, &c, old) : EXIT_BAD;
+	int status = checkup_open(&c, a) ? compare(a, &c, old) : EXIT_BAD;
 	checkup_close(&c);
 	report_file_free(old);
 	return status;

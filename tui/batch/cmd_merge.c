@@ -171,7 +171,6 @@ static int run(struct arguments *a)
 	GPtrArray *parts = g_ptr_array_new_with_free_func((GDestroyNotify)report_file_free);
 	struct report_file *all = NULL, *part;
 	struct error error;
-	int status;
 
 	argument_words(a, 1, G_MAXUINT);
 	argument_format(a, true);
@@ -182,7 +181,7 @@ static int run(struct arguments *a)
 	} while (part != NULL && parts->len < a->words->len);
 	if (part != NULL)
 		all = reports_merge(parts, argument_flag(a, "lenient"), &error);
-	status = all != NULL ? print_merged(a, all) : fail(&error);
+	int status = all != NULL ? print_merged(a, all) : fail(&error);
 	report_file_free(all);
 	g_ptr_array_unref(parts);
 	return status;

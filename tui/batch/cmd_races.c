@@ -29,11 +29,9 @@ static const struct command_option options[] = {
 static struct report *find(const struct arguments *a, struct trace *t,
                            const struct race_options *race, struct error *error)
 {
-	struct report *r;
-
 	if (!race_options_fit(a, t, race, error))
 		return NULL;
-	r = races_find(t, race, progress_on_stderr(), error);
+	struct report *r = races_find(t, race, progress_on_stderr(), error);
 	if (r != NULL && !races_mark_missing(t, race, r, progress_on_stderr(), error)) {
 		report_free(r);
 		r = NULL;
@@ -120,18 +118,16 @@ static int run_on(const struct arguments *a, struct trace *t, struct race_option
 {
 	struct spec_rules *rules;
 	struct error error;
-	struct report *r;
-	int status;
 
 	print->trace = t;
 	print->race = race;
-	r = take_specs(a, t, race, &rules, &error) ? find(a, t, race, &error) : NULL;
+	struct report *r = take_specs(a, t, race, &rules, &error) ? find(a, t, race, &error) : NULL;
 	if (r != NULL) {
 		race_options_tell(a, t, race, print);
 		note_missing(t, race, r);
 		note_no_accesses(t, r);
 	}
-	status = r == NULL ? fail(&error) : print_report(r, print);
+	int status = r == NULL ? fail(&error) : print_report(r, print);
 	report_free(r);
 	spec_rules_free(rules);
 	return status;

@@ -166,14 +166,13 @@ static int verify(const struct arguments *a, struct trace *t, const struct witne
 	struct verdict_of v = { .claim = w->claim };
 	struct spec_rules *rules;
 	struct error error;
-	bool good;
 
 	if (!open_rules(a, t, w, &rules, &error))
 		return fail(&error);
 	check.semantics = spec_rules_semantics(rules);
 	v.reason = g_string_new(NULL);
 	v.notes = g_ptr_array_new_with_free_func(g_free);
-	good = judge(a, t, w, &check, &v, &error);
+	bool good = judge(a, t, w, &check, &v, &error);
 	if (good)
 		print_verdict(w, &v, format);
 	g_string_free(v.reason, TRUE);
@@ -184,17 +183,15 @@ static int verify(const struct arguments *a, struct trace *t, const struct witne
 
 static int run(struct arguments *a)
 {
-	enum output_format format;
 	struct witness w = { 0 };
 	struct error error;
-	struct trace *t;
 	int status = EXIT_BAD;
 
 	argument_words(a, 2, 2);
-	format = argument_format(a, false);
+	enum output_format format = argument_format(a, false);
 	if (!witness_read(a->words->pdata[1], &w, &error))
 		return fail(&error);
-	t = open_trace(a, a->words->pdata[0]);
+	struct trace *t = open_trace(a, a->words->pdata[0]);
 	if (t != NULL)
 		status = verify(a, t, &w, format);
 	witness_release(&w);

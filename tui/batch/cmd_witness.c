@@ -194,13 +194,12 @@ static int print_finding_json(const struct trace *t, struct finding *f, json_t *
 	struct report *r = report_new(t, f->kind == FINDING_DATA_RACE  ? "auto"
 	                                 : f->kind == FINDING_DEADLOCK ? "deadlocks"
 	                                                               : "cov");
-	int status;
 
 	r->complete = f->verdict != VERDICT_UNKNOWN;
 	r->budget_spent = !r->complete;
 	r->candidates = 1;
 	report_add(r, f);
-	status = print_report(r, &print);
+	int status = print_report(r, &print);
 	json_decref(switches);
 	report_free(r);
 	return status;
@@ -262,7 +261,6 @@ static int data_race(const struct arguments *a, struct trace *t, uint32_t e1, ui
 	struct error error = { .where = "" };
 	struct finding *f = NULL;
 	bool exact = !race->use_values && !race->use_missing;
-	int status;
 
 	if (paths->len > 0)
 		rules = spec_rules_new(t, paths, &error);
@@ -274,7 +272,7 @@ static int data_race(const struct arguments *a, struct trace *t, uint32_t e1, ui
 	check.semantics = spec_rules_semantics(rules);
 	if (f != NULL && rules != NULL && !exact)
 		under_rule5(t, &check, f);
-	status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, paths, f);
+	int status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, paths, f);
 	spec_rules_free(rules);
 	g_ptr_array_unref(paths);
 	return status;
@@ -297,14 +295,13 @@ static int order_violation(const struct arguments *a, struct trace *t, uint32_t 
 	GPtrArray *paths = spec_rules_choose(a, t, NULL);
 	struct spec_rules *rules = spec_rules_new(t, paths, &error);
 	struct finding *f = NULL;
-	int status;
 
 	if (rules != NULL)
 		f = cov_decide(spec_rules_model(rules), e1, e2, &ask, progress_on_stderr(),
 		               &error);
 	progress_done();
 	check.semantics = spec_rules_semantics(rules);
-	status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, paths, f);
+	int status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, paths, f);
 	spec_rules_free(rules);
 	g_ptr_array_unref(paths);
 	return status;
@@ -387,13 +384,11 @@ static const struct finding *first_shown(const struct report *r)
 static struct report *look_for(struct detection *on, enum detector detector,
                                const struct race_options *race, struct error *error)
 {
-	struct report *r;
-
 	if (detector != DETECTOR_COUNT)
 		return detector_applies(detector, on)
 		               ? detector_run(detector, on, progress_on_stderr(), error)
 		               : report_new(on->trace, "");
-	r = races_find(on->trace, race, progress_on_stderr(), error);
+	struct report *r = races_find(on->trace, race, progress_on_stderr(), error);
 	if (r != NULL &&
 	    !races_mark_missing(on->trace, race, r, progress_on_stderr(), error)) {
 		report_free(r);
@@ -485,7 +480,6 @@ static int run(struct arguments *a)
 	struct race_options race;
 	struct error error = { .what = "" };
 	bool open = false;
-	struct trace *t;
 	uint32_t e[MOST_REQUESTS];
 	guint count = 0;
 	int status;
@@ -499,7 +493,7 @@ static int run(struct arguments *a)
 	}
 	race.want_witness = true;
 	race.budget_total = MAX(race.budget_total, race.budget_pair);
-	t = open_trace(a, a->words->pdata[0]);
+	struct trace *t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
 		return EXIT_BAD;
 	if (count == 0)

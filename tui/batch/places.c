@@ -27,11 +27,10 @@ struct places *places_new(const struct trace *t)
 	for (uint64_t i = 0; i < t->locations_count; i++) {
 		const struct location *l = &t->locations[i];
 		gint64 key = function_key(l);
-		guint known;
 
 		if (l->function == 0 || l->line == 0)
 			continue;
-		known = GPOINTER_TO_UINT(g_hash_table_lookup(p->starts, &key));
+		guint known = GPOINTER_TO_UINT(g_hash_table_lookup(p->starts, &key));
 		if (known == 0 || l->line < known)
 			g_hash_table_replace(p->starts, g_memdup2(&key, sizeof(key)),
 			                     GUINT_TO_POINTER(l->line));

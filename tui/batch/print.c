@@ -323,13 +323,12 @@ static void print_sarif(const struct report *r, const struct print_options *o)
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
 		const char *state = NULL;
-		json_t *j;
 
 		if (!print_lists(f, o))
 			continue;
 		if (o->changes && verdict_is_found(f->verdict))
 			state = match_state_word(changes_state(o->changes, i));
-		j = finding_json(places, r->trace, f);
+		json_t *j = finding_json(places, r->trace, f);
 		sarif_add(s, j, state);
 		json_decref(j);
 	}

@@ -256,10 +256,9 @@ static json_t *json_waits(const struct trace *t, const GArray *waits)
 		const struct wait *w = &g_array_index(waits, struct wait, i);
 		uint32_t thread = t->events[w->event].thread;
 		GString *object = g_string_new(NULL);
-		json_t *j;
 
 		trace_append_operand(t, w->event, object);
-		j = json_pack("{sossso}", "thread", json_text(trace_thread_name(t, thread)),
+		json_t *j = json_pack("{sossso}", "thread", json_text(trace_thread_name(t, thread)),
 		              "for", wait_for_word(w->what), "object", json_text(object->str));
 		json_object_set_new(j, "location", json_text(trace_location_name(t, w->event)));
 		if (w->holder != NONE)
@@ -394,12 +393,11 @@ void report_print_json(const struct report *r, const struct print_options *o, FI
 	fputs(", \"findings\": [", out);
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
-		json_t *j;
 
 		if (!print_lists(f, o))
 			continue;
 		fputs(separator, out);
-		j = finding_json(places, r->trace, f);
+		json_t *j = finding_json(places, r->trace, f);
 		if (o->shard && f->verdict == VERDICT_IMPOSSIBLE)
 			json_set_reads(r->trace, f, j);
 		if (o->changes)

@@ -24,14 +24,13 @@ static bool parse_budget(const char *text, struct race_options *o)
 static bool parse_shard(const char *text, struct race_options *o)
 {
 	char *end;
-	guint64 i, n;
 
 	if (!g_ascii_isdigit(*text))
 		return false;
-	i = g_ascii_strtoull(text, &end, 10);
+	guint64 i = g_ascii_strtoull(text, &end, 10);
 	if (*end != '/' || !g_ascii_isdigit(end[1]))
 		return false;
-	n = g_ascii_strtoull(end + 1, &end, 10);
+	guint64 n = g_ascii_strtoull(end + 1, &end, 10);
 	if (*end != '\0' || i < 1 || i > n || n > 1000000)
 		return false;
 	o->shard = (uint32_t)i - 1;
@@ -42,11 +41,10 @@ static bool parse_shard(const char *text, struct race_options *o)
 static bool parse_analysis(const struct arguments *a, struct race_options *o)
 {
 	const char *word = argument_value(a, "analysis");
-	GString *all;
 
 	if (word == NULL || analysis_from_word(word, &o->analysis))
 		return true;
-	all = g_string_new(NULL);
+	GString *all = g_string_new(NULL);
 	for (int i = 0; i < ANALYSIS_COUNT; i++)
 		g_string_append_printf(all, "%s%s", i > 0 ? ", " : "",
 		                       analysis_word((enum analysis)i));

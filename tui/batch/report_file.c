@@ -128,11 +128,10 @@ static json_t *load_without(const struct report_file *r, struct span whole, stru
 {
 	GString *text = g_string_new_len(whole.begin, out.begin - whole.begin);
 	json_error_t problem;
-	json_t *j;
 
 	g_string_append(text, with);
 	g_string_append_len(text, out.end, whole.end - out.end);
-	j = json_loadb(text->str, text->len, 0, &problem);
+	json_t *j = json_loadb(text->str, text->len, 0, &problem);
 	g_string_free(text, TRUE);
 	if (j != NULL && json_is_object(j))
 		return j;

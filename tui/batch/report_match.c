@@ -171,12 +171,11 @@ static GHashTable *groups_of(const struct report_file *r, GPtrArray *in_order)
 	for (guint i = 0; i < r->findings->len; i++) {
 		const json_t *f = g_array_index(r->findings, struct filed_finding, i).fields;
 		char *kind = filed_is_found(f) ? kind_of(f) : NULL, *key;
-		struct group *g;
 
 		if (kind == NULL)
 			continue;
 		key = with_places(kind, f, exact);
-		g = g_hash_table_lookup(groups, key);
+		struct group *g = g_hash_table_lookup(groups, key);
 		if (g == NULL) {
 			g = g_new0(struct group, 1);
 			g->findings = g_array_new(FALSE, FALSE, sizeof(uint32_t));

@@ -47,15 +47,14 @@ static bool same_run(const struct report_file *first, const struct report_file *
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(asked); i++) {
 		const char *key = asked[i];
-		char *a, *b;
 
 		if (same_member(first->head, r->head, key))
 			continue;
 		/* an exploration's events are a count */
 		if (report_file_is_exploration(first) && strcmp(key, "events") == 0)
 			continue;
-		a = value_text(first->head, key);
-		b = value_text(r->head, key);
+		char *a = value_text(first->head, key);
+		char *b = value_text(r->head, key);
 		error_set(error, r->name, "merge the shards of one run",
 		          "its \"%s\" is %s, that of %s is %s", key, b, first->name, a);
 		g_free(a);
@@ -142,11 +141,10 @@ static char *added(const char *a, const char *b)
 {
 	const char *x = count_in(a), *y = count_in(b);
 	char *end_x, *end_y;
-	guint64 sum;
 
 	if (x == NULL || y == NULL || x - a != y - b || strncmp(a, b, (size_t)(x - a)) != 0)
 		return NULL;
-	sum = g_ascii_strtoull(x, &end_x, 10) + g_ascii_strtoull(y, &end_y, 10);
+	guint64 sum = g_ascii_strtoull(x, &end_x, 10) + g_ascii_strtoull(y, &end_y, 10);
 	if (strcmp(end_x, end_y) != 0)
 		return NULL;
 	return g_strdup_printf("%.*s%" G_GUINT64_FORMAT "%s", (int)(x - a), a, sum, end_x);
@@ -165,11 +163,10 @@ static void join_notes(json_t *into, const json_t *from)
 		json_array_foreach(into, k, known)
 		{
 			const char *a = json_string_value(known), *b = json_string_value(note);
-			char *sum;
 
 			if (a == NULL || b == NULL)
 				continue;
-			sum = added(a, b);
+			char *sum = added(a, b);
 			done = sum != NULL || strcmp(a, b) == 0;
 			if (sum != NULL)
 				json_array_set_new(into, k, json_string(sum));
@@ -394,7 +391,7 @@ static bool are_checks(const GPtrArray *parts, bool *checks, struct error *error
 struct report_file *reports_merge(const GPtrArray *parts, bool lenient, struct error *error)
 {
 	struct report_file *all = NULL;
-	uint32_t i, n, *of;
+	uint32_t i, n;
 	char *absent;
 	bool checks;
 
@@ -404,7 +401,7 @@ struct report_file *reports_merge(const GPtrArray *parts, bool lenient, struct e
 		return checks_merge(parts);
 	if (!read_shard(parts->pdata[0], &i, &n, error))
 		return NULL;
-	of = g_new0(uint32_t, n);
+	uint32_t *of = g_new0(uint32_t, n);
 	if (place_shards(parts, n, of, error)) {
 		absent = missing(of, n);
 		if (absent == NULL || lenient)

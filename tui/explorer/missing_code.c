@@ -36,11 +36,10 @@ bool missing_code_around(const struct session *s, uint32_t event, GString *out)
 {
 	uint32_t miss =
 	        s->calls != NULL ? missing_calls_inside(s->calls, s->trace, event) : NONE;
-	struct event_list reach;
 
 	if (miss == NONE)
 		return false;
-	reach = missing_reach(s->trace, miss);
+	struct event_list reach = missing_reach(s->trace, miss);
 	g_string_append(out, "inside of ");
 	trace_append_operand(s->trace, miss, out);
 	if (s->trace->index->partner[miss] != NONE)
@@ -85,13 +84,12 @@ void missing_code_silence(const struct session *s, uint32_t first, uint32_t seco
                           GString *out)
 {
 	uint32_t a = s->trace->events[first].thread, b = s->trace->events[second].thread;
-	uint64_t after, before;
 
 	if (s->calls == NULL)
 		return;
-	after = missing_calls_of(s->calls, a) - missing_calls_before(s->calls, a, first + 1) +
+	uint64_t after = missing_calls_of(s->calls, a) - missing_calls_before(s->calls, a, first + 1) +
 	        (missing_calls_at(s->calls, s->trace, a, first) != NONE);
-	before = missing_calls_before(s->calls, b, second);
+	uint64_t before = missing_calls_before(s->calls, b, second);
 	append_calls(s, after, a, "from", first, out);
 	g_string_append(out, " on, ");
 	append_calls(s, before, b, "before", second, out);

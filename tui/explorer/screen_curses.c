@@ -386,11 +386,11 @@ void screen_take_back(void)
 
 void screen_await_key(const char *prompt)
 {
-	struct termios before, raw;
+	struct termios before;
 	char key = 0;
 	if (tcgetattr(STDIN_FILENO, &before) != 0)
 		return;
-	raw = before;
+	struct termios raw = before;
 	raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO | ISIG);
 	raw.c_cc[VMIN] = 1;
 	raw.c_cc[VTIME] = 0;

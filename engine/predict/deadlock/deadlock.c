@@ -83,7 +83,6 @@ static void add_request(struct search *s, uint32_t e, bool exclusive, uint32_t h
 	uint32_t key_numbers[] = { new.thread, new.lock, new.site, new.exclusive, new.held };
 	GBytes *key = bytes_of(key_numbers, G_N_ELEMENTS(key_numbers));
 	gpointer known = g_hash_table_lookup(s->want_of, key);
-	struct want *w;
 
 	if (known == NULL) {
 		new.events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -94,7 +93,7 @@ static void add_request(struct search *s, uint32_t e, bool exclusive, uint32_t h
 	} else {
 		g_bytes_unref(key);
 	}
-	w = &g_array_index(s->wants, struct want, GPOINTER_TO_UINT(known) - 1);
+	struct want *w = &g_array_index(s->wants, struct want, GPOINTER_TO_UINT(known) - 1);
 	g_array_append_val(w->events, e);
 }
 
@@ -243,11 +242,10 @@ static bool add_holder(void *context, uint32_t item)
 {
 	const struct held *h = context;
 	gpointer key = GUINT_TO_POINTER(item);
-	GArray *list;
 
 	if (!is_on_cycle(h, item))
 		return false;
-	list = g_hash_table_lookup(h->holders, key);
+	GArray *list = g_hash_table_lookup(h->holders, key);
 	if (list == NULL) {
 		list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 		g_hash_table_insert(h->holders, key, list);
@@ -322,7 +320,6 @@ static GBytes *unit_key(const struct search *s)
 static struct finding *make_finding(const struct search *s, enum verdict verdict)
 {
 	uint32_t least = 0, second = NONE;
-	struct finding *f;
 
 	for (uint32_t i = 0; i < s->length; i++) {
 		if (s->chosen[i] < s->chosen[least])
@@ -332,7 +329,7 @@ static struct finding *make_finding(const struct search *s, enum verdict verdict
 		if (i != least)
 			second = MIN(second, s->chosen[i]);
 	}
-	f = finding_new(FINDING_DEADLOCK, s->chosen[least], second);
+	struct finding *f = finding_new(FINDING_DEADLOCK, s->chosen[least], second);
 	f->verdict = verdict;
 	f->count = 1;
 	f->counted_all = s->options->pairs_events;
@@ -400,12 +397,11 @@ static struct finding *ask(struct search *s)
 	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	double left = s->options->budget_total - smt_solver_seconds(s->smt);
 	struct smt_query *q = smt_query_new(s->smt);
-	enum smt_answer answer;
 
 	for (uint32_t i = 0; i < s->length; i++)
 		smt_query_next(q, s->chosen[i]);
 	f->budget = left < s->options->budget_pair ? "total" : "pair";
-	answer = smt_query_solve(q, CLAMP(left, 0, s->options->budget_pair), witness, &f->proof,
+	enum smt_answer answer = smt_query_solve(q, CLAMP(left, 0, s->options->budget_pair), witness, &f->proof,
 	                         s->progress);
 	smt_query_free(q);
 	s->cancelled |= answer == SMT_CANCELLED;
@@ -450,13 +446,10 @@ static void decide(struct search *s)
 
 static bool unit_is_race(const struct search *s)
 {
-	GBytes *key;
-	const struct finding *f;
-
 	if (s->options->pairs_events)
 		return false;
-	key = unit_key(s);
-	f = g_hash_table_lookup(s->settled, key);
+	GBytes *key = unit_key(s);
+	const struct finding *f = g_hash_table_lookup(s->settled, key);
 	g_bytes_unref(key);
 	return f != NULL && is_shown(f);
 }
@@ -551,12 +544,10 @@ static void find_cycles(struct search *s)
 /* Search for a witness, as a schedule for `replay`; the deadlock happened in any case. */
 static void add_witness(struct search *s, struct finding *f)
 {
-	struct finding *found;
-
 	s->length = f->requests->len;
 	for (uint32_t i = 0; i < s->length; i++)
 		s->chosen[i] = g_array_index(f->requests, uint32_t, i);
-	found = ask(s);
+	struct finding *found = ask(s);
 	f->witness = g_steal_pointer(&found->witness);
 	finding_free(found);
 }
@@ -583,14 +574,13 @@ static void add_happened(struct search *s)
 
 	for (guint i = 0; i < happened->len; i++) {
 		struct finding *f = happened->pdata[i];
-		GBytes *key;
 
 		if (f->kind != FINDING_DEADLOCK || f->requests->len > MAX_LENGTH) {
 			report_add(s->report, f);
 			continue;
 		}
 		add_witness(s, f);
-		key = happened_key(s, f);
+		GBytes *key = happened_key(s, f);
 		if (g_hash_table_contains(s->settled, key)) /* the same places again */
 			report_add(s->report, f);
 		else
@@ -712,13 +702,12 @@ static struct report *with_missing(struct trace *t, const struct race_options *o
                                    const struct progress *progress, struct error *error)
 {
 	struct trace *view = trace_view_missing(t, progress);
-	struct report *r;
 
 	if (view == NULL) {
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
-	r = find_deadlocks(view, options, progress, error);
+	struct report *r = find_deadlocks(view, options, progress, error);
 	if (r != NULL)
 		r->trace = t;
 	trace_view_free(view);

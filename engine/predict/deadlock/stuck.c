@@ -99,11 +99,9 @@ static void find_holds(struct ending *s)
  * join. */
 static uint32_t waits_for(const struct ending *s, uint32_t thread, guint i)
 {
-	const struct event *x;
-
 	if (s->want[thread] == NONE)
 		return NONE;
-	x = &s->t->events[s->want[thread]];
+	const struct event *x = &s->t->events[s->want[thread]];
 	if (x->op == OP_WANTJOIN)
 		return i == 0 ? x->target : NONE;
 	for (guint k = 0; k < s->holds->len; k++) {
@@ -312,11 +310,9 @@ static void find_others(struct ending *s, GPtrArray *findings)
 	struct finding *stuck = NULL;
 
 	for (uint32_t u = 0; u < s->t->threads_count; u++) {
-		struct finding *f;
-
 		if (s->want[u] == NONE || s->told[u])
 			continue;
-		f = cause_of(s, findings, u);
+		struct finding *f = cause_of(s, findings, u);
 		if (f == NULL && stuck == NULL)
 			f = findings->len > 0 ? findings->pdata[0]
 			                      : (stuck = finding_of_waits(FINDING_STUCK));

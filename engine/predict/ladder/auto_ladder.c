@@ -150,11 +150,10 @@ static void polish(struct ladder *l, struct finding *f)
 {
 	enum { STEPS = 1 << 17, LONGEST = 1 << 17 };
 	const uint32_t pair[] = { f->first, f->second };
-	GArray *shorter;
 
 	if (f->witness == NULL || f->witness->len > LONGEST || l->options->pairs_events)
 		return;
-	shorter = g_array_copy(f->witness);
+	GArray *shorter = g_array_copy(f->witness);
 	witness_minimise_within(race_tools_checker(&l->tools, l->t, l->options), STEPS, l->t,
 	                        f->note ? CLAIM_C11_RACE : CLAIM_RACE, pair, 2, shorter);
 	g_array_unref(f->witness);
@@ -183,7 +182,6 @@ static void add_race(struct ladder *l, uint64_t unit, struct finding *f)
 static bool take_report(struct ladder *l, const struct rung *rung, struct error *error)
 {
 	struct race_options options = *l->options;
-	struct report *r;
 
 	options.all_verdicts = false;
 	l->tools.known = options.pairs_events ? NULL : known_so_far;
@@ -191,7 +189,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 	options.tools = &l->tools;
 	options.witness_events -= MIN(l->witness_events, options.witness_events);
 	l->rung = rung->by;
-	r = rung->run(l->t, &options, l->progress, error);
+	struct report *r = rung->run(l->t, &options, l->progress, error);
 	if (r == NULL)
 		return false;
 	l->report->candidates += r->candidates;
@@ -299,9 +297,8 @@ static void note_race(struct ladder *l, uint64_t unit, struct finding *race)
 static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 {
 	double left = l->options->budget_total - smt_solver_seconds(l->smt);
-	struct finding *f, *known;
 
-	f = smt_decide(l->smt, e1, e2, l->options, CLAMP(left, 0, l->options->budget_pair),
+	struct finding *f = smt_decide(l->smt, e1, e2, l->options, CLAMP(left, 0, l->options->budget_pair),
 	               l->progress);
 	if (f == NULL) {
 		l->cancelled = true;
@@ -311,7 +308,7 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 		note_race(l, unit, f);
 		return;
 	}
-	known = other_unit(l, unit, e1, e2);
+	struct finding *known = other_unit(l, unit, e1, e2);
 	if (f->verdict == VERDICT_IMPOSSIBLE) {
 		ladder_proofs_keep(l->proofs, e1, e2, f->proof);
 		note_impossible(l, known, f->proof, "smt");
@@ -340,15 +337,13 @@ static bool have_m2(struct ladder *l)
 static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 {
 	struct proof *proof = NULL;
-	GArray *witness;
-	enum m2_verdict verdict;
 
 	if (!have_m2(l))
 		return true;
-	witness = l->witness_events < l->options->witness_events
+	GArray *witness = l->witness_events < l->options->witness_events
 	                  ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
 	                  : NULL;
-	verdict = m2_pair(l->m2, e1, e2, witness, &proof);
+	enum m2_verdict verdict = m2_pair(l->m2, e1, e2, witness, &proof);
 	if (verdict == M2_RACE) {
 		struct finding *f = race_finding(l->t, e1, e2, VERDICT_RACE, "m2");
 
@@ -493,12 +488,10 @@ static bool class_settled(const struct ladder *l, uint32_t variable, const struc
 static void try_variable(struct ladder *l, struct finding *race, uint32_t variable, uint32_t e,
                          uint32_t f)
 {
-	struct finding *found;
-
 	if (l->options->pairs_events || l->tries_left == 0 || has_variable(race, variable))
 		return;
 	l->tries_left--;
-	found = smt_decide(l->smt, e, f, l->options, 0, l->progress);
+	struct finding *found = smt_decide(l->smt, e, f, l->options, 0, l->progress);
 	if (found == NULL) {
 		l->cancelled = true;
 		return;
@@ -513,13 +506,10 @@ static void try_variable(struct ladder *l, struct finding *race, uint32_t variab
  * the unit says so. */
 static bool only_counting(struct ladder *l, const struct sweep *s)
 {
-	struct finding *known;
-	uint64_t unit;
-
 	if (l->effort.work < l->effort.free_work / 16 || !alike(l, s))
 		return false;
-	unit = (uint64_t)MIN(s->a->site, s->b->site) << 32 | MAX(s->a->site, s->b->site);
-	known = settled(l, unit);
+	uint64_t unit = (uint64_t)MIN(s->a->site, s->b->site) << 32 | MAX(s->a->site, s->b->site);
+	struct finding *known = settled(l, unit);
 	if (known == NULL || (known->verdict == VERDICT_IMPOSSIBLE && known->proof == NULL))
 		return false;
 	known->counted_all = false;
@@ -529,19 +519,16 @@ static bool only_counting(struct ladder *l, const struct sweep *s)
 /* Decide a pair not refuted by causal past. */
 static void look_at_pair(struct ladder *l, const struct sweep *s, uint32_t e, uint32_t f)
 {
-	struct finding *race;
-	bool paid;
-
 	if (!is_candidate(l, s->variable, e, f))
 		return;
 	l->report->candidates++;
-	race = known_race(l, unit_of(l, e, f));
+	struct finding *race = known_race(l, unit_of(l, e, f));
 	if (race != NULL) {
 		try_variable(l, race, s->variable, MIN(e, f), MAX(e, f));
 		return;
 	}
 	/* After their budgets, deciders still cost a little. */
-	paid = smt_solver_seconds(l->smt) < l->options->budget_total ||
+	bool paid = smt_solver_seconds(l->smt) < l->options->budget_total ||
 	       (l->m2 != NULL && !m2_over(l->m2));
 	if (paid)
 		effort_pause(&l->effort);

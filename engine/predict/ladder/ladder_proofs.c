@@ -57,13 +57,12 @@ static void make_regions(struct ladder_proofs *l, bool use_values)
 	}
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		struct event_list writers;
 
 		if (x->op == OP_TRYFAIL && !event_inert(x))
 			tried[x->target] = true;
 		if (!op_is_access(x->op) || !op_reads(x->op) || event_inert(x))
 			continue;
-		writers = trace_writers(t, e);
+		struct event_list writers = trace_writers(t, e);
 		for (uint64_t i = 0; i < writers.count; i++) {
 			uint32_t w = writers.items[i];
 

@@ -424,15 +424,13 @@ static void make_late(struct cones *c)
 	for (uint64_t b = 0; b < t->blocks_count; b++)
 		frees |= t->blocks[b].free != NONE;
 	for (uint32_t e = 0; frees && e < t->events_count; e++) {
-		struct wide run;
-
 		if (event_inert(&t->events[e]))
 			continue;
 		if (!op_is_access(t->events[e].op)) {
 			note_late(c, e, event_block_used(t, &t->events[e]));
 			continue;
 		}
-		run = event_variables(t, &t->events[e]);
+		struct wide run = event_variables(t, &t->events[e]);
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			note_late(c, e, t->variables[v].block);
 	}
@@ -445,13 +443,11 @@ const GArray *cones_late(const struct cones *c)
 
 struct cones *cones_new(struct trace *t, const struct progress *progress)
 {
-	struct cones *c;
-
 	if (!trace_need(
 	            t, INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS | INDEX_WRITERS | INDEX_MUST,
 	            progress))
 		return NULL;
-	c = g_new0(struct cones, 1);
+	struct cones *c = g_new0(struct cones, 1);
 	c->t = t;
 	c->threads = (uint32_t)t->threads_count;
 	make_sections(c);
@@ -540,11 +536,9 @@ void cone_close(const struct cones *c, uint32_t p1, uint32_t p2, struct cone *co
 	while (more) {
 		more = false;
 		for (uint32_t u = 0; u < c->threads; u++) {
-			const struct lock_change *change;
-
 			if (u == p1 || u == p2)
 				continue;
-			change = change_before(c, u, cone->prefix[u]);
+			const struct lock_change *change = change_before(c, u, cone->prefix[u]);
 			if (change != NULL && change->settled >= cone->prefix[u] &&
 			    include(c, cone, u, change->settled + 1))
 				more = cone->extended = true;

@@ -18,20 +18,17 @@ enum {
 struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progress *progress)
 {
 	struct cones *cones = cones_new(t, progress);
-	struct chain_base base;
-	struct m2 *m;
-	size_t pairs;
 
 	if (cones == NULL)
 		return NULL;
-	m = g_new0(struct m2, 1);
+	struct m2 *m = g_new0(struct m2, 1);
 	m->t = t;
 	m->cones = cones;
 	m->threads = (uint32_t)t->threads_count;
 	m->small = SMALL;
 	m2_bound(m, G_MAXDOUBLE, G_MAXDOUBLE);
-	pairs = (size_t)m->threads * m->threads;
-	base = cones_order(cones);
+	size_t pairs = (size_t)m->threads * m->threads;
+	struct chain_base base = cones_order(cones);
 	m->order = chain_graph_new(CHAIN_STAIRS, m->threads, NULL, &base);
 	m->own_checker = checker == NULL ? checker_new(t, NULL) : NULL;
 	m->checker = checker != NULL ? checker : m->own_checker;
@@ -261,11 +258,10 @@ static uint32_t first_broken(const struct m2 *m, const GArray *open)
 static bool accepted_after(struct m2 *m, uint32_t cut)
 {
 	const uint32_t pair[] = { m->e1, m->e2 };
-	bool good;
 
 	m->work += m->tail->len;
 	g_array_append_vals(m->tail, pair, 2);
-	good = checker_race_after(m->checker, cut, (const uint32_t *)m->tail->data,
+	bool good = checker_race_after(m->checker, cut, (const uint32_t *)m->tail->data,
 	                          m->tail->len, pair, NULL);
 	g_array_set_size(m->tail, m->tail->len - 2);
 	return good;
@@ -288,14 +284,13 @@ static void append_cone(const struct m2 *m, GArray *to, uint32_t from, uint32_t 
 static bool accepted_whole(struct m2 *m, uint32_t cut, GArray *witness)
 {
 	const uint32_t pair[] = { m->e1, m->e2 };
-	bool good;
 
 	m->work += cut + m->tail->len;
 	g_array_set_size(witness, 0);
 	append_cone(m, witness, 0, cut);
 	g_array_append_vals(witness, m->tail->data, m->tail->len);
 	g_array_append_vals(witness, pair, 2);
-	good = checker_claim(m->checker, (const uint32_t *)witness->data, witness->len,
+	bool good = checker_claim(m->checker, (const uint32_t *)witness->data, witness->len,
 	                     CLAIM_RACE, pair, 2, NULL);
 	m->refused += !good;
 	return good;
@@ -305,15 +300,12 @@ static bool accepted_whole(struct m2 *m, uint32_t cut, GArray *witness)
  * checker has mostly accepted it before. */
 static bool accepted(struct m2 *m, uint32_t cut, GArray *witness)
 {
-	GArray *scratch;
-	bool good;
-
 	if (witness != NULL)
 		return accepted_whole(m, cut, witness);
 	if (accepted_after(m, cut))
 		return true;
-	scratch = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	good = accepted_whole(m, cut, scratch);
+	GArray *scratch = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	bool good = accepted_whole(m, cut, scratch);
 	g_array_unref(scratch);
 	return good;
 }
@@ -378,11 +370,9 @@ static enum outcome max_min(struct m2 *m, uint32_t u, GArray *witness)
 
 static enum outcome linearise(struct m2 *m, GArray *witness)
 {
-	enum outcome o;
-
 	if (linear_recorded(m) && accepted(m, m->w.cut, witness))
 		return DONE;
-	o = max_min(m, m->p1, witness);
+	enum outcome o = max_min(m, m->p1, witness);
 	if (o == DONE || o == REACHES_BACK || o == TOO_MUCH)
 		return o;
 	/* restart: the first try added too many edges */
@@ -399,15 +389,13 @@ static enum outcome linearise(struct m2 *m, GArray *witness)
 /* Try one window: DONE is a race, CYCLE an impossibility. */
 static enum outcome try_window(struct m2 *m, GArray *witness)
 {
-	enum outcome o;
-
 	if (!window_fill(m, WINDOW_LIMIT)) {
 		m->purse.budget = "pair";
 		return TOO_MUCH;
 	}
 	if (m2_too_much(m, WORK_PER_PAIR))
 		return TOO_MUCH;
-	o = closure_start(m);
+	enum outcome o = closure_start(m);
 	if (o == DONE)
 		o = closure_run(m);
 	if (o != DONE)
@@ -454,9 +442,6 @@ static enum m2_verdict decide(struct m2 *m, uint32_t e1, uint32_t e2, GArray *wi
 {
 	const struct section *a, *b;
 	struct proof *scratch = NULL;
-	GArray *open;
-	uint32_t cut;
-	enum outcome o;
 
 	if (proof == NULL)
 		proof = &scratch;
@@ -472,14 +457,14 @@ static enum m2_verdict decide(struct m2 *m, uint32_t e1, uint32_t e2, GArray *wi
 			                           : prove_by_cone(m, e2, e1);
 		return claims(m) ? M2_IMPOSSIBLE : M2_REJECTED;
 	}
-	open = open_sections(m);
+	GArray *open = open_sections(m);
 	if (two_open(open, &a, &b)) {
 		g_array_unref(open);
 		if (claims(m) && proof != &scratch)
 			*proof = prove_by_open(m, a, b);
 		return claims(m) ? M2_IMPOSSIBLE : M2_REJECTED;
 	}
-	cut = first_broken(m, open);
+	uint32_t cut = first_broken(m, open);
 	g_array_unref(open);
 	if (m2_over(m) || (purse_long_spent(m) && e2 - e1 > SHORT)) {
 		m->purse.budget = "total";
@@ -489,7 +474,7 @@ static enum m2_verdict decide(struct m2 *m, uint32_t e1, uint32_t e2, GArray *wi
 		m->as_recorded = true;
 		return M2_RACE;
 	}
-	o = by_closure(m, cut == NONE ? 0 : cut, witness);
+	enum outcome o = by_closure(m, cut == NONE ? 0 : cut, witness);
 	if (o == DONE)
 		return M2_RACE;
 	if (o == CYCLE && claims(m)) {

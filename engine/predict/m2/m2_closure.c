@@ -69,11 +69,9 @@ static enum outcome open_section(struct m2 *m, uint32_t thread, const struct sec
 	enum outcome o = DONE;
 
 	for (uint32_t i = 0; i < users && o == DONE; i++) {
-		const struct section *s;
-
 		if (use[i].thread == thread || m->cone.prefix[use[i].thread] == 0)
 			continue;
-		s = last_section(m, &use[i], m->cone.prefix[use[i].thread], !open->exclusive);
+		const struct section *s = last_section(m, &use[i], m->cone.prefix[use[i].thread], !open->exclusive);
 		if (s == NULL || !closed(m, s, use[i].thread) ||
 		    (s->release < m->w.cut && open->acquire >= m->w.cut) ||
 		    (s->release < m->w.cut && s->release < open->acquire))
@@ -196,14 +194,12 @@ static enum outcome late_edges(struct m2 *m)
 
 enum outcome closure_start(struct m2 *m)
 {
-	enum outcome o;
-
 	chain_graph_clear(m->order);
 	g_array_set_size(m->edges, 0);
 	g_array_set_size(m->changes, 0);
 	m->all_fresh = true;
 	m->head_first = false;
-	o = open_sections(m);
+	enum outcome o = open_sections(m);
 	if (o == DONE)
 		o = late_edges(m);
 	for (guint i = 0; i < m->w.odd->len && o == DONE; i++)
@@ -250,7 +246,6 @@ static enum outcome earlier_write(struct m2 *m, const struct reading *r, const s
 static enum outcome later_write(struct m2 *m, const struct reading *r, const struct run *run)
 {
 	uint32_t from = 0, n;
-	const struct access *other;
 
 	if (r->writer != NONE && !(m->head_first && r->writer < m->w.cut)) {
 		uint32_t thread = m->t->events[r->writer].thread;
@@ -265,7 +260,7 @@ static enum outcome later_write(struct m2 *m, const struct reading *r, const str
 	n = window_run_before(m->w.writes, run, from);
 	if (n == run->count)
 		return DONE;
-	other = &g_array_index(m->w.writes, struct access, run->first + n);
+	const struct access *other = &g_array_index(m->w.writes, struct access, run->first + n);
 	if (other->event == r->event)
 		return DONE;
 	return closure_edge(m, r->event, other->event, STEP_CLOSURE_READ, r->writer);
@@ -411,11 +406,10 @@ static enum outcome straddling(struct m2 *m, uint32_t object)
 
 	for (uint32_t i = 0; i < users; i++) {
 		uint32_t u = use[i].thread;
-		const struct section *s;
 
 		if (m->w.base[u] == 0)
 			continue;
-		s = last_section(m, &use[i], m->w.base[u], false);
+		const struct section *s = last_section(m, &use[i], m->w.base[u], false);
 		if (s == NULL || !closed(m, s, u) || s->q < m->w.base[u])
 			continue;
 		for (uint32_t j = 0; j < users && o == DONE; j++) {

@@ -88,7 +88,6 @@ static bool breaks(const struct linear *l, uint32_t e)
 {
 	const struct window *w = &l->m->w;
 	const struct event *x = &l->m->t->events[e];
-	struct wide run;
 
 	if (event_inert(x))
 		return false;
@@ -96,7 +95,7 @@ static bool breaks(const struct linear *l, uint32_t e)
 		return w->owner[x->target] || (x->op == OP_ACQ && w->sharers[x->target] > 0);
 	if (!op_is_access(x->op) || !op_writes(x->op))
 		return false;
-	run = event_variables(l->m->t, x);
+	struct wide run = event_variables(l->m->t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (w->local[v] != NONE &&
 		    l->readings_left[w->local[v]] > (op_reads(x->op) ? 1 : 0))
@@ -268,12 +267,11 @@ bool linear_recorded(struct m2 *m)
 {
 	struct linear l;
 	uint32_t thread;
-	bool good;
 
 	linear_init(&l, m);
 	while ((thread = earliest(&l)) != NONE)
 		take(&l, thread);
-	good = all_done(&l);
+	bool good = all_done(&l);
 	linear_release(&l);
 	return good;
 }

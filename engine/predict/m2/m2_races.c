@@ -59,7 +59,6 @@ static uint64_t *region_ends(const struct trace *t)
 
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		struct event_list writers;
 
 		if (event_inert(x))
 			continue;
@@ -70,7 +69,7 @@ static uint64_t *region_ends(const struct trace *t)
 		}
 		if (!op_reads(x->op))
 			continue;
-		writers = trace_writers(t, e);
+		struct event_list writers = trace_writers(t, e);
 		for (uint64_t i = 0; i < writers.count; i++) {
 			uint32_t w = writers.items[i];
 
@@ -122,10 +121,8 @@ static gpointer regions(const struct hunt *h, uint32_t e1, uint32_t e2)
 static enum m2_verdict ask(struct hunt *h, uint32_t e1, uint32_t e2, GArray *witness,
                            struct proof **proof)
 {
-	enum m2_verdict verdict;
-
 	effort_pause(&h->effort);
-	verdict = m2_pair(h->m2, e1, e2, witness, proof);
+	enum m2_verdict verdict = m2_pair(h->m2, e1, e2, witness, proof);
 	effort_resume(&h->effort);
 	return verdict;
 }
@@ -134,18 +131,15 @@ static enum m2_verdict ask(struct hunt *h, uint32_t e1, uint32_t e2, GArray *wit
 static enum m2_verdict decide(struct hunt *h, uint32_t e1, uint32_t e2, bool keep,
                               struct proof **proof)
 {
-	uint32_t f1, f2;
-	enum m2_verdict verdict;
-
 	h->report->candidates++;
 	effort_more(&h->effort, 4);
 	if (proof == NULL && g_hash_table_contains(h->impossible, regions(h, e1, e2)))
 		return M2_IMPOSSIBLE;
-	verdict = ask(h, e1, e2, keep ? h->witness : NULL, proof);
+	enum m2_verdict verdict = ask(h, e1, e2, keep ? h->witness : NULL, proof);
 	if (verdict != M2_IMPOSSIBLE || proof != NULL)
 		return verdict;
-	f1 = h->region_first[h->region[e1]];
-	f2 = h->region_first[h->region[e2]];
+	uint32_t f1 = h->region_first[h->region[e1]];
+	uint32_t f2 = h->region_first[h->region[e2]];
 	if ((f1 == e1 && f2 == e2) ||
 	    ask(h, MIN(f1, f2), MAX(f1, f2), NULL, NULL) == M2_IMPOSSIBLE)
 		g_hash_table_add(h->impossible, regions(h, e1, e2));
@@ -274,11 +268,10 @@ static bool attempt(struct hunt *h, const struct attempt *a, struct outcome_of_s
 	bool first = site->race == NULL;
 	uint32_t variable = race_variable(h->t, a->e1, a->e2);
 	enum race_known before = known(h, a);
-	enum m2_verdict verdict;
 
 	if (before == RACE_OF_VARIABLE || (before != RACE_UNKNOWN && a->tries >= NAMING_TRIES))
 		return true;
-	verdict = decide(h, a->e1, a->e2, first && before == RACE_UNKNOWN && keep_witness(h),
+	enum m2_verdict verdict = decide(h, a->e1, a->e2, first && before == RACE_UNKNOWN && keep_witness(h),
 	                 NULL);
 
 	if (verdict == M2_RACE) {
@@ -308,12 +301,11 @@ static void settle_site(struct hunt *h, const struct site_pairs *p, uint32_t i,
 {
 	struct site_pair pair = site_pairs_at(p, i);
 	struct proof *proof = NULL;
-	struct finding *f;
 	uint32_t e1 = site->e1, e2 = site->e2;
 
 	if (site->race != NULL || (!site->tried && !site_pairs_locked(p, pair.first, &e1, &e2)))
 		return;
-	f = race_finding(h->t, e1, e2, VERDICT_UNKNOWN, "m2");
+	struct finding *f = race_finding(h->t, e1, e2, VERDICT_UNKNOWN, "m2");
 	if (site->open != NULL || h->effort.over) {
 		f->budget = site->open != NULL ? site->open : "total";
 	} else if (m2_pair(h->m2, e1, e2, NULL, &proof) == M2_IMPOSSIBLE &&
@@ -393,13 +385,11 @@ static bool run_rounds(struct hunt *h, struct site_pairs *p, struct outcome_of_s
 static bool hunt_sites(struct hunt *h, const struct candidate_options *candidates)
 {
 	struct site_pairs *p = site_pairs_new(h->t, candidates, h->progress);
-	struct outcome_of_site *sites;
-	bool going;
 
 	if (p == NULL)
 		return false;
-	sites = g_new0(struct outcome_of_site, site_pairs_count(p) + 1);
-	going = run_rounds(h, p, sites);
+	struct outcome_of_site *sites = g_new0(struct outcome_of_site, site_pairs_count(p) + 1);
+	bool going = run_rounds(h, p, sites);
 	/* proofs for the list are computed again, one for each site pair: output */
 	m2_bound(h->m2, h->options->budget_pair, G_MAXDOUBLE);
 	for (uint32_t i = 0; i < site_pairs_count(p) && going && h->options->all_verdicts; i++)

@@ -21,11 +21,10 @@ static uint64_t *shared_variables(const struct trace *t)
 
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		struct wide run;
 
 		if (!op_is_access(x->op) || event_inert(x))
 			continue;
-		run = event_variables(t, x);
+		struct wide run = event_variables(t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++) {
 			if (owner[v] == 0)
 				owner[v] = x->thread + 1u;
@@ -148,7 +147,6 @@ static void collect_access(struct m2 *m, GArray *uses, uint32_t e, uint32_t thre
 		note_blocks(m, run, e, thread);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		struct access a = { 0, thread, position, e };
-		struct variable_use *use;
 
 		if (!(w->shared[v / 64] >> (v % 64) & 1))
 			continue;
@@ -161,7 +159,7 @@ static void collect_access(struct m2 *m, GArray *uses, uint32_t e, uint32_t thre
 			g_array_append_val(uses, fresh);
 		}
 		a.local = w->local[v];
-		use = &g_array_index(uses, struct variable_use, a.local);
+		struct variable_use *use = &g_array_index(uses, struct variable_use, a.local);
 		use->count++;
 		use->shared |= use->thread != thread;
 		use->written |= op_writes(x->op);
@@ -238,11 +236,9 @@ static void end_variable(struct window *w)
 /* The event that a read of one variable reads from. */
 static uint32_t writer_of(const struct trace *t, uint32_t e, uint32_t variable)
 {
-	struct event_list writers;
-
 	if (!(t->events[e].flags & EVENT_WIDE))
 		return t->index->writer[e];
-	writers = trace_writers(t, e);
+	struct event_list writers = trace_writers(t, e);
 	return writers.items[variable - event_variables(t, &t->events[e]).first];
 }
 
@@ -308,7 +304,6 @@ static void window_clear(struct window *w)
 bool window_fill(struct m2 *m, uint64_t limit)
 {
 	struct window *w = &m->w;
-	GArray *uses, *variables;
 
 	window_clear(w);
 	for (uint32_t u = 0; u < m->threads; u++) {
@@ -323,14 +318,14 @@ bool window_fill(struct m2 *m, uint64_t limit)
 	if (w->size > limit)
 		return false;
 	m->work += w->size;
-	uses = g_array_new(FALSE, FALSE, sizeof(struct variable_use));
+	GArray *uses = g_array_new(FALSE, FALSE, sizeof(struct variable_use));
 	for (guint i = 0; i < w->threads->len; i++) {
 		uint32_t u = g_array_index(w->threads, uint32_t, i);
 
 		for (uint32_t p = w->base[u]; p < m->cone.prefix[u]; p++)
 			collect_event(m, uses, m2_event(m, u, p), u, p);
 	}
-	variables = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), uses->len);
+	GArray *variables = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), uses->len);
 	for (guint i = 0; i < uses->len; i++)
 		g_array_append_val(variables,
 		                   g_array_index(uses, struct variable_use, i).variable);

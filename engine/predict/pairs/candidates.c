@@ -72,13 +72,12 @@ static bool spend(const struct candidate_options *o, uint64_t steps)
 static bool is_searched(const struct search *s, uint32_t variable)
 {
 	uint64_t steps = 0;
-	bool none;
 
 	if (!is_suspect(s->suspects, variable))
 		return false;
 	if (s->options->keep_locked || !is_transitive(s->options))
 		return true;
-	none = variable_ordered(s->t, variable, ordered, s->options, &steps);
+	bool none = variable_ordered(s->t, variable, ordered, s->options, &steps);
 	spend(s->options, EFFORT_QUESTION * steps);
 	return !none;
 }
@@ -415,16 +414,14 @@ static bool neighbour(const struct site_pairs *p, struct entry *x, uint32_t *e, 
 	        &g_array_index(p->class_pairs, struct class_pair, x->first + x->pair);
 	const struct class *a = class_at(&p->c, pair->a);
 	const struct class *b = class_at(&p->c, pair->b);
-	uint32_t middle;
-	bool there;
 
 	if (pair->locked) {
 		next_pair(p, x);
 		return false;
 	}
 	*e = class_member(&p->c, a, x->member);
-	middle = rank(&p->c, b, *e);
-	there = x->side == 0 ? middle + x->distance - 1 < b->count : middle >= x->distance;
+	uint32_t middle = rank(&p->c, b, *e);
+	bool there = x->side == 0 ? middle + x->distance - 1 < b->count : middle >= x->distance;
 	if (there)
 		*f = class_member(&p->c, b,
 		                  x->side == 0 ? middle + x->distance - 1
@@ -470,12 +467,11 @@ bool site_pairs_locked(const struct site_pairs *p, uint32_t entry, uint32_t *e1,
 	for (uint32_t i = x->first; i < x->first + x->count; i++) {
 		const struct class_pair *pair =
 		        &g_array_index(p->class_pairs, struct class_pair, i);
-		uint32_t e, f;
 
 		if (!pair->locked)
 			continue;
-		e = class_member(&p->c, class_at(&p->c, pair->a), 0);
-		f = class_member(&p->c, class_at(&p->c, pair->b), 0);
+		uint32_t e = class_member(&p->c, class_at(&p->c, pair->a), 0);
+		uint32_t f = class_member(&p->c, class_at(&p->c, pair->b), 0);
 		*e1 = MIN(e, f);
 		*e2 = MAX(e, f);
 		return true;

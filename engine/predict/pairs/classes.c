@@ -65,11 +65,10 @@ static struct class class_of(const struct classes *c, uint32_t e)
 static uint64_t *slot_of(const struct classes *c, const struct class *class)
 {
 	uint64_t key = (uint64_t) class->site << 32 | class->lockset;
-	uint32_t at;
 
 	key ^= (uint64_t)(class->thread << 2 | class->writes << 1 | class->atomic) *
 	       0xff51afd7ed558ccdu;
-	at = hash_top(hash_word(key)) & (c->slots_count - 1);
+	uint32_t at = hash_top(hash_word(key)) & (c->slots_count - 1);
 	while (c->slots[at] >> 32 == c->round &&
 	       class_compare(class_at(c, (uint32_t)c->slots[at]), class) != 0)
 		at = (at + 1) & (c->slots_count - 1);
@@ -89,11 +88,10 @@ static void slots_grow(struct classes *c, guint first)
 static uint32_t number_of(struct classes *c, uint32_t e, guint first, uint32_t last)
 {
 	struct class class = class_of(c, e);
-	uint64_t *slot;
 
 	if (last != NONE && class_compare(class_at(c, last), &class) == 0)
 		return last;
-	slot = slot_of(c, &class);
+	uint64_t *slot = slot_of(c, &class);
 	if (*slot >> 32 == c->round)
 		return (uint32_t)*slot;
 	*slot = (uint64_t)c->round << 32 | c->classes->len;
@@ -282,7 +280,6 @@ static struct use *find_uses(const struct trace *t, struct locksets *locksets,
 
 	for (uint64_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		struct wide run;
 
 		if (e % TICK == 0 &&
 		    !progress_tick(progress, (double)e / (double)t->events_count,
@@ -294,7 +291,7 @@ static struct use *find_uses(const struct trace *t, struct locksets *locksets,
 			__builtin_prefetch(&uses[x[AHEAD].target], 1);
 		if (event_inert(x) || !op_is_access(x->op))
 			continue;
-		run = event_variables(t, x);
+		struct wide run = event_variables(t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++)
 			note_use(&uses[v], locksets, x, lockset_at(locksets, (uint32_t)e));
 	}
@@ -305,11 +302,10 @@ uint64_t *classes_suspects(const struct trace *t, struct locksets *locksets, boo
                            const struct progress *progress)
 {
 	struct use *uses = find_uses(t, locksets, progress);
-	uint64_t *suspects;
 
 	if (uses == NULL)
 		return NULL;
-	suspects = g_new0(uint64_t, t->variables_count / 64 + 1);
+	uint64_t *suspects = g_new0(uint64_t, t->variables_count / 64 + 1);
 	for (uint64_t v = 0; v < t->variables_count; v++) {
 		const struct use *use = &uses[v];
 		/* locks held exclusively on one side only are checked by class */

@@ -356,11 +356,9 @@ static inline bool plain_read(const struct event *x)
 /* Time of the last tracked read. */
 static uint32_t last_tracked_read(const struct stream *s, const struct cell *cell)
 {
-	const uint32_t *times;
-
 	if (is_listed(cell))
 		return ((union last){ .epoch = latest_listed(list_of(s, cell)) }).time;
-	times = reads_of(s, cell);
+	const uint32_t *times = reads_of(s, cell);
 	return times[latest(s, times)];
 }
 
@@ -371,11 +369,10 @@ static void recover_reads(struct stream *s, struct cell *cell, uint32_t end, uin
 
 	for (uint32_t e = from; e < end; e++) {
 		const struct event *x = &s->t->events[e];
-		struct wide run;
 
 		if (G_LIKELY(x->target != variable && !(x->flags & EVENT_WIDE)))
 			continue;
-		run = event_variables(s->t, x);
+		struct wide run = event_variables(s->t, x);
 		if (plain_read(x) && variable - run.first < run.count)
 			note_read(s, cell, x->thread, e + 1);
 	}
@@ -390,11 +387,10 @@ static void recover_all_reads(struct stream *s, uint32_t end)
 {
 	for (uint32_t e = 0; e < end; e++) {
 		const struct event *x = &s->t->events[e];
-		struct wide run;
 
 		if (!plain_read(x))
 			continue;
-		run = event_variables(s->t, x);
+		struct wide run = event_variables(s->t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++) {
 			if (has_table(s, cell_of(s, v), READS_UNTRACKED))
 				note_read(s, cell_of(s, v), x->thread, e + 1);
@@ -855,7 +851,6 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 {
 	struct stream s = { .t = t, .kind = kind, .races = races };
 	struct order *order = NULL;
-	bool done;
 
 	if (kind == ORDER_KIND_CP)
 		s.order = order = order_new(t, kind, progress);
@@ -882,7 +877,7 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 	if (s.c != NULL && s.c->locks != NULL && s.c->sections == NULL)
 		locks_borrow(s.c, &cell_of(&s, t->variables_count)->last[0].epoch,
 		             epoch_of(0, s.width + FULL_VECTOR));
-	done = s.c == NULL ? pass_finished(&s, progress) : pass(&s, progress);
+	bool done = s.c == NULL ? pass_finished(&s, progress) : pass(&s, progress);
 	if (!s.steady)
 		g_free(s.cells);
 	tables_free(&s.read_vectors);

@@ -202,15 +202,13 @@ static __attribute__((noinline)) void note(struct holding *h, struct use *use, u
 static __attribute__((noinline)) void use_other(struct use *of, struct holding *h,
                                                 const struct event *x)
 {
-	struct wide run;
-
 	if (event_inert(x))
 		return;
 	if (op_acquires(x->op) || op_releases(x->op))
 		follow(h, x);
 	if (!op_is_access(x->op))
 		return;
-	run = event_variables(h->t, x);
+	struct wide run = event_variables(h->t, x);
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
 		note(h, &of[v], x->thread, op_writes(x->op));
 }
@@ -353,7 +351,6 @@ static inline void count_any(struct counting *c, uint32_t event)
 	const struct trace *t = c->holding.t;
 	const struct event *x = &t->events[event];
 	struct kind k = { .first = event, .count = 1 };
-	struct wide run;
 
 	if (event_inert(x) || !op_is_access(x->op))
 		return;
@@ -361,7 +358,7 @@ static inline void count_any(struct counting *c, uint32_t event)
 	k.who = x->thread * KIND_THREAD + (op_writes(x->op) ? KIND_WRITES : 0) +
 	        (op_is_atomic(x->op) ? KIND_ATOMIC : 0);
 	k.lockset = set_held(&c->holding, x->thread, event);
-	run = event_variables(t, x);
+	struct wide run = event_variables(t, x);
 	for (k.variable = run.first; k.variable < run.first + run.count; k.variable++) {
 		if (is_chosen(c->chosen, k.variable))
 			count_access(&c->table, &c->waiting, &k);

@@ -263,7 +263,6 @@ uint32_t lockset_exclusive(struct locksets *l, uint32_t a, uint32_t b)
 uint32_t lockset_common(const struct locksets *l, uint32_t a, uint32_t b)
 {
 	const struct node *x, *y;
-	uint32_t found;
 
 	do {
 		x = &l->nodes[a];
@@ -275,7 +274,7 @@ uint32_t lockset_common(const struct locksets *l, uint32_t a, uint32_t b)
 		return NONE;
 	if (x->bit == 0)
 		return x->number;
-	found = lockset_common(l, x->part[0], y->part[0]);
+	uint32_t found = lockset_common(l, x->part[0], y->part[0]);
 	return found != NONE ? found : lockset_common(l, x->part[1], y->part[1]);
 }
 

@@ -29,8 +29,6 @@ static uint32_t *map_slot(struct map *m, uint64_t key)
 /* The value of a key; if absent, inserts `fresh` and sets *made. */
 static uint32_t map_get(struct map *m, uint64_t key, uint32_t fresh, bool *made)
 {
-	uint32_t *slot;
-
 	if (2 * m->count >= m->size) {
 		struct map larger = { .count = m->count, .size = MAX(64, 2 * m->size) };
 
@@ -45,7 +43,7 @@ static uint32_t map_get(struct map *m, uint64_t key, uint32_t fresh, bool *made)
 		g_free(m->values);
 		*m = larger;
 	}
-	slot = map_slot(m, key);
+	uint32_t *slot = map_slot(m, key);
 	*made = *slot == NONE;
 	if (*made) {
 		*slot = fresh;
@@ -159,11 +157,10 @@ void site_races_add_many(struct site_races *s, const struct racing *r)
 {
 	uint32_t e1 = MIN(r->events[0], r->events[1]), e2 = MAX(r->events[0], r->events[1]);
 	struct entry *entry = entry_for(s, r->sites[0], r->sites[1], r->variable);
-	const uint32_t *first;
 
 	if (entry == NULL)
 		return;
-	first = entry->pairs[0];
+	const uint32_t *first = entry->pairs[0];
 	if (entry->kept == 0 || e2 < first[1] || (e2 == first[1] && e1 < first[0]))
 		keep_pair(entry, 0, e1, e2);
 	entry->count += r->count;
@@ -425,14 +422,13 @@ bool report_witnesses(struct report *report, const struct race_options *options,
 		.effort = effort,
 	};
 	struct race_tools own, *tools = race_tools_begin(options, &own);
-	bool done;
 
 	if (report->findings->len == 0)
 		return true;
 	w.checker = race_tools_checker(tools, t, options);
 	w.limits = g_new0(uint32_t, t->threads_count + 1);
 	w.tail = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	done = give_all(&w, report, sites, options->all_verdicts, progress);
+	bool done = give_all(&w, report, sites, options->all_verdicts, progress);
 	g_array_free(w.tail, TRUE);
 	g_free(w.limits);
 	race_tools_end(&own);

@@ -45,11 +45,10 @@ bool c11_matters(const struct trace *t)
 {
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		struct event_list writers;
 
 		if ((x->op != OP_AREAD && x->op != OP_RMW) || event_inert(x))
 			continue;
-		writers = trace_writers(t, e);
+		struct event_list writers = trace_writers(t, e);
 		for (uint64_t i = 0; i < writers.count; i++) {
 			const struct event *w =
 			        writers.items[i] == NONE ? NULL : &t->events[writers.items[i]];
@@ -347,12 +346,11 @@ enum smt_answer c11_query(struct smt *s, uint32_t e1, uint32_t e2, double second
 	struct chase c = { .s = s, .e1 = e1, .e2 = e2 };
 	gint64 start = effort_microseconds();
 	double before = s->solver_seconds;
-	enum smt_answer answer;
 
 	smt_query_in(q, e1);
 	smt_query_in(q, e2);
 	smt_query_judge(q, judge, &c);
-	answer = smt_query_solve(q, seconds, sequence, NULL, progress);
+	enum smt_answer answer = smt_query_solve(q, seconds, sequence, NULL, progress);
 	if (answer == SMT_WITNESS)
 		g_array_set_size(sequence, c.length);
 	else if (c.stuck) /* a chain that no reordering is without */

@@ -27,13 +27,12 @@ static enum smt_answer race_query(struct smt *s, uint32_t e1, uint32_t e2, doubl
                                   const struct progress *progress)
 {
 	struct smt_query *q = smt_query_new(s);
-	enum smt_answer answer;
 
 	smt_query_next(q, e1);
 	smt_query_next(q, e2);
 	if (s->options.rules != NULL)
 		s->options.rules->attach(s->options.rules->context, q, e1, e2);
-	answer = smt_query_solve(q, seconds, sequence, proof, progress);
+	enum smt_answer answer = smt_query_solve(q, seconds, sequence, proof, progress);
 	smt_query_free(q);
 	return answer;
 }
@@ -42,17 +41,14 @@ static enum smt_answer race_query(struct smt *s, uint32_t e1, uint32_t e2, doubl
 static bool impossible_unpaired(struct smt *s, uint32_t e1, uint32_t e2, double seconds,
                                 const struct progress *progress)
 {
-	GArray *sequence;
-	enum smt_answer answer;
-
 	if (seconds <= 0 && smt_tries_spent(s))
 		return false;
 	if (s->unpaired == NULL)
 		s->unpaired = smt_make(s->t, &s->options, false, progress);
 	if (s->unpaired == NULL)
 		return false;
-	sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	answer = race_query(s->unpaired, e1, e2, seconds, sequence, NULL, progress);
+	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	enum smt_answer answer = race_query(s->unpaired, e1, e2, seconds, sequence, NULL, progress);
 	g_array_free(sequence, TRUE);
 	return answer == SMT_IMPOSSIBLE;
 }

@@ -340,7 +340,6 @@ static Z3_ast encode_source(struct encoding *x, const uint32_t *e)
 	struct event_list list = event_list_at(&s->t->index->variable_events, v);
 	uint32_t seen = seen_write(s->t, r, v);
 	guint first = x->sources->len;
-	Z3_ast any;
 
 	if (may_see(s, r, v, seen, NONE))
 		add_source(x, r, NONE);
@@ -351,7 +350,7 @@ static Z3_ast encode_source(struct encoding *x, const uint32_t *e)
 		    !query_never(x->q, w) && !query_has(x->q, w, r))
 			add_source(x, r, w);
 	}
-	any = is_out(x, r);
+	Z3_ast any = is_out(x, r);
 	for (guint i = first; i < x->sources->len; i++)
 		any = either(x, any, g_array_index(x->sources, struct source, i).chosen);
 	return any;
@@ -375,13 +374,12 @@ static Z3_ast encode_try(struct encoding *x, const uint32_t *e)
 	for (guint i = 0; i < sections->len; i++) {
 		uint32_t a = g_array_index(sections, uint32_t, i);
 		uint32_t r = q->s->t->index->partner[a];
-		Z3_ast inside;
 
 		/* what is after the try, or over before it, in every answer */
 		if (query_never(q, a) || query_has(q, a, e[0]) ||
 		    (r != NONE && query_has(q, e[0], r)))
 			continue;
-		inside = both(x, is_in(x, a), is_before(x, a, e[0]));
+		Z3_ast inside = both(x, is_in(x, a), is_before(x, a, e[0]));
 		if (r != NONE)
 			inside =
 			        both(x, inside, either(x, is_out(x, r), is_before(x, e[0], r)));
@@ -399,20 +397,18 @@ static Z3_ast encode_empty(struct encoding *x, const uint32_t *e)
 	struct event_list list = event_list_at(&t->index->object_events, object);
 	GArray *terms = g_array_new(FALSE, FALSE, sizeof(Z3_ast));
 	GArray *weights = g_array_new(FALSE, FALSE, sizeof(int));
-	Z3_ast result;
 
 	for (uint64_t i = 0; i < list.count; i++) {
 		uint32_t p = list.items[i];
 		int weight = t->events[p].op == OP_POST ? 1 : -1;
-		Z3_ast before;
 
 		if (!op_count(t->events[p].op) || query_never(x->q, p))
 			continue;
-		before = both(x, is_in(x, p), is_before(x, p, f));
+		Z3_ast before = both(x, is_in(x, p), is_before(x, p, f));
 		g_array_append_val(terms, before);
 		g_array_append_val(weights, weight);
 	}
-	result = Z3_mk_pble(x->context, terms->len, (const Z3_ast *)(void *)terms->data,
+	Z3_ast result = Z3_mk_pble(x->context, terms->len, (const Z3_ast *)(void *)terms->data,
 	                    (const int *)(void *)weights->data, -t->objects[object].count);
 	g_array_free(terms, TRUE);
 	g_array_free(weights, TRUE);
@@ -653,11 +649,8 @@ static void read_choices(struct encoding *x, Z3_model m)
 
 int encoding_check(struct encoding *x, unsigned milliseconds)
 {
-	Z3_lbool answer;
-	Z3_model model;
-
 	take_clauses(x);
-	answer = Z3_solver_check_assumptions(x->context, x->solver, x->guards->len,
+	Z3_lbool answer = Z3_solver_check_assumptions(x->context, x->solver, x->guards->len,
 	                                     (const Z3_ast *)(void *)x->guards->data);
 	if (answer == Z3_L_UNDEF) {
 		set_limit(x, 0, milliseconds);
@@ -667,7 +660,7 @@ int encoding_check(struct encoding *x, unsigned milliseconds)
 	}
 	if (answer != Z3_L_TRUE)
 		return answer == Z3_L_FALSE ? 0 : -1;
-	model = Z3_solver_get_model(x->context, x->solver);
+	Z3_model model = Z3_solver_get_model(x->context, x->solver);
 	if (model == NULL)
 		return -1;
 	Z3_model_inc_ref(x->context, model);

@@ -113,12 +113,11 @@ static struct lock_state *lock_at(struct smt *s, uint32_t object)
 static int32_t *count_at(struct smt *s, uint32_t object)
 {
 	struct count_state *c = &s->scheduler->counts[object];
-	struct event_list list;
 
 	if (c->stamp == s->scheduler->stamp)
 		return &c->count;
 	*c = (struct count_state){ s->scheduler->stamp, s->t->objects[object].count };
-	list = event_list_at(&s->t->index->object_events, object);
+	struct event_list list = event_list_at(&s->t->index->object_events, object);
 	for (uint64_t i = event_list_before(list, s->scheduler->prefix); i-- > 0; s->work++) {
 		enum op op = (enum op)s->t->events[list.items[i]].op;
 
@@ -130,12 +129,11 @@ static int32_t *count_at(struct smt *s, uint32_t object)
 static struct write_state *write_at(struct smt *s, uint32_t variable)
 {
 	struct write_state *w = &s->scheduler->writes[variable];
-	struct event_list list;
 
 	if (w->stamp == s->scheduler->stamp)
 		return w;
 	*w = (struct write_state){ .stamp = s->scheduler->stamp, .last = NONE };
-	list = event_list_at(&s->t->index->variable_events, variable);
+	struct event_list list = event_list_at(&s->t->index->variable_events, variable);
 	for (uint64_t i = event_list_before(list, s->scheduler->prefix); i-- > 0; s->work++) {
 		if (op_writes(s->t->events[list.items[i]].op)) {
 			w->last = list.items[i];
@@ -255,11 +253,10 @@ static bool blocked_as_read(const struct smt_query *q, uint32_t e, struct obstac
 static struct event_list readers_now(const struct smt *s, uint32_t variable, uint32_t last)
 {
 	struct event_list list = event_list_at(&s->t->index->variable_events, variable);
-	uint64_t from;
 
 	if (s->options.use_values || last == NONE)
 		return list;
-	from = event_list_before(list, last) + 1;
+	uint64_t from = event_list_before(list, last) + 1;
 	return (struct event_list){ list.items + from, list.count - from };
 }
 
@@ -385,14 +382,13 @@ static bool blocked_as_acquire(const struct smt_query *q, uint32_t e, struct obs
 static bool blocked_as_try(const struct smt_query *q, uint32_t e, struct obstacle *o)
 {
 	uint8_t needs = q->s->needs[e] & NEED_OF_TRY;
-	const struct lock_state *l;
 
 	if (needs == 0)
 		return false;
 	if (needs == NEED_DESTROYED)
 		return !executed(q->s, tries_observed(q->s->tries, e).items[0]) &&
 		       wait_because(o, AGAIN, CLAUSE_TRY, e, 0, 0);
-	l = lock_at(q->s, q->s->t->events[e].target);
+	const struct lock_state *l = lock_at(q->s, q->s->t->events[e].target);
 	if (l->holder != NONE || (needs == NEED_ANY_HOLDER && l->readers > 0))
 		return false;
 	return wait_because(o, AGAIN, CLAUSE_TRY, e, 0, 0);

@@ -66,11 +66,10 @@ static void find_latest(const struct smt_query *q, const uint32_t *from, struct 
 
 		for (uint32_t i = from[u]; i < q->cut[u]; i++) {
 			const struct event *x = &t->events[list.items[i]];
-			struct latest *l;
 
 			if (!op_acquires(x->op) || event_inert(x))
 				continue;
-			l = &latest[x->target];
+			struct latest *l = &latest[x->target];
 			l->any = MAX(l->any, list.items[i] + 1);
 			if (x->op == OP_ACQ)
 				l->exclusive = MAX(l->exclusive, list.items[i] + 1);
@@ -143,10 +142,9 @@ static bool try_recorded(struct smt_query *q, uint32_t *fresh)
 	prefix = first;
 	for (uint32_t u = 0; u < s->threads; u++) {
 		struct event_list list = trace_thread_events(s->t, u);
-		uint32_t end;
 
 		q->cut[u] = MAX(q->cut[u], trace_events_before(s->t, u, first));
-		end = q->cut[u] < list.count ? list.items[q->cut[u]] : NONE;
+		uint32_t end = q->cut[u] < list.count ? list.items[q->cut[u]] : NONE;
 		prefix = MIN(prefix, outermost_before(s, u, end));
 	}
 	return try_closed(q, prefix, fresh);
@@ -247,8 +245,6 @@ enum smt_answer query_search(struct smt_query *q, struct encoding **x,
 
 	for (;;) {
 		uint32_t fresh = 0;
-		unsigned left;
-		int answer;
 
 		if (!progress_tick(progress, 0.5, "solver"))
 			return SMT_CANCELLED;
@@ -264,12 +260,12 @@ enum smt_answer query_search(struct smt_query *q, struct encoding **x,
 			fresh = q->clauses->len - before;
 		}
 		/* Every obstacle is a constraint that the choices do not obey yet. */
-		left = milliseconds_left(q->deadline);
+		unsigned left = milliseconds_left(q->deadline);
 		if (fresh == 0 || left == 0 || q->stopped)
 			return SMT_SPENT;
 		if (*x == NULL)
 			*x = encoding_new(q);
-		answer = encoding_check(*x, left);
+		int answer = encoding_check(*x, left);
 		if (answer <= 0)
 			return answer == 0 ? SMT_IMPOSSIBLE : SMT_SPENT;
 	}

@@ -51,7 +51,6 @@ static void pass_blocks(const struct smt *s, struct list_maker *m)
 
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		struct wide run;
 		uint32_t last = NONE;
 
 		if (event_inert(x))
@@ -62,7 +61,7 @@ static void pass_blocks(const struct smt *s, struct list_maker *m)
 				list_add(m, last, e);
 			continue;
 		}
-		run = event_variables(t, x);
+		struct wide run = event_variables(t, x);
 		for (uint32_t v = run.first; v < run.first + run.count; v++) {
 			uint32_t block = t->variables[v].block;
 
@@ -174,11 +173,10 @@ static void make_initial_values(struct smt *s)
 	s->initial_value = g_new0(uint32_t, t->variables_count + 1);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		struct wide run;
 
 		if (!op_is_access(x->op) || !op_reads(x->op))
 			continue;
-		run = event_variables(t, x);
+		struct wide run = event_variables(t, x);
 		if (event_inert(x) || run.count != 1 || trace_writers(t, e).items[0] != NONE)
 			continue;
 		if (s->initial_value[run.first] == 0)
@@ -190,7 +188,6 @@ struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pa
                      const struct progress *progress)
 {
 	struct core_options core = CORE_DEFAULTS;
-	struct smt *s;
 
 	if (!trace_need(t, INDEX_VARIABLES, progress))
 		return NULL;
@@ -198,7 +195,7 @@ struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pa
 	core.invocations = options->invocations;
 	core.exempt = options->exempt;
 	core.pairing = pairing;
-	s = g_new0(struct smt, 1);
+	struct smt *s = g_new0(struct smt, 1);
 	s->t = t;
 	s->options = *options;
 	s->threads = (uint32_t)t->threads_count;

@@ -242,11 +242,10 @@ static void access_pairs(struct all_pairs *p, struct access_classes *c,
 	p->stamp[x->thread] = variable + 1;
 	for (uint32_t j = 0; j < c->count && effort_more(s->effort, 1); j++) {
 		const struct access_class *class = &c->of[j];
-		uint32_t i;
 
 		if (!access_classes_may_race(c, class, own))
 			continue;
-		i = skip(class, 0, clock[class->thread]);
+		uint32_t i = skip(class, 0, clock[class->thread]);
 		if (i == class->count)
 			continue;
 		if (!closed) {
@@ -474,10 +473,9 @@ struct report *races_syncp(struct trace *t, const struct race_options *options,
 	struct report *report = report_new(t, "syncp");
 	struct effort effort;
 	struct syncp s;
-	bool done;
 
 	effort_init(&effort, t->events_count, options);
-	done = syncp_init(&s, t, &effort, progress) && run(&s, options, report, progress);
+	bool done = syncp_init(&s, t, &effort, progress) && run(&s, options, report, progress);
 	syncp_release(&s);
 	if (!done) {
 		report_free(report);

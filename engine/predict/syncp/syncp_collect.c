@@ -136,12 +136,11 @@ static struct window window_of(const struct syncp *s, const struct stray *stray,
 {
 	const struct sync_regions *list = &s->observed->regions[thread];
 	struct window w = { .to = NONE };
-	uint32_t knowing;
 
 	if (thread == stray->thread) /* itself */
 		return (struct window){ stray->event, stray->event + 1 };
 	w.from = clocks_at(&s->observed->clocks, stray->clock)[thread];
-	knowing = first_covering(s, list, stray);
+	uint32_t knowing = first_covering(s, list, stray);
 	if (knowing < list->count) {
 		const struct sync_region *at = &list->of[knowing];
 

@@ -196,7 +196,6 @@ static void step_other(struct walk *w, const struct event *x, uint32_t e)
 {
 	struct causality *c = w->s->observed;
 	struct syncp *s = w->s;
-	uint32_t set;
 
 	bool of_lock = op_acquires(x->op) || op_releases(x->op);
 
@@ -205,7 +204,7 @@ static void step_other(struct walk *w, const struct event *x, uint32_t e)
 		step_causality(w, e);
 	if (!of_lock || event_inert(x))
 		return;
-	set = lock_table_event(&s->locks, s->locksets, x, e);
+	uint32_t set = lock_table_event(&s->locks, s->locksets, x, e);
 	w->now[x->thread].guard =
 	        s->locks.shared ? lockset_exclusive(s->locksets, set, set) : set;
 }
@@ -249,7 +248,6 @@ bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
 {
 	size_t count = s->t->variables_count + 1;
 	struct walk w = { s };
-	bool done;
 
 	s->observed = causality_new(s->t, ORDER_KIND_OBSERVED, KEEP_REGIONS, progress);
 	if (s->observed == NULL)
@@ -265,7 +263,7 @@ bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
 	w.strays = g_array_new(FALSE, FALSE, sizeof(struct stray));
 	observations_borrow(s->observed->observations, &w.uses->last,
 	                    sizeof(struct variable_use) / sizeof(epoch));
-	done = walk_all(&w, progress);
+	bool done = walk_all(&w, progress);
 	lock_table_end(&s->locks);
 	g_free(w.now);
 	*uses = w.uses;
