@@ -72,8 +72,7 @@ struct child_message {
 	uint64_t counts[G_N_ELEMENTS(forms)], string_bytes;
 };
 
-/* -- the child
- * ------------------------------------------------------------------------------ */
+/* -- the child ------------------------------------------------------------------------- */
 
 struct string_table {
 	GHashTable *places; /* string -> offset in `bytes` + 1 */
@@ -167,8 +166,7 @@ static _Noreturn void child_main(struct debuginfo *d, bool dwarf, int fd)
 	_exit(out && child_send(d, &m, out) ? 0 : 1);
 }
 
-/* -- the parent
- * ----------------------------------------------------------------------------- */
+/* -- the parent ------------------------------------------------------------------------ */
 
 /* CPU seconds used by a process; negative: unknown. */
 static double processor_time(pid_t pid)

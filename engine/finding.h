@@ -32,7 +32,7 @@ enum finding_kind {
 #define KIND(name, word) FINDING_##name,
 	FINDING_KINDS(KIND)
 #undef KIND
-	FINDING_KIND_COUNT
+	        FINDING_KIND_COUNT
 };
 enum verdict {
 #define VERDICT(name, word) VERDICT_##name,
@@ -94,8 +94,8 @@ struct proof {
 	struct path cycle;  /* the cycle, or the core of the solver */
 };
 
-/* A read, plain or against a plain write, that a proof of impossibility rests on and that is itself
- * in a race: were it to read something else, the pair might race. */
+/* A read, plain or against a plain write, that a proof of impossibility rests on and that is
+ * itself in a race: were it to read something else, the pair might race. */
 struct racy_read {
 	uint32_t read, write; /* write: the one that it sees */
 };
@@ -145,7 +145,8 @@ struct finding {
 	                     * "inexact"; static; or NULL */
 	const char *note;   /* static, or NULL: "visible only as a C11 race" */
 	const char *by;     /* the analysis that settled it; static, or NULL */
-	char *story; /* CRASH, ASSERTION, EXIT: what the run did, as a sentence; owned, or NULL */
+	char *story; /* CRASH, ASSERTION, EXIT: what the run did, as a sentence; owned, or NULL
+	              */
 	char *missing; /* which calls into code that is not instrumented may order it; owned, or
 	                * NULL: none do */
 	/* commutativity */

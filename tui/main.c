@@ -5,7 +5,8 @@
 
 int main(int argc, char **argv)
 {
-	/* A parent that ignores its children's ends leaves us that: ours would have no status. */
+	/* A parent that ignores its children's ends leaves us that: ours would have no status.
+	 */
 	signal(SIGCHLD, SIG_DFL);
 	return command_main(argc, argv);
 }

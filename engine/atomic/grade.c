@@ -21,7 +21,7 @@ struct atomic_habits {
 	GHashTable *by_code; /* function << 32 | kind -> struct habit *, owned */
 	/* event << 32 | set: activations without a covering critical section. */
 	GHashTable *uncovered;
-	uint32_t *kinds;    /* by set; owned */
+	uint32_t *kinds; /* by set; owned */
 };
 
 /* The critical sections that contain all accesses of an activation to a set. */

@@ -37,9 +37,9 @@ struct graph_builder {
 	const struct atomic_model *m;
 	struct conflict_graph *g;
 	struct set_cell *cells; /* by index into model->members */
-	GPtrArray *read_lists; /* owned: those of the cells */
-	GArray **open;         /* by thread: struct activation, outermost first */
-	uint64_t *serials;     /* by unit; 0: dropped */
+	GPtrArray *read_lists;  /* owned: those of the cells */
+	GArray **open;          /* by thread: struct activation, outermost first */
+	uint64_t *serials;      /* by unit; 0: dropped */
 	uint32_t serials_size;
 	uint64_t serial;
 	GArray *free_units, *free_conflicts, *work; /* uint32_t */

@@ -417,10 +417,11 @@ struct atomic_model *atomic_model_inferred(struct trace *t, const struct infer_o
 	bool good = !k.cancelled;
 	k.m->late = k.late;
 	if (k.late) {
-		g_ptr_array_add(k.m->notes,
-		                g_strdup("the time for inferring atomic sets and units of work was "
-		                         "over (--budget gives more): what they would show is not "
-		                         "looked for"));
+		g_ptr_array_add(
+		        k.m->notes,
+		        g_strdup("the time for inferring atomic sets and units of work was "
+		                 "over (--budget gives more): what they would show is not "
+		                 "looked for"));
 	} else if (good) {
 		k.m->inferred = infer_print(&k);
 		note_inferred(&k);

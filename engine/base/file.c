@@ -80,8 +80,8 @@ static bool give_name(struct file_writer *w)
 	for (int i = 0; i < TRIES && w->nameless; i++) {
 		g_free(w->temporary);
 		w->temporary = g_strdup_printf("%s.%08x", w->path, g_random_int());
-		w->nameless = linkat(AT_FDCWD, self, AT_FDCWD, w->temporary,
-		                     AT_SYMLINK_FOLLOW) != 0;
+		w->nameless =
+		        linkat(AT_FDCWD, self, AT_FDCWD, w->temporary, AT_SYMLINK_FOLLOW) != 0;
 		if (w->nameless && errno != EEXIST)
 			break;
 	}

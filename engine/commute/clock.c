@@ -23,9 +23,9 @@ struct scope_clocks {
 	uint32_t **release_fence, **pending; /* by thread: C11 fences */
 	GHashTable *waiting; /* event -> vector clock, for must-order edges whose target is
 	                        still to come */
-	uint64_t next_into, next_from;       /* indices of the index's edges */
-	GArray **scopes;                     /* by thread: struct open_scope */
-	uint32_t *depth;                     /* by thread: scopes on specified objects */
+	uint64_t next_into, next_from; /* indices of the index's edges */
+	GArray **scopes;               /* by thread: struct open_scope */
+	uint32_t *depth;               /* by thread: scopes on specified objects */
 };
 
 static uint32_t *thread_clock(const struct scope_clocks *c, uint32_t thread)

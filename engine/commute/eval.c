@@ -92,7 +92,7 @@ static void table_put(struct val_table *t, struct val key, struct val value)
 /* -- the state of an object --------------------------------------------------------------- */
 
 struct run_slot {
-	struct val value;   /* int, bool, value */
+	struct val value;       /* int, bool, value */
 	struct val_table table; /* map, set, partition (parent of each member) */
 };
 struct run_state {
@@ -197,8 +197,7 @@ uint64_t run_digest(const struct run_state *r)
 	return digest;
 }
 
-/* -- evaluation
- * ----------------------------------------------------------------------------- */
+/* -- evaluation ------------------------------------------------------------------------ */
 
 /* Undefined: the atom is false. Unknown: the atom is open. */
 enum defined { UNDEFINED, DEFINED, UNKNOWN };
@@ -351,15 +350,15 @@ enum truth eval_truth(struct evaluation *v, const struct expr *e)
 	case X_AND:
 		a = eval_truth(v, e->a);
 		b = eval_truth(v, e->b);
-		return a == TRUTH_NO || b == TRUTH_NO ? TRUTH_NO
+		return a == TRUTH_NO || b == TRUTH_NO             ? TRUTH_NO
 		       : a == TRUTH_UNKNOWN || b == TRUTH_UNKNOWN ? TRUTH_UNKNOWN
-		                                          : TRUTH_YES;
+		                                                  : TRUTH_YES;
 	case X_OR:
 		a = eval_truth(v, e->a);
 		b = eval_truth(v, e->b);
-		return a == TRUTH_YES || b == TRUTH_YES   ? TRUTH_YES
+		return a == TRUTH_YES || b == TRUTH_YES           ? TRUTH_YES
 		       : a == TRUTH_UNKNOWN || b == TRUTH_UNKNOWN ? TRUTH_UNKNOWN
-		                                          : TRUTH_NO;
+		                                                  : TRUTH_NO;
 	case X_IN:
 	case X_SAME:
 		return eval_member(v, e);
@@ -396,8 +395,7 @@ enum truth eval_commute(const struct spec_object *o, uint32_t m1, const struct v
 	return t;
 }
 
-/* -- effects
- * -------------------------------------------------------------------------------- */
+/* -- effects --------------------------------------------------------------------------- */
 
 static enum defined eval_assigned(struct evaluation *v, const struct expr *e, enum sort sort,
                                   struct val *out)

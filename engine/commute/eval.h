@@ -52,8 +52,7 @@ enum truth eval_commute(const struct spec_object *o, uint32_t m1, const struct v
                         uint32_t m2, const struct val *names2, struct texts *texts,
                         bool *overflow);
 
-/* -- effects
- * -------------------------------------------------------------------------------- */
+/* -- effects --------------------------------------------------------------------------- */
 struct run_state *run_new(const struct spec_object *o, struct texts *texts);
 void run_free(struct run_state *r);
 struct run_state *run_copy(const struct run_state *r);

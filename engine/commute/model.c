@@ -4,8 +4,7 @@
 
 #include <string.h>
 
-/* -- values
- * --------------------------------------------------------------------------------- */
+/* -- values ---------------------------------------------------------------------------- */
 
 static struct val val_of(const struct trace *t, uint32_t value)
 {
@@ -47,8 +46,7 @@ static void make_values(struct model *m)
 	m->texts.context = m;
 }
 
-/* -- types
- * ---------------------------------------------------------------------------------- */
+/* -- types ----------------------------------------------------------------------------- */
 
 static void type_free(void *type)
 {
@@ -241,8 +239,7 @@ static void make_objects(struct model *m)
 	type_instances(m);
 }
 
-/* -- invocations
- * ---------------------------------------------------------------------------- */
+/* -- invocations ----------------------------------------------------------------------- */
 
 /* Fill in arguments and results, unknown where missing; false: the method is not declared. */
 static bool fill_names(const struct model *m, const struct model_type *type,
@@ -485,8 +482,7 @@ bool model_commute(struct model *m, const struct call *a, const struct call *b, 
 	                    b->names, &m->texts, overflow) == TRUTH_YES;
 }
 
-/* -- text
- * ----------------------------------------------------------------------------------- */
+/* -- text ------------------------------------------------------------------------------ */
 
 static void append_val(const struct model *m, struct val v, GString *out)
 {

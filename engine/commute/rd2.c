@@ -51,8 +51,8 @@ struct site_pair {
 struct rd2 {
 	struct model *m;
 	const struct trace *t;
-	struct trace *chains;    /* the reading by chains that the clocks are of; owned, or NULL */
-	struct model by_chains;  /* m on that reading */
+	struct trace *chains; /* the reading by chains that the clocks are of; owned, or NULL */
+	struct model by_chains; /* m on that reading */
 	struct rd2_options options;
 	struct scope_clocks *clocks;
 	struct report *report;

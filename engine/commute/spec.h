@@ -208,7 +208,7 @@ struct spec_missing_function { /* function f(buf, len) reaches buf, global state
 	GPtrArray *reaches;    /* char *: names of parameters */
 	GPtrArray *bytes;      /* char *: only the pointed-to block is reached */
 	GPtrArray *near;       /* char *: that block, and the blocks its words point to */
-	GPtrArray *globals; /* char * */
+	GPtrArray *globals;    /* char * */
 };
 struct spec_missing {
 	char *file;

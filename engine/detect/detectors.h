@@ -16,7 +16,7 @@ enum detector {
 };
 
 struct detection {
-	struct trace *trace;              /* borrowed */
+	struct trace *trace;       /* borrowed */
 	const struct specs *specs; /* borrowed; NULL: only detectors up to DEADLOCKS apply */
 	double budget_pair, budget_total; /* seconds of the solver */
 	bool all_verdicts;                /* also list candidates proved impossible */

@@ -106,8 +106,8 @@ static bool count_uses(struct exploration *x, struct explore_run *r)
 	return fresh;
 }
 
-/* Misuse of locks is an error of its own, too; a run that came to its end all the same has failed
- * by it. */
+/* Misuse of locks is an error of its own, too; a run that came to its end all the same has
+ * failed by it. */
 static bool count_misuses(struct exploration *x, struct explore_run *r)
 {
 	GPtrArray *misuses = explore_find_misuses(x);
@@ -191,8 +191,7 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
 	bool diverged = r->strayed, fresh = count_uses(x, r);
 	fresh |= count_misuses(x, r);
 	if (r->end != EXPLORE_FINE && r->end != EXPLORE_USE_AFTER_FREE &&
-	    r->end != EXPLORE_LOCK_MISUSE &&
-	    !(r->end == EXPLORE_DIVERGED && x->after_use))
+	    r->end != EXPLORE_LOCK_MISUSE && !(r->end == EXPLORE_DIVERGED && x->after_use))
 		fresh |= count_error(x, r, key_of(r));
 	bool keep = x->run == 0 || (fresh && x->report->errors->len <= SAVED_ERRORS);
 	if (diverged && (r->end == EXPLORE_USE_AFTER_FREE || x->after_use))

@@ -141,7 +141,8 @@ GPtrArray *explore_find_misuses(const struct exploration *x)
 		if (misuse_of_destroyed(x->trace, f->second))
 			continue;
 		struct explore_use *u = g_new(struct explore_use, 1);
-		*u = (struct explore_use){ .key = g_strdup_printf("%s misuse %s", place, f->note),
+		*u = (struct explore_use){ .key = g_strdup_printf("%s misuse %s", place,
+			                                          f->note),
 			                   .place = g_strdup(place) };
 		GString *story = g_string_new(trace_thread_name(x->trace, e->thread));
 		g_string_append_printf(story, " %s: ", f->note);

@@ -325,8 +325,7 @@ static void grow(struct search *x)
 	g_array_unref(scratch);
 }
 
-/* -- what a run begins with that has it ------------------------------------------------------
- */
+/* -- what a run begins with that has it ------------------------------------------------ */
 
 void give_part(struct search *x)
 {

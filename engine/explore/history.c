@@ -414,8 +414,7 @@ void history_add_end(struct history *h, uint32_t thread)
 	g_array_append_val(p, number);
 }
 
-/* -- what is there at the end ---------------------------------------------------------------
- */
+/* -- what is there at the end ---------------------------------------------------------- */
 
 struct part history_final(const struct history *h, uint32_t variable, uint32_t write)
 {

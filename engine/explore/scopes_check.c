@@ -295,8 +295,7 @@ static void check_memory(struct check *c)
 	}
 }
 
-/* -- one section or two --------------------------------------------------------------------
- */
+/* -- one section or two ---------------------------------------------------------------- */
 
 /* Do scopes of two threads touch it, and can either be first? */
 static bool is_contested(const struct check *c, uint32_t variable)

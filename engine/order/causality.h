@@ -219,8 +219,8 @@ void observations_free(struct observations *o);
 /* The caller owns the last writes from now on, and updates them after each causality_step. */
 void observations_borrow(struct observations *o, epoch *last, uint32_t stride);
 void observations_access(struct causality *c,
-                         uint32_t event); /* edges into a read; last write */
-void observations_try(struct causality *c, uint32_t event);    /* locks, semaphores and tries */
+                         uint32_t event);                   /* edges into a read; last write */
+void observations_try(struct causality *c, uint32_t event); /* locks, semaphores and tries */
 void observations_mark(struct causality *c);
 static inline epoch *observations_last(const struct observations *o, uint32_t variable)
 {

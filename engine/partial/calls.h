@@ -56,8 +56,8 @@ bool missing_reason(const struct missing_calls *calls, const struct trace *t, ui
 /* "box_put@l.so (10) and box_take@l.so (28) may both touch *box and 1 more" */
 void missing_reason_append(const struct trace *t, const struct missing_reason *reason,
                            uint32_t before, uint32_t after, GString *out);
-/* The condition under which the two are free: "box_put@l.so (10) and box_take@l.so (28), which may
- * both touch *box and 1 more, do not synchronise". */
+/* The condition under which the two are free: "box_put@l.so (10) and box_take@l.so (28), which
+ * may both touch *box and 1 more, do not synchronise". */
 void missing_condition_append(const struct trace *t, const struct missing_reason *reason,
                               uint32_t before, uint32_t after, GString *out);
 

@@ -35,8 +35,8 @@ struct collector {
 	GArray *within;        /* struct containing_address */
 	struct address_span *variables, *objects; /* by index; looked up once */
 	GArray *touches;                          /* struct address_touch */
-	GArray *edges;                    /* struct must_edge */
-	GHashTable *known;                /* edges as numbers, to find duplicates */
+	GArray *edges;                            /* struct must_edge */
+	GHashTable *known;                        /* edges as numbers, to find duplicates */
 };
 
 /* -- addresses ------------------------------------------------------------------------- */

@@ -13,8 +13,7 @@ void accesses_free(struct accesses *a)
 	g_free(a->items);
 }
 
-/* -- classes --------------------------------------------------------------------------------
- */
+/* -- classes --------------------------------------------------------------------------- */
 
 /* Answers about two sets that were given last; where two share a place, the later one has
  * it. */

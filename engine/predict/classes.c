@@ -257,7 +257,7 @@ bool variable_ordered(const struct trace *t, uint32_t variable, class_order *bef
 /* -- which variables ---------------------------------------------------------------------- */
 
 struct use {
-	uint32_t common; /* the locks that all accesses so far hold exclusively */
+	uint32_t common;      /* the locks that all accesses so far hold exclusively */
 	uint32_t thread : 20; /* of the first */
 	bool seen : 1, threads : 1, writes : 1, plain : 1;
 };

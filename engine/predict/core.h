@@ -44,13 +44,14 @@ static inline bool core_exempt(const uint64_t *exempt, uint32_t event)
 /* Does this must-order edge count under the options?  (Conditional edges never do.) */
 bool core_edge_counts(const struct cores *c, const struct must_edge *edge);
 /*
- * A failed try of a lock (rule 2): it needs some other thread to hold the lock, not the one that
- * held it in the trace.  So no core has its holder.
+ * A failed try of a lock (rule 2): it needs some other thread to hold the lock, not the one
+ * that held it in the trace.  So no core has its holder.
  */
 enum try_need {
 	TRY_NOTHING,   /* of other threads: its own held the lock, or none did */
 	TRY_DESTROYED, /* the destruction of the lock, which was not taken again */
-	TRY_EXCLUSIVE, /* a holder that is exclusive, as it was: it may have been a try to share */
+	TRY_EXCLUSIVE, /* a holder that is exclusive, as it was: it may have been a try to share
+	                */
 	TRY_ANY,       /* any: it failed beside readers */
 };
 enum try_need core_try_need(const struct trace *t, uint32_t tryfail);

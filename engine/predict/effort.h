@@ -44,8 +44,8 @@ static inline gint64 effort_microseconds(void)
 {
 	return (gint64)(effort_clock() * G_USEC_PER_SEC);
 }
-/* When so many seconds from now are over, in effort_microseconds, for work that looks at the clock
- * itself; 0 seconds: never (0), negative: they are already. */
+/* When so many seconds from now are over, in effort_microseconds, for work that looks at the
+ * clock itself; 0 seconds: never (0), negative: they are already. */
 static inline gint64 effort_deadline(double seconds)
 {
 	if (seconds < 0)

@@ -128,8 +128,7 @@ static inline bool knows(const uint32_t *view, union last access)
 	return access.time <= view[access.thread];
 }
 
-/* -- variables with a table or a list -------------------------------------------------------
- */
+/* -- variables with a table or a list -------------------------------------------------- */
 
 static inline bool has_table(const struct stream *s, const struct cell *cell, uint32_t kind)
 {
@@ -349,8 +348,7 @@ static void drop_list(struct stream *s, struct cell *cell)
 	lists_drop(&s->lists, place);
 }
 
-/* -- reads that were not written down -------------------------------------------------------
- */
+/* -- reads that were not written down -------------------------------------------------- */
 
 static inline bool plain_read(const struct event *x)
 {
@@ -416,8 +414,7 @@ static __attribute__((noinline)) void look_up(struct stream *s, struct cell *cel
 		tell_all(s, event);
 }
 
-/* -- variables with a table, continued ------------------------------------------------------
- */
+/* -- variables with a table, continued ------------------------------------------------- */
 
 static void one_of_many_reads(struct stream *s, struct cell *cell, uint32_t e, uint32_t thread)
 {
@@ -604,8 +601,7 @@ static __attribute__((noinline)) void access_table(struct stream *s, struct cell
 		cell->last[OP_WRITE].epoch = epoch_of(e, x->thread);
 }
 
-/* -- variables with a cell ------------------------------------------------------------------
- */
+/* -- variables with a cell ------------------------------------------------------------- */
 
 /*
  * A plain access; true when the cell was enough.  Whether it is a read of a variable whose
@@ -645,8 +641,7 @@ static void access_variables(struct stream *s, uint32_t e, const uint32_t *view)
 	}
 }
 
-/* -- the pass -------------------------------------------------------------------------------
- */
+/* -- the pass -------------------------------------------------------------------------- */
 
 /* Everything that is no plain access of one variable by a thread that nothing touches. */
 static __attribute__((noinline)) void step(struct stream *s, uint32_t e)

@@ -149,8 +149,7 @@ static uint32_t set_exclusive(struct holding *h, uint32_t thread)
 	return held->exclusive;
 }
 
-/* -- the first pass -------------------------------------------------------------------------
- */
+/* -- the first pass -------------------------------------------------------------------- */
 
 enum { MORE = (1 << 20) - 1 }; /* than one thread */
 /* Of a variable; all zero: none.  What is all ones where a question has to be asked, and 0
@@ -240,8 +239,7 @@ static struct use *uses_new(uint64_t variables)
 	return of;
 }
 
-/* -- kinds of accesses ----------------------------------------------------------------------
- */
+/* -- kinds of accesses ----------------------------------------------------------------- */
 
 struct table { /* open addressing */
 	struct kind *of;
@@ -322,8 +320,7 @@ static inline void count_access(struct table *table, struct waiting *w, const st
 		count_waiting(table, w);
 }
 
-/* -- the second pass ------------------------------------------------------------------------
- */
+/* -- the second pass ------------------------------------------------------------------- */
 
 struct counting {
 	struct holding holding;
@@ -410,8 +407,7 @@ static void count_by_scan(struct counting *c)
 	}
 }
 
-/* -- the second pass where the variables' accesses are listed -------------------------------
- */
+/* -- the second pass where the variables' accesses are listed -------------------------- */
 
 static uint64_t accesses_listed(const struct counting *c)
 {
@@ -462,8 +458,7 @@ static void count_all(struct counting *c, struct trace *t)
 	count_waiting(&c->table, &c->waiting);
 }
 
-/* -- side by side ---------------------------------------------------------------------------
- */
+/* -- side by side ---------------------------------------------------------------------- */
 
 /* The kinds of the table, by variable. */
 static void take_out(struct kinds *k, const struct counting *c)

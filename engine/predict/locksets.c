@@ -336,4 +336,3 @@ uint32_t lockset_at(const struct locksets *l, uint32_t event)
 {
 	return l->at[event];
 }
-

@@ -1,6 +1,7 @@
 /*
- * missing_marks.c - races and deadlocks that calls into code that is not instrumented may order: the analysis again
- * with these taken into account, and what is gone then is a candidate that names the calls.
+ * missing_marks.c - races and deadlocks that calls into code that is not instrumented may
+ * order: the analysis again with these taken into account, and what is gone then is a candidate
+ * that names the calls.
  */
 #include <string.h>
 
@@ -17,7 +18,8 @@ static int by_number(gconstpointer a, gconstpointer b)
 	return x < y ? -1 : x > y;
 }
 
-/* The sites (or, `events`, the events) that a finding is about, the same whichever came first. */
+/* The sites (or, `events`, the events) that a finding is about, the same whichever came first.
+ */
 static char *key_of(const struct trace *t, const struct finding *f, bool events)
 {
 	GArray *claimed = finding_claimed(f);
@@ -142,11 +144,12 @@ static bool mark_missing(struct trace *t, const struct race_options *options,
 	g_hash_table_destroy(left);
 	report_free(again);
 	if (marked > 0)
-		report_note(report,
-		            "%u of these are candidates: with what calls into code that is not "
-		            "instrumented may have synchronised (--missing) no witness of the %s "
-		            "is found",
-		            marked, one);
+		report_note(
+		        report,
+		        "%u of these are candidates: with what calls into code that is not "
+		        "instrumented may have synchronised (--missing) no witness of the %s "
+		        "is found",
+		        marked, one);
 	return true;
 }
 
@@ -168,6 +171,7 @@ bool deadlocks_mark_missing(struct trace *t, const struct race_options *options,
 void missing_code_note(const struct trace *t, struct report *report)
 {
 	if (report->findings->len > 0 && missing_code_was_called(t))
-		report_note(report, "calls went into code that is not instrumented: what they may "
-		                    "have synchronised is not taken into account");
+		report_note(report,
+		            "calls went into code that is not instrumented: what they may "
+		            "have synchronised is not taken into account");
 }

@@ -137,7 +137,8 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	}
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
 		return with_missing(t, options, progress, error);
-	/* lockset also reports pairs that the must-order keeps apart, and keeps little by thread */
+	/* lockset also reports pairs that the must-order keeps apart, and keeps little by
+	 * thread */
 	if (options->analysis == ANALYSIS_LOCKSET)
 		return races_lockset(t, options, progress, error);
 	return by_chains(t, options, analyses[options->analysis].run, progress, error);
@@ -286,8 +287,9 @@ static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_
 	if (d->smt == NULL)
 		return NULL;
 	smt_lend_checker(d->smt, d->tools.checker);
-	struct finding *f = smt_decide(d->smt, e1, e2, d->options,
-	               MIN(d->options->budget_pair, MAX(d->solver_left, 0)), d->progress);
+	struct finding *f =
+	        smt_decide(d->smt, e1, e2, d->options,
+	                   MIN(d->options->budget_pair, MAX(d->solver_left, 0)), d->progress);
 	d->solver_left -= (double)(effort_microseconds() - began) / G_USEC_PER_SEC;
 	return f;
 }

@@ -43,8 +43,8 @@ struct race_options {
 	bool no_free_steps; /* of going through pairs (effort.h): for tests on small traces */
 	/* What the rungs of a ladder lend each other (predict_private.h); or NULL. */
 	struct race_tools *tools;
-	/* `auto` says each race as it finds it, in the searching thread; the finding is lent for
-	 * the call (its witness may be kept by reference).  Or NULL. */
+	/* `auto` says each race as it finds it, in the searching thread; the finding is lent
+	 * for the call (its witness may be kept by reference).  Or NULL. */
 	void (*found)(void *context, const struct finding *race);
 	void *found_context;
 };
@@ -56,16 +56,17 @@ struct report *races_find(struct trace *t, const struct race_options *options,
                           const struct progress *progress, struct error *error);
 
 /*
- * Races that are none with the calls into code that is not instrumented taken into account become
- * candidates that name them (finding.missing), in a trace with such calls; costs the analysis
- * once more.  Nothing with use_missing.  False and `error` when cancelled.
+ * Races that are none with the calls into code that is not instrumented taken into account
+ * become candidates that name them (finding.missing), in a trace with such calls; costs the
+ * analysis once more.  Nothing with use_missing.  False and `error` when cancelled.
  */
 bool races_mark_missing(struct trace *t, const struct race_options *options,
                         struct report *report, const struct progress *progress,
                         struct error *error);
 /* Has the program called code that is not instrumented, as its recording says? */
 bool missing_code_was_called(const struct trace *t);
-/* For an analysis that knows nothing of such calls: the report says so where it has findings. */
+/* For an analysis that knows nothing of such calls: the report says so where it has findings.
+ */
 void missing_code_note(const struct trace *t, struct report *report);
 
 /* One conflicting pair, exactly (witness, or proof that there is none, or unknown). */

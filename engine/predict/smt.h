@@ -111,8 +111,8 @@ struct smt_options smt_race_options(const struct race_options *options);
 /* Are there atomics that let smt_decide see such races?  (Then a proof that a pair is never
  * next is not the end.)  Needs INDEX_WRITERS. */
 bool c11_matters(const struct trace *t);
-/* Are there tries that failed and need a reason (core_try_need)?  They order in time, and nothing in
- * C11: what the solver alone, and no core, keeps apart may be such a race. */
+/* Are there tries that failed and need a reason (core_try_need)?  They order in time, and
+ * nothing in C11: what the solver alone, and no core, keeps apart may be such a race. */
 bool smt_has_tries(const struct smt *s);
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
                            const struct race_options *options, double seconds,

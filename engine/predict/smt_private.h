@@ -27,17 +27,17 @@ struct clause {
 	uint32_t e[3];
 };
 
-enum need {                 /* by event: what the scheduler has to look at */
-	    NEED_MUST = 1,  /* must-order edges come in */
-	    NEED_EMPTY = 2, /* a taketryfail that saw no count */
-	    NEED_HOLDER = 4, /* a tryfail where the lock has to be held exclusively */
+enum need {                      /* by event: what the scheduler has to look at */
+	    NEED_MUST = 1,       /* must-order edges come in */
+	    NEED_EMPTY = 2,      /* a taketryfail that saw no count */
+	    NEED_HOLDER = 4,     /* a tryfail where the lock has to be held exclusively */
 	    NEED_ANY_HOLDER = 8, /* ... in either mode */
 	    NEED_DESTROYED = 16, /* ... destroyed */
 };
 
 #define NEED_OF_TRY (NEED_HOLDER | NEED_ANY_HOLDER | NEED_DESTROYED)
 
-struct outermost {        /* of the sections that a thread has open after `event` */
+struct outermost { /* of the sections that a thread has open after `event` */
 	uint32_t event;
 	uint32_t acquire; /* or NONE */
 };
@@ -47,16 +47,16 @@ struct smt {
 	struct smt_options options;
 	struct cores *cores;
 	uint32_t threads;
-	uint8_t *needs; /* by event */
+	uint8_t *needs;                    /* by event */
 	struct event_lists block_accesses; /* by block, where any block is freed */
 	uint32_t *initial_value;           /* by variable: 0 unknown (--values) */
 	GArray **outermost;                /* by thread: struct outermost, where it changes */
 	bool late_access;                  /* some access follows its block's free */
 	bool weak_atomics;                 /* c11_matters */
-	bool has_empty;          /* any NEED_EMPTY: counting is not difference logic */
-	bool has_tries;          /* any failed try that needs something: it orders nothing in C11 */
-	void *encoder;           /* the solver's context, smt_encode.c */
-	struct smt *unpaired;    /* the same without pairings; made when needed */
+	bool has_empty; /* any NEED_EMPTY: counting is not difference logic */
+	bool has_tries; /* any failed try that needs something: it orders nothing in C11 */
+	void *encoder;  /* the solver's context, smt_encode.c */
+	struct smt *unpaired;                  /* the same without pairings; made when needed */
 	struct checker *checker, *own_checker; /* for races; made when needed, or lent */
 	double solver_seconds; /* in queries that needed the solver, or came after FREE_TRIES */
 	uint64_t work;         /* of all tries so far: events run, list entries looked at */

@@ -78,8 +78,8 @@ static void find_latest(const struct smt_query *q, const uint32_t *from, struct 
 	}
 }
 
-/* Have some section that made a try fail in the trace begin in the region, where the region has the
- * try and could have the section; false when there was nothing to do. */
+/* Have some section that made a try fail in the trace begin in the region, where the region has
+ * the try and could have the section; false when there was nothing to do. */
 static bool join_holders(struct smt_query *q, const uint32_t *from)
 {
 	const struct trace *t = q->s->t;

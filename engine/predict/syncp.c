@@ -182,8 +182,7 @@ static uint32_t skip(const struct access_class *class, uint32_t begin, uint32_t 
 	return search_end(i, begin, class->count, class->members[i]->event < limit);
 }
 
-/* -- every pair ------------------------------------------------------------------------------
- */
+/* -- every pair ------------------------------------------------------------------------ */
 
 struct all_pairs {
 	struct syncp *s;
@@ -302,8 +301,7 @@ static bool find_pairs(struct syncp *s, struct report *report, const struct prog
 	return done;
 }
 
-/* -- pairs of sites ---------------------------------------------------------------------------
- */
+/* -- pairs of sites -------------------------------------------------------------------- */
 
 /* A race between an access of one class and one of the other: one closure, two pointers.
  * Who is in the closure of two is in that of every later two. */
@@ -381,8 +379,7 @@ static bool find_sites(struct syncp *s, struct site_races *sites,
 	return done;
 }
 
-/* -- the analysis
- * ------------------------------------------------------------------------------ */
+/* -- the analysis ---------------------------------------------------------------------- */
 
 /* Everything before an event, what it itself observes left out. */
 static void take_past(const struct syncp *s, struct closure *c, uint32_t event)
@@ -445,8 +442,10 @@ static void note_failed_tries(const struct trace *t, struct report *report)
 	for (uint32_t e = 0; e < t->events_count && !any; e++)
 		any = op_fails(t->events[e].op);
 	if (any) /* no number in it: the notes of shards are merged */
-		report_note(report, "approximate: failed tries are kept to the sections and counts that "
-		                    "made them fail in the trace; a race that needs others is missed");
+		report_note(
+		        report,
+		        "approximate: failed tries are kept to the sections and counts that "
+		        "made them fail in the trace; a race that needs others is missed");
 }
 
 static bool run(struct syncp *s, const struct race_options *options, struct report *report,

@@ -42,8 +42,7 @@ struct collecting {
 	struct moment *moments;
 };
 
-/* -- which variables ------------------------------------------------------------------------
- */
+/* -- which variables ------------------------------------------------------------------- */
 
 static bool is_open(const struct variable_use *use)
 {
@@ -103,8 +102,7 @@ static void sort_strays(struct collecting *c, const GArray *strays)
 	g_free(next);
 }
 
-/* -- what is left unordered with a stray ----------------------------------------------------
- */
+/* -- what is left unordered with a stray ----------------------------------------------- */
 
 static bool row_knows(const struct syncp *s, uint32_t row, const struct stray *stray)
 {
@@ -217,8 +215,7 @@ static inline bool near_stray(const struct collecting *c, const struct chosen *c
 	return false;
 }
 
-/* -- the accesses ---------------------------------------------------------------------------
- */
+/* -- the accesses ---------------------------------------------------------------------- */
 
 /* Leaves the strays behind whose windows have passed. */
 static void pass_strays(struct collecting *c, struct chosen *chosen, uint32_t event,

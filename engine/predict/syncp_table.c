@@ -24,8 +24,7 @@ void lock_table_release(struct lock_table *l)
 	g_free(l->first);
 }
 
-/* -- along the trace ------------------------------------------------------------------------
- */
+/* -- along the trace ------------------------------------------------------------------- */
 
 static uint32_t push_section(struct section_list *list, struct section section)
 {
@@ -128,8 +127,7 @@ uint32_t lock_table_event(struct lock_table *l, struct locksets *locksets,
 	return list->lockset;
 }
 
-/* -- the acquires by lock -------------------------------------------------------------------
- */
+/* -- the acquires by lock -------------------------------------------------------------- */
 
 /* Counts the acquires of one thread. */
 static void count_acquires(struct lock_table *l, uint32_t thread, GArray *acquires)
@@ -188,8 +186,7 @@ void lock_table_end(struct lock_table *l)
 	l->acquires = (struct acquires *)(void *)g_array_free(acquires, FALSE);
 }
 
-/* -- questions ------------------------------------------------------------------------------
- */
+/* -- questions ------------------------------------------------------------------------- */
 
 uint32_t section_release(const struct section_list *list, uint32_t section)
 {

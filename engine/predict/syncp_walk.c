@@ -33,8 +33,7 @@ struct looked {
 	bool writes, plain;
 };
 
-/* -- what is kept of a variable -------------------------------------------------------------
- */
+/* -- what is kept of a variable -------------------------------------------------------- */
 
 static void open_variable(struct variable_use *use)
 {
@@ -128,8 +127,7 @@ static void note(struct walk *w, struct variable_use *use, const struct looked *
 		use->last = epoch_of(x->event, x->thread);
 }
 
-/* -- the walk -------------------------------------------------------------------------------
- */
+/* -- the walk -------------------------------------------------------------------------- */
 
 /*
  * A plain access of one variable that no must-order touches: true when it has learnt nothing

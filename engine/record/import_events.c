@@ -424,12 +424,13 @@ static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned 
                      uint64_t pc, const uint64_t *w)
 {
 	struct lane *lane = import_lane(im, id);
-	struct event e = { .op = op_of[tag],
-		           .flags = order_of(op_of[tag], flags) |
-		                    (flags & LOG_TRY ? EVENT_TRY : 0) |
-		                    (tag == LOG_TRYFAIL && flags & LOG_SHARED ? EVENT_SHARED : 0),
-		           .location = import_location(im, pc),
-		           .target = NONE };
+	struct event e = {
+		.op = op_of[tag],
+		.flags = order_of(op_of[tag], flags) | (flags & LOG_TRY ? EVENT_TRY : 0) |
+		         (tag == LOG_TRYFAIL && flags & LOG_SHARED ? EVENT_SHARED : 0),
+		.location = import_location(im, pc),
+		.target = NONE
+	};
 	char text[32];
 	switch (op_table[e.op].operand) {
 	case OPERAND_OBJECT:
@@ -450,7 +451,8 @@ static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned 
 	import_event(im, lane, e);
 }
 
-/* It is no event that the runtime counts.  (A damaged log may name a rule that there is not.) */
+/* It is no event that the runtime counts.  (A damaged log may name a rule that there is not.)
+ */
 static void add_misuse(struct import *im, struct lane *lane, unsigned how, uint64_t pc,
                        const uint64_t *w)
 {

@@ -128,7 +128,8 @@ void import_semaphore(struct import *im, unsigned flags, uint64_t address, uint6
 	site->counted = true;
 }
 
-/* What was destroyed is still that object; whatever else is misused is the one that is there. */
+/* What was destroyed is still that object; whatever else is misused is the one that is there.
+ */
 uint32_t import_misused(struct import *im, struct lane *lane, unsigned how, uint64_t address)
 {
 	return import_object(im, lane, LOG_ACQ, how == MISUSE_USE_DESTROYED ? LOG_DEAD : 0,

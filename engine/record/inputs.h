@@ -9,8 +9,8 @@
 #include "engine/record/layout.h"
 #include "engine/trace/formats.h"
 
-#define INPUTS_NOTE       "recording-inputs"      /* how many and how many bytes, in words */
-#define INPUTS_BYTES_NOTE TRACE_INPUT_NOTE /* all of it: zstd, base64 */
+#define INPUTS_NOTE       "recording-inputs" /* how many and how many bytes, in words */
+#define INPUTS_BYTES_NOTE TRACE_INPUT_NOTE   /* all of it: zstd, base64 */
 
 /* Inputs one behind the other, each with its parts, without gaps: as the log has them. */
 

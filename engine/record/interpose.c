@@ -347,7 +347,8 @@ static void remove_stale(const char *folder)
  * caller unlinks and frees.  `program` is the file that it will be loaded into.  NULL and
  * `error` without a compiler, a bind line, or with a function that cannot be bound.
  */
-static char *interposer_build(const struct specs *specs, const char *program, struct error *error)
+static char *interposer_build(const struct specs *specs, const char *program,
+                              struct error *error)
 {
 	GArray *bounds = g_array_new(FALSE, FALSE, sizeof(struct bound));
 	char *path = NULL;

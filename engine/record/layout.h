@@ -20,8 +20,8 @@
  * Most records are short: one word with the top bit set, which no first word has.  Writer
  * and reader keep a table of sites, LOG_SITES entries chosen by log_site_slot, empty at the
  * beginning of each chunk.  A long READ, WRITE, AREAD, AWRITE or ENTER fills its site's entry
- * with log_site_key, its address and value (0 when it is not known; of a range the size).  A short
- * record repeats the entry's with the differences of both:
+ * with log_site_key, its address and value (0 when it is not known; of a range the size).  A
+ * short record repeats the entry's with the differences of both:
  *
  *     1 << 63 | slot << 49 | value difference << 25 (24 bits) | address difference (25 bits)
  *
@@ -185,10 +185,10 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(CALL, 0, 1)  /* object; length; type NUL method NUL arguments as text NUL */ \
 	TAG(RET, 0, 1)   /* the same with results */ \
 	TAG(GIVEN, 2, 0) /* address, size: memory that the C library allocated for itself */ \
-	/* MISS: the function (0: the program itself); length in bytes; struct log_reached; flags: \
-	 * enum log_miss */ \
+	/* MISS: the function (0: the program itself); length in bytes; struct log_reached; \
+	 * flags: enum log_miss */ \
 	TAG(MISS, 0, 0) \
-	TAG(BACK, 1, 0) /* the function */ \
+	TAG(BACK, 1, 0)   /* the function */ \
 	TAG(MISUSE, 1, 0) /* flags: enum log_misuse; the address of the object */
 
 /* How a lock, condition, semaphore or barrier was misused: enumerator, word in the trace. */
@@ -258,9 +258,9 @@ enum log_call {
 
 /*
  * What a call of the program brought from outside, and the result of a call that went there, in
- * the order of its thread's: a struct log_input, and its parts (at most three) behind it without
- * a gap.  The first LOG_INPUT of it begins with the struct; what has no room there follows in
- * more, with LOG_MORE.
+ * the order of its thread's: a struct log_input, and its parts (at most three) behind it
+ * without a gap.  The first LOG_INPUT of it begins with the struct; what has no room there
+ * follows in more, with LOG_MORE.
  *
  * LOG_INPUTS(name of the call, what it asks for: enum log_asks)
  */
@@ -295,8 +295,8 @@ enum log_input_call {
 #undef C
 	        LOG_INPUT_COUNT
 };
-enum { LOG_MORE = 1 };   /* of LOG_INPUT */
-enum { LOG_FIFO = 1 };   /* `extra` of open: the other end is outside, too */
+enum { LOG_MORE = 1 }; /* of LOG_INPUT */
+enum { LOG_FIFO = 1 }; /* `extra` of open: the other end is outside, too */
 enum { LOG_PARTS = 3 };
 enum log_input_flag {
 	LOG_BECAME = 1, /* a wait that began with descriptors of the process alone */
@@ -337,13 +337,14 @@ enum log_object_flag {
 };
 
 /*
- * Addresses of objects that have none in the program: OpenMP's unnamed critical section, the lock of
- * its atomics, and from LOG_OMP_BARRIERS on the barriers of its teams, one each LOG_OMP_STEP.
+ * Addresses of objects that have none in the program: OpenMP's unnamed critical section, the
+ * lock of its atomics, and from LOG_OMP_BARRIERS on the barriers of its teams, one each
+ * LOG_OMP_STEP.
  */
 enum { LOG_OMP_CRITICAL = 8, LOG_OMP_ATOMIC = 16, LOG_OMP_BARRIERS = 64, LOG_OMP_STEP = 8 };
 /* A variable of a team beside its barrier: which thread gets what is shared out. */
 enum { LOG_OMP_SHARES = 1 << 20 };
-#define LOG_OMP_END      (1u << 20) /* of the objects; of the shares twice that */
+#define LOG_OMP_END (1u << 20) /* of the objects; of the shares twice that */
 
 #define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)
@@ -355,24 +356,24 @@ enum { LOG_OMP_SHARES = 1 << 20 };
 #define LOG_SMALL_LIMIT  (1ull << 13)
 
 /* Short records and their sites. */
-#define LOG_SHORT         (1ull << 63)
-#define LOG_SITE_BITS     13
-#define LOG_SITES         (1u << LOG_SITE_BITS)
-#define LOG_SLOT_SHIFT    49
-#define LOG_DELTA_SHIFT   25
-#define LOG_DELTA_BITS    24
-#define LOG_OFFSET_BITS   25
+#define LOG_SHORT            (1ull << 63)
+#define LOG_SITE_BITS        13
+#define LOG_SITES            (1u << LOG_SITE_BITS)
+#define LOG_SLOT_SHIFT       49
+#define LOG_DELTA_SHIFT      25
+#define LOG_DELTA_BITS       24
+#define LOG_OFFSET_BITS      25
 /* Two in a word. */
 #define LOG_PAIR             (1ull << 62)
 #define LOG_HALF_BITS        31
 #define LOG_HALF_OFFSET_BITS 18
 #define LOG_HALF_NONE        (1ull << (LOG_HALF_OFFSET_BITS - 1)) /* the lowest difference */
 /* The two lowest differences, as unsigned fields. */
-#define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1))
-#define LOG_DELTA_FOLLOWS (LOG_DELTA_UNKNOWN + 1)
+#define LOG_DELTA_UNKNOWN    (1ull << (LOG_DELTA_BITS - 1))
+#define LOG_DELTA_FOLLOWS    (LOG_DELTA_UNKNOWN + 1)
 
-/* By slot; of ENTER: the pc in the function, and where the frame begins.  Values apart, for free
- * mode has none of plain accesses, and what it touches must fit into the cache. */
+/* By slot; of ENTER: the pc in the function, and where the frame begins.  Values apart, for
+ * free mode has none of plain accesses, and what it touches must fit into the cache. */
 struct log_sites {
 	struct {
 		uint64_t key; /* 0: none yet */
@@ -436,9 +437,9 @@ struct log_config {
 	uint64_t watchdog_ms;
 	char log[2048]; /* path of the log, absolute */
 	uint64_t start_low,
-	        start_high; /* --start-at: the function, less the load bias; 0: at once */
+	        start_high;  /* --start-at: the function, less the load bias; 0: at once */
 	char missing[32768]; /* LOG_MISSING: lines of the specifications; runtime/missing.c */
-	char preload[2048]; /* what LD_PRELOAD was before us ("" for unset), to be restored */
+	char preload[2048];  /* what LD_PRELOAD was before us ("" for unset), to be restored */
 	char library_path[2048];
 	uint32_t had_preload, had_library_path;
 	int32_t buffer;         /* descriptor of the shared chunks */

@@ -322,8 +322,7 @@ static bool read_section(struct in *in, const char *name, uint32_t element, cons
 	return true;
 }
 
-/* -- checks: what points must point into its table -------------------------------------------
- */
+/* -- checks: what points must point into its table ------------------------------------- */
 
 #define CHECK(condition, table, i) \
 	do { \

@@ -27,8 +27,7 @@ void builder_table_grow(struct table *h, uint64_t (*hash)(const void *, uint32_t
 	g_free(old);
 }
 
-/* -- facts beside the events ------------------------------------------------------------------
- */
+/* -- facts beside the events ----------------------------------------------------------- */
 
 void builder_size_directive(struct builder *b, const char *name, size_t length, uint32_t size)
 {
@@ -103,8 +102,7 @@ uint32_t builder_event_count(const struct builder *b)
 	return (uint32_t)b->events.count;
 }
 
-/* -- the end: tables into the trace
- * -------------------------------------------------------------------- */
+/* -- the end: tables into the trace ---------------------------------------------------- */
 
 static void *take(struct trace *t, GArray **array, uint64_t *count)
 {
@@ -206,8 +204,7 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 	return t;
 }
 
-/* -- making and ending
- * --------------------------------------------------------------------------------- */
+/* -- making and ending ----------------------------------------------------------------- */
 
 struct builder *builder_new(const char *name, const struct trace_options *options)
 {

@@ -52,8 +52,7 @@ static inline uint64_t hash_bytes(const char *text, size_t length)
 	return mix(h ^ word);
 }
 
-/* -- state ----------------------------------------------------------------------------------
- */
+/* -- state ----------------------------------------------------------------------------- */
 
 struct region {        /* a run of addresses: a named base in one block's life */
 	uint32_t name; /* string */
@@ -104,8 +103,9 @@ struct meaning {
 	uint32_t block, first_block; /* its current life, its first */
 	uint32_t spot, spot_at;      /* the place of size 0 ..., valid while spot_at == lives */
 	uint32_t spot_size;
-	uint32_t object_at; /* the object is that of the life of its block, while lives is this */
-	uint32_t size; /* directive */
+	uint32_t object_at; /* the object is that of the life of its block, while lives is this
+	                     */
+	uint32_t size;      /* directive */
 };
 
 struct string_slot { /* of the hash table of strings; see key_of */

@@ -45,7 +45,8 @@ struct header {
 	struct identity trace;
 	uint64_t length; /* of this file */
 	struct array_place arrays[MOST_ARRAYS];
-	char path[PATH_MAX]; /* of the trace, absolute: when it is gone, so is the use of this */
+	char path[PATH_MAX]; /* of the trace, absolute: when it is gone, so is the use of this
+	                      */
 	uint64_t sum;        /* of all of the above */
 };
 
@@ -105,8 +106,7 @@ static struct identity identity_of(const struct stat *st, uint64_t sum)
 static bool identify(const struct trace *t, struct identity *id)
 {
 	const struct trace_storage *s = t->storage;
-	if (s->map == NULL || s->file.st_ino == 0 ||
-	    (uint64_t)s->file.st_size != s->map_length)
+	if (s->map == NULL || s->file.st_ino == 0 || (uint64_t)s->file.st_size != s->map_length)
 		return false;
 	*id = identity_of(&s->file, s->sum);
 	return true;
@@ -145,8 +145,7 @@ static char *index_path(const struct trace *t)
 	return path;
 }
 
-/* -- reading ----------------------------------------------------------------------------------
- */
+/* -- reading --------------------------------------------------------------------------- */
 
 struct mapping {
 	char *bytes;
@@ -272,8 +271,7 @@ void cache_load(struct trace *t, struct trace_index *ix)
 	*ix = loaded;
 }
 
-/* -- writing
- * ------------------------------------------------------------------------------------ */
+/* -- writing --------------------------------------------------------------------------- */
 
 static void pad(struct file_writer *file)
 {

@@ -12,11 +12,11 @@ struct life {
 	/* It may share its place: it takes part in no release sequence but by RMWs and release
 	 * stores, in no fence; what rests on "the same thread" is C11's release sequence. */
 	bool alone;
-	bool acts;      /* it has an event; else its join need not come after its fork */
-	bool joined;    /* by an event before the one at hand */
-	bool ended;     /* it was joined, and its place is free */
-	uint32_t open;  /* critical sections, waits, invocations, units, barrier pairs */
-	GArray *free;   /* uint32_t: places of the threads that it has joined; or NULL */
+	bool acts;     /* it has an event; else its join need not come after its fork */
+	bool joined;   /* by an event before the one at hand */
+	bool ended;    /* it was joined, and its place is free */
+	uint32_t open; /* critical sections, waits, invocations, units, barrier pairs */
+	GArray *free;  /* uint32_t: places of the threads that it has joined; or NULL */
 };
 
 struct maker {
@@ -48,8 +48,7 @@ static int opens(enum op op)
 
 static bool is_alone(const struct event *x)
 {
-	return x->op == OP_FENCE ||
-	       (x->op == OP_AWRITE && !order_releases(event_order(x)));
+	return x->op == OP_FENCE || (x->op == OP_AWRITE && !order_releases(event_order(x)));
 }
 
 static uint32_t new_place(struct maker *m, struct life *forker)
@@ -159,8 +158,8 @@ static void own_must(struct trace *view)
 
 	for (uint64_t i = 0; i < whole->must_count; i++) {
 		const struct must_edge *edge = &whole->must[i];
-		bool within = view->events[edge->before].thread ==
-		              view->events[edge->after].thread;
+		bool within =
+		        view->events[edge->before].thread == view->events[edge->after].thread;
 
 		now[i] = within ? NONE : (uint32_t)count;
 		if (!within)

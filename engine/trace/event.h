@@ -102,14 +102,15 @@ struct event {
 	 * Otherwise 0.
 	 */
 	uint32_t aux;
-	/* Indexes of trace.threads and trace.locations (0: the empty location).  The thread has the
-	 * low bits, so that reading it costs no shift. */
+	/* Indexes of trace.threads and trace.locations (0: the empty location).  The thread has
+	 * the low bits, so that reading it costs no shift. */
 	uint64_t thread : 20, location : 28;
 	uint8_t op;    /* enum op */
 	uint8_t flags; /* memory order and enum event_flag */
 };
 _Static_assert(sizeof(struct event) == 16, "four events a cache line");
-_Static_assert(offsetof(struct event, op) == 14, "thread and location have no room beside them");
+_Static_assert(offsetof(struct event, op) == 14,
+               "thread and location have no room beside them");
 
 enum {
 	EVENT_THREADS = (1 << 20) - 1,   /* most threads of a trace: indexes lie below */

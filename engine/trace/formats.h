@@ -9,9 +9,9 @@
 
 #include "engine/trace/trace.h"
 
-/* What is written, and the oldest that is read: version 2 added operations at the end of ops.def,
- * version 3 the blocks of objects, which have another size since; version 4 has other events, with
- * wider indexes of threads.  */
+/* What is written, and the oldest that is read: version 2 added operations at the end of
+ * ops.def, version 3 the blocks of objects, which have another size since; version 4 has other
+ * events, with wider indexes of threads.  */
 enum { TRACE_VERSION = 4, TRACE_OLDEST = 4 };
 
 enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };

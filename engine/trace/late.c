@@ -1,6 +1,6 @@
 /*
- * late.c - tokens of a missing call's list that only the end of a recording can spell: the names
- * of blocks and variables are asked for when all events are there.
+ * late.c - tokens of a missing call's list that only the end of a recording can spell: the
+ * names of blocks and variables are asked for when all events are there.
  *
  * Until then such a token is a value like any other, with a text of its own.
  */

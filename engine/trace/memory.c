@@ -174,8 +174,7 @@ uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint
 	                 (struct spot){ .region = region, .offset = offset, .size = size });
 }
 
-/* -- places of text traces, blocks ----------------------------------------------------------
- */
+/* -- places of text traces, blocks ----------------------------------------------------- */
 
 static uint32_t block_named(struct builder *b, const char *name, size_t length)
 {
@@ -192,7 +191,8 @@ static uint32_t block_pointed_to(struct builder *b, const char *name, size_t end
 	return block;
 }
 
-/* The longest beginning that names a block, up to the end or to what continues a block's name. */
+/* The longest beginning that names a block, up to the end or to what continues a block's name.
+ */
 uint32_t builder_block_around(struct builder *b, const char *name, size_t length)
 {
 	for (size_t end = length; end > 0; end--) {

@@ -16,7 +16,7 @@ struct trace_storage {
 	GPtrArray *columns; /* struct column; owned */
 	void *map;          /* or NULL */
 	size_t map_length;
-	uint64_t sum; /* binary traces: the header's, which covers those of all sections */
+	uint64_t sum;     /* binary traces: the header's, which covers those of all sections */
 	struct stat file; /* that `map` is of, as it was then; st_ino 0: none, or a stream */
 };
 
@@ -39,8 +39,8 @@ bool binary_recognise(const void *bytes, size_t length);
 struct trace *binary_read(const char *path, void *bytes, size_t length, const struct stat *file,
                           const struct progress *progress, struct error *error);
 void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file);
-/* binary_form.c: what makes no trace of the events, whose values are in range; *event: which one,
- * or NONE.  NULL: well-formed as far as the analyses rely on it. */
+/* binary_form.c: what makes no trace of the events, whose values are in range; *event: which
+ * one, or NONE.  NULL: well-formed as far as the analyses rely on it. */
 const char *binary_malformed(const struct trace *t, uint32_t *event);
 /* A sum over four lanes, so that it runs at the speed of memory; not against malice. */
 uint64_t trace_sum(const void *bytes, size_t length);

@@ -35,7 +35,8 @@ struct reader {
 	GHashTable *said;    /* directives of which one of a name is allowed -> the rest */
 	bool filtered, approximate_order;
 	bool parsed; /* the line being read has the form of one: its fault is no cut */
-	/* By a hash of its word: op + 1, or OP_COUNT + op + 1 for its word with EVENT_TRY; 0: free. */
+	/* By a hash of its word: op + 1, or OP_COUNT + op + 1 for its word with EVENT_TRY; 0:
+	 * free. */
 	uint8_t op_slots[OP_SLOTS];
 	struct word_key op_keys[2 * OP_COUNT];
 };

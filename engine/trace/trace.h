@@ -170,8 +170,8 @@ struct trace {
 	                      * sections have no release: nothing is claimed complete */
 	bool order_exact;    /* controlled recordings and text: true; free mode: false */
 	GPtrArray *warnings; /* char *, owned: what the loader let pass, with counts */
-	struct trace_index *index;     /* index.h; built on demand */
-	struct trace *recorded;        /* of a reading by chains (chains.h): the trace; else NULL */
+	struct trace_index *index; /* index.h; built on demand */
+	struct trace *recorded;    /* of a reading by chains (chains.h): the trace; else NULL */
 	struct trace_storage *storage; /* the mapping or the allocations; private */
 };
 
@@ -222,14 +222,14 @@ static inline struct wide event_variables(const struct trace *t, const struct ev
 	return (struct wide){ .first = e->target, .count = 1 };
 }
 /*
- * The block whose memory an operation on a lock, condition, ... uses: what is freed may not be used
- * so, either.  NONE where the object lies in none, and for a thread that was woken or is released
- * by a barrier: it may come out of it after the end of the object.
+ * The block whose memory an operation on a lock, condition, ... uses: what is freed may not be
+ * used so, either.  NONE where the object lies in none, and for a thread that was woken or is
+ * released by a barrier: it may come out of it after the end of the object.
  */
 static inline uint32_t event_block_used(const struct trace *t, const struct event *e)
 {
-	if (op_table[e->op].operand != OPERAND_OBJECT || op_tells((enum op)e->op) || e->op == OP_WAKE ||
-	    e->op == OP_DEPART)
+	if (op_table[e->op].operand != OPERAND_OBJECT || op_tells((enum op)e->op) ||
+	    e->op == OP_WAKE || e->op == OP_DEPART)
 		return NONE;
 	return t->objects[e->target].block;
 }

@@ -1,13 +1,12 @@
 /*
- * wellformed.c - events as they are added: what a well-formed trace allows (docs/trace-text.md),
- * what --lenient lets pass, and call stacks.
+ * wellformed.c - events as they are added: what a well-formed trace allows
+ * (docs/trace-text.md), what --lenient lets pass, and call stacks.
  */
 #include "engine/trace/builder_private.h"
 
 #include <stdarg.h>
 
-/* -- well-formedness
- * ---------------------------------------------------------------------------- */
+/* -- well-formedness ------------------------------------------------------------------- */
 
 struct refusal {
 	struct builder *b;
@@ -318,8 +317,7 @@ static bool check_event(const struct refusal *r, struct event *e)
 	}
 }
 
-/* -- call stacks
- * --------------------------------------------------------------------------------- */
+/* -- call stacks ----------------------------------------------------------------------- */
 
 static uint64_t context_hash(const void *of, uint32_t i)
 {

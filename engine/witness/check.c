@@ -102,8 +102,7 @@ void checker_free(struct checker *c)
 	g_free(c);
 }
 
-/* -- steps
- * ---------------------------------------------------------------------------------- */
+/* -- steps ----------------------------------------------------------------------------- */
 
 /* Fast path for the most frequent events: plain accesses of one variable outside of blocks.
  * True: allowed and applied; false: use checker_step_asked. */
@@ -156,8 +155,7 @@ bool checker_step(struct checker *c, uint32_t event, GString *reason)
 	return good;
 }
 
-/* -- claims
- * --------------------------------------------------------------------------------- */
+/* -- claims ---------------------------------------------------------------------------- */
 
 bool claim_conflicts(const struct checker *c, const uint32_t *pair, GString *reason)
 {
@@ -365,7 +363,7 @@ bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length, e
 
 	state_clear(c);
 	bool good = claim_check(c, sequence, length, claim, pair, pair_count,
-	                   reason == NULL ? scratch : reason);
+	                        reason == NULL ? scratch : reason);
 	c->prefix = NONE;
 	if (scratch != NULL)
 		g_string_free(scratch, TRUE);

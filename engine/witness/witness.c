@@ -33,8 +33,7 @@ void witness_release(struct witness *w)
 	*w = (struct witness){ 0 };
 }
 
-/* -- reading
- * -------------------------------------------------------------------------------- */
+/* -- reading --------------------------------------------------------------------------- */
 
 struct witness_reader {
 	const char *path;
@@ -52,8 +51,8 @@ static bool witness_bad(struct witness_reader *r, const char *expected, const ch
 
 	append_escaped(text, found, MIN(strlen(found), 60));
 	bool result = error_set(r->error, place_line(r->path, r->line).text,
-	                   "make the file with 'heddle witness'", "expected %s, found '%s'",
-	                   expected, text->str);
+	                        "make the file with 'heddle witness'",
+	                        "expected %s, found '%s'", expected, text->str);
 	g_string_free(text, TRUE);
 	return result;
 }
@@ -288,8 +287,7 @@ bool witness_read(const char *path, struct witness *w, struct error *error)
 	return good;
 }
 
-/* -- writing
- * -------------------------------------------------------------------------------- */
+/* -- writing --------------------------------------------------------------------------- */
 
 char *trace_digest(const struct trace *t)
 {
@@ -377,8 +375,7 @@ bool witness_write(const struct trace *t, const struct witness *w, const char *p
 	return good;
 }
 
-/* -- fewer context switches
- * ----------------------------------------------------------------- */
+/* -- fewer context switches ------------------------------------------------------------ */
 
 struct minimiser {
 	const struct trace *t;
@@ -540,8 +537,7 @@ void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *p
 	checker_free(checker);
 }
 
-/* -- reasons for switches
- * ------------------------------------------------------------------- */
+/* -- reasons for switches -------------------------------------------------------------- */
 
 static enum switch_reason reason_of(const char *text)
 {
@@ -618,7 +614,8 @@ static void note_cause(struct switching *s, uint32_t e)
 	for (uint32_t u = 0; u < s->t->threads_count; u++) {
 		if (s->open[u] == 0)
 			continue;
-		struct context_switch *x = &g_array_index(s->all, struct context_switch, s->open[u] - 1);
+		struct context_switch *x =
+		        &g_array_index(s->all, struct context_switch, s->open[u] - 1);
 		if (!checker_enabled(s->checker, x->waits, NULL))
 			continue;
 		x->because = e;
@@ -658,8 +655,7 @@ GArray *witness_switches(const struct trace *t, const struct witness *w)
 	return s.all;
 }
 
-/* -- the reason in words
- * -------------------------------------------------------------------- */
+/* -- the reason in words --------------------------------------------------------------- */
 
 static const struct {
 	const char *word;

@@ -27,8 +27,7 @@ struct found {
 	bool open;      /* some candidates have no verdict */
 };
 
-/* -- what is measured -------------------------------------------------------------------------
- */
+/* -- what is measured ------------------------------------------------------------------ */
 
 static struct found bare(struct trace *t, const struct row *row)
 {

@@ -122,8 +122,7 @@ static struct trace *long_trace(uint64_t seed, uint32_t events)
 	return builder_finish(m.b, true, NULL);
 }
 
-/* -- comparing --------------------------------------------------------------------------------
- */
+/* -- comparing ------------------------------------------------------------------------- */
 
 struct expected {
 	GHashTable *pairs;   /* e1 << 32 | e2, as a pointer */

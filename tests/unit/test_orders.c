@@ -28,8 +28,7 @@ static bool ordered(struct trace *t, enum order_kind kind, uint32_t e, uint32_t 
 	return answer;
 }
 
-/* -- must-order -----------------------------------------------------------------------------
- */
+/* -- must-order ------------------------------------------------------------------------ */
 
 static const struct {
 	const char *text;
@@ -91,8 +90,7 @@ START_TEST(the_edge_from_a_wait_is_no_edge_of_an_order)
 }
 END_TEST
 
-/* -- where the orders differ ------------------------------------------------------------------
- */
+/* -- where the orders differ ----------------------------------------------------------- */
 
 /* Figure 1a of the M2 paper: even WDC orders the race. */
 START_TEST(figure_1a)
@@ -195,8 +193,7 @@ START_TEST(synchronises_with)
 }
 END_TEST
 
-/* -- chains and clocks
- * -------------------------------------------------------------------------- */
+/* -- chains and clocks ----------------------------------------------------------------- */
 
 START_TEST(a_chain_in_words)
 {
@@ -235,8 +232,7 @@ START_TEST(clocks_count_events)
 }
 END_TEST
 
-/* -- RAPID's counts
- * ------------------------------------------------------------------------------ */
+/* -- RAPID's counts -------------------------------------------------------------------- */
 
 /* Distinct later accesses in a race, and their distinct locations.  Where RAPID's differ
  * docs/orders.md says why. */

@@ -94,9 +94,9 @@ START_TEST(a_count_that_is_given_up_is_not_of_all)
 	enum { SECTIONS = 40 };
 
 	for (int i = 0; i < 2 * SECTIONS; i++)
-		g_string_append_printf(text, "T%d|acq(l)|s.c:1\nT%d|w(x)|s.c:%d\nT%d|rel(l)|s.c:3\n",
-		                       i / SECTIONS, i / SECTIONS, 5 + i / SECTIONS,
-		                       i / SECTIONS);
+		g_string_append_printf(
+		        text, "T%d|acq(l)|s.c:1\nT%d|w(x)|s.c:%d\nT%d|rel(l)|s.c:3\n",
+		        i / SECTIONS, i / SECTIONS, 5 + i / SECTIONS, i / SECTIONS);
 	struct trace *t = read_text(text->str);
 	race_options_init(&options);
 	options.all_verdicts = true;

@@ -265,8 +265,7 @@ START_TEST(locations_make_sites)
 }
 END_TEST
 
-/* -- memory ---------------------------------------------------------------------------------
- */
+/* -- memory ---------------------------------------------------------------------------- */
 
 static bool overlap(const struct trace *t, uint32_t a, uint32_t b)
 {
@@ -354,8 +353,7 @@ START_TEST(what_was_there_before_is_one_block)
 }
 END_TEST
 
-/* -- well-formed traces that need care
- * --------------------------------------------------------- */
+/* -- well-formed traces that need care ------------------------------------------------- */
 
 START_TEST(only_the_outermost_pair_counts)
 {
@@ -417,8 +415,7 @@ START_TEST(truncated_traces_load_with_a_warning)
 }
 END_TEST
 
-/* -- directives
- * ----------------------------------------------------------------------------------- */
+/* -- directives ------------------------------------------------------------------------ */
 
 START_TEST(directives_are_facts)
 {
@@ -464,8 +461,7 @@ START_TEST(unknown_directives_are_warnings)
 }
 END_TEST
 
-/* -- refusals
- * ------------------------------------------------------------------------------------- */
+/* -- refusals -------------------------------------------------------------------------- */
 
 static const struct refusal {
 	const char *text;
@@ -590,8 +586,7 @@ START_TEST(control_bytes_are_escaped_in_messages)
 }
 END_TEST
 
-/* -- leniency
- * ------------------------------------------------------------------------------------- */
+/* -- leniency -------------------------------------------------------------------------- */
 
 START_TEST(lenient_readings)
 {

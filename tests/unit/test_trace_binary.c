@@ -219,8 +219,7 @@ START_TEST(files_are_whole_or_not_there)
 }
 END_TEST
 
-/* -- recordings: names from debug information
- * -------------------------------------------------- */
+/* -- recordings: names from debug information ------------------------------------------ */
 
 /* Two functions' variables i, a struct accessed whole and by member, two blocks of one name. */
 static struct trace *recording(void)

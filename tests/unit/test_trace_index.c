@@ -211,7 +211,8 @@ static void await_tick(const char *path)
 	g_free(probe);
 }
 
-/* Events that point out of their tables, behind a header whose sum is right for the old ones. */
+/* Events that point out of their tables, behind a header whose sum is right for the old ones.
+ */
 static void spoil_events(const char *path)
 {
 	struct stat st;

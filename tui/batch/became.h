@@ -43,8 +43,8 @@ struct became *became_find(const struct report_file *gone, const struct match_si
                            enum match_state alone, const struct report_file *there,
                            struct trace *t, const struct race_options *race,
                            const struct progress *progress, struct error *error);
-/* Findings' places in files that the trace has not, moved to the file that has a function of the
- * name now. */
+/* Findings' places in files that the trace has not, moved to the file that has a function of
+ * the name now. */
 void became_rename(struct report_file *findings, const struct trace *t);
 void became_free(struct became *became, const struct report_file *gone);
 

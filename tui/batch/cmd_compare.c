@@ -110,8 +110,7 @@ static int by_place(gconstpointer p, gconstpointer q)
 	return a->second < b->second ? -1 : a->second > b->second;
 }
 
-/* -- printing it -----------------------------------------------------------------------------
- */
+/* -- printing it ----------------------------------------------------------------------- */
 
 static char *sites_text(const struct trace *t, const struct row *row)
 {

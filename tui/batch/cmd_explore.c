@@ -152,8 +152,7 @@ static bool write_tree(const struct explore_report *r, const struct asked *asked
 	return good;
 }
 
-/* -- text -----------------------------------------------------------------------------------
- */
+/* -- text ------------------------------------------------------------------------------ */
 
 /* How one got there: the flips from the first run on. */
 static void print_way(const struct explore_report *r, uint32_t run)
@@ -282,8 +281,7 @@ static void print_text(const struct explore_report *r)
 	print_errors(r);
 }
 
-/* -- the command ----------------------------------------------------------------------------
- */
+/* -- the command ----------------------------------------------------------------------- */
 
 enum { LONGEST = 1000000 }; /* seconds that a run may take */
 
@@ -336,9 +334,10 @@ static void print_sarif(const struct explore_report *r)
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
-		json_t *f = json_pack("{sssssos[oo]}", "kind", "data-race", "verdict",
-		                      "happened", "variable", json_text(race->variable),
-		                      "sites", places_parse(race->first), places_parse(race->second));
+		json_t *f =
+		        json_pack("{sssssos[oo]}", "kind", "data-race", "verdict", "happened",
+		                  "variable", json_text(race->variable), "sites",
+		                  places_parse(race->first), places_parse(race->second));
 		sarif_add(s, f, NULL);
 		json_decref(f);
 	}

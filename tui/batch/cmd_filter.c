@@ -38,8 +38,7 @@ struct outcome {
 	} pairs[G_N_ELEMENTS(checked)];
 };
 
-/* -- what the analyses say of it ------------------------------------------------------------
- */
+/* -- what the analyses say of it ------------------------------------------------------- */
 
 /* "LOCATION LOCATION" of each pair that the analysis reports, by events, which is exact; NULL
  * with `error`. */
@@ -122,8 +121,7 @@ static bool check(struct trace *t, const uint64_t *keep, struct outcome *o, stru
 	return good;
 }
 
-/* -- saying it ------------------------------------------------------------------------------
- */
+/* -- saying it ------------------------------------------------------------------------- */
 
 static void print_outcome(const struct trace *t, const struct outcome *o, bool json)
 {

@@ -169,8 +169,7 @@ static bool draw_order(struct trace *t, enum order_kind kind, struct drawing *d,
 	return true;
 }
 
-/* --- the command
- * ------------------------------------------------------------------------------ */
+/* -- the command ----------------------------------------------------------------------- */
 
 static bool hand_out(const struct drawing *d, const char *path, struct error *error)
 {

@@ -91,7 +91,8 @@ static void interrupt(int number)
 	enum { TOGETHER_US = 1000000, PATIENCE = 3 };
 	int64_t ended = run->ended_us;
 	int error = errno;
-	if (ended == 0 || heard > PATIENCE) { /* nothing to be lost yet; asked again and again */
+	if (ended == 0 ||
+	    heard > PATIENCE) { /* nothing to be lost yet; asked again and again */
 		signal(number, SIG_DFL);
 		raise(number);
 	} else if ((heard++ > 0 || g_get_monotonic_time() - ended > TOGETHER_US) &&

@@ -176,8 +176,9 @@ static bool print_run(const struct trace *t, const struct plan *p, const struct 
 		                "different places, not of one as in the recording\n");
 		return false;
 	}
-	/* An order violation: what the late event came to.  Of an operation on a lock or condition
-	 * the runtime says no more than that its thread stood before it, and then did it. */
+	/* An order violation: what the late event came to.  Of an operation on a lock or
+	 * condition the runtime says no more than that its thread stood before it, and then did
+	 * it. */
 	if (!first && p->pair[1] == NONE && run->reached[0] != NONE)
 		print_event(run->trace, run->reached[0], "it came to  ");
 	if (!first && p->pair[1] == NONE)

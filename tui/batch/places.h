@@ -18,7 +18,8 @@ void places_free(struct places *p);
 struct json_t *places_json(const struct places *p, uint32_t event);
 /* The same for a location (index of trace.locations). */
 struct json_t *places_location_json(const struct places *p, uint32_t location);
-/* The same from words: "FILE:LINE in FUNCTION", as races of an exploration are named, or any. */
+/* The same from words: "FILE:LINE in FUNCTION", as races of an exploration are named, or any.
+ */
 struct json_t *places_parse(const char *place);
 
 #endif

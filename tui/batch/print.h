@@ -41,8 +41,8 @@ bool print_options_parse(const struct arguments *a, struct print_options *o);
 
 /* A report to standard output; returns the exit status. */
 int print_report(const struct report *report, const struct print_options *options);
-/* What "complete" promises of that analysis, as "complete: in all reorderings of this run ..., no
- * other data race".  The caller's. */
+/* What "complete" promises of that analysis, as "complete: in all reorderings of this run ...,
+ * no other data race".  The caller's. */
 struct promise {
 	const char *analysis, *shard; /* shard: "2/8", or NULL */
 	bool any;                     /* it has found something */

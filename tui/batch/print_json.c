@@ -217,8 +217,9 @@ static json_t *json_waits(const struct trace *t, const GArray *waits)
 		GString *object = g_string_new(NULL);
 
 		trace_append_operand(t, w->event, object);
-		json_t *j = json_pack("{sossso}", "thread", json_text(trace_thread_name(t, thread)),
-		              "for", wait_for_word(w->what), "object", json_text(object->str));
+		json_t *j = json_pack("{sossso}", "thread",
+		                      json_text(trace_thread_name(t, thread)), "for",
+		                      wait_for_word(w->what), "object", json_text(object->str));
 		json_object_set_new(j, "location", json_text(trace_location_name(t, w->event)));
 		if (w->holder != NONE)
 			json_object_set_new(j, "held-by",

@@ -380,9 +380,10 @@ static bool are_checks(const GPtrArray *parts, bool *checks, struct error *error
 		const struct report_file *r = parts->pdata[i];
 
 		if (report_file_is_check(r) != *checks)
-			return error_set(error, r->name, "merge reports of one command",
-			                 *checks ? "expected a report of check, as the first is"
-			                         : "expected a report of a shard, as the first is");
+			return error_set(
+			        error, r->name, "merge reports of one command",
+			        *checks ? "expected a report of check, as the first is"
+			                : "expected a report of a shard, as the first is");
 	}
 	return true;
 }

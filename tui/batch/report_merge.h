@@ -15,8 +15,8 @@
  */
 struct report_file *reports_merge(const GPtrArray *parts, bool lenient, struct error *error);
 
-/* Is it a report of `check`?  Any of these are merged, of whatever runs: their findings into one
- * list, the runs behind each other. */
+/* Is it a report of `check`?  Any of these are merged, of whatever runs: their findings into
+ * one list, the runs behind each other. */
 bool report_file_is_check(const struct report_file *r);
 
 /* Is it a report of `explore`?  (Then there are no findings, but errors and races.) */

@@ -87,12 +87,13 @@ struct app {
 	bool line_open; /* the command line has the keys */
 	bool quit;
 	bool suspend, redraw; /* asked for; the terminal does it */
-	char **after; /* owned: a program's words, to run with the terminal given back; or NULL */
+	char **after; /* owned: a program's words, to run with the terminal given back; or NULL
+	               */
 	bool after_is_heddle; /* it is another explorer: its screen needs no words round it */
 	char *question;       /* owned: has the last line until y, or any other key; or NULL */
 	app_answer *question_yes;
 	char **question_words; /* owned: for question_yes */
-	bool scripted;        /* a script has the keys: `wait` may wait */
+	bool scripted;         /* a script has the keys: `wait` may wait */
 };
 
 struct app *app_new(struct session *session, const struct app_options *options);

@@ -265,7 +265,8 @@ bool word_reverse_cont(struct app *app, const char *arguments, struct error *err
 	return run_on(app, -1, error);
 }
 
-/* A function is stopped at where it is entered; where the compiler inlined it, at its first event. */
+/* A function is stopped at where it is entered; where the compiler inlined it, at its first
+ * event. */
 static void set_place(const struct trace *t, const char *place, struct breakpoint *b)
 {
 	b->sites = locations_of(t, place);

@@ -28,7 +28,8 @@ static bool is_word(char c)
 static size_t identifier_length(const char *s)
 {
 	size_t n = 0;
-	while (g_ascii_isalnum(s[n]) || s[n] == '_' || (n > 0 && s[n] == ':' && s[n + 1] == ':') ||
+	while (g_ascii_isalnum(s[n]) || s[n] == '_' ||
+	       (n > 0 && s[n] == ':' && s[n + 1] == ':') ||
 	       (n > 1 && s[n] == ':' && s[n - 1] == ':'))
 		n++;
 	return n;
@@ -57,8 +58,8 @@ static size_t short_length(const struct trace *t, const char *text)
 	return longest;
 }
 
-/* The longest name of the trace that stands there, so that `a[1].b-c` needs no quotes; else what
- * is left of one variable's without its functions, a thread's name, or a word of ours. */
+/* The longest name of the trace that stands there, so that `a[1].b-c` needs no quotes; else
+ * what is left of one variable's without its functions, a thread's name, or a word of ours. */
 static size_t name_length(void *self, const char *text)
 {
 	const struct session *s = self;

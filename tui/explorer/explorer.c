@@ -293,8 +293,8 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 	line_end();
 	if (!headless)
 		screen_close();
-	/* All that is to be kept is written.  A search notices within moments that it is over, and
-	 * its thread is joined; for one inside of the solver nobody should have to wait. */
+	/* All that is to be kept is written.  A search notices within moments that it is over,
+	 * and its thread is joined; for one inside of the solver nobody should have to wait. */
 	if (good && options->guide == NULL && !jobs_end(&app->jobs, PATIENCE))
 		_exit(STATUS_GOOD);
 	app_free(app);

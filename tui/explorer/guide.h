@@ -19,20 +19,21 @@ struct guide {
 	const struct lesson *lesson; /* borrowed */
 	const char *folder;          /* borrowed: the student's */
 	guint step;
-	bool done;                     /* the step */
-	bool skipping;                 /* on was asked for once before it was done */
-	guint hints;                   /* so many are shown */
-	char *reply;                   /* owned: to an answer; or NULL */
-	bool changed;                  /* what is shown was recorded anew */
-	char *wrong; /* owned: why the changed program is not right; NULL: it is, or is as it was */
-	bool replaying;                /* a replay was asked for and is about to run */
-	bool replayed;                 /* the program was run along a witness, in this step */
-	bool finished;                 /* the last step was left */
+	bool done;      /* the step */
+	bool skipping;  /* on was asked for once before it was done */
+	guint hints;    /* so many are shown */
+	char *reply;    /* owned: to an answer; or NULL */
+	bool changed;   /* what is shown was recorded anew */
+	char *wrong;    /* owned: why the changed program is not right; NULL: it is, or is as it
+	                   was */
+	bool replaying; /* a replay was asked for and is about to run */
+	bool replayed;  /* the program was run along a witness, in this step */
+	bool finished;  /* the last step was left */
 	struct lesson_progress counts; /* mistakes and hints so far; the rest is unused */
 	enum guide_size size;
 	enum guide_wish wish;
 	unsigned edit_line; /* of the lesson's first source, at the selected finding; 0: none */
-	bool unkept; /* the progress is nobody's: it is not saved */
+	bool unkept;        /* the progress is nobody's: it is not saved */
 };
 
 void guide_init(struct guide *g, const struct lesson *lesson, const char *folder);

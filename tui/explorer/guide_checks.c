@@ -142,8 +142,7 @@ static bool is_replayed(const struct app *app, char *const *operands)
 	return app->guide && app->guide->replayed;
 }
 
-/* -- what is so in the recording ------------------------------------------------------------
- */
+/* -- what is so in the recording ------------------------------------------------------- */
 
 static bool any(const struct app *app, char *const *operands)
 {

@@ -212,8 +212,8 @@ GArray *session_locks_held(const struct session *s, uint32_t event);
 uint32_t session_parse_event(const struct session *s, const char *text, struct error *error);
 /* A variable by its name; NONE when there is none. */
 uint32_t session_find_variable(const struct session *s, const char *name);
-/* The same, also by its name without the function ("q.pending" is stack@main.main::q.pending) where
- * only one has it. */
+/* The same, also by its name without the function ("q.pending" is stack@main.main::q.pending)
+ * where only one has it. */
 uint32_t session_find_short(const struct session *s, const char *name);
 
 /* The call stack at an event, innermost first: struct frame. The frames that the compiler
@@ -234,7 +234,8 @@ void session_show_all(struct session *s);
 /* -- conditions of breakpoints (engine/base/condition.h) --------------------------------- */
 
 struct stop_condition;
-/* Owned by the caller.  NULL and `error` if it cannot be read or names what the trace has not. */
+/* Owned by the caller.  NULL and `error` if it cannot be read or names what the trace has not.
+ */
 struct stop_condition *stop_condition_new(const struct session *s, const char *text,
                                           struct error *error);
 void stop_condition_free(struct stop_condition *stop);

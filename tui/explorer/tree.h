@@ -24,7 +24,8 @@ struct tree {
 	                       * these together */
 	uint64_t executions, states, pruned, waiting;
 	bool complete;
-	bool races, uses; /* of freed memory: with either, complete is no promise of all outcomes */
+	bool races,
+	        uses; /* of freed memory: with either, complete is no promise of all outcomes */
 	GPtrArray *gaps; /* char *, owned */
 };
 /* NULL and `error` when it cannot be read; tree_free. */

@@ -177,8 +177,9 @@ static void add_closure(struct app *app, struct order_view *v)
 	}
 }
 
-/* "6 and 19 are ordered by: hb shb   not by: wdc   not asked: cp (x)": all that are built. The list's
- * "seen by" is about all pairs of the finding's two places, which must not read as a contradiction. */
+/* "6 and 19 are ordered by: hb shb   not by: wdc   not asked: cp (x)": all that are built. The
+ * list's "seen by" is about all pairs of the finding's two places, which must not read as a
+ * contradiction. */
 static void add_summary(struct app *app, struct order_view *v)
 {
 	const struct session *s = app->session;
@@ -196,9 +197,9 @@ static void add_summary(struct app *app, struct order_view *v)
 	}
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s", "");
 	prose_add(v->rows, STYLE_DIM, NONE, "%u and %u are ordered by:%s   not by:%s%s%s%s",
-	          s->pair[0], s->pair[1], by->len ? by->str : " none of those asked", not_by->len ? not_by->str : " –",
-	          unknown->len ? "   not asked yet:" : "", unknown->str,
-	          unknown->len ? " (x asks the next)" : "");
+	          s->pair[0], s->pair[1], by->len ? by->str : " none of those asked",
+	          not_by->len ? not_by->str : " –", unknown->len ? "   not asked yet:" : "",
+	          unknown->str, unknown->len ? " (x asks the next)" : "");
 	if (entry && entry->finding->count > 1)
 		prose_add(v->rows, STYLE_DIM, NONE,
 		          "That is this one pair; \"seen by\" in the list is about any of the "

@@ -64,8 +64,8 @@ void witness_view_show(struct app *app, struct witness_view *v);
 void draw_witness_event(const struct app *app, const struct witness_view *v, struct pane p,
                         int row, uint32_t event, const char *text, int8_t move);
 
-/* What event `i` of the witness writes and reads in this schedule.  What the pair sees is open: the
- * value that is there, or the other's. */
+/* What event `i` of the witness writes and reads in this schedule.  What the pair sees is open:
+ * the value that is there, or the other's. */
 void append_witness_event(const struct app *app, const struct witness_view *v, guint i,
                           GString *out);
 /* "4 switches, 2 needed" */

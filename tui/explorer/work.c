@@ -38,7 +38,8 @@ static bool index_run(struct job *job, const struct progress *progress, struct e
 	struct trace *t = job_trace(job);
 	if (!trace_need(t, (unsigned)job->detail, progress))
 		return error_set(error, "", NULL, "cancelled");
-	if (missing_code_was_called(t) || t->modules_count == 0) /* no recording is looked through: a pass */
+	if (missing_code_was_called(t) ||
+	    t->modules_count == 0) /* no recording is looked through: a pass */
 		job->data = missing_calls_new(t);
 	return true;
 }

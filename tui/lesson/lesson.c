@@ -543,8 +543,7 @@ char *lesson_program(const struct lesson *l)
 	return name;
 }
 
-/* -- its words ------------------------------------------------------------------------------
- */
+/* -- its words ------------------------------------------------------------------------- */
 
 bool lesson_answers(const struct lesson_step *s, const char *text)
 {

@@ -57,9 +57,9 @@ struct lesson {
 	GPtrArray *files;   /* char *: only brought along */
 	bool fix_plain;     /* the fix is to compile all with heddle cc */
 	char *compile, *record, *explore; /* options; explore NULL: not explored */
-	char *prints; /* the last line of a right program's output, as a regular expression; NULL:
-	               * any */
-	GPtrArray *steps;                 /* struct lesson_step *, owned */
+	char *prints;     /* the last line of a right program's output, as a regular expression;
+	                   * NULL:     any */
+	GPtrArray *steps; /* struct lesson_step *, owned */
 };
 
 /* NULL and one error for a file that is no lesson. Owned by the caller. */
@@ -120,10 +120,11 @@ GPtrArray *lesson_recipe(const struct lesson *lesson, bool mended);
 /* Compile, record, explore.  What the compiler and the program say is appended to `said`. */
 bool workshop_make(struct workshop *w, GString *said, struct error *error);
 /*
- * Is the changed program right?  It was recorded (workshop_make, which has its output in `said`);
- * now it is run under many schedules and explored (judge.c).  True: every run ends by itself with
- * status 0 and the right last line, and exploration finds neither an error nor a data race within
- * its budget.  False, and `why` in a sentence or two, with the schedule that shows it.
+ * Is the changed program right?  It was recorded (workshop_make, which has its output in
+ * `said`); now it is run under many schedules and explored (judge.c).  True: every run ends by
+ * itself with status 0 and the right last line, and exploration finds neither an error nor a
+ * data race within its budget.  False, and `why` in a sentence or two, with the schedule that
+ * shows it.
  */
 bool workshop_judge(const struct workshop *w, const GString *said, GString *why);
 /* Replace the sources by the fixed version. */

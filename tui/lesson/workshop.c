@@ -110,8 +110,7 @@ void workshop_close(struct workshop *w)
 	memset(w, 0, sizeof *w);
 }
 
-/* -- the commands ---------------------------------------------------------------------------
- */
+/* -- the commands ---------------------------------------------------------------------- */
 
 static void append_options(GString *out, const char *options)
 {
@@ -204,8 +203,8 @@ GPtrArray *lesson_recipe(const struct lesson *l, bool mended)
 	return recipe;
 }
 
-/* C-c is for the program that runs, not for the lesson; a program that writes without end fills no
- * disk. */
+/* C-c is for the program that runs, not for the lesson; a program that writes without end fills
+ * no disk. */
 static void prepare_child(gpointer unused)
 {
 	enum { MOST_BYTES = 1 << 29 };
@@ -216,8 +215,8 @@ static void prepare_child(gpointer unused)
 	dup2(STDOUT_FILENO, STDERR_FILENO);
 }
 
-/* The words of a command, by `timeout`; `heddle` is this binary, wherever it is.  NULL-terminated,
- * g_strfreev; NULL for words that are none. */
+/* The words of a command, by `timeout`; `heddle` is this binary, wherever it is.
+ * NULL-terminated, g_strfreev; NULL for words that are none. */
 static char **words_of(const char *command)
 {
 	char **argv = NULL, *limit = g_strdup_printf("%d", RUN_SECONDS);
@@ -233,9 +232,10 @@ static char **words_of(const char *command)
 	for (size_t i = 0; i < G_N_ELEMENTS(before); i++)
 		g_ptr_array_add(words, g_strdup(before[i]));
 	for (char **word = argv; *word; word++)
-		g_ptr_array_add(words, g_strdup(word == argv && self && strcmp(*word, "heddle") == 0
-		                                        ? self
-		                                        : *word));
+		g_ptr_array_add(words,
+		                g_strdup(word == argv && self && strcmp(*word, "heddle") == 0
+		                                 ? self
+		                                 : *word));
 	g_ptr_array_add(words, NULL);
 	g_strfreev(argv);
 	g_free(limit);
@@ -243,17 +243,17 @@ static char **words_of(const char *command)
 	return (char **)g_ptr_array_free(words, FALSE);
 }
 
-/* A program that does not end is ended.  The status as a shell has it, that of `timeout` when the
- * time was up; but there is no shell: the words of a lesson are a compiler's and a program's
- * arguments. */
+/* A program that does not end is ended.  The status as a shell has it, that of `timeout` when
+ * the time was up; but there is no shell: the words of a lesson are a compiler's and a
+ * program's arguments. */
 static int run_in(const struct workshop *w, const char *command, GString *said)
 {
 	char **argv = words_of(command), *out = NULL;
 	int status = 0;
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
 	void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
-	bool ran = argv && g_spawn_sync(w->folder, argv, NULL, G_SPAWN_SEARCH_PATH, prepare_child,
-	                                NULL, &out, NULL, &status, NULL);
+	bool ran = argv && g_spawn_sync(w->folder, argv, NULL, G_SPAWN_SEARCH_PATH,
+	                                prepare_child, NULL, &out, NULL, &status, NULL);
 	signal(SIGINT, interrupt);
 	signal(SIGQUIT, quit);
 	if (out)
@@ -353,7 +353,8 @@ bool workshop_edit(const struct workshop *w, unsigned line, struct error *error)
 	if (editor == NULL || *editor == '\0')
 		editor = "vi";
 	char *path = g_build_filename(w->folder, w->lesson->sources->pdata[0], NULL);
-	/* The editor is the user's own command line; the lesson's file is its argument alone. */
+	/* The editor is the user's own command line; the lesson's file is its argument alone.
+	 */
 	char *at = line && takes_line(editor) ? g_strdup_printf(" +%u", line) : g_strdup("");
 	char *script = g_strconcat(editor, at, " \"$1\"", NULL);
 	g_free(at);

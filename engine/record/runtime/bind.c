@@ -149,8 +149,8 @@ EXPORT int heddle_bound_begin(const struct heddle_bound *b, const void *self, co
 	struct text text;
 	put_values(&text, b->arguments, values);
 	sched_point(t); /* what libraries do is where threads meet */
-	invoke_record(t, LOG_CALL, b->makes ? LOG_MADE : 0, (uintptr_t)pc, b->type, self, b->method,
-	              text.bytes);
+	invoke_record(t, LOG_CALL, b->makes ? LOG_MADE : 0, (uintptr_t)pc, b->type, self,
+	              b->method, text.bytes);
 	t->open[t->open_count++] =
 	        (struct open_call){ (uintptr_t)frame, (uintptr_t)pc, self, b };
 	errno = error;

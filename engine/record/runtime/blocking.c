@@ -101,8 +101,8 @@ PAUSES(__xpg_sigpause, (int number), (number))
 /* ---- sleeping ---- */
 
 /*
- * Sleeps until virtual time is there, or a handler has run: the nanoseconds that were left then,
- * else 0.
+ * Sleeps until virtual time is there, or a handler has run: the nanoseconds that were left
+ * then, else 0.
  */
 static uint64_t sleep_until(struct thread *t, uint64_t deadline, enum log_call call,
                             uintptr_t pc)

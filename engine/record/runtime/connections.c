@@ -1,15 +1,15 @@
 /*
- * connections.c - sockets of the process to itself: connections over UNIX and network sockets whose
- * two ends are both the process's, and datagrams to its own sockets.
+ * connections.c - sockets of the process to itself: connections over UNIX and network sockets
+ * whose two ends are both the process's, and datagrams to its own sockets.
  *
  * A connect to an address that the process itself listens at sends a message, which the accept
  * receives; from then on both ends lead to each other as those of a pair of sockets do
- * (channels.c).  The thread keeps the token during such a connect, which does not wait while the
- * listener has room, so that one seed gives one run.
+ * (channels.c).  The thread keeps the token during such a connect, which does not wait while
+ * the listener has room, so that one seed gives one run.
  *
- * On replay nobody listens: the two ends of a pair of sockets take the place of the connection, and
- * what goes through it is for real.  Datagrams are given as they were recorded, after their sender
- * has sent them.
+ * On replay nobody listens: the two ends of a pair of sockets take the place of the connection,
+ * and what goes through it is for real.  Datagrams are given as they were recorded, after their
+ * sender has sent them.
  */
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -53,7 +53,8 @@ static uint32_t made_so_far;
 
 static struct datagrams {
 	int fd;   /* + 1; 0: free */
-	int bell; /* replay: an eventfd, which counts what was sent there and not yet given; or -1 */
+	int bell; /* replay: an eventfd, which counts what was sent there and not yet given; or
+	             -1 */
 } datagrams[DATAGRAMS];
 
 /* ---- addresses ---- */
@@ -311,7 +312,8 @@ static void bell_await(struct thread *t, int bell)
 		input_starve(t, &one, 1, false, 0);
 }
 
-/* By the number that it had in the recording; made by the first that comes, connect or accept. */
+/* By the number that it had in the recording; made by the first that comes, connect or accept.
+ */
 static struct planned {
 	bool used;
 	int end[2]; /* descriptors, the client's first, until they are taken */
@@ -351,10 +353,12 @@ void connection_given(struct thread *t, int fd, int result, const void *piece, s
                       uintptr_t pc)
 {
 	int error = errno;
-	struct planned *p = result == 0 || error == EINPROGRESS ? planned_of(piece, length) : NULL;
+	struct planned *p =
+	        result == 0 || error == EINPROGRESS ? planned_of(piece, length) : NULL;
 	channel_sent(t, pc);
 	if (p && p->end[0] >= 0) {
-		long state = syscall(SYS_fcntl, fd, F_GETFL), flags = syscall(SYS_fcntl, fd, F_GETFD);
+		long state = syscall(SYS_fcntl, fd, F_GETFL),
+		     flags = syscall(SYS_fcntl, fd, F_GETFD);
 		syscall(SYS_dup3, p->end[0], fd, flags & FD_CLOEXEC ? O_CLOEXEC : 0);
 		syscall(SYS_fcntl, fd, F_SETFL, state);
 		syscall(SYS_close, p->end[0]);

@@ -193,8 +193,8 @@ long interposed_syscall(long number, ...)
 	long result;
 	if (t && number == SYS_futex && rt.controlled)
 		return futex_call(t, a, CALLER());
-	if (t && (process_syscall(t, number, a, &result) ||
-	          handler_syscall(t, number, a, &result)))
+	if (t &&
+	    (process_syscall(t, number, a, &result) || handler_syscall(t, number, a, &result)))
 		return as_syscall(result);
 	if (number == SYS_futex)
 		rt.poke = 1; /* one that wakes, where the scheduler does not look */

@@ -107,7 +107,8 @@ static bool shown(const volatile int *m)
 	return !in_glib((uintptr_t)m);
 }
 
-/* A GMutex has no end, and need not be initialised: what was destroyed there was another object. */
+/* A GMutex has no end, and need not be initialised: what was destroyed there was another
+ * object. */
 static bool misusable(volatile int *m)
 {
 	if (sync_mark(m) == MARK_DESTROYED)

@@ -193,9 +193,10 @@ bool input_signals(struct thread *t)
 static void give(const struct log_input *in, struct given *g)
 {
 	const char *p = (const char *)(in + 1);
-	*g = (struct given){ .result = in->result, .extra = in->extra,
-		               .own = in->flags & LOG_OWN,
-		               .recorded = true };
+	*g = (struct given){ .result = in->result,
+		             .extra = in->extra,
+		             .own = in->flags & LOG_OWN,
+		             .recorded = true };
 	for (unsigned i = 0; i < LOG_PARTS; i++) {
 		g->part[i] = p;
 		g->length[i] = in->length[i];

@@ -82,10 +82,10 @@ static uint8_t *buffer_used; /* free mode: whose they are */
 /* ---- the log's descriptor ---- */
 
 /*
- * One is kept, far from those that the program counts.  To open the log for each chunk would take
- * the lowest number that is free, beside threads that close, open and dup2: they get other numbers
- * than they would alone, EBUSY, or put a file of theirs in the place of the log.  And a daemon may
- * become another user, or change its root, to whom the log is closed.
+ * One is kept, far from those that the program counts.  To open the log for each chunk would
+ * take the lowest number that is free, beside threads that close, open and dup2: they get other
+ * numbers than they would alone, EBUSY, or put a file of theirs in the place of the log.  And a
+ * daemon may become another user, or change its root, to whom the log is closed.
  *
  * Where the program closes all descriptors that it finds, or may have few, the log is opened by
  * its path for each chunk.
@@ -525,7 +525,8 @@ void log_frames(struct thread *t)
 		if (unlikely(t->emitted == t->callback_at))
 			missing_callback(t);
 		struct frame *f = &t->frames[t->emitted];
-		if (unlikely(t->called_from != 0) && f->call >= rt.own_low && f->call < rt.own_high)
+		if (unlikely(t->called_from != 0) && f->call >= rt.own_low &&
+		    f->call < rt.own_high)
 			f->call = t->called_from;
 		log_enter(t, &t->frames[t->emitted++], left);
 	}

@@ -10,11 +10,11 @@
  * the compilers' libraries are modelled and no missing code.
  *
  * While such code has called back into the program, nothing of it runs in this thread; so the
- * region ends there and begins again when the function that was called back returns: two barrier
- * pairs instead of one around everything.
+ * region ends there and begins again when the function that was called back returns: two
+ * barrier pairs instead of one around everything.
  *
- * Not seen: calls by addresses that no import table holds (virtual functions, what dlsym found),
- * and calls from one library that is not instrumented into another (they are inside).
+ * Not seen: calls by addresses that no import table holds (virtual functions, what dlsym
+ * found), and calls from one library that is not instrumented into another (they are inside).
  */
 #include <fnmatch.h>
 #include <link.h>
@@ -54,7 +54,7 @@ static unsigned target_count;
 enum kind { INSTRUMENTED, MODELLED, MISSING };
 static struct module {
 	uintptr_t bias, low, high;
-	const ElfW(Phdr) *headers;
+	const ElfW(Phdr) * headers;
 	unsigned header_count;
 	enum kind kind;
 	bool done;
@@ -65,8 +65,7 @@ static unsigned module_count;
 
 static void update(struct thread *t)
 {
-	const struct region *r =
-	        t->region_count ? &t->regions[t->region_count - 1] : NULL;
+	const struct region *r = t->region_count ? &t->regions[t->region_count - 1] : NULL;
 	t->callback_at = r && !r->away ? r->depth : UINT32_MAX;
 	t->resume_below = r ? r->depth + r->away : 0;
 }
@@ -327,10 +326,9 @@ __attribute__((used)) void missing_enter(unsigned index, struct call *c)
 	while (own && t->region_count && t->regions[t->region_count - 1].sp <= sp)
 		pop(t);
 	sched_point(t); /* what libraries do is where threads meet */
-	struct region r = { .sp = sp,
-		            .function = target->real,
-		            .pc = c->pc,
-		            .mask = target->mask };
+	struct region r = {
+		.sp = sp, .function = target->real, .pc = c->pc, .mask = target->mask
+	};
 	for (unsigned i = 0; i < 6; i++)
 		r.arguments[i] = c->arguments[i];
 	if (push(t, &r)) {
@@ -413,10 +411,10 @@ static bool has_hooks(const struct dl_phdr_info *info)
 static bool modelled(const char *name)
 {
 	static const char *const known[] = {
-		"libc.so*",      "libc-2*",       "ld-linux*",   "ld-2*",
-		"libm.so*",      "libpthread.so*", "libdl.so*",  "librt.so*",
-		"libresolv.so*", "libnss_*",      "libutil.so*", "libgcc_s.so*",
-		"libstdc++.so*", "libc++*.so*",   "libtsan.so*", "libclang_rt.*",
+		"libc.so*",      "libc-2*",        "ld-linux*",   "ld-2*",
+		"libm.so*",      "libpthread.so*", "libdl.so*",   "librt.so*",
+		"libresolv.so*", "libnss_*",       "libutil.so*", "libgcc_s.so*",
+		"libstdc++.so*", "libc++*.so*",    "libtsan.so*", "libclang_rt.*",
 		"libgomp.so*",
 	};
 	for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++)
@@ -507,9 +505,9 @@ void missing_module(const struct dl_phdr_info *info, const char *path, uintptr_t
 		              .header_count = info->dlpi_phnum };
 	bool c_library = low == rt.libc_low || low == rt.ld_low;
 	m->kind = !c_library && named_library(path, name) ? MISSING
-	          : modelled(name)                       ? MODELLED
-	          : has_hooks(info)                      ? INSTRUMENTED
-	                                                 : MISSING;
+	          : modelled(name)                        ? MODELLED
+	          : has_hooks(info)                       ? INSTRUMENTED
+	                                                  : MISSING;
 	if (m->kind != MODELLED)
 		note_data(m);
 }
@@ -530,10 +528,10 @@ static bool in_code(const struct module *m, uintptr_t address)
 /* What may return twice, or never where it was called, or belongs to the unwinder. */
 static bool left_alone(const char *name)
 {
-	static const char *const names[] = { "*setjmp",    "*longjmp*",   "vfork",
-		                             "getcontext", "swapcontext", "setcontext",
-		                             "_Unwind_*",  "__cxa_*",     "__gxx_*",
-		                             "__tls_get_addr", "_init",   "_fini" };
+	static const char *const names[] = { "*setjmp",        "*longjmp*",   "vfork",
+		                             "getcontext",     "swapcontext", "setcontext",
+		                             "_Unwind_*",      "__cxa_*",     "__gxx_*",
+		                             "__tls_get_addr", "_init",       "_fini" };
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (fnmatch(names[i], name, 0) == 0)
 			return true;
@@ -586,7 +584,8 @@ static void put_slot(const struct module *m, uintptr_t *slot, void *value)
 	for (unsigned i = 0; i < m->header_count; i++) {
 		const ElfW(Phdr) *ph = &m->headers[i];
 		uintptr_t low = m->bias + ph->p_vaddr, high = low + ph->p_memsz;
-		if (ph->p_type != PT_GNU_RELRO || (uintptr_t)slot < low || (uintptr_t)slot >= high)
+		if (ph->p_type != PT_GNU_RELRO || (uintptr_t)slot < low ||
+		    (uintptr_t)slot >= high)
 			continue;
 		low &= ~4095ul;
 		high &= ~4095ul;
@@ -603,9 +602,9 @@ static void put_slot(const struct module *m, uintptr_t *slot, void *value)
 }
 
 struct tables { /* of a module's dynamic section */
-	const ElfW(Sym) *symbols;
+	const ElfW(Sym) * symbols;
 	const char *strings;
-	const ElfW(Rela) *list[2];
+	const ElfW(Rela) * list[2];
 	size_t bytes[2];
 };
 
@@ -644,9 +643,10 @@ static struct tables tables_of(const struct module *m)
 /* Of OpenMP: what openmp.c does not know. */
 static bool beyond_openmp(uintptr_t function, const char *name)
 {
-	static const char *const names[] = { "GOMP_parallel_*start", "GOMP_parallel_end",
-		                             "GOMP_target*",         "GOMP_teams*",
-		                             "GOACC_*",              "acc_*" };
+	static const char *const names[] = {
+		"GOMP_parallel_*start", "GOMP_parallel_end", "GOMP_target*",
+		"GOMP_teams*",          "GOACC_*",           "acc_*"
+	};
 	if (function < rt.gomp_low || function >= rt.gomp_high)
 		return false;
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)

@@ -1,6 +1,6 @@
 /*
- * openmp.c - parallel regions, barriers, loops' ends, critical sections and locks of OpenMP; see
- * openmp.h.
+ * openmp.c - parallel regions, barriers, loops' ends, critical sections and locks of OpenMP;
+ * see openmp.h.
  */
 #include <limits.h>
 #include <stdarg.h>
@@ -23,9 +23,9 @@ extern void __libc_free(void *p);
 static void gather(struct thread *t, struct team *team)
 {
 	unsigned others = team->size - 1;
-	for (int arrived; (arrived = __atomic_load_n(&team->arrived, __ATOMIC_ACQUIRE)) <
-	                  (int)others &&
-	              rt.on;)
+	for (int arrived;
+	     (arrived = __atomic_load_n(&team->arrived, __ATOMIC_ACQUIRE)) < (int)others &&
+	     rt.on;)
 		futex_wait(&team->arrived, arrived, 100000000);
 	for (unsigned i = 1; i < team->size; i++)
 		if (team->members[i])
@@ -396,8 +396,8 @@ SHARE(unsigned, GOMP_sections_next, (void), ())
 	SHARE(bool, name##_start, (long start, long end, long step, long *from, long *to), \
 	      (start, end, step, from, to)) \
 	LOOP_NEXT(name##_next)
-#define ULL unsigned long long
-#define ULL_NEXT(name) SHARE(bool, name, (ULL * from, ULL *to), (from, to))
+#define ULL            unsigned long long
+#define ULL_NEXT(name) SHARE(bool, name, (ULL * from, ULL * to), (from, to))
 #define ULL_CHUNKS(name) \
 	SHARE(bool, name##_start, \
 	      (bool up, ULL start, ULL end, ULL step, ULL chunk, ULL *from, ULL *to), \
@@ -553,7 +553,8 @@ SECTION(GOMP_atomic_start, GOMP_atomic_end, (void), (), (void *)LOG_OMP_ATOMIC)
 
 /* ---- locks ---- */
 
-/* omp_lock_t and omp_nest_lock_t; a test takes it when it can, and says how often it is held. */
+/* omp_lock_t and omp_nest_lock_t; a test takes it when it can, and says how often it is held.
+ */
 #define LOCK(kind) \
 	EXPORT void omp_init_##kind(void *l); \
 	EXPORT void omp_destroy_##kind(void *l); \

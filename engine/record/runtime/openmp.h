@@ -2,11 +2,11 @@
  * openmp.h - what the files of OpenMP share (openmp.c, openmp_tasks.c): GCC's libgomp as the
  * ordinary compiler made it, in the program's calls.
  *
- * libgomp still keeps its teams, work sharing and settings.  Its waits and its tasks are ours, so
- * that every wait is the scheduler's and every hand-over an event: in controlled mode a thread of a
- * team runs the program's code with the token alone, and is parked, out of the scheduler's sight,
- * while it is in libgomp's own (between two parallel regions).  In free mode libgomp's functions do
- * it all, and the events stand around them.
+ * libgomp still keeps its teams, work sharing and settings.  Its waits and its tasks are ours,
+ * so that every wait is the scheduler's and every hand-over an event: in controlled mode a
+ * thread of a team runs the program's code with the token alone, and is parked, out of the
+ * scheduler's sight, while it is in libgomp's own (between two parallel regions).  In free mode
+ * libgomp's functions do it all, and the events stand around them.
  */
 #ifndef HEDDLE_OPENMP_H
 #define HEDDLE_OPENMP_H
@@ -22,7 +22,7 @@ struct team { /* of a parallel region */
 	unsigned size;
 	volatile int arrived; /* futex: threads but the master that have come to the region */
 	unsigned ended;
-	uint64_t begin, end; /* messages: from the master, to it */
+	uint64_t begin, end;          /* messages: from the master, to it */
 	const void *barrier;          /* its object: LOG_OMP_BARRIERS */
 	unsigned waiting, generation; /* of the barrier */
 	uint64_t shares;              /* given so far */
@@ -31,7 +31,7 @@ struct team { /* of a parallel region */
 	struct thread **members;      /* by number; NULL before they come */
 	/* tasks */
 	struct task *first, *last; /* not begun, and running, in the order of creation */
-	uint64_t tasks;            /* message: sent by the end of each, received after a barrier */
+	uint64_t tasks; /* message: sent by the end of each, received after a barrier */
 };
 
 /* A new number for a message that may be sent and received more than once. */

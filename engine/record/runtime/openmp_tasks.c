@@ -1,11 +1,11 @@
 /*
  * openmp_tasks.c - OpenMP's tasks; see openmp.h.
  *
- * A task that need not be done at once waits in its team's list, in the order of creation, until a
- * thread of the team runs it: at a barrier any, at a taskwait a child of the task that waits, at the
- * end of a taskgroup any.  Messages order its creation before its beginning, its end before what
- * waits for it, and what `depend` says.  Tasks with reductions, or whose `if` is false, are run at
- * once by their creator.
+ * A task that need not be done at once waits in its team's list, in the order of creation,
+ * until a thread of the team runs it: at a barrier any, at a taskwait a child of the task that
+ * waits, at the end of a taskgroup any.  Messages order its creation before its beginning, its
+ * end before what waits for it, and what `depend` says.  Tasks with reductions, or whose `if`
+ * is false, are run at once by their creator.
  */
 #include <limits.h>
 #include <string.h>
@@ -31,7 +31,7 @@ struct group { /* a taskgroup that is open */
 	unsigned left;
 };
 
-struct family { /* of a task, or of a thread's implicit task: its children */
+struct family {           /* of a task, or of a thread's implicit task: its children */
 	uint64_t message; /* sent by the end of each; 0: there was none yet */
 	unsigned left;
 	unsigned users; /* children, and the task itself while it runs */
@@ -170,10 +170,10 @@ static void task_ends(struct thread *t, struct task *task)
 	}
 	for (unsigned i = 0; i < task->outs + task->ins; i++) {
 		plan_point(t);
-		openmp_send(t,
-		            depend_message(task->addresses[i],
-		                           i < task->outs ? FROM_OUT : FROM_IN),
-		            task->pc);
+		openmp_send(
+		        t,
+		        depend_message(task->addresses[i], i < task->outs ? FROM_OUT : FROM_IN),
+		        task->pc);
 	}
 }
 
@@ -321,8 +321,8 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
 		run_at_once(t, fn, data, copy, (size_t)size, (size_t)alignment, depend, pc);
 		return;
 	}
-	struct task *task = task_new(t, fn, data, copy, (size_t)size, (size_t)alignment, depend,
-	                             pc);
+	struct task *task =
+	        task_new(t, fn, data, copy, (size_t)size, (size_t)alignment, depend, pc);
 	if (!task) {
 		fn(data);
 		return;
@@ -391,7 +391,8 @@ void GOMP_taskloop(void (*fn)(void *), void *data, void (*copy)(void *, void *),
 		part[0] = start;
 		part[1] = start += (long)count * step;
 		/* what `copy` has made is moved as it is: it lives until the task has ended */
-		GOMP_task(fn, part, NULL, size, alignment, (flags & TASK_IF) != 0, flags & TASK_FINAL, NULL, priority, NULL);
+		GOMP_task(fn, part, NULL, size, alignment, (flags & TASK_IF) != 0,
+		          flags & TASK_FINAL, NULL, priority, NULL);
 	}
 	if (!(flags & TASK_NOGROUP))
 		GOMP_taskgroup_end();

@@ -22,7 +22,7 @@
 
 #include "outside.h"
 
-enum { LOOKED_AT = 256 }; /* numbers, for the other end of what was there before */
+enum { LOOKED_AT = 256 };       /* numbers, for the other end of what was there before */
 enum { DESCRIPTORS = 1 << 16 }; /* those above are taken for the process's own */
 
 static struct descriptor {
@@ -104,7 +104,8 @@ static uint32_t unix_peer(const struct stat *status)
 	if (n < (long)(NLMSG_HDRLEN + sizeof(struct unix_diag_msg)) ||
 	    answer.head.nlmsg_type != SOCK_DIAG_BY_FAMILY)
 		return 0;
-	const char *at = answer.bytes + NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct unix_diag_msg));
+	const char *at =
+	        answer.bytes + NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(struct unix_diag_msg));
 	while (at + sizeof(struct nlattr) <= answer.bytes + n) {
 		const struct nlattr *a = (const void *)at;
 		if (a->nla_type == UNIX_DIAG_PEER && a->nla_len >= sizeof(*a) + sizeof(peer) &&
@@ -416,7 +417,7 @@ int outside_stand_in(struct thread *t, int wanted, int flags)
 /* ---- descriptors in messages of the process to itself ---- */
 
 enum { PASSED = 64 };
-static struct passed { /* on their way, in order */
+static struct passed {    /* on their way, in order */
 	unsigned channel; /* 0: free */
 	uint8_t origin;
 	unsigned reads, writes;

@@ -16,8 +16,9 @@ enum origin {
 	ORIGIN_UNKNOWN, /* not asked for yet, or closed */
 	ORIGIN_INSIDE,  /* the process's own, or a file: always for real */
 	ORIGIN_SET,     /* an epoll instance: from outside as long as a member is */
-	ORIGIN_LINKED,  /* a socket whose other end is the process's own, too: what goes through it
-	                 * is for real, what is asked of it and set on it is recorded and given */
+	ORIGIN_LINKED,  /* a socket whose other end is the process's own, too: what goes through
+	                 * it  is for real, what is asked of it and set on it is recorded and
+	                 * given */
 	ORIGIN_OUTSIDE,
 };
 
@@ -59,7 +60,8 @@ int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin
 /* Replay: something that only has the number `wanted`, or another; -1 and errno when there is
  * none. */
 int outside_stand_in(struct thread *t, int wanted, int flags);
-/* Replay: a descriptor that has been made gets the number `wanted`, if it is free; the number. */
+/* Replay: a descriptor that has been made gets the number `wanted`, if it is free; the number.
+ */
 int outside_renumbered(struct thread *t, int fd, int wanted, enum origin origin);
 bool outside_both_ends(int fd); /* of a pipe: has the process both? */
 /* What is read from, and written to, the descriptor, when that is the process's own; 0: none.
@@ -102,7 +104,8 @@ void connection_made(struct connection *c, int fd, int result);
 struct connection *connection_accepted(struct thread *t, int listener, int made, uintptr_t pc);
 /* What is kept with connect and accept of one. */
 struct piece connection_piece(const struct connection *c);
-/* Replay: the connect, or accept, that was kept with this piece.  For an accept the new descriptor. */
+/* Replay: the connect, or accept, that was kept with this piece.  For an accept the new
+ * descriptor. */
 void connection_given(struct thread *t, int fd, int result, const void *piece, size_t length,
                       uintptr_t pc);
 int connection_given_accept(struct thread *t, int listener, int wanted, int flags,
@@ -138,7 +141,7 @@ void channel_ended(struct thread *t, unsigned channel, uintptr_t pc);
 void channel_sent(struct thread *t, uintptr_t pc); /* replay: the plan's event of a write */
 void channel_shut(struct thread *t, unsigned channel, uintptr_t pc);
 void channel_reader(unsigned channel, int fd); /* -1: that one is no more */
-void channel_await(unsigned channel);          /* until what was written, or the end, is there */
+void channel_await(unsigned channel); /* until what was written, or the end, is there */
 /* Its thread was told that there is something to read. */
 void channel_ready(struct thread *t, unsigned channel, uintptr_t pc);
 

@@ -42,12 +42,12 @@ enum {
 
 /* Why a thread's hooks do not record, bits of thread.gate. */
 enum gate {
-	GATE_FOREIGN = 1, /* a thread that the runtime did not see start */
-	GATE_OFF = 2,     /* recording has ended, or this is a forked child */
-	GATE_INSIDE = 4,  /* inside the runtime, or inside a call made for it */
-	GATE_OUTSIDE = 8, /* in a blocking call, without the token */
-	GATE_STOLEN = 16, /* the watchdog took the token away */
-	GATE_IGNORE = 32, /* __tsan_ignore_thread_begin */
+	GATE_FOREIGN = 1,  /* a thread that the runtime did not see start */
+	GATE_OFF = 2,      /* recording has ended, or this is a forked child */
+	GATE_INSIDE = 4,   /* inside the runtime, or inside a call made for it */
+	GATE_OUTSIDE = 8,  /* in a blocking call, without the token */
+	GATE_STOLEN = 16,  /* the watchdog took the token away */
+	GATE_IGNORE = 32,  /* __tsan_ignore_thread_begin */
 	GATE_WAITING = 64, /* waits for the token; a handler that is not wrapped may run */
 };
 
@@ -101,7 +101,7 @@ struct open_call { /* an invocation by a bind line: bind.c */
 enum { MAX_OPEN_CALLS = 16 };
 
 struct kept_arrival; /* a signal: handlers.c */
-struct team; /* OpenMP */
+struct team;         /* OpenMP */
 struct task;
 struct family;
 struct region; /* a missing call: missing.c */
@@ -187,7 +187,7 @@ struct thread {
 	uintptr_t stack_low, stack_high;
 	int end_rounds;
 	bool detached, started, joined, c11;
-	bool lends;   /* timers name it as their threads' parent: it is never given to another */
+	bool lends; /* timers name it as their threads' parent: it is never given to another */
 	bool retired; /* ended; nothing but its memory is left: thread_retire */
 	struct thread *next_retired;
 	const void *barrier;   /* waits there, even while a handler runs */
@@ -200,14 +200,14 @@ struct thread {
 	struct poll poll;
 	struct open_call open[MAX_OPEN_CALLS];
 	unsigned open_count;
-	unsigned told_calls;    /* those that the program itself tells of (heddle.h), open */
-	uintptr_t bound_pc;     /* who called the bound function that was called last */
+	unsigned told_calls; /* those that the program itself tells of (heddle.h), open */
+	uintptr_t bound_pc;  /* who called the bound function that was called last */
 	/* OpenMP: openmp.h */
-	struct team *team;     /* whose region it is in, or NULL */
-	struct task *task;     /* that it runs, or NULL */
-	struct family *family; /* children of its implicit tasks, or NULL */
-	uintptr_t called_from; /* a frame that the runtime calls is called from there; or 0 */
-	bool parked;           /* in libgomp's own code, where the scheduler does not look */
+	struct team *team;      /* whose region it is in, or NULL */
+	struct task *task;      /* that it runs, or NULL */
+	struct family *family;  /* children of its implicit tasks, or NULL */
+	uintptr_t called_from;  /* a frame that the runtime calls is called from there; or 0 */
+	bool parked;            /* in libgomp's own code, where the scheduler does not look */
 	struct region *regions; /* open missing calls, or NULL */
 	unsigned region_count;
 	struct reach *reach; /* or NULL */
@@ -316,7 +316,7 @@ void sched_park(struct thread *t, struct thread *next);
 void sched_unpark(struct thread *t);       /* it is ready, */
 void sched_await_unpark(struct thread *t); /* and waits here for its turn */
 void sched_leave_park(struct thread *t);   /* by itself: its end has come */
-void sched_expect(int more);        /* so many more, or fewer, may come like that */
+void sched_expect(int more);               /* so many more, or fewer, may come like that */
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
                       uint64_t deadline);
 void sched_detach_all(void); /* recording ends: let everybody run freely */
@@ -326,9 +326,9 @@ void sched_tick(uint64_t nanoseconds);
 uint64_t sched_steps(void);
 struct thread *thread_new(struct thread *parent);
 void thread_forget(struct thread *t);
-/* A thread that has ended, and that no call of the program can name any more (it was joined, or is
- * detached), gives its memory to a later one, as soon as the kernel's thread is gone.  Of others
- * this does nothing. */
+/* A thread that has ended, and that no call of the program can name any more (it was joined, or
+ * is detached), gives its memory to a later one, as soon as the kernel's thread is gone.  Of
+ * others this does nothing. */
 void thread_retire(struct thread *t);
 void sched_cancel(struct thread *t);
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout);
@@ -368,8 +368,8 @@ uint64_t deadline_of(clockid_t clock, const struct timespec *at);
 void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not recorded */
 
 /* ---- abi.c ---- */
-/* Synchronisation that is none of POSIX's: what was before a release at `key`, any number but 0,
- * is before what comes after the next acquire there. */
+/* Synchronisation that is none of POSIX's: what was before a release at `key`, any number but
+ * 0, is before what comes after the next acquire there. */
 void message_release(uintptr_t key, uintptr_t pc);
 void message_acquire(uintptr_t key, uintptr_t pc);
 /* The key's message; `anew`: what was released there before counts no more.  0: there is no
@@ -422,8 +422,8 @@ void order_of_descriptor(int fd, bool writes, bool at_offset);
 enum order_kind {
 	ORDER_NEVER,
 	ORDER_ALWAYS,
-	ORDER_OBJECT, /* the object is its first argument */
-	ORDER_LOOKS,  /* it looks for a file by its name, the first argument */
+	ORDER_OBJECT,   /* the object is its first argument */
+	ORDER_LOOKS,    /* it looks for a file by its name, the first argument */
 	ORDER_LOOKS_IN, /* the same, the second */
 };
 struct ordered {
@@ -461,7 +461,8 @@ void reach_data(uintptr_t low, uintptr_t high); /* writable, of a module of the 
 void reach_stack(uintptr_t low, uintptr_t high);
 /* Where the frame's return address lies on the stack, below `limit`; 0: not found. */
 uintptr_t frame_return(const struct frame *f, uintptr_t limit);
-/* What the arguments whose bits are in `mask` (layout.h, LOG_ARGUMENTS) reach: the thread's list, until the next call. */
+/* What the arguments whose bits are in `mask` (layout.h, LOG_ARGUMENTS) reach: the thread's
+ * list, until the next call. */
 unsigned reach_scan(struct thread *t, const uint64_t *arguments, unsigned mask,
                     const struct log_reached **list, bool *cut);
 
@@ -484,8 +485,8 @@ static inline long raw_syscall(long number, long a, long b, long c, long d, long
 }
 
 /* ---- futex.c: what the runtime itself calls by the name of syscall() ---- */
-/* A system call of the runtime's own: what the kernel answers, -errno for a failure.  errno is the
- * program's, and stays. */
+/* A system call of the runtime's own: what the kernel answers, -errno for a failure.  errno is
+ * the program's, and stays. */
 long rt_syscall(long number, ...);
 #define syscall(...) rt_syscall(__VA_ARGS__)
 
@@ -518,7 +519,7 @@ void replay_left(struct thread *t, const char *text);
 bool replay_poisons(void);
 uint64_t replay_turn(uint32_t thread);
 uint64_t replay_wake_turn(uint32_t thread); /* when it comes next in the plan */
-uint32_t replay_next(void);            /* whose turn it is; UINT32_MAX: nobody's */
+uint32_t replay_next(void);                 /* whose turn it is; UINT32_MAX: nobody's */
 void replay_blocked(void);
 
 /* ---- stream_input.c ---- */
@@ -551,7 +552,7 @@ uint64_t signal_message(int number); /* of who sent it, once; or 0 */
 
 /* ---- processes.c ---- */
 void processes_init(void);
-void rt_child(void); /* in a child that has a copy of the memory: it is not recorded */
+void rt_child(void);         /* in a child that has a copy of the memory: it is not recorded */
 bool rt_other_process(void); /* is this one that only shares our memory? */
 /* The program's syscall() makes a process: true, and the kernel's answer, in both of them. */
 bool process_syscall(struct thread *t, long number, long a[6], long *result);

@@ -21,8 +21,9 @@ struct scheduler {
 	volatile uint64_t turns; /* hand-overs, for the watchdog */
 	volatile int idle;       /* futex: something happened while the last thread idles */
 	bool idling;
-	volatile bool signalled; /* handlers.c: a signal has come to a thread without the token */
-	pid_t leaving; /* an ended thread that is not gone yet */
+	volatile bool
+	        signalled; /* handlers.c: a signal has come to a thread without the token */
+	pid_t leaving;     /* an ended thread that is not gone yet */
 	uint64_t virtual_time, start_time;
 	uint64_t soonest; /* no thread that waits with a time limit has an earlier deadline */
 	/* pct */

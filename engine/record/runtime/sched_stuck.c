@@ -284,9 +284,9 @@ static struct thread *any_blocked(void)
 }
 
 /*
- * A program that a signal may come to from outside (it has a handler, or has set a timer) sleeps
- * in real time: else it would come to the end of its sleeps before the signal does.  Nanoseconds
- * of real time until the thread's deadline; 0 where time is virtual alone.
+ * A program that a signal may come to from outside (it has a handler, or has set a timer)
+ * sleeps in real time: else it would come to the end of its sleeps before the signal does.
+ * Nanoseconds of real time until the thread's deadline; 0 where time is virtual alone.
  */
 static uint64_t real_time_left(const struct thread *t)
 {

@@ -54,7 +54,8 @@ static bool is_gone(pid_t tid)
 	return syscall(SYS_tgkill, rt.header ? rt.header->pid : getpid(), tid, 0) != 0;
 }
 
-/* The memory of a retired thread, as new; its pages for frames and missing calls stay with it. */
+/* The memory of a retired thread, as new; its pages for frames and missing calls stay with it.
+ */
 static struct thread *from_retired(void)
 {
 	sched_lock();

@@ -217,8 +217,7 @@ void sched_poll_files(void)
 {
 	for (unsigned i = 0; sched.files && i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
-		if (t->state == STATE_BLOCKED && t->reason == FOR_FILE &&
-		    sched_files_ready(t))
+		if (t->state == STATE_BLOCKED && t->reason == FOR_FILE && sched_files_ready(t))
 			sched_make_ready(t);
 	}
 }

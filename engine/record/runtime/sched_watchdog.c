@@ -45,8 +45,9 @@ static char kernel_state(pid_t tid, uint64_t *ticks)
 }
 
 /*
- * A hash of the futex wait that the thread is in, by proc(5)'s "syscall": its number, arguments,
- * stack and instruction.  0: it is in none, or in the scheduler's own, or the kernel does not say.
+ * A hash of the futex wait that the thread is in, by proc(5)'s "syscall": its number,
+ * arguments, stack and instruction.  0: it is in none, or in the scheduler's own, or the kernel
+ * does not say.
  */
 static uint64_t futex_wait_of(pid_t tid)
 {
@@ -112,9 +113,9 @@ static bool another_runs(const struct thread *h)
 
 /*
  * Does the holder sleep?  A futex wait that two looks find the same, while all other threads
- * sleep or wait for the token, lasts: it is for one of those that cannot run before the token is
- * taken away.  Any other sleep may end by itself in a moment, sooner or later as the machine has
- * time, and is believed after the watchdog's time.
+ * sleep or wait for the token, lasts: it is for one of those that cannot run before the token
+ * is taken away.  Any other sleep may end by itself in a moment, sooner or later as the machine
+ * has time, and is believed after the watchdog's time.
  */
 static bool sleeps_long(const struct thread *h, struct look *seen, char state)
 {
@@ -148,7 +149,8 @@ bool sched_watchdog(struct look *seen)
 			h->state = STATE_OUTSIDE;
 			sched.outside++;
 			rt.header->stolen++;
-			sched_hand_over(sched_choose(h, false)); /* who waits for a time idles */
+			sched_hand_over(
+			        sched_choose(h, false)); /* who waits for a time idles */
 			return false;
 		}
 	} else {

@@ -2,9 +2,9 @@
  * signals.c - signals that one thread sends and another waits for (sigwait and its kind):
  * messages, so that what comes after the wait is known to come after the sending.
  *
- * Signals of a kind merge while they are pending: the first of them is the message.  Those that a
- * handler takes are messages to it (handlers.c).  Those from outside order nothing, are recorded,
- * and given on replay (outside.h).
+ * Signals of a kind merge while they are pending: the first of them is the message.  Those that
+ * a handler takes are messages to it (handlers.c).  Those from outside order nothing, are
+ * recorded, and given on replay (outside.h).
  */
 #include <string.h>
 #include <unistd.h>

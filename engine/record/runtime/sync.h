@@ -41,8 +41,10 @@ static inline int destroyed(void *object, int status, unsigned flags, struct thr
 	return status;
 }
 
-/* Before the call that does it; no event of the thread, so that no plan of a replay counts it. */
-static inline void misused(struct thread *t, enum log_misuse how, uintptr_t pc, const void *object)
+/* Before the call that does it; no event of the thread, so that no plan of a replay counts it.
+ */
+static inline void misused(struct thread *t, enum log_misuse how, uintptr_t pc,
+                           const void *object)
 {
 	if (rt.header)
 		__atomic_fetch_or(&rt.header->misuses, 1u << how, __ATOMIC_RELAXED);
@@ -59,7 +61,8 @@ void sync_set_mark(const volatile void *object, unsigned mark);
 void sync_check_alive(struct thread *t, const volatile void *object, uintptr_t pc);
 void sync_check_lock(struct thread *t, const volatile void *lock, bool may_fail, uintptr_t pc);
 void sync_check_unlock(struct thread *t, const volatile void *lock, bool held, uintptr_t pc);
-void sync_check_destroy(struct thread *t, const volatile void *object, bool waited, uintptr_t pc);
+void sync_check_destroy(struct thread *t, const volatile void *object, bool waited,
+                        uintptr_t pc);
 
 /* sync_mutex.c: the caller gives it up; said, when it may not. */
 void mutex_check_unlock(struct thread *t, const pthread_mutex_t *m, uintptr_t pc);

@@ -220,10 +220,9 @@ int interposed_pthread_barrier_destroy(pthread_barrier_t *b)
 	if (t) {
 		const volatile unsigned *inside = (const volatile unsigned *)b;
 		plan_point(t);
-		sync_check_destroy(t, b,
-		                   rt.controlled ? sched_at_barrier(b) > 0
-		                                 : inside[0] > inside[1],
-		                   CALLER());
+		sync_check_destroy(
+		        t, b, rt.controlled ? sched_at_barrier(b) > 0 : inside[0] > inside[1],
+		        CALLER());
 		sync_set_mark(b, MARK_DESTROYED);
 	}
 	return destroyed(b, REAL(pthread_barrier_destroy)(b), 0, t, CALLER());

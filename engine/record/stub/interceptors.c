@@ -1,15 +1,17 @@
 /*
- * interceptors.c - __interceptor_NAME, which ThreadSanitizer has beside each NAME that it stands in
- * for: it is NAME, the runtime's where there is one.  In the runtime, for programs that were linked
- * with ThreadSanitizer's library, and in what `heddle cc` links, for those that call one.
+ * interceptors.c - __interceptor_NAME, which ThreadSanitizer has beside each NAME that it
+ * stands in for: it is NAME, the runtime's where there is one.  In the runtime, for programs
+ * that were linked with ThreadSanitizer's library, and in what `heddle cc` links, for those
+ * that call one.
  *
  * The jump keeps the return address.  Weak: not every C library has all of them.
  */
 #define INTERCEPTOR(name) \
 	__asm__(".pushsection .text\n.globl __interceptor_" #name "\n" VISIBILITY \
-	        " __interceptor_" #name "\n.type __interceptor_" #name ", @function\n.weak " #name \
-	        "\n__interceptor_" #name ":\n\tjmp " #name "@PLT\n.size __interceptor_" #name \
-	        ", .-__interceptor_" #name "\n.popsection\n");
+	        " __interceptor_" #name "\n.type __interceptor_" #name \
+	        ", @function\n.weak " #name "\n__interceptor_" #name ":\n\tjmp " #name \
+	        "@PLT\n.size __interceptor_" #name ", .-__interceptor_" #name \
+	        "\n.popsection\n");
 #ifdef HEDDLE_STUB
 #define VISIBILITY ".hidden"
 #else
