@@ -353,8 +353,8 @@ static void read_variable(struct dwarf_reader *r, const struct die_facts *f,
 	if (f->place == PLACE_FRAME && level->frame != NONE)
 		add_slot(r, f, level, &named, origin);
 	bool unnamed = f->name == NULL;
-	if (local && (!unnamed ||
-	              (f->tag == DW_TAG_formal_parameter && in_declaration(r, level)))) {
+	if (local &&
+	    (!unnamed || (f->tag == DW_TAG_formal_parameter && in_declaration(r, level)))) {
 		struct debug_local entry = { named.name, named.type };
 		g_array_append_val(f->tag == DW_TAG_formal_parameter ? level->parameters
 		                                                     : level->locals,

@@ -31,7 +31,7 @@ enum finding_kind {
 #define KIND(name, word) FINDING_##name,
 	FINDING_KINDS(KIND)
 #undef KIND
-	FINDING_KIND_COUNT
+	        FINDING_KIND_COUNT
 };
 enum verdict {
 #define VERDICT(name, word) VERDICT_##name,

@@ -32,8 +32,7 @@ struct finding *cycles_find_new(struct cycles *c, const struct conflict_graph *g
  * results. Stops after `seconds` of processor time (0: no limit, negative: none is left). NULL
  * when cancelled. */
 struct cycles *atomic_happened(const struct trace *t, const struct atomic_model *m,
-                               bool post_mortem, double seconds,
-                               struct conflict_counts *counts,
+                               bool post_mortem, double seconds, struct conflict_counts *counts,
                                const struct progress *progress);
 
 struct atomic_options {

@@ -18,7 +18,7 @@ struct entered {
 struct coverage {
 	const struct trace *t;
 	const struct atomic_model *m;
-	GArray **frames; /* by thread: struct entered */
+	GArray **frames;                       /* by thread: struct entered */
 	bool *unit, *inlined, *called, *start; /* by string: functions */
 };
 
@@ -114,14 +114,16 @@ static void note_left_out(struct coverage *c, struct report *r)
 		c->start[s] &= !c->unit[s];
 		closed[s] = c->called[s] && !c->unit[s] && !c->start[s] && c->m->closed[s];
 	}
-	bool inlined = note_functions(c, c->inlined,
-	                              "functions that touch these sets and are no units, as the "
-	                              "compiler inlined them (-fno-inline keeps them)",
-	                              r);
-	bool statics = note_functions(c, closed,
-	                              "functions that touch these sets and are no units, as they "
-	                              "are static (a specification declares them: unit F on SET)",
-	                              r);
+	bool inlined =
+	        note_functions(c, c->inlined,
+	                       "functions that touch these sets and are no units, as the "
+	                       "compiler inlined them (-fno-inline keeps them)",
+	                       r);
+	bool statics =
+	        note_functions(c, closed,
+	                       "functions that touch these sets and are no units, as they "
+	                       "are static (a specification declares them: unit F on SET)",
+	                       r);
 	note_functions(c, c->start, "functions in which threads begin are no units", r);
 	if (inlined || statics)
 		r->complete = false;
@@ -132,7 +134,8 @@ static guint count_units(struct coverage *c)
 {
 	guint count = 0;
 	for (guint i = 0; i < c->m->opens->len; i++) {
-		const struct atomic_open *o = &g_array_index(c->m->opens, struct atomic_open, i);
+		const struct atomic_open *o =
+		        &g_array_index(c->m->opens, struct atomic_open, i);
 		uint32_t name = c->t->events[o->event].target;
 		if (o->count == 0)
 			continue;
@@ -142,8 +145,7 @@ static guint count_units(struct coverage *c)
 	return count;
 }
 
-void atomic_coverage(const struct trace *t, const struct atomic_model *m,
-                     struct report *report)
+void atomic_coverage(const struct trace *t, const struct atomic_model *m, struct report *report)
 {
 	uint64_t strings = t->string_offsets_count + 1;
 	struct coverage c = { .t = t,

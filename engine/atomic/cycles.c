@@ -51,8 +51,8 @@ struct cycles {
 	GHashTable *instances;                /* cycles counted so far: key of their accesses */
 	GHashTable *searched;                 /* struct code_searches */
 	uint64_t steps, kept, counted;
-	bool capped; /* repetitions were left out */
-	bool cut;    /* distinct cycles may be missing */
+	bool capped;     /* repetitions were left out */
+	bool cut;        /* distinct cycles may be missing */
 	gint64 deadline; /* as in struct graph_options */
 	bool late;       /* the deadline has passed */
 	const struct progress *progress;
@@ -407,8 +407,9 @@ void cycles_report(struct cycles *s, uint64_t limit, struct report *report)
 			report_add(report, all->pdata[i]);
 	}
 	if (s->late) {
-		report_note(report, "the time for cycles that happened was over (--budget gives "
-		                    "more): cycles may be missing");
+		report_note(report,
+		            "the time for cycles that happened was over (--budget gives "
+		            "more): cycles may be missing");
 		report->complete = false;
 		report->budget_spent = true;
 	}
@@ -505,8 +506,8 @@ static uint32_t *graph_begin(struct cycles *s, const struct conflict_graph *g,
 }
 
 /* Those among these units alone; NULL: all of the graph. */
-static void cycles_collect(struct cycles *s, const struct conflict_graph *g, const uint32_t *units,
-                    uint32_t count)
+static void cycles_collect(struct cycles *s, const struct conflict_graph *g,
+                           const uint32_t *units, uint32_t count)
 {
 	uint32_t *all = graph_begin(s, g, units, &count);
 	GArray *cycle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -643,8 +644,8 @@ static void collect_component(void *context, const struct conflict_graph *g,
 }
 
 struct cycles *atomic_happened(const struct trace *t, const struct atomic_model *m,
-                               bool post_mortem, double seconds,
-                               struct conflict_counts *counts, const struct progress *progress)
+                               bool post_mortem, double seconds, struct conflict_counts *counts,
+                               const struct progress *progress)
 {
 	struct cycles *c = cycles_new(t, m);
 	c->progress = progress;

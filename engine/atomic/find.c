@@ -39,8 +39,8 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
 {
 	struct report *r = report_new(t, "atomic");
 	struct conflict_counts counts;
-	struct cycles *c = atomic_happened(t, m, options->post_mortem,
-	                                   options->budget_happened, &counts, progress);
+	struct cycles *c = atomic_happened(t, m, options->post_mortem, options->budget_happened,
+	                                   &counts, progress);
 	bool good = c != NULL;
 	r->complete = true;
 	limit_repeats(t, r);

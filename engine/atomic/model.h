@@ -29,7 +29,7 @@ struct atomic_model {
 	/* uint32_t, by variable: accesses before that event do not count; empty: all count. */
 	GArray *since;
 	GPtrArray *notes; /* char *, owned: ambiguities, for the report */
-	bool late; /* the inference ran out of time: parts, or all, are missing */
+	bool late;        /* the inference ran out of time: parts, or all, are missing */
 	/* Owned, by string: static functions of an inferred model, which are units only on what
 	 * they access themselves; or NULL. */
 	bool *closed;

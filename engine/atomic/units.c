@@ -418,8 +418,8 @@ static struct met functions_met(const struct trace *t)
 	return met;
 }
 
-/* A declared unit that was not entered: the answer is without it, and incomplete where it ran all
- * the same. */
+/* A declared unit that was not entered: the answer is without it, and incomplete where it ran
+ * all the same. */
 static void note_unentered(struct layout *l, const struct spec_atomics *a, const char *function,
                            GHashTable *strings, const struct met *met)
 {

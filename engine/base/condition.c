@@ -52,7 +52,8 @@ static struct node *node_new(enum node_kind kind, struct node *left, struct node
 
 static struct node *refuse(struct parser *p, const char *expected)
 {
-	error_set(p->error, p->place, "write it as in C, for example: acct.balance < 0 && hits != 3",
+	error_set(p->error, p->place,
+	          "write it as in C, for example: acct.balance < 0 && hits != 3",
 	          "the condition has '%s' where %s was expected", *p->at ? p->at : "its end",
 	          expected);
 	return NULL;
@@ -175,7 +176,8 @@ static const void *step_over(void *self)
 	return place;
 }
 
-static void *join(void *self, enum binary_operator op, const void *place, void *left, void *right)
+static void *join(void *self, enum binary_operator op, const void *place, void *left,
+                  void *right)
 {
 	(void)self, (void)place;
 	struct node *n = node_new(NODE_BINARY, left, right);

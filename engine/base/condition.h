@@ -4,8 +4,8 @@
  *
  *     acct.balance < 0 && (hits != 3 || a[1].n % 2 == 1)
  *
- * C's operators || && == != < <= > >= + - * / %, unary ! and -, parentheses, integers (also 0x),
- * and names as traces spell them.  Knows names, no trace: the caller gives the values.
+ * C's operators || && == != < <= > >= + - * / %, unary ! and -, parentheses, integers (also
+ * 0x), and names as traces spell them.  Knows names, no trace: the caller gives the values.
  */
 #ifndef HEDDLE_BASE_CONDITION_H
 #define HEDDLE_BASE_CONDITION_H
@@ -37,7 +37,8 @@ const GPtrArray *condition_names(const struct condition *c);
 
 /*
  * Does it hold?  `value` is asked for a name by its index in condition_names.  An unknown value
- * makes the result unknown unless the rest decides it (Kleene's logic); so does a division by 0.
+ * makes the result unknown unless the rest decides it (Kleene's logic); so does a division by
+ * 0.
  */
 typedef struct condition_value condition_value_of(void *self, uint32_t name);
 enum truth condition_holds(const struct condition *c, condition_value_of *value, void *self);

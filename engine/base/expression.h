@@ -11,7 +11,8 @@
 
 #include "engine/base/base.h"
 
-/* Enumerator, text, precedence (the loosest is 1, as in C); longer texts before their prefixes. */
+/* Enumerator, text, precedence (the loosest is 1, as in C); longer texts before their prefixes.
+ */
 #define BINARY_OPERATORS(O) \
 	O(OR, "||", 1) \
 	O(AND, "&&", 2) \
@@ -52,8 +53,8 @@ struct expression_grammar {
 	const void *(*step)(void *self);
 	/* An operand with its unary operators. */
 	void *(*operand)(void *self);
-	/* `left`, or a node made of it and a suffix that binds tighter than `precedence`; may be
-	 * NULL: the grammar has no suffixes. */
+	/* `left`, or a node made of it and a suffix that binds tighter than `precedence`; may
+	 * be NULL: the grammar has no suffixes. */
 	void *(*suffix)(void *self, void *left, int precedence);
 	/* A node for left OP right; owns both, also when it returns NULL. */
 	void *(*join)(void *self, enum binary_operator op, const void *place, void *left,

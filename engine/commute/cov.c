@@ -45,7 +45,7 @@ struct cov {
 	double left;         /* seconds left of the total budget */
 	bool unknown, spent; /* some candidate has no verdict; because of the budget */
 	uint32_t cut;        /* pairs of locations with candidates left out */
-	GHashTable *pairs; /* struct site_pair, by sites */
+	GHashTable *pairs;   /* struct site_pair, by sites */
 	const struct progress *progress;
 	struct error *error;
 };
@@ -201,7 +201,8 @@ static bool cov_prepare(struct cov *c)
 	struct smt_options options = { .invocations = false, .exempt = rule5_exempt(c->rule5) };
 	bool cancelled = false;
 	c->chains = trace_by_chains(c->t, CHAINS_LEAST, c->progress, &cancelled);
-	c->smt = cancelled ? NULL : smt_new(c->chains ? c->chains : c->t, &options, c->progress);
+	c->smt =
+	        cancelled ? NULL : smt_new(c->chains ? c->chains : c->t, &options, c->progress);
 	return c->smt != NULL;
 }
 
@@ -470,10 +471,11 @@ struct report *cov_find(struct model *m, const struct cov_options *options,
 		c.report->complete = !c.unknown && m->t->complete;
 		c.report->budget_spent = c.spent;
 		if (c.cut > 0)
-			report_note(c.report,
-			            "more than %u pairs of events: of %u pairs of locations some "
-			            "were not looked at",
-			            MOST_LISTED, c.cut);
+			report_note(
+			        c.report,
+			        "more than %u pairs of events: of %u pairs of locations some "
+			        "were not looked at",
+			        MOST_LISTED, c.cut);
 		report_finish(c.report);
 	} else {
 		report_free(c.report);

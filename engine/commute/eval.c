@@ -92,7 +92,7 @@ static void table_put(struct val_table *t, struct val key, struct val value)
 /* -- the state of an object --------------------------------------------------------------- */
 
 struct run_slot {
-	struct val value;   /* int, bool, value */
+	struct val value;       /* int, bool, value */
 	struct val_table table; /* map, set, partition (parent of each member) */
 };
 struct run_state {
@@ -350,15 +350,15 @@ enum truth eval_truth(struct evaluation *v, const struct expr *e)
 	case X_AND:
 		a = eval_truth(v, e->a);
 		b = eval_truth(v, e->b);
-		return a == TRUTH_NO || b == TRUTH_NO ? TRUTH_NO
+		return a == TRUTH_NO || b == TRUTH_NO             ? TRUTH_NO
 		       : a == TRUTH_UNKNOWN || b == TRUTH_UNKNOWN ? TRUTH_UNKNOWN
-		                                          : TRUTH_YES;
+		                                                  : TRUTH_YES;
 	case X_OR:
 		a = eval_truth(v, e->a);
 		b = eval_truth(v, e->b);
-		return a == TRUTH_YES || b == TRUTH_YES   ? TRUTH_YES
+		return a == TRUTH_YES || b == TRUTH_YES           ? TRUTH_YES
 		       : a == TRUTH_UNKNOWN || b == TRUTH_UNKNOWN ? TRUTH_UNKNOWN
-		                                          : TRUTH_NO;
+		                                                  : TRUTH_NO;
 	case X_IN:
 	case X_SAME:
 		return eval_member(v, e);

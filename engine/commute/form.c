@@ -248,8 +248,8 @@ enum truth form_eval(const struct form *f, struct evaluation *v)
 	if (f->kind == FORM_LITERAL) {
 		enum truth t = eval_truth(v, f->atom);
 		return t == TRUTH_UNKNOWN || !f->negated ? t
-		       : t == TRUTH_YES              ? TRUTH_NO
-		                                     : TRUTH_YES;
+		       : t == TRUTH_YES                  ? TRUTH_NO
+		                                         : TRUTH_YES;
 	}
 	if (f->parts == NULL)
 		return f->kind == FORM_TRUE ? TRUTH_YES : TRUTH_NO;

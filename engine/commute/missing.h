@@ -10,8 +10,9 @@
 
 /*
  * Findings of the analysis that are none with what such calls may have synchronised become
- * candidates that name the calls (finding.missing; engine/predict/predict.h), with a note; costs the
- * analysis once more where the trace has such calls. False and `error` when cancelled.
+ * candidates that name the calls (finding.missing; engine/predict/predict.h), with a note;
+ * costs the analysis once more where the trace has such calls. False and `error` when
+ * cancelled.
  */
 bool rd2_mark_missing(struct model *m, const struct rd2_options *options, struct report *report,
                       const struct progress *progress, struct error *error);

@@ -94,7 +94,8 @@ static struct expr *parse_primary(struct parser *p)
 	case TOKEN_MINUS:
 		parse_next(p);
 		e = parse_expression(p, PRECEDENCE_UNARY);
-		return e ? expr_at(p, t, t->kind == TOKEN_NOT ? X_NOT : X_NEGATE, e, NULL) : NULL;
+		return e ? expr_at(p, t, t->kind == TOKEN_NOT ? X_NOT : X_NEGATE, e, NULL)
+		         : NULL;
 	case TOKEN_NAME:
 		parse_next(p);
 		if (strcmp(t->text, "nil") == 0)
@@ -112,15 +113,15 @@ static struct expr *parse_primary(struct parser *p)
 
 /* Division is no operator of specifications. */
 static const enum token_kind binary_tokens[BINARY_COUNT] = {
-	[BINARY_OR] = TOKEN_OR,      [BINARY_AND] = TOKEN_AND,   [BINARY_EQ] = TOKEN_EQ,
-	[BINARY_NE] = TOKEN_NE,      [BINARY_LE] = TOKEN_LE,     [BINARY_GE] = TOKEN_GE,
-	[BINARY_LT] = TOKEN_LESS,    [BINARY_GT] = TOKEN_GREATER, [BINARY_ADD] = TOKEN_PLUS,
-	[BINARY_SUB] = TOKEN_MINUS,  [BINARY_MUL] = TOKEN_TIMES, [BINARY_MOD] = TOKEN_MOD,
+	[BINARY_OR] = TOKEN_OR,     [BINARY_AND] = TOKEN_AND,    [BINARY_EQ] = TOKEN_EQ,
+	[BINARY_NE] = TOKEN_NE,     [BINARY_LE] = TOKEN_LE,      [BINARY_GE] = TOKEN_GE,
+	[BINARY_LT] = TOKEN_LESS,   [BINARY_GT] = TOKEN_GREATER, [BINARY_ADD] = TOKEN_PLUS,
+	[BINARY_SUB] = TOKEN_MINUS, [BINARY_MUL] = TOKEN_TIMES,  [BINARY_MOD] = TOKEN_MOD,
 	[BINARY_DIV] = TOKEN_COUNT,
 };
 static const enum expr_op binary_expressions[BINARY_COUNT] = {
-	[BINARY_OR] = X_OR, [BINARY_AND] = X_AND, [BINARY_EQ] = X_EQ,   [BINARY_NE] = X_NE,
-	[BINARY_LE] = X_LE, [BINARY_GE] = X_GE,   [BINARY_LT] = X_LT,   [BINARY_GT] = X_GT,
+	[BINARY_OR] = X_OR,   [BINARY_AND] = X_AND, [BINARY_EQ] = X_EQ,   [BINARY_NE] = X_NE,
+	[BINARY_LE] = X_LE,   [BINARY_GE] = X_GE,   [BINARY_LT] = X_LT,   [BINARY_GT] = X_GT,
 	[BINARY_ADD] = X_ADD, [BINARY_SUB] = X_SUB, [BINARY_MUL] = X_MUL, [BINARY_MOD] = X_MOD,
 };
 
@@ -196,8 +197,8 @@ static void *read_suffix(void *self, void *left, int precedence)
 	bool member = p->in_effect && precedence <= binary_operators[BINARY_LT].precedence &&
 	              (parse_is(p, TOKEN_TILDE) || parse_is_word(p, "in"));
 	return !check_depth(p, p->at, ((struct expr *)left)->depth) ? NULL
-	       : member                                         ? parse_membership(p, left)
-	                                                        : left;
+	       : member                                             ? parse_membership(p, left)
+	                                                            : left;
 }
 
 static enum binary_operator operator_at_hand(void *self)
@@ -217,7 +218,8 @@ static const void *step_over(void *self)
 	return t;
 }
 
-static void *join(void *self, enum binary_operator op, const void *place, void *left, void *right)
+static void *join(void *self, enum binary_operator op, const void *place, void *left,
+                  void *right)
 {
 	struct parser *p = self;
 	bool truth = op == BINARY_AND || op == BINARY_OR;

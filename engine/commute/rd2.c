@@ -519,11 +519,12 @@ static void rd2_conclude(struct rd2 *r)
 	for (guint i = 0; i < r->m->notes->len; i++)
 		report_note(r->report, "%s", (char *)r->m->notes->pdata[i]);
 	if (r->pairwise_calls && !r->options.direct)
-		report_note(r->report,
-		            "invocations that were compared pair by pair, in linear time each (a "
-		            "condition is not ECL, or a value or method is not known): "
-		            "%" G_GUINT64_FORMAT,
-		            r->pairwise_calls);
+		report_note(
+		        r->report,
+		        "invocations that were compared pair by pair, in linear time each (a "
+		        "condition is not ECL, or a value or method is not known): "
+		        "%" G_GUINT64_FORMAT,
+		        r->pairwise_calls);
 	if (r->invocations == 0)
 		report_note(r->report,
 		            "no invocation of an object with a specification is in the trace");

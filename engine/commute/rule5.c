@@ -21,7 +21,7 @@ struct rule5 {
 	        other_open; /* threads whose scopes may be open at the end, or NONE */
 	uint32_t free_result;
 	uint32_t wanted; /* an acquire whose lock must be free at the end, or NONE */
-	GArray *atoms; /* scratch: struct smt_atom */
+	GArray *atoms;   /* scratch: struct smt_atom */
 	bool good;
 };
 

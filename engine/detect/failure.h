@@ -1,6 +1,7 @@
 /*
  * failure.h - how the recorded run failed, as a finding: by a signal, a failed assertion or
- * check, or its exit status.  Threads that wait for ever are the concern of predict/deadlock/stuck.h.
+ * check, or its exit status.  Threads that wait for ever are the concern of
+ * predict/deadlock/stuck.h.
  */
 #ifndef HEDDLE_FAILURE_H
 #define HEDDLE_FAILURE_H

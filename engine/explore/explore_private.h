@@ -39,7 +39,7 @@ struct exploration {
 	uint64_t chances;     /* runs by chance so far */
 	GHashTable *errors;   /* char *: cycles of lock requests, uses after free asked for */
 	GHashTable *finals_seen; /* char *, borrowed: names of --final that some run has */
-	GHashTable *races;    /* char *: pairs of places, and "sites " with pairs of sites */
+	GHashTable *races;       /* char *: pairs of places, and "sites " with pairs of sites */
 	int64_t races_effort, effort_began; /* processor time, microseconds, of the races beyond
 	                                     * happens-before; at the beginning */
 	bool races_left;                    /* of some run these were not all looked for */
@@ -113,8 +113,8 @@ void explore_note_cut_off(struct exploration *x, const struct plan_run *run,
 /* explore_limits.c: reasons for incompleteness, and notes, on the current run. */
 void explore_note_limits(struct exploration *x, const struct plan_run *run);
 void explore_note_no_invocation(struct exploration *x);
-/* Names of --final and --check: those of a run that came to its end are seen; what no run had is a
- * gap. */
+/* Names of --final and --check: those of a run that came to its end are seen; what no run had
+ * is a gap. */
 void explore_see_finals(struct exploration *x);
 void explore_note_finals(struct exploration *x);
 void explore_note_peeks(struct exploration *x);

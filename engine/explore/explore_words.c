@@ -34,13 +34,13 @@ static void describe_read(const struct exploration *x, const struct flip *f, str
 	trace_append_variable(t, &t->events[f->event], variable);
 	s->variable = g_string_free(variable, FALSE);
 	char *old = value_text(t, core_value_read(t, f->event));
-	char *new = f->other == NONE &&trace_writers(x->view->t, f->event).items[0] == NONE
+	char *now = f->other == NONE && trace_writers(x->view->t, f->event).items[0] == NONE
 	                    ? g_strdup("another value")
 	            : f->other == NONE ? g_strdup("its initial value")
 	                               : value_text(t, core_value_written(t, f->other));
-	s->flip = g_strdup_printf("%s reads %s = %s, not %s", s->thread, s->variable, new, old);
+	s->flip = g_strdup_printf("%s reads %s = %s, not %s", s->thread, s->variable, now, old);
 	g_free(old);
-	g_free(new);
+	g_free(now);
 }
 
 static void describe_call(const struct exploration *x, const struct flip *f, struct pending *s)

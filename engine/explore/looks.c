@@ -25,7 +25,8 @@ bool looks_in_vain(const struct history *h, uint32_t read, uint64_t seen)
 {
 	uint32_t thread = h->trace->events[read].thread;
 	uint32_t last = g_array_index(h->step_of, uint32_t, read);
-	/* MOST_LOOKS rounds are compared with the round before each, so one more must be there */
+	/* MOST_LOOKS rounds are compared with the round before each, so one more must be there
+	 */
 	for (uint32_t period = 1; period <= LONGEST && period * (MOST_LOOKS + 1) <= last + 1;
 	     period++) {
 		uint32_t same = 0;

@@ -59,8 +59,8 @@ struct reach {
 	GArray *origins;         /* struct origin */
 	uint32_t *known;         /* hash table of states: 0, or one more than its number */
 	uint32_t known_mask;
-	GHashTable *candidates;  /* what makes them alike -> GArray of struct candidate */
-	GArray **rivals;         /* by call: events, or NULL: not looked at yet */
+	GHashTable *candidates; /* what makes them alike -> GArray of struct candidate */
+	GArray **rivals;        /* by call: events, or NULL: not looked at yet */
 	uint32_t *scratch, *cut;
 	uint32_t count;
 };

@@ -21,10 +21,10 @@ struct chain_graph {
 	uint32_t chains;
 	uint32_t *lengths;
 	struct chain_base base;
-	struct stairs *stairs;    /* by pair i * chains + j */
-	uint32_t **trees;         /* Fenwick trees over reversed positions, made on demand */
-	GArray *touched;          /* uint32_t: pairs with edges */
-	uint32_t *before, *after; /* scratch, by chain */
+	struct stairs *stairs;       /* by pair i * chains + j */
+	uint32_t **trees;            /* Fenwick trees over reversed positions, made on demand */
+	GArray *touched;             /* uint32_t: pairs with edges */
+	uint32_t *before, *after;    /* scratch, by chain */
 	uint32_t *sources, *targets; /* scratch: chains with such a position */
 };
 
@@ -194,8 +194,9 @@ uint32_t chain_predecessors(const struct chain_graph *g, uint32_t j, uint32_t q,
 
 	if (i == j)
 		return q + 1;
-	uint32_t added = g->kind == CHAIN_STAIRS ? stairs_reaching(&g->stairs[pair], q)
-	                                : tree_reaching(g->trees[pair], g->lengths[i], q);
+	uint32_t added = g->kind == CHAIN_STAIRS
+	                         ? stairs_reaching(&g->stairs[pair], q)
+	                         : tree_reaching(g->trees[pair], g->lengths[i], q);
 	if (g->base.predecessors == NULL)
 		return added;
 	uint32_t below = g->base.predecessors(g->base.context, j, q, i);

@@ -30,8 +30,8 @@ struct clocks {
 	bool in_place;
 	uint32_t *unused, unused_count;
 	uint32_t sweep_at; /* number of clocks at which a sweep is due */
-	uint8_t *marks;   /* during a sweep */
-	uint32_t marked;  /* calls of clocks_mark during a sweep */
+	uint8_t *marks;    /* during a sweep */
+	uint32_t marked;   /* calls of clocks_mark during a sweep */
 };
 
 /* Source of edges: an event and its vector clock. */

@@ -1,6 +1,7 @@
 /*
- * missing_marks.c - findings that calls into code that is not instrumented may order: the analysis again
- * with these taken into account, and what is gone then is a candidate that names the calls.
+ * missing_marks.c - findings that calls into code that is not instrumented may order: the
+ * analysis again with these taken into account, and what is gone then is a candidate that names
+ * the calls.
  */
 #include <string.h>
 
@@ -194,6 +195,7 @@ bool deadlocks_mark_missing(struct trace *t, const struct race_options *options,
 void missing_code_note(const struct trace *t, struct report *report)
 {
 	if (report->findings->len > 0 && missing_code_was_called(t))
-		report_note(report, "calls went into code that is not instrumented: what they may "
-		                    "have synchronised is not taken into account");
+		report_note(report,
+		            "calls went into code that is not instrumented: what they may "
+		            "have synchronised is not taken into account");
 }

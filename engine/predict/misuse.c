@@ -85,7 +85,7 @@ void misuse_add(const struct trace *t, bool each, struct report *report)
 		if (G_LIKELY(x->op != OP_MISUSE))
 			continue;
 		char *key = g_strdup_printf("%u %u %u", x->aux, x->target,
-		                      t->locations[x->location].site);
+		                            t->locations[x->location].site);
 		struct finding *f = each ? NULL : g_hash_table_lookup(known, key);
 		if (f != NULL) {
 			f->count++;

@@ -103,7 +103,8 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 	struct report *r;
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
 		r = with_missing(t, options, progress, error);
-	/* lockset also reports pairs that the must-order keeps apart, and keeps little by thread */
+	/* lockset also reports pairs that the must-order keeps apart, and keeps little by
+	 * thread */
 	else if (options->analysis == ANALYSIS_LOCKSET)
 		r = races_lockset(t, options, progress, error);
 	else

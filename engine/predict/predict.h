@@ -74,7 +74,8 @@ bool races_mark_missing(struct trace *t, const struct race_options *options,
                         struct report *report, const struct progress *progress,
                         struct error *error);
 /* The same of any analysis' report: `again` makes the report with what the calls may have
- * synchronised, or NULL and `error`. `gone` ends the note's sentence: "... no witness is found". */
+ * synchronised, or NULL and `error`. `gone` ends the note's sentence: "... no witness is
+ * found". */
 typedef struct report *missing_again(struct trace *t, void *context,
                                      const struct progress *progress, struct error *error);
 bool findings_mark_missing(struct trace *t, bool pairs_events, missing_again *again,

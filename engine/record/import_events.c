@@ -423,12 +423,13 @@ static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned 
                      uint64_t pc, const uint64_t *w)
 {
 	struct lane *lane = import_lane(im, id);
-	struct event e = { .op = op_of[tag],
-		           .flags = order_of(op_of[tag], flags) |
-		                    (flags & LOG_TRY ? EVENT_TRY : 0) |
-		                    (tag == LOG_TRYFAIL && flags & LOG_SHARED ? EVENT_SHARED : 0),
-		           .location = import_location(im, pc),
-		           .target = NONE };
+	struct event e = {
+		.op = op_of[tag],
+		.flags = order_of(op_of[tag], flags) | (flags & LOG_TRY ? EVENT_TRY : 0) |
+		         (tag == LOG_TRYFAIL && flags & LOG_SHARED ? EVENT_SHARED : 0),
+		.location = import_location(im, pc),
+		.target = NONE
+	};
 	char text[32];
 	switch (op_table[e.op].operand) {
 	case OPERAND_OBJECT:

@@ -279,8 +279,8 @@ enum log_input_call {
 #undef C
 	        LOG_INPUT_COUNT
 };
-enum { LOG_MORE = 1 };   /* of LOG_INPUT */
-enum { LOG_FIFO = 1 };   /* `extra` of open: the other end is outside */
+enum { LOG_MORE = 1 }; /* of LOG_INPUT */
+enum { LOG_FIFO = 1 }; /* `extra` of open: the other end is outside */
 enum { LOG_PARTS = 3 };
 enum log_input_flag {
 	LOG_BECAME = 1, /* a wait that began with internal descriptors only */
@@ -335,21 +335,21 @@ enum { LOG_OMP_SHARES = 1 << 20 };
 #define LOG_SMALL_LIMIT  (1ull << 13)
 
 /* Short records and their sites. */
-#define LOG_SHORT         (1ull << 63)
-#define LOG_SITE_BITS     13
-#define LOG_SITES         (1u << LOG_SITE_BITS)
-#define LOG_SLOT_SHIFT    49
-#define LOG_DELTA_SHIFT   25
-#define LOG_DELTA_BITS    24
-#define LOG_OFFSET_BITS   25
+#define LOG_SHORT            (1ull << 63)
+#define LOG_SITE_BITS        13
+#define LOG_SITES            (1u << LOG_SITE_BITS)
+#define LOG_SLOT_SHIFT       49
+#define LOG_DELTA_SHIFT      25
+#define LOG_DELTA_BITS       24
+#define LOG_OFFSET_BITS      25
 /* Two records in a word. */
 #define LOG_PAIR             (1ull << 62)
 #define LOG_HALF_BITS        31
 #define LOG_HALF_OFFSET_BITS 18
 #define LOG_HALF_NONE        (1ull << (LOG_HALF_OFFSET_BITS - 1)) /* the lowest difference */
 /* The two lowest differences, as unsigned fields. */
-#define LOG_DELTA_UNKNOWN (1ull << (LOG_DELTA_BITS - 1))
-#define LOG_DELTA_FOLLOWS (LOG_DELTA_UNKNOWN + 1)
+#define LOG_DELTA_UNKNOWN    (1ull << (LOG_DELTA_BITS - 1))
+#define LOG_DELTA_FOLLOWS    (LOG_DELTA_UNKNOWN + 1)
 
 /* By slot; for ENTER: pc in the function, and begin of the frame. Values are separate, since
  * free mode has none for plain accesses, for a smaller working set. */
@@ -409,14 +409,15 @@ struct log_config {
 	uint64_t seed;
 	uint64_t steps; /* pct: approximate number of scheduling points; with LOG_EXPLORE the
 	                 * bound after the plan (0: none) */
-	uint64_t max_bytes; /* of the log; 0: no limit */
+	uint64_t max_bytes;  /* of the log; 0: no limit */
 	uint64_t keep_bytes; /* --last; 0: all */
 	uint64_t watchdog_ms;
 	char log[2048]; /* absolute path of the log */
 	uint64_t start_low,
-	        start_high; /* --start-at: the function, less the load bias; 0: at once */
-	char missing[32768]; /* LOG_MISSING: lines of the specifications; runtime/missing/modules.c */
-	char preload[2048]; /* what LD_PRELOAD was before us ("" for unset), to be restored */
+	        start_high;  /* --start-at: the function, less the load bias; 0: at once */
+	char missing[32768]; /* LOG_MISSING: lines of the specifications;
+	                        runtime/missing/modules.c */
+	char preload[2048];  /* what LD_PRELOAD was before us ("" for unset), to be restored */
 	char library_path[2048];
 	uint32_t had_preload, had_library_path;
 	int32_t buffer;         /* descriptor of the shared chunks */

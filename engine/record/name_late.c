@@ -1,7 +1,7 @@
 /*
- * name_late.c - the names of what a missing call may reach, when all else has its name: a block,
- * a variable of a module as a whole, or what of the trace lies in a stretch of a stack or of
- * other memory.
+ * name_late.c - the names of what a missing call may reach, when all else has its name: a
+ * block, a variable of a module as a whole, or what of the trace lies in a stretch of a stack
+ * or of other memory.
  */
 #include "engine/record/name_private.h"
 
@@ -13,8 +13,8 @@ struct named_place {
 };
 
 struct late_names {
-	GArray *places; /* struct named_place: variables that are no block's and no module's, and
-	                 * objects there; by low */
+	GArray *places; /* struct named_place: variables that are no block's and no module's,
+	                 * and objects there; by low */
 	uint64_t longest;
 };
 
@@ -72,7 +72,8 @@ static bool append_places(struct names *n, const struct trace *t, struct late la
 			high = middle;
 	}
 	for (; low < l->places->len; low++) {
-		const struct named_place *p = &g_array_index(l->places, struct named_place, low);
+		const struct named_place *p =
+		        &g_array_index(l->places, struct named_place, low);
 		if (p->low >= late.at + MAX(late.bytes, 1))
 			break;
 		if (p->high <= late.at)
@@ -91,12 +92,12 @@ static void append_bare(struct names *n, const struct trace *t, uint64_t address
 	uint32_t below = names_module_below(n, address);
 	const struct debuginfo *d = names_debuginfo(n, below);
 	if (stack != NONE)
-		g_string_append_printf(names, "%s%+" G_GINT64_FORMAT,
-		                       trace_string(t, t->blocks[stack].name),
-		                       (gint64)(address - (n->stack_tops[stack]
-		                                                   ? n->stack_tops[stack]
-		                                                   : t->blocks[stack].address +
-		                                                             t->blocks[stack].size)));
+		g_string_append_printf(
+		        names, "%s%+" G_GINT64_FORMAT, trace_string(t, t->blocks[stack].name),
+		        (gint64)(address -
+		                 (n->stack_tops[stack]
+		                          ? n->stack_tops[stack]
+		                          : t->blocks[stack].address + t->blocks[stack].size)));
 	else if (d == NULL || !debuginfo_data_name(d, address - names_base(n, below), 0, names))
 		g_string_append_printf(names, "memory@0x%" G_GINT64_MODIFIER "x", address);
 	g_string_append_c(names, '\0');

@@ -566,14 +566,13 @@ static void judge(const struct plan *p, struct plan_run *run)
 		run->at = run->facts.replayed < p->steps->len
 		                  ? g_array_index(p->events, uint32_t, run->facts.replayed)
 		                  : p->pair[0];
-		run->cause =
-		        run->result.timed_out
-		                ? g_strdup_printf("its end was not reached within %u s "
-		                                  "(--timeout)",
-		                                  p->timeout_ms / 1000)
-		                : g_strdup(starved ? "the recorded input came to an end "
-		                                     "before the pair"
-		                                   : "the program ended before the pair");
+		run->cause = run->result.timed_out
+		                     ? g_strdup_printf("its end was not reached within %u s "
+		                                       "(--timeout)",
+		                                       p->timeout_ms / 1000)
+		                     : g_strdup(starved ? "the recorded input came to an end "
+		                                          "before the pair"
+		                                        : "the program ended before the pair");
 	}
 	find_reached(p, run);
 	run->apart = are_apart(run);

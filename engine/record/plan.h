@@ -23,7 +23,7 @@ struct plan {               /* zero to init; plan_release */
 	struct plan_place {
 		uint64_t calls, after;
 	} pair_place[2];
-	uint32_t poison;   /* the event that frees the block of a use after free, or NONE */
+	uint32_t poison; /* the event that frees the block of a use after free, or NONE */
 	uint64_t seed;
 	uint32_t strategy;  /* of what follows the plan: enum log_strategy */
 	uint64_t max_steps; /* with `explore`: of a run; 0: no limit */
@@ -35,7 +35,8 @@ struct plan {               /* zero to init; plan_release */
 	const char *output;  /* a file for what the program prints, or NULL; borrowed */
 	const char *errors;  /* the same for standard error alone, or NULL: as output */
 	unsigned timeout_ms; /* for the run; 0: none */
-	uint64_t max_bytes;  /* of the run's log, beside what the steps need; 0: as of recordings */
+	uint64_t max_bytes; /* of the run's log, beside what the steps need; 0: as of recordings
+	                     */
 };
 void plan_release(struct plan *plan);
 

@@ -29,18 +29,18 @@ struct record_facts {
 	const GPtrArray *specs;    /* the same: char *, files whose bind lines were recorded */
 	struct debug_store *debug; /* the same: keeps modules' debug information, or NULL */
 	uint32_t status;           /* enum log_status */
-	uint32_t outcome;          /* the same, of the program, also when its recording had ended */
-	uint32_t flags;            /* enum log_flag */
-	uint32_t stolen; /* times that the watchdog had to step in: not reproducible */
-	uint32_t error;  /* errno of LOG_FULL */
+	uint32_t outcome; /* the same, of the program, also when its recording had ended */
+	uint32_t flags;   /* enum log_flag */
+	uint32_t stolen;  /* times that the watchdog had to step in: not reproducible */
+	uint32_t error;   /* errno of LOG_FULL */
 	uint64_t replayed;
 	uint32_t holder; /* controlled mode: the number of the thread that ran last */
 	uint64_t lost;
 	uint64_t instrumented; /* function entries: 0 without the compilers' hooks */
 	bool forked;
 	unsigned restricted; /* its system calls, by seccomp: 1 by a filter, 2 strictly */
-	GPtrArray *blocked; /* char *: notes of a deadlock, see record_explain_deadlock */
-	GPtrArray *stopped; /* char *: replay, the stacks at the pair */
+	GPtrArray *blocked;  /* char *: notes of a deadlock, see record_explain_deadlock */
+	GPtrArray *stopped;  /* char *: replay, the stacks at the pair */
 	GPtrArray *ended; /* char *: exploration, the numbers of threads that came to an end */
 	/* char *: exploration, the numbers of threads that stood before the end of the program
 	 * (exit, abort), where others could still go on */
@@ -51,9 +51,9 @@ struct record_facts {
 	/* char *: exploration, operations whose outcome may depend on the order beyond what is
 	 * modelled */
 	GPtrArray *unordered;
-	char *diverged;   /* replay, or NULL */
-	char *input;      /* replay: which other input a thread asked for, or NULL */
-	GArray *modules;  /* struct record_module */
+	char *diverged;  /* replay, or NULL */
+	char *input;     /* replay: which other input a thread asked for, or NULL */
+	GArray *modules; /* struct record_module */
 };
 void record_facts_release(struct record_facts *facts);
 
@@ -92,7 +92,7 @@ struct record_options {
 	const char *preload;      /* a library to be loaded before the runtime, or NULL */
 	const void *plan;         /* replay: what follows the config, or NULL */
 	size_t plan_bytes;
-	const char *stdout_path;      /* shake: where its output goes, or NULL */
+	const char *stdout_path; /* shake: where its output goes, or NULL */
 	const char *stderr_path; /* the same for standard error alone; NULL: as stdout_path */
 	struct record_server *server; /* where it is forked from, or NULL; the same argv,
 	                               * preload and environment */
@@ -129,8 +129,8 @@ char *record_stub_folder(struct error *error);
 bool record_check_program(const char *program, char **path, bool *instrumented,
                           bool *needs_clang_name, struct error *error);
 
-/* The build id of the file that `program` (looked up in PATH) stands for, in hex and owned by the
- * caller; NULL when it has none or cannot be read. */
+/* The build id of the file that `program` (looked up in PATH) stands for, in hex and owned by
+ * the caller; NULL when it has none or cannot be read. */
 char *record_build_id(const char *program);
 
 /*

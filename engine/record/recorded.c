@@ -12,7 +12,8 @@ enum { LINE = 65, MOST_LINES = 4096 }; /* 64 hexadecimal digits and the end of t
 /* "DIGEST\n"; false when the program is not there. */
 static bool line_of(char *const *argv, char line[LINE + 1])
 {
-	char *found = strchr(argv[0], '/') ? g_strdup(argv[0]) : g_find_program_in_path(argv[0]);
+	char *found =
+	        strchr(argv[0], '/') ? g_strdup(argv[0]) : g_find_program_in_path(argv[0]);
 	char *path = found ? realpath(found, NULL) : NULL;
 	g_free(found);
 	if (path == NULL)
@@ -82,7 +83,8 @@ void recorded_remember(char *const *argv)
 	int fd = -1;
 	if (g_mkdir_with_parents(folder, 0700) == 0) {
 		shorten(path);
-		fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
+		fd = open(path,
+		          O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK,
 		          0600);
 	}
 	if (fd >= 0) {

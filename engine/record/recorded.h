@@ -10,7 +10,8 @@
 
 #include "engine/base/base.h"
 
-/* Remember that the command was started here.  Failing is no error: then there is a question. */
+/* Remember that the command was started here.  Failing is no error: then there is a question.
+ */
 void recorded_remember(char *const *argv);
 /* Was it, by its program's path as seen from the current folder? */
 bool recorded_here(char *const *argv);

@@ -1,7 +1,7 @@
 /*
  * server.c - what is kept between the runs of one program: it itself as it was loaded, so that
- * runs are forked from it instead of being started (the other side of runtime/core/serve.c), and its
- * debug information.
+ * runs are forked from it instead of being started (the other side of runtime/core/serve.c),
+ * and its debug information.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -133,8 +133,7 @@ bool record_server_fork(struct record_server *s, struct record_options *o, int b
 	inherit(s, &o->config);
 	int passed[3] = { run_config_file(o, &o->config, NULL), buffer, -1 };
 	if (o->stdout_path)
-		passed[2] =
-		        open(o->stdout_path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+		passed[2] = open(o->stdout_path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	if (passed[0] >= 0 && (passed[2] >= 0 || !o->stdout_path) &&
 	    send_request(s->socket, passed, o->stdout_path ? 3 : 2) &&
 	    next_answer(s, 0, &served) && served.pid > 0)

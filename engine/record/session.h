@@ -17,14 +17,15 @@ struct session_options {
 	bool free_mode;
 	bool no_values;
 	bool no_missing; /* calls into code that is not instrumented are not recorded */
-	bool no_inputs; /* what comes from outside is not kept for replay */
-	bool compress; /* the log, while recording; not with keep_events */
+	bool no_inputs;  /* what comes from outside is not kept for replay */
+	bool compress;   /* the log, while recording; not with keep_events */
 	unsigned strategy, depth;
 	uint64_t seed, steps, max_bytes, keep_events;
 	const char *start_at;
 	const char *stdout_path, *stderr_path; /* files for what it prints, or NULL: as ours */
-	unsigned timeout_ms; /* end it after this time; 0: never */
-	const GPtrArray *specs; /* char *: files whose bind lines and missing blocks count; or NULL */
+	unsigned timeout_ms;                   /* end it after this time; 0: never */
+	const GPtrArray
+	        *specs; /* char *: files whose bind lines and missing blocks count; or NULL */
 };
 
 struct session {
@@ -34,7 +35,6 @@ struct session {
 	char *output;        /* owned */
 };
 void session_release(struct session *s);
-
 
 /* Accesses are to be recorded from the first call of `function` on: says in `config` where it
  * lies.  False and `error` when the program has no such function, or it is inlined. */

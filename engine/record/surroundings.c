@@ -36,7 +36,7 @@ static bool is_inherited(int fd)
 /* Variables that the shell or the terminal changes by itself. */
 static bool is_restless(const char *name)
 {
-	static const char *const names[] = { "_",     "OLDPWD",  "PWD",  "SHLVL",
+	static const char *const names[] = { "_",     "OLDPWD",  "PWD",       "SHLVL",
 		                             "LINES", "COLUMNS", "LD_PRELOAD" };
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		if (strcmp(name, names[i]) == 0)
@@ -66,8 +66,8 @@ char *surroundings_now(void)
 	for (char **name = names; *name; name++) {
 		if (is_restless(*name))
 			continue;
-		char *hash = g_compute_checksum_for_string(G_CHECKSUM_SHA256, g_getenv(*name),
-		                                           -1);
+		char *hash =
+		        g_compute_checksum_for_string(G_CHECKSUM_SHA256, g_getenv(*name), -1);
 		escaped = g_uri_escape_string(*name, NULL, FALSE);
 		g_string_append_printf(text, " env=%s:%.*s", escaped, HASH, hash);
 		g_free(escaped);
@@ -205,7 +205,8 @@ GPtrArray *surroundings_compare(const char *recorded, const char *now)
 	list_variables(old, new, true, "environment: another value of %s", out);
 	list_variables(old, new, false, "environment: %s, which the recording had, not set",
 	               out);
-	list_variables(new, old, false, "environment: %s set, which the recording had not", out);
+	list_variables(new, old, false, "environment: %s set, which the recording had not",
+	               out);
 	g_hash_table_destroy(old);
 	g_hash_table_destroy(new);
 	g_strfreev(was);

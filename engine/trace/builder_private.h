@@ -109,7 +109,7 @@ struct meaning {
 	uint32_t spot_size;
 	uint32_t object_at; /* the object belongs to the block's life, while lives has this
 	                     * value */
-	uint32_t size; /* directive */
+	uint32_t size;      /* directive */
 };
 
 /* A slot of the hash table of strings; see key_of. */
@@ -150,11 +150,11 @@ struct builder {
 	                 * unchanged */
 	bool any_scope; /* ENTER or LEAVE occurred: there are stacks */
 	uint64_t dropped_releases, stolen_locks;
-	GArray *sent; /* uint8_t by message: of enum sent */
+	GArray *sent;            /* uint8_t by message: of enum sent */
 	uint64_t early_receives; /* messages received before their first send */
-	bool any_bytes; /* some string is no UTF-8: the content of a string value */
-	bool sealed;    /* strings are added that are not interned any more */
-	char *failure;  /* why no trace can come of this; owned */
+	bool any_bytes;          /* some string is no UTF-8: the content of a string value */
+	bool sealed;             /* strings are added that are not interned any more */
+	char *failure;           /* why no trace can come of this; owned */
 	const struct namer *namer;
 	GArray *lates;         /* struct late, or NULL */
 	GHashTable *late_keys; /* value -> index of lates + 1, or NULL */

@@ -188,7 +188,8 @@ uint32_t builder_thread(struct builder *b, const char *name, size_t length)
 
 uint32_t builder_object(struct builder *b, const char *name, size_t length)
 {
-	NAMED(object, objects, struct object, ((struct object){ .name = string, .block = NONE }));
+	NAMED(object, objects, struct object,
+	      ((struct object){ .name = string, .block = NONE }));
 }
 
 /* A name is a different object in each life of the enclosing block. */

@@ -104,8 +104,7 @@ static struct identity identity_of(const struct stat *st, uint64_t sum)
 static bool identify(const struct trace *t, struct identity *id)
 {
 	const struct trace_storage *s = t->storage;
-	if (s->map == NULL || s->file.st_ino == 0 ||
-	    (uint64_t)s->file.st_size != s->map_length)
+	if (s->map == NULL || s->file.st_ino == 0 || (uint64_t)s->file.st_size != s->map_length)
 		return false;
 	*id = identity_of(&s->file, s->sum);
 	return true;

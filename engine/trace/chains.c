@@ -49,8 +49,7 @@ static int opens(enum op op)
 
 static bool is_alone(const struct event *x)
 {
-	return x->op == OP_FENCE ||
-	       (x->op == OP_AWRITE && !order_releases(event_order(x)));
+	return x->op == OP_FENCE || (x->op == OP_AWRITE && !order_releases(event_order(x)));
 }
 
 static uint32_t new_place(struct maker *m, struct life *forker)
@@ -160,8 +159,8 @@ static void own_must(struct trace *view)
 
 	for (uint64_t i = 0; i < whole->must_count; i++) {
 		const struct must_edge *edge = &whole->must[i];
-		bool within = view->events[edge->before].thread ==
-		              view->events[edge->after].thread;
+		bool within =
+		        view->events[edge->before].thread == view->events[edge->after].thread;
 
 		now[i] = within ? NONE : (uint32_t)count;
 		if (!within)

@@ -106,7 +106,8 @@ struct event {
 	uint8_t flags; /* memory order and enum event_flag */
 };
 _Static_assert(sizeof(struct event) == 16, "four events a cache line");
-_Static_assert(offsetof(struct event, op) == 14, "thread and location have no room beside them");
+_Static_assert(offsetof(struct event, op) == 14,
+               "thread and location have no room beside them");
 
 enum {
 	EVENT_THREADS = (1 << 20) - 1,   /* bound on threads: indices are smaller */

@@ -468,7 +468,8 @@ static void settle_tokens(struct spelling *s)
 	}
 	for (size_t k = 0; g_hash_table_size(s->tokens) && k < G_N_ELEMENTS(kinds); k++)
 		for (uint64_t i = 0; i < s->counts[kinds[k]]; i++)
-			respell_token(s, trace_string(t, name_string(t, kinds[k], i)), kinds[k], i);
+			respell_token(s, trace_string(t, name_string(t, kinds[k], i)), kinds[k],
+			              i);
 	GHashTableIter iter;
 	gpointer key, other;
 	g_hash_table_iter_init(&iter, s->tokens);

@@ -89,7 +89,8 @@ static bool directive_semaphore(struct reader *r, struct span rest)
 	if (name.length == 0 || !text_integer(count, &number) || number < 0 ||
 	    number > INT32_MAX)
 		return malformed(r, "semaphore NAME COUNT");
-	builder_semaphore(r->b, builder_object_text(r->b, name.at, name.length), (int32_t)number);
+	builder_semaphore(r->b, builder_object_text(r->b, name.at, name.length),
+	                  (int32_t)number);
 	return true;
 }
 
@@ -175,8 +176,7 @@ bool text_directive(struct reader *r, struct span s)
 	for (size_t i = 0; i < G_N_ELEMENTS(directives); i++)
 		if (span_is(word, directives[i].word))
 			return directives[i].read(r, rest) &&
-			       (!directives[i].once ||
-			        said_once(r, directives[i].word, rest));
+			       (!directives[i].once || said_once(r, directives[i].word, rest));
 	char *name = g_strndup(word.at, word.length);
 	guint count = GPOINTER_TO_UINT(g_hash_table_lookup(r->unknown, name));
 	g_hash_table_insert(r->unknown, name, GUINT_TO_POINTER(count + 1));

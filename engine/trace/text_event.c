@@ -43,10 +43,12 @@ static bool split_line(struct reader *r, struct span s, struct line *l)
 {
 	const char *bar = memchr(s.at, '|', s.length);
 	if (s.length > 0 && *s.at == '{' && r->line == 1)
-		return text_refuse(r, "of an exploration's tree, open a run, as in 'heddle "
-		                      "TREE.run0.hdl', and press X",
-		                   "this is JSON, a report or the tree of an exploration, and no "
-		                   "trace");
+		return text_refuse(
+		        r,
+		        "of an exploration's tree, open a run, as in 'heddle "
+		        "TREE.run0.hdl', and press X",
+		        "this is JSON, a report or the tree of an exploration, and no "
+		        "trace");
 	if (bar == NULL || bar == s.at)
 		return text_refuse(r, "an event line is thread|op(operand)|location",
 		                   "expected a thread and '|', found %.*s", SHOW(s));

@@ -124,8 +124,8 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 	        in.stream ? g_compute_checksum_for_data(G_CHECKSUM_SHA256, in.bytes, in.length)
 	                  : NULL;
 	if (binary_recognise(in.bytes, in.length)) {
-		t = binary_read(path, in.bytes, in.length, in.stream ? NULL : &in.file, progress,
-		                error);
+		t = binary_read(path, in.bytes, in.length, in.stream ? NULL : &in.file,
+		                progress, error);
 	} else {
 		t = text_read(path, in.bytes, in.length, options, progress, error);
 		input_close(&in);
@@ -227,7 +227,8 @@ struct condition_value trace_condition_value(const struct trace *t, uint32_t var
 	switch (value->kind) {
 	case V_INT:
 		if (bytes == 0 || bytes >= sizeof(int64_t))
-			return (struct condition_value){ .known = true, .number = value->integer };
+			return (struct condition_value){ .known = true,
+				                         .number = value->integer };
 		return (struct condition_value){
 			.known = true,
 			.bytes = bytes,
@@ -236,7 +237,8 @@ struct condition_value trace_condition_value(const struct trace *t, uint32_t var
 	case V_NIL:
 	case V_FALSE:
 	case V_TRUE:
-		return (struct condition_value){ .known = true, .number = value->kind == V_TRUE };
+		return (struct condition_value){ .known = true,
+			                         .number = value->kind == V_TRUE };
 	default:
 		return (struct condition_value){ 0 };
 	}

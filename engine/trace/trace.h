@@ -171,8 +171,8 @@ struct trace {
 	bool values_exact;  /* it has the accesses' values */
 	bool locks_taken; /* --lenient took locks from holders, whose critical sections have no
 	                   * release: no claims of completeness */
-	bool order_exact;    /* controlled recordings and text: true; free mode: false */
-	GPtrArray *warnings; /* char *, owned: accepted defects, with counts */
+	bool order_exact; /* controlled recordings and text: true; free mode: false */
+	GPtrArray *warnings;           /* char *, owned: accepted defects, with counts */
 	struct trace_index *index;     /* index.h; built on demand */
 	struct trace *recorded;        /* trace of a chain view (chains.h); else NULL */
 	struct trace_storage *storage; /* private */
@@ -224,8 +224,8 @@ static inline struct wide event_variables(const struct trace *t, const struct ev
  * object's end of life. */
 static inline uint32_t event_block_used(const struct trace *t, const struct event *e)
 {
-	if (op_table[e->op].operand != OPERAND_OBJECT || op_tells((enum op)e->op) || e->op == OP_WAKE ||
-	    e->op == OP_DEPART)
+	if (op_table[e->op].operand != OPERAND_OBJECT || op_tells((enum op)e->op) ||
+	    e->op == OP_WAKE || e->op == OP_DEPART)
 		return NONE;
 	return t->objects[e->target].block;
 }

@@ -363,7 +363,7 @@ bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length, e
 
 	state_clear(c);
 	bool good = claim_check(c, sequence, length, claim, pair, pair_count,
-	                   reason == NULL ? scratch : reason);
+	                        reason == NULL ? scratch : reason);
 	c->prefix = NONE;
 	if (scratch != NULL)
 		g_string_free(scratch, TRUE);

@@ -48,8 +48,8 @@ static bool uses_object(const struct checker *c, uint32_t e)
 {
 	enum op op = at(c, e)->op;
 
-	return op_table[op].operand == OPERAND_OBJECT && !op_tells(op) && op != OP_DESTROY && op != OP_WAKE &&
-	       op != OP_DEPART;
+	return op_table[op].operand == OPERAND_OBJECT && !op_tells(op) && op != OP_DESTROY &&
+	       op != OP_WAKE && op != OP_DEPART;
 }
 
 /* For access and free, use and destruction, two frees, two destructions. */
@@ -93,8 +93,8 @@ static bool common_block(const struct checker *c, uint32_t a, uint32_t b)
 static bool of_one_object(const struct checker *c, uint32_t a, uint32_t b)
 {
 	const struct event *x = at(c, a), *y = at(c, b);
-	bool calls = (x->op == OP_ACT || x->op == OP_CALL) &&
-	             (y->op == OP_ACT || y->op == OP_CALL);
+	bool calls =
+	        (x->op == OP_ACT || x->op == OP_CALL) && (y->op == OP_ACT || y->op == OP_CALL);
 
 	if (calls)
 		return x->target == y->target && specified(c, x->target);
@@ -174,8 +174,8 @@ static bool spoken_for(const struct checker *c, uint32_t a, uint32_t b)
 
 	for (guint i = 0; i < x->len; i++) {
 		for (guint k = 0; k < y->len; k++)
-			common |= g_array_index(x, uint32_t, i) ==
-			          g_array_index(y, uint32_t, k);
+			common |=
+			        g_array_index(x, uint32_t, i) == g_array_index(y, uint32_t, k);
 	}
 	g_array_unref(x);
 	g_array_unref(y);

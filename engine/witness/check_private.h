@@ -37,12 +37,12 @@ struct facts {
 	uint64_t *blocked; /* bit set of the events with an entry in needs */
 	uint32_t *
 	        writer; /* by read of one variable: its writer; by wide read: index of `wide` */
-	GArray *wide;      /* uint32_t: writers of the variables of wide reads */
-	uint32_t *initial; /* by variable: initial value, where a read tells it */
-	GHashTable *tried; /* tryfail -> enum tried; for a destroyed lock TRIED_DESTROYED + the
-	                      destroy */
-	GHashTable *empty; /* taketryfails that found no count in the trace */
-	uint32_t *destroy; /* by event: the next destroy of its object; or NULL */
+	GArray *wide;   /* uint32_t: writers of the variables of wide reads */
+	uint32_t *initial;  /* by variable: initial value, where a read tells it */
+	GHashTable *tried;  /* tryfail -> enum tried; for a destroyed lock TRIED_DESTROYED + the
+	                       destroy */
+	GHashTable *empty;  /* taketryfails that found no count in the trace */
+	uint32_t *destroy;  /* by event: the next destroy of its object; or NULL */
 	uint32_t *stack_of; /* by block: thread whose stack it is, or NONE */
 	/* -- specified objects (rule 5) */
 	uint32_t *scope;      /* by event: CALL of its outermost specified scope */
@@ -64,19 +64,19 @@ struct checker {
 	struct check_options options;
 	struct facts f;
 	/* -- the state */
-	uint32_t *taken;   /* by thread: number of its events applied */
-	uint32_t *last;    /* by variable: last writer, or NONE */
-	uint32_t *owner;   /* by object: exclusive holder, or NONE */
-	uint32_t *readers; /* by object: number of shared holders */
-	uint32_t *count;   /* by object: count of a semaphore */
+	uint32_t *taken;           /* by thread: number of its events applied */
+	uint32_t *last;            /* by variable: last writer, or NONE */
+	uint32_t *owner;           /* by object: exclusive holder, or NONE */
+	uint32_t *readers;         /* by object: number of shared holders */
+	uint32_t *count;           /* by object: count of a semaphore */
 	uint32_t *waker_too_early; /* by wake (index of f.wakes): its waker came before its wait
 	                            */
 	uint32_t *busy;            /* by instance: thread in a scope on it, or NONE */
-	void **abstract;   /* by instance: the specification's state */
-	GArray **invoked;  /* by instance: invocations applied, in order */
-	uint32_t prefix;   /* recorded events 0 .. prefix-1 are applied, in order */
-	bool undoing;      /* changes are logged */
-	bool rewinds;      /* a shorter prefix was requested, so its changes are logged */
+	void **abstract;           /* by instance: the specification's state */
+	GArray **invoked;          /* by instance: invocations applied, in order */
+	uint32_t prefix;           /* recorded events 0 .. prefix-1 are applied, in order */
+	bool undoing;              /* changes are logged */
+	bool rewinds; /* a shorter prefix was requested, so its changes are logged */
 	struct change_log changes;
 };
 

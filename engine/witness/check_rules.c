@@ -33,7 +33,8 @@ static bool rule_wake(const struct checker *c, uint32_t e, GString *reason)
 
 	if (i == 0 || !c->waker_too_early[i - 1])
 		return true;
-	const struct condition_wake *w = &g_array_index(c->f.wakes, struct condition_wake, i - 1);
+	const struct condition_wake *w =
+	        &g_array_index(c->f.wakes, struct condition_wake, i - 1);
 	return check_refuse(c, reason, "rule 4 (must-order)", e,
 	                    "was woken by event %u, which came before the wait, event %u",
 	                    w->waker, w->wait);
@@ -160,8 +161,7 @@ static bool rule_lock(const struct checker *c, uint32_t e, GString *reason)
 static bool rule_tryfail(const struct checker *c, uint32_t e, GString *reason)
 {
 	uint32_t o = at(c, e)->target;
-	guint need =
-	        GPOINTER_TO_UINT(g_hash_table_lookup(c->f.tried, GUINT_TO_POINTER(e + 1)));
+	guint need = GPOINTER_TO_UINT(g_hash_table_lookup(c->f.tried, GUINT_TO_POINTER(e + 1)));
 
 	switch (need) {
 	case 0:

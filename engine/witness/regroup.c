@@ -34,11 +34,11 @@ struct conflict_places {
 	uint32_t length, threads;
 	struct conflict_item *resources; /* hash table; the size is a power of two */
 	uint32_t mask, used;
-	GArray *readers;       /* struct shared_use */
-	GArray *from, *to;     /* uint32_t: edges between threads */
-	uint32_t *last;        /* by thread: its last position so far + 1 */
-	uint32_t *final;       /* by thread: its last place + 1 */
-	GHashTable *stacks;    /* block -> thread whose stack it is + 1 */
+	GArray *readers;           /* struct shared_use */
+	GArray *from, *to;         /* uint32_t: edges between threads */
+	uint32_t *last;            /* by thread: its last position so far + 1 */
+	uint32_t *final;           /* by thread: its last place + 1 */
+	GHashTable *stacks;        /* block -> thread whose stack it is + 1 */
 	struct adjacency after[2]; /* successors, forward and backward */
 	uint32_t *waits[2];        /* by position: number of predecessors */
 	struct adjacency own;      /* by thread: its positions */
@@ -302,7 +302,8 @@ static uint32_t own_place(const struct greedy_schedule *s, uint32_t u, uint32_t 
 {
 	const struct adjacency *own = &s->g->own;
 
-	return s->backward ? own->items[own->start[u + 1] - 1 - i] : own->items[own->start[u] + i];
+	return s->backward ? own->items[own->start[u + 1] - 1 - i]
+	                   : own->items[own->start[u] + i];
 }
 
 /* Number of events that the thread can do now. */
@@ -454,7 +455,7 @@ static bool schedule_keep(const struct greedy_schedule *s, uint32_t *best,
 	for (uint32_t i = 0; i < g->length; i++)
 		scratch[i] = g->events[s->order[s->backward ? g->length - 1 - i : i]];
 	uint32_t n = witness_count_switches(g->t, scratch,
-	                           whole); /* includes switches to the fixed events */
+	                                    whole); /* includes switches to the fixed events */
 	if (n >= *best_switches)
 		return false;
 	*best_switches = n;

@@ -51,8 +51,8 @@ static bool witness_bad(struct witness_reader *r, const char *expected, const ch
 
 	append_escaped(text, found, MIN(strlen(found), 60));
 	bool result = error_set(r->error, place_line(r->path, r->line).text,
-	                   "make the file with 'heddle witness'", "expected %s, found '%s'",
-	                   expected, text->str);
+	                        "make the file with 'heddle witness'",
+	                        "expected %s, found '%s'", expected, text->str);
 	g_string_free(text, TRUE);
 	return result;
 }
@@ -614,7 +614,8 @@ static void note_cause(struct switching *s, uint32_t e)
 	for (uint32_t u = 0; u < s->t->threads_count; u++) {
 		if (s->open[u] == 0)
 			continue;
-		struct context_switch *x = &g_array_index(s->all, struct context_switch, s->open[u] - 1);
+		struct context_switch *x =
+		        &g_array_index(s->all, struct context_switch, s->open[u] - 1);
 		if (!checker_enabled(s->checker, x->waits, NULL))
 			continue;
 		x->because = e;

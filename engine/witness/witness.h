@@ -13,7 +13,7 @@ struct witness {
 	char *trace_name,
 	        *trace_digest; /* owned; the digest is SHA-256 of the trace file in hex */
 	GArray *pair;          /* uint32_t; CLAIM_ATOMIC: first events of the units */
-	GArray *events;                  /* uint32_t: the whole sequence */
+	GArray *events;        /* uint32_t: the whole sequence */
 	bool under_values, under_missing;
 	GPtrArray *under_specs; /* char * "FILE:SHA256", owned */
 };

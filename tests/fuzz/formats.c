@@ -41,7 +41,8 @@ static void analyse(struct trace *t)
 	o.use_missing = mutate_below(3) == 0;
 	o.use_values = !o.use_missing && mutate_below(3) == 0;
 	o.analysis = mutate_below(ANALYSIS_COUNT);
-	struct report *r = mutate_below(4) ? races_find(t, &o, NULL, &e) : deadlocks_find(t, &o, NULL, &e);
+	struct report *r =
+	        mutate_below(4) ? races_find(t, &o, NULL, &e) : deadlocks_find(t, &o, NULL, &e);
 	if (r == NULL)
 		refused(&e);
 	else

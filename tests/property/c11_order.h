@@ -11,8 +11,9 @@ enum { C11_ORDER_MOST = 32 }; /* events of a sequence */
 
 struct c11_order {
 	uint32_t length;
-	/* By places of the sequence, i < j: nothing of its happens-before orders the two.  A plain
-	 * observation orders what follows it, but not the two events themselves: that is the race. */
+	/* By places of the sequence, i < j: nothing of its happens-before orders the two.  A
+	 * plain observation orders what follows it, but not the two events themselves: that is
+	 * the race. */
 	bool apart[C11_ORDER_MOST][C11_ORDER_MOST];
 };
 /* `must`: by event, a bit for each event that has to come before it (oracle_must). */

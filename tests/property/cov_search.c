@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-
 /* Random traces. */
 
 struct maker {
@@ -271,11 +270,10 @@ static uint32_t block_of(const struct cov_search *s, uint32_t e, bool *end)
 {
 	const struct event *x = &s->t->events[e];
 	*end = x->op == OP_FREE;
-	return x->op == OP_FREE      ? x->target
-	       : op_is_access(x->op) ? s->t->variables[x->target].block
-	       : op_table[x->op].operand == OPERAND_OBJECT
-	               ? s->t->objects[x->target].block
-	               : NONE;
+	return x->op == OP_FREE                            ? x->target
+	       : op_is_access(x->op)                       ? s->t->variables[x->target].block
+	       : op_table[x->op].operand == OPERAND_OBJECT ? s->t->objects[x->target].block
+	                                                   : NONE;
 }
 
 /* The object that it ends or uses. */
@@ -308,7 +306,8 @@ bool cov_clash(struct cov_search *s, uint32_t e, uint32_t f, bool *happened)
 		return true;
 	}
 	bool condition = x->op == OP_WAIT || x->op == OP_SIGNAL || x->op == OP_BROADCAST;
-	return condition && x->target == y->target && op_table[y->op].operand == OPERAND_OBJECT &&
+	return condition && x->target == y->target &&
+	       op_table[y->op].operand == OPERAND_OBJECT &&
 	       (x->op == OP_WAIT) != (y->op == OP_WAIT);
 }
 
@@ -550,7 +549,6 @@ bool cov_race_exists(struct cov_search *s, uint32_t e1, uint32_t e2)
 	return found;
 }
 
-
 bool cov_is_witness(struct cov_search *s, const uint32_t *sequence, size_t length,
                     const uint32_t pair[2])
 {
@@ -565,15 +563,16 @@ bool cov_is_witness(struct cov_search *s, const uint32_t *sequence, size_t lengt
 	s->e1 = e1;
 	s->e2 = e2;
 	s->end2 = s->t->events[e2].op == OP_CALL ? s->ret[e2] : e2;
-	if (!cov_clash(s, s->t->events[e1].op == OP_CALL ? s->ret[e1] : e1, s->end2, &happened) ||
+	if (!cov_clash(s, s->t->events[e1].op == OP_CALL ? s->ret[e1] : e1, s->end2,
+	               &happened) ||
 	    happened)
 		return false;
 	while (place < length && sequence[place] != s->end2)
 		place++;
 	s->free_mode = true; /* nothing of its thread comes after it */
 	for (uint32_t i = place + 1; i < length; i++)
-		s->free_mode &= sequence[i] < s->n && s->t->events[sequence[i]].thread !=
-		                                              s->t->events[e2].thread;
+		s->free_mode &= sequence[i] < s->n &&
+		                s->t->events[sequence[i]].thread != s->t->events[e2].thread;
 	bool good = true;
 	for (size_t i = 0; i + 1 < length && good; i++) {
 		uint32_t e = sequence[i], u;

@@ -1,8 +1,8 @@
 /*
  * cov_search.h - random traces with locks, memory, blocks that are freed, conditions, objects
  * that are destroyed, and invocations of a random specification; and the exhaustive search over
- * their correct reorderings, rule 5 among the rules, written from semantics.md: for the property
- * tests of order violations and of their witnesses.
+ * their correct reorderings, rule 5 among the rules, written from semantics.md: for the
+ * property tests of order violations and of their witnesses.
  */
 #ifndef HEDDLE_COV_SEARCH_H
 #define HEDDLE_COV_SEARCH_H
@@ -20,11 +20,11 @@ struct cov_search {
 	struct model *m;
 	const struct trace *t;
 	uint32_t n, own[COV_THREADS + 1][COV_MOST], count[COV_THREADS + 1];
-	uint32_t writer[COV_MOST];             /* of each read in the trace */
-	uint32_t scope[COV_MOST];              /* innermost open CALL of a specified object, or NONE */
+	uint32_t writer[COV_MOST]; /* of each read in the trace */
+	uint32_t scope[COV_MOST];  /* innermost open CALL of a specified object, or NONE */
 	uint32_t call[COV_MOST], ret[COV_MOST]; /* partners, or NONE */
-	bool private_lock[COV_OBJECTS];        /* used only inside of scopes of one object */
-	struct call calls[COV_MOST];           /* the invocation that ends at an event */
+	bool private_lock[COV_OBJECTS];         /* used only inside of scopes of one object */
+	struct call calls[COV_MOST];            /* the invocation that ends at an event */
 	struct call_scratch scratch[COV_MOST];
 	uint32_t e1, e2, end2;
 	bool free_mode;
@@ -38,8 +38,9 @@ struct cov_search {
 /* Fill in what is known of the trace of `s->m`; it has at most COV_MOST events. */
 void cov_search_init(struct cov_search *s, struct model *m);
 /*
- * Two events, `e` before `f`, by where they take effect (an ACT, RET, access, free, ...): are they
- * of one object and do not commute?  `happened`: this is the wrong order by the object itself.
+ * Two events, `e` before `f`, by where they take effect (an ACT, RET, access, free, ...): are
+ * they of one object and do not commute?  `happened`: this is the wrong order by the object
+ * itself.
  */
 bool cov_clash(struct cov_search *s, uint32_t e, uint32_t f, bool *happened);
 /* Is there a correct reordering that holds e2 (which ends at end2) and ends with e1? */

@@ -55,6 +55,7 @@ void mutate_pair(GRand *random, uint32_t pair[2], uint32_t events)
 		pair[0] = pair[1];
 		pair[1] = other;
 	} else {
-		pair[g_rand_int_range(random, 0, 2)] = g_rand_int_range(random, 0, (gint32)events);
+		pair[g_rand_int_range(random, 0, 2)] =
+		        g_rand_int_range(random, 0, (gint32)events);
 	}
 }

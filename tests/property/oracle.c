@@ -25,13 +25,13 @@ struct rules {
 	uint32_t n, threads, variables;
 	uint32_t order[MAX_THREADS][MAX_EVENTS]; /* events of each thread */
 	uint32_t length[MAX_THREADS], position[MAX_EVENTS];
-	set must[MAX_EVENTS];    /* rule 4 (and 5): what has to be done before */
-	set freed[MAX_EVENTS];   /* rule 6: what must not be done before */
-	set release[MAX_EVENTS]; /* of an acquire: its release, or nothing */
-	set rivals[MAX_EVENTS];  /* of an acquire: the other ones that exclude it */
+	set must[MAX_EVENTS];      /* rule 4 (and 5): what has to be done before */
+	set freed[MAX_EVENTS];     /* rule 6: what must not be done before */
+	set release[MAX_EVENTS];   /* of an acquire: its release, or nothing */
+	set rivals[MAX_EVENTS];    /* of an acquire: the other ones that exclude it */
 	set destroyed[MAX_EVENTS]; /* of a tryfail: the destruction that it met */
-	set holders[MAX_EVENTS]; /* of a tryfail: acquires in whose sections it fails */
-	bool empty[MAX_EVENTS];  /* a taketryfail that saw no count */
+	set holders[MAX_EVENTS];   /* of a tryfail: acquires in whose sections it fails */
+	bool empty[MAX_EVENTS];    /* a taketryfail that saw no count */
 	set object_posts[MAX_EVENTS], object_takes[MAX_EVENTS];
 	uint32_t wait[MAX_EVENTS], waker[MAX_EVENTS]; /* of a wake, or NONE */
 	uint8_t writers[MAX_EVENTS][MAX_VARIABLES];   /* observed in the trace; 255 initial */
@@ -263,16 +263,15 @@ static bool acquires(const struct rules *r, uint32_t e)
 
 /*
  * Some other thread holds the lock, whoever held it in the trace: exclusively where it was held
- * so, else in any mode.  Where its own thread held it, or nobody did, nothing; but where the lock
- * had been destroyed and not been taken again, that came before.
+ * so, else in any mode.  Where its own thread held it, or nobody did, nothing; but where the
+ * lock had been destroyed and not been taken again, that came before.
  */
 static void rule_tryfail(struct rules *r, uint32_t e)
 {
 	bool own = false, held = false, shared = true;
 
 	for (uint32_t a = 0; a < e; a++) {
-		if (!acquires(r, a) || !same_target(r, a, e) ||
-		    (r->release[a] & (bit(e) - 1)))
+		if (!acquires(r, a) || !same_target(r, a, e) || (r->release[a] & (bit(e) - 1)))
 			continue;
 		held = true;
 		own |= event(r, a)->thread == event(r, e)->thread;
@@ -290,8 +289,7 @@ static void rule_tryfail(struct rules *r, uint32_t e)
 	}
 	for (uint32_t a = 0; held && !own && a < r->n; a++) {
 		if (acquires(r, a) && same_target(r, a, e) &&
-		    event(r, a)->thread != event(r, e)->thread &&
-		    (shared || is(r, a, OP_ACQ)))
+		    event(r, a)->thread != event(r, e)->thread && (shared || is(r, a, OP_ACQ)))
 			r->holders[e] |= bit(a);
 	}
 }

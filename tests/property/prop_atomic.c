@@ -14,14 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_EVENTS 40
+#define MAX_EVENTS     40
 /* A unit's number among its thread's: after a wait several parts may begin at one event, and
  * their names tell them apart.  An access's own unit comes after all these. */
 #define NAMES          4
-#define UNIT(begin, n) ((begin) * NAMES + (n))
+#define UNIT(begin, n) ((begin)*NAMES + (n))
 #define OWN            UNIT(MAX_EVENTS + 2, 0)
 #define NUMBERS        (OWN + MAX_EVENTS + 2)
-#define SETS       3
+#define SETS           3
 
 /* -- random traces ------------------------------------------------------------------------- */
 
@@ -42,7 +42,8 @@ static void add_unit(struct generator *g, int thread)
 	static const char *const on[] = { "S0", "S1", "S2", "S0,S1", "S1,S2", "S0,S1,S2" };
 	int name = pick(g, NAMES);
 	for (int i = 0; i < g->depth[thread]; i++)
-		if (g->names[thread][i] == name) { /* open units of a thread have names of their own */
+		if (g->names[thread][i] ==
+		    name) { /* open units of a thread have names of their own */
 			name = (name + 1) % NAMES;
 			i = -1;
 		}
@@ -78,7 +79,8 @@ static struct trace *random_units(uint32_t seed)
 	for (int i = 0; i < lines; i++)
 		add_line(&g);
 	struct error e;
-	struct trace *t = coverage_trace(trace_from_text("random", g.text->str, g.text->len, NULL, &e));
+	struct trace *t =
+	        coverage_trace(trace_from_text("random", g.text->str, g.text->len, NULL, &e));
 	ck_assert_msg(t != NULL, "%s: %s", e.where, e.what);
 	g_string_free(g.text, TRUE);
 	g_rand_free(g.rand);
@@ -231,10 +233,8 @@ static void add_engine_edges(GArray *edges, const struct conflict_graph *g,
 			c = &g_array_index(g->conflicts, struct conflict, e);
 			const struct unit *v = &g_array_index(g->units, struct unit, c->to);
 			struct naive_edge edge = { engine_unit(of, u), engine_unit(of, v),
-				                   u->thread,
-				                   v->thread,
-				                   c->variable,
-				                   c->set };
+				                   u->thread,          v->thread,
+				                   c->variable,        c->set };
 			g_array_append_val(edges, edge);
 		}
 	}
@@ -307,8 +307,8 @@ static char *findings_text(const struct report *r)
 }
 
 /*
- * `alone[S]`: keys of the edges on cycles of the set S alone.  Each such set has a finding of its
- * own, and a cycle over several has an edge that is on none of its own set.
+ * `alone[S]`: keys of the edges on cycles of the set S alone.  Each such set has a finding of
+ * its own, and a cycle over several has an edge that is on none of its own set.
  */
 static void compare_sets(const struct trace *t, const GArray *naive, const struct report *r,
                          uint32_t seed)
@@ -319,7 +319,8 @@ static void compare_sets(const struct trace *t, const GArray *naive, const struc
 		GArray *edges = g_array_new(FALSE, TRUE, sizeof(struct naive_edge));
 		for (guint i = 0; i < naive->len; i++)
 			if (g_array_index(naive, struct naive_edge, i).set == (uint32_t)set)
-				g_array_append_val(edges, g_array_index(naive, struct naive_edge, i));
+				g_array_append_val(edges,
+				                   g_array_index(naive, struct naive_edge, i));
 		alone[set] = cyclic_keys(edges);
 		g_array_free(edges, TRUE);
 	}
@@ -327,7 +328,8 @@ static void compare_sets(const struct trace *t, const GArray *naive, const struc
 		const struct finding *f = r->findings->pdata[i];
 		bool needed = false;
 		for (guint k = 0; k < f->edges->len; k++) {
-			const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, k);
+			const struct cycle_edge *e =
+			        &g_array_index(f->edges, struct cycle_edge, k);
 			int set = ((const char *)f->sets->pdata[e->set])[1] - '0';
 			uint32_t a = naive_unit(t, e->events[0], set),
 			         b = naive_unit(t, e->events[1], set);
@@ -379,7 +381,7 @@ static const struct graph_options ways[] = { { .settle = add_settled }, { 0 } };
 static bool compare(uint32_t seed)
 {
 	struct trace *t = random_units(seed);
-		of = t;
+	of = t;
 	struct atomic_model *m = atomic_model_declared(t);
 	GArray *naive = naive_edges(t);
 	GHashTable *want = cyclic_keys(naive);
@@ -441,7 +443,8 @@ static struct trace *long_units(uint32_t seed)
 			                       pick(&g, 5));
 	}
 	struct error e;
-	struct trace *t = coverage_trace(trace_from_text("long", g.text->str, g.text->len, NULL, &e));
+	struct trace *t =
+	        coverage_trace(trace_from_text("long", g.text->str, g.text->len, NULL, &e));
 	ck_assert_msg(t != NULL, "%s: %s", e.where, e.what);
 	g_string_free(g.text, TRUE);
 	g_rand_free(g.rand);

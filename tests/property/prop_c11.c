@@ -18,7 +18,7 @@ static unsigned seen;
 struct search {
 	const struct trace *t;
 	uint32_t n, sequence[MAX];
-	uint32_t must[MAX]; /* what has to be before each event */
+	uint32_t must[MAX];   /* what has to be before each event */
 	bool apart[MAX][MAX]; /* both in some reordering, unordered */
 };
 
@@ -73,7 +73,8 @@ static bool judge(const struct search *s, struct trace *t, const bool *races)
 
 			if (!events_race_conflict(t, e, f))
 				continue;
-			struct finding *found = smt_decide(smt, e, f, &options, MIX_SECONDS, NULL);
+			struct finding *found =
+			        smt_decide(smt, e, f, &options, MIX_SECONDS, NULL);
 			c11 = found->verdict == VERDICT_RACE && found->note != NULL;
 			/* the atomics' edges leave it unordered, or it is no candidate at all
 			 */
@@ -181,8 +182,8 @@ static struct trace *sequence_trace(uint64_t seed)
 		                       middle[g_rand_int_range(r, 0, G_N_ELEMENTS(middle))]);
 	}
 	g_string_append_printf(text, "T1|%s(x)|3\n", g_rand_int_range(r, 0, 2) ? "w" : "r");
-	struct trace *t = coverage_trace(trace_from_text("random", text->str, text->len, &(struct trace_options){ 0 },
-	                    &error));
+	struct trace *t = coverage_trace(trace_from_text("random", text->str, text->len,
+	                                                 &(struct trace_options){ 0 }, &error));
 	if (t == NULL)
 		BUG("%s: %s\n%s", error.where, error.what, text->str);
 	g_string_free(text, TRUE);

@@ -29,9 +29,9 @@ static char *finding_text(const struct trace *t, const struct finding *f, bool e
 		g_string_append_printf(out, "%u %u", f->first, f->second);
 	else
 		g_string_append_printf(out, "sites %u %u", MIN(one, two), MAX(one, two));
-	g_string_append_printf(out, " verdict %d count %" G_GUINT64_FORMAT " %s:",
-	                       (int)f->verdict, f->counted_all ? f->count : 0,
-	                       f->note ? f->note : "");
+	g_string_append_printf(out,
+	                       " verdict %d count %" G_GUINT64_FORMAT " %s:", (int)f->verdict,
+	                       f->counted_all ? f->count : 0, f->note ? f->note : "");
 	for (uint32_t v = 0; f->variables && v < t->variables_count; v++) {
 		for (guint i = 0; i < f->variables->len; i++)
 			if (g_array_index(f->variables, uint32_t, i) == v)
@@ -82,8 +82,9 @@ static bool witnessed(const struct trace *t, const struct finding *f, bool value
  * variable the same accesses race, and so the same variables. */
 static bool is_seen(const struct race_options *o)
 {
-	return !o->pairs_events && (!analysis_is_sound(o->analysis) ||
-	                            o->analysis == ANALYSIS_SHB || o->analysis == ANALYSIS_SYNCP);
+	return !o->pairs_events &&
+	       (!analysis_is_sound(o->analysis) || o->analysis == ANALYSIS_SHB ||
+	        o->analysis == ANALYSIS_SYNCP);
 }
 
 /* The variables of all findings. */
@@ -104,13 +105,13 @@ static void append_variables(GString *out, const struct trace *t, const struct r
 	g_free(racy);
 }
 
-/* All that an analysis says, as text, and whether that is all; NULL when a witness is refused. */
-static char *says(struct trace *t, const struct race_options *o, bool deadlocks,
-                  bool *complete)
+/* All that an analysis says, as text, and whether that is all; NULL when a witness is refused.
+ */
+static char *says(struct trace *t, const struct race_options *o, bool deadlocks, bool *complete)
 {
 	struct error error = { .what = "" };
-	struct report *r = deadlocks ? deadlocks_find(t, o, NULL, &error)
-	                             : races_find(t, o, NULL, &error);
+	struct report *r =
+	        deadlocks ? deadlocks_find(t, o, NULL, &error) : races_find(t, o, NULL, &error);
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
 	GString *out = g_string_new(NULL);
 	bool good = r != NULL && r->trace == t;
@@ -177,8 +178,8 @@ static bool same(struct trace *t, enum analysis analysis, bool deadlocks, bool e
 		without = good ? g_strdup(with) : g_strdup("(auto says otherwise)\n");
 	}
 	good = with != NULL && without != NULL && strcmp(with, without) == 0;
-	/* More may be complete: relaxed atomics between threads of one place weaken no order.  M2
-	 * by sites is as the pairs come. */
+	/* More may be complete: relaxed atomics between threads of one place weaken no order.
+	 * M2 by sites is as the pairs come. */
 	if (analysis != ANALYSIS_M2)
 		good &= shared_complete >= complete;
 	if (!good) {
@@ -198,7 +199,7 @@ static bool same(struct trace *t, enum analysis analysis, bool deadlocks, bool e
 static bool places_are_chains(const struct trace *t, const struct trace *view)
 {
 	uint32_t n = (uint32_t)t->events_count, last[64];
-	bool *before = g_new0(bool, (size_t)n * n);
+	bool *before = g_new0(bool, (size_t)n *n);
 	bool good = true;
 
 	memset(last, 0xff, sizeof last);

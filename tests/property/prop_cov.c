@@ -69,7 +69,8 @@ static void compare_locations(uint64_t seed, struct model *m, const struct repor
 }
 
 /* Data races under rule 5: every conflicting pair by the solver, and by search. */
-static void compare_races(uint64_t seed, struct cov_search *s, struct trace *t, struct tally *tally)
+static void compare_races(uint64_t seed, struct cov_search *s, struct trace *t,
+                          struct tally *tally)
 {
 	struct semantics semantics = model_semantics(s->m);
 	struct rule5 *rule5 = rule5_new(s->m);
@@ -154,14 +155,13 @@ static void compare(uint64_t seed, bool ecl, bool effects, struct tally *tally)
 			              "seed %" G_GUINT64_FORMAT ": %u, %u is no candidate",
 			              seed, begins[0], begins[1]);
 			bool really = !happened && cov_exists(&s, begins[0], begins[1], two);
-			ck_assert_msg(
-			        found->verdict == (happened ? VERDICT_HAPPENED
-			                           : really ? VERDICT_RACE
-			                                    : VERDICT_IMPOSSIBLE),
-			        "seed %" G_GUINT64_FORMAT
-			        ": %u, %u is %s, by exhaustive search %s",
-			        seed, begins[0], begins[1], verdict_word(found->verdict),
-			        really ? "possible" : "impossible");
+			ck_assert_msg(found->verdict == (happened ? VERDICT_HAPPENED
+			                                 : really ? VERDICT_RACE
+			                                          : VERDICT_IMPOSSIBLE),
+			              "seed %" G_GUINT64_FORMAT
+			              ": %u, %u is %s, by exhaustive search %s",
+			              seed, begins[0], begins[1], verdict_word(found->verdict),
+			              really ? "possible" : "impossible");
 			tally->violations += really;
 			tally->impossible += !really;
 		}

@@ -21,8 +21,9 @@ struct tally {
 	uint64_t whole, accepted, refused, truths_of_mutants;
 };
 
-static void judge(uint64_t seed, struct cov_search *s, struct checker *c, const GArray *sequence,
-                  const uint32_t pair[2], struct tally *tally, bool mutant)
+static void judge(uint64_t seed, struct cov_search *s, struct checker *c,
+                  const GArray *sequence, const uint32_t pair[2], struct tally *tally,
+                  bool mutant)
 {
 	const uint32_t *events = (const uint32_t *)(const void *)sequence->data;
 	GString *reason = g_string_new(NULL);
@@ -42,7 +43,8 @@ static void judge(uint64_t seed, struct cov_search *s, struct checker *c, const 
 		fprintf(stderr, "\n");
 	}
 	ck_assert_msg(ours == truth,
-	              "seed %" G_GUINT64_FORMAT ": the checker %s, by the definition it is %s: %s",
+	              "seed %" G_GUINT64_FORMAT
+	              ": the checker %s, by the definition it is %s: %s",
 	              seed, ours ? "accepts" : "refuses", truth ? "one" : "none", reason->str);
 	ck_assert_msg(ours || reason->len > 0, "a refusal says why");
 	tally->accepted += ours;
@@ -129,7 +131,8 @@ static void trial(uint64_t seed, bool ecl, bool effects, struct tally *tally)
 
 START_TEST(only_what_the_definition_accepts)
 {
-	uint64_t first = mix_setting("HEDDLE_SEED", 1), count = mix_setting("HEDDLE_TRACES", 400);
+	uint64_t first = mix_setting("HEDDLE_SEED", 1),
+	         count = mix_setting("HEDDLE_TRACES", 400);
 	struct tally tally = { 0 };
 
 	for (uint64_t seed = first; seed < first + count; seed++)

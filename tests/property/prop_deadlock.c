@@ -277,8 +277,9 @@ static bool judge_mutant(const struct trace *t, const struct finding *f, GRand *
 		r[a % request->len] = e;
 		break;
 	}
-	bool accepted = witness_check(t, (const uint32_t *)(void *)s->data, s->len, CLAIM_DEADLOCK,
-	                         r, request->len, &(struct check_options){ 0 }, reason);
+	bool accepted =
+	        witness_check(t, (const uint32_t *)(void *)s->data, s->len, CLAIM_DEADLOCK, r,
+	                      request->len, &(struct check_options){ 0 }, reason);
 	bool truth = claim_true(t, s, request);
 	if (accepted != truth) {
 		printf("requests");
@@ -390,7 +391,8 @@ static struct trace *nested_trace(uint64_t seed)
 	for (int u = 0; u < threads && g_rand_int_range(r, 0, 3) == 0; u++)
 		g_string_append_printf(text, "T%d|want(l%d)|%d\n", u,
 		                       g_rand_int_range(r, 0, locks), u);
-	struct trace *t = coverage_trace(trace_from_text("nested", text->str, text->len, NULL, &error));
+	struct trace *t =
+	        coverage_trace(trace_from_text("nested", text->str, text->len, NULL, &error));
 	if (t == NULL)
 		printf("%s\n%s: %s\n", text->str, error.where, error.what);
 	g_string_free(text, TRUE);

@@ -102,7 +102,8 @@ static struct trace *nested_calls(uint32_t seed)
 		            : cut(&k, t);
 	}
 	struct error e = { 0 };
-	struct trace *t = coverage_trace(trace_from_text("random", k.text->str, k.text->len, NULL, &e));
+	struct trace *t =
+	        coverage_trace(trace_from_text("random", k.text->str, k.text->len, NULL, &e));
 	ck_assert_msg(t != NULL, "seed %u: %s: %s\n%s", seed, e.where, e.what, k.text->str);
 	g_string_free(k.text, TRUE);
 	g_rand_free(k.random);

@@ -166,5 +166,5 @@ int main(int argc, char **argv)
 	int status = mix_main(argc, argv, "merged shards against the whole", 4000, one);
 
 	return status == 0 && (findings_in_all == 0 || behind_in_all == 0) ? EXIT_FAILURE
-	                                                                  : status;
+	                                                                   : status;
 }

@@ -147,7 +147,8 @@ static struct trace *trace_of(const char *text)
 {
 	struct error error = { .where = "" };
 	struct trace_options options = { .lenient = true };
-	struct trace *t = coverage_trace(trace_from_text("missing", text, strlen(text), &options, &error));
+	struct trace *t = coverage_trace(
+	        trace_from_text("missing", text, strlen(text), &options, &error));
 
 	if (t == NULL)
 		BUG("%s\n%s: %s", text, error.where, error.what);

@@ -74,7 +74,8 @@ static bool all_pairs(struct trace *t, bool values, bool windows)
 		for (uint32_t f = e + 1; f < n && good; f++) {
 			if (!events_race_conflict(t, e, f))
 				continue;
-			struct finding *found = smt_decide(s, e, f, &options, MIX_SECONDS, NULL);
+			struct finding *found =
+			        smt_decide(s, e, f, &options, MIX_SECONDS, NULL);
 			good = right(t, found, real[(size_t)e * n + f], values);
 			finding_free(found);
 		}

@@ -95,7 +95,8 @@ static uint64_t compare(uint64_t seed, struct trace *t, bool exactly)
 	bool *lockset = listed(t, ANALYSIS_LOCKSET, true, true);
 	uint64_t count = 0;
 
-	/* Sync-preserving pairs are claimed and no others, so the checker has none to refuse. */
+	/* Sync-preserving pairs are claimed and no others, so the checker has none to refuse.
+	 */
 	if (exactly && refused > before)
 		fail(seed, t, "syncp: a claim was refused", 0, 0);
 	for (uint32_t e = 0; e < n; e++) {

@@ -60,7 +60,8 @@ static bool conflict(const struct trial *x, uint32_t e, uint32_t f)
 	    event(x, e)->thread == event(x, f)->thread)
 		return false;
 	enum op a = event(x, e)->op, b = event(x, f)->op;
-	struct wide p = event_variables(x->t, event(x, e)), q = event_variables(x->t, event(x, f));
+	struct wide p = event_variables(x->t, event(x, e)),
+	            q = event_variables(x->t, event(x, f));
 
 	return (op_writes(a) || op_writes(b)) && !(op_is_atomic(a) && op_is_atomic(b)) &&
 	       p.first < q.first + q.count && q.first < p.first + p.count;
@@ -106,7 +107,9 @@ static bool is_c11_race(const struct trial *x, const GArray *s, const uint32_t *
 /* Is the variable a member of the set, by the declarations that units_text makes? */
 static bool in_set(const struct trial *x, uint32_t variable, int set)
 {
-	static const char *const members[SETS][2] = { { "x0", "x1" }, { "x1", "a" }, { "x2", "a" } };
+	static const char *const members[SETS][2] = { { "x0", "x1" },
+		                                      { "x1", "a" },
+		                                      { "x2", "a" } };
 	const char *name = trace_string(x->t, x->t->variables[variable].name);
 
 	return strcmp(name, members[set][0]) == 0 || strcmp(name, members[set][1]) == 0;
@@ -191,7 +194,8 @@ static void add_edges(const struct trial *x, const uint32_t *s, uint32_t i, uint
 {
 	const struct event *a = event(x, s[i]), *b = event(x, s[j]);
 
-	if (!is_access(x, s[i]) || !is_access(x, s[j]) || !(op_writes(a->op) || op_writes(b->op)))
+	if (!is_access(x, s[i]) || !is_access(x, s[j]) ||
+	    !(op_writes(a->op) || op_writes(b->op)))
 		return;
 	struct wide p = event_variables(x->t, a); /* no part of what is wide is in a set */
 	struct wide q = event_variables(x->t, b);
@@ -271,7 +275,8 @@ static void judge(struct trial *x, const GArray *s, enum claim claim, const GArr
 	if (accepts != right) {
 		char *text = trace_text(x->t);
 
-		fprintf(stderr, "%sclaim %d%s, of", text, claim, x->use_values ? ", values" : "");
+		fprintf(stderr, "%sclaim %d%s, of", text, claim,
+		        x->use_values ? ", values" : "");
 		for (guint i = 0; i < pair->len; i++)
 			fprintf(stderr, " %u", g_array_index(pair, uint32_t, i));
 		fprintf(stderr, ", sequence");
@@ -280,10 +285,10 @@ static void judge(struct trial *x, const GArray *s, enum claim claim, const GArr
 		fprintf(stderr, "\n");
 		g_free(text);
 	}
-	ck_assert_msg(accepts == right,
-	              "seed %" G_GUINT64_FORMAT ": the checker %s, by the definition it is %s: %s",
-	              x->seed, accepts ? "accepts" : "refuses", right ? "one" : "none",
-	              reason->str);
+	ck_assert_msg(
+	        accepts == right,
+	        "seed %" G_GUINT64_FORMAT ": the checker %s, by the definition it is %s: %s",
+	        x->seed, accepts ? "accepts" : "refuses", right ? "one" : "none", reason->str);
 	ck_assert_msg(accepts || reason->len > 0, "a refusal says why");
 	x->tally->accepted[claim] += accepts;
 	x->tally->refused[claim] += !accepts;
@@ -299,7 +304,8 @@ static void damage_pair(struct trial *x, enum claim claim, GArray *pair)
 	if (claim != CLAIM_ATOMIC || (pair->len >= 2 && g_rand_boolean(x->random)))
 		mutate_pair(x->random, (uint32_t *)(void *)pair->data, x->n + 2);
 	else if (pair->len > 2 && g_rand_boolean(x->random))
-		g_array_remove_index(pair, (guint)g_rand_int_range(x->random, 0, (gint32)pair->len));
+		g_array_remove_index(pair,
+		                     (guint)g_rand_int_range(x->random, 0, (gint32)pair->len));
 	else
 		g_array_append_val(pair, any);
 }
@@ -351,7 +357,8 @@ static void found_races(struct trial *x)
 		if (f->witness != NULL) {
 			x->tally->found[claim]++;
 			ck_assert_msg(ours(x, f->witness, claim, pair, NULL),
-			              "seed %" G_GUINT64_FORMAT ": a witness is refused", x->seed);
+			              "seed %" G_GUINT64_FORMAT ": a witness is refused",
+			              x->seed);
 			judge_all(x, f->witness, claim, pair);
 		}
 		g_array_unref(pair);
@@ -374,7 +381,8 @@ static void walks(struct trial *x)
 			if (checker_step(c, e, NULL))
 				g_array_append_val(s, e);
 			for (guint p = 0; s->len > 0 && p + 1 < s->len; p++) {
-				GArray *pair = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), 2);
+				GArray *pair =
+				        g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), 2);
 				uint32_t both[2] = { g_array_index(s, uint32_t, p),
 					             g_array_index(s, uint32_t, s->len - 1) };
 
@@ -389,7 +397,8 @@ static void walks(struct trial *x)
 	}
 }
 
-static struct trial trial_of(uint64_t seed, struct trace *t, bool use_values, struct tally *tally)
+static struct trial trial_of(uint64_t seed, struct trace *t, bool use_values,
+                             struct tally *tally)
 {
 	struct check_options options = { .use_values = use_values };
 	struct trial x = { .seed = seed,
@@ -477,8 +486,9 @@ static char *units_text(const struct random_options *o, uint64_t seed)
 		if (**line != 'T' || strstr(*line, "begin()") != NULL) {
 			g_string_append_printf(s, "%s\n", *line);
 			if (strstr(*line, "#! heddle") != NULL)
-				g_string_append(s, "#! atomic-set S0 x0 x1\n#! atomic-set S1 x1 a\n"
-				                   "#! atomic-set S2 x2 a\n");
+				g_string_append(
+				        s, "#! atomic-set S0 x0 x1\n#! atomic-set S1 x1 a\n"
+				           "#! atomic-set S2 x2 a\n");
 			continue;
 		}
 		if (depth[t] < 2 && units < 7 && g_rand_int_range(r, 0, 3) == 0) {
@@ -504,13 +514,16 @@ static struct trace *trace_with_units(uint64_t seed, bool *use_values)
 	*use_values = false; /* atomic sets are predicted without */
 	o.values = false;
 	if (seed % 2 == 0) { /* plain ones, where cycles come up */
-		o = (struct random_options){ .threads = 2 + seed % 3, .events = 16, .variables = 3,
-			                     .locks = seed % 4 == 0, .atomics = seed % 8 == 2,
+		o = (struct random_options){ .threads = 2 + seed % 3,
+			                     .events = 16,
+			                     .variables = 3,
+			                     .locks = seed % 4 == 0,
+			                     .atomics = seed % 8 == 2,
 			                     .conditions = seed % 8 == 6 };
 	}
 	char *text = units_text(&o, seed);
-	struct trace *t = coverage_trace(
-	        trace_from_text("random", text, strlen(text), &(struct trace_options){ 0 }, &error));
+	struct trace *t = coverage_trace(trace_from_text("random", text, strlen(text),
+	                                                 &(struct trace_options){ 0 }, &error));
 	ck_assert_msg(t != NULL, "seed %" G_GUINT64_FORMAT ": %s: %s\n%s", seed, error.where,
 	              error.what, text);
 	g_free(text);

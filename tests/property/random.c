@@ -494,7 +494,7 @@ struct trace *random_trace(uint64_t seed, const struct random_options *options)
 	struct error error;
 	char *text = random_text(seed, options);
 	struct trace *t = coverage_trace(trace_from_text("random", text, strlen(text),
-	                                  &(struct trace_options){ 0 }, &error));
+	                                                 &(struct trace_options){ 0 }, &error));
 
 	if (t == NULL)
 		BUG("seed %" G_GUINT64_FORMAT ": %s: %s\n%s", seed, error.where, error.what,

@@ -348,7 +348,8 @@ struct trace *random_invocations(struct dice *d, const struct spec_object *o)
 		one_event(&k, 0);
 	}
 	struct error error = { 0 };
-	struct trace *t = coverage_trace(trace_from_text("random.txt", k.out->str, k.out->len, NULL, &error));
+	struct trace *t = coverage_trace(
+	        trace_from_text("random.txt", k.out->str, k.out->len, NULL, &error));
 	if (t == NULL)
 		g_error("%s: %s\n%s", error.where, error.what, k.out->str);
 	g_string_free(k.out, TRUE);

@@ -97,7 +97,8 @@ START_TEST(races_of_a_report)
 }
 END_TEST
 
-/* The first pair of the reported lines is kept apart by the read of `ready`, the second races. */
+/* The first pair of the reported lines is kept apart by the read of `ready`, the second races.
+ */
 static const char two_pairs[] = "#! heddle 1\n"
                                 "main|fork(T1)|s.c:1\n"
                                 "main|fork(T2)|s.c:2\n"
@@ -175,11 +176,14 @@ START_TEST(a_race_by_memory_order)
 	static const struct {
 		const char *store, *load, *why, *repair;
 	} flags[] = {
-		{ "rlx", "rlx", "T1's store of ready (p.c:19) is relaxed and does not publish it.",
+		{ "rlx", "rlx",
+		  "T1's store of ready (p.c:19) is relaxed and does not publish it.",
 		  "Use release order there and acquire at p.c:25." },
-		{ "rlx", "acq", "T1's store of ready (p.c:19) is relaxed and does not publish it.",
+		{ "rlx", "acq",
+		  "T1's store of ready (p.c:19) is relaxed and does not publish it.",
 		  "Use release order there." },
-		{ "rel", "rlx", "T2's load of ready (p.c:25) is relaxed and does not acquire it.",
+		{ "rel", "rlx",
+		  "T2's load of ready (p.c:25) is relaxed and does not acquire it.",
 		  "Use acquire order there." },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(flags); i++) {
@@ -188,10 +192,12 @@ START_TEST(a_race_by_memory_order)
 		for (size_t k = 0; k < G_N_ELEMENTS(keys); k++) {
 			tui_keys(app, keys[k]);
 			char *screen = tui_words(app);
-			ck_assert_msg(strstr(screen, "T2 may still see the old message (7), not T1's: ") &&
-			                      strstr(screen, flags[i].why) &&
-			                      strstr(screen, flags[i].repair),
-			              "%s", screen);
+			ck_assert_msg(
+			        strstr(screen,
+			               "T2 may still see the old message (7), not T1's: ") &&
+			                strstr(screen, flags[i].why) &&
+			                strstr(screen, flags[i].repair),
+			        "%s", screen);
 			ck_assert_msg(!strstr(screen, "both are next") &&
 			                      !strstr(screen, "is about to write") &&
 			                      !strstr(screen, "first: it reads"),

@@ -453,7 +453,8 @@ void mutate_index(GString *s)
 	struct index_header *h = (struct index_header *)(void *)s->str;
 
 	if (s->len < sizeof *h || mutate_below(3) == 0) {
-		mutate_bytes(s, mutate_below(2) ? 0 : offsetof(struct index_header, path), false);
+		mutate_bytes(s, mutate_below(2) ? 0 : offsetof(struct index_header, path),
+		             false);
 		return;
 	}
 	for (size_t n = 1 + mutate_below(3); n > 0; n--) {
@@ -461,7 +462,8 @@ void mutate_index(GString *s)
 
 		switch (mutate_below(8)) {
 		case 0:
-			h->parts = (uint32_t)(mutate_below(2) ? mutate_random() : mutate_below(256));
+			h->parts = (uint32_t)(mutate_below(2) ? mutate_random()
+			                                      : mutate_below(256));
 			break;
 		case 1: /* the end is cut off, and the length tells so */
 			g_string_truncate(s, sizeof *h + mutate_below(s->len - sizeof *h + 1));

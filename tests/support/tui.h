@@ -36,8 +36,8 @@ bool tui_shows(struct app *app, const char *text);
 void tui_golden(struct app *app, const char *name);
 /* Presses the keys, compares as tui_golden, without a message, and closes it. */
 void tui_picture(struct app *app, const char *keys, const char *name);
-/* Run the suite (suite_run) with a home of its own: the reader's marks, history and configuration
- * are none of the tests' business. */
+/* Run the suite (suite_run) with a home of its own: the reader's marks, history and
+ * configuration are none of the tests' business. */
 int tui_run(Suite *suite);
 
 #endif

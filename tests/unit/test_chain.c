@@ -92,7 +92,8 @@ static int run(enum chain_kind kind, bool with_base, uint32_t seed)
 	}
 	matrix_close(below);
 	memcpy(reach, below, sizeof(reach));
-	struct chain_graph *g = chain_graph_new(kind, CHAINS, lengths, with_base ? &base : NULL);
+	struct chain_graph *g =
+	        chain_graph_new(kind, CHAINS, lengths, with_base ? &base : NULL);
 	ck_assert(same(g));
 	for (int i = 0; i < 30; i++) {
 		uint32_t a = g_rand_int_range(random, 0, NODES);

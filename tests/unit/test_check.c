@@ -160,7 +160,8 @@ START_TEST(an_order_violation_ends_with_its_event)
 
 	expect(text, CLAIM_COV, "1 2", "0 2 1", "");
 	expect(text, CLAIM_COV, "1 2", "0 1", "the pair: event 2 is not in the sequence");
-	expect(text, CLAIM_COV, "0 2", "0 2", "the pair: events 0 and 2 are of the same thread");
+	expect(text, CLAIM_COV, "0 2", "0 2",
+	       "the pair: events 0 and 2 are of the same thread");
 	expect(text, CLAIM_COV, "1 2", "0 2", "the pair: event 1 is not turned round");
 }
 END_TEST

@@ -68,8 +68,7 @@ static const struct {
 START_TEST(truth_of_conditions)
 {
 	struct error error = { 0 };
-	struct condition *c =
-	        condition_new(conditions[_i].text, "--check", NULL, NULL, &error);
+	struct condition *c = condition_new(conditions[_i].text, "--check", NULL, NULL, &error);
 	ck_assert_msg((c == NULL) == (conditions[_i].truth < 0), "'%s': %s",
 	              conditions[_i].text, error.what);
 	if (c) {

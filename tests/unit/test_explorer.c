@@ -62,7 +62,8 @@ START_TEST(conditions_of_breakpoints)
 {
 	struct app *app = tui_open(qualified, NULL);
 	struct error error = { 0 };
-	struct stop_condition *c = stop_condition_new(app->session, conditions[_i].text, &error);
+	struct stop_condition *c =
+	        stop_condition_new(app->session, conditions[_i].text, &error);
 	ck_assert_msg((c == NULL) == (conditions[_i].holds < 0), "'%s': %s",
 	              conditions[_i].text, error.what);
 	if (c)

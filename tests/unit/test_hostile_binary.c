@@ -64,7 +64,8 @@ static void right_sums(struct file *f)
 		char *entry = entry_of(f, i);
 		uint32_t element;
 		memcpy(&element, entry + NAME, sizeof element);
-		uint64_t sum = trace_sum(f->bytes + word(entry + 32), element * word(entry + 40));
+		uint64_t sum =
+		        trace_sum(f->bytes + word(entry + 32), element * word(entry + 40));
 		memcpy(entry + 48, &sum, sizeof sum);
 	}
 	memset(f->bytes + SUM_AT, 0, 8);
@@ -108,7 +109,9 @@ static const struct field {
 	bool sparse; /* at least one element has to be refused; else every one */
 } fields[] = {
 #define FIELD(table, type, member, value, sparse) \
-	{ #table, sizeof(type), offsetof(type, member), value, sparse }
+	{ \
+#table, sizeof(type), offsetof(type, member), value, sparse \
+	}
 	FIELD(events, struct event, target, 0x7ffffff0, true),
 	FIELD(events, struct event, aux, 0x7ffffff0, true),
 	FIELD(variables, struct variable, name, 0x7ffffff0, false),
@@ -152,7 +155,10 @@ static const struct field {
 	FIELD(values, struct value, string, 0x7ffffff0, true),
 	FIELD(values, struct value, count, 0x7ffffff0, true),
 #undef FIELD
-#define WORDS(table, sparse) { #table, 4, 0, 0x7ffffff0, sparse }
+#define WORDS(table, sparse) \
+	{ \
+#table, 4, 0, 0x7ffffff0, sparse \
+	}
 	WORDS(stacks, false),
 	WORDS(value_lists, false),
 	WORDS(messages, false),
@@ -225,7 +231,8 @@ START_TEST(lists_of_names_have_names)
 	struct file f = sample_file();
 	struct error e;
 	uint64_t count, values;
-	char *lists = section(&f, "value_lists", &count), *table = section(&f, "values", &values);
+	char *lists = section(&f, "value_lists", &count),
+	     *table = section(&f, "values", &values);
 	uint32_t integer = 0, refused = 0;
 	for (uint32_t i = 0; i < values; i++)
 		if (((struct value *)(void *)table)[i].kind == V_INT)

@@ -40,7 +40,8 @@ static void leave_folder(void)
 /* The trace lies in the current folder, where the replay's witness goes. */
 static struct app *open_noted(const char *command)
 {
-	char *text = g_strdup_printf("#! heddle 1\n#! note recording-command %s\n" RACE, command);
+	char *text =
+	        g_strdup_printf("#! heddle 1\n#! note recording-command %s\n" RACE, command);
 	struct app *app = tui_open(text, &(struct tui_options){ .analyse = true });
 	g_free(text);
 	g_free(app->session->trace->path);

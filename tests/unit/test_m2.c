@@ -38,8 +38,9 @@ START_TEST(a_late_write_does_not_fall_before_a_read)
 }
 END_TEST
 
-/* T2's failed take needs some take that leaves no count; which one is M2's guess.  With the first
- * take T1's write is not needed, so it races T2's, and a report that misses that is not complete. */
+/* T2's failed take needs some take that leaves no count; which one is M2's guess.  With the
+ * first take T1's write is not needed, so it races T2's, and a report that misses that is not
+ * complete. */
 START_TEST(a_guess_about_a_failed_take_is_no_proof)
 {
 	struct trace *t = read_text("#! semaphore s 1\nT2|take(s)|8\nT1|w(x)|5\nT1|post(s)|5\n"

@@ -1,7 +1,7 @@
 /*
- * test_notes.c - the file of marks, notes and bookmarks: a damaged or foreign one is refused and
- * left as it is, two explorers of one trace keep each other's marks, and what a later version
- * has put there stays.
+ * test_notes.c - the file of marks, notes and bookmarks: a damaged or foreign one is refused
+ * and left as it is, two explorers of one trace keep each other's marks, and what a later
+ * version has put there stays.
  */
 #include "tests/support/tui.h"
 #include "tests/support/suite.h"
@@ -35,7 +35,8 @@ static void remove_file(void)
 static struct app *open_kept(void)
 {
 	struct error e;
-	struct app *app = tui_open("#! heddle 1\n" RACES, &(struct tui_options){ .analyse = true });
+	struct app *app =
+	        tui_open("#! heddle 1\n" RACES, &(struct tui_options){ .analyse = true });
 	g_remove(app->session->notes_path);
 	g_free(app->session->notes_path);
 	app->session->notes_path = g_strdup(path);
@@ -148,8 +149,9 @@ START_TEST(unknown_keys_stay)
 	ck_assert(!app->message_is_error);
 	leave(app);
 	char *text = content();
-	static const char *const kept[] = { "blue", "later", "\"ticket\": 17", "\"by\": \"me\"",
-		                            "\"red\"", "\"far\"", "a reason", "here", "gone" };
+	static const char *const kept[] = { "blue",           "later",   "\"ticket\": 17",
+		                            "\"by\": \"me\"", "\"red\"", "\"far\"",
+		                            "a reason",       "here",    "gone" };
 	for (size_t i = 0; i < G_N_ELEMENTS(kept); i++)
 		ck_assert_msg(strstr(text, kept[i]) != NULL, "%s is lost: %s", kept[i], text);
 	g_free(text);
@@ -183,7 +185,8 @@ START_TEST(two_explorers_keep_each_others_marks)
 	leave(two);
 	one = open_kept();
 	ck_assert(has_bookmark(one, "first") && has_bookmark(one, "second"));
-	const struct entry *a = one->session->entries->pdata[0], *b = one->session->entries->pdata[1];
+	const struct entry *a = one->session->entries->pdata[0],
+	                   *b = one->session->entries->pdata[1];
 	ck_assert_int_eq(a->triage, TRIAGE_REAL);
 	ck_assert_str_eq(a->note, "because");
 	ck_assert_int_eq(b->triage, TRIAGE_BENIGN);

@@ -230,23 +230,23 @@ END_TEST
 
 START_TEST(atomics_and_missing_blocks)
 {
-	struct specs *s =
-	        read_text("atomics bank {\n"
-	                  "  set account  : struct account { checking, savings }   # one set "
-	                  "per instance\n"
-	                  "  set counters : global op_counter, op_total\n"
-	                  "  unit transfer on account\n"
-	                  "  owned struct hashset . map\n"
-	                  "  unitfor list_copy(src)\n"
-	                  "  split wait, join\n"
-	                  "}\n"
-	                  "missing {\n"
-	                  "  library \"libcrypto.so*\"\n"
-	                  "  function legacy_flush(buf, len) reaches buf, global legacy_state\n"
-	                  "  function pack(to, from, bytes) reaches bytes to, bytes, bytes from, near to\n"
-	                  "  function odd(bytes) reaches bytes\n"
-	                  "  function none(x)\n"
-	                  "}\n");
+	struct specs *s = read_text(
+	        "atomics bank {\n"
+	        "  set account  : struct account { checking, savings }   # one set "
+	        "per instance\n"
+	        "  set counters : global op_counter, op_total\n"
+	        "  unit transfer on account\n"
+	        "  owned struct hashset . map\n"
+	        "  unitfor list_copy(src)\n"
+	        "  split wait, join\n"
+	        "}\n"
+	        "missing {\n"
+	        "  library \"libcrypto.so*\"\n"
+	        "  function legacy_flush(buf, len) reaches buf, global legacy_state\n"
+	        "  function pack(to, from, bytes) reaches bytes to, bytes, bytes from, near to\n"
+	        "  function odd(bytes) reaches bytes\n"
+	        "  function none(x)\n"
+	        "}\n");
 	const struct spec_atomics *a = s->atomics->pdata[0];
 	ck_assert_str_eq(a->name, "bank");
 	const struct spec_set *account = a->sets->pdata[0], *counters = a->sets->pdata[1];

@@ -1,6 +1,7 @@
 /*
  * test_survivors.c - behaviour that a mutation of one line changed without any other test
- * noticing: partners of inert events, an index of some of its parts, counts that are given up, names like a block's.
+ * noticing: partners of inert events, an index of some of its parts, counts that are given up,
+ * names like a block's.
  */
 #include "engine/predict/predict.h"
 #include "engine/trace/builder.h"
@@ -95,9 +96,9 @@ START_TEST(a_count_that_is_given_up_is_not_of_all)
 	enum { SECTIONS = 40 };
 
 	for (int i = 0; i < 2 * SECTIONS; i++)
-		g_string_append_printf(text, "T%d|acq(l)|s.c:1\nT%d|w(x)|s.c:%d\nT%d|rel(l)|s.c:3\n",
-		                       i / SECTIONS, i / SECTIONS, 5 + i / SECTIONS,
-		                       i / SECTIONS);
+		g_string_append_printf(
+		        text, "T%d|acq(l)|s.c:1\nT%d|w(x)|s.c:%d\nT%d|rel(l)|s.c:3\n",
+		        i / SECTIONS, i / SECTIONS, 5 + i / SECTIONS, i / SECTIONS);
 	struct trace *t = read_text(text->str);
 	race_options_init(&options);
 	options.all_verdicts = true;
@@ -134,12 +135,11 @@ START_TEST(a_name_that_begins_like_a_block)
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++) /* before there is the block */
 		places[i] = builder_place_text(b, names[i], strlen(names[i]), 0);
 	uint32_t block = builder_block(b, "p", 1, 8, 0x9000);
-	ck_assert(builder_add(b,
-	                      (struct event){ .op = OP_ALLOC,
-	                                      .thread = thread,
-	                                      .target = block,
-	                                      .location = at },
-	                      0, &error));
+	ck_assert(builder_add(
+	        b,
+	        (struct event){
+	                .op = OP_ALLOC, .thread = thread, .target = block, .location = at },
+	        0, &error));
 	for (size_t i = 0; i < G_N_ELEMENTS(names); i++)
 		ck_assert(builder_add(b,
 		                      (struct event){ .op = OP_WRITE,

@@ -1,7 +1,7 @@
 /*
  * test_tables.c - tables in documents are those of the program: keys, commands and views of the
- * explorer, a lesson's checks, operations, analyses and detectors.  UPDATE=1 in the environment writes them
- * anew.
+ * explorer, a lesson's checks, operations, analyses and detectors.  UPDATE=1 in the environment
+ * writes them anew.
  */
 #include "engine/predict/predict.h"
 #include "tui/explorer/command_line.h"
@@ -38,13 +38,14 @@ static void print_operations(GString *out)
 #include "engine/trace/ops.def"
 #undef OP
 	};
-	g_string_append(out, "| word | operand | class | kind of object | effect | in a sentence |\n"
-	                     "| --- | --- | --- | --- | --- | --- |\n");
+	g_string_append(out,
+	                "| word | operand | class | kind of object | effect | in a sentence |\n"
+	                "| --- | --- | --- | --- | --- | --- |\n");
 	for (int op = 0; op < OP_COUNT; op++) {
-		char *row = g_strdup_printf("| `%s` | %s | %s | %s | %s | %s |\n", op_table[op].word,
-		                            columns[op].operand, columns[op].class,
-		                            columns[op].use, columns[op].effect,
-		                            op_table[op].verb);
+		char *row = g_strdup_printf("| `%s` | %s | %s | %s | %s | %s |\n",
+		                            op_table[op].word, columns[op].operand,
+		                            columns[op].class, columns[op].use,
+		                            columns[op].effect, op_table[op].verb);
 		char *tail = strstr(row, op_table[op].word) + strlen(op_table[op].word);
 		for (char *c = tail; *c; c++)
 			*c = g_ascii_tolower(*c);
@@ -58,7 +59,8 @@ static void print_analyses(GString *out)
 	g_string_append(out, "| analysis | witnesses | function | in short |\n"
 	                     "| --- | --- | --- | --- |\n");
 #define ANALYSIS(name, word, sound, run, title) \
-	g_string_append_printf(out, "| `%s` | %s | `%s` | %s |\n", word, sound ? "yes" : "", #run, title);
+	g_string_append_printf(out, "| `%s` | %s | `%s` | %s |\n", word, sound ? "yes" : "", \
+	                       #run, title);
 #include "engine/predict/analyses.def"
 #undef ANALYSIS
 }
@@ -108,10 +110,9 @@ START_TEST(table_of_the_manual)
 	if (getenv("UPDATE"))
 		ck_assert(g_file_set_contents(path, whole, -1, NULL));
 	else
-		ck_assert_msg(
-		        strcmp(text, whole) == 0,
-		        "%s is not up to date: UPDATE=1 build/tests/unit/test_tables",
-		        path);
+		ck_assert_msg(strcmp(text, whole) == 0,
+		              "%s is not up to date: UPDATE=1 build/tests/unit/test_tables",
+		              path);
 	g_string_free(table, TRUE);
 	g_free(whole);
 	g_free(text);

@@ -67,13 +67,14 @@ START_TEST(neighbours_partners_and_lists)
 }
 END_TEST
 
-/* Each kind of scope has the event that ends it as its partner, and the other way round; the inner
- * one is closed first. */
+/* Each kind of scope has the event that ends it as its partner, and the other way round; the
+ * inner one is closed first. */
 START_TEST(every_scope_has_its_partner)
 {
-	struct trace *t = read_text("T|enter(f)|1\nT|ubeg(u,S)|2\nT|call(o.m)|3\nT|miss(g,x)|4\n"
-	                            "T|miss(g,x)|5\nT|back(g)|6\nT|back(g)|7\nT|ret(o.m)|8\n"
-	                            "T|uend(u)|9\nT|leave(f)|10\nT|racq(l)|11\nT|rrel(l)|12\n");
+	struct trace *t =
+	        read_text("T|enter(f)|1\nT|ubeg(u,S)|2\nT|call(o.m)|3\nT|miss(g,x)|4\n"
+	                  "T|miss(g,x)|5\nT|back(g)|6\nT|back(g)|7\nT|ret(o.m)|8\n"
+	                  "T|uend(u)|9\nT|leave(f)|10\nT|racq(l)|11\nT|rrel(l)|12\n");
 	static const uint32_t partners[] = { 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 11, 10 };
 
 	ck_assert(trace_need(t, INDEX_MATCH, NULL));
@@ -83,8 +84,8 @@ START_TEST(every_scope_has_its_partner)
 }
 END_TEST
 
-/* Without a specification each invocation of an object comes after the one before it; one thread's
- * are in its own order. */
+/* Without a specification each invocation of an object comes after the one before it; one
+ * thread's are in its own order. */
 START_TEST(invocations_of_an_object_keep_their_order)
 {
 	struct trace *t = read_text("T|act(o.m)|1\nU|call(o.m)|2\nV|act(p.m)|3\nU|ret(o.m)|4\n"
@@ -246,7 +247,8 @@ static void await_tick(const char *path)
 	g_free(probe);
 }
 
-/* Events that point out of their tables, behind a header whose sum is right for the old ones. */
+/* Events that point out of their tables, behind a header whose sum is right for the old ones.
+ */
 static void spoil_events(const char *path)
 {
 	struct stat st;

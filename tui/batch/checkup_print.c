@@ -101,9 +101,9 @@ json_t *checkup_json(const struct checkup *c)
 	for (int k = 0; k < FINDING_KIND_COUNT; k++)
 		json_object_set_new(complete, finding_kind_word((enum finding_kind)k),
 		                    json_boolean(checkup_complete(c, (enum finding_kind)k)));
-	json_t *j = json_pack("{sssssosososo}", "heddle", HEDDLE_VERSION, "command", "check", "runs",
-	              runs_json(c), "findings", findings, "coverage", coverage, "complete",
-	              complete);
+	json_t *j = json_pack("{sssssosososo}", "heddle", HEDDLE_VERSION, "command", "check",
+	                      "runs", runs_json(c), "findings", findings, "coverage", coverage,
+	                      "complete", complete);
 	if (c->argv != NULL)
 		json_object_set_new(j, "program", json_text(c->argv[0]));
 	if (c->explored)

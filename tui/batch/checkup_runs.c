@@ -375,12 +375,13 @@ static void take_race(struct checkup *c, const struct trace *first,
 	json_object_set_new(
 	        fields, "sites",
 	        json_pack("[oo]", place_of(first, race->first), place_of(first, race->second)));
-	struct checked *f = checkup_add_fields(c, FINDING_DATA_RACE, fields,
-	                       g_strdup_printf("%s and %s access %s, and nothing keeps the two "
-	                                       "apart",
-	                                       printable(race->first), printable(race->second),
-	                                       printable(race->variable)),
-	                       NONE, false);
+	struct checked *f = checkup_add_fields(
+	        c, FINDING_DATA_RACE, fields,
+	        g_strdup_printf("%s and %s access %s, and nothing keeps the two "
+	                        "apart",
+	                        printable(race->first), printable(race->second),
+	                        printable(race->variable)),
+	        NONE, false);
 	if (c->list->len > known)
 		checkup_stream(c, f);
 }
@@ -533,7 +534,8 @@ bool checkup_traces(struct checkup *c, const GPtrArray *paths)
 
 		if (t == NULL)
 			return !(c->failed = true);
-		uint32_t run = add_run(c, t, "given", 0, exit_of_trace(t), paths->pdata[i], NULL);
+		uint32_t run =
+		        add_run(c, t, "given", 0, exit_of_trace(t), paths->pdata[i], NULL);
 		bool good = checkup_analyse(c, t, run, false, NULL);
 		trace_close(t);
 		if (!good)

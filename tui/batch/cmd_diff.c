@@ -142,8 +142,8 @@ static bool analyse(const struct arguments *a, struct side *s, const struct look
 		                ? races_find(s->trace, &l->race, progress_on_stderr(), error)
 		                : NULL;
 
-		good = r != NULL && races_mark_missing(s->trace, &l->race, r,
-		                                       progress_on_stderr(), error);
+		good = r != NULL &&
+		       races_mark_missing(s->trace, &l->race, r, progress_on_stderr(), error);
 		if (good)
 			take_report(s, r, false);
 		else

@@ -263,8 +263,9 @@ static json_t *json_step(const struct question *q, const struct step *s)
 	GString *sentence = g_string_new(NULL);
 
 	order_append_sentence(q->t, s, sentence);
-	json_t *j = json_pack("{sIsIssss}", "from", (json_int_t)s->from, "to", (json_int_t)s->to,
-	              "rule", step_rule_text(s->rule), "text", sentence->str);
+	json_t *j =
+	        json_pack("{sIsIssss}", "from", (json_int_t)s->from, "to", (json_int_t)s->to,
+	                  "rule", step_rule_text(s->rule), "text", sentence->str);
 	g_string_free(sentence, TRUE);
 	return j;
 }

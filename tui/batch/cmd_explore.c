@@ -334,9 +334,10 @@ static void print_sarif(const struct explore_report *r)
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
-		json_t *f = json_pack("{sssssos[oo]}", "kind", "data-race", "verdict",
-		                      "happened", "variable", json_text(race->variable),
-		                      "sites", places_parse(race->first), places_parse(race->second));
+		json_t *f =
+		        json_pack("{sssssos[oo]}", "kind", "data-race", "verdict", "happened",
+		                  "variable", json_text(race->variable), "sites",
+		                  places_parse(race->first), places_parse(race->second));
 		sarif_add(s, f, NULL);
 		json_decref(f);
 	}

@@ -20,7 +20,7 @@ static const struct command_option options[] = {
 
 struct counts {
 	uint64_t by_op[OP_COUNT];
-	uint64_t *by_thread; /* owned */
+	uint64_t *by_thread;      /* owned */
 	uint64_t tried[OP_COUNT]; /* the part of by_op with a word of its own (TRIED in ops.def)
 	                           */
 	uint64_t inert, values, locks, conditions, barriers, semaphores, locations, sites;

@@ -121,7 +121,8 @@ static int run_on(const struct arguments *a, struct trace *t, struct race_option
 
 	print->trace = t;
 	print->race = race;
-	struct report *r = take_specs(a, t, race, &rules, &error) ? find(a, t, race, &error) : NULL;
+	struct report *r =
+	        take_specs(a, t, race, &rules, &error) ? find(a, t, race, &error) : NULL;
 	if (r != NULL) {
 		race_options_tell(a, t, race, print);
 		note_missing(t, race, r);

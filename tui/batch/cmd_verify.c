@@ -106,10 +106,10 @@ static bool has_cycle(const struct arguments *a, struct trace *t, const struct w
 	GPtrArray *given = argument_values(a, "spec"), *named = spec_rules_paths(w);
 	struct specs *specs = specs_open(given->len > 0 ? given : named, error);
 	struct atomic_model *m = specs ? atomic_model_for(t, specs, NULL, NULL) : NULL;
-	bool cycle = m != NULL && atomic_check(t, m, (const uint32_t *)(void *)w->events->data,
-	                                       w->events->len,
-	                                       (const uint32_t *)(const void *)w->pair->data,
-	                                       w->pair->len, reason);
+	bool cycle = m != NULL &&
+	             atomic_check(t, m, (const uint32_t *)(void *)w->events->data,
+	                          w->events->len, (const uint32_t *)(const void *)w->pair->data,
+	                          w->pair->len, reason);
 
 	*good = specs != NULL;
 	atomic_model_free(m);
@@ -123,10 +123,9 @@ static bool has_cycle(const struct arguments *a, struct trace *t, const struct w
 static bool proves(struct trace *t, const struct witness *w, enum claim claim,
                    const struct check_options *check, GString *reason)
 {
-	return witness_check(t, (const uint32_t *)(const void *)w->events->data,
-	                     w->events->len, claim,
-	                     (const uint32_t *)(const void *)w->pair->data, w->pair->len, check,
-	                     reason);
+	return witness_check(t, (const uint32_t *)(const void *)w->events->data, w->events->len,
+	                     claim, (const uint32_t *)(const void *)w->pair->data, w->pair->len,
+	                     check, reason);
 }
 
 /* False when the specifications cannot be read, with `error`. */
@@ -139,7 +138,8 @@ static bool judge(const struct arguments *a, struct trace *t, const struct witne
 		return true;
 	v->accepted = proves(t, w, w->claim, check, v->reason);
 	/* A C11 race has the kind race, too. */
-	if (!v->accepted && w->claim == CLAIM_RACE && proves(t, w, CLAIM_C11_RACE, check, NULL)) {
+	if (!v->accepted && w->claim == CLAIM_RACE &&
+	    proves(t, w, CLAIM_C11_RACE, check, NULL)) {
 		v->accepted = true;
 		v->claim = CLAIM_C11_RACE;
 		g_ptr_array_add(

@@ -389,8 +389,7 @@ static struct report *look_for(struct detection *on, enum detector detector,
 		               ? detector_run(detector, on, progress_on_stderr(), error)
 		               : report_new(on->trace, "");
 	struct report *r = races_find(on->trace, race, progress_on_stderr(), error);
-	if (r != NULL &&
-	    !races_mark_missing(on->trace, race, r, progress_on_stderr(), error)) {
+	if (r != NULL && !races_mark_missing(on->trace, race, r, progress_on_stderr(), error)) {
 		report_free(r);
 		return NULL;
 	}
@@ -421,8 +420,9 @@ static guint choose(const struct arguments *a, struct trace *t, const struct rac
 			e[count] = g_array_index(claimed, uint32_t, count);
 		progress_done();
 		if (f != NULL)
-			fprintf(stderr, "heddle: the first finding with a witness: %s, events %u "
-			                "and %u%s%s\n",
+			fprintf(stderr,
+			        "heddle: the first finding with a witness: %s, events %u "
+			        "and %u%s%s\n",
 			        finding_kind_word(f->kind), f->first, f->second,
 			        f->missing ? ", " : "",
 			        f->missing ? printable(f->missing) : "");
@@ -451,7 +451,8 @@ static int answer(struct arguments *a, struct trace *t, const uint32_t *e, guint
 		return usage_error(a, "more than two events are the requests of a deadlock");
 	if (count == 1) {
 		error_set(&error, trace_name(t), "name two events",
-		          "event %u alone is no request of a thread that waits for itself", e[0]);
+		          "event %u alone is no request of a thread that waits for itself",
+		          e[0]);
 		return fail(&error);
 	}
 	return asks_for_order(t, e[0], e[1]) ? order_violation(a, t, e[0], e[1], race)

@@ -235,7 +235,8 @@ static const struct {
 	{ "lockset", "pair without a common lock", false },
 	{ "deadlocks", "deadlock by locks alone", true },
 	{ "cov", "pair of events that can change places", true },
-	{ "rd2", "pair of calls that happens-before leaves open and that do not commute", false },
+	{ "rd2", "pair of calls that happens-before leaves open and that do not commute",
+	  false },
 	{ "edc", "pair of calls that can change places and do not commute", true },
 	{ "atomic", "violation by these units of work", false },
 };
@@ -256,7 +257,8 @@ char *complete_sentence(const struct promise *p)
 		g_string_append_printf(out, " for share %s of the pairs", p->shard);
 	if (reordered)
 		g_string_append_printf(
-		        out, ": in all reorderings of this run in which every read sees %s, ", saw);
+		        out, ": in all reorderings of this run in which every read sees %s, ",
+		        saw);
 	else
 		g_string_append(out, ": in this run, ");
 	g_string_append_printf(out, "no %s%s%s", p->any ? "other " : "", nothing,
@@ -269,7 +271,8 @@ static void print_summary(const struct report *r, guint count, const struct prin
 	struct promise promise = { .analysis = r->analysis,
 		                   .shard = o->shard,
 		                   .any = count > 0,
-		                   .values = json_is_true(json_object_get(o->options, "values")),
+		                   .values =
+		                           json_is_true(json_object_get(o->options, "values")),
 		                   .predicted = o->predicted };
 	char *complete = complete_sentence(&promise);
 	printf("%s: %u finding%s by %s in %" G_GUINT64_FORMAT " event%s, %s\n",

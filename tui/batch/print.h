@@ -44,8 +44,8 @@ int print_report(const struct report *report, const struct print_options *option
 struct promise {
 	const char *analysis, *shard; /* shard: "2/8", or NULL */
 	bool any;                     /* it has findings */
-	bool values;    /* --values: reads see the same value, from any write */
-	bool predicted; /* atomic --predict: not only of the run */
+	bool values;                  /* --values: reads see the same value, from any write */
+	bool predicted;               /* atomic --predict: not only of the run */
 };
 /* The promise of a complete analysis: "complete: in all reorderings of this run ..., no other
  * data race". Owned by the caller. */

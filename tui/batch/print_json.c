@@ -176,8 +176,9 @@ void json_set_behind(const struct trace *t, const struct finding *f, json_t *j)
 	json_decref(list);
 }
 
-/* In a shard's report, for `merge`: the reads that the proof rests on, whose races may be findings of
- * other shards, each with its own and its write's place and the names of its variables. */
+/* In a shard's report, for `merge`: the reads that the proof rests on, whose races may be
+ * findings of other shards, each with its own and its write's place and the names of its
+ * variables. */
 static void json_set_reads(const struct trace *t, const struct finding *f, json_t *j)
 {
 	GArray *reads = finding_reads(t, f);
@@ -258,8 +259,9 @@ static json_t *json_waits(const struct trace *t, const GArray *waits)
 		GString *object = g_string_new(NULL);
 
 		trace_append_operand(t, w->event, object);
-		json_t *j = json_pack("{sossso}", "thread", json_text(trace_thread_name(t, thread)),
-		              "for", wait_for_word(w->what), "object", json_text(object->str));
+		json_t *j = json_pack("{sossso}", "thread",
+		                      json_text(trace_thread_name(t, thread)), "for",
+		                      wait_for_word(w->what), "object", json_text(object->str));
 		json_object_set_new(j, "location", json_text(trace_location_name(t, w->event)));
 		if (w->holder != NONE)
 			json_object_set_new(j, "held-by",

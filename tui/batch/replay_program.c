@@ -19,8 +19,7 @@ static const char *note_of(const struct trace *t, const char *key)
 static bool is_other_build(const struct trace *t, const char *program)
 {
 	char *id = record_build_id(program);
-	const char *recorded =
-	        t->modules_count ? trace_string(t, t->modules[0].build_id) : "";
+	const char *recorded = t->modules_count ? trace_string(t, t->modules[0].build_id) : "";
 	bool other = id && *recorded && strcmp(id, recorded) != 0;
 	g_free(id);
 	return other;

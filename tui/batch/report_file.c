@@ -216,8 +216,8 @@ static const char *explored_kind(const json_t *e)
 		const char *end;
 		enum finding_kind kind;
 	} kinds[] = {
-		{ "exit-status", FINDING_EXIT }, { "signal", FINDING_CRASH },
-		{ "blocked", FINDING_STUCK },    { "check", FINDING_ASSERTION },
+		{ "exit-status", FINDING_EXIT },        { "signal", FINDING_CRASH },
+		{ "blocked", FINDING_STUCK },           { "check", FINDING_ASSERTION },
 		{ "specification", FINDING_ASSERTION },
 	};
 	const char *end = json_word(e, "kind");
@@ -240,9 +240,8 @@ static void add_exploration(struct report_file *r)
 		return;
 	json_array_foreach(json_object_get(r->head, "errors"), i, e)
 	        add_explored(r, e, explored_kind(e), verdict_word(VERDICT_HAPPENED));
-	json_array_foreach(json_object_get(r->head, "races"), i, e)
-	        add_explored(r, e, finding_kind_word(FINDING_DATA_RACE),
-	                     verdict_word(VERDICT_RACE));
+	json_array_foreach(json_object_get(r->head, "races"), i, e) add_explored(
+	        r, e, finding_kind_word(FINDING_DATA_RACE), verdict_word(VERDICT_RACE));
 }
 
 static bool read_report(struct report_file *r, struct span text, struct error *error)
@@ -417,8 +416,8 @@ static void print_filed_behind(const json_t *behind, FILE *out)
 
 	json_array_foreach((json_t *)behind, i, r)
 	{
-		fprintf(out, "%s%s (itself racing) is read ", i == 0 ? "    only while " : " and ",
-		        json_word(r, "variable"));
+		fprintf(out, "%s%s (itself racing) is read ",
+		        i == 0 ? "    only while " : " and ", json_word(r, "variable"));
 		if (*json_word(r, "value"))
 			fprintf(out, "as %s", json_word(r, "value"));
 		else

@@ -17,11 +17,11 @@ struct filed_finding {
 };
 
 struct report_file {
-	char *name;        /* base name; owned */
-	json_t *head;      /* all but the findings; owned */
-	GArray *findings;  /* struct filed_finding */
-	struct input file; /* empty for a report from memory */
-	char *text;        /* or NULL; owned, by free */
+	char *name;           /* base name; owned */
+	json_t *head;         /* all but the findings; owned */
+	GArray *findings;     /* struct filed_finding */
+	struct input file;    /* empty for a report from memory */
+	char *text;           /* or NULL; owned, by free */
 	GPtrArray *rewritten; /* texts of findings that `merge` changed; owned, or NULL */
 };
 

@@ -28,7 +28,8 @@ static bool is_word(char c)
 static size_t identifier_length(const char *s)
 {
 	size_t n = 0;
-	while (g_ascii_isalnum(s[n]) || s[n] == '_' || (n > 0 && s[n] == ':' && s[n + 1] == ':') ||
+	while (g_ascii_isalnum(s[n]) || s[n] == '_' ||
+	       (n > 0 && s[n] == ':' && s[n + 1] == ':') ||
 	       (n > 1 && s[n] == ':' && s[n - 1] == ':'))
 		n++;
 	return n;

@@ -127,7 +127,8 @@ static bool groups_are_known(GKeyFile *file, const char *path, struct error *err
 	for (char **group = groups; *group && good; group++)
 		if (!g_strv_contains(known, *group))
 			good = error_set(error, path, "mend the line or remove it",
-			                 "[%s]: expected [screen], [colours] or [keys]", *group);
+			                 "[%s]: expected [screen], [colours] or [keys]",
+			                 *group);
 	g_strfreev(groups);
 	return good;
 }
@@ -142,7 +143,8 @@ bool config_load(struct config *c, struct error *error)
 	GKeyFile *file = g_key_file_new();
 	GError *trouble = NULL;
 	bool good = true;
-	if (g_file_test(path, G_FILE_TEST_EXISTS) || g_file_test(path, G_FILE_TEST_IS_SYMLINK)) {
+	if (g_file_test(path, G_FILE_TEST_EXISTS) ||
+	    g_file_test(path, G_FILE_TEST_IS_SYMLINK)) {
 		if (!g_file_test(path, G_FILE_TEST_IS_REGULAR))
 			good = error_set(error, path, "remove it", "is no ordinary file");
 		else if (!g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, &trouble))

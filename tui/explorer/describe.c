@@ -480,8 +480,10 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 	} else if (f->kind != FINDING_DATA_RACE) {
 		explain_methods(s, f, out);
 	} else if (f->missing != NULL && f->kind == FINDING_DATA_RACE) {
-		g_string_append_printf(out, "A race %s. There is a witness (w) in which these calls "
-		                            "order nothing; M lets them count.", f->missing);
+		g_string_append_printf(out,
+		                       "A race %s. There is a witness (w) in which these calls "
+		                       "order nothing; M lets them count.",
+		                       f->missing);
 	} else if (f->verdict == VERDICT_CANDIDATE) {
 		g_string_append(
 		        out, "A candidate: the two conflict and nothing that was asked so far "

@@ -19,15 +19,15 @@ struct guide {
 	const struct lesson *lesson; /* borrowed */
 	const char *folder;          /* borrowed: the student's */
 	guint step;
-	bool done;                     /* of the step */
-	bool skipping;                 /* "next" was requested once before it was done */
-	guint hints;                   /* number of hints shown */
-	char *reply;                   /* owned: to an answer; or NULL */
-	bool changed;                  /* shows a new recording */
+	bool done;      /* of the step */
+	bool skipping;  /* "next" was requested once before it was done */
+	guint hints;    /* number of hints shown */
+	char *reply;    /* owned: to an answer; or NULL */
+	bool changed;   /* shows a new recording */
 	char *wrong;    /* owned: why the changed program is wrong; NULL: right or unchanged */
 	bool replaying; /* a replay is requested and will run */
 	bool replayed;  /* a witness was replayed in this step */
-	bool finished;                 /* the last step was left */
+	bool finished;  /* the last step was left */
 	struct lesson_progress counts; /* mistakes and hints so far; the rest is unused */
 	enum guide_size size;
 	enum guide_wish wish;

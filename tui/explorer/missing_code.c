@@ -87,8 +87,9 @@ void missing_code_silence(const struct session *s, uint32_t first, uint32_t seco
 
 	if (s->calls == NULL)
 		return;
-	uint64_t after = missing_calls_of(s->calls, a) - missing_calls_before(s->calls, a, first + 1) +
-	        (missing_calls_at(s->calls, s->trace, a, first) != NONE);
+	uint64_t after = missing_calls_of(s->calls, a) -
+	                 missing_calls_before(s->calls, a, first + 1) +
+	                 (missing_calls_at(s->calls, s->trace, a, first) != NONE);
 	uint64_t before = missing_calls_before(s->calls, b, second);
 	append_calls(s, after, a, "from", first, out);
 	g_string_append(out, " on, ");

@@ -277,13 +277,14 @@ static bool is_open(const struct finding *f)
 
 /* Settled verdicts stay; a proof or witness of any analysis settles an open one, and a finding
  * that happened may get a witness later. */
-static bool may_replace(const struct finding *old, const struct finding *new, bool settles)
+static bool may_replace(const struct finding *old, const struct finding *found, bool settles)
 {
-	if (old->verdict == VERDICT_HAPPENED && new->verdict == VERDICT_HAPPENED)
-		return old->witness == NULL && new->witness != NULL;
+	if (old->verdict == VERDICT_HAPPENED && found->verdict == VERDICT_HAPPENED)
+		return old->witness == NULL && found->witness != NULL;
 	if (!is_open(old))
 		return settles && old->missing != NULL;
-	return settles || (new->verdict != VERDICT_CANDIDATE &&new->verdict != VERDICT_UNKNOWN);
+	return settles ||
+	       (found->verdict != VERDICT_CANDIDATE && found->verdict != VERDICT_UNKNOWN);
 }
 
 /* Does the candidate get its own line? Those of other analyses include pairs ordered by forks

@@ -36,7 +36,7 @@ struct entry {
 	char *key;               /* owned: kind, places and variable; survives re-recording */
 	uint32_t sites[2];       /* ascending; NONE when not a pair of accesses */
 	char *where, *variable;  /* owned, for display */
-	char *lines;            /* owned: `where` without the functions */
+	char *lines;             /* owned: `where` without the functions */
 	enum triage triage;
 	char *note; /* owned, or NULL */
 	/* Last contents of the notes file; differing marks and notes are saved. */
@@ -85,7 +85,7 @@ struct session {
 	struct specs *specs; /* owned: the shipped ones and --spec; or NULL */
 	struct model
 	        *model; /* owned: the trace's invocations under specs, or NULL until made */
-	unsigned ready;      /* index parts that the screen may use */
+	unsigned ready; /* index parts that the screen may use */
 	/* -- findings */
 	GPtrArray *reports;               /* struct report *, owned */
 	GPtrArray *entries;               /* struct entry *, owned; in trace order */

@@ -312,11 +312,12 @@ static void tell_schedule(struct story *story)
 	int8_t *moves = schedule_moves(events);
 	stage_init(&stage, story->s, events, false);
 	GArray *runs = runs_of(story, from, end);
-	heading(story, is_weak_order(story->f)
-	                       ? "How it happens: no order of the events turns the two round; one "
-	                         "thread may see the other's steps late"
-	                       : "How it happens: the same events in another order, the checker "
-	                         "accepts it");
+	heading(story,
+	        is_weak_order(story->f)
+	                ? "How it happens: no order of the events turns the two round; one "
+	                  "thread may see the other's steps late"
+	                : "How it happens: the same events in another order, the checker "
+	                  "accepts it");
 	if (from)
 		prose_add(story->prose, STYLE_DIM, witness_at(story, from - 1),
 		          "  First %s events in the order of the recording.",
@@ -432,8 +433,9 @@ static void tell_title(struct story *story, const struct entry *entry)
 	};
 	char *kind = g_strdelimit(g_strdup(finding_kind_word(story->f->kind)), "-", ' ');
 	prose_add(story->prose, STYLE_HEADING, story->f->first, "%s on %s: %s", kind,
-	          entry->variable, story->f->missing ? "can happen, unless missing code orders it"
-		                              : verdicts[story->f->verdict]);
+	          entry->variable,
+	          story->f->missing ? "can happen, unless missing code orders it"
+	                            : verdicts[story->f->verdict]);
 	g_free(kind);
 	blank(story);
 }

@@ -145,13 +145,13 @@ static void draw_head(const struct tree *t, struct pane p)
 	            t->program, grouped(t->executions, a), t->executions == 1 ? "" : "s",
 	            grouped(t->states, b), grouped(t->pruned, c));
 	if (t->complete && (t->races || t->uses))
-		pane_format(p, 1, 1, STYLE_NONE,
-		            "complete, as far as %s%s%s leave a promise",
+		pane_format(p, 1, 1, STYLE_NONE, "complete, as far as %s%s%s leave a promise",
 		            t->races ? "data races" : "", t->races && t->uses ? " and " : "",
 		            t->uses ? "uses after free" : "");
 	else if (t->complete)
-		pane_text(p, 1, 1, STYLE_NONE,
-		          "complete for this input: whatever the schedule, it does as one of these");
+		pane_text(
+		        p, 1, 1, STYLE_NONE,
+		        "complete for this input: whatever the schedule, it does as one of these");
 	else
 		pane_format(p, 1, 1, STYLE_OPEN, "not complete: %s",
 		            t->gaps->len ? (char *)t->gaps->pdata[0] : "it was ended");

@@ -202,11 +202,13 @@ static void append_nothing(const struct session *s, GString *out)
 			report = r; /* the last one is the most complete */
 	}
 	if (report == NULL)
-		g_string_append(out, "No unit of work was looked at: one thread alone has no cycles, "
-		                     "or the work was stopped.");
+		g_string_append(
+		        out, "No unit of work was looked at: one thread alone has no cycles, "
+		             "or the work was stopped.");
 	else if (report->complete)
-		g_string_append(out, "No cycle of units was found: in this run, whatever belongs "
-		                     "together could have been done one unit after the other.");
+		g_string_append(out,
+		                "No cycle of units was found: in this run, whatever belongs "
+		                "together could have been done one unit after the other.");
 	else
 		g_string_append(out, "No cycle of units was found, which is no promise:");
 	for (guint i = 0; report && i < report->notes->len; i++)
@@ -227,8 +229,9 @@ static void graph_draw(const struct app *app, const void *state, struct pane p)
 		if (jobs_idle(&app->jobs))
 			append_nothing(app->session, nothing);
 		else
-			g_string_append(nothing, "No cycle of units was found yet: heddle is still "
-			                         "looking.");
+			g_string_append(nothing,
+			                "No cycle of units was found yet: heddle is still "
+			                "looking.");
 		pane_paragraph(pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
 		               nothing->str);
 		g_string_free(nothing, TRUE);

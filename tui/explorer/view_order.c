@@ -196,9 +196,9 @@ static void add_summary(struct app *app, struct order_view *v)
 	}
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s", "");
 	prose_add(v->rows, STYLE_DIM, NONE, "%u and %u are ordered by:%s   not by:%s%s%s%s",
-	          s->pair[0], s->pair[1], by->len ? by->str : " none of those asked", not_by->len ? not_by->str : " –",
-	          unknown->len ? "   not asked yet:" : "", unknown->str,
-	          unknown->len ? " (x asks the next)" : "");
+	          s->pair[0], s->pair[1], by->len ? by->str : " none of those asked",
+	          not_by->len ? not_by->str : " –", unknown->len ? "   not asked yet:" : "",
+	          unknown->str, unknown->len ? " (x asks the next)" : "");
 	if (entry && entry->finding->count > 1)
 		prose_add(v->rows, STYLE_DIM, NONE,
 		          "That is this one pair; \"seen by\" in the list is about any of the "

@@ -74,7 +74,7 @@ static void verify(const struct app *app, struct witness_view *v)
 {
 	GString *reason = g_string_new(NULL);
 	struct semantics semantics;
-	struct check_options options = 
+	struct check_options options =
 	        session_check_options(app->session, v->w.claim, &semantics);
 	v->accepted =
 	        witness_check(app_trace(app), (const uint32_t *)v->w.events->data,
@@ -125,8 +125,7 @@ static void make_rows(struct witness_view *v)
 			if (g_array_index(v->switches, struct context_switch, next).at == i &&
 			    !(race && i >= end)) /* either of the pair may be next */
 				add_row(v->rows, ROW_SWITCH, next);
-		if (race ? i == end
-		         : v->w.claim == CLAIM_C11_RACE && i + 1 == v->w.events->len)
+		if (race ? i == end : v->w.claim == CLAIM_C11_RACE && i + 1 == v->w.events->len)
 			add_row(v->rows, ROW_BOTH, i);
 		add_row(v->rows, ROW_EVENT, i);
 		add_row(v->recorded, ROW_EVENT, i);
@@ -475,7 +474,7 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 	bool both = g_array_index(v->rows, struct row, v->list.cursor).kind == ROW_BOTH;
 	GString *text = g_string_new(NULL);
 	g_string_append_printf(text, "after step %u of %u%s", step, v->w.events->len,
-	                       !both                            ? ""
+	                       !both                          ? ""
 	                       : v->w.claim == CLAIM_C11_RACE ? ": unordered (C11)"
 	                                                      : ": both are next");
 	stage_pane_draw(app, &v->stage, step, v->pair, text->str, p);

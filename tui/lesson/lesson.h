@@ -57,7 +57,7 @@ struct lesson {
 	char *compile, *record, *explore; /* options; explore NULL: no exploration */
 	char *prints; /* regular expression for the last line of a right program's output; NULL:
 	               * any */
-	GPtrArray *steps;                 /* struct lesson_step *, owned */
+	GPtrArray *steps; /* struct lesson_step *, owned */
 };
 
 /* NULL and one error for an invalid file. Owned by the caller. */

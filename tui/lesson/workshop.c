@@ -231,9 +231,10 @@ static char **words_of(const char *command)
 	for (size_t i = 0; i < G_N_ELEMENTS(before); i++)
 		g_ptr_array_add(words, g_strdup(before[i]));
 	for (char **word = argv; *word; word++)
-		g_ptr_array_add(words, g_strdup(word == argv && self && strcmp(*word, "heddle") == 0
-		                                        ? self
-		                                        : *word));
+		g_ptr_array_add(words,
+		                g_strdup(word == argv && self && strcmp(*word, "heddle") == 0
+		                                 ? self
+		                                 : *word));
 	g_ptr_array_add(words, NULL);
 	g_strfreev(argv);
 	g_free(limit);
@@ -248,8 +249,8 @@ static int run_in(const struct workshop *w, const char *command, GString *said)
 	int status = 0;
 	void (*interrupt)(int) = signal(SIGINT, SIG_IGN);
 	void (*quit)(int) = signal(SIGQUIT, SIG_IGN);
-	bool ran = argv && g_spawn_sync(w->folder, argv, NULL, G_SPAWN_SEARCH_PATH, prepare_child,
-	                                NULL, &out, NULL, &status, NULL);
+	bool ran = argv && g_spawn_sync(w->folder, argv, NULL, G_SPAWN_SEARCH_PATH,
+	                                prepare_child, NULL, &out, NULL, &status, NULL);
 	signal(SIGINT, interrupt);
 	signal(SIGQUIT, quit);
 	if (out)

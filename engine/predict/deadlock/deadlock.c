@@ -401,8 +401,8 @@ static struct finding *ask(struct search *s)
 	for (uint32_t i = 0; i < s->length; i++)
 		smt_query_next(q, s->chosen[i]);
 	f->budget = left < s->options->budget_pair ? "total" : "pair";
-	enum smt_answer answer = smt_query_solve(q, CLAMP(left, 0, s->options->budget_pair), witness, &f->proof,
-	                         s->progress);
+	enum smt_answer answer = smt_query_solve(q, CLAMP(left, 0, s->options->budget_pair),
+	                                         witness, &f->proof, s->progress);
 	smt_query_free(q);
 	s->cancelled |= answer == SMT_CANCELLED;
 	if (answer == SMT_IMPOSSIBLE) {

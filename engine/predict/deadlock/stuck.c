@@ -138,8 +138,8 @@ static bool is_free(const struct ending *s, uint32_t thread)
 	}
 }
 
-/* A recording's own end is believed: another process, or code that was not recorded, may hold what
- * looks free here. */
+/* A recording's own end is believed: another process, or code that was not recorded, may hold
+ * what looks free here. */
 static bool is_recording(const struct trace *t)
 {
 	for (uint64_t i = 0; i < t->notes_count; i++)

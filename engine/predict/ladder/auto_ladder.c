@@ -298,8 +298,8 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 {
 	double left = l->options->budget_total - smt_solver_seconds(l->smt);
 
-	struct finding *f = smt_decide(l->smt, e1, e2, l->options, CLAMP(left, 0, l->options->budget_pair),
-	               l->progress);
+	struct finding *f = smt_decide(l->smt, e1, e2, l->options,
+	                               CLAMP(left, 0, l->options->budget_pair), l->progress);
 	if (f == NULL) {
 		l->cancelled = true;
 		return;
@@ -341,8 +341,8 @@ static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 	if (!have_m2(l))
 		return true;
 	GArray *witness = l->witness_events < l->options->witness_events
-	                  ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
-	                  : NULL;
+	                          ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
+	                          : NULL;
 	enum m2_verdict verdict = m2_pair(l->m2, e1, e2, witness, &proof);
 	if (verdict == M2_RACE) {
 		struct finding *f = race_finding(l->t, e1, e2, VERDICT_RACE, "m2");
@@ -508,7 +508,8 @@ static bool only_counting(struct ladder *l, const struct sweep *s)
 {
 	if (l->effort.work < l->effort.free_work / 16 || !alike(l, s))
 		return false;
-	uint64_t unit = (uint64_t)MIN(s->a->site, s->b->site) << 32 | MAX(s->a->site, s->b->site);
+	uint64_t unit =
+	        (uint64_t)MIN(s->a->site, s->b->site) << 32 | MAX(s->a->site, s->b->site);
 	struct finding *known = settled(l, unit);
 	if (known == NULL || (known->verdict == VERDICT_IMPOSSIBLE && known->proof == NULL))
 		return false;
@@ -529,7 +530,7 @@ static void look_at_pair(struct ladder *l, const struct sweep *s, uint32_t e, ui
 	}
 	/* After their budgets, deciders still cost a little. */
 	bool paid = smt_solver_seconds(l->smt) < l->options->budget_total ||
-	       (l->m2 != NULL && !m2_over(l->m2));
+	            (l->m2 != NULL && !m2_over(l->m2));
 	if (paid)
 		effort_pause(&l->effort);
 	decide_pair(l, MIN(e, f), MAX(e, f));

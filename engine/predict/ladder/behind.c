@@ -37,8 +37,8 @@ GArray *finding_reads(const struct trace *t, const struct finding *f)
 	for (guint i = 0; steps != NULL && i < steps->len; i++) {
 		struct racy_read r = read_of_step(t, &g_array_index(steps, struct step, i));
 
-		if (r.read != NONE && r.write != NONE && events_race_conflict(t, r.read, r.write) &&
-		    !has_read(reads, r))
+		if (r.read != NONE && r.write != NONE &&
+		    events_race_conflict(t, r.read, r.write) && !has_read(reads, r))
 			g_array_append_val(reads, r);
 	}
 	return reads;
@@ -65,8 +65,9 @@ void finding_append_behind(const struct trace *t, const struct finding *f, GStri
 			g_string_append(out, "as ");
 			trace_append_value(t, x->aux, out);
 		} else {
-			g_string_append_printf(out, "from event %u",
-			                       g_array_index(f->behind, struct racy_read, i).write);
+			g_string_append_printf(
+			        out, "from event %u",
+			        g_array_index(f->behind, struct racy_read, i).write);
 		}
 		g_string_append_printf(out, ", by %s at ", trace_thread_name(t, x->thread));
 		append_escaped(out, trace_site_name(t, read), strlen(trace_site_name(t, read)));
@@ -99,7 +100,8 @@ void report_look_behind(struct report *r)
 {
 	for (guint i = 0; i < r->findings->len; i++) {
 		struct finding *f = r->findings->pdata[i];
-		GArray *reads = f->verdict == VERDICT_IMPOSSIBLE ? finding_reads(r->trace, f) : NULL;
+		GArray *reads =
+		        f->verdict == VERDICT_IMPOSSIBLE ? finding_reads(r->trace, f) : NULL;
 
 		for (guint k = 0; reads != NULL && k < reads->len; k++) {
 			struct racy_read read = g_array_index(reads, struct racy_read, k);

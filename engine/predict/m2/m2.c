@@ -262,7 +262,7 @@ static bool accepted_after(struct m2 *m, uint32_t cut)
 	m->work += m->tail->len;
 	g_array_append_vals(m->tail, pair, 2);
 	bool good = checker_race_after(m->checker, cut, (const uint32_t *)m->tail->data,
-	                          m->tail->len, pair, NULL);
+	                               m->tail->len, pair, NULL);
 	g_array_set_size(m->tail, m->tail->len - 2);
 	return good;
 }
@@ -291,7 +291,7 @@ static bool accepted_whole(struct m2 *m, uint32_t cut, GArray *witness)
 	g_array_append_vals(witness, m->tail->data, m->tail->len);
 	g_array_append_vals(witness, pair, 2);
 	bool good = checker_claim(m->checker, (const uint32_t *)witness->data, witness->len,
-	                     CLAIM_RACE, pair, 2, NULL);
+	                          CLAIM_RACE, pair, 2, NULL);
 	m->refused += !good;
 	return good;
 }

@@ -71,7 +71,8 @@ static enum outcome open_section(struct m2 *m, uint32_t thread, const struct sec
 	for (uint32_t i = 0; i < users && o == DONE; i++) {
 		if (use[i].thread == thread || m->cone.prefix[use[i].thread] == 0)
 			continue;
-		const struct section *s = last_section(m, &use[i], m->cone.prefix[use[i].thread], !open->exclusive);
+		const struct section *s = last_section(
+		        m, &use[i], m->cone.prefix[use[i].thread], !open->exclusive);
 		if (s == NULL || !closed(m, s, use[i].thread) ||
 		    (s->release < m->w.cut && open->acquire >= m->w.cut) ||
 		    (s->release < m->w.cut && s->release < open->acquire))

@@ -256,10 +256,9 @@ static void leave_site_open(struct hunt *h, struct outcome_of_site *site,
 
 static enum race_known known(const struct hunt *h, const struct attempt *a)
 {
-	return h->tools->known == NULL
-	               ? RACE_UNKNOWN
-	               : h->tools->known(h->tools->known_context, a->e1, a->e2,
-	                                 race_variable(h->t, a->e1, a->e2));
+	return h->tools->known == NULL ? RACE_UNKNOWN
+	                               : h->tools->known(h->tools->known_context, a->e1, a->e2,
+	                                                 race_variable(h->t, a->e1, a->e2));
 }
 
 /* True when the variable needs no further attempt. */
@@ -271,8 +270,8 @@ static bool attempt(struct hunt *h, const struct attempt *a, struct outcome_of_s
 
 	if (before == RACE_OF_VARIABLE || (before != RACE_UNKNOWN && a->tries >= NAMING_TRIES))
 		return true;
-	enum m2_verdict verdict = decide(h, a->e1, a->e2, first && before == RACE_UNKNOWN && keep_witness(h),
-	                 NULL);
+	enum m2_verdict verdict = decide(
+	        h, a->e1, a->e2, first && before == RACE_UNKNOWN && keep_witness(h), NULL);
 
 	if (verdict == M2_RACE) {
 		if (first) {

@@ -109,8 +109,8 @@ struct smt_options smt_race_options(const struct race_options *options);
 /* Are there atomics due to which C11 races are possible, so that a proof that the pair is never
  * next does not suffice? Needs INDEX_WRITERS. */
 bool c11_matters(const struct trace *t);
-/* Are there tries that failed and need a reason (tries_need)?  They order in time, and nothing in
- * C11: what the solver alone, and no core, keeps apart may be such a race. */
+/* Are there tries that failed and need a reason (tries_need)?  They order in time, and nothing
+ * in C11: what the solver alone, and no core, keeps apart may be such a race. */
 bool smt_has_tries(const struct smt *s);
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
                            const struct race_options *options, double seconds,

@@ -48,7 +48,8 @@ static bool impossible_unpaired(struct smt *s, uint32_t e1, uint32_t e2, double 
 	if (s->unpaired == NULL)
 		return false;
 	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	enum smt_answer answer = race_query(s->unpaired, e1, e2, seconds, sequence, NULL, progress);
+	enum smt_answer answer =
+	        race_query(s->unpaired, e1, e2, seconds, sequence, NULL, progress);
 	g_array_free(sequence, TRUE);
 	return answer == SMT_IMPOSSIBLE;
 }

@@ -408,8 +408,9 @@ static Z3_ast encode_empty(struct encoding *x, const uint32_t *e)
 		g_array_append_val(terms, before);
 		g_array_append_val(weights, weight);
 	}
-	Z3_ast result = Z3_mk_pble(x->context, terms->len, (const Z3_ast *)(void *)terms->data,
-	                    (const int *)(void *)weights->data, -t->objects[object].count);
+	Z3_ast result =
+	        Z3_mk_pble(x->context, terms->len, (const Z3_ast *)(void *)terms->data,
+	                   (const int *)(void *)weights->data, -t->objects[object].count);
 	g_array_free(terms, TRUE);
 	g_array_free(weights, TRUE);
 	return either(x, is_out(x, f), result);
@@ -651,7 +652,7 @@ int encoding_check(struct encoding *x, unsigned milliseconds)
 {
 	take_clauses(x);
 	Z3_lbool answer = Z3_solver_check_assumptions(x->context, x->solver, x->guards->len,
-	                                     (const Z3_ast *)(void *)x->guards->data);
+	                                              (const Z3_ast *)(void *)x->guards->data);
 	if (answer == Z3_L_UNDEF) {
 		set_limit(x, 0, milliseconds);
 		answer = Z3_solver_check_assumptions(x->context, x->solver, x->guards->len,

@@ -1,7 +1,7 @@
 /*
  * smt_private.h - what the parts of the solver's analysis share: the query as data
- * (smt_query.c), the loop that answers it (smt.c), the search (smt_search.c), the scheduler that tries a region (smt_run.c), the encoding
- * (smt_encode.c), races by C11 (smt_c11.c).
+ * (smt_query.c), the loop that answers it (smt.c), the search (smt_search.c), the scheduler
+ * that tries a region (smt_run.c), the encoding (smt_encode.c), races by C11 (smt_c11.c).
  */
 #ifndef HEDDLE_SMT_PRIVATE_H
 #define HEDDLE_SMT_PRIVATE_H
@@ -49,16 +49,16 @@ struct smt {
 	struct cores *cores;
 	const struct tries *tries;
 	uint32_t threads;
-	uint8_t *needs; /* by event */
+	uint8_t *needs;                    /* by event */
 	struct event_lists block_accesses; /* by block, where any block is freed */
 	uint32_t *initial_value;           /* by variable: 0 unknown (--values) */
 	GArray **outermost;                /* by thread: struct outermost, where it changes */
 	bool late_access;                  /* some access follows its block's free */
 	bool weak_atomics;                 /* c11_matters */
-	bool has_empty;          /* any NEED_EMPTY: counting is not difference logic */
-	bool has_tries;          /* any failed try that needs something: it orders nothing in C11 */
-	void *encoder;           /* the solver's context, smt_encode.c */
-	struct smt *unpaired;    /* the same without pairings; made when needed */
+	bool has_empty; /* any NEED_EMPTY: counting is not difference logic */
+	bool has_tries; /* any failed try that needs something: it orders nothing in C11 */
+	void *encoder;  /* the solver's context, smt_encode.c */
+	struct smt *unpaired;                  /* the same without pairings; made when needed */
 	struct checker *checker, *own_checker; /* for races; made when needed, or lent */
 	double solver_seconds; /* in queries that needed the solver, or came after FREE_TRIES */
 	uint64_t work;         /* of all tries so far: events run, list entries looked at */

@@ -439,8 +439,10 @@ static void note_failed_tries(const struct trace *t, struct report *report)
 	for (uint32_t e = 0; e < t->events_count && !any; e++)
 		any = op_fails(t->events[e].op);
 	if (any) /* no number in it: the notes of shards are merged */
-		report_note(report, "approximate: failed tries are kept to the sections and counts that "
-		                    "made them fail in the trace; a race that needs others is missed");
+		report_note(
+		        report,
+		        "approximate: failed tries are kept to the sections and counts that "
+		        "made them fail in the trace; a race that needs others is missed");
 }
 
 static bool run(struct syncp *s, const struct race_options *options, struct report *report,

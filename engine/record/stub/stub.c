@@ -33,7 +33,9 @@ static long nothing(void)
 
 #define EACH_SIZE(F, prefix) F(prefix##1) F(prefix##2) F(prefix##4) F(prefix##8) F(prefix##16)
 #define WITH_PC(F, kind) \
-	F(kind##1_pc) F(kind##2_pc) F(kind##4_pc) F(kind##8_pc) F(kind##16_pc) F(kind##_range_pc)
+	F(kind##1_pc) \
+	F(kind##2_pc) F(kind##4_pc) F(kind##8_pc) F(kind##16_pc) F(kind##_range_pc)
+/* clang-format off: a list */
 #define PLAIN(F) \
 	WITH_PC(F, read) \
 	WITH_PC(F, write) \
@@ -42,14 +44,29 @@ static long nothing(void)
 	EACH_SIZE(F, unaligned_read) \
 	EACH_SIZE(F, unaligned_write) \
 	EACH_SIZE(F, volatile_read) \
-	EACH_SIZE(F, volatile_write) EACH_SIZE(F, unaligned_volatile_read) \
-	        EACH_SIZE(F, unaligned_volatile_write) EACH_SIZE(F, read_write) EACH_SIZE( \
-	                F, unaligned_read_write) F(read_range) F(write_range) F(vptr_read) \
-	                F(vptr_update) F(func_entry) F(func_exit) F(ignore_thread_begin) \
-	                        F(ignore_thread_end) F(acquire) F(release) F(mutex_create) \
-	                                F(mutex_destroy) F(mutex_pre_lock) F(mutex_post_lock) \
-	                                        F(mutex_pre_unlock) F(mutex_post_unlock) \
-	                                                F(atomic_signal_fence)
+	EACH_SIZE(F, volatile_write) \
+	EACH_SIZE(F, unaligned_volatile_read) \
+	EACH_SIZE(F, unaligned_volatile_write) \
+	EACH_SIZE(F, read_write) \
+	EACH_SIZE(F, unaligned_read_write) \
+	F(read_range) \
+	F(write_range) \
+	F(vptr_read) \
+	F(vptr_update) \
+	F(func_entry) \
+	F(func_exit) \
+	F(ignore_thread_begin) \
+	F(ignore_thread_end) \
+	F(acquire) \
+	F(release) \
+	F(mutex_create) \
+	F(mutex_destroy) \
+	F(mutex_pre_lock) \
+	F(mutex_post_lock) \
+	F(mutex_pre_unlock) \
+	F(mutex_post_unlock) \
+	F(atomic_signal_fence)
+/* clang-format on */
 #define PLAIN_JUMP(name) JUMP(name, nothing)
 PLAIN(PLAIN_JUMP)
 
@@ -133,15 +150,21 @@ ATOMIC(32, uint32_t)
 ATOMIC(64, uint64_t)
 ATOMIC(128, a128)
 
+/* clang-format off: a list */
 #define ATOMIC_NAMES(F, bits) \
 	F(atomic##bits##_load) \
 	F(atomic##bits##_store) \
 	F(atomic##bits##_compare_exchange_strong) \
 	F(atomic##bits##_compare_exchange_weak) \
 	F(atomic##bits##_compare_exchange_val) \
-	F(atomic##bits##_exchange) F(atomic##bits##_fetch_add) F(atomic##bits##_fetch_sub) \
-	        F(atomic##bits##_fetch_and) F(atomic##bits##_fetch_or) \
-	                F(atomic##bits##_fetch_xor) F(atomic##bits##_fetch_nand)
+	F(atomic##bits##_exchange) \
+	F(atomic##bits##_fetch_add) \
+	F(atomic##bits##_fetch_sub) \
+	F(atomic##bits##_fetch_and) \
+	F(atomic##bits##_fetch_or) \
+	F(atomic##bits##_fetch_xor) \
+	F(atomic##bits##_fetch_nand)
+/* clang-format on */
 
 static void barrier_begins(uint64_t *barrier, unsigned count)
 {
@@ -195,12 +218,11 @@ UNALIGNED(64)
 static const struct {
 	const char *name;
 	void **slot;
-} slots[] = { PLAIN(NAME) NAME(atomic_thread_fence)
-	              NAME(testonly_barrier_init) NAME(testonly_barrier_wait) NAME(memcpy) NAME(memmove) NAME(memset)
-	              ATOMIC_NAMES(NAME, 8) ATOMIC_NAMES(NAME, 16) ATOMIC_NAMES(NAME, 32)
-	                      ATOMIC_NAMES(NAME, 64) ATOMIC_NAMES(NAME, 128) ABI_ACTING(NAMED)
-	                              NAMED_UNALIGNED(16) NAMED_UNALIGNED(32)
-	                                      NAMED_UNALIGNED(64) };
+} slots[] = { PLAIN(NAME) NAME(atomic_thread_fence) NAME(testonly_barrier_init) NAME(
+	testonly_barrier_wait) NAME(memcpy) NAME(memmove) NAME(memset) ATOMIC_NAMES(NAME, 8)
+	              ATOMIC_NAMES(NAME, 16) ATOMIC_NAMES(NAME, 32) ATOMIC_NAMES(NAME, 64)
+	                      ATOMIC_NAMES(NAME, 128) ABI_ACTING(NAMED) NAMED_UNALIGNED(16)
+	                              NAMED_UNALIGNED(32) NAMED_UNALIGNED(64) };
 
 __attribute__((constructor(101))) static void connect_runtime(void)
 {

@@ -13,8 +13,8 @@ void __tsan_ignore_thread_end(void);
 /*
  * Annotations: synchronisation of the program's own making.  An address has one message, which
  * every release there sends and every acquire receives: so an acquire comes after all releases
- * before it (must.c), as with ThreadSanitizer's clocks.  An acquire is an event even when nothing
- * was released yet, so that a thread has the same events in every order.
+ * before it (must.c), as with ThreadSanitizer's clocks.  An acquire is an event even when
+ * nothing was released yet, so that a thread has the same events in every order.
  */
 struct annotated {
 	uintptr_t address; /* 0: free */
@@ -282,7 +282,8 @@ void __tsan_testonly_barrier_wait(uint64_t *barrier)
 {
 	struct thread *t = recording();
 	bool scheduled = t && rt.controlled;
-	volatile int *word = (volatile int *)barrier; /* its lower half changes with each arrival */
+	volatile int *word =
+	        (volatile int *)barrier; /* its lower half changes with each arrival */
 	if (scheduled && !rt.replay)
 		sched_point(t);
 	uint64_t old = __atomic_fetch_add(barrier, ABI_BARRIER_STEP, __ATOMIC_SEQ_CST);

@@ -115,8 +115,8 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 			return; \
 		} \
 		atomic_point(t); \
-		log_access(t, LOG_AWRITE, ORDER(order), HOOK_CALLER(), (const void *)p, code, true, \
-		           (uint64_t)v); \
+		log_access(t, LOG_AWRITE, ORDER(order), HOOK_CALLER(), (const void *)p, code, \
+		           true, (uint64_t)v); \
 		__atomic_store_n(p, v, __ATOMIC_SEQ_CST); \
 		poll_wrote(p); \
 	} \

@@ -29,9 +29,9 @@ void strings_init(void)
 }
 
 /*
- * What the runtime copies and fills for itself is done in its own code: a signal that comes then
- * must not look as if it had interrupted the program in the C library, where its handler may run
- * at once, for the runtime may hold a lock or have written half a record.
+ * What the runtime copies and fills for itself is done in its own code: a signal that comes
+ * then must not look as if it had interrupted the program in the C library, where its handler
+ * may run at once, for the runtime may hold a lock or have written half a record.
  */
 static bool for_itself(uintptr_t pc)
 {

@@ -39,19 +39,19 @@ static struct leaf *leaf_of(uintptr_t address, bool make)
 	struct leaf *leaf = __atomic_load_n(&leaves[i], __ATOMIC_ACQUIRE);
 	if (leaf || !make)
 		return leaf;
-	struct leaf *none = NULL, *new = rt_pages(sizeof(*new));
+	struct leaf *none = NULL, *made = rt_pages(sizeof(*made));
 	/* Another thread may have been faster; its leaf it is then. */
-	if (new && !__atomic_compare_exchange_n(&leaves[i], &none, new, false, __ATOMIC_ACQ_REL,
-	                                        __ATOMIC_ACQUIRE)) {
-		rt_unpages(new, sizeof(*new));
+	if (made && !__atomic_compare_exchange_n(&leaves[i], &none, made, false,
+	                                         __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		rt_unpages(made, sizeof(*made));
 		return none;
 	}
 	uint64_t first = __atomic_load_n(&first_leaf, __ATOMIC_RELAXED);
-	while (new &&i < first &&
+	while (made && i < first &&
 	       !__atomic_compare_exchange_n(&first_leaf, &first, i, false, __ATOMIC_RELAXED,
 	                                    __ATOMIC_RELAXED))
 		;
-	return new;
+	return made;
 }
 
 static void set_bit(struct leaf *leaf, unsigned from, uint64_t at)
