@@ -11,6 +11,7 @@ failed=
 passed=0 failures=0 skipped=0
 # A test that is ended by its time limit cleans nothing up.
 TMPDIR=$(mktemp -d "${TMPDIR:-/tmp}/heddle-tests-XXXXXX") || exit 1
+chmod 711 "$TMPDIR" # some tests run a command as nobody
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 trap 'exit 1' INT TERM HUP
