@@ -30,6 +30,51 @@ static struct report *find_edc(struct model *m, const void *options,
 	return edc_find(m, options, progress, error);
 }
 
+/* By event: the object of the thread's outermost open invocation, or NONE. */
+static uint32_t *objects_around(const struct trace *t)
+{
+	uint32_t *around = g_new(uint32_t, t->events_count + 1);
+	uint32_t *depth = g_new0(uint32_t, t->threads_count + 1);
+	uint32_t *object = g_new0(uint32_t, t->threads_count + 1);
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (x->op == OP_CALL && depth[x->thread]++ == 0)
+			object[x->thread] = x->target;
+		around[e] = depth[x->thread] > 0 ? object[x->thread] : NONE;
+		depth[x->thread] -= x->op == OP_RET && depth[x->thread] > 0;
+	}
+	g_free(depth);
+	g_free(object);
+	return around;
+}
+
+/* Removes the barrier pairs' edges between two invocations of one object: of these its
+ * specification says what they do to each other, and not how the library keeps them apart. */
+static void drop_specified_edges(struct trace *view)
+{
+	struct must_edge *must = (struct must_edge *)view->index->must;
+	uint32_t *order = (uint32_t *)view->index->must_by_before, kept = 0, listed = 0;
+	uint32_t *around = objects_around(view),
+	         *place = g_new(uint32_t, view->index->must_count + 1);
+
+	for (uint32_t i = 0; i < view->index->must_count; i++) {
+		uint32_t object = around[must[i].before];
+		bool own = must[i].rule == MUST_MISSING && object != NONE &&
+		           object == around[must[i].after];
+		place[i] = own ? NONE : kept;
+		if (!own)
+			must[kept++] = must[i];
+	}
+	for (uint32_t i = 0; i < view->index->must_count; i++) {
+		if (place[order[i]] != NONE)
+			order[listed++] = place[order[i]];
+	}
+	view->index->must_count = kept;
+	g_free(around);
+	g_free(place);
+}
+
 /* The model's tables are of the trace's events, which the view has unchanged. */
 static struct report *run_again(struct trace *t, void *context, const struct progress *progress,
                                 struct error *error)
@@ -42,6 +87,7 @@ static struct report *run_again(struct trace *t, void *context, const struct pro
 		error_set(error, "", NULL, "cancelled");
 		return NULL;
 	}
+	drop_specified_edges(with.t);
 	struct report *report = r->find(&with, r->options, progress, error);
 	if (report != NULL)
 		report->trace = t;
