@@ -183,7 +183,8 @@ static void many(bool ecl, bool effects)
 	uint64_t last = first + (from ? 1 : mix_setting("HEDDLE_TRACES", 300));
 	for (uint64_t seed = first; seed < last; seed++)
 		compare(seed, ecl, effects, &tally);
-	if (from == NULL) {
+	/* what the default seeds have; others may lack a rare case */
+	if (from == NULL && g_getenv("HEDDLE_SEED") == NULL) {
 		ck_assert_uint_gt(tally.violations, 300);
 		ck_assert_uint_gt(tally.impossible, 30);
 		ck_assert_uint_gt(tally.races, 30);
