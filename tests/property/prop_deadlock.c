@@ -181,8 +181,8 @@ static bool circle_at_end(const struct trace *t, uint32_t from, uint32_t at, uin
 	return false;
 }
 
-/* Does the trace itself show that nothing keeps the thread of `e` waiting: a lock that no thread
- * holds, a thread that has ended? */
+/* Does the trace itself show that nothing keeps the thread of `e` waiting: a lock that no
+ * thread holds, a thread that has ended? */
 static bool is_free(const struct trace *t, uint32_t e)
 {
 	bool join = t->events[e].op == OP_WANTJOIN, over = false;
