@@ -68,10 +68,10 @@ like "$out" 'T\\x1B\[31m' "control bytes are escaped"
 run "$HEDDLE" info --format json "$scratch/esc.txt"
 is "$(json '(keys %{$d->{events_by_thread}})[0]')" 'T\x1B[31m' "in JSON too"
 # A message received before it was sent, one that nobody sends, and one sent twice.
-printf 'T1|rcv(g)|1\nT2|snd(g)|2\nT1|rcv(h)|3\nT1|snd(k)|4\nT1|snd(k)|5\nT2|rcv(k)|6\n' >messages.txt
-run "$HEDDLE" info messages.txt
+printf 'T1|rcv(g)|1\nT2|snd(g)|2\nT1|rcv(h)|3\nT1|snd(k)|4\nT1|snd(k)|5\nT2|rcv(k)|6\n' >"$scratch/messages.txt"
+run "$HEDDLE" info "$scratch/messages.txt"
 is "$status" 0 "a rcv before its snd comes after nothing"
 like "$err" "1 message\(s\) received before they were sent" "and a warning counts it"
-run "$HEDDLE" explain messages.txt --order hb 0 1
+run "$HEDDLE" explain "$scratch/messages.txt" --order hb 0 1
 unlike "$out" "is ordered before|message" "no edge leads back"
 done_testing
