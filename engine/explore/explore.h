@@ -92,6 +92,9 @@ struct explore_error {
 	uint64_t count;
 };
 
+/* The end of a gap about an operation (before it) that is run in one order only. */
+#define EXPLORE_ORDER_OPEN ": what comes of it may depend on the order, which is not explored"
+
 struct explore_report {
 	GArray *runs;    /* struct explore_run */
 	GArray *errors;  /* struct explore_error */

@@ -48,9 +48,8 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 		explore_gap(x, "a once-function was left by an exception: not every order in "
 		               "which others run it again is looked for");
 	for (guint i = 0; i < run->facts.unordered->len; i++) {
-		char *why = g_strdup_printf("%s: what comes of it may depend on the order, "
-		                            "which is not explored",
-		                            (const char *)run->facts.unordered->pdata[i]);
+		char *why =
+		        g_strconcat(run->facts.unordered->pdata[i], EXPLORE_ORDER_OPEN, NULL);
 		explore_gap(x, why);
 		g_free(why);
 	}
