@@ -93,7 +93,9 @@ $(HEDDLE): $(B)/tui/main.o $(B)/libtui.a $(B)/libheddle.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # The runtime is loaded into the recorded program: no library but the C library's, never
-# sanitized, its own symbols hidden.
+# sanitized, its own symbols hidden.  Its calls are bound when it is loaded, those of its own
+# functions to them: at run time a signal must not find it in the loader, or in a memset of the
+# program's.
 RUNTIME_FLAGS = -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC -mcx16 -fvisibility=hidden -fno-builtin \
 	-fno-stack-protector -ftls-model=initial-exec -fexceptions
 $(B)/engine/record/runtime/%.o: engine/record/runtime/%.c
@@ -101,7 +103,8 @@ $(B)/engine/record/runtime/%.o: engine/record/runtime/%.c
 	$(CC) $(RUNTIME_FLAGS) -MMD -MP -c $< -o $@
 
 $(B)/libheddle-record.so: $(call obj,$(RUNTIME_SRC))
-	$(CC) -shared -static-libgcc -Wl,-soname,libtsan.so.2 -o $@ $^ -ldl -lpthread
+	$(CC) -shared -static-libgcc -Wl,-soname,libtsan.so.2 -Wl,-z,now -Wl,-Bsymbolic-functions \
+		-o $@ $^ -ldl -lpthread
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
 # libtsan.  The link lets programs run that were built for clang's shared runtime.
