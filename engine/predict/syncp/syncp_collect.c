@@ -330,7 +330,7 @@ bool syncp_collect(struct syncp *s, const struct progress *progress)
 	struct collecting c = { s };
 	struct variable_use *uses = NULL;
 	GArray *strays = NULL;
-	bool done = syncp_walk(s, &uses, &strays, progress);
+	bool done = syncp_walk(s, ORDER_KIND_OBSERVED, &uses, &strays, progress);
 
 	if (done) {
 		choose(&c, uses);

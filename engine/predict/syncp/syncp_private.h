@@ -135,9 +135,10 @@ struct syncp {
 	struct effort *effort; /* for comparing classes and making witnesses; borrowed */
 };
 /* Sets `uses` by variable, `strays` (struct stray) in recorded order, for g_free and
- * g_array_free by the caller; sets observed, locksets and locks. False when cancelled. */
-bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
-                const struct progress *progress);
+ * g_array_free by the caller; sets observed, locksets and locks. `kind`: ORDER_KIND_OBSERVED,
+ * or _LASTING for suspects alone. False when cancelled. */
+bool syncp_walk(struct syncp *s, enum order_kind kind, struct variable_use **uses,
+                GArray **strays, const struct progress *progress);
 /* May a race be on the variable? Else all its conflicting pairs are ordered by program order,
  * must-order and observation, or exclude each other by a lock. */
 static inline bool variable_suspect(const struct variable_use *use)

@@ -306,13 +306,13 @@ static bool walk_all(struct walk *w, const struct progress *progress)
 	return true;
 }
 
-bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
-                const struct progress *progress)
+bool syncp_walk(struct syncp *s, enum order_kind kind, struct variable_use **uses,
+                GArray **strays, const struct progress *progress)
 {
 	size_t count = s->t->variables_count + 1;
 	struct walk w = { s };
 
-	s->observed = causality_new(s->t, ORDER_KIND_OBSERVED, KEEP_REGIONS, progress);
+	s->observed = causality_new(s->t, kind, KEEP_REGIONS, progress);
 	if (s->observed == NULL)
 		return false;
 	w.uses = scattered_new0(struct variable_use, count);
