@@ -37,7 +37,7 @@ struct ladder {
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
 	GPtrArray *others;   /* impossible and unknown findings so far */
 	struct ladder_proofs *proofs;
-	uint64_t *suspects; /* bit set by variable: race_suspects or classes_suspects */
+	uint64_t *suspects;     /* bit set by variable: race_suspects or classes_suspects */
 	struct classes classes; /* of the current variable */
 	bool ordered;           /* all its conflicting pairs are ordered: no race */
 	struct effort effort;   /* for enumerating pairs; deciding has its own budget */

@@ -55,8 +55,8 @@ static bool search_begin(struct search *s, struct trace *t,
 	s->locksets = locksets_new(t);
 	s->suspects = options->suspects == NULL
 	                      ? classes_suspects(t, s->locksets, options->keep_locked, progress)
-	                      : g_memdup2(options->suspects, (t->variables_count / 64 + 1) *
-	                                                             sizeof(uint64_t));
+	                      : g_memdup2(options->suspects,
+	                                  (t->variables_count / 64 + 1) * sizeof(uint64_t));
 	return s->suspects != NULL;
 }
 

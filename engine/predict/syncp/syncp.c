@@ -437,7 +437,8 @@ bool race_suspects(struct trace *t, uint64_t **suspects, uint64_t *count,
 	struct syncp s = { .t = t, .threads = (uint32_t)t->threads_count };
 	struct variable_use *uses = NULL;
 	GArray *strays = NULL;
-	enum order_kind kind = has_atomics_or_tries(t) ? ORDER_KIND_LASTING : ORDER_KIND_OBSERVED;
+	enum order_kind kind =
+	        has_atomics_or_tries(t) ? ORDER_KIND_LASTING : ORDER_KIND_OBSERVED;
 
 	s.locksets = locksets_empty();
 	lock_table_init(&s.locks, t);

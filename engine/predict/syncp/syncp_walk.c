@@ -74,23 +74,34 @@ static bool follows_all(const struct walk *w, const struct variable_use *use,
 	if (variable_strays(use) > 0 || w->s->threads > MOST)
 		return false;
 	for (uint32_t u = 0; u < w->s->threads; u++) {
-		if ((use->base & thread_bit(u)) && u != x->thread &&
-		    clock[u] <= use->recent && clock[u] <= w->now[u].last)
+		if ((use->base & thread_bit(u)) && u != x->thread && clock[u] <= use->recent &&
+		    clock[u] <= w->now[u].last)
 			return false;
 	}
 	return true;
 }
 
-/* Another thread accesses the variable, not ordered after the owner. */
-static void share(struct variable_use *use, const struct looked *x)
+/* Another thread accesses the variable, not ordered after the owner. If it reads, after the
+ * owner's last write, that write is the base from now on, with reads only since. */
+static void share(struct walk *w, struct variable_use *use, const struct looked *x,
+                  const uint32_t *clock)
 {
-	bool conflict = (use->what & VARIABLE_WRITTEN) || x->writes;
+	uint32_t owner = variable_owner(use), base = use->base & BASE_THREAD;
+	bool written = use->what & VARIABLE_WRITTEN;
 
-	use->what &= VARIABLE_OWNER - 1 - VARIABLE_OWNED;
-	use->what |= (use->base & BASE_THREAD) * VARIABLE_OWNER;
 	use->opened = use->before;
+	if (written && !x->writes && epoch_within(use->last, clock[owner]) &&
+	    lockset_exclusive(w->s->locksets, use->guard, x->guard) == 0) {
+		use->opened = epoch_event(use->last) + 1;
+		base = owner;
+		use->guard = 0;
+		use->what &= ~(uint32_t)VARIABLE_WRITTEN;
+		written = false;
+	}
+	use->what &= VARIABLE_OWNER - 1 - VARIABLE_OWNED;
+	use->what |= base * VARIABLE_OWNER;
 	use->base |= thread_bit(x->thread);
-	if (use->guard == 0 && !conflict)
+	if (use->guard == 0 && !written && !x->writes)
 		use->what |= VARIABLE_BARE;
 	else if (use->guard == 0)
 		open_variable(use);
@@ -143,7 +154,7 @@ static void note_shared(struct walk *w, struct variable_use *use, const struct l
 			hand_over(use, x);
 			return;
 		}
-		share(use, x);
+		share(w, use, x, clock);
 	}
 	uint32_t base = variable_owner(use);
 	if (base != x->thread && clock[base] < use->opened) {
