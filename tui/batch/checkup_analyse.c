@@ -296,7 +296,10 @@ static bool judge_harm(struct analysis_of *x)
 		progress_tick(&x->c->progress, 0, x->c->doing);
 		options.timeout_ms =
 		        (unsigned)CLAMP(checkup_left(x->c) * 1000, 500, x->c->timeout_ms);
-		if (!find_harm(x, f->finding, &options, &v))
+		x->c->trying = f->entry;
+		bool good = find_harm(x, f->finding, &options, &v);
+		x->c->trying = NULL;
+		if (!good)
 			return !(x->c->failed = true);
 		f->entry->harm = v.harm;
 		f->entry->difference = g_strdup(v.text);

@@ -49,6 +49,24 @@ static bool add_waits(const json_t *waits, GPtrArray *names)
 	return names->len > 0;
 }
 
+/* Of "The program crashes: signal 11 (...), in T1 at a.c:12 (address 0x8)" the signal and the
+ * place: which thread comes there, and to which address, differs from run to run. */
+static void append_crash(const char *story, GString *key)
+{
+	const char *in = strstr(story, "), in "), *at = in ? strstr(in, " at ") : NULL,
+	           *address = strstr(story, " (address ");
+
+	g_string_append_len(key, story, in ? in + 1 - story : (gssize)strcspn(story, ","));
+	if (at != NULL)
+		g_string_append_len(key, at, address ? address - at : (gssize)strlen(at));
+}
+
+/* The end of the thread before which it crashed is not its place. */
+static bool names_crash(const char *story)
+{
+	return strstr(story, "), in ") != NULL && strstr(story, " at ") != NULL;
+}
+
 char *checkup_key(const json_t *fields)
 {
 	const char *kind = json_word(fields, "kind");
@@ -67,6 +85,9 @@ char *checkup_key(const json_t *fields)
 		                       g_str_has_prefix(story, "The check")    ? "--check"
 		                       : g_str_has_prefix(story, "The output") ? "--expect"
 		                                                               : story);
+	} else if (strcmp(kind, finding_kind_word(FINDING_CRASH)) == 0 &&
+	           names_crash(json_word(fields, "story"))) {
+		append_crash(json_word(fields, "story"), key);
 	} else if (!add_waits(json_object_get(fields, "waits"), names)) {
 		json_array_foreach((json_t *)sites, i, site) g_ptr_array_add(
 		        names, g_strdup_printf(
@@ -104,6 +125,8 @@ static struct checked *enter(struct checkup *c, enum finding_kind kind, char *ke
 		               .happened = happened,
 		               .shown = run,
 		               .runs = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+	if (happened && run != NONE)
+		f->cause = g_array_index(c->runs, struct checkup_run, run).tried;
 	g_ptr_array_add(c->list, f);
 	f->number = c->list->len;
 	g_hash_table_insert(c->by_key, f->key, f);
@@ -245,6 +268,8 @@ struct checked *checkup_add(struct checkup *c, struct trace *t, const struct pla
 	json_decref(known->fields);
 	known->fields = fields;
 	known->shown = run;
+	if (happened && !known->happened)
+		known->cause = g_array_index(c->runs, struct checkup_run, run).tried;
 	known->happened = happened;
 	g_free(known->text);
 	known->text = checkup_sentence(t, f);
@@ -374,6 +399,20 @@ static bool is_always(const struct checkup *c, const struct checked *f)
 	return true;
 }
 
+static void drop(struct checkup *c, guint i)
+{
+	const struct checked *gone = c->list->pdata[i];
+
+	for (guint k = 0; k < c->list->len; k++) {
+		struct checked *f = c->list->pdata[k];
+
+		if (f->cause == gone)
+			f->cause = NULL;
+	}
+	g_hash_table_remove(c->by_key, gone->key);
+	g_ptr_array_remove_index(c->list, i);
+}
+
 static void drop_always(struct checkup *c)
 {
 	for (guint i = c->list->len; i-- > 0;) {
@@ -383,8 +422,7 @@ static void drop_always(struct checkup *c)
 			continue;
 		g_free(c->always);
 		c->always = g_strdup(f->text);
-		g_hash_table_remove(c->by_key, f->key);
-		g_ptr_array_remove_index(c->list, i);
+		drop(c, i);
 	}
 }
 
@@ -398,8 +436,7 @@ static void drop_harmless(struct checkup *c)
 		if (!f->signals || f->harm == HARM_DIFFERS)
 			continue;
 		c->harmless++;
-		g_hash_table_remove(c->by_key, f->key);
-		g_ptr_array_remove_index(c->list, i);
+		drop(c, i);
 	}
 }
 

@@ -37,6 +37,16 @@ char *checkup_again(const struct checkup *c, uint32_t run)
 	                       r->strategy, r->seed, printable(c->argv[0]));
 }
 
+/* Place of an entry in the list, from 0. */
+static guint index_of(const struct checkup *c, const struct checked *f)
+{
+	guint i = 0;
+
+	while (i < c->list->len && c->list->pdata[i] != f)
+		i++;
+	return i;
+}
+
 /* -- JSON --------------------------------------------------------------------------------- */
 
 static void set_text(json_t *j, const char *key, const char *text)
@@ -63,6 +73,8 @@ json_t *checked_json(const struct checkup *c, const struct checked *f)
 			json_array_append_new(
 			        runs, json_integer(g_array_index(f->runs, uint32_t, i)));
 	json_object_set_new(j, "runs", runs);
+	if (f->cause != NULL)
+		json_object_set_new(j, "cause", json_integer(index_of(c, f->cause)));
 	if (f->shown != NONE)
 		set_text(j, "trace", trace_of(c, f->shown));
 	set_text(j, "witness-file", f->witness_file);
@@ -166,6 +178,9 @@ static void print_finding(const struct checkup *c, guint i, const char *before)
 	       f->happened ? "happened: " : "can happen: ", finding_kind_word(f->kind),
 	       f->text);
 	print_harm(f);
+	if (f->cause != NULL)
+		printf("    it came when the orders of %u were run\n",
+		       index_of(c, f->cause) + 1);
 	print_seen(c, f);
 	putchar('\n');
 }

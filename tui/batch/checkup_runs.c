@@ -114,6 +114,7 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 		outcome_take(outcome, run->trace, &run->facts, &run->result, output, NULL);
 		number = add_run(c, run->trace, "both orders", 0, run->result.status, path,
 		                 outcome);
+		run_at(c, number)->tried = c->trying;
 		g_array_append_val(c->waiting, number);
 	}
 	g_free(path);
