@@ -56,14 +56,15 @@ struct checked {
 	char *witness_file; /* owned, or NULL */
 	uint32_t witness_length;
 	enum harm harm;
-	char *difference;      /* owned, or NULL; for HARM_UNFOLLOWED the reason */
-	uint32_t number;       /* in the order found, from 1 */
+	char *difference; /* owned, or NULL; for HARM_UNFOLLOWED the reason */
+	char *place;      /* owned: where the value that differs was written last, or NULL */
+	uint32_t number;  /* in the order found, from 1 */
 	struct checked *cause; /* whose other order led to it, or NULL; borrowed */
 };
 
 struct mined_trials {
 	uint32_t trials;
-	char *difference; /* owned: what one of them did; or NULL */
+	char *difference, *place; /* owned: what one of them did, and where; or NULL */
 };
 
 struct checkup {

@@ -23,6 +23,7 @@ void checked_free(void *data)
 	g_free(f->text);
 	g_free(f->witness_file);
 	g_free(f->difference);
+	g_free(f->place);
 	g_array_unref(f->runs);
 	g_free(f);
 }
@@ -385,6 +386,20 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 	}
 }
 
+/* What came only when its orders were run is what it does, too, even if both ended alike. */
+static void settle_downstream(const struct checked *result)
+{
+	struct checked *f = result->cause;
+
+	if (f == NULL || f->harm != HARM_SAME ||
+	    (result->kind != FINDING_USE_AFTER_FREE && result->kind != FINDING_LOCK_MISUSE &&
+	     rank_of_kind(result->kind) > 2))
+		return;
+	f->harm = HARM_DIFFERS;
+	g_free(f->difference);
+	f->difference = g_strdup_printf("it leads to: %s", result->text);
+}
+
 /* An exit status that every run has does not depend on the schedule. */
 static bool is_always(const struct checkup *c, const struct checked *f)
 {
@@ -447,5 +462,7 @@ void checkup_settle(struct checkup *c)
 		drop_harmless(c);
 	for (guint i = 0; c->harm && i < c->list->len; i++)
 		settle_harm(c, c->list->pdata[i]);
+	for (guint i = 0; c->harm && i < c->list->len; i++)
+		settle_downstream(c->list->pdata[i]);
 	g_ptr_array_sort(c->list, by_rank);
 }

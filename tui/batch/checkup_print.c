@@ -55,6 +55,13 @@ static void set_text(json_t *j, const char *key, const char *text)
 		json_object_set_new(j, key, json_text(text));
 }
 
+/* Why its harm is "same". */
+static const char *same_why(const struct checked *f)
+{
+	return f->happened ? "every run for this input ends so"
+	                   : "for this input: both orders were run and ended alike";
+}
+
 json_t *checked_json(const struct checkup *c, const struct checked *f)
 {
 	json_t *j = json_copy(f->fields), *runs = json_array();
@@ -66,8 +73,11 @@ json_t *checked_json(const struct checkup *c, const struct checked *f)
 		json_object_set_new(j, "harm", json_string(harm_word(f->harm)));
 	if (f->harm == HARM_DIFFERS)
 		set_text(j, "difference", f->difference);
+	else if (f->harm == HARM_SAME && f->difference == NULL)
+		set_text(j, "why", same_why(f));
 	else
 		set_text(j, "why", f->difference);
+	set_text(j, "at", f->place);
 	for (guint i = 0; i < f->runs->len; i++)
 		if (g_array_index(f->runs, uint32_t, i) != NONE)
 			json_array_append_new(
@@ -135,7 +145,10 @@ static void print_harm(const struct checked *f)
 {
 	switch (f->harm) {
 	case HARM_DIFFERS:
-		printf("    what it does: %s\n", f->difference);
+		printf("    what it does: %s", f->difference);
+		if (f->place != NULL)
+			printf(" (written last at %s)", printable(f->place));
+		putchar('\n');
 		break;
 	case HARM_SAME:
 		if (f->difference == NULL && f->happened)
