@@ -41,6 +41,7 @@ struct checkup_run {
 	bool recorded;           /* by the strategy, so that it can be recorded again */
 	char *digest;            /* owned: of events and ending */
 	struct outcome *outcome; /* owned, or NULL */
+	struct checked *tried;   /* whose orders were run, or NULL; borrowed */
 };
 
 /* A finding of the list. */
@@ -57,12 +58,14 @@ struct checked {
 	uint32_t witness_length;
 	enum harm harm;
 	char *difference; /* owned, or NULL; for HARM_UNFOLLOWED the reason */
+	char *place;      /* owned: where the value that differs was written last, or NULL */
 	uint32_t number;  /* in the order found, from 1 */
+	struct checked *cause; /* whose other order led to it, or NULL; borrowed */
 };
 
 struct mined_trials {
 	uint32_t trials;
-	char *difference; /* owned: what one of them did; or NULL */
+	char *difference, *place; /* owned: what one of them did, and where; or NULL */
 };
 
 struct checkup {
@@ -90,7 +93,8 @@ struct checkup {
 	GHashTable *digests; /* a run's digest to its number + 1 */
 	GHashTable *mined; /* code of sections run in between (owned) to struct mined_trials */
 	GArray *waiting;   /* uint32_t: runs made on the way whose traces were not looked at */
-	GHashTable *outputs; /* what runs printed (char *): a set */
+	struct checked *trying; /* whose orders are being run, or NULL; borrowed */
+	GHashTable *outputs;    /* what runs printed (char *): a set */
 	uint32_t harmless; /* orders of a signal and a wait that make no difference, not listed
 	                    */
 	GPtrArray *gaps;   /* char *, owned: sentences about what was not covered */
