@@ -64,6 +64,14 @@ void builder_note(struct builder *b, const char *key, const char *value)
 	g_array_append_val(b->notes, n);
 }
 
+void builder_late_note(struct builder *b, const char *key, const char *value)
+{
+	struct note n;
+	n.key = builder_append_string(b, key, strlen(key));
+	n.value = builder_append_string(b, value, strlen(value));
+	g_array_append_val(b->notes, n);
+}
+
 uint32_t builder_module(struct builder *b, const char *path, const char *build_id,
                         uint64_t base)
 {

@@ -85,6 +85,8 @@ void builder_inlined(struct builder *b, uint32_t location, uint32_t function, ui
 void builder_stack_block(struct builder *b, uint32_t thread, uint32_t block);
 void builder_atomic_set(struct builder *b, uint32_t name, uint32_t members);
 void builder_note(struct builder *b, const char *key, const char *value);
+/* The same by a namer, when strings are not interned any more. */
+void builder_late_note(struct builder *b, const char *key, const char *value);
 uint32_t builder_module(struct builder *b, const char *path, const char *build_id,
                         uint64_t base);
 /* A recorded code address; the namer adds names. */
@@ -114,6 +116,8 @@ struct namer {
 	void (*location)(void *context, struct builder *b, struct location *location);
 	void (*object)(void *context, const struct object *o, GString *name);
 	void (*block)(void *context, struct builder *b, struct block *block, GString *name);
+	/* How values are shown: with builder_late_note. */
+	void (*forms)(void *context, struct builder *b);
 	/* After all other names: append each token, with a terminating NUL. */
 	void (*late)(void *context, const struct trace *partial, struct late late,
 	             GString *names);

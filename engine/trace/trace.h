@@ -250,7 +250,8 @@ void trace_append_variable(const struct trace *t, const struct event *e, GString
 void trace_append_value(const struct trace *t, uint32_t value, GString *out);
 /* A string value's contents as in the text format, quoted. */
 void trace_append_string(const char *text, GString *out);
-/* "w(acct.balance)=5": the event as in the text format, without thread and location. */
+/* "w(acct.balance)=-5": the event as in the text format, without thread and location, and with
+ * its value as people write it (shown.h). */
 void trace_append_operation(const struct trace *t, uint32_t event, GString *out);
 /* The whole line: "T1|w(x)=5|bank.c:31". */
 void trace_append_line(const struct trace *t, uint32_t event, GString *out);
