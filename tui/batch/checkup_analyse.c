@@ -411,6 +411,23 @@ static bool find_mined(struct analysis_of *x)
 	return good;
 }
 
+/* What other values of reads lead to is for later runs. */
+static void collect_aims(struct analysis_of *x)
+{
+	enum { MOST_EVENTS = 300000, MOST_WAITING = 1000 };
+
+	if (x->c->argv == NULL || x->c->explored_all || x->t->events_count > MOST_EVENTS ||
+	    x->c->aims->len > MOST_WAITING)
+		return;
+	GArray *found = aims_find(x->t, x->c->aimed);
+	for (guint i = 0; i < found->len; i++) {
+		struct checkup_aim a = { x->run, g_array_index(found, struct aim, i) };
+
+		g_array_append_val(x->c->aims, a);
+	}
+	g_array_unref(found);
+}
+
 /* -- the whole ---------------------------------------------------------------------------- */
 
 bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shallow,
@@ -434,6 +451,8 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 		good = judge_harm(&x);
 	if (good && !shallow)
 		good = find_mined(&x);
+	if (good && !shallow)
+		collect_aims(&x);
 	c->analysed += good && !shallow;
 	g_ptr_array_unref(x.fresh);
 	g_ptr_array_unref(x.reports);

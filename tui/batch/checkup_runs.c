@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 enum {
+	AIMED_RUNS = 2,          /* after each recording that follows these */
 	FIRST_RUNS = 3,          /* before the exploration */
 	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
 	MOST_BYTES = 64 << 20,   /* of a run's log: some six million events */
@@ -112,8 +113,8 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 	if (trace_write(run->trace, path, TRACE_BINARY, NULL, NULL, &error)) {
 		outcome = g_new0(struct outcome, 1);
 		outcome_take(outcome, run->trace, &run->facts, &run->result, output, NULL);
-		number = add_run(c, run->trace, "both orders", 0, run->result.status, path,
-		                 outcome);
+		number =
+		        add_run(c, run->trace, c->making, 0, run->result.status, path, outcome);
 		run_at(c, number)->tried = c->trying;
 		g_array_append_val(c->waiting, number);
 	}
@@ -517,6 +518,45 @@ static bool explore_program(struct checkup *c)
 	return good;
 }
 
+/* -- runs that go where prediction ends --------------------------------------------------- */
+
+static void keep_aimed(void *context, struct plan_run *run, const char *output)
+{
+	struct checkup *c = context;
+
+	c->making = "aimed";
+	checkup_keep_run(c, run, output);
+	c->making = "both orders";
+}
+
+/* One run where a read sees something else. False: c->error. */
+static bool run_aimed(struct checkup *c)
+{
+	const struct checkup_aim *next =
+	        &g_array_index(c->aims, struct checkup_aim, c->next_aim++);
+	struct harm_options options = { .argv = c->argv, .ran = keep_aimed, .context = c };
+	struct trace *t = open_run(c, run_at(c, next->run)->trace);
+	bool reached = false, good = t != NULL;
+
+	options.timeout_ms = (unsigned)CLAMP(checkup_left(c) * 1000, 500, c->timeout_ms);
+	c->doing = "going where a read sees something else";
+	progress_tick(&c->progress, 0, c->doing);
+	if (good)
+		good = aim_run(t, &next->aim, c->next_aim, &options, &reached, &c->error);
+	c->failed |= !good;
+	c->aimed_runs += reached;
+	trace_close(t);
+	return good && look_at_waiting(c);
+}
+
+static bool aim_runs(struct checkup *c, uint32_t most)
+{
+	for (uint32_t i = 0; i < most && c->next_aim < c->aims->len && !checkup_over(c); i++)
+		if (!run_aimed(c))
+			return false;
+	return true;
+}
+
 /* Do the first runs indicate a program small enough for exploration? */
 static bool is_small(struct checkup *c)
 {
@@ -540,9 +580,9 @@ bool checkup_program(struct checkup *c)
 	if (!checkup_over(c) && is_small(c) && !explore_program(c))
 		return false;
 	for (; number < c->runs_asked && !checkup_over(c); number++)
-		if (!record(c, number))
+		if (!record(c, number) || (!c->explored_all && !aim_runs(c, AIMED_RUNS)))
 			return false;
-	if (!look_at_waiting(c))
+	if (!look_at_waiting(c) || (!c->explored_all && !aim_runs(c, c->runs_asked)))
 		return false;
 	if (number < c->runs_asked && !c->explored_all) {
 		c->budget_spent = true;
