@@ -392,7 +392,7 @@ static void add_access(struct import *im, struct lane *lane, const struct log_re
 		e.aux = builder_pair(im->b, builder_integer(im->b, import_value(im, r->old)),
 		                     builder_integer(im->b, import_value(im, r->value)));
 	else if (r->valued)
-		e.aux = builder_integer(im->b, import_value(im, r->value));
+		e.aux = builder_integer_at(im->b, e.target, import_value(im, r->value));
 	import_event(im, lane, e);
 }
 

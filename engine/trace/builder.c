@@ -297,6 +297,7 @@ void builder_free(struct builder *b)
 	g_free(b->strings);
 	g_free(b->recent_integers);
 	g_free(b->recent_lines);
+	g_free(b->seen);
 	g_free(b->failure);
 	column_free(&b->events);
 	column_free(&b->stacks);

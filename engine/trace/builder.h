@@ -29,6 +29,8 @@ uint32_t builder_message(struct builder *b, const char *name, size_t length);
 uint32_t builder_instance(struct builder *b, const char *name, size_t length);
 uint32_t builder_location(struct builder *b, const char *name, size_t length);
 uint32_t builder_integer(struct builder *b, int64_t integer);
+/* The same for an integer that was read from a place or written to it. */
+uint32_t builder_integer_at(struct builder *b, uint32_t place, int64_t integer);
 /* `kind` is V_NIL ... V_TRUE, V_STRING or V_TOKEN. */
 uint32_t builder_value(struct builder *b, enum value_kind kind, const char *text,
                        size_t length);

@@ -124,6 +124,12 @@ struct recent_integer {
 	int64_t integer;
 	uint32_t value; /* plus one */
 };
+/* The integer last accessed at a place: most reads see it again, without a look-up. */
+struct seen_integer {
+	int64_t integer;
+	uint32_t value; /* plus one; 0: none yet */
+};
+enum { LATEST = 4 }; /* integers last accessed anywhere, a power of two: copies store them */
 #define RECENT_LINES 4096u
 struct recent_line {
 	uint64_t number; /* offset by RADIX */
@@ -146,6 +152,9 @@ struct builder {
 	GArray *regions, *spots, *locks, *states;
 	struct recent_integer *recent_integers;
 	struct recent_line *recent_lines;
+	struct seen_integer *seen; /* by place, `seen_room` of them */
+	struct seen_integer latest[LATEST];
+	uint32_t seen_room, latest_next;
 	uint32_t lives; /* number of block lives so far: place caches are valid while it is
 	                 * unchanged */
 	bool any_scope; /* ENTER or LEAVE occurred: there are stacks */

@@ -44,6 +44,37 @@ uint32_t builder_integer(struct builder *b, int64_t integer)
 	return recent->value - 1;
 }
 
+static void grow_seen(struct builder *b, uint32_t place)
+{
+	uint32_t room = MAX(4096, place + place / 2 + 1);
+	b->seen = g_renew(struct seen_integer, b->seen, room);
+	memset(b->seen + b->seen_room, 0, (room - b->seen_room) * sizeof *b->seen);
+	b->seen_room = room;
+}
+
+/* Among the latest integers, or looked up. */
+static struct seen_integer find_integer(struct builder *b, int64_t integer)
+{
+	for (unsigned i = 0; i < LATEST; i++)
+		if (b->latest[i].value && b->latest[i].integer == integer)
+			return b->latest[i];
+	struct seen_integer found = { integer, builder_integer(b, integer) + 1 };
+	b->latest[b->latest_next++ % LATEST] = found;
+	return found;
+}
+
+uint32_t builder_integer_at(struct builder *b, uint32_t place, int64_t integer)
+{
+	if (G_UNLIKELY(place >= b->seen_room))
+		grow_seen(b, place);
+	struct seen_integer *seen = &b->seen[place];
+	if (seen->value == 0 || seen->integer != integer)
+		*seen = find_integer(b, integer);
+	else
+		b->latest[b->latest_next++ % LATEST] = *seen;
+	return seen->value - 1;
+}
+
 uint32_t builder_value(struct builder *b, enum value_kind kind, const char *text, size_t length)
 {
 	struct value v = { .kind = kind };

@@ -158,7 +158,7 @@ static void tell_failure(const struct trace *t, const struct finding *f, GString
 	g_string_append(out, f->story);
 }
 
-char *checkup_sentence(const struct trace *t, const struct finding *f)
+char *finding_sentence(const struct trace *t, const struct finding *f)
 {
 	GString *out = g_string_new(NULL);
 
