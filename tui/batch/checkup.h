@@ -49,13 +49,14 @@ struct checkup_run {
 struct checked {
 	enum finding_kind kind;
 	bool happened;
-	bool signals;       /* an order violation of operations on a condition alone */
-	json_t *fields;     /* owned: as finding_json has them, of the run `shown` */
-	char *key, *text;   /* owned: what makes two of them one; the plain sentence */
-	GArray *runs;       /* uint32_t: in which it was seen, ascending */
-	uint32_t shown;     /* the run that its events are of */
-	char *witness_file; /* owned, or NULL */
-	json_t *schedule;   /* its last steps, for SARIF; owned, or NULL */
+	bool waits_for_time; /* its orders can be run, and were not yet */
+	bool signals;        /* an order violation of operations on a condition alone */
+	json_t *fields;      /* owned: as finding_json has them, of the run `shown` */
+	char *key, *text;    /* owned: what makes two of them one; the plain sentence */
+	GArray *runs;        /* uint32_t: in which it was seen, ascending */
+	uint32_t shown;      /* the run that its events are of */
+	char *witness_file;  /* owned, or NULL */
+	json_t *schedule;    /* its last steps, for SARIF; owned, or NULL */
 	uint32_t witness_length;
 	enum harm harm;
 	char *difference; /* owned, or NULL; for HARM_UNFOLLOWED the reason */

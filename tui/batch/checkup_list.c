@@ -382,7 +382,8 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 	} else {
 		f->harm = HARM_UNFOLLOWED;
 		f->difference = g_strdup(
-		        c->argv == NULL ? "no program was given to run both orders of"
+		        c->argv == NULL     ? "no program was given to run both orders of"
+		        : f->waits_for_time ? "the time ran out (--budget gives more)"
 		        : f->happened
 		                ? "it happened in a recorded run; the other order was not "
 		                  "run from there"

@@ -18,6 +18,7 @@
 
 enum {
 	AIMED_RUNS = 2,          /* after each recording that follows these */
+	WAITING_RUNS = 3,        /* that are looked at after a recording; the rest comes last */
 	FIRST_RUNS = 3,          /* before the exploration */
 	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
 	MOST_BYTES = 64 << 20,   /* of a run's log: some six million events */
@@ -121,10 +122,10 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 	g_free(path);
 }
 
-/* Analyse the additional runs, and those that this causes. */
-static bool look_at_waiting(struct checkup *c)
+/* Analyse at most so many of the additional runs, and of those that this causes. */
+static bool look_at_waiting(struct checkup *c, uint32_t most)
 {
-	while (c->waiting->len > 0 && !checkup_over(c)) {
+	for (uint32_t i = 0; i < most && c->waiting->len > 0 && !checkup_over(c); i++) {
 		uint32_t run = g_array_index(c->waiting, uint32_t, 0);
 
 		g_array_remove_index(c->waiting, 0);
@@ -255,7 +256,7 @@ static bool record(struct checkup *c, uint64_t number)
 		g_array_set_size(c->runs, run);
 		return true;
 	}
-	return analyse_run(c, run, false) && look_at_waiting(c);
+	return analyse_run(c, run, false) && look_at_waiting(c, WAITING_RUNS);
 }
 
 /* -- exploration -------------------------------------------------------------------------- */
@@ -538,7 +539,9 @@ static bool run_aimed(struct checkup *c)
 	struct trace *t = open_run(c, run_at(c, next->run)->trace);
 	bool reached = false, good = t != NULL;
 
-	options.timeout_ms = (unsigned)CLAMP(checkup_left(c) * 1000, 500, c->timeout_ms);
+	options.timeout_ms =
+	        (unsigned)CLAMP(MIN(checkup_left(c) * 1000, MAX(2000, c->run_seconds * 20000)),
+	                        500, c->timeout_ms);
 	c->doing = "going where a read sees something else";
 	progress_tick(&c->progress, 0, c->doing);
 	if (good)
@@ -546,7 +549,7 @@ static bool run_aimed(struct checkup *c)
 	c->failed |= !good;
 	c->aimed_runs += reached;
 	trace_close(t);
-	return good && look_at_waiting(c);
+	return good && look_at_waiting(c, 1);
 }
 
 static bool aim_runs(struct checkup *c, uint32_t most)
@@ -570,6 +573,20 @@ static bool is_small(struct checkup *c)
 	return events > 0 && events <= EXPLORED_EVENTS && checkup_left(c) > 1;
 }
 
+/* Findings whose orders there was no time to run so far: their runs are looked at again. */
+static bool look_again(struct checkup *c)
+{
+	for (guint i = 0; c->harm && i < c->list->len && !checkup_over(c); i++) {
+		const struct checked *f = c->list->pdata[i];
+		uint32_t analysed = c->analysed;
+
+		if (f->waits_for_time && f->shown != NONE && !analyse_run(c, f->shown, false))
+			return false;
+		c->analysed = analysed;
+	}
+	return look_at_waiting(c, UINT32_MAX);
+}
+
 bool checkup_program(struct checkup *c)
 {
 	uint64_t number = 0, first = MIN(FIRST_RUNS, c->runs_asked);
@@ -582,7 +599,10 @@ bool checkup_program(struct checkup *c)
 	for (; number < c->runs_asked && !checkup_over(c); number++)
 		if (!record(c, number) || (!c->explored_all && !aim_runs(c, AIMED_RUNS)))
 			return false;
-	if (!look_at_waiting(c) || (!c->explored_all && !aim_runs(c, c->runs_asked)))
+	if (!look_at_waiting(c, UINT32_MAX) ||
+	    (!c->explored_all && !aim_runs(c, c->runs_asked)))
+		return false;
+	if (!look_again(c))
 		return false;
 	if (number < c->runs_asked && !c->explored_all) {
 		c->budget_spent = true;
