@@ -152,3 +152,20 @@ struct finding *failure_find(const struct trace *t)
 		return NULL;
 	}
 }
+
+int failure_rank(enum finding_kind kind)
+{
+	switch (kind) {
+	case FINDING_CRASH:
+	case FINDING_USE_AFTER_FREE:
+		return 0;
+	case FINDING_DEADLOCK:
+	case FINDING_STUCK:
+		return 1;
+	case FINDING_ASSERTION:
+	case FINDING_EXIT:
+		return 2;
+	default:
+		return 3;
+	}
+}

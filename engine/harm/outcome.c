@@ -49,6 +49,7 @@ void outcome_take(struct outcome *o, struct trace *t, const struct record_facts 
 	o->cut = result->timed_out || result->interrupted || facts->status == LOG_CUT ||
 	         facts->status == LOG_STARVED || facts->status == LOG_LIMIT ||
 	         facts->status == LOG_FULL;
+	o->starved = facts->status == LOG_STARVED;
 	if (facts->status == LOG_DEADLOCK)
 		o->stuck = stuck_threads(facts);
 	o->printed = text_of(output);
@@ -98,6 +99,13 @@ unsigned outcome_differs(const struct outcome *a, const struct outcome *b)
 	if (memory_difference(a->memory.heap, b->memory.heap) != NULL)
 		parts |= OUTCOME_HEAP;
 	return parts;
+}
+
+bool outcome_same_so_far(const struct outcome *a, const struct outcome *b)
+{
+	return strcmp(a->printed, b->printed) == 0 &&
+	       memory_difference(a->memory.globals, b->memory.globals) == NULL &&
+	       memory_difference(a->memory.heap, b->memory.heap) == NULL;
 }
 
 /* The line of a text from `at` on, shortened, in quotes; "nothing" at its end. */

@@ -153,9 +153,9 @@ static void print_harm(const struct checked *f)
 	case HARM_SAME:
 		if (f->difference == NULL && f->happened)
 			break; /* every run ends so */
-		puts("    what it does: nothing that was seen, for this input: both orders "
-		     "were run "
-		     "and ended alike");
+		printf("    what it does: nothing that was seen, for this input: both orders "
+		       "were run and %s\n",
+		       f->difference ? f->difference : "ended alike");
 		break;
 	case HARM_UNFOLLOWED:
 		printf("    what it does is not known: %s\n", f->difference);

@@ -157,7 +157,9 @@ static void print_cycle(const struct trace *t, const struct finding *f)
 		print_event(t, e->events[0]);
 		print_event(t, e->events[1]);
 	}
-	puts("    so no serial order of these units has the same outcome");
+	puts(f->verdict == VERDICT_CANDIDATE
+	             ? "    whether the outcome is one of no serial order is not known"
+	             : "    so no serial order of these units has the same outcome");
 }
 
 void print_behind(const struct trace *t, const struct finding *f, const char *indent)
