@@ -383,7 +383,9 @@ static int compare_addresses(gconstpointer a, gconstpointer b, gpointer data)
 static void import_init(struct import *im, const char *path, const char *name)
 {
 	im->folder = file_folder(path);
-	struct trace_options options = { .lenient = true, .folder = im->folder };
+	struct trace_options options = { .lenient = true,
+		                         .folder = im->folder,
+		                         .writer = im->facts->writer };
 	im->b = builder_new(name, &options);
 	im->lanes = g_array_new(FALSE, TRUE, sizeof(struct lane));
 	im->lives = g_tree_new_full(compare_addresses, NULL, NULL, NULL);
@@ -483,7 +485,8 @@ struct trace *record_import(const char *path, const char *name, struct record_fa
 		                           .start_at = im.facts->start_at,
 		                           .surroundings = im.facts->surroundings,
 		                           .specs = im.facts->specs,
-		                           .debug = im.facts->debug };
+		                           .debug = im.facts->debug,
+		                           .writer = im.facts->writer };
 	if (!map_log(&im, path, name, error))
 		return NULL;
 	import_init(&im, path, name);

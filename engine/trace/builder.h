@@ -100,16 +100,30 @@ void builder_warn(struct builder *b, const char *format, ...)
  * Names for recordings, requested once for each variable, location, object and block at the
  * end; each may be NULL. Implemented by engine/record/name.c from debug information.
  *
- * `begin` comes first, when all but the names is complete: events with variables, wides,
- * values, blocks, threads, locations (address, module), modules. Names of blocks depend on the
+ * `begin` comes first, when all but the names is complete: variables, wides, values, blocks,
+ * threads, locations (address, module), modules; and the events that names may depend on.
+ * Names of blocks depend on the
  * events that store a block's address. `location` gets a copy, stored afterwards: the callback
  * may add strings and locations. Names are unique: equal names are one variable. A block's name
  * is "*job", its variables' "job->arg", "a[3]", "*n": the text writer must write a variable
  * with another name as BLOCK+OFFSET.
  */
+struct told {
+	struct event event;
+	uint32_t id;
+	uint32_t enter; /* of an ENTER: number of those before it */
+};
+/* The first access of each place, the first TOLD_ACCESSES of each block, accesses of stacks
+ * (not again before an ENTER or LEAVE), writes of values that may be addresses of blocks; all
+ * operations but accesses, without calls in which nothing else was told. */
+enum { TOLD_ACCESSES = 6 };
+struct telling_of { /* borrowed */
+	const struct told *at;
+	uint64_t count;
+};
 struct namer {
 	void *context;
-	void (*begin)(void *context, const struct trace *partial);
+	void (*begin)(void *context, const struct trace *partial, struct telling_of told);
 	/* Append the name of the variable at address..address+size of a region. */
 	void (*variable)(void *context, const struct trace *partial, const struct variable *v,
 	                 GString *name);

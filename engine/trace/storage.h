@@ -39,6 +39,14 @@ bool binary_recognise(const void *bytes, size_t length);
 struct trace *binary_read(const char *path, void *bytes, size_t length, const struct stat *file,
                           const struct progress *progress, struct error *error);
 void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file);
+/* binary_write.c: an event of a recording and its call stack; what accesses mean by their
+ * targets (tape.h; ownership taken). */
+struct trace_writer;
+void binary_put(struct trace_writer *writer, const struct event *e, uint32_t stack,
+                const struct context *contexts, uint64_t contexts_count);
+void binary_places(struct trace_writer *writer, uint32_t *places, uint64_t count);
+/* text_write.c: does the trace contain input, such as typed passwords or received data? */
+bool trace_has_input(const struct trace *t);
 /* binary_form.c: the first malformation of the events, whose values are in range; *event: its
  * event, or NONE. NULL: well-formed. */
 const char *binary_malformed(const struct trace *t, uint32_t *event);

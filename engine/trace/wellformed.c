@@ -3,6 +3,7 @@
  * --lenient, and call stacks.
  */
 #include "engine/trace/builder_private.h"
+#include "engine/trace/storage.h"
 
 #include <stdarg.h>
 
@@ -227,9 +228,9 @@ static bool check_close(const struct refusal *r, const struct event *e)
 		const struct scope *s = AT(scopes, struct scope, i);
 		if (s->op != opener(e->op))
 			continue;
-		const struct event *open = column_at(&b->events, s->event);
-		struct scope_name is = scope_name(b, open), found = scope_name(b, e);
-		if (!same_scope(b, open, e))
+		const struct event open = { .target = s->target, .aux = s->aux, .op = s->op };
+		struct scope_name is = scope_name(b, &open), found = scope_name(b, e);
+		if (!same_scope(b, &open, e))
 			return refuse(r, "scopes of a kind nest",
 			              "expected the end of %s%s%s, which is open (event %u), "
 			              "found %s(%s%s%s)",
@@ -249,7 +250,7 @@ static bool check_close(const struct refusal *r, const struct event *e)
 static void open_scope(struct builder *b, const struct event *e)
 {
 	struct thread_state *s = builder_state(b, e->thread);
-	struct scope scope = { b->events.count, e->op };
+	struct scope scope = { b->events.count, e->target, e->aux, e->op };
 	if (s->scopes == NULL)
 		s->scopes = g_array_new(FALSE, FALSE, sizeof scope);
 	g_array_append_val(s->scopes, scope);
@@ -379,27 +380,46 @@ static bool begin_stacks(struct builder *b)
 	return true;
 }
 
-/* Add an event and its stack: an ENTER's is the new context, a LEAVE's the old one. */
-static bool push(struct builder *b, struct thread_state *s, const struct event *e)
+/* False when the disk is full. */
+static bool keep(struct builder *b, const struct event *e, uint32_t context)
 {
-	if (e->op == OP_ENTER) {
-		if (!b->any_scope && !begin_stacks(b))
-			return false;
-		s->context = builder_context(
-		        b, (struct context){ s->context, e->target, e->location });
-	}
 	if (b->any_scope) {
 		uint32_t *stack = column_push(&b->stacks);
 		if (stack == NULL)
 			return false;
-		*stack = s->context;
-		if (e->op == OP_LEAVE)
-			s->context = AT(b->contexts, struct context, s->context)->parent;
+		*stack = context;
 	}
 	struct event *room = column_push(&b->events);
 	if (room == NULL)
 		return false;
 	*room = *e;
+	return true;
+}
+
+/* To the writer, which says itself that the disk is full; the builder counts. */
+static bool hand_over(struct builder *b, const struct event *e, uint32_t context)
+{
+	binary_put(b->writer, e, context, (const struct context *)(void *)b->contexts->data,
+	           b->contexts->len);
+	b->events.count++;
+	return true;
+}
+
+/* Add an event and its stack: an ENTER's is the new context, a LEAVE's the old one. */
+static bool push(struct builder *b, struct thread_state *s, const struct event *e)
+{
+	if (b->namer)
+		builder_tell(b, e);
+	if (e->op == OP_ENTER) {
+		if (b->writer == NULL && !b->any_scope && !begin_stacks(b))
+			return false;
+		s->context = builder_context(
+		        b, (struct context){ s->context, e->target, e->location });
+	}
+	if (b->writer ? !hand_over(b, e, s->context) : !keep(b, e, s->context))
+		return false;
+	if (e->op == OP_LEAVE)
+		s->context = AT(b->contexts, struct context, s->context)->parent;
 	return true;
 }
 
