@@ -79,17 +79,22 @@ static bool read_controlled(struct import *im, GArray *chunks, const struct prog
 	struct log_reader *reader = g_new0(struct log_reader, 1);
 	struct log_record record = { .slot = 0 };
 	uint64_t *expanded = NULL;
-	bool whole = true;
+	bool whole = true, more;
 	for (guint i = 0; i < chunks->len && whole; i++) {
 		const struct chunk *c = &g_array_index(chunks, struct chunk, i);
 		whole = progress_tick(progress, (double)i / chunks->len,
 		                      "reading the recording");
 		begin_chunk(im, reader, c->offset, &expanded);
-		while (log_reader_next(reader, &record))
-			if (record.tag == LOG_SWITCH)
+		do {
+			struct lane *lane = import_lane(im, thread);
+			while (import_short(im, lane, reader))
+				;
+			more = log_reader_next(reader, &record);
+			if (more && record.tag == LOG_SWITCH)
 				thread = record.pc < LOG_THREADS ? record.pc : thread;
-			else
+			else if (more)
 				import_record(im, thread, &record);
+		} while (more);
 	}
 	g_free(reader);
 	g_free(expanded);

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+_Static_assert(TAPE_BLOCK % PENDING == 0, "pending events do not go beyond a block");
+
 /* -- sums ------------------------------------------------------------------------------ */
 
 /* A checksum over four lanes, at memory speed; not cryptographic. */
@@ -48,15 +50,15 @@ uint64_t binary_header_sum(const struct header *h, const struct section *section
 /* -- sections --------------------------------------------------------------------------- */
 
 struct trace_writer {
+	struct pending pending;
 	struct file_writer *file;
 	GArray *sections; /* struct section */
 	struct tape *tape;
 	GArray *blocks; /* struct tape_block */
-	uint8_t *bytes; /* of a block */
-	uint64_t begin; /* of the tape, in the file */
-	/* events that make no whole block yet, with their stacks */
-	struct event *events;
-	uint32_t *stacks, count;
+	/* the block in hand: its bytes, their end, its events */
+	uint8_t *bytes, *at;
+	uint32_t count;
+	uint64_t begin;   /* of the tape, in the file */
 	bool any_stacks;  /* without, the bytes of blocks are the same */
 	uint32_t *places; /* owned, or NULL */
 	uint64_t places_count;
@@ -96,6 +98,7 @@ static void writer_begin(struct trace_writer *w, struct file_writer *file)
 	};
 	file_writer_put(file, &none, sizeof none);
 	w->begin = file_writer_length(file);
+	w->at = tape_begin(w->tape, w->bytes);
 }
 
 static void writer_release(struct trace_writer *w)
@@ -104,25 +107,38 @@ static void writer_release(struct trace_writer *w)
 	g_array_free(w->blocks, TRUE);
 	tape_free(w->tape);
 	g_free(w->bytes);
-	g_free(w->events);
-	g_free(w->stacks);
+	g_free(w->pending.events);
+	g_free(w->pending.stacks);
 	g_free(w->places);
 }
 
-static void put_block(struct trace_writer *w, const struct event *events, uint32_t count,
-                      const struct tape_stacks *stacks)
+static void end_block(struct trace_writer *w)
 {
 	struct tape_block block = { .offset = file_writer_length(w->file) - w->begin,
-		                    .count = count };
-	block.bytes = (uint32_t)tape_encode(w->tape, events, count, stacks, w->bytes);
+		                    .bytes = (uint32_t)(w->at - w->bytes),
+		                    .count = w->count };
 	block.sum = trace_sum(w->bytes, block.bytes);
 	file_writer_put(w->file, w->bytes, block.bytes);
 	g_array_append_val(w->blocks, block);
+	w->at = tape_begin(w->tape, w->bytes);
+	w->count = 0;
+}
+
+/* Events that do not go beyond the block. */
+static void put_part(struct trace_writer *w, const struct event *events, uint32_t count,
+                     const struct tape_stacks *stacks)
+{
+	w->at = tape_put(w->tape, events, count, stacks, w->at);
+	w->count += count;
+	if (w->count == TAPE_BLOCK)
+		end_block(w);
 }
 
 /* The section of the blocks' bytes, whose sums the table of blocks has. */
 static void end_blocks(struct trace_writer *w)
 {
+	if (w->count)
+		end_block(w);
 	struct section bytes = { .name = "event_bytes",
 		                 .element = 1,
 		                 .offset = w->begin,
@@ -139,8 +155,8 @@ static void put_events(struct trace_writer *w, const struct trace *t)
 		struct tape_stacks stacks = { t->stacks_count ? (uint32_t *)t->stacks + from
 			                                      : NULL,
 			                      t->contexts, t->contexts_count };
-		put_block(w, t->events + from,
-		          (uint32_t)MIN(t->events_count - from, TAPE_BLOCK), &stacks);
+		put_part(w, t->events + from, (uint32_t)MIN(t->events_count - from, TAPE_BLOCK),
+		         &stacks);
 	}
 	w->any_stacks = t->stacks_count > 0;
 }
@@ -269,27 +285,26 @@ struct trace_writer *trace_writer_open(const char *path, struct error *error)
 	file_writer_private(file);
 	struct trace_writer *w = g_new(struct trace_writer, 1);
 	writer_begin(w, file);
-	w->events = g_new(struct event, TAPE_BLOCK);
-	w->stacks = g_new(uint32_t, TAPE_BLOCK);
+	w->pending.events = g_new(struct event, PENDING);
+	w->pending.stacks = g_new(uint32_t, PENDING);
 	return w;
 }
 
-static void put_pending(struct trace_writer *w, const struct context *contexts, uint64_t count)
+void binary_put_pending(struct trace_writer *w, const struct context *contexts, uint64_t count)
 {
-	struct tape_stacks stacks = { w->stacks, contexts, count };
-	if (w->count)
-		put_block(w, w->events, w->count, &stacks);
-	w->count = 0;
+	struct tape_stacks stacks = { w->pending.stacks, contexts, count };
+	put_part(w, w->pending.events, w->pending.count, &stacks);
+	w->pending.count = 0;
 }
 
-void binary_put(struct trace_writer *w, const struct event *e, uint32_t stack,
-                const struct context *contexts, uint64_t contexts_count)
+struct pending *binary_pending(struct trace_writer *w)
 {
-	w->any_stacks |= e->op == OP_ENTER;
-	w->events[w->count] = *e;
-	w->stacks[w->count++] = stack;
-	if (w->count == TAPE_BLOCK)
-		put_pending(w, contexts, contexts_count);
+	return &w->pending;
+}
+
+void binary_has_stacks(struct trace_writer *w)
+{
+	w->any_stacks = true;
 }
 
 void binary_places(struct trace_writer *w, uint32_t *places, uint64_t count)
@@ -300,7 +315,7 @@ void binary_places(struct trace_writer *w, uint32_t *places, uint64_t count)
 
 bool trace_writer_end(struct trace_writer *w, const struct trace *t, struct error *error)
 {
-	put_pending(w, t->contexts, t->contexts_count);
+	binary_put_pending(w, t->contexts, t->contexts_count);
 	if (!trace_has_input(t))
 		file_writer_public(w->file);
 	writer_end(w, t, false);

@@ -233,6 +233,8 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	b->name = g_strdup(name);
 	b->lenient = options && options->lenient;
 	b->writer = options ? options->writer : NULL;
+	b->plain = NONE;
+	b->pending = b->writer ? binary_pending(b->writer) : NULL;
 	b->t = trace_new(name);
 	b->warnings = g_ptr_array_new_with_free_func(g_free);
 	b->recent_integers = g_new0(struct recent_integer, RECENT);

@@ -29,8 +29,6 @@ uint32_t builder_message(struct builder *b, const char *name, size_t length);
 uint32_t builder_instance(struct builder *b, const char *name, size_t length);
 uint32_t builder_location(struct builder *b, const char *name, size_t length);
 uint32_t builder_integer(struct builder *b, int64_t integer);
-/* The same for an integer that was read from a place or written to it. */
-uint32_t builder_integer_at(struct builder *b, uint32_t place, int64_t integer);
 /* `kind` is V_NIL ... V_TRUE, V_STRING or V_TOKEN. */
 uint32_t builder_value(struct builder *b, enum value_kind kind, const char *text,
                        size_t length);
@@ -67,6 +65,30 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
 /* Add an event of source line `line` (for messages; 0: none). Call stacks are tracked by ENTER
  * and LEAVE. False and `error` when the event is rejected. */
 bool builder_add(struct builder *b, struct event event, uint64_t line, struct error *error);
+/*
+ * Add a recorded access of a region. `head` is the event's second word, with thread, location,
+ * operation and flags: as a number it stays in a register. `site` is the caller's for accesses
+ * of one instruction, zero at first: it remembers where the last one was.
+ */
+struct access {
+	uint64_t head;
+	uint64_t offset; /* in the region, and bytes */
+	uint32_t region, size;
+	bool valued;
+	int64_t value;
+};
+struct access_site {
+	uint64_t line;
+	uint32_t region, node;
+};
+static inline uint64_t event_head(const struct event *e)
+{
+	uint64_t word;
+	memcpy(&word, (const char *)e + sizeof word, sizeof word);
+	return word;
+}
+bool builder_add_access(struct builder *b, const struct access *access,
+                        struct access_site *site, struct error *error);
 uint32_t builder_event_count(const struct builder *b);
 /* Number of open scopes (call, ubeg, miss, enter) of all threads, without those blocked
  * forever. */

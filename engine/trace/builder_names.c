@@ -116,6 +116,8 @@ static void tell_access(struct builder *b, const struct event *e)
 	}
 	if (news || may_store_block(b, p, e))
 		tell(b, e);
+	p->quiet = !p->stack && (p->block == NONE ||
+	                         *AT(b->telling.accesses, uint8_t, p->block) == TOLD_ACCESSES);
 }
 
 void builder_tell(struct builder *b, const struct event *e)

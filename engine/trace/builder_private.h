@@ -10,6 +10,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/column.h"
 #include "engine/trace/builder.h"
+#include "engine/trace/storage.h"
 
 #include <string.h>
 
@@ -135,6 +136,7 @@ struct place_state {
 	uint32_t block;           /* of its region; NONE */
 	uint32_t frames;          /* in a stack: b->frames when it was told */
 	bool told, stack;
+	bool quiet; /* its accesses tell nothing, but for addresses of blocks that they write */
 };
 enum { LATEST = 4 }; /* integers last accessed anywhere, a power of two: copies store them */
 #define RECENT_LINES 4096u
@@ -183,9 +185,14 @@ struct builder {
 	char *failure;           /* why no trace can come of this; owned */
 	const struct namer *namer;
 	struct trace_writer *writer; /* borrowed; NULL: events are kept */
-	struct telling telling;      /* for the namer */
-	GArray *lates;               /* struct late, or NULL */
-	GHashTable *late_keys;       /* value -> index of lates + 1, or NULL */
+	struct pending *pending;     /* the writer's */
+	/* Thread whose accesses need no check, and its state, until another event or PENDING
+	 * accesses have come; NONE. */
+	uint32_t plain;
+	const struct thread_state *plain_state;
+	struct telling telling; /* for the namer */
+	GArray *lates;          /* struct late, or NULL */
+	GHashTable *late_keys;  /* value -> index of lates + 1, or NULL */
 	GPtrArray *warnings;
 };
 
@@ -217,6 +224,12 @@ static inline struct place_state *builder_place_state(struct builder *b, uint32_
 	return &b->places[place];
 }
 
+/* memory.c: as builder_place; `site` remembers where the last one was. */
+uint32_t builder_place_near(struct builder *b, uint32_t region, uint64_t offset, uint32_t size,
+                            struct access_site *site);
+/* builder_values.c: an integer that was read from a place or written to it. */
+uint32_t builder_integer_at(struct builder *b, uint32_t place, int64_t integer);
+
 /* memory.c: the variables and wide accesses made from places; every access is changed from
  * place to variables. */
 enum { RADIX_BITS = 6, RADIX = 1 << RADIX_BITS };
@@ -234,6 +247,28 @@ void builder_append_plain_name(const struct builder *b, const struct variable *v
 
 /* builder_names.c: note an event that is about to be added, if names may depend on it. */
 void builder_tell(struct builder *b, const struct event *e);
+/* False for most accesses that need not be told. */
+static inline bool builder_tells_access(struct builder *b, uint32_t place, bool writes)
+{
+	const struct place_state *p = builder_place_state(b, place);
+	uint64_t integer = (uint64_t)p->seen.integer;
+	return !p->quiet || (writes && integer >= b->telling.low && integer <= b->telling.high);
+}
+
+/* To the writer, which says itself that the disk is full; the builder counts. */
+static inline void builder_hand_over(struct builder *b, const struct event *e, uint32_t context)
+{
+	struct pending *p = b->pending;
+	p->events[p->count] = *e;
+	p->stacks[p->count++] = context;
+	b->events.count++;
+	if (G_LIKELY(p->count < PENDING))
+		return;
+	b->plain = NONE;
+	binary_put_pending(b->writer, (const struct context *)(void *)b->contexts->data,
+	                   b->contexts->len);
+}
+
 /* Request names for everything in the tables and `c`. */
 void builder_ask_names(struct builder *b, struct cut *c);
 

@@ -130,13 +130,13 @@ static uint32_t line_of(struct builder *b, uint32_t region, uint64_t offset)
 	return node;
 }
 
-static inline uint32_t *entry_of(struct builder *b, uint32_t region, uint64_t offset)
+static uint32_t node_of(struct builder *b, uint32_t region, uint64_t offset)
 {
 	uint64_t number = offset / RADIX;
 	struct recent_line *recent = &b->recent_lines[(number ^ region * 37u) % RECENT_LINES];
 	if (recent->number != number || recent->region != region || recent->node == 0)
 		*recent = (struct recent_line){ number, region, line_of(b, region, offset) };
-	return node_at(b, recent->node) + offset % RADIX;
+	return recent->node;
 }
 
 static uint32_t add_place(struct builder *b, uint32_t *entry, struct spot s)
@@ -161,14 +161,24 @@ static uint32_t add_place(struct builder *b, uint32_t *entry, struct spot s)
 	return b->spots->len - 1;
 }
 
-uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
+uint32_t builder_place_near(struct builder *b, uint32_t region, uint64_t offset, uint32_t size,
+                            struct access_site *site)
 {
-	uint32_t *entry = entry_of(b, region, offset);
+	uint64_t line = offset / RADIX;
+	if (site->node == 0 || site->line != line || site->region != region)
+		*site = (struct access_site){ line, region, node_of(b, region, offset) };
+	uint32_t *entry = node_at(b, site->node) + offset % RADIX;
 	uint32_t code = size_code(size);
 	if (*entry && *entry >> CODE_SHIFT == code && code != ODD)
 		return (*entry & ENTRY_SPOT) - 1;
 	return add_place(b, entry,
 	                 (struct spot){ .region = region, .offset = offset, .size = size });
+}
+
+uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
+{
+	struct access_site site = { 0 };
+	return builder_place_near(b, region, offset, size, &site);
 }
 
 void builder_grow_places(struct builder *b, uint32_t place)

@@ -15,6 +15,7 @@
  * other numbers have seven bits a byte, the lowest first.
  */
 #include "engine/trace/tape.h"
+#include "engine/trace/builder.h"
 
 #include <string.h>
 
@@ -69,7 +70,7 @@ struct tape {
 	/* encoder: where a head, a thread was put; stale entries are told by what they lead to
 	 */
 	uint32_t kind_slots[SLOTS], track_slots[SLOTS];
-	uint32_t ever; /* encoder: `fresh` after the blocks so far */
+	uint32_t track; /* encoder: of the event before */
 };
 
 struct tape *tape_new(void)
@@ -102,14 +103,6 @@ static void begin_block(struct tape *p, uint32_t fresh)
 static inline uint32_t *remembered(struct tape *p, uint32_t target)
 {
 	return &p->memory[target * UINT32_C(0x9e3779b1) >> (32 - MEMORY_BITS)];
-}
-
-/* The second word of an event: thread, location, operation, flags. */
-static inline uint64_t event_word2(const struct event *e)
-{
-	uint64_t word;
-	memcpy(&word, (const char *)e + 8, sizeof word);
-	return word;
 }
 
 static inline enum op op_of_head(uint64_t head)
@@ -237,8 +230,8 @@ struct encoding {
 };
 
 /* The thread and the kind of an event where they are not foreseen; the kind's code. */
-static uint8_t *put_kind(struct encoding *n, uint64_t word, uint32_t context, uint8_t *at,
-                         unsigned *code)
+static uint8_t *put_given(struct encoding *n, uint64_t word, uint32_t context, uint8_t *at,
+                          unsigned *code)
 {
 	struct tape *p = n->p;
 	uint32_t thread = (uint32_t)(word & THREAD_BITS);
@@ -269,15 +262,36 @@ static uint8_t *put_kind(struct encoding *n, uint64_t word, uint32_t context, ui
 	return put_number(at, (uint32_t)(head >> 20) & ((1u << 28) - 1));
 }
 
-size_t tape_encode(struct tape *p, const struct event *events, uint32_t count,
-                   const struct tape_stacks *stacks, uint8_t *bytes)
+static inline uint8_t *put_kind(struct encoding *n, uint64_t word, uint32_t context,
+                                uint8_t *at, unsigned *code)
 {
-	struct encoding n = { p, stacks, 0, 0 };
-	begin_block(p, p->ever);
-	uint8_t *at = put_number(bytes, p->ever);
+	const struct tape *p = n->p;
+	const struct track *t = &p->tracks[n->track];
+	uint32_t next = p->kinds[t->kind].next;
+	if (G_LIKELY(next != 0 && (p->kinds[next].head | t->thread) == word &&
+	             (n->stacks->of == NULL || t->context == context))) {
+		n->kind = next;
+		*code = KIND_FORESEEN;
+		return at;
+	}
+	return put_given(n, word, context, at, code);
+}
+
+uint8_t *tape_begin(struct tape *p, uint8_t *bytes)
+{
+	uint32_t fresh = p->fresh;
+	begin_block(p, fresh);
+	p->track = 0;
+	return put_number(bytes, fresh);
+}
+
+uint8_t *tape_put(struct tape *p, const struct event *events, uint32_t count,
+                  const struct tape_stacks *stacks, uint8_t *at)
+{
+	struct encoding n = { p, stacks, p->track, 0 };
 	for (uint32_t i = 0; i < count; i++) {
 		const struct event *e = &events[i];
-		uint64_t word = event_word2(e);
+		uint64_t word = event_head(e);
 		uint32_t target = e->target, value = e->aux, coded;
 		uint32_t context = stacks->of ? stacks->of[i] : 0;
 		uint8_t *codes = at;
@@ -303,8 +317,8 @@ size_t tape_encode(struct tape *p, const struct event *events, uint32_t count,
 		}
 		t->context = context_after(stacks, k->head, context);
 	}
-	p->ever = p->fresh;
-	return (size_t)(at - bytes);
+	p->track = n.track;
+	return at;
 }
 
 /* -- decoding ------------------------------------------------------------------------------ */

@@ -27,15 +27,17 @@ void tape_free(struct tape *tape);
 
 /* Call stacks of a block's events and what they refer to; `of` NULL: the trace has none. */
 struct tape_stacks {
-	uint32_t *of; /* by event of the block; encoding only reads it */
+	uint32_t *of; /* by event; encoding only reads it */
 	const struct context *contexts;
 	uint64_t count; /* of contexts */
 };
 
-/* The bytes of `count` events, at most TAPE_BLOCK; returns their number. `bytes` has room for
- * TAPE_EVENT each, and once more. */
-size_t tape_encode(struct tape *tape, const struct event *events, uint32_t count,
-                   const struct tape_stacks *stacks, uint8_t *bytes);
+/* Encoding: a block begins, then come its events, in as many parts as one likes. Both return
+ * the end of what they have written. There must be room for TAPE_EVENT bytes an event, and once
+ * more. */
+uint8_t *tape_begin(struct tape *tape, uint8_t *bytes);
+uint8_t *tape_put(struct tape *tape, const struct event *events, uint32_t count,
+                  const struct tape_stacks *stacks, uint8_t *bytes);
 
 /* What accesses say in place of variables, in a recording: by place its first variable, or
  * with PLACE_WIDE its range of trace.wides. Without places accesses have targets of their own.
