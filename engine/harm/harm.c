@@ -17,6 +17,7 @@ const char *harm_word(enum harm harm)
 void harm_release(struct harm_verdict *v)
 {
 	g_free(v->text);
+	g_free(v->place);
 	memset(v, 0, sizeof(*v));
 }
 
@@ -25,6 +26,13 @@ void harm_settle(struct harm_verdict *v, enum harm harm, char *text)
 	harm_release(v);
 	v->harm = harm;
 	v->text = text;
+}
+
+void harm_settle_difference(struct harm_verdict *v, const struct outcome *a,
+                            const struct outcome *b, unsigned parts)
+{
+	harm_settle(v, HARM_DIFFERS, outcome_difference(a, b, parts));
+	v->place = g_strdup(outcome_place(a, b, parts));
 }
 
 /* The parts of an outcome that come again when the same order is run again. */
@@ -53,9 +61,7 @@ static void compare(struct trial *x, unsigned first, const struct outcome *a,
 	if (differ == 0)
 		harm_settle(v, HARM_SAME, NULL);
 	else
-		harm_settle(v, HARM_DIFFERS,
-		            turn ? outcome_difference(b, a, differ)
-		                 : outcome_difference(a, b, differ));
+		harm_settle_difference(v, turn ? b : a, turn ? a : b, differ);
 }
 
 /* For a race: run both orders, the recorded second access first. */
@@ -141,11 +147,12 @@ bool harm_find(const struct trace *t, const struct finding *f,
 
 	harm_settle(v, HARM_UNFOLLOWED, NULL);
 	if (f->witness == NULL || is_c11(f)) {
-		v->text =
-		        g_strdup(f->witness == NULL
-		                         ? "no schedule of it is known"
-		                         : "only relaxed atomics order the two, and one thread "
-		                           "runs at a time");
+		v->text = g_strdup(
+		        f->witness == NULL
+		                ? "no schedule of it is known"
+		                : "only relaxed atomics keep the two apart: a processor "
+		                  "or compiler may reorder these, but in a run here, "
+		                  "one thread at a time, nothing does");
 		return true;
 	}
 	if (!trial_open(&x))

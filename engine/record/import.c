@@ -17,6 +17,7 @@
 #include "engine/record/import_private.h"
 #include "engine/record/inputs.h"
 #include "engine/record/surroundings.h"
+#include "engine/trace/ending.h"
 
 /* ---- the file ---- */
 
@@ -485,7 +486,7 @@ struct trace *record_import(const char *path, const char *name, struct record_fa
                             const struct progress *progress, struct error *error)
 {
 	struct record_facts own = { 0 };
-	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
+	struct import im = { .facts = facts ? facts : &own, .flat = NONE, .crash.thread = NONE };
 	*im.facts = (struct record_facts){ .argv = im.facts->argv,
 		                           .start_at = im.facts->start_at,
 		                           .surroundings = im.facts->surroundings,
@@ -521,6 +522,9 @@ struct trace *record_import(const char *path, const char *name, struct record_fa
 	if (t) {
 		t->order_exact = controlled;
 		t->values_exact = controlled && values;
+		if (im.crash.thread != NONE)
+			trace_note_crash(t, im.crash.thread, im.crash.address,
+			                 im.crash.location);
 		const GPtrArray *unread = names_warnings(im.names);
 		for (guint i = 0; i < unread->len; i++)
 			g_ptr_array_add(t->warnings, g_strdup(unread->pdata[i]));

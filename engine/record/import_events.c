@@ -298,6 +298,53 @@ bool import_event(struct import *im, struct lane *lane, struct event e)
 	return false;
 }
 
+/* Is it code of the program's?  Of the function `current` where that is known. */
+static bool is_code(struct import *im, uint64_t pc, uint32_t current)
+{
+	const struct record_module *m = record_module_of(im->facts->modules, pc - 1);
+	GString *name = g_string_new(NULL);
+	bool code = m != NULL && !record_is_c_library(m) &&
+	            names_function(im->names, m->index, pc - 1 - m->bias, name);
+
+	g_string_free(name, TRUE);
+	return code && (current == 0 || function_of(im, pc) == current);
+}
+
+/* The note of a crash (runtime/outside/faults.c). The first of its words that is code of the
+ * function that the thread was in is the place; the read that failed becomes an event. */
+static void add_crash(struct import *im, const char *text)
+{
+	enum { THREAD, SIGNAL, ADDRESS, HOOK, FUNCTION, FIRST };
+	char **words = g_strsplit(text, " ", -1);
+	guint count = g_strv_length(words);
+	uint64_t numbers[FIRST] = { 0 }, place = 0;
+
+	for (guint i = 0; i < FIRST && i < count; i++)
+		numbers[i] = g_ascii_strtoull(words[i], NULL, 16);
+	uint32_t current = numbers[FUNCTION] ? function_of(im, numbers[FUNCTION]) : 0;
+	for (int strict = 1; strict >= 0 && place == 0; strict--)
+		for (guint i = FIRST; i < count && place == 0; i++) {
+			uint64_t pc = g_ascii_strtoull(words[i], NULL, 16);
+
+			if (is_code(im, pc, strict ? current : 0))
+				place = pc;
+		}
+	if (count >= FIRST && numbers[THREAD] < LOG_THREADS) {
+		struct lane *lane = import_lane(im, (uint32_t)numbers[THREAD]);
+
+		im->crash.thread = lane->thread;
+		im->crash.address = import_address(im, numbers[ADDRESS]);
+		im->crash.location = place ? import_location(im, place) : NONE;
+		if (numbers[HOOK] && place)
+			import_event(
+			        im, lane,
+			        (struct event){ .op = OP_READ,
+			                        .location = im->crash.location,
+			                        .target = place_of(im, numbers[ADDRESS], 1) });
+	}
+	g_strfreev(words);
+}
+
 static void note(struct import *im, const char *text, uint64_t length)
 {
 	size_t n = strnlen(text, length);
@@ -321,6 +368,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		im->facts->forked = true;
 	else if (strcmp(key, "assertion") == 0)
 		builder_note(im->b, ASSERTION_NOTE, value);
+	else if (strcmp(key, "crash") == 0)
+		add_crash(im, value);
 	else if (strcmp(key, "diverged") == 0 && !im->facts->diverged)
 		im->facts->diverged = g_strdup(value);
 	else if (strcmp(key, "input") == 0 && !im->facts->input)

@@ -82,6 +82,11 @@ struct import {
 	char *folder;                 /* of the log: space for data that exceeds memory */
 	uint32_t flat;                /* region of everything else, or NONE */
 	uint64_t blocks;
+	struct {
+		uint32_t thread; /* in the builder; NONE: none was noted */
+		uint64_t address;
+		uint32_t location; /* or NONE */
+	} crash;
 	uint64_t refused;
 	struct error first_refusal;
 };

@@ -75,6 +75,7 @@ static void trials_free(void *data)
 	struct mined_trials *trials = data;
 
 	g_free(trials->difference);
+	g_free(trials->place);
 	g_free(trials);
 }
 

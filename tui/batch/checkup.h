@@ -41,6 +41,7 @@ struct checkup_run {
 	bool recorded;           /* by the strategy, so that it can be recorded again */
 	char *digest;            /* owned: of events and ending */
 	struct outcome *outcome; /* owned, or NULL */
+	struct checked *tried;   /* whose orders were run, or NULL; borrowed */
 };
 
 /* A finding of the list. */
@@ -53,15 +54,18 @@ struct checked {
 	GArray *runs;       /* uint32_t: in which it was seen, ascending */
 	uint32_t shown;     /* the run that its events are of */
 	char *witness_file; /* owned, or NULL */
+	json_t *schedule;   /* its last steps, for SARIF; owned, or NULL */
 	uint32_t witness_length;
 	enum harm harm;
 	char *difference; /* owned, or NULL; for HARM_UNFOLLOWED the reason */
+	char *place;      /* owned: where the value that differs was written last, or NULL */
 	uint32_t number;  /* in the order found, from 1 */
+	struct checked *cause; /* whose other order led to it, or NULL; borrowed */
 };
 
 struct mined_trials {
 	uint32_t trials;
-	char *difference; /* owned: what one of them did; or NULL */
+	char *difference, *place; /* owned: what one of them did, and where; or NULL */
 };
 
 struct checkup {
@@ -76,7 +80,8 @@ struct checkup {
 	uint32_t runs_asked;
 	unsigned timeout_ms;
 	bool harm, lenient, streams;
-	bool writes;            /* witnesses */
+	bool writes;                       /* witnesses */
+	struct suppressions *suppressions; /* owned, or NULL */
 	gint64 began, deadline; /* microseconds of the monotonic clock; deadline 0: none */
 	const volatile int *interrupted;
 	int output, errors; /* nameless files for a run's streams */
@@ -88,7 +93,8 @@ struct checkup {
 	GHashTable *digests; /* a run's digest to its number + 1 */
 	GHashTable *mined; /* code of sections run in between (owned) to struct mined_trials */
 	GArray *waiting;   /* uint32_t: runs made on the way whose traces were not looked at */
-	GHashTable *outputs; /* what runs printed (char *): a set */
+	struct checked *trying; /* whose orders are being run, or NULL; borrowed */
+	GHashTable *outputs;    /* what runs printed (char *): a set */
 	uint32_t harmless; /* orders of a signal and a wait that make no difference, not listed
 	                    */
 	GPtrArray *gaps;   /* char *, owned: sentences about what was not covered */
@@ -151,9 +157,6 @@ void checkup_seen_again(struct checkup *c, uint32_t run, uint32_t as);
  * display. */
 void checkup_settle(struct checkup *c);
 void checked_free(void *data);
-
-/* checkup_words.c: the finding as a plain sentence without a full stop; owned by the caller. */
-char *checkup_sentence(const struct trace *t, const struct finding *f);
 
 /* checkup_coverage.c: sentences (char *, owned by the caller), coverage before gaps. */
 GPtrArray *checkup_coverage(const struct checkup *c);

@@ -204,7 +204,7 @@ static void check_output(struct analysis_of *x, struct report *r)
 
 	if (x->c->expected == NULL || strcmp(got.printed, right.printed) == 0)
 		return;
-	right.values = got.values;
+	right.memory = got.memory;
 	right.status = got.status;
 	right.signal = got.signal;
 	char *difference = outcome_difference(&got, &right, OUTCOME_PRINTED);
@@ -296,10 +296,14 @@ static bool judge_harm(struct analysis_of *x)
 		progress_tick(&x->c->progress, 0, x->c->doing);
 		options.timeout_ms =
 		        (unsigned)CLAMP(checkup_left(x->c) * 1000, 500, x->c->timeout_ms);
-		if (!find_harm(x, f->finding, &options, &v))
+		x->c->trying = f->entry;
+		bool good = find_harm(x, f->finding, &options, &v);
+		x->c->trying = NULL;
+		if (!good)
 			return !(x->c->failed = true);
 		f->entry->harm = v.harm;
 		f->entry->difference = g_strdup(v.text);
+		f->entry->place = g_strdup(v.place);
 		harm_release(&v);
 	}
 	return true;
@@ -316,7 +320,8 @@ static char *mined_key(const struct trace *t, const struct mined *m)
 	                       trace_location_name(t, m->other.begin));
 }
 
-static void add_mined(struct analysis_of *x, const struct mined *m, const char *difference)
+static void add_mined(struct analysis_of *x, const struct mined *m,
+                      const struct mined_trials *trials)
 {
 	struct finding *f = mined_finding(x->t, m);
 	bool fresh;
@@ -324,8 +329,10 @@ static void add_mined(struct analysis_of *x, const struct mined *m, const char *
 
 	if (entry->harm != HARM_DIFFERS) {
 		g_free(entry->difference);
+		g_free(entry->place);
 		entry->harm = HARM_DIFFERS;
-		entry->difference = g_strdup(difference);
+		entry->difference = g_strdup(trials->difference);
+		entry->place = g_strdup(trials->place);
 	}
 	if (fresh)
 		checkup_stream(x->c, entry);
@@ -354,13 +361,15 @@ static bool try_mined(struct analysis_of *x, const struct mined *m)
 		        (unsigned)CLAMP(checkup_left(x->c) * 1000, 500, x->c->timeout_ms);
 		good = serial_find(x->t, m, &options, &v, &x->c->error);
 		known->trials++;
-		if (v.harm == HARM_DIFFERS)
+		if (v.harm == HARM_DIFFERS) {
 			known->difference = g_strdup(v.text);
+			known->place = g_strdup(v.place);
+		}
 	}
 	/* the run that showed it is looked at as any other, and has the section that came
 	 * between */
 	if (good && known->difference != NULL && !m->unrecorded)
-		add_mined(x, m, known->difference);
+		add_mined(x, m, known);
 	x->c->failed |= !good;
 	harm_release(&v);
 	g_free(key);

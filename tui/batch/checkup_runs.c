@@ -114,6 +114,7 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 		outcome_take(outcome, run->trace, &run->facts, &run->result, output, NULL);
 		number = add_run(c, run->trace, "both orders", 0, run->result.status, path,
 		                 outcome);
+		run_at(c, number)->tried = c->trying;
 		g_array_append_val(c->waiting, number);
 	}
 	g_free(path);
@@ -184,6 +185,20 @@ static bool is_explored(struct checkup *c, const struct outcome *o)
 	return known;
 }
 
+/* What of a run is not compared with others. */
+static void note_outcome(struct checkup *c, const struct outcome *o)
+{
+	if (o->memory.cut)
+		checkup_gap(
+		        c,
+		        "in comparisons of what runs do, memory of the heap beyond the first "
+		        "%u parts of blocks",
+		        (unsigned)MEMORY_MOST);
+	if (o->forked)
+		checkup_gap(c, "processes that the program makes: of them only what they print "
+		               "is compared, and how they end as far as the program looks");
+}
+
 static bool record(struct checkup *c, uint64_t number)
 {
 	struct outcome *outcome = g_new0(struct outcome, 1);
@@ -212,6 +227,7 @@ static bool record(struct checkup *c, uint64_t number)
 		              s.result.status, path, outcome);
 		run_at(c, run)->recorded = true;
 		c->cut_runs += s.result.timed_out;
+		note_outcome(c, outcome);
 		if (number == 0 && s.facts.instrumented == 0)
 			checkup_gap(
 			        c, "accesses to memory: the program is not instrumented (build "
