@@ -470,9 +470,10 @@ static void name_object(void *context, const struct object *o, GString *out)
 		return;
 	GString *name = g_string_new(NULL);
 	size_t index = n->trace ? (size_t)(o - n->trace->objects) : SIZE_MAX;
-	uint32_t event =
+	uint32_t first =
 	        n->trace && index < n->trace->objects_count ? n->object_event[index] : NONE;
-	uint32_t location = event == NONE ? NONE : n->trace->events[event].location;
+	uint32_t location = first == NONE ? NONE : n->told.at[first].event.location;
+	uint32_t event = first == NONE ? NONE : n->told.at[first].id;
 	uint32_t block = n->trace ? names_block_at(n, o->address, event) : NONE;
 	if (block != NONE && is_stack(n->trace, block)) {
 		if (index >= n->trace->objects_count ||
@@ -496,11 +497,13 @@ static void name_object(void *context, const struct object *o, GString *out)
 
 /* --- the namer ---------------------------------------------------------------------- */
 
-static void name_begin(void *context, const struct trace *partial)
+static void name_begin(void *context, const struct trace *partial, struct telling_of told)
 {
 	struct names *n = context;
-	if (n->trace == NULL)
-		names_begin(n, partial);
+	if (n->trace != NULL)
+		return;
+	n->told = told;
+	names_begin(n, partial);
 }
 
 static void name_block(void *context, struct builder *b, struct block *block, GString *name)

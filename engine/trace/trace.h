@@ -134,10 +134,13 @@ struct note {
 #define MESSAGE_BEGINS ".begins"
 
 /* The tables: member, element type. Generates struct trace, the binary format's sections and
- * their checks. */
+ * their checks. A trace that a trace_writer has taken the events of has none (formats.h). */
 #define TRACE_TABLES(TABLE) \
 	TABLE(events, struct event) \
 	TABLE(stacks, uint32_t) /* column: context of each event; may be empty */ \
+	TRACE_LISTS(TABLE)
+/* All but the columns with an entry for each event. */
+#define TRACE_LISTS(TABLE) \
 	TABLE(values, struct value) \
 	TABLE(value_lists, uint32_t) \
 	TABLE(variables, struct variable) \
@@ -182,6 +185,8 @@ struct trace_options {
 	bool lenient; /* turn refusals with a safe reading into warnings */
 	/* Folder for events during construction, when they exceed memory; NULL: none. */
 	const char *folder;
+	/* Where the events go in place of the trace (formats.h), borrowed; NULL: into the trace. */
+	struct trace_writer *writer;
 };
 
 /* Open a trace of any format, recognised by content. NULL and `error` on failure; owned by the
