@@ -57,30 +57,20 @@ static void print_proof(const struct trace *t, const struct finding *f)
 	print_behind(t, f, "");
 }
 
-/* A data race with a note is a C11 race. */
-static enum claim claim_of(const struct finding *f)
-{
-	if (f->kind == FINDING_DEADLOCK)
-		return CLAIM_DEADLOCK;
-	if (f->kind != FINDING_DATA_RACE)
-		return CLAIM_COV;
-	return f->note != NULL ? CLAIM_C11_RACE : CLAIM_RACE;
-}
-
 /* Reduce context switches, within a bound. */
 static void polish(const struct trace *t, const struct check_options *check, struct finding *f)
 {
 	GArray *pair = finding_claimed(f);
 
-	witness_minimise(t, claim_of(f), (const uint32_t *)(void *)pair->data, pair->len, check,
-	                 f->witness);
+	witness_minimise(t, finding_claim(f), (const uint32_t *)(void *)pair->data, pair->len,
+	                 check, f->witness);
 	g_array_unref(pair);
 }
 
 static void make_witness(const struct trace *t, const struct race_options *race,
                          const GPtrArray *specs, const struct finding *f, struct witness *w)
 {
-	*w = (struct witness){ .claim = claim_of(f) };
+	*w = (struct witness){ .claim = finding_claim(f) };
 	w->trace_name = g_strdup(trace_name(t));
 	w->trace_digest = trace_digest(t);
 	w->pair = finding_claimed(f);
@@ -100,8 +90,8 @@ static void under_rule5(const struct trace *t, const struct check_options *check
 	const uint32_t pair[] = { f->first, f->second };
 
 	if (f->verdict == VERDICT_RACE &&
-	    witness_check(t, (const uint32_t *)f->witness->data, f->witness->len, claim_of(f),
-	                  pair, 2, check, NULL))
+	    witness_check(t, (const uint32_t *)f->witness->data, f->witness->len,
+	                  finding_claim(f), pair, 2, check, NULL))
 		return;
 	f->verdict = VERDICT_UNKNOWN;
 	f->budget = "incomplete";

@@ -253,6 +253,8 @@ char *complete_sentence(const struct promise *p)
 			nothing = scopes[i].nothing;
 			reordered = scopes[i].reordered || p->predicted;
 		}
+	if (p->scope)
+		nothing = p->scope;
 	if (p->shard)
 		g_string_append_printf(out, " for share %s of the pairs", p->shard);
 	if (reordered)
@@ -269,6 +271,7 @@ char *complete_sentence(const struct promise *p)
 static void print_summary(const struct report *r, guint count, const struct print_options *o)
 {
 	struct promise promise = { .analysis = r->analysis,
+		                   .scope = r->scope,
 		                   .shard = o->shard,
 		                   .any = count > 0,
 		                   .values =

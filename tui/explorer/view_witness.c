@@ -114,7 +114,7 @@ static void make_rows(struct witness_view *v)
 		add_row(v->rows, ROW_FOLD, 0);
 		add_row(v->recorded, ROW_FOLD, 0);
 	}
-	bool race = v->w.claim == CLAIM_RACE || v->w.claim == CLAIM_DEADLOCK;
+	bool race = v->w.claim == CLAIM_RACE || claim_waits(v->w.claim);
 	guint end = v->w.events->len -
 	            MIN(v->w.pair->len, v->w.events->len); /* where the pair is next */
 	guint next = 0; /* index of the next switch, in order */
@@ -154,7 +154,7 @@ static void take_finding(struct app *app, struct witness_view *v, const struct f
 {
 	v->finding = f;
 	v->source = f->witness;
-	v->w.claim = session_claim(f);
+	v->w.claim = finding_claim(f);
 	v->w.under_missing = app->session->missing && f->kind == FINDING_DATA_RACE;
 	v->w.events = g_array_copy(f->witness);
 	v->w.pair = finding_claimed(f);
@@ -447,7 +447,7 @@ void append_switch_count(const struct witness_view *v, GString *out)
 {
 	guint needed = 0, all = 0,
 	      end = v->w.events->len - MIN(v->w.pair->len, v->w.events->len);
-	bool race = v->w.claim == CLAIM_RACE || v->w.claim == CLAIM_DEADLOCK;
+	bool race = v->w.claim == CLAIM_RACE || claim_waits(v->w.claim);
 	for (guint i = 0; i < v->switches->len; i++) {
 		const struct context_switch *s =
 		        &g_array_index(v->switches, struct context_switch, i);
