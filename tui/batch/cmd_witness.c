@@ -181,9 +181,9 @@ static int print_finding_json(const struct trace *t, struct finding *f, json_t *
 	struct print_options print = { .format = FORMAT_JSON,
 		                       .all_verdicts = true,
 		                       .switches = switches };
-	struct report *r = report_new(t, f->kind == FINDING_DATA_RACE  ? "auto"
-	                                 : f->kind == FINDING_DEADLOCK ? "deadlocks"
-	                                                               : "cov");
+	struct report *r = report_new(t, f->kind == FINDING_DATA_RACE ? "auto"
+	                                 : f->requests                ? "deadlocks"
+	                                                              : "cov");
 
 	r->complete = f->verdict != VERDICT_UNKNOWN;
 	r->budget_spent = !r->complete;
@@ -297,19 +297,20 @@ static int order_violation(const struct arguments *a, struct trace *t, uint32_t 
 	return status;
 }
 
-/* Are these requests for several locks, or waits that never ended, whose threads may wait for
- * each other? */
+/* Are these requests for several locks, or other waits, whose threads may wait for each other,
+ * or for ever? */
 static bool asks_for_deadlock(const struct trace *t, const uint32_t *events, guint count)
 {
-	bool several = false;
+	bool several = count == 1;
 
 	for (guint i = 0; i < count; i++) {
 		enum op op = events[i] < t->events_count ? t->events[events[i]].op : OP_READ;
+		bool other = op_wants(op) || op == OP_WAKE || op == OP_TAKE ||
+		             op == OP_DEPART || op == OP_JOIN;
 
-		if (!op_acquires(op) && !op_wants(op))
+		if (!op_acquires(op) && !other)
 			return false;
-		several |= op_wants(op) ||
-		           t->events[events[i]].target != t->events[events[0]].target;
+		several |= other || t->events[events[i]].target != t->events[events[0]].target;
 	}
 	return several;
 }
@@ -344,7 +345,9 @@ static int deadlock(const struct arguments *a, struct trace *t, const uint32_t *
 	}
 	if (r != NULL && f == NULL)
 		error_set(&error, trace_name(t), "'heddle deadlocks' lists the cycles",
-		          "the %u requests are no cycle of locks", count);
+		          "no cycle of locks, and no wait that never ends, has the%s "
+		          "%u request%s",
+		          count == 1 ? "" : "se", count, count == 1 ? "" : "s");
 	report_free(r);
 	GPtrArray *paths = argument_values(a, "spec");
 	int status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, paths, f);

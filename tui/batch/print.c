@@ -169,7 +169,16 @@ void print_behind(const struct trace *t, const struct finding *f, const char *in
 	g_string_free(text, TRUE);
 }
 
-/* A wait by a thread outside the cycle. */
+/* Beside a cycle of requests for locks, that it is one says all. */
+static bool waits_say_more(const struct finding *f)
+{
+	bool locks = f->kind == FINDING_DEADLOCK;
+
+	for (guint i = 0; f->waits && i < f->waits->len; i++)
+		locks &= g_array_index(f->waits, struct wait, i).what == WAIT_LOCK;
+	return f->verdict == VERDICT_HAPPENED || (f->waits && !locks);
+}
+
 static void print_waits(const struct trace *t, const struct finding *f)
 {
 	for (guint i = 0; f->waits && i < f->waits->len; i++) {
@@ -208,7 +217,7 @@ static void print_finding(const struct trace *t, const struct finding *f)
 		print_event(t, f->first);
 	if (f->requests == NULL && f->second != NONE && f->second != f->first)
 		print_event(t, f->second);
-	if (f->verdict == VERDICT_HAPPENED)
+	if (waits_say_more(f))
 		print_waits(t, f);
 	if (f->story)
 		printf("    %s\n", f->story);

@@ -387,6 +387,8 @@ const char *witness_claim_words(const struct witness_view *v)
 	switch (v->w.claim) {
 	case CLAIM_DEADLOCK:
 		return " all are next, and each waits for another ";
+	case CLAIM_STUCK:
+		return " next, and waits for ever ";
 	case CLAIM_C11_RACE:
 		return " unordered by C11: they race ";
 	default:
@@ -476,6 +478,7 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 	g_string_append_printf(text, "after step %u of %u%s", step, v->w.events->len,
 	                       !both                          ? ""
 	                       : v->w.claim == CLAIM_C11_RACE ? ": unordered (C11)"
+	                       : v->w.claim == CLAIM_STUCK    ? ": it waits for ever"
 	                                                      : ": both are next");
 	stage_pane_draw(app, &v->stage, step, v->pair, text->str, p);
 	int title = text_columns(text->str) + 5; /* the rule is visible on both sides */
