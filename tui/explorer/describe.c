@@ -338,13 +338,18 @@ static void explain_waits(const struct session *s, const struct finding *f, GStr
 {
 	bool stuck = f->kind == FINDING_STUCK;
 
-	g_string_append(out, stuck ? "This run ended with threads that wait for ever: "
-	                           : "This run ended in this deadlock: ");
+	if (f->verdict != VERDICT_HAPPENED)
+		g_string_append(out, "In another schedule of this run: ");
+	else
+		g_string_append(out, stuck ? "This run ended with threads that wait for ever: "
+		                           : "This run ended in this deadlock: ");
 	for (guint i = 0; i < f->waits->len; i++) {
 		g_string_append(out, i ? "; " : "");
 		append_wait(s->trace, &g_array_index(f->waits, struct wait, i), out);
 	}
-	g_string_append_c(out, '.');
+	g_string_append(out, f->verdict == VERDICT_HAPPENED
+	                             ? "."
+	                             : ", and no thread that could end it can go on.");
 }
 
 static void explain_misuse(const struct session *s, const struct finding *f, GString *out)
@@ -458,7 +463,7 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 		        budget_text(f->budget));
 	} else if (f->kind == FINDING_ATOMIC_SET_VIOLATION) {
 		explain_cycle(s, f, out);
-	} else if (f->waits && f->verdict == VERDICT_HAPPENED) {
+	} else if (f->waits && (f->verdict == VERDICT_HAPPENED || f->kind == FINDING_STUCK)) {
 		explain_waits(s, f, out);
 	} else if (f->kind == FINDING_DEADLOCK) {
 		explain_deadlock(s, f, out);

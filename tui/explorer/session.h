@@ -155,8 +155,6 @@ void session_settle(struct session *s, struct report *report);
 /* Add a report with missing code: its verdicts hold while that counts; entries do not
  * change. */
 void session_add_missing(struct session *s, struct report *report);
-/* The claim of a finding, for the checker and witness files. */
-enum claim session_claim(const struct finding *f);
 /* Options of the checker for a claim: rule 5 if there is a model. */
 struct check_options session_check_options(const struct session *s, enum claim claim,
                                            struct semantics *storage);
