@@ -242,6 +242,8 @@ bool events_race_conflict(const struct trace *t, uint32_t a, uint32_t b);
 /* The same for reorderings: atomics conflict, too. */
 bool events_conflict(const struct trace *t, uint32_t a, uint32_t b);
 
+/* The value of the first note with this key, or NULL. */
+const char *trace_note(const struct trace *t, const char *key);
 /* Specifications used for recording (char *, owned): paths at that time. */
 GPtrArray *trace_recorded_specs(const struct trace *t);
 

@@ -269,7 +269,5 @@ void describe_step(const struct session *s, const struct step *step, GString *ou
 void describe_rule(const struct session *s, const struct step *step, GString *out);
 /* "12,345" */
 const char *grouped(uint64_t number, char buffer[32]);
-/* A note of the recording by key ("seed"), or NULL. */
-const char *session_note(const struct session *s, const char *key);
 
 #endif
