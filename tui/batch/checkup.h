@@ -53,6 +53,7 @@ struct checked {
 	GArray *runs;       /* uint32_t: in which it was seen, ascending */
 	uint32_t shown;     /* the run that its events are of */
 	char *witness_file; /* owned, or NULL */
+	json_t *schedule;   /* its last steps, for SARIF; owned, or NULL */
 	uint32_t witness_length;
 	enum harm harm;
 	char *difference; /* owned, or NULL; for HARM_UNFOLLOWED the reason */
@@ -76,7 +77,8 @@ struct checkup {
 	uint32_t runs_asked;
 	unsigned timeout_ms;
 	bool harm, lenient, streams;
-	bool writes;            /* witnesses */
+	bool writes;                       /* witnesses */
+	struct suppressions *suppressions; /* owned, or NULL */
 	gint64 began, deadline; /* microseconds of the monotonic clock; deadline 0: none */
 	const volatile int *interrupted;
 	int output, errors; /* nameless files for a run's streams */
@@ -151,9 +153,6 @@ void checkup_seen_again(struct checkup *c, uint32_t run, uint32_t as);
  * display. */
 void checkup_settle(struct checkup *c);
 void checked_free(void *data);
-
-/* checkup_words.c: the finding as a plain sentence without a full stop; owned by the caller. */
-char *checkup_sentence(const struct trace *t, const struct finding *f);
 
 /* checkup_coverage.c: sentences (char *, owned by the caller), coverage before gaps. */
 GPtrArray *checkup_coverage(const struct checkup *c);

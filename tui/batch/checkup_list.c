@@ -5,6 +5,7 @@
  * Findings are equal when kind and places agree; failures of a run also when their texts do.
  */
 #include "tui/batch/checkup.h"
+#include "tui/batch/suppressions.h"
 
 #include "engine/witness/witness.h"
 #include "tui/batch/spec_rules.h"
@@ -22,6 +23,7 @@ void checked_free(void *data)
 	g_free(f->key);
 	g_free(f->text);
 	g_free(f->witness_file);
+	json_decref(f->schedule);
 	g_free(f->difference);
 	g_array_unref(f->runs);
 	g_free(f);
@@ -153,8 +155,8 @@ static char *witness_path(const struct checkup *c, const struct checked *f)
 	return path;
 }
 
-static void write_witness(struct checkup *c, struct trace *t, const struct finding *f,
-                          struct checked *into)
+static void write_witness(struct checkup *c, struct trace *t, const struct places *places,
+                          const struct finding *f, struct checked *into)
 {
 	struct witness w = { .claim = claim_of(f) };
 	struct check_options check = { 0 };
@@ -172,6 +174,8 @@ static void write_witness(struct checkup *c, struct trace *t, const struct findi
 	if (w.claim == CLAIM_RACE || w.claim == CLAIM_DEADLOCK)
 		witness_minimise(t, w.claim, (const uint32_t *)(void *)w.pair->data,
 		                 w.pair->len, &check, w.events);
+	json_decref(into->schedule);
+	into->schedule = sarif_schedule(places, t, w.events, w.pair);
 	w.under_specs = g_ptr_array_new_with_free_func(g_free);
 	for (guint i = 0; w.claim != CLAIM_RACE && w.claim != CLAIM_PREFIX && i < c->specs->len;
 	     i++)
@@ -225,15 +229,16 @@ struct checked *checkup_add(struct checkup *c, struct trace *t, const struct pla
                             const struct finding *f, uint32_t run, bool *fresh)
 {
 	json_t *fields = finding_json(places, t, f);
+	json_set_suppressed(fields, suppressions_find(c->suppressions, t, f));
 	char *key = checkup_key(fields);
 	struct checked *known = g_hash_table_lookup(c->by_key, key);
 	bool happened = f->verdict == VERDICT_HAPPENED;
 
 	*fresh = known == NULL || (happened && !known->happened);
 	if (known == NULL) {
-		known = enter(c, f->kind, key, fields, checkup_sentence(t, f), run, happened);
+		known = enter(c, f->kind, key, fields, finding_sentence(t, f), run, happened);
 		known->signals = is_of_signals(t, f);
-		write_witness(c, t, f, known);
+		write_witness(c, t, places, f, known);
 		return known;
 	}
 	add_run(known, run);
@@ -247,16 +252,17 @@ struct checked *checkup_add(struct checkup *c, struct trace *t, const struct pla
 	known->shown = run;
 	known->happened = happened;
 	g_free(known->text);
-	known->text = checkup_sentence(t, f);
+	known->text = finding_sentence(t, f);
 	if (known->witness_file != NULL && c->argv == NULL)
 		g_clear_pointer(&known->witness_file, g_free); /* it is beside another trace */
-	write_witness(c, t, f, known);
+	write_witness(c, t, places, f, known);
 	return known;
 }
 
 struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, json_t *fields,
                                    char *text, uint32_t run, bool happened)
 {
+	json_set_suppressed(fields, suppressions_find_filed(c->suppressions, kind, fields));
 	char *key = checkup_key(fields);
 	struct checked *known = g_hash_table_lookup(c->by_key, key);
 

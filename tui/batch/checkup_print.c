@@ -170,17 +170,35 @@ static void print_finding(const struct checkup *c, guint i, const char *before)
 	putchar('\n');
 }
 
+static bool is_suppressed(const struct checked *f)
+{
+	return json_object_get(f->fields, "suppressed") != NULL;
+}
+
+/* Does the finding count for the exit status? */
+static bool counts(const struct checkup *c, const struct changes *changes, guint i)
+{
+	return (changes == NULL || changes_state(changes, i) == MATCH_NEW) &&
+	       !is_suppressed(c->list->pdata[i]);
+}
+
 static void print_text(const struct checkup *c, const struct changes *changes)
 {
+	guint suppressed = 0;
 	GPtrArray *sentences = checkup_coverage(c);
 
-	for (guint i = 0; i < c->list->len; i++)
-		if (changes == NULL || changes_state(changes, i) == MATCH_NEW)
+	for (guint i = 0; i < c->list->len; i++) {
+		if (counts(c, changes, i))
 			print_finding(c, i, changes ? "new: " : "");
+		suppressed += is_suppressed(c->list->pdata[i]);
+	}
 	if (changes != NULL)
 		changes_print_text(changes, MATCH_ABSENT, stdout);
 	printf("%u finding%s in %u run%s\n", c->list->len, c->list->len == 1 ? "" : "s",
 	       c->runs->len, c->runs->len == 1 ? "" : "s");
+	if (suppressed > 0)
+		printf("suppressed: %u finding%s (--format json lists them, each with its line)\n",
+		       suppressed, plural(suppressed));
 	if (changes != NULL) {
 		fputs("against the baseline: ", stdout);
 		changes_print_counts(changes, stdout);
@@ -229,8 +247,11 @@ static void print_sarif(const struct checkup *c, const struct changes *changes)
 	struct sarif *s = sarif_begin(stdout);
 
 	for (guint i = 0; i < c->list->len; i++) {
-		json_t *j = checked_json(c, c->list->pdata[i]);
+		const struct checked *f = c->list->pdata[i];
+		json_t *j = checked_json(c, f);
 
+		if (f->schedule != NULL)
+			json_object_set(j, "schedule", f->schedule);
 		sarif_add(s, j, changes ? match_state_word(changes_state(changes, i)) : NULL);
 		json_decref(j);
 	}
@@ -255,8 +276,10 @@ int checkup_print(const struct checkup *c, enum output_format format,
 	struct changes_sides sides = { .old = baseline, .new = new };
 	struct error error;
 	struct changes *changes = baseline ? changes_new(&sides, NULL, &error) : NULL;
-	guint found = changes ? changes_count(changes, MATCH_NEW) : c->list->len;
+	guint found = 0;
 
+	for (guint i = 0; i < c->list->len; i++)
+		found += counts(c, changes, i);
 	switch (format) {
 	case FORMAT_TEXT:
 		print_text(c, changes);

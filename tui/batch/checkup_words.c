@@ -161,7 +161,7 @@ static void tell_failure(const struct trace *t, const struct finding *f, GString
 		                       site_of(t, f->first));
 }
 
-char *checkup_sentence(const struct trace *t, const struct finding *f)
+char *finding_sentence(const struct trace *t, const struct finding *f)
 {
 	GString *out = g_string_new(NULL);
 

@@ -7,6 +7,7 @@
 #include "engine/order/order.h"
 #include "tui/batch/changes.h"
 #include "tui/batch/places.h"
+#include "tui/batch/suppressions.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -314,6 +315,12 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 	return j;
 }
 
+void json_set_suppressed(json_t *finding, const char *line)
+{
+	if (line != NULL)
+		json_object_set_new(finding, "suppressed", json_text(line));
+}
+
 /* -- reports ------------------------------------------------------------------------------- */
 
 bool print_lists(const struct finding *f, const struct print_options *o)
@@ -402,6 +409,7 @@ void report_print_json(const struct report *r, const struct print_options *o, FI
 		json_t *j = finding_json(places, r->trace, f);
 		if (o->shard && f->verdict == VERDICT_IMPOSSIBLE)
 			json_set_reads(r->trace, f, j);
+		json_set_suppressed(j, suppressions_find(o->suppressions, r->trace, f));
 		if (o->changes)
 			changes_add_state(o->changes, i, j);
 		if (o->switches)
