@@ -255,8 +255,6 @@ void describe_locks(const struct session *s, uint32_t event, GString *out);
 /* Append a lock held by both threads at these events, by one for writing; false: none. */
 bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,
                           GString *out);
-/* "12 T1 lock m" */
-void describe_numbered(const struct session *s, uint32_t event, GString *out);
 /* A value of the trace; large integers in hexadecimal. */
 void describe_value(const struct trace *t, uint32_t value, GString *out);
 /* "deposit bank.c:31", or the location's name; "event 7" when there is none. */

@@ -29,7 +29,7 @@ bool rt_other_process(void)
 	return rt.header && syscall(SYS_getpid) != rt.header->pid;
 }
 
-void rt_child(void)
+static void rt_child(void)
 {
 	if (!rt.on)
 		return;
