@@ -92,7 +92,7 @@ $(B)/engine/record/runtime/%.o: engine/record/runtime/%.c
 	$(CC) $(RUNTIME_FLAGS) -MMD -MP -c $< -o $@
 
 $(B)/libheddle-record.so: $(call obj,$(RUNTIME_SRC))
-	$(CC) -shared -static-libgcc -Wl,-soname,libtsan.so.2 -o $@ $^ -ldl -lpthread
+	$(CC) -shared -static-libgcc -Wl,-z,now -Wl,-soname,libtsan.so.2 -o $@ $^ -ldl -lpthread
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
 # libtsan.  The link lets programs run that were built for clang's shared runtime.
