@@ -194,7 +194,7 @@ static bool read_expected(struct checkup *c, const char *path)
 {
 	GError *problem = NULL;
 
-	if (path == NULL || g_file_get_contents(path, &c->expected, NULL, &problem))
+	if (path == NULL || (c->expected = outcome_text(path, &problem)) != NULL)
 		return true;
 	error_set(&c->error, path, "name a file with the right output", "cannot be read: %s",
 	          problem->message);
