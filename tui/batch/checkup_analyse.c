@@ -119,7 +119,7 @@ static const double HARM_SHARE = 0.25; /* of the time left, for the findings of 
 static void share_budget(const struct checkup *c, double *pair, double *total)
 {
 	*pair = 1;
-	*total = CLAMP(checkup_left(c) / 4, 0.2, 5);
+	*total = CLAMP(checkup_left(c) / 4, 0.2, MAX(5, checkup_left(c) / 8));
 }
 
 static bool find_races(struct analysis_of *x)
