@@ -142,15 +142,7 @@ static struct checked *enter(struct checkup *c, enum finding_kind kind, char *ke
 
 static enum claim claim_of(const struct finding *f)
 {
-	if (f->witness == NULL)
-		return CLAIM_PREFIX;
-	if (f->requests)
-		return CLAIM_DEADLOCK;
-	if (f->units)
-		return CLAIM_ATOMIC;
-	if (f->kind != FINDING_DATA_RACE)
-		return CLAIM_COV;
-	return f->note != NULL ? CLAIM_C11_RACE : CLAIM_RACE;
+	return f->witness == NULL ? CLAIM_PREFIX : finding_claim(f);
 }
 
 /* The recorded order, as the witness of a finding that happened. */
@@ -196,7 +188,7 @@ static void write_witness(struct checkup *c, struct trace *t, const struct place
 	w.trace_digest = trace_digest(t);
 	w.events = f->witness ? g_array_ref(f->witness) : recorded_order(t);
 	w.pair = f->witness ? finding_claimed(f) : g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	if (w.claim == CLAIM_RACE || w.claim == CLAIM_DEADLOCK)
+	if (w.claim == CLAIM_RACE || claim_waits(w.claim))
 		witness_minimise(t, w.claim, (const uint32_t *)(void *)w.pair->data,
 		                 w.pair->len, &check, w.events);
 	json_decref(into->schedule);
