@@ -4,6 +4,7 @@
  * Each iteration makes one execution, of a pending schedule or by chance, or does one step of
  * planning a kept run (explore_planning.c). Schedules run before further planning.
  */
+#include "engine/explore/estimate.h"
 #include "engine/explore/explore_private.h"
 
 #include "engine/base/file.h"
@@ -119,7 +120,7 @@ static void begin_again(struct exploration *x)
 	worklist_clear(x->worklist);
 	x->kept_events = 0;
 	x->again = false;
-	x->chances = 0;
+	x->chances = x->taken = x->run_of_taken = 0;
 	add_first(x);
 }
 
@@ -161,7 +162,10 @@ static bool run_next(struct exploration *x, struct error *error)
 	if (p == NULL)
 		p = worklist_take(x->worklist,
 		                  x->options->until_error || made < FIRST_BY_CHANCE);
-	if (p->parts != NULL && explore_is_known(x, p->parts, p->parts_count, p->kind))
+	bool known = p->parts != NULL && explore_is_known(x, p->parts, p->parts_count, p->kind);
+	x->taken += !p->by_chance;
+	x->run_of_taken += !p->by_chance && !known;
+	if (known)
 		x->report->pruned++;
 	else
 		good = explore_run_pending(x, p, error);
@@ -188,6 +192,22 @@ static void note_unplanned(struct exploration *x)
 		                                x->kept->len));
 }
 
+static void estimate(struct exploration *x)
+{
+	const GArray *runs = x->report->runs;
+	uint32_t *waiting = g_new0(uint32_t, runs->len + 1);
+	struct estimate_node *nodes = g_new(struct estimate_node, runs->len + 1);
+	worklist_count(x->worklist, waiting);
+	for (guint i = 0; i < runs->len; i++) {
+		const struct explore_run *r = &g_array_index(runs, struct explore_run, i);
+		nodes[i] = (struct estimate_node){ r->parent, waiting[i], r->redundant };
+	}
+	x->report->estimate = explore_estimate(
+	        nodes, runs->len, x->taken ? (double)x->run_of_taken / (double)x->taken : 1);
+	g_free(waiting);
+	g_free(nodes);
+}
+
 static bool run_all(struct exploration *x, struct error *error)
 {
 	begin_histories(x);
@@ -201,6 +221,8 @@ static bool run_all(struct exploration *x, struct error *error)
 	note_unplanned(x);
 	explore_note_finals(x);
 	x->report->waiting = worklist_length(x->worklist);
+	if (x->report->waiting > 0)
+		estimate(x);
 	x->report->complete = !has_more(x) && x->report->gaps->len == 0;
 	if (x->cancelled)
 		error_cancelled(error);

@@ -14,6 +14,10 @@
 enum {
 	/* Bound on states for immediate planning: about ten milliseconds. */
 	FEW_STATES = 4000,
+	WALKED_LOOKS = 100000, /* about as much */
+	/* The same while an error is looked for: about what a run costs. */
+	FEW_STATES_HUNTING = 500,
+	WALKED_LOOKS_HUNTING = 15000,
 	/* Bound on events of kept runs, about 250 MB. */
 	MOST_KEPT_EVENTS = 1500000
 };
@@ -194,14 +198,16 @@ void explore_plan(struct exploration *x, struct execution *p, uint32_t known_as,
 		execution_free(p);
 		return;
 	}
+	bool hunts = x->options->until_error;
 	p->search = reversals_new(p->history, &p->limits, explore_take_reversal, x);
-	if (reversals_by_states(p->search, FEW_STATES)) {
+	if (reversals_by_states(p->search, hunts ? FEW_STATES_HUNTING : FEW_STATES)) {
 		explore_find_reordered_races(x);
 		execution_free(p);
 		return;
 	}
 	if (goes_on(x, p))
-		reversals_by_walks(p->search, x->options->seed * 1000003 + x->run + 1);
+		reversals_by_walks(p->search, x->options->seed * 1000003 + x->run + 1,
+		                   hunts ? WALKED_LOOKS_HUNTING : WALKED_LOOKS);
 	goes_on(x, p);
 	x->kept_events += p->run.trace->events_count;
 	g_ptr_array_add(x->kept, p);

@@ -37,6 +37,7 @@ struct exploration {
 	GPtrArray *kept; /* struct execution *: not planned to the end, the next one first */
 	uint64_t kept_events; /* of all of these */
 	uint64_t chances;     /* runs by chance so far */
+	uint64_t taken, run_of_taken; /* schedules taken so far; those not covered by then */
 	GHashTable *errors;   /* char *: cycles of lock requests, uses after free asked for */
 	GHashTable *finals_seen; /* char *, borrowed: names of --final that some run has */
 	GHashTable *races;       /* char *: pairs of places, and "sites " with pairs of sites */

@@ -5,6 +5,7 @@
 #include "engine/record/recorded.h"
 #include "engine/explore/explore.h"
 #include "tui/batch/command.h"
+#include "tui/batch/explore_jobs.h"
 #include "tui/batch/places.h"
 #include "tui/batch/print.h"
 
@@ -136,6 +137,12 @@ static json_t *report_json(const struct explore_report *r, const struct asked *a
 	        (json_int_t)r->abandoned, "complete", r->complete, "gaps", texts_json(r->gaps),
 	        "notes", texts_json(r->notes), "errors", errors_json(r), "races", races_json(r),
 	        "runs", runs_json(r));
+	if (r->estimate.classes > 0)
+		json_object_set_new(root, "estimate",
+		                    json_pack("{s:I, s:[I, I]}", "classes",
+		                              (json_int_t)r->estimate.classes, "spread",
+		                              (json_int_t)r->estimate.low,
+		                              (json_int_t)r->estimate.high));
 	if (asked->shard)
 		json_object_set_new(root, "shard", json_string(asked->shard));
 	return root;
@@ -263,6 +270,11 @@ static void print_text(const struct explore_report *r)
 		       but);
 	else
 		printf("not complete\n");
+	if (r->estimate.classes > 0)
+		printf("    about %" PRIu64
+		       " different in all, by the part that was seen (%" PRIu64 " to %" PRIu64
+		       ")\n",
+		       r->estimate.classes, r->estimate.low, r->estimate.high);
 	for (guint i = 0; i < r->gaps->len; i++)
 		printf("    %s\n", (char *)r->gaps->pdata[i]);
 	for (guint i = 0; i < r->notes->len; i++)
@@ -283,7 +295,10 @@ static void print_text(const struct explore_report *r)
 
 /* -- the command --------------------------------------------------------------------------- */
 
-enum { LONGEST = 1000000 }; /* seconds that a run may take */
+enum {
+	LONGEST = 1000000, /* seconds that a run may take */
+	MOST_JOBS = 256
+};
 
 static double seconds_of(struct arguments *a, const char *name, double otherwise)
 {
@@ -407,7 +422,7 @@ static int run(struct arguments *a)
 		.argv = argv,
 		.save = argument_output(a, false),
 		.seed = argument_number(a, "seed", 0),
-		.max_runs = argument_number(a, "runs", 10000),
+		.max_runs = argument_number(a, "runs", EXPLORE_RUNS),
 		.max_steps = argument_number(a, "steps", 0),
 		.seconds = seconds_of(a, "budget", 60),
 		.by_results = argument_flag(a, "results"),
@@ -417,6 +432,14 @@ static int run(struct arguments *a)
 	};
 	recorded_remember(argv);
 	const char *shard = argument_value(a, "shard");
+	uint64_t jobs = argument_number(a, "jobs", 1);
+	if (jobs < 1 || jobs > MOST_JOBS)
+		return usage_error(a, "--jobs wants a number from 1 to %d, found '%s'",
+		                   MOST_JOBS, argument_value(a, "jobs"));
+	if (shard && jobs > 1)
+		return usage_error(a, "--jobs and --shard: each job explores a shard already");
+	if (jobs > 1 && argument_format(a, true) == FORMAT_SARIF)
+		return usage_error(a, "--jobs: its report is text or JSON, not SARIF");
 	if (shard && !parse_shard(shard, &o))
 		return usage_error(a, "--shard wants I/N, the I-th of N shares, found '%s'",
 		                   shard);
@@ -434,7 +457,8 @@ static int run(struct arguments *a)
 	if (finals == NULL)
 		status = fail(&error);
 	else
-		status = explore_with(a, &o);
+		status = jobs > 1 ? explore_jobs(a, (unsigned)jobs, catch_interruption())
+		                  : explore_with(a, &o);
 	finals_free(finals);
 	if (specs)
 		specs_free(specs);
@@ -458,6 +482,8 @@ static const struct command_option options[] = {
 	{ "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 },
 	{ "steps", "N", "cut a run after so many steps (default: no limit)", 0 },
 	{ "shard", "I/N", "the I-th of N shares; join the reports with 'heddle merge'", 0 },
+	{ "jobs", "N", "so many explorations at the same time, each of a share (default 1)",
+	  'j' },
 	{ "until-error", NULL, "end at the first run that fails", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
 	OPTION_FORMAT_SARIF,
