@@ -18,6 +18,8 @@
 
 /* Number of initial executions with random schedules. */
 enum { FIRST_BY_CHANCE = 32 };
+/* Bound on executions by chance in a row, with nothing pending. */
+enum { MOST_IDLE = 32 };
 
 bool explore_out_of_time(const struct exploration *x)
 {
@@ -121,6 +123,7 @@ static void begin_again(struct exploration *x)
 	x->kept_events = 0;
 	x->again = false;
 	x->chances = x->taken = x->run_of_taken = 0;
+	x->idle_chances = 0;
 	add_first(x);
 }
 
@@ -147,13 +150,22 @@ static struct pending *by_chance(struct exploration *x)
 static bool is_chance(const struct exploration *x)
 {
 	uint32_t made = x->report->runs->len - x->first;
-	return x->options->until_error && made > 1 && x->chances < made / 2;
+	if (!x->options->until_error || made == 0)
+		return false;
+	/* to plan a run to its end may take long: others, by chance, may have few states, or
+	 * more in them that a walk meets */
+	bool idle = worklist_length(x->worklist) == 0 && !explore_keeps_too_much(x);
+	return (made > 1 && x->chances < made / 2) || (idle && x->idle_chances < MOST_IDLE);
 }
 
 static bool run_next(struct exploration *x, struct error *error)
 {
 	uint32_t made = x->report->runs->len - x->first;
+	bool idle = worklist_length(x->worklist) == 0;
 	struct pending *p = is_chance(x) ? by_chance(x) : NULL;
+	x->idle_chances = idle && p != NULL ? x->idle_chances + 1 : 0;
+	if (x->idle_chances > 0 && x->kept->len > 0)
+		explore_walk_again(x);
 	bool good = true;
 	if (p == NULL && (worklist_length(x->worklist) == 0 || explore_keeps_too_much(x))) {
 		explore_plan_further(x);

@@ -18,6 +18,7 @@ enum {
 	/* The same while an error is looked for: about what a run costs. */
 	FEW_STATES_HUNTING = 500,
 	WALKED_LOOKS_HUNTING = 15000,
+	WALKED_LOOKS_AN_EVENT = 10,
 	/* Bound on events of kept runs, about 250 MB. */
 	MOST_KEPT_EVENTS = 1500000
 };
@@ -185,6 +186,24 @@ bool explore_keeps_too_much(const struct exploration *x)
 	return x->kept_events > MOST_KEPT_EVENTS;
 }
 
+static void walk(struct exploration *x, struct execution *p, uint64_t seed)
+{
+	bool hunts = x->options->until_error;
+	uint64_t looks = hunts ? WALKED_LOOKS_HUNTING +
+	                                 WALKED_LOOKS_AN_EVENT * p->run.trace->events_count
+	                       : WALKED_LOOKS;
+	reversals_by_walks(p->search, seed, looks);
+	goes_on(x, p);
+}
+
+void explore_walk_again(struct exploration *x)
+{
+	struct execution *p = x->kept->pdata[worklist_random(x->worklist) % x->kept->len];
+	enter(x, p);
+	walk(x, p, worklist_random(x->worklist));
+	explore_leave(x);
+}
+
 void explore_plan(struct exploration *x, struct execution *p, uint32_t known_as, bool whole)
 {
 	find_limits(x, p, whole);
@@ -206,9 +225,7 @@ void explore_plan(struct exploration *x, struct execution *p, uint32_t known_as,
 		return;
 	}
 	if (goes_on(x, p))
-		reversals_by_walks(p->search, x->options->seed * 1000003 + x->run + 1,
-		                   hunts ? WALKED_LOOKS_HUNTING : WALKED_LOOKS);
-	goes_on(x, p);
+		walk(x, p, x->options->seed * 1000003 + x->run + 1);
 	x->kept_events += p->run.trace->events_count;
 	g_ptr_array_add(x->kept, p);
 }

@@ -35,10 +35,11 @@ struct exploration {
 	struct histories *histories;
 	struct worklist *worklist;
 	GPtrArray *kept; /* struct execution *: not planned to the end, the next one first */
-	uint64_t kept_events; /* of all of these */
-	uint64_t chances;     /* runs by chance so far */
+	uint64_t kept_events;         /* of all of these */
+	uint64_t chances;             /* runs by chance so far */
+	uint32_t idle_chances;        /* in a row, with nothing pending */
 	uint64_t taken, run_of_taken; /* schedules taken so far; those not covered by then */
-	GHashTable *errors;   /* char *: cycles of lock requests, uses after free asked for */
+	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */
 	GHashTable *finals_seen; /* char *, borrowed: names of --final that some run has */
 	GHashTable *races;       /* char *: pairs of places, and "sites " with pairs of sites */
 	int64_t races_effort, effort_began; /* processor time, microseconds, of the races beyond
@@ -87,6 +88,8 @@ bool explore_run_pending(struct exploration *x, struct pending *p, struct error 
 void explore_plan(struct exploration *x, struct execution *ex, uint32_t known_as, bool whole);
 /* Continue planning the first kept execution. */
 void explore_plan_further(struct exploration *x);
+/* Further walks through the states of a kept run. */
+void explore_walk_again(struct exploration *x);
 /* Is the memory for kept runs used up? */
 bool explore_keeps_too_much(const struct exploration *x);
 /* Unset the current run. */

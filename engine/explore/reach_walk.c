@@ -91,6 +91,8 @@ static uint32_t next_thread(struct walk *w, uint32_t s)
 	uint32_t hasty = NONE;
 	for (uint32_t i = 0; i < w->r->threads; i++) {
 		uint32_t u = w->order[i];
+		if (!reach_stands(w->r, s, u))
+			continue;
 		enum answer answer = reach_look_at(w->r, s, u);
 		w->looks++;
 		if (!reach_may_go(w->r, s, u, answer))
@@ -105,11 +107,12 @@ static uint32_t next_thread(struct walk *w, uint32_t s)
 
 static void walk(struct walk *w)
 {
-	enum { CLOCK_EVERY = 64 }; /* steps */
+	enum { CLOCK_EVERY = 64, /* steps */ SHARES = 8 };
 	uint32_t s = 0, at, steps = 0;
+	/* of many threads a walk sees only the beginning: several beginnings are seen */
+	uint64_t most = MIN(w->looks + w->most_looks / SHARES + 1, w->most_looks);
 	shuffle(w);
-	while (w->looks < w->most_looks &&
-	       (steps++ % CLOCK_EVERY != 0 || !reach_is_stopped(w->r)) &&
+	while (w->looks < most && (steps++ % CLOCK_EVERY != 0 || !reach_is_stopped(w->r)) &&
 	       (at = next_thread(w, s)) != NONE) {
 		uint32_t ways = reach_waiters(w->r, s, w->order[at], w->waiters);
 		uint32_t woken = w->waiters[next_random(&w->random) % ways];
