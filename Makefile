@@ -188,11 +188,15 @@ install: all
 		install -D -m 644 $$f $(INSTALL_ROOT)/include/heddle.h; done
 	install -D -m 644 docs/heddle.1 $(INSTALL_ROOT)/share/man/man1/heddle.1
 	install -D -m 644 docs/heddle.bash $(INSTALL_ROOT)/share/bash-completion/completions/heddle
+	install -D -m 644 docs/heddle.zsh $(INSTALL_ROOT)/share/zsh/vendor-completions/_heddle
+	install -D -m 644 docs/heddle.fish $(INSTALL_ROOT)/share/fish/vendor_completions.d/heddle.fish
 
 uninstall:
 	rm -rf $(INSTALL_ROOT)/bin/heddle $(INSTALL_ROOT)/lib/heddle $(INSTALL_ROOT)/share/heddle \
 		$(INSTALL_ROOT)/include/heddle.h $(INSTALL_ROOT)/share/man/man1/heddle.1 \
-		$(INSTALL_ROOT)/share/bash-completion/completions/heddle
+		$(INSTALL_ROOT)/share/bash-completion/completions/heddle \
+		$(INSTALL_ROOT)/share/zsh/vendor-completions/_heddle \
+		$(INSTALL_ROOT)/share/fish/vendor_completions.d/heddle.fish
 
 dist:
 	@mkdir -p build
@@ -201,7 +205,7 @@ dist:
 # The generated documents are committed; tests/e2e/manual.t compares them.
 manual: all
 	docs/manual.sh man $(HEDDLE:heddle=./heddle) >docs/heddle.1
-	docs/manual.sh bash $(HEDDLE:heddle=./heddle) >docs/heddle.bash
+	for shell in bash zsh fish; do docs/manual.sh $$shell $(HEDDLE:heddle=./heddle) >docs/heddle.$$shell || exit; done
 .PHONY: manual
 
 # Not formatted: lists (.def), and sources that tests show on a screen or compile, whose lines are
