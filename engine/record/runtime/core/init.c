@@ -96,8 +96,8 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	rt.values = rt.config.flags & LOG_VALUES;
 	rt.replay = rt.config.flags & LOG_REPLAY;
 	rt.missing = rt.config.flags & LOG_MISSING;
-	if (rt.controlled && rt.config.flags & LOG_KEEP_INPUTS)
-		rt.inputs = INPUTS_KEPT;
+	if (rt.controlled)
+		rt.inputs = rt.config.flags & LOG_KEEP_INPUTS ? INPUTS_KEPT : INPUTS_ORDERED;
 	rt.random = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull;
 	if (rt.replay && !replay_load(fd, sizeof(rt.config)))
 		_exit(125);
