@@ -193,18 +193,12 @@ static uint32_t first_after(const struct path_search *s)
 {
 	const struct sync_regions *list = &s->c->regions[thread_of(s->c, s->at)];
 	uint32_t plane = s->strong ? (s->c->clocks.planes - 1) * s->c->clocks.threads : 0;
-	uint32_t low = 0, high = list->count;
+	uint32_t entry = plane + thread_of(s->c, s->e);
+	/* clocks only grow */
+	uint32_t first = search_end(i, 0u, list->count,
+	                            clocks_at(&s->c->clocks, list->of[i].clock)[entry] <= s->e);
 
-	while (low < high) { /* clocks only grow */
-		uint32_t middle = low + (high - low) / 2;
-		uint32_t clock = list->of[middle].clock;
-
-		if (clocks_at(&s->c->clocks, clock)[plane + thread_of(s->c, s->e)] > s->e)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return list->of[low].start;
+	return list->of[first].start;
 }
 
 static uint32_t first_edge_into(const GArray *edges, uint32_t event)
