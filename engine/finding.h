@@ -213,6 +213,9 @@ struct report {
 	bool budget_spent;         /* exit status 3 unless something was found */
 	uint64_t candidates;       /* number of candidates examined */
 	GPtrArray *notes;          /* char *, owned: sentences for the user */
+	/* Of what `complete` promises that no other exists, where the analysis's name does not
+	 * say: a noun, static; or NULL. */
+	const char *scope;
 };
 struct report *report_new(const struct trace *trace, const char *analysis);
 void report_free(struct report *report);

@@ -1,6 +1,7 @@
 /*
  * print_json.c - reports as JSON (docs/reports.md, "JSON").
  */
+#include "engine/trace/shown.h"
 #include "engine/predict/ladder/behind.h"
 #include "tui/batch/print.h"
 
@@ -159,7 +160,7 @@ static json_t *json_read(const struct trace *t, const struct racy_read *r)
 	json_object_set_new(j, "thread", json_text(trace_thread_name(t, x->thread)));
 	g_string_truncate(text, 0);
 	if (x->aux != 0 && x->op != OP_RMW) {
-		trace_append_value(t, x->aux, text);
+		shown_append(t, shown_variable(x), x->aux, text);
 		json_object_set_new(j, "value", json_text(text->str));
 	}
 	g_string_free(text, TRUE);

@@ -400,20 +400,6 @@ int session_seen(const struct session *s, const struct entry *entry, enum analys
 	return GPOINTER_TO_INT(g_hash_table_lookup(s->seen[analysis], &key));
 }
 
-enum claim session_claim(const struct finding *f)
-{
-	switch (f->kind) {
-	case FINDING_DATA_RACE:
-		return is_weak_order(f) ? CLAIM_C11_RACE : CLAIM_RACE;
-	case FINDING_DEADLOCK:
-		return CLAIM_DEADLOCK;
-	case FINDING_ATOMIC_SET_VIOLATION:
-		return CLAIM_ATOMIC;
-	default:
-		return CLAIM_COV;
-	}
-}
-
 /* The kind of finding that describes the run's ending; FINDING_DATA_RACE: none. */
 static enum finding_kind how_it_ended(const struct session *s)
 {

@@ -480,7 +480,7 @@ void app_fewer_switches(struct app *app)
 	struct job *job = job_new(app, "looking for fewer switches", (int)f->first);
 	struct shortening *w = g_new0(struct shortening, 1);
 	w->finding = f;
-	w->claim = session_claim(f);
+	w->claim = finding_claim(f);
 	w->events = g_array_copy(f->witness);
 	w->pair = finding_claimed(f);
 	job->data = w;
