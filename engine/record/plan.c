@@ -514,7 +514,8 @@ bool plan_stopped(const struct plan_run *run)
 /* Did all of the plan happen, and did the threads then stand before the pair? */
 static bool came_to_the_pair(const struct plan *p, const struct plan_run *run)
 {
-	return run->facts.replayed + p->open_end >= p->steps->len && (!p->stops || plan_stopped(run));
+	return run->facts.replayed + p->open_end >= p->steps->len &&
+	       (!p->stops || plan_stopped(run));
 }
 
 /* Did the run come to the plan's end? */

@@ -58,7 +58,7 @@ static bool tell_rung(void *context, double fraction, const char *what)
 	char text[160];
 
 	g_snprintf(text, sizeof(text), "%s (%u race%s so far): %s", l->rung,
-	           l->report->findings->len, l->report->findings->len == 1 ? "" : "s", what);
+	           l->report->findings->len, plural(l->report->findings->len), what);
 	return progress_tick(l->outer, fraction, text);
 }
 
