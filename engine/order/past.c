@@ -6,7 +6,7 @@
  * position. Independent of locks, solvers and verdicts.
  */
 #include "engine/base/search.h"
-#include "engine/order/clocks.h"
+#include "engine/order/wide_clocks.h"
 #include "engine/order/past.h"
 
 #include <string.h>

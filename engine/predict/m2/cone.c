@@ -7,7 +7,7 @@
  * each thread has a list of its clocks as trees (clocks.h) instead, searched alike.
  */
 #include "engine/base/search.h"
-#include "engine/order/clocks.h"
+#include "engine/order/wide_clocks.h"
 #include "engine/predict/m2/cone.h"
 #include "engine/trace/tries.h"
 
