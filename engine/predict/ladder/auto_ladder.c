@@ -9,6 +9,7 @@
 #include "engine/predict/ladder/auto_ladder.h"
 
 #include "engine/predict/pairs/classes.h"
+#include "engine/predict/pairs/pairs.h"
 #include "engine/predict/ladder/ladder_proofs.h"
 #include "engine/predict/m2/m2.h"
 #include "engine/predict/smt/smt.h"
@@ -36,7 +37,7 @@ struct ladder {
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
 	GPtrArray *others;   /* impossible and unknown findings so far */
 	struct ladder_proofs *proofs;
-	uint64_t *suspects;     /* bit set by variable: classes_suspects */
+	uint64_t *suspects;     /* bit set by variable: race_suspects or classes_suspects */
 	struct classes classes; /* of the current variable */
 	bool ordered;           /* all its conflicting pairs are ordered: no race */
 	struct effort effort;   /* for enumerating pairs; deciding has its own budget */
@@ -57,7 +58,7 @@ static bool tell_rung(void *context, double fraction, const char *what)
 	char text[160];
 
 	g_snprintf(text, sizeof(text), "%s (%u race%s so far): %s", l->rung,
-	           l->report->findings->len, l->report->findings->len == 1 ? "" : "s", what);
+	           l->report->findings->len, plural(l->report->findings->len), what);
 	return progress_tick(l->outer, fraction, text);
 }
 
@@ -217,7 +218,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 static struct proof *core_proof(const struct ladder *l, uint32_t e1, uint32_t e2)
 {
 	const struct cores *c = smt_cores(l->smt);
-	struct proof *p = proof_new("cone");
+	struct proof *p = proof_new(PROOF_CONE);
 	bool paired = false;
 
 	if (!core_has_before(c, e2, e1)) {
@@ -228,7 +229,7 @@ static struct proof *core_proof(const struct ladder *l, uint32_t e1, uint32_t e2
 	}
 	core_path(c, e1, e2, true, &p->cycle, &paired);
 	path_add(&p->cycle, e2, e1, STEP_ASSUMED, NONE);
-	p->given = paired ? "same pairing" : NULL;
+	p->same_pairing = paired;
 	return p;
 }
 
@@ -247,13 +248,13 @@ static struct finding *other_unit(struct ladder *l, uint64_t unit, uint32_t e1, 
 	return f;
 }
 
-static void note_unknown(struct finding *unit, const char *budget, uint32_t e1, uint32_t e2)
+static void note_unknown(struct finding *unit, enum open_reason open, uint32_t e1, uint32_t e2)
 {
 	unit->count++;
 	if (unit->verdict == VERDICT_UNKNOWN)
 		return;
 	unit->verdict = VERDICT_UNKNOWN;
-	unit->budget = budget;
+	unit->open = open;
 	unit->by = NULL;
 	unit->first = MIN(e1, e2);
 	unit->second = MAX(e1, e2);
@@ -265,7 +266,7 @@ static void note_impossible(struct ladder *l, struct finding *unit, const struct
                             const char *by)
 {
 	if (l->doubt && strcmp(by, "lockset") != 0) {
-		note_unknown(unit, "incomplete", unit->first, unit->second);
+		note_unknown(unit, OPEN_INCOMPLETE, unit->first, unit->second);
 		return;
 	}
 	unit->count++;
@@ -274,8 +275,8 @@ static void note_impossible(struct ladder *l, struct finding *unit, const struct
 	if (unit->proof == NULL) {
 		unit->proof = ladder_proof_copy(proof);
 		unit->by = by;
-	} else if (proof->given != NULL) {
-		unit->proof->given = proof->given;
+	} else if (proof->same_pairing) {
+		unit->proof->same_pairing = true;
 	}
 }
 
@@ -313,7 +314,7 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 		ladder_proofs_keep(l->proofs, e1, e2, f->proof);
 		note_impossible(l, known, f->proof, "smt");
 	} else {
-		note_unknown(known, left < l->options->budget_pair ? "total" : f->budget, e1,
+		note_unknown(known, left < l->options->budget_pair ? OPEN_TOTAL : f->open, e1,
 		             e2);
 	}
 	finding_free(f);
@@ -368,7 +369,7 @@ static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
 
 	if (proof != NULL)
 		note_impossible(l, other_unit(l, unit, e1, e2), proof,
-		                strcmp(proof->method, "solver") == 0 ? "smt" : "m2");
+		                proof->method == PROOF_SOLVER ? "smt" : "m2");
 	else if (!l->with_m2 || !ask_m2(l, unit, e1, e2))
 		ask_solver(l, unit, e1, e2);
 }
@@ -664,8 +665,9 @@ static bool ladder_init(struct ladder *l)
 	l->proofs = ladder_proofs_new(l->t, l->options->use_values);
 	classes_init(&l->classes, l->t, l->locksets);
 	effort_init(&l->effort, l->t->events_count, l->options);
-	l->suspects =
-	        classes_suspects(l->t, l->locksets, l->options->all_verdicts, l->progress);
+	if (l->suspects == NULL)
+		l->suspects = classes_suspects(l->t, l->locksets, l->options->all_verdicts,
+		                               l->progress);
 	return l->suspects != NULL;
 }
 
@@ -693,7 +695,7 @@ static void leave_open(struct ladder *l)
 		struct finding *f = l->others->pdata[i];
 
 		f->count--; /* note_unknown adds it */
-		note_unknown(f, "total", f->first, f->second);
+		note_unknown(f, OPEN_TOTAL, f->first, f->second);
 	}
 }
 
@@ -719,7 +721,7 @@ static void finish(struct ladder *l)
 
 		if (f->verdict == VERDICT_UNKNOWN) {
 			l->report->complete = false;
-			l->report->budget_spent |= strcmp(f->budget, "incomplete") != 0;
+			l->report->budget_spent |= f->open != OPEN_INCOMPLETE;
 		}
 	}
 	if (l->effort.over) {
@@ -732,6 +734,22 @@ static void finish(struct ladder *l)
 	report_finish(l->report);
 }
 
+/* The first rung: which variables can race at all, in one linear pass. Where none can, nothing
+ * else is needed. Reads of other values, invocations turned round and lists of what is
+ * impossible need the other rungs. False when cancelled. */
+static bool look_for_suspects(struct ladder *l, bool *any)
+{
+	uint64_t count = 1;
+	bool good = true;
+
+	if (l->with_m2 && !extended(l->options) && !l->options->all_verdicts &&
+	    l->options->candidates < 0)
+		good = race_suspects(l->t, &l->suspects, &count, l->progress);
+	l->tools.suspects = l->suspects;
+	*any = count > 0;
+	return good;
+}
+
 struct report *ladder_climb(struct trace *t, const struct race_options *options,
                             const char *name, const struct rung *rungs, size_t count,
                             const struct progress *progress, struct error *error)
@@ -742,7 +760,7 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
 		            .rung = name,
 		            .with_m2 = count > 0 };
 	const struct progress telling = { tell_rung, &l };
-	bool good = true;
+	bool good, any;
 
 	if (progress != NULL)
 		l.progress = &telling;
@@ -750,11 +768,12 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
 	l.report = report_new(t, name);
 	l.others = g_ptr_array_new();
 	l.settled = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, NULL);
-	for (size_t i = 0; good && i < count; i++)
+	good = look_for_suspects(&l, &any) || error_cancelled(error);
+	for (size_t i = 0; good && any && i < count; i++)
 		good = take_report(&l, &rungs[i], error);
 	l.rung = "the rest";
-	if (good && (!ladder_init(&l) || (look_at_all(&l), l.cancelled)))
-		good = error_set(error, "", NULL, "cancelled");
+	if (good && any && (!ladder_init(&l) || (look_at_all(&l), l.cancelled)))
+		good = error_cancelled(error);
 	if (good) {
 		finish(&l);
 	} else {
