@@ -2,6 +2,7 @@
  * find.c - the whole analysis: cycles that happened, predicted cycles, grades.
  */
 #include "engine/atomic/atomic.h"
+#include "engine/atomic/mined.h"
 
 /* Cycles that rest on inferred sets alone are shown with --all. */
 static void hide_inferred(struct report *r)
@@ -66,7 +67,9 @@ struct report *atomic_find(struct trace *t, const struct atomic_model *m,
 		struct finding *f = r->findings->pdata[i];
 		f->grade = atomic_model_grade(m, t, f);
 	}
-	if (!options->all)
+	if (options->all)
+		mined_report(t, r);
+	else
 		hide_inferred(r);
 	report_limit(r);
 	return r;

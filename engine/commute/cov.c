@@ -87,6 +87,11 @@ static bool in_wrong_order(const struct cov *c, uint32_t object, const struct ca
 	const struct model_object *o = &c->m->objects[object];
 	if (a->method == NONE || b->method == NONE)
 		return false;
+	/* A wait that never ended is still there when its object ends, whichever is written
+	 * first.
+	 */
+	if (op_wants(c->t->events[a->event].op) || op_wants(c->t->events[b->event].op))
+		return true;
 	/* Two frees of a block are wrong in either order. */
 	bool two_frees = o->source != FROM_INSTANCE && a->method == b->method &&
 	                 a->method == o->type->builtin[2] &&

@@ -76,7 +76,7 @@ void explore_see_finals(struct exploration *x)
 {
 	const GPtrArray *names = finals_names(x->options->finals);
 	for (guint i = 0; i < names->len; i++)
-		if (final_variable(x->trace, names->pdata[i]) != NONE)
+		if (final_range(x->trace, names->pdata[i]).count > 0)
 			g_hash_table_add(x->finals_seen, names->pdata[i]);
 }
 

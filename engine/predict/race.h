@@ -27,6 +27,8 @@ enum race_known {
 struct race_tools {
 	struct checker *checker; /* of plain reorderings: no --values, no specifications */
 	struct m2 *m2;           /* uses that checker */
+	/* The only variables that can have a race (race_suspects, pairs.h); or NULL. */
+	const uint64_t *suspects;
 	/* By sites: what other analyses have found; NULL: nothing. */
 	enum race_known (*known)(const void *context, uint32_t e1, uint32_t e2,
 	                         uint32_t variable);

@@ -17,6 +17,7 @@
 #include "engine/record/import_private.h"
 #include "engine/record/inputs.h"
 #include "engine/record/surroundings.h"
+#include "engine/trace/ending.h"
 
 /* ---- the file ---- */
 
@@ -79,17 +80,22 @@ static bool read_controlled(struct import *im, GArray *chunks, const struct prog
 	struct log_reader *reader = g_new0(struct log_reader, 1);
 	struct log_record record = { .slot = 0 };
 	uint64_t *expanded = NULL;
-	bool whole = true;
+	bool whole = true, more;
 	for (guint i = 0; i < chunks->len && whole; i++) {
 		const struct chunk *c = &g_array_index(chunks, struct chunk, i);
 		whole = progress_tick(progress, (double)i / chunks->len,
 		                      "reading the recording");
 		begin_chunk(im, reader, c->offset, &expanded);
-		while (log_reader_next(reader, &record))
-			if (record.tag == LOG_SWITCH)
+		do {
+			struct lane *lane = import_lane(im, thread);
+			while (import_short(im, lane, reader))
+				;
+			more = log_reader_next(reader, &record);
+			if (more && record.tag == LOG_SWITCH)
 				thread = record.pc < LOG_THREADS ? record.pc : thread;
-			else
+			else if (more)
 				import_record(im, thread, &record);
+		} while (more);
 	}
 	g_free(reader);
 	g_free(expanded);
@@ -383,7 +389,9 @@ static int compare_addresses(gconstpointer a, gconstpointer b, gpointer data)
 static void import_init(struct import *im, const char *path, const char *name)
 {
 	im->folder = file_folder(path);
-	struct trace_options options = { .lenient = true, .folder = im->folder };
+	struct trace_options options = { .lenient = true,
+		                         .folder = im->folder,
+		                         .writer = im->facts->writer };
 	im->b = builder_new(name, &options);
 	im->lanes = g_array_new(FALSE, TRUE, sizeof(struct lane));
 	im->lives = g_tree_new_full(compare_addresses, NULL, NULL, NULL);
@@ -478,12 +486,13 @@ struct trace *record_import(const char *path, const char *name, struct record_fa
                             const struct progress *progress, struct error *error)
 {
 	struct record_facts own = { 0 };
-	struct import im = { .facts = facts ? facts : &own, .flat = NONE };
+	struct import im = { .facts = facts ? facts : &own, .flat = NONE, .crash.thread = NONE };
 	*im.facts = (struct record_facts){ .argv = im.facts->argv,
 		                           .start_at = im.facts->start_at,
 		                           .surroundings = im.facts->surroundings,
 		                           .specs = im.facts->specs,
-		                           .debug = im.facts->debug };
+		                           .debug = im.facts->debug,
+		                           .writer = im.facts->writer };
 	if (!map_log(&im, path, name, error))
 		return NULL;
 	import_init(&im, path, name);
@@ -513,6 +522,9 @@ struct trace *record_import(const char *path, const char *name, struct record_fa
 	if (t) {
 		t->order_exact = controlled;
 		t->values_exact = controlled && values;
+		if (im.crash.thread != NONE)
+			trace_note_crash(t, im.crash.thread, im.crash.address,
+			                 im.crash.location);
 		const GPtrArray *unread = names_warnings(im.names);
 		for (guint i = 0; i < unread->len; i++)
 			g_ptr_array_add(t->warnings, g_strdup(unread->pdata[i]));

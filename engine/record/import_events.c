@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/record/codec.h"
 #include "engine/record/import_private.h"
 #include "engine/trace/ending.h"
 
@@ -165,14 +166,13 @@ static struct range range_of(uint64_t low, uint64_t size)
 	return (struct range){ low, MIN(size, LOG_ADDRESS_MASK - low) };
 }
 
-static uint32_t place_of(struct import *im, uint64_t address, uint64_t size)
+static inline struct access access_of(struct import *im, struct block_life *life,
+                                      uint64_t address, uint64_t size)
 {
-	struct block_life *life = import_life(im, address);
-	uint32_t bytes = size > UINT32_MAX ? UINT32_MAX : size;
-	if (life)
-		return builder_place(im->b, life->region, address - life->low, bytes);
-	return builder_place(im->b, import_flat_region(im),
-	                     import_address(im, address) & LOG_ADDRESS_MASK, bytes);
+	struct access a = { .size = size > UINT32_MAX ? UINT32_MAX : size };
+	a.region = life ? life->region : import_flat_region(im);
+	a.offset = life ? address - life->low : import_address(im, address) & LOG_ADDRESS_MASK;
+	return a;
 }
 
 /* ---- threads ---- */
@@ -281,16 +281,68 @@ static const uint8_t op_of[LOG_TAG_COUNT] = {
 #undef TAG
 };
 
+static void import_refused(struct import *im, struct lane *lane, const struct error *error)
+{
+	if (im->refused++ == 0)
+		im->first_refusal = *error;
+	g_array_append_val(lane->ordinals, lane->ordinal);
+}
+
 bool import_event(struct import *im, struct lane *lane, struct event e)
 {
 	struct error error;
 	e.thread = lane->thread;
 	if (G_LIKELY(builder_add(im->b, e, 0, &error)))
 		return true;
-	if (im->refused++ == 0)
-		im->first_refusal = error;
-	g_array_append_val(lane->ordinals, lane->ordinal);
+	import_refused(im, lane, &error);
 	return false;
+}
+
+/* Is it code of the program's?  Of the function `current` where that is known. */
+static bool is_code(struct import *im, uint64_t pc, uint32_t current)
+{
+	const struct record_module *m = record_module_of(im->facts->modules, pc - 1);
+	GString *name = g_string_new(NULL);
+	bool code = m != NULL && !record_is_c_library(m) &&
+	            names_function(im->names, m->index, pc - 1 - m->bias, name);
+
+	g_string_free(name, TRUE);
+	return code && (current == 0 || function_of(im, pc) == current);
+}
+
+/* The note of a crash (runtime/outside/faults.c). The first of its words that is code of the
+ * function that the thread was in is the place; the read that failed becomes an event. */
+static void add_crash(struct import *im, const char *text)
+{
+	enum { THREAD, SIGNAL, ADDRESS, HOOK, FUNCTION, FIRST };
+	char **words = g_strsplit(text, " ", -1);
+	guint count = g_strv_length(words);
+	uint64_t numbers[FIRST] = { 0 }, place = 0;
+
+	for (guint i = 0; i < FIRST && i < count; i++)
+		numbers[i] = g_ascii_strtoull(words[i], NULL, 16);
+	uint32_t current = numbers[FUNCTION] ? function_of(im, numbers[FUNCTION]) : 0;
+	for (int strict = 1; strict >= 0 && place == 0; strict--)
+		for (guint i = FIRST; i < count && place == 0; i++) {
+			uint64_t pc = g_ascii_strtoull(words[i], NULL, 16);
+
+			if (is_code(im, pc, strict ? current : 0))
+				place = pc;
+		}
+	if (count >= FIRST && numbers[THREAD] < LOG_THREADS) {
+		struct lane *lane = import_lane(im, (uint32_t)numbers[THREAD]);
+
+		im->crash.thread = lane->thread;
+		im->crash.address = import_address(im, numbers[ADDRESS]);
+		im->crash.location = place ? import_location(im, place) : NONE;
+		if (numbers[HOOK] && place)
+			import_event(
+			        im, lane,
+			        (struct event){ .op = OP_READ,
+			                        .location = im->crash.location,
+			                        .target = place_of(im, numbers[ADDRESS], 1) });
+	}
+	g_strfreev(words);
 }
 
 static void note(struct import *im, const char *text, uint64_t length)
@@ -316,6 +368,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		im->facts->forked = true;
 	else if (strcmp(key, "assertion") == 0)
 		builder_note(im->b, ASSERTION_NOTE, value);
+	else if (strcmp(key, "crash") == 0)
+		add_crash(im, value);
 	else if (strcmp(key, "diverged") == 0 && !im->facts->diverged)
 		im->facts->diverged = g_strdup(value);
 	else if (strcmp(key, "input") == 0 && !im->facts->input)
@@ -332,19 +386,76 @@ static unsigned order_of(enum op op, unsigned flags)
 	                                                                         : order;
 }
 
+static inline void add_at_site(struct import *im, struct lane *lane, const struct access *a,
+                               struct import_site *site)
+{
+	struct error error;
+	if (G_UNLIKELY(!builder_add_access(im->b, a, &site->site, &error)))
+		import_refused(im, lane, &error);
+}
+
+/* Of a record, what its site's key has. */
+enum { SITE_FLAGS = LOG_ORDER_MASK | LOG_VOLATILE };
+
 static void add_access(struct import *im, struct lane *lane, const struct log_record *r)
 {
 	struct event e = { .op = op_of[r->tag],
 		           .flags = order_of(op_of[r->tag], r->flags) |
 		                    (r->flags & LOG_VOLATILE ? EVENT_VOLATILE : 0),
 		           .location = site_location(im, r),
-		           .target = place_of(im, r->address, r->size) };
-	if (r->tag == LOG_RMW && r->valued)
+		           .thread = lane->thread };
+	struct block_life *life = import_life(im, r->address);
+	struct access a = access_of(im, life, r->address, r->size);
+	if (r->tag == LOG_RMW && r->valued) {
+		e.target = builder_place(im->b, a.region, a.offset, a.size);
 		e.aux = builder_pair(im->b, builder_integer(im->b, import_value(im, r->old)),
 		                     builder_integer(im->b, import_value(im, r->value)));
-	else if (r->valued)
-		e.aux = builder_integer(im->b, import_value(im, r->value));
-	import_event(im, lane, e);
+		import_event(im, lane, e);
+		return;
+	}
+	a.valued = r->valued;
+	a.value = r->valued ? (int64_t)import_value(im, r->value) : 0;
+	struct import_site *site = &im->sites[r->slot];
+	a.head = event_head(&e);
+	add_at_site(im, lane, &a, site);
+	site->key = 0;
+	if (r->tag == LOG_RMW || r->code >= LOG_RANGE)
+		return;
+	site->key = log_site_key(log_word(r->tag, r->flags & SITE_FLAGS, r->pc), r->code);
+	site->size = (uint32_t)r->size;
+	site->head = a.head & ~(uint64_t)EVENT_THREADS;
+	site->life = life;
+}
+
+bool import_short(struct import *im, struct lane *lane, struct log_reader *reader)
+{
+	if (reader->second || reader->at >= reader->end)
+		return false;
+	uint64_t word = *reader->at, field = log_short_field(word);
+	unsigned slot = log_short_slot(word);
+	struct import_site *site = &im->sites[slot];
+	uint64_t address = reader->sites.at[slot].address + log_short_offset(word);
+	address &= LOG_ADDRESS_MASK;
+	struct block_life *life = site->life;
+	if ((word & (LOG_SHORT | LOG_PAIR)) != LOG_SHORT || site->key == 0 ||
+	    site->key != reader->sites.at[slot].key || field == LOG_DELTA_FOLLOWS ||
+	    life == NULL || life->dead || address - life->low >= life->high - life->low)
+		return false;
+	struct access a = { .head = site->head | lane->thread,
+		            .offset = address - life->low,
+		            .region = life->region,
+		            .size = site->size,
+		            .valued = field != LOG_DELTA_UNKNOWN };
+	reader->at++;
+	reader->sites.at[slot].address = address;
+	if (a.valued) {
+		uint64_t value = reader->sites.value[slot] + log_short_difference(word);
+		reader->sites.value[slot] = value;
+		a.value = (int64_t)import_value(im, value);
+	}
+	add_at_site(im, lane, &a, site);
+	lane->ordinal++;
+	return true;
 }
 
 static void add_enter(struct import *im, struct lane *lane, const struct log_record *r)

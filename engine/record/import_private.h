@@ -42,6 +42,19 @@ struct lane {
 
 enum { CACHE = 4096 };
 
+/* What the last record of a slot of the log's sites was. */
+struct import_site {
+	uint64_t pc;
+	uint32_t location;
+	/* Of an access: its size, the site's key (0: none), the event's head without thread,
+	 * where it was. */
+	uint32_t size;
+	uint64_t key;
+	uint64_t head;
+	struct block_life *life;
+	struct access_site site;
+};
+
 struct import {
 	struct builder *b;
 	const char *base;
@@ -53,10 +66,7 @@ struct import {
 	GTree *lives;         /* low -> struct block_life */
 	GPtrArray *all_lives; /* owned */
 	struct block_life *cache[CACHE];
-	struct {
-		uint64_t pc;
-		uint32_t location;
-	} sites[LOG_SITES];
+	struct import_site sites[LOG_SITES];
 	GHashTable *locations; /* pc -> location + 1 */
 	GHashTable *functions; /* pc -> string + 1 */
 	GString *clocks;       /* for replay: see plan.c */
@@ -72,6 +82,11 @@ struct import {
 	char *folder;                 /* of the log: space for data that exceeds memory */
 	uint32_t flat;                /* region of everything else, or NONE */
 	uint64_t blocks;
+	struct {
+		uint32_t thread; /* in the builder; NONE: none was noted */
+		uint64_t address;
+		uint32_t location; /* or NONE */
+	} crash;
 	uint64_t refused;
 	struct error first_refusal;
 };
@@ -91,6 +106,8 @@ uint32_t import_location(struct import *im, uint64_t pc);
 bool import_event(struct import *im, struct lane *lane, struct event e);
 /* Leave this number of functions of the thread. */
 void import_leave(struct import *im, struct lane *lane, uint64_t frames);
+/* The next record, if it is a short one of an access whose site was met before; most are. */
+bool import_short(struct import *im, struct lane *lane, struct log_reader *reader);
 /* One record of thread `id`. */
 void import_record(struct import *im, uint32_t id, const struct log_record *r);
 

@@ -11,6 +11,7 @@
 #include "engine/record/interpose.h"
 #include "engine/record/plan.h"
 #include "engine/record/session.h"
+#include "engine/trace/ending.h"
 
 void plan_release(struct plan *p)
 {
@@ -328,6 +329,17 @@ void plan_init(struct plan *p)
 	}
 }
 
+/* A read that fails is announced, and does not come. */
+static bool ends_with_crash(const struct trace *t, const uint32_t *sequence, size_t length)
+{
+	struct crash crash = trace_crash(t);
+
+	g_free(crash.thread);
+	while (length > 0 && t->events[sequence[length - 1]].op == OP_LEAVE)
+		length--;
+	return length > 0 && crash.event != NONE && sequence[length - 1] == crash.event;
+}
+
 bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
                const uint32_t pair[2], struct plan *p, struct error *error)
 {
@@ -364,6 +376,7 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 		const struct thread_events *mine = &all[t->events[pair[i]].thread];
 		p->pair_place[i] = place_of(t, mine->events, mine->next);
 	}
+	p->open_end = ends_with_crash(t, sequence, length);
 	join_calls(t, p);
 	thread_events_free(t, all);
 	return true;
@@ -546,7 +559,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 /* Did all of the plan happen, and did the threads then stand before the pair? */
 static bool came_to_the_pair(const struct plan *p, const struct plan_run *run)
 {
-	return run->facts.replayed >= p->steps->len &&
+	return run->facts.replayed + p->open_end >= p->steps->len &&
 	       (!p->stops || run->facts.stopped->len > 0);
 }
 

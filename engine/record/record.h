@@ -28,7 +28,9 @@ struct record_facts {
 	const char *surroundings;  /* the same: surroundings.h, or NULL */
 	const GPtrArray *specs;    /* the same: char *, files whose bind lines were recorded */
 	struct debug_store *debug; /* the same: keeps modules' debug information, or NULL */
-	uint32_t status;           /* enum log_status */
+	/* the same: takes the events (formats.h), or NULL: the trace has them */
+	struct trace_writer *writer;
+	uint32_t status;  /* enum log_status */
 	uint32_t outcome; /* the same, of the program, also when its recording had ended */
 	uint32_t flags;   /* enum log_flag */
 	uint32_t stolen;  /* times that the watchdog had to step in: not reproducible */

@@ -91,6 +91,30 @@ static void keep_log(const char *log, const struct record_facts *facts, struct e
 	g_free(shown);
 }
 
+/* The trace of the log, in its file; in memory, too, unless it is to be on the disk alone. */
+static bool make_trace(const struct session_options *options, struct session *s,
+                       const char *log, const struct progress *progress, struct error *error)
+{
+	struct trace_writer *writer = NULL;
+	if (options->disk_alone && (writer = trace_writer_open(s->output, error)) == NULL)
+		return false;
+	s->facts.writer = writer;
+	s->trace = record_import(log, s->output, &s->facts, progress, error);
+	s->facts.writer = NULL;
+	if (s->result.log_error && s->facts.status != LOG_LIMIT) {
+		s->facts.status = LOG_FULL;
+		s->facts.error = s->result.log_error;
+	}
+	if (s->trace == NULL) {
+		trace_writer_abandon(writer);
+		return false;
+	}
+	record_note_ending(s->trace, &s->facts, &s->result);
+	if (writer)
+		return trace_writer_end(writer, s->trace, error);
+	return trace_write(s->trace, s->output, TRACE_BINARY, NULL, NULL, error);
+}
+
 bool session_record(const struct session_options *options, struct session *s,
                     const struct progress *progress, struct error *error)
 {
@@ -135,17 +159,9 @@ bool session_record(const struct session_options *options, struct session *s,
 	s->facts.argv = options->argv;
 	s->facts.specs = options->specs;
 	s->facts.start_at = options->start_at;
-	s->trace = record_import(o.config.log, s->output, &s->facts, progress, error);
+	bool ok = make_trace(options, s, o.config.log, progress, error);
 	s->facts.surroundings = NULL;
 	g_free(surroundings);
-	if (s->result.log_error && s->facts.status != LOG_LIMIT) {
-		s->facts.status = LOG_FULL;
-		s->facts.error = s->result.log_error;
-	}
-	if (s->trace != NULL)
-		record_note_ending(s->trace, &s->facts, &s->result);
-	bool ok = s->trace != NULL &&
-	          trace_write(s->trace, s->output, TRACE_BINARY, NULL, NULL, error);
 	if (ok)
 		unlink(o.config.log); /* the trace is whole, and has all of it */
 	else

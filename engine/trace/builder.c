@@ -64,6 +64,14 @@ void builder_note(struct builder *b, const char *key, const char *value)
 	g_array_append_val(b->notes, n);
 }
 
+void builder_late_note(struct builder *b, const char *key, const char *value)
+{
+	struct note n;
+	n.key = builder_append_string(b, key, strlen(key));
+	n.value = builder_append_string(b, value, strlen(value));
+	g_array_append_val(b->notes, n);
+}
+
 uint32_t builder_module(struct builder *b, const char *path, const char *build_id,
                         uint64_t base)
 {
@@ -115,8 +123,13 @@ static void *take(struct trace *t, GArray **array, uint64_t *count)
 static void move_tables(struct builder *b, struct cut *c, struct trace *t)
 {
 #define MOVE(member, array) t->member = take(t, &(array), &t->member##_count)
-	t->events = trace_own_column(t, &b->events, &t->events_count);
-	t->stacks = trace_own_column(t, &b->stacks, &t->stacks_count);
+	if (b->writer) {
+		t->events_count = b->events.count;
+		b->events.count = 0;
+	} else {
+		t->events = trace_own_column(t, &b->events, &t->events_count);
+		t->stacks = trace_own_column(t, &b->stacks, &t->stacks_count);
+	}
 	MOVE(values, b->values_array);
 	MOVE(value_lists, b->value_lists);
 	MOVE(variables, c->variables);
@@ -196,9 +209,14 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 		          "%s", b->failure);
 		g_array_free(c.variables, TRUE);
 		g_array_free(c.wides, TRUE);
+		g_free(c.places);
 		builder_free(b);
 		return NULL;
 	}
+	if (b->writer)
+		binary_places(b->writer, c.places, b->spots->len);
+	else
+		g_free(c.places);
 	warn_of_leniency(b);
 	warn_of_messages(b);
 	struct trace *t = b->t;
@@ -207,7 +225,7 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 	t->complete = complete;
 	t->order_exact = true;
 	t->locks_taken = b->stolen_locks > 0;
-	t->values_exact = values_everywhere(t);
+	t->values_exact = b->writer == NULL && values_everywhere(t);
 	g_ptr_array_free(t->warnings, TRUE);
 	t->warnings = b->warnings;
 	b->warnings = NULL;
@@ -222,6 +240,9 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	struct builder *b = g_new0(struct builder, 1);
 	b->name = g_strdup(name);
 	b->lenient = options && options->lenient;
+	b->writer = options ? options->writer : NULL;
+	b->plain = NONE;
+	b->pending = b->writer ? binary_pending(b->writer) : NULL;
 	b->t = trace_new(name);
 	b->warnings = g_ptr_array_new_with_free_func(g_free);
 	b->recent_integers = g_new0(struct recent_integer, RECENT);
@@ -253,6 +274,8 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	NEW(spots, struct spot);
 	NEW(locks, struct lock);
 	NEW(states, struct thread_state);
+	NEW(telling.told, struct told);
+	NEW(telling.accesses, uint8_t);
 #undef NEW
 	uint32_t zero = 0;
 	g_array_append_val(b->string_offsets, zero);
@@ -297,6 +320,9 @@ void builder_free(struct builder *b)
 	g_free(b->strings);
 	g_free(b->recent_integers);
 	g_free(b->recent_lines);
+	g_free(b->places);
+	g_array_free(b->telling.told, TRUE);
+	g_array_free(b->telling.accesses, TRUE);
 	g_free(b->failure);
 	column_free(&b->events);
 	column_free(&b->stacks);

@@ -14,6 +14,7 @@ struct life {
 	bool alone;
 	bool acts;     /* it has events; else its join need not come after its fork */
 	bool joined;   /* by an earlier event */
+	bool wanted;   /* a join of it has begun, and not ended */
 	bool ended;    /* joined, and its place is free */
 	uint32_t open; /* number of critical sections, waits, invocations, units, barrier pairs
 	                */
@@ -96,11 +97,17 @@ static bool give_places(struct maker *m, const struct progress *progress)
 
 		m->lives[x->thread].alone |= is_alone(x);
 		/* A second join waits for this thread, not for the next one in its place. */
-		if (x->op == OP_WANTJOIN)
+		if (x->op == OP_WANTJOIN) {
 			m->lives[x->target].alone |= m->lives[x->target].joined;
-		else if (x->op == OP_JOIN)
+			m->lives[x->target].wanted = true;
+		} else if (x->op == OP_JOIN) {
 			m->lives[x->target].joined = true;
+			m->lives[x->target].wanted = false;
+		}
 	}
+	/* A join that the trace ends in waits for this thread alone, too. */
+	for (uint64_t u = 0; u < t->threads_count; u++)
+		m->lives[u].alone |= m->lives[u].wanted;
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		struct life *own = &m->lives[x->thread];

@@ -187,6 +187,7 @@ void trace_append_operand(const struct trace *t, uint32_t event, GString *out)
 void trace_append_operation(const struct trace *t, uint32_t event, GString *out)
 {
 	struct spelling s = spelling_for_people(t);
+	s.shown = true;
 	spell_operation(&s, &t->events[event], out);
 }
 

@@ -134,10 +134,13 @@ struct note {
 #define MESSAGE_BEGINS ".begins"
 
 /* The tables: member, element type. Generates struct trace, the binary format's sections and
- * their checks. */
+ * their checks. A trace that a trace_writer has taken the events of has none (formats.h). */
 #define TRACE_TABLES(TABLE) \
 	TABLE(events, struct event) \
 	TABLE(stacks, uint32_t) /* column: context of each event; may be empty */ \
+	TRACE_LISTS(TABLE)
+/* All but the columns with an entry for each event. */
+#define TRACE_LISTS(TABLE) \
 	TABLE(values, struct value) \
 	TABLE(value_lists, uint32_t) \
 	TABLE(variables, struct variable) \
@@ -182,6 +185,8 @@ struct trace_options {
 	bool lenient; /* turn refusals with a safe reading into warnings */
 	/* Folder for events during construction, when they exceed memory; NULL: none. */
 	const char *folder;
+	/* Where the events go in place of the trace (formats.h), borrowed; NULL: into the trace. */
+	struct trace_writer *writer;
 };
 
 /* Open a trace of any format, recognised by content. NULL and `error` on failure; owned by the
@@ -250,7 +255,8 @@ void trace_append_variable(const struct trace *t, const struct event *e, GString
 void trace_append_value(const struct trace *t, uint32_t value, GString *out);
 /* A string value's contents as in the text format, quoted. */
 void trace_append_string(const char *text, GString *out);
-/* "w(acct.balance)=5": the event as in the text format, without thread and location. */
+/* "w(acct.balance)=-5": the event as in the text format, without thread and location, and with
+ * its value as people write it (shown.h). */
 void trace_append_operation(const struct trace *t, uint32_t event, GString *out);
 /* The whole line: "T1|w(x)=5|bank.c:31". */
 void trace_append_line(const struct trace *t, uint32_t event, GString *out);

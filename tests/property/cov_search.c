@@ -18,6 +18,7 @@ struct maker {
 	struct val open_names[COV_THREADS][8];
 	char open_texts[COV_THREADS][8][8];
 	bool freed, memory, scopes, objects, destroyed[2];
+	bool wants, stands[COV_THREADS]; /* stands: at a wait that never ended */
 	uint32_t threads;
 };
 
@@ -153,9 +154,24 @@ static void object_event(struct maker *k, uint32_t t)
 	}
 }
 
+/* A wait that never ended: the last event of its thread. */
+static void stand(struct maker *k, uint32_t t)
+{
+	static const char *const objects[] = { "l0", "l1", "c", "p.l", "p.c" };
+	k->stands[t] = true;
+	g_string_append_printf(k->out, "T%u|want(%s)|1\n", t,
+	                       objects[roll(k->d, k->memory ? 5 : 3)]);
+}
+
 static void one_event(struct maker *k, uint32_t t)
 {
 	uint32_t what = roll(k->d, 14);
+	if (k->stands[t])
+		return;
+	if (k->wants && !k->open[t] && roll(k->d, 8) == 0) {
+		stand(k, t);
+		return;
+	}
 	if (what < 4) {
 		lock_or_unlock(k, t);
 	} else if (what < 6) {
@@ -192,6 +208,7 @@ struct trace *cov_random_run(struct dice *d, const struct spec_object *o, bool e
 		           .memory = roll(d, 2),
 		           .scopes = roll(d, 3) == 0,
 		           .objects = roll(d, 3) == 0,
+		           .wants = roll(d, 4) == 0,
 		           .threads = 2 + roll(d, COV_THREADS - 1),
 		           .texts = &texts };
 	k.state = effects ? run_new(o, &texts) : NULL;
@@ -284,6 +301,8 @@ static uint32_t object_of(const struct cov_search *s, uint32_t e, bool *end)
 	return op_table[x->op].operand == OPERAND_OBJECT ? x->target : NONE;
 }
 
+/* A wait that stands at the trace's end is wrong when its object, or the block, has an end at
+ * all; with anything else it does not clash. */
 bool cov_clash(struct cov_search *s, uint32_t e, uint32_t f, bool *happened)
 {
 	const struct event *x = &s->t->events[e], *y = &s->t->events[f];
@@ -302,12 +321,13 @@ bool cov_clash(struct cov_search *s, uint32_t e, uint32_t f, bool *happened)
 		uint32_t one = of[i](s, e, &ends[0]), two = of[i](s, f, &ends[1]);
 		if (one == NONE || one != two || (!ends[0] && !ends[1]))
 			continue;
-		*happened = ends[0];
+		bool stands = x->op == OP_WANT || y->op == OP_WANT;
+		*happened = ends[0] || stands;
 		return true;
 	}
 	bool condition = x->op == OP_WAIT || x->op == OP_SIGNAL || x->op == OP_BROADCAST;
 	return condition && x->target == y->target &&
-	       op_table[y->op].operand == OPERAND_OBJECT &&
+	       op_table[y->op].operand == OPERAND_OBJECT && y->op != OP_WANT &&
 	       (x->op == OP_WAIT) != (y->op == OP_WAIT);
 }
 
@@ -406,6 +426,8 @@ static bool may_come(struct cov_search *s, uint32_t e)
 		return false;
 	if (s->free_mode && s->taken[s->end2] && x->thread == t->events[s->end2].thread)
 		return false;
+	if (x->op == OP_WANT) /* takes no effect */
+		return true;
 	for (uint32_t i = 0; i < s->length; i++) {
 		const struct event *y = &t->events[s->sequence[i]];
 		if (y->op == OP_DESTROY && op_table[x->op].operand == OPERAND_OBJECT &&

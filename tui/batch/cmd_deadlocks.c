@@ -10,6 +10,7 @@ static const struct command_option options[] = {
 	{ "values", NULL, "a read may see any write of the same value", 0 },
 	{ "budget", "PAIR,ALL", "seconds of the solver for a cycle, in all (default: 1,5)", 0 },
 	OPTION_BASELINE,
+	OPTION_SUPPRESSIONS,
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
 	{ 0 },

@@ -21,6 +21,7 @@ static const struct command_option options[] = {
 	{ "witness-events", "N",
 	  "keep witnesses of so many events in all in the report (default: 32 million)", 0 },
 	OPTION_BASELINE,
+	OPTION_SUPPRESSIONS,
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
 	{ 0 },

@@ -147,6 +147,7 @@ static int run_record(struct arguments *a)
 		                   "--compress is not for --last, which limits the log itself");
 	o.start_at = argument_value(a, "start-at");
 	o.specs = argument_values(a, "spec");
+	o.disk_alone = true;
 	fflush(NULL);
 	await_interruption(&s.result);
 	bool ok = session_record(&o, &s, &making, &error);

@@ -1,12 +1,14 @@
 /*
  * print_json.c - reports as JSON (docs/reports.md, "JSON").
  */
+#include "engine/trace/shown.h"
 #include "engine/predict/ladder/behind.h"
 #include "tui/batch/print.h"
 
 #include "engine/order/order.h"
 #include "tui/batch/changes.h"
 #include "tui/batch/places.h"
+#include "tui/batch/suppressions.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -157,7 +159,7 @@ static json_t *json_read(const struct trace *t, const struct racy_read *r)
 	json_object_set_new(j, "thread", json_text(trace_thread_name(t, x->thread)));
 	g_string_truncate(text, 0);
 	if (x->aux != 0 && x->op != OP_RMW) {
-		trace_append_value(t, x->aux, text);
+		shown_append(t, shown_variable(x), x->aux, text);
 		json_object_set_new(j, "value", json_text(text->str));
 	}
 	g_string_free(text, TRUE);
@@ -314,6 +316,12 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 	return j;
 }
 
+void json_set_suppressed(json_t *finding, const char *line)
+{
+	if (line != NULL)
+		json_object_set_new(finding, "suppressed", json_text(line));
+}
+
 /* -- reports ------------------------------------------------------------------------------- */
 
 bool print_lists(const struct finding *f, const struct print_options *o)
@@ -403,6 +411,7 @@ void report_print_json(const struct report *r, const struct print_options *o, FI
 		json_t *j = finding_json(places, r->trace, f);
 		if (o->shard && f->verdict == VERDICT_IMPOSSIBLE)
 			json_set_reads(r->trace, f, j);
+		json_set_suppressed(j, suppressions_find(o->suppressions, r->trace, f));
 		if (o->changes)
 			changes_add_state(o->changes, i, j);
 		if (o->switches)

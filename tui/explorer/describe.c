@@ -3,6 +3,7 @@
  * nothing.
  */
 #include "engine/predict/ladder/behind.h"
+#include "engine/trace/shown.h"
 #include "tui/explorer/session.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/weak_order.h"
@@ -28,16 +29,6 @@ const char *grouped(uint64_t number, char buffer[32])
 /* What precedes the operand's name; accesses have their own forms. */
 static const char *const order_words[] = { "", " rlx", " acq", " rel", " acq_rel", "" };
 
-/* Append a value; integers beyond 32 bits are probably addresses and are in hexadecimal. */
-void describe_value(const struct trace *t, uint32_t value, GString *out)
-{
-	const struct value *v = &t->values[value];
-	if (v->kind == V_INT && v->integer > (int64_t)UINT32_MAX)
-		g_string_append_printf(out, "0x%" G_GINT64_MODIFIER "x", v->integer);
-	else
-		trace_append_value(t, value, out);
-}
-
 /* Value before a write, in the recording; 0: unknown. */
 static uint32_t recorded_before(const struct session *s, uint32_t event)
 {
@@ -50,19 +41,19 @@ static uint32_t recorded_before(const struct session *s, uint32_t event)
 static void append_change(const struct trace *t, uint32_t event, uint32_t old, GString *out)
 {
 	const struct value *value = &t->values[t->events[event].aux];
-	uint32_t new = t->events[event].aux;
+	uint32_t new = t->events[event].aux, variable = shown_variable(&t->events[event]);
 	if (value->kind == V_PAIR) {
 		old = value->first;
 		new = value->second;
 	}
 	if (old) {
 		g_string_append_c(out, ' ');
-		describe_value(t, old, out);
+		shown_append(t, variable, old, out);
 		g_string_append(out, " → ");
 	} else {
 		g_string_append(out, " ← ");
 	}
-	describe_value(t, new, out);
+	shown_append(t, variable, new, out);
 }
 
 static void describe_access(const struct trace *t, uint32_t event, uint32_t old, GString *out)
@@ -77,7 +68,7 @@ static void describe_access(const struct trace *t, uint32_t event, uint32_t old,
 			append_change(t, event, old, out);
 		} else {
 			g_string_append(out, " reads ");
-			describe_value(t, e->aux, out);
+			shown_append(t, shown_variable(e), e->aux, out);
 		}
 	}
 	g_string_append(out, order_words[event_order(e)]);

@@ -255,8 +255,6 @@ bool describe_common_lock(const struct session *s, uint32_t first, uint32_t seco
                           GString *out);
 /* "12 T1 lock m" */
 void describe_numbered(const struct session *s, uint32_t event, GString *out);
-/* A value of the trace; large integers in hexadecimal. */
-void describe_value(const struct trace *t, uint32_t value, GString *out);
 /* "deposit bank.c:31", or the location's name; "event 7" when there is none. */
 void describe_place(const struct session *s, uint32_t event, GString *out);
 /* Sentences on a finding: its meaning, and the analyses that report it. */

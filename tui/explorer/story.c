@@ -1,6 +1,7 @@
 /*
  * story.c - see story.h. Uses only the finding, its witness and the trace.
  */
+#include "engine/trace/shown.h"
 #include "tui/explorer/story.h"
 
 #include "tui/explorer/schedule.h"
@@ -343,7 +344,7 @@ static void append_value_at(const struct story *story, const struct stage *stage
 	const struct event *e = &story->t->events[event];
 	uint32_t writer, value = stage_value(stage, step, e->target, &writer);
 	if (value)
-		describe_value(story->t, value, out);
+		shown_append(story->t, e->target, value, out);
 	else
 		g_string_append(out, "what was there before");
 }
@@ -362,7 +363,7 @@ static void tell_read(struct story *story, const struct stage *stage, uint32_t r
 	g_string_append_printf(text, ". %s first: %s reads ", thread_of(story, write),
 	                       thread_of(story, read));
 	if (written)
-		describe_value(t, written, text);
+		shown_append(t, shown_variable(&t->events[write]), written, text);
 	else
 		g_string_append(text, "what was written");
 	g_string_append_c(text, '.');

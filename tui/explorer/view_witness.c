@@ -2,6 +2,7 @@
  * view_witness.c - recorded order and witness side by side: moved events, necessary context
  * switches with reasons, stepping. Below, the state of the threads.
  */
+#include "engine/trace/shown.h"
 #include "engine/base/search.h"
 #include "engine/predict/ladder/behind.h"
 #include "tui/explorer/view_witness.h"
@@ -305,10 +306,10 @@ void append_witness_event(const struct app *app, const struct witness_view *v, g
 	uint32_t other = stage_value(&v->stage, v->w.events->len, e->target, &writer);
 	trace_append_operand(t, event, out);
 	g_string_append(out, " reads ");
-	describe_value(t, value, out);
+	shown_append(t, e->target, value, out);
 	if (other && other != value) {
 		g_string_append(out, " or ");
-		describe_value(t, other, out);
+		shown_append(t, e->target, other, out);
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "engine/predict/ladder/auto_ladder.h"
 
 #include "engine/predict/pairs/classes.h"
+#include "engine/predict/pairs/pairs.h"
 #include "engine/predict/ladder/ladder_proofs.h"
 #include "engine/predict/m2/m2.h"
 #include "engine/predict/smt/smt.h"
@@ -36,7 +37,7 @@ struct ladder {
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
 	GPtrArray *others;   /* impossible and unknown findings so far */
 	struct ladder_proofs *proofs;
-	uint64_t *suspects;     /* bit set by variable: classes_suspects */
+	uint64_t *suspects;     /* bit set by variable: race_suspects or classes_suspects */
 	struct classes classes; /* of the current variable */
 	bool ordered;           /* all its conflicting pairs are ordered: no race */
 	struct effort effort;   /* for enumerating pairs; deciding has its own budget */
@@ -664,8 +665,9 @@ static bool ladder_init(struct ladder *l)
 	l->proofs = ladder_proofs_new(l->t, l->options->use_values);
 	classes_init(&l->classes, l->t, l->locksets);
 	effort_init(&l->effort, l->t->events_count, l->options);
-	l->suspects =
-	        classes_suspects(l->t, l->locksets, l->options->all_verdicts, l->progress);
+	if (l->suspects == NULL)
+		l->suspects = classes_suspects(l->t, l->locksets, l->options->all_verdicts,
+		                               l->progress);
 	return l->suspects != NULL;
 }
 
@@ -732,6 +734,22 @@ static void finish(struct ladder *l)
 	report_finish(l->report);
 }
 
+/* The first rung: which variables can race at all, in one linear pass. Where none can, nothing
+ * else is needed. Reads of other values, invocations turned round and lists of what is
+ * impossible need the other rungs. False when cancelled. */
+static bool look_for_suspects(struct ladder *l, bool *any)
+{
+	uint64_t count = 1;
+	bool good = true;
+
+	if (l->with_m2 && !extended(l->options) && !l->options->all_verdicts &&
+	    l->options->candidates < 0)
+		good = race_suspects(l->t, &l->suspects, &count, l->progress);
+	l->tools.suspects = l->suspects;
+	*any = count > 0;
+	return good;
+}
+
 struct report *ladder_climb(struct trace *t, const struct race_options *options,
                             const char *name, const struct rung *rungs, size_t count,
                             const struct progress *progress, struct error *error)
@@ -742,7 +760,7 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
 		            .rung = name,
 		            .with_m2 = count > 0 };
 	const struct progress telling = { tell_rung, &l };
-	bool good = true;
+	bool good, any;
 
 	if (progress != NULL)
 		l.progress = &telling;
@@ -750,10 +768,11 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
 	l.report = report_new(t, name);
 	l.others = g_ptr_array_new();
 	l.settled = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, NULL);
-	for (size_t i = 0; good && i < count; i++)
+	good = look_for_suspects(&l, &any) || error_set(error, "", NULL, "cancelled");
+	for (size_t i = 0; good && any && i < count; i++)
 		good = take_report(&l, &rungs[i], error);
 	l.rung = "the rest";
-	if (good && (!ladder_init(&l) || (look_at_all(&l), l.cancelled)))
+	if (good && any && (!ladder_init(&l) || (look_at_all(&l), l.cancelled)))
 		good = error_set(error, "", NULL, "cancelled");
 	if (good) {
 		finish(&l);

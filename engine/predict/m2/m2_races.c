@@ -413,6 +413,7 @@ static bool hunt(struct hunt *h)
 	struct candidate_options candidates = {
 		.order = order_new(h->t, kind, h->progress),
 		.keep_locked = h->options->all_verdicts,
+		.suspects = h->tools->suspects,
 		.race = h->options,
 		/* impossible at once, and listed only with all verdicts */
 		.settled =

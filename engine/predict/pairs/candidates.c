@@ -53,7 +53,10 @@ static bool search_begin(struct search *s, struct trace *t,
 	if (!trace_need(t, INDEX_VARIABLES, progress))
 		return false;
 	s->locksets = locksets_new(t);
-	s->suspects = classes_suspects(t, s->locksets, options->keep_locked, progress);
+	s->suspects = options->suspects == NULL
+	                      ? classes_suspects(t, s->locksets, options->keep_locked, progress)
+	                      : g_memdup2(options->suspects,
+	                                  (t->variables_count / 64 + 1) * sizeof(uint64_t));
 	return s->suspects != NULL;
 }
 

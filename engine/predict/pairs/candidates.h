@@ -48,6 +48,7 @@ struct candidate_options {
 	const void *context;
 	/* Include pairs under a common lock (no races, but listed among verdicts). */
 	bool keep_locked;
+	const uint64_t *suspects; /* bit set of the only variables to look at; or NULL: all */
 	const struct race_options *race; /* for --shard; or NULL */
 	/* Budget of the enumeration, which stops when spent. Borrowed, or NULL. */
 	struct effort *effort;

@@ -59,7 +59,16 @@ void site_races_report(struct site_races *s, struct report *report, const char *
 bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *races,
                   const struct progress *progress);
 
-/* The same for sync-preserving races (syncp.c). */
+/*
+ * The variables that may have a race, as a bit set (for g_free) with their number, by one
+ * linear pass (syncp.c): of all others each conflicting pair is ordered by program order,
+ * must-order and observation, which every correct reordering keeps, or excluded by a common
+ * lock. So no suspects are a proof that the trace has no predictable race, and no C11 race.
+ * Needs no index but the must-order. False when cancelled.
+ */
+bool race_suspects(struct trace *t, uint64_t **suspects, uint64_t *count,
+                   const struct progress *progress);
+/* The same as stream_sites for sync-preserving races (syncp.c). */
 bool syncp_sites(struct trace *t, struct site_races *races, const struct progress *progress);
 
 /*

@@ -50,14 +50,6 @@ static bool is_open(const struct variable_use *use)
 	return use->what & VARIABLE_OPEN;
 }
 
-static bool is_wanted(const struct variable_use *use)
-{
-	bool strays = variable_strays(use) > 0 && (use->what & VARIABLE_WRITTEN) &&
-	              !(use->what & VARIABLE_BARE);
-
-	return (use->what & VARIABLE_PLAIN) && (is_open(use) || strays);
-}
-
 static void choose(struct collecting *c, const struct variable_use *uses)
 {
 	size_t variables = c->s->t->variables_count + 1;
@@ -67,7 +59,7 @@ static void choose(struct collecting *c, const struct variable_use *uses)
 	c->index = g_new(uint32_t, variables);
 	memset(c->index, 255, variables * sizeof(uint32_t));
 	for (uint32_t v = 0; v + 1 < variables; v++) {
-		if (is_wanted(&uses[v]))
+		if (variable_suspect(&uses[v]))
 			c->index[v] = a->count++;
 	}
 	a->variables = g_new(uint32_t, a->count + 1);
@@ -108,7 +100,7 @@ static void sort_strays(struct collecting *c, const GArray *strays)
 
 static bool clock_covers(const struct syncp *s, uint32_t clock, const struct stray *stray)
 {
-	return clocks_at(&s->observed->clocks, clock)[stray->thread] > stray->event;
+	return clocks_time(&s->observed->clocks, clock, stray->thread) > stray->event;
 }
 
 /* The first sync region of a thread whose clock covers a stray. */
@@ -139,7 +131,7 @@ static struct window window_of(const struct syncp *s, const struct stray *stray,
 
 	if (thread == stray->thread) /* itself */
 		return (struct window){ stray->event, stray->event + 1 };
-	w.from = clocks_at(&s->observed->clocks, stray->clock)[thread];
+	w.from = clocks_time(&s->observed->clocks, stray->clock, thread);
 	uint32_t knowing = first_covering(s, list, stray);
 	if (knowing < list->count) {
 		const struct sync_region *at = &list->of[knowing];
@@ -338,7 +330,7 @@ bool syncp_collect(struct syncp *s, const struct progress *progress)
 	struct collecting c = { s };
 	struct variable_use *uses = NULL;
 	GArray *strays = NULL;
-	bool done = syncp_walk(s, &uses, &strays, progress);
+	bool done = syncp_walk(s, ORDER_KIND_OBSERVED, &uses, &strays, progress);
 
 	if (done) {
 		choose(&c, uses);

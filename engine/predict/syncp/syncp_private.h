@@ -74,11 +74,14 @@ uint32_t section_release(const struct section_list *list, uint32_t section);
 /* -- variables (syncp_walk.c) -------------------------------------------------------------- */
 
 /*
- * Access history of a variable. Until a second thread accesses it there is one owner. If the
- * owner's accesses have no common lock, they are the opening; later accesses not ordered after
- * all of it make the variable open. After the opening (or from the first access) `guard` is the
- * lock set held exclusively by all accesses but a few, the strays, which are listed: each
- * candidate pair has a stray.
+ * Access history of a variable. While one thread at a time accesses it, each ordered after all
+ * before it, the last of them is the owner. All accesses before the owner's are the opening,
+ * which the owner's are ordered after; its last access stands for it (the base). When a thread
+ * comes that is not ordered after the owner, the owner's accesses and all later ones must be
+ * ordered after the base and hold a common lock, `guard`, but for a few, the strays, which are
+ * listed: each candidate pair has a stray. (The lock is held exclusively by writes, by reads in
+ * any mode.) Or they are reads only, and the variable is bare. An access that is ordered after
+ * all others begins anew as the owner, and is the base. Else the variable is open.
  */
 enum variable_flag {
 	VARIABLE_WRITTEN = 1, /* since the opening */
@@ -87,17 +90,24 @@ enum variable_flag {
 	VARIABLE_OWNED = 8,
 	VARIABLE_OPEN = 16,       /* otherwise: all accesses must be examined */
 	VARIABLE_STRAY = 1 << 5,  /* times the number of strays */
-	VARIABLE_OWNER = 1 << 12, /* times the owner */
+	VARIABLE_OWNER = 1 << 12, /* times the owner; without OWNED, the thread of the base */
 };
 enum { MOST_STRAYS = VARIABLE_OWNER / VARIABLE_STRAY - 1 };
 struct variable_use {
 	epoch last;      /* write */
 	uint32_t guard;  /* a lock set; NONE before the first access, and with VARIABLE_OPEN */
-	uint32_t opened; /* last event of the opening + 1; NONE while OWNED */
+	uint32_t opened; /* the base + 1; NONE while OWNED */
 	uint32_t recent; /* the last access (if needed) */
 	uint32_t what;   /* enum variable_flag */
+	uint32_t before; /* while OWNED: the base + 1; 0: none */
+	uint32_t base;   /* its thread, and of those with accesses since then thread_bit */
 };
-_Static_assert(sizeof(struct variable_use) == 24, "for the cache; a whole number of stamps");
+_Static_assert(sizeof(struct variable_use) == 32, "for the cache; a whole number of stamps");
+enum { BASE_THREAD = (1 << 20) - 1 };
+static inline uint32_t thread_bit(uint32_t thread)
+{
+	return 1u << (20 + (thread & 7));
+}
 static inline uint32_t variable_owner(const struct variable_use *use)
 {
 	return use->what / VARIABLE_OWNER;
@@ -125,9 +135,19 @@ struct syncp {
 	struct effort *effort; /* for comparing classes and making witnesses; borrowed */
 };
 /* Sets `uses` by variable, `strays` (struct stray) in recorded order, for g_free and
- * g_array_free by the caller; sets observed, locksets and locks. False when cancelled. */
-bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
-                const struct progress *progress);
+ * g_array_free by the caller; sets observed, locksets and locks. `kind`: ORDER_KIND_OBSERVED,
+ * or _LASTING for suspects alone. False when cancelled. */
+bool syncp_walk(struct syncp *s, enum order_kind kind, struct variable_use **uses,
+                GArray **strays, const struct progress *progress);
+/* May a race be on the variable? Else all its conflicting pairs are ordered by program order,
+ * must-order and observation, or exclude each other by a lock. */
+static inline bool variable_suspect(const struct variable_use *use)
+{
+	bool strays = variable_strays(use) > 0 && (use->what & VARIABLE_WRITTEN) &&
+	              !(use->what & VARIABLE_BARE);
+
+	return (use->what & VARIABLE_PLAIN) && ((use->what & VARIABLE_OPEN) || strays);
+}
 /* The walk and the collection of accesses that may race. False when cancelled. */
 bool syncp_collect(struct syncp *s, const struct progress *progress);
 

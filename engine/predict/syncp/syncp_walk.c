@@ -15,8 +15,9 @@ _Static_assert(OP_READ == 0 && OP_WRITE == 1 && VARIABLE_WRITTEN == 1,
 
 /* State of a thread. */
 struct now {
-	const uint32_t *clock; /* its vector clock */
-	uint32_t guard;        /* lock set held exclusively */
+	struct clock_view clock; /* its vector clock */
+	uint32_t guard[2]; /* locks held: in any mode, for reads; exclusively, for writes */
+	uint32_t last;     /* its last event */
 };
 struct walk {
 	struct syncp *s;
@@ -29,7 +30,7 @@ struct walk {
 
 /* The current access. */
 struct looked {
-	uint32_t event, thread, guard; /* guard: lock set held exclusively */
+	uint32_t event, thread, guard; /* guard: as in struct now */
 	uint32_t clock;                /* its vector clock */
 	bool writes, plain;
 };
@@ -43,26 +44,67 @@ static void open_variable(struct variable_use *use)
 	use->guard = NONE;
 }
 
-/* A second thread accesses the variable. */
-static void share(struct variable_use *use, const struct looked *x, const uint32_t *clock)
+/* Another thread accesses the variable, ordered after the owner, which it replaces. */
+static void hand_over(struct variable_use *use, const struct looked *x)
 {
-	bool known = clock[variable_owner(use)] > use->recent;
-	bool conflict = (use->what & VARIABLE_WRITTEN) || x->writes;
+	use->before = use->recent + 1;
+	use->base = variable_owner(use) | thread_bit(x->thread);
+	use->guard = x->guard;
+	use->what &= VARIABLE_OWNER - 1 - VARIABLE_WRITTEN;
+	use->what |= x->thread * VARIABLE_OWNER;
+}
 
-	use->what &= ~VARIABLE_OWNED;
-	use->opened = 0;
-	if (use->guard != 0)
-		return;
-	if (!conflict) {
-		use->what |= VARIABLE_BARE;
-	} else if (known) {
-		use->opened = use->recent + 1;
-		use->what &= ~VARIABLE_WRITTEN;
-		use->guard = x->guard;
-		use->what |= x->guard == 0 ? VARIABLE_BARE : 0;
-	} else {
-		open_variable(use);
+/* The access is ordered after all others, and there are no strays: it begins anew. */
+static void begin_anew(struct variable_use *use, const struct looked *x)
+{
+	use->before = x->event + 1;
+	use->base = x->thread | thread_bit(x->thread);
+	use->guard = x->guard;
+	use->opened = NONE;
+	use->what &= VARIABLE_PLAIN;
+	use->what |= VARIABLE_OWNED | x->thread * VARIABLE_OWNER;
+}
+
+/* Is the access known to be ordered after all others? */
+static bool follows_all(const struct walk *w, const struct variable_use *use,
+                        const struct looked *x, struct clock_view clock)
+{
+	enum { MOST = 256 };
+
+	if (variable_strays(use) > 0 || w->s->threads > MOST)
+		return false;
+	for (uint32_t u = 0; u < w->s->threads; u++) {
+		if ((use->base & thread_bit(u)) && u != x->thread &&
+		    view_time(clock, u) <= use->recent && view_time(clock, u) <= w->now[u].last)
+			return false;
 	}
+	return true;
+}
+
+/* Another thread accesses the variable, not ordered after the owner. If it reads, after the
+ * owner's last write, that write is the base from now on, with reads only since. */
+static void share(struct walk *w, struct variable_use *use, const struct looked *x,
+                  struct clock_view clock)
+{
+	uint32_t owner = variable_owner(use), base = use->base & BASE_THREAD;
+	bool written = use->what & VARIABLE_WRITTEN;
+
+	use->opened = use->before;
+	if (written && !x->writes && epoch_within(use->last, view_time(clock, owner)) &&
+	    lockset_exclusive(w->s->locksets, use->guard, x->guard) == 0) {
+		use->opened = epoch_event(use->last) + 1;
+		base = owner;
+		use->guard = 0;
+		use->what &= ~(uint32_t)VARIABLE_WRITTEN;
+		written = false;
+	}
+	use->what &= VARIABLE_OWNER - 1 - VARIABLE_OWNED;
+	use->what |= base * VARIABLE_OWNER;
+	use->base |= thread_bit(x->thread);
+	if (use->guard == 0 && !written && !x->writes)
+		use->what |= VARIABLE_BARE;
+	else if (use->guard == 0)
+		open_variable(use);
 }
 
 static void stray(struct walk *w, struct variable_use *use, const struct looked *x)
@@ -81,33 +123,49 @@ static void stray(struct walk *w, struct variable_use *use, const struct looked 
 }
 
 /* Is the access under the guard? */
-static void guard(struct walk *w, struct variable_use *use, const struct looked *x)
+static void guard(struct walk *w, struct variable_use *use, const struct looked *x,
+                  struct clock_view clock)
 {
-	uint32_t both;
+	uint32_t both = use->guard;
 
-	if (use->what & VARIABLE_BARE) {
-		if (x->writes)
-			open_variable(use);
-	} else if (use->guard != x->guard) {
+	if (use->what & VARIABLE_BARE)
+		both = x->writes ? 0 : NONE;
+	else if (use->guard != x->guard)
 		both = lockset_exclusive(w->s->locksets, use->guard, x->guard);
-		if (both == 0)
-			stray(w, use, x);
-		else
-			use->guard = both;
-	}
+	if (both == NONE)
+		return;
+	if (both != 0)
+		use->guard = both;
+	else if (follows_all(w, use, x, clock))
+		begin_anew(use, x);
+	else if (use->what & VARIABLE_BARE)
+		open_variable(use);
+	else
+		stray(w, use, x);
 }
 
+/* An access by a thread that is not the owner. */
 static void note_shared(struct walk *w, struct variable_use *use, const struct looked *x)
 {
-	const uint32_t *clock = clocks_at(&w->s->observed->clocks, x->clock);
-	uint32_t owner = variable_owner(use);
+	struct clock_view clock = clocks_view(&w->s->observed->clocks, x->clock);
 
-	if (use->what & VARIABLE_OWNED)
-		share(use, x, clock);
-	else if (owner != x->thread && clock[owner] < use->opened)
-		open_variable(use);
-	if (!(use->what & VARIABLE_OPEN))
-		guard(w, use, x);
+	if (use->what & VARIABLE_OWNED) {
+		if (view_time(clock, variable_owner(use)) > use->recent) {
+			hand_over(use, x);
+			return;
+		}
+		share(w, use, x, clock);
+	}
+	uint32_t base = variable_owner(use);
+	if (base != x->thread && view_time(clock, base) < use->opened) {
+		if (!(use->what & VARIABLE_OPEN) && follows_all(w, use, x, clock))
+			begin_anew(use, x);
+		else
+			open_variable(use);
+	}
+	use->base |= thread_bit(x->thread);
+	if (!(use->what & (VARIABLE_OPEN | VARIABLE_OWNED)))
+		guard(w, use, x, clock);
 }
 
 static void note(struct walk *w, struct variable_use *use, const struct looked *x)
@@ -116,6 +174,7 @@ static void note(struct walk *w, struct variable_use *use, const struct looked *
 		use->guard = x->guard;
 		use->opened = NONE;
 		use->what = VARIABLE_OWNED | (uint32_t)x->thread * VARIABLE_OWNER;
+		use->base = thread_bit(x->thread);
 	}
 	if ((use->what & VARIABLE_OWNED) && variable_owner(use) == x->thread) {
 		if (use->guard != 0 && use->guard != x->guard)
@@ -131,26 +190,34 @@ static void note(struct walk *w, struct variable_use *use, const struct looked *
 
 /* -- the walk ------------------------------------------------------------------------------ */
 
+static inline __attribute__((always_inline)) uint32_t now_time(struct clock_view clock,
+                                                               uint32_t thread, bool wide)
+{
+	return wide ? wide_time(clock.nodes, clock.root, thread) : clock.times[thread];
+}
+
 /* A plain access of one variable without must-orders: true when its clock does not change and
  * all is recorded. One branch, as the cases are unpredictable. */
 static inline __attribute__((always_inline)) bool quiet_access(struct variable_use *use,
                                                                const struct now *now,
                                                                uint32_t thread, uint32_t writes,
-                                                               uint32_t e)
+                                                               uint32_t e, bool wide)
 {
-	const uint32_t *clock = now[thread].clock;
+	struct clock_view clock = now[thread].clock;
 	uint32_t what = use->what, owner = what / VARIABLE_OWNER, guard = use->guard;
 	uint32_t writer = epoch_thread(use->last);
-	uint32_t ordered = (owner == thread) | (clock[owner] >= use->opened);
-	uint32_t guarded = (guard == now[thread].guard) | (guard == 0);
+	uint32_t ordered = (owner == thread) | (now_time(clock, owner, wide) >= use->opened);
+	uint32_t guarded = (guard == now[thread].guard[writes]) | (guard == 0);
 	uint32_t bare = writes & what / VARIABLE_BARE;
-	uint32_t known = writes | (writer == thread) | epoch_within(use->last, clock[writer]);
+	uint32_t known = writes | (writer == thread) |
+	                 epoch_within(use->last, now_time(clock, writer, wide));
 
 	if (G_UNLIKELY(!(ordered & guarded & known & ~bare)))
 		return false;
 	use->recent = e;
 	use->what = what | VARIABLE_PLAIN | writes; /* (written) */
 	use->last = writes ? epoch_of(e, thread) : use->last;
+	use->base |= thread_bit(thread);
 	return true;
 }
 
@@ -161,11 +228,11 @@ static void step_causality(struct walk *w, uint32_t e)
 	uint32_t thread = w->s->t->events[e].thread;
 
 	causality_step(c, e);
-	w->now[thread].clock = clocks_now(&c->clocks, thread);
-	if (G_UNLIKELY(w->cells != c->clocks.cells)) {
+	w->now[thread].clock = clocks_view(&c->clocks, c->clocks.now[thread]);
+	if (G_UNLIKELY(w->cells != c->clocks.cells && !c->clocks.wide)) {
 		w->cells = c->clocks.cells;
 		for (uint32_t u = 0; u < w->s->threads; u++)
-			w->now[u].clock = clocks_now(&c->clocks, u);
+			w->now[u].clock = clocks_view(&c->clocks, c->clocks.now[u]);
 	}
 }
 
@@ -175,7 +242,7 @@ static __attribute__((noinline)) void step_access(struct walk *w, uint32_t e)
 	struct causality *c = w->s->observed;
 	const struct event *x = &w->s->t->events[e];
 	struct wide run = event_variables(w->s->t, x);
-	struct looked looked = { e, x->thread, w->now[x->thread].guard };
+	struct looked looked = { e, x->thread, w->now[x->thread].guard[op_writes(x->op)] };
 
 	if (e < c->next_must && event_simple(x) &&
 	    (x->op == OP_WRITE || observations_known(c, x->target, x->thread))) {
@@ -192,6 +259,17 @@ static __attribute__((noinline)) void step_access(struct walk *w, uint32_t e)
 		note(w, &w->uses[v], &looked);
 }
 
+/* With shared sections: a thread's guards after a lock operation. */
+static void move_guards(struct locksets *sets, uint32_t guard[2], const struct event *x)
+{
+	bool exclusive = x->op == OP_ACQ || x->op == OP_REL;
+	uint32_t item = x->target * 2 + 1;
+
+	for (int writes = 0; writes <= exclusive; writes++)
+		guard[writes] = op_acquires(x->op) ? lockset_with(sets, guard[writes], item)
+		                                   : lockset_without(sets, guard[writes], item);
+}
+
 static void step_other(struct walk *w, const struct event *x, uint32_t e)
 {
 	struct causality *c = w->s->observed;
@@ -205,17 +283,21 @@ static void step_other(struct walk *w, const struct event *x, uint32_t e)
 	if (!of_lock || event_inert(x))
 		return;
 	uint32_t set = lock_table_event(&s->locks, s->locksets, x, e);
-	w->now[x->thread].guard =
-	        s->locks.shared ? lockset_exclusive(s->locksets, set, set) : set;
+	if (!s->locks.shared)
+		w->now[x->thread].guard[0] = w->now[x->thread].guard[1] = set;
+	else
+		move_guards(s->locksets, w->now[x->thread].guard, x);
 }
 
-static inline void step(struct walk *w, const struct event *x, uint32_t e)
+static inline __attribute__((always_inline)) void step(struct walk *w, const struct event *x,
+                                                       uint32_t e, bool wide)
 {
 	struct causality *c = w->s->observed;
 
+	w->now[x->thread].last = e;
 	if (G_LIKELY(event_simple(x))) {
 		if (e >= c->next_must ||
-		    !quiet_access(&w->uses[x->target], w->now, x->thread, x->op, e))
+		    !quiet_access(&w->uses[x->target], w->now, x->thread, x->op, e, wide))
 			step_access(w, e);
 		if (G_UNLIKELY(c->has_atomics) && x->op == OP_WRITE)
 			atomics_plain_write(c, e);
@@ -226,7 +308,8 @@ static inline void step(struct walk *w, const struct event *x, uint32_t e)
 	}
 }
 
-static bool walk_all(struct walk *w, const struct progress *progress)
+static inline __attribute__((always_inline)) bool
+walk_events(struct walk *w, const struct progress *progress, bool wide)
 {
 	const struct event *events = w->s->t->events;
 	uint32_t count = (uint32_t)w->s->t->events_count;
@@ -238,18 +321,29 @@ static bool walk_all(struct walk *w, const struct progress *progress)
 		/* (For non-accesses the address is wrong, but harmless.) */
 		if (G_LIKELY(e + AHEAD < count))
 			__builtin_prefetch(&w->uses[events[e + AHEAD].target], 1);
-		step(w, &events[e], e);
+		step(w, &events[e], e, wide);
 	}
 	return true;
 }
 
-bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
-                const struct progress *progress)
+/* Two functions, as the first is the usual one and fast. */
+static __attribute__((noinline)) bool walk_few(struct walk *w, const struct progress *progress)
+{
+	return walk_events(w, progress, false);
+}
+
+static __attribute__((noinline)) bool walk_many(struct walk *w, const struct progress *progress)
+{
+	return walk_events(w, progress, true);
+}
+
+bool syncp_walk(struct syncp *s, enum order_kind kind, struct variable_use **uses,
+                GArray **strays, const struct progress *progress)
 {
 	size_t count = s->t->variables_count + 1;
 	struct walk w = { s };
 
-	s->observed = causality_new(s->t, ORDER_KIND_OBSERVED, KEEP_REGIONS, progress);
+	s->observed = causality_new(s->t, kind, KEEP_REGIONS, progress);
 	if (s->observed == NULL)
 		return false;
 	w.uses = scattered_new0(struct variable_use, count);
@@ -257,13 +351,17 @@ bool syncp_walk(struct syncp *s, struct variable_use **uses, GArray **strays,
 		w.uses[v].guard = NONE;
 	w.now = g_new0(struct now, s->threads + 1);
 	for (uint32_t u = 0; u < s->threads; u++)
-		w.now[u].clock = clocks_now(&s->observed->clocks, u);
+		w.now[u].clock = clocks_view(&s->observed->clocks, 0);
 	w.cells = s->observed->clocks.cells;
-	w.most_strays = CLAMP(STRAY_WINDOWS / (s->threads + 1), 4, MOST_STRAYS / 2);
+	/* With many threads a variable with strays is open: each stray has a window a thread.
+	 */
+	w.most_strays = s->observed->clocks.wide
+	                        ? 0
+	                        : CLAMP(STRAY_WINDOWS / (s->threads + 1), 4, MOST_STRAYS / 2);
 	w.strays = g_array_new(FALSE, FALSE, sizeof(struct stray));
 	observations_borrow(s->observed->observations, &w.uses->last,
 	                    sizeof(struct variable_use) / sizeof(epoch));
-	bool done = walk_all(&w, progress);
+	bool done = s->observed->clocks.wide ? walk_many(&w, progress) : walk_few(&w, progress);
 	lock_table_end(&s->locks);
 	g_free(w.now);
 	*uses = w.uses;

@@ -125,6 +125,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	log_thread(t); /* again, with its stack */
 	missing_take_over();
 	processes_init();
+	faults_init();
 	if (rt.controlled)
 		rt_pin();
 	t->gate = 0;

@@ -70,7 +70,7 @@ bool log_open(void)
 	rt.header->chunk_size = LOG_CHUNK;
 	rt.header->flags = rt.config.flags;
 	rt.header->status = LOG_RUNNING;
-	rt.header->pid = getpid();
+	rt.header->pid = raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	rt.header->seed = rt.config.seed;
 	rt.stream.thread = LOG_ALL_THREADS;
 	rt.stream.last = LOG_ALL_THREADS;

@@ -243,6 +243,9 @@ void input_keep_signal(struct thread *t, int number, bool within);
 /* Replay: the handlers run that did when the thread was as far as it is.  True when one did. */
 bool input_signals(struct thread *t);
 
+/* ---- faults.c ---- */
+void faults_init(void);
+
 /* ---- handlers.c ---- */
 bool signal_has_handler(int number);
 /* The thread stands at a safe place, with the token: handlers of signals that have come run. */

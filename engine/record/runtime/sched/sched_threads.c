@@ -53,7 +53,8 @@ void thread_retire(struct thread *t)
 
 static bool is_gone(pid_t tid)
 {
-	return syscall(SYS_tgkill, rt.header ? rt.header->pid : getpid(), tid, 0) != 0;
+	return syscall(SYS_tgkill, rt.header ? rt.header->pid : syscall(SYS_getpid), tid, 0) !=
+	       0;
 }
 
 /* The memory of a retired thread, as new; its pages for frames and missing calls stay with it.
@@ -176,7 +177,8 @@ void sched_wait_gone(void)
 		return;
 	sched.leaving = 0;
 	for (int i = 0; i < 2000; i++) {
-		if (syscall(SYS_tgkill, rt.header ? rt.header->pid : getpid(), tid, 0) != 0)
+		if (syscall(SYS_tgkill, rt.header ? rt.header->pid : syscall(SYS_getpid), tid,
+		            0) != 0)
 			return;
 		if (i < 50) {
 			syscall(SYS_sched_yield);

@@ -206,7 +206,7 @@ bool sched_files_ready(struct thread *t)
 
 void sched_wake_signalled(void)
 {
-	sched.signalled = false;
+	__atomic_store_n(&sched.signalled, false, __ATOMIC_SEQ_CST);
 	if (replay_strict()) /* the plan says when */
 		return;
 	for (unsigned i = 0; i < sched.live_count; i++)

@@ -1,0 +1,102 @@
+/*
+ * faults.c - where the program crashes.  A signal that ends it, and for which it has no handler
+ * of its own, leaves a note first: the thread, the address, and the words of its stack that may
+ * be return addresses, of which the importer knows which are code of the program's.  Then the
+ * signal ends the program as it would have.
+ */
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "engine/record/runtime/sched/sched_private.h"
+#include "handlers_private.h"
+
+enum { STACK_WORDS = 1024, NOTED_WORDS = 40, LOW = 65536 };
+
+static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT };
+
+bool fault_is(int number)
+{
+	for (unsigned i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (faults[i] == number)
+			return true;
+	return false;
+}
+
+static void append(char *text, size_t size, uint64_t number)
+{
+	sched_append(text, size, " ");
+	sched_append_number(text, size, number, 16);
+}
+
+/* "THREAD SIGNAL ADDRESS HOOK FUNCTION PC...": hexadecimal; HOOK is 1 for a read that the
+ * runtime does before the program's own, FUNCTION a place in the function that the thread is
+ * in. */
+static void note_fault(struct thread *t, int number, const siginfo_t *info,
+                       const ucontext_t *context)
+{
+	uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
+	uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
+	bool ours = pc >= rt.own_low && pc < rt.own_high, sent = info->si_code <= 0;
+	char text[800] = "";
+	sched_append_number(text, sizeof(text), t->id, 16);
+	append(text, sizeof(text), (unsigned)number);
+	append(text, sizeof(text),
+	       !sent && (number == SIGSEGV || number == SIGBUS) ? (uintptr_t)info->si_addr : 0);
+	append(text, sizeof(text), ours && !sent);
+	append(text, sizeof(text),
+	       t->depth > 0 && t->depth <= MAX_FRAMES ? t->frames[t->depth - 1].function : 0);
+	if (!in_libc(pc))
+		append(text, sizeof(text), pc + 1);
+	const uintptr_t *words = (const void *)(sp & ~7ul);
+	for (unsigned i = 0, n = 0; i < STACK_WORDS && n < NOTED_WORDS; i++) {
+		if ((uintptr_t)&words[i + 1] > t->life.stack_high)
+			break;
+		if (words[i] < LOW || words[i] >> 47 || in_libc(words[i]) ||
+		    (words[i] >= t->life.stack_low && words[i] < t->life.stack_high))
+			continue;
+		append(text, sizeof(text), words[i]);
+		n++;
+	}
+	t->pending = NULL; /* its address may be the fault's */
+	if (rt.controlled)
+		log_frames(t);
+	log_note("crash", text);
+}
+
+static void fault_comes(int number, siginfo_t *info, void *context)
+{
+	struct sigaction usual = { .sa_handler = SIG_DFL };
+	struct thread *t = me;
+	uintptr_t sp = (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+
+	REAL(sigaction)(number, &usual, NULL);
+	if (t != &nobody && rt.on && rt.header && t->stream &&
+	    !(t->gate & (GATE_OFF | GATE_FOREIGN)) && sp >= t->life.stack_low &&
+	    sp < t->life.stack_high && (!rt.controlled || sched.holder == t))
+		note_fault(t, number, info, context);
+	if (info->si_code <= 0) /* it does not come again by itself */
+		syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), number);
+}
+
+void fault_action(struct sigaction *action)
+{
+	*action = (struct sigaction){ .sa_sigaction = fault_comes,
+		                      .sa_flags = SA_SIGINFO | SA_ONSTACK };
+}
+
+bool fault_is_ours(const struct sigaction *action)
+{
+	return action->sa_flags & SA_SIGINFO && action->sa_sigaction == fault_comes;
+}
+
+void faults_init(void)
+{
+	struct sigaction now, action;
+
+	fault_action(&action);
+	for (unsigned i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (REAL(sigaction)(faults[i], NULL, &now) == 0 && !signal_is_handler(&now) &&
+		    now.sa_handler == SIG_DFL)
+			REAL(sigaction)(faults[i], &action, NULL);
+}
