@@ -84,6 +84,37 @@ static json_t *error_places_json(const struct explore_error *e)
 	return e->places ? texts_json(e->places) : json_array();
 }
 
+static json_t *event_json(const struct explore_event *e)
+{
+	return e->event == NONE
+	               ? json_null()
+	               : json_pack("{s:o, s:o, s:o, s:I}", "thread", json_text(e->thread),
+	                           "operation", json_text(e->text), "location",
+	                           json_text(e->place), "event", (json_int_t)e->event);
+}
+
+/* Of an error, or NULL. */
+static json_t *point_json(const struct explore_report *r, uint32_t error)
+{
+	for (guint i = 0; i < r->points->len; i++) {
+		const struct explore_point *p =
+		        &g_array_index(r->points, struct explore_point, i);
+		json_t *sites = json_array();
+
+		if (p->error != error)
+			continue;
+		if (p->passes.event != NONE)
+			json_array_append_new(sites, json_text(p->passes.place));
+		json_array_append_new(sites, json_text(p->fails.place));
+		return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:b}", "run", (int)p->run,
+		                 "passing-run", (int)p->passing, "passes",
+		                 event_json(&p->passes), "fails", event_json(&p->fails),
+		                 "instead", event_json(&p->instead), "sites", sites, "every",
+		                 p->every);
+	}
+	return NULL;
+}
+
 static json_t *errors_json(const struct explore_report *r)
 {
 	json_t *list = json_array();
@@ -92,12 +123,15 @@ static json_t *errors_json(const struct explore_report *r)
 		        &g_array_index(r->errors, struct explore_error, i);
 		const struct explore_run *run =
 		        &g_array_index(r->runs, struct explore_run, e->run);
-		json_array_append_new(
-		        list, json_pack("{s:s, s:i, s:o, s:o, s:i, s:I, s:o}", "kind",
-		                        explore_end_word(e->end), "status", e->status, "story",
-		                        story_json(e->story), "locations", error_places_json(e),
-		                        "run", (int)e->run, "count", (json_int_t)e->count,
-		                        "trace", text_or_null(run->trace)));
+		json_t *item = json_pack(
+		        "{s:s, s:i, s:o, s:o, s:i, s:I, s:o}", "kind", explore_end_word(e->end),
+		        "status", e->status, "story", story_json(e->story), "locations",
+		        error_places_json(e), "run", (int)e->run, "count", (json_int_t)e->count,
+		        "trace", text_or_null(run->trace));
+		json_t *point = point_json(r, i);
+		if (point != NULL)
+			json_object_set_new(item, "point-of-no-return", point);
+		json_array_append_new(list, item);
 	}
 	return list;
 }
@@ -136,6 +170,11 @@ static json_t *report_json(const struct explore_report *r, const struct asked *a
 	        (json_int_t)r->abandoned, "complete", r->complete, "gaps", texts_json(r->gaps),
 	        "notes", texts_json(r->notes), "errors", errors_json(r), "races", races_json(r),
 	        "runs", runs_json(r));
+	/* of the first error that has one */
+	for (guint i = 0; i < r->points->len && i < 1; i++)
+		json_object_set_new(
+		        root, "point-of-no-return",
+		        point_json(r, g_array_index(r->points, struct explore_point, i).error));
 	if (asked->shard)
 		json_object_set_new(root, "shard", json_string(asked->shard));
 	return root;
@@ -187,6 +226,32 @@ static void print_end(enum explore_end end, int status)
 	}
 }
 
+static void print_event(const char *before, const struct explore_event *e)
+{
+	if (e->event == NONE)
+		printf("    %s: the program's begin\n", before);
+	else
+		printf("    %s: %s %s (%s)\n", before, e->thread, e->text, e->place);
+}
+
+/* Where the error can no more be avoided. */
+static void print_point(const struct explore_report *r, uint32_t error)
+{
+	for (guint i = 0; i < r->points->len; i++) {
+		const struct explore_point *p =
+		        &g_array_index(r->points, struct explore_point, i);
+		if (p->error != error)
+			continue;
+		print_event("the last event after which it can still end well", &p->passes);
+		print_event(p->every ? "point of no return, after which it always fails"
+		                     : "after this one, every continuation that was run fails",
+		            &p->fails);
+		print_event("where it ends well, in its place", &p->instead);
+		if (p->instead.event != NONE)
+			printf("    (as in run %u)\n", p->passing);
+	}
+}
+
 static void print_errors(const struct explore_report *r)
 {
 	for (guint i = 0; i < r->errors->len; i++) {
@@ -209,6 +274,7 @@ static void print_errors(const struct explore_report *r)
 		if (e->run != 0)
 			printf("    as the first run, but\n");
 		print_way(r, e->run);
+		print_point(r, i);
 		if (run->trace)
 			printf("    heddle %s\n", run->trace);
 	}
