@@ -21,15 +21,17 @@ struct kept_run {
 };
 
 struct no_return {
-	GArray *runs; /* struct kept_run */
+	const GPtrArray *finals; /* char *: names, or NULL */
+	GArray *runs;            /* struct kept_run */
 	uint64_t events;
 	bool left_out; /* some run was not kept */
 };
 
-struct no_return *no_return_new(void)
+struct no_return *no_return_new(const GPtrArray *finals)
 {
 	struct no_return *n = g_new0(struct no_return, 1);
 
+	n->finals = finals;
 	n->runs = g_array_new(FALSE, FALSE, sizeof(struct kept_run));
 	return n;
 }
@@ -168,7 +170,51 @@ struct passing {
 	struct persistent *reduction;
 	uint32_t *threads; /* by the failing run's */
 	uint32_t next;     /* of the last way found: its first event, or NONE */
+	bool *final;       /* by variable: its last value counts */
+	uint32_t *last;    /* by variable: its last write in the run, or NONE */
 };
+
+static uint32_t value_written(const struct trace *t, uint32_t e)
+{
+	const struct event *x = &t->events[e];
+
+	return x->op == OP_RMW && x->aux != 0 ? t->values[x->aux].second : x->aux;
+}
+
+/* Do the variables that count end with the values that they have in the run? */
+static bool ends_so(void *context, const struct run_state *s)
+{
+	const struct passing *p = context;
+
+	for (uint32_t v = 0; v < s->t->variables_count; v++) {
+		uint32_t last = s->last[v] - 1, was = p->last[v];
+
+		if (!p->final[v] || last == was)
+			continue;
+		if (last == NONE || was == NONE || value_written(s->t, was) == 0 ||
+		    value_written(s->t, last) != value_written(s->t, was))
+			return false;
+	}
+	return true;
+}
+
+static void find_finals(struct passing *p, const GPtrArray *names)
+{
+	const struct trace *t = p->s->t;
+
+	p->final = g_new0(bool, t->variables_count + 1);
+	p->last = g_new(uint32_t, t->variables_count + 1);
+	for (guint i = 0; names != NULL && i < names->len; i++) {
+		struct wide range = final_range(t, names->pdata[i]);
+
+		for (uint32_t v = range.first; v < range.first + range.count; v++) {
+			p->final[v] = true;
+			p->last[v] = final_write(t, v);
+			p->s->read[v] =
+			        true; /* states differ by it, though no event reads it */
+		}
+	}
+}
 
 /* After the failing run's first `count` events, can this one still come to its end? */
 static bool goes_on(struct failing *f, struct passing *p, uint32_t count)
@@ -178,7 +224,8 @@ static bool goes_on(struct failing *f, struct passing *p, uint32_t count)
 	run_state_undo(p->s, 0);
 	follow(f, p->s, p->threads, count);
 	f->work += p->s->t->events_count;
-	enum completion c = run_state_completes(p->s, p->reduction, MOST_STATES, &next);
+	enum completion c =
+	        run_state_completes(p->s, p->reduction, MOST_STATES, ends_so, p, &next);
 	f->open |= c == COMPLETION_UNKNOWN;
 	p->next = c == COMPLETION_FOUND ? next : p->next;
 	return c == COMPLETION_FOUND;
@@ -208,7 +255,7 @@ static void improve(struct failing *f, struct passing *p, uint32_t run)
 	f->instead = p->next;
 }
 
-static void compare(struct failing *f, uint32_t run, struct trace *t,
+static void compare(struct failing *f, const struct no_return *n, uint32_t run, struct trace *t,
                     const struct progress *progress)
 {
 	struct passing p = { .s = run_state_new(t, true, progress), .next = NONE };
@@ -222,7 +269,10 @@ static void compare(struct failing *f, uint32_t run, struct trace *t,
 	p.threads = g_new(uint32_t, f->t->threads_count + 1);
 	for (uint32_t u = 0; u < f->t->threads_count; u++)
 		p.threads[u] = thread_named(t, trace_thread_name(f->t, u));
+	find_finals(&p, n->finals);
 	improve(f, &p, run);
+	g_free(p.final);
+	g_free(p.last);
 	g_free(p.threads);
 	persistent_free(p.reduction);
 	run_state_free(p.s);
@@ -262,11 +312,29 @@ static struct explore_event event_of(const struct trace *t, uint32_t e)
 	return event;
 }
 
-/* The last event with a place, at or before `e`: a function's end has none. */
-static uint32_t placed(const struct trace *t, uint32_t e)
+static bool does_something(const struct trace *t, uint32_t e)
 {
-	while (e != NONE && e > 0 && *trace_location_name(t, e) == '\0')
-		e--;
+	enum op_class class = op_table[t->events[e].op].class;
+
+	return class != OP_CLASS_SCOPE && class != OP_CLASS_MARKER &&
+	       !event_inert(&t->events[e]);
+}
+
+/* The last event before `end` that does something; NONE: there is none. */
+static uint32_t last_before(const struct trace *t, uint32_t end)
+{
+	while (end > 0 && !does_something(t, end - 1))
+		end--;
+	return end == 0 ? NONE : end - 1;
+}
+
+/* The thread's first event from `e` on that does something. */
+static uint32_t first_from(const struct trace *t, uint32_t e)
+{
+	for (uint32_t i = e; i < t->events_count; i++) {
+		if (t->events[i].thread == t->events[e].thread && does_something(t, i))
+			return i;
+	}
 	return e;
 }
 
@@ -289,16 +357,16 @@ static void find_point(struct no_return *n, struct explore_report *report, uint3
 		const struct kept_run *k = &g_array_index(n->runs, struct kept_run, i);
 
 		if (has_passed(report, k->run))
-			compare(&f, k->run, k->trace, progress);
+			compare(&f, n, k->run, k->trace, progress);
 	}
 	if (f.passing != NONE && f.good < f.count) {
 		struct explore_point point = {
 			.error = error,
 			.run = run,
 			.passing = f.passing,
-			.passes = event_of(t, f.good == 0 ? NONE : placed(t, f.good - 1)),
+			.passes = event_of(t, last_before(t, f.good)),
 			.fails = event_of(t, f.good),
-			.instead = event_of(f.passing_t, f.instead),
+			.instead = event_of(f.passing_t, first_from(f.passing_t, f.instead)),
 			.every = report->complete && !n->left_out && !f.open,
 		};
 		g_array_append_val(report->points, point);

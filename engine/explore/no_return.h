@@ -13,7 +13,9 @@
 
 /* Traces of runs: one of each class that passed, the first of each error; no_return_free. */
 struct no_return;
-struct no_return *no_return_new(void);
+/* `finals`: char *, names of variables whose last values tell whether a run passes; or NULL:
+ * none do.  Borrowed. */
+struct no_return *no_return_new(const GPtrArray *finals);
 void no_return_free(struct no_return *n); /* may be NULL */
 /* Takes ownership of the trace of a run. */
 void no_return_keep(struct no_return *n, uint32_t run, struct trace *trace);

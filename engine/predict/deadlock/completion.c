@@ -24,15 +24,17 @@ struct completing {
 	GHashTable *seen;
 	uint32_t *threads, began;
 	uint64_t left;
+	completion_wanted *wanted;
+	void *context;
 };
 
-static bool is_complete(const struct run_state *s)
+static bool is_complete(const struct completing *c)
 {
-	for (uint32_t u = 0; u < s->threads; u++) {
-		if (run_state_event(s, u) != NONE)
+	for (uint32_t u = 0; u < c->s->threads; u++) {
+		if (run_state_event(c->s, u) != NONE)
 			return false;
 	}
-	return true;
+	return c->wanted == NULL || c->wanted(c->context, c->s);
 }
 
 static guint key_hash(gconstpointer p)
@@ -80,7 +82,7 @@ static bool go_on(struct completing *c)
 		for (uint32_t i = 0; i < count; i++)
 			add_ways(c, c->threads[i]);
 		if (c->ways->len == first)
-			return is_complete(c->s);
+			return is_complete(c);
 		if (c->ways->len == first + 1) {
 			struct way only = g_array_index(c->ways, struct way, first);
 
@@ -101,7 +103,8 @@ static bool go_on(struct completing *c)
 }
 
 enum completion run_state_completes(struct run_state *s, struct persistent *reduction,
-                                    uint64_t most, uint32_t *next)
+                                    uint64_t most, completion_wanted *wanted, void *context,
+                                    uint32_t *next)
 {
 	struct completing c = { .s = s,
 		                .reduction = reduction,
@@ -111,7 +114,9 @@ enum completion run_state_completes(struct run_state *s, struct persistent *redu
 		                                              NULL),
 		                .threads = g_new(uint32_t, s->threads + 1),
 		                .began = NONE,
-		                .left = most };
+		                .left = most,
+		                .wanted = wanted,
+		                .context = context };
 	uint32_t mark = run_state_mark(s);
 	bool found = go_on(&c);
 
