@@ -304,8 +304,9 @@ static struct explore_event event_of(const struct trace *t, uint32_t e)
 
 	if (e == NONE)
 		return event;
-	GString *text = g_string_new(NULL);
-	trace_append_operation(t, e, text);
+	/* "lock m", "read x" */
+	GString *text = g_string_new(op_table[t->events[e].op].verb);
+	trace_append_operand(t, e, text);
 	event.thread = g_strdup(trace_thread_name(t, t->events[e].thread));
 	event.text = g_string_free(text, FALSE);
 	event.place = g_strdup(trace_location_name(t, e));

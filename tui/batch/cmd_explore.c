@@ -6,6 +6,7 @@
 #include "engine/explore/explore.h"
 #include "tui/batch/command.h"
 #include "tui/batch/places.h"
+#include "tui/batch/point_json.h"
 #include "tui/batch/print.h"
 
 #include <inttypes.h>
@@ -82,37 +83,6 @@ static json_t *runs_json(const struct explore_report *r)
 static json_t *error_places_json(const struct explore_error *e)
 {
 	return e->places ? texts_json(e->places) : json_array();
-}
-
-static json_t *event_json(const struct explore_event *e)
-{
-	return e->event == NONE
-	               ? json_null()
-	               : json_pack("{s:o, s:o, s:o, s:I}", "thread", json_text(e->thread),
-	                           "operation", json_text(e->text), "location",
-	                           json_text(e->place), "event", (json_int_t)e->event);
-}
-
-/* Of an error, or NULL. */
-static json_t *point_json(const struct explore_report *r, uint32_t error)
-{
-	for (guint i = 0; i < r->points->len; i++) {
-		const struct explore_point *p =
-		        &g_array_index(r->points, struct explore_point, i);
-		json_t *sites = json_array();
-
-		if (p->error != error)
-			continue;
-		if (p->passes.event != NONE)
-			json_array_append_new(sites, json_text(p->passes.place));
-		json_array_append_new(sites, json_text(p->fails.place));
-		return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:b}", "run", (int)p->run,
-		                 "passing-run", (int)p->passing, "passes",
-		                 event_json(&p->passes), "fails", event_json(&p->fails),
-		                 "instead", event_json(&p->instead), "sites", sites, "every",
-		                 p->every);
-	}
-	return NULL;
 }
 
 static json_t *errors_json(const struct explore_report *r)
@@ -226,30 +196,18 @@ static void print_end(enum explore_end end, int status)
 	}
 }
 
-static void print_event(const char *before, const struct explore_event *e)
-{
-	if (e->event == NONE)
-		printf("    %s: the program's begin\n", before);
-	else
-		printf("    %s: %s %s (%s)\n", before, e->thread, e->text, e->place);
-}
-
 /* Where the error can no more be avoided. */
 static void print_point(const struct explore_report *r, uint32_t error)
 {
-	for (guint i = 0; i < r->points->len; i++) {
-		const struct explore_point *p =
-		        &g_array_index(r->points, struct explore_point, i);
-		if (p->error != error)
-			continue;
-		print_event("the last event after which it can still end well", &p->passes);
-		print_event(p->every ? "point of no return, after which it always fails"
-		                     : "after this one, every continuation that was run fails",
-		            &p->fails);
-		print_event("where it ends well, in its place", &p->instead);
-		if (p->instead.event != NONE)
-			printf("    (as in run %u)\n", p->passing);
-	}
+	json_t *point = point_json(r, error);
+	char *text = point_text(point);
+	char **lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line; line++)
+		if (**line)
+			printf("    %s\n", *line);
+	g_strfreev(lines);
+	g_free(text);
+	json_decref(point);
 }
 
 static void print_errors(const struct explore_report *r)
