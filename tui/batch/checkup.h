@@ -108,8 +108,9 @@ struct checkup {
 	GHashTable *outputs;    /* what runs printed (char *): a set */
 	uint32_t harmless; /* orders of a signal and a wait that make no difference, not listed
 	                    */
-	GPtrArray *gaps;   /* char *, owned: sentences about what was not covered */
-	uint32_t analysed; /* traces that all analyses looked at */
+	GHashTable *stopped; /* what analyses looked for that ran out of time (const char *) */
+	GPtrArray *gaps;     /* char *, owned: sentences about what was not covered */
+	uint32_t analysed;   /* traces that all analyses looked at */
 	uint32_t aimed_runs; /* that came to where they were aimed */
 	uint32_t cut_runs;   /* that did not end in time */
 	char *always; /* owned, or NULL: how every run ends, which is no matter of order */
@@ -185,8 +186,5 @@ int checkup_print(const struct checkup *c, enum output_format format,
 struct report_file *checkup_report(const struct checkup *c);
 /* Print a new finding on standard error. */
 void checkup_stream(const struct checkup *c, const struct checked *f);
-/* "heddle record --strategy pct --seed 2 -- ./prog": owned by the caller; NULL: not by
- * recording. */
-char *checkup_again(const struct checkup *c, uint32_t run);
 
 #endif

@@ -23,7 +23,9 @@ static const char *trace_of(const struct checkup *c, uint32_t run)
 	return r->same_as != NONE ? run_at(c, r->same_as)->trace : r->trace;
 }
 
-char *checkup_again(const struct checkup *c, uint32_t run)
+/* "heddle record --strategy pct --seed 2 -- ./prog": owned by the caller; NULL: not by
+ * recording. */
+static char *checkup_again(const struct checkup *c, uint32_t run)
 {
 	const struct checkup_run *r = run == NONE ? NULL : run_at(c, run);
 

@@ -89,7 +89,7 @@ static void print_event(const struct trace *t, uint32_t e, const char *before)
 
 static void print_stop(const struct trace *t, const struct plan *p, const struct plan_run *run)
 {
-	if (run->facts.stopped->len == 0)
+	if (!plan_stopped(run))
 		return;
 	fprintf(stderr, "heddle: stopped %s:\n",
 	        p->pair[1] == NONE ? "before the event" : "before the pair");

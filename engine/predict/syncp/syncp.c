@@ -514,7 +514,7 @@ struct report *races_syncp(struct trace *t, const struct race_options *options,
 	syncp_release(&s);
 	if (!done) {
 		report_free(report);
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	report_finish(report);

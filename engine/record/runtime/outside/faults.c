@@ -29,6 +29,36 @@ static void append(char *text, size_t size, uint64_t number)
 	sched_append_number(text, size, number, 16);
 }
 
+/* The word, if it may be a return address into code of the program's. */
+static bool note_word(const struct thread *t, uintptr_t word, char *text, size_t size)
+{
+	if (word < LOW || word >> 47 || in_libc(word) ||
+	    (word >= t->life.stack_low && word < t->life.stack_high))
+		return false;
+	append(text, size, word);
+	return true;
+}
+
+/* The calls of a function leave their return addresses in one place, below its frame, where its
+ * hook did so, too: from there downwards.  Where that is not known, from the stack's end
+ * upwards, past what earlier calls have left. */
+static void note_stack(const struct thread *t, uintptr_t sp, char *text, size_t size)
+{
+	const struct frame *f =
+	        t->depth > 0 && t->depth <= MAX_FRAMES ? &t->frames[t->depth - 1] : NULL;
+	uintptr_t low = (sp + 7) & ~(uintptr_t)7, high = f ? f->sp + 8 : 0;
+	unsigned noted = 0;
+
+	if (f && high >= low && high < t->life.stack_high) {
+		for (uintptr_t at = high; at >= low && noted < NOTED_WORDS; at -= 8)
+			noted += note_word(t, *(const uintptr_t *)at, text, size);
+		return;
+	}
+	for (unsigned i = 0; i < STACK_WORDS && noted < NOTED_WORDS; i++, low += 8)
+		if (low + 8 <= t->life.stack_high)
+			noted += note_word(t, *(const uintptr_t *)low, text, size);
+}
+
 /* "THREAD SIGNAL ADDRESS HOOK FUNCTION PC...": hexadecimal; HOOK is 1 for a read that the
  * runtime does before the program's own, FUNCTION a place in the function that the thread is
  * in. */
@@ -36,28 +66,18 @@ static void note_fault(struct thread *t, int number, const siginfo_t *info,
                        const ucontext_t *context)
 {
 	uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-	uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 	bool ours = pc >= rt.own_low && pc < rt.own_high, sent = info->si_code <= 0;
+	bool addressed = !sent && (number == SIGSEGV || number == SIGBUS);
 	char text[800] = "";
 	sched_append_number(text, sizeof(text), t->id, 16);
 	append(text, sizeof(text), (unsigned)number);
-	append(text, sizeof(text),
-	       !sent && (number == SIGSEGV || number == SIGBUS) ? (uintptr_t)info->si_addr : 0);
+	append(text, sizeof(text), addressed ? (uintptr_t)info->si_addr : 0);
 	append(text, sizeof(text), ours && !sent);
 	append(text, sizeof(text),
 	       t->depth > 0 && t->depth <= MAX_FRAMES ? t->frames[t->depth - 1].function : 0);
 	if (!in_libc(pc))
 		append(text, sizeof(text), pc + 1);
-	const uintptr_t *words = (const void *)(sp & ~7ul);
-	for (unsigned i = 0, n = 0; i < STACK_WORDS && n < NOTED_WORDS; i++) {
-		if ((uintptr_t)&words[i + 1] > t->life.stack_high)
-			break;
-		if (words[i] < LOW || words[i] >> 47 || in_libc(words[i]) ||
-		    (words[i] >= t->life.stack_low && words[i] < t->life.stack_high))
-			continue;
-		append(text, sizeof(text), words[i]);
-		n++;
-	}
+	note_stack(t, (uintptr_t)context->uc_mcontext.gregs[REG_RSP], text, sizeof(text));
 	t->pending = NULL; /* its address may be the fault's */
 	if (rt.controlled)
 		log_frames(t);
