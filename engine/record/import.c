@@ -77,7 +77,7 @@ static void begin_chunk(struct import *im, struct log_reader *reader, uint64_t o
 static bool read_controlled(struct import *im, GArray *chunks, const struct progress *progress)
 {
 	uint32_t thread = 0;
-	struct log_reader *reader = g_new0(struct log_reader, 1);
+	struct log_reader *reader = g_new(struct log_reader, 1);
 	struct log_record record = { .slot = 0 };
 	uint64_t *expanded = NULL;
 	bool whole = true, more;

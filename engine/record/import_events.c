@@ -288,7 +288,8 @@ static void drop_event(struct import *im, const struct lane *lane)
 	             (struct recorded_drop){ .thread = lane->thread, .index = lane->ordinal });
 }
 
-static void import_refused(struct import *im, struct lane *lane, const struct error *error)
+static void import_refused(struct import *im, const struct lane *lane,
+                           const struct error *error)
 {
 	if (im->refused++ == 0)
 		im->first_refusal = *error;

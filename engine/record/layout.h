@@ -85,6 +85,7 @@ enum log_flag {
 	LOG_KEEP_INPUTS = 64, /* record input */
 	LOG_MISSING = 128,    /* record calls of uninstrumented code */
 	LOG_SERVE = 256,      /* fork server: runs are forked from this process */
+	LOG_SETTLE = 512,     /* a run that becomes a fork server at the beginning of main */
 };
 
 enum log_status {
@@ -449,6 +450,8 @@ static inline unsigned log_site_slot(uint64_t key)
  * in the environment variable HEDDLE_RECORD (constant length in every run). For replay followed
  * by the plan. */
 #define LOG_ENVIRONMENT  "HEDDLE_RECORD"
+/* A fork server's value of LD_BIND_NOW: symbols are looked up once, not in each run. */
+#define LOG_BIND_NOW     "for heddle"
 /* In the names of libraries made by interpose.c, which are no part of the program. */
 #define LOG_BIND_LIBRARY "heddle-bind-"
 
@@ -507,6 +510,10 @@ struct log_config {
  * for output (or only the first two). For each it forks a child, which continues as if started
  * with that config. It answers at the child's begin and end. Closing the socket ends the
  * server.
+ *
+ * A child with LOG_SETTLE has a socket in the place of the output, and serves there in the same
+ * way, from the beginning of main: it answers with its own pid first; or with a negative
+ * number, and ends, if its runs could differ from runs that begin earlier.
  */
 struct log_served {
 	int32_t pid;    /* of the child; negative: an errno */

@@ -360,6 +360,8 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 		f->difference = g_strdup(
 		        c->argv == NULL     ? "no program was given to run both orders of"
 		        : f->waits_for_time ? "the time ran out (--budget gives more)"
+		        : f->kind == FINDING_LOCK_MISUSE
+		                ? "it is wrong in every order, and what follows is undefined"
 		        : f->happened
 		                ? "it happened in a recorded run; the other order was not "
 		                  "run from there"

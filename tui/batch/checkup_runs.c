@@ -420,24 +420,71 @@ static void note_end(struct checkup *c, const struct explore_run *run)
 		                                 run->end == EXPLORE_STATUS ? run->status : 0));
 }
 
-/* Operations whose order is not explored share one sentence; other gaps have one each. */
+static void append_word(GString *list, const char *word, gsize length)
+{
+	g_string_append(list, list->len > 0 ? ", " : "");
+	g_string_append_len(list, word, (gssize)length);
+}
+
+/* "deflate of libz.so.1, which is not instrumented, ...": the functions by library. False: the
+ * gap is another. */
+static bool add_missing(GHashTable *libraries, const char *gap)
+{
+	static const char what[] = ", which is not instrumented, is called while other threads";
+	const char *end = strstr(gap, what), *of = end ? strstr(gap, " of ") : NULL;
+	char *library;
+	GString *names;
+
+	if (of == NULL || of > end)
+		return false;
+	library = g_strndup(of + 4, (gsize)(end - of - 4));
+	names = g_hash_table_lookup(libraries, library);
+	if (names == NULL) {
+		names = g_string_new(NULL);
+		g_hash_table_insert(libraries, library, names);
+	} else {
+		g_free(library);
+	}
+	append_word(names, gap, (gsize)(of - gap));
+	return true;
+}
+
+static void free_string(void *data)
+{
+	g_string_free(data, TRUE);
+}
+
+/* Operations whose order is not explored share one sentence, as do the functions of a library
+ * that is not instrumented; other gaps have one each. */
 static void add_exploration_gaps(struct checkup *c, const struct explore_report *r)
 {
-	GString *operations = g_string_new(NULL);
+	GHashTable *libraries =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_string);
+	GString *operations = g_string_new(NULL), *names;
+	GHashTableIter iter;
+	char *library;
 
 	for (guint i = 0; i < r->gaps->len; i++) {
 		const char *gap = r->gaps->pdata[i];
 		const char *end = strstr(gap, EXPLORE_ORDER_OPEN);
-		if (end == NULL) {
+
+		if (end != NULL)
+			append_word(operations, gap, (gsize)(end - gap));
+		else if (!add_missing(libraries, gap))
 			checkup_gap(c, "in the exploration, %s", gap);
-			continue;
-		}
-		g_string_append(operations, operations->len > 0 ? ", " : "");
-		g_string_append_len(operations, gap, end - gap);
 	}
 	if (operations->len > 0)
 		checkup_gap(c, "in the exploration, other orders of these operations: %s",
 		            operations->str);
+	g_hash_table_iter_init(&iter, libraries);
+	while (g_hash_table_iter_next(&iter, (gpointer *)&library, (gpointer *)&names))
+		checkup_gap(
+		        c,
+		        "in the exploration, what functions of %s do, which is not "
+		        "instrumented and is called while other threads run: %s (instrument "
+		        "it, or bind them: --spec)",
+		        library, names->str);
+	g_hash_table_destroy(libraries);
 	g_string_free(operations, TRUE);
 }
 

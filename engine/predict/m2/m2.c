@@ -28,7 +28,7 @@ struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progres
 	m->threads = (uint32_t)t->threads_count;
 	m->small = SMALL;
 	m2_bound(m, G_MAXDOUBLE, G_MAXDOUBLE);
-	size_t pairs = (size_t)m->threads * m->threads;
+	size_t pairs = m->threads > TRACKED_THREADS ? 0 : (size_t)m->threads * m->threads;
 	struct chain_base base = cones_order(cones);
 	m->order = chain_graph_new(CHAIN_STAIRS, m->threads, NULL, &base);
 	m->own_checker = checker == NULL ? checker_new(t, NULL) : NULL;

@@ -23,29 +23,49 @@ bool fault_is(int number)
 	return false;
 }
 
+/* May the word be a return address into code of the program's? */
+static bool may_return_to(const struct thread *t, uintptr_t word)
+{
+	return word >= LOW && !(word >> 47) && !in_libc(word) &&
+	       !(word >= t->life.stack_low && word < t->life.stack_high);
+}
+
+/* The calls of a function leave their return addresses in one place, below its frame, where its
+ * hook did so, too: from there downwards.  Where that is not known, from the stack's end
+ * upwards, past what earlier calls have left.  Returns how many words there are. */
+static unsigned collect_stack(const struct thread *t, uintptr_t sp, uint64_t words[NOTED_WORDS])
+{
+	const struct frame *f =
+	        t->depth > 0 && t->depth <= MAX_FRAMES ? &t->frames[t->depth - 1] : NULL;
+	uintptr_t low = (sp + 7) & ~(uintptr_t)7, high = f ? f->sp + 8 : 0;
+	unsigned count = 0;
+
+	if (f && high >= low && high < t->life.stack_high) {
+		for (uintptr_t at = high; at >= low && count < NOTED_WORDS; at -= 8)
+			if (may_return_to(t, *(const uintptr_t *)at))
+				words[count++] = *(const uintptr_t *)at;
+		return count;
+	}
+	for (unsigned i = 0; i < STACK_WORDS && count < NOTED_WORDS; i++, low += 8)
+		if (low + 8 <= t->life.stack_high && may_return_to(t, *(const uintptr_t *)low))
+			words[count++] = *(const uintptr_t *)low;
+	return count;
+}
+
 static void log_fault(struct thread *t, int number, const siginfo_t *info,
                       const ucontext_t *context)
 {
 	uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-	uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 	bool ours = pc >= rt.own_low && pc < rt.own_high, sent = info->si_code <= 0;
-	bool known = !sent && (number == SIGSEGV || number == SIGBUS);
+	bool addressed = !sent && (number == SIGSEGV || number == SIGBUS);
 	bool called = t->depth > 0 && t->depth <= MAX_FRAMES;
-	uint64_t words[3 + NOTED_WORDS] = { known ? (uintptr_t)info->si_addr : 0,
+	uint64_t words[3 + NOTED_WORDS] = { addressed ? (uintptr_t)info->si_addr : 0,
 		                            called ? t->frames[t->depth - 1].function : 0 };
 	unsigned count = 2;
 	if (!in_libc(pc))
 		words[count++] = pc + 1;
-	const uintptr_t *stack = (const void *)(sp & ~7ul);
-	for (unsigned i = 0, n = 0; i < STACK_WORDS && n < NOTED_WORDS; i++) {
-		if ((uintptr_t)&stack[i + 1] > t->life.stack_high)
-			break;
-		if (stack[i] < LOW || stack[i] >> 47 || in_libc(stack[i]) ||
-		    (stack[i] >= t->life.stack_low && stack[i] < t->life.stack_high))
-			continue;
-		words[count++] = stack[i];
-		n++;
-	}
+	count +=
+	        collect_stack(t, (uintptr_t)context->uc_mcontext.gregs[REG_RSP], words + count);
 	t->pending = NULL; /* its address may be the fault's */
 	if (rt.controlled)
 		log_frames(t);
