@@ -7,7 +7,7 @@
  * each thread has a list of its clocks as trees (clocks.h) instead, searched alike.
  */
 #include "engine/base/search.h"
-#include "engine/order/wide_clocks.h"
+#include "engine/order/clocks.h"
 #include "engine/predict/m2/cone.h"
 #include "engine/trace/tries.h"
 
@@ -345,6 +345,7 @@ static uint32_t order_successor(const void *context, uint32_t i, uint32_t p, uin
 		return wide_successor(c, i, p, j);
 	const struct ticks *s = &c->ticks[(size_t)j * c->threads + i];
 	uint32_t first = search_end(k, 0u, s->count, s->items[k].value <= p);
+
 	return first < s->count ? s->items[first].position : NONE;
 }
 

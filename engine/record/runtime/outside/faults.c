@@ -23,21 +23,17 @@ bool fault_is(int number)
 	return false;
 }
 
-/* Keep the word if it may be a return address into code of the program's; returns the number
- * kept. */
-static unsigned keep_word(const struct thread *t, uintptr_t word, uint64_t *kept)
+/* May the word be a return address into code of the program's? */
+static bool may_return_to(const struct thread *t, uintptr_t word)
 {
-	if (word < LOW || word >> 47 || in_libc(word) ||
-	    (word >= t->life.stack_low && word < t->life.stack_high))
-		return 0;
-	*kept = word;
-	return 1;
+	return word >= LOW && !(word >> 47) && !in_libc(word) &&
+	       !(word >= t->life.stack_low && word < t->life.stack_high);
 }
 
 /* The calls of a function leave their return addresses in one place, below its frame, where its
  * hook did so, too: from there downwards.  Where that is not known, from the stack's end
- * upwards, past what earlier calls have left. */
-static unsigned keep_stack(const struct thread *t, uintptr_t sp, uint64_t *kept)
+ * upwards, past what earlier calls have left.  Returns how many words there are. */
+static unsigned collect_stack(const struct thread *t, uintptr_t sp, uint64_t words[NOTED_WORDS])
 {
 	const struct frame *f =
 	        t->depth > 0 && t->depth <= MAX_FRAMES ? &t->frames[t->depth - 1] : NULL;
@@ -46,12 +42,13 @@ static unsigned keep_stack(const struct thread *t, uintptr_t sp, uint64_t *kept)
 
 	if (f && high >= low && high < t->life.stack_high) {
 		for (uintptr_t at = high; at >= low && count < NOTED_WORDS; at -= 8)
-			count += keep_word(t, *(const uintptr_t *)at, kept + count);
+			if (may_return_to(t, *(const uintptr_t *)at))
+				words[count++] = *(const uintptr_t *)at;
 		return count;
 	}
 	for (unsigned i = 0; i < STACK_WORDS && count < NOTED_WORDS; i++, low += 8)
-		if (low + 8 <= t->life.stack_high)
-			count += keep_word(t, *(const uintptr_t *)low, kept + count);
+		if (low + 8 <= t->life.stack_high && may_return_to(t, *(const uintptr_t *)low))
+			words[count++] = *(const uintptr_t *)low;
 	return count;
 }
 
@@ -60,14 +57,15 @@ static void log_fault(struct thread *t, int number, const siginfo_t *info,
 {
 	uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
 	bool ours = pc >= rt.own_low && pc < rt.own_high, sent = info->si_code <= 0;
-	bool known = !sent && (number == SIGSEGV || number == SIGBUS);
+	bool addressed = !sent && (number == SIGSEGV || number == SIGBUS);
 	bool called = t->depth > 0 && t->depth <= MAX_FRAMES;
-	uint64_t words[3 + NOTED_WORDS] = { known ? (uintptr_t)info->si_addr : 0,
+	uint64_t words[3 + NOTED_WORDS] = { addressed ? (uintptr_t)info->si_addr : 0,
 		                            called ? t->frames[t->depth - 1].function : 0 };
 	unsigned count = 2;
 	if (!in_libc(pc))
 		words[count++] = pc + 1;
-	count += keep_stack(t, (uintptr_t)context->uc_mcontext.gregs[REG_RSP], words + count);
+	count +=
+	        collect_stack(t, (uintptr_t)context->uc_mcontext.gregs[REG_RSP], words + count);
 	t->pending = NULL; /* its address may be the fault's */
 	if (rt.controlled)
 		log_frames(t);
