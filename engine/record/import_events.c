@@ -175,6 +175,12 @@ static inline struct access access_of(struct import *im, struct block_life *life
 	return a;
 }
 
+static uint32_t place_of(struct import *im, uint64_t address, uint64_t size)
+{
+	struct access a = access_of(im, import_life(im, address), address, size);
+	return builder_place(im->b, a.region, a.offset, a.size);
+}
+
 /* ---- threads ---- */
 
 struct lane *import_lane(struct import *im, uint32_t id)
