@@ -258,7 +258,7 @@ static guint first_slot(const struct debuginfo *d, uint32_t function)
 }
 
 bool debuginfo_frame_name(const struct debuginfo *d, uint64_t address, int64_t offset,
-                          uint64_t size, GString *name)
+                          uint64_t size, GString *name, struct debug_part *part)
 {
 	uint32_t function = frame_function(d, address);
 	const struct frame_slot *found = NULL;
@@ -281,6 +281,9 @@ bool debuginfo_frame_name(const struct debuginfo *d, uint64_t address, int64_t o
 		return false;
 	g_string_append_printf(name, "%s::%s", debuginfo_function(d, function)->name,
 	                       found->name);
-	debuginfo_part(d, found->type, (uint64_t)(offset - found->offset), size, name);
+	struct debug_part found_part =
+	        debuginfo_part(d, found->type, (uint64_t)(offset - found->offset), size, name);
+	if (part != NULL)
+		*part = found_part;
 	return true;
 }

@@ -441,7 +441,7 @@ struct model *model_new(struct trace *t, const struct specs *specs,
                         const struct progress *progress, struct error *error)
 {
 	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH, progress)) {
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	struct model *m = g_new0(struct model, 1);

@@ -203,7 +203,7 @@ static bool run_all(struct exploration *x, struct error *error)
 	x->report->waiting = worklist_length(x->worklist);
 	x->report->complete = !has_more(x) && x->report->gaps->len == 0;
 	if (x->cancelled)
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 	return !x->cancelled;
 }
 

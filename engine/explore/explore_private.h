@@ -140,7 +140,6 @@ struct explore_use {
 /* The run's uses, as struct explore_use *; with its scheduled use, if reached, even when the
  * operation did not return (garbage as a lock). */
 GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_run *r);
-void explore_use_free(void *use);
 /* The run's lock misuses in the same form; uses after destruction are in explore_find_uses. */
 GPtrArray *explore_find_misuses(const struct exploration *x);
 /* Was a use at this place after an end at that place scheduled or found before? Marks it as

@@ -20,15 +20,9 @@ static char *stuck_threads(const struct record_facts *facts)
 	GString *text = g_string_new(NULL);
 
 	for (guint i = 0; facts->blocked && i < facts->blocked->len; i++) {
-		unsigned thread;
-
-		if (sscanf(facts->blocked->pdata[i], "%u", &thread) != 1)
-			continue;
 		g_string_append(text, text->len ? ", " : "");
-		if (thread == 0)
-			g_string_append(text, "main");
-		else
-			g_string_append_printf(text, "T%u", thread);
+		record_append_thread(
+		        g_array_index(facts->blocked, struct record_wait, i).thread, text);
 	}
 	return g_string_free(text, FALSE);
 }
@@ -49,12 +43,13 @@ void outcome_take(struct outcome *o, struct trace *t, const struct record_facts 
 	o->cut = result->timed_out || result->interrupted || facts->status == LOG_CUT ||
 	         facts->status == LOG_STARVED || facts->status == LOG_LIMIT ||
 	         facts->status == LOG_FULL;
+	o->starved = facts->status == LOG_STARVED;
 	if (facts->status == LOG_DEADLOCK)
 		o->stuck = stuck_threads(facts);
 	o->printed = text_of(output);
 	o->errors = errors ? text_of(errors) : NULL;
 	memory_take(&o->memory, t);
-	o->forked = facts->forked;
+	o->forked = (facts->happened & LOG_FORKED) != 0;
 }
 
 bool outcome_good(const struct outcome *o)
@@ -98,6 +93,13 @@ unsigned outcome_differs(const struct outcome *a, const struct outcome *b)
 	if (memory_difference(a->memory.heap, b->memory.heap) != NULL)
 		parts |= OUTCOME_HEAP;
 	return parts;
+}
+
+bool outcome_same_so_far(const struct outcome *a, const struct outcome *b)
+{
+	return strcmp(a->printed, b->printed) == 0 &&
+	       memory_difference(a->memory.globals, b->memory.globals) == NULL &&
+	       memory_difference(a->memory.heap, b->memory.heap) == NULL;
 }
 
 /* The line of a text from `at` on, shortened, in quotes; "nothing" at its end. */

@@ -14,6 +14,7 @@ struct outcome {
 	int signal;           /* or 0 */
 	char *stuck;          /* owned: "T1, T2", threads blocked at the end; or NULL */
 	bool cut;             /* ended by us, so its ending is unknown */
+	bool starved;         /* `cut`, since the recorded input was used up */
 	char *printed;        /* owned: standard output */
 	char *errors;         /* owned: standard error; or NULL: not separate */
 	struct memory memory; /* that it left */
@@ -40,6 +41,8 @@ enum outcome_part {
 };
 /* Which parts differ. */
 unsigned outcome_differs(const struct outcome *a, const struct outcome *b);
+/* Do output and memory agree, where both were cut? */
+bool outcome_same_so_far(const struct outcome *a, const struct outcome *b);
 /* The first difference in one of the parts: "takings is 42, not 60" (42 in `a`). Owned by the
  * caller. */
 char *outcome_difference(const struct outcome *a, const struct outcome *b, unsigned parts);

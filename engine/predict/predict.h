@@ -62,7 +62,7 @@ struct race_options {
 };
 void race_options_init(struct race_options *options);
 
-/* The report (owned by the caller), or NULL with `error` set; `error->what` is "cancelled"
+/* The report (owned by the caller), or NULL with `error` set; `error->cancelled`
  * when progress was. */
 struct report *races_find(struct trace *t, const struct race_options *options,
                           const struct progress *progress, struct error *error);

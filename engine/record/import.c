@@ -222,31 +222,38 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 	return whole;
 }
 
-/* Add a want for a thread named by the runtime's note (sched_stuck.c). A destroyed object being
- * waited for is still that object. */
-static void add_want(struct import *im, const char *note)
+/* The operation that a blocked thread would do; LOG_NOTHING: none that the trace can say. */
+static enum log_tag wanted_tag(enum log_wait reason)
 {
-	unsigned thread, other = 0;
-	char kind[32] = "", holder[32] = "";
-	uint64_t address, pc;
-	if (sscanf(note, "%u %31s %" SCNx64 " %31s %" SCNx64, &thread, kind, &address, holder,
-	           &pc) != 5 ||
-	    thread >= LOG_THREADS)
-		return;
-	bool join = strcmp(kind, "thread") == 0;
-	if (strcmp(kind, "sleep") == 0 || strcmp(kind, "file") == 0 ||
-	    (join && (sscanf(holder, "%u", &other) != 1 || other >= LOG_THREADS)))
+	switch (reason) {
+	case FOR_SLEEP:
+	case FOR_FILE:
+		return LOG_NOTHING;
+	case FOR_CONDITION:
+		return LOG_WAKE;
+	case FOR_BARRIER:
+		return LOG_DEPART;
+	case FOR_SEMAPHORE:
+		return LOG_TAKE;
+	case FOR_THREAD:
+		return LOG_JOIN;
+	default:
+		return LOG_ACQ;
+	}
+}
+
+/* A destroyed object being waited for is still that object. */
+static void add_want(struct import *im, const struct record_wait *w)
+{
+	enum log_tag tag = wanted_tag(w->reason);
+	bool join = tag == LOG_JOIN;
+	if (tag == LOG_NOTHING || (join && w->holder >= LOG_THREADS))
 		return;
 	struct event want = { .op = join ? OP_WANTJOIN : OP_WANT,
-		              .location = import_location(im, pc) };
-	uint32_t target = join ? import_lane(im, other)->thread : NONE;
-	struct lane *lane = import_lane(im, thread);
-	enum log_tag tag = strcmp(kind, "condition") == 0 ? LOG_WAKE
-	                   : strcmp(kind, "barrier") == 0 ? LOG_DEPART
-	                                                  : LOG_ACQ;
-	if (strcmp(kind, "semaphore") == 0)
-		tag = LOG_TAKE;
-	want.target = join ? target : import_object(im, lane, tag, LOG_DEAD, address);
+		              .location = import_location(im, w->pc) };
+	uint32_t target = join ? import_lane(im, w->holder)->thread : NONE;
+	struct lane *lane = import_lane(im, w->thread);
+	want.target = join ? target : import_object(im, lane, tag, LOG_DEAD, w->object);
 	lane->stuck = import_event(im, lane, want);
 }
 
@@ -261,35 +268,20 @@ static void leave_all(struct import *im)
 	}
 }
 
-/* Note dropped events of the log, which replay counts. */
-static void note_dropped(struct import *im)
+static void note_count(struct import *im, const char *key, uint64_t count)
 {
-	GString *text = g_string_new(NULL);
-	for (guint i = 0; i < im->lanes->len; i++) {
-		struct lane *lane = &g_array_index(im->lanes, struct lane, i);
-		for (guint k = 0; lane->known && k < lane->ordinals->len; k++)
-			g_string_append_printf(text, "%s%u:%" PRIu64, text->len ? "," : "", i,
-			                       g_array_index(lane->ordinals, uint64_t, k));
-	}
-	if (text->len)
-		builder_note(im->b, "recording-dropped", text->str);
-	g_string_free(text, TRUE);
+	char text[32];
+	snprintf(text, sizeof(text), "%" PRIu64, count);
+	if (count != 0)
+		builder_note(im->b, key, text);
 }
 
 /* Note polls that are not in the trace (see polls.c), and repeated accesses omitted by free
  * mode. */
 static void note_repeats(struct import *im)
 {
-	char count[32];
-	if (im->repeated) {
-		builder_note(im->b, "recording-repeats", im->repeats->str);
-		snprintf(count, sizeof(count), "%" PRIu64, im->repeated);
-		builder_note(im->b, "recording-repeated", count);
-	}
-	if (im->header->repeated) {
-		snprintf(count, sizeof(count), "%" PRIu64, im->header->repeated);
-		builder_note(im->b, "recording-left-out", count);
-	}
+	note_count(im, "recording-repeated", im->repeated);
+	note_count(im, "recording-left-out", im->header->repeated);
 }
 
 static void import_release(struct import *im)
@@ -299,7 +291,6 @@ static void import_release(struct import *im)
 		if (!lane->known)
 			continue;
 		g_array_free(lane->functions, TRUE);
-		g_array_free(lane->ordinals, TRUE);
 		g_array_free(lane->chunks, TRUE);
 		g_free(lane->reader);
 		g_free(lane->expanded);
@@ -313,10 +304,7 @@ static void import_release(struct import *im)
 	g_hash_table_destroy(im->locations);
 	g_hash_table_destroy(im->functions);
 	g_hash_table_destroy(im->objects);
-	g_string_free(im->clocks, TRUE);
 	g_byte_array_free(im->inputs, TRUE);
-	g_string_free(im->repeats, TRUE);
-	g_string_free(im->places, TRUE);
 	g_hash_table_destroy(im->instances);
 	names_free(im->names);
 	rebase_free(im->rebase);
@@ -427,21 +415,17 @@ void import_init(struct import *im, const char *path, const char *name)
 	im->locations = g_hash_table_new(NULL, NULL);
 	im->functions = g_hash_table_new(NULL, NULL);
 	im->objects = import_objects_new();
-	im->clocks = g_string_new(NULL);
 	im->inputs = g_byte_array_new();
-	im->repeats = g_string_new(NULL);
-	im->places = g_string_new(NULL);
 	im->instances = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	if (!(im->header->flags & LOG_ASLR_OFF))
 		im->rebase = rebase_new();
 	im->names = names_new(im->folder, im->facts->debug);
 	builder_namer(im->b, names_namer(im->names));
-	im->facts->blocked = g_ptr_array_new_with_free_func(g_free);
-	im->facts->ended = g_ptr_array_new_with_free_func(g_free);
-	im->facts->missing = g_ptr_array_new_with_free_func(g_free);
+	im->facts->blocked = g_array_new(FALSE, FALSE, sizeof(struct record_wait));
+	im->facts->ended = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	im->facts->missing = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	im->facts->unordered = g_ptr_array_new_with_free_func(g_free);
-	im->facts->ends = g_ptr_array_new_with_free_func(g_free);
-	im->facts->stopped = g_ptr_array_new_with_free_func(g_free);
+	im->facts->ends = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	im->facts->modules = g_array_new(FALSE, FALSE, sizeof(struct record_module));
 }
 
@@ -457,6 +441,7 @@ static void take_header(struct import *im)
 	im->facts->holder = header->holder;
 	im->facts->replayed = header->replayed;
 	im->facts->lost = header->lost;
+	im->facts->happened = header->happened;
 }
 
 static void note_inputs(struct import *im)
@@ -480,7 +465,6 @@ static void note_inputs(struct import *im)
 static void note_recording(struct import *im)
 {
 	char seed[32];
-	note_dropped(im);
 	note_command(im);
 	builder_note(im->b, "recording",
 	             im->header->flags & LOG_CONTROLLED ? "controlled" : "free");
@@ -488,12 +472,9 @@ static void note_recording(struct import *im)
 	builder_note(im->b, "recording-seed", seed);
 	if (!(im->header->flags & LOG_ASLR_OFF))
 		builder_note(im->b, "recording-addresses", "numbered");
-	if (im->clocks->len)
-		builder_note(im->b, "recording-clocks", im->clocks->str);
+	note_count(im, "recording-clocks", im->clocks);
 	note_inputs(im);
 	note_repeats(im);
-	if (im->places->len)
-		builder_note(im->b, "recording-objects", im->places->str);
 }
 
 static void warn(struct import *im)
@@ -546,7 +527,7 @@ static struct trace *import_all(struct import *im, const char *name,
 	                        : read_free(im, chunks, progress);
 	g_array_free(chunks, TRUE);
 	for (guint i = 0; i < im->facts->blocked->len; i++)
-		add_want(im, im->facts->blocked->pdata[i]);
+		add_want(im, &g_array_index(im->facts->blocked, struct record_wait, i));
 	leave_all(im);
 	note_recording(im);
 	import_missing_end(im);

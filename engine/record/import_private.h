@@ -23,7 +23,6 @@ struct lane {
 	bool known;
 	uint64_t stack_high, stack_shift;
 	GArray *functions; /* uint32_t strings: the call stack */
-	GArray *ordinals;  /* dropped events, for replay */
 	uint64_t ordinal;
 	GArray *missing;   /* uint32_t strings: open missing calls, or NULL */
 	bool stuck;        /* its last event is a want: it never left its functions */
@@ -71,15 +70,12 @@ struct import {
 	GPtrArray *all_lives; /* owned */
 	struct block_life *cache[CACHE];
 	struct import_site sites[LOG_SITES];
-	GHashTable *locations; /* pc -> location + 1 */
-	GHashTable *functions; /* pc -> string + 1 */
-	GString *clocks;       /* for replay: see plan.c */
-	GByteArray *inputs;    /* the same: struct log_input, see inputs.h */
-	GString *repeats;      /* the same: "THREAD:ORDINAL:COUNT,", in the log's order */
-	uint64_t repeated;
-	GString *places;       /* addresses of instances: "counter1=5555555580a0 ..." */
-	GHashTable *objects;   /* set of struct site: import_objects.c */
-	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> count */
+	GHashTable *locations;     /* pc -> location + 1 */
+	GHashTable *functions;     /* pc -> string + 1 */
+	GByteArray *inputs;        /* for replay: struct log_input, see inputs.h */
+	uint64_t clocks, repeated; /* numbers of answers, and of repetitions */
+	GHashTable *objects;       /* set of struct site: import_objects.c */
+	GHashTable *instances;     /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> count */
 	struct names *names;
 	struct missing_code *missing; /* import_missing.c; NULL: none so far */
 	struct rebase *rebase;        /* owned; NULL: addresses unchanged */

@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     18
+#define LOG_VERSION     19
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -62,9 +62,16 @@ struct log_header {
 	/* Begin of the main stack, and lowest of its argument strings: both at random distances
 	 * from the stack's end. 0: unknown. */
 	uint64_t stack_begin, arguments;
-	uint32_t outcome; /* enum log_status: the program's ending, even after the recording
-	                   * stopped */
-	uint32_t misuses; /* bit set of enum log_misuse; also after the recording stopped */
+	uint32_t outcome;  /* enum log_status: the program's ending, even after the recording
+	                    * stopped */
+	uint32_t misuses;  /* bit set of enum log_misuse; also after the recording stopped */
+	uint32_t happened; /* bit set of enum log_happened */
+};
+
+enum log_happened {
+	LOG_FORKED = 1,   /* a child process was started, which is not recorded */
+	LOG_FILTERED = 2, /* system calls were given up, by a filter of seccomp */
+	LOG_STRICT = 4,   /* the same by strict mode, which ended the recording */
 };
 
 enum log_flag {
@@ -86,7 +93,7 @@ enum log_status {
 	LOG_FULL,    /* the disk was full, or the limit of --max-size was reached */
 	LOG_LIMIT,
 	LOG_DEADLOCK, /* ended by the runtime: no thread could run */
-	LOG_DIVERGED, /* replay: left the plan; see LOG_NOTE */
+	LOG_DIVERGED, /* replay: left the plan; see LOG_LEFT_PLAN */
 	LOG_EXECED,   /* became another program */
 	LOG_CUT,      /* exploration: ended by the runtime, after too many steps */
 	LOG_STARVED,  /* replay: ended by the runtime: recorded input is used up */
@@ -178,7 +185,59 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	 * flags: enum log_miss */ \
 	TAG(MISS, 0, 0) \
 	TAG(BACK, 1, 0)   /* the function */ \
-	TAG(MISUSE, 1, 0) /* flags: enum log_misuse; the address of the object */
+	TAG(MISUSE, 1, 0) /* flags: enum log_misuse; the address of the object */ \
+	/* Facts beside the events. BLOCKED, of a deadlock: pc: thread; flags: enum log_wait; \
+	 * its object (of a join: unused), the number of the holder, or of the thread to be \
+	 * joined, or LOG_ALL_THREADS; pc of the call. */ \
+	TAG(BLOCKED, 3, 0) \
+	/* Replay: pc: thread; flags: enum log_divergence; step of the plan, pc of the event \
+	 */ \
+	TAG(LEFT_PLAN, 2, 0) \
+	/* Replay, at the pair: pc: which of it, 0 or 1; length; the call stack, innermost \
+	 * frame first: struct log_stopped */ \
+	TAG(STOPPED, 0, 0) \
+	TAG(ENDED, 0, 0)  /* exploration: pc: a thread that came to its end */ \
+	TAG(ENDS, 0, 0)   /* exploration: pc: a thread that stood before the program's end */ \
+	TAG(CALLED, 0, 0) /* exploration: pc: a function that is not instrumented */
+
+/* What a blocked thread waits for: enumerator, word for people. */
+#define LOG_WAITS(W) \
+	W(NOTHING, "nothing") \
+	W(MUTEX, "mutex") \
+	W(READ_LOCK, "rwlock") \
+	W(WRITE_LOCK, "rwlock") \
+	W(CONDITION, "condition") \
+	W(BARRIER, "barrier") \
+	W(SEMAPHORE, "semaphore") \
+	W(THREAD, "the end of") \
+	W(ONCE, "once") \
+	W(SLEEP, "sleep") \
+	W(FILE, "file") /* descriptors */ \
+	W(SPIN, "spin lock") \
+	W(FUTEX, "futex") /* a word; may end at any time */
+enum log_wait {
+#define W(name, word) FOR_##name,
+	LOG_WAITS(W)
+#undef W
+	        LOG_WAIT_COUNT
+};
+
+/* Why a replay could not follow its plan. */
+enum log_divergence {
+	DIVERGED_ORDER,     /* the thread came before another's step */
+	DIVERGED_OPERATION, /* its event was of another kind */
+	DIVERGED_PLACE,     /* its event was at another place of the code */
+	DIVERGED_BLOCKED,   /* its step was next, but it was blocked */
+	DIVERGED_SPINS,     /* the same, but it ran on without an event */
+	DIVERGED_INPUT,     /* it asked for other input: note "input" */
+	DIVERGED_ENDED,     /* its step was next, but it had ended */
+	DIVERGED_UNBORN,    /* the next step's thread had not been created */
+	LOG_DIVERGENCE_COUNT
+};
+
+struct log_stopped {
+	uint64_t function, call; /* pcs: in the function, after the call */
+};
 
 /* Kinds of misuse: enumerator, word in the trace. */
 #define LOG_MISUSES(M) \

@@ -50,6 +50,7 @@ struct kept_part { /* debuginfo_part's answer: elements and blocks of one type a
 	uint32_t module, type;
 	uint64_t offset, size;
 	const char *path; /* interned; NULL: none kept */
+	const char *form; /* debuginfo_form's; interned */
 	bool exact;
 };
 
@@ -405,12 +406,15 @@ static const struct kept_part *part_of(struct names *n, uint32_t module, uint32_
 	g_string_truncate(b->path, 0);
 	struct debug_part part =
 	        debuginfo_part(names_debuginfo(n, module), type, offset, size, b->path);
-	*kept = (struct kept_part){ module,
-		                    type,
-		                    offset,
-		                    size,
-		                    g_string_chunk_insert_const(b->strings, b->path->str),
-		                    part.exact };
+	const char *path = g_string_chunk_insert_const(b->strings, b->path->str);
+	g_string_truncate(b->path, 0);
+	if (part.exact && size > 0)
+		debuginfo_form(names_debuginfo(n, module), part.type, b->path);
+	*kept = (struct kept_part){
+		module,     type, offset,
+		size,       path, g_string_chunk_insert_const(b->strings, b->path->str),
+		part.exact,
+	};
 	return kept;
 }
 
@@ -586,7 +590,9 @@ void names_append_in_block(struct names *n, uint32_t block, uint64_t address, ui
 		return;
 	}
 	uint64_t within = f->each ? offset % f->each : offset;
-	const char *path = part_of(n, f->module, f->type, within, size)->path;
+	const struct kept_part *part = part_of(n, f->module, f->type, within, size);
+	const char *path = part->path;
+	g_string_assign(n->form, part->form);
 	if (!f->each && path[0] != '.' && path[0] != '[')
 		g_string_append_c(name, '*');
 	append_pointer(f, name);

@@ -42,6 +42,8 @@ struct names {
 	struct block_names *blocks; /* owned */
 	struct frame_names *frames; /* owned */
 	struct late_names *late;    /* owned; NULL until asked */
+	GString *form;              /* of the variable that is being named; "": unknown */
+	GHashTable *forms;          /* pattern of names -> its form; char *, owned (shown.h) */
 	struct namer namer;
 };
 

@@ -206,6 +206,8 @@ void builder_ask_names(struct builder *b, struct cut *c)
 		view = trace_view(b, c); /* the tables have moved */
 	}
 	name_variables(b, &view, c, name);
+	if (n && n->forms)
+		n->forms(n->context, b);
 	view = trace_view(b, c);
 	builder_settle_late(b, &view);
 	g_string_free(name, TRUE);

@@ -26,6 +26,9 @@ for how in "--seed 1" "--seed 2" "--seed 3" "--mode free"; do
 		run timeout 60 $HEDDLE record -q $how -o p.hdl -- ./handler_waits $k
 		is "$status $out" "0 DONE" "a handler that posts or waits, way $k, $how"
 	done
+	# a signal comes to a thread before it has begun
+	run timeout 60 $HEDDLE record -q $how --seed 10163 -o p.hdl -- ./handler_waits 4
+	is "$status $out" "0 DONE" "a signal to a thread that is being born, $how"
 	for p in handler_stops_world handler_stops_napping; do
 		run timeout 60 $HEDDLE record -q $how -o p.hdl -- ./$p
 		is "$status $out" "0 DONE" "$p, $how"

@@ -120,6 +120,7 @@ static void random_record(GByteArray *log)
 		return;
 	case LOG_NOTE:
 	case LOG_RANDOM:
+	case LOG_STOPPED:
 		blob_record(log, tag, flags, 1);
 		return;
 	}

@@ -87,6 +87,9 @@ static void checkup_init(struct checkup *c)
 	c->by_key = g_hash_table_new(g_str_hash, g_str_equal);
 	c->digests = g_hash_table_new(g_str_hash, g_str_equal);
 	c->mined = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, trials_free);
+	c->aims = g_array_new(FALSE, FALSE, sizeof(struct checkup_aim));
+	c->aimed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	c->making = "both orders";
 	c->waiting = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	c->outputs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->ends = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
@@ -108,6 +111,8 @@ void checkup_close(struct checkup *c)
 	g_hash_table_destroy(c->mined);
 	g_hash_table_destroy(c->ends);
 	g_array_unref(c->waiting);
+	g_array_unref(c->aims);
+	g_hash_table_destroy(c->aimed);
 	g_ptr_array_unref(c->list);
 	g_array_unref(c->runs);
 	g_ptr_array_unref(c->gaps);

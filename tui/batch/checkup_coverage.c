@@ -122,6 +122,13 @@ static void tell_exploration(const struct checkup *c, GPtrArray *s)
 		add(s,
 		    "Not covered: schedules in which a read sees another value than in these "
 		    "traces (heddle check -- PROGRAM runs more).");
+	if (c->aimed_runs > 0)
+		add(s,
+		    "%u run%s driven to where a read sees something else than in the runs "
+		    "before; %u more such place%s %s known.",
+		    c->aimed_runs, c->aimed_runs == 1 ? " was" : "s were",
+		    c->aims->len - c->next_aim, c->aims->len - c->next_aim == 1 ? "" : "s",
+		    c->aims->len - c->next_aim == 1 ? "is" : "are");
 }
 
 static void tell_rest(const struct checkup *c, GPtrArray *s)

@@ -22,7 +22,9 @@ static const char *trace_of(const struct checkup *c, uint32_t run)
 	return r->same_as != NONE ? run_at(c, r->same_as)->trace : r->trace;
 }
 
-char *checkup_again(const struct checkup *c, uint32_t run)
+/* "heddle record --strategy pct --seed 2 -- ./prog": owned by the caller; NULL: not by
+ * recording. */
+static char *checkup_again(const struct checkup *c, uint32_t run)
 {
 	const struct checkup_run *r = run == NONE ? NULL : run_at(c, run);
 
@@ -153,9 +155,9 @@ static void print_harm(const struct checked *f)
 	case HARM_SAME:
 		if (f->difference == NULL && f->happened)
 			break; /* every run ends so */
-		puts("    what it does: nothing that was seen, for this input: both orders "
-		     "were run "
-		     "and ended alike");
+		printf("    what it does: nothing that was seen, for this input: both orders "
+		       "were run and %s\n",
+		       f->difference ? f->difference : "ended alike");
 		break;
 	case HARM_UNFOLLOWED:
 		printf("    what it does is not known: %s\n", f->difference);

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 enum {
+	AIMED_RUNS = 2,          /* after each recording that follows these */
+	WAITING_RUNS = 3,        /* that are looked at after a recording; the rest comes last */
 	FIRST_RUNS = 3,          /* before the exploration */
 	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
 	MOST_BYTES = 64 << 20,   /* of a run's log: some six million events */
@@ -112,18 +114,18 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 	if (trace_write(run->trace, path, TRACE_BINARY, NULL, NULL, &error)) {
 		outcome = g_new0(struct outcome, 1);
 		outcome_take(outcome, run->trace, &run->facts, &run->result, output, NULL);
-		number = add_run(c, run->trace, "both orders", 0, run->result.status, path,
-		                 outcome);
+		number =
+		        add_run(c, run->trace, c->making, 0, run->result.status, path, outcome);
 		run_at(c, number)->tried = c->trying;
 		g_array_append_val(c->waiting, number);
 	}
 	g_free(path);
 }
 
-/* Analyse the additional runs, and those that this causes. */
-static bool look_at_waiting(struct checkup *c)
+/* Analyse at most so many of the additional runs, and of those that this causes. */
+static bool look_at_waiting(struct checkup *c, uint32_t most)
 {
-	while (c->waiting->len > 0 && !checkup_over(c)) {
+	for (uint32_t i = 0; i < most && c->waiting->len > 0 && !checkup_over(c); i++) {
 		uint32_t run = g_array_index(c->waiting, uint32_t, 0);
 
 		g_array_remove_index(c->waiting, 0);
@@ -254,7 +256,7 @@ static bool record(struct checkup *c, uint64_t number)
 		g_array_set_size(c->runs, run);
 		return true;
 	}
-	return analyse_run(c, run, false) && look_at_waiting(c);
+	return analyse_run(c, run, false) && look_at_waiting(c, WAITING_RUNS);
 }
 
 /* -- exploration -------------------------------------------------------------------------- */
@@ -517,6 +519,47 @@ static bool explore_program(struct checkup *c)
 	return good;
 }
 
+/* -- runs that go where prediction ends --------------------------------------------------- */
+
+static void keep_aimed(void *context, struct plan_run *run, const char *output)
+{
+	struct checkup *c = context;
+
+	c->making = "aimed";
+	checkup_keep_run(c, run, output);
+	c->making = "both orders";
+}
+
+/* One run where a read sees something else. False: c->error. */
+static bool run_aimed(struct checkup *c)
+{
+	const struct checkup_aim *next =
+	        &g_array_index(c->aims, struct checkup_aim, c->next_aim++);
+	struct harm_options options = { .argv = c->argv, .ran = keep_aimed, .context = c };
+	struct trace *t = open_run(c, run_at(c, next->run)->trace);
+	bool reached = false, good = t != NULL;
+
+	options.timeout_ms =
+	        (unsigned)CLAMP(MIN(checkup_left(c) * 1000, MAX(2000, c->run_seconds * 20000)),
+	                        500, c->timeout_ms);
+	c->doing = "going where a read sees something else";
+	progress_tick(&c->progress, 0, c->doing);
+	if (good)
+		good = aim_run(t, &next->aim, c->next_aim, &options, &reached, &c->error);
+	c->failed |= !good;
+	c->aimed_runs += reached;
+	trace_close(t);
+	return good && look_at_waiting(c, 1);
+}
+
+static bool aim_runs(struct checkup *c, uint32_t most)
+{
+	for (uint32_t i = 0; i < most && c->next_aim < c->aims->len && !checkup_over(c); i++)
+		if (!run_aimed(c))
+			return false;
+	return true;
+}
+
 /* Do the first runs indicate a program small enough for exploration? */
 static bool is_small(struct checkup *c)
 {
@@ -530,6 +573,20 @@ static bool is_small(struct checkup *c)
 	return events > 0 && events <= EXPLORED_EVENTS && checkup_left(c) > 1;
 }
 
+/* Findings whose orders there was no time to run so far: their runs are looked at again. */
+static bool look_again(struct checkup *c)
+{
+	for (guint i = 0; c->harm && i < c->list->len && !checkup_over(c); i++) {
+		const struct checked *f = c->list->pdata[i];
+		uint32_t analysed = c->analysed;
+
+		if (f->waits_for_time && f->shown != NONE && !analyse_run(c, f->shown, false))
+			return false;
+		c->analysed = analysed;
+	}
+	return look_at_waiting(c, UINT32_MAX);
+}
+
 bool checkup_program(struct checkup *c)
 {
 	uint64_t number = 0, first = MIN(FIRST_RUNS, c->runs_asked);
@@ -540,9 +597,12 @@ bool checkup_program(struct checkup *c)
 	if (!checkup_over(c) && is_small(c) && !explore_program(c))
 		return false;
 	for (; number < c->runs_asked && !checkup_over(c); number++)
-		if (!record(c, number))
+		if (!record(c, number) || (!c->explored_all && !aim_runs(c, AIMED_RUNS)))
 			return false;
-	if (!look_at_waiting(c))
+	if (!look_at_waiting(c, UINT32_MAX) ||
+	    (!c->explored_all && !aim_runs(c, c->runs_asked)))
+		return false;
+	if (!look_again(c))
 		return false;
 	if (number < c->runs_asked && !c->explored_all) {
 		c->budget_spent = true;

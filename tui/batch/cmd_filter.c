@@ -185,7 +185,7 @@ static int run(struct arguments *a)
 	                             progress_on_stderr());
 	progress_done();
 	bool good = keep ? trace_out_write(t, out, format, keep, &o.left_out, &error)
-	                 : error_set(&error, "", NULL, "cancelled");
+	                 : error_cancelled(&error);
 	if (good && argument_flag(a, "check"))
 		good = check(t, keep, &o, &error);
 	if (good)

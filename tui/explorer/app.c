@@ -611,8 +611,8 @@ static void append_facts(const struct app *app, GString *out)
 	                       t->threads_count == 1 ? "" : "s");
 	g_string_append_printf(out, "%s event%s", grouped(t->events_count, number),
 	                       t->events_count == 1 ? "" : "s");
-	const char *mode = session_note(app->session, "recording");
-	const char *seed = session_note(app->session, "recording-seed");
+	const char *mode = trace_note(app->session->trace, "recording");
+	const char *seed = trace_note(app->session->trace, "recording-seed");
 	if (mode)
 		g_string_append_printf(out, " · recorded %s", mode);
 	if (seed)

@@ -89,7 +89,7 @@ static struct proof *finish_proof(struct proof *p)
 		if (s->rule == STEP_MUST &&
 		    (s->detail == MUST_SEMAPHORE || s->detail == MUST_BARRIER ||
 		     s->detail == MUST_WAKER || s->detail == MUST_WAIT))
-			p->given = "same pairing";
+			p->same_pairing = true;
 	}
 	return p;
 }
@@ -124,7 +124,7 @@ static bool path_to_need(const struct m2 *m, uint32_t e, uint32_t other, struct 
 
 static struct proof *prove_by_cone(const struct m2 *m, uint32_t e, uint32_t other)
 {
-	struct proof *p = proof_new("cone");
+	struct proof *p = proof_new(PROOF_CONE);
 
 	if (path_to_need(m, e, other, &p->cycle))
 		path_add(&p->cycle, other, e, STEP_ASSUMED, NONE);
@@ -134,7 +134,7 @@ static struct proof *prove_by_cone(const struct m2 *m, uint32_t e, uint32_t othe
 static struct proof *prove_by_open(const struct m2 *m, const struct section *a,
                                    const struct section *b)
 {
-	struct proof *p = proof_new("lock");
+	struct proof *p = proof_new(PROOF_LOCK);
 	uint32_t object = m->t->events[a->acquire].target;
 	const struct section *sections[] = { a, b };
 
@@ -154,7 +154,7 @@ static struct proof *prove_by_open(const struct m2 *m, const struct section *a,
 
 static struct proof *prove_by_cycle(const struct m2 *m)
 {
-	struct proof *p = proof_new("closure");
+	struct proof *p = proof_new(PROOF_CLOSURE);
 
 	closure_cycle(m, &p->cycle);
 	return finish_proof(p);
@@ -390,7 +390,7 @@ static enum outcome linearise(struct m2 *m, GArray *witness)
 static enum outcome try_window(struct m2 *m, GArray *witness)
 {
 	if (!window_fill(m, WINDOW_LIMIT)) {
-		m->purse.budget = "pair";
+		m->purse.open = OPEN_PAIR;
 		return TOO_MUCH;
 	}
 	if (m2_too_much(m, WORK_PER_PAIR))
@@ -467,7 +467,7 @@ static enum m2_verdict decide(struct m2 *m, uint32_t e1, uint32_t e2, GArray *wi
 	uint32_t cut = first_broken(m, open);
 	g_array_unref(open);
 	if (m2_over(m) || (purse_long_spent(m) && e2 - e1 > SHORT)) {
-		m->purse.budget = "total";
+		m->purse.open = OPEN_TOTAL;
 		return M2_GAVE_UP;
 	}
 	if (cut == NONE && as_recorded(m, witness)) {

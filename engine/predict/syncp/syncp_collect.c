@@ -100,7 +100,7 @@ static void sort_strays(struct collecting *c, const GArray *strays)
 
 static bool clock_covers(const struct syncp *s, uint32_t clock, const struct stray *stray)
 {
-	return clocks_at(&s->observed->clocks, clock)[stray->thread] > stray->event;
+	return clocks_time(&s->observed->clocks, clock, stray->thread) > stray->event;
 }
 
 /* The first sync region of a thread whose clock covers a stray. */
@@ -131,7 +131,7 @@ static struct window window_of(const struct syncp *s, const struct stray *stray,
 
 	if (thread == stray->thread) /* itself */
 		return (struct window){ stray->event, stray->event + 1 };
-	w.from = clocks_at(&s->observed->clocks, stray->clock)[thread];
+	w.from = clocks_time(&s->observed->clocks, stray->clock, thread);
 	uint32_t knowing = first_covering(s, list, stray);
 	if (knowing < list->count) {
 		const struct sync_region *at = &list->of[knowing];

@@ -169,7 +169,6 @@ bool entry_jump(uint8_t *entry, const void *target);
 
 /* ---- processes.c ---- */
 void processes_init(void);
-void rt_child(void);         /* in a child that has a copy of the memory: it is not recorded */
 bool rt_other_process(void); /* is this one that only shares our memory? */
 /* The program's syscall() makes a process: true, and the kernel's answer, in both of them. */
 bool process_syscall(struct thread *t, long number, long a[6], long *result);

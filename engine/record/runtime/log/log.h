@@ -66,6 +66,9 @@ uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64
 void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t pc,
                     const void *self, const char *text, size_t length);
 void log_note(const char *key, const char *value);
+/* A fact beside the events, with `count` words; lost when the caller is not recorded. */
+void log_fact(enum log_tag tag, unsigned flags, uint64_t pc, const uint64_t *words,
+              unsigned count);
 void log_thread(struct thread *t);
 /* An object has been initialised: the object that was at its address is another one. */
 void log_init(struct thread *t, const volatile void *object);
