@@ -175,16 +175,6 @@ static inline struct access access_of(struct import *im, struct block_life *life
 	return a;
 }
 
-static uint32_t place_of(struct import *im, uint64_t address, uint64_t size)
-{
-	struct block_life *life = import_life(im, address);
-	uint32_t bytes = size > UINT32_MAX ? UINT32_MAX : size;
-	if (life)
-		return builder_place(im->b, life->region, address - life->low, bytes);
-	return builder_place(im->b, import_flat_region(im),
-	                     import_address(im, address) & LOG_ADDRESS_MASK, bytes);
-}
-
 /* ---- threads ---- */
 
 struct lane *import_lane(struct import *im, uint32_t id)
