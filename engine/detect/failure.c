@@ -7,14 +7,6 @@
 #include <signal.h>
 #include <string.h>
 
-static const char *assertion_of(const struct trace *t)
-{
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), ASSERTION_NOTE) == 0)
-			return trace_string(t, t->notes[i].value);
-	return NULL;
-}
-
 /* The last event of a thread at a line of the program; NONE: of any thread. */
 static uint32_t last_event(const struct trace *t, uint32_t thread)
 {
@@ -102,7 +94,7 @@ static struct finding *crash(const struct trace *t, int signal, GString *story)
 	}
 	if (*place) {
 		/* the last event before it, where the place itself is not known */
-		g_string_append(story, *c.place || c.thread == NULL ? " at " : " behind ");
+		g_string_append(story, *c.place ? " at " : ", last seen at ");
 		append_escaped(story, place, strlen(place));
 	}
 	if (c.address != 0)
@@ -113,7 +105,7 @@ static struct finding *crash(const struct trace *t, int signal, GString *story)
 
 static struct finding *by_signal(const struct trace *t, int signal)
 {
-	const char *assertion = assertion_of(t);
+	const char *assertion = trace_note(t, ASSERTION_NOTE);
 	GString *story = g_string_new(NULL);
 
 	if (signal == SIGABRT && assertion != NULL) {
@@ -150,5 +142,22 @@ struct finding *failure_find(const struct trace *t)
 		return failure(FINDING_EXIT, last_event(t, last_thread(t)), story);
 	default:
 		return NULL;
+	}
+}
+
+int failure_rank(enum finding_kind kind)
+{
+	switch (kind) {
+	case FINDING_CRASH:
+	case FINDING_USE_AFTER_FREE:
+		return 0;
+	case FINDING_DEADLOCK:
+	case FINDING_STUCK:
+		return 1;
+	case FINDING_ASSERTION:
+	case FINDING_EXIT:
+		return 2;
+	default:
+		return 3;
 	}
 }

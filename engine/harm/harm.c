@@ -49,6 +49,23 @@ static unsigned stable_parts(struct trial *x, unsigned first, const struct outco
 	return parts;
 }
 
+/* Neither run came to its end. */
+static void compare_cut(const struct outcome *a, const struct outcome *b,
+                        struct harm_verdict *v)
+{
+	bool starved = a->starved && b->starved;
+
+	if (starved && outcome_same_so_far(a, b))
+		harm_settle(v, HARM_SAME,
+		            g_strdup("compared where the recorded input was used up"));
+	else
+		harm_settle(
+		        v, HARM_UNFOLLOWED,
+		        g_strdup(starved ? "in both orders the recorded input was used up "
+		                           "before the program's end, and at different places"
+		                         : "in neither order did the program end in time"));
+}
+
 /* Report the worse outcome, relative to the other. */
 static void compare(struct trial *x, unsigned first, const struct outcome *a,
                     const struct outcome *b, struct harm_verdict *v)
@@ -56,6 +73,10 @@ static void compare(struct trial *x, unsigned first, const struct outcome *a,
 	unsigned differ = outcome_differs(a, b);
 	bool turn = outcome_good(a) && !outcome_good(b);
 
+	if (a->cut && b->cut) {
+		compare_cut(a, b, v);
+		return;
+	}
 	if (differ != 0 && !(differ & OUTCOME_END))
 		differ &= stable_parts(x, first, a);
 	if (differ == 0)

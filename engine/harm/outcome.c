@@ -20,26 +20,38 @@ static char *stuck_threads(const struct record_facts *facts)
 	GString *text = g_string_new(NULL);
 
 	for (guint i = 0; facts->blocked && i < facts->blocked->len; i++) {
-		unsigned thread;
-
-		if (sscanf(facts->blocked->pdata[i], "%u", &thread) != 1)
-			continue;
 		g_string_append(text, text->len ? ", " : "");
-		if (thread == 0)
-			g_string_append(text, "main");
-		else
-			g_string_append_printf(text, "T%u", thread);
+		record_append_thread(
+		        g_array_index(facts->blocked, struct record_wait, i).thread, text);
 	}
+	return g_string_free(text, FALSE);
+}
+
+char *outcome_text(const char *path, GError **problem)
+{
+	char *bytes = NULL;
+	gsize length = 0;
+
+	if (!g_file_get_contents(path, &bytes, &length, problem))
+		return NULL;
+	if (memchr(bytes, 0, length) == NULL)
+		return bytes;
+	GString *text = g_string_sized_new(length + length / 8);
+	for (gsize i = 0; i < length; i++) {
+		if (bytes[i] == 0)
+			g_string_append(text, "\\0");
+		else
+			g_string_append_c(text, bytes[i]);
+	}
+	g_free(bytes);
 	return g_string_free(text, FALSE);
 }
 
 static char *text_of(const char *path)
 {
-	char *text = NULL;
+	char *text = path ? outcome_text(path, NULL) : NULL;
 
-	if (path == NULL || !g_file_get_contents(path, &text, NULL, NULL))
-		return g_strdup("");
-	return text;
+	return text ? text : g_strdup("");
 }
 
 void outcome_take(struct outcome *o, struct trace *t, const struct record_facts *facts,
@@ -49,12 +61,13 @@ void outcome_take(struct outcome *o, struct trace *t, const struct record_facts 
 	o->cut = result->timed_out || result->interrupted || facts->status == LOG_CUT ||
 	         facts->status == LOG_STARVED || facts->status == LOG_LIMIT ||
 	         facts->status == LOG_FULL;
+	o->starved = facts->status == LOG_STARVED;
 	if (facts->status == LOG_DEADLOCK)
 		o->stuck = stuck_threads(facts);
 	o->printed = text_of(output);
 	o->errors = errors ? text_of(errors) : NULL;
 	memory_take(&o->memory, t);
-	o->forked = facts->forked;
+	o->forked = (facts->happened & LOG_FORKED) != 0;
 }
 
 bool outcome_good(const struct outcome *o)
@@ -98,6 +111,13 @@ unsigned outcome_differs(const struct outcome *a, const struct outcome *b)
 	if (memory_difference(a->memory.heap, b->memory.heap) != NULL)
 		parts |= OUTCOME_HEAP;
 	return parts;
+}
+
+bool outcome_same_so_far(const struct outcome *a, const struct outcome *b)
+{
+	return strcmp(a->printed, b->printed) == 0 &&
+	       memory_difference(a->memory.globals, b->memory.globals) == NULL &&
+	       memory_difference(a->memory.heap, b->memory.heap) == NULL;
 }
 
 /* The line of a text from `at` on, shortened, in quotes; "nothing" at its end. */

@@ -14,11 +14,14 @@ struct outcome {
 	int signal;           /* or 0 */
 	char *stuck;          /* owned: "T1, T2", threads blocked at the end; or NULL */
 	bool cut;             /* ended by us, so its ending is unknown */
-	char *printed;        /* owned: standard output */
+	bool starved;         /* `cut`, since the recorded input was used up */
+	char *printed;        /* owned: standard output, as outcome_text has it */
 	char *errors;         /* owned: standard error; or NULL: not separate */
 	struct memory memory; /* that it left */
 	bool forked;          /* it made processes, of which only what they print is known */
 };
+/* The file as a string, owned by the caller: a byte 0 as "\\0". NULL and `problem`. */
+char *outcome_text(const char *path, GError **problem);
 void outcome_release(struct outcome *o);
 
 /* From a run and its trace; `output` and `errors` are its output files (NULL: none). */
@@ -40,6 +43,8 @@ enum outcome_part {
 };
 /* Which parts differ. */
 unsigned outcome_differs(const struct outcome *a, const struct outcome *b);
+/* Do output and memory agree, where both were cut? */
+bool outcome_same_so_far(const struct outcome *a, const struct outcome *b);
 /* The first difference in one of the parts: "takings is 42, not 60" (42 in `a`). Owned by the
  * caller. */
 char *outcome_difference(const struct outcome *a, const struct outcome *b, unsigned parts);

@@ -230,7 +230,8 @@ static inline bool observations_known(const struct causality *c, uint32_t variab
 	epoch last = *observations_last(c->observations, variable);
 	uint32_t writer = epoch_thread(last);
 
-	return writer == thread || epoch_within(last, clocks_now(&c->clocks, thread)[writer]);
+	return writer == thread ||
+	       epoch_within(last, clocks_now_time(&c->clocks, thread, writer));
 }
 static inline void observations_write(struct causality *c, uint32_t variable, uint32_t event,
                                       uint32_t thread)

@@ -14,7 +14,12 @@ void clocks_init(struct clocks *c, uint32_t threads, uint32_t planes)
 	*c = (struct clocks){
 		.threads = threads, .planes = planes, .count = 1, .capacity = 64
 	};
-	c->width = MAX(threads, 1) * planes;
+	c->wide = threads >= clocks_wide;
+	c->width = c->wide ? planes : MAX(threads, 1) * planes;
+	if (c->wide)
+		wide_init(&c->nodes, threads);
+	else
+		c->nodes.sweep_at = UINT32_MAX;
 	c->cells = g_new0(uint32_t, (size_t)c->capacity * c->width);
 	c->now = g_new0(uint32_t, threads + 1);
 	c->made_at = g_new(uint32_t, threads + 1);
@@ -32,6 +37,7 @@ void clocks_release(struct clocks *c)
 	g_free(c->joined_at);
 	g_free(c->unused);
 	g_free(c->marks);
+	wide_release(&c->nodes);
 	*c = (struct clocks){ 0 };
 }
 
@@ -52,17 +58,42 @@ static void join_plane(uint32_t *to, const uint32_t *a, const uint32_t *b, uint3
 		to[u] = MAX(a[u], b[u]);
 }
 
+/* The source's plane 0 and last plane, as in clocks_join, into a new clock of `to`. */
+static void join_wide(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_thread,
+                      struct point from, bool base)
+{
+	uint32_t known[2], other[2], last = c->planes - 1;
+
+	memcpy(known, clocks_at(c, c->now[to]), c->planes * sizeof(uint32_t));
+	memcpy(other, clocks_at(c, from.clock), c->planes * sizeof(uint32_t));
+	if (c->made_at[to] != at)
+		c->now[to] = clocks_new(c);
+	uint32_t *clock = c->cells + (size_t)c->now[to] * c->width;
+	clock[0] = wide_set(&c->nodes, wide_join(&c->nodes, known[0], other[0]), from_thread,
+	                    from.event + 1);
+	if (last == 0)
+		return;
+	clock[1] = wide_join(&c->nodes, known[1], base ? other[0] : other[1]);
+	if (base)
+		clock[1] = wide_set(&c->nodes, clock[1], from_thread, from.event + 1);
+}
+
 bool clocks_join(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_thread,
                  struct point from, bool base)
 {
 	uint32_t threads = c->threads, old = c->now[to];
-	const uint32_t *known = clocks_at(c, old), *other;
+	const uint32_t *known, *other;
 	uint32_t *clock;
 
 	/* Joins are transitive: a clock that covers an event covers the event's clock, in plane
 	 * 1 too. */
-	if (known[from_thread + (base ? (c->planes - 1) * threads : 0)] > from.event)
+	if ((base ? clocks_strong_time : clocks_time)(c, old, from_thread) > from.event)
 		return false;
+	if (c->wide) {
+		join_wide(c, to, at, from_thread, from, base);
+		c->made_at[to] = c->joined_at[to] = at;
+		return true;
+	}
 	if (c->in_place ? c->made_at[to] == NONE : c->made_at[to] != at)
 		c->now[to] = clocks_new(c);
 	c->made_at[to] = c->joined_at[to] = at;
@@ -78,6 +109,18 @@ bool clocks_join(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_threa
 	if (base)
 		clock[from_thread] = MAX(clock[from_thread], from.event + 1);
 	return true;
+}
+
+void clocks_join_into(const struct clocks *c, uint32_t clock, uint32_t *to)
+{
+	struct clock_view v = clocks_view(c, clock);
+
+	if (c->wide) {
+		wide_join_into(v.nodes, v.root, to);
+		return;
+	}
+	for (uint32_t u = 0; u < c->threads; u++)
+		to[u] = MAX(to[u], v.times[u]);
 }
 
 void clocks_sweep_begin(struct clocks *c)
@@ -101,6 +144,15 @@ void clocks_sweep_end(struct clocks *c)
 	/* The next sweep comes after as many new clocks as this one has looked at: amortised
 	 * constant. */
 	c->sweep_at = MAX(MAX(FIRST_SWEEP, c->marked), 2 * (c->count - c->unused_count));
+	if (c->wide) {
+		wide_sweep_begin(&c->nodes);
+		for (uint32_t i = 0; i < c->count; i++) {
+			for (uint32_t p = 0; c->marks[i] && p < c->planes; p++)
+				wide_mark(&c->nodes, clocks_at(c, i)[p]);
+		}
+		wide_sweep_end(&c->nodes);
+		c->nodes.sweep_at = MAX(c->nodes.sweep_at, c->marked);
+	}
 	g_free(c->marks);
 	c->marks = NULL;
 }

@@ -11,16 +11,23 @@
  * Clocks are named by index and immutable once another holder may have the index. They have no
  * reference counts: streaming callers call causality_sweep when clocks_sweep_due, and mark
  * those in use.
+ *
+ * With few threads a clock is an array. With many (CLOCKS_WIDE) an array for each clock would
+ * be memory of the square of the threads that ever lived, so a clock is a tree (wide_clocks.c)
+ * that shares all parts that are equal with the clocks it was joined from; the tree of threads
+ * of which nothing is known is empty.
  */
 #ifndef HEDDLE_CLOCKS_H
 #define HEDDLE_CLOCKS_H
 
-#include "engine/base/base.h"
+#include "engine/order/wide_clocks.h"
 
 struct clocks {
 	uint32_t threads, planes;
-	uint32_t width;  /* components of a clock */
+	bool wide;
+	uint32_t width;  /* words of a clock: components; wide: a root for each plane */
 	uint32_t *cells; /* all clocks; clock 0 is all zero */
+	struct wide_nodes nodes;
 	uint32_t count, capacity;
 	uint32_t *now;       /* by thread: its clock at the current event */
 	uint32_t *made_at;   /* by thread: event whose edges made that clock; NONE: immutable */
@@ -47,17 +54,39 @@ static inline const uint32_t *clocks_at(const struct clocks *c, uint32_t clock)
 {
 	return c->cells + (size_t)clock * c->width;
 }
-/* Vector clock of the current event of thread `t`: plane 0, happens-before; _strong: the last
- * plane, the order itself. */
-static inline const uint32_t *clocks_now(const struct clocks *c, uint32_t t)
+/* The component of a clock for a thread: plane 0, happens-before; _strong: the last plane, the
+ * order itself. */
+static inline uint32_t clocks_time(const struct clocks *c, uint32_t clock, uint32_t thread)
 {
-	return clocks_at(c, c->now[t]);
-}
-static inline const uint32_t *clocks_strong(const struct clocks *c, uint32_t t)
-{
-	return clocks_now(c, t) + (c->planes - 1) * c->threads;
-}
+	const uint32_t *at = clocks_at(c, clock);
 
+	return G_UNLIKELY(c->wide) ? wide_time(&c->nodes, at[0], thread) : at[thread];
+}
+static inline uint32_t clocks_strong_time(const struct clocks *c, uint32_t clock,
+                                          uint32_t thread)
+{
+	const uint32_t *at = clocks_at(c, clock);
+
+	return G_UNLIKELY(c->wide) ? wide_time(&c->nodes, at[c->planes - 1], thread)
+	                           : at[(c->planes - 1) * c->threads + thread];
+}
+/* The same of the current event of thread `t`. */
+static inline uint32_t clocks_now_time(const struct clocks *c, uint32_t t, uint32_t thread)
+{
+	return clocks_time(c, c->now[t], thread);
+}
+/* to[u] := the larger of to[u] and the strong component for u, of all threads. Wide, it costs
+ * what the clock knows. */
+void clocks_join_into(const struct clocks *c, uint32_t clock, uint32_t *to);
+
+static inline struct clock_view clocks_view(const struct clocks *c, uint32_t clock)
+{
+	const uint32_t *at = clocks_at(c, clock);
+
+	if (G_UNLIKELY(c->wide))
+		return (struct clock_view){ NULL, &c->nodes, at[c->planes - 1] };
+	return (struct clock_view){ at + (c->planes - 1) * c->threads, NULL, 0 };
+}
 uint32_t clocks_make_room(struct clocks *c);
 static inline uint32_t clocks_new(struct clocks *c)
 {
@@ -73,6 +102,11 @@ bool clocks_join(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_threa
 static inline void clocks_join_new(struct clocks *c, uint32_t to, uint32_t at,
                                    uint32_t from_thread, struct point from)
 {
+	if (G_UNLIKELY(c->wide)) {
+		c->made_at[to] = NONE;
+		clocks_join(c, to, at, from_thread, from, false);
+		return;
+	}
 	uint32_t made = clocks_new(c), threads = c->threads;
 	uint32_t *clock = c->cells + (size_t)made * c->width;
 	const uint32_t *known = clocks_at(c, c->now[to]), *other = clocks_at(c, from.clock);
@@ -93,7 +127,8 @@ static inline uint32_t clocks_hold(struct clocks *c, uint32_t t)
 /* Free the clocks that are not marked. */
 static inline bool clocks_sweep_due(const struct clocks *c)
 {
-	return c->count - c->unused_count >= c->sweep_at;
+	return c->count - c->unused_count >= c->sweep_at ||
+	       c->nodes.count - c->nodes.unused_count >= c->nodes.sweep_at;
 }
 void clocks_sweep_begin(struct clocks *c); /* marks the threads' own count */
 static inline void clocks_mark(struct clocks *c, uint32_t clock)

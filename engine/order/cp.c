@@ -126,18 +126,18 @@ static bool sections_conflict(const struct cp_section *a, const struct cp_sectio
 	       variables_intersect(a->read, b->written);
 }
 
-static const uint32_t *own_past(const struct cp *cp, uint32_t event)
+static struct clock_view own_past(const struct cp *cp, uint32_t event)
 {
 	const struct sync_region *s = causality_region(cp->c, event);
 
-	return clocks_at(&cp->c->clocks, s == NULL ? 0 : s->clock) + cp->c->clocks.threads;
+	return clocks_view(&cp->c->clocks, s == NULL ? 0 : s->clock);
 }
 
 /* Rule (b): is the acquire of `a` before the end of `b`? */
 static bool hold_ordered(const struct cp *cp, const struct cp_section *a,
                          const struct cp_section *b)
 {
-	return own_past(cp, b->last)[a->thread] > a->acquire;
+	return view_time(own_past(cp, b->last), a->thread) > a->acquire;
 }
 
 /*
@@ -152,7 +152,7 @@ static void find_edges(struct cp *cp, const struct lock_sections *lock, guint se
 	const struct cp_section *b = g_array_index(lock->sections, struct cp_section *, second);
 	uint32_t threads = (uint32_t)cp->t->threads_count, left = lock->threads_before - 1;
 	uint32_t *floor = cp->floor + (size_t)b->thread * threads;
-	const uint32_t *known = own_past(cp, b->acquire);
+	struct clock_view known = own_past(cp, b->acquire);
 
 	memset(cp->settled, 0, threads);
 	cp->settled[b->thread] = 1;
@@ -164,7 +164,7 @@ static void find_edges(struct cp *cp, const struct lock_sections *lock, guint se
 
 		if (cp->settled[a->thread])
 			continue;
-		if (a->release < MAX(floor[a->thread], known[a->thread])) {
+		if (a->release < MAX(floor[a->thread], view_time(known, a->thread))) {
 			cp->settled[a->thread] = 1;
 			left--;
 			continue;

@@ -262,7 +262,8 @@ static void section_edge(const struct guarded_access *a, uint32_t key, uint32_t 
                          struct section_end from)
 {
 	if (from.thread != a->thread &&
-	    clocks_strong(&a->c->clocks, a->thread)[from.thread] < from.end)
+	    clocks_strong_time(&a->c->clocks, a->c->clocks.now[a->thread], from.thread) <
+	            from.end)
 		causality_edge(a->c, a->event, from.thread,
 		               (struct point){ from.end - 1, a->s->clocks[serial] },
 		               STEP_CONFLICT_SECTION, (key - 1) / 2, true);
@@ -383,7 +384,7 @@ bool sections_quiet_nested(struct sections *s, const struct clocks *clocks,
                            const struct event *x)
 {
 	const struct held_sections *holding = &s->holding[x->thread];
-	const uint32_t *known = clocks_strong(clocks, x->thread);
+	struct clock_view known = clocks_view(clocks, clocks->now[x->thread]);
 
 	/* The whole burst where the thread resumes after another one. */
 	fetch_burst(s, x, x > s->t->events && x[-1].thread == x->thread ? AHEAD : 1);

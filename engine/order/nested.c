@@ -10,6 +10,8 @@
  * sections; without nesting there are none. Clocks only grow, so each thread reads the origins
  * of another by an index that only grows.
  */
+#include "engine/base/hash.h"
+#include "engine/base/search.h"
 #include "engine/order/rules.h"
 
 /* A section with an origin in it. */
@@ -21,25 +23,29 @@ struct section_node {
 struct edge_origin {
 	uint32_t event, node;
 };
-/* One thread's state for each other thread, as of its last release. */
+/* A thread's state for another thread, as of its last release. */
 struct nested_view {
-	uint32_t *known; /* by thread: its component of the clock */
-	uint32_t *next;  /* by thread: first origin not below `known` */
-	uint32_t *node;  /* by thread: node at the last event before `known`; 0: none */
+	uint32_t known; /* the other's component of the clock */
+	uint32_t next;  /* first origin of the other not below `known` */
+	uint32_t node;  /* node at the other's last event before `known`; 0: none */
+};
+struct thread_end {
+	uint32_t thread, end;
 };
 struct rule_b {
 	GArray *nodes;    /* index 0 is not used */
 	guint live;       /* first node that may still cause an edge */
 	GArray **origins; /* by thread: struct edge_origin; or NULL */
-	/* By object and thread: end of the last section on it with a node; NULL: none. A clock
-	 * that covers all of these gets no edge. */
-	uint32_t **ends;
+	/* By object: struct thread_end by thread: end of its last section on the object with a
+	 * node; NULL: none. A clock that covers all of these gets no edge. */
+	GArray **ends;
 	uint64_t objects;
-	struct nested_view *views;
+	struct nested_view **views; /* by thread: by other thread; with many threads NULL */
+	GHashTable *far_views;      /* with many threads: by both */
 	uint64_t threads;
 };
 
-void rule_b_new(struct sections *s)
+void rule_b_new(struct sections *s, bool wide)
 {
 	struct rule_b *b = s->rule_b = g_new0(struct rule_b, 1);
 	struct section_node none = { 0 };
@@ -50,8 +56,10 @@ void rule_b_new(struct sections *s)
 	b->live = 1;
 	b->origins = g_new0(GArray *, s->threads + 1);
 	b->objects = s->t->objects_count;
-	b->ends = g_new0(uint32_t *, b->objects + 1);
-	b->views = g_new0(struct nested_view, s->threads + 1);
+	b->ends = g_new0(GArray *, b->objects + 1);
+	b->views = g_new0(struct nested_view *, s->threads + 1);
+	if (wide)
+		b->far_views = g_hash_table_new_full(hash_pointer, NULL, NULL, g_free);
 }
 
 void rule_b_free(struct rule_b *b)
@@ -61,11 +69,15 @@ void rule_b_free(struct rule_b *b)
 	for (uint64_t u = 0; u < b->threads; u++) {
 		if (b->origins[u] != NULL)
 			g_array_free(b->origins[u], TRUE);
-		g_free(b->views[u].known);
+		g_free(b->views[u]);
 	}
-	for (uint64_t i = 0; i < b->objects; i++)
-		g_free(b->ends[i]);
+	for (uint64_t i = 0; i < b->objects; i++) {
+		if (b->ends[i] != NULL)
+			g_array_free(b->ends[i], TRUE);
+	}
 	g_free(b->ends);
+	if (b->far_views != NULL)
+		g_hash_table_destroy(b->far_views);
 	g_array_free(b->nodes, TRUE);
 	g_free(b->origins);
 	g_free(b->views);
@@ -79,11 +91,36 @@ static struct section_node *node_at(const struct rule_b *b, uint32_t node)
 
 static void note_end(struct rule_b *b, const struct held_section *h, uint32_t thread)
 {
-	uint32_t **ends = &b->ends[(h->key - 1) / 2];
+	GArray **ends = &b->ends[(h->key - 1) / 2];
+	struct thread_end fresh = { thread, h->end };
 
 	if (*ends == NULL)
-		*ends = g_new0(uint32_t, b->threads);
-	(*ends)[thread] = MAX((*ends)[thread], h->end);
+		*ends = g_array_new(FALSE, FALSE, sizeof(struct thread_end));
+	guint i = search_end(k, 0, (*ends)->len,
+	                     g_array_index(*ends, struct thread_end, k).thread < thread);
+	struct thread_end *known = &g_array_index(*ends, struct thread_end, i);
+	if (i < (*ends)->len && known->thread == thread)
+		known->end = MAX(known->end, h->end);
+	else
+		g_array_insert_val(*ends, i, fresh);
+}
+
+static struct nested_view *view_of(struct rule_b *b, uint32_t own, uint32_t other)
+{
+	gpointer key = (gpointer)((uintptr_t)own << 32 | other);
+	struct nested_view *view;
+
+	if (b->far_views == NULL) {
+		if (b->views[own] == NULL)
+			b->views[own] = g_new0(struct nested_view, b->threads);
+		return &b->views[own][other];
+	}
+	view = g_hash_table_lookup(b->far_views, key);
+	if (view == NULL) {
+		view = g_new0(struct nested_view, 1);
+		g_hash_table_insert(b->far_views, key, view);
+	}
+	return view;
 }
 
 /* Node of the innermost open section of a thread. */
@@ -129,17 +166,17 @@ static void view_update(const struct rule_b *b, struct nested_view *v, uint32_t 
                         uint32_t known)
 {
 	const GArray *list = b->origins[u];
-	uint32_t next = v->next[u], node = 0;
+	uint32_t next = v->next, node = 0;
 
-	v->known[u] = known;
+	v->known = known;
 	if (list == NULL)
 		return;
 	while (next < list->len && g_array_index(list, struct edge_origin, next).event < known)
 		next++;
-	v->next[u] = next;
+	v->next = next;
 	if (next > 0 && g_array_index(list, struct edge_origin, next - 1).event + 1 == known)
 		node = g_array_index(list, struct edge_origin, next - 1).node;
-	v->node[u] = node;
+	v->node = node;
 }
 
 /* Edges into a release from one thread's open sections at its last ordered event; true when the
@@ -156,7 +193,8 @@ static bool thread_edges(struct causality *c, uint32_t event, uint32_t node)
 
 		if ((n->key - 1) / 2 != x->target || (x->op == OP_RREL && ((n->key - 1) & 1)) ||
 		    from->end > event ||
-		    clocks_strong(&c->clocks, x->thread)[from->thread] >= from->end)
+		    clocks_strong_time(&c->clocks, c->clocks.now[x->thread], from->thread) >=
+		            from->end)
 			continue;
 		causality_edge(c, event, from->thread,
 		               (struct point){ from->end - 1, s->clocks[n->serial] },
@@ -167,37 +205,34 @@ static bool thread_edges(struct causality *c, uint32_t event, uint32_t node)
 }
 
 /* Edges from the sections of thread `u`; true when the clock changed. */
-static bool edges_from(struct causality *c, uint32_t event, struct nested_view *v, uint32_t u,
-                       uint32_t own)
+static bool edges_from(struct causality *c, uint32_t event, uint32_t u, uint32_t own)
 {
-	uint32_t known = clocks_strong(&c->clocks, own)[u];
+	uint32_t known = clocks_strong_time(&c->clocks, c->clocks.now[own], u);
+	struct nested_view *v = view_of(c->sections->rule_b, own, u);
 
-	if (known != v->known[u])
+	if (known != v->known)
 		view_update(c->sections->rule_b, v, u, known);
-	return v->node[u] != 0 && thread_edges(c, event, v->node[u]);
+	return v->node != 0 && thread_edges(c, event, v->node);
 }
 
 void rule_b_release(struct causality *c, uint32_t event)
 {
 	const struct rule_b *b = c->sections->rule_b;
 	uint32_t own = c->t->events[event].thread;
-	const uint32_t *ends = b->ends[c->t->events[event].target];
-	struct nested_view *v = &b->views[own];
+	const GArray *ends = b->ends[c->t->events[event].target];
 	bool changed = ends != NULL;
 
-	if (changed && v->known == NULL) {
-		v->known = g_new0(uint32_t, 3 * b->threads);
-		v->next = v->known + b->threads;
-		v->node = v->next + b->threads;
-	}
 	while (changed) { /* one edge may enable another */
 		changed = false;
-		for (uint32_t u = 0; u < b->threads; u++) {
+		for (guint i = 0; i < ends->len; i++) {
+			struct thread_end x = g_array_index(ends, struct thread_end, i);
+
 			/* A thread's own sections matter only where happens-before is composed:
 			 * plane 1 does not contain program order there. */
-			if (clocks_strong(&c->clocks, own)[u] < ends[u] &&
-			    (u != own || c->clocks.planes > 1))
-				changed |= edges_from(c, event, v, u, own);
+			if (clocks_strong_time(&c->clocks, c->clocks.now[own], x.thread) <
+			            x.end &&
+			    (x.thread != own || c->clocks.planes > 1))
+				changed |= edges_from(c, event, x.thread, own);
 		}
 	}
 }
@@ -211,7 +246,7 @@ static uint32_t known_by_all(const struct sections *s, const struct clocks *cloc
 
 	for (uint32_t u = 0; u < s->threads; u++) {
 		if (u != thread || clocks->planes > 1)
-			least = MIN(least, clocks_strong(clocks, u)[thread]);
+			least = MIN(least, clocks_strong_time(clocks, clocks->now[u], thread));
 	}
 	return least;
 }
@@ -219,14 +254,14 @@ static uint32_t known_by_all(const struct sections *s, const struct clocks *cloc
 void rule_b_mark(const struct sections *s, struct clocks *clocks)
 {
 	struct rule_b *b = s->rule_b;
-	uint32_t *known = g_new(uint32_t, s->threads + 1);
+	uint32_t *known = g_new0(uint32_t, s->threads + 1); /* 0: not asked yet */
 
-	for (uint32_t u = 0; u < s->threads; u++)
-		known[u] = known_by_all(s, clocks, u);
 	/* Sections that are ordered before every thread cause no more edges. */
 	while (b->live < b->nodes->len) {
 		const struct section_end *from = &s->list[node_at(b, b->live)->serial];
 
+		if (from->end > known[from->thread])
+			known[from->thread] = known_by_all(s, clocks, from->thread);
 		if (from->end > known[from->thread])
 			break;
 		b->live++;

@@ -86,7 +86,7 @@ static uint32_t known_by_all(const struct causality *c, uint32_t thread)
 
 	for (uint32_t t = 0; t < c->clocks.threads; t++) {
 		if (t != thread)
-			least = MIN(least, clocks_now(&c->clocks, t)[thread]);
+			least = MIN(least, clocks_now_time(&c->clocks, t, thread));
 	}
 	return least;
 }
@@ -164,7 +164,8 @@ void observations_mark(struct causality *c)
 	guint left = 0;
 
 	for (uint32_t t = 0; t < c->clocks.threads; t++) {
-		forget_known(&c->regions[t], known_by_all(c, t));
+		if (!c->clocks.wide) /* else each would ask each */
+			forget_known(&c->regions[t], known_by_all(c, t));
 		left += c->regions[t].count;
 	}
 	/* A thread that waits or has ended keeps known_by_all low. */

@@ -109,22 +109,34 @@ static uint32_t thread_of(const struct causality *c, uint32_t event)
 	return c->t->events[event].thread;
 }
 
-/* Plane 0 (or the last plane, `strong`) of an event's vector clock. */
-static const uint32_t *past_of(const struct causality *c, uint32_t event, bool strong,
-                               bool unobserved)
+static uint32_t clock_of(const struct causality *c, uint32_t event, bool unobserved)
 {
 	const struct sync_region *s = causality_region(c, event);
-	uint32_t clock = s == NULL ? 0 : s->clock;
 
 	if (unobserved && s != NULL && s->start == event)
-		clock = s->unobserved;
-	return clocks_at(&c->clocks, clock) +
-	       (strong ? (c->clocks.planes - 1) * c->clocks.threads : 0);
+		return s->unobserved;
+	return s == NULL ? 0 : s->clock;
 }
 
-const uint32_t *order_past(const struct order *order, uint32_t f, bool unobserved)
+/* The component of plane 0 (or of the last plane, `strong`) of a clock. */
+static uint32_t time_of(const struct causality *c, uint32_t clock, bool strong, uint32_t thread)
 {
-	return past_of(order->c, f, true, unobserved);
+	return (strong ? clocks_strong_time : clocks_time)(&c->clocks, clock, thread);
+}
+
+struct clock_view order_past(const struct order *order, uint32_t f, bool unobserved)
+{
+	return clocks_view(&order->c->clocks, clock_of(order->c, f, unobserved));
+}
+
+const struct clocks *order_clocks(const struct order *order)
+{
+	return &order->c->clocks;
+}
+
+void order_join_past(const struct order *order, uint32_t f, bool unobserved, uint32_t *to)
+{
+	clocks_join_into(&order->c->clocks, clock_of(order->c, f, unobserved), to);
 }
 
 static bool is_before(const struct order *order, uint32_t e, uint32_t f, bool unobserved)
@@ -133,7 +145,8 @@ static bool is_before(const struct order *order, uint32_t e, uint32_t f, bool un
 		return false;
 	if (thread_of(order->c, e) == thread_of(order->c, f))
 		return true;
-	return past_of(order->c, f, true, unobserved)[thread_of(order->c, e)] > e;
+	return time_of(order->c, clock_of(order->c, f, unobserved), true,
+	               thread_of(order->c, e)) > e;
 }
 
 bool order_ordered(const struct order *order, uint32_t e, uint32_t f)
@@ -149,18 +162,20 @@ bool order_ordered_unobserved(const struct order *order, uint32_t e, uint32_t f)
 void order_clock(const struct order *order, uint32_t e, uint32_t *clock)
 {
 	const struct causality *c = order->c;
-	const uint32_t *past = past_of(c, e, true, false);
+	struct clock_view past = order_past(order, e, false);
 
 	for (uint32_t u = 0; u < c->clocks.threads; u++)
-		clock[u] = trace_events_before(c->t, u, u == thread_of(c, e) ? e + 1 : past[u]);
+		clock[u] = trace_events_before(
+		        c->t, u, u == thread_of(c, e) ? e + 1 : view_time(past, u));
 }
 
 uint32_t order_last_before(const struct order *order, uint32_t e, uint32_t f)
 {
 	const struct trace *t = order->c->t;
 	uint32_t thread = t->events[e].thread;
-	uint32_t limit =
-	        t->events[f].thread == thread ? f : order_past(order, f, false)[thread];
+	uint32_t limit = t->events[f].thread == thread
+	                         ? f
+	                         : view_time(order_past(order, f, false), thread);
 	uint32_t count = trace_events_before(t, thread, limit);
 
 	return count == 0 ? NONE : trace_thread_events(t, thread).items[count - 1];
@@ -185,26 +200,19 @@ static bool is_after(const struct causality *c, uint32_t event, uint32_t e, bool
 {
 	if (!strong && thread_of(c, event) == thread_of(c, e))
 		return event >= e;
-	return past_of(c, event, strong, false)[thread_of(c, e)] > e;
+	return time_of(c, clock_of(c, event, false), strong, thread_of(c, e)) > e;
 }
 
 /* First event of at's thread, up to `at`, that is ordered after e. */
 static uint32_t first_after(const struct path_search *s)
 {
 	const struct sync_regions *list = &s->c->regions[thread_of(s->c, s->at)];
-	uint32_t plane = s->strong ? (s->c->clocks.planes - 1) * s->c->clocks.threads : 0;
-	uint32_t low = 0, high = list->count;
+	/* clocks only grow */
+	uint32_t first = search_end(
+	        i, 0u, list->count,
+	        time_of(s->c, list->of[i].clock, s->strong, thread_of(s->c, s->e)) <= s->e);
 
-	while (low < high) { /* clocks only grow */
-		uint32_t middle = low + (high - low) / 2;
-		uint32_t clock = list->of[middle].clock;
-
-		if (clocks_at(&s->c->clocks, clock)[plane + thread_of(s->c, s->e)] > s->e)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return list->of[low].start;
+	return list->of[first].start;
 }
 
 static uint32_t first_edge_into(const GArray *edges, uint32_t event)

@@ -9,6 +9,7 @@
 #define HEDDLE_ORDER_H
 
 #include "engine/finding.h"
+#include "engine/order/wide_clocks.h"
 #include "engine/trace/index.h"
 
 /* enumerator, word of the command line, title */
@@ -77,8 +78,12 @@ bool order_path(const struct order *order, uint32_t e, uint32_t f, struct path *
  * before `e` or `e` itself. */
 void order_clock(const struct order *order, uint32_t e, uint32_t *clock);
 /* The vector clock of `f` in event ids: for each thread but f's own, one more than its last
- * event before `f`; 0: none. Borrowed. For many questions about one event. */
-const uint32_t *order_past(const struct order *order, uint32_t f, bool unobserved);
+ * event before `f`; 0: none. For many questions about one event. */
+struct clock_view order_past(const struct order *order, uint32_t f, bool unobserved);
+/* All clocks of the order. */
+const struct clocks *order_clocks(const struct order *order);
+/* The same joined into an array: to[u] := the larger of both. */
+void order_join_past(const struct order *order, uint32_t f, bool unobserved, uint32_t *to);
 
 /* Append one step of a chain as a sentence in the user's names, without a full stop: "T1
  * releases m at bank.c:31 before T2 acquires it at bank.c:30". */

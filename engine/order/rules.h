@@ -39,7 +39,7 @@ void rule_a_late(struct sections *s, const struct held_section *h);
 void rule_a_mark(const struct sections *s, struct clocks *clocks);
 
 /* Makes s->rule_b. Also has sections_origin. */
-void rule_b_new(struct sections *s);
+void rule_b_new(struct sections *s, bool wide);
 void rule_b_free(struct rule_b *b);
 /* Edges into a release, before its section ends. */
 void rule_b_release(struct causality *c, uint32_t event);

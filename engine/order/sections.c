@@ -26,7 +26,7 @@ struct sections *sections_new(struct causality *c, bool ordered)
 	s->count = 1;
 	rule_a_new(s, t);
 	if (ordered)
-		rule_b_new(s);
+		rule_b_new(s, c->clocks.wide);
 	return s;
 }
 

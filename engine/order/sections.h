@@ -76,7 +76,7 @@ bool sections_quiet_nested(struct sections *s, const struct clocks *clocks,
  * conflicts? If so, it has been recorded in the guard. */
 static inline __attribute__((always_inline)) bool
 guard_quiet(const struct sections *s, struct guard *guard, struct open_section in,
-            const uint32_t *known, const struct event *x)
+            struct clock_view known, const struct event *x)
 {
 	uint32_t touch = TOUCH(in.serial, 0);
 
@@ -85,7 +85,8 @@ guard_quiet(const struct sections *s, struct guard *guard, struct open_section i
 	/* No other thread has accessed it since this section began. */
 	if (x->op == OP_READ && guard->count > 0 && guard->near[guard->count - 1] == touch)
 		return true;
-	if (guard->write_thread != x->thread && known[guard->write_thread] < guard->write_end)
+	if (guard->write_thread != x->thread &&
+	    view_time(known, guard->write_thread) < guard->write_end)
 		return false;
 	if (x->op == OP_READ) {
 		if (guard->count == NEAR)
@@ -96,7 +97,8 @@ guard_quiet(const struct sections *s, struct guard *guard, struct open_section i
 	for (uint32_t i = 0; i < guard->count; i++) {
 		const struct section_end *reader = &s->list[guard->near[i] >> 1];
 
-		if (reader->thread != x->thread && known[reader->thread] < reader->end)
+		if (reader->thread != x->thread &&
+		    view_time(known, reader->thread) < reader->end)
 			return false;
 	}
 	guard->write = in.serial;
@@ -116,7 +118,7 @@ sections_quiet(struct sections *s, const struct clocks *clocks, const struct eve
 
 	if (G_UNLIKELY(guard->key != in.key || guard->count > NEAR))
 		return in.key == (uint32_t)NESTED_KEY && sections_quiet_nested(s, clocks, x);
-	return guard_quiet(s, guard, in, clocks_strong(clocks, x->thread), x);
+	return guard_quiet(s, guard, in, clocks_view(clocks, clocks->now[x->thread]), x);
 }
 
 #endif

@@ -44,14 +44,6 @@ uint32_t builder_integer(struct builder *b, int64_t integer)
 	return recent->value - 1;
 }
 
-static void grow_seen(struct builder *b, uint32_t place)
-{
-	uint32_t room = MAX(4096, place + place / 2 + 1);
-	b->seen = g_renew(struct seen_integer, b->seen, room);
-	memset(b->seen + b->seen_room, 0, (room - b->seen_room) * sizeof *b->seen);
-	b->seen_room = room;
-}
-
 /* Among the latest integers, or looked up. */
 static struct seen_integer find_integer(struct builder *b, int64_t integer)
 {
@@ -65,9 +57,7 @@ static struct seen_integer find_integer(struct builder *b, int64_t integer)
 
 uint32_t builder_integer_at(struct builder *b, uint32_t place, int64_t integer)
 {
-	if (G_UNLIKELY(place >= b->seen_room))
-		grow_seen(b, place);
-	struct seen_integer *seen = &b->seen[place];
+	struct seen_integer *seen = &builder_place_state(b, place)->seen;
 	if (seen->value == 0 || seen->integer != integer)
 		*seen = find_integer(b, integer);
 	else

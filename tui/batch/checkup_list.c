@@ -7,6 +7,7 @@
 #include "tui/batch/checkup.h"
 #include "tui/batch/suppressions.h"
 
+#include "engine/detect/failure.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/spec_rules.h"
 
@@ -141,15 +142,7 @@ static struct checked *enter(struct checkup *c, enum finding_kind kind, char *ke
 
 static enum claim claim_of(const struct finding *f)
 {
-	if (f->witness == NULL)
-		return CLAIM_PREFIX;
-	if (f->requests)
-		return CLAIM_DEADLOCK;
-	if (f->units)
-		return CLAIM_ATOMIC;
-	if (f->kind != FINDING_DATA_RACE)
-		return CLAIM_COV;
-	return f->note != NULL ? CLAIM_C11_RACE : CLAIM_RACE;
+	return f->witness == NULL ? CLAIM_PREFIX : finding_claim(f);
 }
 
 /* The recorded order, as the witness of a finding that happened. */
@@ -195,7 +188,7 @@ static void write_witness(struct checkup *c, struct trace *t, const struct place
 	w.trace_digest = trace_digest(t);
 	w.events = f->witness ? g_array_ref(f->witness) : recorded_order(t);
 	w.pair = f->witness ? finding_claimed(f) : g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	if (w.claim == CLAIM_RACE || w.claim == CLAIM_DEADLOCK)
+	if (w.claim == CLAIM_RACE || claim_waits(w.claim))
 		witness_minimise(t, w.claim, (const uint32_t *)(void *)w.pair->data,
 		                 w.pair->len, &check, w.events);
 	json_decref(into->schedule);
@@ -303,23 +296,6 @@ struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, js
 
 /* -- order of display ---------------------------------------------------------------------- */
 
-static int rank_of_kind(enum finding_kind kind)
-{
-	switch (kind) {
-	case FINDING_CRASH:
-	case FINDING_USE_AFTER_FREE:
-		return 0;
-	case FINDING_DEADLOCK:
-	case FINDING_STUCK:
-		return 1;
-	case FINDING_ASSERTION:
-	case FINDING_EXIT:
-		return 2;
-	default:
-		return 3;
-	}
-}
-
 static int rank_of_harm(enum harm harm)
 {
 	return harm == HARM_DIFFERS ? 0 : harm == HARM_SAME ? 2 : 1;
@@ -331,8 +307,8 @@ static gint by_rank(gconstpointer a, gconstpointer b)
 
 	if (x->happened != y->happened)
 		return x->happened ? -1 : 1;
-	if (rank_of_kind(x->kind) != rank_of_kind(y->kind))
-		return rank_of_kind(x->kind) - rank_of_kind(y->kind);
+	if (failure_rank(x->kind) != failure_rank(y->kind))
+		return failure_rank(x->kind) - failure_rank(y->kind);
 	if (rank_of_harm(x->harm) != rank_of_harm(y->harm))
 		return rank_of_harm(x->harm) - rank_of_harm(y->harm);
 	return x->number < y->number ? -1 : x->number > y->number;
@@ -370,7 +346,7 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 {
 	const struct checkup_run *r =
 	        f->shown == NONE ? NULL : &g_array_index(c->runs, struct checkup_run, f->shown);
-	bool ends = rank_of_kind(f->kind) < 3 && f->kind != FINDING_USE_AFTER_FREE;
+	bool ends = failure_rank(f->kind) < 3 && f->kind != FINDING_USE_AFTER_FREE;
 
 	if (f->harm != HARM_UNASKED)
 		return;
@@ -382,7 +358,10 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 	} else {
 		f->harm = HARM_UNFOLLOWED;
 		f->difference = g_strdup(
-		        c->argv == NULL ? "no program was given to run both orders of"
+		        c->argv == NULL     ? "no program was given to run both orders of"
+		        : f->waits_for_time ? "the time ran out (--budget gives more)"
+		        : f->kind == FINDING_LOCK_MISUSE
+		                ? "it is wrong in every order, and what follows is undefined"
 		        : f->happened
 		                ? "it happened in a recorded run; the other order was not "
 		                  "run from there"
@@ -399,7 +378,7 @@ static void settle_downstream(const struct checked *result)
 
 	if (f == NULL || f->harm != HARM_SAME ||
 	    (result->kind != FINDING_USE_AFTER_FREE && result->kind != FINDING_LOCK_MISUSE &&
-	     rank_of_kind(result->kind) > 2))
+	     failure_rank(result->kind) > 2))
 		return;
 	f->harm = HARM_DIFFERS;
 	g_free(f->difference);

@@ -157,7 +157,9 @@ static void print_cycle(const struct trace *t, const struct finding *f)
 		print_event(t, e->events[0]);
 		print_event(t, e->events[1]);
 	}
-	puts("    so no serial order of these units has the same outcome");
+	puts(f->verdict == VERDICT_CANDIDATE
+	             ? "    whether the outcome is one of no serial order is not known"
+	             : "    so no serial order of these units has the same outcome");
 }
 
 void print_behind(const struct trace *t, const struct finding *f, const char *indent)
@@ -170,7 +172,16 @@ void print_behind(const struct trace *t, const struct finding *f, const char *in
 	g_string_free(text, TRUE);
 }
 
-/* A wait by a thread outside the cycle. */
+/* Beside a cycle of requests for locks, that it is one says all. */
+static bool waits_say_more(const struct finding *f)
+{
+	bool locks = f->kind == FINDING_DEADLOCK;
+
+	for (guint i = 0; f->waits && i < f->waits->len; i++)
+		locks &= g_array_index(f->waits, struct wait, i).what == WAIT_LOCK;
+	return f->verdict == VERDICT_HAPPENED || (f->waits && !locks);
+}
+
 static void print_waits(const struct trace *t, const struct finding *f)
 {
 	for (guint i = 0; f->waits && i < f->waits->len; i++) {
@@ -209,7 +220,7 @@ static void print_finding(const struct trace *t, const struct finding *f)
 		print_event(t, f->first);
 	if (f->requests == NULL && f->second != NONE && f->second != f->first)
 		print_event(t, f->second);
-	if (f->verdict == VERDICT_HAPPENED)
+	if (waits_say_more(f))
 		print_waits(t, f);
 	if (f->story)
 		printf("    %s\n", f->story);
@@ -220,12 +231,12 @@ static void print_finding(const struct trace *t, const struct finding *f)
 		printf("    witness of %u events, checked%s%s\n", f->witness->len,
 		       found ? ", by " : "", found ? f->by : "");
 	if (f->proof)
-		printf("    proved impossible by the %s%s%s\n", f->proof->method,
-		       f->proof->given ? ", given the " : "",
-		       f->proof->given ? f->proof->given : "");
+		printf("    proved impossible by the %s%s\n",
+		       proof_method_word(f->proof->method),
+		       f->proof->same_pairing ? ", given the same pairing" : "");
 	print_behind(t, f, "    ");
-	if (f->budget)
-		printf("    unknown: %s\n", budget_text(f->budget));
+	if (f->open)
+		printf("    unknown: %s\n", open_reason_text(f->open));
 }
 
 /* The claim of a complete analysis, after "no" or "no other"; data races: not listed. */
@@ -254,6 +265,8 @@ char *complete_sentence(const struct promise *p)
 			nothing = scopes[i].nothing;
 			reordered = scopes[i].reordered || p->predicted;
 		}
+	if (p->scope)
+		nothing = p->scope;
 	if (p->shard)
 		g_string_append_printf(out, " for share %s of the pairs", p->shard);
 	if (reordered)
@@ -272,6 +285,7 @@ static void print_summary(const struct report *r, guint count, bool more,
                           const struct print_options *o)
 {
 	struct promise promise = { .analysis = r->analysis,
+		                   .scope = r->scope,
 		                   .shard = o->shard,
 		                   .any = count > 0 || more,
 		                   .values =

@@ -55,6 +55,7 @@ bool suppressions_parse(const struct arguments *a, struct suppressions **suppres
 int print_report(const struct report *report, const struct print_options *options);
 struct promise {
 	const char *analysis, *shard; /* shard: "2/8", or NULL */
+	const char *scope;            /* as in struct report, or NULL */
 	bool any;                     /* it has findings */
 	bool values;                  /* --values: reads see the same value, from any write */
 	bool predicted;               /* atomic --predict: not only of the run */

@@ -89,15 +89,6 @@ void session_free(struct session *s)
 	g_free(s);
 }
 
-const char *session_note(const struct session *s, const char *key)
-{
-	const struct trace *t = s->trace;
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), key) == 0)
-			return trace_string(t, t->notes[i].value);
-	return NULL;
-}
-
 /* -- findings ----------------------------------------------------------------------- */
 
 static bool is_pair_of_accesses(const struct finding *f)
@@ -407,20 +398,6 @@ int session_seen(const struct session *s, const struct entry *entry, enum analys
 		return 0;
 	uint64_t key = (uint64_t)entry->sites[0] << 32 | entry->sites[1];
 	return GPOINTER_TO_INT(g_hash_table_lookup(s->seen[analysis], &key));
-}
-
-enum claim session_claim(const struct finding *f)
-{
-	switch (f->kind) {
-	case FINDING_DATA_RACE:
-		return is_weak_order(f) ? CLAIM_C11_RACE : CLAIM_RACE;
-	case FINDING_DEADLOCK:
-		return CLAIM_DEADLOCK;
-	case FINDING_ATOMIC_SET_VIOLATION:
-		return CLAIM_ATOMIC;
-	default:
-		return CLAIM_COV;
-	}
 }
 
 /* The kind of finding that describes the run's ending; FINDING_DATA_RACE: none. */

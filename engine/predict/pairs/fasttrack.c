@@ -85,6 +85,8 @@ struct stream {
 	 */
 	uint32_t **dense_clocks;
 	uint32_t *scratch; /* vector clock of one event */
+	/* With many threads (clocks.h) a clock is WIDE_CLOCK numbers instead: see time_in. */
+	const struct clocks *wide;
 	struct site_races *races;
 };
 
@@ -98,11 +100,20 @@ static inline uint32_t *clock_of(const struct stream *s, uint32_t thread, bool w
 	return s->dense_clocks[2 * thread + writes];
 }
 
+/* A wide clock: root of the tree, own thread, is it for a write? */
+enum { WIDE_ROOT, WIDE_OWN, WIDE_WRITES, WIDE_CLOCK };
+
 static inline const uint32_t *fill_clock(const struct stream *s, uint32_t *clock,
-                                         const uint32_t *past, uint32_t thread, bool writes)
+                                         struct clock_view past, uint32_t thread, bool writes)
 {
+	if (G_UNLIKELY(s->wide != NULL)) {
+		clock[WIDE_ROOT] = past.root;
+		clock[WIDE_OWN] = thread;
+		clock[WIDE_WRITES] = writes;
+		return clock;
+	}
 	for (uint32_t u = 0; u < s->threads; u++)
-		clock[u] = past[u];
+		clock[u] = past.times[u];
 	clock[thread] = UINT32_MAX;
 	clock[s->width + READS_UNTRACKED] = writes ? 0 : UINT32_MAX;
 	clock[s->width + READ_VECTOR] = writes || !s->steady ? 0 : UINT32_MAX;
@@ -111,7 +122,7 @@ static inline const uint32_t *fill_clock(const struct stream *s, uint32_t *clock
 	return clock;
 }
 
-static inline void fill_views(const struct stream *s, const uint32_t *past, uint32_t thread)
+static inline void fill_views(const struct stream *s, struct clock_view past, uint32_t thread)
 {
 	fill_clock(s, clock_of(s, thread, false), past, thread, false);
 	fill_clock(s, clock_of(s, thread, true), past, thread, true);
@@ -122,9 +133,21 @@ static inline struct cell *cell_of(const struct stream *s, uint64_t place)
 	return (struct cell *)(s->cells + place * s->stride);
 }
 
-static inline bool covers(const uint32_t *clock, union last access)
+/* The last event of a thread, or of an invalid one, that a clock covers, + 1. */
+static inline uint32_t time_in(const struct stream *s, const uint32_t *clock, uint32_t thread)
 {
-	return access.time <= clock[access.thread];
+	if (G_LIKELY(s->wide == NULL))
+		return clock[thread];
+	if (thread >= s->width)
+		return thread == s->width + READS_UNTRACKED && !clock[WIDE_WRITES] ? UINT32_MAX
+		                                                                   : 0;
+	return thread == clock[WIDE_OWN] ? UINT32_MAX
+	                                 : wide_time(&s->wide->nodes, clock[WIDE_ROOT], thread);
+}
+
+static inline bool covers(const struct stream *s, const uint32_t *clock, union last access)
+{
+	return access.time <= time_in(s, clock, access.thread);
 }
 
 /* -- variables with a vector or list ------------------------------------------------------- */
@@ -231,10 +254,10 @@ static void tables_free(struct vectors *of)
 		g_array_free(of->unused, TRUE);
 }
 
-/* Is a list of this size longer than half of a vector? */
-static inline bool too_long(uint32_t numbers, uint32_t table)
+/* Is a list of this size longer than half of a vector? (With many threads all are lists.) */
+static inline bool too_long(const struct stream *s, uint32_t numbers, uint32_t table)
 {
-	return 2 * (uint64_t)numbers > table;
+	return s->wide == NULL && 2 * (uint64_t)numbers > table;
 }
 
 /* Convert a list to a vector: of reads, or of all accesses. */
@@ -282,8 +305,8 @@ static void note_read(struct stream *s, struct cell *cell, uint32_t thread, uint
 	list_note(s, cell, PLAIN_READ, thread, time);
 	/* For orders of sections a vector serves later reads faster; converting is amortised
 	 * over earlier ones. */
-	if (too_long(list_numbers(list_of(s, cell)), s->width) ||
-	    (s->steady && 2u * list_of(s, cell)->uses > s->width))
+	if (too_long(s, list_numbers(list_of(s, cell)), s->width) ||
+	    (s->steady && s->wide == NULL && 2u * list_of(s, cell)->uses > s->width))
 		list_to_table(s, cell, false);
 }
 
@@ -291,7 +314,7 @@ static __attribute__((noinline)) void make_reads(struct stream *s, struct cell *
 {
 	union last last = cell->last[OP_READ];
 
-	if (too_long(LIST_ALIGNED, s->width))
+	if (too_long(s, LIST_ALIGNED, s->width))
 		cell->last[OP_READ].time = vector_new(&s->read_vectors, s->width);
 	else
 		cell->last[OP_READ].time = lists_new(&s->lists) | LISTED;
@@ -462,7 +485,7 @@ static void make_full_vector(struct stream *s, struct cell *cell)
 /* Switch to a vector or list of all accesses. */
 static __attribute__((noinline)) void make_full(struct stream *s, struct cell *cell)
 {
-	if (has_table(s, cell, READ_VECTOR) || too_long(LIST_ALIGNED, KINDS * s->width))
+	if (has_table(s, cell, READ_VECTOR) || too_long(s, LIST_ALIGNED, KINDS * s->width))
 		make_full_vector(s, cell);
 	else
 		make_full_list(s, cell);
@@ -502,7 +525,8 @@ static bool compare_list(struct stream *s, const struct last_list *list, const u
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct last_entry x = list->of[i];
 
-		if (x.time <= clock[key_thread(x.key)] || !(wanted >> key_kind(x.key) & 1))
+		if (x.time <= time_in(s, clock, key_thread(x.key)) ||
+		    !(wanted >> key_kind(x.key) & 1))
 			continue;
 		race(s, x.time - 1, e2, variable);
 		known &= key_kind(x.key) >= ATOMIC_READ;
@@ -548,7 +572,7 @@ static void access_listed(struct stream *s, struct cell *cell, const uint32_t *c
 		return;
 	}
 	list_note(s, cell, 2 * atomic + writes, x->thread, e + 1);
-	if (too_long(list_numbers(list_of(s, cell)), KINDS * s->width))
+	if (too_long(s, list_numbers(list_of(s, cell)), KINDS * s->width))
 		list_to_table(s, cell, true);
 }
 
@@ -578,7 +602,7 @@ static __attribute__((noinline)) void access_table(struct stream *s, struct cell
 	if (has_table(s, cell, READS_UNTRACKED))
 		look_up(s, cell, e, variable);
 	/* Shared reads and ordered writes: FastTrack's common case. */
-	if (!has_table(s, cell, FULL_VECTOR) && covers(clock, cell->last[OP_WRITE]) &&
+	if (!has_table(s, cell, FULL_VECTOR) && covers(s, clock, cell->last[OP_WRITE]) &&
 	    x->op <= OP_WRITE) {
 		if (!has_table(s, cell, READ_VECTOR) && !has_table(s, cell, READ_LIST))
 			make_reads(s, cell);
@@ -612,7 +636,8 @@ static inline __attribute__((always_inline)) bool access_cell(struct cell *cell,
 	union last read = cell->last[OP_READ], write = cell->last[OP_WRITE];
 	uint64_t mask = -(uint64_t)(read.thread == beside);
 
-	if (G_UNLIKELY(!covers(clock, read)) || G_UNLIKELY(!covers(clock, write)))
+	if (G_UNLIKELY(read.time > clock[read.thread]) ||
+	    G_UNLIKELY(write.time > clock[write.thread]))
 		return false;
 	if (tables != NULL)
 		tables[(read.time + epoch_thread(now)) & mask] = (uint32_t)(now >> 32);
@@ -622,12 +647,31 @@ static inline __attribute__((always_inline)) bool access_cell(struct cell *cell,
 	return true;
 }
 
+/* The same with many threads. */
+static bool access_wide(const struct stream *s, struct cell *cell, const uint32_t *clock,
+                        epoch now, uint32_t op)
+{
+	union last read = cell->last[OP_READ];
+
+	if (!covers(s, clock, read) || !covers(s, clock, cell->last[OP_WRITE]))
+		return false;
+	if (read.thread != s->width + READS_UNTRACKED) /* those only reads cover */
+		cell->last[op].epoch = now;
+	return true;
+}
+
 static void access_variables(struct stream *s, uint32_t e, const uint32_t *clock)
 {
 	const struct event *x = &s->t->events[e];
 	struct wide run = event_variables(s->t, x);
 
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		if (x->op <= OP_WRITE && s->wide != NULL) {
+			if (!access_wide(s, cell_of(s, v), clock, epoch_of(e, x->thread),
+			                 x->op))
+				access_table(s, cell_of(s, v), clock, e, v);
+			continue;
+		}
 		if (x->op > OP_WRITE ||
 		    !access_cell(cell_of(s, v), clock, epoch_of(e, x->thread), x->op,
 		                 s->width + (s->steady ? READ_VECTOR : READS_UNTRACKED),
@@ -647,11 +691,11 @@ static __attribute__((noinline)) void step_any(struct stream *s, uint32_t e)
 
 	causality_step(s->c, e);
 	if (clocks->joined_at[x->thread] == e)
-		fill_views(s, clocks_strong(clocks, x->thread), x->thread);
+		fill_views(s, clocks_view(clocks, clocks->now[x->thread]), x->thread);
 	if (op_is_access(x->op) && !event_inert(x)) {
 		/* SHB compares without the access's own observation. */
 		if (s->kind == ORDER_KIND_SHB)
-			clock = fill_clock(s, s->scratch, clocks_at(clocks, s->c->unobserved),
+			clock = fill_clock(s, s->scratch, clocks_view(clocks, s->c->unobserved),
 			                   x->thread, op_writes(x->op));
 		access_variables(s, e, clock);
 	}
@@ -667,7 +711,7 @@ static __attribute__((noinline)) void step_lock(struct stream *s, const struct e
 
 	causality_lock(s->c, e, x);
 	if (clocks->joined_at[x->thread] == e)
-		fill_views(s, clocks_strong(clocks, x->thread), x->thread);
+		fill_views(s, clocks_view(clocks, clocks->now[x->thread]), x->thread);
 	if (clocks_sweep_due(clocks))
 		causality_sweep(s->c, NULL, NULL);
 }
@@ -678,7 +722,7 @@ static __attribute__((noinline)) void quiet_table(struct stream *s, const struct
 	uint32_t e = (uint32_t)(x - s->t->events);
 	struct cell *cell = cell_of(s, x->target);
 	const uint32_t *clock = clock_of(s, x->thread, x->op == OP_WRITE);
-	bool known = covers(clock, cell->last[OP_WRITE]);
+	bool known = covers(s, clock, cell->last[OP_WRITE]);
 
 	/* SHB: a read joins the clock of a write it does not cover. (On the fast path the last
 	 * write is in the cell and covered.) */
@@ -700,7 +744,7 @@ static void acquire_new(struct stream *s, const struct event *x)
 	uint32_t e = (uint32_t)(x - s->t->events);
 
 	locks_acquire_new(s->c, e);
-	fill_views(s, clocks_strong(&s->c->clocks, x->thread), x->thread);
+	fill_views(s, clocks_view(&s->c->clocks, s->c->clocks.now[x->thread]), x->thread);
 	if (clocks_sweep_due(&s->c->clocks))
 		causality_sweep(s->c, NULL, NULL);
 }
@@ -783,9 +827,28 @@ static __attribute__((noinline)) void pass_cells(struct stream *s, uint32_t from
 	pass_locks(s, from, to, AHEAD);
 }
 
+/* The same with many threads. */
+static void pass_wide(struct stream *s, uint32_t from, uint32_t to)
+{
+	for (uint32_t e = from; e < to; e++) {
+		const struct event *x = &s->t->events[e];
+		const uint32_t *clock = clock_of(s, x->thread, x->op == OP_WRITE);
+
+		if (s->steady && (x->op == OP_ACQ || x->op == OP_REL) && !event_inert(x))
+			step_lock(s, x);
+		else if (s->steady ? !causality_quiet(s->c, x, true) : !event_simple(x))
+			step_any(s, e);
+		else if (!access_wide(s, cell_of(s, x->target), clock, epoch_of(e, x->thread),
+		                      x->op))
+			quiet_table(s, x);
+	}
+}
+
 static void pass_to(struct stream *s, uint32_t from, uint32_t to, uint32_t ahead)
 {
-	if (s->c->sections != NULL)
+	if (s->wide != NULL)
+		pass_wide(s, from, to);
+	else if (s->c->sections != NULL)
 		pass_sections(s, from, to, ahead);
 	else if (ahead == AHEAD)
 		pass_cells(s, from, to);
@@ -865,16 +928,20 @@ bool stream_sites(struct trace *t, enum order_kind kind, struct site_races *race
 	                 : scattered_alloc0((t->variables_count + t->objects_count + 1) * CELL);
 	s.threads = (uint32_t)t->threads_count;
 	s.width = (s.threads + STEP - 1) / STEP * STEP;
-	s.dense_clocks = dense_clocks_new(2 * s.threads, s.width + STEP);
+	const struct clocks *clocks = s.c != NULL ? &s.c->clocks : order_clocks(order);
+	s.wide = clocks->wide ? clocks : NULL;
+	s.dense_clocks = dense_clocks_new(2 * s.threads, s.wide ? WIDE_CLOCK : s.width + STEP);
 	s.scratch = g_new0(uint32_t, s.width + STEP);
 	for (uint32_t u = 0; s.c != NULL && u < s.threads; u++)
-		fill_views(&s, clocks_at(&s.c->clocks, 0), u);
+		fill_views(&s, clocks_view(clocks, 0), u);
 	if (s.c != NULL && s.c->observations != NULL)
 		observations_borrow(s.c->observations, &cell_of(&s, 0)->last[OP_WRITE].epoch,
 		                    2);
-	vector_new(&s.read_vectors,
-	           s.width); /* makes all indices nonzero, so that no clock covers them */
-	if (s.c != NULL && s.c->locks != NULL && s.c->sections == NULL)
+	vector_new(
+	        &s.read_vectors,
+	        s.wide ? STEP
+	               : s.width); /* makes all indices nonzero, so that no clock covers them */
+	if (s.c != NULL && s.c->locks != NULL && s.c->sections == NULL && !s.wide)
 		locks_borrow(s.c, &cell_of(&s, t->variables_count)->last[0].epoch,
 		             epoch_of(0, s.width + FULL_VECTOR));
 	bool done = s.c == NULL ? pass_finished(&s, progress) : pass(&s, progress);

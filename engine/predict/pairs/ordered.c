@@ -8,6 +8,8 @@
 #include "engine/predict/pairs/pairs.h"
 #include "engine/predict/predict_private.h"
 
+#include <string.h>
+
 enum { LISTED_PAIR = 4 }; /* steps (effort.h) for a listed pair */
 
 struct listing {
@@ -36,11 +38,10 @@ static bool shb_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits
 {
 	const struct shb *shb = context;
 	const struct trace *t = shb->t;
-	const uint32_t *a = order_past(shb->order, e1, true),
-	               *b = order_past(shb->order, e2, true);
 
-	for (uint64_t u = 0; u < t->threads_count; u++)
-		limits[u] = MAX(a[u], b[u]);
+	memset(limits, 0, t->threads_count * sizeof *limits);
+	order_join_past(shb->order, e1, true, limits);
+	order_join_past(shb->order, e2, true, limits);
 	limits[t->events[e1].thread] = e1;
 	limits[t->events[e2].thread] = e2;
 	return true;
@@ -93,7 +94,7 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 	order_free(order);
 	if (!done) {
 		report_free(report);
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	report_finish(report);

@@ -87,18 +87,21 @@ static bool variable_pairs(struct pass *p, uint32_t variable)
 		const struct event *x = &p->t->events[e2];
 		uint32_t kind = kind_of(x);
 		struct lane *own = lane_of(&p->lanes, x->thread, variable);
-		const uint32_t *past = NULL;
+		struct clock_view past;
+		bool asked = false;
 
 		for (uint32_t j = 0; j < p->lanes.count; j++) {
 			struct lane *lane = &g_array_index(p->lanes.used, struct lane, j);
 
 			if (lane->thread == x->thread)
 				continue;
-			if (past == NULL)
+			if (!asked)
 				past = order_past(p->order, e2, p->unobserved);
+			asked = true;
 			for (uint32_t k = 0; k < KINDS; k++) {
 				if (kinds_conflict(k, kind) &&
-				    !tail(p, lane->events[k], past[lane->thread], e2, variable))
+				    !tail(p, lane->events[k], view_time(past, lane->thread), e2,
+				          variable))
 					return false;
 			}
 		}

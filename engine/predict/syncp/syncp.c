@@ -21,19 +21,9 @@
 /* Is an event of an ascending list in (after, below)? */
 static bool any_between(const uint32_t *events, uint32_t count, uint32_t after, uint32_t below)
 {
-	uint32_t low = 0, high = count;
-
-	if (below <= after || high == 0 || events[high - 1] <= after)
+	if (below <= after || count == 0 || events[count - 1] <= after)
 		return false;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (events[middle] <= after)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return events[low] < below;
+	return events[search_end(i, 0u, count, events[i] <= after)] < below;
 }
 
 /* -- the closure --------------------------------------------------------------------------- */
@@ -71,22 +61,21 @@ static void closure_release(struct closure *c)
 	g_free(c->held_for);
 }
 
-/* The vector clock of an access, without its own observation. */
-static const uint32_t *past_of(const struct syncp *s, const struct access *x)
+/* A component of the vector clock of an access, without its own observation. */
+static uint32_t time_of(const struct syncp *s, const struct access *x, uint32_t thread)
 {
-	return clocks_at(&s->observed->clocks, x->clock);
+	return clocks_time(&s->observed->clocks, x->clock, thread);
 }
 
-static void join_clock(const struct syncp *s, struct closure *c, const uint32_t *clock)
+static void join_clock(const struct syncp *s, struct closure *c, uint32_t clock)
 {
-	for (uint32_t u = 0; u < s->threads; u++)
-		c->limits[u] = MAX(c->limits[u], clock[u]);
+	clocks_join_into(&s->observed->clocks, clock, c->limits);
 }
 
 /* Join everything before an access in its thread, and its requirements. */
 static void take(const struct syncp *s, struct closure *c, const struct access *x)
 {
-	join_clock(s, c, past_of(s, x));
+	join_clock(s, c, x->clock);
 	c->limits[x->thread] = MAX(c->limits[x->thread], x->event);
 }
 
@@ -97,7 +86,7 @@ static void take_whole(const struct syncp *s, struct closure *c, uint32_t event)
 	uint32_t thread = s->t->events[event].thread;
 
 	if (at != NULL)
-		join_clock(s, c, clocks_at(&s->observed->clocks, at->clock));
+		join_clock(s, c, at->clock);
 	c->limits[thread] = MAX(c->limits[thread], event + 1);
 }
 
@@ -231,7 +220,6 @@ static void access_pairs(struct all_pairs *p, struct access_classes *c,
                          uint32_t variable)
 {
 	const struct syncp *s = p->s;
-	const uint32_t *clock = past_of(s, x);
 	struct closure *past = &p->past[x->thread];
 	bool closed = false;
 
@@ -245,7 +233,7 @@ static void access_pairs(struct all_pairs *p, struct access_classes *c,
 
 		if (!access_classes_may_race(c, class, own))
 			continue;
-		uint32_t i = skip(class, 0, clock[class->thread]);
+		uint32_t i = skip(class, 0, time_of(s, x, class->thread));
 		if (i == class->count)
 			continue;
 		if (!closed) {
@@ -310,7 +298,7 @@ static bool classes_race(const struct syncp *s, struct closure *c, const struct 
 	closure_clear(c, s->threads);
 	while (i < a->count && j < b->count && effort_more(s->effort, 2)) {
 		const struct access *e = a->members[i], *f = b->members[j];
-		uint32_t e_knows = past_of(s, e)[f->thread], f_knows = past_of(s, f)[e->thread];
+		uint32_t e_knows = time_of(s, e, f->thread), f_knows = time_of(s, f, e->thread);
 
 		/* Accesses ordered by vector clocks need no closure. */
 		if (e_knows <= f->event && f_knows <= e->event) {
@@ -383,9 +371,7 @@ static void take_past(const struct syncp *s, struct closure *c, uint32_t event)
 {
 	uint32_t thread = s->t->events[event].thread;
 
-	join_clock(s, c,
-	           clocks_at(&s->observed->clocks,
-	                     region_past(causality_region(s->observed, event), event)));
+	join_clock(s, c, region_past(causality_region(s->observed, event), event));
 	c->limits[thread] = MAX(c->limits[thread], event);
 }
 
@@ -518,7 +504,7 @@ struct report *races_syncp(struct trace *t, const struct race_options *options,
 	syncp_release(&s);
 	if (!done) {
 		report_free(report);
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	report_finish(report);

@@ -6,6 +6,7 @@
  * those unordered with an unguarded access ("stray") by vector clocks: of two racing accesses,
  * at least one is a stray.
  */
+#include "engine/base/search.h"
 #include "engine/predict/syncp/syncp_private.h"
 
 #include "engine/base/scattered.h"
@@ -100,7 +101,7 @@ static void sort_strays(struct collecting *c, const GArray *strays)
 
 static bool clock_covers(const struct syncp *s, uint32_t clock, const struct stray *stray)
 {
-	return clocks_at(&s->observed->clocks, clock)[stray->thread] > stray->event;
+	return clocks_time(&s->observed->clocks, clock, stray->thread) > stray->event;
 }
 
 /* The first sync region of a thread whose clock covers a stray. */
@@ -108,19 +109,10 @@ static uint32_t first_covering(const struct syncp *s, const struct sync_regions 
                                const struct stray *stray)
 {
 	const struct sync_region *of = list->of;
-	uint32_t low = 0, high = list->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		/* (Earlier regions cannot.) */
-		if (of[middle].start < stray->event ||
-		    !clock_covers(s, of[middle].clock, stray))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	/* (Earlier regions cannot.) */
+	return search_end(i, 0u, list->count,
+	                  of[i].start < stray->event || !clock_covers(s, of[i].clock, stray));
 }
 
 static struct window window_of(const struct syncp *s, const struct stray *stray,
@@ -131,7 +123,7 @@ static struct window window_of(const struct syncp *s, const struct stray *stray,
 
 	if (thread == stray->thread) /* itself */
 		return (struct window){ stray->event, stray->event + 1 };
-	w.from = clocks_at(&s->observed->clocks, stray->clock)[thread];
+	w.from = clocks_time(&s->observed->clocks, stray->clock, thread);
 	uint32_t knowing = first_covering(s, list, stray);
 	if (knowing < list->count) {
 		const struct sync_region *at = &list->of[knowing];

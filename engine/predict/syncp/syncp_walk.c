@@ -15,9 +15,9 @@ _Static_assert(OP_READ == 0 && OP_WRITE == 1 && VARIABLE_WRITTEN == 1,
 
 /* State of a thread. */
 struct now {
-	const uint32_t *clock; /* its vector clock */
-	uint32_t guard[2];     /* locks held: in any mode, for reads; exclusively, for writes */
-	uint32_t last;         /* its last event */
+	struct clock_view clock; /* its vector clock */
+	uint32_t guard[2]; /* locks held: in any mode, for reads; exclusively, for writes */
+	uint32_t last;     /* its last event */
 };
 struct walk {
 	struct syncp *s;
@@ -67,15 +67,15 @@ static void begin_anew(struct variable_use *use, const struct looked *x)
 
 /* Is the access known to be ordered after all others? */
 static bool follows_all(const struct walk *w, const struct variable_use *use,
-                        const struct looked *x, const uint32_t *clock)
+                        const struct looked *x, struct clock_view clock)
 {
 	enum { MOST = 256 };
 
 	if (variable_strays(use) > 0 || w->s->threads > MOST)
 		return false;
 	for (uint32_t u = 0; u < w->s->threads; u++) {
-		if ((use->base & thread_bit(u)) && u != x->thread && clock[u] <= use->recent &&
-		    clock[u] <= w->now[u].last)
+		if ((use->base & thread_bit(u)) && u != x->thread &&
+		    view_time(clock, u) <= use->recent && view_time(clock, u) <= w->now[u].last)
 			return false;
 	}
 	return true;
@@ -84,13 +84,13 @@ static bool follows_all(const struct walk *w, const struct variable_use *use,
 /* Another thread accesses the variable, not ordered after the owner. If it reads, after the
  * owner's last write, that write is the base from now on, with reads only since. */
 static void share(struct walk *w, struct variable_use *use, const struct looked *x,
-                  const uint32_t *clock)
+                  struct clock_view clock)
 {
 	uint32_t owner = variable_owner(use), base = use->base & BASE_THREAD;
 	bool written = use->what & VARIABLE_WRITTEN;
 
 	use->opened = use->before;
-	if (written && !x->writes && epoch_within(use->last, clock[owner]) &&
+	if (written && !x->writes && epoch_within(use->last, view_time(clock, owner)) &&
 	    lockset_exclusive(w->s->locksets, use->guard, x->guard) == 0) {
 		use->opened = epoch_event(use->last) + 1;
 		base = owner;
@@ -124,7 +124,7 @@ static void stray(struct walk *w, struct variable_use *use, const struct looked 
 
 /* Is the access under the guard? */
 static void guard(struct walk *w, struct variable_use *use, const struct looked *x,
-                  const uint32_t *clock)
+                  struct clock_view clock)
 {
 	uint32_t both = use->guard;
 
@@ -147,17 +147,17 @@ static void guard(struct walk *w, struct variable_use *use, const struct looked 
 /* An access by a thread that is not the owner. */
 static void note_shared(struct walk *w, struct variable_use *use, const struct looked *x)
 {
-	const uint32_t *clock = clocks_at(&w->s->observed->clocks, x->clock);
+	struct clock_view clock = clocks_view(&w->s->observed->clocks, x->clock);
 
 	if (use->what & VARIABLE_OWNED) {
-		if (clock[variable_owner(use)] > use->recent) {
+		if (view_time(clock, variable_owner(use)) > use->recent) {
 			hand_over(use, x);
 			return;
 		}
 		share(w, use, x, clock);
 	}
 	uint32_t base = variable_owner(use);
-	if (base != x->thread && clock[base] < use->opened) {
+	if (base != x->thread && view_time(clock, base) < use->opened) {
 		if (!(use->what & VARIABLE_OPEN) && follows_all(w, use, x, clock))
 			begin_anew(use, x);
 		else
@@ -190,20 +190,27 @@ static void note(struct walk *w, struct variable_use *use, const struct looked *
 
 /* -- the walk ------------------------------------------------------------------------------ */
 
+static inline __attribute__((always_inline)) uint32_t now_time(struct clock_view clock,
+                                                               uint32_t thread, bool wide)
+{
+	return wide ? wide_time(clock.nodes, clock.root, thread) : clock.times[thread];
+}
+
 /* A plain access of one variable without must-orders: true when its clock does not change and
  * all is recorded. One branch, as the cases are unpredictable. */
 static inline __attribute__((always_inline)) bool quiet_access(struct variable_use *use,
                                                                const struct now *now,
                                                                uint32_t thread, uint32_t writes,
-                                                               uint32_t e)
+                                                               uint32_t e, bool wide)
 {
-	const uint32_t *clock = now[thread].clock;
+	struct clock_view clock = now[thread].clock;
 	uint32_t what = use->what, owner = what / VARIABLE_OWNER, guard = use->guard;
 	uint32_t writer = epoch_thread(use->last);
-	uint32_t ordered = (owner == thread) | (clock[owner] >= use->opened);
+	uint32_t ordered = (owner == thread) | (now_time(clock, owner, wide) >= use->opened);
 	uint32_t guarded = (guard == now[thread].guard[writes]) | (guard == 0);
 	uint32_t bare = writes & what / VARIABLE_BARE;
-	uint32_t known = writes | (writer == thread) | epoch_within(use->last, clock[writer]);
+	uint32_t known = writes | (writer == thread) |
+	                 epoch_within(use->last, now_time(clock, writer, wide));
 
 	if (G_UNLIKELY(!(ordered & guarded & known & ~bare)))
 		return false;
@@ -221,11 +228,11 @@ static void step_causality(struct walk *w, uint32_t e)
 	uint32_t thread = w->s->t->events[e].thread;
 
 	causality_step(c, e);
-	w->now[thread].clock = clocks_now(&c->clocks, thread);
-	if (G_UNLIKELY(w->cells != c->clocks.cells)) {
+	w->now[thread].clock = clocks_view(&c->clocks, c->clocks.now[thread]);
+	if (G_UNLIKELY(w->cells != c->clocks.cells && !c->clocks.wide)) {
 		w->cells = c->clocks.cells;
 		for (uint32_t u = 0; u < w->s->threads; u++)
-			w->now[u].clock = clocks_now(&c->clocks, u);
+			w->now[u].clock = clocks_view(&c->clocks, c->clocks.now[u]);
 	}
 }
 
@@ -282,14 +289,15 @@ static void step_other(struct walk *w, const struct event *x, uint32_t e)
 		move_guards(s->locksets, w->now[x->thread].guard, x);
 }
 
-static inline void step(struct walk *w, const struct event *x, uint32_t e)
+static inline __attribute__((always_inline)) void step(struct walk *w, const struct event *x,
+                                                       uint32_t e, bool wide)
 {
 	struct causality *c = w->s->observed;
 
 	w->now[x->thread].last = e;
 	if (G_LIKELY(event_simple(x))) {
 		if (e >= c->next_must ||
-		    !quiet_access(&w->uses[x->target], w->now, x->thread, x->op, e))
+		    !quiet_access(&w->uses[x->target], w->now, x->thread, x->op, e, wide))
 			step_access(w, e);
 		if (G_UNLIKELY(c->has_atomics) && x->op == OP_WRITE)
 			atomics_plain_write(c, e);
@@ -300,7 +308,8 @@ static inline void step(struct walk *w, const struct event *x, uint32_t e)
 	}
 }
 
-static bool walk_all(struct walk *w, const struct progress *progress)
+static inline __attribute__((always_inline)) bool
+walk_events(struct walk *w, const struct progress *progress, bool wide)
 {
 	const struct event *events = w->s->t->events;
 	uint32_t count = (uint32_t)w->s->t->events_count;
@@ -312,9 +321,20 @@ static bool walk_all(struct walk *w, const struct progress *progress)
 		/* (For non-accesses the address is wrong, but harmless.) */
 		if (G_LIKELY(e + AHEAD < count))
 			__builtin_prefetch(&w->uses[events[e + AHEAD].target], 1);
-		step(w, &events[e], e);
+		step(w, &events[e], e, wide);
 	}
 	return true;
+}
+
+/* Two functions, as the first is the usual one and fast. */
+static __attribute__((noinline)) bool walk_few(struct walk *w, const struct progress *progress)
+{
+	return walk_events(w, progress, false);
+}
+
+static __attribute__((noinline)) bool walk_many(struct walk *w, const struct progress *progress)
+{
+	return walk_events(w, progress, true);
 }
 
 bool syncp_walk(struct syncp *s, enum order_kind kind, struct variable_use **uses,
@@ -331,13 +351,17 @@ bool syncp_walk(struct syncp *s, enum order_kind kind, struct variable_use **use
 		w.uses[v].guard = NONE;
 	w.now = g_new0(struct now, s->threads + 1);
 	for (uint32_t u = 0; u < s->threads; u++)
-		w.now[u].clock = clocks_now(&s->observed->clocks, u);
+		w.now[u].clock = clocks_view(&s->observed->clocks, 0);
 	w.cells = s->observed->clocks.cells;
-	w.most_strays = CLAMP(STRAY_WINDOWS / (s->threads + 1), 4, MOST_STRAYS / 2);
+	/* With many threads a variable with strays is open: each stray has a window a thread.
+	 */
+	w.most_strays = s->observed->clocks.wide
+	                        ? 0
+	                        : CLAMP(STRAY_WINDOWS / (s->threads + 1), 4, MOST_STRAYS / 2);
 	w.strays = g_array_new(FALSE, FALSE, sizeof(struct stray));
 	observations_borrow(s->observed->observations, &w.uses->last,
 	                    sizeof(struct variable_use) / sizeof(epoch));
-	bool done = walk_all(&w, progress);
+	bool done = s->observed->clocks.wide ? walk_many(&w, progress) : walk_few(&w, progress);
 	lock_table_end(&s->locks);
 	g_free(w.now);
 	*uses = w.uses;
