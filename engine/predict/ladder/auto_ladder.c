@@ -38,9 +38,9 @@ struct ladder {
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
 	GPtrArray *others;   /* impossible and unknown findings so far */
 	struct ladder_proofs *proofs;
-	GHashTable *variables; /* finding with many variables -> set of them */
-	uint64_t naming;       /* events passed by try_variable */
-	uint64_t unnamed;      /* its tries left out for that */
+	GHashTable *variables;  /* finding with many variables -> set of them */
+	uint64_t naming;        /* events passed by try_variable */
+	uint64_t unnamed;       /* its tries left out for that */
 	uint64_t *suspects;     /* bit set by variable: race_suspects or classes_suspects */
 	struct classes classes; /* of the current variable */
 	bool ordered;           /* all its conflicting pairs are ordered: no race */
@@ -149,9 +149,9 @@ static enum race_known known_so_far(const void *ladder, uint32_t e1, uint32_t e2
 	const struct ladder *l = ladder;
 	const struct finding *f = known_race(l, unit_of(l, e1, e2));
 
-	return f == NULL                   ? RACE_UNKNOWN
+	return f == NULL                      ? RACE_UNKNOWN
 	       : has_variable(l, f, variable) ? RACE_OF_VARIABLE
-	                                   : RACE_OF_SITES;
+	                                      : RACE_OF_SITES;
 }
 
 /* -- reports of other analyses ------------------------------------------------------------- */
@@ -640,6 +640,39 @@ static bool is_looked_at(struct ladder *l, uint32_t variable)
 	return l->options->all_verdicts || !l->ordered;
 }
 
+/* Look at the pairs of classes of two sites (which may be one), until they are settled: ranges
+ * of `by`. */
+static void look_at_two_sites(struct ladder *l, uint32_t variable, const uint32_t *by,
+                              const uint32_t one[2], const uint32_t other[2])
+{
+	const struct classes *c = &l->classes;
+
+	for (uint32_t i = one[0]; i < one[1]; i++) {
+		const struct class *a = class_at(c, by[i]);
+		uint32_t end = one == other ? i : other[1];
+
+		for (uint32_t j = other[0]; j < end; j++) {
+			const struct class *b = class_at(c, by[j]);
+
+			if (l->cancelled || !effort_more(&l->effort, 1) ||
+			    (l->tries_left = VARIABLE_TRIES, class_settled(l, variable, a, b)))
+				return;
+			look_at_classes(l, variable, a, b);
+		}
+	}
+}
+
+static void look_at_sites(struct ladder *l, uint32_t variable)
+{
+	struct class_sites s = classes_by_site(&l->classes, 0);
+
+	for (uint32_t i = 0; i < s.count; i++) {
+		for (uint32_t j = 0; j <= i; j++)
+			look_at_two_sites(l, variable, s.by, &s.start[i], &s.start[j]);
+	}
+	class_sites_release(&s);
+}
+
 static void look_at_variable(struct ladder *l, uint32_t variable)
 {
 	const struct classes *c = &l->classes;
@@ -648,6 +681,10 @@ static void look_at_variable(struct ladder *l, uint32_t variable)
 		return;
 	classes_clear(&l->classes);
 	classes_add(&l->classes, variable);
+	if (c->classes->len >= MANY_CLASSES) {
+		look_at_sites(l, variable);
+		return;
+	}
 	for (guint i = 0; i < c->classes->len; i++) {
 		for (guint j = 0; j < i && !l->cancelled && effort_more(&l->effort, 1); j++)
 			look_at_classes(l, variable, class_at(c, j), class_at(c, i));
@@ -752,9 +789,10 @@ static void finish(struct ladder *l)
 		            smt_has_tries(l->smt) ? " or failed tries" : "");
 	report_note_left_out(l->report, l->left_out);
 	if (l->unnamed > 0)
-		report_note(l->report,
-		            "of pairs of sites that race, not all variables were tried: a list of "
-		            "variables may lack some");
+		report_note(
+		        l->report,
+		        "of pairs of sites that race, not all variables were tried: a list of "
+		        "variables may lack some");
 	for (guint i = 0; i < l->others->len; i++) {
 		struct finding *f = l->others->pdata[i];
 
