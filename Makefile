@@ -17,19 +17,20 @@
 # B is the build folder; SAN=1 builds with the sanitizers (into build/asan), SAN=thread with
 # ThreadSanitizer (into build/tsan), COVERAGE=1 with gcov's counters (into build/coverage).
 
-VERSION := 0.1.0
+VERSION := 0.2.0
 PREFIX ?= /usr/local
 B ?= build$(if $(SAN),$(if $(filter thread,$(SAN)),/tsan,/asan))$(if $(COVERAGE),/coverage)
 HEDDLE := $(if $(SAN)$(COVERAGE),$(B)/heddle,heddle)
 
 PACKAGES := build-essential pkg-config libncurses-dev libreadline-dev libdwarf-dev \
-	libelf-dev libz3-dev libglib2.0-dev libjansson-dev libzstd-dev zlib1g-dev
-TEST_PACKAGES := check libvterm-dev liburcu-dev perl procps clang-format
+	libelf-dev libz3-dev libglib2.0-dev libjansson-dev libzstd-dev zlib1g-dev \
+	libprotobuf-c-dev protobuf-c-compiler
+TEST_PACKAGES := check libvterm-dev liburcu-dev perl procps clang-format protobuf-compiler
 LINT_PACKAGES := clang-tidy
 TAGS_PACKAGES := universal-ctags cscope
 COVERAGE_PACKAGES := gcovr
 
-PKG := glib-2.0 jansson libzstd ncursesw readline
+PKG := glib-2.0 jansson libzstd ncursesw readline libprotobuf-c
 CC ?= gcc
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wno-unused-parameter -Wno-missing-field-initializers -Wno-sign-compare
@@ -72,7 +73,15 @@ $(B)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -c $< -o $@
 
-$(B)/libheddle.a: $(call obj,$(LIB_SRC))
+# Perfetto's format: the encoder is made from its description.
+$(B)/engine/export/perfetto.pb-c.c $(B)/engine/export/perfetto.pb-c.h &: engine/export/perfetto.proto
+	@mkdir -p $(@D)
+	protoc-c --c_out=$(B) $<
+$(B)/engine/export/perfetto.o: $(B)/engine/export/perfetto.pb-c.h
+$(B)/engine/export/perfetto.pb-c.o: $(B)/engine/export/perfetto.pb-c.c
+	$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -c $< -o $@
+
+$(B)/libheddle.a: $(call obj,$(LIB_SRC)) $(B)/engine/export/perfetto.pb-c.o
 	@rm -f $@
 	ar rcs $@ $^
 
@@ -84,7 +93,9 @@ $(HEDDLE): $(B)/tui/main.o $(B)/libtui.a $(B)/libheddle.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # The runtime is loaded into the recorded program: no library but the C library's, never
-# sanitized, its own symbols hidden.
+# sanitized, its own symbols hidden.  Its calls are bound when it is loaded, those of its own
+# functions to them: at run time a signal must not find it in the loader, or in a memset of the
+# program's.
 RUNTIME_FLAGS = -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC -mcx16 -fvisibility=hidden -fno-builtin \
 	-fno-stack-protector -ftls-model=initial-exec -fexceptions
 $(B)/engine/record/runtime/%.o: engine/record/runtime/%.c
@@ -92,7 +103,8 @@ $(B)/engine/record/runtime/%.o: engine/record/runtime/%.c
 	$(CC) $(RUNTIME_FLAGS) -MMD -MP -c $< -o $@
 
 $(B)/libheddle-record.so: $(call obj,$(RUNTIME_SRC))
-	$(CC) -shared -static-libgcc -Wl,-soname,libtsan.so.2 -o $@ $^ -ldl -lpthread
+	$(CC) -shared -static-libgcc -Wl,-soname,libtsan.so.2 -Wl,-z,now -Wl,-Bsymbolic-functions \
+		-o $@ $^ -ldl -lpthread
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
 # libtsan.  The link lets programs run that were built for clang's shared runtime.
@@ -116,7 +128,7 @@ $(B)/tests/%: $(B)/tests/%.o $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libhe
 $(B)/tests/fuzz/fuzz: $(call obj,$(FUZZ_SRC) $(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs check vterm) $(LIBS)
 
-tests: all $(call bin,$(UNIT_SRC) $(PROPERTY_SRC) $(SCREEN_SRC))
+tests: all $(call bin,$(UNIT_SRC) $(PROPERTY_SRC) $(SCREEN_SRC)) $(B)/tests/fuzz/fuzz
 .PHONY: tests
 
 deps:

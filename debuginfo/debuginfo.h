@@ -106,12 +106,23 @@ enum debug_type_kind {
 	TYPE_VOLATILE,
 	TYPE_ATOMIC,
 };
+/* What the bytes of a base type mean. */
+enum debug_encoding {
+	ENCODING_UNKNOWN,
+	ENCODING_SIGNED,
+	ENCODING_UNSIGNED,
+	ENCODING_BOOLEAN,
+	ENCODING_CHARACTER,
+	ENCODING_FLOAT,
+};
 struct debug_type {
 	enum debug_type_kind kind;
+	enum debug_encoding encoding; /* of TYPE_BASE */
 	const char *name; /* "struct account", "job_t", "int"; "" when it has none */
 	uint64_t size;    /* bytes; 0 unknown */
 	uint32_t target;  /* of pointers, arrays, typedefs and qualifiers; NONE: void */
 	uint64_t count;   /* elements of an array; 0 unknown (flexible, variable) */
+	/* of an enumeration: names, with their values as offsets */
 	uint32_t members, member_count;
 };
 struct debug_member {
@@ -152,6 +163,11 @@ struct debug_part {
 struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint64_t offset,
                                  uint64_t size, GString *path);
 
+/* Append in one word how people write a value of `type`: "int", "uint", "bool", "char",
+ * "float", "pointer", "enum:IDLE=0,BUSY=1" (engine/trace/shown.h).  Nothing for any other type.
+ */
+void debuginfo_form(const struct debuginfo *d, uint32_t type, GString *form);
+
 /* --- data ------------------------------------------------------------------------- */
 
 struct debug_variable {
@@ -175,9 +191,9 @@ bool debuginfo_data_name(const struct debuginfo *d, uint64_t address, uint64_t s
  * Append the name of the local variable or parameter at `offset` from the CFA (the stack
  * pointer before the call; offsets inside the frame are negative) of the function that contains
  * `address`, inlined functions included: "deposit::visitors[0]". False when none is known, or
- * when several scopes share the place.
+ * when several scopes share the place.  `part`: which part of the variable; may be NULL.
  */
 bool debuginfo_frame_name(const struct debuginfo *d, uint64_t address, int64_t offset,
-                          uint64_t size, GString *name);
+                          uint64_t size, GString *name, struct debug_part *part);
 
 #endif

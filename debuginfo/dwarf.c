@@ -203,7 +203,8 @@ static const char *closure_name(struct dwarf_reader *r, const struct die_facts *
 	return own;
 }
 
-/* The members of a struct are collected in its level's `locals`, as debug_member. */
+/* The members of a struct, or the names of an enumeration, are collected in its level's
+ * `locals`, as debug_member. */
 static void read_struct(struct dwarf_reader *r, Dwarf_Die die, const struct die_facts *f,
                         uint32_t id, const struct die_level *outer)
 {
@@ -223,6 +224,29 @@ static void read_struct(struct dwarf_reader *r, Dwarf_Die die, const struct die_
 	type->member_count = members->len;
 	g_array_append_vals(d->members, members->data, members->len);
 	g_array_unref(members);
+}
+
+static enum debug_encoding encoding_of(const struct die_facts *f)
+{
+	switch (f->encoding) {
+	case DW_ATE_boolean:
+		return ENCODING_BOOLEAN;
+	case DW_ATE_signed:
+		return ENCODING_SIGNED;
+	case DW_ATE_signed_char:
+	case DW_ATE_unsigned_char: /* plain char is one of both; (u)int8_t is no text either way
+	                            */
+		return f->name != NULL && strcmp(f->name, "char") == 0 ? ENCODING_CHARACTER
+		       : f->encoding == DW_ATE_signed_char             ? ENCODING_SIGNED
+		                                                       : ENCODING_UNSIGNED;
+	case DW_ATE_unsigned:
+	case DW_ATE_UTF:
+		return ENCODING_UNSIGNED;
+	case DW_ATE_float:
+		return ENCODING_FLOAT;
+	default:
+		return ENCODING_UNKNOWN;
+	}
 }
 
 static bool read_type(struct dwarf_reader *r, Dwarf_Die die, const struct die_facts *f,
@@ -249,9 +273,12 @@ static bool read_type(struct dwarf_reader *r, Dwarf_Die die, const struct die_fa
 		return true;
 	}
 	type->declaration = f->declaration;
+	if (type->public.kind == TYPE_BASE)
+		type->public.encoding = encoding_of(f);
 	if (type->public.kind == TYPE_ARRAY)
 		read_array(r, die, id, target);
-	else if (type->public.kind == TYPE_STRUCT || type->public.kind == TYPE_UNION)
+	else if (type->public.kind == TYPE_STRUCT || type->public.kind == TYPE_UNION ||
+	         type->public.kind == TYPE_ENUM)
 		read_struct(r, die, f, id, level);
 	return true;
 }
@@ -294,6 +321,16 @@ static void read_member(struct dwarf_reader *r, const struct die_facts *f,
 		member.offset = bit / 8;
 		member.size = (bit + f->bit_size + 7) / 8 - member.offset;
 	}
+	g_array_append_val(level->locals, member);
+}
+
+static void read_enumerator(struct dwarf_reader *r, const struct die_facts *f,
+                            const struct die_level *level)
+{
+	struct debug_member member = { .type = NONE, .offset = f->value };
+	if (level->type == NONE || level->locals == NULL || f->name == NULL || !f->has_value)
+		return;
+	member.name = debuginfo_intern(r->d, f->name);
 	g_array_append_val(level->locals, member);
 }
 
@@ -460,6 +497,9 @@ static void read_die(struct dwarf_reader *r, Dwarf_Die die, struct die_level *le
 		case DW_TAG_member:
 		case DW_TAG_inheritance:
 			read_member(r, &f, level);
+			break;
+		case DW_TAG_enumerator:
+			read_enumerator(r, &f, level);
 			break;
 		case DW_TAG_variable:
 		case DW_TAG_formal_parameter:

@@ -237,6 +237,8 @@ static const struct {
 	[DW_AT_data_bit_offset] = { NUMBER, TO(bit_offset), TO(has_bit_offset) },
 	[DW_AT_bit_offset] = { NUMBER, TO(old_bit_offset), TO(has_old_bit_offset) },
 	[DW_AT_count] = { NUMBER, TO(count), TO(has_count) },
+	[DW_AT_encoding] = { NUMBER, TO(encoding), 0 },
+	[DW_AT_const_value] = { NUMBER, TO(value), TO(has_value) },
 	[DW_AT_external] = { FLAG, TO(external), 0 },
 	[DW_AT_declaration] = { FLAG, TO(declaration), 0 },
 	[DW_AT_artificial] = { FLAG, TO(artificial), 0 },

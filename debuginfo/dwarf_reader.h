@@ -39,12 +39,13 @@ struct die_facts {
 	uint64_t offset;
 	const char *name;
 	uint64_t type, specification, origin, signature; /* offsets; 0: none */
-	uint64_t low, high, size, location, bit_offset, bit_size, old_bit_offset, count;
+	uint64_t low, high, size, location, bit_offset, bit_size, old_bit_offset, count,
+	        encoding, value;
 	uint64_t line, file, call_line, call_file, call_column;
 	uint64_t address;   /* PLACE_FRAME: offset from the frame base */
 	int64_t frame_base; /* from the CFA */
 	bool has_frame_base, frame_on_rsp, has_low, has_high, high_is_size, has_location,
-	        has_bit_offset, has_old_bit_offset, has_count, external, declaration,
+	        has_bit_offset, has_old_bit_offset, has_count, has_value, external, declaration,
 	        artificial;
 	enum place_kind place;
 	Dwarf_Attribute ranges; /* owned */

@@ -11,17 +11,10 @@
 /* The last element whose leading uint64_t is at most `key`, or NULL. */
 static const void *last_not_above(const GArray *array, size_t size, uint64_t key)
 {
-	size_t low = 0, high = array->len;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		uint64_t at;
-		memcpy(&at, array->data + middle * size, sizeof at);
-		if (at <= key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? array->data + (low - 1) * size : NULL;
+	uint64_t at;
+	size_t end = search_end(i, (size_t)0, (size_t)array->len,
+	                        (memcpy(&at, array->data + i * size, sizeof at), at <= key));
+	return end ? array->data + (end - 1) * size : NULL;
 }
 
 static const struct elf_symbol *symbol_at(const GArray *symbols, uint64_t address)
@@ -258,7 +251,7 @@ static guint first_slot(const struct debuginfo *d, uint32_t function)
 }
 
 bool debuginfo_frame_name(const struct debuginfo *d, uint64_t address, int64_t offset,
-                          uint64_t size, GString *name)
+                          uint64_t size, GString *name, struct debug_part *part)
 {
 	uint32_t function = frame_function(d, address);
 	const struct frame_slot *found = NULL;
@@ -281,6 +274,9 @@ bool debuginfo_frame_name(const struct debuginfo *d, uint64_t address, int64_t o
 		return false;
 	g_string_append_printf(name, "%s::%s", debuginfo_function(d, function)->name,
 	                       found->name);
-	debuginfo_part(d, found->type, (uint64_t)(offset - found->offset), size, name);
+	struct debug_part found_part =
+	        debuginfo_part(d, found->type, (uint64_t)(offset - found->offset), size, name);
+	if (part != NULL)
+		*part = found_part;
 	return true;
 }

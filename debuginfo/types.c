@@ -173,6 +173,38 @@ member_at(const struct debuginfo *d, const struct debug_type *t, uint64_t offset
 	return best;
 }
 
+/* "enum:IDLE=0,BUSY=1"; "int" where that would be long. */
+static void append_enumerators(const struct debuginfo *d, const struct debug_type *t,
+                               GString *form)
+{
+	enum { MOST = 64 };
+	if (t->member_count == 0 || t->member_count > MOST) {
+		g_string_append(form, "int");
+		return;
+	}
+	for (uint32_t i = 0; i < t->member_count; i++) {
+		const struct debug_member *m = debuginfo_member(d, t->members + i);
+		g_string_append_printf(form, "%s%s=%" G_GINT64_FORMAT,
+		                       i ? "," : "enum:", m->name, (int64_t)m->offset);
+	}
+}
+
+void debuginfo_form(const struct debuginfo *d, uint32_t type, GString *form)
+{
+	static const char *const words[] = {
+		[ENCODING_SIGNED] = "int",   [ENCODING_UNSIGNED] = "uint",
+		[ENCODING_BOOLEAN] = "bool", [ENCODING_CHARACTER] = "char",
+		[ENCODING_FLOAT] = "float",
+	};
+	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
+	if (t->kind == TYPE_POINTER)
+		g_string_append(form, "pointer");
+	else if (t->kind == TYPE_ENUM)
+		append_enumerators(d, t, form);
+	else if (t->kind == TYPE_BASE && words[t->encoding] != NULL)
+		g_string_append(form, words[t->encoding]);
+}
+
 /* Bit-fields that share the bytes: ".a/b". */
 static bool append_bit_fields(const struct debuginfo *d, const struct debug_type *t,
                               uint64_t offset, uint64_t size, GString *path)

@@ -5,18 +5,18 @@ _heddle() {
 		words="open check fix-check atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare diff merge shake explore doctor lesson"
 	else case "${COMP_WORDS[1]}" in
 	open) words="--exe --spec --report --at --notes --script --lenient --help --quiet --version" ;;
-	check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --baseline --lenient --format --help --quiet --version" ;;
+	check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --baseline --suppressions --lenient --format --help --quiet --version" ;;
 	fix-check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --lenient --format --help --quiet --version" ;;
-	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --split --heap --all --baseline --lenient --format --help --quiet --version" ;;
-	commute) words="--spec --analysis --pairs --direct --bounded --verdicts --budget --baseline --lenient --format --help --quiet --version" ;;
+	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --split --heap --all --baseline --suppressions --lenient --format --help --quiet --version" ;;
+	commute) words="--spec --analysis --pairs --direct --bounded --verdicts --budget --baseline --suppressions --lenient --format --help --quiet --version" ;;
 	spec) words="--format --help --quiet --version" ;;
 	cc) words="" ;;
 	c++) words="" ;;
 	info) words="--lenient --format --help --quiet --version" ;;
 	convert) words="--to --lenient --help --quiet --version" ;;
 	filter) words="--output --to --for --check --lenient --format --help --quiet --version" ;;
-	deadlocks) words="--pairs --verdicts --missing --values --budget --baseline --lenient --format --help --quiet --version" ;;
-	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --witness-events --baseline --lenient --format --help --quiet --version" ;;
+	deadlocks) words="--pairs --verdicts --missing --values --budget --baseline --suppressions --lenient --format --help --quiet --version" ;;
+	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --witness-events --baseline --suppressions --lenient --format --help --quiet --version" ;;
 	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet --version" ;;
 	verify) words="--spec --lenient --format --help --quiet --version" ;;
 	record) words="--output --mode --strategy --depth --steps --seed --spec --max-size --compress --last --start-at --no-values --no-missing --no-inputs --help --quiet --version" ;;

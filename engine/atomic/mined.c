@@ -1,4 +1,5 @@
 /* mined.c - see mined.h. */
+#include "engine/base/search.h"
 #include "engine/atomic/mined.h"
 
 #include <string.h>
@@ -107,11 +108,15 @@ static void note_event(struct mining *m, struct lane *l, uint32_t event)
 			end_section(m, l, event);
 	} else if (l->depth > 0 && e->op == OP_WAIT) {
 		l->now.waits = true;
-	} else if (l->depth > 0 && op_is_access(e->op)) {
+	} else if (op_is_access(e->op) && (l->depth > 0 || op_is_atomic(e->op))) {
 		struct wide run = event_variables(m->t, e);
 
 		for (uint32_t v = run.first; v < run.first + MIN(run.count, 16); v++)
 			note_touch(l, v, event, op_reads(e->op), op_writes(e->op));
+		if (l->depth == 0) { /* an atomic access by itself */
+			l->now = (struct section){ .at = { e->thread, event, NONE } };
+			end_section(m, l, event);
+		}
 	}
 }
 
@@ -235,16 +240,10 @@ static void each_near(struct mining *m, const GArray *list, uint32_t section,
                                   const struct section *, const struct section *),
                       struct mined *like, const struct section *a, const struct section *b)
 {
-	guint low = 0, high = list ? list->len : 0, tried = 0;
+	guint tried = 0, count = list ? list->len : 0;
+	/* the first that ends after it */
+	guint low = search_end(i, 0u, count, g_array_index(list, uint32_t, i) < section);
 
-	while (low < high) { /* the first that ends after it */
-		guint middle = (low + high) / 2;
-
-		if (g_array_index(list, uint32_t, middle) < section)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (guint k = 0; list && k < list->len && tried < TRIED; k++) {
 		guint up = low + k, down = low - k - 1;
 
@@ -629,4 +628,52 @@ struct finding *mined_finding(const struct trace *t, const struct mined *m)
 	add_unit(t, f, m->other.begin, m->other.end);
 	g_array_append_vals(f->edges, edges, 2);
 	return f;
+}
+
+/* Does a finding of the report begin and end with the same accesses? */
+static bool is_reported(const struct report *r, const struct mined *m)
+{
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+		const struct cycle_edge *edges =
+		        (const void *)(f->edges ? f->edges->data : NULL);
+
+		if (edges != NULL && f->edges->len == 2 && edges[0].events[0] == m->events[0] &&
+		    edges[1].events[1] == m->events[3])
+			return true;
+	}
+	return false;
+}
+
+void mined_report(struct trace *t, struct report *r)
+{
+	enum { MOST = 1000 };
+	GHashTable *codes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	bool cut = false;
+
+	if (!trace_need(t, INDEX_VARIABLES, NULL)) {
+		g_hash_table_destroy(codes);
+		return;
+	}
+	GArray *found = mined_find(t, MOST, &cut);
+	for (guint i = 0; i < found->len; i++) {
+		const struct mined *m = &g_array_index(found, struct mined, i);
+		char *code = g_strdup_printf("%s %s %s", m->rule,
+		                             trace_location_name(t, m->events[0]),
+		                             trace_location_name(t, m->events[3]));
+
+		if (is_reported(r, m) || !g_hash_table_add(codes, code))
+			continue;
+		struct finding *f = mined_finding(t, m);
+		f->verdict = VERDICT_CANDIDATE;
+		report_add(r, f);
+	}
+	if (g_hash_table_size(codes) > 0)
+		report_note(r,
+		            "what candidates do when another comes between is not known from a "
+		            "trace: heddle check runs them on the program");
+	if (cut)
+		report_note(r, "only the first %d candidates were looked at", MOST);
+	g_array_unref(found);
+	g_hash_table_destroy(codes);
 }

@@ -3,12 +3,12 @@
  * atomicity that need no units of work.
  *
  * Of one thread, section A and a later section B (sections: from the first lock that is taken
- * to the last that is given up), not split by a wait for a condition, and not the same code:
- *   check then act  A reads a variable that B writes; another thread's section R writes it
- *   read back       A writes a variable that B reads; R writes it
- *   halves          A writes one variable, B another; R reads both
- * with no other section of the thread between that touches the variable.  Whether it makes a
- * difference when R comes between A and B is asked of the program (engine/harm/serial.h).
+ * to the last that is given up; and atomic accesses that no lock guards, each by itself), not
+ * split by a wait for a condition, and not the same code: check then act  A reads a variable
+ * that B writes; another thread's section R writes it read back       A writes a variable that
+ * B reads; R writes it halves          A writes one variable, B another; R reads both with no
+ * other section of the thread between that touches the variable.  Whether it makes a difference
+ * when R comes between A and B is asked of the program (engine/harm/serial.h).
  */
 #ifndef HEDDLE_MINED_H
 #define HEDDLE_MINED_H
@@ -17,7 +17,7 @@
 #include "engine/trace/index.h"
 
 struct mined_section {
-	uint32_t thread, begin, end; /* the acquire, the release */
+	uint32_t thread, begin, end; /* the acquire, the release; or an atomic access twice */
 };
 struct mined {
 	const char *rule; /* static: "check then act", ... */
@@ -42,6 +42,9 @@ GArray *mined_find(const struct trace *t, uint32_t limit, bool *cut);
  * the rest of it from where it holds no lock, the second unit between.  False where there is no
  * such place.  The trace has INDEX_THREADS. */
 bool mined_of_cycle(const struct trace *t, const struct finding *f, struct mined *m);
+
+/* Adds those of a trace to a report as candidates, but for pairs that it has. */
+void mined_report(struct trace *t, struct report *r);
 
 /* As a finding of kind atomic-set-violation, with the units that the sections lie in. */
 struct finding *mined_finding(const struct trace *t, const struct mined *m);

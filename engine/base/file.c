@@ -21,6 +21,7 @@ struct file_writer {
 	int fd;
 	bool hurry, nameless; /* nameless: the temporary file is in no folder yet */
 	bool in_place;        /* the target is not an ordinary file */
+	mode_t mode;          /* unless private */
 	int failure;          /* first errno, 0: none */
 };
 
@@ -109,6 +110,8 @@ struct file_writer *file_writer_open(const char *path, struct error *error)
 		w->fd = open_temporary(w);
 		if (w->fd >= 0 && exists)
 			(void)!fchmod(w->fd, st.st_mode & 07777);
+		if (w->fd >= 0 && fstat(w->fd, &st) == 0)
+			w->mode = st.st_mode & 07777;
 	}
 	if (w->fd < 0) {
 		file_error(path, errno, error);
@@ -159,6 +162,12 @@ void file_writer_patch(struct file_writer *w, uint64_t offset, const void *bytes
 void file_writer_private(struct file_writer *w)
 {
 	if (!w->in_place && fchmod(w->fd, 0600) != 0 && w->failure == 0)
+		w->failure = errno;
+}
+
+void file_writer_public(struct file_writer *w)
+{
+	if (!w->in_place && fchmod(w->fd, w->mode) != 0 && w->failure == 0)
 		w->failure = errno;
 }
 

@@ -21,6 +21,8 @@ void file_writer_patch(struct file_writer *w, uint64_t offset, const void *bytes
                        size_t length);
 /* Make the file readable by the user alone (mode 0600). Call before the first put. */
 void file_writer_private(struct file_writer *w);
+/* Undo it. */
+void file_writer_public(struct file_writer *w);
 /* Skip the fsync, for files that can be made again. */
 void file_writer_hurry(struct file_writer *w);
 /* Commit or abandon ends and frees the writer. After a failure nothing is left behind. */

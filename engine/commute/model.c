@@ -179,7 +179,7 @@ static void type_instances(struct model *m)
 		           "than "
 		           "one, "
 		           "has all of the methods; left out",
-		           untyped, untyped == 1 ? "" : "s");
+		           untyped, plural(untyped));
 	GHashTableIter it;
 	gpointer name;
 	g_hash_table_iter_init(&it, unknown);
@@ -210,7 +210,6 @@ static void make_objects(struct model *m)
 	uint32_t conditions = 0, destroyed = 0;
 	m->condition_of = g_malloc((t->objects_count + 1) * sizeof(uint32_t));
 	m->destroyed_of = g_malloc((t->objects_count + 1) * sizeof(uint32_t));
-	m->destroyed_at = g_new0(uint32_t, t->objects_count + 1);
 	memset(m->condition_of, 0xff, (t->objects_count + 1) * sizeof(uint32_t));
 	memset(m->destroyed_of, 0xff, (t->objects_count + 1) * sizeof(uint32_t));
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -219,10 +218,8 @@ static void make_objects(struct model *m)
 			continue;
 		if ((x->op == OP_WAIT || op_wakes(x->op)) && m->condition_of[x->target] == NONE)
 			m->condition_of[x->target] = conditions++;
-		if (x->op == OP_DESTROY && m->destroyed_of[x->target] == NONE) {
+		if (x->op == OP_DESTROY && m->destroyed_of[x->target] == NONE)
 			m->destroyed_of[x->target] = destroyed++;
-			m->destroyed_at[x->target] = e;
-		}
 	}
 	m->first_block = (uint32_t)t->instances_count;
 	m->first_condition = m->first_block + (uint32_t)t->blocks_count;
@@ -293,18 +290,18 @@ static bool alive(const struct model *m, uint32_t object, uint32_t event)
 	return o->source != FROM_BLOCK || m->t->blocks[o->of].free >= event;
 }
 
-/* A wait that had not ended with the recording is a use of its object, though it takes no
- * effect: of one that was destroyed or freed before.  No other order of the two is asked for.
- */
+/* A wait that had not ended with the recording is a use of its object at the trace's end,
+ * though it takes no effect: of one that was destroyed or freed, wherever the wait is written.
+ * No other order of the two is asked for. */
 static uint32_t calls_of_wait(const struct model *m, uint32_t event, struct call *calls,
                               struct call_scratch *scratch)
 {
 	const struct trace *t = m->t;
 	uint32_t target = t->events[event].target, block = t->objects[target].block;
 	uint32_t object = m->destroyed_of[target], count = 0;
-	if (object != NONE && m->destroyed_at[target] < event)
+	if (object != NONE)
 		count += builtin_call(m, event, object, 1, true, &calls[0], scratch->names[0]);
-	if (block != NONE && !alive(m, m->first_block + block, event))
+	if (block != NONE && t->blocks[block].free != NONE)
 		count += builtin_call(m, event, m->first_block + block, 1, false, &calls[count],
 		                      scratch->names[count]);
 	return count;
@@ -426,25 +423,25 @@ static void check_invocations(struct model *m)
 		           "arguments): "
 		           "taken "
 		           "to commute with nothing",
-		           undeclared, undeclared == 1 ? "" : "s");
+		           undeclared, plural(undeclared));
 	if (unknown)
 		model_note(m,
 		           "%u invocation%s without all results: conditions that need them are "
 		           "taken "
 		           "to "
 		           "be false",
-		           unknown, unknown == 1 ? "" : "s");
+		           unknown, plural(unknown));
 	if (running)
 		model_note(m,
 		           "%u invocation%s had not returned at the end of the trace: left out",
-		           running, running == 1 ? "" : "s");
+		           running, plural(running));
 }
 
 struct model *model_new(struct trace *t, const struct specs *specs,
                         const struct progress *progress, struct error *error)
 {
 	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH, progress)) {
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	struct model *m = g_new0(struct model, 1);
@@ -467,7 +464,6 @@ void model_free(struct model *m)
 	g_free(m->objects);
 	g_free(m->condition_of);
 	g_free(m->destroyed_of);
-	g_free(m->destroyed_at);
 	g_free(m->vals);
 	texts_release(&m->texts);
 	g_hash_table_destroy(m->strings);

@@ -50,8 +50,7 @@ struct model {
 	uint32_t first_block, first_condition,
 	        first_destroyed;               /* object indices at which each source begins */
 	uint32_t *condition_of, *destroyed_of; /* trace object -> model object, or NONE */
-	uint32_t *destroyed_at; /* trace object -> its first DESTROY, where it has one */
-	struct val *vals;       /* of trace.values */
+	struct val *vals;                      /* of trace.values */
 	struct texts texts;
 	GHashTable *strings; /* text -> string id + 1, of the values that are strings */
 	GPtrArray *notes;    /* char *: notes for the report */

@@ -574,7 +574,7 @@ static void rd2_release(struct rd2 *r)
 static bool rd2_set_error(const struct rd2 *r, struct error *error)
 {
 	if (!r->overflow)
-		return error_set(error, "", NULL, "cancelled");
+		return error_cancelled(error);
 	return error_set(
 	        error, trace_name(r->t), "write the condition so that it cannot overflow",
 	        "event %u: expected arithmetic within 64 bits in the conditions of its "

@@ -101,9 +101,11 @@ static struct report *find_violations(struct detection *on, const struct progres
 	return r;
 }
 
-static bool may_free(const struct trace *t)
+/* Invocations, blocks that end, and conditions, locks and semaphores, which end and are waited
+ * for. */
+static bool may_violate(const struct trace *t)
 {
-	return t->instances_count > 0 || t->blocks_count > 0;
+	return t->instances_count > 0 || t->blocks_count > 0 || t->objects_count > 0;
 }
 
 static struct report *find_commutativity(struct detection *on, const struct progress *progress,
@@ -137,7 +139,7 @@ static struct report *run_atomic(struct detection *on, bool predict,
 	if (m)
 		atomic_model_free(m);
 	if (report == NULL)
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 	return report;
 }
 

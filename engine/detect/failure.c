@@ -3,16 +3,9 @@
 
 #include "engine/trace/ending.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <string.h>
-
-static const char *assertion_of(const struct trace *t)
-{
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), ASSERTION_NOTE) == 0)
-			return trace_string(t, t->notes[i].value);
-	return NULL;
-}
 
 /* The last event of a thread at a line of the program; NONE: of any thread. */
 static uint32_t last_event(const struct trace *t, uint32_t thread)
@@ -61,9 +54,58 @@ static struct finding *failure(enum finding_kind kind, uint32_t event, GString *
 	return f;
 }
 
+static uint32_t thread_named(const struct trace *t, const char *name)
+{
+	for (uint32_t u = 0; name != NULL && u < t->threads_count; u++)
+		if (strcmp(trace_thread_name(t, u), name) == 0)
+			return u;
+	return NONE;
+}
+
+/* The last event of the thread that crashed, at the place where it did if there is one. */
+static uint32_t crash_event(const struct trace *t, const struct crash *c)
+{
+	uint32_t thread = thread_named(t, c->thread);
+
+	for (uint64_t e = t->events_count; thread != NONE && e-- > 0;)
+		if (t->events[e].thread == thread &&
+		    strcmp(trace_location_name(t, (uint32_t)e), c->place) == 0)
+			return (uint32_t)e;
+	return last_event(t, thread == NONE ? last_thread(t) : thread);
+}
+
+/* "The program crashes: signal 11 (Segmentation fault), in T1 at a.c:12 (address 0x8)". */
+static struct finding *crash(const struct trace *t, int signal, GString *story)
+{
+	struct crash c = trace_crash(t);
+	uint32_t event = c.event != NONE ? c.event : crash_event(t, &c);
+	const char *thread = c.thread        ? c.thread
+	                     : event != NONE ? trace_thread_name(t, t->events[event].thread)
+	                                     : NULL;
+	const char *place = *c.place        ? c.place
+	                    : event != NONE ? trace_location_name(t, event)
+	                                    : "";
+
+	g_string_append_printf(story, "The program crashes: signal %d (%s)", signal,
+	                       strsignal(signal));
+	if (thread != NULL) {
+		g_string_append(story, ", in ");
+		append_escaped(story, thread, strlen(thread));
+	}
+	if (*place) {
+		/* the last event before it, where the place itself is not known */
+		g_string_append(story, *c.place ? " at " : ", last seen at ");
+		append_escaped(story, place, strlen(place));
+	}
+	if (c.address != 0)
+		g_string_append_printf(story, " (address 0x%" PRIx64 ")", c.address);
+	g_free(c.thread);
+	return failure(FINDING_CRASH, event, story);
+}
+
 static struct finding *by_signal(const struct trace *t, int signal)
 {
-	const char *assertion = assertion_of(t);
+	const char *assertion = trace_note(t, ASSERTION_NOTE);
 	GString *story = g_string_new(NULL);
 
 	if (signal == SIGABRT && assertion != NULL) {
@@ -76,9 +118,7 @@ static struct finding *by_signal(const struct trace *t, int signal)
 		append_escaped(story, assertion, length);
 		return failure(FINDING_ASSERTION, assertion_event(t, assertion), story);
 	}
-	g_string_append_printf(story, "The program crashes: signal %d (%s)", signal,
-	                       strsignal(signal));
-	return failure(FINDING_CRASH, last_event(t, last_thread(t)), story);
+	return crash(t, signal, story);
 }
 
 struct finding *failure_find(const struct trace *t)
@@ -102,5 +142,22 @@ struct finding *failure_find(const struct trace *t)
 		return failure(FINDING_EXIT, last_event(t, last_thread(t)), story);
 	default:
 		return NULL;
+	}
+}
+
+int failure_rank(enum finding_kind kind)
+{
+	switch (kind) {
+	case FINDING_CRASH:
+	case FINDING_USE_AFTER_FREE:
+		return 0;
+	case FINDING_DEADLOCK:
+	case FINDING_STUCK:
+		return 1;
+	case FINDING_ASSERTION:
+	case FINDING_EXIT:
+		return 2;
+	default:
+		return 3;
 	}
 }

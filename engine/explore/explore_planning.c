@@ -26,6 +26,8 @@ void execution_free(struct execution *p)
 	smt_free(p->smt);
 	history_free(p->history);
 	view_free(p->view);
+	if (p->keeper != NULL && p->run.trace != NULL)
+		no_return_keep(p->keeper, p->kept_as, g_steal_pointer(&p->run.trace));
 	plan_run_release(&p->run);
 	g_free(p->common);
 	g_free(p->ended);
@@ -69,10 +71,37 @@ static void find_limits(const struct exploration *x, struct execution *p, bool w
 	l->ender = explore_ender(x, &p->run);
 }
 
+/* Do several threads access the variable, and one of them write it? */
+static bool is_shared(const struct trace *t, uint32_t variable)
+{
+	struct event_list list = event_list_at(&t->index->variable_events, variable);
+	bool others = false, wrote = false;
+	for (uint64_t i = 0; i < list.count; i++) {
+		others |= t->events[list.items[i]].thread != t->events[list.items[0]].thread;
+		wrote |= op_writes(t->events[list.items[i]].op);
+	}
+	return others && wrote;
+}
+
+/* Are there accesses of several shared variables, which the solver tells by their writes
+ * alone? */
+static bool has_wide_accesses(const struct trace *t)
+{
+	for (uint64_t i = 0; i < t->wides_count; i++)
+		for (uint32_t k = 0; k < t->wides[i].count; k++)
+			if (is_shared(t, t->wides[i].first + k))
+				return true;
+	return false;
+}
+
 /* The state search was too large: the solver considers less. */
 static void note_beyond(struct exploration *x)
 {
 	explore_give_up_results(x);
+	if (has_wide_accesses(x->view->t))
+		explore_gap(x, "a run is too much for the search over its states: not every "
+		               "order of accesses that share only a part of their bytes was "
+		               "looked for");
 	if (sync_has_outcomes(x->view->t))
 		explore_gap(x, "a run is too much for the search over its states: not "
 		               "every outcome of its tries, conditions, semaphores, "

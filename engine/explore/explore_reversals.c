@@ -128,8 +128,7 @@ bool explore_take_reversal(void *context, const struct flip *f)
 	struct exploration *x = context;
 	bool use = f->kind == FLIP_USE;
 	if (f->kind == FLIP_READ && x->options->max_steps == 0 &&
-	    looks_in_vain(x->history, f->event,
-	                  history_would_see(x->history, f->event, f->other))) {
+	    looks_in_vain(x->history, f->event, f->seen)) {
 		note_looks(x, f->event);
 		return !explore_out_of_time(x);
 	}

@@ -2,16 +2,17 @@
  * explore_words.c - describes the difference between a run and its parent.
  */
 #include "engine/explore/explore_private.h"
+#include "engine/trace/shown.h"
 
 #include <string.h>
 
-static char *value_text(const struct trace *t, uint32_t value)
+static char *value_text(const struct trace *t, const struct event *access, uint32_t value)
 {
 	GString *text = g_string_new(NULL);
 	if (value == 0)
 		g_string_append(text, "another value");
 	else
-		trace_append_value(t, value, text);
+		shown_append(t, shown_variable(access), value, text);
 	return g_string_free(text, FALSE);
 }
 
@@ -33,11 +34,12 @@ static void describe_read(const struct exploration *x, const struct flip *f, str
 	GString *variable = g_string_new(NULL);
 	trace_append_variable(t, &t->events[f->event], variable);
 	s->variable = g_string_free(variable, FALSE);
-	char *old = value_text(t, core_value_read(t, f->event));
+	char *old = value_text(t, &t->events[f->event], core_value_read(t, f->event));
 	char *now = f->other == NONE && trace_writers(x->view->t, f->event).items[0] == NONE
 	                    ? g_strdup("another value")
 	            : f->other == NONE ? g_strdup("its initial value")
-	                               : value_text(t, core_value_written(t, f->other));
+	                               : value_text(t, &t->events[f->other],
+	                                            core_value_written(t, f->other));
 	s->flip = g_strdup_printf("%s reads %s = %s, not %s", s->thread, s->variable, now, old);
 	g_free(old);
 	g_free(now);
@@ -181,7 +183,7 @@ static void describe_final(const struct exploration *x, const struct flip *f, st
 	const struct trace *t = x->trace;
 	GString *variable = g_string_new(NULL);
 	trace_append_variable(t, &t->events[f->other], variable);
-	char *value = value_text(t, core_value_written(t, f->other));
+	char *value = value_text(t, &t->events[f->other], core_value_written(t, f->other));
 	s->variable = g_string_free(variable, FALSE);
 	s->flip = g_strdup_printf("%s = %s at the end, by %s", s->variable, value,
 	                          trace_thread_name(t, t->events[f->other].thread));

@@ -1,8 +1,6 @@
 /* final.c - see final.h. */
 #include "engine/explore/final.h"
 
-#include "engine/order/past.h"
-
 #include <inttypes.h>
 #include <string.h>
 
@@ -64,13 +62,38 @@ const char *finals_check(const struct finals *f)
 
 /* -- values at the end --------------------------------------------------------------------- */
 
-uint32_t final_variable(const struct trace *t, const char *name)
+struct access_value access_value(const struct trace *t, uint32_t event, bool written)
 {
-	for (uint32_t v = 0; v < t->variables_count; v++)
+	const struct event *e = &t->events[event];
+	struct wide run = event_variables(t, e);
+	const struct variable *first = &t->variables[run.first];
+	const struct variable *last = &t->variables[run.first + run.count - 1];
+	struct access_value v = { .address = first->address,
+		                  .size = last->address + MAX(last->size, 1) - first->address };
+	uint32_t value = e->aux;
+	if (e->op == OP_RMW && value != 0)
+		value = written ? t->values[value].second : t->values[value].first;
+	v.known = value != 0 && t->values[value].kind == V_INT && v.size <= sizeof v.integer;
+	v.integer = v.known ? (uint64_t)t->values[value].integer : 0;
+	return v;
+}
+
+struct wide final_range(const struct trace *t, const char *name)
+{
+	struct wide range = { 0 };
+	for (uint32_t v = 0; v < t->variables_count && range.count == 0; v++)
 		if (t->variables[v].block == NONE &&
 		    strcmp(trace_string(t, t->variables[v].name), name) == 0)
-			return v;
-	return NONE;
+			range = (struct wide){ v, 1 };
+	if (range.count == 0)
+		return range;
+	struct event_list list = event_list_at(&t->index->variable_events, range.first);
+	for (uint64_t i = 0; i < list.count; i++) {
+		struct wide run = event_variables(t, &t->events[list.items[i]]);
+		if (run.first == range.first)
+			range.count = MAX(range.count, run.count);
+	}
+	return range;
 }
 
 uint32_t final_write(const struct trace *t, uint32_t variable)
@@ -82,24 +105,59 @@ uint32_t final_write(const struct trace *t, uint32_t variable)
 	return NONE;
 }
 
-/* The final value as index of trace.values; 0: unknown. */
-static uint32_t final_value(const struct trace *t, uint32_t variable)
+uint32_t *final_writes(const struct trace *t, struct wide range)
 {
+	uint32_t *writes = g_new(uint32_t, range.count + 1);
+	for (uint32_t i = 0; i < range.count; i++)
+		writes[i] = final_write(t, range.first + i);
+	return writes;
+}
+
+/* Does the access tell what the variable holds at the end? */
+static bool tells_final(const struct trace *t, const struct variable *v, uint32_t write,
+                        uint32_t e, struct access_value *tells)
+{
+	if (write != NONE && e != write)
+		return false;
+	*tells = access_value(t, e, write != NONE);
+	return tells->known && v->address - tells->address < tells->size;
+}
+
+/* The bytes of a part of a final value; false: unknown. */
+static bool add_final_bytes(const struct trace *t, uint32_t variable, uint64_t from,
+                            uint64_t *integer)
+{
+	const struct variable *v = &t->variables[variable];
 	struct event_list list = event_list_at(&t->index->variable_events, variable);
 	uint32_t write = final_write(t, variable);
-	if (write != NONE)
-		return core_value_written(t, write);
-	for (uint64_t i = 0; i < list.count; i++)
-		if (core_value_read(t, list.items[i]) != 0)
-			return core_value_read(t, list.items[i]);
-	return 0;
+	struct access_value tells = { 0 };
+	uint64_t i = 0;
+	while (i < list.count && !tells_final(t, v, write, list.items[i], &tells))
+		i++;
+	if (i == list.count || v->address + v->size - from > sizeof *integer)
+		return false;
+	for (uint64_t a = v->address; a < v->address + v->size; a++)
+		*integer |= (tells.integer >> 8 * (a - tells.address) & 0xff) << 8 * (a - from);
+	return true;
 }
 
 static struct condition_value value_at_end(const struct trace *t, const char *name)
 {
-	uint32_t v = final_variable(t, name);
-	return v == NONE ? (struct condition_value){ 0 }
-	                 : trace_condition_value(t, v, &t->values[final_value(t, v)]);
+	struct wide range = final_range(t, name);
+	uint64_t integer = 0, size = 0;
+	for (uint32_t i = 0; i < range.count; i++) {
+		uint64_t from = t->variables[range.first].address;
+		if (!add_final_bytes(t, range.first + i, from, &integer))
+			return (struct condition_value){ 0 };
+		size += t->variables[range.first + i].size;
+	}
+	unsigned unused = size < sizeof integer ? (unsigned)(64 - 8 * size) : 0;
+	return size == 0 ? (struct condition_value){ 0 }
+	                 : (struct condition_value){
+		                   .known = true,
+		                   .bytes = unused ? (unsigned)size : 0,
+		                   .number = (int64_t)(integer << unused) >> unused,
+	                   };
 }
 
 struct end_of_run {

@@ -17,9 +17,21 @@ void finals_free(struct finals *f);
 const GPtrArray *finals_names(const struct finals *f);
 const char *finals_check(const struct finals *f); /* the condition as given, or NULL */
 
-/* The variable of that name, or NONE; and its last write, or NONE. */
-uint32_t final_variable(const struct trace *t, const char *name);
+/* What the bytes of an access hold: after a write, or as a read saw them. */
+struct access_value {
+	bool known;
+	uint64_t integer; /* little endian */
+	uint64_t address; /* of the first byte */
+	uint64_t size;    /* in bytes */
+};
+struct access_value access_value(const struct trace *t, uint32_t event, bool written);
+
+/* The variable of that name: those that its bytes are divided into, by accesses of parts of it.
+ * Count 0: there is none. */
+struct wide final_range(const struct trace *t, const char *name);
+/* The last write of a variable, or NONE; of each of a range: owned by the caller. */
 uint32_t final_write(const struct trace *t, uint32_t variable);
+uint32_t *final_writes(const struct trace *t, struct wide range);
 
 /* Does the condition hold at the end of the recorded run (without one: yes)? Appends the values
  * to `story`. */

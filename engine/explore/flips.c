@@ -46,10 +46,11 @@ static bool judge_read(struct search *x, struct smt_query *q, const uint32_t *se
 	return good;
 }
 
-static uint64_t prefix_of_read(const struct search *x)
+/* What the read of the query is to see. */
+static void expect(struct search *x, const uint32_t *writers)
 {
-	return history_after(x->h, x->ask.event,
-	                     history_would_see(x->h, x->ask.event, x->ask.other));
+	x->ask.seen = history_would_see(x->h, x->ask.event, writers);
+	x->ask.prefix = history_after(x->h, x->ask.event, x->ask.seen);
 }
 
 /* Let the read read from `write`: excludes every other write that is not ordered after the read
@@ -60,7 +61,7 @@ static void flip_read(struct search *x, uint32_t write, const GArray *writes)
 	struct asked *a = ask_new(x, FLIP_READ, x->ask.event);
 	a->other = a->in[0] = write;
 	a->judge = judge_read;
-	a->prefix_of = prefix_of_read;
+	expect(x, &write);
 	for (guint i = 0; i < writes->len; i++) {
 		uint32_t w = g_array_index(writes, uint32_t, i);
 		if (w == write || core_has(cores, w, x->ask.event) ||
@@ -96,13 +97,6 @@ static bool judge_wide_read(struct search *x, struct smt_query *q, const uint32_
 	return good;
 }
 
-static uint64_t prefix_of_wide_read(const struct search *x)
-{
-	const uint32_t *writers = (const uint32_t *)(void *)x->rivals->data;
-	return history_after(x->h, x->ask.event,
-	                     history_would_see_all(x->h, x->ask.event, writers));
-}
-
 /* Reversal to the given writers of the read's variables, by index in their lists (`at`). */
 static void flip_wide_read(struct search *x, const GArray *const *lists, const guint *at,
                            uint32_t count)
@@ -111,7 +105,6 @@ static void flip_wide_read(struct search *x, const GArray *const *lists, const g
 	struct event_list now = trace_writers(x->t, a->event);
 	bool same = true;
 	a->judge = judge_wide_read;
-	a->prefix_of = prefix_of_wide_read;
 	for (uint32_t v = 0; v < count; v++) {
 		uint32_t w = g_array_index(lists[v], uint32_t, at[v]);
 		g_array_append_val(x->rivals, w);
@@ -121,7 +114,8 @@ static void flip_wide_read(struct search *x, const GArray *const *lists, const g
 			a->other = w;
 		same &= w == now.items[v];
 	}
-	if (!same)
+	expect(x, (const uint32_t *)(void *)x->rivals->data);
+	if (!same && a->seen != history_seen(x->h, a->event))
 		find_parts(x);
 }
 
@@ -188,7 +182,7 @@ static void flip_reads(struct search *x)
 	collect_writes(x, writes);
 	for (guint i = 0; i <= writes->len && !x->stopped; i++) {
 		uint32_t w = i < writes->len ? g_array_index(writes, uint32_t, i) : NONE;
-		if (history_would_see(x->h, x->ask.event, w) == now ||
+		if (history_would_see(x->h, x->ask.event, &w) == now ||
 		    (w != NONE && core_has(cores, w, x->ask.event)))
 			continue;
 		bool hidden = false; /* always, by a write between */

@@ -24,6 +24,7 @@ struct asked {
 	/* The history number of its thread with the event; or as a constant. */
 	uint64_t (*prefix_of)(const struct search *x);
 	uint64_t prefix;
+	uint64_t seen; /* as in struct flip */
 	uint32_t (*other_of)(const struct search *x);
 	const struct view_call *call;
 	const char *text; /* as in struct flip */

@@ -343,6 +343,7 @@ void give_part(struct search *x)
 		             .event = x->ask.event,
 		             .other = x->ask.other_of ? x->ask.other_of(x) : x->ask.other,
 		             .thread = own,
+		             .seen = x->ask.seen,
 		             .text = x->ask.text,
 		             .sequence = x->sequence,
 		             .parts = parts,

@@ -1,10 +1,8 @@
 /*
  * history.c - see history.h.
  */
-#include "engine/explore/history.h"
+#include "engine/explore/history_private.h"
 
-#include "engine/explore/final.h"
-#include "engine/base/hash.h"
 #include "engine/base/search.h"
 #include "engine/order/past.h"
 
@@ -16,14 +14,6 @@ struct life {
 	uint32_t alloc; /* event; for a stack its thread's creation; 0: initially */
 	uint64_t id;    /* equal in all runs */
 };
-
-static uint64_t mix(uint64_t h, uint64_t x)
-{
-	h ^= x + HASH_FACTOR + (h << 6) + (h >> 2);
-	h ^= h >> 32;
-	h *= 0xd6e8feb86659fd93ull;
-	return h ^ h >> 32;
-}
 
 /* Is the event a step? Calls count only as far as needed. */
 static bool is_step(const struct history *h, uint32_t event)
@@ -40,12 +30,12 @@ static void find_ancestry(struct history *h)
 	const struct trace *t = h->trace;
 	uint32_t *children = g_new0(uint32_t, t->threads_count + 1);
 	for (uint32_t i = 0; i < t->threads_count; i++)
-		h->threads[i].who = i == 0 ? 1 : mix(2, i);
+		h->threads[i].who = i == 0 ? 1 : history_mix(2, i);
 	for (uint64_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		if (x->op == OP_FORK && x->target < t->threads_count)
 			h->threads[x->target].who =
-			        mix(h->threads[x->thread].who, ++children[x->thread]);
+			        history_mix(h->threads[x->thread].who, ++children[x->thread]);
 	}
 	g_free(children);
 }
@@ -70,12 +60,12 @@ static void find_lives(struct history *h)
 	for (uint64_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		if (x->op == OP_ALLOC && x->target < t->blocks_count)
-			id[x->target] =
-			        mix(h->threads[x->thread].who, ++allocations[x->thread]);
+			id[x->target] = history_mix(h->threads[x->thread].who,
+			                            ++allocations[x->thread]);
 	}
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		if (t->threads[i].stack != NONE) {
-			id[t->threads[i].stack] = mix(h->threads[i].who, 0);
+			id[t->threads[i].stack] = history_mix(h->threads[i].who, 0);
 			born[t->threads[i].stack] =
 			        t->threads[i].fork == NONE ? 0 : t->threads[i].fork;
 		}
@@ -110,129 +100,48 @@ static const struct life *life_at(const struct history *h, uint64_t address, uin
 
 /* -- values ------------------------------------------------------------------------------ */
 
-uint64_t history_integer(const struct history *h, uint64_t integer, uint32_t event)
+bool history_pointer(const struct history *h, uint64_t integer, uint32_t event,
+                     uint64_t *number)
 {
 	const struct life *l = life_at(h, integer, event);
-	return l ? mix(mix(3, l->id), integer - l->address) : mix(4, integer);
+	if (l != NULL)
+		*number = history_mix(history_mix(3, l->id), integer - l->address);
+	return l != NULL;
+}
+
+static uint64_t integer_number(const struct history *h, uint64_t integer, uint32_t event)
+{
+	uint64_t number = history_mix(4, integer);
+	history_pointer(h, integer, event, &number);
+	return number;
 }
 
 static uint64_t value_number(const struct history *h, uint32_t value, uint32_t event)
 {
 	const struct trace *t = h->trace;
 	if (t->values[value].kind == V_INT)
-		return history_integer(h, (uint64_t)t->values[value].integer, event);
+		return integer_number(h, (uint64_t)t->values[value].integer, event);
 	if (t->values[value].kind == V_TOKEN) { /* pointer argument of an invocation: p7f0012 */
 		const char *token = trace_string(t, t->values[value].string);
 		char *end;
 		uint64_t integer = g_ascii_strtoull(token + 1, &end, 16);
 		if (*token == 'p' && end > token + 1 && *end == 0)
-			return history_integer(h, integer, event);
+			return integer_number(h, integer, event);
 	}
 	GString *text = g_string_new(NULL);
 	trace_append_value(t, value, text);
-	uint64_t number = mix(5, g_str_hash(text->str));
+	uint64_t number = history_mix(5, g_str_hash(text->str));
 	g_string_free(text, TRUE);
 	return number;
 }
 
-/* A write by thread and position. */
-static uint64_t write_number(const struct history *h, uint32_t write)
+uint64_t history_write_number(const struct history *h, uint32_t write)
 {
 	if (write == NONE)
 		return 6;
 	uint32_t thread = h->trace->events[write].thread;
-	return mix(mix(7, h->threads[thread].who), g_array_index(h->step_of, uint32_t, write));
-}
-
-/* Runs of bytes with one writer are hashed, as the variables that the bytes are divided into
- * depend on the accesses of the whole run. */
-uint64_t history_would_see_all(const struct history *h, uint32_t read, const uint32_t *writers)
-{
-	struct wide run = event_variables(h->trace, &h->trace->events[read]);
-	uint64_t number = 8, bytes = 0;
-	for (uint32_t i = 0; i < run.count; i++) {
-		bytes += h->trace->variables[run.first + i].size;
-		if (i + 1 < run.count && writers[i + 1] == writers[i])
-			continue;
-		number = mix(mix(number, write_number(h, writers[i])), bytes);
-		bytes = 0;
-	}
-	return number;
-}
-
-uint64_t history_seen(const struct history *h, uint32_t read)
-{
-	const struct trace *t = h->trace;
-	uint32_t value = core_value_read(t, read);
-	if (lifetimes_ended(h->lifetimes, read) != NONE)
-		return SEEN_AFTER_END; /* garbage */
-	if (value != 0)
-		return value_number(h, value, read);
-	return history_would_see_all(h, read, trace_writers(t, read).items);
-}
-
-static void know_initial(const struct history *h, const char *name, uint64_t number)
-{
-	g_hash_table_insert(h->initials->known, g_strdup(name),
-	                    g_memdup2(&number, sizeof number));
-}
-
-/* The number of the variable's initial value in the loaded program; 0: unknown. */
-static uint64_t loaded_number(const struct history *h, const struct variable *v)
-{
-	uint64_t integer = 0; /* recorded values are zero-extended, too */
-	if (h->initials->read == NULL || v->size == 0 || v->size > sizeof integer ||
-	    !h->initials->read(h->initials->context, v->address, &integer, v->size))
-		return 0;
-	return history_integer(h, integer, 0);
-}
-
-/* Take initial values from reads of this run. (Stacks and heap blocks begin with garbage, which
- * may differ.) */
-static void learn_initials(struct history *h)
-{
-	const struct trace *t = h->trace;
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		if (!op_is_access(x->op) || !op_reads(x->op) || event_inert(x) ||
-		    core_value_read(t, e) == 0 || trace_writers(t, e).items[0] != NONE)
-			continue;
-		const struct variable *v = &t->variables[event_variables(t, x).first];
-		const char *name = trace_string(t, v->name);
-		if (v->block == NONE && !g_hash_table_contains(h->initials->known, name))
-			know_initial(h, name, value_number(h, core_value_read(t, e), e));
-	}
-}
-
-/* The number of a variable's initial value; 0: unknown. */
-static uint64_t initial_number(const struct history *h, uint32_t variable)
-{
-	const struct variable *v = &h->trace->variables[variable];
-	if (v->block != NONE)
-		return 0;
-	const char *name = trace_string(h->trace, v->name);
-	const uint64_t *known = g_hash_table_lookup(h->initials->known, name);
-	uint64_t number = known ? *known : loaded_number(h, v);
-	if (known == NULL && number != 0)
-		know_initial(h, name, number);
-	return number;
-}
-
-uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t write)
-{
-	const struct trace *t = h->trace;
-	struct wide r = event_variables(t, &t->events[read]);
-	bool ended = lifetimes_ended(h->lifetimes, read) != NONE;
-	if (!ended && r.count == 1 && trace_writers(t, read).items[0] == write)
-		return history_seen(h, read); /* as recorded */
-	if (r.count == 1 && core_value_read(t, read) != 0) {
-		uint32_t value = write == NONE ? 0 : core_value_written(t, write);
-		uint64_t initial = write == NONE ? initial_number(h, r.first) : 0;
-		if (value != 0 || initial != 0)
-			return initial ? initial : value_number(h, value, write);
-	}
-	return r.count == 1 ? history_would_see_all(h, read, &write)
-	                    : mix(9, write_number(h, write));
+	return history_mix(history_mix(7, h->threads[thread].who),
+	                   g_array_index(h->step_of, uint32_t, write));
 }
 
 /* -- histories --------------------------------------------------------------------------- */
@@ -246,15 +155,15 @@ static uint64_t seen_by_call(const struct history *h, const struct view_call *ca
 	if (call->scope != NULL && call->scope->ret != NONE) {
 		struct invocation i = trace_invocation(t, call->scope->call);
 		for (uint32_t k = 0; k < i.result_count; k++)
-			number = mix(number, value_number(h, i.results[k], call->last));
+			number = history_mix(number, value_number(h, i.results[k], call->last));
 	}
 	for (guint i = 0; i < call->before->len; i++) {
 		const struct view_call *other =
 		        &g_array_index(h->view->calls, struct view_call,
 		                       g_array_index(call->before, uint32_t, i));
-		before += write_number(h, other->event);
+		before += history_write_number(h, other->event);
 	}
-	return mix(number, before);
+	return history_mix(number, before);
 }
 
 /* The number of a value of the evaluator. */
@@ -262,7 +171,7 @@ static uint64_t val_number(const struct history *h, struct val v, uint32_t event
 {
 	const struct model *m = h->view->model;
 	if (v.kind == V_INT)
-		return history_integer(h, (uint64_t)v.n, event);
+		return integer_number(h, (uint64_t)v.n, event);
 	for (uint32_t i = 1; i < h->trace->values_count; i++)
 		if (val_equal(m->vals[i], v))
 			return value_number(h, i, event);
@@ -270,7 +179,7 @@ static uint64_t val_number(const struct history *h, struct val v, uint32_t event
 	                   : v.kind == V_TRUE  ? "true"
 	                   : v.kind == V_FALSE ? "false"
 	                                       : "?";
-	return mix(5, g_str_hash(word));
+	return history_mix(5, g_str_hash(word));
 }
 
 uint64_t history_would_return(const struct history *h, const struct view_call *call,
@@ -278,8 +187,8 @@ uint64_t history_would_return(const struct history *h, const struct view_call *c
 {
 	uint64_t number = 10;
 	for (uint32_t k = 0; k < count; k++)
-		number = mix(number, val_number(h, results[k], call->last));
-	return mix(number, 0);
+		number = history_mix(number, val_number(h, results[k], call->last));
+	return history_mix(number, 0);
 }
 
 /* The same by must-orders, if the barrier's size is unknown. */
@@ -317,7 +226,7 @@ static uint64_t seen_by(const struct history *h, uint32_t event)
 	if (lifetimes_ended(h->lifetimes, event) != NONE)
 		return SEEN_AFTER_END;
 	if (op_is_access(e->op) && op_reads(e->op))
-		return history_seen(h, event);
+		return history_find_seen(h, event);
 	if (e->op == OP_DEPART)
 		return history_last_at_barrier(h, event);
 	return e->op == OP_WAKE && e->flags & EVENT_TRY; /* timed out */
@@ -328,13 +237,14 @@ static uint64_t step_number(const struct trace *t, uint32_t event, enum op op)
 	const struct location *l = &t->locations[t->events[event].location];
 	if (op == OP_AREAD) /* a failed exchange counts as an exchange */
 		op = OP_RMW;
-	return mix(mix(op, l->module), l->address);
+	return history_mix(history_mix(op, l->module), l->address);
 }
 
 static void add_steps(struct history *h)
 {
 	const struct trace *t = h->trace;
 	h->step_of = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), (guint)t->events_count);
+	h->seen = g_new0(uint64_t, t->events_count + 1);
 	for (uint32_t i = 0; i < t->threads_count; i++) {
 		h->threads[i].prefixes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 		h->threads[i].events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -347,7 +257,8 @@ static void add_steps(struct history *h)
 		if (step == NONE)
 			continue;
 		g_array_append_val(th->events, e);
-		uint64_t number = history_after(h, e, seen_by(h, e));
+		h->seen[e] = seen_by(h, e);
+		uint64_t number = history_after(h, e, h->seen[e]);
 		g_array_append_val(th->prefixes, number);
 	}
 }
@@ -368,7 +279,7 @@ struct history *history_new(const struct view *view, struct initials *initials)
 	h->lifetimes = lifetimes_new(t);
 	find_ancestry(h);
 	find_lives(h);
-	learn_initials(h);
+	history_learn_initials(h);
 	add_steps(h);
 	h->finals = g_array_new(FALSE, FALSE, sizeof(struct part));
 	return h;
@@ -386,6 +297,7 @@ void history_free(struct history *h)
 	lifetimes_free(h->lifetimes);
 	g_free(h->lives);
 	g_array_unref(h->step_of);
+	g_free(h->seen);
 	g_array_unref(h->finals);
 	g_free(h);
 }
@@ -400,7 +312,7 @@ uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, u
 	const struct thread_history *th = &h->threads[h->trace->events[event].thread];
 	uint32_t step = g_array_index(h->step_of, uint32_t, event);
 	uint64_t before = g_array_index(th->prefixes, uint64_t, step);
-	return mix(mix(before, step_number(h->trace, event, op)), seen);
+	return history_mix(history_mix(before, step_number(h->trace, event, op)), seen);
 }
 
 uint64_t history_class(const struct history *h)
@@ -418,34 +330,8 @@ uint64_t history_class(const struct history *h)
 void history_add_end(struct history *h, uint32_t thread)
 {
 	GArray *p = h->threads[thread].prefixes;
-	uint64_t number = mix(g_array_index(p, uint64_t, p->len - 1), 14);
+	uint64_t number = history_mix(g_array_index(p, uint64_t, p->len - 1), 14);
 	g_array_append_val(p, number);
-}
-
-/* -- final values -------------------------------------------------------------------------- */
-
-struct part history_final(const struct history *h, uint32_t variable, uint32_t write)
-{
-	const struct trace *t = h->trace;
-	uint64_t name = mix(11, g_str_hash(trace_string(t, t->variables[variable].name)));
-	uint32_t value = write == NONE ? 0 : core_value_written(t, write);
-	uint64_t number = value != 0      ? value_number(h, value, write)
-	                  : write == NONE ? mix(12, initial_number(h, variable))
-	                                  : write_number(h, write);
-	if (write == NONE && initial_number(h, variable) != 0)
-		number = initial_number(h, variable);
-	return (struct part){ .who = name, .prefix = mix(name, number) };
-}
-
-void history_add_finals(struct history *h, const GPtrArray *names)
-{
-	for (guint i = 0; i < names->len; i++) {
-		uint32_t v = final_variable(h->trace, names->pdata[i]);
-		if (v == NONE)
-			continue;
-		struct part part = history_final(h, v, final_write(h->trace, v));
-		g_array_append_val(h->finals, part);
-	}
 }
 
 /* -- all runs ----------------------------------------------------------------------------- */
@@ -484,7 +370,7 @@ struct histories *histories_new(void)
 	struct histories *all = g_new0(struct histories, 1);
 	all->known = g_ptr_array_new_with_free_func(free_known);
 	all->classes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	all->initials.known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	initials_begin(&all->initials);
 	all->having = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
 	return all;
 }
@@ -496,7 +382,7 @@ void histories_free(struct histories *all)
 	g_ptr_array_unref(all->known);
 	g_hash_table_unref(all->classes);
 	g_hash_table_unref(all->having);
-	g_hash_table_unref(all->initials.known);
+	initials_end(&all->initials);
 	g_free(all);
 }
 
@@ -670,15 +556,12 @@ uint32_t histories_common(const struct histories *all, const struct history *h, 
                           uint32_t run)
 {
 	const GArray *prefixes = h->threads[thread].prefixes;
-	uint32_t low = 0, high = prefixes->len; /* number of prefixes with the empty one */
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-		uint64_t prefix = g_array_index(prefixes, uint64_t, middle);
-		const GArray *list = g_hash_table_lookup(all->having, &prefix);
-		if (list != NULL && has_run(list, run))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 ? low - 1 : 0;
+	const GArray *list;
+	uint32_t common =
+	        search_end(/* the empty prefix is one */
+	                   i, 0u, prefixes->len,
+	                   (list = g_hash_table_lookup(all->having,
+	                                               &g_array_index(prefixes, uint64_t, i)),
+	                    list != NULL && has_run(list, run)));
+	return common > 0 ? common - 1 : 0;
 }

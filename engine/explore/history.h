@@ -23,14 +23,16 @@ struct thread_history {
 	                   */
 	GArray *events;   /* uint32_t: its steps, as events of the trace */
 };
-/* Initial values of global variables, by name: from first reads of runs, else read from memory
- * on demand. */
+/* Initial values of static data, by address: from first reads of runs, else of the loaded
+ * program. */
 struct initials {
-	GHashTable *known; /* char * -> uint64_t *, number of the value; both owned */
+	GHashTable *pages; /* by the address of their first byte; see seen.c */
 	/* False when unknown. May be NULL. */
 	bool (*read)(void *context, uint64_t address, void *bytes, size_t size);
 	void *context;
 };
+void initials_begin(struct initials *initials);
+void initials_end(struct initials *initials);
 
 /* The history of a run; owned by the caller. */
 struct history {
@@ -39,6 +41,7 @@ struct history {
 	struct thread_history *threads; /* by thread of the trace */
 	uint32_t threads_count;
 	GArray *step_of;    /* uint32_t by event: index of its thread's step, or NONE */
+	uint64_t *seen;     /* by event: number of its outcome, as far as it is a step */
 	struct life *lives; /* blocks by address, to identify addresses */
 	uint32_t lives_count;
 	struct lifetimes *lifetimes; /* of the view's trace; owned */
@@ -53,20 +56,22 @@ void history_free(struct history *h);
 void history_add_end(struct history *h, uint32_t thread);
 /* The class also depends on final values of these variables (char *). */
 void history_add_finals(struct history *h, const GPtrArray *names);
-/* The final value of a variable if `write` (NONE: none) were the last, as a part. */
-struct part history_final(const struct history *h, uint32_t variable, uint32_t write);
+/* The final value of a variable (final_range) with these last writes (NONE: none) of its parts,
+ * as a part. */
+struct part history_final(const struct history *h, struct wide range, const uint32_t *writers);
 
-/* The number of an integer; addresses by their block. */
-uint64_t history_integer(const struct history *h, uint64_t integer, uint32_t event);
-/* The number of the value read; if unknown, of the writes. */
-uint64_t history_seen(const struct history *h, uint32_t read);
+/* The number of what the read saw. */
+static inline uint64_t history_seen(const struct history *h, uint32_t read)
+{
+	return h->seen[read];
+}
 /* The number for uses after the end of life. */
 enum { SEEN_AFTER_END = 13 };
-/* The number of the value read if `write` (NONE: initial value) were the last write. */
-uint64_t history_would_see(const struct history *h, uint32_t read, uint32_t write);
-/* The same for an access of several variables, with a writer (NONE: initial value) for each of
+/* The number of what the read would see with these last writes (NONE: initial value) of each of
  * event_variables. */
-uint64_t history_would_see_all(const struct history *h, uint32_t read, const uint32_t *writers);
+uint64_t history_would_see(const struct history *h, uint32_t read, const uint32_t *writers);
+/* The same, of an integer. */
+uint64_t history_would_hold(const struct history *h, uint32_t read, uint64_t integer);
 /* The number of its thread's history including `event` with outcome `seen`. */
 uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen);
 /* The same with another operation. */

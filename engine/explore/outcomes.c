@@ -311,9 +311,19 @@ void flip_ends(struct search *x)
 
 /* -- the end ------------------------------------------------------------------------------- */
 
-static bool is_last(const struct search *x, uint32_t variable, uint32_t write)
+/* The last write of a variable in a sequence, or NONE. */
+static uint32_t last_write_in(const struct trace *t, uint32_t variable,
+                              const uint32_t *sequence, uint32_t length)
 {
-	return final_write(x->t, variable) == write;
+	for (uint32_t k = length; k-- > 0;) {
+		const struct event *e = &t->events[sequence[k]];
+		struct wide run = { 0 };
+		if (op_is_access(e->op) && op_writes(e->op) && !event_inert(e))
+			run = event_variables(t, e);
+		if (variable - run.first < run.count)
+			return sequence[k];
+	}
+	return NONE;
 }
 
 uint64_t final_values(struct search *x, const uint32_t *sequence, uint32_t length)
@@ -322,50 +332,49 @@ uint64_t final_values(struct search *x, const uint32_t *sequence, uint32_t lengt
 	uint64_t number = 0;
 	g_array_set_size(x->extras, 0);
 	for (guint i = 0; i < names->len; i++) {
-		uint32_t v = final_variable(x->t, names->pdata[i]), last = NONE;
-		for (uint32_t k = length; v != NONE && k-- > 0 && last == NONE;) {
-			const struct event *e = &x->t->events[sequence[k]];
-			struct wide run = { 0 };
-			if (op_is_access(e->op) && op_writes(e->op) && !event_inert(e))
-				run = event_variables(x->t, e);
-			if (v - run.first < run.count)
-				last = sequence[k];
+		struct wide range = final_range(x->t, names->pdata[i]);
+		uint32_t *writers = g_new(uint32_t, range.count + 1);
+		for (uint32_t k = 0; k < range.count; k++) {
+			uint32_t v = range.first + k;
+			writers[k] = last_write_in(x->t, v, sequence, length);
+			if (writers[k] != final_write(x->t, v))
+				x->ask.other = writers[k];
 		}
-		if (v == NONE)
-			continue;
-		struct part part = history_final(x->h, v, last);
-		number += part.prefix;
-		g_array_append_val(x->extras, part);
-		if (!is_last(x, v, last))
-			x->ask.other = last;
+		if (range.count > 0) {
+			struct part part = history_final(x->h, range, writers);
+			number += part.prefix;
+			g_array_append_val(x->extras, part);
+		}
+		g_free(writers);
 	}
 	return number;
 }
 
-/* Some variable's last write is followed by a write of another value. */
+/* The last write of a part of a final value is followed by a write of another value. */
+static void require_other_write(struct search *x, GArray *atoms, uint32_t v, uint32_t last)
+{
+	struct event_list list = event_list_at(&x->t->index->variable_events, v);
+	struct wide part = { v, 1 };
+	for (uint64_t n = 0; n < list.count && last != NONE; n++) {
+		uint32_t w = list.items[n];
+		struct smt_atom atom = { ATOM_BEFORE, last, w };
+		if (op_writes(x->t->events[w].op) &&
+		    history_final(x->h, part, &w).prefix !=
+		            history_final(x->h, part, &last).prefix)
+			g_array_append_val(atoms, atom);
+	}
+}
+
 static void require_other_end(struct search *x, struct smt_query *q, const uint32_t *sequence,
                               uint32_t length)
 {
 	GArray *atoms = g_array_new(FALSE, FALSE, sizeof(struct smt_atom));
 	const GPtrArray *names = x->limits->finals;
 	for (guint i = 0; i < names->len; i++) {
-		uint32_t v = final_variable(x->t, names->pdata[i]), last = NONE;
-		if (v == NONE)
-			continue;
-		struct event_list list = event_list_at(&x->t->index->variable_events, v);
-		for (uint32_t k = length; k-- > 0 && last == NONE;)
-			for (uint64_t n = 0; n < list.count; n++)
-				if (list.items[n] == sequence[k] &&
-				    op_writes(x->t->events[sequence[k]].op))
-					last = sequence[k];
-		for (uint64_t n = 0; n < list.count && last != NONE; n++) {
-			uint32_t w = list.items[n];
-			struct smt_atom atom = { ATOM_BEFORE, last, w };
-			if (op_writes(x->t->events[w].op) &&
-			    history_final(x->h, v, w).prefix !=
-			            history_final(x->h, v, last).prefix)
-				g_array_append_val(atoms, atom);
-		}
+		struct wide range = final_range(x->t, names->pdata[i]);
+		for (uint32_t v = range.first; v < range.first + range.count; v++)
+			require_other_write(x, atoms, v,
+			                    last_write_in(x->t, v, sequence, length));
 	}
 	smt_query_require(q, (const struct smt_atom *)(void *)atoms->data, atoms->len);
 	g_array_unref(atoms);

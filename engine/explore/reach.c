@@ -149,6 +149,7 @@ static void prepare(struct reach *r)
 	r->bits = r->threads + r->slots + r->objects;
 	r->size = r->bits + BIT_KINDS * ((r->threads + 31) / 32);
 	r->scratch = g_new0(uint32_t, r->size);
+	r->writers = g_new(uint32_t, t->variables_count + 1);
 	if (r->x->limits->finals)
 		r->end = end_in(r, NULL);
 }
@@ -162,20 +163,32 @@ static uint32_t last_of(const struct reach *r, const uint32_t *state, uint32_t v
 	return slot == NONE ? NONE : state[r->threads + slot] - 1;
 }
 
-static bool sees_the_same(const struct reach *r, const uint32_t *state, uint32_t e)
+/* The number of what a read sees in a state. *other: a write that it did not see, or NONE. */
+static uint64_t sees_in(const struct reach *r, const uint32_t *state, uint32_t e,
+                        uint32_t *other)
 {
 	struct wide run = event_variables(r->t, &r->t->events[e]);
 	struct event_list writers = trace_writers(r->t, e);
+	bool same = true;
+	*other = NONE;
 	if (r->counted[e] != NONE)
-		return sync_sees_count(r, state, e) == history_seen(r->x->h, e);
-	if (run.count == 1 && r->slot_of[run.first] != NONE)
-		return history_would_see(r->x->h, e, last_of(r, state, run.first)) ==
-		       history_seen(r->x->h, e);
-	for (uint32_t i = 0; i < run.count; i++)
-		if (r->slot_of[run.first + i] != NONE &&
-		    last_of(r, state, run.first + i) != writers.items[i])
-			return false;
-	return true;
+		return sync_sees_count(r, state, e);
+	for (uint32_t i = 0; i < run.count; i++) {
+		uint32_t was = writers.items[i], v = run.first + i;
+		r->writers[i] = r->slot_of[v] == NONE ? was : last_of(r, state, v);
+		if (r->writers[i] != was && (same || *other == NONE))
+			*other = r->writers[i];
+		same &= r->writers[i] == was;
+	}
+	return same && lifetimes_ended(r->x->h->lifetimes, e) == NONE
+	               ? history_seen(r->x->h, e)
+	               : history_would_see(r->x->h, e, r->writers);
+}
+
+static bool sees_the_same(const struct reach *r, const uint32_t *state, uint32_t e)
+{
+	uint32_t other;
+	return sees_in(r, state, e, &other) == history_seen(r->x->h, e);
 }
 
 /* The end of life of the event's object, if their order differs from the run; else NONE. */
@@ -374,51 +387,17 @@ static void add_candidate(struct reach *r, struct candidate c)
 	g_array_append_val(list, c);
 }
 
-static void add_read(struct reach *r, uint32_t state_id, uint32_t e, uint32_t write,
-                     uint64_t key)
-{
-	add_candidate(r, (struct candidate){ .event = e,
-	                                     .state = state_id,
-	                                     .other = write,
-	                                     .key = key,
-	                                     .kind = FLIP_READ,
-	                                     .op = OP_COUNT });
-}
-
-/* The outcome of a read of several variables is the combination of their writers. */
-static void look_at_wide_read(struct reach *r, const uint32_t *state, uint32_t state_id,
-                              uint32_t e)
-{
-	struct wide run = event_variables(r->t, &r->t->events[e]);
-	struct event_list writers = trace_writers(r->t, e);
-	uint32_t *sees = g_memdup2(writers.items, sizeof *sees * run.count), other = NONE;
-	bool same = true;
-	for (uint32_t i = 0; i < run.count; i++) {
-		if (r->slot_of[run.first + i] == NONE)
-			continue;
-		sees[i] = last_of(r, state, run.first + i);
-		if (sees[i] != writers.items[i] && (same || other == NONE))
-			other = sees[i];
-		same &= sees[i] == writers.items[i];
-	}
-	if (!same)
-		add_read(r, state_id, e, other, history_would_see_all(r->x->h, e, sees));
-	g_free(sees);
-}
-
 static void look_at_read(struct reach *r, const uint32_t *state, uint32_t state_id, uint32_t e)
 {
-	struct wide run = event_variables(r->t, &r->t->events[e]);
-	if (r->counted[e] != NONE) {
-		add_read(r, state_id, e, NONE, sync_sees_count(r, state, e));
-	} else if (run.count > 1) {
-		look_at_wide_read(r, state, state_id, e);
-	} else if (r->slot_of[run.first] != NONE) {
-		uint32_t w = last_of(r, state, run.first);
-		uint64_t sees = history_would_see(r->x->h, e, w);
-		if (sees != history_seen(r->x->h, e))
-			add_read(r, state_id, e, w, sees);
-	}
+	uint32_t other;
+	uint64_t sees = sees_in(r, state, e, &other);
+	if (sees != history_seen(r->x->h, e))
+		add_candidate(r, (struct candidate){ .event = e,
+		                                     .state = state_id,
+		                                     .other = other,
+		                                     .key = sees,
+		                                     .kind = FLIP_READ,
+		                                     .op = OP_COUNT });
 }
 
 static const GArray *rivals_of(struct reach *r, const struct view_call *call)
@@ -469,8 +448,8 @@ static uint64_t seen_beside(const struct reach *r, const uint32_t *state, uint32
 		return SEEN_AFTER_END;
 	if (!op_is_access(x->op) || !op_reads(x->op))
 		return 0;
-	uint32_t v = event_variables(r->t, x).first;
-	return history_would_see(r->x->h, e, last_of(r, state, v));
+	uint32_t other;
+	return sees_in(r, state, e, &other);
 }
 
 /* Can the thread have started, to be before this event? */
@@ -617,12 +596,15 @@ static uint64_t end_in(const struct reach *r, const uint32_t *state)
 	const GPtrArray *names = r->x->limits->finals;
 	uint64_t number = 0;
 	for (guint i = 0; i < names->len; i++) {
-		uint32_t v = final_variable(r->t, names->pdata[i]);
-		if (v == NONE)
+		struct wide range = final_range(r->t, names->pdata[i]);
+		if (range.count == 0)
 			continue;
-		bool shared = state != NULL && r->slot_of[v] != NONE;
-		uint32_t write = shared ? last_of(r, state, v) : final_write(r->t, v);
-		number += history_final(r->x->h, v, write).prefix;
+		for (uint32_t k = 0; k < range.count; k++) {
+			uint32_t v = range.first + k;
+			bool shared = state != NULL && r->slot_of[v] != NONE;
+			r->writers[k] = shared ? last_of(r, state, v) : final_write(r->t, v);
+		}
+		number += history_final(r->x->h, range, r->writers).prefix;
 	}
 	return number;
 }
@@ -819,6 +801,7 @@ void reach_give(struct reach *r, const struct candidate *c)
 	a->text = c->text;
 	a->thread = c->thread;
 	a->prefix = prefix_of(r, c);
+	a->seen = c->kind == FLIP_READ ? c->key : 0;
 	if (c->kind == FLIP_FINAL)
 		final_values(x, (const uint32_t *)(void *)x->sequence->data, x->sequence->len);
 	if (c->kind == FLIP_STUCK)
@@ -863,6 +846,7 @@ void reach_end(struct reach *r)
 	sync_release(r);
 	g_array_unref(r->keepers);
 	g_free(r->scratch);
+	g_free(r->writers);
 	g_array_unref(r->states);
 	g_array_unref(r->origins);
 	g_hash_table_unref(r->candidates);

@@ -61,7 +61,8 @@ struct reach {
 	uint32_t known_mask;
 	GHashTable *candidates; /* what makes them alike -> GArray of struct candidate */
 	GArray **rivals;        /* by call: events, or NULL: not looked at yet */
-	uint32_t *scratch, *cut;
+	uint32_t *scratch;
+	uint32_t *writers; /* of the read that is looked at: one for each of its variables */
 	uint32_t count;
 };
 

@@ -126,7 +126,8 @@ static struct outcome take(const struct reach *r, const uint32_t *state, uint32_
 
 uint64_t sync_sees_count(const struct reach *r, const uint32_t *state, uint32_t event)
 {
-	return history_integer(r->x->h, (uint64_t)count_in(r, state, r->counted[event]), event);
+	return history_would_hold(r->x->h, event,
+	                          (uint64_t)count_in(r, state, r->counted[event]));
 }
 
 /* The semaphore at the variable's address at that time, or NONE. */

@@ -3,11 +3,11 @@
  *
  * They are not when one waits, blocks, is interrupted, leaves by longjmp or with a lock held;
  * when it accesses shared memory in two sections with a gap; when its memory or locks belong to
- * another object, too; when two threads' scopes access memory without a common lock (plain
- * accesses: with atomics the object is assumed linearizable); or when the program writes the
- * memory outside all scopes. Accesses ordered by forks and joins do not matter (initialisation,
- * reading the final result), nor writes to memory allocated by the invocation before it is
- * published.
+ * another object, too; when the program tries a lock of theirs; when two threads' scopes access
+ * memory without a common lock (plain accesses: with atomics the object is assumed
+ * linearizable); or when the program writes the memory outside all scopes. Accesses ordered by
+ * forks and joins do not matter (initialisation, reading the final result), nor writes to
+ * memory allocated by the invocation before it is published.
  */
 #include "engine/explore/scopes.h"
 
@@ -414,6 +414,24 @@ static void check_outside(struct check *c)
 	}
 }
 
+/* A try outside fails while an invocation runs that holds the lock: it sees a part of it. */
+static void check_tries(struct check *c)
+{
+	const struct trace *t = c->t;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		bool tries =
+		        x->op == OP_TRYFAIL || (op_acquires(x->op) && x->flags & EVENT_TRY);
+		uint32_t owner = tries && !event_inert(x) && c->s->of[e] == NONE
+		                         ? c->lock_owner[x->target]
+		                         : NONE;
+		if (owner != NONE)
+			put_broken(c, owner,
+			           "the program tries a lock that an invocation takes, at %s",
+			           place(c, e));
+	}
+}
+
 /* ------------------------------------------------------------------------------------------ */
 
 /* Memory allocated by this invocation, without synchronisation since: others can know it only
@@ -484,6 +502,7 @@ void scopes_check(struct scopes *s, const struct model *m)
 	for (guint i = 0; i < s->list->len; i++)
 		check_sections(&c, &g_array_index(s->list, struct scope, i));
 	check_outside(&c);
+	check_tries(&c);
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		g_array_unref(c.held[i]);
 	g_free(c.held);

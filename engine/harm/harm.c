@@ -17,6 +17,7 @@ const char *harm_word(enum harm harm)
 void harm_release(struct harm_verdict *v)
 {
 	g_free(v->text);
+	g_free(v->place);
 	memset(v, 0, sizeof(*v));
 }
 
@@ -25,6 +26,13 @@ void harm_settle(struct harm_verdict *v, enum harm harm, char *text)
 	harm_release(v);
 	v->harm = harm;
 	v->text = text;
+}
+
+void harm_settle_difference(struct harm_verdict *v, const struct outcome *a,
+                            const struct outcome *b, unsigned parts)
+{
+	harm_settle(v, HARM_DIFFERS, outcome_difference(a, b, parts));
+	v->place = g_strdup(outcome_place(a, b, parts));
 }
 
 /* The parts of an outcome that come again when the same order is run again. */
@@ -41,6 +49,23 @@ static unsigned stable_parts(struct trial *x, unsigned first, const struct outco
 	return parts;
 }
 
+/* Neither run came to its end. */
+static void compare_cut(const struct outcome *a, const struct outcome *b,
+                        struct harm_verdict *v)
+{
+	bool starved = a->starved && b->starved;
+
+	if (starved && outcome_same_so_far(a, b))
+		harm_settle(v, HARM_SAME,
+		            g_strdup("compared where the recorded input was used up"));
+	else
+		harm_settle(
+		        v, HARM_UNFOLLOWED,
+		        g_strdup(starved ? "in both orders the recorded input was used up "
+		                           "before the program's end, and at different places"
+		                         : "in neither order did the program end in time"));
+}
+
 /* Report the worse outcome, relative to the other. */
 static void compare(struct trial *x, unsigned first, const struct outcome *a,
                     const struct outcome *b, struct harm_verdict *v)
@@ -48,14 +73,16 @@ static void compare(struct trial *x, unsigned first, const struct outcome *a,
 	unsigned differ = outcome_differs(a, b);
 	bool turn = outcome_good(a) && !outcome_good(b);
 
+	if (a->cut && b->cut) {
+		compare_cut(a, b, v);
+		return;
+	}
 	if (differ != 0 && !(differ & OUTCOME_END))
 		differ &= stable_parts(x, first, a);
 	if (differ == 0)
 		harm_settle(v, HARM_SAME, NULL);
 	else
-		harm_settle(v, HARM_DIFFERS,
-		            turn ? outcome_difference(b, a, differ)
-		                 : outcome_difference(a, b, differ));
+		harm_settle_difference(v, turn ? b : a, turn ? a : b, differ);
 }
 
 /* For a race: run both orders, the recorded second access first. */
@@ -141,11 +168,12 @@ bool harm_find(const struct trace *t, const struct finding *f,
 
 	harm_settle(v, HARM_UNFOLLOWED, NULL);
 	if (f->witness == NULL || is_c11(f)) {
-		v->text =
-		        g_strdup(f->witness == NULL
-		                         ? "no schedule of it is known"
-		                         : "only relaxed atomics order the two, and one thread "
-		                           "runs at a time");
+		v->text = g_strdup(
+		        f->witness == NULL
+		                ? "no schedule of it is known"
+		                : "only relaxed atomics keep the two apart: a processor "
+		                  "or compiler may reorder these, but in a run here, "
+		                  "one thread at a time, nothing does");
 		return true;
 	}
 	if (!trial_open(&x))

@@ -34,7 +34,9 @@ struct harm_options {
 /* Initialise by zero; harm_release. */
 struct harm_verdict {
 	enum harm harm;
-	char *text; /* owned: DIFFERS: the first difference; UNFOLLOWED: why */
+	char *text;  /* owned: DIFFERS: the first difference; UNFOLLOWED: why; SAME: of what
+	                alone, or NULL */
+	char *place; /* owned: where the value of that difference was written, or NULL */
 };
 void harm_release(struct harm_verdict *v);
 

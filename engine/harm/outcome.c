@@ -1,11 +1,6 @@
 /* outcome.c - see outcome.h. */
 #include "engine/harm/outcome.h"
 
-#include "engine/explore/final.h"
-#include "engine/order/past.h"
-#include "engine/trace/index.h"
-
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,51 +11,8 @@ void outcome_release(struct outcome *o)
 	g_free(o->stuck);
 	g_free(o->printed);
 	g_free(o->errors);
-	if (o->values)
-		g_hash_table_destroy(o->values);
+	memory_release(&o->memory);
 	memset(o, 0, sizeof(*o));
-}
-
-/* Global variables with a source name; values that look like addresses are not compared, as
- * they are meaningless to the user. */
-static bool is_global(const struct trace *t, uint32_t v)
-{
-	const char *name = trace_string(t, t->variables[v].name);
-
-	if (t->variables[v].block != NONE || t->variables[v].size > 8)
-		return false;
-	return g_ascii_isalpha(*name) || *name == '_';
-}
-
-static bool last_value(const struct trace *t, uint32_t v, int64_t *value)
-{
-	uint32_t e = final_write(t, v), written = e == NONE ? 0 : core_value_written(t, e);
-	const struct value *x = &t->values[written];
-
-	if (written == 0 || x->kind != V_INT)
-		return false;
-	*value = x->integer;
-	if (t->variables[v].size == 4)
-		*value = (int32_t)x->integer;
-	else if (t->variables[v].size == 2)
-		*value = (int16_t)x->integer;
-	return *value < (int64_t)1 << 40 && *value > -((int64_t)1 << 40);
-}
-
-static GHashTable *values_of(struct trace *t)
-{
-	GHashTable *values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
-	int64_t value;
-
-	if (!trace_need(t, INDEX_VARIABLES, NULL))
-		return values;
-	for (uint32_t v = 0; v < t->variables_count; v++) {
-		if (is_global(t, v) && last_value(t, v, &value))
-			g_hash_table_replace(values,
-			                     g_strdup(trace_string(t, t->variables[v].name)),
-			                     g_memdup2(&value, sizeof value));
-	}
-	return values;
 }
 
 static char *stuck_threads(const struct record_facts *facts)
@@ -68,26 +20,38 @@ static char *stuck_threads(const struct record_facts *facts)
 	GString *text = g_string_new(NULL);
 
 	for (guint i = 0; facts->blocked && i < facts->blocked->len; i++) {
-		unsigned thread;
-
-		if (sscanf(facts->blocked->pdata[i], "%u", &thread) != 1)
-			continue;
 		g_string_append(text, text->len ? ", " : "");
-		if (thread == 0)
-			g_string_append(text, "main");
-		else
-			g_string_append_printf(text, "T%u", thread);
+		record_append_thread(
+		        g_array_index(facts->blocked, struct record_wait, i).thread, text);
 	}
+	return g_string_free(text, FALSE);
+}
+
+char *outcome_text(const char *path, GError **problem)
+{
+	char *bytes = NULL;
+	gsize length = 0;
+
+	if (!g_file_get_contents(path, &bytes, &length, problem))
+		return NULL;
+	if (memchr(bytes, 0, length) == NULL)
+		return bytes;
+	GString *text = g_string_sized_new(length + length / 8);
+	for (gsize i = 0; i < length; i++) {
+		if (bytes[i] == 0)
+			g_string_append(text, "\\0");
+		else
+			g_string_append_c(text, bytes[i]);
+	}
+	g_free(bytes);
 	return g_string_free(text, FALSE);
 }
 
 static char *text_of(const char *path)
 {
-	char *text = NULL;
+	char *text = path ? outcome_text(path, NULL) : NULL;
 
-	if (path == NULL || !g_file_get_contents(path, &text, NULL, NULL))
-		return g_strdup("");
-	return text;
+	return text ? text : g_strdup("");
 }
 
 void outcome_take(struct outcome *o, struct trace *t, const struct record_facts *facts,
@@ -97,11 +61,13 @@ void outcome_take(struct outcome *o, struct trace *t, const struct record_facts 
 	o->cut = result->timed_out || result->interrupted || facts->status == LOG_CUT ||
 	         facts->status == LOG_STARVED || facts->status == LOG_LIMIT ||
 	         facts->status == LOG_FULL;
+	o->starved = facts->status == LOG_STARVED;
 	if (facts->status == LOG_DEADLOCK)
 		o->stuck = stuck_threads(facts);
 	o->printed = text_of(output);
 	o->errors = errors ? text_of(errors) : NULL;
-	o->values = values_of(t);
+	memory_take(&o->memory, t);
+	o->forked = (facts->happened & LOG_FORKED) != 0;
 }
 
 bool outcome_good(const struct outcome *o)
@@ -127,22 +93,6 @@ static bool same_end(const struct outcome *a, const struct outcome *b)
 	return a->stuck || a->cut || (a->signal == b->signal && a->status == b->status);
 }
 
-/* A common variable with different values, first by name; or NULL. */
-static const char *other_value(const struct outcome *a, const struct outcome *b)
-{
-	const char *found = NULL, *name;
-	const int64_t *x, *y;
-	GHashTableIter iter;
-
-	g_hash_table_iter_init(&iter, a->values);
-	while (g_hash_table_iter_next(&iter, (gpointer *)&name, (gpointer *)&x)) {
-		y = g_hash_table_lookup(b->values, name);
-		if (y != NULL && *x != *y && (found == NULL || strcmp(name, found) < 0))
-			found = name;
-	}
-	return found;
-}
-
 unsigned outcome_differs(const struct outcome *a, const struct outcome *b)
 {
 	unsigned parts = 0;
@@ -154,9 +104,20 @@ unsigned outcome_differs(const struct outcome *a, const struct outcome *b)
 	if (strcmp(a->printed, b->printed) != 0)
 		parts |= OUTCOME_PRINTED;
 	/* values are only comparable at regular ends */
-	if (same_end(a, b) && !a->stuck && !a->signal && other_value(a, b) != NULL)
+	if (!same_end(a, b) || a->stuck || a->signal)
+		return parts;
+	if (memory_difference(a->memory.globals, b->memory.globals) != NULL)
 		parts |= OUTCOME_VALUES;
+	if (memory_difference(a->memory.heap, b->memory.heap) != NULL)
+		parts |= OUTCOME_HEAP;
 	return parts;
+}
+
+bool outcome_same_so_far(const struct outcome *a, const struct outcome *b)
+{
+	return strcmp(a->printed, b->printed) == 0 &&
+	       memory_difference(a->memory.globals, b->memory.globals) == NULL &&
+	       memory_difference(a->memory.heap, b->memory.heap) == NULL;
 }
 
 /* The line of a text from `at` on, shortened, in quotes; "nothing" at its end. */
@@ -191,9 +152,23 @@ static char *other_line(const char *a, const char *b)
 	return text;
 }
 
+/* The tables of the first difference of memory in one of the parts; NULL: there is none. */
+static const char *memory_of(const struct outcome *a, const struct outcome *b, unsigned differ,
+                             GHashTable *tables[2])
+{
+	bool global = differ & OUTCOME_VALUES;
+
+	if (!(differ & (OUTCOME_VALUES | OUTCOME_HEAP)))
+		return NULL;
+	tables[0] = global ? a->memory.globals : a->memory.heap;
+	tables[1] = global ? b->memory.globals : b->memory.heap;
+	return memory_difference(tables[0], tables[1]);
+}
+
 char *outcome_difference(const struct outcome *a, const struct outcome *b, unsigned parts)
 {
 	unsigned differ = outcome_differs(a, b) & parts;
+	GHashTable *tables[2];
 	const char *name;
 	char *x, *y, *text;
 
@@ -205,11 +180,24 @@ char *outcome_difference(const struct outcome *a, const struct outcome *b, unsig
 		g_free(y);
 		return text;
 	}
-	if (differ & OUTCOME_VALUES) {
-		name = other_value(a, b);
-		return g_strdup_printf("%s is %" PRId64 ", not %" PRId64, name,
-		                       *(int64_t *)g_hash_table_lookup(a->values, name),
-		                       *(int64_t *)g_hash_table_lookup(b->values, name));
-	}
+	/* what it prints is what it does; the heap is the last to look at */
+	name = memory_of(a, b, differ & OUTCOME_PRINTED ? differ & OUTCOME_VALUES : differ,
+	                 tables);
+	if (name != NULL)
+		return memory_words(tables[0], tables[1], name);
 	return differ & OUTCOME_PRINTED ? other_line(a->printed, b->printed) : g_strdup("");
+}
+
+const char *outcome_place(const struct outcome *a, const struct outcome *b, unsigned parts)
+{
+	unsigned differ = outcome_differs(a, b) & parts;
+	GHashTable *tables[2];
+	const char *name;
+
+	if (differ & OUTCOME_END)
+		return NULL;
+	name = memory_of(a, b, differ & OUTCOME_PRINTED ? differ & OUTCOME_VALUES : differ,
+	                 tables);
+	return name ? ((const struct memory_value *)g_hash_table_lookup(tables[0], name))->place
+	            : NULL;
 }

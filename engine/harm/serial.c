@@ -10,6 +10,9 @@ enum way { BETWEEN, BEHIND, BEFORE, ALONE, LAST, WAYS };
 /* BETWEEN: A, the other section, B.  BEHIND: A, B, the other.  BEFORE: the other, A, B.  ALONE:
  * the thread of A and B goes first to its end.  LAST: the other thread does. */
 
+/* In what order things are linked in the heap is of no unit's doing. */
+enum { COMPARED = OUTCOME_ALL & ~OUTCOME_HEAP };
+
 struct serial {
 	struct trial x;
 	struct trace *t;
@@ -165,7 +168,7 @@ static void compare(struct serial *s, struct outcome *outcomes, const bool *ran,
                     struct harm_verdict *v)
 {
 	enum way against = WAYS;
-	unsigned differ = OUTCOME_ALL;
+	unsigned differ = COMPARED;
 
 	for (enum way way = BETWEEN; way < WAYS; way++)
 		if (ran[way])
@@ -173,16 +176,14 @@ static void compare(struct serial *s, struct outcome *outcomes, const bool *ran,
 	for (enum way way = BEHIND; way < WAYS && differ != 0; way++) {
 		if (!ran[way])
 			continue;
-		differ = outcome_differs(&outcomes[BETWEEN], &outcomes[way]);
+		differ = outcome_differs(&outcomes[BETWEEN], &outcomes[way]) & COMPARED;
 		if (against == WAYS)
 			against = way;
 	}
 	if (differ == 0)
 		harm_settle(v, HARM_SAME, NULL);
 	else
-		harm_settle(v, HARM_DIFFERS,
-		            outcome_difference(&outcomes[BETWEEN], &outcomes[against],
-		                               OUTCOME_ALL));
+		harm_settle_difference(v, &outcomes[BETWEEN], &outcomes[against], COMPARED);
 }
 
 /* Does the order between come to the same when it is run again? */
@@ -193,7 +194,7 @@ static bool is_stable(struct serial *s, const struct outcome *before)
 
 	if (same) {
 		sort_lines(&again);
-		same = outcome_differs(before, &again) == 0;
+		same = (outcome_differs(before, &again) & COMPARED) == 0;
 	}
 	outcome_release(&again);
 	return same;

@@ -26,5 +26,8 @@ bool trial_run(struct trial *x, unsigned first, struct outcome *outcome, char **
 
 /* `text` is taken over. */
 void harm_settle(struct harm_verdict *v, enum harm harm, char *text);
+/* The outcomes differ in these parts: "x is 1, not 2" (1 in `a`). */
+void harm_settle_difference(struct harm_verdict *v, const struct outcome *a,
+                            const struct outcome *b, unsigned parts);
 
 #endif

@@ -6,6 +6,7 @@
 #include "engine/record/layout.h"
 #include "engine/record/name_private.h"
 #include "engine/base/hash.h"
+#include "engine/trace/shown.h"
 
 #include <string.h>
 
@@ -254,7 +255,11 @@ bool names_append_data(struct names *n, uint64_t address, uint64_t size, GString
 		return d != NULL &&
 		       debuginfo_data_name(d, address - names_base(n, module), size, name);
 	g_string_append(name, names_variable(n, module, v));
-	debuginfo_part(d, v->type, address - names_base(n, module) - v->address, size, name);
+	struct debug_part part = debuginfo_part(
+	        d, v->type, address - names_base(n, module) - v->address, size, name);
+	g_string_truncate(n->form, 0);
+	if (part.exact && size > 0)
+		debuginfo_form(d, part.type, n->form);
 	return true;
 }
 
@@ -393,6 +398,22 @@ static void names_begin(struct names *n, const struct trace *partial)
 	find_stack_tops(n, partial);
 }
 
+/* All variables of a pattern are shown alike, or, where their types differ, as numbers. */
+static void keep_form(struct names *n, const char *name)
+{
+	GString *pattern = g_string_new(NULL);
+	shown_pattern(name, pattern);
+	const char *known = g_hash_table_lookup(n->forms, pattern->str);
+	if (known == NULL)
+		g_hash_table_insert(n->forms, g_string_free(pattern, FALSE),
+		                    g_strdup(n->form->str));
+	else {
+		if (strcmp(known, n->form->str) != 0)
+			g_hash_table_replace(n->forms, g_strdup(pattern->str), g_strdup(""));
+		g_string_free(pattern, TRUE);
+	}
+}
+
 static void name_variable(void *context, const struct trace *partial, const struct variable *v,
                           GString *name)
 {
@@ -401,6 +422,7 @@ static void name_variable(void *context, const struct trace *partial, const stru
 		names_begin(n, partial);
 	size_t index = (size_t)(v - partial->variables);
 	uint32_t location = index < partial->variables_count ? n->first_location[index] : NONE;
+	g_string_truncate(n->form, 0);
 	if (is_stack(partial, v->block)) {
 		if (!names_append_local(n, (uint32_t)index, v->size, name))
 			append_stack(n, v->block, v->address, location, name);
@@ -413,6 +435,21 @@ static void name_variable(void *context, const struct trace *partial, const stru
 	else if (!names_append_data(n, v->address, v->size, name))
 		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", v->address);
 	make_unique(&n->variables_taken, name);
+	keep_form(n, name->str);
+}
+
+static void name_forms(void *context, struct builder *b)
+{
+	struct names *n = context;
+	GList *patterns = g_list_sort(g_hash_table_get_keys(n->forms), (GCompareFunc)strcmp);
+	for (GList *p = patterns; p != NULL; p = p->next) {
+		const char *form = g_hash_table_lookup(n->forms, p->data);
+		char *value = g_strdup_printf("%s %s", form, (const char *)p->data);
+		if (form[0] != '\0')
+			builder_late_note(b, SHOWN_NOTE, value);
+		g_free(value);
+	}
+	g_list_free(patterns);
 }
 
 /* What the C library keeps inside its types is nobody's business: "m.__data.__lock". */
@@ -433,9 +470,10 @@ static void name_object(void *context, const struct object *o, GString *out)
 		return;
 	GString *name = g_string_new(NULL);
 	size_t index = n->trace ? (size_t)(o - n->trace->objects) : SIZE_MAX;
-	uint32_t event =
+	uint32_t first =
 	        n->trace && index < n->trace->objects_count ? n->object_event[index] : NONE;
-	uint32_t location = event == NONE ? NONE : n->trace->events[event].location;
+	uint32_t location = first == NONE ? NONE : n->told.at[first].event.location;
+	uint32_t event = first == NONE ? NONE : n->told.at[first].id;
 	uint32_t block = n->trace ? names_block_at(n, o->address, event) : NONE;
 	if (block != NONE && is_stack(n->trace, block)) {
 		if (index >= n->trace->objects_count ||
@@ -459,11 +497,13 @@ static void name_object(void *context, const struct object *o, GString *out)
 
 /* --- the namer ---------------------------------------------------------------------- */
 
-static void name_begin(void *context, const struct trace *partial)
+static void name_begin(void *context, const struct trace *partial, struct telling_of told)
 {
 	struct names *n = context;
-	if (n->trace == NULL)
-		names_begin(n, partial);
+	if (n->trace != NULL)
+		return;
+	n->told = told;
+	names_begin(n, partial);
 }
 
 static void name_block(void *context, struct builder *b, struct block *block, GString *name)
@@ -489,6 +529,8 @@ struct names *names_new(const char *folder, struct debug_store *store)
 	n->modules = g_array_new(FALSE, FALSE, sizeof(struct name_module));
 	g_array_set_clear_func(n->modules, module_clear);
 	n->warnings = g_ptr_array_new_with_free_func(g_free);
+	n->form = g_string_new(NULL);
+	n->forms = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	n->short_files = g_hash_table_new(g_str_hash, g_str_equal);
 	n->variable_names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
 	n->taken_names = g_hash_table_new(g_str_hash, g_str_equal);
@@ -501,6 +543,7 @@ struct names *names_new(const char *folder, struct debug_store *store)
 		                   .location = name_location,
 		                   .object = name_object,
 		                   .block = name_block,
+		                   .forms = name_forms,
 		                   .late = names_late };
 	return n;
 }
@@ -519,6 +562,8 @@ void names_free(struct names *n)
 	g_hash_table_unref(n->variables_taken.numbers);
 	g_hash_table_unref(n->objects_taken.numbers);
 	g_hash_table_unref(n->variable_names);
+	g_hash_table_unref(n->forms);
+	g_string_free(n->form, TRUE);
 	g_free(n->variables_taken.slots);
 	g_free(n->objects_taken.slots);
 	g_free(n->first_location);

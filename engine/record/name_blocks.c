@@ -9,7 +9,7 @@
  * the pointers of the functions that made them: parameters and locals, then the pointers in
  * what these point to.
  *
- * One linear pass over the events; per block a fixed number of accesses is kept.
+ * One linear pass over the events that were told; per block a fixed number of accesses is kept.
  */
 #include "engine/record/name_private.h"
 #include "engine/base/hash.h"
@@ -17,8 +17,7 @@
 
 #include <string.h>
 
-#define ACCESSES_KEPT 6
-#define ROUNDS        8 /* of types found through blocks whose type was found before */
+#define ROUNDS 8 /* of types found through blocks whose type was found before */
 
 enum fit { FIT_NONE, FIT_CHAR, FIT_LOOSE, FIT_EXACT };
 
@@ -33,7 +32,7 @@ struct block_facts {
 	uint32_t number;     /* among the blocks of that name, from 1; 0: not yet named */
 	uint64_t each;       /* settled: bytes of an element, of a block of several; else 0 */
 	const char *pointer; /* P; interned */
-	struct seen_access accesses[ACCESSES_KEPT];
+	struct seen_access accesses[TOLD_ACCESSES];
 };
 
 struct receiver { /* a place in a heap block that received a block's address */
@@ -51,6 +50,7 @@ struct kept_part { /* debuginfo_part's answer: elements and blocks of one type a
 	uint32_t module, type;
 	uint64_t offset, size;
 	const char *path; /* interned; NULL: none kept */
+	const char *form; /* debuginfo_form's; interned */
 	bool exact;
 };
 
@@ -145,14 +145,8 @@ static bool begun(const struct block *b, uint32_t event)
  * not begun. */
 static size_t first_later(const struct names *n, size_t low, size_t high, uint32_t event)
 {
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (begun(&n->trace->blocks[n->blocks->by_address[middle]], event))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, low, high,
+	                  begun(&n->trace->blocks[n->blocks->by_address[i]], event));
 }
 
 /* The first of all blocks at an address or behind it. */
@@ -229,7 +223,7 @@ static void note_receiver(struct names *n, uint32_t block, uint32_t variable)
 static void note_access(struct names *n, const struct event *e, const struct variable *v)
 {
 	struct block_facts *f = &n->blocks->facts[v->block];
-	if (f->access_count == ACCESSES_KEPT)
+	if (f->access_count == TOLD_ACCESSES)
 		return;
 	f->accesses[f->access_count++] = (struct seen_access){
 		.location = e->location,
@@ -246,10 +240,11 @@ static void note_locals(struct names *n, const struct event *e)
 		names_frames_variable(n, range.first + i);
 }
 
-static void note_object(struct names *n, const struct event *e)
+static void note_object(struct names *n, const struct told *told)
 {
+	const struct event *e = &told->event;
 	if (n->object_event[e->target] == NONE)
-		n->object_event[e->target] = (uint32_t)(e - n->trace->events);
+		n->object_event[e->target] = (uint32_t)(told - n->told.at);
 	names_frames_object(n, e->target);
 }
 
@@ -258,8 +253,8 @@ static void pass(struct names *n)
 	const struct trace *t = n->trace;
 	uint8_t *is_address = address_values(t);
 	GHashTable *live = g_hash_table_new(NULL, NULL); /* address -> block + 1 */
-	for (uint64_t i = 0; i < t->events_count; i++) {
-		const struct event *e = &t->events[i];
+	for (uint64_t i = 0; i < n->told.count; i++) {
+		const struct event *e = &n->told.at[i].event;
 		if (op_is_access(e->op)) {
 			uint32_t variable = event_variables(t, e).first;
 			const struct variable *v = &t->variables[variable];
@@ -284,9 +279,9 @@ static void pass(struct names *n)
 			g_hash_table_remove(live,
 			                    GSIZE_TO_POINTER(t->blocks[e->target].address));
 		} else if (e->op == OP_ENTER || e->op == OP_LEAVE) {
-			names_frames_event(n, e);
+			names_frames_event(n, &n->told.at[i]);
 		} else if (op_table[e->op].operand == OPERAND_OBJECT && e->target != NONE) {
-			note_object(n, e);
+			note_object(n, &n->told.at[i]);
 		}
 	}
 	g_hash_table_unref(live);
@@ -398,6 +393,8 @@ static const struct kept_part *part_of(struct names *n, uint32_t module, uint32_
 {
 	struct block_names *b = n->blocks;
 	uint64_t hash = hash_word(offset * 31 + size * 7 + type);
+	if (b->parts == NULL)
+		b->parts = g_new0(struct kept_part, PARTS_KEPT);
 	struct kept_part *kept = &b->parts[hash >> 52 & (PARTS_KEPT - 1)];
 	if (kept->path && kept->offset == offset && kept->size == size && kept->type == type &&
 	    kept->module == module)
@@ -405,12 +402,15 @@ static const struct kept_part *part_of(struct names *n, uint32_t module, uint32_
 	g_string_truncate(b->path, 0);
 	struct debug_part part =
 	        debuginfo_part(names_debuginfo(n, module), type, offset, size, b->path);
-	*kept = (struct kept_part){ module,
-		                    type,
-		                    offset,
-		                    size,
-		                    g_string_chunk_insert_const(b->strings, b->path->str),
-		                    part.exact };
+	const char *path = g_string_chunk_insert_const(b->strings, b->path->str);
+	g_string_truncate(b->path, 0);
+	if (part.exact && size > 0)
+		debuginfo_form(names_debuginfo(n, module), part.type, b->path);
+	*kept = (struct kept_part){
+		module,     type, offset,
+		size,       path, g_string_chunk_insert_const(b->strings, b->path->str),
+		part.exact,
+	};
 	return kept;
 }
 
@@ -500,13 +500,21 @@ static const char *type_pointer(struct names *n, const struct block_facts *f)
 	return own;
 }
 
+/* Of an event that was told. */
+static uint32_t location_of(const struct names *n, uint32_t event)
+{
+	uint64_t at = search_end(i, 0, n->told.count, n->told.at[i].id < event);
+	return at < n->told.count && n->told.at[at].id == event ? n->told.at[at].event.location
+	                                                        : 0;
+}
+
 static const char *allocation_place(struct names *n, uint32_t block)
 {
 	const struct trace *t = n->trace;
 	GString *name = g_string_new("block@");
 	uint32_t alloc = t->blocks[block].alloc;
 	if (alloc != NONE)
-		names_append_location(n, &t->locations[t->events[alloc].location], name);
+		names_append_location(n, &t->locations[location_of(n, alloc)], name);
 	const char *own = g_string_chunk_insert_const(n->blocks->strings, name->str);
 	g_string_free(name, TRUE);
 	return own;
@@ -578,7 +586,9 @@ void names_append_in_block(struct names *n, uint32_t block, uint64_t address, ui
 		return;
 	}
 	uint64_t within = f->each ? offset % f->each : offset;
-	const char *path = part_of(n, f->module, f->type, within, size)->path;
+	const struct kept_part *part = part_of(n, f->module, f->type, within, size);
+	const char *path = part->path;
+	g_string_assign(n->form, part->form);
 	if (!f->each && path[0] != '.' && path[0] != '[')
 		g_string_append_c(name, '*');
 	append_pointer(f, name);
@@ -612,7 +622,6 @@ void names_begin_blocks(struct names *n)
 	b->candidates = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
 	b->counts = g_hash_table_new(g_str_hash, g_str_equal);
 	b->strings = g_string_chunk_new(4096);
-	b->parts = g_new0(struct kept_part, PARTS_KEPT);
 	b->path = g_string_new(NULL);
 	names_begin_frames(n);
 	pass(n);

@@ -26,7 +26,6 @@ struct frame_names {
 	struct column entered; /* struct entered: the ENTERs of the trace, in its order */
 	/* during the pass and after it */
 	GPtrArray *open;     /* by thread: GArray of struct entered, the frames open now */
-	uint64_t next;       /* of entered */
 	uint32_t *thread_of; /* by block: whose stack it is, or NONE */
 	struct frame_place *variable; /* by variable */
 	struct frame_place *object;   /* by object */
@@ -87,9 +86,10 @@ void names_end_frames(struct names *n)
 	g_free(f);
 }
 
-void names_frames_event(struct names *n, const struct event *e)
+void names_frames_event(struct names *n, const struct told *told)
 {
 	struct frame_names *f = n->frames;
+	const struct event *e = &told->event;
 	GArray *open = f->open->pdata[e->thread];
 	if (e->op == OP_LEAVE) {
 		if (open->len > 0)
@@ -97,8 +97,8 @@ void names_frames_event(struct names *n, const struct event *e)
 		return;
 	}
 	struct entered entered = { 0 };
-	if (f->next < f->entered.count)
-		entered = *(const struct entered *)column_at(&f->entered, f->next++);
+	if (told->enter < f->entered.count)
+		entered = *(const struct entered *)column_at(&f->entered, told->enter);
 	g_array_append_val(open, entered);
 }
 
@@ -155,8 +155,11 @@ static bool append(struct names *n, const struct frame_place *place, uint64_t si
 	uint32_t module = names_module_below(n, place->address);
 	struct debuginfo *d = names_debuginfo(n, module);
 	GString *local = g_string_new(NULL);
+	struct debug_part part = { .exact = false };
 	bool known = d && debuginfo_frame_name(d, place->address - names_base(n, module),
-	                                       place->offset, size, local);
+	                                       place->offset, size, local, &part);
+	if (known && part.exact && size > 0)
+		debuginfo_form(d, part.type, n->form);
 	if (known)
 		names_append_function(local->str, name);
 	g_string_free(local, TRUE);

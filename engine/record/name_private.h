@@ -37,10 +37,13 @@ struct names {
 	const struct trace *trace;  /* borrowed; NULL until begun */
 	uint64_t *stack_tops;       /* by block: the end of its highest variable */
 	uint32_t *first_location;   /* by variable: of its first access */
-	uint32_t *object_event;     /* by object: its first event */
+	struct telling_of told;     /* borrowed: the events that names may depend on */
+	uint32_t *object_event;     /* by object: its first event, in `told`; NONE */
 	struct block_names *blocks; /* owned */
 	struct frame_names *frames; /* owned */
 	struct late_names *late;    /* owned; NULL until asked */
+	GString *form;              /* of the variable that is being named; "": unknown */
+	GHashTable *forms;          /* pattern of names -> its form; char *, owned (shown.h) */
 	struct namer namer;
 };
 
@@ -65,7 +68,7 @@ void names_begin_frames(struct names *n); /* before the pass over the events */
 void names_end_frames(struct names *n);
 /* During the pass: a function is entered or left; a variable of a stack is accessed; an
  * object, wherever it is, is used. */
-void names_frames_event(struct names *n, const struct event *e);
+void names_frames_event(struct names *n, const struct told *told);
 void names_frames_variable(struct names *n, uint32_t variable);
 void names_frames_object(struct names *n, uint32_t object);
 /* "function::local" of a variable, of an object; false when that is not known. */

@@ -77,6 +77,8 @@ bool plan_follow(const struct plan *plan, char **argv, unsigned first,
                  void (*stopped)(void *context, pid_t pid), void *context, struct plan_run *run,
                  struct error *error);
 
+/* Did the program stand before the pair? */
+bool plan_stopped(const struct plan_run *run);
 /* The stack of one side of the pair as it stood there, a line a frame; appended. */
 void plan_append_stack(const struct trace *t, const struct plan *plan,
                        const struct plan_run *run, unsigned side, GString *out);

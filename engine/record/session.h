@@ -19,6 +19,8 @@ struct session_options {
 	bool no_missing; /* calls into code that is not instrumented are not recorded */
 	bool no_inputs;  /* what comes from outside is not kept for replay */
 	bool compress;   /* the log, while recording; not with keep_events */
+	/* The events go to the file alone: the session's trace has only its other tables. */
+	bool disk_alone;
 	unsigned strategy, depth;
 	uint64_t seed, steps, max_bytes, keep_events;
 	const char *start_at;

@@ -1,217 +1,16 @@
 /*
- * binary.c - the binary format: the tables of a trace as in memory, one section each, so that
- * opening is mapping. Description: docs/trace-binary.md.
+ * binary.c - reads the binary format: the tables of a trace as in memory, one section each, and
+ * the events in blocks (tape.h), decoded by all processors. Description: docs/trace-binary.md.
  *
- * A corrupt file must never crash an analysis: every section has a checksum, and opening checks
- * all references in one pass over each table, at about the cost of reading the file.
+ * A corrupt file must never crash an analysis: every section and block has a checksum, and
+ * opening checks all references in one pass over each table.
  */
-#include "engine/base/hash.h"
-#include "engine/base/file.h"
-#include "engine/trace/formats.h"
-#include "engine/trace/storage.h"
+#include "engine/base/scattered.h"
+#include "engine/trace/binary_private.h"
 
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
-
-enum { ALIGNMENT = 64, NAME_LENGTH = 24, MAX_SECTIONS = 256 };
-
-/* Distinct from text; detects transfers that change line ends. */
-static const char magic[8] = { '\x89', 'H', 'D', 'L', 'T', '\r', '\n', '\n' };
-static const uint32_t byte_order = 0x01020304;
-
-enum {
-	FLAG_COMPLETE = 1,
-	FLAG_FILTERED = 2,
-	FLAG_VALUES_EXACT = 4,
-	FLAG_ORDER_EXACT = 8,
-	FLAG_LOCKS_TAKEN = 16
-};
-
-struct header {
-	char magic[8];
-	uint32_t version, byte_order;
-	uint32_t flags, sections;
-	uint64_t length; /* of the file */
-	uint64_t sum;    /* of the section table and this header with sum 0 */
-	uint64_t reserved[3];
-};
-_Static_assert(sizeof(struct header) == 64, "written as it is");
-
-struct section {
-	char name[NAME_LENGTH];
-	uint32_t element; /* bytes */
-	uint32_t reserved;
-	uint64_t offset, count;
-	uint64_t sum;
-};
-_Static_assert(sizeof(struct section) == 56, "written as it is");
-
-/* -- sums ------------------------------------------------------------------------------ */
-
-/* A checksum over four lanes, at memory speed; not cryptographic. */
-uint64_t trace_sum(const void *bytes, size_t length)
-{
-	static const uint64_t K = HASH_FACTOR;
-	const char *at = bytes;
-	uint64_t lanes[4] = { length, K, ~K, length * K };
-	for (; length >= 32; length -= 32, at += 32) {
-		uint64_t words[4];
-		memcpy(words, at, 32);
-		for (int i = 0; i < 4; i++) {
-			lanes[i] = (lanes[i] ^ words[i]) * K;
-			lanes[i] ^= lanes[i] >> 29;
-		}
-	}
-	char tail[32] = { 0 };
-	if (length)
-		memcpy(tail, at, length);
-	uint64_t sum = 0;
-	for (int i = 0; i < 4; i++) {
-		uint64_t word;
-		memcpy(&word, tail + 8 * i, 8);
-		lanes[i] = (lanes[i] ^ word) * K;
-		sum = (sum ^ lanes[i] ^ lanes[i] >> 31) * K;
-	}
-	return sum ^ sum >> 32;
-}
-
-static uint64_t header_sum(const struct header *h, const struct section *sections)
-{
-	struct header bare = *h;
-	bare.sum = 0;
-	return trace_sum(&bare, sizeof bare) +
-	       3 * trace_sum(sections, h->sections * sizeof *sections);
-}
-
-/* -- writing ---------------------------------------------------------------------------- */
-
-struct out {
-	struct file_writer *file;
-	GArray *sections; /* struct section */
-};
-
-static void pad(struct file_writer *file)
-{
-	static const char zeroes[ALIGNMENT];
-	size_t over = file_writer_length(file) % ALIGNMENT;
-	if (over)
-		file_writer_put(file, zeroes, ALIGNMENT - over);
-}
-
-static void put_section(struct out *o, const char *name, const void *data, uint32_t element,
-                        uint64_t count)
-{
-	struct section s = { .element = element, .count = count };
-	pad(o->file);
-	g_strlcpy(s.name, name, sizeof s.name);
-	s.offset = file_writer_length(o->file);
-	s.sum = trace_sum(data, element * count);
-	file_writer_put(o->file, data, element * count);
-	g_array_append_val(o->sections, s);
-}
-
-/* A trace without some events: the tables that refer to events, with new ids. */
-struct selection {
-	struct event *events;
-	uint32_t *stacks, *ids; /* ids: new id of each event, NONE: left out */
-	struct thread *threads;
-	struct block *blocks;
-	uint64_t count;
-};
-
-static uint32_t new_id(const struct selection *s, uint32_t event)
-{
-	return event == NONE ? NONE : s->ids[event];
-}
-
-static struct trace select_events(const struct trace *t, const uint64_t *keep,
-                                  struct selection *s)
-{
-	s->ids = g_new(uint32_t, t->events_count + 1);
-	s->events = g_new(struct event, t->events_count + 1);
-	s->stacks = t->stacks_count ? g_new(uint32_t, t->events_count + 1) : NULL;
-	for (uint64_t e = 0; e < t->events_count; e++) {
-		bool kept = keep[e / 64] >> (e % 64) & 1;
-		s->ids[e] = kept ? s->count : NONE;
-		if (!kept)
-			continue;
-		if (s->stacks)
-			s->stacks[s->count] = t->stacks[e];
-		s->events[s->count++] = t->events[e];
-	}
-	s->threads = g_memdup2(t->threads, t->threads_count * sizeof *t->threads);
-	for (uint64_t i = 0; i < t->threads_count; i++)
-		s->threads[i].fork = new_id(s, s->threads[i].fork);
-	s->blocks = g_memdup2(t->blocks, t->blocks_count * sizeof *t->blocks);
-	for (uint64_t i = 0; i < t->blocks_count; i++) {
-		s->blocks[i].alloc = new_id(s, s->blocks[i].alloc);
-		s->blocks[i].free = new_id(s, s->blocks[i].free);
-	}
-	struct trace selected = *t;
-	selected.events = s->events;
-	selected.events_count = s->count;
-	selected.stacks = s->stacks;
-	selected.stacks_count = s->stacks ? s->count : 0;
-	selected.threads = s->threads;
-	selected.blocks = s->blocks;
-	return selected;
-}
-
-static void release_selection(struct selection *s)
-{
-	g_free(s->ids);
-	g_free(s->events);
-	g_free(s->stacks);
-	g_free(s->threads);
-	g_free(s->blocks);
-}
-
-static void put_tables(struct out *o, const struct trace *t)
-{
-#define TABLE(member, type) put_section(o, #member, t->member, sizeof(type), t->member##_count);
-	TRACE_TABLES(TABLE)
-#undef TABLE
-	GString *warnings = g_string_new(NULL);
-	for (guint i = 0; t->warnings && i < t->warnings->len; i++) {
-		g_string_append(warnings, t->warnings->pdata[i]);
-		g_string_append_c(warnings, '\0');
-	}
-	put_section(o, "warnings", warnings->str, 1, warnings->len);
-	g_string_free(warnings, TRUE);
-}
-
-static uint32_t flags_of(const struct trace *t)
-{
-	return (t->complete ? FLAG_COMPLETE : 0) | (t->filtered ? FLAG_FILTERED : 0) |
-	       (t->values_exact ? FLAG_VALUES_EXACT : 0) |
-	       (t->order_exact ? FLAG_ORDER_EXACT : 0) |
-	       (t->locks_taken ? FLAG_LOCKS_TAKEN : 0);
-}
-
-/* Sections are written between the header and the section table at the end, since both need the
- * lengths. */
-void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file)
-{
-	struct selection s = { 0 };
-	struct trace selected = keep ? select_events(t, keep, &s) : *t;
-	struct out o = { file, g_array_new(FALSE, TRUE, sizeof(struct section)) };
-	struct header h = { .version = TRACE_VERSION,
-		            .byte_order = byte_order,
-		            .flags = flags_of(t) | (keep ? FLAG_FILTERED : 0) };
-	memcpy(h.magic, magic, sizeof magic);
-	file_writer_put(file, &h, sizeof h);
-	put_tables(&o, &selected);
-	pad(file);
-	h.sections = o.sections->len;
-	const struct section *sections = (const struct section *)(void *)o.sections->data;
-	file_writer_put(file, sections, h.sections * sizeof *sections);
-	h.length = file_writer_length(file);
-	h.sum = header_sum(&h, sections);
-	file_writer_patch(file, 0, &h, sizeof h);
-	g_array_free(o.sections, TRUE);
-	release_selection(&s);
-}
 
 /* -- reading ------------------------------------------------------------------------------ */
 
@@ -245,7 +44,7 @@ static bool broken(struct in *in, uint64_t offset, const char *format, ...)
 
 bool binary_recognise(const void *bytes, size_t length)
 {
-	return length >= 5 && memcmp(bytes, magic, 5) == 0;
+	return length >= 5 && memcmp(bytes, binary_magic, 5) == 0;
 }
 
 static bool read_header(struct in *in, uint32_t *flags)
@@ -255,7 +54,7 @@ static bool read_header(struct in *in, uint32_t *flags)
 		return broken(in, in->length, "expected a header of %zu bytes, found %zu",
 		              sizeof h, in->length);
 	memcpy(&h, in->bytes, sizeof h);
-	if (memcmp(h.magic, magic, sizeof magic) != 0)
+	if (memcmp(h.magic, binary_magic, sizeof binary_magic) != 0)
 		return broken(in, 0,
 		              "expected the mark of a binary trace, found one that a "
 		              "text transfer has changed");
@@ -266,7 +65,7 @@ static bool read_header(struct in *in, uint32_t *flags)
 		        "record again",
 		        "expected a binary trace of version %d to %d, found version %u",
 		        TRACE_OLDEST, TRACE_VERSION, h.version);
-	if (h.byte_order != byte_order)
+	if (h.byte_order != binary_byte_order)
 		return broken(in, 12, "expected the byte order of this machine, found 0x%08x",
 		              h.byte_order);
 	if (h.length != in->length)
@@ -284,7 +83,7 @@ static bool read_header(struct in *in, uint32_t *flags)
 	in->sections = (const void *)(in->bytes + at);
 	*flags = h.flags;
 	in->t->storage->sum = h.sum;
-	if (header_sum(&h, in->sections) != h.sum)
+	if (binary_header_sum(&h, in->sections) != h.sum)
 		return broken(in, 32, "the sum of the header does not fit");
 	return true;
 }
@@ -297,10 +96,10 @@ static const struct section *find_section(const struct in *in, const char *name)
 	return NULL;
 }
 
-/* Sections that grow with the number of events; others are small. */
-static bool is_column(const char *name)
+/* The bytes of events have sums by block. */
+static bool is_tape(const char *name)
 {
-	return strcmp(name, "events") == 0 || strcmp(name, "stacks") == 0;
+	return strcmp(name, "event_bytes") == 0;
 }
 
 static bool read_section(struct in *in, const char *name, uint32_t element, const void **data,
@@ -313,11 +112,12 @@ static bool read_section(struct in *in, const char *name, uint32_t element, cons
 		return broken(in, s->offset, "expected elements of %u bytes in %s, found %u",
 		              element, name, s->element);
 	if (s->offset % ALIGNMENT || s->offset > in->length ||
-	    s->count > (in->length - s->offset) / element || s->count >= NONE)
+	    s->count > (in->length - s->offset) / element ||
+	    (s->count >= NONE && !is_tape(name)))
 		return broken(in, s->offset, "section %s reaches out of the file", name);
 	*data = in->bytes + s->offset;
 	*count = s->count;
-	if (!(in->vouched && is_column(name)) && trace_sum(*data, element * s->count) != s->sum)
+	if (!is_tape(name) && trace_sum(*data, element * s->count) != s->sum)
 		return broken(in, s->offset, "the sum of section %s does not fit", name);
 	return true;
 }
@@ -435,7 +235,14 @@ static bool check_actors(struct in *in, uint64_t strings)
 		CHECK(below_or_none(h->parent, t->threads_count), "threads", i);
 		CHECK(below_or_none(h->fork, t->events_count), "threads", i);
 		CHECK(below_or_none(h->stack, t->blocks_count), "threads", i);
+		CHECK(below_or_none(h->recorded, EVENT_THREADS), "threads", i);
 	}
+	for (uint64_t i = 0; i < t->clocks_count; i++)
+		CHECK(t->clocks[i].thread < t->threads_count, "clocks", i);
+	for (uint64_t i = 0; i < t->repeats_count; i++)
+		CHECK(t->repeats[i].thread < t->threads_count, "repeats", i);
+	for (uint64_t i = 0; i < t->drops_count; i++)
+		CHECK(t->drops[i].thread < t->threads_count, "drops", i);
 	for (uint64_t i = 0; i < t->objects_count; i++)
 		CHECK(t->objects[i].name < strings &&
 		              below_or_none(t->objects[i].block, t->blocks_count),
@@ -555,7 +362,6 @@ static bool check_form(struct in *in)
 static bool check_events(struct in *in, uint64_t strings)
 {
 	const struct trace *t = in->t;
-	CHECK(t->stacks_count == 0 || t->stacks_count == t->events_count, "stacks", 0);
 	if (in->vouched)
 		return true;
 	struct limits l = limits_of(t, strings);
@@ -591,6 +397,113 @@ static bool check_tables(struct in *in)
 	       check_events(in, strings);
 }
 
+/* -- events -------------------------------------------------------------------------------- */
+
+struct reel { /* the sections of the events */
+	const uint8_t *bytes;
+	const struct tape_block *blocks;
+	uint64_t length, blocks_count;
+	struct tape_places places;
+	const struct context *contexts;
+	uint64_t contexts_count;
+	bool vouched;
+	struct event *events; /* TAPE_BLOCK for each block */
+	uint32_t *stacks;     /* the same, or NULL */
+	gint next, broken;    /* atomic: block to decode next; one that is damaged plus one */
+};
+
+/* All blocks but the last are full; none has more events than bytes. */
+static bool check_blocks(struct in *in, const struct reel *r, uint64_t *events)
+{
+	uint64_t behind = in->length - (uint64_t)((const char *)r->bytes - in->bytes);
+	CHECK(r->length + TAPE_EVENT <= behind, "event_bytes", r->length);
+	*events = 0;
+	for (uint64_t i = 0; i < r->blocks_count; i++) {
+		const struct tape_block *b = &r->blocks[i];
+		CHECK(b->offset <= r->length && b->bytes <= r->length - b->offset,
+		      "event_blocks", i);
+		CHECK(b->count <= TAPE_BLOCK && b->count < b->bytes, "event_blocks", i);
+		CHECK(b->count == TAPE_BLOCK || i + 1 == r->blocks_count, "event_blocks", i);
+		*events += b->count;
+	}
+	CHECK(*events < NONE, "event_blocks", 0);
+	return true;
+}
+
+static bool decode_block(struct reel *r, struct tape *tape, uint64_t i)
+{
+	const struct tape_block *b = &r->blocks[i];
+	const uint8_t *bytes = r->bytes + b->offset;
+	uint64_t from = i * TAPE_BLOCK;
+	struct tape_stacks stacks = { r->stacks ? r->stacks + from : NULL, r->contexts,
+		                      r->contexts_count };
+	return (r->vouched || trace_sum(bytes, b->bytes) == b->sum) &&
+	       tape_decode(tape, bytes, b->bytes, &r->places, b->count, r->events + from,
+	                   &stacks);
+}
+
+static gpointer decode_blocks(gpointer context)
+{
+	struct reel *r = context;
+	struct tape *tape = tape_new();
+	for (;;) {
+		guint i = (guint)g_atomic_int_add(&r->next, 1);
+		if (i >= r->blocks_count || g_atomic_int_get(&r->broken))
+			break;
+		if (!decode_block(r, tape, i))
+			g_atomic_int_set(&r->broken, (gint)i + 1);
+	}
+	tape_free(tape);
+	return NULL;
+}
+
+/* By all processors. */
+static void decode_all(struct reel *r)
+{
+	enum { MOST = 16, SHARE = 8 /* blocks that are worth a thread */ };
+	GThread *helpers[MOST];
+	guint count = MIN(g_get_num_processors() - 1, MOST);
+	count = MIN(count, (guint)(r->blocks_count / SHARE));
+	for (guint i = 0; i < count; i++)
+		helpers[i] = g_thread_try_new("decode", decode_blocks, r, NULL);
+	decode_blocks(r);
+	for (guint i = 0; i < count; i++)
+		if (helpers[i])
+			g_thread_join(helpers[i]);
+}
+
+/* Decode the events; what they refer to is checked with the tables. */
+static bool read_events(struct in *in, bool stacks)
+{
+	struct trace *t = in->t;
+	struct reel r = { .vouched = in->vouched,
+		          .contexts = t->contexts,
+		          .contexts_count = t->contexts_count };
+	if (!read_section(in, "event_bytes", 1, (const void **)&r.bytes, &r.length) ||
+	    !read_section(in, "event_blocks", sizeof(struct tape_block),
+	                  (const void **)&r.blocks, &r.blocks_count) ||
+	    !read_section(in, "places", sizeof(uint32_t), (const void **)&r.places.at,
+	                  &r.places.count) ||
+	    !check_blocks(in, &r, &t->events_count))
+		return false;
+	if (r.places.count == 0)
+		r.places.at = NULL;
+	r.events = scattered_new(struct event, t->events_count + 1);
+	t->events = trace_own(t, r.events);
+	if (stacks) {
+		r.stacks = scattered_new(uint32_t, t->events_count + 1);
+		t->stacks = trace_own(t, r.stacks);
+		t->stacks_count = t->events_count;
+	}
+	decode_all(&r);
+	if (r.broken)
+		return broken(in, (uint64_t)((const char *)r.bytes - in->bytes),
+		              "block %d of the events does not fit its sum or its number of "
+		              "events",
+		              r.broken - 1);
+	return true;
+}
+
 /* -- construction -------------------------------------------------------------------------- */
 
 static void read_warnings(struct in *in)
@@ -619,8 +532,10 @@ static bool read_tables(struct in *in)
 	if (!read_section(in, #member, sizeof(type), (const void **)&t->member, \
 	                  &t->member##_count)) \
 		return false;
-	TRACE_TABLES(TABLE)
+	TRACE_LISTS(TABLE)
 #undef TABLE
+	if (!read_events(in, flags & FLAG_STACKS))
+		return false;
 	t->complete = flags & FLAG_COMPLETE;
 	t->filtered = flags & FLAG_FILTERED;
 	t->values_exact = flags & FLAG_VALUES_EXACT;

@@ -45,6 +45,31 @@ void builder_instance_type(struct builder *b, uint32_t instance, uint32_t type)
 	AT(b->instances, struct instance, instance)->type = type;
 }
 
+void builder_instance_address(struct builder *b, uint32_t instance, uint64_t address)
+{
+	AT(b->instances, struct instance, instance)->address = address;
+}
+
+void builder_recorded_thread(struct builder *b, uint32_t thread, uint32_t number)
+{
+	AT(b->threads, struct thread, thread)->recorded = number;
+}
+
+void builder_clock(struct builder *b, struct recorded_clock clock)
+{
+	g_array_append_val(b->clocks, clock);
+}
+
+void builder_repeat(struct builder *b, struct recorded_repeat repeat)
+{
+	g_array_append_val(b->repeats, repeat);
+}
+
+void builder_drop(struct builder *b, struct recorded_drop drop)
+{
+	g_array_append_val(b->drops, drop);
+}
+
 void builder_stack_block(struct builder *b, uint32_t thread, uint32_t block)
 {
 	AT(b->threads, struct thread, thread)->stack = block;
@@ -61,6 +86,14 @@ void builder_note(struct builder *b, const char *key, const char *value)
 	struct note n;
 	n.key = builder_string(b, key, strlen(key));
 	n.value = builder_string(b, value, strlen(value));
+	g_array_append_val(b->notes, n);
+}
+
+void builder_late_note(struct builder *b, const char *key, const char *value)
+{
+	struct note n;
+	n.key = builder_append_string(b, key, strlen(key));
+	n.value = builder_append_string(b, value, strlen(value));
 	g_array_append_val(b->notes, n);
 }
 
@@ -115,8 +148,13 @@ static void *take(struct trace *t, GArray **array, uint64_t *count)
 static void move_tables(struct builder *b, struct cut *c, struct trace *t)
 {
 #define MOVE(member, array) t->member = take(t, &(array), &t->member##_count)
-	t->events = trace_own_column(t, &b->events, &t->events_count);
-	t->stacks = trace_own_column(t, &b->stacks, &t->stacks_count);
+	if (b->writer) {
+		t->events_count = b->events.count;
+		b->events.count = 0;
+	} else {
+		t->events = trace_own_column(t, &b->events, &t->events_count);
+		t->stacks = trace_own_column(t, &b->stacks, &t->stacks_count);
+	}
 	MOVE(values, b->values_array);
 	MOVE(value_lists, b->value_lists);
 	MOVE(variables, c->variables);
@@ -133,6 +171,9 @@ static void move_tables(struct builder *b, struct cut *c, struct trace *t)
 	MOVE(modules, b->modules);
 	MOVE(atomic_sets, b->atomic_sets);
 	MOVE(notes, b->notes);
+	MOVE(clocks, b->clocks);
+	MOVE(repeats, b->repeats);
+	MOVE(drops, b->drops);
 	MOVE(string_offsets, b->string_offsets);
 	MOVE(string_bytes, b->string_bytes);
 #undef MOVE
@@ -196,9 +237,14 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 		          "%s", b->failure);
 		g_array_free(c.variables, TRUE);
 		g_array_free(c.wides, TRUE);
+		g_free(c.places);
 		builder_free(b);
 		return NULL;
 	}
+	if (b->writer)
+		binary_places(b->writer, c.places, b->spots->len);
+	else
+		g_free(c.places);
 	warn_of_leniency(b);
 	warn_of_messages(b);
 	struct trace *t = b->t;
@@ -207,7 +253,7 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 	t->complete = complete;
 	t->order_exact = true;
 	t->locks_taken = b->stolen_locks > 0;
-	t->values_exact = values_everywhere(t);
+	t->values_exact = b->writer == NULL && values_everywhere(t);
 	g_ptr_array_free(t->warnings, TRUE);
 	t->warnings = b->warnings;
 	b->warnings = NULL;
@@ -222,6 +268,9 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	struct builder *b = g_new0(struct builder, 1);
 	b->name = g_strdup(name);
 	b->lenient = options && options->lenient;
+	b->writer = options ? options->writer : NULL;
+	b->plain = NONE;
+	b->pending = b->writer ? binary_pending(b->writer) : NULL;
 	b->t = trace_new(name);
 	b->warnings = g_ptr_array_new_with_free_func(g_free);
 	b->recent_integers = g_new0(struct recent_integer, RECENT);
@@ -249,10 +298,15 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	NEW(modules, struct module);
 	NEW(atomic_sets, struct atomic_set);
 	NEW(notes, struct note);
+	NEW(clocks, struct recorded_clock);
+	NEW(repeats, struct recorded_repeat);
+	NEW(drops, struct recorded_drop);
 	NEW(regions, struct region);
 	NEW(spots, struct spot);
 	NEW(locks, struct lock);
 	NEW(states, struct thread_state);
+	NEW(telling.told, struct told);
+	NEW(telling.accesses, uint8_t);
 #undef NEW
 	uint32_t zero = 0;
 	g_array_append_val(b->string_offsets, zero);
@@ -284,6 +338,7 @@ void builder_free(struct builder *b)
 		             b->sites,        b->contexts,       b->modules,
 		             b->atomic_sets,  b->notes,          b->regions,
 		             b->spots,        b->locks,          b->states,
+		             b->clocks,       b->repeats,        b->drops,
 		             b->sent };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		free_array(arrays[i]);
@@ -297,6 +352,9 @@ void builder_free(struct builder *b)
 	g_free(b->strings);
 	g_free(b->recent_integers);
 	g_free(b->recent_lines);
+	g_free(b->places);
+	g_array_free(b->telling.told, TRUE);
+	g_array_free(b->telling.accesses, TRUE);
 	g_free(b->failure);
 	column_free(&b->events);
 	column_free(&b->stacks);

@@ -65,6 +65,30 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
 /* Add an event of source line `line` (for messages; 0: none). Call stacks are tracked by ENTER
  * and LEAVE. False and `error` when the event is rejected. */
 bool builder_add(struct builder *b, struct event event, uint64_t line, struct error *error);
+/*
+ * Add a recorded access of a region. `head` is the event's second word, with thread, location,
+ * operation and flags: as a number it stays in a register. `site` is the caller's for accesses
+ * of one instruction, zero at first: it remembers where the last one was.
+ */
+struct access {
+	uint64_t head;
+	uint64_t offset; /* in the region, and bytes */
+	uint32_t region, size;
+	bool valued;
+	int64_t value;
+};
+struct access_site {
+	uint64_t line;
+	uint32_t region, node;
+};
+static inline uint64_t event_head(const struct event *e)
+{
+	uint64_t word;
+	memcpy(&word, (const char *)e + sizeof word, sizeof word);
+	return word;
+}
+bool builder_add_access(struct builder *b, const struct access *access,
+                        struct access_site *site, struct error *error);
 uint32_t builder_event_count(const struct builder *b);
 /* Number of open scopes (call, ubeg, miss, enter) of all threads, without those blocked
  * forever. */
@@ -74,6 +98,7 @@ uint32_t builder_open_scopes(const struct builder *b);
 void builder_size_directive(struct builder *b, const char *name, size_t length, uint32_t size);
 void builder_semaphore(struct builder *b, uint32_t object, int32_t count);
 void builder_instance_type(struct builder *b, uint32_t instance, uint32_t type);
+void builder_instance_address(struct builder *b, uint32_t instance, uint64_t address);
 /* Parse "FILE:LINE" or "FILE:LINE:COL" from the end: length of the file name, line and column
  * (0: none); false for other texts. */
 bool builder_source_position(const char *text, size_t length, size_t *file,
@@ -85,10 +110,17 @@ void builder_inlined(struct builder *b, uint32_t location, uint32_t function, ui
 void builder_stack_block(struct builder *b, uint32_t thread, uint32_t block);
 void builder_atomic_set(struct builder *b, uint32_t name, uint32_t members);
 void builder_note(struct builder *b, const char *key, const char *value);
+/* The same by a namer, when strings are not interned any more. */
+void builder_late_note(struct builder *b, const char *key, const char *value);
 uint32_t builder_module(struct builder *b, const char *path, const char *build_id,
                         uint64_t base);
 /* A recorded code address; the namer adds names. */
 uint32_t builder_code(struct builder *b, uint32_t module, uint64_t address);
+/* Recordings: a thread's number in the runtime, and the facts for replay. */
+void builder_recorded_thread(struct builder *b, uint32_t thread, uint32_t number);
+void builder_clock(struct builder *b, struct recorded_clock clock);
+void builder_repeat(struct builder *b, struct recorded_repeat repeat);
+void builder_drop(struct builder *b, struct recorded_drop drop);
 void builder_object_address(struct builder *b, uint32_t object, uint64_t address);
 void builder_object_block(struct builder *b, uint32_t object, uint32_t block);
 void builder_warn(struct builder *b, const char *format, ...)
@@ -98,22 +130,38 @@ void builder_warn(struct builder *b, const char *format, ...)
  * Names for recordings, requested once for each variable, location, object and block at the
  * end; each may be NULL. Implemented by engine/record/name.c from debug information.
  *
- * `begin` comes first, when all but the names is complete: events with variables, wides,
- * values, blocks, threads, locations (address, module), modules. Names of blocks depend on the
+ * `begin` comes first, when all but the names is complete: variables, wides, values, blocks,
+ * threads, locations (address, module), modules; and the events that names may depend on.
+ * Names of blocks depend on the
  * events that store a block's address. `location` gets a copy, stored afterwards: the callback
  * may add strings and locations. Names are unique: equal names are one variable. A block's name
  * is "*job", its variables' "job->arg", "a[3]", "*n": the text writer must write a variable
  * with another name as BLOCK+OFFSET.
  */
+struct told {
+	struct event event;
+	uint32_t id;
+	uint32_t enter; /* of an ENTER: number of those before it */
+};
+/* The first access of each place, the first TOLD_ACCESSES of each block, accesses of stacks
+ * (not again before an ENTER or LEAVE), writes of values that may be addresses of blocks; all
+ * operations but accesses, without calls in which nothing else was told. */
+enum { TOLD_ACCESSES = 6 };
+struct telling_of { /* borrowed */
+	const struct told *at;
+	uint64_t count;
+};
 struct namer {
 	void *context;
-	void (*begin)(void *context, const struct trace *partial);
+	void (*begin)(void *context, const struct trace *partial, struct telling_of told);
 	/* Append the name of the variable at address..address+size of a region. */
 	void (*variable)(void *context, const struct trace *partial, const struct variable *v,
 	                 GString *name);
 	void (*location)(void *context, struct builder *b, struct location *location);
 	void (*object)(void *context, const struct object *o, GString *name);
 	void (*block)(void *context, struct builder *b, struct block *block, GString *name);
+	/* How values are shown: with builder_late_note. */
+	void (*forms)(void *context, struct builder *b);
 	/* After all other names: append each token, with a terminating NUL. */
 	void (*late)(void *context, const struct trace *partial, struct late late,
 	             GString *names);

@@ -12,10 +12,7 @@ static struct trace trace_view(struct builder *b, struct cut *c)
 #define LEND(member, array) \
 	t.member = (void *)(array)->data; \
 	t.member##_count = (array)->len
-	t.events = (void *)b->events.data;
 	t.events_count = b->events.count;
-	t.stacks = (void *)b->stacks.data;
-	t.stacks_count = b->stacks.count;
 	LEND(values, b->values_array);
 	LEND(value_lists, b->value_lists);
 	LEND(variables, c->variables);
@@ -31,6 +28,111 @@ static struct trace trace_view(struct builder *b, struct cut *c)
 #undef LEND
 	return t;
 }
+
+/* -- the events that names may depend on ------------------------------------------------- */
+
+static void tell(struct builder *b, const struct event *e)
+{
+	struct told told = { .event = *e, .id = (uint32_t)b->events.count };
+	told.enter = b->telling.enters;
+	g_array_append_val(b->telling.told, told);
+}
+
+static void tell_call(struct builder *b, const struct event *e)
+{
+	struct telling *g = &b->telling;
+	g->frames++;
+	const struct told *last =
+	        g->told->len ? AT(g->told, struct told, g->told->len - 1) : NULL;
+	if (e->op == OP_LEAVE && last && last->event.op == OP_ENTER &&
+	    last->event.thread == e->thread)
+		g_array_set_size(g->told, g->told->len - 1); /* nothing came of the call */
+	else
+		tell(b, e);
+	g->enters += e->op == OP_ENTER;
+}
+
+static void tell_block(struct builder *b, const struct event *e)
+{
+	struct telling *g = &b->telling;
+	uint64_t address =
+	        e->target == NONE ? 0 : AT(b->blocks, struct block, e->target)->address;
+	if (e->op == OP_ALLOC && address) {
+		g->low = g->bits ? MIN(g->low, address) : address;
+		g->high = MAX(g->high, address);
+		g->bits |= address;
+	}
+	tell(b, e);
+}
+
+static bool first_of_block(struct telling *g, uint32_t block)
+{
+	if (g->accesses->len <= block)
+		g_array_set_size(g->accesses, MAX(block + 1, 2 * g->accesses->len));
+	uint8_t *count = AT(g->accesses, uint8_t, block);
+	return *count < TOLD_ACCESSES && ++*count;
+}
+
+static struct place_state *meet_place(struct builder *b, uint32_t place)
+{
+	struct place_state *p = builder_place_state(b, place);
+	if (p->told)
+		return p;
+	const struct spot *s = AT(b->spots, struct spot, place);
+	p->block = AT(b->regions, struct region, s->region)->block;
+	p->stack = p->block != NONE && AT(b->blocks, struct block, p->block)->alloc == NONE;
+	p->frames = b->telling.frames - 1;
+	return p;
+}
+
+/* Does the access write an integer that may be the address of a block? Mostly the place has
+ * just seen it. */
+static inline bool may_store_block(const struct builder *b, const struct place_state *p,
+                                   const struct event *e)
+{
+	const struct telling *g = &b->telling;
+	if (!op_writes(e->op) || e->aux == 0 || g->bits == 0)
+		return false;
+	uint64_t integer = (uint64_t)p->seen.integer;
+	if (p->seen.value != e->aux + 1) {
+		const struct value *v = AT(b->values_array, struct value, e->aux);
+		if (v->kind == V_PAIR)
+			v = AT(b->values_array, struct value, v->second);
+		integer = v->kind == V_INT ? (uint64_t)v->integer : 0;
+	}
+	return integer >= g->low && integer <= g->high && (integer & ~g->bits) == 0;
+}
+
+static void tell_access(struct builder *b, const struct event *e)
+{
+	struct place_state *p = meet_place(b, e->target);
+	bool news = !p->told;
+	p->told = true;
+	if (p->stack) {
+		news |= p->frames != b->telling.frames;
+		p->frames = b->telling.frames;
+	} else if (p->block != NONE) {
+		news |= first_of_block(&b->telling, p->block);
+	}
+	if (news || may_store_block(b, p, e))
+		tell(b, e);
+	p->quiet = !p->stack && (p->block == NONE ||
+	                         *AT(b->telling.accesses, uint8_t, p->block) == TOLD_ACCESSES);
+}
+
+void builder_tell(struct builder *b, const struct event *e)
+{
+	if (op_is_access(e->op))
+		tell_access(b, e);
+	else if (e->op == OP_ENTER || e->op == OP_LEAVE)
+		tell_call(b, e);
+	else if (e->op == OP_ALLOC || e->op == OP_FREE)
+		tell_block(b, e);
+	else
+		tell(b, e);
+}
+
+/* -- names --------------------------------------------------------------------------------- */
 
 static void name_locations(struct builder *b, const struct namer *n)
 {
@@ -94,7 +196,9 @@ void builder_ask_names(struct builder *b, struct cut *c)
 	GString *name = g_string_new(NULL);
 	struct trace view = trace_view(b, c);
 	if (n && n->begin)
-		n->begin(n->context, &view);
+		n->begin(n->context, &view,
+		         (struct telling_of){ (void *)b->telling.told->data,
+		                              b->telling.told->len });
 	if (n) {
 		name_blocks(b, n, name);
 		name_objects(b, n, name);
@@ -102,6 +206,8 @@ void builder_ask_names(struct builder *b, struct cut *c)
 		view = trace_view(b, c); /* the tables have moved */
 	}
 	name_variables(b, &view, c, name);
+	if (n && n->forms)
+		n->forms(n->context, b);
 	view = trace_view(b, c);
 	builder_settle_late(b, &view);
 	g_string_free(name, TRUE);

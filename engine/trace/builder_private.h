@@ -10,6 +10,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/column.h"
 #include "engine/trace/builder.h"
+#include "engine/trace/storage.h"
 
 #include <string.h>
 
@@ -85,7 +86,7 @@ struct lock {
 };
 
 struct scope { /* an open scope */
-	uint32_t event;
+	uint32_t event, target, aux;
 	uint8_t op;
 };
 
@@ -124,10 +125,34 @@ struct recent_integer {
 	int64_t integer;
 	uint32_t value; /* plus one */
 };
+/* An integer and its value. */
+struct seen_integer {
+	int64_t integer;
+	uint32_t value; /* plus one; 0: none yet */
+};
+/* What is known of a place of a recording while it is made. */
+struct place_state {
+	struct seen_integer seen; /* last accessed there: most reads see it again */
+	uint32_t block;           /* of its region; NONE */
+	uint32_t frames;          /* in a stack: b->frames when it was told */
+	bool told, stack;
+	bool quiet; /* its accesses tell nothing, but for addresses of blocks that they write */
+};
+enum { LATEST = 4 }; /* integers last accessed anywhere, a power of two: copies store them */
 #define RECENT_LINES 4096u
 struct recent_line {
 	uint64_t number; /* offset by RADIX */
 	uint32_t region, node;
+};
+
+/* The events that names may depend on (struct told), told to the namer at the end. */
+struct telling {
+	GArray *told;
+	GArray *accesses; /* uint8_t by block: accesses told, up to TOLD_ACCESSES */
+	uint32_t enters;  /* ENTERs so far */
+	uint32_t frames;  /* changes with each ENTER and LEAVE */
+	/* addresses of blocks: the lowest, the highest, the bits that any has */
+	uint64_t low, high, bits;
 };
 
 struct builder {
@@ -142,10 +167,14 @@ struct builder {
 	struct column events, stacks; /* struct event, uint32_t */
 	struct column nodes;          /* RADIX uint32_t: the trees of places, see memory.c */
 	GArray *values_array, *value_lists, *threads, *objects, *messages, *blocks, *instances,
-	        *invocations, *locations, *sites, *contexts, *modules, *atomic_sets, *notes;
+	        *invocations, *locations, *sites, *contexts, *modules, *atomic_sets, *notes,
+	        *clocks, *repeats, *drops;
 	GArray *regions, *spots, *locks, *states;
 	struct recent_integer *recent_integers;
 	struct recent_line *recent_lines;
+	struct place_state *places; /* by place, `places_room` of them: recordings */
+	struct seen_integer latest[LATEST];
+	uint32_t places_room, latest_next;
 	uint32_t lives; /* number of block lives so far: place caches are valid while it is
 	                 * unchanged */
 	bool any_scope; /* ENTER or LEAVE occurred: there are stacks */
@@ -156,8 +185,15 @@ struct builder {
 	bool sealed;             /* strings are added that are not interned any more */
 	char *failure;           /* why no trace can come of this; owned */
 	const struct namer *namer;
-	GArray *lates;         /* struct late, or NULL */
-	GHashTable *late_keys; /* value -> index of lates + 1, or NULL */
+	struct trace_writer *writer; /* borrowed; NULL: events are kept */
+	struct pending *pending;     /* the writer's */
+	/* Thread whose accesses need no check, and its state, until another event or PENDING
+	 * accesses have come; NONE. */
+	uint32_t plain;
+	const struct thread_state *plain_state;
+	struct telling telling; /* for the namer */
+	GArray *lates;          /* struct late, or NULL */
+	GHashTable *late_keys;  /* value -> index of lates + 1, or NULL */
 	GPtrArray *warnings;
 };
 
@@ -181,12 +217,27 @@ static inline struct meaning *builder_meaning(struct builder *b, uint32_t string
 	return AT(b->meanings, struct meaning, string);
 }
 
+void builder_grow_places(struct builder *b, uint32_t place); /* memory.c */
+static inline struct place_state *builder_place_state(struct builder *b, uint32_t place)
+{
+	if (G_UNLIKELY(place >= b->places_room))
+		builder_grow_places(b, place);
+	return &b->places[place];
+}
+
+/* memory.c: as builder_place; `site` remembers where the last one was. */
+uint32_t builder_place_near(struct builder *b, uint32_t region, uint64_t offset, uint32_t size,
+                            struct access_site *site);
+/* builder_values.c: an integer that was read from a place or written to it. */
+uint32_t builder_integer_at(struct builder *b, uint32_t place, int64_t integer);
+
 /* memory.c: the variables and wide accesses made from places; every access is changed from
  * place to variables. */
 enum { RADIX_BITS = 6, RADIX = 1 << RADIX_BITS };
 struct cut {
 	GArray *variables; /* struct variable; names of recordings are NONE yet */
 	GArray *wides;     /* struct wide */
+	uint32_t *places;  /* by place, see tape.h; owned */
 };
 /* The current block that encloses a name of a text trace, or NONE. */
 uint32_t builder_block_around(struct builder *b, const char *name, size_t length);
@@ -194,6 +245,30 @@ struct cut builder_cut_memory(struct builder *b);
 /* "P+12": name of a recorded variable without debug information. */
 void builder_append_plain_name(const struct builder *b, const struct variable *v,
                                GString *name);
+
+/* builder_names.c: note an event that is about to be added, if names may depend on it. */
+void builder_tell(struct builder *b, const struct event *e);
+/* False for most accesses that need not be told. */
+static inline bool builder_tells_access(struct builder *b, uint32_t place, bool writes)
+{
+	const struct place_state *p = builder_place_state(b, place);
+	uint64_t integer = (uint64_t)p->seen.integer;
+	return !p->quiet || (writes && integer >= b->telling.low && integer <= b->telling.high);
+}
+
+/* To the writer, which says itself that the disk is full; the builder counts. */
+static inline void builder_hand_over(struct builder *b, const struct event *e, uint32_t context)
+{
+	struct pending *p = b->pending;
+	p->events[p->count] = *e;
+	p->stacks[p->count++] = context;
+	b->events.count++;
+	if (G_LIKELY(p->count < PENDING))
+		return;
+	b->plain = NONE;
+	binary_put_pending(b->writer, (const struct context *)(void *)b->contexts->data,
+	                   b->contexts->len);
+}
 
 /* Request names for everything in the tables and `c`. */
 void builder_ask_names(struct builder *b, struct cut *c);

@@ -44,6 +44,27 @@ uint32_t builder_integer(struct builder *b, int64_t integer)
 	return recent->value - 1;
 }
 
+/* Among the latest integers, or looked up. */
+static struct seen_integer find_integer(struct builder *b, int64_t integer)
+{
+	for (unsigned i = 0; i < LATEST; i++)
+		if (b->latest[i].value && b->latest[i].integer == integer)
+			return b->latest[i];
+	struct seen_integer found = { integer, builder_integer(b, integer) + 1 };
+	b->latest[b->latest_next++ % LATEST] = found;
+	return found;
+}
+
+uint32_t builder_integer_at(struct builder *b, uint32_t place, int64_t integer)
+{
+	struct seen_integer *seen = &builder_place_state(b, place)->seen;
+	if (seen->value == 0 || seen->integer != integer)
+		*seen = find_integer(b, integer);
+	else
+		b->latest[b->latest_next++ % LATEST] = *seen;
+	return seen->value - 1;
+}
+
 uint32_t builder_value(struct builder *b, enum value_kind kind, const char *text, size_t length)
 {
 	struct value v = { .kind = kind };

@@ -3,9 +3,11 @@
 
 #include "engine/trace/storage.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const char note_key[] = "recording-end";
+static const char crash_key[] = "recording-crash";
 static const char *const words[] = {
 #define ENDING(name, word) word,
 	ENDINGS(ENDING)
@@ -37,10 +39,9 @@ struct ending trace_ending(const struct trace *t)
 {
 	struct ending e = { .text = "" };
 
-	for (uint64_t i = 0; i < t->notes_count; i++) {
-		if (strcmp(trace_string(t, t->notes[i].key), note_key) == 0)
-			read_note(trace_string(t, t->notes[i].value), &e);
-	}
+	const char *note = trace_note(t, note_key);
+	if (note != NULL)
+		read_note(note, &e);
 	return e;
 }
 
@@ -127,4 +128,55 @@ void trace_note_ending(struct trace *t, enum ending_kind kind, int number, const
 	}
 	add_note(t, note_key, value->str);
 	g_string_free(value, TRUE);
+}
+
+void trace_note_crash(struct trace *t, uint32_t thread, uint64_t address, uint32_t location)
+{
+	const char *place =
+	        location == NONE ? "" : trace_string(t, t->locations[location].name);
+	char *value = g_strdup_printf("%s 0x%" PRIx64 " %s", trace_thread_name(t, thread),
+	                              address, place);
+
+	add_note(t, crash_key, value);
+	g_free(value);
+}
+
+/* The last event of the thread, if it is a read without a value at that place. */
+static uint32_t failed_read(const struct trace *t, const struct crash *c)
+{
+	for (uint64_t e = t->events_count; e-- > 0;) {
+		const struct event *x = &t->events[e];
+
+		if (x->op == OP_LEAVE ||
+		    strcmp(trace_thread_name(t, x->thread), c->thread) != 0)
+			continue;
+		return x->op == OP_READ && x->aux == 0 &&
+		                       strcmp(trace_location_name(t, (uint32_t)e), c->place) ==
+		                               0
+		               ? (uint32_t)e
+		               : NONE;
+	}
+	return NONE;
+}
+
+struct crash trace_crash(const struct trace *t)
+{
+	struct crash c = { .place = "", .event = NONE };
+
+	for (uint64_t i = 0; i < t->notes_count; i++) {
+		const char *value = trace_string(t, t->notes[i].value), *rest;
+		char *end;
+
+		if (strcmp(trace_string(t, t->notes[i].key), crash_key) != 0)
+			continue;
+		rest = strchr(value, ' ');
+		if (rest == NULL)
+			continue;
+		g_free(c.thread);
+		c.thread = g_strndup(value, (gsize)(rest - value));
+		c.address = g_ascii_strtoull(rest + 1, &end, 16);
+		c.place = end + (*end == ' ');
+		c.event = failed_read(t, &c);
+	}
+	return c;
 }

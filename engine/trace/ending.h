@@ -9,6 +9,17 @@
 /* Note of a recording with a failed assertion: "FILE:LINE EXPRESSION". */
 #define ASSERTION_NOTE "recording-assertion"
 
+/* Where the recorded program crashed: the note "recording-crash", "THREAD ADDRESS PLACE". */
+struct crash {
+	char *thread;      /* owned: its name; NULL: not recorded */
+	const char *place; /* owned by the trace: a location's name, or "" */
+	uint64_t address;  /* that the fault is about, or 0 */
+	uint32_t event;    /* the read that failed, and so has no value; or NONE */
+};
+struct crash trace_crash(const struct trace *t); /* g_free thread */
+/* Add the note. */
+void trace_note_crash(struct trace *t, uint32_t thread, uint64_t address, uint32_t location);
+
 /* enumerator, word in the note and in JSON */
 #define ENDINGS(ENDING) \
 	ENDING(UNKNOWN, "") /* not recorded */ \

@@ -2,7 +2,7 @@
  * formats.h - writes traces in three formats; trace_open reads them.
  *
  * The binary format (docs/trace-binary.md) has the tables of struct trace as in memory, one
- * section each, so that opening is mapping.
+ * section each, and the events in blocks of a few bytes an event.
  */
 #ifndef HEDDLE_FORMATS_H
 #define HEDDLE_FORMATS_H
@@ -10,8 +10,9 @@
 #include "engine/trace/trace.h"
 
 /* Versions written, and oldest read: 2 added operations at the end of ops.def, 3 blocks of
- * objects (new size), 4 changed events (wider thread indices). */
-enum { TRACE_VERSION = 4, TRACE_OLDEST = 4 };
+ * objects (new size), 4 changed events (wider thread indices), 5 blocks of events, 6 numbers of
+ * recorded threads and tables for replay. */
+enum { TRACE_VERSION = 6, TRACE_OLDEST = 6 };
 
 enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
 
@@ -20,6 +21,17 @@ enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
  * NULL). */
 bool trace_write(const struct trace *t, const char *path, enum trace_format format,
                  const uint64_t *keep, uint64_t *left_out, struct error *error);
+
+/*
+ * A binary trace that is written while it is made: a builder (trace_options.writer) puts the
+ * events there and keeps none, and the trace that it makes in the end has all tables but events
+ * and stacks. Written atomically; `end` and `abandon` free it.
+ */
+struct trace_writer;
+struct trace_writer *trace_writer_open(const char *path, struct error *error);
+bool trace_writer_end(struct trace_writer *writer, const struct trace *t, struct error *error);
+void trace_writer_abandon(struct trace_writer *writer); /* NULL is allowed */
+
 /* Note with all input of a recorded program: such a trace is readable by the user only (mode
  * 0600). */
 #define TRACE_INPUT_NOTE "recording-input-bytes"

@@ -6,7 +6,9 @@
  * needs a look-up: a region is a radix tree over offsets, whose entry for a byte is the first
  * place beginning there; no hashing, and places are sorted by address at the end.
  */
+#include "engine/base/search.h"
 #include "engine/trace/builder_private.h"
+#include "engine/trace/tape.h"
 
 #include <stdlib.h>
 
@@ -129,13 +131,13 @@ static uint32_t line_of(struct builder *b, uint32_t region, uint64_t offset)
 	return node;
 }
 
-static inline uint32_t *entry_of(struct builder *b, uint32_t region, uint64_t offset)
+static uint32_t node_of(struct builder *b, uint32_t region, uint64_t offset)
 {
 	uint64_t number = offset / RADIX;
 	struct recent_line *recent = &b->recent_lines[(number ^ region * 37u) % RECENT_LINES];
 	if (recent->number != number || recent->region != region || recent->node == 0)
 		*recent = (struct recent_line){ number, region, line_of(b, region, offset) };
-	return node_at(b, recent->node) + offset % RADIX;
+	return recent->node;
 }
 
 static uint32_t add_place(struct builder *b, uint32_t *entry, struct spot s)
@@ -160,14 +162,32 @@ static uint32_t add_place(struct builder *b, uint32_t *entry, struct spot s)
 	return b->spots->len - 1;
 }
 
-uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
+uint32_t builder_place_near(struct builder *b, uint32_t region, uint64_t offset, uint32_t size,
+                            struct access_site *site)
 {
-	uint32_t *entry = entry_of(b, region, offset);
+	uint64_t line = offset / RADIX;
+	if (site->node == 0 || site->line != line || site->region != region)
+		*site = (struct access_site){ line, region, node_of(b, region, offset) };
+	uint32_t *entry = node_at(b, site->node) + offset % RADIX;
 	uint32_t code = size_code(size);
 	if (*entry && *entry >> CODE_SHIFT == code && code != ODD)
 		return (*entry & ENTRY_SPOT) - 1;
 	return add_place(b, entry,
 	                 (struct spot){ .region = region, .offset = offset, .size = size });
+}
+
+uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
+{
+	struct access_site site = { 0 };
+	return builder_place_near(b, region, offset, size, &site);
+}
+
+void builder_grow_places(struct builder *b, uint32_t place)
+{
+	uint32_t room = MAX(4096, place + place / 2 + 1);
+	b->places = g_renew(struct place_state, b->places, room);
+	memset(b->places + b->places_room, 0, (room - b->places_room) * sizeof *b->places);
+	b->places_room = room;
 }
 
 /* -- places of text traces, blocks --------------------------------------------------------- */
@@ -367,14 +387,7 @@ static guint cut_at(const GArray *cuts, guint from, uint64_t offset)
 			break;
 		}
 	}
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		if (g_array_index(cuts, uint64_t, middle) < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, low, high, g_array_index(cuts, uint64_t, i) < offset);
 }
 
 /* Ends of places are nearly sorted, as their begins are. */
@@ -556,26 +569,38 @@ static void cut_recorded(struct cutter *c)
 	}
 }
 
-/* Replace places by variables in all accesses. */
-static void resolve_targets(struct cutter *c)
+/* By place: its variable, or its range of variables. */
+static uint32_t *settle_places(struct cutter *c)
 {
-	struct builder *b = c->b;
-	struct event *events = (struct event *)(void *)b->events.data;
-	for (guint i = 0; i < b->spots->len; i++) {
+	uint32_t *places = g_new(uint32_t, c->b->spots->len + 1);
+	for (guint i = 0; i < c->b->spots->len; i++) {
+		places[i] = c->of[i].first;
 		if (c->of[i].count == 1)
 			continue;
 		g_array_append_val(c->wides, c->of[i]);
-		c->of[i].first = c->wides->len - 1;
+		places[i] = (c->wides->len - 1) | PLACE_WIDE;
 	}
-	for (uint64_t i = 0; i < b->events.count; i++) {
-		struct event *e = &events[i];
-		if (!op_is_access(e->op))
-			continue;
-		const struct wide *of = &c->of[e->target];
-		e->target = of->first;
-		if (of->count > 1)
-			e->flags |= EVENT_WIDE;
-	}
+	return places;
+}
+
+static inline void resolve_target(const uint32_t *places, struct event *e)
+{
+	if (!op_is_access(e->op))
+		return;
+	uint32_t place = places[e->target];
+	e->target = place & ~PLACE_WIDE;
+	if (place & PLACE_WIDE)
+		e->flags |= EVENT_WIDE;
+}
+
+/* Replace places by variables in all accesses that are at hand. */
+static void resolve_targets(struct builder *b, const uint32_t *places)
+{
+	struct event *events = (struct event *)(void *)b->events.data;
+	for (uint64_t i = 0; b->writer == NULL && i < b->events.count; i++)
+		resolve_target(places, &events[i]);
+	for (guint i = 0; i < b->telling.told->len; i++)
+		resolve_target(places, &AT(b->telling.told, struct told, i)->event);
 }
 
 struct cut builder_cut_memory(struct builder *b)
@@ -592,11 +617,12 @@ struct cut builder_cut_memory(struct builder *b)
 		adopt_early_places(b);
 	cut_recorded(&c);
 	cut_text(&c);
-	resolve_targets(&c);
+	uint32_t *places = settle_places(&c);
+	resolve_targets(b, places);
 	g_free(c.of);
 	g_array_free(c.cuts, TRUE);
 	g_array_free(c.ends, TRUE);
 	g_array_free(c.first, TRUE);
 	g_array_free(c.keys, TRUE);
-	return (struct cut){ c.variables, c.wides };
+	return (struct cut){ c.variables, c.wides, places };
 }

@@ -6,6 +6,7 @@
  * printing only appends strings.
  */
 #include "engine/trace/spell.h"
+#include "engine/trace/shown.h"
 
 #include <string.h>
 
@@ -159,7 +160,10 @@ static void spell_access(const struct spelling *s, const struct event *e, GStrin
 	g_string_append_c(out, ')');
 	if (e->aux) {
 		g_string_append_c(out, '=');
-		spell_value(s, e->aux, out);
+		if (s->shown)
+			shown_append(s->t, shown_variable(e), e->aux, out);
+		else
+			spell_value(s, e->aux, out);
 	}
 	if (op_is_atomic(e->op) && event_order(e) != ORDER_SEQ_CST &&
 	    event_order(e) != ORDER_PLAIN) {

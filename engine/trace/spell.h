@@ -22,6 +22,7 @@ enum spelt {
 struct spelling {
 	const struct trace *t;
 	bool raw;                  /* for files: raw bytes */
+	bool shown;                /* values by the types of their variables (shown.h) */
 	char **other[SPELT_KINDS]; /* by index: another spelling, or NULL; or NULL */
 	uint64_t counts[SPELT_KINDS];
 	GHashTable *tokens; /* reachable by missing calls -> other spelling; or NULL */

@@ -39,6 +39,24 @@ bool binary_recognise(const void *bytes, size_t length);
 struct trace *binary_read(const char *path, void *bytes, size_t length, const struct stat *file,
                           const struct progress *progress, struct error *error);
 void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file);
+/* binary_write.c: the events of a recording and their call stacks on their way to its file.
+ * Whoever adds the last that there is room for calls binary_put_pending, with the contexts so
+ * far. */
+enum { PENDING = 1 << 11 };
+struct trace_writer;
+struct pending {
+	struct event *events; /* PENDING */
+	uint32_t *stacks, count;
+};
+struct pending *binary_pending(struct trace_writer *writer);
+void binary_put_pending(struct trace_writer *writer, const struct context *contexts,
+                        uint64_t contexts_count);
+/* There are calls among the events. */
+void binary_has_stacks(struct trace_writer *writer);
+/* What accesses mean by their targets (tape.h; ownership taken). */
+void binary_places(struct trace_writer *writer, uint32_t *places, uint64_t count);
+/* text_write.c: does the trace contain input, such as typed passwords or received data? */
+bool trace_has_input(const struct trace *t);
 /* binary_form.c: the first malformation of the events, whose values are in range; *event: its
  * event, or NONE. NULL: well-formed. */
 const char *binary_malformed(const struct trace *t, uint32_t *event);

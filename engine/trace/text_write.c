@@ -324,9 +324,8 @@ void trace_print(const struct trace *t, enum trace_format format, const uint64_t
 	print(&p, format, left_out);
 }
 
-/* Does the trace contain input, such as typed passwords or received data? Then the note's key
- * is among the strings. */
-static bool trace_has_input(const struct trace *t)
+/* Then the note's key is among the strings. */
+bool trace_has_input(const struct trace *t)
 {
 	static const char key[] = TRACE_INPUT_NOTE;
 	return memmem(t->string_bytes, t->string_bytes_count, key, sizeof key) != NULL;

@@ -187,6 +187,7 @@ void trace_append_operand(const struct trace *t, uint32_t event, GString *out)
 void trace_append_operation(const struct trace *t, uint32_t event, GString *out)
 {
 	struct spelling s = spelling_for_people(t);
+	s.shown = true;
 	spell_operation(&s, &t->events[event], out);
 }
 
@@ -199,6 +200,14 @@ void trace_append_line(const struct trace *t, uint32_t event, GString *out)
 const char *trace_thread_name(const struct trace *t, uint32_t thread)
 {
 	return trace_string(t, t->threads[thread].name);
+}
+
+const char *trace_note(const struct trace *t, const char *key)
+{
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), key) == 0)
+			return trace_string(t, t->notes[i].value);
+	return NULL;
 }
 
 GPtrArray *trace_recorded_specs(const struct trace *t)

@@ -3,6 +3,7 @@
  * --lenient, and call stacks.
  */
 #include "engine/trace/builder_private.h"
+#include "engine/trace/storage.h"
 
 #include <stdarg.h>
 
@@ -227,9 +228,9 @@ static bool check_close(const struct refusal *r, const struct event *e)
 		const struct scope *s = AT(scopes, struct scope, i);
 		if (s->op != opener(e->op))
 			continue;
-		const struct event *open = column_at(&b->events, s->event);
-		struct scope_name is = scope_name(b, open), found = scope_name(b, e);
-		if (!same_scope(b, open, e))
+		const struct event open = { .target = s->target, .aux = s->aux, .op = s->op };
+		struct scope_name is = scope_name(b, &open), found = scope_name(b, e);
+		if (!same_scope(b, &open, e))
 			return refuse(r, "scopes of a kind nest",
 			              "expected the end of %s%s%s, which is open (event %u), "
 			              "found %s(%s%s%s)",
@@ -249,7 +250,7 @@ static bool check_close(const struct refusal *r, const struct event *e)
 static void open_scope(struct builder *b, const struct event *e)
 {
 	struct thread_state *s = builder_state(b, e->thread);
-	struct scope scope = { b->events.count, e->op };
+	struct scope scope = { b->events.count, e->target, e->aux, e->op };
 	if (s->scopes == NULL)
 		s->scopes = g_array_new(FALSE, FALSE, sizeof scope);
 	g_array_append_val(s->scopes, scope);
@@ -379,27 +380,41 @@ static bool begin_stacks(struct builder *b)
 	return true;
 }
 
-/* Add an event and its stack: an ENTER's is the new context, a LEAVE's the old one. */
-static bool push(struct builder *b, struct thread_state *s, const struct event *e)
+/* False when the disk is full. */
+static bool keep(struct builder *b, const struct event *e, uint32_t context)
 {
-	if (e->op == OP_ENTER) {
-		if (!b->any_scope && !begin_stacks(b))
-			return false;
-		s->context = builder_context(
-		        b, (struct context){ s->context, e->target, e->location });
-	}
 	if (b->any_scope) {
 		uint32_t *stack = column_push(&b->stacks);
 		if (stack == NULL)
 			return false;
-		*stack = s->context;
-		if (e->op == OP_LEAVE)
-			s->context = AT(b->contexts, struct context, s->context)->parent;
+		*stack = context;
 	}
 	struct event *room = column_push(&b->events);
 	if (room == NULL)
 		return false;
 	*room = *e;
+	return true;
+}
+
+/* Add an event and its stack: an ENTER's is the new context, a LEAVE's the old one. */
+static bool push(struct builder *b, struct thread_state *s, const struct event *e)
+{
+	if (b->namer)
+		builder_tell(b, e);
+	if (e->op == OP_ENTER) {
+		if (b->writer == NULL && !b->any_scope && !begin_stacks(b))
+			return false;
+		s->context = builder_context(
+		        b, (struct context){ s->context, e->target, e->location });
+		if (b->writer)
+			binary_has_stacks(b->writer);
+	}
+	if (b->writer)
+		builder_hand_over(b, e, s->context);
+	else if (!keep(b, e, s->context))
+		return false;
+	if (e->op == OP_LEAVE)
+		s->context = AT(b->contexts, struct context, s->context)->parent;
 	return true;
 }
 
@@ -423,6 +438,7 @@ static bool too_many(const struct builder *b)
 static bool add(const struct refusal *r, struct event *e)
 {
 	struct builder *b = r->b;
+	b->plain = NONE;
 	if (b->events.count >= NONE - 1)
 		return refuse(r, "split the trace", "more than four thousand million events");
 	if (b->threads->len > EVENT_THREADS)
@@ -443,15 +459,51 @@ static bool add(const struct refusal *r, struct event *e)
 	return push(b, s, e) || disk_full(r);
 }
 
+/* Most events are accesses inside a thread: nothing to check. */
+static inline bool is_plain(const struct builder *b, uint32_t thread)
+{
+	if (thread >= b->states->len || b->events.count >= NONE - 1 || G_UNLIKELY(too_many(b)))
+		return false;
+	const struct thread_state *s = AT(b->states, struct thread_state, thread);
+	return s->started && !s->ended && !s->joined && !s->wants;
+}
+
+/* The same, remembered for the next accesses: there is room for all that are pending. */
+static bool becomes_plain(struct builder *b, uint32_t thread)
+{
+	bool room = b->events.count < NONE - 2 * PENDING &&
+	            b->locations->len < EVENT_LOCATIONS - 2 * PENDING;
+	if (b->writer == NULL || !room || !is_plain(b, thread))
+		return false;
+	b->plain = thread;
+	b->plain_state = AT(b->states, struct thread_state, thread);
+	return true;
+}
+
 bool builder_add(struct builder *b, struct event e, uint64_t line, struct error *error)
 {
 	struct refusal r = { b, error, line };
-	/* Most events are accesses inside a thread: nothing to check. */
-	if (op_is_access(e.op) && e.thread < b->states->len && b->events.count < NONE - 1 &&
-	    G_LIKELY(!too_many(b))) {
-		struct thread_state *s = AT(b->states, struct thread_state, e.thread);
-		if (s->started && !s->ended && !s->joined && !s->wants)
-			return push(b, s, &e) || disk_full(&r);
-	}
+	if (op_is_access(e.op) && is_plain(b, e.thread))
+		return push(b, AT(b->states, struct thread_state, e.thread), &e) ||
+		       disk_full(&r);
 	return add(&r, &e);
+}
+
+bool builder_add_access(struct builder *b, const struct access *a, struct access_site *site,
+                        struct error *error)
+{
+	uint32_t thread = (uint32_t)a->head & EVENT_THREADS, value = 0;
+	uint32_t place = builder_place_near(b, a->region, a->offset, a->size, site);
+	if (a->valued)
+		value = builder_integer_at(b, place, a->value);
+	const uint64_t words[2] = { place | (uint64_t)value << 32, a->head };
+	struct event e;
+	memcpy(&e, words, sizeof e);
+	if (G_UNLIKELY(thread != b->plain) && !becomes_plain(b, thread))
+		return builder_add(b, e, 0, error);
+	if (G_UNLIKELY(
+	            builder_tells_access(b, place, op_writes((enum op)(a->head >> 48 & 255)))))
+		builder_tell(b, &e);
+	builder_hand_over(b, &e, b->plain_state->context);
+	return true;
 }

@@ -58,7 +58,7 @@ static void state_clear(struct checker *c)
 			g_array_set_size(c->invoked[i], 0);
 	}
 	c->prefix = 0;
-	c->undoing = false;
+	c->undoing = c->decides = false;
 	c->changes.count = 0;
 }
 
@@ -96,6 +96,7 @@ void checker_free(struct checker *c)
 			g_array_unref(c->invoked[i]);
 	}
 	facts_release(&c->f);
+	waits_free(c->waits);
 	g_free(c->changes.of);
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_free(arrays[i]);
@@ -232,8 +233,7 @@ bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length, GS
 	       invocations_closed(c, NONE, reason);
 }
 
-/* Does the thread hold the object in shared mode? */
-static bool holds_shared(const struct checker *c, uint32_t thread, uint32_t object)
+bool holds_shared(const struct checker *c, uint32_t thread, uint32_t object)
 {
 	bool holds = false;
 
@@ -249,7 +249,7 @@ static bool holds_shared(const struct checker *c, uint32_t thread, uint32_t obje
 
 /* Is the lock requested in exclusive mode? A want does not tell: yes, when only readers kept it
  * waiting at the end of the recording. Else shared mode is assumed, which excludes less. */
-static bool asks_exclusive(const struct checker *c, uint32_t e)
+bool asks_exclusive(const struct checker *c, uint32_t e)
 {
 	const struct event *want = at(c, e);
 	int64_t exclusive = 0, shared = 0;
@@ -306,24 +306,9 @@ static bool claim_request(const struct checker *c, uint32_t e, const uint32_t *r
 	                               "is not blocked by another thread of the cycle");
 }
 
-static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t length,
-                           const uint32_t *requests, size_t count, GString *reason)
+static bool claim_cycle(struct checker *c, const uint32_t *sequence, size_t length,
+                        const uint32_t *requests, size_t count, GString *reason)
 {
-	size_t at_end = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		if (requests[i] >= c->t->events_count) {
-			g_string_append_printf(reason, "the cycle: event %u is no acquire",
-			                       requests[i]);
-			return false;
-		}
-	}
-	for (size_t i = 0; i < length && i < count; i++) {
-		for (size_t k = 0; k < count; k++)
-			at_end += sequence[length - 1 - i] == requests[k];
-	}
-	if (at_end == count) /* appended to the reordering, as in a race's witness */
-		length -= count;
 	if (!claim_prefix(c, sequence, length, reason))
 		return false;
 	for (size_t i = 0; i < count; i++) {
@@ -333,12 +318,48 @@ static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t l
 	return true;
 }
 
+/* A cycle of requests for locks in a correct reordering; or requests among waits that never
+ * end. */
+static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t length,
+                           enum claim claim, const uint32_t *requests, size_t count,
+                           GString *reason)
+{
+	GString *other = g_string_new(NULL);
+	size_t at_end = 0;
+	bool good;
+
+	for (size_t i = 0; i < count; i++) {
+		if (requests[i] >= c->t->events_count) {
+			g_string_append_printf(reason, "the cycle: event %u is no acquire",
+			                       requests[i]);
+			g_string_free(other, TRUE);
+			return false;
+		}
+	}
+	for (size_t i = 0; i < length && i < count; i++) {
+		for (size_t k = 0; k < count; k++)
+			at_end += sequence[length - 1 - i] == requests[k];
+	}
+	if (at_end == count) /* appended to the reordering, as in a race's witness */
+		length -= count;
+	good = claim == CLAIM_DEADLOCK &&
+	       claim_cycle(c, sequence, length, requests, count, reason);
+	if (!good) {
+		state_clear(c);
+		good = claim_stuck(c, sequence, length, requests, count,
+		                   claim == CLAIM_STUCK ? reason : other);
+	}
+	g_string_free(other, TRUE);
+	return good;
+}
+
 static bool claim_check(struct checker *c, const uint32_t *sequence, size_t length,
                         enum claim claim, const uint32_t *pair, size_t count, GString *reason)
 {
 	bool of_two = claim == CLAIM_RACE || claim == CLAIM_C11_RACE || claim == CLAIM_COV;
 
-	if (count < 2 && (of_two || (claim == CLAIM_DEADLOCK && count == 0))) {
+	if (count < 2 &&
+	    (of_two || ((claim == CLAIM_DEADLOCK || claim == CLAIM_STUCK) && count == 0))) {
 		g_string_append(reason, "the pair: two events are needed");
 		return false;
 	}
@@ -350,7 +371,8 @@ static bool claim_check(struct checker *c, const uint32_t *sequence, size_t leng
 	case CLAIM_COV:
 		return claim_cov(c, sequence, length, pair, reason);
 	case CLAIM_DEADLOCK:
-		return claim_deadlock(c, sequence, length, pair, count, reason);
+	case CLAIM_STUCK:
+		return claim_deadlock(c, sequence, length, claim, pair, count, reason);
 	default:
 		return claim_prefix(c, sequence, length, reason);
 	}

@@ -17,6 +17,7 @@ enum claim {
 	CLAIM_ATOMIC,   /* its units' conflicts have a cycle (engine/atomic/check.c) */
 	CLAIM_DEADLOCK, /* each request of `pair` (one or more) is next at the end, and blocked
 	                 */
+	CLAIM_STUCK,    /* each request of `pair` is next at the end, and waits for ever */
 	CLAIM_PREFIX,   /* is a correct reordering */
 };
 
@@ -47,7 +48,7 @@ struct check_options {
 
 /* True when accepted. Otherwise the violated rule and its event are appended to `reason`, as in
  * "rule 2 (observation): event 12 r(x) reads from 7, in the trace from 3". `pair_count` is 2;
- * for CLAIM_DEADLOCK 1 or more. */
+ * for CLAIM_DEADLOCK and CLAIM_STUCK 1 or more. */
 bool witness_check(const struct trace *t, const uint32_t *sequence, size_t length,
                    enum claim claim, const uint32_t *pair, size_t pair_count,
                    const struct check_options *options, GString *reason);

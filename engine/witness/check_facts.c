@@ -9,12 +9,17 @@
 
 #include <string.h>
 
-void facts_need(struct facts *f, uint32_t after, uint32_t before)
+void facts_pair(struct facts *f, uint32_t after, uint32_t before, uint32_t object)
 {
-	struct must_need n = { after, before };
+	struct must_need n = { after, before, object };
 
 	g_array_append_val(f->needs, n);
 	f->blocked[after / 64] |= (uint64_t)1 << (after % 64);
+}
+
+void facts_need(struct facts *f, uint32_t after, uint32_t before)
+{
+	facts_pair(f, after, before, NONE);
 }
 
 GArray *facts_list(GHashTable *lists, uint32_t key)
@@ -152,7 +157,7 @@ static void semaphore_take(struct checker *c, struct facts_pass *p, uint32_t e, 
 	int64_t wanted = (int64_t)++p->takes[o] - c->t->objects[o].count; /* counted from 1 */
 
 	if (wanted >= 1 && wanted <= posts->len)
-		facts_need(&c->f, e, g_array_index(posts, uint32_t, wanted - 1));
+		facts_pair(&c->f, e, g_array_index(posts, uint32_t, wanted - 1), o);
 }
 
 /* A message may be sent more than once (annotations): keep each thread's last send. */
@@ -195,7 +200,7 @@ static void barrier_event(struct checker *c, struct facts_pass *p, uint32_t e, u
 		p->departed[o] = true;
 	arrived = g_hash_table_lookup(p->arrived, pair_key(o, round + 1));
 	for (guint i = 0; arrived != NULL && i < arrived->len; i++)
-		facts_need(&c->f, e, g_array_index(arrived, uint32_t, i));
+		facts_pair(&c->f, e, g_array_index(arrived, uint32_t, i), o);
 }
 
 static void condition_wake(struct checker *c, struct facts_pass *p, uint32_t e, uint32_t o)
@@ -205,8 +210,8 @@ static void condition_wake(struct checker *c, struct facts_pass *p, uint32_t e, 
 	GArray *wakers = facts_list(p->wakers, o);
 	guint low = 0, high = wakers->len;
 
-	if (wait == 0)
-		return;
+	if (wait == 0 || at(c, e)->flags & EVENT_TRY)
+		return; /* recorded as timed out */
 	while (low < high) {
 		guint middle = (low + high) / 2;
 
@@ -222,7 +227,7 @@ static void condition_wake(struct checker *c, struct facts_pass *p, uint32_t e, 
 		if (at(c, s)->op == OP_SIGNAL &&
 		    !g_hash_table_add(p->used, GUINT_TO_POINTER(s + 1)))
 			continue;
-		facts_need(&c->f, e, s);
+		facts_pair(&c->f, e, s, o);
 		g_array_append_val(c->f.wakes, w);
 		return;
 	}

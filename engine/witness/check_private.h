@@ -15,6 +15,7 @@
 /* A must-order: `before` precedes `after`. */
 struct must_need {
 	uint32_t after, before;
+	uint32_t object; /* a pairing of this object, which a state may decide anew; or NONE */
 };
 
 /* "wait before its waker", which holds only if the wake is in the reordering. */
@@ -75,6 +76,8 @@ struct checker {
 	void **abstract;           /* by instance: the specification's state */
 	GArray **invoked;          /* by instance: invocations applied, in order */
 	uint32_t prefix;           /* recorded events 0 .. prefix-1 are applied, in order */
+	struct waits *waits;       /* check_stuck.c; NULL until the first such claim */
+	bool decides;              /* the state decides pairings: a claim of check_stuck.c */
 	bool undoing;              /* changes are logged */
 	bool rewinds; /* a shorter prefix was requested, so its changes are logged */
 	struct change_log changes;
@@ -133,6 +136,8 @@ bool check_refuse(const struct checker *c, GString *reason, const char *rule, ui
 void facts_make(struct checker *c);
 void facts_release(struct facts *f);
 void facts_need(struct facts *f, uint32_t after, uint32_t before);
+/* The same for the pairing of an object's operations. */
+void facts_pair(struct facts *f, uint32_t after, uint32_t before, uint32_t object);
 /* First entry with this key in a table sorted by its first member. */
 guint facts_first(const GArray *table, uint32_t key);
 /* Map from index to growing lists of events; facts_list creates on demand. */
@@ -145,6 +150,8 @@ void facts_missing(struct checker *c);
 /* check_rules.c */
 /* Must-order alone. */
 bool rule_must(const struct checker *c, uint32_t e, GString *reason);
+/* Has the object been destroyed, or its block freed, when event `e` operates on it? */
+bool rule_alive(const struct checker *c, uint32_t e);
 /* May the event come now, by all rules except 5? */
 bool rules_allow(const struct checker *c, uint32_t e, struct requirements asked,
                  GString *reason);
@@ -168,6 +175,18 @@ bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length, GS
 /* One step: false and `reason` when a requirement fails, else the event is applied. */
 bool checker_step_asked(struct checker *c, uint32_t e, struct requirements asked,
                         GString *reason);
+
+/* Does the thread hold the object in shared mode? */
+bool holds_shared(const struct checker *c, uint32_t thread, uint32_t object);
+/* Is the lock requested in exclusive mode? */
+bool asks_exclusive(const struct checker *c, uint32_t e);
+
+/* check_stuck.c */
+bool claim_stuck(struct checker *c, const uint32_t *sequence, size_t length,
+                 const uint32_t *requests, size_t count, GString *reason);
+/* Is the pairing of the object's operations decided by the state? */
+bool waits_decide(const struct checker *c, uint32_t object);
+void waits_free(struct waits *waits); /* may be NULL */
 
 /* check_order.c */
 bool claim_cov(struct checker *c, const uint32_t *sequence, size_t length, const uint32_t *pair,

@@ -15,6 +15,8 @@ bool rule_must(const struct checker *c, uint32_t e, GString *reason)
 
 		if (n->after != e)
 			break;
+		if (c->decides && n->object != NONE && waits_decide(c, n->object))
+			continue;
 		if (!taken(c, n->before)) {
 			check_refuse(c, reason, "rule 4 (must-order)", e,
 			             "comes before event %u ", n->before);
@@ -32,6 +34,8 @@ static bool rule_wake(const struct checker *c, uint32_t e, GString *reason)
 	guint i = GPOINTER_TO_UINT(g_hash_table_lookup(c->f.woken, GUINT_TO_POINTER(e + 1)));
 
 	if (i == 0 || !c->waker_too_early[i - 1])
+		return true;
+	if (c->decides && waits_decide(c, at(c, e)->target))
 		return true;
 	const struct condition_wake *w =
 	        &g_array_index(c->f.wakes, struct condition_wake, i - 1);
@@ -211,6 +215,11 @@ static bool rule_destroyed(const struct checker *c, uint32_t e, GString *reason)
 		d = c->f.destroy[d];
 	return d == NONE || check_refuse(c, reason, "rule 6 (freed blocks)", e,
 	                                 "comes after event %u, which destroys its object", d);
+}
+
+bool rule_alive(const struct checker *c, uint32_t e)
+{
+	return rule_object_block(c, e, false, NULL) && rule_destroyed(c, e, NULL);
 }
 
 /* The pair itself may follow the destruction, or the free. */

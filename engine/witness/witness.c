@@ -12,12 +12,34 @@
 
 static const char *const claim_words[] = {
 	[CLAIM_RACE] = "race",     [CLAIM_C11_RACE] = "c11-race", [CLAIM_COV] = "cov",
-	[CLAIM_ATOMIC] = "atomic", [CLAIM_DEADLOCK] = "deadlock", [CLAIM_PREFIX] = "prefix",
+	[CLAIM_ATOMIC] = "atomic", [CLAIM_DEADLOCK] = "deadlock", [CLAIM_STUCK] = "stuck",
+	[CLAIM_PREFIX] = "prefix",
 };
 
 const char *claim_word(enum claim claim)
 {
 	return claim_words[claim];
+}
+
+bool claim_waits(enum claim claim)
+{
+	return claim == CLAIM_DEADLOCK || claim == CLAIM_STUCK;
+}
+
+enum claim finding_claim(const struct finding *f)
+{
+	switch (f->kind) {
+	case FINDING_DATA_RACE:
+		return f->note != NULL ? CLAIM_C11_RACE : CLAIM_RACE;
+	case FINDING_DEADLOCK:
+		return CLAIM_DEADLOCK;
+	case FINDING_STUCK:
+		return CLAIM_STUCK;
+	case FINDING_ATOMIC_SET_VIOLATION:
+		return CLAIM_ATOMIC;
+	default:
+		return CLAIM_COV;
+	}
 }
 
 void witness_release(struct witness *w)
@@ -113,8 +135,9 @@ static bool read_kind(struct witness_reader *r, const char *rest)
 			return true;
 		}
 	}
-	return witness_bad(r, "one of the kinds race, c11-race, cov, atomic, deadlock, prefix",
-	                   rest);
+	return witness_bad(
+	        r, "one of the kinds race, c11-race, cov, atomic, deadlock, stuck, prefix",
+	        rest);
 }
 
 static bool read_pair(struct witness_reader *r, const char *rest)
@@ -127,7 +150,7 @@ static bool read_pair(struct witness_reader *r, const char *rest)
 		g_array_append_val(r->w->pair, e);
 	r->paired = r->line;
 	/* a thread may wait for itself */
-	guint least = r->w->claim == CLAIM_DEADLOCK ? 1 : 2;
+	guint least = claim_waits(r->w->claim) ? 1 : 2;
 	return *p == '\0' && r->w->pair->len >= least ? true
 	                                              : witness_bad(r, "two events", rest);
 }
@@ -519,7 +542,7 @@ void witness_minimise_within(struct checker *checker, uint64_t limit, const stru
 		.limit = limit,
 	};
 
-	if (claim == CLAIM_DEADLOCK && events->len >= pair_count)
+	if (claim_waits(claim) && events->len >= pair_count)
 		z.fixed = (uint32_t)pair_count;
 	if (z.drops)
 		minimise_regroup(&z);

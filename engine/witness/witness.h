@@ -20,6 +20,10 @@ struct witness {
 void witness_release(struct witness *w);
 /* "race", "c11-race", "cov", ...: the header `kind`. */
 const char *claim_word(enum claim claim);
+/* Does it end with requests that wait (CLAIM_DEADLOCK, CLAIM_STUCK)? */
+bool claim_waits(enum claim claim);
+/* The claim of a finding's witness. */
+enum claim finding_claim(const struct finding *f);
 bool witness_read(const char *path, struct witness *w, struct error *error);
 /* Longer witnesses are written without the events' texts, which would be sixty times as large
  * as the rest. Reading ignores them. */

@@ -6,8 +6,8 @@
 #
 #     //: build FLAGS            flags for the compiler, before the runs; {a,b} in them: all runs for each
 #     //: COMMAND OPTIONS        a run of heddle; the program or the trace is appended, or put in the place
-#                                of a @.  {a,b} in it: one run for each.  $here: the file's folder, $root: the
-#                                tree.
+#                                of a @.  For each {a,b} in it one run for each of these.  $here: the file's
+#                                folder, $root: the tree.
 #     //: sh COMMAND             bash, in the folder of the run: makes a file that a run needs
 #     //= FACT VALUE             of the run before: the fact has that value
 #     //~ FACT REGEX             it matches                 //- FACT REGEX   it does not
@@ -60,7 +60,7 @@ $ENV{here} = $here =~ s{/$}{}r;
 my (@runs, $build);
 sub choices { # of a line with {a,b}
 	my ($before, $choice, $after) = $_[0] =~ /^(.*?)\{([^{}]*,[^{}]*)\}(.*)$/ or return $_[0];
-	return map { "$before$_$after" } split /,/, $choice, -1;
+	return map { choices("$before$_$after") } split /,/, $choice, -1;
 }
 open my $in, '<', $file or die "$file: $!\n";
 while (<$in>) {

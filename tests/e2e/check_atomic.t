@@ -64,4 +64,46 @@ is "$status $(json '$d->{findings}[0]{kind} . " " . $d->{findings}[0]{difference
 like "$(json '$d->{findings}[0]{text}')" "agent of T[12] is not atomic: agent of T[12] (can come|comes) in between on seats" "in words"
 run "$HEDDLE" check -o two --runs 6 --format json -- ./two pay
 is "$status $(json 'scalar @{$d->{findings}}')" "0 0" "two deposits are two units"
+
+# the same with atomics and no lock: two sell the last seat; a compare-and-swap, which looks again
+cat >atomics.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int seats = 1, sold;
+static void *agent(void *p)
+{
+	if (p) {
+		int n = atomic_load(&seats);
+		while (n > 0 && !atomic_compare_exchange_strong(&seats, &n, n - 1))
+			;
+		if (n > 0)
+			atomic_fetch_add(&sold, 1);
+	} else if (atomic_load(&seats) > 0) {
+		atomic_fetch_sub(&seats, 1);
+		atomic_fetch_add(&sold, 1);
+	}
+	return p;
+}
+int main(int argc, char **argv)
+{
+	pthread_t s, t;
+	pthread_create(&s, 0, agent, argv[1]);
+	pthread_create(&t, 0, agent, argv[1]);
+	pthread_join(s, 0);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 atomics.c -o atomics -pthread || exit 1
+run "$HEDDLE" check -o a --runs 4 --format json -- ./atomics
+is "$status $(json 'join " ", map { "$_->{kind} $_->{difference}" } @{$d->{findings}}')" "1 atomic-set-violation seats is -1, not 0" "a check and an act on an atomic"
+run "$HEDDLE" check -o a --runs 4 --format json -- ./atomics swap
+is "$status $(json 'scalar @{$d->{findings}}')" "0 0" "compare and swap: nothing"
+"$HEDDLE" record -q -o a.hdl -- ./atomics
+run "$HEDDLE" atomic a.hdl --format json
+is "$(json 'scalar @{$d->{findings}}')" 0 "of a trace alone nothing is shown"
+run "$HEDDLE" atomic --all a.hdl --format json
+is "$(json 'join " ", map { "$_->{verdict} $_->{note} $_->{by} $_->{grade}" } @{$d->{findings}}')" "candidate check then act mined C" "but with --all, as a candidate"
+run "$HEDDLE" atomic --all a.hdl
+like "$out" "whether the outcome is one of no serial order is not known" "which says that it is one"
 done_testing

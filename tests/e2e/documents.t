@@ -39,6 +39,8 @@ while IFS=$'\t' read -r n what want; do
 		got=$(json 'scalar @{$d->{findings}}') ;;
 	deadlocks) run "$HEDDLE" deadlocks "$n.txt" --format json
 		got=$(json 'scalar @{$d->{findings}}') ;;
+	waits) run "$HEDDLE" deadlocks "$n.txt" --format json
+		got=$(json 'join " ", map { join "+", sort { $a <=> $b } @{$_->{requests}} } grep { $_->{verdict} eq "race" } @{$d->{findings}}') ;;
 	*) got="an unknown kind of example" ;;
 	esac
 	is "$got" "$want" "example $n of semantics.md: $what"

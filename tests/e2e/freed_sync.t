@@ -47,6 +47,30 @@ T
 run "$HEDDLE" commute --analysis cov ended.txt --format json
 is "$(json 'join " ", map { "$_->{kind} $_->{first} $_->{second}" } @{$d->{findings}}')" "use-after-free 3 5" \
 	"a wait for what was destroyed, and for nothing else"
+# such a wait stands at the trace's end, wherever it is written
+for end in "free(p)" "destroy(p.m)"; do
+	printf '%s\n' '#! heddle 1' 'T0|alloc(p,40)|1' 'T0|fork(T1)|2' 'T0|acq(p.m)|3' 'T1|want(p.m)|4' \
+		"T0|$end|5" 'T0|w(x)|6' >stands.txt
+	run "$HEDDLE" commute --analysis cov stands.txt --format json
+	is "$(json 'join " ", map { "$_->{kind} $_->{verdict} $_->{first} $_->{second}" } @{$d->{findings}}')" \
+		"use-after-free happened 3 4" "a wait that never ended, written before $end"
+	printf '%s\n' '#! heddle-witness 1' '#! kind cov' '#! pair 3 4' 0 1 2 4 3 >turned.wit
+	run "$HEDDLE" verify stands.txt turned.wit
+	is "$status" 1 "which no witness turns round, $end"
+done
+# check looks for it in a trace without a block, too
+printf '%s\n' 'T0|fork(T1)|1' 'T0|acq(m)|2' 'T1|want(m)|3' 'T0|destroy(m)|4' >static.txt
+run "$HEDDLE" check static.txt --format json
+like "$(json 'join " ", map { "$_->{kind} $_->{verdict}" } @{$d->{findings}}')" "use-after-free happened" \
+	"check: a wait for what was destroyed"
+printf '%s\n' 'T0|fork(T1)|1' 'T1|acq(m)|2' 'T1|rel(m)|3' 'T0|destroy(m)|4' >static.txt
+run "$HEDDLE" check static.txt --format json
+like "$(json 'join " ", map { "$_->{kind} $_->{verdict}" } @{$d->{findings}}')" "use-after-free race" \
+	"check: a lock that can come after its destruction"
+printf '%s\n' 'T0|fork(T1)|1' 'T0|acq(m)|2' 'T0|wait(c)|3' 'T0|rel(m)|4' 'T1|signal(c)|5' 'T0|wake(c)|6' 'T0|acq(m)|7' >static.txt
+run "$HEDDLE" check static.txt --format json
+like "$(json 'join " ", map { "$_->{kind} $_->{verdict}" } @{$d->{findings}}')" "order-violation race" \
+	"check: a signal that can come before the wait"
 
 # the witness, and what the rules say of it
 cat >locks.txt <<'T'

@@ -30,6 +30,19 @@ for library in "$(gcc -print-file-name=libtsan.so)" \
 done
 [ $compared -gt 0 ] || ok 0 "no ThreadSanitizer library is installed # SKIP nothing to compare with"
 
+# A signal finds the runtime in its own code, or at rest: what writes records, holds locks and
+# hands the token over makes no call of the C library that a handler could be let run in.  (The
+# list of modules is asked for at rest; the two others make no system call.)
+like "$(readelf -d "$runtime")" 'BIND_NOW|FLAGS_1.*NOW' "the runtime's calls are bound when it is loaded"
+objects=$(dirname "$runtime")/engine/record/runtime
+nm --defined-only "$runtime" | awk '{ print $NF }' | sort -u >defined
+for folder in log sched replay; do
+	nm -u "$objects/$folder"/*.o | awk 'NF == 2 { print $2 }' | sort -u | comm -23 - defined
+done | grep -vxE '_GLOBAL_OFFSET_TABLE_|dl_iterate_phdr|__sched_cpucount|strerror' >foreign
+is "$(cat foreign)" "" "and what is half done calls nothing of the C library"
+is "$(objdump -d "$runtime" | grep -oE '(call|jmp) +[0-9a-f]+ <(memcpy|memmove|memset|strlen|strncmp)@plt>' | sort -u)" "" \
+	"nor functions that the program may define itself"
+
 # The other name of each function that ThreadSanitizer stands in for is that function.
 cat >other_name.c <<'C'
 #include <pthread.h>

@@ -108,14 +108,36 @@ for seed in 1 2 3 4; do
 done
 ok $([ $stolen -gt 0 ]; echo $?) "and the trace is marked: $stolen of 4"
 
+# The program's descriptors are its own: the watchdog needs none of them, and takes none.
+$HEDDLE cc -O1 "$programs/no_descriptors.c" -o no_descriptors -pthread
+for seed in 1 2 3 4; do
+	run timeout 60 $HEDDLE record -q --seed $seed -o no_descriptors.hdl -- ./no_descriptors
+	is "$status $out" "0 63, 1" "a program at its limit of descriptors: seed $seed"
+done
+
+# A signal to the group, at any moment of the runs: once so many of them have been seen to begin.
+interrupted() { # RUNS COMMAND...
+	local runs=$1 last= child shake
+	shift
+	setsid "$@" >.out 2>.err </dev/null &
+	shake=$!
+	[ -r /proc/$shake/task/$shake/children ] || runs=0
+	while [ "$runs" -gt 0 ] && [ -e /proc/$shake ]; do
+		read -r child </proc/$shake/task/$shake/children
+		[ -z "$child" ] || [ "$child" = "$last" ] || runs=$((runs - 1))
+		last=${child:-$last}
+	done
+	kill -TERM -- -$shake
+	wait $shake
+	out=$(cat .out) err=$(cat .err)
+}
 mkdir left
-run env TMPDIR="$PWD/left" timeout -s TERM 4 $HEDDLE shake --runs 1000000 -- ./race
+interrupted 40 env TMPDIR="$PWD/left" $HEDDLE shake --runs 1000000 -- ./race
 like "$out" "[0-9] runs, [0-9]+ outcomes?" "interrupted: a table of the runs until then"
 is "$(ls left)" "" "and nothing is left behind"
-# a signal to the group ends a program that has hardly begun
 bad=
-for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
-	run timeout -s TERM 0.1$i $HEDDLE shake --runs 1000000 -- ./race
+for i in 1 1 1 2 2 3 4 5 6 7 8 9; do
+	interrupted $i $HEDDLE shake --runs 1000000 -- ./race
 	printf '%s' "$out" | grep -q "[0-9] runs, " || bad="$bad $i: $err;"
 done
 is "$bad" "" "whenever it comes"

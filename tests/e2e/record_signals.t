@@ -6,7 +6,7 @@ programs=$root/tests/e2e/programs
 cd "$scratch" || exit 1
 build() { $HEDDLE cc -w -g -O1 "$programs/$1.c" -o "${2:-$1}" -pthread ${3:-}; }
 for p in handler_table handler_sysv handler_waits handler_stops_world handler_timer signal_sleep \
-	signal_long_sleep signal_poll computes computes_cancel handler_often; do
+	signal_long_sleep signal_poll computes computes_cancel handler_often signal_to_waiter; do
 	build $p
 done
 build handler_stops_world handler_stops_napping -DNAP
@@ -26,12 +26,17 @@ for how in "--seed 1" "--seed 2" "--seed 3" "--mode free"; do
 		run timeout 60 $HEDDLE record -q $how -o p.hdl -- ./handler_waits $k
 		is "$status $out" "0 DONE" "a handler that posts or waits, way $k, $how"
 	done
+	# a signal comes to a thread before it has begun
+	run timeout 60 $HEDDLE record -q $how --seed 10163 -o p.hdl -- ./handler_waits 4
+	is "$status $out" "0 DONE" "a signal to a thread that is being born, $how"
 	for p in handler_stops_world handler_stops_napping; do
 		run timeout 60 $HEDDLE record -q $how -o p.hdl -- ./$p
 		is "$status $out" "0 DONE" "$p, $how"
 	done
 	run timeout 120 $HEDDLE record -q $how -o p.hdl -- ./handler_often
 	is "$status $out" "0 DONE" "signals while the log takes room, $how"
+	run timeout 60 $HEDDLE record -q $how -o p.hdl -- ./signal_to_waiter
+	is "$status $out" "0 DONE" "signals to a waiting thread while all others are outside, $how"
 	for k in 0 1 2; do
 		run timeout 60 $HEDDLE record -q $how -o p.hdl -- ./handler_timer $k
 		is "$status $out" "0 DONE" "a timer's handler, way $k, $how"
@@ -68,6 +73,8 @@ for p in signal_sleep signal_long_sleep signal_poll; do
 	ended $p
 	is "$status $(tail -n 1 $p.out)" "0 stopped by 15" "$p: a signal ends the sleep"
 	$HEDDLE convert $p.hdl text --to text >/dev/null
+	run $HEDDLE info $p.hdl --format json
+	is "$(json '"$d->{ended}{how} $d->{ended}{status}"')" "exit 0" "$p: info says how it ended"
 	ok $([ "$(wc -l <text)" -lt 5000 ]; echo $?) "it sleeps in real time, and few events are recorded"
 	like "$(cat text)" 'main\|w4\(quit\)=15\|' "what the handler writes is in the trace"
 	like "$(cat text)" 'main\|enter\(signal@libc\)\|'"$p.c" "as called from where the signal came"

@@ -100,18 +100,21 @@ is "$status" 0 "a wait with a time limit ends"
 run "$HEDDLE" deadlocks w.hdl --verdicts all
 is "$status" 0 "and makes no deadlock"
 
+# Who waits for a signal is not stuck.  It waits before the others below begin to, so that its
+# quiet time is over when theirs is.
+"$HEDDLE" record -q -o p.hdl -- ./ways pause 2>pause.err &
+recorder=$!
+for _ in $(seq 600); do
+	program=$(pgrep -P $recorder -x ways) && break
+	sleep 0.1
+done
+until [ ! -e /proc/$program ] || grep -q '^State:.S' /proc/$program/status; do
+	sleep 0.1
+done
 # A handler is installed, and nothing that the program does ever ends the wait: a signal from
 # another process could, so it takes a few seconds until it counts as one.
 expect join-handler 134 deadlock "main join T1 -, T1 lock m main"
 expect self-handler 134 deadlock "main lock m main"
-# Who waits for a signal is not stuck.
-"$HEDDLE" record -q -o p.hdl -- ./ways pause 2>pause.err &
-recorder=$!
-for i in $(seq 200); do
-	program=$(pgrep -P $recorder -x ways) && break
-	sleep 0.1
-done
-sleep 7
 kill -USR1 "$program"
 wait $recorder
 is "$?" 0 "a thread in pause is none"

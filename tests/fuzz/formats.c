@@ -126,7 +126,7 @@ static void read_spec(const char *path, const GString *s)
 static void read_lesson(const char *path, const GString *s)
 {
 	struct error e = { .what = "" };
-	struct lesson *lesson = lesson_open(path, &e);
+	struct lesson *lesson = lesson_find(path, &e);
 
 	(void)s;
 	if (lesson == NULL)

@@ -26,7 +26,7 @@ struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t even
 	};
 	bool *kinds[] = { &o.forks,    &o.joins,       &o.rwlocks, &o.atomics,  &o.conditions,
 		          &o.barriers, &o.semaphores,  &o.blocks,  &o.messages, &o.tries,
-		          &o.sizes,    &o.invocations, &o.wants,   &o.destroys };
+		          &o.sizes,    &o.invocations, &o.wants,   &o.destroys, &o.markers };
 
 	/* few kinds at a time: small traces with all of them are all must-order */
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)

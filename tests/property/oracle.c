@@ -8,56 +8,9 @@
  * wakes that can no longer come (their waker came before their wait); what may come next
  * depends on nothing else, so each state is expanded once.
  */
-#include "tests/property/oracle.h"
+#include "tests/property/oracle_private.h"
 
 #include <string.h>
-
-enum { MAX_EVENTS = 32, MAX_VARIABLES = 24, MAX_THREADS = 16 };
-typedef uint32_t set; /* of events */
-
-static set bit(uint32_t e)
-{
-	return (set)1 << e;
-}
-
-struct rules {
-	const struct trace *t;
-	uint32_t n, threads, variables;
-	uint32_t order[MAX_THREADS][MAX_EVENTS]; /* events of each thread */
-	uint32_t length[MAX_THREADS], position[MAX_EVENTS];
-	set must[MAX_EVENTS];      /* rule 4 (and 5): what has to be done before */
-	set freed[MAX_EVENTS];     /* rule 6: what must not be done before */
-	set release[MAX_EVENTS];   /* of an acquire: its release, or nothing */
-	set rivals[MAX_EVENTS];    /* of an acquire: the other ones that exclude it */
-	set destroyed[MAX_EVENTS]; /* of a tryfail: the destruction that it met */
-	set holders[MAX_EVENTS];   /* of a tryfail: acquires in whose sections it fails */
-	bool empty[MAX_EVENTS];    /* a taketryfail that saw no count */
-	set object_posts[MAX_EVENTS], object_takes[MAX_EVENTS];
-	uint32_t wait[MAX_EVENTS], waker[MAX_EVENTS]; /* of a wake, or NONE */
-	uint8_t writers[MAX_EVENTS][MAX_VARIABLES];   /* observed in the trace; 255 initial */
-	uint32_t initial[MAX_VARIABLES];              /* value, where a read tells it; 0 */
-	bool use_values, keep_sections;
-};
-
-struct state {
-	set done, spoiled;
-	uint8_t last[MAX_VARIABLES]; /* last writer, 255 none */
-};
-
-static const struct event *event(const struct rules *r, uint32_t e)
-{
-	return &r->t->events[e];
-}
-
-static bool is(const struct rules *r, uint32_t e, enum op op)
-{
-	return event(r, e)->op == op && !event_inert(event(r, e));
-}
-
-static bool same_target(const struct rules *r, uint32_t e, uint32_t f)
-{
-	return event(r, e)->target == event(r, f)->target;
-}
 
 /* Of the thread's own earlier events on the same object, the last one with this op. */
 static uint32_t last_own(const struct rules *r, uint32_t e, enum op op)
@@ -108,7 +61,7 @@ static void rule_semaphores(struct rules *r)
 			if (!is(r, f, OP_POST) || !same_target(r, e, f))
 				continue;
 			if (++posts == takes - r->t->objects[event(r, e)->target].count)
-				r->must[e] |= bit(f);
+				r->paired[e] |= bit(f);
 		}
 	}
 	for (uint32_t e = 0; e < r->n; e++) {
@@ -158,7 +111,7 @@ static void rule_barriers(struct rules *r)
 			for (uint32_t f = 0; f < r->n; f++) {
 				if (round[e] >= 0 && round[e] == round[f] &&
 				    is(r, e, OP_DEPART) && is(r, f, OP_ARRIVE))
-					r->must[e] |= bit(f);
+					r->paired[e] |= bit(f);
 			}
 		}
 	}
@@ -186,6 +139,7 @@ static void rule_conditions(struct rules *r)
 		if (is(r, r->waker[e], OP_SIGNAL))
 			used |= bit(r->waker[e]);
 		r->must[e] |= bit(r->waker[e]) | bit(r->wait[e]);
+		r->paired[e] |= bit(r->waker[e]);
 	}
 }
 
@@ -344,7 +298,7 @@ static void rule_observation(struct rules *r)
 	}
 }
 
-static struct rules *rules_new(const struct trace *t, bool use_values, bool keep_sections)
+struct rules *rules_new(const struct trace *t, bool use_values, bool keep_sections)
 {
 	struct rules *r = g_new0(struct rules, 1);
 
@@ -370,6 +324,8 @@ static struct rules *rules_new(const struct trace *t, bool use_values, bool keep
 	rule_invocations(r);
 	rule_locks(r);
 	rule_observation(r);
+	for (uint32_t e = 0; e < r->n; e++)
+		r->must[e] |= r->paired[e];
 	return r;
 }
 
@@ -396,7 +352,7 @@ static bool observes(const struct rules *r, const struct state *s, uint32_t e)
 	return event_variables(r->t, event(r, w)).count == 1 && value_written(r, w) == value;
 }
 
-static bool may_come(const struct rules *r, const struct state *s, uint32_t e)
+bool rules_allow_next(const struct rules *r, const struct state *s, uint32_t e)
 {
 	const struct event *x = event(r, e);
 
@@ -435,7 +391,7 @@ static bool may_come(const struct rules *r, const struct state *s, uint32_t e)
 	return true;
 }
 
-static void take(const struct rules *r, struct state *s, uint32_t e)
+void rules_take_next(const struct rules *r, struct state *s, uint32_t e)
 {
 	const struct event *x = event(r, e);
 
@@ -467,8 +423,7 @@ static gboolean state_equal(gconstpointer a, gconstpointer b)
 	return memcmp(a, b, sizeof(struct state)) == 0;
 }
 
-/* The next event of a thread after `done`, or NONE. */
-static uint32_t next_of(const struct rules *r, set done, uint32_t u)
+uint32_t rules_next(const struct rules *r, set done, uint32_t u)
 {
 	for (uint32_t i = 0; i < r->length[u]; i++) {
 		if ((done & bit(r->order[u][i])) == 0)
@@ -493,12 +448,12 @@ static void explore(const struct rules *r,
 
 		visit(context, r, s->done);
 		for (uint32_t u = 0; u < r->threads; u++) {
-			uint32_t e = next_of(r, s->done, u);
+			uint32_t e = rules_next(r, s->done, u);
 
-			if (e == NONE || !may_come(r, s, e))
+			if (e == NONE || !rules_allow_next(r, s, e))
 				continue;
 			struct state *after = g_memdup2(s, sizeof(*s));
-			take(r, after, e);
+			rules_take_next(r, after, e);
 			if (g_hash_table_contains(seen, after)) {
 				g_free(after);
 				continue;
@@ -534,7 +489,7 @@ static void note_races(void *context, const struct rules *r, set done)
 	uint32_t next[MAX_THREADS];
 
 	for (uint32_t u = 0; u < r->threads; u++) {
-		next[u] = next_of(r, done, u);
+		next[u] = rules_next(r, done, u);
 		if (next[u] != NONE && (r->must[next[u]] & done) != r->must[next[u]])
 			next[u] = NONE;
 	}
@@ -592,8 +547,8 @@ void oracle_visit(const struct trace *t, bool use_values, bool keep_sections,
 bool oracle_next(const struct trace *t, uint32_t done, uint32_t e)
 {
 	struct rules *r = rules_new(t, false, false);
-	bool next =
-	        next_of(r, done, event(r, e)->thread) == e && (r->must[e] & done) == r->must[e];
+	bool next = rules_next(r, done, event(r, e)->thread) == e &&
+	            (r->must[e] & done) == r->must[e];
 
 	g_free(r);
 	return next;
@@ -619,10 +574,10 @@ bool oracle_is_reordering(const struct trace *t, const uint32_t *sequence, size_
 	for (size_t i = 0; i < length && good; i++) {
 		uint32_t e = sequence[i];
 
-		good = e < r->n && next_of(r, s.done, event(r, e)->thread) == e &&
-		       may_come(r, &s, e);
+		good = e < r->n && rules_next(r, s.done, event(r, e)->thread) == e &&
+		       rules_allow_next(r, &s, e);
 		if (good)
-			take(r, &s, e);
+			rules_take_next(r, &s, e);
 	}
 	g_free(r);
 	return good;

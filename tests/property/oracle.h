@@ -14,7 +14,7 @@ struct random_options {
 	uint32_t variables, locks;
 	/* which operations may occur */
 	bool forks, joins, rwlocks, atomics, conditions, barriers, semaphores, blocks, messages,
-	        tries, sizes, values, invocations, wants, destroys;
+	        tries, sizes, values, invocations, wants, destroys, markers;
 	bool short_lives; /* threads are joined soon, and others forked */
 };
 /* A well-formed random trace; the same seed gives the same trace. Caller closes it. */
@@ -43,6 +43,15 @@ void oracle_visit(const struct trace *t, bool use_values, bool keep_sections,
 bool oracle_next(const struct trace *t, uint32_t done, uint32_t event);
 /* What the must-order asks to be done before each event: before[e], a bit for each event. */
 void oracle_must(const struct trace *t, uint32_t *before);
+/*
+ * oracle_stuck.c: causes of waits that never end ("Waits that never end"), in every state that
+ * can be reached: for each a set of events, as bits, in a set of pointers that the caller
+ * destroys.
+ */
+GHashTable *oracle_stuck(const struct trace *t, bool use_values);
+/* Can the sequence come, and do all requests then wait for ever? */
+bool oracle_waits(const struct trace *t, const uint32_t *sequence, size_t length,
+                  const uint32_t *requests, size_t count);
 /* Is this sequence a correct reordering (rules 1-6)? */
 bool oracle_is_reordering(const struct trace *t, const uint32_t *sequence, size_t length,
                           bool use_values);

@@ -92,7 +92,7 @@ static void compare_races(uint64_t seed, struct cov_search *s, struct trace *t,
 			              "seed %" G_GUINT64_FORMAT
 			              ": the race %u, %u is %s (%s), by exhaustive search %s",
 			              seed, e, f, verdict_word(found->verdict),
-			              found->budget ? found->budget : "",
+			              found->open ? open_reason_word(found->open) : "",
 			              really ? "possible" : "impossible");
 			tally->races += really;
 			tally->no_races += !really;

@@ -189,10 +189,10 @@ static void check_code(struct debuginfo *d, const char *function, uint32_t line,
 static void check_frame(struct debuginfo *d, uint64_t address, int64_t offset)
 {
 	GString *found = g_string_new(NULL);
-	ck_assert(debuginfo_frame_name(d, address, offset, 1, found));
+	ck_assert(debuginfo_frame_name(d, address, offset, 1, found, NULL));
 	ck_assert_str_eq(found->str, "framed::kept[1].c");
 	g_string_truncate(found, 0);
-	ck_assert(!debuginfo_frame_name(d, address, -4096, 1, found)); /* nobody's */
+	ck_assert(!debuginfo_frame_name(d, address, -4096, 1, found, NULL)); /* nobody's */
 	ck_assert_str_eq(found->str, "");
 	g_string_free(found, TRUE);
 }

@@ -5,6 +5,7 @@
 #include "engine/trace/formats.h"
 #include "engine/trace/index.h"
 #include "engine/trace/storage.h"
+#include "engine/trace/tape.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -81,6 +82,13 @@ static struct file sample_file(void)
 	f.path = g_strdup_printf("%s/heddle-hostile-%d.hdl", g_get_tmp_dir(), rand());
 	struct trace *t = trace_from_text("test.txt", sample, strlen(sample), NULL, &e);
 	ck_assert_msg(t != NULL, "%s", e.what);
+	/* The facts for replay, which text does not have. */
+	static const struct recorded_clock clock;
+	static const struct recorded_repeat repeat;
+	static const struct recorded_drop drop;
+	t->clocks = &clock, t->clocks_count = 1;
+	t->repeats = &repeat, t->repeats_count = 1;
+	t->drops = &drop, t->drops_count = 1;
 	ck_assert(trace_write(t, f.path, TRACE_BINARY, NULL, NULL, &e));
 	trace_close(t);
 	ck_assert(g_file_get_contents(f.path, &f.bytes, &f.length, NULL));
@@ -112,8 +120,12 @@ static const struct field {
 	{ \
 #table, sizeof(type), offsetof(type, member), value, sparse \
 	}
-	FIELD(events, struct event, target, 0x7ffffff0, true),
-	FIELD(events, struct event, aux, 0x7ffffff0, true),
+	FIELD(event_blocks, struct tape_block, bytes, 0x7ffffff0, false),
+	FIELD(event_blocks, struct tape_block, bytes, 3, false),
+	FIELD(event_blocks, struct tape_block, offset, 0x7ffffff0, false),
+	FIELD(event_blocks, struct tape_block, count, 0x7ffffff0, false),
+	FIELD(event_blocks, struct tape_block, count, 0, false),
+	FIELD(event_blocks, struct tape_block, sum, 0x7ffffff0, false),
 	FIELD(variables, struct variable, name, 0x7ffffff0, false),
 	FIELD(variables, struct variable, block, 0x7ffffff0, false),
 	FIELD(wides, struct wide, first, 0x7ffffff0, false),
@@ -125,6 +137,10 @@ static const struct field {
 	FIELD(threads, struct thread, fork, 0x7ffffff0, false),
 	FIELD(threads, struct thread, fork, 4, false), /* an event, and no fork */
 	FIELD(threads, struct thread, stack, 0x7ffffff0, false),
+	FIELD(threads, struct thread, recorded, 0x7ffffff0, false),
+	FIELD(clocks, struct recorded_clock, thread, 0x7ffffff0, false),
+	FIELD(repeats, struct recorded_repeat, thread, 0x7ffffff0, false),
+	FIELD(drops, struct recorded_drop, thread, 0x7ffffff0, false),
 	FIELD(objects, struct object, name, 0x7ffffff0, false),
 	FIELD(blocks, struct block, name, 0x7ffffff0, false),
 	FIELD(blocks, struct block, type, 0x7ffffff0, false),
@@ -159,7 +175,6 @@ static const struct field {
 	{ \
 #table, 4, 0, 0x7ffffff0, sparse \
 	}
-	WORDS(stacks, false),
 	WORDS(value_lists, false),
 	WORDS(messages, false),
 	WORDS(sites, false),
@@ -194,7 +209,56 @@ START_TEST(values_out_of_range_are_refused)
 }
 END_TEST
 
-/* What is no 32-bit field of an event. */
+/* The sample with events and stacks that can be changed; the writer takes them as they are. */
+struct changeable {
+	struct trace *t;
+	struct event *events;
+	uint32_t *stacks;
+	char *path;
+};
+
+static struct changeable changeable_sample(void)
+{
+	struct changeable c;
+	struct error e;
+	c.path = g_strdup_printf("%s/heddle-hostile-%d.hdl", g_get_tmp_dir(), rand());
+	c.t = trace_from_text("test.txt", sample, strlen(sample), NULL, &e);
+	ck_assert_msg(c.t != NULL, "%s", e.what);
+	c.events = g_memdup2(c.t->events, c.t->events_count * sizeof *c.events);
+	c.stacks = g_memdup2(c.t->stacks, c.t->stacks_count * sizeof *c.stacks);
+	c.t->events = trace_own(c.t, c.events);
+	c.t->stacks = trace_own(c.t, c.stacks);
+	return c;
+}
+
+static struct trace *open_changed(struct changeable *c, struct error *e)
+{
+	ck_assert(trace_write(c->t, c->path, TRACE_BINARY, NULL, NULL, e));
+	return trace_open(c->path, NULL, NULL, e);
+}
+
+static void release_changeable(struct changeable *c)
+{
+	g_unlink(c->path);
+	g_free(c->path);
+	trace_close(c->t);
+}
+
+START_TEST(unchanged_events_come_back)
+{
+	struct changeable c = changeable_sample();
+	struct error e;
+	struct trace *t = open_changed(&c, &e);
+	ck_assert_msg(t != NULL, "%s", e.what);
+	ck_assert_uint_eq(t->events_count, c.t->events_count);
+	ck_assert_mem_eq(t->events, c.events, t->events_count * sizeof *t->events);
+	ck_assert_mem_eq(t->stacks, c.stacks, t->events_count * sizeof *t->stacks);
+	trace_close(t);
+	release_changeable(&c);
+}
+END_TEST
+
+/* Every field of every event, and its stack. */
 START_TEST(events_out_of_range_are_refused)
 {
 	static const struct event bad[] = {
@@ -203,24 +267,63 @@ START_TEST(events_out_of_range_are_refused)
 		{ .op = 0xf0 },
 		{ .flags = ORDER_SEQ_CST + 1 },
 	};
+	struct changeable c = changeable_sample();
+	struct error e;
+	uint64_t targets = 0, values = 0;
+	for (uint64_t i = 0; i < c.t->events_count; i++) {
+		struct event old = c.events[i], *x = &c.events[i];
+		for (size_t p = 0; p < G_N_ELEMENTS(bad); p++) {
+			x->thread = bad[p].thread ? bad[p].thread : old.thread;
+			x->location = bad[p].location ? bad[p].location : old.location;
+			x->op = bad[p].op ? bad[p].op : old.op;
+			x->flags = bad[p].flags ? bad[p].flags : old.flags;
+			ck_assert_ptr_null(open_changed(&c, &e));
+			*x = old;
+		}
+		for (int value = 0; value < 2; value++) {
+			*(value ? &x->aux : &x->target) = 0x7ffffff0;
+			struct trace *t = open_changed(&c, &e);
+			*(value ? &values : &targets) += t == NULL;
+			if (t) /* then nothing may lead out of it */
+				ck_assert(trace_need(t, INDEX_ALL, NULL));
+			trace_close(t);
+			*x = old;
+		}
+		uint32_t stack = c.stacks[i];
+		c.stacks[i] = 0x7ffffff0;
+		ck_assert_ptr_null(open_changed(&c, &e));
+		c.stacks[i] = stack;
+	}
+	ck_assert_uint_gt(targets, 10);
+	ck_assert_uint_gt(values, 5);
+	release_changeable(&c);
+}
+END_TEST
+
+/* Any byte of the events is changed, and the sums are those of what it became. */
+START_TEST(bytes_of_events_lead_nowhere)
+{
 	struct file f = sample_file();
 	struct error e;
-	uint64_t count;
-	struct event *events = (struct event *)(void *)section(&f, "events", &count);
-	for (size_t p = 0; p < G_N_ELEMENTS(bad); p++)
-		for (uint64_t i = 0; i < count; i++) {
-			struct event old = events[i];
-			if (bad[p].thread)
-				events[i].thread = bad[p].thread;
-			if (bad[p].location)
-				events[i].location = bad[p].location;
-			if (bad[p].op)
-				events[i].op = bad[p].op;
-			if (bad[p].flags)
-				events[i].flags = bad[p].flags;
-			ck_assert_ptr_null(open_file(&f, &e));
-			events[i] = old;
+	uint64_t count, blocks, refused = 0;
+	char *bytes = section(&f, "event_bytes", &count);
+	struct tape_block *block = (void *)section(&f, "event_blocks", &blocks);
+	ck_assert_uint_eq(blocks, 1);
+	for (uint64_t i = 0; i < count; i++)
+		for (int value = 0; value < 256; value += 3) {
+			char old = bytes[i];
+			bytes[i] = (char)value;
+			block->sum = trace_sum(bytes, count);
+			struct trace *t = open_file(&f, &e);
+			refused += t == NULL;
+			if (t)
+				ck_assert(trace_need(t, INDEX_ALL, NULL));
+			trace_close(t);
+			bytes[i] = old;
 		}
+	ck_assert_uint_gt(refused, count);
+	block->sum++;
+	ck_assert_ptr_null(open_file(&f, &e));
 	release(&f);
 }
 END_TEST
@@ -255,16 +358,15 @@ END_TEST
 /* Two events change places: of all that still is a trace, no order leads back in time. */
 START_TEST(orders_never_lead_back)
 {
-	struct file f = sample_file();
+	struct changeable c = changeable_sample();
 	struct error e;
-	uint64_t count, refused = 0;
-	char *events = section(&f, "events", &count);
-	for (uint64_t i = 0; i < count; i++)
+	uint64_t refused = 0;
+	for (uint64_t i = 0; i < c.t->events_count; i++)
 		for (uint64_t j = 0; j < i; j++) {
-			struct event *x = (struct event *)(void *)events, a = x[i];
+			struct event *x = c.events, a = x[i];
 			x[i] = x[j];
 			x[j] = a;
-			struct trace *t = open_file(&f, &e);
+			struct trace *t = open_changed(&c, &e);
 			refused += t == NULL;
 			if (t)
 				ck_assert(trace_need(t, INDEX_ALL, NULL));
@@ -276,26 +378,23 @@ START_TEST(orders_never_lead_back)
 			x[i] = a;
 		}
 	ck_assert_uint_gt(refused, 20);
-	release(&f);
+	release_changeable(&c);
 }
 END_TEST
 
 /* Found by mutation: the fork comes after events of its thread, and the tables agree. */
 START_TEST(fork_of_a_thread_that_has_run)
 {
-	struct file f = sample_file();
+	struct changeable c = changeable_sample();
 	struct error e;
-	uint64_t count;
-	struct event *events = (struct event *)(void *)section(&f, "events", &count);
-	struct event fork = events[0], access = events[3];
+	struct event fork = c.events[0], access = c.events[3];
 	ck_assert(fork.op == OP_FORK && access.thread == fork.target);
-	events[0] = access;
-	events[3] = fork;
-	struct thread *threads = (struct thread *)(void *)section(&f, "threads", &count);
-	threads[fork.target].fork = 3;
-	ck_assert_ptr_null(open_file(&f, &e));
+	c.events[0] = access;
+	c.events[3] = fork;
+	((struct thread *)c.t->threads)[fork.target].fork = 3;
+	ck_assert_ptr_null(open_changed(&c, &e));
 	ck_assert_msg(strstr(e.what, "before its fork") != NULL, "%s", e.what);
-	release(&f);
+	release_changeable(&c);
 }
 END_TEST
 
@@ -304,7 +403,9 @@ int main(void)
 	Suite *s = suite_create("hostile binary");
 	TCase *c = tcase_create("hostile binary");
 	tcase_add_loop_test(c, values_out_of_range_are_refused, 0, G_N_ELEMENTS(fields));
+	tcase_add_test(c, unchanged_events_come_back);
 	tcase_add_test(c, events_out_of_range_are_refused);
+	tcase_add_test(c, bytes_of_events_lead_nowhere);
 	tcase_add_test(c, lists_of_names_have_names);
 	tcase_add_test(c, orders_never_lead_back);
 	tcase_add_test(c, fork_of_a_thread_that_has_run);

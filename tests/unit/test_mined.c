@@ -91,6 +91,24 @@ START_TEST(what_is_no_pair)
 END_TEST
 
 /* Of many rounds of one code a few, the first and the last among them. */
+/* An atomic access that no lock guards is a section by itself; inside of one it is part of it.
+ */
+START_TEST(atomics)
+{
+	expect("T1|ar(x)|a.c:1\nT1|aw(x)|a.c:2\nT2|aw(x)|a.c:9\n", "check then act", false);
+	expect("T1|ar(x)|a.c:1\nT2|rmw(x)|a.c:9\nT1|rmw(x)|a.c:2\n", "check then act", true);
+	expect("T1|aw(x)|a.c:1\nT1|ar(x)|a.c:2\nT2|aw(x)|a.c:9\n", "read back", false);
+	/* two updates, one of them in a section; plain accesses; the next round of a loop */
+	expect("T1|rmw(x)|a.c:1\nT1|rmw(x)|a.c:2\nT2|aw(x)|a.c:9\n", "", false);
+	expect("T1|r(x)|a.c:1\nT1|w(x)|a.c:2\nT2|aw(x)|a.c:9\n", "", false);
+	expect("T1|ar(x)|a.c:1\nT1|ar(x)|a.c:1\nT2|aw(x)|a.c:9\n", "", false);
+	expect(SECTION("T1", "1", "T1|ar(x)|a.c:2\nT1|aw(x)|a.c:3\n") "T2|aw(x)|a.c:9\n", "",
+	       false);
+	/* a check by itself, an act under a lock */
+	expect("T1|ar(x)|a.c:1\n" ACT OTHER, "check then act", false);
+}
+END_TEST
+
 START_TEST(instances)
 {
 	GString *text = g_string_new(NULL);
@@ -116,6 +134,7 @@ int main(void)
 
 	tcase_add_test(cases, rules);
 	tcase_add_test(cases, what_is_no_pair);
+	tcase_add_test(cases, atomics);
 	tcase_add_test(cases, instances);
 	suite_add_tcase(suite, cases);
 	return suite_run(suite);

@@ -52,7 +52,7 @@ static void teardown(void)
 
 /* A trace in the making: arrays that grow, then a struct trace over them. */
 static struct {
-	GArray *events, *variables, *values, *blocks, *locations, *objects;
+	GArray *events, *variables, *values, *blocks, *locations, *objects, *told;
 	struct debuginfo *program;
 	struct names *names;
 	struct trace trace;
@@ -141,14 +141,19 @@ static void finish(void)
 #define GIVE(table, array) \
 	made.trace.table = (void *)made.array->data; \
 	made.trace.table##_count = made.array->len
-	GIVE(events, events);
 	GIVE(variables, variables);
 	GIVE(values, values);
 	GIVE(blocks, blocks);
 	GIVE(locations, locations);
 	GIVE(objects, objects);
 	const struct namer *namer = names_namer(made.names);
-	namer->begin(namer->context, &made.trace);
+	made.told = g_array_new(FALSE, TRUE, sizeof(struct told));
+	for (uint32_t i = 0; i < made.events->len; i++) {
+		struct told told = { g_array_index(made.events, struct event, i), i, 0 };
+		g_array_append_val(made.told, told);
+	}
+	namer->begin(namer->context, &made.trace,
+	             (struct telling_of){ (void *)made.told->data, made.told->len });
 }
 
 static void named(uint32_t variable, const char *expected)
@@ -173,7 +178,7 @@ static void end(void)
 {
 	names_free(made.names);
 	debuginfo_close(made.program);
-	GArray *arrays[] = { made.events, made.variables, made.values,
+	GArray *arrays[] = { made.events, made.told,      made.variables, made.values,
 		             made.blocks, made.locations, made.objects };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_array_unref(arrays[i]);

@@ -8,6 +8,7 @@
 #define HEDDLE_CHECKUP_H
 
 #include "engine/explore/explore.h"
+#include "engine/harm/aim.h"
 #include "engine/harm/harm.h"
 #include "engine/record/session.h"
 #include "tui/batch/places.h"
@@ -32,7 +33,7 @@
 
 struct checkup_run {
 	const char *strategy; /* static: one of record_strategies, "explored", "both orders",
-	                       * "given" for a trace of the command line */
+	                       * "aimed", "given" for a trace of the command line */
 	uint64_t seed;
 	char *trace;      /* owned: the file */
 	uint32_t same_as; /* an earlier run with the same events, or NONE */
@@ -41,27 +42,37 @@ struct checkup_run {
 	bool recorded;           /* by the strategy, so that it can be recorded again */
 	char *digest;            /* owned: of events and ending */
 	struct outcome *outcome; /* owned, or NULL */
+	struct checked *tried;   /* whose orders were run, or NULL; borrowed */
 };
 
 /* A finding of the list. */
 struct checked {
 	enum finding_kind kind;
 	bool happened;
-	bool signals;       /* an order violation of operations on a condition alone */
-	json_t *fields;     /* owned: as finding_json has them, of the run `shown` */
-	char *key, *text;   /* owned: what makes two of them one; the plain sentence */
-	GArray *runs;       /* uint32_t: in which it was seen, ascending */
-	uint32_t shown;     /* the run that its events are of */
-	char *witness_file; /* owned, or NULL */
+	bool waits_for_time; /* its orders can be run, and were not yet */
+	bool signals;        /* an order violation of operations on a condition alone */
+	json_t *fields;      /* owned: as finding_json has them, of the run `shown` */
+	char *key, *text;    /* owned: what makes two of them one; the plain sentence */
+	GArray *runs;        /* uint32_t: in which it was seen, ascending */
+	uint32_t shown;      /* the run that its events are of */
+	char *witness_file;  /* owned, or NULL */
+	json_t *schedule;    /* its last steps, for SARIF; owned, or NULL */
 	uint32_t witness_length;
 	enum harm harm;
 	char *difference; /* owned, or NULL; for HARM_UNFOLLOWED the reason */
+	char *place;      /* owned: where the value that differs was written last, or NULL */
 	uint32_t number;  /* in the order found, from 1 */
+	struct checked *cause; /* whose other order led to it, or NULL; borrowed */
+};
+
+struct checkup_aim {
+	uint32_t run; /* whose trace has its events */
+	struct aim aim;
 };
 
 struct mined_trials {
 	uint32_t trials;
-	char *difference; /* owned: what one of them did; or NULL */
+	char *difference, *place; /* owned: what one of them did, and where; or NULL */
 };
 
 struct checkup {
@@ -76,7 +87,8 @@ struct checkup {
 	uint32_t runs_asked;
 	unsigned timeout_ms;
 	bool harm, lenient, streams;
-	bool writes;            /* witnesses */
+	bool writes;                       /* witnesses */
+	struct suppressions *suppressions; /* owned, or NULL */
 	gint64 began, deadline; /* microseconds of the monotonic clock; deadline 0: none */
 	const volatile int *interrupted;
 	int output, errors; /* nameless files for a run's streams */
@@ -88,13 +100,20 @@ struct checkup {
 	GHashTable *digests; /* a run's digest to its number + 1 */
 	GHashTable *mined; /* code of sections run in between (owned) to struct mined_trials */
 	GArray *waiting;   /* uint32_t: runs made on the way whose traces were not looked at */
-	GHashTable *outputs; /* what runs printed (char *): a set */
+	GArray *aims;      /* struct checkup_aim: not run yet */
+	GHashTable *aimed; /* code of all aims so far (char *) to how many runs had it */
+	guint next_aim;
+	const char *making;     /* static: strategy of additional runs */
+	struct checked *trying; /* whose orders are being run, or NULL; borrowed */
+	GHashTable *outputs;    /* what runs printed (char *): a set */
 	uint32_t harmless; /* orders of a signal and a wait that make no difference, not listed
 	                    */
-	GPtrArray *gaps;   /* char *, owned: sentences about what was not covered */
-	uint32_t analysed; /* traces that all analyses looked at */
-	uint32_t cut_runs; /* that did not end in time */
-	char *always;      /* owned, or NULL: how every run ends, which is no matter of order */
+	GHashTable *stopped; /* what analyses looked for that ran out of time (const char *) */
+	GPtrArray *gaps;     /* char *, owned: sentences about what was not covered */
+	uint32_t analysed;   /* traces that all analyses looked at */
+	uint32_t aimed_runs; /* that came to where they were aimed */
+	uint32_t cut_runs;   /* that did not end in time */
+	char *always; /* owned, or NULL: how every run ends, which is no matter of order */
 	uint64_t missing_calls;        /* into code that is not instrumented, in the runs */
 	bool open[FINDING_KIND_COUNT]; /* the kind's analysis missed something in some run */
 	double run_seconds;            /* of the last recording, with the making of its trace */
@@ -152,9 +171,6 @@ void checkup_seen_again(struct checkup *c, uint32_t run, uint32_t as);
 void checkup_settle(struct checkup *c);
 void checked_free(void *data);
 
-/* checkup_words.c: the finding as a plain sentence without a full stop; owned by the caller. */
-char *checkup_sentence(const struct trace *t, const struct finding *f);
-
 /* checkup_coverage.c: sentences (char *, owned by the caller), coverage before gaps. */
 GPtrArray *checkup_coverage(const struct checkup *c);
 /* Is the answer complete for the kind, in the sense of these sentences? */
@@ -170,8 +186,5 @@ int checkup_print(const struct checkup *c, enum output_format format,
 struct report_file *checkup_report(const struct checkup *c);
 /* Print a new finding on standard error. */
 void checkup_stream(const struct checkup *c, const struct checked *f);
-/* "heddle record --strategy pct --seed 2 -- ./prog": owned by the caller; NULL: not by
- * recording. */
-char *checkup_again(const struct checkup *c, uint32_t run);
 
 #endif

@@ -56,6 +56,13 @@ static bool is_listed(const struct finding *f)
 	return verdict_is_found(f->verdict);
 }
 
+/* Has it two orders that can be run? */
+static bool has_harm(const struct finding *f)
+{
+	return (f->witness != NULL && f->verdict == VERDICT_RACE) ||
+	       f->kind == FINDING_ATOMIC_SET_VIOLATION;
+}
+
 static void take(struct analysis_of *x, struct report *r)
 {
 	g_ptr_array_add(x->reports, r);
@@ -66,35 +73,53 @@ static void take(struct analysis_of *x, struct report *r)
 		if (!is_listed(f))
 			continue;
 		struct checked *entry = checkup_add(x->c, x->t, x->places, f, x->run, &fresh);
-		if (!fresh)
-			continue;
 		struct fresh new = { entry, f };
-		g_ptr_array_add(x->fresh, g_memdup2(&new, sizeof new));
-		checkup_stream(x->c, entry);
+		entry->waits_for_time |= entry->harm == HARM_UNASKED && has_harm(f);
+		if (fresh || entry->waits_for_time)
+			g_ptr_array_add(x->fresh, g_memdup2(&new, sizeof new));
+		if (fresh)
+			checkup_stream(x->c, entry);
 	}
 	if (!r->complete)
 		note_open(x->c, r->analysis);
 	x->c->budget_spent |= r->budget_spent;
 }
 
+/* What an analysis looks for, in the user's words. */
+static const char *words_of(const char *analysis)
+{
+	static const char *const words[][2] = {
+		{ "auto", "data races" },          { "deadlocks", "deadlocks" },
+		{ "cov", "order violations" },     { "rd2", "operations that do not commute" },
+		{ "misuse", "misuse of locks" },   { "atomic", "atomicity" },
+		{ "atomic-predict", "atomicity" },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+		if (strcmp(words[i][0], analysis) == 0)
+			return words[i][1];
+	return analysis;
+}
+
 /* Was the analysis stopped by the budget or the user? That is no failure. */
 static bool stopped(struct analysis_of *x, const char *analysis, const struct error *error)
 {
-	if (strcmp(error->what, "cancelled") != 0 && !checkup_over(x->c)) {
+	if (!error->cancelled && !checkup_over(x->c)) {
 		x->c->error = *error;
 		return !(x->c->failed = true);
 	}
 	note_open(x->c, analysis);
 	x->c->budget_spent = true;
-	checkup_gap(x->c, "the time ran out while a run was analysed (%s); --budget gives more",
-	            analysis);
+	g_hash_table_add(x->c->stopped, (gpointer)(uintptr_t)words_of(analysis));
 	return true;
 }
+
+static const double HARM_SHARE = 0.25; /* of the time left, for the findings of one run */
 
 static void share_budget(const struct checkup *c, double *pair, double *total)
 {
 	*pair = 1;
-	*total = CLAMP(checkup_left(c) / 4, 0.2, 5);
+	*total = CLAMP(checkup_left(c) / 4, 0.2, MAX(5, checkup_left(c) / 8));
 }
 
 static bool find_races(struct analysis_of *x)
@@ -204,7 +229,7 @@ static void check_output(struct analysis_of *x, struct report *r)
 
 	if (x->c->expected == NULL || strcmp(got.printed, right.printed) == 0)
 		return;
-	right.values = got.values;
+	right.memory = got.memory;
 	right.status = got.status;
 	right.signal = got.signal;
 	char *difference = outcome_difference(&got, &right, OUTCOME_PRINTED);
@@ -253,12 +278,6 @@ static void keep_run(void *context, struct plan_run *run, const char *output)
 	checkup_keep_run(c, run, output);
 }
 
-static bool has_harm(const struct fresh *f)
-{
-	return (f->finding->witness != NULL && f->finding->verdict == VERDICT_RACE) ||
-	       f->finding->kind == FINDING_ATOMIC_SET_VIOLATION;
-}
-
 /* A cycle of two units is run with the second one between, and as whole units; others along
  * their witness. */
 static bool find_harm(struct analysis_of *x, const struct finding *f,
@@ -272,34 +291,44 @@ static bool find_harm(struct analysis_of *x, const struct finding *f,
 	return harm_find(x->t, f, options, v, &x->c->error);
 }
 
+/* A run that goes on much longer than the recordings did will not end. */
+static unsigned trial_time(const struct checkup *c)
+{
+	enum { LEAST = 2000, FACTOR = 20 };
+	double usual = MAX(LEAST, c->run_seconds * 1000 * FACTOR);
+
+	return (unsigned)CLAMP(MIN(usual, checkup_left(c) * 1000), 500, c->timeout_ms);
+}
+
+/* Those for which the time does not suffice are tried again when a later run shows them. */
 static bool judge_harm(struct analysis_of *x)
 {
 	struct harm_options options = {
 		.argv = x->c->argv, .recorded = x->recorded, .ran = keep_run, .context = x->c
 	};
+	double until = checkup_left(x->c) * (1 - HARM_SHARE);
 
-	for (guint i = 0; i < x->fresh->len; i++) {
+	for (guint i = 0; i < x->fresh->len && x->c->argv != NULL; i++) {
 		const struct fresh *f = x->fresh->pdata[i];
 		struct harm_verdict v = { 0 };
 
-		if (!x->c->harm)
-			continue;
-		if (x->c->argv == NULL || !has_harm(f) || f->entry->harm != HARM_UNASKED)
+		if (!has_harm(f->finding) || f->entry->harm != HARM_UNASKED)
 			continue;
 		/* two runs, each as long as the recording took */
-		if (checkup_over(x->c) || checkup_left(x->c) < 2 * x->c->run_seconds) {
-			f->entry->harm = HARM_UNFOLLOWED;
-			f->entry->difference = g_strdup("the time ran out (--budget)");
-			continue;
-		}
+		if (checkup_left(x->c) < MAX(until, 2 * x->c->run_seconds))
+			break;
 		x->c->doing = "running both orders";
 		progress_tick(&x->c->progress, 0, x->c->doing);
-		options.timeout_ms =
-		        (unsigned)CLAMP(checkup_left(x->c) * 1000, 500, x->c->timeout_ms);
-		if (!find_harm(x, f->finding, &options, &v))
+		options.timeout_ms = trial_time(x->c);
+		x->c->trying = f->entry;
+		bool good = find_harm(x, f->finding, &options, &v);
+		x->c->trying = NULL;
+		if (!good)
 			return !(x->c->failed = true);
+		f->entry->waits_for_time = false;
 		f->entry->harm = v.harm;
 		f->entry->difference = g_strdup(v.text);
+		f->entry->place = g_strdup(v.place);
 		harm_release(&v);
 	}
 	return true;
@@ -316,7 +345,8 @@ static char *mined_key(const struct trace *t, const struct mined *m)
 	                       trace_location_name(t, m->other.begin));
 }
 
-static void add_mined(struct analysis_of *x, const struct mined *m, const char *difference)
+static void add_mined(struct analysis_of *x, const struct mined *m,
+                      const struct mined_trials *trials)
 {
 	struct finding *f = mined_finding(x->t, m);
 	bool fresh;
@@ -324,8 +354,10 @@ static void add_mined(struct analysis_of *x, const struct mined *m, const char *
 
 	if (entry->harm != HARM_DIFFERS) {
 		g_free(entry->difference);
+		g_free(entry->place);
 		entry->harm = HARM_DIFFERS;
-		entry->difference = g_strdup(difference);
+		entry->difference = g_strdup(trials->difference);
+		entry->place = g_strdup(trials->place);
 	}
 	if (fresh)
 		checkup_stream(x->c, entry);
@@ -350,17 +382,18 @@ static bool try_mined(struct analysis_of *x, const struct mined *m)
 	if (known->difference == NULL && known->trials < MOST_TRIALS && !checkup_over(x->c)) {
 		x->c->doing = "running critical sections in between";
 		progress_tick(&x->c->progress, 0, x->c->doing);
-		options.timeout_ms =
-		        (unsigned)CLAMP(checkup_left(x->c) * 1000, 500, x->c->timeout_ms);
+		options.timeout_ms = trial_time(x->c);
 		good = serial_find(x->t, m, &options, &v, &x->c->error);
 		known->trials++;
-		if (v.harm == HARM_DIFFERS)
+		if (v.harm == HARM_DIFFERS) {
 			known->difference = g_strdup(v.text);
+			known->place = g_strdup(v.place);
+		}
 	}
 	/* the run that showed it is looked at as any other, and has the section that came
 	 * between */
 	if (good && known->difference != NULL && !m->unrecorded)
-		add_mined(x, m, known->difference);
+		add_mined(x, m, known);
 	x->c->failed |= !good;
 	harm_release(&v);
 	g_free(key);
@@ -402,6 +435,23 @@ static bool find_mined(struct analysis_of *x)
 	return good;
 }
 
+/* What other values of reads lead to is for later runs. */
+static void collect_aims(struct analysis_of *x)
+{
+	enum { MOST_EVENTS = 300000, MOST_WAITING = 1000 };
+
+	if (x->c->argv == NULL || x->c->explored_all || x->t->events_count > MOST_EVENTS ||
+	    x->c->aims->len > MOST_WAITING)
+		return;
+	GArray *found = aims_find(x->t, x->c->aimed);
+	for (guint i = 0; i < found->len; i++) {
+		struct checkup_aim a = { x->run, g_array_index(found, struct aim, i) };
+
+		g_array_append_val(x->c->aims, a);
+	}
+	g_array_unref(found);
+}
+
 /* -- the whole ---------------------------------------------------------------------------- */
 
 bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shallow,
@@ -425,6 +475,8 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 		good = judge_harm(&x);
 	if (good && !shallow)
 		good = find_mined(&x);
+	if (good && !shallow)
+		collect_aims(&x);
 	c->analysed += good && !shallow;
 	g_ptr_array_unref(x.fresh);
 	g_ptr_array_unref(x.reports);

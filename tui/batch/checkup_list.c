@@ -5,7 +5,9 @@
  * Findings are equal when kind and places agree; failures of a run also when their texts do.
  */
 #include "tui/batch/checkup.h"
+#include "tui/batch/suppressions.h"
 
+#include "engine/detect/failure.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/spec_rules.h"
 
@@ -22,7 +24,9 @@ void checked_free(void *data)
 	g_free(f->key);
 	g_free(f->text);
 	g_free(f->witness_file);
+	json_decref(f->schedule);
 	g_free(f->difference);
+	g_free(f->place);
 	g_array_unref(f->runs);
 	g_free(f);
 }
@@ -49,6 +53,24 @@ static bool add_waits(const json_t *waits, GPtrArray *names)
 	return names->len > 0;
 }
 
+/* Of "The program crashes: signal 11 (...), in T1 at a.c:12 (address 0x8)" the signal and the
+ * place: which thread comes there, and to which address, differs from run to run. */
+static void append_crash(const char *story, GString *key)
+{
+	const char *in = strstr(story, "), in "), *at = in ? strstr(in, " at ") : NULL,
+	           *address = strstr(story, " (address ");
+
+	g_string_append_len(key, story, in ? in + 1 - story : (gssize)strcspn(story, ","));
+	if (at != NULL)
+		g_string_append_len(key, at, address ? address - at : (gssize)strlen(at));
+}
+
+/* The end of the thread before which it crashed is not its place. */
+static bool names_crash(const char *story)
+{
+	return strstr(story, "), in ") != NULL && strstr(story, " at ") != NULL;
+}
+
 char *checkup_key(const json_t *fields)
 {
 	const char *kind = json_word(fields, "kind");
@@ -67,6 +89,9 @@ char *checkup_key(const json_t *fields)
 		                       g_str_has_prefix(story, "The check")    ? "--check"
 		                       : g_str_has_prefix(story, "The output") ? "--expect"
 		                                                               : story);
+	} else if (strcmp(kind, finding_kind_word(FINDING_CRASH)) == 0 &&
+	           names_crash(json_word(fields, "story"))) {
+		append_crash(json_word(fields, "story"), key);
 	} else if (!add_waits(json_object_get(fields, "waits"), names)) {
 		json_array_foreach((json_t *)sites, i, site) g_ptr_array_add(
 		        names, g_strdup_printf(
@@ -104,6 +129,8 @@ static struct checked *enter(struct checkup *c, enum finding_kind kind, char *ke
 		               .happened = happened,
 		               .shown = run,
 		               .runs = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+	if (happened && run != NONE)
+		f->cause = g_array_index(c->runs, struct checkup_run, run).tried;
 	g_ptr_array_add(c->list, f);
 	f->number = c->list->len;
 	g_hash_table_insert(c->by_key, f->key, f);
@@ -115,15 +142,7 @@ static struct checked *enter(struct checkup *c, enum finding_kind kind, char *ke
 
 static enum claim claim_of(const struct finding *f)
 {
-	if (f->witness == NULL)
-		return CLAIM_PREFIX;
-	if (f->requests)
-		return CLAIM_DEADLOCK;
-	if (f->units)
-		return CLAIM_ATOMIC;
-	if (f->kind != FINDING_DATA_RACE)
-		return CLAIM_COV;
-	return f->note != NULL ? CLAIM_C11_RACE : CLAIM_RACE;
+	return f->witness == NULL ? CLAIM_PREFIX : finding_claim(f);
 }
 
 /* The recorded order, as the witness of a finding that happened. */
@@ -153,8 +172,8 @@ static char *witness_path(const struct checkup *c, const struct checked *f)
 	return path;
 }
 
-static void write_witness(struct checkup *c, struct trace *t, const struct finding *f,
-                          struct checked *into)
+static void write_witness(struct checkup *c, struct trace *t, const struct places *places,
+                          const struct finding *f, struct checked *into)
 {
 	struct witness w = { .claim = claim_of(f) };
 	struct check_options check = { 0 };
@@ -169,9 +188,11 @@ static void write_witness(struct checkup *c, struct trace *t, const struct findi
 	w.trace_digest = trace_digest(t);
 	w.events = f->witness ? g_array_ref(f->witness) : recorded_order(t);
 	w.pair = f->witness ? finding_claimed(f) : g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	if (w.claim == CLAIM_RACE || w.claim == CLAIM_DEADLOCK)
+	if (w.claim == CLAIM_RACE || claim_waits(w.claim))
 		witness_minimise(t, w.claim, (const uint32_t *)(void *)w.pair->data,
 		                 w.pair->len, &check, w.events);
+	json_decref(into->schedule);
+	into->schedule = sarif_schedule(places, t, w.events, w.pair);
 	w.under_specs = g_ptr_array_new_with_free_func(g_free);
 	for (guint i = 0; w.claim != CLAIM_RACE && w.claim != CLAIM_PREFIX && i < c->specs->len;
 	     i++)
@@ -225,15 +246,16 @@ struct checked *checkup_add(struct checkup *c, struct trace *t, const struct pla
                             const struct finding *f, uint32_t run, bool *fresh)
 {
 	json_t *fields = finding_json(places, t, f);
+	json_set_suppressed(fields, suppressions_find(c->suppressions, t, f));
 	char *key = checkup_key(fields);
 	struct checked *known = g_hash_table_lookup(c->by_key, key);
 	bool happened = f->verdict == VERDICT_HAPPENED;
 
 	*fresh = known == NULL || (happened && !known->happened);
 	if (known == NULL) {
-		known = enter(c, f->kind, key, fields, checkup_sentence(t, f), run, happened);
+		known = enter(c, f->kind, key, fields, finding_sentence(t, f), run, happened);
 		known->signals = is_of_signals(t, f);
-		write_witness(c, t, f, known);
+		write_witness(c, t, places, f, known);
 		return known;
 	}
 	add_run(known, run);
@@ -245,18 +267,21 @@ struct checked *checkup_add(struct checkup *c, struct trace *t, const struct pla
 	json_decref(known->fields);
 	known->fields = fields;
 	known->shown = run;
+	if (happened && !known->happened)
+		known->cause = g_array_index(c->runs, struct checkup_run, run).tried;
 	known->happened = happened;
 	g_free(known->text);
-	known->text = checkup_sentence(t, f);
+	known->text = finding_sentence(t, f);
 	if (known->witness_file != NULL && c->argv == NULL)
 		g_clear_pointer(&known->witness_file, g_free); /* it is beside another trace */
-	write_witness(c, t, f, known);
+	write_witness(c, t, places, f, known);
 	return known;
 }
 
 struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, json_t *fields,
                                    char *text, uint32_t run, bool happened)
 {
+	json_set_suppressed(fields, suppressions_find_filed(c->suppressions, kind, fields));
 	char *key = checkup_key(fields);
 	struct checked *known = g_hash_table_lookup(c->by_key, key);
 
@@ -271,23 +296,6 @@ struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, js
 
 /* -- order of display ---------------------------------------------------------------------- */
 
-static int rank_of_kind(enum finding_kind kind)
-{
-	switch (kind) {
-	case FINDING_CRASH:
-	case FINDING_USE_AFTER_FREE:
-		return 0;
-	case FINDING_DEADLOCK:
-	case FINDING_STUCK:
-		return 1;
-	case FINDING_ASSERTION:
-	case FINDING_EXIT:
-		return 2;
-	default:
-		return 3;
-	}
-}
-
 static int rank_of_harm(enum harm harm)
 {
 	return harm == HARM_DIFFERS ? 0 : harm == HARM_SAME ? 2 : 1;
@@ -299,8 +307,8 @@ static gint by_rank(gconstpointer a, gconstpointer b)
 
 	if (x->happened != y->happened)
 		return x->happened ? -1 : 1;
-	if (rank_of_kind(x->kind) != rank_of_kind(y->kind))
-		return rank_of_kind(x->kind) - rank_of_kind(y->kind);
+	if (failure_rank(x->kind) != failure_rank(y->kind))
+		return failure_rank(x->kind) - failure_rank(y->kind);
 	if (rank_of_harm(x->harm) != rank_of_harm(y->harm))
 		return rank_of_harm(x->harm) - rank_of_harm(y->harm);
 	return x->number < y->number ? -1 : x->number > y->number;
@@ -338,7 +346,7 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 {
 	const struct checkup_run *r =
 	        f->shown == NONE ? NULL : &g_array_index(c->runs, struct checkup_run, f->shown);
-	bool ends = rank_of_kind(f->kind) < 3 && f->kind != FINDING_USE_AFTER_FREE;
+	bool ends = failure_rank(f->kind) < 3 && f->kind != FINDING_USE_AFTER_FREE;
 
 	if (f->harm != HARM_UNASKED)
 		return;
@@ -350,7 +358,10 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 	} else {
 		f->harm = HARM_UNFOLLOWED;
 		f->difference = g_strdup(
-		        c->argv == NULL ? "no program was given to run both orders of"
+		        c->argv == NULL     ? "no program was given to run both orders of"
+		        : f->waits_for_time ? "the time ran out (--budget gives more)"
+		        : f->kind == FINDING_LOCK_MISUSE
+		                ? "it is wrong in every order, and what follows is undefined"
 		        : f->happened
 		                ? "it happened in a recorded run; the other order was not "
 		                  "run from there"
@@ -358,6 +369,20 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 		                ? "it was seen while exploring, and no schedule of it was kept"
 		                : "its two orders are no two orders of the program's steps");
 	}
+}
+
+/* What came only when its orders were run is what it does, too, even if both ended alike. */
+static void settle_downstream(const struct checked *result)
+{
+	struct checked *f = result->cause;
+
+	if (f == NULL || f->harm != HARM_SAME ||
+	    (result->kind != FINDING_USE_AFTER_FREE && result->kind != FINDING_LOCK_MISUSE &&
+	     failure_rank(result->kind) > 2))
+		return;
+	f->harm = HARM_DIFFERS;
+	g_free(f->difference);
+	f->difference = g_strdup_printf("it leads to: %s", result->text);
 }
 
 /* An exit status that every run has does not depend on the schedule. */
@@ -374,6 +399,20 @@ static bool is_always(const struct checkup *c, const struct checked *f)
 	return true;
 }
 
+static void drop(struct checkup *c, guint i)
+{
+	const struct checked *gone = c->list->pdata[i];
+
+	for (guint k = 0; k < c->list->len; k++) {
+		struct checked *f = c->list->pdata[k];
+
+		if (f->cause == gone)
+			f->cause = NULL;
+	}
+	g_hash_table_remove(c->by_key, gone->key);
+	g_ptr_array_remove_index(c->list, i);
+}
+
 static void drop_always(struct checkup *c)
 {
 	for (guint i = c->list->len; i-- > 0;) {
@@ -383,8 +422,7 @@ static void drop_always(struct checkup *c)
 			continue;
 		g_free(c->always);
 		c->always = g_strdup(f->text);
-		g_hash_table_remove(c->by_key, f->key);
-		g_ptr_array_remove_index(c->list, i);
+		drop(c, i);
 	}
 }
 
@@ -398,8 +436,7 @@ static void drop_harmless(struct checkup *c)
 		if (!f->signals || f->harm == HARM_DIFFERS)
 			continue;
 		c->harmless++;
-		g_hash_table_remove(c->by_key, f->key);
-		g_ptr_array_remove_index(c->list, i);
+		drop(c, i);
 	}
 }
 
@@ -410,5 +447,7 @@ void checkup_settle(struct checkup *c)
 		drop_harmless(c);
 	for (guint i = 0; c->harm && i < c->list->len; i++)
 		settle_harm(c, c->list->pdata[i]);
+	for (guint i = 0; c->harm && i < c->list->len; i++)
+		settle_downstream(c->list->pdata[i]);
 	g_ptr_array_sort(c->list, by_rank);
 }

@@ -3,6 +3,7 @@
  */
 #include "tui/batch/changes.h"
 #include "tui/batch/checkup.h"
+#include "tui/batch/point_json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -22,7 +23,9 @@ static const char *trace_of(const struct checkup *c, uint32_t run)
 	return r->same_as != NONE ? run_at(c, r->same_as)->trace : r->trace;
 }
 
-char *checkup_again(const struct checkup *c, uint32_t run)
+/* "heddle record --strategy pct --seed 2 -- ./prog": owned by the caller; NULL: not by
+ * recording. */
+static char *checkup_again(const struct checkup *c, uint32_t run)
 {
 	const struct checkup_run *r = run == NONE ? NULL : run_at(c, run);
 
@@ -37,12 +40,29 @@ char *checkup_again(const struct checkup *c, uint32_t run)
 	                       r->strategy, r->seed, printable(c->argv[0]));
 }
 
+/* Place of an entry in the list, from 0. */
+static guint index_of(const struct checkup *c, const struct checked *f)
+{
+	guint i = 0;
+
+	while (i < c->list->len && c->list->pdata[i] != f)
+		i++;
+	return i;
+}
+
 /* -- JSON --------------------------------------------------------------------------------- */
 
 static void set_text(json_t *j, const char *key, const char *text)
 {
 	if (text != NULL)
 		json_object_set_new(j, key, json_text(text));
+}
+
+/* Why its harm is "same". */
+static const char *same_why(const struct checked *f)
+{
+	return f->happened ? "every run for this input ends so"
+	                   : "for this input: both orders were run and ended alike";
 }
 
 json_t *checked_json(const struct checkup *c, const struct checked *f)
@@ -56,13 +76,18 @@ json_t *checked_json(const struct checkup *c, const struct checked *f)
 		json_object_set_new(j, "harm", json_string(harm_word(f->harm)));
 	if (f->harm == HARM_DIFFERS)
 		set_text(j, "difference", f->difference);
+	else if (f->harm == HARM_SAME && f->difference == NULL)
+		set_text(j, "why", same_why(f));
 	else
 		set_text(j, "why", f->difference);
+	set_text(j, "at", f->place);
 	for (guint i = 0; i < f->runs->len; i++)
 		if (g_array_index(f->runs, uint32_t, i) != NONE)
 			json_array_append_new(
 			        runs, json_integer(g_array_index(f->runs, uint32_t, i)));
 	json_object_set_new(j, "runs", runs);
+	if (f->cause != NULL)
+		json_object_set_new(j, "cause", json_integer(index_of(c, f->cause)));
 	if (f->shown != NONE)
 		set_text(j, "trace", trace_of(c, f->shown));
 	set_text(j, "witness-file", f->witness_file);
@@ -123,14 +148,17 @@ static void print_harm(const struct checked *f)
 {
 	switch (f->harm) {
 	case HARM_DIFFERS:
-		printf("    what it does: %s\n", f->difference);
+		printf("    what it does: %s", f->difference);
+		if (f->place != NULL)
+			printf(" (written last at %s)", printable(f->place));
+		putchar('\n');
 		break;
 	case HARM_SAME:
 		if (f->difference == NULL && f->happened)
 			break; /* every run ends so */
-		puts("    what it does: nothing that was seen, for this input: both orders "
-		     "were run "
-		     "and ended alike");
+		printf("    what it does: nothing that was seen, for this input: both orders "
+		       "were run and %s\n",
+		       f->difference ? f->difference : "ended alike");
 		break;
 	case HARM_UNFOLLOWED:
 		printf("    what it does is not known: %s\n", f->difference);
@@ -146,8 +174,7 @@ static void print_seen(const struct checkup *c, const struct checked *f)
 
 	if (f->shown != NONE)
 		printf("    heddle %s%s%u run%s show%s it%s\n", trace_of(c, f->shown), "   (",
-		       f->runs->len, f->runs->len == 1 ? "" : "s", f->runs->len == 1 ? "s" : "",
-		       ")");
+		       f->runs->len, plural(f->runs->len), f->runs->len == 1 ? "s" : "", ")");
 	if (f->witness_file != NULL && c->argv != NULL)
 		printf("    heddle replay --witness %s -- %s\n", f->witness_file,
 		       printable(c->argv[0]));
@@ -166,21 +193,49 @@ static void print_finding(const struct checkup *c, guint i, const char *before)
 	       f->happened ? "happened: " : "can happen: ", finding_kind_word(f->kind),
 	       f->text);
 	print_harm(f);
+	char *point = point_text(json_object_get(f->fields, "point-of-no-return"));
+	char **lines = g_strsplit(point, "\n", -1);
+	for (char **line = lines; *line; line++)
+		if (**line)
+			printf("    %s\n", printable(*line));
+	g_strfreev(lines);
+	g_free(point);
+	if (f->cause != NULL && f->cause != f)
+		printf("    it came when the orders of %u were run\n",
+		       index_of(c, f->cause) + 1);
 	print_seen(c, f);
 	putchar('\n');
 }
 
+static bool is_suppressed(const struct checked *f)
+{
+	return json_object_get(f->fields, "suppressed") != NULL;
+}
+
+/* Does the finding count for the exit status? */
+static bool counts(const struct checkup *c, const struct changes *changes, guint i)
+{
+	return (changes == NULL || changes_state(changes, i) == MATCH_NEW) &&
+	       !is_suppressed(c->list->pdata[i]);
+}
+
 static void print_text(const struct checkup *c, const struct changes *changes)
 {
+	guint suppressed = 0;
 	GPtrArray *sentences = checkup_coverage(c);
 
-	for (guint i = 0; i < c->list->len; i++)
-		if (changes == NULL || changes_state(changes, i) == MATCH_NEW)
+	for (guint i = 0; i < c->list->len; i++) {
+		if (counts(c, changes, i))
 			print_finding(c, i, changes ? "new: " : "");
+		suppressed += is_suppressed(c->list->pdata[i]);
+	}
 	if (changes != NULL)
 		changes_print_text(changes, MATCH_ABSENT, stdout);
-	printf("%u finding%s in %u run%s\n", c->list->len, c->list->len == 1 ? "" : "s",
-	       c->runs->len, c->runs->len == 1 ? "" : "s");
+	printf("%u finding%s in %u run%s\n", c->list->len, plural(c->list->len), c->runs->len,
+	       plural(c->runs->len));
+	if (suppressed > 0)
+		printf("suppressed: %u finding%s (--format json lists them, each with its line)\n",
+		       suppressed, plural(suppressed));
 	if (changes != NULL) {
 		fputs("against the baseline: ", stdout);
 		changes_print_counts(changes, stdout);
@@ -229,8 +284,11 @@ static void print_sarif(const struct checkup *c, const struct changes *changes)
 	struct sarif *s = sarif_begin(stdout);
 
 	for (guint i = 0; i < c->list->len; i++) {
-		json_t *j = checked_json(c, c->list->pdata[i]);
+		const struct checked *f = c->list->pdata[i];
+		json_t *j = checked_json(c, f);
 
+		if (f->schedule != NULL)
+			json_object_set(j, "schedule", f->schedule);
 		sarif_add(s, j, changes ? match_state_word(changes_state(changes, i)) : NULL);
 		json_decref(j);
 	}
@@ -255,8 +313,10 @@ int checkup_print(const struct checkup *c, enum output_format format,
 	struct changes_sides sides = { .old = baseline, .new = new };
 	struct error error;
 	struct changes *changes = baseline ? changes_new(&sides, NULL, &error) : NULL;
-	guint found = changes ? changes_count(changes, MATCH_NEW) : c->list->len;
+	guint found = 0;
 
+	for (guint i = 0; i < c->list->len; i++)
+		found += counts(c, changes, i);
 	switch (format) {
 	case FORMAT_TEXT:
 		print_text(c, changes);

@@ -11,12 +11,15 @@
 #include "engine/predict/predict.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
+#include "tui/batch/point_json.h"
 
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
 enum {
+	AIMED_RUNS = 2,          /* after each recording that follows these */
+	WAITING_RUNS = 3,        /* that are looked at after a recording; the rest comes last */
 	FIRST_RUNS = 3,          /* before the exploration */
 	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
 	MOST_BYTES = 64 << 20,   /* of a run's log: some six million events */
@@ -112,17 +115,18 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 	if (trace_write(run->trace, path, TRACE_BINARY, NULL, NULL, &error)) {
 		outcome = g_new0(struct outcome, 1);
 		outcome_take(outcome, run->trace, &run->facts, &run->result, output, NULL);
-		number = add_run(c, run->trace, "both orders", 0, run->result.status, path,
-		                 outcome);
+		number =
+		        add_run(c, run->trace, c->making, 0, run->result.status, path, outcome);
+		run_at(c, number)->tried = c->trying;
 		g_array_append_val(c->waiting, number);
 	}
 	g_free(path);
 }
 
-/* Analyse the additional runs, and those that this causes. */
-static bool look_at_waiting(struct checkup *c)
+/* Analyse at most so many of the additional runs, and of those that this causes. */
+static bool look_at_waiting(struct checkup *c, uint32_t most)
 {
-	while (c->waiting->len > 0 && !checkup_over(c)) {
+	for (uint32_t i = 0; i < most && c->waiting->len > 0 && !checkup_over(c); i++) {
 		uint32_t run = g_array_index(c->waiting, uint32_t, 0);
 
 		g_array_remove_index(c->waiting, 0);
@@ -184,6 +188,20 @@ static bool is_explored(struct checkup *c, const struct outcome *o)
 	return known;
 }
 
+/* What of a run is not compared with others. */
+static void note_outcome(struct checkup *c, const struct outcome *o)
+{
+	if (o->memory.cut)
+		checkup_gap(
+		        c,
+		        "in comparisons of what runs do, memory of the heap beyond the first "
+		        "%u parts of blocks",
+		        (unsigned)MEMORY_MOST);
+	if (o->forked)
+		checkup_gap(c, "processes that the program makes: of them only what they print "
+		               "is compared, and how they end as far as the program looks");
+}
+
 static bool record(struct checkup *c, uint64_t number)
 {
 	struct outcome *outcome = g_new0(struct outcome, 1);
@@ -212,6 +230,7 @@ static bool record(struct checkup *c, uint64_t number)
 		              s.result.status, path, outcome);
 		run_at(c, run)->recorded = true;
 		c->cut_runs += s.result.timed_out;
+		note_outcome(c, outcome);
 		if (number == 0 && s.facts.instrumented == 0)
 			checkup_gap(
 			        c, "accesses to memory: the program is not instrumented (build "
@@ -238,7 +257,7 @@ static bool record(struct checkup *c, uint64_t number)
 		g_array_set_size(c->runs, run);
 		return true;
 	}
-	return analyse_run(c, run, false) && look_at_waiting(c);
+	return analyse_run(c, run, false) && look_at_waiting(c, WAITING_RUNS);
 }
 
 /* -- exploration -------------------------------------------------------------------------- */
@@ -321,6 +340,26 @@ static void take_error_fields(struct checkup *c, const struct trace *first,
 	checkup_stream(c, f);
 }
 
+/* On the findings of the error's kind that the run has. */
+static void add_point(struct checkup *c, const struct explore_report *r, uint32_t error,
+                      uint32_t run)
+{
+	const struct explore_error *e = &g_array_index(r->errors, struct explore_error, error);
+	json_t *point = point_json(r, error);
+
+	for (guint i = 0; point != NULL && i < c->list->len; i++) {
+		struct checked *f = c->list->pdata[i];
+		bool seen = run == NONE && f->shown == NONE;
+
+		for (guint k = 0; k < f->runs->len; k++)
+			seen |= g_array_index(f->runs, uint32_t, k) == run;
+		if (f->kind == kind_of(e) && f->happened && seen &&
+		    json_object_get(f->fields, "point-of-no-return") == NULL)
+			json_object_set(f->fields, "point-of-no-return", point);
+	}
+	json_decref(point);
+}
+
 static int exit_of(const struct explore_run *r)
 {
 	return r->end == EXPLORE_SIGNAL ? 128 + r->status : r->status;
@@ -349,16 +388,20 @@ static bool take_error(struct checkup *c, const struct trace *first,
 	trace_close(t);
 	if (good && (run == NONE || !seen_in(c, kind_of(e), run)))
 		take_error_fields(c, first, e, run);
+	if (good)
+		add_point(c, r,
+		          (uint32_t)(e - (const struct explore_error *)(void *)r->errors->data),
+		          run);
 	return good;
 }
 
-/* Does the program do what may order its threads, and is not seen by the exploration: as
- * through a socket to itself?  The recordings see it, so a race that they do not have may be
- * none. */
+/* Does the program do what may order its threads, and is not seen by the exploration: a
+ * signal's handler, which it does not record?  The recordings see it, so a race that they do
+ * not have may be none. */
 static bool is_ordered_outside(const struct explore_report *r)
 {
 	for (guint i = 0; i < r->gaps->len; i++)
-		if (strstr(r->gaps->pdata[i], "may depend on the order") != NULL)
+		if (strncmp(r->gaps->pdata[i], "a signal to another thread", 26) == 0)
 			return true;
 	return false;
 }
@@ -402,24 +445,71 @@ static void note_end(struct checkup *c, const struct explore_run *run)
 		                                 run->end == EXPLORE_STATUS ? run->status : 0));
 }
 
-/* Operations whose order is not explored share one sentence; other gaps have one each. */
+static void append_word(GString *list, const char *word, gsize length)
+{
+	g_string_append(list, list->len > 0 ? ", " : "");
+	g_string_append_len(list, word, (gssize)length);
+}
+
+/* "deflate of libz.so.1, which is not instrumented, ...": the functions by library. False: the
+ * gap is another. */
+static bool add_missing(GHashTable *libraries, const char *gap)
+{
+	static const char what[] = ", which is not instrumented, is called while other threads";
+	const char *end = strstr(gap, what), *of = end ? strstr(gap, " of ") : NULL;
+	char *library;
+	GString *names;
+
+	if (of == NULL || of > end)
+		return false;
+	library = g_strndup(of + 4, (gsize)(end - of - 4));
+	names = g_hash_table_lookup(libraries, library);
+	if (names == NULL) {
+		names = g_string_new(NULL);
+		g_hash_table_insert(libraries, library, names);
+	} else {
+		g_free(library);
+	}
+	append_word(names, gap, (gsize)(of - gap));
+	return true;
+}
+
+static void free_string(void *data)
+{
+	g_string_free(data, TRUE);
+}
+
+/* Operations whose order is not explored share one sentence, as do the functions of a library
+ * that is not instrumented; other gaps have one each. */
 static void add_exploration_gaps(struct checkup *c, const struct explore_report *r)
 {
-	GString *operations = g_string_new(NULL);
+	GHashTable *libraries =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_string);
+	GString *operations = g_string_new(NULL), *names;
+	GHashTableIter iter;
+	char *library;
 
 	for (guint i = 0; i < r->gaps->len; i++) {
 		const char *gap = r->gaps->pdata[i];
 		const char *end = strstr(gap, EXPLORE_ORDER_OPEN);
-		if (end == NULL) {
+
+		if (end != NULL)
+			append_word(operations, gap, (gsize)(end - gap));
+		else if (!add_missing(libraries, gap))
 			checkup_gap(c, "in the exploration, %s", gap);
-			continue;
-		}
-		g_string_append(operations, operations->len > 0 ? ", " : "");
-		g_string_append_len(operations, gap, end - gap);
 	}
 	if (operations->len > 0)
 		checkup_gap(c, "in the exploration, other orders of these operations: %s",
 		            operations->str);
+	g_hash_table_iter_init(&iter, libraries);
+	while (g_hash_table_iter_next(&iter, (gpointer *)&library, (gpointer *)&names))
+		checkup_gap(
+		        c,
+		        "in the exploration, what functions of %s do, which is not "
+		        "instrumented and is called while other threads run: %s (instrument "
+		        "it, or bind them: --spec)",
+		        library, names->str);
+	g_hash_table_destroy(libraries);
 	g_string_free(operations, TRUE);
 }
 
@@ -444,9 +534,8 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 	for (guint i = 0; !is_ordered_outside(r) && i < r->races->len; i++)
 		take_race(c, first, &g_array_index(r->races, struct explore_race, i));
 	if (r->races->len > 0 && is_ordered_outside(r))
-		checkup_gap(c, "data races that only the exploration saw: what orders the "
-		               "threads from "
-		               "outside (a socket, say) is not seen there");
+		checkup_gap(c, "data races that only the exploration saw: it does not see what "
+		               "a signal's handler orders");
 	add_exploration_gaps(c, r);
 	c->failed |= first == NULL;
 	trace_close(first);
@@ -501,6 +590,47 @@ static bool explore_program(struct checkup *c)
 	return good;
 }
 
+/* -- runs that go where prediction ends --------------------------------------------------- */
+
+static void keep_aimed(void *context, struct plan_run *run, const char *output)
+{
+	struct checkup *c = context;
+
+	c->making = "aimed";
+	checkup_keep_run(c, run, output);
+	c->making = "both orders";
+}
+
+/* One run where a read sees something else. False: c->error. */
+static bool run_aimed(struct checkup *c)
+{
+	const struct checkup_aim *next =
+	        &g_array_index(c->aims, struct checkup_aim, c->next_aim++);
+	struct harm_options options = { .argv = c->argv, .ran = keep_aimed, .context = c };
+	struct trace *t = open_run(c, run_at(c, next->run)->trace);
+	bool reached = false, good = t != NULL;
+
+	options.timeout_ms =
+	        (unsigned)CLAMP(MIN(checkup_left(c) * 1000, MAX(2000, c->run_seconds * 20000)),
+	                        500, c->timeout_ms);
+	c->doing = "going where a read sees something else";
+	progress_tick(&c->progress, 0, c->doing);
+	if (good)
+		good = aim_run(t, &next->aim, c->next_aim, &options, &reached, &c->error);
+	c->failed |= !good;
+	c->aimed_runs += reached;
+	trace_close(t);
+	return good && look_at_waiting(c, 1);
+}
+
+static bool aim_runs(struct checkup *c, uint32_t most)
+{
+	for (uint32_t i = 0; i < most && c->next_aim < c->aims->len && !checkup_over(c); i++)
+		if (!run_aimed(c))
+			return false;
+	return true;
+}
+
 /* Do the first runs indicate a program small enough for exploration? */
 static bool is_small(struct checkup *c)
 {
@@ -514,6 +644,20 @@ static bool is_small(struct checkup *c)
 	return events > 0 && events <= EXPLORED_EVENTS && checkup_left(c) > 1;
 }
 
+/* Findings whose orders there was no time to run so far: their runs are looked at again. */
+static bool look_again(struct checkup *c)
+{
+	for (guint i = 0; c->harm && i < c->list->len && !checkup_over(c); i++) {
+		const struct checked *f = c->list->pdata[i];
+		uint32_t analysed = c->analysed;
+
+		if (f->waits_for_time && f->shown != NONE && !analyse_run(c, f->shown, false))
+			return false;
+		c->analysed = analysed;
+	}
+	return look_at_waiting(c, UINT32_MAX);
+}
+
 bool checkup_program(struct checkup *c)
 {
 	uint64_t number = 0, first = MIN(FIRST_RUNS, c->runs_asked);
@@ -524,9 +668,12 @@ bool checkup_program(struct checkup *c)
 	if (!checkup_over(c) && is_small(c) && !explore_program(c))
 		return false;
 	for (; number < c->runs_asked && !checkup_over(c); number++)
-		if (!record(c, number))
+		if (!record(c, number) || (!c->explored_all && !aim_runs(c, AIMED_RUNS)))
 			return false;
-	if (!look_at_waiting(c))
+	if (!look_at_waiting(c, UINT32_MAX) ||
+	    (!c->explored_all && !aim_runs(c, c->runs_asked)))
+		return false;
+	if (!look_again(c))
 		return false;
 	if (number < c->runs_asked && !c->explored_all) {
 		c->budget_spent = true;

@@ -156,12 +156,9 @@ static void tell_misuse(const struct trace *t, const struct finding *f, GString 
 static void tell_failure(const struct trace *t, const struct finding *f, GString *out)
 {
 	g_string_append(out, f->story);
-	if (f->kind == FINDING_CRASH && f->first != NONE)
-		g_string_append_printf(out, ", in %s at %s", thread_of(t, f->first),
-		                       site_of(t, f->first));
 }
 
-char *checkup_sentence(const struct trace *t, const struct finding *f)
+char *finding_sentence(const struct trace *t, const struct finding *f)
 {
 	GString *out = g_string_new(NULL);
 

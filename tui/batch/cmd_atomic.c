@@ -33,6 +33,7 @@ static const struct command_option options[] = {
 	  0 },
 	{ "all", NULL, "also cycles of grade C: over inferred sets alone", 0 },
 	OPTION_BASELINE,
+	OPTION_SUPPRESSIONS,
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
 	{ 0 },

@@ -3,6 +3,7 @@
  * coverage.
  */
 #include "tui/batch/checkup.h"
+#include "tui/batch/suppressions.h"
 
 static int answer(const struct arguments *a, struct checkup *c)
 {
@@ -31,13 +32,17 @@ static int run(struct arguments *a)
 		                              ? "expected a program or traces, found both"
 		                              : "no program given after --, and no trace");
 	argument_format(a, true);
-	int status = checkup_open(&c, a) ? answer(a, &c) : EXIT_BAD;
+	int status = EXIT_BAD;
+	if (checkup_open(&c, a) && suppressions_parse(a, &c.suppressions))
+		status = answer(a, &c);
+	suppressions_free(c.suppressions);
 	checkup_close(&c);
 	return status;
 }
 
 static const struct command_option options[] = {
-	CHECKUP_OPTIONS, OPTION_BASELINE, OPTION_LENIENT, OPTION_FORMAT_SARIF, { 0 },
+	CHECKUP_OPTIONS, OPTION_BASELINE,     OPTION_SUPPRESSIONS,
+	OPTION_LENIENT,  OPTION_FORMAT_SARIF, { 0 },
 };
 
 const struct command command_check = {

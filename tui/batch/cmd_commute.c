@@ -24,6 +24,7 @@ static const struct command_option options[] = {
 	{ "budget", "PAIR,ALL", "cov: seconds of the solver for a pair, in all (default: 1,5)",
 	  0 },
 	OPTION_BASELINE,
+	OPTION_SUPPRESSIONS,
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
 	{ 0 },

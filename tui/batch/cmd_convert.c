@@ -1,21 +1,80 @@
 /*
  * cmd_convert.c - `heddle convert`: converts between trace formats.
  */
+#include "engine/export/export.h"
+#include "engine/predict/predict.h"
 #include "tui/batch/trace_out.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct command_option options[] = {
-	{ "to", "std|text|binary", "the format to write (default: by OUT's suffix, else text)",
-	  0 },
+	{ "to", "std|text|binary|perfetto|csv",
+	  "the format to write (default: by OUT's suffix, else text)", 0 },
 	OPTION_LENIENT,
 	{ 0 },
 };
+
+/* Formats for other programs, which heddle does not read. */
+enum exported { EXPORT_PERFETTO, EXPORT_CSV, EXPORT_COUNT };
+static const struct {
+	const char *word, *suffix;
+} exports[EXPORT_COUNT] = {
+	[EXPORT_PERFETTO] = { "perfetto", ".pftrace" },
+	[EXPORT_CSV] = { "csv", ".csv" },
+};
+
+/* EXPORT_COUNT: none of them. */
+static enum exported export_asked(const struct arguments *a, const char *out)
+{
+	static const char *const words[] = { "std", "text", "binary", "perfetto", "csv", NULL };
+	const char *word = argument_value(a, "to");
+
+	argument_choice(a, "to", words, 0);
+	for (int i = 0; i < EXPORT_COUNT; i++)
+		if (word ? strcmp(word, exports[i].word) == 0
+		         : g_str_has_suffix(out, exports[i].suffix))
+			return (enum exported)i;
+	return EXPORT_COUNT;
+}
+
+/* The data races, to be marked in the export: those of the ladder within its budget. */
+static bool export_with_races(struct trace *t, const char *out, struct error *error)
+{
+	struct race_options race;
+
+	race_options_init(&race);
+	struct report *races = races_find(t, &race, progress_on_stderr(), error);
+	progress_done();
+	bool good = races != NULL && export_perfetto(t, races, out, error);
+	if (races != NULL)
+		report_free(races);
+	return good;
+}
+
+static int export(const struct arguments *a, enum exported format)
+{
+	const char *out = a->words->pdata[1];
+	struct trace *t = open_trace(a, a->words->pdata[0]);
+	struct error error;
+
+	if (t == NULL)
+		return EXIT_BAD;
+	if (strcmp(out, "-") == 0)
+		out = "/dev/stdout";
+	bool good = format == EXPORT_CSV ? export_csv(t, out, &error)
+	                                 : export_with_races(t, out, &error);
+	trace_close(t);
+	return good ? EXIT_NOTHING : fail(&error);
+}
 
 static int run(struct arguments *a)
 {
 	argument_words(a, 2, 2);
 	const char *out = a->words->pdata[1];
+	enum exported exported = export_asked(a, out);
+	if (exported != EXPORT_COUNT)
+		return export(a, exported);
 	enum trace_format format = trace_out_format(a, out);
 	struct trace *t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
@@ -36,7 +95,10 @@ const struct command command_convert = {
 	.name = "convert",
 	.usage = "IN OUT [--to std|text|binary]",
 	.summary = "convert a trace between formats",
-	.details = "OUT may be - for standard output (text and std).",
+	.details =
+	        "OUT may be - for standard output (not with binary).  perfetto (OUT.pftrace) is for\n"
+	        "ui.perfetto.dev and trace_processor: threads, critical sections, who reads whose\n"
+	        "write, data races; csv is a table.  Heddle reads neither.",
 	.options = options,
 	.run = run,
 };

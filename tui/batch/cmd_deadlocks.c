@@ -10,6 +10,7 @@ static const struct command_option options[] = {
 	{ "values", NULL, "a read may see any write of the same value", 0 },
 	{ "budget", "PAIR,ALL", "seconds of the solver for a cycle, in all (default: 1,5)", 0 },
 	OPTION_BASELINE,
+	OPTION_SUPPRESSIONS,
 	OPTION_LENIENT,
 	OPTION_FORMAT_SARIF,
 	{ 0 },
@@ -64,16 +65,22 @@ static int run(struct arguments *a)
 const struct command command_deadlocks = {
 	.name = "deadlocks",
 	.usage = "TRACE [--verdicts all] [--budget PAIR,ALL]",
-	.summary = "deadlocks: those that happened, and lock-order cycles with a witness",
-	.details = "Lists the deadlock that the recorded run ended in, or the threads that "
-	           "were stuck,\n"
-	           "as 'happened': who waits for which lock, condition, semaphore, barrier or\n"
-	           "thread, and who holds it. Then looks for threads that can each hold a lock "
-	           "and wait for one that the next "
-	           "of\n"
-	           "them holds. Every cycle gets a verdict: race (it can happen, with a "
-	           "witness),\n"
-	           "impossible (with a proof) or unknown (the budget ran out).",
+	.summary = "deadlocks and other waits that never end: happened, or with a witness",
+	.details =
+	        "Lists the deadlock that the recorded run ended in, or the threads that "
+	        "were stuck,\n"
+	        "as 'happened': who waits for which lock, condition, semaphore, barrier or\n"
+	        "thread, and who holds it. Then looks for threads that can each hold a lock "
+	        "and wait for one that the next of\n"
+	        "them holds; every such cycle gets a verdict: race (it can happen, with a "
+	        "witness),\n"
+	        "impossible (with a proof) or unknown (the budget ran out). Last, all states "
+	        "of other schedules\n"
+	        "are searched for waits that nothing ends: kind deadlock for circles through "
+	        "joins, too, kind\n"
+	        "stuck for a signal that was lost, a post or an arrival that does not come, "
+	        "a lock that is never\n"
+	        "released. The last line says whether that search came to its end.",
 	.options = options,
 	.run = run,
 };

@@ -1,6 +1,7 @@
 /*
  * cmd_info.c - `heddle info`: the contents of a trace.
  */
+#include "engine/trace/shown.h"
 #include "engine/base/home.h"
 #include "engine/predict/deadlock/stuck.h"
 #include "engine/trace/ending.h"
@@ -224,8 +225,9 @@ static void print_json(const struct trace *t, const struct counts *c)
 		json_set(threads, trace_thread_name(t, i),
 		         json_integer((json_int_t)c->by_thread[i]));
 	for (uint64_t i = 0; i < t->notes_count; i++)
-		json_set(notes, trace_string(t, t->notes[i].key),
-		         json_text(trace_string(t, t->notes[i].value)));
+		if (strcmp(trace_string(t, t->notes[i].key), SHOWN_NOTE) != 0)
+			json_set(notes, trace_string(t, t->notes[i].key),
+			         json_text(trace_string(t, t->notes[i].value)));
 	for (guint i = 0; i < t->warnings->len; i++)
 		json_array_append_new(warnings, json_text(t->warnings->pdata[i]));
 	GArray *missing = missing_calls(t, c);
@@ -299,9 +301,9 @@ static void print_missing(const struct trace *t, const struct counts *c)
 		char *file = specification_for(t, m->library);
 		printf(" %12" G_GUINT64_FORMAT "  call%s of %" G_GUINT64_FORMAT
 		       " function%s%s%s%s\n",
-		       m->calls, m->calls == 1 ? "" : "s", m->functions,
-		       m->functions == 1 ? "" : "s", file ? " (record --spec " : "",
-		       file ? file : "", file ? ": less that may be ordered)" : "");
+		       m->calls, plural(m->calls), m->functions, plural(m->functions),
+		       file ? " (record --spec " : "", file ? file : "",
+		       file ? ": less that may be ordered)" : "");
 		g_free(file);
 	}
 	g_array_free(missing, TRUE);
@@ -339,6 +341,8 @@ static void print_text(const struct trace *t, const struct counts *c)
 	if (t->notes_count)
 		puts("recording");
 	for (uint64_t i = 0; i < t->notes_count; i++) {
+		if (strcmp(trace_string(t, t->notes[i].key), SHOWN_NOTE) == 0)
+			continue;
 		print_name(trace_string(t, t->notes[i].key), 12);
 		const char *value = trace_string(t, t->notes[i].value);
 		enum {

@@ -89,7 +89,7 @@ static void print_event(const struct trace *t, uint32_t e, const char *before)
 
 static void print_stop(const struct trace *t, const struct plan *p, const struct plan_run *run)
 {
-	if (run->facts.stopped->len == 0)
+	if (!plan_stopped(run))
 		return;
 	fprintf(stderr, "heddle: stopped %s:\n",
 	        p->pair[1] == NONE ? "before the event" : "before the pair");
@@ -188,8 +188,8 @@ static bool print_run(const struct trace *t, const struct plan *p, const struct 
 
 /* -- did it happen? ------------------------------------------------------------------------ */
 
-/* Do the threads of the witness's requests wait for each other at the end of the run? A request
- * is identified by its thread and location. */
+/* Do the threads of the witness's requests wait so at the end of the run, among the threads of
+ * the finding? A request is identified by its thread and location. */
 static bool waits_so(const struct trace *t, const GArray *requests, const struct trace *run,
                      const struct finding *f)
 {
@@ -197,8 +197,8 @@ static bool waits_so(const struct trace *t, const GArray *requests, const struct
 		uint32_t request = g_array_index(requests, uint32_t, i);
 		const char *thread = trace_thread_name(t, t->events[request].thread);
 		bool found = false;
-		for (guint k = 0; k < f->requests->len; k++) {
-			uint32_t e = g_array_index(f->requests, uint32_t, k);
+		for (guint k = 0; k < f->waits->len; k++) {
+			uint32_t e = g_array_index(f->waits, struct wait, k).event;
 			found |= strcmp(trace_thread_name(run, run->events[e].thread),
 			                thread) == 0 &&
 			         strcmp(trace_location_name(run, e),
@@ -210,24 +210,27 @@ static bool waits_so(const struct trace *t, const GArray *requests, const struct
 	return true;
 }
 
-/* Did the run end in the witness's deadlock? Prints a message otherwise. */
-static bool deadlock_happened(const struct trace *t, const GArray *requests,
-                              const struct plan_run *run)
+/* Did the run end in the waits of the witness? Prints which. */
+static bool wait_happened(const struct trace *t, const struct witness *w,
+                          const struct plan_run *run)
 {
+	bool deadlock = w->claim == CLAIM_DEADLOCK;
+	const char *what = deadlock ? "deadlock" : "wait that never ends";
 	unsigned dropped;
 	GPtrArray *stuck = stuck_find(run->trace, &dropped);
 	bool happened = false;
 	for (guint i = 0; i < stuck->len; i++) {
 		struct finding *f = stuck->pdata[i];
-		happened |= f->kind == FINDING_DEADLOCK && waits_so(t, requests, run->trace, f);
+		happened |= (f->kind == FINDING_DEADLOCK || !deadlock) &&
+		            waits_so(t, w->pair, run->trace, f);
 		finding_free(f);
 	}
 	bool other = run->facts.status == LOG_DEADLOCK;
 	g_ptr_array_free(stuck, TRUE);
 	if (happened)
-		fprintf(stderr, "heddle: the deadlock of the witness happened\n");
+		fprintf(stderr, "heddle: the %s of the witness happened\n", what);
 	else
-		fprintf(stderr, "heddle: the deadlock of the witness did not happen: %s\n",
+		fprintf(stderr, "heddle: the %s of the witness did not happen: %s\n", what,
 		        other ? "the run ended in another wait"
 		              : "its threads came to these requests and went on");
 	return happened;
@@ -259,13 +262,13 @@ static bool same_outcome(const struct plan_run *x, const struct plan_run *y)
 	return true;
 }
 
-/* `deadlock`: its requests; NULL: both orders of the pair. */
+/* `waits`: a witness of waits that never end; NULL: both orders of the pair. */
 static int follow(const struct trace *t, const struct plan *p, char **argv, unsigned first,
-                  const GArray *deadlock, bool gdb)
+                  const struct witness *waits, bool gdb)
 {
 	struct plan_run runs[2];
 	struct error error;
-	bool two = deadlock == NULL && p->pair[1] != NONE && first == 0;
+	bool two = waits == NULL && p->pair[1] != NONE && first == 0;
 	int status = 0;
 	off_t input = lseek(STDIN_FILENO, 0, SEEK_CUR); /* both runs read from here */
 	fflush(NULL);
@@ -291,7 +294,7 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 				plan_run_release(&runs[k]);
 			return status;
 		}
-		if (deadlock && !deadlock_happened(t, deadlock, &runs[i]))
+		if (waits && !wait_happened(t, waits, &runs[i]))
 			status = EXIT_OURS;
 		/* The failing run of the two determines the exit status. */
 		if (runs[i].result.status > status)
@@ -337,12 +340,19 @@ static bool requested(const struct witness *w, uint32_t event)
 	return false;
 }
 
-/* Length of a deadlock's witness without its final requests; `pair` becomes the first two of
- * them. Further requests follow by themselves, since no thread can continue. */
-static size_t before_requests(const struct witness *w, uint32_t pair[2])
+/* Length of a witness without its final requests; `pair` becomes the first two of them, where
+ * all are for locks. Further requests, and other waits, follow by themselves, since no thread
+ * can continue. */
+static size_t before_requests(const struct trace *t, const struct witness *w, uint32_t pair[2])
 {
 	size_t length = w->events ? w->events->len : 0;
-	for (guint i = 0; i < 2 && w->pair && i < w->pair->len; i++)
+	bool locks = true;
+	for (guint i = 0; w->pair && i < w->pair->len; i++) {
+		uint32_t e = g_array_index(w->pair, uint32_t, i);
+		locks &= e < t->events_count &&
+		         (op_acquires(t->events[e].op) || op_wants(t->events[e].op));
+	}
+	for (guint i = 0; i < 2 && locks && w->pair && i < w->pair->len; i++)
 		pair[i] = g_array_index(w->pair, uint32_t, i);
 	while (length > 0 && requested(w, g_array_index(w->events, uint32_t, length - 1)))
 		length--;
@@ -396,8 +406,8 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 			length -= 2;
 		for (guint i = 0; i < 2 && w->pair && i < w->pair->len; i++)
 			pair[i] = g_array_index(w->pair, uint32_t, i);
-	} else if (w->claim == CLAIM_DEADLOCK) {
-		length = before_requests(w, pair);
+	} else if (claim_waits(w->claim)) {
+		length = before_requests(t, w, pair);
 	} else if (length > 0) { /* stop before the last event */
 		pair[0] = events[length - 1];
 		length--;
@@ -422,7 +432,7 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 			plan.timeout_ms = (unsigned)MIN(seconds, LONGEST) * 1000;
 		status = take_specs(a, &plan, &error)
 		                 ? follow(t, &plan, argv, first > 2 ? 0 : first,
-		                          w->claim == CLAIM_DEADLOCK && !until ? w->pair : NULL,
+		                          claim_waits(w->claim) && !until ? w : NULL,
 		                          argument_flag(a, "gdb"))
 		                 : ours(&error);
 	} else {

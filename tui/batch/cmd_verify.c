@@ -75,7 +75,10 @@ static void print_verdict(const struct witness *w, const struct verdict_of *v,
 		json_decref(j);
 		return;
 	}
-	if (v->accepted)
+	if (v->accepted && w->claim == CLAIM_STUCK)
+		printf("accepted: %u event%s, the last of which can never come\n",
+		       w->events->len, plural(w->events->len));
+	else if (v->accepted)
 		printf("accepted: a correct reordering of %u event%s\n", w->events->len,
 		       plural(w->events->len));
 	else

@@ -51,20 +51,10 @@ static void print_proof(const struct trace *t, const struct finding *f)
 		putchar('\n');
 		return;
 	}
-	printf("; the proof, by the %s%s%s:\n", p->method,
-	       p->given == NULL ? "" : ", given the ", p->given == NULL ? "" : p->given);
+	printf("; the proof, by the %s%s:\n", proof_method_word(p->method),
+	       p->same_pairing ? ", given the same pairing" : "");
 	print_steps(t, &p->cycle);
 	print_behind(t, f, "");
-}
-
-/* A data race with a note is a C11 race. */
-static enum claim claim_of(const struct finding *f)
-{
-	if (f->kind == FINDING_DEADLOCK)
-		return CLAIM_DEADLOCK;
-	if (f->kind != FINDING_DATA_RACE)
-		return CLAIM_COV;
-	return f->note != NULL ? CLAIM_C11_RACE : CLAIM_RACE;
 }
 
 /* Reduce context switches, within a bound. */
@@ -72,15 +62,15 @@ static void polish(const struct trace *t, const struct check_options *check, str
 {
 	GArray *pair = finding_claimed(f);
 
-	witness_minimise(t, claim_of(f), (const uint32_t *)(void *)pair->data, pair->len, check,
-	                 f->witness);
+	witness_minimise(t, finding_claim(f), (const uint32_t *)(void *)pair->data, pair->len,
+	                 check, f->witness);
 	g_array_unref(pair);
 }
 
 static void make_witness(const struct trace *t, const struct race_options *race,
                          const GPtrArray *specs, const struct finding *f, struct witness *w)
 {
-	*w = (struct witness){ .claim = claim_of(f) };
+	*w = (struct witness){ .claim = finding_claim(f) };
 	w->trace_name = g_strdup(trace_name(t));
 	w->trace_digest = trace_digest(t);
 	w->pair = finding_claimed(f);
@@ -100,11 +90,11 @@ static void under_rule5(const struct trace *t, const struct check_options *check
 	const uint32_t pair[] = { f->first, f->second };
 
 	if (f->verdict == VERDICT_RACE &&
-	    witness_check(t, (const uint32_t *)f->witness->data, f->witness->len, claim_of(f),
-	                  pair, 2, check, NULL))
+	    witness_check(t, (const uint32_t *)f->witness->data, f->witness->len,
+	                  finding_claim(f), pair, 2, check, NULL))
 		return;
 	f->verdict = VERDICT_UNKNOWN;
-	f->budget = "incomplete";
+	f->open = OPEN_INCOMPLETE;
 	if (f->witness != NULL)
 		g_array_unref(f->witness);
 	f->witness = NULL;
@@ -191,9 +181,9 @@ static int print_finding_json(const struct trace *t, struct finding *f, json_t *
 	struct print_options print = { .format = FORMAT_JSON,
 		                       .all_verdicts = true,
 		                       .switches = switches };
-	struct report *r = report_new(t, f->kind == FINDING_DATA_RACE  ? "auto"
-	                                 : f->kind == FINDING_DEADLOCK ? "deadlocks"
-	                                                               : "cov");
+	struct report *r = report_new(t, f->kind == FINDING_DATA_RACE ? "auto"
+	                                 : f->requests                ? "deadlocks"
+	                                                              : "cov");
 
 	r->complete = f->verdict != VERDICT_UNKNOWN;
 	r->budget_spent = !r->complete;
@@ -241,7 +231,7 @@ static int print_answer(const struct arguments *a, struct trace *t,
 		print_proof(t, f);
 	} else if (!json) {
 		printf("unknown: events %u and %u: %s\n", f->first, f->second,
-		       budget_text(f->budget));
+		       open_reason_text(f->open));
 	}
 	if (json && status != EXIT_BAD)
 		return print_finding_json(t, f, switches);
@@ -307,19 +297,20 @@ static int order_violation(const struct arguments *a, struct trace *t, uint32_t 
 	return status;
 }
 
-/* Are these requests for several locks, or waits that never ended, whose threads may wait for
- * each other? */
+/* Are these requests for several locks, or other waits, whose threads may wait for each other,
+ * or for ever? */
 static bool asks_for_deadlock(const struct trace *t, const uint32_t *events, guint count)
 {
-	bool several = false;
+	bool several = count == 1;
 
 	for (guint i = 0; i < count; i++) {
 		enum op op = events[i] < t->events_count ? t->events[events[i]].op : OP_READ;
+		bool other = op_wants(op) || op == OP_WAKE || op == OP_TAKE ||
+		             op == OP_DEPART || op == OP_JOIN;
 
-		if (!op_acquires(op) && !op_wants(op))
+		if (!op_acquires(op) && !other)
 			return false;
-		several |= op_wants(op) ||
-		           t->events[events[i]].target != t->events[events[0]].target;
+		several |= other || t->events[events[i]].target != t->events[events[0]].target;
 	}
 	return several;
 }
@@ -354,7 +345,9 @@ static int deadlock(const struct arguments *a, struct trace *t, const uint32_t *
 	}
 	if (r != NULL && f == NULL)
 		error_set(&error, trace_name(t), "'heddle deadlocks' lists the cycles",
-		          "the %u requests are no cycle of locks", count);
+		          "no cycle of locks, and no wait that never ends, has the%s "
+		          "%u request%s",
+		          count == 1 ? "" : "se", count, count == 1 ? "" : "s");
 	report_free(r);
 	GPtrArray *paths = argument_values(a, "spec");
 	int status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, paths, f);

@@ -8,6 +8,7 @@
 #include "engine/partial/calls.h"
 #include "tui/batch/changes.h"
 #include "tui/batch/places.h"
+#include "tui/batch/suppressions.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -156,7 +157,9 @@ static void print_cycle(const struct trace *t, const struct finding *f)
 		print_event(t, e->events[0]);
 		print_event(t, e->events[1]);
 	}
-	puts("    so no serial order of these units has the same outcome");
+	puts(f->verdict == VERDICT_CANDIDATE
+	             ? "    whether the outcome is one of no serial order is not known"
+	             : "    so no serial order of these units has the same outcome");
 }
 
 void print_behind(const struct trace *t, const struct finding *f, const char *indent)
@@ -169,7 +172,16 @@ void print_behind(const struct trace *t, const struct finding *f, const char *in
 	g_string_free(text, TRUE);
 }
 
-/* A wait by a thread outside the cycle. */
+/* Beside a cycle of requests for locks, that it is one says all. */
+static bool waits_say_more(const struct finding *f)
+{
+	bool locks = f->kind == FINDING_DEADLOCK;
+
+	for (guint i = 0; f->waits && i < f->waits->len; i++)
+		locks &= g_array_index(f->waits, struct wait, i).what == WAIT_LOCK;
+	return f->verdict == VERDICT_HAPPENED || (f->waits && !locks);
+}
+
 static void print_waits(const struct trace *t, const struct finding *f)
 {
 	for (guint i = 0; f->waits && i < f->waits->len; i++) {
@@ -208,7 +220,7 @@ static void print_finding(const struct trace *t, const struct finding *f)
 		print_event(t, f->first);
 	if (f->requests == NULL && f->second != NONE && f->second != f->first)
 		print_event(t, f->second);
-	if (f->verdict == VERDICT_HAPPENED)
+	if (waits_say_more(f))
 		print_waits(t, f);
 	if (f->story)
 		printf("    %s\n", f->story);
@@ -219,12 +231,12 @@ static void print_finding(const struct trace *t, const struct finding *f)
 		printf("    witness of %u events, checked%s%s\n", f->witness->len,
 		       found ? ", by " : "", found ? f->by : "");
 	if (f->proof)
-		printf("    proved impossible by the %s%s%s\n", f->proof->method,
-		       f->proof->given ? ", given the " : "",
-		       f->proof->given ? f->proof->given : "");
+		printf("    proved impossible by the %s%s\n",
+		       proof_method_word(f->proof->method),
+		       f->proof->same_pairing ? ", given the same pairing" : "");
 	print_behind(t, f, "    ");
-	if (f->budget)
-		printf("    unknown: %s\n", budget_text(f->budget));
+	if (f->open)
+		printf("    unknown: %s\n", open_reason_text(f->open));
 }
 
 /* The claim of a complete analysis, after "no" or "no other"; data races: not listed. */
@@ -253,6 +265,8 @@ char *complete_sentence(const struct promise *p)
 			nothing = scopes[i].nothing;
 			reordered = scopes[i].reordered || p->predicted;
 		}
+	if (p->scope)
+		nothing = p->scope;
 	if (p->shard)
 		g_string_append_printf(out, " for share %s of the pairs", p->shard);
 	if (reordered)
@@ -266,11 +280,14 @@ char *complete_sentence(const struct promise *p)
 	return g_string_free(out, FALSE);
 }
 
-static void print_summary(const struct report *r, guint count, const struct print_options *o)
+/* `more`: there are findings that are not counted, since they are suppressed. */
+static void print_summary(const struct report *r, guint count, bool more,
+                          const struct print_options *o)
 {
 	struct promise promise = { .analysis = r->analysis,
+		                   .scope = r->scope,
 		                   .shard = o->shard,
-		                   .any = count > 0,
+		                   .any = count > 0 || more,
 		                   .values =
 		                           json_is_true(json_object_get(o->options, "values")),
 		                   .predicted = o->predicted };
@@ -286,6 +303,37 @@ static void print_summary(const struct report *r, guint count, const struct prin
 		printf("note: %s\n", (char *)r->notes->pdata[i]);
 }
 
+/* Prints, by the line that suppresses them, how many findings are suppressed; returns how many
+ * in all. */
+static guint print_suppressed(const struct report *r, const struct print_options *o)
+{
+	GHashTable *counts = g_hash_table_new(g_str_hash, g_str_equal);
+	GPtrArray *lines = g_ptr_array_new();
+	guint all = 0;
+
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+		const char *line = suppressions_find(o->suppressions, r->trace, f);
+
+		if (line == NULL || !print_lists(f, o))
+			continue;
+		guint count = GPOINTER_TO_UINT(g_hash_table_lookup(counts, line));
+		all++;
+		if (count == 0)
+			g_ptr_array_add(lines, (gpointer)line);
+		g_hash_table_replace(counts, (gpointer)line, GUINT_TO_POINTER(count + 1));
+	}
+	for (guint i = 0; i < lines->len; i++) {
+		guint count = GPOINTER_TO_UINT(g_hash_table_lookup(counts, lines->pdata[i]));
+
+		printf("suppressed: %u finding%s by %s\n", count, plural(count),
+		       printable(lines->pdata[i]));
+	}
+	g_ptr_array_free(lines, TRUE);
+	g_hash_table_destroy(counts);
+	return all;
+}
+
 /* Findings of the baseline are not printed. */
 static bool is_known(const struct changes *c, const struct finding *f, uint32_t i)
 {
@@ -299,7 +347,7 @@ static void print_text(const struct report *r, const struct print_options *o)
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
 
-		if (!print_lists(f, o))
+		if (!print_lists(f, o) || suppressions_find(o->suppressions, r->trace, f))
 			continue;
 		if (!is_known(o->changes, f, i)) {
 			fputs(o->changes && verdict_is_found(f->verdict) ? "new: " : "",
@@ -310,7 +358,8 @@ static void print_text(const struct report *r, const struct print_options *o)
 	}
 	if (o->changes)
 		changes_print_text(o->changes, MATCH_ABSENT, stdout);
-	print_summary(r, count, o);
+	guint suppressed = print_suppressed(r, o);
+	print_summary(r, count, suppressed > 0, o);
 	if (o->changes) {
 		printf("against %s: ", o->baseline->name);
 		changes_print_counts(o->changes, stdout);
@@ -332,6 +381,19 @@ static void print_sarif(const struct report *r, const struct print_options *o)
 		if (o->changes && verdict_is_found(f->verdict))
 			state = match_state_word(changes_state(o->changes, i));
 		json_t *j = finding_json(places, r->trace, f);
+		json_set_suppressed(j, suppressions_find(o->suppressions, r->trace, f));
+		if (f->verdict == VERDICT_RACE || f->verdict == VERDICT_HAPPENED) {
+			char *text = finding_sentence(r->trace, f);
+			json_object_set_new(j, "text", json_text(text));
+			g_free(text);
+		}
+		if (f->witness != NULL) {
+			GArray *claimed = finding_claimed(f);
+			json_object_set_new(
+			        j, "schedule",
+			        sarif_schedule(places, r->trace, f->witness, claimed));
+			g_array_free(claimed, TRUE);
+		}
 		sarif_add(s, j, state);
 		json_decref(j);
 	}
@@ -349,7 +411,21 @@ void print_options_release(struct print_options *o)
 	g_free(o->shard);
 	g_free(o->digest);
 	report_file_free(o->baseline);
+	suppressions_free(o->suppressions);
 	*o = (struct print_options){ 0 };
+}
+
+bool suppressions_parse(const struct arguments *a, struct suppressions **suppressions)
+{
+	GPtrArray *paths = argument_values(a, "suppressions");
+	struct error error;
+
+	*suppressions = paths->len > 0 ? suppressions_open(paths, &error) : NULL;
+	bool good = paths->len == 0 || *suppressions != NULL;
+	g_ptr_array_free(paths, TRUE);
+	if (!good)
+		say_error(&error);
+	return good;
 }
 
 bool print_options_parse(const struct arguments *a, struct print_options *o)
@@ -358,6 +434,8 @@ bool print_options_parse(const struct arguments *a, struct print_options *o)
 	struct error error;
 
 	*o = (struct print_options){ .format = argument_format(a, true) };
+	if (!suppressions_parse(a, &o->suppressions))
+		return false;
 	if (baseline == NULL)
 		return true;
 	o->baseline = report_file_open(baseline, &error);
@@ -386,11 +464,13 @@ static int print_as_asked(const struct report *r, const struct print_options *o)
 		print_text(r, o);
 		break;
 	}
-	for (guint i = 0; i < r->findings->len && !found; i++)
-		found = verdict_is_found(
-		        ((const struct finding *)r->findings->pdata[i])->verdict);
-	if (o->changes)
-		found = changes_count(o->changes, MATCH_NEW) > 0;
+	for (guint i = 0; i < r->findings->len && !found; i++) {
+		const struct finding *f = r->findings->pdata[i];
+
+		found = verdict_is_found(f->verdict) &&
+		        (o->changes == NULL || changes_state(o->changes, i) == MATCH_NEW) &&
+		        suppressions_find(o->suppressions, r->trace, f) == NULL;
+	}
 	return found ? EXIT_FOUND : r->budget_spent ? EXIT_BUDGET : EXIT_NOTHING;
 }
 

@@ -13,13 +13,15 @@ struct changes;
 struct places;
 struct race_options;
 struct report_file;
+struct suppressions;
 
 struct print_options {
 	enum output_format format;
 	bool all_verdicts;
-	struct json_t *options;       /* the analysis's options; owned, or NULL */
-	char *shard, *digest;         /* "2/8" and the trace's SHA-256; owned, or NULL */
-	struct report_file *baseline; /* --baseline: known findings; owned, or NULL */
+	struct json_t *options;            /* the analysis's options; owned, or NULL */
+	char *shard, *digest;              /* "2/8" and the trace's SHA-256; owned, or NULL */
+	struct report_file *baseline;      /* --baseline: known findings; owned, or NULL */
+	struct suppressions *suppressions; /* --suppressions; owned, or NULL */
 	/* --baseline: options for the fate of races that are gone; borrowed, or NULL. */
 	const struct race_options *race;
 	struct trace *trace;           /* the same */
@@ -29,7 +31,7 @@ struct print_options {
 	const struct changes *changes; /* relative to the baseline; borrowed, or NULL */
 };
 void print_options_release(struct print_options *o);
-/* --format and --baseline. False: the error has been printed. */
+/* --format, --baseline and --suppressions. False: the error has been printed. */
 bool print_options_parse(const struct arguments *a, struct print_options *o);
 #define OPTION_BASELINE \
 	{ \
@@ -39,10 +41,21 @@ bool print_options_parse(const struct arguments *a, struct print_options *o);
 		        0 \
 	}
 
+/* Opens the files of --suppressions; NULL without any. False: the error has been printed. */
+bool suppressions_parse(const struct arguments *a, struct suppressions **suppressions);
+#define OPTION_SUPPRESSIONS \
+	{ \
+		"suppressions", "FILE", \
+		        "ThreadSanitizer's suppressions, or TRACE.notes: findings that do " \
+		        "not count; may be repeated", \
+		        0 \
+	}
+
 /* Print a report on standard output; returns the exit status. */
 int print_report(const struct report *report, const struct print_options *options);
 struct promise {
 	const char *analysis, *shard; /* shard: "2/8", or NULL */
+	const char *scope;            /* as in struct report, or NULL */
 	bool any;                     /* it has findings */
 	bool values;                  /* --values: reads see the same value, from any write */
 	bool predicted;               /* atomic --predict: not only of the run */
@@ -68,6 +81,13 @@ struct sarif *sarif_begin(FILE *out);
 void sarif_add(struct sarif *s, const struct json_t *finding,
                const char *baseline_state); /* or NULL */
 void sarif_end(struct sarif *s);
+/* The last steps of a schedule, as "schedule" of a finding given to sarif_add, with those of
+ * the claimed events marked. Owned by the caller. */
+struct json_t *sarif_schedule(const struct places *places, const struct trace *t,
+                              const GArray *events, const GArray *claimed);
+/* "T1 writes acct.balance (bank.c:23) while T2 reads it (bank.c:33): nothing keeps the two
+ * apart"; owned by the caller. */
+char *finding_sentence(const struct trace *t, const struct finding *f);
 
 /* A chain or proof: a line for each step, in the user's names. */
 void print_steps(const struct trace *t, const struct path *path);
@@ -77,6 +97,8 @@ struct json_t *proof_json(const struct trace *t, const struct proof *proof);
 struct json_t *json_text(const char *text);
 /* A line on the racy reads that keep an impossible pair apart, if any. */
 void print_behind(const struct trace *t, const struct finding *f, const char *indent);
+/* "suppressed", the line that suppresses the finding; nothing for NULL. */
+void json_set_suppressed(struct json_t *finding, const char *line);
 /* "behind": [{"read", "write", "variable", "location"}, ...], if any. */
 void json_set_behind(const struct trace *t, const struct finding *f, struct json_t *j);
 /* Append a stack frame: "deposit bank.c:23". */

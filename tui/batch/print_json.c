@@ -1,12 +1,14 @@
 /*
  * print_json.c - reports as JSON (docs/reports.md, "JSON").
  */
+#include "engine/trace/shown.h"
 #include "engine/predict/ladder/behind.h"
 #include "tui/batch/print.h"
 
 #include "engine/order/order.h"
 #include "tui/batch/changes.h"
 #include "tui/batch/places.h"
+#include "tui/batch/suppressions.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -48,9 +50,10 @@ static json_t *json_path(const struct trace *t, const struct path *path)
 
 json_t *proof_json(const struct trace *t, const struct proof *p)
 {
-	json_t *j = json_pack("{ssso}", "method", p->method, "steps", json_path(t, &p->cycle));
-	if (p->given)
-		json_object_set_new(j, "given", json_string(p->given));
+	json_t *j = json_pack("{ssso}", "method", proof_method_word(p->method), "steps",
+	                      json_path(t, &p->cycle));
+	if (p->same_pairing)
+		json_object_set_new(j, "given", json_string("same pairing"));
 	return j;
 }
 
@@ -157,7 +160,7 @@ static json_t *json_read(const struct trace *t, const struct racy_read *r)
 	json_object_set_new(j, "thread", json_text(trace_thread_name(t, x->thread)));
 	g_string_truncate(text, 0);
 	if (x->aux != 0 && x->op != OP_RMW) {
-		trace_append_value(t, x->aux, text);
+		shown_append(t, shown_variable(x), x->aux, text);
 		json_object_set_new(j, "value", json_text(text->str));
 	}
 	g_string_free(text, TRUE);
@@ -292,7 +295,7 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 	if (f->proof)
 		json_object_set_new(j, "proof", proof_json(t, f->proof));
 	json_set_behind(t, f, j);
-	json_set_word(j, "budget", f->budget);
+	json_set_word(j, "budget", open_reason_word(f->open));
 	json_set_word(j, "note", f->note);
 	if (f->missing)
 		json_object_set_new(j, "missing", json_text(f->missing));
@@ -312,6 +315,12 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 	if (f->units)
 		json_cycle(t, f, j);
 	return j;
+}
+
+void json_set_suppressed(json_t *finding, const char *line)
+{
+	if (line != NULL)
+		json_object_set_new(finding, "suppressed", json_text(line));
 }
 
 /* -- reports ------------------------------------------------------------------------------- */
@@ -369,6 +378,7 @@ static json_t *json_head(const struct report *r, const struct print_options *o)
 		BUG("report does not pack");
 	if (o->options)
 		json_object_set(j, "options", o->options);
+	json_set_word(j, "scope", r->scope);
 	json_set_word(j, "shard", o->shard);
 	json_set_word(j, "sha256", o->digest);
 	if (o->changes)
@@ -402,6 +412,7 @@ void report_print_json(const struct report *r, const struct print_options *o, FI
 		json_t *j = finding_json(places, r->trace, f);
 		if (o->shard && f->verdict == VERDICT_IMPOSSIBLE)
 			json_set_reads(r->trace, f, j);
+		json_set_suppressed(j, suppressions_find(o->suppressions, r->trace, f));
 		if (o->changes)
 			changes_add_state(o->changes, i, j);
 		if (o->switches)

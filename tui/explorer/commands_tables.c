@@ -1,6 +1,7 @@
 /*
  * commands_tables.c - commands that print threads, locks, variables, values.
  */
+#include "engine/trace/shown.h"
 #include "tui/explorer/commands.h"
 
 #include "tui/explorer/state_pane.h"
@@ -74,7 +75,8 @@ static void info_variables(const struct app *app, GString *out)
 		        grouped(event_list_at(&t->index->variable_events, (uint32_t)v).count,
 		                number),
 		        10);
-		describe_value(t, session_value(s, (uint32_t)v, s->event).value, out);
+		shown_append(t, (uint32_t)v, session_value(s, (uint32_t)v, s->event).value,
+		             out);
 		g_string_append_c(out, '\n');
 	}
 	if (t->variables_count > 5000)
@@ -115,8 +117,10 @@ static void info_trace(const struct app *app, GString *out)
 		g_string_append_printf(out, "%12s  %s\n", grouped(counts[i].count, number),
 		                       counts[i].what);
 	for (uint64_t i = 0; i < t->notes_count; i++)
-		g_string_append_printf(out, "%s: %s\n", trace_string(t, t->notes[i].key),
-		                       trace_string(t, t->notes[i].value));
+		if (strcmp(trace_string(t, t->notes[i].key), SHOWN_NOTE) != 0)
+			g_string_append_printf(out, "%s: %s\n",
+			                       trace_string(t, t->notes[i].key),
+			                       trace_string(t, t->notes[i].value));
 	for (guint i = 0; t->warnings && i < t->warnings->len; i++)
 		g_string_append_printf(out, "warning: %s\n", (char *)t->warnings->pdata[i]);
 }
@@ -187,7 +191,7 @@ static void append_print(const struct app *app, uint32_t v, GString *out)
 	append_escaped(out, name, strlen(name));
 	g_string_append(out, " = ");
 	if (known.value)
-		describe_value(t, known.value, out);
+		shown_append(t, v, known.value, out);
 	else
 		g_string_append(out, known.event == NONE ? "its initial value" : "unknown");
 	if (known.event != NONE)

@@ -3,6 +3,7 @@
  * nothing.
  */
 #include "engine/predict/ladder/behind.h"
+#include "engine/trace/shown.h"
 #include "tui/explorer/session.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/weak_order.h"
@@ -28,16 +29,6 @@ const char *grouped(uint64_t number, char buffer[32])
 /* What precedes the operand's name; accesses have their own forms. */
 static const char *const order_words[] = { "", " rlx", " acq", " rel", " acq_rel", "" };
 
-/* Append a value; integers beyond 32 bits are probably addresses and are in hexadecimal. */
-void describe_value(const struct trace *t, uint32_t value, GString *out)
-{
-	const struct value *v = &t->values[value];
-	if (v->kind == V_INT && v->integer > (int64_t)UINT32_MAX)
-		g_string_append_printf(out, "0x%" G_GINT64_MODIFIER "x", v->integer);
-	else
-		trace_append_value(t, value, out);
-}
-
 /* Value before a write, in the recording; 0: unknown. */
 static uint32_t recorded_before(const struct session *s, uint32_t event)
 {
@@ -50,19 +41,19 @@ static uint32_t recorded_before(const struct session *s, uint32_t event)
 static void append_change(const struct trace *t, uint32_t event, uint32_t old, GString *out)
 {
 	const struct value *value = &t->values[t->events[event].aux];
-	uint32_t new = t->events[event].aux;
+	uint32_t new = t->events[event].aux, variable = shown_variable(&t->events[event]);
 	if (value->kind == V_PAIR) {
 		old = value->first;
 		new = value->second;
 	}
 	if (old) {
 		g_string_append_c(out, ' ');
-		describe_value(t, old, out);
+		shown_append(t, variable, old, out);
 		g_string_append(out, " → ");
 	} else {
 		g_string_append(out, " ← ");
 	}
-	describe_value(t, new, out);
+	shown_append(t, variable, new, out);
 }
 
 static void describe_access(const struct trace *t, uint32_t event, uint32_t old, GString *out)
@@ -77,7 +68,7 @@ static void describe_access(const struct trace *t, uint32_t event, uint32_t old,
 			append_change(t, event, old, out);
 		} else {
 			g_string_append(out, " reads ");
-			describe_value(t, e->aux, out);
+			shown_append(t, shown_variable(e), e->aux, out);
 		}
 	}
 	g_string_append(out, order_words[event_order(e)]);
@@ -137,7 +128,8 @@ static void append_thread(const struct session *s, uint32_t event, GString *out)
 	append_escaped(out, name, strlen(name));
 }
 
-void describe_numbered(const struct session *s, uint32_t event, GString *out)
+/* "12 T1 lock m" */
+static void describe_numbered(const struct session *s, uint32_t event, GString *out)
 {
 	g_string_append_printf(out, "%u ", event);
 	append_thread(s, event, out);
@@ -305,8 +297,8 @@ static void explain_impossible(const struct session *s, const struct finding *f,
 		                       lock->str);
 	g_string_free(lock, TRUE);
 	g_string_append(out, "Proved: this pair cannot race in any reordering of the run");
-	if (f->proof && f->proof->given)
-		g_string_append_printf(out, " (given the %s)", f->proof->given);
+	if (f->proof && f->proof->same_pairing)
+		g_string_append(out, " (given the same pairing)");
 	g_string_append(out, locked ? " (w shows the proof)." : ". ");
 	if (locked)
 		return;
@@ -347,13 +339,18 @@ static void explain_waits(const struct session *s, const struct finding *f, GStr
 {
 	bool stuck = f->kind == FINDING_STUCK;
 
-	g_string_append(out, stuck ? "This run ended with threads that wait for ever: "
-	                           : "This run ended in this deadlock: ");
+	if (f->verdict != VERDICT_HAPPENED)
+		g_string_append(out, "In another schedule of this run: ");
+	else
+		g_string_append(out, stuck ? "This run ended with threads that wait for ever: "
+		                           : "This run ended in this deadlock: ");
 	for (guint i = 0; i < f->waits->len; i++) {
 		g_string_append(out, i ? "; " : "");
 		append_wait(s->trace, &g_array_index(f->waits, struct wait, i), out);
 	}
-	g_string_append_c(out, '.');
+	g_string_append(out, f->verdict == VERDICT_HAPPENED
+	                             ? "."
+	                             : ", and no thread that could end it can go on.");
 }
 
 static void explain_misuse(const struct session *s, const struct finding *f, GString *out)
@@ -464,10 +461,10 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 		        out,
 		        "Undecided: %s. w decides this pair alone, with 30 seconds; "
 		        "`:analyse 60` asks again about all that are open.",
-		        budget_text(f->budget));
+		        open_reason_text(f->open));
 	} else if (f->kind == FINDING_ATOMIC_SET_VIOLATION) {
 		explain_cycle(s, f, out);
-	} else if (f->waits && f->verdict == VERDICT_HAPPENED) {
+	} else if (f->waits && (f->verdict == VERDICT_HAPPENED || f->kind == FINDING_STUCK)) {
 		explain_waits(s, f, out);
 	} else if (f->kind == FINDING_DEADLOCK) {
 		explain_deadlock(s, f, out);

@@ -23,7 +23,7 @@ static bool make_witness(const struct session *s, struct witness *w, struct erro
 	memset(w, 0, sizeof *w);
 	if (f == NULL || f->witness == NULL)
 		return error_set(error, "", NULL, "this pair has no witness to write");
-	w->claim = session_claim(f);
+	w->claim = finding_claim(f);
 	w->under_missing = s->missing && f->kind == FINDING_DATA_RACE;
 	w->trace_name = g_strdup(trace_name(s->trace));
 	w->trace_digest = trace_digest(s->trace);
@@ -365,7 +365,7 @@ static char **recorded_program(const struct session *s, bool *foreign, struct er
 	*foreign = false;
 	if (s->executable)
 		return g_strdupv(words);
-	const char *command = session_note(s, "recording-command");
+	const char *command = trace_note(s->trace, "recording-command");
 	char **parsed = NULL;
 	if (command && !g_shell_parse_argv(command, NULL, &parsed, NULL)) {
 		error_set(error, trace_name(t), "say `replay PROGRAM ARGUMENTS`",

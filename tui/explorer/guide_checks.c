@@ -2,6 +2,7 @@
  * guide_checks.c - evaluates checks of lessons on the student's position and the findings. One
  * function for each line of checks.def, without side effects.
  */
+#include "engine/trace/shown.h"
 #include "tui/explorer/guide.h"
 
 #include "tui/explorer/tree.h"
@@ -227,7 +228,7 @@ static bool is_value(const struct app *app, char *const *operands)
 	        session_value(s, variable, (uint32_t)s->trace->events_count - 1);
 	GString *text = g_string_new(NULL);
 	if (known.value)
-		describe_value(s->trace, known.value, text);
+		shown_append(s->trace, NONE, known.value, text);
 	bool same = strcmp(text->str, operands[1]) == 0;
 	g_string_free(text, TRUE);
 	return same;

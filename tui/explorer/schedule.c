@@ -2,6 +2,7 @@
  * schedule.c - see schedule.h. Effects of a schedule are computed by walking it; the
  * independent checker decides its validity.
  */
+#include "engine/trace/shown.h"
 #include "tui/explorer/schedule.h"
 #include "engine/base/search.h"
 
@@ -203,7 +204,7 @@ static void show_value(const struct stage *stage, guint step, uint32_t variable,
 	const char *name = trace_string(t, t->variables[variable].name);
 	append_escaped(out, name, strlen(name));
 	g_string_append_c(out, ' ');
-	describe_value(t, value, out);
+	shown_append(t, variable, value, out);
 }
 
 /* The pair's variables first, then those accessed last. */

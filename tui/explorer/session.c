@@ -3,6 +3,7 @@
  */
 #include "tui/explorer/missing_code.h"
 
+#include "engine/finding_key.h"
 #include "engine/partial/rdit.h"
 #include "engine/trace/ending.h"
 
@@ -86,15 +87,6 @@ void session_free(struct session *s)
 		specs_free(s->specs);
 	trace_close(s->trace);
 	g_free(s);
-}
-
-const char *session_note(const struct session *s, const char *key)
-{
-	const struct trace *t = s->trace;
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), key) == 0)
-			return trace_string(t, t->notes[i].value);
-	return NULL;
 }
 
 /* -- findings ----------------------------------------------------------------------- */
@@ -181,51 +173,6 @@ static void append_where(const struct session *s, const struct finding *f, bool 
 	append_line(t, f->second, &t->locations[t->events[f->first].location], out);
 }
 
-static void append_what(const struct session *s, const struct finding *f, GString *out)
-{
-	const struct trace *t = s->trace;
-	if (f->sets && f->sets->len) {
-		for (guint i = 0; i < f->sets->len; i++)
-			g_string_append_printf(out, "%s%s", i ? ", " : "",
-			                       (char *)f->sets->pdata[i]);
-	} else if (f->variables && f->variables->len) {
-		uint32_t v = g_array_index(f->variables, uint32_t, 0);
-		const char *name = trace_string(t, t->variables[v].name);
-		append_escaped(out, name, strlen(name));
-		if (f->variables->len > 1)
-			g_string_append_printf(out, " +%u", f->variables->len - 1);
-	} else {
-		trace_append_operand(t, f->first, out);
-	}
-}
-
-/* Units distinguish cycles over the same sets; predicted cycles differ from those that
- * happened. */
-static void append_cycle_key(const struct finding *f, GString *out)
-{
-	for (guint i = 0; f->units && i < f->units->len; i++)
-		g_string_append_printf(out, " %s",
-		                       g_array_index(f->units, struct cycle_unit, i).unit);
-	if (f->units && f->verdict != VERDICT_HAPPENED)
-		g_string_append(out, " predicted");
-}
-
-/* The key of a finding; places are sorted, so that it does not depend on the order of
- * events. */
-static char *stable_key(const struct session *s, const struct finding *f)
-{
-	const struct trace *t = s->trace;
-	GString *what = g_string_new(NULL);
-	append_what(s, f, what);
-	append_cycle_key(f, what);
-	const char *a = trace_site_name(t, f->first), *b = trace_site_name(t, f->second);
-	bool swap = strcmp(a, b) > 0;
-	char *key = g_strdup_printf("%s|%s|%s|%s", finding_kind_word(f->kind), swap ? b : a,
-	                            swap ? a : b, f->sets || f->requests ? what->str : "");
-	g_string_free(what, TRUE);
-	return key;
-}
-
 static struct entry *entry_new(const struct session *s, struct finding *f, char *key)
 {
 	struct entry *entry = g_new0(struct entry, 1);
@@ -234,7 +181,7 @@ static struct entry *entry_new(const struct session *s, struct finding *f, char 
 	append_where(s, f, true, where);
 	append_where(s, f, false, lines);
 	entry->lines = g_string_free(lines, FALSE);
-	append_what(s, f, what);
+	finding_append_subject(s->trace, f, what);
 	entry->finding = f;
 	entry->key = key;
 	entry->where = g_string_free(where, FALSE);
@@ -318,7 +265,7 @@ void session_add_report(struct session *s, struct report *report, enum analysis 
 	}
 	for (guint i = 0; i < report->findings->len; i++) {
 		struct finding *f = report->findings->pdata[i];
-		char *key = stable_key(s, f);
+		char *key = finding_key(s->trace, f);
 		struct entry *entry = g_hash_table_lookup(s->by_key, key);
 		if (entry == NULL && is_candidate_enough(f, analysis)) {
 			entry = entry_new(s, f, key);
@@ -451,20 +398,6 @@ int session_seen(const struct session *s, const struct entry *entry, enum analys
 		return 0;
 	uint64_t key = (uint64_t)entry->sites[0] << 32 | entry->sites[1];
 	return GPOINTER_TO_INT(g_hash_table_lookup(s->seen[analysis], &key));
-}
-
-enum claim session_claim(const struct finding *f)
-{
-	switch (f->kind) {
-	case FINDING_DATA_RACE:
-		return is_weak_order(f) ? CLAIM_C11_RACE : CLAIM_RACE;
-	case FINDING_DEADLOCK:
-		return CLAIM_DEADLOCK;
-	case FINDING_ATOMIC_SET_VIOLATION:
-		return CLAIM_ATOMIC;
-	default:
-		return CLAIM_COV;
-	}
 }
 
 /* The kind of finding that describes the run's ending; FINDING_DATA_RACE: none. */

@@ -155,8 +155,6 @@ void session_settle(struct session *s, struct report *report);
 /* Add a report with missing code: its verdicts hold while that counts; entries do not
  * change. */
 void session_add_missing(struct session *s, struct report *report);
-/* The claim of a finding, for the checker and witness files. */
-enum claim session_claim(const struct finding *f);
 /* Options of the checker for a claim: rule 5 if there is a model. */
 struct check_options session_check_options(const struct session *s, enum claim claim,
                                            struct semantics *storage);
@@ -255,10 +253,6 @@ void describe_locks(const struct session *s, uint32_t event, GString *out);
 /* Append a lock held by both threads at these events, by one for writing; false: none. */
 bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,
                           GString *out);
-/* "12 T1 lock m" */
-void describe_numbered(const struct session *s, uint32_t event, GString *out);
-/* A value of the trace; large integers in hexadecimal. */
-void describe_value(const struct trace *t, uint32_t value, GString *out);
 /* "deposit bank.c:31", or the location's name; "event 7" when there is none. */
 void describe_place(const struct session *s, uint32_t event, GString *out);
 /* Sentences on a finding: its meaning, and the analyses that report it. */
@@ -269,7 +263,5 @@ void describe_step(const struct session *s, const struct step *step, GString *ou
 void describe_rule(const struct session *s, const struct step *step, GString *out);
 /* "12,345" */
 const char *grouped(uint64_t number, char buffer[32]);
-/* A note of the recording by key ("seed"), or NULL. */
-const char *session_note(const struct session *s, const char *key);
 
 #endif

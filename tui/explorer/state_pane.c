@@ -1,6 +1,7 @@
 /*
  * state_pane.c - locks, call stacks, values and clocks at the selected event; see state_pane.h.
  */
+#include "engine/trace/shown.h"
 #include "tui/explorer/state_pane.h"
 #include "tui/explorer/missing_code.h"
 #include "engine/base/search.h"
@@ -213,7 +214,7 @@ static void add_values(const struct app *app, GArray *rows)
 		append_escaped(text, name, strlen(name));
 		g_string_append(text, "  ");
 		if (now.value)
-			describe_value(t, now.value, text);
+			shown_append(t, v, now.value, text);
 		else if (now.event == NONE)
 			g_string_append(text, "initial");
 		else
@@ -225,7 +226,7 @@ static void add_values(const struct app *app, GArray *rows)
 			        s->event ? session_value(s, v, s->event - 1) : now;
 			tail = g_string_new(" (was ");
 			if (old.value && s->event)
-				describe_value(t, old.value, tail);
+				shown_append(t, v, old.value, tail);
 			else
 				g_string_append(tail, "initial");
 			g_string_append_c(tail, ')');

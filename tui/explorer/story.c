@@ -1,6 +1,7 @@
 /*
  * story.c - see story.h. Uses only the finding, its witness and the trace.
  */
+#include "engine/trace/shown.h"
 #include "tui/explorer/story.h"
 
 #include "tui/explorer/schedule.h"
@@ -176,8 +177,8 @@ static uint32_t witness_at(const struct story *story, guint i)
 static guint claimed_tail(const struct finding *f)
 {
 	GArray *claimed = finding_claimed(f);
-	bool all_next = (f->kind == FINDING_DATA_RACE && !is_weak_order(f)) ||
-	                f->kind == FINDING_DEADLOCK;
+	bool all_next =
+	        (f->kind == FINDING_DATA_RACE && !is_weak_order(f)) || f->requests != NULL;
 	guint tail = all_next ? MIN(claimed->len, f->witness->len) : 0;
 	g_array_free(claimed, TRUE);
 	return tail;
@@ -238,7 +239,7 @@ static void append_events(const struct story *story, const struct stage *stage,
 	}
 	if (left_out)
 		g_string_append_printf(out, "%s%u %sevent%s", shown ? ", and " : "", left_out,
-		                       shown ? "other " : "", left_out == 1 ? "" : "s");
+		                       shown ? "other " : "", plural(left_out));
 }
 
 static bool has_line(const struct trace *t, uint32_t event)
@@ -343,7 +344,7 @@ static void append_value_at(const struct story *story, const struct stage *stage
 	const struct event *e = &story->t->events[event];
 	uint32_t writer, value = stage_value(stage, step, e->target, &writer);
 	if (value)
-		describe_value(story->t, value, out);
+		shown_append(story->t, e->target, value, out);
 	else
 		g_string_append(out, "what was there before");
 }
@@ -362,7 +363,7 @@ static void tell_read(struct story *story, const struct stage *stage, uint32_t r
 	g_string_append_printf(text, ". %s first: %s reads ", thread_of(story, write),
 	                       thread_of(story, read));
 	if (written)
-		describe_value(t, written, text);
+		shown_append(t, shown_variable(&t->events[write]), written, text);
 	else
 		g_string_append(text, "what was written");
 	g_string_append_c(text, '.');
@@ -412,12 +413,16 @@ static void tell_end(struct story *story, const struct entry *entry)
 	}
 	g_string_free(text, TRUE);
 	heading(story, "To see it on the program");
-	prose_add(
-	        story->prose, STYLE_TEXT, NONE,
-	        "  heddle witness %s %u %u%s -o race.wit; heddle replay --witness race.wit -- "
-	        "PROGRAM   (in the explorer: w, r)",
-	        trace_name(story->t), story->f->first, story->f->second,
-	        story->s->missing ? " --missing" : "");
+	GString *events = g_string_new(NULL);
+	GArray *claimed = finding_claimed(story->f);
+	for (guint i = 0; i < claimed->len; i++)
+		g_string_append_printf(events, " %u", g_array_index(claimed, uint32_t, i));
+	prose_add(story->prose, STYLE_TEXT, NONE,
+	          "  heddle witness %s%s%s -o race.wit; heddle replay --witness race.wit -- "
+	          "PROGRAM   (in the explorer: w, r)",
+	          trace_name(story->t), events->str, story->s->missing ? " --missing" : "");
+	g_array_unref(claimed);
+	g_string_free(events, TRUE);
 }
 
 /* -- the story ----------------------------------------------------------------------------- */
@@ -451,7 +456,7 @@ GArray *story_tell(const struct session *s, struct sources *sources, const struc
 	if (f->missing != NULL)
 		prose_add(story.prose, STYLE_TEXT, NONE, "  A %s %s.",
 		          finding_kind_noun(f->kind), f->missing);
-	if (f->kind == FINDING_DEADLOCK && f->requests) {
+	if (f->requests && f->requests->len > 0) {
 		for (guint i = 0; i < f->requests->len; i++)
 			tell_side(&story, g_array_index(f->requests, uint32_t, i));
 	} else {

@@ -4,6 +4,7 @@
  */
 #include "tui/explorer/app.h"
 
+#include "engine/detect/failure.h"
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/compare.h"
 #include "tui/explorer/missing_code.h"
@@ -112,6 +113,19 @@ static bool passes(const struct session *s, const struct findings *f, const stru
 	return all;
 }
 
+/* By what it does, as `heddle check` has it: how the run failed is first; then by verdict, and
+ * of one verdict the worse kind. */
+static int rank_of(const struct session *s, const struct entry *entry)
+{
+	enum { KINDS = 4 };
+	enum verdict verdict = missing_code_verdict(s, entry);
+	int kind = failure_rank(entry->finding->kind);
+
+	if (verdict == VERDICT_HAPPENED && kind < KINDS - 1)
+		return kind;
+	return (1 + verdicts[verdict].rank) * KINDS + kind;
+}
+
 static int compare(gconstpointer x, gconstpointer y, gpointer data)
 {
 	const struct app *app = ((void **)data)[0];
@@ -120,8 +134,7 @@ static int compare(gconstpointer x, gconstpointer y, gpointer data)
 	const struct entry *a = app->session->entries->pdata[i];
 	const struct entry *b = app->session->entries->pdata[j];
 	if (f->sort == COLUMN_VERDICT)
-		order = verdicts[missing_code_verdict(app->session, a)].rank -
-		        verdicts[missing_code_verdict(app->session, b)].rank;
+		order = rank_of(app->session, a) - rank_of(app->session, b);
 	else if (f->sort == COLUMN_VARIABLE)
 		order = strcmp(a->variable, b->variable);
 	else if (f->sort == COLUMN_COUNT)
@@ -344,7 +357,7 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 		pane_format(p, 2, 3, STYLE_TEXT,
 		            "%u finding%s hidden: v shows every verdict, z the "
 		            "marked, / with nothing clears the filter",
-		            all, all == 1 ? "" : "s");
+		            all, plural(all));
 	else if (!jobs_idle(&app->jobs))
 		pane_paragraph(pane_part(p, 2, 3, -1, p.columns - 6), 0, 0, STYLE_BUSY,
 		               "Heddle is looking for races; the line above says where it is. "

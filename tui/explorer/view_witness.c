@@ -2,6 +2,7 @@
  * view_witness.c - recorded order and witness side by side: moved events, necessary context
  * switches with reasons, stepping. Below, the state of the threads.
  */
+#include "engine/trace/shown.h"
 #include "engine/base/search.h"
 #include "engine/predict/ladder/behind.h"
 #include "tui/explorer/view_witness.h"
@@ -114,7 +115,7 @@ static void make_rows(struct witness_view *v)
 		add_row(v->rows, ROW_FOLD, 0);
 		add_row(v->recorded, ROW_FOLD, 0);
 	}
-	bool race = v->w.claim == CLAIM_RACE || v->w.claim == CLAIM_DEADLOCK;
+	bool race = v->w.claim == CLAIM_RACE || claim_waits(v->w.claim);
 	guint end = v->w.events->len -
 	            MIN(v->w.pair->len, v->w.events->len); /* where the pair is next */
 	guint next = 0; /* index of the next switch, in order */
@@ -154,7 +155,7 @@ static void take_finding(struct app *app, struct witness_view *v, const struct f
 {
 	v->finding = f;
 	v->source = f->witness;
-	v->w.claim = session_claim(f);
+	v->w.claim = finding_claim(f);
 	v->w.under_missing = app->session->missing && f->kind == FINDING_DATA_RACE;
 	v->w.events = g_array_copy(f->witness);
 	v->w.pair = finding_claimed(f);
@@ -227,13 +228,12 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 	/* a finding is a pair of places, its proof is on one pair of accesses */
 	bool one_of_many = places && places != f && places->count > 1 &&
 	                   missing_code_verdict(s, entry) != VERDICT_IMPOSSIBLE;
-	const char *given = f->proof ? f->proof->given : NULL;
 	GString *lock = g_string_new(NULL);
 	v->finding = f;
-	prose_add(v->prose, STYLE_NONE, NONE, "✗ %sproved impossible (%s%s%s)",
+	prose_add(v->prose, STYLE_NONE, NONE, "✗ %sproved impossible (%s%s)",
 	          one_of_many ? "these two accesses, one pair of the finding's: " : "",
-	          f->proof ? f->proof->method : "?", given ? ", given the " : "",
-	          given ? given : "");
+	          f->proof ? proof_method_word(f->proof->method) : "?",
+	          f->proof && f->proof->same_pairing ? ", given the same pairing" : "");
 	prose_add(v->prose, STYLE_TEXT, NONE, "%s", "");
 	if (describe_common_lock(s, f->first, f->second, lock))
 		prose_add(v->prose, STYLE_TEXT, NONE,
@@ -305,10 +305,10 @@ void append_witness_event(const struct app *app, const struct witness_view *v, g
 	uint32_t other = stage_value(&v->stage, v->w.events->len, e->target, &writer);
 	trace_append_operand(t, event, out);
 	g_string_append(out, " reads ");
-	describe_value(t, value, out);
+	shown_append(t, e->target, value, out);
 	if (other && other != value) {
 		g_string_append(out, " or ");
-		describe_value(t, other, out);
+		shown_append(t, e->target, other, out);
 	}
 }
 
@@ -387,6 +387,8 @@ const char *witness_claim_words(const struct witness_view *v)
 	switch (v->w.claim) {
 	case CLAIM_DEADLOCK:
 		return " all are next, and each waits for another ";
+	case CLAIM_STUCK:
+		return " next, and waits for ever ";
 	case CLAIM_C11_RACE:
 		return " unordered by C11: they race ";
 	default:
@@ -447,7 +449,7 @@ void append_switch_count(const struct witness_view *v, GString *out)
 {
 	guint needed = 0, all = 0,
 	      end = v->w.events->len - MIN(v->w.pair->len, v->w.events->len);
-	bool race = v->w.claim == CLAIM_RACE || v->w.claim == CLAIM_DEADLOCK;
+	bool race = v->w.claim == CLAIM_RACE || claim_waits(v->w.claim);
 	for (guint i = 0; i < v->switches->len; i++) {
 		const struct context_switch *s =
 		        &g_array_index(v->switches, struct context_switch, i);
@@ -476,6 +478,7 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 	g_string_append_printf(text, "after step %u of %u%s", step, v->w.events->len,
 	                       !both                          ? ""
 	                       : v->w.claim == CLAIM_C11_RACE ? ": unordered (C11)"
+	                       : v->w.claim == CLAIM_STUCK    ? ": it waits for ever"
 	                                                      : ": both are next");
 	stage_pane_draw(app, &v->stage, step, v->pair, text->str, p);
 	int title = text_columns(text->str) + 5; /* the rule is visible on both sides */
@@ -548,7 +551,7 @@ static void draw_waiting(const struct app *app, struct pane p)
 	else if (f && f->verdict == VERDICT_UNKNOWN)
 		pane_format(p, 2, 1, STYLE_OPEN,
 		            "? undecided, no witness and no proof: %s. w asks again.",
-		            budget_text(f->budget));
+		            open_reason_text(f->open));
 	else
 		pane_text(p, 2, 1, STYLE_OPEN,
 		          "not decided: the search was stopped. w asks again.");

@@ -1,4 +1,5 @@
 /* weak_order.c - see weak_order.h. */
+#include "engine/trace/shown.h"
 #include "tui/explorer/weak_order.h"
 
 #include <string.h>
@@ -91,7 +92,7 @@ static void append_harm(const struct trace *t, const struct finding *f,
 	append_variable(t, f->second, out);
 	if (w->stale) {
 		g_string_append(out, " (");
-		describe_value(t, w->stale, out);
+		shown_append(t, shown_variable(&t->events[f->second]), w->stale, out);
 		g_string_append_c(out, ')');
 	}
 	if (reads)

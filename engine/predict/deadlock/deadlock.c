@@ -16,7 +16,8 @@
 #include "engine/predict/race.h"
 #include "engine/predict/smt/smt.h"
 #include "engine/predict/deadlock/stuck.h"
-#include "engine/witness/check.h"
+#include "engine/predict/deadlock/stuck_search.h"
+#include "engine/witness/witness.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -46,15 +47,17 @@ struct search {
 	struct checker *checker; /* made for the first witness */
 	struct effort effort;    /* for enumerating cycles; deciding has its own budget */
 	struct locksets *locksets;
-	GArray *edges;       /* struct lock_edge: a basis of all others */
-	uint32_t *component; /* by lock: of the lock order */
-	GArray *wants;       /* struct want */
-	GHashTable *want_of; /* key as a string of bytes -> index + 1 */
-	GHashTable *settled; /* sorted requests, or sites, as bytes -> struct finding */
-	GPtrArray *others;   /* impossible and unknown findings, owned */
+	GArray *edges;        /* struct lock_edge: a basis of all others */
+	uint32_t *component;  /* by lock: of the lock order */
+	GArray *wants;        /* struct want */
+	GHashTable *want_of;  /* key as a string of bytes -> index + 1 */
+	GHashTable *settled;  /* sorted requests, or sites, as bytes -> struct finding */
+	GHashTable *happened; /* set of wants + 1 of findings that happened */
+	GPtrArray *others;    /* impossible and unknown findings, owned */
 	uint32_t path[MAX_LENGTH], chosen[MAX_LENGTH]; /* classes, events */
 	uint32_t length;
 	uint32_t cycles;
+	unsigned refused; /* witnesses that the checker did not accept */
 	bool cancelled, cut;
 };
 
@@ -355,7 +358,7 @@ static bool accepted(struct search *s, const GArray *witness, const struct findi
 	if (s->checker == NULL)
 		s->checker = checker_new(s->t, &check);
 	return checker_claim(s->checker, (const uint32_t *)(void *)witness->data, witness->len,
-	                     CLAIM_DEADLOCK, (const uint32_t *)(void *)f->requests->data,
+	                     finding_claim(f), (const uint32_t *)(void *)f->requests->data,
 	                     f->requests->len, NULL);
 }
 
@@ -400,24 +403,24 @@ static struct finding *ask(struct search *s)
 
 	for (uint32_t i = 0; i < s->length; i++)
 		smt_query_next(q, s->chosen[i]);
-	f->budget = left < s->options->budget_pair ? "total" : "pair";
+	f->open = left < s->options->budget_pair ? OPEN_TOTAL : OPEN_PAIR;
 	enum smt_answer answer = smt_query_solve(q, CLAMP(left, 0, s->options->budget_pair),
 	                                         witness, &f->proof, s->progress);
 	smt_query_free(q);
 	s->cancelled |= answer == SMT_CANCELLED;
 	if (answer == SMT_IMPOSSIBLE) {
 		f->verdict = VERDICT_IMPOSSIBLE;
-		f->budget = NULL;
+		f->open = OPEN_NO;
 		f->by = "smt";
-		if (f->proof->given == NULL && core_has_pairings(s->t))
-			f->proof->given = "same pairing";
+		if (!f->proof->same_pairing && core_has_pairings(s->t))
+			f->proof->same_pairing = true;
 	}
 	if (answer == SMT_WITNESS) {
 		g_array_append_vals(witness, f->requests->data, f->requests->len);
-		f->budget = "incomplete";
+		f->open = OPEN_INCOMPLETE;
 		if (accepted(s, witness, f)) {
 			f->verdict = VERDICT_RACE;
-			f->budget = NULL;
+			f->open = OPEN_NO;
 			f->by = "smt";
 			f->witness = g_steal_pointer(&witness);
 		}
@@ -552,19 +555,38 @@ static void add_witness(struct search *s, struct finding *f)
 	finding_free(found);
 }
 
-static GBytes *happened_key(const struct search *s, const struct finding *f)
+static GBytes *requests_key(const struct search *s, const uint32_t *requests, uint32_t count)
 {
 	uint32_t numbers[MAX_LENGTH];
 
-	for (guint i = 0; i < f->requests->len; i++) {
-		uint32_t e = g_array_index(f->requests, uint32_t, i);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t e = requests[i];
 
 		numbers[i] = s->options->pairs_events
 		                     ? e
 		                     : s->t->locations[s->t->events[e].location].site;
 	}
-	qsort(numbers, f->requests->len, sizeof(uint32_t), number_compare);
-	return bytes_of(numbers, f->requests->len);
+	qsort(numbers, count, sizeof(uint32_t), number_compare);
+	return bytes_of(numbers, count);
+}
+
+static GBytes *happened_key(const struct search *s, const struct finding *f)
+{
+	return requests_key(s, (const uint32_t *)(void *)f->requests->data, f->requests->len);
+}
+
+/* Each wait that happened is no prediction, of itself or on a circle with others. */
+static void note_happened(struct search *s, const struct finding *f)
+{
+	for (guint i = 0; f->waits != NULL && i < f->waits->len; i++) {
+		uint32_t e = g_array_index(f->waits, struct wait, i).event;
+
+		g_hash_table_add(s->happened, GUINT_TO_POINTER(e + 1));
+		GBytes *key = requests_key(s, &e, 1);
+		if (!g_hash_table_contains(s->settled, key))
+			g_hash_table_insert(s->settled, g_bytes_ref(key), (gpointer)f);
+		g_bytes_unref(key);
+	}
 }
 
 static void add_happened(struct search *s)
@@ -575,6 +597,7 @@ static void add_happened(struct search *s)
 	for (guint i = 0; i < happened->len; i++) {
 		struct finding *f = happened->pdata[i];
 
+		note_happened(s, f);
 		if (f->kind != FINDING_DEADLOCK || f->requests->len > MAX_LENGTH) {
 			report_add(s->report, f);
 			continue;
@@ -592,6 +615,56 @@ static void add_happened(struct search *s)
 		report_note(s->report, STUCK_DROPPED "%u", dropped);
 }
 
+/* -- waits that never end, of every kind --------------------------------------------------- */
+
+static bool wanted(void *context, const uint32_t *requests, uint32_t count)
+{
+	struct search *s = context;
+	GBytes *key = requests_key(s, requests, count);
+	const struct finding *known = g_hash_table_lookup(s->settled, key);
+	bool happened = true;
+
+	g_bytes_unref(key);
+	for (uint32_t i = 0; i < count; i++)
+		happened &=
+		        g_hash_table_contains(s->happened, GUINT_TO_POINTER(requests[i] + 1));
+	return !happened && (known == NULL || !is_shown(known));
+}
+
+static void found(void *context, struct finding *f)
+{
+	struct search *s = context;
+
+	if (!accepted(s, f->witness, f)) {
+		s->refused++;
+		finding_free(f);
+		return;
+	}
+	f->verdict = VERDICT_RACE;
+	f->counted_all = s->options->pairs_events;
+	GBytes *key = happened_key(s, f);
+	settle(s, key, f);
+	g_bytes_unref(key);
+}
+
+static void find_waits(struct search *s, const struct progress *progress)
+{
+	struct stuck_search search = { .wanted = wanted, .found = found, .context = s };
+	/* a view by chains has several threads in one place */
+	struct trace *t = s->options->use_missing ? s->t : (struct trace *)trace_recorded(s->t);
+
+	stuck_search(t, s->options, &search, progress);
+	s->cancelled |= search.cancelled;
+	if (search.complete && s->refused == 0)
+		s->report->scope = "wait that never ends";
+	else
+		report_note(s->report,
+		            "of all other waits that may never end (through joins, conditions, "
+		            "semaphores, barriers) %" G_GUINT64_FORMAT
+		            " states were searched, and not all",
+		            search.states);
+}
+
 /* -- the analysis -------------------------------------------------------------------------- */
 
 /* The enumeration is incomplete: units with a proof for some requests only become unknown.
@@ -604,7 +677,7 @@ static void leave_open(struct search *s)
 		if (f->verdict != VERDICT_IMPOSSIBLE)
 			continue;
 		f->verdict = VERDICT_UNKNOWN;
-		f->budget = "total";
+		f->open = OPEN_TOTAL;
 		f->by = NULL;
 		proof_free(f->proof);
 		f->proof = NULL;
@@ -651,6 +724,7 @@ static void search_release(struct search *s)
 	g_ptr_array_free(s->others, TRUE);
 	g_hash_table_destroy(s->want_of);
 	g_hash_table_destroy(s->settled);
+	g_hash_table_destroy(s->happened);
 	smt_free(s->smt);
 	checker_free(s->checker);
 }
@@ -676,6 +750,7 @@ static struct report *find_deadlocks(struct trace *t, const struct race_options 
 	s.others = g_ptr_array_new();
 	s.want_of = table_by_bytes();
 	s.settled = table_by_bytes();
+	s.happened = g_hash_table_new(NULL, NULL);
 	s.smt = smt_new(t, &smt_options, progress);
 	s.cancelled = s.smt == NULL;
 	if (!s.cancelled) {
@@ -686,8 +761,10 @@ static struct report *find_deadlocks(struct trace *t, const struct race_options 
 		link_wants(&s);
 		find_cycles(&s);
 	}
+	if (!s.cancelled && !options->locks_alone)
+		find_waits(&s, progress);
 	if (s.cancelled) {
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		report_free(s.report);
 		s.report = NULL;
 	} else {
@@ -704,7 +781,7 @@ static struct report *with_missing(struct trace *t, const struct race_options *o
 	struct trace *view = trace_view_missing(t, progress);
 
 	if (view == NULL) {
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	struct report *r = find_deadlocks(view, options, progress, error);

@@ -64,7 +64,7 @@ static bool tell_rung(void *context, double fraction, const char *what)
 	char text[160];
 
 	g_snprintf(text, sizeof(text), "%s (%u race%s so far): %s", l->rung,
-	           l->report->findings->len, l->report->findings->len == 1 ? "" : "s", what);
+	           l->report->findings->len, plural(l->report->findings->len), what);
 	return progress_tick(l->outer, fraction, text);
 }
 
@@ -245,7 +245,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 static struct proof *core_proof(const struct ladder *l, uint32_t e1, uint32_t e2)
 {
 	const struct cores *c = smt_cores(l->smt);
-	struct proof *p = proof_new("cone");
+	struct proof *p = proof_new(PROOF_CONE);
 	bool paired = false;
 
 	if (!core_has_before(c, e2, e1)) {
@@ -256,7 +256,7 @@ static struct proof *core_proof(const struct ladder *l, uint32_t e1, uint32_t e2
 	}
 	core_path(c, e1, e2, true, &p->cycle, &paired);
 	path_add(&p->cycle, e2, e1, STEP_ASSUMED, NONE);
-	p->given = paired ? "same pairing" : NULL;
+	p->same_pairing = paired;
 	return p;
 }
 
@@ -275,13 +275,13 @@ static struct finding *other_unit(struct ladder *l, uint64_t unit, uint32_t e1, 
 	return f;
 }
 
-static void note_unknown(struct finding *unit, const char *budget, uint32_t e1, uint32_t e2)
+static void note_unknown(struct finding *unit, enum open_reason open, uint32_t e1, uint32_t e2)
 {
 	unit->count++;
 	if (unit->verdict == VERDICT_UNKNOWN)
 		return;
 	unit->verdict = VERDICT_UNKNOWN;
-	unit->budget = budget;
+	unit->open = open;
 	unit->by = NULL;
 	unit->first = MIN(e1, e2);
 	unit->second = MAX(e1, e2);
@@ -293,7 +293,7 @@ static void note_impossible(struct ladder *l, struct finding *unit, const struct
                             const char *by)
 {
 	if (l->doubt && strcmp(by, "lockset") != 0) {
-		note_unknown(unit, "incomplete", unit->first, unit->second);
+		note_unknown(unit, OPEN_INCOMPLETE, unit->first, unit->second);
 		return;
 	}
 	unit->count++;
@@ -302,8 +302,8 @@ static void note_impossible(struct ladder *l, struct finding *unit, const struct
 	if (unit->proof == NULL) {
 		unit->proof = ladder_proof_copy(proof);
 		unit->by = by;
-	} else if (proof->given != NULL) {
-		unit->proof->given = proof->given;
+	} else if (proof->same_pairing) {
+		unit->proof->same_pairing = true;
 	}
 }
 
@@ -343,7 +343,7 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 		ladder_proofs_keep(l->proofs, e1, e2, f->proof);
 		note_impossible(l, known, f->proof, "smt");
 	} else {
-		note_unknown(known, left < l->options->budget_pair ? "total" : f->budget, e1,
+		note_unknown(known, left < l->options->budget_pair ? OPEN_TOTAL : f->open, e1,
 		             e2);
 	}
 	finding_free(f);
@@ -398,7 +398,7 @@ static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
 
 	if (proof != NULL)
 		note_impossible(l, other_unit(l, unit, e1, e2), proof,
-		                strcmp(proof->method, "solver") == 0 ? "smt" : "m2");
+		                proof->method == PROOF_SOLVER ? "smt" : "m2");
 	else if (!l->with_m2 || !ask_m2(l, unit, e1, e2))
 		ask_solver(l, unit, e1, e2);
 }
@@ -767,7 +767,7 @@ static void leave_open(struct ladder *l)
 		struct finding *f = l->others->pdata[i];
 
 		f->count--; /* note_unknown adds it */
-		note_unknown(f, "total", f->first, f->second);
+		note_unknown(f, OPEN_TOTAL, f->first, f->second);
 	}
 }
 
@@ -798,7 +798,7 @@ static void finish(struct ladder *l)
 
 		if (f->verdict == VERDICT_UNKNOWN) {
 			l->report->complete = false;
-			l->report->budget_spent |= strcmp(f->budget, "incomplete") != 0;
+			l->report->budget_spent |= f->open != OPEN_INCOMPLETE;
 		}
 	}
 	if (l->effort.over) {
@@ -847,12 +847,12 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
 	l.variables = g_hash_table_new_full(hash_pointer, NULL, NULL,
 	                                    (GDestroyNotify)g_hash_table_destroy);
 	l.settled = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, NULL);
-	good = look_for_suspects(&l, &any) || error_set(error, "", NULL, "cancelled");
+	good = look_for_suspects(&l, &any) || error_cancelled(error);
 	for (size_t i = 0; good && any && i < count; i++)
 		good = take_report(&l, &rungs[i], error);
 	l.rung = "the rest";
 	if (good && any && (!ladder_init(&l) || (look_at_all(&l), l.cancelled)))
-		good = error_set(error, "", NULL, "cancelled");
+		good = error_cancelled(error);
 	if (good) {
 		finish(&l);
 	} else {

@@ -3,6 +3,7 @@
  * same write as in the trace, while that read races itself. Other runs may read another write,
  * for which nothing was proved.
  */
+#include "engine/trace/shown.h"
 #include "engine/predict/ladder/behind.h"
 
 /* The read of a step (or NONE) and its write. */
@@ -63,7 +64,7 @@ void finding_append_behind(const struct trace *t, const struct finding *f, GStri
 		g_string_append(out, " (itself racing) is read ");
 		if (x->aux != 0 && x->op != OP_RMW) {
 			g_string_append(out, "as ");
-			trace_append_value(t, x->aux, out);
+			shown_append(t, shown_variable(x), x->aux, out);
 		} else {
 			g_string_append_printf(
 			        out, "from event %u",

@@ -27,9 +27,9 @@ bool m2_over(const struct m2 *m)
 	return m->purse.spent_short > m->purse.all;
 }
 
-const char *m2_budget(const struct m2 *m)
+enum open_reason m2_budget(const struct m2 *m)
 {
-	return m->purse.budget;
+	return m->purse.open;
 }
 
 bool purse_long_spent(const struct m2 *m)
@@ -41,11 +41,11 @@ bool m2_too_much(struct m2 *m, uint64_t work)
 {
 	struct m2_purse *p = &m->purse;
 
-	p->budget = "pair";
+	p->open = OPEN_PAIR;
 	if (m->work > work)
 		return true;
 	if (m->work > SHORT && purse_long_spent(m)) {
-		p->budget = "total";
+		p->open = OPEN_TOTAL;
 		return true;
 	}
 	if (m->work >= p->look_at_clock) {

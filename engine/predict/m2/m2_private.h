@@ -70,7 +70,7 @@ struct m2_purse {
 	double began;                   /* this pair */
 	uint64_t look_at_clock;         /* work at which the clock is read next */
 	bool late;                      /* its time is spent */
-	const char *budget;
+	enum open_reason open;
 };
 
 enum { TRACKED_THREADS = 256 }; /* with more, every round examines everything */

@@ -2,6 +2,7 @@
  * classes.c - classes of accesses; see classes.h. A class is found by hash, or is the previous
  * access's, so grouping is linear.
  */
+#include "engine/base/search.h"
 #include "engine/base/hash.h"
 #include "engine/predict/pairs/classes.h"
 
@@ -222,22 +223,13 @@ static bool comes_not_after(struct question *q, uint32_t i)
 static uint32_t first_without(struct question *q, uint32_t low,
                               bool holds(struct question *q, uint32_t i))
 {
-	uint32_t count = q->class->count, step = 1, high;
+	uint32_t count = q->class->count, step = 1;
 
 	while (step <= count - low && holds(q, low + step - 1)) {
 		low += step;
 		step *= 2;
 	}
-	high = MIN(count, low + step - 1);
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (holds(q, middle))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, low, MIN(count, low + step - 1), holds(q, i));
 }
 
 uint32_t class_span(const struct classes *c, const struct class *class, uint32_t e,

@@ -295,7 +295,7 @@ struct report *races_lockset(struct trace *t, const struct race_options *options
 		done = find_sites(t, options, report, progress);
 	if (!done) {
 		report_free(report);
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	report->complete = true;

@@ -22,19 +22,9 @@
 /* Is an event of an ascending list in (after, below)? */
 static bool any_between(const uint32_t *events, uint32_t count, uint32_t after, uint32_t below)
 {
-	uint32_t low = 0, high = count;
-
-	if (below <= after || high == 0 || events[high - 1] <= after)
+	if (below <= after || count == 0 || events[count - 1] <= after)
 		return false;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (events[middle] <= after)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return events[low] < below;
+	return events[search_end(i, 0u, count, events[i] <= after)] < below;
 }
 
 /* -- the closure --------------------------------------------------------------------------- */
@@ -569,7 +559,7 @@ struct report *races_syncp(struct trace *t, const struct race_options *options,
 	syncp_release(&s);
 	if (!done) {
 		report_free(report);
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	report_finish(report);

@@ -12,6 +12,9 @@
  *     rNV wNV    read, write of a plain cell N, of the value V       RNV WNV  the same, atomic
  *     P.. Q.V BNV  read both of cells 0 and 1 at once, write V to both at once, write the low byte of
  *                cell N
+ *     mN. GN. K..  an object's counter: add 1, its value (by its own lock, or N: mutex 1); a look
+ *                at its memory
+ *     A.V D.V    an object's set: add V ('1': it was not there), is V there?
  *     aN.  xNV   add 1 to atomic N; compare and exchange V for 1 - V ('+': done)
  *     lN. uN. tN. TN.     lock, unlock, try, try with a time limit, of mutex N
  *     i.. o.. I.. e.. f.. E.. F..   reader-writer lock: read, write, unlock; tries of both;
@@ -49,10 +52,11 @@ enum phase {
 	INSIDE,      /* runs the once-function */
 	INSIDE_READ, /* has read there */
 	INSIDE_DONE, /* has written there */
+	INVOKED,     /* holds mutex 1, in an invocation of the counter */
 };
 struct state {
 	uint8_t phase[THREADS], at[THREADS], last[THREADS], length[THREADS];
-	uint8_t cell[3], atom[2], seen[THREADS];
+	uint8_t cell[3], atom[2], seen[THREADS], counter, set;
 	int8_t mutex[2], writer, spin; /* the holder + 1, 0: none */
 	bool freed;
 	uint8_t readers, count, arrived,
@@ -248,6 +252,39 @@ static void enter_once(const struct state *s, int t)
 		go_to(&after, t, INSIDE);
 }
 
+static void count(const struct state *s, int t, const char *op)
+{
+	struct state after = *s;
+	after.counter = (uint8_t)(s->counter + (op[0] == 'm'));
+	end(&after, t, op[0] == 'm' ? 0 : s->counter);
+}
+
+static void step_object(const struct state *s, int t, const char *op)
+{
+	struct state after = *s;
+	int value = 1 << (op[2] - '0');
+	switch (op[0]) {
+	case 'A':
+		after.set |= (uint8_t)value;
+		end(&after, t, !(s->set & value));
+		return;
+	case 'D':
+		end(s, t, (s->set & value) != 0);
+		return;
+	case 'K':
+		end(s, t, s->counter);
+		return;
+	default:
+		if (op[1] == '0') {
+			count(s, t, op);
+		} else if (s->mutex[1] == 0) {
+			after.mutex[1] = (int8_t)(t + 1);
+			go_to(&after, t, INVOKED);
+		}
+		return;
+	}
+}
+
 /* A thread that is not at the beginning of an operation. */
 static void step_within(const struct state *s, int t, const char *op)
 {
@@ -286,6 +323,10 @@ static void step_within(const struct state *s, int t, const char *op)
 	case INSIDE_DONE:
 		after.once = 2;
 		end(&after, t, 1);
+		return;
+	case INVOKED:
+		after.mutex[1] = 0;
+		count(&after, t, op);
 		return;
 	default:
 		return;
@@ -463,6 +504,13 @@ static void step(const struct state *s, int t)
 		return;
 	case 'O':
 		enter_once(s, t);
+		return;
+	case 'm':
+	case 'G':
+	case 'K':
+	case 'A':
+	case 'D':
+		step_object(s, t, op);
 		return;
 	case 'k':
 	case 'h':
@@ -693,6 +741,29 @@ static void widen(void)
 		}
 }
 
+/* Of some programs: invocations of objects in the place of some accesses of cells. */
+static void invoke(void)
+{
+	bool theirs = below(3) == 0;
+	for (int t = 0; t < threads; t++) {
+		bool held = false; /* mutex 1 */
+		for (char *p = program[t]; *p; p += 3) {
+			bool reads = *p == 'r' || *p == 'R';
+			held = strchr("ltT", *p) && p[1] == '1' ? true
+			       : *p == 'u' && p[1] == '1'       ? false
+			                                        : held;
+			if (!strchr("rRwW", *p) || p[1] > '1' || below(4) == 0)
+				continue;
+			bool counts = below(2) && !(theirs && held);
+			*p = counts  ? reads ? 'G' : 'm'
+			     : reads ? below(5) ? 'D' : 'K'
+			             : 'A';
+			p[1] = counts && theirs ? '1' : '0';
+			p[2] = (char)('1' + below(2));
+		}
+	}
+}
+
 /* Is it the beginning, thread by thread, of another outcome with the same history of main? */
 static bool is_within(const char *small, const char *big)
 {
@@ -728,6 +799,8 @@ int main(int argc, char **argv)
 	make();
 	if (seed % 4 == 3)
 		widen();
+	if (seed % 8 == 1 || seed % 8 == 6)
+		invoke();
 	search();
 	printf("%d%s", initial_count, program[0]);
 	for (int t = 1; t < threads; t++)

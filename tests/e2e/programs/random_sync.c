@@ -36,6 +36,72 @@ static __thread int ran;
 static volatile int *block;
 static int freed; /* not by instrumented code */
 
+/* Objects of random_sync.spec: their invocations are found by their functions. */
+struct counter {
+	pthread_mutex_t own;
+	volatile int n;
+};
+struct set {
+	pthread_mutex_t own;
+	struct node {
+		int value;
+		struct node *next;
+	} *first;
+};
+static struct counter counter = { PTHREAD_MUTEX_INITIALIZER, 0 };
+static struct set set = { PTHREAD_MUTEX_INITIALIZER, 0 };
+
+/* Some programs have a counter that a lock of their own protects. */
+static pthread_mutex_t *lock_of(struct counter *c, int theirs)
+{
+	return theirs ? &mutex[1] : &c->own;
+}
+
+__attribute__((noipa)) void counter_inc(struct counter *c, int theirs)
+{
+	pthread_mutex_lock(lock_of(c, theirs));
+	c->n++;
+	pthread_mutex_unlock(lock_of(c, theirs));
+}
+
+__attribute__((noipa)) int counter_get(struct counter *c, int theirs)
+{
+	pthread_mutex_lock(lock_of(c, theirs));
+	int n = c->n;
+	pthread_mutex_unlock(lock_of(c, theirs));
+	return n;
+}
+
+static int has(const struct set *s, int v)
+{
+	for (const struct node *n = s->first; n; n = n->next)
+		if (n->value == v)
+			return 1;
+	return 0;
+}
+
+__attribute__((noipa)) int set_contains(struct set *s, int v)
+{
+	pthread_mutex_lock(&s->own);
+	int there = has(s, v);
+	pthread_mutex_unlock(&s->own);
+	return there;
+}
+
+__attribute__((noipa)) int set_add(struct set *s, int v)
+{
+	pthread_mutex_lock(&s->own);
+	int added = !has(s, v);
+	if (added) {
+		struct node *n = malloc(sizeof *n);
+		n->value = v;
+		n->next = s->first;
+		s->first = n;
+	}
+	pthread_mutex_unlock(&s->own);
+	return added;
+}
+
 static inline __attribute__((always_inline)) long system_call(long number, long a, long b,
                                                               long c)
 {
@@ -145,6 +211,17 @@ static int operate(char operation, int n, int value)
 		free((void *)block);
 		__asm__ volatile("movl $1, %0" : "=m"(freed));
 		return 0;
+	case 'm':
+		counter_inc(&counter, n);
+		return 0;
+	case 'G':
+		return counter_get(&counter, n);
+	case 'K':
+		return counter.n;
+	case 'A':
+		return set_add(&set, value);
+	case 'D':
+		return set_contains(&set, value);
 	case 'l':
 		pthread_mutex_lock(&mutex[n]);
 		return 0;

@@ -34,6 +34,9 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
 	t->unusual =
 	        t->signals.arrived || rt.waiting || rt.replay || (rt.controlled && !rt.values);
+	BARRIER();
+	if (unlikely(t->signals.arrived)) /* between looking and storing */
+		t->unusual = 1;
 }
 
 /* The first access after a call or return, which writes the pending frames. */

@@ -8,8 +8,14 @@
  * the runtime, waits for the token, or stands between a hook and the access that the hook has
  * announced, the signal is kept (an arrival) and its handler runs at the thread's next hook or
  * wrapped call, or in place of going on to wait.  A thread in a blocking call that the
- * scheduler has stepped aside for takes the token for the time of the handler.  A thread that
- * computes without hooks is reminded by a timer, after which its handler runs wherever it is.
+ * scheduler has stepped aside for takes the token for the time of the handler, and so does one
+ * at any other system call of the C library: it may be there for the signal.  A thread that
+ * comes to no hook is reminded by a timer, after which its handler runs wherever it is.
+ *
+ * "Inside the runtime" is told by the instruction: the runtime's own code.  It is therefore
+ * linked so that its calls of itself and of others need no loader at run time, and what writes
+ * records, holds locks or hands the token over calls nothing of the C library
+ * (tests/e2e/record_abi.t).
  *
  * In free mode handlers run at once, recorded unless they interrupt the runtime.
  * Exploration does not record them (their place among the events is not the schedule's).
@@ -235,8 +241,8 @@ static bool keep(struct thread *t, const struct arrival *a, const ucontext_t *co
 	BARRIER();
 	t->signals.arrived++;
 	t->unusual = 1;
-	sched.signalled = 1;
-	sched.idle = 1;
+	__atomic_store_n(&sched.signalled, true, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&sched.idle, 1, __ATOMIC_SEQ_CST);
 	futex_wake(&sched.idle, 1);
 	return true;
 }
@@ -277,23 +283,38 @@ static void run_in_call(struct thread *t, struct arrival *a, ucontext_t *context
 		t->gate = (t->gate & ~GATE_OUTSIDE) | GATE_STOLEN;
 }
 
+static bool in_runtime(uintptr_t at)
+{
+	return at >= rt.own_low && at < rt.own_high;
+}
+
+/* Has the C library, or is it about to, made a system call?  The kernel lets it begin anew
+ * after some handlers. */
+static bool at_system_call(uintptr_t at)
+{
+	static const uint8_t instruction[] = { 0x0f, 0x05 };
+	const uint8_t *p = (const void *)at;
+	return in_libc(at) && !in_runtime(at) &&
+	       ((p[-2] == instruction[0] && p[-1] == instruction[1]) ||
+	        (p[0] == instruction[0] && p[1] == instruction[1]));
+}
+
 static void deliver(struct thread *t, struct arrival *a, ucontext_t *context)
 {
-	bool ours = a->at >= rt.own_low && a->at < rt.own_high;
-	bool library = in_libc(a->at) && !ours;
+	uint32_t gate = t->gate & ~GATE_IGNORE;
 	if (follows_plan()) {
 		if (credit[a->number] > 0)
 			__atomic_sub_fetch(&credit[a->number], 1, __ATOMIC_RELAXED);
 		else
 			keep(t, a, context);
-	} else if (t->signals.away || ((t->gate & ~GATE_IGNORE) == GATE_STOLEN && !ours)) {
+	} else if (t->signals.away || (gate == GATE_STOLEN && at_system_call(a->at))) {
 		run_in_call(t, a, context);
-	} else if (!(t->gate & ~GATE_IGNORE) && library) {
+	} else if (gate == 0 && at_system_call(a->at)) {
 		run_here(t, a, context);
-	} else if (!keep(t, a, context)) {
-		call_handler(a, context);
-	} else if (!(t->gate & ~GATE_IGNORE) && !ours) {
+	} else if (keep(t, a, context)) {
 		remind(t);
+	} else {
+		call_handler(a, context);
 	}
 }
 
@@ -305,12 +326,17 @@ void signal_reminder(int number, siginfo_t *info, void *context)
 	struct kept_arrival k;
 	uintptr_t at = ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 	if (t != &nobody && rt.on && t->signals.reminded) {
+		uint32_t gate = t->gate & ~GATE_IGNORE;
+		bool here = !in_runtime(at) && (gate == 0 || gate == GATE_STOLEN);
 		forget_reminder(t);
-		if (at >= rt.own_low && at < rt.own_high)
-			remind(t);
-		else if (!(t->gate & ~GATE_IGNORE))
-			while (!follows_plan() && t->signals.arrived && take(t, 0, &k))
+		while (here && !follows_plan() && t->signals.arrived && take(t, 0, &k)) {
+			if (t->gate & GATE_STOLEN)
+				run_in_call(t, &k.a, context);
+			else
 				run_here(t, &k.a, context);
+		}
+		if (t->signals.arrived && !follows_plan())
+			remind(t);
 	}
 	errno = error;
 }

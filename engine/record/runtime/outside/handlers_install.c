@@ -28,6 +28,8 @@ static int install(int number, const struct sigaction *action, struct sigaction 
 			wrapped.sa_flags |= SA_SIGINFO;
 			if (signal_asynchronous(number))
 				block_all(&wrapped.sa_mask);
+		} else if (action->sa_handler == SIG_DFL && fault_is(number)) {
+			fault_action(&wrapped);
 		}
 		signal_handlers[number] = *action;
 		if (signal_is_handler(action) && signal_asynchronous(number) &&
@@ -45,7 +47,8 @@ static int install(int number, const struct sigaction *action, struct sigaction 
 		signal_handlers[number] = before;
 	else if (old)
 		*old = was.sa_flags & SA_SIGINFO && was.sa_sigaction == signal_comes ? before
-		       : was.sa_flags & SA_SIGINFO && was.sa_sigaction == signal_reminder
+		       : fault_is_ours(&was) || (was.sa_flags & SA_SIGINFO &&
+		                                 was.sa_sigaction == signal_reminder)
 		               ? (struct sigaction){ .sa_handler = SIG_DFL }
 		               : was;
 	return status;

@@ -43,6 +43,21 @@ void sched_hand_over(struct thread *next)
 	}
 }
 
+/* A signal has come to a thread that waits while all others are outside: nobody but those who
+ * wait can give the token to it. */
+static void serve_signals(struct thread *t)
+{
+	sched_lock();
+	if (sched.holder == NULL && sched.signalled) {
+		sched_catch_up();
+		sched_wake_signalled();
+	}
+	if (sched.holder == NULL && sched.ready)
+		sched_hand_over(sched_choose_ready(t));
+	else
+		sched_unlock();
+}
+
 void sched_wait_turn(struct thread *t)
 {
 	const uint64_t soon = 1000000, most = rt.config.watchdog_ms * 1000000ull;
@@ -53,6 +68,8 @@ void sched_wait_turn(struct thread *t)
 		if (!rt.on)
 			break;
 		futex_wait(&t->sched.go, 0, pause);
+		if (unlikely(t->signals.arrived))
+			serve_signals(t);
 		if (!__atomic_load_n(&t->sched.go, __ATOMIC_ACQUIRE))
 			pause = sched_watchdog(&seen) ? soon : 2 * pause;
 		pause = pause < most ? pause : most;
@@ -362,6 +379,13 @@ void sched_detach_all(void)
 			continue;
 		t->gate |= GATE_OFF;
 	}
+}
+
+void sched_begin_again(void)
+{
+	sched_init();
+	me->budget = me->drawn = sched_draw_budget();
+	me->sched.priority = 1 + sched_draw(1 << 30);
 }
 
 void sched_init(void)

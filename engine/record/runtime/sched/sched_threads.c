@@ -53,7 +53,8 @@ void thread_retire(struct thread *t)
 
 static bool is_gone(pid_t tid)
 {
-	return syscall(SYS_tgkill, rt.header ? rt.header->pid : getpid(), tid, 0) != 0;
+	return syscall(SYS_tgkill, rt.header ? rt.header->pid : syscall(SYS_getpid), tid, 0) !=
+	       0;
 }
 
 /* The memory of a retired thread, as new; its pages for frames and missing calls stay with it.
@@ -176,7 +177,8 @@ void sched_wait_gone(void)
 		return;
 	sched.leaving = 0;
 	for (int i = 0; i < 2000; i++) {
-		if (syscall(SYS_tgkill, rt.header ? rt.header->pid : getpid(), tid, 0) != 0)
+		if (syscall(SYS_tgkill, rt.header ? rt.header->pid : syscall(SYS_getpid), tid,
+		            0) != 0)
 			return;
 		if (i < 50) {
 			syscall(SYS_sched_yield);
@@ -253,11 +255,8 @@ void sched_expect(int more)
 
 void sched_end(struct thread *t)
 {
-	if (rt.config.flags & LOG_EXPLORE && rt.on) {
-		char text[32] = "";
-		sched_append_number(text, sizeof(text), t->id, 10);
-		log_note("ended", text);
-	}
+	if (rt.config.flags & LOG_EXPLORE && rt.on)
+		log_fact(LOG_ENDED, 0, t->id, NULL, 0);
 	sched_lock();
 	sched_bury(t);
 	if (t->life.detached)

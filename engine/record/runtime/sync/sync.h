@@ -28,6 +28,8 @@ struct thread_life {
 	uintptr_t stack_low, stack_high;
 	int end_rounds;
 	bool detached, started, joined, c11;
+	bool masked;   /* it begins with all signals held, and takes this mask */
+	uint64_t mask; /* as the kernel has it */
 	bool lends; /* timers name it as their threads' parent: it is never given to another */
 	bool retired; /* ended; nothing but its memory is left: thread_retire */
 	struct thread *next_retired;

@@ -119,6 +119,10 @@ static void *thread_main(void *argument)
 {
 	struct thread *t = argument;
 	t->life.tid = syscall(SYS_gettid);
+	t->gate |= GATE_INSIDE;
+	me = t; /* a signal that comes before it has the token is kept */
+	if (t->life.masked)
+		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &t->life.mask, NULL, sizeof(uint64_t));
 	sched_start(t);
 	thread_begin(t);
 	t->life.started = true;
@@ -133,6 +137,23 @@ static void *thread_main(void *argument)
 		result = t->life.start(t->life.argument);
 	}
 	return result;
+}
+
+/*
+ * A thread begins with its creator's mask.  Signals are held until it is known (thread_main): a
+ * handler that ran before, at once, would wait for threads that wait for this one.  Not where
+ * the attributes have a mask of their own, which the thread begins with.  The creator's mask.
+ */
+static uint64_t hold_signals(struct thread *child, const pthread_attr_t *attributes)
+{
+	const uint64_t all = ~(3ull << 31); /* but for the C library's */
+	sigset_t own;
+	child->life.masked =
+	        rt.controlled && (!attributes || pthread_attr_getsigmask_np(attributes, &own) ==
+	                                                 PTHREAD_ATTR_NO_SIGMASK_NP);
+	if (child->life.masked)
+		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, &child->life.mask, sizeof(all));
+	return child->life.mask;
 }
 
 static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*start)(void *),
@@ -157,7 +178,11 @@ static int create(pthread_t *handle, const pthread_attr_t *attributes, void *(*s
 	if (!rt.controlled) /* its first event must come after ours */
 		log_event(t, LOG_FORK, 0, pc, child->id, 0, 1);
 	pthread_t made;
+	uint64_t mask = hold_signals(child, attributes);
+	bool held = child->life.masked;
 	int result = INSIDE(t, real(&made, attributes, thread_main, child));
+	if (held)
+		syscall(SYS_rt_sigprocmask, SIG_SETMASK, &mask, NULL, sizeof(mask));
 	if (result) {
 		thread_forget(child);
 		t->life.children--;

@@ -1,0 +1,30 @@
+/*
+ * history_private.h - numbers that are equal in all runs: shared by histories (history.c) and
+ * what reads see (seen.c).
+ */
+#ifndef HEDDLE_HISTORY_PRIVATE_H
+#define HEDDLE_HISTORY_PRIVATE_H
+
+#include "engine/base/hash.h"
+#include "engine/explore/history.h"
+
+static inline uint64_t history_mix(uint64_t h, uint64_t x)
+{
+	h ^= x + HASH_FACTOR + (h << 6) + (h >> 2);
+	h ^= h >> 32;
+	h *= 0xd6e8feb86659fd93ull;
+	return h ^ h >> 32;
+}
+
+/* Does the integer point into an allocated block? Then *number is the block and place in it. */
+bool history_pointer(const struct history *h, uint64_t integer, uint32_t event,
+                     uint64_t *number);
+/* A write by thread and position. */
+uint64_t history_write_number(const struct history *h, uint32_t write);
+/* Take initial values from reads of this run. (Stacks and heap blocks begin with garbage, which
+ * may differ.) */
+void history_learn_initials(struct history *h);
+/* The number of what an access of this run saw (not yet in h->seen). */
+uint64_t history_find_seen(const struct history *h, uint32_t read);
+
+#endif

@@ -1,0 +1,263 @@
+/* aim.c - see aim.h. */
+#include "engine/harm/aim.h"
+
+#include "engine/harm/trial.h"
+#include "engine/order/past.h"
+#include "engine/witness/check.h"
+
+#include <string.h>
+
+enum { MOST_AIMS = 200, MOST_WRITES = 4 /* that are tried for one read */ };
+
+struct aiming {
+	struct trace *t;
+	struct cores *cores;
+	GHashTable *known;
+	GHashTable *tried; /* code, as numbers of this trace -> how often it was looked at */
+	GArray *found;
+	uint32_t *cut; /* scratch: by thread, how many of its events come first */
+};
+
+/* The outermost acquire that is open just before the event, or the event itself. */
+static uint32_t section_begin(const struct trace *t, uint32_t event)
+{
+	GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	uint32_t begin = event;
+
+	trace_locks_held(t, event, held);
+	if (held->len > 0)
+		begin = g_array_index(held, uint32_t, 0);
+	g_array_unref(held);
+	return begin;
+}
+
+/* The release of that acquire; NONE: it is never given up. */
+static uint32_t section_end(const struct trace *t, uint32_t event)
+{
+	uint32_t begin = section_begin(t, event);
+
+	return begin == event ? event : t->index->partner[begin];
+}
+
+/* Threads other than the reader leave the critical sections that they are in: somebody may need
+ * the lock. False where one never does. */
+static bool close_sections(struct aiming *s, uint32_t reader)
+{
+	const struct trace *t = s->t;
+
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		struct event_list mine = trace_thread_events(t, u);
+
+		if (u == reader || s->cut[u] == 0 || s->cut[u] >= mine.count)
+			continue;
+		uint32_t next = mine.items[s->cut[u]], last = section_end(t, next);
+		if (last == NONE)
+			return false;
+		if (last == next && section_begin(t, next) == next)
+			continue;
+		core_join(s->cores, last, s->cut);
+		u = NONE; /* from the first: this may need more of the others */
+	}
+	return true;
+}
+
+/* The events that come first, as s->cut; false where the aim contradicts what they saw. */
+static bool make_cut(struct aiming *s, const struct aim *a)
+{
+	const struct trace *t = s->t;
+	uint32_t reader = t->events[a->read].thread, writer = t->events[a->write].thread;
+	const uint32_t *position = t->index->position;
+	uint32_t stop = a->late ? section_begin(t, a->read) : a->read;
+
+	memset(s->cut, 0, (t->threads_count + 1) * sizeof(*s->cut));
+	core_join_before(s->cores, stop, s->cut);
+	if (a->late) {
+		uint32_t last = section_end(t, a->write);
+
+		if (last == NONE)
+			return false;
+		core_join(s->cores, last, s->cut);
+	}
+	return close_sections(s, reader) && s->cut[reader] <= position[stop] &&
+	       (a->late || s->cut[writer] <= position[a->write]);
+}
+
+/* How often the code was looked at in this trace. */
+static guint *tries_of(struct aiming *s, const struct aim *a)
+{
+	const struct event *e = s->t->events;
+	gint64 code =
+	        (gint64)e[a->read].location << 33 | (gint64)e[a->write].location << 1 | a->late;
+	guint *count = g_hash_table_lookup(s->tried, &code);
+
+	if (count == NULL) {
+		count = g_new0(guint, 1);
+		g_hash_table_insert(s->tried, g_memdup2(&code, sizeof code), count);
+	}
+	return count;
+}
+
+/* Is it new, or from few runs? */
+static bool is_wanted(struct aiming *s, const struct aim *a)
+{
+	enum { RUNS = 3 };
+	char *code = g_strdup_printf("%d %s %s", a->late, trace_location_name(s->t, a->read),
+	                             trace_location_name(s->t, a->write));
+	guint runs = GPOINTER_TO_UINT(g_hash_table_lookup(s->known, code));
+
+	if (runs < RUNS)
+		g_hash_table_replace(s->known, g_strdup(code), GUINT_TO_POINTER(runs + 1));
+	g_free(code);
+	return runs < RUNS;
+}
+
+static void keep(struct aiming *s, uint32_t read, uint32_t write, bool late)
+{
+	enum { TRIES = 6 };
+	struct aim a = { read, write, late };
+
+	if (s->t->events[read].thread == s->t->events[write].thread ||
+	    s->found->len >= MOST_AIMS)
+		return;
+	guint *tries = tries_of(s, &a);
+	if (*tries >= TRIES || !make_cut(s, &a)) {
+		++*tries;
+		return;
+	}
+	*tries = TRIES;
+	if (is_wanted(s, &a))
+		g_array_append_val(s->found, a);
+}
+
+static void find_of_variable(struct aiming *s, uint32_t variable)
+{
+	struct event_list list = event_list_at(&s->t->index->variable_events, variable);
+
+	for (uint64_t i = 0; i < list.count; i++) {
+		uint32_t read = list.items[i];
+		unsigned tried = 0;
+
+		if (!op_reads(s->t->events[read].op) || s->t->events[read].flags & EVENT_WIDE)
+			continue;
+		if (s->t->index->writer[read] != NONE)
+			keep(s, read, s->t->index->writer[read], false);
+		for (uint64_t k = i + 1; k < list.count && tried < MOST_WRITES; k++) {
+			uint32_t write = list.items[k];
+
+			if (!op_writes(s->t->events[write].op))
+				continue;
+			tried++;
+			keep(s, read, write, true);
+		}
+	}
+}
+
+/* How much of what the reads of a thread decide is not known: variables that few events are
+ * about, flags mostly, come first. */
+static gint by_count(gconstpointer a, gconstpointer b, gpointer t)
+{
+	const struct event_lists *lists = &((const struct trace *)t)->index->variable_events;
+	uint64_t x = event_list_at(lists, *(const uint32_t *)a).count,
+	         y = event_list_at(lists, *(const uint32_t *)b).count;
+
+	return x < y ? -1 : x > y;
+}
+
+GArray *aims_find(struct trace *t, GHashTable *known)
+{
+	struct core_options options = CORE_DEFAULTS;
+	struct aiming s = { .t = t,
+		            .known = known,
+		            .tried = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
+		                                           NULL),
+		            .found = g_array_new(FALSE, FALSE, sizeof(struct aim)),
+		            .cut = g_new0(uint32_t, t->threads_count + 1) };
+	GArray *variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	if (trace_need(t,
+	               INDEX_THREADS | INDEX_MATCH | INDEX_VARIABLES | INDEX_WRITERS |
+	                       INDEX_MUST,
+	               NULL))
+		s.cores = cores_new(t, &options, NULL);
+	for (uint32_t v = 0; s.cores && v < t->variables_count; v++)
+		g_array_append_val(variables, v);
+	g_array_sort_with_data(variables, by_count, t);
+	for (guint i = 0; i < variables->len && s.found->len < MOST_AIMS; i++)
+		find_of_variable(&s, g_array_index(variables, uint32_t, i));
+	if (s.cores)
+		cores_free(s.cores);
+	g_array_unref(variables);
+	g_hash_table_destroy(s.tried);
+	g_free(s.cut);
+	return s.found;
+}
+
+/* The cut's events as they were recorded. */
+static GArray *sequence_of(const struct trace *t, const uint32_t *cut)
+{
+	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+
+	for (uint32_t e = 0; e < t->events_count; e++)
+		if (t->index->position[e] < cut[t->events[e].thread] &&
+		    !op_tells(t->events[e].op))
+			g_array_append_val(sequence, e);
+	return sequence;
+}
+
+GArray *aim_sequence(struct trace *t, const struct aim *aim)
+{
+	struct core_options how = CORE_DEFAULTS;
+	struct aiming s = { .t = t, .cut = g_new0(uint32_t, t->threads_count + 1) };
+	struct check_options check = { 0 };
+	GString *why = g_string_new(NULL);
+	GArray *sequence = NULL;
+
+	if (trace_need(t, INDEX_THREADS | INDEX_MATCH | INDEX_WRITERS | INDEX_MUST, NULL))
+		s.cores = cores_new(t, &how, NULL);
+	if (s.cores && make_cut(&s, aim)) {
+		sequence = sequence_of(t, s.cut);
+		/* the reader may hold a lock that another thread took later */
+		if (!witness_check(t, (const uint32_t *)(void *)sequence->data, sequence->len,
+		                   CLAIM_PREFIX, NULL, 0, &check, why)) {
+			g_array_unref(sequence);
+			sequence = NULL;
+		}
+	}
+	if (s.cores)
+		cores_free(s.cores);
+	g_string_free(why, TRUE);
+	g_free(s.cut);
+	return sequence;
+}
+
+bool aim_run(struct trace *t, const struct aim *aim, uint64_t seed,
+             const struct harm_options *options, bool *reached, struct error *error)
+{
+	struct trial x = { .o = options, .t = t, .error = error };
+	const uint32_t no_pair[2] = { NONE, NONE };
+	GArray *sequence = aim_sequence(t, aim);
+	struct outcome outcome = { 0 };
+	char *why = NULL;
+
+	*reached = false;
+	if (sequence == NULL)
+		return true;
+	if (!trial_open(&x)) {
+		g_array_unref(sequence);
+		return false;
+	}
+	if (plan_make(t, (const uint32_t *)(void *)sequence->data, sequence->len, no_pair,
+	              &x.plan, error)) {
+		x.plan.strategy = STRATEGY_RANDOM;
+		x.plan.seed = seed;
+		x.plan.timeout_ms = options->timeout_ms;
+		x.plan.explore = true;
+		plan_go_on(&x.plan, t, t->events[aim->read].thread);
+		*reached = trial_run(&x, 0, &outcome, &why);
+	}
+	trial_close(&x);
+	g_array_unref(sequence);
+	outcome_release(&outcome);
+	g_free(why);
+	return !x.broken;
+}

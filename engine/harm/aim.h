@@ -1,0 +1,35 @@
+/*
+ * aim.h - where a recorded run leads if one read had seen something else: schedules that
+ * prediction, which keeps what reads saw, does not look at.
+ *
+ * Of a read R and a write W to the same variable by another thread:
+ *   too early  R saw W: up to R its thread does what it did, without W
+ *   too late   R came before W: W is done, with the rest of its critical section, and then R
+ * Everything before keeps what it saw, so that the program can be driven there along a plan;
+ * what follows is new, and the program goes on by itself.
+ */
+#ifndef HEDDLE_AIM_H
+#define HEDDLE_AIM_H
+
+#include "engine/harm/harm.h"
+
+struct aim {
+	uint32_t read, write; /* events */
+	bool late;
+};
+
+/* GArray of struct aim, the caller's: one of each code, unless three runs had it.  `known`
+ * counts these runs by code (char *, its own). */
+GArray *aims_find(struct trace *t, GHashTable *known);
+
+/* What comes first, as a correct reordering (uint32_t), the caller's; NULL: there is none. The
+ * reading thread stands before the read, or too late before the critical section that it is in.
+ */
+GArray *aim_sequence(struct trace *t, const struct aim *aim);
+
+/* Runs the program there, and then on with this seed; options->ran is called with the run.
+ * *reached: it went there.  False and `error` when the program cannot be run. */
+bool aim_run(struct trace *t, const struct aim *aim, uint64_t seed,
+             const struct harm_options *options, bool *reached, struct error *error);
+
+#endif

@@ -1,0 +1,26 @@
+/*
+ * persistent.h - partial-order reduction for the search over states (stuck_search.c): which
+ * threads' next events suffice in a state so that no state without a successor is lost
+ * (persistent sets; Godefroid, LNCS 1032, chapter 4).
+ *
+ * Two events are dependent when, in some state, one of them decides whether or how the other
+ * comes.  The tables say until which position a thread still has a dependent event.
+ */
+#ifndef HEDDLE_PERSISTENT_H
+#define HEDDLE_PERSISTENT_H
+
+#include "engine/predict/deadlock/run_state.h"
+
+struct persistent;
+struct persistent *persistent_new(const struct run_state *s);
+void persistent_free(struct persistent *p); /* may be NULL */
+
+/* Threads to go on with, each of which runs next: none where no thread does.  `threads` has
+ * room for all; the number is returned, and the work is added to *cost. */
+uint32_t persistent_set(struct persistent *p, uint32_t *threads, uint64_t *cost);
+
+/* Does the thread's next event end an object, or a block, that other threads have yet to use?
+ * A thread that waits for it in a schedule before that would stand on nothing after it. */
+bool persistent_ends_use(struct persistent *p, uint32_t thread);
+
+#endif

@@ -1,0 +1,94 @@
+/*
+ * run_state.h - a state of another schedule of a recording: each thread has done a prefix of
+ * its events, and what a synchronisation operation does is decided by the state, not by the
+ * pairing of the recording (semantics.md, "Waits that never end", rules W1 to W3).
+ *
+ * run_state_new is the state before the first event.  run_state_next says what the next event
+ * of a thread would do; run_state_step takes it; run_state_undo goes back.  A step costs
+ * constant time.  Two states with one key are one state, up to a collision of 128 bits.
+ */
+#ifndef HEDDLE_RUN_STATE_H
+#define HEDDLE_RUN_STATE_H
+
+#include "engine/finding.h"
+#include "engine/trace/index.h"
+
+enum next {
+	NEXT_ENDED,   /* the thread has no more events, and the trace shows its end */
+	NEXT_ABSENT,  /* it has not been created */
+	NEXT_RUNS,    /* the next event can come now, as recorded */
+	NEXT_WAITS,   /* it stands waiting there */
+	NEXT_DIFFERS, /* something else would come, now or ever: its continuation is unknown */
+};
+
+/* What is fixed by the trace. */
+enum event_fact {
+	FACT_MUST = 1,   /* has must-orders */
+	FACT_WAKER = 2,  /* a wake whose waker is recorded */
+	FACT_SERIAL = 4, /* an arrival that completed its round */
+};
+
+struct state_change {
+	uint32_t cell, old;
+};
+
+struct run_state {
+	struct trace *t;
+	bool use_values;
+	uint32_t threads;
+	/* -- facts */
+	uint32_t main;      /* the thread whose end ends the process, or NONE */
+	bool *shows_end;    /* by thread: does the trace show its end? */
+	uint8_t *facts;     /* by event: enum event_fact */
+	bool *foreign;      /* by object: the trace lacks some of its operations */
+	bool *read;         /* by variable: some event reads it */
+	uint32_t *initial;  /* by variable: initial value, 0 unknown; with use_values */
+	uint32_t *stack_of; /* by block: thread whose stack it is, or NONE */
+	enum wait_for *use; /* by object: what a want of it waits for */
+	bool *exclusive;    /* by object: a want of this lock asks to exclude readers */
+	/* -- the state, in one array of cells */
+	uint32_t *cells;
+	uint32_t *done;    /* by thread: events taken */
+	uint32_t *woken;   /* by thread: its wait was ended by a signal */
+	uint32_t *arrival; /* by thread: its last arrival at a barrier, counted there from 1 */
+	uint32_t *halted;  /* by thread: it is held back for ever */
+	uint32_t *waiting; /* by thread: the wait or arrival that it is in, + 1; or 0 */
+	uint32_t *last;    /* by variable: last write + 1; or 0 */
+	uint32_t *owner;   /* by object: exclusive holder + 1; or 0 */
+	uint32_t *readers; /* by object: shared holders */
+	uint32_t *count;   /* by object: of a semaphore; arrivals at a barrier */
+	uint32_t *destroyed; /* by object: last destruction taken, + 1; or 0 */
+	uint64_t key[2];
+	GArray *log; /* struct state_change */
+};
+
+/* Needs no part of the index built before.  NULL when cancelled. */
+struct run_state *run_state_new(struct trace *t, bool use_values,
+                                const struct progress *progress);
+void run_state_free(struct run_state *s); /* may be NULL */
+
+/* The thread's next event, or NONE. */
+uint32_t run_state_event(const struct run_state *s, uint32_t thread);
+enum next run_state_next(const struct run_state *s, uint32_t thread);
+/* What a thread that waits is waiting for. */
+enum wait_for run_state_waits_for(const struct run_state *s, uint32_t thread);
+/* The i-th thread that holds the lock which the thread's next event asks for, in a mode that
+ * keeps it out; of a join, the thread that is joined; or NONE. */
+uint32_t run_state_holder(const struct run_state *s, uint32_t thread, uint32_t i);
+/* An event that must come before the thread's next one, and has not; or NONE. */
+uint32_t run_state_missing(const struct run_state *s, uint32_t thread);
+/* Would the signal wake this thread? */
+bool run_state_may_wake(const struct run_state *s, uint32_t signal, uint32_t thread);
+/* Take the thread's next event.  `woken`: the thread that a signal wakes, NONE where none
+ * waits; a broadcast wakes all. */
+void run_state_step(struct run_state *s, uint32_t thread, uint32_t woken);
+/* Hold the thread back for ever, as a schedule may for as long as it likes. */
+void run_state_halt(struct run_state *s, uint32_t thread);
+static inline uint32_t run_state_mark(const struct run_state *s)
+{
+	return s->log->len;
+}
+void run_state_undo(struct run_state *s, uint32_t mark);
+bool run_state_has(const struct run_state *s, uint32_t event);
+
+#endif

@@ -1,0 +1,48 @@
+/*
+ * binary_private.h - the layout of a binary trace (docs/trace-binary.md), for binary.c, which
+ * reads, and binary_write.c.
+ */
+#ifndef HEDDLE_BINARY_PRIVATE_H
+#define HEDDLE_BINARY_PRIVATE_H
+
+#include "engine/trace/formats.h"
+#include "engine/trace/storage.h"
+#include "engine/trace/tape.h"
+
+enum { ALIGNMENT = 64, NAME_LENGTH = 24, MAX_SECTIONS = 256 };
+
+/* Distinct from text; detects transfers that change line ends. */
+static const char binary_magic[8] = { '\x89', 'H', 'D', 'L', 'T', '\r', '\n', '\n' };
+static const uint32_t binary_byte_order = 0x01020304;
+
+enum {
+	FLAG_COMPLETE = 1,
+	FLAG_FILTERED = 2,
+	FLAG_VALUES_EXACT = 4,
+	FLAG_ORDER_EXACT = 8,
+	FLAG_LOCKS_TAKEN = 16,
+	FLAG_STACKS = 32 /* events have call stacks */
+};
+
+struct header {
+	char magic[8];
+	uint32_t version, byte_order;
+	uint32_t flags, sections;
+	uint64_t length; /* of the file */
+	uint64_t sum;    /* of the section table and this header with sum 0 */
+	uint64_t reserved[3];
+};
+_Static_assert(sizeof(struct header) == 64, "written as it is");
+
+struct section {
+	char name[NAME_LENGTH];
+	uint32_t element; /* bytes */
+	uint32_t reserved;
+	uint64_t offset, count;
+	uint64_t sum;
+};
+_Static_assert(sizeof(struct section) == 56, "written as it is");
+
+uint64_t binary_header_sum(const struct header *h, const struct section *sections);
+
+#endif

@@ -1,0 +1,335 @@
+/*
+ * binary_write.c - writes binary traces (docs/trace-binary.md): of a trace in memory at once,
+ * of a recording while it is made.
+ */
+#include "engine/base/file.h"
+#include "engine/base/hash.h"
+#include "engine/trace/binary_private.h"
+
+#include <string.h>
+
+_Static_assert(TAPE_BLOCK % PENDING == 0, "pending events do not go beyond a block");
+
+/* -- sums ------------------------------------------------------------------------------ */
+
+/* A checksum over four lanes, at memory speed; not cryptographic. */
+uint64_t trace_sum(const void *bytes, size_t length)
+{
+	static const uint64_t K = HASH_FACTOR;
+	const char *at = bytes;
+	uint64_t lanes[4] = { length, K, ~K, length * K };
+	for (; length >= 32; length -= 32, at += 32) {
+		uint64_t words[4];
+		memcpy(words, at, 32);
+		for (int i = 0; i < 4; i++) {
+			lanes[i] = (lanes[i] ^ words[i]) * K;
+			lanes[i] ^= lanes[i] >> 29;
+		}
+	}
+	char tail[32] = { 0 };
+	if (length)
+		memcpy(tail, at, length);
+	uint64_t sum = 0;
+	for (int i = 0; i < 4; i++) {
+		uint64_t word;
+		memcpy(&word, tail + 8 * i, 8);
+		lanes[i] = (lanes[i] ^ word) * K;
+		sum = (sum ^ lanes[i] ^ lanes[i] >> 31) * K;
+	}
+	return sum ^ sum >> 32;
+}
+
+uint64_t binary_header_sum(const struct header *h, const struct section *sections)
+{
+	struct header bare = *h;
+	bare.sum = 0;
+	return trace_sum(&bare, sizeof bare) +
+	       3 * trace_sum(sections, h->sections * sizeof *sections);
+}
+
+/* -- sections --------------------------------------------------------------------------- */
+
+struct trace_writer {
+	struct pending pending;
+	struct file_writer *file;
+	GArray *sections; /* struct section */
+	struct tape *tape;
+	GArray *blocks; /* struct tape_block */
+	/* the block in hand: its bytes, their end, its events */
+	uint8_t *bytes, *at;
+	uint32_t count;
+	uint64_t begin;   /* of the tape, in the file */
+	bool any_stacks;  /* without, the bytes of blocks are the same */
+	uint32_t *places; /* owned, or NULL */
+	uint64_t places_count;
+};
+
+static void pad(struct file_writer *file)
+{
+	static const char zeroes[ALIGNMENT];
+	size_t over = file_writer_length(file) % ALIGNMENT;
+	if (over)
+		file_writer_put(file, zeroes, ALIGNMENT - over);
+}
+
+static void put_section(struct trace_writer *w, const char *name, const void *data,
+                        uint32_t element, uint64_t count)
+{
+	struct section s = { .element = element, .count = count };
+	pad(w->file);
+	g_strlcpy(s.name, name, sizeof s.name);
+	s.offset = file_writer_length(w->file);
+	s.sum = trace_sum(data, element * count);
+	file_writer_put(w->file, data, element * count);
+	g_array_append_val(w->sections, s);
+}
+
+/* -- events ----------------------------------------------------------------------------- */
+
+static void writer_begin(struct trace_writer *w, struct file_writer *file)
+{
+	static const struct header none;
+	*w = (struct trace_writer){
+		.file = file,
+		.sections = g_array_new(FALSE, TRUE, sizeof(struct section)),
+		.tape = tape_new(),
+		.blocks = g_array_new(FALSE, FALSE, sizeof(struct tape_block)),
+		.bytes = g_malloc((TAPE_BLOCK + 1) * TAPE_EVENT)
+	};
+	file_writer_put(file, &none, sizeof none);
+	w->begin = file_writer_length(file);
+	w->at = tape_begin(w->tape, w->bytes);
+}
+
+static void writer_release(struct trace_writer *w)
+{
+	g_array_free(w->sections, TRUE);
+	g_array_free(w->blocks, TRUE);
+	tape_free(w->tape);
+	g_free(w->bytes);
+	g_free(w->pending.events);
+	g_free(w->pending.stacks);
+	g_free(w->places);
+}
+
+static void end_block(struct trace_writer *w)
+{
+	struct tape_block block = { .offset = file_writer_length(w->file) - w->begin,
+		                    .bytes = (uint32_t)(w->at - w->bytes),
+		                    .count = w->count };
+	block.sum = trace_sum(w->bytes, block.bytes);
+	file_writer_put(w->file, w->bytes, block.bytes);
+	g_array_append_val(w->blocks, block);
+	w->at = tape_begin(w->tape, w->bytes);
+	w->count = 0;
+}
+
+/* Events that do not go beyond the block. */
+static void put_part(struct trace_writer *w, const struct event *events, uint32_t count,
+                     const struct tape_stacks *stacks)
+{
+	w->at = tape_put(w->tape, events, count, stacks, w->at);
+	w->count += count;
+	if (w->count == TAPE_BLOCK)
+		end_block(w);
+}
+
+/* The section of the blocks' bytes, whose sums the table of blocks has. */
+static void end_blocks(struct trace_writer *w)
+{
+	if (w->count)
+		end_block(w);
+	struct section bytes = { .name = "event_bytes",
+		                 .element = 1,
+		                 .offset = w->begin,
+		                 .count = file_writer_length(w->file) - w->begin };
+	g_array_append_val(w->sections, bytes);
+	put_section(w, "event_blocks", w->blocks->data, sizeof(struct tape_block),
+	            w->blocks->len);
+	put_section(w, "places", w->places, sizeof(uint32_t), w->places_count);
+}
+
+static void put_events(struct trace_writer *w, const struct trace *t)
+{
+	for (uint64_t from = 0; from < t->events_count; from += TAPE_BLOCK) {
+		struct tape_stacks stacks = { t->stacks_count ? (uint32_t *)t->stacks + from
+			                                      : NULL,
+			                      t->contexts, t->contexts_count };
+		put_part(w, t->events + from, (uint32_t)MIN(t->events_count - from, TAPE_BLOCK),
+		         &stacks);
+	}
+	w->any_stacks = t->stacks_count > 0;
+}
+
+/* -- the tables and the header ---------------------------------------------------------- */
+
+static void put_tables(struct trace_writer *w, const struct trace *t)
+{
+#define TABLE(member, type) put_section(w, #member, t->member, sizeof(type), t->member##_count);
+	TRACE_LISTS(TABLE)
+#undef TABLE
+	GString *warnings = g_string_new(NULL);
+	for (guint i = 0; t->warnings && i < t->warnings->len; i++) {
+		g_string_append(warnings, t->warnings->pdata[i]);
+		g_string_append_c(warnings, '\0');
+	}
+	put_section(w, "warnings", warnings->str, 1, warnings->len);
+	g_string_free(warnings, TRUE);
+}
+
+static uint32_t flags_of(const struct trace *t)
+{
+	return (t->complete ? FLAG_COMPLETE : 0) | (t->filtered ? FLAG_FILTERED : 0) |
+	       (t->values_exact ? FLAG_VALUES_EXACT : 0) |
+	       (t->order_exact ? FLAG_ORDER_EXACT : 0) |
+	       (t->locks_taken ? FLAG_LOCKS_TAKEN : 0);
+}
+
+/* Sections are written between the header and the section table at the end, since both need the
+ * lengths. */
+static void writer_end(struct trace_writer *w, const struct trace *t, bool filtered)
+{
+	struct header h = { .version = TRACE_VERSION,
+		            .byte_order = binary_byte_order,
+		            .flags = flags_of(t) | (filtered ? FLAG_FILTERED : 0) |
+		                     (w->any_stacks ? FLAG_STACKS : 0) };
+	memcpy(h.magic, binary_magic, sizeof binary_magic);
+	end_blocks(w);
+	put_tables(w, t);
+	pad(w->file);
+	h.sections = w->sections->len;
+	const struct section *sections = (const struct section *)(void *)w->sections->data;
+	file_writer_put(w->file, sections, h.sections * sizeof *sections);
+	h.length = file_writer_length(w->file);
+	h.sum = binary_header_sum(&h, sections);
+	file_writer_patch(w->file, 0, &h, sizeof h);
+}
+
+/* -- a trace in memory ------------------------------------------------------------------ */
+
+/* A trace without some events: the tables that refer to events, with new ids. */
+struct selection {
+	struct event *events;
+	uint32_t *stacks, *ids; /* ids: new id of each event, NONE: left out */
+	struct thread *threads;
+	struct block *blocks;
+	uint64_t count;
+};
+
+static uint32_t new_id(const struct selection *s, uint32_t event)
+{
+	return event == NONE ? NONE : s->ids[event];
+}
+
+static struct trace select_events(const struct trace *t, const uint64_t *keep,
+                                  struct selection *s)
+{
+	s->ids = g_new(uint32_t, t->events_count + 1);
+	s->events = g_new(struct event, t->events_count + 1);
+	s->stacks = t->stacks_count ? g_new(uint32_t, t->events_count + 1) : NULL;
+	for (uint64_t e = 0; e < t->events_count; e++) {
+		bool kept = keep[e / 64] >> (e % 64) & 1;
+		s->ids[e] = kept ? s->count : NONE;
+		if (!kept)
+			continue;
+		if (s->stacks)
+			s->stacks[s->count] = t->stacks[e];
+		s->events[s->count++] = t->events[e];
+	}
+	s->threads = g_memdup2(t->threads, t->threads_count * sizeof *t->threads);
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		s->threads[i].fork = new_id(s, s->threads[i].fork);
+	s->blocks = g_memdup2(t->blocks, t->blocks_count * sizeof *t->blocks);
+	for (uint64_t i = 0; i < t->blocks_count; i++) {
+		s->blocks[i].alloc = new_id(s, s->blocks[i].alloc);
+		s->blocks[i].free = new_id(s, s->blocks[i].free);
+	}
+	struct trace selected = *t;
+	selected.events = s->events;
+	selected.events_count = s->count;
+	selected.stacks = s->stacks;
+	selected.stacks_count = s->stacks ? s->count : 0;
+	selected.threads = s->threads;
+	selected.blocks = s->blocks;
+	return selected;
+}
+
+static void release_selection(struct selection *s)
+{
+	g_free(s->ids);
+	g_free(s->events);
+	g_free(s->stacks);
+	g_free(s->threads);
+	g_free(s->blocks);
+}
+
+void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file)
+{
+	struct selection s = { 0 };
+	struct trace selected = keep ? select_events(t, keep, &s) : *t;
+	struct trace_writer w;
+	writer_begin(&w, file);
+	put_events(&w, &selected);
+	writer_end(&w, &selected, keep != NULL);
+	writer_release(&w);
+	release_selection(&s);
+}
+
+/* -- a recording, while it is made ------------------------------------------------------ */
+
+struct trace_writer *trace_writer_open(const char *path, struct error *error)
+{
+	struct file_writer *file = file_writer_open(path, error);
+	if (file == NULL)
+		return NULL;
+	file_writer_private(file);
+	struct trace_writer *w = g_new(struct trace_writer, 1);
+	writer_begin(w, file);
+	w->pending.events = g_new(struct event, PENDING);
+	w->pending.stacks = g_new(uint32_t, PENDING);
+	return w;
+}
+
+void binary_put_pending(struct trace_writer *w, const struct context *contexts, uint64_t count)
+{
+	struct tape_stacks stacks = { w->pending.stacks, contexts, count };
+	put_part(w, w->pending.events, w->pending.count, &stacks);
+	w->pending.count = 0;
+}
+
+struct pending *binary_pending(struct trace_writer *w)
+{
+	return &w->pending;
+}
+
+void binary_has_stacks(struct trace_writer *w)
+{
+	w->any_stacks = true;
+}
+
+void binary_places(struct trace_writer *w, uint32_t *places, uint64_t count)
+{
+	w->places = places;
+	w->places_count = count;
+}
+
+bool trace_writer_end(struct trace_writer *w, const struct trace *t, struct error *error)
+{
+	binary_put_pending(w, t->contexts, t->contexts_count);
+	if (!trace_has_input(t))
+		file_writer_public(w->file);
+	writer_end(w, t, false);
+	bool good = file_writer_commit(w->file, error);
+	writer_release(w);
+	g_free(w);
+	return good;
+}
+
+void trace_writer_abandon(struct trace_writer *w)
+{
+	if (w == NULL)
+		return;
+	file_writer_abandon(w->file);
+	writer_release(w);
+	g_free(w);
+}

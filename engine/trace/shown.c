@@ -1,0 +1,171 @@
+/* shown.c - values as people write them; see shown.h. */
+#include "engine/trace/shown.h"
+
+#include <string.h>
+
+void shown_pattern(const char *name, GString *pattern)
+{
+	for (const char *c = name; *c != '\0';) {
+		bool numbered = *c == '[' || *c == '#';
+		if (*c != '#')
+			g_string_append_c(pattern, *c);
+		c++;
+		while (numbered && g_ascii_isdigit(*c))
+			c++;
+	}
+}
+
+/* The note of a pattern, "int acct[].balance"; "" when there is none. */
+static const char *form_noted(const struct trace *t, const char *pattern)
+{
+	for (uint64_t i = 0; i < t->notes_count; i++) {
+		const char *value = trace_string(t, t->notes[i].value);
+		const char *space = strchr(value, ' ');
+		if (strcmp(trace_string(t, t->notes[i].key), SHOWN_NOTE) == 0 &&
+		    space != NULL && strcmp(space + 1, pattern) == 0)
+			return value;
+	}
+	return "";
+}
+
+/* A trace's text has a local variable as one of its stack: "stack@main.main::mine". */
+static const char *form_of(const struct trace *t, uint32_t variable)
+{
+	GString *pattern = g_string_new(NULL);
+	shown_pattern(trace_string(t, t->variables[variable].name), pattern);
+	const char *dot =
+	        strncmp(pattern->str, "stack@", 6) == 0 ? strchr(pattern->str, '.') : NULL;
+	const char *found = form_noted(t, pattern->str);
+	if (*found == '\0' && dot != NULL)
+		found = form_noted(t, dot + 1);
+	g_string_free(pattern, TRUE);
+	return found;
+}
+
+static int64_t extended(int64_t value, uint32_t size)
+{
+	unsigned unused = size > 0 && size < sizeof value ? 64 - 8 * size : 0;
+	return (int64_t)((uint64_t)value << unused) >> unused;
+}
+
+/* The name that an enumeration has for the value. */
+static bool append_enumerator(const char *form, int64_t value, int64_t as_signed, GString *out)
+{
+	for (const char *c = strchr(form, ':'); c != NULL && *c != ' ';) {
+		const char *name = c + 1, *equals = strchr(name, '=');
+		char *end = NULL;
+		int64_t number = equals ? g_ascii_strtoll(equals + 1, &end, 10) : 0;
+		if (equals == NULL || end == equals + 1 || (*end != ',' && *end != ' '))
+			return false;
+		if (number == value || number == as_signed) {
+			g_string_append_len(out, name, equals - name);
+			return true;
+		}
+		c = end;
+	}
+	return false;
+}
+
+static void append_character(int64_t value, GString *out)
+{
+	static const char letters[] = "0......abtnvfr";
+	if (value >= 0 && value < (int64_t)sizeof letters - 1 && letters[value] != '.')
+		g_string_append_printf(out, "'\\%c'", letters[value]);
+	else if (value == '\'' || value == '\\')
+		g_string_append_printf(out, "'\\%c'", (char)value);
+	else if (value >= ' ' && value <= '~')
+		g_string_append_printf(out, "'%c'", (char)value);
+	else
+		g_string_append_printf(out, "%" G_GINT64_FORMAT, value);
+}
+
+static bool append_float(int64_t value, uint32_t size, GString *out)
+{
+	char text[G_ASCII_DTOSTR_BUF_SIZE];
+	float single;
+	double number;
+	if (size == sizeof single) {
+		uint32_t bits = (uint32_t)value;
+		memcpy(&single, &bits, sizeof single);
+		g_ascii_formatd(text, sizeof text, "%.9g", (double)single);
+	} else if (size == sizeof number) {
+		memcpy(&number, &value, sizeof number);
+		g_ascii_formatd(text, sizeof text, "%.17g", number);
+		char shorter[G_ASCII_DTOSTR_BUF_SIZE];
+		g_ascii_formatd(shorter, sizeof shorter, "%.15g", number);
+		if (g_ascii_strtod(shorter, NULL) == number)
+			memcpy(text, shorter, sizeof text);
+	} else {
+		return false;
+	}
+	g_string_append(out, text);
+	return true;
+}
+
+static void append_pointer(const struct trace *t, int64_t value, GString *out)
+{
+	if (value == 0) {
+		g_string_append(out, "NULL");
+		return;
+	}
+	for (uint64_t i = 0; value > UINT16_MAX && i < t->variables_count; i++) {
+		if (t->variables[i].address != (uint64_t)value || t->variables[i].size == 0)
+			continue;
+		const char *name = trace_string(t, t->variables[i].name);
+		g_string_append_c(out, '&');
+		append_escaped(out, name, strlen(name));
+		return;
+	}
+	g_string_append_printf(out, "0x%" G_GINT64_MODIFIER "x", value);
+}
+
+static bool is_form(const char *form, const char *word)
+{
+	size_t length = strlen(word);
+	return strncmp(form, word, length) == 0 && (form[length] == ' ' || form[length] == ':');
+}
+
+static void append_integer(const struct trace *t, uint32_t variable, int64_t value,
+                           GString *out)
+{
+	const char *form = variable != NONE ? form_of(t, variable) : "";
+	uint32_t size = variable != NONE ? t->variables[variable].size : 0;
+	int64_t as_signed = extended(value, size);
+	if (is_form(form, "int"))
+		g_string_append_printf(out, "%" G_GINT64_FORMAT, as_signed);
+	else if (is_form(form, "uint"))
+		g_string_append_printf(out, "%" G_GUINT64_FORMAT, (uint64_t)value);
+	else if (is_form(form, "bool") && (value == 0 || value == 1))
+		g_string_append(out, value ? "true" : "false");
+	else if (is_form(form, "char"))
+		append_character(as_signed, out);
+	else if (is_form(form, "pointer"))
+		append_pointer(t, value, out);
+	else if (is_form(form, "float") && append_float(value, size, out))
+		return;
+	else if (is_form(form, "enum") && append_enumerator(form, value, as_signed, out))
+		return;
+	else if (value > (int64_t)UINT32_MAX)
+		g_string_append_printf(out, "0x%" G_GINT64_MODIFIER "x", value);
+	else
+		g_string_append_printf(out, "%" G_GINT64_FORMAT, value);
+}
+
+void shown_append(const struct trace *t, uint32_t variable, uint32_t value, GString *out)
+{
+	const struct value *v = &t->values[value];
+	if (v->kind == V_PAIR) {
+		shown_append(t, variable, v->first, out);
+		g_string_append_c(out, '>');
+		shown_append(t, variable, v->second, out);
+	} else if (v->kind == V_INT) {
+		append_integer(t, variable, v->integer, out);
+	} else {
+		trace_append_value(t, value, out);
+	}
+}
+
+uint32_t shown_variable(const struct event *e)
+{
+	return op_is_access(e->op) && !(e->flags & EVENT_WIDE) ? e->target : NONE;
+}

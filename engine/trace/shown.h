@@ -1,0 +1,29 @@
+/*
+ * shown.h - values as people write them, by the type of their variable: the one place for
+ * reports, stories and screens.  A trace's text and witnesses have exact numbers
+ * (trace_append_value).
+ *
+ * A recording's notes SHOWN_NOTE have the types, as debug information had them: a form and the
+ * variables that have it, "int acct[].balance".  Forms: "int", "uint", "bool", "char", "float",
+ * "pointer", "enum:IDLE=0,BUSY=1".  A variable without such a note has an unknown type.
+ */
+#ifndef HEDDLE_SHOWN_H
+#define HEDDLE_SHOWN_H
+
+#include "engine/trace/trace.h"
+
+#define SHOWN_NOTE "value-form"
+
+/* Append a variable's name without numbers in brackets and after '#': the elements of an array
+ * and the blocks of a place share a form. */
+void shown_pattern(const char *name, GString *pattern);
+
+/* Append a value of the variable (NONE: of no variable): -2, true, 'x', BUSY, 0.5, &cells[3],
+ * NULL.  Of an unknown type: the number, beyond 32 bits in hexadecimal, since it is probably an
+ * address. */
+void shown_append(const struct trace *t, uint32_t variable, uint32_t value, GString *out);
+
+/* The variable of an access that covers one, or NONE: for shown_append. */
+uint32_t shown_variable(const struct event *e);
+
+#endif

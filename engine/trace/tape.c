@@ -1,0 +1,473 @@
+/*
+ * tape.c - see tape.h. Encoder and decoder make the same predictions from the events before,
+ * and the tape has what they do not foresee:
+ *
+ * - the kind of an event (operation, flags, location) is the one that followed the thread's
+ *   last kind when it last occurred;
+ * - its target is that of its kind's last event, or as far from it as that was from the one
+ *   before (stride), or that of the thread's last event;
+ * - its value is the one last seen at its target, one of the thread's two last values, or the
+ *   lowest number that no event had yet.
+ *
+ * An event begins with a byte of three codes (enum kind_code, target_code, value_code); then
+ * come a thread, a kind, a distance of targets and one of values, as the codes say, and of an
+ * ENTER its context. Distances alternate in sign (0, -1, 1, -2, ...), in 1, 2 or 4 bytes;
+ * other numbers have seven bits a byte, the lowest first.
+ */
+#include "engine/trace/tape.h"
+#include "engine/trace/builder.h"
+
+#include <string.h>
+
+enum kind_code { KIND_FORESEEN = 0, KIND_GIVEN = 1, OTHER_THREAD = 2 /* a bit */ };
+/* The number of a given kind, below the dictionary's (plus KINDS_FROM). */
+enum { KIND_CONTEXT, KIND_NEW, KINDS_FROM };
+
+enum target_code {
+	TARGET_SAME,
+	TARGET_STRIDE,
+	TARGET_BYTE,
+	TARGET_TWO,
+	TARGET_FOUR,
+	TARGET_THREAD,
+	TARGET_CODES = 8 /* the last two are not used */
+};
+enum value_code {
+	VALUE_REMEMBERED,
+	VALUE_LAST,
+	VALUE_BEFORE,
+	VALUE_STEP,
+	VALUE_BYTE,
+	VALUE_TWO,
+	VALUE_FOUR,
+	VALUE_FRESH,
+	VALUE_CODES
+};
+
+enum { TARGET_SHIFT = 2, VALUE_SHIFT = 5, MEMORY_BITS = 13, SLOTS = 1 << 14 };
+
+/* What follows of a distance, by code. */
+static const uint8_t target_bytes[TARGET_CODES] = { 0, 0, 1, 2, 4, 0, 0, 0 };
+static const uint8_t value_bytes[VALUE_CODES] = { 0, 0, 0, 0, 1, 2, 4, 0 };
+static const uint32_t mask_of[5] = { 0, 0xff, 0xffff, 0xffffff, UINT32_MAX };
+
+struct kind {
+	uint64_t head; /* the event's second word, with thread 0 */
+	uint32_t next; /* kind that followed it */
+	uint32_t target, stride, value, step, context;
+};
+
+struct track { /* a thread in the block */
+	uint32_t thread, kind, target, last, before, context;
+};
+
+struct tape {
+	struct kind *kinds;   /* TAPE_BLOCK + 1; 0 is none */
+	struct track *tracks; /* TAPE_BLOCK */
+	uint32_t kind_count, track_count;
+	uint32_t fresh;                    /* values up to here have occurred */
+	uint32_t memory[1 << MEMORY_BITS]; /* by hash of a target: the value last seen there */
+	/* encoder: where a head, a thread was put; stale entries are told by what they lead to
+	 */
+	uint32_t kind_slots[SLOTS], track_slots[SLOTS];
+	uint32_t track; /* encoder: of the event before */
+};
+
+struct tape *tape_new(void)
+{
+	struct tape *p = g_new0(struct tape, 1);
+	p->kinds = g_new0(struct kind, TAPE_BLOCK + 1);
+	p->tracks = g_new0(struct track, TAPE_BLOCK);
+	return p;
+}
+
+void tape_free(struct tape *p)
+{
+	if (p == NULL)
+		return;
+	g_free(p->kinds);
+	g_free(p->tracks);
+	g_free(p);
+}
+
+static void begin_block(struct tape *p, uint32_t fresh)
+{
+	p->kind_count = 1;
+	p->kinds[0] = (struct kind){ 0 };
+	p->track_count = 0;
+	p->tracks[0] = (struct track){ 0 };
+	p->fresh = fresh;
+	memset(p->memory, 0, sizeof p->memory);
+}
+
+static inline uint32_t *remembered(struct tape *p, uint32_t target)
+{
+	return &p->memory[target * UINT32_C(0x9e3779b1) >> (32 - MEMORY_BITS)];
+}
+
+static inline enum op op_of_head(uint64_t head)
+{
+	return (enum op)(head >> 48 & 0xff);
+}
+
+#define THREAD_BITS ((UINT64_C(1) << 20) - 1)
+
+/* After an event, in encoder and decoder alike. */
+static inline void learn(struct tape *p, struct track *t, struct kind *k, uint32_t target,
+                         uint32_t value)
+{
+	uint32_t moved = target - k->target;
+	k->stride = moved ? moved : k->stride;
+	k->target = target;
+	k->step = value - k->value;
+	k->value = value;
+	t->target = target;
+	t->before = value ? t->last : t->before;
+	t->last = value ? value : t->last;
+	p->fresh = value >= p->fresh ? value + 1 : p->fresh;
+}
+
+/* The context of the thread's next event. */
+static inline uint32_t context_after(const struct tape_stacks *s, uint64_t head,
+                                     uint32_t context)
+{
+	if (op_of_head(head) != OP_LEAVE || context >= s->count)
+		return context;
+	return s->contexts[context].parent;
+}
+
+/* -- encoding ------------------------------------------------------------------------------ */
+
+static inline uint32_t zigzag(uint32_t distance)
+{
+	return distance << 1 ^ (distance >> 31 ? UINT32_MAX : 0);
+}
+static inline uint32_t unzigzag(uint32_t coded)
+{
+	return coded >> 1 ^ (coded & 1 ? UINT32_MAX : 0);
+}
+
+static uint8_t *put_number(uint8_t *at, uint32_t number)
+{
+	for (; number >= 0x80; number >>= 7)
+		*at++ = (uint8_t)(number | 0x80);
+	*at++ = (uint8_t)number;
+	return at;
+}
+
+static inline unsigned bytes_of(uint32_t coded)
+{
+	return coded < 0x100 ? 0 : coded < 0x10000 ? 1 : 2; /* code beyond that of a byte */
+}
+
+static inline uint8_t *put_bytes(uint8_t *at, uint32_t coded, unsigned bytes)
+{
+	memcpy(at, &coded, sizeof coded); /* the byte order is that of the file */
+	return at + bytes;
+}
+
+static uint32_t track_of(struct tape *p, uint32_t thread, bool *is_new)
+{
+	uint32_t *slot = &p->track_slots[thread % SLOTS];
+	*is_new = *slot >= p->track_count || p->tracks[*slot].thread != thread;
+	if (*is_new) { /* or another thread has its slot: then it has two tracks */
+		*slot = p->track_count++;
+		p->tracks[*slot] = (struct track){ .thread = thread };
+	}
+	return *slot;
+}
+
+static uint32_t kind_of(struct tape *p, uint64_t head, bool *is_new)
+{
+	uint64_t hash = head * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+	uint32_t *slot = &p->kind_slots[hash % SLOTS];
+	*is_new = *slot == 0 || *slot >= p->kind_count || p->kinds[*slot].head != head;
+	if (*is_new) {
+		*slot = p->kind_count++;
+		p->kinds[*slot] = (struct kind){ .head = head };
+	}
+	return *slot;
+}
+
+static enum value_code value_code_of(struct tape *p, const struct track *t,
+                                     const struct kind *k, uint32_t target, uint32_t value,
+                                     uint32_t *coded)
+{
+	*coded = 0;
+	if (*remembered(p, target) == value)
+		return VALUE_REMEMBERED;
+	if (value == k->value + k->step)
+		return VALUE_STEP;
+	if (value == t->last)
+		return VALUE_LAST;
+	if (value == t->before)
+		return VALUE_BEFORE;
+	if (value == p->fresh)
+		return VALUE_FRESH;
+	*coded = zigzag(value - k->value);
+	return VALUE_BYTE + bytes_of(*coded);
+}
+
+static enum target_code target_code_of(const struct track *t, const struct kind *k,
+                                       uint32_t target, uint32_t *coded)
+{
+	uint32_t moved = target - k->target;
+	*coded = 0;
+	if (moved == 0)
+		return TARGET_SAME;
+	if (moved == k->stride)
+		return TARGET_STRIDE;
+	if (target == t->target)
+		return TARGET_THREAD;
+	*coded = zigzag(moved);
+	return TARGET_BYTE + bytes_of(*coded);
+}
+
+struct encoding {
+	struct tape *p;
+	const struct tape_stacks *stacks;
+	uint32_t track, kind; /* of the event before; then of this one */
+};
+
+/* The thread and the kind of an event where they are not foreseen; the kind's code. */
+static uint8_t *put_given(struct encoding *n, uint64_t word, uint32_t context, uint8_t *at,
+                          unsigned *code)
+{
+	struct tape *p = n->p;
+	uint32_t thread = (uint32_t)(word & THREAD_BITS);
+	uint64_t head = word & ~THREAD_BITS;
+	bool is_new;
+	*code = 0;
+	if (p->track_count == 0 || p->tracks[n->track].thread != thread) {
+		*code |= OTHER_THREAD;
+		n->track = track_of(p, thread, &is_new);
+		at = put_number(at, n->track);
+		at = is_new ? put_number(at, thread) : at;
+	}
+	struct track *t = &p->tracks[n->track];
+	bool moved = n->stacks->of && op_of_head(head) != OP_ENTER && t->context != context;
+	uint32_t next = p->kinds[t->kind].next;
+	if (next != 0 && p->kinds[next].head == head && !moved) {
+		n->kind = next;
+		return at;
+	}
+	*code |= KIND_GIVEN;
+	if (moved)
+		at = put_number(put_number(at, KIND_CONTEXT), context);
+	n->kind = kind_of(p, head, &is_new);
+	if (!is_new)
+		return put_number(at, KINDS_FROM + n->kind);
+	at = put_number(at, KIND_NEW);
+	at = put_bytes(at, (uint32_t)(head >> 48), 2);
+	return put_number(at, (uint32_t)(head >> 20) & ((1u << 28) - 1));
+}
+
+static inline uint8_t *put_kind(struct encoding *n, uint64_t word, uint32_t context,
+                                uint8_t *at, unsigned *code)
+{
+	const struct tape *p = n->p;
+	const struct track *t = &p->tracks[n->track];
+	uint32_t next = p->kinds[t->kind].next;
+	if (G_LIKELY(next != 0 && (p->kinds[next].head | t->thread) == word &&
+	             (n->stacks->of == NULL || t->context == context))) {
+		n->kind = next;
+		*code = KIND_FORESEEN;
+		return at;
+	}
+	return put_given(n, word, context, at, code);
+}
+
+uint8_t *tape_begin(struct tape *p, uint8_t *bytes)
+{
+	uint32_t fresh = p->fresh;
+	begin_block(p, fresh);
+	p->track = 0;
+	return put_number(bytes, fresh);
+}
+
+uint8_t *tape_put(struct tape *p, const struct event *events, uint32_t count,
+                  const struct tape_stacks *stacks, uint8_t *at)
+{
+	struct encoding n = { p, stacks, p->track, 0 };
+	for (uint32_t i = 0; i < count; i++) {
+		const struct event *e = &events[i];
+		uint64_t word = event_head(e);
+		uint32_t target = e->target, value = e->aux, coded;
+		uint32_t context = stacks->of ? stacks->of[i] : 0;
+		uint8_t *codes = at;
+		unsigned kind_code;
+		at = put_kind(&n, word, context, at + 1, &kind_code);
+		struct track *t = &p->tracks[n.track];
+		struct kind *k = &p->kinds[n.kind];
+		p->kinds[t->kind].next = n.kind;
+		t->kind = n.kind;
+		enum target_code target_code = target_code_of(t, k, target, &coded);
+		at = put_bytes(at, coded, target_bytes[target_code]);
+		enum value_code value_code = value_code_of(p, t, k, target, value, &coded);
+		at = put_bytes(at, coded, value_bytes[value_code]);
+		*codes = (uint8_t)(kind_code | (unsigned)target_code << TARGET_SHIFT |
+		                   (unsigned)value_code << VALUE_SHIFT);
+		learn(p, t, k, target, value);
+		*remembered(p, target) = value;
+		if (stacks->of == NULL)
+			continue;
+		if (op_of_head(k->head) == OP_ENTER) {
+			at = put_number(at, zigzag(context - k->context));
+			k->context = context;
+		}
+		t->context = context_after(stacks, k->head, context);
+	}
+	p->track = n.track;
+	return at;
+}
+
+/* -- decoding ------------------------------------------------------------------------------ */
+
+static const uint8_t *get_number(const uint8_t *at, uint32_t *number)
+{
+	uint32_t n = 0;
+	for (unsigned shift = 0; shift < 35; shift += 7) {
+		n |= (uint32_t)(*at & 0x7f) << shift;
+		if (!(*at++ & 0x80))
+			break;
+	}
+	*number = n;
+	return at;
+}
+
+struct decoding {
+	struct tape *p;
+	bool stacks;
+	uint32_t track, kind;
+};
+
+static const uint8_t *get_track(struct decoding *d, const uint8_t *at)
+{
+	struct tape *p = d->p;
+	at = get_number(at, &d->track);
+	if (d->track < p->track_count)
+		return at;
+	if (d->track > p->track_count || d->track == TAPE_BLOCK)
+		return NULL;
+	uint32_t thread;
+	at = get_number(at, &thread);
+	p->tracks[p->track_count++] = (struct track){ .thread = thread & THREAD_BITS };
+	return at;
+}
+
+static const uint8_t *get_kind(struct decoding *d, const uint8_t *at)
+{
+	struct tape *p = d->p;
+	uint32_t number, location;
+	uint16_t what;
+	at = get_number(at, &number);
+	if (number == KIND_CONTEXT && d->stacks) {
+		at = get_number(at, &p->tracks[d->track].context);
+		at = get_number(at, &number);
+	}
+	d->kind = number - KINDS_FROM;
+	if (number > KINDS_FROM)
+		return d->kind < p->kind_count ? at : NULL;
+	if (number != KIND_NEW || p->kind_count > TAPE_BLOCK)
+		return NULL;
+	memcpy(&what, at, sizeof what);
+	at = get_number(at + sizeof what, &location);
+	d->kind = p->kind_count++;
+	p->kinds[d->kind] =
+	        (struct kind){ .head = (uint64_t)what << 48 |
+		                       (uint64_t)(location & ((1u << 28) - 1)) << 20 };
+	return at;
+}
+
+/* The thread and the kind of an event that are not both foreseen; NULL: malformed. */
+static const uint8_t *get_given(struct decoding *d, unsigned codes, const uint8_t *at)
+{
+	if (codes & OTHER_THREAD && (at = get_track(d, at)) == NULL)
+		return NULL;
+	if (d->p->track_count == 0)
+		return NULL;
+	d->kind = d->p->kinds[d->p->tracks[d->track].kind].next;
+	return codes & KIND_GIVEN ? get_kind(d, at) : at;
+}
+
+static inline uint32_t distance_at(const uint8_t *at, unsigned bytes)
+{
+	uint32_t coded;
+	memcpy(&coded, at, sizeof coded);
+	return unzigzag(coded & mask_of[bytes]);
+}
+
+/* One event without its call stack; NULL: malformed. Few branches depend on its codes, as they
+ * are not foreseen. */
+static inline const uint8_t *get_event(struct decoding *d, const uint8_t *at,
+                                       const struct tape_places *places, struct event *e)
+{
+	struct tape *p = d->p;
+	unsigned codes = *at++;
+	unsigned target_code = codes >> TARGET_SHIFT & (TARGET_CODES - 1);
+	unsigned value_code = codes >> VALUE_SHIFT;
+	if (G_UNLIKELY(codes & (KIND_GIVEN | OTHER_THREAD)))
+		at = get_given(d, codes, at);
+	else
+		d->kind = p->kinds[p->tracks[d->track].kind].next;
+	if (G_UNLIKELY(at == NULL || d->kind == 0))
+		return NULL;
+	struct track *t = &p->tracks[d->track];
+	struct kind *k = &p->kinds[d->kind];
+	p->kinds[t->kind].next = d->kind;
+	t->kind = d->kind;
+	uint32_t distance = distance_at(at, target_bytes[target_code]);
+	at += target_bytes[target_code];
+	distance = target_code == TARGET_STRIDE ? k->stride : distance;
+	uint32_t target = (target_code == TARGET_THREAD ? t->target : k->target) + distance;
+	uint32_t *memory = remembered(p, target);
+	uint32_t moved = k->value + distance_at(at, value_bytes[value_code]);
+	at += value_bytes[value_code];
+	const uint32_t values[VALUE_CODES] = { *memory, t->last, t->before, k->value + k->step,
+		                               moved,   moved,   moved,     p->fresh };
+	uint32_t value = values[value_code];
+	*memory = value;
+	learn(p, t, k, target, value);
+	uint64_t word = k->head | t->thread;
+	if (places->at && op_is_access(op_of_head(word))) {
+		if (G_UNLIKELY(target >= places->count))
+			return NULL;
+		target = places->at[target];
+		word |= (uint64_t)(target & PLACE_WIDE ? EVENT_WIDE : 0) << 56;
+		target &= ~PLACE_WIDE;
+	}
+	uint64_t first = target | (uint64_t)value << 32;
+	memcpy(e, &first, sizeof first);
+	memcpy((char *)e + 8, &word, sizeof word);
+	return at;
+}
+
+bool tape_decode(struct tape *p, const uint8_t *bytes, size_t length,
+                 const struct tape_places *places, uint32_t count, struct event *events,
+                 const struct tape_stacks *stacks)
+{
+	const uint8_t *at, *end = bytes + length;
+	struct decoding d = { .p = p, .stacks = stacks->of != NULL };
+	uint32_t fresh;
+	at = get_number(bytes, &fresh);
+	begin_block(p, fresh);
+	for (uint32_t i = 0; i < count; i++) {
+		if (G_UNLIKELY(at >= end))
+			return false;
+		at = get_event(&d, at, places, &events[i]);
+		if (G_UNLIKELY(at == NULL))
+			return false;
+		if (stacks->of == NULL)
+			continue;
+		struct track *t = &p->tracks[d.track];
+		struct kind *k = &p->kinds[d.kind];
+		if (op_of_head(k->head) == OP_ENTER) {
+			uint32_t moved;
+			at = get_number(at, &moved);
+			t->context = k->context += unzigzag(moved);
+		}
+		stacks->of[i] = t->context;
+		t->context = context_after(stacks, k->head, t->context);
+	}
+	return at == end;
+}

@@ -1,0 +1,57 @@
+/*
+ * tape.h - events in blocks of a few bytes an event, as binary traces have them
+ * (docs/trace-binary.md). A block is encoded and decoded alone; private to engine/trace.
+ */
+#ifndef HEDDLE_TAPE_H
+#define HEDDLE_TAPE_H
+
+#include "engine/trace/trace.h"
+
+enum {
+	TAPE_BLOCK = 1 << 15, /* events of every block but the last */
+	TAPE_EVENT = 48,      /* bytes: bound on an event's; a reader may look as far ahead */
+};
+
+/* An entry of a tape's table of blocks. */
+struct tape_block {
+	uint64_t offset; /* of its first byte on the tape */
+	uint64_t sum;    /* trace_sum of its bytes */
+	uint32_t bytes, count;
+};
+_Static_assert(sizeof(struct tape_block) == 24, "written as it is");
+
+/* Predictions of one block, for encoding or decoding; to be used again for the next. */
+struct tape;
+struct tape *tape_new(void);
+void tape_free(struct tape *tape);
+
+/* Call stacks of a block's events and what they refer to; `of` NULL: the trace has none. */
+struct tape_stacks {
+	uint32_t *of; /* by event; encoding only reads it */
+	const struct context *contexts;
+	uint64_t count; /* of contexts */
+};
+
+/* Encoding: a block begins, then come its events, in as many parts as one likes. Both return
+ * the end of what they have written. There must be room for TAPE_EVENT bytes an event, and once
+ * more. */
+uint8_t *tape_begin(struct tape *tape, uint8_t *bytes);
+uint8_t *tape_put(struct tape *tape, const struct event *events, uint32_t count,
+                  const struct tape_stacks *stacks, uint8_t *bytes);
+
+/* What accesses say in place of variables, in a recording: by place its first variable, or
+ * with PLACE_WIDE its range of trace.wides. Without places accesses have targets of their own.
+ */
+#define PLACE_WIDE UINT32_C(0x80000000)
+struct tape_places {
+	const uint32_t *at;
+	uint64_t count;
+};
+
+/* False when the bytes are no block of so many events. Reads at most TAPE_EVENT bytes beyond
+ * `length`. What events refer to is not checked. */
+bool tape_decode(struct tape *tape, const uint8_t *bytes, size_t length,
+                 const struct tape_places *places, uint32_t count, struct event *events,
+                 const struct tape_stacks *stacks);
+
+#endif

@@ -1,0 +1,524 @@
+/*
+ * check_stuck.c - the claim that threads wait for ever (semantics.md, "Waits that never end").
+ *
+ * Here the state decides what an operation of a semaphore, a condition or a barrier does, not
+ * the pairing of the recording (rules W1, W2); then the greatest set of threads that only
+ * threads of the set could wake is computed (W3, W4).
+ */
+#include "engine/witness/check_private.h"
+
+#include <string.h>
+
+struct waits {
+	/* -- of the trace */
+	bool *lacking;     /* by object: the trace lacks operations on it; its pairing counts */
+	bool *shows_end;   /* by thread */
+	uint8_t *kind;     /* by object: enum op_use of a want */
+	uint64_t *serial;  /* bit set of the arrivals that completed their round */
+	uint32_t process;  /* the thread whose end ends the process, or NONE */
+	uint64_t *depends; /* bit set of the wakes that have a waker in the trace */
+	/* -- the state */
+	uint32_t *waiting; /* by thread: its wait or arrival + 1, until it is left; or 0 */
+	uint32_t *arrival; /* by thread: its arrival, counted at the barrier from 1 */
+	bool *woken;       /* by thread */
+	uint32_t *arrived; /* by object */
+	GHashTable *when;  /* wake -> its place in the sequence + 1 */
+};
+
+static bool in_set(const uint64_t *set, uint32_t e)
+{
+	return set[e / 64] >> (e % 64) & 1;
+}
+
+static void add_to(uint64_t *set, uint32_t e)
+{
+	set[e / 64] |= (uint64_t)1 << (e % 64);
+}
+
+bool waits_decide(const struct checker *c, uint32_t object)
+{
+	return !c->waits->lacking[object];
+}
+
+void waits_free(struct waits *w)
+{
+	if (w == NULL)
+		return;
+	g_free(w->lacking);
+	g_free(w->shows_end);
+	g_free(w->kind);
+	g_free(w->serial);
+	g_free(w->depends);
+	g_free(w->waiting);
+	g_free(w->arrival);
+	g_free(w->woken);
+	g_free(w->arrived);
+	g_hash_table_destroy(w->when);
+	g_free(w);
+}
+
+static uint32_t size_of(const struct checker *c, uint32_t barrier)
+{
+	return (uint32_t)MAX(c->t->objects[barrier].count, 0);
+}
+
+/* -- rule W2: what the state decides --------------------------------------------------------- */
+
+static bool may_wake(const struct checker *c, uint32_t signal, uint32_t thread)
+{
+	uint32_t wait = c->waits->waiting[thread];
+
+	return wait != 0 && at(c, wait - 1)->op == OP_WAIT &&
+	       at(c, wait - 1)->target == at(c, signal)->target && !c->waits->woken[thread];
+}
+
+/*
+ * Who takes a signal is free.  The waiter whose wake comes first in the sequence can always be
+ * the one: an exchange with any other gives a sequence of wake-ups as good.  Those that need
+ * none, and then those that must not be woken, come last.
+ */
+static uint64_t urgency(const struct checker *c, uint32_t thread, bool claimed)
+{
+	uint32_t wake = c->f.start[thread] + c->taken[thread];
+	uint64_t place = 0;
+
+	if (wake < c->f.start[thread + 1]) {
+		/* the wake may come behind the release of the mutex */
+		for (uint32_t i = wake; i < c->f.start[thread + 1] && place == 0; i++) {
+			uint32_t e = c->f.own[i];
+
+			if (at(c, e)->op != OP_WAKE)
+				continue;
+			place = GPOINTER_TO_UINT(
+			        g_hash_table_lookup(c->waits->when, GUINT_TO_POINTER(e + 1)));
+			if (place == 0)
+				break;
+			if (at(c, e)->flags & EVENT_TRY)
+				return UINT64_MAX - 1;
+			return in_set(c->waits->depends, e) ? place : place + (1ull << 40);
+		}
+	}
+	return claimed ? UINT64_MAX - 2 : UINT64_MAX - 3;
+}
+
+static bool is_claimed(const struct checker *c, uint32_t thread, const uint32_t *requests,
+                       size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (at(c, requests[i])->thread == thread)
+			return true;
+	}
+	return false;
+}
+
+static void wake(struct checker *c, uint32_t e, const uint32_t *requests, size_t count)
+{
+	uint32_t best = NONE;
+	uint64_t first = UINT64_MAX;
+
+	for (uint32_t u = 0; u < c->t->threads_count; u++) {
+		if (!may_wake(c, e, u))
+			continue;
+		if (at(c, e)->op == OP_BROADCAST) {
+			c->waits->woken[u] = true;
+			continue;
+		}
+		uint64_t own = urgency(c, u, is_claimed(c, u, requests, count));
+		if (own < first) {
+			first = own;
+			best = u;
+		}
+	}
+	if (best != NONE)
+		c->waits->woken[best] = true;
+}
+
+static bool round_open(const struct checker *c, uint32_t thread, uint32_t barrier)
+{
+	uint32_t size = size_of(c, barrier), n = c->waits->arrival[thread];
+
+	return c->waits->arrived[barrier] < (n + size - 1) / size * size;
+}
+
+/* Does the operation, which rule W2 decides, do here as it did in the trace? */
+static bool decide(const struct checker *c, uint32_t e, GString *reason)
+{
+	const struct event *x = at(c, e);
+	const struct waits *w = c->waits;
+	uint32_t o = x->target, wait = w->waiting[x->thread];
+
+	if (op_wants(x->op))
+		return check_refuse(c, reason, "rule W1 (prefixes)", e,
+		                    "is a wait that did not end");
+	if (x->op == OP_JOIN && !event_inert(x) && c->t->threads[o].fork != NONE &&
+	    !taken(c, c->t->threads[o].fork))
+		return check_refuse(c, reason, "rule W2 (joins)", e,
+		                    "joins a thread that is not created yet");
+	if (event_inert(x) || op_table[x->op].operand != OPERAND_OBJECT || w->lacking[o])
+		return true;
+	if (x->op == OP_TAKE && c->count[o] == 0)
+		return check_refuse(c, reason, "rule W2 (semaphores)", e, "finds no count");
+	if (x->op == OP_WAKE && x->flags & EVENT_TRY && w->woken[x->thread])
+		return check_refuse(c, reason, "rule W2 (conditions)", e,
+		                    "timed out in the trace, and here was signalled");
+	if (x->op == OP_WAKE && !(x->flags & EVENT_TRY) && in_set(w->depends, e) && wait != 0 &&
+	    !w->woken[x->thread])
+		return check_refuse(c, reason, "rule W2 (conditions)", e,
+		                    "was signalled in the trace, and here is not");
+	if (x->op != OP_DEPART || size_of(c, o) == 0 || wait == 0)
+		return true;
+	if (round_open(c, x->thread, o))
+		return check_refuse(c, reason, "rule W2 (barriers)", e,
+		                    "leaves a round that is not complete");
+	if ((w->arrival[x->thread] % size_of(c, o) == 0) != in_set(w->serial, wait - 1))
+		return check_refuse(
+		        c, reason, "rule W2 (barriers)", e,
+		        "leaves a round that another thread completed in the trace");
+	return true;
+}
+
+static void take(struct checker *c, uint32_t e, const uint32_t *requests, size_t count)
+{
+	const struct event *x = at(c, e);
+	struct waits *w = c->waits;
+
+	if (event_inert(x))
+		return;
+	switch (x->op) {
+	case OP_WAIT:
+		w->waiting[x->thread] = e + 1;
+		break;
+	case OP_ARRIVE:
+		w->waiting[x->thread] = e + 1;
+		w->arrival[x->thread] = ++w->arrived[x->target];
+		break;
+	case OP_WAKE:
+	case OP_DEPART:
+		w->waiting[x->thread] = w->arrival[x->thread] = 0;
+		w->woken[x->thread] = false;
+		break;
+	case OP_SIGNAL:
+	case OP_BROADCAST:
+		wake(c, e, requests, count);
+		break;
+	default:
+		break;
+	}
+}
+
+/* -- the trace ------------------------------------------------------------------------------- */
+
+static bool is_recording(const struct trace *t)
+{
+	return trace_note(t, "recording-command") != NULL;
+}
+
+/* Is the thread's last event the return from the function that it began with? */
+static bool leaves_first(const struct checker *c, uint32_t u)
+{
+	uint32_t i = c->f.start[u], depth = 0;
+
+	for (; i < c->f.start[u + 1]; i++) {
+		enum op op = at(c, c->f.own[i])->op;
+
+		depth += (op == OP_ENTER) - (op == OP_LEAVE);
+		if (depth == 0)
+			return op == OP_LEAVE && i + 1 == c->f.start[u + 1];
+	}
+	return false;
+}
+
+/* Rule W3.  A recording's threads leave all their functions when it ends, so that it is a
+ * thread's own end only where other events follow. */
+static void find_ends(struct checker *c)
+{
+	const struct trace *t = c->t;
+	struct waits *w = c->waits;
+	bool recording = is_recording(t);
+	uint32_t last = (uint32_t)t->events_count;
+
+	while (last > 0 &&
+	       (t->events[last - 1].op == OP_LEAVE || op_wants(t->events[last - 1].op)))
+		last--;
+	w->process = NONE;
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		uint32_t first = thread_first(c, u), end = thread_last(c, u);
+
+		w->shows_end[u] = !recording || (end != NONE && at(c, end)->op == OP_END) ||
+		                  (first != NONE && end < last && leaves_first(c, u));
+		if (recording && strcmp(trace_thread_name(t, u), "main") == 0)
+			w->process = u;
+	}
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (t->events[e].op == OP_JOIN)
+			w->shows_end[t->events[e].target] = true;
+	}
+}
+
+static void find_kinds(struct checker *c)
+{
+	const struct trace *t = c->t;
+
+	for (uint32_t o = 0; o < t->objects_count; o++)
+		c->waits->kind[o] = t->objects[o].count > 0 ? USE_SEMAPHORE : USE_LOCK;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		uint8_t *kind = &c->waits->kind[x->target];
+
+		if (x->op == OP_WANT && x->aux == 1 && *kind == USE_LOCK)
+			*kind = USE_SEMAPHORE;
+		if (op_table[x->op].operand == OPERAND_OBJECT && !event_inert(x) &&
+		    op_table[x->op].use != USE_NONE)
+			*kind = op_table[x->op].use;
+	}
+}
+
+static void state_begin(struct checker *c)
+{
+	const struct trace *t = c->t;
+	struct waits *w = c->waits;
+
+	memset(w->waiting, 0, sizeof(uint32_t) * (t->threads_count + 1));
+	memset(w->arrival, 0, sizeof(uint32_t) * (t->threads_count + 1));
+	memset(w->woken, 0, sizeof(bool) * (t->threads_count + 1));
+	memset(w->arrived, 0, sizeof(uint32_t) * (t->objects_count + 1));
+	g_hash_table_remove_all(w->when);
+}
+
+static void add_when(struct checker *c, uint32_t e, size_t place)
+{
+	if (at(c, e)->op == OP_WAKE)
+		g_hash_table_insert(c->waits->when, GUINT_TO_POINTER(e + 1),
+		                    GUINT_TO_POINTER(place + 1));
+}
+
+/* The trace by the same rules: objects where it breaks them lack operations. */
+static void find_lacking(struct checker *c)
+{
+	const struct trace *t = c->t;
+	struct waits *w = c->waits;
+	uint32_t *taken_before = g_memdup2(c->taken, sizeof(uint32_t) * (t->threads_count + 1));
+	int64_t *left = g_new(int64_t, t->objects_count + 1);
+
+	memset(c->taken, 0, sizeof(uint32_t) * (t->threads_count + 1));
+	for (uint32_t o = 0; o < t->objects_count; o++)
+		left[o] = t->objects[o].count;
+	for (uint32_t e = 0; e < t->events_count; e++)
+		add_when(c, e, e);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = at(c, e);
+
+		if (!event_inert(x) && op_table[x->op].operand == OPERAND_OBJECT) {
+			uint32_t o = x->target;
+
+			if (x->op == OP_TAKE && left[o] <= 0)
+				w->lacking[o] = true;
+			left[o] += (x->op == OP_POST) - (x->op == OP_TAKE);
+			if (x->op == OP_ARRIVE && size_of(c, o) > 0 &&
+			    (w->arrived[o] + 1) % size_of(c, o) == 0)
+				add_to(w->serial, e);
+			if (x->op == OP_BROADCAST || x->op == OP_SIGNAL || x->op == OP_WAIT ||
+			    x->op == OP_WAKE || x->op == OP_ARRIVE || x->op == OP_DEPART) {
+				if (x->op != OP_ARRIVE && !decide(c, e, NULL))
+					w->lacking[o] = true;
+				take(c, e, NULL, 0);
+			}
+		}
+		c->taken[x->thread]++;
+	}
+	memcpy(c->taken, taken_before, sizeof(uint32_t) * (t->threads_count + 1));
+	g_free(taken_before);
+	g_free(left);
+}
+
+static void waits_make(struct checker *c)
+{
+	const struct trace *t = c->t;
+	struct waits *w = c->waits = g_new0(struct waits, 1);
+
+	w->lacking = g_new0(bool, t->objects_count + 1);
+	w->shows_end = g_new0(bool, t->threads_count + 1);
+	w->kind = g_new0(uint8_t, t->objects_count + 1);
+	w->serial = g_new0(uint64_t, t->events_count / 64 + 1);
+	w->depends = g_new0(uint64_t, t->events_count / 64 + 1);
+	w->waiting = g_new(uint32_t, t->threads_count + 1);
+	w->arrival = g_new(uint32_t, t->threads_count + 1);
+	w->woken = g_new(bool, t->threads_count + 1);
+	w->arrived = g_new(uint32_t, t->objects_count + 1);
+	w->when = g_hash_table_new(NULL, NULL);
+	for (guint i = 0; i < c->f.wakes->len; i++)
+		add_to(w->depends, g_array_index(c->f.wakes, struct condition_wake, i).wake);
+	find_ends(c);
+	find_kinds(c);
+	state_begin(c);
+	find_lacking(c);
+	/* without its size a barrier's rounds are those of the trace */
+	for (uint32_t o = 0; o < t->objects_count; o++)
+		w->lacking[o] |= w->kind[o] == USE_BARRIER && t->objects[o].count <= 0;
+}
+
+/* -- rules W3 and W4: who waits for ever ------------------------------------------------------ */
+
+enum stand { STANDS_ENDED, STANDS_ABSENT, STANDS_WAITING, STANDS_OTHERWISE };
+
+static uint32_t next_of(const struct checker *c, uint32_t u)
+{
+	uint32_t i = c->f.start[u] + c->taken[u];
+
+	return i < c->f.start[u + 1] ? c->f.own[i] : NONE;
+}
+
+static bool waits_at(const struct checker *c, uint32_t u, uint32_t o)
+{
+	uint32_t wait = c->waits->waiting[u];
+
+	return wait != 0 && at(c, wait - 1)->target == o;
+}
+
+static bool is_blocked(const struct checker *c, uint32_t e)
+{
+	const struct event *x = at(c, e);
+	const struct waits *w = c->waits;
+	uint32_t o = x->target;
+	enum op_use use = x->op == OP_WANT ? (enum op_use)w->kind[o] : op_table[x->op].use;
+
+	switch (use) {
+	case USE_LOCK:
+		return c->owner[o] != NONE || (asks_exclusive(c, e) && c->readers[o] > 0);
+	case USE_SEMAPHORE:
+		return c->count[o] == 0 && !w->lacking[o];
+	case USE_CONDITION:
+		return waits_at(c, x->thread, o) && !w->woken[x->thread] && !w->lacking[o] &&
+		       !(at(c, w->waiting[x->thread] - 1)->flags & EVENT_TRY) &&
+		       (x->op == OP_WANT || in_set(w->depends, e));
+	case USE_BARRIER:
+		return waits_at(c, x->thread, o) && !w->lacking[o] &&
+		       round_open(c, x->thread, o);
+	default:
+		return false;
+	}
+}
+
+static enum stand stand_of(const struct checker *c, uint32_t u)
+{
+	uint32_t e = next_of(c, u), fork = c->t->threads[u].fork;
+
+	if (c->taken[u] == 0 && fork != NONE && !taken(c, fork))
+		return STANDS_ABSENT;
+	if (e == NONE)
+		return c->waits->shows_end[u] ? STANDS_ENDED : STANDS_OTHERWISE;
+	const struct event *x = at(c, e);
+	if (x->op == OP_JOIN || x->op == OP_WANTJOIN) {
+		bool ended = x->target != u && next_of(c, x->target) == NONE &&
+		             stand_of(c, x->target) == STANDS_ENDED;
+
+		return ended ? STANDS_OTHERWISE : STANDS_WAITING;
+	}
+	bool waiting = x->op == OP_ACQ || x->op == OP_RACQ || x->op == OP_TAKE ||
+	               x->op == OP_WAKE || x->op == OP_DEPART;
+	if (x->op != OP_WANT && (!waiting || event_inert(x) || x->flags & EVENT_TRY))
+		return STANDS_OTHERWISE;
+	if (!rule_must(c, e, NULL) || (x->op != OP_WANT && !rule_alive(c, e)))
+		return STANDS_OTHERWISE;
+	return is_blocked(c, e) ? STANDS_WAITING : STANDS_OTHERWISE;
+}
+
+/* Does another thread hold the lock that `e` asks for, which is stuck or has ended? */
+static bool is_kept(const struct checker *c, uint32_t e, const bool *stuck,
+                    const enum stand *stands, bool over)
+{
+	bool exclusive = asks_exclusive(c, e);
+
+	for (uint32_t u = 0; u < c->t->threads_count; u++) {
+		bool holds = c->owner[at(c, e)->target] == u ||
+		             (exclusive && holds_shared(c, u, at(c, e)->target));
+
+		if (holds && (stuck[u] || (stands[u] == STANDS_ENDED && !over)))
+			return true;
+	}
+	return false;
+}
+
+static bool remains(const struct checker *c, uint32_t thread, const bool *stuck,
+                    const enum stand *stands, bool over)
+{
+	uint32_t e = next_of(c, thread);
+	const struct event *x = at(c, e);
+	enum op_use use =
+	        x->op == OP_WANT ? (enum op_use)c->waits->kind[x->target] : op_table[x->op].use;
+
+	if (x->op == OP_JOIN || x->op == OP_WANTJOIN)
+		return stuck[x->target];
+	if (use == USE_LOCK)
+		return is_kept(c, e, stuck, stands, over);
+	for (uint32_t u = 0; u < c->t->threads_count; u++) {
+		if (!stuck[u] && stands[u] != STANDS_ENDED && stands[u] != STANDS_ABSENT)
+			return false;
+	}
+	return !over;
+}
+
+static void find_stuck(const struct checker *c, bool *stuck)
+{
+	enum stand *stands = g_new(enum stand, c->t->threads_count + 1);
+	bool changed = true;
+	bool over = c->waits->process != NONE && next_of(c, c->waits->process) == NONE;
+
+	for (uint32_t u = 0; u < c->t->threads_count; u++) {
+		stands[u] = stand_of(c, u);
+		stuck[u] = stands[u] == STANDS_WAITING;
+	}
+	while (changed) {
+		changed = false;
+		for (uint32_t u = 0; u < c->t->threads_count; u++) {
+			if (!stuck[u] || remains(c, u, stuck, stands, over))
+				continue;
+			stuck[u] = false;
+			changed = true;
+		}
+	}
+	g_free(stands);
+}
+
+/* -- the claim ------------------------------------------------------------------------------- */
+
+bool claim_stuck(struct checker *c, const uint32_t *sequence, size_t length,
+                 const uint32_t *requests, size_t count, GString *reason)
+{
+	bool *stuck, good = true;
+
+	if (c->waits == NULL)
+		waits_make(c);
+	state_begin(c);
+	c->decides = true;
+	for (size_t i = 0; i < length && good; i++) {
+		if (sequence[i] < c->t->events_count)
+			add_when(c, sequence[i], i);
+	}
+	for (size_t i = 0; i < length && good; i++) {
+		uint32_t e = sequence[i];
+
+		good = (e >= c->t->events_count || decide(c, e, reason)) &&
+		       checker_step_asked(c, e, ALL_REQUIREMENTS, reason);
+		if (good)
+			take(c, e, requests, count);
+	}
+	good = good && invocations_closed(c, NONE, reason);
+	if (!good)
+		return false;
+	stuck = g_new0(bool, c->t->threads_count + 1);
+	find_stuck(c, stuck);
+	for (size_t i = 0; i < count && good; i++) {
+		uint32_t u = at(c, requests[i])->thread;
+
+		if (next_of(c, u) != requests[i])
+			good = check_refuse(c, reason, "the wait", requests[i],
+			                    "is not next in its thread");
+		else if (!stuck[u])
+			good = check_refuse(c, reason, "the wait", requests[i],
+			                    "may end: a thread that can go on, or whose "
+			                    "continuation is not recorded, may end it");
+	}
+	g_free(stuck);
+	return good;
+}

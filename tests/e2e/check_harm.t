@@ -1,0 +1,97 @@
+#!/bin/bash
+# heddle check: what a finding does to the program is looked for in the heap, too; what is not looked
+# at is said.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+cat >heap.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct item { struct item *next; int price; };
+struct shop { struct item *first, *best; long takings, visits; } *shop;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int which;
+static void *sell(void *p)
+{
+	struct item *second = shop->first->next;
+	if (which == 0) { /* two sales, one of them lost */
+		long t = shop->takings;
+		shop->takings = t + second->price;
+	} else if (which == 1) { /* deep in the list */
+		second->price = p ? 3 : 4;
+	} else if (which == 2) { /* a pointer, or none */
+		shop->best = p ? NULL : second;
+	} else { /* both write the same */
+		second->price = 5;
+	}
+	pthread_mutex_lock(&m);
+	shop->visits++;
+	pthread_mutex_unlock(&m);
+	return p;
+}
+int main(int argc, char **argv)
+{
+	pthread_t s, t;
+	which = atoi(argv[1]);
+	shop = calloc(1, sizeof *shop);
+	shop->first = calloc(1, sizeof *shop->first);
+	shop->first->next = calloc(1, sizeof *shop->first);
+	shop->first->next->price = 21;
+	pthread_create(&s, 0, sell, 0);
+	pthread_create(&t, 0, sell, shop);
+	pthread_join(s, 0);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 heap.c -o heap -pthread || exit 1
+one() { json '(grep { $_->{kind} eq "data-race" and $_->{harm} eq "differs" } @{$d->{findings}})[0]{'"$1"'}'; }
+run "$HEDDLE" check -o h --runs 2 --format json -- ./heap 0
+is "$(one difference)" "shop->takings is 21, not 42" "a member of a block"
+is "$(one at)" "heap.c:12" "where it was written"
+run "$HEDDLE" check -o h --runs 2 --format json -- ./heap 1
+like "$(one difference)" "^shop->first->next->price is (3, not 4|4, not 3)$" "a block behind two pointers, by the way there"
+run "$HEDDLE" check -o h --runs 2 --format json -- ./heap 2
+like "$(one difference)" "^shop->best is (NULL, not a pointer|a pointer, not NULL)$" "a pointer"
+run "$HEDDLE" check -o h --runs 2 --format json -- ./heap 3
+is "$(json 'join " ", map { $_->{harm} } @{$d->{findings}}')" same "one value, whoever writes it; addresses are not compared"
+like "$(json '$d->{findings}[0]{why}')" "for this input" "and of what that is said"
+run "$HEDDLE" check -o h --runs 2 -- ./heap 0
+like "$out" "what it does: shop->takings is 21, not 42 \(written last at heap.c:12\)" "as text"
+
+cat >fork.c <<'C'
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+	pid_t child = fork();
+	if (child == 0)
+		_exit(0);
+	return waitpid(child, 0, 0) != child;
+}
+C
+"$HEDDLE" cc -g -O1 fork.c -o fork || exit 1
+run "$HEDDLE" check -o f --runs 2 --format json -- ./fork
+like "$(json 'join " ", @{$d->{coverage}}')" "processes that the program makes: of them only what they print" "what other processes do is not compared"
+
+cat >bytes.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static char c;
+static void *set(void *p) { c = p ? 'a' : 'b'; return p; }
+int main(void)
+{
+	pthread_t s, t;
+	pthread_create(&s, 0, set, 0);
+	pthread_create(&t, 0, set, &c);
+	pthread_join(s, 0);
+	pthread_join(t, 0);
+	fwrite("\0\0", 1, 2, stdout);
+	putchar(c);
+	c = 0;
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 bytes.c -o bytes -pthread || exit 1
+run "$HEDDLE" check -o b --runs 2 --format json -- ./bytes
+like "$(one difference)" '^it prints ".0.0[ab]", not ".0.0[ab]"$' "output behind a byte 0 is compared"
+done_testing

@@ -1,0 +1,333 @@
+/*
+ * suppressions.c - ThreadSanitizer's suppression files and triage marks; see suppressions.h.
+ */
+#include "tui/batch/suppressions.h"
+
+#include "engine/base/input.h"
+#include "engine/finding_key.h"
+#include "engine/trace/index.h"
+#include "tui/batch/report_file.h"
+
+#include <jansson.h>
+#include <string.h>
+
+#define BIT(name) (1u << FINDING_##name)
+
+/* ThreadSanitizer's types, with the kinds of findings that it reports under them. */
+static const struct {
+	const char *word;
+	unsigned kinds; /* bits of enum finding_kind */
+	bool innermost; /* only the innermost frame is compared */
+	bool outside;   /* only frames of code without debug information */
+} types[] = {
+	{ "race", BIT(DATA_RACE) | BIT(USE_AFTER_FREE), false, false },
+	{ "race_top", BIT(DATA_RACE) | BIT(USE_AFTER_FREE), true, false },
+	{ "mutex", BIT(LOCK_MISUSE), false, false },
+	{ "deadlock", BIT(DEADLOCK), false, false },
+	{ "called_from_lib", ~0u, false, true },
+	/* no finding here is of these types; their lines are accepted */
+	{ "thread", 0, false, false },
+	{ "signal", 0, false, false },
+};
+
+struct rule {
+	unsigned kinds;
+	bool innermost, outside;
+	GRegex *pattern;
+	char *line; /* owned: with its place */
+};
+
+struct suppressions {
+	GArray *rules;     /* struct rule */
+	GHashTable *marks; /* finding_key (owned) to its mark as text (owned) */
+};
+
+/* -- reading ------------------------------------------------------------------------------- */
+
+static GRegex *compile(const char *pattern)
+{
+	GString *regex = g_string_new(NULL);
+
+	if (*pattern == '^')
+		g_string_append_c(regex, *pattern++);
+	while (*pattern != '\0') {
+		size_t literal = strcspn(pattern, "*$");
+		char *quoted = g_regex_escape_string(pattern, (gint)literal);
+
+		g_string_append(regex, quoted);
+		g_free(quoted);
+		pattern += literal;
+		if (*pattern == '*')
+			g_string_append(regex, ".*");
+		else if (*pattern == '$' && pattern[1] == '\0')
+			g_string_append_c(regex, '$');
+		else if (*pattern == '$')
+			g_string_append(regex, "\\$");
+		pattern += *pattern != '\0';
+	}
+	GRegex *compiled = g_regex_new(
+	        regex->str, G_REGEX_RAW | G_REGEX_OPTIMIZE | G_REGEX_DOTALL, 0, NULL);
+	g_string_free(regex, TRUE);
+	return compiled;
+}
+
+static bool take_type(const char *word, struct rule *rule)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(types); i++) {
+		if (strcmp(types[i].word, word) != 0)
+			continue;
+		rule->kinds = types[i].kinds;
+		rule->innermost = types[i].innermost;
+		rule->outside = types[i].outside;
+		return true;
+	}
+	for (int k = 0; k < FINDING_KIND_COUNT; k++)
+		if (strcmp(finding_kind_word(k), word) == 0)
+			rule->kinds = 1u << k;
+	return rule->kinds != 0;
+}
+
+static bool refuse_line(const char *path, unsigned number, const char *found,
+                        struct error *error)
+{
+	return error_set(
+	        error, place_line(path, number).text,
+	        "types are race, race_top, deadlock, mutex, thread, signal, called_from_lib "
+	        "and the kinds of findings, such as atomic-set-violation",
+	        "expected TYPE:PATTERN, found '%s'", found);
+}
+
+static bool read_line(struct suppressions *s, const char *path, unsigned number, char *line,
+                      struct error *error)
+{
+	struct rule rule = { .kinds = 0 };
+	char *base;
+
+	g_strstrip(line);
+	if (*line == '\0' || *line == '#')
+		return true;
+	char *colon = strchr(line, ':');
+	if (colon == NULL || colon[1] == '\0')
+		return refuse_line(path, number, line, error);
+	char *word = g_strndup(line, (gsize)(colon - line));
+	bool known = take_type(word, &rule);
+	g_free(word);
+	if (!known)
+		return refuse_line(path, number, line, error);
+	rule.pattern = compile(colon + 1);
+	if (rule.pattern == NULL)
+		return refuse_line(path, number, line, error);
+	base = g_path_get_basename(path);
+	rule.line = g_strdup_printf("%s (%s:%u)", line, base, number);
+	g_free(base);
+	g_array_append_val(s->rules, rule);
+	return true;
+}
+
+static bool read_lines(struct suppressions *s, const char *path, char *text,
+                       struct error *error)
+{
+	char **lines = g_strsplit(text, "\n", -1);
+	bool good = true;
+
+	for (unsigned i = 0; good && lines[i] != NULL; i++)
+		good = read_line(s, path, i + 1, lines[i], error);
+	g_strfreev(lines);
+	return good;
+}
+
+/* The marks of a notes file that say: this is no matter. */
+static bool read_marks(struct suppressions *s, const char *path, const char *text,
+                       struct error *error)
+{
+	json_error_t trouble;
+	json_t *root = json_loads(text, 0, &trouble), *item;
+	size_t i;
+
+	if (root == NULL || json_object_get(root, "heddle-notes") == NULL) {
+		json_decref(root);
+		return error_set(
+		        error, place_line(path, root ? 0 : (unsigned)MAX(trouble.line, 0)).text,
+		        "a suppression file has lines TYPE:PATTERN; marks are in TRACE.notes",
+		        "expected suppressions or notes of heddle, found %s",
+		        root ? "other JSON" : trouble.text);
+	}
+	char *base = g_path_get_basename(path);
+	json_array_foreach(json_object_get(root, "findings"), i, item)
+	{
+		const char *mark = json_word(item, "mark"), *note = json_word(item, "note");
+
+		if (strcmp(mark, "benign") != 0 && strcmp(mark, "duplicate") != 0)
+			continue;
+		g_hash_table_replace(s->marks, g_strdup(json_word(item, "finding")),
+		                     g_strdup_printf("marked %s%s%s (%s)", mark,
+		                                     *note ? ": " : "", note, base));
+	}
+	g_free(base);
+	json_decref(root);
+	return true;
+}
+
+static bool read_file(struct suppressions *s, const char *path, struct error *error)
+{
+	size_t length;
+	char *text = input_text(path, "suppressions", &length, error);
+	bool good = false;
+
+	if (text == NULL)
+		return false;
+	if (strlen(text) != length)
+		error_set(error, place_line(path, 0).text,
+		          "a suppression file has lines TYPE:PATTERN",
+		          "expected text, found a zero byte");
+	else if (text[strspn(text, " \t\r\n")] == '{')
+		good = read_marks(s, path, text, error);
+	else
+		good = read_lines(s, path, text, error);
+	g_free(text);
+	return good;
+}
+
+static void clear_rule(gpointer data)
+{
+	struct rule *rule = data;
+
+	g_regex_unref(rule->pattern);
+	g_free(rule->line);
+}
+
+struct suppressions *suppressions_open(const GPtrArray *paths, struct error *error)
+{
+	struct suppressions *s = g_new0(struct suppressions, 1);
+	bool good = true;
+
+	s->rules = g_array_new(FALSE, FALSE, sizeof(struct rule));
+	g_array_set_clear_func(s->rules, clear_rule);
+	s->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	for (guint i = 0; good && i < paths->len; i++)
+		good = read_file(s, paths->pdata[i], error);
+	if (!good)
+		g_clear_pointer(&s, suppressions_free);
+	return s;
+}
+
+void suppressions_free(struct suppressions *s)
+{
+	if (s == NULL)
+		return;
+	g_array_free(s->rules, TRUE);
+	g_hash_table_destroy(s->marks);
+	g_free(s);
+}
+
+/* -- matching ------------------------------------------------------------------------------ */
+
+/* A text of a finding that patterns are compared with. */
+struct subject {
+	const char *text;
+	bool innermost, outside; /* of the innermost frame; the name of code without source */
+};
+
+static void add_subject(GArray *subjects, const char *text, bool innermost, bool outside)
+{
+	struct subject subject = { text, innermost, outside };
+
+	if (text != NULL && *text != '\0')
+		g_array_append_val(subjects, subject);
+}
+
+static const char *match(const struct suppressions *s, enum finding_kind kind,
+                         const GArray *subjects)
+{
+	for (guint i = 0; i < s->rules->len; i++) {
+		const struct rule *rule = &g_array_index(s->rules, struct rule, i);
+
+		if (!(rule->kinds & 1u << kind))
+			continue;
+		for (guint k = 0; k < subjects->len; k++) {
+			const struct subject *x = &g_array_index(subjects, struct subject, k);
+
+			if ((!rule->innermost || x->innermost) &&
+			    (!rule->outside || x->outside) &&
+			    g_regex_match(rule->pattern, x->text, 0, NULL))
+				return rule->line;
+		}
+	}
+	return NULL;
+}
+
+static void add_frames(const struct trace *t, uint32_t event, GArray *subjects)
+{
+	GArray *frames = trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
+
+	for (guint i = 0; i < frames->len; i++) {
+		const struct frame *f = &g_array_index(frames, struct frame, i);
+		const struct location *l = &t->locations[f->location];
+
+		add_subject(subjects, trace_string(t, f->function), i == 0, false);
+		add_subject(subjects, trace_string(t, l->file), i == 0, false);
+		if (l->file == 0)
+			add_subject(subjects, trace_string(t, l->name), i == 0, true);
+	}
+	g_array_free(frames, TRUE);
+}
+
+const char *suppressions_find(const struct suppressions *s, const struct trace *t,
+                              const struct finding *f)
+{
+	if (s == NULL)
+		return NULL;
+	char *key = f->first != NONE && f->second != NONE ? finding_key(t, f) : NULL;
+	const char *found = key ? g_hash_table_lookup(s->marks, key) : NULL;
+	g_free(key);
+	if (found != NULL)
+		return found;
+	GArray *subjects = g_array_new(FALSE, FALSE, sizeof(struct subject));
+	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+	if (f->requests == NULL && f->units == NULL) {
+		if (f->first != NONE)
+			add_frames(t, f->first, subjects);
+		if (f->second != NONE)
+			add_frames(t, f->second, subjects);
+	}
+	for (guint i = 0; f->requests && i < f->requests->len; i++)
+		add_frames(t, g_array_index(f->requests, uint32_t, i), subjects);
+	for (guint i = 0; f->units && i < f->edges->len; i++)
+		for (int k = 0; k < 2; k++)
+			add_frames(t, g_array_index(f->edges, struct cycle_edge, i).events[k],
+			           subjects);
+	for (guint i = 0; f->variables && i < f->variables->len; i++) {
+		g_ptr_array_add(names,
+		                variable_name(t, g_array_index(f->variables, uint32_t, i)));
+		add_subject(subjects, g_ptr_array_index(names, i), true, false);
+	}
+	found = match(s, f->kind, subjects);
+	g_array_free(subjects, TRUE);
+	g_ptr_array_free(names, TRUE);
+	return found;
+}
+
+const char *suppressions_find_filed(const struct suppressions *s, enum finding_kind kind,
+                                    const json_t *fields)
+{
+	const json_t *site, *stack, *frame;
+	size_t i, k;
+
+	if (s == NULL)
+		return NULL;
+	GArray *subjects = g_array_new(FALSE, FALSE, sizeof(struct subject));
+	json_array_foreach(json_object_get(fields, "sites"), i, site)
+	{
+		add_subject(subjects, json_word(site, "function"), true, false);
+		add_subject(subjects, json_word(site, "file"), true, false);
+		add_subject(subjects, json_word(site, "name"), true, true);
+	}
+	json_array_foreach(json_object_get(fields, "stacks"), i, stack)
+	        json_array_foreach(stack, k, frame)
+	                add_subject(subjects, json_string_value(frame), k == 0, false);
+	json_array_foreach(json_object_get(fields, "variables"), i, site)
+	        add_subject(subjects, json_string_value(site), true, false);
+	const char *found = match(s, kind, subjects);
+	g_array_free(subjects, TRUE);
+	return found;
+}
