@@ -7,6 +7,7 @@
 #include "tui/batch/command.h"
 #include "tui/batch/explore_jobs.h"
 #include "tui/batch/places.h"
+#include "tui/batch/point_json.h"
 #include "tui/batch/print.h"
 
 #include <inttypes.h>
@@ -93,12 +94,15 @@ static json_t *errors_json(const struct explore_report *r)
 		        &g_array_index(r->errors, struct explore_error, i);
 		const struct explore_run *run =
 		        &g_array_index(r->runs, struct explore_run, e->run);
-		json_array_append_new(
-		        list, json_pack("{s:s, s:i, s:o, s:o, s:i, s:I, s:o}", "kind",
-		                        explore_end_word(e->end), "status", e->status, "story",
-		                        story_json(e->story), "locations", error_places_json(e),
-		                        "run", (int)e->run, "count", (json_int_t)e->count,
-		                        "trace", text_or_null(run->trace)));
+		json_t *item = json_pack(
+		        "{s:s, s:i, s:o, s:o, s:i, s:I, s:o}", "kind", explore_end_word(e->end),
+		        "status", e->status, "story", story_json(e->story), "locations",
+		        error_places_json(e), "run", (int)e->run, "count", (json_int_t)e->count,
+		        "trace", text_or_null(run->trace));
+		json_t *point = point_json(r, i);
+		if (point != NULL)
+			json_object_set_new(item, "point-of-no-return", point);
+		json_array_append_new(list, item);
 	}
 	return list;
 }
@@ -143,6 +147,11 @@ static json_t *report_json(const struct explore_report *r, const struct asked *a
 		                              (json_int_t)r->estimate.classes, "spread",
 		                              (json_int_t)r->estimate.low,
 		                              (json_int_t)r->estimate.high));
+	/* of the first error that has one */
+	for (guint i = 0; i < r->points->len && i < 1; i++)
+		json_object_set_new(
+		        root, "point-of-no-return",
+		        point_json(r, g_array_index(r->points, struct explore_point, i).error));
 	if (asked->shard)
 		json_object_set_new(root, "shard", json_string(asked->shard));
 	return root;
@@ -194,6 +203,20 @@ static void print_end(enum explore_end end, int status)
 	}
 }
 
+/* Where the error can no more be avoided. */
+static void print_point(const struct explore_report *r, uint32_t error)
+{
+	json_t *point = point_json(r, error);
+	char *text = point_text(point);
+	char **lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line; line++)
+		if (**line)
+			printf("    %s\n", *line);
+	g_strfreev(lines);
+	g_free(text);
+	json_decref(point);
+}
+
 static void print_errors(const struct explore_report *r)
 {
 	for (guint i = 0; i < r->errors->len; i++) {
@@ -204,7 +227,7 @@ static void print_errors(const struct explore_report *r)
 		printf("\n");
 		print_end(e->end, e->status);
 		printf(", in %" PRIu64 " execution%s, first in run %u", e->count,
-		       e->count == 1 ? "" : "s", e->run);
+		       plural(e->count), e->run);
 		for (guint k = 0; e->places && k < e->places->len; k++)
 			printf("%s %s", k ? " and" : ", at", (char *)e->places->pdata[k]);
 		printf("\n");
@@ -216,6 +239,7 @@ static void print_errors(const struct explore_report *r)
 		if (e->run != 0)
 			printf("    as the first run, but\n");
 		print_way(r, e->run);
+		print_point(r, i);
 		if (run->trace)
 			printf("    heddle %s\n", run->trace);
 	}
@@ -234,7 +258,7 @@ static void print_commuting(const struct explore_report *r)
 	const struct explore_run *run = &g_array_index(r->runs, struct explore_run, first);
 	printf("equivalent by the specification, in run %u: %" PRIu64
 	       " pair%s that commute%s\n",
-	       first, run->commuting_count, run->commuting_count == 1 ? "" : "s",
+	       first, run->commuting_count, plural(run->commuting_count),
 	       run->commuting_count == 1 ? "s" : "");
 	for (guint i = 0; i < run->commuting->len && i < MOST; i++)
 		printf("    %s\n", (char *)run->commuting->pdata[i]);
@@ -258,7 +282,7 @@ static void print_text(const struct explore_report *r)
 {
 	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
 	       " more schedules begin as these do\n",
-	       r->runs->len, r->runs->len == 1 ? "" : "s", r->classes, r->pruned);
+	       r->runs->len, plural(r->runs->len), r->classes, r->pruned);
 	const char *but = what_voids(r);
 	if (r->complete && but == NULL)
 		printf("complete for this input: whatever the schedule, the program does as in "

@@ -123,8 +123,8 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	rt.values = rt.config.flags & LOG_VALUES;
 	rt.replay = rt.config.flags & LOG_REPLAY;
 	rt.missing = rt.config.flags & LOG_MISSING;
-	if (rt.controlled && rt.config.flags & LOG_KEEP_INPUTS)
-		rt.inputs = INPUTS_KEPT;
+	if (rt.controlled)
+		rt.inputs = rt.config.flags & LOG_KEEP_INPUTS ? INPUTS_KEPT : INPUTS_ORDERED;
 	if (rt.replay && !replay_load(fd, sizeof(rt.config)))
 		_exit(125);
 	syscall(SYS_close, fd);

@@ -142,6 +142,13 @@ struct runtime {
 };
 extern struct runtime rt;
 
+/* Do pipes and sockets of the process to itself lead where the program thinks?  They do not
+ * where their inputs are given. */
+ALWAYS_INLINE bool messages_real(void)
+{
+	return rt.inputs != INPUTS_NONE && rt.inputs != INPUTS_GIVEN;
+}
+
 static inline uint64_t next_random(void) /* xorshift64* */
 {
 	rt.random ^= rt.random >> 12;
