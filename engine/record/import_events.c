@@ -335,12 +335,17 @@ static void add_crash(struct import *im, const char *text)
 		im->crash.thread = lane->thread;
 		im->crash.address = import_address(im, numbers[ADDRESS]);
 		im->crash.location = place ? import_location(im, place) : NONE;
-		if (numbers[HOOK] && place)
+		if (numbers[HOOK] && place) {
+			uint64_t at = numbers[ADDRESS];
+			struct access a = access_of(im, import_life(im, at), at, 1);
+
 			import_event(
 			        im, lane,
 			        (struct event){ .op = OP_READ,
 			                        .location = im->crash.location,
-			                        .target = place_of(im, numbers[ADDRESS], 1) });
+			                        .target = builder_place(im->b, a.region,
+			                                                a.offset, a.size) });
+		}
 	}
 	g_strfreev(words);
 }
