@@ -190,6 +190,7 @@ bool session_record(const struct session_options *options, struct session *s,
 	s->facts.argv = options->argv;
 	s->facts.specs = options->specs;
 	s->facts.start_at = options->start_at;
+	s->facts.suppressions = options->suppressions;
 	struct followed followed = { .s = s, .log = o.config.log };
 	if (options->disk_alone && can_follow(options)) {
 		o.running = follow;
