@@ -199,7 +199,11 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(STOPPED, 0, 0) \
 	TAG(ENDED, 0, 0)  /* exploration: pc: a thread that came to its end */ \
 	TAG(ENDS, 0, 0)   /* exploration: pc: a thread that stood before the program's end */ \
-	TAG(CALLED, 0, 0) /* exploration: pc: a function that is not instrumented */
+	TAG(CALLED, 0, 0) /* exploration: pc: a function that is not instrumented */ \
+	/* Before a signal that ends the program: pc: thread; flags: LOG_FAILED_READ; length; \
+	 * address, or 0; a pc in the thread's function, or 0; words of its stack that may be \
+	 * return addresses */ \
+	TAG(CRASH, 0, 0)
 
 /* What a blocked thread waits for: enumerator, word for people. */
 #define LOG_WAITS(W) \
@@ -235,6 +239,8 @@ enum log_divergence {
 	DIVERGED_UNBORN,    /* the next step's thread had not been created */
 	LOG_DIVERGENCE_COUNT
 };
+
+enum { LOG_FAILED_READ = 1 }; /* CRASH: by a read of the runtime before the program's */
 
 struct log_stopped {
 	uint64_t function, call; /* pcs: in the function, after the call */

@@ -145,14 +145,8 @@ static bool begun(const struct block *b, uint32_t event)
  * not begun. */
 static size_t first_later(const struct names *n, size_t low, size_t high, uint32_t event)
 {
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (begun(&n->trace->blocks[n->blocks->by_address[middle]], event))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, low, high,
+	                  begun(&n->trace->blocks[n->blocks->by_address[i]], event));
 }
 
 /* The first of all blocks at an address or behind it. */

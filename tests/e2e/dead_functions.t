@@ -5,6 +5,7 @@
 
 # how tests enter: text in memory, tables printed for the documents, facts that are otherwise inside
 only_tests='
+	aim_sequence
 	app_start_index
 	atomic_model_declared
 	bindings_print_table
@@ -17,7 +18,6 @@ only_tests='
 	debuginfo_variable_count
 	edc_order
 	events_conflict
-	file_writer_abandon
 	lesson_print_checks
 	rdit_edges
 	stage_pop

@@ -168,15 +168,14 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 		    "%u signal%s can come before the wait that %s for; that was run, and made "
 		    "no "
 		    "difference.",
-		    c->harmless, c->harmless == 1 ? "" : "s",
-		    c->harmless == 1 ? "it is" : "they are");
+		    c->harmless, plural(c->harmless), c->harmless == 1 ? "it is" : "they are");
 	if (c->always)
 		add(s, "%s in every run, so whatever the schedule: that is no finding.",
 		    c->always);
 	if (c->cut_runs > 0)
 		add(s,
 		    "%u run%s did not end in %u s and %s ended there (--timeout gives more).",
-		    c->cut_runs, c->cut_runs == 1 ? "" : "s", c->timeout_ms / 1000,
+		    c->cut_runs, plural(c->cut_runs), c->timeout_ms / 1000,
 		    c->cut_runs == 1 ? "was" : "were");
 	tell_stopped(c, s);
 	for (guint i = 0; i < c->gaps->len; i++)

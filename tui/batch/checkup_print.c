@@ -174,8 +174,7 @@ static void print_seen(const struct checkup *c, const struct checked *f)
 
 	if (f->shown != NONE)
 		printf("    heddle %s%s%u run%s show%s it%s\n", trace_of(c, f->shown), "   (",
-		       f->runs->len, f->runs->len == 1 ? "" : "s", f->runs->len == 1 ? "s" : "",
-		       ")");
+		       f->runs->len, plural(f->runs->len), f->runs->len == 1 ? "s" : "", ")");
 	if (f->witness_file != NULL && c->argv != NULL)
 		printf("    heddle replay --witness %s -- %s\n", f->witness_file,
 		       printable(c->argv[0]));
@@ -232,8 +231,8 @@ static void print_text(const struct checkup *c, const struct changes *changes)
 	}
 	if (changes != NULL)
 		changes_print_text(changes, MATCH_ABSENT, stdout);
-	printf("%u finding%s in %u run%s\n", c->list->len, c->list->len == 1 ? "" : "s",
-	       c->runs->len, c->runs->len == 1 ? "" : "s");
+	printf("%u finding%s in %u run%s\n", c->list->len, plural(c->list->len), c->runs->len,
+	       plural(c->runs->len));
 	if (suppressed > 0)
 		printf("suppressed: %u finding%s (--format json lists them, each with its line)\n",
 		       suppressed, plural(suppressed));

@@ -220,7 +220,7 @@ static void print_errors(const struct explore_report *r)
 		printf("\n");
 		print_end(e->end, e->status);
 		printf(", in %" PRIu64 " execution%s, first in run %u", e->count,
-		       e->count == 1 ? "" : "s", e->run);
+		       plural(e->count), e->run);
 		for (guint k = 0; e->places && k < e->places->len; k++)
 			printf("%s %s", k ? " and" : ", at", (char *)e->places->pdata[k]);
 		printf("\n");
@@ -251,7 +251,7 @@ static void print_commuting(const struct explore_report *r)
 	const struct explore_run *run = &g_array_index(r->runs, struct explore_run, first);
 	printf("equivalent by the specification, in run %u: %" PRIu64
 	       " pair%s that commute%s\n",
-	       first, run->commuting_count, run->commuting_count == 1 ? "" : "s",
+	       first, run->commuting_count, plural(run->commuting_count),
 	       run->commuting_count == 1 ? "s" : "");
 	for (guint i = 0; i < run->commuting->len && i < MOST; i++)
 		printf("    %s\n", (char *)run->commuting->pdata[i]);
@@ -275,7 +275,7 @@ static void print_text(const struct explore_report *r)
 {
 	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
 	       " more schedules begin as these do\n",
-	       r->runs->len, r->runs->len == 1 ? "" : "s", r->classes, r->pruned);
+	       r->runs->len, plural(r->runs->len), r->classes, r->pruned);
 	const char *but = what_voids(r);
 	if (r->complete && but == NULL)
 		printf("complete for this input: whatever the schedule, the program does as in "

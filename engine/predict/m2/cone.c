@@ -275,20 +275,13 @@ static void make_tries(struct cones *c)
 
 static uint32_t ticks_value(const struct ticks *s, uint32_t position)
 {
-	uint32_t low = 0, high = s->count;
+	uint32_t end = s->count;
 
 	/* During construction queries are mostly about recent events. */
-	if (high > 0 && s->items[high - 1].position <= position)
-		return s->items[high - 1].value;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->items[middle].position <= position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low == 0 ? 0 : s->items[low - 1].value;
+	if (end > 0 && s->items[end - 1].position <= position)
+		return s->items[end - 1].value;
+	end = search_end(i, 0u, end, s->items[i].position <= position);
+	return end == 0 ? 0 : s->items[end - 1].value;
 }
 
 static void ticks_add(struct ticks *s, uint32_t position, uint32_t value)
@@ -351,17 +344,9 @@ static uint32_t order_successor(const void *context, uint32_t i, uint32_t p, uin
 	if (c->wide != NULL)
 		return wide_successor(c, i, p, j);
 	const struct ticks *s = &c->ticks[(size_t)j * c->threads + i];
-	uint32_t low = 0, high = s->count;
+	uint32_t first = search_end(k, 0u, s->count, s->items[k].value <= p);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->items[middle].value <= p)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->count ? s->items[low].position : NONE;
+	return first < s->count ? s->items[first].position : NONE;
 }
 
 struct chain_base cones_order(const struct cones *c)
