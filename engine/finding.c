@@ -28,6 +28,17 @@ static const char *const wait_words[] = {
 #undef WAIT
 };
 
+static const char *const method_words[] = {
+#define METHOD(name, word) word,
+	PROOF_METHODS(METHOD)
+#undef METHOD
+};
+
+const char *proof_method_word(enum proof_method method)
+{
+	return method_words[method];
+}
+
 const char *finding_kind_word(enum finding_kind kind)
 {
 	return kind_words[kind];
@@ -176,7 +187,7 @@ void finding_free(struct finding *f)
 	g_free(f);
 }
 
-struct proof *proof_new(const char *method)
+struct proof *proof_new(enum proof_method method)
 {
 	struct proof *p = g_new0(struct proof, 1);
 	p->method = method;
@@ -223,48 +234,52 @@ static int by_events(gconstpointer a, gconstpointer b)
 	return (x->second > y->second) - (x->second < y->second);
 }
 
-const char *budget_text(const char *budget)
-{
-	static const struct {
-		const char *word, *text;
-	} texts[] = {
-		{ "pair", "the time for one pair ran out (--budget)" },
-		{ "total", "the time for all pairs ran out (--budget)" },
-		{ "incomplete", "the analysis found neither a witness nor a proof" },
-		{ "lenient", "--lenient took locks from their holders, so no proof holds" },
-		{ "filtered", "the trace was filtered, so no proof holds" },
-		{ "inexact",
-		  "the order of the recorded accesses is approximate, so no proof holds" },
-	};
+static const struct {
+	const char *word, *text;
+} open_reasons[] = { { NULL, "the time ran out (--budget)" },
+#define REASON(name, word, text) { word, text },
+	             OPEN_REASONS(REASON)
+#undef REASON
+};
 
-	for (size_t i = 0; budget != NULL && i < G_N_ELEMENTS(texts); i++) {
-		if (strcmp(texts[i].word, budget) == 0)
-			return texts[i].text;
-	}
-	return "the time ran out (--budget)";
+const char *open_reason_word(enum open_reason reason)
+{
+	return open_reasons[reason].word;
 }
 
-/* Why proofs from this trace are not accepted, or NULL. */
-static const char *doubt(const struct trace *t, const struct proof *p)
+const char *open_reason_text(enum open_reason reason)
+{
+	return open_reasons[reason].text;
+}
+
+enum open_reason open_reason_of(const char *word)
+{
+	for (size_t i = 1; i < G_N_ELEMENTS(open_reasons); i++)
+		if (g_strcmp0(open_reasons[i].word, word) == 0)
+			return (enum open_reason)i;
+	return OPEN_NO;
+}
+
+/* Why a proof from this trace is not accepted, or OPEN_NO. */
+static enum open_reason doubt(const struct trace *t, const struct proof *p)
 {
 	if (t->filtered)
-		return "filtered";
-	/* reads-from is then guessed; synchronisation alone is exact */
-	if (!t->order_exact && (p == NULL || strcmp(p->method, "must-order") != 0))
-		return "inexact";
+		return OPEN_FILTERED;
+	if (!t->order_exact) /* reads-from is then guessed */
+		return OPEN_INEXACT;
 	/* a proof by order alone does not use locks */
-	return t->locks_taken && (p == NULL || strcmp(p->method, "cone") != 0) ? "lenient"
-	                                                                       : NULL;
+	return t->locks_taken && (p == NULL || p->method != PROOF_CONE) ? OPEN_LENIENT
+	                                                                : OPEN_NO;
 }
 
 bool finding_limit(const struct trace *t, struct finding *f)
 {
-	const char *why = f->verdict == VERDICT_IMPOSSIBLE ? doubt(t, f->proof) : NULL;
+	enum open_reason why = f->verdict == VERDICT_IMPOSSIBLE ? doubt(t, f->proof) : OPEN_NO;
 
-	if (why == NULL)
+	if (why == OPEN_NO)
 		return false;
 	f->verdict = VERDICT_UNKNOWN;
-	f->budget = why;
+	f->open = why;
 	f->by = NULL;
 	proof_free(f->proof);
 	f->proof = NULL;

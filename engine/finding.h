@@ -86,12 +86,46 @@ void path_add(struct path *path, uint32_t from, uint32_t to, enum step_rule rule
               uint32_t detail);
 void path_release(struct path *path);
 
-/* Evidence of an impossibility. */
-struct proof {
-	const char *method; /* "cone", "closure", "solver", "must-order"; static */
-	const char *given;  /* "same pairing", or NULL; static */
-	struct path cycle;  /* the cycle, or the solver's core */
+/* Evidence of an impossibility: enumerator, word in JSON and in sentences. */
+#define PROOF_METHODS(METHOD) \
+	METHOD(CONE, "cone")       /* one of the pair is in the other's causal past */ \
+	METHOD(LOCK, "lock")       /* both hold it */ \
+	METHOD(CLOSURE, "closure") /* the closure of their causal past has a cycle */ \
+	METHOD(SOLVER, "solver")   /* the constraints have no solution */
+enum proof_method {
+#define METHOD(name, word) PROOF_##name,
+	PROOF_METHODS(METHOD)
+#undef METHOD
 };
+const char *proof_method_word(enum proof_method method);
+struct proof {
+	enum proof_method method;
+	bool same_pairing; /* it holds given the recorded pairing of waits, posts, barriers */
+	struct path cycle; /* the cycle, or the solver's core */
+};
+
+/* Why a finding is unknown: enumerator, word in JSON, explanation without full stop. */
+#define OPEN_REASONS(REASON) \
+	REASON(PAIR, "pair", "the time for one pair ran out (--budget)") \
+	REASON(TOTAL, "total", "the time for all pairs ran out (--budget)") \
+	REASON(CANDIDATES, "candidates", "the time ran out (--budget)") \
+	REASON(INCOMPLETE, "incomplete", "the analysis found neither a witness nor a proof") \
+	REASON(LENIENT, "lenient", \
+	       "--lenient took locks from their holders, so no proof holds") \
+	REASON(FILTERED, "filtered", "the trace was filtered, so no proof holds") \
+	REASON(INEXACT, "inexact", \
+	       "the order of the recorded accesses is approximate, so no proof holds")
+enum open_reason {
+	OPEN_NO, /* it is not unknown, or for no special reason */
+#define REASON(name, word, text) OPEN_##name,
+	OPEN_REASONS(REASON)
+#undef REASON
+};
+/* NULL for OPEN_NO. */
+const char *open_reason_word(enum open_reason reason);
+const char *open_reason_text(enum open_reason reason);
+/* OPEN_NO for an unknown word, or NULL. */
+enum open_reason open_reason_of(const char *word);
 
 /* A read, not both atomic with its write, that a proof of impossibility depends on and that
  * races itself: if it read another write, the pair might race. */
@@ -140,11 +174,9 @@ struct finding {
 	GArray *witness;        /* uint32_t: the complete sequence, the pair last; or NULL */
 	struct proof *proof;    /* VERDICT_IMPOSSIBLE; or NULL */
 	GArray *behind;         /* struct racy_read, of the proof; or NULL */
-	const char *budget; /* VERDICT_UNKNOWN: the budget that ran out ("pair", "total"), or
-	                     * the reason: "incomplete", "lenient", "filtered", "inexact";
-	                     * static; or NULL */
-	const char *note;   /* static, or NULL: "visible only as a C11 race" */
-	const char *by;     /* the deciding analysis; static, or NULL */
+	enum open_reason open;  /* of VERDICT_UNKNOWN */
+	const char *note;       /* static, or NULL: "visible only as a C11 race" */
+	const char *by;         /* the deciding analysis; static, or NULL */
 	char *story;   /* CRASH, ASSERTION, EXIT: the failure as a sentence; owned, or NULL */
 	char *missing; /* calls of uninstrumented code that may order it, as text; owned, or
 	                * NULL */
@@ -170,7 +202,7 @@ void finding_free(struct finding *finding);
 /* Events that a witness must show: the pair, a deadlock's requests, the begins of a cycle's
  * units. The caller frees it. */
 GArray *finding_claimed(const struct finding *finding);
-struct proof *proof_new(const char *method);
+struct proof *proof_new(enum proof_method method);
 void proof_free(struct proof *proof);
 
 struct report {
@@ -198,8 +230,6 @@ void report_sort(struct report *report);
  * so proofs that may depend on locks do not count; in a filtered trace none do, as dropped
  * events may have observed or been observed. The finding then becomes unknown; true when so. */
 bool finding_limit(const struct trace *trace, struct finding *finding);
-/* Why a finding is unknown, without full stop. */
-const char *budget_text(const char *budget);
 void report_note(struct report *report, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 

@@ -16,22 +16,21 @@ static void hide_inferred(struct report *r)
 	}
 	if (hidden)
 		report_note(r, "%u more cycle%s of grade C (inferred only): --all lists them",
-		            hidden, hidden == 1 ? "" : "s");
+		            hidden, plural(hidden));
 }
 
 /* Free mode records immediate repetitions of an access once, so accesses between two of them
  * are not seen. */
 static void limit_repeats(const struct trace *t, struct report *r)
 {
-	for (uint64_t i = 0; i < t->notes_count; i++) {
-		if (strcmp(trace_string(t, t->notes[i].key), "recording-left-out") != 0)
-			continue;
-		r->complete = false;
-		report_note(r,
-		            "recorded in free mode, which left out %s repeated accesses: what "
-		            "happened between them is not seen",
-		            trace_string(t, t->notes[i].value));
-	}
+	const char *left_out = trace_note(t, "recording-left-out");
+	if (left_out == NULL)
+		return;
+	r->complete = false;
+	report_note(r,
+	            "recorded in free mode, which left out %s repeated accesses: what "
+	            "happened between them is not seen",
+	            left_out);
 }
 
 struct report *atomic_find(struct trace *t, const struct atomic_model *m,

@@ -45,6 +45,15 @@ bool error_set(struct error *error, const char *where, const char *remedy, const
 	copy_escaped(error->what, sizeof error->what, what);
 	copy_escaped(error->remedy, sizeof error->remedy, remedy ? remedy : "");
 	g_free(what);
+	error->cancelled = false;
+	return false;
+}
+
+bool error_cancelled(struct error *error)
+{
+	error_set(error, "", NULL, "cancelled");
+	if (error != NULL)
+		error->cancelled = true;
 	return false;
 }
 

@@ -34,12 +34,15 @@ struct error {
 	char where[256];  /* file (at least its base name) and line or offset; may be "" */
 	char what[768];   /* what was expected and found: one sentence without a full stop */
 	char remedy[384]; /* what to do; may be "" */
+	bool cancelled;   /* no failure: the progress callback said stop */
 };
 
 /* Fill in `error` (may be NULL) and return false, for `return error_set(...)`. `remedy` may be
  * NULL. Control characters are escaped. */
 bool error_set(struct error *error, const char *where, const char *remedy, const char *format,
                ...) __attribute__((format(printf, 4, 5)));
+/* The same for work that its progress callback stopped. */
+bool error_cancelled(struct error *error);
 /* "FILE:LINE" for `where` (line 0: the file alone). */
 struct place {
 	char text[256];

@@ -280,9 +280,9 @@ static struct finding *cov_verdict(struct cov *c, const struct candidate *k)
 		proof = NULL;
 	} else if (answer != SMT_CANCELLED) {
 		f = finding_of(c, k, VERDICT_UNKNOWN);
-		f->budget = answer == SMT_WITNESS              ? "incomplete"
-		            : seconds < c->options.budget_pair ? "total"
-		                                               : "pair";
+		f->open = answer == SMT_WITNESS              ? OPEN_INCOMPLETE
+		          : seconds < c->options.budget_pair ? OPEN_TOTAL
+		                                             : OPEN_PAIR;
 		c->unknown = true;
 		c->spent |= answer != SMT_WITNESS;
 	}
@@ -332,7 +332,7 @@ static bool decide_sites(struct cov *c, guint from, guint to)
 	best->count = to - from + (p ? p->others : 0);
 	if (p && p->cut && best->verdict == VERDICT_IMPOSSIBLE) {
 		best->verdict = VERDICT_UNKNOWN;
-		best->budget = "candidates";
+		best->open = OPEN_CANDIDATES;
 		c->cut++;
 		proof_free(best->proof);
 		best->proof = NULL;
@@ -428,7 +428,7 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 	c.pairs = g_hash_table_new_full(pair_hash, pair_equal, g_free, NULL);
 	struct finding *f = NULL;
 	if (!cov_prepare(&c)) {
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 	} else if (m->objects[pair[0].object].source != FROM_INSTANCE &&
 	           rule5_speaks_for(c.rule5, e1, e2)) {
 		error_set(error, trace_name(t),
@@ -440,7 +440,7 @@ struct finding *cov_decide(struct model *m, uint32_t e1, uint32_t e2,
 		cov_visit(&c, &pair[0], &pair[1], 0);
 		f = cov_verdict(&c, &g_array_index(c.candidates, struct candidate, 0));
 		if (f == NULL)
-			error_set(error, "", NULL, "cancelled");
+			error_cancelled(error);
 	}
 	if (f != NULL)
 		finding_limit(t, f);
@@ -462,13 +462,13 @@ struct report *cov_find(struct model *m, const struct cov_options *options,
 	c.report = report_new(m->t, "cov");
 	c.candidates = g_array_new(FALSE, FALSE, sizeof(struct candidate));
 	c.pairs = g_hash_table_new_full(pair_hash, pair_equal, g_free, NULL);
-	bool whole = cov_prepare(&c) || error_set(error, "", NULL, "cancelled");
+	bool whole = cov_prepare(&c) || error_cancelled(error);
 	whole = whole && commute_pairs(m, cov_visit, &c, progress, error);
 	if (whole) {
 		cov_rank(&c);
 		whole = decide_all(&c);
 		if (!whole)
-			error_set(error, "", NULL, "cancelled");
+			error_cancelled(error);
 	}
 	if (whole) {
 		for (guint i = 0; i < m->notes->len; i++)

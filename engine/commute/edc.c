@@ -456,7 +456,7 @@ struct report *edc_find(struct model *m, const struct edc_options *options,
 {
 	struct edc *edc = edc_new(m, options->bounded, progress);
 	if (edc == NULL) {
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	struct edc_gathering g = { .m = m,

@@ -84,7 +84,7 @@ static struct report *run_again(struct trace *t, void *context, const struct pro
 
 	with.t = trace_view_missing(t, progress);
 	if (with.t == NULL) {
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	drop_specified_edges(with.t);

@@ -336,7 +336,8 @@ static bool is_unordered(const struct rd2 *r, const struct toucher *earlier,
                          const struct toucher *self, const uint32_t *clock)
 {
 	return earlier->thread != self->thread && !same_scope(earlier, self) &&
-	       (r->visit != NULL || earlier->epoch > clock[earlier->thread]);
+	       (r->visit != NULL ||
+	        earlier->epoch > scope_clocks_time(r->clocks, clock, earlier->thread));
 }
 
 static void visit_point(struct rd2 *r, const struct call *now, const struct toucher *self,
@@ -573,7 +574,7 @@ static void rd2_release(struct rd2 *r)
 static bool rd2_set_error(const struct rd2 *r, struct error *error)
 {
 	if (!r->overflow)
-		return error_set(error, "", NULL, "cancelled");
+		return error_cancelled(error);
 	return error_set(
 	        error, trace_name(r->t), "write the condition so that it cannot overflow",
 	        "event %u: expected arithmetic within 64 bits in the conditions of its "

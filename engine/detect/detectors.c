@@ -139,7 +139,7 @@ static struct report *run_atomic(struct detection *on, bool predict,
 	if (m)
 		atomic_model_free(m);
 	if (report == NULL)
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 	return report;
 }
 

@@ -7,14 +7,6 @@
 #include <signal.h>
 #include <string.h>
 
-static const char *assertion_of(const struct trace *t)
-{
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), ASSERTION_NOTE) == 0)
-			return trace_string(t, t->notes[i].value);
-	return NULL;
-}
-
 /* The last event of a thread at a line of the program; NONE: of any thread. */
 static uint32_t last_event(const struct trace *t, uint32_t thread)
 {
@@ -113,7 +105,7 @@ static struct finding *crash(const struct trace *t, int signal, GString *story)
 
 static struct finding *by_signal(const struct trace *t, int signal)
 {
-	const char *assertion = assertion_of(t);
+	const char *assertion = trace_note(t, ASSERTION_NOTE);
 	GString *story = g_string_new(NULL);
 
 	if (signal == SIGABRT && assertion != NULL) {

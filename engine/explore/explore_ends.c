@@ -7,17 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The runtime's number of a thread, as text. */
-static const char *number_of(const struct trace *t, uint32_t thread)
+static bool has_number(const GArray *numbers, uint32_t number)
 {
-	const char *name = trace_thread_name(t, thread);
-	return strcmp(name, "main") == 0 ? "0" : name + 1;
-}
-
-static bool has_word(const GPtrArray *words, const char *word)
-{
-	for (guint i = 0; i < words->len; i++)
-		if (strcmp(words->pdata[i], word) == 0)
+	for (guint i = 0; i < numbers->len; i++)
+		if (g_array_index(numbers, uint32_t, i) == number)
 			return true;
 	return false;
 }
@@ -29,7 +22,7 @@ uint32_t explore_ender(const struct exploration *x, const struct plan_run *run)
 	if (status == LOG_DEADLOCK || status == LOG_CUT || run->result.timed_out)
 		return NONE;
 	for (uint32_t i = 0; i < x->trace->threads_count; i++)
-		if (run->facts.holder == strtoul(number_of(x->trace, i), NULL, 10))
+		if (x->trace->threads[i].recorded == run->facts.holder)
 			return i;
 	return NONE;
 }
@@ -41,7 +34,7 @@ bool *explore_unfinished(const struct exploration *x, const struct plan_run *run
 	bool *on = g_new0(bool, t->threads_count + 1);
 	uint32_t ender = explore_ender(x, run);
 	for (uint32_t i = 0; i < t->threads_count; i++)
-		on[i] = i != ender && !has_word(run->facts.ended, number_of(t, i));
+		on[i] = i != ender && !has_number(run->facts.ended, t->threads[i].recorded);
 	return on;
 }
 
@@ -83,7 +76,8 @@ void explore_find_end(const struct exploration *x, const struct plan_run *run,
 		if (step && open == 0)
 			limits->tail = e;
 	}
-	if (limits->tail == NONE && !has_word(run->facts.ends, number_of(x->trace, ender)))
+	if (limits->tail == NONE &&
+	    !has_number(run->facts.ends, x->trace->threads[ender].recorded))
 		limits->tail = last;
 	if (limits->tail != NONE)
 		limits->end = last;

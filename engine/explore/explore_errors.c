@@ -165,10 +165,8 @@ static bool save(struct exploration *x, struct explore_run *r, struct error *err
 /* Note why a run did not follow its schedule, if known. */
 static void note_strayed(struct exploration *x, const struct plan_run *run)
 {
-	char what[32] = "";
-	if (run->facts.diverged != NULL)
-		sscanf(run->facts.diverged, "%*u %*u %31s", what);
-	if (strcmp(what, "blocked") == 0 || strcmp(what, "spins") == 0)
+	enum log_divergence why = run->facts.divergence.why;
+	if (run->facts.diverged && (why == DIVERGED_BLOCKED || why == DIVERGED_SPINS))
 		explore_gap(x,
 		            "a run did not follow its schedule: a thread waits for something "
 		            "that is not modelled (in a library, or inside an invocation)");

@@ -1,7 +1,6 @@
 /* explore_judge.c - how a run ended. */
 #include "engine/explore/explore_private.h"
 
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,15 +32,12 @@ static bool is_cycle(const struct record_facts *facts)
 	enum { MOST = 256 };
 	unsigned waits[MOST], holders[MOST], count = 0;
 	for (guint i = 0; i < facts->blocked->len && count < MOST; i++) {
-		char kind[32], holder[32];
-		uint64_t address, pc;
-		unsigned thread;
-		if (sscanf(facts->blocked->pdata[i], "%u %31s %" SCNx64 " %31s %" SCNx64,
-		           &thread, kind, &address, holder, &pc) != 5 ||
-		    strcmp(holder, "-") == 0)
+		const struct record_wait *w =
+		        &g_array_index(facts->blocked, struct record_wait, i);
+		if (w->holder == NONE)
 			continue;
-		waits[count] = thread;
-		holders[count++] = (unsigned)strtoul(holder, NULL, 10);
+		waits[count] = w->thread;
+		holders[count++] = w->holder;
 	}
 	for (unsigned i = 0; i < count; i++) {
 		unsigned at = holders[i];
@@ -71,11 +67,9 @@ static void add_place(struct explore_run *r, const char *place)
 static void add_last_place(const struct trace *t, uint32_t holder, struct explore_run *r)
 {
 	struct event_list mine = { 0 };
-	for (uint32_t i = 0; i < t->threads_count; i++) {
-		const char *name = trace_thread_name(t, i);
-		if (strtoul(strcmp(name, "main") == 0 ? "0" : name + 1, NULL, 10) == holder)
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		if (t->threads[i].recorded == holder)
 			mine = trace_thread_events(t, i);
-	}
 	for (uint64_t i = mine.count; i-- > 0 && r->places->len == 0;) {
 		uint32_t e = mine.items[i];
 		if (t->events[e].op == OP_LEAVE && t->index->partner[e] != NONE)
@@ -85,22 +79,16 @@ static void add_last_place(const struct trace *t, uint32_t holder, struct explor
 	}
 }
 
-/* A thread waiting for another's end is not at fault. */
-static bool is_join(const char *blocked)
-{
-	char kind[32];
-	return sscanf(blocked, "%*u %31s", kind) == 1 && strcmp(kind, "thread") == 0;
-}
-
+/* Of joins or of all other waits: a thread waiting for another's end is not at fault. */
 static void add_waits(const struct record_facts *facts, bool joins, struct explore_run *r)
 {
 	for (guint i = 0; i < facts->blocked->len; i++) {
-		uint64_t pc;
-		if (is_join(facts->blocked->pdata[i]) != joins ||
-		    sscanf(facts->blocked->pdata[i], "%*u %*s %*x %*s %" SCNx64, &pc) != 1)
+		const struct record_wait *w =
+		        &g_array_index(facts->blocked, struct record_wait, i);
+		if ((w->reason == FOR_THREAD) != joins)
 			continue;
 		GString *place = g_string_new(NULL);
-		record_describe(facts, pc, place, NULL);
+		record_describe(facts, w->pc, place, NULL);
 		add_place(r, place->str);
 		g_string_free(place, TRUE);
 	}

@@ -14,7 +14,7 @@ static void note_missing(struct exploration *x, const struct plan_run *run)
 		            "the program is not instrumented: what it reads and writes is not "
 		            "seen (build it with heddle cc)");
 	for (guint i = 0; i < run->facts.missing->len; i++) {
-		uint64_t at = g_ascii_strtoull(run->facts.missing->pdata[i], NULL, 16);
+		uint64_t at = g_array_index(run->facts.missing, uint64_t, i);
 		GString *function = g_string_new(NULL);
 		record_describe(&run->facts, at + 1, NULL, function);
 		char *why = g_strdup_printf(
@@ -55,7 +55,7 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 	}
 	if (run->facts.stolen)
 		explore_gap(x, "a call that blocks is not modelled: schedules are not exact");
-	if (run->facts.forked)
+	if (run->facts.happened & LOG_FORKED)
 		explore_gap(x, "child processes are not explored");
 	if (run->facts.status == LOG_LIMIT || run->facts.status == LOG_FULL)
 		explore_gap(x, "a run's recording reached its limit");

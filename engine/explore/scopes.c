@@ -78,23 +78,6 @@ bool fork_ordered(const struct fork_order *o, uint32_t before, uint32_t after)
 
 /* -- names of objects ---------------------------------------------------------------------- */
 
-/* The address noted by the import: "counter1=5555555580a0 ...". */
-static uint64_t address_of(const struct trace *t, const char *name)
-{
-	const char *note = NULL;
-	size_t length = strlen(name);
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), "recording-objects") == 0)
-			note = trace_string(t, t->notes[i].value);
-	while (note != NULL && *note) {
-		if (strncmp(note, name, length) == 0 && note[length] == '=')
-			return g_ascii_strtoull(note + length + 1, NULL, 16);
-		note = strchr(note, ' ');
-		note += note != NULL;
-	}
-	return 0;
-}
-
 /* The allocation at the address by thread and count: "T1's 3rd". */
 static bool block_key(const struct trace *t, uint64_t address, GString *key)
 {
@@ -121,7 +104,7 @@ char *scopes_object_key(const struct trace *t, const struct model *m, uint32_t o
 {
 	GString *key = g_string_new(m->objects[object].type->o->name);
 	char *name = model_object_name(m, object);
-	uint64_t address = address_of(t, name);
+	uint64_t address = object < t->instances_count ? t->instances[object].address : 0;
 	g_string_append_c(key, ' ');
 	if (address < 65536)
 		g_string_append(key, name); /* a number (a descriptor) */

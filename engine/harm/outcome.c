@@ -20,15 +20,9 @@ static char *stuck_threads(const struct record_facts *facts)
 	GString *text = g_string_new(NULL);
 
 	for (guint i = 0; facts->blocked && i < facts->blocked->len; i++) {
-		unsigned thread;
-
-		if (sscanf(facts->blocked->pdata[i], "%u", &thread) != 1)
-			continue;
 		g_string_append(text, text->len ? ", " : "");
-		if (thread == 0)
-			g_string_append(text, "main");
-		else
-			g_string_append_printf(text, "T%u", thread);
+		record_append_thread(
+		        g_array_index(facts->blocked, struct record_wait, i).thread, text);
 	}
 	return g_string_free(text, FALSE);
 }
@@ -73,7 +67,7 @@ void outcome_take(struct outcome *o, struct trace *t, const struct record_facts 
 	o->printed = text_of(output);
 	o->errors = errors ? text_of(errors) : NULL;
 	memory_take(&o->memory, t);
-	o->forked = facts->forked;
+	o->forked = (facts->happened & LOG_FORKED) != 0;
 }
 
 bool outcome_good(const struct outcome *o)

@@ -77,10 +77,7 @@ static char *calls_between(const struct trace *t, const struct order *order,
 
 bool missing_code_was_called(const struct trace *t)
 {
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), "recording-missing") == 0)
-			return true;
-	return false;
+	return trace_note(t, "recording-missing") != NULL;
 }
 
 /* Findings that happened need no schedule, impossible ones have none. */

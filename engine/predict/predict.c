@@ -62,7 +62,7 @@ static struct report *with_missing(struct trace *t, const struct race_options *o
 	struct race_options with = *options;
 
 	if (view == NULL) {
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	with.use_missing = true;
@@ -81,7 +81,7 @@ struct report *by_chains(struct trace *t, const struct race_options *options, ra
 	struct trace *view = trace_by_chains(t, least, progress, &cancelled);
 
 	if (cancelled) {
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	struct report *report = run(view != NULL ? view : t, options, progress, error);

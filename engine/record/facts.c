@@ -12,19 +12,13 @@
 
 void record_facts_release(struct record_facts *f)
 {
-	if (f->blocked)
-		g_ptr_array_free(f->blocked, TRUE);
-	if (f->stopped)
-		g_ptr_array_free(f->stopped, TRUE);
-	if (f->ended)
-		g_ptr_array_free(f->ended, TRUE);
-	if (f->missing)
-		g_ptr_array_free(f->missing, TRUE);
+	GArray *arrays[] = { f->blocked, f->stopped[0], f->stopped[1],
+		             f->ended,   f->ends,       f->missing };
+	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
+		if (arrays[i])
+			g_array_free(arrays[i], TRUE);
 	if (f->unordered)
 		g_ptr_array_free(f->unordered, TRUE);
-	if (f->ends)
-		g_ptr_array_free(f->ends, TRUE);
-	g_free(f->diverged);
 	g_free(f->input);
 	if (f->modules) {
 		for (guint i = 0; i < f->modules->len; i++) {
@@ -100,39 +94,54 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 		debuginfo_close(d);
 }
 
+void record_append_thread(uint32_t number, GString *out)
+{
+	if (number == 0)
+		g_string_append(out, "main");
+	else
+		g_string_append_printf(out, "T%u", number);
+}
+
+static const char *name_at(const struct trace *t, uint64_t address)
+{
+	const char *name = NULL;
+	for (uint64_t i = 0; i < t->objects_count; i++)
+		if (t->objects[i].address == address)
+			name = trace_string(t, t->objects[i].name);
+	return name;
+}
+
+static void explain_wait(const struct trace *t, const struct record_facts *facts,
+                         const struct record_wait *w, GString *out)
+{
+	static const char *const words[LOG_WAIT_COUNT] = {
+#define W(name, word) word,
+		LOG_WAITS(W)
+#undef W
+	};
+	bool join = w->reason == FOR_THREAD;
+	const char *name = join ? NULL : name_at(t, w->object);
+	record_append_thread(w->thread, out);
+	g_string_append_printf(out, " waits for %s", words[w->reason]);
+	if (name)
+		g_string_append_printf(out, " %s", name);
+	if (w->holder != NONE) {
+		g_string_append(out, join ? " " : ", held by ");
+		record_append_thread(w->holder, out);
+	} else if (join) {
+		g_string_append(out, " a thread");
+	}
+	g_string_append(out, " (");
+	record_describe(facts, w->pc, out, NULL);
+	g_string_append(out, ")\n");
+}
+
 void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,
                              GString *out)
 {
-	for (guint i = 0; i < facts->blocked->len; i++) {
-		unsigned thread;
-		char kind[32] = "", holder[32] = "";
-		uint64_t address, pc;
-		if (sscanf(facts->blocked->pdata[i], "%u %31s %" SCNx64 " %31s %" SCNx64,
-		           &thread, kind, &address, holder, &pc) != 5)
-			continue;
-		char *who = thread ? g_strdup_printf("T%u", thread) : g_strdup("main");
-		const char *what = NULL;
-		for (uint64_t k = 0; k < t->objects_count; k++)
-			if (t->objects[k].address == address)
-				what = trace_string(t, t->objects[k].name);
-		bool join = strcmp(kind, "thread") == 0;
-		g_string_append_printf(out, "%s waits for %s", who,
-		                       strcmp(kind, "spinlock") == 0 ? "spin lock"
-		                       : join                        ? "the end of "
-		                                                     : kind);
-		if (what && !join)
-			g_string_append_printf(out, " %s", what);
-		if (strcmp(holder, "-") != 0)
-			g_string_append_printf(out, "%s%s%s", join ? "" : ", held by ",
-			                       strcmp(holder, "0") == 0 ? "main" : "T",
-			                       strcmp(holder, "0") == 0 ? "" : holder);
-		else if (join)
-			g_string_append(out, "a thread");
-		g_string_append(out, " (");
-		record_describe(facts, pc, out, NULL);
-		g_string_append(out, ")\n");
-		g_free(who);
-	}
+	for (guint i = 0; i < facts->blocked->len; i++)
+		explain_wait(t, facts, &g_array_index(facts->blocked, struct record_wait, i),
+		             out);
 }
 
 void record_note_ending(struct trace *t, const struct record_facts *f,
@@ -151,7 +160,7 @@ void record_note_ending(struct trace *t, const struct record_facts *f,
 		trace_note_ending(t, ENDING_CUT, 0,
 		                  f->status == LOG_CUT ? "it took too many steps"
 		                                       : "it waited for more input");
-	else if (r->interrupted)
+	else if (r->interrupted && r->signal) /* else its handler let it end by itself */
 		trace_note_ending(t, ENDING_CUT, 0, "it was interrupted");
 	else if (r->signal)
 		trace_note_ending(t, ENDING_SIGNAL, r->signal, NULL);

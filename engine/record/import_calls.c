@@ -26,8 +26,8 @@ static uint32_t instance_of(struct import *im, const char *type, uint64_t self, 
 		uint32_t instance = builder_instance(im->b, name, strlen(name));
 		builder_instance_type(im->b, instance,
 		                      builder_string(im->b, type, strlen(type)));
-		g_string_append_printf(im->places, "%s%s=%" PRIx64, im->places->len ? " " : "",
-		                       name, self < 65536 ? self : import_address(im, self));
+		builder_instance_address(im->b, instance,
+		                         self < 65536 ? self : import_address(im, self));
 		g_hash_table_insert(im->instances, g_strdup(counter), GUINT_TO_POINTER(count));
 		found = GUINT_TO_POINTER(instance + 1);
 		g_hash_table_insert(im->instances, g_strdup(key), found);

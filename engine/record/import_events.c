@@ -183,15 +183,15 @@ struct lane *import_lane(struct import *im, uint32_t id)
 		g_array_set_size(im->lanes, id + 1);
 	struct lane *lane = &g_array_index(im->lanes, struct lane, id);
 	if (!lane->known) {
-		char name[32] = "main";
-		if (id)
-			snprintf(name, sizeof(name), "T%u", id);
+		GString *name = g_string_new(NULL);
+		record_append_thread(id, name);
 		*lane = (struct lane){ .known = true,
-			               .thread = builder_thread(im->b, name, strlen(name)),
+			               .thread = builder_thread(im->b, name->str, name->len),
 			               .functions = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-			               .ordinals = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 			               .chunks = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 			               .waits_for = NONE };
+		builder_recorded_thread(im->b, lane->thread, id);
+		g_string_free(name, TRUE);
 	}
 	return lane;
 }
@@ -281,11 +281,19 @@ static const uint8_t op_of[LOG_TAG_COUNT] = {
 #undef TAG
 };
 
-static void import_refused(struct import *im, struct lane *lane, const struct error *error)
+/* Replay counts recorded events that the trace does not have. */
+static void drop_event(struct import *im, const struct lane *lane)
+{
+	builder_drop(im->b,
+	             (struct recorded_drop){ .thread = lane->thread, .index = lane->ordinal });
+}
+
+static void import_refused(struct import *im, const struct lane *lane,
+                           const struct error *error)
 {
 	if (im->refused++ == 0)
 		im->first_refusal = *error;
-	g_array_append_val(lane->ordinals, lane->ordinal);
+	drop_event(im, lane);
 }
 
 bool import_event(struct import *im, struct lane *lane, struct event e)
@@ -310,73 +318,46 @@ static bool is_code(struct import *im, uint64_t pc, uint32_t current)
 	return code && (current == 0 || function_of(im, pc) == current);
 }
 
-/* The note of a crash (runtime/outside/faults.c). The first of its words that is code of the
- * function that the thread was in is the place; the read that failed becomes an event. */
-static void add_crash(struct import *im, const char *text)
+/* The first word of the stack that is code of the function that the thread was in is the place;
+ * the read that failed becomes an event. */
+static void add_crash(struct import *im, const struct log_record *r)
 {
-	enum { THREAD, SIGNAL, ADDRESS, HOOK, FUNCTION, FIRST };
-	char **words = g_strsplit(text, " ", -1);
-	guint count = g_strv_length(words);
-	uint64_t numbers[FIRST] = { 0 }, place = 0;
+	uint64_t count = r->words[1] / 8, place = 0;
+	const uint64_t *words = r->words + 2;
 
-	for (guint i = 0; i < FIRST && i < count; i++)
-		numbers[i] = g_ascii_strtoull(words[i], NULL, 16);
-	uint32_t current = numbers[FUNCTION] ? function_of(im, numbers[FUNCTION]) : 0;
+	if (count < 2 || r->pc >= LOG_THREADS)
+		return;
+	uint64_t address = words[0];
+	uint32_t current = words[1] ? function_of(im, words[1]) : 0;
 	for (int strict = 1; strict >= 0 && place == 0; strict--)
-		for (guint i = FIRST; i < count && place == 0; i++) {
-			uint64_t pc = g_ascii_strtoull(words[i], NULL, 16);
+		for (uint64_t i = 2; i < count && place == 0; i++)
+			if (is_code(im, words[i], strict ? current : 0))
+				place = words[i];
+	struct lane *lane = import_lane(im, (uint32_t)r->pc);
+	im->crash.thread = lane->thread;
+	im->crash.address = import_address(im, address);
+	im->crash.location = place ? import_location(im, place) : NONE;
+	if (r->flags & LOG_FAILED_READ && place) {
+		struct access a = access_of(im, import_life(im, address), address, 1);
+		uint32_t at = builder_place(im->b, a.region, a.offset, a.size);
 
-			if (is_code(im, pc, strict ? current : 0))
-				place = pc;
-		}
-	if (count >= FIRST && numbers[THREAD] < LOG_THREADS) {
-		struct lane *lane = import_lane(im, (uint32_t)numbers[THREAD]);
-
-		im->crash.thread = lane->thread;
-		im->crash.address = import_address(im, numbers[ADDRESS]);
-		im->crash.location = place ? import_location(im, place) : NONE;
-		if (numbers[HOOK] && place) {
-			uint64_t at = numbers[ADDRESS];
-			struct access a = access_of(im, import_life(im, at), at, 1);
-
-			import_event(
-			        im, lane,
-			        (struct event){ .op = OP_READ,
-			                        .location = im->crash.location,
-			                        .target = builder_place(im->b, a.region,
-			                                                a.offset, a.size) });
-		}
+		import_event(im, lane,
+		             (struct event){ .op = OP_READ,
+		                             .location = im->crash.location,
+		                             .target = at });
 	}
-	g_strfreev(words);
 }
 
+/* Text for people. */
 static void note(struct import *im, const char *text, uint64_t length)
 {
 	size_t n = strnlen(text, length);
 	char *key = g_strndup(text, n);
 	char *value = n < length ? g_strndup(text + n + 1, length - n - 1) : g_strdup("");
-	if (strcmp(key, "blocked") == 0)
-		g_ptr_array_add(im->facts->blocked, g_strdup(value));
-	else if (strcmp(key, "stopped") == 0)
-		g_ptr_array_add(im->facts->stopped, g_strdup(value));
-	else if (strcmp(key, "missing") == 0)
-		g_ptr_array_add(im->facts->missing, g_strdup(value));
-	else if (strcmp(key, "unordered") == 0)
+	if (strcmp(key, "unordered") == 0)
 		g_ptr_array_add(im->facts->unordered, g_strdup(value));
-	else if (strcmp(key, "ends") == 0)
-		g_ptr_array_add(im->facts->ends, g_strdup(value));
-	else if (strcmp(key, "ended") == 0)
-		g_ptr_array_add(im->facts->ended, g_strdup(value));
-	else if (strcmp(key, "seccomp") == 0)
-		im->facts->restricted = strcmp(value, "strict") == 0 ? 2 : 1;
-	else if (strcmp(key, "fork") == 0)
-		im->facts->forked = true;
 	else if (strcmp(key, "assertion") == 0)
 		builder_note(im->b, ASSERTION_NOTE, value);
-	else if (strcmp(key, "crash") == 0)
-		add_crash(im, value);
-	else if (strcmp(key, "diverged") == 0 && !im->facts->diverged)
-		im->facts->diverged = g_strdup(value);
 	else if (strcmp(key, "input") == 0 && !im->facts->input)
 		im->facts->input = g_strdup(value);
 	g_free(key);
@@ -523,8 +504,7 @@ static void add_free(struct import *im, struct lane *lane, uint64_t pc, const ui
 {
 	struct block_life *life = import_life(im, w[1]);
 	if (!life || life->low != w[1] || !life->heap || life->block == NONE) {
-		g_array_append_val(lane->ordinals,
-		                   lane->ordinal); /* not allocated in the log */
+		drop_event(im, lane); /* not allocated in the log */
 		return;
 	}
 	/* Later accesses, up to the next allocation, are uses after free: the block stays in
@@ -595,28 +575,95 @@ static void import_input(struct import *im, unsigned flags, const uint8_t *bytes
 		g_byte_array_append(im->inputs, bytes, (guint)length);
 }
 
-/* THREAD:CLOCK:SECONDS:NANOSECONDS */
-static void add_clock(struct import *im, uint32_t id, unsigned clock, const uint64_t *w)
+static void add_clock(struct import *im, const struct lane *lane, unsigned clock,
+                      const uint64_t *w)
 {
-	if (im->clocks->len < 4 << 20)
-		g_string_append_printf(im->clocks, "%s%u:%u:%" PRId64 ":%" PRId64,
-		                       im->clocks->len ? "," : "", id, clock, (int64_t)w[1],
-		                       (int64_t)w[2]);
+	im->clocks++;
+	builder_clock(im->b, (struct recorded_clock){ .thread = lane->thread,
+	                                              .clock = clock,
+	                                              .seconds = (int64_t)w[1],
+	                                              .nanoseconds = (int64_t)w[2] });
 }
 
 /* Ignored when --last dropped its event. */
-static void add_repeat(struct import *im, uint32_t id, const struct lane *lane, uint64_t count)
+static void add_repeat(struct import *im, const struct lane *lane, uint64_t count)
 {
 	im->repeated += count;
 	if (lane->ordinal > 0)
-		g_string_append_printf(im->repeats, "%s%u:%" PRIu64 ":%" PRIu64,
-		                       im->repeats->len ? "," : "", id, lane->ordinal - 1,
-		                       count);
+		builder_repeat(im->b, (struct recorded_repeat){ .thread = lane->thread,
+		                                                .index = lane->ordinal - 1,
+		                                                .count = count });
+}
+
+/* A damaged log may have numbers out of range. */
+static void add_blocked(struct import *im, const struct log_record *r)
+{
+	struct record_wait wait = { .thread = (uint32_t)r->pc,
+		                    .holder = r->words[2] < LOG_THREADS ? (uint32_t)r->words[2]
+		                                                        : NONE,
+		                    .reason = (enum log_wait)r->flags,
+		                    .object = r->words[1],
+		                    .pc = r->words[3] };
+	if (r->pc < LOG_THREADS && r->flags < LOG_WAIT_COUNT)
+		g_array_append_val(im->facts->blocked, wait);
+}
+
+static void add_divergence(struct import *im, const struct log_record *r)
+{
+	if (im->facts->diverged || r->pc >= LOG_THREADS || r->flags >= LOG_DIVERGENCE_COUNT)
+		return;
+	im->facts->diverged = true;
+	im->facts->divergence = (struct record_divergence){
+		.why = (enum log_divergence)r->flags,
+		.thread = (uint32_t)r->pc,
+		.step = r->words[1],
+		.pc = r->words[2],
+	};
+}
+
+static void add_stack_at_pair(struct import *im, const struct log_record *r)
+{
+	if (r->pc >= 2 || im->facts->stopped[r->pc])
+		return;
+	uint64_t count = r->words[1] / sizeof(struct log_stopped);
+	GArray *frames = g_array_new(FALSE, FALSE, sizeof(struct log_stopped));
+	g_array_append_vals(frames, r->words + 2, (guint)count);
+	im->facts->stopped[r->pc] = frames;
+}
+
+/* Facts of the run, beside the trace. */
+static void import_fact(struct import *im, const struct log_record *r)
+{
+	uint32_t number = (uint32_t)r->pc;
+	switch (r->tag) {
+	case LOG_BLOCKED:
+		add_blocked(im, r);
+		break;
+	case LOG_LEFT_PLAN:
+		add_divergence(im, r);
+		break;
+	case LOG_STOPPED:
+		add_stack_at_pair(im, r);
+		break;
+	case LOG_ENDED:
+		g_array_append_val(im->facts->ended, number);
+		break;
+	case LOG_ENDS:
+		g_array_append_val(im->facts->ends, number);
+		break;
+	case LOG_CRASH:
+		add_crash(im, r);
+		break;
+	case LOG_CALLED:
+		g_array_append_val(im->facts->missing, r->pc);
+		break;
+	default: /* SWITCH, TICKET: handled by the reader; RANDOM, DROP: ignored */
+		break;
+	}
 }
 
 /* Records that are no events: threads, modules, objects, input. */
-static void import_state(struct import *im, uint32_t id, struct lane *lane,
-                         const struct log_record *r)
+static void import_state(struct import *im, const struct lane *lane, const struct log_record *r)
 {
 	const uint64_t *w = r->words;
 	switch (r->tag) {
@@ -640,15 +687,16 @@ static void import_state(struct import *im, uint32_t id, struct lane *lane,
 		note(im, (const char *)(w + 2), w[1]);
 		break;
 	case LOG_CLOCK:
-		add_clock(im, id, r->flags, w);
+		add_clock(im, lane, r->flags, w);
 		break;
 	case LOG_INPUT:
 		import_input(im, r->flags, (const void *)(w + 1), r->pc);
 		break;
 	case LOG_REPEAT:
-		add_repeat(im, id, lane, r->pc);
+		add_repeat(im, lane, r->pc);
 		break;
-	default: /* SWITCH, TICKET: handled by the reader; RANDOM, DROP: ignored */
+	default:
+		import_fact(im, r);
 		break;
 	}
 }
@@ -700,7 +748,7 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 		break;
 	default:
 		if (!is_event[tag])
-			import_state(im, id, lane, r);
+			import_state(im, lane, r);
 		else if ((tag == LOG_FORK || tag == LOG_JOIN) && w[1] >= LOG_THREADS)
 			return; /* damaged log */
 		else

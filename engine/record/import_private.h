@@ -23,7 +23,6 @@ struct lane {
 	bool known;
 	uint64_t stack_high, stack_shift;
 	GArray *functions; /* uint32_t strings: the call stack */
-	GArray *ordinals;  /* dropped events, for replay */
 	uint64_t ordinal;
 	GArray *missing;   /* uint32_t strings: open missing calls, or NULL */
 	bool stuck;        /* its last event is a want: it never left its functions */
@@ -61,21 +60,22 @@ struct import {
 	uint64_t size;
 	const struct log_header *header;
 	uint64_t damaged; /* chunks that could not be expanded */
+	/* controlled mode: the records in hand, their thread, how many chunks have been read */
+	struct log_reader *reader; /* owned, or NULL */
+	uint32_t thread;
+	uint64_t chunks_read;
 	struct record_facts *facts;
 	GArray *lanes;        /* struct lane */
 	GTree *lives;         /* low -> struct block_life */
 	GPtrArray *all_lives; /* owned */
 	struct block_life *cache[CACHE];
 	struct import_site sites[LOG_SITES];
-	GHashTable *locations; /* pc -> location + 1 */
-	GHashTable *functions; /* pc -> string + 1 */
-	GString *clocks;       /* for replay: see plan.c */
-	GByteArray *inputs;    /* the same: struct log_input, see inputs.h */
-	GString *repeats;      /* the same: "THREAD:ORDINAL:COUNT,", in the log's order */
-	uint64_t repeated;
-	GString *places;       /* addresses of instances: "counter1=5555555580a0 ..." */
-	GHashTable *objects;   /* set of struct site: import_objects.c */
-	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> count */
+	GHashTable *locations;     /* pc -> location + 1 */
+	GHashTable *functions;     /* pc -> string + 1 */
+	GByteArray *inputs;        /* for replay: struct log_input, see inputs.h */
+	uint64_t clocks, repeated; /* numbers of answers, and of repetitions */
+	GHashTable *objects;       /* set of struct site: import_objects.c */
+	GHashTable *instances;     /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> count */
 	struct names *names;
 	struct missing_code *missing; /* import_missing.c; NULL: none so far */
 	struct rebase *rebase;        /* owned; NULL: addresses unchanged */
@@ -90,6 +90,16 @@ struct import {
 	uint64_t refused;
 	struct error first_refusal;
 };
+
+/* import.c */
+/* An import into `facts`, and its end: the rest of the log at `path`. Frees it. */
+struct import *import_new(struct record_facts *facts);
+struct trace *import_finish(struct import *im, const char *path, const char *name,
+                            const struct progress *progress, struct error *error);
+/* Make it ready for records; its header is at hand. */
+void import_init(struct import *im, const char *path, const char *name);
+/* Controlled mode: all records of the next chunk, which begins at `chunk`. */
+void import_chunk(struct import *im, const char *chunk, uint64_t bytes);
 
 /* import_events.c */
 /* State of a thread; invalidates earlier pointers. */

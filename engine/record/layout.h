@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     18
+#define LOG_VERSION     19
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -62,9 +62,16 @@ struct log_header {
 	/* Begin of the main stack, and lowest of its argument strings: both at random distances
 	 * from the stack's end. 0: unknown. */
 	uint64_t stack_begin, arguments;
-	uint32_t outcome; /* enum log_status: the program's ending, even after the recording
-	                   * stopped */
-	uint32_t misuses; /* bit set of enum log_misuse; also after the recording stopped */
+	uint32_t outcome;  /* enum log_status: the program's ending, even after the recording
+	                    * stopped */
+	uint32_t misuses;  /* bit set of enum log_misuse; also after the recording stopped */
+	uint32_t happened; /* bit set of enum log_happened */
+};
+
+enum log_happened {
+	LOG_FORKED = 1,   /* a child process was started, which is not recorded */
+	LOG_FILTERED = 2, /* system calls were given up, by a filter of seccomp */
+	LOG_STRICT = 4,   /* the same by strict mode, which ended the recording */
 };
 
 enum log_flag {
@@ -78,6 +85,7 @@ enum log_flag {
 	LOG_KEEP_INPUTS = 64, /* record input */
 	LOG_MISSING = 128,    /* record calls of uninstrumented code */
 	LOG_SERVE = 256,      /* fork server: runs are forked from this process */
+	LOG_SETTLE = 512,     /* a run that becomes a fork server at the beginning of main */
 };
 
 enum log_status {
@@ -86,7 +94,7 @@ enum log_status {
 	LOG_FULL,    /* the disk was full, or the limit of --max-size was reached */
 	LOG_LIMIT,
 	LOG_DEADLOCK, /* ended by the runtime: no thread could run */
-	LOG_DIVERGED, /* replay: left the plan; see LOG_NOTE */
+	LOG_DIVERGED, /* replay: left the plan; see LOG_LEFT_PLAN */
 	LOG_EXECED,   /* became another program */
 	LOG_CUT,      /* exploration: ended by the runtime, after too many steps */
 	LOG_STARVED,  /* replay: ended by the runtime: recorded input is used up */
@@ -178,7 +186,65 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	 * flags: enum log_miss */ \
 	TAG(MISS, 0, 0) \
 	TAG(BACK, 1, 0)   /* the function */ \
-	TAG(MISUSE, 1, 0) /* flags: enum log_misuse; the address of the object */
+	TAG(MISUSE, 1, 0) /* flags: enum log_misuse; the address of the object */ \
+	/* Facts beside the events. BLOCKED, of a deadlock: pc: thread; flags: enum log_wait; \
+	 * its object (of a join: unused), the number of the holder, or of the thread to be \
+	 * joined, or LOG_ALL_THREADS; pc of the call. */ \
+	TAG(BLOCKED, 3, 0) \
+	/* Replay: pc: thread; flags: enum log_divergence; step of the plan, pc of the event \
+	 */ \
+	TAG(LEFT_PLAN, 2, 0) \
+	/* Replay, at the pair: pc: which of it, 0 or 1; length; the call stack, innermost \
+	 * frame first: struct log_stopped */ \
+	TAG(STOPPED, 0, 0) \
+	TAG(ENDED, 0, 0)  /* exploration: pc: a thread that came to its end */ \
+	TAG(ENDS, 0, 0)   /* exploration: pc: a thread that stood before the program's end */ \
+	TAG(CALLED, 0, 0) /* exploration: pc: a function that is not instrumented */ \
+	/* Before a signal that ends the program: pc: thread; flags: LOG_FAILED_READ; length; \
+	 * address, or 0; a pc in the thread's function, or 0; words of its stack that may be \
+	 * return addresses */ \
+	TAG(CRASH, 0, 0)
+
+/* What a blocked thread waits for: enumerator, word for people. */
+#define LOG_WAITS(W) \
+	W(NOTHING, "nothing") \
+	W(MUTEX, "mutex") \
+	W(READ_LOCK, "rwlock") \
+	W(WRITE_LOCK, "rwlock") \
+	W(CONDITION, "condition") \
+	W(BARRIER, "barrier") \
+	W(SEMAPHORE, "semaphore") \
+	W(THREAD, "the end of") \
+	W(ONCE, "once") \
+	W(SLEEP, "sleep") \
+	W(FILE, "file") /* descriptors */ \
+	W(SPIN, "spin lock") \
+	W(FUTEX, "futex") /* a word; may end at any time */
+enum log_wait {
+#define W(name, word) FOR_##name,
+	LOG_WAITS(W)
+#undef W
+	        LOG_WAIT_COUNT
+};
+
+/* Why a replay could not follow its plan. */
+enum log_divergence {
+	DIVERGED_ORDER,     /* the thread came before another's step */
+	DIVERGED_OPERATION, /* its event was of another kind */
+	DIVERGED_PLACE,     /* its event was at another place of the code */
+	DIVERGED_BLOCKED,   /* its step was next, but it was blocked */
+	DIVERGED_SPINS,     /* the same, but it ran on without an event */
+	DIVERGED_INPUT,     /* it asked for other input: note "input" */
+	DIVERGED_ENDED,     /* its step was next, but it had ended */
+	DIVERGED_UNBORN,    /* the next step's thread had not been created */
+	LOG_DIVERGENCE_COUNT
+};
+
+enum { LOG_FAILED_READ = 1 }; /* CRASH: by a read of the runtime before the program's */
+
+struct log_stopped {
+	uint64_t function, call; /* pcs: in the function, after the call */
+};
 
 /* Kinds of misuse: enumerator, word in the trace. */
 #define LOG_MISUSES(M) \
@@ -384,6 +450,8 @@ static inline unsigned log_site_slot(uint64_t key)
  * in the environment variable HEDDLE_RECORD (constant length in every run). For replay followed
  * by the plan. */
 #define LOG_ENVIRONMENT  "HEDDLE_RECORD"
+/* A fork server's value of LD_BIND_NOW: symbols are looked up once, not in each run. */
+#define LOG_BIND_NOW     "for heddle"
 /* In the names of libraries made by interpose.c, which are no part of the program. */
 #define LOG_BIND_LIBRARY "heddle-bind-"
 
@@ -442,6 +510,10 @@ struct log_config {
  * for output (or only the first two). For each it forks a child, which continues as if started
  * with that config. It answers at the child's begin and end. Closing the socket ends the
  * server.
+ *
+ * A child with LOG_SETTLE has a socket in the place of the output, and serves there in the same
+ * way, from the beginning of main: it answers with its own pid first; or with a negative
+ * number, and ends, if its runs could differ from runs that begin earlier.
  */
 struct log_served {
 	int32_t pid;    /* of the child; negative: an errno */

@@ -1,6 +1,5 @@
 /* plan.c - see plan.h. */
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,96 +42,53 @@ static const uint8_t tag_of[OP_COUNT] = {
 #undef TAG
 };
 
-/* ---- threads: the runtime's number is in the name that the import gave ---- */
-
+/* The runtime's number of a thread, or NONE. */
 static uint32_t number_of(const struct trace *t, uint32_t thread)
 {
-	const char *name = trace_thread_name(t, thread);
-	unsigned n;
-	if (strcmp(name, "main") == 0)
-		return 0;
-	return sscanf(name, "T%u", &n) == 1 && n < 0x8000 ? n : NONE;
+	return t->threads[thread].recorded;
 }
 
-static const char *note_of(const struct trace *t, const char *key)
-{
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), key) == 0)
-			return trace_string(t, t->notes[i].value);
-	return NULL;
-}
-
-/* The events of each thread that the runtime counts, and those it counted but the import
- * left out (NONE). */
+/* A thread's events as the runtime counted them, with those that the trace lacks (NONE), and
+ * how far they are in the plan. */
 struct thread_events {
 	GArray *events;  /* uint32_t */
-	GArray *repeats; /* struct repeat: of events that were made again, by index */
+	GArray *drops;   /* uint64_t: indexes of the dropped ones, ascending */
+	GArray *repeats; /* struct recorded_repeat, by index */
+	guint drop;      /* first drop that is not among the events yet */
 	guint repeat;    /* first that is not in the plan yet */
-	uint32_t next;   /* first that is not in the plan yet */
-	uint32_t children;
+	uint32_t next;   /* first event that is not in the plan yet */
 };
 
-struct repeat {
-	uint64_t index, count;
-};
-
-/* "THREAD:INDEX:COUNT," ...: the thread's event was made again, so often, before anybody made
- * another. */
-static void collect_repeats(const struct trace *t, struct thread_events *all)
+static void append_drops(struct thread_events *mine)
 {
-	const char *at = note_of(t, "recording-repeats");
-	uint32_t *by_number = g_new(uint32_t, 0x8000);
-	for (unsigned i = 0; i < 0x8000; i++)
-		by_number[i] = NONE;
-	for (uint64_t i = 0; i < t->threads_count; i++) {
-		all[i].repeats = g_array_new(FALSE, FALSE, sizeof(struct repeat));
-		if (number_of(t, i) != NONE)
-			by_number[number_of(t, i)] = i;
+	uint32_t none = NONE;
+	for (; mine->drop < mine->drops->len; mine->drop++) {
+		if (g_array_index(mine->drops, uint64_t, mine->drop) != mine->events->len)
+			return;
+		g_array_append_val(mine->events, none);
 	}
-	while (at && *at) {
-		uint64_t part[3];
-		for (int i = 0; i < 3; i++) {
-			char *end;
-			part[i] = g_ascii_strtoull(at, &end, 10);
-			at = *end ? end + 1 : end;
-		}
-		struct repeat r = { part[1], part[2] };
-		if (part[0] < 0x8000 && by_number[part[0]] != NONE)
-			g_array_append_val(all[by_number[part[0]]].repeats, r);
-	}
-	g_free(by_number);
 }
 
 static struct thread_events *collect(const struct trace *t)
 {
 	struct thread_events *all = g_new0(struct thread_events, t->threads_count);
-	GHashTable *dropped = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	const char *note = note_of(t, "recording-dropped");
-	char **words = g_strsplit(note ? note : "", ",", -1);
-	for (char **w = words; *w; w++)
-		g_hash_table_add(dropped, g_strdup(*w));
-	g_strfreev(words);
-	for (uint64_t i = 0; i < t->threads_count; i++)
+	for (uint64_t i = 0; i < t->threads_count; i++) {
 		all[i].events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	collect_repeats(t, all);
+		all[i].drops = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+		all[i].repeats = g_array_new(FALSE, FALSE, sizeof(struct recorded_repeat));
+	}
+	for (uint64_t i = 0; i < t->drops_count; i++)
+		g_array_append_val(all[t->drops[i].thread].drops, t->drops[i].index);
+	for (uint64_t i = 0; i < t->repeats_count; i++)
+		g_array_append_val(all[t->repeats[i].thread].repeats, t->repeats[i]);
 	for (uint64_t e = 0; e < t->events_count; e++) {
 		const struct event *event = &t->events[e];
+		uint32_t id = e;
 		if (tag_of[event->op] == 0)
 			continue;
-		GArray *events = all[event->thread].events;
-		while (g_hash_table_size(dropped)) {
-			char key[64];
-			snprintf(key, sizeof(key), "%u:%u", number_of(t, event->thread),
-			         events->len);
-			if (!g_hash_table_contains(dropped, key))
-				break;
-			uint32_t none = NONE;
-			g_array_append_val(events, none);
-		}
-		uint32_t id = e;
-		g_array_append_val(events, id);
+		append_drops(&all[event->thread]);
+		g_array_append_val(all[event->thread].events, id);
 	}
-	g_hash_table_destroy(dropped);
 	return all;
 }
 
@@ -140,6 +96,7 @@ static void thread_events_free(const struct trace *t, struct thread_events *all)
 {
 	for (uint64_t i = 0; i < t->threads_count; i++) {
 		g_array_free(all[i].events, TRUE);
+		g_array_free(all[i].drops, TRUE);
 		g_array_free(all[i].repeats, TRUE);
 	}
 	g_free(all);
@@ -150,7 +107,8 @@ static uint64_t repeats_of(struct thread_events *mine, uint32_t index)
 {
 	uint64_t count = 0;
 	for (; mine->repeat < mine->repeats->len; mine->repeat++) {
-		struct repeat *r = &g_array_index(mine->repeats, struct repeat, mine->repeat);
+		const struct recorded_repeat *r =
+		        &g_array_index(mine->repeats, struct recorded_repeat, mine->repeat);
 		if (r->index > index)
 			break;
 		if (r->index == index)
@@ -177,7 +135,7 @@ static void add_step(const struct trace *t, struct plan *p, uint32_t thread, uin
 
 static void add_threads(const struct trace *t, struct plan *p)
 {
-	uint32_t children[0x8000] = { 0 };
+	uint32_t *children = g_new0(uint32_t, t->threads_count + 1);
 	struct log_thread root = { LOG_ALL_THREADS, 0 };
 	g_array_append_val(p->threads, root);
 	for (uint64_t e = 0; e < t->events_count; e++) {
@@ -192,48 +150,35 @@ static void add_threads(const struct trace *t, struct plan *p)
 		struct log_thread *thread =
 		        &g_array_index(p->threads, struct log_thread, child);
 		thread->parent = parent;
-		thread->ordinal = children[parent]++;
+		thread->ordinal = children[t->events[e].thread]++;
 	}
+	g_free(children);
 }
 
-/* "THREAD:CLOCK:SECONDS:NANOSECONDS," ..., by thread in the order of its questions. */
 static gint by_thread(gconstpointer a, gconstpointer b)
 {
-	const struct log_answer *x = *(struct log_answer *const *)a;
-	const struct log_answer *y = *(struct log_answer *const *)b;
-	return x->thread != y->thread ? (x->thread < y->thread ? -1 : 1) : x < y ? -1 : x > y;
+	const struct log_answer *x = a, *y = b;
+	return x->thread < y->thread ? -1 : x->thread > y->thread;
 }
 
+/* By thread, each thread's in the order of its queries: the sort is stable. */
 static void add_answers(const struct trace *t, struct plan *p)
 {
-	const char *at = note_of(t, "recording-clocks");
-	GArray *raw = g_array_new(FALSE, FALSE, sizeof(struct log_answer));
-	while (at && *at) {
-		int64_t part[4];
-		for (int i = 0; i < 4; i++) {
-			char *end;
-			part[i] = g_ascii_strtoll(at, &end, 10);
-			at = *end ? end + 1 : end;
-		}
-		struct log_answer a = { .thread = part[0],
-			                .clock = part[1],
-			                .seconds = part[2],
-			                .nanoseconds = part[3] };
-		g_array_append_val(raw, a);
+	for (uint64_t i = 0; i < t->clocks_count; i++) {
+		const struct recorded_clock *c = &t->clocks[i];
+		struct log_answer a = { .thread = number_of(t, c->thread),
+			                .clock = c->clock,
+			                .seconds = c->seconds,
+			                .nanoseconds = c->nanoseconds };
+		if (a.thread != NONE)
+			g_array_append_val(p->answers, a);
 	}
-	GPtrArray *sorted = g_ptr_array_new();
-	for (guint i = 0; i < raw->len; i++)
-		g_ptr_array_add(sorted, &g_array_index(raw, struct log_answer, i));
-	g_ptr_array_sort(sorted, by_thread);
-	for (guint i = 0; i < sorted->len; i++)
-		g_array_append_vals(p->answers, sorted->pdata[i], 1);
-	g_ptr_array_free(sorted, TRUE);
-	g_array_free(raw, TRUE);
+	g_array_sort(p->answers, by_thread);
 }
 
 static bool add_inputs(const struct trace *t, struct plan *p, struct error *error)
 {
-	const char *note = note_of(t, INPUTS_BYTES_NOTE);
+	const char *note = trace_note(t, INPUTS_BYTES_NOTE);
 	if (!note)
 		return true;
 	p->inputs = inputs_unpack(note, &p->input_count);
@@ -344,7 +289,7 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
                const uint32_t pair[2], struct plan *p, struct error *error)
 {
 	memset(p, 0, sizeof(*p));
-	const char *recording = note_of(t, "recording");
+	const char *recording = trace_note(t, "recording");
 	if (!recording || t->modules_count == 0)
 		return error_set(error, trace_name(t),
 		                 "record the program with 'heddle record'",
@@ -353,11 +298,11 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 		return error_set(error, trace_name(t), "record it again without --mode free",
 		                 "was recorded in free mode, whose order is not known exactly");
 	plan_init(p);
-	const char *seed = note_of(t, "recording-seed");
+	const char *seed = trace_note(t, "recording-seed");
 	p->seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 1;
-	bool exact = note_of(t, "recording-addresses") == NULL;
+	bool exact = trace_note(t, "recording-addresses") == NULL;
 	p->specs = trace_recorded_specs(t);
-	p->start_at = note_of(t, "recording-start");
+	p->start_at = trace_note(t, "recording-start");
 	add_threads(t, p);
 	add_answers(t, p);
 	if (!add_inputs(t, p, error))
@@ -380,6 +325,19 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	join_calls(t, p);
 	thread_events_free(t, all);
 	return true;
+}
+
+void plan_stops(const struct trace *t, const GArray *requests, uint32_t pair[2])
+{
+	bool locks = true;
+	for (guint i = 0; i < requests->len; i++) {
+		uint32_t e = g_array_index(requests, uint32_t, i);
+		locks &= e < t->events_count &&
+		         (op_acquires(t->events[e].op) || op_wants(t->events[e].op));
+	}
+	for (guint i = 0; i < 2; i++)
+		pair[i] = locks && i < requests->len ? g_array_index(requests, uint32_t, i)
+		                                     : NONE;
 }
 
 void plan_any_outcome(struct plan *p)
@@ -442,56 +400,61 @@ static bool are_apart(const struct plan_run *run)
 	return !events_overlap(run->trace, at[0], at[1]);
 }
 
+/* The planned event that did not come, or NONE. */
+static uint32_t diverged_at(const struct plan *p, const struct record_divergence *d)
+{
+	if (d->step < p->events->len)
+		return g_array_index(p->events, uint32_t, d->step);
+	for (unsigned side = 2; side-- > 0;)
+		if (p->pair[side] != NONE && p->pair_thread[side] == d->thread)
+			return p->pair[side];
+	return NONE;
+}
+
 static void explain_divergence(const struct plan *p, struct plan_run *run)
 {
-	unsigned position, thread;
-	char what[32];
-	uint64_t pc, expected;
-	run->at = NONE;
-	if (sscanf(run->facts.diverged, "%u %u %31s %" SCNx64 " %" SCNx64, &position, &thread,
-	           what, &pc, &expected) != 5)
-		return;
-	if (position < p->events->len)
-		run->at = g_array_index(p->events, uint32_t, position);
-	for (unsigned side = 0; position >= p->events->len && side < 2; side++)
-		if (p->pair[side] != NONE && p->pair_thread[side] == thread)
-			run->at = p->pair[side];
+	const struct record_divergence *d = &run->facts.divergence;
 	GString *text = g_string_new(NULL);
-	char *who = thread ? g_strdup_printf("T%u", thread) : g_strdup("main");
-	if (strcmp(what, "place") == 0 || strcmp(what, "operation") == 0) {
-		g_string_append_printf(text, "%s did something else, at ", who);
-		record_describe(&run->facts, pc, text, NULL);
-		g_string_append(text, p->other_build
-		                              ? ""
-		                              : ": it saw another value or input than in the "
-		                                "recording");
-	} else if (strcmp(what, "order") == 0) {
-		g_string_append_printf(text, "%s came first, at ", who);
-		record_describe(&run->facts, pc, text, NULL);
-	} else if (strcmp(what, "blocked") == 0) {
-		g_string_append_printf(text, "%s is blocked", who);
-		if (pc) {
+	run->at = diverged_at(p, d);
+	if (d->why != DIVERGED_UNBORN)
+		record_append_thread(d->thread, text);
+	switch (d->why) {
+	case DIVERGED_PLACE:
+	case DIVERGED_OPERATION:
+		g_string_append(text, " did something else, at ");
+		record_describe(&run->facts, d->pc, text, NULL);
+		if (!p->other_build)
+			g_string_append(text, ": it saw another value or input than in the "
+			                      "recording");
+		break;
+	case DIVERGED_ORDER:
+		g_string_append(text, " came first, at ");
+		record_describe(&run->facts, d->pc, text, NULL);
+		break;
+	case DIVERGED_BLOCKED:
+		g_string_append(text, " is blocked");
+		if (d->pc) {
 			g_string_append(text, " at ");
-			record_describe(&run->facts, pc, text, NULL);
+			record_describe(&run->facts, d->pc, text, NULL);
 		}
-	} else if (strcmp(what, "spins") == 0) {
-		g_string_append_printf(
-		        text,
-		        "%s goes on and on without an event: it waits, in code that is not "
-		        "instrumented, for what another thread would do",
-		        who);
-	} else if (strcmp(what, "input") == 0) {
-		g_string_append_printf(text, "%s %s", who,
-		                       run->facts.input ? run->facts.input : "");
-	} else if (strcmp(what, "ended") == 0) {
-		g_string_append_printf(text, "%s had already ended", who);
-	} else {
+		break;
+	case DIVERGED_SPINS:
+		g_string_append(text,
+		                " goes on and on without an event: it waits, in code that is "
+		                "not instrumented, for what another thread would do");
+		break;
+	case DIVERGED_INPUT:
+		g_string_append_printf(text, " %s", run->facts.input ? run->facts.input : "");
+		break;
+	case DIVERGED_ENDED:
+		g_string_append(text, " had already ended");
+		break;
+	default:
 		g_string_append(text, "its thread had not been created");
 	}
 	if (p->other_build)
 		g_string_append(text, "; it is another program, or another build, than was "
 		                      "recorded");
-	g_free(who);
 	run->cause = g_string_free(text, FALSE);
 }
 
@@ -556,11 +519,16 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	o->plan_bytes = bytes->len;
 }
 
+bool plan_stopped(const struct plan_run *run)
+{
+	return run->facts.stopped[0] != NULL || run->facts.stopped[1] != NULL;
+}
+
 /* Did all of the plan happen, and did the threads then stand before the pair? */
 static bool came_to_the_pair(const struct plan *p, const struct plan_run *run)
 {
 	return run->facts.replayed + p->open_end >= p->steps->len &&
-	       (!p->stops || run->facts.stopped->len > 0);
+	       (!p->stops || plan_stopped(run));
 }
 
 /* Did the run come to the plan's end? */
@@ -569,7 +537,7 @@ static void judge(const struct plan *p, struct plan_run *run)
 	bool starved = run->facts.status == LOG_STARVED;
 	if (starved) /* the signal is ours */
 		run->result.status = run->result.signal = 0;
-	run->diverged = run->facts.diverged != NULL;
+	run->diverged = run->facts.diverged;
 	if (run->diverged) {
 		explain_divergence(p, run);
 	} else if (p->explore ? run->facts.replayed + p->open_end < p->steps->len &&
@@ -626,30 +594,19 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 void plan_append_stack(const struct trace *t, const struct plan *p, const struct plan_run *run,
                        unsigned side, GString *out)
 {
-	for (guint i = 0; i < run->facts.stopped->len; i++) {
-		char **words = g_strsplit(run->facts.stopped->pdata[i], " ", -1);
-		guint n = g_strv_length(words);
-		if (n >= 2 && (unsigned)atoi(words[0]) == side) {
-			uint64_t place = 0;
-			for (guint k = 2; k < n; k++) {
-				uint64_t function, call;
-				if (sscanf(words[k], "%" SCNx64 ":%" SCNx64, &function,
-				           &call) != 2)
-					continue;
-				g_string_append_printf(out, "    #%u ", k - 2);
-				gsize before = out->len;
-				record_describe(&run->facts, function, NULL, out);
-				g_string_append(out, out->len == before ? "?" : "");
-				g_string_append_c(out, ' ');
-				if (k == 2)
-					g_string_append(out,
-					                trace_location_name(t, p->pair[side]));
-				else
-					record_describe(&run->facts, place, out, NULL);
-				g_string_append_c(out, '\n');
-				place = call;
-			}
-		}
-		g_strfreev(words);
+	const GArray *frames = run->facts.stopped[side];
+	uint64_t place = 0;
+	for (guint i = 0; frames != NULL && i < frames->len; i++) {
+		const struct log_stopped *f = &g_array_index(frames, struct log_stopped, i);
+		g_string_append_printf(out, "    #%u ", i);
+		gsize before = out->len;
+		record_describe(&run->facts, f->function, NULL, out);
+		g_string_append(out, out->len == before ? "? " : " ");
+		if (i == 0)
+			g_string_append(out, trace_location_name(t, p->pair[side]));
+		else
+			record_describe(&run->facts, place, out, NULL);
+		g_string_append_c(out, '\n');
+		place = f->call;
 	}
 }

@@ -48,6 +48,10 @@ void plan_release(struct plan *plan);
 bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
                const uint32_t pair[2], struct plan *plan, struct error *error);
 
+/* Where to stop before requests that wait (uint32_t): the first two, if all are for locks.
+ * Other waits are no events that a thread comes to: they follow by themselves. */
+void plan_stops(const struct trace *t, const GArray *requests, uint32_t pair[2]);
+
 /* The last step is any event at its place, in whatever outcome. */
 void plan_any_outcome(struct plan *plan);
 /* The last step is a wake: `late`: the time is up, it is not signalled. */
@@ -77,6 +81,8 @@ bool plan_follow(const struct plan *plan, char **argv, unsigned first,
                  void (*stopped)(void *context, pid_t pid), void *context, struct plan_run *run,
                  struct error *error);
 
+/* Did the program stand before the pair? */
+bool plan_stopped(const struct plan_run *run);
 /* The stack of one side of the pair as it stood there, a line a frame; appended. */
 void plan_append_stack(const struct trace *t, const struct plan *plan,
                        const struct plan_run *run, unsigned side, GString *out);

@@ -21,7 +21,21 @@ struct record_module {
 	uint32_t index;           /* in trace.modules */
 };
 
-/* What the log said beside its events. */
+/* A thread of a deadlock, and what it waits for. */
+struct record_wait {
+	uint32_t thread, holder; /* the runtime's numbers; holder: NONE: not known */
+	enum log_wait reason;
+	uint64_t object, pc; /* address; of the call */
+};
+
+/* The step of the plan that a replay could not follow. */
+struct record_divergence {
+	enum log_divergence why;
+	uint32_t thread; /* the runtime's number */
+	uint64_t step, pc;
+};
+
+/* What the log said beside its events. Threads are the runtime's numbers. */
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
 	const char *start_at;      /* the same: --start-at, or NULL */
@@ -39,21 +53,21 @@ struct record_facts {
 	uint32_t holder; /* controlled mode: the number of the thread that ran last */
 	uint64_t lost;
 	uint64_t instrumented; /* function entries: 0 without the compilers' hooks */
-	bool forked;
-	unsigned restricted; /* its system calls, by seccomp: 1 by a filter, 2 strictly */
-	GPtrArray *blocked;  /* char *: notes of a deadlock, see record_explain_deadlock */
-	GPtrArray *stopped;  /* char *: replay, the stacks at the pair */
-	GPtrArray *ended; /* char *: exploration, the numbers of threads that came to an end */
-	/* char *: exploration, the numbers of threads that stood before the end of the program
-	 * (exit, abort), where others could still go on */
-	GPtrArray *ends;
-	/* char *: exploration, addresses of functions that are not instrumented and were called
-	 * while there were other threads; hexadecimal */
-	GPtrArray *missing;
+	uint32_t happened;     /* bit set of enum log_happened */
+	GArray *blocked;       /* struct record_wait: a deadlock, see record_explain_deadlock */
+	GArray *stopped[2];    /* struct log_stopped: replay, the stacks at the pair; or NULL */
+	GArray *ended;         /* uint32_t: exploration, threads that came to an end */
+	/* uint32_t: exploration, threads that stood before the end of the program (exit,
+	 * abort), where others could still go on */
+	GArray *ends;
+	/* uint64_t: exploration, addresses of functions that are not instrumented and were
+	 * called while there were other threads */
+	GArray *missing;
 	/* char *: exploration, operations whose outcome may depend on the order beyond what is
 	 * modelled */
 	GPtrArray *unordered;
-	char *diverged;  /* replay, or NULL */
+	bool diverged; /* replay */
+	struct record_divergence divergence;
 	char *input;     /* replay: which other input a thread asked for, or NULL */
 	GArray *modules; /* struct record_module */
 };
@@ -71,6 +85,8 @@ struct trace *record_import(const char *path, const char *name, struct record_fa
 
 /* The file's name of the library (or program) that has the code at `pc`. */
 const char *record_library(const struct record_facts *facts, uint64_t pc);
+/* Append the name that the trace gives a thread: "main", "T3". */
+void record_append_thread(uint32_t number, GString *out);
 /* Lines like "T1 waits for mutex m (held by T2)", appended to `out`. */
 void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,
                              GString *out);
@@ -96,9 +112,10 @@ struct record_options {
 	size_t plan_bytes;
 	const char *stdout_path; /* shake: where its output goes, or NULL */
 	const char *stderr_path; /* the same for standard error alone; NULL: as stdout_path */
-	struct record_server *server; /* where it is forked from, or NULL; the same argv,
-	                               * preload and environment */
-	unsigned timeout_ms;          /* kill it after; 0: never */
+	struct record_server *server;   /* where it is forked from, or NULL; the same argv,
+	                                 * preload and environment */
+	unsigned timeout_ms;            /* kill it after; 0: never */
+	void (*running)(void *context); /* it has been started, and its log exists; or NULL */
 	void (*stopped)(void *context, pid_t pid); /* replay: both stand before the pair */
 	void *context;
 };

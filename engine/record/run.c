@@ -320,6 +320,8 @@ static char **environment(const struct record_options *o, struct log_config *con
 	}
 	/* Its cache of freed blocks keeps a random number in each. */
 	env = g_environ_setenv(env, "GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", FALSE);
+	if (config->flags & LOG_SERVE)
+		env = g_environ_setenv(env, "LD_BIND_NOW", LOG_BIND_NOW, FALSE);
 	value = g_strdup_printf("%d", fd);
 	env = g_environ_setenv(env, LOG_ENVIRONMENT, value, TRUE);
 	g_free(value);
@@ -327,7 +329,7 @@ static char **environment(const struct record_options *o, struct log_config *con
 }
 
 /* Memory that the program fills with records and that outlives it. */
-static int make_buffer(struct log_config *config, struct error *error)
+int run_make_buffer(struct log_config *config, struct error *error)
 {
 	int fd = memfd_create("heddle-log", MFD_CLOEXEC);
 	config->buffer_chunks = config->flags & LOG_CONTROLLED ? 1 : 1024;
@@ -639,6 +641,8 @@ static void attend(struct record_options *o, pid_t pid, int buffer,
 	if (told)
 		kill(pid, told);
 	struct compressor *compressor = NULL;
+	if (o->running)
+		o->running(o->context);
 	if (o->config.flags & LOG_COMPRESSED)
 		compressor = compressor_start(&o->config, buffer);
 	int status = wait_for(o, pid, result);
@@ -683,7 +687,7 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 	o->config.version = LOG_VERSION;
 	if (!o->config.watchdog_ms)
 		o->config.watchdog_ms = 300;
-	int buffer = make_buffer(&o->config, error);
+	int buffer = run_make_buffer(&o->config, error);
 	struct sigaction old[PASSED_ON];
 	begin_passing(old);
 	if (buffer >= 0 && begin_run(o, buffer, &pid, result, error))

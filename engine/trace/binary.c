@@ -235,7 +235,14 @@ static bool check_actors(struct in *in, uint64_t strings)
 		CHECK(below_or_none(h->parent, t->threads_count), "threads", i);
 		CHECK(below_or_none(h->fork, t->events_count), "threads", i);
 		CHECK(below_or_none(h->stack, t->blocks_count), "threads", i);
+		CHECK(below_or_none(h->recorded, EVENT_THREADS), "threads", i);
 	}
+	for (uint64_t i = 0; i < t->clocks_count; i++)
+		CHECK(t->clocks[i].thread < t->threads_count, "clocks", i);
+	for (uint64_t i = 0; i < t->repeats_count; i++)
+		CHECK(t->repeats[i].thread < t->threads_count, "repeats", i);
+	for (uint64_t i = 0; i < t->drops_count; i++)
+		CHECK(t->drops[i].thread < t->threads_count, "drops", i);
 	for (uint64_t i = 0; i < t->objects_count; i++)
 		CHECK(t->objects[i].name < strings &&
 		              below_or_none(t->objects[i].block, t->blocks_count),

@@ -45,6 +45,31 @@ void builder_instance_type(struct builder *b, uint32_t instance, uint32_t type)
 	AT(b->instances, struct instance, instance)->type = type;
 }
 
+void builder_instance_address(struct builder *b, uint32_t instance, uint64_t address)
+{
+	AT(b->instances, struct instance, instance)->address = address;
+}
+
+void builder_recorded_thread(struct builder *b, uint32_t thread, uint32_t number)
+{
+	AT(b->threads, struct thread, thread)->recorded = number;
+}
+
+void builder_clock(struct builder *b, struct recorded_clock clock)
+{
+	g_array_append_val(b->clocks, clock);
+}
+
+void builder_repeat(struct builder *b, struct recorded_repeat repeat)
+{
+	g_array_append_val(b->repeats, repeat);
+}
+
+void builder_drop(struct builder *b, struct recorded_drop drop)
+{
+	g_array_append_val(b->drops, drop);
+}
+
 void builder_stack_block(struct builder *b, uint32_t thread, uint32_t block)
 {
 	AT(b->threads, struct thread, thread)->stack = block;
@@ -146,6 +171,9 @@ static void move_tables(struct builder *b, struct cut *c, struct trace *t)
 	MOVE(modules, b->modules);
 	MOVE(atomic_sets, b->atomic_sets);
 	MOVE(notes, b->notes);
+	MOVE(clocks, b->clocks);
+	MOVE(repeats, b->repeats);
+	MOVE(drops, b->drops);
 	MOVE(string_offsets, b->string_offsets);
 	MOVE(string_bytes, b->string_bytes);
 #undef MOVE
@@ -270,6 +298,9 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	NEW(modules, struct module);
 	NEW(atomic_sets, struct atomic_set);
 	NEW(notes, struct note);
+	NEW(clocks, struct recorded_clock);
+	NEW(repeats, struct recorded_repeat);
+	NEW(drops, struct recorded_drop);
 	NEW(regions, struct region);
 	NEW(spots, struct spot);
 	NEW(locks, struct lock);
@@ -307,6 +338,7 @@ void builder_free(struct builder *b)
 		             b->sites,        b->contexts,       b->modules,
 		             b->atomic_sets,  b->notes,          b->regions,
 		             b->spots,        b->locks,          b->states,
+		             b->clocks,       b->repeats,        b->drops,
 		             b->sent };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		free_array(arrays[i]);

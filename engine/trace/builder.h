@@ -98,6 +98,7 @@ uint32_t builder_open_scopes(const struct builder *b);
 void builder_size_directive(struct builder *b, const char *name, size_t length, uint32_t size);
 void builder_semaphore(struct builder *b, uint32_t object, int32_t count);
 void builder_instance_type(struct builder *b, uint32_t instance, uint32_t type);
+void builder_instance_address(struct builder *b, uint32_t instance, uint64_t address);
 /* Parse "FILE:LINE" or "FILE:LINE:COL" from the end: length of the file name, line and column
  * (0: none); false for other texts. */
 bool builder_source_position(const char *text, size_t length, size_t *file,
@@ -115,6 +116,11 @@ uint32_t builder_module(struct builder *b, const char *path, const char *build_i
                         uint64_t base);
 /* A recorded code address; the namer adds names. */
 uint32_t builder_code(struct builder *b, uint32_t module, uint64_t address);
+/* Recordings: a thread's number in the runtime, and the facts for replay. */
+void builder_recorded_thread(struct builder *b, uint32_t thread, uint32_t number);
+void builder_clock(struct builder *b, struct recorded_clock clock);
+void builder_repeat(struct builder *b, struct recorded_repeat repeat);
+void builder_drop(struct builder *b, struct recorded_drop drop);
 void builder_object_address(struct builder *b, uint32_t object, uint64_t address);
 void builder_object_block(struct builder *b, uint32_t object, uint32_t block);
 void builder_warn(struct builder *b, const char *format, ...)

@@ -183,7 +183,8 @@ struct thread_state *builder_state(struct builder *b, uint32_t thread)
 
 uint32_t builder_thread(struct builder *b, const char *name, size_t length)
 {
-	NAMED(thread, threads, struct thread, ((struct thread){ string, NONE, NONE, NONE }));
+	NAMED(thread, threads, struct thread,
+	      ((struct thread){ string, NONE, NONE, NONE, NONE }));
 }
 
 uint32_t builder_object(struct builder *b, const char *name, size_t length)
@@ -235,5 +236,5 @@ uint32_t builder_message(struct builder *b, const char *name, size_t length)
 
 uint32_t builder_instance(struct builder *b, const char *name, size_t length)
 {
-	NAMED(instance, instances, struct instance, ((struct instance){ string, 0 }));
+	NAMED(instance, instances, struct instance, ((struct instance){ string, 0, 0 }));
 }

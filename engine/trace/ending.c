@@ -39,10 +39,9 @@ struct ending trace_ending(const struct trace *t)
 {
 	struct ending e = { .text = "" };
 
-	for (uint64_t i = 0; i < t->notes_count; i++) {
-		if (strcmp(trace_string(t, t->notes[i].key), note_key) == 0)
-			read_note(trace_string(t, t->notes[i].value), &e);
-	}
+	const char *note = trace_note(t, note_key);
+	if (note != NULL)
+		read_note(note, &e);
 	return e;
 }
 

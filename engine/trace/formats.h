@@ -10,8 +10,9 @@
 #include "engine/trace/trace.h"
 
 /* Versions written, and oldest read: 2 added operations at the end of ops.def, 3 blocks of
- * objects (new size), 4 changed events (wider thread indices), 5 blocks of events. */
-enum { TRACE_VERSION = 5, TRACE_OLDEST = 5 };
+ * objects (new size), 4 changed events (wider thread indices), 5 blocks of events, 6 numbers of
+ * recorded threads and tables for replay. */
+enum { TRACE_VERSION = 6, TRACE_OLDEST = 6 };
 
 enum trace_format { TRACE_TEXT, TRACE_STD, TRACE_BINARY };
 

@@ -90,7 +90,7 @@ static bool read_lines(struct reader *r, const char *text, size_t length,
 		at = newline ? newline + 1 : end;
 		if ((r->line & 0xffff) == 0 &&
 		    !progress_tick(progress, (double)(at - text) / length, "reading"))
-			return error_set(r->error, "", NULL, "cancelled");
+			return error_cancelled(r->error);
 	}
 	return true;
 }
@@ -101,7 +101,7 @@ static void warn_of_scopes(struct reader *r, bool *complete)
 	if (open == 0)
 		return;
 	builder_warn(r->b, "the trace ends inside %u open scope%s: truncated", open,
-	             open == 1 ? "" : "s");
+	             plural(open));
 	*complete = false;
 }
 

@@ -202,6 +202,14 @@ const char *trace_thread_name(const struct trace *t, uint32_t thread)
 	return trace_string(t, t->threads[thread].name);
 }
 
+const char *trace_note(const struct trace *t, const char *key)
+{
+	for (uint64_t i = 0; i < t->notes_count; i++)
+		if (strcmp(trace_string(t, t->notes[i].key), key) == 0)
+			return trace_string(t, t->notes[i].value);
+	return NULL;
+}
+
 GPtrArray *trace_recorded_specs(const struct trace *t)
 {
 	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);

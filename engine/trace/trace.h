@@ -56,9 +56,10 @@ struct wide {
 
 struct thread {
 	uint32_t name;
-	uint32_t parent; /* thread that forked it, or NONE */
-	uint32_t fork;   /* fork event, or NONE */
-	uint32_t stack;  /* block of its stack (directive `stack`), or NONE */
+	uint32_t parent;   /* thread that forked it, or NONE */
+	uint32_t fork;     /* fork event, or NONE */
+	uint32_t stack;    /* block of its stack (directive `stack`), or NONE */
+	uint32_t recorded; /* recordings: the runtime's number, 0 the main thread; else NONE */
 };
 
 /* A lock, condition, barrier or semaphore. */
@@ -83,7 +84,8 @@ struct block {
 /* An object of a specification. */
 struct instance {
 	uint32_t name;
-	uint32_t type; /* string: the specification's name (directive `object`); 0: none */
+	uint32_t type;    /* string: the specification's name (directive `object`); 0: none */
+	uint64_t address; /* recordings: its address, or number if below 65536; else 0 */
 };
 
 /* The arguments (ACT, CALL) and results (ACT, RET) of an event; see trace_invocation. */
@@ -129,6 +131,26 @@ struct note {
 	uint32_t key, value; /* strings */
 };
 
+/*
+ * Recordings: facts that a replay needs beside the events, in the order of each thread. `index`
+ * counts the thread's events as the runtime counted them.
+ */
+/* The answer to a query of a clock, or the result of a wait. */
+struct recorded_clock {
+	uint32_t thread, clock;
+	int64_t seconds, nanoseconds;
+};
+/* An event was repeated before another thread continued. */
+struct recorded_repeat {
+	uint32_t thread, unused; /* 0 */
+	uint64_t index, count;
+};
+/* An event was not well-formed, and is not in the trace. */
+struct recorded_drop {
+	uint32_t thread, unused; /* 0 */
+	uint64_t index;
+};
+
 /* A message with this suffix, e.g. "once5.begins", is sent in a recording at the begin of a
  * once-function whose end sends "once5"; it is never received. */
 #define MESSAGE_BEGINS ".begins"
@@ -157,6 +179,9 @@ struct note {
 	TABLE(modules, struct module) \
 	TABLE(atomic_sets, struct atomic_set) \
 	TABLE(notes, struct note) \
+	TABLE(clocks, struct recorded_clock) \
+	TABLE(repeats, struct recorded_repeat) \
+	TABLE(drops, struct recorded_drop) \
 	TABLE(string_offsets, uint32_t) /* of string i in string_bytes; one more at the end */ \
 	TABLE(string_bytes, char)       /* NUL after each; string 0 is "" */
 
@@ -247,6 +272,8 @@ bool events_race_conflict(const struct trace *t, uint32_t a, uint32_t b);
 /* The same for reorderings: atomics conflict, too. */
 bool events_conflict(const struct trace *t, uint32_t a, uint32_t b);
 
+/* The value of the first note with this key, or NULL. */
+const char *trace_note(const struct trace *t, const char *key);
 /* Specifications used for recording (char *, owned): paths at that time. */
 GPtrArray *trace_recorded_specs(const struct trace *t);
 

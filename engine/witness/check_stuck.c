@@ -210,11 +210,7 @@ static void take(struct checker *c, uint32_t e, const uint32_t *requests, size_t
 
 static bool is_recording(const struct trace *t)
 {
-	for (uint64_t i = 0; i < t->notes_count; i++) {
-		if (strcmp(trace_string(t, t->notes[i].key), "recording-command") == 0)
-			return true;
-	}
-	return false;
+	return trace_note(t, "recording-command") != NULL;
 }
 
 /* Is the thread's last event the return from the function that it began with? */

@@ -35,7 +35,7 @@ for s in random pct noise rr; do
 done
 
 $HEDDLE convert one.hdl one.txt --to text
-grep -q '^#! note recording-repeats [0-9]*:' one.txt
-ok $? "the text format has the counts"
+grep -q '^#! note recording-repeated [0-9]' one.txt
+ok $? "the text format has the number of repetitions"
 
 done_testing

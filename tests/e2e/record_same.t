@@ -9,8 +9,7 @@ same() {
 	cmp -s one.hdl two.hdl && return 0
 	$HEDDLE convert one.hdl one.txt --to text 2>/dev/null
 	$HEDDLE convert two.hdl two.txt --to text 2>/dev/null
-	grep -q '^#! note recording-clocks' one.txt || return 1
-	cmp -s <(grep -v recording-clocks one.txt) <(grep -v recording-clocks two.txt)
+	grep -q '^#! note recording-clocks' one.txt && cmp -s one.txt two.txt
 }
 
 build() { # SAMPLE: the program

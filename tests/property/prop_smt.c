@@ -38,7 +38,7 @@ static bool right(const struct trace *t, const struct finding *f, bool race, boo
 
 	if (f->verdict == VERDICT_UNKNOWN) /* races by C11 alone, with values: not searched */
 		return (values && !race && mix_hides_c11(t)) ||
-		       complain(t, e1, e2, values, f->budget);
+		       complain(t, e1, e2, values, open_reason_word(f->open));
 	if ((f->verdict == VERDICT_RACE) != race)
 		return complain(t, e1, e2, values,
 		                race ? "a race is called impossible" : "called a race");
@@ -46,8 +46,8 @@ static bool right(const struct trace *t, const struct finding *f, bool race, boo
 	if (!race) {
 		if (f->proof == NULL)
 			return complain(t, e1, e2, values, "no proof");
-		by_core += strcmp(f->proof->method, "cone") == 0;
-		by_solver += strcmp(f->proof->method, "solver") == 0;
+		by_core += f->proof->method == PROOF_CONE;
+		by_solver += f->proof->method == PROOF_SOLVER;
 		return true;
 	}
 	const uint32_t *w = (const uint32_t *)(const void *)f->witness->data;

@@ -140,8 +140,7 @@ static void without_time(uint64_t seed, struct trace *t, enum analysis analysis)
 	struct report *report = races_find(t, &options, NULL, NULL);
 	for (guint i = 0; i < report->findings->len; i++) {
 		const struct finding *f = g_ptr_array_index(report->findings, i);
-		bool open = f->verdict == VERDICT_UNKNOWN && f->budget != NULL &&
-		            strcmp(f->budget, "total") == 0;
+		bool open = f->verdict == VERDICT_UNKNOWN && f->open == OPEN_TOTAL;
 
 		if (f->verdict == VERDICT_RACE ? f->witness == NULL : !open)
 			fail(seed, t, "without time: verdict", f->first, f->second);

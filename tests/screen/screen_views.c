@@ -78,7 +78,7 @@ static struct app *open_bank(const struct tui_options *options)
 	uint32_t balance = session_find_variable(app->session, "acct.balance");
 	uint32_t audit = session_find_variable(app->session, "audit");
 	struct finding *none = race(5, 13, audit, VERDICT_IMPOSSIBLE);
-	none->proof = proof_new("closure");
+	none->proof = proof_new(PROOF_CLOSURE);
 	path_add(&none->proof->cycle, 5, 8, STEP_PROGRAM, NONE);
 	path_add(&none->proof->cycle, 8, 12, STEP_CLOSURE_LOCK, 0);
 	struct finding *found = with_witness(race(WRITE, READ, balance, VERDICT_RACE),

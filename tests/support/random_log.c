@@ -120,6 +120,8 @@ static void random_record(GByteArray *log)
 		return;
 	case LOG_NOTE:
 	case LOG_RANDOM:
+	case LOG_STOPPED:
+	case LOG_CRASH:
 		blob_record(log, tag, flags, 1);
 		return;
 	}

@@ -82,6 +82,13 @@ static struct file sample_file(void)
 	f.path = g_strdup_printf("%s/heddle-hostile-%d.hdl", g_get_tmp_dir(), rand());
 	struct trace *t = trace_from_text("test.txt", sample, strlen(sample), NULL, &e);
 	ck_assert_msg(t != NULL, "%s", e.what);
+	/* The facts for replay, which text does not have. */
+	static const struct recorded_clock clock;
+	static const struct recorded_repeat repeat;
+	static const struct recorded_drop drop;
+	t->clocks = &clock, t->clocks_count = 1;
+	t->repeats = &repeat, t->repeats_count = 1;
+	t->drops = &drop, t->drops_count = 1;
 	ck_assert(trace_write(t, f.path, TRACE_BINARY, NULL, NULL, &e));
 	trace_close(t);
 	ck_assert(g_file_get_contents(f.path, &f.bytes, &f.length, NULL));
@@ -130,6 +137,10 @@ static const struct field {
 	FIELD(threads, struct thread, fork, 0x7ffffff0, false),
 	FIELD(threads, struct thread, fork, 4, false), /* an event, and no fork */
 	FIELD(threads, struct thread, stack, 0x7ffffff0, false),
+	FIELD(threads, struct thread, recorded, 0x7ffffff0, false),
+	FIELD(clocks, struct recorded_clock, thread, 0x7ffffff0, false),
+	FIELD(repeats, struct recorded_repeat, thread, 0x7ffffff0, false),
+	FIELD(drops, struct recorded_drop, thread, 0x7ffffff0, false),
 	FIELD(objects, struct object, name, 0x7ffffff0, false),
 	FIELD(blocks, struct block, name, 0x7ffffff0, false),
 	FIELD(blocks, struct block, type, 0x7ffffff0, false),

@@ -418,6 +418,72 @@ START_TEST(tickets)
 }
 END_TEST
 
+/* Facts beside the events: of the trace for replay, and of the run. */
+START_TEST(facts_are_typed)
+{
+	struct log l = small_log();
+	record(&l, LOG_SWITCH, 0, 1);
+	record(&l, LOG_CLOCK, CLOCK_MONOTONIC, 0);
+	word(&l, (uint64_t)-3), word(&l, 5);
+	record(&l, LOG_REPEAT, 0, 40);
+	record(&l, LOG_BLOCKED, FOR_THREAD, 0);
+	word(&l, 0x2000), word(&l, 1), word(&l, 0x10a);
+	record(&l, LOG_ACQ, 0, 0x10a);
+	word(&l, LOG_OMP_END);
+	record(&l, LOG_REL, 0, 0x10a);
+	word(&l, LOG_OMP_END);
+	record(&l, LOG_BLOCKED, FOR_MUTEX, 1);
+	word(&l, LOG_OMP_END), word(&l, LOG_ALL_THREADS), word(&l, 0x10b);
+	record(&l, LOG_BLOCKED, LOG_WAIT_COUNT, 1); /* damaged */
+	word(&l, 0x2000), word(&l, 0), word(&l, 0x10b);
+	record(&l, LOG_LEFT_PLAN, DIVERGED_PLACE, 1);
+	word(&l, 17), word(&l, 0x10c);
+	record(&l, LOG_LEFT_PLAN, DIVERGED_ORDER, 0); /* the first counts */
+	word(&l, 18), word(&l, 0x10d);
+	record(&l, LOG_STOPPED, 0, 1);
+	word(&l, 2 * sizeof(struct log_stopped));
+	word(&l, 0x201), word(&l, 0x10e), word(&l, 0x301), word(&l, 0x10f);
+	record(&l, LOG_ENDED, 0, 1);
+	record(&l, LOG_ENDS, 0, 0);
+	record(&l, LOG_CALLED, 0, 0x400);
+	struct error error = { 0 };
+	struct record_facts facts = { 0 };
+	struct trace *t = import(&l, l.bytes->len, &facts, &error);
+	ck_assert_msg(t != NULL, "%s", error.what);
+	ck_assert_uint_eq(t->threads[0].recorded, 0);
+	ck_assert_uint_eq(t->threads[1].recorded, 1);
+	ck_assert_uint_eq(t->clocks_count, 1);
+	ck_assert_uint_eq(t->clocks[0].thread, 1);
+	ck_assert_uint_eq(t->clocks[0].clock, CLOCK_MONOTONIC);
+	ck_assert_int_eq(t->clocks[0].seconds, -3);
+	ck_assert_uint_eq(t->repeats_count, 1);
+	ck_assert_uint_eq(t->repeats[0].index, 2); /* acq, read, rel */
+	ck_assert_uint_eq(t->repeats[0].count, 40);
+	ck_assert_uint_eq(t->drops_count, 1);
+	ck_assert_uint_eq(t->drops[0].thread, 0);
+	ck_assert_uint_eq(t->drops[0].index, 4); /* after alloc, write, fork, free */
+	ck_assert_uint_eq(facts.blocked->len, 2);
+	GString *waits = g_string_new(NULL);
+	record_explain_deadlock(t, &facts, waits);
+	char *expected = g_strdup_printf("main waits for the end of T1 (0x109)\n"
+	                                 "T1 waits for mutex %s (0x10a)\n",
+	                                 trace_string(t, t->objects[1].name));
+	ck_assert_str_eq(waits->str, expected);
+	g_free(expected);
+	g_string_free(waits, TRUE);
+	ck_assert(facts.diverged && facts.divergence.why == DIVERGED_PLACE);
+	ck_assert_uint_eq(facts.divergence.step, 17);
+	ck_assert(facts.stopped[0] == NULL && facts.stopped[1]->len == 2);
+	ck_assert_uint_eq(g_array_index(facts.stopped[1], struct log_stopped, 1).call, 0x10f);
+	ck_assert_uint_eq(g_array_index(facts.ended, uint32_t, 0), 1);
+	ck_assert_uint_eq(g_array_index(facts.ends, uint32_t, 0), 0);
+	ck_assert_uint_eq(g_array_index(facts.missing, uint64_t, 0), 0x400);
+	trace_close(t);
+	record_facts_release(&facts);
+	g_byte_array_free(l.bytes, TRUE);
+}
+END_TEST
+
 int main(void)
 {
 	snprintf(path, sizeof(path), "%s/heddle-test-import-%d", g_get_tmp_dir(),
@@ -431,6 +497,7 @@ int main(void)
 	tcase_add_loop_test(tests, damaged, 0, 3);
 	tcase_add_test(tests, tickets);
 	tcase_add_test(tests, lives);
+	tcase_add_test(tests, facts_are_typed);
 	suite_add_tcase(suite, tests);
 	int failed = suite_run(suite);
 	unlink(path);

@@ -112,7 +112,7 @@ START_TEST(sections_do_not_overlap)
 	smt_query_before(f.q, 4, 1);
 	smt_query_in(f.q, 6);
 	ck_assert_int_eq(solve(&f), SMT_IMPOSSIBLE);
-	ck_assert_str_eq(f.proof->method, "solver");
+	ck_assert_int_eq(f.proof->method, PROOF_SOLVER);
 	ck_assert_int_gt(f.proof->cycle.steps->len, 0);
 	teardown(&f);
 }
@@ -138,7 +138,7 @@ START_TEST(what_must_not_be_in)
 	smt_query_in(f.q, 3);
 	smt_query_out(f.q, 1);
 	ck_assert_int_eq(solve(&f), SMT_IMPOSSIBLE);
-	ck_assert_str_eq(f.proof->method, "cone");
+	ck_assert_int_eq(f.proof->method, PROOF_CONE);
 	teardown(&f);
 	f = setup(sections);
 	smt_query_in(f.q, 0);
@@ -236,7 +236,7 @@ START_TEST(a_proof_says_what_is_given)
 	race_options_init(&options);
 	struct finding *found = smt_decide(f.s, 2, 9, &options, 10, NULL);
 	ck_assert_int_eq(found->verdict, VERDICT_IMPOSSIBLE);
-	ck_assert_str_eq(found->proof->given, "same pairing");
+	ck_assert(found->proof->same_pairing);
 	ck_assert(smt_solver_seconds(f.s) > 0);
 	finding_free(found);
 	teardown(&f);

@@ -170,7 +170,8 @@ static void print_became(const struct became *b, const char *when, FILE *out)
 	size_t i;
 
 	if (b->fate == FATE_UNKNOWN && *budget)
-		fprintf(out, "    %s: unknown: %s", when, budget_text(budget));
+		fprintf(out, "    %s: unknown: %s", when,
+		        open_reason_text(open_reason_of(budget)));
 	else
 		fprintf(out, "    %s: %s", when, fate_text(b->fate));
 	if (b->place != NULL) {

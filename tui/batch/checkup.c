@@ -51,7 +51,7 @@ static bool tick(void *context, double fraction, const char *what)
 	if (checkup_over(c))
 		return false;
 	g_snprintf(text, sizeof text, "%u run%s, %u finding%s; %s", c->runs->len,
-	           c->runs->len == 1 ? "" : "s", c->list->len, c->list->len == 1 ? "" : "s",
+	           plural(c->runs->len), c->list->len, plural(c->list->len),
 	           c->doing ? c->doing : "checking");
 	if (c->deadline != 0)
 		fraction =

@@ -188,8 +188,5 @@ int checkup_print(const struct checkup *c, enum output_format format,
 struct report_file *checkup_report(const struct checkup *c);
 /* Print a new finding on standard error. */
 void checkup_stream(const struct checkup *c, const struct checked *f);
-/* "heddle record --strategy pct --seed 2 -- ./prog": owned by the caller; NULL: not by
- * recording. */
-char *checkup_again(const struct checkup *c, uint32_t run);
 
 #endif

@@ -104,7 +104,7 @@ static const char *words_of(const char *analysis)
 /* Was the analysis stopped by the budget or the user? That is no failure. */
 static bool stopped(struct analysis_of *x, const char *analysis, const struct error *error)
 {
-	if (strcmp(error->what, "cancelled") != 0 && !checkup_over(x->c)) {
+	if (!error->cancelled && !checkup_over(x->c)) {
 		x->c->error = *error;
 		return !(x->c->failed = true);
 	}

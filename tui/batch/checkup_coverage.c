@@ -168,13 +168,12 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 		    "%u signal%s can come before the wait that %s for; that was run, and made "
 		    "no "
 		    "difference.",
-		    c->harmless, c->harmless == 1 ? "" : "s",
-		    c->harmless == 1 ? "it is" : "they are");
+		    c->harmless, plural(c->harmless), c->harmless == 1 ? "it is" : "they are");
 	if (c->serial)
 		add(s,
 		    "%u time%s another thread's work came between that of a unit of work; that was "
 		    "run, and made no difference (heddle atomic TRACE lists it).",
-		    c->serial, c->serial == 1 ? "" : "s");
+		    c->serial, plural(c->serial));
 	if (c->always)
 		add(s, "%s in every run, so whatever the schedule: that is no finding.",
 		    c->always);
@@ -182,7 +181,7 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 		add(s,
 		    "%u run%s did not end in %.3g s and %s ended there (--timeout and --budget "
 		    "give more).",
-		    c->cut_runs, c->cut_runs == 1 ? "" : "s", c->cut_ms / 1000.0,
+		    c->cut_runs, plural(c->cut_runs), c->cut_ms / 1000.0,
 		    c->cut_runs == 1 ? "was" : "were");
 	tell_stopped(c, s);
 	for (guint i = 0; i < c->gaps->len; i++)

@@ -11,6 +11,7 @@
 #include "engine/predict/predict.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
+#include "tui/batch/point_json.h"
 
 #include <signal.h>
 #include <string.h>
@@ -352,6 +353,26 @@ static void take_error_fields(struct checkup *c, const struct trace *first,
 	checkup_stream(c, f);
 }
 
+/* On the findings of the error's kind that the run has. */
+static void add_point(struct checkup *c, const struct explore_report *r, uint32_t error,
+                      uint32_t run)
+{
+	const struct explore_error *e = &g_array_index(r->errors, struct explore_error, error);
+	json_t *point = point_json(r, error);
+
+	for (guint i = 0; point != NULL && i < c->list->len; i++) {
+		struct checked *f = c->list->pdata[i];
+		bool seen = run == NONE && f->shown == NONE;
+
+		for (guint k = 0; k < f->runs->len; k++)
+			seen |= g_array_index(f->runs, uint32_t, k) == run;
+		if (f->kind == kind_of(e) && f->happened && seen &&
+		    json_object_get(f->fields, "point-of-no-return") == NULL)
+			json_object_set(f->fields, "point-of-no-return", point);
+	}
+	json_decref(point);
+}
+
 static int exit_of(const struct explore_run *r)
 {
 	return r->end == EXPLORE_SIGNAL ? 128 + r->status : r->status;
@@ -380,16 +401,20 @@ static bool take_error(struct checkup *c, const struct trace *first,
 	trace_close(t);
 	if (good && (run == NONE || !seen_in(c, kind_of(e), run)))
 		take_error_fields(c, first, e, run);
+	if (good)
+		add_point(c, r,
+		          (uint32_t)(e - (const struct explore_error *)(void *)r->errors->data),
+		          run);
 	return good;
 }
 
-/* Does the program do what may order its threads, and is not seen by the exploration: as
- * through a socket to itself?  The recordings see it, so a race that they do not have may be
- * none. */
+/* Does the program do what may order its threads, and is not seen by the exploration: a
+ * signal's handler, which it does not record?  The recordings see it, so a race that they do
+ * not have may be none. */
 static bool is_ordered_outside(const struct explore_report *r)
 {
 	for (guint i = 0; i < r->gaps->len; i++)
-		if (strstr(r->gaps->pdata[i], "may depend on the order") != NULL)
+		if (strncmp(r->gaps->pdata[i], "a signal to another thread", 26) == 0)
 			return true;
 	return false;
 }
@@ -522,9 +547,8 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 	for (guint i = 0; !is_ordered_outside(r) && i < r->races->len; i++)
 		take_race(c, first, &g_array_index(r->races, struct explore_race, i));
 	if (r->races->len > 0 && is_ordered_outside(r))
-		checkup_gap(c, "data races that only the exploration saw: what orders the "
-		               "threads from "
-		               "outside (a socket, say) is not seen there");
+		checkup_gap(c, "data races that only the exploration saw: it does not see what "
+		               "a signal's handler orders");
 	add_exploration_gaps(c, r);
 	c->failed |= first == NULL;
 	trace_close(first);

@@ -224,16 +224,15 @@ static void print_verdict(const struct question *q)
 		       trace_name(q->t), q->e, q->f, q->view != NULL ? " --missing" : "");
 		break;
 	case VERDICT_IMPOSSIBLE:
-		printf("they cannot race, in any order of the run%s%s; for both to be next all "
+		printf("they cannot race, in any order of the run%s; for both to be next all "
 		       "of "
 		       "this would have to hold:\n",
-		       f->proof->given ? ", given the " : "",
-		       f->proof->given ? f->proof->given : "");
+		       f->proof->same_pairing ? ", given the same pairing" : "");
 		print_steps(q->t, &f->proof->cycle);
 		print_behind(q->t, f, "");
 		break;
 	default:
-		printf("whether they race is unknown: %s\n", budget_text(f->budget));
+		printf("whether they race is unknown: %s\n", open_reason_text(f->open));
 	}
 }
 
@@ -278,8 +277,8 @@ static void json_verdict(const struct question *q, json_t *j)
 	if (f->proof != NULL)
 		json_object_set_new(j, "proof", proof_json(q->t, f->proof));
 	json_set_behind(q->t, f, j);
-	if (f->budget != NULL)
-		json_object_set_new(j, "budget", json_string(f->budget));
+	if (f->open != OPEN_NO)
+		json_object_set_new(j, "budget", json_string(open_reason_word(f->open)));
 }
 
 static void print_json(const struct question *q)

@@ -96,13 +96,12 @@ static void note_missing(const struct trace *t, const struct race_options *race,
 {
 	if (race->use_missing || race->analysis == ANALYSIS_RDIT || r->findings->len == 0)
 		return;
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), "recording-missing") == 0)
-			report_note(r,
-			            "%s calls went into code that is not instrumented: "
-			            "--missing takes into account what they may have "
-			            "synchronised",
-			            trace_string(t, t->notes[i].value));
+	const char *calls = trace_note(t, "recording-missing");
+	if (calls != NULL)
+		report_note(r,
+		            "%s calls went into code that is not instrumented: --missing "
+		            "takes into account what they may have synchronised",
+		            calls);
 }
 
 /* A trace without accesses must not look like a clean program. */

@@ -62,17 +62,18 @@ static void tell(const struct session *s, const struct arguments *a)
 		error_set(&note, NULL, NULL, "%s", (char *)s->trace->warnings->pdata[i]);
 		say_error(&note);
 	}
-	if (f->restricted == 2)
+	if (f->happened & LOG_STRICT)
 		fprintf(stderr, "heddle: the program gave up system calls (seccomp, strict "
 		                "mode), which "
 		                "recording needs: the trace ends there\n");
-	else if (f->restricted && (s->result.signal == SIGSYS || s->result.signal == SIGKILL))
+	else if (f->happened & LOG_FILTERED &&
+	         (s->result.signal == SIGSYS || s->result.signal == SIGKILL))
 		fprintf(stderr,
 		        "heddle: the program was killed after it had installed a seccomp "
 		        "filter: recording needs system calls of its own (futex, "
 		        "pwrite64, sched_yield, ...) that the filter may forbid; record "
 		        "it without the filter\n");
-	if (f->forked)
+	if (f->happened & LOG_FORKED)
 		fprintf(stderr, "heddle: the program forked; its children were not recorded\n");
 }
 

@@ -51,8 +51,8 @@ static void print_proof(const struct trace *t, const struct finding *f)
 		putchar('\n');
 		return;
 	}
-	printf("; the proof, by the %s%s%s:\n", p->method,
-	       p->given == NULL ? "" : ", given the ", p->given == NULL ? "" : p->given);
+	printf("; the proof, by the %s%s:\n", proof_method_word(p->method),
+	       p->same_pairing ? ", given the same pairing" : "");
 	print_steps(t, &p->cycle);
 	print_behind(t, f, "");
 }
@@ -94,7 +94,7 @@ static void under_rule5(const struct trace *t, const struct check_options *check
 	                  finding_claim(f), pair, 2, check, NULL))
 		return;
 	f->verdict = VERDICT_UNKNOWN;
-	f->budget = "incomplete";
+	f->open = OPEN_INCOMPLETE;
 	if (f->witness != NULL)
 		g_array_unref(f->witness);
 	f->witness = NULL;
@@ -231,7 +231,7 @@ static int print_answer(const struct arguments *a, struct trace *t,
 		print_proof(t, f);
 	} else if (!json) {
 		printf("unknown: events %u and %u: %s\n", f->first, f->second,
-		       budget_text(f->budget));
+		       open_reason_text(f->open));
 	}
 	if (json && status != EXIT_BAD)
 		return print_finding_json(t, f, switches);

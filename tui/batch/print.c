@@ -231,12 +231,12 @@ static void print_finding(const struct trace *t, const struct finding *f)
 		printf("    witness of %u events, checked%s%s\n", f->witness->len,
 		       found ? ", by " : "", found ? f->by : "");
 	if (f->proof)
-		printf("    proved impossible by the %s%s%s\n", f->proof->method,
-		       f->proof->given ? ", given the " : "",
-		       f->proof->given ? f->proof->given : "");
+		printf("    proved impossible by the %s%s\n",
+		       proof_method_word(f->proof->method),
+		       f->proof->same_pairing ? ", given the same pairing" : "");
 	print_behind(t, f, "    ");
-	if (f->budget)
-		printf("    unknown: %s\n", budget_text(f->budget));
+	if (f->open)
+		printf("    unknown: %s\n", open_reason_text(f->open));
 }
 
 /* The claim of a complete analysis, after "no" or "no other"; data races: not listed. */

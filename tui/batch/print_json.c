@@ -50,9 +50,10 @@ static json_t *json_path(const struct trace *t, const struct path *path)
 
 json_t *proof_json(const struct trace *t, const struct proof *p)
 {
-	json_t *j = json_pack("{ssso}", "method", p->method, "steps", json_path(t, &p->cycle));
-	if (p->given)
-		json_object_set_new(j, "given", json_string(p->given));
+	json_t *j = json_pack("{ssso}", "method", proof_method_word(p->method), "steps",
+	                      json_path(t, &p->cycle));
+	if (p->same_pairing)
+		json_object_set_new(j, "given", json_string("same pairing"));
 	return j;
 }
 
@@ -294,7 +295,7 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 	if (f->proof)
 		json_object_set_new(j, "proof", proof_json(t, f->proof));
 	json_set_behind(t, f, j);
-	json_set_word(j, "budget", f->budget);
+	json_set_word(j, "budget", open_reason_word(f->open));
 	json_set_word(j, "note", f->note);
 	if (f->missing)
 		json_object_set_new(j, "missing", json_text(f->missing));
@@ -377,6 +378,7 @@ static json_t *json_head(const struct report *r, const struct print_options *o)
 		BUG("report does not pack");
 	if (o->options)
 		json_object_set(j, "options", o->options);
+	json_set_word(j, "scope", r->scope);
 	json_set_word(j, "shard", o->shard);
 	json_set_word(j, "sha256", o->digest);
 	if (o->changes)

@@ -7,14 +7,6 @@
 #include "tui/batch/print.h"
 #include "tui/batch/replay_program.h"
 
-static const char *note_of(const struct trace *t, const char *key)
-{
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), key) == 0)
-			return trace_string(t, t->notes[i].value);
-	return NULL;
-}
-
 /* Is the program another one, or another build, than the trace's first module? */
 static bool is_other_build(const struct trace *t, const char *program)
 {
@@ -33,7 +25,7 @@ bool replay_compare_program(const struct trace *t, const char *program)
 		        "heddle: %s is another program, or another build, than was recorded "
 		        "(%s, by its build id)\n",
 		        program, printable(trace_string(t, t->modules[0].path)));
-	const char *recorded = note_of(t, SURROUNDINGS_NOTE);
+	const char *recorded = trace_note(t, SURROUNDINGS_NOTE);
 	if (!recorded)
 		return other;
 	surroundings_inherit(recorded);

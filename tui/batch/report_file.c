@@ -443,7 +443,8 @@ static void print_evidence(const json_t *f, FILE *out)
 		        json_word(proof, "method"), *given ? ", given the " : "", given);
 	print_filed_behind(json_object_get(f, "behind"), out);
 	if (*json_word(f, "budget"))
-		fprintf(out, "    unknown: %s\n", budget_text(json_word(f, "budget")));
+		fprintf(out, "    unknown: %s\n",
+		        open_reason_text(open_reason_of(json_word(f, "budget"))));
 }
 
 void print_filed(const json_t *f, FILE *out)

@@ -21,8 +21,6 @@ uint64_t count_of(const char *arguments);
 uint32_t event_of(const struct app *app, const char *text, struct error *error);
 /* A variable by name; NONE and `error`. */
 uint32_t variable_of(const struct app *app, const char *name, struct error *error);
-/* Locations of "bank.c:31", "src/bank.c:31" or "deposit": uint32_t. Caller frees. */
-GArray *locations_of(const struct trace *t, const char *place);
 bool need_index(const struct app *app, struct error *error);
 bool need_events(const struct app *app, struct error *error);
 /* Tables of `info` and targets of `view`; NULL after the last. */

@@ -128,7 +128,8 @@ static void append_thread(const struct session *s, uint32_t event, GString *out)
 	append_escaped(out, name, strlen(name));
 }
 
-void describe_numbered(const struct session *s, uint32_t event, GString *out)
+/* "12 T1 lock m" */
+static void describe_numbered(const struct session *s, uint32_t event, GString *out)
 {
 	g_string_append_printf(out, "%u ", event);
 	append_thread(s, event, out);
@@ -296,8 +297,8 @@ static void explain_impossible(const struct session *s, const struct finding *f,
 		                       lock->str);
 	g_string_free(lock, TRUE);
 	g_string_append(out, "Proved: this pair cannot race in any reordering of the run");
-	if (f->proof && f->proof->given)
-		g_string_append_printf(out, " (given the %s)", f->proof->given);
+	if (f->proof && f->proof->same_pairing)
+		g_string_append(out, " (given the same pairing)");
 	g_string_append(out, locked ? " (w shows the proof)." : ". ");
 	if (locked)
 		return;
@@ -460,7 +461,7 @@ void explain_entry(const struct session *s, const struct entry *entry, GString *
 		        out,
 		        "Undecided: %s. w decides this pair alone, with 30 seconds; "
 		        "`:analyse 60` asks again about all that are open.",
-		        budget_text(f->budget));
+		        open_reason_text(f->open));
 	} else if (f->kind == FINDING_ATOMIC_SET_VIOLATION) {
 		explain_cycle(s, f, out);
 	} else if (f->waits && (f->verdict == VERDICT_HAPPENED || f->kind == FINDING_STUCK)) {

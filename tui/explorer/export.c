@@ -365,7 +365,7 @@ static char **recorded_program(const struct session *s, bool *foreign, struct er
 	*foreign = false;
 	if (s->executable)
 		return g_strdupv(words);
-	const char *command = session_note(s, "recording-command");
+	const char *command = trace_note(s->trace, "recording-command");
 	char **parsed = NULL;
 	if (command && !g_shell_parse_argv(command, NULL, &parsed, NULL)) {
 		error_set(error, trace_name(t), "say `replay PROGRAM ARGUMENTS`",

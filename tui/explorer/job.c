@@ -150,7 +150,7 @@ static guint stop(struct jobs *jobs, bool urgent_only)
 			g_ptr_array_add(jobs->waiting, job);
 			continue;
 		}
-		error_set(&job->error, "", NULL, "cancelled");
+		error_cancelled(&job->error);
 		finish(job, false);
 		stopped++;
 	}

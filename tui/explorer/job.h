@@ -11,7 +11,7 @@
 
 struct job {
 	char *title; /* owned: "looking for races" */
-	/* In a thread of its own. False with error->what "cancelled" when stopped. */
+	/* In a thread of its own. False with error->cancelled when stopped. */
 	bool (*run)(struct job *job, const struct progress *progress, struct error *error);
 	/* In the screen's thread, after run; frees `data`. */
 	void (*done)(struct job *job, bool good, const struct error *error);

@@ -89,15 +89,6 @@ void session_free(struct session *s)
 	g_free(s);
 }
 
-const char *session_note(const struct session *s, const char *key)
-{
-	const struct trace *t = s->trace;
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), key) == 0)
-			return trace_string(t, t->notes[i].value);
-	return NULL;
-}
-
 /* -- findings ----------------------------------------------------------------------- */
 
 static bool is_pair_of_accesses(const struct finding *f)

@@ -253,8 +253,6 @@ void describe_locks(const struct session *s, uint32_t event, GString *out);
 /* Append a lock held by both threads at these events, by one for writing; false: none. */
 bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,
                           GString *out);
-/* "12 T1 lock m" */
-void describe_numbered(const struct session *s, uint32_t event, GString *out);
 /* "deposit bank.c:31", or the location's name; "event 7" when there is none. */
 void describe_place(const struct session *s, uint32_t event, GString *out);
 /* Sentences on a finding: its meaning, and the analyses that report it. */
@@ -265,7 +263,5 @@ void describe_step(const struct session *s, const struct step *step, GString *ou
 void describe_rule(const struct session *s, const struct step *step, GString *out);
 /* "12,345" */
 const char *grouped(uint64_t number, char buffer[32]);
-/* A note of the recording by key ("seed"), or NULL. */
-const char *session_note(const struct session *s, const char *key);
 
 #endif

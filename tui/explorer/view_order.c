@@ -161,13 +161,14 @@ static void add_closure(struct app *app, struct order_view *v)
 		          s->missing ? " that keeps the order of missing code" : "");
 	} else if (f && f->verdict == VERDICT_IMPOSSIBLE) {
 		prose_add(v->rows, STYLE_NONE, NONE, "Proved impossible (%s).",
-		          f->proof ? f->proof->method : "?");
+		          f->proof ? proof_method_word(f->proof->method) : "?");
 		prose_add_proof(v->rows, s, f->proof, app->grid.columns);
 		if (f->proof && f->proof->cycle.steps && chain_is_ring(f->proof->cycle.steps))
 			g_array_append_vals(v->steps, f->proof->cycle.steps->data,
 			                    f->proof->cycle.steps->len);
 	} else if (f && f->verdict == VERDICT_UNKNOWN) {
-		prose_add(v->rows, STYLE_OPEN, NONE, "Undecided: %s.", budget_text(f->budget));
+		prose_add(v->rows, STYLE_OPEN, NONE, "Undecided: %s.",
+		          open_reason_text(f->open));
 	} else if (events_race_conflict(s->trace, s->pair[0], s->pair[1])) {
 		prose_add(v->rows, STYLE_BUSY, NONE, "asking for a witness or a proof");
 		app_decide_pair(app, s->pair[0], s->pair[1]);
@@ -285,14 +286,11 @@ static bool order_request(struct app *app, void *state, enum request request, ui
 		order_show(app, v);
 		return true;
 	case REQUEST_ENTER: {
-		uint32_t event =
-		        v->rows->len
-		                ? g_array_index(v->rows, struct prose_row, v->list.cursor).event
-		                : NONE;
-		if (event == NONE)
-			return true;
-		app_go(app, VIEW_TRACE);
-		app_goto(app, event, false);
+		uint32_t event = prose_event(v->rows, &v->list);
+		if (event != NONE) {
+			app_go(app, VIEW_TRACE);
+			app_goto(app, event, false);
+		}
 		return true;
 	}
 	default:

@@ -228,13 +228,12 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 	/* a finding is a pair of places, its proof is on one pair of accesses */
 	bool one_of_many = places && places != f && places->count > 1 &&
 	                   missing_code_verdict(s, entry) != VERDICT_IMPOSSIBLE;
-	const char *given = f->proof ? f->proof->given : NULL;
 	GString *lock = g_string_new(NULL);
 	v->finding = f;
-	prose_add(v->prose, STYLE_NONE, NONE, "✗ %sproved impossible (%s%s%s)",
+	prose_add(v->prose, STYLE_NONE, NONE, "✗ %sproved impossible (%s%s)",
 	          one_of_many ? "these two accesses, one pair of the finding's: " : "",
-	          f->proof ? f->proof->method : "?", given ? ", given the " : "",
-	          given ? given : "");
+	          f->proof ? proof_method_word(f->proof->method) : "?",
+	          f->proof && f->proof->same_pairing ? ", given the same pairing" : "");
 	prose_add(v->prose, STYLE_TEXT, NONE, "%s", "");
 	if (describe_common_lock(s, f->first, f->second, lock))
 		prose_add(v->prose, STYLE_TEXT, NONE,
@@ -552,7 +551,7 @@ static void draw_waiting(const struct app *app, struct pane p)
 	else if (f && f->verdict == VERDICT_UNKNOWN)
 		pane_format(p, 2, 1, STYLE_OPEN,
 		            "? undecided, no witness and no proof: %s. w asks again.",
-		            budget_text(f->budget));
+		            open_reason_text(f->open));
 	else
 		pane_text(p, 2, 1, STYLE_OPEN,
 		          "not decided: the search was stopped. w asks again.");

@@ -12,11 +12,6 @@
 
 static void start_analysis(struct app *app, enum analysis analysis);
 
-static bool cancelled(const struct error *e)
-{
-	return strcmp(e->what, "cancelled") == 0;
-}
-
 static struct job *job_new(struct app *app, const char *title, int detail)
 {
 	struct job *job = g_new0(struct job, 1);
@@ -37,7 +32,7 @@ static bool index_run(struct job *job, const struct progress *progress, struct e
 {
 	struct trace *t = job_trace(job);
 	if (!trace_need(t, (unsigned)job->detail, progress))
-		return error_set(error, "", NULL, "cancelled");
+		return error_cancelled(error);
 	if (missing_code_was_called(t) ||
 	    t->modules_count ==
 	            0) /* traces of no recording are not searched: it would take a pass */
@@ -159,7 +154,7 @@ static void say_settled(struct app *app, const struct report *report)
 		g_string_append(text, ". ");
 	else if (happened)
 		g_string_append_printf(text, "%u went wrong in this very run. ", happened);
-	g_string_append_printf(text, "%u data race%s", races, races == 1 ? "" : "s");
+	g_string_append_printf(text, "%u data race%s", races, plural(races));
 	if (maybe)
 		g_string_append_printf(text, ", %u maybe", maybe);
 	g_string_append(text, report->complete
@@ -187,7 +182,7 @@ static void analysis_done(struct job *job, bool good, const struct error *error)
 	enum analysis analysis = (enum analysis)job->detail;
 	if (!good || app->jobs.closing) {
 		report_free(report);
-		if (!good && !cancelled(error) && !app->jobs.closing &&
+		if (!good && !error->cancelled && !app->jobs.closing &&
 		    analysis == ANALYSIS_AUTO)
 			app_complain(app, error);
 		return;
@@ -299,7 +294,7 @@ static bool order_run(struct job *job, const struct progress *progress, struct e
 	bool missing = job->detail & WITH_MISSING;
 	job->data = order_new(missing ? app->session->view : job_trace(job),
 	                      (enum order_kind)(job->detail & ~WITH_MISSING), progress);
-	return job->data || error_set(error, "", NULL, "cancelled");
+	return job->data || error_cancelled(error);
 }
 
 static void order_done(struct job *job, bool good, const struct error *error)
@@ -332,7 +327,7 @@ static bool is_under_way(const struct app *app, int detail,
 static bool view_run(struct job *job, const struct progress *progress, struct error *error)
 {
 	job->data = trace_view_missing(job_trace(job), progress);
-	return job->data || error_set(error, "", NULL, "cancelled");
+	return job->data || error_cancelled(error);
 }
 
 static void view_done(struct job *job, bool good, const struct error *error)
@@ -405,7 +400,7 @@ static void decide_done(struct job *job, bool good, const struct error *error)
 {
 	struct app *app = job->context;
 	struct decision *d = job->data;
-	if (!good && !app->jobs.closing && !cancelled(error))
+	if (!good && !app->jobs.closing && !error->cancelled)
 		app_complain(app, error);
 	if (good && app->jobs.closing)
 		finding_free(d->finding);

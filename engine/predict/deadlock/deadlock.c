@@ -403,24 +403,24 @@ static struct finding *ask(struct search *s)
 
 	for (uint32_t i = 0; i < s->length; i++)
 		smt_query_next(q, s->chosen[i]);
-	f->budget = left < s->options->budget_pair ? "total" : "pair";
+	f->open = left < s->options->budget_pair ? OPEN_TOTAL : OPEN_PAIR;
 	enum smt_answer answer = smt_query_solve(q, CLAMP(left, 0, s->options->budget_pair),
 	                                         witness, &f->proof, s->progress);
 	smt_query_free(q);
 	s->cancelled |= answer == SMT_CANCELLED;
 	if (answer == SMT_IMPOSSIBLE) {
 		f->verdict = VERDICT_IMPOSSIBLE;
-		f->budget = NULL;
+		f->open = OPEN_NO;
 		f->by = "smt";
-		if (f->proof->given == NULL && core_has_pairings(s->t))
-			f->proof->given = "same pairing";
+		if (!f->proof->same_pairing && core_has_pairings(s->t))
+			f->proof->same_pairing = true;
 	}
 	if (answer == SMT_WITNESS) {
 		g_array_append_vals(witness, f->requests->data, f->requests->len);
-		f->budget = "incomplete";
+		f->open = OPEN_INCOMPLETE;
 		if (accepted(s, witness, f)) {
 			f->verdict = VERDICT_RACE;
-			f->budget = NULL;
+			f->open = OPEN_NO;
 			f->by = "smt";
 			f->witness = g_steal_pointer(&witness);
 		}
@@ -677,7 +677,7 @@ static void leave_open(struct search *s)
 		if (f->verdict != VERDICT_IMPOSSIBLE)
 			continue;
 		f->verdict = VERDICT_UNKNOWN;
-		f->budget = "total";
+		f->open = OPEN_TOTAL;
 		f->by = NULL;
 		proof_free(f->proof);
 		f->proof = NULL;
@@ -761,10 +761,10 @@ static struct report *find_deadlocks(struct trace *t, const struct race_options 
 		link_wants(&s);
 		find_cycles(&s);
 	}
-	if (!s.cancelled)
+	if (!s.cancelled && !options->locks_alone)
 		find_waits(&s, progress);
 	if (s.cancelled) {
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		report_free(s.report);
 		s.report = NULL;
 	} else {
@@ -781,7 +781,7 @@ static struct report *with_missing(struct trace *t, const struct race_options *o
 	struct trace *view = trace_view_missing(t, progress);
 
 	if (view == NULL) {
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	struct report *r = find_deadlocks(view, options, progress, error);

@@ -495,10 +495,7 @@ void run_state_step(struct run_state *s, uint32_t thread, uint32_t woken)
 
 static bool is_recording(const struct trace *t)
 {
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), "recording-command") == 0)
-			return true;
-	return false;
+	return trace_note(t, "recording-command") != NULL;
 }
 
 /*

@@ -142,10 +142,7 @@ static bool is_free(const struct ending *s, uint32_t thread)
  * what looks free here. */
 static bool is_recording(const struct trace *t)
 {
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), "recording-command") == 0)
-			return true;
-	return false;
+	return trace_note(t, "recording-command") != NULL;
 }
 
 /* Leaves out the wants that the trace contradicts; how many. */

@@ -8,6 +8,7 @@
  */
 #include "engine/predict/ladder/auto_ladder.h"
 
+#include "engine/base/hash.h"
 #include "engine/predict/pairs/classes.h"
 #include "engine/predict/pairs/pairs.h"
 #include "engine/predict/ladder/ladder_proofs.h"
@@ -37,6 +38,9 @@ struct ladder {
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
 	GPtrArray *others;   /* impossible and unknown findings so far */
 	struct ladder_proofs *proofs;
+	GHashTable *variables;  /* finding with many variables -> set of them */
+	uint64_t naming;        /* events passed by try_variable */
+	uint64_t unnamed;       /* its tries left out for that */
 	uint64_t *suspects;     /* bit set by variable: race_suspects or classes_suspects */
 	struct classes classes; /* of the current variable */
 	bool ordered;           /* all its conflicting pairs are ordered: no race */
@@ -50,6 +54,8 @@ struct ladder {
 };
 
 enum { VARIABLE_TRIES = 4 };
+/* Bound on try_variable: a try may go through all that is before its pair. */
+enum { NAMING_EVENTS = 1 << 28, NAMING_SHARE = 64 };
 
 /* "syncp (12 races so far): witnesses" */
 static bool tell_rung(void *context, double fraction, const char *what)
@@ -58,7 +64,7 @@ static bool tell_rung(void *context, double fraction, const char *what)
 	char text[160];
 
 	g_snprintf(text, sizeof(text), "%s (%u race%s so far): %s", l->rung,
-	           l->report->findings->len, l->report->findings->len == 1 ? "" : "s", what);
+	           l->report->findings->len, plural(l->report->findings->len), what);
 	return progress_tick(l->outer, fraction, text);
 }
 
@@ -85,16 +91,46 @@ static void settle(struct ladder *l, uint64_t unit, struct finding *f)
 	g_hash_table_replace(l->settled, g_memdup2(&unit, sizeof(unit)), f);
 }
 
-static void merge_variables(struct finding *into, const struct finding *from)
+/* The variables of a finding with many, as a set. */
+static GHashTable *variable_set(const struct ladder *l, const struct finding *f)
+{
+	GHashTable *set = g_hash_table_lookup(l->variables, f);
+
+	if (set != NULL)
+		return set;
+	set = g_hash_table_new(hash_pointer, NULL);
+	for (guint i = 0; i < f->variables->len; i++)
+		g_hash_table_add(set,
+		                 GUINT_TO_POINTER(g_array_index(f->variables, uint32_t, i)));
+	g_hash_table_insert(l->variables, (gpointer)f, set);
+	return set;
+}
+
+static bool has_variable(const struct ladder *l, const struct finding *f, uint32_t variable)
+{
+	enum { FEW = 16 };
+
+	if (f->variables->len > FEW)
+		return g_hash_table_contains(variable_set(l, f), GUINT_TO_POINTER(variable));
+	for (guint i = 0; i < f->variables->len; i++) {
+		if (g_array_index(f->variables, uint32_t, i) == variable)
+			return true;
+	}
+	return false;
+}
+
+static void merge_variables(const struct ladder *l, struct finding *into,
+                            const struct finding *from)
 {
 	for (guint i = 0; from->variables != NULL && i < from->variables->len; i++) {
 		uint32_t v = g_array_index(from->variables, uint32_t, i);
-		bool known = false;
 
-		for (guint j = 0; j < into->variables->len && !known; j++)
-			known = g_array_index(into->variables, uint32_t, j) == v;
-		if (!known)
-			g_array_append_val(into->variables, v);
+		if (has_variable(l, into, v))
+			continue;
+		g_array_append_val(into->variables, v);
+		GHashTable *set = g_hash_table_lookup(l->variables, into);
+		if (set != NULL)
+			g_hash_table_add(set, GUINT_TO_POINTER(v));
 	}
 }
 
@@ -106,15 +142,6 @@ static struct finding *known_race(const struct ladder *l, uint64_t unit)
 	return f != NULL && f->verdict == VERDICT_RACE ? f : NULL;
 }
 
-static bool has_variable(const struct finding *f, uint32_t variable)
-{
-	for (guint i = 0; i < f->variables->len; i++) {
-		if (g_array_index(f->variables, uint32_t, i) == variable)
-			return true;
-	}
-	return false;
-}
-
 /* For the next analysis of the ladder (race_tools). */
 static enum race_known known_so_far(const void *ladder, uint32_t e1, uint32_t e2,
                                     uint32_t variable)
@@ -122,15 +149,15 @@ static enum race_known known_so_far(const void *ladder, uint32_t e1, uint32_t e2
 	const struct ladder *l = ladder;
 	const struct finding *f = known_race(l, unit_of(l, e1, e2));
 
-	return f == NULL                   ? RACE_UNKNOWN
-	       : has_variable(f, variable) ? RACE_OF_VARIABLE
-	                                   : RACE_OF_SITES;
+	return f == NULL                      ? RACE_UNKNOWN
+	       : has_variable(l, f, variable) ? RACE_OF_VARIABLE
+	                                      : RACE_OF_SITES;
 }
 
 /* -- reports of other analyses ------------------------------------------------------------- */
 
 /* Takes ownership of the witness. */
-static struct finding *take_finding(struct finding *f, const char *by)
+static struct finding *take_finding(const struct ladder *l, struct finding *f, const char *by)
 {
 	struct finding *g = finding_new(f->kind, f->first, f->second);
 
@@ -140,7 +167,7 @@ static struct finding *take_finding(struct finding *f, const char *by)
 	g->note = f->note;
 	g->by = f->by != NULL ? f->by : by;
 	g->variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	merge_variables(g, f);
+	merge_variables(l, g, f);
 	g->witness = g_steal_pointer(&f->witness);
 	return g;
 }
@@ -202,12 +229,12 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 		if (f->verdict != VERDICT_RACE)
 			continue;
 		if (known != NULL) {
-			merge_variables(known, f);
+			merge_variables(l, known, f);
 			if (f->count > known->count)
 				known->count = f->count;
 			continue;
 		}
-		add_race(l, unit, take_finding(f, rung->by));
+		add_race(l, unit, take_finding(l, f, rung->by));
 	}
 	report_free(r);
 	return true;
@@ -218,7 +245,7 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 static struct proof *core_proof(const struct ladder *l, uint32_t e1, uint32_t e2)
 {
 	const struct cores *c = smt_cores(l->smt);
-	struct proof *p = proof_new("cone");
+	struct proof *p = proof_new(PROOF_CONE);
 	bool paired = false;
 
 	if (!core_has_before(c, e2, e1)) {
@@ -229,7 +256,7 @@ static struct proof *core_proof(const struct ladder *l, uint32_t e1, uint32_t e2
 	}
 	core_path(c, e1, e2, true, &p->cycle, &paired);
 	path_add(&p->cycle, e2, e1, STEP_ASSUMED, NONE);
-	p->given = paired ? "same pairing" : NULL;
+	p->same_pairing = paired;
 	return p;
 }
 
@@ -248,13 +275,13 @@ static struct finding *other_unit(struct ladder *l, uint64_t unit, uint32_t e1, 
 	return f;
 }
 
-static void note_unknown(struct finding *unit, const char *budget, uint32_t e1, uint32_t e2)
+static void note_unknown(struct finding *unit, enum open_reason open, uint32_t e1, uint32_t e2)
 {
 	unit->count++;
 	if (unit->verdict == VERDICT_UNKNOWN)
 		return;
 	unit->verdict = VERDICT_UNKNOWN;
-	unit->budget = budget;
+	unit->open = open;
 	unit->by = NULL;
 	unit->first = MIN(e1, e2);
 	unit->second = MAX(e1, e2);
@@ -266,7 +293,7 @@ static void note_impossible(struct ladder *l, struct finding *unit, const struct
                             const char *by)
 {
 	if (l->doubt && strcmp(by, "lockset") != 0) {
-		note_unknown(unit, "incomplete", unit->first, unit->second);
+		note_unknown(unit, OPEN_INCOMPLETE, unit->first, unit->second);
 		return;
 	}
 	unit->count++;
@@ -275,8 +302,8 @@ static void note_impossible(struct ladder *l, struct finding *unit, const struct
 	if (unit->proof == NULL) {
 		unit->proof = ladder_proof_copy(proof);
 		unit->by = by;
-	} else if (proof->given != NULL) {
-		unit->proof->given = proof->given;
+	} else if (proof->same_pairing) {
+		unit->proof->same_pairing = true;
 	}
 }
 
@@ -290,8 +317,10 @@ static void note_race(struct ladder *l, uint64_t unit, struct finding *race)
 		race->count += was->count;
 	}
 	add_race(l, unit, race);
-	if (was != NULL)
+	if (was != NULL) {
+		g_hash_table_remove(l->variables, was);
 		finding_free(was);
+	}
 }
 
 /* Decide by the solver. */
@@ -314,7 +343,7 @@ static void ask_solver(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2
 		ladder_proofs_keep(l->proofs, e1, e2, f->proof);
 		note_impossible(l, known, f->proof, "smt");
 	} else {
-		note_unknown(known, left < l->options->budget_pair ? "total" : f->budget, e1,
+		note_unknown(known, left < l->options->budget_pair ? OPEN_TOTAL : f->open, e1,
 		             e2);
 	}
 	finding_free(f);
@@ -369,7 +398,7 @@ static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
 
 	if (proof != NULL)
 		note_impossible(l, other_unit(l, unit, e1, e2), proof,
-		                strcmp(proof->method, "solver") == 0 ? "smt" : "m2");
+		                proof->method == PROOF_SOLVER ? "smt" : "m2");
 	else if (!l->with_m2 || !ask_m2(l, unit, e1, e2))
 		ask_solver(l, unit, e1, e2);
 }
@@ -482,15 +511,20 @@ static bool class_settled(const struct ladder *l, uint32_t variable, const struc
 	uint64_t unit = (uint64_t)MIN(a->site, b->site) << 32 | MAX(a->site, b->site);
 	const struct finding *f = l->options->pairs_events ? NULL : known_race(l, unit);
 
-	return f != NULL && (l->tries_left == 0 || has_variable(f, variable));
+	return f != NULL && (l->tries_left == 0 || has_variable(l, f, variable));
 }
 
 /* The sites race: do they on this variable, too? Tries a few pairs without the solver. */
 static void try_variable(struct ladder *l, struct finding *race, uint32_t variable, uint32_t e,
                          uint32_t f)
 {
-	if (l->options->pairs_events || l->tries_left == 0 || has_variable(race, variable))
+	if (l->options->pairs_events || l->tries_left == 0 || has_variable(l, race, variable))
 		return;
+	if (l->naming > NAMING_EVENTS + NAMING_SHARE * l->t->events_count) {
+		l->unnamed++;
+		return;
+	}
+	l->naming += MAX(e, f);
 	l->tries_left--;
 	struct finding *found = smt_decide(l->smt, e, f, l->options, 0, l->progress);
 	if (found == NULL) {
@@ -498,7 +532,7 @@ static void try_variable(struct ladder *l, struct finding *race, uint32_t variab
 		return;
 	}
 	if (found->verdict == VERDICT_RACE)
-		merge_variables(race, found);
+		merge_variables(l, race, found);
 	finding_free(found);
 }
 
@@ -606,6 +640,39 @@ static bool is_looked_at(struct ladder *l, uint32_t variable)
 	return l->options->all_verdicts || !l->ordered;
 }
 
+/* Look at the pairs of classes of two sites (which may be one), until they are settled: ranges
+ * of `by`. */
+static void look_at_two_sites(struct ladder *l, uint32_t variable, const uint32_t *by,
+                              const uint32_t one[2], const uint32_t other[2])
+{
+	const struct classes *c = &l->classes;
+
+	for (uint32_t i = one[0]; i < one[1]; i++) {
+		const struct class *a = class_at(c, by[i]);
+		uint32_t end = one == other ? i : other[1];
+
+		for (uint32_t j = other[0]; j < end; j++) {
+			const struct class *b = class_at(c, by[j]);
+
+			if (l->cancelled || !effort_more(&l->effort, 1) ||
+			    (l->tries_left = VARIABLE_TRIES, class_settled(l, variable, a, b)))
+				return;
+			look_at_classes(l, variable, a, b);
+		}
+	}
+}
+
+static void look_at_sites(struct ladder *l, uint32_t variable)
+{
+	struct class_sites s = classes_by_site(&l->classes, 0);
+
+	for (uint32_t i = 0; i < s.count; i++) {
+		for (uint32_t j = 0; j <= i; j++)
+			look_at_two_sites(l, variable, s.by, &s.start[i], &s.start[j]);
+	}
+	class_sites_release(&s);
+}
+
 static void look_at_variable(struct ladder *l, uint32_t variable)
 {
 	const struct classes *c = &l->classes;
@@ -614,6 +681,10 @@ static void look_at_variable(struct ladder *l, uint32_t variable)
 		return;
 	classes_clear(&l->classes);
 	classes_add(&l->classes, variable);
+	if (c->classes->len >= MANY_CLASSES) {
+		look_at_sites(l, variable);
+		return;
+	}
 	for (guint i = 0; i < c->classes->len; i++) {
 		for (guint j = 0; j < i && !l->cancelled && effort_more(&l->effort, 1); j++)
 			look_at_classes(l, variable, class_at(c, j), class_at(c, i));
@@ -673,6 +744,7 @@ static bool ladder_init(struct ladder *l)
 
 static void ladder_release(struct ladder *l)
 {
+	g_hash_table_destroy(l->variables);
 	g_hash_table_destroy(l->settled);
 	for (guint i = 0; i < l->others->len; i++)
 		finding_free(l->others->pdata[i]);
@@ -695,7 +767,7 @@ static void leave_open(struct ladder *l)
 		struct finding *f = l->others->pdata[i];
 
 		f->count--; /* note_unknown adds it */
-		note_unknown(f, "total", f->first, f->second);
+		note_unknown(f, OPEN_TOTAL, f->first, f->second);
 	}
 }
 
@@ -716,12 +788,17 @@ static void finish(struct ladder *l)
 		            l->options->use_values ? "--values" : "--spec",
 		            smt_has_tries(l->smt) ? " or failed tries" : "");
 	report_note_left_out(l->report, l->left_out);
+	if (l->unnamed > 0)
+		report_note(
+		        l->report,
+		        "of pairs of sites that race, not all variables were tried: a list of "
+		        "variables may lack some");
 	for (guint i = 0; i < l->others->len; i++) {
 		struct finding *f = l->others->pdata[i];
 
 		if (f->verdict == VERDICT_UNKNOWN) {
 			l->report->complete = false;
-			l->report->budget_spent |= strcmp(f->budget, "incomplete") != 0;
+			l->report->budget_spent |= f->open != OPEN_INCOMPLETE;
 		}
 	}
 	if (l->effort.over) {
@@ -767,13 +844,15 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
 
 	l.report = report_new(t, name);
 	l.others = g_ptr_array_new();
+	l.variables = g_hash_table_new_full(hash_pointer, NULL, NULL,
+	                                    (GDestroyNotify)g_hash_table_destroy);
 	l.settled = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, NULL);
-	good = look_for_suspects(&l, &any) || error_set(error, "", NULL, "cancelled");
+	good = look_for_suspects(&l, &any) || error_cancelled(error);
 	for (size_t i = 0; good && any && i < count; i++)
 		good = take_report(&l, &rungs[i], error);
 	l.rung = "the rest";
 	if (good && any && (!ladder_init(&l) || (look_at_all(&l), l.cancelled)))
-		good = error_set(error, "", NULL, "cancelled");
+		good = error_cancelled(error);
 	if (good) {
 		finish(&l);
 	} else {

@@ -138,7 +138,7 @@ static void look_behind(struct deciders *d, struct finding *f)
 
 static bool cancelled(struct error *error)
 {
-	return error_set(error, "", NULL, "cancelled");
+	return error_cancelled(error);
 }
 
 struct finding *race_decide(struct trace *t, uint32_t e1, uint32_t e2,

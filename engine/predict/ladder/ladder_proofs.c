@@ -125,7 +125,7 @@ struct proof *ladder_proof_copy(const struct proof *p)
 {
 	struct proof *copy = proof_new(p->method);
 
-	copy->given = p->given;
+	copy->same_pairing = p->same_pairing;
 	for (guint i = 0; p->cycle.steps != NULL && i < p->cycle.steps->len; i++) {
 		const struct step *s = &g_array_index(p->cycle.steps, struct step, i);
 
@@ -171,7 +171,7 @@ static uint32_t acquire_of(const struct ladder_proofs *l, uint32_t e, uint32_t l
 struct proof *ladder_proofs_by_lock(const struct ladder_proofs *l, uint32_t e1, uint32_t e2,
                                     uint32_t lock)
 {
-	struct proof *p = proof_new("closure");
+	struct proof *p = proof_new(PROOF_CLOSURE);
 	uint32_t a1 = acquire_of(l, e1, lock), a2 = acquire_of(l, e2, lock);
 
 	if (a1 == NONE || a2 == NONE)

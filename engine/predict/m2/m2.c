@@ -5,6 +5,7 @@
  * is a proof; a sequence counts when the checker has accepted it. Otherwise the window grows,
  * at last to the whole cone, with the algorithm of semantics.md.
  */
+#include "engine/base/search.h"
 #include "engine/predict/m2/m2_private.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progres
 	m->threads = (uint32_t)t->threads_count;
 	m->small = SMALL;
 	m2_bound(m, G_MAXDOUBLE, G_MAXDOUBLE);
-	size_t pairs = (size_t)m->threads * m->threads;
+	size_t pairs = m->threads > TRACKED_THREADS ? 0 : (size_t)m->threads * m->threads;
 	struct chain_base base = cones_order(cones);
 	m->order = chain_graph_new(CHAIN_STAIRS, m->threads, NULL, &base);
 	m->own_checker = checker == NULL ? checker_new(t, NULL) : NULL;
@@ -89,7 +90,7 @@ static struct proof *finish_proof(struct proof *p)
 		if (s->rule == STEP_MUST &&
 		    (s->detail == MUST_SEMAPHORE || s->detail == MUST_BARRIER ||
 		     s->detail == MUST_WAKER || s->detail == MUST_WAIT))
-			p->given = "same pairing";
+			p->same_pairing = true;
 	}
 	return p;
 }
@@ -124,7 +125,7 @@ static bool path_to_need(const struct m2 *m, uint32_t e, uint32_t other, struct 
 
 static struct proof *prove_by_cone(const struct m2 *m, uint32_t e, uint32_t other)
 {
-	struct proof *p = proof_new("cone");
+	struct proof *p = proof_new(PROOF_CONE);
 
 	if (path_to_need(m, e, other, &p->cycle))
 		path_add(&p->cycle, other, e, STEP_ASSUMED, NONE);
@@ -134,7 +135,7 @@ static struct proof *prove_by_cone(const struct m2 *m, uint32_t e, uint32_t othe
 static struct proof *prove_by_open(const struct m2 *m, const struct section *a,
                                    const struct section *b)
 {
-	struct proof *p = proof_new("lock");
+	struct proof *p = proof_new(PROOF_LOCK);
 	uint32_t object = m->t->events[a->acquire].target;
 	const struct section *sections[] = { a, b };
 
@@ -154,7 +155,7 @@ static struct proof *prove_by_open(const struct m2 *m, const struct section *a,
 
 static struct proof *prove_by_cycle(const struct m2 *m)
 {
-	struct proof *p = proof_new("closure");
+	struct proof *p = proof_new(PROOF_CLOSURE);
 
 	closure_cycle(m, &p->cycle);
 	return finish_proof(p);
@@ -220,17 +221,10 @@ static uint32_t first_broken(const struct m2 *m, const GArray *open)
 		for (uint32_t k = 0; k < users && o->section->acquire < broken; k++) {
 			uint32_t u = use[k].thread;
 			/* only its last section in the cone matters */
-			uint32_t low = 0, high = use[k].count;
+			uint32_t low = search_end(n, 0u, u != o->thread ? use[k].count : 0u,
+			                          cones_section(m->cones, use[k].first + n)->p <
+			                                  m->cone.prefix[u]);
 
-			while (u != o->thread && low < high) {
-				uint32_t middle = low + (high - low) / 2;
-
-				if (cones_section(m->cones, use[k].first + middle)->p <
-				    m->cone.prefix[u])
-					low = middle + 1;
-				else
-					high = middle;
-			}
 			for (; u != o->thread && low > 0; low--) {
 				const struct section *s =
 				        cones_section(m->cones, use[k].first + low - 1);
@@ -390,7 +384,7 @@ static enum outcome linearise(struct m2 *m, GArray *witness)
 static enum outcome try_window(struct m2 *m, GArray *witness)
 {
 	if (!window_fill(m, WINDOW_LIMIT)) {
-		m->purse.budget = "pair";
+		m->purse.open = OPEN_PAIR;
 		return TOO_MUCH;
 	}
 	if (m2_too_much(m, WORK_PER_PAIR))
@@ -467,7 +461,7 @@ static enum m2_verdict decide(struct m2 *m, uint32_t e1, uint32_t e2, GArray *wi
 	uint32_t cut = first_broken(m, open);
 	g_array_unref(open);
 	if (m2_over(m) || (purse_long_spent(m) && e2 - e1 > SHORT)) {
-		m->purse.budget = "total";
+		m->purse.open = OPEN_TOTAL;
 		return M2_GAVE_UP;
 	}
 	if (cut == NONE && as_recorded(m, witness)) {

@@ -39,8 +39,8 @@ void m2_bound(struct m2 *m, double pair, double all);
 /* Reset the spent time. */
 void m2_refill(struct m2 *m);
 bool m2_over(const struct m2 *m);
-/* The budget that caused the last M2_GAVE_UP: "pair" or "total". */
-const char *m2_budget(const struct m2 *m);
+/* The budget that caused the last M2_GAVE_UP: OPEN_PAIR or OPEN_TOTAL. */
+enum open_reason m2_budget(const struct m2 *m);
 /*
  * Decide (e1, e2), two conflicting accesses, e1 <tr e2. A race's witness, the pair last,
  * replaces the contents of `witness` (GArray of uint32_t); NULL: it is checked but not kept,

@@ -27,9 +27,9 @@ bool m2_over(const struct m2 *m)
 	return m->purse.spent_short > m->purse.all;
 }
 
-const char *m2_budget(const struct m2 *m)
+enum open_reason m2_budget(const struct m2 *m)
 {
-	return m->purse.budget;
+	return m->purse.open;
 }
 
 bool purse_long_spent(const struct m2 *m)
@@ -41,11 +41,11 @@ bool m2_too_much(struct m2 *m, uint64_t work)
 {
 	struct m2_purse *p = &m->purse;
 
-	p->budget = "pair";
+	p->open = OPEN_PAIR;
 	if (m->work > work)
 		return true;
 	if (m->work > SHORT && purse_long_spent(m)) {
-		p->budget = "total";
+		p->open = OPEN_TOTAL;
 		return true;
 	}
 	if (m->work >= p->look_at_clock) {
@@ -55,11 +55,14 @@ bool m2_too_much(struct m2 *m, uint64_t work)
 	return p->late;
 }
 
+/* With more a cone is made of what clocks know. */
+enum { MANY_THREADS = 512 };
+
 void purse_open(struct m2 *m)
 {
 	struct m2_purse *p = &m->purse;
 
-	m->work = (uint64_t)m->threads * m->threads; /* the cone */
+	m->work = (uint64_t)m->threads * MIN(m->threads, MANY_THREADS); /* the cone */
 	m->as_recorded = false;
 	p->late = false;
 	p->look_at_clock = CLOCK_INTERVAL;

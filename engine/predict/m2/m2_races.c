@@ -18,6 +18,7 @@ enum {
 	TRIES = 4096, /* bound on tried pairs of a variable and two sites */
 	/* the same when the sites race, and only the variable is to be named */
 	NAMING_TRIES = 4,
+	MOST_TRIED = 2 * TRIES, /* pairs of classes of accesses, of a variable with many */
 };
 
 struct hunt {
@@ -162,13 +163,13 @@ static void give_witness(struct hunt *h, struct finding *f)
 	h->witness_events += h->witness->len;
 }
 
-/* Count an undecided pair; returns the budget to report. */
-static const char *leave_open(struct hunt *h, enum m2_verdict verdict)
+/* Count an undecided pair; returns the reason to report. */
+static enum open_reason leave_open(struct hunt *h, enum m2_verdict verdict)
 {
 	h->undecided++;
 	h->unpaid += verdict == M2_GAVE_UP;
-	return verdict != M2_GAVE_UP              ? "incomplete"
-	       : m2_over(h->m2) || h->effort.over ? "total"
+	return verdict != M2_GAVE_UP              ? OPEN_INCOMPLETE
+	       : m2_over(h->m2) || h->effort.over ? OPEN_TOTAL
 	                                          : m2_budget(h->m2);
 }
 
@@ -188,7 +189,7 @@ static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
 	struct proof *proof = NULL;
 	enum m2_verdict verdict =
 	        decide(h, e1, e2, keep, h->options->all_verdicts ? &proof : NULL);
-	const char *budget = NULL;
+	enum open_reason open = OPEN_NO;
 	struct finding *f;
 
 	if (verdict == M2_IMPOSSIBLE && !claims(h, e1, e2)) {
@@ -196,7 +197,7 @@ static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
 		verdict = M2_REJECTED;
 	}
 	if (verdict == M2_REJECTED || verdict == M2_GAVE_UP)
-		budget = leave_open(h, verdict);
+		open = leave_open(h, verdict);
 	if (verdict == M2_RACE || h->options->all_verdicts) {
 		f = race_finding(h->t, e1, e2,
 		                 verdict == M2_RACE         ? VERDICT_RACE
@@ -209,7 +210,7 @@ static bool decide_event_pair(void *context, uint32_t e1, uint32_t e2)
 		else if (verdict == M2_IMPOSSIBLE)
 			f->proof = proof;
 		else
-			f->budget = budget;
+			f->open = open;
 		report_add(h->report, f);
 	}
 	h->stopped = m2_over(h->m2) && !h->options->all_verdicts;
@@ -228,9 +229,9 @@ struct attempt {
 };
 
 struct outcome_of_site {
-	struct finding *race; /* owned by the report */
-	const char *open;     /* why a pair is undecided: the first budget, or "incomplete" */
-	uint32_t e1, e2;      /* the first candidate that is no race */
+	struct finding *race;  /* owned by the report */
+	enum open_reason open; /* why a pair is undecided: of the first, preferably a budget */
+	uint32_t e1, e2;       /* the first candidate that is no race */
 	bool tried, unpaid;
 };
 
@@ -246,11 +247,11 @@ static int attempt_compare(gconstpointer a, gconstpointer b)
 static void leave_site_open(struct hunt *h, struct outcome_of_site *site,
                             enum m2_verdict verdict)
 {
-	const char *budget = leave_open(h, verdict);
+	enum open_reason open = leave_open(h, verdict);
 
 	/* prefer a reason that a larger budget removes */
-	if (site->open == NULL || (verdict == M2_GAVE_UP && !site->unpaid))
-		site->open = budget;
+	if (site->open == OPEN_NO || (verdict == M2_GAVE_UP && !site->unpaid))
+		site->open = open;
 	site->unpaid |= verdict == M2_GAVE_UP;
 }
 
@@ -285,7 +286,7 @@ static bool attempt(struct hunt *h, const struct attempt *a, struct outcome_of_s
 		}
 		return true;
 	}
-	if (!site->tried || (verdict != M2_IMPOSSIBLE && site->open == NULL)) {
+	if (!site->tried || (verdict != M2_IMPOSSIBLE && site->open == OPEN_NO)) {
 		site->e1 = a->e1;
 		site->e2 = a->e2;
 		site->tried = true;
@@ -305,15 +306,15 @@ static void settle_site(struct hunt *h, const struct site_pairs *p, uint32_t i,
 	if (site->race != NULL || (!site->tried && !site_pairs_locked(p, pair.first, &e1, &e2)))
 		return;
 	struct finding *f = race_finding(h->t, e1, e2, VERDICT_UNKNOWN, "m2");
-	if (site->open != NULL || h->effort.over) {
-		f->budget = site->open != NULL ? site->open : "total";
+	if (site->open != OPEN_NO || h->effort.over) {
+		f->open = site->open != OPEN_NO ? site->open : OPEN_TOTAL;
 	} else if (m2_pair(h->m2, e1, e2, NULL, &proof) == M2_IMPOSSIBLE &&
 	           (h->locksets == NULL || !site->tried)) {
 		f->verdict = VERDICT_IMPOSSIBLE;
 		f->proof = proof;
 	} else {
 		proof_free(proof);
-		f->budget = "incomplete";
+		f->open = OPEN_INCOMPLETE;
 		h->undecided++;
 	}
 	report_add(h->report, f);
@@ -330,8 +331,10 @@ static bool attempts(struct hunt *h, struct site_pairs *p, struct attempt *a, ui
 			h->given_up++;
 			return false;
 		}
-		if (!site_pairs_next(p, a->entry, &a->e1, &a->e2))
+		if (!site_pairs_next(p, a->entry, &a->e1, &a->e2)) {
+			h->given_up += site_pairs_bounded(p, a->entry);
 			return false;
+		}
 		if (m2_over(h->m2) || h->effort.over) {
 			leave_site_open(h, &sites[a->site], M2_GAVE_UP);
 			return false;
@@ -414,6 +417,7 @@ static bool hunt(struct hunt *h)
 		.order = order_new(h->t, kind, h->progress),
 		.keep_locked = h->options->all_verdicts,
 		.suspects = h->tools->suspects,
+		.most_class_pairs = h->options->all_verdicts ? 0 : MOST_TRIED,
 		.race = h->options,
 		/* impossible at once, and listed only with all verdicts */
 		.settled =
@@ -472,7 +476,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 	h.m2 = going ? race_tools_m2(tools, t, options, progress) : NULL;
 	if (h.m2 == NULL) {
 		race_tools_end(&own);
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	m2_bound(h.m2, options->budget_pair, options->budget_total);
@@ -507,7 +511,7 @@ struct report *races_m2(struct trace *t, const struct race_options *options,
 	g_free(h.region_first);
 	if (!going) {
 		report_free(h.report);
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	report_finish(h.report);

@@ -94,7 +94,7 @@ static struct report *races_of_order(struct trace *t, const struct race_options 
 	order_free(order);
 	if (!done) {
 		report_free(report);
-		error_set(error, "", NULL, "cancelled");
+		error_cancelled(error);
 		return NULL;
 	}
 	report_finish(report);

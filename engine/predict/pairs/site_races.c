@@ -375,7 +375,7 @@ static bool leave_unpaid(struct witnesses *w, struct finding *f, bool listed)
 {
 	w->unpaid++;
 	f->verdict = VERDICT_UNKNOWN;
-	f->budget = "total";
+	f->open = OPEN_TOTAL;
 	if (!listed)
 		finding_free(f);
 	return listed;

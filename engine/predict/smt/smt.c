@@ -47,11 +47,11 @@ static bool refuted_by_core(struct smt_query *q, struct proof **proof)
 			if (!(before ? core_has_before(q->s->cores, r->event, out)
 			             : core_has(q->s->cores, r->event, out)))
 				continue;
-			*proof = proof_new("cone");
+			*proof = proof_new(PROOF_CONE);
 			core_path(q->s->cores, out, r->event, before, &(*proof)->cycle,
 			          &paired);
 			path_add(&(*proof)->cycle, r->event, out, STEP_ASSUMED, NONE);
-			(*proof)->given = paired ? "same pairing" : NULL;
+			(*proof)->same_pairing = paired;
 			break;
 		}
 		return true;
@@ -61,7 +61,7 @@ static bool refuted_by_core(struct smt_query *q, struct proof **proof)
 
 static struct proof *solver_proof(struct smt_query *q, struct encoding *x)
 {
-	struct proof *p = proof_new("solver");
+	struct proof *p = proof_new(PROOF_SOLVER);
 
 	for (guint i = 0; i + 1 < q->required->len; i++) {
 		path_add(&p->cycle, g_array_index(q->required, struct requirement, i).event,

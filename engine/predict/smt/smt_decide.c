@@ -86,12 +86,12 @@ static bool accepted(struct smt *s, enum claim claim, const GArray *witness, uin
 static void give_witness(struct smt *s, struct finding *f, enum claim claim, GArray **witness,
                          const struct race_options *options)
 {
-	f->budget = "incomplete";
+	f->open = OPEN_INCOMPLETE;
 	if (!accepted(s, claim, *witness, f->first, f->second, options))
 		return;
 	f->verdict = VERDICT_RACE;
 	f->witness = g_steal_pointer(witness);
-	f->budget = NULL;
+	f->open = OPEN_NO;
 	proof_free(f->proof);
 	f->proof = NULL;
 }
@@ -110,7 +110,7 @@ static enum smt_answer decide_c11(struct smt *s, struct finding *f, double secon
 			f->note = "visible only as a C11 race";
 	} else if (answer == SMT_SPENT) {
 		f->verdict = VERDICT_UNKNOWN;
-		f->budget = "pair";
+		f->open = OPEN_PAIR;
 	}
 	if (f->verdict == VERDICT_UNKNOWN) {
 		proof_free(f->proof);
@@ -153,7 +153,7 @@ static void doubt(struct smt *s, struct finding *f)
 	if (guarded(s->t, f->first, f->second))
 		return;
 	f->verdict = VERDICT_UNKNOWN;
-	f->budget = "incomplete";
+	f->open = OPEN_INCOMPLETE;
 	proof_free(f->proof);
 	f->proof = NULL;
 }
@@ -162,18 +162,18 @@ static void doubt(struct smt *s, struct finding *f)
  * pasts do not.) */
 static bool hides_c11(const struct smt *s, const struct finding *f)
 {
-	return s->weak_atomics || (s->has_tries && strcmp(f->proof->method, "cone") != 0);
+	return s->weak_atomics || (s->has_tries && f->proof->method != PROOF_CONE);
 }
 
 static void note_pairing(struct smt *s, struct finding *f, double seconds,
                          const struct progress *progress)
 {
-	if (f->proof->given == NULL && strcmp(f->proof->method, "solver") == 0 &&
+	if (!f->proof->same_pairing && f->proof->method == PROOF_SOLVER &&
 	    core_has_pairings(s->t))
-		f->proof->given = "same pairing";
-	if (f->proof->given != NULL &&
+		f->proof->same_pairing = true;
+	if (f->proof->same_pairing &&
 	    impossible_unpaired(s, f->first, f->second, seconds, progress))
-		f->proof->given = NULL;
+		f->proof->same_pairing = false;
 }
 
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
@@ -186,7 +186,7 @@ struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
 	enum smt_answer answer =
 	        race_query(s, f->first, f->second, seconds, witness, &f->proof, progress);
 
-	f->budget = "pair";
+	f->open = OPEN_PAIR;
 	if (answer == SMT_WITNESS) {
 		uint32_t pair[2] = { f->first, f->second };
 
@@ -194,7 +194,7 @@ struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
 		give_witness(s, f, CLAIM_RACE, &witness, options);
 	} else if (answer == SMT_IMPOSSIBLE) {
 		f->verdict = VERDICT_IMPOSSIBLE;
-		f->budget = NULL;
+		f->open = OPEN_NO;
 		note_pairing(s, f, seconds - (smt_solver_seconds(s) - before), progress);
 		if (hides_c11(s, f) && !s->options.use_values && s->options.rules == NULL)
 			answer = decide_c11(s, f, seconds - (smt_solver_seconds(s) - before),

@@ -20,11 +20,8 @@ static void end_point(void)
 	        rt.on && rt.controlled && (explored || rt.replay) ? recording() : NULL;
 	if (!t || !rt.header || rt.header->status != LOG_RUNNING)
 		return;
-	if (explored) {
-		char text[32] = "";
-		sched_append_number(text, sizeof(text), t->id, 10);
-		log_note("ends", text);
-	}
+	if (explored)
+		log_fact(LOG_ENDS, 0, t->id, NULL, 0);
 	sched_point(t);
 }
 

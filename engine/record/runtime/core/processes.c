@@ -29,7 +29,7 @@ bool rt_other_process(void)
 	return rt.header && syscall(SYS_getpid) != rt.header->pid;
 }
 
-void rt_child(void)
+static void rt_child(void)
 {
 	if (!rt.on)
 		return;
@@ -56,12 +56,18 @@ static void pin_again(void)
 		rt_pin();
 }
 
+static void happened(enum log_happened fact)
+{
+	if (rt.header)
+		__atomic_fetch_or(&rt.header->happened, fact, __ATOMIC_RELAXED);
+}
+
 /* Before a call that makes a child with memory of its own. */
 static void before_child(struct thread *t)
 {
 	if (t->pending)
 		log_fill(t);
-	log_note("fork", "the child is not recorded");
+	happened(LOG_FORKED);
 	unpin();
 }
 
@@ -141,7 +147,7 @@ static int clone_main(void *p)
 static int clone_sharing(struct thread *t, int (*function)(void *), void *stack, int flags,
                          void *argument, void *const more[3])
 {
-	log_note("fork", "the child is not recorded");
+	happened(LOG_FORKED);
 	sched_point(t);
 	sched_leave(t);
 	uint32_t depth = t->depth;
@@ -184,7 +190,7 @@ static void restricts(struct thread *t, bool strict)
 {
 	if (t->pending)
 		log_fill(t);
-	log_note("seccomp", strict ? "strict" : "filter");
+	happened(strict ? LOG_STRICT : LOG_FILTERED);
 	if (!strict)
 		return;
 	unpin();

@@ -212,7 +212,7 @@ void clocks_init(void)
 	started[1].tv_sec = 100000;
 }
 
-void clock_now(clockid_t clock, struct timespec *now)
+static void clock_now(clockid_t clock, struct timespec *now)
 {
 	const struct timespec *base = NULL;
 	if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)

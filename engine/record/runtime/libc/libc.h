@@ -29,7 +29,6 @@ void random_device_read(int fd, void *p, ssize_t n); /* of a random device: from
 void clocks_init(void);
 /* Virtual nanoseconds of an absolute time of a clock. */
 uint64_t deadline_of(clockid_t clock, const struct timespec *at);
-void clock_now(clockid_t clock, struct timespec *now); /* the virtual one, not recorded */
 
 /* ---- orders.c ---- */
 /* The program does what may do otherwise in another order, which exploration does not try;

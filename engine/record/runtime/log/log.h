@@ -41,6 +41,11 @@ struct frame {
 
 /* ---- the file and its chunks ---- */
 bool log_open(void);
+/* The header is no part of the file any more, which a later run may use. */
+bool log_detach(void);
+/* In a copy of such a process: another log, that of rt.config, which begins as this one did. One
+ * stream and one chunk. */
+bool log_open_again(int buffer);
 void log_close(void);
 void log_flush(void);
 void log_stream_end(struct stream *s);
@@ -66,6 +71,9 @@ uint64_t *log_blob(struct thread *t, enum log_tag tag, uint64_t pc, const uint64
 void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t pc,
                     const void *self, const char *text, size_t length);
 void log_note(const char *key, const char *value);
+/* A fact beside the events, with `count` words; lost when the caller is not recorded. */
+void log_fact(enum log_tag tag, unsigned flags, uint64_t pc, const uint64_t *words,
+              unsigned count);
 void log_thread(struct thread *t);
 /* An object has been initialised: the object that was at its address is another one. */
 void log_init(struct thread *t, const volatile void *object);

@@ -93,6 +93,15 @@ void log_note(const char *key, const char *value)
 		log_blob(me, LOG_NOTE, 0, NULL, 0, text, k + 1 + v);
 }
 
+void log_fact(enum log_tag tag, unsigned flags, uint64_t pc, const uint64_t *words,
+              unsigned count)
+{
+	if (!me->stream)
+		return;
+	log_turn(me);
+	log_put(me->stream, log_word(tag, flags, pc), words, count);
+}
+
 void log_clock(struct thread *t, clockid_t clock, const struct timespec *time)
 {
 	log_turn(t);

@@ -24,7 +24,7 @@ void region_update(struct thread *t)
 
 /*
  * An exploration only wants to know which functions were called beside other threads: each
- * once, as a note.
+ * once.
  */
 static bool only_noted(const struct region *r)
 {
@@ -39,9 +39,7 @@ static bool only_noted(const struct region *r)
 	if (i < count || count == MOST || r->function == 0 || sched_alone())
 		return true;
 	known[count++] = r->function;
-	char text[32] = "";
-	sched_append_number(text, sizeof(text), r->function, 16);
-	log_note("missing", text);
+	log_fact(LOG_CALLED, 0, r->function, NULL, 0);
 	return true;
 }
 

@@ -212,14 +212,19 @@ static bool same_call(const struct log_input *in, enum log_input_call call, int 
 	        call == LOG_INPUT_accept4 || (uint64_t)in->result <= most);
 }
 
-void sentence_add(struct sentence *s, const char *text)
+struct sentence { /* "read of descriptor 7, where the recording has ..." */
+	char text[240];
+	size_t length;
+};
+
+static void sentence_add(struct sentence *s, const char *text)
 {
 	while (*text && s->length + 1 < sizeof(s->text))
 		s->text[s->length++] = *text++;
 	s->text[s->length] = 0;
 }
 
-void sentence_number(struct sentence *s, uint64_t n)
+static void sentence_number(struct sentence *s, uint64_t n)
 {
 	char digits[24];
 	unsigned k = sizeof(digits);

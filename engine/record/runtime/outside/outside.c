@@ -251,7 +251,7 @@ static uint32_t join(struct descriptor *d, int set)
 	return place;
 }
 
-void outside_gone(int fd)
+static void outside_gone(int fd)
 {
 	struct descriptor *d = entry(fd);
 	if (!d)

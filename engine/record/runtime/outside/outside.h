@@ -33,8 +33,9 @@ struct thread_signals {
 	int reminder; /* the kernel's id of the timer, while `reminded` */
 };
 
-/* Whether inputs are recorded; ASKED: they are asked for, as none was recorded. */
-enum inputs { INPUTS_NONE, INPUTS_KEPT, INPUTS_ASKED, INPUTS_GIVEN };
+/* Whether inputs are recorded; ORDERED: not, only what the process sends to itself is followed;
+ * ASKED: they are asked for, as none was recorded. */
+enum inputs { INPUTS_NONE, INPUTS_ORDERED, INPUTS_KEPT, INPUTS_ASKED, INPUTS_GIVEN };
 
 /* Replay: a thread's inputs. */
 struct thread_input {
@@ -77,7 +78,6 @@ bool outside_asked(struct thread *t, int fd);
 bool outside_is_inside(int fd); /* known to be the process's own: for what lies in a set */
 void outside_fresh(int fd, enum origin origin);
 void outside_copied(int from, int to);
-void outside_gone(int fd);
 void outside_closing(struct thread *t, int fd, uintptr_t pc);
 /* Replay: the number that it had in the recording. */
 int outside_recorded(int fd);
@@ -190,13 +190,6 @@ bool outside_data(int set, int recorded, uint64_t *data);
 bool outside_members(int set);
 
 /* ---- recording and giving: inputs.c ---- */
-
-struct sentence { /* "read of descriptor 7, where the recording has ..." */
-	char text[240];
-	size_t length;
-};
-void sentence_add(struct sentence *s, const char *text);
-void sentence_number(struct sentence *s, uint64_t n);
 
 /* What is kept next is a datagram of the process to itself. */
 void input_is_own(void);

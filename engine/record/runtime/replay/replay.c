@@ -164,70 +164,34 @@ uint32_t replay_next(void)
 	}
 }
 
-static void number(char *out, uint64_t n, unsigned base)
+/* The plan cannot be followed any more; `pc`: of the event. */
+static void diverged(struct thread *t, enum log_divergence why, uintptr_t pc)
 {
-	char digits[32];
-	unsigned k = 0;
-	do
-		digits[k++] = "0123456789abcdef"[n % base];
-	while (n /= base);
-	while (k)
-		*out++ = digits[--k];
-	*out = 0;
-}
-
-/* The plan cannot be followed any more: "POSITION THREAD WHAT PC EXPECTED-PC". */
-static void diverged(struct thread *t, const char *what, uintptr_t pc, uintptr_t expected)
-{
-	char text[200], part[40];
-	number(text, position, 10);
-	size_t n = strlen(text);
-	text[n++] = ' ';
-	number(text + n, t->id, 10);
-	n = strlen(text);
-	text[n++] = ' ';
-	for (const char *p = what; *p; p++)
-		text[n++] = *p;
-	text[n++] = ' ';
-	number(part, pc, 16);
-	memmove(text + n, part, strlen(part));
-	n += strlen(part);
-	text[n++] = ' ';
-	number(part, expected, 16);
-	memmove(text + n, part, strlen(part) + 1);
-	log_note("diverged", text);
+	log_fact(LOG_LEFT_PLAN, why, t->id, (uint64_t[]){ position, pc }, 2);
 	rt_finish(LOG_DIVERGED);
 	rt.header->replayed = position;
 	phase = OVER;
 	rt.replay = false; /* the program goes on by itself, to its end */
 }
 
-/* Both stacks, as the parent wants to print them: "INDEX THREAD PC FUNCTION:CALL ...". */
-static void note_stack(unsigned index, struct thread *t)
+static void log_stack(unsigned side, const struct thread *t)
 {
-	static char text[4096];
-	number(text, index, 10);
-	size_t n = strlen(text);
-	text[n++] = ' ';
-	number(text + n, t->id, 10);
-	for (uint32_t i = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES; i-- > 0;) {
-		n = strlen(text);
-		if (n > sizeof(text) - 64)
-			break;
-		text[n++] = ' ';
-		number(text + n, t->frames[i].function, 16);
-		n = strlen(text);
-		text[n++] = ':';
-		number(text + n, t->frames[i].call, 16);
-	}
-	log_note("stopped", text);
+	enum { MOST = 128 };
+	struct log_stopped frames[MOST];
+	unsigned count = 0;
+	for (uint32_t i = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
+	     i-- > 0 && count < MOST;)
+		frames[count++] =
+		        (struct log_stopped){ t->frames[i].function, t->frames[i].call };
+	if (me->stream)
+		log_blob(me, LOG_STOPPED, side, NULL, 0, frames, count * sizeof(*frames));
 }
 
 static void hold(struct thread *t)
 {
 	for (unsigned i = 0; i < 2; i++)
 		if (rt.config.pair[i] < MAX_THREADS && rt.threads[rt.config.pair[i]])
-			note_stack(i, rt.threads[rt.config.pair[i]]);
+			log_stack(i, rt.threads[rt.config.pair[i]]);
 	__atomic_store_n(&rt.header->stopped, 1, __ATOMIC_RELEASE);
 	if (rt.config.hold) { /* until the parent (a debugger is at work) says go on */
 		while (__atomic_load_n(&rt.header->stopped, __ATOMIC_ACQUIRE) == 1) {
@@ -248,10 +212,10 @@ static bool is_optional(void)
 
 static void diverged_by(struct thread *next)
 {
-	const char *what = next->sched.state == STATE_DONE ? "ended"
-	                   : next->sched.spins             ? "spins"
-	                                                   : "blocked";
-	diverged(next, what, next->sched.spins ? 0 : next->sched.pc, 0);
+	enum log_divergence why = next->sched.state == STATE_DONE ? DIVERGED_ENDED
+	                          : next->sched.spins             ? DIVERGED_SPINS
+	                                                          : DIVERGED_BLOCKED;
+	diverged(next, why, next->sched.spins ? 0 : next->sched.pc);
 }
 
 /* Whose turn is it?  `event`: `t` stands before its next one. */
@@ -282,7 +246,7 @@ static void take_turns(struct thread *t, bool event)
 			return;
 		struct thread *next = id < MAX_THREADS ? rt.threads[id] : NULL;
 		if (!next) {
-			diverged(t, "unborn", 0, 0);
+			diverged(t, DIVERGED_UNBORN, 0);
 			return;
 		}
 		if (!sched_force(t, next, true)) {
@@ -336,7 +300,7 @@ bool replay_poisons(void)
 void replay_left(struct thread *t, const char *text)
 {
 	log_note("input", text);
-	diverged(t, "input", 0, 0);
+	diverged(t, DIVERGED_INPUT, 0);
 }
 
 /* Has `t`, whose turn it is, spent a second of processor time in giving way? */
@@ -362,7 +326,7 @@ void replay_pause(struct thread *t)
 {
 	take_turns(t, false);
 	if (rt.replay && pauses_only(t))
-		diverged(t, "spins", 0, 0);
+		diverged(t, DIVERGED_SPINS, 0);
 }
 
 /* `t` has made an event. */
@@ -374,7 +338,7 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 			return;
 		struct log_step *s = &steps[position];
 		if (s->thread != t->id) {
-			diverged(t, "order", pc, s->pc);
+			diverged(t, DIVERGED_ORDER, pc);
 			return;
 		}
 		if (s->whole) {
@@ -384,15 +348,15 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 			nested = 0;
 		}
 		if (s->tag != LOG_NOTHING && s->tag != tag) {
-			diverged(t, "operation", pc, s->pc);
+			diverged(t, DIVERGED_OPERATION, pc);
 			return;
 		}
 		if (s->pc && s->pc != pc) {
-			diverged(t, "place", pc, s->pc);
+			diverged(t, DIVERGED_PLACE, pc);
 			return;
 		}
 		if (tag == LOG_WAKE && s->tag == LOG_WAKE && s->late == t->sync.woken) {
-			diverged(t, "operation", pc, s->pc);
+			diverged(t, DIVERGED_OPERATION, pc);
 			return;
 		}
 		t->poll.repeats = s->repeats;

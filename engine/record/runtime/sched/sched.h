@@ -30,27 +30,11 @@ enum { MAX_THREADS = LOG_THREADS, SPIN_LIMIT = 3 };
 
 enum state { STATE_READY, STATE_RUNNING, STATE_BLOCKED, STATE_OUTSIDE, STATE_DONE };
 
-enum reason { /* for which a thread is blocked */
-	      FOR_NOTHING,
-	      FOR_MUTEX,
-	      FOR_READ_LOCK,
-	      FOR_WRITE_LOCK,
-	      FOR_CONDITION,
-	      FOR_BARRIER,
-	      FOR_SEMAPHORE,
-	      FOR_THREAD,
-	      FOR_ONCE,
-	      FOR_SLEEP,
-	      FOR_FILE, /* descriptors */
-	      FOR_SPIN,
-	      FOR_FUTEX, /* a word; may end at any time */
-};
-
 /* Whether a thread can run, and for what it waits; under sched_lock(). */
 struct thread_sched {
 	enum state state;
 	volatile int go; /* futex: it has the token */
-	enum reason reason;
+	enum log_wait reason;
 	const void *object;
 	uintptr_t pc; /* of the call that it blocks in */
 	bool timed, timed_out, cancelled;
@@ -87,6 +71,7 @@ struct poll {
 
 /* ---- the token ---- */
 void sched_init(void);
+void sched_begin_again(void); /* in a copy of the process, for another config, by main */
 void sched_point_slow(struct thread *t); /* t holds the token: may go to another thread */
 void sched_access(struct thread *t);     /* the budget is used up */
 void sched_yield_point(struct thread *t, bool lower);
@@ -99,11 +84,11 @@ uint64_t sched_steps(void);
 bool hook_slow(struct thread *t);
 
 /* ---- waiting ---- */
-bool sched_block(struct thread *t, enum reason reason, const void *object, bool timed,
+bool sched_block(struct thread *t, enum log_wait reason, const void *object, bool timed,
                  uint64_t deadline); /* false: timed out */
-unsigned sched_wake(const void *object, enum reason reason, unsigned most);
+unsigned sched_wake(const void *object, enum log_wait reason, unsigned most);
 /* How many wait for it; of a condition those that no signal has woken yet. */
-unsigned sched_waiters(const void *object, enum reason reason);
+unsigned sched_waiters(const void *object, enum log_wait reason);
 unsigned sched_at_barrier(const void *barrier); /* how many wait there */
 void sched_open_barrier(const void *barrier);
 void sched_signal(const void *condition, unsigned most);

@@ -4,7 +4,6 @@
  * program.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -68,16 +67,6 @@ void sched_idle(void)
 
 /* ---- deadlock ---- */
 
-static const char *const reason_words[] = {
-	[FOR_NOTHING] = "nothing",     [FOR_MUTEX] = "mutex",
-	[FOR_READ_LOCK] = "rwlock",    [FOR_WRITE_LOCK] = "rwlock",
-	[FOR_CONDITION] = "condition", [FOR_BARRIER] = "barrier",
-	[FOR_SEMAPHORE] = "semaphore", [FOR_THREAD] = "thread",
-	[FOR_ONCE] = "once",           [FOR_SLEEP] = "sleep",
-	[FOR_FILE] = "file",           [FOR_SPIN] = "spin lock",
-	[FOR_FUTEX] = "futex",
-};
-
 void sched_append_number(char *out, size_t room, uint64_t n, unsigned base)
 {
 	char digits[32];
@@ -99,50 +88,37 @@ void sched_append(char *out, size_t room, const char *text)
 	out[at] = 0;
 }
 
-/* One note for each thread: "THREAD REASON ADDRESS HOLDER PC", for the parent to put into
- * words, which knows the names.  Of a join, the holder is the thread whose end is waited for.
- */
-static void note_blocked(const char *key)
+/* The thread that holds the object, or whose end is waited for; LOG_ALL_THREADS: not known. */
+static uint32_t holder_of(const struct thread *t)
+{
+	pid_t owner = 0;
+	if (t->sched.reason == FOR_THREAD)
+		owner = ((const struct thread *)t->sched.object)->life.tid;
+	else if (t->sched.reason == FOR_MUTEX)
+		owner = ((const pthread_mutex_t *)t->sched.object)->__data.__owner;
+	else if (t->sched.reason == FOR_READ_LOCK || t->sched.reason == FOR_WRITE_LOCK)
+		owner = ((const pthread_rwlock_t *)t->sched.object)->__data.__cur_writer;
+	for (unsigned i = 0; owner && i < sched.live_count; i++)
+		if (sched.live[i]->life.tid == owner)
+			return sched.live[i]->id;
+	return LOG_ALL_THREADS;
+}
+
+static void log_blocked(void)
 {
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
 		if (t->sched.state != STATE_BLOCKED)
 			continue;
 		log_before(t); /* frames that it has left since its last event */
-		char text[128] = "";
-		sched_append_number(text, sizeof(text), t->id, 10);
-		sched_append(text, sizeof(text), " ");
-		const char *word = reason_words[t->sched.reason];
-		sched_append(text, sizeof(text),
-		             t->sched.reason == FOR_SPIN ? "spinlock" : word);
-		sched_append(text, sizeof(text), " ");
-		sched_append_number(text, sizeof(text), (uintptr_t)t->sched.object, 16);
-		sched_append(text, sizeof(text), " ");
-		pid_t owner = 0;
-		if (t->sched.reason == FOR_THREAD)
-			owner = ((const struct thread *)t->sched.object)->life.tid;
-		else if (t->sched.reason == FOR_MUTEX)
-			owner = ((const pthread_mutex_t *)t->sched.object)->__data.__owner;
-		else if (t->sched.reason == FOR_READ_LOCK || t->sched.reason == FOR_WRITE_LOCK)
-			owner = ((const pthread_rwlock_t *)t->sched.object)
-			                ->__data.__cur_writer;
-		bool found = false;
-		for (unsigned k = 0; owner && k < sched.live_count && !found; k++)
-			if (sched.live[k]->life.tid == owner) {
-				sched_append_number(text, sizeof(text), sched.live[k]->id, 10);
-				found = true;
-			}
-		if (!found)
-			sched_append(text, sizeof(text), "-");
-		sched_append(text, sizeof(text), " ");
-		sched_append_number(text, sizeof(text), t->sched.pc, 16);
-		log_note(key, text);
+		uint64_t words[] = { (uintptr_t)t->sched.object, holder_of(t), t->sched.pc };
+		log_fact(LOG_BLOCKED, t->sched.reason, t->id, words, 3);
 	}
 }
 
 static _Noreturn void deadlock(void)
 {
-	note_blocked("blocked");
+	log_blocked();
 	rt_finish(LOG_DEADLOCK);
 	rt_die(SIGABRT);
 }
@@ -181,13 +157,7 @@ static bool expects_signal(void)
 		if (timer.it_value.tv_sec || timer.it_value.tv_usec)
 			return true;
 	}
-	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/timers",
-	                      O_RDONLY | O_CLOEXEC, 0, 0, 0);
-	if (fd < 0)
-		return false;
-	long n = raw_syscall(SYS_read, fd, (long)text, sizeof(text), 0, 0, 0);
-	raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-	return n > 0;
+	return sched_read_file("/proc/self/timers", text, sizeof(text)) > 0;
 }
 
 /*

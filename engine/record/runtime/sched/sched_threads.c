@@ -255,11 +255,8 @@ void sched_expect(int more)
 
 void sched_end(struct thread *t)
 {
-	if (rt.config.flags & LOG_EXPLORE && rt.on) {
-		char text[32] = "";
-		sched_append_number(text, sizeof(text), t->id, 10);
-		log_note("ended", text);
-	}
+	if (rt.config.flags & LOG_EXPLORE && rt.on)
+		log_fact(LOG_ENDED, 0, t->id, NULL, 0);
 	sched_lock();
 	sched_bury(t);
 	if (t->life.detached)

@@ -19,7 +19,7 @@ static bool run_before(struct thread *t)
 	return ran;
 }
 
-bool sched_block(struct thread *t, enum reason reason, const void *object, bool timed,
+bool sched_block(struct thread *t, enum log_wait reason, const void *object, bool timed,
                  uint64_t deadline)
 {
 	if (t->pending)
@@ -72,7 +72,7 @@ bool sched_block(struct thread *t, enum reason reason, const void *object, bool 
 }
 
 /* Make threads that wait for `object` ready; how many.  The caller holds the token. */
-unsigned sched_wake(const void *object, enum reason reason, unsigned most)
+unsigned sched_wake(const void *object, enum log_wait reason, unsigned most)
 {
 	unsigned woken = 0;
 	sched_lock();
@@ -116,7 +116,7 @@ unsigned sched_wake(const void *object, enum reason reason, unsigned most)
 	return woken;
 }
 
-unsigned sched_waiters(const void *object, enum reason reason)
+unsigned sched_waiters(const void *object, enum log_wait reason)
 {
 	unsigned n = 0;
 	for (unsigned i = 0; i < sched.live_count; i++) {
