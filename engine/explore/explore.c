@@ -112,6 +112,7 @@ static void begin_again(struct exploration *x)
 	g_array_set_size(r->races, 0);
 	r->pruned = r->classes = 0;
 	g_ptr_array_set_size(x->kept, 0); /* they borrow from the histories */
+	no_return_clear(x->no_return);
 	histories_free(x->histories);
 	begin_histories(x);
 	g_hash_table_remove_all(x->errors);
@@ -245,6 +246,8 @@ struct explore_report *explore(const struct explore_options *options,
 		.report = explore_report_new(),
 		.worklist = worklist_new(options->seed),
 		.kept = g_ptr_array_new_with_free_func(free_execution),
+		.no_return =
+		        no_return_new(options->finals ? finals_names(options->finals) : NULL),
 		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.races = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.finals_seen = g_hash_table_new(g_str_hash, g_str_equal),
@@ -266,7 +269,10 @@ struct explore_report *explore(const struct explore_options *options,
 	if (x.output_file >= 0)
 		close(x.output_file);
 	g_free(x.output);
-	g_ptr_array_unref(x.kept);
+	g_ptr_array_unref(x.kept); /* their traces are kept on */
+	if (good)
+		no_return_find(x.no_return, x.report, progress);
+	no_return_free(x.no_return);
 	histories_free(x.histories);
 	worklist_free(x.worklist);
 	g_hash_table_unref(x.errors);

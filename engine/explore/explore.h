@@ -92,6 +92,21 @@ struct explore_error {
 	uint64_t count;
 };
 
+/* An event of a run, as text; owned. */
+struct explore_event {
+	uint32_t event; /* of the run's trace, or NONE: before the first; then no texts */
+	char *thread, *text, *place;
+};
+/* The point of no return of an error (no_return.h). */
+struct explore_point {
+	uint32_t error, run,
+	        passing; /* the error's first run; one that passes from `passes` on */
+	struct explore_event passes;  /* the last event after which some continuation passes */
+	struct explore_event fails;   /* the next one: after it every continuation fails */
+	struct explore_event instead; /* what comes in its place in the passing run */
+	bool every;                   /* of all continuations; else of those that were run */
+};
+
 /* The end of a gap about an operation (before it) that is run in one order only. */
 #define EXPLORE_ORDER_OPEN ": what comes of it may depend on the order, which is not explored"
 
@@ -99,6 +114,7 @@ struct explore_report {
 	GArray *runs;    /* struct explore_run */
 	GArray *errors;  /* struct explore_error */
 	GArray *races;   /* struct explore_race: races of the runs by happens-before */
+	GArray *points;  /* struct explore_point, by error */
 	uint64_t pruned; /* schedules covered by a known run */
 	uint64_t classes;
 	uint64_t waiting;   /* schedules left when a limit was reached */

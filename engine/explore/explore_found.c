@@ -58,6 +58,7 @@ void explore_find_deadlocks(struct exploration *x)
 	race_options_init(&options);
 	options.all_verdicts = true;
 	options.use_values = true;
+	options.locks_alone = true; /* other waits are outcomes of the search over states */
 	if (x->deadline != 0)
 		options.budget_total = CLAMP(seconds_left(x), 0.01, options.budget_total);
 	struct report *report = deadlocks_find(x->view->t, &options, x->progress, &error);

@@ -26,6 +26,8 @@ void execution_free(struct execution *p)
 	smt_free(p->smt);
 	history_free(p->history);
 	view_free(p->view);
+	if (p->keeper != NULL && p->run.trace != NULL)
+		no_return_keep(p->keeper, p->kept_as, g_steal_pointer(&p->run.trace));
 	plan_run_release(&p->run);
 	g_free(p->common);
 	g_free(p->ended);

@@ -9,6 +9,7 @@
 
 #include "engine/explore/explore.h"
 #include "engine/explore/flips.h"
+#include "engine/explore/no_return.h"
 #include "engine/explore/worklist.h"
 
 /* An execution and the state of its planning; execution_free. */
@@ -25,6 +26,8 @@ struct execution {
 	uint32_t known_run; /* its number among the histories; NONE: its class was covered */
 	bool after_use;     /* as in its schedule */
 	bool races_found;   /* races of its reorderings, too */
+	struct no_return *keeper; /* takes its trace in the end, as of this run; or NULL */
+	uint32_t kept_as;
 };
 void execution_free(struct execution *ex);
 
@@ -37,6 +40,7 @@ struct exploration {
 	GPtrArray *kept; /* struct execution *: not planned to the end, the next one first */
 	uint64_t kept_events; /* of all of these */
 	uint64_t chances;     /* runs by chance so far */
+	struct no_return *no_return;
 	GHashTable *errors;   /* char *: cycles of lock requests, uses after free asked for */
 	GHashTable *finals_seen; /* char *, borrowed: names of --final that some run has */
 	GHashTable *races;       /* char *: pairs of places, and "sites " with pairs of sites */

@@ -4,7 +4,7 @@
 #include "engine/order/chain.h"
 #include "engine/base/hash.h"
 #include "engine/base/search.h"
-#include "engine/order/clocks.h"
+#include "engine/order/wide_clocks.h"
 
 #include <string.h>
 

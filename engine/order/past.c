@@ -6,7 +6,7 @@
  * position. Independent of locks, solvers and verdicts.
  */
 #include "engine/base/search.h"
-#include "engine/order/clocks.h"
+#include "engine/order/wide_clocks.h"
 #include "engine/order/past.h"
 
 #include <string.h>
@@ -111,8 +111,8 @@ static bool visit_needs(const struct cores *c, uint32_t event, bool observed,
 	const struct event *e = &t->events[event];
 	struct must_run run = trace_must_into(t, event);
 
-	if (event_inert(e))
-		return false;
+	/* an event without effect, too, comes after its thread's creation, and so does the rest
+	 */
 	for (uint64_t i = 0; i < run.count; i++) {
 		const struct must_edge *edge = &t->index->must[run.first + i];
 
@@ -120,7 +120,7 @@ static bool visit_needs(const struct cores *c, uint32_t event, bool observed,
 		    each(context, edge->before, STEP_MUST, edge->rule))
 			return true;
 	}
-	if (!observed)
+	if (!observed || event_inert(e))
 		return false;
 	if (!op_is_access(e->op) || !op_reads(e->op) || core_exempt(c->options.exempt, event) ||
 	    (c->options.values && core_value_read(t, event) != 0))

@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+uint32_t clocks_wide = 512;
+
 enum { FIRST_NODES = 1 << 10, FIRST_SWEEP = 1 << 16 };
 
 void wide_init(struct wide_nodes *w, uint32_t threads)

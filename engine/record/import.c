@@ -56,6 +56,13 @@ static GArray *find_chunks(struct import *im)
 	return chunks;
 }
 
+/* The chunk at `offset` has been read: its memory is the system's again. */
+static void end_chunk(struct import *im, uint64_t offset)
+{
+	(void)madvise((void *)(im->base + offset), MIN(LOG_CHUNK, im->size - offset),
+	              MADV_DONTNEED);
+}
+
 /* `expanded`: buffer for decompression, allocated if NULL; owned by the caller. */
 static void begin_chunk(struct import *im, struct log_reader *reader, uint64_t offset,
                         uint64_t **expanded)
@@ -74,30 +81,46 @@ static void begin_chunk(struct import *im, struct log_reader *reader, uint64_t o
 	                 (const uint64_t *)(chunk + bytes));
 }
 
+static void read_records(struct import *im)
+{
+	struct log_record record = { .slot = 0 };
+	bool more;
+	do {
+		struct lane *lane = import_lane(im, im->thread);
+		while (import_short(im, lane, im->reader))
+			;
+		more = log_reader_next(im->reader, &record);
+		if (more && record.tag == LOG_SWITCH)
+			im->thread = record.pc < LOG_THREADS ? record.pc : im->thread;
+		else if (more)
+			import_record(im, im->thread, &record);
+	} while (more);
+	im->chunks_read++;
+}
+
+void import_chunk(struct import *im, const char *chunk, uint64_t bytes)
+{
+	bytes = MAX(bytes & ~7ull, sizeof(struct log_chunk));
+	log_reader_chunk(im->reader,
+	                 (const uint64_t *)(const void *)(chunk + sizeof(struct log_chunk)),
+	                 (const uint64_t *)(const void *)(chunk + bytes));
+	read_records(im);
+}
+
+/* The chunks that have not been read while the program ran. */
 static bool read_controlled(struct import *im, GArray *chunks, const struct progress *progress)
 {
-	uint32_t thread = 0;
-	struct log_reader *reader = g_new(struct log_reader, 1);
-	struct log_record record = { .slot = 0 };
 	uint64_t *expanded = NULL;
-	bool whole = true, more;
-	for (guint i = 0; i < chunks->len && whole; i++) {
+	bool whole = true;
+	for (guint i = (guint)MIN(im->chunks_read, chunks->len); i < chunks->len && whole;
+	     i++) {
 		const struct chunk *c = &g_array_index(chunks, struct chunk, i);
 		whole = progress_tick(progress, (double)i / chunks->len,
 		                      "reading the recording");
-		begin_chunk(im, reader, c->offset, &expanded);
-		do {
-			struct lane *lane = import_lane(im, thread);
-			while (import_short(im, lane, reader))
-				;
-			more = log_reader_next(reader, &record);
-			if (more && record.tag == LOG_SWITCH)
-				thread = record.pc < LOG_THREADS ? record.pc : thread;
-			else if (more)
-				import_record(im, thread, &record);
-		} while (more);
+		begin_chunk(im, im->reader, c->offset, &expanded);
+		read_records(im);
+		end_chunk(im, c->offset);
 	}
-	g_free(reader);
 	g_free(expanded);
 	return whole;
 }
@@ -111,6 +134,8 @@ static bool lane_record(struct import *im, struct lane *lane)
 	if (!lane->reader)
 		lane->reader = g_new0(struct log_reader, 1);
 	while (!log_reader_next(lane->reader, &lane->record)) {
+		if (lane->chunk > 0)
+			end_chunk(im, g_array_index(lane->chunks, uint64_t, lane->chunk - 1));
 		if (lane->chunk == lane->chunks->len)
 			return false;
 		begin_chunk(im, lane->reader,
@@ -273,6 +298,7 @@ static void import_release(struct import *im)
 			g_array_free(lane->missing, TRUE);
 	}
 	g_array_free(im->lanes, TRUE);
+	g_free(im->reader);
 	g_tree_destroy(im->lives);
 	g_ptr_array_free(im->all_lives, TRUE);
 	g_hash_table_destroy(im->locations);
@@ -283,7 +309,8 @@ static void import_release(struct import *im)
 	names_free(im->names);
 	rebase_free(im->rebase);
 	g_free(im->folder);
-	munmap((void *)im->base, im->size);
+	if (im->base)
+		munmap((void *)im->base, im->size);
 }
 
 bool record_is_log(const char *path)
@@ -374,8 +401,9 @@ static int compare_addresses(gconstpointer a, gconstpointer b, gpointer data)
 	return x < y ? -1 : x > y;
 }
 
-static void import_init(struct import *im, const char *path, const char *name)
+void import_init(struct import *im, const char *path, const char *name)
 {
+	im->reader = g_new0(struct log_reader, 1);
 	im->folder = file_folder(path);
 	struct trace_options options = { .lenient = true,
 		                         .folder = im->folder,
@@ -393,13 +421,18 @@ static void import_init(struct import *im, const char *path, const char *name)
 		im->rebase = rebase_new();
 	im->names = names_new(im->folder, im->facts->debug);
 	builder_namer(im->b, names_namer(im->names));
-	const struct log_header *header = im->header;
 	im->facts->blocked = g_array_new(FALSE, FALSE, sizeof(struct record_wait));
 	im->facts->ended = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	im->facts->missing = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	im->facts->unordered = g_ptr_array_new_with_free_func(g_free);
 	im->facts->ends = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	im->facts->modules = g_array_new(FALSE, FALSE, sizeof(struct record_module));
+}
+
+/* What the header says in the end. */
+static void take_header(struct import *im)
+{
+	const struct log_header *header = im->header;
 	im->facts->status = header->status;
 	im->facts->outcome = header->outcome;
 	im->facts->flags = header->flags;
@@ -463,54 +496,89 @@ static void warn(struct import *im)
 		             im->facts->stolen);
 }
 
+static void clear_facts(struct record_facts *facts)
+{
+	*facts = (struct record_facts){ .argv = facts->argv,
+		                        .start_at = facts->start_at,
+		                        .surroundings = facts->surroundings,
+		                        .specs = facts->specs,
+		                        .debug = facts->debug,
+		                        .writer = facts->writer };
+}
+
+struct import *import_new(struct record_facts *facts)
+{
+	struct import *im = g_new0(struct import, 1);
+	im->facts = facts;
+	im->flat = NONE;
+	im->crash.thread = NONE;
+	clear_facts(facts);
+	return im;
+}
+
+/* The rest of the log, and all that is known in the end. */
+static struct trace *import_all(struct import *im, const char *name,
+                                const struct progress *progress, struct error *error)
+{
+	bool controlled = im->header->flags & LOG_CONTROLLED;
+	GArray *chunks = find_chunks(im);
+	take_header(im);
+	bool whole = controlled ? read_controlled(im, chunks, progress)
+	                        : read_free(im, chunks, progress);
+	g_array_free(chunks, TRUE);
+	for (guint i = 0; i < im->facts->blocked->len; i++)
+		add_want(im, &g_array_index(im->facts->blocked, struct record_wait, i));
+	leave_all(im);
+	note_recording(im);
+	import_missing_end(im);
+	warn(im);
+	uint32_t status = im->header->status;
+	bool complete = status == LOG_EXITED || status == LOG_DEADLOCK ||
+	                status == LOG_EXECED || status == LOG_DIVERGED;
+	bool values = im->header->flags & LOG_VALUES;
+	if (!whole) {
+		error_set(error, name, NULL, "stopped while reading the recording");
+		builder_free(im->b);
+		return NULL;
+	}
+	struct trace *t = builder_finish(im->b, complete || status == LOG_RUNNING, error);
+	if (t == NULL)
+		return NULL;
+	t->order_exact = controlled;
+	t->values_exact = controlled && values;
+	if (im->crash.thread != NONE)
+		trace_note_crash(t, im->crash.thread, im->crash.address, im->crash.location);
+	const GPtrArray *unread = names_warnings(im->names);
+	for (guint i = 0; i < unread->len; i++)
+		g_ptr_array_add(t->warnings, g_strdup(unread->pdata[i]));
+	return t;
+}
+
+struct trace *import_finish(struct import *im, const char *path, const char *name,
+                            const struct progress *progress, struct error *error)
+{
+	struct trace *t = NULL;
+	bool begun = im->b != NULL;
+	if (map_log(im, path, name, error)) {
+		if (!begun)
+			import_init(im, path, name);
+		t = import_all(im, name, progress, error);
+		import_release(im);
+	} else if (begun) {
+		builder_free(im->b);
+		im->base = NULL;
+		import_release(im);
+	}
+	g_free(im);
+	return t;
+}
+
 struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
                             const struct progress *progress, struct error *error)
 {
 	struct record_facts own = { 0 };
-	struct import im = { .facts = facts ? facts : &own, .flat = NONE, .crash.thread = NONE };
-	*im.facts = (struct record_facts){ .argv = im.facts->argv,
-		                           .start_at = im.facts->start_at,
-		                           .surroundings = im.facts->surroundings,
-		                           .specs = im.facts->specs,
-		                           .debug = im.facts->debug,
-		                           .writer = im.facts->writer };
-	if (!map_log(&im, path, name, error))
-		return NULL;
-	import_init(&im, path, name);
-	bool controlled = im.header->flags & LOG_CONTROLLED;
-	GArray *chunks = find_chunks(&im);
-	bool whole = controlled ? read_controlled(&im, chunks, progress)
-	                        : read_free(&im, chunks, progress);
-	g_array_free(chunks, TRUE);
-	for (guint i = 0; i < im.facts->blocked->len; i++)
-		add_want(&im, &g_array_index(im.facts->blocked, struct record_wait, i));
-	leave_all(&im);
-	note_recording(&im);
-	import_missing_end(&im);
-	warn(&im);
-	uint32_t status = im.header->status;
-	bool complete = status == LOG_EXITED || status == LOG_DEADLOCK ||
-	                status == LOG_EXECED || status == LOG_DIVERGED;
-	bool values = im.header->flags & LOG_VALUES;
-
-	struct trace *t = NULL;
-	if (whole) {
-		t = builder_finish(im.b, complete || status == LOG_RUNNING, error);
-	} else {
-		error_set(error, name, NULL, "stopped while reading the recording");
-		builder_free(im.b);
-	}
-	if (t) {
-		t->order_exact = controlled;
-		t->values_exact = controlled && values;
-		if (im.crash.thread != NONE)
-			trace_note_crash(t, im.crash.thread, im.crash.address,
-			                 im.crash.location);
-		const GPtrArray *unread = names_warnings(im.names);
-		for (guint i = 0; i < unread->len; i++)
-			g_ptr_array_add(t->warnings, g_strdup(unread->pdata[i]));
-	}
-	import_release(&im);
+	struct trace *t =
+	        import_finish(import_new(facts ? facts : &own), path, name, progress, error);
 	if (!facts)
 		record_facts_release(&own);
 	return t;

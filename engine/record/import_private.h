@@ -60,6 +60,10 @@ struct import {
 	uint64_t size;
 	const struct log_header *header;
 	uint64_t damaged; /* chunks that could not be expanded */
+	/* controlled mode: the records in hand, their thread, how many chunks have been read */
+	struct log_reader *reader; /* owned, or NULL */
+	uint32_t thread;
+	uint64_t chunks_read;
 	struct record_facts *facts;
 	GArray *lanes;        /* struct lane */
 	GTree *lives;         /* low -> struct block_life */
@@ -86,6 +90,16 @@ struct import {
 	uint64_t refused;
 	struct error first_refusal;
 };
+
+/* import.c */
+/* An import into `facts`, and its end: the rest of the log at `path`. Frees it. */
+struct import *import_new(struct record_facts *facts);
+struct trace *import_finish(struct import *im, const char *path, const char *name,
+                            const struct progress *progress, struct error *error);
+/* Make it ready for records; its header is at hand. */
+void import_init(struct import *im, const char *path, const char *name);
+/* Controlled mode: all records of the next chunk, which begins at `chunk`. */
+void import_chunk(struct import *im, const char *chunk, uint64_t bytes);
 
 /* import_events.c */
 /* State of a thread; invalidates earlier pointers. */

@@ -327,6 +327,19 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	return true;
 }
 
+void plan_stops(const struct trace *t, const GArray *requests, uint32_t pair[2])
+{
+	bool locks = true;
+	for (guint i = 0; i < requests->len; i++) {
+		uint32_t e = g_array_index(requests, uint32_t, i);
+		locks &= e < t->events_count &&
+		         (op_acquires(t->events[e].op) || op_wants(t->events[e].op));
+	}
+	for (guint i = 0; i < 2; i++)
+		pair[i] = locks && i < requests->len ? g_array_index(requests, uint32_t, i)
+		                                     : NONE;
+}
+
 void plan_any_outcome(struct plan *p)
 {
 	if (p->steps->len > 0)

@@ -5,6 +5,7 @@
 
 #include "debuginfo/debuginfo.h"
 #include "engine/record/interpose.h"
+#include "engine/record/live.h"
 #include "engine/record/missing.h"
 #include "engine/record/recorded.h"
 #include "engine/record/session.h"
@@ -91,28 +92,64 @@ static void keep_log(const char *log, const struct record_facts *facts, struct e
 	g_free(shown);
 }
 
-/* Writes the log's trace to its file; opens it, too, unless only the file is wanted. */
-static bool make_trace(const struct session_options *options, struct session *s,
-                       const char *log, const struct progress *progress, struct error *error)
+/* A recording whose trace is made while it goes on. */
+struct followed {
+	struct session *s;
+	const char *log;
+	struct live *live; /* NULL: it is made afterwards */
+};
+
+/* Chunks are whole and stay where they are, and another processor reads them. */
+static bool can_follow(const struct session_options *o)
 {
-	struct trace_writer *writer = NULL;
-	if (options->disk_alone && (writer = trace_writer_open(s->output, error)) == NULL)
+	return !o->free_mode && !o->compress && !o->keep_events && g_get_num_processors() > 1;
+}
+
+static void follow(void *context)
+{
+	struct followed *f = context;
+	struct error error; /* comes again when the trace is made */
+	f->s->facts.writer = trace_writer_open(f->s->output, &error);
+	if (f->s->facts.writer)
+		f->live = live_start(f->log, f->s->output, &f->s->facts);
+}
+
+/* Writes the log's trace to its file; opens it, too, unless only the file is wanted. */
+static bool make_trace(const struct session_options *options, struct followed *f,
+                       const struct progress *progress, struct error *error)
+{
+	struct session *s = f->s;
+	struct record_facts *facts = &s->facts;
+	if (options->disk_alone && facts->writer == NULL &&
+	    (facts->writer = trace_writer_open(s->output, error)) == NULL) {
+		struct error other; /* for the facts: how far the log goes */
+		s->trace = record_import(f->log, s->output, facts, progress, &other);
 		return false;
-	s->facts.writer = writer;
-	s->trace = record_import(log, s->output, &s->facts, progress, error);
-	s->facts.writer = NULL;
-	if (s->result.log_error && s->facts.status != LOG_LIMIT) {
-		s->facts.status = LOG_FULL;
-		s->facts.error = s->result.log_error;
+	}
+	s->trace = f->live ? live_finish(f->live, progress, error)
+	                   : record_import(f->log, s->output, facts, progress, error);
+	struct trace_writer *writer = g_steal_pointer(&facts->writer);
+	if (s->result.log_error && facts->status != LOG_LIMIT) {
+		facts->status = LOG_FULL;
+		facts->error = s->result.log_error;
 	}
 	if (s->trace == NULL) {
 		trace_writer_abandon(writer);
 		return false;
 	}
-	record_note_ending(s->trace, &s->facts, &s->result);
+	record_note_ending(s->trace, facts, &s->result);
 	if (writer)
 		return trace_writer_end(writer, s->trace, error);
 	return trace_write(s->trace, s->output, TRACE_BINARY, NULL, NULL, error);
+}
+
+/* The run came to nothing. */
+static void unfollow(struct followed *f)
+{
+	struct error error;
+	if (f->live)
+		trace_close(live_finish(f->live, NULL, &error));
+	trace_writer_abandon(g_steal_pointer(&f->s->facts.writer));
 }
 
 bool session_record(const struct session_options *options, struct session *s,
@@ -149,17 +186,24 @@ bool session_record(const struct session_options *options, struct session *s,
 	o.preload = library;
 	char *surroundings = surroundings_now();
 	recorded_remember(o.argv);
-	bool ran = record_run(&o, &s->result, error);
-	interposer_remove(library);
-	if (!ran) {
-		g_free(surroundings);
-		return false;
-	}
 	s->facts.surroundings = surroundings;
 	s->facts.argv = options->argv;
 	s->facts.specs = options->specs;
 	s->facts.start_at = options->start_at;
-	bool ok = make_trace(options, s, o.config.log, progress, error);
+	struct followed followed = { .s = s, .log = o.config.log };
+	if (options->disk_alone && can_follow(options)) {
+		o.running = follow;
+		o.context = &followed;
+	}
+	bool ran = record_run(&o, &s->result, error);
+	interposer_remove(library);
+	if (!ran) {
+		unfollow(&followed);
+		s->facts.surroundings = NULL;
+		g_free(surroundings);
+		return false;
+	}
+	bool ok = make_trace(options, &followed, progress, error);
 	s->facts.surroundings = NULL;
 	g_free(surroundings);
 	if (ok)

@@ -1,5 +1,7 @@
 /*
- * cache.c - the index of a large binary trace, in a file of the user's cache folder.
+ * cache.c - the index of a large binary trace, in a file of the user's cache folder: the parts
+ * in INDEX_KEPT. What takes a pass in the order of the events (lists by thread, partners,
+ * writers) is made again nearly as fast as it is read, and has four bytes an event each.
  *
  * Its contents are trusted: values are not checked, and as the index was made after the trace
  * was checked, a matching one also vouches for the trace's events (binary.c). So it must be our
@@ -19,7 +21,7 @@
 #include <unistd.h>
 
 /* Increase with every change of an index's arrays or their meaning. */
-#define INDEX_VERSION 2
+#define INDEX_VERSION 3
 
 enum {
 	WORTHWHILE = 1 << 20, /* events: smaller traces are indexed quickly */
@@ -59,22 +61,14 @@ struct array {
 
 static size_t list_arrays(const struct trace *t, struct trace_index *ix, struct array *arrays)
 {
-	uint64_t events = t->events_count;
 	size_t n = 0;
 #define ARRAY(part, member, type, count) \
 	arrays[n++] = (struct array){ part, (const void **)&ix->member, sizeof(type), count }
 #define LISTS(part, member, lists) \
 	ARRAY(part, member.start, uint64_t, (lists) + 1); \
 	ARRAY(part, member.items, uint32_t, ANY)
-	LISTS(INDEX_THREADS, thread_events, t->threads_count);
-	ARRAY(INDEX_THREADS, position, uint32_t, events);
-	ARRAY(INDEX_MATCH, partner, uint32_t, events);
 	LISTS(INDEX_VARIABLES, variable_events, t->variables_count);
 	LISTS(INDEX_OBJECTS, object_events, t->objects_count);
-	LISTS(INDEX_SITES, site_events, t->sites_count);
-	ARRAY(INDEX_WRITERS, writer, uint32_t, events);
-	ARRAY(INDEX_WRITERS, wide_writers.start, uint64_t, ANY);
-	ARRAY(INDEX_WRITERS, wide_writers.items, uint32_t, ANY);
 	ARRAY(INDEX_MUST, must, struct must_edge, ANY);
 	ARRAY(INDEX_MUST, must_by_before, uint32_t, ANY);
 #undef LISTS
@@ -263,7 +257,7 @@ void cache_load(struct trace *t, struct trace_index *ix)
 		return;
 	}
 	loaded.parts = loaded.mapped =
-	        ((const struct header *)(void *)m.bytes)->parts & INDEX_ALL;
+	        ((const struct header *)(void *)m.bytes)->parts & INDEX_KEPT;
 	loaded.map = m.bytes;
 	loaded.map_length = m.length;
 	*ix = loaded;
@@ -287,14 +281,6 @@ static uint64_t elements(const struct trace *t, const struct trace_index *ix,
 		return arrays[i].count;
 	if (arrays[i].part == INDEX_MUST)
 		return ix->must_count;
-	if (arrays[i].element == sizeof(uint64_t)) { /* runs of wide reads, plus an end entry */
-		uint64_t runs = 0;
-		for (uint64_t e = 0; e < t->events_count; e++) {
-			const struct event *x = &t->events[e];
-			runs += (x->flags & EVENT_WIDE) && op_reads(x->op) && !event_inert(x);
-		}
-		return runs + 1;
-	}
 	const uint64_t *start = *arrays[i - 1].data;
 	return start[elements(t, ix, arrays, i - 1) - 1];
 }
@@ -302,7 +288,9 @@ static uint64_t elements(const struct trace *t, const struct trace_index *ix,
 static bool write_index(const char *path, const struct trace *t, const struct trace_index *ix,
                         const struct identity *id)
 {
-	struct header h = { .version = INDEX_VERSION, .parts = ix->parts, .trace = *id };
+	struct header h = { .version = INDEX_VERSION,
+		            .parts = ix->parts & INDEX_KEPT,
+		            .trace = *id };
 	struct array arrays[MOST_ARRAYS];
 	size_t n = list_arrays(t, (struct trace_index *)ix, arrays);
 	struct file_writer *file = file_writer_open(path, NULL);
@@ -315,7 +303,7 @@ static bool write_index(const char *path, const struct trace *t, const struct tr
 	memcpy(h.magic, magic, sizeof magic);
 	file_writer_put(file, &h, sizeof h);
 	for (size_t i = 0; i < n; i++) {
-		if (!(arrays[i].part & ix->parts))
+		if (!(arrays[i].part & h.parts))
 			continue;
 		struct array_place *p = &h.arrays[i];
 		pad(file);
@@ -366,9 +354,12 @@ static void clean_up(void)
 	g_free(folder);
 }
 
-void cache_store(const struct trace *t, const struct trace_index *ix)
+/* Even without parts the file says that the trace's events have been checked. */
+void cache_store(const struct trace *t, const struct trace_index *ix, unsigned had)
 {
 	struct identity id;
+	if (had != 0 && (ix->parts & INDEX_KEPT) == (had & INDEX_KEPT))
+		return;
 	if (t->events_count < WORTHWHILE || !identify(t, &id))
 		return;
 	char *path = index_path(t);

@@ -522,7 +522,7 @@ bool trace_need(struct trace *t, unsigned parts, const struct progress *progress
 		ix->parts |= INDEX_MUST;
 	}
 	if (ix->parts != had)
-		cache_store(t, ix);
+		cache_store(t, ix, had);
 	return true;
 }
 

@@ -67,9 +67,16 @@ is "$out" "sum 200000" "the program's output is there under ulimit -f"
 is "$status" 125 "heddle's own status tells"
 like "$err" "[Ff]ile too large" "with the reason"
 unlike "$err" "whole recording" "what is cut off is not called whole"
-like "$err" "until there was no more room is kept in small.hdl.log-" "the message says how far it goes"
-run heddle info small.hdl.log-*
-like "$out" "small.hdl.log-[0-9]*, truncated" "and so does the log"
+like "$err" "the trace has what came before" "the message says how far it goes"
+run heddle info small.hdl
+like "$out" "small.hdl, truncated" "and so does the trace, for which there was room"
+# a trace that cannot be written of a log that is cut off
+mkdir taken.hdl
+run bash -c 'ulimit -f 2500; exec timeout 120 "$0" record -o taken.hdl -- ./busy 100000' "$HEDDLE"
+like "$err" "until there was no more room is kept in taken.hdl.log-" "its log stays, and the message says how far it goes"
+run heddle info taken.hdl.log-*
+like "$out" "taken.hdl.log-[0-9]*, truncated" "and so does the log"
+rm -rf taken.hdl*
 run bash -c 'ulimit -f 1; exec timeout 120 "$0" convert again.hdl limited.txt' "$HEDDLE"
 is "$status" 2 "a conversion under ulimit -f fails"
 like "$err" "[Ff]ile too large" "with the reason"

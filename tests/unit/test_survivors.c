@@ -253,6 +253,7 @@ int main(void)
 	folder = g_dir_make_tmp("heddle-survivors-XXXXXX", NULL);
 	cache = g_build_filename(folder, "cache", NULL);
 	g_setenv("XDG_CACHE_HOME", cache, TRUE);
+	g_free(cache);
 	tcase_add_test(c, inert_events_have_no_partner);
 	tcase_add_test(c, an_index_of_some_parts);
 	tcase_add_test(c, a_count_that_is_given_up_is_not_of_all);
@@ -264,5 +265,7 @@ int main(void)
 	char *command = g_strdup_printf("rm -rf '%s'", folder);
 	if (system(command) != 0)
 		status = 1;
+	g_free(command);
+	g_free(folder);
 	return status;
 }

@@ -4,7 +4,7 @@
  * not, never believed when it is damaged.
  */
 #include "engine/trace/formats.h"
-#include "engine/trace/index.h"
+#include "engine/trace/index_private.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -198,7 +198,7 @@ START_TEST(the_index_is_kept_in_the_cache)
 	char *index = kept_index();
 	ck_assert_ptr_nonnull(index);
 	struct trace *mapped = open_indexed(path);
-	ck_assert_uint_eq(mapped->index->mapped, INDEX_ALL);
+	ck_assert_uint_eq(mapped->index->mapped, INDEX_KEPT);
 	assert_same_index(built, mapped);
 	trace_close(mapped);
 	/* A damaged index is made again. */
@@ -321,7 +321,7 @@ START_TEST(in_memory_where_the_cache_is_not_ours_alone)
 	write_large(path);
 	trace_close(open_indexed(path));
 	struct trace *t = open_indexed(path);
-	ck_assert_uint_eq(t->index->mapped, INDEX_ALL);
+	ck_assert_uint_eq(t->index->mapped, INDEX_KEPT);
 	trace_close(t);
 	char *index = kept_index();
 	ck_assert_int_eq(g_chmod(index, 0666), 0);

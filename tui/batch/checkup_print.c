@@ -3,6 +3,7 @@
  */
 #include "tui/batch/changes.h"
 #include "tui/batch/checkup.h"
+#include "tui/batch/point_json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -192,7 +193,14 @@ static void print_finding(const struct checkup *c, guint i, const char *before)
 	       f->happened ? "happened: " : "can happen: ", finding_kind_word(f->kind),
 	       f->text);
 	print_harm(f);
-	if (f->cause != NULL)
+	char *point = point_text(json_object_get(f->fields, "point-of-no-return"));
+	char **lines = g_strsplit(point, "\n", -1);
+	for (char **line = lines; *line; line++)
+		if (**line)
+			printf("    %s\n", printable(*line));
+	g_strfreev(lines);
+	g_free(point);
+	if (f->cause != NULL && f->cause != f)
 		printf("    it came when the orders of %u were run\n",
 		       index_of(c, f->cause) + 1);
 	print_seen(c, f);

@@ -11,6 +11,7 @@
 #include "engine/predict/predict.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
+#include "tui/batch/point_json.h"
 
 #include <signal.h>
 #include <string.h>
@@ -339,6 +340,26 @@ static void take_error_fields(struct checkup *c, const struct trace *first,
 	checkup_stream(c, f);
 }
 
+/* On the findings of the error's kind that the run has. */
+static void add_point(struct checkup *c, const struct explore_report *r, uint32_t error,
+                      uint32_t run)
+{
+	const struct explore_error *e = &g_array_index(r->errors, struct explore_error, error);
+	json_t *point = point_json(r, error);
+
+	for (guint i = 0; point != NULL && i < c->list->len; i++) {
+		struct checked *f = c->list->pdata[i];
+		bool seen = run == NONE && f->shown == NONE;
+
+		for (guint k = 0; k < f->runs->len; k++)
+			seen |= g_array_index(f->runs, uint32_t, k) == run;
+		if (f->kind == kind_of(e) && f->happened && seen &&
+		    json_object_get(f->fields, "point-of-no-return") == NULL)
+			json_object_set(f->fields, "point-of-no-return", point);
+	}
+	json_decref(point);
+}
+
 static int exit_of(const struct explore_run *r)
 {
 	return r->end == EXPLORE_SIGNAL ? 128 + r->status : r->status;
@@ -367,6 +388,10 @@ static bool take_error(struct checkup *c, const struct trace *first,
 	trace_close(t);
 	if (good && (run == NONE || !seen_in(c, kind_of(e), run)))
 		take_error_fields(c, first, e, run);
+	if (good)
+		add_point(c, r,
+		          (uint32_t)(e - (const struct explore_error *)(void *)r->errors->data),
+		          run);
 	return good;
 }
 

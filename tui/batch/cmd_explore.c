@@ -6,6 +6,7 @@
 #include "engine/explore/explore.h"
 #include "tui/batch/command.h"
 #include "tui/batch/places.h"
+#include "tui/batch/point_json.h"
 #include "tui/batch/print.h"
 
 #include <inttypes.h>
@@ -92,12 +93,15 @@ static json_t *errors_json(const struct explore_report *r)
 		        &g_array_index(r->errors, struct explore_error, i);
 		const struct explore_run *run =
 		        &g_array_index(r->runs, struct explore_run, e->run);
-		json_array_append_new(
-		        list, json_pack("{s:s, s:i, s:o, s:o, s:i, s:I, s:o}", "kind",
-		                        explore_end_word(e->end), "status", e->status, "story",
-		                        story_json(e->story), "locations", error_places_json(e),
-		                        "run", (int)e->run, "count", (json_int_t)e->count,
-		                        "trace", text_or_null(run->trace)));
+		json_t *item = json_pack(
+		        "{s:s, s:i, s:o, s:o, s:i, s:I, s:o}", "kind", explore_end_word(e->end),
+		        "status", e->status, "story", story_json(e->story), "locations",
+		        error_places_json(e), "run", (int)e->run, "count", (json_int_t)e->count,
+		        "trace", text_or_null(run->trace));
+		json_t *point = point_json(r, i);
+		if (point != NULL)
+			json_object_set_new(item, "point-of-no-return", point);
+		json_array_append_new(list, item);
 	}
 	return list;
 }
@@ -136,6 +140,11 @@ static json_t *report_json(const struct explore_report *r, const struct asked *a
 	        (json_int_t)r->abandoned, "complete", r->complete, "gaps", texts_json(r->gaps),
 	        "notes", texts_json(r->notes), "errors", errors_json(r), "races", races_json(r),
 	        "runs", runs_json(r));
+	/* of the first error that has one */
+	for (guint i = 0; i < r->points->len && i < 1; i++)
+		json_object_set_new(
+		        root, "point-of-no-return",
+		        point_json(r, g_array_index(r->points, struct explore_point, i).error));
 	if (asked->shard)
 		json_object_set_new(root, "shard", json_string(asked->shard));
 	return root;
@@ -187,6 +196,20 @@ static void print_end(enum explore_end end, int status)
 	}
 }
 
+/* Where the error can no more be avoided. */
+static void print_point(const struct explore_report *r, uint32_t error)
+{
+	json_t *point = point_json(r, error);
+	char *text = point_text(point);
+	char **lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line; line++)
+		if (**line)
+			printf("    %s\n", *line);
+	g_strfreev(lines);
+	g_free(text);
+	json_decref(point);
+}
+
 static void print_errors(const struct explore_report *r)
 {
 	for (guint i = 0; i < r->errors->len; i++) {
@@ -209,6 +232,7 @@ static void print_errors(const struct explore_report *r)
 		if (e->run != 0)
 			printf("    as the first run, but\n");
 		print_way(r, e->run);
+		print_point(r, i);
 		if (run->trace)
 			printf("    heddle %s\n", run->trace);
 	}

@@ -761,7 +761,7 @@ static struct report *find_deadlocks(struct trace *t, const struct race_options 
 		link_wants(&s);
 		find_cycles(&s);
 	}
-	if (!s.cancelled)
+	if (!s.cancelled && !options->locks_alone)
 		find_waits(&s, progress);
 	if (s.cancelled) {
 		error_cancelled(error);

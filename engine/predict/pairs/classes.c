@@ -158,6 +158,40 @@ void classes_add(struct classes *c, uint32_t variable)
 	}
 }
 
+/* -- by site ------------------------------------------------------------------------------ */
+
+static int by_site(const void *a, const void *b, void *classes)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t site_x = class_at(classes, x)->site, site_y = class_at(classes, y)->site;
+
+	if (site_x != site_y)
+		return site_x < site_y ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+struct class_sites classes_by_site(const struct classes *c, uint32_t first)
+{
+	uint32_t count = c->classes->len - first;
+	struct class_sites s = { g_new(uint32_t, count + 1), g_new(uint32_t, count + 1), 0 };
+
+	for (uint32_t i = 0; i < count; i++)
+		s.by[i] = first + i;
+	g_qsort_with_data(s.by, (gint)count, sizeof(uint32_t), by_site, (gpointer)c);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i == 0 || class_at(c, s.by[i])->site != class_at(c, s.by[i - 1])->site)
+			s.start[s.count++] = i;
+	}
+	s.start[s.count] = count;
+	return s;
+}
+
+void class_sites_release(struct class_sites *s)
+{
+	g_free(s->by);
+	g_free(s->start);
+}
+
 /* -- spans ------------------------------------------------------------------------------- */
 
 /* Members of a class relative to one access. */
