@@ -10,7 +10,7 @@ complete -c heddle -n __fish_use_subcommand -a c++ -d 'compile and link C++ with
 complete -c heddle -n __fish_use_subcommand -a info -d 'what is in a trace: events, threads, locks, variables, by kind'
 complete -c heddle -n __fish_use_subcommand -a convert -d 'convert a trace between formats'
 complete -c heddle -n __fish_use_subcommand -a filter -d 'leave out redundant accesses (TREE), with a count'
-complete -c heddle -n __fish_use_subcommand -a deadlocks -d 'deadlocks: those that happened, and lock-order cycles with a witness'
+complete -c heddle -n __fish_use_subcommand -a deadlocks -d 'deadlocks and other waits that never end: happened, or with a witness'
 complete -c heddle -n __fish_use_subcommand -a races -d 'data races, each with a verdict'
 complete -c heddle -n __fish_use_subcommand -a witness -d 'the witness for one pair, or the proof that there is none'
 complete -c heddle -n __fish_use_subcommand -a verify -d 'check a witness against its trace, by the rules alone'

@@ -14,7 +14,7 @@ if (( CURRENT == 2 )); then
 		'info:what is in a trace\: events, threads, locks, variables, by kind'
 		'convert:convert a trace between formats'
 		'filter:leave out redundant accesses (TREE), with a count'
-		'deadlocks:deadlocks\: those that happened, and lock-order cycles with a witness'
+		'deadlocks:deadlocks and other waits that never end\: happened, or with a witness'
 		'races:data races, each with a verdict'
 		'witness:the witness for one pair, or the proof that there is none'
 		'verify:check a witness against its trace, by the rules alone'
