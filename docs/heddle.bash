@@ -52,7 +52,7 @@ _heddle() {
 	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --witness-events --baseline --suppressions --lenient --format --help --quiet --version" ;;
 	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet --version" ;;
 	verify) words="--spec --lenient --format --help --quiet --version" ;;
-	record) words="--output --mode --strategy --depth --steps --seed --spec --max-size --compress --last --start-at --no-values --no-missing --no-inputs --help --quiet --version" ;;
+	record) words="--output --mode --strategy --depth --steps --seed --spec --max-size --compress --last --suppressions --start-at --no-values --no-missing --no-inputs --help --quiet --version" ;;
 	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet --version" ;;
 	replay) words="--witness --trace --first --until --gdb --spec --timeout --lenient --help --quiet --version" ;;
 	explain) words="--order --spec --story --missing --lenient --format --help --quiet --version" ;;
@@ -60,7 +60,7 @@ _heddle() {
 	diff) words="--analysis --spec --values --missing --budget --lenient --format --help --quiet --version" ;;
 	merge) words="--lenient --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --depth --steps --timeout --format --help --quiet --version" ;;
-	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --shard --until-error --timeout --format --help --quiet --version" ;;
+	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --shard --jobs --until-error --timeout --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
 	lesson) words="--directory --text --worksheet --restart --new --check --play --format --help --quiet --version" ;;
 	esac; fi ;;

@@ -14,7 +14,7 @@ if (( CURRENT == 2 )); then
 		'info:what is in a trace\: events, threads, locks, variables, by kind'
 		'convert:convert a trace between formats'
 		'filter:leave out redundant accesses (TREE), with a count'
-		'deadlocks:deadlocks\: those that happened, and lock-order cycles with a witness'
+		'deadlocks:deadlocks and other waits that never end\: happened, or with a witness'
 		'races:data races, each with a verdict'
 		'witness:the witness for one pair, or the proof that there is none'
 		'verify:check a witness against its trace, by the rules alone'
@@ -217,6 +217,7 @@ record) _arguments \
 	'*--max-size[stop recording when the log has this size (default 4096; 0\: never)]:MB:_files' \
 	'*--compress[compress the log beside the trace while it is written]' \
 	'*--last[keep about the last N events]:N:_files' \
+	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
 	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
 	'*--no-values[leave values out]' \
 	'*--no-missing[leave out calls into code that is not instrumented]' \
@@ -310,6 +311,7 @@ explore) _arguments \
 	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--steps[cut a run after so many steps (default\: no limit)]:N:_files' \
 	'*--shard[the I-th of N shares; join the reports with '\''heddle merge'\'']:I/N:_files' \
+	'*--jobs[so many explorations at the same time, each of a share (default 1)]:N:_files' \
 	'*--until-error[end at the first run that fails]' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
 	'*--format[how to print (default\: text)]:word:(text json sarif)' \

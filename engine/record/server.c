@@ -1,7 +1,6 @@
 /*
- * server.c - what is kept between the runs of one program: it itself as it was loaded, so that
- * runs are forked from it instead of being started (the other side of runtime/core/serve.c),
- * and its debug information.
+ * server.c - the fork server's parent side (the other is runtime/core/serve.c): keeps the
+ * program as it was loaded, from which runs are forked, and its debug information.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,14 +16,14 @@
 #include "engine/record/run_private.h"
 
 struct record_server {
-	int socket;    /* of the process that forks: as it was loaded, or settled */
-	int first;     /* of the process as it was loaded, where another has settled; else -1 */
-	pid_t pid;     /* as it was loaded */
-	pid_t settled; /* at the beginning of main; 0: none */
-	bool tried;    /* to settle */
-	bool lost;     /* it has died, or cannot fork */
+	int socket;    /* of the process that forks: the loaded or the settled one */
+	int first;     /* of the loaded process, when another has settled; else -1 */
+	pid_t pid;     /* the process as it was loaded */
+	pid_t settled; /* the process stopped at the beginning of main; 0: none */
+	bool tried;    /* settling was tried */
+	bool lost;     /* the server has died, or cannot fork */
 	bool instrumented;
-	struct log_config config; /* as it was started with */
+	struct log_config config; /* of the server's start */
 	struct debug_store *debug;
 };
 
@@ -117,13 +116,13 @@ static bool send_request(int socket, const int *descriptors, int count)
 static bool next_answer(int socket, int flags, struct log_served *served)
 {
 	ssize_t n;
-	errno = 0; /* the end of the socket sets none */
+	errno = 0; /* end of file on the socket sets no errno */
 	while ((n = recv(socket, served, sizeof(*served), flags)) < 0 && errno == EINTR)
 		;
 	return n == (ssize_t)sizeof(*served);
 }
 
-/* What the server was started with holds for its children. */
+/* Children inherit the environment and settings of the server's start. */
 static void inherit(const struct record_server *s, struct log_config *config)
 {
 	config->flags |= s->config.flags & LOG_ASLR_OFF;
@@ -134,8 +133,8 @@ static void inherit(const struct record_server *s, struct log_config *config)
 	memcpy(config->library_path, s->config.library_path, sizeof(config->library_path));
 }
 
-/* A run goes to the beginning of main, and forks the others from there.  Where it must not, the
- * process as it was loaded goes on to do so. */
+/* Settle: one child runs to the beginning of main, and later runs are forked there. Where that
+ * is not possible, the loaded process goes on forking. */
 static bool settle(struct record_server *s, const struct record_options *o)
 {
 	struct record_options first = { .config = o->config };
@@ -164,7 +163,7 @@ static bool settle(struct record_server *s, const struct record_options *o)
 	close(pair[0]);
 	if (sent)
 		kill(child.pid, SIGKILL);
-	return sent && next_answer(s->socket, 0, &child); /* its end */
+	return sent && next_answer(s->socket, 0, &child); /* the answer at the child's end */
 }
 
 bool record_server_fork(struct record_server *s, struct record_options *o, int buffer,
@@ -210,7 +209,7 @@ bool record_server_ended(struct record_server *s, int *status)
 	}
 	if (errno == EAGAIN || errno == EWOULDBLOCK)
 		return false;
-	s->lost = true; /* somebody has ended it: with it, we take it, the run */
+	s->lost = true; /* it was killed, presumably with the run */
 	*status = SIGKILL;
 	return true;
 }

@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <zstd.h>
 
 /* -- reading ------------------------------------------------------------------------------ */
 
@@ -102,6 +103,19 @@ static bool is_tape(const char *name)
 	return strcmp(name, "event_bytes") == 0;
 }
 
+static bool unpack(struct in *in, const struct section *s, const void **data)
+{
+	size_t bytes = s->element * s->count;
+	if (bytes / s->packed >= PACKED_MOST ||
+	    ZSTD_getFrameContentSize(*data, s->packed) != bytes)
+		return broken(in, s->offset, "section %.24s is not packed as it says", s->name);
+	void *room = trace_own(in->t, scattered_lines(bytes + 1));
+	if (ZSTD_decompress(room, bytes, *data, s->packed) != bytes)
+		return broken(in, s->offset, "section %.24s is not packed as it says", s->name);
+	*data = room;
+	return true;
+}
+
 static bool read_section(struct in *in, const char *name, uint32_t element, const void **data,
                          uint64_t *count)
 {
@@ -112,14 +126,16 @@ static bool read_section(struct in *in, const char *name, uint32_t element, cons
 		return broken(in, s->offset, "expected elements of %u bytes in %s, found %u",
 		              element, name, s->element);
 	if (s->offset % ALIGNMENT || s->offset > in->length ||
-	    s->count > (in->length - s->offset) / element ||
+	    s->packed > in->length - s->offset || (s->packed && is_tape(name)) ||
+	    (!s->packed && s->count > (in->length - s->offset) / element) ||
 	    (s->count >= NONE && !is_tape(name)))
 		return broken(in, s->offset, "section %s reaches out of the file", name);
 	*data = in->bytes + s->offset;
 	*count = s->count;
-	if (!is_tape(name) && trace_sum(*data, element * s->count) != s->sum)
+	size_t bytes = s->packed ? s->packed : element * s->count;
+	if (!is_tape(name) && trace_sum(*data, bytes) != s->sum)
 		return broken(in, s->offset, "the sum of section %s does not fit", name);
-	return true;
+	return !s->packed || unpack(in, s, data);
 }
 
 /* -- checks of references ------------------------------------------------------------------ */

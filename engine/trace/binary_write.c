@@ -7,6 +7,7 @@
 #include "engine/trace/binary_private.h"
 
 #include <string.h>
+#include <zstd.h>
 
 _Static_assert(TAPE_BLOCK % PENDING == 0, "pending events do not go beyond a block");
 
@@ -72,16 +73,36 @@ static void pad(struct file_writer *file)
 		file_writer_put(file, zeroes, ALIGNMENT - over);
 }
 
+/* The bytes as a zstd frame in `*packed` (owned by the caller); 0: not worth it. */
+static uint32_t pack(const void *data, size_t bytes, void **packed)
+{
+	enum { LEVEL = 1 };
+	*packed = NULL;
+	if (bytes < PACKED_FROM || bytes > UINT32_MAX / 2)
+		return 0;
+	size_t room = ZSTD_compressBound(bytes);
+	*packed = g_malloc(room);
+	size_t length = ZSTD_compress(*packed, room, data, bytes, LEVEL);
+	bool good =
+	        !ZSTD_isError(length) && length < bytes / 4 * 3 && bytes / length < PACKED_MOST;
+	return good ? (uint32_t)length : 0;
+}
+
 static void put_section(struct trace_writer *w, const char *name, const void *data,
                         uint32_t element, uint64_t count)
 {
 	struct section s = { .element = element, .count = count };
+	void *packed;
+	s.packed = pack(data, element * count, &packed);
+	size_t bytes = s.packed ? s.packed : element * count;
+	const void *from = s.packed ? packed : data;
 	pad(w->file);
 	g_strlcpy(s.name, name, sizeof s.name);
 	s.offset = file_writer_length(w->file);
-	s.sum = trace_sum(data, element * count);
-	file_writer_put(w->file, data, element * count);
+	s.sum = trace_sum(from, bytes);
+	file_writer_put(w->file, from, bytes);
 	g_array_append_val(w->sections, s);
+	g_free(packed);
 }
 
 /* -- events ----------------------------------------------------------------------------- */

@@ -244,7 +244,8 @@ static void find_ends(struct checker *c)
 	for (uint32_t u = 0; u < t->threads_count; u++) {
 		uint32_t first = thread_first(c, u), end = thread_last(c, u);
 
-		w->shows_end[u] = !recording || (end != NONE && at(c, end)->op == OP_END) ||
+		w->shows_end[u] = (!recording && t->complete) ||
+		                  (end != NONE && at(c, end)->op == OP_END) ||
 		                  (first != NONE && end < last && leaves_first(c, u));
 		if (recording && strcmp(trace_thread_name(t, u), "main") == 0)
 			w->process = u;

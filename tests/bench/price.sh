@@ -11,8 +11,7 @@
 #   COUNT    of numbers that the merge sort sorts (default: 250000)
 #
 # Seconds passed and of the processor (user and system), the largest resident set in MB (of the
-# greatest process), events, bytes of the trace an event; the limits: what a copy of the trace's
-# bytes and a fresh page for each event's 16 bytes would take (dd), in seconds.
+# greatest process), events, bytes of the trace an event.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/tests/bench/programs
@@ -76,7 +75,7 @@ row() { # NAME
 		n=$("$HEDDLE" info -q "$t" | awk '$1 == "events" { print $2; exit }')
 		events=$((events + n)) bytes=$((bytes + $(stat -c %s "$t")))
 	done
-	printf '| %s | %s | %s / %s | %s / %s / %s | %s / %s / %s | %s, %s, %s | %s | %s |\n' "$name" \
+	printf '| %s | %s / %s / %s | %s / %s / %s | %s / %s / %s | %s, %s, %s | %s | %s |\n' "$name" \
 		"$(column plain 1)" "$(column plain 2)" "$(column plain 3)" \
 		"$(column tsan 1)" "$(column tsan 2)" "$(column tsan 3)" \
 		"$(column heddle 1)" "$(column heddle 2)" "$(column heddle 3)" \
@@ -94,7 +93,7 @@ for name; do
 	esac
 done
 cat <<'T'
-| | plain: s | processor / MB | ThreadSanitizer: s / processor / MB | `heddle record`: s / processor / MB | times ThreadSanitizer | M events | bytes an event |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+| | plain: s / processor / MB | ThreadSanitizer: s / processor / MB | `heddle record`: s / processor / MB | times ThreadSanitizer | M events | bytes an event |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: |
 T
 for name; do row "$name"; done

@@ -63,10 +63,11 @@ static void right_sums(struct file *f)
 	memcpy(&sections, f->bytes + SECTIONS_AT, sizeof sections);
 	for (uint32_t i = 0; entry_of(f, i); i++) {
 		char *entry = entry_of(f, i);
-		uint32_t element;
+		uint32_t element, packed;
 		memcpy(&element, entry + NAME, sizeof element);
-		uint64_t sum =
-		        trace_sum(f->bytes + word(entry + 32), element * word(entry + 40));
+		memcpy(&packed, entry + NAME + 4, sizeof packed);
+		uint64_t sum = trace_sum(f->bytes + word(entry + 32),
+		                         packed ? packed : element * word(entry + 40));
 		memcpy(entry + 48, &sum, sizeof sum);
 	}
 	memset(f->bytes + SUM_AT, 0, 8);
@@ -398,6 +399,59 @@ START_TEST(fork_of_a_thread_that_has_run)
 }
 END_TEST
 
+/* Large tables are packed: they come back, and what does not unpack to what its entry says is
+ * refused. */
+START_TEST(packed_sections)
+{
+	GString *text = g_string_new("#! heddle 1\n");
+	for (int i = 0; i < 20000; i++)
+		g_string_append_printf(text, "T|w4(queue->jobs[%d].state)=%d|a.c:1\n", i, i);
+	struct file f = { .path = g_strdup_printf("%s/heddle-hostile-%d.hdl", g_get_tmp_dir(),
+		                                  rand()) };
+	struct error e;
+	struct trace *t = trace_from_text("test.txt", text->str, text->len, NULL, &e);
+	ck_assert(trace_write(t, f.path, TRACE_BINARY, NULL, NULL, &e));
+	ck_assert(g_file_get_contents(f.path, &f.bytes, &f.length, NULL));
+	ck_assert_uint_lt(f.length, t->string_bytes_count);
+	struct trace *again = open_file(&f, &e);
+	ck_assert_msg(again != NULL, "%s", e.what);
+	ck_assert_mem_eq(again->string_bytes, t->string_bytes, t->string_bytes_count);
+	ck_assert_mem_eq(again->variables, t->variables,
+	                 t->variables_count * sizeof *t->variables);
+	trace_close(again);
+	trace_close(t);
+	uint64_t count;
+	unsigned packed = 0;
+	for (uint32_t i = 0; entry_of(&f, i); i++) {
+		char *entry = entry_of(&f, i), *bytes = f.bytes + word(entry + 32);
+		uint32_t length, less[] = { 1, 9 };
+		memcpy(&length, entry + NAME + 4, sizeof length);
+		if (length == 0)
+			continue;
+		packed++;
+		for (size_t k = 0; k < G_N_ELEMENTS(less); k++) {
+			uint32_t other =
+			        length - less[k]; /* its sum is right, but not its end */
+			memcpy(entry + NAME + 4, &other, sizeof other);
+			ck_assert_ptr_null(open_file(&f, &e));
+		}
+		memcpy(entry + NAME + 4, &length, sizeof length);
+		count = word(entry + 40) + 1;
+		memcpy(entry + 40, &count, sizeof count);
+		ck_assert_ptr_null(open_file(&f, &e));
+		count = UINT32_MAX - 1;
+		memcpy(entry + 40, &count, sizeof count);
+		ck_assert_ptr_null(open_file(&f, &e));
+		bytes[0] ^= 1;
+		ck_assert_ptr_null(open_file(&f, &e));
+		break;
+	}
+	ck_assert_uint_eq(packed, 1);
+	g_string_free(text, TRUE);
+	release(&f);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("hostile binary");
@@ -407,6 +461,7 @@ int main(void)
 	tcase_add_test(c, events_out_of_range_are_refused);
 	tcase_add_test(c, bytes_of_events_lead_nowhere);
 	tcase_add_test(c, lists_of_names_have_names);
+	tcase_add_test(c, packed_sections);
 	tcase_add_test(c, orders_never_lead_back);
 	tcase_add_test(c, fork_of_a_thread_that_has_run);
 	suite_add_tcase(s, c);

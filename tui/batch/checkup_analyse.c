@@ -9,6 +9,7 @@
 #include "engine/harm/serial.h"
 #include "engine/predict/predict.h"
 #include "tui/batch/spec_rules.h"
+#include "tui/batch/suppressions.h"
 
 #include <string.h>
 
@@ -465,6 +466,8 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 		                 .reports = g_ptr_array_new_with_free_func(
 		                         (GDestroyNotify)report_free),
 		                 .fresh = g_ptr_array_new_with_free_func(g_free) };
+	if (c->argv == NULL)
+		suppressions_add_recorded(&c->suppressions, t);
 	bool good = detect(&x, NULL, 0, DETECTOR_DEADLOCKS);
 
 	if (good)

@@ -169,13 +169,19 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 		    "no "
 		    "difference.",
 		    c->harmless, plural(c->harmless), c->harmless == 1 ? "it is" : "they are");
+	if (c->serial)
+		add(s,
+		    "%u time%s another thread's work came between that of a unit of work; that was "
+		    "run, and made no difference (heddle atomic TRACE lists it).",
+		    c->serial, plural(c->serial));
 	if (c->always)
 		add(s, "%s in every run, so whatever the schedule: that is no finding.",
 		    c->always);
 	if (c->cut_runs > 0)
 		add(s,
-		    "%u run%s did not end in %u s and %s ended there (--timeout gives more).",
-		    c->cut_runs, plural(c->cut_runs), c->timeout_ms / 1000,
+		    "%u run%s did not end in %.3g s and %s ended there (--timeout and --budget "
+		    "give more).",
+		    c->cut_runs, plural(c->cut_runs), c->cut_ms / 1000.0,
 		    c->cut_runs == 1 ? "was" : "were");
 	tell_stopped(c, s);
 	for (guint i = 0; i < c->gaps->len; i++)

@@ -23,7 +23,10 @@ enum {
 	FIRST_RUNS = 3,          /* before the exploration */
 	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
 	MOST_BYTES = 64 << 20,   /* of a run's log: some six million events */
-	KEPT_EVENTS = 1000000,   /* of a run on the way whose trace is kept */
+	LEAST_BYTES = 4 << 20,
+	BYTES_A_SECOND = 1 << 19, /* of the time left: what can be looked at in it */
+	TIME_PARTS = 5,           /* of the time left, a recording may take one */
+	KEPT_EVENTS = 1000000,    /* of a run on the way whose trace is kept */
 };
 
 /* -- runs -------------------------------------------------------------------------------- */
@@ -153,11 +156,15 @@ static void session_of(const struct checkup *c, struct session_options *o, uint6
 	*o = (struct session_options){ .argv = c->argv,
 		                       .strategy = strategies[number % 4],
 		                       .seed = number + 1,
-		                       .max_bytes = MOST_BYTES,
+		                       .max_bytes =
+		                               (uint64_t)CLAMP(checkup_left(c) * BYTES_A_SECOND,
+		                                               LEAST_BYTES, MOST_BYTES),
 		                       .specs = c->binds };
 	if (c->runs->len > 0)
 		o->steps = MAX(run_at(c, 0)->events, 1);
-	o->timeout_ms = (unsigned)CLAMP(checkup_left(c) * 1000, 500, c->timeout_ms);
+	double most = MAX(checkup_left(c) * 1000 / TIME_PARTS, 2000);
+	o->timeout_ms =
+	        (unsigned)MIN(MAX(MIN(most, checkup_left(c) * 1000), 500), c->timeout_ms);
 }
 
 /* How a run ended, in the words that ends of explored runs are kept in. */
@@ -230,7 +237,13 @@ static bool record(struct checkup *c, uint64_t number)
 		              s.result.status, path, outcome);
 		run_at(c, run)->recorded = true;
 		c->cut_runs += s.result.timed_out;
+		if (s.result.timed_out)
+			c->cut_ms = MAX(c->cut_ms, o.timeout_ms);
 		note_outcome(c, outcome);
+		if (s.facts.status == LOG_LIMIT || s.facts.status == LOG_FULL)
+			checkup_gap(
+			        c, "what runs do behind the part of them that was recorded: it "
+			           "was too long for the time (--budget gives more)");
 		if (number == 0 && s.facts.instrumented == 0)
 			checkup_gap(
 			        c, "accesses to memory: the program is not instrumented (build "

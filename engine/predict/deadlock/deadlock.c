@@ -656,7 +656,7 @@ static void find_waits(struct search *s, const struct progress *progress)
 	stuck_search(t, s->options, &search, progress);
 	s->cancelled |= search.cancelled;
 	if (search.complete && s->refused == 0)
-		s->report->scope = "wait that never ends";
+		s->report->scope = "deadlock or wait that never ends";
 	else
 		report_note(s->report,
 		            "of all other waits that may never end (through joins, conditions, "

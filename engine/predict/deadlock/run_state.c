@@ -516,7 +516,8 @@ static void find_ends(struct run_state *s)
 		uint32_t last = mine.count > 0 ? mine.items[mine.count - 1] : NONE;
 		uint32_t first = mine.count > 0 ? mine.items[0] : NONE;
 
-		s->shows_end[u] = !recording || (last != NONE && t->events[last].op == OP_END);
+		s->shows_end[u] = (!recording && t->complete) ||
+		                  (last != NONE && t->events[last].op == OP_END);
 		if (recording && last != NONE && last < tail && t->events[last].op == OP_LEAVE)
 			s->shows_end[u] |= t->index->partner[last] == first;
 	}

@@ -375,7 +375,8 @@ void stuck_search(struct trace *t, const struct race_options *options,
 	search->complete = true;
 	if (!has_waits(t))
 		return;
-	search->complete = t->events_count <= MOST_EVENTS;
+	/* not where the ends of critical sections, or observations, are unknown */
+	search->complete = t->events_count <= MOST_EVENTS && !t->locks_taken && !t->filtered;
 	if (!search->complete)
 		return;
 	w.s = run_state_new(t, options->use_values, progress);
