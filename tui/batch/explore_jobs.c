@@ -24,7 +24,8 @@ struct jobs {
 	char *folder; /* of the reports; owned */
 	pid_t *pids;  /* 0: not running */
 	bool until_error, told;
-	int worst; /* exit status of a job that could not explore, or 0 */
+	int worst;  /* exit status of a job that could not explore, or 0 */
+	bool *lost; /* by job: it had no report when it was told to end; owned */
 };
 
 static char *report_of(const struct jobs *j, unsigned job)
@@ -121,9 +122,11 @@ static void wait_for_all(struct jobs *j, const volatile int *interrupted)
 				continue;
 			j->pids[i] = 0;
 			int code = status_of(status);
-			if (code != EXIT_NOTHING && code != EXIT_FOUND && code != EXIT_BUDGET)
+			j->lost[i] = j->told && WIFSIGNALED(status);
+			if (code != EXIT_NOTHING && code != EXIT_FOUND && code != EXIT_BUDGET &&
+			    !j->lost[i] && !j->worst)
 				j->worst = code;
-			if (j->worst || (j->until_error && code == EXIT_FOUND))
+			if (j->until_error && code == EXIT_FOUND)
 				tell_all(j);
 		}
 		if (*interrupted)
@@ -144,8 +147,10 @@ static int merge(const struct jobs *j, const char *output)
 	g_ptr_array_add(words, g_strdup_printf("--format=%s", output   ? "json"
 	                                                      : format ? format
 	                                                               : "text"));
+	g_ptr_array_add(words, g_strdup("--lenient"));
 	for (unsigned i = 0; i < j->count; i++)
-		g_ptr_array_add(words, report_of(j, i));
+		if (!j->lost[i])
+			g_ptr_array_add(words, report_of(j, i));
 	g_ptr_array_add(words, NULL);
 	fflush(stdout);
 	pid_t pid = start(words, output, false);
@@ -172,6 +177,7 @@ int explore_jobs(struct arguments *a, unsigned jobs, const volatile int *interru
 		          .count = jobs,
 		          .folder = g_dir_make_tmp("heddle-XXXXXX", NULL),
 		          .pids = g_new0(pid_t, jobs),
+		          .lost = g_new0(bool, jobs),
 		          .until_error = argument_flag(a, "until-error") };
 	const char *output = argument_value(a, "output");
 	int status = EXIT_BAD;
@@ -179,6 +185,7 @@ int explore_jobs(struct arguments *a, unsigned jobs, const volatile int *interru
 		error_set(&error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
 		          "cannot keep the reports: %s", g_strerror(errno));
 		g_free(j.pids);
+		g_free(j.lost);
 		return fail(&error);
 	}
 	for (unsigned i = 0; i < jobs; i++) {
@@ -198,6 +205,7 @@ int explore_jobs(struct arguments *a, unsigned jobs, const volatile int *interru
 	}
 	remove_reports(&j);
 	g_free(j.pids);
+	g_free(j.lost);
 	g_free(j.folder);
 	return status;
 }
