@@ -11,7 +11,9 @@
 #   make coverage   lines that the tests run, by folder
 #   make format     by .clang-format (make check-format: is it?)
 #   make tags       for ctags and cscope; make compile_commands.json for clangd
-#   make install    PREFIX=/usr/local DESTDIR=
+#   make install    PREFIX=/usr/local DESTDIR=  (make install-lib: libheddle)
+#   make deb        Debian packages into build/deb; make container: an image
+#   make check-delivery  the packages installed, the library, as others use them (root)
 #   make deps       install what is missing, with apt
 #
 # B is the build folder; SAN=1 builds with the sanitizers (into build/asan), SAN=thread with
@@ -29,6 +31,7 @@ TEST_PACKAGES := check libvterm-dev liburcu-dev perl procps clang-format protobu
 LINT_PACKAGES := clang-tidy
 TAGS_PACKAGES := universal-ctags cscope
 COVERAGE_PACKAGES := gcovr
+DEB_PACKAGES := debhelper dpkg-dev lintian
 
 PKG := glib-2.0 jansson libzstd ncursesw readline libprotobuf-c
 CC ?= gcc
@@ -40,7 +43,7 @@ SANFLAGS := $(if $(SAN),$(if $(filter thread,$(SAN)),-fsanitize=thread,-fsanitiz
 	-fno-sanitize-recover=undefined) -fno-omit-frame-pointer)$(if $(COVERAGE),--coverage -fprofile-update=atomic)
 
 # Asked once, by the inner make of a target that calls deps first.
-ifneq (,$(filter-out deps clean check check-asan check-tsan fuzz soak demo bench dist format check-format tags lint coverage,$(or $(MAKECMDGOALS),all)))
+ifneq (,$(filter-out deps clean check check-asan check-tsan fuzz soak demo bench dist format check-format tags lint coverage deb container,$(or $(MAKECMDGOALS),all)))
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKG))
 PKG_LIBS := $(shell pkg-config --libs $(PKG))
 endif
@@ -84,6 +87,28 @@ $(B)/engine/export/perfetto.pb-c.o: $(B)/engine/export/perfetto.pb-c.c
 $(B)/libheddle.a: $(call obj,$(LIB_SRC)) $(B)/engine/export/perfetto.pb-c.o
 	@rm -f $@
 	ar rcs $@ $^
+
+# The engine as a shared library (engine/api/libheddle.h), compiled a second time: only what its
+# header declares is visible.
+PIC = $(patsubst %.c,$(B)/pic/%.o,$(LIB_SRC)) $(B)/pic/engine/export/perfetto.pb-c.o
+$(B)/pic/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -fPIC -fvisibility=hidden -c $< -o $@
+$(B)/pic/engine/export/perfetto.o: $(B)/engine/export/perfetto.pb-c.h
+$(B)/pic/engine/export/perfetto.pb-c.o: $(B)/engine/export/perfetto.pb-c.c
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS) $(CFLAGS_ALL) -fPIC -fvisibility=hidden -c $< -o $@
+$(B)/libheddle.so.0: $(PIC) engine/api/libheddle.map
+	$(CC) -shared $(LDFLAGS) -Wl,-soname,libheddle.so.0 -Wl,--version-script=engine/api/libheddle.map \
+		-Wl,--no-undefined -o $@ $(PIC) $(LIBS)
+lib: $(B)/libheddle.so.0
+install-lib: lib
+	install -D -m 644 $(B)/libheddle.so.0 $(INSTALL_ROOT)/lib/libheddle.so.0
+	ln -sf libheddle.so.0 $(INSTALL_ROOT)/lib/libheddle.so
+	install -D -m 644 engine/api/libheddle.h $(INSTALL_ROOT)/include/libheddle.h
+	install -d $(INSTALL_ROOT)/lib/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' engine/api/libheddle.pc.in >$(INSTALL_ROOT)/lib/pkgconfig/libheddle.pc
+.PHONY: lib install-lib
 
 $(B)/libtui.a: $(call obj,$(TUI_SRC))
 	@rm -f $@
@@ -188,20 +213,43 @@ install: all
 		install -D -m 644 $$f $(INSTALL_ROOT)/include/heddle.h; done
 	install -D -m 644 docs/heddle.1 $(INSTALL_ROOT)/share/man/man1/heddle.1
 	install -D -m 644 docs/heddle.bash $(INSTALL_ROOT)/share/bash-completion/completions/heddle
+	install -D -m 644 docs/heddle.zsh $(INSTALL_ROOT)/share/zsh/vendor-completions/_heddle
+	install -D -m 644 docs/heddle.fish $(INSTALL_ROOT)/share/fish/vendor_completions.d/heddle.fish
 
 uninstall:
 	rm -rf $(INSTALL_ROOT)/bin/heddle $(INSTALL_ROOT)/lib/heddle $(INSTALL_ROOT)/share/heddle \
 		$(INSTALL_ROOT)/include/heddle.h $(INSTALL_ROOT)/share/man/man1/heddle.1 \
-		$(INSTALL_ROOT)/share/bash-completion/completions/heddle
+		$(INSTALL_ROOT)/share/bash-completion/completions/heddle \
+		$(INSTALL_ROOT)/share/zsh/vendor-completions/_heddle \
+		$(INSTALL_ROOT)/share/fish/vendor_completions.d/heddle.fish
 
 dist:
 	@mkdir -p build
 	git archive --prefix=heddle-$(VERSION)/ -o build/heddle-$(VERSION).tar.gz HEAD
 
+# Debian packages (docs/debian) into build/deb, from a copy of the tree, also without git.
+deb:
+	@tests/deps.sh $(PACKAGES) $(DEB_PACKAGES)
+	rm -rf build/deb && mkdir -p build/deb/heddle-$(VERSION)
+	tar -c --exclude=./build --exclude=./heddle --exclude=./.git . | tar -x -C build/deb/heddle-$(VERSION)
+	cp -r docs/debian build/deb/heddle-$(VERSION)/
+	cd build/deb/heddle-$(VERSION) && DEB_BUILD_OPTIONS="parallel=$$(nproc)" dpkg-buildpackage -b -us -uc
+	cd build/deb && lintian --fail-on error ./*.changes
+# An image for continuous integration, by podman or buildah.
+container:
+	@command -v podman >/dev/null || command -v buildah >/dev/null || { \
+		echo "$@: needs podman or buildah (apt-get install buildah)" >&2; exit 2; }
+	if command -v podman >/dev/null; then podman build -f docs/Containerfile -t heddle .; \
+	else buildah bud -f docs/Containerfile -t heddle .; fi
+# What needs root, other programs or other machines: packages, the library, the SARIF schema.
+check-delivery: all
+	tests/delivery.sh
+.PHONY: deb container check-delivery
+
 # The generated documents are committed; tests/e2e/manual.t compares them.
 manual: all
 	docs/manual.sh man $(HEDDLE:heddle=./heddle) >docs/heddle.1
-	docs/manual.sh bash $(HEDDLE:heddle=./heddle) >docs/heddle.bash
+	for shell in bash zsh fish; do docs/manual.sh $$shell $(HEDDLE:heddle=./heddle) >docs/heddle.$$shell || exit; done
 .PHONY: manual
 
 # Not formatted: lists (.def), and sources that tests show on a screen or compile, whose lines are

@@ -11,17 +11,10 @@
 /* The last element whose leading uint64_t is at most `key`, or NULL. */
 static const void *last_not_above(const GArray *array, size_t size, uint64_t key)
 {
-	size_t low = 0, high = array->len;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		uint64_t at;
-		memcpy(&at, array->data + middle * size, sizeof at);
-		if (at <= key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? array->data + (low - 1) * size : NULL;
+	uint64_t at;
+	size_t end = search_end(i, (size_t)0, (size_t)array->len,
+	                        (memcpy(&at, array->data + i * size, sizeof at), at <= key));
+	return end ? array->data + (end - 1) * size : NULL;
 }
 
 static const struct elf_symbol *symbol_at(const GArray *symbols, uint64_t address)

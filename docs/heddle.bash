@@ -1,9 +1,42 @@
 # bash completion for heddle; made by docs/manual.sh, do not edit
 _heddle() {
-	local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words=
+	local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words= files=-f
 	if [ "$COMP_CWORD" = 1 ]; then
 		words="open check fix-check atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare diff merge shake explore doctor lesson"
-	else case "${COMP_WORDS[1]}" in
+	else case "${COMP_WORDS[1]} $before" in
+	"check --format") words="text json sarif" files= ;;
+	"fix-check --format") words="text json" files= ;;
+	"atomic --format") words="text json sarif" files= ;;
+	"commute --analysis") words="rd2 cov edc" files= ;;
+	"commute --pairs") words="sites events" files= ;;
+	"commute --format") words="text json sarif" files= ;;
+	"spec --format") words="text json" files= ;;
+	"info --format") words="text json" files= ;;
+	"convert --to") words="std text binary perfetto csv" files= ;;
+	"filter --to") words="std text binary" files= ;;
+	"filter --for") words="hb wcp" files= ;;
+	"filter --format") words="text json" files= ;;
+	"deadlocks --pairs") words="sites events" files= ;;
+	"deadlocks --format") words="text json sarif" files= ;;
+	"races --pairs") words="sites events" files= ;;
+	"races --verdicts") words="races all" files= ;;
+	"races --format") words="text json sarif" files= ;;
+	"witness --format") words="text json" files= ;;
+	"verify --format") words="text json" files= ;;
+	"record --mode") words="controlled free" files= ;;
+	"record --strategy") words="random pct noise rr" files= ;;
+	"graph --kind") words="conflict order" files= ;;
+	"replay --first") words="1 2" files= ;;
+	"explain --format") words="text json" files= ;;
+	"compare --format") words="text json" files= ;;
+	"diff --format") words="text json sarif" files= ;;
+	"merge --format") words="text json sarif" files= ;;
+	"shake --strategy") words="random pct noise rr" files= ;;
+	"shake --format") words="text json" files= ;;
+	"explore --format") words="text json sarif" files= ;;
+	"doctor --format") words="text json" files= ;;
+	"lesson --format") words="text json" files= ;;
+	*) if [ "${current#-}" != "$current" ]; then case "${COMP_WORDS[1]}" in
 	open) words="--exe --spec --report --at --notes --script --lenient --help --quiet --version" ;;
 	check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --baseline --suppressions --lenient --format --help --quiet --version" ;;
 	fix-check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --lenient --format --help --quiet --version" ;;
@@ -19,7 +52,7 @@ _heddle() {
 	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --witness-events --baseline --suppressions --lenient --format --help --quiet --version" ;;
 	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet --version" ;;
 	verify) words="--spec --lenient --format --help --quiet --version" ;;
-	record) words="--output --mode --strategy --depth --steps --seed --spec --max-size --compress --last --start-at --no-values --no-missing --no-inputs --help --quiet --version" ;;
+	record) words="--output --mode --strategy --depth --steps --seed --spec --max-size --compress --last --suppressions --start-at --no-values --no-missing --no-inputs --help --quiet --version" ;;
 	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet --version" ;;
 	replay) words="--witness --trace --first --until --gdb --spec --timeout --lenient --help --quiet --version" ;;
 	explain) words="--order --spec --story --missing --lenient --format --help --quiet --version" ;;
@@ -27,11 +60,11 @@ _heddle() {
 	diff) words="--analysis --spec --values --missing --budget --lenient --format --help --quiet --version" ;;
 	merge) words="--lenient --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --depth --steps --timeout --format --help --quiet --version" ;;
-	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --shard --until-error --timeout --format --help --quiet --version" ;;
+	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --shard --jobs --until-error --timeout --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
 	lesson) words="--directory --text --worksheet --restart --new --check --play --format --help --quiet --version" ;;
+	esac; fi ;;
 	esac; fi
-	if [ "${current#-}" = "$current" ] && [ "$COMP_CWORD" != 1 ]; then words=; fi
-	COMPREPLY=($(compgen -W "$words" -f -- "$current"))
+	COMPREPLY=($(compgen -W "$words" $files -- "$current"))
 }
 complete -o filenames -F _heddle heddle

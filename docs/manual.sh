@@ -1,30 +1,101 @@
 #!/bin/sh
-# Makes the manual page (docs/heddle.1) and the completion of bash (docs/heddle.bash) from
-# the program's own table of commands, `heddle --table`.  Usage: docs/manual.sh man|bash HEDDLE
+# Makes the manual page (docs/heddle.1) and the completions (docs/heddle.bash, .zsh, .fish) from the
+# program's own table of commands, `heddle --table`.  Usage: docs/manual.sh man|bash|zsh|fish HEDDLE
 set -eu
 kind=$1
 heddle=$2
-if [ "$kind" = bash ]; then
-	"$heddle" --table | awk -F'\t' '
-	$1 == "command" { names = names " " $2; order[++n] = $2 }
-	$1 == "option" { options[$2] = options[$2] " " $3; if ($4 ~ /^[a-z0-9]+(\|[a-z0-9]+)+$/) { w = $4; gsub(/\|/, " ", w); words = words "\t" $3 ") words=\"" w "\" ;;\n"; } }
+# The tables that the completions share: the commands in order, their options, and of options that
+# take one of some words, the words.
+tables='
+function is_words(s) { return s ~ /^[a-z0-9]+(\|[a-z0-9]+)+$/ }
+function words(s) { gsub(/\|/, " ", s); return s }
+$1 == "command" { order[++n] = $2; summary[$2] = $4 }
+$1 == "option" { options[$2] = options[$2] " " $3; at[$2, ++count[$2]] = $3; value[$2, $3] = $4; help[$2, $3] = $5 }
+'
+case $kind in
+bash)
+	"$heddle" --table | awk -F'\t' "$tables"'
 	END {
 		print "# bash completion for heddle; made by docs/manual.sh, do not edit"
 		print "_heddle() {"
-		print "\tlocal current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words="
-		print "\tif [ \"$COMP_CWORD\" = 1 ]; then"
-		print "\t\twords=\"" substr(names, 2) "\""
-		print "\telse case \"${COMP_WORDS[1]}\" in"
+		print "\tlocal current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words= files=-f"
+		printf "\tif [ \"$COMP_CWORD\" = 1 ]; then\n\t\twords=\""
+		for (i = 1; i <= n; i++)
+			printf "%s%s", (i > 1 ? " " : ""), order[i]
+		print "\""
+		print "\telse case \"${COMP_WORDS[1]} $before\" in"
+		for (i = 1; i <= n; i++)
+			for (k = 1; k <= count[order[i]]; k++) {
+				option = at[order[i], k]
+				if (is_words(value[order[i], option]))
+					printf "\t\"%s %s\") words=\"%s\" files= ;;\n", order[i], option, words(value[order[i], option])
+			}
+		print "\t*) if [ \"${current#-}\" != \"$current\" ]; then case \"${COMP_WORDS[1]}\" in"
 		for (i = 1; i <= n; i++)
 			print "\t" order[i] ") words=\"" substr(options[order[i]], 2) "\" ;;"
+		print "\tesac; fi ;;"
 		print "\tesac; fi"
-		print "\tif [ \"${current#-}\" = \"$current\" ] && [ \"$COMP_CWORD\" != 1 ]; then words=; fi"
-		print "\tCOMPREPLY=($(compgen -W \"$words\" -f -- \"$current\"))"
+		print "\tCOMPREPLY=($(compgen -W \"$words\" $files -- \"$current\"))"
 		print "}"
 		print "complete -o filenames -F _heddle heddle"
 	}'
 	exit
-fi
+	;;
+zsh)
+	"$heddle" --table | awk -F'\t' "$tables"'
+	function quote(s) { gsub(/\047/, "\047\\\047\047", s); gsub(/\[/, "\\[", s); gsub(/\]/, "\\]", s); gsub(/:/, "\\:", s); return s }
+	END {
+		print "#compdef heddle"
+		print "# zsh completion for heddle; made by docs/manual.sh, do not edit"
+		print "local -a commands"
+		print "if (( CURRENT == 2 )); then"
+		print "\tcommands=("
+		for (i = 1; i <= n; i++)
+			printf "\t\t\047%s:%s\047\n", order[i], quote(summary[order[i]])
+		print "\t)"
+		print "\t_describe -t commands command commands"
+		print "\t_files"
+		print "\treturn"
+		print "fi"
+		print "local name=$words[2]"
+		print "shift words"
+		print "(( CURRENT-- ))"
+		print "case $name in"
+		for (i = 1; i <= n; i++) {
+			printf "%s) _arguments", order[i]
+			for (k = 1; k <= count[order[i]]; k++) {
+				option = at[order[i], k]
+				v = value[order[i], option]
+				printf " \\\n\t\047*%s[%s]%s\047", option, quote(help[order[i], option]), \
+					v == "" ? "" : is_words(v) ? ":" "word:(" words(v) ")" : ":" quote(v) ":_files"
+			}
+			print " \\\n\t\047*:file:_files\047 ;;"
+		}
+		print "*) _files ;;"
+		print "esac"
+	}'
+	exit
+	;;
+fish)
+	"$heddle" --table | awk -F'\t' "$tables"'
+	function quote(s) { gsub(/\\/, "\\\\", s); gsub(/\047/, "\\\047", s); return s }
+	END {
+		print "# fish completion for heddle; made by docs/manual.sh, do not edit"
+		for (i = 1; i <= n; i++)
+			printf "complete -c heddle -n __fish_use_subcommand -a %s -d \047%s\047\n", order[i], quote(summary[order[i]])
+		for (i = 1; i <= n; i++)
+			for (k = 1; k <= count[order[i]]; k++) {
+				option = at[order[i], k]
+				v = value[order[i], option]
+				printf "complete -c heddle -n \047__fish_seen_subcommand_from %s\047 -l %s%s -d \047%s\047\n", \
+					order[i], substr(option, 3), \
+					v == "" ? "" : is_words(v) ? " -x -a \047" words(v) "\047" : " -r", \
+					quote(help[order[i], option])
+			}
+	}'
+	exit
+	;;
+esac
 cat <<'T'
 .\" made by docs/manual.sh from `heddle --table`, do not edit
 .TH HEDDLE 1 "" "heddle" "User Commands"

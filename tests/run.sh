@@ -7,6 +7,8 @@
 set -u
 B=$1
 shift
+if [ "$B" = build ]; then HEDDLE=$PWD/heddle; else HEDDLE=$PWD/$B/heddle; fi
+export HEDDLE
 failed=
 passed=0 failures=0 skipped=0
 # A test that is ended by its time limit cleans nothing up.
@@ -51,8 +53,7 @@ for t in tests/e2e/*.t tests/e2e/cases/*/*.{c,cc,txt,std}; do
 done
 if [ ${#scripts[@]} != 0 ]; then
 	ran=1
-	if [ "$B" = build ]; then HEDDLE=$PWD/heddle; else HEDDLE=$PWD/$B/heddle; fi
-	export HEDDLE COUNTS=$TMPDIR/counts
+	export COUNTS=$TMPDIR/counts
 	# as prove -j2 does; prove does not say how many tests were skipped
 	perl -MTAP::Harness -e '
 		my $run = sub { [$_[1] =~ /\.t$/ ? "bash" : "tests/e2e/case.pl", $_[1]] };

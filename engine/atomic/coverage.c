@@ -162,7 +162,7 @@ void atomic_coverage(const struct trace *t, const struct atomic_model *m, struct
 	append_functions(&c, c.unit, names);
 	if (units > 0)
 		report_note(report, "units of work: %s (%u activation%s)", names->str, units,
-		            units == 1 ? "" : "s");
+		            plural(units));
 	if (m->closed != NULL) { /* inferred */
 		coverage_walk(&c);
 		note_left_out(&c, report);

@@ -16,7 +16,7 @@ static void hide_inferred(struct report *r)
 	}
 	if (hidden)
 		report_note(r, "%u more cycle%s of grade C (inferred only): --all lists them",
-		            hidden, hidden == 1 ? "" : "s");
+		            hidden, plural(hidden));
 }
 
 /* Free mode records immediate repetitions of an access once, so accesses between two of them

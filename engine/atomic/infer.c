@@ -399,7 +399,7 @@ static void note_inferred(const struct inference *k)
 	        g_strdup_printf(
 	                "%u atomic set%s of %u kind%s and the units on them are inferred%s: "
 	                "--sets prints them",
-	                sets, sets == 1 ? "" : "s", kinds, kinds == 1 ? "" : "s",
+	                sets, plural(sets), kinds, plural(kinds),
 	                k->layout.functions->any
 	                        ? " (approximate: what arguments pointed to is taken "
 	                          "from what was touched)"

@@ -1,4 +1,5 @@
 /* mined.c - see mined.h. */
+#include "engine/base/search.h"
 #include "engine/atomic/mined.h"
 
 #include <string.h>
@@ -239,16 +240,10 @@ static void each_near(struct mining *m, const GArray *list, uint32_t section,
                                   const struct section *, const struct section *),
                       struct mined *like, const struct section *a, const struct section *b)
 {
-	guint low = 0, high = list ? list->len : 0, tried = 0;
+	guint tried = 0, count = list ? list->len : 0;
+	/* the first that ends after it */
+	guint low = search_end(i, 0u, count, g_array_index(list, uint32_t, i) < section);
 
-	while (low < high) { /* the first that ends after it */
-		guint middle = (low + high) / 2;
-
-		if (g_array_index(list, uint32_t, middle) < section)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (guint k = 0; list && k < list->len && tried < TRIED; k++) {
 		guint up = low + k, down = low - k - 1;
 

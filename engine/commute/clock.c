@@ -1,5 +1,6 @@
 /* clock.c - see clock.h. */
 #include "engine/commute/clock.h"
+#include "engine/order/wide_clocks.h"
 #include "engine/trace/index.h"
 
 #include <string.h>
@@ -15,7 +16,10 @@ struct scope_clocks {
 	const struct model *m;
 	const struct trace *t;
 	uint32_t threads;
-	uint32_t *clocks;      /* threads x threads */
+	bool wide;      /* many threads: a clock is the root of a tree (wide_clocks.h) */
+	uint32_t words; /* of a clock */
+	struct wide_nodes nodes;
+	uint32_t *clocks;      /* by thread */
 	uint32_t **released;   /* by object: joined vector clocks of releases, or NULL */
 	uint32_t **shared;     /* by object: the same of shared releases */
 	uint32_t **heads;      /* by variable: vector clock of its release sequence */
@@ -30,7 +34,18 @@ struct scope_clocks {
 
 static uint32_t *thread_clock(const struct scope_clocks *c, uint32_t thread)
 {
-	return c->clocks + (size_t)thread * c->threads;
+	return c->clocks + (size_t)thread * c->words;
+}
+
+/* Set the thread's own component. */
+static void set_own(struct scope_clocks *c, uint32_t thread, uint32_t epoch)
+{
+	uint32_t *clock = thread_clock(c, thread);
+
+	if (c->wide)
+		clock[0] = wide_set(&c->nodes, clock[0], thread, epoch);
+	else
+		clock[thread] = epoch;
 }
 
 static void scope_clear(void *scope)
@@ -45,7 +60,11 @@ struct scope_clocks *scope_clocks_new(const struct model *m)
 	c->m = m;
 	c->t = t;
 	c->threads = (uint32_t)t->threads_count;
-	c->clocks = g_new0(uint32_t, (size_t)c->threads * c->threads + 1);
+	c->wide = c->threads >= clocks_wide;
+	c->words = c->wide ? 1 : c->threads;
+	if (c->wide)
+		wide_init(&c->nodes, c->threads);
+	c->clocks = g_new0(uint32_t, (size_t)c->threads * c->words + 1);
 	c->released = g_new0(uint32_t *, t->objects_count + 1);
 	c->shared = g_new0(uint32_t *, t->objects_count + 1);
 	c->heads = g_new0(uint32_t *, t->variables_count + 1);
@@ -56,7 +75,7 @@ struct scope_clocks *scope_clocks_new(const struct model *m)
 	c->scopes = g_new0(GArray *, c->threads + 1);
 	c->depth = g_new0(uint32_t, c->threads + 1);
 	for (uint32_t i = 0; i < c->threads; i++) {
-		thread_clock(c, i)[i] = 1;
+		set_own(c, i, 1);
 		c->scopes[i] = g_array_new(FALSE, FALSE, sizeof(struct open_scope));
 		g_array_set_clear_func(c->scopes[i], scope_clear);
 	}
@@ -86,21 +105,26 @@ void scope_clocks_free(struct scope_clocks *c)
 	g_free(c->scopes);
 	g_free(c->depth);
 	g_free(c->clocks);
+	wide_release(&c->nodes);
 	g_free(c);
 }
 
-static void clock_join(const struct scope_clocks *c, uint32_t *into, const uint32_t *from)
+static void clock_join(struct scope_clocks *c, uint32_t *into, const uint32_t *from)
 {
+	if (c->wide) {
+		into[0] = from == NULL ? into[0] : wide_join(&c->nodes, into[0], from[0]);
+		return;
+	}
 	for (uint32_t i = 0; from != NULL && i < c->threads; i++)
 		into[i] = MAX(into[i], from[i]);
 }
 
-static void clock_join_into(const struct scope_clocks *c, uint32_t **into, const uint32_t *from)
+static void clock_join_into(struct scope_clocks *c, uint32_t **into, const uint32_t *from)
 {
 	if (from == NULL)
 		return;
 	if (*into == NULL)
-		*into = g_memdup2(from, c->threads * sizeof(uint32_t));
+		*into = g_memdup2(from, c->words * sizeof(uint32_t));
 	else
 		clock_join(c, *into, from);
 }
@@ -112,8 +136,8 @@ static void clock_assign(const struct scope_clocks *c, uint32_t **into, const ui
 		return;
 	}
 	if (*into == NULL)
-		*into = g_new(uint32_t, c->threads);
-	memcpy(*into, from, c->threads * sizeof(uint32_t));
+		*into = g_new(uint32_t, c->words);
+	memcpy(*into, from, c->words * sizeof(uint32_t));
 }
 
 /* Thread creation and memory management are not a library's own synchronisation. */
@@ -139,7 +163,7 @@ static void must_into(struct scope_clocks *c, uint32_t event, uint32_t *clock, b
 		if (!an_edge_of_hb(e->rule) || from == NULL)
 			continue;
 		/* The extra component: was the source inside a scope? */
-		if (hidden_by_scopes(e->rule) && (in_scope || from[c->threads]))
+		if (hidden_by_scopes(e->rule) && (in_scope || from[c->words]))
 			continue;
 		clock_join(c, clock, from);
 	}
@@ -156,9 +180,9 @@ static bool must_from(struct scope_clocks *c, uint32_t event, const uint32_t *cl
 		any = true;
 	if (!any)
 		return false;
-	uint32_t *copy = g_new(uint32_t, c->threads + 1);
-	memcpy(copy, clock, c->threads * sizeof(uint32_t));
-	copy[c->threads] = in_scope;
+	uint32_t *copy = g_new(uint32_t, c->words + 1);
+	memcpy(copy, clock, c->words * sizeof(uint32_t));
+	copy[c->words] = in_scope;
 	g_hash_table_insert(c->waiting, GUINT_TO_POINTER(event + 1), copy);
 	return true;
 }
@@ -230,7 +254,7 @@ static void scope_open(struct scope_clocks *c, const struct event *x)
 	struct open_scope s = { .instance = x->target,
 		                .specified = model_specified(c->m, x->target),
 		                .clock = g_memdup2(thread_clock(c, x->thread),
-		                                   c->threads * sizeof(uint32_t)) };
+		                                   c->words * sizeof(uint32_t)) };
 	g_array_append_val(c->scopes[x->thread], s);
 	c->depth[x->thread] += s.specified;
 }
@@ -242,6 +266,42 @@ static void scope_close(struct scope_clocks *c, const struct event *x)
 		return;
 	c->depth[x->thread] -= g_array_index(open, struct open_scope, open->len - 1).specified;
 	g_array_set_size(open, open->len - 1);
+}
+
+static void mark_all(struct scope_clocks *c, uint32_t *const *clocks, uint64_t count)
+{
+	for (uint64_t i = 0; i < count; i++) {
+		if (clocks[i] != NULL)
+			wide_mark(&c->nodes, *clocks[i]);
+	}
+}
+
+/* Free the trees' nodes that no clock has. */
+static void sweep(struct scope_clocks *c)
+{
+	GHashTableIter all;
+	gpointer waiting;
+	uint64_t looked_at = 2 * c->t->objects_count + c->t->variables_count + 4 * c->threads;
+
+	wide_sweep_begin(&c->nodes);
+	mark_all(c, c->released, c->t->objects_count);
+	mark_all(c, c->shared, c->t->objects_count);
+	mark_all(c, c->heads, c->t->variables_count);
+	mark_all(c, c->release_fence, c->threads);
+	mark_all(c, c->pending, c->threads);
+	g_hash_table_iter_init(&all, c->waiting);
+	while (g_hash_table_iter_next(&all, NULL, &waiting))
+		wide_mark(&c->nodes, *(uint32_t *)waiting);
+	for (uint32_t u = 0; u < c->threads; u++) {
+		wide_mark(&c->nodes, *thread_clock(c, u));
+		for (guint i = 0; i < c->scopes[u]->len; i++)
+			wide_mark(&c->nodes,
+			          *g_array_index(c->scopes[u], struct open_scope, i).clock);
+	}
+	wide_sweep_end(&c->nodes);
+	/* Not before so many more as were looked at. */
+	c->nodes.sweep_at = MAX(c->nodes.sweep_at, c->nodes.count - c->nodes.unused_count +
+	                                                   (uint32_t)MIN(looked_at, 1u << 30));
 }
 
 void scope_clocks_after(struct scope_clocks *c, uint32_t event)
@@ -272,7 +332,14 @@ void scope_clocks_after(struct scope_clocks *c, uint32_t event)
 	}
 	/* Later events of the thread are not covered by the clock just released. */
 	if (released)
-		clock[x->thread]++;
+		set_own(c, x->thread, scope_clocks_epoch(c, x->thread) + 1);
+	if (c->wide && c->nodes.count - c->nodes.unused_count >= c->nodes.sweep_at)
+		sweep(c);
+}
+
+uint32_t scope_clocks_time(const struct scope_clocks *c, const uint32_t *clock, uint32_t thread)
+{
+	return c->wide ? wide_time(&c->nodes, clock[0], thread) : clock[thread];
 }
 
 const uint32_t *scope_clocks_of(const struct scope_clocks *c, uint32_t thread)
@@ -282,7 +349,7 @@ const uint32_t *scope_clocks_of(const struct scope_clocks *c, uint32_t thread)
 
 uint32_t scope_clocks_epoch(const struct scope_clocks *c, uint32_t thread)
 {
-	return thread_clock(c, thread)[thread];
+	return scope_clocks_time(c, thread_clock(c, thread), thread);
 }
 
 const uint32_t *scope_clocks_call(const struct scope_clocks *c, uint32_t thread)

@@ -18,6 +18,9 @@ void scope_clocks_free(struct scope_clocks *c);
  * thread u at epoch n happens before it when n <= clock[u]. */
 void scope_clocks_before(struct scope_clocks *c, uint32_t event);
 const uint32_t *scope_clocks_of(const struct scope_clocks *c, uint32_t thread);
+/* The component of such a clock for a thread. */
+uint32_t scope_clocks_time(const struct scope_clocks *c, const uint32_t *clock,
+                           uint32_t thread);
 /* The thread's own component. */
 uint32_t scope_clocks_epoch(const struct scope_clocks *c, uint32_t thread);
 /* Record the edges out of `event`. */

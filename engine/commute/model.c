@@ -179,7 +179,7 @@ static void type_instances(struct model *m)
 		           "than "
 		           "one, "
 		           "has all of the methods; left out",
-		           untyped, untyped == 1 ? "" : "s");
+		           untyped, plural(untyped));
 	GHashTableIter it;
 	gpointer name;
 	g_hash_table_iter_init(&it, unknown);
@@ -423,18 +423,18 @@ static void check_invocations(struct model *m)
 		           "arguments): "
 		           "taken "
 		           "to commute with nothing",
-		           undeclared, undeclared == 1 ? "" : "s");
+		           undeclared, plural(undeclared));
 	if (unknown)
 		model_note(m,
 		           "%u invocation%s without all results: conditions that need them are "
 		           "taken "
 		           "to "
 		           "be false",
-		           unknown, unknown == 1 ? "" : "s");
+		           unknown, plural(unknown));
 	if (running)
 		model_note(m,
 		           "%u invocation%s had not returned at the end of the trace: left out",
-		           running, running == 1 ? "" : "s");
+		           running, plural(running));
 }
 
 struct model *model_new(struct trace *t, const struct specs *specs,

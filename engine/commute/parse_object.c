@@ -21,7 +21,7 @@ static bool pattern_names(struct parser *p, const struct spec_method *m, GPtrArr
 	if (m != NULL && list->len != m->arguments)
 		return parse_refuse(p, t, "give it as many as its declaration has",
 		                    "expected %u argument%s of %s, found %u", m->arguments,
-		                    m->arguments == 1 ? "" : "s", m->name, list->len);
+		                    plural(m->arguments), m->name, list->len);
 	uint32_t arguments = list->len;
 	t = p->at;
 	if (parse_accept(p, TOKEN_SLASH)) {
@@ -38,7 +38,7 @@ static bool pattern_names(struct parser *p, const struct spec_method *m, GPtrArr
 	if (m != NULL && list->len - arguments != m->results)
 		return parse_refuse(p, t, "give it as many as its declaration has, after '/'",
 		                    "expected %u result%s of %s, found %u", m->results,
-		                    m->results == 1 ? "" : "s", m->name, list->len - arguments);
+		                    plural(m->results), m->name, list->len - arguments);
 	return true;
 }
 

@@ -336,7 +336,8 @@ static bool is_unordered(const struct rd2 *r, const struct toucher *earlier,
                          const struct toucher *self, const uint32_t *clock)
 {
 	return earlier->thread != self->thread && !same_scope(earlier, self) &&
-	       (r->visit != NULL || earlier->epoch > clock[earlier->thread]);
+	       (r->visit != NULL ||
+	        earlier->epoch > scope_clocks_time(r->clocks, clock, earlier->thread));
 }
 
 static void visit_point(struct rd2 *r, const struct call *now, const struct toucher *self,

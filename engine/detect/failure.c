@@ -94,7 +94,7 @@ static struct finding *crash(const struct trace *t, int signal, GString *story)
 	}
 	if (*place) {
 		/* the last event before it, where the place itself is not known */
-		g_string_append(story, *c.place || c.thread == NULL ? " at " : " behind ");
+		g_string_append(story, *c.place ? " at " : ", last seen at ");
 		append_escaped(story, place, strlen(place));
 	}
 	if (c.address != 0)

@@ -4,6 +4,7 @@
  * Each iteration makes one execution, of a pending schedule or by chance, or does one step of
  * planning a kept run (explore_planning.c). Schedules run before further planning.
  */
+#include "engine/explore/estimate.h"
 #include "engine/explore/explore_private.h"
 
 #include "engine/base/file.h"
@@ -17,6 +18,8 @@
 
 /* Number of initial executions with random schedules. */
 enum { FIRST_BY_CHANCE = 32 };
+/* Bound on executions by chance in a row, with nothing pending. */
+enum { MOST_IDLE = 32 };
 
 bool explore_out_of_time(const struct exploration *x)
 {
@@ -112,6 +115,7 @@ static void begin_again(struct exploration *x)
 	g_array_set_size(r->races, 0);
 	r->pruned = r->classes = 0;
 	g_ptr_array_set_size(x->kept, 0); /* they borrow from the histories */
+	no_return_clear(x->no_return);
 	histories_free(x->histories);
 	begin_histories(x);
 	g_hash_table_remove_all(x->errors);
@@ -119,7 +123,8 @@ static void begin_again(struct exploration *x)
 	worklist_clear(x->worklist);
 	x->kept_events = 0;
 	x->again = false;
-	x->chances = 0;
+	x->chances = x->taken = x->run_of_taken = 0;
+	x->idle_chances = 0;
 	add_first(x);
 }
 
@@ -146,13 +151,22 @@ static struct pending *by_chance(struct exploration *x)
 static bool is_chance(const struct exploration *x)
 {
 	uint32_t made = x->report->runs->len - x->first;
-	return x->options->until_error && made > 1 && x->chances < made / 2;
+	if (!x->options->until_error || made == 0)
+		return false;
+	/* to plan a run to its end may take long: others, by chance, may have few states, or
+	 * more in them that a walk meets */
+	bool idle = worklist_length(x->worklist) == 0 && !explore_keeps_too_much(x);
+	return (made > 1 && x->chances < made / 2) || (idle && x->idle_chances < MOST_IDLE);
 }
 
 static bool run_next(struct exploration *x, struct error *error)
 {
 	uint32_t made = x->report->runs->len - x->first;
+	bool idle = worklist_length(x->worklist) == 0;
 	struct pending *p = is_chance(x) ? by_chance(x) : NULL;
+	x->idle_chances = idle && p != NULL ? x->idle_chances + 1 : 0;
+	if (x->idle_chances > 0 && x->kept->len > 0)
+		explore_walk_again(x);
 	bool good = true;
 	if (p == NULL && (worklist_length(x->worklist) == 0 || explore_keeps_too_much(x))) {
 		explore_plan_further(x);
@@ -161,7 +175,10 @@ static bool run_next(struct exploration *x, struct error *error)
 	if (p == NULL)
 		p = worklist_take(x->worklist,
 		                  x->options->until_error || made < FIRST_BY_CHANCE);
-	if (p->parts != NULL && explore_is_known(x, p->parts, p->parts_count, p->kind))
+	bool known = p->parts != NULL && explore_is_known(x, p->parts, p->parts_count, p->kind);
+	x->taken += !p->by_chance;
+	x->run_of_taken += !p->by_chance && !known;
+	if (known)
 		x->report->pruned++;
 	else
 		good = explore_run_pending(x, p, error);
@@ -188,6 +205,22 @@ static void note_unplanned(struct exploration *x)
 		                                x->kept->len));
 }
 
+static void estimate(struct exploration *x)
+{
+	const GArray *runs = x->report->runs;
+	uint32_t *waiting = g_new0(uint32_t, runs->len + 1);
+	struct estimate_node *nodes = g_new(struct estimate_node, runs->len + 1);
+	worklist_count(x->worklist, waiting);
+	for (guint i = 0; i < runs->len; i++) {
+		const struct explore_run *r = &g_array_index(runs, struct explore_run, i);
+		nodes[i] = (struct estimate_node){ r->parent, waiting[i], r->redundant };
+	}
+	x->report->estimate = explore_estimate(
+	        nodes, runs->len, x->taken ? (double)x->run_of_taken / (double)x->taken : 1);
+	g_free(waiting);
+	g_free(nodes);
+}
+
 static bool run_all(struct exploration *x, struct error *error)
 {
 	begin_histories(x);
@@ -201,6 +234,8 @@ static bool run_all(struct exploration *x, struct error *error)
 	note_unplanned(x);
 	explore_note_finals(x);
 	x->report->waiting = worklist_length(x->worklist);
+	if (x->report->waiting > 0)
+		estimate(x);
 	x->report->complete = !has_more(x) && x->report->gaps->len == 0;
 	if (x->cancelled)
 		error_cancelled(error);
@@ -245,6 +280,8 @@ struct explore_report *explore(const struct explore_options *options,
 		.report = explore_report_new(),
 		.worklist = worklist_new(options->seed),
 		.kept = g_ptr_array_new_with_free_func(free_execution),
+		.no_return =
+		        no_return_new(options->finals ? finals_names(options->finals) : NULL),
 		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.races = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.finals_seen = g_hash_table_new(g_str_hash, g_str_equal),
@@ -266,7 +303,10 @@ struct explore_report *explore(const struct explore_options *options,
 	if (x.output_file >= 0)
 		close(x.output_file);
 	g_free(x.output);
-	g_ptr_array_unref(x.kept);
+	g_ptr_array_unref(x.kept); /* their traces are kept on */
+	if (good)
+		no_return_find(x.no_return, x.report, progress);
+	no_return_free(x.no_return);
 	histories_free(x.histories);
 	worklist_free(x.worklist);
 	g_hash_table_unref(x.errors);

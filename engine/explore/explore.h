@@ -92,17 +92,40 @@ struct explore_error {
 	uint64_t count;
 };
 
+/* An event of a run, as text; owned. */
+struct explore_event {
+	uint32_t event; /* of the run's trace, or NONE: before the first; then no texts */
+	char *thread, *text, *place;
+};
+/* The point of no return of an error (no_return.h). */
+struct explore_point {
+	uint32_t error, run,
+	        passing; /* the error's first run; one that passes from `passes` on */
+	struct explore_event passes;  /* the last event after which some continuation passes */
+	struct explore_event fails;   /* the next one: after it every continuation fails */
+	struct explore_event instead; /* what comes in its place in the passing run */
+	bool every;                   /* of all continuations; else of those that were run */
+};
+
 /* The end of a gap about an operation (before it) that is run in one order only. */
 #define EXPLORE_ORDER_OPEN ": what comes of it may depend on the order, which is not explored"
+
+/* How many classes there are in all, by the part that was seen. */
+struct explore_estimate {
+	uint64_t classes; /* 0: unknown */
+	uint64_t low, high;
+};
 
 struct explore_report {
 	GArray *runs;    /* struct explore_run */
 	GArray *errors;  /* struct explore_error */
 	GArray *races;   /* struct explore_race: races of the runs by happens-before */
+	GArray *points;  /* struct explore_point, by error */
 	uint64_t pruned; /* schedules covered by a known run */
 	uint64_t classes;
-	uint64_t waiting;   /* schedules left when a limit was reached */
-	bool complete;      /* every class was run */
+	uint64_t waiting;                 /* schedules left when a limit was reached */
+	bool complete;                    /* every class was run */
+	struct explore_estimate estimate; /* while schedules are left; else classes 0 */
 	GPtrArray *gaps;    /* char *: reasons for incompleteness, and exceptions */
 	GPtrArray *notes;   /* char *: notes on specified objects */
 	uint64_t abandoned; /* executions before a restart due to a non-atomic object */

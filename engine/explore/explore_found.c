@@ -5,6 +5,8 @@
 
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/effort.h"
+#include "engine/predict/pairs/candidates.h"
+#include "engine/predict/pairs/classes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,6 +58,7 @@ void explore_find_deadlocks(struct exploration *x)
 	race_options_init(&options);
 	options.all_verdicts = true;
 	options.use_values = true;
+	options.locks_alone = true; /* other waits are outcomes of the search over states */
 	if (x->deadline != 0)
 		options.budget_total = CLAMP(seconds_left(x), 0.01, options.budget_total);
 	struct report *report = deadlocks_find(x->view->t, &options, x->progress, &error);
@@ -112,10 +115,26 @@ static bool is_wanted(const void *context, uint32_t site_a, uint32_t site_b)
 	return !known;
 }
 
+/* May any variable race, by its accesses and locks alone? */
+static bool has_suspects(struct exploration *x)
+{
+	struct locksets *locksets = locksets_new(x->trace);
+	uint64_t *suspects = classes_suspects(x->trace, locksets, false, x->progress);
+	bool any = false;
+	x->cancelled |= suspects == NULL;
+	for (uint64_t i = 0; suspects && i <= x->trace->variables_count / 64 && !any; i++)
+		any = suspects[i] != 0;
+	g_free(suspects);
+	locksets_free(locksets);
+	return any;
+}
+
 static void find_races_by(struct exploration *x, enum analysis analysis)
 {
 	struct race_options options;
 	struct error error = { 0 };
+	if (!has_suspects(x))
+		return;
 	race_options_init(&options);
 	options.analysis = analysis;
 	if (analysis == ANALYSIS_AUTO) {

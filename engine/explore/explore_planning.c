@@ -14,6 +14,11 @@
 enum {
 	/* Bound on states for immediate planning: about ten milliseconds. */
 	FEW_STATES = 4000,
+	WALKED_LOOKS = 100000, /* about as much */
+	/* The same while an error is looked for: about what a run costs. */
+	FEW_STATES_HUNTING = 500,
+	WALKED_LOOKS_HUNTING = 15000,
+	WALKED_LOOKS_AN_EVENT = 10,
 	/* Bound on events of kept runs, about 250 MB. */
 	MOST_KEPT_EVENTS = 1500000
 };
@@ -26,6 +31,8 @@ void execution_free(struct execution *p)
 	smt_free(p->smt);
 	history_free(p->history);
 	view_free(p->view);
+	if (p->keeper != NULL && p->run.trace != NULL)
+		no_return_keep(p->keeper, p->kept_as, g_steal_pointer(&p->run.trace));
 	plan_run_release(&p->run);
 	g_free(p->common);
 	g_free(p->ended);
@@ -181,6 +188,24 @@ bool explore_keeps_too_much(const struct exploration *x)
 	return x->kept_events > MOST_KEPT_EVENTS;
 }
 
+static void walk(struct exploration *x, struct execution *p, uint64_t seed)
+{
+	bool hunts = x->options->until_error;
+	uint64_t looks = hunts ? WALKED_LOOKS_HUNTING +
+	                                 WALKED_LOOKS_AN_EVENT * p->run.trace->events_count
+	                       : WALKED_LOOKS;
+	reversals_by_walks(p->search, seed, looks);
+	goes_on(x, p);
+}
+
+void explore_walk_again(struct exploration *x)
+{
+	struct execution *p = x->kept->pdata[worklist_random(x->worklist) % x->kept->len];
+	enter(x, p);
+	walk(x, p, worklist_random(x->worklist));
+	explore_leave(x);
+}
+
 void explore_plan(struct exploration *x, struct execution *p, uint32_t known_as, bool whole)
 {
 	find_limits(x, p, whole);
@@ -194,15 +219,15 @@ void explore_plan(struct exploration *x, struct execution *p, uint32_t known_as,
 		execution_free(p);
 		return;
 	}
+	bool hunts = x->options->until_error;
 	p->search = reversals_new(p->history, &p->limits, explore_take_reversal, x);
-	if (reversals_by_states(p->search, FEW_STATES)) {
+	if (reversals_by_states(p->search, hunts ? FEW_STATES_HUNTING : FEW_STATES)) {
 		explore_find_reordered_races(x);
 		execution_free(p);
 		return;
 	}
 	if (goes_on(x, p))
-		reversals_by_walks(p->search, x->options->seed * 1000003 + x->run + 1);
-	goes_on(x, p);
+		walk(x, p, x->options->seed * 1000003 + x->run + 1);
 	x->kept_events += p->run.trace->events_count;
 	g_ptr_array_add(x->kept, p);
 }

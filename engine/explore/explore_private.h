@@ -9,6 +9,7 @@
 
 #include "engine/explore/explore.h"
 #include "engine/explore/flips.h"
+#include "engine/explore/no_return.h"
 #include "engine/explore/worklist.h"
 
 /* An execution and the state of its planning; execution_free. */
@@ -25,6 +26,8 @@ struct execution {
 	uint32_t known_run; /* its number among the histories; NONE: its class was covered */
 	bool after_use;     /* as in its schedule */
 	bool races_found;   /* races of its reorderings, too */
+	struct no_return *keeper; /* takes its trace in the end, as of this run; or NULL */
+	uint32_t kept_as;
 };
 void execution_free(struct execution *ex);
 
@@ -35,9 +38,12 @@ struct exploration {
 	struct histories *histories;
 	struct worklist *worklist;
 	GPtrArray *kept; /* struct execution *: not planned to the end, the next one first */
-	uint64_t kept_events; /* of all of these */
-	uint64_t chances;     /* runs by chance so far */
-	GHashTable *errors;   /* char *: cycles of lock requests, uses after free asked for */
+	uint64_t kept_events;         /* of all of these */
+	uint64_t chances;             /* runs by chance so far */
+	uint32_t idle_chances;        /* in a row, with nothing pending */
+	uint64_t taken, run_of_taken; /* schedules taken so far; those not covered by then */
+	struct no_return *no_return;
+	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */
 	GHashTable *finals_seen; /* char *, borrowed: names of --final that some run has */
 	GHashTable *races;       /* char *: pairs of places, and "sites " with pairs of sites */
 	int64_t races_effort, effort_began; /* processor time, microseconds, of the races beyond
@@ -86,6 +92,8 @@ bool explore_run_pending(struct exploration *x, struct pending *p, struct error 
 void explore_plan(struct exploration *x, struct execution *ex, uint32_t known_as, bool whole);
 /* Continue planning the first kept execution. */
 void explore_plan_further(struct exploration *x);
+/* Further walks through the states of a kept run. */
+void explore_walk_again(struct exploration *x);
 /* Is the memory for kept runs used up? */
 bool explore_keeps_too_much(const struct exploration *x);
 /* Unset the current run. */

@@ -43,12 +43,29 @@ static void race_clear(void *data)
 	g_free(r->variable);
 }
 
+static void event_clear(struct explore_event *e)
+{
+	g_free(e->thread);
+	g_free(e->text);
+	g_free(e->place);
+}
+
+static void point_clear(void *data)
+{
+	struct explore_point *p = data;
+	event_clear(&p->passes);
+	event_clear(&p->fails);
+	event_clear(&p->instead);
+}
+
 struct explore_report *explore_report_new(void)
 {
 	struct explore_report *r = g_new0(struct explore_report, 1);
 	r->runs = g_array_new(FALSE, FALSE, sizeof(struct explore_run));
 	r->errors = g_array_new(FALSE, FALSE, sizeof(struct explore_error));
 	r->races = g_array_new(FALSE, FALSE, sizeof(struct explore_race));
+	r->points = g_array_new(FALSE, FALSE, sizeof(struct explore_point));
+	g_array_set_clear_func(r->points, point_clear);
 	r->gaps = g_ptr_array_new_with_free_func(g_free);
 	r->notes = g_ptr_array_new_with_free_func(g_free);
 	g_array_set_clear_func(r->runs, run_clear);
@@ -64,6 +81,7 @@ void explore_report_free(struct explore_report *r)
 	g_array_unref(r->runs);
 	g_array_unref(r->errors);
 	g_array_unref(r->races);
+	g_array_unref(r->points);
 	g_ptr_array_unref(r->gaps);
 	g_ptr_array_unref(r->notes);
 	g_free(r);

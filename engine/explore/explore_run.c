@@ -84,6 +84,21 @@ static bool is_promised(const struct pending *s, uint32_t ender)
 	}
 }
 
+/* Runs that passed and the first of each error tell the point of no return. */
+static void keep_trace(struct exploration *x, const struct explore_run *r, struct execution *ex)
+{
+	const GArray *errors = x->report->errors;
+	bool first = false;
+	for (guint i = 0; i < errors->len; i++)
+		first |= g_array_index(errors, struct explore_error, i).run == x->run;
+	if (r->strayed || (r->redundant && !first))
+		return;
+	if (!first && r->end != EXPLORE_FINE && r->end != EXPLORE_STATUS)
+		return;
+	ex->keeper = x->no_return;
+	ex->kept_as = x->run;
+}
+
 /* Add the run to the report and the known runs. *follow: plan its reversals; *whole: it
  * completed. */
 static bool take_run(struct exploration *x, struct pending *s, struct execution *ex,
@@ -117,6 +132,7 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 		               "it: an outcome may be missing");
 	bool good = explore_note_end(x, run, &r, error);
 	x->report->classes += !r.redundant;
+	keep_trace(x, &r, ex);
 	g_array_append_val(x->report->runs, r);
 	explore_note_limits(x, run);
 	explore_note_cut_off(x, run, &r);

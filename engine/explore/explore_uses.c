@@ -94,10 +94,14 @@ static void add_use(const struct exploration *x, const struct explore_run *r, GP
                     GHashTable *keys, uint32_t use, uint32_t end)
 {
 	struct explore_use *u = use_new(x, r, use, end, uses->len == 0);
-	if (g_hash_table_add(keys, u->key))
-		g_ptr_array_add(uses, u);
-	else
+	/* to add an equal key would put it in the place of the older one, which is not freed
+	 * here */
+	if (g_hash_table_contains(keys, u->key)) {
 		explore_use_free(u);
+		return;
+	}
+	g_hash_table_add(keys, u->key);
+	g_ptr_array_add(uses, u);
 }
 
 GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_run *r)

@@ -410,9 +410,9 @@ bool reversals_by_states(struct reversals *r, uint32_t most)
 	return reach_by_states(&r->search, most);
 }
 
-void reversals_by_walks(struct reversals *r, uint64_t seed)
+void reversals_by_walks(struct reversals *r, uint64_t seed, uint64_t looks)
 {
-	reach_by_walks(&r->search, seed);
+	reach_by_walks(&r->search, seed, looks);
 }
 
 /* Reversals by ends of threads and of the program. */

@@ -83,9 +83,10 @@ void reversals_free(struct reversals *r);
 /* By search over states. True: all reversals were passed, late ones first; else none, since the
  * run has more than `most` states or the search was stopped. */
 bool reversals_by_states(struct reversals *r, uint32_t most);
-/* By random walks through the states, at the cost of some runs: some reversals, each after the
- * maximal prefix found. Deterministic in the seed. */
-void reversals_by_walks(struct reversals *r, uint64_t seed);
+/* By random walks through the states: some reversals, each after the maximal prefix found. The
+ * walks look at a thread's next step `looks` times (0.1 microseconds each). Deterministic in
+ * the seed. */
+void reversals_by_walks(struct reversals *r, uint64_t seed, uint64_t looks);
 /* By the solver: the reversals of the next operation with any, late ones first. False when no
  * operation is left. Synchronisation behaves as in the run. */
 bool reversals_by_solver(struct reversals *r, struct smt *smt);

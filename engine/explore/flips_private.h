@@ -77,7 +77,7 @@ void give_part(struct search *x);
 /* reach.c: all kinds at once; false when the run has more than `most` states. */
 bool reach_by_states(struct search *x, uint32_t most);
 /* reach_walk.c: some reversals of all kinds. */
-void reach_by_walks(struct search *x, uint64_t seed);
+void reach_by_walks(struct search *x, uint64_t seed, uint64_t looks);
 /* outcomes.c: the kinds from FLIP_FAILS on. */
 void flip_outcomes(struct search *x, uint32_t event);
 void flip_ends(struct search *x);

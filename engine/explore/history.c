@@ -556,15 +556,12 @@ uint32_t histories_common(const struct histories *all, const struct history *h, 
                           uint32_t run)
 {
 	const GArray *prefixes = h->threads[thread].prefixes;
-	uint32_t low = 0, high = prefixes->len; /* number of prefixes with the empty one */
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-		uint64_t prefix = g_array_index(prefixes, uint64_t, middle);
-		const GArray *list = g_hash_table_lookup(all->having, &prefix);
-		if (list != NULL && has_run(list, run))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low > 0 ? low - 1 : 0;
+	const GArray *list;
+	uint32_t common =
+	        search_end(/* the empty prefix is one */
+	                   i, 0u, prefixes->len,
+	                   (list = g_hash_table_lookup(all->having,
+	                                               &g_array_index(prefixes, uint64_t, i)),
+	                    list != NULL && has_run(list, run)));
+	return common > 0 ? common - 1 : 0;
 }

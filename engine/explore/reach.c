@@ -678,6 +678,12 @@ enum answer reach_look_at(struct reach *r, uint32_t s, uint32_t u)
 	return stands(r, state_at(r, s), e) ? look_at(r, s, e) : ANSWER_WAITS;
 }
 
+bool reach_stands(const struct reach *r, uint32_t s, uint32_t u)
+{
+	uint32_t e = next_of(r, state_at(r, s), u);
+	return e != NONE && stands(r, state_at(r, s), e);
+}
+
 bool reach_may_go(const struct reach *r, uint32_t s, uint32_t u, enum answer answer)
 {
 	return answer == ANSWER_SAME && next_of(r, state_at(r, s), u) != NONE &&

@@ -119,6 +119,8 @@ void reach_begin(struct reach *r, struct search *x);
 void reach_end(struct reach *r);
 /* Can the thread's next event come as in the run? Another outcome is added as a candidate. */
 enum answer reach_look_at(struct reach *r, uint32_t state, uint32_t thread);
+/* Has the thread begun, and steps left? */
+bool reach_stands(const struct reach *r, uint32_t state, uint32_t thread);
 /* May the thread continue by this answer, and among equivalent threads (symmetry.h)? */
 bool reach_may_go(const struct reach *r, uint32_t state, uint32_t thread, enum answer answer);
 bool reach_is_premature(const struct reach *r, uint32_t state, uint32_t thread);

@@ -12,9 +12,8 @@
 
 enum {
 	MOST_WALKS = 24,
-	MOST_LOOKS_IN_ALL = 100000, /* examined threads, in all walks: about ten milliseconds */
-	MOST_GIVEN = 200,           /* bound on reversals of a run */
-	CHANGES = 16                /* one in so many steps changes a priority */
+	MOST_GIVEN = 200, /* bound on reversals of a run */
+	CHANGES = 16      /* one in so many steps changes a priority */
 };
 
 static uint64_t next_random(uint64_t *random)
@@ -30,9 +29,9 @@ struct walk {
 	struct reach *r;
 	uint64_t random;
 	uint32_t *order, *waiters, *scratch;
-	uint64_t *kinds; /* by thread: equal for equal behaviour */
-	uint64_t looks;
-	uint64_t number; /* random number of the walk */
+	uint64_t *kinds;            /* by thread: equal for equal behaviour */
+	uint64_t looks, most_looks; /* examined threads, in all walks */
+	uint64_t number;            /* random number of the walk */
 };
 
 /* Identifies the thread's behaviour by places and operations. */
@@ -92,6 +91,8 @@ static uint32_t next_thread(struct walk *w, uint32_t s)
 	uint32_t hasty = NONE;
 	for (uint32_t i = 0; i < w->r->threads; i++) {
 		uint32_t u = w->order[i];
+		if (!reach_stands(w->r, s, u))
+			continue;
 		enum answer answer = reach_look_at(w->r, s, u);
 		w->looks++;
 		if (!reach_may_go(w->r, s, u, answer))
@@ -106,9 +107,12 @@ static uint32_t next_thread(struct walk *w, uint32_t s)
 
 static void walk(struct walk *w)
 {
-	uint32_t s = 0, at;
+	enum { CLOCK_EVERY = 64, /* steps */ SHARES = 8 };
+	uint32_t s = 0, at, steps = 0;
+	/* of many threads a walk sees only the beginning: several beginnings are seen */
+	uint64_t most = MIN(w->looks + w->most_looks / SHARES + 1, w->most_looks);
 	shuffle(w);
-	while (w->looks < MOST_LOOKS_IN_ALL && !reach_is_stopped(w->r) &&
+	while (w->looks < most && (steps++ % CLOCK_EVERY != 0 || !reach_is_stopped(w->r)) &&
 	       (at = next_thread(w, s)) != NONE) {
 		uint32_t ways = reach_waiters(w->r, s, w->order[at], w->waiters);
 		uint32_t woken = w->waiters[next_random(&w->random) % ways];
@@ -160,10 +164,11 @@ static GArray *largest(const struct reach *r)
 	return all;
 }
 
-static void walk_often(struct reach *r, uint64_t *random)
+static void walk_often(struct reach *r, uint64_t *random, uint64_t looks)
 {
 	struct walk w = { .r = r,
 		          .random = *random,
+		          .most_looks = looks,
 		          .order = g_new(uint32_t, r->threads + 1),
 		          .waiters = g_new(uint32_t, r->threads + 1),
 		          .scratch = g_new(uint32_t, r->threads + 1),
@@ -172,7 +177,7 @@ static void walk_often(struct reach *r, uint64_t *random)
 		w.order[u] = u;
 		w.kinds[u] = kind_of(r->t, u);
 	}
-	for (int i = 0; i < MOST_WALKS && w.looks < MOST_LOOKS_IN_ALL && !r->x->stopped; i++) {
+	for (int i = 0; i < MOST_WALKS && w.looks < looks && !r->x->stopped; i++) {
 		w.number = next_random(&w.random);
 		walk(&w);
 	}
@@ -183,12 +188,12 @@ static void walk_often(struct reach *r, uint64_t *random)
 	g_free(w.kinds);
 }
 
-void reach_by_walks(struct search *x, uint64_t seed)
+void reach_by_walks(struct search *x, uint64_t seed, uint64_t looks)
 {
 	struct reach r;
 	uint64_t random = (seed + 1) * HASH_FACTOR | 1;
 	reach_begin(&r, x);
-	walk_often(&r, &random);
+	walk_often(&r, &random, looks);
 	GArray *found = largest(&r);
 	for (guint given = 0; given < MOST_GIVEN && found->len > 0 && !x->stopped; given++) {
 		guint at = (guint)(next_random(&random) % found->len);

@@ -82,6 +82,15 @@ void worklist_add(struct worklist *w, struct pending *p)
 	g_ptr_array_add(w->pending, p);
 }
 
+void worklist_count(const struct worklist *w, uint32_t *counts)
+{
+	for (guint i = 0; i < w->pending->len; i++) {
+		const struct pending *p = w->pending->pdata[i];
+		if (p->parent != NONE)
+			counts[p->parent]++;
+	}
+}
+
 uint64_t worklist_random(struct worklist *w)
 {
 	w->random ^= w->random << 13;

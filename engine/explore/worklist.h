@@ -41,6 +41,8 @@ bool worklist_enter(struct worklist *w, uint64_t key);
 void worklist_add(struct worklist *w, struct pending *p);
 /* Owned by the caller; NULL when empty. */
 struct pending *worklist_take(struct worklist *w, bool by_chance);
+/* By run: counts[run] += the schedules that were derived from it and wait. */
+void worklist_count(const struct worklist *w, uint32_t *counts);
 /* The next random number. */
 uint64_t worklist_random(struct worklist *w);
 

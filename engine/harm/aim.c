@@ -3,6 +3,7 @@
 
 #include "engine/harm/trial.h"
 #include "engine/order/past.h"
+#include "engine/witness/check.h"
 
 #include <string.h>
 
@@ -203,39 +204,60 @@ static GArray *sequence_of(const struct trace *t, const uint32_t *cut)
 	return sequence;
 }
 
-bool aim_run(struct trace *t, const struct aim *aim, uint64_t seed,
-             const struct harm_options *options, bool *reached, struct error *error)
+GArray *aim_sequence(struct trace *t, const struct aim *aim)
 {
 	struct core_options how = CORE_DEFAULTS;
 	struct aiming s = { .t = t, .cut = g_new0(uint32_t, t->threads_count + 1) };
-	struct trial x = { .o = options, .t = t, .error = error };
-	const uint32_t no_pair[2] = { NONE, NONE };
-	struct outcome outcome = { 0 };
+	struct check_options check = { 0 };
+	GString *why = g_string_new(NULL);
 	GArray *sequence = NULL;
-	char *why = NULL;
 
-	*reached = false;
 	if (trace_need(t, INDEX_THREADS | INDEX_MATCH | INDEX_WRITERS | INDEX_MUST, NULL))
 		s.cores = cores_new(t, &how, NULL);
-	if (s.cores && make_cut(&s, aim) && trial_open(&x)) {
+	if (s.cores && make_cut(&s, aim)) {
 		sequence = sequence_of(t, s.cut);
-		if (plan_make(t, (const uint32_t *)(void *)sequence->data, sequence->len,
-		              no_pair, &x.plan, error)) {
-			x.plan.strategy = STRATEGY_RANDOM;
-			x.plan.seed = seed;
-			x.plan.timeout_ms = options->timeout_ms;
-			x.plan.explore = true;
-			plan_go_on(&x.plan, t, t->events[aim->read].thread);
-			*reached = trial_run(&x, 0, &outcome, &why);
-			plan_release(&x.plan);
+		/* the reader may hold a lock that another thread took later */
+		if (!witness_check(t, (const uint32_t *)(void *)sequence->data, sequence->len,
+		                   CLAIM_PREFIX, NULL, 0, &check, why)) {
+			g_array_unref(sequence);
+			sequence = NULL;
 		}
-		trial_close(&x);
-		g_array_unref(sequence);
 	}
 	if (s.cores)
 		cores_free(s.cores);
+	g_string_free(why, TRUE);
+	g_free(s.cut);
+	return sequence;
+}
+
+bool aim_run(struct trace *t, const struct aim *aim, uint64_t seed,
+             const struct harm_options *options, bool *reached, struct error *error)
+{
+	struct trial x = { .o = options, .t = t, .error = error };
+	const uint32_t no_pair[2] = { NONE, NONE };
+	GArray *sequence = aim_sequence(t, aim);
+	struct outcome outcome = { 0 };
+	char *why = NULL;
+
+	*reached = false;
+	if (sequence == NULL)
+		return true;
+	if (!trial_open(&x)) {
+		g_array_unref(sequence);
+		return false;
+	}
+	if (plan_make(t, (const uint32_t *)(void *)sequence->data, sequence->len, no_pair,
+	              &x.plan, error)) {
+		x.plan.strategy = STRATEGY_RANDOM;
+		x.plan.seed = seed;
+		x.plan.timeout_ms = options->timeout_ms;
+		x.plan.explore = true;
+		plan_go_on(&x.plan, t, t->events[aim->read].thread);
+		*reached = trial_run(&x, 0, &outcome, &why);
+	}
+	trial_close(&x);
+	g_array_unref(sequence);
 	outcome_release(&outcome);
 	g_free(why);
-	g_free(s.cut);
 	return !x.broken;
 }

@@ -22,6 +22,11 @@ struct aim {
  * counts these runs by code (char *, its own). */
 GArray *aims_find(struct trace *t, GHashTable *known);
 
+/* What comes first, as a correct reordering (uint32_t), the caller's; NULL: there is none. The
+ * reading thread stands before the read, or too late before the critical section that it is in.
+ */
+GArray *aim_sequence(struct trace *t, const struct aim *aim);
+
 /* Runs the program there, and then on with this seed; options->ran is called with the run.
  * *reached: it went there.  False and `error` when the program cannot be run. */
 bool aim_run(struct trace *t, const struct aim *aim, uint64_t seed,

@@ -136,8 +136,7 @@ static bool make_plan(struct trial *x, const struct finding *f)
 		pair[0] = f->first;
 		pair[1] = f->second;
 	} else if (f->requests != NULL) {
-		for (guint i = 0; i < 2 && i < f->requests->len; i++)
-			pair[i] = g_array_index(f->requests, uint32_t, i);
+		plan_stops(x->t, f->requests, pair);
 		while (length > 0 && requested(f, events[length - 1]))
 			length--;
 	} else if (length > 0) {

@@ -27,13 +27,31 @@ static char *stuck_threads(const struct record_facts *facts)
 	return g_string_free(text, FALSE);
 }
 
+char *outcome_text(const char *path, GError **problem)
+{
+	char *bytes = NULL;
+	gsize length = 0;
+
+	if (!g_file_get_contents(path, &bytes, &length, problem))
+		return NULL;
+	if (memchr(bytes, 0, length) == NULL)
+		return bytes;
+	GString *text = g_string_sized_new(length + length / 8);
+	for (gsize i = 0; i < length; i++) {
+		if (bytes[i] == 0)
+			g_string_append(text, "\\0");
+		else
+			g_string_append_c(text, bytes[i]);
+	}
+	g_free(bytes);
+	return g_string_free(text, FALSE);
+}
+
 static char *text_of(const char *path)
 {
-	char *text = NULL;
+	char *text = path ? outcome_text(path, NULL) : NULL;
 
-	if (path == NULL || !g_file_get_contents(path, &text, NULL, NULL))
-		return g_strdup("");
-	return text;
+	return text ? text : g_strdup("");
 }
 
 void outcome_take(struct outcome *o, struct trace *t, const struct record_facts *facts,

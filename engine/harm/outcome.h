@@ -15,11 +15,13 @@ struct outcome {
 	char *stuck;          /* owned: "T1, T2", threads blocked at the end; or NULL */
 	bool cut;             /* ended by us, so its ending is unknown */
 	bool starved;         /* `cut`, since the recorded input was used up */
-	char *printed;        /* owned: standard output */
+	char *printed;        /* owned: standard output, as outcome_text has it */
 	char *errors;         /* owned: standard error; or NULL: not separate */
 	struct memory memory; /* that it left */
 	bool forked;          /* it made processes, of which only what they print is known */
 };
+/* The file as a string, owned by the caller: a byte 0 as "\\0". NULL and `problem`. */
+char *outcome_text(const char *path, GError **problem);
 void outcome_release(struct outcome *o);
 
 /* From a run and its trace; `output` and `errors` are its output files (NULL: none). */

@@ -6,9 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum way { BETWEEN, BEHIND, BEFORE, ALONE, LAST, WAYS };
+enum way { BETWEEN, BEHIND, BEFORE, ALONE, LAST, WHOLE, WAYS };
 /* BETWEEN: A, the other section, B.  BEHIND: A, B, the other.  BEFORE: the other, A, B.  ALONE:
- * the thread of A and B goes first to its end.  LAST: the other thread does. */
+ * the thread of A and B goes first to its end.  LAST: the other thread does.  WHOLE: from the
+ * beginning every thread goes on as long as it can, the first one first. */
 
 /* In what order things are linked in the heap is of no unit's doing. */
 enum { COMPARED = OUTCOME_ALL & ~OUTCOME_HEAP };
@@ -94,6 +95,7 @@ static bool make_sequence(struct serial *s, enum way way, GArray *sequence, uint
 	bool *there = g_new0(bool, s->t->events_count + 1), good = false;
 
 	*next = m->a.thread;
+	memset(s->cut, 0, (s->t->threads_count + 1) * sizeof(*s->cut));
 	switch (way) {
 	case BETWEEN:
 		good = cut_at(s, m->b.begin, false, m->other.begin, false);
@@ -114,6 +116,9 @@ static bool make_sequence(struct serial *s, enum way way, GArray *sequence, uint
 	case LAST:
 		good = cut_at(s, m->begin, false, m->other.begin, false);
 		*next = way == ALONE ? m->a.thread : m->other.thread;
+		break;
+	case WHOLE:
+		good = true; /* of an empty cut */
 		break;
 	case WAYS:
 		break;
@@ -139,7 +144,8 @@ static bool run_way(struct serial *s, enum way way, struct outcome *outcome)
 		s->x.plan.strategy = STRATEGY_FIRST;
 		s->x.plan.timeout_ms = s->x.o->timeout_ms;
 		s->x.plan.explore = true;
-		plan_go_on(&s->x.plan, s->t, next);
+		if (way != WHOLE)
+			plan_go_on(&s->x.plan, s->t, next);
 		good = trial_run(&s->x, 0, outcome, &why);
 		plan_release(&s->x.plan);
 	}
@@ -228,7 +234,8 @@ bool serial_find(struct trace *t, const struct mined *m, const struct harm_optio
 	s.x.o = &quiet;
 	for (enum way way = BEHIND; way < WAYS && ran[BETWEEN] && !s.x.broken; way++)
 		ran[way] = run_way(&s, way, &outcomes[way]);
-	if (ran[BETWEEN] && (ran[BEHIND] || ran[BEFORE] || ran[ALONE] || ran[LAST])) {
+	if (ran[BETWEEN] && ran[WHOLE] &&
+	    (ran[BEHIND] || ran[BEFORE] || ran[ALONE] || ran[LAST])) {
 		compare(&s, outcomes, ran, v);
 		if (v->harm == HARM_DIFFERS && !is_stable(&s, &outcomes[BETWEEN]))
 			harm_settle(v, HARM_UNFOLLOWED,

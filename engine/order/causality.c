@@ -1,6 +1,7 @@
 /*
  * causality.c - the walk: which edges lead into an event, and in which order they are joined.
  */
+#include "engine/base/search.h"
 #include "engine/order/causality.h"
 
 #include <string.h>
@@ -87,22 +88,15 @@ void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, stru
 struct sync_region *regions_find(const struct sync_regions *s, uint32_t event)
 {
 	enum { FEW = 12 };
-	uint32_t low = 0, high = s->count, least = high > FEW ? high - FEW : 0;
+	uint32_t high = s->count, least = high > FEW ? high - FEW : 0;
 
 	/* Callers that walk mostly ask for recent events. */
 	while (high > least && s->of[high - 1].start > event)
 		high--;
 	if (high > least || high == 0)
 		return high == 0 ? NULL : &s->of[high - 1];
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->of[middle].start <= event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low == 0 ? NULL : &s->of[low - 1];
+	high = search_end(i, 0u, high, s->of[i].start <= event);
+	return high == 0 ? NULL : &s->of[high - 1];
 }
 
 struct sync_region *causality_region(const struct causality *c, uint32_t event)

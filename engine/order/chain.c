@@ -2,7 +2,9 @@
  * chain.c - see chain.h.
  */
 #include "engine/order/chain.h"
+#include "engine/base/hash.h"
 #include "engine/base/search.h"
+#include "engine/order/wide_clocks.h"
 
 #include <string.h>
 
@@ -21,12 +23,45 @@ struct chain_graph {
 	uint32_t chains;
 	uint32_t *lengths;
 	struct chain_base base;
-	struct stairs *stairs;       /* by pair i * chains + j */
+	struct stairs *stairs;  /* by pair i * chains + j; with many chains NULL */
+	GHashTable *far_stairs; /* with many chains (clocks_wide): by pair that has edges */
+	const uint32_t *focus;  /* chains that edges are kept for; NULL: all */
+	uint32_t focus_count;
 	uint32_t **trees;            /* Fenwick trees over reversed positions, made on demand */
-	GArray *touched;             /* uint32_t: pairs with edges */
+	GArray *touched;             /* uint64_t: pairs with edges */
 	uint32_t *before, *after;    /* scratch, by chain */
 	uint32_t *sources, *targets; /* scratch: chains with such a position */
 };
+
+static void stairs_free(void *stairs)
+{
+	g_free(((struct stairs *)stairs)->steps);
+	g_free(stairs);
+}
+
+/* The staircase of a pair; a new one if there is none. */
+static struct stairs *stairs_make(const struct chain_graph *g, uint64_t pair)
+{
+	if (g->stairs != NULL)
+		return &g->stairs[pair];
+	struct stairs *s = g_hash_table_lookup(g->far_stairs, (gpointer)pair);
+	if (s == NULL) {
+		s = g_new0(struct stairs, 1);
+		g_hash_table_insert(g->far_stairs, (gpointer)pair, s);
+	}
+	return s;
+}
+
+/* The same, or an empty one. */
+static const struct stairs *stairs_of(const struct chain_graph *g, uint64_t pair)
+{
+	static const struct stairs none;
+
+	if (g->stairs != NULL)
+		return &g->stairs[pair];
+	const struct stairs *s = g_hash_table_lookup(g->far_stairs, (gpointer)pair);
+	return s != NULL ? s : &none;
+}
 
 struct chain_graph *chain_graph_new(enum chain_kind kind, uint32_t chains,
                                     const uint32_t *lengths, const struct chain_base *base)
@@ -41,14 +76,16 @@ struct chain_graph *chain_graph_new(enum chain_kind kind, uint32_t chains,
 	if (kind == CHAIN_FENWICK) {
 		g->lengths = g_memdup2(lengths, chains * sizeof(uint32_t));
 		g->trees = g_new0(uint32_t *, pairs + 1);
-	} else {
+	} else if (chains < clocks_wide) {
 		g->stairs = g_new0(struct stairs, pairs + 1);
+	} else {
+		g->far_stairs = g_hash_table_new_full(hash_pointer, NULL, NULL, stairs_free);
 	}
 	g->before = g_new(uint32_t, chains + 1);
 	g->after = g_new(uint32_t, chains + 1);
 	g->sources = g_new(uint32_t, chains + 1);
 	g->targets = g_new(uint32_t, chains + 1);
-	g->touched = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g->touched = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	return g;
 }
 
@@ -56,7 +93,9 @@ void chain_graph_free(struct chain_graph *g)
 {
 	if (g == NULL)
 		return;
-	size_t pairs = (size_t)g->chains * g->chains;
+	size_t pairs = g->far_stairs != NULL ? 0 : (size_t)g->chains * g->chains;
+	if (g->far_stairs != NULL)
+		g_hash_table_destroy(g->far_stairs);
 	for (size_t i = 0; i < pairs; i++) {
 		if (g->stairs != NULL)
 			g_free(g->stairs[i].steps);
@@ -77,16 +116,22 @@ void chain_graph_free(struct chain_graph *g)
 void chain_graph_clear(struct chain_graph *g)
 {
 	for (guint i = 0; i < g->touched->len; i++) {
-		uint32_t pair = g_array_index(g->touched, uint32_t, i);
+		uint64_t pair = g_array_index(g->touched, uint64_t, i);
 
-		if (g->stairs != NULL) {
-			g->stairs[pair].count = 0;
+		if (g->kind == CHAIN_STAIRS) {
+			stairs_make(g, pair)->count = 0;
 		} else {
 			g_free(g->trees[pair]);
 			g->trees[pair] = NULL;
 		}
 	}
 	g_array_set_size(g->touched, 0);
+}
+
+void chain_graph_focus(struct chain_graph *g, const uint32_t *chains, uint32_t count)
+{
+	g->focus = g->far_stairs != NULL ? chains : NULL;
+	g->focus_count = count;
 }
 
 /* -- staircases --------------------------------------------------------------------------- */
@@ -173,7 +218,7 @@ static uint32_t added_successor(const struct chain_graph *g, uint32_t i, uint32_
 {
 	size_t pair = (size_t)i * g->chains + j;
 
-	return g->kind == CHAIN_STAIRS ? stairs_minimum(&g->stairs[pair], p)
+	return g->kind == CHAIN_STAIRS ? stairs_minimum(stairs_of(g, pair), p)
 	                               : tree_minimum(g->trees[pair], g->lengths[i], p);
 }
 
@@ -195,7 +240,7 @@ uint32_t chain_predecessors(const struct chain_graph *g, uint32_t j, uint32_t q,
 	if (i == j)
 		return q + 1;
 	uint32_t added = g->kind == CHAIN_STAIRS
-	                         ? stairs_reaching(&g->stairs[pair], q)
+	                         ? stairs_reaching(stairs_of(g, pair), q)
 	                         : tree_reaching(g->trees[pair], g->lengths[i], q);
 	if (g->base.predecessors == NULL)
 		return added;
@@ -212,12 +257,14 @@ bool chain_reaches(const struct chain_graph *g, uint32_t i, uint32_t p, uint32_t
 
 static void set_pair(struct chain_graph *g, const struct chain_change *c)
 {
-	uint32_t pair = c->i * g->chains + c->j;
+	uint64_t pair = (uint64_t)c->i * g->chains + c->j;
 
 	if (g->kind == CHAIN_STAIRS) {
-		if (g->stairs[pair].count == 0)
+		struct stairs *stairs = stairs_make(g, pair);
+
+		if (stairs->count == 0)
 			g_array_append_val(g->touched, pair);
-		stairs_set(&g->stairs[pair], c->p, c->q);
+		stairs_set(stairs, c->p, c->q);
 	} else {
 		if (g->trees[pair] == NULL)
 			g_array_append_val(g->touched, pair);
@@ -230,8 +277,11 @@ static void insert_all(struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j
                        GArray *changes)
 {
 	uint32_t sources = 0, targets = 0;
+	uint32_t count = g->focus != NULL ? g->focus_count : g->chains;
 
-	for (uint32_t k = 0; k < g->chains; k++) {
+	for (uint32_t n = 0; n < count; n++) {
+		uint32_t k = g->focus != NULL ? g->focus[n] : n;
+
 		g->before[k] = chain_predecessors(g, i, p, k);
 		g->after[k] = chain_successor(g, j, q, k);
 		if (g->before[k] > 0)

@@ -39,6 +39,10 @@ void chain_graph_free(struct chain_graph *g);
 /* Remove every edge; keeps the memory. */
 void chain_graph_clear(struct chain_graph *g);
 
+/* With many chains: keep edges between these chains only (borrowed), so that an insertion costs
+ * what they are. What others reach by them is not found then. No effect with few. */
+void chain_graph_focus(struct chain_graph *g, const uint32_t *chains, uint32_t count);
+
 /* Least position of chain `j` that is reached from (i, position), or NONE; for i == j the
  * position itself. */
 uint32_t chain_successor(const struct chain_graph *g, uint32_t i, uint32_t position,

@@ -9,8 +9,6 @@
 
 enum { FIRST_SWEEP = 1 << 12 };
 
-uint32_t clocks_wide = 512;
-
 void clocks_init(struct clocks *c, uint32_t threads, uint32_t planes)
 {
 	*c = (struct clocks){

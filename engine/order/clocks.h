@@ -22,8 +22,6 @@
 
 #include "engine/order/wide_clocks.h"
 
-/* Number of threads from which clocks are trees; a variable for tests on small traces. */
-extern uint32_t clocks_wide;
 struct clocks {
 	uint32_t threads, planes;
 	bool wide;

@@ -14,6 +14,7 @@ struct edc_section {
 	uint32_t thread;
 	bool shared;
 	uint32_t acquire, release; /* NONE while open */
+	uint32_t edge_to;          /* the event that the last edge from it led to; NONE */
 	GArray *items; /* uint32_t: items touched, no duplicates; NULL when closed */
 };
 
@@ -46,17 +47,12 @@ static struct edc_section *section_at(const struct edc *d, uint32_t i)
 	return &g_array_index(d->sections, struct edc_section, i);
 }
 
-static void edc_add_edge(struct edc *d, const struct edc_section *from, uint32_t to)
+static void edc_add_edge(struct edc *d, struct edc_section *from, uint32_t to)
 {
 	struct forced_edge e = { from->release, to, from->lock, STEP_CONFLICT_SECTION };
-	for (guint i = d->edges->len; i-- > 0;) {
-		const struct forced_edge *old = &g_array_index(d->edges, struct forced_edge, i);
-		if (old->to != to)
-			break;
-		if (old->from == e.from)
-			return;
-	}
-	g_array_append_val(d->edges, e);
+	if (from->edge_to != to)
+		g_array_append_val(d->edges, e);
+	from->edge_to = to;
 }
 
 /* -- unbounded: by lock and item ---------------------------------------------------------- */
@@ -78,6 +74,41 @@ static void table_edges(struct edc *d, const struct edc_section *s, uint32_t ite
 			edc_add_edge(d, section_at(d, l->section), event);
 		if (!s->shared && l->shared != NONE)
 			edc_add_edge(d, section_at(d, l->shared), event);
+	}
+}
+
+/* Does all that clashes with `item` clash with `other`, too? (Short lists only.) */
+static bool clashes_within(const struct edc *d, uint32_t item, uint32_t other)
+{
+	enum { SHORT = 16 };
+	struct event_list a = event_list_at(&d->touches->clashing, item);
+	struct event_list b = event_list_at(&d->touches->clashing, other);
+	bool within = a.count <= SHORT && b.count <= SHORT;
+
+	for (uint64_t i = 0; i < a.count && within; i++) {
+		within = false;
+		for (uint64_t k = 0; k < b.count && !within; k++)
+			within = a.items[i] == b.items[k];
+	}
+	return within;
+}
+
+/*
+ * A closed exclusive section that touched `item`: sections that touched what clashes with the
+ * item had an edge to that touch, so are ordered before this section's release. Where whatever
+ * would get an edge from them gets one from this section, they need not be kept: else a list
+ * has each thread that ever was.
+ */
+static void table_forget(struct edc *d, const struct edc_section *s, uint32_t item)
+{
+	struct event_list clashing = event_list_at(&d->touches->clashing, item);
+
+	for (uint64_t k = 0; k < clashing.count; k++) {
+		GArray *list =
+		        g_hash_table_lookup(d->table, key_of(s->lock, clashing.items[k]));
+
+		if (list != NULL && list->len > 0 && clashes_within(d, clashing.items[k], item))
+			g_array_set_size(list, 0);
 	}
 }
 
@@ -110,7 +141,7 @@ static void word_edges(struct edc *d, const struct edc_section *s, uint32_t item
 	for (int i = 0; i < WORDS; i++) {
 		if (!words[i].used || words[i].thread == s->thread)
 			continue;
-		const struct edc_section *old = section_at(d, (uint32_t)words[i].section);
+		struct edc_section *old = section_at(d, (uint32_t)words[i].section);
 		if (old->lock == s->lock && old->release != NONE && !(old->shared && s->shared))
 			edc_add_edge(d, old, event);
 	}
@@ -139,7 +170,8 @@ static void edc_acquire(struct edc *d, uint32_t event, const struct event *x)
 		                 .thread = x->thread,
 		                 .shared = x->op == OP_RACQ,
 		                 .acquire = event,
-		                 .release = NONE };
+		                 .release = NONE,
+		                 .edge_to = NONE };
 	uint32_t number = d->sections->len;
 	if (!d->touches->bounded)
 		s.items = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -158,6 +190,10 @@ static void edc_release(struct edc *d, uint32_t event, const struct event *x)
 	uint32_t number = g_array_index(open, uint32_t, i - 1);
 	struct edc_section *s = section_at(d, number);
 	s->release = event;
+	/* (With --lenient a lock may have had another holder meanwhile.) */
+	for (guint k = 0;
+	     s->items != NULL && !s->shared && !d->t->locks_taken && k < s->items->len; k++)
+		table_forget(d, s, g_array_index(s->items, uint32_t, k));
 	for (guint k = 0; s->items != NULL && k < s->items->len; k++)
 		table_note(d, number, g_array_index(s->items, uint32_t, k));
 	if (s->items != NULL)

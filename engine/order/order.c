@@ -207,18 +207,12 @@ static bool is_after(const struct causality *c, uint32_t event, uint32_t e, bool
 static uint32_t first_after(const struct path_search *s)
 {
 	const struct sync_regions *list = &s->c->regions[thread_of(s->c, s->at)];
-	uint32_t low = 0, high = list->count;
+	/* clocks only grow */
+	uint32_t first = search_end(
+	        i, 0u, list->count,
+	        time_of(s->c, list->of[i].clock, s->strong, thread_of(s->c, s->e)) <= s->e);
 
-	while (low < high) { /* clocks only grow */
-		uint32_t middle = low + (high - low) / 2;
-		uint32_t clock = list->of[middle].clock;
-
-		if (time_of(s->c, clock, s->strong, thread_of(s->c, s->e)) > s->e)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return list->of[low].start;
+	return list->of[first].start;
 }
 
 static uint32_t first_edge_into(const GArray *edges, uint32_t event)

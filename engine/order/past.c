@@ -6,6 +6,7 @@
  * position. Independent of locks, solvers and verdicts.
  */
 #include "engine/base/search.h"
+#include "engine/order/wide_clocks.h"
 #include "engine/order/past.h"
 
 #include <string.h>
@@ -14,9 +15,11 @@ struct cores {
 	const struct trace *t;
 	struct core_options options;
 	uint32_t threads;
-	uint32_t *clock_at; /* by event: index of its vector clock */
+	uint32_t *clock_at; /* by event: index of its vector clock, or its tree */
 	uint32_t *clocks;   /* vector clocks of `threads` counts */
 	size_t clocks_used, clocks_allocated;
+	bool wide; /* many threads: clocks are trees (clocks.h) */
+	struct wide_nodes nodes;
 };
 
 static const bool is_pairing[] = {
@@ -62,28 +65,37 @@ bool core_has_pairings(const struct trace *t)
 	return false;
 }
 
-static const uint32_t *clock_of(const struct cores *c, uint32_t event)
+/* A clock by its index, or the root of its tree. */
+static struct clock_view row_at(const struct cores *c, uint32_t row)
 {
-	return c->clocks + (size_t)c->clock_at[event] * c->threads;
+	if (c->wide)
+		return (struct clock_view){ NULL, &c->nodes, row };
+	return (struct clock_view){ c->clocks + (size_t)row * c->threads, NULL, 0 };
+}
+
+static struct clock_view clock_of(const struct cores *c, uint32_t event)
+{
+	return row_at(c, c->clock_at[event]);
 }
 
 static uint32_t count_of(const struct cores *c, uint32_t event, uint32_t thread)
 {
 	if (c->t->events[event].thread == thread)
 		return c->t->index->position[event] + 1;
-	return clock_of(c, event)[thread];
+	return view_time(clock_of(c, event), thread);
 }
 
 void core_join(const struct cores *c, uint32_t event, uint32_t *cut)
 {
-	const uint32_t *clock = clock_of(c, event);
+	struct clock_view clock = clock_of(c, event);
 	uint32_t own = c->t->events[event].thread;
 
-	for (uint32_t u = 0; u < c->threads; u++) {
-		uint32_t n = u == own ? c->t->index->position[event] + 1 : clock[u];
-
-		cut[u] = MAX(cut[u], n);
-	}
+	if (c->wide)
+		wide_join_into(&c->nodes, clock.root, cut);
+	for (uint32_t u = 0; !c->wide && u < c->threads; u++)
+		cut[u] = MAX(cut[u], clock.times[u]);
+	/* (No clock has more of its own thread.) */
+	cut[own] = MAX(cut[own], c->t->index->position[event] + 1);
 }
 
 /*
@@ -99,8 +111,8 @@ static bool visit_needs(const struct cores *c, uint32_t event, bool observed,
 	const struct event *e = &t->events[event];
 	struct must_run run = trace_must_into(t, event);
 
-	if (event_inert(e))
-		return false;
+	/* an event without effect, too, comes after its thread's creation, and so does the rest
+	 */
 	for (uint64_t i = 0; i < run.count; i++) {
 		const struct must_edge *edge = &t->index->must[run.first + i];
 
@@ -108,7 +120,7 @@ static bool visit_needs(const struct cores *c, uint32_t event, bool observed,
 		    each(context, edge->before, STEP_MUST, edge->rule))
 			return true;
 	}
-	if (!observed)
+	if (!observed || event_inert(e))
 		return false;
 	if (!op_is_access(e->op) || !op_reads(e->op) || core_exempt(c->options.exempt, event) ||
 	    (c->options.values && core_value_read(t, event) != 0))
@@ -129,14 +141,35 @@ struct joining {
 	bool changed;
 };
 
+/* The same for a clock that is a tree. */
+struct wide_joining {
+	struct cores *c;
+	uint32_t root;
+};
+
+static bool join_need_wide(void *context, uint32_t before, enum step_rule rule, uint32_t detail)
+{
+	struct wide_joining *j = context;
+	struct cores *c = j->c;
+
+	j->root = wide_set(&c->nodes, wide_join(&c->nodes, j->root, c->clock_at[before]),
+	                   c->t->events[before].thread, c->t->index->position[before] + 1);
+	return false;
+}
+
 static bool join_need(void *context, uint32_t before, enum step_rule rule, uint32_t detail)
 {
 	struct joining *j = context;
-	const uint32_t *clock = clock_of(j->c, before);
+	struct clock_view clock = clock_of(j->c, before);
 	uint32_t theirs = j->c->t->events[before].thread;
 
+	if (j->c->wide) { /* into a cut, of which nothing is ignored */
+		core_join(j->c, before, j->cut);
+		return false;
+	}
 	for (uint32_t u = 0; u < j->c->threads; u++) {
-		uint32_t n = u == theirs ? j->c->t->index->position[before] + 1 : clock[u];
+		uint32_t n =
+		        u == theirs ? j->c->t->index->position[before] + 1 : clock.times[u];
 
 		if (u != j->own && n > j->cut[u]) {
 			j->cut[u] = n;
@@ -158,7 +191,7 @@ static uint32_t *add_row(struct cores *c)
 
 /* Does a plain access join nothing from another thread? Most events. `clock`: of its thread so
  * far. */
-static bool brings_nothing(const struct trace *t, uint32_t e, const uint32_t *clock)
+static bool brings_nothing(const struct trace *t, uint32_t e, struct clock_view clock)
 {
 	const struct event *x = &t->events[e];
 
@@ -166,7 +199,7 @@ static bool brings_nothing(const struct trace *t, uint32_t e, const uint32_t *cl
 		return false;
 	uint32_t w = x->op == OP_READ ? t->index->writer[e] : NONE;
 	return w == NONE || t->events[w].thread == x->thread ||
-	       t->index->position[w] < clock[t->events[w].thread];
+	       t->index->position[w] < view_time(clock, t->events[w].thread);
 }
 
 struct cores *cores_new(struct trace *t, const struct core_options *options,
@@ -185,19 +218,28 @@ struct cores *cores_new(struct trace *t, const struct core_options *options,
 	c->clock_at = g_new(uint32_t, t->events_count + 1);
 	uint32_t *last = g_new0(uint32_t, c->threads + 1); /* clock 0 is empty */
 	uint32_t *cut = g_new(uint32_t, c->threads + 1);
-	memset(add_row(c), 0, sizeof(uint32_t) * c->threads);
+	c->wide = c->threads >= clocks_wide;
+	if (c->wide)
+		wide_init(&c->nodes, c->threads);
+	else
+		memset(add_row(c), 0, sizeof(uint32_t) * c->threads);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		uint32_t u = t->events[e].thread;
-		const uint32_t *clock = c->clocks + (size_t)last[u] * c->threads;
+		struct clock_view clock = row_at(c, last[u]);
 		struct joining j = { c, cut, u, false };
+		struct wide_joining w = { c, last[u] };
 		bool asked = must < t->index->must_count && t->index->must[must].after == e;
 
 		while (must < t->index->must_count && t->index->must[must].after == e)
 			must++;
 		if (asked || !brings_nothing(t, e, clock)) {
-			memcpy(cut, clock, sizeof(uint32_t) * c->threads);
-			visit_needs(c, e, true, join_need, &j);
+			if (!c->wide)
+				memcpy(cut, clock.times, sizeof(uint32_t) * c->threads);
+			visit_needs(c, e, true, c->wide ? join_need_wide : join_need,
+			            c->wide ? (void *)&w : &j);
 		}
+		if (c->wide)
+			last[u] = w.root;
 		if (j.changed) {
 			memcpy(add_row(c), cut, sizeof(uint32_t) * c->threads);
 			last[u] = (uint32_t)(c->clocks_used - 1);
@@ -221,6 +263,7 @@ void cores_free(struct cores *c)
 		return;
 	g_free(c->clock_at);
 	g_free(c->clocks);
+	wide_release(&c->nodes);
 	g_free(c);
 }
 

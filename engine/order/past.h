@@ -26,7 +26,8 @@ struct core_options {
 	}
 
 /* One vector clock for each event with an edge from another thread: time and memory O(such
- * events * threads). A causally closed set is a cut: a number of events for each thread. */
+ * events * threads), with many threads of what they learn (clocks.h). A causally closed set is
+ * a cut: a number of events for each thread. */
 struct cores;
 /* Builds the required parts of the index. NULL when cancelled. */
 struct cores *cores_new(struct trace *t, const struct core_options *options,

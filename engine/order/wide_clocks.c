@@ -14,6 +14,8 @@
 
 #include <string.h>
 
+uint32_t clocks_wide = 512;
+
 enum { FIRST_NODES = 1 << 10, FIRST_SWEEP = 1 << 16 };
 
 void wide_init(struct wide_nodes *w, uint32_t threads)
@@ -42,9 +44,11 @@ static uint32_t *slot_of(const struct wide_nodes *w, const uint32_t *parts)
 	uint64_t hash = 0;
 	uint32_t at;
 
-	for (uint32_t i = 0; i < WIDE_PARTS; i += 2)
-		hash = hash_join(hash << 29 | hash >> 35, /* lest upper halves stay there */
-		                 (uint64_t)parts[i] << 32 | parts[i + 1]);
+	for (uint32_t i = 0; i < WIDE_PARTS; i += 2) {
+		hash = hash_join(hash, (uint64_t)parts[i] << 32 | parts[i + 1]);
+		hash ^= hash >> 29; /* upper halves would stay there */
+	}
+	hash = hash_word(hash);
 	for (at = hash_top(hash) & (w->slots_count - 1);
 	     w->slots[at] != 0 && memcmp(w->of[w->slots[at]], parts, sizeof *w->of) != 0;)
 		at = (at + 1) & (w->slots_count - 1);

@@ -7,6 +7,8 @@
 
 #include "engine/base/base.h"
 
+/* Number of threads from which clocks are trees; a variable for tests on small traces. */
+extern uint32_t clocks_wide;
 enum { WIDE_BITS = 4, WIDE_PARTS = 1 << WIDE_BITS };
 /* The nodes of all trees, by index; 0 is the empty tree of every height. Immutable while in
  * use, and interned: equal trees are one node. */

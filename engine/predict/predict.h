@@ -52,6 +52,7 @@ struct race_options {
 	uint64_t witness_events;
 	bool chains_always; /* threads share places (engine/trace/chains.h) where they can,
 	                     * however few: for tests on small traces */
+	bool locks_alone;   /* deadlocks: cycles of requests for locks, no other wait */
 	bool no_free_steps; /* of going through pairs (effort.h): for tests on small traces */
 	/* What the rungs of a ladder lend each other (race.h); or NULL. */
 	struct race_tools *tools;

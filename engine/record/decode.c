@@ -119,6 +119,7 @@ static unsigned record_words(const uint64_t *w, const uint64_t *end)
 	case LOG_NOTE:
 	case LOG_RANDOM:
 	case LOG_STOPPED:
+	case LOG_CRASH:
 		n = w + 1 < end ? 2 + words_of(w[1]) : UINT32_MAX;
 		break;
 	}

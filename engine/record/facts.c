@@ -160,7 +160,7 @@ void record_note_ending(struct trace *t, const struct record_facts *f,
 		trace_note_ending(t, ENDING_CUT, 0,
 		                  f->status == LOG_CUT ? "it took too many steps"
 		                                       : "it waited for more input");
-	else if (r->interrupted)
+	else if (r->interrupted && r->signal) /* else its handler let it end by itself */
 		trace_note_ending(t, ENDING_CUT, 0, "it was interrupted");
 	else if (r->signal)
 		trace_note_ending(t, ENDING_SIGNAL, r->signal, NULL);

@@ -383,6 +383,8 @@ static void note_command(struct import *im)
 	g_string_free(command, TRUE);
 	if (im->facts->start_at)
 		builder_note(im->b, "recording-start", im->facts->start_at);
+	if (im->facts->suppressions)
+		builder_note(im->b, SUPPRESSIONS_NOTE, im->facts->suppressions);
 	if (im->facts->surroundings)
 		builder_note(im->b, SURROUNDINGS_NOTE, im->facts->surroundings);
 	const GPtrArray *specs = im->facts->specs;
@@ -500,6 +502,7 @@ static void clear_facts(struct record_facts *facts)
 {
 	*facts = (struct record_facts){ .argv = facts->argv,
 		                        .start_at = facts->start_at,
+		                        .suppressions = facts->suppressions,
 		                        .surroundings = facts->surroundings,
 		                        .specs = facts->specs,
 		                        .debug = facts->debug,

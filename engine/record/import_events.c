@@ -175,12 +175,6 @@ static inline struct access access_of(struct import *im, struct block_life *life
 	return a;
 }
 
-static uint32_t place_of(struct import *im, uint64_t address, uint64_t size)
-{
-	struct access a = access_of(im, import_life(im, address), address, size);
-	return builder_place(im->b, a.region, a.offset, a.size);
-}
-
 /* ---- threads ---- */
 
 struct lane *import_lane(struct import *im, uint32_t id)
@@ -324,43 +318,34 @@ static bool is_code(struct import *im, uint64_t pc, uint32_t current)
 	return code && (current == 0 || function_of(im, pc) == current);
 }
 
-/* The note of a crash (runtime/outside/faults.c). The first of its words that is code of the
- * function that the thread was in is the place; the read that failed becomes an event. */
-static void add_crash(struct import *im, const char *text)
+/* The first word of the stack that is code of the function that the thread was in is the place;
+ * the read that failed becomes an event. */
+static void add_crash(struct import *im, const struct log_record *r)
 {
-	enum { THREAD, SIGNAL, ADDRESS, HOOK, FUNCTION, FIRST };
-	char **words = g_strsplit(text, " ", -1);
-	guint count = g_strv_length(words);
-	uint64_t numbers[FIRST] = { 0 }, place = 0;
+	uint64_t count = r->words[1] / 8, place = 0;
+	const uint64_t *words = r->words + 2;
 
-	for (guint i = 0; i < FIRST && i < count; i++)
-		numbers[i] = g_ascii_strtoull(words[i], NULL, 16);
-	uint32_t current = numbers[FUNCTION] ? function_of(im, numbers[FUNCTION]) : 0;
+	if (count < 2 || r->pc >= LOG_THREADS)
+		return;
+	uint64_t address = words[0];
+	uint32_t current = words[1] ? function_of(im, words[1]) : 0;
 	for (int strict = 1; strict >= 0 && place == 0; strict--)
-		for (guint i = FIRST; i < count && place == 0; i++) {
-			uint64_t pc = g_ascii_strtoull(words[i], NULL, 16);
+		for (uint64_t i = 2; i < count && place == 0; i++)
+			if (is_code(im, words[i], strict ? current : 0))
+				place = words[i];
+	struct lane *lane = import_lane(im, (uint32_t)r->pc);
+	im->crash.thread = lane->thread;
+	im->crash.address = import_address(im, address);
+	im->crash.location = place ? import_location(im, place) : NONE;
+	if (r->flags & LOG_FAILED_READ && place) {
+		struct access a = access_of(im, import_life(im, address), address, 1);
+		uint32_t at = builder_place(im->b, a.region, a.offset, a.size);
 
-			if (is_code(im, pc, strict ? current : 0))
-				place = pc;
-		}
-	if (count >= FIRST && numbers[THREAD] < LOG_THREADS) {
-		struct lane *lane = import_lane(im, (uint32_t)numbers[THREAD]);
-
-		im->crash.thread = lane->thread;
-		im->crash.address = import_address(im, numbers[ADDRESS]);
-		im->crash.location = place ? import_location(im, place) : NONE;
-		if (numbers[HOOK] && place) {
-			struct access a = access_of(im, import_life(im, numbers[ADDRESS]),
-			                            numbers[ADDRESS], 1);
-			import_event(
-			        im, lane,
-			        (struct event){ .op = OP_READ,
-			                        .location = im->crash.location,
-			                        .target = builder_place(im->b, a.region,
-			                                                a.offset, a.size) });
-		}
+		import_event(im, lane,
+		             (struct event){ .op = OP_READ,
+		                             .location = im->crash.location,
+		                             .target = at });
 	}
-	g_strfreev(words);
 }
 
 /* Text for people. */
@@ -373,8 +358,6 @@ static void note(struct import *im, const char *text, uint64_t length)
 		g_ptr_array_add(im->facts->unordered, g_strdup(value));
 	else if (strcmp(key, "assertion") == 0)
 		builder_note(im->b, ASSERTION_NOTE, value);
-	else if (strcmp(key, "crash") == 0)
-		add_crash(im, value);
 	else if (strcmp(key, "input") == 0 && !im->facts->input)
 		im->facts->input = g_strdup(value);
 	g_free(key);
@@ -667,6 +650,9 @@ static void import_fact(struct import *im, const struct log_record *r)
 		break;
 	case LOG_ENDS:
 		g_array_append_val(im->facts->ends, number);
+		break;
+	case LOG_CRASH:
+		add_crash(im, r);
 		break;
 	case LOG_CALLED:
 		g_array_append_val(im->facts->missing, r->pc);

@@ -85,6 +85,7 @@ enum log_flag {
 	LOG_KEEP_INPUTS = 64, /* record input */
 	LOG_MISSING = 128,    /* record calls of uninstrumented code */
 	LOG_SERVE = 256,      /* fork server: runs are forked from this process */
+	LOG_SETTLE = 512,     /* a run that becomes a fork server at the beginning of main */
 };
 
 enum log_status {
@@ -198,7 +199,11 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(STOPPED, 0, 0) \
 	TAG(ENDED, 0, 0)  /* exploration: pc: a thread that came to its end */ \
 	TAG(ENDS, 0, 0)   /* exploration: pc: a thread that stood before the program's end */ \
-	TAG(CALLED, 0, 0) /* exploration: pc: a function that is not instrumented */
+	TAG(CALLED, 0, 0) /* exploration: pc: a function that is not instrumented */ \
+	/* Before a signal that ends the program: pc: thread; flags: LOG_FAILED_READ; length; \
+	 * address, or 0; a pc in the thread's function, or 0; words of its stack that may be \
+	 * return addresses */ \
+	TAG(CRASH, 0, 0)
 
 /* What a blocked thread waits for: enumerator, word for people. */
 #define LOG_WAITS(W) \
@@ -234,6 +239,8 @@ enum log_divergence {
 	DIVERGED_UNBORN,    /* the next step's thread had not been created */
 	LOG_DIVERGENCE_COUNT
 };
+
+enum { LOG_FAILED_READ = 1 }; /* CRASH: by a read of the runtime before the program's */
 
 struct log_stopped {
 	uint64_t function, call; /* pcs: in the function, after the call */
@@ -443,6 +450,8 @@ static inline unsigned log_site_slot(uint64_t key)
  * in the environment variable HEDDLE_RECORD (constant length in every run). For replay followed
  * by the plan. */
 #define LOG_ENVIRONMENT  "HEDDLE_RECORD"
+/* A fork server's value of LD_BIND_NOW: symbols are looked up once, not in each run. */
+#define LOG_BIND_NOW     "for heddle"
 /* In the names of libraries made by interpose.c, which are no part of the program. */
 #define LOG_BIND_LIBRARY "heddle-bind-"
 
@@ -501,6 +510,10 @@ struct log_config {
  * for output (or only the first two). For each it forks a child, which continues as if started
  * with that config. It answers at the child's begin and end. Closing the socket ends the
  * server.
+ *
+ * A child with LOG_SETTLE has a socket in the place of the output, and serves there in the same
+ * way, from the beginning of main: it answers with its own pid first; or with a negative
+ * number, and ends, if its runs could differ from runs that begin earlier.
  */
 struct log_served {
 	int32_t pid;    /* of the child; negative: an errno */

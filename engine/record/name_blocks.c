@@ -145,14 +145,8 @@ static bool begun(const struct block *b, uint32_t event)
  * not begun. */
 static size_t first_later(const struct names *n, size_t low, size_t high, uint32_t event)
 {
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (begun(&n->trace->blocks[n->blocks->by_address[middle]], event))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, low, high,
+	                  begun(&n->trace->blocks[n->blocks->by_address[i]], event));
 }
 
 /* The first of all blocks at an address or behind it. */
@@ -399,6 +393,8 @@ static const struct kept_part *part_of(struct names *n, uint32_t module, uint32_
 {
 	struct block_names *b = n->blocks;
 	uint64_t hash = hash_word(offset * 31 + size * 7 + type);
+	if (b->parts == NULL)
+		b->parts = g_new0(struct kept_part, PARTS_KEPT);
 	struct kept_part *kept = &b->parts[hash >> 52 & (PARTS_KEPT - 1)];
 	if (kept->path && kept->offset == offset && kept->size == size && kept->type == type &&
 	    kept->module == module)
@@ -626,7 +622,6 @@ void names_begin_blocks(struct names *n)
 	b->candidates = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
 	b->counts = g_hash_table_new(g_str_hash, g_str_equal);
 	b->strings = g_string_chunk_new(4096);
-	b->parts = g_new0(struct kept_part, PARTS_KEPT);
 	b->path = g_string_new(NULL);
 	names_begin_frames(n);
 	pass(n);

@@ -3,6 +3,7 @@
  * block, a variable of a module as a whole, or what of the trace lies in a stretch of a stack
  * or of other memory.
  */
+#include "engine/base/search.h"
 #include "engine/record/name_private.h"
 
 #include <string.h>
@@ -62,15 +63,9 @@ static bool append_places(struct names *n, const struct trace *t, struct late la
 {
 	const struct late_names *l = places_of(n, t);
 	uint64_t from = late.at > l->longest ? late.at - l->longest : 0;
-	guint low = 0, high = l->places->len;
+	guint low = search_end(i, 0u, l->places->len,
+	                       g_array_index(l->places, struct named_place, i).low < from);
 	bool any = false;
-	while (low < high) {
-		guint middle = (low + high) / 2;
-		if (g_array_index(l->places, struct named_place, middle).low < from)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; low < l->places->len; low++) {
 		const struct named_place *p =
 		        &g_array_index(l->places, struct named_place, low);

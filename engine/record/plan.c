@@ -102,7 +102,7 @@ static void thread_events_free(const struct trace *t, struct thread_events *all)
 	g_free(all);
 }
 
-/* How often the thread's event of this index was made again; indexes are asked for in order. */
+/* Number of repetitions of the thread's event of this index; indexes must ascend. */
 static uint64_t repeats_of(struct thread_events *mine, uint32_t index)
 {
 	uint64_t count = 0;
@@ -187,7 +187,7 @@ static bool add_inputs(const struct trace *t, struct plan *p, struct error *erro
 	                 "what came from outside (" INPUTS_BYTES_NOTE ") is damaged");
 }
 
-/* The thread's events up to (and with) `e`, or without it. */
+/* Adds the steps of e's thread up to `e`, and `e` itself if `with`. */
 static void add_up_to(const struct trace *t, struct plan *p, struct thread_events *all,
                       uint32_t e, bool with, bool exact)
 {
@@ -204,8 +204,8 @@ static void add_up_to(const struct trace *t, struct plan *p, struct thread_event
 	}
 }
 
-/* The step that ends the invocation that begins at step `i`, when nothing of another thread
- * comes between; else `i`. */
+/* The step that ends the invocation begun at step `i`, when no other thread's step comes
+ * between; else `i`. */
 static guint end_of_call(const struct trace *t, const struct plan *p, guint i)
 {
 	uint32_t thread = g_array_index(p->steps, struct log_step, i).thread;
@@ -222,7 +222,7 @@ static guint end_of_call(const struct trace *t, const struct plan *p, guint i)
 	return i;
 }
 
-/* Leave out what is inside of invocations (rule 5: it need not be as in the recording). */
+/* Drops steps inside of invocations: they may differ from the recording (rule 5). */
 static void join_calls(const struct trace *t, struct plan *p)
 {
 	guint to = 0;
@@ -245,8 +245,8 @@ static void join_calls(const struct trace *t, struct plan *p)
 	g_array_set_size(p->events, to);
 }
 
-/* Where an event of a thread is: how many of its invocations have ended before, and which
- * it is after the last of these (what is inside of them may differ in another run). */
+/* The position of a thread's event: the number of invocations that ended before, and of events
+ * since the last of these, since events inside of invocations may differ between runs. */
 static struct plan_place place_of(const struct trace *t, const GArray *events, uint32_t index)
 {
 	struct plan_place place = { 0 };
@@ -274,7 +274,7 @@ void plan_init(struct plan *p)
 	}
 }
 
-/* A read that fails is announced, and does not come. */
+/* A read that crashes is announced to the plan, and never recorded. */
 static bool ends_with_crash(const struct trace *t, const uint32_t *sequence, size_t length)
 {
 	struct crash crash = trace_crash(t);
@@ -327,6 +327,19 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	return true;
 }
 
+void plan_stops(const struct trace *t, const GArray *requests, uint32_t pair[2])
+{
+	bool locks = true;
+	for (guint i = 0; i < requests->len; i++) {
+		uint32_t e = g_array_index(requests, uint32_t, i);
+		locks &= e < t->events_count &&
+		         (op_acquires(t->events[e].op) || op_wants(t->events[e].op));
+	}
+	for (guint i = 0; i < 2; i++)
+		pair[i] = locks && i < requests->len ? g_array_index(requests, uint32_t, i)
+		                                     : NONE;
+}
+
 void plan_any_outcome(struct plan *p)
 {
 	if (p->steps->len > 0)
@@ -373,7 +386,7 @@ static void find_reached(const struct plan *p, struct plan_run *run)
 	thread_events_free(run->trace, all);
 }
 
-/* The program came to the same instructions; was it with the same object, too? */
+/* Did the threads stand at the pair's instructions, but with different variables? */
 static bool are_apart(const struct plan_run *run)
 {
 	const struct event *at[2];
@@ -445,7 +458,7 @@ static void explain_divergence(const struct plan *p, struct plan_run *run)
 	run->cause = g_string_free(text, FALSE);
 }
 
-/* Its log has no name: nothing is left behind, however we end. */
+/* The log has no name, so that no crash leaves it behind. */
 static bool run_for_trace(struct record_options *o, struct plan_run *run, struct error *error)
 {
 	int fd = file_open_nameless(g_get_tmp_dir());
@@ -462,7 +475,7 @@ static bool run_for_trace(struct record_options *o, struct plan_run *run, struct
 	return run->trace != NULL;
 }
 
-/* What the runtime is told of the plan; `bytes` is filled with the plan itself. */
+/* Fills in the runtime's configuration, and `bytes` with the plan. */
 static void configure(const struct plan *p, unsigned first, struct record_options *o,
                       GByteArray *bytes)
 {
@@ -470,13 +483,13 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	c->flags = LOG_CONTROLLED | LOG_VALUES | LOG_REPLAY;
 	if (p->explore) {
 		c->flags |= LOG_EXPLORE | LOG_MISSING;
-		if (p->max_steps) /* what is left of them after the plan */
+		if (p->max_steps) /* those left after the plan */
 			c->steps =
 			        p->max_steps > p->steps->len ? p->max_steps - p->steps->len : 1;
 	}
 	c->seed = p->seed;
 	c->strategy = p->strategy;
-	/* The witness whole, and then some: what comes after it may never end. */
+	/* Room for the witness and some more: the run after it may never end. */
 	c->max_bytes = (p->max_bytes ? p->max_bytes
 	                : p->explore ? RECORD_MAX_EXPLORED
 	                             : RECORD_MAX_BYTES) +
@@ -514,14 +527,15 @@ bool plan_stopped(const struct plan_run *run)
 /* Did all of the plan happen, and did the threads then stand before the pair? */
 static bool came_to_the_pair(const struct plan *p, const struct plan_run *run)
 {
-	return run->facts.replayed + p->open_end >= p->steps->len && (!p->stops || plan_stopped(run));
+	return run->facts.replayed + p->open_end >= p->steps->len &&
+	       (!p->stops || plan_stopped(run));
 }
 
 /* Did the run come to the plan's end? */
 static void judge(const struct plan *p, struct plan_run *run)
 {
 	bool starved = run->facts.status == LOG_STARVED;
-	if (starved) /* the signal is ours */
+	if (starved) /* the runtime sent the signal */
 		run->result.status = run->result.signal = 0;
 	run->diverged = run->facts.diverged;
 	if (run->diverged) {

@@ -48,6 +48,10 @@ void plan_release(struct plan *plan);
 bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
                const uint32_t pair[2], struct plan *plan, struct error *error);
 
+/* Where to stop before requests that wait (uint32_t): the first two, if all are for locks.
+ * Other waits are no events that a thread comes to: they follow by themselves. */
+void plan_stops(const struct trace *t, const GArray *requests, uint32_t pair[2]);
+
 /* The last step is any event at its place, in whatever outcome. */
 void plan_any_outcome(struct plan *plan);
 /* The last step is a wake: `late`: the time is up, it is not signalled. */

@@ -1,14 +1,14 @@
 /*
- * rebase.c - see rebase.h.  Places are handed out in rising order and never again, with a page
- * between two, so that the end of one is not the beginning of the next.
+ * rebase.c - see rebase.h.  New addresses are assigned in ascending order and never reused,
+ * with a page between two ranges, so that the end of one is not the beginning of the next.
  */
 #include <glib.h>
 
 #include "engine/record/rebase.h"
 
-#define FIRST 0x100000000000u /* above what any program has at fixed places */
-/* How far from the first address of a neighbourhood others belong to it: what the C library
- * and the loader map lies together, and keeps its distances from run to run. */
+#define FIRST 0x100000000000u /* above all fixed addresses of programs */
+/* Extent of a neighbourhood on both sides of its first address: mappings of the C library and
+ * the loader lie together, at the same distances in every run. */
 #define NEAR  (64u << 20)
 
 struct neighbourhood {
@@ -57,8 +57,8 @@ uint64_t rebase_elsewhere(struct rebase *r, uint64_t address)
 		else
 			n.high = MIN(n.high, other->low);
 	}
-	/* As much room below as there may ever be: the place must not depend on what another
-	 * neighbourhood, at a random distance, has cut off. */
+	/* The greatest possible room below: the new address must not depend on a neighbour's
+	 * random distance. */
 	n.shift = rebase_range(r, page - NEAR, 2 * NEAR, REBASE_PAGE);
 	g_array_append_val(r->neighbourhoods, n);
 	return n.shift;

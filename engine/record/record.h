@@ -35,10 +35,14 @@ struct record_divergence {
 	uint64_t step, pc;
 };
 
+/* Note of a trace: suppressions that `record` was given, as the text of their file. */
+#define SUPPRESSIONS_NOTE "suppressions"
+
 /* What the log said beside its events. Threads are the runtime's numbers. */
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
 	const char *start_at;      /* the same: --start-at, or NULL */
+	const char *suppressions;  /* the same: text of --suppressions, or NULL */
 	const char *surroundings;  /* the same: surroundings.h, or NULL */
 	const GPtrArray *specs;    /* the same: char *, files whose bind lines were recorded */
 	struct debug_store *debug; /* the same: keeps modules' debug information, or NULL */

@@ -1,6 +1,6 @@
 /*
- * run.c - runs a program under the recording runtime: is it one that can be recorded, where
- * is the runtime, and the process itself from exec to its end.
+ * run.c - runs a program under the recording runtime: checks that it can be recorded, finds the
+ * runtime's files, and manages the process from exec to its end.
  *
  * Knows nothing of traces.
  */
@@ -79,8 +79,8 @@ static bool has_string(const char *bytes, size_t size, const char *text)
 	return memmem(bytes, size, text, strlen(text)) != NULL;
 }
 
-/* Does the table of symbols, of which only what lies in the file is looked at, define `name`
- * for others? */
+/* Does the symbol table export `name`? Only its part inside the file is read: the file may be
+ * damaged. */
 static bool table_defines(const char *bytes, size_t size, const Elf64_Shdr *table,
                           const Elf64_Shdr *names, const char *name)
 {
@@ -213,7 +213,7 @@ bool record_check_program(const char *program, char **path, bool *instrumented,
 	return true;
 }
 
-/* The note of a build id in `notes`, which may be damaged. */
+/* Finds the build-id note in `notes`, which may be damaged. */
 static char *build_id_in(const char *notes, size_t size)
 {
 	for (size_t at = 0; at < size && size - at > sizeof(Elf64_Nhdr);) {
@@ -273,7 +273,7 @@ int run_config_file(const struct record_options *o, const struct log_config *con
 	return fd;
 }
 
-/* A number that the program is not likely to use, and the same in every run. */
+/* A descriptor number that the program is unlikely to use, the same in every run. */
 static int high_descriptor(void)
 {
 	struct rlimit limit;
@@ -307,7 +307,7 @@ static char **environment(const struct record_options *o, struct log_config *con
 		config->had_library_path = 1;
 		g_strlcpy(config->library_path, library_path, sizeof(config->library_path));
 	}
-	if (clang_name) { /* the runtime also goes by the name of clang's */
+	if (clang_name) { /* preload the runtime by the name of clang's, too */
 		char *folder = record_stub_folder(NULL);
 		if (folder) {
 			value = library_path && *library_path
@@ -318,16 +318,18 @@ static char **environment(const struct record_options *o, struct log_config *con
 			g_free(folder);
 		}
 	}
-	/* Its cache of freed blocks keeps a random number in each. */
+	/* The C library's cache of freed blocks stores a random number in each. */
 	env = g_environ_setenv(env, "GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", FALSE);
+	if (config->flags & LOG_SERVE)
+		env = g_environ_setenv(env, "LD_BIND_NOW", LOG_BIND_NOW, FALSE);
 	value = g_strdup_printf("%d", fd);
 	env = g_environ_setenv(env, LOG_ENVIRONMENT, value, TRUE);
 	g_free(value);
 	return env;
 }
 
-/* Memory that the program fills with records and that outlives it. */
-static int make_buffer(struct log_config *config, struct error *error)
+/* Shared memory for chunks: the program fills it with records, and it outlives the program. */
+int run_make_buffer(struct log_config *config, struct error *error)
 {
 	int fd = memfd_create("heddle-log", MFD_CLOEXEC);
 	config->buffer_chunks = config->flags & LOG_CONTROLLED ? 1 : 1024;
@@ -347,8 +349,8 @@ int record_open_log(const char *path)
 	return open(path, O_RDWR | O_CLOEXEC | flags);
 }
 
-/* How many words of the chunk at `at` were ever touched, by pages: to read the others would
- * make them. */
+/* Number of words in pages of the chunk at `at` that were ever touched: reading others would
+ * allocate them. */
 static size_t touched_words(int buffer, off_t at)
 {
 	off_t end = at, data = at;
@@ -359,8 +361,7 @@ static size_t touched_words(int buffer, off_t at)
 	return (size_t)(CLAMP(end, at, at + LOG_CHUNK) - at) / sizeof(uint64_t);
 }
 
-/* The log says by itself that it has not all: whoever reads it later has no other word of it.
- */
+/* Marks the log as incomplete, for later readers. */
 static void mark_full(int log, int error)
 {
 	struct log_header full = { .status = LOG_FULL, .error = (uint32_t)error };
@@ -371,7 +372,7 @@ static void mark_full(int log, int error)
 	(void)marked; /* the caller reports the first error */
 }
 
-/* The chunks that were not full when the program ended.  0, or an errno. */
+/* Writes chunks that were not full when the program ended. Returns 0 or an errno. */
 static int write_rest(const struct log_config *config, int buffer)
 {
 	static const size_t words = LOG_CHUNK / sizeof(uint64_t);
@@ -435,7 +436,7 @@ failed:;
 	_exit(125);
 }
 
-/* Exploration starts thousands, and has large tables: they are not copied. */
+/* Exploration starts thousands of runs, and must not copy its large tables each time. */
 static __attribute__((noinline)) pid_t start(const struct record_options *o, const char *path,
                                              char **env, int config, int target, int buffer,
                                              int report)
@@ -446,8 +447,8 @@ static __attribute__((noinline)) pid_t start(const struct record_options *o, con
 	return pid;
 }
 
-/* A signal to us is for the program; that it came, the caller may want to know.  A terminal's
- * Ctrl-C comes to both of us. */
+/* Signals to this process are passed to the program and reported to the caller. A terminal's
+ * Ctrl-C reaches both. */
 static volatile sig_atomic_t child_to_tell, told;
 static void pass_on(int number)
 {
@@ -456,7 +457,7 @@ static void pass_on(int number)
 		kill(child_to_tell, number);
 }
 
-/* Has it come to its end? */
+/* Has the program ended? */
 static bool has_ended(const struct record_options *o, pid_t pid, int *status)
 {
 	if (o->server)
@@ -465,7 +466,7 @@ static bool has_ended(const struct record_options *o, pid_t pid, int *status)
 	return done == pid || (done < 0 && errno != EINTR);
 }
 
-/* Wait for its end; on the way look whether replay stands before the pair. */
+/* Waits for the program's end, and meanwhile for a replay to stop before the pair. */
 static int wait_for(struct record_options *o, pid_t pid, struct record_result *result)
 {
 	int status = 0;
@@ -510,8 +511,8 @@ static int wait_for(struct record_options *o, pid_t pid, struct record_result *r
 	return status;
 }
 
-/* A new file of ours: no link is followed, and what has the name already stays; then it is
- * PATH.1, PATH.2, ...  A descriptor's name is taken as it is. */
+/* Creates a new file: follows no link and keeps an existing file; then the name is PATH.1,
+ * PATH.2, ... A descriptor's name is opened as it is. */
 static int create_log(char *path, size_t room)
 {
 	enum { TRIES = 100 };
@@ -532,7 +533,7 @@ static int create_log(char *path, size_t room)
 	return fd;
 }
 
-/* The header's page, so that the runtime finds a file to map; false when the disk is full. */
+/* Writes the header's page, which the runtime maps; false when the disk is full. */
 static bool make_log(char *path, size_t room, struct error *error)
 {
 	int fd = create_log(path, room);
@@ -566,7 +567,7 @@ bool run_launch(struct record_options *o, const char *path, bool clang_name, int
 	int config = run_config_file(o, &o->config, error);
 	*pid = -1;
 	if (config >= 0 && pipe2(report, O_CLOEXEC) == 0) {
-		/* Its descriptor must not be in the way of the one it is copied to. */
+		/* The descriptor must differ from the one that it is copied to. */
 		*pid = start(o, path, env, config, target, buffer, report[1]);
 	}
 	bool good = *pid >= 0;
@@ -592,7 +593,7 @@ bool run_launch(struct record_options *o, const char *path, bool clang_name, int
 	return good;
 }
 
-/* Under the server; or, where there is none or it cannot, from the beginning. */
+/* Forked by the server; started anew when there is no server, or it cannot fork. */
 static bool begin_run(struct record_options *o, int buffer, pid_t *pid,
                       struct record_result *result, struct error *error)
 {
@@ -610,8 +611,7 @@ static bool begin_run(struct record_options *o, int buffer, pid_t *pid,
 
 enum { PASSED_ON = 4 };
 
-/* Signals from here to end_passing are for the program: one that comes before it has started is
- * passed on when it has. */
+/* Signals from here to end_passing are passed to the program, early ones after its start. */
 static void begin_passing(struct sigaction old[PASSED_ON])
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN },
@@ -653,7 +653,7 @@ static void attend(struct record_options *o, pid_t pid, int buffer,
 	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* The system may refuse a program, and it may end before any library is in it. */
+/* The system may refuse the program, or it may end before a library is loaded. */
 static bool has_begun(const struct record_options *o, const struct record_result *result,
                       struct error *error)
 {
@@ -675,7 +675,7 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 	bool clang_name;
 	pid_t pid = -1;
 	memset(result, 0, sizeof(*result));
-	/* a program that is none leaves no log behind */
+	/* a file that is no program leaves no log */
 	if (!o->server &&
 	    !record_check_program(o->argv[0], &path, &result->instrumented, &clang_name, error))
 		return false;
@@ -685,18 +685,18 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 	o->config.version = LOG_VERSION;
 	if (!o->config.watchdog_ms)
 		o->config.watchdog_ms = 300;
-	int buffer = make_buffer(&o->config, error);
+	int buffer = run_make_buffer(&o->config, error);
 	struct sigaction old[PASSED_ON];
 	begin_passing(old);
 	if (buffer >= 0 && begin_run(o, buffer, &pid, result, error))
 		attend(o, pid, buffer, result);
 	end_passing(old);
-	result->interrupted = told; /* until the last moment */
+	result->interrupted = told; /* signals are passed up to here */
 	result->aslr_off = o->config.flags & LOG_ASLR_OFF;
 	if (buffer >= 0)
 		close(buffer);
 	bool good = result->started && has_begun(o, result, error);
 	if (!good && !g_str_has_prefix(o->config.log, "/proc/"))
-		unlink(o->config.log); /* an empty one */
+		unlink(o->config.log); /* it is empty */
 	return good;
 }

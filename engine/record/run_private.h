@@ -18,6 +18,8 @@ bool run_launch(struct record_options *o, const char *path, bool clang_name, int
 /* The log, to be read and written; no link is followed.  A descriptor, or -1 and errno. */
 int record_open_log(const char *path);
 
+/* Memory for the log's chunks, config->buffer_chunks; -1 and `error`. */
+int run_make_buffer(struct log_config *config, struct error *error);
 /* server.c: fork a run; false: it has to be started anew. */
 bool record_server_fork(struct record_server *s, struct record_options *o, int buffer,
                         pid_t *pid, struct record_result *result);

@@ -1,7 +1,6 @@
 /*
- * server.c - what is kept between the runs of one program: it itself as it was loaded, so that
- * runs are forked from it instead of being started (the other side of runtime/core/serve.c),
- * and its debug information.
+ * server.c - the fork server's parent side (the other is runtime/core/serve.c): keeps the
+ * program as it was loaded, from which runs are forked, and its debug information.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,13 +16,18 @@
 #include "engine/record/run_private.h"
 
 struct record_server {
-	int socket;
-	pid_t pid;
-	bool lost; /* it has died, or cannot fork */
+	int socket;    /* of the process that forks: the loaded or the settled one */
+	int first;     /* of the loaded process, when another has settled; else -1 */
+	pid_t pid;     /* the process as it was loaded */
+	pid_t settled; /* the process stopped at the beginning of main; 0: none */
+	bool tried;    /* settling was tried */
+	bool lost;     /* the server has died, or cannot fork */
 	bool instrumented;
-	struct log_config config; /* as it was started with */
+	struct log_config config; /* of the server's start */
 	struct debug_store *debug;
 };
+
+enum { STARTS_WITHIN = 10 }; /* seconds */
 
 static void set_timeout(int socket, int seconds)
 {
@@ -34,7 +38,6 @@ static void set_timeout(int socket, int seconds)
 struct record_server *record_server_new(char **argv, const char *preload, const char *output,
                                         struct error *error)
 {
-	enum { STARTS_WITHIN = 10 }; /* seconds */
 	struct record_options o = { .argv = argv, .preload = preload, .stdout_path = output };
 	struct record_server *s = g_new0(struct record_server, 1);
 	char *path = NULL;
@@ -50,6 +53,7 @@ struct record_server *record_server_new(char **argv, const char *preload, const 
 	if (pair[1] >= 0)
 		close(pair[1]);
 	s->socket = pair[0];
+	s->first = -1;
 	s->config = o.config;
 	g_free(path);
 	if (good) {
@@ -69,7 +73,11 @@ void record_server_free(struct record_server *s)
 	if (s == NULL)
 		return;
 	close(s->socket);
+	if (s->first >= 0)
+		close(s->first);
 	kill(s->pid, SIGKILL);
+	if (s->settled > 0)
+		kill(s->settled, SIGKILL);
 	while (waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
 		;
 	debug_store_free(s->debug);
@@ -85,7 +93,8 @@ bool record_server_read(const struct record_server *s, uint64_t address, void *b
                         size_t size)
 {
 	struct iovec here = { bytes, size }, there = { (void *)(uintptr_t)address, size };
-	return !s->lost && process_vm_readv(s->pid, &here, 1, &there, 1, 0) == (ssize_t)size;
+	return !s->lost && process_vm_readv(s->settled > 0 ? s->settled : s->pid, &here, 1,
+	                                    &there, 1, 0) == (ssize_t)size;
 }
 
 static bool send_request(int socket, const int *descriptors, int count)
@@ -104,16 +113,16 @@ static bool send_request(int socket, const int *descriptors, int count)
 	return sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
 }
 
-static bool next_answer(struct record_server *s, int flags, struct log_served *served)
+static bool next_answer(int socket, int flags, struct log_served *served)
 {
 	ssize_t n;
-	errno = 0; /* the end of the socket sets none */
-	while ((n = recv(s->socket, served, sizeof(*served), flags)) < 0 && errno == EINTR)
+	errno = 0; /* end of file on the socket sets no errno */
+	while ((n = recv(socket, served, sizeof(*served), flags)) < 0 && errno == EINTR)
 		;
 	return n == (ssize_t)sizeof(*served);
 }
 
-/* What the server was started with holds for its children. */
+/* Children inherit the environment and settings of the server's start. */
 static void inherit(const struct record_server *s, struct log_config *config)
 {
 	config->flags |= s->config.flags & LOG_ASLR_OFF;
@@ -124,6 +133,39 @@ static void inherit(const struct record_server *s, struct log_config *config)
 	memcpy(config->library_path, s->config.library_path, sizeof(config->library_path));
 }
 
+/* Settle: one child runs to the beginning of main, and later runs are forked there. Where that
+ * is not possible, the loaded process goes on forking. */
+static bool settle(struct record_server *s, const struct record_options *o)
+{
+	struct record_options first = { .config = o->config };
+	struct log_served child, ready = { 0 };
+	int pair[2] = { -1, -1 };
+	first.config.flags = (first.config.flags & ~(uint32_t)LOG_REPLAY) | LOG_SETTLE;
+	first.config.plan_length = first.config.thread_count = 0;
+	first.config.answer_count = first.config.input_count = 0;
+	first.config.input_bytes = 0;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+		return true;
+	int passed[3] = { run_config_file(&first, &first.config, NULL),
+		          run_make_buffer(&first.config, NULL), pair[1] };
+	bool sent = passed[0] >= 0 && passed[1] >= 0 && send_request(s->socket, passed, 3) &&
+	            next_answer(s->socket, 0, &child) && child.pid > 0;
+	for (int i = 0; i < 3; i++)
+		if (passed[i] >= 0)
+			close(passed[i]);
+	set_timeout(pair[0], STARTS_WITHIN);
+	if (sent && next_answer(pair[0], 0, &ready) && ready.pid > 0) {
+		s->settled = ready.pid;
+		s->first = s->socket;
+		s->socket = pair[0];
+		return true;
+	}
+	close(pair[0]);
+	if (sent)
+		kill(child.pid, SIGKILL);
+	return sent && next_answer(s->socket, 0, &child); /* the answer at the child's end */
+}
+
 bool record_server_fork(struct record_server *s, struct record_options *o, int buffer,
                         pid_t *pid, struct record_result *result)
 {
@@ -131,12 +173,17 @@ bool record_server_fork(struct record_server *s, struct record_options *o, int b
 	if (s->lost)
 		return false;
 	inherit(s, &o->config);
+	if (!s->tried && o->config.flags & LOG_EXPLORE)
+		s->lost = !settle(s, o);
+	s->tried = true;
+	if (s->lost)
+		return false;
 	int passed[3] = { run_config_file(o, &o->config, NULL), buffer, -1 };
 	if (o->stdout_path)
 		passed[2] = open(o->stdout_path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	if (passed[0] >= 0 && (passed[2] >= 0 || !o->stdout_path) &&
 	    send_request(s->socket, passed, o->stdout_path ? 3 : 2) &&
-	    next_answer(s, 0, &served) && served.pid > 0)
+	    next_answer(s->socket, 0, &served) && served.pid > 0)
 		*pid = served.pid;
 	else
 		s->lost = true;
@@ -156,13 +203,13 @@ int record_server_socket(const struct record_server *s)
 bool record_server_ended(struct record_server *s, int *status)
 {
 	struct log_served served;
-	if (next_answer(s, MSG_DONTWAIT, &served)) {
+	if (next_answer(s->socket, MSG_DONTWAIT, &served)) {
 		*status = served.status;
 		return true;
 	}
 	if (errno == EAGAIN || errno == EWOULDBLOCK)
 		return false;
-	s->lost = true; /* somebody has ended it: with it, we take it, the run */
+	s->lost = true; /* it was killed, presumably with the run */
 	*status = SIGKILL;
 	return true;
 }

@@ -37,7 +37,7 @@ static char *session_default_output(const char *program)
 	return output;
 }
 
-/* The log lies beside the trace, so that after a crash of ours it is found there. */
+/* The log lies beside the trace, where it is found should this process crash. */
 static bool log_path(const char *output, char *path, size_t room, struct error *error)
 {
 	char *absolute = g_canonicalize_filename(output, NULL);
@@ -75,8 +75,8 @@ bool session_start_at(const char *program, const char *function, struct log_conf
 	return ok;
 }
 
-/* The run cannot be had again: its log is as good as the trace, and the message says where, and
- * whether all of the run is in it. */
+/* The log is kept, as the run may not come again. The message says where it is, and whether it
+ * is complete. */
 static void keep_log(const char *log, const struct record_facts *facts, struct error *error)
 {
 	bool cut = facts->status == LOG_FULL || facts->status == LOG_LIMIT;
@@ -114,7 +114,7 @@ static void follow(void *context)
 		f->live = live_start(f->log, f->s->output, &f->s->facts);
 }
 
-/* The trace of the log, in its file; in memory, too, unless it is to be on the disk alone. */
+/* Writes the log's trace to its file; opens it, too, unless only the file is wanted. */
 static bool make_trace(const struct session_options *options, struct followed *f,
                        const struct progress *progress, struct error *error)
 {
@@ -173,7 +173,7 @@ bool session_record(const struct session_options *options, struct session *s,
 	o.config.seed = options->seed;
 	o.config.steps = options->steps;
 	o.config.max_bytes = options->max_bytes;
-	/* At most about 20 bytes an event, mostly 10. */
+	/* An event takes about 10 bytes, at most 20. */
 	o.config.keep_bytes = options->keep_events ? options->keep_events * 20 + LOG_CHUNK : 0;
 	if (options->start_at &&
 	    !session_start_at(options->argv[0], options->start_at, &o.config, error))
@@ -190,6 +190,7 @@ bool session_record(const struct session_options *options, struct session *s,
 	s->facts.argv = options->argv;
 	s->facts.specs = options->specs;
 	s->facts.start_at = options->start_at;
+	s->facts.suppressions = options->suppressions;
 	struct followed followed = { .s = s, .log = o.config.log };
 	if (options->disk_alone && can_follow(options)) {
 		o.running = follow;
@@ -207,7 +208,7 @@ bool session_record(const struct session_options *options, struct session *s,
 	s->facts.surroundings = NULL;
 	g_free(surroundings);
 	if (ok)
-		unlink(o.config.log); /* the trace is whole, and has all of it */
+		unlink(o.config.log); /* the trace is complete */
 	else
 		keep_log(o.config.log, &s->facts, error);
 	return ok;

@@ -24,6 +24,7 @@ struct session_options {
 	unsigned strategy, depth;
 	uint64_t seed, steps, max_bytes, keep_events;
 	const char *start_at;
+	const char *suppressions;              /* kept in the trace: its text, or NULL */
 	const char *stdout_path, *stderr_path; /* files for what it prints, or NULL: as ours */
 	unsigned timeout_ms;                   /* end it after this time; 0: never */
 	const GPtrArray

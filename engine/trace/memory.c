@@ -6,6 +6,7 @@
  * needs a look-up: a region is a radix tree over offsets, whose entry for a byte is the first
  * place beginning there; no hashing, and places are sorted by address at the end.
  */
+#include "engine/base/search.h"
 #include "engine/trace/builder_private.h"
 #include "engine/trace/tape.h"
 
@@ -386,14 +387,7 @@ static guint cut_at(const GArray *cuts, guint from, uint64_t offset)
 			break;
 		}
 	}
-	while (low < high) {
-		guint middle = low + (high - low) / 2;
-		if (g_array_index(cuts, uint64_t, middle) < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, low, high, g_array_index(cuts, uint64_t, i) < offset);
 }
 
 /* Ends of places are nearly sorted, as their begins are. */

@@ -101,7 +101,7 @@ static void warn_of_scopes(struct reader *r, bool *complete)
 	if (open == 0)
 		return;
 	builder_warn(r->b, "the trace ends inside %u open scope%s: truncated", open,
-	             open == 1 ? "" : "s");
+	             plural(open));
 	*complete = false;
 }
 

@@ -9,7 +9,9 @@
 
 #include <string.h>
 
-void facts_pair(struct facts *f, uint32_t after, uint32_t before, uint32_t object)
+/* `before` comes before `after`, by the pairing of an object's operations; NONE: by no object.
+ */
+static void facts_pair(struct facts *f, uint32_t after, uint32_t before, uint32_t object)
 {
 	struct must_need n = { after, before, object };
 

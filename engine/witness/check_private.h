@@ -136,8 +136,6 @@ bool check_refuse(const struct checker *c, GString *reason, const char *rule, ui
 void facts_make(struct checker *c);
 void facts_release(struct facts *f);
 void facts_need(struct facts *f, uint32_t after, uint32_t before);
-/* The same for the pairing of an object's operations. */
-void facts_pair(struct facts *f, uint32_t after, uint32_t before, uint32_t object);
 /* First entry with this key in a table sorted by its first member. */
 guint facts_first(const GArray *table, uint32_t key);
 /* Map from index to growing lists of events; facts_list creates on demand. */

@@ -210,11 +210,7 @@ static void take(struct checker *c, uint32_t e, const uint32_t *requests, size_t
 
 static bool is_recording(const struct trace *t)
 {
-	for (uint64_t i = 0; i < t->notes_count; i++) {
-		if (strcmp(trace_string(t, t->notes[i].key), "recording-command") == 0)
-			return true;
-	}
-	return false;
+	return trace_note(t, "recording-command") != NULL;
 }
 
 /* Is the thread's last event the return from the function that it began with? */
@@ -248,7 +244,8 @@ static void find_ends(struct checker *c)
 	for (uint32_t u = 0; u < t->threads_count; u++) {
 		uint32_t first = thread_first(c, u), end = thread_last(c, u);
 
-		w->shows_end[u] = !recording || (end != NONE && at(c, end)->op == OP_END) ||
+		w->shows_end[u] = (!recording && t->complete) ||
+		                  (end != NONE && at(c, end)->op == OP_END) ||
 		                  (first != NONE && end < last && leaves_first(c, u));
 		if (recording && strcmp(trace_thread_name(t, u), "main") == 0)
 			w->process = u;

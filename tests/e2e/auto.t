@@ -150,12 +150,12 @@ perl -e 'my $n = 20000;
 	print "T1|w(x$_)|1\n" for 1..$n;
 	print "T1|acq(l)|2\nT1|aw(f)=1;rlx|3\nT1|rel(l)|4\nT2|acq(l)|5\nT2|ar(f)=1;rlx|6\nT2|rel(l)|7\n";
 	print "T2|w(x$_)|8\n" for 1..$n' >"$scratch/tries.std"
-run timeout 60 "$HEDDLE" races --verdicts all --budget 0.1,0.3 --format json "$scratch/tries.std"
+run timeout 600 "$HEDDLE" races --verdicts all --budget 0.1,0.3 --format json "$scratch/tries.std"
 is "$status" 3 "many tries: the budget bounds them"
 is "$(json '$d->{complete} ? 1 : 0')" 0 "not complete"
 is "$(json 'join " ", sort keys %{{ map { $_->{verdict} . ":" . $_->{budget} => 1 } grep { $_->{verdict} eq "unknown" } @{$d->{findings}} }}')" \
 	"unknown:total" "the budget is named"
-run timeout 60 "$HEDDLE" races --pairs events --budget 0,0 "$scratch/tries.std"
+run timeout 600 "$HEDDLE" races --pairs events --budget 0,0 "$scratch/tries.std"
 is "$status" 3 "no budget at all: it ends, too"
 
 # M2's own budget: pairs that take more than a quarter million steps are unknown without one.

@@ -33,6 +33,16 @@ int main(int argc, char **argv)
 		return 5 / *(volatile int *)bytes;
 	if (which == 5)
 		free(bytes + 3);
+	if (which == 7) {
+		which += atoi(argv[1]); /* a call of the same function, done by then */
+		abort();
+	}
+	if (which == 8) {
+		sigset_t all;
+		sigfillset(&all);
+		sigprocmask(SIG_BLOCK, &all, NULL);
+		return *(volatile int *)node;
+	}
 	if (which == 6) {
 		struct sigaction a;
 		return sigaction(SIGSEGV, NULL, &a) != 0 || a.sa_handler != SIG_DFL || a.sa_flags;
@@ -41,7 +51,7 @@ int main(int argc, char **argv)
 }
 C
 "$HEDDLE" cc -g -O1 -w crash.c -o crash -pthread || exit 1
-for c in "0 139 9 address 0x4" "1 139 21 address 0x4" "2 134 23" "3 139 25" "4 136 27" "5 134 29"; do
+for c in "0 139 9 address 0x4" "1 139 21 address 0x4" "2 134 23" "3 139 25" "4 136 27" "5 134 29" "7 134 32"; do
 	read -r n s line address <<<"$c"
 	run "$HEDDLE" record -o c.hdl -- ./crash "$n"
 	is "$status" "$s" "crash $n ends as without us"
@@ -53,6 +63,10 @@ run "$HEDDLE" convert c.hdl -
 like "$out" "main|r1(memory@0x4)|crash.c:9" "the read that failed is in the trace"
 run "$HEDDLE" record -o c.hdl -- ./crash 6
 is "$status" 0 "the program sees no handler of ours"
+
+run "$HEDDLE" record -o c.hdl -- ./crash 8
+run "$HEDDLE" check c.hdl --format json
+like "$(json '$d->{findings}[0]{text}')" "signal 11 .*in main, last seen at crash.c" "blocked signals leave no note: the last event"
 
 # A crash in one function, seen by two threads in several runs; the last event before it is of the
 # other thread.

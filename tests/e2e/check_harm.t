@@ -72,4 +72,26 @@ C
 "$HEDDLE" cc -g -O1 fork.c -o fork || exit 1
 run "$HEDDLE" check -o f --runs 2 --format json -- ./fork
 like "$(json 'join " ", @{$d->{coverage}}')" "processes that the program makes: of them only what they print" "what other processes do is not compared"
+
+cat >bytes.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static char c;
+static void *set(void *p) { c = p ? 'a' : 'b'; return p; }
+int main(void)
+{
+	pthread_t s, t;
+	pthread_create(&s, 0, set, 0);
+	pthread_create(&t, 0, set, &c);
+	pthread_join(s, 0);
+	pthread_join(t, 0);
+	fwrite("\0\0", 1, 2, stdout);
+	putchar(c);
+	c = 0;
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 bytes.c -o bytes -pthread || exit 1
+run "$HEDDLE" check -o b --runs 2 --format json -- ./bytes
+like "$(one difference)" '^it prints ".0.0[ab]", not ".0.0[ab]"$' "output behind a byte 0 is compared"
 done_testing

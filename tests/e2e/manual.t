@@ -2,12 +2,19 @@
 # The committed manual page and completion are those that the program's table makes; help
 # and bad usage.
 . tests/e2e/lib.sh
-for kind in man:docs/heddle.1 bash:docs/heddle.bash; do
+for kind in man:docs/heddle.1 bash:docs/heddle.bash zsh:docs/heddle.zsh fish:docs/heddle.fish; do
 	run docs/manual.sh "${kind%%:*}" "$HEDDLE"
 	is "$out" "$(cat "${kind#*:}")" "${kind#*:} is up to date (make manual)"
 done
 run bash -n docs/heddle.bash
 is "$status" 0 "the completion is a bash script"
+completed() { # completed WORD...: how bash completes the last one
+	bash -c '. docs/heddle.bash; COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _heddle; echo "${COMPREPLY[*]}"' _ "$@"
+}
+is "$(completed heddle rec)" record "a command"
+is "$(completed heddle races --an)" --analysis "an option of that command"
+is "$(completed heddle record --strategy p)" pct "one of an option's words"
+is "$(completed heddle races READM)" README.md "a file"
 run "$HEDDLE" --version
 is "$status" 0 "--version"
 like "$out" '^heddle [0-9.]+$' "--version prints the version"

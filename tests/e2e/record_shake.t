@@ -108,6 +108,13 @@ for seed in 1 2 3 4; do
 done
 ok $([ $stolen -gt 0 ]; echo $?) "and the trace is marked: $stolen of 4"
 
+# The program's descriptors are its own: the watchdog needs none of them, and takes none.
+$HEDDLE cc -O1 "$programs/no_descriptors.c" -o no_descriptors -pthread
+for seed in 1 2 3 4; do
+	run timeout 60 $HEDDLE record -q --seed $seed -o no_descriptors.hdl -- ./no_descriptors
+	is "$status $out" "0 63, 1" "a program at its limit of descriptors: seed $seed"
+done
+
 # A signal to the group, at any moment of the runs: once so many of them have been seen to begin.
 interrupted() { # RUNS COMMAND...
 	local runs=$1 last= child shake

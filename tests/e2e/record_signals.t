@@ -73,6 +73,8 @@ for p in signal_sleep signal_long_sleep signal_poll; do
 	ended $p
 	is "$status $(tail -n 1 $p.out)" "0 stopped by 15" "$p: a signal ends the sleep"
 	$HEDDLE convert $p.hdl text --to text >/dev/null
+	run $HEDDLE info $p.hdl --format json
+	is "$(json '"$d->{ended}{how} $d->{ended}{status}"')" "exit 0" "$p: info says how it ended"
 	ok $([ "$(wc -l <text)" -lt 5000 ]; echo $?) "it sleeps in real time, and few events are recorded"
 	like "$(cat text)" 'main\|w4\(quit\)=15\|' "what the handler writes is in the trace"
 	like "$(cat text)" 'main\|enter\(signal@libc\)\|'"$p.c" "as called from where the signal came"

@@ -146,4 +146,17 @@ is "$found" " complete" "its own client's message orders"
 last=$(($($HEDDLE info -q both.hdl | awk '$1 == "events" { print $2 }') - 1))
 run timeout 60 $HEDDLE replay --trace both.hdl --until $last --timeout 50 -- ./both
 is "$status $out" "0 1 1" "on replay the outer one is given, the own one real"
+
+# An exploration sees the same order: a send is before its receive, in each of its runs.
+for p in unixsock loopback loopback2 pipe_order; do
+	[ -e $p ] || $HEDDLE cc -g -O1 -w "$root/tests/e2e/programs/$p.c" -o $p -pthread
+	run timeout 60 $HEDDLE explore --format json -- ./$p
+	is "$(json 'join ",", map { $_->{variable} } @{$d->{races}}')" "" "explored, $p: no race"
+	run timeout 120 $HEDDLE check --time 1 --format json -- ./$p
+	is "$(json 'scalar @{$d->{findings}}')" 0 "checked, $p: no finding"
+	unlike "$out" "only the exploration saw" "and none was dropped"
+done
+$HEDDLE cc -g -O1 -w -DRACY "$root/tests/e2e/programs/pipe_order.c" -o pipe_racy -pthread
+run timeout 60 $HEDDLE explore --format json -- ./pipe_racy
+is "$(json 'join ",", map { $_->{variable} } @{$d->{races}}')" "late" "explored: what comes after the send races"
 done_testing

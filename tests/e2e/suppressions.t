@@ -50,6 +50,21 @@ like "$out" 'suppressed: 1 finding' "and says so"
 run "$HEDDLE" check --budget 20 --runs 2 --suppressions supp --format json -- ./bank
 is "$(json '$d->{findings}[0]{suppressed}')" "race:deposit (supp:1)" "check in JSON"
 
+# kept by record
+printf '# ours\nrace:deposit' >supp
+run "$HEDDLE" record -q --seed 1 --suppressions supp -o kept.hdl -- ./bank
+is "$status" 0 "record takes them"
+run "$HEDDLE" races kept.hdl
+is "$status" 0 "and every later command knows them"
+like "$out" 'suppressed: 1 finding by race:deposit \(kept.hdl:2\)' "by the trace's name"
+run "$HEDDLE" check kept.hdl
+is "$status" 0 "check of the trace, too"
+echo 'rce:x' >bad
+run "$HEDDLE" record -q --suppressions bad -o never.hdl -- ./bank
+is "$status" 125 "record refuses a damaged file"
+[ ! -e never.hdl ]
+ok $? "before it runs the program"
+
 # marks of the explorer
 cat >bank.hdl.notes <<'N'
 {"heddle-notes": 1, "findings": [

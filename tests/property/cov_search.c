@@ -18,7 +18,9 @@ struct maker {
 	struct val open_names[COV_THREADS][8];
 	char open_texts[COV_THREADS][8][8];
 	bool freed, memory, scopes, objects, destroyed[2];
-	bool wants, stands[COV_THREADS]; /* stands: at a wait that never ended */
+	bool wants, stands[COV_THREADS]; /* stands: at a wait that never ended, or joined */
+	bool shares, messages, reader[2][COV_THREADS];
+	uint32_t sent;
 	uint32_t threads;
 };
 
@@ -113,10 +115,28 @@ static void open_or_close(struct maker *k, uint32_t t)
 	k->open[t] = method + 1;
 }
 
+static bool is_read(const struct maker *k, uint32_t lock)
+{
+	bool read = false;
+	for (uint32_t t = 0; t < COV_THREADS; t++)
+		read |= k->reader[lock][t];
+	return read;
+}
+
 static void lock_or_unlock(struct maker *k, uint32_t t)
 {
 	uint32_t lock = roll(k->d, 2);
-	if (k->lock_owner[lock] == (int)t) {
+	if (k->reader[lock][t]) {
+		k->reader[lock][t] = false;
+		g_string_append_printf(k->out, "T%u|rrel(l%u)|1\n", t, lock);
+	} else if (k->shares && k->lock_owner[lock] == -1 && !k->destroyed[lock] &&
+	           (is_read(k, lock) || roll(k->d, 2))) {
+		k->reader[lock][t] = true;
+		g_string_append_printf(k->out, "T%u|%sracq(l%u)|1\n", t,
+		                       roll(k->d, 4) ? "" : "try", lock);
+	} else if (is_read(k, lock)) {
+		return;
+	} else if (k->lock_owner[lock] == (int)t) {
 		k->lock_owner[lock] = -1;
 		g_string_append_printf(k->out, "T%u|rel(l%u)|1\n", t, lock);
 	} else if (k->lock_owner[lock] == -1) {
@@ -148,7 +168,7 @@ static void object_event(struct maker *k, uint32_t t)
 	uint32_t lock = roll(k->d, 2);
 	if (roll(k->d, 2)) {
 		g_string_append_printf(k->out, "T%u|%s(c)|1\n", t, words[roll(k->d, 3)]);
-	} else if (k->lock_owner[lock] == -1 && !k->destroyed[lock]) {
+	} else if (k->lock_owner[lock] == -1 && !k->destroyed[lock] && !is_read(k, lock)) {
 		k->destroyed[lock] = true;
 		g_string_append_printf(k->out, "T%u|destroy(l%u)|1\n", t, lock);
 	}
@@ -163,6 +183,20 @@ static void stand(struct maker *k, uint32_t t)
 	                       objects[roll(k->d, k->memory ? 5 : 3)]);
 }
 
+/* What orders two threads without a lock: a message, the end of a thread. */
+static void order_event(struct maker *k, uint32_t t)
+{
+	uint32_t u = roll(k->d, k->threads);
+	if (roll(k->d, 4) == 0 && u != 0 && u != t && !k->stands[u] && !k->open[u]) {
+		k->stands[u] = true;
+		g_string_append_printf(k->out, "T%u|join(T%u)|1\n", t, u);
+	} else if (k->sent > 0 && roll(k->d, 2)) {
+		g_string_append_printf(k->out, "T%u|rcv(g%u)|1\n", t, roll(k->d, k->sent));
+	} else {
+		g_string_append_printf(k->out, "T%u|snd(g%u)|1\n", t, k->sent++);
+	}
+}
+
 static void one_event(struct maker *k, uint32_t t)
 {
 	uint32_t what = roll(k->d, 14);
@@ -172,7 +206,9 @@ static void one_event(struct maker *k, uint32_t t)
 		stand(k, t);
 		return;
 	}
-	if (what < 4) {
+	if (k->messages && roll(k->d, 5) == 0) {
+		order_event(k, t);
+	} else if (what < 4) {
 		lock_or_unlock(k, t);
 	} else if (what < 6) {
 		g_string_append_printf(k->out, "T%u|%c(x%u)|1\n", t, "rw"[roll(k->d, 2)],
@@ -209,6 +245,8 @@ struct trace *cov_random_run(struct dice *d, const struct spec_object *o, bool e
 		           .scopes = roll(d, 3) == 0,
 		           .objects = roll(d, 3) == 0,
 		           .wants = roll(d, 4) == 0,
+		           .shares = roll(d, 4) == 0,
+		           .messages = roll(d, 4) == 0,
 		           .threads = 2 + roll(d, COV_THREADS - 1),
 		           .texts = &texts };
 	k.state = effects ? run_new(o, &texts) : NULL;
@@ -231,6 +269,11 @@ struct trace *cov_random_run(struct dice *d, const struct spec_object *o, bool e
 
 /* The exhaustive search. */
 
+static bool of_lock(enum op op)
+{
+	return op == OP_ACQ || op == OP_REL || op == OP_RACQ || op == OP_RREL;
+}
+
 void cov_search_init(struct cov_search *s, struct model *m)
 {
 	const struct trace *t = m->t;
@@ -249,7 +292,7 @@ void cov_search_init(struct cov_search *s, struct model *m)
 			last[x->target] = e;
 		if (depth[x->thread] > 0)
 			s->scope[e] = open[x->thread][depth[x->thread] - 1];
-		if (x->op == OP_ACQ || x->op == OP_REL) {
+		if (of_lock(x->op)) {
 			lock_all[x->target]++;
 			lock_inside[x->target] += s->scope[e] != NONE;
 		}
@@ -388,7 +431,9 @@ static bool must_before(const struct cov_search *s, uint32_t e)
 		bool fork = y->op == OP_FORK && y->target == x->thread;
 		bool end;
 		bool alloc = y->op == OP_ALLOC && block_of(s, e, &end) == y->target;
-		if ((fork || alloc) && !s->taken[f])
+		bool join = x->op == OP_JOIN && y->thread == x->target;
+		bool sent = x->op == OP_RCV && y->op == OP_SND && y->target == x->target;
+		if ((fork || alloc || join || sent) && !s->taken[f])
 			return false;
 	}
 	return true;
@@ -408,13 +453,17 @@ static bool interrupted(const struct cov_search *s, uint32_t e)
 
 static bool lock_is_free(const struct cov_search *s, uint32_t e)
 {
-	uint32_t lock = s->t->events[e].target;
-	for (uint32_t i = s->length; i-- > 0 && !s->private_lock[lock];) {
+	const struct event *x = &s->t->events[e];
+	bool held = false;
+	int readers = 0;
+	for (uint32_t i = 0; i < s->length; i++) {
 		const struct event *y = &s->t->events[s->sequence[i]];
-		if (y->target == lock && (y->op == OP_REL || y->op == OP_ACQ))
-			return y->op == OP_REL;
+		if (y->target != x->target || !of_lock(y->op))
+			continue;
+		held = y->op == OP_ACQ || (held && y->op != OP_REL);
+		readers += (y->op == OP_RACQ) - (y->op == OP_RREL);
 	}
-	return true;
+	return s->private_lock[x->target] || (!held && (readers == 0 || x->op == OP_RACQ));
 }
 
 static bool may_come(struct cov_search *s, uint32_t e)
@@ -451,7 +500,7 @@ static bool may_come(struct cov_search *s, uint32_t e)
 		return x->op != OP_READ || exempt || s->scope[e] != NONE ||
 		       last == s->writer[e];
 	}
-	if (x->op == OP_ACQ)
+	if (op_acquires(x->op))
 		return lock_is_free(s, e);
 	if (x->op == OP_CALL)
 		return !interrupted(s, e);
@@ -486,7 +535,7 @@ static bool reached(const struct cov_search *s)
 	if (s->race)
 		return race_reached(s);
 	if (!s->taken[s->end2] || s->own[x->thread][s->place[x->thread]] != s->e1 ||
-	    !must_before(s, s->e1) || (x->op == OP_ACQ && !lock_is_free(s, s->e1)))
+	    !must_before(s, s->e1) || (op_acquires(x->op) && !lock_is_free(s, s->e1)))
 		return false;
 	for (uint32_t e = 0; e < s->n; e++)
 		if (s->t->events[e].op == OP_CALL && s->taken[e] &&

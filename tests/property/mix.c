@@ -2,6 +2,7 @@
  * mix.c - options of random traces by seed, and the loop over seeds.
  */
 #include "tests/property/mix.h"
+#include "engine/order/wide_clocks.h"
 #include "engine/predict/smt/smt.h"
 
 #include <stdio.h>
@@ -25,7 +26,7 @@ struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t even
 	};
 	bool *kinds[] = { &o.forks,    &o.joins,       &o.rwlocks, &o.atomics,  &o.conditions,
 		          &o.barriers, &o.semaphores,  &o.blocks,  &o.messages, &o.tries,
-		          &o.sizes,    &o.invocations, &o.wants,   &o.destroys };
+		          &o.sizes,    &o.invocations, &o.wants,   &o.destroys, &o.markers };
 
 	/* few kinds at a time: small traces with all of them are all must-order */
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
@@ -44,6 +45,15 @@ bool mix_hides_c11(const struct trace *t)
 	return c11_matters(t);
 }
 
+void mix_clocks(uint64_t seed)
+{
+	static uint32_t usual;
+
+	if (usual == 0)
+		usual = clocks_wide;
+	clocks_wide = seed / 2 % 2 == 0 ? usual : 2;
+}
+
 int mix_main(int argc, char **argv, const char *name, uint64_t count,
              bool (*one)(uint64_t seed))
 {
@@ -55,6 +65,7 @@ int mix_main(int argc, char **argv, const char *name, uint64_t count,
 	if (argc > 2)
 		first = strtoull(argv[2], NULL, 10);
 	for (uint64_t seed = first; seed < first + count; seed++) {
+		mix_clocks(seed);
 		if (!one(seed)) {
 			printf("%s: seed %" G_GUINT64_FORMAT " fails\n", name, seed);
 			return 1;

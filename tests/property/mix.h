@@ -14,6 +14,9 @@ enum { MIX_SECONDS = 100000 };
 /* A number from the environment: HEDDLE_TRACES (how many), HEDDLE_SEED (the first seed). */
 uint64_t mix_setting(const char *name, uint64_t otherwise);
 struct random_options mix_options(uint64_t seed, uint32_t threads, uint32_t events);
+/* Half of all seeds have vector clocks as trees (engine/order/wide_clocks.h), which else only
+ * traces of many threads have. */
+void mix_clocks(uint64_t seed);
 /* A main for property tests: PROGRAM [COUNT [FIRST]], else the settings, else `count`; calls
  * `one` for each seed until one fails (false), and says which. Returns the exit status. */
 int mix_main(int argc, char **argv, const char *name, uint64_t count,

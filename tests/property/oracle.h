@@ -14,7 +14,7 @@ struct random_options {
 	uint32_t variables, locks;
 	/* which operations may occur */
 	bool forks, joins, rwlocks, atomics, conditions, barriers, semaphores, blocks, messages,
-	        tries, sizes, values, invocations, wants, destroys;
+	        tries, sizes, values, invocations, wants, destroys, markers;
 	bool short_lives; /* threads are joined soon, and others forked */
 };
 /* A well-formed random trace; the same seed gives the same trace. Caller closes it. */

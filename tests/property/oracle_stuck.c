@@ -274,9 +274,22 @@ static bool keeps_out(const struct view *v, uint32_t u, uint32_t e)
 	return mode == 'x' || (mode == 's' && asks_alone(v->w, e));
 }
 
+/* W3: in a trace that was cut off the last event of a thread is its end only where the trace
+ * says so. */
+static bool shows_end(const struct rules *r, uint32_t u)
+{
+	bool shows = r->t->complete;
+
+	for (uint32_t e = 0; e < r->n; e++) {
+		shows |= event(r, e)->op == OP_JOIN && event(r, e)->target == u;
+		shows |= event(r, e)->op == OP_END && event(r, e)->thread == u;
+	}
+	return shows;
+}
+
 static bool has_ended(const struct view *v, uint32_t u)
 {
-	return v->next[u] == NONE;
+	return v->next[u] == NONE && shows_end(v->w->r, u);
 }
 
 static bool waits_here(const struct view *v, uint32_t u)
@@ -336,7 +349,7 @@ static void look_at(struct view *v, uint32_t u)
 	if (fork != NONE && (v->s->s.done & bit(fork)) == 0) {
 		v->stand[u] = ABSENT;
 	} else if (e == NONE) {
-		v->stand[u] = ENDED;
+		v->stand[u] = shows_end(r, u) ? ENDED : OTHER;
 	} else {
 		v->what[u] = event(r, e)->op == OP_WANT    ? use_of(v->w, event(r, e)->target)
 		             : kinds[event(r, e)->op] != 0 ? kinds[event(r, e)->op]

@@ -5,6 +5,7 @@
  */
 #include "engine/commute/edc.h"
 #include "engine/trace/index.h"
+#include "tests/property/mix.h"
 #include "tests/property/random_spec.h"
 
 #include <string.h>
@@ -87,6 +88,7 @@ static void close_order(struct literal *l)
 static uint64_t compare(uint64_t seed, bool ecl)
 {
 	struct random_case c;
+	mix_clocks(seed);
 	random_case_make(&c, seed, ecl);
 	struct trace *t = c.t;
 	struct edc *edc = edc_new(c.m, false, NULL), *bounded = edc_new(c.m, true, NULL);

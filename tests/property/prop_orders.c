@@ -653,6 +653,7 @@ int main(void)
 	uint64_t pairs[G_N_ELEMENTS(orders)] = { 0 };
 
 	for (uint64_t seed = first; seed < first + count && failures == 0; seed++) {
+		mix_clocks(seed);
 		struct random_options options = shape(seed);
 		struct trace *t = random_trace(seed, &options);
 		struct naive x;

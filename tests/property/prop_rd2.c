@@ -5,6 +5,7 @@
  */
 #include "engine/commute/rd2.h"
 #include "engine/trace/index.h"
+#include "tests/property/mix.h"
 #include "tests/property/random_spec.h"
 
 #include <string.h>
@@ -70,6 +71,7 @@ static uint64_t compare(uint64_t seed, bool ecl)
 	struct random_case c;
 	struct error error = { 0 };
 	uint64_t races = 0;
+	mix_clocks(seed);
 	random_case_make(&c, seed, ecl);
 	struct model *m = c.m;
 	GHashTable *expected = direct_pairs(m);

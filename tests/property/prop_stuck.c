@@ -245,12 +245,12 @@ static void make_program(struct program *p)
 		r->awaits = -1;
 		r->begun = u == 0 || !p->forks;
 		r->length = 1 + below(p, most);
-		for (int i = 0; i < r->length; i++)
-			r->ops[i] = below(p, 8) == 0 ? "rwpS"[below(p, 4)]
-			                             : kind[below(p, (int)strlen(kind))];
 		/* forks by the first thread, then joins, by others now and then */
 		if (u == 0 && p->forks)
 			r->length = MIN(LENGTH, p->threads + 1 + below(p, 6));
+		for (int i = 0; i < r->length; i++)
+			r->ops[i] = below(p, 8) == 0 ? "rwpS"[below(p, 4)]
+			                             : kind[below(p, (int)strlen(kind))];
 		for (int i = 0; i < r->length && p->forks; i++) {
 			if (u == 0 && i < p->threads - 1)
 				r->ops[i] = (char)('1' + i);

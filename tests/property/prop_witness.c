@@ -512,6 +512,7 @@ static char *units_text(const struct random_options *o, uint64_t seed)
 static struct trace *trace_with_units(uint64_t seed, bool *use_values)
 {
 	struct random_options o = mix_options(seed, 2 + seed % 3, 16);
+	o.markers = false; /* units are woven in here */
 	struct error error;
 
 	*use_values = false; /* atomic sets are predicted without */

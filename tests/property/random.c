@@ -16,6 +16,9 @@ struct runner { /* a thread of the generated program */
 	int wait_lock;   /* to release after `wait`, to take after `wake`; -1 none */
 	bool wait_holds; /* the lock is still to be given up */
 	int scope;       /* object of the open call, or -1 */
+	bool stands;     /* at a wait that never ended: no more events */
+	int frames;      /* open markers: functions, units, calls that were not recorded */
+	char frame[4];   /* their kinds */
 };
 
 struct generator {
@@ -240,7 +243,7 @@ static bool step_join(struct generator *g, int t)
 	struct runner *r = &g->thread[u];
 
 	if (u == t || u == 0 || !r->forked || r->joined || r->waiting || r->arrived ||
-	    r->scope >= 0)
+	    r->stands || r->scope >= 0)
 		return false;
 	if (g->count + 1 < g->options->events && chance(g, 20))
 		emit(g, u, "end()");
@@ -387,21 +390,52 @@ static bool step_invocation(struct generator *g, int t)
 	return emit(g, t, "call(o0.put,%d)", below(g, 2));
 }
 
-/* What threads waited for when the recording ended: no more events of theirs. */
+/* Events that say something of a thread and have no effect: functions, units of work, calls
+ * that were not recorded, branches, misuse. */
+static bool step_marker(struct generator *g, int t)
+{
+	static const char kinds[] = "fum",
+	                  *const opens[] = { "enter(f%d)", "ubeg(u%d)", "miss(m%d)" },
+	                  *const closes[] = { "leave(f%d)", "uend(u%d)", "back(m%d)" };
+	struct runner *r = &g->thread[t];
+	int kind = below(g, 3);
+
+	if (chance(g, 15))
+		return emit(g, t, "branch()");
+	if (g->options->locks > 0 && chance(g, 10))
+		return emit(g, t, "misuse(l%d,double-lock)", below(g, (int)g->options->locks));
+	if (r->frames > 0 && chance(g, 50)) {
+		r->frames--;
+		return emit(g, t, closes[strchr(kinds, r->frame[r->frames]) - kinds],
+		            r->frames);
+	}
+	if (r->frames == (int)sizeof(r->frame))
+		return false;
+	r->frame[r->frames] = kinds[kind];
+	return emit(g, t, opens[kind], r->frames++);
+}
+
+/* A wait that never ended: the thread has no more events. */
+static bool step_want(struct generator *g, int t)
+{
+	int u = below(g, (int)g->options->threads);
+
+	g->thread[t].stands = true;
+	if (g->options->locks > 0 && chance(g, 60))
+		return emit(g, t, "want(l%d)", below(g, (int)g->options->locks));
+	if (g->thread[u].forked && chance(g, 50))
+		return emit(g, t, "want(T%d)", u);
+	return emit(g, t, "want(%c)", "scb"[below(g, 3)]);
+}
+
+/* What threads waited for when the recording ended. */
 static void emit_wants(struct generator *g)
 {
 	for (uint32_t t = 0; t < g->options->threads && g->count < g->options->events; t++) {
 		const struct runner *r = &g->thread[t];
-		int u = below(g, (int)g->options->threads);
 
-		if (!r->forked || r->ended || chance(g, 50))
-			continue;
-		if (g->options->locks > 0 && chance(g, 60))
-			emit(g, (int)t, "want(l%d)", below(g, (int)g->options->locks));
-		else if (g->thread[u].forked && chance(g, 50))
-			emit(g, (int)t, "want(T%d)", u);
-		else
-			emit(g, (int)t, "want(%c)", "scb"[below(g, 3)]);
+		if (r->forked && !r->ended && !r->stands && chance(g, 50))
+			step_want(g, (int)t);
 	}
 }
 
@@ -427,6 +461,8 @@ static bool step(struct generator *g, int t)
 		{ o->messages, 15, step_message },
 		{ o->blocks, 25, step_block },
 		{ o->invocations, 20, step_invocation },
+		{ o->wants, 2, step_want },
+		{ o->markers, 25, step_marker },
 	};
 	int total = 0, chosen;
 
@@ -480,7 +516,7 @@ char *random_text(uint64_t seed, const struct random_options *options)
 	for (int tries = 0; g.count < wanted && tries < 2000; tries++) {
 		int t = below(&g, (int)options->threads);
 
-		if (g.thread[t].forked && !g.thread[t].ended)
+		if (g.thread[t].forked && !g.thread[t].ended && !g.thread[t].stands)
 			step(&g, t);
 	}
 	if (options->wants)
@@ -543,5 +579,6 @@ struct random_options random_mix(uint64_t seed, uint32_t events)
 	o.destroys = all || seed / 2 % 5 == 3;
 	o.sizes = all || seed / 2 % 10 == 8;
 	o.invocations = all || seed / 2 % 10 == 9;
+	o.markers = all || seed / 2 % 7 == 3;
 	return o;
 }

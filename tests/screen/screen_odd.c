@@ -71,7 +71,7 @@ static bool until_stopped(struct job *job, const struct progress *progress, stru
 {
 	while (progress_tick(progress, 0, NULL))
 		g_usleep(100);
-	return error_set(error, "", NULL, "cancelled");
+	return error_cancelled(error);
 }
 
 static void count_stopped(struct job *job, bool good, const struct error *error)

@@ -68,6 +68,25 @@ static void filter(struct app *app, const char *words)
 	tui_keys(app, "Enter");
 }
 
+/* How the run failed is the first line, then what can happen. */
+START_TEST(the_crash_comes_first)
+{
+	char *text = g_strconcat(shared,
+	                         "#! note recording-crash T1 0x0 s.c:14\n"
+	                         "#! note recording-end signal 11\n",
+	                         NULL);
+	struct app *app = tui_open(text, &(struct tui_options){ .analyse = true });
+	char *screen = tui_screen(app, false);
+	const char *crash = strstr(screen, "crash"), *race = strstr(screen, "data race");
+
+	ck_assert(crash != NULL && race != NULL);
+	ck_assert_msg(crash < race, "%s", screen);
+	g_free(screen);
+	g_free(text);
+	tui_close(app);
+}
+END_TEST
+
 START_TEST(races_of_a_report)
 {
 	struct app *app = open_shared(true);
@@ -384,6 +403,7 @@ int main(void)
 {
 	Suite *suite = suite_create("triage");
 	TCase *tc = tcase_create("triage");
+	tcase_add_test(tc, the_crash_comes_first);
 	tcase_add_test(tc, races_of_a_report);
 	tcase_add_test(tc, reported_places_follow_the_verdict);
 	tcase_add_test(tc, named_events_stay);

@@ -68,12 +68,14 @@ static void count_nesting(const struct trace *t)
 
 struct trace *coverage_trace(struct trace *t)
 {
-	bool has[OP_COUNT] = { false }, inert = false, wide = false, text = false, nil = false;
+	bool has[OP_COUNT] = { false }, tried[OP_COUNT] = { false }, inert = false,
+	     wide = false, text = false, nil = false;
 
 	if (t == NULL || getenv("HEDDLE_COVERAGE") == NULL)
 		return t;
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		has[t->events[e].op] = true;
+		tried[t->events[e].op] |= event_is_try(&t->events[e]);
 		inert |= event_inert(&t->events[e]);
 		wide |= t->events[e].flags & EVENT_WIDE;
 	}
@@ -87,6 +89,9 @@ struct trace *coverage_trace(struct trace *t)
 
 		g_snprintf(name, sizeof name, "traces with %s", op_table[op].word);
 		coverage_add(name, has[op]);
+		g_snprintf(name, sizeof name, "traces with %s",
+		           op_table[op].tried ? op_table[op].tried : "");
+		coverage_add(name, tried[op]);
 	}
 	for (uint32_t v = 1; v < t->values_count; v++) {
 		text |= t->values[v].kind == V_STRING;

@@ -121,6 +121,7 @@ static void random_record(GByteArray *log)
 	case LOG_NOTE:
 	case LOG_RANDOM:
 	case LOG_STOPPED:
+	case LOG_CRASH:
 		blob_record(log, tag, flags, 1);
 		return;
 	}

@@ -192,6 +192,58 @@ START_TEST(a_part_of_what_a_pointer_holds)
 }
 END_TEST
 
+static uint32_t named(struct builder *b, char kind, const char *name)
+{
+	size_t length = strlen(name);
+
+	return kind == 't'   ? builder_thread(b, name, length)
+	       : kind == 'o' ? builder_object(b, name, length)
+	       : kind == 'm' ? builder_message(b, name, length)
+	                     : builder_place_text(b, name, length, 0);
+}
+
+/* Two names of which the text format holds neither as it is: they stay two, of every kind. */
+START_TEST(names_that_are_spelt_alike)
+{
+	struct builder *b = builder_new("rec", NULL);
+	uint32_t at = builder_location(b, "1", 1);
+	char *path = g_build_filename(folder, "alike.txt", NULL), *text;
+	struct error error = { .what = "" };
+
+	struct event alloc = { .op = OP_ALLOC,
+		               .thread = named(b, 't', "main"),
+		               .target = builder_block(b, "p", 1, 8, 0x9000),
+		               .location = at };
+	ck_assert(builder_add(b, alloc, 0, &error));
+	for (int i = 0; i < 2; i++) {
+		uint32_t thread = named(b, 't', i ? "T|1" : "T(1");
+		struct event events[] = {
+			{ .op = OP_ACQ, .target = named(b, 'o', i ? "l)1" : "l(1") },
+			{ .op = OP_SND, .target = named(b, 'm', i ? "g)1" : "g(1") },
+			{ .op = OP_WRITE, .target = named(b, 'v', i ? "x)1" : "x(1") },
+		};
+		for (size_t k = 0; k < G_N_ELEMENTS(events); k++) {
+			events[k].thread = thread;
+			events[k].location = at;
+			ck_assert_msg(builder_add(b, events[k], 0, &error), "%s", error.what);
+		}
+	}
+	struct trace *t = builder_finish(b, true, &error);
+	ck_assert_msg(t != NULL, "%s", error.what);
+	ck_assert_msg(trace_write(t, path, TRACE_TEXT, NULL, NULL, &error), "%s", error.what);
+	trace_close(t);
+	ck_assert(g_file_get_contents(path, &text, NULL, NULL));
+	t = read_text(text);
+	ck_assert_uint_eq(t->threads_count, 3);
+	ck_assert_uint_eq(t->objects_count, 2);
+	ck_assert_uint_eq(t->messages_count, 2);
+	ck_assert_uint_eq(t->variables_count, 2);
+	trace_close(t);
+	g_free(text);
+	g_free(path);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("survivors of mutation");
@@ -201,15 +253,19 @@ int main(void)
 	folder = g_dir_make_tmp("heddle-survivors-XXXXXX", NULL);
 	cache = g_build_filename(folder, "cache", NULL);
 	g_setenv("XDG_CACHE_HOME", cache, TRUE);
+	g_free(cache);
 	tcase_add_test(c, inert_events_have_no_partner);
 	tcase_add_test(c, an_index_of_some_parts);
 	tcase_add_test(c, a_count_that_is_given_up_is_not_of_all);
 	tcase_add_test(c, a_name_that_begins_like_a_block);
 	tcase_add_test(c, a_part_of_what_a_pointer_holds);
+	tcase_add_test(c, names_that_are_spelt_alike);
 	suite_add_tcase(s, c);
 	int status = suite_run(s);
 	char *command = g_strdup_printf("rm -rf '%s'", folder);
 	if (system(command) != 0)
 		status = 1;
+	g_free(command);
+	g_free(folder);
 	return status;
 }

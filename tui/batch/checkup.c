@@ -51,7 +51,7 @@ static bool tick(void *context, double fraction, const char *what)
 	if (checkup_over(c))
 		return false;
 	g_snprintf(text, sizeof text, "%u run%s, %u finding%s; %s", c->runs->len,
-	           c->runs->len == 1 ? "" : "s", c->list->len, c->list->len == 1 ? "" : "s",
+	           plural(c->runs->len), c->list->len, plural(c->list->len),
 	           c->doing ? c->doing : "checking");
 	if (c->deadline != 0)
 		fraction =
@@ -93,6 +93,7 @@ static void checkup_init(struct checkup *c)
 	c->waiting = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	c->outputs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->ends = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	c->stopped = g_hash_table_new(g_str_hash, g_str_equal);
 	c->gaps = g_ptr_array_new_with_free_func(g_free);
 	c->progress = (struct progress){ .tick = tick, .context = c };
 	c->began = g_get_monotonic_time();
@@ -109,6 +110,7 @@ void checkup_close(struct checkup *c)
 	g_hash_table_destroy(c->digests);
 	g_hash_table_destroy(c->outputs);
 	g_hash_table_destroy(c->mined);
+	g_hash_table_destroy(c->stopped);
 	g_hash_table_destroy(c->ends);
 	g_array_unref(c->waiting);
 	g_array_unref(c->aims);
@@ -192,7 +194,7 @@ static bool read_expected(struct checkup *c, const char *path)
 {
 	GError *problem = NULL;
 
-	if (path == NULL || g_file_get_contents(path, &c->expected, NULL, &problem))
+	if (path == NULL || (c->expected = outcome_text(path, &problem)) != NULL)
 		return true;
 	error_set(&c->error, path, "name a file with the right output", "cannot be read: %s",
 	          problem->message);

@@ -106,11 +106,14 @@ struct checkup {
 	const char *making;     /* static: strategy of additional runs */
 	struct checked *trying; /* whose orders are being run, or NULL; borrowed */
 	GHashTable *outputs;    /* what runs printed (char *): a set */
+	uint32_t serial;        /* cycles of units that make no difference, not listed */
 	uint32_t harmless; /* orders of a signal and a wait that make no difference, not listed
 	                    */
-	GPtrArray *gaps;   /* char *, owned: sentences about what was not covered */
-	uint32_t analysed; /* traces that all analyses looked at */
+	GHashTable *stopped; /* what analyses looked for that ran out of time (const char *) */
+	GPtrArray *gaps;     /* char *, owned: sentences about what was not covered */
+	uint32_t analysed;   /* traces that all analyses looked at */
 	uint32_t aimed_runs; /* that came to where they were aimed */
+	unsigned cut_ms;     /* the longest time that a run had which was ended */
 	uint32_t cut_runs;   /* that did not end in time */
 	char *always; /* owned, or NULL: how every run ends, which is no matter of order */
 	uint64_t missing_calls;        /* into code that is not instrumented, in the runs */

@@ -9,6 +9,7 @@
 #include "engine/harm/serial.h"
 #include "engine/predict/predict.h"
 #include "tui/batch/spec_rules.h"
+#include "tui/batch/suppressions.h"
 
 #include <string.h>
 
@@ -85,6 +86,22 @@ static void take(struct analysis_of *x, struct report *r)
 	x->c->budget_spent |= r->budget_spent;
 }
 
+/* What an analysis looks for, in the user's words. */
+static const char *words_of(const char *analysis)
+{
+	static const char *const words[][2] = {
+		{ "auto", "data races" },          { "deadlocks", "deadlocks" },
+		{ "cov", "order violations" },     { "rd2", "operations that do not commute" },
+		{ "misuse", "misuse of locks" },   { "atomic", "atomicity" },
+		{ "atomic-predict", "atomicity" },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
+		if (strcmp(words[i][0], analysis) == 0)
+			return words[i][1];
+	return analysis;
+}
+
 /* Was the analysis stopped by the budget or the user? That is no failure. */
 static bool stopped(struct analysis_of *x, const char *analysis, const struct error *error)
 {
@@ -94,8 +111,7 @@ static bool stopped(struct analysis_of *x, const char *analysis, const struct er
 	}
 	note_open(x->c, analysis);
 	x->c->budget_spent = true;
-	checkup_gap(x->c, "the time ran out while a run was analysed (%s); --budget gives more",
-	            analysis);
+	g_hash_table_add(x->c->stopped, (gpointer)(uintptr_t)words_of(analysis));
 	return true;
 }
 
@@ -104,7 +120,7 @@ static const double HARM_SHARE = 0.25; /* of the time left, for the findings of 
 static void share_budget(const struct checkup *c, double *pair, double *total)
 {
 	*pair = 1;
-	*total = CLAMP(checkup_left(c) / 4, 0.2, 5);
+	*total = CLAMP(checkup_left(c) / 4, 0.2, MAX(5, checkup_left(c) / 8));
 }
 
 static bool find_races(struct analysis_of *x)
@@ -450,6 +466,8 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 		                 .reports = g_ptr_array_new_with_free_func(
 		                         (GDestroyNotify)report_free),
 		                 .fresh = g_ptr_array_new_with_free_func(g_free) };
+	if (c->argv == NULL)
+		suppressions_add_recorded(&c->suppressions, t);
 	bool good = detect(&x, NULL, 0, DETECTOR_DEADLOCKS);
 
 	if (good)

@@ -131,6 +131,23 @@ static void tell_exploration(const struct checkup *c, GPtrArray *s)
 		    c->aims->len - c->next_aim == 1 ? "is" : "are");
 }
 
+/* Of which kinds some run was not looked at to the end. */
+static void tell_stopped(const struct checkup *c, GPtrArray *s)
+{
+	GList *names = g_list_sort(g_hash_table_get_keys(c->stopped), (GCompareFunc)strcmp);
+	GString *text = g_string_new(NULL);
+
+	for (GList *n = names; n != NULL; n = n->next)
+		g_string_append_printf(text, "%s%s", text->len ? ", " : "", (char *)n->data);
+	if (names != NULL)
+		add(s,
+		    "Not covered: the time ran out while a run was searched for %s (--budget "
+		    "gives more).",
+		    text->str);
+	g_list_free(names);
+	g_string_free(text, TRUE);
+}
+
 static void tell_rest(const struct checkup *c, GPtrArray *s)
 {
 	add(s,
@@ -151,16 +168,22 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 		    "%u signal%s can come before the wait that %s for; that was run, and made "
 		    "no "
 		    "difference.",
-		    c->harmless, c->harmless == 1 ? "" : "s",
-		    c->harmless == 1 ? "it is" : "they are");
+		    c->harmless, plural(c->harmless), c->harmless == 1 ? "it is" : "they are");
+	if (c->serial)
+		add(s,
+		    "%u time%s another thread's work came between that of a unit of work; that was "
+		    "run, and made no difference (heddle atomic TRACE lists it).",
+		    c->serial, plural(c->serial));
 	if (c->always)
 		add(s, "%s in every run, so whatever the schedule: that is no finding.",
 		    c->always);
 	if (c->cut_runs > 0)
 		add(s,
-		    "%u run%s did not end in %u s and %s ended there (--timeout gives more).",
-		    c->cut_runs, c->cut_runs == 1 ? "" : "s", c->timeout_ms / 1000,
+		    "%u run%s did not end in %.3g s and %s ended there (--timeout and --budget "
+		    "give more).",
+		    c->cut_runs, plural(c->cut_runs), c->cut_ms / 1000.0,
 		    c->cut_runs == 1 ? "was" : "were");
+	tell_stopped(c, s);
 	for (guint i = 0; i < c->gaps->len; i++)
 		add(s, "Not covered: %s.", (char *)c->gaps->pdata[i]);
 }

@@ -360,6 +360,11 @@ static void settle_harm(const struct checkup *c, struct checked *f)
 		f->difference = g_strdup(
 		        c->argv == NULL     ? "no program was given to run both orders of"
 		        : f->waits_for_time ? "the time ran out (--budget gives more)"
+		        : strcmp(json_word(f->fields, "verdict"),
+		                 verdict_word(VERDICT_CANDIDATE)) == 0
+		                ? "whether its two orders are both possible is not known"
+		        : f->kind == FINDING_LOCK_MISUSE
+		                ? "it is wrong in every order, and what follows is undefined"
 		        : f->happened
 		                ? "it happened in a recorded run; the other order was not "
 		                  "run from there"
@@ -438,11 +443,28 @@ static void drop_harmless(struct checkup *c)
 	}
 }
 
+/* A unit of work between which another's came, and it made no difference: that is listed where
+ * the user has declared the units. */
+static void drop_serial(struct checkup *c)
+{
+	for (guint i = c->list->len; i-- > 0;) {
+		struct checked *f = c->list->pdata[i];
+
+		if (f->kind != FINDING_ATOMIC_SET_VIOLATION || f->harm != HARM_SAME ||
+		    strcmp(json_word(f->fields, "grade"), "B") == 0)
+			continue;
+		c->serial++;
+		drop(c, i);
+	}
+}
+
 void checkup_settle(struct checkup *c)
 {
 	drop_always(c);
-	if (c->harm && c->argv != NULL)
+	if (c->harm && c->argv != NULL) {
 		drop_harmless(c);
+		drop_serial(c);
+	}
 	for (guint i = 0; c->harm && i < c->list->len; i++)
 		settle_harm(c, c->list->pdata[i]);
 	for (guint i = 0; c->harm && i < c->list->len; i++)

@@ -3,6 +3,7 @@
  */
 #include "tui/batch/changes.h"
 #include "tui/batch/checkup.h"
+#include "tui/batch/point_json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -173,8 +174,7 @@ static void print_seen(const struct checkup *c, const struct checked *f)
 
 	if (f->shown != NONE)
 		printf("    heddle %s%s%u run%s show%s it%s\n", trace_of(c, f->shown), "   (",
-		       f->runs->len, f->runs->len == 1 ? "" : "s", f->runs->len == 1 ? "s" : "",
-		       ")");
+		       f->runs->len, plural(f->runs->len), f->runs->len == 1 ? "s" : "", ")");
 	if (f->witness_file != NULL && c->argv != NULL)
 		printf("    heddle replay --witness %s -- %s\n", f->witness_file,
 		       printable(c->argv[0]));
@@ -193,7 +193,14 @@ static void print_finding(const struct checkup *c, guint i, const char *before)
 	       f->happened ? "happened: " : "can happen: ", finding_kind_word(f->kind),
 	       f->text);
 	print_harm(f);
-	if (f->cause != NULL)
+	char *point = point_text(json_object_get(f->fields, "point-of-no-return"));
+	char **lines = g_strsplit(point, "\n", -1);
+	for (char **line = lines; *line; line++)
+		if (**line)
+			printf("    %s\n", printable(*line));
+	g_strfreev(lines);
+	g_free(point);
+	if (f->cause != NULL && f->cause != f)
 		printf("    it came when the orders of %u were run\n",
 		       index_of(c, f->cause) + 1);
 	print_seen(c, f);
@@ -224,8 +231,8 @@ static void print_text(const struct checkup *c, const struct changes *changes)
 	}
 	if (changes != NULL)
 		changes_print_text(changes, MATCH_ABSENT, stdout);
-	printf("%u finding%s in %u run%s\n", c->list->len, c->list->len == 1 ? "" : "s",
-	       c->runs->len, c->runs->len == 1 ? "" : "s");
+	printf("%u finding%s in %u run%s\n", c->list->len, plural(c->list->len), c->runs->len,
+	       plural(c->runs->len));
 	if (suppressed > 0)
 		printf("suppressed: %u finding%s (--format json lists them, each with its line)\n",
 		       suppressed, plural(suppressed));

@@ -11,6 +11,7 @@
 #include "engine/predict/predict.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
+#include "tui/batch/point_json.h"
 
 #include <signal.h>
 #include <string.h>
@@ -22,7 +23,10 @@ enum {
 	FIRST_RUNS = 3,          /* before the exploration */
 	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
 	MOST_BYTES = 64 << 20,   /* of a run's log: some six million events */
-	KEPT_EVENTS = 1000000,   /* of a run on the way whose trace is kept */
+	LEAST_BYTES = 4 << 20,
+	BYTES_A_SECOND = 1 << 19, /* of the time left: what can be looked at in it */
+	TIME_PARTS = 5,           /* of the time left, a recording may take one */
+	KEPT_EVENTS = 1000000,    /* of a run on the way whose trace is kept */
 };
 
 /* -- runs -------------------------------------------------------------------------------- */
@@ -152,11 +156,15 @@ static void session_of(const struct checkup *c, struct session_options *o, uint6
 	*o = (struct session_options){ .argv = c->argv,
 		                       .strategy = strategies[number % 4],
 		                       .seed = number + 1,
-		                       .max_bytes = MOST_BYTES,
+		                       .max_bytes =
+		                               (uint64_t)CLAMP(checkup_left(c) * BYTES_A_SECOND,
+		                                               LEAST_BYTES, MOST_BYTES),
 		                       .specs = c->binds };
 	if (c->runs->len > 0)
 		o->steps = MAX(run_at(c, 0)->events, 1);
-	o->timeout_ms = (unsigned)CLAMP(checkup_left(c) * 1000, 500, c->timeout_ms);
+	double most = MAX(checkup_left(c) * 1000 / TIME_PARTS, 2000);
+	o->timeout_ms =
+	        (unsigned)MIN(MAX(MIN(most, checkup_left(c) * 1000), 500), c->timeout_ms);
 }
 
 /* How a run ended, in the words that ends of explored runs are kept in. */
@@ -229,7 +237,13 @@ static bool record(struct checkup *c, uint64_t number)
 		              s.result.status, path, outcome);
 		run_at(c, run)->recorded = true;
 		c->cut_runs += s.result.timed_out;
+		if (s.result.timed_out)
+			c->cut_ms = MAX(c->cut_ms, o.timeout_ms);
 		note_outcome(c, outcome);
+		if (s.facts.status == LOG_LIMIT || s.facts.status == LOG_FULL)
+			checkup_gap(
+			        c, "what runs do behind the part of them that was recorded: it "
+			           "was too long for the time (--budget gives more)");
 		if (number == 0 && s.facts.instrumented == 0)
 			checkup_gap(
 			        c, "accesses to memory: the program is not instrumented (build "
@@ -339,6 +353,26 @@ static void take_error_fields(struct checkup *c, const struct trace *first,
 	checkup_stream(c, f);
 }
 
+/* On the findings of the error's kind that the run has. */
+static void add_point(struct checkup *c, const struct explore_report *r, uint32_t error,
+                      uint32_t run)
+{
+	const struct explore_error *e = &g_array_index(r->errors, struct explore_error, error);
+	json_t *point = point_json(r, error);
+
+	for (guint i = 0; point != NULL && i < c->list->len; i++) {
+		struct checked *f = c->list->pdata[i];
+		bool seen = run == NONE && f->shown == NONE;
+
+		for (guint k = 0; k < f->runs->len; k++)
+			seen |= g_array_index(f->runs, uint32_t, k) == run;
+		if (f->kind == kind_of(e) && f->happened && seen &&
+		    json_object_get(f->fields, "point-of-no-return") == NULL)
+			json_object_set(f->fields, "point-of-no-return", point);
+	}
+	json_decref(point);
+}
+
 static int exit_of(const struct explore_run *r)
 {
 	return r->end == EXPLORE_SIGNAL ? 128 + r->status : r->status;
@@ -367,16 +401,20 @@ static bool take_error(struct checkup *c, const struct trace *first,
 	trace_close(t);
 	if (good && (run == NONE || !seen_in(c, kind_of(e), run)))
 		take_error_fields(c, first, e, run);
+	if (good)
+		add_point(c, r,
+		          (uint32_t)(e - (const struct explore_error *)(void *)r->errors->data),
+		          run);
 	return good;
 }
 
-/* Does the program do what may order its threads, and is not seen by the exploration: as
- * through a socket to itself?  The recordings see it, so a race that they do not have may be
- * none. */
+/* Does the program do what may order its threads, and is not seen by the exploration: a
+ * signal's handler, which it does not record?  The recordings see it, so a race that they do
+ * not have may be none. */
 static bool is_ordered_outside(const struct explore_report *r)
 {
 	for (guint i = 0; i < r->gaps->len; i++)
-		if (strstr(r->gaps->pdata[i], "may depend on the order") != NULL)
+		if (strncmp(r->gaps->pdata[i], "a signal to another thread", 26) == 0)
 			return true;
 	return false;
 }
@@ -420,24 +458,71 @@ static void note_end(struct checkup *c, const struct explore_run *run)
 		                                 run->end == EXPLORE_STATUS ? run->status : 0));
 }
 
-/* Operations whose order is not explored share one sentence; other gaps have one each. */
+static void append_word(GString *list, const char *word, gsize length)
+{
+	g_string_append(list, list->len > 0 ? ", " : "");
+	g_string_append_len(list, word, (gssize)length);
+}
+
+/* "deflate of libz.so.1, which is not instrumented, ...": the functions by library. False: the
+ * gap is another. */
+static bool add_missing(GHashTable *libraries, const char *gap)
+{
+	static const char what[] = ", which is not instrumented, is called while other threads";
+	const char *end = strstr(gap, what), *of = end ? strstr(gap, " of ") : NULL;
+	char *library;
+	GString *names;
+
+	if (of == NULL || of > end)
+		return false;
+	library = g_strndup(of + 4, (gsize)(end - of - 4));
+	names = g_hash_table_lookup(libraries, library);
+	if (names == NULL) {
+		names = g_string_new(NULL);
+		g_hash_table_insert(libraries, library, names);
+	} else {
+		g_free(library);
+	}
+	append_word(names, gap, (gsize)(of - gap));
+	return true;
+}
+
+static void free_string(void *data)
+{
+	g_string_free(data, TRUE);
+}
+
+/* Operations whose order is not explored share one sentence, as do the functions of a library
+ * that is not instrumented; other gaps have one each. */
 static void add_exploration_gaps(struct checkup *c, const struct explore_report *r)
 {
-	GString *operations = g_string_new(NULL);
+	GHashTable *libraries =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_string);
+	GString *operations = g_string_new(NULL), *names;
+	GHashTableIter iter;
+	char *library;
 
 	for (guint i = 0; i < r->gaps->len; i++) {
 		const char *gap = r->gaps->pdata[i];
 		const char *end = strstr(gap, EXPLORE_ORDER_OPEN);
-		if (end == NULL) {
+
+		if (end != NULL)
+			append_word(operations, gap, (gsize)(end - gap));
+		else if (!add_missing(libraries, gap))
 			checkup_gap(c, "in the exploration, %s", gap);
-			continue;
-		}
-		g_string_append(operations, operations->len > 0 ? ", " : "");
-		g_string_append_len(operations, gap, end - gap);
 	}
 	if (operations->len > 0)
 		checkup_gap(c, "in the exploration, other orders of these operations: %s",
 		            operations->str);
+	g_hash_table_iter_init(&iter, libraries);
+	while (g_hash_table_iter_next(&iter, (gpointer *)&library, (gpointer *)&names))
+		checkup_gap(
+		        c,
+		        "in the exploration, what functions of %s do, which is not "
+		        "instrumented and is called while other threads run: %s (instrument "
+		        "it, or bind them: --spec)",
+		        library, names->str);
+	g_hash_table_destroy(libraries);
 	g_string_free(operations, TRUE);
 }
 
@@ -462,9 +547,8 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 	for (guint i = 0; !is_ordered_outside(r) && i < r->races->len; i++)
 		take_race(c, first, &g_array_index(r->races, struct explore_race, i));
 	if (r->races->len > 0 && is_ordered_outside(r))
-		checkup_gap(c, "data races that only the exploration saw: what orders the "
-		               "threads from "
-		               "outside (a socket, say) is not seen there");
+		checkup_gap(c, "data races that only the exploration saw: it does not see what "
+		               "a signal's handler orders");
 	add_exploration_gaps(c, r);
 	c->failed |= first == NULL;
 	trace_close(first);

@@ -5,7 +5,9 @@
 #include "engine/record/recorded.h"
 #include "engine/explore/explore.h"
 #include "tui/batch/command.h"
+#include "tui/batch/explore_jobs.h"
 #include "tui/batch/places.h"
+#include "tui/batch/point_json.h"
 #include "tui/batch/print.h"
 
 #include <inttypes.h>
@@ -92,12 +94,15 @@ static json_t *errors_json(const struct explore_report *r)
 		        &g_array_index(r->errors, struct explore_error, i);
 		const struct explore_run *run =
 		        &g_array_index(r->runs, struct explore_run, e->run);
-		json_array_append_new(
-		        list, json_pack("{s:s, s:i, s:o, s:o, s:i, s:I, s:o}", "kind",
-		                        explore_end_word(e->end), "status", e->status, "story",
-		                        story_json(e->story), "locations", error_places_json(e),
-		                        "run", (int)e->run, "count", (json_int_t)e->count,
-		                        "trace", text_or_null(run->trace)));
+		json_t *item = json_pack(
+		        "{s:s, s:i, s:o, s:o, s:i, s:I, s:o}", "kind", explore_end_word(e->end),
+		        "status", e->status, "story", story_json(e->story), "locations",
+		        error_places_json(e), "run", (int)e->run, "count", (json_int_t)e->count,
+		        "trace", text_or_null(run->trace));
+		json_t *point = point_json(r, i);
+		if (point != NULL)
+			json_object_set_new(item, "point-of-no-return", point);
+		json_array_append_new(list, item);
 	}
 	return list;
 }
@@ -136,6 +141,17 @@ static json_t *report_json(const struct explore_report *r, const struct asked *a
 	        (json_int_t)r->abandoned, "complete", r->complete, "gaps", texts_json(r->gaps),
 	        "notes", texts_json(r->notes), "errors", errors_json(r), "races", races_json(r),
 	        "runs", runs_json(r));
+	if (r->estimate.classes > 0)
+		json_object_set_new(root, "estimate",
+		                    json_pack("{s:I, s:[I, I]}", "classes",
+		                              (json_int_t)r->estimate.classes, "spread",
+		                              (json_int_t)r->estimate.low,
+		                              (json_int_t)r->estimate.high));
+	/* of the first error that has one */
+	for (guint i = 0; i < r->points->len && i < 1; i++)
+		json_object_set_new(
+		        root, "point-of-no-return",
+		        point_json(r, g_array_index(r->points, struct explore_point, i).error));
 	if (asked->shard)
 		json_object_set_new(root, "shard", json_string(asked->shard));
 	return root;
@@ -187,6 +203,20 @@ static void print_end(enum explore_end end, int status)
 	}
 }
 
+/* Where the error can no more be avoided. */
+static void print_point(const struct explore_report *r, uint32_t error)
+{
+	json_t *point = point_json(r, error);
+	char *text = point_text(point);
+	char **lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line; line++)
+		if (**line)
+			printf("    %s\n", *line);
+	g_strfreev(lines);
+	g_free(text);
+	json_decref(point);
+}
+
 static void print_errors(const struct explore_report *r)
 {
 	for (guint i = 0; i < r->errors->len; i++) {
@@ -197,7 +227,7 @@ static void print_errors(const struct explore_report *r)
 		printf("\n");
 		print_end(e->end, e->status);
 		printf(", in %" PRIu64 " execution%s, first in run %u", e->count,
-		       e->count == 1 ? "" : "s", e->run);
+		       plural(e->count), e->run);
 		for (guint k = 0; e->places && k < e->places->len; k++)
 			printf("%s %s", k ? " and" : ", at", (char *)e->places->pdata[k]);
 		printf("\n");
@@ -209,6 +239,7 @@ static void print_errors(const struct explore_report *r)
 		if (e->run != 0)
 			printf("    as the first run, but\n");
 		print_way(r, e->run);
+		print_point(r, i);
 		if (run->trace)
 			printf("    heddle %s\n", run->trace);
 	}
@@ -227,7 +258,7 @@ static void print_commuting(const struct explore_report *r)
 	const struct explore_run *run = &g_array_index(r->runs, struct explore_run, first);
 	printf("equivalent by the specification, in run %u: %" PRIu64
 	       " pair%s that commute%s\n",
-	       first, run->commuting_count, run->commuting_count == 1 ? "" : "s",
+	       first, run->commuting_count, plural(run->commuting_count),
 	       run->commuting_count == 1 ? "s" : "");
 	for (guint i = 0; i < run->commuting->len && i < MOST; i++)
 		printf("    %s\n", (char *)run->commuting->pdata[i]);
@@ -251,7 +282,7 @@ static void print_text(const struct explore_report *r)
 {
 	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
 	       " more schedules begin as these do\n",
-	       r->runs->len, r->runs->len == 1 ? "" : "s", r->classes, r->pruned);
+	       r->runs->len, plural(r->runs->len), r->classes, r->pruned);
 	const char *but = what_voids(r);
 	if (r->complete && but == NULL)
 		printf("complete for this input: whatever the schedule, the program does as in "
@@ -263,6 +294,11 @@ static void print_text(const struct explore_report *r)
 		       but);
 	else
 		printf("not complete\n");
+	if (r->estimate.classes > 0)
+		printf("    about %" PRIu64
+		       " different in all, by the part that was seen (%" PRIu64 " to %" PRIu64
+		       ")\n",
+		       r->estimate.classes, r->estimate.low, r->estimate.high);
 	for (guint i = 0; i < r->gaps->len; i++)
 		printf("    %s\n", (char *)r->gaps->pdata[i]);
 	for (guint i = 0; i < r->notes->len; i++)
@@ -283,7 +319,10 @@ static void print_text(const struct explore_report *r)
 
 /* -- the command --------------------------------------------------------------------------- */
 
-enum { LONGEST = 1000000 }; /* seconds that a run may take */
+enum {
+	LONGEST = 1000000, /* seconds that a run may take */
+	MOST_JOBS = 256
+};
 
 static double seconds_of(struct arguments *a, const char *name, double otherwise)
 {
@@ -407,7 +446,7 @@ static int run(struct arguments *a)
 		.argv = argv,
 		.save = argument_output(a, false),
 		.seed = argument_number(a, "seed", 0),
-		.max_runs = argument_number(a, "runs", 10000),
+		.max_runs = argument_number(a, "runs", EXPLORE_RUNS),
 		.max_steps = argument_number(a, "steps", 0),
 		.seconds = seconds_of(a, "budget", 60),
 		.by_results = argument_flag(a, "results"),
@@ -417,6 +456,14 @@ static int run(struct arguments *a)
 	};
 	recorded_remember(argv);
 	const char *shard = argument_value(a, "shard");
+	uint64_t jobs = argument_number(a, "jobs", 1);
+	if (jobs < 1 || jobs > MOST_JOBS)
+		return usage_error(a, "--jobs wants a number from 1 to %d, found '%s'",
+		                   MOST_JOBS, argument_value(a, "jobs"));
+	if (shard && jobs > 1)
+		return usage_error(a, "--jobs and --shard: each job explores a shard already");
+	if (jobs > 1 && argument_format(a, true) == FORMAT_SARIF)
+		return usage_error(a, "--jobs: its report is text or JSON, not SARIF");
 	if (shard && !parse_shard(shard, &o))
 		return usage_error(a, "--shard wants I/N, the I-th of N shares, found '%s'",
 		                   shard);
@@ -434,7 +481,8 @@ static int run(struct arguments *a)
 	if (finals == NULL)
 		status = fail(&error);
 	else
-		status = explore_with(a, &o);
+		status = jobs > 1 ? explore_jobs(a, (unsigned)jobs, catch_interruption())
+		                  : explore_with(a, &o);
 	finals_free(finals);
 	if (specs)
 		specs_free(specs);
@@ -458,6 +506,8 @@ static const struct command_option options[] = {
 	{ "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 },
 	{ "steps", "N", "cut a run after so many steps (default: no limit)", 0 },
 	{ "shard", "I/N", "the I-th of N shares; join the reports with 'heddle merge'", 0 },
+	{ "jobs", "N", "so many explorations at the same time, each of a share (default 1)",
+	  'j' },
 	{ "until-error", NULL, "end at the first run that fails", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
 	OPTION_FORMAT_SARIF,

@@ -140,7 +140,7 @@ static void print_outcome(const struct trace *t, const struct outcome *o, bool j
 		for (size_t i = 0; o->checked && i < G_N_ELEMENTS(checked); i++)
 			fprintf(stderr, "  %-8s %u pair%s of locations, %u lost, %u made up\n",
 			        analysis_word(checked[i]), o->pairs[i].before,
-			        o->pairs[i].before == 1 ? "" : "s", o->pairs[i].lost,
+			        plural(o->pairs[i].before), o->pairs[i].lost,
 			        o->pairs[i].made_up);
 		return;
 	}

@@ -301,9 +301,9 @@ static void print_missing(const struct trace *t, const struct counts *c)
 		char *file = specification_for(t, m->library);
 		printf(" %12" G_GUINT64_FORMAT "  call%s of %" G_GUINT64_FORMAT
 		       " function%s%s%s%s\n",
-		       m->calls, m->calls == 1 ? "" : "s", m->functions,
-		       m->functions == 1 ? "" : "s", file ? " (record --spec " : "",
-		       file ? file : "", file ? ": less that may be ordered)" : "");
+		       m->calls, plural(m->calls), m->functions, plural(m->functions),
+		       file ? " (record --spec " : "", file ? file : "",
+		       file ? ": less that may be ordered)" : "");
 		g_free(file);
 	}
 	g_array_free(missing, TRUE);

@@ -67,7 +67,16 @@ static void print_exploration(const struct report_file *r)
 
 	printf("%lld executions, %lld different; %lld more schedules begin as these do\n%s\n",
 	       number(r, "executions"), number(r, "states"), number(r, "pruned"), complete(r));
+	const json_t *estimate = json_object_get(r->head, "estimate");
+	const json_t *spread = json_object_get(estimate, "spread");
+	if (estimate)
+		printf("    about %lld different in all, by the part that was seen (%lld to "
+		       "%lld)\n",
+		       (long long)json_integer_value(json_object_get(estimate, "classes")),
+		       (long long)json_integer_value(json_array_get(spread, 0)),
+		       (long long)json_integer_value(json_array_get(spread, 1)));
 	print_sentences(json_object_get(r->head, "gaps"), "    ");
+	print_sentences(json_object_get(r->head, "notes"), "    ");
 	json_array_foreach(json_object_get(r->head, "races"), i, e)
 	{
 		const json_t *l = json_object_get(e, "locations");

@@ -9,6 +9,7 @@
 
 #include "engine/record/session.h"
 #include "tui/batch/command.h"
+#include "tui/batch/suppressions.h"
 
 static int ours(const struct error *error)
 {
@@ -147,6 +148,13 @@ static int run_record(struct arguments *a)
 		return usage_error(a,
 		                   "--compress is not for --last, which limits the log itself");
 	o.start_at = argument_value(a, "start-at");
+	GPtrArray *suppressions = argument_values(a, "suppressions");
+	char *lines = suppressions->len > 0 ? suppressions_text(suppressions, &error) : NULL;
+	bool readable = suppressions->len == 0 || lines != NULL;
+	g_ptr_array_unref(suppressions);
+	if (!readable)
+		return ours(&error);
+	o.suppressions = lines;
 	o.specs = argument_values(a, "spec");
 	o.disk_alone = true;
 	fflush(NULL);
@@ -155,6 +163,7 @@ static int run_record(struct arguments *a)
 	g_ptr_array_unref((GPtrArray *)o.specs);
 	progress_done();
 	int status = s.result.status;
+	g_free(lines);
 	if (ok) {
 		tell(&s, a);
 		if (s.facts.status == LOG_FULL) {
@@ -193,6 +202,10 @@ static const struct command_option options[] = {
 	  "stop recording when the log has this size (default 4096; 0: never)", 0 },
 	{ "compress", NULL, "compress the log beside the trace while it is written", 0 },
 	{ "last", "N", "keep about the last N events", 0 },
+	{ "suppressions", "FILE",
+	  "ThreadSanitizer's suppressions: findings of this trace that do not count; may be "
+	  "repeated",
+	  0 },
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
 	{ "no-values", NULL, "leave values out", 0 },
 	{ "no-missing", NULL, "leave out calls into code that is not instrumented", 0 },

@@ -346,14 +346,8 @@ static bool requested(const struct witness *w, uint32_t event)
 static size_t before_requests(const struct trace *t, const struct witness *w, uint32_t pair[2])
 {
 	size_t length = w->events ? w->events->len : 0;
-	bool locks = true;
-	for (guint i = 0; w->pair && i < w->pair->len; i++) {
-		uint32_t e = g_array_index(w->pair, uint32_t, i);
-		locks &= e < t->events_count &&
-		         (op_acquires(t->events[e].op) || op_wants(t->events[e].op));
-	}
-	for (guint i = 0; i < 2 && locks && w->pair && i < w->pair->len; i++)
-		pair[i] = g_array_index(w->pair, uint32_t, i);
+	if (w->pair)
+		plan_stops(t, w->pair, pair);
 	while (length > 0 && requested(w, g_array_index(w->events, uint32_t, length - 1)))
 		length--;
 	return length;

@@ -179,7 +179,7 @@ static int check(const struct specs *s, const char *path, bool as_json)
 		                     json_text(path), "refused", (json_int_t)refused, "objects",
 		                     objects));
 	else if (refused)
-		printf("%u condition%s refused\n", refused, refused == 1 ? "" : "s");
+		printf("%u condition%s refused\n", refused, plural(refused));
 	else
 		printf("no condition is refused\n");
 	return refused ? EXIT_FOUND : EXIT_NOTHING;

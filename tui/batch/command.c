@@ -176,7 +176,7 @@ void argument_words(const struct arguments *a, unsigned low, unsigned high)
 {
 	if (a->words->len < low || a->words->len > high)
 		exit(usage_error(a, "expected %s, found %u operand%s", a->command->usage,
-		                 a->words->len, a->words->len == 1 ? "" : "s"));
+		                 a->words->len, plural(a->words->len)));
 }
 
 enum output_format argument_format(const struct arguments *a, bool sarif)

@@ -499,5 +499,12 @@ static int print_against_baseline(const struct report *r, const struct print_opt
 
 int print_report(const struct report *r, const struct print_options *o)
 {
-	return o->baseline ? print_against_baseline(r, o) : print_as_asked(r, o);
+	struct print_options with = *o;
+
+	suppressions_add_recorded(&with.suppressions, r->trace);
+	int status =
+	        with.baseline ? print_against_baseline(r, &with) : print_as_asked(r, &with);
+	if (o->suppressions == NULL)
+		suppressions_free(with.suppressions);
+	return status;
 }

@@ -307,6 +307,37 @@ static void count_classes(json_t *head)
 	g_hash_table_destroy(classes);
 }
 
+/* What a shard is expected to find: its estimate, or where it is complete its classes. */
+static json_int_t expected(const json_t *head, int bound)
+{
+	const json_t *estimate = json_object_get(head, "estimate");
+	const json_t *number = estimate == NULL ? json_object_get(head, "states")
+	                       : bound < 0      ? json_object_get(estimate, "classes")
+	                                   : json_array_get(json_object_get(estimate, "spread"),
+	                                                    (size_t)bound);
+	return json_integer_value(number);
+}
+
+/* The sum over the shards, where one is incomplete. */
+static void join_estimates(json_t *head, const GPtrArray *parts)
+{
+	json_int_t classes = 0, low = 0, high = 0;
+	bool any = false;
+
+	for (guint i = 0; i < parts->len; i++) {
+		const json_t *part = ((const struct report_file *)parts->pdata[i])->head;
+
+		any |= json_object_get(part, "estimate") != NULL;
+		classes += expected(part, -1);
+		low += expected(part, 0);
+		high += expected(part, 1);
+	}
+	if (any)
+		json_object_set_new(
+		        head, "estimate",
+		        json_pack("{s:I, s:[I, I]}", "classes", classes, "spread", low, high));
+}
+
 /* -- merging ------------------------------------------------------------------------------- */
 
 static json_int_t event_of(const struct filed_finding *f, const char *key)
@@ -350,6 +381,8 @@ static struct report_file *join(const GPtrArray *parts, const uint32_t *of, uint
 	}
 	g_array_sort(all->findings, by_events);
 	merge_behind(all);
+	if (report_file_is_exploration(all))
+		join_estimates(all->head, parts);
 	if (report_file_is_exploration(all))
 		count_classes(all->head);
 	json_object_del(all->head, "shard");

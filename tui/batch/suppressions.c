@@ -5,6 +5,7 @@
 
 #include "engine/base/input.h"
 #include "engine/finding_key.h"
+#include "engine/record/record.h"
 #include "engine/trace/index.h"
 #include "tui/batch/report_file.h"
 
@@ -196,14 +197,21 @@ static void clear_rule(gpointer data)
 	g_free(rule->line);
 }
 
-struct suppressions *suppressions_open(const GPtrArray *paths, struct error *error)
+static struct suppressions *suppressions_new(void)
 {
 	struct suppressions *s = g_new0(struct suppressions, 1);
-	bool good = true;
 
 	s->rules = g_array_new(FALSE, FALSE, sizeof(struct rule));
 	g_array_set_clear_func(s->rules, clear_rule);
 	s->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
+	return s;
+}
+
+struct suppressions *suppressions_open(const GPtrArray *paths, struct error *error)
+{
+	struct suppressions *s = suppressions_new();
+	bool good = true;
+
 	for (guint i = 0; good && i < paths->len; i++)
 		good = read_file(s, paths->pdata[i], error);
 	if (!good)
@@ -218,6 +226,41 @@ void suppressions_free(struct suppressions *s)
 	g_array_free(s->rules, TRUE);
 	g_hash_table_destroy(s->marks);
 	g_free(s);
+}
+
+void suppressions_add_recorded(struct suppressions **s, const struct trace *t)
+{
+	const char *text = trace_note(t, SUPPRESSIONS_NOTE);
+	char **lines = g_strsplit(text ? text : "", "\n", -1);
+	struct error ignored;
+
+	if (text != NULL && *s == NULL)
+		*s = suppressions_new();
+	for (unsigned i = 0; lines[i] != NULL; i++)
+		read_line(*s, trace_name(t), i + 1, lines[i], &ignored);
+	g_strfreev(lines);
+}
+
+char *suppressions_text(const GPtrArray *paths, struct error *error)
+{
+	struct suppressions *s = suppressions_open(paths, error);
+	GString *all = g_string_new(NULL);
+	bool good = s != NULL;
+
+	if (good && g_hash_table_size(s->marks) > 0)
+		good = error_set(error, "--suppressions",
+		                 "give the notes to the command that reports",
+		                 "marks of the explorer belong to a trace that is there");
+	for (guint i = 0; good && i < paths->len; i++) {
+		size_t length;
+		char *text = input_text(paths->pdata[i], "suppressions", &length, error);
+
+		good = text != NULL;
+		g_string_append_printf(all, "%s\n", good ? text : "");
+		g_free(text);
+	}
+	suppressions_free(s);
+	return g_string_free(all, !good);
 }
 
 /* -- matching ------------------------------------------------------------------------------ */

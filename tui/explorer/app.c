@@ -608,9 +608,9 @@ static void append_facts(const struct app *app, GString *out)
 	const struct trace *t = app_trace(app);
 	char number[32];
 	g_string_append_printf(out, "%s thread%s · ", grouped(t->threads_count, number),
-	                       t->threads_count == 1 ? "" : "s");
+	                       plural(t->threads_count));
 	g_string_append_printf(out, "%s event%s", grouped(t->events_count, number),
-	                       t->events_count == 1 ? "" : "s");
+	                       plural(t->events_count));
 	const char *mode = trace_note(app->session->trace, "recording");
 	const char *seed = trace_note(app->session->trace, "recording-seed");
 	if (mode)

@@ -179,7 +179,7 @@ static bool begin_at_report(struct app *app, const char *path, struct error *err
 		return true;
 	}
 	app_say(app, "none of the %u race%s in the report has a pair of accesses in this trace",
-	        s->reported->len, s->reported->len == 1 ? "" : "s");
+	        s->reported->len, plural(s->reported->len));
 	return true;
 }
 

@@ -76,7 +76,7 @@ static void append_calls(const struct session *s, uint64_t count, uint32_t threa
 		g_string_append(out, " makes no call");
 	else
 		g_string_append_printf(out, " makes %" G_GUINT64_FORMAT " call%s", count,
-		                       count == 1 ? "" : "s");
+		                       plural(count));
 	g_string_append_printf(out, " into unrecorded code %s %u", when, event);
 }
 

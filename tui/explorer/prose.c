@@ -182,6 +182,11 @@ void prose_select(const GArray *prose, struct list *l, int row, int columns)
 	}
 }
 
+uint32_t prose_event(const GArray *prose, const struct list *l)
+{
+	return prose->len ? row_at(prose, l->cursor)->event : NONE;
+}
+
 /* -- as text ------------------------------------------------------------------------ */
 
 static void append_ascii(const char *text, GString *out)

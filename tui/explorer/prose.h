@@ -30,6 +30,8 @@ void prose_fit(const GArray *prose, struct list *list, int rows, int columns);
 void prose_draw(const GArray *prose, const struct list *list, struct pane pane);
 /* Set the cursor to the paragraph at a row of the pane. */
 void prose_select(const GArray *prose, struct list *list, int row, int columns);
+/* The event of the paragraph under the cursor, or NONE. */
+uint32_t prose_event(const GArray *prose, const struct list *list);
 /* Append in lines of `columns`; `ascii`: with ASCII replacements. */
 void prose_print(const GArray *prose, int columns, bool ascii, GString *out);
 

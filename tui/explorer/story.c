@@ -239,7 +239,7 @@ static void append_events(const struct story *story, const struct stage *stage,
 	}
 	if (left_out)
 		g_string_append_printf(out, "%s%u %sevent%s", shown ? ", and " : "", left_out,
-		                       shown ? "other " : "", left_out == 1 ? "" : "s");
+		                       shown ? "other " : "", plural(left_out));
 }
 
 static bool has_line(const struct trace *t, uint32_t event)

@@ -143,6 +143,42 @@ static bool read_runs(struct tree *tree, const json_t *root)
 	return good;
 }
 
+static void append_event(GString *story, const char *before, const json_t *e)
+{
+	if (!json_is_object(e)) {
+		g_string_append_printf(story, "\n%s: the program's begin", before);
+		return;
+	}
+	const char *thread = json_string_value(json_object_get(e, "thread"));
+	const char *text = json_string_value(json_object_get(e, "operation"));
+	const char *place = json_string_value(json_object_get(e, "location"));
+	g_string_append_printf(story, "\n%s: %s: %s (%s)", before, thread ? thread : "?",
+	                       text ? text : "?", place ? place : "?");
+}
+
+/* The story of a failing run ends with its point of no return. */
+static void read_points(struct tree *tree, const json_t *errors)
+{
+	for (size_t i = 0; i < json_array_size(errors); i++) {
+		const json_t *point =
+		        json_object_get(json_array_get(errors, i), "point-of-no-return");
+		for (guint k = 0; point && k < tree->runs->len; k++) {
+			struct tree_run *r = &g_array_index(tree->runs, struct tree_run, k);
+			if (r->run != number_of(point, "run"))
+				continue;
+			GString *story = g_string_new(r->story);
+			append_event(story, "Until then it could end well",
+			             json_object_get(point, "passes"));
+			append_event(story, "Point of no return",
+			             json_object_get(point, "fails"));
+			append_event(story, "Where it ends well, in its place",
+			             json_object_get(point, "instead"));
+			g_free(r->story);
+			r->story = g_string_free(story, FALSE);
+		}
+	}
+}
+
 struct tree *tree_open(const char *path, struct error *error)
 {
 	json_error_t fault;
@@ -170,6 +206,8 @@ struct tree *tree_open(const char *path, struct error *error)
 		g_ptr_array_add(tree->gaps, g_strdup(gap ? gap : ""));
 	}
 	bool good = read_runs(tree, root);
+	if (good)
+		read_points(tree, json_object_get(root, "errors"));
 	for (guint i = 0; good && i < tree->runs->len; i++)
 		tree->uses |= strcmp(g_array_index(tree->runs, struct tree_run, i).end,
 		                     "use-after-free") == 0;

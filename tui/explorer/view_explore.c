@@ -142,7 +142,7 @@ static void draw_head(const struct tree *t, struct pane p)
 	char a[32], b[32], c[32];
 	pane_format(p, 0, 1, STYLE_HEADING,
 	            "%s   %s execution%s, %s different   %s more schedules begin as these do",
-	            t->program, grouped(t->executions, a), t->executions == 1 ? "" : "s",
+	            t->program, grouped(t->executions, a), plural(t->executions),
 	            grouped(t->states, b), grouped(t->pruned, c));
 	if (t->complete && (t->races || t->uses))
 		pane_format(p, 1, 1, STYLE_NONE, "complete, as far as %s%s%s leave a promise",
@@ -165,7 +165,7 @@ static void draw_pairs(const struct tree_run *r, struct pane p)
 		return;
 	pane_format(p, 0, 1, STYLE_HEADING,
 	            "not run in another order, as equivalent: %s pair%s that commute%s",
-	            grouped(r->commuting, count), r->commuting == 1 ? "" : "s",
+	            grouped(r->commuting, count), plural(r->commuting),
 	            r->commuting == 1 ? "s" : "");
 	int row = 1;
 	for (guint i = 0; i < r->pairs->len && row < p.rows; i++)

@@ -357,7 +357,7 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 		pane_format(p, 2, 3, STYLE_TEXT,
 		            "%u finding%s hidden: v shows every verdict, z the "
 		            "marked, / with nothing clears the filter",
-		            all, all == 1 ? "" : "s");
+		            all, plural(all));
 	else if (!jobs_idle(&app->jobs))
 		pane_paragraph(pane_part(p, 2, 3, -1, p.columns - 6), 0, 0, STYLE_BUSY,
 		               "Heddle is looking for races; the line above says where it is. "

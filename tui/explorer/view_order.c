@@ -286,14 +286,11 @@ static bool order_request(struct app *app, void *state, enum request request, ui
 		order_show(app, v);
 		return true;
 	case REQUEST_ENTER: {
-		uint32_t event =
-		        v->rows->len
-		                ? g_array_index(v->rows, struct prose_row, v->list.cursor).event
-		                : NONE;
-		if (event == NONE)
-			return true;
-		app_go(app, VIEW_TRACE);
-		app_goto(app, event, false);
+		uint32_t event = prose_event(v->rows, &v->list);
+		if (event != NONE) {
+			app_go(app, VIEW_TRACE);
+			app_goto(app, event, false);
+		}
 		return true;
 	}
 	default:

@@ -90,14 +90,11 @@ static bool story_request(struct app *app, void *state, enum request request, ui
 		commands_run(app, "export");
 		return true;
 	case REQUEST_ENTER: {
-		uint32_t event = v->prose->len ? g_array_index(v->prose, struct prose_row,
-		                                               v->list.cursor)
-		                                         .event
-		                               : NONE;
-		if (event == NONE)
-			return true;
-		app_go(app, VIEW_TRACE);
-		app_goto(app, event, false);
+		uint32_t event = prose_event(v->prose, &v->list);
+		if (event != NONE) {
+			app_go(app, VIEW_TRACE);
+			app_goto(app, event, false);
+		}
 		return true;
 	}
 	default:

@@ -308,7 +308,7 @@ static void append_fold(const struct session *s, const struct fold *f, GString *
 {
 	char rounds[32], events[32];
 	g_string_append_printf(out, "… %s more round%s, %s events to %u (",
-	                       grouped(f->rounds, rounds), f->rounds == 1 ? "" : "s",
+	                       grouped(f->rounds, rounds), plural(f->rounds),
 	                       grouped(f->events, events), f->last);
 	describe_place(s, f->first, out);
 	g_string_append_c(out, ')');

@@ -154,7 +154,7 @@ static void say_settled(struct app *app, const struct report *report)
 		g_string_append(text, ". ");
 	else if (happened)
 		g_string_append_printf(text, "%u went wrong in this very run. ", happened);
-	g_string_append_printf(text, "%u data race%s", races, races == 1 ? "" : "s");
+	g_string_append_printf(text, "%u data race%s", races, plural(races));
 	if (maybe)
 		g_string_append_printf(text, ", %u maybe", maybe);
 	g_string_append(text, report->complete

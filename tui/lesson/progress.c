@@ -42,7 +42,7 @@ static void append_count(guint count, const char *word, GString *out)
 {
 	if (count)
 		g_string_append_printf(out, "%s%u %s%s", out->len ? ", " : "", count, word,
-		                       count == 1 ? "" : "s");
+		                       plural(count));
 }
 
 void lesson_progress_append(struct lesson_progress progress, GString *out)

@@ -656,7 +656,7 @@ static void find_waits(struct search *s, const struct progress *progress)
 	stuck_search(t, s->options, &search, progress);
 	s->cancelled |= search.cancelled;
 	if (search.complete && s->refused == 0)
-		s->report->scope = "wait that never ends";
+		s->report->scope = "deadlock or wait that never ends";
 	else
 		report_note(s->report,
 		            "of all other waits that may never end (through joins, conditions, "
@@ -761,7 +761,7 @@ static struct report *find_deadlocks(struct trace *t, const struct race_options 
 		link_wants(&s);
 		find_cycles(&s);
 	}
-	if (!s.cancelled)
+	if (!s.cancelled && !options->locks_alone)
 		find_waits(&s, progress);
 	if (s.cancelled) {
 		error_cancelled(error);

@@ -495,10 +495,7 @@ void run_state_step(struct run_state *s, uint32_t thread, uint32_t woken)
 
 static bool is_recording(const struct trace *t)
 {
-	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), "recording-command") == 0)
-			return true;
-	return false;
+	return trace_note(t, "recording-command") != NULL;
 }
 
 /*
@@ -519,7 +516,8 @@ static void find_ends(struct run_state *s)
 		uint32_t last = mine.count > 0 ? mine.items[mine.count - 1] : NONE;
 		uint32_t first = mine.count > 0 ? mine.items[0] : NONE;
 
-		s->shows_end[u] = !recording || (last != NONE && t->events[last].op == OP_END);
+		s->shows_end[u] = (!recording && t->complete) ||
+		                  (last != NONE && t->events[last].op == OP_END);
 		if (recording && last != NONE && last < tail && t->events[last].op == OP_LEAVE)
 			s->shows_end[u] |= t->index->partner[last] == first;
 	}

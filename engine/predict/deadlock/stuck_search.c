@@ -45,7 +45,8 @@ struct walk {
 	bool cut;
 };
 
-enum { MOST_STATES = 4000000 };
+/* A longer trace would take more memory than it is worth: some 30 bytes for each event. */
+enum { MOST_STATES = 4000000, MOST_EVENTS = 8000000 };
 
 static bool goes_on(struct walk *w, uint64_t cost)
 {
@@ -374,6 +375,10 @@ void stuck_search(struct trace *t, const struct race_options *options,
 	search->complete = true;
 	if (!has_waits(t))
 		return;
+	/* not where the ends of critical sections, or observations, are unknown */
+	search->complete = t->events_count <= MOST_EVENTS && !t->locks_taken && !t->filtered;
+	if (!search->complete)
+		return;
 	w.s = run_state_new(t, options->use_values, progress);
 	search->cancelled = w.s == NULL;
 	if (w.s == NULL)
@@ -381,6 +386,7 @@ void stuck_search(struct trace *t, const struct race_options *options,
 	w.reduction = persistent_new(w.s);
 	stuck_set_init(&w.set, w.s);
 	effort_init(&w.effort, t->events_count, options);
+	w.effort.budget = MIN(options->budget_pair, options->budget_total);
 	w.sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	w.moves = g_array_new(FALSE, FALSE, sizeof(struct move));
 	w.branches = g_array_new(FALSE, FALSE, sizeof(struct branch));

@@ -8,6 +8,7 @@
  */
 #include "engine/predict/ladder/auto_ladder.h"
 
+#include "engine/base/hash.h"
 #include "engine/predict/pairs/classes.h"
 #include "engine/predict/pairs/pairs.h"
 #include "engine/predict/ladder/ladder_proofs.h"
@@ -37,6 +38,9 @@ struct ladder {
 	GHashTable *settled; /* unit's key -> struct finding, owned by the report or `others` */
 	GPtrArray *others;   /* impossible and unknown findings so far */
 	struct ladder_proofs *proofs;
+	GHashTable *variables;  /* finding with many variables -> set of them */
+	uint64_t naming;        /* events passed by try_variable */
+	uint64_t unnamed;       /* its tries left out for that */
 	uint64_t *suspects;     /* bit set by variable: race_suspects or classes_suspects */
 	struct classes classes; /* of the current variable */
 	bool ordered;           /* all its conflicting pairs are ordered: no race */
@@ -50,6 +54,8 @@ struct ladder {
 };
 
 enum { VARIABLE_TRIES = 4 };
+/* Bound on try_variable: a try may go through all that is before its pair. */
+enum { NAMING_EVENTS = 1 << 28, NAMING_SHARE = 64 };
 
 /* "syncp (12 races so far): witnesses" */
 static bool tell_rung(void *context, double fraction, const char *what)
@@ -58,7 +64,7 @@ static bool tell_rung(void *context, double fraction, const char *what)
 	char text[160];
 
 	g_snprintf(text, sizeof(text), "%s (%u race%s so far): %s", l->rung,
-	           l->report->findings->len, l->report->findings->len == 1 ? "" : "s", what);
+	           l->report->findings->len, plural(l->report->findings->len), what);
 	return progress_tick(l->outer, fraction, text);
 }
 
@@ -85,16 +91,46 @@ static void settle(struct ladder *l, uint64_t unit, struct finding *f)
 	g_hash_table_replace(l->settled, g_memdup2(&unit, sizeof(unit)), f);
 }
 
-static void merge_variables(struct finding *into, const struct finding *from)
+/* The variables of a finding with many, as a set. */
+static GHashTable *variable_set(const struct ladder *l, const struct finding *f)
+{
+	GHashTable *set = g_hash_table_lookup(l->variables, f);
+
+	if (set != NULL)
+		return set;
+	set = g_hash_table_new(hash_pointer, NULL);
+	for (guint i = 0; i < f->variables->len; i++)
+		g_hash_table_add(set,
+		                 GUINT_TO_POINTER(g_array_index(f->variables, uint32_t, i)));
+	g_hash_table_insert(l->variables, (gpointer)f, set);
+	return set;
+}
+
+static bool has_variable(const struct ladder *l, const struct finding *f, uint32_t variable)
+{
+	enum { FEW = 16 };
+
+	if (f->variables->len > FEW)
+		return g_hash_table_contains(variable_set(l, f), GUINT_TO_POINTER(variable));
+	for (guint i = 0; i < f->variables->len; i++) {
+		if (g_array_index(f->variables, uint32_t, i) == variable)
+			return true;
+	}
+	return false;
+}
+
+static void merge_variables(const struct ladder *l, struct finding *into,
+                            const struct finding *from)
 {
 	for (guint i = 0; from->variables != NULL && i < from->variables->len; i++) {
 		uint32_t v = g_array_index(from->variables, uint32_t, i);
-		bool known = false;
 
-		for (guint j = 0; j < into->variables->len && !known; j++)
-			known = g_array_index(into->variables, uint32_t, j) == v;
-		if (!known)
-			g_array_append_val(into->variables, v);
+		if (has_variable(l, into, v))
+			continue;
+		g_array_append_val(into->variables, v);
+		GHashTable *set = g_hash_table_lookup(l->variables, into);
+		if (set != NULL)
+			g_hash_table_add(set, GUINT_TO_POINTER(v));
 	}
 }
 
@@ -106,15 +142,6 @@ static struct finding *known_race(const struct ladder *l, uint64_t unit)
 	return f != NULL && f->verdict == VERDICT_RACE ? f : NULL;
 }
 
-static bool has_variable(const struct finding *f, uint32_t variable)
-{
-	for (guint i = 0; i < f->variables->len; i++) {
-		if (g_array_index(f->variables, uint32_t, i) == variable)
-			return true;
-	}
-	return false;
-}
-
 /* For the next analysis of the ladder (race_tools). */
 static enum race_known known_so_far(const void *ladder, uint32_t e1, uint32_t e2,
                                     uint32_t variable)
@@ -122,15 +149,15 @@ static enum race_known known_so_far(const void *ladder, uint32_t e1, uint32_t e2
 	const struct ladder *l = ladder;
 	const struct finding *f = known_race(l, unit_of(l, e1, e2));
 
-	return f == NULL                   ? RACE_UNKNOWN
-	       : has_variable(f, variable) ? RACE_OF_VARIABLE
-	                                   : RACE_OF_SITES;
+	return f == NULL                      ? RACE_UNKNOWN
+	       : has_variable(l, f, variable) ? RACE_OF_VARIABLE
+	                                      : RACE_OF_SITES;
 }
 
 /* -- reports of other analyses ------------------------------------------------------------- */
 
 /* Takes ownership of the witness. */
-static struct finding *take_finding(struct finding *f, const char *by)
+static struct finding *take_finding(const struct ladder *l, struct finding *f, const char *by)
 {
 	struct finding *g = finding_new(f->kind, f->first, f->second);
 
@@ -140,7 +167,7 @@ static struct finding *take_finding(struct finding *f, const char *by)
 	g->note = f->note;
 	g->by = f->by != NULL ? f->by : by;
 	g->variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	merge_variables(g, f);
+	merge_variables(l, g, f);
 	g->witness = g_steal_pointer(&f->witness);
 	return g;
 }
@@ -202,12 +229,12 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 		if (f->verdict != VERDICT_RACE)
 			continue;
 		if (known != NULL) {
-			merge_variables(known, f);
+			merge_variables(l, known, f);
 			if (f->count > known->count)
 				known->count = f->count;
 			continue;
 		}
-		add_race(l, unit, take_finding(f, rung->by));
+		add_race(l, unit, take_finding(l, f, rung->by));
 	}
 	report_free(r);
 	return true;
@@ -290,8 +317,10 @@ static void note_race(struct ladder *l, uint64_t unit, struct finding *race)
 		race->count += was->count;
 	}
 	add_race(l, unit, race);
-	if (was != NULL)
+	if (was != NULL) {
+		g_hash_table_remove(l->variables, was);
 		finding_free(was);
+	}
 }
 
 /* Decide by the solver. */
@@ -482,15 +511,20 @@ static bool class_settled(const struct ladder *l, uint32_t variable, const struc
 	uint64_t unit = (uint64_t)MIN(a->site, b->site) << 32 | MAX(a->site, b->site);
 	const struct finding *f = l->options->pairs_events ? NULL : known_race(l, unit);
 
-	return f != NULL && (l->tries_left == 0 || has_variable(f, variable));
+	return f != NULL && (l->tries_left == 0 || has_variable(l, f, variable));
 }
 
 /* The sites race: do they on this variable, too? Tries a few pairs without the solver. */
 static void try_variable(struct ladder *l, struct finding *race, uint32_t variable, uint32_t e,
                          uint32_t f)
 {
-	if (l->options->pairs_events || l->tries_left == 0 || has_variable(race, variable))
+	if (l->options->pairs_events || l->tries_left == 0 || has_variable(l, race, variable))
 		return;
+	if (l->naming > NAMING_EVENTS + NAMING_SHARE * l->t->events_count) {
+		l->unnamed++;
+		return;
+	}
+	l->naming += MAX(e, f);
 	l->tries_left--;
 	struct finding *found = smt_decide(l->smt, e, f, l->options, 0, l->progress);
 	if (found == NULL) {
@@ -498,7 +532,7 @@ static void try_variable(struct ladder *l, struct finding *race, uint32_t variab
 		return;
 	}
 	if (found->verdict == VERDICT_RACE)
-		merge_variables(race, found);
+		merge_variables(l, race, found);
 	finding_free(found);
 }
 
@@ -606,6 +640,39 @@ static bool is_looked_at(struct ladder *l, uint32_t variable)
 	return l->options->all_verdicts || !l->ordered;
 }
 
+/* Look at the pairs of classes of two sites (which may be one), until they are settled: ranges
+ * of `by`. */
+static void look_at_two_sites(struct ladder *l, uint32_t variable, const uint32_t *by,
+                              const uint32_t one[2], const uint32_t other[2])
+{
+	const struct classes *c = &l->classes;
+
+	for (uint32_t i = one[0]; i < one[1]; i++) {
+		const struct class *a = class_at(c, by[i]);
+		uint32_t end = one == other ? i : other[1];
+
+		for (uint32_t j = other[0]; j < end; j++) {
+			const struct class *b = class_at(c, by[j]);
+
+			if (l->cancelled || !effort_more(&l->effort, 1) ||
+			    (l->tries_left = VARIABLE_TRIES, class_settled(l, variable, a, b)))
+				return;
+			look_at_classes(l, variable, a, b);
+		}
+	}
+}
+
+static void look_at_sites(struct ladder *l, uint32_t variable)
+{
+	struct class_sites s = classes_by_site(&l->classes, 0);
+
+	for (uint32_t i = 0; i < s.count; i++) {
+		for (uint32_t j = 0; j <= i; j++)
+			look_at_two_sites(l, variable, s.by, &s.start[i], &s.start[j]);
+	}
+	class_sites_release(&s);
+}
+
 static void look_at_variable(struct ladder *l, uint32_t variable)
 {
 	const struct classes *c = &l->classes;
@@ -614,6 +681,10 @@ static void look_at_variable(struct ladder *l, uint32_t variable)
 		return;
 	classes_clear(&l->classes);
 	classes_add(&l->classes, variable);
+	if (c->classes->len >= MANY_CLASSES) {
+		look_at_sites(l, variable);
+		return;
+	}
 	for (guint i = 0; i < c->classes->len; i++) {
 		for (guint j = 0; j < i && !l->cancelled && effort_more(&l->effort, 1); j++)
 			look_at_classes(l, variable, class_at(c, j), class_at(c, i));
@@ -673,6 +744,7 @@ static bool ladder_init(struct ladder *l)
 
 static void ladder_release(struct ladder *l)
 {
+	g_hash_table_destroy(l->variables);
 	g_hash_table_destroy(l->settled);
 	for (guint i = 0; i < l->others->len; i++)
 		finding_free(l->others->pdata[i]);
@@ -716,6 +788,11 @@ static void finish(struct ladder *l)
 		            l->options->use_values ? "--values" : "--spec",
 		            smt_has_tries(l->smt) ? " or failed tries" : "");
 	report_note_left_out(l->report, l->left_out);
+	if (l->unnamed > 0)
+		report_note(
+		        l->report,
+		        "of pairs of sites that race, not all variables were tried: a list of "
+		        "variables may lack some");
 	for (guint i = 0; i < l->others->len; i++) {
 		struct finding *f = l->others->pdata[i];
 
@@ -767,6 +844,8 @@ struct report *ladder_climb(struct trace *t, const struct race_options *options,
 
 	l.report = report_new(t, name);
 	l.others = g_ptr_array_new();
+	l.variables = g_hash_table_new_full(hash_pointer, NULL, NULL,
+	                                    (GDestroyNotify)g_hash_table_destroy);
 	l.settled = g_hash_table_new_full(ladder_key_hash, g_int64_equal, g_free, NULL);
 	good = look_for_suspects(&l, &any) || error_cancelled(error);
 	for (size_t i = 0; good && any && i < count; i++)

@@ -3,9 +3,11 @@
  *
  * A vector clock changes only at edges from other threads, and then in few entries. So for each
  * pair of threads only the changes are kept (position, value), both ascending: a look-up is a
- * binary search, and "the first event after" searches the same list by value.
+ * binary search, and "the first event after" searches the same list by value. With many threads
+ * each thread has a list of its clocks as trees (clocks.h) instead, searched alike.
  */
 #include "engine/base/search.h"
+#include "engine/order/clocks.h"
 #include "engine/predict/m2/cone.h"
 #include "engine/trace/tries.h"
 
@@ -19,6 +21,11 @@ struct tick {
 struct ticks {
 	struct tick *items;
 	uint32_t count, room;
+};
+
+/* From `position` on, the clock of a thread, of many. */
+struct wide_tick {
+	uint32_t position, root;
 };
 
 /* At `position` the thread joins the clock of another thread's event. */
@@ -37,9 +44,11 @@ struct lock_change {
 struct cones {
 	struct trace *t;
 	uint32_t threads;
-	struct ticks *ticks; /* by pair of threads: thread * threads + other */
-	GArray **arrivals;   /* by thread: struct arrival, by position */
-	GArray *sections;    /* struct section, by lock and thread */
+	struct ticks *ticks; /* by pair of threads: thread * threads + other; or NULL */
+	GArray **wide;       /* with many threads, by thread: struct wide_tick; or NULL */
+	struct wide_nodes nodes;
+	GArray **arrivals; /* by thread: struct arrival, by position */
+	GArray *sections;  /* struct section, by lock and thread */
 	struct lock_use *uses;
 	uint32_t *use_start;          /* by object; one more at the end */
 	struct lock_change **changes; /* by thread */
@@ -266,20 +275,13 @@ static void make_tries(struct cones *c)
 
 static uint32_t ticks_value(const struct ticks *s, uint32_t position)
 {
-	uint32_t low = 0, high = s->count;
+	uint32_t end = s->count;
 
 	/* During construction queries are mostly about recent events. */
-	if (high > 0 && s->items[high - 1].position <= position)
-		return s->items[high - 1].value;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (s->items[middle].position <= position)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low == 0 ? 0 : s->items[low - 1].value;
+	if (end > 0 && s->items[end - 1].position <= position)
+		return s->items[end - 1].value;
+	end = search_end(i, 0u, end, s->items[i].position <= position);
+	return end == 0 ? 0 : s->items[end - 1].value;
 }
 
 static void ticks_add(struct ticks *s, uint32_t position, uint32_t value)
@@ -295,11 +297,27 @@ static void ticks_add(struct ticks *s, uint32_t position, uint32_t value)
 	s->items[s->count++] = (struct tick){ position, value };
 }
 
+static struct wide_tick wide_tick_at(const struct cones *c, uint32_t thread, guint i)
+{
+	return g_array_index(c->wide[thread], struct wide_tick, i);
+}
+
+/* With many threads: the clock at a position of a thread. */
+static uint32_t root_at(const struct cones *c, uint32_t thread, uint32_t position)
+{
+	guint end = search_end(i, 0, c->wide[thread]->len,
+	                       wide_tick_at(c, thread, i).position <= position);
+
+	return end == 0 ? 0 : wide_tick_at(c, thread, end - 1).root;
+}
+
 static uint32_t clock_entry(const struct cones *c, uint32_t thread, uint32_t position,
                             uint32_t other)
 {
 	if (thread == other)
 		return position + 1;
+	if (c->wide != NULL)
+		return wide_time(&c->nodes, root_at(c, thread, position), other);
 	return ticks_value(&c->ticks[(size_t)thread * c->threads + other], position);
 }
 
@@ -309,23 +327,26 @@ static uint32_t order_predecessors(const void *context, uint32_t j, uint32_t pos
 	return clock_entry(context, j, position, i);
 }
 
+static uint32_t wide_successor(const struct cones *c, uint32_t i, uint32_t p, uint32_t j)
+{
+	guint first = search_end(k, 0, c->wide[j]->len,
+	                         wide_time(&c->nodes, wide_tick_at(c, j, k).root, i) <= p);
+
+	return first < c->wide[j]->len ? wide_tick_at(c, j, first).position : NONE;
+}
+
 static uint32_t order_successor(const void *context, uint32_t i, uint32_t p, uint32_t j)
 {
 	const struct cones *c = context;
-	const struct ticks *s = &c->ticks[(size_t)j * c->threads + i];
-	uint32_t low = 0, high = s->count;
 
 	if (i == j)
 		return p;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
+	if (c->wide != NULL)
+		return wide_successor(c, i, p, j);
+	const struct ticks *s = &c->ticks[(size_t)j * c->threads + i];
+	uint32_t first = search_end(k, 0u, s->count, s->items[k].value <= p);
 
-		if (s->items[middle].value <= p)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < s->count ? s->items[low].position : NONE;
+	return first < s->count ? s->items[first].position : NONE;
 }
 
 struct chain_base cones_order(const struct cones *c)
@@ -338,6 +359,23 @@ uint32_t cones_before(const struct cones *c, uint32_t event, uint32_t thread)
 	return clock_entry(c, c->t->events[event].thread, position_of(c, event), thread);
 }
 
+/* With many threads: the event at `position` of u comes after that at `from` of v. */
+static void join_wide(struct cones *c, uint32_t u, uint32_t position, uint32_t v, uint32_t from)
+{
+	uint32_t now = root_at(c, u, position), root;
+	struct arrival arrival = { position, v, from };
+
+	if (wide_time(&c->nodes, now, v) > from)
+		return;
+	g_array_append_val(c->arrivals[u], arrival);
+	root = wide_set(&c->nodes, wide_join(&c->nodes, now, root_at(c, v, from)), v, from + 1);
+	GArray *list = c->wide[u];
+	struct wide_tick tick = { position, root };
+	if (list->len > 0 && wide_tick_at(c, u, list->len - 1).position == position)
+		g_array_set_size(list, list->len - 1);
+	g_array_append_val(list, tick);
+}
+
 /* Add an edge source -> e between threads; `now`: the clock of e's thread so far. */
 static void join(struct cones *c, uint32_t *now, uint32_t e, uint32_t source)
 {
@@ -346,7 +384,13 @@ static void join(struct cones *c, uint32_t *now, uint32_t e, uint32_t source)
 
 	struct arrival arrival = { position, v, from };
 
-	if (u == v || now[v] > from)
+	if (u == v)
+		return;
+	if (c->wide != NULL) {
+		join_wide(c, u, position, v, from);
+		return;
+	}
+	if (now[v] > from)
 		return;
 	g_array_append_val(c->arrivals[u], arrival);
 	for (uint32_t w = 0; w < c->threads; w++) {
@@ -362,17 +406,26 @@ static void join(struct cones *c, uint32_t *now, uint32_t e, uint32_t source)
 static bool make_order(struct cones *c, const struct progress *progress)
 {
 	const struct trace *t = c->t;
-	uint32_t *clocks = g_new0(uint32_t, (size_t)c->threads * c->threads + 1);
+	bool wide = c->threads >= clocks_wide;
+	size_t pairs = wide ? 0 : (size_t)c->threads * c->threads;
+	uint32_t *clocks = g_new0(uint32_t, pairs + 1);
 	uint64_t edge = 0;
 	bool going = true;
 
-	c->ticks = g_new0(struct ticks, (size_t)c->threads * c->threads + 1);
+	if (wide) {
+		wide_init(&c->nodes, c->threads);
+		c->wide = g_new0(GArray *, c->threads + 1);
+		for (uint32_t u = 0; u < c->threads; u++)
+			c->wide[u] = g_array_new(FALSE, FALSE, sizeof(struct wide_tick));
+	} else {
+		c->ticks = g_new0(struct ticks, pairs + 1);
+	}
 	c->arrivals = g_new0(GArray *, c->threads + 1);
 	for (uint32_t u = 0; u < c->threads; u++)
 		c->arrivals[u] = g_array_new(FALSE, FALSE, sizeof(struct arrival));
 	for (uint32_t e = 0; e < t->events_count && going; e++) {
 		const struct event *x = &t->events[e];
-		uint32_t *now = clocks + (size_t)x->thread * c->threads;
+		uint32_t *now = clocks + (wide ? 0 : (size_t)x->thread * c->threads);
 
 		for (; edge < t->index->must_count && t->index->must[edge].after == e; edge++) {
 			if (t->index->must[edge].condition == NONE)
@@ -470,7 +523,11 @@ void cones_free(struct cones *c)
 	for (uint32_t u = 0; u < c->threads; u++) {
 		g_free(c->changes[u]);
 		g_array_unref(c->arrivals[u]);
+		if (c->wide != NULL)
+			g_array_unref(c->wide[u]);
 	}
+	g_free(c->wide);
+	wide_release(&c->nodes);
 	g_free(c->arrivals);
 	g_free(c->ticks);
 	g_free(c->changes);
@@ -490,6 +547,11 @@ void cones_free(struct cones *c)
 static void include_clock(const struct cones *c, struct cone *cone, uint32_t thread,
                           uint32_t position)
 {
+	if (c->wide != NULL) {
+		wide_join_into(&c->nodes, root_at(c, thread, position), cone->prefix);
+		cone->prefix[thread] = MAX(cone->prefix[thread], position + 1);
+		return;
+	}
 	for (uint32_t w = 0; w < c->threads; w++)
 		cone->prefix[w] = MAX(cone->prefix[w], clock_entry(c, thread, position, w));
 }

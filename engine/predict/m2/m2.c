@@ -5,6 +5,7 @@
  * is a proof; a sequence counts when the checker has accepted it. Otherwise the window grows,
  * at last to the whole cone, with the algorithm of semantics.md.
  */
+#include "engine/base/search.h"
 #include "engine/predict/m2/m2_private.h"
 
 #include <string.h>
@@ -27,7 +28,7 @@ struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progres
 	m->threads = (uint32_t)t->threads_count;
 	m->small = SMALL;
 	m2_bound(m, G_MAXDOUBLE, G_MAXDOUBLE);
-	size_t pairs = (size_t)m->threads * m->threads;
+	size_t pairs = m->threads > TRACKED_THREADS ? 0 : (size_t)m->threads * m->threads;
 	struct chain_base base = cones_order(cones);
 	m->order = chain_graph_new(CHAIN_STAIRS, m->threads, NULL, &base);
 	m->own_checker = checker == NULL ? checker_new(t, NULL) : NULL;
@@ -220,17 +221,10 @@ static uint32_t first_broken(const struct m2 *m, const GArray *open)
 		for (uint32_t k = 0; k < users && o->section->acquire < broken; k++) {
 			uint32_t u = use[k].thread;
 			/* only its last section in the cone matters */
-			uint32_t low = 0, high = use[k].count;
+			uint32_t low = search_end(n, 0u, u != o->thread ? use[k].count : 0u,
+			                          cones_section(m->cones, use[k].first + n)->p <
+			                                  m->cone.prefix[u]);
 
-			while (u != o->thread && low < high) {
-				uint32_t middle = low + (high - low) / 2;
-
-				if (cones_section(m->cones, use[k].first + middle)->p <
-				    m->cone.prefix[u])
-					low = middle + 1;
-				else
-					high = middle;
-			}
 			for (; u != o->thread && low > 0; low--) {
 				const struct section *s =
 				        cones_section(m->cones, use[k].first + low - 1);

@@ -55,11 +55,14 @@ bool m2_too_much(struct m2 *m, uint64_t work)
 	return p->late;
 }
 
+/* With more a cone is made of what clocks know. */
+enum { MANY_THREADS = 512 };
+
 void purse_open(struct m2 *m)
 {
 	struct m2_purse *p = &m->purse;
 
-	m->work = (uint64_t)m->threads * m->threads; /* the cone */
+	m->work = (uint64_t)m->threads * MIN(m->threads, MANY_THREADS); /* the cone */
 	m->as_recorded = false;
 	p->late = false;
 	p->look_at_clock = CLOCK_INTERVAL;

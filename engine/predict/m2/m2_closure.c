@@ -10,8 +10,6 @@
 
 #include <string.h>
 
-enum { TRACKED_THREADS = 256 }; /* with more, every round examines everything */
-
 bool m2_reaches(const struct m2 *m, uint32_t e, uint32_t f)
 {
 	return chain_reaches(m->order, m->t->events[e].thread, m2_position(m, e),

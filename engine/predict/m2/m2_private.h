@@ -73,6 +73,8 @@ struct m2_purse {
 	enum open_reason open;
 };
 
+enum { TRACKED_THREADS = 256 }; /* with more, every round examines everything */
+
 struct m2 {
 	struct trace *t;
 	struct cones *cones;
@@ -85,7 +87,8 @@ struct m2 {
 	struct window w;
 	GArray *edges;               /* struct step: added edges with their rules */
 	GArray *changes;             /* struct chain_change: since the closure's last round */
-	uint32_t *fresh_q, *fresh_p; /* by pair of threads: changes examined in this round */
+	uint32_t *fresh_q, *fresh_p; /* by pair of threads (TRACKED_THREADS at most): changes
+	                              * examined in this round */
 	bool all_fresh;
 	struct step failed; /* the edge that would close a cycle */
 	uint32_t reach;     /* an event before the cut, target of an edge */

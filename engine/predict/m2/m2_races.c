@@ -18,6 +18,7 @@ enum {
 	TRIES = 4096, /* bound on tried pairs of a variable and two sites */
 	/* the same when the sites race, and only the variable is to be named */
 	NAMING_TRIES = 4,
+	MOST_TRIED = 2 * TRIES, /* pairs of classes of accesses, of a variable with many */
 };
 
 struct hunt {
@@ -330,8 +331,10 @@ static bool attempts(struct hunt *h, struct site_pairs *p, struct attempt *a, ui
 			h->given_up++;
 			return false;
 		}
-		if (!site_pairs_next(p, a->entry, &a->e1, &a->e2))
+		if (!site_pairs_next(p, a->entry, &a->e1, &a->e2)) {
+			h->given_up += site_pairs_bounded(p, a->entry);
 			return false;
+		}
 		if (m2_over(h->m2) || h->effort.over) {
 			leave_site_open(h, &sites[a->site], M2_GAVE_UP);
 			return false;
@@ -414,6 +417,7 @@ static bool hunt(struct hunt *h)
 		.order = order_new(h->t, kind, h->progress),
 		.keep_locked = h->options->all_verdicts,
 		.suspects = h->tools->suspects,
+		.most_class_pairs = h->options->all_verdicts ? 0 : MOST_TRIED,
 		.race = h->options,
 		/* impossible at once, and listed only with all verdicts */
 		.settled =

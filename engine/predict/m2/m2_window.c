@@ -315,6 +315,10 @@ bool window_fill(struct m2 *m, uint64_t limit)
 			w->base[u] = m->cone.prefix[u];
 		}
 	}
+	/* The closure's edges are between these; it may miss those of others, and then settles
+	 * less. */
+	chain_graph_focus(m->order, (const uint32_t *)(void *)w->threads->data,
+	                  w->threads->len);
 	if (w->size > limit)
 		return false;
 	m->work += w->size;

@@ -259,7 +259,8 @@ static gpointer sites_of(const struct class_pair *pair)
 	return (gpointer)((uintptr_t)pair->site_a << 32 | pair->site_b);
 }
 
-static void add_class_pair(struct site_pairs *p, uint32_t variable, guint i, guint k)
+/* True when there is one. */
+static bool add_class_pair(struct site_pairs *p, uint32_t variable, guint i, guint k)
 {
 	const struct candidate_options *o = &p->options;
 	const struct class *a = class_at(&p->c, i), *b = class_at(&p->c, k);
@@ -271,21 +272,52 @@ static void add_class_pair(struct site_pairs *p, uint32_t variable, guint i, gui
 		                   .b = a->count < b->count ? k : i };
 
 	if (!classes_conflict(a, b))
-		return;
+		return false;
 	pair.locked = lockset_common(p->c.locksets, a->lockset, b->lockset) != NONE;
 	if ((pair.locked &&
 	     (!o->keep_locked || g_hash_table_contains(p->locked, sites_of(&pair)))) ||
 	    (o->race != NULL && !race_in_shard(o->race, a->site, b->site)) ||
 	    !find_first(p, &pair))
-		return;
+		return false;
 	if (pair.locked)
 		g_hash_table_add(p->locked, sites_of(&pair));
 	g_array_append_val(p->class_pairs, pair);
+	return !pair.locked;
+}
+
+/* pairs_of_variable, with a bound on the pairs of two sites. */
+static bool pairs_of_sites(struct site_pairs *p, uint32_t variable, guint first)
+{
+	struct class_sites s = classes_by_site(&p->c, first);
+	bool left = true;
+
+	for (uint32_t i = 0; i < s.count && left; i++) {
+		for (uint32_t j = 0; j <= i && left; j++) {
+			uint32_t found = 0, most = p->options.most_class_pairs;
+
+			for (uint32_t a = s.start[i]; a < s.start[i + 1] && left; a++) {
+				uint32_t end = i == j ? a : s.start[j + 1];
+
+				for (uint32_t b = s.start[j]; b < end && left && found < most;
+				     b++) {
+					left = spend(&p->options, 1);
+					found += left &&
+					         add_class_pair(p, variable, s.by[b], s.by[a]);
+				}
+				if (found == most)
+					break;
+			}
+		}
+	}
+	class_sites_release(&s);
+	return left;
 }
 
 /* False when the budget is spent. */
 static bool pairs_of_variable(struct site_pairs *p, uint32_t variable, guint first)
 {
+	if (p->options.most_class_pairs > 0 && p->c.classes->len - first >= MANY_CLASSES)
+		return pairs_of_sites(p, variable, first);
 	for (guint i = first; i < p->c.classes->len; i++) {
 		for (guint k = i + 1; k < p->c.classes->len; k++) {
 			if (!spend(&p->options, 1))
@@ -461,6 +493,13 @@ bool site_pairs_next(struct site_pairs *p, uint32_t entry, uint32_t *e1, uint32_
 		}
 	}
 	return false;
+}
+
+bool site_pairs_bounded(const struct site_pairs *p, uint32_t entry)
+{
+	uint32_t most = p->options.most_class_pairs;
+
+	return most > 0 && g_array_index(p->entries, struct entry, entry).count >= most;
 }
 
 bool site_pairs_locked(const struct site_pairs *p, uint32_t entry, uint32_t *e1, uint32_t *e2)

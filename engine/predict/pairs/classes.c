@@ -2,6 +2,7 @@
  * classes.c - classes of accesses; see classes.h. A class is found by hash, or is the previous
  * access's, so grouping is linear.
  */
+#include "engine/base/search.h"
 #include "engine/base/hash.h"
 #include "engine/predict/pairs/classes.h"
 
@@ -157,6 +158,40 @@ void classes_add(struct classes *c, uint32_t variable)
 	}
 }
 
+/* -- by site ------------------------------------------------------------------------------ */
+
+static int by_site(const void *a, const void *b, void *classes)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	uint32_t site_x = class_at(classes, x)->site, site_y = class_at(classes, y)->site;
+
+	if (site_x != site_y)
+		return site_x < site_y ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+struct class_sites classes_by_site(const struct classes *c, uint32_t first)
+{
+	uint32_t count = c->classes->len - first;
+	struct class_sites s = { g_new(uint32_t, count + 1), g_new(uint32_t, count + 1), 0 };
+
+	for (uint32_t i = 0; i < count; i++)
+		s.by[i] = first + i;
+	g_qsort_with_data(s.by, (gint)count, sizeof(uint32_t), by_site, (gpointer)c);
+	for (uint32_t i = 0; i < count; i++) {
+		if (i == 0 || class_at(c, s.by[i])->site != class_at(c, s.by[i - 1])->site)
+			s.start[s.count++] = i;
+	}
+	s.start[s.count] = count;
+	return s;
+}
+
+void class_sites_release(struct class_sites *s)
+{
+	g_free(s->by);
+	g_free(s->start);
+}
+
 /* -- spans ------------------------------------------------------------------------------- */
 
 /* Members of a class relative to one access. */
@@ -188,22 +223,13 @@ static bool comes_not_after(struct question *q, uint32_t i)
 static uint32_t first_without(struct question *q, uint32_t low,
                               bool holds(struct question *q, uint32_t i))
 {
-	uint32_t count = q->class->count, step = 1, high;
+	uint32_t count = q->class->count, step = 1;
 
 	while (step <= count - low && holds(q, low + step - 1)) {
 		low += step;
 		step *= 2;
 	}
-	high = MIN(count, low + step - 1);
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (holds(q, middle))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, low, MIN(count, low + step - 1), holds(q, i));
 }
 
 uint32_t class_span(const struct classes *c, const struct class *class, uint32_t e,

@@ -40,6 +40,18 @@ void classes_clear(struct classes *c);
 /* Append the classes of a variable.  Linear in its accesses. */
 void classes_add(struct classes *c, uint32_t variable);
 
+/* From how many classes of a variable on pairs of sites are asked for first: the number of
+ * sites is the program's, that of classes grows with its threads. */
+enum { MANY_CLASSES = 2048 };
+/* The classes of the current variable, from index `first` on, by site: by[start[i]] to
+ * by[start[i + 1] - 1] are those of one. */
+struct class_sites {
+	uint32_t *by, *start;
+	uint32_t count;
+};
+struct class_sites classes_by_site(const struct classes *c, uint32_t first);
+void class_sites_release(struct class_sites *s);
+
 static inline struct class *class_at(const struct classes *c, guint i)
 {
 	return &g_array_index(c->classes, struct class, i);

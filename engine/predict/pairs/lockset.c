@@ -6,6 +6,7 @@
  * pairs of such kinds are compared, not pairs of events. No predictable race is missed, so the
  * report is complete.
  */
+#include "engine/order/wide_clocks.h"
 #include "engine/predict/pairs/lockset_kinds.h"
 #include "engine/predict/pairs/pairs.h"
 #include "engine/predict/predict_private.h"
@@ -70,10 +71,138 @@ static bool sets_may_race(const struct sets *s, const struct set *a, const struc
 	       lockset_common(s->locksets, a->lockset, b->lockset) == NONE;
 }
 
+/* -- kinds of many threads ----------------------------------------------------------------- */
+
+/* Kinds of one lock set that differ in their thread alone, sorted by it: where a variable has
+ * many of these, groups are paired, as pairs of kinds grow with the square of the threads. */
+struct group {
+	uint32_t start, end;
+	uint64_t count;
+	const struct kind *early[2]; /* that begin first, of two threads; or NULL */
+};
+
+static int by_group(const void *a, const void *b)
+{
+	const struct kind *x = a, *y = b;
+	uint32_t how_x = x->who % KIND_THREAD, how_y = y->who % KIND_THREAD;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	if (how_x != how_y)
+		return how_x < how_y ? -1 : 1;
+	return x->who < y->who ? -1 : x->who > y->who;
+}
+
+static struct group group_from(const struct kind *kinds, uint32_t start, uint32_t end)
+{
+	struct group g = { start, start, 0, { NULL, NULL } };
+
+	for (; g.end < end && kinds[g.end].site == kinds[start].site &&
+	       kinds[g.end].who % KIND_THREAD == kinds[start].who % KIND_THREAD;
+	     g.end++) {
+		const struct kind *k = &kinds[g.end];
+
+		g.count += k->count;
+		if (g.early[0] == NULL || k->first < g.early[0]->first) {
+			if (g.early[0] != NULL && g.early[0]->who != k->who)
+				g.early[1] = g.early[0];
+			g.early[0] = k;
+		} else if (k->who != g.early[0]->who &&
+		           (g.early[1] == NULL || k->first < g.early[1]->first)) {
+			g.early[1] = k;
+		}
+	}
+	return g;
+}
+
+static GArray *groups_of(const struct sets *s, uint32_t set)
+{
+	GArray *groups = g_array_new(FALSE, FALSE, sizeof(struct group));
+	uint32_t start = s->of[set].start, end = s->of[set + 1].start;
+
+	qsort(s->kinds + start, end - start, sizeof(struct kind), by_group);
+	while (start < end) {
+		struct group g = group_from(s->kinds, start, end);
+
+		g_array_append_val(groups, g);
+		start = g.end;
+	}
+	return groups;
+}
+
+/* Number of pairs of accesses of one thread, one of each group. */
+static uint64_t pairs_in_threads(const struct kind *kinds, const struct group *a,
+                                 const struct group *b)
+{
+	uint64_t pairs = 0;
+
+	for (uint32_t i = a->start, j = b->start; i < a->end && j < b->end;) {
+		uint32_t x = kinds[i].who / KIND_THREAD, y = kinds[j].who / KIND_THREAD;
+
+		if (x == y)
+			pairs += (uint64_t)kinds[i].count * kinds[j].count;
+		i += x <= y;
+		j += y <= x;
+	}
+	return pairs;
+}
+
+static void pair_groups(const struct kind *kinds, const struct group *a, const struct group *b,
+                        struct site_races *sites)
+{
+	const struct kind *k = a->early[0];
+	uint64_t count = a->count * b->count - pairs_in_threads(kinds, a, b);
+	struct racing pairs = { .sites = { k->site, b->early[0]->site },
+		                .variable = k->variable,
+		                .count = a == b ? count / 2 : count };
+	uint32_t how = a->early[0]->who | b->early[0]->who;
+
+	if (pairs.count == 0 || !(how & KIND_WRITES) ||
+	    (a->early[0]->who & b->early[0]->who & KIND_ATOMIC))
+		return;
+	/* The first pair is one of these; the count goes with one of them. */
+	for (uint32_t i = 0; i < 4; i++) {
+		const struct kind *x = a->early[i & 1], *y = b->early[i >> 1];
+
+		if (x == NULL || y == NULL || (x->who ^ y->who) < KIND_THREAD)
+			continue;
+		pairs.events[0] = x->first;
+		pairs.events[1] = y->first;
+		site_races_add_many(sites, &pairs);
+		pairs.count = 0;
+	}
+}
+
+/* pair_sets for many kinds. */
+static void pair_many(const struct sets *s, uint32_t one, uint32_t other,
+                      struct site_races *sites)
+{
+	GArray *a = groups_of(s, one), *b = one == other ? g_array_ref(a) : groups_of(s, other);
+
+	for (guint i = 0; i < a->len; i++) {
+		guint end = one == other ? i + 1 : b->len;
+
+		for (guint j = 0; j < end; j++)
+			pair_groups(s->kinds, &g_array_index(a, struct group, i),
+			            &g_array_index(b, struct group, j), sites);
+	}
+	g_array_unref(a);
+	g_array_unref(b);
+}
+
+/* -- pairs of lock sets -------------------------------------------------------------------- */
+
 /* Pair the kinds of two lock sets without a common lock. */
 static void pair_sets(const struct sets *s, uint32_t one, uint32_t other,
                       struct site_races *sites)
 {
+	uint32_t many = clocks_wide / 8; /* (so that tests can have few) */
+
+	if (s->of[one + 1].start - s->of[one].start > many &&
+	    s->of[other + 1].start - s->of[other].start > many) {
+		pair_many(s, one, other, sites);
+		return;
+	}
 	for (uint32_t i = s->of[one].start; i < s->of[one + 1].start; i++) {
 		const struct kind *a = &s->kinds[i];
 		uint32_t end = one == other ? i : s->of[other + 1].start;

@@ -10,6 +10,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/base/scattered.h"
+#include "engine/base/search.h"
 #include "engine/trace/index.h"
 
 #include <string.h>
@@ -95,22 +96,14 @@ static inline void follow(struct holding *h, const struct event *x)
 /* End of the changes from `low` on before an event. */
 static uint32_t changes_before(const struct held *held, uint32_t low, uint32_t event)
 {
-	uint32_t step = 1, high;
+	uint32_t step = 1;
 
 	while (step <= held->count - low && held->changes[low + step - 1].event < event) {
 		low += step;
 		step *= 2;
 	}
-	high = MIN(held->count, low + step - 1);
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (held->changes[middle].event < event)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, low, MIN(held->count, low + step - 1),
+	                  held->changes[i].event < event);
 }
 
 /* A thread's lock set just before an event, from the last point where it was empty. */

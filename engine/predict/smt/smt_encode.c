@@ -7,6 +7,7 @@
  * causal pasts. Each constraint is guarded by a boolean, so that an unsatisfiable core names
  * constraints.
  */
+#include "engine/base/search.h"
 #include "engine/predict/smt/smt_private.h"
 
 #include <z3.h>
@@ -183,6 +184,11 @@ static void tie(struct encoding *x, const struct node *e, const struct node *f)
 	claim(x, Z3_mk_implies(x->context, f->in, e->in));
 }
 
+static struct node *listed_at(struct encoding *x, const GArray *list, guint k)
+{
+	return node_at(x, g_array_index(list, uint32_t, k));
+}
+
 /* Relate a new node to its nearest neighbours in each thread; others follow. */
 static void tie_all(struct encoding *x, uint32_t index)
 {
@@ -191,33 +197,17 @@ static void tie_all(struct encoding *x, uint32_t index)
 
 	for (uint32_t u = 0; u < q->s->threads; u++) {
 		GArray *list = x->by_thread[u];
-		guint low = 0, high = list == NULL ? 0 : list->len;
+		guint count = list == NULL ? 0 : list->len;
+		/* how many of them the new one needs, and the first that needs the new one */
+		guint needed = search_end(k, 0u, count,
+		                          query_has(q, event, listed_at(x, list, k)->event));
+		guint first = search_end(k, needed, count,
+		                         !query_has(q, listed_at(x, list, k)->event, event));
 
-		while (low < high) { /* how many of them the new one needs */
-			guint middle = low + (high - low) / 2;
-			uint32_t i = g_array_index(list, uint32_t, middle);
-
-			if (query_has(q, event, node_at(x, i)->event))
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		if (low > 0)
-			tie(x, node_at(x, g_array_index(list, uint32_t, low - 1)),
-			    node_at(x, index));
-		high = list == NULL ? 0 : list->len;
-		while (low < high) { /* the first that needs the new one */
-			guint middle = low + (high - low) / 2;
-			uint32_t i = g_array_index(list, uint32_t, middle);
-
-			if (query_has(q, node_at(x, i)->event, event))
-				high = middle;
-			else
-				low = middle + 1;
-		}
-		if (list != NULL && low < list->len)
-			tie(x, node_at(x, index),
-			    node_at(x, g_array_index(list, uint32_t, low)));
+		if (needed > 0)
+			tie(x, listed_at(x, list, needed - 1), node_at(x, index));
+		if (first < count)
+			tie(x, node_at(x, index), listed_at(x, list, first));
 	}
 }
 

@@ -457,10 +457,10 @@ static bool blocked(const struct smt_query *q, uint32_t e, struct obstacle *o)
 
 	if (q->chosen->len > 0 && blocked_by_choice(q, e, o))
 		return true;
-	if (event_inert(x))
-		return false;
 	if ((q->s->needs[e] & NEED_MUST) && blocked_by_must(q, e, o))
 		return true;
+	if (event_inert(x))
+		return false;
 	return tests[x->op] != NULL && tests[x->op](q, e, o);
 }
 

@@ -16,24 +16,15 @@
 #include "engine/predict/syncp/syncp_private.h"
 #include "engine/predict/predict_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Is an event of an ascending list in (after, below)? */
 static bool any_between(const uint32_t *events, uint32_t count, uint32_t after, uint32_t below)
 {
-	uint32_t low = 0, high = count;
-
-	if (below <= after || high == 0 || events[high - 1] <= after)
+	if (below <= after || count == 0 || events[count - 1] <= after)
 		return false;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (events[middle] <= after)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return events[low] < below;
+	return events[search_end(i, 0u, count, events[i] <= after)] < below;
 }
 
 /* -- the closure --------------------------------------------------------------------------- */
@@ -333,24 +324,78 @@ static bool classes_race(const struct syncp *s, struct closure *c, const struct 
 	return false;
 }
 
+/* Look for a race of two classes; true when the variable has one of their sites. One race for
+ * the variable and sites suffices. */
+static bool two_classes(struct syncp *s, struct access_classes *c, struct closure *closure,
+                        const struct access_class *a, const struct access_class *b,
+                        uint32_t variable, struct site_races *sites)
+{
+	uint32_t pair[2];
+
+	if (site_races_has(sites, a->members[0]->event, b->members[0]->event, variable))
+		return true;
+	if (!access_classes_may_race(c, a, b) || !classes_race(s, closure, a, b, pair))
+		return false;
+	site_races_add(sites, pair[0], pair[1], variable);
+	return true;
+}
+
+static int by_site(const void *a, const void *b)
+{
+	const struct access_class *x = *(void *const *)a, *y = *(void *const *)b;
+
+	if (x->site != y->site)
+		return x->site < y->site ? -1 : 1;
+	return x < y ? -1 : x > y;
+}
+
+/* The same for very many classes, as of many threads: two sites at a time, until they race. */
+static void many_sites(struct syncp *s, struct access_classes *c, struct closure *closure,
+                       uint32_t variable, struct site_races *sites)
+{
+	const struct access_class **by = g_new(const struct access_class *, c->count);
+	uint32_t *start = g_new(uint32_t, c->count + 1), starts = 0;
+
+	for (uint32_t i = 0; i < c->count; i++)
+		by[i] = &c->of[i];
+	qsort(by, c->count, sizeof *by, by_site);
+	for (uint32_t i = 0; i < c->count; i++) {
+		if (i == 0 || by[i]->site != by[i - 1]->site)
+			start[starts++] = i;
+	}
+	start[starts] = c->count;
+	for (uint32_t one = 0; one < starts; one++) {
+		for (uint32_t other = 0; other <= one; other++) {
+			bool race = false;
+
+			for (uint32_t i = start[one]; i < start[one + 1] && !race; i++) {
+				uint32_t end = one == other ? i : start[other + 1];
+
+				for (uint32_t j = start[other];
+				     j < end && !race && effort_more(s->effort, 1); j++)
+					race = two_classes(s, c, closure, by[i], by[j],
+					                   variable, sites);
+			}
+		}
+	}
+	g_free(start);
+	g_free(by);
+}
+
 static void variable_sites(struct syncp *s, struct access_classes *c, struct closure *closure,
                            uint32_t index, struct site_races *sites)
 {
+	enum { MANY = 2048 };
 	uint32_t variable = s->accesses.variables[index];
 
 	access_classes_of(c, &s->accesses, index, true);
+	if (c->count >= MANY) {
+		many_sites(s, c, closure, variable, sites);
+		return;
+	}
 	for (uint32_t i = 0; i < c->count; i++) {
-		for (uint32_t j = 0; j < i && effort_more(s->effort, 1); j++) {
-			const struct access_class *a = &c->of[i], *b = &c->of[j];
-			uint32_t pair[2];
-
-			/* One race for the variable and sites suffices. */
-			if (access_classes_may_race(c, a, b) &&
-			    !site_races_has(sites, a->members[0]->event, b->members[0]->event,
-			                    variable) &&
-			    classes_race(s, closure, a, b, pair))
-				site_races_add(sites, pair[0], pair[1], variable);
-		}
+		for (uint32_t j = 0; j < i && effort_more(s->effort, 1); j++)
+			two_classes(s, c, closure, &c->of[i], &c->of[j], variable, sites);
 	}
 }
 

@@ -6,6 +6,7 @@
  * those unordered with an unguarded access ("stray") by vector clocks: of two racing accesses,
  * at least one is a stray.
  */
+#include "engine/base/search.h"
 #include "engine/predict/syncp/syncp_private.h"
 
 #include "engine/base/scattered.h"
@@ -108,19 +109,10 @@ static uint32_t first_covering(const struct syncp *s, const struct sync_regions 
                                const struct stray *stray)
 {
 	const struct sync_region *of = list->of;
-	uint32_t low = 0, high = list->count;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		/* (Earlier regions cannot.) */
-		if (of[middle].start < stray->event ||
-		    !clock_covers(s, of[middle].clock, stray))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	/* (Earlier regions cannot.) */
+	return search_end(i, 0u, list->count,
+	                  of[i].start < stray->event || !clock_covers(s, of[i].clock, stray));
 }
 
 static struct window window_of(const struct syncp *s, const struct stray *stray,

@@ -51,19 +51,11 @@ static void begin_section(struct lock_table *l, const struct event *x, uint32_t 
 /* The first index of a section in the list. */
 static uint32_t first_place(const struct section_list *list, uint32_t section)
 {
-	uint32_t acquire = list->items[section].acquire, low = 0, high = section;
+	uint32_t acquire = list->items[section].acquire;
 
 	if (list->items[section].since == acquire)
 		return section;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (list->items[middle].since < acquire)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0u, section, list->items[i].since < acquire);
 }
 
 /* Push the open sections again, so that only these are found. */

@@ -65,6 +65,9 @@ static void restore_environment(void)
 	if (!rt.config.had_library_path)
 		remove_variable("LD_LIBRARY_PATH");
 	remove_variable("GLIBC_TUNABLES");
+	const char *now = getenv("LD_BIND_NOW");
+	if (now && strcmp(now, LOG_BIND_NOW) == 0)
+		remove_variable("LD_BIND_NOW");
 }
 
 static int config_descriptor(void)
@@ -79,6 +82,30 @@ static int config_descriptor(void)
 	                     (long)sizeof(rt.config))
 		return -1;
 	return rt.config.version == LOG_VERSION ? fd : -1;
+}
+
+static void begin_random(void)
+{
+	rt.random = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull;
+	for (int i = 0; i < 4; i++)
+		next_random();
+}
+
+bool begin_again(int fd, int buffer)
+{
+	if (syscall(SYS_pread64, fd, &rt.config, sizeof(rt.config), 0) !=
+	    (long)sizeof(rt.config))
+		return false;
+	rt.replay = rt.config.flags & LOG_REPLAY;
+	if (rt.replay && !replay_load(fd, sizeof(rt.config)))
+		return false;
+	if (!log_open_again(buffer))
+		return false;
+	begin_random();
+	rt.thread_count = rt.config.thread_count > 1 ? rt.config.thread_count : 1;
+	me->life.tid = (pid_t)syscall(SYS_gettid);
+	sched_begin_again();
+	return true;
 }
 
 extern void *__libc_stack_end; /* the loader's: where the program's stack began */
@@ -96,9 +123,8 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	rt.values = rt.config.flags & LOG_VALUES;
 	rt.replay = rt.config.flags & LOG_REPLAY;
 	rt.missing = rt.config.flags & LOG_MISSING;
-	if (rt.controlled && rt.config.flags & LOG_KEEP_INPUTS)
-		rt.inputs = INPUTS_KEPT;
-	rt.random = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull;
+	if (rt.controlled)
+		rt.inputs = rt.config.flags & LOG_KEEP_INPUTS ? INPUTS_KEPT : INPUTS_ORDERED;
 	if (rt.replay && !replay_load(fd, sizeof(rt.config)))
 		_exit(125);
 	syscall(SYS_close, fd);
@@ -107,8 +133,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 		_exit(125);
 	rt.header->stack_begin = (uintptr_t)__libc_stack_end;
 	rt.header->arguments = argc > 0 ? (uintptr_t)argv[0] : 0;
-	for (int i = 0; i < 4; i++)
-		next_random();
+	begin_random();
 	sched_init();
 	clocks_init();
 	struct thread *t = thread_new(NULL);

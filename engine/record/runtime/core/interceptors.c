@@ -1,2 +1,2 @@
 /* interceptors.c - the runtime's __interceptor_NAME; see the file itself. */
-#include "engine/record/stub/interceptors.c"
+#include "engine/record/stub/interceptors.c" // NOLINT(bugprone-suspicious-include)

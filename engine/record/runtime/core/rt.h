@@ -142,6 +142,13 @@ struct runtime {
 };
 extern struct runtime rt;
 
+/* Do pipes and sockets of the process to itself lead where the program thinks?  They do not
+ * where their inputs are given. */
+ALWAYS_INLINE bool messages_real(void)
+{
+	return rt.inputs != INPUTS_NONE && rt.inputs != INPUTS_GIVEN;
+}
+
 static inline uint64_t next_random(void) /* xorshift64* */
 {
 	rt.random ^= rt.random >> 12;
@@ -182,6 +189,9 @@ void forwards_init(void);
 /* serve.c: wait for requests of exploration; returns in each child, with the config of its run
  * in `rt`.  `fd`: where the config was. */
 void serve(int fd);
+/* init.c: in a copy of a settled process (serve.c): what depends on the run, from its config at
+ * `fd` and its buffer, both open. */
+bool begin_again(int fd, int buffer);
 
 #include "engine/record/runtime/log/emit.h"
 

@@ -1,10 +1,18 @@
 /*
- * serve.c - the process as it was loaded, from which exploration's runs are forked: exec, the
- * loader and its relocations are paid for once.  See struct log_served.
+ * serve.c - the process from which exploration's runs are forked.  See struct log_served.
  *
- * Everything here comes before the runtime has begun: a child goes on as if the loader had
- * just come to begin() (init.c), with the config of its own run.
+ * At first it is the program as it was loaded: exec, the loader and its relocations are paid
+ * for once.  Everything there comes before the runtime has begun: a child goes on as if the
+ * loader had just come to begin() (init.c), with the config of its own run.
+ *
+ * One of these children (LOG_SETTLE) goes on to the beginning of main and becomes the server of
+ * all further runs, so that the beginnings of the runtime and of the libraries are paid for
+ * once, too.  Not where its children would differ from runs of their own: if the program has
+ * recorded an event by then, has threads or timers, or has opened files or memory that its
+ * copies would share.
  */
+#include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -47,37 +55,108 @@ static int next_request(int control, int received[3])
 	return count;
 }
 
-static void become_run(int fd, int control, const int received[3], int count)
+/* ---- at the beginning of main ---- */
+
+enum { LOWEST_SETTLED = 700, WATCHED = 256 };
+static int settled_control = -1;
+static bool was_open[WATCHED]; /* descriptors, when the run began */
+
+static bool is_open(int fd)
 {
-	syscall(SYS_dup2, received[0], fd);
-	syscall(SYS_dup2, received[1], control);
+	return syscall(SYS_fcntl, fd, F_GETFD) >= 0;
+}
+
+/* Lines of /proc/self/maps with shared memory. */
+static unsigned shared_mappings(void)
+{
+	char text[4096];
+	unsigned count = 0, column = 0, word = 0;
+	long n, fd = syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	while (fd >= 0 && (n = syscall(SYS_read, fd, text, sizeof(text))) > 0)
+		for (long i = 0; i < n; i++) {
+			column = text[i] == '\n' ? 0 : column + 1;
+			word = column == 0 ? 0 : word + (text[i] == ' ');
+			count += word == 1 && text[i] == 's';
+			word += word == 1 && text[i] == 's';
+		}
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	return fd >= 0 ? count : UINT_MAX;
+}
+
+static bool may_settle(void)
+{
+	enum { OURS = 2 }; /* the log's header and its chunk */
+	if (me->ordinal != 0 || me->gate != 0 || rt.thread_count != 1 || rt.timers ||
+	    rt.async_handlers || rt.full || rt.waiting || has_threads())
+		return false;
+	for (int fd = 0; fd < WATCHED; fd++)
+		if (is_open(fd) != was_open[fd])
+			return false;
+	return shared_mappings() == OURS;
+}
+
+static void begin_to_settle(int socket, int fd, int buffer)
+{
+	settled_control = socket;
+	for (int i = 0; i < WATCHED; i++)
+		was_open[i] = i != fd && i != buffer && is_open(i);
+}
+
+/* The copy of a settled process is a run. */
+static void become_later_run(const int received[3], int count)
+{
 	if (count == 3) {
 		syscall(SYS_dup2, received[2], 1);
 		syscall(SYS_dup2, received[2], 2);
 	}
+	syscall(SYS_close, settled_control);
+	if (!begin_again(received[0], received[1]))
+		syscall(SYS_exit_group, 125);
 	for (int i = 0; i < count; i++)
 		syscall(SYS_close, received[i]);
+}
+
+/* ---- as it was loaded ---- */
+
+static void become_run(int fd, int control, const int received[3], int count)
+{
+	syscall(SYS_dup2, received[0], fd);
+	syscall(SYS_dup2, received[1], control);
 	if (syscall(SYS_pread64, fd, &rt.config, sizeof(rt.config), 0) !=
 	    (long)sizeof(rt.config))
 		syscall(SYS_exit_group, 125);
+	bool settles = count == 3 && rt.config.flags & LOG_SETTLE;
+	if (count == 3 && !settles) {
+		syscall(SYS_dup2, received[2], 1);
+		syscall(SYS_dup2, received[2], 2);
+	}
+	int socket =
+	        settles ? (int)syscall(SYS_fcntl, received[2], F_DUPFD_CLOEXEC, LOWEST_SETTLED)
+	                : -1;
+	for (int i = 0; i < count; i++)
+		syscall(SYS_close, received[i]);
+	if (settles)
+		begin_to_settle(socket, fd, control);
 }
 
-void serve(int fd)
+/* Forks a child for each request; returns in it, with what it has received, and how much. */
+static int serve_runs(int control, int received[3])
 {
 	static const int ours[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 	enum { OURS = sizeof(ours) / sizeof(ours[0]) };
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, was[OURS];
-	int control = rt.config.buffer, received[3], status;
+	int status;
 	for (int i = 0; i < OURS; i++)
 		REAL(sigaction)(ours[i], &ignore, &was[i]);
 	for (;;) {
 		int count = next_request(control, received);
-		pid_t pid = has_threads() ? -1 : REAL(fork)();
+		/* handlers of pthread_atfork are for the program's own children */
+		pid_t pid = has_threads() ? -1 : REAL(_Fork)();
 		if (pid == 0) {
 			for (int i = 0; i < OURS; i++)
 				REAL(sigaction)(ours[i], &was[i], NULL);
-			become_run(fd, control, received, count);
-			return;
+			return count;
 		}
 		for (int i = 0; i < count; i++)
 			syscall(SYS_close, received[i]);
@@ -88,4 +167,40 @@ void serve(int fd)
 			;
 		answer(control, pid, status);
 	}
+}
+
+void serve(int fd)
+{
+	int control = rt.config.buffer, received[3];
+	int count = serve_runs(control, received);
+	become_run(fd, control, received, count);
+}
+
+static int (*program_main)(int, char **, char **);
+
+static int settled_main(int argc, char **argv, char **environment)
+{
+	int received[3];
+	bool settles = may_settle() && log_detach();
+	answer(settled_control, settles ? (int)syscall(SYS_getpid) : -EBUSY, 0);
+	if (!settles)
+		syscall(SYS_exit_group, 0);
+	int count = serve_runs(settled_control, received);
+	become_later_run(received, count);
+	return program_main(argc, argv, environment); /* with no frame of ours */
+}
+
+typedef int start_main(int (*main)(int, char **, char **), int argc, char **argv,
+                       void (*init)(void), void (*fini)(void), void (*loader_fini)(void),
+                       void *stack_end);
+EXPORT start_main __libc_start_main;
+
+int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
+                      void (*init)(void), void (*fini)(void), void (*loader_fini)(void),
+                      void *stack_end)
+{
+	start_main *real = (start_main *)rt_next("__libc_start_main");
+	program_main = main;
+	return real(settled_control >= 0 ? settled_main : main, argc, argv, init, fini,
+	            loader_fini, stack_end);
 }

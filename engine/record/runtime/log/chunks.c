@@ -77,6 +77,33 @@ bool log_open(void)
 	return true;
 }
 
+bool log_detach(void)
+{
+	const struct log_header was = *rt.header;
+	if (raw_syscall(SYS_mmap, (long)rt.header, LOG_HEADER, PROT_READ | PROT_WRITE,
+	                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) < 0)
+		return false;
+	*rt.header = was;
+	return true;
+}
+
+bool log_open_again(int buffer)
+{
+	const struct log_header was = *rt.header;
+	size_t bytes = (size_t)rt.config.buffer_chunks * LOG_CHUNK;
+	size_t used = rt.stream.chunk ? (size_t)((char *)rt.stream.next - buffers) : 0;
+	if (raw_syscall(SYS_pwrite64, buffer, (long)buffers, used, 0, 0, 0) != (long)used ||
+	    raw_syscall(SYS_mmap, (long)buffers, bytes, PROT_READ | PROT_WRITE,
+	                MAP_SHARED | MAP_FIXED, buffer, 0) < 0 ||
+	    !log_file_map_again(rt.header))
+		return false;
+	*rt.header = was;
+	rt.header->flags = rt.config.flags;
+	rt.header->pid = getpid();
+	rt.header->seed = rt.config.seed;
+	return true;
+}
+
 /* ---- to the file ---- */
 
 /* No more room on the disk, or enough: recording ends, the program goes on. */
@@ -205,6 +232,8 @@ static void clear_sites(struct stream *s)
 	if (!s->sites) {
 		s->sites = rt_pages(sizeof(*s->sites));
 		s->hints = rt_pages(LOG_SITES * sizeof(*s->hints));
+		if (s->sites && s->hints)
+			return; /* new pages are empty */
 	}
 	if (!s->sites || !s->hints) { /* what there is of them is not used, nor given back */
 		log_stop(LOG_FULL, ENOMEM);

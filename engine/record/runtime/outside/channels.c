@@ -66,10 +66,18 @@ void channel_turn(struct thread *t, unsigned channel, enum log_tag tag, uintptr_
 		replay_call(t);
 }
 
+/* An explored run follows its plan with true messages, as what comes after the plan may be a
+ * receive of one. */
+static void tell(struct thread *t, enum log_tag tag, uintptr_t pc, uint64_t message)
+{
+	plan_point(t);
+	log_event(t, tag, 0, pc, message, 0, 1);
+}
+
 /* Replay: the events that the plan has here, for the process may be further or less far. */
 static bool as_planned(struct thread *t, enum log_tag tag, uintptr_t pc)
 {
-	if (!rt.replay)
+	if (!rt.replay || rt.config.flags & LOG_EXPLORE)
 		return false;
 	while (rt.replay && replay_expects(t, tag, pc)) {
 		plan_point(t);
@@ -82,7 +90,7 @@ static bool as_planned(struct thread *t, enum log_tag tag, uintptr_t pc)
 
 void channel_wrote(struct thread *t, unsigned channel, int64_t bytes, uintptr_t pc)
 {
-	if (!channel || bytes <= 0 || as_planned(t, LOG_SND, pc) || rt.inputs != INPUTS_KEPT)
+	if (!channel || bytes <= 0 || as_planned(t, LOG_SND, pc) || !messages_real())
 		return;
 	int error = errno;
 	struct channel *c = &channels[channel];
@@ -94,13 +102,13 @@ void channel_wrote(struct thread *t, unsigned channel, int64_t bytes, uintptr_t 
 	unsigned at = (c->from + c->count++) % QUEUE;
 	c->queue[at].message = ++rt.messages;
 	c->queue[at].bytes = (uint64_t)bytes;
-	log_event(t, LOG_SND, 0, pc, rt.messages, 0, 1);
+	tell(t, LOG_SND, pc, rt.messages);
 	errno = error;
 }
 
 void channel_read(struct thread *t, unsigned channel, int64_t bytes, uintptr_t pc)
 {
-	if (!channel || bytes <= 0 || as_planned(t, LOG_RCV, pc) || rt.inputs != INPUTS_KEPT)
+	if (!channel || bytes <= 0 || as_planned(t, LOG_RCV, pc) || !messages_real())
 		return;
 	int error = errno;
 	struct channel *c = &channels[channel];
@@ -111,7 +119,7 @@ void channel_read(struct thread *t, unsigned channel, int64_t bytes, uintptr_t p
 	                               : (uint64_t)bytes;
 	while (left > 0 && c->count > 0) {
 		uint64_t *here = &c->queue[c->from].bytes;
-		log_event(t, LOG_RCV, 0, pc, c->queue[c->from].message, 0, 1);
+		tell(t, LOG_RCV, pc, c->queue[c->from].message);
 		if (*here > left) {
 			*here -= left;
 			break;
@@ -162,12 +170,12 @@ static void closes(struct channel *c, uint64_t message)
 static void receive_closes(struct thread *t, const struct channel *c, uintptr_t pc)
 {
 	for (unsigned i = 0; i < CLOSES && i < c->closed; i++)
-		log_event(t, LOG_RCV, 0, pc, c->closes[i], 0, 1);
+		tell(t, LOG_RCV, pc, c->closes[i]);
 }
 
 void channel_ended(struct thread *t, unsigned channel, uintptr_t pc)
 {
-	if (!channel || as_planned(t, LOG_RCV, pc) || rt.inputs != INPUTS_KEPT)
+	if (!channel || as_planned(t, LOG_RCV, pc) || !messages_real())
 		return;
 	int error = errno;
 	receive_closes(t, &channels[channel], pc);
@@ -181,9 +189,9 @@ void channel_sent(struct thread *t, uintptr_t pc)
 
 void channel_shut(struct thread *t, unsigned channel, uintptr_t pc)
 {
-	if (!channel || as_planned(t, LOG_SND, pc) || rt.inputs != INPUTS_KEPT)
+	if (!channel || as_planned(t, LOG_SND, pc) || !messages_real())
 		return;
-	log_event(t, LOG_SND, 0, pc, ++rt.messages, 0, 1);
+	tell(t, LOG_SND, pc, ++rt.messages);
 	closes(&channels[channel], rt.messages);
 }
 
@@ -195,16 +203,14 @@ void channel_closing(struct thread *t, int fd, bool told, unsigned writes, uintp
 {
 	if (fd < 0 || fd >= NUMBERS)
 		return;
-	if (rt.replay) {
-		as_planned(t, LOG_SND, pc);
-	} else if ((told || writes) && rt.inputs == INPUTS_KEPT) {
+	if (!as_planned(t, LOG_SND, pc) && (told || writes) && messages_real()) {
 		sched_point(t);
 		uint64_t message = ++rt.messages;
 		if (told)
 			given_back[fd] = message;
 		if (writes)
 			closes(&channels[writes], message);
-		log_event(t, LOG_SND, 0, pc, message, 0, 1);
+		tell(t, LOG_SND, pc, message);
 	}
 }
 
@@ -213,10 +219,8 @@ void channel_numbered(struct thread *t, int fd, uintptr_t pc)
 	int error = errno;
 	if (!rt.inputs || fd < 0 || fd >= NUMBERS)
 		return;
-	if (rt.replay) {
-		as_planned(t, LOG_RCV, pc);
-	} else if (given_back[fd] && rt.inputs == INPUTS_KEPT) {
-		log_event(t, LOG_RCV, 0, pc, given_back[fd], 0, 1);
+	if (!as_planned(t, LOG_RCV, pc) && given_back[fd] && messages_real()) {
+		tell(t, LOG_RCV, pc, given_back[fd]);
 		given_back[fd] = 0;
 	}
 	errno = error;
@@ -224,12 +228,12 @@ void channel_numbered(struct thread *t, int fd, uintptr_t pc)
 
 void channel_ready(struct thread *t, unsigned channel, uintptr_t pc)
 {
-	if (!channel || as_planned(t, LOG_RCV, pc) || rt.inputs != INPUTS_KEPT)
+	if (!channel || as_planned(t, LOG_RCV, pc) || !messages_real())
 		return;
 	int error = errno;
 	const struct channel *c = &channels[channel];
 	if (c->count > 0)
-		log_event(t, LOG_RCV, 0, pc, c->queue[c->from].message, 0, 1);
+		tell(t, LOG_RCV, pc, c->queue[c->from].message);
 	else
 		receive_closes(t, c, pc);
 	errno = error;

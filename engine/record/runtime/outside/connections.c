@@ -200,7 +200,7 @@ struct connection *connection_begins(struct thread *t, int fd, const struct sock
 	union address to, bound;
 	struct listener *l = NULL;
 	*full = true;
-	if (rt.inputs != INPUTS_KEPT || !take_address(a, length, &to))
+	if (!messages_real() || !take_address(a, length, &to))
 		return NULL;
 	for (unsigned i = 0; !l && i < LISTENERS; i++)
 		if (listeners[i].fd && name_of(listeners[i].fd - 1, &bound) &&
@@ -259,7 +259,7 @@ struct connection *connection_accepted(struct thread *t, int listener, int made,
 	socklen_t length = sizeof(peer);
 	struct ucred who = { 0 };
 	socklen_t room = sizeof(who);
-	if (made < 0 || !l || rt.inputs != INPUTS_KEPT || !connections)
+	if (made < 0 || !l || !messages_real() || !connections)
 		return NULL;
 	syscall(SYS_getpeername, made, &peer, &length);
 	syscall(SYS_getsockopt, made, SOL_SOCKET, SO_PEERCRED, &who, &room);

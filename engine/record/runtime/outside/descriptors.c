@@ -474,7 +474,7 @@ static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, sockl
 	*target = 0;
 	outside(t, fd); /* one that was there before is looked at now */
 	unsigned channel = outside_writes(fd);
-	if (!channel && rt.inputs == INPUTS_KEPT)
+	if (!channel && messages_real())
 		channel = datagram_channel(fd, a, length, target);
 	errno = error;
 	return channel;

@@ -1,8 +1,8 @@
 /*
  * faults.c - where the program crashes.  A signal that ends it, and for which it has no handler
- * of its own, leaves a note first: the thread, the address, and the words of its stack that may
- * be return addresses, of which the importer knows which are code of the program's.  Then the
- * signal ends the program as it would have.
+ * of its own, leaves a record first (LOG_CRASH): the thread, the address, and the words of its
+ * stack that may be return addresses, of which the importer knows which are code of the
+ * program's.  Then the signal ends the program as it would have.
  */
 #include <sys/syscall.h>
 #include <ucontext.h>
@@ -23,45 +23,55 @@ bool fault_is(int number)
 	return false;
 }
 
-static void append(char *text, size_t size, uint64_t number)
+/* May the word be a return address into code of the program's? */
+static bool may_return_to(const struct thread *t, uintptr_t word)
 {
-	sched_append(text, size, " ");
-	sched_append_number(text, size, number, 16);
+	return word >= LOW && !(word >> 47) && !in_libc(word) &&
+	       !(word >= t->life.stack_low && word < t->life.stack_high);
 }
 
-/* "THREAD SIGNAL ADDRESS HOOK FUNCTION PC...": hexadecimal; HOOK is 1 for a read that the
- * runtime does before the program's own, FUNCTION a place in the function that the thread is
- * in. */
-static void note_fault(struct thread *t, int number, const siginfo_t *info,
-                       const ucontext_t *context)
+/* The calls of a function leave their return addresses in one place, below its frame, where its
+ * hook did so, too: from there downwards.  Where that is not known, from the stack's end
+ * upwards, past what earlier calls have left.  Returns how many words there are. */
+static unsigned collect_stack(const struct thread *t, uintptr_t sp, uint64_t words[NOTED_WORDS])
+{
+	const struct frame *f =
+	        t->depth > 0 && t->depth <= MAX_FRAMES ? &t->frames[t->depth - 1] : NULL;
+	uintptr_t low = (sp + 7) & ~(uintptr_t)7, high = f ? f->sp + 8 : 0;
+	unsigned count = 0;
+
+	if (f && high >= low && high < t->life.stack_high) {
+		for (uintptr_t at = high; at >= low && count < NOTED_WORDS; at -= 8)
+			if (may_return_to(t, *(const uintptr_t *)at))
+				words[count++] = *(const uintptr_t *)at;
+		return count;
+	}
+	for (unsigned i = 0; i < STACK_WORDS && count < NOTED_WORDS; i++, low += 8)
+		if (low + 8 <= t->life.stack_high && may_return_to(t, *(const uintptr_t *)low))
+			words[count++] = *(const uintptr_t *)low;
+	return count;
+}
+
+static void log_fault(struct thread *t, int number, const siginfo_t *info,
+                      const ucontext_t *context)
 {
 	uintptr_t pc = (uintptr_t)context->uc_mcontext.gregs[REG_RIP];
-	uintptr_t sp = (uintptr_t)context->uc_mcontext.gregs[REG_RSP];
 	bool ours = pc >= rt.own_low && pc < rt.own_high, sent = info->si_code <= 0;
-	char text[800] = "";
-	sched_append_number(text, sizeof(text), t->id, 16);
-	append(text, sizeof(text), (unsigned)number);
-	append(text, sizeof(text),
-	       !sent && (number == SIGSEGV || number == SIGBUS) ? (uintptr_t)info->si_addr : 0);
-	append(text, sizeof(text), ours && !sent);
-	append(text, sizeof(text),
-	       t->depth > 0 && t->depth <= MAX_FRAMES ? t->frames[t->depth - 1].function : 0);
+	bool addressed = !sent && (number == SIGSEGV || number == SIGBUS);
+	bool called = t->depth > 0 && t->depth <= MAX_FRAMES;
+	uint64_t words[3 + NOTED_WORDS] = { addressed ? (uintptr_t)info->si_addr : 0,
+		                            called ? t->frames[t->depth - 1].function : 0 };
+	unsigned count = 2;
 	if (!in_libc(pc))
-		append(text, sizeof(text), pc + 1);
-	const uintptr_t *words = (const void *)(sp & ~7ul);
-	for (unsigned i = 0, n = 0; i < STACK_WORDS && n < NOTED_WORDS; i++) {
-		if ((uintptr_t)&words[i + 1] > t->life.stack_high)
-			break;
-		if (words[i] < LOW || words[i] >> 47 || in_libc(words[i]) ||
-		    (words[i] >= t->life.stack_low && words[i] < t->life.stack_high))
-			continue;
-		append(text, sizeof(text), words[i]);
-		n++;
-	}
+		words[count++] = pc + 1;
+	count +=
+	        collect_stack(t, (uintptr_t)context->uc_mcontext.gregs[REG_RSP], words + count);
 	t->pending = NULL; /* its address may be the fault's */
 	if (rt.controlled)
 		log_frames(t);
-	log_note("crash", text);
+	uint64_t *w = log_blob(t, LOG_CRASH, t->id, NULL, 0, words, count * sizeof(*words));
+	if (w && ours && !sent)
+		w[0] |= LOG_FAILED_READ << 8;
 }
 
 static void fault_comes(int number, siginfo_t *info, void *context)
@@ -74,7 +84,7 @@ static void fault_comes(int number, siginfo_t *info, void *context)
 	if (t != &nobody && rt.on && rt.header && t->stream &&
 	    !(t->gate & (GATE_OFF | GATE_FOREIGN)) && sp >= t->life.stack_low &&
 	    sp < t->life.stack_high && (!rt.controlled || sched.holder == t))
-		note_fault(t, number, info, context);
+		log_fault(t, number, info, context);
 	if (info->si_code <= 0) /* it does not come again by itself */
 		syscall(SYS_tgkill, syscall(SYS_getpid), syscall(SYS_gettid), number);
 }

@@ -33,8 +33,9 @@ struct thread_signals {
 	int reminder; /* the kernel's id of the timer, while `reminded` */
 };
 
-/* Whether inputs are recorded; ASKED: they are asked for, as none was recorded. */
-enum inputs { INPUTS_NONE, INPUTS_KEPT, INPUTS_ASKED, INPUTS_GIVEN };
+/* Whether inputs are recorded; ORDERED: not, only what the process sends to itself is followed;
+ * ASKED: they are asked for, as none was recorded. */
+enum inputs { INPUTS_NONE, INPUTS_ORDERED, INPUTS_KEPT, INPUTS_ASKED, INPUTS_GIVEN };
 
 /* Replay: a thread's inputs. */
 struct thread_input {

@@ -44,7 +44,8 @@ bool streams_read_here(void)
 
 void streams_init(void)
 {
-	uint8_t *real = rt.inputs ? dlsym(RTLD_DEFAULT, "_IO_file_read") : NULL;
+	uint8_t *real =
+	        rt.inputs > INPUTS_ORDERED ? dlsym(RTLD_DEFAULT, "_IO_file_read") : NULL;
 	if (real && (uintptr_t)real >= rt.libc_low && (uintptr_t)real < rt.libc_high)
 		entry_jump(real, stream_read), taken_over = true;
 }
@@ -120,7 +121,7 @@ bool fifo_opened(struct thread *t, int folder, const char *path, int flags, uint
 {
 	struct stat status;
 	int error = errno;
-	if (!t || !rt.inputs || !path || flags & (O_PATH | O_DIRECTORY))
+	if (!t || rt.inputs <= INPUTS_ORDERED || !path || flags & (O_PATH | O_DIRECTORY))
 		return false;
 	const struct log_input *next =
 	        rt.inputs == INPUTS_GIVEN ? input_next(t, LOG_INPUT_open) : NULL;

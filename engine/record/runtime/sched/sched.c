@@ -381,6 +381,13 @@ void sched_detach_all(void)
 	}
 }
 
+void sched_begin_again(void)
+{
+	sched_init();
+	me->budget = me->drawn = sched_draw_budget();
+	me->sched.priority = 1 + sched_draw(1 << 30);
+}
+
 void sched_init(void)
 {
 	sched.start_time = sched_real_now();

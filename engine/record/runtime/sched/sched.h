@@ -71,6 +71,7 @@ struct poll {
 
 /* ---- the token ---- */
 void sched_init(void);
+void sched_begin_again(void); /* in a copy of the process, for another config, by main */
 void sched_point_slow(struct thread *t); /* t holds the token: may go to another thread */
 void sched_access(struct thread *t);     /* the budget is used up */
 void sched_yield_point(struct thread *t, bool lower);

@@ -127,6 +127,11 @@ struct look {
  * will decide, and should come soon. */
 bool sched_watchdog(struct look *seen);
 
+/* ---- sched_files.c ---- */
+/* The beginning of a file of /proc, NUL-terminated, and its length; -errno.  No descriptor of the
+ * program's is used, not for a moment.  Under lock. */
+long sched_read_file(const char *path, char *text, size_t room);
+
 /* ---- sched_threads.c ---- */
 /* Is no other thread alive? */
 static inline bool sched_alone(void)

@@ -4,7 +4,6 @@
  * program.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -158,13 +157,7 @@ static bool expects_signal(void)
 		if (timer.it_value.tv_sec || timer.it_value.tv_usec)
 			return true;
 	}
-	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)"/proc/self/timers",
-	                      O_RDONLY | O_CLOEXEC, 0, 0, 0);
-	if (fd < 0)
-		return false;
-	long n = raw_syscall(SYS_read, fd, (long)text, sizeof(text), 0, 0, 0);
-	raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
-	return n > 0;
+	return sched_read_file("/proc/self/timers", text, sizeof(text)) > 0;
 }
 
 /*

@@ -3,7 +3,6 @@
  * something that is not modelled, spins in code that is not instrumented, or is gone by the
  * system call alone.  The threads that wait for the token look after it.
  */
-#include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -16,14 +15,8 @@ static char kernel_state(pid_t tid, uint64_t *ticks)
 	char path[64] = "/proc/self/task/", text[256];
 	sched_append_number(path, sizeof(path), tid, 10);
 	sched_append(path, sizeof(path), "/stat");
-	int fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (sched_read_file(path, text, sizeof(text)) <= 0)
 		return '?';
-	long n = syscall(SYS_read, fd, text, sizeof(text) - 1);
-	syscall(SYS_close, fd);
-	if (n <= 0)
-		return '?';
-	text[n] = 0;
 	char *p = strrchr(text, ')');
 	if (!p || p[1] != ' ')
 		return '?';
@@ -54,12 +47,8 @@ static uint64_t futex_wait_of(pid_t tid)
 	char path[64] = "/proc/self/task/", text[256], futex[32] = "";
 	sched_append_number(path, sizeof(path), tid, 10);
 	sched_append(path, sizeof(path), "/syscall");
-	int fd = syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
+	if (sched_read_file(path, text, sizeof(text)) <= 0)
 		return 0;
-	long n = syscall(SYS_read, fd, text, sizeof(text) - 1);
-	syscall(SYS_close, fd);
-	text[n > 0 ? n : 0] = 0;
 	sched_append_number(futex, sizeof(futex), SYS_futex, 10);
 	sched_append(futex, sizeof(futex), " 0x");
 	size_t length = strlen(futex);

@@ -1,0 +1,342 @@
+#compdef heddle
+# zsh completion for heddle; made by docs/manual.sh, do not edit
+local -a commands
+if (( CURRENT == 2 )); then
+	commands=(
+		'open:explore a trace on the full screen'
+		'check:is this program sound? one list of all that is wrong, and what was covered'
+		'fix-check:is what an earlier report found fixed in this program, and is anything new?'
+		'atomic:atomic-set serializability violations'
+		'commute:commutativity races, order violations, uses after free'
+		'spec:check a specification; print its access points'
+		'cc:compile and link C with recording built in ($CC, else cc)'
+		'c++:compile and link C++ with recording built in ($CXX, else c++)'
+		'info:what is in a trace\: events, threads, locks, variables, by kind'
+		'convert:convert a trace between formats'
+		'filter:leave out redundant accesses (TREE), with a count'
+		'deadlocks:deadlocks and other waits that never end\: happened, or with a witness'
+		'races:data races, each with a verdict'
+		'witness:the witness for one pair, or the proof that there is none'
+		'verify:check a witness against its trace, by the rules alone'
+		'record:run a program and record what its threads do'
+		'graph:the conflict graph, or an order of the events, as DOT or SVG'
+		'replay:make a witness happen on the real program'
+		'explain:why two events are ordered (the chain of events) or not'
+		'compare:which analysis reports what\: a table of findings by analysis'
+		'diff:what is new in the second of two traces or reports, what is gone, what is left'
+		'merge:join the reports of shards (--shard I/N), or of check, into one'
+		'shake:run a program under many schedules; a table of outcomes'
+		'explore:run a program along every schedule that makes a difference'
+		'doctor:what this machine lacks for recording, and how to get it'
+		'lesson:guided lessons for the class\: without a name, their list'
+	)
+	_describe -t commands command commands
+	_files
+	return
+fi
+local name=$words[2]
+shift words
+(( CURRENT-- ))
+case $name in
+open) _arguments \
+	'*--exe[the program that was recorded, for replay]:PROG:_files' \
+	'*--spec[a specification, besides those that ship; may be repeated]:FILE:_files' \
+	'*--report[open at the pair that a ThreadSanitizer or Helgrind report names]:FILE:_files' \
+	'*--at[open at this event]:EVENT:_files' \
+	'*--notes[keep marks, notes and bookmarks there, not in TRACE.notes beside the trace]:FILE:_files' \
+	'*--script[run commands of the command line first; without a terminal, only them]:FILE:_files' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+check) _arguments \
+	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
+	'*--runs[how many recordings (default 12)]:N:_files' \
+	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
+	'*--expect[what the program prints when it is right]:FILE:_files' \
+	'*--spec[specification of objects; may be repeated]:FILE:_files' \
+	'*--no-harm[do not run both orders of a finding to compare what comes of them]' \
+	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
+	'*--output[of the files that are written\: PREFIX.runN.hdl, PREFIX.N.wit (default\: check)]:PREFIX:_files' \
+	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
+	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+fix-check) _arguments \
+	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
+	'*--runs[how many recordings (default 12)]:N:_files' \
+	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
+	'*--expect[what the program prints when it is right]:FILE:_files' \
+	'*--spec[specification of objects; may be repeated]:FILE:_files' \
+	'*--no-harm[do not run both orders of a finding to compare what comes of them]' \
+	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
+	'*--output[of the files that are written\: PREFIX.runN.hdl, PREFIX.N.wit (default\: check)]:PREFIX:_files' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+atomic) _arguments \
+	'*--spec[a specification with atomic sets and units; may be repeated]:FILE:_files' \
+	'*--cycles[list at most N cycles, shortest first]:N:_files' \
+	'*--predict[also cycles that did not happen and can, each with a witness]' \
+	'*--output[write the witness of the first predicted cycle to FILE]:FILE:_files' \
+	'*--budget[seconds for --predict, a pair and in all (default\: 1,5); ALL bounds the search for what happened, too (default\: 60)]:PAIR,ALL:_files' \
+	'*--sets[print the sets and units that were inferred, as an atomics block]' \
+	'*--post-mortem[keep the whole conflict graph, and find its cycles afterwards]' \
+	'*--split[cut inferred units at these beside waits, of join,fork,barrier,take,sleep,poll (default\: all), or none]:LIST:_files' \
+	'*--heap[infer one set of all shared memory\: atomicity without atomic sets]' \
+	'*--all[also cycles of grade C\: over inferred sets alone]' \
+	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
+	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+commute) _arguments \
+	'*--spec[a specification, besides those that ship (default\: those it was recorded with); may be repeated]:FILE:_files' \
+	'*--analysis[commutativity races (default), order violations, or those that EDC leaves open]:word:(rd2 cov edc)' \
+	'*--pairs[one finding a pair of source lines (default), or every pair]:word:(sites events)' \
+	'*--direct[rd2 without access points\: compare each invocation with every other]' \
+	'*--bounded[edc\: track critical sections in bounded space; may lose edges]' \
+	'*--verdicts[cov\: list also what is impossible or unknown]:all:_files' \
+	'*--budget[cov\: seconds of the solver for a pair, in all (default\: 1,5)]:PAIR,ALL:_files' \
+	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
+	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+spec) _arguments \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+cc) _arguments \
+	'*:file:_files' ;;
+c++) _arguments \
+	'*:file:_files' ;;
+info) _arguments \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+convert) _arguments \
+	'*--to[the format to write (default\: by OUT'\''s suffix, else text)]:word:(std text binary perfetto csv)' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+filter) _arguments \
+	'*--output[the trace to write; - is standard output]:FILE:_files' \
+	'*--to[the format to write (default\: by FILE'\''s suffix, else text)]:word:(std text binary)' \
+	'*--for[lose no pair of sites of these analyses (default\: the paper'\''s rule, exact for the lockset)]:word:(hb wcp)' \
+	'*--check[ask the analyses that a filtered trace is for before and after\: how many pairs of locations each loses (costs what listing all pairs of events costs)]' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+deadlocks) _arguments \
+	'*--pairs[one finding for each cycle of source locations, or for each set of requests]:word:(sites events)' \
+	'*--verdicts[list also what is impossible or unknown]:all:_files' \
+	'*--missing[take code that was not recorded into account (barrier pairs)]' \
+	'*--values[a read may see any write of the same value]' \
+	'*--budget[seconds of the solver for a cycle, in all (default\: 1,5)]:PAIR,ALL:_files' \
+	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
+	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+races) _arguments \
+	'*--analysis[auto (default), lockset, hb, shb, cp, wcp, dc, wdc, syncp, m2, smt or rdit]:A:_files' \
+	'*--pairs[one finding a pair of source lines (default), or every pair]:word:(sites events)' \
+	'*--candidates[look only at pairs that this order leaves unordered]:all|ORDER:_files' \
+	'*--verdicts[list what is impossible or unknown too]:word:(races all)' \
+	'*--witness[find a witness for what has none of its own]' \
+	'*--values[a read may read any write of the same value]' \
+	'*--missing[take code that was not recorded into account (barrier pairs)]' \
+	'*--budget[seconds for a pair and in all, each rung of the ladder (default\: 1,5)]:PAIR,ALL:_files' \
+	'*--spec[invocations may be turned round where FILE says so (auto, smt)]:FILE:_files' \
+	'*--shard[only the I-th of N shares of the pairs; join with '\''heddle merge'\'']:I/N:_files' \
+	'*--witness-events[keep witnesses of so many events in all in the report (default\: 32 million)]:N:_files' \
+	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
+	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+witness) _arguments \
+	'*--output[write the witness to FILE]:FILE:_files' \
+	'*--values[a read may read any write of the same value]' \
+	'*--missing[take code that was not recorded into account (barrier pairs)]' \
+	'*--budget[seconds of the solver for the pair (default\: 1,5)]:PAIR,ALL:_files' \
+	'*--spec[specification of objects]:FILE:_files' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+verify) _arguments \
+	'*--spec[specification of objects, in the place of those in the witness]:FILE:_files' \
+	'*--lenient[turn refusals that have a safe reading into warnings; judge a witness of another content of the trace]' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+record) _arguments \
+	'*--output[where the trace goes (default\: PROG.hdl)]:TRACE:_files' \
+	'*--mode[one thread at a time and exact, or free]:word:(controlled free)' \
+	'*--strategy[who runs next, in controlled mode]:word:(random pct noise rr)' \
+	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
+	'*--steps[pct\: about how many steps the run has (default 1000)]:N:_files' \
+	'*--seed[another seed is another schedule (default 1)]:N:_files' \
+	'*--spec[its bind lines become invocations, its missing blocks missing code]:FILE:_files' \
+	'*--max-size[stop recording when the log has this size (default 4096; 0\: never)]:MB:_files' \
+	'*--compress[compress the log beside the trace while it is written]' \
+	'*--last[keep about the last N events]:N:_files' \
+	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
+	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
+	'*--no-values[leave values out]' \
+	'*--no-missing[leave out calls into code that is not instrumented]' \
+	'*--no-inputs[leave out what comes from outside (sockets, pipes, terminals)\: replay needs it again]' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+graph) _arguments \
+	'*--kind[units of work and their conflicts (default), or an order]:word:(conflict order)' \
+	'*--output[where to\: FILE.svg is SVG, anything else DOT (default\: print DOT)]:FILE:_files' \
+	'*--order[po hb shb cp wcp dc wdc edc, for --kind order (default\: hb)]:ORDER:_files' \
+	'*--spec[a specification with atomic sets and units; may be repeated]:FILE:_files' \
+	'*--cycles[only the units that are on a cycle]' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+replay) _arguments \
+	'*--witness[the order to follow; its trace is found by name, beside it]:W:_files' \
+	'*--trace[the recording, when it lies elsewhere]:TRACE:_files' \
+	'*--first[which of the pair goes first (default\: both ways, in two runs)]:word:(1 2)' \
+	'*--until[stop before this event instead]:EVENT:_files' \
+	'*--gdb[stop there with gdb attached to the process]' \
+	'*--spec[the bind lines that it was recorded with, when they lie elsewhere]:FILE:_files' \
+	'*--timeout[end a run that has not ended after this time (default 300; 0\: never; none with --gdb)]:SECONDS:_files' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+explain) _arguments \
+	'*--order[po, hb, shb, cp, wcp, dc, wdc or edc (default\: the weakest that orders them)]:ORDER:_files' \
+	'*--spec[edc\: a specification, besides those that ship; may be repeated]:FILE:_files' \
+	'*--story[two accesses that conflict\: all of it in words, on one page]' \
+	'*--missing[take code that was not recorded into account (barrier pairs)]' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+compare) _arguments \
+	'*--analyses[which (default\: lockset,hb,shb,wcp,dc,wdc,syncp,m2)]:A,B,...:_files' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+diff) _arguments \
+	'*--analysis[which analysis looks at traces (default\: auto)]:A:_files' \
+	'*--spec[a specification, besides those that ship; may be repeated]:FILE:_files' \
+	'*--values[a read may read any write of the same value]' \
+	'*--missing[take code that was not recorded into account (barrier pairs)]' \
+	'*--budget[seconds of the solver for a pair and in all (default\: 1,5)]:PAIR,ALL:_files' \
+	'*--lenient[turn refusals that have a safe reading into warnings]' \
+	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+merge) _arguments \
+	'*--lenient[join what is there, when shards are missing]' \
+	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+shake) _arguments \
+	'*--runs[how many runs (default 100)]:N:_files' \
+	'*--seed[the first seed (default 1)]:N:_files' \
+	'*--strategy[one strategy (default\: a mixture)]:word:(random pct noise rr)' \
+	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
+	'*--steps[pct\: about how many steps a run has (default\: measured)]:N:_files' \
+	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+explore) _arguments \
+	'*--output[keep the tree in FILE, and traces of failing runs as FILE.runN.hdl]:FILE:_files' \
+	'*--spec[invocations of its objects are single steps, and may commute]:FILE:_files' \
+	'*--results[invocations that return the same are the same, in whatever order, where the effects say what they return]' \
+	'*--runs[at most so many executions (default 10000)]:N:_files' \
+	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
+	'*--seed[the first execution by chance (default\: the lowest thread first)]:N:_files' \
+	'*--final[the values of these variables at the end tell runs apart, too]:X,...:_files' \
+	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
+	'*--steps[cut a run after so many steps (default\: no limit)]:N:_files' \
+	'*--shard[the I-th of N shares; join the reports with '\''heddle merge'\'']:I/N:_files' \
+	'*--jobs[so many explorations at the same time, each of a share (default 1)]:N:_files' \
+	'*--until-error[end at the first run that fails]' \
+	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
+	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+doctor) _arguments \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+lesson) _arguments \
+	'*--directory[work in this folder and leave the program there (default\: a temporary one)]:DIR:_files' \
+	'*--text[print the lesson with its commands, also at a terminal]' \
+	'*--worksheet[print it without keys, answers and fix, to hand out]' \
+	'*--restart[begin at the first step, not where you left it]' \
+	'*--new[write PROGRAM.lesson beside a program of yours, to be filled in]:PROGRAM.c:_files' \
+	'*--check[only say whether the lesson'\''s file is well-formed]' \
+	'*--play[do all its tasks by its own keys, and check its facts and answers]' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+*) _files ;;
+esac

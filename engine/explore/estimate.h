@@ -1,0 +1,20 @@
+/*
+ * estimate.h - how many classes there are, while an exploration is incomplete.
+ */
+#ifndef HEDDLE_ESTIMATE_H
+#define HEDDLE_ESTIMATE_H
+
+#include "engine/explore/explore.h"
+
+/* The nodes of the tree so far: the executions, each after its parent. */
+struct estimate_node {
+	uint32_t parent;  /* NONE: none */
+	uint32_t waiting; /* schedules derived from it that were not taken yet */
+	bool redundant;   /* its class was covered before */
+};
+/* `taken`: the share of schedules that are executed when they are taken, others being covered
+ * by then. */
+struct explore_estimate explore_estimate(const struct estimate_node *nodes, uint32_t count,
+                                         double taken);
+
+#endif

@@ -1,0 +1,383 @@
+/*
+ * no_return.c - see no_return.h.
+ */
+#include "engine/explore/no_return.h"
+
+#include "engine/predict/deadlock/completion.h"
+
+#include <string.h>
+
+enum {
+	MOST_KEPT = 2000,           /* runs */
+	MOST_KEPT_EVENTS = 2000000, /* of all of them */
+	MOST_ERRORS = 16,           /* for which the point is looked for */
+	MOST_WORK = 20000000,       /* events taken for one error */
+	MOST_STATES = 20000,        /* for one question: is there a way to the run's end? */
+};
+
+struct kept_run {
+	uint32_t run;
+	struct trace *trace;
+};
+
+struct no_return {
+	const GPtrArray *finals; /* char *: names, or NULL */
+	GArray *runs;            /* struct kept_run */
+	uint64_t events;
+	bool left_out; /* some run was not kept */
+};
+
+struct no_return *no_return_new(const GPtrArray *finals)
+{
+	struct no_return *n = g_new0(struct no_return, 1);
+
+	n->finals = finals;
+	n->runs = g_array_new(FALSE, FALSE, sizeof(struct kept_run));
+	return n;
+}
+
+void no_return_clear(struct no_return *n)
+{
+	for (guint i = 0; i < n->runs->len; i++)
+		trace_close(g_array_index(n->runs, struct kept_run, i).trace);
+	g_array_set_size(n->runs, 0);
+	n->events = 0;
+	n->left_out = false;
+}
+
+void no_return_free(struct no_return *n)
+{
+	if (n == NULL)
+		return;
+	no_return_clear(n);
+	g_array_free(n->runs, TRUE);
+	g_free(n);
+}
+
+void no_return_keep(struct no_return *n, uint32_t run, struct trace *trace)
+{
+	struct kept_run k = { run, trace };
+
+	if (n->runs->len >= MOST_KEPT || n->events + trace->events_count > MOST_KEPT_EVENTS) {
+		n->left_out = true;
+		trace_close(trace);
+		return;
+	}
+	n->events += trace->events_count;
+	g_array_append_val(n->runs, k);
+}
+
+/* -- one failing run and one that passed ----------------------------------------------------- */
+
+struct failing {
+	const struct trace *t;
+	GPtrArray *texts; /* char *: its events in words, without wants */
+	uint32_t count;
+	uint64_t work; /* events taken in all comparisons */
+	/* -- the best so far */
+	uint32_t good;             /* events after which some run passes */
+	uint32_t passing, instead; /* that run, and its next event there, or NONE */
+	const struct trace *passing_t;
+	bool open; /* of some run it is not known */
+};
+
+static char *event_text(const struct trace *t, uint32_t e)
+{
+	GString *text = g_string_new(trace_thread_name(t, t->events[e].thread));
+
+	g_string_append_c(text, ' ');
+	trace_append_operation(t, e, text);
+	g_string_append_printf(text, " %s", trace_location_name(t, e));
+	return g_string_free(text, FALSE);
+}
+
+static void failing_init(struct failing *f, const struct trace *t)
+{
+	*f = (struct failing){ .t = t, .passing = NONE, .instead = NONE };
+	f->texts = g_ptr_array_new_with_free_func(g_free);
+	f->count = (uint32_t)t->events_count;
+	while (f->count > 0 && op_wants(t->events[f->count - 1].op))
+		f->count--;
+	for (uint32_t e = 0; e < f->count; e++)
+		g_ptr_array_add(f->texts, event_text(t, e));
+}
+
+static void failing_release(struct failing *f)
+{
+	g_ptr_array_unref(f->texts);
+}
+
+static uint32_t thread_named(const struct trace *t, const char *name)
+{
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		if (strcmp(trace_thread_name(t, u), name) == 0)
+			return u;
+	}
+	return NONE;
+}
+
+/* The waiter that the signal woke in the failing run: the one whose wake came first. */
+static uint32_t waiter(const struct failing *f, uint32_t signal, const struct run_state *s,
+                       uint32_t thread)
+{
+	uint32_t e = run_state_event(s, thread), best = NONE, first = NONE;
+
+	if (f->t->events[signal].op != OP_SIGNAL)
+		return NONE;
+	for (uint32_t u = 0; u < s->threads; u++) {
+		if (!run_state_may_wake(s, e, u))
+			continue;
+		uint32_t own = thread_named(f->t, trace_thread_name(s->t, u)), wake = NONE;
+		for (uint32_t i = signal; own != NONE && i < f->count && wake == NONE; i++) {
+			if (f->t->events[i].thread == own && f->t->events[i].op == OP_WAKE)
+				wake = i;
+		}
+		if (best == NONE || wake < first) {
+			best = u;
+			first = wake;
+		}
+	}
+	return best;
+}
+
+/* Take the failing run's first events, `most` at most, as long as they are next in the passing
+ * run, too, each as it was; their number. */
+static uint32_t follow(struct failing *f, struct run_state *s, const uint32_t *threads,
+                       uint32_t most)
+{
+	uint32_t i = 0;
+
+	for (; i < most; i++) {
+		uint32_t u = threads[f->t->events[i].thread];
+
+		f->work++;
+		if (u == NONE || run_state_event(s, u) == NONE ||
+		    run_state_next(s, u) != NEXT_RUNS)
+			break;
+		char *text = event_text(s->t, run_state_event(s, u));
+		bool same = strcmp(text, f->texts->pdata[i]) == 0;
+		g_free(text);
+		if (!same)
+			break;
+		run_state_step(s, u, waiter(f, i, s, u));
+	}
+	return i;
+}
+
+/* A run that passed. */
+struct passing {
+	struct run_state *s;
+	struct persistent *reduction;
+	uint32_t *threads; /* by the failing run's */
+	uint32_t next;     /* of the last way found: its first event, or NONE */
+	bool *final;       /* by variable: its last value counts */
+	uint32_t *last;    /* by variable: its last write in the run, or NONE */
+};
+
+static uint32_t value_written(const struct trace *t, uint32_t e)
+{
+	const struct event *x = &t->events[e];
+
+	return x->op == OP_RMW && x->aux != 0 ? t->values[x->aux].second : x->aux;
+}
+
+/* Do the variables that count end with the values that they have in the run? */
+static bool ends_so(void *context, const struct run_state *s)
+{
+	const struct passing *p = context;
+
+	for (uint32_t v = 0; v < s->t->variables_count; v++) {
+		uint32_t last = s->last[v] - 1, was = p->last[v];
+
+		if (!p->final[v] || last == was)
+			continue;
+		if (last == NONE || was == NONE || value_written(s->t, was) == 0 ||
+		    value_written(s->t, last) != value_written(s->t, was))
+			return false;
+	}
+	return true;
+}
+
+static void find_finals(struct passing *p, const GPtrArray *names)
+{
+	const struct trace *t = p->s->t;
+
+	p->final = g_new0(bool, t->variables_count + 1);
+	p->last = g_new(uint32_t, t->variables_count + 1);
+	for (guint i = 0; names != NULL && i < names->len; i++) {
+		struct wide range = final_range(t, names->pdata[i]);
+
+		for (uint32_t v = range.first; v < range.first + range.count; v++) {
+			p->final[v] = true;
+			p->last[v] = final_write(t, v);
+			p->s->read[v] =
+			        true; /* states differ by it, though no event reads it */
+		}
+	}
+}
+
+/* After the failing run's first `count` events, can this one still come to its end? */
+static bool goes_on(struct failing *f, struct passing *p, uint32_t count)
+{
+	uint32_t next;
+
+	run_state_undo(p->s, 0);
+	follow(f, p->s, p->threads, count);
+	f->work += p->s->t->events_count;
+	enum completion c =
+	        run_state_completes(p->s, p->reduction, MOST_STATES, ends_so, p, &next);
+	f->open |= c == COMPLETION_UNKNOWN;
+	p->next = c == COMPLETION_FOUND ? next : p->next;
+	return c == COMPLETION_FOUND;
+}
+
+/* The most events after which it can, if these are more than with those before. */
+static void improve(struct failing *f, struct passing *p, uint32_t run)
+{
+	uint32_t least = f->passing == NONE ? 0 : f->good + 1;
+	uint32_t most = follow(f, p->s, p->threads, f->count), low = least;
+
+	if (most < least || !goes_on(f, p, least))
+		return;
+	while (low < most) {
+		uint32_t middle = low + (most - low + 1) / 2;
+
+		if (goes_on(f, p, middle))
+			low = middle;
+		else
+			most = middle - 1;
+	}
+	if (!goes_on(f, p, low) || p->next == NONE)
+		return;
+	f->good = low;
+	f->passing = run;
+	f->passing_t = p->s->t;
+	f->instead = p->next;
+}
+
+static void compare(struct failing *f, const struct no_return *n, uint32_t run, struct trace *t,
+                    const struct progress *progress)
+{
+	struct passing p = { .s = run_state_new(t, true, progress), .next = NONE };
+
+	if (p.s == NULL || f->work > MOST_WORK) {
+		f->open = true;
+		run_state_free(p.s);
+		return;
+	}
+	p.reduction = persistent_new(p.s);
+	p.threads = g_new(uint32_t, f->t->threads_count + 1);
+	for (uint32_t u = 0; u < f->t->threads_count; u++)
+		p.threads[u] = thread_named(t, trace_thread_name(f->t, u));
+	find_finals(&p, n->finals);
+	improve(f, &p, run);
+	g_free(p.final);
+	g_free(p.last);
+	g_free(p.threads);
+	persistent_free(p.reduction);
+	run_state_free(p.s);
+}
+
+/* -- the report ------------------------------------------------------------------------------ */
+
+static bool has_passed(const struct explore_report *r, uint32_t run)
+{
+	const struct explore_run *at = &g_array_index(r->runs, struct explore_run, run);
+
+	if (at->redundant || at->strayed ||
+	    (at->end != EXPLORE_FINE && at->end != EXPLORE_STATUS))
+		return false;
+	for (guint i = 0; i < r->errors->len; i++) {
+		const struct explore_error *e =
+		        &g_array_index(r->errors, struct explore_error, i);
+
+		if (e->run == run || (e->end == EXPLORE_STATUS && at->end == EXPLORE_STATUS &&
+		                      e->status == at->status))
+			return false;
+	}
+	return true;
+}
+
+static struct explore_event event_of(const struct trace *t, uint32_t e)
+{
+	struct explore_event event = { .event = e };
+
+	if (e == NONE)
+		return event;
+	/* "lock m", "read x" */
+	GString *text = g_string_new(op_table[t->events[e].op].verb);
+	trace_append_operand(t, e, text);
+	event.thread = g_strdup(trace_thread_name(t, t->events[e].thread));
+	event.text = g_string_free(text, FALSE);
+	event.place = g_strdup(trace_location_name(t, e));
+	return event;
+}
+
+static bool does_something(const struct trace *t, uint32_t e)
+{
+	enum op_class class = op_table[t->events[e].op].class;
+
+	return class != OP_CLASS_SCOPE && class != OP_CLASS_MARKER &&
+	       !event_inert(&t->events[e]);
+}
+
+/* The last event before `end` that does something; NONE: there is none. */
+static uint32_t last_before(const struct trace *t, uint32_t end)
+{
+	while (end > 0 && !does_something(t, end - 1))
+		end--;
+	return end == 0 ? NONE : end - 1;
+}
+
+/* The thread's first event from `e` on that does something. */
+static uint32_t first_from(const struct trace *t, uint32_t e)
+{
+	for (uint32_t i = e; i < t->events_count; i++) {
+		if (t->events[i].thread == t->events[e].thread && does_something(t, i))
+			return i;
+	}
+	return e;
+}
+
+static void find_point(struct no_return *n, struct explore_report *report, uint32_t error,
+                       const struct progress *progress)
+{
+	uint32_t run = g_array_index(report->errors, struct explore_error, error).run;
+	const struct trace *t = NULL;
+	struct failing f;
+
+	for (guint i = 0; i < n->runs->len; i++) {
+		const struct kept_run *k = &g_array_index(n->runs, struct kept_run, i);
+
+		t = k->run == run ? k->trace : t;
+	}
+	if (t == NULL)
+		return;
+	failing_init(&f, t);
+	for (guint i = 0; i < n->runs->len; i++) {
+		const struct kept_run *k = &g_array_index(n->runs, struct kept_run, i);
+
+		if (has_passed(report, k->run))
+			compare(&f, n, k->run, k->trace, progress);
+	}
+	if (f.passing != NONE && f.good < f.count) {
+		struct explore_point point = {
+			.error = error,
+			.run = run,
+			.passing = f.passing,
+			.passes = event_of(t, last_before(t, f.good)),
+			.fails = event_of(t, f.good),
+			.instead = event_of(f.passing_t, first_from(f.passing_t, f.instead)),
+			.every = report->complete && !n->left_out && !f.open,
+		};
+		g_array_append_val(report->points, point);
+	}
+	failing_release(&f);
+}
+
+void no_return_find(struct no_return *n, struct explore_report *report,
+                    const struct progress *progress)
+{
+	for (guint i = 0; i < report->errors->len && i < MOST_ERRORS; i++)
+		find_point(n, report, i, progress);
+}

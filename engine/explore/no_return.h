@@ -1,0 +1,28 @@
+/*
+ * no_return.h - the point of no return of an exploration's errors: the first event of a failing
+ * run after which every continuation fails.
+ *
+ * A continuation of the run's first events passes when some run that passed, or a reordering of
+ * it that keeps what each read saw, begins with them: so the runs of all classes answer for all
+ * continuations, when the exploration is complete.
+ */
+#ifndef HEDDLE_NO_RETURN_H
+#define HEDDLE_NO_RETURN_H
+
+#include "engine/explore/explore.h"
+
+/* Traces of runs: one of each class that passed, the first of each error; no_return_free. */
+struct no_return;
+/* `finals`: char *, names of variables whose last values tell whether a run passes; or NULL:
+ * none do.  Borrowed. */
+struct no_return *no_return_new(const GPtrArray *finals);
+void no_return_free(struct no_return *n); /* may be NULL */
+/* Takes ownership of the trace of a run. */
+void no_return_keep(struct no_return *n, uint32_t run, struct trace *trace);
+/* The exploration begins again. */
+void no_return_clear(struct no_return *n);
+/* Add the points to the report. */
+void no_return_find(struct no_return *n, struct explore_report *report,
+                    const struct progress *progress);
+
+#endif

@@ -1,0 +1,23 @@
+#!/bin/bash
+# make check-delivery: Heddle as others get it, with their own programs.  Installs what it needs from
+# Debian, builds the packages, installs them (root), runs their tests, and removes them again.
+set -eu
+tests/deps.sh debhelper dpkg-dev lintian pkg-config gcc libc6-dev
+step() { printf '\n== %s\n' "$*"; }
+
+step "packages: built, and lintian finds no error"
+make -s deb
+
+step "packages: installed"
+run=
+[ "$(id -u)" = 0 ] || run=sudo
+$run apt-get install -y --allow-downgrades "$PWD"/build/deb/*.deb >/dev/null
+trap '$run apt-get remove -y heddle libheddle0 libheddle-dev >/dev/null' EXIT
+
+step "packages: their own tests"
+for t in docs/debian/tests/record docs/debian/tests/library; do
+	(PATH=/usr/bin:/bin "$t" >/dev/null) || { echo "check-delivery: $t failed" >&2; exit 1; }
+	echo "$t: passed"
+done
+
+step "delivery: all passed"

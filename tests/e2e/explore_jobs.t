@@ -1,0 +1,63 @@
+#!/bin/bash
+# heddle explore -j N: shares explored at the same time; and the estimate of how many classes there are.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+
+cat >counter.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static volatile int c;
+static void *inc(void *p)
+{
+	pthread_mutex_lock(&m);
+	int was = c++;
+	pthread_mutex_unlock(&m);
+#ifdef BUG
+	assert(p || was != N - 1);
+#endif
+	return (void)was, p;
+}
+int main(void)
+{
+	pthread_t t[N];
+	for (int i = 0; i < N; i++)
+		pthread_create(&t[i], 0, inc, i ? t : 0);
+	for (int i = 0; i < N; i++)
+		pthread_join(t[i], 0);
+	return 0;
+}
+C
+run "$HEDDLE" cc -g -O1 -DN=4 counter.c -o four -pthread
+run "$HEDDLE" cc -g -O1 -DN=5 counter.c -o five -pthread
+run "$HEDDLE" cc -g -O1 -DN=4 -DBUG counter.c -o bug -pthread
+
+run "$HEDDLE" explore -j 2 --format json -- ./four
+is "$status $(json '"$d->{states} ".($d->{complete} ? "complete" : "open")')" "0 24 complete" "two jobs find all classes"
+is "$(json 'exists $d->{estimate} ? "estimate" : exists $d->{shard} ? "shard" : "whole"')" whole "... as one report"
+run "$HEDDLE" explore -j 3 -o tree -- ./four
+is "$status" 0 "as text"
+like "$out" '24 different' "... with the sum"
+is "$(perl -MJSON::PP -0777 -ne 'print JSON::PP->new->decode($_)->{states}' tree)" 24 "and the tree is kept"
+run "$HEDDLE" explore -j 2 --format json -- ./bug
+is "$status $(json '$d->{errors}[0]{kind}')" "1 signal" "an error that one job finds"
+run "$HEDDLE" explore -j 2 --until-error --format json -- ./bug
+is "$status $(json '$d->{errors}[0]{kind}')" "1 signal" "ends all jobs with --until-error"
+for bad in "-j 0" "-j 1000" "-j 2 --shard 1/2"; do
+	run "$HEDDLE" explore $bad -- ./four
+	is "$status" 2 "$bad is refused"
+done
+run "$HEDDLE" explore -j 2 -- ./nothing
+is "$status" 2 "no program, no report"
+like "$err" 'cannot run it' "... but the reason, once"
+
+run "$HEDDLE" explore --format json --runs 60 -- ./five
+is "$(json 'my $e = $d->{estimate}; my ($low, $high) = @{$e->{spread}}; $low <= $e->{classes} && $e->{classes} <= $high && $high > 60 ? "said" : "not"')" said \
+	"an incomplete exploration says about how many classes there are"
+run "$HEDDLE" explore --runs 60 -- ./five
+like "$out" 'about [0-9]+ different in all' "as text"
+run "$HEDDLE" explore -j 2 --runs 60 --format json -- ./five
+is "$(json '$d->{estimate}{classes} > 60 ? "said" : "not"')" said "the jobs' estimates are added"
+run "$HEDDLE" explore --format json -- ./five
+is "$(json '$d->{states}.(exists $d->{estimate} ? " estimate" : "")')" 120 "a complete one knows"
+done_testing

@@ -1,0 +1,67 @@
+/*
+ * point_json.c - see point_json.h.
+ */
+#include "tui/batch/point_json.h"
+
+#include "tui/batch/print.h"
+
+static json_t *event_json(const struct explore_event *e)
+{
+	return e->event == NONE
+	               ? json_null()
+	               : json_pack("{s:o, s:o, s:o, s:I}", "thread", json_text(e->thread),
+	                           "operation", json_text(e->text), "location",
+	                           json_text(e->place), "event", (json_int_t)e->event);
+}
+
+json_t *point_json(const struct explore_report *r, uint32_t error)
+{
+	for (guint i = 0; i < r->points->len; i++) {
+		const struct explore_point *p =
+		        &g_array_index(r->points, struct explore_point, i);
+		json_t *sites = json_array();
+
+		if (p->error != error)
+			continue;
+		if (p->passes.event != NONE)
+			json_array_append_new(sites, json_text(p->passes.place));
+		json_array_append_new(sites, json_text(p->fails.place));
+		return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:b}", "run", (int)p->run,
+		                 "passing-run", (int)p->passing, "passes",
+		                 event_json(&p->passes), "fails", event_json(&p->fails),
+		                 "instead", event_json(&p->instead), "sites", sites, "every",
+		                 p->every);
+	}
+	return NULL;
+}
+
+static void append_event(const json_t *point, const char *key, const char *before, GString *out)
+{
+	const json_t *e = json_object_get(point, key);
+
+	if (!json_is_object(e)) {
+		g_string_append_printf(out, "%s: the program's begin\n", before);
+		return;
+	}
+	g_string_append_printf(out, "%s: %s: %s (%s)\n", before,
+	                       json_string_value(json_object_get(e, "thread")),
+	                       json_string_value(json_object_get(e, "operation")),
+	                       json_string_value(json_object_get(e, "location")));
+}
+
+char *point_text(const json_t *point)
+{
+	GString *out = g_string_new(NULL);
+
+	if (point == NULL)
+		return g_string_free(out, FALSE);
+	append_event(point, "passes", "the last event after which it can still end well", out);
+	append_event(point, "fails",
+	             json_is_true(json_object_get(point, "every"))
+	                     ? "point of no return, after which it always fails"
+	                     : "point of no return, as far as was run: after it, nothing that "
+	                       "was run ends well",
+	             out);
+	append_event(point, "instead", "where it ends well, in its place", out);
+	return g_string_free(out, FALSE);
+}
