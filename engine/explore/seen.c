@@ -274,7 +274,8 @@ struct part history_final(const struct history *h, struct wide range, const uint
 				sum += history_mix(now, a - first->address);
 		}
 	}
-	return (struct part){ .who = name, .prefix = sum };
+	/* of the name and the value together: callers add the numbers of several variables */
+	return (struct part){ .who = name, .prefix = history_mix(name, sum) };
 }
 
 void history_add_finals(struct history *h, const GPtrArray *names)
