@@ -45,8 +45,9 @@ struct walk {
 	bool cut;
 };
 
-/* A longer trace would take more memory than it is worth: some 30 bytes for each event. */
-enum { MOST_STATES = 4000000, MOST_EVENTS = 8000000 };
+/* A longer trace would take more memory than it is worth, some 30 bytes for each event; with
+ * more threads a step, which looks at each, costs more than the budget has. */
+enum { MOST_STATES = 4000000, MOST_EVENTS = 8000000, MOST_THREADS = 4000 };
 
 static bool goes_on(struct walk *w, uint64_t cost)
 {
@@ -376,7 +377,8 @@ void stuck_search(struct trace *t, const struct race_options *options,
 	if (!has_waits(t))
 		return;
 	/* not where the ends of critical sections, or observations, are unknown */
-	search->complete = t->events_count <= MOST_EVENTS && !t->locks_taken && !t->filtered;
+	search->complete = t->events_count <= MOST_EVENTS && t->threads_count <= MOST_THREADS &&
+	                   !t->locks_taken && !t->filtered;
 	if (!search->complete)
 		return;
 	w.s = run_state_new(t, options->use_values, progress);
