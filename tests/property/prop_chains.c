@@ -10,6 +10,7 @@
 #include "engine/trace/chains.h"
 #include "engine/trace/index.h"
 #include "engine/witness/check.h"
+#include "engine/witness/witness.h"
 #include "tests/property/mix.h"
 #include "tests/support/coverage.h"
 
@@ -62,8 +63,8 @@ static bool witnessed(const struct trace *t, const struct finding *f, bool value
 		return true;
 	const uint32_t *events = (const uint32_t *)(void *)f->witness->data;
 	GString *reason = g_string_new(NULL);
-	if (f->kind == FINDING_DEADLOCK)
-		good = witness_check(t, events, f->witness->len, CLAIM_DEADLOCK,
+	if (f->requests != NULL)
+		good = witness_check(t, events, f->witness->len, finding_claim(f),
 		                     (const uint32_t *)(void *)f->requests->data,
 		                     f->requests->len, &options, reason);
 	else
