@@ -43,8 +43,8 @@ struct frame {
 bool log_open(void);
 /* The header is no part of the file any more, which a later run may use. */
 bool log_detach(void);
-/* In a copy of such a process: another log, that of rt.config, which begins as this one did. One
- * stream and one chunk. */
+/* In a copy of such a process: another log, that of rt.config, which begins as this one did.
+ * One stream and one chunk. */
 bool log_open_again(int buffer);
 void log_close(void);
 void log_flush(void);

@@ -38,7 +38,6 @@ void signal_reminder(int number, siginfo_t *info, void *context);
 /* A message with a signal; none when `message` is 0. */
 void signal_log_message(struct thread *t, enum log_tag tag, uint64_t message, uintptr_t pc);
 
-
 /* ---- faults.c ---- */
 /* Is it a signal of a crash?  The action in the place of its default one, which notes where. */
 bool fault_is(int number);

@@ -128,8 +128,8 @@ struct look {
 bool sched_watchdog(struct look *seen);
 
 /* ---- sched_files.c ---- */
-/* The beginning of a file of /proc, NUL-terminated, and its length; -errno.  No descriptor of the
- * program's is used, not for a moment.  Under lock. */
+/* The beginning of a file of /proc, NUL-terminated, and its length; -errno.  No descriptor of
+ * the program's is used, not for a moment.  Under lock. */
 long sched_read_file(const char *path, char *text, size_t room);
 
 /* ---- sched_threads.c ---- */
