@@ -210,7 +210,8 @@ struct trace_options {
 	bool lenient; /* turn refusals with a safe reading into warnings */
 	/* Folder for events during construction, when they exceed memory; NULL: none. */
 	const char *folder;
-	/* Where the events go in place of the trace (formats.h), borrowed; NULL: into the trace. */
+	/* Where the events go in place of the trace (formats.h), borrowed; NULL: into the
+	 * trace. */
 	struct trace_writer *writer;
 };
 
