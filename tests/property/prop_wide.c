@@ -34,6 +34,7 @@ static char *says(struct trace *t, enum analysis analysis, bool deadlocks, bool 
 	o.all_verdicts = events;
 	o.pairs_events = events;
 	o.budget_pair = o.budget_total = MIX_SECONDS;
+	o.locks_alone = true; /* the search over states has no clocks */
 	struct report *r = deadlocks ? deadlocks_find(t, &o, NULL, &error)
 	                             : races_find(t, &o, NULL, &error);
 	GString *out = g_string_new(NULL);
