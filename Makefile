@@ -297,4 +297,4 @@ coverage:
 clean:
 	rm -rf build heddle tags cscope.* compile_commands.json
 
--include $(shell find $(B) -name '*.d' 2>/dev/null)
+-include $(shell find $(B) -path build/deb -prune -o -type f -name '*.d' -print 2>/dev/null)

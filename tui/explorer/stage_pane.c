@@ -159,7 +159,10 @@ static void draw_thread(const struct app *app, const struct stage *stage, guint 
 	pane_field(p, row, 1, NAME, style_of_thread(thread), trace_thread_name(t, thread));
 	int width = MIN(text_columns(status->str), p.columns / 2);
 	struct pane middle = pane_part(p, 0, 2 + NAME, -1, p.columns - 3 - NAME - width);
-	if (next == NONE)
+	uint32_t last = stage_last(stage, thread, step);
+	if (next == NONE && last != NONE && op_wants(t->events[last].op))
+		draw_next(app, middle, row, last, STYLE_OPEN);
+	else if (next == NONE)
 		pane_text(middle, row, 0, STYLE_DIM, "has ended");
 	else if (!begun)
 		pane_text(middle, row, 0, STYLE_DIM, "has not begun");
