@@ -99,7 +99,7 @@ bool log_open_again(int buffer)
 		return false;
 	*rt.header = was;
 	rt.header->flags = rt.config.flags;
-	rt.header->pid = getpid();
+	rt.header->pid = (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	rt.header->seed = rt.config.seed;
 	return true;
 }
