@@ -153,7 +153,7 @@ $(B)/tests/%: $(B)/tests/%.o $(call obj,$(SUPPORT_SRC)) $(B)/libtui.a $(B)/libhe
 $(B)/tests/fuzz/fuzz: $(call obj,$(FUZZ_SRC) $(SUPPORT_SRC)) $(B)/libtui.a $(B)/libheddle.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $$(pkg-config --libs check vterm) $(LIBS)
 
-tests: all $(call bin,$(UNIT_SRC) $(PROPERTY_SRC) $(SCREEN_SRC)) $(B)/tests/fuzz/fuzz
+tests: all $(call bin,$(UNIT_SRC) $(PROPERTY_SRC) $(SCREEN_SRC) $(BENCH_SRC)) $(B)/tests/fuzz/fuzz
 .PHONY: tests
 
 deps:

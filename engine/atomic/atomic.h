@@ -13,6 +13,9 @@
  * a count. */
 struct cycles;
 struct cycles *cycles_new(const struct trace *t, const struct atomic_model *m);
+/* Collect the cycles among these units of the graph; NULL: among all. */
+void cycles_collect(struct cycles *c, const struct conflict_graph *g, const uint32_t *units,
+                    uint32_t count);
 void cycles_free(struct cycles *c);
 /* By unit: its strong component; NONE: on no cycle. The caller frees it. */
 uint32_t *cycles_components(struct cycles *c, const struct conflict_graph *g);

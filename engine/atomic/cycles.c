@@ -505,9 +505,8 @@ static uint32_t *graph_begin(struct cycles *s, const struct conflict_graph *g,
 	return all;
 }
 
-/* Those among these units alone; NULL: all of the graph. */
-static void cycles_collect(struct cycles *s, const struct conflict_graph *g,
-                           const uint32_t *units, uint32_t count)
+void cycles_collect(struct cycles *s, const struct conflict_graph *g, const uint32_t *units,
+                    uint32_t count)
 {
 	uint32_t *all = graph_begin(s, g, units, &count);
 	GArray *cycle = g_array_new(FALSE, FALSE, sizeof(uint32_t));

@@ -10,6 +10,7 @@ only_tests='
 	atomic_model_declared
 	bindings_print_table
 	commands_print_table
+	cycles_collect
 	debuginfo_build_id
 	debuginfo_open_here
 	debuginfo_qualifiers
