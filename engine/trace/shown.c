@@ -133,7 +133,8 @@ static void append_integer(const struct trace *t, uint32_t variable, int64_t val
 	int64_t as_signed = extended(value, size);
 	if (is_form(form, "int"))
 		g_string_append_printf(out, "%" G_GINT64_FORMAT, as_signed);
-	else if (is_form(form, "uint"))
+	else if (is_form(form, "uint") &&
+	         (uint64_t)value >> 44 == 0) /* else probably an address */
 		g_string_append_printf(out, "%" G_GUINT64_FORMAT, (uint64_t)value);
 	else if (is_form(form, "bool") && (value == 0 || value == 1))
 		g_string_append(out, value ? "true" : "false");
@@ -145,7 +146,7 @@ static void append_integer(const struct trace *t, uint32_t variable, int64_t val
 		return;
 	else if (is_form(form, "enum") && append_enumerator(form, value, as_signed, out))
 		return;
-	else if (value > (int64_t)UINT32_MAX)
+	else if (value > (int64_t)UINT32_MAX || is_form(form, "uint"))
 		g_string_append_printf(out, "0x%" G_GINT64_MODIFIER "x", value);
 	else
 		g_string_append_printf(out, "%" G_GINT64_FORMAT, value);

@@ -120,9 +120,10 @@ for mode in free controlled; do
 	rm -f orphan.hdl*
 done
 
-# a signal while the trace is made: the log stays, and the message says how to open it
+# a signal while the trace is made: the log stays, and the message says how to open it (in free mode,
+# where the trace is made after the run)
 for times in 100000 400000 1600000; do
-	"$HEDDLE" record -q -o cut.hdl -- ./busy $times >/dev/null 2>cut.err &
+	"$HEDDLE" record -q --mode free -o cut.hdl -- ./busy $times >/dev/null 2>cut.err &
 	pid=$!
 	while kill -0 $pid 2>/dev/null && ! grep -q 'cut\.hdl\.log-' /proc/$pid/maps 2>/dev/null; do
 		:
