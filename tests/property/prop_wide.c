@@ -23,6 +23,22 @@ static void append_events(GString *out, const char *word, const GArray *events)
 		g_string_append_printf(out, " %u", g_array_index(events, uint32_t, i));
 }
 
+/* Its sites. By sites SyncP names whichever pair of them its state still sees, which depends on
+ * how clocks are kept. */
+static char *by_sites(const struct trace *t, const struct finding *f)
+{
+	const char *a = trace_site_name(t, f->first), *b = trace_site_name(t, f->second);
+	bool swap = strcmp(a, b) > 0;
+
+	return g_strdup_printf("%s %s verdict %d\n", swap ? b : a, swap ? a : b,
+	                       (int)f->verdict);
+}
+
+static gint by_text(gconstpointer a, gconstpointer b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
 /* All that an analysis says. */
 static char *says(struct trace *t, enum analysis analysis, bool deadlocks, bool events)
 {
@@ -38,16 +54,25 @@ static char *says(struct trace *t, enum analysis analysis, bool deadlocks, bool 
 	struct report *r = deadlocks ? deadlocks_find(t, &o, NULL, &error)
 	                             : races_find(t, &o, NULL, &error);
 	GString *out = g_string_new(NULL);
+	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
 	for (guint i = 0; r != NULL && i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
 
+		findings++;
+		if (analysis == ANALYSIS_SYNCP && !events) {
+			g_ptr_array_add(lines, by_sites(t, f));
+			continue;
+		}
 		g_string_append_printf(out, "%u %u verdict %d count %" G_GUINT64_FORMAT,
 		                       f->first, f->second, (int)f->verdict, f->count);
 		append_events(out, " variables", f->variables);
 		append_events(out, " witness", f->witness);
 		g_string_append(out, "\n");
-		findings++;
 	}
+	g_ptr_array_sort(lines, by_text);
+	for (guint i = 0; i < lines->len; i++)
+		g_string_append(out, lines->pdata[i]);
+	g_ptr_array_free(lines, TRUE);
 	g_string_append(out, r == NULL ? "(none)" : r->complete ? "complete" : "not complete");
 	report_free(r);
 	return g_string_free(out, FALSE);
