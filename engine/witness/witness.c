@@ -26,6 +26,25 @@ bool claim_waits(enum claim claim)
 	return claim == CLAIM_DEADLOCK || claim == CLAIM_STUCK;
 }
 
+static bool events_fit(const struct trace *t, const GArray *events, struct error *error)
+{
+	for (guint i = 0; events != NULL && i < events->len; i++) {
+		uint32_t e = g_array_index(events, uint32_t, i);
+
+		if (e >= t->events_count)
+			return error_set(
+			        error, trace_name(t), NULL,
+			        "the witness names event %u, the trace has %" G_GUINT64_FORMAT,
+			        e, t->events_count);
+	}
+	return true;
+}
+
+bool witness_fits(const struct trace *t, const struct witness *w, struct error *error)
+{
+	return events_fit(t, w->events, error) && events_fit(t, w->pair, error);
+}
+
 enum claim finding_claim(const struct finding *f)
 {
 	switch (f->kind) {

@@ -24,6 +24,8 @@ const char *claim_word(enum claim claim);
 bool claim_waits(enum claim claim);
 /* The claim of a finding's witness. */
 enum claim finding_claim(const struct finding *f);
+/* Does the trace have all events that the witness names? False and `error` otherwise. */
+bool witness_fits(const struct trace *t, const struct witness *w, struct error *error);
 bool witness_read(const char *path, struct witness *w, struct error *error);
 /* Longer witnesses are written without the events' texts, which would be sixty times as large
  * as the rest. Reading ignores them. */

@@ -34,6 +34,11 @@ is "$(printf '%s\n' "$out" | grep -c '^balance 45')" 2 "in two whole runs, with 
 one=$(printf '%s\n' "$err" | sed -n "/$writer first/,/ends/p" | grep -o 'r4(unlocked)=[0-9]*')
 two=$(printf '%s\n' "$err" | sed -n "/$reader first/,/ends/p" | grep -o 'r4(unlocked)=[0-9]*')
 ok $([ "$one" != "$two" ]; echo $?) "what the read sees depends on the way: $one, $two"
+# a witness that names events which the trace does not have
+sed 's/^#! pair [0-9]*/#! pair 2147483647/' race.wit >pair.wit
+run $HEDDLE replay --witness pair.wit -- ./race
+is "$status" 125 "a pair that the trace does not have is refused"
+like "$err" "the witness names event 2147483647" "with its number"
 run $HEDDLE replay --witness race.wit --first 2 -- ./race
 unlike "$err" "$writer first:" "--first 2 is one run"
 like "$err" "$reader first:" "of the second first"

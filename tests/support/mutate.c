@@ -409,7 +409,7 @@ void mutate_binary_trace(GString *s)
 		char *at;
 
 		if (mutate_below(30) == 0) { /* an entry of the table: a length, an offset */
-			at = (char *)x + 24 + mutate_below(8) * 4;
+			at = (char *)x + 24 + mutate_below((sizeof(*x) - 24 - 8) / 4 + 1) * 4;
 			put_word(at, 8);
 			continue;
 		}

@@ -377,6 +377,8 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 	size_t length = w->events ? w->events->len : 0;
 	const uint32_t *events = w->events ? (const uint32_t *)w->events->data : NULL;
 	GArray *whole = NULL;
+	if (!witness_fits(t, w, &error))
+		return ours(&error);
 	if (until) {
 		pair[0] = argument_number(a, "until", 0);
 		if (pair[0] >= t->events_count) {
@@ -406,13 +408,6 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		pair[0] = events[length - 1];
 		length--;
 	}
-	for (size_t i = 0; i < length; i++)
-		if (events[i] >= t->events_count) {
-			error_set(&error, trace_name(t), NULL,
-			          "the witness names event %u, the trace has %" PRIu64,
-			          events[i], t->events_count);
-			return ours(&error);
-		}
 	if (w->claim == CLAIM_C11_RACE && !until)
 		explain_c11(t, w);
 	int status = EXIT_OURS;
