@@ -172,10 +172,11 @@ static void ground_release(struct ground *g)
 /* Where only the file is known: is the line near? */
 static bool is_near(const struct trace *t, uint32_t location, const json_t *place)
 {
-	int line = (int)json_integer_value(json_object_get(place, "line"));
+	json_int_t line = json_integer_value(json_object_get(place, "line"));
 
 	return *json_word(place, "function") || *json_word(place, "name") ||
-	       ABS((int)t->locations[location].line - line) <= MATCH_LINES;
+	       ABS((json_int_t)t->locations[location].line - CLAMP(line, 0, UINT32_MAX)) <=
+	               MATCH_LINES;
 }
 
 /* Locations of the trace that may correspond to a place (uint32_t); owned by the caller. */

@@ -23,8 +23,10 @@ static int line_of(const json_t *place)
 {
 	const json_t *offset = json_object_get(place, "offset");
 
-	return (int)json_integer_value(offset != NULL ? offset
-	                                              : json_object_get(place, "line"));
+	json_int_t line =
+	        json_integer_value(offset != NULL ? offset : json_object_get(place, "line"));
+
+	return (int)CLAMP(line, 0, INT32_MAX);
 }
 
 /* A place without its line: "report bank.c", or a name. */
