@@ -129,7 +129,10 @@ for times in 400000 1600000 6400000; do
 		:
 	done
 	# Meant for the run, where it comes right after its end; on a busy machine it may be later.
+	# (Under nohup SIGHUP is ignored.)
 	kill -HUP $pid 2>/dev/null
+	kill -TERM $pid 2>/dev/null
+	sleep 0.02
 	kill -TERM $pid 2>/dev/null
 	wait $pid
 	status=$?
