@@ -657,6 +657,12 @@ static void find_waits(struct search *s, const struct progress *progress)
 	s->cancelled |= search.cancelled;
 	if (search.complete && s->refused == 0)
 		s->report->scope = "deadlock or wait that never ends";
+	else if (search.left_out)
+		report_note(
+		        s->report,
+		        "other waits that may never end (through joins, conditions, semaphores, "
+		        "barriers) were not searched: the trace has more than 8 million events or "
+		        "4,000 threads, or is not whole");
 	else
 		report_note(s->report,
 		            "of all other waits that may never end (through joins, conditions, "

@@ -3,6 +3,8 @@
  */
 #include "engine/predict/deadlock/run_state.h"
 
+#include "engine/predict/deadlock/stuck.h"
+
 #include "engine/base/hash.h"
 #include "engine/trace/tries.h"
 
@@ -532,28 +534,6 @@ static void find_ends(struct run_state *s)
 	}
 }
 
-static void find_use(struct run_state *s)
-{
-	static const enum wait_for waits[] = { [USE_NONE] = WAIT_LOCK,
-		                               [USE_LOCK] = WAIT_LOCK,
-		                               [USE_CONDITION] = WAIT_CONDITION,
-		                               [USE_BARRIER] = WAIT_BARRIER,
-		                               [USE_SEMAPHORE] = WAIT_SEMAPHORE };
-	const struct trace *t = s->t;
-
-	for (uint32_t o = 0; o < t->objects_count; o++)
-		s->use[o] = t->objects[o].count > 0 ? WAIT_SEMAPHORE : WAIT_LOCK;
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-
-		if (x->op == OP_WANT && x->aux == 1 && s->use[x->target] == WAIT_LOCK)
-			s->use[x->target] = WAIT_SEMAPHORE;
-		if (op_table[x->op].operand == OPERAND_OBJECT && !event_inert(x) &&
-		    op_table[x->op].use != USE_NONE)
-			s->use[x->target] = waits[op_table[x->op].use];
-	}
-}
-
 static void find_event_facts(struct run_state *s)
 {
 	const struct trace *t = s->t;
@@ -676,7 +656,7 @@ struct run_state *run_state_new(struct trace *t, bool use_values,
 	s->use = g_new0(enum wait_for, t->objects_count + 1);
 	s->exclusive = g_new0(bool, t->objects_count + 1);
 	find_ends(s);
-	find_use(s);
+	wait_uses(s->t, s->use);
 	find_event_facts(s);
 	make_cells(s);
 	walk_recording(s);

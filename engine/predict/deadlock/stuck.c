@@ -68,23 +68,33 @@ static bool find_wants(struct ending *s)
 	return any;
 }
 
-/* Kinds of the wanted objects, and their holders at the end. */
+void wait_uses(const struct trace *t, enum wait_for *use)
+{
+	for (uint32_t o = 0; o < t->objects_count; o++)
+		use[o] = t->objects[o].count > 0 ? WAIT_SEMAPHORE : WAIT_LOCK;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		if (x->op == OP_WANT && x->aux == 1 && use[x->target] == WAIT_LOCK)
+			use[x->target] = WAIT_SEMAPHORE;
+		if (op_table[x->op].operand == OPERAND_OBJECT && !event_inert(x) &&
+		    use_of(x->op) != WAIT_LOCK)
+			use[x->target] = use_of(x->op);
+	}
+}
+
+/* The wanted objects: their kinds, and their holders at the end. */
 static void find_holds(struct ending *s)
 {
 	const struct trace *t = s->t;
 
-	for (uint32_t o = 0; o < t->objects_count; o++)
-		s->use[o] = t->objects[o].count > 0 ? WAIT_SEMAPHORE : WAIT_LOCK;
+	wait_uses(t, s->use);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
-		if (x->op == OP_WANT && x->aux == 1 && s->use[x->target] == WAIT_LOCK)
-			s->use[x->target] = WAIT_SEMAPHORE;
 		if (op_table[x->op].operand != OPERAND_OBJECT || event_inert(x) ||
 		    !s->wanted[x->target])
 			continue;
-		if (use_of(x->op) != WAIT_LOCK)
-			s->use[x->target] = use_of(x->op);
 		if (op_releases(x->op))
 			drop_hold(s->holds, x->target, x->thread);
 		s->left[x->target] += (x->op == OP_POST) - (x->op == OP_TAKE);

@@ -26,4 +26,7 @@ GPtrArray *stuck_find(const struct trace *t, unsigned *dropped);
 	"wants for what is free there, which are passed over (a lock that nobody holds, a " \
 	"semaphore with a count, a thread that has ended): "
 
+/* By object: what a want of it waits for, as its operations say. `use` has objects_count. */
+void wait_uses(const struct trace *t, enum wait_for *use);
+
 #endif

@@ -379,7 +379,8 @@ void stuck_search(struct trace *t, const struct race_options *options,
 	/* not where the ends of critical sections, or observations, are unknown */
 	search->complete = t->events_count <= MOST_EVENTS && t->threads_count <= MOST_THREADS &&
 	                   !t->locks_taken && !t->filtered;
-	if (!search->complete)
+	search->left_out = !search->complete;
+	if (search->left_out)
 		return;
 	w.s = run_state_new(t, options->use_values, progress);
 	search->cancelled = w.s == NULL;

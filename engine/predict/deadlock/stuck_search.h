@@ -23,6 +23,8 @@ struct stuck_search {
 	/* -- results */
 	uint64_t states;
 	bool complete, cancelled;
+	bool left_out; /* not searched: too long, filtered, or with locks whose ends are unknown
+	                */
 };
 
 /* `t`: with all of its threads (no view by chains). */
