@@ -4,6 +4,7 @@
 #   run CMD...              runs, keeps $out, $err, $status
 #   is GOT WANT NAME, like TEXT REGEX NAME, ok STATUS NAME, skip NAME REASON, has TOOL NAME
 #   figure_1a, figure_1b    print traces that several scripts look at
+export LC_ALL=C.UTF-8 # screens are compared with their own characters
 : "${HEDDLE:=$PWD/heddle}"
 root=$PWD
 scratch=$(mktemp -d)
