@@ -24,6 +24,8 @@ struct explore_options {
 	const struct specs *specs;   /* their contents, or NULL */
 	bool by_results;  /* invocations with equal results are equivalent in any order, where
 	                   * effects determine results */
+	const char *resume; /* file of the exploration's state, to go on from and to keep it in; or
+	                     * NULL */
 	const char *save; /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
 	const struct finals *finals; /* examined at the end of a run, or NULL */
 	uint32_t shard, shards; /* explore only this share (from 0) of what follows from the

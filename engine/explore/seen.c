@@ -41,6 +41,40 @@ void initials_end(struct initials *i)
 	g_hash_table_unref(i->pages);
 }
 
+static void learn_byte(const struct initials *i, uint64_t address, uint64_t number);
+
+static uint64_t learned_count(const struct initials *i)
+{
+	GHashTableIter iter;
+	void *value;
+	uint64_t count = 0;
+	g_hash_table_iter_init(&iter, i->pages);
+	while (g_hash_table_iter_next(&iter, NULL, &value))
+		for (int b = 0; ((struct initial_page *)value)->learned && b < PAGE; b++)
+			count += ((struct initial_page *)value)->learned[b] != 0;
+	return count;
+}
+
+void initials_archive(struct initials *i, struct archive *a)
+{
+	GHashTableIter iter;
+	void *key, *value;
+	size_t count = archive_count(a, learned_count(i), 2);
+	for (size_t n = 0; archive_reads(a) && n < count; n++) {
+		uint64_t address = archive_number(a, 0);
+		learn_byte(i, address, archive_number(a, 0));
+	}
+	g_hash_table_iter_init(&iter, i->pages);
+	while (!archive_reads(a) && g_hash_table_iter_next(&iter, &key, &value)) {
+		const struct initial_page *page = value;
+		for (int b = 0; page->learned && b < PAGE; b++)
+			if (page->learned[b]) {
+				archive_number(a, *(uint64_t *)key + (uint64_t)b);
+				archive_number(a, page->learned[b]);
+			}
+	}
+}
+
 static struct initial_page *page_at(const struct initials *i, uint64_t address)
 {
 	uint64_t begin = address / PAGE * PAGE;
