@@ -562,6 +562,13 @@ static uint32_t waker_of(const struct reach *r, const uint32_t *state, uint32_t 
 	return waker;
 }
 
+/* Was the thread, whose last step is this wait, cut off before it released the mutex? */
+static bool keeps_mutex(const struct reach *r, const uint32_t *state, uint32_t u, uint32_t wait)
+{
+	return r->t->events[wait].op == OP_WAIT &&
+	       trace_thread_events(r->t, u).items[state[u] - 1] == wait;
+}
+
 /* May a thread that has done all its recorded steps without ending continue here? */
 static enum answer look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
 {
@@ -578,7 +585,8 @@ static enum answer look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
 		add_end(r, state_id, u, waker_of(r, state, wait), FLIP_WOKEN, 0);
 		return ANSWER_OTHER;
 	}
-	if (wait != NONE && !(r->t->events[wait].flags & EVENT_TRY))
+	if (wait != NONE && !(r->t->events[wait].flags & EVENT_TRY) &&
+	    !keeps_mutex(r, state, u, wait))
 		return ANSWER_WAITS;
 	if (!stuck && (tail == NONE || !is_done(r, state, tail)))
 		add_end(r, state_id, u, tail, FLIP_GOES_ON, 1);
