@@ -565,8 +565,12 @@ static uint32_t waker_of(const struct reach *r, const uint32_t *state, uint32_t 
 /* Was the thread, whose last step is this wait, cut off before it released the mutex? */
 static bool keeps_mutex(const struct reach *r, const uint32_t *state, uint32_t u, uint32_t wait)
 {
-	return r->t->events[wait].op == OP_WAIT &&
-	       trace_thread_events(r->t, u).items[state[u] - 1] == wait;
+	struct event_list mine = trace_thread_events(r->t, u);
+	uint32_t i = state[u];
+	while (mine.items[--i] != wait)
+		if (r->t->events[mine.items[i]].op == OP_REL)
+			return false;
+	return r->t->events[wait].op == OP_WAIT;
 }
 
 /* May a thread that has done all its recorded steps without ending continue here? */
