@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct archive {
-	GByteArray *bytes;        /* writing; or NULL */
+	GByteArray *bytes;       /* writing; or NULL */
 	const uint8_t *at, *end; /* reading */
 	bool failed;
 };

@@ -3,7 +3,8 @@
  * directions, so that encoder and decoder cannot differ.
  *
  * Numbers have seven bits a byte, the lowest first. A reader trusts nothing: whatever does not
- * fit (too short, out of range, too many) fails the archive, and all reads after that give zeros.
+ * fit (too short, out of range, too many) fails the archive, and all reads after that give
+ * zeros.
  */
 #ifndef HEDDLE_ARCHIVE_H
 #define HEDDLE_ARCHIVE_H

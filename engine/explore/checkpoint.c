@@ -34,9 +34,11 @@ static bool append_digest(GString *to, const char *what, const char *path, struc
 	char *bytes = NULL;
 	gsize length = 0;
 	if (!g_file_get_contents(path, &bytes, &length, NULL))
-		return error_set(error, path, "give a program and specifications that can be read",
+		return error_set(error, path,
+		                 "give a program and specifications that can be read",
 		                 "cannot be read to compare it: %s", g_strerror(errno));
-	char *sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)bytes, length);
+	char *sum =
+	        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)bytes, length);
 	g_string_append_printf(to, "%s %s\n", what, sum);
 	g_free(sum);
 	g_free(bytes);
@@ -88,7 +90,8 @@ static bool differs(const char *stored, const char *own, char **was, char **is)
 
 static void archive_run(struct explore_run *r, uint32_t number, struct archive *a)
 {
-	uint64_t parent = archive_below(a, r->parent == NONE ? 0 : r->parent + 1ull, number + 1ull);
+	uint64_t parent =
+	        archive_below(a, r->parent == NONE ? 0 : r->parent + 1ull, number + 1ull);
 	r->parent = (uint32_t)parent - 1;
 	char **const texts[] = { &r->flip,     &r->thread, &r->place,
 		                 &r->variable, &r->story,  &r->trace };
@@ -147,7 +150,8 @@ static void archive_report(struct explore_report *r, struct archive *a)
 {
 	ARCHIVE_EACH(a, r->runs, struct explore_run, run, archive_run(run, (uint32_t)at_, a));
 	ARCHIVE_EACH(a, r->errors, struct explore_error, e, archive_error(e, r->runs->len, a));
-	ARCHIVE_EACH(a, r->races, struct explore_race, race, archive_race(race, r->runs->len, a));
+	ARCHIVE_EACH(a, r->races, struct explore_race, race,
+	             archive_race(race, r->runs->len, a));
 	ARCHIVE(a, r->pruned);
 	ARCHIVE(a, r->classes);
 	ARCHIVE(a, r->abandoned);
@@ -174,8 +178,7 @@ static void archive_gaps(struct exploration *x, struct archive *a)
 /* Names that are among those of the options: the set borrows them. */
 static void archive_finals(struct exploration *x, struct archive *a)
 {
-	const GPtrArray *names =
-	        x->options->finals ? finals_names(x->options->finals) : NULL;
+	const GPtrArray *names = x->options->finals ? finals_names(x->options->finals) : NULL;
 	for (guint i = 0; names && i < names->len; i++) {
 		bool seen = g_hash_table_contains(x->finals_seen, names->pdata[i]);
 		ARCHIVE(a, seen);
@@ -260,7 +263,8 @@ static uint8_t *unpack(const char *path, const char *bytes, size_t length, size_
 		return foreign(path, error, "is no state of an exploration"), NULL;
 	memcpy(&h, bytes, sizeof h);
 	if (h.version != VERSION || h.byte_order != byte_order)
-		return foreign(path, error, "is of another version of heddle, or another machine"),
+		return foreign(path, error,
+		               "is of another version of heddle, or another machine"),
 		       NULL;
 	const char *frame = bytes + sizeof h;
 	sum_of(frame, length - sizeof h, sum);
@@ -284,7 +288,8 @@ static bool read_archive(struct exploration *x, const char *identity, struct arc
 	char *stored = NULL, *was, *is;
 	archive_text(a, &stored);
 	if (differs(stored ? stored : "", identity, &was, &is)) {
-		error_set(error, path, "give --resume another file, or the same program and options",
+		error_set(error, path,
+		          "give --resume another file, or the same program and options",
 		          "is of another exploration: there '%s', here '%s'", was, is);
 		g_free(stored);
 		g_free(was);
@@ -310,7 +315,8 @@ bool checkpoint_read(struct exploration *x, const char *identity, bool *found,
 	if (!g_file_get_contents(path, &bytes, &length, &why)) {
 		bool absent = g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT);
 		if (!absent)
-			error_set(error, path, "give --resume a file that can be read and written",
+			error_set(error, path,
+			          "give --resume a file that can be read and written",
 			          "cannot be read: %s", why->message);
 		g_error_free(why);
 		return absent;

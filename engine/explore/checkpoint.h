@@ -1,6 +1,7 @@
 /*
  * checkpoint.h - the state of an exploration in a file, from which another process goes on
- * (--resume): runs and errors so far, what is known of their classes, and the pending schedules.
+ * (--resume): runs and errors so far, what is known of their classes, and the pending
+ * schedules.
  *
  * A file is read only if it is of this exploration (program, arguments, specifications and
  * options that decide what is explored); anything else in its place is refused, and stays.

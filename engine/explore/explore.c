@@ -355,7 +355,7 @@ struct explore_report *explore(const struct explore_options *options,
 	g_ptr_array_unref(x.repeats);
 	g_free(x.identity);
 	g_ptr_array_unref(x.kept); /* their traces are kept on */
-	if (good && !x.resumed) /* the traces of earlier runs are gone */
+	if (good && !x.resumed)    /* the traces of earlier runs are gone */
 		no_return_find(x.no_return, x.report, progress);
 	no_return_free(x.no_return);
 	histories_free(x.histories);

@@ -47,15 +47,15 @@ struct exploration {
 	struct histories *histories;
 	struct worklist *worklist;
 	GPtrArray *kept; /* struct execution *: not planned to the end, the next one first */
-	uint64_t kept_events;         /* of all of these */
-	GPtrArray *repeats;           /* struct repeat *: the last one next */
-	bool resumed;    /* runs of an earlier process are among those of the report */
-	uint32_t before; /* as many */
-	const char *stop;             /* why it ended before everything was done; or NULL */
-	char *identity;               /* with options->resume; owned */
-	gint64 next_checkpoint;       /* time */
-	uint64_t chances;             /* runs by chance so far */
-	uint32_t idle_chances;        /* in a row, with nothing pending */
+	uint64_t kept_events;   /* of all of these */
+	GPtrArray *repeats;     /* struct repeat *: the last one next */
+	bool resumed;           /* runs of an earlier process are among those of the report */
+	uint32_t before;        /* as many */
+	const char *stop;       /* why it ended before everything was done; or NULL */
+	char *identity;         /* with options->resume; owned */
+	gint64 next_checkpoint; /* time */
+	uint64_t chances;       /* runs by chance so far */
+	uint32_t idle_chances;  /* in a row, with nothing pending */
 	uint64_t taken, run_of_taken; /* schedules taken so far; those not covered by then */
 	struct no_return *no_return;
 	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */

@@ -262,8 +262,9 @@ bool explore_run_again(struct exploration *x, struct repeat *r, struct error *er
 		ex->races_found = r->races_found;
 		explore_plan(x, ex, g_steal_pointer(&r->schedule), whole);
 	} else {
-		explore_gap(x, "a run of the resumed exploration does otherwise now: what follows "
-		               "from it is not explored");
+		explore_gap(x,
+		            "a run of the resumed exploration does otherwise now: what follows "
+		            "from it is not explored");
 		execution_free(ex);
 	}
 	explore_leave(x);

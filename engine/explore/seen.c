@@ -19,7 +19,7 @@ enum { PAGE = 4096 };
 
 /* A page of static data. */
 struct initial_page {
-	bool loaded; /* the following are the bytes of the loaded program */
+	bool asked, loaded; /* loaded: the following are the bytes of the loaded program */
 	uint8_t bytes[PAGE];
 	uint64_t *learned; /* by byte, from reads: its number; or NULL; owned */
 };
@@ -82,7 +82,6 @@ static struct initial_page *page_at(const struct initials *i, uint64_t address)
 	if (page != NULL)
 		return page;
 	page = g_new0(struct initial_page, 1);
-	page->loaded = i->read != NULL && i->read(i->context, begin, page->bytes, PAGE);
 	g_hash_table_insert(i->pages, g_memdup2(&begin, sizeof begin), page);
 	return page;
 }
@@ -142,8 +141,13 @@ static uint64_t initial_byte(const struct history *h, const struct variable *v,
 {
 	if (v->block != NONE)
 		return 0;
-	const struct initial_page *page = page_at(h->initials, address);
+	struct initial_page *page = page_at(h->initials, address);
 	uint64_t learned = page->learned ? page->learned[address % PAGE] : 0;
+	if (!page->asked) /* not before a run: then the program is loaded */
+		page->loaded = h->initials->read != NULL &&
+		               h->initials->read(h->initials->context, address / PAGE * PAGE,
+		                                 page->bytes, PAGE);
+	page->asked = true;
 	return learned        ? learned
 	       : page->loaded ? plain_byte(page->bytes[address % PAGE], 0)
 	                      : 0;

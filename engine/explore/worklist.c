@@ -173,8 +173,8 @@ void worklist_archive(struct worklist *w, const struct pending_limits *limits,
 		archive_key(w, *(uint64_t *)key, a);
 	count = archive_count(a, w->pending->len, 1);
 	for (size_t i = 0; i < count; i++) {
-		struct pending *p = archive_reads(a) ? g_new0(struct pending, 1)
-		                                     : w->pending->pdata[i];
+		struct pending *p =
+		        archive_reads(a) ? g_new0(struct pending, 1) : w->pending->pdata[i];
 		pending_archive(p, limits, a);
 		if (archive_reads(a))
 			worklist_add(w, p);

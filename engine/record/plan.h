@@ -74,8 +74,8 @@ void plan_run_release(struct plan_run *run);
 
 /* A plan of no steps: the program as it runs under its strategy. */
 void plan_init(struct plan *plan);
-/* A plan with `explore`, which is free of inputs and specifications: writes it, or reads one into
- * `plan`, where it is as good as a plan of this process. */
+/* A plan with `explore`, which is free of inputs and specifications: writes it, or reads one
+ * into `plan`, where it is as good as a plan of this process. */
 void plan_archive(struct plan *plan, struct archive *archive);
 /*
  * Run along the plan; `first` 1 or 2 goes first at the pair, 0 stops there.  `stopped` (may

@@ -464,8 +464,9 @@ static int run(struct arguments *a)
 	if (shard && jobs > 1)
 		return usage_error(a, "--jobs and --shard: each job explores a shard already");
 	if (jobs > 1 && o.resume)
-		return usage_error(a, "--jobs and --resume: give each job a share and a file of "
-		                      "its own (--shard), and join the reports");
+		return usage_error(a,
+		                   "--jobs and --resume: give each job a share and a file of "
+		                   "its own (--shard), and join the reports");
 	if (jobs > 1 && argument_format(a, true) == FORMAT_SARIF)
 		return usage_error(a, "--jobs: its report is text or JSON, not SARIF");
 	if (shard && !parse_shard(shard, &o))
@@ -509,8 +510,8 @@ static const struct command_option options[] = {
 	  0 },
 	{ "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 },
 	{ "steps", "N", "cut a run after so many steps (default: no limit)", 0 },
-	{ "resume", "FILE", "keep the exploration's state in FILE, and go on from there next time",
-	  0 },
+	{ "resume", "FILE",
+	  "keep the exploration's state in FILE, and go on from there next time", 0 },
 	{ "shard", "I/N", "the I-th of N shares; join the reports with 'heddle merge'", 0 },
 	{ "jobs", "N", "so many explorations at the same time, each of a share (default 1)",
 	  'j' },
