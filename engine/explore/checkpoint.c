@@ -1,8 +1,7 @@
 /*
  * checkpoint.c - see checkpoint.h.
  *
- * The file: a magic line, a version and the byte order, the SHA-256 of what follows, and a zstd
- * frame of an archive (engine/base/archive.h). Runs whose planning was not finished are kept as
+ * Runs whose planning was not finished are kept as
  * their schedules: they are executed once more, not counted again, and planned from the
  * beginning; the schedules that they have given are known by their keys.
  */
@@ -18,14 +17,6 @@
 static const char magic[] = "heddle exploration\n";
 enum { VERSION = 1, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
 static const uint32_t byte_order = 0x01020304;
-
-struct checkpoint_header {
-	char magic[sizeof magic - 1];
-	uint8_t version;
-	uint32_t byte_order;
-	uint64_t length; /* of the frame */
-	uint8_t sum[SUM];
-};
 
 /* -- identity ------------------------------------------------------------------------------ */
 
@@ -290,7 +281,7 @@ static bool read_archive(struct exploration *x, const char *identity, struct arc
 	if (differs(stored ? stored : "", identity, &was, &is)) {
 		error_set(error, path,
 		          "give --resume another file, or the same program and options",
-		          "is of another exploration: there '%s', here '%s'", was, is);
+		          "is of another exploration: there %s, here %s", was, is);
 		g_free(stored);
 		g_free(was);
 		g_free(is);

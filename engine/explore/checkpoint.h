@@ -11,6 +11,16 @@
 
 #include "engine/explore/explore_private.h"
 
+/* A file: this, and a zstd frame of an archive (engine/base/archive.h), whose first text is the
+ * exploration's identity. */
+struct checkpoint_header {
+	char magic[19]; /* "heddle exploration\n" */
+	uint8_t version;
+	uint32_t byte_order;
+	uint64_t length; /* of the frame */
+	uint8_t sum[32]; /* SHA-256 of the frame */
+};
+
 /* What the exploration is of; owned by the caller, NULL and `error` when the program or a
  * specification cannot be read. */
 char *checkpoint_identity(const struct explore_options *options, struct error *error);

@@ -51,6 +51,10 @@ pair=$("$HEDDLE" races "$corpus/bank.hdl" --format json | perl -MJSON::PP -0777 
 must "$HEDDLE" witness "$corpus/bank.hdl" $pair -o "$corpus/bank.wit"
 must "$HEDDLE" explore -o "$corpus/explored.tree" --budget 60 -- "$corpus/bank.elf"
 rm -f "$corpus"/explored.tree.run*
+for runs in 2 9; do # of one that has more to explore than this; the status is that of a limit
+	"$HEDDLE" explore --resume "$corpus/explored$runs.state" --runs $runs -- "$corpus/bank.elf" \
+		>>"$out/corpus.log" 2>&1
+done
 printf '%s\n' wait bookmark\ here "mark real" "note look at this" >"$corpus/notes.script"
 cp "$corpus/bank.hdl" "$out/marked.hdl"
 try "$HEDDLE" open "$out/marked.hdl" --script "$corpus/notes.script"
