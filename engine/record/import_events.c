@@ -260,10 +260,13 @@ static void add_module(struct import *im, const uint64_t *w, const char *text, u
 		                   .high = r.low + r.size };
 	uint64_t shift = shift_of(im, r.low, r.size);
 	m.index = builder_module(im->b, m.path, m.build_id, m.bias + shift);
-	/* Without a folder, the namer does not open it. */
 	names_module(im->names,
-	             record_is_c_library(&m) ? record_last_component(m.path) : m.path,
-	             m.build_id, m.bias + shift);
+	             &(struct name_of_module){ .path = m.path,
+	                                       .build_id = m.build_id,
+	                                       .base = m.bias + shift,
+	                                       .low = m.low + shift,
+	                                       .high = m.high + shift,
+	                                       .c_library = record_is_c_library(&m) });
 	g_array_append_val(im->facts->modules, m);
 	uint32_t region = builder_region(im->b, record_last_component(m.path), m.low + shift,
 	                                 r.size, NONE);
