@@ -37,6 +37,17 @@ count_program() { # STATUS OUTPUT
 	[ "$1" != 0 ] && [ "$bad" = 0 ] && bad=1
 	passed=$((passed + checks - bad)) failures=$((failures + bad))
 }
+# A sanitizer's report is a failure of its own, whatever the test expected of the command: each is
+# a file.  Some commands run as nobody.
+reports=
+case $B in
+*asan)
+	reports=$TMPDIR/reports
+	mkdir -m 1777 "$reports"
+	export ASAN_OPTIONS="log_path=$reports/report:print_cmdline=1:exitcode=99${ASAN_OPTIONS+:$ASAN_OPTIONS}"
+	export UBSAN_OPTIONS="log_path=$reports/report:print_stacktrace=1${UBSAN_OPTIONS+:$UBSAN_OPTIONS}"
+	;;
+esac
 ran=0
 for t in $(find "$B"/tests -maxdepth 2 -type f \( -name 'test_*' -o -name 'prop_*' -o -name 'screen_*' \) -perm -u+x ! -name '*.[od]' | sort); do
 	wanted "$t" "$@" || continue
@@ -66,6 +77,15 @@ if [ ${#scripts[@]} != 0 ]; then
 		exit !$all->all_passed;' "${scripts[@]}" || failed="$failed e2e"
 	read -r good bad skip <"$TMPDIR/counts" || { good=0 bad=1 skip=0; }
 	passed=$((passed + good)) failures=$((failures + bad)) skipped=$((skipped + skip))
+fi
+if [ -n "$reports" ]; then
+	for r in "$reports"/*; do
+		[ -s "$r" ] || continue
+		[ "${failed% sanitizers}" != "$failed" ] || failed="$failed sanitizers"
+		failures=$((failures + 1))
+		echo "== report of a sanitizer"
+		head -n 60 "$r"
+	done
 fi
 [ "$ran" = 1 ] || { echo "no test is named $*" >&2; exit 2; }
 [ -z "$failed" ] || echo "failed:$failed"
