@@ -47,9 +47,16 @@ char *pty_binary(void)
 	if (given)
 		return g_strdup(given);
 	char *self = g_file_read_link("/proc/self/exe", NULL);
-	bool sanitized = self && strstr(self, "/asan/") != NULL;
+	char *tests = self ? g_strrstr(self, "/tests/") : NULL;
+	if (tests)
+		*tests = '\0';
+	char *beside = tests ? g_build_filename(self, "heddle", NULL) : NULL;
+	bool own = beside && g_file_test(beside, G_FILE_TEST_EXISTS);
 	g_free(self);
-	return g_strdup(sanitized ? "build/asan/heddle" : "./heddle");
+	if (own)
+		return beside;
+	g_free(beside);
+	return g_strdup("./heddle");
 }
 
 static void run_child(const struct pty_options *o, char **argv)
