@@ -20,7 +20,7 @@ chosen=${HEDDLE_SYNC_FIRST:-}${HEDDLE_SYNC_PROGRAMS:-}
 
 compare() { # SEED MODE
 	rm -f log
-	run timeout 300 "$HEDDLE" explore --budget 200 --format json --seed $(($1 % 3)) $2 -- ./sync log "${arguments[@]}"
+	run timeout 1300 "$HEDDLE" explore --budget 1200 --format json --seed $(($1 % 3)) $2 -- ./sync log "${arguments[@]}"
 	compared=$(perl "$programs/random_compare.pl" expected log)
 	gaps=$(json '$d->{complete} ? "complete" : join "; ", @{$d->{gaps}}')
 	# With seeds of one's own an exploration may say that it did not cover all, and so miss

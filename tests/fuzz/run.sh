@@ -17,7 +17,7 @@ export HOME=$out/home LC_ALL=C.UTF-8
 mkdir -p "$HOME"
 # A leak at the end of a command harms nobody; memory without bound does.
 san=exitcode=99:detect_leaks=0:hard_rss_limit_mb=3000:detect_stack_use_after_return=0
-export ASAN_OPTIONS=$san UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
+export G_SLICE=always-malloc ASAN_OPTIONS=$san UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
 try() { "$@" >>"$out/corpus.log" 2>&1; }
 must() { # status 0, or 1: something was found
 	"$@" >>"$out/corpus.log" 2>&1
