@@ -98,8 +98,9 @@ struct thread {
 	struct thread_signals signals;
 	struct thread_input input;
 	struct thread_calls calls;
-	int ignoring;  /* nested __tsan_ignore_thread_begin: GATE_IGNORE */
-	int own_depth; /* nested insides of locks of the program's making: GATE_OWN */
+	int ignoring;       /* nested __tsan_ignore_thread_begin: GATE_IGNORE */
+	int own_depth;      /* nested insides of locks of the program's making: GATE_OWN */
+	unsigned own_steps; /* in the outermost of these */
 	struct thread_missing missing;
 	struct poll poll;
 	struct stream own; /* free mode: `stream` */

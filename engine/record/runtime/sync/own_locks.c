@@ -107,6 +107,8 @@ static void inside(int change)
 	if (t == &nobody)
 		return;
 	t->own_depth = t->own_depth + change > 0 ? t->own_depth + change : 0;
+	if (t->own_depth > 0 && !(t->gate & GATE_OWN))
+		t->own_steps = 0;
 	if (t->own_depth > 0)
 		t->gate |= GATE_OWN;
 	else

@@ -19,6 +19,7 @@ void AnnotateIgnoreWritesBegin(const char *, int), AnnotateIgnoreWritesEnd(const
 static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
 static volatile int word;
 static int shared, hidden;
+static volatile int last;
 
 static void spin(void)
 {
@@ -40,6 +41,12 @@ static void *described(void *p)
 		spin_unlock();
 		__tsan_mutex_post_unlock((void *)&word, 0);
 	}
+	return p;
+}
+static void *last_of(void *p)
+{
+	described(p);
+	last = 1 + (p != NULL);
 	return p;
 }
 static void *annotated(void *p)
@@ -96,7 +103,7 @@ static void *gives(void *p)
 static void both(void *(*run)(void *), void *(*other)(void *))
 {
 	pthread_t t;
-	pthread_create(&t, NULL, run, NULL);
+	pthread_create(&t, NULL, run, &t);
 	if (other)
 		other(NULL);
 	pthread_join(t, NULL);
@@ -107,6 +114,7 @@ int main(int argc, char **argv)
 	const char *way = argc > 1 ? argv[1] : "";
 #define WAY(name) if (strcmp(way, name) == 0)
 	WAY("described") both(described, described);
+	WAY("last") both(last_of, last_of);
 	WAY("annotated") both(annotated, annotated);
 	WAY("ignored") both(ignored, ignored);
 	WAY("ignored-spin") both(ignored_spin, ignored_spin);
@@ -146,6 +154,11 @@ int main(int argc, char **argv)
 //: races t.hdl
 //= findings 0
 //= complete yes
+//: record -q --seed {1,2,3,4} -o t.hdl @ last
+//: sh set -- $($HEDDLE races t.hdl | awk '/^ +[0-9]/ { print $1 }'); $HEDDLE witness t.hdl $1 $2 -o t.wit > said; $HEDDLE replay -w t.wit --trace t.hdl -- ./own_locks last > replayed
+//: explore --format json @ described
+//= errors 
+//= complete yes
 //: record -q --mode free -o t.hdl @ described
 //~ out ^10$
 //: record -q --seed {1,2,3} -o t.hdl @ annotated
@@ -169,19 +182,19 @@ int main(int argc, char **argv)
 //= complete yes
 //: record -q -o t.hdl @ not-held
 //: races t.hdl
-//= lines unlocks what nobody has locked:30:30
+//= lines unlocks what nobody has locked:31:31
 //: record -q -o t.hdl @ twice
 //: races t.hdl
-//= lines locks what it has locked already:29:29
+//= lines locks what it has locked already:30:30
 //: record -q -o t.hdl @ read-unlock
 //: races t.hdl
-//= lines unlocks for reading what is locked for writing:29:30
+//= lines unlocks for reading what is locked for writing:30:31
 //: record -q -o t.hdl @ held
 //: races t.hdl
-//= lines locks what another thread has locked:29:29
+//= lines locks what another thread has locked:30:30
 //: record -q -o t.hdl @ other
 //: races t.hdl
-//= lines unlocks what another thread has locked:29:30
+//= lines unlocks what another thread has locked:30:31
 //: record -q -o t.hdl @ destroyed
 //: races t.hdl
-//= lines destroys what is locked:29:136
+//= lines destroys what is locked:30:144
