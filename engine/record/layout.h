@@ -250,7 +250,9 @@ struct log_stopped {
 #define LOG_MISUSES(M) \
 	M(UNLOCK_BY_OTHER, "unlock-by-other") \
 	M(UNLOCK_NOT_HELD, "unlock-not-held") \
+	M(READ_UNLOCK, "read-unlock") \
 	M(DOUBLE_LOCK, "double-lock") \
+	M(LOCK_HELD, "lock-held") \
 	M(DESTROY_LOCKED, "destroy-locked") \
 	M(DESTROY_WAITED, "destroy-waited") \
 	M(USE_DESTROYED, "use-destroyed") \
