@@ -52,14 +52,13 @@ static enum pick pick_of(struct enumeration *x, struct memory_graph *g, uint32_t
                          struct memory_event *event)
 {
 	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
-	if (last != NONE && (memory_is_blocked(&g->events[last]) ||
-	                     g->events[last].kind == MEMORY_ERROR))
+	if (last != NONE &&
+	    (memory_is_blocked(&g->events[last]) || g->events[last].kind == MEMORY_ERROR))
 		return PICK_NOTHING;
 	memset(event, 0, sizeof *event);
 	event->location = event->peer = NONE;
 	event->thread = thread;
-	enum memory_step step =
-	        x->program->next(x->program->context, g, thread, event);
+	enum memory_step step = x->program->next(x->program->context, g, thread, event);
 	if (step != MEMORY_STEP_EVENT)
 		return step == MEMORY_STEP_FAILED ? PICK_FAILED : PICK_NOTHING;
 	if (event->kind == MEMORY_JOIN && find_peer(g, event) == NONE)
@@ -67,8 +66,8 @@ static enum pick pick_of(struct enumeration *x, struct memory_graph *g, uint32_t
 	return is_held(x, g, event) ? PICK_HELD : PICK_EVENT;
 }
 
-/* The choice depends on the graph alone: a read-modify-write is completed; else the first thread
- * that can go on; a lock that is held comes last. */
+/* The choice depends on the graph alone: a read-modify-write is completed; else the first
+ * thread that can go on; a lock that is held comes last. */
 static enum pick pick(struct enumeration *x, struct memory_graph *g, struct memory_event *event)
 {
 	uint32_t threads = x->program->threads(x->program->context, g);
@@ -125,8 +124,8 @@ static void consider_places(struct enumeration *x, const struct memory_graph *g,
 	}
 }
 
-/* The paper's IsMaximallyAdded: when `e` was added it read, or was, the newest of the events that
- * were there or are in the prefix of the revisiting store. */
+/* The paper's IsMaximallyAdded: when `e` was added it read, or was, the newest of the events
+ * that were there or are in the prefix of the revisiting store. */
 static bool is_maximal(const struct memory_graph *g, uint32_t id, const uint8_t *prefix)
 {
 #define PREVIOUS(other) ((other) <= id || prefix[other])
@@ -150,8 +149,8 @@ static bool is_maximal(const struct memory_graph *g, uint32_t id, const uint8_t 
 #undef PREVIOUS
 }
 
-/* The graph without what was added after the load and is not before the store; NULL when some of
- * that was not maximal. */
+/* The graph without what was added after the load and is not before the store; NULL when some
+ * of that was not maximal. */
 static struct memory_graph *without_later(const struct memory_graph *g, uint32_t load,
                                           const uint8_t *prefix)
 {

@@ -2,13 +2,13 @@
  * graph.h - execution graphs: the events of an execution, and which store each load reads.
  *
  * An execution graph has, in place of an order of all events, the relations of axiomatic memory
- * models (Alglave, Maranget, Tautschnig 2014; Lahav et al. 2017): program order (po), reads-from
- * (rf), and for each location the modification order of its stores (mo). Whether a graph is an
- * execution of a memory model is decided by models.h.
+ * models (Alglave, Maranget, Tautschnig 2014; Lahav et al. 2017): program order (po),
+ * reads-from (rf), and for each location the modification order of its stores (mo). Whether a
+ * graph is an execution of a memory model is decided by models.h.
  *
  * An event's id is its index, in the order in which events were added; every location has an
- * initial store (MEMORY_INIT) that precedes its other events. A read-modify-write is two events:
- * an exclusive load and, next in its thread, the store.
+ * initial store (MEMORY_INIT) that precedes its other events. A read-modify-write is two
+ * events: an exclusive load and, next in its thread, the store.
  */
 #ifndef HEDDLE_MEMORY_GRAPH_H
 #define HEDDLE_MEMORY_GRAPH_H
@@ -74,8 +74,8 @@ void memory_graph_free(struct memory_graph *g); /* NULL is allowed */
 
 /* The location's initial store, which is added with `value` where it is missing. */
 uint32_t memory_init(struct memory_graph *g, uint32_t location, uint64_t value);
-/* Append an event to its thread: kind, thread, location, peer, orders, flags, value, expected and
- * site are taken from `event`. It has no rf and no place in mo. The id. */
+/* Append an event to its thread: kind, thread, location, peer, orders, flags, value, expected
+ * and site are taken from `event`. It has no rf and no place in mo. The id. */
 uint32_t memory_append(struct memory_graph *g, const struct memory_event *event);
 /* Let a load read `store`: its value, and whether it is exclusive, follow. */
 void memory_read_from(struct memory_graph *g, uint32_t load, uint32_t store);

@@ -85,9 +85,9 @@ void memory_edge_add(struct memory_edges *edges, uint32_t from, uint32_t to,
 /* Depth-first search with a stack of its own. */
 struct cycle_search {
 	const struct memory_edge *edges; /* by `from` */
-	uint32_t *begin;                 /* by event: index of its first edge; one more at the end */
-	uint32_t *next;                  /* by event: edge to be followed next */
-	uint8_t *state;                  /* 0 new, 1 on the stack, 2 done */
+	uint32_t *begin; /* by event: index of its first edge; one more at the end */
+	uint32_t *next;  /* by event: edge to be followed next */
+	uint8_t *state;  /* 0 new, 1 on the stack, 2 done */
 	uint32_t *stack, depth;
 };
 

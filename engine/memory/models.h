@@ -29,7 +29,7 @@ bool memory_model_parse(const char *word, enum memory_model *model);
 /* Why a graph is no execution of a model: the axiom, and a cycle that it forbids. */
 struct memory_why {
 	const char *axiom; /* static */
-	GArray *cycle;     /* struct memory_edge, each from where the previous one ends; owned */
+	GArray *cycle; /* struct memory_edge, each from where the previous one ends; owned */
 };
 struct memory_edge {
 	uint32_t from, to;
@@ -37,8 +37,8 @@ struct memory_edge {
 };
 void memory_why_release(struct memory_why *why);
 
-/* Do all axioms of the model hold? `why` may be NULL; else memory_why_release, when false. Every
- * load must have its rf, and every store its place in mo. */
+/* Do all axioms of the model hold? `why` may be NULL; else memory_why_release, when false.
+ * Every load must have its rf, and every store its place in mo. */
 bool memory_consistent(const struct memory_graph *g, enum memory_model model,
                        struct memory_why *why);
 

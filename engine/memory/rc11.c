@@ -47,7 +47,8 @@ static void join(uint64_t *into, const uint64_t *from, uint32_t words)
 #define EACH_MEMBER(i, set, words) \
 	for (uint32_t word_ = 0; word_ < (words); word_++) \
 		for (uint64_t bits_ = (set)[word_]; bits_ != 0; bits_ &= bits_ - 1) \
-			for (uint32_t once_ = 1, i = word_ * 64 + (uint32_t)__builtin_ctzll(bits_); \
+			for (uint32_t once_ = 1, \
+			              i = word_ * 64 + (uint32_t)__builtin_ctzll(bits_); \
 			     once_; once_ = 0)
 
 struct rc11 {
@@ -88,8 +89,8 @@ static void add_store(struct rc11 *m, uint32_t i)
 	*last = i;
 	join(row(&m->released, i), own, m->own.words);
 	if (e->flags & MEMORY_EXCLUSIVE)
-		join(row(&m->released, i),
-		     row(&m->released, m->g->events[e->po_prev].rf), m->own.words);
+		join(row(&m->released, i), row(&m->released, m->g->events[e->po_prev].rf),
+		     m->own.words);
 }
 
 static void add_event(struct rc11 *m, uint32_t i)
@@ -137,7 +138,8 @@ static bool make_happens_before(struct rc11 *m)
 	while (progress) {
 		progress = false;
 		for (uint32_t t = 0; t < g->threads; t++) {
-			for (uint32_t i; (i = next[t]) != NONE; next[t] = g->events[i].po_next) {
+			for (uint32_t i; (i = next[t]) != NONE;
+			     next[t] = g->events[i].po_next) {
 				if (g->events[i].rf != NONE && !done[g->events[i].rf])
 					break;
 				add_event(m, i);
@@ -269,8 +271,8 @@ static struct relation make_scb(const struct rc11 *m)
 		for (uint32_t b = 0; b < n; b++) {
 			if (x->location == NONE || g->events[b].location != x->location)
 				continue;
-			bool later_store = memory_writes(&g->events[b]) &&
-			                   m->rank[a] < m->rank[b];
+			bool later_store =
+			        memory_writes(&g->events[b]) && m->rank[a] < m->rank[b];
 			if (has(&m->after, a, b) || later_store)
 				add(&scb, a, b);
 		}

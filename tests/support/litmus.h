@@ -1,6 +1,6 @@
 /*
- * litmus.h - litmus programs: a few threads of a few memory operations, and an interpreter of them
- * for engine/memory/enumerate.h.
+ * litmus.h - litmus programs: a few threads of a few memory operations, and an interpreter of
+ * them for engine/memory/enumerate.h.
  */
 #ifndef HEDDLE_TESTS_LITMUS_H
 #define HEDDLE_TESTS_LITMUS_H

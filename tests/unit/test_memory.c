@@ -116,10 +116,12 @@ static const struct counted {
 	{ "x=1 | x=2 | x=3", { 6, 6, 6 }, 0 },
 	{ "lock m; x=1; unlock m | lock m; x=2; unlock m", { 2, 2, 2 }, 0 },
 	{ "lock m; x=1; unlock m | lock m; x=2; unlock m | lock m; a=x; unlock m",
-	  { 6, 6, 6 }, 0 },
+	  { 6, 6, 6 },
+	  0 },
 	/* the classic deadlock: both orders, and one graph in which both wait */
 	{ "lock m; lock z; unlock z; unlock m | lock z; lock m; unlock m; unlock z",
-	  { 2, 2, 2 }, 1 },
+	  { 2, 2, 2 },
+	  1 },
 };
 
 START_TEST(numbers_of_graphs)
@@ -143,10 +145,14 @@ END_TEST
 START_TEST(why_not)
 {
 	struct memory_graph *g = memory_graph_new();
-	struct memory_event store = { .kind = MEMORY_STORE, .location = 0, .value = 1,
-		                      .peer = NONE, .order = ORDER_RLX };
-	struct memory_event load = { .kind = MEMORY_LOAD, .location = 1, .peer = NONE,
-		                     .order = ORDER_RLX };
+	struct memory_event store = { .kind = MEMORY_STORE,
+		                      .location = 0,
+		                      .value = 1,
+		                      .peer = NONE,
+		                      .order = ORDER_RLX };
+	struct memory_event load = {
+		.kind = MEMORY_LOAD, .location = 1, .peer = NONE, .order = ORDER_RLX
+	};
 	memory_init(g, 0, 0);
 	memory_init(g, 1, 0);
 	uint32_t ids[2][2];
@@ -164,9 +170,9 @@ START_TEST(why_not)
 	ck_assert_str_eq(why.axiom, "sequential consistency");
 	ck_assert_uint_eq(why.cycle->len, 4);
 	for (guint i = 0; i < 4; i++)
-		ck_assert_uint_eq(g_array_index(why.cycle, struct memory_edge, i).to,
-		                  g_array_index(why.cycle, struct memory_edge, (i + 1) % 4)
-		                          .from);
+		ck_assert_uint_eq(
+		        g_array_index(why.cycle, struct memory_edge, i).to,
+		        g_array_index(why.cycle, struct memory_edge, (i + 1) % 4).from);
 	memory_why_release(&why);
 	ck_assert(memory_consistent(g, MEMORY_TSO, NULL));
 	ck_assert(memory_consistent(g, MEMORY_RC11, NULL));
