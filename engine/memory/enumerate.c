@@ -73,9 +73,15 @@ static enum pick pick(struct enumeration *x, struct memory_graph *g, struct memo
 	uint32_t threads = x->program->threads(x->program->context, g);
 	struct memory_event held;
 	bool waits = false;
-	for (uint32_t t = 0; t < g->threads; t++)
-		if (g->last[t] != NONE && memory_is_pending(&g->events[g->last[t]]))
-			return pick_of(x, g, t, event);
+	for (uint32_t t = 0; t < g->threads; t++) {
+		if (g->last[t] == NONE || g->events[g->last[t]].kind != MEMORY_LOAD)
+			continue;
+		enum pick found = pick_of(x, g, t, event);
+		bool completes = found == PICK_EVENT && event->kind == MEMORY_STORE &&
+		                 (event->flags & MEMORY_EXCLUSIVE);
+		if (completes || found == PICK_FAILED)
+			return found;
+	}
 	for (uint32_t t = 0; t < threads; t++) {
 		enum pick found = pick_of(x, g, t, event);
 		if (found == PICK_EVENT || found == PICK_FAILED)
@@ -225,42 +231,37 @@ static bool add_next(struct enumeration *x, struct memory_graph *g,
 	return true;
 }
 
-/* Waits a thread for a lock that was unlocked since? Then another graph lets it read that. */
-static bool waits_in_vain(const struct memory_graph *g)
-{
-	for (uint32_t t = 0; t < g->threads; t++) {
-		const struct memory_event *e =
-		        g->last[t] != NONE ? &g->events[g->last[t]] : NULL;
-		if (e != NULL && memory_is_blocked(e) && g->events[e->rf].mo_next != NONE)
-			return true;
-	}
-	return false;
-}
+enum wait { WAIT_NOT, WAIT_FOR_EVER, WAIT_IN_VAIN };
 
-/* Does a thread wait that will not go on? */
-static bool is_blocked(struct enumeration *x, const struct memory_graph *g)
+/* Does a thread wait that will not go on? In vain: for a store that is there, and that another
+ * graph lets it read. */
+static enum wait wait_of(struct enumeration *x, const struct memory_graph *g, uint32_t thread)
 {
-	uint32_t threads = x->program->threads(x->program->context, g);
-	for (uint32_t t = 0; t < threads; t++) {
-		uint32_t last = t < g->threads ? g->last[t] : NONE;
-		struct memory_event event = { .location = NONE, .peer = NONE, .thread = t };
-		if (last != NONE && memory_is_blocked(&g->events[last]))
-			return true;
-		if (last != NONE && g->events[last].kind == MEMORY_ERROR)
-			continue;
-		if (x->program->next(x->program->context, g, t, &event) == MEMORY_STEP_EVENT)
-			return true;
-	}
-	return false;
+	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
+	const struct memory_event *e = last != NONE ? &g->events[last] : NULL;
+	struct memory_event event = { .location = NONE, .peer = NONE, .thread = thread };
+	enum memory_step step = MEMORY_STEP_AWAIT;
+	if (e != NULL && e->kind == MEMORY_ERROR)
+		return WAIT_NOT;
+	if (e == NULL || !memory_is_blocked(e))
+		step = x->program->next(x->program->context, g, thread, &event);
+	if (step == MEMORY_STEP_AWAIT && g->events[e->rf].mo_next != NONE)
+		return WAIT_IN_VAIN;
+	return step == MEMORY_STEP_NONE ? WAIT_NOT : WAIT_FOR_EVER;
 }
 
 static bool finish(struct enumeration *x, const struct memory_graph *g)
 {
-	if (waits_in_vain(g)) {
-		x->counts->abandoned++;
-		return true;
+	uint32_t threads = x->program->threads(x->program->context, g);
+	bool blocked = false;
+	for (uint32_t t = 0; t < threads; t++) {
+		enum wait wait = wait_of(x, g, t);
+		if (wait == WAIT_IN_VAIN) {
+			x->counts->abandoned++;
+			return true;
+		}
+		blocked |= wait == WAIT_FOR_EVER;
 	}
-	bool blocked = is_blocked(x, g);
 	*(blocked ? &x->counts->blocked : &x->counts->complete) += 1;
 	return x->program->visit(x->program->context, g, blocked);
 }

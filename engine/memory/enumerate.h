@@ -20,7 +20,9 @@
 
 enum memory_step {
 	MEMORY_STEP_EVENT,
-	MEMORY_STEP_NONE,  /* the thread has ended, or has not begun, or waits for ever */
+	MEMORY_STEP_NONE, /* the thread has ended, or has not begun */
+	/* It waits until its last load reads something else: a loop that only looks. */
+	MEMORY_STEP_AWAIT,
 	MEMORY_STEP_FAILED /* it is not known: the enumeration stops */
 };
 
@@ -35,7 +37,7 @@ struct memory_program {
 	                         struct memory_event *event);
 	uint64_t (*initial)(void *context, uint32_t location);
 	/* A graph without a next event; false stops the enumeration. `blocked`: threads wait
-	 * for locks that are never unlocked, or for the end of such threads. */
+	 * for ever, for locks, values that no store writes, or the end of such threads. */
 	bool (*visit)(void *context, const struct memory_graph *g, bool blocked);
 };
 

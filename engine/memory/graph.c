@@ -86,11 +86,14 @@ uint32_t memory_append(struct memory_graph *g, const struct memory_event *event)
 	e->po_prev = last;
 	e->po_next = e->rf = e->mo_prev = e->mo_next = NONE;
 	e->index = last == NONE ? 0 : g->events[last].index + 1;
+	e->mark = 0;
 	if (last == NONE)
 		g->first[e->thread] = id;
 	else
 		g->events[last].po_next = id;
 	g->last[e->thread] = id;
+	if (e->kind == MEMORY_STORE && (e->flags & MEMORY_EXCLUSIVE))
+		g->events[last].flags |= MEMORY_EXCLUSIVE;
 	return id;
 }
 
@@ -98,6 +101,7 @@ void memory_read_from(struct memory_graph *g, uint32_t load, uint32_t store)
 {
 	struct memory_event *e = &g->events[load];
 	e->rf = store;
+	e->mark = 0;
 	if (e->kind != MEMORY_LOAD)
 		return;
 	e->value = g->events[store].value;

@@ -30,7 +30,7 @@ enum memory_kind {
 enum memory_flag {
 	MEMORY_EXCLUSIVE = 1, /* load and store of a read-modify-write */
 	/* Load: exclusive whatever it reads (an exchange), or only when it reads `expected`
-	 * (a compare-and-exchange). */
+	 * (a compare-and-exchange). Without either flag the program's next event tells. */
 	MEMORY_UPDATES = 2,
 	MEMORY_COMPARES = 4,
 	/* Load and store of a lock: the thread blocks when it reads a value other than 0. With
@@ -42,7 +42,8 @@ enum memory_flag {
 struct memory_event {
 	uint64_t value;    /* that the load reads, or the store writes */
 	uint64_t expected; /* of MEMORY_COMPARES */
-	uint64_t site;     /* the program's; not used by the engine */
+	uint64_t site;     /* the program's: where in its code */
+	uint64_t mark;     /* the program's; 0 for a new event, and when rf changes */
 	uint32_t thread;   /* NONE: MEMORY_INIT */
 	uint32_t index;    /* in its thread, from 0 */
 	uint32_t location; /* of loads and stores; else NONE */
@@ -111,11 +112,6 @@ static inline bool memory_releases(const struct memory_event *e)
 static inline bool memory_is_blocked(const struct memory_event *e)
 {
 	return e->kind == MEMORY_LOAD && (e->flags & MEMORY_LOCKS) && e->value != 0;
-}
-/* An exclusive load whose store was not added yet. */
-static inline bool memory_is_pending(const struct memory_event *e)
-{
-	return e->kind == MEMORY_LOAD && (e->flags & MEMORY_EXCLUSIVE) && e->po_next == NONE;
 }
 
 #endif
