@@ -207,7 +207,14 @@ static bool add_store(struct enumeration *x, struct memory_graph *g,
 	if (!(event->flags & MEMORY_EXCLUSIVE))
 		consider_places(x, g, store, g->events[newest].mo_prev);
 	memory_place_after(g, store, newest);
-	return true;
+	if (!(event->flags & MEMORY_EXCLUSIVE))
+		return true;
+	/* only now the load is known to be exclusive, which may forbid what it read */
+	const unsigned known = MEMORY_UPDATES | MEMORY_COMPARES | MEMORY_LOCKS;
+	bool good = (g->events[g->events[store].po_prev].flags & known) ||
+	            memory_consistent(g, x->model, NULL);
+	x->counts->rejected += !good;
+	return good;
 }
 
 /* ---- graphs to their end ---- */

@@ -24,13 +24,13 @@ static uint64_t mix(uint64_t a, uint64_t b)
 
 /* ---- what is the same in all runs ---- */
 
-static guint place_hash(const void *key)
+guint memory_place_hash(const void *key)
 {
 	const struct memory_place *p = key;
 	return (guint)mix(mix(p->base, p->offset), p->size);
 }
 
-static gboolean place_equal(const void *a, const void *b)
+gboolean memory_place_equal(const void *a, const void *b)
 {
 	return memcmp(a, b, sizeof(struct memory_place)) == 0;
 }
@@ -42,7 +42,7 @@ void memory_world_init(struct memory_world *w)
 	w->places = g_array_new(FALSE, FALSE, sizeof(struct memory_place));
 	w->addresses = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	w->initials = g_array_new(FALSE, FALSE, sizeof(struct memory_initial));
-	w->number = g_hash_table_new_full(place_hash, place_equal, g_free, NULL);
+	w->number = g_hash_table_new_full(memory_place_hash, memory_place_equal, g_free, NULL);
 	g_array_append_val(w->threads, root);
 }
 
@@ -187,14 +187,25 @@ struct conversion {
 	struct memory_recorded *r;
 	struct memory_blocks *blocks;
 	enum memory_model model;
-	bool (*wanted)(const void *context, const struct memory_place *place);
-	const void *context;
-	GHashTable *plain;         /* struct memory_place *: plain writes, their event + 1 */
-	uint32_t room;             /* for r->event */
-	uint32_t *children;        /* by thread of the trace: how many it created */
-	uint32_t *place_of_object; /* by object of the trace: location + 1 */
-	uint32_t store_of_end;
+	const struct memory_choice *choice;
+	GHashTable *plain; /* struct memory_place *: plain writes, their event + 1 */
+	uint32_t room;     /* for r->event */
 };
+
+static uint64_t site_of(const struct conversion *c, uint32_t event)
+{
+	uint32_t at = c->t->events[event].location;
+	const struct location *l = &c->t->locations[at];
+	return l->module != NONE ? l->address + 1 : at;
+}
+
+static void note_event(struct conversion *c, uint32_t id, uint32_t event)
+{
+	while (c->room <= id)
+		c->room = c->room * 2 + 64;
+	c->r->event = g_renew(uint32_t, c->r->event, c->room);
+	c->r->event[id] = event;
+}
 
 static uint32_t append(struct conversion *c, uint32_t event, struct memory_event *e)
 {
@@ -203,16 +214,33 @@ static uint32_t append(struct conversion *c, uint32_t event, struct memory_event
 	e->order = x->flags & EVENT_ORDER_MASK;
 	if (op_table[x->op].class != OP_CLASS_ACCESS && x->op != OP_FENCE)
 		e->order = ORDER_PLAIN;
-	const struct location *l = &c->t->locations[x->location];
-	e->site = l->module != NONE ? l->address + 1 : x->location;
+	e->site = site_of(c, event);
 	uint32_t id = memory_append(c->r->graph, e);
-	while (c->room <= id)
-		c->room = c->room * 2 + 64;
-	c->r->event = g_renew(uint32_t, c->r->event, c->room);
-	c->r->event[id] = event;
+	note_event(c, id, event);
 	if (c->r->graph_of[event] == NONE)
 		c->r->graph_of[event] = id;
 	return id;
+}
+
+/* A thread's begin or end. */
+static uint32_t append_edge(struct conversion *c, uint32_t thread, enum memory_kind kind)
+{
+	struct memory_event e = {
+		.thread = thread, .kind = (uint8_t)kind, .location = NONE, .peer = NONE
+	};
+	uint32_t id = memory_append(c->r->graph, &e);
+	note_event(c, id, NONE);
+	return id;
+}
+
+/* The end of a thread, which is added where it is missing; NONE: it had no event at all. */
+static uint32_t need_end(struct conversion *c, uint32_t thread)
+{
+	const struct memory_graph *g = c->r->graph;
+	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
+	if (last == NONE || g->events[last].kind == MEMORY_END)
+		return last;
+	return append_edge(c, thread, MEMORY_END);
 }
 
 static uint64_t integer_of(const struct conversion *c, uint32_t event, bool written,
@@ -238,21 +266,32 @@ static uint32_t need_init(struct conversion *c, uint32_t location, uint32_t even
 		i->value = integer_of(c, write - 1, true, &i->known);
 	uint32_t before = c->r->graph->count;
 	uint32_t id = memory_init(c->r->graph, location, i->value);
-	if (id == before) {
-		while (c->room <= id)
-			c->room = c->room * 2 + 64;
-		c->r->event = g_renew(uint32_t, c->r->event, c->room);
-		c->r->event[id] = NONE;
-	}
+	if (id == before)
+		note_event(c, id, NONE);
 	return id;
 }
 
-/* The store of the graph that an event of the trace made; an update's is the second of two. */
-static uint32_t store_of(const struct conversion *c, uint32_t event)
+/* The load of the graph that the event takes the place of, as another look of a loop that
+ * waits; or NONE. */
+static uint32_t look_again(struct conversion *c, uint32_t event, const struct memory_event *e)
 {
-	uint32_t id = c->r->graph_of[event];
-	return c->t->events[event].op == OP_RMW && id != NONE ? c->r->graph->events[id].po_next
-	                                                      : id;
+	const struct event *x = &c->t->events[event];
+	struct memory_graph *g = c->r->graph;
+	uint32_t thread = c->r->thread[x->thread];
+	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
+	if (last == NONE || c->choice->awaits == NULL)
+		return NONE;
+	struct memory_event *l = &g->events[last];
+	uint64_t site = site_of(c, event);
+	if (l->kind != MEMORY_LOAD || l->location != e->location || l->site != site ||
+	    (l->flags & MEMORY_LIBRARY) || !c->choice->awaits(c->choice->context, site))
+		return NONE;
+	struct memory_look look = { c->r->event[last], last, l->rf };
+	g_array_append_val(c->r->looks, look);
+	l->order = x->flags & EVENT_ORDER_MASK;
+	c->r->event[last] = event;
+	c->r->graph_of[event] = last;
+	return last;
 }
 
 static void add_load(struct conversion *c, uint32_t event, uint32_t location, unsigned flags)
@@ -269,7 +308,9 @@ static void add_load(struct conversion *c, uint32_t event, uint32_t location, un
 		init->value = integer_of(c, event, false, &init->known);
 		g->events[first].value = init->value;
 	}
-	uint32_t id = append(c, event, &e);
+	uint32_t id = look_again(c, event, &e);
+	if (id == NONE)
+		id = append(c, event, &e);
 	if (flags & MEMORY_LIBRARY)
 		g->events[id].order = flags & MEMORY_EXCLUSIVE ? ORDER_ACQ : ORDER_RLX;
 	memory_read_from(g, id, from);
@@ -306,7 +347,8 @@ static void add_access(struct conversion *c, uint32_t event)
 	if (!atomic && x->op == OP_WRITE)
 		g_hash_table_insert(c->plain, g_memdup2(&place, sizeof place),
 		                    GUINT_TO_POINTER(event + 1));
-	if (!atomic && (c->wanted == NULL || !c->wanted(c->context, &place)))
+	const struct memory_choice *choice = c->choice;
+	if (!atomic && (choice->wanted == NULL || !choice->wanted(choice->context, &place)))
 		return;
 	struct wide run = event_variables(c->t, x);
 	uint32_t location =
@@ -318,21 +360,31 @@ static void add_access(struct conversion *c, uint32_t event)
 		add_store(c, event, location, update, integer_of(c, event, true, &known));
 }
 
-static uint32_t lock_location(struct conversion *c, uint32_t object)
+static uint32_t lock_location(const struct trace *t, struct memory_world *world,
+                              const struct memory_blocks *blocks, uint32_t object)
 {
-	const struct object *o = &c->t->objects[object];
+	const struct object *o = &t->objects[object];
 	struct memory_place place = { .offset = o->address };
-	if (o->block != NONE && c->blocks->id[o->block] != 0) {
-		place.base = c->blocks->id[o->block];
-		place.offset -= c->t->blocks[o->block].address;
+	if (o->block != NONE && blocks->id[o->block] != 0) {
+		place.base = blocks->id[o->block];
+		place.offset -= t->blocks[o->block].address;
 	}
-	return location_number(c->world, &place, o->address);
+	return location_number(world, &place, o->address);
+}
+
+uint32_t memory_lock_location(const struct trace *t, struct memory_world *world,
+                              const struct memory_recorded *r, uint32_t object)
+{
+	struct memory_blocks *blocks = memory_blocks_new(t, r->thread);
+	uint32_t location = lock_location(t, world, blocks, object);
+	memory_blocks_free(blocks);
+	return location;
 }
 
 static void add_lock(struct conversion *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
-	uint32_t location = lock_location(c, x->target);
+	uint32_t location = lock_location(c->t, c->world, c->blocks, x->target);
 	const unsigned flags = MEMORY_LIBRARY | MEMORY_EXCLUSIVE;
 	/* a try does not block: it may read that the lock is held */
 	const unsigned blocks = x->flags & EVENT_TRY ? 0 : MEMORY_LOCKS;
@@ -350,27 +402,22 @@ static void add_lock(struct conversion *c, uint32_t event)
 	}
 }
 
-static void add_thread_event(struct conversion *c, uint32_t event)
+static void add_creation(struct conversion *c, uint32_t event)
 {
-	const struct event *x = &c->t->events[event];
-	struct memory_graph *g = c->r->graph;
-	struct memory_event e = { .location = NONE, .peer = NONE };
-	e.kind = x->op == OP_FORK    ? MEMORY_CREATE
-	         : x->op == OP_BEGIN ? MEMORY_BEGIN
-	         : x->op == OP_JOIN  ? MEMORY_JOIN
-	                             : MEMORY_END;
-	if (x->op == OP_FORK)
-		c->r->thread[x->target] = thread_number(c->world, c->r->thread[x->thread],
-		                                        c->children[x->thread]++);
-	if (x->op == OP_FORK || x->op == OP_JOIN)
-		e.peer = c->r->thread[x->target];
+	uint32_t child = c->r->thread[c->t->events[event].target];
+	struct memory_event e = { .kind = MEMORY_CREATE, .location = NONE, .peer = child };
 	uint32_t id = append(c, event, &e);
-	uint32_t mine = g->events[id].thread;
-	if (x->op == OP_JOIN && e.peer < g->threads)
-		g->events[id].rf = g->last[e.peer];
-	for (uint32_t i = 0; x->op == OP_BEGIN && i < g->count; i++)
-		if (g->events[i].kind == MEMORY_CREATE && g->events[i].peer == mine)
-			g->events[id].rf = i;
+	uint32_t begin = append_edge(c, child, MEMORY_BEGIN);
+	c->r->graph->events[begin].rf = id;
+}
+
+static void add_join(struct conversion *c, uint32_t event)
+{
+	uint32_t child = c->r->thread[c->t->events[event].target];
+	struct memory_event e = { .kind = MEMORY_JOIN, .location = NONE, .peer = child };
+	uint32_t end = need_end(c, child);
+	uint32_t id = append(c, event, &e);
+	c->r->graph->events[id].rf = end;
 }
 
 static void note_unmodelled(struct conversion *c, enum memory_unmodelled what)
@@ -405,10 +452,10 @@ static void convert(struct conversion *c, uint32_t event)
 		add_lock(c, event);
 		break;
 	case OP_FORK:
+		add_creation(c, event);
+		break;
 	case OP_JOIN:
-	case OP_BEGIN:
-	case OP_END:
-		add_thread_event(c, event);
+		add_join(c, event);
 		break;
 	case OP_RACQ:
 	case OP_RREL:
@@ -453,22 +500,28 @@ static void number_threads(struct conversion *c)
 	g_free(children);
 }
 
+static bool is_among(const GArray *numbers, uint32_t number)
+{
+	for (guint i = 0; numbers != NULL && i < numbers->len; i++)
+		if (g_array_index(numbers, uint32_t, i) == number)
+			return true;
+	return false;
+}
+
 void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
                           struct memory_world *world, enum memory_model model,
-                          bool (*wanted)(const void *context, const struct memory_place *place),
-                          const void *context)
+                          const struct memory_choice *choice)
 {
 	memset(r, 0, sizeof *r);
 	struct conversion c = { .t = t,
 		                .world = world,
 		                .r = r,
 		                .model = model,
-		                .wanted = wanted,
-		                .context = context,
-		                .children = g_new0(uint32_t, t->threads_count + 1),
-		                .plain = g_hash_table_new_full(place_hash, place_equal, g_free,
-		                                               NULL) };
+		                .choice = choice,
+		                .plain = g_hash_table_new_full(
+		                        memory_place_hash, memory_place_equal, g_free, NULL) };
 	r->graph = memory_graph_new();
+	r->looks = g_array_new(FALSE, FALSE, sizeof(struct memory_look));
 	r->graph_of = g_new(uint32_t, t->events_count + 1);
 	memset(r->graph_of, 0xff, (t->events_count + 1) * sizeof *r->graph_of);
 	r->thread = g_new0(uint32_t, t->threads_count + 1);
@@ -478,14 +531,17 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 	c.blocks = memory_blocks_new(t, r->thread);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		convert(&c, e);
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		if (is_among(choice->ended, t->threads[i].recorded))
+			need_end(&c, r->thread[i]);
 	memory_blocks_free(c.blocks);
 	g_hash_table_unref(c.plain);
-	g_free(c.children);
 }
 
 void memory_recorded_release(struct memory_recorded *r)
 {
 	memory_graph_free(r->graph);
+	g_array_free(r->looks, TRUE);
 	g_free(r->event);
 	g_free(r->graph_of);
 	g_free(r->thread);

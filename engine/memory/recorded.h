@@ -3,7 +3,8 @@
  *
  * Atomic accesses, fences, locks and the creation and end of threads are events of the graph;
  * under TSO plain accesses, too, as far as the caller wants. What a load read and where a store
- * stands in modification order is taken from the trace. Threads and locations have numbers that
+ * stands in modification order is taken from the trace. A thread's MEMORY_BEGIN and MEMORY_END
+ * have no event of the trace, as recordings have none. Threads and locations have numbers that
  * are the same in all runs of a program: of a struct memory_world.
  */
 #ifndef HEDDLE_MEMORY_RECORDED_H
@@ -56,27 +57,48 @@ struct memory_initial {
 void memory_world_init(struct memory_world *world);
 void memory_world_release(struct memory_world *world);
 
+struct memory_look {
+	uint32_t event;       /* of the trace */
+	uint32_t load, store; /* of the graph: the load in its place, and what it read */
+};
 struct memory_recorded {
 	struct memory_graph *graph;
-	uint32_t *event;     /* by event of the graph: the trace's, or NONE (MEMORY_INIT) */
+	uint32_t *event;     /* by event of the graph: the trace's, or NONE */
 	uint32_t *graph_of;  /* by event of the trace: the first of the graph's, or NONE */
 	uint32_t *thread;    /* by thread of the trace: its number in the world */
 	uint32_t *wants;     /* by number in the world: event of its pending request, or NONE */
+	GArray *looks;       /* struct memory_look: of loops that wait, but the last of each */
 	uint32_t unmodelled; /* bit set of enum memory_unmodelled */
 };
-/* `wanted`: is a plain access of this location an event of the graph? NULL: none is. */
+/* What of a run is an event of its graph. */
+struct memory_choice {
+	const void *context;
+	/* Is a plain access of this place one? NULL: none is. */
+	bool (*wanted)(const void *context, const struct memory_place *place);
+	const GArray *ended; /* uint32_t: threads (thread.recorded) that ended; or NULL */
+	/* Does a loop at this site only look until it reads something else? Then of its looks
+	 * in a row the last one alone is an event. NULL: no such loops are known. */
+	bool (*awaits)(const void *context, uint64_t site);
+};
 void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
                           struct memory_world *world, enum memory_model model,
-                          bool (*wanted)(const void *context, const struct memory_place *place),
-                          const void *context);
+                          const struct memory_choice *choice);
 void memory_recorded_release(struct memory_recorded *r);
 
-/* The place of an access of one variable; false: it is of several, or of unknown size. Needs
- * memory_blocks_of. */
+/* The location of a lock (object of the trace). */
+uint32_t memory_lock_location(const struct trace *t, struct memory_world *world,
+                              const struct memory_recorded *r, uint32_t object);
+
+/* The heap blocks and stacks of a trace by what is the same in all runs; `thread` as in struct
+ * memory_recorded. */
 struct memory_blocks;
 struct memory_blocks *memory_blocks_new(const struct trace *t, const uint32_t *thread);
-void memory_blocks_free(struct memory_blocks *blocks);
+void memory_blocks_free(struct memory_blocks *blocks); /* NULL is allowed */
+/* The place of an access; false: it has more than 8 bytes, or their number is unknown. */
 bool memory_place_of(const struct trace *t, const struct memory_blocks *blocks, uint32_t event,
                      struct memory_place *place);
+/* For hash tables of struct memory_place. */
+guint memory_place_hash(const void *place);
+gboolean memory_place_equal(const void *a, const void *b);
 
 #endif
