@@ -187,12 +187,90 @@ static bool add_inputs(const struct trace *t, struct plan *p, struct error *erro
 	                 "what came from outside (" INPUTS_BYTES_NOTE ") is damaged");
 }
 
+static void add_arrival(const struct trace *t, struct plan *p, uint32_t thread, uint32_t e)
+{
+	struct log_step step = { .thread = number_of(t, thread), .tag = LOG_FLUSH };
+
+	g_array_append_val(p->steps, step);
+	g_array_append_val(p->events, e);
+}
+
+void plan_arrive(struct plan *p, const struct trace *t, uint32_t thread)
+{
+	add_arrival(t, p, thread, NONE);
+}
+
+/* The step of an event, from the end; NONE for `event`: the last one. p->steps->len: none. */
+static guint step_of(const struct plan *p, uint32_t event)
+{
+	guint i = p->events->len;
+
+	if (event == NONE)
+		return i ? i - 1 : p->steps->len;
+	while (i-- > 0)
+		if (g_array_index(p->events, uint32_t, i) == event)
+			return i;
+	return p->steps->len;
+}
+
+static bool refer(const struct plan *p, uint32_t event, uint32_t store, enum weak_kind kind)
+{
+	guint at = step_of(p, event), to = store == NONE ? 0 : step_of(p, store);
+	struct log_step *steps = (struct log_step *)(void *)p->steps->data;
+
+	if (at >= p->steps->len || (store != NONE && to >= at))
+		return false;
+	*(kind == WEAK_READS ? &steps[at].reads : &steps[at].after) =
+	        store == NONE ? STEP_INITIAL : STEP_STORE + to;
+	return true;
+}
+
+bool plan_reads(struct plan *p, uint32_t event, uint32_t store)
+{
+	return refer(p, event, store, WEAK_READS);
+}
+
+bool plan_after(struct plan *p, uint32_t event, uint32_t store)
+{
+	return refer(p, event, store, WEAK_AFTER);
+}
+
+/* What the trace says of reads and stores (weak.h). */
+static void add_weak(const struct trace *t, const struct plan *p)
+{
+	uint32_t *step = t->weak_count ? g_new(uint32_t, t->events_count + 1) : NULL;
+	struct log_step *steps = (struct log_step *)(void *)p->steps->data;
+
+	if (step)
+		memset(step, 0xff, (t->events_count + 1) * sizeof *step);
+	for (guint i = 0; step && i < p->events->len; i++) {
+		uint32_t e = g_array_index(p->events, uint32_t, i);
+
+		if (e != NONE)
+			step[e] = i;
+	}
+	for (uint64_t i = 0; i < t->weak_count; i++) {
+		const struct weak_source *w = &t->weak[i];
+		uint32_t at = step[w->event], to = w->store == NONE ? 0 : step[w->store];
+
+		if (at != NONE && to < at)
+			*(w->kind == WEAK_READS ? &steps[at].reads : &steps[at].after) =
+			        w->store == NONE ? STEP_INITIAL : STEP_STORE + to;
+	}
+	g_free(step);
+}
+
 /* Adds the steps of e's thread up to `e`, and `e` itself if `with`. */
 static void add_up_to(const struct trace *t, struct plan *p, struct thread_events *all,
                       uint32_t e, bool with, bool exact)
 {
 	uint32_t thread = t->events[e].thread;
 	struct thread_events *mine = &all[thread];
+	if (t->events[e].op == OP_FLUSH) {
+		if (with)
+			add_arrival(t, p, thread, e);
+		return;
+	}
 	while (mine->next < mine->events->len) {
 		uint32_t next = g_array_index(mine->events, uint32_t, mine->next);
 		if (next != NONE && (next > e || (next == e && !with)))
@@ -323,6 +401,8 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	}
 	p->open_end = ends_with_crash(t, sequence, length);
 	join_calls(t, p);
+	p->memory = trace_model(t);
+	add_weak(t, p);
 	thread_events_free(t, all);
 	return true;
 }
@@ -489,6 +569,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	}
 	c->seed = p->seed;
 	c->strategy = p->strategy;
+	c->memory = p->memory;
 	/* Room for the witness and some more: the run after it may never end. */
 	c->max_bytes = (p->max_bytes ? p->max_bytes
 	                : p->explore ? RECORD_MAX_EXPLORED

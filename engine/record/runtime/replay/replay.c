@@ -218,10 +218,15 @@ static void diverged_by(struct thread *next)
 	diverged(next, why, next->sched.spins ? 0 : next->sched.pc);
 }
 
+static void arrivals(struct thread *t);
+
 /* Whose turn is it?  `event`: `t` stands before its next one. */
 static void take_turns(struct thread *t, bool event)
 {
 	for (;;) {
+		arrivals(t);
+		if (!rt.replay)
+			return;
 		if (phase == FOLLOWING && position >= rt.config.plan_length) {
 			rt.header->replayed = position;
 			phase = rt.config.pair[0] == LOG_ALL_THREADS ? OVER : GATHERING;
@@ -282,6 +287,39 @@ bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc)
 	uint64_t next = replay_turn(t->id);
 	return next < rt.config.plan_length && steps[next].tag == tag &&
 	       (steps[next].pc == 0 || steps[next].pc == pc);
+}
+
+const struct log_step *replay_step(const struct thread *t)
+{
+	return rt.replay && phase == FOLLOWING && position < rt.config.plan_length &&
+	                       steps[position].thread == t->id && !steps[position].whole
+	               ? &steps[position]
+	               : NULL;
+}
+
+uint32_t replay_step_number(const struct log_step *step)
+{
+	return (uint32_t)(step - steps);
+}
+
+void replay_refuse(struct thread *t, uintptr_t pc)
+{
+	diverged(t, DIVERGED_OPERATION, pc);
+}
+
+/* The plan's next steps, as far as they are arrivals of stores. */
+static void arrivals(struct thread *t)
+{
+	while (rt.replay && phase == FOLLOWING && position < rt.config.plan_length &&
+	       steps[position].tag == LOG_FLUSH) {
+		uint32_t id = steps[position].thread;
+		if (!memory_arrive(id < MAX_THREADS ? rt.threads[id] : NULL)) {
+			diverged(t, DIVERGED_OPERATION, 0);
+			return;
+		}
+		first_of[id] = next_of[position];
+		position++;
+	}
 }
 
 bool replay_strict(void)
