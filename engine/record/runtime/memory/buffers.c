@@ -149,6 +149,18 @@ void buffers_drain(struct thread *t)
 		;
 }
 
+/* The same where others may run between. */
+void buffers_leave(struct thread *t)
+{
+	struct buffer *b = t->memory.buffer;
+	while (b && b->count && memory_chooses()) {
+		if (memory_chance(1))
+			sched_point_slow(t);
+		memory_arrive(t);
+	}
+	buffers_drain(t);
+}
+
 void buffers_tick(struct thread *t)
 {
 	if (rt.replay || holder_count == 0)

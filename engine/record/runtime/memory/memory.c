@@ -12,7 +12,7 @@ static unsigned laziness; /* of this run: a choice once in 1 << laziness times *
 void memory_init(void)
 {
 	rt.memory = rt.controlled ? rt.config.memory : LOG_SC;
-	laziness = 1 + (unsigned)(rt.config.seed * 0x9e3779b97f4a7c15ull >> 40) % 4;
+	laziness = 1 + (unsigned)(rt.config.seed * 0x9e3779b97f4a7c15ull >> 40) % 7;
 }
 
 bool memory_chooses(void)
@@ -90,13 +90,13 @@ void memory_logged(struct thread *t, enum log_tag tag, unsigned order, const voi
 void memory_call(struct thread *t)
 {
 	if (rt.memory == LOG_TSO)
-		buffers_drain(t);
+		buffers_leave(t);
 }
 
 void memory_end(struct thread *t)
 {
 	if (rt.memory == LOG_TSO && rt.on)
-		buffers_drain(t);
+		buffers_leave(t);
 }
 
 void memory_event(struct thread *t, enum log_tag tag, uintptr_t object)
@@ -121,14 +121,14 @@ void memory_fence(struct thread *t, unsigned order)
 	if (rt.memory == LOG_RC11)
 		stores_fence(t, order);
 	else if (order == 5)
-		buffers_drain(t);
+		buffers_leave(t);
 }
 
 void memory_wide(struct thread *t)
 {
 	memory_note("atomics of 16 bytes were sequentially consistent");
 	if (rt.memory == LOG_TSO)
-		buffers_drain(t);
+		buffers_leave(t);
 	else
 		stores_wide(t);
 }

@@ -77,6 +77,7 @@ void *memory_new(size_t bytes); /* zeroed, never given back */
 /* buffers.c */
 void buffers_init(void);
 void buffers_drain(struct thread *t);
+void buffers_leave(struct thread *t);
 void buffers_tick(struct thread *t);
 void buffers_touched(const struct thread *t, uintptr_t address, size_t size);
 void buffers_freed(uintptr_t address, size_t size);

@@ -515,7 +515,7 @@ void memory_store(struct thread *t, volatile void *p, unsigned code, uint64_t va
 		buffers_tick(t);
 		buffers_touched(t, (uintptr_t)p, (size_t)1 << code);
 		if (order == ORDER_SC)
-			buffers_drain(t);
+			buffers_leave(t);
 		else
 			buffers_room(t);
 		t->memory.buffers = order != ORDER_SC && !rt.waiting;
@@ -538,7 +538,7 @@ uint64_t memory_update(struct thread *t, volatile void *p, unsigned code, enum u
 	if (rt.memory == LOG_TSO) {
 		buffers_tick(t);
 		buffers_touched(t, (uintptr_t)p, (size_t)1 << code);
-		buffers_drain(t);
+		buffers_leave(t);
 		uint64_t old = get_memory(p, code), made = updated(how, old, value, code);
 		set_memory(p, code, made);
 		log_rmw(t, order, pc, (const void *)p, code, old, made);
@@ -561,7 +561,7 @@ bool memory_compare(struct thread *t, volatile void *p, unsigned code, uint64_t 
 	if (rt.memory == LOG_TSO) {
 		buffers_tick(t);
 		buffers_touched(t, (uintptr_t)p, (size_t)1 << code);
-		buffers_drain(t);
+		buffers_leave(t);
 		uint64_t old = get_memory(p, code);
 		bool done = old == *expected;
 		if (done) {
