@@ -220,12 +220,19 @@ static void diverged_by(struct thread *next)
 
 static void arrivals(struct thread *t);
 
-/* Whose turn is it?  `event`: `t` stands before its next one. */
-static void take_turns(struct thread *t, bool event)
+/* Why a thread asks for its turn. */
+enum asks { FOR_EVENT, FOR_CALL, FOR_ARRIVALS };
+
+/* Whose turn is it?  FOR_EVENT: `t` stands before its next one.  FOR_ARRIVALS: its stores are to
+ * arrive; where the plan has no more of it, nobody waits for it. */
+static void take_turns(struct thread *t, enum asks asks)
 {
+	const bool event = asks == FOR_EVENT;
 	for (;;) {
 		arrivals(t);
 		if (!rt.replay)
+			return;
+		if (asks == FOR_ARRIVALS && replay_turn(t->id) >= rt.config.plan_length)
 			return;
 		if (phase == FOLLOWING && position >= rt.config.plan_length) {
 			rt.header->replayed = position;
@@ -274,12 +281,17 @@ static void take_turns(struct thread *t, bool event)
 
 void replay_point(struct thread *t)
 {
-	take_turns(t, true);
+	take_turns(t, FOR_EVENT);
 }
 
 void replay_call(struct thread *t)
 {
-	take_turns(t, false);
+	take_turns(t, FOR_CALL);
+}
+
+void replay_drain(struct thread *t)
+{
+	take_turns(t, FOR_ARRIVALS);
 }
 
 bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc)
@@ -362,7 +374,7 @@ static bool pauses_only(struct thread *t)
 
 void replay_pause(struct thread *t)
 {
-	take_turns(t, false);
+	take_turns(t, FOR_CALL);
 	if (rt.replay && pauses_only(t))
 		diverged(t, DIVERGED_SPINS, 0);
 }
