@@ -235,29 +235,67 @@ bool plan_after(struct plan *p, uint32_t event, uint32_t store)
 	return refer(p, event, store, WEAK_AFTER);
 }
 
-/* What the trace says of reads and stores (weak.h). */
-static void add_weak(const struct trace *t, const struct plan *p)
+/* The row of `said` for the event, or NULL. */
+static const struct weak_source *row_of(const GArray *said, uint32_t event, enum weak_kind kind)
 {
-	uint32_t *step = t->weak_count ? g_new(uint32_t, t->events_count + 1) : NULL;
+	for (guint i = 0; i < said->len; i++) {
+		const struct weak_source *w = &g_array_index(said, struct weak_source, i);
+
+		if (w->event == event && w->kind == kind)
+			return w;
+	}
+	return NULL;
+}
+
+/* A plain write is not known by its step: it is the last one, or as good as the initial value. */
+static uint32_t reference(const struct trace *t, const struct plan *p, guint store, bool last)
+{
+	if (store == NONE)
+		return STEP_INITIAL;
+	if (!op_is_atomic(t->events[g_array_index(p->events, uint32_t, store)].op))
+		return last ? STEP_LAST : STEP_INITIAL;
+	return STEP_STORE + store;
+}
+
+bool plan_weak(struct plan *p, const struct trace *t, const GArray *said)
+{
+	uint32_t *last = g_new(uint32_t, t->variables_count + 1); /* by variable: a step */
 	struct log_step *steps = (struct log_step *)(void *)p->steps->data;
+	bool good = true;
 
-	if (step)
-		memset(step, 0xff, (t->events_count + 1) * sizeof *step);
-	for (guint i = 0; step && i < p->events->len; i++) {
+	memset(last, 0xff, (t->variables_count + 1) * sizeof *last);
+	for (guint i = 0; i < p->steps->len && said->len && good; i++) {
 		uint32_t e = g_array_index(p->events, uint32_t, i);
+		const struct event *x = e == NONE ? NULL : &t->events[e];
+		if (x == NULL || !op_is_access(x->op) || event_inert(x))
+			continue;
+		struct wide run = event_variables(t, x);
+		const struct weak_source *reads = row_of(said, e, WEAK_READS),
+		                         *after = row_of(said, e, WEAK_AFTER);
+		guint from = reads && reads->store != NONE ? step_of(p, reads->store) : NONE;
+		guint behind = after && after->store != NONE ? step_of(p, after->store) : NONE;
 
-		if (e != NONE)
-			step[e] = i;
+		good = !(from != NONE && from >= i) && !(behind != NONE && behind >= i);
+		if (good && op_is_atomic(x->op) && op_reads(x->op))
+			steps[i].reads = reference(t, p, reads ? from : last[run.first],
+			                           !reads || from == last[run.first]);
+		if (good && after)
+			steps[i].after = reference(t, p, behind, false);
+		for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
+			last[v] = i;
 	}
-	for (uint64_t i = 0; i < t->weak_count; i++) {
-		const struct weak_source *w = &t->weak[i];
-		uint32_t at = step[w->event], to = w->store == NONE ? 0 : step[w->store];
+	g_free(last);
+	return good;
+}
 
-		if (at != NONE && to < at)
-			*(w->kind == WEAK_READS ? &steps[at].reads : &steps[at].after) =
-			        w->store == NONE ? STEP_INITIAL : STEP_STORE + to;
-	}
-	g_free(step);
+/* What the trace says of reads and stores. */
+static void add_weak(const struct trace *t, struct plan *p)
+{
+	GArray *said = g_array_new(FALSE, FALSE, sizeof(struct weak_source));
+
+	g_array_append_vals(said, t->weak, (guint)t->weak_count);
+	plan_weak(p, t, said);
+	g_array_free(said, TRUE);
 }
 
 /* Adds the steps of e's thread up to `e`, and `e` itself if `with`. */

@@ -59,6 +59,10 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
  * plan_arrive's; a thread's stores that have to have arrived do so without a step. False: the
  * plan has no such steps.
  */
+/* The same for all steps at once: `said` (struct weak_source) where a read does not see the last
+ * store of the plan before it, or a store is not the last in modification order. False: it names
+ * no earlier step. */
+bool plan_weak(struct plan *plan, const struct trace *t, const GArray *said);
 bool plan_reads(struct plan *plan, uint32_t event, uint32_t store);
 bool plan_after(struct plan *plan, uint32_t event, uint32_t store);
 /* A step is appended: the oldest store in the buffer of `thread` (of the trace) arrives. */

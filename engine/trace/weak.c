@@ -209,3 +209,23 @@ uint32_t trace_weak_first(const struct trace *t)
 	walk(&w);
 	return t->weak_count ? MIN(w.first, t->weak[0].event) : w.first;
 }
+
+bool trace_weak_allows(const struct trace *t, const char *who, struct error *error)
+{
+	uint32_t e = trace_weak_first(t);
+
+	if (e == NONE)
+		return true;
+	char *line = g_strdup_printf("%s", trace_location_name(t, e));
+	error_set(error, trace_name(t),
+	          "'heddle races --analysis hb' takes reads as they were; or record it again "
+	          "without --memory",
+	          "%s is about sequentially consistent runs, which this one (--memory %s) is not: "
+	          "at event %u%s%s %s",
+	          who, weak_model_words[trace_model(t)], e, *line ? " at " : "", line,
+	          t->events[e].op == OP_FLUSH ? "stores arrive in another order"
+	          : op_reads(t->events[e].op) ? "a read does not see the last write"
+	                                      : "a store is not the last of its place");
+	g_free(line);
+	return false;
+}

@@ -41,4 +41,8 @@ void trace_weak_walk(const struct trace *t, weak_visit *visit, void *context);
  * earlier one of another thread. NONE: its order is one, and what holds for such traces holds. */
 uint32_t trace_weak_first(const struct trace *t);
 
+/* Is the trace one that `who` ("the analysis 'm2'") may take for sequentially consistent? False
+ * and `error` otherwise, which names the first event that shows it. */
+bool trace_weak_allows(const struct trace *t, const char *who, struct error *error);
+
 #endif

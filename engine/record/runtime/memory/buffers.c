@@ -144,7 +144,7 @@ void buffers_drain(struct thread *t)
 	if (!b || b->count == 0)
 		return;
 	if (replay_strict())
-		replay_drain(t); /* those that the plan has before its next event */
+		replay_arrivals(t);
 	while (memory_arrive(t))
 		;
 }

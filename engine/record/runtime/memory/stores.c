@@ -64,6 +64,8 @@ static void drop_store(struct location *l, struct store *s)
 	for (struct access *a = l->log; a; a = a->next)
 		if (a->store == s)
 			a->store = NULL; /* before all others */
+	if (l->newest == s)
+		l->newest = NULL;
 	s->next = spare;
 	spare = s;
 	l->count--;
@@ -84,6 +86,7 @@ static void insert(struct location *l, struct store *s, struct store *after)
 	*(s->next ? &s->next->previous : &l->last) = s;
 	*(after ? &after->next : &l->first) = s;
 	l->count++;
+	l->newest = s;
 	while (l->count > KEPT && !rt.replay) {
 		struct store *oldest = l->first;
 		l->first = oldest->next;
@@ -406,7 +409,7 @@ static void commit(struct making *m, uint64_t value)
 	struct choice *c = &m->choice;
 	struct store *made = NULL, *read = c->reads;
 	bool last = !c->after || c->after == m->l->last;
-	if (read && read != m->l->last)
+	if (read && read != m->l->newest)
 		tell(t, LOG_READS, read);
 	else if (c->after && !read && !last)
 		tell(t, LOG_AFTER, c->after);

@@ -122,6 +122,7 @@ struct location {
 	uint8_t size;
 	bool last_alone; /* sequentially consistent from now on */
 	struct store *first, *last;
+	const struct store *newest; /* the last that was made; NULL: it is forgotten */
 	unsigned count, accesses;
 	struct access *log;
 	struct own_release *releases;

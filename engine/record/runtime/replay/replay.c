@@ -220,19 +220,24 @@ static void diverged_by(struct thread *next)
 
 static void arrivals(struct thread *t);
 
-/* Why a thread asks for its turn. */
-enum asks { FOR_EVENT, FOR_CALL, FOR_ARRIVALS };
-
-/* Whose turn is it?  FOR_EVENT: `t` stands before its next one.  FOR_ARRIVALS: its stores are to
- * arrive; where the plan has no more of it, nobody waits for it. */
-static void take_turns(struct thread *t, enum asks asks)
+/* Is the thread's next step the arrival of a store? */
+static bool awaits_arrival(const struct thread *t)
 {
-	const bool event = asks == FOR_EVENT;
+	return phase == FOLLOWING && t->id < rt.config.thread_count &&
+	       first_of[t->id] < rt.config.plan_length &&
+	       steps[first_of[t->id]].tag == LOG_FLUSH;
+}
+
+/* Where `t` stands: before its next event, before a call that is none, or before it can go on
+ * when its stores have arrived that the plan lets arrive before its next event. */
+enum stand { BEFORE_EVENT, BEFORE_CALL, BEFORE_ARRIVALS };
+
+/* Whose turn is it? */
+static void take_turns(struct thread *t, enum stand stand)
+{
 	for (;;) {
 		arrivals(t);
-		if (!rt.replay)
-			return;
-		if (asks == FOR_ARRIVALS && replay_turn(t->id) >= rt.config.plan_length)
+		if (!rt.replay || (stand == BEFORE_ARRIVALS && !awaits_arrival(t)))
 			return;
 		if (phase == FOLLOWING && position >= rt.config.plan_length) {
 			rt.header->replayed = position;
@@ -240,7 +245,7 @@ static void take_turns(struct thread *t, enum asks asks)
 		}
 		if (phase == GATHERING) {
 			for (unsigned i = 0; i < 2; i++)
-				if ((event && rt.config.pair[i] == t->id) ||
+				if ((stand == BEFORE_EVENT && rt.config.pair[i] == t->id) ||
 				    rt.config.pair[i] == LOG_ALL_THREADS)
 					arrived[i] = true;
 			if (arrived[0] && arrived[1]) {
@@ -281,17 +286,18 @@ static void take_turns(struct thread *t, enum asks asks)
 
 void replay_point(struct thread *t)
 {
-	take_turns(t, FOR_EVENT);
+	take_turns(t, BEFORE_EVENT);
 }
 
 void replay_call(struct thread *t)
 {
-	take_turns(t, FOR_CALL);
+	take_turns(t, BEFORE_CALL);
 }
 
-void replay_drain(struct thread *t)
+void replay_arrivals(struct thread *t)
 {
-	take_turns(t, FOR_ARRIVALS);
+	if (awaits_arrival(t))
+		take_turns(t, BEFORE_ARRIVALS);
 }
 
 bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc)
@@ -374,7 +380,7 @@ static bool pauses_only(struct thread *t)
 
 void replay_pause(struct thread *t)
 {
-	take_turns(t, FOR_CALL);
+	take_turns(t, BEFORE_CALL);
 	if (rt.replay && pauses_only(t))
 		diverged(t, DIVERGED_SPINS, 0);
 }

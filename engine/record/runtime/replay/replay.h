@@ -35,8 +35,8 @@ uint32_t replay_child(uint32_t parent, uint32_t ordinal);
 void replay_inputs(uint32_t id, const struct log_input **from, const struct log_input **end);
 /* Before a call that is no event: waits for the thread's turn. */
 void replay_call(struct thread *t);
-/* Before its stores arrive that have not: waits for its next event's turn, if it has one. */
-void replay_drain(struct thread *t);
+/* Waits until the plan's arrivals of its stores before its next event are done. */
+void replay_arrivals(struct thread *t);
 /* Is this the thread's next event in the plan? */
 bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc);
 /* The step that the thread's next event is, or NULL when it has none now; its number. */

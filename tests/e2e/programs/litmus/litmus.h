@@ -26,7 +26,7 @@ static int a, b, c, d; /* what the loads saw, each written by one thread */
 	{ \
 		void *(*const run[])(void *) = { __VA_ARGS__ }; \
 		pthread_t thread[sizeof run / sizeof *run]; \
-		(void)a, (void)b, (void)c, (void)d, (void)x, (void)y; \
+		(void)a, (void)b, (void)c, (void)d, (void)&x, (void)&y; \
 		for (size_t i = 0; i < sizeof run / sizeof *run; i++) \
 			pthread_create(&thread[i], NULL, run[i], NULL); \
 		for (size_t i = 0; i < sizeof run / sizeof *run; i++) \
