@@ -6,6 +6,7 @@
  */
 #include "engine/explore/checkpoint.h"
 #include "engine/explore/estimate.h"
+#include "engine/explore/graphs.h"
 
 #include "engine/base/file.h"
 #include "engine/predict/effort.h"
@@ -344,7 +345,8 @@ struct explore_report *explore(const struct explore_options *options,
 	bool good = open_output(&x, error) && bind_library(&x, error) &&
 	            (x.server = record_server_new(options->argv, x.interposer, x.output,
 	                                          error)) != NULL &&
-	            run_all(&x, error);
+	            (options->memory == MEMORY_SC ? run_all(&x, error)
+	                                          : graphs_explore(&x, options->memory, error));
 	record_server_free(x.server);
 	interposer_remove(x.interposer);
 	g_hash_table_unref(x.plain);

@@ -16,6 +16,7 @@
 
 #include "engine/commute/spec.h"
 #include "engine/explore/final.h"
+#include "engine/memory/models.h"
 #include "engine/record/plan.h"
 
 struct explore_options {
@@ -37,6 +38,9 @@ struct explore_options {
 	double query_seconds;   /* for one query of the solver */
 	unsigned timeout_ms;    /* for one run; 0: 10 s */
 	bool until_error;       /* stop after the first error */
+	/* Under another model than MEMORY_SC (graphs.h): without specs, finals, shards, seed.
+	 */
+	enum memory_model memory;
 	const volatile int *interrupted; /* stop when nonzero; or NULL */
 	bool keep_output;                /* pass on the program's output */
 };

@@ -9,6 +9,7 @@
 
 #include "engine/record/codec.h"
 #include "engine/record/import_private.h"
+#include "engine/trace/weak.h"
 #include "engine/trace/ending.h"
 
 /* ---- code ---- */
@@ -361,6 +362,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		g_ptr_array_add(im->facts->unordered, g_strdup(value));
 	else if (strcmp(key, "assertion") == 0)
 		builder_note(im->b, ASSERTION_NOTE, value);
+	else if (strcmp(key, "memory") == 0)
+		builder_note(im->b, WEAK_LIMIT_NOTE, value);
 	else if (strcmp(key, "input") == 0 && !im->facts->input)
 		im->facts->input = g_strdup(value);
 	g_free(key);
@@ -418,7 +421,7 @@ static void add_access(struct import *im, struct lane *lane, const struct log_re
 
 bool import_short(struct import *im, struct lane *lane, struct log_reader *reader)
 {
-	if (reader->second || reader->at >= reader->end)
+	if (reader->second || reader->at >= reader->end || im->header->memory)
 		return false;
 	uint64_t word = *reader->at, field = log_short_field(word);
 	unsigned slot = log_short_slot(word);
@@ -720,8 +723,19 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 	case LOG_WRITE:
 	case LOG_AREAD:
 	case LOG_AWRITE:
-	case LOG_RMW:
+	case LOG_RMW: {
+		uint32_t next = builder_event_count(im->b);
 		add_access(im, lane, r);
+		bool added = builder_event_count(im->b) > next;
+		if (im->header->memory)
+			import_weak_access(im, id, added ? next : NONE,
+			                   tag != LOG_READ && tag != LOG_AREAD);
+		break;
+	}
+	case LOG_FLUSH:
+	case LOG_READS:
+	case LOG_AFTER:
+		import_weak(im, id, r);
 		break;
 	case LOG_ENTER:
 		import_leave(im, lane, r->left);

@@ -336,7 +336,7 @@ static double seconds_of(struct arguments *a, const char *name, double otherwise
 
 static char *options_text(const struct arguments *a)
 {
-	static const char *const telling[] = { "final", "check", "steps", "seed" };
+	static const char *const telling[] = { "final", "check", "steps", "seed", "memory" };
 	GString *text = g_string_new(NULL);
 	GPtrArray *files = argument_values(a, "spec");
 	for (guint i = 0; i < files->len; i++)
@@ -436,6 +436,21 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 	return status;
 }
 
+/* The memory model, or a usage error with an exit. */
+static enum memory_model model_of(struct arguments *a)
+{
+	static const char *const others[] = { "spec",  "results", "final", "check",
+		                              "shard", "jobs",    "seed" };
+	const char *word = argument_value(a, "memory");
+	enum memory_model model = MEMORY_SC;
+	if (word != NULL && !memory_model_parse(word, &model))
+		exit(usage_error(a, "--memory wants sc, tso or rc11, found '%s'", word));
+	for (size_t i = 0; model != MEMORY_SC && i < G_N_ELEMENTS(others); i++)
+		if (argument_value(a, others[i]) != NULL)
+			exit(usage_error(a, "--memory %s goes without --%s", word, others[i]));
+	return model;
+}
+
 static int run(struct arguments *a)
 {
 	struct error error = { 0 };
@@ -452,6 +467,7 @@ static int run(struct arguments *a)
 		.seconds = seconds_of(a, "budget", 60),
 		.by_results = argument_flag(a, "results"),
 		.until_error = argument_flag(a, "until-error"),
+		.memory = model_of(a),
 		.query_seconds = 1,
 		.timeout_ms = (unsigned)(MIN(seconds_of(a, "timeout", 10), LONGEST) * 1000)
 	};
@@ -515,6 +531,9 @@ static const struct command_option options[] = {
 	{ "shard", "I/N", "the I-th of N shares; join the reports with 'heddle merge'", 0 },
 	{ "jobs", "N", "so many explorations at the same time, each of a share (default 1)",
 	  'j' },
+	{ "memory", "MODEL",
+	  "sc, tso or rc11: what loads may read beyond sequential consistency (default sc)",
+	  0 },
 	{ "until-error", NULL, "end at the first run that fails", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
 	OPTION_FORMAT_SARIF,
