@@ -252,7 +252,7 @@ static void take_events(struct learning *l)
 		} else if (id != NONE) {
 			take_event(l, e, own);
 			looking[thread] = false;
-		} else if (own.tag != 0 && !looking[thread]) {
+		} else if (own.tag != 0 && own.tag != LOG_FLUSH && !looking[thread]) {
 			g_array_append_val(l->pending[thread], own);
 		}
 	}

@@ -155,7 +155,6 @@ static uint16_t tag_of_load(const struct memory_graph *g, uint32_t id, uint16_t 
 	return library ? LOG_TRYFAIL : LOG_AREAD;
 }
 
-#ifdef HEDDLE_WEAK_H
 static uint32_t named_store(const struct planning *p, uint32_t store)
 {
 	return p->g->events[store].kind == MEMORY_INIT ? STEP_INITIAL
@@ -177,11 +176,6 @@ static void tell_source(const struct planning *p, uint32_t id, struct log_step *
 		before = p->g->events[before].mo_prev;
 	step->after = named_store(p, before);
 }
-#else
-static void tell_source(const struct planning *p, uint32_t id, struct log_step *step)
-{
-}
-#endif
 
 /* The steps of the next event of its thread. */
 static void issue(struct planning *p, uint32_t id)
@@ -220,7 +214,6 @@ static void issue(struct planning *p, uint32_t id)
 /* The store arrives, and those before it. */
 static void arrive(struct planning *p, uint32_t id)
 {
-#ifdef HEDDLE_WEAK_H
 	GArray *buffer = p->buffered[p->g->events[id].thread];
 	bool last = false;
 	while (buffer->len > 0 && !last) {
@@ -229,7 +222,6 @@ static void arrive(struct planning *p, uint32_t id)
 		g_array_remove_index(buffer, 0);
 		add_step(p, flush, p->g->events[id].thread);
 	}
-#endif
 }
 
 static void add_threads(const struct graphs *s, struct plan *plan)

@@ -30,6 +30,10 @@ static bool limit_reached(struct graphs *s)
 	return true;
 }
 
+static const enum weak_model weak_models[] = {
+	[MEMORY_SC] = WEAK_SC, [MEMORY_TSO] = WEAK_TSO, [MEMORY_RC11] = WEAK_RC11
+};
+
 static void set_plan(struct graphs *s, struct plan *plan)
 {
 	const struct explore_options *o = s->x->options;
@@ -38,9 +42,7 @@ static void set_plan(struct graphs *s, struct plan *plan)
 	plan->server = s->x->server;
 	plan->explore = true;
 	plan->max_steps = o->max_steps;
-#ifdef HEDDLE_WEAK_H
-	plan->memory = (enum weak_model)s->model;
-#endif
+	plan->memory = weak_models[s->model];
 }
 
 /* Add the run to the report; its class is new or not. */

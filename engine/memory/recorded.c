@@ -1,5 +1,6 @@
 /* recorded.c - see recorded.h. */
 #include "engine/memory/recorded.h"
+#include "engine/trace/weak.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -188,6 +189,10 @@ struct conversion {
 	struct memory_blocks *blocks;
 	enum memory_model model;
 	const struct memory_choice *choice;
+	uint32_t *last_store; /* by location: the last one of the trace, or NONE */
+	uint32_t last_room;
+	GQueue *waiting; /* TSO, by thread of the trace: events of stores that have not arrived
+	                  */
 	GHashTable *plain; /* struct memory_place *: plain writes, their event + 1 */
 	uint32_t room;     /* for r->event */
 };
@@ -264,6 +269,10 @@ static uint32_t need_init(struct conversion *c, uint32_t location, uint32_t even
 	uint32_t write = GPOINTER_TO_UINT(g_hash_table_lookup(c->plain, p));
 	if (!i->known && write != 0)
 		i->value = integer_of(c, write - 1, true, &i->known);
+	while (c->last_room <= location) {
+		c->last_store = g_renew(uint32_t, c->last_store, c->last_room + 1);
+		c->last_store[c->last_room++] = NONE;
+	}
 	uint32_t before = c->r->graph->count;
 	uint32_t id = memory_init(c->r->graph, location, i->value);
 	if (id == before)
@@ -294,6 +303,46 @@ static uint32_t look_again(struct conversion *c, uint32_t event, const struct me
 	return last;
 }
 
+/* The store of the graph that an event of the trace made; an update's is the second of two.
+ * NONE: none, as of a plain write that is not in the graph. */
+static uint32_t store_of(const struct conversion *c, uint32_t event)
+{
+	uint32_t id = event == NONE ? NONE : c->r->graph_of[event];
+	return id != NONE && c->t->events[event].op == OP_RMW ? c->r->graph->events[id].po_next
+	                                                      : id;
+}
+
+/* The last store of the thread to the location, if it has not arrived; else NONE. */
+static uint32_t own_waiting(const struct conversion *c, uint32_t thread, uint32_t location)
+{
+	const struct memory_graph *g = c->r->graph;
+	uint32_t i = thread < g->threads ? g->last[thread] : NONE;
+	while (i != NONE &&
+	       (g->events[i].kind != MEMORY_STORE || g->events[i].location != location))
+		i = g->events[i].po_prev;
+	return i != NONE && g->events[i].mo_prev == NONE ? i : NONE;
+}
+
+/* The store that the load of the event reads. */
+static uint32_t source_of(struct conversion *c, uint32_t event, uint32_t location)
+{
+	uint32_t first = need_init(c, location, event), named = NONE;
+	uint32_t own = own_waiting(c, c->r->thread[c->t->events[event].thread], location);
+	uint32_t last = c->last_store[location];
+	if (own != NONE)
+		return own;
+	if (c->model == MEMORY_TSO)
+		return memory_newest(c->r->graph, location);
+	if (c->t->weak_count == 0)
+		return last != NONE ? last : first;
+	/* a row may say NONE, the initial value; a row is there for reads of older stores */
+	named = trace_weak_store(c->t, event, WEAK_READS, event);
+	if (named == event)
+		return last != NONE ? last : first;
+	named = store_of(c, named);
+	return named != NONE ? named : first;
+}
+
 static void add_load(struct conversion *c, uint32_t event, uint32_t location, unsigned flags)
 {
 	struct memory_graph *g = c->r->graph;
@@ -302,8 +351,7 @@ static void add_load(struct conversion *c, uint32_t event, uint32_t location, un
 	};
 	struct memory_initial *init =
 	        &g_array_index(c->world->initials, struct memory_initial, location);
-	uint32_t first = need_init(c, location, event);
-	uint32_t from = memory_newest(g, location);
+	uint32_t from = source_of(c, event, location), first = g->init[location];
 	if (from == first && !init->known && (flags & MEMORY_LIBRARY) == 0) {
 		init->value = integer_of(c, event, false, &init->known);
 		g->events[first].value = init->value;
@@ -317,6 +365,21 @@ static void add_load(struct conversion *c, uint32_t event, uint32_t location, un
 	g->events[id].flags = (uint8_t)flags;
 }
 
+/* The store that this one stands right after. */
+static uint32_t place_of_store(struct conversion *c, uint32_t event, uint32_t location,
+                               unsigned flags)
+{
+	const struct memory_graph *g = c->r->graph;
+	uint32_t thread = c->r->thread[c->t->events[event].thread];
+	uint32_t named = trace_weak_store(c->t, event, WEAK_AFTER, event);
+	if (flags & MEMORY_EXCLUSIVE)
+		return g->events[g->last[thread]].rf;
+	if (named == event)
+		return memory_newest(g, location);
+	named = store_of(c, named);
+	return named != NONE ? named : g->init[location];
+}
+
 static void add_store(struct conversion *c, uint32_t event, uint32_t location, unsigned flags,
                       uint64_t value)
 {
@@ -327,11 +390,29 @@ static void add_store(struct conversion *c, uint32_t event, uint32_t location, u
 		                  .value = value,
 		                  .flags = (uint8_t)flags };
 	need_init(c, location, event);
-	uint32_t after = memory_newest(g, location);
+	uint32_t after = place_of_store(c, event, location, flags);
 	uint32_t id = append(c, event, &e);
 	if (flags & MEMORY_LIBRARY)
 		g->events[id].order = flags & MEMORY_EXCLUSIVE ? ORDER_ACQ : ORDER_REL;
-	memory_place_after(g, id, after);
+	c->last_store[location] = id;
+	bool waits =
+	        c->model == MEMORY_TSO && flags == 0 && g->events[id].order != ORDER_SEQ_CST;
+	if (waits)
+		g_queue_push_tail(&c->waiting[c->t->events[event].thread],
+		                  GUINT_TO_POINTER(event));
+	else
+		memory_place_after(g, id, after);
+}
+
+/* The stores of the thread up to this event arrive in memory. */
+static void arrive(struct conversion *c, uint32_t thread, uint32_t event)
+{
+	struct memory_graph *g = c->r->graph;
+	GQueue *mine = &c->waiting[thread];
+	while (mine->head != NULL && GPOINTER_TO_UINT(mine->head->data) <= event) {
+		uint32_t id = store_of(c, GPOINTER_TO_UINT(g_queue_pop_head(mine)));
+		memory_place_after(g, id, memory_newest(g, g->events[id].location));
+	}
 }
 
 static void add_access(struct conversion *c, uint32_t event)
@@ -344,12 +425,13 @@ static void add_access(struct conversion *c, uint32_t event)
 		c->r->unmodelled |= 1u << MEMORY_UNMODELLED_SIZES;
 	if (!small)
 		return;
-	if (!atomic && x->op == OP_WRITE)
-		g_hash_table_insert(c->plain, g_memdup2(&place, sizeof place),
-		                    GUINT_TO_POINTER(event + 1));
 	const struct memory_choice *choice = c->choice;
-	if (!atomic && (choice->wanted == NULL || !choice->wanted(choice->context, &place)))
+	if (!atomic && (choice->wanted == NULL || !choice->wanted(choice->context, &place))) {
+		if (x->op == OP_WRITE)
+			g_hash_table_insert(c->plain, g_memdup2(&place, sizeof place),
+			                    GUINT_TO_POINTER(event + 1));
 		return;
+	}
 	struct wide run = event_variables(c->t, x);
 	uint32_t location =
 	        location_number(c->world, &place, c->t->variables[run.first].address);
@@ -429,6 +511,8 @@ static void convert(struct conversion *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	struct memory_event fence = { .kind = MEMORY_FENCE, .location = NONE, .peer = NONE };
+	if (x->op == OP_FLUSH)
+		arrive(c, x->thread, x->aux);
 	if (op_wants(x->op)) {
 		c->r->wants[c->r->thread[x->thread]] = event;
 		return;
@@ -520,6 +604,7 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 		                .choice = choice,
 		                .plain = g_hash_table_new_full(
 		                        memory_place_hash, memory_place_equal, g_free, NULL) };
+	c.waiting = g_new0(GQueue, t->threads_count + 1);
 	r->graph = memory_graph_new();
 	r->looks = g_array_new(FALSE, FALSE, sizeof(struct memory_look));
 	r->graph_of = g_new(uint32_t, t->events_count + 1);
@@ -532,9 +617,13 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 	for (uint32_t e = 0; e < t->events_count; e++)
 		convert(&c, e);
 	for (uint64_t i = 0; i < t->threads_count; i++)
+		arrive(&c, (uint32_t)i, NONE);
+	for (uint64_t i = 0; i < t->threads_count; i++)
 		if (is_among(choice->ended, t->threads[i].recorded))
 			need_end(&c, r->thread[i]);
 	memory_blocks_free(c.blocks);
+	g_free(c.last_store);
+	g_free(c.waiting);
 	g_hash_table_unref(c.plain);
 }
 
