@@ -95,7 +95,7 @@ START_TEST(finds_the_race_and_shows_its_witness)
 	struct pty *p = open_trace(NULL);
 	pty_wait_for(p, "✓ race");
 	pty_send(p, "w");
-	pty_wait_for(p, "both are next");
+	pty_wait_for(p, "both are about to happen");
 	pty_wait_for(p, "✓ checked");
 	pty_send(p, "o");
 	pty_wait_for(p, "why ordered: happens-before");

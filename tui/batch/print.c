@@ -134,9 +134,9 @@ static void print_sets(const struct finding *f)
 	for (guint i = 0; i < f->sets->len; i++)
 		printf("%s%s", i ? ", " : "", printable(f->sets->pdata[i]));
 	puts(f->grade == 'A'
-	             ? "; grade A: such units hold one lock for it, and one here did not"
-	     : f->grade == 'B' ? "; grade B: as declared"
-	     : f->grade == 'C' ? "; grade C: sets and units are inferred"
+	             ? ": such units hold one lock for it, and one here did not (grade A)"
+	     : f->grade == 'B' ? ", as the specification declares (grade B)"
+	     : f->grade == 'C' ? ": sets and units are inferred, not declared (grade C)"
 	                       : "");
 }
 

@@ -79,7 +79,7 @@ void prose_add_proof(GArray *prose, const struct session *s, const struct proof 
 	if (steps == NULL || steps->len == 0)
 		return;
 	prose_add(prose, STYLE_TEXT, NONE,
-	          "A run in which both are next would need all of this:");
+	          "A run in which both are about to happen would need all of this:");
 	if (chain_is_ring(steps)) {
 		uint32_t first = g_array_index(steps, struct step, 0).from;
 		prose_add_chain(prose, s, steps, columns);

@@ -4,6 +4,7 @@
  */
 #include "engine/trace/shown.h"
 #include "tui/explorer/schedule.h"
+#include "tui/explorer/refusal.h"
 #include "engine/base/search.h"
 
 #include <stdlib.h>
@@ -271,7 +272,9 @@ void stage_append_cut(const struct stage *stage, GString *out)
 
 static void choice_clear(void *data)
 {
-	g_free(((struct choice *)data)->reason);
+	struct choice *choice = data;
+	g_free(choice->why);
+	g_free(choice->reason);
 }
 
 static void find_choices(struct chooser *c)
@@ -283,6 +286,10 @@ static void find_choices(struct chooser *c)
 		GString *reason = g_string_new(NULL);
 		if (choice.event != NONE)
 			choice.enabled = checker_enabled(c->checker, choice.event, reason);
+		GString *why = g_string_new(NULL);
+		if (choice.event != NONE && !choice.enabled)
+			refusal_append(&c->stage, choice.event, why);
+		choice.why = g_string_free(why, FALSE);
 		choice.reason = g_string_free(reason, FALSE);
 		g_array_append_val(c->choices, choice);
 	}

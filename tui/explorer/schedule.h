@@ -48,7 +48,8 @@ int8_t *schedule_moves(const GArray *events);
 struct choice {
 	uint32_t thread, event; /* the thread's next event; NONE: none */
 	bool enabled;
-	char *reason; /* owned; why it is not enabled */
+	char *why;    /* owned: why it is not enabled, in the program's terms (refusal.h) */
+	char *reason; /* owned: the checker's, with its rule */
 };
 struct chooser {
 	const struct session *session; /* borrowed */

@@ -383,10 +383,22 @@ static void tell_race_end(struct story *story)
 		g_string_free(text, TRUE);
 		return;
 	}
-	prose_add(story->prose, STYLE_RACE, f->first,
-	          "  Now both are next, %s before %u and %s before %u: nothing decides who is "
-	          "first.",
-	          thread_of(story, f->first), f->first, thread_of(story, f->second), f->second);
+	GString *text = g_string_new("Now ");
+	for (int i = 0; i < 2; i++) {
+		uint32_t event = i ? f->second : f->first;
+		enum op op = (enum op)t->events[event].op;
+		g_string_append_printf(text, "%s%s is about to %s ", i ? ", and " : "",
+		                       thread_of(story, event),
+		                       op == OP_FREE      ? "free"
+		                       : op == OP_RMW     ? "update"
+		                       : op_writes(op)    ? "write"
+		                       : op == OP_DESTROY ? "destroy"
+		                                          : "read");
+		trace_append_operand(t, event, text);
+	}
+	prose_add(story->prose, STYLE_RACE, f->first, "  %s: nothing decides who is first.",
+	          text->str);
+	g_string_free(text, TRUE);
 	if ((a->flags | b->flags) & EVENT_WIDE || a->target != b->target)
 		return;
 	struct stage stage;

@@ -320,9 +320,8 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 		                               ANALYSIS_M2,      ANALYSIS_AUTO, ANALYSIS_RDIT };
 	size_t count = G_N_ELEMENTS(shown) - !session_lacks_code(app->session);
 	if (entry->sites[0] == NONE) { /* other analyses find data races only */
-		pane_format(p, 0, 1, STYLE_DIM, "event %u and %u%s%s", entry->finding->first,
-		            entry->finding->second, entry->finding->by ? "   found by " : "",
-		            entry->finding->by ? entry->finding->by : "");
+		pane_format(p, 0, 1, STYLE_DIM, "event %u and %u   I tells the whole story",
+		            entry->finding->first, entry->finding->second);
 		return;
 	}
 	int at = pane_text(p, 0, 1, STYLE_DIM, "seen by");
