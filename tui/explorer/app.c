@@ -218,7 +218,7 @@ void app_goto(struct app *app, uint32_t event, bool jump)
 	if (jump && event != s->event)
 		remember(app);
 	s->event = event;
-	s->frame = 0;
+	s->frame = session_own_frame(s, event);
 	app_refresh(app);
 }
 
@@ -233,6 +233,7 @@ static void place_back(struct app *app)
 	struct session *s = app->session;
 	s->entry = to.entry < (int)s->entries->len ? to.entry : -1;
 	s->event = to.event;
+	s->frame = to.event < s->trace->events_count ? session_own_frame(s, to.event) : 0;
 	s->pair[0] = to.pair[0];
 	s->pair[1] = to.pair[1];
 	raise_view(app, to.view);

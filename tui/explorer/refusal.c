@@ -115,7 +115,7 @@ static bool refuse_lock(const struct refusal *r)
 		return false;
 	append_thread(r, e->thread);
 	g_string_append(r->out, " waits for ");
-	trace_append_operand(r->t, r->event, r->out);
+	describe_operand(r->t, r->event, r->out);
 	g_string_append(r->out, ", which ");
 	append_thread(r, thread_of(r, held));
 	g_string_append(r->out, " holds.");
@@ -133,7 +133,7 @@ static bool refuse_try(const struct refusal *r)
 		return false;
 	append_thread(r, e->thread);
 	g_string_append(r->out, " tried ");
-	trace_append_operand(r->t, r->event, r->out);
+	describe_operand(r->t, r->event, r->out);
 	g_string_append(r->out,
 	                e->op == OP_TRYFAIL
 	                        ? " in vain in the recording, and here it would get it: "

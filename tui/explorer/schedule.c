@@ -3,6 +3,7 @@
  * independent checker decides its validity.
  */
 #include "engine/trace/shown.h"
+#include "engine/trace/own_code.h"
 #include "tui/explorer/schedule.h"
 #include "tui/explorer/refusal.h"
 #include "engine/base/search.h"
@@ -202,8 +203,7 @@ static void show_value(const struct stage *stage, guint step, uint32_t variable,
 		return;
 	g_string_append(out, shown->count ? "  " : "");
 	shown->variables[shown->count++] = variable;
-	const char *name = trace_string(t, t->variables[variable].name);
-	append_escaped(out, name, strlen(name));
+	own_code_append_name(trace_string(t, t->variables[variable].name), out);
 	g_string_append_c(out, ' ');
 	shown_append(t, variable, value, out);
 }

@@ -2,6 +2,7 @@
  * story.c - see story.h. Uses only the finding, its witness and the trace.
  */
 #include "engine/trace/shown.h"
+#include "engine/trace/own_code.h"
 #include "tui/explorer/story.h"
 
 #include "tui/explorer/schedule.h"
@@ -33,7 +34,7 @@ static void heading(struct story *story, const char *text)
 /* "bank.c:31", or the recorded name of the place. */
 static void append_line(const struct trace *t, uint32_t event, GString *out)
 {
-	const struct location *l = &t->locations[t->events[event].location];
+	const struct location *l = own_code_location(t, event);
 	const char *name = trace_string(t, l->file && l->line ? l->file : l->name);
 	char *base = l->file && l->line ? g_path_get_basename(name) : g_strdup(name);
 	append_escaped(out, base, strlen(base));
@@ -70,7 +71,7 @@ static void tell_side(struct story *story, uint32_t event)
 	g_string_append_printf(text, "%s ", thread_of(story, event));
 	if (verb) {
 		g_string_append_printf(text, "%s ", verb);
-		trace_append_operand(t, event, text);
+		describe_operand(t, event, text);
 	} else {
 		describe_event(s, event, text);
 	}
@@ -80,7 +81,7 @@ static void tell_side(struct story *story, uint32_t event)
 	g_string_append_printf(text, ", holding %s:", held->len ? held->str : "no lock");
 	prose_add(story->prose, style_of_thread(t->events[event].thread), event, "  %s",
 	          text->str);
-	const struct location *l = &t->locations[t->events[event].location];
+	const struct location *l = own_code_location(t, event);
 	const char *line = l->file && l->line ? sources_line(story->sources,
 	                                                     trace_string(t, l->file), l->line)
 	                                      : NULL;
@@ -394,7 +395,7 @@ static void tell_race_end(struct story *story)
 		                       : op_writes(op)    ? "write"
 		                       : op == OP_DESTROY ? "destroy"
 		                                          : "read");
-		trace_append_operand(t, event, text);
+		describe_operand(t, event, text);
 	}
 	prose_add(story->prose, STYLE_RACE, f->first, "  %s: nothing decides who is first.",
 	          text->str);

@@ -84,6 +84,7 @@ static bool says(const struct session *s, const struct entry *entry, const char 
 	const struct finding *f = entry->finding;
 	const struct event *events = s->trace->events;
 	return contains(entry->where, word) || contains(entry->variable, word) ||
+	       contains(entry->exact, word) ||
 	       contains(kind_words[f->kind], word) ||
 	       contains(verdicts[missing_code_verdict(s, entry)].word, word) ||
 	       contains(triage_word(entry->triage), word) ||
@@ -340,7 +341,7 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 
 static void draw_side(const struct app *app, struct pane p, uint32_t event)
 {
-	if (!draw_source(app, p, event, 0))
+	if (!draw_source(app, p, event, session_own_frame(app->session, event)))
 		draw_neighbours(app, p, event);
 }
 

@@ -3,6 +3,7 @@
  * switches with reasons, stepping. Below, the state of the threads.
  */
 #include "engine/trace/shown.h"
+#include "engine/trace/own_code.h"
 #include "engine/base/search.h"
 #include "engine/predict/ladder/behind.h"
 #include "tui/explorer/view_witness.h"
@@ -307,7 +308,7 @@ void append_witness_event(const struct app *app, const struct witness_view *v, g
 		return;
 	}
 	uint32_t other = stage_value(&v->stage, v->w.events->len, e->target, &writer);
-	trace_append_operand(t, event, out);
+	describe_operand(t, event, out);
 	g_string_append(out, " reads ");
 	shown_append(t, e->target, value, out);
 	if (other && other != value) {
@@ -362,7 +363,7 @@ static void append_end(const struct session *s, uint32_t thread, uint32_t event,
 		g_string_append(out, " is not needed any more");
 		return;
 	}
-	const struct location *l = &s->trace->locations[s->trace->events[event].location];
+	const struct location *l = own_code_location(s->trace, event);
 	g_string_append(out, " stops before ");
 	if (l->line)
 		g_string_append_printf(out, "line %u", l->line);
@@ -380,7 +381,7 @@ void append_switch_reason(const struct session *session, const struct witness_vi
 	}
 	g_string_append(out, "needed: ");
 	if (s->reason == SWITCH_LOCK) {
-		trace_append_operand(t, s->waits, out);
+		describe_operand(t, s->waits, out);
 		g_string_append(out, " must be free");
 		if (s->because != NONE)
 			g_string_append_printf(out, " (%u)", s->because);
