@@ -42,9 +42,10 @@ void own_code_add_pattern(const char *glob, bool own)
 
 /* Folders of the system, and parts of the paths of compilers' and C libraries' files. */
 static const char *const system_folders[] = {
-	"/usr/include/",     "/usr/lib/",  "/usr/lib64/",  "/usr/libexec/", "/usr/local/include/",
-	"/usr/local/lib/",   "/usr/src/",  "/usr/share/",  "/lib/",         "/lib64/",
-	"/build/gcc-",       "/build/glibc-",
+	"/usr/include/", "/usr/lib/",           "/usr/lib64/",
+	"/usr/libexec/", "/usr/local/include/", "/usr/local/lib/",
+	"/usr/src/",     "/usr/share/",         "/lib/",
+	"/lib64/",       "/build/gcc-",         "/build/glibc-",
 };
 static const char *const system_parts[] = {
 	"/include/c++/", "/lib/gcc/", "/libstdc++-v3/", "/libc++/", "/sysdeps/", "/glibc-",
@@ -165,7 +166,8 @@ static const struct {
 	{ "std::__1::", "std::" },
 };
 
-/* The end of template arguments that begin at `<`; NULL when it is no bracket, as in operator<. */
+/* The end of template arguments that begin at `<`; NULL when it is no bracket, as in operator<.
+ */
 static const char *arguments_end(const char *name, const char *at)
 {
 	int depth = 0;
@@ -180,7 +182,8 @@ static const char *arguments_end(const char *name, const char *at)
 	return NULL;
 }
 
-/* A member of the standard library's own: the rest of a variable's name says nothing to others. */
+/* A member of the standard library's own: the rest of a variable's name says nothing to others.
+ */
 static bool is_library_member(const char *at)
 {
 	const char *member = *at == '.' ? at + 1 : strncmp(at, "->", 2) == 0 ? at + 2 : "";

@@ -1,10 +1,10 @@
 /*
- * own_code.h - "just my code": which frames are the user's own, and names in C++ as people write
- * them.
+ * own_code.h - "just my code": which frames are the user's own, and names in C++ as people
+ * write them.
  *
- * The place of an event is its innermost frame in the user's own files. Not the user's are files
- * under the system's include and library folders, in the standard library, and what the settings
- * leave out. For display and reports alone: analyses and marks use the exact location.
+ * The place of an event is its innermost frame in the user's own files. Not the user's are
+ * files under the system's include and library folders, in the standard library, and what the
+ * settings leave out. For display and reports alone: analyses and marks use the exact location.
  */
 #ifndef HEDDLE_OWN_CODE_H
 #define HEDDLE_OWN_CODE_H
@@ -14,8 +14,8 @@
 /* Set before other threads run. On is the default; off: the exact place of each event. */
 void own_code_set(bool on);
 bool own_code_is_on(void);
-/* Files that match (a glob over the whole path, or over its last parts) are not the user's, or with
- * `own` are the user's whatever the rule says. Later patterns win. */
+/* Files that match (a glob over the whole path, or over its last parts) are not the user's, or
+ * with `own` are the user's whatever the rule says. Later patterns win. */
 void own_code_add_pattern(const char *pattern, bool own);
 void own_code_clear_patterns(void);
 

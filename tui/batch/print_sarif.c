@@ -362,8 +362,8 @@ static void set_rule(json_t *result, const char *kind)
 			json_object_set_new(result, "ruleIndex", json_integer(k));
 }
 
-/* The first place is the location, the others are related ones; all in the user's own files where
- * the exact site is inside of a library. */
+/* The first place is the location, the others are related ones; all in the user's own files
+ * where the exact site is inside of a library. */
 static void set_locations(const struct sarif *s, json_t *result, const json_t *f)
 {
 	json_t *locations = json_array(), *related = json_array(), *site;

@@ -182,7 +182,8 @@ static void name_entry(const struct session *s, struct entry *entry)
 	const uint32_t events[] = { f->first, f->second };
 	for (size_t i = 0; i < G_N_ELEMENTS(events); i++)
 		if (events[i] < s->trace->events_count)
-			g_string_append_printf(exact, " %s", trace_site_name(s->trace, events[i]));
+			g_string_append_printf(exact, " %s",
+			                       trace_site_name(s->trace, events[i]));
 	char **fields[] = { &entry->where, &entry->variable, &entry->lines, &entry->exact };
 	GString *texts[] = { where, what, lines, exact };
 	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {

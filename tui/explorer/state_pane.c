@@ -101,8 +101,7 @@ static void add_threads(const struct app *app, GArray *rows)
 		}
 		if (*missing_code_sign(s, i, s->event) != ' ') {
 			g_string_append(text, "  ░ in ");
-			describe_operand(t, missing_calls_at(s->calls, t, i, s->event),
-			                     text);
+			describe_operand(t, missing_calls_at(s->calls, t, i, s->event), text);
 			before = ",";
 		}
 		g_string_append(text, "  ");

@@ -812,6 +812,14 @@ static void witness_select(struct app *app, void *state, int row, int column, bo
 	follow(app, v);
 }
 
+bool witness_view_at_pair(const struct app *app)
+{
+	const struct witness_view *v = app->states[VIEW_WITNESS];
+	return v && !v->choosing && v->w.events && app->session->pair[0] != NONE &&
+	       v->w.claim == CLAIM_RACE &&
+	       g_array_index(v->rows, struct row, v->list.cursor).kind == ROW_BOTH;
+}
+
 enum witness_place witness_view_at(const struct app *app)
 {
 	const struct witness_view *v = app->states[VIEW_WITNESS];
