@@ -47,6 +47,18 @@ static uint32_t recorded_before(const struct session *s, uint32_t event)
 	return known ? session_value(s, e->target, event - 1).value : 0;
 }
 
+/* A value; one that points to a named object is named as people write it. */
+static void append_value(const struct trace *t, uint32_t variable, uint32_t value, GString *out)
+{
+	GString *text = g_string_new(NULL);
+	shown_append(t, variable, value, text);
+	if (*text->str == '&')
+		own_code_append_name(text->str, out);
+	else
+		g_string_append(out, text->str);
+	g_string_free(text, TRUE);
+}
+
 static void append_change(const struct trace *t, uint32_t event, uint32_t old, GString *out)
 {
 	const struct value *value = &t->values[t->events[event].aux];
@@ -57,12 +69,12 @@ static void append_change(const struct trace *t, uint32_t event, uint32_t old, G
 	}
 	if (old) {
 		g_string_append_c(out, ' ');
-		shown_append(t, variable, old, out);
+		append_value(t, variable, old, out);
 		g_string_append(out, " → ");
 	} else {
 		g_string_append(out, " ← ");
 	}
-	shown_append(t, variable, new, out);
+	append_value(t, variable, new, out);
 }
 
 static void describe_access(const struct trace *t, uint32_t event, uint32_t old, GString *out)
@@ -77,7 +89,7 @@ static void describe_access(const struct trace *t, uint32_t event, uint32_t old,
 			append_change(t, event, old, out);
 		} else {
 			g_string_append(out, " reads ");
-			shown_append(t, shown_variable(e), e->aux, out);
+			append_value(t, shown_variable(e), e->aux, out);
 		}
 	}
 	g_string_append(out, order_words[event_order(e)]);

@@ -21,15 +21,14 @@ static uint32_t at(const GArray *events, guint i)
 	return g_array_index(events, uint32_t, i);
 }
 
-static uint32_t written_value(const struct trace *t, const struct event *e)
+uint32_t schedule_written_value(const struct trace *t, const struct event *e)
 {
 	if (e->flags & EVENT_WIDE)
 		return 0;
 	return t->values[e->aux].kind == V_PAIR ? t->values[e->aux].second : e->aux;
 }
 
-/* The initial value of a variable if known: that of a read before the first write. */
-static uint32_t initial_value(const struct session *s, uint32_t variable)
+uint32_t schedule_initial_value(const struct session *s, uint32_t variable)
 {
 	const struct trace *t = s->trace;
 	if (!session_has(s, INDEX_VARIABLES))
@@ -151,8 +150,8 @@ uint32_t stage_value(const struct stage *stage, guint step, uint32_t variable, u
 	}
 	g_free(met);
 	if (*writer != NONE)
-		return written_value(t, &t->events[*writer]);
-	return stop > 0 ? 0 : initial_value(s, variable);
+		return schedule_written_value(t, &t->events[*writer]);
+	return stop > 0 ? 0 : schedule_initial_value(s, variable);
 }
 
 void stage_describe(const struct stage *stage, uint32_t event, guint step, GString *out)

@@ -258,10 +258,11 @@ static void append_places(const struct story *story, const struct run *run, GStr
 		last--;
 	uint32_t a = witness_at(story, first), b = witness_at(story, last);
 	append_line(story->t, a, out);
-	if (story->t->events[a].location == story->t->events[b].location)
-		return;
-	g_string_append(out, " to ");
-	append_line(story->t, b, out);
+	GString *to = g_string_new(NULL);
+	append_line(story->t, b, to);
+	if (!g_str_has_suffix(out->str, to->str))
+		g_string_append_printf(out, " to %s", to->str);
+	g_string_free(to, TRUE);
 }
 
 static void tell_run(struct story *story, const struct stage *stage, const struct run *run,
@@ -494,6 +495,6 @@ GArray *story_tell(const struct session *s, struct sources *sources, const struc
 		prose_add(story.prose, STYLE_TEXT, f->first, "  %s", text->str);
 	g_string_free(text, TRUE);
 	if (f->verdict == VERDICT_IMPOSSIBLE)
-		prose_add_proof(story.prose, s, f->proof, columns);
+		prose_add_proof(story.prose, s, f->proof, columns, PROOF_OF_PAIR);
 	return story.prose;
 }

@@ -162,7 +162,7 @@ static void add_closure(struct app *app, struct order_view *v)
 	} else if (f && f->verdict == VERDICT_IMPOSSIBLE) {
 		prose_add(v->rows, STYLE_NONE, NONE, "Proved impossible (%s).",
 		          f->proof ? proof_method_word(f->proof->method) : "?");
-		prose_add_proof(v->rows, s, f->proof, app->grid.columns);
+		prose_add_proof(v->rows, s, f->proof, app->grid.columns, PROOF_OF_PAIR);
 		if (f->proof && f->proof->cycle.steps && chain_is_ring(f->proof->cycle.steps))
 			g_array_append_vals(v->steps, f->proof->cycle.steps->data,
 			                    f->proof->cycle.steps->len);

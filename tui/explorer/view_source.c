@@ -226,8 +226,9 @@ static void source_draw(const struct app *app, const void *state, struct pane p)
 	for (int i = 0; i < 2; i++) {
 		struct pane side = i ? pane_part(p, 0, half + 1, -1, -1)
 		                     : pane_part(p, 0, 0, -1, half - 1);
-		draw_event_side(app, side, s->pair[i], s->event == s->pair[i] ? s->frame
-		                                    : session_own_frame(s, s->pair[i]));
+		draw_event_side(app, side, s->pair[i],
+		                s->event == s->pair[i] ? s->frame
+		                                       : session_own_frame(s, s->pair[i]));
 		if (s->event == s->pair[i])
 			pane_highlight(side, 0, ATTR_REVERSE);
 	}

@@ -247,7 +247,7 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 		prose_add(v->prose, STYLE_TEXT, NONE, "%s", "");
 		g_string_free(behind, TRUE);
 	}
-	prose_add_proof(v->prose, s, f->proof, app->grid.columns);
+	prose_add_proof(v->prose, s, f->proof, app->grid.columns, PROOF_OF_PAIR);
 	prose_add(v->prose, STYLE_TEXT, NONE, "%s", "");
 	prose_add(v->prose, STYLE_DIM, NONE,
 	          "Proof: %s, events %u and %u (what this means: docs/verdicts.md).",
