@@ -362,13 +362,15 @@ static void set_rule(json_t *result, const char *kind)
 			json_object_set_new(result, "ruleIndex", json_integer(k));
 }
 
-/* The first place is the location, the others are related ones. */
+/* The first place is the location, the others are related ones; all in the user's own files
+ * where the exact site is inside of a library. */
 static void set_locations(const struct sarif *s, json_t *result, const json_t *f)
 {
 	json_t *locations = json_array(), *related = json_array(), *site;
+	const json_t *own = json_object_get(f, "places");
 	size_t i;
 
-	json_array_foreach(json_object_get(f, "sites"), i, site)
+	json_array_foreach(own ? (json_t *)own : json_object_get(f, "sites"), i, site)
 	{
 		json_t *location = sarif_location(s, site);
 

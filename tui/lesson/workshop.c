@@ -4,6 +4,7 @@
  */
 #include "tui/lesson/lesson.h"
 
+#include "engine/base/editor.h"
 #include "engine/base/child.h"
 
 #include <errno.h>
@@ -326,41 +327,16 @@ bool workshop_mend(struct workshop *w, struct error *error)
 	return true;
 }
 
-/* Does the editor take +LINE before the file? Others would open a file of that name. */
-static bool takes_line(const char *editor)
-{
-	static const char *const known[] = { "vi",    "vim",         "nvim", "nano",  "pico",
-		                             "emacs", "emacsclient", "joe",  "jed",   "kak",
-		                             "micro", "mg",          "ne",   "mcedit" };
-	char *word = g_strndup(editor, strcspn(editor, " \t"));
-	char *name = g_path_get_basename(word);
-	bool takes = false;
-	for (size_t i = 0; i < G_N_ELEMENTS(known) && !takes; i++)
-		takes = strcmp(name, known[i]) == 0;
-	g_free(name);
-	g_free(word);
-	return takes;
-}
-
 bool workshop_edit(const struct workshop *w, unsigned line, struct error *error)
 {
-	const char *editor = getenv("VISUAL");
-	if (editor == NULL || *editor == '\0')
-		editor = getenv("EDITOR");
-	if (editor == NULL || *editor == '\0')
-		editor = "vi";
 	char *path = g_build_filename(w->folder, w->lesson->sources->pdata[0], NULL);
-	/* The editor is the user's own command line; the file is a separate argument. */
-	char *at = line && takes_line(editor) ? g_strdup_printf(" +%u", line) : g_strdup("");
-	char *script = g_strconcat(editor, at, " \"$1\"", NULL);
-	g_free(at);
-	char *argv[] = { "/bin/sh", "-c", script, "heddle", path, NULL };
-	int status = child_run(argv, false);
-	g_free(script);
-	bool good =
-	        status == 0 || error_set(error, editor, "set EDITOR to one that is installed",
-	                                 "the editor ended with status %d",
-	                                 WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+	char **words = editor_words(path, line);
+	int status = child_run(words, false);
+	g_strfreev(words);
+	bool good = status == 0 ||
+	            error_set(error, editor_name(), "set EDITOR to one that is installed",
+	                      "the editor ended with status %d",
+	                      WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 	g_free(path);
 	return good;
 }
