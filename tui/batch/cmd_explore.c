@@ -440,7 +440,7 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 static enum memory_model model_of(struct arguments *a)
 {
 	static const char *const others[] = { "spec",  "results", "final", "check",
-		                              "shard", "jobs",    "seed" };
+		                              "shard", "jobs",    "seed",  "resume" };
 	const char *word = argument_value(a, "memory");
 	enum memory_model model = MEMORY_SC;
 	if (word != NULL && !memory_model_parse(word, &model))
