@@ -43,6 +43,13 @@ for name in publish seqlock treiber chaselev; do
 	is "$(failures $name-weak sc 25 1)" 0 "$name: the weak order does not fail under sc"
 done
 
+# ---- what is not taken apart is sequentially consistent, and the trace says so ----
+$HEDDLE cc -g -O1 -pthread -o "$scratch/mixed" tests/e2e/programs/weak/mixed.c || exit 1
+is "$(failures mixed rc11 60 1)" 0 'mixed sizes and plain writes under rc11'
+is "$(failures mixed tso 60 1)" 0 'the same under tso'
+$HEDDLE record -q -o "$scratch/mixed.hdl" --memory rc11 -- "$scratch/mixed"
+like "$($HEDDLE info "$scratch/mixed.hdl")" 'memory-limit +atomics of mixed sizes' 'info says it'
+
 # ---- the trace ----
 record() { $HEDDLE record -q -o "$scratch/$3.hdl" --memory $1 --seed $2 -- "$scratch/$4"; }
 record rc11 1 mp mp

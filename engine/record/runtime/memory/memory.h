@@ -46,6 +46,7 @@ void memory_logged(struct thread *t, enum log_tag tag, unsigned order, const voi
 void memory_event(struct thread *t, enum log_tag tag, uintptr_t object);
 void memory_call(struct thread *t);
 void memory_end(struct thread *t);
+void memory_left(struct thread *t); /* it runs on without the token: its stores arrive */
 void memory_fence(struct thread *t, unsigned order);
 
 /* Atomics of 1 << code bytes, code < 4; orders as in enum memory_order_kind.  With their

@@ -423,6 +423,7 @@ static void commit(struct making *m, uint64_t value)
 		made->index = index;
 		made->ordinal = t->ordinal;
 		made->updates = read != NULL;
+		made->initial = rt.waiting; /* it has no event */
 		made->step = m->step ? STEP_STORE + replay_step_number(m->step) : 0;
 		insert(m->l, made, c->after);
 	}
