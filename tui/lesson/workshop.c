@@ -107,6 +107,7 @@ void workshop_close(struct workshop *w)
 		remove_tree(w->folder);
 	g_free(w->folder);
 	g_free(w->trace);
+	g_free(w->shown);
 	g_free(w->tree);
 	memset(w, 0, sizeof *w);
 }
@@ -243,8 +244,7 @@ static char **words_of(const char *command)
 	return (char **)g_ptr_array_free(words, FALSE);
 }
 
-/* Run a command without a shell; the status is as in a shell, or that of `timeout`. */
-static int run_in(const struct workshop *w, const char *command, GString *said)
+int workshop_run(const struct workshop *w, const char *command, GString *said)
 {
 	char **argv = words_of(command), *out = NULL;
 	int status = 0;
@@ -284,10 +284,11 @@ bool workshop_make(struct workshop *w, GString *said, struct error *error)
 {
 	GPtrArray *recipe = lesson_recipe(w->lesson, w->mended);
 	bool good = true;
+	g_clear_pointer(&w->shown, g_free);
 	for (guint i = 0; i < recipe->len && good; i++) {
 		const char *command = recipe->pdata[i];
 		GString *here = g_string_new(NULL);
-		int status = run_in(w, command, here);
+		int status = workshop_run(w, command, here);
 		bool bad = is_recording(command) ? status == 125 || status == 127 || status == 2
 		                                 : status != 0;
 		if (g_str_has_prefix(command, "heddle record"))
