@@ -151,8 +151,7 @@ struct cycle_edge {
 	WAIT(CONDITION, "condition") \
 	WAIT(SEMAPHORE, "semaphore") \
 	WAIT(JOIN, "join") \
-	WAIT(BARRIER, "barrier") \
-	WAIT(CHANNEL, "channel") /* a pipe, socket or eventfd of the process's own */
+	WAIT(BARRIER, "barrier")
 enum wait_for {
 #define WAIT(name, word) WAIT_##name,
 	WAITS_FOR(WAIT)

@@ -102,14 +102,6 @@ void record_append_thread(uint32_t number, GString *out)
 		g_string_append_printf(out, "T%u", number);
 }
 
-void record_append_channel(uint64_t address, GString *out)
-{
-	static const char *const words[LOG_CHANNEL_KINDS] = { "pipe", "socket", "descriptor" };
-	uint64_t place = address - LOG_CHANNELS;
-	g_string_append_printf(out, "%s_%u", words[place / LOG_CHANNEL_NUMBERS],
-	                       (unsigned)(place % LOG_CHANNEL_NUMBERS));
-}
-
 static const char *name_at(const struct trace *t, uint64_t address)
 {
 	const char *name = NULL;
@@ -131,10 +123,6 @@ static void explain_wait(const struct trace *t, const struct record_facts *facts
 	const char *name = join ? NULL : name_at(t, w->object);
 	record_append_thread(w->thread, out);
 	g_string_append_printf(out, " waits for %s", words[w->reason]);
-	if (w->reason == FOR_FILE && w->object >= LOG_CHANNELS && w->object < LOG_OMP_END) {
-		g_string_append_c(out, ' ');
-		record_append_channel(w->object, out);
-	}
 	if (name)
 		g_string_append_printf(out, " %s", name);
 	if (w->holder != NONE) {

@@ -227,6 +227,7 @@ static enum log_tag wanted_tag(enum log_wait reason)
 {
 	switch (reason) {
 	case FOR_SLEEP:
+	case FOR_FILE:
 		return LOG_NOTHING;
 	case FOR_CONDITION:
 		return LOG_WAKE;
@@ -246,9 +247,7 @@ static void add_want(struct import *im, const struct record_wait *w)
 {
 	enum log_tag tag = wanted_tag(w->reason);
 	bool join = tag == LOG_JOIN;
-	bool foreign =
-	        w->reason == FOR_FILE && (w->object < LOG_CHANNELS || w->object >= LOG_OMP_END);
-	if (tag == LOG_NOTHING || foreign || (join && w->holder >= LOG_THREADS))
+	if (tag == LOG_NOTHING || (join && w->holder >= LOG_THREADS))
 		return;
 	struct event want = { .op = join ? OP_WANTJOIN : OP_WANT,
 		              .location = import_location(im, w->pc) };

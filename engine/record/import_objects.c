@@ -54,12 +54,9 @@ static struct site *site_of(struct import *im, uint64_t address, bool make)
 	return site;
 }
 
-/* Of objects without an address. */
-static void append_invented(uint64_t address, GString *name)
+static void append_openmp(uint64_t address, GString *name)
 {
-	if (address >= LOG_CHANNELS)
-		record_append_channel(address, name);
-	else if (address == LOG_OMP_CRITICAL)
+	if (address == LOG_OMP_CRITICAL)
 		g_string_append(name, "omp_critical");
 	else if (address == LOG_OMP_ATOMIC)
 		g_string_append(name, "omp_atomic");
@@ -75,7 +72,7 @@ static void begin_object(struct import *im, struct site *site, uint64_t address)
 	const struct block_life *life = import_life(im, address);
 	const struct record_module *m = record_module_of(im->facts->modules, address);
 	if (address < LOG_OMP_END)
-		append_invented(address, name);
+		append_openmp(address, name);
 	else if (m && !(life && life->heap))
 		record_append_offset(m, address, name);
 	else
@@ -84,8 +81,6 @@ static void begin_object(struct import *im, struct site *site, uint64_t address)
 	if (site->count++ > 0)
 		g_string_append_printf(name, "#%u", site->count);
 	site->object = builder_object(im->b, name->str, name->len);
-	if (address >= LOG_CHANNELS && address < LOG_OMP_END)
-		builder_channel(im->b, site->object);
 	site->marked = site->counted = false;
 	if (address >= LOG_OMP_END)
 		builder_object_address(im->b, site->object, import_address(im, address));

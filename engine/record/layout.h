@@ -218,7 +218,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	W(THREAD, "the end of") \
 	W(ONCE, "once") \
 	W(SLEEP, "sleep") \
-	W(FILE, "channel") /* descriptors */ \
+	W(FILE, "file") /* descriptors */ \
 	W(SPIN, "spin lock") \
 	W(FUTEX, "futex") /* a word; may end at any time */
 enum log_wait {
@@ -391,11 +391,6 @@ enum { LOG_OMP_CRITICAL = 8, LOG_OMP_ATOMIC = 16, LOG_OMP_BARRIERS = 64, LOG_OMP
 /* Variables of teams beside their barriers: distribution of work shares. */
 enum { LOG_OMP_SHARES = 1 << 20 };
 #define LOG_OMP_END (1u << 20) /* of the objects; shares end at twice that */
-/* What a thread waits for on descriptors of the process's own: the kind of file, and the
- * number. */
-enum log_channel { LOG_CHANNEL_PIPE, LOG_CHANNEL_SOCKET, LOG_CHANNEL_OTHER, LOG_CHANNEL_KINDS };
-enum { LOG_CHANNEL_NUMBERS = 1 << 16 };
-#define LOG_CHANNELS (LOG_OMP_END - LOG_CHANNEL_KINDS * LOG_CHANNEL_NUMBERS)
 
 #define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)

@@ -91,8 +91,6 @@ struct trace *record_import(const char *path, const char *name, struct record_fa
 const char *record_library(const struct record_facts *facts, uint64_t pc);
 /* Append the name that the trace gives a thread: "main", "T3". */
 void record_append_thread(uint32_t number, GString *out);
-/* The name of a descriptor that a thread waits for, from LOG_CHANNELS on: "pipe_3". */
-void record_append_channel(uint64_t address, GString *out);
 /* Lines like "T1 waits for mutex m (held by T2)", appended to `out`. */
 void record_explain_deadlock(const struct trace *t, const struct record_facts *facts,
                              GString *out);

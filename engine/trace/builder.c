@@ -37,12 +37,7 @@ void builder_size_directive(struct builder *b, const char *name, size_t length, 
 void builder_semaphore(struct builder *b, uint32_t object, int32_t count)
 {
 	AT(b->objects, struct object, object)->count = count;
-	builder_lock(b, object)->kind = WANT_SEMAPHORE;
-}
-
-void builder_channel(struct builder *b, uint32_t object)
-{
-	builder_lock(b, object)->kind = WANT_CHANNEL;
+	builder_lock(b, object)->semaphore = true;
 }
 
 void builder_instance_type(struct builder *b, uint32_t instance, uint32_t type)

@@ -97,7 +97,6 @@ uint32_t builder_open_scopes(const struct builder *b);
 /* Facts beside the events. */
 void builder_size_directive(struct builder *b, const char *name, size_t length, uint32_t size);
 void builder_semaphore(struct builder *b, uint32_t object, int32_t count);
-void builder_channel(struct builder *b, uint32_t object);
 void builder_instance_type(struct builder *b, uint32_t instance, uint32_t type);
 void builder_instance_address(struct builder *b, uint32_t instance, uint64_t address);
 /* Parse "FILE:LINE" or "FILE:LINE:COL" from the end: length of the file name, line and column

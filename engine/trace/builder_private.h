@@ -82,7 +82,7 @@ struct lock {
 	uint32_t owner;  /* thread; NONE: free */
 	uint32_t depth;  /* of the owner's acquires, in either mode */
 	GArray *readers; /* struct holder; NULL: never any */
-	uint8_t kind;    /* enum want_kind: told by a directive or the recorder */
+	bool semaphore;  /* declared by a directive to be a semaphore */
 };
 
 struct scope { /* an open scope */

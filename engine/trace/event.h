@@ -95,7 +95,8 @@ struct event {
 	/*
 	 * Access: the value (index of trace.values, 0 unknown; a V_PAIR for an RMW). ACT, CALL,
 	 * RET: index of trace.invocations. UBEG, MISS: index of trace.values, a V_LIST of
-	 * tokens. MISUSE: index of trace.values, a V_TOKEN. WANT: enum want_kind. Otherwise 0.
+	 * tokens. MISUSE: index of trace.values, a V_TOKEN. WANT: 1 for a semaphore, which may
+	 * have no other event. Otherwise 0.
 	 */
 	uint32_t aux;
 	/* Indices of trace.threads and trace.locations (0: empty location). The thread has the
@@ -193,8 +194,6 @@ static inline int op_count(enum op op)
 {
 	return op_does(op, EFFECT_POSTS) - op_does(op, EFFECT_TAKES);
 }
-/* The kind of a wanted object that may have no other event. */
-enum want_kind { WANT_ANY, WANT_SEMAPHORE, WANT_CHANNEL };
 /* A wait that had not ended at the end of the recording. */
 static inline bool op_wants(enum op op)
 {

@@ -82,15 +82,6 @@ static bool directive_size(struct reader *r, struct span rest)
 	return true;
 }
 
-static bool directive_channel(struct reader *r, struct span rest)
-{
-	struct span name = next_word(&rest);
-	if (name.length == 0 || trimmed(rest).length > 0)
-		return malformed(r, "channel NAME");
-	builder_channel(r->b, builder_object_text(r->b, name.at, name.length));
-	return true;
-}
-
 static bool directive_semaphore(struct reader *r, struct span rest)
 {
 	struct span name = next_word(&rest), count = trimmed(rest);
@@ -152,7 +143,6 @@ static const struct {
 	{ "source", directive_source, true },
 	{ "size", directive_size, true },
 	{ "semaphore", directive_semaphore, true },
-	{ "channel", directive_channel, true },
 	{ "stack", directive_stack, true },
 	{ "note", directive_note, false },
 	{ "filtered", directive_filtered, false },

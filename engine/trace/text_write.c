@@ -113,16 +113,16 @@ static void print_fact(struct printer *p, const char *word, enum spelt kind, uin
 	hand_on(p);
 }
 
-/* By object: enum want_kind, known by wants only; owned by the caller. */
-static uint8_t *wanted_kinds(const struct trace *t)
+/* By object: semaphores known by wants only; owned by the caller. */
+static bool *wanted_semaphores(const struct trace *t)
 {
-	uint8_t *wanted = g_new0(uint8_t, t->objects_count + 1);
+	bool *wanted = g_new0(bool, t->objects_count + 1);
 
 	for (uint64_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
-		if (x->op == OP_WANT && x->aux != WANT_ANY)
-			wanted[x->target] = (uint8_t)x->aux;
+		if (x->op == OP_WANT && x->aux == 1)
+			wanted[x->target] = true;
 	}
 	return wanted;
 }
@@ -134,13 +134,11 @@ static void print_facts(struct printer *p)
 		if (t->instances[i].type)
 			print_fact(p, "object", SPELT_INSTANCE, i,
 			           trace_string(t, t->instances[i].type));
-	uint8_t *wanted = wanted_kinds(t);
+	bool *wanted = wanted_semaphores(t);
 	for (uint32_t i = 0; i < t->objects_count; i++) {
 		char count[16];
 		g_snprintf(count, sizeof count, "%d", t->objects[i].count);
-		if (wanted[i] == WANT_CHANNEL)
-			print_fact(p, "channel", SPELT_OBJECT, i, "");
-		else if (t->objects[i].count || wanted[i])
+		if (t->objects[i].count || wanted[i])
 			print_fact(p, "semaphore", SPELT_OBJECT, i, count);
 	}
 	g_free(wanted);

@@ -323,7 +323,7 @@ static bool check_event(const struct refusal *r, struct event *e)
 	case OP_LEAVE:
 		return check_close(r, e);
 	case OP_WANT:
-		e->aux = builder_lock(r->b, e->target)->kind;
+		e->aux = builder_lock(r->b, e->target)->semaphore;
 		/* fall through */
 	case OP_WANTJOIN:
 		builder_state(r->b, e->thread)->wants = true;

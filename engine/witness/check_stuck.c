@@ -266,7 +266,7 @@ static void find_kinds(struct checker *c)
 		const struct event *x = &t->events[e];
 		uint8_t *kind = &c->waits->kind[x->target];
 
-		if (x->op == OP_WANT && x->aux == WANT_SEMAPHORE && *kind == USE_LOCK)
+		if (x->op == OP_WANT && x->aux == 1 && *kind == USE_LOCK)
 			*kind = USE_SEMAPHORE;
 		if (op_table[x->op].operand == OPERAND_OBJECT && !event_inert(x) &&
 		    op_table[x->op].use != USE_NONE)

@@ -131,30 +131,4 @@ ended() { # WAY HOW NUMBER
 ended status "exit 3"
 ended abort "signal 6"
 ended "" "exit 0"
-# The process's own pipes, sockets and eventfds, to which nobody will write, or from which nobody
-# will read: the recording ends, and says who waits for what.
-"$HEDDLE" cc -g -O1 "$programs/channels.c" -o channels -pthread
-for pair in read:pipe_3 full:pipe_4 eventfd:descriptor_3 socketpair:socket_3 poll:pipe_3 select:pipe_3 epoll:descriptor_5 \
-	stream:pipe_3 loopback:socket_5; do
-	way=${pair%:*} object=${pair#*:}
-	run timeout 60 "$HEDDLE" record -o channel.hdl -- ./channels $way
-	is "$status" 134 "$way: the recording ends"
-	like "$err" "T1 waits for channel $object \(channels.c:[0-9]+\)" "$way: with who waits for what"
-	run "$HEDDLE" deadlocks channel.hdl --format json
-	is "$status $(json "$waits")" "1 main join T1 -, T1 channel $object -" "$way: as a finding"
-done
-for seed in 1 2 3 4 5; do # the writer may come first
-	run timeout 60 "$HEDDLE" record --seed $seed -o channel.hdl -- ./channels lock
-	like "$status $(tr '\n' ' ' <<<"$err")" '^0 |^134 .*T2 waits for mutex m, held by T1' "a reader that holds the writer's lock, seed $seed"
-done
-run timeout 60 "$HEDDLE" record --strategy noise --seed 1 -o channel.hdl -- ./channels lock
-"$HEDDLE" convert channel.hdl channel.txt --to text && "$HEDDLE" convert channel.txt again.hdl && "$HEDDLE" convert again.hdl again.txt --to text
-is "$(grep -c '^#! channel pipe_3' channel.txt) $(cmp channel.txt again.txt && echo same)" "1 same" "text keeps what kind of object it is"
-for way in child timer alarm; do
-	run timeout 60 "$HEDDLE" record -o channel.hdl -- ./channels $way
-	is "$status $out" "0 end" "$way: what may still come is waited for"
-done
-mkfifo named
-run timeout 60 bash -c '(exec 3<>named; sleep 1; echo x >&3; sleep 1) & '"exec '$HEDDLE' record -o channel.hdl -- bash -c 'exec 3<>named; read -r -u 3 x; echo \$x'"
-is "$out" x "a FIFO has other writers"
 done_testing

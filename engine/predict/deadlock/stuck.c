@@ -75,8 +75,8 @@ void wait_uses(const struct trace *t, enum wait_for *use)
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
-		if (x->op == OP_WANT && x->aux != WANT_ANY && use[x->target] == WAIT_LOCK)
-			use[x->target] = x->aux == WANT_CHANNEL ? WAIT_CHANNEL : WAIT_SEMAPHORE;
+		if (x->op == OP_WANT && x->aux == 1 && use[x->target] == WAIT_LOCK)
+			use[x->target] = WAIT_SEMAPHORE;
 		if (op_table[x->op].operand == OPERAND_OBJECT && !event_inert(x) &&
 		    use_of(x->op) != WAIT_LOCK)
 			use[x->target] = use_of(x->op);

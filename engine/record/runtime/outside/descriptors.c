@@ -40,12 +40,6 @@ static uint64_t time_limit(int fd, short events)
 	return (uint64_t)limit.tv_sec * 1000000000 + (uint64_t)limit.tv_usec * 1000;
 }
 
-/* Where it waits, should it do so for ever. */
-static void stands_at(struct thread *t, uintptr_t place)
-{
-	t->sched.pc = place;
-}
-
 /* Until reading (writing) would not block, or the descriptor is not blocking.  False, and
  * EINTR: a handler has ended the call. */
 static bool await(struct thread *t, int fd, short events)
@@ -118,7 +112,6 @@ static bool await_input(struct thread *t, int fd, enum log_call call, uintptr_t 
 	bool input = is_input(fd);
 	if (input)
 		frame_enter(t, call, pc, true);
-	t->sched.pc = pc;
 	bool came = await(t, fd, POLLIN);
 	if (input)
 		frame_leave(t);
@@ -502,14 +495,11 @@ static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, sockl
 				datagram_given(t, g_.extra, pc); \
 		} else { \
 			channel_turn(t, way_, LOG_SND, pc); \
-			stands_at(t, pc); \
 			if (may_fill(fd, size)) { \
-				t->sched.fills = fd + 1; \
 				sched_leave(t); \
 				n_ = real; \
 				int error_ = errno; \
 				sched_rejoin(t); \
-				t->sched.fills = 0; \
 				errno = error_; \
 			} else { \
 				n_ = await(t, waits, POLLOUT) ? real : -1; \

@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/vfs.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -28,7 +27,6 @@ enum { DESCRIPTORS = 1 << 16 }; /* those above are taken for the process's own *
 
 static struct descriptor {
 	uint8_t origin;   /* enum origin */
-	bool inherited;   /* it was there before, and others may have its other end, too */
 	int32_t recorded; /* replay: its number in the recording + 1, when that was another */
 	uint16_t reads, writes; /* channels of the process, channels.c */
 	uint32_t members;       /* of an epoll instance: how many are from outside */
@@ -149,7 +147,6 @@ static void lead_inherited(int fd)
 			continue;
 		int mode = syscall(SYS_fcntl, other, F_GETFL) & O_ACCMODE;
 		d->origin = ORIGIN_INSIDE;
-		d->inherited = true;
 		if (pipe)
 			outside_leads(other, mode != O_WRONLY ? there : 0,
 			              mode != O_RDONLY ? there : 0);
@@ -214,38 +211,6 @@ bool outside_is_inside(int fd)
 	const struct descriptor *d = entry(fd);
 	return d && (d->origin == ORIGIN_INSIDE || d->origin == ORIGIN_SET ||
 	             d->origin == ORIGIN_LINKED);
-}
-
-bool outside_no_more(const struct pollfd *f)
-{
-	const struct descriptor *d = entry(f->fd);
-	struct statfs system;
-	enum { PIPES = 0x50495045 }; /* others may open a FIFO by its name */
-	enum { INPUT = POLLIN | POLLRDNORM | POLLRDBAND | POLLRDHUP | POLLPRI };
-	enum { OUTPUT = POLLOUT | POLLWRNORM | POLLWRBAND };
-	if (!d || d->inherited)
-		return false;
-	if (d->origin == ORIGIN_SET)
-		return d->members == 0;
-	if (d->origin != ORIGIN_INSIDE && d->origin != ORIGIN_LINKED)
-		return false;
-	if ((f->events & INPUT && !d->reads) || (f->events & OUTPUT && !d->writes) ||
-	    (!d->reads && !d->writes))
-		return false;
-	struct stat s;
-	return status_of(f->fd, &s) &&
-	       (!S_ISFIFO(s.st_mode) ||
-	        (syscall(SYS_fstatfs, f->fd, &system) == 0 && system.f_type == PIPES));
-}
-
-enum log_channel outside_kind(int fd)
-{
-	struct stat s;
-	if (!status_of(fd, &s))
-		return LOG_CHANNEL_OTHER;
-	return S_ISFIFO(s.st_mode)   ? LOG_CHANNEL_PIPE
-	       : S_ISSOCK(s.st_mode) ? LOG_CHANNEL_SOCKET
-	                             : LOG_CHANNEL_OTHER;
 }
 
 /* ---- what is made and closed ---- */
@@ -315,8 +280,6 @@ void outside_copied(int from, int to)
 	if (!d || to < 0 || to == from)
 		return;
 	outside_fresh(to, d->origin);
-	if (entry(to))
-		entry(to)->inherited = d->inherited;
 	outside_leads(to, d->reads, d->writes);
 }
 

@@ -76,10 +76,6 @@ bool outside(struct thread *t, int fd);
 /* Is what is asked of it and set on it recorded and given? */
 bool outside_asked(struct thread *t, int fd);
 bool outside_is_inside(int fd); /* known to be the process's own: for what lies in a set */
-/* Can nothing but this process's threads make it ready?  Its children are asked about
- * elsewhere. */
-bool outside_no_more(const struct pollfd *f);
-enum log_channel outside_kind(int fd);
 void outside_fresh(int fd, enum origin origin);
 void outside_copied(int from, int to);
 void outside_closing(struct thread *t, int fd, uintptr_t pc);

@@ -44,8 +44,6 @@ struct thread_sched {
 	int64_t priority;  /* pct */
 	struct pollfd *fds;
 	unsigned fd_count;
-	int fills; /* outside, writing to a descriptor that may be full: its number + 1; else 0
-	            */
 };
 
 /* A thread that waits for something by looking at atomics again and again: polls.c. */

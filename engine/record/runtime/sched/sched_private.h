@@ -100,9 +100,6 @@ void sched_wake_signalled(void);
 void sched_poll_files(void); /* who waits for descriptors and has one becomes ready */
 
 /* ---- sched_stuck.c ---- */
-/* Nobody has the token, and some are outside: a deadlock through a full pipe ends the program.
- */
-void sched_end_if_stuck(void);
 /*
  * The thread that gets the token when `t` cannot go on; under lock.  May wait, and may
  * return `t` itself.  With `may_idle` false (t has to leave) it returns NULL, or a thread

@@ -104,30 +104,15 @@ static uint32_t holder_of(const struct thread *t)
 	return LOG_ALL_THREADS;
 }
 
-/* What it waits for; of descriptors, the first one. */
-static uint64_t object_of(const struct thread *t)
-{
-	int fd = t->sched.fills - 1;
-	if (fd < 0 && t->sched.reason != FOR_FILE)
-		return (uintptr_t)t->sched.object;
-	if (fd < 0)
-		fd = t->sched.fd_count > 0 ? t->sched.fds[0].fd : -1;
-	if (fd < 0 || fd >= LOG_CHANNEL_NUMBERS)
-		return 0;
-	return LOG_CHANNELS + (uint64_t)outside_kind(fd) * LOG_CHANNEL_NUMBERS + (unsigned)fd;
-}
-
 static void log_blocked(void)
 {
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
-		bool fills = t->sched.state == STATE_OUTSIDE && t->sched.fills;
-		if (t->sched.state != STATE_BLOCKED && !fills)
+		if (t->sched.state != STATE_BLOCKED)
 			continue;
 		log_before(t); /* frames that it has left since its last event */
-		uint64_t words[] = { object_of(t), fills ? LOG_ALL_THREADS : holder_of(t),
-			             t->sched.pc };
-		log_fact(LOG_BLOCKED, fills ? FOR_FILE : t->sched.reason, t->id, words, 3);
+		uint64_t words[] = { (uintptr_t)t->sched.object, holder_of(t), t->sched.pc };
+		log_fact(LOG_BLOCKED, t->sched.reason, t->id, words, 3);
 	}
 }
 
@@ -203,58 +188,6 @@ static bool is_deadlock(void)
 		since = now;
 	}
 	return now - since >= QUIET * 1000000000ull && !expects_signal();
-}
-
-/* Outside, in a write to a channel of the process that is full? */
-static bool is_full(const struct thread *t)
-{
-	struct pollfd f = { .fd = t->sched.fills - 1, .events = POLLOUT };
-	const struct timespec zero = { 0, 0 };
-	return t->sched.fills && outside_no_more(&f) &&
-	       syscall(SYS_ppoll, &f, 1, &zero, NULL, 0) == 0;
-}
-
-/*
- * Everybody waits, and who waits for descriptors does so for the process's own, which no thread
- * can write to, read from or close any more.  What goes through the network's stack may be on
- * its way for a moment.  A child may have what its parent has.
- */
-static bool channels_are_quiet(void)
-{
-	enum { MOMENT = 500 }; /* milliseconds */
-	static uint64_t turns, since;
-	bool late = false;
-	unsigned full = 0;
-	if (sched.timed || !rt.inputs || rt.timers || rt.header->happened & LOG_FORKED)
-		return false;
-	for (unsigned i = 0; i < sched.live_count; i++) {
-		const struct thread *t = sched.live[i];
-		full += t->sched.state == STATE_OUTSIDE && is_full(t);
-		if (t->sched.state != STATE_BLOCKED || t->sched.reason != FOR_FILE)
-			continue;
-		if (t->input.starves || t->sched.fd_count == 0)
-			return false;
-		for (unsigned k = 0; k < t->sched.fd_count; k++) {
-			if (t->sched.fds[k].fd >= 0 && !outside_no_more(&t->sched.fds[k]))
-				return false;
-			late |= outside_kind(t->sched.fds[k].fd) != LOG_CHANNEL_PIPE;
-		}
-	}
-	uint64_t now = sched_real_now();
-	if (since == 0 || turns != sched.turns) {
-		turns = sched.turns;
-		since = now;
-	}
-	if (full != (unsigned)sched.outside)
-		return false;
-	late |= full > 0; /* its write may be about to end */
-	return (!late || now - since >= MOMENT * 1000000ull) && !expects_signal();
-}
-
-void sched_end_if_stuck(void)
-{
-	if (channels_are_quiet() && is_deadlock())
-		deadlock();
 }
 
 /* ---- replay ---- */
@@ -385,7 +318,7 @@ struct thread *sched_choose(struct thread *t, bool may_idle)
 		struct thread *blocked = any_blocked();
 		if (!outside && !blocked)
 			return NULL; /* the last thread ends */
-		if ((!outside || channels_are_quiet()) && is_deadlock())
+		if (!outside && is_deadlock())
 			deadlock();
 		if (!may_idle)
 			return outside ? idles_instead(t) : blocked;

@@ -123,8 +123,6 @@ bool sched_watchdog(struct look *seen)
 	sched_lock();
 	struct thread *h = sched.holder;
 	uint64_t events = h ? h->ordinal + h->counted : 0;
-	if (!h && !sched.idling && !sched.ready && sched.outside)
-		sched_end_if_stuck(); /* nobody looks after those outside */
 	if (h && h->sched.state == STATE_RUNNING && sched.turns == seen->turns &&
 	    events == seen->events && !h->sched.go) {
 		uint64_t ticks = 0;
