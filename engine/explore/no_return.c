@@ -83,12 +83,29 @@ struct failing {
 	bool open; /* of some run it is not known */
 };
 
+/* A name in a stack tells who uses what of it in that run: another run's may differ.  As each
+ * thread does what follows from what it has read, the place and the value tell enough. */
+static void drop_stack_name(const struct trace *t, const struct event *e, GString *text)
+{
+	uint32_t block =
+	        op_is_access(e->op) ? t->variables[event_variables(t, e).first].block : NONE;
+	if (block == NONE || t->blocks[block].alloc != NONE)
+		return;
+	GString *name = g_string_new(NULL);
+	trace_append_variable(t, e, name);
+	const char *at = name->len > 0 ? strstr(text->str, name->str) : NULL;
+	if (at != NULL)
+		g_string_erase(text, at - text->str, (gssize)name->len);
+	g_string_free(name, TRUE);
+}
+
 static char *event_text(const struct trace *t, uint32_t e)
 {
 	GString *text = g_string_new(trace_thread_name(t, t->events[e].thread));
 
 	g_string_append_c(text, ' ');
 	trace_append_operation(t, e, text);
+	drop_stack_name(t, &t->events[e], text);
 	g_string_append_printf(text, " %s", trace_location_name(t, e));
 	return g_string_free(text, FALSE);
 }
