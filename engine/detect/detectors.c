@@ -2,6 +2,7 @@
  * detectors.c - see detectors.h.
  */
 #include "engine/detect/detectors.h"
+#include "engine/trace/weak.h"
 
 #include "engine/atomic/atomic.h"
 #include "engine/commute/missing.h"
@@ -197,5 +198,7 @@ bool detector_applies(enum detector d, const struct detection *on)
 struct report *detector_run(enum detector d, struct detection *on,
                             const struct progress *progress, struct error *error)
 {
+	if (!trace_weak_allows(on->trace, "this search", error))
+		return NULL;
 	return detectors[d].find(on, progress, error);
 }

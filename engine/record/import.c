@@ -15,6 +15,7 @@
 #include "engine/commute/spec.h"
 #include "engine/record/compress.h"
 #include "engine/record/import_private.h"
+#include "engine/trace/weak.h"
 #include "engine/record/inputs.h"
 #include "engine/record/surroundings.h"
 #include "engine/trace/ending.h"
@@ -300,6 +301,8 @@ static void import_release(struct import *im)
 		g_free(lane->expanded);
 		if (lane->missing)
 			g_array_free(lane->missing, TRUE);
+		if (lane->stores)
+			g_array_free(lane->stores, TRUE);
 	}
 	g_array_free(im->lanes, TRUE);
 	g_free(im->reader);
@@ -476,6 +479,8 @@ static void note_recording(struct import *im)
 	             im->header->flags & LOG_CONTROLLED ? "controlled" : "free");
 	snprintf(seed, sizeof(seed), "%" PRIu64, im->header->seed);
 	builder_note(im->b, "recording-seed", seed);
+	if (im->header->memory == LOG_TSO || im->header->memory == LOG_RC11)
+		builder_note(im->b, WEAK_MODEL_NOTE, weak_model_words[im->header->memory]);
 	if (!(im->header->flags & LOG_ASLR_OFF))
 		builder_note(im->b, "recording-addresses", "numbered");
 	note_count(im, "recording-clocks", im->clocks);

@@ -11,6 +11,7 @@
 #include "engine/record/import_private.h"
 #include "engine/trace/channel.h"
 #include "engine/trace/ending.h"
+#include "engine/trace/weak.h"
 
 /* ---- code ---- */
 
@@ -261,10 +262,13 @@ static void add_module(struct import *im, const uint64_t *w, const char *text, u
 		                   .high = r.low + r.size };
 	uint64_t shift = shift_of(im, r.low, r.size);
 	m.index = builder_module(im->b, m.path, m.build_id, m.bias + shift);
-	/* Without a folder, the namer does not open it. */
 	names_module(im->names,
-	             record_is_c_library(&m) ? record_last_component(m.path) : m.path,
-	             m.build_id, m.bias + shift);
+	             &(struct name_of_module){ .path = m.path,
+	                                       .build_id = m.build_id,
+	                                       .base = m.bias + shift,
+	                                       .low = m.low + shift,
+	                                       .high = m.high + shift,
+	                                       .c_library = record_is_c_library(&m) });
 	g_array_append_val(im->facts->modules, m);
 	uint32_t region = builder_region(im->b, record_last_component(m.path), m.low + shift,
 	                                 r.size, NONE);
@@ -359,6 +363,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		g_ptr_array_add(im->facts->unordered, g_strdup(value));
 	else if (strcmp(key, "assertion") == 0)
 		builder_note(im->b, ASSERTION_NOTE, value);
+	else if (strcmp(key, "memory") == 0)
+		builder_note(im->b, WEAK_LIMIT_NOTE, value);
 	else if (strcmp(key, "input") == 0 && !im->facts->input)
 		im->facts->input = g_strdup(value);
 	g_free(key);
@@ -416,7 +422,7 @@ static void add_access(struct import *im, struct lane *lane, const struct log_re
 
 bool import_short(struct import *im, struct lane *lane, struct log_reader *reader)
 {
-	if (reader->second || reader->at >= reader->end)
+	if (reader->second || reader->at >= reader->end || im->header->memory)
 		return false;
 	uint64_t word = *reader->at, field = log_short_field(word);
 	unsigned slot = log_short_slot(word);
@@ -734,8 +740,19 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 	case LOG_WRITE:
 	case LOG_AREAD:
 	case LOG_AWRITE:
-	case LOG_RMW:
+	case LOG_RMW: {
+		uint32_t next = builder_event_count(im->b);
 		add_access(im, lane, r);
+		bool added = builder_event_count(im->b) > next;
+		if (im->header->memory)
+			import_weak_access(im, id, added ? next : NONE,
+			                   tag != LOG_READ && tag != LOG_AREAD);
+		break;
+	}
+	case LOG_FLUSH:
+	case LOG_READS:
+	case LOG_AFTER:
+		import_weak(im, id, r);
 		break;
 	case LOG_ENTER:
 		import_leave(im, lane, r->left);

@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     19
+#define LOG_VERSION     20
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -66,6 +66,7 @@ struct log_header {
 	                    * stopped */
 	uint32_t misuses;  /* bit set of enum log_misuse; also after the recording stopped */
 	uint32_t happened; /* bit set of enum log_happened */
+	uint32_t memory;   /* enum log_memory */
 };
 
 enum log_happened {
@@ -204,7 +205,16 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	/* Before a signal that ends the program: pc: thread; flags: LOG_FAILED_READ; length; \
 	 * address, or 0; a pc in the thread's function, or 0; words of its stack that may be \
 	 * return addresses */ \
-	TAG(CRASH, 0, 0)
+	TAG(CRASH, 0, 0) \
+	/* Beyond sequential consistency (log_config.memory). FLUSH, of a store in its thread's \
+	 * buffer: it arrives in memory; the number of earlier events of its thread. READS, \
+	 * AFTER: of the next event of the same thread, a read that does not see the last store \
+	 * to its place, and a store that is not the last in modification order: pc: the thread \
+	 * of the store that it reads, or that it stands after; its number. LOG_ALL_THREADS: \
+	 * the initial value. */ \
+	TAG(FLUSH, 1, 0) \
+	TAG(READS, 1, 0) \
+	TAG(AFTER, 1, 0)
 
 /* What a blocked thread waits for: enumerator, word for people. */
 #define LOG_WAITS(W) \
@@ -251,7 +261,9 @@ struct log_stopped {
 #define LOG_MISUSES(M) \
 	M(UNLOCK_BY_OTHER, "unlock-by-other") \
 	M(UNLOCK_NOT_HELD, "unlock-not-held") \
+	M(READ_UNLOCK, "read-unlock") \
 	M(DOUBLE_LOCK, "double-lock") \
+	M(LOCK_HELD, "lock-held") \
 	M(DESTROY_LOCKED, "destroy-locked") \
 	M(DESTROY_WAITED, "destroy-waited") \
 	M(USE_DESTROYED, "use-destroyed") \
@@ -481,6 +493,9 @@ enum log_strategy {
 #undef S
 };
 
+/* Memory models; the words are weak_model_words, trace/weak.h. */
+enum log_memory { LOG_SC, LOG_TSO, LOG_RC11 };
+
 /* Number of examined arguments of a missing call. A line "F NAME MASK" has a bit for each
  * argument that reaches everything, above these a bit for each that reaches its own block only,
  * and for each that reaches this and what its words point to. */
@@ -490,7 +505,9 @@ struct log_config {
 	uint32_t version;
 	uint32_t flags; /* enum log_flag */
 	uint32_t strategy;
-	uint32_t depth; /* pct */
+	uint32_t depth;  /* pct */
+	uint32_t memory; /* enum log_memory; not sc: controlled mode only */
+	uint32_t spare;
 	uint64_t seed;
 	uint64_t steps; /* pct: approximate number of scheduling points; with LOG_EXPLORE the
 	                 * bound after the plan (0: none) */
@@ -537,7 +554,8 @@ struct log_served {
 	int32_t status; /* of the end, as by waitpid */
 };
 
-/* The next event of the plan. */
+/* The next event of the plan; tag FLUSH (TSO): the oldest store in the thread's buffer arrives.
+ * Where the thread's buffer has to be empty and is not, the rest arrives without a step. */
 struct log_step {
 	uint32_t thread;
 	uint16_t tag; /* enum log_tag */
@@ -548,7 +566,13 @@ struct log_step {
 	uint8_t whole;
 	uint64_t pc;      /* absolute, with address randomisation off; 0: any */
 	uint64_t repeats; /* number of repetitions before another thread continues */
+	/* RC11, of a step: an atomic read reads this store, an atomic store stands right after
+	 * this one in modification order (an rmw stands after the one that it reads). */
+	uint32_t reads, after;
 };
+/* log_step.reads, .after: the last one in modification order, the initial value, or the store
+ * of step i: STEP_STORE + i. */
+enum { STEP_LAST = 0, STEP_INITIAL = 1, STEP_STORE = 2 };
 /* Thread i is the ordinal-th child of its parent. */
 struct log_thread {
 	uint32_t parent, ordinal;
