@@ -130,8 +130,11 @@ struct explore_report {
 	uint64_t waiting;                 /* schedules left when a limit was reached */
 	bool complete;                    /* every class was run */
 	struct explore_estimate estimate; /* while schedules are left; else classes 0 */
-	GPtrArray *gaps;    /* char *: reasons for incompleteness, and exceptions */
-	GPtrArray *notes;   /* char *: notes on specified objects */
+	GPtrArray *gaps;  /* char *: reasons for incompleteness, and exceptions */
+	GPtrArray *notes; /* char *: notes on specified objects */
+	/* Under another memory model than SC: execution graphs that the model permits, and of
+	 * these those that end with threads that wait for ever. */
+	uint64_t graphs, graphs_blocked;
 	uint64_t abandoned; /* executions before a restart due to a non-atomic object */
 };
 struct explore_race {

@@ -61,6 +61,11 @@ void known_free(void *known);
 /* The plan of a graph, all of whose events are known. plan_release. */
 void graphs_plan(struct graphs *s, struct memory_graph *g, struct plan *plan);
 
+/* ---- graphs_words.c ---- */
+/* The run's flip, thread, place and variable: what its loads read that no sequentially
+ * consistent run in this order would. */
+void graphs_describe(const struct trace *t, struct explore_run *r);
+
 /* ---- graphs_run.c ---- */
 /* Explores all; false and `error` when the program cannot be run. */
 bool graphs_explore(struct exploration *x, enum memory_model model, struct error *error);

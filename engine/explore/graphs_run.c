@@ -51,11 +51,8 @@ static bool report_run(struct graphs *s, struct plan_run *run, struct memory_rec
 	struct exploration *x = s->x;
 	struct view_rules rules = { .plain = x->plain, .ordered = x->ordered };
 	struct explore_run e = { .parent = x->report->runs->len == 0 ? NONE : 0,
-		                 .flip = g_strdup(""),
-		                 .thread = g_strdup(""),
-		                 .place = g_strdup(""),
-		                 .variable = g_strdup(""),
 		                 .events = run->trace->events_count };
+	graphs_describe(run->trace, &e);
 	struct view *view = view_new(run->trace, &rules, x->progress);
 	if (view == NULL) {
 		x->cancelled = true;
@@ -258,18 +255,6 @@ static void begin_again(struct graphs *s)
 	s->again = false;
 }
 
-static void note_counts(struct graphs *s)
-{
-	struct explore_report *r = s->x->report;
-	g_ptr_array_add(r->notes,
-	                g_strdup_printf("%s: %" PRIu64 " execution graph%s, of which %" PRIu64
-	                                " end%s with threads that wait for ever",
-	                                memory_model_name(s->model),
-	                                s->counts.complete + s->counts.blocked,
-	                                plural(s->counts.complete + s->counts.blocked),
-	                                s->counts.blocked, s->counts.blocked == 1 ? "s" : ""));
-}
-
 static GHashTable *numbers_new(GDestroyNotify release)
 {
 	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, release);
@@ -295,7 +280,8 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 	bool good;
 	while (!(good = memory_enumerate(&program, model, &s.counts)) && s.again)
 		begin_again(&s);
-	note_counts(&s);
+	x->report->graphs = s.counts.complete + s.counts.blocked;
+	x->report->graphs_blocked = s.counts.blocked;
 	x->report->complete = good && x->report->gaps->len == 0;
 	if (x->cancelled)
 		error_cancelled(error);
