@@ -19,6 +19,10 @@
 struct known {
 	enum memory_step step;
 	struct memory_event event;
+	/* Of a load: one that updated was seen, with this order, and what it read. */
+	bool updates;
+	uint8_t success_order;
+	uint64_t expected;
 	GArray *steps;       /* struct log_step: of a plan, before the event's own */
 	struct log_step own; /* tag 0: the event is none of the runtime's */
 };
@@ -31,9 +35,13 @@ struct graphs {
 	GHashTable *classes; /* uint64_t: of runs */
 	GHashTable *awaits;  /* uint64_t: sites of loops that only look */
 	GHashTable *bounded; /* uint64_t: sites of loops that looked as often, and gave up */
-	GHashTable *shared;  /* TSO: struct memory_place: plain memory of several threads */
+	/* uint64_t: sites of compare-and-exchanges to the order (enum memory_order_kind) of one
+	 * that failed. */
+	GHashTable *compares;
+	GHashTable *shared; /* TSO: struct memory_place: plain memory of several threads */
 	struct memory_counts counts;
 	struct error *error;
+	bool restart; /* the enumeration begins again, with all that is known */
 	bool again;   /* what an event is has changed: the enumeration begins again */
 	bool failed;  /* the program could not be run: `error` */
 	bool limited; /* a limit was reached */
@@ -51,6 +59,8 @@ uint64_t graphs_class(struct memory_graph *g);
 
 /* ---- graphs_known.c ---- */
 const struct known *graphs_known(const struct graphs *s, uint64_t mark);
+/* The event, before it is known what it reads. */
+struct memory_event graphs_event(const struct graphs *s, const struct known *known);
 /* Enter all that a run shows. */
 void graphs_learn(struct graphs *s, const struct plan_run *run, struct memory_recorded *r);
 /* The graph of a run; sets s->again when what an event is changes by it. */

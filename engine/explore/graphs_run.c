@@ -109,7 +109,7 @@ static bool run_graph(struct graphs *s, struct memory_graph *g)
 	}
 	x->trace = NULL;
 	plan_run_release(&run);
-	return good && !s->again;
+	return good && !s->again && !s->restart;
 }
 
 /* ---- the program ---- */
@@ -205,7 +205,7 @@ static enum memory_step next(void *context, const struct memory_graph *graph, ui
 		return MEMORY_STEP_NONE;
 	}
 	if (k->step == MEMORY_STEP_EVENT)
-		*event = k->event;
+		*event = graphs_event(s, k);
 	return k->step;
 }
 
@@ -268,6 +268,7 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 		            .classes = numbers_new(NULL),
 		            .awaits = numbers_new(NULL),
 		            .bounded = numbers_new(NULL),
+		            .compares = numbers_new(NULL),
 		            .shared = g_hash_table_new_full(memory_place_hash,
 		                                            memory_place_equal, g_free, NULL),
 		            .error = error };
@@ -278,8 +279,12 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 		                          .visit = visit };
 	memory_world_init(&s.world);
 	bool good;
-	while (!(good = memory_enumerate(&program, model, &s.counts)) && s.again)
-		begin_again(&s);
+	while (!(good = memory_enumerate(&program, model, &s.counts)) &&
+	       (s.again || s.restart)) {
+		if (s.again)
+			begin_again(&s);
+		s.restart = false;
+	}
 	x->report->graphs = s.counts.complete + s.counts.blocked;
 	x->report->graphs_blocked = s.counts.blocked;
 	x->report->complete = good && x->report->gaps->len == 0;
@@ -289,6 +294,7 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 	g_hash_table_unref(s.classes);
 	g_hash_table_unref(s.awaits);
 	g_hash_table_unref(s.bounded);
+	g_hash_table_unref(s.compares);
 	g_hash_table_unref(s.shared);
 	memory_world_release(&s.world);
 	return !s.failed && !x->cancelled;
