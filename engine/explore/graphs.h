@@ -71,6 +71,10 @@ void known_free(void *known);
 /* The plan of a graph, all of whose events are known. plan_release. */
 void graphs_plan(struct graphs *s, struct memory_graph *g, struct plan *plan);
 
+/* ---- graphs_orders.c ---- */
+/* The run's atomics: into the report; with the orders that are asked for in place of their own. */
+void graphs_apply_orders(struct graphs *s, struct trace *t);
+
 /* ---- graphs_words.c ---- */
 /* The run's flip, thread, place and variable: what its loads read that no sequentially
  * consistent run in this order would. */

@@ -100,6 +100,7 @@ static bool run_graph(struct graphs *s, struct memory_graph *g)
 	}
 	if (good && !explore_is_interrupted(x)) {
 		struct memory_recorded recorded;
+		graphs_apply_orders(s, run.trace);
 		graphs_recorded(s, &run, &recorded);
 		good = report_run(s, &run, &recorded);
 		s->failed |= !good;
