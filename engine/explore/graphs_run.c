@@ -74,8 +74,9 @@ static bool report_run(struct graphs *s, struct plan_run *run, struct memory_rec
 	return good;
 }
 
-/* Run the program along the graph, and on. */
-static bool run_graph(struct graphs *s, struct memory_graph *g)
+/* Run the program along the graph, and on. `doubtful`: the graph may be none that can be run;
+ * then the run is not reported. */
+static bool run_graph(struct graphs *s, struct memory_graph *g, bool doubtful)
 {
 	struct exploration *x = s->x;
 	struct plan_run run = { 0 };
@@ -98,7 +99,8 @@ static bool run_graph(struct graphs *s, struct memory_graph *g)
 		good = false;
 		s->failed = true;
 	}
-	if (good && !explore_is_interrupted(x)) {
+	bool nothing = doubtful && run.diverged;
+	if (good && !nothing && !explore_is_interrupted(x)) {
 		struct memory_recorded recorded;
 		graphs_apply_orders(s, run.trace);
 		graphs_recorded(s, &run, &recorded);
@@ -142,18 +144,44 @@ static bool may_exclude(const struct memory_graph *g, uint32_t load)
 	return false;
 }
 
+/* The event and what is before it by po and rf, alone. */
+static struct memory_graph *past_of(const struct memory_graph *g, uint32_t event)
+{
+	uint8_t *prefix = memory_prefix(g, event);
+	struct memory_graph *part = memory_restrict(g, prefix);
+	g_free(prefix);
+	return part;
+}
+
 /* Run to where the thread's next event is seen. */
 static bool run_for(struct graphs *s, struct memory_graph *g, uint32_t thread)
 {
 	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
 	if (!may_exclude(g, last))
-		return run_graph(s, g);
-	uint8_t *prefix = memory_prefix(g, last);
-	struct memory_graph *part = memory_restrict(g, prefix);
-	bool good = run_graph(s, part);
+		return run_graph(s, g, false);
+	struct memory_graph *part = past_of(g, last);
+	bool good = run_graph(s, part, may_exclude(part, part->last[thread]));
 	memory_graph_free(part);
-	g_free(prefix);
 	return good;
+}
+
+/* Is the last load of the thread an update that reads what another one in its past updated? No
+ * run has it; as an event it is its store, with which the graph is inconsistent whatever its
+ * value. */
+static bool is_excluded(const struct memory_graph *g, uint32_t thread,
+                        struct memory_event *event)
+{
+	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
+	if (!may_exclude(g, last))
+		return false;
+	struct memory_graph *part = past_of(g, last);
+	bool excluded = may_exclude(part, part->last[thread]);
+	memory_graph_free(part);
+	event->kind = MEMORY_STORE;
+	event->location = g->events[last].location;
+	event->order = g->events[last].order;
+	event->flags = MEMORY_EXCLUSIVE;
+	return excluded;
 }
 
 /* Three rounds of a loop of several loads that read the same. */
@@ -196,6 +224,8 @@ static enum memory_step next(void *context, const struct memory_graph *graph, ui
 			return MEMORY_STEP_FAILED;
 		k = graphs_known(s, mark);
 	}
+	if (k == NULL && is_excluded(g, thread, event))
+		return MEMORY_STEP_EVENT;
 	if (k == NULL) {
 		explore_gap(s->x, "a thread was cut off before its end: what it does next is "
 		                  "not known");
@@ -232,7 +262,7 @@ static bool visit(void *context, const struct memory_graph *graph, bool blocked)
 		return false;
 	if (g_hash_table_contains(s->classes, &class_))
 		return true;
-	if (!run_graph(s, g))
+	if (!run_graph(s, g, false))
 		return false;
 	/* it did not do what the graph says: once is enough */
 	g_hash_table_add(s->classes, g_memdup2(&class_, sizeof class_));

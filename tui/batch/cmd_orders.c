@@ -72,18 +72,19 @@ static void set_order(struct search *s, const struct explore_atomic *a, uint8_t 
 	g_array_append_val(s->orders, fresh);
 }
 
-static void tell(struct search *s, const struct explore_atomic *a, uint8_t order,
+/* A change that was found; `pair`: it is right with the other one of two alone. */
+static void tell(struct search *s, const struct explore_atomic *a, uint8_t order, bool pair,
                  const char *sentence)
 {
 	const char *what = a->op == OP_FENCE                ? "fence"
 	                   : a->op == OP_AWRITE             ? "store to "
 	                   : a->op == OP_RMW || a->compares ? "update of "
 	                                                    : "load of ";
-	json_array_append_new(s->found,
-	                      json_pack("{s:o, s:o, s:s, s:s}", "location", json_text(a->place),
-	                                "operation", json_sprintf("%s%s", what, a->variable),
-	                                "order", order_words[a->order], "instead",
-	                                order_words[order]));
+	json_array_append_new(s->found, json_pack("{s:o, s:o, s:s, s:s, s:b}", "location",
+	                                          json_text(a->place), "operation",
+	                                          json_sprintf("%s%s", what, a->variable),
+	                                          "order", order_words[a->order], "instead",
+	                                          order_words[order], "pair", pair));
 	if (!s->json)
 		printf("    %s: %s%s: %s, %s %s\n", a->place, what, a->variable,
 		       order_words[a->order], sentence, order_words[order]);
@@ -105,7 +106,7 @@ static bool strengthen(struct search *s, const GArray *atomics, bool *open, stru
 			if (outcome == BROKEN)
 				return false;
 			if (outcome == RIGHT) {
-				tell(s, a, *o, "has to be");
+				tell(s, a, *o, false, "has to be");
 				break;
 			}
 		}
@@ -137,8 +138,8 @@ static bool strengthen_pairs(struct search *s, const GArray *atomics, bool *open
 				return false;
 			if (outcome != RIGHT)
 				continue;
-			tell(s, a, ORDER_REL, "has to be");
-			tell(s, b, ORDER_ACQ, "and has to be");
+			tell(s, a, ORDER_REL, true, "has to be");
+			tell(s, b, ORDER_ACQ, true, "together with this one, has to be");
 			return true;
 		}
 	}
@@ -161,7 +162,7 @@ static bool weaken(struct search *s, const GArray *atomics, bool *open, struct e
 			if (outcome == BROKEN)
 				return false;
 			if (outcome == RIGHT) {
-				tell(s, a, *o, "could be");
+				tell(s, a, *o, false, "could be");
 				break;
 			}
 			g_array_set_size(s->orders, before);
