@@ -2,7 +2,8 @@
  * any.c - a litmus program given as text, many times over: each round has locations of its own,
  * and begins at a barrier.  Prints the outcome of each: registers by thread, then memory.
  *
- *     any ROUNDS THREADS OPS      OPS: thread,kind,location,order,failure,value,expected,register;...
+ *     any ROUNDS THREADS OPS      OPS:
+ * thread,kind,location,order,failure,value,expected,register;...
  */
 #include <pthread.h>
 #include <stdatomic.h>
