@@ -96,8 +96,8 @@ struct event {
 	/*
 	 * Access: the value (index of trace.values, 0 unknown; a V_PAIR for an RMW). ACT, CALL,
 	 * RET: index of trace.invocations. UBEG, MISS: index of trace.values, a V_LIST of
-	 * tokens. MISUSE: index of trace.values, a V_TOKEN. FLUSH: the store's event. WANT: 1 for a semaphore, which may
-	 * have no other event. Otherwise 0.
+	 * tokens. MISUSE: index of trace.values, a V_TOKEN. FLUSH: the store's event. WANT: 1
+	 * for a semaphore, which may have no other event. Otherwise 0.
 	 */
 	uint32_t aux;
 	/* Indices of trace.threads and trace.locations (0: empty location). The thread has the

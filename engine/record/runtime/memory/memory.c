@@ -99,6 +99,12 @@ void memory_end(struct thread *t)
 		buffers_leave(t);
 }
 
+void memory_left(struct thread *t)
+{
+	while (rt.memory == LOG_TSO && memory_arrive(t))
+		;
+}
+
 void memory_event(struct thread *t, enum log_tag tag, uintptr_t object)
 {
 	if (tag == LOG_FREE) {

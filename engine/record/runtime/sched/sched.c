@@ -381,6 +381,8 @@ void sched_detach_all(void)
 		struct thread *t = rt.threads[i];
 		if (!t)
 			continue;
+		if (unlikely(rt.memory))
+			memory_left(t);
 		t->gate |= GATE_OFF;
 	}
 }

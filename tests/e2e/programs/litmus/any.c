@@ -4,7 +4,8 @@
  *
  * With "number" at the end, one round without a barrier, whose outcome is told by the exit status.
  *
- *     any ROUNDS THREADS OPS [number]     OPS: thread,kind,location,order,failure,value,expected,register;...
+ *     any ROUNDS THREADS OPS [number]     OPS:
+ * thread,kind,location,order,failure,value,expected,register;...
  */
 #include <pthread.h>
 #include <stdatomic.h>
