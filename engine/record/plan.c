@@ -247,7 +247,8 @@ static const struct weak_source *row_of(const GArray *said, uint32_t event, enum
 	return NULL;
 }
 
-/* A plain write is not known by its step: it is the last one, or as good as the initial value. */
+/* A plain write is not known by its step: it is the last one, or as good as the initial value.
+ */
 static uint32_t reference(const struct trace *t, const struct plan *p, guint store, bool last)
 {
 	if (store == NONE)
