@@ -30,6 +30,12 @@ static bool has_objects(const struct trace *t)
 	return t->objects_count > 0;
 }
 
+/* Joins alone make no circle. */
+static bool has_waits(const struct trace *t)
+{
+	return t->objects_count > 0 || t->messages_count > 0;
+}
+
 static struct report *find_misuse(struct detection *on, const struct progress *progress,
                                   struct error *error)
 {

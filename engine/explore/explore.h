@@ -23,9 +23,12 @@ struct explore_options {
 	char **argv;                 /* the program; borrowed */
 	const GPtrArray *spec_files; /* char *: with these specifications; or NULL */
 	const struct specs *specs;   /* their contents, or NULL */
-	bool by_results;  /* invocations with equal results are equivalent in any order, where
-	                   * effects determine results */
-	const char *save; /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
+	bool by_results;    /* invocations with equal results are equivalent in any order, where
+	                     * effects determine results */
+	const char *resume; /* file of the exploration's state, to go on from and to keep it in;
+	                     * or NULL */
+	const char *save;   /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
+	bool save_races;    /* also the first run of each race, as long as these are few */
 	const struct finals *finals; /* examined at the end of a run, or NULL */
 	uint32_t shard, shards; /* explore only this share (from 0) of what follows from the
 	                         * first run; shards 0: all */

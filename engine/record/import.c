@@ -228,8 +228,9 @@ static enum log_tag wanted_tag(enum log_wait reason)
 {
 	switch (reason) {
 	case FOR_SLEEP:
-	case FOR_FILE:
 		return LOG_NOTHING;
+	case FOR_FILE:
+		return LOG_RCV;
 	case FOR_CONDITION:
 		return LOG_WAKE;
 	case FOR_BARRIER:
@@ -248,13 +249,16 @@ static void add_want(struct import *im, const struct record_wait *w)
 {
 	enum log_tag tag = wanted_tag(w->reason);
 	bool join = tag == LOG_JOIN;
-	if (tag == LOG_NOTHING || (join && w->holder >= LOG_THREADS))
+	if (tag == LOG_NOTHING || (join && w->holder >= LOG_THREADS) ||
+	    (tag == LOG_RCV && w->message == 0))
 		return;
 	struct event want = { .op = join ? OP_WANTJOIN : OP_WANT,
 		              .location = import_location(im, w->pc) };
 	uint32_t target = join ? import_lane(im, w->holder)->thread : NONE;
 	struct lane *lane = import_lane(im, w->thread);
-	want.target = join ? target : import_object(im, lane, tag, LOG_DEAD, w->object);
+	want.target = join         ? target
+	              : w->message ? import_awaited(im, w->reason == FOR_FILE, w->message)
+	                           : import_object(im, lane, tag, LOG_DEAD, w->object);
 	lane->stuck = import_event(im, lane, want);
 }
 

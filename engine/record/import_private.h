@@ -135,6 +135,8 @@ GHashTable *import_objects_new(void);
 /* The object at an address that an operation is about; `tag` and `flags` are its record's. */
 /* The same of the misuse's object, and what broke the rules: enum log_misuse. */
 uint32_t import_misused(struct import *im, struct lane *lane, unsigned how, uint64_t address);
+/* What a thread waits for that waits for a channel, or for the end of a once-function. */
+uint32_t import_awaited(struct import *im, bool channel, uint64_t number);
 uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
                        uint64_t address);
 /* Initialise the object at the address, if any. */

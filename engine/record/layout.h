@@ -159,7 +159,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(TAKE, 1, 1) \
 	TAG(FORK, 1, 1) /* thread */ \
 	TAG(JOIN, 1, 1) \
-	TAG(SND, 1, 1) /* message number */ \
+	TAG(SND, 1, 1) /* message: log_message */ \
 	TAG(RCV, 1, 1) \
 	TAG(ALLOC, 2, 1) /* address, size */ \
 	TAG(FREE, 1, 1)  /* address */ \
@@ -190,8 +190,9 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(MISUSE, 1, 0) /* flags: enum log_misuse; the address of the object */ \
 	/* Facts beside the events. BLOCKED, of a deadlock: pc: thread; flags: enum log_wait; \
 	 * its object (of a join: unused), the number of the holder, or of the thread to be \
-	 * joined, or LOG_ALL_THREADS; pc of the call. */ \
-	TAG(BLOCKED, 3, 0) \
+	 * joined, or LOG_ALL_THREADS; pc of the call; number of the channel, or of the \
+	 * message that ends the once-function. */ \
+	TAG(BLOCKED, 4, 0) \
 	/* Replay: pc: thread; flags: enum log_divergence; step of the plan, pc of the event \
 	 */ \
 	TAG(LEFT_PLAN, 2, 0) \
@@ -260,7 +261,9 @@ struct log_stopped {
 #define LOG_MISUSES(M) \
 	M(UNLOCK_BY_OTHER, "unlock-by-other") \
 	M(UNLOCK_NOT_HELD, "unlock-not-held") \
+	M(READ_UNLOCK, "read-unlock") \
 	M(DOUBLE_LOCK, "double-lock") \
+	M(LOCK_HELD, "lock-held") \
 	M(DESTROY_LOCKED, "destroy-locked") \
 	M(DESTROY_WAITED, "destroy-waited") \
 	M(USE_DESTROYED, "use-destroyed") \
@@ -384,6 +387,22 @@ enum log_record_flag {
 	LOG_SHARED = 32, /* of TRYFAIL: EVENT_SHARED */
 	LOG_TRY = 64,    /* of ACQ .. TAKE: EVENT_TRY */
 	LOG_BEGINS = 32, /* of SND: begin of the operation that ends with this message number */
+};
+
+/* Fields of a message: its number; of a channel of the process alone that channel's number, its
+ * room in pages (0: not known) and what was written. */
+enum {
+	LOG_MESSAGE_BITS = 32,
+	LOG_CHANNEL_BITS = 12,
+	LOG_PAGES_BITS = 8,
+	LOG_BYTES_BITS = 12,
+	LOG_CHANNELS = (1 << LOG_CHANNEL_BITS) - 1,
+	LOG_CHANNEL_PAGES = (1 << LOG_PAGES_BITS) - 1,
+};
+enum log_channel_bytes {
+	LOG_CHANNEL_CLOSED = 0,                         /* a writer has closed it */
+	LOG_CHANNEL_SHARED = (1 << LOG_BYTES_BITS) - 1, /* others write to it from now on */
+	LOG_CHANNEL_MOST = LOG_CHANNEL_SHARED - 1,      /* or more */
 };
 
 /* Further flags of ACQ .. TAKE. Where objects can be initialised without a call

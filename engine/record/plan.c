@@ -362,6 +362,42 @@ void plan_init(struct plan *p)
 	}
 }
 
+/* What the runtime takes for granted. */
+static bool is_sound(const struct plan *p)
+{
+	uint32_t threads = p->threads->len;
+	for (guint i = 0; i < p->steps->len; i++) {
+		const struct log_step *s = &g_array_index(p->steps, struct log_step, i);
+		if (s->thread >= threads || s->tag >= LOG_TAG_COUNT)
+			return false;
+	}
+	for (guint i = 0; i < p->answers->len; i++) {
+		const struct log_answer *a = &g_array_index(p->answers, struct log_answer, i);
+		if (a->thread >= threads || (i > 0 && a[-1].thread > a->thread))
+			return false;
+	}
+	return threads <= LOG_THREADS && p->strategy <= STRATEGY_FIRST;
+}
+
+void plan_archive(struct plan *p, struct archive *a)
+{
+	if (archive_reads(a))
+		plan_init(p);
+	archive_array(a, p->steps, sizeof(struct log_step));
+	archive_array(a, p->threads, sizeof(struct log_thread));
+	archive_array(a, p->answers, sizeof(struct log_answer));
+	ARCHIVE(a, p->seed);
+	ARCHIVE(a, p->strategy);
+	ARCHIVE(a, p->open_end);
+	while (p->events->len < p->steps->len) { /* of a trace that is gone */
+		static const uint32_t none = NONE;
+		g_array_append_val(p->events, none);
+	}
+	p->explore = true;
+	if (archive_reads(a) && !is_sound(p))
+		archive_fail(a);
+}
+
 /* A read that crashes is announced to the plan, and never recorded. */
 static bool ends_with_crash(const struct trace *t, const uint32_t *sequence, size_t length)
 {

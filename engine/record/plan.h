@@ -5,6 +5,7 @@
 #ifndef HEDDLE_PLAN_H
 #define HEDDLE_PLAN_H
 
+#include "engine/base/archive.h"
 #include "engine/record/record.h"
 #include "engine/trace/weak.h"
 
@@ -84,6 +85,9 @@ void plan_run_release(struct plan_run *run);
 
 /* A plan of no steps: the program as it runs under its strategy. */
 void plan_init(struct plan *plan);
+/* A plan with `explore`, which is free of inputs and specifications: writes it, or reads one
+ * into `plan`, where it is as good as a plan of this process. */
+void plan_archive(struct plan *plan, struct archive *archive);
 /*
  * Run along the plan; `first` 1 or 2 goes first at the pair, 0 stops there.  `stopped` (may
  * be NULL) is called while the program stands before the pair.

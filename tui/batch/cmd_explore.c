@@ -440,7 +440,7 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 static enum memory_model model_of(struct arguments *a)
 {
 	static const char *const others[] = { "spec",  "results", "final", "check",
-		                              "shard", "jobs",    "seed" };
+		                              "shard", "jobs",    "seed",  "resume" };
 	const char *word = argument_value(a, "memory");
 	enum memory_model model = MEMORY_SC;
 	if (word != NULL && !memory_model_parse(word, &model))
@@ -459,6 +459,7 @@ static int run(struct arguments *a)
 		return usage_error(a, "no program given after --");
 	struct explore_options o = {
 		.argv = argv,
+		.resume = argument_value(a, "resume"),
 		.save = argument_output(a, false),
 		.seed = argument_number(a, "seed", 0),
 		.max_runs = argument_number(a, "runs", EXPLORE_RUNS),
@@ -478,6 +479,10 @@ static int run(struct arguments *a)
 		                   MOST_JOBS, argument_value(a, "jobs"));
 	if (shard && jobs > 1)
 		return usage_error(a, "--jobs and --shard: each job explores a shard already");
+	if (jobs > 1 && o.resume)
+		return usage_error(a,
+		                   "--jobs and --resume: give each job a share and a file of "
+		                   "its own (--shard), and join the reports");
 	if (jobs > 1 && argument_format(a, true) == FORMAT_SARIF)
 		return usage_error(a, "--jobs: its report is text or JSON, not SARIF");
 	if (shard && !parse_shard(shard, &o))
@@ -521,6 +526,8 @@ static const struct command_option options[] = {
 	  0 },
 	{ "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 },
 	{ "steps", "N", "cut a run after so many steps (default: no limit)", 0 },
+	{ "resume", "FILE",
+	  "keep the exploration's state in FILE, and go on from there next time", 0 },
 	{ "shard", "I/N", "the I-th of N shares; join the reports with 'heddle merge'", 0 },
 	{ "jobs", "N", "so many explorations at the same time, each of a share (default 1)",
 	  'j' },

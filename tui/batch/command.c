@@ -4,6 +4,7 @@
  */
 #include "engine/base/streams.h"
 #include "engine/record/record.h"
+#include "tui/explorer/settings.h"
 #include "tui/batch/command.h"
 #include "engine/trace/weak.h"
 
@@ -485,6 +486,7 @@ int command_main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	survive(SIGPIPE);
 	survive(SIGXFSZ);
+	settings_load_my_code();
 	struct arguments none = { 0 };
 	if (argc < 2) {
 		print_overview();

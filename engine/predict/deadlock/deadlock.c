@@ -662,12 +662,12 @@ static void find_waits(struct search *s, const struct progress *progress)
 		report_note(
 		        s->report,
 		        "other waits that may never end (through joins, conditions, semaphores, "
-		        "barriers) were not searched: the trace has more than 8 million events or "
+		        "barriers, pipes, once-functions) were not searched: the trace has more than 8 million events or "
 		        "4,000 threads, or is not whole");
 	else
 		report_note(s->report,
 		            "of all other waits that may never end (through joins, conditions, "
-		            "semaphores, barriers) %" G_GUINT64_FORMAT
+		            "semaphores, barriers, pipes, once-functions) %" G_GUINT64_FORMAT
 		            " states were searched, and not all",
 		            search.states);
 }

@@ -21,7 +21,7 @@ static bool read_again(struct thread *t, const void *p, unsigned code, uintptr_t
 static __attribute__((noinline)) void access_rest(const void *p, unsigned what, uintptr_t pc)
 {
 	struct thread *t = me;
-	if (unlikely(t->gate) && !hook_slow(t))
+	if (unlikely(t->gate) && !hook_slow_access(t))
 		return;
 	enum log_tag tag = what & 255;
 	unsigned code = what >> 16;
@@ -113,7 +113,7 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
                                                  uintptr_t pc)
 {
 	struct thread *t = me;
-	if (unlikely(t->gate) && !hook_slow(t))
+	if (unlikely(t->gate) && !hook_slow_access(t))
 		return;
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);
@@ -304,13 +304,18 @@ void __tsan_func_exit(void *unused)
 EXPORT void __tsan_ignore_thread_begin(void);
 void __tsan_ignore_thread_begin(void)
 {
-	if (me != &nobody)
-		me->gate |= GATE_IGNORE;
+	if (me == &nobody)
+		return;
+	me->ignoring++;
+	me->gate |= GATE_IGNORE;
 }
 EXPORT void __tsan_ignore_thread_end(void);
 void __tsan_ignore_thread_end(void)
 {
-	if (me != &nobody)
+	if (me == &nobody)
+		return;
+	me->ignoring -= me->ignoring > 0;
+	if (me->ignoring == 0)
 		me->gate &= ~GATE_IGNORE;
 }
 

@@ -39,8 +39,10 @@ enum gate {
 	GATE_INSIDE = 4,   /* inside the runtime, or inside a call made for it */
 	GATE_OUTSIDE = 8,  /* in a blocking call, without the token */
 	GATE_STOLEN = 16,  /* the watchdog took the token away */
-	GATE_IGNORE = 32,  /* __tsan_ignore_thread_begin */
+	GATE_IGNORE = 32,  /* __tsan_ignore_thread_begin: plain accesses alone */
 	GATE_WAITING = 64, /* waits for the token; a handler that is not wrapped may run */
+	GATE_OWN = 128,    /* inside a lock of the program's own making: own_locks.c */
+	GATE_QUIET = GATE_IGNORE | GATE_OWN, /* the program's code runs, and is scheduled */
 };
 
 /* Invocations by bind lines that are open: bind.c. */
@@ -97,6 +99,9 @@ struct thread {
 	struct thread_signals signals;
 	struct thread_input input;
 	struct thread_calls calls;
+	int ignoring;       /* nested __tsan_ignore_thread_begin: GATE_IGNORE */
+	int own_depth;      /* nested insides of locks of the program's making: GATE_OWN */
+	unsigned own_steps; /* in the outermost of these */
 	struct thread_missing missing;
 	struct thread_memory memory;
 	struct poll poll;

@@ -128,7 +128,7 @@ void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsi
 
 void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size)
 {
-	if (size == 0 || unlikely(rt.waiting))
+	if (size == 0 || unlikely(rt.waiting) || unlikely(t->gate & GATE_IGNORE))
 		return;
 	plan_point(t);
 	struct stream *s = t->stream;

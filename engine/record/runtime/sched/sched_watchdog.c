@@ -72,7 +72,7 @@ static bool spins_unseen(const struct thread *h, struct look *seen, char state, 
 		seen->timed = true;
 		seen->ticks = ticks;
 	}
-	return state == 'R' && h->gate == 0 && ticks - seen->ticks >= LONG;
+	return state == 'R' && (h->gate & ~GATE_QUIET) == 0 && ticks - seen->ticks >= LONG;
 }
 
 /* The thread is gone by the system call alone; under lock, which is then given up. */
