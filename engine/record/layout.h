@@ -207,12 +207,12 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	 * address, or 0; a pc in the thread's function, or 0; words of its stack that may be \
 	 * return addresses */ \
 	TAG(CRASH, 0, 0) \
-	/* Beyond sequential consistency (log_config.memory). FLUSH, of a store in its thread's \
-	 * buffer: it arrives in memory; the number of earlier events of its thread. READS, \
-	 * AFTER: of the next event of the same thread, a read that does not see the last store \
-	 * to its place, and a store that is not the last in modification order: pc: the thread \
-	 * of the store that it reads, or that it stands after; its number. LOG_ALL_THREADS: \
-	 * the initial value. */ \
+	/* Beyond sequential consistency (log_config.memory). FLUSH, of a store in its \
+	 * thread's buffer: it arrives in memory; the number of earlier events of its thread. \
+	 * READS, AFTER: of the next event of the same thread, a read that does not see the \
+	 * last store to its place, and a store that is not the last in modification order: \
+	 * pc: the thread of the store that it reads, or that it stands after; its number. \
+	 * LOG_ALL_THREADS: the initial value. */ \
 	TAG(FLUSH, 1, 0) \
 	TAG(READS, 1, 0) \
 	TAG(AFTER, 1, 0)
@@ -384,7 +384,7 @@ enum log_record_flag {
 	LOG_ORDER_MASK = 7,
 	LOG_VALUE = 8,
 	LOG_SMALL = 16,
-	LOG_VOLATILE = 32,
+	LOG_VOLATILE = 32, /* EVENT_VOLATILE */
 	LOG_SHARED = 32, /* of TRYFAIL: EVENT_SHARED */
 	LOG_TRY = 64,    /* of ACQ .. TAKE: EVENT_TRY */
 	LOG_BEGINS = 32, /* of SND: begin of the operation that ends with this message number */
