@@ -61,7 +61,7 @@ const char *finding_kind_noun(enum finding_kind kind);
 	RULE(OPEN_SECTION, "closed before an open critical section") \
 	RULE(TRACE_ORDER, "kept as recorded") \
 	RULE(CONSTRAINT, "constraint") \
-	RULE(ASSUMED, "asked for") /* the assumption that both of the pair are next */
+	RULE(ASSUMED, "assumed: this is the pair") /* the assumption that both of the pair are next */
 enum step_rule {
 #define RULE(name, text) STEP_##name,
 	STEP_RULES(RULE)
@@ -151,7 +151,8 @@ struct cycle_edge {
 	WAIT(CONDITION, "condition") \
 	WAIT(SEMAPHORE, "semaphore") \
 	WAIT(JOIN, "join") \
-	WAIT(BARRIER, "barrier")
+	WAIT(BARRIER, "barrier") \
+	WAIT(CHANNEL, "channel")
 enum wait_for {
 #define WAIT(name, word) WAIT_##name,
 	WAITS_FOR(WAIT)
@@ -194,6 +195,8 @@ struct finding {
 	GArray *requests; /* uint32_t: acquire events, or wants where it happened */
 	GArray *waits;    /* struct wait, those of the requests first; or NULL */
 };
+/* The lock, or other object, that it is for: "m". */
+void append_waited(const struct trace *t, const struct wait *wait, GString *out);
 /* "T1 waits for lock m, held by T2" */
 void append_wait(const struct trace *t, const struct wait *wait, GString *out);
 /* A finding owned by the caller; finding_free. */

@@ -34,6 +34,14 @@ judged account lost-update account.c 's/(long balance = a->balance;)/$1 for (vol
 is "$status" 2 "an endless loop: the lesson goes on"
 like "$err" "did not end: does a thread wait for a lock" "and says that the program did not end"
 
+rm -rf "$scratch/shown" && cp -r samples/lock-order "$scratch/shown"
+perl -0pe 's/\tpthread_mutex_(un)?lock\([^;]*;\n//g' samples/lock-order/lock_order.c >"$scratch/shown/fixed.c"
+run "$HEDDLE" lesson "$scratch/shown/deadlock.lesson" --play -d "$scratch/work"
+is "$status" 2 "a wrong fix, in a folder of the student's"
+shown=$(ls "$scratch"/work/counterexample*.hdl 2>/dev/null | head -1)
+run "$HEDDLE" info "${shown:-none}"
+is "$status" 0 "the run that shows what is wrong is there, and is what is opened"
+
 judged lock-order deadlock lock_order.c 's/\tpthread_mutex_(un)?lock\([^;]*;\n//g'
 wrong "(prints|data race on (alice|bob).balance)" "all locks deleted"
 judged lock-order deadlock lock_order.c 's/lock\(&from->lock\)/lock(&to->lock)/g; s/lock\(&to->lock\);\n\tpthread_mutex_lock\(&to->lock\)/lock(&to->lock);\n\tpthread_mutex_lock(&from->lock)/'

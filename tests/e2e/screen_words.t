@@ -32,7 +32,7 @@ look courier.hdl "filter letter" "press j"
 like "$(tr '\n' ' ' <<<"$out" | tr -s ' ')" "A race only if .*box_put@libparcels.so.*box_take@libparcels.so.*may both touch" \
 	"the calls are named"
 look courier.hdl "filter letter" "press w" wait
-like "$out" "both are next: they race" "its witness can be looked at"
+like "$out" "both are about to happen: they race" "its witness can be looked at"
 look courier.hdl "filter letter" "press w" wait "view findings"
 like "$out" "maybe +░ data race .*letter" "and that settles nothing"
 run "$HEDDLE" diff courier.hdl courier.hdl --format json

@@ -111,12 +111,12 @@ START_TEST(counting_can_be_taken_back)
 {
 	struct app *app = open_courier(NULL);
 	tui_keys(app, "w");
-	ck_assert(tui_shows(app, "both are next: they race"));
+	ck_assert(tui_shows(app, "both are about to happen: they race"));
 	tui_keys(app, "M");
 	ck_assert(tui_shows(app, "proved impossible"));
 	ck_assert(!tui_shows(app, "they race"));
 	tui_keys(app, "M");
-	ck_assert(tui_shows(app, "both are next: they race"));
+	ck_assert(tui_shows(app, "both are about to happen: they race"));
 	tui_keys(app, "v");
 	ck_assert(strstr(app->message, "accepts") || tui_shows(app, "checked"));
 	ck_assert_uint_eq(app->session->entries->len, 2);

@@ -32,7 +32,7 @@ START_TEST(accesses_of_several_variables)
 		app_goto(app, 0, false);
 		for (uint32_t e = 0; e < 6; e++) {
 			ck_assert_uint_eq(app->session->event, e);
-			tui_keys(app, "N 5 B [ ] v V");
+			tui_keys(app, "N 5 B [ ] v ^");
 			app_goto(app, e, false);
 			g_free(tui_screen(app, false));
 			tui_keys(app, "n");

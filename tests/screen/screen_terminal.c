@@ -95,7 +95,7 @@ START_TEST(finds_the_race_and_shows_its_witness)
 	struct pty *p = open_trace(NULL);
 	pty_wait_for(p, "✓ race");
 	pty_send(p, "w");
-	pty_wait_for(p, "both are next");
+	pty_wait_for(p, "both are about to happen");
 	pty_wait_for(p, "✓ checked");
 	pty_send(p, "o");
 	pty_wait_for(p, "why ordered: happens-before");
@@ -141,7 +141,7 @@ START_TEST(resizes)
 {
 	struct pty *p = open_trace(NULL);
 	pty_resize(p, 40, 120);
-	pty_wait_for(p, "why ordered  s source  / find");
+	pty_wait_for(p, "o order  I story  C graph  Y calls");
 	pty_resize(p, 24, 80);
 	pty_wait_for(p, "q quit");
 	leave(p);
@@ -153,7 +153,7 @@ START_TEST(too_small_and_back)
 	struct pty *p = open_trace(NULL);
 	pty_send(p, "T");
 	pty_wait_for(p, "Trace");
-	pty_resize(p, 23, 79);
+	pty_resize(p, 14, 59);
 	pty_wait_for(p, "too small");
 	pty_send(p, "jF?");
 	pty_wait_read(p);
@@ -161,7 +161,28 @@ START_TEST(too_small_and_back)
 	pty_wait_for(p, "Trace");
 	pty_wait_without(p, "too small");
 	pty_resize(p, 5, 20);
-	pty_wait_for(p, "needs 80x24");
+	pty_wait_for(p, "needs 60x15");
+	leave(p);
+}
+END_TEST
+
+/* Curses tells of the new size first, also where the keys came before. */
+START_TEST(keys_of_a_small_screen_are_dropped)
+{
+	struct pty *p = open_trace(NULL);
+	pty_send(p, "T");
+	pty_wait_for(p, "Trace");
+	pty_resize(p, 23, 79);
+	pty_wait_for(p, "too small");
+	pty_signal(p, SIGSTOP);
+	pty_send(p, "jF?");
+	pty_resize(p, 24, 80);
+	pty_signal(p, SIGCONT);
+	pty_wait_without(p, "too small");
+	pty_wait_read(p);
+	pty_wait_for(p, "Trace");
+	pty_send(p, "q");
+	pty_wait_for(p, "Findings");
 	leave(p);
 }
 END_TEST
@@ -222,7 +243,7 @@ START_TEST(the_mouse_selects)
 	struct pty *p = open_trace(NULL);
 	pty_send(p, "T\033[1~");
 	pty_wait_for(p, "▸    0");
-	pty_send(p, "\033[<0;10;9M\033[<0;10;9m");
+	pty_send(p, "\033[<0;10;10M\033[<0;10;10m");
 	pty_wait_for(p, "▸    4");
 	pty_send(p, "\033[<64;10;9M");
 	pty_wait_for(p, "▸    1");
@@ -448,6 +469,7 @@ int main(void)
 	tcase_add_test(c, arrows_and_pages);
 	tcase_add_test(c, resizes);
 	tcase_add_test(c, too_small_and_back);
+	tcase_add_test(c, keys_of_a_small_screen_are_dropped);
 	tcase_add_test(c, no_colour_by_the_environment);
 	tcase_add_test(c, no_colour_on_a_vt100);
 	tcase_add_test(c, eight_colours);

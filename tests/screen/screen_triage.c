@@ -217,7 +217,7 @@ START_TEST(a_race_by_memory_order)
 			                strstr(screen, flags[i].why) &&
 			                strstr(screen, flags[i].repair),
 			        "%s", screen);
-			ck_assert_msg(!strstr(screen, "both are next") &&
+			ck_assert_msg(!strstr(screen, "both are about to happen") &&
 			                      !strstr(screen, "is about to write") &&
 			                      !strstr(screen, "first: it reads"),
 			              "%s", screen);
@@ -225,7 +225,7 @@ START_TEST(a_race_by_memory_order)
 		}
 		tui_keys(app, "w");
 		ck_assert(tui_shows(app, "unordered by C11: they race"));
-		ck_assert(!tui_shows(app, "both are next"));
+		ck_assert(!tui_shows(app, "both are about to happen"));
 		tui_close(app);
 	}
 	struct app *app = open_published("rel", "acq");
@@ -327,7 +327,7 @@ START_TEST(a_witness_by_turns)
 	tui_keys(app, "w");
 	tui_keys(app, "-");
 	ck_assert(tui_shows(app, "the witness by turns"));
-	ck_assert(tui_shows(app, "both are next"));
+	ck_assert(tui_shows(app, "both are about to happen"));
 	tui_golden(app, "witness-turns");
 	tui_keys(app, "b");
 	char *step = who_stands_where(app);

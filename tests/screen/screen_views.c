@@ -132,7 +132,14 @@ static const struct {
 	{ "help-findings", "?", { 0 } },
 	{ "help-trace", "T ?", { 0 } },
 	{ "help-witness", "w ?", { .rows = 60, .columns = 100 } },
-	{ "small-79x23", "", { .rows = 23, .columns = 79 } },
+	{ "small-59x14", "", { .rows = 14, .columns = 59 } },
+	{ "folded-findings", "", { .rows = 15, .columns = 60 } },
+	{ "folded-trace", "Enter", { .rows = 15, .columns = 60 } },
+	{ "folded-witness", "w", { .rows = 15, .columns = 60 } },
+	{ "folded-source", "s", { .rows = 15, .columns = 60 } },
+	{ "folded-story", "I", { .rows = 15, .columns = 60 } },
+	{ "beside-trace", "Enter", { .rows = 30, .columns = 120 } },
+	{ "beside-witness", "w", { .rows = 30, .columns = 120 } },
 	{ "small-20x5", "", { .rows = 5, .columns = 20 } },
 	{ "small-3x1", "", { .rows = 1, .columns = 3 } },
 };
@@ -515,7 +522,7 @@ START_TEST(too_small_swallows_keys_and_growing_restores)
 	struct app *app = open_bank(NULL);
 	tui_keys(app, "w");
 	char *before = tui_screen(app, true);
-	app_resize(app, 23, 79);
+	app_resize(app, 14, 59);
 	tui_keys(app, "j T Esc ? :");
 	ck_assert(tui_shows(app, "too small"));
 	app_resize(app, 24, 80);
@@ -538,12 +545,12 @@ static const struct {
 	{ "j", 7, 8 },      { "k", 7, 6 },      { "1 0 n", 0, 10 }, { "1 0 0 n", 0, 18 },
 	{ "9 9 k", 5, 0 },  { "N", 10, 10 },    { "N", 8, 9 },      { "B", 8, 7 },
 	{ "2 N", 5, 7 },    { "}", 4, 11 },     { "{", 13, 10 },    { "2 }", 1, 11 },
-	{ "[", 15, 7 },     { "]", 7, 15 },     { "v", 6, 7 },      { "V", 15, 7 },
+	{ "[", 15, 7 },     { "]", 7, 15 },     { "v", 6, 7 },      { "^", 15, 7 },
 	{ "m", 4, 8 },      { "m", 5, 8 },      { "2 m", 4, 12 },   { "M", 12, 8 },
 	{ "%", 4, 8 },      { "%", 8, 4 },      { "%", 2, 10 },     { ")", 4, 5 },
 	{ ") )", 5, 8 },    { "(", 8, 7 },      { "=", 7, 15 },     { "=", 15, 7 },
 	{ "g", 7, 0 },      { "G", 7, 18 },     { "5 G", 7, 5 },    { "Tab", 7, 15 },
-	{ "[", 6, 6 },      { "]", 15, 15 },    { "PgDn", 0, 14 },  { "PgUp", 18, 4 },
+	{ "[", 6, 6 },      { "]", 15, 15 },    { "PgDn", 0, 13 },  { "PgUp", 18, 5 },
 	{ "Right", 4, 11 }, { "Left", 13, 10 },
 };
 
@@ -650,13 +657,13 @@ START_TEST(mouse)
 {
 	struct app *app = open_bank(NULL);
 	app_draw(app);
-	app_mouse(app, 4, 10, 1);
+	app_mouse(app, 5, 10, 1);
 	ck_assert_int_eq(session_selected(app->session)->finding->first, 5);
 	app_mouse(app, 10, 10, 4);
 	ck_assert_int_eq(session_selected(app->session)->finding->first, WRITE);
 	tui_keys(app, "T");
 	app_draw(app);
-	app_mouse(app, 4, 10, 1);
+	app_mouse(app, 5, 10, 1);
 	ck_assert_int_eq(app->session->event, 0);
 	app_mouse(app, 4, 10, 5);
 	ck_assert_int_eq(app->session->event, 3);

@@ -203,7 +203,7 @@ static bool fulfil(struct workshop *w, const struct guide *g, GString *said,
 }
 
 /* Set the pane's text on the changed program. */
-static void judge(const struct workshop *w, struct guide *g, const GString *said)
+static void judge(struct workshop *w, struct guide *g, const GString *said)
 {
 	GString *why = g_string_new(NULL);
 	g->changed = true;
@@ -229,7 +229,7 @@ static char *first_words(const GString *said)
 static struct trace *open_recording(const struct workshop *w, struct error *error)
 {
 	struct trace_options options = { 0 };
-	return trace_open(w->trace, &options, NULL, error);
+	return trace_open(w->shown ? w->shown : w->trace, &options, NULL, error);
 }
 
 /* Open the explorer, or play it, once. */
@@ -264,7 +264,8 @@ static bool take_lesson(struct workshop *w, struct guide *g, bool play, struct e
 	if (!good)
 		fputs(said->str, stderr);
 	while (good) {
-		char *say = first_words(said);
+		char *say = w->shown ? g_strdup("not right yet: this is the run that shows it")
+		                     : first_words(said);
 		g->wish = GUIDE_NOTHING;
 		good = visit(w, g, say, play, error);
 		g_free(say);
@@ -291,7 +292,50 @@ static bool is_at_terminal(void)
 	       strcmp(term, "dumb") != 0;
 }
 
-static int open_lesson(struct arguments *a, const struct lesson *l, bool play)
+/* The lesson after this one in the list that is not finished, or NULL; owned by `all`. */
+static const struct lesson *next_lesson(const GPtrArray *all, const struct lesson *l)
+{
+	bool met = false;
+	for (guint i = 0; i < all->len; i++) {
+		const struct lesson *other = all->pdata[i];
+		if (met && !lesson_progress_load(other->name).finished)
+			return other;
+		met |= strcmp(other->name, l->name) == 0;
+	}
+	return NULL;
+}
+
+/* At the end of a lesson: what comes next. The name of the lesson to go on with, owned by the
+ * caller; or NULL. */
+static char *offer_next(const struct lesson *l)
+{
+	GPtrArray *all = lessons_all();
+	const struct lesson *next = next_lesson(all, l);
+	struct lesson_progress progress = lesson_progress_load(l->name);
+	GString *text = g_string_new(NULL);
+	char *name = NULL, answer[16];
+	lesson_progress_append(progress, text);
+	printf("'%s' is done: %s.\n", l->title, text->str);
+	if (next == NULL) {
+		puts("That was the last lesson; 'heddle lesson' lists them all.");
+	} else {
+		printf("The next lesson is '%s', %s: heddle lesson %s\n", next->title,
+		       next->teaches, next->name);
+		printf("Enter goes on to it, q ends: ");
+		fflush(stdout);
+		if (isatty(STDIN_FILENO) && fgets(answer, sizeof answer, stdin) &&
+		    *answer == '\n')
+			name = g_strdup(next->name);
+		else
+			putchar('\n');
+	}
+	g_string_free(text, TRUE);
+	g_ptr_array_unref(all);
+	return name;
+}
+
+/* *next: the name of the lesson to go on with, owned by the caller; or NULL. */
+static int open_lesson(struct arguments *a, const struct lesson *l, bool play, char **next)
 {
 	bool anew = play || argument_flag(a, "restart");
 	struct error error;
@@ -317,7 +361,11 @@ static int open_lesson(struct arguments *a, const struct lesson *l, bool play)
 		       plural(l->steps->len));
 	else if (!finished)
 		printf("'heddle lesson %s' goes on here.\n",
-		       a->words->len ? (char *)a->words->pdata[0] : l->name);
+		       g_str_has_suffix(a->words->pdata[0], ".lesson")
+		               ? (char *)a->words->pdata[0]
+		               : l->name);
+	else
+		*next = offer_next(l);
 	return EXIT_NOTHING;
 }
 
@@ -410,20 +458,27 @@ static int run_lesson(struct arguments *a)
 		return write_draft(argument_value(a, "new"));
 	if (a->words->len == 0)
 		return check || play ? usage_error(a, "name the lesson to check") : list(a);
-	struct lesson *l = lesson_find(a->words->pdata[0], &error);
-	if (l == NULL)
-		return fail(&error);
 	int status = EXIT_NOTHING;
-	if (check)
-		printf("%s: a lesson of %u step%s\n", l->name, l->steps->len,
-		       plural(l->steps->len));
-	else if (play)
-		status = open_lesson(a, l, true);
-	else if (worksheet || argument_flag(a, "text") || !is_at_terminal())
-		status = print_lesson(l, worksheet);
-	else
-		status = open_lesson(a, l, false);
-	lesson_free(l);
+	char *next = g_strdup(a->words->pdata[0]);
+	while (next && status == EXIT_NOTHING) {
+		struct lesson *l = lesson_find(next, &error);
+		if (l == NULL) {
+			g_free(next);
+			return fail(&error);
+		}
+		g_clear_pointer(&next, g_free);
+		if (check)
+			printf("%s: a lesson of %u step%s\n", l->name, l->steps->len,
+			       plural(l->steps->len));
+		else if (play)
+			status = open_lesson(a, l, true, &next);
+		else if (worksheet || argument_flag(a, "text") || !is_at_terminal())
+			status = print_lesson(l, worksheet);
+		else
+			status = open_lesson(a, l, false, &next);
+		lesson_free(l);
+	}
+	g_free(next);
 	return status;
 }
 

@@ -4,7 +4,9 @@
  */
 #include "engine/base/streams.h"
 #include "engine/record/record.h"
+#include "tui/explorer/settings.h"
 #include "tui/batch/command.h"
+#include "engine/trace/weak.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -484,6 +486,7 @@ int command_main(int argc, char **argv)
 	setlocale(LC_ALL, "");
 	survive(SIGPIPE);
 	survive(SIGXFSZ);
+	settings_load_my_code();
 	struct arguments none = { 0 };
 	if (argc < 2) {
 		print_overview();
@@ -557,6 +560,15 @@ struct trace *open_trace(const struct arguments *a, const char *path)
 		say_error(&e);
 		return NULL;
 	}
+	char *who = g_strdup_printf("'heddle %s'", a->command->name);
+	if (!a->command->reads_weak && !trace_weak_allows(t, who, &e)) {
+		say_error(&e);
+		trace_close(t);
+		t = NULL;
+	}
+	g_free(who);
+	if (t == NULL)
+		return NULL;
 	for (guint i = 0; !quiet && t->warnings && i < t->warnings->len; i++)
 		say(trace_name(t), t->warnings->pdata[i], "");
 	return t;

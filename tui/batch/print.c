@@ -2,6 +2,7 @@
  * print.c - reports as text, and the choice of format.
  */
 #include "tui/batch/print.h"
+#include "engine/trace/own_code.h"
 #include "engine/predict/ladder/behind.h"
 
 #include "engine/order/order.h"
@@ -78,7 +79,7 @@ void append_frame(const struct trace *t, const struct frame *f, GString *out)
 {
 	const char *function = trace_string(t, f->function);
 	const char *place = trace_string(t, t->locations[f->location].name);
-	append_escaped(out, function, strlen(function));
+	own_code_append_name(function, out);
 	if (*function && *place)
 		g_string_append_c(out, ' ');
 	append_escaped(out, place, strlen(place));
@@ -91,14 +92,21 @@ static void print_callers(const struct trace *t, uint32_t event)
 {
 	GArray *frames = trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
 	GString *s = g_string_new(NULL);
-	for (guint i = 0; i < trace_frames_shown(t, frames); i++) {
+	guint first = own_code_frame(t, frames);
+	for (guint i = first; i < trace_frames_shown(t, frames); i++) {
 		const struct frame *f = &g_array_index(frames, struct frame, i);
 		const char *function = trace_string(t, f->function);
-		g_string_append(s, i ? ", from " : *function ? "  in " : "");
-		if (i)
+		if (i > first && own_code_is_on() && !own_code_has(t, f))
+			continue;
+		g_string_append(s, i > first ? ", from " : *function ? "  in " : "");
+		if (i > first)
 			append_frame(t, f, s);
 		else
-			append_escaped(s, function, strlen(function));
+			own_code_append_name(function, s);
+	}
+	if (first > 0) {
+		g_string_append(s, ", inside of ");
+		append_frame(t, &g_array_index(frames, struct frame, 0), s);
 	}
 	fputs(s->str, stdout);
 	g_string_free(s, TRUE);
@@ -110,7 +118,7 @@ static void print_event(const struct trace *t, uint32_t event)
 	GString *s = g_string_new(NULL);
 	trace_append_operation(t, event, s);
 	printf("    %8u  %-6s %-28s %s", event, printable_thread(t, event), s->str,
-	       printable(trace_location_name(t, event)));
+	       printable(own_code_place_name(t, event)));
 	print_callers(t, event);
 	putchar('\n');
 	g_string_free(s, TRUE);
@@ -134,9 +142,9 @@ static void print_sets(const struct finding *f)
 	for (guint i = 0; i < f->sets->len; i++)
 		printf("%s%s", i ? ", " : "", printable(f->sets->pdata[i]));
 	puts(f->grade == 'A'
-	             ? "; grade A: such units hold one lock for it, and one here did not"
-	     : f->grade == 'B' ? "; grade B: as declared"
-	     : f->grade == 'C' ? "; grade C: sets and units are inferred"
+	             ? ": such units hold one lock for it, and one here did not (grade A)"
+	     : f->grade == 'B' ? ", as the specification declares (grade B)"
+	     : f->grade == 'C' ? ": sets and units are inferred, not declared (grade C)"
 	                       : "");
 }
 

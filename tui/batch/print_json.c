@@ -2,6 +2,7 @@
  * print_json.c - reports as JSON (docs/reports.md, "JSON").
  */
 #include "engine/trace/shown.h"
+#include "engine/trace/own_code.h"
 #include "engine/predict/ladder/behind.h"
 #include "tui/batch/print.h"
 
@@ -221,13 +222,38 @@ static json_t *json_sites(const struct places *places, const struct finding *f)
 	return sites;
 }
 
+/* The places in the user's own files (own_code.h); absent where they are the exact sites. */
+static void json_set_places(const struct places *places, const struct trace *t,
+                            const struct finding *f, json_t *j)
+{
+	GArray *events = telling_events(f);
+	json_t *list = json_array();
+	bool differs = false;
+
+	for (guint i = 0; i < events->len; i++) {
+		uint32_t event = g_array_index(events, uint32_t, i);
+		struct frame own = own_code_place(t, event);
+		json_t *place = places_location_json(places, own.location);
+
+		if (t->locations[own.location].line != 0 && own.function != 0)
+			json_object_set_new(place, "function",
+			                    json_text(trace_string(t, own.function)));
+		differs |= own.location != t->events[event].location;
+		json_array_append_new(list, place);
+	}
+	if (differs)
+		json_object_set(j, "places", list);
+	json_decref(list);
+	g_array_free(events, TRUE);
+}
+
 static void json_pair(const struct trace *t, const struct finding *f, json_t *j)
 {
 	uint32_t a = f->first, b = f->second;
 
 	json_object_set_new(j, "locations",
-	                    json_pack("[oo]", json_text(trace_site_name(t, a)),
-	                              json_text(trace_site_name(t, b))));
+	                    json_pack("[oo]", json_text(own_code_place_name(t, a)),
+	                              json_text(own_code_place_name(t, b))));
 	if (t->stacks_count)
 		json_object_set_new(j, "stacks",
 		                    json_pack("[oo]", json_stack(t, a), json_stack(t, b)));
@@ -261,7 +287,7 @@ static json_t *json_waits(const struct trace *t, const GArray *waits)
 		uint32_t thread = t->events[w->event].thread;
 		GString *object = g_string_new(NULL);
 
-		trace_append_operand(t, w->event, object);
+		append_waited(t, w, object);
 		json_t *j = json_pack("{sossso}", "thread",
 		                      json_text(trace_thread_name(t, thread)), "for",
 		                      wait_for_word(w->what), "object", json_text(object->str));
@@ -289,6 +315,7 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 	if (f->first != NONE && f->second != NONE)
 		json_pair(t, f, j);
 	json_object_set_new(j, "sites", json_sites(places, f));
+	json_set_places(places, t, f, j);
 	json_variables(t, f, j);
 	json_object_set_new(j, "count", json_integer((json_int_t)f->count));
 	json_object_set_new(j, "counted", json_string(f->counted_all ? "all" : "seen"));

@@ -173,7 +173,7 @@ static json_t *sarif_location(const struct sarif *s, const json_t *site)
 	if (*function || *file == '\0')
 		json_object_set_new(
 		        location, "logicalLocations",
-		        json_pack("[{sosO}]", "fullyQualifiedName",
+		        json_pack("[{soso}]", "fullyQualifiedName",
 		                  json_text(*function ? function : json_word(site, "name")),
 		                  "kind", json_string(*function ? "function" : "module")));
 	return location;
@@ -362,13 +362,15 @@ static void set_rule(json_t *result, const char *kind)
 			json_object_set_new(result, "ruleIndex", json_integer(k));
 }
 
-/* The first place is the location, the others are related ones. */
+/* The first place is the location, the others are related ones; all in the user's own files
+ * where the exact site is inside of a library. */
 static void set_locations(const struct sarif *s, json_t *result, const json_t *f)
 {
 	json_t *locations = json_array(), *related = json_array(), *site;
+	const json_t *own = json_object_get(f, "places");
 	size_t i;
 
-	json_array_foreach(json_object_get(f, "sites"), i, site)
+	json_array_foreach(own ? (json_t *)own : json_object_get(f, "sites"), i, site)
 	{
 		json_t *location = sarif_location(s, site);
 

@@ -4,9 +4,11 @@
  */
 #include "tui/explorer/app.h"
 
+#include "engine/base/editor.h"
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/guide.h"
 #include "tui/explorer/missing_code.h"
+#include "tui/explorer/view_bar.h"
 
 #include <poll.h>
 #include <string.h>
@@ -17,7 +19,7 @@ const struct view_ops *const view_table[VIEW_COUNT] = {
 #undef VIEW
 };
 
-enum { HEADER_ROWS = 2, FOOTER_ROWS = 2, PLACES_KEPT = 200 };
+enum { FOOTER_ROWS = 2, PLACES_KEPT = 200, FOLDED_BELOW = 20, BESIDE_FROM = 120 };
 
 /* -- life --------------------------------------------------------------------------- */
 
@@ -201,6 +203,20 @@ void app_go(struct app *app, enum view_kind view)
 	raise_view(app, view);
 }
 
+void app_forget(struct app *app)
+{
+	for (int v = 0; v < VIEW_COUNT; v++) {
+		if (v == VIEW_FINDINGS || app->states[v] == NULL)
+			continue;
+		view_table[v]->close(app->states[v]);
+		app->states[v] = NULL;
+	}
+	for (int i = 0; i < app->depth; i++)
+		if (app->states[app->stack[i]] == NULL)
+			app->states[app->stack[i]] = view_table[app->stack[i]]->open(app);
+	app_refresh(app);
+}
+
 bool app_leave(struct app *app)
 {
 	if (app->depth == 1)
@@ -218,7 +234,7 @@ void app_goto(struct app *app, uint32_t event, bool jump)
 	if (jump && event != s->event)
 		remember(app);
 	s->event = event;
-	s->frame = 0;
+	s->frame = session_own_frame(s, event);
 	app_refresh(app);
 }
 
@@ -233,6 +249,7 @@ static void place_back(struct app *app)
 	struct session *s = app->session;
 	s->entry = to.entry < (int)s->entries->len ? to.entry : -1;
 	s->event = to.event;
+	s->frame = to.event < s->trace->events_count ? session_own_frame(s, to.event) : 0;
 	s->pair[0] = to.pair[0];
 	s->pair[1] = to.pair[1];
 	raise_view(app, to.view);
@@ -414,6 +431,29 @@ static void copy_line(struct app *app)
 	app_say(app, "copied: %s", app->clipboard->str);
 }
 
+/* Open the selected event's line in the user's editor, when the terminal is free. */
+static void edit_source(struct app *app)
+{
+	if (is_empty(app))
+		return;
+	struct session *s = app->session;
+	GArray *frames = session_frames(s, s->event);
+	const struct frame *frame =
+	        &g_array_index(frames, struct frame, MIN(s->frame, frames->len - 1));
+	const struct location *l = &s->trace->locations[frame->location];
+	const struct source_file *file =
+	        l->file && l->line ? sources_get(&app->sources, trace_string(s->trace, l->file))
+	                           : NULL;
+	g_array_free(frames, TRUE);
+	if (file == NULL || file->lines == NULL) {
+		app_say(app,
+		        "no source of this event was found; `:directory DIR` says where it is");
+		return;
+	}
+	app_run_after(app, editor_words(file->path, l->line));
+	app->after_is_heddle = true; /* no message around it */
+}
+
 static void go_pair_view(struct app *app, enum view_kind view)
 {
 	if (app->session->pair[0] != NONE)
@@ -486,6 +526,12 @@ static void common_request(struct app *app, enum request request, uint64_t count
 	case REQUEST_COPY:
 		copy_line(app);
 		break;
+	case REQUEST_MY_CODE:
+		commands_run(app, "just-my-code");
+		break;
+	case REQUEST_VISUAL:
+		edit_source(app);
+		break;
 	case REQUEST_COMMAND:
 		line_open(app, LINE_COMMAND, "");
 		break;
@@ -533,9 +579,32 @@ void app_request(struct app *app, enum request request, uint64_t count)
 	common_request(app, request, count);
 }
 
-static bool app_too_small(const struct app *app)
+bool app_too_small(const struct app *app)
 {
-	return app->grid.rows < MINIMUM_ROWS || app->grid.columns < MINIMUM_COLUMNS;
+	return app->grid.rows < LEAST_ROWS || app->grid.columns < LEAST_COLUMNS;
+}
+
+/* The title, the bar of views, and, where there is room, a rule with what is going on. */
+static int header_rows(const struct app *app)
+{
+	return app->grid.rows < FOLDED_BELOW ? 2 : 3;
+}
+
+/* The body without the lesson. */
+static struct pane body_of(const struct app *app)
+{
+	struct pane whole = pane_whole((struct grid *)&app->grid);
+	int header = header_rows(app);
+	return pane_part(whole, header, 0, whole.rows - header - FOOTER_ROWS, -1);
+}
+
+/* From BESIDE_FROM columns on, the source stands at the right of views that step; its columns.
+ */
+static int beside_columns(const struct app *app, struct pane body)
+{
+	enum view_kind view = app_view(app);
+	bool follows = view == VIEW_TRACE || view == VIEW_WITNESS;
+	return follows && body.columns >= BESIDE_FROM ? MIN(body.columns / 3, 76) : 0;
 }
 
 static bool digit(struct app *app, int key)
@@ -636,11 +705,14 @@ static void draw_header(const struct app *app, struct pane p)
 	append_facts(app, text);
 	const char *title = view_table[app_view(app)]->title;
 	int right = p.columns - text_columns(title);
-	pane_text(pane_part(p, 0, at + 2, 1, MAX(right - at - 4, 0)), 0, 0, STYLE_DIM,
-	          text->str);
+	struct pane facts = pane_part(p, 0, at + 2, 1, MAX(right - at - 4, 0));
+	if (p.rows > 2)
+		pane_text(facts, 0, 0, STYLE_DIM, text->str);
 	pane_text(p, 0, right, STYLE_TITLE, title);
+	view_bar_draw(app, pane_part(p, 1, 0, 1, -1));
 	bool hidden = app->guide && app->guide->size == GUIDE_HIDDEN;
-	pane_rule(p, 1, hidden ? "L lesson" : NULL);
+	if (p.rows > 2)
+		pane_rule(p, 2, hidden ? "L lesson" : NULL);
 	g_string_truncate(text, 0);
 	jobs_describe((struct jobs *)&app->jobs, text);
 	bool busy = text->len > 0;
@@ -649,11 +721,13 @@ static void draw_header(const struct app *app, struct pane p)
 	if (app->session->missing)
 		g_string_append(text,
 		                text->len ? " · missing code counts" : "missing code counts");
-	if (text->len) {
+	if (text->len && p.rows > 2) {
 		g_string_prepend_c(text, ' ');
 		g_string_append_c(text, ' ');
-		pane_text(p, 1, MAX(p.columns - text_columns(text->str) - 2, 0),
+		pane_text(p, 2, MAX(p.columns - text_columns(text->str) - 2, 0),
 		          busy ? STYLE_BUSY : STYLE_DIM, text->str);
+	} else if (text->len) {
+		pane_text(facts, 0, 0, busy ? STYLE_BUSY : STYLE_DIM, text->str);
 	}
 	g_string_free(text, TRUE);
 }
@@ -694,7 +768,8 @@ static void draw_hints(const struct app *app, struct pane p)
 			const struct request_info *info = &request_table[r];
 			if (info->hint == NULL || !(info->views & 1u << view) ||
 			    breadth(info->views, view) != pass || r == REQUEST_HELP ||
-			    r == REQUEST_QUIT || !offers(app, view, (enum request)r))
+			    r == REQUEST_QUIT || !offers(app, view, (enum request)r) ||
+			    view_bar_names(app, p.columns, (enum request)r))
 				continue;
 			int key = bindings_key(&app->bindings, view, (enum request)r);
 			int next = key ? draw_hint(p, at, limit, key, info->hint) : at;
@@ -752,16 +827,37 @@ static void draw_last_row(const struct app *app, struct pane row, struct pane bo
 static void draw_too_small(struct app *app, struct pane p)
 {
 	char need[64];
-	g_snprintf(need, sizeof need, "needs %dx%d, has %dx%d", MINIMUM_COLUMNS, MINIMUM_ROWS,
+	g_snprintf(need, sizeof need, "needs %dx%d, has %dx%d", LEAST_COLUMNS, LEAST_ROWS,
 	           p.columns, p.rows);
 	const char *lines[] = { "heddle: too small", need, "make it larger", "q quits" };
 	int rows = MIN((int)G_N_ELEMENTS(lines), p.rows);
 	int top = MAX((p.rows - rows) / 2, 0);
 	if (text_columns(need) > p.columns)
-		g_snprintf(need, sizeof need, "needs %dx%d", MINIMUM_COLUMNS, MINIMUM_ROWS);
+		g_snprintf(need, sizeof need, "needs %dx%d", LEAST_COLUMNS, LEAST_ROWS);
 	for (int i = 0; i < rows; i++) {
 		int at = MAX((p.columns - text_columns(lines[i])) / 2, 0);
 		pane_text(p, top + i, at, i ? STYLE_TEXT : STYLE_HEADING, lines[i]);
+	}
+}
+
+/* The source of the selected event's thread; of both threads where both are about to go on. */
+static void draw_beside(const struct app *app, struct pane p)
+{
+	const struct session *s = app->session;
+	bool both = app_view(app) == VIEW_WITNESS && witness_view_at_pair(app);
+	if (s->trace->events_count == 0)
+		return;
+	for (int i = 0; i < 1 + both; i++) {
+		uint32_t event = both ? s->pair[i] : s->event;
+		unsigned frame = both ? session_own_frame(s, event) : s->frame;
+		int half = (p.rows - 1) / 2;
+		struct pane part = !both ? p
+		                   : i   ? pane_part(p, half + 1, 0, -1, -1)
+		                         : pane_part(p, 0, 0, half, -1);
+		if (i)
+			pane_rule(p, half, NULL);
+		if (!draw_source(app, part, event, frame))
+			draw_neighbours(app, part, event);
 	}
 }
 
@@ -774,10 +870,16 @@ void app_draw(struct app *app)
 		return;
 	}
 	enum view_kind view = app_view(app);
-	struct pane body =
-	        pane_part(whole, HEADER_ROWS, 0, whole.rows - HEADER_ROWS - FOOTER_ROWS, -1);
-	draw_header(app, pane_part(whole, 0, 0, HEADER_ROWS, -1));
+	struct pane body = body_of(app);
+	draw_header(app, pane_part(whole, 0, 0, header_rows(app), -1));
 	guide_draw(app, &body);
+	int beside = beside_columns(app, body);
+	if (beside) {
+		struct pane side = pane_part(body, 0, body.columns - beside, -1, -1);
+		body = pane_part(body, 0, 0, -1, body.columns - beside - 1);
+		pane_bar(pane_part(whole, body.row, 0, body.rows, -1), side.column - 1);
+		draw_beside(app, side);
+	}
 	if (view_table[view]->fit)
 		view_table[view]->fit(app, app->states[view], body.rows, body.columns);
 	view_table[view]->draw(app, app->states[view], body);
@@ -795,14 +897,20 @@ void app_mouse(struct app *app, int row, int column, int button)
 		app_request(app, button == 4 ? REQUEST_UP : REQUEST_DOWN, 3);
 		return;
 	}
-	struct pane body =
-	        guide_rest(app, pane_part(pane_whole(&app->grid), HEADER_ROWS, 0,
-	                                  app->grid.rows - HEADER_ROWS - FOOTER_ROWS, -1));
-	if (row < body.row || row >= body.row + body.rows || column >= body.columns ||
-	    !view_table[view]->select)
+	struct pane body = guide_rest(app, body_of(app));
+	if (row == 1) {
+		enum request request = view_bar_at(app, app->grid.columns, column);
+		if (request != REQUEST_NONE)
+			app_request(app, request, 0);
+		guide_notice(app);
+		return;
+	}
+	int beside = beside_columns(app, body);
+	if (row < body.row || row >= body.row + body.rows ||
+	    column >= body.columns - (beside ? beside + 1 : 0) || !view_table[view]->select)
 		return;
 	set_message(app, NULL, false);
-	view_table[view]->select(app, app->states[view], row - HEADER_ROWS, column,
+	view_table[view]->select(app, app->states[view], row - header_rows(app), column,
 	                         button == 2);
 	guide_notice(app);
 }

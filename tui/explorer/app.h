@@ -59,7 +59,8 @@ struct app_options {
 	double budget_pair, budget_total;
 };
 
-enum { MINIMUM_ROWS = 24, MINIMUM_COLUMNS = 80 };
+/* What the views are made for; smaller screens fold them, down to LEAST. */
+enum { USUAL_ROWS = 24, USUAL_COLUMNS = 80, LEAST_ROWS = 15, LEAST_COLUMNS = 60 };
 
 struct app {
 	struct session *session; /* owned */
@@ -95,6 +96,7 @@ struct app {
 struct app *app_new(struct session *session, const struct app_options *options);
 void app_free(struct app *app);
 void app_resize(struct app *app, int rows, int columns);
+bool app_too_small(const struct app *app); /* nothing is shown, and keys do nothing but quit */
 /* Handle a key; goes to the command line while that is open (command_line.h). */
 void app_key(struct app *app, int key);
 void app_request(struct app *app, enum request request, uint64_t count);
@@ -112,6 +114,9 @@ void app_go(struct app *app, enum view_kind view);
 bool app_leave(struct app *app);
 /* Make `event` the current one; with `jump` the old place is kept. */
 void app_goto(struct app *app, uint32_t event, bool jump);
+/* What views have made (words, rows) is out of date: views below the top are closed, the top
+ * one is opened anew. */
+void app_forget(struct app *app);
 /* The contents of the top view may have changed. */
 void app_refresh(struct app *app);
 void app_say(struct app *app, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -127,12 +132,18 @@ void app_show_text(struct app *app, const char *title, GString *text);
 /* -- positions in views, for lessons ------------------------------------------------------- */
 
 enum witness_place { WITNESS_ELSEWHERE, WITNESS_AT_BEGIN, WITNESS_AT_END, WITNESS_SCHEDULED };
+/* Is the cursor where both events of the pair are about to happen? */
+bool witness_view_at_pair(const struct app *app);
 /* SCHEDULED: the user chose the schedule, and both events of the pair are next. */
 enum witness_place witness_view_at(const struct app *app);
 /* Is a run with an error selected in the exploration? */
 bool explore_view_at_failure(const struct app *app);
 /* "hb", ..., "closure"; NULL when the view was never opened. */
 const char *order_view_word(const struct app *app);
+
+/* Mark the picked findings, else the selected one; `note` NULL: keep theirs. Returns their
+ * number. */
+guint findings_mark(struct app *app, enum triage triage, const char *note);
 
 /* -- background work (work.c) -------------------------------------------------------------- */
 

@@ -231,10 +231,29 @@ static const struct {
 	{ KEYCODE_BACKSPACE, "\177" }, { KEYCODE_DELETE, "\004" },
 };
 
+/* The filter of the findings narrows while one types. */
+static void narrow(struct app *app)
+{
+	if (line.app == app && line.kind == LINE_FIND && app_view(app) == VIEW_FINDINGS)
+		findings_view.search(app, app->states[VIEW_FINDINGS], rl_line_buffer, 1);
+}
+
+static void take_key(struct app *app, int key);
+
 void line_key(struct app *app, int key)
 {
 	if (line.app == NULL)
 		return;
+	bool filters = line.kind == LINE_FIND && app_view(app) == VIEW_FINDINGS;
+	take_key(app, key);
+	if (line.app)
+		narrow(app);
+	else if (filters && key == KEYCODE_ESC)
+		app_request(app, REQUEST_BACK, 0); /* clears it */
+}
+
+static void take_key(struct app *app, int key)
+{
 	g_ptr_array_set_size(line.matches, 0);
 	bool empty = rl_end == 0;
 	if (key == KEYCODE_ESC || key == 3 || (key == KEYCODE_BACKSPACE && empty) ||

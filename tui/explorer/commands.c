@@ -5,6 +5,7 @@
  * and answers with a message, a text or another view, independent of keys and drawing.
  */
 #include "tui/explorer/commands.h"
+#include "tui/explorer/settings.h"
 
 #include <string.h>
 
@@ -20,7 +21,8 @@ enum completes {
 	C_WORDS,
 	C_INFO,
 	C_TRIAGE,
-	C_REQUESTS
+	C_REQUESTS,
+	C_SETTINGS
 };
 
 static const struct word {
@@ -220,6 +222,8 @@ static void offer_arguments(const struct app *app, enum completes what, const ch
 		offer(out, triages[i], text);
 	for (int r = 1; what == C_REQUESTS && r < REQUEST_COUNT; r++)
 		offer(out, request_table[r].word, text);
+	for (int i = 0; what == C_SETTINGS && i < SETTING_COUNT; i++)
+		offer(out, settings_table[i].word, text);
 	g_ptr_array_sort(out, compare_words);
 }
 

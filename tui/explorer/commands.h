@@ -23,6 +23,8 @@ uint32_t event_of(const struct app *app, const char *text, struct error *error);
 uint32_t variable_of(const struct app *app, const char *name, struct error *error);
 bool need_index(const struct app *app, struct error *error);
 bool need_events(const struct app *app, struct error *error);
+/* Locations of "bank.c:31", "src/bank.c:31" or "deposit": uint32_t. Caller frees. */
+GArray *locations_of(const struct trace *t, const char *place);
 /* Tables of `info` and targets of `view`; NULL after the last. */
 const char *info_name(size_t i);
 const char *view_name(size_t i);

@@ -41,8 +41,7 @@ static void move_to(struct app *app, uint32_t event)
 	say_event(app);
 }
 
-/* Locations of "bank.c:31", "src/bank.c:31" or "deposit": uint32_t. Caller frees. */
-static GArray *locations_of(const struct trace *t, const char *place)
+GArray *locations_of(const struct trace *t, const char *place)
 {
 	GArray *found = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	const char *colon = strrchr(place, ':');

@@ -176,11 +176,9 @@ bool word_triage(struct app *app, const char *arguments, struct error *error)
 		const char *word = m ? triage_word((enum triage)m) : "none";
 		if (strlen(word) != length || strncmp(arguments, word, length) != 0)
 			continue;
-		entry->triage = (enum triage)m;
-		if (*note) {
-			g_free(entry->note);
-			entry->note = g_strdup(note);
-		}
+		guint count = findings_mark(app, (enum triage)m, *note ? note : NULL);
+		if (count > 1)
+			app_say(app, "%u findings marked %s", count, word);
 		app_refresh(app);
 		return session_save_notes(app->session, error);
 	}

@@ -148,7 +148,10 @@ bool word_save_screen(struct app *app, const char *arguments, struct error *erro
 	app->message = NULL;
 	app_draw(app);
 	GString *text = g_string_new(NULL);
-	grid_dump(&app->grid, false, text);
+	if (g_str_has_suffix(arguments, ".svg"))
+		grid_svg(&app->grid, text);
+	else
+		grid_dump(&app->grid, false, text);
 	export_text(app, arguments, text->str);
 	g_string_free(text, TRUE);
 	return true;

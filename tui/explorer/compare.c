@@ -66,7 +66,7 @@ static void add_locks(const struct session *s, uint32_t event, GPtrArray *facts)
 		if (t->events[acquire].thread != t->events[event].thread)
 			continue;
 		GString *text = fact("lock held");
-		trace_append_operand(t, acquire, text);
+		describe_operand(t, acquire, text);
 		add_fact(facts, text);
 		any = true;
 	}

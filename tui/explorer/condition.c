@@ -165,3 +165,38 @@ bool stop_condition_holds(const struct session *s, const struct stop_condition *
 	struct place_in_time at = { s, stop, event };
 	return condition_holds(stop->condition, value_of, &at) == TRUTH_YES;
 }
+
+/* -- values of another schedule ------------------------------------------------------------- */
+
+GArray *stop_condition_variables(const struct stop_condition *stop)
+{
+	GArray *variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (guint i = 0; i < stop->named->len; i++) {
+		const struct named *o = &g_array_index(stop->named, struct named, i);
+		uint32_t variable = o->kind == NAMES_VARIABLE ? o->index : NONE;
+		g_array_append_val(variables, variable);
+	}
+	return variables;
+}
+
+struct given_values {
+	struct place_in_time at;
+	const uint32_t *values;
+};
+
+static struct condition_value given_value(void *self, uint32_t name)
+{
+	struct given_values *given = self;
+	const struct named *o = &g_array_index(given->at.stop->named, struct named, name);
+	const struct trace *t = given->at.session->trace;
+	if (o->kind != NAMES_VARIABLE)
+		return value_of(&given->at, name);
+	return trace_condition_value(t, o->index, &t->values[given->values[name]]);
+}
+
+enum truth stop_condition_holds_with(const struct session *s, const struct stop_condition *stop,
+                                     uint32_t event, const uint32_t *values)
+{
+	struct given_values given = { { s, stop, event }, values };
+	return condition_holds(stop->condition, given_value, &given);
+}

@@ -11,6 +11,7 @@
  *     page-down = PgDn C-f
  */
 #include "tui/explorer/explorer.h"
+#include "tui/explorer/settings.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static bool load_flag(GKeyFile *file, const char *path, const char *key, bool *f
 static bool load_screen(struct config *c, GKeyFile *file, const char *path, struct error *error)
 {
 	static const char *const words[] = { "auto", "none", "8", "256" };
-	static const char *const known[] = { "colours", "mouse", "ascii", NULL };
+	static const char *const known[] = { "colours", "mouse", "ascii", "palette", NULL };
 	bool given = g_key_file_has_key(file, "screen", "colours", NULL);
 	char *colours = given ? text_of(file, "screen", "colours") : NULL;
 	bool good = !given;
@@ -63,7 +64,8 @@ static bool load_screen(struct config *c, GKeyFile *file, const char *path, stru
 	char **keys = g_key_file_get_keys(file, "screen", NULL, NULL);
 	for (char **key = keys; key && *key && good; key++)
 		if (!g_strv_contains(known, *key))
-			good = refuse(path, "screen", *key, "colours, mouse or ascii", error);
+			good = refuse(path, "screen", *key, "colours, palette, mouse or ascii",
+			              error);
 	g_strfreev(keys);
 	return good && load_flag(file, path, "mouse", &c->screen.mouse, error) &&
 	       load_flag(file, path, "ascii", &c->ascii, error);
@@ -119,15 +121,43 @@ static bool load_keys(struct config *c, GKeyFile *file, const char *path, struct
 	return good;
 }
 
+/* The values of settings.def, of any group. */
+static bool load_settings(GKeyFile *file, const char *path, struct error *error)
+{
+	bool good = true;
+	for (int i = 0; i < SETTING_COUNT && good; i++) {
+		const struct setting_info *info = &settings_table[i];
+		if (!g_key_file_has_key(file, info->group, info->word, NULL))
+			continue;
+		char *value = text_of(file, info->group, info->word);
+		good = settings_accepts((enum setting)i, value) ||
+		       refuse(path, info->group, info->word,
+		              *info->values ? info->values : "text", error);
+		if (good)
+			settings_apply(NULL, (enum setting)i, value);
+		g_free(value);
+	}
+	char **keys = g_key_file_get_keys(file, "my-code", NULL, NULL);
+	for (char **key = keys; key && *key && good; key++) {
+		enum setting found = settings_find(*key);
+		good = (found != SETTING_COUNT &&
+		        strcmp(settings_table[found].group, "my-code") == 0) ||
+		       refuse(path, "my-code", *key, "just-my-code, mine or theirs", error);
+	}
+	g_strfreev(keys);
+	return good;
+}
+
 static bool groups_are_known(GKeyFile *file, const char *path, struct error *error)
 {
-	static const char *const known[] = { "screen", "colours", "keys", NULL };
+	static const char *const known[] = { "screen", "colours", "keys", "my-code", NULL };
 	char **groups = g_key_file_get_groups(file, NULL);
 	bool good = true;
 	for (char **group = groups; *group && good; group++)
 		if (!g_strv_contains(known, *group))
 			good = error_set(error, path, "mend the line or remove it",
-			                 "[%s]: expected [screen], [colours] or [keys]",
+			                 "[%s]: expected [screen], [colours], [keys] or "
+			                 "[my-code]",
 			                 *group);
 	g_strfreev(groups);
 	return good;
@@ -139,7 +169,7 @@ bool config_load(struct config *c, struct error *error)
 	c->keys = g_ptr_array_new_with_free_func(g_free);
 	for (int s = 0; s < STYLE_COUNT; s++)
 		c->screen.custom[s] = -2;
-	char *path = g_build_filename(g_get_user_config_dir(), "heddle", "config", NULL);
+	char *path = settings_path();
 	GKeyFile *file = g_key_file_new();
 	GError *trouble = NULL;
 	bool good = true;
@@ -153,9 +183,13 @@ bool config_load(struct config *c, struct error *error)
 		else
 			good = groups_are_known(file, path, error) &&
 			       load_screen(c, file, path, error) &&
+			       load_settings(file, path, error) &&
 			       load_colours(c, file, path, error) &&
 			       load_keys(c, file, path, error);
 	}
+	for (int s = 0; s < STYLE_COUNT; s++)
+		if (c->screen.custom[s] == -2)
+			c->screen.custom[s] = settings_colour((enum style)s);
 	g_clear_error(&trouble);
 	g_key_file_free(file);
 	g_free(path);

@@ -3,6 +3,7 @@
  * nothing.
  */
 #include "engine/predict/ladder/behind.h"
+#include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
 #include "tui/explorer/session.h"
 #include "tui/explorer/missing_code.h"
@@ -24,6 +25,14 @@ const char *grouped(uint64_t number, char buffer[32])
 	return buffer;
 }
 
+void describe_operand(const struct trace *t, uint32_t event, GString *out)
+{
+	GString *name = g_string_new(NULL);
+	trace_append_operand(t, event, name);
+	own_code_append_name(name->str, out);
+	g_string_free(name, TRUE);
+}
+
 /* -- events ------------------------------------------------------------------------- */
 
 /* What precedes the operand's name; accesses have their own forms. */
@@ -38,6 +47,18 @@ static uint32_t recorded_before(const struct session *s, uint32_t event)
 	return known ? session_value(s, e->target, event - 1).value : 0;
 }
 
+/* A value; one that points to a named object is named as people write it. */
+static void append_value(const struct trace *t, uint32_t variable, uint32_t value, GString *out)
+{
+	GString *text = g_string_new(NULL);
+	shown_append(t, variable, value, text);
+	if (*text->str == '&')
+		own_code_append_name(text->str, out);
+	else
+		g_string_append(out, text->str);
+	g_string_free(text, TRUE);
+}
+
 static void append_change(const struct trace *t, uint32_t event, uint32_t old, GString *out)
 {
 	const struct value *value = &t->values[t->events[event].aux];
@@ -48,12 +69,12 @@ static void append_change(const struct trace *t, uint32_t event, uint32_t old, G
 	}
 	if (old) {
 		g_string_append_c(out, ' ');
-		shown_append(t, variable, old, out);
+		append_value(t, variable, old, out);
 		g_string_append(out, " → ");
 	} else {
 		g_string_append(out, " ← ");
 	}
-	shown_append(t, variable, new, out);
+	append_value(t, variable, new, out);
 }
 
 static void describe_access(const struct trace *t, uint32_t event, uint32_t old, GString *out)
@@ -61,14 +82,14 @@ static void describe_access(const struct trace *t, uint32_t event, uint32_t old,
 	const struct event *e = &t->events[event];
 	if (e->aux == 0) {
 		g_string_append(out, op_table[e->op].verb);
-		trace_append_operand(t, event, out);
+		describe_operand(t, event, out);
 	} else {
-		trace_append_operand(t, event, out);
+		describe_operand(t, event, out);
 		if (op_writes(e->op)) {
 			append_change(t, event, old, out);
 		} else {
 			g_string_append(out, " reads ");
-			shown_append(t, shown_variable(e), e->aux, out);
+			append_value(t, shown_variable(e), e->aux, out);
 		}
 	}
 	g_string_append(out, order_words[event_order(e)]);
@@ -108,7 +129,7 @@ void describe_event_after(const struct session *s, uint32_t event, uint32_t old,
 	g_string_append(out, op_table[e->op].verb);
 	if (e->op == OP_FENCE)
 		g_string_append(out, order_words[event_order(e)] + 1);
-	trace_append_operand(t, event, out);
+	describe_operand(t, event, out);
 	if (e->op == OP_MISS)
 		append_reached(t, e, out);
 	if (e->op == OP_MISUSE) {
@@ -140,13 +161,11 @@ static void describe_numbered(const struct session *s, uint32_t event, GString *
 void describe_place(const struct session *s, uint32_t event, GString *out)
 {
 	const struct trace *t = s->trace;
-	const struct location *l = &t->locations[t->events[event].location];
-	GArray *frames = session_frames(s, event);
-	uint32_t named = g_array_index(frames, struct frame, 0).function;
-	g_array_free(frames, TRUE);
-	const char *function = trace_string(t, named);
+	struct frame place = own_code_place(t, event);
+	const struct location *l = &t->locations[place.location];
+	const char *function = trace_string(t, place.function);
 	if (*function) {
-		append_escaped(out, function, strlen(function));
+		own_code_append_name(function, out);
 		g_string_append_c(out, ' ');
 	}
 	if (l->file && l->line) {
@@ -192,7 +211,7 @@ static bool append_held(const struct session *s, uint32_t event, GString *out)
 		if (t->events[acquire].thread != t->events[event].thread)
 			continue;
 		g_string_append(out, any ? ", " : "");
-		trace_append_operand(t, acquire, out);
+		describe_operand(t, acquire, out);
 		any = true;
 	}
 	g_array_free(held, TRUE);
@@ -249,10 +268,9 @@ static void explain_race(const struct session *s, const struct entry *entry, GSt
 	g_string_append_printf(out, " can %s ", access_word(s->trace, f->second));
 	if (f->variables && f->variables->len) {
 		uint32_t v = g_array_index(f->variables, uint32_t, 0);
-		const char *name = trace_string(s->trace, s->trace->variables[v].name);
-		append_escaped(out, name, strlen(name));
+		own_code_append_name(trace_string(s->trace, s->trace->variables[v].name), out);
 	} else {
-		trace_append_operand(s->trace, f->first, out);
+		describe_operand(s->trace, f->first, out);
 	}
 	g_string_append(out, " while ");
 	append_thread(s, f->first, out);
@@ -281,7 +299,7 @@ bool describe_common_lock(const struct session *s, uint32_t first, uint32_t seco
 			        (a->op != OP_RACQ || b->op != OP_RACQ);
 		}
 		if (found)
-			trace_append_operand(t, g_array_index(one, uint32_t, i), out);
+			describe_operand(t, g_array_index(one, uint32_t, i), out);
 	}
 	g_array_free(one, TRUE);
 	g_array_free(two, TRUE);
@@ -330,7 +348,7 @@ static void explain_cycle(const struct session *s, const struct finding *f, GStr
 		        &g_array_index(f->units, struct cycle_unit, edge->to);
 		g_string_append_printf(out, "%s %s comes before %s on ", i ? "," : "",
 		                       from->unit, to->unit);
-		trace_append_operand(s->trace, edge->events[0], out);
+		describe_operand(s->trace, edge->events[0], out);
 	}
 	g_string_append(out, ". C shows the graph.");
 }
@@ -373,7 +391,7 @@ static void explain_deadlock(const struct session *s, const struct finding *f, G
 		g_string_append(out, i ? ", " : "");
 		append_thread(s, event, out);
 		g_string_append(out, " wants ");
-		trace_append_operand(s->trace, event, out);
+		describe_operand(s->trace, event, out);
 	}
 	g_string_append(out, ": each holds what the next one wants");
 	if (f->missing != NULL)

@@ -137,10 +137,15 @@ static void terminal_loop(struct app *app)
 		case KEYCODE_WAKE:
 			app_collect(app);
 			break;
-		case KEYCODE_RESIZE:
+		case KEYCODE_RESIZE: {
+			bool small = app_too_small(app);
 			screen_size(&rows, &columns);
 			app_resize(app, rows, columns);
+			/* curses tells of the new size before the keys of the old one */
+			if (small && !app_too_small(app))
+				screen_drop_keys();
 			break;
+		}
 		case KEYCODE_MOUSE: {
 			struct screen_click click = screen_mouse();
 			app_mouse(app, click.row, click.column, click.button);
@@ -255,7 +260,7 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
                  struct error *error)
 {
 	struct config config = { 0 };
-	struct app_options app_options = { .rows = MINIMUM_ROWS, .columns = MINIMUM_COLUMNS };
+	struct app_options app_options = { .rows = USUAL_ROWS, .columns = USUAL_COLUMNS };
 	bool headless = options->script && (!isatty(STDOUT_FILENO) || !isatty(STDIN_FILENO));
 	if (options->executable && access(options->executable, X_OK) < 0) {
 		error_set(error, options->executable, "give the program that was recorded",
@@ -274,8 +279,8 @@ int explorer_run(struct trace *trace, const struct explorer_options *options,
 	}
 	app_options.ascii = config.ascii || !is_utf8();
 	if (headless) {
-		app_options.rows = size_of("LINES", MINIMUM_ROWS);
-		app_options.columns = size_of("COLUMNS", MINIMUM_COLUMNS);
+		app_options.rows = size_of("LINES", USUAL_ROWS);
+		app_options.columns = size_of("COLUMNS", USUAL_COLUMNS);
 	}
 	struct app *app = make_app(trace, specs, options, &app_options);
 	config_apply_keys(&config, app);
@@ -378,7 +383,7 @@ static bool play_step(struct app *app, const struct lesson_step *s, struct error
 bool explorer_play(struct trace *trace, const struct explorer_options *options,
                    struct error *error)
 {
-	struct app_options app_options = { .rows = MINIMUM_ROWS, .columns = MINIMUM_COLUMNS };
+	struct app_options app_options = { .rows = USUAL_ROWS, .columns = USUAL_COLUMNS };
 	struct specs *specs = open_specs(trace, options->specifications, error);
 	if (specs == NULL) {
 		trace_close(trace);

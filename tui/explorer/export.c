@@ -2,6 +2,7 @@
  * export.c - see export.h.
  */
 #include "tui/explorer/export.h"
+#include "tui/explorer/page.h"
 
 #include "tui/drawing/columns.h"
 #include "tui/explorer/guide.h"
@@ -220,6 +221,14 @@ static char *to_svg(const struct app *app, const struct entry *entry)
 	return graph_text(app, entry, drawing_svg);
 }
 
+/* From the list the whole report, from the exploration its tree, else the selected finding. */
+static char *to_page(const struct app *app, const struct entry *entry)
+{
+	if (app_view(app) == VIEW_EXPLORE)
+		return page_of_exploration(app);
+	return page_of_findings(app, app_view(app) == VIEW_FINDINGS ? NULL : entry);
+}
+
 /* -- which -------------------------------------------------------------------------- */
 
 static const struct {
@@ -229,7 +238,8 @@ static const struct {
 } forms[] = { { ".md", false, to_markdown },
 	      { ".json", false, to_json },
 	      { ".dot", true, to_dot },
-	      { ".svg", true, to_svg } };
+	      { ".svg", true, to_svg },
+	      { ".html", true, to_page } };
 
 static const char *suffix_for(const struct app *app)
 {
@@ -280,7 +290,7 @@ static char *make_form(const struct app *app, const char *name, struct error *er
 		return guarded;
 	}
 	error_set(error, name, NULL,
-	          "expected a name that ends in .md, .json, .wit, .dot or .svg");
+	          "expected a name that ends in .md, .json, .wit, .dot, .svg or .html");
 	return NULL;
 }
 

@@ -53,6 +53,8 @@ static inline struct cell *grid_at(const struct grid *grid, int row, int column)
 /* Append the text, one line per row, without trailing blanks; with `styles` also the letters of
  * the styles (upper row marks: '*' for reverse). */
 void grid_dump(const struct grid *grid, bool styles, GString *out);
+/* Append the screen as an SVG (grid_svg.c). */
+void grid_svg(const struct grid *grid, GString *out);
 /* The ASCII replacement of a code point ('?' if none). */
 uint32_t rune_to_ascii(uint32_t rune);
 

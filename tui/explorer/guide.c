@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* Screens of this width have the pane at the right. */
-enum { SIDE_COLUMNS = 50, SIDE_FROM = MINIMUM_COLUMNS + SIDE_COLUMNS, MINIMUM_TEXT = 3 };
+enum { SIDE_COLUMNS = 50, SIDE_FROM = USUAL_COLUMNS + SIDE_COLUMNS, MINIMUM_TEXT = 3 };
 
 static const struct lesson_step *step_of(const struct guide *g)
 {

@@ -41,7 +41,7 @@ bool missing_code_around(const struct session *s, uint32_t event, GString *out)
 		return false;
 	struct event_list reach = missing_reach(s->trace, miss);
 	g_string_append(out, "inside of ");
-	trace_append_operand(s->trace, miss, out);
+	describe_operand(s->trace, miss, out);
 	if (s->trace->index->partner[miss] != NONE)
 		g_string_append_printf(out, " (%u to %u)", miss,
 		                       s->trace->index->partner[miss]);

@@ -73,13 +73,12 @@ void prose_add_chain(GArray *prose, const struct session *s, const GArray *steps
 
 /* A closure's cycle in lanes, or a solver's core as constraints. */
 void prose_add_proof(GArray *prose, const struct session *s, const struct proof *proof,
-                     int columns)
+                     int columns, const char *needs)
 {
 	const GArray *steps = proof ? proof->cycle.steps : NULL;
 	if (steps == NULL || steps->len == 0)
 		return;
-	prose_add(prose, STYLE_TEXT, NONE,
-	          "A run in which both are next would need all of this:");
+	prose_add(prose, STYLE_TEXT, NONE, "%s would need all of this:", needs);
 	if (chain_is_ring(steps)) {
 		uint32_t first = g_array_index(steps, struct step, 0).from;
 		prose_add_chain(prose, s, steps, columns);

@@ -21,9 +21,10 @@ void prose_add(GArray *prose, enum style style, uint32_t event, const char *form
         __attribute__((format(printf, 4, 5)));
 /* Add a chain of events in lanes, or step by step when `columns` are too few. */
 void prose_add_chain(GArray *prose, const struct session *s, const GArray *steps, int columns);
-/* Add the proof that a pair cannot race. */
+/* Add a proof; `needs`: what would need all of its steps. */
+#define PROOF_OF_PAIR "A run in which both are about to happen"
 void prose_add_proof(GArray *prose, const struct session *s, const struct proof *proof,
-                     int columns);
+                     int columns, const char *needs);
 
 /* Scroll to show the paragraph under the cursor, completely if possible. */
 void prose_fit(const GArray *prose, struct list *list, int rows, int columns);

@@ -3,7 +3,9 @@
  * independent checker decides its validity.
  */
 #include "engine/trace/shown.h"
+#include "engine/trace/own_code.h"
 #include "tui/explorer/schedule.h"
+#include "tui/explorer/refusal.h"
 #include "engine/base/search.h"
 
 #include <stdlib.h>
@@ -19,15 +21,14 @@ static uint32_t at(const GArray *events, guint i)
 	return g_array_index(events, uint32_t, i);
 }
 
-static uint32_t written_value(const struct trace *t, const struct event *e)
+uint32_t schedule_written_value(const struct trace *t, const struct event *e)
 {
 	if (e->flags & EVENT_WIDE)
 		return 0;
 	return t->values[e->aux].kind == V_PAIR ? t->values[e->aux].second : e->aux;
 }
 
-/* The initial value of a variable if known: that of a read before the first write. */
-static uint32_t initial_value(const struct session *s, uint32_t variable)
+uint32_t schedule_initial_value(const struct session *s, uint32_t variable)
 {
 	const struct trace *t = s->trace;
 	if (!session_has(s, INDEX_VARIABLES))
@@ -149,8 +150,8 @@ uint32_t stage_value(const struct stage *stage, guint step, uint32_t variable, u
 	}
 	g_free(met);
 	if (*writer != NONE)
-		return written_value(t, &t->events[*writer]);
-	return stop > 0 ? 0 : initial_value(s, variable);
+		return schedule_written_value(t, &t->events[*writer]);
+	return stop > 0 ? 0 : schedule_initial_value(s, variable);
 }
 
 void stage_describe(const struct stage *stage, uint32_t event, guint step, GString *out)
@@ -201,8 +202,7 @@ static void show_value(const struct stage *stage, guint step, uint32_t variable,
 		return;
 	g_string_append(out, shown->count ? "  " : "");
 	shown->variables[shown->count++] = variable;
-	const char *name = trace_string(t, t->variables[variable].name);
-	append_escaped(out, name, strlen(name));
+	own_code_append_name(trace_string(t, t->variables[variable].name), out);
 	g_string_append_c(out, ' ');
 	shown_append(t, variable, value, out);
 }
@@ -271,7 +271,9 @@ void stage_append_cut(const struct stage *stage, GString *out)
 
 static void choice_clear(void *data)
 {
-	g_free(((struct choice *)data)->reason);
+	struct choice *choice = data;
+	g_free(choice->why);
+	g_free(choice->reason);
 }
 
 static void find_choices(struct chooser *c)
@@ -283,6 +285,10 @@ static void find_choices(struct chooser *c)
 		GString *reason = g_string_new(NULL);
 		if (choice.event != NONE)
 			choice.enabled = checker_enabled(c->checker, choice.event, reason);
+		GString *why = g_string_new(NULL);
+		if (choice.event != NONE && !choice.enabled)
+			refusal_append(&c->stage, choice.event, why);
+		choice.why = g_string_free(why, FALSE);
 		choice.reason = g_string_free(reason, FALSE);
 		g_array_append_val(c->choices, choice);
 	}

@@ -31,6 +31,10 @@ uint32_t stage_position(const struct stage *stage, uint32_t event);
  * event, or NONE for the initial value. */
 uint32_t stage_value(const struct stage *stage, guint step, uint32_t variable,
                      uint32_t *writer);
+/* The initial value of a variable if known: that of a read before the first write; else 0. */
+uint32_t schedule_initial_value(const struct session *s, uint32_t variable);
+/* The value that a write leaves behind; 0: unknown. */
+uint32_t schedule_written_value(const struct trace *t, const struct event *e);
 /* Append the event's description at that step: a write with the value it overwrites. */
 void stage_describe(const struct stage *stage, uint32_t event, guint step, GString *out);
 /* The acquires of all locks held at that step, by thread: GArray of uint32_t, owned by the
@@ -48,7 +52,8 @@ int8_t *schedule_moves(const GArray *events);
 struct choice {
 	uint32_t thread, event; /* the thread's next event; NONE: none */
 	bool enabled;
-	char *reason; /* owned; why it is not enabled */
+	char *why;    /* owned: why it is not enabled, in the program's terms (refusal.h) */
+	char *reason; /* owned: the checker's, with its rule */
 };
 struct chooser {
 	const struct session *session; /* borrowed */

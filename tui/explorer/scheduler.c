@@ -8,7 +8,7 @@
 
 /* -- drawing ------------------------------------------------------------------------ */
 
-enum { REASON_ROWS = 4 };
+enum { REASON_ROWS = 6 };
 
 static void draw_choices(const struct app *app, const struct witness_view *v, struct pane p)
 {
@@ -38,7 +38,8 @@ static void draw_choices(const struct app *app, const struct witness_view *v, st
 		pane_highlight(p, row, ATTR_REVERSE);
 		if (!choice->enabled && choice->event != NONE)
 			pane_paragraph(pane_part(p, p.rows - REASON_ROWS, 1, -1, p.columns - 2),
-			               0, 0, STYLE_OPEN, choice->reason);
+			               0, 0, STYLE_OPEN,
+			               *choice->why ? choice->why : choice->reason);
 	}
 	g_string_free(text, TRUE);
 }
@@ -48,10 +49,9 @@ static void draw_foot(const struct app *app, const struct witness_view *v, struc
 	const struct chooser *c = &v->chooser;
 	bool there = chooser_is_at_pair(c, v->pair);
 	stage_pane_draw(app, &c->stage, c->events->len, v->pair, NULL, p);
-	pane_text(
-	        p, 0, 2, there ? STYLE_RACE : STYLE_NONE,
-	        there ? " both of the pair are next: your schedule is a witness (e writes it) "
-	              : " ✓ so far a correct reordering ");
+	pane_text(p, 0, 2, there ? STYLE_RACE : STYLE_NONE,
+	          there ? " both are about to happen: your schedule is a witness (e writes it) "
+	                : " ✓ so far a correct reordering ");
 }
 
 void scheduler_draw(const struct app *app, const struct witness_view *v, struct pane p)

@@ -2,6 +2,7 @@
  * session.c - the trace, its findings and the selection; see session.h.
  */
 #include "tui/explorer/missing_code.h"
+#include "engine/trace/own_code.h"
 
 #include "engine/finding_key.h"
 #include "engine/partial/rdit.h"
@@ -20,6 +21,7 @@ static void entry_free(void *data)
 	g_free(entry->key);
 	g_free(entry->where);
 	g_free(entry->lines);
+	g_free(entry->exact);
 	g_free(entry->variable);
 	g_free(entry->note);
 	g_free(entry->kept_note);
@@ -119,7 +121,7 @@ static void finding_sites(const struct trace *t, const struct finding *f, uint32
 static void append_line(const struct trace *t, uint32_t event, const struct location *other,
                         GString *out)
 {
-	const struct location *l = &t->locations[t->events[event].location];
+	const struct location *l = own_code_location(t, event);
 	const char *name = trace_string(t, l->name);
 	if (l->file && l->line) {
 		char *base = g_path_get_basename(trace_string(t, l->file));
@@ -138,18 +140,12 @@ static void append_line(const struct trace *t, uint32_t event, const struct loca
 static void append_function(const struct session *s, uint32_t event, uint32_t other,
                             GString *out)
 {
-	GArray *frames = session_frames(s, event);
-	uint32_t function = g_array_index(frames, struct frame, 0).function;
-	g_array_free(frames, TRUE);
-	if (other != NONE) {
-		frames = session_frames(s, other);
-		if (g_array_index(frames, struct frame, 0).function == function)
-			function = 0;
-		g_array_free(frames, TRUE);
-	}
+	uint32_t function = own_code_place(s->trace, event).function;
+	if (other != NONE && own_code_place(s->trace, other).function == function)
+		function = 0;
 	const char *name = trace_string(s->trace, function);
 	if (*name) {
-		append_escaped(out, name, strlen(name));
+		own_code_append_name(name, out);
 		g_string_append_c(out, ' ');
 	}
 }
@@ -170,24 +166,48 @@ static void append_where(const struct session *s, const struct finding *f, bool 
 	g_string_append(out, " ⇄ ");
 	if (functions)
 		append_function(s, f->second, f->first, out);
-	append_line(t, f->second, &t->locations[t->events[f->first].location], out);
+	append_line(t, f->second, own_code_location(t, f->first), out);
+}
+
+/* Set where, lines, variable and exact. */
+static void name_entry(const struct session *s, struct entry *entry)
+{
+	const struct finding *f = entry->finding;
+	GString *where = g_string_new(NULL), *what = g_string_new(NULL),
+	        *lines = g_string_new(NULL), *exact = g_string_new(NULL);
+	append_where(s, f, true, where);
+	append_where(s, f, false, lines);
+	finding_append_subject(s->trace, f, exact);
+	own_code_append_name(exact->str, what);
+	const uint32_t events[] = { f->first, f->second };
+	for (size_t i = 0; i < G_N_ELEMENTS(events); i++)
+		if (events[i] < s->trace->events_count)
+			g_string_append_printf(exact, " %s",
+			                       trace_site_name(s->trace, events[i]));
+	char **fields[] = { &entry->where, &entry->variable, &entry->lines, &entry->exact };
+	GString *texts[] = { where, what, lines, exact };
+	for (size_t i = 0; i < G_N_ELEMENTS(fields); i++) {
+		g_free(*fields[i]);
+		*fields[i] = g_string_free(texts[i], FALSE);
+	}
 }
 
 static struct entry *entry_new(const struct session *s, struct finding *f, char *key)
 {
 	struct entry *entry = g_new0(struct entry, 1);
-	GString *where = g_string_new(NULL), *what = g_string_new(NULL),
-	        *lines = g_string_new(NULL);
-	append_where(s, f, true, where);
-	append_where(s, f, false, lines);
-	entry->lines = g_string_free(lines, FALSE);
-	finding_append_subject(s->trace, f, what);
 	entry->finding = f;
 	entry->key = key;
-	entry->where = g_string_free(where, FALSE);
-	entry->variable = g_string_free(what, FALSE);
+	name_entry(s, entry);
 	finding_sites(s->trace, f, entry->sites);
 	return entry;
+}
+
+void session_rename(struct session *s)
+{
+	for (guint i = 0; i < s->entries->len; i++)
+		name_entry(s, s->entries->pdata[i]);
+	if (s->event < s->trace->events_count)
+		s->frame = session_own_frame(s, s->event);
 }
 
 /* Record the site pairs that an analysis reports. */
@@ -597,4 +617,12 @@ GArray *session_frames(const struct session *s, uint32_t event)
 	if (e->op == OP_ENTER && context && t->contexts[context].call == e->location)
 		context = t->contexts[context].parent;
 	return trace_frames(t, event, context);
+}
+
+unsigned session_own_frame(const struct session *s, uint32_t event)
+{
+	GArray *frames = session_frames(s, event);
+	unsigned frame = own_code_frame(s->trace, frames);
+	g_array_free(frames, TRUE);
+	return frame;
 }

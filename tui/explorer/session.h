@@ -37,6 +37,7 @@ struct entry {
 	uint32_t sites[2];       /* ascending; NONE when not a pair of accesses */
 	char *where, *variable;  /* owned, for display */
 	char *lines;             /* owned: `where` without the functions */
+	char *exact;             /* owned: the exact places and variable, for filters */
 	enum triage triage;
 	char *note; /* owned, or NULL */
 	/* Last contents of the notes file; differing marks and notes are saved. */
@@ -220,6 +221,11 @@ uint32_t session_find_short(const struct session *s, const char *name);
  * frees. */
 GArray *session_frames(const struct session *s, uint32_t event);
 
+/* The index of the frame that is the event's place: its innermost in the user's own files. */
+unsigned session_own_frame(const struct session *s, uint32_t event);
+/* The names of the entries anew, when what counts as the user's code has changed. */
+void session_rename(struct session *s);
+
 /* -- hiding and folding (fold.c) ----------------------------------------------------------- */
 
 /* Fold the loop at `event`, or open the fold that contains it. */
@@ -242,12 +248,21 @@ void stop_condition_free(struct stop_condition *stop);
 bool stop_condition_holds(const struct session *s, const struct stop_condition *stop,
                           uint32_t event);
 
+/* Its variables, by its names: uint32_t; NONE for a name that is no variable. Caller frees. */
+GArray *stop_condition_variables(const struct stop_condition *stop);
+/* Does it hold for a thread that is about to do `event`, when the variables have these values (of
+ * trace.values, 0: unknown; by name as above)? Any thread may ask. */
+enum truth stop_condition_holds_with(const struct session *s, const struct stop_condition *stop,
+                                     uint32_t event, const uint32_t *values);
+
 /* -- text ---------------------------------------------------------------------------------- */
 
 /* "lock m", "balance 100 → 150", "balance reads 100". */
 void describe_event(const struct session *s, uint32_t event, GString *out);
 /* The same in another schedule, where the variable had value `old` (0: unknown). */
 void describe_event_after(const struct session *s, uint32_t event, uint32_t old, GString *out);
+/* The operand of an event, "x", "m", "T2", in the names that people write (own_code.h). */
+void describe_operand(const struct trace *t, uint32_t event, GString *out);
 /* "m, l": the locks held by the event's thread; empty when none. */
 void describe_locks(const struct session *s, uint32_t event, GString *out);
 /* Append a lock held by both threads at these events, by one for writing; false: none. */

@@ -3,6 +3,7 @@
  * locks held, the lock or event waited for; then values.
  */
 #include "tui/explorer/view_witness.h"
+#include "engine/trace/own_code.h"
 
 #include <string.h>
 
@@ -92,7 +93,7 @@ static void append_waiting(const struct stage *stage, guint step, const GArray *
 	if (other == NONE && !joins && e->op != OP_WAKE)
 		return;
 	g_string_append(out, out->len ? ", waits for " : "waits for ");
-	trace_append_operand(t, next, out);
+	describe_operand(t, next, out);
 	if (other != NONE)
 		g_string_append_printf(out, " of %s", trace_thread_name(t, other));
 }
@@ -107,7 +108,7 @@ static void append_status(const struct stage *stage, uint32_t thread, guint step
 		if (t->events[acquire].thread != thread)
 			continue;
 		g_string_append(out, out->len ? ", " : "holds ");
-		trace_append_operand(t, acquire, out);
+		describe_operand(t, acquire, out);
 	}
 	if (next != NONE)
 		append_waiting(stage, step, locks, next, out);
@@ -116,7 +117,7 @@ static void append_status(const struct stage *stage, uint32_t thread, guint step
 /* "bank.c:31", or nothing. */
 static void append_line(const struct trace *t, uint32_t event, GString *out)
 {
-	const struct location *l = &t->locations[t->events[event].location];
+	const struct location *l = own_code_location(t, event);
 	if (l->file == 0 || l->line == 0)
 		return;
 	char *base = g_path_get_basename(trace_string(t, l->file));
@@ -133,7 +134,7 @@ static void draw_next(const struct app *app, struct pane p, int row, uint32_t ne
 	append_line(t, next, text);
 	int place = MIN(MAX(text_columns(text->str), 12), p.columns / 2);
 	pane_field(p, row, 0, place, STYLE_DIM, text->str);
-	const char *line = source_line(app, t->events[next].location);
+	const char *line = source_line(app, own_code_place(t, next).location);
 	g_string_truncate(text, 0);
 	if (line)
 		g_string_append(text, line);

@@ -2,6 +2,7 @@
  * state_pane.c - locks, call stacks, values and clocks at the selected event; see state_pane.h.
  */
 #include "engine/trace/shown.h"
+#include "engine/trace/own_code.h"
 #include "tui/explorer/state_pane.h"
 #include "tui/explorer/missing_code.h"
 #include "engine/base/search.h"
@@ -60,16 +61,16 @@ static void append_waiting(const struct session *s, uint32_t event, uint32_t now
 	uint32_t next = session_has(s, INDEX_THREADS) ? trace_next(t, event) : NONE;
 	if (op_wants(t->events[event].op)) {
 		g_string_append(out, op_table[t->events[event].op].verb);
-		trace_append_operand(t, event, out);
+		describe_operand(t, event, out);
 	} else if (t->events[event].op == OP_END || (next == NONE && event < now)) {
 		g_string_append(out, "has ended");
 	} else if (next != NONE && next > now + 1 && op_acquires(t->events[next].op)) {
 		g_string_append(out, "next: lock ");
-		trace_append_operand(t, next, out);
+		describe_operand(t, next, out);
 	} else if (next != NONE &&
 	           (t->events[next].op == OP_WAKE || t->events[next].op == OP_JOIN)) {
 		g_string_append(out, "waits for ");
-		trace_append_operand(t, next, out);
+		describe_operand(t, next, out);
 	}
 }
 
@@ -95,13 +96,12 @@ static void add_threads(const struct app *app, GArray *rows)
 			if (t->events[acquire].thread != i)
 				continue;
 			g_string_append(text, before);
-			trace_append_operand(t, acquire, text);
+			describe_operand(t, acquire, text);
 			before = ", ";
 		}
 		if (*missing_code_sign(s, i, s->event) != ' ') {
 			g_string_append(text, "  ░ in ");
-			trace_append_operand(t, missing_calls_at(s->calls, t, i, s->event),
-			                     text);
+			describe_operand(t, missing_calls_at(s->calls, t, i, s->event), text);
 			before = ",";
 		}
 		g_string_append(text, "  ");
@@ -137,7 +137,7 @@ static void append_call(const struct trace *t, uint32_t location, GString *out)
 static void append_function(const struct trace *t, uint32_t string, GString *out)
 {
 	const char *name = trace_string(t, string);
-	append_escaped(out, *name ? name : "?", *name ? strlen(name) : 1);
+	own_code_append_name(*name ? name : "?", out);
 }
 
 void append_stack(const struct app *app, uint32_t event, GString *out)
@@ -146,14 +146,21 @@ void append_stack(const struct app *app, uint32_t event, GString *out)
 	GArray *frames = session_frames(app->session, event);
 	append_padded_name(t, t->events[event].thread, out);
 	g_string_append(out, "  ");
-	for (guint i = 0; i < trace_frames_shown(t, frames); i++) {
+	guint first = own_code_frame(t, frames);
+	for (guint i = first; i < trace_frames_shown(t, frames); i++) {
 		struct frame frame = g_array_index(frames, struct frame, i);
-		g_string_append(out, i ? " ◂ " : "");
+		if (i > first && own_code_is_on() && !own_code_has(t, &frame))
+			continue;
+		g_string_append(out, i > first ? " ◂ " : "");
 		if (frame.function)
 			append_function(t, frame.function, out);
 		else
 			g_string_append(out, frame.location ? "at" : "?");
 		append_call(t, frame.location, out);
+	}
+	if (first > 0) {
+		g_string_append(out, "   inside of ");
+		append_function(t, g_array_index(frames, struct frame, 0).function, out);
 	}
 	g_array_free(frames, TRUE);
 }

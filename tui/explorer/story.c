@@ -2,6 +2,7 @@
  * story.c - see story.h. Uses only the finding, its witness and the trace.
  */
 #include "engine/trace/shown.h"
+#include "engine/trace/own_code.h"
 #include "tui/explorer/story.h"
 
 #include "tui/explorer/schedule.h"
@@ -33,7 +34,7 @@ static void heading(struct story *story, const char *text)
 /* "bank.c:31", or the recorded name of the place. */
 static void append_line(const struct trace *t, uint32_t event, GString *out)
 {
-	const struct location *l = &t->locations[t->events[event].location];
+	const struct location *l = own_code_location(t, event);
 	const char *name = trace_string(t, l->file && l->line ? l->file : l->name);
 	char *base = l->file && l->line ? g_path_get_basename(name) : g_strdup(name);
 	append_escaped(out, base, strlen(base));
@@ -70,7 +71,7 @@ static void tell_side(struct story *story, uint32_t event)
 	g_string_append_printf(text, "%s ", thread_of(story, event));
 	if (verb) {
 		g_string_append_printf(text, "%s ", verb);
-		trace_append_operand(t, event, text);
+		describe_operand(t, event, text);
 	} else {
 		describe_event(s, event, text);
 	}
@@ -80,7 +81,7 @@ static void tell_side(struct story *story, uint32_t event)
 	g_string_append_printf(text, ", holding %s:", held->len ? held->str : "no lock");
 	prose_add(story->prose, style_of_thread(t->events[event].thread), event, "  %s",
 	          text->str);
-	const struct location *l = &t->locations[t->events[event].location];
+	const struct location *l = own_code_location(t, event);
 	const char *line = l->file && l->line ? sources_line(story->sources,
 	                                                     trace_string(t, l->file), l->line)
 	                                      : NULL;
@@ -257,10 +258,11 @@ static void append_places(const struct story *story, const struct run *run, GStr
 		last--;
 	uint32_t a = witness_at(story, first), b = witness_at(story, last);
 	append_line(story->t, a, out);
-	if (story->t->events[a].location == story->t->events[b].location)
-		return;
-	g_string_append(out, " to ");
-	append_line(story->t, b, out);
+	GString *to = g_string_new(NULL);
+	append_line(story->t, b, to);
+	if (!g_str_has_suffix(out->str, to->str))
+		g_string_append_printf(out, " to %s", to->str);
+	g_string_free(to, TRUE);
 }
 
 static void tell_run(struct story *story, const struct stage *stage, const struct run *run,
@@ -383,10 +385,22 @@ static void tell_race_end(struct story *story)
 		g_string_free(text, TRUE);
 		return;
 	}
-	prose_add(story->prose, STYLE_RACE, f->first,
-	          "  Now both are next, %s before %u and %s before %u: nothing decides who is "
-	          "first.",
-	          thread_of(story, f->first), f->first, thread_of(story, f->second), f->second);
+	GString *text = g_string_new("Now ");
+	for (int i = 0; i < 2; i++) {
+		uint32_t event = i ? f->second : f->first;
+		enum op op = (enum op)t->events[event].op;
+		g_string_append_printf(text, "%s%s is about to %s ", i ? ", and " : "",
+		                       thread_of(story, event),
+		                       op == OP_FREE      ? "free"
+		                       : op == OP_RMW     ? "update"
+		                       : op_writes(op)    ? "write"
+		                       : op == OP_DESTROY ? "destroy"
+		                                          : "read");
+		describe_operand(t, event, text);
+	}
+	prose_add(story->prose, STYLE_RACE, f->first, "  %s: nothing decides who is first.",
+	          text->str);
+	g_string_free(text, TRUE);
 	if ((a->flags | b->flags) & EVENT_WIDE || a->target != b->target)
 		return;
 	struct stage stage;
@@ -481,6 +495,6 @@ GArray *story_tell(const struct session *s, struct sources *sources, const struc
 		prose_add(story.prose, STYLE_TEXT, f->first, "  %s", text->str);
 	g_string_free(text, TRUE);
 	if (f->verdict == VERDICT_IMPOSSIBLE)
-		prose_add_proof(story.prose, s, f->proof, columns);
+		prose_add_proof(story.prose, s, f->proof, columns, PROOF_OF_PAIR);
 	return story.prose;
 }

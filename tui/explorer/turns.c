@@ -242,7 +242,7 @@ static void draw_turn(const struct app *app, const struct witness_view *v,
 	if (turn->why != NONE) {
 		const struct context_switch *s =
 		        &g_array_index(v->switches, struct context_switch, turn->why);
-		append_switch_reason(t, v, s, text);
+		append_switch_reason(app->session, v, s, text);
 		right = MIN(text_columns(text->str),
 		            MAX(room / 2, room - 1 - text_columns(places->str)));
 		pane_field(p, row, p.columns - right, right,

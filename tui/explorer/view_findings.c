@@ -8,6 +8,7 @@
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/compare.h"
 #include "tui/explorer/missing_code.h"
+#include "tui/explorer/weak_order.h"
 
 #include <string.h>
 
@@ -20,7 +21,8 @@ struct findings {
 	GArray *shown; /* int: indexes of session.entries */
 	char *filter;  /* owned, or NULL */
 	enum column sort;
-	bool races_only, hide_marked;
+	bool races_only, hide_marked, reverse;
+	GHashTable *picked;       /* const struct entry *: to be marked together */
 	const struct entry *held; /* to be compared with another; or NULL */
 	int widest;               /* columns of the longest variable shown */
 	bool touched;             /* the user has moved: new findings keep the selection */
@@ -39,6 +41,12 @@ static const char *const kind_words[] = {
 	[FINDING_ASSERTION] = "assertion",
 	[FINDING_EXIT] = "exit",
 };
+
+/* The kind in a word: a race that needs the memory model says so. */
+static const char *kind_of(const struct finding *f)
+{
+	return is_weak_order(f) ? "weak order" : kind_words[f->kind];
+}
 static const struct {
 	const char *glyph, *word;
 	enum style style;
@@ -84,7 +92,8 @@ static bool says(const struct session *s, const struct entry *entry, const char 
 	const struct finding *f = entry->finding;
 	const struct event *events = s->trace->events;
 	return contains(entry->where, word) || contains(entry->variable, word) ||
-	       contains(kind_words[f->kind], word) ||
+	       contains(entry->exact, word) || contains(kind_words[f->kind], word) ||
+	       contains(kind_of(f), word) ||
 	       contains(verdicts[missing_code_verdict(s, entry)].word, word) ||
 	       contains(triage_word(entry->triage), word) ||
 	       (entry->note && contains(entry->note, word)) ||
@@ -141,7 +150,7 @@ static int compare(gconstpointer x, gconstpointer y, gpointer data)
 		order = a->finding->count > b->finding->count   ? -1
 		        : a->finding->count < b->finding->count ? 1
 		                                                : 0;
-	return order ? order : i - j;
+	return f->reverse ? (order ? -order : j - i) : order ? order : i - j;
 }
 
 /* Including the triage mark. */
@@ -184,6 +193,7 @@ static void *findings_open(struct app *app)
 {
 	struct findings *f = g_new0(struct findings, 1);
 	f->shown = g_array_new(FALSE, FALSE, sizeof(int));
+	f->picked = g_hash_table_new(NULL, NULL);
 	return f;
 }
 
@@ -191,6 +201,7 @@ static void findings_close(void *state)
 {
 	struct findings *f = state;
 	g_array_free(f->shown, TRUE);
+	g_hash_table_destroy(f->picked);
 	g_free(f->filter);
 	g_free(f);
 }
@@ -207,6 +218,14 @@ struct layout {
 static struct layout layout_of(int rows, guint count)
 {
 	struct layout l;
+	if (rows < 14) { /* the list and a sentence; s and I show the rest */
+		l = (struct layout){ .words_rows = 2 };
+		l.words = rows - l.words_rows;
+		l.source = l.words - 1;
+		l.seen = l.source;
+		l.list = l.seen;
+		return l;
+	}
 	l.words_rows = rows >= 34 ? 4 : 3;
 	int room = rows - l.words_rows - 4; /* headings, seen by, two rules */
 	int least = room < 12 ? 2 : 5;
@@ -229,14 +248,15 @@ static void findings_fit(struct app *app, void *state, int rows, int columns)
 enum { WIDEST_PLACE = 90 };
 
 struct columns {
-	int verdict, kind, where, where_width, variable, variable_width, count;
+	int verdict, kind, kind_width, where, where_width, variable, variable_width, count;
 };
 
 /* Variables first, the rest to places with their long functions. */
 static struct columns columns_of(int width, int widest)
 {
-	struct columns c = { .verdict = 3, .kind = 12 };
-	c.where = 23;
+	bool narrow = width < USUAL_COLUMNS; /* without the kind */
+	struct columns c = { .verdict = 3, .kind = 12, .kind_width = narrow ? 0 : 10 };
+	c.where = narrow ? 13 : 23;
 	c.count = width - 7;
 	int rest = c.count - c.where - 2;
 	c.variable_width = MIN(CLAMP(rest / 3, 14, 36), MAX(widest, 14));
@@ -252,7 +272,7 @@ static struct columns columns_of(int width, int widest)
 
 static void draw_entry(const struct session *s, struct pane p, int row,
                        const struct columns *columns, const struct entry *entry, bool held,
-                       bool selected)
+                       bool picked, bool selected)
 {
 	const struct finding *f = entry->finding;
 	struct columns c = *columns;
@@ -261,13 +281,13 @@ static void draw_entry(const struct session *s, struct pane p, int row,
 	enum style style = verdict_style(verdict);
 	enum style text =
 	        verdict == VERDICT_IMPOSSIBLE || entry->triage ? STYLE_DIM : STYLE_TEXT;
-	if (selected || held)
-		pane_text(p, row, 0, STYLE_HERE, held ? "=" : "▸");
+	if (selected || held || picked)
+		pane_text(p, row, 0, STYLE_HERE, held ? "=" : picked ? "+" : "▸");
 	pane_text(p, row, 1, style, verdicts[verdict].glyph);
 	pane_field(p, row, c.verdict, 8, style, verdicts[verdict].word);
 	if (missing_code_refutes(s, entry))
 		pane_text(p, row, c.kind - 2, STYLE_MISSING, "░");
-	pane_field(p, row, c.kind, 10, text, kind_words[f->kind]);
+	pane_field(p, row, c.kind, c.kind_width, text, kind_of(f));
 	if (session_reported(s, entry))
 		pane_text(p, row, c.where - 1, STYLE_KEY, "◆");
 	pane_field(p, row, c.where, c.where_width, text,
@@ -287,7 +307,7 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 {
 	struct columns c = columns_of(p.columns, f->widest);
 	pane_text(p, 0, c.verdict, STYLE_HEADING, "verdict");
-	pane_text(p, 0, c.kind, STYLE_HEADING, "kind");
+	pane_field(p, 0, c.kind, c.kind_width, STYLE_HEADING, "kind");
 	pane_field(p, 0, c.where, c.where_width, STYLE_HEADING, "where");
 	pane_text(p, 0, c.variable, STYLE_HEADING, "variable");
 	pane_field_right(p, 0, c.count, 6, STYLE_HEADING, "count");
@@ -296,8 +316,11 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 		g_string_append_printf(about, "%u of %u", (guint)f->list.cursor + 1,
 		                       f->shown->len);
 	if (f->filter)
-		g_string_append_printf(about, "%sfilter: %s", about->len ? "  " : "",
-		                       f->filter);
+		g_string_append_printf(about, "%sfilter: %s (%u of %u)", about->len ? "  " : "",
+		                       f->filter, f->shown->len, app->session->entries->len);
+	else if (g_hash_table_size(f->picked))
+		g_string_append_printf(about, "%s%u picked", about->len ? "  " : "",
+		                       g_hash_table_size(f->picked));
 	else if (app->session->reported)
 		g_string_append_printf(about, "%s◆ in the report", about->len ? "  " : "");
 	pane_field(p, 0, c.where + 7, c.where_width - 7, f->filter ? STYLE_KEY : STYLE_DIM,
@@ -308,7 +331,7 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 		const struct entry *entry =
 		        app->session->entries->pdata[g_array_index(f->shown, int, i)];
 		draw_entry(app->session, p, r + 1, &c, entry, entry == f->held,
-		           i == f->list.cursor);
+		           g_hash_table_contains(f->picked, entry), i == f->list.cursor);
 	}
 }
 
@@ -320,9 +343,8 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 		                               ANALYSIS_M2,      ANALYSIS_AUTO, ANALYSIS_RDIT };
 	size_t count = G_N_ELEMENTS(shown) - !session_lacks_code(app->session);
 	if (entry->sites[0] == NONE) { /* other analyses find data races only */
-		pane_format(p, 0, 1, STYLE_DIM, "event %u and %u%s%s", entry->finding->first,
-		            entry->finding->second, entry->finding->by ? "   found by " : "",
-		            entry->finding->by ? entry->finding->by : "");
+		pane_format(p, 0, 1, STYLE_DIM, "event %u and %u   I tells the whole story",
+		            entry->finding->first, entry->finding->second);
 		return;
 	}
 	int at = pane_text(p, 0, 1, STYLE_DIM, "seen by");
@@ -341,7 +363,7 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 
 static void draw_side(const struct app *app, struct pane p, uint32_t event)
 {
-	if (!draw_source(app, p, event, 0))
+	if (!draw_source(app, p, event, session_own_frame(app->session, event)))
 		draw_neighbours(app, p, event);
 }
 
@@ -390,13 +412,15 @@ static void findings_draw(const struct app *app, const void *state, struct pane 
 		draw_empty(app, f, p);
 		return;
 	}
-	draw_seen(app, entry, pane_part(p, l.seen, 0, 1, -1));
-	pane_rule(pane_part(p, l.seen + 1, 0, 1, -1), 0, NULL);
 	int half = p.columns / 2;
-	struct pane source = pane_part(p, l.source, 0, l.source_rows, -1);
-	draw_side(app, pane_part(source, 0, 0, -1, half - 1), entry->finding->first);
-	draw_side(app, pane_part(source, 0, half + 1, -1, -1), entry->finding->second);
-	pane_bar(source, half);
+	if (l.source_rows > 0) {
+		draw_seen(app, entry, pane_part(p, l.seen, 0, 1, -1));
+		pane_rule(pane_part(p, l.seen + 1, 0, 1, -1), 0, NULL);
+		struct pane source = pane_part(p, l.source, 0, l.source_rows, -1);
+		draw_side(app, pane_part(source, 0, 0, -1, half - 1), entry->finding->first);
+		draw_side(app, pane_part(source, 0, half + 1, -1, -1), entry->finding->second);
+		pane_bar(source, half);
+	}
 	pane_rule(p, l.words - 1, NULL);
 	GString *words = g_string_new(NULL);
 	explain_entry(app->session, entry, words);
@@ -416,20 +440,72 @@ static void select_cursor(struct app *app, struct findings *f)
 		session_select(app->session, g_array_index(f->shown, int, f->list.cursor));
 }
 
+static void mark(struct entry *entry, enum triage triage, const char *note)
+{
+	entry->triage = triage;
+	if (note) {
+		g_free(entry->note);
+		entry->note = g_strdup(note);
+	}
+}
+
+guint findings_mark(struct app *app, enum triage triage, const char *note)
+{
+	const struct findings *f = app->states[VIEW_FINDINGS];
+	struct session *s = app->session;
+	guint count = 0;
+	for (guint i = 0; i < s->entries->len; i++) {
+		if (!g_hash_table_contains(f->picked, s->entries->pdata[i]))
+			continue;
+		mark(s->entries->pdata[i], triage, note);
+		count++;
+	}
+	if (count == 0 && session_selected(s)) {
+		mark(session_selected(s), triage, note);
+		count = 1;
+	}
+	return count;
+}
+
 static void triage(struct app *app)
 {
 	struct entry *entry = session_selected(app->session);
 	struct error e;
 	if (entry == NULL)
 		return;
-	entry->triage = (enum triage)((entry->triage + 1) % TRIAGE_COUNT);
+	enum triage mark = (enum triage)((entry->triage + 1) % TRIAGE_COUNT);
+	guint count = findings_mark(app, mark, NULL);
 	if (!session_save_notes(app->session, &e)) {
 		app_complain(app, &e);
 		return;
 	}
-	app_say(app, "marked %s (kept in %s)",
-	        entry->triage ? triage_word(entry->triage) : "as new",
+	GString *many = g_string_new(NULL);
+	if (count > 1)
+		g_string_printf(many, "%u findings ", count);
+	app_say(app, "%smarked %s (kept in %s)", many->str, mark ? triage_word(mark) : "as new",
 	        app->session->notes_path);
+	g_string_free(many, TRUE);
+}
+
+static void pick(struct app *app, struct findings *f)
+{
+	struct entry *entry = session_selected(app->session);
+	if (entry == NULL)
+		return;
+	if (!g_hash_table_remove(f->picked, entry))
+		g_hash_table_add(f->picked, entry);
+	list_request(&f->list, REQUEST_DOWN, 1);
+	select_cursor(app, f);
+}
+
+static void pick_all(struct app *app, struct findings *f)
+{
+	bool none = g_hash_table_size(f->picked) == 0;
+	g_hash_table_remove_all(f->picked);
+	for (guint i = 0; none && i < f->shown->len; i++)
+		g_hash_table_add(f->picked,
+		                 app->session->entries->pdata[g_array_index(f->shown, int, i)]);
+	app_say(app, "%u picked: t marks them together", g_hash_table_size(f->picked));
 }
 
 /* The first call holds the finding, the second compares with it. */
@@ -445,6 +521,17 @@ static void compare_with_held(struct app *app, struct findings *f)
 		return;
 	}
 	app_show_text(app, "Two findings", compare_findings(app->session, held, entry));
+}
+
+static bool clear_filter(struct app *app, struct findings *f)
+{
+	if (f->filter == NULL)
+		return false;
+	g_free(f->filter);
+	f->filter = NULL;
+	findings_show(app, f);
+	app_say(app, "all %u findings again", f->shown->len);
+	return true;
 }
 
 static bool findings_request(struct app *app, void *state, enum request request, uint64_t count)
@@ -473,9 +560,27 @@ static bool findings_request(struct app *app, void *state, enum request request,
 	case REQUEST_COMPARE:
 		compare_with_held(app, f);
 		return true;
+	case REQUEST_PICK:
+		pick(app, f);
+		return true;
+	case REQUEST_PICK_ALL:
+		pick_all(app, f);
+		return true;
+	case REQUEST_BACK:
+		if (g_hash_table_size(f->picked) && f->filter == NULL) {
+			g_hash_table_remove_all(f->picked);
+			app_say(app, "none picked");
+			return true;
+		}
+		return clear_filter(app, f);
 	case REQUEST_SORT:
-		f->sort = (enum column)((f->sort + 1) % COLUMNS);
-		app_say(app, "sorted by %s", sort_words[f->sort]);
+	case REQUEST_SORT_REVERSE:
+		if (request == REQUEST_SORT)
+			f->sort = (enum column)((f->sort + 1) % COLUMNS);
+		else
+			f->reverse = !f->reverse;
+		app_say(app, "sorted by %s%s", sort_words[f->sort],
+		        f->reverse ? ", the last first" : "");
 		findings_show(app, f);
 		return true;
 	case REQUEST_SHOW_ALL:

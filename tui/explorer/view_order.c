@@ -87,7 +87,7 @@ static void add_meaning(const struct session *s, struct order_view *v, const GAr
 	else if (across == locks + sections)
 		prose_add(v->rows, STYLE_TEXT, NONE,
 		          "The critical sections conflict, which this order takes as "
-		          "fixed; a witness may still turn them round (m asks the closure).");
+		          "fixed; a witness may still turn them round (m asks).");
 	else
 		prose_add(v->rows, STYLE_TEXT, NONE,
 		          "Not only locks join the threads: what is no lock edge holds in "
@@ -156,13 +156,13 @@ static void add_closure(struct app *app, struct order_view *v)
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s", "");
 	if (f && (f->verdict == VERDICT_RACE || f->missing)) {
 		prose_add(v->rows, STYLE_RACE, NONE,
-		          "The closure leaves them unordered: %s found a witness%s (w).",
+		          "Nothing keeps them in this order: %s found a witness%s (w).",
 		          f->by ? f->by : "the search",
 		          s->missing ? " that keeps the order of missing code" : "");
 	} else if (f && f->verdict == VERDICT_IMPOSSIBLE) {
 		prose_add(v->rows, STYLE_NONE, NONE, "Proved impossible (%s).",
 		          f->proof ? proof_method_word(f->proof->method) : "?");
-		prose_add_proof(v->rows, s, f->proof, app->grid.columns);
+		prose_add_proof(v->rows, s, f->proof, app->grid.columns, PROOF_OF_PAIR);
 		if (f->proof && f->proof->cycle.steps && chain_is_ring(f->proof->cycle.steps))
 			g_array_append_vals(v->steps, f->proof->cycle.steps->data,
 			                    f->proof->cycle.steps->len);
@@ -186,20 +186,29 @@ static void add_summary(struct app *app, struct order_view *v)
 	const struct entry *entry = session_selected(s);
 	GString *by = g_string_new(NULL), *not_by = g_string_new(NULL),
 	        *unknown = g_string_new(NULL);
+	bool reading = false; /* the second's own reading of the first is what orders them */
 	for (int k = 0; k < ORDER_KIND_COUNT; k++) {
 		if (s->trace->events_count <= SUMMARY_EVENTS)
 			app_need_order(app, (enum order_kind)k);
-		GString *to = session_order(s, k) == NULL ? unknown
-		              : order_ordered(session_order(s, k), s->pair[0], s->pair[1])
-		                      ? by
-		                      : not_by;
-		g_string_append_printf(to, " %s", order_kind_word((enum order_kind)k));
+		const struct order *order = session_order(s, k);
+		bool ordered = order && order_ordered(order, s->pair[0], s->pair[1]);
+		bool by_reading =
+		        ordered && !order_ordered_unobserved(order, s->pair[0], s->pair[1]);
+		GString *to = order == NULL ? unknown : ordered ? by : not_by;
+		reading |= by_reading;
+		g_string_append_printf(to, " %s%s", order_kind_word((enum order_kind)k),
+		                       by_reading ? "*" : "");
 	}
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s", "");
 	prose_add(v->rows, STYLE_DIM, NONE, "%u and %u are ordered by:%s   not by:%s%s%s%s",
 	          s->pair[0], s->pair[1], by->len ? by->str : " none of those asked",
 	          not_by->len ? not_by->str : " –", unknown->len ? "   not asked yet:" : "",
 	          unknown->str, unknown->len ? " (x asks the next)" : "");
+	if (reading)
+		prose_add(
+		        v->rows, STYLE_DIM, NONE,
+		        "* only as the later one read what the earlier one wrote, which is the "
+		        "race itself: \"seen by\" in the list does not count it.");
 	if (entry && entry->finding->count > 1)
 		prose_add(v->rows, STYLE_DIM, NONE,
 		          "That is this one pair; \"seen by\" in the list is about any of the "

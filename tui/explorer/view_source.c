@@ -3,6 +3,7 @@
  * excerpts of other views.
  */
 #include "tui/explorer/app.h"
+#include "engine/trace/own_code.h"
 
 #include <string.h>
 
@@ -34,7 +35,7 @@ static void draw_title(const struct app *app, struct pane p, const struct locati
 	const char *name = trace_string(t, function);
 	if (*name) {
 		g_string_append_c(title, ' ');
-		append_escaped(title, name, strlen(name));
+		own_code_append_name(name, title);
 		g_string_append(title, "()");
 	}
 	pane_text(p, 0, 1, STYLE_HEADING, title->str);
@@ -123,7 +124,8 @@ bool draw_source(const struct app *app, struct pane p, uint32_t event, unsigned 
 	if (file->newer)
 		pane_field_right(p, 0, p.columns - NEWER_COLUMNS - 1, NEWER_COLUMNS, STYLE_OPEN,
 		                 "newer than the recording");
-	draw_lines(app, pane_part(p, 1, 0, -1, -1), file, l->line, frame ? NONE : event);
+	draw_lines(app, pane_part(p, 1, 0, -1, -1), file, l->line,
+	           frame > session_own_frame(app->session, event) ? NONE : event);
 	return true;
 }
 
@@ -224,7 +226,9 @@ static void source_draw(const struct app *app, const void *state, struct pane p)
 	for (int i = 0; i < 2; i++) {
 		struct pane side = i ? pane_part(p, 0, half + 1, -1, -1)
 		                     : pane_part(p, 0, 0, -1, half - 1);
-		draw_event_side(app, side, s->pair[i], s->event == s->pair[i] ? s->frame : 0);
+		draw_event_side(app, side, s->pair[i],
+		                s->event == s->pair[i] ? s->frame
+		                                       : session_own_frame(s, s->pair[i]));
 		if (s->event == s->pair[i])
 			pane_highlight(side, 0, ATTR_REVERSE);
 	}

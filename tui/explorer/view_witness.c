@@ -3,6 +3,7 @@
  * switches with reasons, stepping. Below, the state of the threads.
  */
 #include "engine/trace/shown.h"
+#include "engine/trace/own_code.h"
 #include "engine/base/search.h"
 #include "engine/predict/ladder/behind.h"
 #include "tui/explorer/view_witness.h"
@@ -230,10 +231,10 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 	                   missing_code_verdict(s, entry) != VERDICT_IMPOSSIBLE;
 	GString *lock = g_string_new(NULL);
 	v->finding = f;
-	prose_add(v->prose, STYLE_NONE, NONE, "✗ %sproved impossible (%s%s)",
+	prose_add(v->prose, STYLE_NONE, NONE,
+	          "✗ %sproved impossible, in any order of this run%s",
 	          one_of_many ? "these two accesses, one pair of the finding's: " : "",
-	          f->proof ? proof_method_word(f->proof->method) : "?",
-	          f->proof && f->proof->same_pairing ? ", given the same pairing" : "");
+	          f->proof && f->proof->same_pairing ? " with the same pairing" : "");
 	prose_add(v->prose, STYLE_TEXT, NONE, "%s", "");
 	if (describe_common_lock(s, f->first, f->second, lock))
 		prose_add(v->prose, STYLE_TEXT, NONE,
@@ -246,7 +247,11 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 		prose_add(v->prose, STYLE_TEXT, NONE, "%s", "");
 		g_string_free(behind, TRUE);
 	}
-	prose_add_proof(v->prose, s, f->proof, app->grid.columns);
+	prose_add_proof(v->prose, s, f->proof, app->grid.columns, PROOF_OF_PAIR);
+	prose_add(v->prose, STYLE_TEXT, NONE, "%s", "");
+	prose_add(v->prose, STYLE_DIM, NONE,
+	          "Proof: %s, events %u and %u (what this means: docs/verdicts.md).",
+	          f->proof ? proof_method_word(f->proof->method) : "?", f->first, f->second);
 	g_string_free(lock, TRUE);
 }
 
@@ -303,7 +308,7 @@ void append_witness_event(const struct app *app, const struct witness_view *v, g
 		return;
 	}
 	uint32_t other = stage_value(&v->stage, v->w.events->len, e->target, &writer);
-	trace_append_operand(t, event, out);
+	describe_operand(t, event, out);
 	g_string_append(out, " reads ");
 	shown_append(t, e->target, value, out);
 	if (other && other != value) {
@@ -340,33 +345,56 @@ void draw_witness_event(const struct app *app, const struct witness_view *v, str
 	pane_field_right(p, row, p.columns - width, width, STYLE_MOVED, mark);
 }
 
-void append_switch_reason(const struct trace *t, const struct witness_view *v,
+/* "T1's unlock m" */
+static void append_step(const struct session *s, uint32_t event, GString *out)
+{
+	const char *thread = trace_thread_name(s->trace, s->trace->events[event].thread);
+	append_escaped(out, thread, strlen(thread));
+	g_string_append(out, "'s ");
+	describe_event(s, event, out);
+}
+
+/* The old thread goes no further: it is at its event of the pair, or not needed any more. */
+static void append_end(const struct session *s, uint32_t thread, uint32_t event, GString *out)
+{
+	const char *name = trace_thread_name(s->trace, thread);
+	append_escaped(out, name, strlen(name));
+	if (event == NONE) {
+		g_string_append(out, " is not needed any more");
+		return;
+	}
+	const struct location *l = own_code_location(s->trace, event);
+	g_string_append(out, " stops before ");
+	if (l->line)
+		g_string_append_printf(out, "line %u", l->line);
+	else
+		describe_event(s, event, out);
+}
+
+void append_switch_reason(const struct session *session, const struct witness_view *v,
                           const struct context_switch *s, GString *out)
 {
-	uint32_t old = t->events[event_at(v, s->at - 1)].thread;
+	const struct trace *t = session->trace;
 	if (s->reason == SWITCH_OPTIONAL) {
 		g_string_append(out, "optional");
 		return;
 	}
 	g_string_append(out, "needed: ");
 	if (s->reason == SWITCH_LOCK) {
-		trace_append_operand(t, s->waits, out);
+		describe_operand(t, s->waits, out);
 		g_string_append(out, " must be free");
-	} else if (s->reason == SWITCH_READS) {
-		g_string_append_printf(out, "%u must see another write", s->waits);
-	} else if (s->reason == SWITCH_WRITE) {
-		g_string_append_printf(out, "%u would spoil a read", s->waits);
-	} else if (s->reason == SWITCH_MUST) {
-		g_string_append_printf(out, "%u must come later", s->waits);
+		if (s->because != NONE)
+			g_string_append_printf(out, " (%u)", s->because);
+	} else if (s->reason == SWITCH_END) {
+		append_end(session, t->events[event_at(v, s->at - 1)].thread, s->waits, out);
+	} else if (s->because == NONE) {
+		append_step(session, s->waits, out);
+		g_string_append(out, " has to wait");
 	} else {
-		g_string_append(out, trace_thread_name(t, old));
-		if (s->waits == NONE)
-			g_string_append(out, " has done its part");
-		else
-			g_string_append_printf(out, " stops before %u", s->waits);
+		g_string_append(out, s->reason == SWITCH_WRITE ? "" : "first ");
+		append_step(session, s->because, out);
+		g_string_append(out, s->reason == SWITCH_WRITE ? " is still to come" : "");
 	}
-	if (s->because != NONE)
-		g_string_append_printf(out, " (%u)", s->because);
 }
 
 static void draw_switch(const struct app *app, const struct witness_view *v, struct pane p,
@@ -376,7 +404,7 @@ static void draw_switch(const struct app *app, const struct witness_view *v, str
 	        &g_array_index(v->switches, struct context_switch, index);
 	pane_rule(pane_part(p, row, 0, 1, -1), 0, NULL);
 	GString *text = g_string_new(" switch, ");
-	append_switch_reason(app_trace(app), v, s, text);
+	append_switch_reason(app->session, v, s, text);
 	g_string_append_c(text, ' ');
 	pane_text(p, row, 2, s->reason == SWITCH_OPTIONAL ? STYLE_DIM : STYLE_KEY, text->str);
 	g_string_free(text, TRUE);
@@ -386,13 +414,13 @@ const char *witness_claim_words(const struct witness_view *v)
 {
 	switch (v->w.claim) {
 	case CLAIM_DEADLOCK:
-		return " all are next, and each waits for another ";
+		return " each is about to take what another holds ";
 	case CLAIM_STUCK:
-		return " next, and waits for ever ";
+		return " here it waits, for ever ";
 	case CLAIM_C11_RACE:
 		return " unordered by C11: they race ";
 	default:
-		return " both are next: they race ";
+		return " both are about to happen: they race ";
 	}
 }
 
@@ -479,7 +507,7 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 	                       !both                          ? ""
 	                       : v->w.claim == CLAIM_C11_RACE ? ": unordered (C11)"
 	                       : v->w.claim == CLAIM_STUCK    ? ": it waits for ever"
-	                                                      : ": both are next");
+	                                                      : ": both come next");
 	stage_pane_draw(app, &v->stage, step, v->pair, text->str, p);
 	int title = text_columns(text->str) + 5; /* the rule is visible on both sides */
 	g_string_assign(text, " cut off: ");
@@ -782,6 +810,14 @@ static void witness_select(struct app *app, void *state, int row, int column, bo
 		return;
 	v->list.cursor = v->list.top + (uint64_t)(row - 2);
 	follow(app, v);
+}
+
+bool witness_view_at_pair(const struct app *app)
+{
+	const struct witness_view *v = app->states[VIEW_WITNESS];
+	return v && !v->choosing && v->w.events && app->session->pair[0] != NONE &&
+	       v->w.claim == CLAIM_RACE &&
+	       g_array_index(v->rows, struct row, v->list.cursor).kind == ROW_BOTH;
 }
 
 enum witness_place witness_view_at(const struct app *app)

@@ -72,7 +72,7 @@ void append_switch_count(const struct witness_view *v, GString *out);
 /* The claim in words: the two race, each waits for another. */
 const char *witness_claim_words(const struct witness_view *v);
 /* Append why the old thread cannot continue, briefly. */
-void append_switch_reason(const struct trace *t, const struct witness_view *v,
+void append_switch_reason(const struct session *session, const struct witness_view *v,
                           const struct context_switch *s, GString *out);
 /* Draw the rule with the step's number, the threads' state, values. */
 void draw_witness_foot(const struct app *app, const struct witness_view *v, struct pane p);

@@ -1,5 +1,6 @@
 /* weak_order.c - see weak_order.h. */
 #include "engine/trace/shown.h"
+#include "engine/trace/own_code.h"
 #include "tui/explorer/weak_order.h"
 
 #include <string.h>
@@ -65,7 +66,7 @@ static struct weak_order weak_order_of(const struct session *s, const struct fin
 
 static void append_source(const struct trace *t, uint32_t event, GString *out)
 {
-	const char *name = trace_site_name(t, event);
+	const char *name = own_code_place_name(t, event);
 	append_escaped(out, name, strlen(name));
 }
 
@@ -73,8 +74,7 @@ static void append_source(const struct trace *t, uint32_t event, GString *out)
 static void append_variable(const struct trace *t, uint32_t event, GString *out)
 {
 	struct wide run = event_variables(t, &t->events[event]);
-	const char *name = trace_string(t, t->variables[run.first].name);
-	append_escaped(out, name, strlen(name));
+	own_code_append_name(trace_string(t, t->variables[run.first].name), out);
 }
 
 static const char *thread_name(const struct trace *t, uint32_t event)

@@ -89,21 +89,46 @@ static bool judge_recording(const struct workshop *w, const GString *said, GStri
 	return right;
 }
 
-/* The command that reproduces the outcome. */
-static void append_schedule(const json_t *outcome, GString *why)
+/* The options that reproduce the outcome: "--strategy random --seed 7". */
+static char *schedule_of(const json_t *outcome)
 {
-	g_string_append_printf(why, " (heddle record --strategy %s", word(outcome, "strategy"));
+	GString *out = g_string_new(NULL);
+	g_string_append_printf(out, "--strategy %s", word(outcome, "strategy"));
 	static const char *const numbers[] = { "depth", "steps", "seed" };
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
 		const json_t *number = json_object_get(outcome, numbers[i]);
 		if (number)
-			g_string_append_printf(why, " --%s %" JSON_INTEGER_FORMAT, numbers[i],
+			g_string_append_printf(out, " --%s %" JSON_INTEGER_FORMAT, numbers[i],
 			                       json_integer_value(number));
 	}
-	g_string_append_c(why, ')');
+	return g_string_free(out, FALSE);
 }
 
-static bool judge_schedules(const struct workshop *w, GString *why)
+/* Show this trace of the folder, if it is there. */
+static void show_run(struct workshop *w, const char *name)
+{
+	g_free(w->shown);
+	w->shown = *name ? g_build_filename(w->folder, name, NULL) : NULL;
+	if (w->shown && access(w->shown, R_OK) != 0)
+		g_clear_pointer(&w->shown, g_free);
+}
+
+/* Record the failing schedule again, to be shown. */
+static void record_schedule(struct workshop *w, const char *options)
+{
+	static const char name[] = "counterexample.hdl";
+	char *program = lesson_program(w->lesson);
+	char *command =
+	        g_strdup_printf("heddle record -q %s -o %s -- ./%s", options, name, program);
+	GString *said = g_string_new(NULL);
+	workshop_run(w, command, said);
+	show_run(w, name);
+	g_string_free(said, TRUE);
+	g_free(command);
+	g_free(program);
+}
+
+static bool judge_schedules(struct workshop *w, GString *why)
 {
 	static const char *const command[] = { "shake", "-q", "-n", "60", NULL };
 	json_t *answer = ask(w, command), *outcome;
@@ -121,7 +146,10 @@ static bool judge_schedules(const struct workshop *w, GString *why)
 			refuse_line(w->lesson, word(outcome, "line"), why);
 		else
 			g_string_append_printf(why, "it ends so: %s", word(outcome, "end"));
-		append_schedule(outcome, why);
+		char *schedule = schedule_of(outcome);
+		g_string_append_printf(why, " (heddle record %s)", schedule);
+		record_schedule(w, schedule);
+		g_free(schedule);
 		right = false;
 	}
 	json_decref(answer);
@@ -139,9 +167,10 @@ static void append_locations(const json_t *finding, GString *why)
 }
 
 /* A program too large to explore passes. */
-static bool judge_exploration(const struct workshop *w, GString *why)
+static bool judge_exploration(struct workshop *w, GString *why)
 {
-	static const char *const command[] = { "explore", "-q", "--budget", "5", NULL };
+	static const char *const command[] = { "explore",        "-q", "--budget", "5", "-o",
+		                               "counterexample", NULL };
 	json_t *answer = ask(w, command);
 	const json_t *error = json_array_get(json_object_get(answer, "errors"), 0),
 	             *race = json_array_get(json_object_get(answer, "races"), 0);
@@ -153,17 +182,22 @@ static bool judge_exploration(const struct workshop *w, GString *why)
 		for (char **line = story; *line && **line; line++)
 			g_string_append_printf(why, "; %s", *line);
 		g_strfreev(story);
+		show_run(w, word(error, "trace"));
 	} else if (race) {
 		g_string_append_printf(why, "there is a data race on %s",
 		                       word(race, "variable"));
 		append_locations(race, why);
+		char *name = g_strdup_printf("counterexample.run%" JSON_INTEGER_FORMAT ".hdl",
+		                             json_integer_value(json_object_get(race, "run")));
+		show_run(w, name);
+		g_free(name);
 	}
 	bool right = error == NULL && race == NULL;
 	json_decref(answer);
 	return right;
 }
 
-bool workshop_judge(const struct workshop *w, const GString *said, GString *why)
+bool workshop_judge(struct workshop *w, const GString *said, GString *why)
 {
 	return judge_recording(w, said, why) && judge_schedules(w, why) &&
 	       judge_exploration(w, why);

@@ -103,6 +103,7 @@ struct workshop {
 	bool temporary;              /* removed at the end */
 	bool mended;                 /* the fixed version is in use */
 	char *trace, *tree;          /* owned: the recording, the exploration or NULL */
+	char *shown;                 /* owned: the run that shows what is wrong, or NULL */
 	int status;                  /* exit status of the recorded program, as in a shell */
 };
 /* Create the folder (NULL: temporary) and copy the sample's files, unless present. */
@@ -115,15 +116,18 @@ void workshop_close(struct workshop *w);
 bool lesson_spec_binds(const struct lesson *lesson, guint spec);
 /* The commands to run in the folder: char *, owned. */
 GPtrArray *lesson_recipe(const struct lesson *lesson, bool mended);
+/* Run a command of the recipe's form in the folder, without a shell; its output is appended. The
+ * status is as in a shell, or that of `timeout`. */
+int workshop_run(const struct workshop *w, const char *command, GString *said);
 /* Compile, record, explore; output is appended to `said`. */
 bool workshop_make(struct workshop *w, GString *said, struct error *error);
 /*
  * Is the changed program right? After workshop_make (whose output is `said`) it runs under many
  * schedules and is explored (judge.c). True: every run ends by itself with status 0 and the
  * right last line, and exploration finds no error or data race within its budget. False, with
- * the reason and a schedule in `why`.
+ * the reason and a schedule in `why`, and that run's trace as w->shown, to be opened at once.
  */
-bool workshop_judge(const struct workshop *w, const GString *said, GString *why);
+bool workshop_judge(struct workshop *w, const GString *said, GString *why);
 /* Replace the sources by the fixed version. */
 bool workshop_mend(struct workshop *w, struct error *error);
 /* Run $VISUAL or $EDITOR on the first source, at `line` (0: none) if the editor is known to

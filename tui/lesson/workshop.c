@@ -4,6 +4,7 @@
  */
 #include "tui/lesson/lesson.h"
 
+#include "engine/base/editor.h"
 #include "engine/base/child.h"
 
 #include <errno.h>
@@ -106,6 +107,7 @@ void workshop_close(struct workshop *w)
 		remove_tree(w->folder);
 	g_free(w->folder);
 	g_free(w->trace);
+	g_free(w->shown);
 	g_free(w->tree);
 	memset(w, 0, sizeof *w);
 }
@@ -242,8 +244,7 @@ static char **words_of(const char *command)
 	return (char **)g_ptr_array_free(words, FALSE);
 }
 
-/* Run a command without a shell; the status is as in a shell, or that of `timeout`. */
-static int run_in(const struct workshop *w, const char *command, GString *said)
+int workshop_run(const struct workshop *w, const char *command, GString *said)
 {
 	char **argv = words_of(command), *out = NULL;
 	int status = 0;
@@ -283,10 +284,11 @@ bool workshop_make(struct workshop *w, GString *said, struct error *error)
 {
 	GPtrArray *recipe = lesson_recipe(w->lesson, w->mended);
 	bool good = true;
+	g_clear_pointer(&w->shown, g_free);
 	for (guint i = 0; i < recipe->len && good; i++) {
 		const char *command = recipe->pdata[i];
 		GString *here = g_string_new(NULL);
-		int status = run_in(w, command, here);
+		int status = workshop_run(w, command, here);
 		bool bad = is_recording(command) ? status == 125 || status == 127 || status == 2
 		                                 : status != 0;
 		if (g_str_has_prefix(command, "heddle record"))
@@ -326,41 +328,16 @@ bool workshop_mend(struct workshop *w, struct error *error)
 	return true;
 }
 
-/* Does the editor take +LINE before the file? Others would open a file of that name. */
-static bool takes_line(const char *editor)
-{
-	static const char *const known[] = { "vi",    "vim",         "nvim", "nano",  "pico",
-		                             "emacs", "emacsclient", "joe",  "jed",   "kak",
-		                             "micro", "mg",          "ne",   "mcedit" };
-	char *word = g_strndup(editor, strcspn(editor, " \t"));
-	char *name = g_path_get_basename(word);
-	bool takes = false;
-	for (size_t i = 0; i < G_N_ELEMENTS(known) && !takes; i++)
-		takes = strcmp(name, known[i]) == 0;
-	g_free(name);
-	g_free(word);
-	return takes;
-}
-
 bool workshop_edit(const struct workshop *w, unsigned line, struct error *error)
 {
-	const char *editor = getenv("VISUAL");
-	if (editor == NULL || *editor == '\0')
-		editor = getenv("EDITOR");
-	if (editor == NULL || *editor == '\0')
-		editor = "vi";
 	char *path = g_build_filename(w->folder, w->lesson->sources->pdata[0], NULL);
-	/* The editor is the user's own command line; the file is a separate argument. */
-	char *at = line && takes_line(editor) ? g_strdup_printf(" +%u", line) : g_strdup("");
-	char *script = g_strconcat(editor, at, " \"$1\"", NULL);
-	g_free(at);
-	char *argv[] = { "/bin/sh", "-c", script, "heddle", path, NULL };
-	int status = child_run(argv, false);
-	g_free(script);
-	bool good =
-	        status == 0 || error_set(error, editor, "set EDITOR to one that is installed",
-	                                 "the editor ended with status %d",
-	                                 WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+	char **words = editor_words(path, line);
+	int status = child_run(words, false);
+	g_strfreev(words);
+	bool good = status == 0 ||
+	            error_set(error, editor_name(), "set EDITOR to one that is installed",
+	                      "the editor ended with status %d",
+	                      WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 	g_free(path);
 	return good;
 }

@@ -31,9 +31,11 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 		return;
 	if (unlikely(--t->budget < 0))
 		sched_access(t);
+	if (unlikely(rt.memory))
+		memory_before(t, tag, p, (size_t)1 << code);
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
 	t->unusual =
-	        t->signals.arrived || rt.waiting || rt.replay || (rt.controlled && !rt.values);
+	        t->signals.arrived || rt.waiting || rt.replay || rt.memory || (rt.controlled && !rt.values);
 	BARRIER();
 	if (unlikely(t->signals.arrived)) /* between looking and storing */
 		t->unusual = 1;
@@ -117,6 +119,8 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 		handlers_run(t);
 	if (unlikely(--t->budget < 0))
 		sched_access(t);
+	if (unlikely(rt.memory))
+		memory_before(t, tag, p, size);
 	switch (size) {
 	case 1:
 	case 2:

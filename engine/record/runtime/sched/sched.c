@@ -27,6 +27,8 @@ struct thread nobody = { .gate = GATE_FOREIGN };
 
 void sched_hand_over(struct thread *next)
 {
+	if (unlikely(rt.memory))
+		memory_view(next);
 	sched.holder = next;
 	sched.turns++;
 	sched.turn_start = sched.steps;
@@ -338,6 +340,8 @@ void sched_rejoin(struct thread *t)
 		t->sched.state = STATE_RUNNING;
 		sched.ready--;
 		sched.holder = t;
+		if (unlikely(rt.memory))
+			memory_view(t);
 		sched.turns++;
 		sched_catch_up();
 		sched_unlock();
@@ -400,6 +404,8 @@ void sched_detach_all(void)
 		struct thread *t = rt.threads[i];
 		if (!t)
 			continue;
+		if (unlikely(rt.memory))
+			memory_left(t);
 		t->gate |= GATE_OFF;
 	}
 }

@@ -138,6 +138,8 @@ bool sched_watchdog(struct look *seen)
 			h->sched.state = STATE_OUTSIDE;
 			sched.outside++;
 			rt.header->stolen++;
+			if (unlikely(rt.memory))
+				memory_left(h);
 			sched_hand_over(
 			        sched_choose(h, false)); /* who waits for a time idles */
 			return false;

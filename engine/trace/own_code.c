@@ -1,0 +1,223 @@
+/* own_code.c - see own_code.h. */
+#include "engine/trace/own_code.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+struct pattern {
+	char *glob; /* owned */
+	bool own;
+};
+
+static bool is_off;
+static GArray *patterns; /* struct pattern; NULL: none */
+
+void own_code_set(bool on)
+{
+	is_off = !on;
+}
+
+bool own_code_is_on(void)
+{
+	return !is_off;
+}
+
+void own_code_clear_patterns(void)
+{
+	for (guint i = 0; patterns && i < patterns->len; i++)
+		g_free(g_array_index(patterns, struct pattern, i).glob);
+	if (patterns)
+		g_array_set_size(patterns, 0);
+}
+
+void own_code_add_pattern(const char *glob, bool own)
+{
+	struct pattern pattern = { g_strdup(glob), own };
+	if (patterns == NULL)
+		patterns = g_array_new(FALSE, FALSE, sizeof(struct pattern));
+	g_array_append_val(patterns, pattern);
+}
+
+/* -- files ---------------------------------------------------------------------------------- */
+
+/* Folders of the system, and parts of the paths of compilers' and C libraries' files. */
+static const char *const system_folders[] = {
+	"/usr/include/", "/usr/lib/",           "/usr/lib64/",
+	"/usr/libexec/", "/usr/local/include/", "/usr/local/lib/",
+	"/usr/src/",     "/usr/share/",         "/lib/",
+	"/lib64/",       "/build/gcc-",         "/build/glibc-",
+};
+static const char *const system_parts[] = {
+	"/include/c++/", "/lib/gcc/", "/libstdc++-v3/", "/libc++/", "/sysdeps/", "/glibc-",
+};
+static const char *const library_functions[] = { "std::", "__gnu_cxx::", "__cxxabiv1::" };
+
+static bool matches(const char *glob, const char *path)
+{
+	if (fnmatch(glob, path, 0) == 0)
+		return true;
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/'))
+		if (slash[1] && fnmatch(glob, slash + 1, 0) == 0)
+			return true;
+	return false;
+}
+
+/* What the user's patterns say of a file: 1 own, 0 not, -1 nothing. */
+static int asked_of(const char *path)
+{
+	for (guint i = patterns ? patterns->len : 0; i-- > 0;) {
+		const struct pattern *p = &g_array_index(patterns, struct pattern, i);
+		if (matches(p->glob, path))
+			return p->own;
+	}
+	return -1;
+}
+
+static bool is_system_file(const char *path)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(system_folders); i++)
+		if (g_str_has_prefix(path, system_folders[i]))
+			return true;
+	for (size_t i = 0; i < G_N_ELEMENTS(system_parts); i++)
+		if (strstr(path, system_parts[i]))
+			return true;
+	return false;
+}
+
+/* ... by its function, where the file's name has no folder. */
+static bool is_library_function(const char *name)
+{
+	for (size_t i = 0; i < G_N_ELEMENTS(library_functions); i++)
+		if (g_str_has_prefix(name, library_functions[i]))
+			return true;
+	return false;
+}
+
+bool own_code_has(const struct trace *t, const struct frame *frame)
+{
+	const struct location *l = &t->locations[frame->location];
+	if (l->file == 0 || l->line == 0)
+		return true;
+	const char *path = trace_string(t, l->file);
+	int asked = asked_of(path);
+	if (asked >= 0)
+		return asked;
+	if (strchr(path, '/') == NULL)
+		return !is_library_function(trace_string(t, frame->function));
+	return !is_system_file(path);
+}
+
+/* -- places --------------------------------------------------------------------------------- */
+
+/* Does the frame name a line of a source file? */
+static bool has_line(const struct trace *t, const struct frame *frame)
+{
+	const struct location *l = &t->locations[frame->location];
+	return l->file != 0 && l->line != 0;
+}
+
+guint own_code_frame(const struct trace *t, const GArray *frames)
+{
+	if (is_off || frames->len == 0)
+		return 0;
+	if (own_code_has(t, &g_array_index(frames, struct frame, 0)))
+		return 0;
+	for (guint i = 1; i < frames->len; i++) {
+		const struct frame *frame = &g_array_index(frames, struct frame, i);
+		if (has_line(t, frame) && own_code_has(t, frame))
+			return i;
+	}
+	return 0;
+}
+
+struct frame own_code_place(const struct trace *t, uint32_t event)
+{
+	const struct event *e = &t->events[event];
+	uint32_t context = trace_stack(t, event);
+	/* An entry's location is its call, in the caller. */
+	if (e->op == OP_ENTER && context && t->contexts[context].call == e->location)
+		context = t->contexts[context].parent;
+	GArray *frames = trace_frames(t, event, context);
+	struct frame place = g_array_index(frames, struct frame, own_code_frame(t, frames));
+	g_array_free(frames, TRUE);
+	return place;
+}
+
+const char *own_code_place_name(const struct trace *t, uint32_t event)
+{
+	struct frame place = own_code_place(t, event);
+	const char *name = trace_string(t, t->locations[place.location].name);
+	return *name ? name : trace_location_name(t, event);
+}
+
+/* -- names ---------------------------------------------------------------------------------- */
+
+/* The library's names for what people know under another one; longer ones first. */
+static const struct {
+	const char *from, *to;
+} spellings[] = {
+	{ "std::__cxx11::basic_string", "std::string" },
+	{ "std::__1::basic_string", "std::string" },
+	{ "std::_Sp_counted_ptr_inplace", "shared_ptr's object" },
+	{ "std::_Sp_counted_base", "shared_ptr's count" },
+	{ "std::__shared_ptr", "std::shared_ptr" },
+	{ "std::__shared_count", "std::shared_ptr" },
+	{ "std::__cxx11::", "std::" },
+	{ "std::__1::", "std::" },
+};
+
+/* The end of template arguments that begin at `<`; NULL when it is no bracket, as in operator<.
+ */
+static const char *arguments_end(const char *name, const char *at)
+{
+	int depth = 0;
+	if (at - name >= 8 && strncmp(at - 8, "operator", 8) == 0)
+		return NULL;
+	for (; *at; at++) {
+		depth += *at == '<' && strncmp(at, "<=", 2) != 0;
+		depth -= *at == '>' && at[-1] != '-';
+		if (depth == 0)
+			return at + 1;
+	}
+	return NULL;
+}
+
+/* A member of the standard library's own: the rest of a variable's name says nothing to others.
+ */
+static bool is_library_member(const char *at)
+{
+	const char *member = *at == '.' ? at + 1 : strncmp(at, "->", 2) == 0 ? at + 2 : "";
+	return strncmp(member, "_M_", 3) == 0 ||
+	       (strncmp(member, "__", 2) == 0 && strncmp(member, "__data", 6) != 0);
+}
+
+void own_code_append_name(const char *name, GString *out)
+{
+	if (is_off || strpbrk(name, ":<._") == NULL) {
+		append_escaped(out, name, strlen(name));
+		return;
+	}
+	GString *text = g_string_new(NULL);
+	for (const char *at = name; *at;) {
+		const char *end = *at == '<' && at > name ? arguments_end(name, at) : NULL;
+		bool known = false;
+		if (end) {
+			g_string_append(text, "<…>");
+			at = end;
+			continue;
+		}
+		if (is_library_member(at))
+			break;
+		for (size_t i = 0; i < G_N_ELEMENTS(spellings) && !known; i++) {
+			known = g_str_has_prefix(at, spellings[i].from);
+			if (known) {
+				g_string_append(text, spellings[i].to);
+				at += strlen(spellings[i].from);
+			}
+		}
+		if (!known)
+			g_string_append_c(text, *at++);
+	}
+	append_escaped(out, text->str, text->len);
+	g_string_free(text, TRUE);
+}

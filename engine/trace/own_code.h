@@ -1,0 +1,40 @@
+/*
+ * own_code.h - "just my code": which frames are the user's own, and names in C++ as people
+ * write them.
+ *
+ * The place of an event is its innermost frame in the user's own files. Not the user's are
+ * files under the system's include and library folders, in the standard library, and what the
+ * settings leave out. For display and reports alone: analyses and marks use the exact location.
+ */
+#ifndef HEDDLE_OWN_CODE_H
+#define HEDDLE_OWN_CODE_H
+
+#include "engine/trace/index.h"
+
+/* Set before other threads run. On is the default; off: the exact place of each event. */
+void own_code_set(bool on);
+bool own_code_is_on(void);
+/* Files that match (a glob over the whole path, or over its last parts) are not the user's, or
+ * with `own` are the user's whatever the rule says. Later patterns win. */
+void own_code_add_pattern(const char *pattern, bool own);
+void own_code_clear_patterns(void);
+
+/* Is the frame in the user's own files? A frame without a source file is. */
+bool own_code_has(const struct trace *t, const struct frame *frame);
+/* The index of the innermost own frame; 0 when none is, or when it is off. */
+guint own_code_frame(const struct trace *t, const GArray *frames);
+/* The frame that is the place of the event. */
+struct frame own_code_place(const struct trace *t, uint32_t event);
+static inline const struct location *own_code_location(const struct trace *t, uint32_t event)
+{
+	return &t->locations[own_code_place(t, event).location];
+}
+/* "FILE:LINE" of that place, or the event's own name of its location. */
+const char *own_code_place_name(const struct trace *t, uint32_t event);
+
+/* Append a name of C++ as people write it: "std::string" for what the library calls it,
+ * template arguments as <…>, members of the library left out. Escapes as append_escaped. Off:
+ * the name as it is. */
+void own_code_append_name(const char *name, GString *out);
+
+#endif

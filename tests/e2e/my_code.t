@@ -1,0 +1,38 @@
+#!/bin/bash
+# The place of a finding is the innermost frame in the user's own files: text, JSON (which keeps the
+# exact sites), SARIF, the explorer; just-my-code off shows every place as it is.
+. tests/e2e/lib.sh
+programs=$root/tests/e2e/programs
+export XDG_CONFIG_HOME=$scratch/config COLUMNS=110 LINES=30
+cd "$scratch" || exit 1
+"$HEDDLE" c++ -std=c++17 -g -O1 "$programs/lazy_config.cpp" -o lazy -pthread || exit 1
+run "$HEDDLE" record -q --seed 1 -o lazy.hdl -- ./lazy
+is "$status" 0 "the program runs"
+run "$HEDDLE" races lazy.hdl
+like "$out" "lazy_config.cpp:9  in Lazy::set, .*inside of std::swap" "text: the user's line, and what it was inside of"
+unlike "$(grep -o '[a-z_]*\.h:[0-9]*  in' <<<"$out")" "h:" "no header is a place"
+run "$HEDDLE" races lazy.hdl --format json
+is "$(json 'join " ", @{$d->{findings}[0]{locations}}')" "lazy_config.cpp:9 lazy_config.cpp:13" "JSON: locations"
+like "$(json '$d->{findings}[0]{sites}[0]{file}')" "/move.h$" "JSON: the exact sites are kept"
+is "$(json '$d->{findings}[0]{places}[0]{function}')" "Lazy::set" "JSON: places name the user's function"
+run "$HEDDLE" races lazy.hdl --format sarif
+like "$(json '$d->{runs}[0]{results}[0]{locations}[0]{physicalLocation}{artifactLocation}{uri}')" "lazy_config.cpp$" \
+	"SARIF: the user's file"
+printf '%s\n' wait "save-screen mine.txt" "just-my-code off" "save-screen exact.txt" >look.script
+run timeout 120 "$HEDDLE" open lazy.hdl --script look.script
+like "$(cat mine.txt)" "Lazy::set lazy_config.cpp:9 ⇄ Lazy::get :13" "explorer: the user's lines"
+like "$(cat mine.txt)" "race +weak order" "a race by release and acquire is called what it is"
+like "$(cat mine.txt)" "does not publish|is relaxed" "and says which store does not publish"
+like "$(cat exact.txt)" "move.h:[0-9]+" "just-my-code off: the exact place"
+mkdir -p config/heddle
+printf '[my-code]\njust-my-code = off\n' >config/heddle/config
+run "$HEDDLE" races lazy.hdl --format json
+like "$(json '$d->{findings}[0]{locations}[0]')" "move.h" "the setting holds for reports, too"
+printf '[my-code]\ntheirs = *lazy_config.cpp\n' >config/heddle/config
+run "$HEDDLE" races lazy.hdl --format json
+like "$(json '$d->{findings}[0]{locations}[0]')" "move.h" "a pattern: nothing is mine, so the exact place"
+printf '[my-code]\nelse = on\n' >config/heddle/config
+run "$HEDDLE" open lazy.hdl --script look.script
+is "$status" 2 "an unknown setting is refused by the explorer"
+like "$err" "\[my-code\] else: expected just-my-code, mine or theirs" "with its remedy"
+done_testing

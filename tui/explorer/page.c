@@ -1,0 +1,492 @@
+/* page.c - see page.h. The page is also well-formed XML, by which its tests read it. */
+#include "tui/explorer/page.h"
+
+#include "engine/trace/own_code.h"
+#include "engine/witness/witness.h"
+#include "tui/explorer/export.h"
+#include "tui/explorer/missing_code.h"
+#include "tui/explorer/schedule.h"
+#include "tui/explorer/story.h"
+#include "tui/explorer/weak_order.h"
+
+#include <string.h>
+
+enum {
+	MOST_STEPS =
+	        1500, /* of one witness; what comes before is as recorded, or told in a line */
+	MOST_TOLD = 200, /* findings told one by one */
+	AROUND = 4,      /* source lines before and after */
+};
+
+/* Without < and &, so that it needs no escaping in either language. */
+static const char script[] =
+        "'use strict';\n"
+        "var walks = document.querySelectorAll('.walk'), walk = walks[0], now = 0;\n"
+        "function steps(w) { return w.querySelectorAll('tr.step'); }\n"
+        "function show(w, n) {\n"
+        "  var all = steps(w);\n"
+        "  if (all.length === 0) return;\n"
+        "  n = Math.max(0, Math.min(n, all.length - 1));\n"
+        "  walk = w; now = n;\n"
+        "  document.querySelectorAll('tr.now').forEach(function (r) { r.classList.remove('now'); });\n"
+        "  all[n].classList.add('now');\n"
+        "  w.querySelectorAll('tr.was').forEach(function (r) {\n"
+        "    if (r.dataset.event === all[n].dataset.event) r.classList.add('now');\n"
+        "  });\n"
+        "  var state = w.querySelector('.state');\n"
+        "  state.querySelector('.at').textContent = 'after step ' + (n + 1) + ' of ' + all.length;\n"
+        "  state.querySelector('.what').textContent = all[n].dataset.what;\n"
+        "  state.querySelector('.place').textContent = all[n].dataset.place;\n"
+        "  state.querySelector('.line').textContent = all[n].dataset.line;\n"
+        "  state.querySelector('.values').textContent = all[n].dataset.values;\n"
+        "  all[n].scrollIntoView({ block: 'nearest' });\n"
+        "}\n"
+        "document.addEventListener('keydown', function (e) {\n"
+        "  if (e.ctrlKey || e.altKey || e.metaKey || walk === undefined) return;\n"
+        "  if (e.key === 'j' || e.key === 'n') show(walk, now + 1);\n"
+        "  if (e.key === 'k' || e.key === 'b') show(walk, now - 1);\n"
+        "  if (e.key === 'g') show(walk, 0);\n"
+        "  if (e.key === 'G') show(walk, steps(walk).length - 1);\n"
+        "});\n"
+        "walks.forEach(function (w) {\n"
+        "  steps(w).forEach(function (r, n) {\n"
+        "    r.addEventListener('click', function () { show(w, n); });\n"
+        "  });\n"
+        "});\n"
+        "var wanted = /^#(.+)-step-([0-9]+)$/.exec(location.hash);\n"
+        "var named = wanted ? document.getElementById(wanted[1]) : null;\n"
+        "if (named) show(named, Number(wanted[2]) - 1);\n"
+        "else if (walk) show(walk, steps(walk).length - 1);\n";
+
+static const char style[] =
+        ":root { color-scheme: light dark; --ink: #1c1c1c; --paper: #ffffff; --dim: #666666;\n"
+        "  --rule: #cccccc; --now: #fff2b3; --race: #b34700; --none: #006b54; }\n"
+        "@media (prefers-color-scheme: dark) { :root { --ink: #e4e4e4; --paper: #161616;\n"
+        "  --dim: #9a9a9a; --rule: #444444; --now: #4a4110; --race: #ffaf5f; --none: #5fd7af; } }\n"
+        "body { font: 15px/1.45 sans-serif; color: var(--ink); background: var(--paper);\n"
+        "  max-width: 78em; margin: 1.5em auto; padding: 0 1em; }\n"
+        "pre, code, table.lanes, .state { font-family: monospace; font-size: 13px; }\n"
+        "table { border-collapse: collapse; } td, th { text-align: left; vertical-align: top;\n"
+        "  padding: 0.1em 0.7em 0.1em 0; } table.list td { border-top: 1px solid var(--rule); }\n"
+        ".orders { display: flex; flex-wrap: wrap; gap: 2em; } .orders h4 { margin: 0.4em 0; }\n"
+        ".sides { display: flex; flex-wrap: wrap; gap: 2em; } pre { overflow-x: auto; margin: 0.3em 0; }\n"
+        "tr.step { cursor: pointer; } tr.now td { background: var(--now); }\n"
+        "tr.pair td { color: var(--race); font-weight: bold; } td.number, .dim { color: var(--dim); }\n"
+        "td.mark { color: var(--dim); } .here { background: var(--now); font-weight: bold; }\n"
+        ".race, .happened { color: var(--race); font-weight: bold; } .impossible { color: var(--none); }\n"
+        ".state { position: sticky; bottom: 0; background: var(--paper); border-top: 1px solid var(--rule);\n"
+        "  padding: 0.4em 0; } .state div { min-height: 1.4em; white-space: pre-wrap; }\n"
+        "section { border-top: 2px solid var(--rule); margin-top: 2em; }\n"
+        "@media print { .state, .keys { display: none; } section { break-before: page; }\n"
+        "  body { max-width: none; } }\n";
+
+/* -- text ----------------------------------------------------------------------------------- */
+
+static void html(GString *out, const char *text)
+{
+	GString *safe = g_string_new(NULL);
+	append_escaped(safe, text, strlen(text));
+	for (const char *c = safe->str; *c; c++) {
+		switch (*c) {
+		case '&':
+			g_string_append(out, "&amp;");
+			break;
+		case '<':
+			g_string_append(out, "&lt;");
+			break;
+		case '>':
+			g_string_append(out, "&gt;");
+			break;
+		case '"':
+			g_string_append(out, "&quot;");
+			break;
+		case '\'':
+			g_string_append(out, "&#39;");
+			break;
+		default:
+			g_string_append_c(out, *c);
+		}
+	}
+	g_string_free(safe, TRUE);
+}
+
+static void element(GString *out, const char *name, const char *class, const char *text)
+{
+	g_string_append_printf(out, "<%s class=\"%s\">", name, class);
+	html(out, text);
+	g_string_append_printf(out, "</%s>", name);
+}
+
+static void attribute(GString *out, const char *name, const char *text)
+{
+	g_string_append_printf(out, " %s=\"", name);
+	html(out, text);
+	g_string_append_c(out, '"');
+}
+
+/* "'sha256-...'" of a script or style, for the policy. */
+static void append_digest(GString *out, const char *text)
+{
+	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	guint8 digest[32];
+	gsize length = sizeof digest;
+	g_checksum_update(sum, (const guchar *)text, (gssize)strlen(text));
+	g_checksum_get_digest(sum, digest, &length);
+	char *base64 = g_base64_encode(digest, length);
+	g_string_append_printf(out, "'sha256-%s'", base64);
+	g_free(base64);
+	g_checksum_free(sum);
+}
+
+static void begin_page(GString *out, const char *title)
+{
+	g_string_append(out,
+	                "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>"
+	                "<meta name=\"viewport\" content=\"width=device-width\"/>"
+	                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
+	                "&#39;none&#39;; script-src ");
+	GString *digests = g_string_new(NULL);
+	append_digest(digests, script);
+	g_string_append(digests, "; style-src ");
+	append_digest(digests, style);
+	html(out, digests->str);
+	g_string_free(digests, TRUE);
+	g_string_append(out, "\"/><title>");
+	html(out, title);
+	g_string_append_printf(out, "</title><style>%s</style></head>\n<body><h1>", style);
+	html(out, title);
+	g_string_append(out, "</h1>\n");
+}
+
+static void end_page(GString *out)
+{
+	g_string_append_printf(out, "<script>%s</script></body></html>\n", script);
+}
+
+/* -- source --------------------------------------------------------------------------------- */
+
+static void page_source(const struct app *app, GString *out, uint32_t event)
+{
+	const struct trace *t = app_trace(app);
+	struct frame place = own_code_place(t, event);
+	const struct location *l = &t->locations[place.location];
+	GString *title = g_string_new(NULL);
+	g_string_append_printf(title, "%s: ", trace_thread_name(t, t->events[event].thread));
+	describe_event(app->session, event, title);
+	g_string_append(title, "   ");
+	describe_place(app->session, event, title);
+	g_string_append(out, "<div class=\"side\">");
+	element(out, "h4", "where", title->str);
+	g_string_free(title, TRUE);
+	const struct source_file *file =
+	        l->file && l->line
+	                ? sources_get((struct sources *)&app->sources, trace_string(t, l->file))
+	                : NULL;
+	if (file && file->lines && l->line <= file->lines->len) {
+		g_string_append(out, "<pre>");
+		for (guint i = l->line > AROUND ? l->line - AROUND : 1;
+		     i <= MIN(l->line + AROUND, file->lines->len); i++) {
+			char *line = g_strdup_printf("%5u  %s\n", i,
+			                             (char *)file->lines->pdata[i - 1]);
+			g_strchomp(line);
+			element(out, "span", i == l->line ? "here" : "line", line);
+			g_string_append_c(out, '\n');
+			g_free(line);
+		}
+		g_string_append(out, "</pre>");
+	} else {
+		element(out, "p", "dim", "no source");
+	}
+	g_string_append(out, "</div>\n");
+}
+
+/* -- the orders ----------------------------------------------------------------------------- */
+
+struct walk {
+	const struct app *app;
+	const struct session *s;
+	const struct finding *f;
+	const struct trace *t;
+	GArray *events;  /* borrowed: the witness */
+	GArray *threads; /* uint32_t: the lanes */
+	struct stage stage;
+	int8_t *moves;
+	guint from;  /* first step shown */
+	guint claim; /* events at the end that are the claim */
+};
+
+static uint32_t event_at(const GArray *events, guint i)
+{
+	return g_array_index(events, uint32_t, i);
+}
+
+static void find_lanes(struct walk *w)
+{
+	w->threads = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t u = 0; u < w->t->threads_count; u++) {
+		bool seen = false;
+		for (guint i = w->from; i < w->events->len && !seen; i++)
+			seen = w->t->events[event_at(w->events, i)].thread == u;
+		if (seen)
+			g_array_append_val(w->threads, u);
+	}
+}
+
+static void lane_heads(const struct walk *w, GString *out)
+{
+	g_string_append(out, "<tr><th></th>");
+	for (guint i = 0; i < w->threads->len; i++)
+		element(out, "th", "thread",
+		        trace_thread_name(w->t, g_array_index(w->threads, uint32_t, i)));
+	g_string_append(out, "<th></th></tr>\n");
+}
+
+/* The cells of an event: its number, its text in its thread's lane, whether it moved. */
+static void lane_cells(const struct walk *w, GString *out, uint32_t event, const char *text,
+                       int8_t move)
+{
+	g_string_append_printf(out, "<td class=\"number\">%u</td>", event);
+	for (guint i = 0; i < w->threads->len; i++) {
+		bool own = g_array_index(w->threads, uint32_t, i) == w->t->events[event].thread;
+		element(out, "td", own ? "event" : "", own ? text : "");
+	}
+	element(out, "td", "mark", move > 0 ? "▲ moved up" : move < 0 ? "▼ moved down" : "");
+	g_string_append(out, "</tr>\n");
+}
+
+static bool is_claimed(const struct walk *w, uint32_t event)
+{
+	return event == w->f->first || event == w->f->second;
+}
+
+static int by_number(gconstpointer a, gconstpointer b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+static void recorded_order(const struct walk *w, GString *out)
+{
+	GArray *sorted = g_array_copy(w->events);
+	g_array_sort(sorted, by_number);
+	g_string_append(out, "<div><h4>as recorded</h4><table class=\"lanes\">");
+	lane_heads(w, out);
+	for (guint i = w->from; i < sorted->len; i++) {
+		uint32_t event = event_at(sorted, i);
+		GString *text = g_string_new(NULL);
+		describe_event(w->s, event, text);
+		g_string_append_printf(out, "<tr class=\"was%s\" data-event=\"%u\">",
+		                       is_claimed(w, event) ? " pair" : "", event);
+		lane_cells(w, out, event, text->str, 0);
+		g_string_free(text, TRUE);
+	}
+	g_string_append(out, "</table></div>\n");
+	g_array_free(sorted, TRUE);
+}
+
+static void step_row(const struct walk *w, GString *out, guint i)
+{
+	uint32_t event = event_at(w->events, i);
+	bool next = w->claim > 1 && i + w->claim >= w->events->len;
+	guint step = next ? w->events->len - w->claim : i;
+	GString *text = g_string_new(NULL), *what = g_string_new(NULL),
+	        *place = g_string_new(NULL), *values = g_string_new(NULL);
+	stage_describe(&w->stage, event, step, text);
+	g_string_append_printf(what, "%s%s: %s",
+	                       trace_thread_name(w->t, w->t->events[event].thread),
+	                       next ? " is about to do" : "", text->str);
+	describe_place(w->s, event, place);
+	stage_append_values(&w->stage, next ? step : i + 1, values);
+	const char *line = source_line(w->app, own_code_place(w->t, event).location);
+	g_string_append_printf(out, "<tr class=\"step%s\" data-event=\"%u\"",
+	                       is_claimed(w, event) ? " pair" : "", event);
+	attribute(out, "data-what", what->str);
+	attribute(out, "data-place", place->str);
+	attribute(out, "data-line", line ? line : "");
+	attribute(out, "data-values", values->str);
+	g_string_append_c(out, '>');
+	lane_cells(w, out, event, text->str, w->moves[i]);
+	g_string_free(text, TRUE);
+	g_string_free(what, TRUE);
+	g_string_free(place, TRUE);
+	g_string_free(values, TRUE);
+}
+
+static void witness_order(const struct walk *w, GString *out)
+{
+	g_string_append(out, "<div><h4>the witness: the same events, in an order that the "
+	                     "independent checker accepts</h4><table class=\"lanes\">");
+	lane_heads(w, out);
+	if (w->from)
+		g_string_append_printf(out,
+		                       "<tr><td class=\"number\"></td><td class=\"dim\" "
+		                       "colspan=\"%u\">… the first %u events</td></tr>\n",
+		                       w->threads->len + 1, w->from);
+	for (guint i = w->from; i < w->events->len; i++)
+		step_row(w, out, i);
+	g_string_append(out, "</table></div>\n");
+}
+
+static void page_walk(const struct app *app, const struct finding *f, guint number,
+                      GString *out)
+{
+	struct session own =
+	        *app->session; /* with this finding's pair: its values come first */
+	own.pair[0] = f->first;
+	own.pair[1] = f->second;
+	GArray *claimed = finding_claimed(f);
+	enum claim claim = finding_claim(f);
+	struct walk w = { .app = app, .s = &own, .f = f, .t = own.trace, .events = f->witness };
+	w.claim = claim == CLAIM_RACE || claim_waits(claim) ? claimed->len : 1;
+	w.from = f->witness->len > MOST_STEPS ? f->witness->len - MOST_STEPS : 0;
+	w.moves = schedule_moves(w.events);
+	stage_init(&w.stage, &own, w.events, false);
+	find_lanes(&w);
+	g_string_append_printf(out,
+	                       "<div class=\"walk\" id=\"f%u\"><p class=\"keys dim\">j and k "
+	                       "step, g and G go to the ends; a click goes to a step.</p>"
+	                       "<div class=\"orders\">\n",
+	                       number);
+	witness_order(&w, out);
+	recorded_order(&w, out);
+	g_string_append(out,
+	                "</div><div class=\"state\"><div class=\"at\"></div><div "
+	                "class=\"what\"></div><div class=\"place\"></div><div class=\"line\">"
+	                "</div><div class=\"values\"></div></div></div>\n");
+	stage_release(&w.stage);
+	g_array_free(w.threads, TRUE);
+	g_array_free(claimed, TRUE);
+	g_free(w.moves);
+}
+
+/* -- findings ------------------------------------------------------------------------------- */
+
+static void page_story(const struct app *app, const struct entry *entry,
+                       const struct finding *f, GString *out)
+{
+	enum { WIDTH = 110 };
+	GArray *prose =
+	        story_tell(app->session, (struct sources *)&app->sources, entry, f, WIDTH);
+	GString *text = g_string_new(NULL);
+	prose_print(prose, WIDTH, false, text);
+	g_string_append(out, "<pre class=\"story\">");
+	char **lines = g_strsplit(text->str, "\n", -1);
+	for (char **line = lines; *line; line++) {
+		html(out, *line);
+		g_string_append_c(out, '\n');
+	}
+	g_strfreev(lines);
+	g_string_append(out, "</pre>\n");
+	g_string_free(text, TRUE);
+	g_array_unref(prose);
+}
+
+static void page_finding(const struct app *app, const struct entry *entry, guint number,
+                         GString *out)
+{
+	const struct session *s = app->session;
+	const struct finding *exact = entry == session_selected(s) ? session_finding(s) : NULL;
+	const struct finding *f = exact ? exact : entry->finding;
+	const char *verdict = verdict_word(missing_code_verdict(s, entry));
+	GString *words = g_string_new(NULL);
+	g_string_append_printf(
+	        out, "<section id=\"finding-%u\"><h2><span class=\"%s\">%s %s</span> ", number,
+	        verdict, verdict_glyph(f), verdict);
+	g_string_append_printf(words, "%s on %s: %s",
+	                       is_weak_order(f) ? "weak order" : finding_kind_noun(f->kind),
+	                       entry->variable, entry->where);
+	html(out, words->str);
+	g_string_append(out, "</h2>\n");
+	g_string_truncate(words, 0);
+	explain_entry(s, entry, words);
+	element(out, "p", "words", words->str);
+	if (entry->triage || entry->note) {
+		g_string_printf(words, "Marked %s%s%s",
+		                entry->triage ? triage_word(entry->triage) : "with a note",
+		                entry->note ? ": " : "", entry->note ? entry->note : "");
+		element(out, "p", "dim", words->str);
+	}
+	g_string_free(words, TRUE);
+	g_string_append(out, "<div class=\"sides\">");
+	page_source(app, out, f->first);
+	if (f->second != f->first)
+		page_source(app, out, f->second);
+	g_string_append(out, "</div>\n");
+	if (f->witness && f->witness->len && session_has(s, INDEX_ALL))
+		page_walk(app, f, number, out);
+	if (session_has(s, INDEX_ALL))
+		page_story(app, entry, f, out);
+	g_string_append(out, "</section>\n");
+}
+
+static void page_table(const struct app *app, GString *out)
+{
+	const GPtrArray *entries = app->session->entries;
+	GString *summary = g_string_new(NULL);
+	session_append_ending(app->session, false, summary);
+	if (summary->len)
+		g_string_append(summary, ". ");
+	session_append_summary(app->session, summary);
+	element(out, "p", "words", summary->len ? summary->str : "Nothing was found.");
+	g_string_free(summary, TRUE);
+	g_string_append(out,
+	                "<table class=\"list\"><tr><th>verdict</th><th>kind</th><th>where</th>"
+	                "<th>variable</th><th>count</th></tr>\n");
+	for (guint i = 0; i < entries->len; i++) {
+		const struct entry *entry = entries->pdata[i];
+		const char *verdict = verdict_word(missing_code_verdict(app->session, entry));
+		char *count = g_strdup_printf("%" G_GUINT64_FORMAT,
+		                              (guint64)MAX(entry->finding->count, 1));
+		g_string_append_printf(
+		        out, "<tr><td class=\"%s\"><a href=\"#finding-%u\">%s %s</a></td>",
+		        verdict, i + 1, verdict_glyph(entry->finding), verdict);
+		element(out, "td", "kind", finding_kind_noun(entry->finding->kind));
+		element(out, "td", "where", entry->where);
+		element(out, "td", "variable", entry->variable);
+		element(out, "td", "count", count);
+		g_string_append(out, "</tr>\n");
+		g_free(count);
+	}
+	g_string_append(out, "</table>\n");
+}
+
+char *page_of_findings(const struct app *app, const struct entry *only)
+{
+	const GPtrArray *entries = app->session->entries;
+	GString *out = g_string_new(NULL);
+	char *title = g_strdup_printf("Heddle: %s", trace_name(app_trace(app)));
+	begin_page(out, title);
+	g_free(title);
+	if (only == NULL)
+		page_table(app, out);
+	for (guint i = 0, told = 0; i < entries->len; i++) {
+		const struct entry *entry = entries->pdata[i];
+		if ((only && entry != only) || ++told > MOST_TOLD)
+			continue;
+		page_finding(app, entry, i + 1, out);
+	}
+	end_page(out);
+	return g_string_free(out, FALSE);
+}
+
+/* -- an exploration ------------------------------------------------------------------------- */
+
+char *page_of_exploration(const struct app *app)
+{
+	struct drawing d;
+	GString *out = g_string_new(NULL), *svg = g_string_new(NULL);
+	bool drawn = explore_view_draw(app, &d);
+	if (drawn) {
+		drawing_svg(&d, svg);
+		const char *begin = strstr(svg->str, "<svg");
+		begin_page(out, "Heddle: the executions");
+		element(out, "p", "words",
+		        "Each node is a run of the program; its parent is the run that it was "
+		        "derived from.");
+		g_string_append(out, begin ? begin : "");
+		end_page(out);
+	}
+	drawing_release(&d);
+	g_string_free(svg, TRUE);
+	return g_string_free(out, !drawn);
+}

@@ -1,0 +1,236 @@
+/*
+ * refusal.c - see refusal.h. The order of the questions is the checker's: what must come first,
+ * the memory, the lock, the wake-up, the value.
+ */
+#include "tui/explorer/refusal.h"
+
+#include "engine/trace/shown.h"
+
+#include <string.h>
+
+struct refusal {
+	const struct stage *stage;
+	const struct session *s;
+	const struct trace *t;
+	uint32_t event;
+	GString *out;
+};
+
+static void append_thread(const struct refusal *r, uint32_t thread)
+{
+	const char *name = trace_thread_name(r->t, thread);
+	append_escaped(r->out, name, strlen(name));
+}
+
+static uint32_t thread_of(const struct refusal *r, uint32_t event)
+{
+	return r->t->events[event].thread;
+}
+
+static bool is_done(const struct refusal *r, uint32_t event)
+{
+	return stage_position(r->stage, event) != NONE;
+}
+
+/* " First comes T1's unlock m (deposit bank.c:25)." */
+static void append_first(const struct refusal *r, uint32_t event)
+{
+	g_string_append(r->out, " First: ");
+	append_thread(r, thread_of(r, event));
+	g_string_append_c(r->out, ' ');
+	describe_event(r->s, event, r->out);
+	g_string_append(r->out, " (");
+	describe_place(r->s, event, r->out);
+	g_string_append(r->out, ").");
+}
+
+/* -- what must come first ------------------------------------------------------------------- */
+
+/* The sentence for an edge of the must-order, after the thread's name. */
+static const char *const must_sentences[] = {
+	[MUST_FORK] = " has not been created yet.",
+	[MUST_JOIN] = " waits for the end of a thread.",
+	[MUST_MESSAGE] = " receives a message that has not been sent yet.",
+	[MUST_ALLOC] = " uses memory that has not been allocated yet.",
+	[MUST_FREE] = " gets memory that has not been freed yet.",
+	[MUST_SEMAPHORE] = " waits at a semaphore that nobody has posted yet.",
+	[MUST_BARRIER] = " waits at the barrier until all have arrived.",
+	[MUST_WAKER] = " waits until it is woken.",
+	[MUST_WAIT] = " would wake a thread that does not wait yet.",
+	[MUST_INVOCATION] =
+	        " would do its operation before the other one, with another result.",
+	[MUST_MISSING] = " would overtake a call into code that was not recorded.",
+};
+
+/* The edge into the event whose other end is still to come, or NULL. */
+static const struct must_edge *missing_edge(const struct refusal *r)
+{
+	struct must_run run = trace_must_into(r->t, r->event);
+	for (uint64_t i = run.first; i < run.first + run.count; i++) {
+		const struct must_edge *edge = &r->t->index->must[i];
+		bool holds = edge->condition == NONE || is_done(r, edge->condition);
+		if (holds && !is_done(r, edge->before))
+			return edge;
+	}
+	return NULL;
+}
+
+static bool refuse_must(const struct refusal *r)
+{
+	const struct must_edge *edge = missing_edge(r);
+	if (edge == NULL)
+		return false;
+	append_thread(r, thread_of(r, r->event));
+	if (edge->rule == MUST_JOIN) {
+		g_string_append(r->out, " waits for the end of ");
+		append_thread(r, thread_of(r, edge->before));
+		g_string_append_c(r->out, '.');
+	} else {
+		g_string_append(r->out, edge->rule < G_N_ELEMENTS(must_sentences)
+		                                ? must_sentences[edge->rule]
+		                                : " comes later in every run.");
+	}
+	append_first(r, edge->before);
+	return true;
+}
+
+/* -- locks ---------------------------------------------------------------------------------- */
+
+static bool refuse_lock(const struct refusal *r)
+{
+	const struct event *e = &r->t->events[r->event];
+	if (!op_acquires(e->op) || event_inert(e))
+		return false;
+	GArray *locks = stage_locks(r->stage, r->stage->events->len);
+	uint32_t held = NONE;
+	for (guint i = 0; i < locks->len && held == NONE; i++) {
+		uint32_t acquire = g_array_index(locks, uint32_t, i);
+		const struct event *a = &r->t->events[acquire];
+		if (a->target == e->target && a->thread != e->thread &&
+		    (a->op != OP_RACQ || e->op != OP_RACQ))
+			held = acquire;
+	}
+	g_array_free(locks, TRUE);
+	if (held == NONE)
+		return false;
+	append_thread(r, e->thread);
+	g_string_append(r->out, " waits for ");
+	describe_operand(r->t, r->event, r->out);
+	g_string_append(r->out, ", which ");
+	append_thread(r, thread_of(r, held));
+	g_string_append(r->out, " holds.");
+	uint32_t release = r->t->index->partner[held];
+	if (release != NONE)
+		append_first(r, release);
+	return true;
+}
+
+/* A try that failed in the recording would succeed here, or has to fail for another reason. */
+static bool refuse_try(const struct refusal *r)
+{
+	const struct event *e = &r->t->events[r->event];
+	if (e->op != OP_TRYFAIL && e->op != OP_TAKETRYFAIL)
+		return false;
+	append_thread(r, e->thread);
+	g_string_append(r->out, " tried ");
+	describe_operand(r->t, r->event, r->out);
+	g_string_append(r->out,
+	                e->op == OP_TRYFAIL
+	                        ? " in vain in the recording, and here it would get it: "
+	                          "another thread has to hold it."
+	                        : " in vain in the recording, and here it would get "
+	                          "through: another thread has to take it before.");
+	return true;
+}
+
+/* -- values --------------------------------------------------------------------------------- */
+
+static void append_read(const struct refusal *r, uint32_t variable, uint32_t value,
+                        uint32_t writer)
+{
+	if (writer != NONE && thread_of(r, writer) != thread_of(r, r->event)) {
+		append_thread(r, thread_of(r, writer));
+		g_string_append(r->out, "'s ");
+	}
+	if (value)
+		shown_append(r->t, variable, value, r->out);
+	else
+		g_string_append(r->out, writer == NONE ? "the value from the beginning"
+		                                       : "another value");
+}
+
+static uint32_t value_read(const struct trace *t, uint32_t event)
+{
+	const struct value *value = &t->values[t->events[event].aux];
+	return value->kind == V_PAIR ? value->first : t->events[event].aux;
+}
+
+/* The read would see another write than in the recording. */
+static bool refuse_value(const struct refusal *r)
+{
+	const struct event *e = &r->t->events[r->event];
+	if (!op_is_access(e->op) || !op_reads(e->op))
+		return false;
+	struct event_list from = trace_writers(r->t, r->event);
+	struct wide run = event_variables(r->t, e);
+	for (uint32_t i = 0; i < run.count && i < from.count; i++) {
+		uint32_t writer, now = stage_value(r->stage, r->stage->events->len,
+		                                   run.first + i, &writer);
+		if (writer == from.items[i])
+			continue;
+		append_thread(r, e->thread);
+		g_string_append(r->out, " would read ");
+		append_read(r, run.first + i, run.count == 1 ? now : 0, writer);
+		g_string_append(r->out, "; in the recording it read ");
+		append_read(r, run.first + i, run.count == 1 ? value_read(r->t, r->event) : 0,
+		            from.items[i]);
+		g_string_append_c(r->out, '.');
+		if (from.items[i] != NONE && !is_done(r, from.items[i]))
+			append_first(r, from.items[i]);
+		else
+			g_string_append(r->out, " It had to come before that write.");
+		g_string_append(r->out,
+		                " Only the last step of a witness may read something else.");
+		return true;
+	}
+	return false;
+}
+
+/* -- memory and wake-ups -------------------------------------------------------------------- */
+
+static bool refuse_memory(const struct refusal *r)
+{
+	const struct event *e = &r->t->events[r->event];
+	uint32_t block = op_is_access(e->op)
+	                         ? r->t->variables[event_variables(r->t, e).first].block
+	                         : event_block_used(r->t, e);
+	if (block == NONE)
+		return false;
+	const struct block *b = &r->t->blocks[block];
+	bool early = b->alloc != NONE && !is_done(r, b->alloc);
+	if (!early && (b->free == NONE || b->free == r->event || !is_done(r, b->free)))
+		return false;
+	append_thread(r, e->thread);
+	g_string_append(r->out, early ? must_sentences[MUST_ALLOC]
+	                              : " would use memory that was freed already.");
+	if (early)
+		append_first(r, b->alloc);
+	return true;
+}
+
+void refusal_append(const struct stage *stage, uint32_t event, GString *out)
+{
+	struct refusal r = { stage, stage->session, stage->session->trace, event, out };
+	const struct event *e = &r.t->events[event];
+	if (!session_has(r.s, INDEX_ALL) || event_inert(e))
+		return;
+	if (refuse_must(&r) || refuse_memory(&r) || refuse_lock(&r) || refuse_try(&r) ||
+	    refuse_value(&r))
+		return;
+	append_thread(&r, e->thread);
+	if (e->op == OP_WAKE)
+		g_string_append(out,
+		                " was woken by a signal that, here, came before it waited.");
+	else
+		g_string_append(out, " has to wait for another thread's step.");
+}

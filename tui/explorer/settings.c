@@ -1,0 +1,223 @@
+/* settings.c - see settings.h. */
+#include "tui/explorer/settings.h"
+
+#include "engine/trace/own_code.h"
+#include "tui/explorer/commands.h"
+
+#include <string.h>
+
+const struct setting_info settings_table[SETTING_COUNT] = {
+#define SETTING(name, word, group, values, normal, help) { word, group, values, normal, help },
+#include "tui/explorer/settings.def"
+#undef SETTING
+};
+
+static char *values[SETTING_COUNT]; /* owned; NULL: the default */
+
+char *settings_path(void)
+{
+	return g_build_filename(g_get_user_config_dir(), "heddle", "config", NULL);
+}
+
+enum setting settings_find(const char *word)
+{
+	int i = 0;
+	while (i < SETTING_COUNT && strcmp(settings_table[i].word, word) != 0)
+		i++;
+	return (enum setting)i;
+}
+
+bool settings_accepts(enum setting setting, const char *value)
+{
+	if (*settings_table[setting].values == '\0')
+		return g_utf8_validate(value, -1, NULL) && strpbrk(value, "\n\r") == NULL;
+	char **words = g_strsplit(settings_table[setting].values, "|", -1);
+	bool found = g_strv_contains((const char *const *)words, value);
+	g_strfreev(words);
+	return found;
+}
+
+const char *settings_value(enum setting setting)
+{
+	return values[setting] ? values[setting] : settings_table[setting].normal;
+}
+
+static void add_patterns(enum setting setting, bool own)
+{
+	char **globs = g_strsplit(settings_value(setting), ";", -1);
+	for (char **glob = globs; *glob; glob++)
+		if (*g_strstrip(*glob))
+			own_code_add_pattern(*glob, own);
+	g_strfreev(globs);
+}
+
+static void apply_my_code(void)
+{
+	own_code_set(strcmp(settings_value(SETTING_MY_CODE), "on") == 0);
+	own_code_clear_patterns();
+	add_patterns(SETTING_THEIRS, false);
+	add_patterns(SETTING_MINE, true);
+}
+
+void settings_apply(struct app *app, enum setting setting, const char *value)
+{
+	g_free(values[setting]);
+	values[setting] = g_strdup(value);
+	if (strcmp(settings_table[setting].group, "my-code") == 0) {
+		apply_my_code();
+		if (app) {
+			session_rename(app->session);
+			app_forget(app);
+		}
+	}
+	if (app && setting == SETTING_ASCII) {
+		app->options.ascii = strcmp(value, "true") == 0;
+		app->grid.ascii = app->options.ascii;
+	}
+}
+
+void settings_load_my_code(void)
+{
+	char *path = settings_path();
+	GKeyFile *file = g_key_file_new();
+	if (g_file_test(path, G_FILE_TEST_IS_REGULAR) &&
+	    g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, NULL)) {
+		for (int i = 0; i < SETTING_COUNT; i++) {
+			const struct setting_info *info = &settings_table[i];
+			char *value = strcmp(info->group, "my-code") == 0
+			                      ? g_key_file_get_string(file, info->group,
+			                                              info->word, NULL)
+			                      : NULL;
+			if (value && settings_accepts((enum setting)i, value))
+				settings_apply(NULL, (enum setting)i, value);
+			g_free(value);
+		}
+	}
+	g_key_file_free(file);
+	g_free(path);
+}
+
+bool settings_keep(enum setting setting, const char *value, struct error *error)
+{
+	const struct setting_info *info = &settings_table[setting];
+	char *path = settings_path(), *folder = g_path_get_dirname(path);
+	GKeyFile *file = g_key_file_new();
+	GError *trouble = NULL;
+	bool good = true;
+	if (g_file_test(path, G_FILE_TEST_EXISTS))
+		good = g_key_file_load_from_file(file, path, G_KEY_FILE_KEEP_COMMENTS,
+		                                 &trouble);
+	if (!good)
+		error_set(error, path, "mend it or remove it", "%s", trouble->message);
+	g_clear_error(&trouble);
+	if (good) {
+		gsize length;
+		g_key_file_set_string(file, info->group, info->word, value);
+		char *text = g_key_file_to_data(file, &length, NULL);
+		g_mkdir_with_parents(folder, 0700);
+		good = file_write_whole(path, text, length, error);
+		g_free(text);
+	}
+	g_key_file_free(file);
+	g_free(folder);
+	g_free(path);
+	return good;
+}
+
+/* Blue, orange, yellow and greys: told apart by people who do not see red and green as two. */
+static const struct {
+	enum style style;
+	short colour;
+} colour_blind[] = {
+	{ STYLE_RACE, 214 },    { STYLE_NONE, 33 },     { STYLE_OPEN, 228 },
+	{ STYLE_CHANGED, 228 }, { STYLE_LOCK, 75 },     { STYLE_MOVED, 252 },
+	{ STYLE_MISSING, 252 }, { STYLE_ERROR, 208 },   { STYLE_THREAD0, 75 },
+	{ STYLE_THREAD1, 214 }, { STYLE_THREAD2, 252 }, { STYLE_THREAD3, 228 },
+	{ STYLE_THREAD4, 33 },  { STYLE_THREAD5, 208 }, { STYLE_THREAD6, 117 },
+	{ STYLE_THREAD7, 245 },
+};
+
+short settings_colour(enum style style)
+{
+	if (strcmp(settings_value(SETTING_PALETTE), "colour-blind") != 0)
+		return -2;
+	for (size_t i = 0; i < G_N_ELEMENTS(colour_blind); i++)
+		if (colour_blind[i].style == style)
+			return colour_blind[i].colour;
+	return -2;
+}
+
+/* -- commands ------------------------------------------------------------------------------- */
+
+static void list_settings(struct app *app)
+{
+	GString *out = g_string_new(NULL);
+	char *path = settings_path();
+	for (int i = 0; i < SETTING_COUNT; i++) {
+		const struct setting_info *info = &settings_table[i];
+		const char *value = settings_value((enum setting)i);
+		g_string_append_printf(out, "%s = %s\t%s%s%s%s\n", info->word,
+		                       *value ? value : "(none)", info->help,
+		                       *info->values ? " (" : "", info->values,
+		                       *info->values ? ")" : "");
+	}
+	g_string_append_printf(out, "\n:set NAME VALUE changes one and keeps it in ");
+	append_escaped(out, path, strlen(path));
+	g_string_append(out, "\n");
+	g_free(path);
+	app_show_text(app, "Settings", out);
+}
+
+static bool set_one(struct app *app, enum setting setting, const char *value,
+                    struct error *error)
+{
+	const struct setting_info *info = &settings_table[setting];
+	if (!settings_accepts(setting, value))
+		return error_set(error, "", NULL, "%s: expected %s", info->word,
+		                 *info->values ? info->values : "one line of text");
+	settings_apply(app, setting, value);
+	if (!settings_keep(setting, value, error))
+		return false;
+	app_refresh(app);
+	app_say(app, "%s = %s", info->word, settings_value(setting));
+	return true;
+}
+
+/* `set`, `set?`, `set NAME?`, `set NAME VALUE`, `set NAME=VALUE` */
+bool word_set(struct app *app, const char *arguments, struct error *error)
+{
+	if (*arguments == '\0') {
+		list_settings(app);
+		return true;
+	}
+	gsize length = strcspn(arguments, " =?");
+	char *name = g_strndup(arguments, length);
+	enum setting setting = settings_find(name);
+	const char *rest = arguments + length;
+	rest += strspn(rest, " ");
+	bool asks = *rest == '?' || *rest == '\0', good = true;
+	if (*rest == '=')
+		rest += 1 + strspn(rest + 1, " ");
+	if (setting == SETTING_COUNT)
+		good = error_set(error, "", ":set? lists them", "there is no setting '%s'",
+		                 name);
+	else if (asks)
+		app_say(app, "%s = %s", name, settings_value(setting));
+	else
+		good = set_one(app, setting, rest, error);
+	g_free(name);
+	return good;
+}
+
+/* For this session alone; `set just-my-code` keeps it. */
+bool word_just_my_code(struct app *app, const char *arguments, struct error *error)
+{
+	const char *value = *arguments ? arguments : own_code_is_on() ? "off" : "on";
+	if (!settings_accepts(SETTING_MY_CODE, value))
+		return error_set(error, "", NULL, "expected on or off");
+	settings_apply(app, SETTING_MY_CODE, value);
+	app_refresh(app);
+	app_say(app, own_code_is_on() ? "places are in your own files"
+	                              : "every place and name as it is, in libraries, too");
+	return true;
+}
