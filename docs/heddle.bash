@@ -2,7 +2,7 @@
 _heddle() {
 	local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words= files=-f
 	if [ "$COMP_CWORD" = 1 ]; then
-		words="open check fix-check atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare diff merge shake explore doctor lesson"
+		words="open check fix-check atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare diff merge shake explore orders doctor lesson"
 	else case "${COMP_WORDS[1]} $before" in
 	"check --format") words="text json sarif" files= ;;
 	"fix-check --format") words="text json" files= ;;
@@ -37,6 +37,7 @@ _heddle() {
 	"shake --memory") words="sc tso rc11" files= ;;
 	"shake --format") words="text json" files= ;;
 	"explore --format") words="text json sarif" files= ;;
+	"orders --format") words="text json" files= ;;
 	"doctor --format") words="text json" files= ;;
 	"lesson --format") words="text json" files= ;;
 	*) if [ "${current#-}" != "$current" ]; then case "${COMP_WORDS[1]}" in
@@ -64,6 +65,7 @@ _heddle() {
 	merge) words="--lenient --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --depth --steps --memory --timeout --format --help --quiet --version" ;;
 	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --shard --jobs --memory --until-error --timeout --format --help --quiet --version" ;;
+	orders) words="--runs --budget --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
 	lesson) words="--directory --text --worksheet --restart --new --check --play --format --help --quiet --version" ;;
 	esac; fi ;;

@@ -27,6 +27,7 @@ if (( CURRENT == 2 )); then
 		'merge:join the reports of shards (--shard I/N), or of check, into one'
 		'shake:run a program under many schedules; a table of outcomes'
 		'explore:run a program along every schedule that makes a difference'
+		'orders:which memory orders a program'\''s atomics need'
 		'doctor:what this machine lacks for recording, and how to get it'
 		'lesson:guided lessons for the class\: without a name, their list'
 	)
@@ -319,6 +320,14 @@ explore) _arguments \
 	'*--until-error[end at the first run that fails]' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
 	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--help[show this help]' \
+	'*--quiet[no warnings and no progress]' \
+	'*--version[print the version]' \
+	'*:file:_files' ;;
+orders) _arguments \
+	'*--runs[at most so many executions of an exploration (default 10000)]:N:_files' \
+	'*--budget[for each exploration (default 60; 0\: no limit)]:SECONDS:_files' \
+	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \

@@ -19,6 +19,21 @@
 #include "engine/memory/models.h"
 #include "engine/record/plan.h"
 
+/* The memory order of an instruction, in place of its own. */
+struct explore_order {
+	uint64_t address; /* struct location */
+	uint32_t module;
+	uint8_t order; /* enum memory_order_kind */
+};
+/* An atomic operation of the program (one instruction). */
+struct explore_atomic {
+	uint64_t address;
+	uint32_t module;
+	uint8_t op, order;      /* enum op: AREAD, AWRITE, RMW, FENCE; enum memory_order_kind */
+	bool compares;          /* a compare-and-exchange that was seen to fail */
+	char *place, *variable; /* owned; a fence's variable is "" */
+};
+
 struct explore_options {
 	char **argv;                 /* the program; borrowed */
 	const GPtrArray *spec_files; /* char *: with these specifications; or NULL */
@@ -42,6 +57,7 @@ struct explore_options {
 	/* Under another model than MEMORY_SC (graphs.h): without specs, finals, shards, seed.
 	 */
 	enum memory_model memory;
+	const GArray *orders; /* struct explore_order, for MEMORY_RC11 alone; or NULL */
 	const volatile int *interrupted; /* stop when nonzero; or NULL */
 	bool keep_output;                /* pass on the program's output */
 };
@@ -133,8 +149,12 @@ struct explore_report {
 	uint64_t waiting;                 /* schedules left when a limit was reached */
 	bool complete;                    /* every class was run */
 	struct explore_estimate estimate; /* while schedules are left; else classes 0 */
-	GPtrArray *gaps;    /* char *: reasons for incompleteness, and exceptions */
-	GPtrArray *notes;   /* char *: notes on specified objects */
+	GPtrArray *gaps;  /* char *: reasons for incompleteness, and exceptions */
+	GPtrArray *notes; /* char *: notes on specified objects */
+	/* Under another memory model than SC: execution graphs that the model permits, and of
+	 * these those that end with threads that wait for ever. */
+	uint64_t graphs, graphs_blocked;
+	GArray *atomics;    /* struct explore_atomic, in the order in which runs met them */
 	uint64_t abandoned; /* executions before a restart due to a non-atomic object */
 };
 struct explore_race {

@@ -43,6 +43,13 @@ static void race_clear(void *data)
 	g_free(r->variable);
 }
 
+static void atomic_clear(void *data)
+{
+	struct explore_atomic *a = data;
+	g_free(a->place);
+	g_free(a->variable);
+}
+
 static void event_clear(struct explore_event *e)
 {
 	g_free(e->thread);
@@ -66,6 +73,8 @@ struct explore_report *explore_report_new(void)
 	r->races = g_array_new(FALSE, FALSE, sizeof(struct explore_race));
 	r->points = g_array_new(FALSE, FALSE, sizeof(struct explore_point));
 	g_array_set_clear_func(r->points, point_clear);
+	r->atomics = g_array_new(FALSE, FALSE, sizeof(struct explore_atomic));
+	g_array_set_clear_func(r->atomics, atomic_clear);
 	r->gaps = g_ptr_array_new_with_free_func(g_free);
 	r->notes = g_ptr_array_new_with_free_func(g_free);
 	g_array_set_clear_func(r->runs, run_clear);
@@ -82,6 +91,7 @@ void explore_report_free(struct explore_report *r)
 	g_array_unref(r->errors);
 	g_array_unref(r->races);
 	g_array_unref(r->points);
+	g_array_unref(r->atomics);
 	g_ptr_array_unref(r->gaps);
 	g_ptr_array_unref(r->notes);
 	g_free(r);

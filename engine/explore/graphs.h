@@ -19,6 +19,10 @@
 struct known {
 	enum memory_step step;
 	struct memory_event event;
+	/* Of a load: one that updated was seen, with this order, and what it read. */
+	bool updates;
+	uint8_t success_order;
+	uint64_t expected;
 	GArray *steps;       /* struct log_step: of a plan, before the event's own */
 	struct log_step own; /* tag 0: the event is none of the runtime's */
 };
@@ -31,9 +35,13 @@ struct graphs {
 	GHashTable *classes; /* uint64_t: of runs */
 	GHashTable *awaits;  /* uint64_t: sites of loops that only look */
 	GHashTable *bounded; /* uint64_t: sites of loops that looked as often, and gave up */
-	GHashTable *shared;  /* TSO: struct memory_place: plain memory of several threads */
+	/* uint64_t: sites of compare-and-exchanges to the order (enum memory_order_kind) of one
+	 * that failed. */
+	GHashTable *compares;
+	GHashTable *shared; /* TSO: struct memory_place: plain memory of several threads */
 	struct memory_counts counts;
 	struct error *error;
+	bool restart; /* the enumeration begins again, with all that is known */
 	bool again;   /* what an event is has changed: the enumeration begins again */
 	bool failed;  /* the program could not be run: `error` */
 	bool limited; /* a limit was reached */
@@ -51,6 +59,8 @@ uint64_t graphs_class(struct memory_graph *g);
 
 /* ---- graphs_known.c ---- */
 const struct known *graphs_known(const struct graphs *s, uint64_t mark);
+/* The event, before it is known what it reads. */
+struct memory_event graphs_event(const struct graphs *s, const struct known *known);
 /* Enter all that a run shows. */
 void graphs_learn(struct graphs *s, const struct plan_run *run, struct memory_recorded *r);
 /* The graph of a run; sets s->again when what an event is changes by it. */
@@ -60,6 +70,15 @@ void known_free(void *known);
 /* ---- graphs_plan.c ---- */
 /* The plan of a graph, all of whose events are known. plan_release. */
 void graphs_plan(struct graphs *s, struct memory_graph *g, struct plan *plan);
+
+/* ---- graphs_orders.c ---- */
+/* The run's atomics: into the report; with the orders that are asked for in place of their own. */
+void graphs_apply_orders(struct graphs *s, struct trace *t);
+
+/* ---- graphs_words.c ---- */
+/* The run's flip, thread, place and variable: what its loads read that no sequentially
+ * consistent run in this order would. */
+void graphs_describe(const struct trace *t, struct explore_run *r);
 
 /* ---- graphs_run.c ---- */
 /* Explores all; false and `error` when the program cannot be run. */

@@ -150,6 +150,39 @@ static void give_up_await(struct graphs *s, uint64_t site)
 	s->again = true;
 }
 
+/* What a load of this kind of operation did when it read what it did here. */
+static void learn_outcome(struct graphs *s, struct known *known, const struct memory_event *e)
+{
+	if (e->kind != MEMORY_LOAD || !(e->flags & (MEMORY_LOCKED | MEMORY_LIBRARY)))
+		return;
+	if (e->flags & MEMORY_EXCLUSIVE) {
+		known->updates = true;
+		known->success_order = e->order;
+		known->expected = e->value;
+	} else if (!has(s->compares, e->site)) {
+		/* others at this site may have been taken for updates whatever they read */
+		g_hash_table_insert(s->compares, g_memdup2(&e->site, sizeof e->site),
+		                    GUINT_TO_POINTER(e->order + 1u));
+		s->restart = true;
+	}
+}
+
+struct memory_event graphs_event(const struct graphs *s, const struct known *known)
+{
+	struct memory_event e = known->event;
+	if (e.kind != MEMORY_LOAD)
+		return e;
+	gpointer order = g_hash_table_lookup(s->compares, &e.site);
+	e.flags &= (uint8_t)~MEMORY_EXCLUSIVE;
+	if (!known->updates || order == NULL || (e.flags & MEMORY_LOCKS))
+		return e;
+	e.flags |= MEMORY_COMPARES;
+	e.expected = known->expected;
+	e.success_order = known->success_order;
+	e.failure_order = (uint8_t)(GPOINTER_TO_UINT(order) - 1);
+	return e;
+}
+
 static void learn(struct learning *l, uint64_t mark, enum memory_step step,
                   const struct memory_event *event, uint32_t thread, struct log_step own)
 {
@@ -172,15 +205,9 @@ static void learn(struct learning *l, uint64_t mark, enum memory_step step,
 		explore_gap(l->s->x, "a thread did otherwise after it read the same values: it "
 		                     "depends on what is not modelled");
 	}
+	if (step == MEMORY_STEP_EVENT)
+		learn_outcome(l->s, known, event);
 	g_array_set_size(steps, 0);
-}
-
-/* A load whose kind of operation its value tells is the same event whatever it reads. */
-static struct memory_event before_reading(struct memory_event e)
-{
-	if (e.kind == MEMORY_LOAD)
-		e.flags &= (uint8_t)~MEMORY_EXCLUSIVE;
-	return e;
 }
 
 static void take_event(struct learning *l, uint32_t event, struct log_step own)
@@ -196,8 +223,7 @@ static void take_event(struct learning *l, uint32_t event, struct log_step own)
 	uint32_t before = g->events[id].po_prev;
 	uint64_t mark =
 	        before == NONE ? graphs_root(g->events[id].thread) : graphs_mark(g, before);
-	struct memory_event e = before_reading(g->events[id]);
-	learn(l, mark, MEMORY_STEP_EVENT, &e, thread, own);
+	learn(l, mark, MEMORY_STEP_EVENT, &g->events[id], thread, own);
 	uint32_t next = g->events[id].po_next;
 	if (next != NONE && l->r->event[next] == event)
 		learn(l, graphs_mark(g, id), MEMORY_STEP_EVENT, &g->events[next], thread,

@@ -32,7 +32,9 @@ static uint64_t own_mark(struct memory_graph *g, uint32_t id)
 	case MEMORY_INIT:
 		return mix(3, e->location);
 	case MEMORY_LOAD: {
-		bool acquires = memory_acquires(e) || (e->flags & MEMORY_LIBRARY);
+		/* whether an update acquires may depend on what it reads */
+		bool acquires =
+		        memory_acquires(e) || (e->flags & (MEMORY_LIBRARY | MEMORY_LOCKED));
 		uint64_t store = acquires && e->rf != NONE ? graphs_mark(g, e->rf) : 0;
 		return mix(mix(4, e->value), store);
 	}

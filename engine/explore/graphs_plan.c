@@ -40,19 +40,11 @@ static void edge(struct sorting *s, uint32_t from, uint32_t to)
 		edge(s, from, e->po_prev);
 }
 
-static bool drains(const struct memory_event *e)
-{
-	if (e->kind == MEMORY_LOAD || e->kind == MEMORY_STORE)
-		return (e->flags & (MEMORY_EXCLUSIVE | MEMORY_LIBRARY)) ||
-		       (e->kind == MEMORY_STORE && e->order == ORDER_SEQ_CST);
-	return e->kind != MEMORY_FENCE || e->order == ORDER_SEQ_CST;
-}
-
 /* Is it a store that waits in its thread's buffer? */
 static bool waits(const struct planning *p, uint32_t id)
 {
 	return p->s->model == MEMORY_TSO && p->g->events[id].kind == MEMORY_STORE &&
-	       !drains(&p->g->events[id]);
+	       !memory_drains(&p->g->events[id]);
 }
 
 static void add_program_order(const struct planning *p, struct sorting *s, uint32_t t)
@@ -64,7 +56,7 @@ static void add_program_order(const struct planning *p, struct sorting *s, uint3
 			continue;
 		}
 		edge(s, other, i);
-		if (waits(p, i) || drains(&p->g->events[i]))
+		if (waits(p, i) || memory_drains(&p->g->events[i]))
 			edge(s, store, i);
 		*(waits(p, i) ? &store : &other) = i;
 	}
@@ -207,7 +199,7 @@ static void issue(struct planning *p, uint32_t id)
 	p->step[id] = add_step(p, own, e->thread);
 	if (waits(p, id))
 		g_array_append_val(p->buffered[e->thread], id);
-	else if (drains(e))
+	else if (memory_drains(e))
 		g_array_set_size(p->buffered[e->thread], 0);
 }
 

@@ -51,11 +51,8 @@ static bool report_run(struct graphs *s, struct plan_run *run, struct memory_rec
 	struct exploration *x = s->x;
 	struct view_rules rules = { .plain = x->plain, .ordered = x->ordered };
 	struct explore_run e = { .parent = x->report->runs->len == 0 ? NONE : 0,
-		                 .flip = g_strdup(""),
-		                 .thread = g_strdup(""),
-		                 .place = g_strdup(""),
-		                 .variable = g_strdup(""),
 		                 .events = run->trace->events_count };
+	graphs_describe(run->trace, &e);
 	struct view *view = view_new(run->trace, &rules, x->progress);
 	if (view == NULL) {
 		x->cancelled = true;
@@ -77,8 +74,9 @@ static bool report_run(struct graphs *s, struct plan_run *run, struct memory_rec
 	return good;
 }
 
-/* Run the program along the graph, and on. */
-static bool run_graph(struct graphs *s, struct memory_graph *g)
+/* Run the program along the graph, and on. `doubtful`: the graph may be none that can be run;
+ * then the run is not reported. */
+static bool run_graph(struct graphs *s, struct memory_graph *g, bool doubtful)
 {
 	struct exploration *x = s->x;
 	struct plan_run run = { 0 };
@@ -101,8 +99,10 @@ static bool run_graph(struct graphs *s, struct memory_graph *g)
 		good = false;
 		s->failed = true;
 	}
-	if (good && !explore_is_interrupted(x)) {
+	bool nothing = doubtful && run.diverged;
+	if (good && !nothing && !explore_is_interrupted(x)) {
 		struct memory_recorded recorded;
+		graphs_apply_orders(s, run.trace);
 		graphs_recorded(s, &run, &recorded);
 		good = report_run(s, &run, &recorded);
 		s->failed |= !good;
@@ -112,7 +112,7 @@ static bool run_graph(struct graphs *s, struct memory_graph *g)
 	}
 	x->trace = NULL;
 	plan_run_release(&run);
-	return good && !s->again;
+	return good && !s->again && !s->restart;
 }
 
 /* ---- the program ---- */
@@ -144,18 +144,44 @@ static bool may_exclude(const struct memory_graph *g, uint32_t load)
 	return false;
 }
 
+/* The event and what is before it by po and rf, alone. */
+static struct memory_graph *past_of(const struct memory_graph *g, uint32_t event)
+{
+	uint8_t *prefix = memory_prefix(g, event);
+	struct memory_graph *part = memory_restrict(g, prefix);
+	g_free(prefix);
+	return part;
+}
+
 /* Run to where the thread's next event is seen. */
 static bool run_for(struct graphs *s, struct memory_graph *g, uint32_t thread)
 {
 	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
 	if (!may_exclude(g, last))
-		return run_graph(s, g);
-	uint8_t *prefix = memory_prefix(g, last);
-	struct memory_graph *part = memory_restrict(g, prefix);
-	bool good = run_graph(s, part);
+		return run_graph(s, g, false);
+	struct memory_graph *part = past_of(g, last);
+	bool good = run_graph(s, part, may_exclude(part, part->last[thread]));
 	memory_graph_free(part);
-	g_free(prefix);
 	return good;
+}
+
+/* Is the last load of the thread an update that reads what another one in its past updated? No
+ * run has it; as an event it is its store, with which the graph is inconsistent whatever its
+ * value. */
+static bool is_excluded(const struct memory_graph *g, uint32_t thread,
+                        struct memory_event *event)
+{
+	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
+	if (!may_exclude(g, last))
+		return false;
+	struct memory_graph *part = past_of(g, last);
+	bool excluded = may_exclude(part, part->last[thread]);
+	memory_graph_free(part);
+	event->kind = MEMORY_STORE;
+	event->location = g->events[last].location;
+	event->order = g->events[last].order;
+	event->flags = MEMORY_EXCLUSIVE;
+	return excluded;
 }
 
 /* Three rounds of a loop of several loads that read the same. */
@@ -198,6 +224,8 @@ static enum memory_step next(void *context, const struct memory_graph *graph, ui
 			return MEMORY_STEP_FAILED;
 		k = graphs_known(s, mark);
 	}
+	if (k == NULL && is_excluded(g, thread, event))
+		return MEMORY_STEP_EVENT;
 	if (k == NULL) {
 		explore_gap(s->x, "a thread was cut off before its end: what it does next is "
 		                  "not known");
@@ -208,7 +236,7 @@ static enum memory_step next(void *context, const struct memory_graph *graph, ui
 		return MEMORY_STEP_NONE;
 	}
 	if (k->step == MEMORY_STEP_EVENT)
-		*event = k->event;
+		*event = graphs_event(s, k);
 	return k->step;
 }
 
@@ -234,7 +262,7 @@ static bool visit(void *context, const struct memory_graph *graph, bool blocked)
 		return false;
 	if (g_hash_table_contains(s->classes, &class_))
 		return true;
-	if (!run_graph(s, g))
+	if (!run_graph(s, g, false))
 		return false;
 	/* it did not do what the graph says: once is enough */
 	g_hash_table_add(s->classes, g_memdup2(&class_, sizeof class_));
@@ -258,18 +286,6 @@ static void begin_again(struct graphs *s)
 	s->again = false;
 }
 
-static void note_counts(struct graphs *s)
-{
-	struct explore_report *r = s->x->report;
-	g_ptr_array_add(r->notes,
-	                g_strdup_printf("%s: %" PRIu64 " execution graph%s, of which %" PRIu64
-	                                " end%s with threads that wait for ever",
-	                                memory_model_name(s->model),
-	                                s->counts.complete + s->counts.blocked,
-	                                plural(s->counts.complete + s->counts.blocked),
-	                                s->counts.blocked, s->counts.blocked == 1 ? "s" : ""));
-}
-
 static GHashTable *numbers_new(GDestroyNotify release)
 {
 	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, release);
@@ -283,6 +299,7 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 		            .classes = numbers_new(NULL),
 		            .awaits = numbers_new(NULL),
 		            .bounded = numbers_new(NULL),
+		            .compares = numbers_new(NULL),
 		            .shared = g_hash_table_new_full(memory_place_hash,
 		                                            memory_place_equal, g_free, NULL),
 		            .error = error };
@@ -293,9 +310,14 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 		                          .visit = visit };
 	memory_world_init(&s.world);
 	bool good;
-	while (!(good = memory_enumerate(&program, model, &s.counts)) && s.again)
-		begin_again(&s);
-	note_counts(&s);
+	while (!(good = memory_enumerate(&program, model, &s.counts)) &&
+	       (s.again || s.restart)) {
+		if (s.again)
+			begin_again(&s);
+		s.restart = false;
+	}
+	x->report->graphs = s.counts.complete + s.counts.blocked;
+	x->report->graphs_blocked = s.counts.blocked;
 	x->report->complete = good && x->report->gaps->len == 0;
 	if (x->cancelled)
 		error_cancelled(error);
@@ -303,6 +325,7 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 	g_hash_table_unref(s.classes);
 	g_hash_table_unref(s.awaits);
 	g_hash_table_unref(s.bounded);
+	g_hash_table_unref(s.compares);
 	g_hash_table_unref(s.shared);
 	memory_world_release(&s.world);
 	return !s.failed && !x->cancelled;

@@ -381,8 +381,8 @@ static void compare(struct failing *f, const struct no_return *n, uint32_t run, 
 	g_free(p.final);
 	g_free(p.last);
 	g_free(p.threads);
-	f->work += persistent_work(p.reduction);
 	g_array_free(p.choices, TRUE);
+	f->work += persistent_work(p.reduction);
 	persistent_free(p.reduction);
 	run_state_free(p.s);
 }

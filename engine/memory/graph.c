@@ -77,6 +77,15 @@ uint32_t memory_init(struct memory_graph *g, uint32_t location, uint64_t value)
 	return g->init[location] = id;
 }
 
+/* An update's load has the update's order; of one that was not known to be an update, which may
+ * be a compare-and-exchange's, only a failure's may have been known. */
+static void become_exclusive(struct memory_event *load, uint8_t order)
+{
+	if (!(load->flags & (MEMORY_UPDATES | MEMORY_COMPARES | MEMORY_LOCKS)))
+		load->order = order;
+	load->flags |= MEMORY_EXCLUSIVE;
+}
+
 uint32_t memory_append(struct memory_graph *g, const struct memory_event *event)
 {
 	need_thread(g, event->thread);
@@ -93,7 +102,7 @@ uint32_t memory_append(struct memory_graph *g, const struct memory_event *event)
 		g->events[last].po_next = id;
 	g->last[e->thread] = id;
 	if (e->kind == MEMORY_STORE && (e->flags & MEMORY_EXCLUSIVE))
-		g->events[last].flags |= MEMORY_EXCLUSIVE;
+		become_exclusive(&g->events[last], e->order);
 	return id;
 }
 

@@ -37,6 +37,8 @@ enum memory_flag {
 	 * MEMORY_UPDATES; the unlock is a store of 0. */
 	MEMORY_LOCKS = 8,
 	MEMORY_LIBRARY = 16, /* of an operation of the thread library */
+	MEMORY_LOCKED =
+	        32, /* load of an instruction that may also write: an update's, failed */
 };
 
 struct memory_event {

@@ -225,11 +225,12 @@ static bool consistent_sc(const struct memory_graph *g, struct memory_why *why)
 
 /* ---- TSO: coherence, and one total order in which a store comes late ---- */
 
-/* Does the thread's store buffer become empty at this event, before what follows in po? */
-static bool drains(const struct memory_event *e)
+bool memory_drains(const struct memory_event *e)
 {
+	const unsigned flags =
+	        MEMORY_EXCLUSIVE | MEMORY_COMPARES | MEMORY_LIBRARY | MEMORY_LOCKED;
 	if (e->kind == MEMORY_LOAD || e->kind == MEMORY_STORE)
-		return (e->flags & (MEMORY_EXCLUSIVE | MEMORY_COMPARES | MEMORY_LIBRARY)) ||
+		return (e->flags & flags) ||
 		       (e->kind == MEMORY_STORE && e->order == ORDER_SEQ_CST);
 	return e->kind != MEMORY_FENCE || e->order == ORDER_SEQ_CST;
 }
@@ -266,7 +267,7 @@ static void add_preserved(struct memory_edges *edges, const struct memory_graph 
 	uint32_t store = NONE, other = NONE; /* the last ones */
 	for (uint32_t i = g->first[t]; i != NONE; i = g->events[i].po_next) {
 		const struct memory_event *e = &g->events[i];
-		bool drain = drains(e), load = e->kind == MEMORY_LOAD;
+		bool drain = memory_drains(e), load = e->kind == MEMORY_LOAD;
 		memory_edge_add(edges, other, i, "po");
 		if (drain || e->kind == MEMORY_STORE)
 			memory_edge_add(edges, store, i, "po");

@@ -436,8 +436,9 @@ static void add_access(struct conversion *c, uint32_t event)
 	uint32_t location =
 	        location_number(c->world, &place, c->t->variables[run.first].address);
 	unsigned update = x->op == OP_RMW ? MEMORY_EXCLUSIVE : 0;
+	unsigned locked = update || (atomic && (x->flags & EVENT_VOLATILE)) ? MEMORY_LOCKED : 0;
 	if (op_reads(x->op))
-		add_load(c, event, location, update);
+		add_load(c, event, location, update | locked);
 	if (op_writes(x->op))
 		add_store(c, event, location, update, integer_of(c, event, true, &known));
 }

@@ -19,8 +19,8 @@ struct atomics {
 	bool fixed;     /* only edges that every correct reordering has */
 	GArray **heads; /* by variable: struct release_head, or NULL */
 	uint64_t variables;
-	/* A trace where reads need not see the last write (weak.h): by event of an atomic write,
-	 * the heads of its own sequences; else NULL. */
+	/* A trace where reads need not see the last write (weak.h): by event of an atomic
+	 * write, the heads of its own sequences; else NULL. */
 	GArray **of_write;
 	uint64_t events;
 	struct point *fence; /* by thread: last release fence */
@@ -123,8 +123,8 @@ static void write_heads(struct causality *c, uint32_t event, GArray **heads)
 }
 
 /*
- * The same where a read names its write: a store has the sequences of its thread's earlier stores
- * to the variable, an RMW also those of what it read.  (Lahav and others, PLDI 2017.)
+ * The same where a read names its write: a store has the sequences of its thread's earlier
+ * stores to the variable, an RMW also those of what it read.  (Lahav and others, PLDI 2017.)
  */
 static void write_heads_alone(struct causality *c, uint32_t event)
 {
@@ -152,16 +152,18 @@ static void write_heads_alone(struct causality *c, uint32_t event)
 			if (h.thread == x->thread)
 				add_head(&mine, h);
 		}
-		for (guint i = 0; read != NONE && a->of_write[read] && i < a->of_write[read]->len;
-		     i++)
-			add_head(&mine, g_array_index(a->of_write[read], struct release_head, i));
+		for (guint i = 0;
+		     read != NONE && a->of_write[read] && i < a->of_write[read]->len; i++)
+			add_head(&mine,
+			         g_array_index(a->of_write[read], struct release_head, i));
 	}
 	a->of_write[event] = mine;
 }
 
 void atomics_read(struct causality *c, uint32_t event)
 {
-	for (uint32_t i = 0; c->atomics->of_write && i < trace_writers(c->t, event).count; i++) {
+	for (uint32_t i = 0; c->atomics->of_write && i < trace_writers(c->t, event).count;
+	     i++) {
 		uint32_t writer = trace_writers(c->t, event).items[i];
 
 		if (writer != NONE && c->atomics->of_write[writer])

@@ -153,8 +153,8 @@ void import_miss(struct import *im, struct lane *lane, unsigned flags, uint64_t 
 void import_back(struct import *im, struct lane *lane, uint64_t pc);
 void import_missing_end(struct import *im); /* note summary; frees */
 
-/* import_weak.c: a record FLUSH, READS or AFTER of thread `id`; its next access, which is `event`
- * or, where that is NONE, was refused. */
+/* import_weak.c: a record FLUSH, READS or AFTER of thread `id`; its next access, which is
+ * `event` or, where that is NONE, was refused. */
 void import_weak(struct import *im, uint32_t id, const struct log_record *r);
 void import_weak_access(struct import *im, uint32_t id, uint32_t event, bool writes);
 

@@ -37,9 +37,8 @@ void import_weak(struct import *im, uint32_t id, const struct log_record *r)
 	}
 	uint32_t store = find_store(im, id, r->words[1]);
 	if (store != NONE)
-		import_event(im, lane, (struct event){ .op = OP_FLUSH,
-		                                       .target = NONE,
-		                                       .aux = store });
+		import_event(im, lane,
+		             (struct event){ .op = OP_FLUSH, .target = NONE, .aux = store });
 }
 
 void import_weak_access(struct import *im, uint32_t id, uint32_t event, bool writes)
@@ -49,8 +48,8 @@ void import_weak_access(struct import *im, uint32_t id, uint32_t event, bool wri
 
 	if (lane->weak.said && event != NONE) {
 		bool initial = lane->weak.thread == LOG_ALL_THREADS;
-		uint32_t store = initial ? NONE
-		                         : find_store(im, lane->weak.thread, lane->weak.ordinal);
+		uint32_t store =
+		        initial ? NONE : find_store(im, lane->weak.thread, lane->weak.ordinal);
 		if (initial || store != NONE)
 			builder_weak(im->b, (struct weak_source){ .event = event,
 			                                          .store = store,

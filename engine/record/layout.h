@@ -37,6 +37,7 @@
 #define LOG_VERSION     20
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
+#define LOG_BUFFERS     1024
 #define LOG_CHUNK_MAGIC 0x4b434448u
 #define LOG_FRAME_MAGIC 0x5a434448u
 #define LOG_ALL_THREADS UINT32_MAX
@@ -206,12 +207,12 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	 * address, or 0; a pc in the thread's function, or 0; words of its stack that may be \
 	 * return addresses */ \
 	TAG(CRASH, 0, 0) \
-	/* Beyond sequential consistency (log_config.memory). FLUSH, of a store in its thread's \
-	 * buffer: it arrives in memory; the number of earlier events of its thread. READS, \
-	 * AFTER: of the next event of the same thread, a read that does not see the last store \
-	 * to its place, and a store that is not the last in modification order: pc: the thread \
-	 * of the store that it reads, or that it stands after; its number. LOG_ALL_THREADS: \
-	 * the initial value. */ \
+	/* Beyond sequential consistency (log_config.memory). FLUSH, of a store in its \
+	 * thread's buffer: it arrives in memory; the number of earlier events of its thread. \
+	 * READS, AFTER: of the next event of the same thread, a read that does not see the \
+	 * last store to its place, and a store that is not the last in modification order: \
+	 * pc: the thread of the store that it reads, or that it stands after; its number. \
+	 * LOG_ALL_THREADS: the initial value. */ \
 	TAG(FLUSH, 1, 0) \
 	TAG(READS, 1, 0) \
 	TAG(AFTER, 1, 0)
@@ -383,7 +384,7 @@ enum log_record_flag {
 	LOG_ORDER_MASK = 7,
 	LOG_VALUE = 8,
 	LOG_SMALL = 16,
-	LOG_VOLATILE = 32,
+	LOG_VOLATILE = 32, /* EVENT_VOLATILE */
 	LOG_SHARED = 32, /* of TRYFAIL: EVENT_SHARED */
 	LOG_TRY = 64,    /* of ACQ .. TAKE: EVENT_TRY */
 	LOG_BEGINS = 32, /* of SND: begin of the operation that ends with this message number */
@@ -523,7 +524,7 @@ struct log_config {
 	char library_path[2048];
 	uint32_t had_preload, had_library_path;
 	int32_t buffer;         /* descriptor of the shared chunks */
-	uint32_t buffer_chunks; /* one, or in free mode one for each thread */
+	uint32_t buffer_chunks; /* one, or in free mode (LOG_BUFFERS) one for each thread */
 	/* -- replay */
 	uint32_t plan_length;  /* struct log_step, after the config */
 	uint32_t thread_count; /* struct log_thread, after the steps */

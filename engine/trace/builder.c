@@ -338,14 +338,18 @@ void builder_free(struct builder *b)
 		free_array(AT(b->locks, struct lock, i)->readers);
 	for (guint i = 0; i < b->states->len; i++)
 		free_array(AT(b->states, struct thread_state, i)->scopes);
-	GArray *arrays[] = { b->string_bytes, b->string_offsets, b->meanings,
-		             b->values_array, b->value_lists,    b->threads,
-		             b->objects,      b->messages,       b->blocks,
-		             b->instances,    b->invocations,    b->locations,
-		             b->sites,        b->contexts,       b->modules,
-		             b->atomic_sets,  b->notes,          b->regions,
-		             b->spots,        b->locks,          b->states,
-		             b->clocks,       b->repeats,        b->drops,
+	GArray *arrays[] = { b->string_bytes, b->string_offsets,
+		             b->meanings,     b->values_array,
+		             b->value_lists,  b->threads,
+		             b->objects,      b->messages,
+		             b->blocks,       b->instances,
+		             b->invocations,  b->locations,
+		             b->sites,        b->contexts,
+		             b->modules,      b->atomic_sets,
+		             b->notes,        b->regions,
+		             b->spots,        b->locks,
+		             b->states,       b->clocks,
+		             b->repeats,      b->drops,
 		             b->weak,         b->sent };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		free_array(arrays[i]);

@@ -78,7 +78,8 @@ enum event_flag {
 	EVENT_INERT = 8,
 	/* The access covers several variables: target is an index of trace.wides. */
 	EVENT_WIDE = 16,
-	/* A volatile access; a failed try in shared mode (recordings only). */
+	/* A volatile access; of AREAD, under a memory model: a compare-and-exchange that failed.
+	 * A failed try in shared mode (recordings only). */
 	EVENT_VOLATILE = 32,
 	EVENT_SHARED = 32,
 	/* An acquire, take or wait that could end without success: a try, or timed; it never
@@ -95,8 +96,8 @@ struct event {
 	/*
 	 * Access: the value (index of trace.values, 0 unknown; a V_PAIR for an RMW). ACT, CALL,
 	 * RET: index of trace.invocations. UBEG, MISS: index of trace.values, a V_LIST of
-	 * tokens. MISUSE: index of trace.values, a V_TOKEN. FLUSH: the store's event. WANT: 1 for a semaphore, which may
-	 * have no other event. Otherwise 0.
+	 * tokens. MISUSE: index of trace.values, a V_TOKEN. FLUSH: the store's event. WANT: 1
+	 * for a semaphore, which may have no other event. Otherwise 0.
 	 */
 	uint32_t aux;
 	/* Indices of trace.threads and trace.locations (0: empty location). The thread has the

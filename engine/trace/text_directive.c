@@ -131,8 +131,8 @@ static bool directive_weak(struct reader *r, struct span rest, enum weak_kind ki
 	    numbers[1] < 0 || numbers[0] >= NONE || (!initial && numbers[1] >= numbers[0]))
 		return malformed(r, form);
 	builder_weak(r->b, (struct weak_source){ .event = (uint32_t)numbers[0],
-	                                        .store = (uint32_t)numbers[1],
-	                                        .kind = kind });
+	                                         .store = (uint32_t)numbers[1],
+	                                         .kind = kind });
 	return true;
 }
 

@@ -346,8 +346,8 @@ static bool parse_operand(struct reader *r, const struct line *l, uint32_t size,
 static bool check_parts(struct reader *r, const struct line *l, const struct event *e)
 {
 	enum op op = e->op;
-	bool nothing = op_table[op].operand == OPERAND_NOTHING && op != OP_FENCE &&
-	               op != OP_FLUSH;
+	bool nothing =
+	        op_table[op].operand == OPERAND_NOTHING && op != OP_FENCE && op != OP_FLUSH;
 	if (nothing && l->operand.length)
 		return text_refuse(r, "leave the parentheses empty",
 		                   "expected %s(), found %.*s", event_word(e),

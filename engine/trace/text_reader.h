@@ -35,7 +35,7 @@ struct reader {
 	GHashTable *said;    /* directives allowed once per name -> the rest */
 	bool filtered, approximate_order;
 	bool flushes; /* a store arrives: its trace is of tso */
-	bool parsed; /* the current line is complete: an error in it is no truncation */
+	bool parsed;  /* the current line is complete: an error in it is no truncation */
 	/* By a hash of its word: op + 1, or OP_COUNT + op + 1 for its word with EVENT_TRY; 0:
 	 * free. */
 	uint8_t op_slots[OP_SLOTS];

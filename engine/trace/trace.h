@@ -152,10 +152,10 @@ struct recorded_drop {
 };
 
 /*
- * Memory beyond sequential consistency (weak.h): an atomic read that does not see the last store
- * before it in the trace, or a store that is not put at the end of the modification order.
- * `event` reads `store`, or stands right after `store` among those that were there; NONE: the
- * initial value. Ascending by event, then kind.
+ * Memory beyond sequential consistency (weak.h): an atomic read that does not see the last
+ * store before it in the trace, or a store that is not put at the end of the modification
+ * order. `event` reads `store`, or stands right after `store` among those that were there;
+ * NONE: the initial value. Ascending by event, then kind.
  */
 enum weak_kind { WEAK_READS, WEAK_AFTER };
 struct weak_source {

@@ -50,8 +50,7 @@ static const char *row_fault(const struct trace *t, const struct weak_source *w)
 	const struct event *s = &t->events[w->store];
 	if (w->store >= w->event)
 		return "the store is not before it";
-	if (!op_is_access(s->op) || !op_writes(s->op) || event_inert(s) ||
-	    !same_place(t, x, s))
+	if (!op_is_access(s->op) || !op_writes(s->op) || event_inert(s) || !same_place(t, x, s))
 		return "the other one is no store to its place";
 	return NULL;
 }
@@ -80,8 +79,8 @@ bool trace_weak_fits(const struct trace *t, struct error *error)
 		fault = row_fault(t, &t->weak[i]);
 		at = t->weak[i].event;
 		if (fault == NULL && i > 0 &&
-		    (t->weak[i - 1].event > at || (t->weak[i - 1].event == at &&
-		                                   t->weak[i - 1].kind >= t->weak[i].kind)))
+		    (t->weak[i - 1].event > at ||
+		     (t->weak[i - 1].event == at && t->weak[i - 1].kind >= t->weak[i].kind)))
 			fault = "what is said of reads and stores ascends by event";
 	}
 	for (uint32_t e = 0; e < t->events_count && fault == NULL; e++)
@@ -99,10 +98,10 @@ bool trace_weak_fits(const struct trace *t, struct error *error)
 struct walk {
 	const struct trace *t;
 	bool tso;
-	uint32_t *memory;    /* by variable: the last write that has arrived */
-	uint32_t *last;      /* by variable: the last write of the trace */
-	GQueue *waiting;     /* tso, by thread: its stores that have not */
-	uint32_t first;      /* trace_weak_first */
+	uint32_t *memory; /* by variable: the last write that has arrived */
+	uint32_t *last;   /* by variable: the last write of the trace */
+	GQueue *waiting;  /* tso, by thread: its stores that have not */
+	uint32_t first;   /* trace_weak_first */
 	weak_visit *visit;
 	void *context;
 };
@@ -217,15 +216,16 @@ bool trace_weak_allows(const struct trace *t, const char *who, struct error *err
 	if (e == NONE)
 		return true;
 	char *line = g_strdup_printf("%s", trace_location_name(t, e));
-	error_set(error, trace_name(t),
-	          "'heddle races --analysis hb' takes reads as they were; or record it again "
-	          "without --memory",
-	          "%s is about sequentially consistent runs, which this one (--memory %s) is not: "
-	          "at event %u%s%s %s",
-	          who, weak_model_words[trace_model(t)], e, *line ? " at " : "", line,
-	          t->events[e].op == OP_FLUSH ? "stores arrive in another order"
-	          : op_reads(t->events[e].op) ? "a read does not see the last write"
-	                                      : "a store is not the last of its place");
+	error_set(
+	        error, trace_name(t),
+	        "'heddle races --analysis hb' takes reads as they were; or record it again "
+	        "without --memory",
+	        "%s is about sequentially consistent runs, which this one (--memory %s) is not: "
+	        "at event %u%s%s %s",
+	        who, weak_model_words[trace_model(t)], e, *line ? " at " : "", line,
+	        t->events[e].op == OP_FLUSH ? "stores arrive in another order"
+	        : op_reads(t->events[e].op) ? "a read does not see the last write"
+	                                    : "a store is not the last of its place");
 	g_free(line);
 	return false;
 }

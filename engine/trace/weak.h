@@ -2,11 +2,11 @@
  * weak.h - a trace of a run under a memory model beyond sequential consistency.
  *
  * `sc`: a read sees the last write before it in the trace. `rc11`: but where the table `weak`
- * says otherwise of an atomic read; and an atomic store is the last of its place in modification
- * order but where the table puts it behind another. `tso`: a store that waits in its thread's
- * buffer is in memory from its event FLUSH on; until then its own thread alone sees it. A store
- * without one never arrived: it does so at once only if it is a seq_cst store or an update.
- * (Owens, Sarkar, Sewell 2009; Lahav and others 2017.)
+ * says otherwise of an atomic read; and an atomic store is the last of its place in
+ * modification order but where the table puts it behind another. `tso`: a store that waits in
+ * its thread's buffer is in memory from its event FLUSH on; until then its own thread alone
+ * sees it. A store without one never arrived: it does so at once only if it is a seq_cst store
+ * or an update. (Owens, Sarkar, Sewell 2009; Lahav and others 2017.)
  */
 #ifndef HEDDLE_WEAK_H
 #define HEDDLE_WEAK_H
@@ -31,14 +31,15 @@ uint32_t trace_weak_store(const struct trace *t, uint32_t event, enum weak_kind 
  * the trace is damaged. */
 bool trace_weak_fits(const struct trace *t, struct error *error);
 
-/* The write that each read sees, one for each of its variables in their order (NONE: the initial
- * value), read by read: index.h's trace_writers is made by it. */
+/* The write that each read sees, one for each of its variables in their order (NONE: the
+ * initial value), read by read: index.h's trace_writers is made by it. */
 typedef void weak_visit(void *context, uint32_t read, uint32_t variable, uint32_t writer);
 void trace_weak_walk(const struct trace *t, weak_visit *visit, void *context);
 
-/* The first event that shows that the trace is no sequentially consistent run in its own order: a
- * read that does not see the last write, or a store that came into modification order before an
- * earlier one of another thread. NONE: its order is one, and what holds for such traces holds. */
+/* The first event that shows that the trace is no sequentially consistent run in its own order:
+ * a read that does not see the last write, or a store that came into modification order before
+ * an earlier one of another thread. NONE: its order is one, and what holds for such traces
+ * holds. */
 uint32_t trace_weak_first(const struct trace *t);
 
 /* Is the trace one that `who` ("the analysis 'm2'") may take for sequentially consistent? False

@@ -1,10 +1,11 @@
 /*
  * check_weak.c - is a witness a run of a memory model?  By the definitions alone
- * (memory-models.md), from the sequence, what its reads see and where its stores stand.
+ * (docs/recording.md, Memory models), from the sequence, what its reads see and where its
+ * stores stand.
  *
- * TSO by its machine: each thread's queue of stores, and memory. RC11 by its axioms: the relations
- * of the execution are made as sets, and coherence, atomicity and the acyclicity of psc are
- * looked up in them.
+ * TSO by its machine: each thread's queue of stores, and memory. RC11 by its axioms: the
+ * relations of the execution are made as sets, and coherence, atomicity and the acyclicity of
+ * psc are looked up in them.
  */
 #include "engine/witness/check_weak.h"
 
@@ -18,10 +19,10 @@ struct weak_check {
 	GString *reason;
 	uint32_t *at; /* by event: its index in the sequence, or NONE */
 	/* -- RC11, by index in the sequence; events that are no accesses have no reads, no mo */
-	uint32_t *reads;     /* of a read: index of its store; NONE: the initial value */
-	uint32_t *position;  /* of a store in the modification order of its place, from 1 */
-	GArray **order;      /* by variable: indices of its stores, in modification order */
-	uint64_t **before;   /* by index: set of what happens before it */
+	uint32_t *reads;    /* of a read: index of its store; NONE: the initial value */
+	uint32_t *position; /* of a store in the modification order of its place, from 1 */
+	GArray **order;     /* by variable: indices of its stores, in modification order */
+	uint64_t **before;  /* by index: set of what happens before it */
 	size_t words;
 };
 
@@ -66,8 +67,9 @@ static bool check_library(struct weak_check *c, uint32_t e, GHashTable *last)
 	if (!is_library(x))
 		return true;
 	if (before > e + 1)
-		return refuse(c, e, "it comes after event %u on the same object, in the trace "
-		                    "before it",
+		return refuse(c, e,
+		              "it comes after event %u on the same object, in the trace "
+		              "before it",
 		              before - 1);
 	g_hash_table_insert(last, key, GUINT_TO_POINTER(e + 1));
 	return true;
@@ -105,7 +107,8 @@ static bool check_sequence(struct weak_check *c)
 			good = refuse(c, e, "its thread was not created");
 		if (good && x->op == OP_JOIN)
 			for (uint32_t k = next[x->target]; k < e && good; k++)
-				if (t->events[k].thread == x->target && t->events[k].op != OP_FLUSH &&
+				if (t->events[k].thread == x->target &&
+				    t->events[k].op != OP_FLUSH &&
 				    t->events[k].op != OP_ENTER && t->events[k].op != OP_LEAVE)
 					good = refuse(c, e, "the thread has not ended");
 		good = good && check_library(c, e, last);
@@ -137,7 +140,8 @@ static bool check_value(struct weak_check *c, uint32_t read, uint32_t store, uin
 	if (store == NONE)
 		return refuse(c, read, "it sees the initial value, in the trace event %u",
 		              recorded);
-	return refuse(c, read, "it sees event %u, which leaves another value than it saw", store);
+	return refuse(c, read, "it sees event %u, which leaves another value than it saw",
+	              store);
 }
 
 /* What reads see in the trace itself: event << 32 | variable -> store + 1. */
@@ -198,9 +202,9 @@ static bool machine_step(struct weak_check *c, struct machine *m, uint32_t e,
 		machine_arrives(c, m, GPOINTER_TO_UINT(g_queue_pop_head(mine)));
 		return true;
 	}
-	bool drains = x->op == OP_RMW || is_library(x) || x->op == OP_FORK || x->op == OP_JOIN ||
-	              ((x->op == OP_FENCE || x->op == OP_AWRITE) &&
-	               event_order(x) == ORDER_SEQ_CST);
+	bool drains =
+	        x->op == OP_RMW || is_library(x) || x->op == OP_FORK || x->op == OP_JOIN ||
+	        ((x->op == OP_FENCE || x->op == OP_AWRITE) && event_order(x) == ORDER_SEQ_CST);
 	if (drains && mine->head)
 		return refuse(c, e, "event %u, a store before it, has not arrived",
 		              GPOINTER_TO_UINT(mine->head->data));
@@ -293,7 +297,8 @@ static bool said_of(const struct weak_check *c, uint32_t event, enum weak_kind k
 }
 
 /* rf of the read at `i`: `last`: the last write of its place in the sequence. */
-static bool find_read(struct weak_check *c, size_t i, const uint32_t *last, GHashTable *recorded)
+static bool find_read(struct weak_check *c, size_t i, const uint32_t *last,
+                      GHashTable *recorded)
 {
 	uint32_t e = c->sequence[i], store;
 	struct wide run = event_variables(c->t, event_at(c, i));
@@ -302,10 +307,11 @@ static bool find_read(struct weak_check *c, size_t i, const uint32_t *last, GHas
 	if (said_of(c, e, WEAK_READS, &store)) {
 		if (!op_is_atomic(event_at(c, i)->op) || run.count != 1)
 			return refuse(c, e, "only a read of one atomic may see another store");
-		if (store != NONE && (c->at[store] == NONE || c->at[store] >= i ||
-		                      !same_place(c, c->at[store], i) ||
-		                      !op_writes(c->t->events[store].op)))
-			return refuse(c, e, "event %u is no store to its place before it", store);
+		if (store != NONE &&
+		    (c->at[store] == NONE || c->at[store] >= i ||
+		     !same_place(c, c->at[store], i) || !op_writes(c->t->events[store].op)))
+			return refuse(c, e, "event %u is no store to its place before it",
+			              store);
 		c->reads[i] = store == NONE ? NONE : c->at[store];
 	}
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
@@ -328,7 +334,7 @@ static bool place_store(struct weak_check *c, size_t i)
 
 	if (said && (x->op != OP_AWRITE || run.count != 1))
 		return refuse(c, e, "only an atomic store may stand before others");
-	uint32_t behind = x->op == OP_RMW        ? c->reads[i]
+	uint32_t behind = x->op == OP_RMW         ? c->reads[i]
 	                  : said && store != NONE ? c->at[store]
 	                                          : NONE;
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
@@ -375,7 +381,8 @@ static bool find_reads(struct weak_check *c, GHashTable *recorded)
 	return good;
 }
 
-/* Adds to `set` the heads of the release sequences of a store, and release fences before them. */
+/* Adds to `set` the heads of the release sequences of a store, and release fences before them.
+ */
 static void add_heads(const struct weak_check *c, uint32_t store, uint64_t *set)
 {
 	for (uint32_t w = store; w != NONE;
@@ -397,13 +404,13 @@ static void add_heads(const struct weak_check *c, uint32_t store, uint64_t *set)
 
 static bool gives(const struct event *x)
 {
-	return op_releases(x->op) || x->op == OP_POST || op_wakes(x->op) || x->op == OP_ARRIVE ||
-	       x->op == OP_SND;
+	return op_releases(x->op) || x->op == OP_POST || op_wakes(x->op) ||
+	       x->op == OP_ARRIVE || x->op == OP_SND;
 }
 static bool takes(const struct event *x)
 {
-	return op_acquires(x->op) || x->op == OP_TAKE || x->op == OP_WAKE || x->op == OP_DEPART ||
-	       x->op == OP_RCV;
+	return op_acquires(x->op) || x->op == OP_TAKE || x->op == OP_WAKE ||
+	       x->op == OP_DEPART || x->op == OP_RCV;
 }
 
 /* Happens-before that the library makes: of the event at `i`, what is directly before it. */
@@ -414,9 +421,8 @@ static void add_library(const struct weak_check *c, size_t i, uint64_t *set)
 	for (size_t k = 0; k < i; k++) {
 		const struct event *y = event_at(c, k);
 		bool object = is_library(x) && is_library(y) && x->target == y->target &&
-		              op_table[x->op].operand == op_table[y->op].operand &&
-		              gives(y) && takes(x) &&
-		              !(y->op == OP_RREL && x->op == OP_RACQ);
+		              op_table[x->op].operand == op_table[y->op].operand && gives(y) &&
+		              takes(x) && !(y->op == OP_RREL && x->op == OP_RACQ);
 		bool forked = y->op == OP_FORK && y->target == x->thread;
 		bool joined = x->op == OP_JOIN && x->target == y->thread;
 
@@ -488,16 +494,18 @@ static bool check_coherence(struct weak_check *c)
 	for (size_t b = 0; b < c->length; b++)
 		for (size_t a = 0; a < b; a++)
 			if (has(c->before[b], a) && same_place(c, a, b) && is_eco(c, b, a))
-				return refuse(c, c->sequence[b],
-				              "coherence: event %u happens before it, and is "
-				              "after it by what was read and modification order",
-				              c->sequence[a]);
+				return refuse(
+				        c, c->sequence[b],
+				        "coherence: event %u happens before it, and is "
+				        "after it by what was read and modification order",
+				        c->sequence[a]);
 	for (size_t i = 0; i < c->length; i++)
 		if (is_access(event_at(c, i)) && event_at(c, i)->op == OP_RMW &&
 		    c->position[i] != place_read(c, i) + 1)
-			return refuse(c, c->sequence[i],
-			              "atomicity: a store stands between it and the one that it "
-			              "read");
+			return refuse(
+			        c, c->sequence[i],
+			        "atomicity: a store stands between it and the one that it "
+			        "read");
 	return true;
 }
 
@@ -647,8 +655,7 @@ static bool check_rc11(struct weak_check *c, GHashTable *recorded)
 bool witness_check_weak(const struct trace *t, const uint32_t *sequence, size_t length,
                         const GArray *said, enum weak_model model, GString *reason)
 {
-	GHashTable *recorded =
-	        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	GHashTable *recorded = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	struct weak_check c = { .t = t,
 		                .sequence = sequence,
 		                .length = length,

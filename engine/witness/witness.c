@@ -46,11 +46,10 @@ bool witness_fits(const struct trace *t, const struct witness *w, struct error *
 		uint32_t store = g_array_index(w->weak, struct weak_source, i).store;
 
 		if (store != NONE && store >= t->events_count)
-			return error_set(error, trace_name(t),
-			                 "verify the witness with its own trace",
-			                 "the witness names event %u, and the trace has %"
-			                 G_GUINT64_FORMAT,
-			                 store, t->events_count);
+			return error_set(
+			        error, trace_name(t), "verify the witness with its own trace",
+			        "the witness names event %u, and the trace has %" G_GUINT64_FORMAT,
+			        store, t->events_count);
 	}
 	return events_fit(t, w->events, error) && events_fit(t, w->pair, error);
 }
@@ -232,8 +231,9 @@ static bool read_memory(struct witness_reader *r, const char *rest)
 /* "# reads 12", "# after -": of the event in the line before.  Other comments are ignored. */
 static bool read_weak(struct witness_reader *r, const char *comment)
 {
-	static const char *const words[] = { [WEAK_READS] = "# reads ",
-		                             [WEAK_AFTER] = "# after " };
+	static const char *const words[] = {
+		[WEAK_READS] = "# reads ", [WEAK_AFTER] = "# after "
+	};
 
 	for (uint32_t kind = WEAK_READS; kind <= WEAK_AFTER; kind++) {
 		if (strncmp(comment, words[kind], strlen(words[kind])) != 0)
@@ -244,14 +244,14 @@ static bool read_weak(struct witness_reader *r, const char *comment)
 
 		if (r->w->events->len == 0 ||
 		    (!initial && (!parse_event_number(&p, &store) || *p != '\0')))
-			return witness_bad(r, "a store's event, or - for the initial value, after "
-			                      "an event's line",
+			return witness_bad(r,
+			                   "a store's event, or - for the initial value, after "
+			                   "an event's line",
 			                   comment);
-		struct weak_source source = {
-			.event = g_array_index(r->w->events, uint32_t, r->w->events->len - 1),
-			.store = store,
-			.kind = kind
-		};
+		struct weak_source source = { .event = g_array_index(r->w->events, uint32_t,
+			                                             r->w->events->len - 1),
+			                      .store = store,
+			                      .kind = kind };
 		g_array_append_val(r->w->weak, source);
 	}
 	return true;

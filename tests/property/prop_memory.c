@@ -3,95 +3,13 @@
  * that the axioms allow: the same outcomes, each as often, and no graph twice.
  */
 #include "tests/property/oracle_memory.h"
+#include "tests/support/litmus_random.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { CASES = 10000, MOST_EVENTS = 9 };
-
-static uint32_t below(GRand *r, uint32_t n)
-{
-	return (uint32_t)g_rand_int_range(r, 0, (gint32)n);
-}
-
-static enum memory_order_kind any_order(GRand *r, const char *of)
-{
-	/* one letter for each that the operation may have */
-	switch (of[below(r, (uint32_t)strlen(of))]) {
-	case 'a':
-		return ORDER_ACQ;
-	case 'r':
-		return ORDER_REL;
-	case 'b':
-		return ORDER_ACQ_REL;
-	case 's':
-		return ORDER_SEQ_CST;
-	default:
-		return ORDER_RLX;
-	}
-}
-
-/* How much a program has, so that the oracle can try everything. */
-struct size {
-	uint32_t loads, stores[2];
-};
-enum { MOST_LOADS = 4, MOST_STORES = 3 };
-
-static void random_op(GRand *r, struct litmus_op *op, struct size *size)
-{
-	static const enum litmus_kind kinds[] = { LITMUS_LOAD,   LITMUS_LOAD,     LITMUS_LOAD,
-		                                  LITMUS_STORE,  LITMUS_STORE,    LITMUS_STORE,
-		                                  LITMUS_FENCE,  LITMUS_EXCHANGE, LITMUS_ADD,
-		                                  LITMUS_COMPARE };
-	op->kind = kinds[below(r, G_N_ELEMENTS(kinds))];
-	op->location = below(r, 2);
-	bool no_load = size->loads == MOST_LOADS;
-	bool no_store = size->stores[op->location] == MOST_STORES;
-	if (op->kind != LITMUS_FENCE && (no_load || no_store))
-		op->kind = !no_load ? LITMUS_LOAD : !no_store ? LITMUS_STORE : LITMUS_FENCE;
-	op->value = 1 + below(r, 2);
-	op->expected = below(r, 3);
-	op->result = below(r, 3);
-	op->order = any_order(r, op->kind == LITMUS_LOAD    ? "xxass"
-	                         : op->kind == LITMUS_STORE ? "xxrss"
-	                         : op->kind == LITMUS_FENCE ? "arbss"
-	                                                    : "xarbs");
-	op->failure_order = any_order(r, "xas");
-	if (below(r, 6) == 0) {
-		op->when = 1 + below(r, 3);
-		op->when_value = below(r, 3);
-	}
-	if (below(r, 8) == 0 && op->kind == LITMUS_STORE)
-		op->plus = 1 + below(r, 3);
-	size->loads += op->kind != LITMUS_STORE && op->kind != LITMUS_FENCE;
-	size->stores[op->location] += op->kind != LITMUS_LOAD && op->kind != LITMUS_FENCE;
-}
-
-static void random_program(GRand *r, struct litmus *l)
-{
-	memset(l, 0, sizeof *l);
-	l->threads = 2 + below(r, 3);
-	struct size size = { 0 };
-	uint32_t ops = 3 + below(r, MOST_EVENTS - 3);
-	for (uint32_t i = 0; i < ops; i++) {
-		uint32_t t = i < l->threads ? i : below(r, l->threads);
-		random_op(r, &l->ops[t][l->length[t]++], &size);
-	}
-	if (below(r, 4) != 0)
-		return;
-	/* two threads are critical sections, in part */
-	for (uint32_t t = 0; t < 2; t++) {
-		uint32_t begin = below(r, l->length[t] + 1), n = l->length[t];
-		if (n + 2 > LITMUS_OPS)
-			continue;
-		memmove(&l->ops[t][begin + 1], &l->ops[t][begin],
-		        (n - begin) * sizeof(struct litmus_op));
-		l->ops[t][begin] = (struct litmus_op){ .kind = LITMUS_LOCK, .location = 3 };
-		l->ops[t][n + 1] = (struct litmus_op){ .kind = LITMUS_UNLOCK, .location = 3 };
-		l->length[t] = n + 2;
-	}
-}
+enum { CASES = 10000 };
 
 /* ---- the two sides ---- */
 
@@ -211,7 +129,7 @@ int main(void)
 	GRand *r = g_rand_new_with_seed(seed ? (guint32)strtoul(seed, NULL, 10) : 1);
 	for (int i = 0; i < cases && failed < 5; i++) {
 		struct litmus l;
-		random_program(r, &l);
+		litmus_random(r, LITMUS_ALL, &l);
 		locked_total += l.ops[0][0].kind == LITMUS_LOCK;
 		for (int m = 0; m < MEMORY_MODEL_COUNT; m++)
 			failed += !agree(&l, (enum memory_model)m);

@@ -163,8 +163,8 @@ static bool check_case(struct run *run, const struct litmus *l, enum memory_mode
 	run->seen += seen;
 	run->allowed += g_hash_table_size(o.allowed);
 	if (good && seen < g_hash_table_size(o.allowed)) {
-		printf("%u of %u outcomes after %d seeds\n", seen,
-		       g_hash_table_size(o.allowed), SEEDS);
+		printf("%u of %u outcomes after %d seeds\n", seen, g_hash_table_size(o.allowed),
+		       SEEDS);
 		GHashTableIter it;
 		gpointer key, value;
 		g_hash_table_iter_init(&it, o.allowed);
@@ -175,7 +175,8 @@ static bool check_case(struct run *run, const struct litmus *l, enum memory_mode
 	}
 	if (!good) {
 		char *text = litmus_text(l);
-		printf("%s: seed %d: %s\n  %s\n", memory_model_word(model), seed - 1, text, ops);
+		printf("%s: seed %d: %s\n  %s\n", memory_model_word(model), seed - 1, text,
+		       ops);
 		g_free(text);
 	}
 	g_free(ops);
@@ -194,8 +195,14 @@ int main(void)
 	struct run run = { .heddle = getenv("HEDDLE") ? getenv("HEDDLE") : "./heddle",
 		           .program = program,
 		           .trace = trace };
-	char *build[] = { (char *)run.heddle, "cc", "-g",    "-O1",
-		          "-pthread",         "-o", program, "tests/e2e/programs/litmus/any.c",
+	char *build[] = { (char *)run.heddle,
+		          "cc",
+		          "-g",
+		          "-O1",
+		          "-pthread",
+		          "-o",
+		          program,
+		          "tests/e2e/programs/litmus/any.c",
 		          NULL };
 
 	spawn(build, NULL);
@@ -206,7 +213,8 @@ int main(void)
 		g_rand_free(r);
 		for (int model = MEMORY_TSO; model <= MEMORY_RC11; model++)
 			if (!check_case(&run, &l, (enum memory_model)model)) {
-				printf("replay with HEDDLE_SEED=%u HEDDLE_TRACES=1\n", first + i);
+				printf("replay with HEDDLE_SEED=%u HEDDLE_TRACES=1\n",
+				       first + i);
 				bad++;
 			}
 	}

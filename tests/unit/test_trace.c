@@ -104,6 +104,7 @@ static const char *const all_operations[] = {
 	"main|enter(f)|7",
 	"main|leave(f)|7",
 	"main|branch()|7",
+	"main|flush(8)|7",
 	"T1|end()|7",
 	"main|join(T1)|7",
 	"main|tryacq(l)|7",
@@ -111,6 +112,7 @@ static const char *const all_operations[] = {
 	"main|tryracq(rw)|7",
 	"main|post(s)|7",
 	"main|trytake(s)|7",
+	"main|tryrcv(g1)|7",
 	"main|fork(T2)|7",
 	"main|misuse(l,unlocked-twice)|7",
 	"T2|want(rw)|7",
@@ -128,7 +130,9 @@ static char *joined(const char *const *lines, size_t count)
 START_TEST(operations_print_as_they_are_written)
 {
 	char *text = joined(all_operations, G_N_ELEMENTS(all_operations));
-	struct trace *t = read_text(text);
+	char *with_model = g_strconcat("#! note memory tso\n", text, NULL);
+	struct trace *t = read_text(with_model);
+	g_free(with_model);
 	ck_assert_uint_eq(t->events_count, G_N_ELEMENTS(all_operations));
 	ck_assert(t->complete);
 	ck_assert_uint_eq(t->warnings->len, 0);

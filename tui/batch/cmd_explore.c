@@ -19,6 +19,7 @@
 /* The options: reports of shards are merged only when these agree. */
 struct asked {
 	const char *program, *shard; /* shard: NULL when not sharded */
+	const char *memory;          /* the model's word */
 	char *options;               /* owned */
 };
 
@@ -152,6 +153,12 @@ static json_t *report_json(const struct explore_report *r, const struct asked *a
 		json_object_set_new(
 		        root, "point-of-no-return",
 		        point_json(r, g_array_index(r->points, struct explore_point, i).error));
+	json_object_set_new(root, "memory", json_string(asked->memory));
+	if (strcmp(asked->memory, "sc") != 0) {
+		json_object_set_new(root, "graphs", json_integer((json_int_t)r->graphs));
+		json_object_set_new(root, "graphs-blocked",
+		                    json_integer((json_int_t)r->graphs_blocked));
+	}
 	if (asked->shard)
 		json_object_set_new(root, "shard", json_string(asked->shard));
 	return root;
@@ -278,13 +285,24 @@ static const char *what_voids(const struct explore_report *r)
 	return uses ? "uses after free" : NULL;
 }
 
-static void print_text(const struct explore_report *r)
+static void print_text(const struct explore_report *r, const char *memory)
 {
 	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
 	       " more schedules begin as these do\n",
 	       r->runs->len, plural(r->runs->len), r->classes, r->pruned);
 	const char *but = what_voids(r);
-	if (r->complete && but == NULL)
+	if (r->graphs > 0)
+		printf("%" PRIu64 " execution graph%s under --memory %s", r->graphs,
+		       plural(r->graphs), memory);
+	if (r->graphs > 0 && r->graphs_blocked > 0)
+		printf(", %" PRIu64 " of them with threads that wait for ever",
+		       r->graphs_blocked);
+	if (r->graphs > 0)
+		printf("\n");
+	if (r->complete && but == NULL && r->graphs > 0)
+		printf("complete for this input: whatever its loads may read by this model, the "
+		       "program does as in one of these\n");
+	else if (r->complete && but == NULL)
 		printf("complete for this input: whatever the schedule, the program does as in "
 		       "one of these\n");
 	else if (r->complete)
@@ -410,7 +428,7 @@ static int report_as(const struct explore_report *r, const struct asked *asked,
 	} else if (format == FORMAT_SARIF) {
 		print_sarif(r);
 	} else {
-		print_text(r);
+		print_text(r, asked->memory);
 	}
 	return r->errors->len || r->races->len ? EXIT_FOUND
 	       : r->complete                   ? EXIT_NOTHING
@@ -420,7 +438,9 @@ static int report_as(const struct explore_report *r, const struct asked *asked,
 static int explore_with(struct arguments *a, struct explore_options *o)
 {
 	struct error error = { 0 };
-	struct asked asked = { .program = o->argv[0], .shard = argument_value(a, "shard") };
+	struct asked asked = { .program = o->argv[0],
+		               .shard = argument_value(a, "shard"),
+		               .memory = memory_model_word(o->memory) };
 	enum output_format format = argument_format(a, true);
 	o->interrupted = catch_interruption();
 	struct explore_report *r = explore(o, progress_on_stderr(), &error);

@@ -140,7 +140,8 @@ static int run_record(struct arguments *a)
 	o.strategy = argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
 	o.memory = argument_choice(a, "memory", weak_model_words, WEAK_SC);
 	if (o.memory != WEAK_SC && o.free_mode)
-		return usage_error(a, "--memory %s is for controlled mode: leave --mode free out",
+		return usage_error(a,
+		                   "--memory %s is for controlled mode: leave --mode free out",
 		                   weak_model_words[o.memory]);
 	o.depth = argument_number(a, "depth", 3);
 	o.steps = argument_number(a, "steps", 0);

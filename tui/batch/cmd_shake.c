@@ -178,13 +178,15 @@ static char *what_it_said(const struct outcomes *x, const struct outcome *o)
 static char *how_again(const struct outcome *o, const struct shake *shake)
 {
 	char *steps = o->strategy == STRATEGY_PCT
-	                      ? g_strdup_printf(" --depth %u --steps %" PRIu64,
-	                                        shake->depth, o->steps)
+	                      ? g_strdup_printf(" --depth %u --steps %" PRIu64, shake->depth,
+	                                        o->steps)
 	                      : g_strdup("");
-	char *again = g_strdup_printf(
-	        "%s%s--strategy %s%s --seed %" PRIu64, shake->memory ? "--memory " : "",
-	        shake->memory == WEAK_TSO ? "tso " : shake->memory ? "rc11 " : "",
-	        record_strategies[o->strategy], steps, o->seed);
+	char *again = g_strdup_printf("%s%s--strategy %s%s --seed %" PRIu64,
+	                              shake->memory ? "--memory " : "",
+	                              shake->memory == WEAK_TSO ? "tso "
+	                              : shake->memory           ? "rc11 "
+	                                                        : "",
+	                              record_strategies[o->strategy], steps, o->seed);
 	g_free(steps);
 	return again;
 }
@@ -291,7 +293,8 @@ static int run_shake(struct arguments *a)
 	uint64_t steps = argument_number(a, "steps", 0);
 	struct shake shake = { .argv = argv,
 		               .timeout_ms = timeout,
-		               .memory = argument_choice(a, "memory", weak_model_words, WEAK_SC),
+		               .memory =
+		                       argument_choice(a, "memory", weak_model_words, WEAK_SC),
 		               .depth = argument_number(a, "depth", 3),
 		               .log = file_open_nameless(g_get_tmp_dir()),
 		               .output = file_open_nameless(g_get_tmp_dir()),

@@ -14,7 +14,8 @@
 
 static const struct command_option options[] = {
 	{ "spec", "FILE", "specification of objects, in the place of those in the witness", 0 },
-	{ "memory", "sc|tso|rc11", "is it a run of this memory model (default: the witness's)", 0 },
+	{ "memory", "sc|tso|rc11", "is it a run of this memory model (default: the witness's)",
+	  0 },
 	{ "lenient", NULL,
 	  "turn refusals that have a safe reading into warnings; judge a witness of another "
 	  "content of the trace",
@@ -139,8 +140,9 @@ static bool judge_weak(const struct trace *t, const struct witness *w, enum weak
                        struct verdict_of *v, struct error *error)
 {
 	if (w->claim != CLAIM_PREFIX)
-		return error_set(error, trace_name(t), "give it the kind prefix",
-		                 "only that a witness is a run is checked under a memory model");
+		return error_set(
+		        error, trace_name(t), "give it the kind prefix",
+		        "only that a witness is a run is checked under a memory model");
 	v->accepted = witness_check_weak(t, (const uint32_t *)(void *)w->events->data,
 	                                 w->events->len, w->weak, model, v->reason);
 	if (v->accepted)
@@ -158,8 +160,8 @@ static bool judge(const struct arguments *a, struct trace *t, const struct witne
 
 	if (!of_this_trace(a, t, w, v))
 		return true;
-	enum weak_model model = (enum weak_model)argument_choice(
-	        a, "memory", weak_model_words, (int)w->memory);
+	enum weak_model model =
+	        (enum weak_model)argument_choice(a, "memory", weak_model_words, (int)w->memory);
 	if (model != WEAK_SC)
 		return judge_weak(t, w, model, v, error);
 	if (!trace_weak_allows(t, "a witness without --memory", error))

@@ -2,9 +2,9 @@
  * buffers.c - TSO: the buffers of stores.
  *
  * While a thread runs, memory is as it sees it: its stores are there.  When the token goes to
- * another thread they are taken away, the newest first, and laid again, the oldest first, when it
- * comes back.  So loads need nothing, and code that is not instrumented sees its thread's stores.
- * A store is complete at its thread's next hook.
+ * another thread they are taken away, the newest first, and laid again, the oldest first, when
+ * it comes back.  So loads need nothing, and code that is not instrumented sees its thread's
+ * stores. A store is complete at its thread's next hook.
  *
  * A store to the thread's own stack stays in memory, for frames come and go there; it waits in
  * its place all the same, and arrives, with those before it, when another thread comes there.
@@ -30,7 +30,7 @@ struct buffer {
 	struct waiting at[MOST];
 };
 
-static struct thread *laid; /* whose stores lie over memory, or NULL */
+static struct thread *laid;                  /* whose stores lie over memory, or NULL */
 static struct thread *holders[WEAK_THREADS]; /* those with stores that wait */
 static unsigned holder_count, there_count;
 
@@ -242,8 +242,8 @@ void buffers_add(struct thread *t, uintptr_t address, size_t size, bool there)
 		.address = address,
 		.ordinal = t->ordinal - 1,
 		.size = (uint8_t)size,
-		.there = there || address - t->life.stack_low <
-		                          t->life.stack_high - t->life.stack_low,
+		.there = there ||
+		         address - t->life.stack_low < t->life.stack_high - t->life.stack_low,
 	};
 	there_count += w->there;
 	if (!w->there)

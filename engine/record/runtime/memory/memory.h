@@ -3,22 +3,23 @@
  * mode: under TSO stores wait in buffers (buffers.c), under RC11 atomic loads see older stores
  * and atomic stores take earlier places in modification order (stores.c, views.c, order.c).
  *
- * How one enters.  The hook of a plain access calls memory_before, then writes its record, which
- * ends in memory_logged; the hooks of atomics (core/atomics.c) call memory_load, memory_store,
- * memory_update, memory_fence in place of the operation and its record; an event of
- * synchronisation (log_event) calls memory_event, and an interposed function memory_call.  The
- * scheduler calls memory_view when the token goes to another thread, and memory_end at a thread's
- * end.
+ * How one enters.  The hook of a plain access calls memory_before, then writes its record,
+ * which ends in memory_logged; the hooks of atomics (core/atomics.c) call memory_load,
+ * memory_store, memory_update, memory_fence in place of the operation and its record; an event
+ * of synchronisation (log_event) calls memory_event, and an interposed function memory_call.
+ * The scheduler calls memory_view when the token goes to another thread, and memory_end at a
+ * thread's end.
  *
- * What one may rely on: with rt.memory LOG_SC none of these is called, at the cost of one branch.
- * All of it is under the token.  Chance is the run's own (next_random), so one seed is one run; a
- * plan says what is chosen (log_step.reads, .after, steps FLUSH), and in an exploration what
- * follows the plan is sequentially consistent.
+ * What one may rely on: with rt.memory LOG_SC none of these is called, at the cost of one
+ * branch. All of it is under the token.  Chance is the run's own (next_random), so one seed is
+ * one run; a plan says what is chosen (log_step.reads, .after, steps FLUSH), and in an
+ * exploration what follows the plan is sequentially consistent.
  *
- * Not modelled, and sequentially consistent: atomics of 16 bytes, atomics of which some bytes are
- * accessed in another size or by plain accesses that happen in no order with them (a note says
- * so), more than WEAK_THREADS threads; under TSO, stores to the thread's own stack arrive before
- * another thread looks there, and stores of code that is not instrumented arrive at once.
+ * Not modelled, and sequentially consistent: atomics of 16 bytes, atomics of which some bytes
+ * are accessed in another size or by plain accesses that happen in no order with them (a note
+ * says so), more than WEAK_THREADS threads; under TSO, stores to the thread's own stack arrive
+ * before another thread looks there, and stores of code that is not instrumented arrive at
+ * once.
  */
 #ifndef HEDDLE_RUNTIME_MEMORY_H
 #define HEDDLE_RUNTIME_MEMORY_H
@@ -34,8 +35,15 @@ struct thread_memory {
 };
 
 /* Operations of an update. */
-enum update { UPDATE_EXCHANGE, UPDATE_ADD, UPDATE_SUB, UPDATE_AND, UPDATE_OR, UPDATE_XOR,
-	      UPDATE_NAND };
+enum update {
+	UPDATE_EXCHANGE,
+	UPDATE_ADD,
+	UPDATE_SUB,
+	UPDATE_AND,
+	UPDATE_OR,
+	UPDATE_XOR,
+	UPDATE_NAND
+};
 
 void memory_init(void);
 /* A plain access of `t` comes: others' stores may arrive. */

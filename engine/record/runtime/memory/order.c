@@ -6,9 +6,9 @@
  *     psc_F    = [F_sc] ; (hb + hb ; eco ; hb) ; [F_sc]
  *
  * Nodes are the seq_cst accesses and fences.  An event that comes is the last in sb and rf, so
- * hb leads into it only; it has edges to older events only where it reads, or stands before, what
- * is not the last store of its place.  So a load that reads the last store and a store that
- * becomes the last are always allowed, and a cycle can only be closed by another choice.
+ * hb leads into it only; it has edges to older events only where it reads, or stands before,
+ * what is not the last store of its place.  So a load that reads the last store and a store
+ * that becomes the last are always allowed, and a cycle can only be closed by another choice.
  *
  * Edges to older events (`back`) get further targets when a later fence comes after their end.
  * When a table is full every thread is made to know the last store of every place
@@ -161,8 +161,8 @@ struct outgoing {
 	struct nodes eco;  /* from these fences alone */
 };
 
-static struct outgoing outgoing_of(const struct choice *c, bool keep, const struct nodes *fences,
-                                   const struct nodes *sources)
+static struct outgoing outgoing_of(const struct choice *c, bool keep,
+                                   const struct nodes *fences, const struct nodes *sources)
 {
 	struct outgoing out = { 0 };
 	const struct store *from = c->after ? c->after : c->reads;
@@ -235,8 +235,8 @@ static void edges(const struct nodes *from, const struct nodes *to)
 static void pass(struct views *v, const void *place)
 {
 	/* events of the thread at other places before this one: they lead across threads */
-	struct nodes before = v->last.place == place && place ? v->other.fences
-	                                                      : v->last.fences;
+	struct nodes before =
+	        v->last.place == place && place ? v->other.fences : v->last.fences;
 	for (unsigned i = 0; i < node_count; i++)
 		if (nodes_has(&v->own, i) && (!place || node[i].at != place))
 			nodes_add(&before, i);

@@ -4,9 +4,9 @@
  * Coherence: what a thread knows of a place is the last store, in modification order, that
  * happens before or that something read that happens before; it reads that one or a later one,
  * and puts a store behind that one or a later one, but never between an update and the store
- * that it reads.  As the event that comes is the last one in happens-before, nothing else can be
- * violated but the axiom about psc (order.c).  A store's `released` is what an acquire load that
- * reads it is after: release sequences and fences as in Lahav and others, PLDI 2017.
+ * that it reads.  As the event that comes is the last one in happens-before, nothing else can
+ * be violated but the axiom about psc (order.c).  A store's `released` is what an acquire load
+ * that reads it is after: release sequences and fences as in Lahav and others, PLDI 2017.
  *
  * Memory holds the last store in modification order of every atomic.
  */
@@ -15,8 +15,14 @@
 #include "engine/record/runtime/core/rt.h"
 #include "views.h"
 
-enum { TABLE = 1 << 14, KEPT = 48, ORDER_ACQUIRE = 2, ORDER_RELEASE = 3, ORDER_BOTH = 4,
-       ORDER_SC = 5 };
+enum {
+	TABLE = 1 << 14,
+	KEPT = 48,
+	ORDER_ACQUIRE = 2,
+	ORDER_RELEASE = 3,
+	ORDER_BOTH = 4,
+	ORDER_SC = 5
+};
 
 /* What a thread released at the place: of its later stores there, too. */
 struct own_release {
@@ -294,16 +300,15 @@ static bool allowed(struct making *m, struct store *reads, struct store *after)
 		                     .reads = reads,
 		                     .after = after,
 		                     .sc = m->order == ORDER_SC,
-		                     .acquired = reads && acquires(m->order)
-		                                         ? &reads->released
-		                                         : NULL };
+		                     .acquired = reads && acquires(m->order) ? &reads->released
+		                                                             : NULL };
 	return (!after || free_behind(after)) && order_allows(m->v, &m->choice);
 }
 
 /*
- * Chance chooses one of the stores that the thread may see (or stand behind), the last one half of
- * the time.  `equals`: an update is made where the store has this value, else it is a load, of the
- * order `failure`.
+ * Chance chooses one of the stores that the thread may see (or stand behind), the last one half
+ * of the time.  `equals`: an update is made where the store has this value, else it is a load,
+ * of the order `failure`.
  */
 static void choose(struct making *m, bool reads, bool writes, const uint64_t *equals,
                    unsigned failure)
@@ -384,8 +389,8 @@ static void tell(struct thread *t, enum log_tag tag, const struct store *s)
 {
 	log_before(t);
 	uint64_t ordinal = s->ordinal;
-	log_put(t->stream,
-	        log_word(tag, 0, s->initial ? LOG_ALL_THREADS : s->thread), &ordinal, 1);
+	log_put(t->stream, log_word(tag, 0, s->initial ? LOG_ALL_THREADS : s->thread), &ordinal,
+	        1);
 }
 
 static void release_to(struct making *m, struct store *s)
@@ -572,7 +577,7 @@ bool memory_compare(struct thread *t, volatile void *p, unsigned code, uint64_t 
 			set_memory(p, code, value);
 			log_rmw(t, order, pc, (const void *)p, code, old, value);
 		} else {
-			log_access(t, LOG_AREAD, failure, pc, (const void *)p, code, true, old);
+			log_access(t, LOG_AREAD, failure | LOG_VOLATILE, pc, (const void *)p, code, true, old);
 		}
 		*expected = old;
 		return done;
@@ -585,7 +590,7 @@ bool memory_compare(struct thread *t, volatile void *p, unsigned code, uint64_t 
 	if (done)
 		log_rmw(t, order, pc, (const void *)p, code, old, value);
 	else
-		log_access(t, LOG_AREAD, failure, pc, (const void *)p, code, true, old);
+		log_access(t, LOG_AREAD, failure | LOG_VOLATILE, pc, (const void *)p, code, true, old);
 	if (done && last)
 		set_memory(p, code, value);
 	*expected = old;

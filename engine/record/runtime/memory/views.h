@@ -1,9 +1,9 @@
 /*
  * views.h - RC11: what a thread knows, and what its order with other threads is.
  *
- * A view is a vector clock of happens-before: of each thread the number of its last event that is
- * before; and sets of nodes (seq_cst accesses and fences) from which the axiom about psc wants to
- * know what leads to the events that are before (order.c).
+ * A view is a vector clock of happens-before: of each thread the number of its last event that
+ * is before; and sets of nodes (seq_cst accesses and fences) from which the axiom about psc
+ * wants to know what leads to the events that are before (order.c).
  */
 #ifndef HEDDLE_RUNTIME_VIEWS_H
 #define HEDDLE_RUNTIME_VIEWS_H
@@ -76,11 +76,11 @@ struct store;
 struct location;
 /* An access of an atomic, with what the axioms about psc want to know of it. */
 struct access {
-	struct access *next; /* of its location, the newest first */
+	struct access *next;       /* of its location, the newest first */
 	const struct store *store; /* that it wrote, or (`reads`) read; NULL: one forgotten */
 	uint32_t thread, index;
 	bool writes, reads;
-	int node; /* or -1 */
+	int node;             /* or -1 */
 	struct nodes sources; /* it, and the seq_cst fences that happen before it */
 };
 
@@ -108,10 +108,10 @@ struct store {
 	struct store *next, *previous; /* in modification order */
 	uint64_t value, ordinal;
 	uint32_t thread, index;
-	uint32_t step;    /* of the plan: STEP_STORE + it, STEP_INITIAL, or 0 */
-	uint32_t number;  /* in modification order: stores_number */
-	bool updates;     /* reads `previous` */
-	bool known;       /* every thread knows it: nothing before it is chosen */
+	uint32_t step;         /* of the plan: STEP_STORE + it, STEP_INITIAL, or 0 */
+	uint32_t number;       /* in modification order: stores_number */
+	bool updates;          /* reads `previous` */
+	bool known;            /* every thread knows it: nothing before it is chosen */
 	bool initial, unknown; /* `unknown`: its value is what lies in memory */
 	struct view released;
 	uint32_t seen[WEAK_THREADS]; /* the thread's first event that wrote or read it */

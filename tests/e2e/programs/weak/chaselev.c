@@ -1,6 +1,7 @@
 /*
- * The deque of Chase and Lev with the orders of Le, Pop, Cohen and Zappa Nardelli (PPoPP 2013), of
- * a fixed size.  -DWEAK: take has an acquire and release fence in the place of a seq_cst one.
+ * The deque of Chase and Lev with the orders of Le, Pop, Cohen and Zappa Nardelli (PPoPP 2013),
+ * of a fixed size.  -DWEAK: take has an acquire and release fence in the place of a seq_cst
+ * one.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -37,9 +38,8 @@ static int take(void)
 		x = atomic_load_explicit(&items[b % SIZE], memory_order_relaxed);
 		if (t != b)
 			return x;
-		if (!atomic_compare_exchange_strong_explicit(&top, &t, t + 1,
-		                                             memory_order_seq_cst,
-		                                             memory_order_relaxed))
+		if (!atomic_compare_exchange_strong_explicit(
+		            &top, &t, t + 1, memory_order_seq_cst, memory_order_relaxed))
 			x = EMPTY;
 	}
 	atomic_store_explicit(&bottom, b + 1, memory_order_relaxed);

@@ -1,4 +1,5 @@
-/* Atomics that memory models do not take apart: of two sizes, and with a plain write beside them. */
+/* Atomics that memory models do not take apart: of two sizes, and with a plain write beside
+ * them. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>

@@ -1,0 +1,78 @@
+/* graphs_words.c - loads that do not read the last store, in words. */
+#include "engine/explore/graphs.h"
+#include "engine/trace/shown.h"
+
+#include <string.h>
+
+enum { MOST = 3 };
+
+struct telling {
+	const struct trace *t;
+	struct explore_run *run;
+	GString *text;
+	uint32_t told, last; /* the read told last */
+};
+
+/* The last write before the event of a variable; NONE: none. */
+static uint32_t last_write(const struct trace *t, uint32_t event, uint32_t variable)
+{
+	while (event-- > 0) {
+		const struct event *x = &t->events[event];
+		if (!op_is_access(x->op) || !op_writes(x->op) || event_inert(x))
+			continue;
+		struct wide run = event_variables(t, x);
+		if (variable - run.first < run.count)
+			return event;
+	}
+	return NONE;
+}
+
+static uint32_t value_of(const struct trace *t, uint32_t event, bool written)
+{
+	uint32_t value = t->events[event].aux;
+	const struct value *v = &t->values[value];
+	return v->kind == V_PAIR ? written ? v->second : v->first : value;
+}
+
+static void tell(void *context, uint32_t read, uint32_t variable, uint32_t writer)
+{
+	struct telling *w = context;
+	const struct trace *t = w->t;
+	uint32_t newest = last_write(t, read, variable);
+	if (newest == writer || newest == NONE || read == w->last || w->told == MOST)
+		return;
+	GString *s = w->text;
+	g_string_append_printf(s, "%s%s reads ", w->told > 0 ? "; " : "",
+	                       trace_thread_name(t, t->events[read].thread));
+	if (w->told == 0) {
+		GString *name = g_string_new(NULL);
+		trace_append_variable(t, &t->events[read], name);
+		w->run->variable = g_string_free(name, FALSE);
+		w->run->thread = g_strdup(trace_thread_name(t, t->events[read].thread));
+		w->run->place = g_strdup(trace_location_name(t, read));
+	}
+	trace_append_variable(t, &t->events[read], s);
+	g_string_append(s, " = ");
+	shown_append(t, shown_variable(&t->events[read]), value_of(t, read, false), s);
+	g_string_append_printf(s, " (%s), %s, though %s has stored ",
+	                       trace_location_name(t, read),
+	                       writer == NONE ? "the initial value" : "an older store",
+	                       trace_thread_name(t, t->events[newest].thread));
+	shown_append(t, shown_variable(&t->events[newest]), value_of(t, newest, true), s);
+	g_string_append_printf(s, " (%s)", trace_location_name(t, newest));
+	w->last = read;
+	w->told++;
+}
+
+void graphs_describe(const struct trace *t, struct explore_run *r)
+{
+	struct telling w = { .t = t, .run = r, .text = g_string_new(NULL), .last = NONE };
+	trace_weak_walk(t, tell, &w);
+	if (w.told == 0) {
+		g_string_append(w.text, "each load reads the last store, in this order");
+		r->thread = g_strdup("");
+		r->place = g_strdup("");
+		r->variable = g_strdup("");
+	}
+	r->flip = g_string_free(w.text, FALSE);
+}

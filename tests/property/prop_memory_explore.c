@@ -1,0 +1,154 @@
+/*
+ * prop_memory_explore.c - random litmus programs, explored as a real program under each model:
+ * the outcomes of its runs are those that the axioms allow, all of them and no other, and the
+ * report says that it is complete.
+ */
+#include "tests/property/oracle_memory.h"
+#include "tests/support/litmus_random.h"
+
+#include <glib/gstdio.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CASES = 12, STATUSES = 252 };
+
+/* As the program any.c has it: results are registers by operation. */
+static char *ops_text(struct litmus *l)
+{
+	GString *text = g_string_new(NULL);
+	for (uint32_t t = 0; t < l->threads; t++)
+		for (uint32_t i = 0; i < l->length[t]; i++) {
+			struct litmus_op *o = &l->ops[t][i];
+			o->result = i % 4;
+			g_string_append_printf(text, "%s%u,%d,%u,%d,%d,%d,%d,%u",
+			                       text->len ? ";" : "", t, o->kind, o->location,
+			                       o->order, o->failure_order, (int)o->value,
+			                       (int)o->expected, o->result);
+		}
+	return g_string_free(text, FALSE);
+}
+
+struct expected {
+	const struct litmus *l;
+	bool status[STATUSES];
+};
+
+/* any.c's number of an outcome. */
+static void allow(void *context, const struct memory_graph *g, const struct litmus_outcome *o)
+{
+	struct expected *e = context;
+	unsigned hash = 2166136261u;
+	for (uint32_t t = 0; t < e->l->threads; t++)
+		for (uint32_t k = 0; k < 4; k++)
+			hash = (hash ^ (unsigned)o->registers[t][k]) * 16777619u;
+	for (uint32_t i = 0; i < 2; i++)
+		hash = (hash ^ (unsigned)o->memory[i]) * 16777619u;
+	e->status[1 + hash % 251] = true;
+}
+
+static char *explore(const char *heddle, const char *program, const struct litmus *l,
+                     const char *model, const char *ops)
+{
+	char threads[16], *out = NULL, *errors = NULL;
+	int status;
+	g_snprintf(threads, sizeof threads, "%u", l->threads);
+	char *argv[] = { (char *)heddle,
+		         "explore",
+		         "--memory",
+		         (char *)model,
+		         "--budget",
+		         "0",
+		         "--runs",
+		         "100000",
+		         "--format",
+		         "json",
+		         "--",
+		         (char *)program,
+		         "1",
+		         threads,
+		         (char *)ops,
+		         "number",
+		         NULL };
+	if (!g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out, &errors,
+	                  &status, NULL))
+		BUG("%s cannot be run", heddle);
+	if (*errors)
+		printf("%s", errors);
+	g_free(errors);
+	return out;
+}
+
+/* Do the report's runs end with the statuses that are expected? */
+static bool is_right(const struct expected *e, const char *out, uint64_t *runs)
+{
+	json_t *report = json_loads(out, 0, NULL), *run;
+	bool seen[STATUSES] = { false },
+	     good = json_is_true(json_object_get(report, "complete"));
+	size_t i;
+	if (!good)
+		printf("  not complete\n");
+	json_array_foreach(json_object_get(report, "runs"), i, run)
+	{
+		json_int_t status = json_integer_value(json_object_get(run, "status"));
+		if (status > 0 && status < STATUSES)
+			seen[status] = true;
+		else
+			good = false;
+		++*runs;
+	}
+	for (int s = 0; s < STATUSES; s++) {
+		if (seen[s] != e->status[s])
+			printf("  outcome %d is %s\n", s, seen[s] ? "not allowed" : "missing");
+		good &= seen[s] == e->status[s];
+	}
+	json_decref(report);
+	return good;
+}
+
+int main(void)
+{
+	const char *given = g_getenv("HEDDLE_TRACES"), *seed = g_getenv("HEDDLE_SEED");
+	const char *heddle = g_getenv("HEDDLE") ? g_getenv("HEDDLE") : "./heddle";
+	uint32_t cases = given ? (uint32_t)atoi(given) : CASES, failed = 0;
+	uint32_t first = seed ? (uint32_t)strtoul(seed, NULL, 10) : 1;
+	uint64_t runs = 0, graphs = 0;
+	char *folder = g_dir_make_tmp("heddle-XXXXXX", NULL);
+	char *program = g_build_filename(folder, "any", NULL);
+	char *build = g_strdup_printf("%s cc -g -O1 -pthread -o %s "
+	                              "tests/e2e/programs/litmus/any.c",
+	                              heddle, program);
+	BUG_ON(!g_spawn_command_line_sync(build, NULL, NULL, NULL, NULL));
+	for (uint32_t i = 0; i < cases; i++) {
+		GRand *r = g_rand_new_with_seed(first + i);
+		struct litmus l;
+		litmus_random(r, LITMUS_STRAIGHT, &l);
+		g_rand_free(r);
+		char *ops = ops_text(&l), *text = litmus_text(&l);
+		for (int m = MEMORY_TSO; m <= MEMORY_RC11; m++) {
+			struct expected e = { .l = &l };
+			struct memory_counts counts;
+			const char *word = memory_model_word((enum memory_model)m);
+			litmus_enumerate(&l, (enum memory_model)m, allow, &e, &counts);
+			graphs += counts.complete;
+			char *out = explore(heddle, program, &l, word, ops);
+			if (!is_right(&e, out, &runs)) {
+				printf("%s: %s (HEDDLE_SEED=%u HEDDLE_TRACES=1)\n  %s\n", word,
+				       text, first + i, ops);
+				failed++;
+			}
+			g_free(out);
+		}
+		g_free(ops);
+		g_free(text);
+	}
+	printf("memory_explore: %u programs under two models, %lu graphs, %lu runs\n", cases,
+	       (unsigned long)graphs, (unsigned long)runs);
+	g_remove(program);
+	g_rmdir(folder);
+	g_free(build);
+	g_free(program);
+	g_free(folder);
+	return failed != 0;
+}
