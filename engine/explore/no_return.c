@@ -11,7 +11,7 @@ enum {
 	MOST_KEPT = 2000,           /* runs */
 	MOST_KEPT_EVENTS = 2000000, /* of all of them */
 	MOST_ERRORS = 16,           /* for which the point is looked for */
-	MOST_WORK = 20000000,       /* events taken for one error */
+	MOST_WORK = 20000000,       /* events taken, and steps of searches, for one error */
 	MOST_STATES = 20000,        /* for one question: is there a way to the run's end? */
 	MOST_CHOICES = 64,          /* ways to tell which threads the signals woke */
 };
@@ -376,6 +376,7 @@ static void compare(struct failing *f, const struct no_return *n, uint32_t run, 
 	g_free(p.last);
 	g_free(p.threads);
 	g_array_free(p.choices, TRUE);
+	f->work += persistent_work(p.reduction);
 	persistent_free(p.reduction);
 	run_state_free(p.s);
 }

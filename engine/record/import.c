@@ -85,10 +85,10 @@ static void begin_chunk(struct import *im, struct log_reader *reader, uint64_t o
 static void read_records(struct import *im)
 {
 	struct log_record record = { .slot = 0 };
-	bool more;
+	bool more, weak = im->header->memory != LOG_SC; /* each access is looked at then */
 	do {
 		struct lane *lane = import_lane(im, im->thread);
-		while (import_short(im, lane, im->reader))
+		while (!weak && import_short(im, lane, im->reader))
 			;
 		more = log_reader_next(im->reader, &record);
 		if (more && record.tag == LOG_SWITCH)

@@ -422,7 +422,7 @@ static void add_access(struct import *im, struct lane *lane, const struct log_re
 
 bool import_short(struct import *im, struct lane *lane, struct log_reader *reader)
 {
-	if (reader->second || reader->at >= reader->end || im->header->memory)
+	if (reader->second || reader->at >= reader->end)
 		return false;
 	uint64_t word = *reader->at, field = log_short_field(word);
 	unsigned slot = log_short_slot(word);

@@ -37,6 +37,7 @@
 #define LOG_VERSION     20
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
+#define LOG_BUFFERS     1024
 #define LOG_CHUNK_MAGIC 0x4b434448u
 #define LOG_FRAME_MAGIC 0x5a434448u
 #define LOG_ALL_THREADS UINT32_MAX
@@ -523,7 +524,7 @@ struct log_config {
 	char library_path[2048];
 	uint32_t had_preload, had_library_path;
 	int32_t buffer;         /* descriptor of the shared chunks */
-	uint32_t buffer_chunks; /* one, or in free mode one for each thread */
+	uint32_t buffer_chunks; /* one, or in free mode (LOG_BUFFERS) one for each thread */
 	/* -- replay */
 	uint32_t plan_length;  /* struct log_step, after the config */
 	uint32_t thread_count; /* struct log_thread, after the steps */

@@ -195,44 +195,15 @@ static void add_arrival(const struct trace *t, struct plan *p, uint32_t thread, 
 	g_array_append_val(p->events, e);
 }
 
-void plan_arrive(struct plan *p, const struct trace *t, uint32_t thread)
-{
-	add_arrival(t, p, thread, NONE);
-}
-
-/* The step of an event, from the end; NONE for `event`: the last one. p->steps->len: none. */
+/* The step of an event, from the end. p->steps->len: none. */
 static guint step_of(const struct plan *p, uint32_t event)
 {
 	guint i = p->events->len;
 
-	if (event == NONE)
-		return i ? i - 1 : p->steps->len;
 	while (i-- > 0)
 		if (g_array_index(p->events, uint32_t, i) == event)
 			return i;
 	return p->steps->len;
-}
-
-static bool refer(const struct plan *p, uint32_t event, uint32_t store, enum weak_kind kind)
-{
-	guint at = step_of(p, event), to = store == NONE ? 0 : step_of(p, store);
-	struct log_step *steps = (struct log_step *)(void *)p->steps->data;
-
-	if (at >= p->steps->len || (store != NONE && to >= at))
-		return false;
-	*(kind == WEAK_READS ? &steps[at].reads : &steps[at].after) =
-	        store == NONE ? STEP_INITIAL : STEP_STORE + to;
-	return true;
-}
-
-bool plan_reads(struct plan *p, uint32_t event, uint32_t store)
-{
-	return refer(p, event, store, WEAK_READS);
-}
-
-bool plan_after(struct plan *p, uint32_t event, uint32_t store)
-{
-	return refer(p, event, store, WEAK_AFTER);
 }
 
 /* The row of `said` for the event, or NULL. */

@@ -52,22 +52,13 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
                const uint32_t pair[2], struct plan *plan, struct error *error);
 
 /*
- * RC11: the read of `event` (of the trace that the plan was made from; NONE: the plan's last
- * step) sees `store`, the store of `event` stands right after `store` in modification order;
- * NONE: the initial value. The store's event is a step before. plan_make has done this for what
- * the trace itself says (weak.h); without it a read sees the last store, and a store is the
- * last. TSO: the steps FLUSH are the trace's events FLUSH where the sequence has them, or
- * plan_arrive's; a thread's stores that have to have arrived do so without a step. False: the
- * plan has no such steps.
+ * RC11: what the steps' reads see and where their stores stand (log_step.reads, .after): `said`
+ * (struct weak_source) where a read does not see the last store of the plan before it, or a
+ * store is not the last in modification order. plan_make has done it with what the trace says
+ * (weak.h). False: it names no earlier step. TSO: the steps FLUSH are the events FLUSH of the
+ * sequence; stores of a thread that have to have arrived do so without a step.
  */
-/* The same for all steps at once: `said` (struct weak_source) where a read does not see the
- * last store of the plan before it, or a store is not the last in modification order. False: it
- * names no earlier step. */
 bool plan_weak(struct plan *plan, const struct trace *t, const GArray *said);
-bool plan_reads(struct plan *plan, uint32_t event, uint32_t store);
-bool plan_after(struct plan *plan, uint32_t event, uint32_t store);
-/* A step is appended: the oldest store in the buffer of `thread` (of the trace) arrives. */
-void plan_arrive(struct plan *plan, const struct trace *t, uint32_t thread);
 
 /* Where to stop before requests that wait (uint32_t): the first two, if all are for locks.
  * Other waits are no events that a thread comes to: they follow by themselves. */

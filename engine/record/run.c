@@ -332,7 +332,7 @@ static char **environment(const struct record_options *o, struct log_config *con
 int run_make_buffer(struct log_config *config, struct error *error)
 {
 	int fd = memfd_create("heddle-log", MFD_CLOEXEC);
-	config->buffer_chunks = config->flags & LOG_CONTROLLED ? 1 : 1024;
+	config->buffer_chunks = config->flags & LOG_CONTROLLED ? 1 : LOG_BUFFERS;
 	if (fd < 0 || ftruncate(fd, (off_t)config->buffer_chunks * LOG_CHUNK) != 0) {
 		error_set(error, "memfd", NULL, "no shared memory for the recording: %s",
 		          g_strerror(errno));

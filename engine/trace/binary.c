@@ -22,6 +22,7 @@ struct in {
 	size_t length;
 	const struct section *sections;
 	uint32_t count, version;
+	const struct progress *progress;
 	bool vouched; /* an index of exactly this file exists, so its contents were checked
 	               * before */
 	struct error *error;
@@ -436,7 +437,21 @@ struct reel { /* the sections of the events */
 	struct event *events; /* TAPE_BLOCK for each block */
 	uint32_t *stacks;     /* the same, or NULL */
 	gint next, broken;    /* atomic: block to decode next; one that is damaged plus one */
+	const struct progress *progress; /* of the thread that opens the trace */
+	GThread *opener;
+	bool cancelled;
 };
+
+/* Tells the thread that opens the trace how far it is; false when that is to end. */
+static bool reel_goes_on(struct reel *r, guint block)
+{
+	enum { BLOCKS_A_TICK = 8 };
+	if (g_thread_self() != r->opener || block % BLOCKS_A_TICK)
+		return true;
+	r->cancelled = !progress_tick(r->progress, (double)block / (double)r->blocks_count,
+	                              "reading the events");
+	return !r->cancelled;
+}
 
 /* All blocks but the last are full; none has more events than bytes. */
 static bool check_blocks(struct in *in, const struct reel *r, uint64_t *events)
@@ -476,7 +491,7 @@ static gpointer decode_blocks(gpointer context)
 		guint i = (guint)g_atomic_int_add(&r->next, 1);
 		if (i >= r->blocks_count || g_atomic_int_get(&r->broken))
 			break;
-		if (!decode_block(r, tape, i))
+		if (!reel_goes_on(r, i) || !decode_block(r, tape, i))
 			g_atomic_int_set(&r->broken, (gint)i + 1);
 	}
 	tape_free(tape);
@@ -503,6 +518,8 @@ static bool read_events(struct in *in, bool stacks)
 {
 	struct trace *t = in->t;
 	struct reel r = { .vouched = in->vouched,
+		          .progress = in->progress,
+		          .opener = g_thread_self(),
 		          .contexts = t->contexts,
 		          .contexts_count = t->contexts_count };
 	if (!read_section(in, "event_bytes", 1, (const void **)&r.bytes, &r.length) ||
@@ -522,6 +539,9 @@ static bool read_events(struct in *in, bool stacks)
 		t->stacks_count = t->events_count;
 	}
 	decode_all(&r);
+	if (r.cancelled)
+		return error_cancelled(in->error);
+
 	if (r.broken)
 		return broken(in, (uint64_t)((const char *)r.bytes - in->bytes),
 		              "block %d of the events does not fit its sum or its number of "
@@ -575,9 +595,12 @@ struct trace *binary_read(const char *path, void *bytes, size_t length, const st
                           const struct progress *progress, struct error *error)
 {
 	struct trace *t = trace_new(path);
-	struct in in = {
-		.path = path, .t = t, .bytes = bytes, .length = length, .error = error
-	};
+	struct in in = { .path = path,
+		         .t = t,
+		         .bytes = bytes,
+		         .length = length,
+		         .progress = progress,
+		         .error = error };
 	t->storage->map = bytes;
 	t->storage->map_length = length;
 	if (file)

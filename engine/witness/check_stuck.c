@@ -38,6 +38,7 @@ struct waits {
 	bool *woken;       /* by thread */
 	uint32_t *arrived; /* by object */
 	GHashTable *when;  /* wake -> its place in the sequence + 1 */
+	bool *written;     /* by message */
 	uint32_t *reads;   /* by message: how many parts of it were received */
 };
 
@@ -76,6 +77,7 @@ void waits_free(struct waits *w)
 	channels_release(&w->names);
 	g_free(w->once);
 	g_free(w->reads);
+	g_free(w->written);
 	g_free(w);
 }
 
@@ -188,21 +190,12 @@ static uint64_t bytes_in(const struct checker *c, const struct channel_state *k)
 	return bytes;
 }
 
-static bool was_written(const struct channel_state *k, uint32_t message)
-{
-	for (guint i = 0; i < k->queue->len; i++) {
-		if (g_array_index(k->queue, uint32_t, i) == message)
-			return true;
-	}
-	return false;
-}
-
 static bool has_room(const struct checker *c, const struct channel_state *k, uint32_t send)
 {
 	const struct channel_message *m = &c->waits->names.messages[at(c, send)->target];
 
-	return m->what != CHANNEL_DATA || m->room == 0 || was_written(k, at(c, send)->target) ||
-	       bytes_in(c, k) + m->bytes <= m->room;
+	return m->what != CHANNEL_DATA || m->room == 0 ||
+	       c->waits->written[at(c, send)->target] || bytes_in(c, k) + m->bytes <= m->room;
 }
 
 /* What is received is what was written first; its end, when all else was read. */
@@ -239,8 +232,10 @@ static void take_message(struct checker *c, uint32_t e)
 	if (k == NULL)
 		return;
 	k->closed |= x->op == OP_SND && m->what == CHANNEL_CLOSED;
-	if (x->op == OP_SND && m->what == CHANNEL_DATA && !was_written(k, x->target))
+	if (x->op == OP_SND && m->what == CHANNEL_DATA && !w->written[x->target]) {
+		w->written[x->target] = true;
 		g_array_append_val(k->queue, x->target);
+	}
 	if (m->what != CHANNEL_DATA || !channel_receives(&w->names, x))
 		return;
 	w->reads[x->target]++;
@@ -434,6 +429,7 @@ static void state_begin(struct checker *c)
 	memset(w->arrival, 0, sizeof(uint32_t) * (t->threads_count + 1));
 	memset(w->woken, 0, sizeof(bool) * (t->threads_count + 1));
 	memset(w->arrived, 0, sizeof(uint32_t) * (t->objects_count + 1));
+	memset(w->written, 0, sizeof(bool) * (t->messages_count + 1));
 	memset(w->reads, 0, sizeof(uint32_t) * (t->messages_count + 1));
 	for (uint32_t i = 0; i < w->names.count; i++) {
 		g_array_set_size(w->channels[i].queue, 0);
@@ -509,6 +505,7 @@ static void find_channels(struct checker *c)
 	w->channels = g_new0(struct channel_state, w->names.count + 1);
 	for (uint32_t i = 0; i < w->names.count; i++)
 		w->channels[i].queue = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	w->written = g_new0(bool, t->messages_count + 1);
 	w->reads = g_new0(uint32_t, t->messages_count + 1);
 	w->once = g_new(uint32_t, t->messages_count + 1);
 	for (uint32_t e = 0; e < t->events_count; e++) {

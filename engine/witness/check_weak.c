@@ -1,6 +1,7 @@
 /*
  * check_weak.c - is a witness a run of a memory model?  By the definitions alone
- * (memory-models.md), from the sequence, what its reads see and where its stores stand.
+ * (docs/recording.md, Memory models), from the sequence, what its reads see and where its
+ * stores stand.
  *
  * TSO by its machine: each thread's queue of stores, and memory. RC11 by its axioms: the
  * relations of the execution are made as sets, and coherence, atomicity and the acyclicity of

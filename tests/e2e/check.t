@@ -152,4 +152,33 @@ run "$HEDDLE" check bank.run0.hdl -- ./bank
 is "$status" 2 "traces and a program"
 run "$HEDDLE" check end.c
 is "$status" 2 "no trace"
+# a program that never ends: after one long recording the others are short, and the long one is looked at as well
+cat >spins.c <<'C'
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+int x;
+static int stop;
+static void *spin(void *p)
+{
+	x = 1;
+	for (int end = 0; !end;) {
+		pthread_mutex_lock(&m);
+		end = stop;
+		pthread_mutex_unlock(&m);
+	}
+	return p;
+}
+int main(void)
+{
+	pthread_t t[2];
+	pthread_create(&t[0], NULL, spin, NULL);
+	pthread_create(&t[1], NULL, spin, NULL);
+	pthread_join(t[0], NULL);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 spins.c -o spins -pthread || exit 1
+run timeout 120 "$HEDDLE" check --budget 20 --runs 2 --no-harm -o spins --format json -- ./spins
+ok "$(json '$d->{runs}[0]{events} > 200000 && $d->{runs}[1]{events} < 200000 ? 0 : 1')" "a run that does not end is followed by a short one"
+is "$(json 'join " ", @{$d->{findings}[0]{runs}}')" "0 1" "both are looked at"
 done_testing

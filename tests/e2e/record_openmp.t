@@ -47,6 +47,35 @@ for c in f d r o x b c s m l n t g p k; do
 	found free.hdl
 	is "$found" "" "nor in free mode"
 done
+# Tasks that depend on what no task before them had: nothing is waited for, and nothing said.
+cat >depend.c <<'C'
+#include <stdio.h>
+int main(void)
+{
+	int a = 0, b = 0;
+#pragma omp parallel num_threads(2)
+#pragma omp single
+	{
+#pragma omp task depend(in : a) depend(out : b)
+		b = a + 1;
+#pragma omp task depend(inout : a)
+		a = 2;
+#pragma omp task depend(in : a, b)
+		printf("%d %d\n", a, b);
+	}
+	return 0;
+}
+C
+if $HEDDLE cc -g -O1 -fopenmp depend.c -o depend -pthread 2>/dev/null; then
+	for mode in controlled free; do
+		run timeout 60 $HEDDLE record -q --mode $mode -o depend.hdl -- ./depend
+		is "$status $out $err" "0 2 1 " "depend, $mode: no word of messages that were never sent"
+		found depend.hdl
+		is "${found% complete}" "" "depend, $mode: the order of the tasks is known"
+	done
+else
+	skip "tasks that depend" "they do not compile here"
+fi
 # Waits of libgomp's own: a loop with `ordered`.
 run timeout 60 $HEDDLE record -o c.hdl -- ./openmp o
 like "$err" "this schedule may not come again" "ordered sections: said"

@@ -101,6 +101,28 @@ way onces locked deadlock lock a
 way onces c11 deadlock lock a
 happens onces joining deadlock join T1
 
+# reports of every command have such a wait, and are held against each other
+for seed in $(seq $MOST); do
+	timeout 60 "$HEDDLE" record -q --seed "$seed" -o w.hdl -- ./pipes empty >record.out 2>&1 && break
+done
+"$HEDDLE" deadlocks w.hdl --format json >d.json
+"$HEDDLE" check w.hdl -o c --format json >c.json 2>/dev/null
+run "$HEDDLE" diff d.json c.json
+is "$status" 0 "deadlocks against check: nothing new"
+like "$out" "0 new, 1 known, 0 gone" "they have one wait"
+run "$HEDDLE" check w.hdl -o c --baseline d.json
+is "$status" 0 "a baseline of deadlocks, for check"
+run "$HEDDLE" deadlocks w.hdl --baseline c.json
+is "$status" 0 "and of check, for deadlocks"
+run "$HEDDLE" merge c.json c.json --format json
+is "$(json 'scalar @{$d->{findings}}')" 1 "merged, it is one"
+run "$HEDDLE" check w.hdl -o c --format sarif
+is "$(json '$d->{runs}[0]{results}[0]{ruleId}')" "stuck" "as SARIF"
+run timeout 120 "$HEDDLE" fix-check d.json -o f -- ./pipes.fixed empty
+is "$status" 0 "the right fix is accepted"
+run timeout 120 "$HEDDLE" fix-check d.json -o f -- ./pipes empty
+is "$status" 1 "and no fix is not"
+
 # the inline test of a C++ static's guard would see another value: that is no reordering of one run
 "$HEDDLE" c++ -g -O1 "$programs/statics.cc" -o statics -pthread || exit 1
 "$HEDDLE" c++ -g -O1 -DFIXED "$programs/statics.cc" -o statics.fixed -pthread || exit 1

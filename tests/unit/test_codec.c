@@ -304,6 +304,24 @@ static int read_again(unsigned round)
 	return 1;
 }
 
+/* Messages of channels, whose word has all that is known of them. */
+static int messages(void)
+{
+	static const unsigned bytes[] = { LOG_CHANNEL_CLOSED, 1, 4000, LOG_CHANNEL_SHARED };
+	bool good = log_message_parts(log_message(7, 0, 3, 9)).bytes == 0;
+
+	for (unsigned i = 0; i < 4; i++) {
+		struct log_message_fields f = log_message_parts(log_message(
+		        0xfffffff0u + i, LOG_CHANNELS - i, LOG_CHANNEL_PAGES - i, bytes[i]));
+		good &= f.number == 0xfffffff0u + i && f.channel == LOG_CHANNELS - i &&
+		        f.pages == LOG_CHANNEL_PAGES - i && f.bytes == bytes[i];
+	}
+	/* more than the field has is as much as it has, and no other kind */
+	good &= log_message_parts(log_message(1, 1, 1, 1 << 20)).bytes == LOG_CHANNEL_MOST;
+	printf("%sok - messages are decoded as they were encoded\n", good ? "" : "not ");
+	return !good;
+}
+
 int main(void)
 {
 	const char *seed = getenv("HEDDLE_SEED");
@@ -319,5 +337,5 @@ int main(void)
 			return 1;
 	}
 	printf("ok - %d events are decoded as they were encoded\n", ROUNDS * STEPS);
-	return 0;
+	return messages();
 }

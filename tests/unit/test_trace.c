@@ -112,6 +112,7 @@ static const char *const all_operations[] = {
 	"main|tryracq(rw)|7",
 	"main|post(s)|7",
 	"main|trytake(s)|7",
+	"main|tryrcv(g1)|7",
 	"main|fork(T2)|7",
 	"main|misuse(l,unlocked-twice)|7",
 	"T2|want(rw)|7",

@@ -156,6 +156,27 @@ START_TEST(damage_is_noticed)
 }
 END_TEST
 
+static bool stop(void *context, double fraction, const char *what)
+{
+	ck_assert(fraction >= 0 && fraction <= 1 && *what);
+	++*(int *)context;
+	return false;
+}
+
+START_TEST(reading_can_be_stopped)
+{
+	char *path = in_folder("stopped.hdl");
+	int ticks = 0;
+	struct progress progress = { stop, &ticks };
+	struct error e = { .what = "" };
+	write_sample(path);
+	ck_assert(trace_open(path, NULL, &progress, &e) == NULL && e.cancelled);
+	ck_assert_int_gt(ticks, 0);
+	g_unlink(path);
+	g_free(path);
+}
+END_TEST
+
 START_TEST(unreadable_files_are_errors)
 {
 	struct error e;
@@ -321,6 +342,7 @@ int main(void)
 	tcase_add_test(c, facts_of_the_reading_are_kept);
 	tcase_add_test(c, kept_events_get_new_ids);
 	tcase_add_test(c, damage_is_noticed);
+	tcase_add_test(c, reading_can_be_stopped);
 	tcase_add_test(c, unreadable_files_are_errors);
 	tcase_add_test(c, files_are_whole_or_not_there);
 	tcase_add_test(c, a_killed_writer_leaves_nothing);

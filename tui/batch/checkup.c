@@ -91,6 +91,7 @@ static void checkup_init(struct checkup *c)
 	c->aimed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->making = "both orders";
 	c->waiting = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	c->postponed = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	c->outputs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->ends = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->stopped = g_hash_table_new(g_str_hash, g_str_equal);
@@ -113,6 +114,7 @@ void checkup_close(struct checkup *c)
 	g_hash_table_destroy(c->stopped);
 	g_hash_table_destroy(c->ends);
 	g_array_unref(c->waiting);
+	g_array_unref(c->postponed);
 	g_array_unref(c->aims);
 	g_hash_table_destroy(c->aimed);
 	g_ptr_array_unref(c->list);

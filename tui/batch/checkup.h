@@ -100,6 +100,8 @@ struct checkup {
 	GHashTable *digests; /* a run's digest to its number + 1 */
 	GHashTable *mined; /* code of sections run in between (owned) to struct mined_trials */
 	GArray *waiting;   /* uint32_t: runs made on the way whose traces were not looked at */
+	GArray *postponed; /* uint32_t: long recordings that did not end, for later */
+	bool shorter;      /* the recordings after one of these */
 	GArray *aims;      /* struct checkup_aim: not run yet */
 	GHashTable *aimed; /* code of all aims so far (char *) to how many runs had it */
 	guint next_aim;

@@ -111,10 +111,15 @@ char *checkup_key(const json_t *fields)
 /* NONE: a run of the exploration that was not kept. */
 static void add_run(struct checked *f, uint32_t run)
 {
+	guint at = f->runs->len;
+
 	if (run == NONE)
 		return;
-	if (f->runs->len == 0 || g_array_index(f->runs, uint32_t, f->runs->len - 1) != run)
-		g_array_append_val(f->runs, run);
+	/* runs are looked at nearly in their order */
+	while (at > 0 && g_array_index(f->runs, uint32_t, at - 1) > run)
+		at--;
+	if (at == 0 || g_array_index(f->runs, uint32_t, at - 1) != run)
+		g_array_insert_val(f->runs, at, run);
 }
 
 static struct checked *enter(struct checkup *c, enum finding_kind kind, char *key,

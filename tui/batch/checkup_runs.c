@@ -26,6 +26,8 @@ enum {
 	LEAST_BYTES = 4 << 20,
 	BYTES_A_SECOND = 1 << 19, /* of the time left: what can be looked at in it */
 	TIME_PARTS = 5,           /* of the time left, a recording may take one */
+	SHORT_BYTES = 1 << 20,    /* of the runs after one that did not end: 100,000 events */
+	LONG_EVENTS = 200000,     /* of a run that did not end and is looked at later */
 	KEPT_EVENTS = 1000000,    /* of a run on the way whose trace is kept */
 };
 
@@ -160,6 +162,8 @@ static void session_of(const struct checkup *c, struct session_options *o, uint6
 		                               (uint64_t)CLAMP(checkup_left(c) * BYTES_A_SECOND,
 		                                               LEAST_BYTES, MOST_BYTES),
 		                       .specs = c->binds };
+	if (c->shorter)
+		o->max_bytes = MIN(o->max_bytes, SHORT_BYTES);
 	if (c->runs->len > 0)
 		o->steps = MAX(run_at(c, 0)->events, 1);
 	double most = MAX(checkup_left(c) * 1000 / TIME_PARTS, 2000);
@@ -209,6 +213,26 @@ static void note_outcome(struct checkup *c, const struct outcome *o)
 		               "is compared, and how they end as far as the program looks");
 }
 
+/*
+ * A long recording that did not end, of a program that perhaps never does: in the time that it
+ * takes to look at it many shorter ones can be, each with an order of its own.  So its turn
+ * comes when three quarters of the time have passed, or (`all`) at the end.
+ */
+static bool look_at_postponed(struct checkup *c, bool all)
+{
+	double whole = c->deadline == 0 ? 0 : (double)(c->deadline - c->began) / G_USEC_PER_SEC;
+
+	while (c->postponed->len > 0 && !checkup_over(c) &&
+	       (all || checkup_left(c) < whole / 4)) {
+		uint32_t run = g_array_index(c->postponed, uint32_t, 0);
+
+		g_array_remove_index(c->postponed, 0);
+		if (!analyse_run(c, run, false))
+			return false;
+	}
+	return true;
+}
+
 static bool record(struct checkup *c, uint64_t number)
 {
 	struct outcome *outcome = g_new0(struct outcome, 1);
@@ -219,7 +243,7 @@ static bool record(struct checkup *c, uint64_t number)
 	struct session s;
 	uint32_t run = NONE;
 	gint64 began;
-	bool good;
+	bool good, cut = false;
 
 	session_of(c, &o, number);
 	o.output = path;
@@ -237,6 +261,7 @@ static bool record(struct checkup *c, uint64_t number)
 		              s.result.status, path, outcome);
 		run_at(c, run)->recorded = true;
 		c->cut_runs += s.result.timed_out;
+		cut = s.result.timed_out || s.facts.status == LOG_LIMIT;
 		if (s.result.timed_out)
 			c->cut_ms = MAX(c->cut_ms, o.timeout_ms);
 		note_outcome(c, outcome);
@@ -270,7 +295,13 @@ static bool record(struct checkup *c, uint64_t number)
 		g_array_set_size(c->runs, run);
 		return true;
 	}
-	return analyse_run(c, run, false) && look_at_waiting(c, WAITING_RUNS);
+	if (cut && run_at(c, run)->events > LONG_EVENTS) {
+		c->shorter = true;
+		g_array_append_val(c->postponed, run);
+		return look_at_postponed(c, false);
+	}
+	return analyse_run(c, run, false) && look_at_waiting(c, WAITING_RUNS) &&
+	       look_at_postponed(c, false);
 }
 
 /* -- exploration -------------------------------------------------------------------------- */
@@ -710,8 +741,15 @@ bool checkup_program(struct checkup *c)
 	if (!look_at_waiting(c, UINT32_MAX) ||
 	    (!c->explored_all && !aim_runs(c, c->runs_asked)))
 		return false;
-	if (!look_again(c))
+	if (!look_at_postponed(c, true) || !look_again(c))
 		return false;
+	if (c->postponed->len > 0) {
+		c->budget_spent = true;
+		checkup_gap(c,
+		            "%u long recordings that did not end: the time ran out before they "
+		            "were looked at (--budget gives more)",
+		            c->postponed->len);
+	}
 	if (number < c->runs_asked && !c->explored_all) {
 		c->budget_spent = true;
 		checkup_gap(c, "%u of %u runs: the time ran out (--budget gives more)",

@@ -163,6 +163,8 @@ static void append_where(const struct session *s, const struct finding *f, bool 
 	if (functions)
 		append_function(s, f->first, NONE, out);
 	append_line(t, f->first, NULL, out);
+	if (f->first == f->second) /* how the run ended is of one place */
+		return;
 	g_string_append(out, " ⇄ ");
 	if (functions)
 		append_function(s, f->second, f->first, out);
@@ -499,7 +501,7 @@ void session_select(struct session *s, int index)
 	s->pair[0] = entry->finding->first;
 	s->pair[1] = entry->finding->second;
 	s->event = entry->finding->first;
-	s->frame = 0;
+	s->frame = session_own_frame(s, s->event);
 }
 
 void session_ask(struct session *s, uint32_t first, uint32_t second)

@@ -292,8 +292,10 @@ static void draw_entry(const struct session *s, struct pane p, int row,
 		pane_text(p, row, c.where - 1, STYLE_KEY, "◆");
 	pane_field(p, row, c.where, c.where_width, text,
 	           text_columns(entry->where) <= c.where_width ? entry->where : entry->lines);
-	pane_field(p, row, c.variable, c.variable_width, text, entry->variable);
-	if (entry->triage)
+	int mark = entry->triage ? text_columns(triage_word(entry->triage)) : 0;
+	pane_field(p, row, c.variable, c.variable_width - (mark ? mark + 1 : 0), text,
+	           entry->variable);
+	if (mark)
 		pane_field_right(p, row, c.variable, c.variable_width, STYLE_DIM,
 		                 triage_word(entry->triage));
 	pane_field_right(p, row, c.count, 6, text, grouped(MAX(f->count, 1), number));
@@ -343,8 +345,12 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 		                               ANALYSIS_M2,      ANALYSIS_AUTO, ANALYSIS_RDIT };
 	size_t count = G_N_ELEMENTS(shown) - !session_lacks_code(app->session);
 	if (entry->sites[0] == NONE) { /* other analyses find data races only */
-		pane_format(p, 0, 1, STYLE_DIM, "event %u and %u   I tells the whole story",
-		            entry->finding->first, entry->finding->second);
+		const struct finding *f = entry->finding;
+		int at = f->first == f->second
+		                 ? pane_format(p, 0, 1, STYLE_DIM, "event %u", f->first)
+		                 : pane_format(p, 0, 1, STYLE_DIM, "events %u and %u", f->first,
+		                               f->second);
+		pane_text(p, 0, at + 3, STYLE_DIM, "I tells the whole story");
 		return;
 	}
 	int at = pane_text(p, 0, 1, STYLE_DIM, "seen by");

@@ -627,8 +627,11 @@ static void witness_draw(const struct app *app, const void *state, struct pane p
 
 static void follow(struct app *app, struct witness_view *v)
 {
-	if (v->w.events)
-		app->session->event = event_at(v, witness_view_cursor(v));
+	struct session *s = app->session;
+	if (v->w.events == NULL)
+		return;
+	s->event = event_at(v, witness_view_cursor(v));
+	s->frame = session_own_frame(s, s->event);
 }
 
 /* Step to the next row of kind `wanted`. */

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+enum { WORK_OF_STATE = 1000 };
+
 struct way {
 	uint32_t thread, woken;
 };
@@ -23,7 +25,7 @@ struct completing {
 	GArray *forks; /* struct fork_in_way */
 	GHashTable *seen;
 	uint32_t *threads, began;
-	uint64_t left;
+	uint64_t left, most_work;
 	completion_wanted *wanted;
 	void *context;
 };
@@ -79,6 +81,10 @@ static bool go_on(struct completing *c)
 		guint first = c->ways->len;
 		uint32_t count = persistent_set(c->reduction, c->threads, &cost);
 
+		if (persistent_work(c->reduction) > c->most_work) {
+			c->left = 0;
+			return false;
+		}
 		for (uint32_t i = 0; i < count; i++)
 			add_ways(c, c->threads[i]);
 		if (c->ways->len == first)
@@ -115,6 +121,7 @@ enum completion run_state_completes(struct run_state *s, struct persistent *redu
 		                .threads = g_new(uint32_t, s->threads + 1),
 		                .began = NONE,
 		                .left = most,
+		                .most_work = persistent_work(reduction) + most * WORK_OF_STATE,
 		                .wanted = wanted,
 		                .context = context };
 	uint32_t mark = run_state_mark(s);

@@ -39,7 +39,7 @@ struct persistent {
 	struct footprint variables, objects, blocks, channels;
 	uint32_t *stamp, now; /* by thread: the set that it is in */
 	uint32_t *list, count, *best;
-	uint64_t cost;
+	uint64_t cost, work; /* of one set, of all */
 };
 
 static void footprint_init(struct footprint *f, uint64_t items, uint32_t kinds)
@@ -405,5 +405,11 @@ uint32_t persistent_set(struct persistent *p, uint32_t *threads, uint64_t *cost)
 		}
 	}
 	*cost += p->cost;
+	p->work += p->cost;
 	return least == NONE ? 0 : least;
+}
+
+uint64_t persistent_work(const struct persistent *p)
+{
+	return p->work;
 }

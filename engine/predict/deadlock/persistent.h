@@ -18,6 +18,8 @@ void persistent_free(struct persistent *p); /* may be NULL */
 /* Threads to go on with, each of which runs next: none where no thread does.  `threads` has
  * room for all; the number is returned, and the work is added to *cost. */
 uint32_t persistent_set(struct persistent *p, uint32_t *threads, uint64_t *cost);
+/* The work of all sets so far. */
+uint64_t persistent_work(const struct persistent *p);
 
 /* Does the thread's next event end an object, or a block, that other threads have yet to use?
  * A thread that waits for it in a schedule before that would stand on nothing after it. */

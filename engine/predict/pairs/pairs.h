@@ -45,8 +45,6 @@ struct racing {
 	uint64_t count;
 };
 void site_races_add_many(struct site_races *s, const struct racing *r);
-/* Is there a pair with these sites on the variable? */
-bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable);
 /* Add the findings, verdict candidate, to a report. */
 void site_races_report(struct site_races *s, struct report *report, const char *by);
 

@@ -52,15 +52,6 @@ static uint32_t map_get(struct map *m, uint64_t key, uint32_t fresh, bool *made)
 	return *slot;
 }
 
-static const uint32_t *map_find(const struct map *m, uint64_t key)
-{
-	uint32_t at = hash_top(hash_word(key + 1)) & (m->size - 1);
-
-	while (m->size > 0 && m->keys[at] != 0 && m->keys[at] != key + 1)
-		at = (at + 1) & (m->size - 1);
-	return m->size > 0 && m->keys[at] != 0 ? &m->values[at] : NULL;
-}
-
 /* Several pairs of each site pair are kept, in case the first witness is refused. */
 enum { ALTERNATIVES = 8 };
 
@@ -172,18 +163,17 @@ void site_races_add(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t var
 
 	if (entry == NULL)
 		return;
-	if (entry->kept < ALTERNATIVES)
-		keep_pair(entry, entry->kept, e1, e2);
+	/* the earliest ones, by the later event */
+	uint32_t place = entry->kept;
+	while (place > 0 && entry->pairs[place - 1][1] > e2)
+		place--;
+	if (place < ALTERNATIVES) {
+		entry->kept = MIN(entry->kept + 1, ALTERNATIVES);
+		for (uint32_t i = entry->kept - 1; i > place; i--)
+			memcpy(entry->pairs[i], entry->pairs[i - 1], sizeof entry->pairs[i]);
+		keep_pair(entry, place, e1, e2);
+	}
 	entry->count++;
-}
-
-bool site_races_has(struct site_races *s, uint32_t e1, uint32_t e2, uint32_t variable)
-{
-	uint32_t a = site_of(s->t, e1), b = site_of(s->t, e2);
-	const uint32_t *entry = map_find(&s->by_sites, (uint64_t)MIN(a, b) << 32 | MAX(a, b));
-
-	return entry != NULL &&
-	       map_find(&s->by_variable, (uint64_t)*entry << 32 | variable) != NULL;
 }
 
 void site_races_report(struct site_races *s, struct report *report, const char *by)

@@ -324,38 +324,59 @@ static bool classes_race(const struct syncp *s, struct closure *c, const struct 
 	return false;
 }
 
-/* Look for a race of two classes; true when the variable has one of their sites. One race for
- * the variable and sites suffices. */
-static bool two_classes(struct syncp *s, struct access_classes *c, struct closure *closure,
-                        const struct access_class *a, const struct access_class *b,
-                        uint32_t variable, struct site_races *sites)
-{
-	uint32_t pair[2];
-
-	if (site_races_has(sites, a->members[0]->event, b->members[0]->event, variable))
-		return true;
-	if (!access_classes_may_race(c, a, b) || !classes_race(s, closure, a, b, pair))
-		return false;
-	site_races_add(sites, pair[0], pair[1], variable);
-	return true;
-}
-
 static int by_site(const void *a, const void *b)
 {
 	const struct access_class *x = *(void *const *)a, *y = *(void *const *)b;
 
 	if (x->site != y->site)
 		return x->site < y->site ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return x->members[0]->event < y->members[0]->event ? -1 : x != y;
 }
 
-/* The same for very many classes, as of many threads: two sites at a time, until they race. */
-static void many_sites(struct syncp *s, struct access_classes *c, struct closure *closure,
-                       uint32_t variable, struct site_races *sites)
-{
-	const struct access_class **by = g_new(const struct access_class *, c->count);
-	uint32_t *start = g_new(uint32_t, c->count + 1), starts = 0;
+/* The classes of two sites, each from its first access on. */
+struct two_sites {
+	const struct access_class *const *of[2];
+	uint32_t count[2];
+	bool same;
+};
 
+/* The race of two sites with the earliest later access: two classes have none before both of
+ * their first accesses.  False: they do not race. */
+static bool first_race(const struct syncp *s, struct access_classes *c, struct closure *closure,
+                       const struct two_sites *t, uint32_t first[2])
+{
+	uint32_t pair[2];
+
+	first[1] = NONE;
+	for (uint32_t i = 0; i < t->count[0]; i++) {
+		const struct access_class *a = t->of[0][i];
+		uint32_t others = t->same ? i : t->count[1];
+
+		if (a->members[0]->event >= first[1])
+			break;
+		for (uint32_t j = 0; j < others && effort_more(s->effort, 1); j++) {
+			const struct access_class *b = t->of[1][j];
+
+			if (b->members[0]->event >= first[1])
+				break;
+			if (!access_classes_may_race(c, a, b) ||
+			    !classes_race(s, closure, a, b, pair) || pair[1] >= first[1])
+				continue;
+			first[0] = pair[0];
+			first[1] = pair[1];
+		}
+	}
+	return first[1] != NONE;
+}
+
+static void variable_sites(struct syncp *s, struct access_classes *c, struct closure *closure,
+                           uint32_t index, struct site_races *sites)
+{
+	uint32_t variable = s->accesses.variables[index], first[2];
+
+	access_classes_of(c, &s->accesses, index, true);
+	const struct access_class **by = g_new(const struct access_class *, c->count + 1);
+	uint32_t *start = g_new(uint32_t, c->count + 1), starts = 0;
 	for (uint32_t i = 0; i < c->count; i++)
 		by[i] = &c->of[i];
 	qsort(by, c->count, sizeof *by, by_site);
@@ -365,38 +386,20 @@ static void many_sites(struct syncp *s, struct access_classes *c, struct closure
 	}
 	start[starts] = c->count;
 	for (uint32_t one = 0; one < starts; one++) {
-		for (uint32_t other = 0; other <= one; other++) {
-			bool race = false;
+		for (uint32_t other = 0; other <= one && effort_more(s->effort, 1); other++) {
+			struct two_sites two = {
+				{ by + start[one], by + start[other] },
+				{ start[one + 1] - start[one],
+				  start[other + 1] - start[other] },
+				one == other,
+			};
 
-			for (uint32_t i = start[one]; i < start[one + 1] && !race; i++) {
-				uint32_t end = one == other ? i : start[other + 1];
-
-				for (uint32_t j = start[other];
-				     j < end && !race && effort_more(s->effort, 1); j++)
-					race = two_classes(s, c, closure, by[i], by[j],
-					                   variable, sites);
-			}
+			if (first_race(s, c, closure, &two, first))
+				site_races_add(sites, first[0], first[1], variable);
 		}
 	}
 	g_free(start);
 	g_free(by);
-}
-
-static void variable_sites(struct syncp *s, struct access_classes *c, struct closure *closure,
-                           uint32_t index, struct site_races *sites)
-{
-	enum { MANY = 2048 };
-	uint32_t variable = s->accesses.variables[index];
-
-	access_classes_of(c, &s->accesses, index, true);
-	if (c->count >= MANY) {
-		many_sites(s, c, closure, variable, sites);
-		return;
-	}
-	for (uint32_t i = 0; i < c->count; i++) {
-		for (uint32_t j = 0; j < i && effort_more(s->effort, 1); j++)
-			two_classes(s, c, closure, &c->of[i], &c->of[j], variable, sites);
-	}
 }
 
 static bool find_sites(struct syncp *s, struct site_races *sites,

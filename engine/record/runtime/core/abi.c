@@ -71,6 +71,16 @@ uint64_t message_of(uintptr_t p, bool anew)
 	return message;
 }
 
+bool message_exists(uintptr_t p)
+{
+	while (__atomic_exchange_n(&annotations.lock, 1, __ATOMIC_ACQUIRE))
+		;
+	bool exists = annotations.slots &&
+	              slot_of(annotations.slots, annotations.room, p)->address == p;
+	__atomic_store_n(&annotations.lock, 0, __ATOMIC_RELEASE);
+	return exists;
+}
+
 static void annotate(enum log_tag tag, uintptr_t p, bool anew, uintptr_t pc)
 {
 	struct thread *t = recording();

@@ -39,15 +39,55 @@ static void unlock_chunks(void)
 	futex_wake(&chunk_lock, 1);
 }
 
-static char *buffers;        /* the shared chunks */
-static uint8_t *buffer_used; /* free mode: whose they are */
+/*
+ * The shared chunks, in parts that are mapped when they are needed: the address space of a
+ * thousand threads may be more than the program's own limit leaves (RLIMIT_AS).
+ */
+enum { PART = 4, PARTS = LOG_BUFFERS / PART }; /* chunks in a part, in free mode */
+static char *parts[PARTS];
+static uint8_t *buffer_used; /* free mode: whose the chunks are */
+
+static size_t part_bytes(void)
+{
+	return (size_t)(rt.config.buffer_chunks < PART ? rt.config.buffer_chunks : PART) *
+	       LOG_CHUNK;
+}
+
+/* A shared mapping whose old size is 0 is mapped once more, and further into the file: so its
+ * descriptor need not stay open among the program's. */
+static char *map_part(unsigned i)
+{
+	enum { PAGE = 4096 };
+	char *last = parts[i - 1] + part_bytes() - PAGE;
+	long p = raw_syscall(SYS_mremap, (long)last, 0, PAGE + part_bytes(), MREMAP_MAYMOVE, 0,
+	                     0);
+	if (p < 0)
+		return NULL;
+	raw_syscall(SYS_munmap, p, PAGE, 0, 0, 0, 0);
+	return (char *)p + PAGE;
+}
+
+/* NULL: it is not mapped. */
+static char *buffer_at(uint32_t i)
+{
+	char *part = parts[i / PART];
+	return part ? part + (size_t)(i % PART) * LOG_CHUNK : NULL;
+}
+
+static uint32_t index_of(const char *chunk)
+{
+	uint32_t i = 0;
+	while (buffer_at(i) != chunk)
+		i++;
+	return i;
+}
 
 /* ---- beginning ---- */
 
 bool log_open(void)
 {
 	int error = 0;
-	size_t bytes = (size_t)rt.config.buffer_chunks * LOG_CHUNK;
+	size_t bytes = part_bytes();
 	rt.header = log_file_map(&error);
 	if (rt.header) {
 		uintptr_t at = rt_place(bytes);
@@ -57,11 +97,11 @@ bool log_open(void)
 			p = raw_syscall(SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 			                rt.config.buffer, 0);
 		error = p < 0 ? -p : 0;
-		buffers = p < 0 ? NULL : (char *)p;
+		parts[0] = p < 0 ? NULL : (char *)p;
 		buffer_used = rt_pages(rt.config.buffer_chunks);
 	}
 	raw_syscall(SYS_close, rt.config.buffer, 0, 0, 0, 0, 0);
-	if (!rt.header || !buffers || !buffer_used) {
+	if (!rt.header || !parts[0] || !buffer_used) {
 		rt_say("cannot write the recording %s: %s", rt.config.log, strerror(error));
 		return false;
 	}
@@ -91,10 +131,9 @@ bool log_detach(void)
 bool log_open_again(int buffer)
 {
 	const struct log_header was = *rt.header;
-	size_t bytes = (size_t)rt.config.buffer_chunks * LOG_CHUNK;
-	size_t used = rt.stream.chunk ? (size_t)((char *)rt.stream.next - buffers) : 0;
-	if (raw_syscall(SYS_pwrite64, buffer, (long)buffers, used, 0, 0, 0) != (long)used ||
-	    raw_syscall(SYS_mmap, (long)buffers, bytes, PROT_READ | PROT_WRITE,
+	size_t used = rt.stream.chunk ? (size_t)((char *)rt.stream.next - parts[0]) : 0;
+	if (raw_syscall(SYS_pwrite64, buffer, (long)parts[0], used, 0, 0, 0) != (long)used ||
+	    raw_syscall(SYS_mmap, (long)parts[0], part_bytes(), PROT_READ | PROT_WRITE,
 	                MAP_SHARED | MAP_FIXED, buffer, 0) < 0 ||
 	    !log_file_map_again(rt.header))
 		return false;
@@ -183,9 +222,9 @@ void log_flush(void)
 /* Free mode: what of each thread's chunk is filled goes to the file. */
 static void flush_buffers(void)
 {
-	for (uint32_t i = 0; buffers && i < rt.config.buffer_chunks; i++)
+	for (uint32_t i = 0; i < rt.config.buffer_chunks && buffer_at(i); i++)
 		if (buffer_used[i])
-			flush_buffer(buffers + (size_t)i * LOG_CHUNK);
+			flush_buffer(buffer_at(i));
 }
 
 /* Bytes of chunks that ended with their threads, and lie in the file as holes. */
@@ -193,12 +232,15 @@ static uint64_t unfilled;
 
 static char *find_buffer(void)
 {
-	for (uint32_t i = 0; i < rt.config.buffer_chunks; i++)
-		if (!buffer_used[i]) {
-			buffer_used[i] = 1;
-			return buffers + (size_t)i * LOG_CHUNK;
-		}
-	return NULL;
+	uint32_t i = 0;
+	while (i < rt.config.buffer_chunks && buffer_used[i])
+		i++;
+	if (i == rt.config.buffer_chunks)
+		return NULL;
+	if (!parts[i / PART])
+		parts[i / PART] = map_part(i / PART);
+	buffer_used[i] = parts[i / PART] != NULL;
+	return buffer_at(i);
 }
 
 /* ---- a stream's chunk ---- */
@@ -215,7 +257,7 @@ void log_stream_end(struct stream *s)
 		unfilled += ((uint64_t)((char *)s->end - (char *)s->next)) & ~UINT64_C(4095);
 	((struct log_chunk *)s->chunk)->magic = 0;
 	memset((char *)s->chunk, 0, (char *)s->next - (char *)s->chunk);
-	buffer_used[((char *)s->chunk - buffers) / LOG_CHUNK] = 0;
+	buffer_used[index_of((const char *)s->chunk)] = 0;
 	s->chunk = NULL;
 	unlock_chunks();
 	rt_unpages(s->sites, sizeof(*s->sites));
@@ -290,9 +332,9 @@ void log_close(void)
 	if (rt.header)
 		raw_syscall(SYS_munmap, (long)rt.header, LOG_HEADER, 0, 0, 0, 0);
 	rt.header = NULL;
-	if (buffers)
-		raw_syscall(SYS_munmap, (long)buffers,
-		            (long)rt.config.buffer_chunks * LOG_CHUNK, 0, 0, 0, 0);
-	buffers = NULL;
+	for (unsigned i = 0; i < PARTS && parts[i]; i++) {
+		raw_syscall(SYS_munmap, (long)parts[i], (long)part_bytes(), 0, 0, 0, 0);
+		parts[i] = NULL;
+	}
 	rt.stream.chunk = NULL;
 }

@@ -103,13 +103,20 @@ static uint64_t depend_message(uintptr_t address, uintptr_t kind)
 	return message_of(address | kind << 62, false);
 }
 
+/* Of an address that no task of the kind has had, nothing was sent. */
+static void depend_receive(struct thread *t, uintptr_t address, uintptr_t kind, uintptr_t pc)
+{
+	if (message_exists(address | kind << 62))
+		openmp_receive(t, depend_message(address, kind), pc);
+}
+
 static void depend_received(struct thread *t, const uintptr_t *a, unsigned outs, unsigned ins,
                             uintptr_t pc)
 {
 	for (unsigned i = 0; i < outs + ins; i++) {
-		openmp_receive(t, depend_message(a[i], FROM_OUT), pc);
+		depend_receive(t, a[i], FROM_OUT, pc);
 		if (i < outs)
-			openmp_receive(t, depend_message(a[i], FROM_IN), pc);
+			depend_receive(t, a[i], FROM_IN, pc);
 	}
 }
 

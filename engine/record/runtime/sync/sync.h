@@ -67,5 +67,6 @@ void message_acquire(uintptr_t key, uintptr_t pc);
 /* The key's message; `anew`: earlier releases there count no more.  0: there is no memory to
  * know it. */
 uint64_t message_of(uintptr_t key, bool anew);
+bool message_exists(uintptr_t key); /* has it been asked for? */
 
 #endif

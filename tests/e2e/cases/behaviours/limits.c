@@ -156,7 +156,7 @@ int main(int argc, char **argv) { return run_way(ways, argv[1]); }
 //: record -q --mode {controlled,free} -o t.hdl @ huge-stack
 //= exit 0
 //~ out ^x=20$
-//: record -q -o t.hdl @ small-space
+//: record -q --mode {controlled,free} -o t.hdl @ small-space
 //= exit 0
 //~ out ^x=40$
 //: record -q --mode {controlled,free} -o t.hdl @ no-memory
