@@ -57,6 +57,10 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 		explore_gap(x, "a call that blocks is not modelled: schedules are not exact");
 	if (run->facts.happened & LOG_FORKED)
 		explore_gap(x, "child processes are not explored");
+	if (run->facts.happened & LOG_REUSED)
+		explore_gap(x,
+		            "a run frees more than 64 MB, and memory is used again: a use of a "
+		            "freed block may be taken for one of the block that came after it");
 	if (run->facts.status == LOG_LIMIT || run->facts.status == LOG_FULL)
 		explore_gap(x, "a run's recording reached its limit");
 }

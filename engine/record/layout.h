@@ -74,6 +74,7 @@ enum log_happened {
 	LOG_FORKED = 1,   /* a child process was started, which is not recorded */
 	LOG_FILTERED = 2, /* system calls were given up, by a filter of seccomp */
 	LOG_STRICT = 4,   /* the same by strict mode, which ended the recording */
+	LOG_REUSED = 8,   /* LOG_EXPLORE: too much was freed to be kept from reuse */
 };
 
 enum log_flag {

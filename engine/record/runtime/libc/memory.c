@@ -43,6 +43,21 @@ static void *allocated(void *p, size_t size, uintptr_t pc)
 	return noted(p, size, pc);
 }
 
+/* In an exploration freed memory is not used again, since a late use of it is known by its
+ * block: in another block's life it would be that block's. */
+static bool keeps_freed(void *p)
+{
+	enum { MOST_KEPT = 64 << 20 }; /* bytes a run */
+	static size_t kept;
+	size_t size = malloc_usable_size(p);
+	if (!(rt.config.flags & LOG_EXPLORE))
+		return false;
+	bool keeps = __atomic_add_fetch(&kept, size, __ATOMIC_RELAXED) <= MOST_KEPT;
+	if (!keeps && rt.header)
+		__atomic_fetch_or(&rt.header->happened, LOG_REUSED, __ATOMIC_RELAXED);
+	return keeps;
+}
+
 /* True: the memory must not be freed. */
 static bool freed(void *p, uintptr_t pc)
 {
@@ -57,6 +72,7 @@ static bool freed(void *p, uintptr_t pc)
 			memset(p, LOG_POISON, malloc_usable_size(p));
 			return true;
 		}
+		return keeps_freed(p);
 	} else if (p) {
 		if (t->pending)
 			log_fill(t);
