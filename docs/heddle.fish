@@ -254,6 +254,7 @@ complete -c heddle -n '__fish_seen_subcommand_from explore' -l seed -r -d 'the f
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l final -r -d 'the values of these variables at the end tell runs apart, too'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l check -r -d 'must hold at the end: \'x == 3 && s.count >= 0\''
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l steps -r -d 'cut a run after so many steps (default: no limit)'
+complete -c heddle -n '__fish_seen_subcommand_from explore' -l resume -r -d 'keep the exploration\'s state in FILE, and go on from there next time'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l shard -r -d 'the I-th of N shares; join the reports with \'heddle merge\''
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l jobs -r -d 'so many explorations at the same time, each of a share (default 1)'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l memory -r -d 'sc, tso or rc11: what loads may read beyond sequential consistency (default sc)'

@@ -314,6 +314,7 @@ explore) _arguments \
 	'*--final[the values of these variables at the end tell runs apart, too]:X,...:_files' \
 	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--steps[cut a run after so many steps (default\: no limit)]:N:_files' \
+	'*--resume[keep the exploration'\''s state in FILE, and go on from there next time]:FILE:_files' \
 	'*--shard[the I-th of N shares; join the reports with '\''heddle merge'\'']:I/N:_files' \
 	'*--jobs[so many explorations at the same time, each of a share (default 1)]:N:_files' \
 	'*--memory[sc, tso or rc11\: what loads may read beyond sequential consistency (default sc)]:MODEL:_files' \

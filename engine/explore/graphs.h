@@ -72,7 +72,8 @@ void known_free(void *known);
 void graphs_plan(struct graphs *s, struct memory_graph *g, struct plan *plan);
 
 /* ---- graphs_orders.c ---- */
-/* The run's atomics: into the report; with the orders that are asked for in place of their own. */
+/* The run's atomics: into the report; with the orders that are asked for in place of their own.
+ */
 void graphs_apply_orders(struct graphs *s, struct trace *t);
 
 /* ---- graphs_words.c ---- */

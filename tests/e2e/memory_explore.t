@@ -1,0 +1,88 @@
+#!/bin/bash
+# heddle explore --memory, heddle orders: structures with the right orders and with one too weak, and
+# what may be asked.
+. tests/e2e/lib.sh
+programs=$PWD/tests/e2e/programs
+cd "$scratch" || exit 1
+
+build() { run "$HEDDLE" cc -g -O1 "${@:2}" "$programs/weak/$1.c" -o "$1" -pthread; }
+explore() { run "$HEDDLE" explore --budget 100 --memory rc11 --format json -- "./$1"; }
+
+for name in publish chaselev; do
+	build "$name"
+	explore "$name"
+	is "$status $(json '$d->{complete} ? 1 : 0') $(json '$d->{memory}')" "0 1 rc11" "$name: right"
+	is "$(json '$d->{graphs} >= $d->{states} && $d->{"graphs-blocked"} == 0 ? 1 : 0')" 1 \
+		"$name: no more classes than graphs"
+	build "$name" -DWEAK
+	explore "$name"
+	is "$status $(json '$d->{complete} ? 1 : 0') $(json '$d->{errors}[0]{kind}')" \
+		"1 1 exit-status" "$name: too weak"
+	like "$(json '$d->{runs}[$d->{errors}[0]{run}]{flip}')" 'reads .* though T[0-9] has stored' \
+		"$name: the error's run says what it reads"
+done
+
+# A loop that waits has one graph for each order of the threads.
+cat >ticket.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+static atomic_int next, serving;
+static int count;
+static void *add(void *p)
+{
+	int me = atomic_fetch_add_explicit(&next, 1, memory_order_relaxed);
+	while (atomic_load_explicit(&serving, memory_order_acquire) != me)
+		;
+	count++;
+	atomic_store_explicit(&serving, me + 1, UNLOCK);
+	return p;
+}
+int main(void)
+{
+	pthread_t t[3];
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], 0, add, 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], 0);
+	return count != 3;
+}
+C
+run "$HEDDLE" cc -g -O1 -DUNLOCK=memory_order_release ticket.c -o ticket -pthread
+explore ticket
+is "$status $(json '$d->{graphs}') $(json '$d->{states}')" "0 6 6" "ticket lock: 3! orders"
+run "$HEDDLE" orders -- ./ticket
+is "$status" 0 "orders: no run fails"
+like "$out" 'no order can be weaker' "orders: none can be weaker"
+run "$HEDDLE" cc -g -O1 -DUNLOCK=memory_order_relaxed ticket.c -o ticket -pthread
+run "$HEDDLE" orders -- ./ticket
+is "$status" 1 "orders: a data race"
+like "$out" 'ticket.c:11: store to serving: relaxed, has to be release' "orders: the store that has to release"
+
+# Not everything is modelled, and that is said.
+cat >wait.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+static sem_t s;
+static void *post(void *p) { sem_post(&s); return p; }
+int main(void)
+{
+	pthread_t t;
+	sem_init(&s, 0, 0);
+	pthread_create(&t, 0, post, 0);
+	sem_wait(&s);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+run "$HEDDLE" cc -g -O1 wait.c -o wait -pthread
+run "$HEDDLE" explore --memory tso -- ./wait
+is "$status" 3 "semaphores: not complete"
+like "$out" 'does not model semaphores' "semaphores: it says so"
+for option in "--check x==1" "--final x" "--shard 1/2" "--jobs 2" "--results" "--seed 3"; do
+	# shellcheck disable=SC2086
+	run "$HEDDLE" explore --memory tso $option -- ./wait
+	is "$status" 2 "--memory with $option is refused"
+done
+run "$HEDDLE" explore --memory arm -- ./wait
+like "$status $err" '^2 .*sc, tso or rc11' "another model is refused"
+done_testing
