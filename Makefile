@@ -50,7 +50,7 @@ endif
 
 CPPFLAGS += -I. -I$(B) -I/usr/include/libdwarf -D_GNU_SOURCE -DHEDDLE_VERSION='"$(VERSION)"'
 CFLAGS_ALL = -std=gnu17 $(OPT) $(WARN) $(SANFLAGS) $(PKG_CFLAGS) -MMD -MP $(CFLAGS)
-LIBS = $(PKG_LIBS) -ldwarf -lelf -lz3 -lz -lm -lpthread -ldl
+LIBS = $(PKG_LIBS) -ldwarf -lelf -lz3 -lz -lstdc++ -lm -lpthread -ldl
 
 LIB_SRC := $(filter-out engine/record/runtime/% engine/record/stub/%,$(wildcard engine/*.c engine/*/*.c engine/*/*/*.c)) \
 	$(wildcard debuginfo/*.c)

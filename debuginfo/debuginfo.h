@@ -23,6 +23,8 @@ struct debuginfo;
  * or another build.
  */
 struct debuginfo *debuginfo_open(const char *path, const char *build_id, struct error *error);
+/* The same with its symbols alone, as they are in the file; or NULL. */
+struct debuginfo *debuginfo_open_symbols(const char *path, const char *build_id);
 void debuginfo_close(struct debuginfo *d); /* NULL is allowed */
 
 /* A cache of open modules. */

@@ -415,7 +415,11 @@ static void read_function(struct dwarf_reader *r, Dwarf_Die die, const struct di
 	uint32_t origin = function_id(r, f->origin ? f->origin : f->specification);
 	const char *closure = r->closure, *file = reader_file_name(r, f->file);
 	bool is_call = closure && f->name && g_str_has_prefix(f->name, "operator()");
-	const char *name = is_call ? closure : qualified(r, f->name);
+	/* the compiler's own functions have symbols as names */
+	bool outlined = f->name != NULL && strchr(f->name, '.') != NULL;
+	const char *name = is_call    ? closure
+	                   : outlined ? debuginfo_shown(d, f->name)
+	                              : qualified(r, f->name);
 	struct function_record *record = AT(d->functions, struct function_record, id);
 	record->public.name = name;
 	record->public.file = file;

@@ -73,7 +73,8 @@ static void read_symbols(struct debuginfo *d, Elf *elf, Elf_Scn *section, GElf_S
 		const char *name = elf_strptr(elf, header->sh_link, sym.st_name);
 		if (to == NULL || name == NULL || name[0] == '\0')
 			continue;
-		struct elf_symbol s = { sym.st_value, sym.st_size, debuginfo_intern(d, name),
+		const char *own = debuginfo_intern(d, name);
+		struct elf_symbol s = { sym.st_value, sym.st_size, own, own,
 			                GELF_ST_BIND(sym.st_info) != STB_LOCAL };
 		g_array_append_val(to, s);
 	}

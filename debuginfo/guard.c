@@ -3,7 +3,8 @@
  * (libdwarf 20210528 frees damaged range lists twice), which must not end this program.
  *
  * The child writes the arrays of its struct debuginfo into a memory file, with pointers to
- * strings replaced by offsets. If it dies, a second child reads without DWARF, for the symbols.
+ * strings replaced by offsets. If it dies, a second child reads symbols as they are in the
+ * file, and a third one these alone, without DWARF.
  */
 #include "debuginfo/private.h"
 
@@ -53,8 +54,10 @@ static const struct array_form forms[] = {
 	FORM(members, struct debug_member, STRING(struct debug_member, name)),
 	FORM(variables, struct debug_variable, STRING(struct debug_variable, name),
 	     STRING(struct debug_variable, file)),
-	FORM(code_symbols, struct elf_symbol, STRING(struct elf_symbol, name)),
-	FORM(data_symbols, struct elf_symbol, STRING(struct elf_symbol, name)),
+	FORM(code_symbols, struct elf_symbol, STRING(struct elf_symbol, name),
+	     STRING(struct elf_symbol, shown)),
+	FORM(data_symbols, struct elf_symbol, STRING(struct elf_symbol, name),
+	     STRING(struct elf_symbol, shown)),
 	FORM(taken, uint64_t, 0),
 };
 
@@ -156,12 +159,12 @@ static void child_limit(void)
 		signal(faults[i], SIG_DFL);
 }
 
-static _Noreturn void child_main(struct debuginfo *d, bool dwarf, int fd)
+static _Noreturn void child_main(struct debuginfo *d, enum reading most, int fd)
 {
 	struct child_message m = { .good = false };
 
 	child_limit();
-	m.good = debuginfo_read_here(d, dwarf, &m.error);
+	m.good = debuginfo_read_here(d, most, &m.error);
 	FILE *out = fdopen(fd, "wb");
 	_exit(out && child_send(d, &m, out) ? 0 : 1);
 }
@@ -246,7 +249,7 @@ static void child_take_output(struct debuginfo *d, const char *bytes)
 }
 
 /* 1: read; 0: refused, with `error`; -1: the child died, with `how`. */
-static int read_in_child(struct debuginfo *d, bool dwarf, char *how, size_t room,
+static int read_in_child(struct debuginfo *d, enum reading most, char *how, size_t room,
                          struct error *error)
 {
 	int fd = memfd_create("heddle-debuginfo", MFD_CLOEXEC), status, result = -1;
@@ -254,7 +257,7 @@ static int read_in_child(struct debuginfo *d, bool dwarf, char *how, size_t room
 
 	pid_t pid = fd < 0 ? -1 : fork();
 	if (pid == 0)
-		child_main(d, dwarf, fd);
+		child_main(d, most, fd);
 	status = pid < 0 ? -1 : child_wait(pid);
 	if (pid < 0)
 		g_snprintf(how, room, "could not be started: %s", g_strerror(errno));
@@ -284,16 +287,18 @@ static int read_in_child(struct debuginfo *d, bool dwarf, char *how, size_t room
 	return result;
 }
 
-bool debuginfo_read_guarded(struct debuginfo *d, struct error *error)
+bool debuginfo_read_guarded(struct debuginfo *d, enum reading most, struct error *error)
 {
-	char how[128];
-	int result = read_in_child(d, true, how, sizeof how, error);
+	char how[128] = "", last[128];
+	int result = -1;
 
-	if (result >= 0)
-		return result;
-	result = read_in_child(d, false, (char[128]){ 0 }, 128, error);
-	if (result == 1)
-		d->damage = g_strdup_printf("the process that reads it %s", how);
+	for (int part = (int)most; part >= READ_SYMBOLS && result < 0; part--) {
+		result = read_in_child(d, (enum reading)part, last, sizeof last, error);
+		if (result < 0)
+			g_strlcpy(how, last, sizeof how);
+		else if (result > 0 && part < READ_DWARF && most >= READ_DWARF)
+			d->damage = g_strdup_printf("the process that reads it %s", how);
+	}
 	if (result < 0)
 		return error_set(error, place_line(d->path, 0).text,
 		                 "build it again, or go on without its source lines",

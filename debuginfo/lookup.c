@@ -79,7 +79,7 @@ size_t debuginfo_code(const struct debuginfo *d, uint64_t address, struct debug_
 		return 0;
 	if (room > 0) {
 		place_file(d, &places[0], file, line, column);
-		places[0].function = symbol ? symbol->name : "";
+		places[0].function = symbol ? symbol->shown : "";
 		places[0].function_id = NONE;
 		places[0].offset = symbol ? address - symbol->address : 0;
 	}
@@ -222,7 +222,7 @@ bool debuginfo_data_name(const struct debuginfo *d, uint64_t address, uint64_t s
 	const struct elf_symbol *symbol = symbol_at(d->data_symbols, address);
 	if (symbol == NULL)
 		return false;
-	g_string_append(name, symbol->name);
+	g_string_append(name, symbol->shown);
 	if (address != symbol->address)
 		g_string_append_printf(name, "+%" G_GUINT64_FORMAT, address - symbol->address);
 	return true;

@@ -53,19 +53,21 @@ void debuginfo_close(struct debuginfo *d)
 	g_free(d);
 }
 
-bool debuginfo_read_here(struct debuginfo *d, bool dwarf, struct error *error)
+bool debuginfo_read_here(struct debuginfo *d, enum reading most, struct error *error)
 {
 	if (!debuginfo_read_elf(d, error))
 		return false;
-	if (dwarf)
+	if (most >= READ_DWARF)
 		debuginfo_read_dwarf(d);
+	if (most >= READ_NAMES)
+		debuginfo_show_symbols(d);
 	return true;
 }
 
 struct debuginfo *debuginfo_open_here(const char *path, struct error *error)
 {
 	struct debuginfo *d = debuginfo_new(path);
-	if (!debuginfo_read_here(d, true, error)) {
+	if (!debuginfo_read_here(d, READ_DWARF, error)) {
 		debuginfo_close(d);
 		return NULL;
 	}
@@ -73,10 +75,11 @@ struct debuginfo *debuginfo_open_here(const char *path, struct error *error)
 	return d;
 }
 
-struct debuginfo *debuginfo_open(const char *path, const char *build_id, struct error *error)
+static struct debuginfo *open_as(const char *path, const char *build_id, enum reading most,
+                                 struct error *error)
 {
 	struct debuginfo *d = debuginfo_new(path);
-	if (!debuginfo_read_guarded(d, error)) {
+	if (!debuginfo_read_guarded(d, most, error)) {
 		debuginfo_close(d);
 		return NULL;
 	}
@@ -90,6 +93,16 @@ struct debuginfo *debuginfo_open(const char *path, const char *build_id, struct 
 	}
 	debuginfo_index(d);
 	return d;
+}
+
+struct debuginfo *debuginfo_open(const char *path, const char *build_id, struct error *error)
+{
+	return open_as(path, build_id, READ_NAMES, error);
+}
+
+struct debuginfo *debuginfo_open_symbols(const char *path, const char *build_id)
+{
+	return open_as(path, build_id, READ_SYMBOLS, NULL);
 }
 
 struct debug_store {

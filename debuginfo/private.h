@@ -1,6 +1,6 @@
 /*
- * private.h - the arrays of struct debuginfo, private to this folder: elf.c fills in symbols,
- * dwarf.c the rest, index.c sorts, lookup.c and types.c query.
+ * private.h - the arrays of struct debuginfo, private to this folder: elf.c and symbol_names.c
+ * fill in symbols, dwarf.c the rest, index.c sorts, lookup.c and types.c query.
  */
 #ifndef HEDDLE_DEBUGINFO_PRIVATE_H
 #define HEDDLE_DEBUGINFO_PRIVATE_H
@@ -59,7 +59,8 @@ struct frame_slot {
 
 struct elf_symbol {
 	uint64_t address, size;
-	const char *name;
+	const char *name;  /* as in the file */
+	const char *shown; /* as people write it */
 	bool global;
 };
 
@@ -93,17 +94,24 @@ struct debuginfo {
 bool debuginfo_read_elf(struct debuginfo *d, struct error *error);
 /* elf.c: read the symbols of a separate debug file. */
 void debuginfo_read_more_symbols(struct debuginfo *d, const char *path);
+/* symbol_names.c: fill in `shown` of the symbols without DWARF. */
+void debuginfo_show_symbols(struct debuginfo *d);
+/* symbol_names.c: a symbol as people write it; kept by `d`. */
+const char *debuginfo_shown(struct debuginfo *d, const char *symbol);
 /* dwarf.c: read the DWARF; an error ends reading and is kept in d->damage. */
 void debuginfo_read_dwarf(struct debuginfo *d);
 /* index.c: sort and flatten. */
 void debuginfo_index(struct debuginfo *d);
 
-/* guard.c: read ELF and DWARF in a child process; without DWARF, and with d->damage, when that
- * crashes. */
-bool debuginfo_read_guarded(struct debuginfo *d, struct error *error);
+/* How much of a module is read: symbols as they are in the file; DWARF; and symbols as people
+ * write them. */
+enum reading { READ_SYMBOLS, READ_DWARF, READ_NAMES };
+/* guard.c: read in a child process; less, where that crashes, and with d->damage when it is
+ * without DWARF that was asked for. */
+bool debuginfo_read_guarded(struct debuginfo *d, enum reading most, struct error *error);
 
-/* open.c: read in this process; `dwarf`: with DWARF. */
-bool debuginfo_read_here(struct debuginfo *d, bool dwarf, struct error *error);
+/* open.c: read in this process. */
+bool debuginfo_read_here(struct debuginfo *d, enum reading most, struct error *error);
 /* open.c: open without the guard, so that a fuzzer sees crashes. */
 struct debuginfo *debuginfo_open_here(const char *path, struct error *error);
 const char *debuginfo_intern(struct debuginfo *d, const char *text);

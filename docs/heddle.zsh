@@ -200,6 +200,7 @@ witness) _arguments \
 	'*:file:_files' ;;
 verify) _arguments \
 	'*--spec[specification of objects, in the place of those in the witness]:FILE:_files' \
+	'*--memory[is it a run of this memory model (default\: the witness'\''s)]:word:(sc tso rc11)' \
 	'*--lenient[turn refusals that have a safe reading into warnings; judge a witness of another content of the trace]' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
@@ -213,6 +214,7 @@ record) _arguments \
 	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
 	'*--steps[pct\: about how many steps the run has (default 1000)]:N:_files' \
 	'*--seed[another seed is another schedule (default 1)]:N:_files' \
+	'*--memory[the memory model that the run is under (default sc)]:word:(sc tso rc11)' \
 	'*--spec[its bind lines become invocations, its missing blocks missing code]:FILE:_files' \
 	'*--max-size[stop recording when the log has this size (default 4096; 0\: never)]:MB:_files' \
 	'*--compress[compress the log beside the trace while it is written]' \
@@ -294,6 +296,7 @@ shake) _arguments \
 	'*--strategy[one strategy (default\: a mixture)]:word:(random pct noise rr)' \
 	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
 	'*--steps[pct\: about how many steps a run has (default\: measured)]:N:_files' \
+	'*--memory[the memory model that the runs are under (default sc)]:word:(sc tso rc11)' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
@@ -312,6 +315,7 @@ explore) _arguments \
 	'*--steps[cut a run after so many steps (default\: no limit)]:N:_files' \
 	'*--shard[the I-th of N shares; join the reports with '\''heddle merge'\'']:I/N:_files' \
 	'*--jobs[so many explorations at the same time, each of a share (default 1)]:N:_files' \
+	'*--memory[sc, tso or rc11\: what loads may read beyond sequential consistency (default sc)]:MODEL:_files' \
 	'*--until-error[end at the first run that fails]' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
 	'*--format[how to print (default\: text)]:word:(text json sarif)' \

@@ -149,12 +149,23 @@ static void append_thread(const struct trace *t, uint32_t thread, GString *out)
 	append_escaped(out, name, strlen(name));
 }
 
+void append_waited(const struct trace *t, const struct wait *w, GString *out)
+{
+	gsize from = out->len;
+
+	trace_append_operand(t, w->event, out);
+	/* a message through a channel has its name after the channel's */
+	const char *dot = w->what == WAIT_CHANNEL ? strchr(out->str + from, '.') : NULL;
+	if (dot != NULL)
+		g_string_truncate(out, (gsize)(dot - out->str));
+}
+
 void append_wait(const struct trace *t, const struct wait *w, GString *out)
 {
 	append_thread(t, t->events[w->event].thread, out);
 	g_string_append_printf(out, " waits for %s ",
 	                       w->what == WAIT_JOIN ? "the end of" : wait_for_word(w->what));
-	trace_append_operand(t, w->event, out);
+	append_waited(t, w, out);
 	if (w->holder != NONE) {
 		g_string_append(out, ", held by ");
 		append_thread(t, w->holder, out);

@@ -151,7 +151,8 @@ struct cycle_edge {
 	WAIT(CONDITION, "condition") \
 	WAIT(SEMAPHORE, "semaphore") \
 	WAIT(JOIN, "join") \
-	WAIT(BARRIER, "barrier")
+	WAIT(BARRIER, "barrier") \
+	WAIT(CHANNEL, "channel")
 enum wait_for {
 #define WAIT(name, word) WAIT_##name,
 	WAITS_FOR(WAIT)
@@ -194,6 +195,8 @@ struct finding {
 	GArray *requests; /* uint32_t: acquire events, or wants where it happened */
 	GArray *waits;    /* struct wait, those of the requests first; or NULL */
 };
+/* The lock, or other object, that it is for: "m". */
+void append_waited(const struct trace *t, const struct wait *wait, GString *out);
 /* "T1 waits for lock m, held by T2" */
 void append_wait(const struct trace *t, const struct wait *wait, GString *out);
 /* A finding owned by the caller; finding_free. */

@@ -12,7 +12,8 @@ failed=0
 # GLib and libdwarf are not instrumented: what only they see is no report of ours.
 printf '%s\n' 'called_from_lib:libglib' 'called_from_lib:libdwarf' 'called_from_lib:libz3' \
 	'race:libglib' 'race:libz3' 'deadlock:libglib' >"$out/suppressions"
-export TSAN_OPTIONS="suppressions=$out/suppressions exitcode=66 halt_on_error=0 second_deadlock_stack=1 die_after_fork=0"
+export HEDDLE=$root/$B/heddle # the terminal's tests run it
+export TSAN_OPTIONS="suppressions=$out/suppressions log_path=$out/report exitcode=66 halt_on_error=0 second_deadlock_stack=1 die_after_fork=0"
 for t in "$B"/tests/screen/screen_*; do
 	case $t in *.[od]) continue ;; esac
 	[ -x "$t" ] || continue
@@ -20,18 +21,21 @@ for t in "$B"/tests/screen/screen_*; do
 	"$t" >"$out/${t##*/}.txt" 2>&1
 	status=$?
 	tail -n 1 "$out/${t##*/}.txt"
-	found=$(grep -c 'WARNING: ThreadSanitizer' "$out/${t##*/}.txt")
+	cat "$out"/report.* >"$out/${t##*/}.reports" 2>/dev/null
+	rm -f "$out"/report.*
+	found=$(grep -c 'WARNING: ThreadSanitizer' "$out/${t##*/}.reports")
 	if [ "$found" != 0 ] || [ $status != 0 ]; then
 		failed=1
-		echo "FAILURE: status $status, $found reports: $out/${t##*/}.txt"
-		grep -A12 'WARNING: ThreadSanitizer' "$out/${t##*/}.txt" | head -40
+		echo "FAILURE: status $status, $found reports: $out/${t##*/}.{txt,reports}"
+		grep -A12 'WARNING: ThreadSanitizer' "$out/${t##*/}.reports" | head -40
+		grep ':[FE]:' "$out/${t##*/}.txt" | head
 	fi
 done
 
 # Under Heddle itself: the same sources, instrumented by heddle cc, one walk.
 echo "== a walk through the explorer, recorded by Heddle"
 export HOME=$out/home LC_ALL=C.UTF-8
-unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME TSAN_OPTIONS
+unset XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME TSAN_OPTIONS HEDDLE
 "$root/heddle" cc -g -O1 samples/bank/bank.c -o "$out/bank" -pthread || exit 2
 "$root/heddle" record -q --seed 1 -o "$out/bank.hdl" -- "$out/bank" >/dev/null || exit 2
 make -j"$(nproc)" B="$out/build" HEDDLE="$out/build/heddle" CC="$root/heddle cc" OPT="-O1 -g" "$out/build/heddle" \

@@ -88,7 +88,7 @@ static void note_cover(const struct habit_lane *l, struct open_unit *u, uint32_t
 {
 	if (u->covers == NULL) {
 		u->covers = g_array_new(FALSE, FALSE, sizeof(struct habit_cover));
-		u->cover_of = g_hash_table_new(NULL, NULL);
+		u->cover_of = g_hash_table_new(hash_pointer, NULL);
 	}
 	guint known = GPOINTER_TO_UINT(g_hash_table_lookup(u->cover_of, GUINT_TO_POINTER(set)));
 	if (known) {

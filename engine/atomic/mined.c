@@ -658,11 +658,15 @@ void mined_report(struct trace *t, struct report *r)
 	GArray *found = mined_find(t, MOST, &cut);
 	for (guint i = 0; i < found->len; i++) {
 		const struct mined *m = &g_array_index(found, struct mined, i);
+
+		if (is_reported(r, m))
+			continue;
 		char *code = g_strdup_printf("%s %s %s", m->rule,
 		                             trace_location_name(t, m->events[0]),
 		                             trace_location_name(t, m->events[3]));
 
-		if (is_reported(r, m) || !g_hash_table_add(codes, code))
+		/* the table takes the text, also one that it has */
+		if (!g_hash_table_add(codes, code))
 			continue;
 		struct finding *f = mined_finding(t, m);
 		f->verdict = VERDICT_CANDIDATE;

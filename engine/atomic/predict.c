@@ -653,7 +653,7 @@ bool atomic_predict(struct trace *t, const struct atomic_model *m,
 	p.spans = g_array_new(FALSE, FALSE, sizeof(struct span));
 	p.sets = g_array_new(FALSE, FALSE, sizeof(struct span_range));
 	p.next = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	p.by_begin = g_hash_table_new(NULL, NULL);
+	p.by_begin = g_hash_table_new(hash_pointer, NULL);
 	p.names = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	p.asked = g_hash_table_new_full(hash_group, equal_groups, g_free, NULL);
 	p.states = g_hash_table_new_full(hash_group, equal_groups, g_free, NULL);

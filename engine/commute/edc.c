@@ -278,7 +278,7 @@ struct edc *edc_new(struct model *m, bool bounded, const struct progress *progre
 	struct error error;
 	bool whole = true;
 	s.numbers = g_hash_table_new_full(key_hash, key_equal, g_free, NULL);
-	s.singles = g_hash_table_new(NULL, NULL);
+	s.singles = g_hash_table_new(hash_pointer, NULL);
 	s.keys = g_array_new(FALSE, FALSE, sizeof(struct edc_item_key));
 	s.touching = g_array_new(FALSE, FALSE, sizeof(struct edc_touch));
 	s.clashes = g_array_new(FALSE, FALSE, sizeof(struct edc_clash));
@@ -463,7 +463,7 @@ struct report *edc_find(struct model *m, const struct edc_options *options,
 		                   .edc = edc,
 		                   .report = report_new(m->t, "edc"),
 		                   .pairs_events = options->pairs_events,
-		                   .sites = g_hash_table_new(NULL, NULL) };
+		                   .sites = g_hash_table_new(hash_pointer, NULL) };
 	bool whole = commute_pairs(m, edc_visit, &g, progress, error);
 	for (guint i = 0; i < m->notes->len; i++)
 		report_note(g.report, "%s", (char *)m->notes->pdata[i]);

@@ -2,6 +2,7 @@
  * detectors.c - see detectors.h.
  */
 #include "engine/detect/detectors.h"
+#include "engine/trace/weak.h"
 
 #include "engine/atomic/atomic.h"
 #include "engine/commute/missing.h"
@@ -27,6 +28,12 @@ static struct report *find_deadlocks(struct detection *on, const struct progress
 static bool has_objects(const struct trace *t)
 {
 	return t->objects_count > 0;
+}
+
+/* Joins alone make no circle. */
+static bool has_waits(const struct trace *t)
+{
+	return t->objects_count > 0 || t->messages_count > 0;
 }
 
 static struct report *find_misuse(struct detection *on, const struct progress *progress,
@@ -191,5 +198,7 @@ bool detector_applies(enum detector d, const struct detection *on)
 struct report *detector_run(enum detector d, struct detection *on,
                             const struct progress *progress, struct error *error)
 {
+	if (!trace_weak_allows(on->trace, "this search", error))
+		return NULL;
 	return detectors[d].find(on, progress, error);
 }

@@ -4,8 +4,9 @@
  * Each iteration makes one execution, of a pending schedule or by chance, or does one step of
  * planning a kept run (explore_planning.c). Schedules run before further planning.
  */
+#include "engine/explore/checkpoint.h"
 #include "engine/explore/estimate.h"
-#include "engine/explore/explore_private.h"
+#include "engine/explore/graphs.h"
 
 #include "engine/base/file.h"
 #include "engine/predict/effort.h"
@@ -20,6 +21,8 @@
 enum { FIRST_BY_CHANCE = 32 };
 /* Bound on executions by chance in a row, with nothing pending. */
 enum { MOST_IDLE = 32 };
+/* Microseconds between two states in options->resume. */
+enum { BETWEEN_CHECKPOINTS = 10000000 };
 
 bool explore_out_of_time(const struct exploration *x)
 {
@@ -31,23 +34,23 @@ bool explore_is_interrupted(struct exploration *x)
 	const volatile int *told = x->options->interrupted;
 	x->interrupted |= told != NULL && *told;
 	if (x->interrupted)
-		explore_gap(x, "it was interrupted");
+		explore_stop(x, "it was interrupted");
 	return x->interrupted;
 }
 
 static bool limit_reached(struct exploration *x)
 {
 	const struct explore_options *o = x->options;
-	if (o->max_runs && x->report->runs->len >= o->max_runs) {
-		explore_gap(x, "the limit of runs was reached (--runs)");
+	if (o->max_runs && x->report->runs->len - x->before >= o->max_runs) {
+		explore_stop(x, "the limit of runs was reached (--runs)");
 		return true;
 	}
 	if (o->until_error && explore_has_failed(x)) {
-		explore_gap(x, "it ended at the first error (--until-error)");
+		explore_stop(x, "it ended at the first error (--until-error)");
 		return true;
 	}
 	if (explore_out_of_time(x)) {
-		explore_gap(x, "the time was up (--budget)");
+		explore_stop(x, "the time was up (--budget)");
 		return true;
 	}
 	return explore_is_interrupted(x);
@@ -114,6 +117,7 @@ static void begin_again(struct exploration *x)
 		g_array_index(r->runs, struct explore_run, i).parent = i == 0 ? NONE : 0;
 	g_array_set_size(r->races, 0);
 	r->pruned = r->classes = 0;
+	g_ptr_array_set_size(x->repeats, 0);
 	g_ptr_array_set_size(x->kept, 0); /* they borrow from the histories */
 	no_return_clear(x->no_return);
 	histories_free(x->histories);
@@ -167,7 +171,9 @@ static bool run_next(struct exploration *x, struct error *error)
 	x->idle_chances = idle && p != NULL ? x->idle_chances + 1 : 0;
 	if (x->idle_chances > 0 && x->kept->len > 0)
 		explore_walk_again(x);
-	bool good = true;
+	if (p == NULL && x->repeats->len > 0)
+		return explore_run_again(
+		        x, g_ptr_array_steal_index(x->repeats, x->repeats->len - 1), error);
 	if (p == NULL && (worklist_length(x->worklist) == 0 || explore_keeps_too_much(x))) {
 		explore_plan_further(x);
 		return true;
@@ -178,17 +184,16 @@ static bool run_next(struct exploration *x, struct error *error)
 	bool known = p->parts != NULL && explore_is_known(x, p->parts, p->parts_count, p->kind);
 	x->taken += !p->by_chance;
 	x->run_of_taken += !p->by_chance && !known;
-	if (known)
-		x->report->pruned++;
-	else
-		good = explore_run_pending(x, p, error);
+	if (!known)
+		return explore_run_pending(x, p, error);
+	x->report->pruned++;
 	pending_free(p);
-	return good;
+	return true;
 }
 
 static bool has_more(const struct exploration *x)
 {
-	return worklist_length(x->worklist) > 0 || x->kept->len > 0;
+	return worklist_length(x->worklist) > 0 || x->kept->len > 0 || x->repeats->len > 0;
 }
 
 static void note_unplanned(struct exploration *x)
@@ -198,11 +203,11 @@ static void note_unplanned(struct exploration *x)
 		                g_strdup("data races: of some runs only those that their own "
 		                         "happens-before leaves open were looked for, since "
 		                         "more would take too long"));
-	if (x->kept->len > 0)
+	if (x->kept->len + x->repeats->len > 0)
 		g_ptr_array_add(x->report->notes,
 		                g_strdup_printf("of %u runs not every other outcome was looked "
 		                                "for yet",
-		                                x->kept->len));
+		                                x->kept->len + x->repeats->len));
 }
 
 static void estimate(struct exploration *x)
@@ -221,16 +226,55 @@ static void estimate(struct exploration *x)
 	g_free(nodes);
 }
 
-static bool run_all(struct exploration *x, struct error *error)
+/* Go on from the state in a file, or begin. */
+static bool begin(struct exploration *x, struct error *error)
 {
 	begin_histories(x);
-	add_first(x);
+	if (x->options->resume) {
+		x->identity = checkpoint_identity(x->options, error);
+		if (!x->identity || !checkpoint_read(x, x->identity, &x->resumed, error))
+			return false;
+		x->next_checkpoint = g_get_monotonic_time() + BETWEEN_CHECKPOINTS;
+	}
+	x->before = x->report->runs->len;
+	if (!x->resumed)
+		add_first(x);
+	return x->resumed || !x->options->resume ||
+	       checkpoint_write(x, x->identity, error); /* now rather than in the end */
+}
+
+/* A process that is killed loses the runs of some seconds. */
+static bool keep_state(struct exploration *x, struct error *error)
+{
+	if (!x->options->resume || g_get_monotonic_time() < x->next_checkpoint)
+		return true;
+	gint64 from = g_get_monotonic_time();
+	if (!checkpoint_write(x, x->identity, error))
+		return false;
+	gint64 took = g_get_monotonic_time() - from;
+	x->next_checkpoint = from + MAX(BETWEEN_CHECKPOINTS, 20 * took);
+	return true;
+}
+
+static bool explore_on(struct exploration *x, struct error *error)
+{
 	while (has_more(x) && go_on(x) && !limit_reached(x)) {
 		if (!run_next(x, error))
 			return false;
 		if (x->again)
 			begin_again(x);
+		if (!x->cancelled && !keep_state(x, error))
+			return false;
 	}
+	return x->cancelled || !x->options->resume || checkpoint_write(x, x->identity, error);
+}
+
+static bool run_all(struct exploration *x, struct error *error)
+{
+	if (!begin(x, error) || !explore_on(x, error))
+		return false;
+	if (x->stop)
+		explore_gap(x, x->stop);
 	note_unplanned(x);
 	explore_note_finals(x);
 	x->report->waiting = worklist_length(x->worklist);
@@ -270,6 +314,11 @@ static void free_execution(void *data)
 	execution_free(data);
 }
 
+static void free_repeat(void *data)
+{
+	repeat_free(data);
+}
+
 struct explore_report *explore(const struct explore_options *options,
                                const struct progress *progress, struct error *error)
 {
@@ -280,6 +329,7 @@ struct explore_report *explore(const struct explore_options *options,
 		.report = explore_report_new(),
 		.worklist = worklist_new(options->seed),
 		.kept = g_ptr_array_new_with_free_func(free_execution),
+		.repeats = g_ptr_array_new_with_free_func(free_repeat),
 		.no_return =
 		        no_return_new(options->finals ? finals_names(options->finals) : NULL),
 		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
@@ -295,7 +345,8 @@ struct explore_report *explore(const struct explore_options *options,
 	bool good = open_output(&x, error) && bind_library(&x, error) &&
 	            (x.server = record_server_new(options->argv, x.interposer, x.output,
 	                                          error)) != NULL &&
-	            run_all(&x, error);
+	            (options->memory == MEMORY_SC ? run_all(&x, error)
+	                                          : graphs_explore(&x, options->memory, error));
 	record_server_free(x.server);
 	interposer_remove(x.interposer);
 	g_hash_table_unref(x.plain);
@@ -303,8 +354,10 @@ struct explore_report *explore(const struct explore_options *options,
 	if (x.output_file >= 0)
 		close(x.output_file);
 	g_free(x.output);
+	g_ptr_array_unref(x.repeats);
+	g_free(x.identity);
 	g_ptr_array_unref(x.kept); /* their traces are kept on */
-	if (good)
+	if (good && !x.resumed)    /* the traces of earlier runs are gone */
 		no_return_find(x.no_return, x.report, progress);
 	no_return_free(x.no_return);
 	histories_free(x.histories);

@@ -16,15 +16,19 @@
 
 #include "engine/commute/spec.h"
 #include "engine/explore/final.h"
+#include "engine/memory/models.h"
 #include "engine/record/plan.h"
 
 struct explore_options {
 	char **argv;                 /* the program; borrowed */
 	const GPtrArray *spec_files; /* char *: with these specifications; or NULL */
 	const struct specs *specs;   /* their contents, or NULL */
-	bool by_results;  /* invocations with equal results are equivalent in any order, where
-	                   * effects determine results */
-	const char *save; /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
+	bool by_results;    /* invocations with equal results are equivalent in any order, where
+	                     * effects determine results */
+	const char *resume; /* file of the exploration's state, to go on from and to keep it in;
+	                     * or NULL */
+	const char *save;   /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
+	bool save_races;    /* also the first run of each race, as long as these are few */
 	const struct finals *finals; /* examined at the end of a run, or NULL */
 	uint32_t shard, shards; /* explore only this share (from 0) of what follows from the
 	                         * first run; shards 0: all */
@@ -35,6 +39,9 @@ struct explore_options {
 	double query_seconds;   /* for one query of the solver */
 	unsigned timeout_ms;    /* for one run; 0: 10 s */
 	bool until_error;       /* stop after the first error */
+	/* Under another model than MEMORY_SC (graphs.h): without specs, finals, shards, seed.
+	 */
+	enum memory_model memory;
 	const volatile int *interrupted; /* stop when nonzero; or NULL */
 	bool keep_output;                /* pass on the program's output */
 };

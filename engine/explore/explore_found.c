@@ -2,6 +2,7 @@
  * explore_found.c - deadlocks predicted from a run, and its data races.
  */
 #include "engine/explore/explore_private.h"
+#include "engine/trace/formats.h"
 
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/effort.h"
@@ -83,6 +84,20 @@ static char *race_key(const char *a, const char *b)
 	return g_strdup_printf("%s %s", turn ? b : a, turn ? a : b);
 }
 
+/* Its trace, as it is now: an ending was noted where the run is kept anyway. */
+static void save_run_of_race(struct exploration *x)
+{
+	enum { MOST = 8 };
+	struct explore_run *r = &g_array_index(x->report->runs, struct explore_run, x->run);
+	struct error error;
+
+	if (!x->options->save_races || r->trace != NULL || x->report->races->len > MOST)
+		return;
+	r->trace = g_strdup_printf("%s.run%u.hdl", x->options->save, x->run);
+	if (!trace_write(x->trace, r->trace, TRACE_BINARY, NULL, NULL, &error))
+		g_clear_pointer(&r->trace, g_free);
+}
+
 static void take_race(struct exploration *x, const struct finding *f)
 {
 	const char *a = trace_location_name(x->trace, f->first);
@@ -99,6 +114,7 @@ static void take_race(struct exploration *x, const struct finding *f)
 	struct explore_race race = { g_strdup(turn ? b : a), g_strdup(turn ? a : b),
 		                     g_string_free(variable, FALSE), x->run };
 	g_array_append_val(x->report->races, race);
+	save_run_of_race(x);
 }
 
 /* Analyse only site pairs that are not known to race. */

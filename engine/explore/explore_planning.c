@@ -27,6 +27,7 @@ void execution_free(struct execution *p)
 {
 	if (p == NULL)
 		return;
+	pending_free(p->schedule);
 	reversals_free(p->search);
 	smt_free(p->smt);
 	history_free(p->history);
@@ -206,10 +207,11 @@ void explore_walk_again(struct exploration *x)
 	explore_leave(x);
 }
 
-void explore_plan(struct exploration *x, struct execution *p, uint32_t known_as, bool whole)
+void explore_plan(struct exploration *x, struct execution *p, struct pending *s, bool whole)
 {
+	p->schedule = s;
 	find_limits(x, p, whole);
-	find_common(x, p, known_as);
+	find_common(x, p, s->known_as);
 	p->number = x->run;
 	p->known_run = x->known_run;
 	p->after_use = x->after_use;

@@ -26,10 +26,19 @@ struct execution {
 	uint32_t known_run; /* its number among the histories; NONE: its class was covered */
 	bool after_use;     /* as in its schedule */
 	bool races_found;   /* races of its reorderings, too */
+	struct pending *schedule; /* of a kept run; owned */
 	struct no_return *keeper; /* takes its trace in the end, as of this run; or NULL */
 	uint32_t kept_as;
 };
 void execution_free(struct execution *ex);
+
+/* A run of an earlier process that is executed again to plan it; owns its schedule. */
+struct repeat {
+	struct pending *schedule;
+	uint32_t number, known_run; /* as in struct execution */
+	bool races_found;
+};
+void repeat_free(struct repeat *repeat);
 
 struct exploration {
 	const struct explore_options *options;
@@ -38,9 +47,15 @@ struct exploration {
 	struct histories *histories;
 	struct worklist *worklist;
 	GPtrArray *kept; /* struct execution *: not planned to the end, the next one first */
-	uint64_t kept_events;         /* of all of these */
-	uint64_t chances;             /* runs by chance so far */
-	uint32_t idle_chances;        /* in a row, with nothing pending */
+	uint64_t kept_events;   /* of all of these */
+	GPtrArray *repeats;     /* struct repeat *: the last one next */
+	bool resumed;           /* runs of an earlier process are among those of the report */
+	uint32_t before;        /* as many */
+	const char *stop;       /* why it ended before everything was done; or NULL */
+	char *identity;         /* with options->resume; owned */
+	gint64 next_checkpoint; /* time */
+	uint64_t chances;       /* runs by chance so far */
+	uint32_t idle_chances;  /* in a row, with nothing pending */
 	uint64_t taken, run_of_taken; /* schedules taken so far; those not covered by then */
 	struct no_return *no_return;
 	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */
@@ -74,6 +89,9 @@ struct exploration {
 struct explore_report *explore_report_new(void);
 /* Add a reason for incompleteness, once. */
 void explore_gap(struct exploration *x, const char *why);
+/* The exploration ends before everything was done: the reason becomes a gap at the end, unlike
+ * others not one of an exploration that goes on. */
+void explore_stop(struct exploration *x, const char *why);
 /* explore_reversals.c: a schedule from the current run; `place`: its main event. */
 struct pending *pending_new(struct exploration *x, const uint32_t *sequence, size_t length,
                             uint32_t place);
@@ -84,12 +102,13 @@ bool explore_take_reversal(void *context, const struct flip *f);
 bool explore_is_known(const struct exploration *x, const struct part *parts, uint32_t count,
                       enum flip_kind kind);
 
-/* explore_run.c: execute. False and `error` when the program cannot be run. */
+/* explore_run.c: execute; takes ownership. False and `error` when the program cannot be run. */
 bool explore_run_pending(struct exploration *x, struct pending *p, struct error *error);
+/* Execute a run of an earlier process again, and plan it; takes ownership. */
+bool explore_run_again(struct exploration *x, struct repeat *r, struct error *error);
 /* explore_planning.c: make pending schedules of the run's reversals; of some, if the run is
- * kept. Takes ownership. `known_as`: number of the parent among the histories, or NONE;
- * `whole`: it completed. */
-void explore_plan(struct exploration *x, struct execution *ex, uint32_t known_as, bool whole);
+ * kept. Takes ownership of the run and its schedule; `whole`: it completed. */
+void explore_plan(struct exploration *x, struct execution *ex, struct pending *s, bool whole);
 /* Continue planning the first kept execution. */
 void explore_plan_further(struct exploration *x);
 /* Further walks through the states of a kept run. */

@@ -96,3 +96,8 @@ void explore_gap(struct exploration *x, const char *why)
 	g_ptr_array_add(x->report->gaps, own);
 	g_hash_table_add(x->gaps, own);
 }
+
+void explore_stop(struct exploration *x, const char *why)
+{
+	x->stop = x->stop ? x->stop : why;
+}

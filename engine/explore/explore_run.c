@@ -145,53 +145,129 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	return good;
 }
 
-/* Judge an execution and plan its reversals; takes ownership. */
-static bool follow_run(struct exploration *x, struct pending *s, struct execution *ex,
-                       struct error *error)
+/* Make the execution the current run, as number `run`. False when cancelled. */
+static bool enter(struct exploration *x, const struct pending *s, struct execution *ex,
+                  uint32_t run)
 {
 	struct view_rules rules = { .specs = x->options->specs,
 		                    .plain = x->plain,
 		                    .by_results = x->options->by_results,
 		                    .ordered = x->ordered };
-	bool good = true, follow = false, whole = false;
-	x->run = x->report->runs->len;
+	x->run = run;
 	x->after_use = s->after_use;
 	x->use = ex->run.facts.replayed + 1 >= s->plan.steps->len ? s->use : NULL;
 	x->trace = ex->run.trace;
 	x->view = ex->view = view_new(ex->run.trace, &rules, x->progress);
 	x->cancelled |= x->view == NULL;
-	if (x->view != NULL) {
+	if (x->view != NULL)
 		x->history = ex->history =
 		        history_new(x->view, histories_initials(x->histories));
+	return x->view != NULL;
+}
+
+/* Judge an execution and plan its reversals; takes ownership of both. */
+static bool follow_run(struct exploration *x, struct pending *s, struct execution *ex,
+                       struct error *error)
+{
+	bool good = true, follow = false, whole = false;
+	if (enter(x, s, ex, x->report->runs->len))
 		good = take_run(x, s, ex, &follow, &whole, error);
-	}
-	if (follow)
-		explore_plan(x, ex, s->known_as, whole);
-	else
+	if (follow) {
+		explore_plan(x, ex, s, whole);
+	} else {
 		execution_free(ex);
+		pending_free(s);
+	}
 	explore_leave(x);
 	return good;
+}
+
+/* The schedule is executed later, by another process or never. */
+static void put_back(struct exploration *x, struct pending *s, struct execution *ex)
+{
+	if (s->by_chance)
+		pending_free(s);
+	else
+		worklist_add(x->worklist, s);
+	execution_free(ex);
+}
+
+/* Was the execution cut by a limit of the exploration? */
+static bool is_cut_off(struct exploration *x, const struct execution *ex)
+{
+	bool late =
+	        ex->run.result.timed_out && explore_out_of_time(x) && x->report->runs->len > 0;
+	if (late)
+		explore_stop(x, "the time was up (--budget)");
+	return late || explore_is_interrupted(x);
 }
 
 bool explore_run_pending(struct exploration *x, struct pending *s, struct error *error)
 {
 	struct execution *ex = g_new0(struct execution, 1);
-	bool good = true;
 	if (!start_run(x, s, &ex->run, error)) {
-		g_free(ex);
+		put_back(x, s, ex);
 		return explore_is_interrupted(x); /* then there may be no trace */
 	}
-	bool late =
-	        ex->run.result.timed_out && explore_out_of_time(x) && x->report->runs->len > 0;
-	if (late)
-		explore_gap(x, "the time was up (--budget)");
-	if (late || explore_is_interrupted(x))
-		execution_free(ex);
-	else if (x->report->runs->len == 0 && explore_is_refused(x, &ex->run, error)) {
-		execution_free(ex);
-		good = false;
-	} else {
-		good = follow_run(x, s, ex, error);
+	if (is_cut_off(x, ex)) {
+		put_back(x, s, ex);
+		return true;
 	}
-	return good;
+	if (x->report->runs->len == 0 && explore_is_refused(x, &ex->run, error)) {
+		put_back(x, s, ex);
+		return false;
+	}
+	return follow_run(x, s, ex, error);
+}
+
+void repeat_free(struct repeat *r)
+{
+	if (r == NULL)
+		return;
+	pending_free(r->schedule);
+	g_free(r);
+}
+
+/* The run as it was added to the known ones, without adding it. */
+static bool is_as_before(const struct exploration *x, struct execution *ex, bool *whole)
+{
+	const struct explore_run *r =
+	        &g_array_index(x->report->runs, struct explore_run, x->run);
+	uint32_t ender = explore_ender(x, &ex->run);
+	*whole = x->options->finals && is_whole(r, &ex->run);
+	if (*whole)
+		history_add_finals(ex->history, finals_names(x->options->finals));
+	if (ender != NONE)
+		history_add_end(ex->history, ender);
+	return history_class(ex->history) == r->class_;
+}
+
+bool explore_run_again(struct exploration *x, struct repeat *r, struct error *error)
+{
+	struct execution *ex = g_new0(struct execution, 1);
+	bool whole = false, good = start_run(x, r->schedule, &ex->run, error);
+	if (!good || is_cut_off(x, ex)) {
+		g_ptr_array_add(x->repeats, r);
+		execution_free(ex);
+		return good || explore_is_interrupted(x);
+	}
+	if (!enter(x, r->schedule, ex, r->number)) {
+		execution_free(ex);
+	} else if (is_as_before(x, ex, &whole)) {
+		struct explore_run *run =
+		        &g_array_index(x->report->runs, struct explore_run, r->number);
+		x->known_run = r->known_run;
+		x->report->pruned -= run->pruned; /* they are met again */
+		run->pruned = 0;
+		ex->races_found = r->races_found;
+		explore_plan(x, ex, g_steal_pointer(&r->schedule), whole);
+	} else {
+		explore_gap(x,
+		            "a run of the resumed exploration does otherwise now: what follows "
+		            "from it is not explored");
+		execution_free(ex);
+	}
+	explore_leave(x);
+	repeat_free(r);
+	return true;
 }

@@ -9,6 +9,16 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* A block that nobody has allocated is a stack. */
+static bool in_stack(const struct trace *t, const struct event *e)
+{
+	uint32_t block = op_is_access(e->op) ? t->variables[event_variables(t, e).first].block
+	                 : op_table[e->op].operand == OPERAND_OBJECT
+	                         ? t->objects[e->target].block
+	                         : NONE;
+	return block != NONE && t->blocks[block].alloc == NONE;
+}
+
 char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end)
 {
 	const struct event *e = &t->events[use];
@@ -30,10 +40,12 @@ char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end)
 	                                        : "reads";
 	const char *place = trace_location_name(t, end);
 	g_string_append_printf(text, " %s %s after ", does, name->str);
-	if (t->events[end].op == OP_DESTROY)
+	if (t->events[end].op == OP_DESTROY && !op_is_access(e->op) &&
+	    t->events[end].target == e->target)
 		g_string_append_printf(text, "%s destroyed it at %s", other, place);
-	else if (t->events[end].op == OP_JOIN)
-		g_string_append_printf(text, "the end of its thread, which %s joined at %s",
+	else if (in_stack(t, e))
+		g_string_append_printf(text,
+		                       "the end of %s, whose stack it was (last seen at %s)",
 		                       other, place);
 	else if (e->op == OP_FREE)
 		g_string_append_printf(text, "%s freed it at %s", other, place);

@@ -416,12 +416,17 @@ static GArray *steps_before(const struct history *h, const struct view_call *cal
 	return list;
 }
 
-static struct known_run *known_run_new(const struct history *h)
+static struct known_run *known_run_empty(void)
 {
-	struct known_run *k = g_new(struct known_run, 1);
+	struct known_run *k = g_new0(struct known_run, 1);
 	k->calls = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
 	k->lengths = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	k->ender = 0;
+	return k;
+}
+
+static struct known_run *known_run_new(const struct history *h)
+{
+	struct known_run *k = known_run_empty();
 	for (uint32_t i = 0; i < h->threads_count; i++) {
 		const struct thread_history *th = &h->threads[i];
 		g_hash_table_insert(k->lengths, copy_of(th->who),
@@ -564,4 +569,104 @@ uint32_t histories_common(const struct histories *all, const struct history *h, 
 	                                               &g_array_index(prefixes, uint64_t, i)),
 	                    list != NULL && has_run(list, run)));
 	return common > 0 ? common - 1 : 0;
+}
+
+uint32_t histories_count(const struct histories *all)
+{
+	return all->runs;
+}
+
+/* -- checkpoints --------------------------------------------------------------------------- */
+
+/* A table by 64-bit numbers: the keys in any order, each followed by its value. */
+typedef void archive_value(struct archive *a, void **value, const void *context);
+
+static void archive_table(struct archive *a, GHashTable *table, archive_value *archive,
+                          const void *context)
+{
+	GHashTableIter iter;
+	void *key, *value = NULL;
+	size_t count = archive_count(a, g_hash_table_size(table), sizeof(uint64_t));
+	g_hash_table_iter_init(&iter, table);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t number = 0;
+		if (!archive_reads(a) && g_hash_table_iter_next(&iter, &key, &value))
+			number = *(uint64_t *)key;
+		archive_raw(a, &number, sizeof number);
+		if (archive_reads(a))
+			value = NULL;
+		archive(a, &value, context);
+		if (archive_reads(a))
+			g_hash_table_insert(table, copy_of(number), value);
+	}
+}
+
+static void archive_length(struct archive *a, void **value, const void *context)
+{
+	(void)context;
+	*value = GUINT_TO_POINTER(
+	        archive_below(a, GPOINTER_TO_UINT(*value), (uint64_t)UINT32_MAX + 1));
+}
+
+static void archive_before(struct archive *a, void **value, const void *context)
+{
+	(void)context;
+	if (archive_reads(a))
+		*value = g_array_new(FALSE, FALSE, sizeof(struct part));
+	GArray *list = *value;
+	size_t count = archive_count(a, list->len, 2);
+	for (size_t i = 0; i < count; i++) {
+		struct part part = { 0 };
+		if (!archive_reads(a))
+			part = g_array_index(list, struct part, i);
+		ARCHIVE(a, part.who);
+		ARCHIVE(a, part.steps);
+		if (archive_reads(a))
+			g_array_append_val(list, part);
+	}
+}
+
+/* Runs, ascending. */
+static void archive_runs(struct archive *a, void **value, const void *context)
+{
+	const struct histories *all = context;
+	if (archive_reads(a))
+		*value = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	GArray *list = *value;
+	size_t count = archive_count(a, list->len, 1);
+	uint32_t last = 0;
+	for (size_t i = 0; i < count; i++) {
+		uint32_t run = archive_reads(a) ? 0 : g_array_index(list, uint32_t, i) - last;
+		run = (uint32_t)archive_below(a, run, all->runs) + last;
+		if (run >= all->runs || (i > 0 && run <= last)) {
+			archive_fail(a);
+			return;
+		}
+		last = run;
+		if (archive_reads(a))
+			g_array_append_val(list, run);
+	}
+}
+
+static void archive_nothing(struct archive *a, void **value, const void *context)
+{
+	(void)a;
+	(void)context;
+	*value = NULL;
+}
+
+void histories_archive(struct histories *all, struct archive *a)
+{
+	all->runs = (uint32_t)archive_count(a, all->runs, 1);
+	for (uint32_t i = 0; i < all->runs; i++) {
+		if (archive_reads(a))
+			g_ptr_array_add(all->known, known_run_empty());
+		struct known_run *k = all->known->pdata[i];
+		archive_table(a, k->lengths, archive_length, NULL);
+		archive_table(a, k->calls, archive_before, NULL);
+		ARCHIVE(a, k->ender);
+	}
+	archive_table(a, all->classes, archive_nothing, NULL);
+	archive_table(a, all->having, archive_runs, all);
+	initials_archive(&all->initials, a);
 }

@@ -8,6 +8,7 @@
 #ifndef HEDDLE_HISTORY_H
 #define HEDDLE_HISTORY_H
 
+#include "engine/base/archive.h"
 #include "engine/explore/lifetimes.h"
 #include "engine/explore/view.h"
 
@@ -33,6 +34,8 @@ struct initials {
 };
 void initials_begin(struct initials *initials);
 void initials_end(struct initials *initials);
+/* Values learned from reads: write them, or read them. */
+void initials_archive(struct initials *initials, struct archive *archive);
 
 /* The history of a run; owned by the caller. */
 struct history {
@@ -89,6 +92,9 @@ struct histories;
 struct histories *histories_new(void);
 void histories_free(struct histories *all);
 struct initials *histories_initials(struct histories *all);
+/* Write all, or read into new histories. */
+void histories_archive(struct histories *all, struct archive *archive);
+uint32_t histories_count(const struct histories *all);
 /* False when its class was known. */
 bool histories_add(struct histories *all, const struct history *h);
 /* The number of the last added run. */

@@ -7,8 +7,8 @@ struct lifetimes {
 	const struct trace *t;
 	uint32_t *destroyed;    /* by object: first destruction, or NONE */
 	uint32_t *stack_thread; /* by block: the thread whose stack it is, or NONE */
-	uint32_t *joined;       /* by thread: the event that joined it, or NONE */
-	GArray *wants;          /* uint32_t: pending waits at the run's end, in order */
+	uint32_t *left; /* by thread whose stack others use: the event that ends it, or NONE */
+	GArray *wants;  /* uint32_t: pending waits at the run's end, in order */
 };
 
 static uint32_t *nones(uint64_t count)
@@ -29,18 +29,59 @@ static void find_objects(struct lifetimes *l)
 	}
 }
 
+/* The thread, if another one, whose stack has the block that the event uses; else NONE. */
+static uint32_t stack_used(const struct lifetimes *l, const struct event *e)
+{
+	uint32_t block = NONE;
+	if (op_is_access(e->op))
+		block = l->t->variables[event_variables(l->t, e).first].block;
+	else if (op_table[e->op].operand == OPERAND_OBJECT && e->target < l->t->objects_count)
+		block = l->t->objects[e->target].block;
+	uint32_t thread = block != NONE ? l->stack_thread[block] : NONE;
+	return thread != e->thread ? thread : NONE;
+}
+
+/* A thread ends with its last event that does something: nobody can stop it between that and
+ * its end.  It has come there when it has left its first function (also by pthread_exit), or is
+ * joined. */
+static void find_ends(struct lifetimes *l, const bool *used)
+{
+	const struct trace *t = l->t;
+	uint32_t *depth = g_new0(uint32_t, t->threads_count + 1);
+	uint32_t *last = nones(t->threads_count);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		enum op_class class = op_table[x->op].class;
+		if (x->op == OP_ENTER)
+			depth[x->thread]++;
+		else if (x->op == OP_LEAVE && depth[x->thread] > 0 && --depth[x->thread] == 0 &&
+		         used[x->thread])
+			l->left[x->thread] = last[x->thread];
+		else if (x->op == OP_JOIN && x->target < t->threads_count && used[x->target])
+			l->left[x->target] = last[x->target];
+		if (!event_inert(x) && class != OP_CLASS_SCOPE && class != OP_CLASS_MARKER)
+			last[x->thread] = e;
+	}
+	g_free(last);
+	g_free(depth);
+}
+
 static void find_stacks(struct lifetimes *l)
 {
 	const struct trace *t = l->t;
+	bool *used = g_new0(bool, t->threads_count + 1);
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		if (t->threads[u].stack != NONE && t->threads[u].fork != NONE)
 			l->stack_thread[t->threads[u].stack] = u;
 	for (uint32_t e = 0; e < t->events_count; e++) {
-		if (t->events[e].op == OP_JOIN && t->events[e].target < t->threads_count)
-			l->joined[t->events[e].target] = e;
+		uint32_t thread = stack_used(l, &t->events[e]);
+		if (thread != NONE)
+			used[thread] = true;
 		if (t->events[e].op == OP_WANT)
 			g_array_append_val(l->wants, e);
 	}
+	find_ends(l, used);
+	g_free(used);
 }
 
 struct lifetimes *lifetimes_new(struct trace *t)
@@ -50,7 +91,7 @@ struct lifetimes *lifetimes_new(struct trace *t)
 	*l = (struct lifetimes){ .t = t,
 		                 .destroyed = nones(t->objects_count),
 		                 .stack_thread = nones(t->blocks_count),
-		                 .joined = nones(t->threads_count),
+		                 .left = nones(t->threads_count),
 		                 .wants = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	find_objects(l);
 	find_stacks(l);
@@ -63,7 +104,7 @@ void lifetimes_free(struct lifetimes *l)
 		return;
 	g_free(l->destroyed);
 	g_free(l->stack_thread);
-	g_free(l->joined);
+	g_free(l->left);
 	g_array_unref(l->wants);
 	g_free(l);
 }
@@ -85,14 +126,17 @@ unsigned lifetimes_ends(const struct lifetimes *l, uint32_t event,
 		uint32_t block = t->variables[event_variables(t, e).first].block;
 		if (block != NONE && t->blocks[block].free != NONE)
 			first = t->blocks[block].free;
-		else if (block != NONE && l->stack_thread[block] != NONE)
-			first = l->joined[l->stack_thread[block]];
+		else if (stack_used(l, e) != NONE)
+			first = l->left[stack_used(l, e)];
 	} else if (e->op == OP_FREE && e->target < t->blocks_count) {
 		first = t->blocks[e->target].free;
 	} else if (uses_object(e->op) && e->target < t->objects_count) {
 		first = e->op == OP_DESTROY ? NONE : l->destroyed[e->target];
 		uint32_t block = event_block_used(t, e);
-		second = block != NONE ? t->blocks[block].free : NONE;
+		uint32_t thread = stack_used(l, e);
+		second = thread != NONE  ? l->left[thread]
+		         : block != NONE ? t->blocks[block].free
+		                         : NONE;
 	}
 	unsigned count = 0;
 	if (first != NONE && first != event)
@@ -100,6 +144,11 @@ unsigned lifetimes_ends(const struct lifetimes *l, uint32_t event,
 	if (second != NONE)
 		ends[count++] = second;
 	return count;
+}
+
+bool lifetimes_ends_thread(const struct lifetimes *l, uint32_t event)
+{
+	return l->left[l->t->events[event].thread] == event;
 }
 
 uint32_t lifetimes_ended(const struct lifetimes *l, uint32_t event)

@@ -1,6 +1,6 @@
 /*
  * lifetimes.h - uses after the end of life: accesses to freed blocks, operations on objects
- * destroyed or in freed blocks, double frees, accesses to the stack of a joined thread.
+ * destroyed or in freed blocks, double frees, uses of the stack of a thread that has ended.
  *
  * The order of a use and an end is an outcome like a value read: both are explored, and a run
  * with the end first is an error.
@@ -19,6 +19,8 @@ enum { MOST_LIFETIME_ENDS = 2 };
 /* Events that end the life of what `event` uses, before or after it; returns their number. */
 unsigned lifetimes_ends(const struct lifetimes *l, uint32_t event,
                         uint32_t ends[MOST_LIFETIME_ENDS]);
+/* Does a thread end with it whose stack another uses? */
+bool lifetimes_ends_thread(const struct lifetimes *l, uint32_t event);
 /* The first of them if before the event; else NONE. */
 uint32_t lifetimes_ended(const struct lifetimes *l, uint32_t event);
 

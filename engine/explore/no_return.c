@@ -13,6 +13,7 @@ enum {
 	MOST_ERRORS = 16,           /* for which the point is looked for */
 	MOST_WORK = 20000000,       /* events taken for one error */
 	MOST_STATES = 20000,        /* for one question: is there a way to the run's end? */
+	MOST_CHOICES = 64,          /* ways to tell which threads the signals woke */
 };
 
 struct kept_run {
@@ -70,8 +71,9 @@ void no_return_keep(struct no_return *n, uint32_t run, struct trace *trace)
 /* -- one failing run and one that passed ----------------------------------------------------- */
 
 struct failing {
-	const struct trace *t;
+	struct trace *t;
 	GPtrArray *texts; /* char *: its events in words, without wants */
+	uint32_t *woken;  /* by signal: the thread that it woke, or NONE */
 	uint32_t count;
 	uint64_t work; /* events taken in all comparisons */
 	/* -- the best so far */
@@ -81,30 +83,68 @@ struct failing {
 	bool open; /* of some run it is not known */
 };
 
+/* A name in a stack tells who uses what of it in that run: another run's may differ.  As each
+ * thread does what follows from what it has read, the place and the value tell enough. */
+static void drop_stack_name(const struct trace *t, const struct event *e, GString *text)
+{
+	uint32_t block =
+	        op_is_access(e->op) ? t->variables[event_variables(t, e).first].block : NONE;
+	if (block == NONE || t->blocks[block].alloc != NONE)
+		return;
+	GString *name = g_string_new(NULL);
+	trace_append_variable(t, e, name);
+	const char *at = name->len > 0 ? strstr(text->str, name->str) : NULL;
+	if (at != NULL)
+		g_string_erase(text, at - text->str, (gssize)name->len);
+	g_string_free(name, TRUE);
+}
+
 static char *event_text(const struct trace *t, uint32_t e)
 {
 	GString *text = g_string_new(trace_thread_name(t, t->events[e].thread));
 
 	g_string_append_c(text, ' ');
 	trace_append_operation(t, e, text);
+	drop_stack_name(t, &t->events[e], text);
 	g_string_append_printf(text, " %s", trace_location_name(t, e));
 	return g_string_free(text, FALSE);
 }
 
-static void failing_init(struct failing *f, const struct trace *t)
+/* Which signal woke which thread, by the trace's must-order: it lies in no event. */
+static void pair_wakes(struct failing *f)
+{
+	const struct trace *t = f->t;
+
+	f->woken = g_new(uint32_t, t->events_count + 1);
+	memset(f->woken, 0xff, sizeof(uint32_t) * (t->events_count + 1));
+	for (uint64_t i = 0; i < t->index->must_count; i++) {
+		const struct must_edge *edge = &t->index->must[i];
+
+		if (edge->rule == MUST_WAKER)
+			f->woken[edge->before] = t->events[edge->after].thread;
+	}
+}
+
+/* False when cancelled. */
+static bool failing_init(struct failing *f, struct trace *t, const struct progress *progress)
 {
 	*f = (struct failing){ .t = t, .passing = NONE, .instead = NONE };
+	if (!trace_need(t, INDEX_MATCH | INDEX_MUST, progress))
+		return false;
+	pair_wakes(f);
 	f->texts = g_ptr_array_new_with_free_func(g_free);
 	f->count = (uint32_t)t->events_count;
 	while (f->count > 0 && op_wants(t->events[f->count - 1].op))
 		f->count--;
 	for (uint32_t e = 0; e < f->count; e++)
 		g_ptr_array_add(f->texts, event_text(t, e));
+	return true;
 }
 
 static void failing_release(struct failing *f)
 {
 	g_ptr_array_unref(f->texts);
+	g_free(f->woken);
 }
 
 static uint32_t thread_named(const struct trace *t, const char *name)
@@ -116,39 +156,90 @@ static uint32_t thread_named(const struct trace *t, const char *name)
 	return NONE;
 }
 
-/* The waiter that the signal woke in the failing run: the one whose wake came first. */
-static uint32_t waiter(const struct failing *f, uint32_t signal, const struct run_state *s,
-                       uint32_t thread)
-{
-	uint32_t e = run_state_event(s, thread), best = NONE, first = NONE;
+/* A run that passed. */
+struct passing {
+	struct run_state *s;
+	struct persistent *reduction;
+	uint32_t *threads; /* by the failing run's */
+	GArray *choices;   /* struct choice */
+	uint32_t next;     /* of the last way found: its first event, or NONE */
+	bool *final;       /* by variable: its last value counts */
+	uint32_t *last;    /* by variable: its last write in the run, or NONE */
+};
 
-	if (f->t->events[signal].op != OP_SIGNAL)
+/* A signal of the failing run that woke one of `of` threads, and the run does not show which.
+ */
+struct choice {
+	uint32_t at, of;
+};
+
+/* The next way to choose; false after the last one. */
+static bool choose_next(GArray *choices)
+{
+	while (choices->len > 0) {
+		struct choice *c = &g_array_index(choices, struct choice, choices->len - 1);
+
+		if (++c->at < c->of)
+			return true;
+		g_array_set_size(choices, choices->len - 1);
+	}
+	return false;
+}
+
+/* Had the thread of the failing run not come out of its wait when the run ended? */
+static bool waits_on(const struct failing *f, uint32_t from, uint32_t thread)
+{
+	for (uint32_t e = from; e < f->count; e++) {
+		if (f->t->events[e].thread == thread)
+			return false;
+	}
+	return true;
+}
+
+/* The thread that the failing run's signal wakes.  Where no wake shows it, it is one of those
+ * that wait on: the `chosen`-th choice says which. */
+static uint32_t waiter(const struct failing *f, uint32_t signal, const struct passing *p,
+                       uint32_t *chosen)
+{
+	const struct event *x = &f->t->events[signal];
+	uint32_t e = run_state_event(p->s, p->threads[x->thread]), count = 0, found = NONE;
+
+	if (x->op != OP_SIGNAL)
 		return NONE;
-	for (uint32_t u = 0; u < s->threads; u++) {
-		if (!run_state_may_wake(s, e, u))
-			continue;
-		uint32_t own = thread_named(f->t, trace_thread_name(s->t, u)), wake = NONE;
-		for (uint32_t i = signal; own != NONE && i < f->count && wake == NONE; i++) {
-			if (f->t->events[i].thread == own && f->t->events[i].op == OP_WAKE)
-				wake = i;
+	if (f->woken[signal] != NONE)
+		return p->threads[f->woken[signal]];
+	for (uint32_t round = 0; round < 2; round++) {
+		uint32_t at = 0, i = 0;
+
+		if (round == 1 && count > 1) {
+			struct choice c = { 0, count };
+			if (*chosen == p->choices->len)
+				g_array_append_val(p->choices, c);
+			at = g_array_index(p->choices, struct choice, (*chosen)++).at;
 		}
-		if (best == NONE || wake < first) {
-			best = u;
-			first = wake;
+		for (uint32_t u = 0; u < f->t->threads_count; u++) {
+			uint32_t other = p->threads[u];
+
+			if (other == NONE || !run_state_may_wake(p->s, e, other) ||
+			    !waits_on(f, signal, u))
+				continue;
+			count += round == 0;
+			found = round == 1 && i++ == at ? other : found;
 		}
 	}
-	return best;
+	return found;
 }
 
 /* Take the failing run's first events, `most` at most, as long as they are next in the passing
  * run, too, each as it was; their number. */
-static uint32_t follow(struct failing *f, struct run_state *s, const uint32_t *threads,
-                       uint32_t most)
+static uint32_t follow(struct failing *f, const struct passing *p, uint32_t most)
 {
-	uint32_t i = 0;
+	struct run_state *s = p->s;
+	uint32_t i = 0, chosen = 0;
 
+	run_state_undo(s, 0);
 	for (; i < most; i++) {
-		uint32_t u = threads[f->t->events[i].thread];
+		uint32_t u = p->threads[f->t->events[i].thread];
 
 		f->work++;
 		if (u == NONE || run_state_event(s, u) == NONE ||
@@ -159,20 +250,10 @@ static uint32_t follow(struct failing *f, struct run_state *s, const uint32_t *t
 		g_free(text);
 		if (!same)
 			break;
-		run_state_step(s, u, waiter(f, i, s, u));
+		run_state_step(s, u, waiter(f, i, p, &chosen));
 	}
 	return i;
 }
-
-/* A run that passed. */
-struct passing {
-	struct run_state *s;
-	struct persistent *reduction;
-	uint32_t *threads; /* by the failing run's */
-	uint32_t next;     /* of the last way found: its first event, or NONE */
-	bool *final;       /* by variable: its last value counts */
-	uint32_t *last;    /* by variable: its last write in the run, or NONE */
-};
 
 static uint32_t value_written(const struct trace *t, uint32_t e)
 {
@@ -219,23 +300,42 @@ static void find_finals(struct passing *p, const GPtrArray *names)
 /* After the failing run's first `count` events, can this one still come to its end? */
 static bool goes_on(struct failing *f, struct passing *p, uint32_t count)
 {
+	enum completion c = COMPLETION_NONE;
+	unsigned ways = 0;
 	uint32_t next;
 
-	run_state_undo(p->s, 0);
-	follow(f, p->s, p->threads, count);
-	f->work += p->s->t->events_count;
-	enum completion c =
-	        run_state_completes(p->s, p->reduction, MOST_STATES, ends_so, p, &next);
-	f->open |= c == COMPLETION_UNKNOWN;
+	g_array_set_size(p->choices, 0);
+	do {
+		if (follow(f, p, count) < count)
+			continue;
+		f->work += p->s->t->events_count;
+		c = run_state_completes(p->s, p->reduction, MOST_STATES, ends_so, p, &next);
+		f->open |= c == COMPLETION_UNKNOWN;
+	} while (c != COMPLETION_FOUND && choose_next(p->choices) && ++ways < MOST_CHOICES);
+	f->open |= ways == MOST_CHOICES;
 	p->next = c == COMPLETION_FOUND ? next : p->next;
 	return c == COMPLETION_FOUND;
+}
+
+/* The most events of the failing run that can be taken. */
+static uint32_t most_followed(struct failing *f, struct passing *p)
+{
+	uint32_t most = 0;
+	unsigned ways = 0;
+
+	g_array_set_size(p->choices, 0);
+	do
+		most = MAX(most, follow(f, p, f->count));
+	while (most < f->count && choose_next(p->choices) && ++ways < MOST_CHOICES);
+	f->open |= ways == MOST_CHOICES;
+	return most;
 }
 
 /* The most events after which it can, if these are more than with those before. */
 static void improve(struct failing *f, struct passing *p, uint32_t run)
 {
 	uint32_t least = f->passing == NONE ? 0 : f->good + 1;
-	uint32_t most = follow(f, p->s, p->threads, f->count), low = least;
+	uint32_t most = most_followed(f, p), low = least;
 
 	if (most < least || !goes_on(f, p, least))
 		return;
@@ -266,6 +366,7 @@ static void compare(struct failing *f, const struct no_return *n, uint32_t run, 
 		return;
 	}
 	p.reduction = persistent_new(p.s);
+	p.choices = g_array_new(FALSE, FALSE, sizeof(struct choice));
 	p.threads = g_new(uint32_t, f->t->threads_count + 1);
 	for (uint32_t u = 0; u < f->t->threads_count; u++)
 		p.threads[u] = thread_named(t, trace_thread_name(f->t, u));
@@ -274,6 +375,7 @@ static void compare(struct failing *f, const struct no_return *n, uint32_t run, 
 	g_free(p.final);
 	g_free(p.last);
 	g_free(p.threads);
+	g_array_free(p.choices, TRUE);
 	persistent_free(p.reduction);
 	run_state_free(p.s);
 }
@@ -343,7 +445,7 @@ static void find_point(struct no_return *n, struct explore_report *report, uint3
                        const struct progress *progress)
 {
 	uint32_t run = g_array_index(report->errors, struct explore_error, error).run;
-	const struct trace *t = NULL;
+	struct trace *t = NULL;
 	struct failing f;
 
 	for (guint i = 0; i < n->runs->len; i++) {
@@ -351,9 +453,8 @@ static void find_point(struct no_return *n, struct explore_report *report, uint3
 
 		t = k->run == run ? k->trace : t;
 	}
-	if (t == NULL)
+	if (t == NULL || !failing_init(&f, t, progress))
 		return;
-	failing_init(&f, t);
 	for (guint i = 0; i < n->runs->len; i++) {
 		const struct kept_run *k = &g_array_index(n->runs, struct kept_run, i);
 

@@ -61,6 +61,8 @@ static bool is_visible(const struct reach *r, uint32_t e)
 	const struct event *x = &r->t->events[e];
 	const struct view_call *call = view_call_of(r->x->h->view, e);
 	uint32_t ends[MOST_LIFETIME_ENDS];
+	if (lifetimes_ends_thread(r->x->h->lifetimes, e))
+		return true;
 	if (event_inert(x))
 		return false;
 	if (e == r->x->limits->end)
@@ -562,6 +564,17 @@ static uint32_t waker_of(const struct reach *r, const uint32_t *state, uint32_t 
 	return waker;
 }
 
+/* Was the thread, whose last step is this wait, cut off before it released the mutex? */
+static bool keeps_mutex(const struct reach *r, const uint32_t *state, uint32_t u, uint32_t wait)
+{
+	struct event_list mine = trace_thread_events(r->t, u);
+	uint32_t i = state[u];
+	while (mine.items[--i] != wait)
+		if (r->t->events[mine.items[i]].op == OP_REL)
+			return false;
+	return r->t->events[wait].op == OP_WAIT;
+}
+
 /* May a thread that has done all its recorded steps without ending continue here? */
 static enum answer look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
 {
@@ -578,7 +591,8 @@ static enum answer look_at_going(struct reach *r, uint32_t state_id, uint32_t u)
 		add_end(r, state_id, u, waker_of(r, state, wait), FLIP_WOKEN, 0);
 		return ANSWER_OTHER;
 	}
-	if (wait != NONE && !(r->t->events[wait].flags & EVENT_TRY))
+	if (wait != NONE && !(r->t->events[wait].flags & EVENT_TRY) &&
+	    !keeps_mutex(r, state, u, wait))
 		return ANSWER_WAITS;
 	if (!stuck && (tail == NONE || !is_done(r, state, tail)))
 		add_end(r, state_id, u, tail, FLIP_GOES_ON, 1);

@@ -19,7 +19,7 @@ enum { PAGE = 4096 };
 
 /* A page of static data. */
 struct initial_page {
-	bool loaded; /* the following are the bytes of the loaded program */
+	bool asked, loaded; /* loaded: the following are the bytes of the loaded program */
 	uint8_t bytes[PAGE];
 	uint64_t *learned; /* by byte, from reads: its number; or NULL; owned */
 };
@@ -41,6 +41,40 @@ void initials_end(struct initials *i)
 	g_hash_table_unref(i->pages);
 }
 
+static void learn_byte(const struct initials *i, uint64_t address, uint64_t number);
+
+static uint64_t learned_count(const struct initials *i)
+{
+	GHashTableIter iter;
+	void *value;
+	uint64_t count = 0;
+	g_hash_table_iter_init(&iter, i->pages);
+	while (g_hash_table_iter_next(&iter, NULL, &value))
+		for (int b = 0; ((struct initial_page *)value)->learned && b < PAGE; b++)
+			count += ((struct initial_page *)value)->learned[b] != 0;
+	return count;
+}
+
+void initials_archive(struct initials *i, struct archive *a)
+{
+	GHashTableIter iter;
+	void *key, *value;
+	size_t count = archive_count(a, learned_count(i), 2);
+	for (size_t n = 0; archive_reads(a) && n < count; n++) {
+		uint64_t address = archive_number(a, 0);
+		learn_byte(i, address, archive_number(a, 0));
+	}
+	g_hash_table_iter_init(&iter, i->pages);
+	while (!archive_reads(a) && g_hash_table_iter_next(&iter, &key, &value)) {
+		const struct initial_page *page = value;
+		for (int b = 0; page->learned && b < PAGE; b++)
+			if (page->learned[b]) {
+				archive_number(a, *(uint64_t *)key + (uint64_t)b);
+				archive_number(a, page->learned[b]);
+			}
+	}
+}
+
 static struct initial_page *page_at(const struct initials *i, uint64_t address)
 {
 	uint64_t begin = address / PAGE * PAGE;
@@ -48,7 +82,6 @@ static struct initial_page *page_at(const struct initials *i, uint64_t address)
 	if (page != NULL)
 		return page;
 	page = g_new0(struct initial_page, 1);
-	page->loaded = i->read != NULL && i->read(i->context, begin, page->bytes, PAGE);
 	g_hash_table_insert(i->pages, g_memdup2(&begin, sizeof begin), page);
 	return page;
 }
@@ -108,8 +141,13 @@ static uint64_t initial_byte(const struct history *h, const struct variable *v,
 {
 	if (v->block != NONE)
 		return 0;
-	const struct initial_page *page = page_at(h->initials, address);
+	struct initial_page *page = page_at(h->initials, address);
 	uint64_t learned = page->learned ? page->learned[address % PAGE] : 0;
+	if (!page->asked) /* not before a run: then the program is loaded */
+		page->loaded = h->initials->read != NULL &&
+		               h->initials->read(h->initials->context, address / PAGE * PAGE,
+		                                 page->bytes, PAGE);
+	page->asked = true;
 	return learned        ? learned
 	       : page->loaded ? plain_byte(page->bytes[address % PAGE], 0)
 	                      : 0;

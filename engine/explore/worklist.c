@@ -111,3 +111,75 @@ struct pending *worklist_take(struct worklist *w, bool by_chance)
 	g_ptr_array_set_size(w->pending, (gint)last);
 	return taken;
 }
+
+/* -- checkpoints --------------------------------------------------------------------------- */
+
+/* A number below `limit`, or NONE. */
+static uint32_t archive_index(struct archive *a, uint32_t index, uint32_t limit)
+{
+	return (uint32_t)archive_below(a, (uint64_t)(index == NONE ? 0 : index + 1ull),
+	                               limit + 1ull) -
+	       1;
+}
+
+static void archive_parts(struct pending *p, struct archive *a)
+{
+	size_t count = archive_count(a, p->parts_count, 3);
+	if (archive_reads(a) && count > 0)
+		p->parts = g_new0(struct part, count);
+	p->parts_count = (uint32_t)count;
+	for (size_t i = 0; i < count; i++) {
+		ARCHIVE(a, p->parts[i].who);
+		ARCHIVE(a, p->parts[i].prefix);
+		ARCHIVE(a, p->parts[i].steps);
+	}
+}
+
+void pending_archive(struct pending *p, const struct pending_limits *limits, struct archive *a)
+{
+	plan_archive(&p->plan, a);
+	archive_parts(p, a);
+	p->parent = archive_index(a, p->parent, limits->runs);
+	p->known_as = archive_index(a, p->known_as, limits->histories);
+	p->kind = (enum flip_kind)archive_below(a, p->kind, FLIP_KINDS);
+	archive_text(a, &p->flip);
+	archive_text(a, &p->thread);
+	archive_text(a, &p->place);
+	archive_text(a, &p->variable);
+	archive_text(a, &p->use);
+	ARCHIVE(a, p->after_use);
+	ARCHIVE(a, p->by_chance);
+	if ((p->kind == FLIP_USE) != (p->use != NULL))
+		archive_fail(a);
+}
+
+static void archive_key(struct worklist *w, uint64_t key, struct archive *a)
+{
+	archive_raw(a, &key, sizeof key);
+	if (archive_reads(a))
+		worklist_enter(w, key);
+}
+
+void worklist_archive(struct worklist *w, const struct pending_limits *limits,
+                      struct archive *a)
+{
+	GHashTableIter keys;
+	void *key;
+	size_t count = archive_count(a, g_hash_table_size(w->entered), sizeof(uint64_t));
+	g_hash_table_iter_init(&keys, w->entered);
+	for (size_t i = 0; archive_reads(a) && i < count; i++)
+		archive_key(w, 0, a);
+	while (!archive_reads(a) && g_hash_table_iter_next(&keys, &key, NULL))
+		archive_key(w, *(uint64_t *)key, a);
+	count = archive_count(a, w->pending->len, 1);
+	for (size_t i = 0; i < count; i++) {
+		struct pending *p =
+		        archive_reads(a) ? g_new0(struct pending, 1) : w->pending->pdata[i];
+		pending_archive(p, limits, a);
+		if (archive_reads(a))
+			worklist_add(w, p);
+	}
+	ARCHIVE(a, w->random);
+	if (w->random == 0)
+		w->random = 1;
+}

@@ -25,6 +25,13 @@ struct pending {
 	bool by_chance; /* empty, under a random strategy */
 };
 void pending_free(struct pending *p);
+/* Limits of numbers that a pending schedule refers to. */
+struct pending_limits {
+	uint32_t runs, histories;
+};
+/* Writes it, or reads one into `p` (zeros before). */
+void pending_archive(struct pending *p, const struct pending_limits *limits,
+                     struct archive *archive);
 
 struct worklist;
 struct worklist *worklist_new(uint64_t seed);
@@ -43,6 +50,9 @@ void worklist_add(struct worklist *w, struct pending *p);
 struct pending *worklist_take(struct worklist *w, bool by_chance);
 /* By run: counts[run] += the schedules that were derived from it and wait. */
 void worklist_count(const struct worklist *w, uint32_t *counts);
+/* Write all, or read into an empty worklist. */
+void worklist_archive(struct worklist *w, const struct pending_limits *limits,
+                      struct archive *archive);
 /* The next random number. */
 uint64_t worklist_random(struct worklist *w);
 

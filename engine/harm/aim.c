@@ -169,7 +169,7 @@ GArray *aims_find(struct trace *t, GHashTable *known)
 	struct aiming s = { .t = t,
 		            .known = known,
 		            .tried = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
-		                                           NULL),
+		                                           g_free),
 		            .found = g_array_new(FALSE, FALSE, sizeof(struct aim)),
 		            .cut = g_new0(uint32_t, t->threads_count + 1) };
 	GArray *variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));

@@ -9,6 +9,7 @@
  * fence.
  */
 #include "engine/order/causality.h"
+#include "engine/trace/weak.h"
 
 struct release_head {
 	struct point at;
@@ -18,6 +19,10 @@ struct atomics {
 	bool fixed;     /* only edges that every correct reordering has */
 	GArray **heads; /* by variable: struct release_head, or NULL */
 	uint64_t variables;
+	/* A trace where reads need not see the last write (weak.h): by event of an atomic write,
+	 * the heads of its own sequences; else NULL. */
+	GArray **of_write;
+	uint64_t events;
 	struct point *fence; /* by thread: last release fence */
 	GArray **pending;    /* by thread: heads read without acquire; or NULL */
 	uint64_t threads;
@@ -30,6 +35,9 @@ struct atomics *atomics_new(const struct trace *t, bool fixed)
 	a->fixed = fixed;
 	a->variables = t->variables_count;
 	a->threads = t->threads_count;
+	a->events = t->events_count;
+	if (t->weak_count || trace_model(t) != WEAK_SC)
+		a->of_write = g_new0(GArray *, a->events + 1);
 	a->pending = g_new0(GArray *, a->threads + 1);
 	a->fence = g_new(struct point, a->threads + 1);
 	for (uint64_t i = 0; i < a->threads; i++)
@@ -49,6 +57,7 @@ static void lists_free(GArray **lists, uint64_t count)
 void atomics_free(struct atomics *a)
 {
 	lists_free(a->heads, a->variables);
+	lists_free(a->of_write, a->events);
 	lists_free(a->pending, a->threads);
 	g_free(a->fence);
 	g_free(a);
@@ -113,8 +122,53 @@ static void write_heads(struct causality *c, uint32_t event, GArray **heads)
 		add_head(heads, head);
 }
 
+/*
+ * The same where a read names its write: a store has the sequences of its thread's earlier stores
+ * to the variable, an RMW also those of what it read.  (Lahav and others, PLDI 2017.)
+ */
+static void write_heads_alone(struct causality *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	struct wide run = event_variables(c->t, x);
+	struct atomics *a = c->atomics;
+	GArray *mine = g_array_new(FALSE, FALSE, sizeof(struct release_head));
+
+	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		struct release_head head = { a->fence[x->thread], x->thread };
+		GArray **own = &a->heads[v]; /* each thread's last head */
+		uint32_t read = x->op == OP_RMW
+		                        ? trace_writers(c->t, event).items[v - run.first]
+		                        : NONE;
+
+		if (order_releases(event_order(x)))
+			head.at = causality_point(c, event);
+		if (order_releases(event_order(x)))
+			add_head(own, head);
+		else if (head.at.event != NONE)
+			add_head(&mine, head);
+		for (guint i = 0; *own && i < (*own)->len; i++) {
+			struct release_head h = g_array_index(*own, struct release_head, i);
+
+			if (h.thread == x->thread)
+				add_head(&mine, h);
+		}
+		for (guint i = 0; read != NONE && a->of_write[read] && i < a->of_write[read]->len;
+		     i++)
+			add_head(&mine, g_array_index(a->of_write[read], struct release_head, i));
+	}
+	a->of_write[event] = mine;
+}
+
 void atomics_read(struct causality *c, uint32_t event)
 {
+	for (uint32_t i = 0; c->atomics->of_write && i < trace_writers(c->t, event).count; i++) {
+		uint32_t writer = trace_writers(c->t, event).items[i];
+
+		if (writer != NONE && c->atomics->of_write[writer])
+			read_heads(c, event, c->atomics->of_write[writer]);
+	}
+	if (c->atomics->of_write)
+		return;
 	const struct event *x = &c->t->events[event];
 	struct wide run = event_variables(c->t, x);
 	GArray **heads = c->atomics->heads;
@@ -134,13 +188,17 @@ void atomics_write(struct causality *c, uint32_t event)
 	c->has_atomics = true;
 	if (a->heads == NULL) /* allocated only for traces with atomic writes */
 		a->heads = g_new0(GArray *, a->variables + 1);
+	if (a->of_write) {
+		write_heads_alone(c, event);
+		return;
+	}
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
 		write_heads(c, event, &a->heads[v]);
 }
 
 void atomics_plain_write(struct causality *c, uint32_t event)
 {
-	if (c->atomics->heads == NULL)
+	if (c->atomics->heads == NULL || c->atomics->of_write)
 		return;
 	struct wide run = event_variables(c->t, &c->t->events[event]);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
@@ -178,6 +236,8 @@ static void mark_heads(struct clocks *clocks, GArray **lists, uint64_t count)
 void atomics_mark(struct causality *c)
 {
 	mark_heads(&c->clocks, c->atomics->heads, c->atomics->variables);
+	mark_heads(&c->clocks, c->atomics->of_write,
+	           c->atomics->of_write ? c->atomics->events : 0);
 	mark_heads(&c->clocks, c->atomics->pending, c->atomics->threads);
 	for (uint64_t i = 0; i < c->atomics->threads; i++)
 		clocks_mark(&c->clocks, c->atomics->fence[i].clock);

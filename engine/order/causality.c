@@ -3,6 +3,7 @@
  */
 #include "engine/base/search.h"
 #include "engine/order/causality.h"
+#include "engine/trace/weak.h"
 
 #include <string.h>
 
@@ -16,6 +17,8 @@ struct causality *causality_new(struct trace *t, enum order_kind kind, enum keep
 	/* Questions about kept edges need the threads' events as well. */
 	unsigned asked = keep == KEEP_EDGES || over_sections ? INDEX_THREADS | INDEX_MATCH : 0;
 
+	if (t->weak_count || trace_model(t) != WEAK_SC)
+		asked |= INDEX_WRITERS;
 	if (!trace_need(t, INDEX_MUST | asked, progress))
 		return NULL;
 	struct causality *c = g_new0(struct causality, 1);

@@ -8,6 +8,7 @@
  * words for each item (the thesis's algorithm 3), the oldest of which is overwritten.
  */
 #include "engine/order/order_private.h"
+#include "engine/base/hash.h"
 
 struct edc_section {
 	uint32_t lock;
@@ -254,7 +255,7 @@ GArray *edc_edges(struct trace *t, const struct order_touches *touches,
 	bool whole = true;
 	d.sections = g_array_new(FALSE, FALSE, sizeof(struct edc_section));
 	d.edges = g_array_new(FALSE, FALSE, sizeof(struct forced_edge));
-	d.table = g_hash_table_new_full(NULL, NULL, NULL, list_free);
+	d.table = g_hash_table_new_full(hash_pointer, NULL, NULL, list_free);
 	d.open = g_new0(GArray *, t->threads_count + 1);
 	for (uint64_t i = 0; i < t->threads_count; i++)
 		d.open[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));

@@ -12,7 +12,9 @@ static const struct rule {
 } rules[] = {
 	{ "unlock-by-other", CAUSE_HOLDER, "unlocks what another thread has locked" },
 	{ "unlock-not-held", CAUSE_NONE, "unlocks what nobody has locked" },
+	{ "read-unlock", CAUSE_HOLDER, "unlocks for reading what is locked for writing" },
 	{ "double-lock", CAUSE_OWN, "locks what it has locked already" },
+	{ "lock-held", CAUSE_HOLDER, "locks what another thread has locked" },
 	{ "destroy-locked", CAUSE_HOLDER, "destroys what is locked" },
 	{ "destroy-waited", CAUSE_NONE, "destroys what another thread waits for" },
 	{ "use-destroyed", CAUSE_DESTRUCTION, "uses what was destroyed" },

@@ -8,6 +8,7 @@
 #include "engine/predict/ladder/behind.h"
 #include "engine/predict/predict_private.h"
 #include "engine/trace/chains.h"
+#include "engine/trace/weak.h"
 
 #include <string.h>
 
@@ -100,6 +101,14 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 		          analysis_word(options->analysis));
 		return NULL;
 	}
+	bool any = options->analysis == ANALYSIS_LOCKSET || options->analysis == ANALYSIS_HB;
+	char *who = g_strdup_printf("the analysis '%s'%s", analysis_word(options->analysis),
+	                            options->want_witness ? " with witnesses" : "");
+	bool allowed = (any && !options->want_witness && !options->use_missing) ||
+	               trace_weak_allows(t, who, error);
+	g_free(who);
+	if (!allowed)
+		return NULL;
 	struct report *r;
 	if (options->use_missing || options->analysis == ANALYSIS_RDIT)
 		r = with_missing(t, options, progress, error);

@@ -11,58 +11,65 @@
 /* No effect; return 0, NULL or nothing. */
 #define ABI_IDLE(F) \
 	F(AnnotateBenignRace) F(AnnotateBenignRaceSized) F(AnnotateCondVarSignal) \
-	F(AnnotateCondVarSignalAll) F(AnnotateCondVarWait) F(AnnotateEnableRaceDetection) \
-	F(AnnotateExpectRace) F(AnnotateFlushExpectedRaces) F(AnnotateFlushState) \
-	F(AnnotateIgnoreSyncBegin) F(AnnotateIgnoreSyncEnd) F(AnnotateIgnoreWritesBegin) \
-	F(AnnotateIgnoreWritesEnd) F(AnnotateMemoryIsInitialized) \
-	F(AnnotateMemoryIsUninitialized) F(AnnotateMutexIsNotPHB) \
-	F(AnnotateMutexIsUsedAsCondVar) F(AnnotateNewMemory) F(AnnotateNoOp) \
-	F(AnnotatePCQCreate) F(AnnotatePCQDestroy) F(AnnotatePCQGet) F(AnnotatePCQPut) \
-	F(AnnotatePublishMemoryRange) F(AnnotateRWLockAcquired) F(AnnotateRWLockCreate) \
-	F(AnnotateRWLockCreateStatic) F(AnnotateRWLockDestroy) F(AnnotateRWLockReleased) \
-	F(AnnotateThreadName) F(AnnotateTraceMemory) F(AnnotateUnpublishMemoryRange) \
-	F(RunningOnValgrind) F(WTFAnnotateBenignRaceSized) \
-	F(__sanitizer_acquire_crash_state) F(__sanitizer_cov_8bit_counters_init) \
-	F(__sanitizer_cov_bool_flag_init) F(__sanitizer_cov_dump) \
-	F(__sanitizer_cov_pcs_init) F(__sanitizer_cov_reset) F(__sanitizer_cov_trace_cmp) \
-	F(__sanitizer_cov_trace_cmp1) F(__sanitizer_cov_trace_cmp2) \
-	F(__sanitizer_cov_trace_cmp4) F(__sanitizer_cov_trace_cmp8) \
-	F(__sanitizer_cov_trace_const_cmp1) F(__sanitizer_cov_trace_const_cmp2) \
-	F(__sanitizer_cov_trace_const_cmp4) F(__sanitizer_cov_trace_const_cmp8) \
-	F(__sanitizer_cov_trace_div4) F(__sanitizer_cov_trace_div8) \
-	F(__sanitizer_cov_trace_gep) F(__sanitizer_cov_trace_pc_guard) \
-	F(__sanitizer_cov_trace_pc_guard_init) F(__sanitizer_cov_trace_pc_indir) \
-	F(__sanitizer_cov_trace_switch) F(__sanitizer_dump_coverage) \
-	F(__sanitizer_dump_trace_pc_guard_coverage) F(__sanitizer_get_allocated_size) \
-	F(__sanitizer_get_current_allocated_bytes) \
+	F(AnnotateCondVarSignalAll) F(AnnotateCondVarWait) \
+	F(AnnotateEnableRaceDetection) F(AnnotateExpectRace) \
+	F(AnnotateFlushExpectedRaces) F(AnnotateFlushState) \
+	F(AnnotateIgnoreSyncBegin) F(AnnotateIgnoreSyncEnd) \
+	F(AnnotateMemoryIsInitialized) F(AnnotateMemoryIsUninitialized) \
+	F(AnnotateMutexIsNotPHB) F(AnnotateMutexIsUsedAsCondVar) F(AnnotateNewMemory) \
+	F(AnnotateNoOp) F(AnnotatePCQCreate) F(AnnotatePCQDestroy) F(AnnotatePCQGet) \
+	F(AnnotatePCQPut) F(AnnotatePublishMemoryRange) F(AnnotateThreadName) \
+	F(AnnotateTraceMemory) F(AnnotateUnpublishMemoryRange) F(RunningOnValgrind) \
+	F(WTFAnnotateBenignRaceSized) F(__sanitizer_acquire_crash_state) \
+	F(__sanitizer_cov_8bit_counters_init) F(__sanitizer_cov_bool_flag_init) \
+	F(__sanitizer_cov_dump) F(__sanitizer_cov_pcs_init) F(__sanitizer_cov_reset) \
+	F(__sanitizer_cov_trace_cmp) F(__sanitizer_cov_trace_cmp1) \
+	F(__sanitizer_cov_trace_cmp2) F(__sanitizer_cov_trace_cmp4) \
+	F(__sanitizer_cov_trace_cmp8) F(__sanitizer_cov_trace_const_cmp1) \
+	F(__sanitizer_cov_trace_const_cmp2) F(__sanitizer_cov_trace_const_cmp4) \
+	F(__sanitizer_cov_trace_const_cmp8) F(__sanitizer_cov_trace_div4) \
+	F(__sanitizer_cov_trace_div8) F(__sanitizer_cov_trace_gep) \
+	F(__sanitizer_cov_trace_pc_guard) F(__sanitizer_cov_trace_pc_guard_init) \
+	F(__sanitizer_cov_trace_pc_indir) F(__sanitizer_cov_trace_switch) \
+	F(__sanitizer_dump_coverage) F(__sanitizer_dump_trace_pc_guard_coverage) \
+	F(__sanitizer_get_allocated_size) F(__sanitizer_get_current_allocated_bytes) \
 	F(__sanitizer_get_estimated_allocated_size) F(__sanitizer_get_free_bytes) \
 	F(__sanitizer_get_heap_size) F(__sanitizer_get_module_and_offset_for_pc) \
 	F(__sanitizer_get_ownership) F(__sanitizer_get_report_path) \
-	F(__sanitizer_get_unmapped_bytes) F(__sanitizer_install_malloc_and_free_hooks) \
-	F(__sanitizer_print_stack_trace) F(__sanitizer_set_death_callback) \
-	F(__sanitizer_set_report_fd) F(__sanitizer_set_report_path) \
-	F(__sanitizer_symbolize_global) F(__sanitizer_symbolize_pc) F(__tsan_create_fiber) \
-	F(__tsan_destroy_fiber) F(__tsan_external_assign_tag) F(__tsan_external_read) \
+	F(__sanitizer_get_unmapped_bytes) \
+	F(__sanitizer_install_malloc_and_free_hooks) F(__sanitizer_print_stack_trace) \
+	F(__sanitizer_set_death_callback) F(__sanitizer_set_report_fd) \
+	F(__sanitizer_set_report_path) F(__sanitizer_symbolize_global) \
+	F(__sanitizer_symbolize_pc) F(__tsan_create_fiber) F(__tsan_destroy_fiber) \
+	F(__tsan_external_assign_tag) F(__tsan_external_read) \
 	F(__tsan_external_register_header) F(__tsan_external_register_tag) \
 	F(__tsan_external_write) F(__tsan_flush_memory) F(__tsan_get_alloc_stack) \
-	F(__tsan_get_current_fiber) F(__tsan_get_current_report) F(__tsan_get_report_data) \
-	F(__tsan_get_report_loc) F(__tsan_get_report_loc_object_type) \
-	F(__tsan_get_report_mop) F(__tsan_get_report_mutex) F(__tsan_get_report_stack) \
-	F(__tsan_get_report_tag) F(__tsan_get_report_thread) F(__tsan_get_report_unique_tid) \
-	F(__tsan_java_alloc) F(__tsan_java_finalize) F(__tsan_java_find) F(__tsan_java_fini) \
-	F(__tsan_java_free) F(__tsan_java_init) F(__tsan_java_move) F(__tsan_locate_address) \
-	F(__tsan_mutex_post_divert) F(__tsan_mutex_post_signal) F(__tsan_mutex_pre_divert) \
-	F(__tsan_mutex_pre_signal) F(__tsan_set_fiber_name) F(__tsan_switch_to_fiber) \
+	F(__tsan_get_current_fiber) F(__tsan_get_current_report) \
+	F(__tsan_get_report_data) F(__tsan_get_report_loc) \
+	F(__tsan_get_report_loc_object_type) F(__tsan_get_report_mop) \
+	F(__tsan_get_report_mutex) F(__tsan_get_report_stack) \
+	F(__tsan_get_report_tag) F(__tsan_get_report_thread) \
+	F(__tsan_get_report_unique_tid) F(__tsan_java_alloc) F(__tsan_java_finalize) \
+	F(__tsan_java_find) F(__tsan_java_fini) F(__tsan_java_free) \
+	F(__tsan_java_init) F(__tsan_java_move) F(__tsan_locate_address) \
+	F(__tsan_set_fiber_name) F(__tsan_switch_to_fiber) \
 	F(__tsan_testonly_shadow_stack_current_size)
 
 /* Recorded by the runtime. */
 #define ABI_ACTING(F) \
 	F(AnnotateHappensBefore) F(AnnotateHappensAfter) F(WTFAnnotateHappensBefore) \
-	F(WTFAnnotateHappensAfter) F(AnnotateIgnoreReadsBegin) F(AnnotateIgnoreReadsEnd) \
-	F(__tsan_java_mutex_lock) F(__tsan_java_mutex_unlock) F(__tsan_java_mutex_read_lock) \
-	F(__tsan_java_mutex_read_unlock) F(__tsan_java_acquire) F(__tsan_java_release) \
-	F(__tsan_java_release_store) F(__tsan_java_mutex_lock_rec) \
-	F(__tsan_java_mutex_unlock_rec)
+	F(WTFAnnotateHappensAfter) F(AnnotateIgnoreReadsBegin) \
+	F(AnnotateIgnoreReadsEnd) F(__tsan_java_mutex_lock) \
+	F(__tsan_java_mutex_unlock) F(__tsan_java_mutex_read_lock) \
+	F(__tsan_java_mutex_read_unlock) F(__tsan_java_acquire) \
+	F(__tsan_java_release) F(__tsan_java_release_store) \
+	F(__tsan_java_mutex_lock_rec) F(__tsan_java_mutex_unlock_rec) \
+	F(AnnotateIgnoreWritesBegin) F(AnnotateIgnoreWritesEnd) \
+	F(AnnotateRWLockAcquired) F(AnnotateRWLockCreate) \
+	F(AnnotateRWLockCreateStatic) F(AnnotateRWLockDestroy) \
+	F(AnnotateRWLockReleased) F(__tsan_mutex_post_divert) \
+	F(__tsan_mutex_pre_divert) F(__tsan_mutex_post_signal) \
+	F(__tsan_mutex_pre_signal)
 
 /* The barrier of ThreadSanitizer's own tests, which must not order: the number of threads in
  * the lowest byte, the number of arrivals above. */

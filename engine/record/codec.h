@@ -54,6 +54,36 @@ CODEC uint64_t log_word_pc(uint64_t word)
 	return word >> LOG_PC_SHIFT;
 }
 
+/* ---- word 1 of a message ---- */
+
+struct log_message_fields {
+	uint32_t number;
+	unsigned channel, pages, bytes; /* 0: of no channel of the process alone */
+};
+CODEC uint64_t log_message(uint64_t number, unsigned channel, unsigned pages, uint64_t bytes)
+{
+	uint64_t most = bytes < LOG_CHANNEL_MOST || bytes == LOG_CHANNEL_SHARED
+	                        ? bytes
+	                        : LOG_CHANNEL_MOST;
+
+	number = log_field(number, LOG_MESSAGE_BITS);
+	if (channel == 0)
+		return number;
+	return number | (uint64_t)channel << LOG_MESSAGE_BITS |
+	       (uint64_t)pages << (LOG_MESSAGE_BITS + LOG_CHANNEL_BITS) |
+	       most << (64 - LOG_BYTES_BITS);
+}
+CODEC struct log_message_fields log_message_parts(uint64_t word)
+{
+	return (struct log_message_fields){
+		.number = (uint32_t)log_field(word, LOG_MESSAGE_BITS),
+		.channel = (unsigned)log_field(word >> LOG_MESSAGE_BITS, LOG_CHANNEL_BITS),
+		.pages = (unsigned)log_field(word >> (LOG_MESSAGE_BITS + LOG_CHANNEL_BITS),
+		                             LOG_PAGES_BITS),
+		.bytes = (unsigned)(word >> (64 - LOG_BYTES_BITS))
+	};
+}
+
 /* ---- word 1 of an access: its address, size code, and a value below LOG_SMALL_LIMIT ---- */
 
 CODEC uint64_t log_place(uint64_t address, unsigned code)

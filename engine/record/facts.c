@@ -8,6 +8,7 @@
 
 #include "debuginfo/debuginfo.h"
 #include "engine/record/import_private.h"
+#include "engine/trace/channel.h"
 #include "engine/trace/ending.h"
 
 void record_facts_release(struct record_facts *f)
@@ -119,12 +120,14 @@ static void explain_wait(const struct trace *t, const struct record_facts *facts
 		LOG_WAITS(W)
 #undef W
 	};
-	bool join = w->reason == FOR_THREAD;
-	const char *name = join ? NULL : name_at(t, w->object);
+	bool join = w->reason == FOR_THREAD, channel = w->reason == FOR_FILE && w->message != 0;
+	char *pipe = channel ? channel_name((unsigned)w->message) : NULL;
+	const char *name = join ? NULL : channel ? pipe : name_at(t, w->object);
 	record_append_thread(w->thread, out);
-	g_string_append_printf(out, " waits for %s", words[w->reason]);
+	g_string_append_printf(out, " waits for %s", channel ? "channel" : words[w->reason]);
 	if (name)
 		g_string_append_printf(out, " %s", name);
+	g_free(pipe);
 	if (w->holder != NONE) {
 		g_string_append(out, join ? " " : ", held by ");
 		record_append_thread(w->holder, out);

@@ -15,6 +15,7 @@
 #include "engine/commute/spec.h"
 #include "engine/record/compress.h"
 #include "engine/record/import_private.h"
+#include "engine/trace/weak.h"
 #include "engine/record/inputs.h"
 #include "engine/record/surroundings.h"
 #include "engine/trace/ending.h"
@@ -227,8 +228,9 @@ static enum log_tag wanted_tag(enum log_wait reason)
 {
 	switch (reason) {
 	case FOR_SLEEP:
-	case FOR_FILE:
 		return LOG_NOTHING;
+	case FOR_FILE:
+		return LOG_RCV;
 	case FOR_CONDITION:
 		return LOG_WAKE;
 	case FOR_BARRIER:
@@ -247,13 +249,16 @@ static void add_want(struct import *im, const struct record_wait *w)
 {
 	enum log_tag tag = wanted_tag(w->reason);
 	bool join = tag == LOG_JOIN;
-	if (tag == LOG_NOTHING || (join && w->holder >= LOG_THREADS))
+	if (tag == LOG_NOTHING || (join && w->holder >= LOG_THREADS) ||
+	    (tag == LOG_RCV && w->message == 0))
 		return;
 	struct event want = { .op = join ? OP_WANTJOIN : OP_WANT,
 		              .location = import_location(im, w->pc) };
 	uint32_t target = join ? import_lane(im, w->holder)->thread : NONE;
 	struct lane *lane = import_lane(im, w->thread);
-	want.target = join ? target : import_object(im, lane, tag, LOG_DEAD, w->object);
+	want.target = join         ? target
+	              : w->message ? import_awaited(im, w->reason == FOR_FILE, w->message)
+	                           : import_object(im, lane, tag, LOG_DEAD, w->object);
 	lane->stuck = import_event(im, lane, want);
 }
 
@@ -296,6 +301,8 @@ static void import_release(struct import *im)
 		g_free(lane->expanded);
 		if (lane->missing)
 			g_array_free(lane->missing, TRUE);
+		if (lane->stores)
+			g_array_free(lane->stores, TRUE);
 	}
 	g_array_free(im->lanes, TRUE);
 	g_free(im->reader);
@@ -472,6 +479,8 @@ static void note_recording(struct import *im)
 	             im->header->flags & LOG_CONTROLLED ? "controlled" : "free");
 	snprintf(seed, sizeof(seed), "%" PRIu64, im->header->seed);
 	builder_note(im->b, "recording-seed", seed);
+	if (im->header->memory == LOG_TSO || im->header->memory == LOG_RC11)
+		builder_note(im->b, WEAK_MODEL_NOTE, weak_model_words[im->header->memory]);
 	if (!(im->header->flags & LOG_ASLR_OFF))
 		builder_note(im->b, "recording-addresses", "numbered");
 	note_count(im, "recording-clocks", im->clocks);

@@ -9,7 +9,9 @@
 
 #include "engine/record/codec.h"
 #include "engine/record/import_private.h"
+#include "engine/trace/channel.h"
 #include "engine/trace/ending.h"
+#include "engine/trace/weak.h"
 
 /* ---- code ---- */
 
@@ -260,10 +262,13 @@ static void add_module(struct import *im, const uint64_t *w, const char *text, u
 		                   .high = r.low + r.size };
 	uint64_t shift = shift_of(im, r.low, r.size);
 	m.index = builder_module(im->b, m.path, m.build_id, m.bias + shift);
-	/* Without a folder, the namer does not open it. */
 	names_module(im->names,
-	             record_is_c_library(&m) ? record_last_component(m.path) : m.path,
-	             m.build_id, m.bias + shift);
+	             &(struct name_of_module){ .path = m.path,
+	                                       .build_id = m.build_id,
+	                                       .base = m.bias + shift,
+	                                       .low = m.low + shift,
+	                                       .high = m.high + shift,
+	                                       .c_library = record_is_c_library(&m) });
 	g_array_append_val(im->facts->modules, m);
 	uint32_t region = builder_region(im->b, record_last_component(m.path), m.low + shift,
 	                                 r.size, NONE);
@@ -358,6 +363,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		g_ptr_array_add(im->facts->unordered, g_strdup(value));
 	else if (strcmp(key, "assertion") == 0)
 		builder_note(im->b, ASSERTION_NOTE, value);
+	else if (strcmp(key, "memory") == 0)
+		builder_note(im->b, WEAK_LIMIT_NOTE, value);
 	else if (strcmp(key, "input") == 0 && !im->facts->input)
 		im->facts->input = g_strdup(value);
 	g_free(key);
@@ -415,7 +422,7 @@ static void add_access(struct import *im, struct lane *lane, const struct log_re
 
 bool import_short(struct import *im, struct lane *lane, struct log_reader *reader)
 {
-	if (reader->second || reader->at >= reader->end)
+	if (reader->second || reader->at >= reader->end || im->header->memory)
 		return false;
 	uint64_t word = *reader->at, field = log_short_field(word);
 	unsigned slot = log_short_slot(word);
@@ -515,6 +522,21 @@ static void add_free(struct import *im, struct lane *lane, uint64_t pc, const ui
 	                             .location = import_location(im, pc) });
 }
 
+/* The name of a message, the caller's. */
+static char *import_message(uint64_t word, bool begins)
+{
+	enum { PAGE = 4096 };
+	struct log_message_fields f = log_message_parts(word);
+
+	if (f.channel == 0)
+		return g_strdup_printf("once%" PRIu32 "%s", f.number,
+		                       begins ? MESSAGE_BEGINS : "");
+	enum channel_event what = f.bytes == LOG_CHANNEL_CLOSED   ? CHANNEL_CLOSED
+	                          : f.bytes == LOG_CHANNEL_SHARED ? CHANNEL_SHARED
+	                                                          : CHANNEL_DATA;
+	return channel_message_name(f.channel, f.number, what, f.bytes, f.pages * PAGE);
+}
+
 static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned flags,
                      uint64_t pc, const uint64_t *w)
 {
@@ -526,7 +548,7 @@ static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned 
 		.location = import_location(im, pc),
 		.target = NONE
 	};
-	char text[32];
+	char *text;
 	switch (op_table[e.op].operand) {
 	case OPERAND_OBJECT:
 		e.target = import_object(im, lane, tag, flags, w[1]);
@@ -536,9 +558,9 @@ static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned 
 		lane = import_lane(im, id); /* lanes may have moved */
 		break;
 	case OPERAND_MESSAGE:
-		snprintf(text, sizeof(text), "once%" PRIu64 "%s", w[1],
-		         tag == LOG_SND && flags & LOG_BEGINS ? MESSAGE_BEGINS : "");
+		text = import_message(w[1], tag == LOG_SND && flags & LOG_BEGINS);
 		e.target = builder_message(im->b, text, strlen(text));
+		g_free(text);
 		break;
 	default:
 		break;
@@ -603,7 +625,8 @@ static void add_blocked(struct import *im, const struct log_record *r)
 		                                                        : NONE,
 		                    .reason = (enum log_wait)r->flags,
 		                    .object = r->words[1],
-		                    .pc = r->words[3] };
+		                    .pc = r->words[3],
+		                    .message = r->words[4] };
 	if (r->pc < LOG_THREADS && r->flags < LOG_WAIT_COUNT)
 		g_array_append_val(im->facts->blocked, wait);
 }
@@ -717,8 +740,19 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 	case LOG_WRITE:
 	case LOG_AREAD:
 	case LOG_AWRITE:
-	case LOG_RMW:
+	case LOG_RMW: {
+		uint32_t next = builder_event_count(im->b);
 		add_access(im, lane, r);
+		bool added = builder_event_count(im->b) > next;
+		if (im->header->memory)
+			import_weak_access(im, id, added ? next : NONE,
+			                   tag != LOG_READ && tag != LOG_AREAD);
+		break;
+	}
+	case LOG_FLUSH:
+	case LOG_READS:
+	case LOG_AFTER:
+		import_weak(im, id, r);
 		break;
 	case LOG_ENTER:
 		import_leave(im, lane, r->left);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "engine/record/import_private.h"
+#include "engine/trace/channel.h"
 #include "engine/base/hash.h"
 
 /* An address of objects, one at a time. */
@@ -115,6 +116,15 @@ uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, u
 		lane->waits_for = site->object;
 	}
 	return site->object;
+}
+
+uint32_t import_awaited(struct import *im, bool channel, uint64_t number)
+{
+	char *name = channel ? channel_name((unsigned)number)
+	                     : g_strdup_printf("once%" G_GUINT64_FORMAT, number);
+	uint32_t object = builder_object(im->b, name, strlen(name));
+	g_free(name);
+	return object;
 }
 
 /* A named semaphore may be opened while in use: its first count is kept. */

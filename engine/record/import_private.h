@@ -5,6 +5,7 @@
 #ifndef HEDDLE_IMPORT_PRIVATE_H
 #define HEDDLE_IMPORT_PRIVATE_H
 
+#include "engine/trace/weak.h"
 #include "engine/record/decode.h"
 #include "engine/record/name.h"
 #include "engine/record/rebase.h"
@@ -29,6 +30,14 @@ struct lane {
 	uint64_t waits_at; /* address of the last condition or barrier it arrived at, and its
 	                    * object (NONE: none yet) */
 	uint32_t waits_for;
+	/* -- beyond sequential consistency: import_weak.c */
+	GArray *stores; /* struct weak_store, ascending; or NULL */
+	struct {
+		bool said;
+		enum weak_kind kind;
+		uint32_t thread; /* LOG_ALL_THREADS: the initial value */
+		uint64_t ordinal;
+	} weak; /* of its next access */
 	/* -- free mode */
 	GArray *chunks; /* uint64_t offsets */
 	unsigned chunk;
@@ -126,6 +135,8 @@ GHashTable *import_objects_new(void);
 /* The object at an address that an operation is about; `tag` and `flags` are its record's. */
 /* The same of the misuse's object, and what broke the rules: enum log_misuse. */
 uint32_t import_misused(struct import *im, struct lane *lane, unsigned how, uint64_t address);
+/* What a thread waits for that waits for a channel, or for the end of a once-function. */
+uint32_t import_awaited(struct import *im, bool channel, uint64_t number);
 uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
                        uint64_t address);
 /* Initialise the object at the address, if any. */
@@ -141,6 +152,11 @@ void import_miss(struct import *im, struct lane *lane, unsigned flags, uint64_t 
                  const uint64_t *w);
 void import_back(struct import *im, struct lane *lane, uint64_t pc);
 void import_missing_end(struct import *im); /* note summary; frees */
+
+/* import_weak.c: a record FLUSH, READS or AFTER of thread `id`; its next access, which is `event`
+ * or, where that is NONE, was refused. */
+void import_weak(struct import *im, uint32_t id, const struct log_record *r);
+void import_weak_access(struct import *im, uint32_t id, uint32_t event, bool writes);
 
 /* facts.c */
 const struct record_module *record_module_of(const GArray *modules, uint64_t address);

@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     19
+#define LOG_VERSION     20
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_CHUNK_MAGIC 0x4b434448u
@@ -66,6 +66,7 @@ struct log_header {
 	                    * stopped */
 	uint32_t misuses;  /* bit set of enum log_misuse; also after the recording stopped */
 	uint32_t happened; /* bit set of enum log_happened */
+	uint32_t memory;   /* enum log_memory */
 };
 
 enum log_happened {
@@ -158,7 +159,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(TAKE, 1, 1) \
 	TAG(FORK, 1, 1) /* thread */ \
 	TAG(JOIN, 1, 1) \
-	TAG(SND, 1, 1) /* message number */ \
+	TAG(SND, 1, 1) /* message: log_message */ \
 	TAG(RCV, 1, 1) \
 	TAG(ALLOC, 2, 1) /* address, size */ \
 	TAG(FREE, 1, 1)  /* address */ \
@@ -189,8 +190,9 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(MISUSE, 1, 0) /* flags: enum log_misuse; the address of the object */ \
 	/* Facts beside the events. BLOCKED, of a deadlock: pc: thread; flags: enum log_wait; \
 	 * its object (of a join: unused), the number of the holder, or of the thread to be \
-	 * joined, or LOG_ALL_THREADS; pc of the call. */ \
-	TAG(BLOCKED, 3, 0) \
+	 * joined, or LOG_ALL_THREADS; pc of the call; number of the channel, or of the \
+	 * message that ends the once-function. */ \
+	TAG(BLOCKED, 4, 0) \
 	/* Replay: pc: thread; flags: enum log_divergence; step of the plan, pc of the event \
 	 */ \
 	TAG(LEFT_PLAN, 2, 0) \
@@ -203,7 +205,16 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	/* Before a signal that ends the program: pc: thread; flags: LOG_FAILED_READ; length; \
 	 * address, or 0; a pc in the thread's function, or 0; words of its stack that may be \
 	 * return addresses */ \
-	TAG(CRASH, 0, 0)
+	TAG(CRASH, 0, 0) \
+	/* Beyond sequential consistency (log_config.memory). FLUSH, of a store in its thread's \
+	 * buffer: it arrives in memory; the number of earlier events of its thread. READS, \
+	 * AFTER: of the next event of the same thread, a read that does not see the last store \
+	 * to its place, and a store that is not the last in modification order: pc: the thread \
+	 * of the store that it reads, or that it stands after; its number. LOG_ALL_THREADS: \
+	 * the initial value. */ \
+	TAG(FLUSH, 1, 0) \
+	TAG(READS, 1, 0) \
+	TAG(AFTER, 1, 0)
 
 /* What a blocked thread waits for: enumerator, word for people. */
 #define LOG_WAITS(W) \
@@ -250,7 +261,9 @@ struct log_stopped {
 #define LOG_MISUSES(M) \
 	M(UNLOCK_BY_OTHER, "unlock-by-other") \
 	M(UNLOCK_NOT_HELD, "unlock-not-held") \
+	M(READ_UNLOCK, "read-unlock") \
 	M(DOUBLE_LOCK, "double-lock") \
+	M(LOCK_HELD, "lock-held") \
 	M(DESTROY_LOCKED, "destroy-locked") \
 	M(DESTROY_WAITED, "destroy-waited") \
 	M(USE_DESTROYED, "use-destroyed") \
@@ -376,6 +389,22 @@ enum log_record_flag {
 	LOG_BEGINS = 32, /* of SND: begin of the operation that ends with this message number */
 };
 
+/* Fields of a message: its number; of a channel of the process alone that channel's number, its
+ * room in pages (0: not known) and what was written. */
+enum {
+	LOG_MESSAGE_BITS = 32,
+	LOG_CHANNEL_BITS = 12,
+	LOG_PAGES_BITS = 8,
+	LOG_BYTES_BITS = 12,
+	LOG_CHANNELS = (1 << LOG_CHANNEL_BITS) - 1,
+	LOG_CHANNEL_PAGES = (1 << LOG_PAGES_BITS) - 1,
+};
+enum log_channel_bytes {
+	LOG_CHANNEL_CLOSED = 0,                         /* a writer has closed it */
+	LOG_CHANNEL_SHARED = (1 << LOG_BYTES_BITS) - 1, /* others write to it from now on */
+	LOG_CHANNEL_MOST = LOG_CHANNEL_SHARED - 1,      /* or more */
+};
+
 /* Further flags of ACQ .. TAKE. Where objects can be initialised without a call
  * (PTHREAD_MUTEX_INITIALIZER, constexpr constructors), destruction leaves a mark in the object
  * that disappears when it is overwritten. */
@@ -464,6 +493,9 @@ enum log_strategy {
 #undef S
 };
 
+/* Memory models; the words are weak_model_words, trace/weak.h. */
+enum log_memory { LOG_SC, LOG_TSO, LOG_RC11 };
+
 /* Number of examined arguments of a missing call. A line "F NAME MASK" has a bit for each
  * argument that reaches everything, above these a bit for each that reaches its own block only,
  * and for each that reaches this and what its words point to. */
@@ -473,7 +505,9 @@ struct log_config {
 	uint32_t version;
 	uint32_t flags; /* enum log_flag */
 	uint32_t strategy;
-	uint32_t depth; /* pct */
+	uint32_t depth;  /* pct */
+	uint32_t memory; /* enum log_memory; not sc: controlled mode only */
+	uint32_t spare;
 	uint64_t seed;
 	uint64_t steps; /* pct: approximate number of scheduling points; with LOG_EXPLORE the
 	                 * bound after the plan (0: none) */
@@ -520,7 +554,8 @@ struct log_served {
 	int32_t status; /* of the end, as by waitpid */
 };
 
-/* The next event of the plan. */
+/* The next event of the plan; tag FLUSH (TSO): the oldest store in the thread's buffer arrives.
+ * Where the thread's buffer has to be empty and is not, the rest arrives without a step. */
 struct log_step {
 	uint32_t thread;
 	uint16_t tag; /* enum log_tag */
@@ -531,7 +566,13 @@ struct log_step {
 	uint8_t whole;
 	uint64_t pc;      /* absolute, with address randomisation off; 0: any */
 	uint64_t repeats; /* number of repetitions before another thread continues */
+	/* RC11, of a step: an atomic read reads this store, an atomic store stands right after
+	 * this one in modification order (an rmw stands after the one that it reads). */
+	uint32_t reads, after;
 };
+/* log_step.reads, .after: the last one in modification order, the initial value, or the store
+ * of step i: STEP_STORE + i. */
+enum { STEP_LAST = 0, STEP_INITIAL = 1, STEP_STORE = 2 };
 /* Thread i is the ordinal-th child of its parent. */
 struct log_thread {
 	uint32_t parent, ordinal;

@@ -19,15 +19,19 @@ static void module_clear(gpointer data)
 	struct name_module *m = data;
 	if (!m->kept)
 		debuginfo_close(m->debuginfo);
+	debuginfo_close(m->symbols);
 	g_free(m->path);
 	g_free(m->build_id);
 }
 
-void names_module(struct names *n, const char *path, const char *build_id, uint64_t base)
+void names_module(struct names *n, const struct name_of_module *module)
 {
-	struct name_module m = { .path = g_strdup(path),
-		                 .build_id = g_strdup(build_id ? build_id : ""),
-		                 .base = base };
+	struct name_module m = { .path = g_strdup(module->path),
+		                 .build_id = g_strdup(module->build_id ? module->build_id : ""),
+		                 .base = module->base,
+		                 .low = module->low,
+		                 .high = module->high,
+		                 .c_library = module->c_library };
 	g_array_append_val(n->modules, m);
 }
 
@@ -36,7 +40,7 @@ static void open_module(struct names *n, uint32_t index)
 	struct name_module *m = &g_array_index(n->modules, struct name_module, index);
 	struct error error = { 0 };
 	m->tried = true;
-	if (m->path[0] != '/')
+	if (m->path[0] != '/' || m->c_library)
 		return; /* no file: the kernel's vdso */
 	m->kept = n->store != NULL;
 	m->debuginfo = m->kept ? debug_store_open(n->store, m->path, m->build_id, &error)
@@ -66,6 +70,16 @@ struct debuginfo *names_debuginfo(struct names *n, uint32_t module)
 	if (!g_array_index(n->modules, struct name_module, module).tried)
 		open_module(n, module);
 	return g_array_index(n->modules, struct name_module, module).debuginfo;
+}
+
+bool names_append_symbol(struct names *n, uint32_t module, uint64_t address, GString *name)
+{
+	struct name_module *m = &g_array_index(n->modules, struct name_module, module);
+	if (m->c_library && !m->tried_symbols)
+		m->symbols = debuginfo_open_symbols(m->path, m->build_id);
+	m->tried_symbols = true;
+	return m->symbols != NULL &&
+	       debuginfo_data_name(m->symbols, address - m->base, 0, name);
 }
 
 uint64_t names_base(const struct names *n, uint32_t module)
@@ -387,8 +401,10 @@ static void names_begin(struct names *n, const struct trace *partial)
 	n->trace = partial;
 	for (uint32_t i = n->modules->len; i < partial->modules_count; i++) {
 		const struct module *m = &partial->modules[i];
-		names_module(n, trace_string(partial, m->path),
-		             trace_string(partial, m->build_id), m->base);
+		names_module(n, &(struct name_of_module){
+		                        .path = trace_string(partial, m->path),
+		                        .build_id = trace_string(partial, m->build_id),
+		                        .base = m->base });
 	}
 	n->first_location = g_new(uint32_t, partial->variables_count + 1);
 	memset(n->first_location, 0xff, sizeof(uint32_t) * (partial->variables_count + 1));
@@ -432,7 +448,8 @@ static void name_variable(void *context, const struct trace *partial, const stru
 		g_string_append_printf(name, "omp_share_%" G_GUINT64_FORMAT,
 		                       1 + (v->address - LOG_OMP_SHARES - LOG_OMP_BARRIERS) /
 		                                       LOG_OMP_STEP);
-	else if (!names_append_data(n, v->address, v->size, name))
+	else if (!names_append_data(n, v->address, v->size, name) &&
+	         !names_append_library(n, (uint32_t)index, v->address, v->size, name))
 		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", v->address);
 	make_unique(&n->variables_taken, name);
 	keep_form(n, name->str);
@@ -485,7 +502,7 @@ static void name_object(void *context, const struct object *o, GString *out)
 		cut_library_members(name);
 	} else if (names_append_data(n, o->address, 0, name)) {
 		cut_library_members(name);
-	} else {
+	} else if (n->trace == NULL || !names_append_library(n, NONE, o->address, 0, name)) {
 		g_string_append(name, "sync@");
 		append_first_function(n, location, name);
 		g_string_append_printf(name, "+0x%" G_GINT64_MODIFIER "x", o->address);

@@ -39,7 +39,12 @@ void names_free(struct names *names);
 #define FRAME_OF_NOBODY 1
 void names_frame(struct names *names, uint64_t address, uint64_t cfa);
 /* Modules in the order of builder_module; the first is the program itself. */
-void names_module(struct names *names, const char *path, const char *build_id, uint64_t base);
+struct name_of_module {
+	const char *path, *build_id; /* build_id: NULL or "": unknown */
+	uint64_t base, low, high;    /* load bias; addresses that it has, or 0 */
+	bool c_library;              /* only symbols of its data are looked up */
+};
+void names_module(struct names *names, const struct name_of_module *module);
 /* The callbacks for builder_namer; borrowed by the builder. */
 const struct namer *names_namer(struct names *names);
 /* The function whose code is at an address (less the module's base): the real one, not what

@@ -60,6 +60,8 @@ struct block_names {
 	GArray *receivers;         /* struct receiver */
 	GHashTable *candidates;    /* location + 1 -> GArray of struct candidate, owned */
 	GHashTable *counts;        /* P -> how many blocks have it */
+	/* variable + 1 of a library's data -> the first variable + 1 of its first access */
+	GHashTable *in_libraries;
 	GStringChunk *strings;
 	struct kept_part *parts;
 	GString *path; /* for a moment */
@@ -240,6 +242,24 @@ static void note_locals(struct names *n, const struct event *e)
 		names_frames_variable(n, range.first + i);
 }
 
+/* The first access of a whole object in a library's data. */
+static void note_library(struct names *n, const struct event *e)
+{
+	struct wide range = event_variables(n->trace, e);
+	const struct variable *v = &n->trace->variables[range.first];
+	uint32_t module = names_module_below(n, v->address);
+	if (module == NONE || module == 0)
+		return;
+	for (uint32_t i = 0; i < range.count; i++) {
+		gpointer key = GUINT_TO_POINTER(range.first + i + 1);
+		if (!g_hash_table_contains(n->blocks->in_libraries, key))
+			g_hash_table_insert(n->blocks->in_libraries, key,
+			                    GUINT_TO_POINTER(range.first + 1));
+		if (n->first_location[range.first + i] == NONE)
+			n->first_location[range.first + i] = e->location;
+	}
+}
+
 static void note_object(struct names *n, const struct told *told)
 {
 	const struct event *e = &told->event;
@@ -258,8 +278,11 @@ static void pass(struct names *n)
 		if (op_is_access(e->op)) {
 			uint32_t variable = event_variables(t, e).first;
 			const struct variable *v = &t->variables[variable];
-			if (n->first_location[variable] == NONE)
+			if (n->first_location[variable] == NONE) {
 				n->first_location[variable] = e->location;
+				if (v->block == NONE)
+					note_library(n, e);
+			}
 			if (v->block != NONE && t->blocks[v->block].alloc != NONE)
 				note_access(n, e, v);
 			else if (v->block != NONE)
@@ -603,6 +626,76 @@ void names_append_in_block(struct names *n, uint32_t block, uint64_t address, ui
 	g_string_append(name, path);
 }
 
+/* --- what libraries keep for themselves ------------------------------------------------ */
+
+/* Bytes that the first access of the object took, whole. */
+static uint64_t first_size(const struct names *n, uint32_t first)
+{
+	const struct trace *t = n->trace;
+	uint64_t end = t->variables[first].address;
+	gpointer mine = GUINT_TO_POINTER(first + 1);
+	for (uint32_t v = first;
+	     v < t->variables_count && t->variables[v].address == end &&
+	     g_hash_table_lookup(n->blocks->in_libraries, GUINT_TO_POINTER(v + 1)) == mine;
+	     v++)
+		end += t->variables[v].size;
+	return end - t->variables[first].address;
+}
+
+/* A struct that a pointer at hand points to, and that the first access took whole. */
+static const struct candidate *library_struct(struct names *n, uint32_t first)
+{
+	const struct candidate *found = NULL;
+	uint64_t size = first_size(n, first);
+	if (n->first_location[first] == NONE)
+		return NULL;
+	const GArray *list = candidates_at(n, n->first_location[first]);
+	for (guint i = 0; i < list->len; i++) {
+		const struct candidate *c = &g_array_index(list, struct candidate, i);
+		struct debuginfo *d = names_debuginfo(n, c->module);
+		const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, c->type));
+		if (!c->direct || t->size != size ||
+		    (t->kind != TYPE_STRUCT && t->kind != TYPE_UNION))
+			continue;
+		if (found != NULL &&
+		    !same_type(n, c->module, c->type, found->module, found->type))
+			return NULL; /* two would do */
+		found = c;
+	}
+	return found;
+}
+
+bool names_append_library(struct names *n, uint32_t variable, uint64_t address, uint64_t size,
+                          GString *name)
+{
+	uint32_t module = names_module_below(n, address);
+	const struct name_module *m =
+	        module == NONE ? NULL : &g_array_index(n->modules, struct name_module, module);
+	if (m == NULL || address < m->low || address >= m->high)
+		return false;
+	if (names_append_symbol(n, module, address, name))
+		return true;
+	const char *slash = strrchr(m->path, '/'), *file = slash ? slash + 1 : m->path;
+	uint32_t first = GPOINTER_TO_UINT(g_hash_table_lookup(n->blocks->in_libraries,
+	                                                      GUINT_TO_POINTER(variable + 1))) -
+	                 1;
+	const struct candidate *c = first == NONE ? NULL : library_struct(n, first);
+	if (c == NULL) {
+		g_string_append_printf(name, "%s+0x%" G_GINT64_MODIFIER "x", file,
+		                       address - names_base(n, module));
+		return true;
+	}
+	struct block_facts facts = { .module = c->module, .type = c->type };
+	const char *dot = strchr(file, '.');
+	g_string_append_printf(name, "%s@%.*s", type_pointer(n, &facts),
+	                       (int)(dot ? dot - file : (gssize)strlen(file)), file);
+	const struct kept_part *part = part_of(
+	        n, c->module, c->type, address - n->trace->variables[first].address, size);
+	g_string_assign(n->form, part->form);
+	g_string_append(name, part->path);
+	return true;
+}
+
 /* --- life ----------------------------------------------------------------------------- */
 
 void names_begin_blocks(struct names *n)
@@ -621,6 +714,7 @@ void names_begin_blocks(struct names *n)
 	b->receivers = g_array_new(FALSE, FALSE, sizeof(struct receiver));
 	b->candidates = g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
 	b->counts = g_hash_table_new(g_str_hash, g_str_equal);
+	b->in_libraries = g_hash_table_new(NULL, NULL);
 	b->strings = g_string_chunk_new(4096);
 	b->path = g_string_new(NULL);
 	names_begin_frames(n);
@@ -638,6 +732,7 @@ void names_end_blocks(struct names *n)
 	g_array_unref(b->receivers);
 	g_hash_table_unref(b->candidates);
 	g_hash_table_unref(b->counts);
+	g_hash_table_unref(b->in_libraries);
 	g_string_chunk_free(b->strings);
 	g_free(b->parts);
 	g_string_free(b->path, TRUE);

@@ -93,7 +93,9 @@ static void append_bare(struct names *n, const struct trace *t, uint64_t address
 		                 (n->stack_tops[stack]
 		                          ? n->stack_tops[stack]
 		                          : t->blocks[stack].address + t->blocks[stack].size)));
-	else if (d == NULL || !debuginfo_data_name(d, address - names_base(n, below), 0, names))
+	else if ((d == NULL ||
+	          !debuginfo_data_name(d, address - names_base(n, below), 0, names)) &&
+	         !names_append_library(n, NONE, address, 0, names))
 		g_string_append_printf(names, "memory@0x%" G_GINT64_MODIFIER "x", address);
 	g_string_append_c(names, '\0');
 }

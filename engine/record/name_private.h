@@ -13,6 +13,9 @@ struct name_module {
 	uint64_t base;
 	struct debuginfo *debuginfo; /* NULL until asked, or when it cannot be read */
 	bool tried, kept;            /* kept: `debuginfo` is the store's, else owned */
+	uint64_t low, high;          /* addresses that it has, or 0 */
+	bool c_library, tried_symbols;
+	struct debuginfo *symbols; /* of a C library: owned; NULL until asked */
 };
 
 struct block_names; /* name_blocks.c */
@@ -48,6 +51,8 @@ struct names {
 };
 
 uint64_t names_base(const struct names *n, uint32_t module);
+/* A symbol of the C library's data. */
+bool names_append_symbol(struct names *n, uint32_t module, uint64_t address, GString *name);
 /* The module loaded nearest below an address, or NONE; whether it holds it debuginfo must say.
  */
 uint32_t names_module_below(const struct names *n, uint64_t address);
@@ -92,5 +97,10 @@ void names_append_block(struct names *n, uint32_t block, GString *name);
 void names_append_block_type(struct names *n, uint32_t block, GString *name);
 void names_append_in_block(struct names *n, uint32_t block, uint64_t address, uint64_t size,
                            GString *name);
+/* Data of a library without a symbol: "tm@libc.tm_hour" where the first access took a whole
+ * struct that a pointer at hand points to, else "libc.so.6+0x1d8640".  `variable`: NONE where
+ * it is none.  False when the address is in no module. */
+bool names_append_library(struct names *n, uint32_t variable, uint64_t address, uint64_t size,
+                          GString *name);
 
 #endif

@@ -187,12 +187,128 @@ static bool add_inputs(const struct trace *t, struct plan *p, struct error *erro
 	                 "what came from outside (" INPUTS_BYTES_NOTE ") is damaged");
 }
 
+static void add_arrival(const struct trace *t, struct plan *p, uint32_t thread, uint32_t e)
+{
+	struct log_step step = { .thread = number_of(t, thread), .tag = LOG_FLUSH };
+
+	g_array_append_val(p->steps, step);
+	g_array_append_val(p->events, e);
+}
+
+void plan_arrive(struct plan *p, const struct trace *t, uint32_t thread)
+{
+	add_arrival(t, p, thread, NONE);
+}
+
+/* The step of an event, from the end; NONE for `event`: the last one. p->steps->len: none. */
+static guint step_of(const struct plan *p, uint32_t event)
+{
+	guint i = p->events->len;
+
+	if (event == NONE)
+		return i ? i - 1 : p->steps->len;
+	while (i-- > 0)
+		if (g_array_index(p->events, uint32_t, i) == event)
+			return i;
+	return p->steps->len;
+}
+
+static bool refer(const struct plan *p, uint32_t event, uint32_t store, enum weak_kind kind)
+{
+	guint at = step_of(p, event), to = store == NONE ? 0 : step_of(p, store);
+	struct log_step *steps = (struct log_step *)(void *)p->steps->data;
+
+	if (at >= p->steps->len || (store != NONE && to >= at))
+		return false;
+	*(kind == WEAK_READS ? &steps[at].reads : &steps[at].after) =
+	        store == NONE ? STEP_INITIAL : STEP_STORE + to;
+	return true;
+}
+
+bool plan_reads(struct plan *p, uint32_t event, uint32_t store)
+{
+	return refer(p, event, store, WEAK_READS);
+}
+
+bool plan_after(struct plan *p, uint32_t event, uint32_t store)
+{
+	return refer(p, event, store, WEAK_AFTER);
+}
+
+/* The row of `said` for the event, or NULL. */
+static const struct weak_source *row_of(const GArray *said, uint32_t event, enum weak_kind kind)
+{
+	for (guint i = 0; i < said->len; i++) {
+		const struct weak_source *w = &g_array_index(said, struct weak_source, i);
+
+		if (w->event == event && w->kind == kind)
+			return w;
+	}
+	return NULL;
+}
+
+/* A plain write is not known by its step: it is the last one, or as good as the initial value. */
+static uint32_t reference(const struct trace *t, const struct plan *p, guint store, bool last)
+{
+	if (store == NONE)
+		return STEP_INITIAL;
+	if (!op_is_atomic(t->events[g_array_index(p->events, uint32_t, store)].op))
+		return last ? STEP_LAST : STEP_INITIAL;
+	return STEP_STORE + store;
+}
+
+bool plan_weak(struct plan *p, const struct trace *t, const GArray *said)
+{
+	uint32_t *last = g_new(uint32_t, t->variables_count + 1); /* by variable: a step */
+	struct log_step *steps = (struct log_step *)(void *)p->steps->data;
+	bool good = true;
+
+	memset(last, 0xff, (t->variables_count + 1) * sizeof *last);
+	for (guint i = 0; i < p->steps->len && said->len && good; i++) {
+		uint32_t e = g_array_index(p->events, uint32_t, i);
+		const struct event *x = e == NONE ? NULL : &t->events[e];
+		if (x == NULL || !op_is_access(x->op) || event_inert(x))
+			continue;
+		struct wide run = event_variables(t, x);
+		const struct weak_source *reads = row_of(said, e, WEAK_READS),
+		                         *after = row_of(said, e, WEAK_AFTER);
+		guint from = reads && reads->store != NONE ? step_of(p, reads->store) : NONE;
+		guint behind = after && after->store != NONE ? step_of(p, after->store) : NONE;
+
+		good = !(from != NONE && from >= i) && !(behind != NONE && behind >= i);
+		if (good && op_is_atomic(x->op) && op_reads(x->op))
+			steps[i].reads = reference(t, p, reads ? from : last[run.first],
+			                           !reads || from == last[run.first]);
+		if (good && after)
+			steps[i].after = reference(t, p, behind, false);
+		for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
+			last[v] = i;
+	}
+	g_free(last);
+	return good;
+}
+
+/* What the trace says of reads and stores. */
+static void add_weak(const struct trace *t, struct plan *p)
+{
+	GArray *said = g_array_new(FALSE, FALSE, sizeof(struct weak_source));
+
+	g_array_append_vals(said, t->weak, (guint)t->weak_count);
+	plan_weak(p, t, said);
+	g_array_free(said, TRUE);
+}
+
 /* Adds the steps of e's thread up to `e`, and `e` itself if `with`. */
 static void add_up_to(const struct trace *t, struct plan *p, struct thread_events *all,
                       uint32_t e, bool with, bool exact)
 {
 	uint32_t thread = t->events[e].thread;
 	struct thread_events *mine = &all[thread];
+	if (t->events[e].op == OP_FLUSH) {
+		if (with)
+			add_arrival(t, p, thread, e);
+		return;
+	}
 	while (mine->next < mine->events->len) {
 		uint32_t next = g_array_index(mine->events, uint32_t, mine->next);
 		if (next != NONE && (next > e || (next == e && !with)))
@@ -274,6 +390,42 @@ void plan_init(struct plan *p)
 	}
 }
 
+/* What the runtime takes for granted. */
+static bool is_sound(const struct plan *p)
+{
+	uint32_t threads = p->threads->len;
+	for (guint i = 0; i < p->steps->len; i++) {
+		const struct log_step *s = &g_array_index(p->steps, struct log_step, i);
+		if (s->thread >= threads || s->tag >= LOG_TAG_COUNT)
+			return false;
+	}
+	for (guint i = 0; i < p->answers->len; i++) {
+		const struct log_answer *a = &g_array_index(p->answers, struct log_answer, i);
+		if (a->thread >= threads || (i > 0 && a[-1].thread > a->thread))
+			return false;
+	}
+	return threads <= LOG_THREADS && p->strategy <= STRATEGY_FIRST;
+}
+
+void plan_archive(struct plan *p, struct archive *a)
+{
+	if (archive_reads(a))
+		plan_init(p);
+	archive_array(a, p->steps, sizeof(struct log_step));
+	archive_array(a, p->threads, sizeof(struct log_thread));
+	archive_array(a, p->answers, sizeof(struct log_answer));
+	ARCHIVE(a, p->seed);
+	ARCHIVE(a, p->strategy);
+	ARCHIVE(a, p->open_end);
+	while (p->events->len < p->steps->len) { /* of a trace that is gone */
+		static const uint32_t none = NONE;
+		g_array_append_val(p->events, none);
+	}
+	p->explore = true;
+	if (archive_reads(a) && !is_sound(p))
+		archive_fail(a);
+}
+
 /* A read that crashes is announced to the plan, and never recorded. */
 static bool ends_with_crash(const struct trace *t, const uint32_t *sequence, size_t length)
 {
@@ -323,6 +475,8 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	}
 	p->open_end = ends_with_crash(t, sequence, length);
 	join_calls(t, p);
+	p->memory = trace_model(t);
+	add_weak(t, p);
 	thread_events_free(t, all);
 	return true;
 }
@@ -489,6 +643,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	}
 	c->seed = p->seed;
 	c->strategy = p->strategy;
+	c->memory = p->memory;
 	/* Room for the witness and some more: the run after it may never end. */
 	c->max_bytes = (p->max_bytes ? p->max_bytes
 	                : p->explore ? RECORD_MAX_EXPLORED

@@ -5,7 +5,9 @@
 #ifndef HEDDLE_PLAN_H
 #define HEDDLE_PLAN_H
 
+#include "engine/base/archive.h"
 #include "engine/record/record.h"
+#include "engine/trace/weak.h"
 
 struct plan {               /* zero to init; plan_release */
 	GArray *steps;      /* struct log_step */
@@ -35,6 +37,7 @@ struct plan {               /* zero to init; plan_release */
 	const char *output;  /* a file for what the program prints, or NULL; borrowed */
 	const char *errors;  /* the same for standard error alone, or NULL: as output */
 	unsigned timeout_ms; /* for the run; 0: none */
+	enum weak_model memory; /* that the run is under */
 	uint64_t max_bytes; /* of the run's log, beside what the steps need; 0: as of recordings
 	                     */
 };
@@ -47,6 +50,24 @@ void plan_release(struct plan *plan);
  */
 bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
                const uint32_t pair[2], struct plan *plan, struct error *error);
+
+/*
+ * RC11: the read of `event` (of the trace that the plan was made from; NONE: the plan's last step)
+ * sees `store`, the store of `event` stands right after `store` in modification order; NONE:
+ * the initial value. The store's event is a step before. plan_make has done this for what the
+ * trace itself says (weak.h); without it a read sees the last store, and a store is the last.
+ * TSO: the steps FLUSH are the trace's events FLUSH where the sequence has them, or
+ * plan_arrive's; a thread's stores that have to have arrived do so without a step. False: the
+ * plan has no such steps.
+ */
+/* The same for all steps at once: `said` (struct weak_source) where a read does not see the last
+ * store of the plan before it, or a store is not the last in modification order. False: it names
+ * no earlier step. */
+bool plan_weak(struct plan *plan, const struct trace *t, const GArray *said);
+bool plan_reads(struct plan *plan, uint32_t event, uint32_t store);
+bool plan_after(struct plan *plan, uint32_t event, uint32_t store);
+/* A step is appended: the oldest store in the buffer of `thread` (of the trace) arrives. */
+void plan_arrive(struct plan *plan, const struct trace *t, uint32_t thread);
 
 /* Where to stop before requests that wait (uint32_t): the first two, if all are for locks.
  * Other waits are no events that a thread comes to: they follow by themselves. */
@@ -73,6 +94,9 @@ void plan_run_release(struct plan_run *run);
 
 /* A plan of no steps: the program as it runs under its strategy. */
 void plan_init(struct plan *plan);
+/* A plan with `explore`, which is free of inputs and specifications: writes it, or reads one
+ * into `plan`, where it is as good as a plan of this process. */
+void plan_archive(struct plan *plan, struct archive *archive);
 /*
  * Run along the plan; `first` 1 or 2 goes first at the pair, 0 stops there.  `stopped` (may
  * be NULL) is called while the program stands before the pair.

@@ -25,6 +25,7 @@ struct record_module {
 struct record_wait {
 	uint32_t thread, holder; /* the runtime's numbers; holder: NONE: not known */
 	enum log_wait reason;
+	uint64_t message; /* a channel's number, or of a once-function's last message; or 0 */
 	uint64_t object, pc; /* address; of the call */
 };
 

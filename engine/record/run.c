@@ -52,8 +52,8 @@ static char *beside_binary(const char *const *candidates, const char *what, stru
 char *record_runtime_path(struct error *error)
 {
 	static const char *const places[] = { "build/" RUNTIME,
+		                              RUNTIME, /* build/asan/heddle: of its build */
 		                              "../" RUNTIME,
-		                              RUNTIME,
 		                              "../lib/heddle/" RUNTIME,
 		                              "../../" RUNTIME, /* build/tests/bench */
 		                              NULL };
@@ -63,8 +63,8 @@ char *record_runtime_path(struct error *error)
 char *record_stub_folder(struct error *error)
 {
 	static const char *const places[] = { "build/stub/libheddle-stub.a",
-		                              "../stub/libheddle-stub.a",
 		                              "stub/libheddle-stub.a",
+		                              "../stub/libheddle-stub.a",
 		                              "../lib/heddle/stub/libheddle-stub.a", NULL };
 	char *file = beside_binary(places, "what programs are linked with (stub/)", error);
 	char *folder = file ? g_path_get_dirname(file) : NULL;

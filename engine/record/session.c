@@ -169,6 +169,7 @@ bool session_record(const struct session_options *options, struct session *s,
 	                 (options->no_missing ? 0 : LOG_MISSING) |
 	                 (options->compress && !options->keep_events ? LOG_COMPRESSED : 0);
 	o.config.strategy = options->strategy;
+	o.config.memory = options->memory;
 	o.config.depth = options->depth ? options->depth : 3;
 	o.config.seed = options->seed;
 	o.config.steps = options->steps;

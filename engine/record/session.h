@@ -6,6 +6,7 @@
 #define HEDDLE_SESSION_H
 
 #include "engine/record/record.h"
+#include "engine/trace/weak.h"
 
 /* Strategy words, in the order of enum log_strategy; ends with NULL. */
 extern const char *const record_strategies[];
@@ -22,6 +23,7 @@ struct session_options {
 	/* The events go to the file alone: the session's trace has only its other tables. */
 	bool disk_alone;
 	unsigned strategy, depth;
+	enum weak_model memory; /* not WEAK_SC: controlled mode only */
 	uint64_t seed, steps, max_bytes, keep_events;
 	const char *start_at;
 	const char *suppressions;              /* kept in the trace: its text, or NULL */

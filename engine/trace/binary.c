@@ -21,7 +21,7 @@ struct in {
 	const char *bytes;
 	size_t length;
 	const struct section *sections;
-	uint32_t count;
+	uint32_t count, version;
 	bool vouched; /* an index of exactly this file exists, so its contents were checked
 	               * before */
 	struct error *error;
@@ -78,6 +78,7 @@ static bool read_header(struct in *in, uint32_t *flags)
 		return broken(in, 20, "expected a table of sections, found a count of %u",
 		              h.sections);
 	in->count = h.sections;
+	in->version = h.version;
 	uint64_t at = in->length - table;
 	if (at % 8)
 		return broken(in, at, "expected the table of sections at a multiple of 8");
@@ -120,6 +121,10 @@ static bool read_section(struct in *in, const char *name, uint32_t element, cons
                          uint64_t *count)
 {
 	const struct section *s = find_section(in, name);
+	if (s == NULL && in->version < 7 && strcmp(name, "weak") == 0) {
+		*count = 0;
+		return true;
+	}
 	if (s == NULL)
 		return broken(in, 0, "expected a section %s, found none", name);
 	if (s->element != element)
@@ -259,6 +264,11 @@ static bool check_actors(struct in *in, uint64_t strings)
 		CHECK(t->repeats[i].thread < t->threads_count, "repeats", i);
 	for (uint64_t i = 0; i < t->drops_count; i++)
 		CHECK(t->drops[i].thread < t->threads_count, "drops", i);
+	for (uint64_t i = 0; i < t->weak_count; i++)
+		CHECK(t->weak[i].event < t->events_count &&
+		              below_or_none(t->weak[i].store, t->events_count) &&
+		              t->weak[i].kind <= WEAK_AFTER,
+		      "weak", i);
 	for (uint64_t i = 0; i < t->objects_count; i++)
 		CHECK(t->objects[i].name < strings &&
 		              below_or_none(t->objects[i].block, t->blocks_count),

@@ -5,6 +5,7 @@
  *
  * Locks are not checked: overlapping holders are wrong, but harmless.
  */
+#include "engine/trace/weak.h"
 #include "engine/trace/storage.h"
 
 struct life {
@@ -52,6 +53,10 @@ static const char *check_event(const struct trace *t, struct life *lives, uint32
 	case OP_ALLOC:
 	case OP_FREE:
 		return check_block(t, e);
+	case OP_FLUSH:
+		return trace_model(t) == WEAK_TSO
+		               ? NULL
+		               : "a store arrives in a trace that is not of tso";
 	default:
 		return NULL;
 	}

@@ -234,12 +234,31 @@ struct selection {
 	uint32_t *stacks, *ids; /* ids: new id of each event, NONE: left out */
 	struct thread *threads;
 	struct block *blocks;
-	uint64_t count;
+	struct weak_source *weak;
+	uint64_t count, weak_count;
 };
 
 static uint32_t new_id(const struct selection *s, uint32_t event)
 {
 	return event == NONE ? NONE : s->ids[event];
+}
+
+/* What is said of a store that is left out is left out, too: the trace is a part (filtered). */
+static void select_weak(const struct trace *t, struct selection *s)
+{
+	for (uint64_t e = 0; e < s->count; e++)
+		if (s->events[e].op == OP_FLUSH)
+			s->events[e].aux = new_id(s, s->events[e].aux);
+	s->weak = g_new(struct weak_source, t->weak_count + 1);
+	for (uint64_t i = 0; i < t->weak_count; i++) {
+		struct weak_source w = t->weak[i];
+		bool known = w.store == NONE || new_id(s, w.store) != NONE;
+
+		w.event = new_id(s, w.event);
+		w.store = new_id(s, w.store);
+		if (known && w.event != NONE)
+			s->weak[s->weak_count++] = w;
+	}
 }
 
 static struct trace select_events(const struct trace *t, const uint64_t *keep,
@@ -250,6 +269,8 @@ static struct trace select_events(const struct trace *t, const uint64_t *keep,
 	s->stacks = t->stacks_count ? g_new(uint32_t, t->events_count + 1) : NULL;
 	for (uint64_t e = 0; e < t->events_count; e++) {
 		bool kept = keep[e / 64] >> (e % 64) & 1;
+		if (t->events[e].op == OP_FLUSH && new_id(s, t->events[e].aux) == NONE)
+			kept = false;
 		s->ids[e] = kept ? s->count : NONE;
 		if (!kept)
 			continue;
@@ -265,7 +286,10 @@ static struct trace select_events(const struct trace *t, const uint64_t *keep,
 		s->blocks[i].alloc = new_id(s, s->blocks[i].alloc);
 		s->blocks[i].free = new_id(s, s->blocks[i].free);
 	}
+	select_weak(t, s);
 	struct trace selected = *t;
+	selected.weak = s->weak;
+	selected.weak_count = s->weak_count;
 	selected.events = s->events;
 	selected.events_count = s->count;
 	selected.stacks = s->stacks;
@@ -282,6 +306,7 @@ static void release_selection(struct selection *s)
 	g_free(s->stacks);
 	g_free(s->threads);
 	g_free(s->blocks);
+	g_free(s->weak);
 }
 
 void binary_write(const struct trace *t, const uint64_t *keep, struct file_writer *file)

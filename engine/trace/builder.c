@@ -70,6 +70,11 @@ void builder_drop(struct builder *b, struct recorded_drop drop)
 	g_array_append_val(b->drops, drop);
 }
 
+void builder_weak(struct builder *b, struct weak_source weak)
+{
+	g_array_append_val(b->weak, weak);
+}
+
 void builder_stack_block(struct builder *b, uint32_t thread, uint32_t block)
 {
 	AT(b->threads, struct thread, thread)->stack = block;
@@ -174,6 +179,7 @@ static void move_tables(struct builder *b, struct cut *c, struct trace *t)
 	MOVE(clocks, b->clocks);
 	MOVE(repeats, b->repeats);
 	MOVE(drops, b->drops);
+	MOVE(weak, b->weak);
 	MOVE(string_offsets, b->string_offsets);
 	MOVE(string_bytes, b->string_bytes);
 #undef MOVE
@@ -301,6 +307,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	NEW(clocks, struct recorded_clock);
 	NEW(repeats, struct recorded_repeat);
 	NEW(drops, struct recorded_drop);
+	NEW(weak, struct weak_source);
 	NEW(regions, struct region);
 	NEW(spots, struct spot);
 	NEW(locks, struct lock);
@@ -339,7 +346,7 @@ void builder_free(struct builder *b)
 		             b->atomic_sets,  b->notes,          b->regions,
 		             b->spots,        b->locks,          b->states,
 		             b->clocks,       b->repeats,        b->drops,
-		             b->sent };
+		             b->weak,         b->sent };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		free_array(arrays[i]);
 	struct table *tables[] = { &b->values,        &b->lists_table,    &b->spots_table,

@@ -121,6 +121,8 @@ void builder_recorded_thread(struct builder *b, uint32_t thread, uint32_t number
 void builder_clock(struct builder *b, struct recorded_clock clock);
 void builder_repeat(struct builder *b, struct recorded_repeat repeat);
 void builder_drop(struct builder *b, struct recorded_drop drop);
+/* Ascending by event; the events need not be there yet. */
+void builder_weak(struct builder *b, struct weak_source weak);
 void builder_object_address(struct builder *b, uint32_t object, uint64_t address);
 void builder_object_block(struct builder *b, uint32_t object, uint32_t block);
 void builder_warn(struct builder *b, const char *format, ...)

@@ -168,7 +168,7 @@ struct builder {
 	struct column nodes;          /* RADIX uint32_t: the trees of places, see memory.c */
 	GArray *values_array, *value_lists, *threads, *objects, *messages, *blocks, *instances,
 	        *invocations, *locations, *sites, *contexts, *modules, *atomic_sets, *notes,
-	        *clocks, *repeats, *drops;
+	        *clocks, *repeats, *drops, *weak;
 	GArray *regions, *spots, *locks, *states;
 	struct recent_integer *recent_integers;
 	struct recent_line *recent_lines;

@@ -95,7 +95,7 @@ struct event {
 	/*
 	 * Access: the value (index of trace.values, 0 unknown; a V_PAIR for an RMW). ACT, CALL,
 	 * RET: index of trace.invocations. UBEG, MISS: index of trace.values, a V_LIST of
-	 * tokens. MISUSE: index of trace.values, a V_TOKEN. WANT: 1 for a semaphore, which may
+	 * tokens. MISUSE: index of trace.values, a V_TOKEN. FLUSH: the store's event. WANT: 1 for a semaphore, which may
 	 * have no other event. Otherwise 0.
 	 */
 	uint32_t aux;
@@ -202,7 +202,7 @@ static inline bool op_wants(enum op op)
 /* Describes a thread without effect: always inert. */
 static inline bool op_tells(enum op op)
 {
-	return op_wants(op) || op == OP_MISUSE;
+	return op_wants(op) || op == OP_MISUSE || op == OP_FLUSH;
 }
 /* Could the thread continue without success? (EVENT_TRY, for operations that have it.) */
 static inline bool event_is_try(const struct event *e)

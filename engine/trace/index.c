@@ -4,6 +4,7 @@
 #include "engine/trace/index.h"
 #include "engine/trace/index_private.h"
 #include "engine/trace/tries.h"
+#include "engine/trace/weak.h"
 
 #include "engine/base/scattered.h"
 #include "engine/base/search.h"
@@ -313,8 +314,25 @@ static void fill_writers(struct work *w, const struct batch *b)
 	}
 }
 
+/* What a read sees where that is not the last write (weak.h). */
+static void see(void *context, uint32_t read, uint32_t variable, uint32_t seen)
+{
+	const struct work *w = context;
+	uint32_t *writer = (uint32_t *)w->ix->writer;
+	struct wide run = event_variables(w->t, &w->t->events[read]);
+
+	if (run.count == 1)
+		writer[read] = seen;
+	else
+		g_array_index(w->items, uint32_t,
+		              g_array_index(w->starts, uint64_t, writer[read] - WRITER_WIDE) +
+		                      (variable - run.first)) = seen;
+}
+
 static void end_writers(struct work *w)
 {
+	if (w->t->weak_count || trace_model(w->t) != WEAK_SC)
+		trace_weak_walk(w->t, see, w);
 	uint64_t end = w->items->len;
 	g_array_append_val(w->starts, end);
 	w->ix->wide_writers.start =

@@ -206,6 +206,8 @@ void spell_operation(const struct spelling *s, const struct event *e, GString *o
 	spell_operand(s, e, out);
 	if (e->op == OP_FENCE)
 		g_string_append(out, memory_order_words[event_order(e)]);
+	if (e->op == OP_FLUSH)
+		g_string_append_printf(out, "%u", e->aux);
 	if (e->op == OP_ALLOC)
 		g_string_append_printf(out, ",%" G_GUINT64_FORMAT, t->blocks[e->target].size);
 	if ((e->op == OP_UBEG || e->op == OP_MISS) && t->values[e->aux].kind == V_LIST &&

@@ -118,6 +118,34 @@ static bool directive_note(struct reader *r, struct span rest)
 	return true;
 }
 
+/* The ids of an event and of a store ("-": the initial value). */
+static bool directive_weak(struct reader *r, struct span rest, enum weak_kind kind,
+                           const char *form)
+{
+	struct span event = next_word(&rest), store = trimmed(rest);
+	int64_t numbers[2] = { 0, NONE };
+	bool initial = span_is(store, "-");
+
+	if (!text_integer(event, &numbers[0]) ||
+	    (!initial && !text_integer(store, &numbers[1])) || numbers[0] < 0 ||
+	    numbers[1] < 0 || numbers[0] >= NONE || (!initial && numbers[1] >= numbers[0]))
+		return malformed(r, form);
+	builder_weak(r->b, (struct weak_source){ .event = (uint32_t)numbers[0],
+	                                        .store = (uint32_t)numbers[1],
+	                                        .kind = kind });
+	return true;
+}
+
+static bool directive_reads(struct reader *r, struct span rest)
+{
+	return directive_weak(r, rest, WEAK_READS, "reads EVENT STORE (an earlier one, or -)");
+}
+
+static bool directive_after(struct reader *r, struct span rest)
+{
+	return directive_weak(r, rest, WEAK_AFTER, "after EVENT STORE (an earlier one, or -)");
+}
+
 static bool directive_approximate(struct reader *r, struct span rest)
 {
 	if (!span_is(trimmed(rest), "order"))
@@ -145,6 +173,8 @@ static const struct {
 	{ "semaphore", directive_semaphore, true },
 	{ "stack", directive_stack, true },
 	{ "note", directive_note, false },
+	{ "reads", directive_reads, false },
+	{ "after", directive_after, false },
 	{ "filtered", directive_filtered, false },
 	{ "approximate", directive_approximate, false },
 };

@@ -296,6 +296,21 @@ static bool parse_object(struct reader *r, const struct line *l, struct event *e
 	return true;
 }
 
+/* flush(E): the id of the store that arrives. */
+static bool parse_flush(struct reader *r, const struct line *l, struct event *e)
+{
+	int64_t store;
+
+	if (!text_integer(l->operand, &store) || store < 0 ||
+	    store >= builder_event_count(r->b))
+		return text_refuse(r, "a store arrives by flush(ID of its event)",
+		                   "expected the id of an earlier event, found %.*s",
+		                   SHOW(l->operand));
+	e->aux = (uint32_t)store;
+	r->flushes = true;
+	return true;
+}
+
 static bool parse_operand(struct reader *r, const struct line *l, uint32_t size,
                           struct event *e)
 {
@@ -304,6 +319,8 @@ static bool parse_operand(struct reader *r, const struct line *l, uint32_t size,
 	switch (op_table[e->op].operand) {
 	case OPERAND_NOTHING:
 		e->target = NONE;
+		if (e->op == OP_FLUSH)
+			return parse_flush(r, l, e);
 		return e->op != OP_FENCE || parse_order(r, l->operand, e);
 	case OPERAND_VARIABLE:
 		return parse_access(r, l, size, e);
@@ -329,7 +346,8 @@ static bool parse_operand(struct reader *r, const struct line *l, uint32_t size,
 static bool check_parts(struct reader *r, const struct line *l, const struct event *e)
 {
 	enum op op = e->op;
-	bool nothing = op_table[op].operand == OPERAND_NOTHING && op != OP_FENCE;
+	bool nothing = op_table[op].operand == OPERAND_NOTHING && op != OP_FENCE &&
+	               op != OP_FLUSH;
 	if (nothing && l->operand.length)
 		return text_refuse(r, "leave the parentheses empty",
 		                   "expected %s(), found %.*s", event_word(e),

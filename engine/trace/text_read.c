@@ -5,6 +5,7 @@
 #include "engine/base/input.h"
 #include "engine/trace/storage.h"
 #include "engine/trace/text_reader.h"
+#include "engine/trace/weak.h"
 
 static bool read_line(struct reader *r, struct span s)
 {
@@ -131,6 +132,12 @@ struct trace *text_read(const char *name, const char *text, size_t length,
 		if (t) {
 			t->filtered = r.filtered;
 			t->order_exact = !r.approximate_order;
+			if (r.flushes && trace_model(t) != WEAK_TSO) {
+				error_set(error, name, "add the line '#! note memory tso'",
+				          "a store arrives by 'flush', but the trace is not "
+				          "of tso");
+				trace_close(g_steal_pointer(&t));
+			}
 		}
 	} else {
 		builder_free(r.b);

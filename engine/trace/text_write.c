@@ -159,6 +159,22 @@ static void print_facts(struct printer *p)
 	}
 }
 
+/* Of a part of a trace nothing is said: its events have other ids. */
+static void print_weak(struct printer *p)
+{
+	for (uint64_t i = 0; p->keep == NULL && i < p->t->weak_count; i++) {
+		const struct weak_source *w = &p->t->weak[i];
+
+		g_string_append_printf(p->out, "#! %s %u ",
+		                       w->kind == WEAK_READS ? "reads" : "after", w->event);
+		if (w->store == NONE)
+			g_string_append(p->out, "-\n");
+		else
+			g_string_append_printf(p->out, "%u\n", w->store);
+		hand_on(p);
+	}
+}
+
 static void print_header(struct printer *p)
 {
 	g_string_append(p->out, "#! heddle 1\n");
@@ -169,13 +185,14 @@ static void print_header(struct printer *p)
 	print_sets(p);
 	print_facts(p);
 	print_sources(p);
+	print_weak(p);
 }
 
 static void print_text(struct printer *p)
 {
 	print_header(p);
 	for (uint64_t e = 0; e < p->t->events_count; e++) {
-		if (!kept(p, e))
+		if (!kept(p, e) || (p->keep && p->t->events[e].op == OP_FLUSH))
 			continue;
 		spell_line(&p->spelling, &p->t->events[e], p->out);
 		g_string_append_c(p->out, '\n');

@@ -1,6 +1,7 @@
 /*
  * trace.c - opening and closing traces, and names for people.
  */
+#include "engine/trace/weak.h"
 #include "engine/base/column.h"
 #include "engine/base/input.h"
 #include "engine/trace/formats.h"
@@ -113,6 +114,16 @@ struct trace *trace_reading(const struct trace *t)
 
 /* -- opening ------------------------------------------------------------------------------- */
 
+/* The same trace, or NULL when what it says of a memory model does not fit. */
+static struct trace *weak_checked(struct trace *t, struct error *error)
+{
+	if (t == NULL || (t->weak_count == 0 && trace_model(t) == WEAK_SC) ||
+	    trace_weak_fits(t, error))
+		return t;
+	trace_close(t);
+	return NULL;
+}
+
 struct trace *trace_open(const char *path, const struct trace_options *options,
                          const struct progress *progress, struct error *error)
 {
@@ -134,13 +145,13 @@ struct trace *trace_open(const char *path, const struct trace_options *options,
 		t->digest = trace_own(t, digest);
 	else
 		g_free(digest);
-	return t;
+	return weak_checked(t, error);
 }
 
 struct trace *trace_from_text(const char *name, const char *text, size_t length,
                               const struct trace_options *options, struct error *error)
 {
-	return text_read(name, text, length, options, NULL, error);
+	return weak_checked(text_read(name, text, length, options, NULL, error), error);
 }
 
 /* -- conflicts ----------------------------------------------------------------------------- */

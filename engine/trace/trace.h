@@ -151,6 +151,18 @@ struct recorded_drop {
 	uint64_t index;
 };
 
+/*
+ * Memory beyond sequential consistency (weak.h): an atomic read that does not see the last store
+ * before it in the trace, or a store that is not put at the end of the modification order.
+ * `event` reads `store`, or stands right after `store` among those that were there; NONE: the
+ * initial value. Ascending by event, then kind.
+ */
+enum weak_kind { WEAK_READS, WEAK_AFTER };
+struct weak_source {
+	uint32_t event, store;
+	uint32_t kind, unused; /* enum weak_kind; 0 */
+};
+
 /* A message with this suffix, e.g. "once5.begins", is sent in a recording at the begin of a
  * once-function whose end sends "once5"; it is never received. */
 #define MESSAGE_BEGINS ".begins"
@@ -182,6 +194,7 @@ struct recorded_drop {
 	TABLE(clocks, struct recorded_clock) \
 	TABLE(repeats, struct recorded_repeat) \
 	TABLE(drops, struct recorded_drop) \
+	TABLE(weak, struct weak_source) \
 	TABLE(string_offsets, uint32_t) /* of string i in string_bytes; one more at the end */ \
 	TABLE(string_bytes, char)       /* NUL after each; string 0 is "" */
 

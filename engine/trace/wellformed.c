@@ -330,6 +330,7 @@ static bool check_event(const struct refusal *r, struct event *e)
 		e->flags |= EVENT_INERT;
 		return true;
 	case OP_MISUSE:
+	case OP_FLUSH:
 		e->flags |= EVENT_INERT;
 		return true;
 	case OP_SND:

@@ -6,6 +6,7 @@
  * Does not use engine/trace/must.c or index.h, so that a mistake there is not repeated here.
  */
 #include "engine/witness/check_private.h"
+#include "engine/base/hash.h"
 
 #include <string.h>
 
@@ -37,7 +38,7 @@ GArray *facts_list(GHashTable *lists, uint32_t key)
 
 GHashTable *facts_lists(void)
 {
-	return g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref);
+	return g_hash_table_new_full(hash_pointer, NULL, NULL, (GDestroyNotify)g_array_unref);
 }
 
 guint facts_first(const GArray *table, uint32_t key)
@@ -360,14 +361,14 @@ static void facts_must(struct checker *c, const struct other_events *others)
 	struct facts_pass p = {
 		.posts = facts_lists(),
 		.takes = g_new0(uint32_t, t->objects_count + 1),
-		.arrived =
-		        g_hash_table_new_full(NULL, NULL, NULL, (GDestroyNotify)g_array_unref),
+		.arrived = g_hash_table_new_full(hash_pointer, NULL, NULL,
+		                                 (GDestroyNotify)g_array_unref),
 		.round = g_new0(uint32_t, t->objects_count + 1),
 		.departed = g_new0(bool, t->objects_count + 1),
-		.arrival = g_hash_table_new(NULL, NULL),
-		.waiting = g_hash_table_new(NULL, NULL),
+		.arrival = g_hash_table_new(hash_pointer, NULL),
+		.waiting = g_hash_table_new(hash_pointer, NULL),
 		.wakers = facts_lists(),
-		.used = g_hash_table_new(NULL, NULL),
+		.used = g_hash_table_new(hash_pointer, NULL),
 		.sent = facts_lists(),
 		.held = facts_lists(),
 		.destroyed = g_new(uint32_t, t->objects_count + 1),
@@ -405,7 +406,7 @@ static void facts_must(struct checker *c, const struct other_events *others)
 static void facts_blocks(struct checker *c, const struct other_events *others)
 {
 	const struct trace *t = c->t;
-	GHashTable *ended = g_hash_table_new(NULL, NULL); /* name -> free + 1 */
+	GHashTable *ended = g_hash_table_new(hash_pointer, NULL); /* name -> free + 1 */
 
 	for (guint i = 0; i < others->events->len; i++) {
 		uint32_t e = g_array_index(others->events, uint32_t, i), before;
@@ -517,8 +518,8 @@ void facts_make(struct checker *c)
 	c->f.needs = g_array_new(FALSE, FALSE, sizeof(struct must_need));
 	c->f.wakes = g_array_new(FALSE, FALSE, sizeof(struct condition_wake));
 	c->f.blocked = g_new0(uint64_t, t->events_count / 64 + 1);
-	c->f.tried = g_hash_table_new(NULL, NULL);
-	c->f.empty = g_hash_table_new(NULL, NULL);
+	c->f.tried = g_hash_table_new(hash_pointer, NULL);
+	c->f.empty = g_hash_table_new(hash_pointer, NULL);
 	facts_threads(c, &others);
 	facts_must(c, &others);
 	facts_blocks(c, &others);
@@ -532,7 +533,7 @@ void facts_make(struct checker *c)
 		facts_invocations(c);
 	g_array_sort(c->f.needs, need_compare);
 	g_array_sort(c->f.wakes, wake_compare);
-	c->f.woken = g_hash_table_new(NULL, NULL);
+	c->f.woken = g_hash_table_new(hash_pointer, NULL);
 	for (guint i = 0; i < c->f.wakes->len; i++)
 		g_hash_table_insert(
 		        c->f.woken,

@@ -7,10 +7,25 @@
  */
 #include "engine/witness/check_private.h"
 
+#include "engine/trace/channel.h"
+
 #include <string.h>
+
+/* By channel. */
+struct channel_state {
+	bool lacking;  /* the trace lacks some of what went through */
+	uint32_t left; /* bytes in it at the end of the trace */
+	GArray *queue; /* messages (uint32_t) written, in order; from `first` on not read whole
+	                */
+	guint first;
+	bool closed;
+};
 
 struct waits {
 	/* -- of the trace */
+	struct channels names;
+	struct channel_state *channels;
+	uint32_t *once;    /* by message: event with which its once-function begins, or NONE */
 	bool *lacking;     /* by object: the trace lacks operations on it; its pairing counts */
 	bool *shows_end;   /* by thread */
 	uint8_t *kind;     /* by object: enum op_use of a want */
@@ -23,6 +38,7 @@ struct waits {
 	bool *woken;       /* by thread */
 	uint32_t *arrived; /* by object */
 	GHashTable *when;  /* wake -> its place in the sequence + 1 */
+	uint32_t *reads;   /* by message: how many parts of it were received */
 };
 
 static bool in_set(const uint64_t *set, uint32_t e)
@@ -54,6 +70,12 @@ void waits_free(struct waits *w)
 	g_free(w->woken);
 	g_free(w->arrived);
 	g_hash_table_destroy(w->when);
+	for (uint32_t i = 0; i < w->names.count; i++)
+		g_array_unref(w->channels[i].queue);
+	g_free(w->channels);
+	channels_release(&w->names);
+	g_free(w->once);
+	g_free(w->reads);
 	g_free(w);
 }
 
@@ -140,6 +162,127 @@ static bool round_open(const struct checker *c, uint32_t thread, uint32_t barrie
 	return c->waits->arrived[barrier] < (n + size - 1) / size * size;
 }
 
+/* -- channels -------------------------------------------------------------------------------- */
+
+static struct channel_state *channel_of(const struct checker *c, uint32_t e)
+{
+	const struct channel_message *m = &c->waits->names.messages[at(c, e)->target];
+
+	return m->what == CHANNEL_NONE ? NULL : &c->waits->channels[m->channel];
+}
+
+static bool is_empty(const struct channel_state *k)
+{
+	return k->first == k->queue->len;
+}
+
+static uint64_t bytes_in(const struct checker *c, const struct channel_state *k)
+{
+	uint64_t bytes = 0;
+
+	for (guint i = k->first; i < k->queue->len; i++) {
+		uint32_t m = g_array_index(k->queue, uint32_t, i);
+
+		bytes += c->waits->reads[m] > 0 ? 0 : c->waits->names.messages[m].bytes;
+	}
+	return bytes;
+}
+
+static bool was_written(const struct channel_state *k, uint32_t message)
+{
+	for (guint i = 0; i < k->queue->len; i++) {
+		if (g_array_index(k->queue, uint32_t, i) == message)
+			return true;
+	}
+	return false;
+}
+
+static bool has_room(const struct checker *c, const struct channel_state *k, uint32_t send)
+{
+	const struct channel_message *m = &c->waits->names.messages[at(c, send)->target];
+
+	return m->what != CHANNEL_DATA || m->room == 0 || was_written(k, at(c, send)->target) ||
+	       bytes_in(c, k) + m->bytes <= m->room;
+}
+
+/* What is received is what was written first; its end, when all else was read. */
+static bool is_first(const struct checker *c, const struct channel_state *k, uint32_t receive)
+{
+	uint32_t m = at(c, receive)->target;
+
+	if (c->waits->names.messages[m].what == CHANNEL_CLOSED)
+		return is_empty(k);
+	return !is_empty(k) && g_array_index(k->queue, uint32_t, k->first) == m;
+}
+
+static bool decide_message(const struct checker *c, uint32_t e, GString *reason)
+{
+	const struct channel_state *k = channel_of(c, e);
+
+	if (k == NULL || k->lacking)
+		return true;
+	if (at(c, e)->op == OP_SND && !has_room(c, k, e))
+		return check_refuse(c, reason, "rule W2 (channels)", e, "finds no room");
+	if (channel_receives(&c->waits->names, at(c, e)) && !is_first(c, k, e))
+		return check_refuse(c, reason, "rule W2 (channels)", e,
+		                    "is not what is first there");
+	return true;
+}
+
+static void take_message(struct checker *c, uint32_t e)
+{
+	struct waits *w = c->waits;
+	const struct event *x = at(c, e);
+	const struct channel_message *m = &w->names.messages[x->target];
+	struct channel_state *k = channel_of(c, e);
+
+	if (k == NULL)
+		return;
+	k->closed |= x->op == OP_SND && m->what == CHANNEL_CLOSED;
+	if (x->op == OP_SND && m->what == CHANNEL_DATA && !was_written(k, x->target))
+		g_array_append_val(k->queue, x->target);
+	if (m->what != CHANNEL_DATA || !channel_receives(&w->names, x))
+		return;
+	w->reads[x->target]++;
+	k->first += w->reads[x->target] == m->reads && k->first < k->queue->len;
+}
+
+/* Would who stands there wait for the channel: for something to read, or for room? */
+static bool waits_for_channel(const struct checker *c, uint32_t e)
+{
+	const struct event *x = at(c, e);
+	const struct waits *w = c->waits;
+	const struct channel_state *k;
+
+	if (x->op == OP_WANT) {
+		uint32_t channel = w->names.of_object[x->target];
+
+		k = channel == NONE ? NULL : &w->channels[channel];
+		return k != NULL && !k->lacking && !k->closed &&
+		       (k->left > 0 ? bytes_in(c, k) >= k->left : is_empty(k));
+	}
+	if (event_inert(x) || op_table[x->op].operand != OPERAND_MESSAGE)
+		return false;
+	k = channel_of(c, e);
+	if (k == NULL || k->lacking)
+		return false;
+	if (x->op == OP_SND)
+		return !has_room(c, k, e);
+	if (!channel_receives(&w->names, x) || !is_empty(k))
+		return false;
+	return w->names.messages[x->target].what == CHANNEL_CLOSED ? !rule_must(c, e, NULL)
+	                                                           : !k->closed;
+}
+
+/* Does the thread wait for another to come to the end of a once-function? */
+static bool waits_for_once(const struct checker *c, uint32_t e)
+{
+	const struct event *x = at(c, e);
+	uint32_t begins = x->op == OP_RCV && !event_inert(x) ? c->waits->once[x->target] : NONE;
+
+	return begins != NONE && taken(c, begins) && !rule_must(c, e, NULL);
+}
+
 /* Does the operation, which rule W2 decides, do here as it did in the trace? */
 static bool decide(const struct checker *c, uint32_t e, GString *reason)
 {
@@ -154,6 +297,8 @@ static bool decide(const struct checker *c, uint32_t e, GString *reason)
 	    !taken(c, c->t->threads[o].fork))
 		return check_refuse(c, reason, "rule W2 (joins)", e,
 		                    "joins a thread that is not created yet");
+	if (!event_inert(x) && op_table[x->op].operand == OPERAND_MESSAGE)
+		return decide_message(c, e, reason);
 	if (event_inert(x) || op_table[x->op].operand != OPERAND_OBJECT || w->lacking[o])
 		return true;
 	if (x->op == OP_TAKE && c->count[o] == 0)
@@ -200,6 +345,10 @@ static void take(struct checker *c, uint32_t e, const uint32_t *requests, size_t
 	case OP_SIGNAL:
 	case OP_BROADCAST:
 		wake(c, e, requests, count);
+		break;
+	case OP_SND:
+	case OP_RCV:
+		take_message(c, e);
 		break;
 	default:
 		break;
@@ -261,7 +410,9 @@ static void find_kinds(struct checker *c)
 	const struct trace *t = c->t;
 
 	for (uint32_t o = 0; o < t->objects_count; o++)
-		c->waits->kind[o] = t->objects[o].count > 0 ? USE_SEMAPHORE : USE_LOCK;
+		c->waits->kind[o] = t->objects[o].count > 0                ? USE_SEMAPHORE
+		                    : c->waits->names.of_object[o] != NONE ? USE_NONE
+		                                                           : USE_LOCK;
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		uint8_t *kind = &c->waits->kind[x->target];
@@ -283,6 +434,12 @@ static void state_begin(struct checker *c)
 	memset(w->arrival, 0, sizeof(uint32_t) * (t->threads_count + 1));
 	memset(w->woken, 0, sizeof(bool) * (t->threads_count + 1));
 	memset(w->arrived, 0, sizeof(uint32_t) * (t->objects_count + 1));
+	memset(w->reads, 0, sizeof(uint32_t) * (t->messages_count + 1));
+	for (uint32_t i = 0; i < w->names.count; i++) {
+		g_array_set_size(w->channels[i].queue, 0);
+		w->channels[i].first = 0;
+		w->channels[i].closed = false;
+	}
 	g_hash_table_remove_all(w->when);
 }
 
@@ -325,11 +482,50 @@ static void find_lacking(struct checker *c)
 				take(c, e, NULL, 0);
 			}
 		}
+		if (!event_inert(x) && op_table[x->op].operand == OPERAND_MESSAGE) {
+			struct channel_state *k = channel_of(c, e);
+
+			if (k != NULL && (!decide_message(c, e, NULL) ||
+			                  w->names.messages[x->target].what == CHANNEL_SHARED))
+				k->lacking = true;
+			take(c, e, NULL, 0);
+		}
 		c->taken[x->thread]++;
 	}
+	for (uint32_t i = 0; i < w->names.count; i++)
+		w->channels[i].left = (uint32_t)bytes_in(c, &w->channels[i]);
 	memcpy(c->taken, taken_before, sizeof(uint32_t) * (t->threads_count + 1));
 	g_free(taken_before);
 	g_free(left);
+}
+
+static void find_channels(struct checker *c)
+{
+	const struct trace *t = c->t;
+	struct waits *w = c->waits;
+	GHashTable *begins = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	channels_init(&w->names, t);
+	w->channels = g_new0(struct channel_state, w->names.count + 1);
+	for (uint32_t i = 0; i < w->names.count; i++)
+		w->channels[i].queue = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	w->reads = g_new0(uint32_t, t->messages_count + 1);
+	w->once = g_new(uint32_t, t->messages_count + 1);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const char *name = at(c, e)->op == OP_SND
+		                           ? trace_string(t, t->messages[at(c, e)->target])
+		                           : "";
+
+		if (g_str_has_suffix(name, MESSAGE_BEGINS))
+			g_hash_table_insert(
+			        begins, g_strndup(name, strlen(name) - strlen(MESSAGE_BEGINS)),
+			        GUINT_TO_POINTER(e + 1));
+	}
+	for (uint32_t m = 0; m < t->messages_count; m++)
+		w->once[m] = GPOINTER_TO_UINT(g_hash_table_lookup(
+		                     begins, trace_string(t, t->messages[m]))) -
+		             1;
+	g_hash_table_destroy(begins);
 }
 
 static void waits_make(struct checker *c)
@@ -349,6 +545,7 @@ static void waits_make(struct checker *c)
 	w->when = g_hash_table_new(NULL, NULL);
 	for (guint i = 0; i < c->f.wakes->len; i++)
 		add_to(w->depends, g_array_index(c->f.wakes, struct condition_wake, i).wake);
+	find_channels(c);
 	find_ends(c);
 	find_kinds(c);
 	state_begin(c);
@@ -415,6 +612,8 @@ static enum stand stand_of(const struct checker *c, uint32_t u)
 
 		return ended ? STANDS_OTHERWISE : STANDS_WAITING;
 	}
+	if (waits_for_channel(c, e) || waits_for_once(c, e))
+		return STANDS_WAITING;
 	bool waiting = x->op == OP_ACQ || x->op == OP_RACQ || x->op == OP_TAKE ||
 	               x->op == OP_WAKE || x->op == OP_DEPART;
 	if (x->op != OP_WANT && (!waiting || event_inert(x) || x->flags & EVENT_TRY))
@@ -450,6 +649,8 @@ static bool remains(const struct checker *c, uint32_t thread, const bool *stuck,
 
 	if (x->op == OP_JOIN || x->op == OP_WANTJOIN)
 		return stuck[x->target];
+	if (x->op == OP_RCV && c->waits->once[x->target] != NONE)
+		return stuck[at(c, c->waits->once[x->target])->thread];
 	if (use == USE_LOCK)
 		return is_kept(c, e, stuck, stands, over);
 	for (uint32_t u = 0; u < c->t->threads_count; u++) {

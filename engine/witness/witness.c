@@ -42,6 +42,16 @@ static bool events_fit(const struct trace *t, const GArray *events, struct error
 
 bool witness_fits(const struct trace *t, const struct witness *w, struct error *error)
 {
+	for (guint i = 0; w->weak && i < w->weak->len; i++) {
+		uint32_t store = g_array_index(w->weak, struct weak_source, i).store;
+
+		if (store != NONE && store >= t->events_count)
+			return error_set(error, trace_name(t),
+			                 "verify the witness with its own trace",
+			                 "the witness names event %u, and the trace has %"
+			                 G_GUINT64_FORMAT,
+			                 store, t->events_count);
+	}
 	return events_fit(t, w->events, error) && events_fit(t, w->pair, error);
 }
 
@@ -69,6 +79,8 @@ void witness_release(struct witness *w)
 		g_array_unref(w->pair);
 	if (w->events != NULL)
 		g_array_unref(w->events);
+	if (w->weak != NULL)
+		g_array_unref(w->weak);
 	if (w->under_specs != NULL)
 		g_ptr_array_unref(w->under_specs);
 	*w = (struct witness){ 0 };
@@ -207,6 +219,44 @@ static bool read_under(struct witness_reader *r, const char *rest)
 	return good;
 }
 
+static bool read_memory(struct witness_reader *r, const char *rest)
+{
+	for (int i = 0; weak_model_words[i]; i++)
+		if (strcmp(rest, weak_model_words[i]) == 0) {
+			r->w->memory = (enum weak_model)i;
+			return true;
+		}
+	return witness_bad(r, "one of the memory models sc, tso, rc11", rest);
+}
+
+/* "# reads 12", "# after -": of the event in the line before.  Other comments are ignored. */
+static bool read_weak(struct witness_reader *r, const char *comment)
+{
+	static const char *const words[] = { [WEAK_READS] = "# reads ",
+		                             [WEAK_AFTER] = "# after " };
+
+	for (uint32_t kind = WEAK_READS; kind <= WEAK_AFTER; kind++) {
+		if (strncmp(comment, words[kind], strlen(words[kind])) != 0)
+			continue;
+		const char *p = comment + strlen(words[kind]);
+		uint32_t store = NONE;
+		bool initial = strcmp(p, "-") == 0;
+
+		if (r->w->events->len == 0 ||
+		    (!initial && (!parse_event_number(&p, &store) || *p != '\0')))
+			return witness_bad(r, "a store's event, or - for the initial value, after "
+			                      "an event's line",
+			                   comment);
+		struct weak_source source = {
+			.event = g_array_index(r->w->events, uint32_t, r->w->events->len - 1),
+			.store = store,
+			.kind = kind
+		};
+		g_array_append_val(r->w->weak, source);
+	}
+	return true;
+}
+
 static const struct {
 	const char *word;
 	bool (*read)(struct witness_reader *r, const char *rest);
@@ -217,6 +267,7 @@ static const struct {
 	{ "pair", read_pair },
 	{ "units", read_units },
 	{ "under", read_under },
+	{ "memory", read_memory },
 };
 
 static bool read_header(struct witness_reader *r, const char *line)
@@ -252,7 +303,7 @@ static bool read_line(struct witness_reader *r, const char *line)
 		return witness_bad(r, "a witness file, which begins with '#! heddle-witness 1'",
 		                   line);
 	if (*p == '#')
-		return true;
+		return read_weak(r, p);
 	if (!parse_event_number(&p, &e) || (*p != '\0' && *p != '#'))
 		return witness_bad(r, "an event's number", line);
 	g_array_append_val(r->w->events, e);
@@ -320,6 +371,7 @@ bool witness_read(const char *path, struct witness *w, struct error *error)
 		return false;
 	w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	w->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	w->weak = g_array_new(FALSE, FALSE, sizeof(struct weak_source));
 	w->under_specs = g_ptr_array_new_with_free_func(g_free);
 	const char *lines = input_skip_mark(text, &length);
 	bool good = read_lines(&r, lines, length) && read_complete(&r);
@@ -376,6 +428,21 @@ static void print_under(const struct witness *w, GString *out)
 	g_string_append_c(out, '\n');
 }
 
+static void print_weak(const struct witness *w, uint32_t event, GString *out)
+{
+	for (guint i = 0; w->weak && i < w->weak->len; i++) {
+		const struct weak_source *s = &g_array_index(w->weak, struct weak_source, i);
+
+		if (s->event != event)
+			continue;
+		g_string_append(out, s->kind == WEAK_READS ? "# reads " : "# after ");
+		if (s->store == NONE)
+			g_string_append(out, "-\n");
+		else
+			g_string_append_printf(out, "%u\n", s->store);
+	}
+}
+
 void witness_print(const struct trace *t, const struct witness *w, GString *out)
 {
 	GString *name = g_string_new(NULL);
@@ -394,6 +461,8 @@ void witness_print(const struct trace *t, const struct witness *w, GString *out)
 		g_string_append_c(out, '\n');
 	}
 	print_under(w, out);
+	if (w->memory != WEAK_SC)
+		g_string_append_printf(out, "#! memory %s\n", weak_model_words[w->memory]);
 	for (guint i = 0; i < w->events->len; i++) {
 		uint32_t e = g_array_index(w->events, uint32_t, i);
 
@@ -403,6 +472,7 @@ void witness_print(const struct trace *t, const struct witness *w, GString *out)
 			trace_append_line(t, e, out);
 		}
 		g_string_append_c(out, '\n');
+		print_weak(w, e, out);
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "engine/witness/check.h"
 #include "engine/finding.h"
+#include "engine/trace/weak.h"
 
 /* Initialise to zero; witness_release. */
 struct witness {
@@ -15,6 +16,10 @@ struct witness {
 	GArray *pair;          /* uint32_t; CLAIM_ATOMIC: first events of the units */
 	GArray *events;        /* uint32_t: the whole sequence */
 	bool under_values, under_missing;
+	/* Header `memory`: the model that it is a run of; and its lines `# reads`, `# after`: struct
+	 * weak_source, in its order. */
+	enum weak_model memory;
+	GArray *weak;
 	GPtrArray *under_specs; /* char * "FILE:SHA256", owned */
 };
 void witness_release(struct witness *w);

@@ -8,6 +8,7 @@
 #     //: COMMAND OPTIONS        a run of heddle; the program or the trace is appended, or put in the place
 #                                of a @.  For each {a,b} in it one run for each of these.  $here: the file's
 #                                folder, $root: the tree.
+#     //: COMMAND T.hdl OPTIONS  a run of heddle on a trace that a run before has recorded
 #     //: sh COMMAND             bash, in the folder of the run: makes a file that a run needs
 #     //= FACT VALUE             of the run before: the fact has that value
 #     //~ FACT REGEX             it matches                 //- FACT REGEX   it does not
@@ -34,6 +35,7 @@ my %facts = (
 	# of races and deadlocks
 	pairs => sub { join ' ', map { "$_->{first}-$_->{second}" } grep { $_->{verdict} eq 'race' } @{ $d->{findings} } },
 	verdicts => sub { join ' ', map { "$_->{first}-$_->{second}:$_->{verdict}" } @{ $d->{findings} } },
+	lines => sub { list map { my ($n, @p) = ($_->{note} // $_->{kind}, @{ $_->{locations} }); join ':', $n, map { s/.*://r } @p } @{ $d->{findings} } },
 	kinds => sub { join ', ', map { "$_->{kind} $_->{verdict}" } @{ $d->{findings} } },
 	notes => sub { join ', ', map { "$_->{kind} $_->{verdict} " . ($_->{note} // '') } @{ $d->{findings} } },
 	findings => sub { scalar @{ $d->{findings} } },
@@ -102,7 +104,8 @@ sub run { # one command; what is wrong of its facts
 	my $json = grep { $_->[2] !~ /^(exit|out|err)$/ } @facts;
 	my $of = $programs ? "-- ./$name" : $subject;
 	my $line = quoted($heddle) . " $command" . ($json && $command !~ /--format/ ? ' --format json' : '');
-	$line =~ s/ @( |$)/ $of$1/ or $line .= " $of";
+	my $recorded = $programs && $command !~ /^record/ && $command =~ / \w+\.hdl\b/;
+	$line =~ s/ @( |$)/ $of$1/ or $recorded or $line .= " $of";
 	my $status = shell("timeout 300 $line >out 2>err </dev/null");
 	my ($out, $err, @why) = (slurp('out'), slurp('err'));
 	$d = $json ? eval { JSON::PP->new->utf8->decode($out) } : undef;

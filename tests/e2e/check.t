@@ -21,6 +21,8 @@ like "$(json 'join " ", @{$d->{coverage}}')" "In all reorderings of .* no other 
 like "$(json 'join " ", @{$d->{coverage}}')" "Not covered: what weak memory" "and what was not"
 ok "$(json '$d->{complete}{"data-race"} ? 0 : 1')" "complete, of data races"
 ok "$(json '$d->{complete}{"atomic-set-violation"} ? 1 : 0')" "not complete, of atomicity"
+ok "$(json '$d->{complete}{stuck} ? 0 : 1')" "complete, of waits that never end"
+like "$(json 'join " ", @{$d->{coverage}}')" "no wait for another thread that never ends.*Not covered: waits by looking again and again" "as sentences: which waits, and which not"
 run "$HEDDLE" verify "$trace" "$wit"
 is "$status" 0 "its witness is one"
 run "$HEDDLE" replay --witness "$wit" -- ./bank

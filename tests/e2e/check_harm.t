@@ -94,4 +94,46 @@ C
 "$HEDDLE" cc -g -O1 bytes.c -o bytes -pthread || exit 1
 run "$HEDDLE" check -o b --runs 2 --format json -- ./bytes
 like "$(one difference)" '^it prints ".0.0[ab]", not ".0.0[ab]"$' "output behind a byte 0 is compared"
+# a race behind a value that the recording did not see: the exploration's run of it is analysed, and its orders are run
+cat >behind.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static int n, total;
+static void *counts(void *arg)
+{
+	for (int i = 0; i < 6; i++) {
+		pthread_mutex_lock(&m);
+		n++;
+		pthread_mutex_unlock(&m);
+	}
+	total += 1;
+	return arg;
+}
+static void *looks(void *arg)
+{
+	pthread_mutex_lock(&m);
+	int seen = n;
+	pthread_mutex_unlock(&m);
+	if (seen == 5)
+		total += 10;
+	return arg;
+}
+int main(void)
+{
+	pthread_t t[2];
+	pthread_create(&t[0], NULL, counts, NULL);
+	pthread_create(&t[1], NULL, looks, NULL);
+	pthread_join(t[0], NULL);
+	pthread_join(t[1], NULL);
+	printf("total %d\n", total);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 behind.c -o behind -pthread || exit 1
+run "$HEDDLE" check --runs 1 -o behind --format json -- ./behind
+is "$(json 'join " ", map { "$_->{kind} $_->{harm} $_->{difference}" } @{$d->{findings}}')" "data-race differs total is 1, not 11" "a race that only exploration comes to has its orders run"
+ok "$(json '$d->{findings}[0]{"witness-file"} ? 0 : 1')" "and a witness"
+is "$(json '$d->{runs}[$d->{findings}[0]{runs}[0]]{strategy}')" explored "the exploration's run came to it first"
+is "$(find . -name 'behind.explored*' | wc -l)" 1 "of the exploration's files that one is kept"
 done_testing

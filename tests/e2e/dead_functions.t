@@ -49,21 +49,21 @@ new() { # LIST: those of standard input that are not in it
 	grep -vwF -f <(printf '%s\n' $1) || true
 }
 
-if [ "$HEDDLE" != "$root/heddle" ] || ! has nm; then
-	skip "no external function is dead" "needs the plain build, and nm"
-else
-	mapfile -t objects < <(find build/engine build/tui build/debuginfo -name '*.o' \
+if [ ! -d "$build/debuginfo" ]; then
+	skip "no external function is dead" "needs the objects of a build"
+elif has nm "no external function is dead"; then
+	mapfile -t objects < <(find "$build"/{engine,tui,debuginfo} -name '*.o' \
 		! -path '*/record/runtime/*' ! -path '*/record/stub/*' |
-		while read -r o; do s=${o#build/}; [ -f "${s%.o}.c" ] && echo "$o"; done)
+		while read -r o; do s=${o#"$build"/}; [ -f "${s%.o}.c" ] && echo "$o"; done)
 	ok $([ ${#objects[@]} -gt 300 ]; echo $?) "${#objects[@]} objects"
 	dead=$(unused "${objects[@]}" | new "main $only_tests $by_table")
 	is "$dead" "" "no external function of the program is used in its own file alone"
 	missing=$(unused "${objects[@]}" | awk '{ print $1 }' | sort | comm -13 - <(printf '%s\n' $only_tests $by_table | sort))
 	is "$missing" "" "the list names no function that is gone, or used"
 
-	mapfile -t objects < <(find build/engine/record/runtime -name '*.o' |
-		while read -r o; do s=${o#build/}; [ -f "${s%.o}.c" ] && echo "$o"; done)
-	exported=$(nm -D --defined-only build/libheddle-record.so | awk '{ sub(/@.*/, "", $3); print $3 }')
+	mapfile -t objects < <(find "$build/engine/record/runtime" -name '*.o' |
+		while read -r o; do s=${o#"$build"/}; [ -f "${s%.o}.c" ] && echo "$o"; done)
+	exported=$(nm -D --defined-only "$build/libheddle-record.so" | awk '{ sub(/@.*/, "", $3); print $3 }')
 	dead=$(unused "${objects[@]}" | grep -v '^interposed_' | new "$exported $by_assembly")
 	is "$dead" "" "nor is one of the runtime"
 fi

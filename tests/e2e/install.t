@@ -25,6 +25,12 @@ run "$tool" info "$scratch/ro.hdl"
 is "$status" 0 "a trace that cannot be written to is read"
 run env XDG_STATE_HOME="$scratch/state" "$tool" lesson two-locks --play
 is "$status $out" "0 two-locks: 6 steps played to the end" "a lesson from the installed samples"
+# build/asan, inside of build, has a runtime of its own: the other may be of another day, or half written
+mkdir -p "$scratch/build/asan"
+cp "$tool" "$scratch/usr/lib/heddle/libheddle-record.so" "$scratch/build/asan"
+: >"$scratch/build/libheddle-record.so"
+run "$scratch/build/asan/heddle" record -o own.hdl -- ./bank
+is "$status" 0 "a build folder inside another records with its own runtime"
 cd "$root" || exit 1
 run make -s uninstall PREFIX="$scratch/usr"
 is "$(find "$scratch/usr" -type f | wc -l)" 0 "make uninstall leaves no file"

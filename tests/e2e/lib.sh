@@ -7,6 +7,8 @@
 export LC_ALL=C.UTF-8 # screens are compared with their own characters
 : "${HEDDLE:=$PWD/heddle}"
 root=$PWD
+build=${HEDDLE%/*} # what the binary was made with
+[ "$HEDDLE" != "$root/heddle" ] || build=$root/build
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # What heddle keeps for its user is none of a test's business, and the other way round.

@@ -177,4 +177,85 @@ CC=gcc "$HEDDLE" cc -g0 -O1 names.c -o bare -pthread && strip -g bare
 "$HEDDLE" convert --to text bare.hdl bare.txt 2>>bare.err
 is "$(grep -c 'w8(acct)=5|worker+0x' bare.txt)" 1 "stripped: symbol and offset"
 is "$(grep -c 'enter(put)' bare.txt)" 2 "stripped: functions by symbol"
+
+# What the C library keeps for itself: by the struct that it returns, else by file and offset.
+cat >kept.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+int *kept(void);
+static time_t a = 1, b = 100000;
+static void *work(void *p)
+{
+	struct tm *t = gmtime(p);
+	*kept() += t->tm_hour;
+	return NULL;
+}
+int main(void)
+{
+	pthread_t x, y;
+	pthread_create(&x, NULL, work, &a);
+	pthread_create(&y, NULL, work, &b);
+	pthread_join(x, NULL);
+	pthread_join(y, NULL);
+	return 0;
+}
+C
+printf 'static int many[40];\nint *kept(void) { return many + 3; }\n' >library.c
+gcc -shared -fPIC -O1 -o libkept.so library.c && strip libkept.so
+CC=gcc "$HEDDLE" cc -g -O1 kept.c -o kept -L. -lkept -Wl,-rpath,"$PWD" -pthread
+"$HEDDLE" record -q -o kept.hdl -- ./kept
+"$HEDDLE" races kept.hdl >kept.out
+like "$(cat kept.out)" 'tm@libc\.tm_hour' "the C library's own struct tm has its name"
+like "$(cat kept.out)" 'on libkept\.so\+0x[0-9a-f]+' "data of a library without symbols: the file and the offset"
+unlike "$(cat kept.out)" 'memory@' "not a bare address"
+
+# C++ without debug information: not the compiler's symbols, nor the suffixes of its copies.
+cat >plain.cc <<'C'
+#include <pthread.h>
+namespace bank {
+struct Account {
+	long total;
+	void add(int n);
+};
+__attribute__((noinline)) void Account::add(int n) { total += n; }
+Account acct;
+}
+static void *work(void *p) { bank::acct.add(1); return p; }
+int main()
+{
+	pthread_t x;
+	pthread_create(&x, nullptr, work, nullptr);
+	work(nullptr);
+	pthread_join(x, nullptr);
+}
+C
+CXX=g++ "$HEDDLE" c++ -g0 -O1 plain.cc -o plain -pthread
+"$HEDDLE" record -q -o plain.hdl -- ./plain 2>/dev/null
+"$HEDDLE" races plain.hdl >plain.out 2>&1
+like "$(cat plain.out)" 'on bank::acct' "without debug information: a variable of a namespace"
+like "$(cat plain.out)" 'bank::Account::add\+0x' "and a method"
+unlike "$(cat plain.out)" '_ZN' "no mangled names"
+cat >regions.cc <<'C'
+struct P {
+	int hits;
+	void go()
+	{
+#pragma omp parallel num_threads(2)
+		hits++;
+#pragma omp parallel num_threads(2)
+		hits++;
+	}
+};
+P p;
+int main() { p.go(); }
+C
+if CXX=g++ "$HEDDLE" c++ -g -O1 -fopenmp regions.cc -o regions -pthread 2>/dev/null; then
+	"$HEDDLE" record -q -o regions.hdl -- ./regions
+	"$HEDDLE" races regions.hdl >regions.out
+	like "$(cat regions.out)" 'in P::go::omp( |$)' "an OpenMP region, by the function that it stands in"
+	like "$(cat regions.out)" 'in P::go::omp#2' "and the second one"
+else
+	skip "OpenMP in C++" "it does not compile here"
+fi
 done_testing

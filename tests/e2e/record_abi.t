@@ -2,8 +2,7 @@
 # The runtime in the place of the compilers' ThreadSanitizer libraries: it has their names.
 . tests/e2e/lib.sh
 cd "$scratch" || exit 1
-runtime=$root/build/libheddle-record.so
-[ -e "$runtime" ] || runtime=$(dirname "$HEDDLE")/libheddle-record.so
+runtime=$build/libheddle-record.so
 
 names() { nm -D --defined-only "$@" 2>/dev/null | awk 'NF == 3 { print $3 }' | sed 's/@.*//' | LC_ALL=C sort -u; }
 export LC_ALL=C

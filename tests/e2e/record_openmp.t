@@ -24,7 +24,7 @@ is "$found" "hits complete" "one true race; a critical section and the region's 
 unlike "$out" "not instrumented" "nothing was called that nobody knows"
 $HEDDLE convert omp.hdl --to text omp.txt
 like "$(cat omp.txt)" 'acq\(omp_critical\)\|omp.c:12' "the critical section has a name"
-like "$(cat omp.txt)" 'enter\(main._omp_fn.0\)\|omp.c:8' "the region's function is called where the region is"
+like "$(cat omp.txt)" 'enter\(main::omp\)\|omp.c:8' "the region's function is called where the region is"
 run $HEDDLE races omp.hdl --format json
 read -r e f <<<"$(json 'join " ", map { "$_->{first} $_->{second}" } $d->{findings}[0]')"
 $HEDDLE witness omp.hdl $e $f -o omp.wit >/dev/null

@@ -145,6 +145,7 @@ is "$status $out" "0 10" "and stays a real one"
 
 cat >wait.c <<'C'
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -165,6 +166,7 @@ int main(int argc, char **argv)
 	int set = epoll_create1(0);
 	epoll_ctl(set, EPOLL_CTL_ADD, 0, &e);
 	signal(SIGTERM, on_term);
+	close(creat("ready", 0600));
 	pthread_create(&t, NULL, add, NULL);
 	while (!stop) {
 		fd_set r;
@@ -182,9 +184,11 @@ C
 $HEDDLE cc -O1 wait.c -o wait -pthread
 mkfifo silent
 for how in poll epoll select; do
+	rm -f ready
 	$HEDDLE record -q -o wait.hdl -- ./wait $how <silent >out &
 	recorder=$!
 	exec 8>silent
+	for i in $(seq 600); do [ -e ready ] && break; sleep 0.1; done
 	for i in $(seq 100); do # it may not yet wait when the first comes
 		sleep 0.1
 		kill -TERM $recorder 2>/dev/null || break

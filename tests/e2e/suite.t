@@ -38,6 +38,25 @@ run bash "$root/tests/run.sh" build prop_one some.t
 is "$status $(last)" "0 3 passed, 0 failed, 2 skipped" "by name, with and without the ending"
 run bash "$root/tests/run.sh" build 'test_*'
 is "$status $(last)" "1 2 passed, 2 failed, 0 skipped" "by pattern"
+# a build with the sanitizers: reports are failures, but for libdwarf's own in the guarded reader
+mkdir -p build/asan/tests/unit
+cat >build/asan/tests/unit/test_report <<'T'
+#!/bin/sh
+log=${ASAN_OPTIONS#*log_path=}
+echo "heap-use-after-free" >"${log%%:*}.1"
+T
+cat >build/asan/tests/unit/test_guard <<'T'
+#!/bin/sh
+log=${ASAN_OPTIONS#*log_path=}
+printf '    #%s\n' "0 0x7 in __interceptor_free x.cpp:52" "1 0x7 in dwarf_load (/lib/libdwarf.so.1+0x4)" \
+	"9 0x5 in child_main debuginfo/guard.c:164" >"${log%%:*}.2"
+T
+chmod +x build/asan/tests/unit/*
+run bash "$root/tests/run.sh" build/asan test_report
+is "$status $(last)" "1 1 passed, 1 failed, 0 skipped" "a sanitizer's report is a failure, whatever the test says"
+like "$out" "heap-use-after-free" "and is shown"
+run bash "$root/tests/run.sh" build/asan test_guard
+is "$status $(last)" "0 1 passed, 0 failed, 0 skipped" "libdwarf's faults where it is guarded are none"
 run bash "$root/tests/run.sh" build none
 is "$status" 2 "a name that is no test's"
 done_testing

@@ -4,7 +4,7 @@
 . tests/e2e/lib.sh
 programs=$root/tests/e2e/programs/waits
 cd "$scratch" || exit 1
-for p in locks joins conditions semaphores barriers; do
+for p in locks joins conditions semaphores barriers pipes onces; do
 	"$HEDDLE" cc -g -O1 "$programs/$p.c" -o $p -pthread || exit 1
 	"$HEDDLE" cc -g -O1 -DFIXED "$programs/$p.c" -o $p.fixed -pthread || exit 1
 done
@@ -90,4 +90,23 @@ way barriers reader stuck barrier bar
 way barriers three stuck barrier bar
 happens barriers joined stuck join T1
 way barriers odd stuck barrier bar
+way pipes empty stuck channel pipe:1
+way pipes full stuck channel pipe:1
+way pipes at_once stuck channel pipe:1
+way pipes closed stuck channel pipe:1
+happens pipes pair stuck join T1
+way pipes event stuck channel pipe:1
+happens pipes too_few stuck join T2
+way onces locked deadlock lock a
+way onces c11 deadlock lock a
+happens onces joining deadlock join T1
+
+# the inline test of a C++ static's guard would see another value: that is no reordering of one run
+"$HEDDLE" c++ -g -O1 "$programs/statics.cc" -o statics -pthread || exit 1
+"$HEDDLE" c++ -g -O1 -DFIXED "$programs/statics.cc" -o statics.fixed -pthread || exit 1
+run timeout 120 "$HEDDLE" check -o s --format json -- ./statics
+is "$(json 'join " ", map { $_->{kind} } grep { $_->{kind} =~ /stuck|deadlock/ } @{$d->{findings}}')" deadlock "the guard of a static: check comes to it"
+is "$(json 'join " ", map { "$_->{for} $_->{object}" } grep { $_->{"held-by"} } @{$d->{findings}[0]{waits}}')" "lock m lock once1" "the guard of a static: a lock of the thread that makes it"
+run timeout 120 "$HEDDLE" check -o s --format json -- ./statics.fixed
+is "$(json 'join " ", map { $_->{kind} } grep { $_->{kind} =~ /stuck|deadlock/ } @{$d->{findings}}')" "" "the guard of a static, fixed"
 done_testing

@@ -3,6 +3,7 @@
 
 #include "debuginfo/private.h"
 #include "engine/commute/spec.h"
+#include "engine/explore/checkpoint.h"
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/record/record.h"
 #include "engine/trace/formats.h"
@@ -17,6 +18,7 @@
 #include "tui/lesson/lesson.h"
 
 #include <string.h>
+#include <zstd.h>
 
 static void refused(const struct error *e)
 {
@@ -248,6 +250,34 @@ static void damage_index(GString *s, const GString *other)
 	mutate_index(s);
 }
 
+/* The archive in an exploration's state, below its compression and sum. */
+static void damage_state(GString *s, const GString *other)
+{
+	struct checkpoint_header h;
+	gsize length = sizeof h.sum;
+
+	if (s->len < sizeof h || mutate_below(10) == 0) {
+		mutate_bytes(s, 0, false);
+		return;
+	}
+	memcpy(&h, s->str, sizeof h);
+	size_t size = ZSTD_getFrameContentSize(s->str + sizeof h, s->len - sizeof h);
+	GString *archive = g_string_sized_new(size + 1);
+	g_string_set_size(archive, size);
+	BUG_ON(ZSTD_decompress(archive->str, size, s->str + sizeof h, s->len - sizeof h) != size);
+	mutate_bytes(archive, mutate_below(2) ? 0 : size / 2, mutate_below(2));
+	g_string_set_size(s, sizeof h + ZSTD_compressBound(archive->len));
+	h.length = ZSTD_compress(s->str + sizeof h, s->len - sizeof h, archive->str, archive->len,
+	                         1);
+	g_string_set_size(s, sizeof h + h.length);
+	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	g_checksum_update(sum, (guchar *)s->str + sizeof h, (gssize)h.length);
+	g_checksum_get_digest(sum, h.sum, &length);
+	g_checksum_free(sum);
+	memcpy(s->str, &h, sizeof h);
+	g_string_free(archive, TRUE);
+}
+
 static void damage_elf(GString *s, const GString *other)
 {
 	mutate_elf(s);
@@ -298,6 +328,9 @@ const struct fuzz_format fuzz_formats[] = {
 	           "merge %bank.json @ --lenient") },
 	{ "exploration", ".tree", damage_text, read_tree,
 	  COMMANDS("open @ --script %walk.script", "merge @", "diff @ %explored.tree") },
+	{ "exploration-state", ".state", damage_state, NULL,
+	  COMMANDS("explore --resume @ --runs 3 --budget 5 -- %bank.elf",
+	           "explore --resume @ --budget 2 --format json -- %bank.elf") },
 	{ "tsan-report", ".tsan", damage_text, read_reported,
 	  COMMANDS("open %bank.hdl --report @ --script %walk.script") },
 	{ "notes", ".notes", damage_text, NULL,

@@ -17,7 +17,7 @@ export HOME=$out/home LC_ALL=C.UTF-8
 mkdir -p "$HOME"
 # A leak at the end of a command harms nobody; memory without bound does.
 san=exitcode=99:detect_leaks=0:hard_rss_limit_mb=3000:detect_stack_use_after_return=0
-export ASAN_OPTIONS=$san UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
+export G_SLICE=always-malloc ASAN_OPTIONS=$san UBSAN_OPTIONS=exitcode=99:print_stacktrace=1
 try() { "$@" >>"$out/corpus.log" 2>&1; }
 must() { # status 0, or 1: something was found
 	"$@" >>"$out/corpus.log" 2>&1
@@ -51,6 +51,10 @@ pair=$("$HEDDLE" races "$corpus/bank.hdl" --format json | perl -MJSON::PP -0777 
 must "$HEDDLE" witness "$corpus/bank.hdl" $pair -o "$corpus/bank.wit"
 must "$HEDDLE" explore -o "$corpus/explored.tree" --budget 60 -- "$corpus/bank.elf"
 rm -f "$corpus"/explored.tree.run*
+for runs in 2 9; do # of one that has more to explore than this; the status is that of a limit
+	"$HEDDLE" explore --resume "$corpus/explored$runs.state" --runs $runs -- "$corpus/bank.elf" \
+		>>"$out/corpus.log" 2>&1
+done
 printf '%s\n' wait bookmark\ here "mark real" "note look at this" >"$corpus/notes.script"
 cp "$corpus/bank.hdl" "$out/marked.hdl"
 try "$HEDDLE" open "$out/marked.hdl" --script "$corpus/notes.script"

@@ -9,18 +9,25 @@
 
 #include <string.h>
 
-enum { MAX_OBJECTS = 12 };
+#include "engine/trace/channel.h"
+
+enum { MAX_OBJECTS = 12, MAX_MESSAGES = 16, MAX_CHANNELS = 2 };
 
 struct world {
 	struct rules *r;
 	bool lacking[MAX_OBJECTS]; /* W2: the trace breaks it */
 	bool serial[MAX_EVENTS];   /* arrivals that completed their round */
+	struct channels channels;
+	bool foreign[MAX_CHANNELS];    /* W2: the trace breaks it, or others write to it */
+	int left[MAX_CHANNELS];        /* bytes in it after the trace */
+	uint32_t begins[MAX_MESSAGES]; /* of the once-function that the message ends; or NONE */
 };
 
 struct wait_state {
 	struct state s;
 	uint8_t woken[MAX_THREADS], nth[MAX_THREADS]; /* arrival, counted at its barrier */
 	uint8_t arrived[MAX_OBJECTS];
+	uint8_t place[MAX_MESSAGES]; /* in its channel, from 1 on; 0: not sent */
 };
 
 static int size_of(const struct world *w, uint32_t object)
@@ -72,12 +79,147 @@ static bool round_full(const struct world *w, const struct wait_state *s, uint32
 	return s->arrived[object] >= (s->nth[u] + size - 1) / size * size;
 }
 
+/* -- channels and once-functions -- */
+
+static const struct channel_message *message_of(const struct world *w, uint32_t e)
+{
+	static const struct channel_message none = { .what = CHANNEL_NONE };
+	bool message = op_table[event(w->r, e)->op].operand == OPERAND_MESSAGE;
+
+	return message ? &w->channels.messages[event(w->r, e)->target] : &none;
+}
+
+static bool reads_channel(const struct world *w, uint32_t e)
+{
+	return channel_receives(&w->channels, event(w->r, e));
+}
+
+/* Was all of the message read, or (touched) any of it? */
+static bool was_read(const struct world *w, const struct wait_state *s, uint32_t message,
+                     bool whole)
+{
+	bool all = true, any = false;
+
+	for (uint32_t e = 0; e < w->r->n; e++) {
+		if (!is(w->r, e, OP_RCV) || event(w->r, e)->target != message ||
+		    !reads_channel(w, e))
+			continue;
+		all &= (s->s.done & bit(e)) != 0;
+		any |= (s->s.done & bit(e)) != 0;
+	}
+	return whole ? all && any : any;
+}
+
+static int bytes_in(const struct world *w, const struct wait_state *s, uint32_t channel)
+{
+	int bytes = 0;
+
+	for (uint32_t m = 0; m < w->r->t->messages_count; m++) {
+		if (w->channels.messages[m].what == CHANNEL_DATA &&
+		    w->channels.messages[m].channel == channel && s->place[m] > 0 &&
+		    !was_read(w, s, m, false))
+			bytes += (int)w->channels.messages[m].bytes;
+	}
+	return bytes;
+}
+
+/* Are all messages of the channel that were sent before `place` read whole? */
+static bool read_before(const struct world *w, const struct wait_state *s, uint32_t channel,
+                        int place)
+{
+	for (uint32_t m = 0; m < w->r->t->messages_count; m++) {
+		if (w->channels.messages[m].what == CHANNEL_DATA &&
+		    w->channels.messages[m].channel == channel && s->place[m] > 0 &&
+		    s->place[m] < place && !was_read(w, s, m, true))
+			return false;
+	}
+	return true;
+}
+
+static bool is_closed(const struct world *w, const struct wait_state *s, uint32_t channel)
+{
+	for (uint32_t e = 0; e < w->r->n; e++) {
+		if (is(w->r, e, OP_SND) && message_of(w, e)->what == CHANNEL_CLOSED &&
+		    message_of(w, e)->channel == channel && (s->s.done & bit(e)) != 0)
+			return true;
+	}
+	return false;
+}
+
+static bool has_room(const struct world *w, const struct wait_state *s, uint32_t e)
+{
+	const struct channel_message *m = message_of(w, e);
+
+	return m->what != CHANNEL_DATA || w->foreign[m->channel] || m->room == 0 ||
+	       s->place[event(w->r, e)->target] > 0 ||
+	       bytes_in(w, s, m->channel) + (int)m->bytes <= (int)m->room;
+}
+
+static bool message_is_same(const struct world *w, const struct wait_state *s, uint32_t e)
+{
+	const struct channel_message *m = message_of(w, e);
+	int place = s->place[event(w->r, e)->target];
+
+	if (is(w->r, e, OP_SND))
+		return has_room(w, s, e);
+	if (!reads_channel(w, e) || w->foreign[m->channel])
+		return true;
+	if (m->what == CHANNEL_CLOSED)
+		return read_before(w, s, m->channel, 255);
+	return place > 0 && read_before(w, s, m->channel, place);
+}
+
+static bool waits_for_message(const struct world *w, const struct wait_state *s, uint32_t e)
+{
+	const struct channel_message *m = message_of(w, e);
+	bool must = (w->r->must[e] & s->s.done) == w->r->must[e];
+
+	if (is(w->r, e, OP_SND))
+		return !has_room(w, s, e);
+	if (!is(w->r, e, OP_RCV))
+		return false;
+	uint32_t begins = w->begins[event(w->r, e)->target];
+	if (begins != NONE)
+		return (s->s.done & bit(begins)) != 0 && !must;
+	if (!reads_channel(w, e) || w->foreign[m->channel] ||
+	    !read_before(w, s, m->channel, 255))
+		return false;
+	return m->what == CHANNEL_CLOSED
+	               ? !must
+	               : s->place[event(w->r, e)->target] == 0 && !is_closed(w, s, m->channel);
+}
+
+static bool wants_message(const struct world *w, const struct wait_state *s, uint32_t channel)
+{
+	if (w->foreign[channel] || is_closed(w, s, channel))
+		return false;
+	return w->left[channel] > 0 ? bytes_in(w, s, channel) >= w->left[channel]
+	                            : read_before(w, s, channel, 255);
+}
+
+static void send_message(const struct world *w, struct wait_state *s, uint32_t e)
+{
+	const struct channel_message *m = message_of(w, e);
+	uint8_t *place = &s->place[event(w->r, e)->target], last = 0;
+
+	if (!is(w->r, e, OP_SND) || m->what != CHANNEL_DATA || *place > 0)
+		return;
+	for (uint32_t k = 0; k < w->r->t->messages_count; k++) {
+		if (w->channels.messages[k].what == CHANNEL_DATA &&
+		    w->channels.messages[k].channel == m->channel)
+			last = MAX(last, s->place[k]);
+	}
+	*place = last + 1;
+}
+
 /* W2: does the operation here what it did in the trace? */
 static bool does_the_same(const struct world *w, const struct wait_state *s, uint32_t e)
 {
 	const struct rules *r = w->r;
 	uint32_t o = event(r, e)->target, u = event(r, e)->thread, wait = in_wait(w, s, u);
 
+	if (is(r, e, OP_SND) || is(r, e, OP_RCV))
+		return message_is_same(w, s, e);
 	if (is(r, e, OP_TAKE))
 		return w->lacking[o] || count_of(w, s, o) > 0;
 	if (is(r, e, OP_WAKE))
@@ -102,6 +244,7 @@ static void take(const struct world *w, struct wait_state *s, uint32_t e, uint32
 		s->woken[u] = s->nth[u] = 0;
 	if (is(w->r, e, OP_ARRIVE))
 		s->nth[u] = ++s->arrived[o];
+	send_message(w, s, e);
 	rules_take_next(w->r, &s->s, e);
 	s->s.spoiled = 0;
 	for (uint32_t f = 0; f < w->r->n; f++) {
@@ -163,12 +306,46 @@ static void find_lacking(struct world *w)
 	}
 }
 
+/* Which channels keep to W2 in the trace, and where once-functions begin. */
+static void find_messages(struct world *w)
+{
+	const struct rules *r = w->r;
+	struct wait_state s = { 0 };
+
+	for (uint32_t m = 0; m < r->t->messages_count; m++) {
+		char *begins = g_strconcat(trace_string(r->t, r->t->messages[m]),
+		                           MESSAGE_BEGINS, NULL);
+
+		w->begins[m] = NONE;
+		for (uint32_t e = 0; e < r->n; e++) {
+			if (is(r, e, OP_SND) &&
+			    strcmp(trace_string(r->t, r->t->messages[event(r, e)->target]),
+			           begins) == 0)
+				w->begins[m] = e;
+		}
+		g_free(begins);
+	}
+	for (uint32_t e = 0; e < r->n; e++) {
+		const struct channel_message *m = message_of(w, e);
+
+		if (m->what == CHANNEL_SHARED ||
+		    (m->what != CHANNEL_NONE && !message_is_same(w, &s, e)))
+			w->foreign[m->channel] = true;
+		take(w, &s, e, NONE);
+	}
+	for (uint32_t c = 0; c < w->channels.count; c++)
+		w->left[c] = bytes_in(w, &s, c);
+}
+
 static struct world *world_new(const struct trace *t, bool use_values)
 {
 	struct world *w = g_new0(struct world, 1);
 
 	w->r = rules_new(t, use_values, false);
-	BUG_ON(t->objects_count > MAX_OBJECTS);
+	BUG_ON(t->objects_count > MAX_OBJECTS || t->messages_count > MAX_MESSAGES);
+	channels_init(&w->channels, t);
+	BUG_ON(w->channels.count > MAX_CHANNELS);
+	find_messages(w);
 	find_lacking(w);
 	for (uint32_t e = 0; e < w->r->n; e++) {
 		uint32_t o = event(w->r, e)->target;
@@ -182,6 +359,7 @@ static struct world *world_new(const struct trace *t, bool use_values)
 
 static void world_free(struct world *w)
 {
+	channels_release(&w->channels);
 	g_free(w->r);
 	g_free(w);
 }
@@ -189,7 +367,15 @@ static void world_free(struct world *w)
 /* -- who waits for ever ---------------------------------------------------------------------- */
 
 enum stand { ENDED, ABSENT, WAITING, OTHER };
-enum reason { FOR_LOCK, FOR_CONDITION, FOR_SEMAPHORE, FOR_JOIN, FOR_BARRIER };
+enum reason {
+	FOR_LOCK,
+	FOR_CONDITION,
+	FOR_SEMAPHORE,
+	FOR_JOIN,
+	FOR_BARRIER,
+	FOR_CHANNEL,
+	FOR_ONCE
+};
 
 struct view {
 	const struct world *w;
@@ -202,7 +388,9 @@ struct view {
 
 static enum reason use_of(const struct world *w, uint32_t object)
 {
-	enum reason use = size_of(w, object) > 0 ? FOR_SEMAPHORE : FOR_LOCK;
+	enum reason use = size_of(w, object) > 0                  ? FOR_SEMAPHORE
+	                  : w->channels.of_object[object] != NONE ? FOR_CHANNEL
+	                                                          : FOR_LOCK;
 
 	for (uint32_t e = 0; e < w->r->n; e++) {
 		const struct event *x = event(w->r, e);
@@ -299,6 +487,10 @@ static bool waits_here(const struct view *v, uint32_t u)
 	bool at = wait != NONE && event(r, wait)->target == o;
 	bool blocked = false;
 
+	if (v->what[u] == FOR_CHANNEL && event(r, e)->op == OP_WANT)
+		return wants_message(v->w, v->s, v->w->channels.of_object[o]);
+	if (v->what[u] == FOR_CHANNEL || v->what[u] == FOR_ONCE)
+		return waits_for_message(v->w, v->s, e);
 	if (v->what[u] == FOR_JOIN)
 		return !has_ended(v, o) || o == u ||
 		       (r->t->threads[o].fork != NONE && r->length[o] == 0 &&
@@ -332,6 +524,8 @@ static bool can_wait(const struct view *v, uint32_t u)
 		return true;
 	if (event_inert(x) || x->flags & EVENT_TRY)
 		return false;
+	if (x->op == OP_SND || x->op == OP_RCV)
+		return true;
 	return (x->op == OP_ACQ || x->op == OP_RACQ || x->op == OP_TAKE || x->op == OP_WAKE ||
 	        x->op == OP_DEPART) &&
 	       (r->must[e] & v->s->s.done) == r->must[e] && (r->freed[e] & v->s->s.done) == 0;
@@ -341,7 +535,8 @@ static void look_at(struct view *v, uint32_t u)
 {
 	static const enum reason kinds[OP_COUNT] = {
 		[OP_JOIN] = FOR_JOIN,      [OP_WANTJOIN] = FOR_JOIN,  [OP_TAKE] = FOR_SEMAPHORE,
-		[OP_WAKE] = FOR_CONDITION, [OP_DEPART] = FOR_BARRIER,
+		[OP_WAKE] = FOR_CONDITION, [OP_DEPART] = FOR_BARRIER, [OP_SND] = FOR_CHANNEL,
+		[OP_RCV] = FOR_CHANNEL,
 	};
 	const struct rules *r = v->w->r;
 	uint32_t e = v->next[u], fork = r->t->threads[u].fork;
@@ -354,8 +549,15 @@ static void look_at(struct view *v, uint32_t u)
 		v->what[u] = event(r, e)->op == OP_WANT    ? use_of(v->w, event(r, e)->target)
 		             : kinds[event(r, e)->op] != 0 ? kinds[event(r, e)->op]
 		                                           : FOR_LOCK;
+		if (is(r, e, OP_RCV) && v->w->begins[event(r, e)->target] != NONE)
+			v->what[u] = FOR_ONCE;
 		v->stand[u] = can_wait(v, u) && waits_here(v, u) ? WAITING : OTHER;
 	}
+}
+
+static uint32_t runs_once(const struct world *w, uint32_t receive)
+{
+	return event(w->r, w->begins[event(w->r, receive)->target])->thread;
 }
 
 /* W4, for a thread in the set. */
@@ -365,6 +567,8 @@ static bool stays(const struct view *v, uint32_t u)
 
 	if (v->what[u] == FOR_JOIN)
 		return v->in[event(r, v->next[u])->target];
+	if (v->what[u] == FOR_ONCE)
+		return v->in[runs_once(v->w, v->next[u])];
 	for (uint32_t h = 0; v->what[u] == FOR_LOCK && h < r->threads; h++) {
 		if (keeps_out(v, h, v->next[u]) && (v->in[h] || v->stand[h] == ENDED))
 			return true;
@@ -401,6 +605,7 @@ static void circles(const struct view *v, const uint32_t *path, uint32_t length,
 	for (uint32_t u = 0; u < v->w->r->threads; u++) {
 		bool next = v->what[last] == FOR_JOIN
 		                    ? event(v->w->r, v->next[last])->target == u
+		            : v->what[last] == FOR_ONCE ? runs_once(v->w, v->next[last]) == u
 		            : v->what[last] == FOR_LOCK ? keeps_out(v, u, v->next[last])
 		                                        : false;
 
@@ -419,7 +624,8 @@ static void circles(const struct view *v, const uint32_t *path, uint32_t length,
 static void add_causes(const struct view *v, GHashTable *causes)
 {
 	for (uint32_t u = 0; u < v->w->r->threads; u++) {
-		bool alone = v->what[u] != FOR_LOCK && v->what[u] != FOR_JOIN;
+		bool alone = v->what[u] != FOR_LOCK && v->what[u] != FOR_JOIN &&
+		             v->what[u] != FOR_ONCE;
 
 		if (!v->in[u])
 			continue;

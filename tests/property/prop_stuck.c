@@ -26,13 +26,19 @@ struct runner {
 	bool held[LOCKS]; /* exclusively */
 	bool shared[LOCKS];
 	int awaits; /* lock of the wait, -1: none */
+	int inside; /* of the once-function: its next step */
 };
+
+enum { MESSAGES = 8, ROOM = 3 };
 
 struct program {
 	GRand *random;
 	GString *text;
 	struct runner thread[THREADS];
 	int threads, events, most, count, arrived, size;
+	/* the pipe: bytes of each message that are left, and how many it had */
+	int left[MESSAGES], had[MESSAGES], sent, received, closes;
+	bool once_begun, once_done;
 	bool forks;
 };
 
@@ -151,6 +157,88 @@ static bool step_barrier(struct program *p, int u)
 	return emit(p, u, "depart(b)", 0) && go_on(r);
 }
 
+/* -- a pipe and a once-function -- */
+
+static bool emit_message(struct program *p, int u, const char *how, int message)
+{
+	char *text =
+	        g_strdup_printf("%s(pipe:1.%d/%d/%d)", how, message, p->had[message], ROOM);
+
+	g_string_append_printf(p->text, "T%d|%s|%d\n", u, text, p->events % 7 + 10 * u);
+	p->events++;
+	g_free(text);
+	return true;
+}
+
+static bool step_send(struct program *p, int u)
+{
+	int inside = 0, bytes = 1 + below(p, 2);
+
+	if (p->sent == MESSAGES || p->closes > 0)
+		return go_on(&p->thread[u]);
+	for (int m = p->received; m < p->sent; m++)
+		inside += p->left[m];
+	if (inside + bytes > ROOM)
+		return false;
+	p->left[p->sent] = p->had[p->sent] = bytes;
+	return emit_message(p, u, "snd", p->sent++) && go_on(&p->thread[u]);
+}
+
+static bool step_receive(struct program *p, int u)
+{
+	if (p->received == p->sent && p->closes == 0)
+		return false;
+	if (p->received == p->sent)
+		return emit(p, u, "rcv(pipe:1.9.close)", 0) && go_on(&p->thread[u]);
+	emit_message(p, u, "rcv", p->received);
+	p->received += --p->left[p->received] == 0;
+	return go_on(&p->thread[u]);
+}
+
+static bool step_channel(struct program *p, int u, char op)
+{
+	struct runner *r = &p->thread[u];
+
+	if (op == '<')
+		return step_send(p, u);
+	if (op == '>')
+		return step_receive(p, u);
+	if (op == '?') /* is there anything? */
+		return (p->received == p->sent || emit_message(p, u, "tryrcv", p->received)) &&
+		       go_on(r);
+	if (op == '&') /* somebody else may write to it */
+		return emit(p, u, "snd(pipe:1.10.shared)", 0) && go_on(r);
+	if (p->closes > 0)
+		return go_on(r);
+	p->closes = 1;
+	return emit(p, u, "snd(pipe:1.9.close)", 0) && go_on(r);
+}
+
+/* What is done once takes a lock, unless its thread has it. */
+static bool step_once(struct program *p, int u)
+{
+	struct runner *r = &p->thread[u];
+
+	if (r->inside == 0 && p->once_done)
+		return emit(p, u, "rcv(once1)", 0) && go_on(r);
+	if (r->inside == 0 && p->once_begun)
+		return false;
+	p->once_begun = true;
+	if (r->inside == 0) {
+		r->inside = r->held[0] || r->shared[0] ? 3 : 1;
+		return emit(p, u, "snd(once1.begins)", 0);
+	}
+	if (r->inside == 3) {
+		r->inside = 0;
+		p->once_done = true;
+		return emit(p, u, "snd(once1)", 0) && go_on(r);
+	}
+	if (r->inside == 1 && !is_free(p, 0, false))
+		return false;
+	r->held[0] = r->inside == 1;
+	return emit(p, u, r->inside++ == 1 ? "acq(l0)" : "rel(l0)", 0);
+}
+
 static bool step_thread(struct program *p, int u, char op)
 {
 	int other = op - '0';
@@ -199,6 +287,14 @@ static bool step(struct program *p, int u)
 		return emit(p, u, op == 'T' ? "trytake(s)" : "take(s)", 0) && go_on(r);
 	case 'b':
 		return step_barrier(p, u);
+	case '<':
+	case '>':
+	case '?':
+	case '&':
+	case '=':
+		return step_channel(p, u, op);
+	case 'o':
+		return step_once(p, u);
 	default:
 		return op <= '9' ? step_thread(p, u, op) : step_lock(p, u, op);
 	}
@@ -220,6 +316,10 @@ static void emit_wants(struct program *p)
 			emit(p, u, "want(s)", 0);
 		else if (op == 'b')
 			emit(p, u, "want(b)", 0);
+		else if (op == '<' || op == '>')
+			emit(p, u, "want(pipe:1)", 0);
+		else if (op == 'o')
+			emit(p, u, r->inside ? "want(l0)" : "want(once1)", 0);
 		else
 			emit(p, u, op <= '9' ? "want(T%d)" : "want(l%d)",
 			     op <= '9' ? op - '0' : (op - 'A') % LOCKS);
@@ -228,9 +328,11 @@ static void emit_wants(struct program *p)
 
 static void make_program(struct program *p)
 {
-	static const char *const kinds[] = { "ABCABC",  "ABCDEF",  "ABWSW",   "AWSB",
-		                             "ptABptT", "bABb",    "ABb01",   "WSptA",
-		                             "AGHBG",   "rwABWSp", "ABWSBptb" };
+	static const char *const kinds[] = { "ABCABC",  "ABCDEF",  "ABWSW",    "AWSB",
+		                             "ptABptT", "bABb",    "ABb01",    "WSptA",
+		                             "AGHBG",   "rwABWSp", "ABWSBptb", "<>A<>B",
+		                             "<>AB=>",  "<>?AB<",  "oABAo",    "o<>AA",
+		                             "<>pt&A" };
 
 	p->threads = 2 + below(p, THREADS - 1);
 	p->forks = below(p, 2) == 0;
@@ -480,11 +582,12 @@ int main(int argc, char **argv)
 
 	printf("%u traces compared, %u with causes: %u deadlocks, %u stuck\n", compared,
 	       with_causes, by_kind[FINDING_DEADLOCK], by_kind[FINDING_STUCK]);
-	printf("their waits: %u lock, %u condition, %u semaphore, %u join, %u barrier; %u mutated "
-	       "witnesses, %u of them true\n",
+	printf("their waits: %u lock, %u condition, %u semaphore, %u join, %u barrier, %u channel; %u "
+	       "mutated witnesses, %u of them true\n",
 	       by_wait[WAIT_LOCK], by_wait[WAIT_CONDITION], by_wait[WAIT_SEMAPHORE],
-	       by_wait[WAIT_JOIN], by_wait[WAIT_BARRIER], mutants, mutants_true);
-	for (int w = WAIT_LOCK; w <= WAIT_BARRIER; w++)
+	       by_wait[WAIT_JOIN], by_wait[WAIT_BARRIER], by_wait[WAIT_CHANNEL], mutants,
+	       mutants_true);
+	for (int w = WAIT_LOCK; w <= WAIT_CHANNEL; w++)
 		all &= by_wait[w] > 0 || compared < 1000;
 	return status != 0 || !all;
 }

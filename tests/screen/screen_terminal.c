@@ -166,6 +166,27 @@ START_TEST(too_small_and_back)
 }
 END_TEST
 
+/* Curses tells of the new size first, also where the keys came before. */
+START_TEST(keys_of_a_small_screen_are_dropped)
+{
+	struct pty *p = open_trace(NULL);
+	pty_send(p, "T");
+	pty_wait_for(p, "Trace");
+	pty_resize(p, 23, 79);
+	pty_wait_for(p, "too small");
+	pty_signal(p, SIGSTOP);
+	pty_send(p, "jF?");
+	pty_resize(p, 24, 80);
+	pty_signal(p, SIGCONT);
+	pty_wait_without(p, "too small");
+	pty_wait_read(p);
+	pty_wait_for(p, "Trace");
+	pty_send(p, "q");
+	pty_wait_for(p, "Findings");
+	leave(p);
+}
+END_TEST
+
 START_TEST(no_colour_by_the_environment)
 {
 	struct pty *p = open_trace(&(struct pty_options){ .environment = { "NO_COLOR=1" } });
@@ -448,6 +469,7 @@ int main(void)
 	tcase_add_test(c, arrows_and_pages);
 	tcase_add_test(c, resizes);
 	tcase_add_test(c, too_small_and_back);
+	tcase_add_test(c, keys_of_a_small_screen_are_dropped);
 	tcase_add_test(c, no_colour_by_the_environment);
 	tcase_add_test(c, no_colour_on_a_vt100);
 	tcase_add_test(c, eight_colours);

@@ -47,9 +47,16 @@ char *pty_binary(void)
 	if (given)
 		return g_strdup(given);
 	char *self = g_file_read_link("/proc/self/exe", NULL);
-	bool sanitized = self && strstr(self, "/asan/") != NULL;
+	char *tests = self ? g_strrstr(self, "/tests/") : NULL;
+	if (tests)
+		*tests = '\0';
+	char *beside = tests ? g_build_filename(self, "heddle", NULL) : NULL;
+	bool own = beside && g_file_test(beside, G_FILE_TEST_EXISTS);
 	g_free(self);
-	return g_strdup(sanitized ? "build/asan/heddle" : "./heddle");
+	if (own)
+		return beside;
+	g_free(beside);
+	return g_strdup("./heddle");
 }
 
 static void run_child(const struct pty_options *o, char **argv)
@@ -106,14 +113,17 @@ struct pty *pty_start(const struct pty_options *o, const char *const *arguments)
 	return p;
 }
 
-/* Take over what the program has written, waiting for some milliseconds at most. */
-static void pump(struct pty *p, int milliseconds)
+/* Take over what the program has written, waiting for some milliseconds at most; false: it has
+ * written nothing. The kernel hands out a page at a time. */
+static bool pump(struct pty *p, int milliseconds)
 {
 	char bytes[65536];
+	bool any = false;
 	struct pollfd fd = { .fd = p->fd, .events = POLLIN };
 	if (poll(&fd, 1, milliseconds) > 0) {
 		ssize_t n = read(p->fd, bytes, sizeof bytes);
-		if (n > 0) {
+		any = n > 0;
+		if (any) {
 			g_string_append_len(p->output, bytes, n);
 			vterm_input_write(p->vt, bytes, (size_t)n);
 		}
@@ -127,6 +137,7 @@ static void pump(struct pty *p, int milliseconds)
 		p->ended = true;
 		p->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 	}
+	return any;
 }
 
 const char *pty_screen(struct pty *p)
@@ -273,13 +284,15 @@ int pty_finish(struct pty *p)
 		              "the program does not end; the screen:\n%s", pty_screen(p));
 		pump(p, 100);
 	}
-	pump(p, 0);
+	while (pump(p, 0))
+		continue;
 	return p->status;
 }
 
 const char *pty_output(struct pty *p, size_t *length)
 {
-	pump(p, 0);
+	while (pump(p, 0))
+		continue;
 	*length = p->output->len;
 	return p->output->str;
 }

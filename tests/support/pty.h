@@ -18,9 +18,10 @@ struct pty_options {
 	const char *shell; /* run this by a shell with job control; $HEDDLE is the binary */
 	const char *environment[8]; /* "NAME=value" or "NAME" to unset; NULL-terminated */
 };
-/* Its path: ./heddle, the sanitized one beside a sanitized test, or $HEDDLE; caller frees. */
+/* Its path: $HEDDLE, or that of the build of the test (build/asan/heddle), or ./heddle; caller
+ * frees. */
 char *pty_binary(void);
-/* Run ./heddle (or the sanitized one, or $HEDDLE) with these arguments, NULL-terminated. */
+/* Run pty_binary with these arguments, NULL-terminated. */
 struct pty *pty_start(const struct pty_options *options, const char *const *arguments);
 void pty_send(struct pty *p, const char *bytes);
 /* Wait until the program has read all that was sent. */

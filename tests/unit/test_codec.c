@@ -39,6 +39,15 @@ void replay_point(struct thread *t)
 {
 	unexpected("replay_point");
 }
+void memory_event(struct thread *t, enum log_tag tag, uintptr_t object)
+{
+	unexpected("memory_event");
+}
+void memory_logged(struct thread *t, enum log_tag tag, unsigned order, const void *p,
+                   size_t size)
+{
+	unexpected("memory_logged");
+}
 void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 {
 	unexpected("replay_event");

@@ -2,7 +2,7 @@
  * test_debuginfo.c - programs compiled on the spot, with each compiler and DWARF flavour
  * at hand, print where their own variables and calls lie; debuginfo must say the same.
  */
-#include "debuginfo/debuginfo.h"
+#include "debuginfo/private.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -432,6 +432,75 @@ static void refused(const char *name, const char *build_id, const char *expected
 	g_free(path);
 }
 
+static const char *const shown[][2] = {
+	{ "work", "work" },
+	{ "work.isra.0", "work" },
+	{ "work.constprop.1.cold", "work" },
+	{ "work.part.0.isra.0", "work" },
+	{ "counter.0", "counter" },
+	{ "main._omp_fn.0", "main::omp" },
+	{ "main._omp_fn.2", "main::omp#3" },
+	{ "main.omp_outlined", "main::omp" },
+	{ ".L12", ".L12" },
+	{ "_ZN1P2goEv", "P::go" },
+	{ "_ZN1P2goEv._omp_fn.0", "P::go::omp" },
+	{ "_ZNK1P2goEi.part.0", "P::go" },
+	{ "_Z1fIiEvT_", "f<int>" },
+	{ "_ZN4bankplERKNS_4acctE", "bank::operator+" },
+	{ "_ZN1PclEi", "P::operator()" },
+	{ "_ZN1PcviEv", "P::operator int" },
+	{ "_ZnwmPv", "operator new" },
+	{ "_ZZ4mainE1x", "main::x" },
+	{ "_ZZ1fiE1y", "f::y" },
+	{ "_ZN12_GLOBAL__N_15totalE", "(anonymous namespace)::total" },
+	{ "_ZTV1P", "vtable for P" },
+	{ "_ZZ4mainENKUlvE_clEv", "main::lambda::operator()" },
+	{ "_Z", "_Z" },
+	{ "_Znonsense", "_Znonsense" },
+};
+
+START_TEST(symbols_as_people_write_them)
+{
+	struct debuginfo d = { .strings = g_string_chunk_new(64) };
+
+	ck_assert_str_eq(debuginfo_shown(&d, shown[_i][0]), shown[_i][1]);
+	g_string_chunk_free(d.strings);
+}
+END_TEST
+
+/* pair<pair<...>, pair<...>>, each twice the one before: some hundred bytes stand for more than
+ * any memory holds.  Symbols then stay as they are. */
+START_TEST(a_symbol_that_stands_for_too_much)
+{
+	static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	GString *symbol = g_string_new("_Z1f4pairIiiES_IS0_S0_E");
+	for (int i = 1; i < 35; i++)
+		g_string_append_printf(symbol, "S_IS%c_S%c_E", digits[i], digits[i]);
+	char *text = g_strdup_printf(".globl %s, _ZN1P2goEv\n.type %s,@function\n"
+	                             ".type _ZN1P2goEv,@function\n%s: ret\n"
+	                             "_ZN1P2goEv: ret\n",
+	                             symbol->str, symbol->str, symbol->str);
+	write_file("src/many.s", text);
+	ck_assert(run("cd '%s' && gcc -shared -nostdlib -o many.so src/many.s", folder));
+	struct debuginfo *d = open_in_folder("many.so");
+	struct debug_place place;
+	unsigned found = 0;
+	for (guint i = 0; i < d->code_symbols->len; i++) {
+		const struct elf_symbol *s = AT(d->code_symbols, struct elf_symbol, i);
+		bool large = strcmp(s->name, symbol->str) == 0;
+		if (!large && strcmp(s->name, "_ZN1P2goEv") != 0)
+			continue;
+		ck_assert_uint_eq(debuginfo_code(d, s->address, &place, 1), 1);
+		ck_assert_str_eq(place.function, s->name);
+		found |= large ? 1 : 2;
+	}
+	ck_assert_uint_eq(found, 3);
+	debuginfo_close(d);
+	g_free(text);
+	g_string_free(symbol, TRUE);
+}
+END_TEST
+
 START_TEST(bad_files)
 {
 	refused("absent", NULL, "No such file");
@@ -505,6 +574,8 @@ int main(void)
 	tcase_add_test(cases, stripped);
 	tcase_add_test(cases, separate_debug_file);
 	tcase_add_loop_test(cases, c_plus_plus, 0, 2);
+	tcase_add_loop_test(cases, symbols_as_people_write_them, 0, G_N_ELEMENTS(shown));
+	tcase_add_test(cases, a_symbol_that_stands_for_too_much);
 	tcase_add_test(cases, bad_files);
 	tcase_add_test(cases, damaged_files);
 	suite_add_tcase(suite, cases);

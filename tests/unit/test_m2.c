@@ -100,6 +100,37 @@ START_TEST(the_budget_bounds_long_pairs)
 }
 END_TEST
 
+/* T1's first event is ordered before T2's section by what T2 reads of it; its write of x cannot
+ * come beside T2's, as T3's section, which T1 then reads of, follows T2's.  Between these two
+ * reads T1's write of z can.  So an observation across threads ends a region, or the proof for
+ * x, and that for the first events, would be taken for all that lies between. */
+static const char observed[] =
+        "T1|w(p)|1\nT1|w(y)|2\nT2|r(y)|3\nT2|acq(m)|4\nT2|w(q)|5\nT2|w(x)|6\nT2|w(z)|7\n"
+        "T2|rel(m)|8\nT3|acq(m)|9\nT3|r(q)|10\nT3|rel(m)|11\nT3|w(u)|12\nT1|w(z)|13\n"
+        "T1|r(u)|14\nT1|w(x)|15\n";
+
+START_TEST(an_observation_ends_a_region)
+{
+	struct trace *t = read_text(observed);
+	struct error error = { 0 };
+	struct race_options options;
+	bool found = false;
+
+	race_options_init(&options);
+	options.analysis = ANALYSIS_M2;
+	options.pairs_events = true;
+	struct report *r = races_find(t, &options, NULL, &error);
+	ck_assert_ptr_nonnull(r);
+	for (guint i = 0; i < r->findings->len; i++) {
+		const struct finding *f = r->findings->pdata[i];
+		found |= strcmp(trace_location_name(t, f->first), "7") == 0;
+	}
+	ck_assert(found);
+	report_free(r);
+	trace_close(t);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("M2");
@@ -108,6 +139,7 @@ int main(void)
 	tcase_add_test(tests, a_late_write_does_not_fall_before_a_read);
 	tcase_add_test(tests, a_guess_about_a_failed_take_is_no_proof);
 	tcase_add_test(tests, the_budget_bounds_long_pairs);
+	tcase_add_test(tests, an_observation_ends_a_region);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);
 }

@@ -83,7 +83,10 @@ static void begin(void)
 	made.program = debuginfo_open(path, NULL, &error);
 	ck_assert_msg(made.program != NULL, "%s", error.what);
 	made.names = names_new(NULL, NULL);
-	names_module(made.names, path, debuginfo_build_id(made.program), BIAS);
+	names_module(made.names,
+	             &(struct name_of_module){ .path = path,
+	                                       .build_id = debuginfo_build_id(made.program),
+	                                       .base = BIAS });
 	g_free(path);
 }
 

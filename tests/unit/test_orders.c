@@ -180,6 +180,9 @@ static const struct {
 	{ "T1|w(x)|1\nT1|fence(rel)|2\nT1|aw(f);rlx|3\nT2|ar(f);acq|4\nT2|r(x)|5\n", true },
 	{ "T1|w(x)|1\nT1|aw(f);rel|2\nT2|ar(f);rlx|3\nT2|fence(acq)|4\nT2|r(x)|5\n", true },
 	{ "T1|w(x)|1\nT1|aw(f);rel|2\nT2|fence(acq)|3\nT2|ar(f);rlx|4\nT2|r(x)|5\n", false },
+	/* a store releases to the readers of its own variable, not of its neighbours */
+	{ "T1|w(x)|1\nT1|aw(f);rel|2\nT2|ar(g);acq|3\nT2|r(x)|4\n", false },
+	{ "T1|w(x)|1\nT2|ar(g);acq|2\nT1|aw(f);rel|3\nT2|ar(g);acq|4\nT2|r(x)|5\n", false },
 };
 
 START_TEST(synchronises_with)

@@ -243,6 +243,37 @@ START_TEST(a_proof_says_what_is_given)
 }
 END_TEST
 
+/* A failed try may lie in the witness or be left out of it.  Where it is left out, the
+ * scheduler may not wait for it. */
+static const struct {
+	const char *text;
+	uint32_t e1, e2;
+} left_out[] = {
+	{ "T1|r(x0)|3\nT1|acq(l0)|3\nT1|rel(l0)|4\nT0|r(x0)|2\nT1|r(x0)|4\nT1|tryacq(l0)|4\n"
+	  "T2|tryfail(l0)|6\nT1|r(x0)|4\nT1|rel(l0)|5\nT3|acq(l0)|10\nT0|r(x0)|1\nT1|w(x0)|3\n"
+	  "T1|r(x0)|4\nT0|tryfail(l0)|0\nT3|rel(l0)|10\nT0|w(x0)|2\nT3|acq(l0)|10\n",
+	  7, 15 },
+	{ "T0|w(x0)|1\nT1|acq(l0)|4\nT1|w(x1)|5\nT1|rel(l0)|5\nT2|w(x0)|7\nT0|w(x1)|1\n"
+	  "T0|w(x0)|1\nT1|w(x0)|3\nT2|w(x0)|6\nT1|w(x0)|3\nT1|tryracq(l0)|3\nT2|tryfail(l0)|8\n"
+	  "T0|tryfail(l0)|0\nT1|rrel(l0)|4\nT0|acq(l0)|2\nT1|r(x1)|4\nT1|r(x1)|5\nT2|r(x0)|8\n"
+	  "T0|rel(l0)|1\n",
+	  7, 17 },
+};
+
+START_TEST(a_try_that_is_left_out)
+{
+	struct race_options options;
+	struct fixture f = setup(left_out[_i].text);
+
+	race_options_init(&options);
+	struct finding *found =
+	        smt_decide(f.s, left_out[_i].e1, left_out[_i].e2, &options, 1000, NULL);
+	ck_assert_int_eq(found->verdict, VERDICT_RACE);
+	finding_free(found);
+	teardown(&f);
+}
+END_TEST
+
 static bool never(void *context, double fraction, const char *what)
 {
 	return false;
@@ -280,6 +311,7 @@ int main(void)
 	tcase_add_test(queries, a_judge_is_obeyed);
 	tcase_add_test(queries, without_time_only_the_try);
 	tcase_add_test(queries, a_proof_says_what_is_given);
+	tcase_add_loop_test(queries, a_try_that_is_left_out, 0, G_N_ELEMENTS(left_out));
 	tcase_add_test(queries, cancelled);
 	suite_add_tcase(suite, queries);
 	return suite_run(suite);

@@ -245,6 +245,51 @@ START_TEST(names_that_are_spelt_alike)
 }
 END_TEST
 
+/* Stops at the `left`-th tick. */
+static bool stops(void *context, double fraction, const char *what)
+{
+	int *left = context;
+
+	return --*left != 0;
+}
+
+/* Each analysis that is stopped, wherever it asks, says that it was: it makes no report. */
+START_TEST(stopped_anywhere)
+{
+	struct trace *t = read_text("T1|acq(l)|1\nT1|w(x)|2\nT1|rel(l)|3\nT1|w(y)|4\n"
+	                            "T2|w(y)|5\nT2|acq(l)|6\nT2|r(x)|7\nT2|rel(l)|8\n"
+	                            "T2|w(z)|9\nT3|r(z)|10\nT3|r(x)|11\n");
+	struct error error = { .what = "" };
+	struct race_options options;
+	unsigned stopped = 0;
+	int left = 0;
+	struct progress progress = { stops, &left };
+
+	race_options_init(&options);
+	options.analysis = _i / 2;
+	options.pairs_events = _i % 2;
+	struct report *r = races_find(t, &options, &progress, &error);
+	ck_assert_msg(r != NULL, "%s", error.what);
+	report_free(r);
+	for (int ticks = -left, k = 1; k <= ticks; k++) {
+		left = k;
+		r = races_find(t, &options, &progress, &error);
+		/* what needs no second look at the trace ticks less often than the first time
+		 */
+		if (left > 0) {
+			report_free(r);
+			break;
+		}
+		ck_assert_ptr_null(r);
+		ck_assert(error.cancelled);
+		error = (struct error){ .what = "" };
+		stopped++;
+	}
+	ck_assert_uint_gt(stopped, 0);
+	trace_close(t);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("survivors of mutation");
@@ -261,6 +306,7 @@ int main(void)
 	tcase_add_test(c, a_name_that_begins_like_a_block);
 	tcase_add_test(c, a_part_of_what_a_pointer_holds);
 	tcase_add_test(c, names_that_are_spelt_alike);
+	tcase_add_loop_test(c, stopped_anywhere, 0, 2 * ANALYSIS_COUNT);
 	suite_add_tcase(s, c);
 	int status = suite_run(s);
 	char *command = g_strdup_printf("rm -rf '%s'", folder);

@@ -36,7 +36,7 @@ static void note_open(struct checkup *c, const char *analysis)
 		enum finding_kind kinds[2];
 	} finds[] = {
 		{ "auto", { FINDING_DATA_RACE, FINDING_DATA_RACE } },
-		{ "deadlocks", { FINDING_DEADLOCK, FINDING_DEADLOCK } },
+		{ "deadlocks", { FINDING_DEADLOCK, FINDING_STUCK } },
 		{ "cov", { FINDING_ORDER_VIOLATION, FINDING_USE_AFTER_FREE } },
 		{ "rd2", { FINDING_COMMUTATIVITY_RACE, FINDING_COMMUTATIVITY_RACE } },
 		{ "misuse", { FINDING_LOCK_MISUSE, FINDING_LOCK_MISUSE } },
@@ -83,6 +83,9 @@ static void take(struct analysis_of *x, struct report *r)
 	}
 	if (!r->complete)
 		note_open(x->c, r->analysis);
+	/* cycles of locks may be settled where the other waits are not */
+	if (strcmp(r->analysis, "deadlocks") == 0 && r->scope == NULL)
+		x->c->open[FINDING_STUCK] = true;
 	x->c->budget_spent |= r->budget_spent;
 }
 

@@ -14,6 +14,8 @@ static const struct {
 	{ FINDING_DATA_RACE, "data race", "other data race", true },
 	{ FINDING_DEADLOCK, "cycle of locks that can deadlock",
 	  "other cycle of locks that can deadlock", true },
+	{ FINDING_STUCK, "wait for another thread that never ends",
+	  "other wait for another thread that never ends", true },
 	{ FINDING_USE_AFTER_FREE, "use of what was freed or destroyed",
 	  "other use of what was freed or destroyed", true },
 };
@@ -154,6 +156,9 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 	    "Not covered: what weak memory allows beside the orders of single steps, other "
 	    "inputs than this one, and code that is not instrumented%s.",
 	    c->missing_calls ? " (which the program calls)" : "");
+	add(s,
+	    "Not covered: waits by looking again and again until a value changes, and for what "
+	    "comes from outside.");
 	add(s,
 	    "Not covered: atomicity in general. Units of work are inferred, so that none found "
 	    "is no proof.");

@@ -419,6 +419,24 @@ static bool is_ordered_outside(const struct explore_report *r)
 	return false;
 }
 
+/* The run of a race that was kept is analysed as any other: then it has a witness, and its two
+ * orders are run. */
+static bool look_at_race(struct checkup *c, const struct explore_run *from)
+{
+	struct trace *t = from->trace ? open_run(c, from->trace) : NULL;
+	bool known = t == NULL, good = true;
+
+	for (guint i = 0; !known && i < c->runs->len; i++)
+		known = strcmp(run_at(c, i)->trace, from->trace) == 0;
+	if (!known && !checkup_over(c)) {
+		uint32_t run = add_run(c, t, "explored", 0, exit_of(from), from->trace, NULL);
+		good = run_at(c, run)->same_as != NONE ||
+		       checkup_analyse(c, t, run, false, NULL);
+	}
+	trace_close(t);
+	return good;
+}
+
 static void take_race(struct checkup *c, const struct trace *first,
                       const struct explore_race *race)
 {
@@ -544,8 +562,13 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 	for (guint i = 0; good && i < r->errors->len; i++)
 		good = take_error(c, first, r,
 		                  &g_array_index(r->errors, struct explore_error, i));
-	for (guint i = 0; !is_ordered_outside(r) && i < r->races->len; i++)
-		take_race(c, first, &g_array_index(r->races, struct explore_race, i));
+	for (guint i = 0; good && !is_ordered_outside(r) && i < r->races->len; i++) {
+		const struct explore_race *race =
+		        &g_array_index(r->races, struct explore_race, i);
+
+		good = look_at_race(c, &g_array_index(r->runs, struct explore_run, race->run));
+		take_race(c, first, race);
+	}
 	if (r->races->len > 0 && is_ordered_outside(r))
 		checkup_gap(c, "data races that only the exploration saw: it does not see what "
 		               "a signal's handler orders");
@@ -575,6 +598,7 @@ static bool explore_program(struct checkup *c)
 	struct explore_options o = { .argv = c->argv,
 		                     .spec_files = c->binds,
 		                     .save = save,
+		                     .save_races = true,
 		                     .finals = c->finals,
 		                     .seconds = checkup_left(c) / 2,
 		                     .query_seconds = 1,

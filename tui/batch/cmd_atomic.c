@@ -53,21 +53,23 @@ static bool read_budget(const char *text, struct atomic_options *o)
 	return end != rest && *end == '\0' && o->budget_pair >= 0 && o->budget_total >= 0;
 }
 
-/* Parse --split; NULL when absent. False: an unknown word. */
+/* Parse --split; NULL when absent. False: an unknown word, and no list. */
 static bool read_splits(const char *text, GPtrArray **words)
 {
 	*words = NULL;
 	if (text == NULL)
 		return true;
-	*words = g_ptr_array_new_with_free_func(g_free);
 	char **parts = g_strsplit(text, ",", 0);
 	bool good = true;
+	*words = g_ptr_array_new_with_free_func(g_free);
 	for (char **p = parts; *p; p++) {
 		good &= g_strv_contains(spec_split_words, *p);
 		if (strcmp(*p, "none") != 0)
 			g_ptr_array_add(*words, g_strdup(*p));
 	}
 	g_strfreev(parts);
+	if (!good)
+		g_clear_pointer(words, g_ptr_array_unref);
 	return good;
 }
 
@@ -171,8 +173,10 @@ static int run(struct arguments *a)
 	GPtrArray *paths = argument_values(a, "spec");
 	struct specs *specs = specs_open(paths, &error);
 	g_ptr_array_unref(paths);
-	if (specs == NULL)
+	if (specs == NULL) {
+		g_clear_pointer(&splits, g_ptr_array_unref);
 		return fail(&error);
+	}
 	struct print_options print;
 	struct trace *t =
 	        print_options_parse(a, &print) ? open_trace(a, a->words->pdata[0]) : NULL;
@@ -185,8 +189,7 @@ static int run(struct arguments *a)
 	}
 	print_options_release(&print);
 	specs_free(specs);
-	if (splits)
-		g_ptr_array_unref(splits);
+	g_clear_pointer(&splits, g_ptr_array_unref);
 	return status;
 }
 

@@ -4,6 +4,7 @@
 #include "engine/export/export.h"
 #include "engine/predict/predict.h"
 #include "tui/batch/trace_out.h"
+#include "engine/trace/weak.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -81,7 +82,8 @@ static int run(struct arguments *a)
 		return EXIT_BAD;
 	struct error error;
 	uint64_t left_out = 0;
-	bool good = trace_out_write(t, out, format, NULL, &left_out, &error);
+	bool good = (format != TRACE_STD || trace_weak_allows(t, "STD", &error)) &&
+	            trace_out_write(t, out, format, NULL, &left_out, &error);
 	if (good && left_out)
 		fprintf(stderr,
 		        "heddle: %s: left out %" G_GUINT64_FORMAT " of %" G_GUINT64_FORMAT
@@ -101,4 +103,5 @@ const struct command command_convert = {
 	        "write, data races; csv is a table.  Heddle reads neither.",
 	.options = options,
 	.run = run,
+	.reads_weak = true,
 };

@@ -336,7 +336,7 @@ static double seconds_of(struct arguments *a, const char *name, double otherwise
 
 static char *options_text(const struct arguments *a)
 {
-	static const char *const telling[] = { "final", "check", "steps", "seed" };
+	static const char *const telling[] = { "final", "check", "steps", "seed", "memory" };
 	GString *text = g_string_new(NULL);
 	GPtrArray *files = argument_values(a, "spec");
 	for (guint i = 0; i < files->len; i++)
@@ -436,6 +436,21 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 	return status;
 }
 
+/* The memory model, or a usage error with an exit. */
+static enum memory_model model_of(struct arguments *a)
+{
+	static const char *const others[] = { "spec",  "results", "final", "check",
+		                              "shard", "jobs",    "seed",  "resume" };
+	const char *word = argument_value(a, "memory");
+	enum memory_model model = MEMORY_SC;
+	if (word != NULL && !memory_model_parse(word, &model))
+		exit(usage_error(a, "--memory wants sc, tso or rc11, found '%s'", word));
+	for (size_t i = 0; model != MEMORY_SC && i < G_N_ELEMENTS(others); i++)
+		if (argument_value(a, others[i]) != NULL)
+			exit(usage_error(a, "--memory %s goes without --%s", word, others[i]));
+	return model;
+}
+
 static int run(struct arguments *a)
 {
 	struct error error = { 0 };
@@ -444,6 +459,7 @@ static int run(struct arguments *a)
 		return usage_error(a, "no program given after --");
 	struct explore_options o = {
 		.argv = argv,
+		.resume = argument_value(a, "resume"),
 		.save = argument_output(a, false),
 		.seed = argument_number(a, "seed", 0),
 		.max_runs = argument_number(a, "runs", EXPLORE_RUNS),
@@ -451,6 +467,7 @@ static int run(struct arguments *a)
 		.seconds = seconds_of(a, "budget", 60),
 		.by_results = argument_flag(a, "results"),
 		.until_error = argument_flag(a, "until-error"),
+		.memory = model_of(a),
 		.query_seconds = 1,
 		.timeout_ms = (unsigned)(MIN(seconds_of(a, "timeout", 10), LONGEST) * 1000)
 	};
@@ -462,6 +479,10 @@ static int run(struct arguments *a)
 		                   MOST_JOBS, argument_value(a, "jobs"));
 	if (shard && jobs > 1)
 		return usage_error(a, "--jobs and --shard: each job explores a shard already");
+	if (jobs > 1 && o.resume)
+		return usage_error(a,
+		                   "--jobs and --resume: give each job a share and a file of "
+		                   "its own (--shard), and join the reports");
 	if (jobs > 1 && argument_format(a, true) == FORMAT_SARIF)
 		return usage_error(a, "--jobs: its report is text or JSON, not SARIF");
 	if (shard && !parse_shard(shard, &o))
@@ -505,9 +526,14 @@ static const struct command_option options[] = {
 	  0 },
 	{ "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 },
 	{ "steps", "N", "cut a run after so many steps (default: no limit)", 0 },
+	{ "resume", "FILE",
+	  "keep the exploration's state in FILE, and go on from there next time", 0 },
 	{ "shard", "I/N", "the I-th of N shares; join the reports with 'heddle merge'", 0 },
 	{ "jobs", "N", "so many explorations at the same time, each of a share (default 1)",
 	  'j' },
+	{ "memory", "MODEL",
+	  "sc, tso or rc11: what loads may read beyond sequential consistency (default sc)",
+	  0 },
 	{ "until-error", NULL, "end at the first run that fails", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
 	OPTION_FORMAT_SARIF,

@@ -380,4 +380,5 @@ const struct command command_info = {
 	.summary = "what is in a trace: events, threads, locks, variables, by kind",
 	.options = options,
 	.run = run,
+	.reads_weak = true,
 };

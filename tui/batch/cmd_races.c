@@ -2,6 +2,7 @@
 #include "engine/predict/misuse.h"
 #include "tui/batch/race_options.h"
 #include "tui/batch/spec_rules.h"
+#include "engine/trace/weak.h"
 
 static const struct command_option options[] = {
 	{ "analysis", "A",
@@ -139,6 +140,13 @@ static int run(struct arguments *a)
 	struct print_options print = { 0 };
 	struct race_options race;
 	struct trace *t = parse(a, &race, &print) ? open_trace(a, a->words->pdata[0]) : NULL;
+	if (t != NULL && !argument_value(a, "analysis") && trace_weak_first(t) != NONE) {
+		race.analysis = ANALYSIS_HB;
+		fprintf(stderr,
+		        "heddle: %s: a run under --memory %s that is not sequentially "
+		        "consistent: races of its happens-before alone, no other schedule\n",
+		        trace_name(t), weak_model_words[trace_model(t)]);
+	}
 	int status = t != NULL ? run_on(a, t, &race, &print) : EXIT_BAD;
 
 	print_options_release(&print);
@@ -157,4 +165,5 @@ const struct command command_races = {
 	        "2 bad input, 3 a budget ran out.",
 	.options = options,
 	.run = run,
+	.reads_weak = true,
 };

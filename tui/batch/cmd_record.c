@@ -138,6 +138,10 @@ static int run_record(struct arguments *a)
 	o.no_missing = argument_flag(a, "no-missing");
 	o.no_inputs = argument_flag(a, "no-inputs");
 	o.strategy = argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
+	o.memory = argument_choice(a, "memory", weak_model_words, WEAK_SC);
+	if (o.memory != WEAK_SC && o.free_mode)
+		return usage_error(a, "--memory %s is for controlled mode: leave --mode free out",
+		                   weak_model_words[o.memory]);
 	o.depth = argument_number(a, "depth", 3);
 	o.steps = argument_number(a, "steps", 0);
 	o.seed = argument_number(a, "seed", 1);
@@ -196,6 +200,7 @@ static const struct command_option options[] = {
 	{ "depth", "D", "pct: the depth of bugs looked for (default 3)", 0 },
 	{ "steps", "N", "pct: about how many steps the run has (default 1000)", 0 },
 	{ "seed", "N", "another seed is another schedule (default 1)", 0 },
+	{ "memory", "sc|tso|rc11", "the memory model that the run is under (default sc)", 0 },
 	{ "spec", "FILE", "its bind lines become invocations, its missing blocks missing code",
 	  0 },
 	{ "max-size", "MB",

@@ -412,6 +412,11 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		explain_c11(t, w);
 	int status = EXIT_OURS;
 	if (plan_make(t, events, length, pair, &plan, &error)) {
+		if (w->memory != WEAK_SC || (w->weak && w->weak->len)) {
+			plan.memory = w->memory;
+			if (w->weak)
+				plan_weak(&plan, t, w->weak);
+		}
 		plan.poison = free_in(t, w);
 		plan.other_build = replay_compare_program(t, argv[0]);
 		enum { LONGEST = 86400 * 7 }; /* seconds: a week */
@@ -483,4 +488,5 @@ const struct command command_replay = {
 	.run = run_replay,
 	.takes_program = true,
 	.ends_as_program = true,
+	.reads_weak = true,
 };

@@ -20,6 +20,7 @@
 struct shake {
 	char **argv;
 	unsigned timeout_ms, depth;
+	enum weak_model memory;
 	int log, output; /* nameless files */
 	bool interrupted;
 	uint64_t steps; /* pct: length of a run; a guess until measured */
@@ -66,6 +67,7 @@ static struct outcome *run_once(struct shake *shake, unsigned strategy, uint64_t
 	     *output = file_descriptor_path(shake->output);
 	o.config.flags = LOG_CONTROLLED | LOG_VALUES;
 	o.config.strategy = strategy;
+	o.config.memory = shake->memory;
 	o.config.depth = shake->depth;
 	o.config.steps = shake->steps;
 	o.config.seed = seed;
@@ -153,6 +155,9 @@ static void print_json(const struct outcomes *x, const struct shake *shake, uint
 	        json_pack("{s:s, s:o, s:I, s:o, s:o}", "heddle", HEDDLE_VERSION, "program",
 	                  json_text(shake->argv[0]), "runs", (json_int_t)runs, "outcomes", list,
 	                  "lines-left-out", left_out_json(x));
+	if (shake->memory != WEAK_SC)
+		json_object_set_new(report, "memory",
+		                    json_string(weak_model_words[shake->memory]));
 	json_dumpf(report, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(report);
@@ -170,13 +175,16 @@ static char *what_it_said(const struct outcomes *x, const struct outcome *o)
 	return g_strdup(o->line);
 }
 
-static char *how_again(const struct outcome *o, unsigned depth)
+static char *how_again(const struct outcome *o, const struct shake *shake)
 {
 	char *steps = o->strategy == STRATEGY_PCT
-	                      ? g_strdup_printf(" --depth %u --steps %" PRIu64, depth, o->steps)
+	                      ? g_strdup_printf(" --depth %u --steps %" PRIu64,
+	                                        shake->depth, o->steps)
 	                      : g_strdup("");
-	char *again = g_strdup_printf("--strategy %s%s --seed %" PRIu64,
-	                              record_strategies[o->strategy], steps, o->seed);
+	char *again = g_strdup_printf(
+	        "%s%s--strategy %s%s --seed %" PRIu64, shake->memory ? "--memory " : "",
+	        shake->memory == WEAK_TSO ? "tso " : shake->memory ? "rc11 " : "",
+	        record_strategies[o->strategy], steps, o->seed);
 	g_free(steps);
 	return again;
 }
@@ -204,7 +212,7 @@ static void print_findings(const struct outcomes *x, const struct shake *shake)
 		}
 		if (!first)
 			continue;
-		char *again = how_again(first, shake->depth);
+		char *again = how_again(first, shake);
 		printf("lock-misuse, in %" PRIu64
 		       " runs: a thread %s; 'heddle races' says where, on "
 		       "the trace of %s\n",
@@ -250,7 +258,7 @@ static void print_table(const struct outcomes *x, const struct shake *shake, uin
 	       headings[SAYS]);
 	for (guint i = 0; i < outcomes->len; i++) {
 		const struct outcome *o = outcomes->pdata[i];
-		char *again = how_again(o, shake->depth);
+		char *again = how_again(o, shake);
 		printf("%6" PRIu64 "  %-*s  %-*s  %s\n", o->count, widths[ENDS],
 		       (char *)texts[ENDS]->pdata[i], widths[SAYS],
 		       (char *)texts[SAYS]->pdata[i], again);
@@ -283,6 +291,7 @@ static int run_shake(struct arguments *a)
 	uint64_t steps = argument_number(a, "steps", 0);
 	struct shake shake = { .argv = argv,
 		               .timeout_ms = timeout,
+		               .memory = argument_choice(a, "memory", weak_model_words, WEAK_SC),
 		               .depth = argument_number(a, "depth", 3),
 		               .log = file_open_nameless(g_get_tmp_dir()),
 		               .output = file_open_nameless(g_get_tmp_dir()),
@@ -336,6 +345,7 @@ static const struct command_option options[] = {
 	{ "strategy", "random|pct|noise|rr", "one strategy (default: a mixture)", 0 },
 	{ "depth", "D", "pct: the depth of bugs looked for (default 3)", 0 },
 	{ "steps", "N", "pct: about how many steps a run has (default: measured)", 0 },
+	{ "memory", "sc|tso|rc11", "the memory model that the runs are under (default sc)", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
 	OPTION_FORMAT,
 	{ 0 },

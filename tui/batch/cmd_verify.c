@@ -6,6 +6,7 @@
 #include "engine/witness/witness.h"
 #include "tui/batch/print.h"
 #include "tui/batch/spec_rules.h"
+#include "engine/witness/check_weak.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -13,6 +14,7 @@
 
 static const struct command_option options[] = {
 	{ "spec", "FILE", "specification of objects, in the place of those in the witness", 0 },
+	{ "memory", "sc|tso|rc11", "is it a run of this memory model (default: the witness's)", 0 },
 	{ "lenient", NULL,
 	  "turn refusals that have a safe reading into warnings; judge a witness of another "
 	  "content of the trace",
@@ -132,6 +134,23 @@ static bool proves(struct trace *t, const struct witness *w, enum claim claim,
 }
 
 /* False when the specifications cannot be read, with `error`. */
+/* Under a memory model: that the sequence is a run of it. */
+static bool judge_weak(const struct trace *t, const struct witness *w, enum weak_model model,
+                       struct verdict_of *v, struct error *error)
+{
+	if (w->claim != CLAIM_PREFIX)
+		return error_set(error, trace_name(t), "give it the kind prefix",
+		                 "only that a witness is a run is checked under a memory model");
+	v->accepted = witness_check_weak(t, (const uint32_t *)(void *)w->events->data,
+	                                 w->events->len, w->weak, model, v->reason);
+	if (v->accepted)
+		g_ptr_array_add(v->notes,
+		                g_strdup_printf("kind prefix, --memory %s: that it is a run of "
+		                                "the memory model, and nothing of its pair",
+		                                weak_model_words[model]));
+	return true;
+}
+
 static bool judge(const struct arguments *a, struct trace *t, const struct witness *w,
                   const struct check_options *check, struct verdict_of *v, struct error *error)
 {
@@ -139,6 +158,12 @@ static bool judge(const struct arguments *a, struct trace *t, const struct witne
 
 	if (!of_this_trace(a, t, w, v))
 		return true;
+	enum weak_model model = (enum weak_model)argument_choice(
+	        a, "memory", weak_model_words, (int)w->memory);
+	if (model != WEAK_SC)
+		return judge_weak(t, w, model, v, error);
+	if (!trace_weak_allows(t, "a witness without --memory", error))
+		return false;
 	v->accepted = proves(t, w, w->claim, check, v->reason);
 	/* A C11 race has the kind race, too. */
 	if (!v->accepted && w->claim == CLAIM_RACE &&
@@ -211,4 +236,5 @@ const struct command command_verify = {
 	        "2 bad input.",
 	.options = options,
 	.run = run,
+	.reads_weak = true,
 };

@@ -306,7 +306,8 @@ static bool asks_for_deadlock(const struct trace *t, const uint32_t *events, gui
 	for (guint i = 0; i < count; i++) {
 		enum op op = events[i] < t->events_count ? t->events[events[i]].op : OP_READ;
 		bool other = op_wants(op) || op == OP_WAKE || op == OP_TAKE ||
-		             op == OP_DEPART || op == OP_JOIN;
+		             op == OP_DEPART || op == OP_JOIN ||
+		             (op_table[op].operand == OPERAND_MESSAGE && !op_wants(op));
 
 		if (!op_acquires(op) && !other)
 			return false;

@@ -6,6 +6,7 @@
 #include "engine/record/record.h"
 #include "tui/explorer/settings.h"
 #include "tui/batch/command.h"
+#include "engine/trace/weak.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -559,6 +560,15 @@ struct trace *open_trace(const struct arguments *a, const char *path)
 		say_error(&e);
 		return NULL;
 	}
+	char *who = g_strdup_printf("'heddle %s'", a->command->name);
+	if (!a->command->reads_weak && !trace_weak_allows(t, who, &e)) {
+		say_error(&e);
+		trace_close(t);
+		t = NULL;
+	}
+	g_free(who);
+	if (t == NULL)
+		return NULL;
 	for (guint i = 0; !quiet && t->warnings && i < t->warnings->len; i++)
 		say(trace_name(t), t->warnings->pdata[i], "");
 	return t;

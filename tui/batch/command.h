@@ -41,6 +41,7 @@ struct command {
 	bool takes_program;                   /* "--" is followed by a program */
 	bool ends_as_program; /* the exit status is the program's; 125: heddle's own errors */
 	bool passes_through;  /* argv is passed unparsed in `rest` (cc, c++) */
+	bool reads_weak;      /* also traces that are not sequentially consistent */
 };
 
 /* From commands.def: COMMAND(suffix) for `const struct command command_SUFFIX` in its

@@ -19,10 +19,10 @@ json_t *point_json(const struct explore_report *r, uint32_t error)
 	for (guint i = 0; i < r->points->len; i++) {
 		const struct explore_point *p =
 		        &g_array_index(r->points, struct explore_point, i);
-		json_t *sites = json_array();
 
 		if (p->error != error)
 			continue;
+		json_t *sites = json_array();
 		if (p->passes.event != NONE)
 			json_array_append_new(sites, json_text(p->passes.place));
 		json_array_append_new(sites, json_text(p->fails.place));

@@ -287,7 +287,7 @@ static json_t *json_waits(const struct trace *t, const GArray *waits)
 		uint32_t thread = t->events[w->event].thread;
 		GString *object = g_string_new(NULL);
 
-		trace_append_operand(t, w->event, object);
+		append_waited(t, w, object);
 		json_t *j = json_pack("{sossso}", "thread",
 		                      json_text(trace_thread_name(t, thread)), "for",
 		                      wait_for_word(w->what), "object", json_text(object->str));

@@ -173,7 +173,7 @@ static json_t *sarif_location(const struct sarif *s, const json_t *site)
 	if (*function || *file == '\0')
 		json_object_set_new(
 		        location, "logicalLocations",
-		        json_pack("[{sosO}]", "fullyQualifiedName",
+		        json_pack("[{soso}]", "fullyQualifiedName",
 		                  json_text(*function ? function : json_word(site, "name")),
 		                  "kind", json_string(*function ? "function" : "module")));
 	return location;

@@ -579,7 +579,7 @@ void app_request(struct app *app, enum request request, uint64_t count)
 	common_request(app, request, count);
 }
 
-static bool app_too_small(const struct app *app)
+bool app_too_small(const struct app *app)
 {
 	return app->grid.rows < LEAST_ROWS || app->grid.columns < LEAST_COLUMNS;
 }

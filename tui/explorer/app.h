@@ -96,6 +96,7 @@ struct app {
 struct app *app_new(struct session *session, const struct app_options *options);
 void app_free(struct app *app);
 void app_resize(struct app *app, int rows, int columns);
+bool app_too_small(const struct app *app); /* nothing is shown, and keys do nothing but quit */
 /* Handle a key; goes to the command line while that is open (command_line.h). */
 void app_key(struct app *app, int key);
 void app_request(struct app *app, enum request request, uint64_t count);

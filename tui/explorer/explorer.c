@@ -137,10 +137,15 @@ static void terminal_loop(struct app *app)
 		case KEYCODE_WAKE:
 			app_collect(app);
 			break;
-		case KEYCODE_RESIZE:
+		case KEYCODE_RESIZE: {
+			bool small = app_too_small(app);
 			screen_size(&rows, &columns);
 			app_resize(app, rows, columns);
+			/* curses tells of the new size before the keys of the old one */
+			if (small && !app_too_small(app))
+				screen_drop_keys();
 			break;
+		}
 		case KEYCODE_MOUSE: {
 			struct screen_click click = screen_mouse();
 			app_mouse(app, click.row, click.column, click.button);

@@ -9,6 +9,8 @@
 
 #include "engine/base/base.h"
 
+#include <signal.h>
+
 struct job {
 	char *title; /* owned: "looking for races" */
 	/* In a thread of its own. False with error->cancelled when stopped. */
@@ -25,6 +27,7 @@ struct job {
 	bool exclusive; /* makes data that others use (the index): runs alone */
 	/* private */
 	GThread *thread;
+	sigset_t blocked;                /* of the thread that started it */
 	gint percent, stopped, finished; /* atomic */
 	char what[96];                   /* under jobs->mutex */
 	GPtrArray *items; /* under jobs->mutex: handed over, not collected; or NULL */

@@ -27,6 +27,7 @@ void screen_redraw(void); /* redraw completely next time */
 /* Wait for a key, or for a byte in `wake_fd` (KEYCODE_WAKE). Returns a code point or an enum
  * special_key; after KEYCODE_RESIZE see screen_size, after KEYCODE_MOUSE screen_mouse. */
 int screen_key(int wake_fd);
+void screen_drop_keys(void); /* those that were typed and not yet asked for */
 struct screen_click {
 	int row, column, button; /* 1 a click, 2 a double click, 4 and 5 the wheel */
 };

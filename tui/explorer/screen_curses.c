@@ -355,6 +355,11 @@ int screen_key(int wake_fd)
 	}
 }
 
+void screen_drop_keys(void)
+{
+	flushinp();
+}
+
 struct screen_click screen_mouse(void)
 {
 	return term.click;

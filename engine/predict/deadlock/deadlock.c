@@ -7,6 +7,7 @@
  * their causal pasts permit, and the solver decides whether all requests can be next at once.
  */
 #include "engine/predict/deadlock/deadlock.h"
+#include "engine/trace/weak.h"
 
 #include "engine/partial/rdit.h"
 #include "engine/predict/pairs/candidates.h"
@@ -661,12 +662,12 @@ static void find_waits(struct search *s, const struct progress *progress)
 		report_note(
 		        s->report,
 		        "other waits that may never end (through joins, conditions, semaphores, "
-		        "barriers) were not searched: the trace has more than 8 million events or "
+		        "barriers, pipes, once-functions) were not searched: the trace has more than 8 million events or "
 		        "4,000 threads, or is not whole");
 	else
 		report_note(s->report,
 		            "of all other waits that may never end (through joins, conditions, "
-		            "semaphores, barriers) %" G_GUINT64_FORMAT
+		            "semaphores, barriers, pipes, once-functions) %" G_GUINT64_FORMAT
 		            " states were searched, and not all",
 		            search.states);
 }
@@ -800,6 +801,8 @@ static struct report *with_missing(struct trace *t, const struct race_options *o
 struct report *deadlocks_find(struct trace *t, const struct race_options *options,
                               const struct progress *progress, struct error *error)
 {
+	if (!trace_weak_allows(t, "the search for deadlocks", error))
+		return NULL;
 	if (options->use_missing)
 		return with_missing(t, options, progress, error);
 	return by_chains(t, options, find_deadlocks, progress, error);

@@ -36,7 +36,7 @@ struct footprint {
 struct persistent {
 	const struct run_state *s;
 	const struct trace *t;
-	struct footprint variables, objects, blocks;
+	struct footprint variables, objects, blocks, channels;
 	uint32_t *stamp, now; /* by thread: the set that it is in */
 	uint32_t *list, count, *best;
 	uint64_t cost;
@@ -158,6 +158,9 @@ static void collect(struct persistent *p)
 			collect_access(p, x, position);
 		else if (op_table[x->op].operand == OPERAND_OBJECT)
 			collect_object(p, e, position);
+		else if (run_state_channel(p->s, e) != NONE)
+			footprint_add(&p->channels, run_state_channel(p->s, e), x->thread,
+			              USED_ANY, position);
 		else if (x->op == OP_FREE && x->target != NONE)
 			footprint_add(&p->blocks, x->target, x->thread, USED_FREE, position);
 	}
@@ -180,6 +183,7 @@ struct persistent *persistent_new(const struct run_state *s)
 	footprint_init(&p->variables, s->t->variables_count, 2);
 	footprint_init(&p->blocks, s->t->blocks_count, 2);
 	footprint_init(&p->objects, s->t->objects_count, USED_KINDS);
+	footprint_init(&p->channels, run_state_channels(s), 1);
 	p->stamp = g_new0(uint32_t, s->threads + 1);
 	p->list = g_new(uint32_t, s->threads + 1);
 	p->best = g_new(uint32_t, s->threads + 1);
@@ -193,6 +197,7 @@ void persistent_free(struct persistent *p)
 		return;
 	footprint_release(&p->variables);
 	footprint_release(&p->blocks);
+	footprint_release(&p->channels);
 	footprint_release(&p->objects);
 	g_free(p->stamp);
 	g_free(p->list);
@@ -258,6 +263,9 @@ static void add_rivals(struct persistent *p, uint32_t thread)
 		}
 	} else if (op_table[x->op].operand == OPERAND_OBJECT) {
 		add_object_rivals(p, x);
+	} else if (run_state_channel(p->s, e) != NONE) {
+		/* what is read is what was written first, and how much of it */
+		add_users(p, &p->channels, run_state_channel(p->s, e), USED_ANY, thread);
 	} else if (x->op == OP_FREE && x->target != NONE) {
 		add_users(p, &p->blocks, x->target, USED_ANY, thread);
 	}
@@ -312,6 +320,8 @@ static void add_enablers(struct persistent *p, uint32_t thread)
 		add_writers(p, e);
 	else if (op_table[x->op].operand == OPERAND_OBJECT)
 		add_object_enablers(p, x);
+	else if (run_state_channel(p->s, e) != NONE)
+		add_users(p, &p->channels, run_state_channel(p->s, e), USED_ANY, thread);
 	/* the stack of a thread that has not begun */
 	for (uint32_t v = 0; x != NULL && op_is_access(x->op) && before == NONE; v++) {
 		struct wide run = event_variables(p->t, x);

@@ -29,6 +29,8 @@ static bool is_keyed(const struct run_state *s, uint32_t cell)
 
 	if (cell < s->threads * 4)
 		return true; /* done, woken, arrival, halted */
+	if (s->channels.count > 0 && cell >= (uint32_t)(s->order - s->cells))
+		return cell < (uint32_t)(s->reads - s->cells);
 	return cell >= variables && cell < variables + s->t->variables_count &&
 	       s->read[cell - variables];
 }
@@ -89,6 +91,16 @@ bool run_state_has(const struct run_state *s, uint32_t e)
 
 /* -- what has to come before ---------------------------------------------------------------- */
 
+/* Does the thread wait there for somebody else's message, which the state decides? */
+static bool waits_for_message(const struct run_state *s, uint32_t e)
+{
+	const struct event *x = at(s, e);
+
+	if (channel_receives(&s->channels, x))
+		return !s->foreign_channel[s->channels.messages[x->target].channel];
+	return x->op == OP_RCV && !event_inert(x) && s->begins[x->target] != NONE;
+}
+
 /* Does the state decide, in place of the recording's pairing (rule W2)? */
 static bool is_decided(const struct run_state *s, const struct must_edge *edge)
 {
@@ -100,6 +112,8 @@ static bool is_decided(const struct run_state *s, const struct must_edge *edge)
 		return !s->foreign[object];
 	case MUST_BARRIER:
 		return s->t->objects[object].count > 0 && !s->foreign[object];
+	case MUST_MESSAGE:
+		return waits_for_message(s, edge->after);
 	default:
 		return edge->condition != NONE;
 	}
@@ -270,6 +284,17 @@ static bool has_ended(const struct run_state *s, uint32_t thread)
 	return run_state_event(s, thread) == NONE && (fork == NONE || run_state_has(s, fork));
 }
 
+/* Would who waits for the channel at the end of the trace, for what is written to it or for
+ * room, wait here? */
+static bool is_as_at_end(const struct run_state *s, uint32_t channel)
+{
+	if (channel == NONE || s->foreign_channel[channel] || s->closed[channel] > 0)
+		return false;
+	if (s->left_over[channel] > 0)
+		return s->bytes[channel] >= s->left_over[channel];
+	return s->sent[channel] == s->received[channel];
+}
+
 /* Where the recording ended with a wait, nothing is known of what would come after it. */
 static enum next next_want(const struct run_state *s, const struct event *x)
 {
@@ -292,10 +317,100 @@ static enum next next_want(const struct run_state *s, const struct event *x)
 		waits = waits_at(s, u, o) && s->t->objects[o].count > 0 && !s->foreign[o] &&
 		        round_is_open(s, u, o);
 		break;
+	case WAIT_CHANNEL:
+		waits = is_as_at_end(s, s->channels.of_object[o]);
+		break;
 	default:
 		break;
 	}
 	return waits ? NEXT_WAITS : NEXT_DIFFERS;
+}
+
+/* -- channels and once-functions ----------------------------------------------------------- */
+
+/* A message that the receive comes after, and that was not sent; or NONE. */
+static uint32_t unsent(const struct run_state *s, uint32_t receive)
+{
+	struct must_run run = trace_must_into(s->t, receive);
+
+	for (uint64_t i = run.first; i < run.first + run.count; i++) {
+		const struct must_edge *edge = &s->t->index->must[i];
+
+		if (edge->rule == MUST_MESSAGE && !run_state_has(s, edge->before))
+			return edge->before;
+	}
+	return NONE;
+}
+
+static enum next next_receive(const struct run_state *s, uint32_t e)
+{
+	const struct event *x = at(s, e);
+	const struct channel_message *m = &s->channels.messages[x->target];
+	uint32_t begins = s->begins[x->target], order;
+	bool empty;
+
+	if (!waits_for_message(s, e))
+		return NEXT_RUNS;
+	if (begins != NONE) /* before the other has begun it would be the one that runs it */
+		return !run_state_has(s, begins) ? NEXT_DIFFERS
+		       : unsent(s, e) != NONE    ? NEXT_WAITS
+		                                 : NEXT_RUNS;
+	empty = s->sent[m->channel] == s->received[m->channel];
+	if (m->what == CHANNEL_CLOSED) /* who reads its end, has read all before */
+		return !empty ? NEXT_DIFFERS : unsent(s, e) != NONE ? NEXT_WAITS : NEXT_RUNS;
+	order = s->order[x->target];
+	if (order == 0)
+		return empty && s->closed[m->channel] == 0 ? NEXT_WAITS : NEXT_DIFFERS;
+	return unsent(s, e) == NONE && order == s->received[m->channel] + 1 ? NEXT_RUNS
+	                                                                    : NEXT_DIFFERS;
+}
+
+static enum next next_send(const struct run_state *s, uint32_t e)
+{
+	uint32_t target = at(s, e)->target;
+	const struct channel_message *m = &s->channels.messages[target];
+
+	if (m->what != CHANNEL_DATA || m->room == 0 || s->foreign_channel[m->channel] ||
+	    s->order[target] != 0)
+		return NEXT_RUNS;
+	return s->bytes[m->channel] + m->bytes > m->room ? NEXT_WAITS : NEXT_RUNS;
+}
+
+static void step_message(struct run_state *s, uint32_t e)
+{
+	const struct event *x = at(s, e);
+	const struct channel_message *m = &s->channels.messages[x->target];
+	uint32_t c = m->channel, order = s->order[x->target], reads = s->reads[x->target];
+
+	if (m->what == CHANNEL_CLOSED && x->op == OP_SND)
+		set(s, &s->closed[c], s->closed[c] + 1);
+	if (m->what != CHANNEL_DATA)
+		return;
+	if (x->op == OP_SND && order == 0) {
+		set(s, &s->sent[c], s->sent[c] + 1);
+		set(s, &s->order[x->target], s->sent[c]);
+		set(s, &s->bytes[c], s->bytes[c] + m->bytes);
+	} else if (channel_receives(&s->channels, x)) {
+		set(s, &s->reads[x->target], reads + 1);
+		if (order != 0 && reads == 0)
+			set(s, &s->bytes[c], s->bytes[c] - m->bytes);
+		if (order != 0 && reads + 1 == m->reads)
+			set(s, &s->received[c], s->received[c] + 1);
+	}
+}
+
+uint32_t run_state_channel(const struct run_state *s, uint32_t e)
+{
+	const struct event *x = at(s, e);
+	const struct channel_message *m = &s->channels.messages[x->target];
+
+	if (event_inert(x) || (x->op != OP_SND && x->op != OP_RCV))
+		return NONE;
+	if (x->op == OP_SND ? m->what != CHANNEL_NONE : channel_receives(&s->channels, x))
+		return m->channel;
+	/* that somebody is at work there begins with a message of another name */
+	uint32_t ends = x->op == OP_SND ? s->ends[x->target] : x->target;
+	return ends != NONE && s->begins[ends] != NONE ? s->channels.count + ends : NONE;
 }
 
 static enum next next_sync(const struct run_state *s, uint32_t e)
@@ -304,6 +419,10 @@ static enum next next_sync(const struct run_state *s, uint32_t e)
 	uint32_t block = event_block_used(s->t, x);
 	bool blocked;
 
+	if (x->op == OP_RCV)
+		return next_receive(s, e);
+	if (x->op == OP_SND)
+		return next_send(s, e);
 	if (op_table[x->op].operand != OPERAND_OBJECT)
 		return NEXT_RUNS;
 	if ((block != NONE && is_freed(s, block, x->thread)) || s->destroyed[x->target] > e + 1)
@@ -372,6 +491,10 @@ enum wait_for run_state_waits_for(const struct run_state *s, uint32_t thread)
 		return WAIT_CONDITION;
 	case OP_DEPART:
 		return WAIT_BARRIER;
+	case OP_SND:
+		return WAIT_CHANNEL;
+	case OP_RCV: /* a once-function is a lock of the thread that runs it */
+		return s->begins[x->target] != NONE ? WAIT_LOCK : WAIT_CHANNEL;
 	default:
 		return WAIT_LOCK;
 	}
@@ -398,6 +521,8 @@ uint32_t run_state_holder(const struct run_state *s, uint32_t thread, uint32_t i
 
 	if (x->op == OP_JOIN || x->op == OP_WANTJOIN)
 		return i == 0 ? x->target : NONE;
+	if (x->op == OP_RCV && s->begins[x->target] != NONE)
+		return i == 0 ? at(s, s->begins[x->target])->thread : NONE;
 	if (!op_acquires(x->op) && x->op != OP_WANT)
 		return NONE;
 	if (s->owner[x->target] != 0)
@@ -490,6 +615,8 @@ void run_state_step(struct run_state *s, uint32_t thread, uint32_t woken)
 			set(s, &s->last[v], e + 1);
 	} else if (op_table[x->op].operand == OPERAND_OBJECT) {
 		step_object(s, e, woken);
+	} else if (s->channels.count > 0 && (x->op == OP_SND || x->op == OP_RCV)) {
+		step_message(s, e);
 	}
 }
 
@@ -578,6 +705,20 @@ static uint32_t woken_first(const struct run_state *s, uint32_t signal)
 	return best;
 }
 
+static void walk_message(struct run_state *s, uint32_t e)
+{
+	const struct event *x = at(s, e);
+	bool follows = true;
+
+	if (x->op == OP_RCV)
+		follows = next_receive(s, e) == NEXT_RUNS;
+	else if (x->op == OP_SND)
+		follows = next_send(s, e) == NEXT_RUNS &&
+		          s->channels.messages[x->target].what != CHANNEL_SHARED;
+	if (!follows && s->channels.messages[x->target].what != CHANNEL_NONE)
+		s->foreign_channel[s->channels.messages[x->target].channel] = true;
+}
+
 /* The recording, by the rules of states: where it breaks them, operations on the object are
  * lacking in it, and its recorded pairing counts. */
 static void walk_recording(struct run_state *s)
@@ -597,6 +738,7 @@ static void walk_recording(struct run_state *s)
 				s->facts[e] |= FACT_SERIAL;
 			if (x->op == OP_DEPART && next_depart(s, e) != NEXT_RUNS)
 				s->foreign[x->target] = true;
+			walk_message(s, e);
 			if (op_is_access(x->op) && op_reads(x->op) && s->initial != NULL) {
 				struct wide run = event_variables(t, x);
 
@@ -609,13 +751,50 @@ static void walk_recording(struct run_state *s)
 	}
 	for (uint32_t o = 0; o < t->objects_count; o++)
 		s->exclusive[o] = s->owner[o] == 0 && s->readers[o] > 0;
+	for (uint32_t c = 0; c < s->channels.count; c++)
+		s->left_over[c] = s->bytes[c];
 	run_state_undo(s, 0);
+}
+
+/* Pairs the two messages of each once-function by their names. */
+static void find_once(struct run_state *s)
+{
+	const struct trace *t = s->t;
+	GHashTable *by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+
+	s->begins = g_new(uint32_t, t->messages_count + 1);
+	s->ends = g_new(uint32_t, t->messages_count + 1);
+	memset(s->begins, 0xff, sizeof(uint32_t) * (t->messages_count + 1));
+	memset(s->ends, 0xff, sizeof(uint32_t) * (t->messages_count + 1));
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const char *name;
+
+		if (t->events[e].op != OP_SND)
+			continue;
+		name = trace_string(t, t->messages[t->events[e].target]);
+		if (g_str_has_suffix(name, MESSAGE_BEGINS))
+			g_hash_table_insert(
+			        by_name, g_strndup(name, strlen(name) - strlen(MESSAGE_BEGINS)),
+			        GUINT_TO_POINTER(e + 1));
+	}
+	for (uint32_t m = 0; m < t->messages_count && g_hash_table_size(by_name) > 0; m++) {
+		uint32_t e = GPOINTER_TO_UINT(
+		        g_hash_table_lookup(by_name, trace_string(t, t->messages[m])));
+
+		if (e == 0)
+			continue;
+		s->begins[m] = e - 1;
+		s->ends[m] = s->ends[at(s, e - 1)->target] = m;
+	}
+	g_hash_table_destroy(by_name);
 }
 
 static void make_cells(struct run_state *s)
 {
 	const struct trace *t = s->t;
-	size_t room = (size_t)s->threads * 5 + t->variables_count + 4 * t->objects_count + 1;
+	size_t messages = s->channels.count > 0 ? t->messages_count : 0;
+	size_t room = (size_t)s->threads * 5 + t->variables_count + 4 * t->objects_count +
+	              2 * messages + 4 * s->channels.count + 1;
 	uint32_t *next = s->cells = g_new0(uint32_t, room);
 
 	s->done = next;
@@ -628,6 +807,12 @@ static void make_cells(struct run_state *s)
 	s->readers = s->owner + t->objects_count;
 	s->count = s->readers + t->objects_count;
 	s->destroyed = s->count + t->objects_count;
+	s->order = s->destroyed + t->objects_count;
+	s->reads = s->order + messages;
+	s->sent = s->reads + messages;
+	s->received = s->sent + s->channels.count;
+	s->bytes = s->received + s->channels.count;
+	s->closed = s->bytes + s->channels.count;
 	s->log = g_array_new(FALSE, FALSE, sizeof(struct state_change));
 	for (uint32_t o = 0; o < t->objects_count; o++) {
 		if (s->use[o] == WAIT_SEMAPHORE)
@@ -655,6 +840,10 @@ struct run_state *run_state_new(struct trace *t, bool use_values,
 	s->stack_of = g_new(uint32_t, t->blocks_count + 1);
 	s->use = g_new0(enum wait_for, t->objects_count + 1);
 	s->exclusive = g_new0(bool, t->objects_count + 1);
+	channels_init(&s->channels, t);
+	s->foreign_channel = g_new0(bool, s->channels.count + 1);
+	s->left_over = g_new0(uint32_t, s->channels.count + 1);
+	find_once(s);
 	find_ends(s);
 	wait_uses(s->t, s->use);
 	find_event_facts(s);
@@ -677,5 +866,10 @@ void run_state_free(struct run_state *s)
 	g_free(s->stack_of);
 	g_free(s->use);
 	g_free(s->exclusive);
+	channels_release(&s->channels);
+	g_free(s->foreign_channel);
+	g_free(s->left_over);
+	g_free(s->begins);
+	g_free(s->ends);
 	g_free(s);
 }

@@ -11,6 +11,7 @@
 #define HEDDLE_RUN_STATE_H
 
 #include "engine/finding.h"
+#include "engine/trace/channel.h"
 #include "engine/trace/index.h"
 
 enum next {
@@ -46,6 +47,12 @@ struct run_state {
 	uint32_t *stack_of; /* by block: thread whose stack it is, or NONE */
 	enum wait_for *use; /* by object: what a want of it waits for */
 	bool *exclusive;    /* by object: a want of this lock asks to exclude readers */
+	struct channels channels;
+	bool *foreign_channel; /* by channel: the trace lacks some of what went through */
+	uint32_t *left_over;   /* by channel: bytes in it at the end of the trace */
+	uint32_t
+	        *begins; /* by message that ends a once-function: event of its begin, or NONE */
+	uint32_t *ends;  /* by either message of one: the one that ends it, or NONE */
 	/* -- the state, in one array of cells */
 	uint32_t *cells;
 	uint32_t *done;    /* by thread: events taken */
@@ -58,6 +65,11 @@ struct run_state {
 	uint32_t *readers; /* by object: shared holders */
 	uint32_t *count;   /* by object: of a semaphore; arrivals at a barrier */
 	uint32_t *destroyed; /* by object: last destruction taken, + 1; or 0 */
+	uint32_t *order; /* by message of a channel: how many were sent there before it, + 1; or
+	                  * 0 */
+	uint32_t *reads; /* by message: how many parts of it were received */
+	uint32_t *sent, *received, *bytes, *closed; /* by channel: messages, and those read
+	                                             * whole; bytes in it; closes */
 	uint64_t key[2];
 	GArray *log; /* struct state_change */
 };
@@ -77,6 +89,13 @@ enum wait_for run_state_waits_for(const struct run_state *s, uint32_t thread);
 uint32_t run_state_holder(const struct run_state *s, uint32_t thread, uint32_t i);
 /* An event that must come before the thread's next one, and has not; or NONE. */
 uint32_t run_state_missing(const struct run_state *s, uint32_t thread);
+/* The channel of a message that is sent or waited for, or the once-function (behind the
+ * channels); NONE: neither.  There are run_state_channels. */
+uint32_t run_state_channel(const struct run_state *s, uint32_t event);
+static inline uint32_t run_state_channels(const struct run_state *s)
+{
+	return (uint32_t)(s->channels.count + s->t->messages_count);
+}
 /* Would the signal wake this thread? */
 bool run_state_may_wake(const struct run_state *s, uint32_t signal, uint32_t thread);
 /* Take the thread's next event.  `woken`: the thread that a signal wakes, NONE where none

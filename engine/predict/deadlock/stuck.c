@@ -3,6 +3,8 @@
  */
 #include "engine/predict/deadlock/stuck.h"
 
+#include "engine/trace/channel.h"
+
 #include <string.h>
 
 /* A holder of a wanted lock at the end. */
@@ -21,6 +23,8 @@ struct ending {
 	bool *over;               /* by thread: it has ended */
 	uint32_t *before, *queue; /* by thread: of a walk along the waits */
 	bool *told;               /* by thread: reported */
+	GHashTable *running; /* name of a once-function's last message (char *) -> thread + 1
+	                      * that has begun it, where that message was not sent */
 };
 
 static enum wait_for use_of(enum op op)
@@ -71,7 +75,9 @@ static bool find_wants(struct ending *s)
 void wait_uses(const struct trace *t, enum wait_for *use)
 {
 	for (uint32_t o = 0; o < t->objects_count; o++)
-		use[o] = t->objects[o].count > 0 ? WAIT_SEMAPHORE : WAIT_LOCK;
+		use[o] = t->objects[o].count > 0                                ? WAIT_SEMAPHORE
+		         : channel_of_name(trace_string(t, t->objects[o].name)) ? WAIT_CHANNEL
+		                                                                : WAIT_LOCK;
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
@@ -105,6 +111,27 @@ static void find_holds(struct ending *s)
 	}
 }
 
+/* Once-functions that have begun, and not ended: their threads hold them as one holds a lock.
+ */
+static void find_running(struct ending *s)
+{
+	for (uint32_t e = 0; e < s->t->events_count; e++) {
+		const struct event *x = &s->t->events[e];
+		const char *name =
+		        x->op == OP_SND ? trace_string(s->t, s->t->messages[x->target]) : "";
+		gsize own = strlen(name);
+
+		if (own == 0 || event_inert(x))
+			continue;
+		if (!g_str_has_suffix(name, MESSAGE_BEGINS)) {
+			g_hash_table_remove(s->running, name);
+			continue;
+		}
+		g_hash_table_insert(s->running, g_strndup(name, own - strlen(MESSAGE_BEGINS)),
+		                    GUINT_TO_POINTER((guint)x->thread + 1));
+	}
+}
+
 /* The i-th thread that `thread` waits for, or NONE: holders of its lock, or the thread to
  * join. */
 static uint32_t waits_for(const struct ending *s, uint32_t thread, guint i)
@@ -114,6 +141,10 @@ static uint32_t waits_for(const struct ending *s, uint32_t thread, guint i)
 	const struct event *x = &s->t->events[s->want[thread]];
 	if (x->op == OP_WANTJOIN)
 		return i == 0 ? x->target : NONE;
+	gpointer runner = g_hash_table_lookup(
+	        s->running, trace_string(s->t, s->t->objects[x->target].name));
+	if (runner != NULL)
+		return i == 0 ? GPOINTER_TO_UINT(runner) - 1 : NONE;
 	for (guint k = 0; k < s->holds->len; k++) {
 		const struct hold *h = &g_array_index(s->holds, struct hold, k);
 
@@ -343,13 +374,16 @@ GPtrArray *stuck_find(const struct trace *t, unsigned *dropped)
 		            .over = g_new0(bool, t->threads_count + 1),
 		            .before = g_new(uint32_t, t->threads_count + 1),
 		            .queue = g_new(uint32_t, t->threads_count + 1),
-		            .told = g_new0(bool, t->threads_count + 1) };
+		            .told = g_new0(bool, t->threads_count + 1),
+		            .running = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
+		                                             NULL) };
 
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		s.want[u] = NONE;
 	*dropped = 0;
 	if (find_wants(&s)) {
 		find_holds(&s);
+		find_running(&s);
 		if (!is_recording(t))
 			*dropped = drop_free(&s);
 		find_circles(&s, findings);
@@ -364,5 +398,6 @@ GPtrArray *stuck_find(const struct trace *t, unsigned *dropped)
 	g_free(s.before);
 	g_free(s.queue);
 	g_free(s.told);
+	g_hash_table_destroy(s.running);
 	return findings;
 }

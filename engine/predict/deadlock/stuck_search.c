@@ -221,7 +221,7 @@ static bool can_wait(const struct event *x)
 	if (event_inert(x))
 		return false;
 	return op_acquires(x->op) || x->op == OP_TAKE || x->op == OP_WAIT || x->op == OP_WAKE ||
-	       x->op == OP_ARRIVE || x->op == OP_JOIN;
+	       x->op == OP_ARRIVE || x->op == OP_JOIN || x->op == OP_RCV;
 }
 
 enum { VISITS = 3 }; /* of a place by a thread that are tried */
@@ -359,10 +359,13 @@ static void visit_all(struct walk *w)
 	w->cut |= w->branches->len > 0 || w->effort.over;
 }
 
+/* Joins that ended are on no circle with each other. */
 static bool has_waits(const struct trace *t)
 {
 	for (uint32_t e = 0; e < t->events_count; e++) {
-		if (can_wait(&t->events[e]) || op_wants(t->events[e].op))
+		const struct event *x = &t->events[e];
+
+		if ((can_wait(x) && x->op != OP_JOIN) || op_wants(x->op))
 			return true;
 	}
 	return false;

@@ -112,77 +112,16 @@ void AnnotateHappensAfter(const char *file, int line, uintptr_t p)
 {
 	message_acquire(p, CALLER());
 }
-EXPORT void AnnotateIgnoreReadsBegin(const char *file, int line);
-void AnnotateIgnoreReadsBegin(const char *file, int line)
-{
-	__tsan_ignore_thread_begin();
-}
-EXPORT void AnnotateIgnoreReadsEnd(const char *file, int line);
-void AnnotateIgnoreReadsEnd(const char *file, int line)
-{
-	__tsan_ignore_thread_end();
-}
-
-/* A mutex of the program's own making; bits of flags as in tsan_interface.h. */
-enum { OWN_TRY = 1 << 4, OWN_TRY_FAILED = 1 << 5, OWN_READ = 1 << 3 };
-EXPORT void __tsan_mutex_create(void *p, unsigned flags);
-void __tsan_mutex_create(void *p, unsigned flags)
-{
-	struct thread *t = recording();
-	if (t)
-		log_init(t, p);
-}
-EXPORT void __tsan_mutex_destroy(void *p, unsigned flags);
-void __tsan_mutex_destroy(void *p, unsigned flags)
-{
-	struct thread *t = recording();
-	if (t) {
-		sched_point(t);
-		log_sync(t, LOG_DESTROY, CALLER(), p);
+#define IGNORED(name, how) \
+	EXPORT void name(const char *file, int line); \
+	void name(const char *file, int line) \
+	{ \
+		__tsan_ignore_thread_##how(); \
 	}
-}
-EXPORT void __tsan_mutex_pre_lock(void *p, unsigned flags);
-void __tsan_mutex_pre_lock(void *p, unsigned flags)
-{
-	struct thread *t = recording();
-	if (t) {
-		sched_point(t);
-		t->gate |= GATE_IGNORE; /* its inside is the lock's own */
-	}
-}
-EXPORT void __tsan_mutex_post_lock(void *p, unsigned flags, int recursion);
-void __tsan_mutex_post_lock(void *p, unsigned flags, int recursion)
-{
-	if (me != &nobody)
-		me->gate &= ~GATE_IGNORE;
-	struct thread *t = recording();
-	if (t)
-		log_object(t,
-		           flags & OWN_TRY_FAILED ? LOG_TRYFAIL
-		           : flags & OWN_READ     ? LOG_RACQ
-		                                  : LOG_ACQ,
-		           flags & OWN_TRY ? LOG_TRY : 0, CALLER(), p);
-}
-EXPORT int __tsan_mutex_pre_unlock(void *p, unsigned flags);
-int __tsan_mutex_pre_unlock(void *p, unsigned flags)
-{
-	struct thread *t = recording();
-	if (t) {
-		plan_point(t);
-		log_sync(t, flags & OWN_READ ? LOG_RREL : LOG_REL, CALLER(), p);
-		t->gate |= GATE_IGNORE;
-	}
-	return 1;
-}
-EXPORT void __tsan_mutex_post_unlock(void *p, unsigned flags);
-void __tsan_mutex_post_unlock(void *p, unsigned flags)
-{
-	if (me != &nobody)
-		me->gate &= ~GATE_IGNORE;
-	struct thread *t = recording();
-	if (t)
-		sched_point(t);
-}
+IGNORED(AnnotateIgnoreReadsBegin, begin)
+IGNORED(AnnotateIgnoreReadsEnd, end)
+IGNORED(AnnotateIgnoreWritesBegin, begin)
+IGNORED(AnnotateIgnoreWritesEnd, end)
 
 /* The names of an older kind, and those for virtual machines, say the same. */
 EXPORT void WTFAnnotateHappensBefore(const char *file, int line, uintptr_t p);
@@ -209,65 +148,6 @@ EXPORT void __tsan_java_release_store(uintptr_t p);
 void __tsan_java_release_store(uintptr_t p)
 {
 	annotate(LOG_SND, p, true, CALLER());
-}
-
-/* How often the thread that has a lock holds it; by the lock, which only its holder changes. */
-enum { MANY_HELD = 1024 };
-static struct held {
-	uintptr_t lock;
-	int times;
-} held[MANY_HELD];
-
-static struct held *held_at(uintptr_t p)
-{
-	unsigned i = (unsigned)((p >> 3) * 2654435761u % MANY_HELD);
-	for (unsigned k = 0; k < MANY_HELD; k++, i = (i + 1) % MANY_HELD) {
-		uintptr_t none = 0;
-		if (held[i].lock == p ||
-		    __atomic_compare_exchange_n(&held[i].lock, &none, p, false,
-		                                __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ||
-		    none == p)
-			return &held[i];
-	}
-	return NULL;
-}
-
-static void own_lock(enum log_tag tag, uintptr_t p, uintptr_t pc)
-{
-	struct thread *t = recording();
-	struct held *h = tag == LOG_ACQ || tag == LOG_REL ? held_at(p) : NULL;
-	if (h)
-		h->times += tag == LOG_ACQ ? 1 : h->times > 0 ? -1 : 0;
-	if (!t)
-		return;
-	plan_point(t);
-	log_sync(t, tag, pc, (const void *)p);
-}
-#define OWN_LOCK(name, tag) \
-	EXPORT void name(uintptr_t p); \
-	void name(uintptr_t p) \
-	{ \
-		own_lock(tag, p, CALLER()); \
-	}
-OWN_LOCK(__tsan_java_mutex_lock, LOG_ACQ)
-OWN_LOCK(__tsan_java_mutex_unlock, LOG_REL)
-OWN_LOCK(__tsan_java_mutex_read_lock, LOG_RACQ)
-OWN_LOCK(__tsan_java_mutex_read_unlock, LOG_RREL)
-EXPORT void __tsan_java_mutex_lock_rec(uintptr_t p, int times);
-void __tsan_java_mutex_lock_rec(uintptr_t p, int times)
-{
-	while (times-- > 0)
-		own_lock(LOG_ACQ, p, CALLER());
-}
-/* All at once; how often it was held, for the lock that gets it back. */
-EXPORT int __tsan_java_mutex_unlock_rec(uintptr_t p);
-int __tsan_java_mutex_unlock_rec(uintptr_t p)
-{
-	struct held *h = held_at(p);
-	int times = h && h->times > 0 ? h->times : 1;
-	for (int i = 0; i < times; i++)
-		own_lock(LOG_REL, p, CALLER());
-	return times;
 }
 
 /* ---- the barrier of ThreadSanitizer's tests: abi.h.  It is no event. ---- */

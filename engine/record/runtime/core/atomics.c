@@ -61,13 +61,46 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 		handlers_run(t); \
 	atomic_point(t);
 
+/* Beyond sequential consistency (memory.h). */
+static uint64_t weak_load(struct thread *t, const volatile void *p, unsigned code,
+                          unsigned order, uintptr_t pc)
+{
+	uint64_t value = memory_load(t, p, code, order, pc);
+	poll_look(t, p, value, pc);
+	return value;
+}
+
+static uint64_t weak_update(struct thread *t, volatile void *p, unsigned code, enum update how,
+                            uint64_t v, unsigned order, uintptr_t pc)
+{
+	uint64_t old = memory_update(t, p, code, how, v, order, pc);
+	changed(t, p, true, 0, pc);
+	return old;
+}
+
+static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint64_t *expected,
+                         uint64_t v, unsigned order, unsigned failure, uintptr_t pc)
+{
+	bool done = memory_compare(t, p, code, expected, v, order, failure, pc);
+	if (done)
+		changed(t, p, true, 0, pc);
+	else
+		poll_look(t, p, *expected, pc);
+	return done;
+}
+
 #define VALUE(code, v) ((code) < 4, (uint64_t)(v))
 
-#define FETCH(bits, type, code, name, function, expression) \
+#define FETCH(bits, type, code, name, how, function, expression) \
 	EXPORT type __tsan_atomic##bits##_##name(volatile type *p, type v, int order); \
 	type __tsan_atomic##bits##_##name(volatile type *p, type v, int order) \
 	{ \
 		ENTER(function(p, v, __ATOMIC_SEQ_CST)) \
+		if (unlikely(rt.memory) && code < 4) \
+			return (type)weak_update(t, p, code, how, (uint64_t)v, ORDER(order), \
+			                         HOOK_CALLER()); \
+		if (unlikely(rt.memory)) \
+			memory_wide(t); \
 		type old = function(p, v, __ATOMIC_SEQ_CST); \
 		log_rmw(t, ORDER(order), HOOK_CALLER(), (const void *)p, code, (uint64_t)old, \
 		        (uint64_t)(type)(expression)); \
@@ -84,6 +117,14 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 		ENTER(__atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, \
 		                                  __ATOMIC_SEQ_CST)) \
 		type old = *expected; \
+		if (unlikely(rt.memory)) { \
+			uint64_t seen = old; \
+			bool made = weak_compare(t, p, code, &seen, v, ORDER(order), \
+			                         ORDER(failure), HOOK_CALLER()); \
+			if (!made) \
+				*expected = (type)seen; \
+			return made; \
+		} \
 		bool done = __atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, \
 		                                        __ATOMIC_SEQ_CST); \
 		if (done) { \
@@ -102,6 +143,8 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 	type __tsan_atomic##bits##_load(const volatile type *p, int order) \
 	{ \
 		ENTER(__atomic_load_n(p, __ATOMIC_SEQ_CST)) \
+		if (unlikely(rt.memory)) \
+			return (type)weak_load(t, p, code, ORDER(order), HOOK_CALLER()); \
 		type v = __atomic_load_n(p, __ATOMIC_SEQ_CST); \
 		looked(t, ORDER(order), p, code, (uint64_t)v, HOOK_CALLER()); \
 		return v; \
@@ -115,18 +158,23 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 			return; \
 		} \
 		atomic_point(t); \
+		if (unlikely(rt.memory)) { \
+			memory_store(t, p, code, v, ORDER(order), HOOK_CALLER()); \
+			poll_wrote(p); \
+			return; \
+		} \
 		log_access(t, LOG_AWRITE, ORDER(order), HOOK_CALLER(), (const void *)p, code, \
 		           true, (uint64_t)v); \
 		__atomic_store_n(p, v, __ATOMIC_SEQ_CST); \
 		poll_wrote(p); \
 	} \
-	FETCH(bits, type, code, exchange, __atomic_exchange_n, v) \
-	FETCH(bits, type, code, fetch_add, __atomic_fetch_add, old + v) \
-	FETCH(bits, type, code, fetch_sub, __atomic_fetch_sub, old - v) \
-	FETCH(bits, type, code, fetch_and, __atomic_fetch_and, old &v) \
-	FETCH(bits, type, code, fetch_or, __atomic_fetch_or, old | v) \
-	FETCH(bits, type, code, fetch_xor, __atomic_fetch_xor, old ^ v) \
-	FETCH(bits, type, code, fetch_nand, __atomic_fetch_nand, ~(old & v)) \
+	FETCH(bits, type, code, exchange, UPDATE_EXCHANGE, __atomic_exchange_n, v) \
+	FETCH(bits, type, code, fetch_add, UPDATE_ADD, __atomic_fetch_add, old + v) \
+	FETCH(bits, type, code, fetch_sub, UPDATE_SUB, __atomic_fetch_sub, old - v) \
+	FETCH(bits, type, code, fetch_and, UPDATE_AND, __atomic_fetch_and, old &v) \
+	FETCH(bits, type, code, fetch_or, UPDATE_OR, __atomic_fetch_or, old | v) \
+	FETCH(bits, type, code, fetch_xor, UPDATE_XOR, __atomic_fetch_xor, old ^ v) \
+	FETCH(bits, type, code, fetch_nand, UPDATE_NAND, __atomic_fetch_nand, ~(old & v)) \
 	EXCHANGE(bits, type, code, compare_exchange_strong) \
 	EXCHANGE(bits, type, code, compare_exchange_weak) \
 	EXPORT type __tsan_atomic##bits##_compare_exchange_val( \
@@ -142,6 +190,12 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 			return old; \
 		} \
 		atomic_point(t); \
+		if (unlikely(rt.memory)) { \
+			uint64_t seen = old; \
+			weak_compare(t, p, code, &seen, v, ORDER(order), ORDER(failure), \
+			             HOOK_CALLER()); \
+			return (type)seen; \
+		} \
 		if (__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, \
 		                                __ATOMIC_SEQ_CST)) { \
 			log_rmw(t, ORDER(order), HOOK_CALLER(), (const void *)p, code, \
@@ -187,6 +241,8 @@ EXPORT a128 __tsan_atomic128_load(const volatile a128 *p, int order);
 a128 __tsan_atomic128_load(const volatile a128 *p, int order)
 {
 	ENTER(load128(p, order))
+	if (unlikely(rt.memory))
+		memory_wide(t);
 	a128 v = load128(p, order);
 	log_access(t, LOG_AREAD, ORDER(order), HOOK_CALLER(), (const void *)p, 4, false, 0);
 	return v;
@@ -200,24 +256,29 @@ void __tsan_atomic128_store(volatile a128 *p, a128 v, int order)
 		return;
 	}
 	atomic_point(t);
+	if (unlikely(rt.memory))
+		memory_wide(t);
 	log_access(t, LOG_AWRITE, ORDER(order), HOOK_CALLER(), (const void *)p, 4, false, 0);
 	wide_exchange128(p, v, order);
 }
-FETCH(128, a128, 4, exchange, wide_exchange128, v)
-FETCH(128, a128, 4, fetch_add, wide_add128, old + v)
-FETCH(128, a128, 4, fetch_sub, wide_sub128, old - v)
-FETCH(128, a128, 4, fetch_and, wide_and128, old &v)
-FETCH(128, a128, 4, fetch_or, wide_or128, old | v)
-FETCH(128, a128, 4, fetch_xor, wide_xor128, old ^ v)
-FETCH(128, a128, 4, fetch_nand, wide_nand128, ~(old &v))
+FETCH(128, a128, 4, exchange, UPDATE_EXCHANGE, wide_exchange128, v)
+FETCH(128, a128, 4, fetch_add, UPDATE_ADD, wide_add128, old + v)
+FETCH(128, a128, 4, fetch_sub, UPDATE_SUB, wide_sub128, old - v)
+FETCH(128, a128, 4, fetch_and, UPDATE_AND, wide_and128, old &v)
+FETCH(128, a128, 4, fetch_or, UPDATE_OR, wide_or128, old | v)
+FETCH(128, a128, 4, fetch_xor, UPDATE_XOR, wide_xor128, old ^ v)
+FETCH(128, a128, 4, fetch_nand, UPDATE_NAND, wide_nand128, ~(old &v))
 
 static int exchange_record128(volatile a128 *p, a128 *expected, a128 v, int order, int failure,
                               uintptr_t pc)
 {
 	struct thread *t = me;
 	bool open = !t->gate || hook_slow(t);
-	if (open)
+	if (open) {
 		atomic_point(t);
+		if (unlikely(rt.memory))
+			memory_wide(t);
+	}
 	a128 old = cas128(p, *expected, v);
 	bool done = old == *expected;
 	if (open && done)
@@ -250,10 +311,18 @@ EXPORT void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order)
 {
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	struct thread *t = recording();
-	if (!t || ORDER(order) < 2) /* a relaxed fence does nothing */
+	struct thread *t = me;
+	if (unlikely(t->gate) && !hook_slow(t))
+		return;
+	if (unlikely(rt.async_handlers))
+		handlers_run(t);
+	if (t->pending)
+		log_fill(t);
+	if (ORDER(order) < 2) /* a relaxed fence does nothing */
 		return;
 	plan_point(t);
+	if (unlikely(rt.memory))
+		memory_fence(t, ORDER(order));
 	log_event(t, LOG_FENCE, ORDER(order), HOOK_CALLER(), 0, 0, 0);
 }
 EXPORT void __tsan_atomic_signal_fence(int order);

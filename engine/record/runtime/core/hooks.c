@@ -21,7 +21,7 @@ static bool read_again(struct thread *t, const void *p, unsigned code, uintptr_t
 static __attribute__((noinline)) void access_rest(const void *p, unsigned what, uintptr_t pc)
 {
 	struct thread *t = me;
-	if (unlikely(t->gate) && !hook_slow(t))
+	if (unlikely(t->gate) && !hook_slow_access(t))
 		return;
 	enum log_tag tag = what & 255;
 	unsigned code = what >> 16;
@@ -31,9 +31,11 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 		return;
 	if (unlikely(--t->budget < 0))
 		sched_access(t);
+	if (unlikely(rt.memory))
+		memory_before(t, tag, p, (size_t)1 << code);
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
 	t->unusual =
-	        t->signals.arrived || rt.waiting || rt.replay || (rt.controlled && !rt.values);
+	        t->signals.arrived || rt.waiting || rt.replay || rt.memory || (rt.controlled && !rt.values);
 	BARRIER();
 	if (unlikely(t->signals.arrived)) /* between looking and storing */
 		t->unusual = 1;
@@ -111,12 +113,14 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
                                                  uintptr_t pc)
 {
 	struct thread *t = me;
-	if (unlikely(t->gate) && !hook_slow(t))
+	if (unlikely(t->gate) && !hook_slow_access(t))
 		return;
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);
 	if (unlikely(--t->budget < 0))
 		sched_access(t);
+	if (unlikely(rt.memory))
+		memory_before(t, tag, p, size);
 	switch (size) {
 	case 1:
 	case 2:
@@ -300,13 +304,18 @@ void __tsan_func_exit(void *unused)
 EXPORT void __tsan_ignore_thread_begin(void);
 void __tsan_ignore_thread_begin(void)
 {
-	if (me != &nobody)
-		me->gate |= GATE_IGNORE;
+	if (me == &nobody)
+		return;
+	me->ignoring++;
+	me->gate |= GATE_IGNORE;
 }
 EXPORT void __tsan_ignore_thread_end(void);
 void __tsan_ignore_thread_end(void)
 {
-	if (me != &nobody)
+	if (me == &nobody)
+		return;
+	me->ignoring -= me->ignoring > 0;
+	if (me->ignoring == 0)
 		me->gate &= ~GATE_IGNORE;
 }
 

@@ -102,6 +102,7 @@ bool begin_again(int fd, int buffer)
 	if (!log_open_again(buffer))
 		return false;
 	begin_random();
+	memory_init();
 	rt.thread_count = rt.config.thread_count > 1 ? rt.config.thread_count : 1;
 	me->life.tid = (pid_t)syscall(SYS_gettid);
 	sched_begin_again();
@@ -134,6 +135,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	rt.header->stack_begin = (uintptr_t)__libc_stack_end;
 	rt.header->arguments = argc > 0 ? (uintptr_t)argv[0] : 0;
 	begin_random();
+	memory_init();
 	sched_init();
 	clocks_init();
 	struct thread *t = thread_new(NULL);

@@ -63,8 +63,9 @@ static void happened(enum log_happened fact)
 }
 
 /* Before a call that makes a child with memory of its own. */
-static void before_child(struct thread *t)
+static void before_child(struct thread *t, uintptr_t pc)
 {
+	channels_forked(t, pc);
 	if (t->pending)
 		log_fill(t);
 	happened(LOG_FORKED);
@@ -90,7 +91,7 @@ pid_t interposed_fork(void)
 	struct thread *t = recording();
 	if (!t)
 		return REAL(fork)();
-	before_child(t);
+	before_child(t, CALLER());
 	return (pid_t)after_child(REAL(fork)());
 }
 EXPORT pid_t __fork(void);
@@ -110,7 +111,7 @@ pid_t interposed__Fork(void)
 	struct thread *t = recording();
 	if (!t)
 		return REAL(_Fork)();
-	before_child(t);
+	before_child(t, CALLER());
 	return (pid_t)after_child(REAL(_Fork)());
 }
 
@@ -171,10 +172,12 @@ int interposed_clone(int (*function)(void *), void *stack, int flags, void *argu
 	struct thread *t = recording();
 	if (!t || flags & (CLONE_THREAD | CLONE_SETTLS) || !function || !stack)
 		return REAL(clone)(function, stack, flags, argument, more[0], more[1], more[2]);
-	if (flags & CLONE_VM)
+	if (flags & CLONE_VM) {
+		channels_forked(t, CALLER());
 		return clone_sharing(t, function, stack, flags, argument, more);
+	}
 	struct clone_start start = { function, argument };
-	before_child(t);
+	before_child(t, CALLER());
 	return (int)after_child(
 	        REAL(clone)(clone_main, stack, flags, &start, more[0], more[1], more[2]));
 }
@@ -256,7 +259,7 @@ bool process_syscall(struct thread *t, long number, long a[6], long *result)
 		restricts(t, a[0] == SECCOMP_SET_MODE_STRICT);
 	if (!makes_child(&number, a, &changed))
 		return false;
-	before_child(t);
+	before_child(t, CALLER());
 	*result = raw_syscall(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	after_child(*result);
 	return true;

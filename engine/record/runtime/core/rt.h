@@ -20,6 +20,7 @@
 #include "base.h"
 #include "engine/record/runtime/libc/libc.h"
 #include "engine/record/runtime/log/log.h"
+#include "engine/record/runtime/memory/memory.h"
 #include "engine/record/runtime/missing/missing.h"
 #include "engine/record/runtime/outside/outside.h"
 #include "engine/record/runtime/replay/replay.h"
@@ -38,8 +39,10 @@ enum gate {
 	GATE_INSIDE = 4,   /* inside the runtime, or inside a call made for it */
 	GATE_OUTSIDE = 8,  /* in a blocking call, without the token */
 	GATE_STOLEN = 16,  /* the watchdog took the token away */
-	GATE_IGNORE = 32,  /* __tsan_ignore_thread_begin */
+	GATE_IGNORE = 32,  /* __tsan_ignore_thread_begin: plain accesses alone */
 	GATE_WAITING = 64, /* waits for the token; a handler that is not wrapped may run */
+	GATE_OWN = 128,    /* inside a lock of the program's own making: own_locks.c */
+	GATE_QUIET = GATE_IGNORE | GATE_OWN, /* the program's code runs, and is scheduled */
 };
 
 /* Invocations by bind lines that are open: bind.c. */
@@ -96,7 +99,11 @@ struct thread {
 	struct thread_signals signals;
 	struct thread_input input;
 	struct thread_calls calls;
+	int ignoring;       /* nested __tsan_ignore_thread_begin: GATE_IGNORE */
+	int own_depth;      /* nested insides of locks of the program's making: GATE_OWN */
+	unsigned own_steps; /* in the outermost of these */
 	struct thread_missing missing;
+	struct thread_memory memory;
 	struct poll poll;
 	struct stream own; /* free mode: `stream` */
 	/* free mode: log/access.h; whole pages */
@@ -112,6 +119,7 @@ struct runtime {
 	bool on;         /* recording was asked for and has not ended */
 	bool controlled; /* else free mode */
 	bool replay;
+	enum log_memory memory; /* not LOG_SC: controlled mode */
 	enum inputs inputs;
 	bool values;
 	bool missing;        /* calls into code that is not instrumented are recorded, */
@@ -161,7 +169,8 @@ static inline uint64_t next_random(void) /* xorshift64* */
  * wants every look for itself, for the next may see something else. */
 ALWAYS_INLINE bool looks_count(void)
 {
-	return rt.config.strategy != STRATEGY_FIRST && !(rt.config.flags & LOG_EXPLORE);
+	return rt.config.strategy != STRATEGY_FIRST && !(rt.config.flags & LOG_EXPLORE) &&
+	       rt.memory == LOG_SC;
 }
 /* ---- invoke.c ---- */
 /* `made`: the call made the object. */
@@ -209,6 +218,8 @@ ALWAYS_INLINE struct thread *recording(void)
 		handlers_run(t);
 	if (t->pending) /* what follows may write there unseen */
 		log_fill(t);
+	if (unlikely(rt.memory))
+		memory_call(t);
 	return t;
 }
 /* Around a call into code that may come back through interposed functions. */

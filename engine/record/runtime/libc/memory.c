@@ -25,7 +25,7 @@ extern void __libc_free(void *p);
 static void *noted(void *p, size_t size, uintptr_t pc)
 {
 	struct thread *t = me;
-	if (p && !t->gate) {
+	if (p && !(t->gate & ~GATE_IGNORE)) {
 		int error = errno;
 		bool own = in_libc(pc);
 		if (!own)
@@ -49,7 +49,8 @@ static bool freed(void *p, uintptr_t pc)
 	struct thread *t = me;
 	if (unlikely(rt.reaching))
 		block_ends(p);
-	if (p && (!t->gate || (t->gate == GATE_STOLEN && hook_slow(t))) && !in_libc(pc)) {
+	if (p && (!t->gate || ((t->gate & ~GATE_IGNORE & ~GATE_STOLEN) == 0 && hook_slow(t))) &&
+	    !in_libc(pc)) {
 		plan_point(t);
 		log_event(t, LOG_FREE, 0, pc, (uintptr_t)p, 0, 1);
 		if (unlikely(rt.config.poison) && replay_poisons()) {
@@ -74,7 +75,7 @@ static void release(void *p, uintptr_t pc)
 static void settle(void)
 {
 	struct thread *t = me;
-	if (unlikely(t->gate == GATE_STOLEN))
+	if (unlikely((t->gate & ~GATE_QUIET) == GATE_STOLEN))
 		hook_slow(t);
 }
 

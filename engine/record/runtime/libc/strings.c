@@ -84,7 +84,7 @@ void range_touched(enum log_tag tag, const void *p, size_t n, uintptr_t pc)
 			return;
 		}
 	}
-	if (n == 0 || in_libc(pc) || (t->gate && !hook_slow(t)))
+	if (n == 0 || in_libc(pc) || (t->gate && !hook_slow_access(t)))
 		return; /* the runtime itself comes here with the scheduler's lock held */
 	if (tag == LOG_READ && range_constant(p))
 		return;

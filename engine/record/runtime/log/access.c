@@ -103,6 +103,8 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 		*seen_entry(t, key) = key;
 	}
 	count_event(t, tag, pc);
+	if (unlikely(rt.memory))
+		memory_logged(t, tag, flags & LOG_ORDER_MASK, p, (size_t)1 << code);
 }
 
 void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsigned code,
@@ -126,7 +128,7 @@ void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsi
 
 void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, size_t size)
 {
-	if (size == 0 || unlikely(rt.waiting))
+	if (size == 0 || unlikely(rt.waiting) || unlikely(t->gate & GATE_IGNORE))
 		return;
 	plan_point(t);
 	struct stream *s = t->stream;
@@ -154,4 +156,6 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 	sites->at[slot].address = address;
 	sites->value[slot] = size;
 	count_event(t, tag, pc);
+	if (unlikely(rt.memory))
+		memory_logged(t, tag, 0, p, size);
 }

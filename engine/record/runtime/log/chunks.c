@@ -72,6 +72,7 @@ bool log_open(void)
 	rt.header->status = LOG_RUNNING;
 	rt.header->pid = raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	rt.header->seed = rt.config.seed;
+	rt.header->memory = rt.config.flags & LOG_CONTROLLED ? rt.config.memory : LOG_SC;
 	rt.stream.thread = LOG_ALL_THREADS;
 	rt.stream.last = LOG_ALL_THREADS;
 	return true;
@@ -101,6 +102,7 @@ bool log_open_again(int buffer)
 	rt.header->flags = rt.config.flags;
 	rt.header->pid = (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	rt.header->seed = rt.config.seed;
+	rt.header->memory = rt.config.flags & LOG_CONTROLLED ? rt.config.memory : LOG_SC;
 	return true;
 }
 

@@ -33,6 +33,8 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
                uint64_t b, unsigned words)
 {
 	struct stream *s = t->stream;
+	if (unlikely(rt.memory))
+		memory_event(t, tag, a);
 	log_before(t);
 	if (tag != LOG_FENCE)
 		t->poll.spins = 0;

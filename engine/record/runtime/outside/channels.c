@@ -4,6 +4,8 @@
  *
  * Each write is a message, received by who reads of it, and by who is told that there is
  * something to read.  On replay the calls are made for real, in the turn of these events.
+ * Of a channel with a number, all of whose writers and readers are threads of the process, the
+ * messages have it, so that an analysis knows who would wait in another order.
  *
  * And in a program that something comes to from outside: a descriptor's number is given out
  * again only after it was closed, which is a message as well.  Else two connections that had
@@ -20,7 +22,9 @@ static struct channel {
 	bool used, counter; /* an eventfd: a read takes all */
 	unsigned ends;      /* descriptors that lead there */
 	bool late, datagrams;
-	int reader; /* a descriptor that reads of it, or -1 */
+	unsigned number; /* of one whose writers and readers all are the process's; or 0 */
+	unsigned pages;  /* of a pipe: room; 0: not known */
+	int reader;      /* a descriptor that reads of it, or -1 */
 	unsigned from, count;
 	uint64_t closes[CLOSES]; /* messages of writers that have closed it */
 	unsigned closed;
@@ -48,6 +52,24 @@ unsigned channel_new(bool counter)
 	return rt.inputs ? new_channel(counter) : 0;
 }
 
+void channel_is_own(unsigned channel, unsigned pages)
+{
+	static unsigned numbers;
+	if (!channel || numbers == LOG_CHANNELS)
+		return;
+	channels[channel].number = ++numbers;
+	channels[channel].pages = pages <= LOG_CHANNEL_PAGES ? pages : 0;
+}
+
+unsigned channel_number(int fd, short events)
+{
+	unsigned reads = events & (POLLIN | POLLRDHUP | POLLPRI) ? outside_reads(fd) : 0;
+	unsigned writes = events & POLLOUT ? outside_writes(fd) : 0;
+	if ((reads && !channels[reads].number) || (writes && !channels[writes].number))
+		return 0;
+	return reads ? channels[reads].number : writes ? channels[writes].number : 0;
+}
+
 void channel_held(unsigned channel)
 {
 	if (channel)
@@ -68,10 +90,17 @@ void channel_turn(struct thread *t, unsigned channel, enum log_tag tag, uintptr_
 
 /* An explored run follows its plan with true messages, as what comes after the plan may be a
  * receive of one. */
-static void tell(struct thread *t, enum log_tag tag, uintptr_t pc, uint64_t message)
+static void tell(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
+                 uint64_t message)
 {
 	plan_point(t);
-	log_event(t, tag, 0, pc, message, 0, 1);
+	log_event(t, tag, flags, pc, message, 0, 1);
+}
+
+/* A new message.  `bytes`: of what was written; or enum log_channel_bytes. */
+static uint64_t new_message(const struct channel *c, uint64_t bytes)
+{
+	return log_message(++rt.messages, c->number, c->pages, bytes);
 }
 
 /* Replay: the events that the plan has here, for the process may be further or less far. */
@@ -88,38 +117,61 @@ static bool as_planned(struct thread *t, enum log_tag tag, uintptr_t pc)
 	return true;
 }
 
+/* Somebody writes whose writes are not seen here: who waits for what is not known from now on.
+ */
+static void is_shared(struct thread *t, struct channel *c, uintptr_t pc)
+{
+	if (c->number == 0)
+		return;
+	if (!as_planned(t, LOG_SND, pc) && messages_real())
+		tell(t, LOG_SND, 0, pc, new_message(c, LOG_CHANNEL_SHARED));
+	c->number = 0;
+}
+
+void channels_forked(struct thread *t, uintptr_t pc)
+{
+	for (unsigned i = 1; channels && i < CHANNELS; i++)
+		if (channels[i].used)
+			is_shared(t, &channels[i], pc);
+}
+
 void channel_wrote(struct thread *t, unsigned channel, int64_t bytes, uintptr_t pc)
 {
 	if (!channel || bytes <= 0 || as_planned(t, LOG_SND, pc) || !messages_real())
 		return;
 	int error = errno;
 	struct channel *c = &channels[channel];
-	if (c->count == QUEUE) { /* who reads that comes after the one before at least */
-		c->queue[(c->from + QUEUE - 1) % QUEUE].bytes += (uint64_t)bytes;
-		errno = error;
-		return;
+	bool full = c->count == QUEUE; /* then it is the message before, sent again */
+	unsigned at = (c->from + c->count - full) % QUEUE;
+	if (full) {
+		c->queue[at].bytes += (uint64_t)bytes;
+	} else {
+		c->count++;
+		c->queue[at].message = new_message(c, (uint64_t)bytes);
+		c->queue[at].bytes = (uint64_t)bytes;
 	}
-	unsigned at = (c->from + c->count++) % QUEUE;
-	c->queue[at].message = ++rt.messages;
-	c->queue[at].bytes = (uint64_t)bytes;
-	tell(t, LOG_SND, pc, rt.messages);
+	tell(t, LOG_SND, 0, pc, c->queue[at].message);
 	errno = error;
 }
 
-void channel_read(struct thread *t, unsigned channel, int64_t bytes, uintptr_t pc)
+void channel_read(struct thread *t, unsigned channel, int64_t bytes, bool waits, uintptr_t pc)
 {
+	if (channel && bytes > 0)
+		as_planned(t, LOG_SND, pc); /* of is_shared */
 	if (!channel || bytes <= 0 || as_planned(t, LOG_RCV, pc) || !messages_real())
 		return;
 	int error = errno;
 	struct channel *c = &channels[channel];
 	if (c->datagrams && c->count > 0)
 		input_is_own();
+	if (c->count == 0)
+		is_shared(t, c, pc);
 	uint64_t left = c->counter     ? UINT64_MAX
 	                : c->datagrams ? c->queue[c->from].bytes
 	                               : (uint64_t)bytes;
 	while (left > 0 && c->count > 0) {
 		uint64_t *here = &c->queue[c->from].bytes;
-		tell(t, LOG_RCV, pc, c->queue[c->from].message);
+		tell(t, LOG_RCV, waits ? 0 : LOG_TRY, pc, c->queue[c->from].message);
 		if (*here > left) {
 			*here -= left;
 			break;
@@ -167,18 +219,18 @@ static void closes(struct channel *c, uint64_t message)
 	c->closed++;
 }
 
-static void receive_closes(struct thread *t, const struct channel *c, uintptr_t pc)
+static void receive_closes(struct thread *t, const struct channel *c, bool waits, uintptr_t pc)
 {
 	for (unsigned i = 0; i < CLOSES && i < c->closed; i++)
-		tell(t, LOG_RCV, pc, c->closes[i]);
+		tell(t, LOG_RCV, waits ? 0 : LOG_TRY, pc, c->closes[i]);
 }
 
-void channel_ended(struct thread *t, unsigned channel, uintptr_t pc)
+void channel_ended(struct thread *t, unsigned channel, bool waits, uintptr_t pc)
 {
 	if (!channel || as_planned(t, LOG_RCV, pc) || !messages_real())
 		return;
 	int error = errno;
-	receive_closes(t, &channels[channel], pc);
+	receive_closes(t, &channels[channel], waits, pc);
 	errno = error;
 }
 
@@ -191,8 +243,9 @@ void channel_shut(struct thread *t, unsigned channel, uintptr_t pc)
 {
 	if (!channel || as_planned(t, LOG_SND, pc) || !messages_real())
 		return;
-	tell(t, LOG_SND, pc, ++rt.messages);
-	closes(&channels[channel], rt.messages);
+	uint64_t message = new_message(&channels[channel], LOG_CHANNEL_CLOSED);
+	tell(t, LOG_SND, 0, pc, message);
+	closes(&channels[channel], message);
 }
 
 enum { NUMBERS = 1 << 16 };
@@ -205,12 +258,13 @@ void channel_closing(struct thread *t, int fd, bool told, unsigned writes, uintp
 		return;
 	if (!as_planned(t, LOG_SND, pc) && (told || writes) && messages_real()) {
 		sched_point(t);
-		uint64_t message = ++rt.messages;
+		uint64_t message = writes ? new_message(&channels[writes], LOG_CHANNEL_CLOSED)
+		                          : ++rt.messages;
 		if (told)
 			given_back[fd] = message;
 		if (writes)
 			closes(&channels[writes], message);
-		tell(t, LOG_SND, pc, message);
+		tell(t, LOG_SND, 0, pc, message);
 	}
 }
 
@@ -220,7 +274,7 @@ void channel_numbered(struct thread *t, int fd, uintptr_t pc)
 	if (!rt.inputs || fd < 0 || fd >= NUMBERS)
 		return;
 	if (!as_planned(t, LOG_RCV, pc) && given_back[fd] && messages_real()) {
-		tell(t, LOG_RCV, pc, given_back[fd]);
+		tell(t, LOG_RCV, LOG_TRY, pc, given_back[fd]);
 		given_back[fd] = 0;
 	}
 	errno = error;
@@ -233,8 +287,8 @@ void channel_ready(struct thread *t, unsigned channel, uintptr_t pc)
 	int error = errno;
 	const struct channel *c = &channels[channel];
 	if (c->count > 0)
-		tell(t, LOG_RCV, pc, c->queue[c->from].message);
+		tell(t, LOG_RCV, LOG_TRY, pc, c->queue[c->from].message);
 	else
-		receive_closes(t, c, pc);
+		receive_closes(t, c, false, pc);
 	errno = error;
 }

@@ -274,7 +274,7 @@ struct connection *connection_accepted(struct thread *t, int listener, int made,
 	outside_fresh(made, ORIGIN_LINKED);
 	outside_leads(made, best->there, best->back);
 	l->waiting -= l->waiting > 0;
-	channel_read(t, outside_reads(listener), 1, pc);
+	channel_read(t, outside_reads(listener), 1, false, pc);
 	forget(best);
 	return best;
 }

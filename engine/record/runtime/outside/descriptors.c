@@ -63,6 +63,12 @@ static bool await(struct thread *t, int fd, short events)
 	return !ended;
 }
 
+/* For who asks where it waits. */
+static void stands_at(struct thread *t, uintptr_t pc)
+{
+	t->sched.pc = pc;
+}
+
 static void touched(struct thread *t, enum log_tag tag, const void *p, ssize_t n, uintptr_t pc)
 {
 	int error = errno;
@@ -112,6 +118,7 @@ static bool await_input(struct thread *t, int fd, enum log_call call, uintptr_t 
 	bool input = is_input(fd);
 	if (input)
 		frame_enter(t, call, pc, true);
+	stands_at(t, pc);
 	bool came = await(t, fd, POLLIN);
 	if (input)
 		frame_leave(t);
@@ -150,14 +157,17 @@ static void fill_address(void *a, socklen_t *length, const struct given *g, unsi
 	*length = g->extra;
 }
 
-/* So much was read; errno stays. */
-static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, uintptr_t pc)
+/* So much was read; errno stays.  `waits`: the descriptor, or -1: the call never waits. */
+static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, int waits,
+                    uintptr_t pc)
 {
+	unsigned channel = outside_reads(fd);
 	order_of_descriptor(fd, false, false);
+	bool blocks = channel && bytes >= 0 && waits >= 0 && is_input(waits);
 	if (bytes == 0 && room > 0)
-		channel_ended(t, outside_reads(fd), pc);
+		channel_ended(t, channel, blocks, pc);
 	else
-		channel_read(t, outside_reads(fd), bytes, pc);
+		channel_read(t, channel, bytes, blocks, pc);
 }
 
 /* The result in `n`: given, or of the real call, which is then kept. */
@@ -167,12 +177,12 @@ static void arrived(struct thread *t, int fd, int64_t bytes, size_t room, uintpt
 		outside(t, fd); /* one that was there before is looked at now */ \
 		if (input_given(t, LOG_INPUT_##name, fd, room_in(v, count), &g_)) { \
 			datagram_await(t, fd, &g_); \
-			arrived(t, fd, g_.result, room_in(v, count), pc); \
+			arrived(t, fd, g_.result, room_in(v, count), waits, pc); \
 			n = fill(t, v, count, &g_); \
 		} else { \
 			channel_turn(t, outside_reads(fd), LOG_RCV, pc); \
 			n = await_input(t, waits, frame, pc) ? real : -1; \
-			arrived(t, fd, n, room_in(v, count), pc); \
+			arrived(t, fd, n, room_in(v, count), waits, pc); \
 			if (outside(t, fd)) \
 				input_keep_scattered(t, LOG_INPUT_##name, fd, n, v, count, \
 				                     NULL, 0, 0); \
@@ -249,7 +259,7 @@ static ssize_t recvfrom_here(int fd, void *p, size_t size, int flags, struct soc
 	ssize_t n;
 	if (input_given(t, LOG_INPUT_recvfrom, fd, size, &g)) {
 		datagram_await(t, fd, &g);
-		arrived(t, fd, g.result, size, pc);
+		arrived(t, fd, g.result, size, waits_on(fd, flags), pc);
 		n = fill(t, &v, 1, &g);
 		if (g.recorded)
 			fill_address(a, length, &g, 1);
@@ -259,7 +269,7 @@ static ssize_t recvfrom_here(int fd, void *p, size_t size, int flags, struct soc
 		n = await_input(t, waits_on(fd, flags), LOG_CALL_recvfrom, pc)
 		            ? REAL(recvfrom)(fd, p, size, flags, a, length)
 		            : -1;
-		arrived(t, fd, n, size, pc);
+		arrived(t, fd, n, size, waits_on(fd, flags), pc);
 		if (outside(t, fd)) {
 			socklen_t came = a && length ? *length : 0;
 			struct piece from = address_piece(a, room, n >= 0 ? came : 0);
@@ -346,7 +356,8 @@ ssize_t interposed_recvmsg(int fd, struct msghdr *m, int flags)
 	ssize_t n;
 	if (input_given(t, LOG_INPUT_recvmsg, fd, room_in(m->msg_iov, m->msg_iovlen), &g)) {
 		datagram_await(t, fd, &g);
-		arrived(t, fd, g.result, room_in(m->msg_iov, m->msg_iovlen), CALLER());
+		arrived(t, fd, g.result, room_in(m->msg_iov, m->msg_iovlen),
+		        waits_on(fd, flags), CALLER());
 		n = fill(t, m->msg_iov, m->msg_iovlen, &g);
 		fill_message(m, &g);
 	} else {
@@ -354,7 +365,8 @@ ssize_t interposed_recvmsg(int fd, struct msghdr *m, int flags)
 		n = await_input(t, waits_on(fd, flags), LOG_CALL_recvmsg, CALLER())
 		            ? REAL(recvmsg)(fd, m, flags)
 		            : -1;
-		arrived(t, fd, n, room_in(m->msg_iov, m->msg_iovlen), CALLER());
+		arrived(t, fd, n, room_in(m->msg_iov, m->msg_iovlen), waits_on(fd, flags),
+		        CALLER());
 		if (n >= 0 && !outside(t, fd) && !(flags & MSG_PEEK))
 			each_passed(t, outside_reads(fd), m, outside_got, CALLER());
 		if (outside(t, fd)) {
@@ -442,7 +454,7 @@ static int accept_here(int fd, struct sockaddr *a, socklen_t *length, int flags,
 	struct given g;
 	int made;
 	if (input_given(t, call, fd, 0, &g)) {
-		channel_read(t, outside_reads(fd), g.result >= 0 && g.length[1], pc);
+		channel_read(t, outside_reads(fd), g.result >= 0 && g.length[1], false, pc);
 		made = accept_given(t, fd, &g, a, length, flags);
 	} else {
 		socklen_t room = a && length ? *length : 0;
@@ -502,6 +514,7 @@ static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, sockl
 				sched_rejoin(t); \
 				errno = error_; \
 			} else { \
+				stands_at(t, pc); \
 				n_ = await(t, waits, POLLOUT) ? real : -1; \
 			} \
 			channel_wrote(t, way_, n_, pc); \
@@ -512,6 +525,32 @@ static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, sockl
 		n_; \
 	})
 
+enum { PART = 4096 }; /* there is room for, in a pipe that says it has any */
+
+/* More than that, into a pipe that only threads of the process read, is written in parts: who
+ * fills it waits in the scheduler, and what is read was written before. */
+static bool is_written_in_parts(int fd, size_t size)
+{
+	struct stat status;
+	return rt.controlled && size > PART && channel_number(fd, POLLOUT) && is_input(fd) &&
+	       fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
+}
+
+static ssize_t write_in_parts(struct thread *t, int fd, const char *p, size_t size,
+                              uintptr_t pc)
+{
+	ssize_t done = 0, n = 1;
+	while ((size_t)done < size && n > 0) {
+		size_t part = size - (size_t)done < PART ? size - (size_t)done : PART;
+		n = WRITE_OR_GIVEN(t, LOG_INPUT_write, fd, part, fd, pc,
+		                   REAL(write)(fd, p + done, part));
+		if (n < 0 && done == 0)
+			return n;
+		done += n > 0 ? n : 0;
+	}
+	return done;
+}
+
 static ssize_t write_here(int fd, const void *p, size_t size, uintptr_t pc)
 {
 	struct thread *t = recording();
@@ -519,6 +558,8 @@ static ssize_t write_here(int fd, const void *p, size_t size, uintptr_t pc)
 		return REAL(write)(fd, p, size);
 	touched(t, LOG_READ, p, size, pc);
 	order_of_descriptor(fd, true, false);
+	if (is_written_in_parts(fd, size))
+		return write_in_parts(t, fd, p, size, pc);
 	return WRITE_OR_GIVEN(t, LOG_INPUT_write, fd, size, fd, pc, REAL(write)(fd, p, size));
 }
 ssize_t interposed_write(int fd, const void *p, size_t size)

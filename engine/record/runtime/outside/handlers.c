@@ -188,7 +188,7 @@ static bool follows_plan(void)
 void handlers_run(struct thread *t)
 {
 	struct kept_arrival k;
-	if (t->gate & ~GATE_IGNORE)
+	if (t->gate & ~GATE_QUIET)
 		return;
 	if (rt.inputs == INPUTS_GIVEN)
 		input_signals(t);
@@ -273,7 +273,7 @@ static void run_in_call(struct thread *t, struct arrival *a, ucontext_t *context
 {
 	uint32_t gate = t->gate & (GATE_OUTSIDE | GATE_STOLEN);
 	sched_rejoin(t);
-	if (t->gate & ~GATE_IGNORE) {
+	if (t->gate & ~GATE_QUIET) {
 		keep(t, a, context);
 		return;
 	}
@@ -301,7 +301,7 @@ static bool at_system_call(uintptr_t at)
 
 static void deliver(struct thread *t, struct arrival *a, ucontext_t *context)
 {
-	uint32_t gate = t->gate & ~GATE_IGNORE;
+	uint32_t gate = t->gate & ~GATE_QUIET;
 	if (follows_plan()) {
 		if (credit[a->number] > 0)
 			__atomic_sub_fetch(&credit[a->number], 1, __ATOMIC_RELAXED);
@@ -326,7 +326,7 @@ void signal_reminder(int number, siginfo_t *info, void *context)
 	struct kept_arrival k;
 	uintptr_t at = ((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
 	if (t != &nobody && rt.on && t->signals.reminded) {
-		uint32_t gate = t->gate & ~GATE_IGNORE;
+		uint32_t gate = t->gate & ~GATE_QUIET;
 		bool here = !in_runtime(at) && (gate == 0 || gate == GATE_STOLEN);
 		forget_reminder(t);
 		while (here && !follows_plan() && t->signals.arrived && take(t, 0, &k)) {

@@ -155,6 +155,13 @@ void connection_closed(int fd);
 /* ---- pipes and their kin inside of the process: channels.c.  0 is no channel. ---- */
 
 unsigned channel_new(bool counter);
+/* Nobody else can write to it or read from it; `pages`: a pipe's room, 0: not known. */
+void channel_is_own(unsigned channel, unsigned pages);
+/* What a thread waits for that waits for such events of the descriptor: the number of a channel
+ * that the process alone has; 0: something else. */
+unsigned channel_number(int fd, short events);
+/* A child process has a copy of every descriptor from now on. */
+void channels_forked(struct thread *t, uintptr_t pc);
 /* What arrives there does so a little later (a network's socket): await it after a write. */
 void channel_is_late(unsigned channel);
 /* Each write is read whole, alone. */
@@ -165,9 +172,10 @@ void channel_left(unsigned channel);
 void channel_turn(struct thread *t, unsigned channel, enum log_tag tag, uintptr_t pc);
 /* After the call; errno stays. */
 void channel_wrote(struct thread *t, unsigned channel, int64_t bytes, uintptr_t pc);
-void channel_read(struct thread *t, unsigned channel, int64_t bytes, uintptr_t pc);
+/* `waits`: for as long as there is nothing to read. */
+void channel_read(struct thread *t, unsigned channel, int64_t bytes, bool waits, uintptr_t pc);
 /* A read of 0 bytes that asked for some: every writer has closed it. */
-void channel_ended(struct thread *t, unsigned channel, uintptr_t pc);
+void channel_ended(struct thread *t, unsigned channel, bool waits, uintptr_t pc);
 /* Nothing more comes from this end: shutdown(). */
 void channel_sent(struct thread *t, uintptr_t pc); /* replay: the plan's event of a write */
 void channel_shut(struct thread *t, unsigned channel, uintptr_t pc);

@@ -17,6 +17,7 @@
 #include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -193,6 +194,8 @@ int interposed_eventfd(unsigned value, int flags)
 	int fd = outside_made(t, LOG_INPUT_eventfd, REAL(eventfd)(value, flags), ORIGIN_INSIDE,
 	                      CALLER());
 	unsigned channel = t && fd >= 0 ? channel_new(true) : 0;
+	if (value == 0 && !(flags & EFD_SEMAPHORE))
+		channel_is_own(channel, 0);
 	outside_leads(fd, channel, channel);
 	return fd;
 }
@@ -205,11 +208,25 @@ int interposed_signalfd(int fd, const sigset_t *mask, int flags)
 	               : outside_made(t, LOG_INPUT_signalfd, made, ORIGIN_OUTSIDE, CALLER());
 }
 
+/* Whoever reads of it takes as much as there is, and waits where there is nothing? */
+static bool holds_bytes(int fd)
+{
+	int type = SOCK_STREAM;
+	socklen_t length = sizeof(type);
+	long result = syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &length);
+	return result != 0 || type == SOCK_STREAM;
+}
+
 /* Which way they lead is known from what made them. */
 static void lead(enum log_input_call call, const int ends[2])
 {
 	unsigned there = channel_new(false),
 	         back = call == LOG_INPUT_socketpair ? channel_new(false) : 0;
+	if (holds_bytes(ends[1])) {
+		int room = back ? 0 : (int)syscall(SYS_fcntl, ends[1], F_GETPIPE_SZ);
+		channel_is_own(there, room > 0 ? (unsigned)room / 4096 : 0);
+		channel_is_own(back, 0);
+	}
 	outside_leads(ends[0], there, back);
 	outside_leads(ends[1], back, there);
 }

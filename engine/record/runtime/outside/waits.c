@@ -25,6 +25,7 @@ static void wait_here(struct thread *t, struct pollfd *fds, unsigned n, int64_t 
 	if (n > 0)
 		order_matters("asking what is ready (poll, select, epoll)");
 	frame_enter(t, call, pc, true);
+	t->sched.pc = pc;
 	t->signals.interrupted = false;
 	if (milliseconds == 0) {
 		sched_yield_point(t, true);

@@ -218,17 +218,34 @@ static void diverged_by(struct thread *next)
 	diverged(next, why, next->sched.spins ? 0 : next->sched.pc);
 }
 
-/* Whose turn is it?  `event`: `t` stands before its next one. */
-static void take_turns(struct thread *t, bool event)
+static void arrivals(struct thread *t);
+
+/* Is the thread's next step the arrival of a store? */
+static bool awaits_arrival(const struct thread *t)
+{
+	return phase == FOLLOWING && t->id < rt.config.thread_count &&
+	       first_of[t->id] < rt.config.plan_length &&
+	       steps[first_of[t->id]].tag == LOG_FLUSH;
+}
+
+/* Where `t` stands: before its next event, before a call that is none, or before it can go on
+ * when its stores have arrived that the plan lets arrive before its next event. */
+enum stand { BEFORE_EVENT, BEFORE_CALL, BEFORE_ARRIVALS };
+
+/* Whose turn is it? */
+static void take_turns(struct thread *t, enum stand stand)
 {
 	for (;;) {
+		arrivals(t);
+		if (!rt.replay || (stand == BEFORE_ARRIVALS && !awaits_arrival(t)))
+			return;
 		if (phase == FOLLOWING && position >= rt.config.plan_length) {
 			rt.header->replayed = position;
 			phase = rt.config.pair[0] == LOG_ALL_THREADS ? OVER : GATHERING;
 		}
 		if (phase == GATHERING) {
 			for (unsigned i = 0; i < 2; i++)
-				if ((event && rt.config.pair[i] == t->id) ||
+				if ((stand == BEFORE_EVENT && rt.config.pair[i] == t->id) ||
 				    rt.config.pair[i] == LOG_ALL_THREADS)
 					arrived[i] = true;
 			if (arrived[0] && arrived[1]) {
@@ -269,12 +286,18 @@ static void take_turns(struct thread *t, bool event)
 
 void replay_point(struct thread *t)
 {
-	take_turns(t, true);
+	take_turns(t, BEFORE_EVENT);
 }
 
 void replay_call(struct thread *t)
 {
-	take_turns(t, false);
+	take_turns(t, BEFORE_CALL);
+}
+
+void replay_arrivals(struct thread *t)
+{
+	if (awaits_arrival(t))
+		take_turns(t, BEFORE_ARRIVALS);
 }
 
 bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc)
@@ -282,6 +305,39 @@ bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc)
 	uint64_t next = replay_turn(t->id);
 	return next < rt.config.plan_length && steps[next].tag == tag &&
 	       (steps[next].pc == 0 || steps[next].pc == pc);
+}
+
+const struct log_step *replay_step(const struct thread *t)
+{
+	return rt.replay && phase == FOLLOWING && position < rt.config.plan_length &&
+	                       steps[position].thread == t->id && !steps[position].whole
+	               ? &steps[position]
+	               : NULL;
+}
+
+uint32_t replay_step_number(const struct log_step *step)
+{
+	return (uint32_t)(step - steps);
+}
+
+void replay_refuse(struct thread *t, uintptr_t pc)
+{
+	diverged(t, DIVERGED_OPERATION, pc);
+}
+
+/* The plan's next steps, as far as they are arrivals of stores. */
+static void arrivals(struct thread *t)
+{
+	while (rt.replay && phase == FOLLOWING && position < rt.config.plan_length &&
+	       steps[position].tag == LOG_FLUSH) {
+		uint32_t id = steps[position].thread;
+		if (!memory_arrive(id < MAX_THREADS ? rt.threads[id] : NULL)) {
+			diverged(t, DIVERGED_OPERATION, 0);
+			return;
+		}
+		first_of[id] = next_of[position];
+		position++;
+	}
 }
 
 bool replay_strict(void)
@@ -324,7 +380,7 @@ static bool pauses_only(struct thread *t)
 
 void replay_pause(struct thread *t)
 {
-	take_turns(t, false);
+	take_turns(t, BEFORE_CALL);
 	if (rt.replay && pauses_only(t))
 		diverged(t, DIVERGED_SPINS, 0);
 }

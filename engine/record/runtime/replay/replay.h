@@ -35,8 +35,15 @@ uint32_t replay_child(uint32_t parent, uint32_t ordinal);
 void replay_inputs(uint32_t id, const struct log_input **from, const struct log_input **end);
 /* Before a call that is no event: waits for the thread's turn. */
 void replay_call(struct thread *t);
+/* Waits until the plan's arrivals of its stores before its next event are done. */
+void replay_arrivals(struct thread *t);
 /* Is this the thread's next event in the plan? */
 bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc);
+/* The step that the thread's next event is, or NULL when it has none now; its number. */
+const struct log_step *replay_step(const struct thread *t);
+uint32_t replay_step_number(const struct log_step *step);
+/* The event before `pc` cannot be what the plan says. */
+void replay_refuse(struct thread *t, uintptr_t pc);
 /* Is everybody still before the pair, so that nothing may differ? */
 bool replay_strict(void);
 /* The thread asked for another input than in the recording, which `text` names. */

@@ -27,6 +27,8 @@ struct thread nobody = { .gate = GATE_FOREIGN };
 
 void sched_hand_over(struct thread *next)
 {
+	if (unlikely(rt.memory))
+		memory_view(next);
 	sched.holder = next;
 	sched.turns++;
 	sched.turn_start = sched.steps;
@@ -338,6 +340,8 @@ void sched_rejoin(struct thread *t)
 		t->sched.state = STATE_RUNNING;
 		sched.ready--;
 		sched.holder = t;
+		if (unlikely(rt.memory))
+			memory_view(t);
 		sched.turns++;
 		sched_catch_up();
 		sched_unlock();
@@ -356,15 +360,38 @@ void sched_rejoin(struct thread *t)
 		handlers_run(t);
 }
 
+/* A plan has the lock's events in their order, and does not stop inside of it: a lock must be
+ * given up before another thread's turn comes.  Only who spins there gives way. */
+static void quiet_step(struct thread *t)
+{
+	enum { SPINS = 1000 };
+	if (rt.replay && t->gate & GATE_OWN && ++t->own_steps % SPINS != 0)
+		return;
+	if (--t->budget < 0)
+		sched_access(t);
+}
+
 /* A hook of a thread whose gate is not open: may it record after all? */
 bool hook_slow(struct thread *t)
 {
-	if (t->gate == GATE_STOLEN) {
+	if ((t->gate & ~GATE_QUIET) == GATE_STOLEN)
 		sched_rejoin(t);
-		return t->gate == 0;
-	}
-	if (t->gate & GATE_OUTSIDE && rt.header)
+	if ((t->gate & ~GATE_IGNORE) == 0)
+		return true;
+	if ((t->gate & ~GATE_QUIET) == 0)
+		quiet_step(t);
+	else if (t->gate & GATE_OUTSIDE && rt.header)
 		rt.header->lost++;
+	return false;
+}
+
+bool hook_slow_access(struct thread *t)
+{
+	if (!hook_slow(t))
+		return false;
+	if (!(t->gate & GATE_IGNORE))
+		return true;
+	quiet_step(t);
 	return false;
 }
 
@@ -377,6 +404,8 @@ void sched_detach_all(void)
 		struct thread *t = rt.threads[i];
 		if (!t)
 			continue;
+		if (unlikely(rt.memory))
+			memory_left(t);
 		t->gate |= GATE_OFF;
 	}
 }

@@ -80,8 +80,11 @@ void sched_rejoin(struct thread *t);
 void sched_detach_all(void); /* recording ends: let everybody run freely */
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout);
 uint64_t sched_steps(void);
-/* A hook of a thread whose gate is not open: may it record, now that this has looked? */
+/* A hook of a thread whose gate is not open: may it record, now that this has looked?  The
+ * second is for accesses.  What is not recorded between two events is a step all the same: who
+ * spins there gives way. */
 bool hook_slow(struct thread *t);
+bool hook_slow_access(struct thread *t);
 
 /* ---- waiting ---- */
 bool sched_block(struct thread *t, enum log_wait reason, const void *object, bool timed,

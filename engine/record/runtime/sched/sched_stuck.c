@@ -92,6 +92,8 @@ void sched_append(char *out, size_t room, const char *text)
 static uint32_t holder_of(const struct thread *t)
 {
 	pid_t owner = 0;
+	if (t->sched.reason == FOR_ONCE)
+		return once_runner(t->sched.object);
 	if (t->sched.reason == FOR_THREAD)
 		owner = ((const struct thread *)t->sched.object)->life.tid;
 	else if (t->sched.reason == FOR_MUTEX)
@@ -104,6 +106,35 @@ static uint32_t holder_of(const struct thread *t)
 	return LOG_ALL_THREADS;
 }
 
+/* The number of a channel of the process's own that it waits for, or of the message that ends a
+ * once-function; 0: neither. */
+static uint64_t message_for(const struct thread *t)
+{
+	if (t->sched.reason == FOR_ONCE)
+		return once_message(t->sched.object);
+	if (t->sched.reason != FOR_FILE || t->sched.fd_count == 0)
+		return 0;
+	return channel_number(t->sched.fds[0].fd, t->sched.fds[0].events);
+}
+
+/* Do all that wait for descriptors wait for other threads: for what is written to channels that
+ * the process alone has, or for room in them? */
+static bool files_are_own(void)
+{
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		const struct thread *t = sched.live[i];
+		if (t->sched.state != STATE_BLOCKED || t->sched.reason != FOR_FILE)
+			continue;
+		if (t->sched.fd_count == 0 || t->input.starves)
+			return false;
+		for (unsigned k = 0; k < t->sched.fd_count; k++)
+			if (t->sched.fds[k].fd >= 0 &&
+			    !channel_number(t->sched.fds[k].fd, t->sched.fds[k].events))
+				return false;
+	}
+	return true;
+}
+
 static void log_blocked(void)
 {
 	for (unsigned i = 0; i < sched.live_count; i++) {
@@ -111,8 +142,9 @@ static void log_blocked(void)
 		if (t->sched.state != STATE_BLOCKED)
 			continue;
 		log_before(t); /* frames that it has left since its last event */
-		uint64_t words[] = { (uintptr_t)t->sched.object, holder_of(t), t->sched.pc };
-		log_fact(LOG_BLOCKED, t->sched.reason, t->id, words, 3);
+		uint64_t words[] = { (uintptr_t)t->sched.object, holder_of(t), t->sched.pc,
+			             message_for(t) };
+		log_fact(LOG_BLOCKED, t->sched.reason, t->id, words, 4);
 	}
 }
 
@@ -303,7 +335,7 @@ struct thread *sched_choose(struct thread *t, bool may_idle)
 			retry_real_objects();
 			continue;
 		}
-		bool outside = sched.outside || sched.files;
+		bool outside = sched.outside || (sched.files && !files_are_own());
 		if (!outside && sched.timed) {
 			struct thread *next = sched_earliest();
 			uint64_t left = real_time_left(next);

@@ -76,11 +76,13 @@ static struct thread *from_retired(void)
 	struct reach *reach = t->missing.reach;
 	struct region *regions = t->missing.regions;
 	struct kept_arrival *arrivals = t->signals.arrivals;
+	struct buffer *buffer = t->memory.buffer;
 	memset(t, 0, offsetof(struct thread, seen));
 	t->frames = frames;
 	t->missing.reach = reach;
 	t->missing.regions = regions;
 	t->signals.arrivals = arrivals;
+	t->memory.buffer = buffer;
 	return t;
 }
 
@@ -255,6 +257,8 @@ void sched_expect(int more)
 
 void sched_end(struct thread *t)
 {
+	if (unlikely(rt.memory))
+		memory_end(t);
 	if (rt.config.flags & LOG_EXPLORE && rt.on)
 		log_fact(LOG_ENDED, 0, t->id, NULL, 0);
 	sched_lock();

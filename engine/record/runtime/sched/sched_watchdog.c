@@ -72,7 +72,7 @@ static bool spins_unseen(const struct thread *h, struct look *seen, char state, 
 		seen->timed = true;
 		seen->ticks = ticks;
 	}
-	return state == 'R' && h->gate == 0 && ticks - seen->ticks >= LONG;
+	return state == 'R' && (h->gate & ~GATE_QUIET) == 0 && ticks - seen->ticks >= LONG;
 }
 
 /* The thread is gone by the system call alone; under lock, which is then given up. */
@@ -138,6 +138,8 @@ bool sched_watchdog(struct look *seen)
 			h->sched.state = STATE_OUTSIDE;
 			sched.outside++;
 			rt.header->stolen++;
+			if (unlikely(rt.memory))
+				memory_left(h);
 			sched_hand_over(
 			        sched_choose(h, false)); /* who waits for a time idles */
 			return false;

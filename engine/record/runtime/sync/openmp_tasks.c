@@ -122,14 +122,21 @@ static bool share(const struct task *a, const uintptr_t *b, unsigned outs, unsig
 	return false;
 }
 
-/* Has it to wait for an earlier task of its parent's? */
-static bool depends(const struct task *task)
+/* Is a task of the parent's left, before `end`, that one with these addresses has to wait for?
+ */
+static bool awaited(const struct team *team, const struct task *end,
+                    const struct family *parent, const uintptr_t *a, unsigned outs,
+                    unsigned ins)
 {
-	for (const struct task *o = task->team->first; o != task; o = o->next)
-		if (o->parent == task->parent &&
-		    share(o, task->addresses, task->outs, task->ins))
+	for (const struct task *o = team->first; o != end; o = o->next)
+		if (o->parent == parent && share(o, a, outs, ins))
 			return true;
 	return false;
+}
+
+static bool depends(const struct task *task)
+{
+	return awaited(task->team, task, task->parent, task->addresses, task->outs, task->ins);
 }
 
 /* ---- running ---- */
@@ -228,6 +235,22 @@ bool task_run_one(struct thread *t, struct team *team, const struct task *of, ui
 	return true;
 }
 
+/* Controlled mode: runs the thread's tasks until none is left with which it shares an address.
+ */
+static void await_dependences(struct thread *t, const uintptr_t *a, unsigned outs, unsigned ins,
+                              uintptr_t pc)
+{
+	struct team *team = t->openmp.team;
+	struct task self = { .family = family_of(t) };
+	while (rt.controlled && rt.on && awaited(team, NULL, self.family, a, outs, ins)) {
+		if (task_run_one(t, team, &self, pc))
+			continue;
+		t->sched.pc = pc;
+		if (awaited(team, NULL, self.family, a, outs, ins))
+			sched_block(t, FOR_BARRIER, team->barrier, false, 0);
+	}
+}
+
 /* Free mode: libgomp runs it. */
 static void run_by_libgomp(void *p)
 {
@@ -256,7 +279,8 @@ static struct task *task_new(struct thread *t, void (*fn)(void *), void *data,
 	unsigned outs = 0, ins = 0;
 	const uintptr_t *addresses = depend ? depend_list(depend, &outs, &ins) : NULL;
 	struct task *task = __libc_malloc(sizeof(*task));
-	char *block = __libc_malloc(size + alignment + (outs + ins) * sizeof(*addresses) + 16);
+	size_t room = size + alignment + (outs + ins) * sizeof(*addresses) + 16;
+	char *block = __libc_malloc(room);
 	struct family *parent = family_of(t);
 	if (!task || !block || !parent)
 		return NULL;
@@ -274,6 +298,8 @@ static struct task *task_new(struct thread *t, void (*fn)(void *), void *data,
 		memcpy(task->addresses, addresses, (outs + ins) * sizeof(*addresses));
 	uintptr_t at = (uintptr_t)(task->addresses + outs + ins);
 	task->data = (void *)((at + alignment - 1) / alignment * alignment);
+	/* another task's memory before: by whom it was used and freed is no matter now */
+	log_event(t, LOG_GIVEN, 0, pc, (uintptr_t)block, room, 2);
 	if (copy)
 		copy(task->data, data);
 	else
@@ -290,8 +316,7 @@ static void run_at_once(struct thread *t, void (*fn)(void *), void *data,
 	unsigned outs, ins;
 	if (depend && t->openmp.team) {
 		const uintptr_t *a = depend_list(depend, &outs, &ins);
-		while (rt.controlled && task_run_one(t, t->openmp.team, NULL, pc))
-			;
+		await_dependences(t, a, outs, ins, pc);
 		depend_received(t, a, outs, ins, pc);
 	}
 	if (copy) {
@@ -318,7 +343,9 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
 	if (!(flags & TASK_DEPEND))
 		depend = NULL;
 	alignment = alignment > 0 ? alignment : 1;
-	if (t->openmp.team->size == 1 || !deferred || flags & (TASK_FINAL | TASK_REDUCTION)) {
+	bool alone = t->openmp.team->size == 1 || flags & (TASK_FINAL | TASK_REDUCTION);
+	/* in free mode libgomp alone knows whether those that it depends on have ended */
+	if (alone || (!deferred && (rt.controlled || !depend))) {
 		run_at_once(t, fn, data, copy, (size_t)size, (size_t)alignment, depend, pc);
 		return;
 	}
@@ -332,7 +359,7 @@ void GOMP_task(void (*fn)(void *), void *data, void (*copy)(void *, void *), lon
 	openmp_send(t, task->created, pc);
 	if (!rt.controlled) {
 		REAL(GOMP_task)
-		(run_by_libgomp, &task, NULL, sizeof(task), _Alignof(struct task *), true,
+		(run_by_libgomp, &task, NULL, sizeof(task), _Alignof(struct task *), deferred,
 		 flags, depend, priority, NULL);
 		return;
 	}
@@ -442,10 +469,9 @@ void GOMP_taskwait_depend(void **depend)
 		return;
 	}
 	const uintptr_t *a = depend_list(depend, &outs, &ins);
-	struct family *f = family_of(t);
 	sched_point(t);
 	if (rt.controlled)
-		await_tasks(t, &f->left, true, CALLER());
+		await_dependences(t, a, outs, ins, CALLER());
 	else
 		REAL(GOMP_taskwait_depend)(depend);
 	depend_received(t, a, outs, ins, CALLER());

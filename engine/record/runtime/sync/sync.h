@@ -54,7 +54,11 @@ struct thread_openmp {
 };
 
 void thread_begin(struct thread *t); /* by the new thread itself, before its first event */
-void glib_take_over(void);           /* once GLib is loaded */
+/* Who waits for a once-function to end waits for this message, of this thread (or
+ * LOG_ALL_THREADS). */
+uint64_t once_message(const void *key);
+uint32_t once_runner(const void *key);
+void glib_take_over(void); /* once GLib is loaded */
 
 /* Synchronisation that is none of POSIX's (core/abi.c): the part before a release at `key`, any
  * number but 0, is before the part after the next acquire there. */

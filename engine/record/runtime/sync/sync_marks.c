@@ -21,6 +21,12 @@ unsigned sync_mark(const volatile void *object)
 	return word >> MARK_BITS == (uintptr_t)object ? word & ((1 << MARK_BITS) - 1) : 0;
 }
 
+bool sync_mark_known(const volatile void *object)
+{
+	uint64_t word = __atomic_load_n(place_of(object), __ATOMIC_RELAXED);
+	return word == 0 || word >> MARK_BITS == (uintptr_t)object;
+}
+
 void sync_set_mark(const volatile void *object, unsigned mark)
 {
 	if (mark == 0 && sync_mark(object) == 0)

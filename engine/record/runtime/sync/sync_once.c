@@ -17,6 +17,7 @@ struct once {
 	bool running, done;
 	uint64_t message; /* of its last end; 0: none yet */
 	uint64_t next;    /* of the end of the one that runs */
+	uint32_t runner;  /* while `running`: its thread */
 };
 static struct once onces[ONCE_SLOTS];
 
@@ -32,6 +33,18 @@ static struct once *once_of(const void *key)
 			return &onces[i];
 	}
 	return NULL;
+}
+
+uint64_t once_message(const void *key)
+{
+	const struct once *o = once_of(key);
+	return o ? o->next : 0;
+}
+
+uint32_t once_runner(const void *key)
+{
+	const struct once *o = once_of(key);
+	return o && o->running ? o->runner : LOG_ALL_THREADS;
 }
 
 /* Its memory has been used again, for another one. */
@@ -60,6 +73,7 @@ static bool once_enter(struct thread *t, struct once *o, uintptr_t pc)
 	if (o->done)
 		return false;
 	o->running = true;
+	o->runner = t->id;
 	plan_point(t);
 	o->next = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
 	log_event(t, LOG_SND, LOG_BEGINS, pc, o->next, 0, 1);

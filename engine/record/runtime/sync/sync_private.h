@@ -55,6 +55,8 @@ static inline void misused(struct thread *t, enum log_misuse how, uintptr_t pc,
  * holds it, or MARK_DESTROYED.  An object's initialisation sets 0. */
 enum { MARK_DESTROYED = 0xffff };
 unsigned sync_mark(const volatile void *object);
+/* Not so: another address may have taken the place of what was known of it. */
+bool sync_mark_known(const volatile void *object);
 void sync_set_mark(const volatile void *object, unsigned mark);
 /* Before the call of this kind on such an object: is it misuse?  `held`: the lock is locked, by
  * whomever; `waited`: a thread waits for it.  The second last forgets who holds it. */

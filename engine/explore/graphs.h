@@ -1,0 +1,68 @@
+/*
+ * graphs.h - `explore --memory`: a real program as a struct memory_program.
+ *
+ * The enumeration (engine/memory/enumerate.h) asks for the next event of a thread in a graph. A
+ * thread's next event depends on what it read, and on what happens before it; a number for that
+ * past (its mark) is the key of a table of the next events that some run has shown. Where the
+ * table has none, the program is run along the graph, and everything that the run shows enters
+ * the table. So the program is run about once for each class of values read, however many
+ * graphs have them.
+ */
+#ifndef HEDDLE_EXPLORE_GRAPHS_H
+#define HEDDLE_EXPLORE_GRAPHS_H
+
+#include "engine/explore/explore_private.h"
+#include "engine/memory/enumerate.h"
+#include "engine/memory/recorded.h"
+
+/* What a thread does after a past. */
+struct known {
+	enum memory_step step;
+	struct memory_event event;
+	GArray *steps;       /* struct log_step: of a plan, before the event's own */
+	struct log_step own; /* tag 0: the event is none of the runtime's */
+};
+
+struct graphs {
+	struct exploration *x;
+	enum memory_model model;
+	struct memory_world world;
+	GHashTable *known;   /* uint64_t: mark to struct known */
+	GHashTable *classes; /* uint64_t: of runs */
+	GHashTable *awaits;  /* uint64_t: sites of loops that only look */
+	GHashTable *bounded; /* uint64_t: sites of loops that looked as often, and gave up */
+	GHashTable *shared;  /* TSO: struct memory_place: plain memory of several threads */
+	struct memory_counts counts;
+	struct error *error;
+	bool again;   /* what an event is has changed: the enumeration begins again */
+	bool failed;  /* the program could not be run: `error` */
+	bool limited; /* a limit was reached */
+};
+
+/* ---- graphs_marks.c ---- */
+/* The mark of an event: of its thread's past up to it, of equal value in all runs. */
+uint64_t graphs_mark(struct memory_graph *g, uint32_t event);
+/* Of a thread before the first. */
+uint64_t graphs_root(uint32_t thread);
+/* Of a thread's last event in the graph. */
+uint64_t graphs_last(struct memory_graph *g, uint32_t thread);
+/* Of all threads together. */
+uint64_t graphs_class(struct memory_graph *g);
+
+/* ---- graphs_known.c ---- */
+const struct known *graphs_known(const struct graphs *s, uint64_t mark);
+/* Enter all that a run shows. */
+void graphs_learn(struct graphs *s, const struct plan_run *run, struct memory_recorded *r);
+/* The graph of a run; sets s->again when what an event is changes by it. */
+void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory_recorded *r);
+void known_free(void *known);
+
+/* ---- graphs_plan.c ---- */
+/* The plan of a graph, all of whose events are known. plan_release. */
+void graphs_plan(struct graphs *s, struct memory_graph *g, struct plan *plan);
+
+/* ---- graphs_run.c ---- */
+/* Explores all; false and `error` when the program cannot be run. */
+bool graphs_explore(struct exploration *x, enum memory_model model, struct error *error);
+
+#endif

@@ -1,0 +1,384 @@
+/* graphs_known.c - what runs show: the graph of a run, and the next events of its threads. */
+#include "engine/explore/graphs.h"
+
+#include <string.h>
+
+/* So many looks in a row at the same value, and the thread waits for another (the runtime's
+ * SPIN_LIMIT, and the first). */
+enum { LOOKS = 4 };
+
+void known_free(void *data)
+{
+	struct known *k = data;
+	g_array_free(k->steps, TRUE);
+	g_free(k);
+}
+
+const struct known *graphs_known(const struct graphs *s, uint64_t mark)
+{
+	return g_hash_table_lookup(s->known, &mark);
+}
+
+static bool has(GHashTable *set, uint64_t key)
+{
+	return g_hash_table_contains(set, &key);
+}
+
+static bool add(GHashTable *set, uint64_t key)
+{
+	return g_hash_table_add(set, g_memdup2(&key, sizeof key));
+}
+
+/* ---- the graph of a run ---- */
+
+static bool is_wanted(const void *context, const struct memory_place *place)
+{
+	return g_hash_table_contains(((const struct graphs *)context)->shared, place);
+}
+
+static bool is_await(const void *context, uint64_t site)
+{
+	return has(((const struct graphs *)context)->awaits, site);
+}
+
+static bool same_look(const struct memory_event *a, const struct memory_event *b)
+{
+	return a->kind == MEMORY_LOAD && b->kind == MEMORY_LOAD && a->site == b->site &&
+	       a->location == b->location && a->value == b->value && a->order != ORDER_PLAIN &&
+	       !((a->flags | b->flags) & (MEMORY_EXCLUSIVE | MEMORY_LIBRARY));
+}
+
+/* Loops that only look: loads in a row of one site that read the same. */
+static void find_awaits(struct graphs *s, const struct memory_graph *g)
+{
+	for (uint32_t t = 0; t < g->threads; t++) {
+		uint32_t looks = 0;
+		for (uint32_t i = g->first[t]; i != NONE; i = g->events[i].po_next) {
+			uint32_t before = g->events[i].po_prev;
+			bool again =
+			        before != NONE && same_look(&g->events[before], &g->events[i]);
+			looks = again ? looks + 1 : 1;
+			uint64_t site = g->events[i].site;
+			if (looks >= LOOKS && !has(s->bounded, site))
+				s->again |= add(s->awaits, site);
+		}
+	}
+}
+
+/* TSO: plain memory that two threads access, one of which writes. */
+struct sharing {
+	uint32_t thread;
+	bool several, written;
+};
+
+static void find_shared(struct graphs *s, const struct trace *t,
+                        const struct memory_recorded *r)
+{
+	struct memory_blocks *blocks = memory_blocks_new(t, r->thread);
+	GHashTable *seen =
+	        g_hash_table_new_full(memory_place_hash, memory_place_equal, g_free, g_free);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		struct memory_place place;
+		if (!op_is_access(x->op) || event_inert(x) ||
+		    !memory_place_of(t, blocks, e, &place))
+			continue;
+		struct sharing *known = g_hash_table_lookup(seen, &place);
+		if (known == NULL) {
+			known = g_new0(struct sharing, 1);
+			known->thread = x->thread;
+			g_hash_table_insert(seen, g_memdup2(&place, sizeof place), known);
+		}
+		known->several |= known->thread != x->thread;
+		known->written |= op_writes(x->op);
+		if (known->several && known->written &&
+		    !g_hash_table_contains(s->shared, &place)) {
+			g_hash_table_add(s->shared, g_memdup2(&place, sizeof place));
+			s->again |= !op_is_atomic(x->op);
+		}
+	}
+	g_hash_table_unref(seen);
+	memory_blocks_free(blocks);
+}
+
+void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory_recorded *r)
+{
+	const struct trace *t = run->trace;
+	struct memory_choice choice = { .context = s,
+		                        .wanted = s->model == MEMORY_TSO ? is_wanted : NULL,
+		                        .awaits = is_await,
+		                        .ended = run->facts.ended };
+	memory_recorded_init(r, t, &s->world, s->model, &choice);
+	if (s->model == MEMORY_TSO)
+		find_shared(s, t, r);
+	find_awaits(s, r->graph);
+	for (int u = 0; u < MEMORY_UNMODELLED_COUNT; u++) {
+		if (!(r->unmodelled >> u & 1))
+			continue;
+		char *why = g_strdup_printf(
+		        "--memory does not model %s: what depends on their order is not "
+		        "explored",
+		        memory_unmodelled_words((enum memory_unmodelled)u));
+		explore_gap(s->x, why);
+		g_free(why);
+	}
+}
+
+/* ---- next events ---- */
+
+struct learning {
+	struct graphs *s;
+	const struct plan_run *run;
+	struct memory_recorded *r;
+	struct plan plan;  /* of the whole run: its steps */
+	uint32_t *step_of; /* by event of the trace: its step, or NONE */
+	GArray **pending;  /* by thread of the trace: struct log_step since its last event */
+	guint position;    /* first step that was not looked at */
+};
+
+static bool same_event(const struct memory_event *a, const struct memory_event *b)
+{
+	return a->kind == b->kind && a->location == b->location && a->peer == b->peer &&
+	       (a->kind != MEMORY_STORE || a->value == b->value);
+}
+
+/* A thread that was taken to wait went on with the value that it saw. */
+static void give_up_await(struct graphs *s, uint64_t site)
+{
+	g_hash_table_remove(s->awaits, &site);
+	add(s->bounded, site);
+	s->again = true;
+}
+
+static void learn(struct learning *l, uint64_t mark, enum memory_step step,
+                  const struct memory_event *event, uint32_t thread, struct log_step own)
+{
+	GArray *steps = l->pending[thread];
+	struct known *known = g_hash_table_lookup(l->s->known, &mark);
+	if (known == NULL) {
+		known = g_new0(struct known, 1);
+		known->step = step;
+		if (event != NULL)
+			known->event = *event;
+		known->event.mark = 0;
+		known->steps = g_array_new(FALSE, FALSE, sizeof(struct log_step));
+		g_array_append_vals(known->steps, steps->data, steps->len);
+		known->own = own;
+		g_hash_table_insert(l->s->known, g_memdup2(&mark, sizeof mark), known);
+	} else if (step == MEMORY_STEP_EVENT && known->step == MEMORY_STEP_AWAIT) {
+		give_up_await(l->s, known->event.site);
+	} else if (step == MEMORY_STEP_EVENT && known->step == MEMORY_STEP_EVENT &&
+	           !same_event(&known->event, event)) {
+		explore_gap(l->s->x, "a thread did otherwise after it read the same values: it "
+		                     "depends on what is not modelled");
+	}
+	g_array_set_size(steps, 0);
+}
+
+/* A load whose kind of operation its value tells is the same event whatever it reads. */
+static struct memory_event before_reading(struct memory_event e)
+{
+	if (e.kind == MEMORY_LOAD)
+		e.flags &= (uint8_t)~MEMORY_EXCLUSIVE;
+	return e;
+}
+
+static void take_event(struct learning *l, uint32_t event, struct log_step own)
+{
+	struct memory_graph *g = l->r->graph;
+	uint32_t thread = l->run->trace->events[event].thread;
+	uint32_t id = l->r->graph_of[event];
+	if (l->r->event[id] != event) {
+		/* a look before the last: its own and what follows, up to the last, do nothing;
+		 * whoever reads what it saw waits */
+		return;
+	}
+	uint32_t before = g->events[id].po_prev;
+	uint64_t mark =
+	        before == NONE ? graphs_root(g->events[id].thread) : graphs_mark(g, before);
+	struct memory_event e = before_reading(g->events[id]);
+	learn(l, mark, MEMORY_STEP_EVENT, &e, thread, own);
+	uint32_t next = g->events[id].po_next;
+	if (next != NONE && l->r->event[next] == event)
+		learn(l, graphs_mark(g, id), MEMORY_STEP_EVENT, &g->events[next], thread,
+		      (struct log_step){ 0 });
+}
+
+/* A look of a loop that waits before its last one: where it read something else than that, a
+ * thread that reads this waits. */
+static void take_look(struct learning *l, const struct memory_look *look)
+{
+	struct memory_graph *g = l->r->graph;
+	struct memory_event saved = g->events[look->load];
+	uint32_t thread = l->run->trace->events[look->event].thread;
+	if (g->events[look->store].value == saved.value)
+		return;
+	memory_read_from(g, look->load, look->store);
+	uint64_t mark = graphs_mark(g, look->load);
+	GArray *kept = l->pending[thread];
+	l->pending[thread] = g_array_new(FALSE, FALSE, sizeof(struct log_step));
+	learn(l, mark, MEMORY_STEP_AWAIT, &saved, thread, (struct log_step){ 0 });
+	g_array_free(l->pending[thread], TRUE);
+	l->pending[thread] = kept;
+	/* marks of what follows were made before, or are not yet */
+	g->events[look->load] = saved;
+}
+
+/* Steps of events that the trace lacks come before the next event of their thread. */
+static struct log_step step_of(struct learning *l, uint32_t event)
+{
+	uint32_t at = l->step_of[event], thread = l->run->trace->events[event].thread;
+	struct log_step own = { 0 };
+	if (at == NONE)
+		return own;
+	for (; l->position < at; l->position++)
+		g_array_append_val(l->pending[thread],
+		                   g_array_index(l->plan.steps, struct log_step, l->position));
+	l->position = at + 1;
+	own = g_array_index(l->plan.steps, struct log_step, at);
+	own.repeats = 0;
+	return own;
+}
+
+static void take_events(struct learning *l)
+{
+	const struct trace *t = l->run->trace;
+	bool *looking = g_new0(bool, t->threads_count + 1);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		uint32_t thread = t->events[e].thread, id = l->r->graph_of[e];
+		struct log_step own = step_of(l, e);
+		if (id != NONE && l->r->event[id] != e) {
+			looking[thread] = true;
+		} else if (id != NONE) {
+			take_event(l, e, own);
+			looking[thread] = false;
+		} else if (own.tag != 0 && own.tag != LOG_FLUSH && !looking[thread]) {
+			g_array_append_val(l->pending[thread], own);
+		}
+	}
+	g_free(looking);
+	for (guint i = 0; i < l->r->looks->len; i++)
+		take_look(l, &g_array_index(l->r->looks, struct memory_look, i));
+}
+
+static bool contains(const GArray *numbers, uint32_t number)
+{
+	for (guint i = 0; i < numbers->len; i++)
+		if (g_array_index(numbers, uint32_t, i) == number)
+			return true;
+	return false;
+}
+
+/* The request that a thread stands at. */
+static bool request_of(struct learning *l, uint32_t thread, struct memory_event *e,
+                       struct log_step *own)
+{
+	const struct trace *t = l->run->trace;
+	uint32_t number = l->r->thread[thread], event = l->r->wants[number];
+	if (event == NONE || t->events[event].thread != thread)
+		return false;
+	memset(e, 0, sizeof *e);
+	e->location = e->peer = NONE;
+	e->thread = number;
+	if (t->events[event].op == OP_WANTJOIN) {
+		e->kind = MEMORY_JOIN;
+		e->peer = l->r->thread[t->events[event].target];
+		own->tag = LOG_JOIN;
+		return true;
+	}
+	uint32_t location =
+	        memory_lock_location(t, &l->s->world, l->r, t->events[event].target);
+	e->kind = MEMORY_LOAD;
+	e->location = location;
+	e->order = ORDER_ACQ;
+	e->flags = MEMORY_LIBRARY | MEMORY_LOCKS;
+	own->tag = LOG_ACQ;
+	return true;
+}
+
+/* Begins and ends of threads, which are no events of the trace. */
+static void take_edges(struct learning *l)
+{
+	struct memory_graph *g = l->r->graph;
+	const struct trace *t = l->run->trace;
+	const struct log_step none = { 0 };
+	for (uint32_t i = 0; i < t->threads_count; i++) {
+		uint32_t number = l->r->thread[i];
+		uint32_t first = number < g->threads ? g->first[number] : NONE;
+		uint32_t last = number < g->threads ? g->last[number] : NONE;
+		if (last != NONE && g->events[last].kind == MEMORY_END)
+			learn(l, graphs_mark(g, g->events[last].po_prev), MEMORY_STEP_EVENT,
+			      &g->events[last], i, none);
+		GArray *kept = l->pending[i];
+		l->pending[i] = g_array_new(FALSE, FALSE, sizeof(struct log_step));
+		if (first != NONE && g->events[first].kind == MEMORY_BEGIN)
+			learn(l, graphs_root(number), MEMORY_STEP_EVENT, &g->events[first], i,
+			      none);
+		g_array_free(l->pending[i], TRUE);
+		l->pending[i] = kept;
+	}
+}
+
+/* After the last event of each thread. */
+static void take_ends(struct learning *l)
+{
+	const struct trace *t = l->run->trace;
+	struct memory_graph *g = l->r->graph;
+	uint32_t ender = explore_ender(l->s->x, l->run);
+	for (uint32_t i = 0; i < t->threads_count; i++) {
+		uint32_t number = l->r->thread[i], recorded = t->threads[i].recorded;
+		uint32_t last = number < g->threads ? g->last[number] : NONE;
+		struct memory_event e = { .location = NONE, .peer = NONE };
+		struct log_step own = { 0 };
+		if (last == NONE)
+			continue;
+		uint64_t mark = graphs_mark(g, last);
+		const struct memory_event *at = &g->events[last];
+		if (request_of(l, i, &e, &own)) {
+			if (graphs_known(l->s, mark) == NULL)
+				learn(l, mark, MEMORY_STEP_EVENT, &e, i, own);
+		} else if (at->kind == MEMORY_END || i == ender ||
+		           contains(l->run->facts.ends, recorded) ||
+		           contains(l->run->facts.ended, recorded)) {
+			learn(l, mark, MEMORY_STEP_NONE, NULL, i, own);
+		} else if (at->kind == MEMORY_LOAD && has(l->s->awaits, at->site) &&
+		           graphs_known(l->s, mark) == NULL) {
+			learn(l, mark, MEMORY_STEP_AWAIT, at, i, own);
+		}
+	}
+}
+
+void graphs_learn(struct graphs *s, const struct plan_run *run, struct memory_recorded *r)
+{
+	const struct trace *t = run->trace;
+	struct learning l = { .s = s, .run = run, .r = r };
+	struct error error = { 0 };
+	uint32_t *all = g_new(uint32_t, t->events_count + 1);
+	const uint32_t none[2] = { NONE, NONE };
+	for (uint32_t e = 0; e < t->events_count; e++)
+		all[e] = e;
+	if (!plan_make(t, all, t->events_count, none, &l.plan, &error)) {
+		explore_gap(s->x, error.what);
+		g_free(all);
+		return;
+	}
+	l.step_of = g_new(uint32_t, t->events_count + 1);
+	memset(l.step_of, 0xff, (t->events_count + 1) * sizeof *l.step_of);
+	for (guint i = 0; i < l.plan.events->len; i++) {
+		uint32_t e = g_array_index(l.plan.events, uint32_t, i);
+		if (e != NONE)
+			l.step_of[e] = i;
+	}
+	l.pending = g_new(GArray *, t->threads_count + 1);
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		l.pending[i] = g_array_new(FALSE, FALSE, sizeof(struct log_step));
+	take_events(&l);
+	take_edges(&l);
+	take_ends(&l);
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		g_array_free(l.pending[i], TRUE);
+	g_free(l.pending);
+	g_free(l.step_of);
+	g_free(all);
+	plan_release(&l.plan);
+}

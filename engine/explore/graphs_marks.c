@@ -1,0 +1,84 @@
+/* graphs_marks.c - pasts as numbers: see graphs.h. */
+#include "engine/explore/graphs.h"
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t x =
+	        (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
+	x ^= x >> 29;
+	return x | 1; /* 0: not known yet */
+}
+
+uint64_t graphs_root(uint32_t thread)
+{
+	return mix(1, thread);
+}
+
+/* All that the loads of the thread before an acquire fence read. */
+static uint64_t acquired_by_fence(struct memory_graph *g, uint32_t fence)
+{
+	uint64_t all = 0;
+	for (uint32_t i = g->events[fence].po_prev; i != NONE; i = g->events[i].po_prev)
+		if (g->events[i].kind == MEMORY_LOAD)
+			all += mix(2, graphs_mark(g, g->events[i].rf));
+	return all;
+}
+
+/* Values read are the past, and what comes before them where a load acquires. */
+static uint64_t own_mark(struct memory_graph *g, uint32_t id)
+{
+	const struct memory_event *e = &g->events[id];
+	switch (e->kind) {
+	case MEMORY_INIT:
+		return mix(3, e->location);
+	case MEMORY_LOAD: {
+		bool acquires = memory_acquires(e) || (e->flags & MEMORY_LIBRARY);
+		uint64_t store = acquires && e->rf != NONE ? graphs_mark(g, e->rf) : 0;
+		return mix(mix(4, e->value), store);
+	}
+	case MEMORY_FENCE:
+		return mix(5, memory_acquires(e) ? acquired_by_fence(g, id) : 0);
+	case MEMORY_BEGIN:
+	case MEMORY_JOIN:
+		return mix(6, e->rf != NONE ? graphs_mark(g, e->rf) : 0);
+	default:
+		return mix(7, e->kind);
+	}
+}
+
+uint64_t graphs_mark(struct memory_graph *g, uint32_t event)
+{
+	const struct memory_event *e = &g->events[event];
+	if (e->mark != 0)
+		return e->mark;
+	uint32_t first = event;
+	if (e->kind == MEMORY_INIT)
+		return g->events[event].mark = own_mark(g, event);
+	while (g->events[first].po_prev != NONE &&
+	       g->events[g->events[first].po_prev].mark == 0)
+		first = g->events[first].po_prev;
+	uint32_t before = g->events[first].po_prev;
+	uint64_t mark =
+	        before != NONE ? g->events[before].mark : graphs_root(g->events[first].thread);
+	for (uint32_t i = first;; i = g->events[i].po_next) {
+		mark = mix(mark, own_mark(g, i));
+		g->events[i].mark = mark;
+		if (i == event)
+			return mark;
+	}
+}
+
+uint64_t graphs_last(struct memory_graph *g, uint32_t thread)
+{
+	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
+	return last == NONE ? graphs_root(thread) : graphs_mark(g, last);
+}
+
+uint64_t graphs_class(struct memory_graph *g)
+{
+	uint64_t all = 0;
+	for (uint32_t t = 0; t < g->threads; t++)
+		if (g->last[t] != NONE)
+			all = mix(all, graphs_last(g, t));
+	return all;
+}

@@ -1,0 +1,309 @@
+/* graphs_run.c - `explore --memory`: runs along graphs, and the program that is enumerated. */
+#include "engine/explore/graphs.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_EVENTS = 20000 }; /* of a graph, when no bound is given */
+
+/* ---- a run ---- */
+
+static bool limit_reached(struct graphs *s)
+{
+	struct exploration *x = s->x;
+	const struct explore_options *o = x->options;
+	char what[96];
+	snprintf(what, sizeof what, "%u runs, %" PRIu64 " graphs, %u errors",
+	         x->report->runs->len, s->counts.complete + s->counts.blocked,
+	         x->report->errors->len);
+	x->cancelled |= !progress_tick(x->progress, 0, what);
+	if (o->max_runs && x->report->runs->len >= o->max_runs)
+		explore_gap(x, "the limit of runs was reached (--runs)");
+	else if (o->until_error && explore_has_failed(x))
+		explore_gap(x, "it ended at the first error (--until-error)");
+	else if (explore_out_of_time(x))
+		explore_gap(x, "the time was up (--budget)");
+	else if (!explore_is_interrupted(x) && !x->cancelled)
+		return false;
+	s->limited = true;
+	return true;
+}
+
+static const enum weak_model weak_models[] = {
+	[MEMORY_SC] = WEAK_SC, [MEMORY_TSO] = WEAK_TSO, [MEMORY_RC11] = WEAK_RC11
+};
+
+static void set_plan(struct graphs *s, struct plan *plan)
+{
+	const struct explore_options *o = s->x->options;
+	plan->output = s->x->output;
+	plan->timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
+	plan->server = s->x->server;
+	plan->explore = true;
+	plan->max_steps = o->max_steps;
+	plan->memory = weak_models[s->model];
+}
+
+/* Add the run to the report; its class is new or not. */
+static bool report_run(struct graphs *s, struct plan_run *run, struct memory_recorded *r)
+{
+	struct exploration *x = s->x;
+	struct view_rules rules = { .plain = x->plain, .ordered = x->ordered };
+	struct explore_run e = { .parent = x->report->runs->len == 0 ? NONE : 0,
+		                 .flip = g_strdup(""),
+		                 .thread = g_strdup(""),
+		                 .place = g_strdup(""),
+		                 .variable = g_strdup(""),
+		                 .events = run->trace->events_count };
+	struct view *view = view_new(run->trace, &rules, x->progress);
+	if (view == NULL) {
+		x->cancelled = true;
+		return false;
+	}
+	x->view = view;
+	explore_judge(x, run, &e);
+	e.class_ = graphs_class(r->graph);
+	e.redundant = e.strayed ||
+	              !g_hash_table_add(s->classes, g_memdup2(&e.class_, sizeof e.class_));
+	x->report->classes += !e.redundant;
+	bool good = explore_note_end(x, run, &e, s->error);
+	g_array_append_val(x->report->runs, e);
+	explore_note_limits(x, run);
+	if (!e.strayed && !e.redundant)
+		explore_find_races(x);
+	x->view = NULL;
+	view_free(view);
+	return good;
+}
+
+/* Run the program along the graph, and on. */
+static bool run_graph(struct graphs *s, struct memory_graph *g)
+{
+	struct exploration *x = s->x;
+	struct plan_run run = { 0 };
+	struct plan plan;
+	if (limit_reached(s))
+		return false;
+	if (g->count > MOST_EVENTS) {
+		explore_gap(x, "a run was cut: it has too many steps");
+		return false;
+	}
+	graphs_plan(s, g, &plan);
+	set_plan(s, &plan);
+	bool good = plan_follow(&plan, x->options->argv, 0, NULL, NULL, &run, s->error);
+	x->interrupted |= run.result.interrupted != 0;
+	plan_release(&plan);
+	s->failed = !good && !explore_is_interrupted(x);
+	x->run = x->report->runs->len;
+	x->trace = run.trace;
+	if (good && x->run == 0 && explore_is_refused(x, &run, s->error)) {
+		good = false;
+		s->failed = true;
+	}
+	if (good && !explore_is_interrupted(x)) {
+		struct memory_recorded recorded;
+		graphs_recorded(s, &run, &recorded);
+		good = report_run(s, &run, &recorded);
+		s->failed |= !good;
+		if (good && !s->again)
+			graphs_learn(s, &run, &recorded);
+		memory_recorded_release(&recorded);
+	}
+	x->trace = NULL;
+	plan_run_release(&run);
+	return good && !s->again;
+}
+
+/* ---- the program ---- */
+
+static uint32_t thread_count(void *context, const struct memory_graph *g)
+{
+	return ((struct graphs *)context)->world.threads->len;
+}
+
+static bool is_created(const struct memory_graph *g, uint32_t thread)
+{
+	for (uint32_t i = 0; i < g->count; i++)
+		if (g->events[i].kind == MEMORY_CREATE && g->events[i].peer == thread)
+			return true;
+	return thread == 0;
+}
+
+/* A load was just added whose store another update reads already: should it turn out to be an
+ * update, the two exclude each other, and the graph is none that can be run. */
+static bool may_exclude(const struct memory_graph *g, uint32_t load)
+{
+	if (load == NONE || g->events[load].kind != MEMORY_LOAD)
+		return false;
+	for (uint32_t i = 0; i < g->count; i++)
+		if (i != load && g->events[i].kind == MEMORY_LOAD &&
+		    (g->events[i].flags & MEMORY_EXCLUSIVE) &&
+		    g->events[i].rf == g->events[load].rf)
+			return true;
+	return false;
+}
+
+/* Run to where the thread's next event is seen. */
+static bool run_for(struct graphs *s, struct memory_graph *g, uint32_t thread)
+{
+	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
+	if (!may_exclude(g, last))
+		return run_graph(s, g);
+	uint8_t *prefix = memory_prefix(g, last);
+	struct memory_graph *part = memory_restrict(g, prefix);
+	bool good = run_graph(s, part);
+	memory_graph_free(part);
+	g_free(prefix);
+	return good;
+}
+
+/* Three rounds of a loop of several loads that read the same. */
+static bool goes_round(const struct memory_graph *g, uint32_t thread)
+{
+	enum { ROUNDS = 3, LONGEST = 8, MOST = (ROUNDS + 1) * LONGEST };
+	uint32_t ids[MOST], count = 0;
+	uint32_t i = thread < g->threads ? g->last[thread] : NONE;
+	for (; i != NONE && count < MOST && g->events[i].kind == MEMORY_LOAD &&
+	       !(g->events[i].flags & MEMORY_EXCLUSIVE);
+	     i = g->events[i].po_prev)
+		ids[count++] = i;
+	for (uint32_t period = 1; period <= LONGEST && period * ROUNDS <= count; period++) {
+		bool same = true;
+		for (uint32_t k = 0; same && k < period * (ROUNDS - 1); k++) {
+			const struct memory_event *a = &g->events[ids[k]];
+			const struct memory_event *b = &g->events[ids[k + period]];
+			same = a->site == b->site && a->location == b->location &&
+			       a->value == b->value;
+		}
+		if (same)
+			return true;
+	}
+	return false;
+}
+
+static enum memory_step next(void *context, const struct memory_graph *graph, uint32_t thread,
+                             struct memory_event *event)
+{
+	struct graphs *s = context;
+	struct memory_graph *g = (struct memory_graph *)graph; /* for its marks */
+	if (!is_created(g, thread))
+		return MEMORY_STEP_NONE;
+	uint64_t mark = graphs_last(g, thread);
+	const struct known *k = graphs_known(s, mark);
+	if (k == NULL && goes_round(g, thread))
+		return MEMORY_STEP_AWAIT;
+	if (k == NULL) {
+		if (!run_for(s, g, thread))
+			return MEMORY_STEP_FAILED;
+		k = graphs_known(s, mark);
+	}
+	if (k == NULL) {
+		explore_gap(s->x, "a thread was cut off before its end: what it does next is "
+		                  "not known");
+		struct known *none = g_new0(struct known, 1);
+		none->step = MEMORY_STEP_NONE;
+		none->steps = g_array_new(FALSE, FALSE, sizeof(struct log_step));
+		g_hash_table_insert(s->known, g_memdup2(&mark, sizeof mark), none);
+		return MEMORY_STEP_NONE;
+	}
+	if (k->step == MEMORY_STEP_EVENT)
+		*event = k->event;
+	return k->step;
+}
+
+static uint64_t initial(void *context, uint32_t location)
+{
+	struct graphs *s = context;
+	struct memory_initial *i =
+	        &g_array_index(s->world.initials, struct memory_initial, location);
+	const struct memory_place *p =
+	        &g_array_index(s->world.places, struct memory_place, location);
+	if (!i->known && p->base == 0)
+		record_server_read(s->x->server, p->offset, &i->value, MIN(p->size, 8u));
+	i->known = true;
+	return i->value;
+}
+
+static bool visit(void *context, const struct memory_graph *graph, bool blocked)
+{
+	struct graphs *s = context;
+	struct memory_graph *g = (struct memory_graph *)graph;
+	uint64_t class_ = graphs_class(g);
+	if (limit_reached(s))
+		return false;
+	if (g_hash_table_contains(s->classes, &class_))
+		return true;
+	if (!run_graph(s, g))
+		return false;
+	/* it did not do what the graph says: once is enough */
+	g_hash_table_add(s->classes, g_memdup2(&class_, sizeof class_));
+	return true;
+}
+
+/* ---- the whole ---- */
+
+static void begin_again(struct graphs *s)
+{
+	struct explore_report *r = s->x->report;
+	r->abandoned += r->runs->len;
+	g_array_set_size(r->runs, 0);
+	g_array_set_size(r->errors, 0);
+	g_array_set_size(r->races, 0);
+	r->classes = 0;
+	g_hash_table_remove_all(s->x->errors);
+	g_hash_table_remove_all(s->x->races);
+	g_hash_table_remove_all(s->known);
+	g_hash_table_remove_all(s->classes);
+	s->again = false;
+}
+
+static void note_counts(struct graphs *s)
+{
+	struct explore_report *r = s->x->report;
+	g_ptr_array_add(r->notes,
+	                g_strdup_printf("%s: %" PRIu64 " execution graph%s, of which %" PRIu64
+	                                " end%s with threads that wait for ever",
+	                                memory_model_name(s->model),
+	                                s->counts.complete + s->counts.blocked,
+	                                plural(s->counts.complete + s->counts.blocked),
+	                                s->counts.blocked, s->counts.blocked == 1 ? "s" : ""));
+}
+
+static GHashTable *numbers_new(GDestroyNotify release)
+{
+	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, release);
+}
+
+bool graphs_explore(struct exploration *x, enum memory_model model, struct error *error)
+{
+	struct graphs s = { .x = x,
+		            .model = model,
+		            .known = numbers_new(known_free),
+		            .classes = numbers_new(NULL),
+		            .awaits = numbers_new(NULL),
+		            .bounded = numbers_new(NULL),
+		            .shared = g_hash_table_new_full(memory_place_hash,
+		                                            memory_place_equal, g_free, NULL),
+		            .error = error };
+	struct memory_program program = { .context = &s,
+		                          .threads = thread_count,
+		                          .next = next,
+		                          .initial = initial,
+		                          .visit = visit };
+	memory_world_init(&s.world);
+	bool good;
+	while (!(good = memory_enumerate(&program, model, &s.counts)) && s.again)
+		begin_again(&s);
+	note_counts(&s);
+	x->report->complete = good && x->report->gaps->len == 0;
+	if (x->cancelled)
+		error_cancelled(error);
+	g_hash_table_unref(s.known);
+	g_hash_table_unref(s.classes);
+	g_hash_table_unref(s.awaits);
+	g_hash_table_unref(s.bounded);
+	g_hash_table_unref(s.shared);
+	memory_world_release(&s.world);
+	return !s.failed && !x->cancelled;
+}

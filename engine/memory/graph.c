@@ -1,0 +1,205 @@
+/* graph.c - see graph.h. */
+#include "engine/memory/graph.h"
+
+#include <string.h>
+
+struct memory_graph *memory_graph_new(void)
+{
+	return g_new0(struct memory_graph, 1);
+}
+
+static void *copy_of(const void *bytes, size_t size)
+{
+	return size > 0 ? g_memdup2(bytes, size) : NULL;
+}
+
+struct memory_graph *memory_graph_copy(const struct memory_graph *g)
+{
+	struct memory_graph *copy = copy_of(g, sizeof *g);
+	copy->capacity = g->count;
+	copy->events = copy_of(g->events, g->count * sizeof *g->events);
+	copy->first = copy_of(g->first, g->threads * sizeof *g->first);
+	copy->last = copy_of(g->last, g->threads * sizeof *g->last);
+	copy->init = copy_of(g->init, g->locations * sizeof *g->init);
+	return copy;
+}
+
+void memory_graph_free(struct memory_graph *g)
+{
+	if (g == NULL)
+		return;
+	g_free(g->events);
+	g_free(g->first);
+	g_free(g->last);
+	g_free(g->init);
+	g_free(g);
+}
+
+static uint32_t new_event(struct memory_graph *g)
+{
+	if (g->count == g->capacity) {
+		g->capacity = g->capacity * 2 + 16;
+		g->events = g_renew(struct memory_event, g->events, g->capacity);
+	}
+	return g->count++;
+}
+
+static void need_thread(struct memory_graph *g, uint32_t thread)
+{
+	if (thread < g->threads)
+		return;
+	g->first = g_renew(uint32_t, g->first, thread + 1);
+	g->last = g_renew(uint32_t, g->last, thread + 1);
+	for (; g->threads <= thread; g->threads++)
+		g->first[g->threads] = g->last[g->threads] = NONE;
+}
+
+uint32_t memory_init(struct memory_graph *g, uint32_t location, uint64_t value)
+{
+	if (location >= g->locations) {
+		g->init = g_renew(uint32_t, g->init, location + 1);
+		while (g->locations <= location)
+			g->init[g->locations++] = NONE;
+	}
+	if (g->init[location] != NONE)
+		return g->init[location];
+	uint32_t id = new_event(g);
+	g->events[id] = (struct memory_event){ .kind = MEMORY_INIT,
+		                               .value = value,
+		                               .thread = NONE,
+		                               .location = location,
+		                               .peer = NONE,
+		                               .po_prev = NONE,
+		                               .po_next = NONE,
+		                               .rf = NONE,
+		                               .mo_prev = NONE,
+		                               .mo_next = NONE };
+	return g->init[location] = id;
+}
+
+uint32_t memory_append(struct memory_graph *g, const struct memory_event *event)
+{
+	need_thread(g, event->thread);
+	uint32_t id = new_event(g), last = g->last[event->thread];
+	struct memory_event *e = &g->events[id];
+	*e = *event;
+	e->po_prev = last;
+	e->po_next = e->rf = e->mo_prev = e->mo_next = NONE;
+	e->index = last == NONE ? 0 : g->events[last].index + 1;
+	e->mark = 0;
+	if (last == NONE)
+		g->first[e->thread] = id;
+	else
+		g->events[last].po_next = id;
+	g->last[e->thread] = id;
+	if (e->kind == MEMORY_STORE && (e->flags & MEMORY_EXCLUSIVE))
+		g->events[last].flags |= MEMORY_EXCLUSIVE;
+	return id;
+}
+
+void memory_read_from(struct memory_graph *g, uint32_t load, uint32_t store)
+{
+	struct memory_event *e = &g->events[load];
+	e->rf = store;
+	e->mark = 0;
+	if (e->kind != MEMORY_LOAD)
+		return;
+	e->value = g->events[store].value;
+	bool updates = e->flags & MEMORY_UPDATES;
+	if (e->flags & MEMORY_COMPARES)
+		updates = e->value == e->expected;
+	if (e->flags & MEMORY_LOCKS)
+		updates = e->value == 0;
+	e->flags = (uint8_t)(e->flags & ~MEMORY_EXCLUSIVE) | (updates ? MEMORY_EXCLUSIVE : 0);
+	if (e->flags & MEMORY_COMPARES)
+		e->order = updates ? e->success_order : e->failure_order;
+}
+
+void memory_place_after(struct memory_graph *g, uint32_t store, uint32_t previous)
+{
+	struct memory_event *e = &g->events[store];
+	e->mo_prev = previous;
+	e->mo_next = g->events[previous].mo_next;
+	g->events[previous].mo_next = store;
+	if (e->mo_next != NONE)
+		g->events[e->mo_next].mo_prev = store;
+}
+
+uint32_t memory_newest(const struct memory_graph *g, uint32_t location)
+{
+	uint32_t store = g->init[location];
+	while (g->events[store].mo_next != NONE)
+		store = g->events[store].mo_next;
+	return store;
+}
+
+uint8_t *memory_prefix(const struct memory_graph *g, uint32_t of)
+{
+	uint8_t *prefix = g_new0(uint8_t, g->count + 1);
+	uint32_t *stack = g_new(uint32_t, g->count + 1), depth = 0;
+	prefix[of] = 1;
+	stack[depth++] = of;
+	while (depth > 0) {
+		const struct memory_event *e = &g->events[stack[--depth]];
+		uint32_t before[] = { e->po_prev, e->rf };
+		for (int i = 0; i < 2; i++) {
+			if (before[i] == NONE || prefix[before[i]])
+				continue;
+			prefix[before[i]] = 1;
+			stack[depth++] = before[i];
+		}
+	}
+	g_free(stack);
+	return prefix;
+}
+
+/* Unlink the stores that are not kept, so that the links join those that are. */
+static void drop_stores(struct memory_graph *g, const uint8_t *kept)
+{
+	for (uint32_t i = 0; i < g->count; i++) {
+		struct memory_event *e = &g->events[i];
+		if (kept[i] || e->kind != MEMORY_STORE || e->mo_prev == NONE)
+			continue;
+		g->events[e->mo_prev].mo_next = e->mo_next;
+		if (e->mo_next != NONE)
+			g->events[e->mo_next].mo_prev = e->mo_prev;
+	}
+}
+
+static void renumber(uint32_t *id, const uint32_t *map)
+{
+	if (*id != NONE)
+		*id = map[*id];
+}
+
+struct memory_graph *memory_restrict(const struct memory_graph *g, const uint8_t *kept)
+{
+	struct memory_graph *r = memory_graph_copy(g);
+	uint32_t *map = g_new(uint32_t, g->count + 1), count = 0;
+	drop_stores(r, kept);
+	for (uint32_t i = 0; i < g->count; i++)
+		map[i] = kept[i] || g->events[i].kind == MEMORY_INIT ? count++ : NONE;
+	for (uint32_t i = 0; i < g->count; i++) {
+		if (map[i] == NONE)
+			continue;
+		struct memory_event *e = &r->events[map[i]];
+		*e = r->events[i];
+		renumber(&e->po_prev, map);
+		renumber(&e->po_next, map);
+		renumber(&e->rf, map);
+		renumber(&e->mo_prev, map);
+		renumber(&e->mo_next, map);
+	}
+	r->count = count;
+	for (uint32_t t = 0; t < r->threads; t++) {
+		renumber(&r->first[t], map);
+		r->last[t] = NONE;
+	}
+	for (uint32_t i = 0; i < count; i++)
+		if (r->events[i].kind != MEMORY_INIT && r->events[i].po_next == NONE)
+			r->last[r->events[i].thread] = i;
+	for (uint32_t l = 0; l < r->locations; l++)
+		renumber(&r->init[l], map);
+	g_free(map);
+	return r;
+}

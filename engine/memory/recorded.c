@@ -1,0 +1,639 @@
+/* recorded.c - see recorded.h. */
+#include "engine/memory/recorded.h"
+#include "engine/trace/weak.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const unmodelled_words[] = {
+#define U(name, words) words,
+	MEMORY_UNMODELLED(U)
+#undef U
+};
+
+const char *memory_unmodelled_words(enum memory_unmodelled what)
+{
+	return unmodelled_words[what];
+}
+
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	uint64_t x =
+	        (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
+	return x ^ x >> 32;
+}
+
+/* ---- what is the same in all runs ---- */
+
+guint memory_place_hash(const void *key)
+{
+	const struct memory_place *p = key;
+	return (guint)mix(mix(p->base, p->offset), p->size);
+}
+
+gboolean memory_place_equal(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct memory_place)) == 0;
+}
+
+void memory_world_init(struct memory_world *w)
+{
+	struct memory_ancestry root = { NONE, 0 };
+	w->threads = g_array_new(FALSE, FALSE, sizeof(struct memory_ancestry));
+	w->places = g_array_new(FALSE, FALSE, sizeof(struct memory_place));
+	w->addresses = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	w->initials = g_array_new(FALSE, FALSE, sizeof(struct memory_initial));
+	w->number = g_hash_table_new_full(memory_place_hash, memory_place_equal, g_free, NULL);
+	g_array_append_val(w->threads, root);
+}
+
+void memory_world_release(struct memory_world *w)
+{
+	g_array_free(w->threads, TRUE);
+	g_array_free(w->places, TRUE);
+	g_array_free(w->addresses, TRUE);
+	g_array_free(w->initials, TRUE);
+	g_hash_table_unref(w->number);
+}
+
+static uint32_t thread_number(struct memory_world *w, uint32_t parent, uint32_t ordinal)
+{
+	struct memory_ancestry fresh = { parent, ordinal };
+	for (guint i = 0; i < w->threads->len; i++) {
+		const struct memory_ancestry *a =
+		        &g_array_index(w->threads, struct memory_ancestry, i);
+		if (a->parent == parent && a->ordinal == ordinal)
+			return i;
+	}
+	g_array_append_val(w->threads, fresh);
+	return w->threads->len - 1;
+}
+
+static uint32_t location_number(struct memory_world *w, const struct memory_place *place,
+                                uint64_t address)
+{
+	gpointer known = g_hash_table_lookup(w->number, place);
+	if (known != NULL)
+		return GPOINTER_TO_UINT(known) - 1;
+	struct memory_initial unknown = { .value = 0, .known = place->size == 0 };
+	g_array_append_val(w->places, *place);
+	g_array_append_val(w->addresses, address);
+	g_array_append_val(w->initials, unknown);
+	g_hash_table_insert(w->number, g_memdup2(place, sizeof *place),
+	                    GUINT_TO_POINTER(w->places->len));
+	return w->places->len - 1;
+}
+
+/* ---- blocks ---- */
+
+struct block_life {
+	uint64_t address, size, id;
+	uint32_t from; /* event of its allocation; a stack: of its thread's creation */
+};
+struct memory_blocks {
+	uint64_t *id; /* by block; 0: none */
+	struct block_life *lives;
+	uint32_t count;
+};
+
+static int by_address(const void *a, const void *b)
+{
+	const struct block_life *x = a, *y = b;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+struct memory_blocks *memory_blocks_new(const struct trace *t, const uint32_t *thread)
+{
+	struct memory_blocks *b = g_new0(struct memory_blocks, 1);
+	uint32_t *made = g_new0(uint32_t, t->threads_count + 1);
+	b->id = g_new0(uint64_t, t->blocks_count + 1);
+	b->lives = g_new0(struct block_life, t->blocks_count + 1);
+	for (uint64_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (x->op == OP_ALLOC && x->target < t->blocks_count)
+			b->id[x->target] =
+			        mix(mix(1, thread[x->thread]), ++made[x->thread]) | 1;
+	}
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		if (t->threads[i].stack != NONE)
+			b->id[t->threads[i].stack] = mix(2, thread[i]) | 1;
+	for (uint32_t i = 0; i < t->blocks_count; i++) {
+		const struct block *k = &t->blocks[i];
+		if (b->id[i] != 0 && k->address != 0)
+			b->lives[b->count++] =
+			        (struct block_life){ k->address, MAX(k->size, 1), b->id[i],
+				                     k->alloc == NONE ? 0 : k->alloc };
+	}
+	qsort(b->lives, b->count, sizeof *b->lives, by_address);
+	g_free(made);
+	return b;
+}
+
+void memory_blocks_free(struct memory_blocks *b)
+{
+	if (b == NULL)
+		return;
+	g_free(b->id);
+	g_free(b->lives);
+	g_free(b);
+}
+
+/* A value that is the same in all runs: of a pointer into a block, by the block and the place
+ * in it. */
+static uint64_t stable_value(const struct memory_blocks *b, uint64_t value, uint32_t event)
+{
+	enum { BACK = 64 };
+	uint32_t low = 0, high = b->count;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (b->lives[middle].address <= value)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (int i = 0; i < BACK && low > 0; i++, low--) {
+		const struct block_life *l = &b->lives[low - 1];
+		if (value - l->address < l->size && l->from <= event)
+			return mix(l->id, value - l->address);
+	}
+	return value;
+}
+
+bool memory_place_of(const struct trace *t, const struct memory_blocks *blocks, uint32_t event,
+                     struct memory_place *place)
+{
+	const struct event *x = &t->events[event];
+	struct wide run = event_variables(t, x);
+	const struct variable *first = &t->variables[run.first];
+	uint32_t size = 0;
+	for (uint32_t i = 0; i < run.count; i++)
+		size += t->variables[run.first + i].size;
+	memset(place, 0, sizeof *place);
+	place->size = size;
+	place->offset = first->address;
+	if (first->block != NONE && blocks->id[first->block] != 0) {
+		place->base = blocks->id[first->block];
+		place->offset -= t->blocks[first->block].address;
+	}
+	return size > 0 && size <= 8;
+}
+
+/* ---- the walk over the trace ---- */
+
+struct conversion {
+	const struct trace *t;
+	struct memory_world *world;
+	struct memory_recorded *r;
+	struct memory_blocks *blocks;
+	enum memory_model model;
+	const struct memory_choice *choice;
+	uint32_t *last_store; /* by location: the last one of the trace, or NONE */
+	uint32_t last_room;
+	GQueue *waiting; /* TSO, by thread of the trace: events of stores that have not arrived
+	                  */
+	GHashTable *plain; /* struct memory_place *: plain writes, their event + 1 */
+	uint32_t room;     /* for r->event */
+};
+
+static uint64_t site_of(const struct conversion *c, uint32_t event)
+{
+	uint32_t at = c->t->events[event].location;
+	const struct location *l = &c->t->locations[at];
+	return l->module != NONE ? l->address + 1 : at;
+}
+
+static void note_event(struct conversion *c, uint32_t id, uint32_t event)
+{
+	while (c->room <= id)
+		c->room = c->room * 2 + 64;
+	c->r->event = g_renew(uint32_t, c->r->event, c->room);
+	c->r->event[id] = event;
+}
+
+static uint32_t append(struct conversion *c, uint32_t event, struct memory_event *e)
+{
+	const struct event *x = &c->t->events[event];
+	e->thread = c->r->thread[x->thread];
+	e->order = x->flags & EVENT_ORDER_MASK;
+	if (op_table[x->op].class != OP_CLASS_ACCESS && x->op != OP_FENCE)
+		e->order = ORDER_PLAIN;
+	e->site = site_of(c, event);
+	uint32_t id = memory_append(c->r->graph, e);
+	note_event(c, id, event);
+	if (c->r->graph_of[event] == NONE)
+		c->r->graph_of[event] = id;
+	return id;
+}
+
+/* A thread's begin or end. */
+static uint32_t append_edge(struct conversion *c, uint32_t thread, enum memory_kind kind)
+{
+	struct memory_event e = {
+		.thread = thread, .kind = (uint8_t)kind, .location = NONE, .peer = NONE
+	};
+	uint32_t id = memory_append(c->r->graph, &e);
+	note_event(c, id, NONE);
+	return id;
+}
+
+/* The end of a thread, which is added where it is missing; NONE: it had no event at all. */
+static uint32_t need_end(struct conversion *c, uint32_t thread)
+{
+	const struct memory_graph *g = c->r->graph;
+	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
+	if (last == NONE || g->events[last].kind == MEMORY_END)
+		return last;
+	return append_edge(c, thread, MEMORY_END);
+}
+
+static uint64_t integer_of(const struct conversion *c, uint32_t event, bool written,
+                           bool *known)
+{
+	const struct event *x = &c->t->events[event];
+	const struct value *v = &c->t->values[x->aux];
+	if (v->kind == V_PAIR)
+		v = &c->t->values[written ? v->second : v->first];
+	*known = x->aux != 0 && v->kind == V_INT;
+	return *known ? stable_value(c->blocks, (uint64_t)v->integer, event) : 0;
+}
+
+/* The initial store of the location; `event` is an access of it. */
+static uint32_t need_init(struct conversion *c, uint32_t location, uint32_t event)
+{
+	struct memory_initial *i =
+	        &g_array_index(c->world->initials, struct memory_initial, location);
+	const struct memory_place *p =
+	        &g_array_index(c->world->places, struct memory_place, location);
+	uint32_t write = GPOINTER_TO_UINT(g_hash_table_lookup(c->plain, p));
+	if (!i->known && write != 0)
+		i->value = integer_of(c, write - 1, true, &i->known);
+	while (c->last_room <= location) {
+		c->last_store = g_renew(uint32_t, c->last_store, c->last_room + 1);
+		c->last_store[c->last_room++] = NONE;
+	}
+	uint32_t before = c->r->graph->count;
+	uint32_t id = memory_init(c->r->graph, location, i->value);
+	if (id == before)
+		note_event(c, id, NONE);
+	return id;
+}
+
+/* The load of the graph that the event takes the place of, as another look of a loop that
+ * waits; or NONE. */
+static uint32_t look_again(struct conversion *c, uint32_t event, const struct memory_event *e)
+{
+	const struct event *x = &c->t->events[event];
+	struct memory_graph *g = c->r->graph;
+	uint32_t thread = c->r->thread[x->thread];
+	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
+	if (last == NONE || c->choice->awaits == NULL)
+		return NONE;
+	struct memory_event *l = &g->events[last];
+	uint64_t site = site_of(c, event);
+	if (l->kind != MEMORY_LOAD || l->location != e->location || l->site != site ||
+	    (l->flags & MEMORY_LIBRARY) || !c->choice->awaits(c->choice->context, site))
+		return NONE;
+	struct memory_look look = { c->r->event[last], last, l->rf };
+	g_array_append_val(c->r->looks, look);
+	l->order = x->flags & EVENT_ORDER_MASK;
+	c->r->event[last] = event;
+	c->r->graph_of[event] = last;
+	return last;
+}
+
+/* The store of the graph that an event of the trace made; an update's is the second of two.
+ * NONE: none, as of a plain write that is not in the graph. */
+static uint32_t store_of(const struct conversion *c, uint32_t event)
+{
+	uint32_t id = event == NONE ? NONE : c->r->graph_of[event];
+	return id != NONE && c->t->events[event].op == OP_RMW ? c->r->graph->events[id].po_next
+	                                                      : id;
+}
+
+/* The last store of the thread to the location, if it has not arrived; else NONE. */
+static uint32_t own_waiting(const struct conversion *c, uint32_t thread, uint32_t location)
+{
+	const struct memory_graph *g = c->r->graph;
+	uint32_t i = thread < g->threads ? g->last[thread] : NONE;
+	while (i != NONE &&
+	       (g->events[i].kind != MEMORY_STORE || g->events[i].location != location))
+		i = g->events[i].po_prev;
+	return i != NONE && g->events[i].mo_prev == NONE ? i : NONE;
+}
+
+/* The store that the load of the event reads. */
+static uint32_t source_of(struct conversion *c, uint32_t event, uint32_t location)
+{
+	uint32_t first = need_init(c, location, event), named = NONE;
+	uint32_t own = own_waiting(c, c->r->thread[c->t->events[event].thread], location);
+	uint32_t last = c->last_store[location];
+	if (own != NONE)
+		return own;
+	if (c->model == MEMORY_TSO)
+		return memory_newest(c->r->graph, location);
+	if (c->t->weak_count == 0)
+		return last != NONE ? last : first;
+	/* a row may say NONE, the initial value; a row is there for reads of older stores */
+	named = trace_weak_store(c->t, event, WEAK_READS, event);
+	if (named == event)
+		return last != NONE ? last : first;
+	named = store_of(c, named);
+	return named != NONE ? named : first;
+}
+
+static void add_load(struct conversion *c, uint32_t event, uint32_t location, unsigned flags)
+{
+	struct memory_graph *g = c->r->graph;
+	struct memory_event e = {
+		.kind = MEMORY_LOAD, .location = location, .peer = NONE, .flags = (uint8_t)flags
+	};
+	struct memory_initial *init =
+	        &g_array_index(c->world->initials, struct memory_initial, location);
+	uint32_t from = source_of(c, event, location), first = g->init[location];
+	if (from == first && !init->known && (flags & MEMORY_LIBRARY) == 0) {
+		init->value = integer_of(c, event, false, &init->known);
+		g->events[first].value = init->value;
+	}
+	uint32_t id = look_again(c, event, &e);
+	if (id == NONE)
+		id = append(c, event, &e);
+	if (flags & MEMORY_LIBRARY)
+		g->events[id].order = flags & MEMORY_EXCLUSIVE ? ORDER_ACQ : ORDER_RLX;
+	memory_read_from(g, id, from);
+	g->events[id].flags = (uint8_t)flags;
+}
+
+/* The store that this one stands right after. */
+static uint32_t place_of_store(struct conversion *c, uint32_t event, uint32_t location,
+                               unsigned flags)
+{
+	const struct memory_graph *g = c->r->graph;
+	uint32_t thread = c->r->thread[c->t->events[event].thread];
+	uint32_t named = trace_weak_store(c->t, event, WEAK_AFTER, event);
+	if (flags & MEMORY_EXCLUSIVE)
+		return g->events[g->last[thread]].rf;
+	if (named == event)
+		return memory_newest(g, location);
+	named = store_of(c, named);
+	return named != NONE ? named : g->init[location];
+}
+
+static void add_store(struct conversion *c, uint32_t event, uint32_t location, unsigned flags,
+                      uint64_t value)
+{
+	struct memory_graph *g = c->r->graph;
+	struct memory_event e = { .kind = MEMORY_STORE,
+		                  .location = location,
+		                  .peer = NONE,
+		                  .value = value,
+		                  .flags = (uint8_t)flags };
+	need_init(c, location, event);
+	uint32_t after = place_of_store(c, event, location, flags);
+	uint32_t id = append(c, event, &e);
+	if (flags & MEMORY_LIBRARY)
+		g->events[id].order = flags & MEMORY_EXCLUSIVE ? ORDER_ACQ : ORDER_REL;
+	c->last_store[location] = id;
+	bool waits =
+	        c->model == MEMORY_TSO && flags == 0 && g->events[id].order != ORDER_SEQ_CST;
+	if (waits)
+		g_queue_push_tail(&c->waiting[c->t->events[event].thread],
+		                  GUINT_TO_POINTER(event));
+	else
+		memory_place_after(g, id, after);
+}
+
+/* The stores of the thread up to this event arrive in memory. */
+static void arrive(struct conversion *c, uint32_t thread, uint32_t event)
+{
+	struct memory_graph *g = c->r->graph;
+	GQueue *mine = &c->waiting[thread];
+	while (mine->head != NULL && GPOINTER_TO_UINT(mine->head->data) <= event) {
+		uint32_t id = store_of(c, GPOINTER_TO_UINT(g_queue_pop_head(mine)));
+		memory_place_after(g, id, memory_newest(g, g->events[id].location));
+	}
+}
+
+static void add_access(struct conversion *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	struct memory_place place;
+	bool known, small = memory_place_of(c->t, c->blocks, event, &place);
+	bool atomic = op_is_atomic(x->op);
+	if (!small && atomic)
+		c->r->unmodelled |= 1u << MEMORY_UNMODELLED_SIZES;
+	if (!small)
+		return;
+	const struct memory_choice *choice = c->choice;
+	if (!atomic && (choice->wanted == NULL || !choice->wanted(choice->context, &place))) {
+		if (x->op == OP_WRITE)
+			g_hash_table_insert(c->plain, g_memdup2(&place, sizeof place),
+			                    GUINT_TO_POINTER(event + 1));
+		return;
+	}
+	struct wide run = event_variables(c->t, x);
+	uint32_t location =
+	        location_number(c->world, &place, c->t->variables[run.first].address);
+	unsigned update = x->op == OP_RMW ? MEMORY_EXCLUSIVE : 0;
+	if (op_reads(x->op))
+		add_load(c, event, location, update);
+	if (op_writes(x->op))
+		add_store(c, event, location, update, integer_of(c, event, true, &known));
+}
+
+static uint32_t lock_location(const struct trace *t, struct memory_world *world,
+                              const struct memory_blocks *blocks, uint32_t object)
+{
+	const struct object *o = &t->objects[object];
+	struct memory_place place = { .offset = o->address };
+	if (o->block != NONE && blocks->id[o->block] != 0) {
+		place.base = blocks->id[o->block];
+		place.offset -= t->blocks[o->block].address;
+	}
+	return location_number(world, &place, o->address);
+}
+
+uint32_t memory_lock_location(const struct trace *t, struct memory_world *world,
+                              const struct memory_recorded *r, uint32_t object)
+{
+	struct memory_blocks *blocks = memory_blocks_new(t, r->thread);
+	uint32_t location = lock_location(t, world, blocks, object);
+	memory_blocks_free(blocks);
+	return location;
+}
+
+static void add_lock(struct conversion *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	uint32_t location = lock_location(c->t, c->world, c->blocks, x->target);
+	const unsigned flags = MEMORY_LIBRARY | MEMORY_EXCLUSIVE;
+	/* a try does not block: it may read that the lock is held */
+	const unsigned blocks = x->flags & EVENT_TRY ? 0 : MEMORY_LOCKS;
+	switch (x->op) {
+	case OP_ACQ:
+		add_load(c, event, location, flags | blocks);
+		add_store(c, event, location, flags | blocks, 1);
+		break;
+	case OP_REL:
+		add_store(c, event, location, MEMORY_LIBRARY, 0);
+		break;
+	default:
+		add_load(c, event, location, MEMORY_LIBRARY);
+		break;
+	}
+}
+
+static void add_creation(struct conversion *c, uint32_t event)
+{
+	uint32_t child = c->r->thread[c->t->events[event].target];
+	struct memory_event e = { .kind = MEMORY_CREATE, .location = NONE, .peer = child };
+	uint32_t id = append(c, event, &e);
+	uint32_t begin = append_edge(c, child, MEMORY_BEGIN);
+	c->r->graph->events[begin].rf = id;
+}
+
+static void add_join(struct conversion *c, uint32_t event)
+{
+	uint32_t child = c->r->thread[c->t->events[event].target];
+	struct memory_event e = { .kind = MEMORY_JOIN, .location = NONE, .peer = child };
+	uint32_t end = need_end(c, child);
+	uint32_t id = append(c, event, &e);
+	c->r->graph->events[id].rf = end;
+}
+
+static void note_unmodelled(struct conversion *c, enum memory_unmodelled what)
+{
+	c->r->unmodelled |= 1u << what;
+}
+
+static void convert(struct conversion *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	struct memory_event fence = { .kind = MEMORY_FENCE, .location = NONE, .peer = NONE };
+	if (x->op == OP_FLUSH)
+		arrive(c, x->thread, x->aux);
+	if (op_wants(x->op)) {
+		c->r->wants[c->r->thread[x->thread]] = event;
+		return;
+	}
+	if (event_inert(x))
+		return;
+	switch (x->op) {
+	case OP_READ:
+	case OP_WRITE:
+	case OP_AREAD:
+	case OP_AWRITE:
+	case OP_RMW:
+		add_access(c, event);
+		break;
+	case OP_FENCE:
+		append(c, event, &fence);
+		break;
+	case OP_ACQ:
+	case OP_REL:
+	case OP_TRYFAIL:
+		add_lock(c, event);
+		break;
+	case OP_FORK:
+		add_creation(c, event);
+		break;
+	case OP_JOIN:
+		add_join(c, event);
+		break;
+	case OP_RACQ:
+	case OP_RREL:
+		note_unmodelled(c, MEMORY_UNMODELLED_READERS);
+		break;
+	case OP_WAIT:
+	case OP_WAKE:
+	case OP_SIGNAL:
+	case OP_BROADCAST:
+		note_unmodelled(c, MEMORY_UNMODELLED_CONDITIONS);
+		break;
+	case OP_POST:
+	case OP_TAKE:
+	case OP_TAKETRYFAIL:
+		note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
+		break;
+	case OP_ARRIVE:
+	case OP_DEPART:
+		note_unmodelled(c, MEMORY_UNMODELLED_BARRIERS);
+		break;
+	case OP_SND:
+	case OP_RCV:
+		note_unmodelled(c, MEMORY_UNMODELLED_MESSAGES);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Numbers of threads first: a block is known by the thread that allocated it. */
+static void number_threads(struct conversion *c)
+{
+	uint32_t *children = g_new0(uint32_t, c->t->threads_count + 1);
+	for (uint64_t i = 0; i < c->t->threads_count; i++)
+		c->r->thread[i] = 0;
+	for (uint64_t e = 0; e < c->t->events_count; e++) {
+		const struct event *x = &c->t->events[e];
+		if (x->op == OP_FORK && x->target < c->t->threads_count)
+			c->r->thread[x->target] = thread_number(
+			        c->world, c->r->thread[x->thread], children[x->thread]++);
+	}
+	g_free(children);
+}
+
+static bool is_among(const GArray *numbers, uint32_t number)
+{
+	for (guint i = 0; numbers != NULL && i < numbers->len; i++)
+		if (g_array_index(numbers, uint32_t, i) == number)
+			return true;
+	return false;
+}
+
+void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
+                          struct memory_world *world, enum memory_model model,
+                          const struct memory_choice *choice)
+{
+	memset(r, 0, sizeof *r);
+	struct conversion c = { .t = t,
+		                .world = world,
+		                .r = r,
+		                .model = model,
+		                .choice = choice,
+		                .plain = g_hash_table_new_full(
+		                        memory_place_hash, memory_place_equal, g_free, NULL) };
+	c.waiting = g_new0(GQueue, t->threads_count + 1);
+	r->graph = memory_graph_new();
+	r->looks = g_array_new(FALSE, FALSE, sizeof(struct memory_look));
+	r->graph_of = g_new(uint32_t, t->events_count + 1);
+	memset(r->graph_of, 0xff, (t->events_count + 1) * sizeof *r->graph_of);
+	r->thread = g_new0(uint32_t, t->threads_count + 1);
+	number_threads(&c);
+	r->wants = g_new(uint32_t, world->threads->len + 1);
+	memset(r->wants, 0xff, (world->threads->len + 1) * sizeof *r->wants);
+	c.blocks = memory_blocks_new(t, r->thread);
+	for (uint32_t e = 0; e < t->events_count; e++)
+		convert(&c, e);
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		arrive(&c, (uint32_t)i, NONE);
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		if (is_among(choice->ended, t->threads[i].recorded))
+			need_end(&c, r->thread[i]);
+	memory_blocks_free(c.blocks);
+	g_free(c.last_store);
+	g_free(c.waiting);
+	g_hash_table_unref(c.plain);
+}
+
+void memory_recorded_release(struct memory_recorded *r)
+{
+	memory_graph_free(r->graph);
+	g_array_free(r->looks, TRUE);
+	g_free(r->event);
+	g_free(r->graph_of);
+	g_free(r->thread);
+	g_free(r->wants);
+	memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,104 @@
+/*
+ * recorded.h - the execution graph of a recorded run.
+ *
+ * Atomic accesses, fences, locks and the creation and end of threads are events of the graph;
+ * under TSO plain accesses, too, as far as the caller wants. What a load read and where a store
+ * stands in modification order is taken from the trace. A thread's MEMORY_BEGIN and MEMORY_END
+ * have no event of the trace, as recordings have none. Threads and locations have numbers that
+ * are the same in all runs of a program: of a struct memory_world.
+ */
+#ifndef HEDDLE_MEMORY_RECORDED_H
+#define HEDDLE_MEMORY_RECORDED_H
+
+#include "engine/memory/models.h"
+#include "engine/trace/trace.h"
+
+/* What is not modelled, where a run has it; the sentence names it. */
+#define MEMORY_UNMODELLED(U) \
+	U(READERS, "read-write locks") \
+	U(CONDITIONS, "condition variables") \
+	U(SEMAPHORES, "semaphores") \
+	U(BARRIERS, "barriers") \
+	U(MESSAGES, "once-functions and other synchronisation by messages") \
+	U(TIMED, "timed locks") \
+	U(SIZES, "atomics accessed in several sizes, or larger than 8 bytes") \
+	U(PLAIN, "plain writes to atomics after the first atomic access")
+enum memory_unmodelled {
+#define U(name, words) MEMORY_UNMODELLED_##name,
+	MEMORY_UNMODELLED(U)
+#undef U
+	        MEMORY_UNMODELLED_COUNT
+};
+const char *memory_unmodelled_words(enum memory_unmodelled what);
+
+/* A byte range of memory or a lock, by what is the same in all runs: the allocation (0: static
+ * data) and the offset in it. */
+struct memory_place {
+	uint64_t base, offset;
+	uint32_t size; /* 0: a lock */
+	uint32_t unused;
+};
+
+/* The threads and locations of all runs of a program. */
+struct memory_world {
+	GArray *threads;    /* struct memory_ancestry, by number */
+	GArray *places;     /* struct memory_place, by location */
+	GArray *addresses;  /* uint64_t, by location: in the run that had it first */
+	GArray *initials;   /* struct memory_initial, by location */
+	GHashTable *number; /* of a place: location + 1 */
+};
+struct memory_ancestry {
+	uint32_t parent, ordinal; /* the ordinal-th child (from 0); the main thread: NONE, 0 */
+};
+struct memory_initial {
+	uint64_t value;
+	bool known;
+};
+void memory_world_init(struct memory_world *world);
+void memory_world_release(struct memory_world *world);
+
+struct memory_look {
+	uint32_t event;       /* of the trace */
+	uint32_t load, store; /* of the graph: the load in its place, and what it read */
+};
+struct memory_recorded {
+	struct memory_graph *graph;
+	uint32_t *event;     /* by event of the graph: the trace's, or NONE */
+	uint32_t *graph_of;  /* by event of the trace: the first of the graph's, or NONE */
+	uint32_t *thread;    /* by thread of the trace: its number in the world */
+	uint32_t *wants;     /* by number in the world: event of its pending request, or NONE */
+	GArray *looks;       /* struct memory_look: of loops that wait, but the last of each */
+	uint32_t unmodelled; /* bit set of enum memory_unmodelled */
+};
+/* What of a run is an event of its graph. */
+struct memory_choice {
+	const void *context;
+	/* Is a plain access of this place one? NULL: none is. */
+	bool (*wanted)(const void *context, const struct memory_place *place);
+	const GArray *ended; /* uint32_t: threads (thread.recorded) that ended; or NULL */
+	/* Does a loop at this site only look until it reads something else? Then of its looks
+	 * in a row the last one alone is an event. NULL: no such loops are known. */
+	bool (*awaits)(const void *context, uint64_t site);
+};
+void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
+                          struct memory_world *world, enum memory_model model,
+                          const struct memory_choice *choice);
+void memory_recorded_release(struct memory_recorded *r);
+
+/* The location of a lock (object of the trace). */
+uint32_t memory_lock_location(const struct trace *t, struct memory_world *world,
+                              const struct memory_recorded *r, uint32_t object);
+
+/* The heap blocks and stacks of a trace by what is the same in all runs; `thread` as in struct
+ * memory_recorded. */
+struct memory_blocks;
+struct memory_blocks *memory_blocks_new(const struct trace *t, const uint32_t *thread);
+void memory_blocks_free(struct memory_blocks *blocks); /* NULL is allowed */
+/* The place of an access; false: it has more than 8 bytes, or their number is unknown. */
+bool memory_place_of(const struct trace *t, const struct memory_blocks *blocks, uint32_t event,
+                     struct memory_place *place);
+/* For hash tables of struct memory_place. */
+guint memory_place_hash(const void *place);
+gboolean memory_place_equal(const void *a, const void *b);
+
+#endif

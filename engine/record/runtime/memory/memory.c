@@ -1,0 +1,140 @@
+/*
+ * memory.c - the ways into memory.h: what each model does at an event.
+ */
+#include <malloc.h>
+#include <string.h>
+
+#include "engine/record/runtime/core/rt.h"
+#include "views.h"
+
+static unsigned laziness; /* of this run: a choice once in 1 << laziness times */
+
+void memory_init(void)
+{
+	rt.memory = rt.controlled ? rt.config.memory : LOG_SC;
+	laziness = 1 + (unsigned)(rt.config.seed * 0x9e3779b97f4a7c15ull >> 40) % 7;
+}
+
+bool memory_chooses(void)
+{
+	return !rt.replay && rt.config.strategy != STRATEGY_FIRST &&
+	       !(rt.config.flags & LOG_EXPLORE);
+}
+
+bool memory_chance(unsigned shift)
+{
+	return (next_random() >> 32 & ((1u << (shift ? shift : laziness)) - 1)) == 0;
+}
+
+void memory_note(const char *what)
+{
+	static const char *said[8];
+	for (unsigned i = 0; i < 8; i++) {
+		if (said[i] == what)
+			return;
+		if (said[i])
+			continue;
+		said[i] = what;
+		log_note("memory", what);
+		return;
+	}
+}
+
+void *memory_new(size_t bytes)
+{
+	enum { CHUNK = 1 << 20 };
+	static char *at, *end;
+	bytes = (bytes + 15) & ~(size_t)15;
+	if (bytes > CHUNK / 4)
+		return rt_pages(bytes);
+	if (at == NULL || (size_t)(end - at) < bytes) {
+		at = rt_pages(CHUNK);
+		if (!at)
+			rt_die(SIGKILL);
+		end = at + CHUNK;
+	}
+	char *p = at;
+	at += bytes;
+	return p;
+}
+
+void memory_before(struct thread *t, enum log_tag tag, const void *p, size_t size)
+{
+	if (t->pending)
+		log_fill(t);
+	if (rt.memory != LOG_TSO)
+		return;
+	buffers_tick(t);
+	buffers_touched(t, (uintptr_t)p, size);
+	t->memory.buffers = tag == LOG_WRITE && !rt.waiting;
+	if (t->memory.buffers)
+		buffers_room(t);
+}
+
+void memory_logged(struct thread *t, enum log_tag tag, unsigned order, const void *p,
+                   size_t size)
+{
+	bool write = tag == LOG_WRITE || tag == LOG_AWRITE;
+	if (rt.memory == LOG_RC11) {
+		if (tag == LOG_READ || tag == LOG_WRITE)
+			stores_plain(t, write, (uintptr_t)p, size);
+		return;
+	}
+	bool waits = t->memory.buffers;
+	t->memory.buffers = false;
+	if (!write || (tag == LOG_AWRITE && order == 5))
+		return;
+	buffers_add(t, (uintptr_t)p, size, !waits);
+}
+
+void memory_call(struct thread *t)
+{
+	if (rt.memory == LOG_TSO)
+		buffers_leave(t);
+}
+
+void memory_end(struct thread *t)
+{
+	if (rt.memory == LOG_TSO && rt.on)
+		buffers_leave(t);
+}
+
+void memory_left(struct thread *t)
+{
+	while (rt.memory == LOG_TSO && memory_arrive(t))
+		;
+}
+
+void memory_event(struct thread *t, enum log_tag tag, uintptr_t object)
+{
+	if (tag == LOG_FREE) {
+		size_t size = malloc_usable_size((void *)object);
+		if (rt.memory == LOG_TSO)
+			buffers_freed(object, size);
+		else
+			stores_forget(object, size);
+	}
+	if (tag == LOG_ALLOC || tag == LOG_GIVEN || tag == LOG_FENCE)
+		return;
+	if (rt.memory == LOG_TSO)
+		buffers_drain(t);
+	else
+		views_event(t, tag, object);
+}
+
+void memory_fence(struct thread *t, unsigned order)
+{
+	if (rt.memory == LOG_RC11)
+		stores_fence(t, order);
+	else if (order == 5)
+		buffers_leave(t);
+}
+
+void memory_wide(struct thread *t)
+{
+	memory_note("atomics of 16 bytes were sequentially consistent");
+	if (rt.memory == LOG_TSO)
+		buffers_leave(t);
+	else
+		stores_wide(t);
+}

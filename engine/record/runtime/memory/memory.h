@@ -1,0 +1,94 @@
+/*
+ * memory.h - runs under a memory model beyond sequential consistency (rt.memory), in controlled
+ * mode: under TSO stores wait in buffers (buffers.c), under RC11 atomic loads see older stores
+ * and atomic stores take earlier places in modification order (stores.c, views.c, order.c).
+ *
+ * How one enters.  The hook of a plain access calls memory_before, then writes its record, which
+ * ends in memory_logged; the hooks of atomics (core/atomics.c) call memory_load, memory_store,
+ * memory_update, memory_fence in place of the operation and its record; an event of
+ * synchronisation (log_event) calls memory_event, and an interposed function memory_call.  The
+ * scheduler calls memory_view when the token goes to another thread, and memory_end at a thread's
+ * end.
+ *
+ * What one may rely on: with rt.memory LOG_SC none of these is called, at the cost of one branch.
+ * All of it is under the token.  Chance is the run's own (next_random), so one seed is one run; a
+ * plan says what is chosen (log_step.reads, .after, steps FLUSH), and in an exploration what
+ * follows the plan is sequentially consistent.
+ *
+ * Not modelled, and sequentially consistent: atomics of 16 bytes, atomics of which some bytes are
+ * accessed in another size or by plain accesses that happen in no order with them (a note says
+ * so), more than WEAK_THREADS threads; under TSO, stores to the thread's own stack arrive before
+ * another thread looks there, and stores of code that is not instrumented arrive at once.
+ */
+#ifndef HEDDLE_RUNTIME_MEMORY_H
+#define HEDDLE_RUNTIME_MEMORY_H
+
+#include "engine/record/runtime/core/base.h"
+
+struct buffer;
+struct views;
+struct thread_memory {
+	struct buffer *buffer; /* TSO: its stores that have not arrived, or NULL: none ever */
+	struct views *views;   /* RC11 */
+	bool buffers;          /* the next record is of a store that waits */
+};
+
+/* Operations of an update. */
+enum update { UPDATE_EXCHANGE, UPDATE_ADD, UPDATE_SUB, UPDATE_AND, UPDATE_OR, UPDATE_XOR,
+	      UPDATE_NAND };
+
+void memory_init(void);
+/* A plain access of `t` comes: others' stores may arrive. */
+void memory_before(struct thread *t, enum log_tag tag, const void *p, size_t size);
+/* The record of a write or read was written, its event counted. */
+void memory_logged(struct thread *t, enum log_tag tag, unsigned order, const void *p,
+                   size_t size);
+void memory_event(struct thread *t, enum log_tag tag, uintptr_t object);
+void memory_call(struct thread *t);
+void memory_end(struct thread *t);
+void memory_left(struct thread *t); /* it runs on without the token: its stores arrive */
+void memory_fence(struct thread *t, unsigned order);
+
+/* Atomics of 1 << code bytes, code < 4; orders as in enum memory_order_kind.  With their
+ * records. */
+uint64_t memory_load(struct thread *t, const volatile void *p, unsigned code, unsigned order,
+                     uintptr_t pc);
+void memory_store(struct thread *t, volatile void *p, unsigned code, uint64_t value,
+                  unsigned order, uintptr_t pc);
+uint64_t memory_update(struct thread *t, volatile void *p, unsigned code, enum update how,
+                       uint64_t value, unsigned order, uintptr_t pc);
+/* What it saw is left in *expected. */
+bool memory_compare(struct thread *t, volatile void *p, unsigned code, uint64_t *expected,
+                    uint64_t value, unsigned order, unsigned failure, uintptr_t pc);
+void memory_wide(struct thread *t); /* one of 16 bytes comes */
+
+/* `next` gets the token (NULL: nobody): memory is as it sees it.  Under lock. */
+void memory_view(struct thread *next);
+/* A step FLUSH of the plan: false when it has none. */
+bool memory_arrive(struct thread *t);
+
+/* ---- between the files ---- */
+enum { WEAK_THREADS = 64 };
+void memory_note(const char *what); /* once each: what was left sequentially consistent */
+/* Chance: true once in 1 << shift times. */
+bool memory_chance(unsigned shift);
+bool memory_chooses(void); /* may chance choose, or is everything sequentially consistent? */
+void *memory_new(size_t bytes); /* zeroed, never given back */
+
+/* buffers.c */
+void buffers_init(void);
+void buffers_drain(struct thread *t);
+void buffers_leave(struct thread *t);
+void buffers_tick(struct thread *t);
+void buffers_touched(const struct thread *t, uintptr_t address, size_t size);
+void buffers_freed(uintptr_t address, size_t size);
+void buffers_room(struct thread *t); /* for one more */
+void buffers_add(struct thread *t, uintptr_t address, size_t size, bool there);
+void buffers_flushed(struct thread *t, uint64_t ordinal); /* writes the record */
+
+/* stores.c */
+void stores_plain(struct thread *t, bool write, uintptr_t address, size_t size);
+void stores_forget(uintptr_t address, size_t size);
+void stores_checkpoint(void); /* no later event sees, or goes before, a store before now */
+
+#endif

@@ -1,0 +1,135 @@
+/*
+ * views.h - RC11: what a thread knows, and what its order with other threads is.
+ *
+ * A view is a vector clock of happens-before: of each thread the number of its last event that is
+ * before; and sets of nodes (seq_cst accesses and fences) from which the axiom about psc wants to
+ * know what leads to the events that are before (order.c).
+ */
+#ifndef HEDDLE_RUNTIME_VIEWS_H
+#define HEDDLE_RUNTIME_VIEWS_H
+
+#include "engine/record/runtime/memory/memory.h"
+
+enum { NODES = 256, NODE_WORDS = NODES / 64 };
+
+struct nodes { /* a set */
+	uint64_t word[NODE_WORDS];
+};
+
+struct view {
+	uint32_t clock[WEAK_THREADS]; /* 0: nothing of that thread */
+	uint64_t generation;          /* of the nodes in the sets; others are no more */
+	struct nodes fences;          /* seq_cst fences that happen before */
+	struct nodes into;   /* nodes with an edge of psc to what happens before, or is it */
+	struct nodes across; /* nodes of events that are before one of another place in their
+	                      * thread, which happens before */
+};
+
+/* What matters of a thread's last event, and of its last one at another place. */
+struct past {
+	const void *place; /* NULL: of none */
+	struct nodes fences, across;
+};
+
+struct views {
+	struct view now;
+	struct view seen;     /* of the stores that it read: for an acquire fence */
+	struct view released; /* at its last release fence */
+	bool has_released;
+	struct nodes own; /* its seq_cst events */
+	struct past last, other;
+};
+
+extern uint64_t nodes_generation;
+
+static inline bool nodes_has(const struct nodes *n, unsigned i)
+{
+	return n->word[i / 64] >> (i % 64) & 1;
+}
+static inline void nodes_add(struct nodes *n, unsigned i)
+{
+	n->word[i / 64] |= 1ull << (i % 64);
+}
+static inline void nodes_join(struct nodes *n, const struct nodes *other)
+{
+	for (unsigned i = 0; i < NODE_WORDS; i++)
+		n->word[i] |= other->word[i];
+}
+static inline bool nodes_meet(const struct nodes *n, const struct nodes *other)
+{
+	uint64_t both = 0;
+	for (unsigned i = 0; i < NODE_WORDS; i++)
+		both |= n->word[i] & other->word[i];
+	return both != 0;
+}
+
+/* The thread's views, or NULL: there are too many threads. */
+struct views *views_of(struct thread *t);
+void view_join(struct view *v, const struct view *other);
+/* Forgets sets of nodes that are no more. */
+void view_renew(struct view *v);
+void views_event(struct thread *t, enum log_tag tag, uintptr_t object);
+bool views_given_up(void);
+
+/* ---- order.c ---- */
+struct store;
+struct location;
+/* An access of an atomic, with what the axioms about psc want to know of it. */
+struct access {
+	struct access *next; /* of its location, the newest first */
+	const struct store *store; /* that it wrote, or (`reads`) read; NULL: one forgotten */
+	uint32_t thread, index;
+	bool writes, reads;
+	int node; /* or -1 */
+	struct nodes sources; /* it, and the seq_cst fences that happen before it */
+};
+
+/* A choice: what an event of `t` is to read, and behind which store it is to stand. */
+struct choice {
+	struct location *at;
+	struct store *reads; /* or NULL: no read */
+	struct store *after; /* or NULL: no store */
+	bool sc;
+	const struct view *acquired; /* joins the thread's view, or NULL */
+};
+/* Would psc be acyclic? */
+bool order_allows(struct views *v, const struct choice *c);
+/* It is done: `made` is its store, or NULL.  Index: of the event in its thread. */
+void order_commit(struct views *v, uint32_t thread, uint32_t index, const struct choice *c,
+                  struct store *made);
+void order_fence(struct views *v, uint32_t thread, uint32_t index, bool sc);
+/* An event of the thread that is no access of an atomic. */
+void order_elsewhere(struct views *v);
+void order_prepare(const struct location *l);
+void order_forget(struct access *list);
+
+/* ---- stores.c ---- */
+struct store {
+	struct store *next, *previous; /* in modification order */
+	uint64_t value, ordinal;
+	uint32_t thread, index;
+	uint32_t step;    /* of the plan: STEP_STORE + it, STEP_INITIAL, or 0 */
+	uint32_t number;  /* in modification order: stores_number */
+	bool updates;     /* reads `previous` */
+	bool known;       /* every thread knows it: nothing before it is chosen */
+	bool initial, unknown; /* `unknown`: its value is what lies in memory */
+	struct view released;
+	uint32_t seen[WEAK_THREADS]; /* the thread's first event that wrote or read it */
+};
+struct location {
+	struct location *next;
+	uintptr_t address;
+	uint8_t size;
+	bool last_alone; /* sequentially consistent from now on */
+	struct store *first, *last;
+	const struct store *newest; /* the last that was made; NULL: it is forgotten */
+	unsigned count, accesses;
+	struct access *log;
+	struct own_release *releases;
+	uint32_t latest[WEAK_THREADS]; /* each thread's last access of it */
+};
+void stores_number(struct location *l);
+void stores_fence(struct thread *t, unsigned order);
+void stores_wide(struct thread *t);
+
+#endif

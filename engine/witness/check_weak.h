@@ -1,0 +1,22 @@
+/*
+ * check_weak.h - the independent checker of witnesses under a memory model: shares nothing with
+ * the runtime that makes such runs, nor with the search for them.
+ */
+#ifndef HEDDLE_CHECK_WEAK_H
+#define HEDDLE_CHECK_WEAK_H
+
+#include "engine/trace/weak.h"
+
+/*
+ * Is the sequence (events of the trace, FLUSH where stores arrive) a run of the model, in which
+ * every event is as it was recorded? `said`: struct weak_source, what reads see and where stores
+ * stand where that is not the last store of the sequence; events outside of it are ignored. The
+ * rule that is broken, and where, is appended to `reason` when not.
+ *
+ * Stricter than the model: the thread library's operations on one object come in the order of the
+ * trace; RC11: at most 4000 events. MODEL SC is RC11's with nothing said, and not for here.
+ */
+bool witness_check_weak(const struct trace *t, const uint32_t *sequence, size_t length,
+                        const GArray *said, enum weak_model model, GString *reason);
+
+#endif

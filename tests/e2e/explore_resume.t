@@ -1,0 +1,85 @@
+#!/bin/bash
+# heddle explore --resume: an exploration in parts covers what one in one go covers, also when a part
+# is killed; the state is of one exploration, and nothing else in its place is used or lost.
+# HEDDLE_SYNC_PROGRAMS=N, HEDDLE_SYNC_FIRST=N: other random programs (see explore_random.t).
+. tests/e2e/lib.sh
+programs=$PWD/tests/e2e/programs
+samples=$PWD/samples
+cd "$scratch" || exit 1
+${CC:-cc} -O2 "$programs/random_oracle.c" -o oracle
+$HEDDLE cc -g -O1 "$programs/random_sync.c" -o sync -pthread
+
+part() { # OPTIONS: one part of the exploration; sets $more
+	run "$HEDDLE" explore --budget 0 --resume state --format json "$@" -- ./sync log "${arguments[@]}"
+	more=$(json '(grep /limit of runs/, @{$d->{gaps}}) ? "yes" : "no"')
+}
+summary() {
+	json '"$d->{states} $d->{executions} " . @{$d->{races}} . " " . @{$d->{gaps}} . " " .
+		join "; ", sort map { "$_->{kind} $_->{count}" } @{$d->{errors}}'
+}
+first=${HEDDLE_SYNC_FIRST:-1}
+for seed in $(seq "$first" $((first + ${HEDDLE_SYNC_PROGRAMS:-12} - 1))); do
+	./oracle "$seed" >expected && [ "$(wc -l <expected)" -le 60 ] || continue
+	read -ra arguments <expected
+	rm -f log state
+	run "$HEDDLE" explore --budget 0 --format json -- ./sync log "${arguments[@]}"
+	whole="$status $(summary) $(sort -u log | cksum)"
+	rm -f log
+	parts=0 more=yes
+	while [ "$more" = yes ] && [ $parts -lt 200 ]; do
+		parts=$((parts + 1))
+		part --runs $((seed % 4 + parts))
+	done
+	is "$status $(summary) $(sort -u log | cksum)" "$whole" "random program $seed in $parts parts"
+done
+
+# Runs that are planned in pieces, and killed processes.
+$HEDDLE cc -g -O1 "$(ls "$samples"/bounded-buffer/*.c | grep -v fixed | head -1)" -o buffer -pthread
+run timeout 100 "$HEDDLE" explore --budget 0 --runs 40 --format json -- ./buffer
+rm -f state
+for ((i = 0; i < 40; i++)); do
+	"$HEDDLE" explore --budget 0 --runs 1 --resume state --format json -- ./buffer >part.json 2>part.err
+	[ $? -le 3 ] || break
+	if [ $((i % 8)) = 3 ]; then # one that dies leaves the state as it was
+		cp state before
+		"$HEDDLE" explore --budget 0 --resume state -- ./buffer >/dev/null 2>&1 &
+		sleep 0.1
+		kill -KILL $! 2>/dev/null
+		wait $! 2>/dev/null
+	fi
+	grep -q '"complete": true' part.json && break
+done
+is "$(cat part.err)" "" "explored in single runs, some of them killed"
+out=$(cat part.json)
+unlike "$(json 'join "; ", @{$d->{gaps}}')" "otherwise" "runs that are planned again are as they were"
+
+# The state of one exploration is of no other.
+arguments=(1k10w00h10 r00)
+rm -f state log
+part --runs 1
+cp state kept
+run "$HEDDLE" explore --resume state -- ./sync log 1k10w01h10 r00
+is $status 2 "other arguments are refused"
+like "$err" "state: is of another exploration: there arguments 'log' '1k10w00h10' 'r00', here arguments 'log' '1k10w01h10' 'r00'" \
+	"with both"
+run "$HEDDLE" explore --resume state --steps 7 -- ./sync log "${arguments[@]}"
+like "$err" "there steps 0, here steps 7" "other options are refused"
+cp sync sync2
+printf x >>sync2
+run "$HEDDLE" explore --resume state -- ./sync2 log "${arguments[@]}"
+like "$err" "state: is of another exploration: there program " "another build is refused"
+is "$(cksum <state)" "$(cksum <kept)" "none of them touches the state"
+for damage in 's/^heddle/Heddle/' 's/....\z//s' 's/(.{100})./$1x/s' 's/\A.*//s'; do
+	perl -0777 -pe "$damage" kept >state
+	cp state damaged
+	run "$HEDDLE" explore --resume state -- ./sync log "${arguments[@]}"
+	is "$status $(cksum <state)" "2 $(cksum <damaged)" "damaged ($damage): refused, and left"
+	like "$err" "^heddle: state: .*; give --resume a file of its own, or delete this one" "with the remedy"
+done
+run "$HEDDLE" explore --resume /nowhere/state -- ./sync log "${arguments[@]}"
+is $status 2 "a state that cannot be written is told before the first run"
+run "$HEDDLE" explore --resume state -j 2 -- ./sync log "${arguments[@]}"
+is $status 2 "not with --jobs"
+run stat -c %a kept
+is "$out" 600 "the state is for its user alone"
+done_testing

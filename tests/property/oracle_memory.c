@@ -1,0 +1,476 @@
+/* oracle_memory.c - see oracle_memory.h. Relations are matrices of bits, a row a word. */
+#include "tests/property/oracle_memory.h"
+
+#include <string.h>
+
+enum { MAX = ORACLE_MEMORY_EVENTS, DOMAIN = 16 };
+
+enum type { R, W, F };
+
+struct op_event {
+	enum type type;
+	int thread, location, order; /* thread -1: initial */
+	uint64_t value;
+	bool library, locked; /* of a lock; an instruction that x86 locks */
+};
+
+typedef struct {
+	uint32_t row[MAX];
+} rel;
+
+struct relations {
+	rel po, rf, mo, fr, hb;
+	uint32_t all, reads, writes, fences, sc, acq, rel_;
+};
+
+struct oracle {
+	const struct litmus *l;
+	enum memory_model model;
+	litmus_seen *seen;
+	void *context;
+	uint64_t count;
+	uint32_t used;                             /* bit set of locations */
+	uint64_t domain[LITMUS_LOCATIONS][DOMAIN]; /* values that may be stored there */
+	int domain_count[LITMUS_LOCATIONS];
+	struct op_event e[MAX];
+	int n;
+	uint64_t registers[LITMUS_THREADS][LITMUS_REGISTERS];
+	rel po, rmw;
+	struct relations relations;
+	int rf[MAX];                                                /* by load */
+	int order[LITMUS_LOCATIONS][MAX], orders[LITMUS_LOCATIONS]; /* mo */
+};
+
+/* ---- algebra ---- */
+
+static rel compose(int n, rel a, rel b)
+{
+	rel c = { { 0 } };
+	for (int i = 0; i < n; i++)
+		for (uint32_t row = a.row[i]; row != 0; row &= row - 1)
+			c.row[i] |= b.row[__builtin_ctz(row)];
+	return c;
+}
+
+static rel unite(int n, rel a, rel b)
+{
+	for (int i = 0; i < n; i++)
+		a.row[i] |= b.row[i];
+	return a;
+}
+
+static rel plus(int n, rel a)
+{
+	for (int k = 0; k < n; k++)
+		for (int i = 0; i < n; i++)
+			if (a.row[i] >> k & 1)
+				a.row[i] |= a.row[k];
+	return a;
+}
+
+static rel maybe(int n, rel a)
+{
+	for (int i = 0; i < n; i++)
+		a.row[i] |= 1u << i;
+	return a;
+}
+
+static rel inverse(int n, rel a)
+{
+	rel c = { { 0 } };
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			c.row[j] |= (a.row[i] >> j & 1) << i;
+	return c;
+}
+
+static bool irreflexive(int n, rel a)
+{
+	for (int i = 0; i < n; i++)
+		if (a.row[i] >> i & 1)
+			return false;
+	return true;
+}
+
+static bool acyclic(int n, rel a)
+{
+	return irreflexive(n, plus(n, a));
+}
+
+/* [from]; a; [to] */
+static rel between(int n, uint32_t from, rel a, uint32_t to)
+{
+	for (int i = 0; i < n; i++)
+		a.row[i] = from >> i & 1 ? a.row[i] & to : 0;
+	return a;
+}
+
+static rel same_location(const struct oracle *o, rel a, bool same)
+{
+	for (int i = 0; i < o->n; i++)
+		for (int j = 0; j < o->n; j++) {
+			bool equal = o->e[i].type != F && o->e[j].type != F &&
+			             o->e[i].location == o->e[j].location;
+			if (equal != same)
+				a.row[i] &= ~(1u << j);
+		}
+	return a;
+}
+
+/* ---- the axioms ---- */
+
+/* Those that do not depend on mo. */
+static void relate(const struct oracle *o, struct relations *r)
+{
+	int n = o->n;
+	memset(r, 0, sizeof *r);
+	r->po = o->po;
+	for (int i = 0; i < n; i++) {
+		const struct op_event *e = &o->e[i];
+		uint32_t bit = 1u << i;
+		r->all |= bit;
+		*(e->type == R ? &r->reads : e->type == W ? &r->writes : &r->fences) |= bit;
+		if (e->thread >= 0 && e->order == ORDER_SEQ_CST)
+			r->sc |= bit;
+		if (e->order == ORDER_ACQ || e->order >= ORDER_ACQ_REL)
+			r->acq |= bit;
+		if (e->order >= ORDER_REL)
+			r->rel_ |= bit;
+		if (e->type == R)
+			r->rf.row[o->rf[i]] |= bit;
+	}
+}
+
+static void relate_order(const struct oracle *o, struct relations *r)
+{
+	int n = o->n;
+	memset(&r->mo, 0, sizeof r->mo);
+	for (int l = 0; l < LITMUS_LOCATIONS; l++)
+		for (int i = 0; i < o->orders[l]; i++)
+			for (int j = i + 1; j < o->orders[l]; j++)
+				r->mo.row[o->order[l][i]] |= 1u << o->order[l][j];
+	r->fr = compose(n, inverse(n, r->rf), r->mo);
+}
+
+/* No store comes between the two of an update: rmw and fr;mo have nothing in common. */
+static bool atomic(const struct oracle *o, const struct relations *r)
+{
+	for (int i = 0; i < o->n; i++)
+		for (uint32_t row = o->rmw.row[i] ? r->fr.row[i] : 0; row != 0; row &= row - 1)
+			if (r->mo.row[__builtin_ctz(row)] & o->rmw.row[i])
+				return false;
+	return true;
+}
+
+/* Does mo go against po? */
+static bool contradicts(const struct oracle *o, const struct relations *r)
+{
+	for (int i = 0; i < o->n; i++)
+		for (uint32_t row = r->mo.row[i]; row != 0; row &= row - 1)
+			if (r->po.row[__builtin_ctz(row)] >> i & 1)
+				return true;
+	return false;
+}
+
+static bool allows_sc(const struct oracle *o, const struct relations *r)
+{
+	int n = o->n;
+	rel all = unite(n, unite(n, r->po, r->rf), unite(n, r->mo, r->fr));
+	return acyclic(n, all);
+}
+
+/* Owens, Sarkar, Sewell as axioms: a store may be passed by the later loads of its thread. */
+static bool allows_tso(const struct oracle *o, const struct relations *r)
+{
+	int n = o->n;
+	rel communication = unite(n, r->rf, unite(n, r->mo, r->fr));
+	rel ppo = r->po, rfe = r->rf;
+	uint32_t fences = 0, locked = 0, full = 0;
+	for (int i = 0; i < n; i++) {
+		const struct op_event *e = &o->e[i];
+		if (e->type == F && e->order == ORDER_SEQ_CST)
+			fences |= 1u << i;
+		if (e->locked || e->library)
+			locked |= 1u << i;
+		if (e->type == W && e->order == ORDER_SEQ_CST)
+			full |= 1u << i;
+	}
+	for (int i = 0; i < n; i++)
+		if (r->writes >> i & 1 && o->e[i].thread >= 0)
+			ppo.row[i] &= ~r->reads;
+	/* no other fence is an instruction */
+	ppo = between(n, ~r->fences, ppo, ~r->fences);
+	/* not itself, but what it is in: before and after a fence, a locked instruction, and
+	 * after a full store */
+	uint32_t in = fences | locked, out = fences | locked | full;
+	rel fenced = unite(n, between(n, r->all, r->po, in), between(n, out, r->po, r->all));
+	fenced = unite(n, fenced, compose(n, between(n, r->all, r->po, out), r->po));
+	for (int i = 0; i < n; i++)
+		for (int j = 0; j < n; j++)
+			if (o->e[i].thread == o->e[j].thread)
+				rfe.row[i] &= ~(1u << j);
+	rel order = unite(n, unite(n, ppo, fenced), unite(n, rfe, unite(n, r->mo, r->fr)));
+	return acyclic(n, unite(n, same_location(o, r->po, true), communication)) &&
+	       acyclic(n, order);
+}
+
+static rel happens_before(const struct oracle *o, const struct relations *r)
+{
+	int n = o->n;
+	uint32_t all = r->all;
+	rel sb = r->po, at = same_location(o, sb, true);
+	rel fence_before = maybe(n, between(n, r->fences, sb, all));
+	rel fence_after = maybe(n, between(n, all, sb, r->fences));
+	rel rs = maybe(n, plus(n, compose(n, r->rf, o->rmw)));
+	rs = compose(n, maybe(n, between(n, r->writes, at, r->writes)), rs);
+	rs = between(n, r->writes, rs, r->writes);
+	rel sw = compose(n, compose(n, fence_before, rs), compose(n, r->rf, fence_after));
+	sw = between(n, r->rel_, sw, r->acq);
+	return plus(n, unite(n, sb, sw));
+}
+
+static bool allows_rc11(const struct oracle *o, const struct relations *r)
+{
+	int n = o->n;
+	uint32_t all = r->all;
+	rel sb = r->po, hb = r->hb, elsewhere = same_location(o, sb, false);
+	rel eco = plus(n, unite(n, unite(n, r->rf, r->mo), r->fr));
+	if (!irreflexive(n, compose(n, hb, maybe(n, eco))))
+		return false;
+	uint32_t fsc = r->sc & r->fences;
+	rel scb = unite(n, sb, compose(n, compose(n, elsewhere, hb), elsewhere));
+	scb = unite(n, scb, unite(n, same_location(o, hb, true), unite(n, r->mo, r->fr)));
+	rel identity = maybe(n, (rel){ { 0 } });
+	rel left =
+	        unite(n, between(n, r->sc, identity, all), between(n, fsc, maybe(n, hb), all));
+	rel right =
+	        unite(n, between(n, all, identity, r->sc), between(n, all, maybe(n, hb), fsc));
+	rel base = compose(n, compose(n, left, scb), right);
+	rel through = unite(n, hb, compose(n, compose(n, hb, eco), hb));
+	return acyclic(n, unite(n, base, between(n, fsc, through, fsc)));
+}
+
+static void judge(struct oracle *o)
+{
+	struct relations *r = &o->relations;
+	relate_order(o, r);
+	if (contradicts(o, r) || !atomic(o, r))
+		return; /* by every model */
+	bool good = o->model == MEMORY_SC    ? allows_sc(o, r)
+	            : o->model == MEMORY_TSO ? allows_tso(o, r)
+	                                     : allows_rc11(o, r);
+	if (!good)
+		return;
+	struct litmus_outcome outcome = { 0 };
+	memcpy(outcome.registers, o->registers, sizeof o->registers);
+	for (int l = 0; l < LITMUS_LOCATIONS; l++)
+		if (o->orders[l] > 0)
+			outcome.memory[l] = o->e[o->order[l][o->orders[l] - 1]].value;
+	o->count++;
+	o->seen(o->context, NULL, &outcome);
+}
+
+/* ---- all modification orders, all sources, all values ---- */
+
+static void permute(struct oracle *o, int location, int from)
+{
+	if (location == LITMUS_LOCATIONS) {
+		judge(o);
+		return;
+	}
+	int *order = o->order[location], count = o->orders[location];
+	if (from >= count) {
+		permute(o, location + 1, 1);
+		return;
+	}
+	for (int i = from; i < count; i++) {
+		int t = order[from];
+		order[from] = order[i];
+		order[i] = t;
+		permute(o, location, from + 1);
+		order[i] = order[from];
+		order[from] = t;
+	}
+}
+
+static void choose_sources(struct oracle *o, int i)
+{
+	while (i < o->n && o->e[i].type != R)
+		i++;
+	if (i == o->n) {
+		memset(o->orders, 0, sizeof o->orders);
+		for (int k = 0; k < o->n; k++) {
+			int l = o->e[k].location;
+			if (o->e[k].type == W)
+				o->order[l][o->orders[l]++] = k;
+		}
+		relate(o, &o->relations);
+		rel po_rf = unite(o->n, o->po, o->relations.rf);
+		if (!acyclic(o->n, po_rf))
+			return; /* by every model */
+		if (o->model == MEMORY_RC11)
+			o->relations.hb = happens_before(o, &o->relations);
+		permute(o, 0, 1);
+		return;
+	}
+	for (int w = 0; w < o->n; w++) {
+		if (o->e[w].type != W || o->rmw.row[i] >> w & 1 ||
+		    o->e[w].location != o->e[i].location || o->e[w].value != o->e[i].value)
+			continue;
+		o->rf[i] = w;
+		choose_sources(o, i + 1);
+	}
+}
+
+static void run_thread(struct oracle *o, uint32_t t, uint32_t op);
+
+static int add_event(struct oracle *o, enum type type, uint32_t t, const struct litmus_op *op,
+                     int order, uint64_t value)
+{
+	int id = o->n++;
+	BUG_ON(id >= MAX);
+	o->e[id] =
+	        (struct op_event){ type,
+		                   (int)t,
+		                   type == F ? -1 : (int)op->location,
+		                   order,
+		                   value,
+		                   op->kind == LITMUS_LOCK || op->kind == LITMUS_UNLOCK,
+		                   op->kind >= LITMUS_EXCHANGE && op->kind <= LITMUS_COMPARE };
+	o->po.row[id] = 0;
+	for (int i = 0; i < id; i++)
+		if (o->e[i].thread < 0 || o->e[i].thread == (int)t)
+			o->po.row[i] |= 1u << id;
+	o->rmw.row[id] = 0;
+	return id;
+}
+
+static void drop_to(struct oracle *o, int n)
+{
+	o->n = n;
+	for (int i = 0; i < n; i++) {
+		o->po.row[i] &= (1u << n) - 1;
+		o->rmw.row[i] &= (1u << n) - 1;
+	}
+}
+
+/* The operation reads `value`. */
+static void run_reading(struct oracle *o, uint32_t t, uint32_t i, uint64_t value)
+{
+	const struct litmus_op *op = &o->l->ops[t][i];
+	int before = o->n, order = (int)op->order;
+	uint64_t *registers = o->registers[t], old = registers[op->result];
+	bool updates = op->kind != LITMUS_LOAD;
+	if (op->kind == LITMUS_LOCK) {
+		order = ORDER_ACQ;
+		if (value != 0)
+			return;
+	} else {
+		registers[op->result] = value;
+	}
+	if (op->kind == LITMUS_COMPARE && value != op->expected) {
+		updates = false;
+		order = (int)op->failure_order;
+	}
+	int load = add_event(o, R, t, op, order, value);
+	if (updates) {
+		uint64_t add = op->plus ? registers[op->plus - 1] : 0;
+		uint64_t stored = op->kind == LITMUS_LOCK  ? 1
+		                  : op->kind == LITMUS_ADD ? value + op->value + add
+		                                           : op->value + add;
+		int store = add_event(o, W, t, op, order, stored);
+		o->rmw.row[load] |= 1u << store;
+	}
+	run_thread(o, t, i + 1);
+	drop_to(o, before);
+	registers[op->result] = old;
+}
+
+static void run_thread(struct oracle *o, uint32_t t, uint32_t i)
+{
+	if (t == o->l->threads) {
+		choose_sources(o, 0);
+		return;
+	}
+	if (i == o->l->length[t]) {
+		run_thread(o, t + 1, 0);
+		return;
+	}
+	const struct litmus_op *op = &o->l->ops[t][i];
+	int before = o->n;
+	if (op->when && o->registers[t][op->when - 1] != op->when_value) {
+		run_thread(o, t, i + 1);
+	} else if (op->kind == LITMUS_FENCE || op->kind == LITMUS_STORE ||
+	           op->kind == LITMUS_UNLOCK) {
+		uint64_t value = op->value + (op->plus ? o->registers[t][op->plus - 1] : 0);
+		bool fence = op->kind == LITMUS_FENCE, unlock = op->kind == LITMUS_UNLOCK;
+		add_event(o, fence ? F : W, t, op, unlock ? ORDER_REL : (int)op->order,
+		          unlock ? 0 : value);
+		run_thread(o, t, i + 1);
+		drop_to(o, before);
+	} else {
+		for (int v = 0; v < o->domain_count[op->location]; v++)
+			run_reading(o, t, i, o->domain[op->location][v]);
+	}
+}
+
+static void add_value(struct oracle *o, uint32_t location, uint64_t value)
+{
+	for (int i = 0; i < o->domain_count[location]; i++)
+		if (o->domain[location][i] == value)
+			return;
+	BUG_ON(o->domain_count[location] == DOMAIN);
+	o->domain[location][o->domain_count[location]++] = value;
+}
+
+/* Values that the operation may store, of those known so far; large sums are never read twice
+ * over, as programs have few additions. */
+static void add_stored(struct oracle *o, const struct litmus_op *op)
+{
+	uint32_t l = op->location;
+	if (op->kind == LITMUS_LOAD || op->kind >= LITMUS_FENCE)
+		return;
+	if (op->kind != LITMUS_ADD && op->plus == 0)
+		add_value(o, l, op->value);
+	for (uint32_t from = 0; from < 2; from++) {
+		bool sums = op->plus != 0 || (op->kind == LITMUS_ADD && from == l);
+		for (int v = 0; sums && v < o->domain_count[from]; v++)
+			if (o->domain[from][v] + op->value < 12)
+				add_value(o, l, o->domain[from][v] + op->value);
+	}
+}
+
+/* Every value that a load of the location may read: registers hold such values of either. */
+static void make_domain(struct oracle *o)
+{
+	int before = 0, now = 0;
+	for (uint32_t l = 0; l < LITMUS_LOCATIONS; l++)
+		add_value(o, l, 0);
+	add_value(o, LITMUS_LOCATIONS - 1, 1);
+	for (int round = 0; round == 0 || now > before; round++) {
+		before = now;
+		for (uint32_t t = 0; t < o->l->threads; t++)
+			for (uint32_t i = 0; i < o->l->length[t]; i++)
+				add_stored(o, &o->l->ops[t][i]);
+		now = 0;
+		for (uint32_t l = 0; l < LITMUS_LOCATIONS; l++)
+			now += o->domain_count[l];
+	}
+}
+
+uint64_t oracle_memory(const struct litmus *l, enum memory_model model, litmus_seen *seen,
+                       void *context)
+{
+	struct oracle o = { .l = l, .model = model, .seen = seen, .context = context };
+	for (uint32_t t = 0; t < l->threads; t++)
+		for (uint32_t i = 0; i < l->length[t]; i++)
+			if (l->ops[t][i].kind != LITMUS_FENCE)
+				o.used |= 1u << l->ops[t][i].location;
+	make_domain(&o);
+	for (int i = 0; i < LITMUS_LOCATIONS; i++)
+		if (o.used >> i & 1)
+			o.e[o.n++] =
+			        (struct op_event){ .type = W, .thread = -1, .location = i };
+	run_thread(&o, 0, 0);
+	return o.count;
+}

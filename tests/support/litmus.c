@@ -1,0 +1,268 @@
+/* litmus.c - see litmus.h. */
+#include "tests/support/litmus.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- as text ---- */
+
+static const char *const orders[] = { "plain", "rlx", "acq", "rel", "acq_rel", "sc" };
+static const char locations[] = "xyzm";
+
+static enum memory_order_kind parse_order(const char *word)
+{
+	for (unsigned i = 0; i < G_N_ELEMENTS(orders); i++)
+		if (strcmp(word, orders[i]) == 0)
+			return (enum memory_order_kind)i;
+	BUG("no order: %s", word);
+}
+
+static uint32_t parse_location(char c)
+{
+	const char *at = strchr(locations, c);
+	BUG_ON(c == '\0' || at == NULL);
+	return (uint32_t)(at - locations);
+}
+
+/* "x=1", or "a=x..." */
+static void parse_access(struct litmus_op *op, const char *text)
+{
+	BUG_ON(text[1] != '=');
+	if (g_ascii_isdigit(text[2])) {
+		op->kind = LITMUS_STORE;
+		op->location = parse_location(text[0]);
+		op->value = strtoull(text + 2, NULL, 10);
+		return;
+	}
+	char *end = NULL;
+	op->result = (uint32_t)(text[0] - 'a');
+	op->location = parse_location(text[2]);
+	const char *rest = text + 3;
+	op->kind = *rest == '\0'  ? LITMUS_LOAD
+	           : *rest == '+' ? LITMUS_ADD
+	           : *rest == '<' ? LITMUS_EXCHANGE
+	                          : LITMUS_COMPARE;
+	if (op->kind == LITMUS_LOAD)
+		return;
+	op->value = strtoull(rest + 1, &end, 10);
+	if (op->kind != LITMUS_COMPARE)
+		return;
+	BUG_ON(*rest != '?' || *end != ':');
+	op->expected = op->value;
+	op->value = strtoull(end + 1, NULL, 10);
+}
+
+static void parse_op(struct litmus_op *op, const char *text)
+{
+	char **words = g_strsplit(text, " ", -1), **w = words;
+	op->order = op->failure_order = ORDER_RLX;
+	if (strcmp(*w, "F") == 0) {
+		op->kind = LITMUS_FENCE;
+	} else if (strcmp(*w, "lock") == 0 || strcmp(*w, "unlock") == 0) {
+		op->kind = **w == 'l' ? LITMUS_LOCK : LITMUS_UNLOCK;
+		op->location = parse_location(**++w);
+	} else {
+		parse_access(op, *w);
+	}
+	if (w[1] != NULL)
+		op->order = parse_order(w[1]);
+	if (w[1] != NULL && w[2] != NULL)
+		op->failure_order = parse_order(w[2]);
+	g_strfreev(words);
+}
+
+void litmus_parse(struct litmus *l, const char *text)
+{
+	memset(l, 0, sizeof *l);
+	char **threads = g_strsplit(text, "|", -1);
+	for (char **t = threads; *t; t++) {
+		char **ops = g_strsplit(*t, ";", -1);
+		uint32_t thread = l->threads++;
+		for (char **o = ops; *o; o++)
+			parse_op(&l->ops[thread][l->length[thread]++], g_strstrip(*o));
+		g_strfreev(ops);
+	}
+	g_strfreev(threads);
+}
+
+static void append_op(GString *s, const struct litmus_op *o)
+{
+	char result = (char)('a' + o->result), at = locations[o->location];
+	if (o->when)
+		g_string_append_printf(s, "if %c=%d ", 'a' + (int)o->when - 1,
+		                       (int)o->when_value);
+	static const char *const formats[] = {
+		[LITMUS_LOAD] = "%c=%c",
+		[LITMUS_EXCHANGE] = "%c=%c<%d",
+		[LITMUS_ADD] = "%c=%c+%d",
+		[LITMUS_COMPARE] = "%c=%c?",
+	};
+	if (o->kind == LITMUS_FENCE)
+		g_string_append(s, "F");
+	else if (o->kind == LITMUS_LOCK || o->kind == LITMUS_UNLOCK)
+		g_string_append_printf(s, "%s %c", o->kind == LITMUS_LOCK ? "lock" : "unlock",
+		                       at);
+	else if (o->kind == LITMUS_STORE)
+		g_string_append_printf(s, "%c=%d", at, (int)o->value);
+	else if (o->kind == LITMUS_COMPARE)
+		g_string_append_printf(s, "%c=%c?%d:%d", result, at, (int)o->expected,
+		                       (int)o->value);
+	else if (o->kind == LITMUS_LOAD)
+		g_string_append_printf(s, "%c=%c", result, at);
+	else
+		g_string_append_printf(s, formats[o->kind], result, at, (int)o->value);
+	if (o->plus)
+		g_string_append_printf(s, "+%c", 'a' + (int)o->plus - 1);
+	g_string_append_printf(s, " %s", orders[o->order]);
+	if (o->kind == LITMUS_COMPARE)
+		g_string_append_printf(s, " %s", orders[o->failure_order]);
+}
+
+char *litmus_text(const struct litmus *l)
+{
+	GString *s = g_string_new(NULL);
+	for (uint32_t t = 0; t < l->threads; t++) {
+		g_string_append(s, t > 0 ? " | " : "");
+		for (uint32_t i = 0; i < l->length[t]; i++) {
+			g_string_append(s, i > 0 ? "; " : "");
+			append_op(s, &l->ops[t][i]);
+		}
+	}
+	return g_string_free(s, FALSE);
+}
+
+/* ---- interpreted ---- */
+
+struct machine {
+	const struct litmus *l;
+	litmus_seen *seen;
+	void *context;
+};
+
+/* A thread after its events in the graph. */
+struct state {
+	uint64_t registers[LITMUS_REGISTERS];
+	uint32_t op;      /* the next one */
+	bool store_to_do; /* of a read-modify-write whose load is done */
+};
+
+static bool is_done(const struct litmus_op *op, const uint64_t *registers)
+{
+	return op->when == 0 || registers[op->when - 1] == op->when_value;
+}
+
+static bool is_update(const struct litmus_op *op)
+{
+	return op->kind == LITMUS_EXCHANGE || op->kind == LITMUS_ADD ||
+	       op->kind == LITMUS_COMPARE || op->kind == LITMUS_LOCK;
+}
+
+static void run_to(const struct litmus *l, const struct memory_graph *g, uint32_t thread,
+                   struct state *s)
+{
+	memset(s, 0, sizeof *s);
+	uint32_t event = thread < g->threads ? g->first[thread] : NONE;
+	for (;; s->op++) {
+		while (s->op < l->length[thread] &&
+		       !is_done(&l->ops[thread][s->op], s->registers))
+			s->op++;
+		if (event == NONE)
+			return;
+		const struct litmus_op *op = &l->ops[thread][s->op];
+		const struct memory_event *e = &g->events[event];
+		if (e->kind == MEMORY_LOAD && op->kind != LITMUS_LOCK)
+			s->registers[op->result] = e->value;
+		event = e->po_next;
+		if (e->kind != MEMORY_LOAD || !is_update(op) || !(e->flags & MEMORY_EXCLUSIVE))
+			continue;
+		if (event == NONE) {
+			s->store_to_do = true;
+			return;
+		}
+		event = g->events[event].po_next;
+	}
+}
+
+static uint64_t stored(const struct litmus_op *op, const uint64_t *registers)
+{
+	if (op->kind == LITMUS_LOCK || op->kind == LITMUS_UNLOCK)
+		return op->kind == LITMUS_LOCK;
+	uint64_t value = op->value + (op->plus ? registers[op->plus - 1] : 0);
+	return op->kind == LITMUS_ADD ? registers[op->result] + value : value;
+}
+
+static enum memory_step next(void *context, const struct memory_graph *g, uint32_t thread,
+                             struct memory_event *e)
+{
+	const struct litmus *l = ((struct machine *)context)->l;
+	struct state s;
+	run_to(l, g, thread, &s);
+	if (s.op >= l->length[thread])
+		return MEMORY_STEP_NONE;
+	const struct litmus_op *op = &l->ops[thread][s.op];
+	bool lock = op->kind == LITMUS_LOCK || op->kind == LITMUS_UNLOCK;
+	e->order = e->success_order = (uint8_t)op->order;
+	if (lock)
+		e->order = op->kind == LITMUS_LOCK ? ORDER_ACQ : ORDER_REL;
+	e->failure_order = (uint8_t)op->failure_order;
+	e->flags = lock ? MEMORY_LIBRARY : 0;
+	e->location = op->kind == LITMUS_FENCE ? NONE : op->location;
+	if (op->kind == LITMUS_FENCE) {
+		e->kind = MEMORY_FENCE;
+	} else if (s.store_to_do || op->kind == LITMUS_STORE || op->kind == LITMUS_UNLOCK) {
+		e->kind = MEMORY_STORE;
+		e->value = stored(op, s.registers);
+		e->flags |= s.store_to_do ? MEMORY_EXCLUSIVE : 0;
+		e->flags |= op->kind == LITMUS_LOCK ? MEMORY_LOCKS : 0;
+	} else {
+		e->kind = MEMORY_LOAD;
+		e->expected = op->expected;
+		if (op->kind == LITMUS_LOCK)
+			e->flags |= MEMORY_LOCKS | MEMORY_UPDATES;
+		else if (op->kind == LITMUS_COMPARE)
+			e->flags |= MEMORY_COMPARES;
+		else if (is_update(op))
+			e->flags |= MEMORY_UPDATES;
+	}
+	return MEMORY_STEP_EVENT;
+}
+
+static uint32_t thread_count(void *context, const struct memory_graph *g)
+{
+	return ((struct machine *)context)->l->threads;
+}
+
+static uint64_t initial(void *context, uint32_t location)
+{
+	return 0;
+}
+
+static bool visit(void *context, const struct memory_graph *g, bool blocked)
+{
+	const struct machine *m = context;
+	struct litmus_outcome outcome = { 0 };
+	if (blocked)
+		return true;
+	for (uint32_t t = 0; t < m->l->threads; t++) {
+		struct state s;
+		run_to(m->l, g, t, &s);
+		memcpy(outcome.registers[t], s.registers, sizeof s.registers);
+	}
+	for (uint32_t i = 0; i < g->locations; i++)
+		if (g->init[i] != NONE)
+			outcome.memory[i] = g->events[memory_newest(g, i)].value;
+	m->seen(m->context, g, &outcome);
+	return true;
+}
+
+void litmus_enumerate(const struct litmus *l, enum memory_model model, litmus_seen *seen,
+                      void *context, struct memory_counts *counts)
+{
+	struct machine machine = { l, seen, context };
+	struct memory_program program = { .context = &machine,
+		                          .threads = thread_count,
+		                          .next = next,
+		                          .initial = initial,
+		                          .visit = visit };
+	BUG_ON(!memory_enumerate(&program, model, counts));
+}

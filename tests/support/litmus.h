@@ -1,0 +1,64 @@
+/*
+ * litmus.h - litmus programs: a few threads of a few memory operations, and an interpreter of
+ * them for engine/memory/enumerate.h.
+ */
+#ifndef HEDDLE_TESTS_LITMUS_H
+#define HEDDLE_TESTS_LITMUS_H
+
+#include "engine/memory/enumerate.h"
+
+enum { LITMUS_THREADS = 6, LITMUS_OPS = 10, LITMUS_REGISTERS = 8, LITMUS_LOCATIONS = 4 };
+
+enum litmus_kind {
+	LITMUS_LOAD,
+	LITMUS_STORE,
+	LITMUS_EXCHANGE,
+	LITMUS_ADD,
+	LITMUS_COMPARE, /* writes `value` if it reads `expected` */
+	LITMUS_FENCE,
+	LITMUS_LOCK,
+	LITMUS_UNLOCK
+};
+
+struct litmus_op {
+	enum litmus_kind kind;
+	uint32_t location;
+	enum memory_order_kind order, failure_order;
+	uint64_t value, expected;
+	uint32_t result; /* register of the value read */
+	/* Done only when the register has the value; `when` 0: always, else register + 1. */
+	uint32_t when;
+	uint64_t when_value;
+	uint32_t plus; /* register + 1 whose value is added to what is stored; or 0 */
+};
+
+struct litmus {
+	uint32_t threads;
+	uint32_t length[LITMUS_THREADS];
+	struct litmus_op ops[LITMUS_THREADS][LITMUS_OPS];
+};
+
+/* An outcome: by thread and register, then final memory. */
+struct litmus_outcome {
+	uint64_t registers[LITMUS_THREADS][LITMUS_REGISTERS];
+	uint64_t memory[LITMUS_LOCATIONS];
+};
+
+/*
+ * A program as text: threads separated by "|", operations by ";":
+ *     x=1 rel    a=y acq    a=x+1 (fetch_add)  a=x<2 (exchange)  a=x?0:1 acq_rel acq (CAS)
+ *     F sc       lock m    unlock m
+ * Registers a to h; locations x, y, z, m; orders rlx (default), acq, rel, acq_rel, sc. BUG for
+ * anything else.
+ */
+void litmus_parse(struct litmus *l, const char *text);
+/* As text again; owned. */
+char *litmus_text(const struct litmus *l);
+
+/* The graphs of a program; each complete one is handed on. */
+typedef void litmus_seen(void *context, const struct memory_graph *g,
+                         const struct litmus_outcome *outcome);
+void litmus_enumerate(const struct litmus *l, enum memory_model model, litmus_seen *seen,
+                      void *context, struct memory_counts *counts);
+
+#endif
