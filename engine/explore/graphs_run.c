@@ -184,10 +184,12 @@ static bool is_excluded(const struct memory_graph *g, uint32_t thread,
 	return excluded;
 }
 
+enum { ROUNDS = 3 };
+
 /* Three rounds of a loop of several loads that read the same. */
 static bool goes_round(const struct memory_graph *g, uint32_t thread)
 {
-	enum { ROUNDS = 3, LONGEST = 8, MOST = (ROUNDS + 1) * LONGEST };
+	enum { LONGEST = 8, MOST = (ROUNDS + 1) * LONGEST };
 	uint32_t ids[MOST], count = 0;
 	uint32_t i = thread < g->threads ? g->last[thread] : NONE;
 	for (; i != NONE && count < MOST && g->events[i].kind == MEMORY_LOAD &&
@@ -217,8 +219,10 @@ static enum memory_step next(void *context, const struct memory_graph *graph, ui
 		return MEMORY_STEP_NONE;
 	uint64_t mark = graphs_last(g, thread);
 	const struct known *k = graphs_known(s, mark);
-	if (k == NULL && goes_round(g, thread))
+	if (k == NULL && goes_round(g, thread)) {
+		graphs_note_looks(s, g->events[g->last[thread]].site, ROUNDS);
 		return MEMORY_STEP_AWAIT;
+	}
 	if (k == NULL) {
 		if (!run_for(s, g, thread))
 			return MEMORY_STEP_FAILED;
@@ -298,6 +302,7 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 		            .known = numbers_new(known_free),
 		            .classes = numbers_new(NULL),
 		            .awaits = numbers_new(NULL),
+		            .places = numbers_new(g_free),
 		            .bounded = numbers_new(NULL),
 		            .compares = numbers_new(NULL),
 		            .shared = g_hash_table_new_full(memory_place_hash,
@@ -316,14 +321,17 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 			begin_again(&s);
 		s.restart = false;
 	}
+	graphs_note_awaits(&s);
 	x->report->graphs = s.counts.complete + s.counts.blocked;
 	x->report->graphs_blocked = s.counts.blocked;
 	x->report->complete = good && x->report->gaps->len == 0;
+	x->report->only_looks = good && !x->report->complete && x->report->gaps->len == s.looks;
 	if (x->cancelled)
 		error_cancelled(error);
 	g_hash_table_unref(s.known);
 	g_hash_table_unref(s.classes);
 	g_hash_table_unref(s.awaits);
+	g_hash_table_unref(s.places);
 	g_hash_table_unref(s.bounded);
 	g_hash_table_unref(s.compares);
 	g_hash_table_unref(s.shared);

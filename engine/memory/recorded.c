@@ -204,6 +204,11 @@ static uint64_t site_of(const struct conversion *c, uint32_t event)
 	return l->module != NONE ? l->address + 1 : at;
 }
 
+static void note_unmodelled(struct conversion *c, enum memory_unmodelled what)
+{
+	c->r->unmodelled |= 1u << what;
+}
+
 static void note_event(struct conversion *c, uint32_t id, uint32_t event)
 {
 	while (c->room <= id)
@@ -471,6 +476,8 @@ static void add_lock(struct conversion *c, uint32_t event)
 	const unsigned flags = MEMORY_LIBRARY | MEMORY_EXCLUSIVE;
 	/* a try does not block: it may read that the lock is held */
 	const unsigned blocks = x->flags & EVENT_TRY ? 0 : MEMORY_LOCKS;
+	if (x->op == OP_TRYFAIL && (x->flags & EVENT_SHARED))
+		note_unmodelled(c, MEMORY_UNMODELLED_READERS);
 	switch (x->op) {
 	case OP_ACQ:
 		add_load(c, event, location, flags | blocks);
@@ -501,11 +508,6 @@ static void add_join(struct conversion *c, uint32_t event)
 	uint32_t end = need_end(c, child);
 	uint32_t id = append(c, event, &e);
 	c->r->graph->events[id].rf = end;
-}
-
-static void note_unmodelled(struct conversion *c, enum memory_unmodelled what)
-{
-	c->r->unmodelled |= 1u << what;
 }
 
 static void convert(struct conversion *c, uint32_t event)

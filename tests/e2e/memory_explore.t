@@ -49,14 +49,56 @@ int main(void)
 C
 run "$HEDDLE" cc -g -O1 -DUNLOCK=memory_order_release ticket.c -o ticket -pthread
 explore ticket
-is "$status $(json '$d->{graphs}') $(json '$d->{states}')" "0 6 6" "ticket lock: 3! orders"
+is "$status $(json '$d->{graphs}') $(json '$d->{states}')" "3 6 6" "ticket lock: 3! orders"
+like "$(json 'join "\n", @{$d->{gaps}}')" \
+	'^a thread waits by looking, at ticket.c:8: that it looks in vain more than 3 times in a row is not tried$' \
+	"ticket lock: how often a loop looks in vain is left open"
 run "$HEDDLE" orders -- ./ticket
-is "$status" 0 "orders: no run fails"
+is "$status" 3 "orders: no run fails, as far as the loop looks"
+like "$out" 'not complete: threads wait by looking' "orders: what is left open"
 like "$out" 'no order can be weaker' "orders: none can be weaker"
 run "$HEDDLE" cc -g -O1 -DUNLOCK=memory_order_relaxed ticket.c -o ticket -pthread
 run "$HEDDLE" orders -- ./ticket
 is "$status" 1 "orders: a data race"
 like "$out" 'ticket.c:11: store to serving: relaxed, has to be release' "orders: the store that has to release"
+
+# A loop that looks and has a bound: what comes after it is in no run, or else the loop is none.
+cat >bounded.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static atomic_int flag, other;
+static void *wait(void *p)
+{
+	for (int i = 0; i < LOOKS; i++) {
+		if (atomic_load(&flag))
+			return p;
+#ifdef OTHER
+		if (atomic_load(&other))
+			return p;
+#endif
+	}
+	exit(7);
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, wait, 0);
+	atomic_store(&flag, 1);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+for more in "-DLOOKS=40" "-DLOOKS=40 -DOTHER" "-DLOOKS=100000"; do
+	# shellcheck disable=SC2086
+	run "$HEDDLE" cc -g -O1 $more bounded.c -o bounded -pthread
+	for model in tso rc11; do
+		run "$HEDDLE" explore --budget 100 --memory $model --format json -- ./bounded
+		found=$(json '$d->{complete} ? "complete" : join "\n", @{$d->{gaps}}, map { "error" } @{$d->{errors}}')
+		like "$found" 'waits by looking, at bounded.c:[0-9]+: .* is not tried|error' \
+			"a bounded loop is not taken to wait for ever: $more, $model"
+	done
+done
 
 # Not everything is modelled, and that is said.
 cat >wait.c <<'C'
@@ -78,6 +120,35 @@ run "$HEDDLE" cc -g -O1 wait.c -o wait -pthread
 run "$HEDDLE" explore --memory tso -- ./wait
 is "$status" 3 "semaphores: not complete"
 like "$out" 'does not model semaphores' "semaphores: it says so"
+cat >timed.c <<'C'
+#include <pthread.h>
+#include <time.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *lock(void *p)
+{
+	struct timespec at;
+	clock_gettime(CLOCK_REALTIME, &at);
+	at.tv_sec += 10;
+	if (pthread_mutex_timedlock(&m, &at) == 0)
+		pthread_mutex_unlock(&m);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, lock, 0);
+	pthread_mutex_lock(&m);
+	pthread_mutex_unlock(&m);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+run "$HEDDLE" cc -g -O1 timed.c -o timed -pthread
+for model in tso rc11; do
+	run "$HEDDLE" explore --memory $model -- ./timed
+	is "$status" 3 "timed locks, $model: not complete"
+	like "$out" 'does not model timed locks' "timed locks, $model: it says so"
+done
 for option in "--check x==1" "--final x" "--shard 1/2" "--jobs 2" "--results" "--seed 3"; do
 	# shellcheck disable=SC2086
 	run "$HEDDLE" explore --memory tso $option -- ./wait
