@@ -74,6 +74,21 @@ static bool report_run(struct graphs *s, struct plan_run *run, struct memory_rec
 	return good;
 }
 
+/* A load reads an initial value that is not known. */
+static void note_guesses(struct graphs *s, const struct memory_graph *g)
+{
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct memory_event *e = &g->events[i];
+		if (e->kind == MEMORY_LOAD && e->rf != NONE &&
+		    g->events[e->rf].kind == MEMORY_INIT &&
+		    g_array_index(s->world.initials, struct memory_initial, e->location)
+		            .guessed)
+			explore_gap(s->x, "an atomic that is read before any atomic store was "
+			                  "written plainly, in several parts or by a value "
+			                  "that is not known: what it reads is not known");
+	}
+}
+
 /* Run the program along the graph, and on. `doubtful`: the graph may be none that can be run;
  * then the run is not reported. */
 static bool run_graph(struct graphs *s, struct memory_graph *g, bool doubtful)
@@ -87,6 +102,7 @@ static bool run_graph(struct graphs *s, struct memory_graph *g, bool doubtful)
 		explore_gap(x, "a run was cut: it has too many steps");
 		return false;
 	}
+	note_guesses(s, g);
 	graphs_plan(s, g, &plan);
 	set_plan(s, &plan);
 	bool good = plan_follow(&plan, x->options->argv, 0, NULL, NULL, &run, s->error);
@@ -251,6 +267,7 @@ static uint64_t initial(void *context, uint32_t location)
 	        &g_array_index(s->world.initials, struct memory_initial, location);
 	const struct memory_place *p =
 	        &g_array_index(s->world.places, struct memory_place, location);
+	i->guessed |= !i->known && i->written;
 	if (!i->known && p->base == 0)
 		record_server_read(s->x->server, p->offset, &i->value, MIN(p->size, 8u));
 	i->known = true;
@@ -262,6 +279,7 @@ static bool visit(void *context, const struct memory_graph *graph, bool blocked)
 	struct graphs *s = context;
 	struct memory_graph *g = (struct memory_graph *)graph;
 	uint64_t class_ = graphs_class(g);
+	note_guesses(s, g);
 	if (limit_reached(s))
 		return false;
 	if (g_hash_table_contains(s->classes, &class_))

@@ -149,6 +149,83 @@ for model in tso rc11; do
 	is "$status" 3 "timed locks, $model: not complete"
 	like "$out" 'does not model timed locks' "timed locks, $model: it says so"
 done
+# An access that no graph has: the program, the model, and what is said, or "complete".
+cat >access.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+struct pair { long a, b; } both;
+static struct { _Atomic int x; int y; } one;
+static _Atomic long wide;
+static int plain;
+static volatile int ready;
+static void *other(void *p)
+{
+#ifdef BEHIND
+	memset((void *)&one.x, 0, sizeof one.x);
+#elif defined ATOMICS
+	__atomic_store_n((char *)&wide, 1, __ATOMIC_SEQ_CST);
+#elif defined LARGE
+	struct pair mine = { 1, 2 };
+	memcpy(&both, &mine, sizeof both);
+#elif defined PARTS
+	*(volatile char *)&plain = 1;
+#elif defined READ
+	atomic_store(&one.x, 2);
+#endif
+	atomic_store(&one.x, 1);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	struct pair mine = { 0, 0 };
+	memset(&one, 0, sizeof one);
+#ifdef INITIAL
+	memset(&one, 1, sizeof one);
+#else
+	atomic_store(&one.x, 0);
+#endif
+#ifdef EARLY
+	memset((void *)&one.x, 0xff, sizeof one.x);
+#endif
+	pthread_create(&t, 0, other, 0);
+#ifdef ATOMICS
+	atomic_load(&wide);
+#elif defined LARGE
+	memcpy(&mine, &both, sizeof mine);
+#elif defined PARTS
+	ready = *(volatile int *)&plain;
+#elif defined READ
+	atomic_store(&one.x, 3);
+#endif
+	int seen = atomic_load(&one.x);
+	pthread_join(t, 0);
+#ifdef READ
+	int now;
+	memcpy(&now, (void *)&one.x, sizeof now);
+	seen += now;
+#endif
+	return (seen + (int)mine.a) & 0;
+}
+C
+while read -r flags model what; do
+	run "$HEDDLE" cc -g -O0 "-D$flags" access.c -o access -pthread
+	run "$HEDDLE" explore --budget 100 --memory "$model" --format json -- ./access
+	found=$(json 'join "; ", $d->{complete} ? "complete" : (), @{$d->{gaps}}')
+	like "$found" "$what" "$flags, $model: $what"
+done <<'E'
+NOTHING tso ^complete$
+NOTHING rc11 ^complete$
+BEHIND rc11 plain writes to atomics
+EARLY tso plain writes to atomics
+EARLY rc11 plain writes to atomics
+ATOMICS tso several sizes
+ATOMICS rc11 several sizes
+LARGE tso several sizes
+PARTS tso several sizes
+READ rc11 plain reads of atomics
+E
 for option in "--check x==1" "--final x" "--shard 1/2" "--jobs 2" "--results" "--seed 3"; do
 	# shellcheck disable=SC2086
 	run "$HEDDLE" explore --memory tso $option -- ./wait
