@@ -412,9 +412,10 @@ static void take_ends(struct learning *l)
 		if (request_of(l, i, &e, &own)) {
 			if (graphs_known(l->s, mark) == NULL)
 				learn(l, mark, MEMORY_STEP_EVENT, &e, i, own);
-		} else if (at->kind == MEMORY_END || i == ender ||
-		           contains(l->run->facts.ends, recorded) ||
-		           contains(l->run->facts.ended, recorded)) {
+		} else if (at->kind != MEMORY_END &&
+		           (i == ender || contains(l->run->facts.ends, recorded))) {
+			learn(l, mark, MEMORY_STEP_EXIT, NULL, i, own);
+		} else if (at->kind == MEMORY_END || contains(l->run->facts.ended, recorded)) {
 			learn(l, mark, MEMORY_STEP_NONE, NULL, i, own);
 		} else if (at->kind == MEMORY_LOAD && has(l->s->awaits, at->site) &&
 		           graphs_known(l->s, mark) == NULL) {

@@ -209,6 +209,34 @@ int main(void)
 	return (seen + (int)mine.a) & 0;
 }
 C
+# A run that ends by abort or exit has no threads that wait for ever.
+cat >stop.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static atomic_int x;
+static void *other(void *p)
+{
+	if (atomic_load(&x))
+		STOP;
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, other, 0);
+	atomic_store(&x, 1);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+for stop in "abort()" "exit(0)" "_Exit(3)"; do
+	run "$HEDDLE" cc -g -O1 "-DSTOP=$stop" stop.c -o stop -pthread
+	for model in tso rc11; do
+		run "$HEDDLE" explore --budget 100 --memory $model --format json -- ./stop
+		is "$(json '$d->{graphs}') $(json '$d->{"graphs-blocked"}')" "2 0" "$stop, $model: nothing waits for ever"
+	done
+done
 while read -r flags model what; do
 	run "$HEDDLE" cc -g -O0 "-D$flags" access.c -o access -pthread
 	run "$HEDDLE" explore --budget 100 --memory "$model" --format json -- ./access
