@@ -254,6 +254,15 @@ LARGE tso several sizes
 PARTS tso several sizes
 READ rc11 plain reads of atomics
 E
+# The text format keeps that a compare-and-exchange failed.
+printf '%s\n' '#! heddle 1' 'T1|ar4(x)=0;rlx,failed|a' 'T1|ar4(x)=0;seq_cst,failed|b' 'T1|ar4(x)=0;acq|c' >failed.txt
+run "$HEDDLE" convert failed.txt failed.hdl
+run "$HEDDLE" convert failed.hdl again.txt
+is "$(grep -c '^T1|ar4(x)=0;\(rlx,failed|a\|seq_cst,failed|b\|acq|c\)$' again.txt)" 3 \
+	"convert keeps failed updates"
+printf '%s\n' '#! heddle 1' 'T1|aw4(x)=0;rlx,failed|a' >wrong.txt
+run "$HEDDLE" convert wrong.txt wrong.hdl
+is "$status" 2 "a store is no failed update"
 for option in "--check x==1" "--final x" "--shard 1/2" "--jobs 2" "--results" "--seed 3"; do
 	# shellcheck disable=SC2086
 	run "$HEDDLE" explore --memory tso $option -- ./wait
