@@ -297,6 +297,11 @@ static void find_finals(struct passing *p, const GPtrArray *names)
 	}
 }
 
+static bool is_worked_off(const struct failing *f, const struct passing *p)
+{
+	return f->work + persistent_work(p->reduction) > MOST_WORK;
+}
+
 /* After the failing run's first `count` events, can this one still come to its end? */
 static bool goes_on(struct failing *f, struct passing *p, uint32_t count)
 {
@@ -311,8 +316,9 @@ static bool goes_on(struct failing *f, struct passing *p, uint32_t count)
 		f->work += p->s->t->events_count;
 		c = run_state_completes(p->s, p->reduction, MOST_STATES, ends_so, p, &next);
 		f->open |= c == COMPLETION_UNKNOWN;
-	} while (c != COMPLETION_FOUND && choose_next(p->choices) && ++ways < MOST_CHOICES);
-	f->open |= ways == MOST_CHOICES;
+	} while (c != COMPLETION_FOUND && choose_next(p->choices) && ++ways < MOST_CHOICES &&
+	         !is_worked_off(f, p));
+	f->open |= ways == MOST_CHOICES || (c != COMPLETION_FOUND && is_worked_off(f, p));
 	p->next = c == COMPLETION_FOUND ? next : p->next;
 	return c == COMPLETION_FOUND;
 }

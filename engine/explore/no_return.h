@@ -4,9 +4,9 @@
  *
  * A continuation of the run's first events passes when some run that passed, or a reordering of
  * it that keeps what each read saw, begins with them: so the runs of all classes answer for all
- * continuations, when the exploration is complete.  Which thread a signal woke is in no event: it
- * is the one that the trace's must-order says; where that thread's wake is not in the run, the
- * signal may have woken any that waits on.
+ * continuations, when the exploration is complete.  Which thread a signal woke is in no event:
+ * it is the one that the trace's must-order says; where that thread's wake is not in the run,
+ * the signal may have woken any that waits on.
  */
 #ifndef HEDDLE_NO_RETURN_H
 #define HEDDLE_NO_RETURN_H

@@ -9,7 +9,7 @@ run "$HEDDLE" lesson
 is "$status" 0 "the list"
 like "$out" "^ 1\. lost-update +The lost update" "the first lesson, with its title"
 run "$HEDDLE" lesson --format json
-is "$(json 'scalar @{$d->{lessons}} >= 13 ? "many" : "few"')" many "at least thirteen lessons"
+is "$(json 'scalar @{$d->{lessons}} >= 16 ? "many" : "few"')" many "at least sixteen lessons"
 is "$(json 'join " ", map { $_->{name} } @{$d->{lessons}}[0, 1, 2, 3]')" \
 	"lost-update two-locks lucky-run predicted-race" "in their order"
 names=$(json 'join " ", map { $_->{name} } @{$d->{lessons}}')

@@ -172,7 +172,7 @@ START_TEST(keys_of_a_small_screen_are_dropped)
 	struct pty *p = open_trace(NULL);
 	pty_send(p, "T");
 	pty_wait_for(p, "Trace");
-	pty_resize(p, 23, 79);
+	pty_resize(p, 14, 59);
 	pty_wait_for(p, "too small");
 	pty_signal(p, SIGSTOP);
 	pty_send(p, "jF?");

@@ -248,10 +248,13 @@ static bool visit(struct workshop *w, struct guide *g, const char *say, bool pla
 		                            .tree = w->tree,
 		                            .say = say,
 		                            .specifications = specs };
+	char *report = l->report ? g_build_filename(w->folder, l->report, NULL) : NULL;
+	options.report = report;
 	struct trace *trace = open_recording(w, error);
 	bool good = trace && (play ? explorer_play(trace, &options, error)
 	                           : explorer_run(trace, &options, error) == EXIT_NOTHING);
 	g_ptr_array_unref(specs);
+	g_free(report);
 	g_free(program);
 	g_free(name);
 	return good;

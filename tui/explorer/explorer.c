@@ -163,15 +163,25 @@ static void terminal_loop(struct app *app)
 
 /* -- terminal and scripts ------------------------------------------------------------------ */
 
-/* Begin at the first race of the report that has a pair in the trace. */
-static bool begin_at_report(struct app *app, const char *path, struct error *error)
+static bool load_report(struct app *app, const char *path, struct error *error)
 {
-	struct session *s = app->session;
 	GArray *races = import_report(path, error);
 	if (races == NULL)
 		return false;
-	s->reported = import_locate(s->trace, races);
+	app->session->reported = import_locate(app->session->trace, races);
 	imported_free(races);
+	return true;
+}
+
+/* Begin at the first race of the report that has a pair in the trace; in a lesson, the student
+ * goes there. */
+static bool begin_at_report(struct app *app, const char *path, struct error *error)
+{
+	struct session *s = app->session;
+	if (!load_report(app, path, error))
+		return false;
+	if (app->guide)
+		return true;
 	for (guint i = 1; i <= s->reported->len; i++) {
 		if (!session_ask_reported(s, i))
 			continue;
@@ -393,6 +403,7 @@ bool explorer_play(struct trace *trace, const struct explorer_options *options,
 	struct guide *g = options->guide;
 	bool good = true;
 	app->scripted = true;
+	good = options->report == NULL || load_report(app, options->report, error);
 	work_off(app);
 	while (good && !g->finished && !app->quit) {
 		good = play_step(app, g->lesson->steps->pdata[g->step], error);

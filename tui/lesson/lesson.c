@@ -81,8 +81,8 @@ void lesson_free(struct lesson *l)
 {
 	if (l == NULL)
 		return;
-	char *texts[] = { l->path,    l->folder, l->name,    l->title, l->teaches,
-		          l->compile, l->record, l->explore, l->prints };
+	char *texts[] = { l->path,    l->folder, l->name,    l->title,  l->teaches,
+		          l->compile, l->record, l->explore, l->prints, l->report };
 	GPtrArray *lists[] = { l->sources, l->plain, l->fixed, l->specs, l->files, l->steps };
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
 		g_free(texts[i]);
@@ -249,6 +249,12 @@ static bool head_key(struct reader *r, const char *key, const char *value)
 		return add_files(r, l->specs, value);
 	if (strcmp(key, "file") == 0)
 		return add_files(r, l->files, value);
+	if (strcmp(key, "report") == 0) {
+		if (l->report || strchr(value, ' '))
+			return refuse(r, "name one file", "report: '%s'", value);
+		l->report = g_strdup(value);
+		return add_files(r, l->files, value);
+	}
 	if (strcmp(key, "compile") == 0)
 		return set_options(r, key, &l->compile, value);
 	if (strcmp(key, "record") == 0)

@@ -53,6 +53,7 @@ struct lesson {
 	GPtrArray *fixed;   /* char *: replacements for the sources */
 	GPtrArray *specs;   /* char * */
 	GPtrArray *files;   /* char *: copied only */
+	char *report;       /* owned: the report of another tool among them, or NULL */
 	bool fix_plain;     /* the fix is to compile everything with heddle cc */
 	char *compile, *record, *explore; /* options; explore NULL: no exploration */
 	char *prints; /* regular expression for the last line of a right program's output; NULL:
@@ -116,8 +117,8 @@ void workshop_close(struct workshop *w);
 bool lesson_spec_binds(const struct lesson *lesson, guint spec);
 /* The commands to run in the folder: char *, owned. */
 GPtrArray *lesson_recipe(const struct lesson *lesson, bool mended);
-/* Run a command of the recipe's form in the folder, without a shell; its output is appended. The
- * status is as in a shell, or that of `timeout`. */
+/* Run a command of the recipe's form in the folder, without a shell; its output is appended.
+ * The status is as in a shell, or that of `timeout`. */
 int workshop_run(const struct workshop *w, const char *command, GString *said);
 /* Compile, record, explore; output is appended to `said`. */
 bool workshop_make(struct workshop *w, GString *said, struct error *error);

@@ -47,13 +47,15 @@ static void *allocated(void *p, size_t size, uintptr_t pc)
  * block: in another block's life it would be that block's. */
 static bool keeps_freed(void *p)
 {
-	enum { MOST_KEPT = 64 << 20 }; /* bytes a run */
+	enum { MOST_KEPT = 64 << 20 /* bytes a run */, LINKS = 16 /* the allocator's */ };
 	static size_t kept;
 	size_t size = malloc_usable_size(p);
 	if (!(rt.config.flags & LOG_EXPLORE))
 		return false;
 	bool keeps = __atomic_add_fetch(&kept, size, __ATOMIC_RELAXED) <= MOST_KEPT;
-	if (!keeps && rt.header)
+	if (keeps)
+		memset(p, LOG_POISON, size < LINKS ? size : LINKS);
+	else if (rt.header)
 		__atomic_fetch_or(&rt.header->happened, LOG_REUSED, __ATOMIC_RELAXED);
 	return keeps;
 }

@@ -96,6 +96,7 @@ static void await(FILE *f, uintptr_t pc)
 	if (waits) {
 		struct pollfd one = { .fd = fd, .events = POLLIN };
 		frame_enter(t, LOG_CALL_read, pc, true);
+		t->sched.pc = pc;
 		sched_wait_files(t, &one, 1, false, 0);
 		frame_leave(t);
 		if (!streams_read_here())
