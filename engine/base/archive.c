@@ -51,11 +51,6 @@ void archive_fail(struct archive *a)
 	a->at = a->end;
 }
 
-bool archive_failed(const struct archive *a)
-{
-	return a->failed;
-}
-
 bool archive_ended(const struct archive *a)
 {
 	return !a->failed && a->at == a->end;

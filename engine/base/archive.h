@@ -25,7 +25,6 @@ const GByteArray *archive_bytes(const struct archive *a);
 bool archive_reads(const struct archive *a);
 /* Reading: mark the archive as damaged. */
 void archive_fail(struct archive *a);
-bool archive_failed(const struct archive *a);
 /* Reading: was everything read, and nothing damaged? */
 bool archive_ended(const struct archive *a);
 

@@ -154,6 +154,8 @@ struct explore_report {
 	/* Under another memory model than SC: execution graphs that the model permits, and of
 	 * these those that end with threads that wait for ever. */
 	uint64_t graphs, graphs_blocked;
+	/* Not complete, for no other reason than loops that look in vain: they were cut. */
+	bool only_looks;
 	GArray *atomics;    /* struct explore_atomic, in the order in which runs met them */
 	uint64_t abandoned; /* executions before a restart due to a non-atomic object */
 };

@@ -34,6 +34,7 @@ struct graphs {
 	GHashTable *known;   /* uint64_t: mark to struct known */
 	GHashTable *classes; /* uint64_t: of runs */
 	GHashTable *awaits;  /* uint64_t: sites of loops that only look */
+	GHashTable *places;  /* uint64_t: sites of loads to where they are (char *) */
 	GHashTable *bounded; /* uint64_t: sites of loops that looked as often, and gave up */
 	/* uint64_t: sites of compare-and-exchanges to the order (enum memory_order_kind) of one
 	 * that failed. */
@@ -41,6 +42,7 @@ struct graphs {
 	GHashTable *shared; /* TSO: struct memory_place: plain memory of several threads */
 	struct memory_counts counts;
 	struct error *error;
+	guint looks;  /* gaps of loops that look in vain */
 	bool restart; /* the enumeration begins again, with all that is known */
 	bool again;   /* what an event is has changed: the enumeration begins again */
 	bool failed;  /* the program could not be run: `error` */
@@ -66,6 +68,10 @@ void graphs_learn(struct graphs *s, const struct plan_run *run, struct memory_re
 /* The graph of a run; sets s->again when what an event is changes by it. */
 void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory_recorded *r);
 void known_free(void *known);
+/* The gap of a loop that looks at the site `times` times in vain, and is taken to wait. */
+void graphs_note_looks(struct graphs *s, uint64_t site, unsigned times);
+/* The gaps of all loops that were taken to wait. */
+void graphs_note_awaits(struct graphs *s);
 
 /* ---- graphs_plan.c ---- */
 /* The plan of a graph, all of whose events are known. plan_release. */

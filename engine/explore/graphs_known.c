@@ -1,6 +1,7 @@
 /* graphs_known.c - what runs show: the graph of a run, and the next events of its threads. */
 #include "engine/explore/graphs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* So many looks in a row at the same value, and the thread waits for another (the runtime's
@@ -48,13 +49,59 @@ static bool same_look(const struct memory_event *a, const struct memory_event *b
 	       !((a->flags | b->flags) & (MEMORY_EXCLUSIVE | MEMORY_LIBRARY));
 }
 
-/* Loops that only look: loads in a row of one site that read the same. */
-static void find_awaits(struct graphs *s, const struct memory_graph *g)
+static void note_place(struct graphs *s, const struct trace *t, const struct memory_recorded *r,
+                       uint32_t id)
 {
-	for (uint32_t t = 0; t < g->threads; t++) {
+	uint64_t site = r->graph->events[id].site;
+	if (r->graph->events[id].kind == MEMORY_LOAD && r->event[id] != NONE &&
+	    !g_hash_table_contains(s->places, &site))
+		g_hash_table_insert(s->places, g_memdup2(&site, sizeof site),
+		                    g_strdup(trace_location_name(t, r->event[id])));
+}
+
+void graphs_note_looks(struct graphs *s, uint64_t site, unsigned times)
+{
+	const char *place = g_hash_table_lookup(s->places, &site);
+	char *why = g_strdup_printf("a thread waits by looking, at %s: that it looks in vain "
+	                            "more than %u times in a row is not tried",
+	                            place != NULL ? place : "an unknown place", times);
+	guint before = s->x->report->gaps->len;
+	explore_gap(s->x, why);
+	s->looks += s->x->report->gaps->len - before;
+	g_free(why);
+}
+
+static int by_site(const void *a, const void *b)
+{
+	uint64_t x = **(const uint64_t *const *)a, y = **(const uint64_t *const *)b;
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * A loop that was folded is exact when nothing but what it reads ends it. No run proves that:
+ * a loop with a bound that is larger than any run has looked gives up where the graphs have a
+ * thread that waits, and what it does then is in none of them. So each is a gap.
+ */
+void graphs_note_awaits(struct graphs *s)
+{
+	guint count;
+	gpointer *sites = g_hash_table_get_keys_as_array(s->awaits, &count);
+	qsort(sites, count, sizeof *sites, by_site);
+	for (guint i = 0; i < count; i++)
+		graphs_note_looks(s, *(const uint64_t *)sites[i], LOOKS - 1);
+	g_free(sites);
+}
+
+/* Loops that only look: loads in a row of one site that read the same. */
+static void find_awaits(struct graphs *s, const struct trace *t,
+                        const struct memory_recorded *r)
+{
+	const struct memory_graph *g = r->graph;
+	for (uint32_t n = 0; n < g->threads; n++) {
 		uint32_t looks = 0;
-		for (uint32_t i = g->first[t]; i != NONE; i = g->events[i].po_next) {
+		for (uint32_t i = g->first[n]; i != NONE; i = g->events[i].po_next) {
 			uint32_t before = g->events[i].po_prev;
+			note_place(s, t, r, i);
 			bool again =
 			        before != NONE && same_look(&g->events[before], &g->events[i]);
 			looks = again ? looks + 1 : 1;
@@ -111,7 +158,9 @@ void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory
 	memory_recorded_init(r, t, &s->world, s->model, &choice);
 	if (s->model == MEMORY_TSO)
 		find_shared(s, t, r);
-	find_awaits(s, r->graph);
+	find_awaits(s, t, r);
+	if (run->facts.happened & LOG_TIMED)
+		r->unmodelled |= 1u << MEMORY_UNMODELLED_TIMED;
 	for (int u = 0; u < MEMORY_UNMODELLED_COUNT; u++) {
 		if (!(r->unmodelled >> u & 1))
 			continue;
@@ -363,9 +412,10 @@ static void take_ends(struct learning *l)
 		if (request_of(l, i, &e, &own)) {
 			if (graphs_known(l->s, mark) == NULL)
 				learn(l, mark, MEMORY_STEP_EVENT, &e, i, own);
-		} else if (at->kind == MEMORY_END || i == ender ||
-		           contains(l->run->facts.ends, recorded) ||
-		           contains(l->run->facts.ended, recorded)) {
+		} else if (at->kind != MEMORY_END &&
+		           (i == ender || contains(l->run->facts.ends, recorded))) {
+			learn(l, mark, MEMORY_STEP_EXIT, NULL, i, own);
+		} else if (at->kind == MEMORY_END || contains(l->run->facts.ended, recorded)) {
 			learn(l, mark, MEMORY_STEP_NONE, NULL, i, own);
 		} else if (at->kind == MEMORY_LOAD && has(l->s->awaits, at->site) &&
 		           graphs_known(l->s, mark) == NULL) {

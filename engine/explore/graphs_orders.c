@@ -10,11 +10,6 @@ static const struct location *location_of(const struct trace *t, const struct ev
 	return &t->locations[e->location];
 }
 
-static bool is_failure(const struct event *e)
-{
-	return e->op == OP_AREAD && (e->flags & EVENT_VOLATILE);
-}
-
 static void note_atomic(struct explore_report *r, const struct trace *t, uint32_t event)
 {
 	const struct event *e = &t->events[event];
@@ -23,7 +18,7 @@ static void note_atomic(struct explore_report *r, const struct trace *t, uint32_
 		struct explore_atomic *a = &g_array_index(r->atomics, struct explore_atomic, i);
 		if (a->address != l->address || a->module != l->module)
 			continue;
-		a->compares |= is_failure(e);
+		a->compares |= event_failed_update(e);
 		if (e->op == OP_RMW && a->op != OP_RMW) {
 			a->op = OP_RMW;
 			a->order = e->flags & EVENT_ORDER_MASK;
@@ -37,7 +32,7 @@ static void note_atomic(struct explore_report *r, const struct trace *t, uint32_
 		                        .module = l->module,
 		                        .op = e->op,
 		                        .order = e->flags & EVENT_ORDER_MASK,
-		                        .compares = is_failure(e),
+		                        .compares = event_failed_update(e),
 		                        .place = g_strdup(trace_location_name(t, event)),
 		                        .variable = g_string_free(variable, FALSE) };
 	g_array_append_val(r->atomics, fresh);
@@ -58,7 +53,7 @@ static void apply(const GArray *orders, const struct trace *t, struct event *e)
 		const struct explore_order *o = &g_array_index(orders, struct explore_order, i);
 		if (o->address != l->address || o->module != l->module)
 			continue;
-		unsigned order = is_failure(e) ? failure_part(o->order) : o->order;
+		unsigned order = event_failed_update(e) ? failure_part(o->order) : o->order;
 		e->flags = (uint8_t)((e->flags & ~EVENT_ORDER_MASK) | order);
 	}
 }

@@ -74,6 +74,21 @@ static bool report_run(struct graphs *s, struct plan_run *run, struct memory_rec
 	return good;
 }
 
+/* A load reads an initial value that is not known. */
+static void note_guesses(struct graphs *s, const struct memory_graph *g)
+{
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct memory_event *e = &g->events[i];
+		if (e->kind == MEMORY_LOAD && e->rf != NONE &&
+		    g->events[e->rf].kind == MEMORY_INIT &&
+		    g_array_index(s->world.initials, struct memory_initial, e->location)
+		            .guessed)
+			explore_gap(s->x, "an atomic that is read before any atomic store was "
+			                  "written plainly, in several parts or by a value "
+			                  "that is not known: what it reads is not known");
+	}
+}
+
 /* Run the program along the graph, and on. `doubtful`: the graph may be none that can be run;
  * then the run is not reported. */
 static bool run_graph(struct graphs *s, struct memory_graph *g, bool doubtful)
@@ -87,6 +102,7 @@ static bool run_graph(struct graphs *s, struct memory_graph *g, bool doubtful)
 		explore_gap(x, "a run was cut: it has too many steps");
 		return false;
 	}
+	note_guesses(s, g);
 	graphs_plan(s, g, &plan);
 	set_plan(s, &plan);
 	bool good = plan_follow(&plan, x->options->argv, 0, NULL, NULL, &run, s->error);
@@ -184,10 +200,12 @@ static bool is_excluded(const struct memory_graph *g, uint32_t thread,
 	return excluded;
 }
 
+enum { ROUNDS = 3 };
+
 /* Three rounds of a loop of several loads that read the same. */
 static bool goes_round(const struct memory_graph *g, uint32_t thread)
 {
-	enum { ROUNDS = 3, LONGEST = 8, MOST = (ROUNDS + 1) * LONGEST };
+	enum { LONGEST = 8, MOST = (ROUNDS + 1) * LONGEST };
 	uint32_t ids[MOST], count = 0;
 	uint32_t i = thread < g->threads ? g->last[thread] : NONE;
 	for (; i != NONE && count < MOST && g->events[i].kind == MEMORY_LOAD &&
@@ -217,8 +235,10 @@ static enum memory_step next(void *context, const struct memory_graph *graph, ui
 		return MEMORY_STEP_NONE;
 	uint64_t mark = graphs_last(g, thread);
 	const struct known *k = graphs_known(s, mark);
-	if (k == NULL && goes_round(g, thread))
+	if (k == NULL && goes_round(g, thread)) {
+		graphs_note_looks(s, g->events[g->last[thread]].site, ROUNDS);
 		return MEMORY_STEP_AWAIT;
+	}
 	if (k == NULL) {
 		if (!run_for(s, g, thread))
 			return MEMORY_STEP_FAILED;
@@ -247,6 +267,7 @@ static uint64_t initial(void *context, uint32_t location)
 	        &g_array_index(s->world.initials, struct memory_initial, location);
 	const struct memory_place *p =
 	        &g_array_index(s->world.places, struct memory_place, location);
+	i->guessed |= !i->known && i->written;
 	if (!i->known && p->base == 0)
 		record_server_read(s->x->server, p->offset, &i->value, MIN(p->size, 8u));
 	i->known = true;
@@ -258,6 +279,7 @@ static bool visit(void *context, const struct memory_graph *graph, bool blocked)
 	struct graphs *s = context;
 	struct memory_graph *g = (struct memory_graph *)graph;
 	uint64_t class_ = graphs_class(g);
+	note_guesses(s, g);
 	if (limit_reached(s))
 		return false;
 	if (g_hash_table_contains(s->classes, &class_))
@@ -298,6 +320,7 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 		            .known = numbers_new(known_free),
 		            .classes = numbers_new(NULL),
 		            .awaits = numbers_new(NULL),
+		            .places = numbers_new(g_free),
 		            .bounded = numbers_new(NULL),
 		            .compares = numbers_new(NULL),
 		            .shared = g_hash_table_new_full(memory_place_hash,
@@ -316,14 +339,17 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 			begin_again(&s);
 		s.restart = false;
 	}
+	graphs_note_awaits(&s);
 	x->report->graphs = s.counts.complete + s.counts.blocked;
 	x->report->graphs_blocked = s.counts.blocked;
 	x->report->complete = good && x->report->gaps->len == 0;
+	x->report->only_looks = good && !x->report->complete && x->report->gaps->len == s.looks;
 	if (x->cancelled)
 		error_cancelled(error);
 	g_hash_table_unref(s.known);
 	g_hash_table_unref(s.classes);
 	g_hash_table_unref(s.awaits);
+	g_hash_table_unref(s.places);
 	g_hash_table_unref(s.bounded);
 	g_hash_table_unref(s.compares);
 	g_hash_table_unref(s.shared);

@@ -238,7 +238,7 @@ static bool add_next(struct enumeration *x, struct memory_graph *g,
 	return true;
 }
 
-enum wait { WAIT_NOT, WAIT_FOR_EVER, WAIT_IN_VAIN };
+enum wait { WAIT_NOT, WAIT_EXIT, WAIT_FOR_EVER, WAIT_IN_VAIN };
 
 /* Does a thread wait that will not go on? In vain: for a store that is there, and that another
  * graph lets it read. */
@@ -254,13 +254,15 @@ static enum wait wait_of(struct enumeration *x, const struct memory_graph *g, ui
 		step = x->program->next(x->program->context, g, thread, &event);
 	if (step == MEMORY_STEP_AWAIT && g->events[e->rf].mo_next != NONE)
 		return WAIT_IN_VAIN;
-	return step == MEMORY_STEP_NONE ? WAIT_NOT : WAIT_FOR_EVER;
+	return step == MEMORY_STEP_NONE   ? WAIT_NOT
+	       : step == MEMORY_STEP_EXIT ? WAIT_EXIT
+	                                  : WAIT_FOR_EVER;
 }
 
 static bool finish(struct enumeration *x, const struct memory_graph *g)
 {
 	uint32_t threads = x->program->threads(x->program->context, g);
-	bool blocked = false;
+	bool blocked = false, over = false;
 	for (uint32_t t = 0; t < threads; t++) {
 		enum wait wait = wait_of(x, g, t);
 		if (wait == WAIT_IN_VAIN) {
@@ -268,7 +270,9 @@ static bool finish(struct enumeration *x, const struct memory_graph *g)
 			return true;
 		}
 		blocked |= wait == WAIT_FOR_EVER;
+		over |= wait == WAIT_EXIT;
 	}
+	blocked &= !over;
 	*(blocked ? &x->counts->blocked : &x->counts->complete) += 1;
 	return x->program->visit(x->program->context, g, blocked);
 }

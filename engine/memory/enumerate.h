@@ -21,6 +21,7 @@
 enum memory_step {
 	MEMORY_STEP_EVENT,
 	MEMORY_STEP_NONE, /* the thread has ended, or has not begun */
+	MEMORY_STEP_EXIT, /* the thread ended the program: no other waits for ever */
 	/* It waits until its last load reads something else: a loop that only looks. */
 	MEMORY_STEP_AWAIT,
 	MEMORY_STEP_FAILED /* it is not known: the enumeration stops */

@@ -20,11 +20,6 @@ const char *memory_model_word(enum memory_model model)
 	return models[model].word;
 }
 
-const char *memory_model_name(enum memory_model model)
-{
-	return models[model].name;
-}
-
 bool memory_model_parse(const char *word, enum memory_model *model)
 {
 	for (int m = 0; m < MEMORY_MODEL_COUNT; m++) {
@@ -168,14 +163,17 @@ bool memory_edges_acyclic(const struct memory_edges *edges, const char *axiom,
 	return closing == NONE;
 }
 
-void memory_add_library_edges(struct memory_edges *edges, const struct memory_graph *g)
+/* rf of BEGIN and JOIN; po from INIT is left to the caller. */
+static void memory_add_library_edges(struct memory_edges *edges, const struct memory_graph *g)
 {
 	for (uint32_t i = 0; i < g->count; i++)
 		if (g->events[i].kind == MEMORY_BEGIN || g->events[i].kind == MEMORY_JOIN)
 			memory_edge_add(edges, g->events[i].rf, i, "sw");
 }
 
-void memory_add_modification_edges(struct memory_edges *edges, const struct memory_graph *g)
+/* mo and fr, each to the next store alone: their closure is the same. */
+static void memory_add_modification_edges(struct memory_edges *edges,
+                                          const struct memory_graph *g)
 {
 	for (uint32_t i = 0; i < g->count; i++) {
 		const struct memory_event *e = &g->events[i];

@@ -22,7 +22,6 @@ enum memory_model {
 	        MEMORY_MODEL_COUNT
 };
 const char *memory_model_word(enum memory_model model);
-const char *memory_model_name(enum memory_model model);
 /* False when no model has this word. */
 bool memory_model_parse(const char *word, enum memory_model *model);
 

@@ -20,10 +20,6 @@ void memory_edge_add(struct memory_edges *edges, uint32_t from, uint32_t to,
 /* True without a cycle; else the axiom is violated by one that is found. */
 bool memory_edges_acyclic(const struct memory_edges *edges, const char *axiom,
                           struct memory_why *why);
-/* rf of BEGIN and JOIN; po from INIT is left to the caller. */
-void memory_add_library_edges(struct memory_edges *edges, const struct memory_graph *g);
-/* mo and fr, each to the next store alone: their closure is the same. */
-void memory_add_modification_edges(struct memory_edges *edges, const struct memory_graph *g);
 
 /* No store comes between the two events of a read-modify-write in mo. */
 bool memory_is_atomic(const struct memory_graph *g, struct memory_why *why);

@@ -193,8 +193,24 @@ struct conversion {
 	uint32_t last_room;
 	GQueue *waiting; /* TSO, by thread of the trace: events of stores that have not arrived
 	                  */
-	GHashTable *plain; /* struct memory_place *: plain writes, their event + 1 */
-	uint32_t room;     /* for r->event */
+	GHashTable *plain;    /* struct memory_place *: plain writes, their event + 1 */
+	uint32_t room;        /* for r->event */
+	struct cover *covers; /* by variable of the trace */
+	uint32_t alive;       /* threads */
+};
+
+/* What was seen of a variable: a part of places that is always accessed as a whole. */
+struct cover {
+	uint32_t location; /* whose events access it, + 1; 0: none yet */
+	uint32_t writer;   /* the last plain write before these, + 1 */
+	uint32_t storer;   /* thread that stored last while others were alive, + 1 */
+	bool behind;       /* written plainly after an event */
+	bool plain_store;  /* by `storer` or others, not by an update */
+	bool several;      /* threads stored, not by updates alone, while others were alive */
+	/* TSO, while others were alive: */
+	struct memory_place place; /* the first; size 0: none */
+	uint32_t user;
+	bool users, written, mixed;
 };
 
 static uint64_t site_of(const struct conversion *c, uint32_t event)
@@ -202,6 +218,11 @@ static uint64_t site_of(const struct conversion *c, uint32_t event)
 	uint32_t at = c->t->events[event].location;
 	const struct location *l = &c->t->locations[at];
 	return l->module != NONE ? l->address + 1 : at;
+}
+
+static void note_unmodelled(struct conversion *c, enum memory_unmodelled what)
+{
+	c->r->unmodelled |= 1u << what;
 }
 
 static void note_event(struct conversion *c, uint32_t id, uint32_t event)
@@ -259,6 +280,27 @@ static uint64_t integer_of(const struct conversion *c, uint32_t event, bool writ
 	return *known ? stable_value(c->blocks, (uint64_t)v->integer, event) : 0;
 }
 
+/* The value that plain writes left at the place before its first event. */
+static void learn_initial(struct conversion *c, struct memory_initial *i,
+                          const struct memory_place *p, uint32_t event)
+{
+	uint32_t write = GPOINTER_TO_UINT(g_hash_table_lookup(c->plain, p));
+	struct wide run = event_variables(c->t, &c->t->events[event]);
+	bool any = false, exact = write != 0, known = false;
+	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		any |= c->covers[v].writer != 0;
+		exact &= c->covers[v].writer == write;
+	}
+	uint64_t left = exact ? integer_of(c, write - 1, true, &known) : 0;
+	if (known && i->known && left != i->value)
+		note_unmodelled(c, MEMORY_UNMODELLED_PLAIN);
+	if (known && !i->known) {
+		i->value = left;
+		i->known = true;
+	}
+	i->written |= any && !known;
+}
+
 /* The initial store of the location; `event` is an access of it. */
 static uint32_t need_init(struct conversion *c, uint32_t location, uint32_t event)
 {
@@ -266,9 +308,8 @@ static uint32_t need_init(struct conversion *c, uint32_t location, uint32_t even
 	        &g_array_index(c->world->initials, struct memory_initial, location);
 	const struct memory_place *p =
 	        &g_array_index(c->world->places, struct memory_place, location);
-	uint32_t write = GPOINTER_TO_UINT(g_hash_table_lookup(c->plain, p));
-	if (!i->known && write != 0)
-		i->value = integer_of(c, write - 1, true, &i->known);
+	if (p->size > 0)
+		learn_initial(c, i, p, event);
 	while (c->last_room <= location) {
 		c->last_store = g_renew(uint32_t, c->last_store, c->last_room + 1);
 		c->last_store[c->last_room++] = NONE;
@@ -415,6 +456,71 @@ static void arrive(struct conversion *c, uint32_t thread, uint32_t event)
 	}
 }
 
+/*
+ * A plain access of what has events is in no graph. What it writes is what the next event
+ * reads, and another graph has it elsewhere. What it reads is known by the past alone where the
+ * last store is: where one thread stores at a time, or all of them update.
+ */
+static void cover_plain(struct conversion *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	struct wide run = event_variables(c->t, x);
+	for (uint32_t i = run.first; i < run.first + run.count; i++) {
+		struct cover *v = &c->covers[i];
+		if (op_writes(x->op) && v->location == 0)
+			v->writer = event + 1;
+		else if (op_writes(x->op) && c->alive > 1)
+			note_unmodelled(c, MEMORY_UNMODELLED_PLAIN);
+		else if (op_writes(x->op))
+			v->behind = true;
+		else if (v->several)
+			note_unmodelled(c, MEMORY_UNMODELLED_READS);
+	}
+}
+
+/* An access that is an event, of a location. */
+static void cover_event(struct conversion *c, uint32_t event, uint32_t location)
+{
+	const struct event *x = &c->t->events[event];
+	struct wide run = event_variables(c->t, x);
+	for (uint32_t i = run.first; i < run.first + run.count; i++) {
+		struct cover *v = &c->covers[i];
+		if (v->location != 0 && v->location != location + 1)
+			note_unmodelled(c, MEMORY_UNMODELLED_SIZES);
+		if (v->behind)
+			note_unmodelled(c, MEMORY_UNMODELLED_PLAIN);
+		v->location = location + 1;
+		if (!op_writes(x->op) || c->alive < 2)
+			continue;
+		v->plain_store |= x->op != OP_RMW;
+		v->several |= v->plain_store && v->storer != 0 && v->storer != x->thread + 1u;
+		v->storer = (uint32_t)x->thread + 1;
+	}
+}
+
+/* TSO: what several threads access, and one writes, has events only where all of them access
+ * the same 8 bytes or fewer. */
+static void cover_shared(struct conversion *c, uint32_t event, const struct memory_place *place)
+{
+	const struct event *x = &c->t->events[event];
+	struct wide run = event_variables(c->t, x);
+	if (c->model != MEMORY_TSO || c->alive < 2)
+		return;
+	for (uint32_t i = run.first; i < run.first + run.count; i++) {
+		struct cover *v = &c->covers[i];
+		if (v->place.size == 0) {
+			v->place = *place;
+			v->user = x->thread;
+		}
+		v->users |= v->user != x->thread;
+		v->written |= op_writes(x->op);
+		v->mixed |= place->size > 8 || place->size != v->place.size ||
+		            place->offset != v->place.offset;
+		if (v->users && v->written && v->mixed)
+			note_unmodelled(c, MEMORY_UNMODELLED_SIZES);
+	}
+}
+
 static void add_access(struct conversion *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
@@ -422,19 +528,24 @@ static void add_access(struct conversion *c, uint32_t event)
 	bool known, small = memory_place_of(c->t, c->blocks, event, &place);
 	bool atomic = op_is_atomic(x->op);
 	if (!small && atomic)
-		c->r->unmodelled |= 1u << MEMORY_UNMODELLED_SIZES;
-	if (!small)
-		return;
+		note_unmodelled(c, MEMORY_UNMODELLED_SIZES);
 	const struct memory_choice *choice = c->choice;
+	cover_shared(c, event, &place);
+	if (!small) {
+		cover_plain(c, event);
+		return;
+	}
 	if (!atomic && (choice->wanted == NULL || !choice->wanted(choice->context, &place))) {
 		if (x->op == OP_WRITE)
 			g_hash_table_insert(c->plain, g_memdup2(&place, sizeof place),
 			                    GUINT_TO_POINTER(event + 1));
+		cover_plain(c, event);
 		return;
 	}
 	struct wide run = event_variables(c->t, x);
 	uint32_t location =
 	        location_number(c->world, &place, c->t->variables[run.first].address);
+	cover_event(c, event, location);
 	unsigned update = x->op == OP_RMW ? MEMORY_EXCLUSIVE : 0;
 	unsigned locked = update || (atomic && (x->flags & EVENT_VOLATILE)) ? MEMORY_LOCKED : 0;
 	if (op_reads(x->op))
@@ -471,6 +582,8 @@ static void add_lock(struct conversion *c, uint32_t event)
 	const unsigned flags = MEMORY_LIBRARY | MEMORY_EXCLUSIVE;
 	/* a try does not block: it may read that the lock is held */
 	const unsigned blocks = x->flags & EVENT_TRY ? 0 : MEMORY_LOCKS;
+	if (x->op == OP_TRYFAIL && (x->flags & EVENT_SHARED))
+		note_unmodelled(c, MEMORY_UNMODELLED_READERS);
 	switch (x->op) {
 	case OP_ACQ:
 		add_load(c, event, location, flags | blocks);
@@ -490,6 +603,7 @@ static void add_creation(struct conversion *c, uint32_t event)
 	uint32_t child = c->r->thread[c->t->events[event].target];
 	struct memory_event e = { .kind = MEMORY_CREATE, .location = NONE, .peer = child };
 	uint32_t id = append(c, event, &e);
+	c->alive++;
 	uint32_t begin = append_edge(c, child, MEMORY_BEGIN);
 	c->r->graph->events[begin].rf = id;
 }
@@ -499,13 +613,9 @@ static void add_join(struct conversion *c, uint32_t event)
 	uint32_t child = c->r->thread[c->t->events[event].target];
 	struct memory_event e = { .kind = MEMORY_JOIN, .location = NONE, .peer = child };
 	uint32_t end = need_end(c, child);
+	c->alive--;
 	uint32_t id = append(c, event, &e);
 	c->r->graph->events[id].rf = end;
-}
-
-static void note_unmodelled(struct conversion *c, enum memory_unmodelled what)
-{
-	c->r->unmodelled |= 1u << what;
 }
 
 static void convert(struct conversion *c, uint32_t event)
@@ -606,6 +716,8 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 		                .plain = g_hash_table_new_full(
 		                        memory_place_hash, memory_place_equal, g_free, NULL) };
 	c.waiting = g_new0(GQueue, t->threads_count + 1);
+	c.covers = g_new0(struct cover, t->variables_count + 1);
+	c.alive = 1;
 	r->graph = memory_graph_new();
 	r->looks = g_array_new(FALSE, FALSE, sizeof(struct memory_look));
 	r->graph_of = g_new(uint32_t, t->events_count + 1);
@@ -625,6 +737,7 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 	memory_blocks_free(c.blocks);
 	g_free(c.last_store);
 	g_free(c.waiting);
+	g_free(c.covers);
 	g_hash_table_unref(c.plain);
 }
 

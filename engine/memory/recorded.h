@@ -21,8 +21,11 @@
 	U(BARRIERS, "barriers") \
 	U(MESSAGES, "once-functions and other synchronisation by messages") \
 	U(TIMED, "timed locks") \
-	U(SIZES, "atomics accessed in several sizes, or larger than 8 bytes") \
-	U(PLAIN, "plain writes to atomics after the first atomic access")
+	U(SIZES, \
+	  "memory accessed in several sizes that overlap, or atomics larger than 8 bytes") \
+	U(PLAIN, \
+	  "plain writes to atomics after the first atomic access, or of several first values") \
+	U(READS, "plain reads of atomics that several threads store to")
 enum memory_unmodelled {
 #define U(name, words) MEMORY_UNMODELLED_##name,
 	MEMORY_UNMODELLED(U)
@@ -53,6 +56,8 @@ struct memory_ancestry {
 struct memory_initial {
 	uint64_t value;
 	bool known;
+	bool written; /* by plain writes whose value for the location is not known */
+	bool guessed; /* `value` is not the one that these left */
 };
 void memory_world_init(struct memory_world *world);
 void memory_world_release(struct memory_world *world);

@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     20
+#define LOG_VERSION     21
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -75,6 +75,7 @@ enum log_happened {
 	LOG_FILTERED = 2, /* system calls were given up, by a filter of seccomp */
 	LOG_STRICT = 4,   /* the same by strict mode, which ended the recording */
 	LOG_REUSED = 8,   /* LOG_EXPLORE: too much was freed to be kept from reuse */
+	LOG_TIMED = 16,   /* a lock with a limit in time was asked for */
 };
 
 enum log_flag {

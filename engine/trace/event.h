@@ -205,6 +205,11 @@ static inline bool op_tells(enum op op)
 {
 	return op_wants(op) || op == OP_MISUSE || op == OP_FLUSH;
 }
+/* Is it a compare-and-exchange that failed? (Known under a memory model.) */
+static inline bool event_failed_update(const struct event *e)
+{
+	return e->op == OP_AREAD && (e->flags & EVENT_VOLATILE);
+}
 /* Could the thread continue without success? (EVENT_TRY, for operations that have it.) */
 static inline bool event_is_try(const struct event *e)
 {

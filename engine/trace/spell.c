@@ -165,10 +165,12 @@ static void spell_access(const struct spelling *s, const struct event *e, GStrin
 		else
 			spell_value(s, e->aux, out);
 	}
-	if (op_is_atomic(e->op) && event_order(e) != ORDER_SEQ_CST &&
+	bool failed = !s->shown && event_failed_update(e);
+	if (op_is_atomic(e->op) && (failed || event_order(e) != ORDER_SEQ_CST) &&
 	    event_order(e) != ORDER_PLAIN) {
 		g_string_append_c(out, ';');
 		g_string_append(out, memory_order_words[event_order(e)]);
+		g_string_append(out, failed ? ",failed" : "");
 	}
 }
 

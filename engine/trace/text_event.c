@@ -152,8 +152,17 @@ static bool parse_word(struct reader *r, struct span word, struct event *e, uint
 
 static const char *const order_words[] = { "", "rlx", "acq", "rel", "acq_rel", "seq_cst" };
 
+/* "acq", or "acq,failed" of a compare-and-exchange that failed */
 static bool parse_order(struct reader *r, struct span s, struct event *e)
 {
+	size_t comma = text_find(s, 0, MARK_COMMA);
+	if (comma < s.length) {
+		if (e->op != OP_AREAD || !span_is(part(s, comma + 1, s.length), "failed"))
+			return text_refuse(r, "ar(x)=1;rlx,failed is a failed update of x",
+			                   "expected a memory order, found %.*s", SHOW(s));
+		e->flags |= EVENT_VOLATILE;
+		s = part(s, 0, comma);
+	}
 	for (int i = ORDER_RLX; i <= ORDER_SEQ_CST; i++)
 		if (span_is(s, order_words[i])) {
 			e->flags |= (uint8_t)i;

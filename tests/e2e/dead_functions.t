@@ -20,6 +20,7 @@ only_tests='
 	edc_order
 	events_conflict
 	lesson_print_checks
+	memory_why_release
 	rdit_edges
 	stage_pop
 	stage_push

@@ -49,14 +49,56 @@ int main(void)
 C
 run "$HEDDLE" cc -g -O1 -DUNLOCK=memory_order_release ticket.c -o ticket -pthread
 explore ticket
-is "$status $(json '$d->{graphs}') $(json '$d->{states}')" "0 6 6" "ticket lock: 3! orders"
+is "$status $(json '$d->{graphs}') $(json '$d->{states}')" "3 6 6" "ticket lock: 3! orders"
+like "$(json 'join "\n", @{$d->{gaps}}')" \
+	'^a thread waits by looking, at ticket.c:8: that it looks in vain more than 3 times in a row is not tried$' \
+	"ticket lock: how often a loop looks in vain is left open"
 run "$HEDDLE" orders -- ./ticket
-is "$status" 0 "orders: no run fails"
+is "$status" 3 "orders: no run fails, as far as the loop looks"
+like "$out" 'not complete: threads wait by looking' "orders: what is left open"
 like "$out" 'no order can be weaker' "orders: none can be weaker"
 run "$HEDDLE" cc -g -O1 -DUNLOCK=memory_order_relaxed ticket.c -o ticket -pthread
 run "$HEDDLE" orders -- ./ticket
 is "$status" 1 "orders: a data race"
 like "$out" 'ticket.c:11: store to serving: relaxed, has to be release' "orders: the store that has to release"
+
+# A loop that looks and has a bound: what comes after it is in no run, or else the loop is none.
+cat >bounded.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static atomic_int flag, other;
+static void *wait(void *p)
+{
+	for (int i = 0; i < LOOKS; i++) {
+		if (atomic_load(&flag))
+			return p;
+#ifdef OTHER
+		if (atomic_load(&other))
+			return p;
+#endif
+	}
+	exit(7);
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, wait, 0);
+	atomic_store(&flag, 1);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+for more in "-DLOOKS=40" "-DLOOKS=40 -DOTHER" "-DLOOKS=100000"; do
+	# shellcheck disable=SC2086
+	run "$HEDDLE" cc -g -O1 $more bounded.c -o bounded -pthread
+	for model in tso rc11; do
+		run "$HEDDLE" explore --budget 100 --memory $model --format json -- ./bounded
+		found=$(json '$d->{complete} ? "complete" : join "\n", @{$d->{gaps}}, map { "error" } @{$d->{errors}}')
+		like "$found" 'waits by looking, at bounded.c:[0-9]+: .* is not tried|error' \
+			"a bounded loop is not taken to wait for ever: $more, $model"
+	done
+done
 
 # Not everything is modelled, and that is said.
 cat >wait.c <<'C'
@@ -78,6 +120,149 @@ run "$HEDDLE" cc -g -O1 wait.c -o wait -pthread
 run "$HEDDLE" explore --memory tso -- ./wait
 is "$status" 3 "semaphores: not complete"
 like "$out" 'does not model semaphores' "semaphores: it says so"
+cat >timed.c <<'C'
+#include <pthread.h>
+#include <time.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *lock(void *p)
+{
+	struct timespec at;
+	clock_gettime(CLOCK_REALTIME, &at);
+	at.tv_sec += 10;
+	if (pthread_mutex_timedlock(&m, &at) == 0)
+		pthread_mutex_unlock(&m);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, lock, 0);
+	pthread_mutex_lock(&m);
+	pthread_mutex_unlock(&m);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+run "$HEDDLE" cc -g -O1 timed.c -o timed -pthread
+for model in tso rc11; do
+	run "$HEDDLE" explore --memory $model -- ./timed
+	is "$status" 3 "timed locks, $model: not complete"
+	like "$out" 'does not model timed locks' "timed locks, $model: it says so"
+done
+# An access that no graph has: the program, the model, and what is said, or "complete".
+cat >access.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+struct pair { long a, b; } both;
+static struct { _Atomic int x; int y; } one;
+static _Atomic long wide;
+static int plain;
+static volatile int ready;
+static void *other(void *p)
+{
+#ifdef BEHIND
+	memset((void *)&one.x, 0, sizeof one.x);
+#elif defined ATOMICS
+	__atomic_store_n((char *)&wide, 1, __ATOMIC_SEQ_CST);
+#elif defined LARGE
+	struct pair mine = { 1, 2 };
+	memcpy(&both, &mine, sizeof both);
+#elif defined PARTS
+	*(volatile char *)&plain = 1;
+#elif defined READ
+	atomic_store(&one.x, 2);
+#endif
+	atomic_store(&one.x, 1);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	struct pair mine = { 0, 0 };
+	memset(&one, 0, sizeof one);
+#ifdef INITIAL
+	memset(&one, 1, sizeof one);
+#else
+	atomic_store(&one.x, 0);
+#endif
+#ifdef EARLY
+	memset((void *)&one.x, 0xff, sizeof one.x);
+#endif
+	pthread_create(&t, 0, other, 0);
+#ifdef ATOMICS
+	atomic_load(&wide);
+#elif defined LARGE
+	memcpy(&mine, &both, sizeof mine);
+#elif defined PARTS
+	ready = *(volatile int *)&plain;
+#elif defined READ
+	atomic_store(&one.x, 3);
+#endif
+	int seen = atomic_load(&one.x);
+	pthread_join(t, 0);
+#ifdef READ
+	int now;
+	memcpy(&now, (void *)&one.x, sizeof now);
+	seen += now;
+#endif
+	return (seen + (int)mine.a) & 0;
+}
+C
+# A run that ends by abort or exit has no threads that wait for ever.
+cat >stop.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static atomic_int x;
+static void *other(void *p)
+{
+	if (atomic_load(&x))
+		STOP;
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, other, 0);
+	atomic_store(&x, 1);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+for stop in "abort()" "exit(0)" "_Exit(3)"; do
+	run "$HEDDLE" cc -g -O1 "-DSTOP=$stop" stop.c -o stop -pthread
+	for model in tso rc11; do
+		run "$HEDDLE" explore --budget 100 --memory $model --format json -- ./stop
+		is "$(json '$d->{graphs}') $(json '$d->{"graphs-blocked"}')" "2 0" "$stop, $model: nothing waits for ever"
+	done
+done
+while read -r flags model what; do
+	run "$HEDDLE" cc -g -O0 "-D$flags" access.c -o access -pthread
+	run "$HEDDLE" explore --budget 100 --memory "$model" --format json -- ./access
+	found=$(json 'join "; ", $d->{complete} ? "complete" : (), @{$d->{gaps}}')
+	like "$found" "$what" "$flags, $model: $what"
+done <<'E'
+NOTHING tso ^complete$
+NOTHING rc11 ^complete$
+BEHIND rc11 plain writes to atomics
+EARLY tso plain writes to atomics
+EARLY rc11 plain writes to atomics
+ATOMICS tso several sizes
+ATOMICS rc11 several sizes
+LARGE tso several sizes
+PARTS tso several sizes
+READ rc11 plain reads of atomics
+E
+# The text format keeps that a compare-and-exchange failed.
+printf '%s\n' '#! heddle 1' 'T1|ar4(x)=0;rlx,failed|a' 'T1|ar4(x)=0;seq_cst,failed|b' 'T1|ar4(x)=0;acq|c' >failed.txt
+run "$HEDDLE" convert failed.txt failed.hdl
+run "$HEDDLE" convert failed.hdl again.txt
+is "$(grep -c '^T1|ar4(x)=0;\(rlx,failed|a\|seq_cst,failed|b\|acq|c\)$' again.txt)" 3 \
+	"convert keeps failed updates"
+printf '%s\n' '#! heddle 1' 'T1|aw4(x)=0;rlx,failed|a' >wrong.txt
+run "$HEDDLE" convert wrong.txt wrong.hdl
+is "$status" 2 "a store is no failed update"
 for option in "--check x==1" "--final x" "--shard 1/2" "--jobs 2" "--results" "--seed 3"; do
 	# shellcheck disable=SC2086
 	run "$HEDDLE" explore --memory tso $option -- ./wait

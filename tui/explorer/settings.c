@@ -37,7 +37,8 @@ bool settings_accepts(enum setting setting, const char *value)
 	return found;
 }
 
-const char *settings_value(enum setting setting)
+/* The value in force; borrowed. */
+static const char *settings_value(enum setting setting)
 {
 	return values[setting] ? values[setting] : settings_table[setting].normal;
 }
@@ -97,7 +98,8 @@ void settings_load_my_code(void)
 	g_free(path);
 }
 
-bool settings_keep(enum setting setting, const char *value, struct error *error)
+/* Write the value to the file, with what else stands in it. */
+static bool settings_keep(enum setting setting, const char *value, struct error *error)
 {
 	const struct setting_info *info = &settings_table[setting];
 	char *path = settings_path(), *folder = g_path_get_dirname(path);

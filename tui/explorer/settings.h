@@ -26,13 +26,9 @@ bool settings_accepts(enum setting setting, const char *value);
 /* Take the value over for this process; with `app` the screen follows. The value must be
  * accepted. */
 void settings_apply(struct app *app, enum setting setting, const char *value);
-/* The value in force; borrowed. */
-const char *settings_value(enum setting setting);
 /* The file's values of the group [my-code], for commands without a screen; others are left
  * alone. A file that cannot be read is passed over: the explorer says what is wrong with it. */
 void settings_load_my_code(void);
-/* Write the value to the file, with what else stands in it. */
-bool settings_keep(enum setting setting, const char *value, struct error *error);
 /* The colour of a style under the palette, or -2: the style's own. */
 short settings_colour(enum style style);
 

@@ -93,7 +93,8 @@ void memory_view(struct thread *next)
 }
 
 /* Another thread's record may be written by the one that runs. */
-void buffers_flushed(struct thread *t, uint64_t ordinal)
+/* Writes the record. */
+static void buffers_flushed(struct thread *t, uint64_t ordinal)
 {
 	if (!rt.on)
 		return;

@@ -92,7 +92,6 @@ void buffers_touched(const struct thread *t, uintptr_t address, size_t size);
 void buffers_freed(uintptr_t address, size_t size);
 void buffers_room(struct thread *t); /* for one more */
 void buffers_add(struct thread *t, uintptr_t address, size_t size, bool there);
-void buffers_flushed(struct thread *t, uint64_t ordinal); /* writes the record */
 
 /* stores.c */
 void stores_plain(struct thread *t, bool write, uintptr_t address, size_t size);

@@ -9,11 +9,6 @@
 static struct views *all[WEAK_THREADS];
 static bool given_up;
 
-bool views_given_up(void)
-{
-	return given_up;
-}
-
 static struct views *numbered(uint32_t id)
 {
 	if (id >= WEAK_THREADS) {

@@ -69,7 +69,6 @@ void view_join(struct view *v, const struct view *other);
 /* Forgets sets of nodes that are no more. */
 void view_renew(struct view *v);
 void views_event(struct thread *t, enum log_tag tag, uintptr_t object);
-bool views_given_up(void);
 
 /* ---- order.c ---- */
 struct store;

@@ -153,6 +153,8 @@ static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t c
 	if (!t)
 		return at ? REAL(pthread_mutex_clocklock)(m, clock, at)
 		          : REAL(pthread_mutex_lock)(m);
+	if (at)
+		happened_timed();
 	sched_point(t);
 	check_lock(t, m, at != NULL, pc);
 	if (!rt.controlled) {

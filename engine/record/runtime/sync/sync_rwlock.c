@@ -76,6 +76,8 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 			           l);
 		return status;
 	}
+	if (at)
+		happened_timed();
 	sched_point(t);
 	check_lock(t, l, try_only || at, pc);
 	if (!write && l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
