@@ -61,7 +61,8 @@ const char *finding_kind_noun(enum finding_kind kind);
 	RULE(OPEN_SECTION, "closed before an open critical section") \
 	RULE(TRACE_ORDER, "kept as recorded") \
 	RULE(CONSTRAINT, "constraint") \
-	RULE(ASSUMED, "assumed: this is the pair") /* the assumption that both of the pair are next */
+	RULE(ASSUMED, \
+	     "assumed: this is the pair") /* the assumption that both of the pair are next */
 enum step_rule {
 #define RULE(name, text) STEP_##name,
 	STEP_RULES(RULE)

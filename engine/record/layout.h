@@ -387,8 +387,8 @@ enum log_record_flag {
 	LOG_VALUE = 8,
 	LOG_SMALL = 16,
 	LOG_VOLATILE = 32, /* EVENT_VOLATILE */
-	LOG_SHARED = 32, /* of TRYFAIL: EVENT_SHARED */
-	LOG_TRY = 64,    /* of ACQ .. TAKE: EVENT_TRY */
+	LOG_SHARED = 32,   /* of TRYFAIL: EVENT_SHARED */
+	LOG_TRY = 64,      /* of ACQ .. TAKE: EVENT_TRY */
 	LOG_BEGINS = 32, /* of SND: begin of the operation that ends with this message number */
 };
 

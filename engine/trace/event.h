@@ -78,8 +78,8 @@ enum event_flag {
 	EVENT_INERT = 8,
 	/* The access covers several variables: target is an index of trace.wides. */
 	EVENT_WIDE = 16,
-	/* A volatile access; of AREAD, under a memory model: a compare-and-exchange that failed.
-	 * A failed try in shared mode (recordings only). */
+	/* A volatile access; of AREAD, under a memory model: a compare-and-exchange that
+	 * failed. A failed try in shared mode (recordings only). */
 	EVENT_VOLATILE = 32,
 	EVENT_SHARED = 32,
 	/* An acquire, take or wait that could end without success: a try, or timed; it never

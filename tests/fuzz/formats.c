@@ -264,11 +264,12 @@ static void damage_state(GString *s, const GString *other)
 	size_t size = ZSTD_getFrameContentSize(s->str + sizeof h, s->len - sizeof h);
 	GString *archive = g_string_sized_new(size + 1);
 	g_string_set_size(archive, size);
-	BUG_ON(ZSTD_decompress(archive->str, size, s->str + sizeof h, s->len - sizeof h) != size);
+	BUG_ON(ZSTD_decompress(archive->str, size, s->str + sizeof h, s->len - sizeof h) !=
+	       size);
 	mutate_bytes(archive, mutate_below(2) ? 0 : size / 2, mutate_below(2));
 	g_string_set_size(s, sizeof h + ZSTD_compressBound(archive->len));
-	h.length = ZSTD_compress(s->str + sizeof h, s->len - sizeof h, archive->str, archive->len,
-	                         1);
+	h.length = ZSTD_compress(s->str + sizeof h, s->len - sizeof h, archive->str,
+	                         archive->len, 1);
 	g_string_set_size(s, sizeof h + h.length);
 	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
 	g_checksum_update(sum, (guchar *)s->str + sizeof h, (gssize)h.length);

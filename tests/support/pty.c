@@ -276,6 +276,17 @@ int pty_pid(const struct pty *p)
 	return p->pid;
 }
 
+bool pty_wait_or_end(struct pty *p, const char *text)
+{
+	gint64 end = g_get_monotonic_time() + PATIENCE;
+	while (!p->ended && strstr(pty_screen(p), text) == NULL) {
+		ck_assert_msg(g_get_monotonic_time() < end,
+		              "neither '%s' nor the end; the screen:\n%s", text, pty_screen(p));
+		pump(p, 100);
+	}
+	return !p->ended;
+}
+
 int pty_finish(struct pty *p)
 {
 	gint64 end = g_get_monotonic_time() + PATIENCE;

@@ -38,6 +38,8 @@ bool pty_is_cooked(struct pty *p);    /* echo and line mode are on again */
 void pty_signal(struct pty *p, int number);
 int pty_pid(const struct pty *p);
 /* Wait for the end: the exit status, or 128 + signal. */
+/* Wait until the text is on the screen (true), or the program has ended. */
+bool pty_wait_or_end(struct pty *p, const char *text);
 int pty_finish(struct pty *p);
 /* All bytes that the program wrote. */
 const char *pty_output(struct pty *p, size_t *length);

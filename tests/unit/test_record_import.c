@@ -427,15 +427,16 @@ START_TEST(facts_are_typed)
 	word(&l, (uint64_t)-3), word(&l, 5);
 	record(&l, LOG_REPEAT, 0, 40);
 	record(&l, LOG_BLOCKED, FOR_THREAD, 0);
-	word(&l, 0x2000), word(&l, 1), word(&l, 0x10a);
+	word(&l, 0x2000), word(&l, 1), word(&l, 0x10a), word(&l, 0);
 	record(&l, LOG_ACQ, 0, 0x10a);
 	word(&l, LOG_OMP_END);
 	record(&l, LOG_REL, 0, 0x10a);
 	word(&l, LOG_OMP_END);
 	record(&l, LOG_BLOCKED, FOR_MUTEX, 1);
 	word(&l, LOG_OMP_END), word(&l, LOG_ALL_THREADS), word(&l, 0x10b);
+	word(&l, 0);
 	record(&l, LOG_BLOCKED, LOG_WAIT_COUNT, 1); /* damaged */
-	word(&l, 0x2000), word(&l, 0), word(&l, 0x10b);
+	word(&l, 0x2000), word(&l, 0), word(&l, 0x10b), word(&l, 0);
 	record(&l, LOG_LEFT_PLAN, DIVERGED_PLACE, 1);
 	word(&l, 17), word(&l, 0x10c);
 	record(&l, LOG_LEFT_PLAN, DIVERGED_ORDER, 0); /* the first counts */

@@ -250,8 +250,8 @@ bool stop_condition_holds(const struct session *s, const struct stop_condition *
 
 /* Its variables, by its names: uint32_t; NONE for a name that is no variable. Caller frees. */
 GArray *stop_condition_variables(const struct stop_condition *stop);
-/* Does it hold for a thread that is about to do `event`, when the variables have these values (of
- * trace.values, 0: unknown; by name as above)? Any thread may ask. */
+/* Does it hold for a thread that is about to do `event`, when the variables have these values
+ * (of trace.values, 0: unknown; by name as above)? Any thread may ask. */
 enum truth stop_condition_holds_with(const struct session *s, const struct stop_condition *stop,
                                      uint32_t event, const uint32_t *values);
 

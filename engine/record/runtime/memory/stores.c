@@ -577,7 +577,8 @@ bool memory_compare(struct thread *t, volatile void *p, unsigned code, uint64_t 
 			set_memory(p, code, value);
 			log_rmw(t, order, pc, (const void *)p, code, old, value);
 		} else {
-			log_access(t, LOG_AREAD, failure | LOG_VOLATILE, pc, (const void *)p, code, true, old);
+			log_access(t, LOG_AREAD, failure | LOG_VOLATILE, pc, (const void *)p,
+			           code, true, old);
 		}
 		*expected = old;
 		return done;
@@ -590,7 +591,8 @@ bool memory_compare(struct thread *t, volatile void *p, unsigned code, uint64_t 
 	if (done)
 		log_rmw(t, order, pc, (const void *)p, code, old, value);
 	else
-		log_access(t, LOG_AREAD, failure | LOG_VOLATILE, pc, (const void *)p, code, true, old);
+		log_access(t, LOG_AREAD, failure | LOG_VOLATILE, pc, (const void *)p, code,
+		           true, old);
 	if (done && last)
 		set_memory(p, code, value);
 	*expected = old;
