@@ -197,4 +197,8 @@ if has gdb "gdb at the pair"; then
 		like "$(cat gdb.err)" "stands before the pair" "and is told where it is"
 	fi
 fi
+# gcc says that it does not know fences with -fsanitize=thread; the recorder does.
+printf '%s\n' '#include <stdatomic.h>' 'int main(void) { atomic_thread_fence(memory_order_seq_cst); return 0; }' >fence.c
+run "$HEDDLE" cc -O1 -Wall -Werror fence.c -o fence
+is "$status $err" "0 " "a fence does not break a build with -Werror"
 done_testing
