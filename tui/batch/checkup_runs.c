@@ -752,8 +752,11 @@ bool checkup_program(struct checkup *c)
 	}
 	if (number < c->runs_asked && !c->explored_all) {
 		c->budget_spent = true;
-		checkup_gap(c, "%u of %u runs: the time ran out (--budget gives more)",
-		            (unsigned)(c->runs_asked - number), c->runs_asked);
+		checkup_gap(
+		        c,
+		        "%u of the %u recordings to begin with, which were not made: the time "
+		        "ran out (--budget gives more)",
+		        (unsigned)(c->runs_asked - number), c->runs_asked);
 	}
 	return true;
 }
