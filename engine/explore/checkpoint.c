@@ -81,9 +81,7 @@ static bool differs(const char *stored, const char *own, char **was, char **is)
 
 static void archive_run(struct explore_run *r, uint32_t number, struct archive *a)
 {
-	uint64_t parent =
-	        archive_below(a, r->parent == NONE ? 0 : r->parent + 1ull, number + 1ull);
-	r->parent = (uint32_t)parent - 1;
+	r->parent = archive_index(a, r->parent, number);
 	char **const texts[] = { &r->flip,     &r->thread, &r->place,
 		                 &r->variable, &r->story,  &r->trace };
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
@@ -200,8 +198,7 @@ static void archive_again(struct exploration *x, const struct pending_limits *li
 		}
 		pending_archive(r->schedule, limits, a);
 		r->number = (uint32_t)archive_below(a, r->number, limits->runs);
-		uint64_t known = r->known_run == NONE ? 0 : r->known_run + 1ull;
-		r->known_run = (uint32_t)archive_below(a, known, limits->histories + 1ull) - 1;
+		r->known_run = archive_index(a, r->known_run, limits->histories);
 		ARCHIVE(a, r->races_found);
 	}
 }
