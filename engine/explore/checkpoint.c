@@ -15,7 +15,7 @@
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
-enum { VERSION = 1, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
+enum { VERSION = 2, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
 static const uint32_t byte_order = 0x01020304;
 
 /* -- identity ------------------------------------------------------------------------------ */
@@ -53,6 +53,8 @@ char *checkpoint_identity(const struct explore_options *o, struct error *error)
 	}
 	g_string_append_printf(text, "\nresults %d\nsteps %" G_GUINT64_FORMAT "\nshard %u/%u\n",
 	                       o->by_results, o->max_steps, o->shard, o->shards);
+	g_string_append_printf(text, "preemptions %" G_GINT64_FORMAT "\n",
+	                       o->bounded ? (gint64)o->preemptions : -1);
 	const char *check = o->finals ? finals_check(o->finals) : NULL;
 	g_string_append_printf(text, "check %s\nfinal", check ? check : "");
 	const GPtrArray *names = o->finals ? finals_names(o->finals) : NULL;
@@ -215,6 +217,7 @@ static void archive_exploration(struct exploration *x, struct archive *a)
 	ARCHIVE(a, x->taken);
 	ARCHIVE(a, x->run_of_taken);
 	ARCHIVE(a, x->races_left);
+	ARCHIVE(a, x->beyond);
 	archive_set(a, x->errors);
 	archive_set(a, x->races);
 	archive_set(a, x->plain);
