@@ -539,10 +539,6 @@ static int run(struct arguments *a)
 		                   MOST_JOBS, argument_value(a, "jobs"));
 	if (shard && jobs > 1)
 		return usage_error(a, "--jobs and --shard: each job explores a shard already");
-	if (jobs > 1 && o.resume)
-		return usage_error(a,
-		                   "--jobs and --resume: give each job a share and a file of "
-		                   "its own (--shard), and join the reports");
 	if (jobs > 1 && argument_format(a, true) == FORMAT_SARIF)
 		return usage_error(a, "--jobs: its report is text or JSON, not SARIF");
 	if (shard && !parse_shard(shard, &o))
