@@ -91,7 +91,9 @@ int interposed_shutdown(int fd, int how)
 		socklen_t room = n ? *n : 0; \
 		if (input_state_given(t, LOG_INPUT_##name, fd, &g)) { \
 			if (g.recorded && p && n) { \
-				memcpy(p, g.part[0], room < g.length[0] ? room : g.length[0]); \
+				socklen_t here = room < g.length[0] ? room : g.length[0]; \
+				if (here > 0) \
+					memcpy(p, g.part[0], here); \
 				*n = g.extra; \
 			} \
 			return (int)g.result; \
