@@ -403,7 +403,10 @@ static bool step_marker(struct generator *g, int t)
 	if (chance(g, 15))
 		return emit(g, t, "branch()");
 	if (g->options->locks > 0 && chance(g, 10))
-		return emit(g, t, "misuse(l%d,double-lock)", below(g, (int)g->options->locks));
+		return g->block_state == 1 && chance(g, 30)
+		               ? emit(g, t, "misuse(p.l,unlock-not-held)")
+		               : emit(g, t, "misuse(l%d,double-lock)",
+		                      below(g, (int)g->options->locks));
 	if (r->frames > 0 && chance(g, 50)) {
 		r->frames--;
 		return emit(g, t, closes[strchr(kinds, r->frame[r->frames]) - kinds],
@@ -421,6 +424,8 @@ static bool step_want(struct generator *g, int t)
 	int u = below(g, (int)g->options->threads);
 
 	g->thread[t].stands = true;
+	if (g->block_state == 1 && chance(g, 30))
+		return emit(g, t, "want(p.%c)", "lcs"[below(g, 3)]);
 	if (g->options->locks > 0 && chance(g, 60))
 		return emit(g, t, "want(l%d)", below(g, (int)g->options->locks));
 	if (g->thread[u].forked && chance(g, 50))
