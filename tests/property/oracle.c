@@ -126,7 +126,7 @@ static void rule_conditions(struct rules *r)
 		if (!is(r, e, OP_WAKE))
 			continue;
 		r->wait[e] = last_own(r, e, OP_WAIT);
-		if (r->wait[e] == NONE)
+		if (r->wait[e] == NONE || event(r, e)->flags & EVENT_TRY) /* timed out */
 			continue;
 		for (uint32_t f = r->wait[e] + 1; f < e && r->waker[e] == NONE; f++) {
 			if (!same_target(r, e, f))

@@ -11,7 +11,7 @@
 enum { MAX_THREADS = 16, MAX_OBJECTS = 8 };
 
 struct runner { /* a thread of the generated program */
-	bool forked, ended, joined, waiting, woken, arrived;
+	bool forked, ended, joined, waiting, timed, woken, arrived;
 	int round;       /* of the barrier, when arrived */
 	int wait_lock;   /* to release after `wait`, to take after `wake`; -1 none */
 	bool wait_holds; /* the lock is still to be given up */
@@ -265,7 +265,8 @@ static bool step_condition(struct generator *g, int t)
 			r->wait_holds = true;
 		}
 	}
-	return emit(g, t, "wait(c)");
+	r->timed = chance(g, 25);
+	return emit(g, t, r->timed ? "wait(c);timed" : "wait(c)");
 }
 
 /* What a thread in a wait does: give up the lock, be woken, take the lock again. */
@@ -282,7 +283,7 @@ static bool step_waiting(struct generator *g, int t)
 		r->woken = true;
 		if (r->wait_lock < 0)
 			r->waiting = r->woken = false;
-		return emit(g, t, "wake(c)");
+		return emit(g, t, r->timed && chance(g, 50) ? "wake(c);timeout" : "wake(c)");
 	}
 	if (!lock_free(g, r->wait_lock))
 		return false;
