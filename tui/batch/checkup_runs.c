@@ -669,7 +669,7 @@ static void keep_aimed(void *context, struct plan_run *run, const char *output)
 	c->making = "both orders";
 }
 
-/* One run where a read sees something else. False: c->error. */
+/* One run where a read sees something else, or one of a pair waits. False: c->error. */
 static bool run_aimed(struct checkup *c)
 {
 	const struct checkup_aim *next =
@@ -681,7 +681,8 @@ static bool run_aimed(struct checkup *c)
 	options.timeout_ms =
 	        (unsigned)CLAMP(MIN(checkup_left(c) * 1000, MAX(2000, c->run_seconds * 20000)),
 	                        500, c->timeout_ms);
-	c->doing = "going where a read sees something else";
+	c->doing = next->aim.kind == AIM_PAIR ? "going to a pair that was not decided"
+	                                      : "going where a read sees something else";
 	progress_tick(&c->progress, 0, c->doing);
 	if (good)
 		good = aim_run(t, &next->aim, c->next_aim, &options, &reached, &c->error);
@@ -691,9 +692,18 @@ static bool run_aimed(struct checkup *c)
 	return good && look_at_waiting(c, 1);
 }
 
+static bool is_pair_next(const struct checkup *c)
+{
+	return c->next_aim < c->aims->len &&
+	       g_array_index(c->aims, struct checkup_aim, c->next_aim).aim.kind == AIM_PAIR;
+}
+
+/* At most so many, but all of undecided pairs. */
 static bool aim_runs(struct checkup *c, uint32_t most)
 {
-	for (uint32_t i = 0; i < most && c->next_aim < c->aims->len && !checkup_over(c); i++)
+	for (uint32_t i = 0;
+	     (i < most || is_pair_next(c)) && c->next_aim < c->aims->len && !checkup_over(c);
+	     i++)
 		if (!run_aimed(c))
 			return false;
 	return true;
