@@ -114,6 +114,8 @@ static void checkup_init(struct checkup *c)
 void checkup_close(struct checkup *c)
 {
 	finals_free(c->finals);
+	if (c->hunted)
+		explore_report_free(c->hunted);
 	if (c->specs)
 		g_ptr_array_unref(c->specs);
 	g_hash_table_destroy(c->by_key);

@@ -138,6 +138,7 @@ struct checkup {
 	bool budget_spent, failed;
 	struct error error; /* valid if `failed` */
 	/* -- exploration */
+	struct explore_report *hunted; /* until its first error, or complete; owned, or NULL */
 	bool explored, explored_all;
 	uint64_t classes, executions, left, fine_runs;
 	GHashTable *ends; /* how its runs ended (char *): a set */
