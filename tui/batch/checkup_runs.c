@@ -11,6 +11,7 @@
 #include "engine/predict/predict.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
+#include "tui/batch/explore_tree.h"
 #include "tui/batch/point_json.h"
 
 #include <signal.h>
@@ -610,17 +611,32 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 }
 
 /* Remove traces that no finding needs. */
-static void remove_saved(const struct checkup *c, const struct explore_report *r)
+static void remove_saved(const struct checkup *c, struct explore_report *r)
 {
 	for (guint i = 0; i < r->runs->len; i++) {
-		const struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
+		struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
 		bool used = false;
 
 		for (guint k = 0; run->trace && k < c->runs->len; k++)
 			used |= strcmp(run_at(c, k)->trace, run->trace) == 0;
-		if (run->trace && !used)
+		if (run->trace && !used) {
 			unlink(run->trace);
+			g_clear_pointer(&run->trace, g_free);
+		}
 	}
+}
+
+/* The points of no return belong to the runs whose traces were kept: the explorer shows them.
+ * Without one, nothing is left to show. */
+static bool keep_tree(struct checkup *c, const struct explore_report *r, const char *path)
+{
+	bool kept = false;
+
+	for (guint i = 0; i < r->points->len; i++) {
+		uint32_t run = g_array_index(r->points, struct explore_point, i).run;
+		kept |= g_array_index(r->runs, struct explore_run, run).trace != NULL;
+	}
+	return !kept || explore_write_tree(r, c->argv[0], path, &c->error);
 }
 
 static bool explore_program(struct checkup *c)
@@ -648,6 +664,7 @@ static bool explore_program(struct checkup *c)
 	if (r != NULL) {
 		good = take_exploration(c, r);
 		remove_saved(c, r);
+		good = keep_tree(c, r, save) && good;
 		explore_report_free(r);
 	} else if (!checkup_over(c)) {
 		checkup_gap(c, "every schedule: the exploration could not run: %s", error.what);
