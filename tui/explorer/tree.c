@@ -286,6 +286,10 @@ struct tree *tree_open(const char *path, struct error *error)
 	tree->pruned = number_of(root, "pruned");
 	tree->waiting = number_of(root, "waiting");
 	tree->complete = json_is_true(json_object_get(root, "complete"));
+	const json_t *bound = json_object_get(root, "bound");
+	tree->bound = json_is_true(json_object_get(bound, "complete"))
+	                      ? json_integer_value(json_object_get(bound, "preemptions"))
+	                      : -1;
 	tree->races = json_array_size(json_object_get(root, "races")) > 0;
 	tree->gaps = g_ptr_array_new_with_free_func(g_free);
 	const json_t *gaps = json_object_get(root, "gaps");

@@ -254,11 +254,16 @@ static void append_left(const struct tree *t, GString *out)
 static void draw_scope(const struct tree *t, struct pane p)
 {
 	GString *text = g_string_new(NULL);
-	if (t->complete)
+	char within[64] = "";
+	if (!t->complete && t->bound >= 0)
+		g_snprintf(within, sizeof within,
+		           " with at most %" G_GINT64_FORMAT " preemption%s", t->bound,
+		           plural((uint64_t)t->bound));
+	if (t->complete || t->bound >= 0)
 		g_string_append_printf(
-		        text, "Every schedule of this input does as one of these%s%s%s%s.",
-		        t->races || t->uses ? ", as far as " : "", t->races ? "data races" : "",
-		        t->races && t->uses ? " and " : "",
+		        text, "Every schedule of this input%s does as one of these%s%s%s%s.",
+		        within, t->races || t->uses ? ", as far as " : "",
+		        t->races ? "data races" : "", t->races && t->uses ? " and " : "",
 		        t->uses    ? "uses after free allow a promise"
 		        : t->races ? " allow a promise"
 		                   : "");
