@@ -78,6 +78,7 @@ struct app {
 	struct guide *guide; /* borrowed: the open lesson (guide.h), or NULL */
 	guint reported;      /* race of the report shown at the start, until a key; or 0 */
 	char *tree_path;     /* owned: the requested exploration, or NULL */
+	bool runs_shown;     /* of an exploration the runs are shown, and not the outcomes */
 	GString *clipboard;  /* text to send to the terminal; empty: none */
 	char *message;       /* owned; the last line of the screen, or NULL */
 	bool message_is_error;
