@@ -75,10 +75,18 @@ static bool same_operand(const struct trace *a, uint32_t x, const struct trace *
 	return same;
 }
 
+/* Of code without source lines, places are addresses, or names where symbols are known. */
+static bool same_place(const struct trace *a, uint32_t x, const struct trace *b, uint32_t y)
+{
+	const struct location *l = &a->locations[a->events[x].location],
+	                      *m = &b->locations[b->events[y].location];
+	return l->line == 0 || m->line == 0 ||
+	       strcmp(trace_location_name(a, x), trace_location_name(b, y)) == 0;
+}
+
 static bool same_event(const struct trace *a, uint32_t x, const struct trace *b, uint32_t y)
 {
-	return a->events[x].op == b->events[y].op &&
-	       strcmp(trace_location_name(a, x), trace_location_name(b, y)) == 0 &&
+	return a->events[x].op == b->events[y].op && same_place(a, x, b, y) &&
 	       same_operand(a, x, b, y);
 }
 
@@ -182,10 +190,21 @@ static void append_access(const struct trace *t, const struct event *e, GString 
 	shown_append(t, e->target, e->aux, out);
 }
 
+/* What the thread waits for at its end, or NONE. */
+static uint32_t waits_for(const struct trace *t, const char *thread)
+{
+	uint32_t u = thread_named(t, thread);
+	for (uint32_t e = (uint32_t)t->events_count; e-- > 0;)
+		if (t->events[e].thread == u)
+			return op_wants(t->events[e].op) ? e : NONE;
+	return NONE;
+}
+
 void parting_append(const struct trace *t, const struct parting *parting, int side,
                     GString *out)
 {
 	uint32_t event = parting->events[side];
+	bool waits = event == NONE && (event = waits_for(t, parting->thread)) != NONE;
 	append_escaped(out, parting->thread, strlen(parting->thread));
 	if (event == NONE) {
 		g_string_append(out, " does nothing more");
@@ -198,7 +217,7 @@ void parting_append(const struct trace *t, const struct parting *parting, int si
 	} else {
 		GString *operand = g_string_new(NULL);
 		trace_append_operand(t, event, operand);
-		g_string_append(out, "comes to: ");
+		g_string_append(out, waits ? "" : "comes to: ");
 		g_string_append(out, op_table[e->op].verb);
 		own_code_append_name(operand->str, out);
 		g_string_free(operand, TRUE);

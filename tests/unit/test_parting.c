@@ -47,6 +47,9 @@ static const struct {
 	/* that a thread waits is of the schedule */
 	{ "T1|acq(m)|s.c:1\nT2|w(y)=1|s.c:2\nT2|want(m)|s.c:3\n",
 	  "T2|w(y)=1|s.c:2\nT1|acq(m)|s.c:1\n", NULL, NULL, false },
+	{ "T1|acq(m)|s.c:1\nT1|w(x)=1|s.c:2\nT2|want(m)|s.c:3\n",
+	  "T2|acq(m)|s.c:3\nT1|want(m)|s.c:1\n", "T1 comes to: lock m at s.c:1",
+	  "T1 stands waiting for m at s.c:1", false },
 	/* addresses mean nothing in another run */
 	{ "T1|r(p)=140737326474944|s.c:1\n", "T1|r(p)=140737318082240|s.c:1\n", NULL, NULL,
 	  false },
