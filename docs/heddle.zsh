@@ -245,6 +245,7 @@ replay) _arguments \
 	'*--trace[the recording, when it lies elsewhere]:TRACE:_files' \
 	'*--first[which of the pair goes first (default\: both ways, in two runs)]:word:(1 2)' \
 	'*--until[stop before this event instead]:EVENT:_files' \
+	'*--output[keep the runs as traces\: PREFIX.run1.hdl, PREFIX.run2.hdl]:PREFIX:_files' \
 	'*--gdb[stop there with gdb attached to the process]' \
 	'*--spec[the bind lines that it was recorded with, when they lie elsewhere]:FILE:_files' \
 	'*--timeout[end a run that has not ended after this time (default 300; 0\: never; none with --gdb)]:SECONDS:_files' \

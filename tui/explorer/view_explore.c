@@ -202,7 +202,7 @@ static enum style end_style(const struct tree_run *r)
 	return tree_run_failed(r) ? STYLE_RACE : r->redundant ? STYLE_DIM : STYLE_NONE;
 }
 
-static void append_end(const struct tree_run *r, GString *out)
+void explore_append_end(const struct tree_run *r, GString *out)
 {
 	g_string_append(out, tree_run_failed(r) ? "✗ " : r->redundant ? "· " : "✓ ");
 	char *text = tree_run_failed(r) ? end_text(r->end, r->status) : NULL;
@@ -224,7 +224,7 @@ static void draw_run(const struct explore_view *v, struct pane p, int row, uint6
 	pane_field(p, row, 1, tree_width, end_style(r), text->str);
 	pane_field_right(p, row, tree_width, 6, STYLE_DIM, number);
 	g_string_truncate(text, 0);
-	append_end(r, text);
+	explore_append_end(r, text);
 	pane_field(p, row, at, end_width, end_style(r), text->str);
 	pane_text(p, row, at + end_width, STYLE_TEXT,
 	          r->parent == NONE ? "the first run" : r->flip);
@@ -664,7 +664,7 @@ bool explore_view_draw(const struct app *app, struct drawing *d)
 		const struct tree_run *r = tree_at(v->tree, i);
 		GString *label = g_string_new(NULL);
 		g_string_append_printf(label, "%u ", r->run);
-		append_end(r, label);
+		explore_append_end(r, label);
 		deepest = MAX(deepest, r->depth);
 		node[r->run] = drawing_node(d, r->depth, i, i, g_string_free(label, FALSE),
 		                            tree_run_failed(r));
@@ -676,6 +676,12 @@ bool explore_view_draw(const struct app *app, struct drawing *d)
 		g_ptr_array_add(d->lanes, g_strdup_printf("%u other", i));
 	g_free(node);
 	return true;
+}
+
+const struct tree *explore_view_tree(const struct app *app)
+{
+	const struct explore_view *v = app->states[VIEW_EXPLORE];
+	return v ? v->tree : NULL;
 }
 
 bool explore_view_at_failure(const struct app *app)
