@@ -30,9 +30,9 @@ struct explore_view {
 	guint folded;     /* runs that are in no row */
 	bool own;         /* as own_code_is_on() when the rows were made */
 	struct list outcome_list, list;
-	struct parting parting; /* owned: of the outcome `parted` */
-	guint parted;           /* NONE: of none */
-	uint32_t here;          /* the run of the open trace; NONE */
+	struct outcome_difference parting; /* owned: of the outcome `parted` */
+	guint parted;                      /* NONE: of none */
+	uint32_t here;                     /* the run of the open trace; NONE */
 	uint32_t deepest;
 };
 
@@ -50,7 +50,7 @@ static void forget(struct explore_view *v)
 	g_clear_pointer(&v->outcomes, g_array_unref);
 	g_clear_pointer(&v->rows, g_array_unref);
 	if (v->parted != NONE)
-		parting_release(&v->parting);
+		outcome_difference_release(&v->parting);
 	v->parted = NONE;
 	v->tree = NULL;
 }
@@ -168,9 +168,9 @@ static void explore_fit(struct app *app, void *state, int rows, int columns)
 	if (v->parted == v->outcome_list.cursor)
 		return;
 	if (v->parted != NONE)
-		parting_release(&v->parting);
+		outcome_difference_release(&v->parting);
 	v->parted = (guint)v->outcome_list.cursor;
-	v->parting = parting_of(v->tree, outcome_at(v, v->parted)->shortest);
+	v->parting = outcome_difference_of(v->tree, outcome_at(v, v->parted)->shortest);
 }
 
 /* -- drawing ------------------------------------------------------------------------------ */
@@ -399,7 +399,7 @@ static int draw_places(const struct app *app, struct pane p, int row, const char
 static int draw_parting(const struct app *app, const struct explore_view *v,
                         const struct outcome *o, struct pane p)
 {
-	const struct parting *d = &v->parting;
+	const struct outcome_difference *d = &v->parting;
 	int row = 0;
 	if (v->parted != v->outcome_list.cursor || d->other == NONE ||
 	    o->kind == OUTCOME_RACE) {
