@@ -52,7 +52,7 @@ open) _arguments \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
 check) _arguments \
-	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
+	'*--budget[seconds for everything (default 60; 0\: no limit), or with T,PAIR also for deciding one pair (default 1)]:TIME:_files' \
 	'*--runs[how many recordings (default 12)]:N:_files' \
 	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--expect[what the program prints when it is right]:FILE:_files' \
@@ -69,7 +69,7 @@ check) _arguments \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
 fix-check) _arguments \
-	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
+	'*--budget[seconds for everything (default 60; 0\: no limit), or with T,PAIR also for deciding one pair (default 1)]:TIME:_files' \
 	'*--runs[how many recordings (default 12)]:N:_files' \
 	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--expect[what the program prints when it is right]:FILE:_files' \
