@@ -268,6 +268,10 @@ void describe_event_after(const struct session *s, uint32_t event, uint32_t old,
 void describe_operand(const struct trace *t, uint32_t event, GString *out);
 /* "m, l": the locks held by the event's thread; empty when none. */
 void describe_locks(const struct session *s, uint32_t event, GString *out);
+/* "bank.c:31", or the recorded name of the place. */
+void describe_line(const struct trace *t, uint32_t event, GString *out);
+/* "T1 is about to write q.head at q.c:12"; `same`: of the operand, "it". */
+void describe_about_to(const struct session *s, uint32_t event, bool same, GString *out);
 /* Append a lock held by both threads at these events, by one for writing; false: none. */
 bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,
                           GString *out);

@@ -43,6 +43,11 @@ static const char *settings_value(enum setting setting)
 	return values[setting] ? values[setting] : settings_table[setting].normal;
 }
 
+bool settings_is(enum setting setting, const char *value)
+{
+	return strcmp(settings_value(setting), value) == 0;
+}
+
 static void add_patterns(enum setting setting, bool own)
 {
 	char **globs = g_strsplit(settings_value(setting), ";", -1);
@@ -71,6 +76,8 @@ void settings_apply(struct app *app, enum setting setting, const char *value)
 			app_forget(app);
 		}
 	}
+	if (app && setting == SETTING_CALLS)
+		app_forget(app);
 	if (app && setting == SETTING_ASCII) {
 		app->options.ascii = strcmp(value, "true") == 0;
 		app->grid.ascii = app->options.ascii;
