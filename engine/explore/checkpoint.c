@@ -158,11 +158,13 @@ static void archive_report(struct explore_report *r, struct archive *a)
 	ARCHIVE(a, r->pruned);
 	ARCHIVE(a, r->classes);
 	ARCHIVE(a, r->abandoned);
-	GPtrArray *notes = r->notes;
-	archive_texts(a, &notes);
-	if (!archive_reads(a) || notes == NULL)
-		return;
-	g_ptr_array_extend_and_steal(r->notes, notes);
+	GPtrArray *lists[] = { r->notes, r->threads };
+	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
+		GPtrArray *list = lists[i];
+		archive_texts(a, &list);
+		if (archive_reads(a) && list != NULL)
+			g_ptr_array_extend_and_steal(lists[i], list);
+	}
 }
 
 /* -- the exploration ----------------------------------------------------------------------- */

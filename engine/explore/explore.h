@@ -164,8 +164,9 @@ struct explore_report {
 	bool complete;                    /* every class was run */
 	bool complete_within;             /* every class that the bound permits was run */
 	struct explore_estimate estimate; /* while schedules are left; else classes 0 */
-	GPtrArray *gaps;  /* char *: reasons for incompleteness, and exceptions */
-	GPtrArray *notes; /* char *: notes on specified objects */
+	GPtrArray *gaps;    /* char *: reasons for incompleteness, and exceptions */
+	GPtrArray *notes;   /* char *: notes on specified objects */
+	GPtrArray *threads; /* char *: of the first run, "T1 worker(&q)" (roles.h) */
 	/* Under another memory model than SC: execution graphs that the model permits, and of
 	 * these those that end with threads that wait for ever. */
 	uint64_t graphs, graphs_blocked;

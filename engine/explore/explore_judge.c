@@ -2,6 +2,7 @@
 #include "engine/base/hash.h"
 #include "engine/explore/explore_private.h"
 #include "engine/trace/own_code.h"
+#include "engine/trace/roles.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -48,6 +49,20 @@ static uint64_t digest_of_lines(const char *text, gsize length)
 		sum += line;
 	}
 	return sum;
+}
+
+/* The threads of the first run with their roles. */
+static void note_threads(const struct exploration *x)
+{
+	enum { MOST = 64 };
+	GPtrArray *threads = x->report->threads;
+	if (threads->len > 0 || !trace_need(x->trace, INDEX_THREADS | INDEX_MATCH, x->progress))
+		return;
+	for (uint32_t i = 0; i < MIN(x->trace->threads_count, MOST); i++) {
+		GString *thread = g_string_new(NULL);
+		role_append_thread(x->trace, i, thread);
+		g_ptr_array_add(threads, g_string_free(thread, FALSE));
+	}
 }
 
 /* The output of a run, and how often another thread goes on in its trace. */
@@ -170,6 +185,7 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 	r->strayed = run->diverged;
 	r->error = NONE;
 	note_output(x, r);
+	note_threads(x);
 	if (run->diverged && result->signal != 0 && result->signal != SIGKILL) {
 		r->end = EXPLORE_SIGNAL; /* nevertheless a run of the program */
 		r->story = last_line(x->output);

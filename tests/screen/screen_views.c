@@ -289,6 +289,59 @@ START_TEST(library_variables_are_folded_in_the_tree)
 }
 END_TEST
 
+/* The style of the first cell of a text on the screen; STYLE_COUNT: it is not there. */
+static enum style style_of_text(struct app *app, const char *text)
+{
+	char *screen = tui_screen(app, false);
+	char **rows = g_strsplit(screen, "\n", -1);
+	enum style style = STYLE_COUNT;
+	for (int r = 0; rows[r] && r < app->grid.rows && style == STYLE_COUNT; r++) {
+		const char *at = strstr(rows[r], text);
+		if (at)
+			style = grid_at(&app->grid, r,
+			                (int)g_utf8_strlen(rows[r], at - rows[r]))
+			                ->style;
+	}
+	g_strfreev(rows);
+	g_free(screen);
+	return style;
+}
+
+/* "T1 worker" in the lanes, state, story, witness, source and exploration. */
+static const struct {
+	const char *keys, *text;
+} roles[] = {
+	{ "T", "T1 worker" },  { "w", "T1 worker" }, { "I", "T1 (worker)" },
+	{ "", "T1 worker W" }, { "T", "T2 report" }, { "w", "T2 report" },
+};
+
+START_TEST(a_thread_has_its_role_and_colour_everywhere)
+{
+	struct app *app = open_bank(&(struct tui_options){ .rows = 40, .columns = 200 });
+	tui_keys(app, roles[_i].keys);
+	char *screen = tui_screen(app, false);
+	ck_assert_msg(strstr(screen, roles[_i].text) != NULL, "%s", screen);
+	g_free(screen);
+	ck_assert_int_eq(style_of_text(app, roles[_i].text),
+	                 roles[_i].text[1] == '1' ? STYLE_THREAD1 : STYLE_THREAD2);
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(a_thread_has_its_colour_in_the_exploration)
+{
+	struct app *app = open_bank(NULL);
+	tui_keys(app, "X");
+	tui_command(app, "exploration tests/screen/source/outcomes.tree");
+	ck_assert_int_eq(style_of_text(app, "T2 report(2)"), STYLE_THREAD2);
+	ck_assert_int_eq(style_of_text(app, "T1 reads acct"), STYLE_THREAD1);
+	ck_assert_int_eq(style_of_text(app, "T2 reads audit"), STYLE_THREAD2);
+	tui_keys(app, "-");
+	ck_assert_int_eq(style_of_text(app, "T2 reads audit"), STYLE_THREAD2);
+	tui_close(app);
+}
+END_TEST
+
 START_TEST(a_chain_is_exported_as_a_graph)
 {
 	struct app *app = open_bank(NULL);
@@ -817,6 +870,9 @@ Suite *views_suite(void)
 	tcase_add_test(golden, a_chain_is_exported_as_a_graph);
 	tcase_add_test(golden, exploration);
 	tcase_add_test(golden, exploration_by_outcome);
+	tcase_add_loop_test(golden, a_thread_has_its_role_and_colour_everywhere, 0,
+	                    G_N_ELEMENTS(roles));
+	tcase_add_test(golden, a_thread_has_its_colour_in_the_exploration);
 	tcase_add_test(golden, library_variables_are_folded_in_the_tree);
 	tcase_add_test(golden, loops_fold);
 	tcase_add_test(golden, control_bytes_are_shown_as_escapes);

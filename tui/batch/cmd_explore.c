@@ -157,6 +157,7 @@ static json_t *report_json(const struct explore_report *r, const struct asked *a
 	        (json_int_t)r->abandoned, "complete", r->complete, "gaps", texts_json(r->gaps),
 	        "notes", texts_json(r->notes), "errors", errors_json(r), "races", races_json(r),
 	        "runs", runs_json(r));
+	json_object_set_new(root, "threads", texts_json(r->threads));
 	if (r->estimate.classes > 0)
 		json_object_set_new(root, "estimate",
 		                    json_pack("{s:I, s:[I, I]}", "classes",

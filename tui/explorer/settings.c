@@ -225,6 +225,7 @@ bool word_just_my_code(struct app *app, const char *arguments, struct error *err
 	if (!settings_accepts(SETTING_MY_CODE, value))
 		return error_set(error, "", NULL, "expected on or off");
 	settings_apply(app, SETTING_MY_CODE, value);
+	session_forget_roles(app->session);
 	app_refresh(app);
 	app_say(app, own_code_is_on() ? "places are in your own files"
 	                              : "every place and name as it is, in libraries, too");

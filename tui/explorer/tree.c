@@ -42,6 +42,7 @@ void tree_free(struct tree *tree)
 	g_array_unref(tree->errors);
 	g_array_unref(tree->pairs);
 	g_ptr_array_unref(tree->gaps);
+	g_ptr_array_unref(tree->threads);
 	g_free(tree);
 }
 
@@ -292,6 +293,7 @@ struct tree *tree_open(const char *path, struct error *error)
 	                      : -1;
 	tree->races = json_array_size(json_object_get(root, "races")) > 0;
 	tree->gaps = g_ptr_array_new_with_free_func(g_free);
+	tree->threads = texts_of(json_object_get(root, "threads"));
 	const json_t *gaps = json_object_get(root, "gaps");
 	for (size_t i = 0; i < json_array_size(gaps); i++) {
 		const char *gap = json_string_value(json_array_get(gaps, i));
@@ -335,6 +337,17 @@ char *tree_of_trace(const char *trace, uint32_t *run)
 		return NULL;
 	*run = (uint32_t)g_ascii_strtoull(digits, NULL, 10);
 	return g_strndup(trace, (gsize)(digits - 4 - trace));
+}
+
+uint32_t tree_thread_of(const struct tree *tree, const char *text)
+{
+	size_t length = strcspn(text, " '");
+	for (guint i = 0; i < tree->threads->len; i++) {
+		const char *name = tree->threads->pdata[i];
+		if (strcspn(name, " ") == length && strncmp(name, text, length) == 0)
+			return i;
+	}
+	return NONE;
 }
 
 bool tree_run_failed(const struct tree_run *run)

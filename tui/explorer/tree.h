@@ -45,8 +45,9 @@ struct tree {
 	bool complete;
 	int64_t bound; /* all schedules with so many preemptions were run; -1: none is promised
 	                */
-	bool races, uses; /* uses of freed memory; either weakens `complete` */
-	GPtrArray *gaps;  /* char *, owned */
+	bool races, uses;   /* uses of freed memory; either weakens `complete` */
+	GPtrArray *gaps;    /* char *, owned */
+	GPtrArray *threads; /* char *, owned: "T1 worker(&q)", those of the first run */
 };
 /* NULL and `error` when unreadable; free with tree_free. */
 struct tree *tree_open(const char *path, struct error *error);
@@ -60,6 +61,8 @@ static inline const struct tree_run *tree_run_of(const struct tree *tree, uint32
 {
 	return tree_at(tree, tree->place[run]);
 }
+/* The index of the thread that a text begins with, "T1 reads ...": NONE unknown. */
+uint32_t tree_thread_of(const struct tree *tree, const char *text);
 /* The tree of a run's trace: FILE and N of FILE.runN.hdl. NULL for other names. */
 char *tree_of_trace(const char *trace, uint32_t *run);
 /* Did the run end in an error? */

@@ -210,6 +210,27 @@ void explore_append_end(const struct tree_run *r, GString *out)
 	g_free(text);
 }
 
+static enum style style_of_flip(const struct tree *t, const char *flip)
+{
+	uint32_t thread = tree_thread_of(t, flip);
+	return thread == NONE ? STYLE_TEXT : style_of_thread(thread);
+}
+
+/* A rule with the threads in their colours on it. */
+static void draw_threads(const struct tree *t, struct pane p)
+{
+	pane_rule(p, 0, NULL);
+	int at = 1;
+	for (guint i = 0; i < t->threads->len; i++) {
+		const char *name = t->threads->pdata[i];
+		if (at + text_columns(name) + 3 > p.columns || strchr(name, ' ') == NULL)
+			continue;
+		at = pane_text(p, 0, at, STYLE_TEXT, " ");
+		at = pane_text(p, 0, at, style_of_thread(i), name);
+		at = pane_text(p, 0, at, STYLE_TEXT, " ") + 1;
+	}
+}
+
 static void draw_run(const struct explore_view *v, struct pane p, int row, uint64_t i)
 {
 	const struct tree_run *r = run_at(v, i);
@@ -226,11 +247,27 @@ static void draw_run(const struct explore_view *v, struct pane p, int row, uint6
 	g_string_truncate(text, 0);
 	explore_append_end(r, text);
 	pane_field(p, row, at, end_width, end_style(r), text->str);
-	pane_text(p, row, at + end_width, STYLE_TEXT,
+	pane_text(p, row, at + end_width, style_of_flip(v->tree, r->flip),
 	          r->parent == NONE ? "the first run" : r->flip);
 	if (i == v->list.cursor)
 		pane_highlight(p, row, ATTR_REVERSE);
 	g_string_free(text, TRUE);
+}
+
+/* A number with three digits that count: an estimate has no more. */
+static const char *rough(uint64_t number, char buffer[32])
+{
+	static const struct {
+		double unit;
+		const char *word;
+	} units[] = { { 1e12, "trillion" }, { 1e9, "billion" }, { 1e6, "million" } };
+	for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
+		if ((double)number >= units[i].unit) {
+			g_snprintf(buffer, 32, "%.3g %s", (double)number / units[i].unit,
+			           units[i].word);
+			return buffer;
+		}
+	return grouped(number, buffer);
 }
 
 /* How many of the different runs there may be are left, by the part that was seen. */
@@ -246,9 +283,9 @@ static void append_left(const struct tree *t, GString *out)
 	g_string_append_printf(out,
 	                       ": by the part that was seen, about %s different runs are "
 	                       "left (%s to %s in eight of ten estimates)",
-	                       grouped(t->estimate - t->states, left),
-	                       grouped(t->low > t->states ? t->low - t->states : 0, low),
-	                       grouped(t->high > t->states ? t->high - t->states : 0, high));
+	                       rough(t->estimate - t->states, left),
+	                       rough(t->low > t->states ? t->low - t->states : 0, low),
+	                       rough(t->high > t->states ? t->high - t->states : 0, high));
 }
 
 static void draw_scope(const struct tree *t, struct pane p)
@@ -360,8 +397,8 @@ static int draw_way(const struct app *app, const struct explore_view *v, const G
 		if (next && strcmp(r->flip, next->flip) == 0 &&
 		    strcmp(r->place, next->place) == 0)
 			continue; /* once for several visits */
-		row += pane_paragraph(pane_part(p, row, 3, -1, p.columns - 4), 0, 0, STYLE_TEXT,
-		                      r->flip);
+		row += pane_paragraph(pane_part(p, row, 3, -1, p.columns - 4), 0, 0,
+		                      style_of_flip(v->tree, r->flip), r->flip);
 		const char *line = line_at(app, r->place);
 		if (row < p.rows)
 			pane_format(p, row, 5, STYLE_DIM, "%s%s%s", r->place, line ? "   " : "",
@@ -430,7 +467,7 @@ static void draw_outcome_foot(const struct app *app, const struct explore_view *
 	const struct outcome *o = outcome_at(v, v->outcome_list.cursor);
 	const struct tree_run *r = tree_run_of(v->tree, o->shortest);
 	char events[32], switches[32], count[32], all[32];
-	pane_rule(p, 0, NULL);
+	draw_threads(v->tree, p);
 	struct pane body = pane_part(p, 1, 0, p.rows - 2, -1);
 	GString *text = g_string_new(NULL);
 	if (o->kind == OUTCOME_RACE)
@@ -492,10 +529,10 @@ static void draw_pairs(const struct tree_run *r, struct pane p)
 }
 
 /* Describe the selected run. */
-static void draw_foot(const struct tree_run *r, struct pane p)
+static void draw_foot(const struct tree *t, const struct tree_run *r, struct pane p)
 {
 	char events[32], pruned[32];
-	pane_rule(p, 0, NULL);
+	draw_threads(t, p);
 	pane_format(p, 1, 1, STYLE_HEADING,
 	            "run %u   %s events   schedules that begin as a known run: %s", r->run,
 	            grouped(r->events, events), grouped(r->pruned, pruned));
@@ -536,7 +573,7 @@ static void explore_draw(const struct app *app, const void *state, struct pane p
 			draw_outcome(v, p, r + HEAD_ROWS, list->top + r);
 	}
 	if (v->by_run)
-		draw_foot(run_at(v, v->list.cursor), foot);
+		draw_foot(v->tree, run_at(v, v->list.cursor), foot);
 	else
 		draw_outcome_foot(app, v, foot);
 }
@@ -687,10 +724,7 @@ const struct tree *explore_view_tree(const struct app *app)
 bool explore_view_at_failure(const struct app *app)
 {
 	const struct explore_view *v = app->states[VIEW_EXPLORE];
-	if (v == NULL || v->tree == NULL)
-		return false;
-	return v->by_run ? tree_run_failed(run_at(v, v->list.cursor))
-	                 : outcome_at(v, v->outcome_list.cursor)->kind == OUTCOME_FAILED;
+	return v && v->tree && v->by_run && tree_run_failed(run_at(v, v->list.cursor));
 }
 
 const struct view_ops explore_view = {
