@@ -34,6 +34,9 @@ struct explore_atomic {
 	char *place, *variable; /* owned; a fence's variable is "" */
 };
 
+/* The greatest bound on them. */
+enum { MOST_PREEMPTIONS = 100 };
+
 struct explore_options {
 	char **argv;                 /* the program; borrowed */
 	const GPtrArray *spec_files; /* char *: with these specifications; or NULL */
@@ -47,13 +50,15 @@ struct explore_options {
 	const struct finals *finals; /* examined at the end of a run, or NULL */
 	uint32_t shard, shards; /* explore only this share (from 0) of what follows from the
 	                         * first run; shards 0: all */
-	uint64_t max_steps;     /* of a run, beyond its schedule; 0: no limit */
-	uint64_t seed;          /* random seed of the first run; 0: lowest thread first */
-	uint64_t max_runs;      /* 0: no limit */
-	double seconds;         /* in total; 0: no limit */
-	double query_seconds;   /* for one query of the solver */
-	unsigned timeout_ms;    /* for one run; 0: 10 s */
-	bool until_error;       /* stop after the first error */
+	bool bounded;           /* only schedules with so many preemptions, or fewer */
+	uint32_t preemptions;
+	uint64_t max_steps;   /* of a run, beyond its schedule; 0: no limit */
+	uint64_t seed;        /* random seed of the first run; 0: lowest thread first */
+	uint64_t max_runs;    /* 0: no limit */
+	double seconds;       /* in total; 0: no limit */
+	double query_seconds; /* for one query of the solver */
+	unsigned timeout_ms;  /* for one run; 0: 10 s */
+	bool until_error;     /* stop after the first error */
 	/* Under another model than MEMORY_SC (graphs.h): without specs, finals, shards, seed.
 	 */
 	enum memory_model memory;
@@ -148,6 +153,7 @@ struct explore_report {
 	uint64_t classes;
 	uint64_t waiting;                 /* schedules left when a limit was reached */
 	bool complete;                    /* every class was run */
+	bool complete_within;             /* every class that the bound permits was run */
 	struct explore_estimate estimate; /* while schedules are left; else classes 0 */
 	GPtrArray *gaps;  /* char *: reasons for incompleteness, and exceptions */
 	GPtrArray *notes; /* char *: notes on specified objects */

@@ -20,7 +20,9 @@
 struct asked {
 	const char *program, *shard; /* shard: NULL when not sharded */
 	const char *memory;          /* the model's word */
-	char *options;               /* owned */
+	bool bounded;
+	uint32_t preemptions;
+	char *options; /* owned */
 };
 
 /* -- JSON: the report, and the tree that the explorer opens ------------------------------- */
@@ -148,6 +150,11 @@ static json_t *report_json(const struct explore_report *r, const struct asked *a
 		                              (json_int_t)r->estimate.classes, "spread",
 		                              (json_int_t)r->estimate.low,
 		                              (json_int_t)r->estimate.high));
+	if (asked->bounded)
+		json_object_set_new(root, "bound",
+		                    json_pack("{s:i, s:b}", "preemptions",
+		                              (int)asked->preemptions, "complete",
+		                              r->complete_within));
 	/* of the first error that has one */
 	for (guint i = 0; i < r->points->len && i < 1; i++)
 		json_object_set_new(
@@ -285,20 +292,9 @@ static const char *what_voids(const struct explore_report *r)
 	return uses ? "uses after free" : NULL;
 }
 
-static void print_text(const struct explore_report *r, const char *memory)
+static void print_completeness(const struct explore_report *r, const struct asked *asked)
 {
-	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
-	       " more schedules begin as these do\n",
-	       r->runs->len, plural(r->runs->len), r->classes, r->pruned);
 	const char *but = what_voids(r);
-	if (r->graphs > 0)
-		printf("%" PRIu64 " execution graph%s under --memory %s", r->graphs,
-		       plural(r->graphs), memory);
-	if (r->graphs > 0 && r->graphs_blocked > 0)
-		printf(", %" PRIu64 " of them with threads that wait for ever",
-		       r->graphs_blocked);
-	if (r->graphs > 0)
-		printf("\n");
 	if (r->complete && but == NULL && r->graphs > 0)
 		printf("complete for this input: whatever its loads may read by this model, the "
 		       "program does as in one of these\n");
@@ -307,11 +303,31 @@ static void print_text(const struct explore_report *r, const char *memory)
 		       "one of these\n");
 	else if (r->complete)
 		printf("complete, as far as %s leave a promise: with them a program may do "
-		       "what "
-		       "no schedule explains\n",
+		       "what no schedule explains\n",
 		       but);
+	else if (asked->bounded && r->complete_within)
+		printf("complete for schedules with at most %u preemption%s%s%s\n",
+		       asked->preemptions, plural(asked->preemptions),
+		       but ? ", as far as they leave a promise: there are " : "",
+		       but ? but : "");
 	else
 		printf("not complete\n");
+}
+
+static void print_text(const struct explore_report *r, const struct asked *asked)
+{
+	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
+	       " more schedules begin as these do\n",
+	       r->runs->len, plural(r->runs->len), r->classes, r->pruned);
+	if (r->graphs > 0)
+		printf("%" PRIu64 " execution graph%s under --memory %s", r->graphs,
+		       plural(r->graphs), asked->memory);
+	if (r->graphs > 0 && r->graphs_blocked > 0)
+		printf(", %" PRIu64 " of them with threads that wait for ever",
+		       r->graphs_blocked);
+	if (r->graphs > 0)
+		printf("\n");
+	print_completeness(r, asked);
 	if (r->estimate.classes > 0)
 		printf("    about %" PRIu64
 		       " different in all, by the part that was seen (%" PRIu64 " to %" PRIu64
@@ -354,7 +370,8 @@ static double seconds_of(struct arguments *a, const char *name, double otherwise
 
 static char *options_text(const struct arguments *a)
 {
-	static const char *const telling[] = { "final", "check", "steps", "seed", "memory" };
+	static const char *const telling[] = { "final", "check",  "steps",
+		                               "seed",  "memory", "bound" };
 	GString *text = g_string_new(NULL);
 	GPtrArray *files = argument_values(a, "spec");
 	for (guint i = 0; i < files->len; i++)
@@ -428,7 +445,7 @@ static int report_as(const struct explore_report *r, const struct asked *asked,
 	} else if (format == FORMAT_SARIF) {
 		print_sarif(r);
 	} else {
-		print_text(r, asked->memory);
+		print_text(r, asked);
 	}
 	return r->errors->len || r->races->len ? EXIT_FOUND
 	       : r->complete                   ? EXIT_NOTHING
@@ -440,7 +457,9 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 	struct error error = { 0 };
 	struct asked asked = { .program = o->argv[0],
 		               .shard = argument_value(a, "shard"),
-		               .memory = memory_model_word(o->memory) };
+		               .memory = memory_model_word(o->memory),
+		               .bounded = o->bounded,
+		               .preemptions = o->preemptions };
 	enum output_format format = argument_format(a, true);
 	o->interrupted = catch_interruption();
 	struct explore_report *r = explore(o, progress_on_stderr(), &error);
@@ -459,8 +478,8 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 /* The memory model, or a usage error with an exit. */
 static enum memory_model model_of(struct arguments *a)
 {
-	static const char *const others[] = { "spec",  "results", "final", "check",
-		                              "shard", "jobs",    "seed",  "resume" };
+	static const char *const others[] = { "spec", "results", "final",  "check", "shard",
+		                              "jobs", "seed",    "resume", "bound" };
 	const char *word = argument_value(a, "memory");
 	enum memory_model model = MEMORY_SC;
 	if (word != NULL && !memory_model_parse(word, &model))
@@ -469,6 +488,26 @@ static enum memory_model model_of(struct arguments *a)
 		if (argument_value(a, others[i]) != NULL)
 			exit(usage_error(a, "--memory %s goes without --%s", word, others[i]));
 	return model;
+}
+
+/* --bound preemptions=N, or a usage error with an exit. */
+static void read_bound(struct arguments *a, struct explore_options *o)
+{
+	static const char kind[] = "preemptions=";
+	const char *text = argument_value(a, "bound");
+	char *end = NULL;
+	if (text == NULL)
+		return;
+	const char *number = g_str_has_prefix(text, kind) ? text + strlen(kind) : "";
+	guint64 n = g_ascii_isdigit(*number) ? g_ascii_strtoull(number, &end, 10) : 0;
+	if (end == NULL || *end || n > MOST_PREEMPTIONS)
+		exit(usage_error(a, "--bound wants preemptions=N, N from 0 to %d, found '%s'",
+		                 MOST_PREEMPTIONS, text));
+	if (argument_value(a, "spec") != NULL)
+		exit(usage_error(a, "--bound goes without --spec: it counts switches between "
+		                    "single events"));
+	o->bounded = true;
+	o->preemptions = (uint32_t)n;
 }
 
 static int run(struct arguments *a)
@@ -491,6 +530,7 @@ static int run(struct arguments *a)
 		.query_seconds = 1,
 		.timeout_ms = (unsigned)(MIN(seconds_of(a, "timeout", 10), LONGEST) * 1000)
 	};
+	read_bound(a, &o);
 	recorded_remember(argv);
 	const char *shard = argument_value(a, "shard");
 	uint64_t jobs = argument_number(a, "jobs", 1);
@@ -499,10 +539,6 @@ static int run(struct arguments *a)
 		                   MOST_JOBS, argument_value(a, "jobs"));
 	if (shard && jobs > 1)
 		return usage_error(a, "--jobs and --shard: each job explores a shard already");
-	if (jobs > 1 && o.resume)
-		return usage_error(a,
-		                   "--jobs and --resume: give each job a share and a file of "
-		                   "its own (--shard), and join the reports");
 	if (jobs > 1 && argument_format(a, true) == FORMAT_SARIF)
 		return usage_error(a, "--jobs: its report is text or JSON, not SARIF");
 	if (shard && !parse_shard(shard, &o))
@@ -553,6 +589,9 @@ static const struct command_option options[] = {
 	  'j' },
 	{ "memory", "MODEL",
 	  "sc, tso or rc11: what loads may read beyond sequential consistency (default sc)",
+	  0 },
+	{ "bound", "preemptions=N",
+	  "only schedules with at most N preemptions: switches away from a thread that could go on",
 	  0 },
 	{ "until-error", NULL, "end at the first run that fails", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
