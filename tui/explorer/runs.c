@@ -379,15 +379,10 @@ static bool run_what(struct app *app, enum what what, struct error *error)
 	return good;
 }
 
-bool runs_again(struct app *app, struct error *error)
-{
-	return run_what(app, what_of_view(app), error);
-}
-
 bool word_rerun(struct app *app, const char *arguments, struct error *error)
 {
 	if (*arguments == '\0')
-		return runs_again(app, error);
+		return run_what(app, what_of_view(app), error);
 	for (int i = 0; i < WHAT_EXPLORED; i++)
 		if (strcmp(arguments, what_words[i]) == 0)
 			return run_what(app, (enum what)i, error);
