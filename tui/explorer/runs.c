@@ -1,7 +1,8 @@
-/* runs.c - see runs.h. All of it is done by commands of this binary, each a process of its own.
+/*
+ * runs.c - the real program from the screen: a schedule again, both orders of a pair, a build
+ * and a new recording. All of it is done by commands of this binary, each a process of its own;
+ * their output is shown by output.h.
  */
-#include "tui/explorer/runs.h"
-
 #include "engine/base/child.h"
 #include "engine/harm/memory.h"
 #include "engine/harm/parting.h"
