@@ -214,6 +214,8 @@ static void send_result(struct gdb_server *s, enum travel_result r, const struct
 		break;
 	case TRAVEL_END:
 		g_string_append(s->notes, "heddle: this is the end of the run\n");
+		if (t->present.end)
+			here = client_id(s, t->end_tid);
 		send_stop(s, "replaylog:end;", here, SIGTRAP);
 		break;
 	case TRAVEL_PAIR:
@@ -257,9 +259,10 @@ static enum travel_result go_backward(struct gdb_server *s, bool step, struct st
 	set_deadline(s);
 	if (!step)
 		return travel_back(&s->travel, stop);
-	return travel_step_back(&s->travel, s->stepping > 0 && s->stepping < STRANGERS
-	                                            ? s->stepping - 1
-	                                            : UINT32_MAX);
+	return travel_step_back(&s->travel,
+	                        s->stepping > 0 && s->stepping < STRANGERS ? s->stepping - 1
+	                                                                   : UINT32_MAX,
+	                        stop);
 }
 
 static enum travel_result go_forward(struct gdb_server *s, const char *packet,

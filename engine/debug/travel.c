@@ -49,9 +49,6 @@ static bool is_foreign(const struct travel *t, const char *path)
 		return *path == '['; /* [vdso]; code made at run time is the program's */
 	if (strcmp(path, t->program) == 0)
 		return false;
-	for (guint i = 0; i < t->code->len; i++) /* files were read before */
-		if (strstr(path, "libheddle-record.so"))
-			return true;
 	return strstr(path, "libheddle-record.so") || !file_mentions(path, "__tsan_func_entry");
 }
 
@@ -453,6 +450,7 @@ static enum travel_result go_to_end(struct travel *t)
 		r = run(t, "vCont;c", &stop);
 	if (r == RUN_LOST || r == RUN_INTERRUPTED)
 		return result_of(r);
+	t->end_tid = stop.tid;
 	return stop.kind == 'T' && moment_now(t, &t->present) ? TRAVEL_THERE : TRAVEL_LOST;
 }
 
@@ -608,10 +606,10 @@ static enum travel_result step_back(struct travel *t, uint32_t thread)
 	return r == TRAVEL_THERE ? r : give_up(t, r, &from);
 }
 
-enum travel_result travel_step_back(struct travel *t, uint32_t thread)
+static bool at_start(const struct travel *t)
 {
-	t->at_pair = false;
-	return step_back(t, thread == UINT32_MAX ? t->present.thread : thread);
+	return t->present.clock == t->start.clock && t->present.index == 0 &&
+	       t->present.thread == t->start.thread;
 }
 
 /* ---- breakpoints ---- */
@@ -666,7 +664,7 @@ enum travel_result travel_forward(struct travel *t, const char *packet, struct s
 	if (!lives)
 		return TRAVEL_LOST;
 	if (stop->kind != 'T') { /* as no debugger could prevent: back to its last moment */
-		uint64_t clock = t->last = t->f.debug->clock;
+		uint64_t clock = t->f.debug->clock;
 		struct instruction last;
 		t->f.deadline = 0;
 		enum travel_result r = before_region(t, clock + 1, t->f.debug->thread, &last);
@@ -681,7 +679,7 @@ enum travel_result travel_forward(struct travel *t, const char *packet, struct s
 		return TRAVEL_LOST;
 	t->at_pair &= t->present.clock == from.clock;
 	if (end) {
-		t->last = t->present.clock;
+		t->end_tid = stop->tid;
 		return TRAVEL_END;
 	}
 	if (!pair)
@@ -769,59 +767,152 @@ static enum travel_result hits_until(struct travel *t, uint64_t low, uint64_t hi
 			continue;
 		if (inside && !moment_now(t, &now))
 			return TRAVEL_LOST;
-		if (inside && compare(from, now.registers))
-			return TRAVEL_THERE;
-		if (!stop.watch && !has_breakpoint(t, stop.pc))
-			continue;
-		last->stop = stop;
-		if (++last->number == last->wanted) {
-			if (mark && !has_breakpoint(t, mark))
-				inferior_ok(&t->f, "z0,%lx,1", mark);
-			return TRAVEL_THERE;
+		bool over = inside && compare(from, now.registers);
+		/* the write before `from` stops it there */
+		if (stop.watch || (!over && has_breakpoint(t, stop.pc))) {
+			last->stop = stop;
+			over |= ++last->number == last->wanted;
 		}
+		if (!over)
+			continue;
+		if (mark && !has_breakpoint(t, mark))
+			inferior_ok(&t->f, "z0,%lx,1", mark);
+		return TRAVEL_THERE;
 	}
 }
 
-static enum travel_result back(struct travel *t, struct hit *hit)
+/* The last stop since the tick `floor`; TRAVEL_BEGIN: there was none. */
+static enum travel_result last_stop(struct travel *t, uint64_t floor, struct hit *hit)
 {
-	struct moment from = t->present;
+	const struct moment from = t->present;
 	uint64_t high = from.clock, low;
 	for (uint64_t width = 16;; width *= 16) {
-		low = high > t->start.clock + width ? high - width : t->start.clock;
+		low = high > floor + width ? high - width : floor;
 		enum travel_result r = hits_until(t, low, high, &from, hit);
 		if (r != TRAVEL_THERE)
-			return give_up(t, r, &from);
+			return r;
 		if (hit->number > 0)
 			break;
-		if (low == t->start.clock) {
-			r = restart(t);
-			if (r != TRAVEL_THERE)
-				return give_up(t, r, &from);
-			t->present = t->start;
+		if (low == floor)
 			return TRAVEL_BEGIN;
-		}
 		high = low;
 	}
 	struct hit again = { .wanted = hit->number };
 	enum travel_result r = hits_until(t, low, high, &from, &again);
-	if (r == TRAVEL_THERE && again.number != hit->number)
-		r = TRAVEL_ELSEWHERE;
-	if (r == TRAVEL_THERE) {
-		remove_all(t);
-		r = moment_now(t, &t->present) ? TRAVEL_THERE : TRAVEL_LOST;
-	}
-	if (r == TRAVEL_THERE && hit->stop.watch) /* before the write that it saw */
+	if (r != TRAVEL_THERE || again.number != hit->number)
+		return r == TRAVEL_THERE ? TRAVEL_ELSEWHERE : r;
+	remove_all(t);
+	if (!moment_now(t, &t->present))
+		return TRAVEL_LOST;
+	if (hit->stop.watch) /* before the write that it saw */
 		r = step_back(t, t->present.thread);
-	return r == TRAVEL_THERE || r == TRAVEL_BEGIN ? TRAVEL_THERE : give_up(t, r, &from);
+	return r == TRAVEL_BEGIN ? TRAVEL_THERE : r;
+}
+
+static enum travel_result back_to_start(struct travel *t)
+{
+	enum travel_result r = restart(t);
+	if (r != TRAVEL_THERE)
+		return r;
+	t->present = t->start;
+	return TRAVEL_BEGIN;
 }
 
 enum travel_result travel_back(struct travel *t, struct stop *stop)
 {
+	struct moment from = t->present;
 	struct hit hit = { .number = 0 };
 	t->at_pair = false;
-	enum travel_result r = back(t, &hit);
+	if (at_start(t))
+		return TRAVEL_BEGIN;
+	enum travel_result r = last_stop(t, t->start.clock, &hit);
+	if (r == TRAVEL_BEGIN)
+		r = back_to_start(t);
 	*stop = hit.stop;
-	return r;
+	return r == TRAVEL_THERE || r == TRAVEL_BEGIN ? r : give_up(t, r, &from);
+}
+
+/* ---- backward by an instruction of one thread ---- */
+
+/* What is watched: "Z2,ADDRESS,SIZE"; its bytes, or none when they cannot be read. */
+static GByteArray *watched_bytes(const struct travel *t, const char *key, uint64_t *address)
+{
+	enum { MOST = 64 };
+	unsigned kind;
+	uint64_t size;
+	GByteArray *bytes = g_byte_array_new();
+	if (sscanf(key, "Z%u,%lx,%lx", &kind, address, &size) == 3 &&
+	    (kind == 2 || kind == 4) && size <= MOST) {
+		g_byte_array_set_size(bytes, (guint)size);
+		if (!inferior_read(&t->f, *address, bytes->data, size))
+			g_byte_array_set_size(bytes, 0);
+	}
+	return bytes;
+}
+
+static GPtrArray *watched_now(const struct travel *t)
+{
+	GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)g_byte_array_unref);
+	GHashTableIter each;
+	gpointer key;
+	uint64_t address;
+	g_hash_table_iter_init(&each, t->breakpoints);
+	while (g_hash_table_iter_next(&each, &key, NULL))
+		g_ptr_array_add(all, watched_bytes(t, key, &address));
+	return all;
+}
+
+/* Has the way changed what is watched? */
+static void note_change(const struct travel *t, const GPtrArray *was, struct stop *stop)
+{
+	GHashTableIter each;
+	gpointer key;
+	guint i = 0;
+	g_hash_table_iter_init(&each, t->breakpoints);
+	while (g_hash_table_iter_next(&each, &key, NULL)) {
+		uint64_t address = 0;
+		const GByteArray *old = was->pdata[i++];
+		GByteArray *now = watched_bytes(t, key, &address);
+		if (old->len == now->len && old->len > 0 &&
+		    memcmp(old->data, now->data, old->len) != 0)
+			g_snprintf(stop->text, sizeof(stop->text), "T05watch:%lx;", address);
+		g_byte_array_unref(now);
+	}
+}
+
+enum travel_result travel_step_back(struct travel *t, uint32_t thread, struct stop *stop)
+{
+	struct moment from = t->present;
+	struct instruction last;
+	struct hit hit = { .number = 0 };
+	t->at_pair = false;
+	if (at_start(t))
+		return TRAVEL_BEGIN;
+	if (thread == UINT32_MAX)
+		thread = from.thread;
+	GPtrArray *was = watched_now(t);
+	enum travel_result r = before(t, &from, thread, &last);
+	bool others =
+	        r == TRAVEL_BEGIN ||
+	        (r == TRAVEL_THERE && (last.clock + 1 < from.clock ||
+	                               (last.clock < from.clock && thread != from.thread)));
+	bool stopped = false;
+	if (others && g_hash_table_size(t->breakpoints) > 0) { /* in what they did since then */
+		uint64_t floor = r == TRAVEL_BEGIN ? t->start.clock : last.clock + 1;
+		enum travel_result found = last_stop(t, floor, &hit);
+		stopped = found == TRAVEL_THERE;
+		if (found != TRAVEL_BEGIN)
+			r = found;
+		*stop = hit.stop;
+	}
+	if (r == TRAVEL_BEGIN)
+		r = back_to_start(t);
+	else if (r == TRAVEL_THERE && !stopped)
+		r = go_to_index(t, &last);
+	if (r == TRAVEL_THERE && !stopped)
+		note_change(t, was, stop);
+	g_ptr_array_unref(was);
+	return r == TRAVEL_THERE || r == TRAVEL_BEGIN ? r : give_up(t, r, &from);
 }
 
 enum travel_result travel_turn_pair(struct travel *t, unsigned first)

@@ -30,7 +30,8 @@ struct travel {
 	GHashTable *breakpoints; /* the client's: "Z0,ADDRESS,KIND" to the whole packet */
 	struct moment start, present;
 	bool at_pair;  /* the present place is the one before the pair */
-	uint64_t last; /* clock at the program's end, once it was seen; or 0 */
+	int end_tid;   /* gdbserver's thread that ends the program, where the present is the end
+	                */
 	uint64_t runs; /* number of times that the program was started */
 	GArray *code;  /* struct code_range */
 	char *program; /* path of the executable, owned */
@@ -56,8 +57,9 @@ bool travel_restart(struct travel *t, struct error *error);
 /* Let the program run by a vCont packet (of gdbserver's thread ids) from the present place. */
 enum travel_result travel_forward(struct travel *t, const char *packet, struct stop *stop);
 
-/* One instruction back, of `thread` (or UINT32_MAX: of the present one). */
-enum travel_result travel_step_back(struct travel *t, uint32_t thread);
+/* One instruction back, of `thread` (or UINT32_MAX: of the present one), unless a breakpoint
+ * stops another thread meanwhile; `stop` says so, or that what is watched has changed. */
+enum travel_result travel_step_back(struct travel *t, uint32_t thread, struct stop *stop);
 
 /* Back to the last place where one of the client's breakpoints and watchpoints stops it;
  * `stop` says by which. */
