@@ -81,6 +81,8 @@ int32_t sched_first_budget(void); /* the same of STRATEGY_FIRST */
 void sched_change_point(struct thread *t);
 /* One of those that are ready, of which there is one; under lock. */
 struct thread *sched_choose_ready(struct thread *current);
+void sched_draw_priority(struct thread *t);  /* of a new thread */
+void sched_lower(struct thread *t);          /* it falls behind all others */
 bool sched_all_wait(const struct thread *t); /* does everybody else who can run spin? */
 int32_t sched_spin_budget(struct thread *t);
 bool sched_yields_later(struct thread *t);
