@@ -17,7 +17,8 @@ const char *explore_end_word(enum explore_end end)
 static void run_clear(void *data)
 {
 	struct explore_run *r = data;
-	char *owned[] = { r->flip, r->thread, r->place, r->variable, r->story, r->trace };
+	char *owned[] = { r->flip,  r->thread, r->place,  r->variable,
+		          r->story, r->trace,  r->printed };
 	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
 		g_free(owned[i]);
 	if (r->commuting)
@@ -41,6 +42,8 @@ static void race_clear(void *data)
 	g_free(r->first);
 	g_free(r->second);
 	g_free(r->variable);
+	g_free(r->own_first);
+	g_free(r->own_second);
 }
 
 static void atomic_clear(void *data)
@@ -55,6 +58,7 @@ static void event_clear(struct explore_event *e)
 	g_free(e->thread);
 	g_free(e->text);
 	g_free(e->place);
+	g_free(e->site);
 }
 
 static void point_clear(void *data)

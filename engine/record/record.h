@@ -78,6 +78,13 @@ struct record_facts {
 };
 void record_facts_release(struct record_facts *facts);
 
+struct debuginfo;
+/* Says that reads are left out, and which option keeps them; NULL when none are. Owned by the
+ * caller. */
+char *record_reads_text(const struct debuginfo *module, const char *name);
+/* The same of the first such module in which the trace has events. */
+char *record_left_out_reads(const struct record_facts *facts, const struct trace *trace);
+
 /* Does the file begin like a recording log? */
 bool record_is_log(const char *path);
 

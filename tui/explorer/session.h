@@ -45,6 +45,8 @@ struct entry {
 	char *kept_note; /* owned, or NULL */
 };
 
+struct return_point; /* return_point.h */
+
 struct bookmark {
 	uint32_t event;
 	char *name; /* owned */
@@ -98,6 +100,7 @@ struct session {
 	bool exact;    /* the user named these two events, not two places */
 	guint awaited; /* selected race of the report (from 1) without a finding yet; 0: none */
 	GArray *reported; /* struct reported_pair (import.h), owned: another tool's; or NULL */
+	struct return_point *point; /* owned: of this run, from its exploration; or NULL */
 	/* -- position */
 	uint32_t event;
 	unsigned frame;        /* of the call stack at the event, 0 the innermost */
