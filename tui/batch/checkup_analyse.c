@@ -86,15 +86,31 @@ static void note_undecided(struct analysis_of *x, const struct finding *f)
 	json_decref(fields);
 }
 
+/* Runs along a plan have no calls of code that is not instrumented; in a program whose
+ * recordings have some, these may order what such a run alone calls a race. */
+static void doubt(const struct analysis_of *x, struct finding *f)
+{
+	if (x->c->argv == NULL || x->c->missing_calls == 0 || missing_code_was_called(x->t) ||
+	    f->verdict != VERDICT_RACE ||
+	    (f->kind != FINDING_DATA_RACE && f->kind != FINDING_ORDER_VIOLATION &&
+	     f->kind != FINDING_USE_AFTER_FREE))
+		return;
+	f->verdict = VERDICT_CANDIDATE;
+	f->missing = g_strdup("may be ordered by calls of code that is not instrumented, which "
+	                      "the recordings have and this run, made along a schedule, has "
+	                      "not");
+}
+
 static void take(struct analysis_of *x, struct report *r)
 {
 	bool listed = r->open_listed;
 
 	g_ptr_array_add(x->reports, r);
 	for (guint i = 0; i < r->findings->len; i++) {
-		const struct finding *f = r->findings->pdata[i];
+		struct finding *f = r->findings->pdata[i];
 		bool fresh;
 
+		doubt(x, f);
 		if (f->verdict == VERDICT_UNKNOWN && f->second != NONE)
 			note_undecided(x, f);
 		if (!is_listed(f))

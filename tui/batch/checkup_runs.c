@@ -477,9 +477,11 @@ static bool look_at_race(struct checkup *c, const struct explore_run *from)
 static void take_race(struct checkup *c, const struct trace *first,
                       const struct explore_race *race)
 {
+	/* it is seen without the calls of code that is not instrumented */
+	enum verdict verdict = c->missing_calls ? VERDICT_CANDIDATE : VERDICT_RACE;
 	json_t *fields =
 	        json_pack("{ssssso}", "kind", finding_kind_word(FINDING_DATA_RACE), "verdict",
-	                  verdict_word(VERDICT_RACE), "variable", json_text(race->variable));
+	                  verdict_word(verdict), "variable", json_text(race->variable));
 	guint known = c->list->len;
 
 	json_object_set_new(fields, "variables", json_pack("[o]", json_text(race->variable)));
