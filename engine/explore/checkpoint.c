@@ -15,7 +15,7 @@
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
-enum { VERSION = 2, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
+enum { VERSION = 3, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
 static const uint32_t byte_order = 0x01020304;
 
 /* -- identity ------------------------------------------------------------------------------ */
@@ -118,8 +118,10 @@ static void archive_race(struct explore_race *r, uint32_t runs, struct archive *
 	archive_text(a, &r->first);
 	archive_text(a, &r->second);
 	archive_text(a, &r->variable);
+	archive_text(a, &r->own[0]);
+	archive_text(a, &r->own[1]);
 	r->run = (uint32_t)archive_below(a, r->run, runs);
-	if (!r->first || !r->second || !r->variable)
+	if (!r->first || !r->second || !r->variable || !r->own[0] || !r->own[1])
 		archive_fail(a);
 }
 

@@ -168,6 +168,7 @@ struct explore_report {
 };
 struct explore_race {
 	char *first, *second, *variable; /* owned: places and name */
+	char *own[2];                    /* owned: as own_code_place_text has them */
 	uint32_t run;                    /* the first with it */
 };
 void explore_report_free(struct explore_report *report);

@@ -1,6 +1,7 @@
 /*
  * explore_found.c - deadlocks predicted from a run, and its data races.
  */
+#include "engine/trace/own_code.h"
 #include "engine/explore/explore_private.h"
 #include "engine/trace/formats.h"
 
@@ -111,8 +112,14 @@ static void take_race(struct exploration *x, const struct finding *f)
 		return;
 	GString *variable = g_string_new(NULL);
 	trace_append_variable(x->trace, &x->trace->events[f->second], variable);
-	struct explore_race race = { g_strdup(turn ? b : a), g_strdup(turn ? a : b),
-		                     g_string_free(variable, FALSE), x->run };
+	struct explore_race race = {
+		.first = g_strdup(turn ? b : a),
+		.second = g_strdup(turn ? a : b),
+		.variable = g_string_free(variable, FALSE),
+		.own = { own_code_place_text(x->trace, turn ? f->second : f->first),
+		         own_code_place_text(x->trace, turn ? f->first : f->second) },
+		.run = x->run,
+	};
 	g_array_append_val(x->report->races, race);
 	save_run_of_race(x);
 }

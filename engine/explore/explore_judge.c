@@ -1,4 +1,5 @@
 /* explore_judge.c - how a run ended. */
+#include "engine/trace/own_code.h"
 #include "engine/explore/explore_private.h"
 
 #include <signal.h>
@@ -75,7 +76,7 @@ static void add_last_place(const struct trace *t, uint32_t holder, struct explor
 		if (t->events[e].op == OP_LEAVE && t->index->partner[e] != NONE)
 			e = t->index->partner[e];
 		if (t->locations[t->events[e].location].line != 0) /* not in a library */
-			add_place(r, trace_location_name(t, e));
+			add_place(r, own_code_place_name(t, e));
 	}
 }
 

@@ -41,6 +41,8 @@ static void race_clear(void *data)
 	g_free(r->first);
 	g_free(r->second);
 	g_free(r->variable);
+	g_free(r->own[0]);
+	g_free(r->own[1]);
 }
 
 static void atomic_clear(void *data)

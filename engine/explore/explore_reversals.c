@@ -2,6 +2,7 @@
  * explore_reversals.c - makes a pending schedule of a reversal (another outcome of an operation
  * after a feasible prefix of a run), unless a known run begins so.
  */
+#include "engine/trace/own_code.h"
 #include "engine/explore/explore_private.h"
 #include "engine/explore/looks.h"
 
@@ -32,7 +33,7 @@ struct pending *pending_new(struct exploration *x, const uint32_t *sequence, siz
 	s->plan.strategy = STRATEGY_FIRST;
 	s->parent = x->run;
 	s->known_as = x->known_run;
-	s->place = g_strdup(trace_location_name(x->trace, place));
+	s->place = g_strdup(own_code_place_name(x->trace, place));
 	return s;
 }
 

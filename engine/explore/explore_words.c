@@ -1,6 +1,7 @@
 /*
  * explore_words.c - describes the difference between a run and its parent.
  */
+#include "engine/trace/own_code.h"
 #include "engine/explore/explore_private.h"
 #include "engine/trace/shown.h"
 
@@ -102,7 +103,7 @@ static void describe_alive(const struct exploration *x, const struct flip *f, st
 	                                            : "reads",
 	                          s->variable, trace_thread_name(t, t->events[f->other].thread),
 	                          end == OP_DESTROY ? "destroys" : "frees",
-	                          trace_location_name(t, f->other));
+	                          own_code_place_name(t, f->other));
 }
 
 static void describe_try(const struct exploration *x, const struct flip *f, struct pending *s)
@@ -133,7 +134,7 @@ static void describe_condition(const struct exploration *x, const struct flip *f
 	else
 		s->flip = g_strdup_printf("%s is woken by %s's signal of %s at %s", s->thread,
 		                          trace_thread_name(t, t->events[f->other].thread),
-		                          s->variable, trace_location_name(t, f->other));
+		                          s->variable, own_code_place_name(t, f->other));
 }
 
 static void describe_barrier(const struct exploration *x, const struct flip *f,

@@ -2,6 +2,7 @@
  * cmd_explore.c - `heddle explore`: runs a program along every schedule that matters and prints
  * the errors, as text, JSON, and a tree for the explorer.
  */
+#include "engine/trace/own_code.h"
 #include "engine/record/recorded.h"
 #include "engine/explore/explore.h"
 #include "tui/batch/command.h"
@@ -117,11 +118,12 @@ static json_t *races_json(const struct explore_report *r)
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
-		json_array_append_new(list,
-		                      json_pack("{s:[o, o], s:o, s:i}", "locations",
-		                                json_text(race->first), json_text(race->second),
-		                                "variable", json_text(race->variable), "run",
-		                                (int)race->run));
+		json_array_append_new(
+		        list,
+		        json_pack("{s:[o, o], s:[o, o], s:o, s:i}", "locations",
+		                  json_text(race->first), json_text(race->second), "places",
+		                  json_text(race->own[0]), json_text(race->own[1]), "variable",
+		                  json_text(race->variable), "run", (int)race->run));
 	}
 	return list;
 }
@@ -351,8 +353,14 @@ static void print_text(const struct explore_report *r, const struct asked *asked
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
-		printf("data race on %s: %s and %s (run %u)\n", race->variable, race->first,
-		       race->second, race->run);
+		{
+			GString *name = g_string_new(NULL);
+			own_code_append_name(race->variable, name);
+			printf("data race on %s: %s%s and %s (run %u)\n", name->str,
+			       race->own[0], strchr(race->own[0], ',') ? "," : "", race->own[1],
+			       race->run);
+			g_string_free(name, TRUE);
+		}
 	}
 	if (r->errors->len == 0)
 		printf("no run failed\n");
