@@ -131,7 +131,8 @@ struct explore_error {
 /* An event of a run, as text; owned. */
 struct explore_event {
 	uint32_t event; /* of the run's trace, or NONE: before the first; then no texts */
-	char *thread, *text, *place;
+	char *thread, *text;
+	char *place, *site; /* in the user's own code (own_code.h); exactly */
 };
 /* The point of no return of an error (no_return.h). */
 struct explore_point {

@@ -58,6 +58,7 @@ static void event_clear(struct explore_event *e)
 	g_free(e->thread);
 	g_free(e->text);
 	g_free(e->place);
+	g_free(e->site);
 }
 
 static void point_clear(void *data)

@@ -420,6 +420,7 @@ static struct explore_event event_of(const struct trace *t, uint32_t e)
 	event.thread = g_strdup(trace_thread_name(t, t->events[e].thread));
 	event.text = g_string_free(text, FALSE);
 	event.place = g_strdup(own_code_place_name(t, e));
+	event.site = g_strdup(trace_location_name(t, e));
 	return event;
 }
 

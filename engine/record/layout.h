@@ -510,7 +510,7 @@ struct log_config {
 	uint32_t strategy;
 	uint32_t depth;  /* pct */
 	uint32_t memory; /* enum log_memory; not sc: controlled mode only */
-	uint32_t spare;
+	uint32_t held;   /* pct: this thread + 1 goes when no other can; 0: none */
 	uint64_t seed;
 	uint64_t steps; /* pct: approximate number of scheduling points; with LOG_EXPLORE the
 	                 * bound after the plan (0: none) */

@@ -98,11 +98,12 @@ static const struct {
 	struct tui_options options;
 } pictures[] = {
 	{ "findings", "", { 0 } },
-	{ "findings-second", "j", { 0 } },
+	{ "findings-second", "v j", { 0 } },
 	{ "findings-wide", "", { .rows = 60, .columns = 200 } },
 	{ "findings-ascii", "", { .ascii = true } },
 	{ "findings-marked", "t t", { 0 } },
-	{ "findings-races-only", "v", { 0 } },
+	{ "findings-all", "v", { 0 } },
+	{ "findings-races-only", "v v", { 0 } },
 	{ "trace", "T", { 0 } },
 	{ "trace-read", "T 1 5 G", { 0 } },
 	{ "trace-section", "T 4 G", { 0 } },
@@ -117,16 +118,16 @@ static const struct {
 	{ "witness", "w", { 0 } },
 	{ "witness-step", "w g n n", { 0 } },
 	{ "witness-wide", "w", { .rows = 40, .columns = 140 } },
-	{ "witness-impossible", "j w", { 0 } },
+	{ "witness-impossible", "v j w", { 0 } },
 	{ "scheduler", "w p", { 0 } },
 	{ "scheduler-picking", "w g n p Enter Enter Tab", { 0 } },
 	{ "order-hb", "o", { 0 } },
 	{ "order-wcp", "o c", { 0 } },
 	{ "order-po", "o x x x x x x x x", { 0 } },
 	{ "order-closure", "o m", { 0 } },
-	{ "order-closure-impossible", "j o m", { 0 } },
+	{ "order-closure-impossible", "v j o m", { 0 } },
 	{ "story", "I", { .rows = 36, .columns = 80 } },
-	{ "story-impossible", "j I", { 0 } },
+	{ "story-impossible", "v j I", { 0 } },
 	{ "graph-none", "C", { 0 } },
 	{ "commute-none", "Y", { 0 } },
 	{ "help-findings", "?", { 0 } },
@@ -760,6 +761,7 @@ END_TEST
 START_TEST(mouse)
 {
 	struct app *app = open_bank(NULL);
+	tui_keys(app, "v");
 	app_draw(app);
 	app_mouse(app, 5, 10, 1);
 	ck_assert_int_eq(session_selected(app->session)->finding->first, 5);

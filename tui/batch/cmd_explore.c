@@ -7,6 +7,7 @@
 #include "engine/trace/own_code.h"
 #include "tui/batch/command.h"
 #include "tui/batch/explore_jobs.h"
+#include "tui/batch/explore_tree.h"
 #include "tui/batch/places.h"
 #include "tui/batch/point_json.h"
 #include "tui/batch/print.h"
@@ -193,6 +194,13 @@ static bool write_tree(const struct explore_report *r, const struct asked *asked
 	bool good = file_write_whole(path, text, strlen(text), error);
 	free(text);
 	return good;
+}
+
+bool explore_write_tree(const struct explore_report *r, const char *program, const char *path,
+                        struct error *error)
+{
+	struct asked asked = { .program = program, .memory = "sc", .options = (char *)"" };
+	return write_tree(r, &asked, path, error);
 }
 
 /* -- text ---------------------------------------------------------------------------------- */

@@ -151,6 +151,8 @@ guint findings_mark(struct app *app, enum triage triage, const char *note);
 void app_start_index(struct app *app);
 /* Start the index, then all analyses that apply to the trace. */
 void app_start_work(struct app *app);
+/* Look for the run's point of no return in the exploration beside it, or that was asked for. */
+void app_need_point(struct app *app);
 /* Start computing the order; false until it is ready. */
 bool app_need_order(struct app *app, enum order_kind kind);
 /* Decide the pair exactly; the result becomes an entry. */

@@ -6,6 +6,7 @@
 
 #include "tui/drawing/drawing.h"
 #include "tui/explorer/app.h"
+#include "tui/explorer/tree.h"
 
 /* Write the selected finding and print the path; the suffix chooses the form; asks before it
  * overwrites. NULL: a free name by the pair and a form by the view. */
@@ -20,5 +21,9 @@ bool export_replay(struct app *app, const char *arguments, struct error *error);
 bool order_view_draw(const struct app *app, struct drawing *drawing);
 /* The tree of executions with a lane for each depth (view_explore.c); false without a tree. */
 bool explore_view_draw(const struct app *app, struct drawing *drawing);
+/* The tree that it shows, borrowed; NULL: none. */
+const struct tree *explore_view_tree(const struct app *app);
+/* How a run of it ended, in words. */
+void explore_append_end(const struct tree_run *r, GString *out);
 
 #endif

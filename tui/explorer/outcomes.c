@@ -216,10 +216,10 @@ static GArray *way_to(const struct tree *t, uint32_t top, uint32_t run)
 	return way;
 }
 
-struct parting parting_of(const struct tree *t, uint32_t run)
+struct outcome_difference outcome_difference_of(const struct tree *t, uint32_t run)
 {
 	const struct tree_run *from = tree_run_of(t, run);
-	struct parting p = { .other = NONE };
+	struct outcome_difference p = { .other = NONE };
 	uint32_t top = run, meet;
 	guint least = G_MAXUINT;
 	for (uint32_t i = 0; i < t->runs->len; i++) {
@@ -241,7 +241,7 @@ struct parting parting_of(const struct tree *t, uint32_t run)
 	return p;
 }
 
-void parting_release(struct parting *p)
+void outcome_difference_release(struct outcome_difference *p)
 {
 	g_array_unref(p->here);
 	g_array_unref(p->others);

@@ -28,14 +28,14 @@ guint outcome_of_run(const struct tree *tree, const GArray *outcomes, uint32_t r
 char *end_text(const char *end, int64_t status);
 
 /* The reversals that part two runs. */
-struct parting {
+struct outcome_difference {
 	uint32_t other;        /* a run that ends otherwise; NONE: no run does */
 	GArray *here, *others; /* uint32_t: the runs below the common one, on the ways to
 	                        * either; owned */
 };
 /* The nearest run in the tree that ends well, or for one that ends well with another outcome.
  */
-struct parting parting_of(const struct tree *tree, uint32_t run);
-void parting_release(struct parting *p);
+struct outcome_difference outcome_difference_of(const struct tree *tree, uint32_t run);
+void outcome_difference_release(struct outcome_difference *p);
 
 #endif

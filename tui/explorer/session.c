@@ -11,6 +11,7 @@
 
 #include "tui/drawing/columns.h"
 #include "tui/explorer/import.h"
+#include "tui/explorer/return_point.h"
 #include "tui/explorer/weak_order.h"
 
 #include <string.h>
@@ -121,6 +122,7 @@ void session_free(struct session *s)
 		for (int m = 0; m < 2; m++)
 			if (s->orders[m][k])
 				order_free(s->orders[m][k]);
+	return_point_free(s->point);
 	trace_view_free(s->view);
 	missing_calls_free(s->calls);
 	for (int a = 0; a < ANALYSIS_COUNT; a++)

@@ -45,6 +45,8 @@ struct entry {
 	char *kept_note; /* owned, or NULL */
 };
 
+struct return_point; /* return_point.h */
+
 struct bookmark {
 	uint32_t event;
 	char *name; /* owned */
@@ -101,6 +103,7 @@ struct session {
 	/* owned, by thread: its name and role, NUL, the same without the argument; NULL until
 	 * asked for */
 	char **threads;
+	struct return_point *point; /* owned: of this run, from its exploration; or NULL */
 	/* -- position */
 	uint32_t event;
 	unsigned frame;        /* of the call stack at the event, 0 the innermost */

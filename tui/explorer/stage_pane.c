@@ -105,9 +105,8 @@ static void append_waiting(const struct stage *stage, guint step, const GArray *
 		g_string_append_printf(out, " of %s", trace_thread_name(t, other));
 }
 
-/* "holds m, waits for l of T2" */
-static void append_status(const struct stage *stage, uint32_t thread, guint step,
-                          const GArray *locks, uint32_t next, GString *out)
+void stage_append_status(const struct stage *stage, uint32_t thread, guint step,
+                         const GArray *locks, uint32_t next, GString *out)
 {
 	const struct trace *t = stage->session->trace;
 	for (guint i = 0; i < locks->len; i++) {
@@ -161,7 +160,7 @@ static void draw_thread(const struct app *app, const struct stage *stage, guint 
 	bool begun = stage_last(stage, thread, step) != NONE;
 	enum style style = of_pair ? STYLE_RACE : begun ? style_of_thread(thread) : STYLE_DIM;
 	GString *status = g_string_new(NULL);
-	append_status(stage, thread, step, locks, next, status);
+	stage_append_status(stage, thread, step, locks, next, status);
 	if (of_pair)
 		pane_text(p, row, 0, STYLE_RACE, "▸");
 	int name = MAX(

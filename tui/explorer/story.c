@@ -7,6 +7,7 @@
 
 #include "tui/explorer/schedule.h"
 #include "tui/explorer/missing_code.h"
+#include "tui/explorer/return_point.h"
 #include "tui/explorer/weak_order.h"
 
 #include <string.h>
@@ -460,6 +461,25 @@ static void tell_title(struct story *story, const struct entry *entry)
 	blank(story);
 }
 
+/* Without a witness: the proof, or what is known. */
+static void tell_known(struct story *story, const struct entry *entry)
+{
+	const struct session *s = story->s;
+	const struct finding *f = story->f;
+	heading(story,
+	        f->verdict == VERDICT_IMPOSSIBLE ? "Why it cannot happen" : "What is known");
+	GString *text = g_string_new(NULL);
+	if (f->verdict != VERDICT_IMPOSSIBLE)
+		explain_entry(s, entry, text);
+	else if (describe_common_lock(s, f->first, f->second, text))
+		g_string_prepend(text, "Both hold one lock, and it has one holder: ");
+	if (text->len)
+		prose_add(story->prose, STYLE_TEXT, f->first, "  %s", text->str);
+	g_string_free(text, TRUE);
+	if (f->verdict == VERDICT_IMPOSSIBLE)
+		prose_add_proof(story->prose, s, f->proof, story->columns, PROOF_OF_PAIR);
+}
+
 GArray *story_tell(const struct session *s, struct sources *sources, const struct entry *entry,
                    const struct finding *finding, int columns)
 {
@@ -476,26 +496,18 @@ GArray *story_tell(const struct session *s, struct sources *sources, const struc
 			tell_side(&story, g_array_index(f->requests, uint32_t, i));
 	} else {
 		tell_side(&story, f->first);
-		tell_side(&story, f->second);
+		if (f->second != f->first)
+			tell_side(&story, f->second);
 	}
 	if (f->kind == FINDING_DATA_RACE)
 		tell_recording(&story);
 	if (f->witness && f->witness->len) {
 		tell_schedule(&story);
 		tell_end(&story, entry);
-		return story.prose;
+	} else {
+		tell_known(&story, entry);
 	}
-	heading(&story,
-	        f->verdict == VERDICT_IMPOSSIBLE ? "Why it cannot happen" : "What is known");
-	GString *text = g_string_new(NULL);
-	if (f->verdict != VERDICT_IMPOSSIBLE)
-		explain_entry(s, entry, text);
-	else if (describe_common_lock(s, f->first, f->second, text))
-		g_string_prepend(text, "Both hold one lock, and it has one holder: ");
-	if (text->len)
-		prose_add(story.prose, STYLE_TEXT, f->first, "  %s", text->str);
-	g_string_free(text, TRUE);
-	if (f->verdict == VERDICT_IMPOSSIBLE)
-		prose_add_proof(story.prose, s, f->proof, columns, PROOF_OF_PAIR);
+	if (s->point)
+		return_point_tell(s, sources, story.prose);
 	return story.prose;
 }

@@ -30,9 +30,9 @@ struct explore_view {
 	guint folded;     /* runs that are in no row */
 	bool own;         /* as own_code_is_on() when the rows were made */
 	struct list outcome_list, list;
-	struct parting parting; /* owned: of the outcome `parted` */
-	guint parted;           /* NONE: of none */
-	uint32_t here;          /* the run of the open trace; NONE */
+	struct outcome_difference parting; /* owned: of the outcome `parted` */
+	guint parted;                      /* NONE: of none */
+	uint32_t here;                     /* the run of the open trace; NONE */
 	uint32_t deepest;
 };
 
@@ -50,7 +50,7 @@ static void forget(struct explore_view *v)
 	g_clear_pointer(&v->outcomes, g_array_unref);
 	g_clear_pointer(&v->rows, g_array_unref);
 	if (v->parted != NONE)
-		parting_release(&v->parting);
+		outcome_difference_release(&v->parting);
 	v->parted = NONE;
 	v->tree = NULL;
 }
@@ -168,9 +168,9 @@ static void explore_fit(struct app *app, void *state, int rows, int columns)
 	if (v->parted == v->outcome_list.cursor)
 		return;
 	if (v->parted != NONE)
-		parting_release(&v->parting);
+		outcome_difference_release(&v->parting);
 	v->parted = (guint)v->outcome_list.cursor;
-	v->parting = parting_of(v->tree, outcome_at(v, v->parted)->shortest);
+	v->parting = outcome_difference_of(v->tree, outcome_at(v, v->parted)->shortest);
 }
 
 /* -- drawing ------------------------------------------------------------------------------ */
@@ -202,7 +202,7 @@ static enum style end_style(const struct tree_run *r)
 	return tree_run_failed(r) ? STYLE_RACE : r->redundant ? STYLE_DIM : STYLE_NONE;
 }
 
-static void append_end(const struct tree_run *r, GString *out)
+void explore_append_end(const struct tree_run *r, GString *out)
 {
 	g_string_append(out, tree_run_failed(r) ? "✗ " : r->redundant ? "· " : "✓ ");
 	char *text = tree_run_failed(r) ? end_text(r->end, r->status) : NULL;
@@ -245,7 +245,7 @@ static void draw_run(const struct explore_view *v, struct pane p, int row, uint6
 	pane_field(p, row, 1, tree_width, end_style(r), text->str);
 	pane_field_right(p, row, tree_width, 6, STYLE_DIM, number);
 	g_string_truncate(text, 0);
-	append_end(r, text);
+	explore_append_end(r, text);
 	pane_field(p, row, at, end_width, end_style(r), text->str);
 	pane_text(p, row, at + end_width, style_of_flip(v->tree, r->flip),
 	          r->parent == NONE ? "the first run" : r->flip);
@@ -436,7 +436,7 @@ static int draw_places(const struct app *app, struct pane p, int row, const char
 static int draw_parting(const struct app *app, const struct explore_view *v,
                         const struct outcome *o, struct pane p)
 {
-	const struct parting *d = &v->parting;
+	const struct outcome_difference *d = &v->parting;
 	int row = 0;
 	if (v->parted != v->outcome_list.cursor || d->other == NONE ||
 	    o->kind == OUTCOME_RACE) {
@@ -701,7 +701,7 @@ bool explore_view_draw(const struct app *app, struct drawing *d)
 		const struct tree_run *r = tree_at(v->tree, i);
 		GString *label = g_string_new(NULL);
 		g_string_append_printf(label, "%u ", r->run);
-		append_end(r, label);
+		explore_append_end(r, label);
 		deepest = MAX(deepest, r->depth);
 		node[r->run] = drawing_node(d, r->depth, i, i, g_string_free(label, FALSE),
 		                            tree_run_failed(r));
@@ -715,10 +715,19 @@ bool explore_view_draw(const struct app *app, struct drawing *d)
 	return true;
 }
 
+const struct tree *explore_view_tree(const struct app *app)
+{
+	const struct explore_view *v = app->states[VIEW_EXPLORE];
+	return v ? v->tree : NULL;
+}
+
 bool explore_view_at_failure(const struct app *app)
 {
 	const struct explore_view *v = app->states[VIEW_EXPLORE];
-	return v && v->tree && v->by_run && tree_run_failed(run_at(v, v->list.cursor));
+	if (v == NULL || v->tree == NULL)
+		return false;
+	return v->by_run ? tree_run_failed(run_at(v, v->list.cursor))
+	                 : outcome_at(v, v->outcome_list.cursor)->kind == OUTCOME_FAILED;
 }
 
 const struct view_ops explore_view = {

@@ -4,6 +4,7 @@
  */
 #include "tui/explorer/state_pane.h"
 #include "tui/explorer/missing_code.h"
+#include "tui/explorer/return_point.h"
 
 #include <string.h>
 
@@ -326,6 +327,28 @@ static void draw_missing(const struct session *s, const struct lanes *l, struct 
 		          missing_code_sign(s, l->shown[i], event));
 }
 
+/* The point of no return, and the last event before it: behind the event's text, before its
+ * lane, or in short. */
+static void draw_return_point(const struct session *s, struct pane lane, int at,
+                              struct pane before, uint32_t event)
+{
+	const struct return_point *p = s->point;
+	if (p == NULL || (event != p->fails && event != p->passes))
+		return;
+	bool fails = event == p->fails;
+	enum style style = fails ? STYLE_RACE : STYLE_NONE;
+	char *text = fails ? g_strdup_printf("✗ from here on %s", return_point_claim(p))
+	                   : g_strdup("✓ the last chance to end well");
+	int width = text_columns(text);
+	if (at + width <= lane.columns)
+		pane_text(lane, 0, at, style, text);
+	else if (width + 1 < before.columns)
+		pane_text(before, 0, before.columns - width - 1, style, text);
+	else
+		pane_text(lane, 0, at, style, fails ? "✗ no return" : "✓ last chance");
+	g_free(text);
+}
+
 static void draw_event(const struct app *app, const struct trace_state *v,
                        const struct lanes *l, struct pane p, int row, uint32_t event,
                        bool switched)
@@ -359,8 +382,11 @@ static void draw_event(const struct app *app, const struct trace_state *v,
 	const char *side = bracket(s, v, event);
 	if (*side != ' ' || !session_lacks_code(s))
 		pane_text(p, row, at, STYLE_LOCK, side);
-	pane_text(lane, 0, l->width ? 2 : 1,
-	          event == s->event ? STYLE_HERE : style_of_thread(thread), text->str);
+	int end =
+	        pane_text(lane, 0, l->width ? 2 : 1,
+	                  event == s->event ? STYLE_HERE : style_of_thread(thread), text->str);
+	draw_return_point(s, lane, end + 2,
+	                  pane_part(p, row, l->begin, 1, l->width ? at - l->begin : 0), event);
 	g_string_free(text, TRUE);
 	if (switched)
 		pane_field_right(p, row, l->end - 7, 6, STYLE_DIM, "switch");
@@ -377,6 +403,20 @@ static void append_event(const struct session *s, uint32_t event, GString *out)
 	describe_event(s, event, out);
 }
 
+static void append_return_point(const struct session *s, GString *out)
+{
+	const struct return_point *p = s->point;
+	if (p == NULL || (s->event != p->passes && s->event != p->fails))
+		return;
+	if (s->event == p->fails)
+		g_string_append_printf(out, "✗ from here on %s; in its place ",
+		                       return_point_claim(p));
+	else
+		g_string_append(out, "✓ the last chance: ");
+	return_point_append_instead(p, out);
+	g_string_append(out, " ends well  ");
+}
+
 static void draw_foot(const struct app *app, const struct trace_state *v, struct pane p)
 {
 	const struct session *s = app->session;
@@ -384,6 +424,7 @@ static void draw_foot(const struct app *app, const struct trace_state *v, struct
 	append_stack(app, s->event, text);
 	pane_text(p, 1, 1, style_of_thread(s->trace->events[s->event].thread), text->str);
 	g_string_truncate(text, 0);
+	append_return_point(s, text);
 	if (op_reads(s->trace->events[s->event].op) && session_has(s, INDEX_ALL)) {
 		g_string_append(text, "● reads from ");
 		if (v->writer == NONE)

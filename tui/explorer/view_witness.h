@@ -10,10 +10,12 @@
 #include "tui/explorer/prose.h"
 #include "tui/explorer/schedule.h"
 
-enum row_kind { ROW_EVENT, ROW_FOLD, ROW_SWITCH, ROW_BOTH };
+/* POINT: between the last chance and the point of no return. */
+enum row_kind { ROW_EVENT, ROW_FOLD, ROW_SWITCH, ROW_BOTH, ROW_POINT };
 struct row {
 	enum row_kind kind;
-	guint index; /* index in the sequence; of a switch, in the switches */
+	guint index; /* index in the sequence (of POINT, of what follows); of a switch, in the
+	              * switches */
 };
 
 /* The events of one thread between two switches; or a row of that kind. */
@@ -44,6 +46,10 @@ struct witness_view {
 	GArray *sorted;          /* uint32_t: the same events as recorded */
 	GArray *prose;           /* struct prose_row: the proof, when there is no witness */
 	int8_t *moves;
+	bool all_calls;      /* every call and return has a row */
+	uint8_t *calls_left; /* by index: a call or return without a row (witness_calls.c) */
+	guint calls_count;   /* of these */
+	const struct return_point *point; /* of the run, when the rows were made; or NULL */
 	guint fold;                   /* length of the folded prefix equal to the recording */
 	int name_width, number_width; /* columns of a thread's name and an event's number */
 	struct list list;             /* of `rows`, or of `prose` */
@@ -76,6 +82,13 @@ void append_switch_reason(const struct session *session, const struct witness_vi
                           const struct context_switch *s, GString *out);
 /* Draw the rule with the step's number, the threads' state, values. */
 void draw_witness_foot(const struct app *app, const struct witness_view *v, struct pane p);
+
+/* -- calls and returns (witness_calls.c) --------------------------------------------------- */
+
+/* By index of the sequence: 1 for a call or return that needs no row. These are of functions
+ * that are not the user's, and of those round no more than one other step. The first event of
+ * each turn has a row. `count` is how many. Caller frees. */
+uint8_t *witness_calls_left(const struct trace *t, const GArray *events, guint *count);
 
 /* -- a line for each turn (turns.c) ------------------------------------------------------- */
 

@@ -188,6 +188,8 @@ static void new_channels(struct connection *c, bool late)
 	c->back = channel_new(false);
 	channel_held(c->there);
 	channel_held(c->back);
+	channel_is_own(c->there);
+	channel_is_own(c->back);
 	if (late) {
 		channel_is_late(c->there);
 		channel_is_late(c->back);

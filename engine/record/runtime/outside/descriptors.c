@@ -139,7 +139,8 @@ static ssize_t fill(struct thread *t, const struct iovec *v, size_t count,
 		plan_point(t);
 	for (size_t i = 0; i < count && left > 0; i++) {
 		size_t here = left < v[i].iov_len ? left : v[i].iov_len;
-		memcpy(v[i].iov_base, from, here);
+		if (here > 0) /* else the place may be NULL */
+			memcpy(v[i].iov_base, from, here);
 		from += here;
 		left -= here;
 	}
@@ -153,7 +154,8 @@ static void fill_address(void *a, socklen_t *length, const struct given *g, unsi
 	if (!a || !length)
 		return;
 	socklen_t room = *length < g->length[part] ? *length : g->length[part];
-	memcpy(a, g->part[part], room);
+	if (room > 0)
+		memcpy(a, g->part[part], room);
 	*length = g->extra;
 }
 
@@ -312,9 +314,9 @@ static void fill_message(struct msghdr *m, const struct given *g)
 	size_t name = g->length[1], control = g->length[2];
 	if (!g->recorded || g->result < 0)
 		return;
-	if (m->msg_name && name <= m->msg_namelen)
+	if (m->msg_name && name > 0 && name <= m->msg_namelen)
 		memcpy(m->msg_name, g->part[1], name);
-	if (m->msg_control && control <= m->msg_controllen)
+	if (m->msg_control && control > 0 && control <= m->msg_controllen)
 		memcpy(m->msg_control, g->part[2], control);
 	m->msg_namelen = name;
 	m->msg_controllen = control;
