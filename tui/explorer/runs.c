@@ -266,7 +266,7 @@ static bool add_witness(struct app *app, struct output_task *task, char *const *
                         struct error *error)
 {
 	const struct session *s = app->session;
-	const struct finding *f = session_finding(s);
+	const struct finding *f = session_reached(s) ? NULL : session_finding(s);
 	char *witness = write_witness(app, task, error);
 	bool both = f && finding_claim(f) == CLAIM_RACE;
 	for (int i = 0; witness && i < 1 + both; i++) {
@@ -296,6 +296,10 @@ static char *title_of(const struct app *app, enum what what, uint32_t run)
 		return g_strdup("The recorded order, run again");
 	if (what == WHAT_EXPLORED)
 		return g_strdup_printf("Run %u of the exploration, run again", run);
+	const struct reached *reached = session_reached(app->session);
+	if (reached)
+		return g_strdup_printf("On the real program: the order in which %s",
+		                       reached->condition);
 	return entry ? g_strdup_printf("On the real program: %s on %s, %s",
 	                               finding_kind_noun(entry->finding->kind), entry->variable,
 	                               entry->where)
