@@ -345,7 +345,6 @@ static enum what what_of_view(const struct app *app)
 	case VIEW_EXPLORE:
 		return WHAT_EXPLORED;
 	case VIEW_TRACE:
-	case VIEW_STATE:
 		return WHAT_RECORDED;
 	default:
 		return WHAT_WITNESS;
