@@ -490,8 +490,7 @@ static void take_race(struct checkup *c, const struct trace *first,
 	        fields, "sites",
 	        json_pack("[oo]", place_of(first, race->first), place_of(first, race->second)));
 	GString *text = g_string_new(NULL);
-	g_string_append_printf(text, "%s and %s access ", race->own_first,
-	                       race->own_second);
+	g_string_append_printf(text, "%s and %s access ", race->own_first, race->own_second);
 	own_code_append_name(race->variable, text);
 	g_string_append(text, ", and nothing keeps the two apart");
 	struct checked *f = checkup_add_fields(c, FINDING_DATA_RACE, fields,
