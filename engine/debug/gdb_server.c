@@ -236,6 +236,7 @@ static void send_result(struct gdb_server *s, enum travel_result r, const struct
 		send_stop(s, "", here, SIGINT);
 		break;
 	default:
+		s->lost = true;
 		break;
 	}
 	g_string_free(reason, TRUE);
@@ -628,9 +629,9 @@ bool gdb_server_run(struct gdb_server *s, struct error *error)
 		default:
 			break;
 		}
-		if (t->f.server <= 0 || t->f.debug == NULL)
-			return t->f.gone || error_set(error, "gdbserver", NULL,
-			                              "has ended, and the program with it");
+		if (s->lost || t->f.server <= 0 || t->f.debug == NULL)
+			return t->f.gone || error_set(error, t->f.argv[0], NULL,
+			                              "gdbserver or the program is lost");
 	}
 	return true;
 }
