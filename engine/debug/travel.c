@@ -243,10 +243,12 @@ bool travel_open(struct travel *t, struct error *error)
 {
 	t->breakpoints = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	t->code = g_array_new(FALSE, FALSE, sizeof(struct code_range));
-	if (!inferior_open(&t->f, error) || !travel_restart(t, error))
-		return false;
+	int client = t->f.client;
+	t->f.client = -1; /* a ^C is for what it sees */
+	bool ok = inferior_open(&t->f, error) && travel_restart(t, error);
+	t->f.client = client;
 	t->present = t->start;
-	return true;
+	return ok;
 }
 
 void travel_close(struct travel *t)
@@ -522,9 +524,14 @@ static enum travel_result give_up(struct travel *t, enum travel_result why,
 	if (why == TRAVEL_LOST || t->f.gone)
 		return TRAVEL_LOST;
 	struct moment back = *from;
-	t->f.interrupted = t->f.late = false;
 	t->f.deadline = g_get_monotonic_time() + RETURNS_WITHIN * (gint64)G_USEC_PER_SEC;
+	bool late = t->f.late;
+	int client = t->f.client;
+	t->f.client = -1; /* no ^C meanwhile */
+	t->f.interrupted = t->f.late = false;
 	enum travel_result there = go_to(t, &back);
+	t->f.client = client;
+	t->f.late = late;
 	return there == TRAVEL_THERE ? why : TRAVEL_LOST;
 }
 
