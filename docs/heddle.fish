@@ -198,6 +198,7 @@ complete -c heddle -n '__fish_seen_subcommand_from replay' -l trace -r -d 'the r
 complete -c heddle -n '__fish_seen_subcommand_from replay' -l first -x -a '1 2' -d 'which of the pair goes first (default: both ways, in two runs)'
 complete -c heddle -n '__fish_seen_subcommand_from replay' -l until -r -d 'stop before this event instead'
 complete -c heddle -n '__fish_seen_subcommand_from replay' -l gdb -d 'stop there with gdb attached to the process'
+complete -c heddle -n '__fish_seen_subcommand_from replay' -l gdb-server -r -d 'serve gdb (\'target remote localhost:PORT\'), which goes through the run forward and backward; also localhost:PORT, a path, or - for standard input and output'
 complete -c heddle -n '__fish_seen_subcommand_from replay' -l spec -r -d 'the bind lines that it was recorded with, when they lie elsewhere'
 complete -c heddle -n '__fish_seen_subcommand_from replay' -l timeout -r -d 'end a run that has not ended after this time (default 300; 0: never; none with --gdb)'
 complete -c heddle -n '__fish_seen_subcommand_from replay' -l lenient -d 'turn refusals that have a safe reading into warnings'

@@ -246,6 +246,7 @@ replay) _arguments \
 	'*--first[which of the pair goes first (default\: both ways, in two runs)]:word:(1 2)' \
 	'*--until[stop before this event instead]:EVENT:_files' \
 	'*--gdb[stop there with gdb attached to the process]' \
+	'*--gdb-server[serve gdb ('\''target remote localhost\:PORT'\''), which goes through the run forward and backward; also localhost\:PORT, a path, or - for standard input and output]:PORT:_files' \
 	'*--spec[the bind lines that it was recorded with, when they lie elsewhere]:FILE:_files' \
 	'*--timeout[end a run that has not ended after this time (default 300; 0\: never; none with --gdb)]:SECONDS:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
