@@ -176,6 +176,7 @@ static void send_stop(struct gdb_server *s, const char *reason, unsigned id, int
 	if (s->notes->len > 0)
 		send_console(s, s->notes->str);
 	g_string_truncate(s->notes, 0);
+	s->general = id; /* as the client takes it to be after a stop */
 	g_snprintf(s->last_stop, sizeof(s->last_stop), "T%02x%sthread:%x;", (unsigned)signal,
 	           reason, id);
 	send_text(s, s->last_stop);
@@ -241,7 +242,6 @@ static void send_result(struct gdb_server *s, enum travel_result r, const struct
 	}
 	g_string_free(reason, TRUE);
 	t->f.interrupted = t->f.late = false;
-	s->general = ANY_THREAD;
 	renew(s);
 }
 
