@@ -111,8 +111,11 @@ static void tell_order(const struct trace *t, const struct finding *f, GString *
 static void tell_waits(const struct trace *t, const struct finding *f, GString *out)
 {
 	for (guint i = 0; f->waits && i < f->waits->len; i++) {
+		const struct wait *w = &g_array_index(f->waits, struct wait, i);
+
 		g_string_append(out, i ? "; " : "");
-		append_wait(t, &g_array_index(f->waits, struct wait, i), out);
+		append_wait(t, w, out);
+		g_string_append_printf(out, " (%s)", site_of(t, w->event));
 	}
 	g_string_append(out, f->kind == FINDING_STUCK
 	                             ? ": for ever, as nothing can end the wait"
