@@ -159,6 +159,13 @@ bool word_filter(struct app *app, const char *arguments, struct error *error)
 	return true;
 }
 
+bool word_group(struct app *app, const char *arguments, struct error *error)
+{
+	app_go(app, VIEW_FINDINGS);
+	return findings_group(app, *arguments ? arguments : "variable") ||
+	       expect(error, "variable, function, thread, place, outcome or none");
+}
+
 static struct entry *need_entry(const struct app *app, struct error *error)
 {
 	struct entry *entry = session_selected(app->session);
