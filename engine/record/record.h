@@ -184,6 +184,10 @@ bool record_server_read(const struct record_server *server, uint64_t address, vo
 /* For record_facts.debug; NULL for NULL. */
 struct debug_store *record_server_debug(const struct record_server *server);
 
+/* Start it, for a debugger (config.hold), which attends to it: the pid, and the memory of the
+ * log's chunks, are the caller's.  False and `error` when it could not be started. */
+bool record_start(struct record_options *options, pid_t *pid, int *buffer, struct error *error);
+
 /* Run it under the runtime to its end.  False and `error` when it could not be started. */
 bool record_run(struct record_options *options, struct record_result *result,
                 struct error *error);

@@ -272,7 +272,7 @@ static void lane_heads(const struct walk *w, GString *out)
 	g_string_append(out, "<tr><th></th>");
 	for (guint i = 0; i < w->threads->len; i++)
 		element(out, "th", "thread",
-		        trace_thread_name(w->t, g_array_index(w->threads, uint32_t, i)));
+		        session_thread(w->s, g_array_index(w->threads, uint32_t, i)));
 	g_string_append(out, "<th></th></tr>\n");
 }
 

@@ -43,6 +43,11 @@ static const char *settings_value(enum setting setting)
 	return values[setting] ? values[setting] : settings_table[setting].normal;
 }
 
+bool settings_is(enum setting setting, const char *value)
+{
+	return strcmp(settings_value(setting), value) == 0;
+}
+
 static void add_patterns(enum setting setting, bool own)
 {
 	char **globs = g_strsplit(settings_value(setting), ";", -1);
@@ -71,6 +76,8 @@ void settings_apply(struct app *app, enum setting setting, const char *value)
 			app_forget(app);
 		}
 	}
+	if (app && setting == SETTING_CALLS)
+		app_forget(app);
 	if (app && setting == SETTING_ASCII) {
 		app->options.ascii = strcmp(value, "true") == 0;
 		app->grid.ascii = app->options.ascii;
@@ -253,6 +260,7 @@ bool word_just_my_code(struct app *app, const char *arguments, struct error *err
 	if (!settings_accepts(SETTING_MY_CODE, value))
 		return error_set(error, "", NULL, "expected on or off");
 	settings_apply(app, SETTING_MY_CODE, value);
+	session_forget_roles(app->session);
 	app_refresh(app);
 	app_say(app, own_code_is_on() ? "places are in your own files"
 	                              : "every place and name as it is, in libraries, too");
