@@ -62,6 +62,7 @@ struct session *session_new(struct trace *trace)
 	return s;
 }
 
+static void reached_free(struct reached *r);
 const char *session_thread(const struct session *s, uint32_t thread)
 {
 	if (!session_has(s, INDEX_THREADS | INDEX_MATCH))
@@ -114,7 +115,6 @@ void session_forget_roles(struct session *s)
 	for (uint64_t i = 0; i < s->trace->threads_count; i++)
 		g_clear_pointer(&s->threads[i], g_free);
 }
-static void reached_free(struct reached *r);
 
 void session_free(struct session *s)
 {
@@ -124,8 +124,8 @@ void session_free(struct session *s)
 		for (int m = 0; m < 2; m++)
 			if (s->orders[m][k])
 				order_free(s->orders[m][k]);
-	return_point_free(s->point);
 	reached_free(s->reached);
+	return_point_free(s->point);
 	trace_view_free(s->view);
 	missing_calls_free(s->calls);
 	for (int a = 0; a < ANALYSIS_COUNT; a++)

@@ -648,7 +648,8 @@ static void tell_claim(const struct app *app, struct witness_view *v)
 		                                         : ": it waits for ever");
 		break;
 	case CLAIM_REACH:
-		g_string_append(text, ": the condition holds");
+		g_string_append(text, ", and there this holds: ");
+		append_escaped(text, v->w.condition, strlen(v->w.condition));
 		break;
 	default:
 		g_string_append(text, session_lacks_code(s) && !s->missing
