@@ -58,13 +58,13 @@ _heddle() {
 	verify) words="--spec --memory --lenient --format --help --quiet --version" ;;
 	record) words="--output --mode --strategy --depth --steps --seed --memory --spec --max-size --compress --last --suppressions --start-at --no-values --no-missing --no-inputs --help --quiet --version" ;;
 	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet --version" ;;
-	replay) words="--witness --trace --first --until --gdb --spec --timeout --lenient --help --quiet --version" ;;
+	replay) words="--witness --trace --first --until --output --gdb --gdb-server --spec --timeout --lenient --help --quiet --version" ;;
 	explain) words="--order --spec --story --missing --lenient --format --help --quiet --version" ;;
 	compare) words="--analyses --lenient --format --help --quiet --version" ;;
 	diff) words="--analysis --spec --values --missing --budget --lenient --format --help --quiet --version" ;;
 	merge) words="--lenient --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --depth --steps --memory --timeout --format --help --quiet --version" ;;
-	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --until-error --timeout --format --help --quiet --version" ;;
+	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --bound --until-error --timeout --format --help --quiet --version" ;;
 	orders) words="--runs --budget --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
 	lesson) words="--directory --text --worksheet --restart --new --check --play --format --help --quiet --version" ;;

@@ -92,6 +92,12 @@ uint64_t archive_below(struct archive *a, uint64_t number, uint64_t limit)
 	return 0;
 }
 
+uint32_t archive_index(struct archive *a, uint32_t index, uint32_t limit)
+{
+	uint64_t coded = index == NONE ? 0 : index + 1ull;
+	return (uint32_t)archive_below(a, coded, limit + 1ull) - 1;
+}
+
 size_t archive_count(struct archive *a, size_t count, size_t least)
 {
 	count = archive_number(a, count);

@@ -33,6 +33,8 @@ size_t archive_count(struct archive *a, size_t count, size_t least);
 uint64_t archive_number(struct archive *a, uint64_t number);
 /* A number below `limit`. */
 uint64_t archive_below(struct archive *a, uint64_t number, uint64_t limit);
+/* A number below `limit`, or NONE. */
+uint32_t archive_index(struct archive *a, uint32_t index, uint32_t limit);
 /* Bytes as they are. */
 void archive_raw(struct archive *a, void *bytes, size_t length);
 /* A text, or NULL. Reading: *text is overwritten, and owned by the caller. */

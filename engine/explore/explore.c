@@ -280,7 +280,10 @@ static bool run_all(struct exploration *x, struct error *error)
 	x->report->waiting = worklist_length(x->worklist);
 	if (x->report->waiting > 0)
 		estimate(x);
-	x->report->complete = !has_more(x) && x->report->gaps->len == 0;
+	x->report->complete_within = !has_more(x) && x->report->gaps->len == 0;
+	if (x->beyond)
+		explore_gap(x, "schedules with more preemptions were left out (--bound)");
+	x->report->complete = x->report->complete_within && !x->beyond;
 	if (x->cancelled)
 		error_cancelled(error);
 	return !x->cancelled;

@@ -64,6 +64,8 @@ static void find_limits(const struct exploration *x, struct execution *p, bool w
 	*l = (struct flip_limits){ .seconds = x->options->query_seconds,
 		                   .end = NONE,
 		                   .tail = NONE,
+		                   .preemptions =
+		                           x->options->bounded ? x->options->preemptions : NONE,
 		                   .deadline = x->deadline,
 		                   .progress = x->progress };
 	p->goes_on = explore_unfinished(x, &p->run);
@@ -150,6 +152,14 @@ static void enter(struct exploration *x, const struct execution *p)
 	x->after_use = p->after_use;
 }
 
+/* After the last of a run's planning. */
+static void note_planned(struct exploration *x, const struct execution *p)
+{
+	if (reversals_unanswered(p->search))
+		explore_gap(x, "the solver left a question without an answer");
+	x->beyond |= reversals_bounded(p->search);
+}
+
 void explore_leave(struct exploration *x)
 {
 	x->trace = NULL;
@@ -175,8 +185,8 @@ void explore_plan_further(struct exploration *x)
 	struct execution *p = x->kept->pdata[0];
 	enter(x, p);
 	bool done = plan_further(x, p);
-	if (done && reversals_unanswered(p->search))
-		explore_gap(x, "the solver left a question without an answer");
+	if (done)
+		note_planned(x, p);
 	explore_leave(x);
 	if (!done || (explore_out_of_time(x) && !x->again))
 		return; /* still kept, so the report is incomplete */
@@ -225,10 +235,11 @@ void explore_plan(struct exploration *x, struct execution *p, struct pending *s,
 	p->search = reversals_new(p->history, &p->limits, explore_take_reversal, x);
 	if (reversals_by_states(p->search, hunts ? FEW_STATES_HUNTING : FEW_STATES)) {
 		explore_find_reordered_races(x);
+		note_planned(x, p);
 		execution_free(p);
 		return;
 	}
-	if (goes_on(x, p))
+	if (goes_on(x, p) && !x->options->bounded) /* a walk does not count */
 		walk(x, p, x->options->seed * 1000003 + x->run + 1);
 	x->kept_events += p->run.trace->events_count;
 	g_ptr_array_add(x->kept, p);

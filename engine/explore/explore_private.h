@@ -63,9 +63,10 @@ struct exploration {
 	GHashTable *races;       /* char *: pairs of places, and "sites " with pairs of sites */
 	int64_t races_effort, effort_began; /* processor time, microseconds, of the races beyond
 	                                     * happens-before; at the beginning */
-	bool races_left;                    /* of some run these were not all looked for */
-	GHashTable *gaps;                   /* char *, also in report->gaps */
-	char *output; /* file for the program's output, see file.h; owned */
+	bool beyond;      /* something needs more preemptions than the bound permits */
+	bool races_left;  /* of some run these were not all looked for */
+	GHashTable *gaps; /* char *, also in report->gaps */
+	char *output;     /* file for the program's output, see file.h; owned */
 	int output_file;
 	gint64 deadline; /* 0: none */
 	bool cancelled, interrupted;

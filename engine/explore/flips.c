@@ -451,3 +451,8 @@ bool reversals_unanswered(const struct reversals *r)
 {
 	return r->search.unanswered;
 }
+
+bool reversals_bounded(const struct reversals *r)
+{
+	return r->search.bounded;
+}

@@ -66,7 +66,9 @@ struct flip_limits {
 	                * continue before it; NONE: after all of it */
 	const GPtrArray *finals; /* char *: variables whose last writes matter when all threads
 	                          * ended; or NULL */
-	int64_t deadline;        /* for the whole search (g_get_monotonic_time); 0: none */
+	uint32_t preemptions; /* bound on those before a reversal; NONE: none. Only the search
+	                       * over states keeps to it */
+	int64_t deadline;     /* for the whole search (g_get_monotonic_time); 0: none */
 	const struct progress *progress;
 };
 static inline bool flips_out_of_time(const struct flip_limits *l)
@@ -94,5 +96,7 @@ bool reversals_by_solver(struct reversals *r, struct smt *smt);
 bool reversals_stopped(const struct reversals *r);
 /* Were queries undecided, or maximal prefixes dropped beyond a bound? */
 bool reversals_unanswered(const struct reversals *r);
+/* Was something left out since it needs more preemptions than the bound? */
+bool reversals_bounded(const struct reversals *r);
 
 #endif

@@ -82,6 +82,13 @@ static bool is_visible(const struct reach *r, uint32_t e)
 	return sync_is_visible(r, e);
 }
 
+/* Can the event block its thread, or let another go on? */
+static bool may_unblock(const struct reach *r, uint32_t e)
+{
+	const struct event *x = &r->t->events[e];
+	return !event_inert(x) && op_table[x->op].class == OP_CLASS_SYNC && x->op != OP_FENCE;
+}
+
 static void number_objects(struct reach *r)
 {
 	const struct view *v = r->x->h->view;
@@ -143,7 +150,7 @@ static void prepare(struct reach *r)
 	fork_order_free(order);
 	sync_prepare(r);
 	for (uint32_t e = 0; e < t->events_count; e++)
-		r->visible[e] = is_visible(r, e);
+		r->visible[e] = is_visible(r, e) || (r->barred != NULL && may_unblock(r, e));
 	find_keepers(r);
 	number_objects(r);
 	if (r->x->abstract)
@@ -378,6 +385,11 @@ static void add_candidate(struct reach *r, struct candidate c)
 {
 	if (c.event != NONE)
 		c.thread = r->t->events[c.event].thread;
+	if (r->barred != NULL && r->barred[c.thread] && c.kind != FLIP_STUCK &&
+	    c.kind != FLIP_FINAL) {
+		r->x->bounded = true;
+		return;
+	}
 	GArray *list = candidates_like(r, &c);
 	for (guint i = 0; i < list->len; i++) {
 		uint32_t known = g_array_index(list, struct candidate, i).state;
@@ -866,6 +878,7 @@ void reach_end(struct reach *r)
 	sync_release(r);
 	g_array_unref(r->keepers);
 	g_free(r->scratch);
+	g_free(r->barred);
 	g_free(r->writers);
 	g_array_unref(r->states);
 	g_array_unref(r->origins);
@@ -891,6 +904,8 @@ void reach_begin(struct reach *r, struct search *x)
 		.known_mask = 1023,
 		.rivals = g_new0(GArray *, x->h->view->calls ? x->h->view->calls->len + 1 : 1),
 	};
+	if (x->limits->preemptions != NONE)
+		r->barred = g_new0(bool, r->threads + 1);
 	prepare(r);
 	begin_objects(r, r->scratch);
 	take_all(r, r->scratch, NULL);
@@ -902,7 +917,8 @@ bool reach_by_states(struct search *x, uint32_t most)
 	struct reach r;
 	reach_begin(&r, x);
 	size_t bytes = r.size * sizeof(uint32_t) + sizeof(struct origin) + 4 * sizeof(uint32_t);
-	bool done = search_states(&r, (uint32_t)MIN(most, MOST_STATE_BYTES / bytes));
+	most = (uint32_t)MIN(most, MOST_STATE_BYTES / bytes);
+	bool done = r.barred ? reach_bounded(&r, most) : search_states(&r, most);
 	GArray *candidates = done ? all_candidates(&r) : NULL;
 	for (guint i = 0; done && i < candidates->len && !x->stopped; i++)
 		reach_give(&r, &g_array_index(candidates, struct candidate, i));

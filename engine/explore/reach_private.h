@@ -64,6 +64,7 @@ struct reach {
 	uint32_t *scratch;
 	uint32_t *writers; /* of the read that is looked at: one for each of its variables */
 	uint32_t count;
+	bool *barred; /* by thread: to run it now is a preemption too many (reach_bound.c) */
 };
 
 enum thread_bit {
@@ -135,6 +136,9 @@ uint32_t reach_waiters(const struct reach *r, uint32_t state, uint32_t thread,
 uint32_t reach_add_next(struct reach *r, uint32_t state, uint32_t thread, uint32_t woken);
 /* Pass the reversal to the taker. */
 void reach_give(struct reach *r, const struct candidate *c);
+/* reach_bound.c: visit all states within the limits' bound on preemptions; false when these are
+ * more than `most`, or the search was stopped. */
+bool reach_bounded(struct reach *r, uint32_t most);
 /* Is the search out of time, or cancelled? */
 bool reach_is_stopped(struct reach *r);
 

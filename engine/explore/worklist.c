@@ -114,14 +114,6 @@ struct pending *worklist_take(struct worklist *w, bool by_chance)
 
 /* -- checkpoints --------------------------------------------------------------------------- */
 
-/* A number below `limit`, or NONE. */
-static uint32_t archive_index(struct archive *a, uint32_t index, uint32_t limit)
-{
-	return (uint32_t)archive_below(a, (uint64_t)(index == NONE ? 0 : index + 1ull),
-	                               limit + 1ull) -
-	       1;
-}
-
 static void archive_parts(struct pending *p, struct archive *a)
 {
 	size_t count = archive_count(a, p->parts_count, 3);
@@ -147,6 +139,7 @@ void pending_archive(struct pending *p, const struct pending_limits *limits, str
 	archive_text(a, &p->place);
 	archive_text(a, &p->variable);
 	archive_text(a, &p->use);
+	ARCHIVE(a, p->library);
 	ARCHIVE(a, p->after_use);
 	ARCHIVE(a, p->by_chance);
 	if ((p->kind == FLIP_USE) != (p->use != NULL))

@@ -78,8 +78,23 @@ for damage in 's/^heddle/Heddle/' 's/....\z//s' 's/(.{100})./$1x/s' 's/\A.*//s';
 done
 run "$HEDDLE" explore --resume /nowhere/state -- ./sync log "${arguments[@]}"
 is $status 2 "a state that cannot be written is told before the first run"
-run "$HEDDLE" explore --resume state -j 2 -- ./sync log "${arguments[@]}"
-is $status 2 "not with --jobs"
+
+# Several jobs, in parts: each share has a state.
+./oracle 4 >expected
+read -ra arguments <expected
+run "$HEDDLE" explore --budget 0 --format json -- ./sync log "${arguments[@]}"
+whole="$status $(json '"$d->{states} " . join "; ", sort map { $_->{kind} } @{$d->{errors}}')"
+more=1 parts=0
+while [ $more != 0 ] && [ $parts -lt 100 ]; do
+	parts=$((parts + 1))
+	run "$HEDDLE" explore --budget 0 --runs $((10 + parts)) -j 2 --resume jobs --format json -- ./sync log "${arguments[@]}"
+	more=$(json 'scalar grep /limit of runs/, @{$d->{gaps}}')
+done
+is "$status $(json '"$d->{states} " . join "; ", sort map { $_->{kind} } @{$d->{errors}}') $((parts > 1))" "$whole 1" \
+	"two jobs in $parts parts cover the same"
+run "$HEDDLE" explore --resume jobs -j 3 -- ./sync log "${arguments[@]}"
+is $status 2 "the states are of so many jobs"
+like "$err" "there shard 0/2, here shard 0/3" "with both numbers"
 run stat -c %a kept
 is "$out" 600 "the state is for its user alone"
 done_testing

@@ -4,8 +4,10 @@
  */
 #include "engine/record/recorded.h"
 #include "engine/explore/explore.h"
+#include "engine/trace/own_code.h"
 #include "tui/batch/command.h"
 #include "tui/batch/explore_jobs.h"
+#include "tui/batch/explore_tree.h"
 #include "tui/batch/places.h"
 #include "tui/batch/point_json.h"
 #include "tui/batch/print.h"
@@ -20,7 +22,9 @@
 struct asked {
 	const char *program, *shard; /* shard: NULL when not sharded */
 	const char *memory;          /* the model's word */
-	char *options;               /* owned */
+	bool bounded;
+	uint32_t preemptions;
+	char *options; /* owned */
 };
 
 /* -- JSON: the report, and the tree that the explorer opens ------------------------------- */
@@ -72,6 +76,15 @@ static json_t *runs_json(const struct explore_report *r)
 		        (json_int_t)run->pruned, "redundant", run->redundant, "trace",
 		        text_or_null(run->trace), "class",
 		        json_sprintf("%016" PRIx64, run->class_));
+		json_object_set_new(item, "inside-library", json_boolean(run->library));
+		json_object_set_new(item, "switches", json_integer(run->switches));
+		json_object_set_new(item, "error",
+		                    run->error == NONE ? json_null()
+		                                       : json_integer(run->error));
+		json_object_set_new(item, "printed", text_or_null(run->printed));
+		if (run->output != 0)
+			json_object_set_new(item, "output",
+			                    json_sprintf("%016" PRIx64, run->output));
 		if (run->commuting_count > 0) {
 			json_object_set_new(item, "commuting", texts_json(run->commuting));
 			json_object_set_new(item, "commuting-pairs",
@@ -100,6 +113,7 @@ static json_t *errors_json(const struct explore_report *r)
 		        "status", e->status, "story", story_json(e->story), "locations",
 		        error_places_json(e), "run", (int)e->run, "count", (json_int_t)e->count,
 		        "trace", text_or_null(run->trace));
+		json_object_set_new(item, "shortest", json_integer(e->shortest));
 		json_t *point = point_json(r, i);
 		if (point != NULL)
 			json_object_set_new(item, "point-of-no-return", point);
@@ -114,11 +128,12 @@ static json_t *races_json(const struct explore_report *r)
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
-		json_array_append_new(list,
-		                      json_pack("{s:[o, o], s:o, s:i}", "locations",
-		                                json_text(race->first), json_text(race->second),
-		                                "variable", json_text(race->variable), "run",
-		                                (int)race->run));
+		json_array_append_new(
+		        list, json_pack("{s:[o, o], s:[o, o], s:o, s:i}", "locations",
+		                        json_text(race->own_first), json_text(race->own_second),
+		                        "sites", json_text(race->first),
+		                        json_text(race->second), "variable",
+		                        json_text(race->variable), "run", (int)race->run));
 	}
 	return list;
 }
@@ -142,12 +157,18 @@ static json_t *report_json(const struct explore_report *r, const struct asked *a
 	        (json_int_t)r->abandoned, "complete", r->complete, "gaps", texts_json(r->gaps),
 	        "notes", texts_json(r->notes), "errors", errors_json(r), "races", races_json(r),
 	        "runs", runs_json(r));
+	json_object_set_new(root, "threads", texts_json(r->threads));
 	if (r->estimate.classes > 0)
 		json_object_set_new(root, "estimate",
 		                    json_pack("{s:I, s:[I, I]}", "classes",
 		                              (json_int_t)r->estimate.classes, "spread",
 		                              (json_int_t)r->estimate.low,
 		                              (json_int_t)r->estimate.high));
+	if (asked->bounded)
+		json_object_set_new(root, "bound",
+		                    json_pack("{s:i, s:b}", "preemptions",
+		                              (int)asked->preemptions, "complete",
+		                              r->complete_within));
 	/* of the first error that has one */
 	for (guint i = 0; i < r->points->len && i < 1; i++)
 		json_object_set_new(
@@ -173,6 +194,13 @@ static bool write_tree(const struct explore_report *r, const struct asked *asked
 	bool good = file_write_whole(path, text, strlen(text), error);
 	free(text);
 	return good;
+}
+
+bool explore_write_tree(const struct explore_report *r, const char *program, const char *path,
+                        struct error *error)
+{
+	struct asked asked = { .program = program, .memory = "sc", .options = (char *)"" };
+	return write_tree(r, &asked, path, error);
 }
 
 /* -- text ---------------------------------------------------------------------------------- */
@@ -285,20 +313,29 @@ static const char *what_voids(const struct explore_report *r)
 	return uses ? "uses after free" : NULL;
 }
 
-static void print_text(const struct explore_report *r, const char *memory)
+/* Each pair of the user's lines once, on whatever the library has inside of them. */
+static void print_races(const struct explore_report *r)
 {
-	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
-	       " more schedules begin as these do\n",
-	       r->runs->len, plural(r->runs->len), r->classes, r->pruned);
+	GHashTable *told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (guint i = 0; i < r->races->len; i++) {
+		const struct explore_race *race =
+		        &g_array_index(r->races, struct explore_race, i);
+		GString *name = g_string_new(NULL);
+		own_code_append_name(race->variable, name);
+		char *key = g_strjoin(
+		        "\n", race->own_first, race->own_second,
+		        strcmp(race->first, race->own_first) == 0 ? name->str : "", NULL);
+		if (g_hash_table_add(told, key))
+			printf("data race on %s: %s and %s (run %u)\n", name->str,
+			       race->own_first, race->own_second, race->run);
+		g_string_free(name, TRUE);
+	}
+	g_hash_table_unref(told);
+}
+
+static void print_completeness(const struct explore_report *r, const struct asked *asked)
+{
 	const char *but = what_voids(r);
-	if (r->graphs > 0)
-		printf("%" PRIu64 " execution graph%s under --memory %s", r->graphs,
-		       plural(r->graphs), memory);
-	if (r->graphs > 0 && r->graphs_blocked > 0)
-		printf(", %" PRIu64 " of them with threads that wait for ever",
-		       r->graphs_blocked);
-	if (r->graphs > 0)
-		printf("\n");
 	if (r->complete && but == NULL && r->graphs > 0)
 		printf("complete for this input: whatever its loads may read by this model, the "
 		       "program does as in one of these\n");
@@ -307,11 +344,31 @@ static void print_text(const struct explore_report *r, const char *memory)
 		       "one of these\n");
 	else if (r->complete)
 		printf("complete, as far as %s leave a promise: with them a program may do "
-		       "what "
-		       "no schedule explains\n",
+		       "what no schedule explains\n",
 		       but);
+	else if (asked->bounded && r->complete_within)
+		printf("complete for schedules with at most %u preemption%s%s%s\n",
+		       asked->preemptions, plural(asked->preemptions),
+		       but ? ", as far as they leave a promise: there are " : "",
+		       but ? but : "");
 	else
 		printf("not complete\n");
+}
+
+static void print_text(const struct explore_report *r, const struct asked *asked)
+{
+	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
+	       " more schedules begin as these do\n",
+	       r->runs->len, plural(r->runs->len), r->classes, r->pruned);
+	if (r->graphs > 0)
+		printf("%" PRIu64 " execution graph%s under --memory %s", r->graphs,
+		       plural(r->graphs), asked->memory);
+	if (r->graphs > 0 && r->graphs_blocked > 0)
+		printf(", %" PRIu64 " of them with threads that wait for ever",
+		       r->graphs_blocked);
+	if (r->graphs > 0)
+		printf("\n");
+	print_completeness(r, asked);
 	if (r->estimate.classes > 0)
 		printf("    about %" PRIu64
 		       " different in all, by the part that was seen (%" PRIu64 " to %" PRIu64
@@ -324,12 +381,7 @@ static void print_text(const struct explore_report *r, const char *memory)
 	print_commuting(r);
 	if (r->abandoned)
 		printf("    %" PRIu64 " more before that was known\n", r->abandoned);
-	for (guint i = 0; i < r->races->len; i++) {
-		const struct explore_race *race =
-		        &g_array_index(r->races, struct explore_race, i);
-		printf("data race on %s: %s and %s (run %u)\n", race->variable, race->first,
-		       race->second, race->run);
-	}
+	print_races(r);
 	if (r->errors->len == 0)
 		printf("no run failed\n");
 	print_errors(r);
@@ -354,7 +406,8 @@ static double seconds_of(struct arguments *a, const char *name, double otherwise
 
 static char *options_text(const struct arguments *a)
 {
-	static const char *const telling[] = { "final", "check", "steps", "seed", "memory" };
+	static const char *const telling[] = { "final", "check",  "steps",
+		                               "seed",  "memory", "bound" };
 	GString *text = g_string_new(NULL);
 	GPtrArray *files = argument_values(a, "spec");
 	for (guint i = 0; i < files->len; i++)
@@ -391,10 +444,10 @@ static void print_sarif(const struct explore_report *r)
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
-		json_t *f =
-		        json_pack("{sssssos[oo]}", "kind", "data-race", "verdict", "happened",
-		                  "variable", json_text(race->variable), "sites",
-		                  places_parse(race->first), places_parse(race->second));
+		json_t *f = json_pack("{sssssos[oo]}", "kind", "data-race", "verdict",
+		                      "happened", "variable", json_text(race->variable),
+		                      "sites", places_parse(race->own_first),
+		                      places_parse(race->own_second));
 		sarif_add(s, f, NULL);
 		json_decref(f);
 	}
@@ -428,7 +481,7 @@ static int report_as(const struct explore_report *r, const struct asked *asked,
 	} else if (format == FORMAT_SARIF) {
 		print_sarif(r);
 	} else {
-		print_text(r, asked->memory);
+		print_text(r, asked);
 	}
 	return r->errors->len || r->races->len ? EXIT_FOUND
 	       : r->complete                   ? EXIT_NOTHING
@@ -440,7 +493,9 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 	struct error error = { 0 };
 	struct asked asked = { .program = o->argv[0],
 		               .shard = argument_value(a, "shard"),
-		               .memory = memory_model_word(o->memory) };
+		               .memory = memory_model_word(o->memory),
+		               .bounded = o->bounded,
+		               .preemptions = o->preemptions };
 	enum output_format format = argument_format(a, true);
 	o->interrupted = catch_interruption();
 	struct explore_report *r = explore(o, progress_on_stderr(), &error);
@@ -459,8 +514,8 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 /* The memory model, or a usage error with an exit. */
 static enum memory_model model_of(struct arguments *a)
 {
-	static const char *const others[] = { "spec",  "results", "final", "check",
-		                              "shard", "jobs",    "seed",  "resume" };
+	static const char *const others[] = { "spec", "results", "final",  "check", "shard",
+		                              "jobs", "seed",    "resume", "bound" };
 	const char *word = argument_value(a, "memory");
 	enum memory_model model = MEMORY_SC;
 	if (word != NULL && !memory_model_parse(word, &model))
@@ -469,6 +524,26 @@ static enum memory_model model_of(struct arguments *a)
 		if (argument_value(a, others[i]) != NULL)
 			exit(usage_error(a, "--memory %s goes without --%s", word, others[i]));
 	return model;
+}
+
+/* --bound preemptions=N, or a usage error with an exit. */
+static void read_bound(struct arguments *a, struct explore_options *o)
+{
+	static const char kind[] = "preemptions=";
+	const char *text = argument_value(a, "bound");
+	char *end = NULL;
+	if (text == NULL)
+		return;
+	const char *number = g_str_has_prefix(text, kind) ? text + strlen(kind) : "";
+	guint64 n = g_ascii_isdigit(*number) ? g_ascii_strtoull(number, &end, 10) : 0;
+	if (end == NULL || *end || n > MOST_PREEMPTIONS)
+		exit(usage_error(a, "--bound wants preemptions=N, N from 0 to %d, found '%s'",
+		                 MOST_PREEMPTIONS, text));
+	if (argument_value(a, "spec") != NULL)
+		exit(usage_error(a, "--bound goes without --spec: it counts switches between "
+		                    "single events"));
+	o->bounded = true;
+	o->preemptions = (uint32_t)n;
 }
 
 static int run(struct arguments *a)
@@ -491,6 +566,7 @@ static int run(struct arguments *a)
 		.query_seconds = 1,
 		.timeout_ms = (unsigned)(MIN(seconds_of(a, "timeout", 10), LONGEST) * 1000)
 	};
+	read_bound(a, &o);
 	recorded_remember(argv);
 	const char *shard = argument_value(a, "shard");
 	uint64_t jobs = argument_number(a, "jobs", 1);
@@ -499,10 +575,6 @@ static int run(struct arguments *a)
 		                   MOST_JOBS, argument_value(a, "jobs"));
 	if (shard && jobs > 1)
 		return usage_error(a, "--jobs and --shard: each job explores a shard already");
-	if (jobs > 1 && o.resume)
-		return usage_error(a,
-		                   "--jobs and --resume: give each job a share and a file of "
-		                   "its own (--shard), and join the reports");
 	if (jobs > 1 && argument_format(a, true) == FORMAT_SARIF)
 		return usage_error(a, "--jobs: its report is text or JSON, not SARIF");
 	if (shard && !parse_shard(shard, &o))
@@ -553,6 +625,9 @@ static const struct command_option options[] = {
 	  'j' },
 	{ "memory", "MODEL",
 	  "sc, tso or rc11: what loads may read beyond sequential consistency (default sc)",
+	  0 },
+	{ "bound", "preemptions=N",
+	  "only schedules with at most N preemptions: switches away from a thread that could go on",
 	  0 },
 	{ "until-error", NULL, "end at the first run that fails", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },

@@ -36,7 +36,7 @@ static char *report_of(const struct jobs *j, unsigned job)
 /* What the jobs do themselves, in place of the option given. */
 static bool is_replaced(const char *name)
 {
-	static const char *const replaced[] = { "jobs", "output", "format", "runs" };
+	static const char *const replaced[] = { "jobs", "output", "format", "runs", "resume" };
 	for (size_t i = 0; i < G_N_ELEMENTS(replaced); i++)
 		if (strcmp(name, replaced[i]) == 0)
 			return true;
@@ -56,6 +56,7 @@ static GPtrArray *command_of(const struct jobs *j, unsigned job)
 {
 	const struct arguments *a = j->a;
 	const char *output = argument_value(a, "output");
+	const char *resume = argument_value(a, "resume");
 	uint64_t runs = argument_number(a, "runs", EXPLORE_RUNS);
 	GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(words, g_strdup("heddle"));
@@ -74,6 +75,8 @@ static GPtrArray *command_of(const struct jobs *j, unsigned job)
 	g_ptr_array_add(words, g_strdup("--format=json"));
 	if (output)
 		g_ptr_array_add(words, g_strdup_printf("--output=%s.%u", output, job + 1));
+	if (resume)
+		g_ptr_array_add(words, g_strdup_printf("--resume=%s.%u", resume, job + 1));
 	g_ptr_array_add(words, g_strdup("--"));
 	for (char **word = a->rest; *word; word++)
 		g_ptr_array_add(words, g_strdup(*word));

@@ -266,6 +266,8 @@ static void join_member(json_t *into, const char *key, const json_t *from, json_
 	else if (strcmp(key, "complete") == 0)
 		json_object_set_new(into, key,
 		                    json_boolean(json_is_true(known) && json_is_true(from)));
+	else if (strcmp(key, "bound") == 0)
+		join_member(known, "complete", json_object_get(from, "complete"), runs);
 	else if (json_is_array(known) && strcmp(key, "runs") == 0)
 		join_runs(known, from, runs);
 	else if (json_is_array(known) && json_array_size(known) > 0 &&
@@ -402,6 +404,7 @@ static void lack(struct report_file *all, const char *shards, uint32_t n)
 	}
 	json_array_append_new(notes, json_string(note));
 	json_object_set_new(all->head, "complete", json_false());
+	json_object_set_new(json_object_get(all->head, "bound"), "complete", json_false());
 	g_free(note);
 }
 

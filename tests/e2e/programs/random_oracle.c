@@ -1,26 +1,26 @@
 /*
- * random_oracle.c SEED: makes a small random program of threads that synchronise in every way
- * that exploration knows, and searches all its interleavings, by the operations' definitions
- * alone. Prints the program on the first line (the arguments of random_sync.c), then every
- * outcome, a line each: what the operations of each thread returned, as far as it came.  Of a
- * run in which a thread aborts that is this thread's alone.  Where main returns without
- * joining, the program ends there and cuts the others off: of these outcomes those that are not
- * the beginning of another.  Exit status 3: too many states, nothing said.
+ * random_oracle.c SEED [BOUND]: makes a small random program of threads that synchronise in
+ * every way that exploration knows, and searches all its interleavings, by the operations'
+ * definitions alone. Prints the program on the first line (the arguments of random_sync.c),
+ * then every outcome, a line each: what the operations of each thread returned, as far as it
+ * came.  Of a run in which a thread aborts that is this thread's alone.  Where main returns
+ * without joining, the program ends there and cuts the others off: of these outcomes those that
+ * are not the beginning of another.  With BOUND only what interleavings reach in which a thread
+ * that could take a step stops at most so often for another's step.  Exit status 3: too many
+ * states, nothing said.
  *
  * An operation is three characters:
  *
  *     rNV wNV    read, write of a plain cell N, of the value V       RNV WNV  the same, atomic
- *     P.. Q.V BNV  read both of cells 0 and 1 at once, write V to both at once, write the low byte of
- *                cell N
- *     mN. GN. K..  an object's counter: add 1, its value (by its own lock, or N: mutex 1); a look
- *                at its memory
- *     A.V D.V    an object's set: add V ('1': it was not there), is V there?
- *     aN.  xNV   add 1 to atomic N; compare and exchange V for 1 - V ('+': done)
- *     lN. uN. tN. TN.     lock, unlock, try, try with a time limit, of mutex N
- *     i.. o.. I.. e.. f.. E.. F..   reader-writer lock: read, write, unlock; tries of both;
- * timed s.. S.. d..         spin lock: lock, unlock, try p.. z.. y.. Y.. g.. semaphore: post,
- * wait, try, timed wait, its count c.. C.. n.. N.. qN. condition: wait, timed wait ('1': the
- * time was up), signal, broadcast; wait while cell N is 0 b..                 barrier of two
+ *     P.. Q.V BNV  read both of cells 0 and 1 at once, write V to both at once, write the low
+ * byte of cell N mN. GN. K..  an object's counter: add 1, its value (by its own lock, or N:
+ * mutex 1); a look at its memory A.V D.V    an object's set: add V ('1': it was not there), is
+ * V there? aN.  xNV   add 1 to atomic N; compare and exchange V for 1 - V ('+': done) lN. uN.
+ * tN. TN.     lock, unlock, try, try with a time limit, of mutex N i.. o.. I.. e.. f.. E.. F..
+ * reader-writer lock: read, write, unlock; tries of both; timed s.. S.. d..         spin lock:
+ * lock, unlock, try p.. z.. y.. Y.. g.. semaphore: post, wait, try, timed wait, its count c..
+ * C.. n.. N.. qN. condition: wait, timed wait ('1': the time was up), signal, broadcast; wait
+ * while cell N is 0 b..                 barrier of two
  * ('1': the serial thread) ON.                 once, by routine N ('1': it was run here) kN.
  * hN.             create, join thread N vN. V..             use (N: 0 read, 1 write), free the
  * block ('f': it was freed before) jN. JN.             where the last result was 0 (not 0):
@@ -62,6 +62,7 @@ struct state {
 	uint8_t readers, count, arrived,
 	        once; /* readers: a bit each; once: 0, 1 running, 2 done */
 	char history[THREADS][HISTORY];
+	uint8_t mover, preemptions; /* with a bound: the thread that moved last */
 };
 
 static struct state *states;
@@ -75,10 +76,21 @@ static void too_many(void)
 	exit(3);
 }
 
-static void add_state(const struct state *s)
+static int bound = -1;                     /* on preemptions; negative: none */
+static uint8_t now_mover, now_preemptions; /* of the step that is tried */
+static bool dry;                           /* nothing is added */
+
+static void add_state(const struct state *from)
 {
+	struct state own = *from, *s = &own;
 	moved = true;
-	const unsigned char *bytes = (const unsigned char *)s;
+	if (dry)
+		return;
+	if (bound >= 0) {
+		own.mover = now_mover;
+		own.preemptions = now_preemptions;
+	}
+	const unsigned char *bytes = (const unsigned char *)&own;
 	uint64_t hash = 1469598103934665603u;
 	for (size_t i = 0; i < sizeof *s; i++)
 		hash = (hash ^ bytes[i]) * 1099511628211u;
@@ -95,6 +107,8 @@ static void add_state(const struct state *s)
 static void add_outcome(const char *text)
 {
 	moved = true;
+	if (dry)
+		return;
 	for (int i = 0; i < outcomes_count; i++)
 		if (strcmp(outcomes[i], text) == 0)
 			return;
@@ -527,6 +541,16 @@ static void step(const struct state *s, int t)
 
 /* -- the search ---------------------------------------------------------------------------- */
 
+/* A thread in a wait with a time limit does not run. */
+static bool can_step(const struct state *s, int t)
+{
+	moved = false;
+	dry = true;
+	step(s, t);
+	dry = false;
+	return moved && s->phase[t] != WAITS_TIMED;
+}
+
 static void search(void)
 {
 	struct state s;
@@ -541,9 +565,15 @@ static void search(void)
 	add_state(&s);
 	for (uint32_t i = 0; i < states_count; i++) {
 		s = states[i];
+		bool could = bound >= 0 && can_step(&s, s.mover);
 		moved = false;
-		for (int t = 0; t < threads; t++)
+		for (int t = 0; t < threads; t++) {
+			now_mover = (uint8_t)t;
+			now_preemptions = (uint8_t)(s.preemptions + (could && t != s.mover));
+			dry = bound >= 0 && now_preemptions > bound;
 			step(&s, t);
+			dry = false;
+		}
 		if (!moved)
 			add_end(&s);
 	}
@@ -755,9 +785,7 @@ static void invoke(void)
 			if (!strchr("rRwW", *p) || p[1] > '1' || below(4) == 0)
 				continue;
 			bool counts = below(2) && !(theirs && held);
-			*p = counts  ? reads ? 'G' : 'm'
-			     : reads ? below(5) ? 'D' : 'K'
-			             : 'A';
+			*p = counts ? reads ? 'G' : 'm' : reads ? below(5) ? 'D' : 'K' : 'A';
 			p[1] = counts && theirs ? '1' : '0';
 			p[2] = (char)('1' + below(2));
 		}
@@ -792,6 +820,7 @@ static bool is_cut(const char *outcome)
 int main(int argc, char **argv)
 {
 	uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 0;
+	bound = argc > 2 ? atoi(argv[2]) : -1;
 	random_state = seed * 0x9e3779b97f4a7c15u + 1;
 	leaves = seed % 8 == 7;
 	for (int i = 0; i < 8; i++)
