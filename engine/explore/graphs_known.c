@@ -176,7 +176,7 @@ struct memory_event graphs_event(const struct graphs *s, const struct known *kno
 		return e;
 	gpointer order = g_hash_table_lookup(s->compares, &e.site);
 	e.flags &= (uint8_t)~MEMORY_EXCLUSIVE;
-	if (!known->updates || order == NULL || (e.flags & MEMORY_LOCKS))
+	if (!known->updates || order == NULL || (e.flags & (MEMORY_LOCKS | MEMORY_TAKES)))
 		return e;
 	e.flags |= MEMORY_COMPARES;
 	e.expected = known->expected;
@@ -334,8 +334,9 @@ static bool request_of(struct learning *l, uint32_t thread, struct memory_event 
 	e->kind = MEMORY_LOAD;
 	e->location = location;
 	e->order = ORDER_ACQ;
-	e->flags = MEMORY_LIBRARY | MEMORY_LOCKS;
-	own->tag = LOG_ACQ;
+	bool takes = t->events[event].aux != 0; /* from a semaphore */
+	e->flags = MEMORY_LIBRARY | (takes ? MEMORY_TAKES : MEMORY_LOCKS);
+	own->tag = takes ? LOG_TAKE : LOG_ACQ;
 	return true;
 }
 

@@ -142,6 +142,8 @@ static uint16_t tag_of_load(const struct memory_graph *g, uint32_t id, uint16_t 
 		return tag;
 	if (e->po_next == NONE)
 		return LOG_NOTHING;
+	if (tag == LOG_POST || tag == LOG_TAKE)
+		return tag;
 	if (e->flags & MEMORY_EXCLUSIVE)
 		return library ? LOG_ACQ : LOG_RMW;
 	return library ? LOG_TRYFAIL : LOG_AREAD;

@@ -39,10 +39,10 @@ static uint32_t find_peer(const struct memory_graph *g, const struct memory_even
 
 static bool is_held(struct enumeration *x, struct memory_graph *g, const struct memory_event *e)
 {
-	if (e->kind != MEMORY_LOAD || !(e->flags & MEMORY_LOCKS))
+	if (e->kind != MEMORY_LOAD || !(e->flags & (MEMORY_LOCKS | MEMORY_TAKES)))
 		return false;
 	memory_init(g, e->location, x->program->initial(x->program->context, e->location));
-	return g->events[memory_newest(g, e->location)].value != 0;
+	return memory_blocks(e, g->events[memory_newest(g, e->location)].value);
 }
 
 enum pick { PICK_EVENT, PICK_HELD, PICK_NOTHING, PICK_FAILED };
@@ -106,7 +106,7 @@ static void add_load(struct enumeration *x, struct memory_graph *g,
 	uint32_t load = memory_append(g, event);
 	for (uint32_t s = g->events[newest].mo_prev; s != NONE; s = g->events[s].mo_prev) {
 		/* such a thread would be blocked by a lock that was unlocked */
-		if ((event->flags & MEMORY_LOCKS) && g->events[s].value != 0)
+		if (memory_blocks(event, g->events[s].value))
 			continue;
 		memory_read_from(g, load, s);
 		consider(x, memory_graph_copy(g));
@@ -210,7 +210,7 @@ static bool add_store(struct enumeration *x, struct memory_graph *g,
 	if (!(event->flags & MEMORY_EXCLUSIVE))
 		return true;
 	/* only now the load is known to be exclusive, which may forbid what it read */
-	const unsigned known = MEMORY_UPDATES | MEMORY_COMPARES | MEMORY_LOCKS;
+	const unsigned known = MEMORY_UPDATES | MEMORY_COMPARES | MEMORY_LOCKS | MEMORY_TAKES;
 	bool good = (g->events[g->events[store].po_prev].flags & known) ||
 	            memory_consistent(g, x->model, NULL);
 	x->counts->rejected += !good;

@@ -199,9 +199,10 @@ struct conversion {
 	struct cover *covers; /* by variable of the trace */
 	uint32_t alive;       /* threads */
 	struct memory_rounds rounds;
-	uint32_t *look;   /* by thread of the trace: its last look in its place, or NONE */
-	bool *store_due;  /* the same: it is of an update, whose store has no look yet */
-	GHashTable *same; /* updates in rounds: event + 1 to what they read + 1 */
+	uint32_t *look;  /* by thread of the trace: its last look in its place, or NONE */
+	bool *store_due; /* the same: it is of an update, whose store has no look yet */
+	GHashTable *semaphores; /* address to object + 1 */
+	GHashTable *same;       /* updates in rounds: event + 1 to what they read + 1 */
 };
 
 /* What was seen of a variable: a part of places that is always accessed as a whole. */
@@ -390,6 +391,12 @@ static uint32_t read_source(struct conversion *c, uint32_t event, uint32_t locat
 	return from;
 }
 
+/* Is it an update of the library that always goes on: a semaphore's post? */
+static bool posts(unsigned flags)
+{
+	return (flags & MEMORY_LIBRARY) && (flags & MEMORY_UPDATES);
+}
+
 static void add_load(struct conversion *c, uint32_t event, uint32_t location, unsigned flags)
 {
 	struct memory_graph *g = c->r->graph;
@@ -399,7 +406,8 @@ static void add_load(struct conversion *c, uint32_t event, uint32_t location, un
 	uint32_t from = read_source(c, event, location, flags);
 	uint32_t id = append(c, event, &e);
 	if (flags & MEMORY_LIBRARY)
-		g->events[id].order = flags & MEMORY_EXCLUSIVE ? ORDER_ACQ : ORDER_RLX;
+		g->events[id].order =
+		        flags & MEMORY_EXCLUSIVE && !posts(flags) ? ORDER_ACQ : ORDER_RLX;
 	memory_read_from(g, id, from);
 	g->events[id].flags = (uint8_t)flags;
 }
@@ -432,7 +440,8 @@ static void add_store(struct conversion *c, uint32_t event, uint32_t location, u
 	uint32_t after = place_of_store(c, event, location, flags);
 	uint32_t id = append(c, event, &e);
 	if (flags & MEMORY_LIBRARY)
-		g->events[id].order = flags & MEMORY_EXCLUSIVE ? ORDER_ACQ : ORDER_REL;
+		g->events[id].order =
+		        flags & MEMORY_EXCLUSIVE && !posts(flags) ? ORDER_ACQ : ORDER_REL;
 	c->last_store[location] = id;
 	bool waits =
 	        c->model == MEMORY_TSO && flags == 0 && g->events[id].order != ORDER_SEQ_CST;
@@ -687,6 +696,57 @@ static void add_lock(struct conversion *c, uint32_t event)
 	}
 }
 
+static bool is_of_semaphore(const struct event *x)
+{
+	return x->op == OP_POST || x->op == OP_TAKE || x->op == OP_TAKETRYFAIL;
+}
+
+/* Semaphores by address; one that is made anew there is not followed. */
+static void find_semaphores(struct conversion *c)
+{
+	for (uint64_t e = 0; e < c->t->events_count; e++) {
+		const struct event *x = &c->t->events[e];
+		if (!is_of_semaphore(x) || event_inert(x))
+			continue;
+		gpointer address = (gpointer)(uintptr_t)c->t->objects[x->target].address;
+		gpointer known = g_hash_table_lookup(c->semaphores, address);
+		if (known != NULL && GPOINTER_TO_UINT(known) != x->target + 1)
+			note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
+		g_hash_table_insert(c->semaphores, address, GUINT_TO_POINTER(x->target + 1));
+	}
+}
+
+/* A load that the library makes to tell the count of a semaphore. */
+static bool looks_at_semaphore(const struct conversion *c, const struct event *x)
+{
+	uint64_t address = c->t->variables[event_variables(c->t, x).first].address;
+	return x->op == OP_AREAD &&
+	       g_hash_table_contains(c->semaphores, (gpointer)(uintptr_t)address);
+}
+
+/* A semaphore is an atomic that a post increments, to release; a take waits until it is not 0,
+ * decrements it, and acquires. */
+static void add_semaphore(struct conversion *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	uint32_t location = lock_location(c->t, c->world, c->blocks, x->target);
+	const unsigned flags = MEMORY_LIBRARY | MEMORY_EXCLUSIVE;
+	bool take = x->op == OP_TAKE, tries = x->flags & EVENT_TRY;
+	g_array_index(c->world->initials, struct memory_initial, location).value =
+	        (uint64_t)c->t->objects[x->target].count;
+	if (x->op == OP_TAKETRYFAIL || tries)
+		note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
+	if (x->op == OP_TAKETRYFAIL)
+		return;
+	unsigned kind = flags | (tries ? 0 : take ? MEMORY_TAKES : MEMORY_UPDATES);
+	add_load(c, event, location, kind);
+	const struct memory_graph *g = c->r->graph;
+	uint64_t count = g->events[c->r->graph_of[event]].value;
+	if (take && count == 0)
+		note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
+	add_store(c, event, location, kind, take ? count - 1 : count + 1);
+}
+
 static void add_creation(struct conversion *c, uint32_t event)
 {
 	uint32_t child = c->r->thread[c->t->events[event].target];
@@ -725,6 +785,8 @@ static void convert(struct conversion *c, uint32_t event)
 	case OP_AREAD:
 	case OP_AWRITE:
 	case OP_RMW:
+		if (looks_at_semaphore(c, x))
+			note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
 		add_access(c, event);
 		break;
 	case OP_FENCE:
@@ -757,7 +819,7 @@ static void convert(struct conversion *c, uint32_t event)
 	case OP_POST:
 	case OP_TAKE:
 	case OP_TAKETRYFAIL:
-		note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
+		add_semaphore(c, event);
 		break;
 	case OP_ARRIVE:
 	case OP_DEPART:
@@ -828,6 +890,8 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 	memset(c.look, 0xff, (t->threads_count + 1) * sizeof *c.look);
 	c.store_due = g_new0(bool, t->threads_count + 1);
 	c.same = g_hash_table_new(NULL, NULL);
+	c.semaphores = g_hash_table_new(NULL, NULL);
+	find_semaphores(&c);
 	r->graph_of = g_new(uint32_t, t->events_count + 1);
 	memset(r->graph_of, 0xff, (t->events_count + 1) * sizeof *r->graph_of);
 	r->thread = g_new0(uint32_t, t->threads_count + 1);
@@ -850,6 +914,7 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 	g_free(c.look);
 	g_free(c.store_due);
 	g_hash_table_unref(c.same);
+	g_hash_table_unref(c.semaphores);
 	memory_rounds_release(&c.rounds);
 	g_hash_table_unref(c.plain);
 }

@@ -17,7 +17,7 @@
 #define MEMORY_UNMODELLED(U) \
 	U(READERS, "read-write locks") \
 	U(CONDITIONS, "condition variables") \
-	U(SEMAPHORES, "semaphores") \
+	U(SEMAPHORES, "tries of semaphores, looks at their counts, and their making anew") \
 	U(BARRIERS, "barriers") \
 	U(MESSAGES, "once-functions and other synchronisation by messages") \
 	U(TIMED, "timed locks") \
