@@ -11,6 +11,7 @@
 #include "engine/predict/predict.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
+#include "tui/batch/explore_tree.h"
 #include "tui/batch/point_json.h"
 
 #include <signal.h>
@@ -617,17 +618,35 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 }
 
 /* Remove traces that no finding needs. */
-static void remove_saved(const struct checkup *c, const struct explore_report *r)
+static void remove_saved(const struct checkup *c, struct explore_report *r)
 {
 	for (guint i = 0; i < r->runs->len; i++) {
-		const struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
+		struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
 		bool used = false;
 
 		for (guint k = 0; run->trace && k < c->runs->len; k++)
 			used |= strcmp(run_at(c, k)->trace, run->trace) == 0;
-		if (run->trace && !used)
+		if (run->trace && !used) {
 			unlink(run->trace);
+			g_clear_pointer(&run->trace, g_free);
+		}
 	}
+}
+
+/* The points of no return belong to the runs whose traces were kept (as PREFIX.NAME.runN.hdl):
+ * the explorer shows them. Without one, nothing is left to show. */
+static bool keep_tree(struct checkup *c, const struct explore_report *r, const char *name)
+{
+	char *path = g_strdup_printf("%s.%s", c->prefix, name);
+	bool kept = false;
+
+	for (guint i = 0; i < r->points->len; i++) {
+		uint32_t run = g_array_index(r->points, struct explore_point, i).run;
+		kept |= g_array_index(r->runs, struct explore_run, run).trace != NULL;
+	}
+	bool good = !kept || explore_write_tree(r, c->argv[0], path, &c->error);
+	g_free(path);
+	return good;
 }
 
 /* At most for these seconds; `name` is of the files of its runs. NULL: it was interrupted, or
@@ -687,6 +706,7 @@ static bool hunt(struct checkup *c)
 		                  &g_array_index(c->hunted->errors, struct explore_error, i));
 	trace_close(t);
 	remove_saved(c, c->hunted);
+	good = keep_tree(c, c->hunted, "hunted") && good;
 	explore_report_free(g_steal_pointer(&c->hunted));
 	return good;
 }
@@ -694,14 +714,16 @@ static bool hunt(struct checkup *c)
 static bool explore_program(struct checkup *c)
 {
 	struct explore_report *r = g_steal_pointer(&c->hunted);
+	const char *name = r != NULL ? "hunted" : "explored";
 	bool good = true;
 
 	c->doing = "exploring";
 	if (r == NULL)
-		r = explore_for(c, checkup_left(c) / 2, "explored", false);
+		r = explore_for(c, checkup_left(c) / 2, name, false);
 	if (r != NULL) {
 		good = take_exploration(c, r);
 		remove_saved(c, r);
+		good = keep_tree(c, r, name) && good;
 		explore_report_free(r);
 	}
 	return good;

@@ -334,8 +334,30 @@ void sched_leave(struct thread *t)
 	}
 }
 
+void sched_leave_for(struct thread *t, struct pollfd *fds, unsigned count)
+{
+	sched_leave(t);
+	if (!rt.controlled)
+		return;
+	sched_lock();
+	t->sched.fds = fds;
+	t->sched.fd_count = count;
+	sched_unlock();
+}
+
+void sched_look_outside(void)
+{
+	if (!rt.controlled)
+		return;
+	sched_lock();
+	if (!sched.holder && !sched.idling && !sched.ready && rt.on)
+		sched_end_if_stuck(NULL);
+	sched_unlock();
+}
+
 void sched_rejoin(struct thread *t)
 {
+	t->sched.fd_count = 0;
 	t->signals.away = false;
 	BARRIER();
 	if (!rt.controlled) {
