@@ -178,12 +178,33 @@ void append_waited(const struct trace *t, const struct wait *w, GString *out)
 		g_string_truncate(out, (gsize)(dot - out->str));
 }
 
+/* Nobody holds a futex; another thread's last write to the word tells most about it. */
+static void append_writer(const struct trace *t, const struct wait *w, GString *out)
+{
+	const struct event *want = &t->events[w->event];
+	const char *word = trace_string(t, t->objects[want->target].name);
+
+	for (uint32_t e = w->event; e-- > 0;) {
+		const struct event *x = &t->events[e];
+
+		if (!op_is_access(x->op) || !op_writes(x->op) || x->thread == want->thread ||
+		    strcmp(trace_string(t, t->variables[x->target].name), word) != 0)
+			continue;
+		g_string_append(out, ", written last by ");
+		append_thread(t, x->thread, out);
+		g_string_append_printf(out, " at %s", trace_location_name(t, e));
+		return;
+	}
+}
+
 void append_wait(const struct trace *t, const struct wait *w, GString *out)
 {
 	append_thread(t, t->events[w->event].thread, out);
 	g_string_append_printf(out, " waits for %s ",
 	                       w->what == WAIT_JOIN ? "the end of" : wait_for_word(w->what));
 	append_waited(t, w, out);
+	if (w->what == WAIT_FUTEX)
+		append_writer(t, w, out);
 	if (w->holder != NONE) {
 		g_string_append(out, ", held by ");
 		append_thread(t, w->holder, out);

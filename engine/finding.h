@@ -156,7 +156,8 @@ struct cycle_edge {
 	WAIT(SEMAPHORE, "semaphore") \
 	WAIT(JOIN, "join") \
 	WAIT(BARRIER, "barrier") \
-	WAIT(CHANNEL, "channel")
+	WAIT(CHANNEL, "channel") \
+	WAIT(FUTEX, "futex") /* a word, by a system call of the program's own */
 enum wait_for {
 #define WAIT(name, word) WAIT_##name,
 	WAITS_FOR(WAIT)

@@ -487,6 +487,11 @@ static void note_recording(struct import *im)
 	if (!(im->header->flags & LOG_ASLR_OFF))
 		builder_note(im->b, "recording-addresses", "numbered");
 	note_count(im, "recording-clocks", im->clocks);
+	for (guint i = 0; i < im->facts->blocked->len; i++)
+		im->futexes +=
+		        g_array_index(im->facts->blocked, struct record_wait, i).reason ==
+		        FOR_FUTEX;
+	note_count(im, FUTEX_NOTE, im->futexes);
 	note_inputs(im);
 	note_repeats(im);
 }

@@ -80,12 +80,12 @@ struct import {
 	GPtrArray *all_lives; /* owned */
 	struct block_life *cache[CACHE];
 	struct import_site sites[LOG_SITES];
-	GHashTable *locations;     /* pc -> location + 1 */
-	GHashTable *functions;     /* pc -> string + 1 */
-	GByteArray *inputs;        /* for replay: struct log_input, see inputs.h */
-	uint64_t clocks, repeated; /* numbers of answers, and of repetitions */
-	GHashTable *objects;       /* set of struct site: import_objects.c */
-	GHashTable *instances;     /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> count */
+	GHashTable *locations;              /* pc -> location + 1 */
+	GHashTable *functions;              /* pc -> string + 1 */
+	GByteArray *inputs;                 /* for replay: struct log_input, see inputs.h */
+	uint64_t clocks, repeated, futexes; /* answers, repetitions, waits for a futex */
+	GHashTable *objects;                /* set of struct site: import_objects.c */
+	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> count */
 	struct names *names;
 	struct missing_code *missing; /* import_missing.c; NULL: none so far */
 	struct rebase *rebase;        /* owned; NULL: addresses unchanged */

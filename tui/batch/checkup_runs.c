@@ -24,7 +24,7 @@ enum {
 	WAITING_RUNS = 3,        /* that are looked at after a recording; the rest comes last */
 	FIRST_RUNS = 3,          /* before the exploration */
 	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
-	HUNT_PARTS = 6,          /* of the time left, the hunt for an error takes one */
+	HUNT_PARTS = 4,          /* of the time left, the hunt for an error takes one */
 	MOST_BYTES = 64 << 20,   /* of a run's log: some six million events */
 	LEAST_BYTES = 4 << 20,
 	BYTES_A_SECOND = 1 << 19, /* of the time left: what can be looked at in it */
