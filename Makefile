@@ -70,7 +70,7 @@ bin = $(patsubst tests/%.c,$(B)/tests/%,$(1))
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(HEDDLE) $(B)/libheddle-record.so $(B)/stub/libheddle-stub.a
+all: $(HEDDLE) $(B)/libheddle-record.so $(B)/gdb/libheddle-record.so $(B)/stub/libheddle-stub.a
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -117,12 +117,14 @@ $(B)/libtui.a: $(call obj,$(TUI_SRC))
 $(HEDDLE): $(B)/tui/main.o $(B)/libtui.a $(B)/libheddle.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# The runtime is loaded into the recorded program: no library but the C library's, never
-# sanitized, its own symbols hidden.  Its calls are bound when it is loaded, those of its own
+# The runtime is loaded into the recorded program: no library but the C library's, its own
+# symbols hidden.  So of the sanitizers it has the one for undefined behaviour alone, which traps
+# (SIGILL), as that needs no library.  Its calls are bound when it is loaded, those of its own
 # functions to them: at run time a signal must not find it in the loader, or in a memset of the
-# program's.
+# program's.  A program may pass NULL where the C library's header says that nobody does.
 RUNTIME_FLAGS = -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC -mcx16 -fvisibility=hidden -fno-builtin \
-	-fno-stack-protector -ftls-model=initial-exec -fexceptions
+	-fno-stack-protector -ftls-model=initial-exec -fexceptions -fno-delete-null-pointer-checks \
+	$(if $(filter-out thread,$(SAN)),-fsanitize=undefined -fsanitize-undefined-trap-on-error)
 $(B)/engine/record/runtime/%.o: engine/record/runtime/%.c
 	@mkdir -p $(@D)
 	$(CC) $(RUNTIME_FLAGS) -MMD -MP -c $< -o $@
@@ -130,6 +132,12 @@ $(B)/engine/record/runtime/%.o: engine/record/runtime/%.c
 $(B)/libheddle-record.so: $(call obj,$(RUNTIME_SRC))
 	$(CC) -shared -static-libgcc -Wl,-soname,libtsan.so.2 -Wl,-z,now -Wl,-Bsymbolic-functions \
 		-o $@ $^ -ldl -lpthread
+
+# The same for `replay --gdb-server`: a debugger's step does not enter code without lines.
+$(B)/gdb/libheddle-record.so: $(B)/libheddle-record.so
+	@mkdir -p $(@D)/stub
+	strip -g -o $@ $<
+	ln -sf ../libheddle-record.so $(@D)/stub/libclang_rt.tsan-x86_64.so
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
 # libtsan.  The link lets programs run that were built for clang's shared runtime.
@@ -204,6 +212,9 @@ INSTALL_ROOT = $(DESTDIR)$(PREFIX)
 install: all
 	install -D -m 755 $(HEDDLE) $(INSTALL_ROOT)/bin/heddle
 	install -D -m 755 $(B)/libheddle-record.so $(INSTALL_ROOT)/lib/heddle/libheddle-record.so
+	install -D -m 755 $(B)/gdb/libheddle-record.so $(INSTALL_ROOT)/lib/heddle/gdb/libheddle-record.so
+	install -d $(INSTALL_ROOT)/lib/heddle/gdb/stub
+	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/gdb/stub/libclang_rt.tsan-x86_64.so
 	install -d $(INSTALL_ROOT)/lib/heddle/stub
 	install -m 644 $(B)/stub/*.a $(B)/stub/libtsan_preinit.o $(B)/stub/discard.ld $(INSTALL_ROOT)/lib/heddle/stub/
 	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/stub/libclang_rt.tsan-x86_64.so

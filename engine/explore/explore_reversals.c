@@ -2,9 +2,9 @@
  * explore_reversals.c - makes a pending schedule of a reversal (another outcome of an operation
  * after a feasible prefix of a run), unless a known run begins so.
  */
-#include "engine/trace/own_code.h"
 #include "engine/explore/explore_private.h"
 #include "engine/explore/looks.h"
+#include "engine/trace/own_code.h"
 
 #include <string.h>
 
@@ -34,6 +34,8 @@ struct pending *pending_new(struct exploration *x, const uint32_t *sequence, siz
 	s->parent = x->run;
 	s->known_as = x->known_run;
 	s->place = g_strdup(own_code_place_name(x->trace, place));
+	s->library =
+	        own_code_place(x->trace, place).location != x->trace->events[place].location;
 	return s;
 }
 

@@ -32,6 +32,7 @@ struct plan {               /* zero to init; plan_release */
 	bool other_build;   /* the program is not the recorded one: a divergence says so */
 	bool explore;       /* chance does not switch inside of invocations; ends are noted */
 	bool open_end;      /* the last step need not come: plan_go_on */
+	uint32_t held;      /* plan_hold: the runtime's number + 1; 0: no thread */
 	const char *interposer; /* with `explore`: the library of the bind lines, or NULL */
 	struct record_server *server; /* with `explore`: where it is forked from, or NULL */
 	const char *output;     /* a file for what the program prints, or NULL; borrowed */
@@ -71,6 +72,9 @@ void plan_wake(struct plan *plan, bool late);
 /* Then `thread` (of the trace that it was made from) goes on, if it can. */
 void plan_go_on(struct plan *plan, const struct trace *t, uint32_t thread);
 
+/* Then `thread` stays where it is until no other thread can go on; for STRATEGY_PCT. */
+void plan_hold(struct plan *plan, const struct trace *t, uint32_t thread);
+
 struct plan_run {
 	struct record_result result;
 	struct record_facts facts;
@@ -95,6 +99,21 @@ void plan_archive(struct plan *plan, struct archive *archive);
 bool plan_follow(const struct plan *plan, char **argv, unsigned first,
                  void (*stopped)(void *context, pid_t pid), void *context, struct plan_run *run,
                  struct error *error);
+
+/*
+ * A run along the plan for a debugger that goes back (LOG_HOLD_CLOCK, layout.h): it waits
+ * before its first instruction of the program's own.  `plan->interposer` is the library of its
+ * bind lines, or NULL.
+ */
+struct plan_process {
+	pid_t pid;
+	int buffer, log;
+	void *header; /* the log's first page, shared with the runtime */
+};
+bool plan_start(const struct plan *plan, char **argv, unsigned first, struct plan_process *p,
+                struct error *error);
+/* Kill it, and let go of what it has.  Nothing for one that is zero. */
+void plan_process_end(struct plan_process *p);
 
 /* Did the program stand before the pair? */
 bool plan_stopped(const struct plan_run *run);

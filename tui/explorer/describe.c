@@ -303,7 +303,7 @@ static void explain_race(const struct session *s, const struct entry *entry, GSt
 		describe_weak_order(s, f, out);
 		return;
 	}
-	append_thread(s, f->second, out);
+	session_append_role(s, s->trace->events[f->second].thread, out);
 	g_string_append_printf(out, " can %s ", access_word(s->trace, f->second));
 	if (f->variables && f->variables->len) {
 		uint32_t v = g_array_index(f->variables, uint32_t, 0);
@@ -312,7 +312,7 @@ static void explain_race(const struct session *s, const struct entry *entry, GSt
 		describe_operand(s->trace, f->first, out);
 	}
 	g_string_append(out, " while ");
-	append_thread(s, f->first, out);
+	session_append_role(s, s->trace->events[f->first].thread, out);
 	g_string_append_printf(out, " is about to %s it", access_word(s->trace, f->first));
 	if (session_has(s, INDEX_MATCH | INDEX_OBJECTS))
 		explain_locks(s, f, out);

@@ -101,6 +101,9 @@ struct session {
 	guint awaited; /* selected race of the report (from 1) without a finding yet; 0: none */
 	GArray *reported; /* struct reported_pair (import.h), owned: another tool's; or NULL */
 	struct return_point *point; /* owned: of this run, from its exploration; or NULL */
+	/* owned, by thread: its name and role, NUL, the same without the argument; NULL until
+	 * asked for */
+	char **threads;
 	/* -- position */
 	uint32_t event;
 	unsigned frame;        /* of the call stack at the event, 0 the innermost */
@@ -131,6 +134,17 @@ static inline bool session_has(const struct session *s, unsigned parts)
 {
 	return (s->ready & parts) == parts;
 }
+
+/* "T1 worker(&q)", escaped, or the name alone while the index is being built. Owned by the
+ * session, until session_forget_roles (names of functions are shown otherwise). */
+const char *session_thread(const struct session *s, uint32_t thread);
+/* The same where it has so many columns at most, else without the argument, else the name. */
+const char *session_thread_within(const struct session *s, uint32_t thread, int columns);
+/* The columns of the widest of these. */
+int session_threads_columns(const struct session *s, int most);
+/* Append "T1 (worker(&q))", for sentences. */
+void session_append_role(const struct session *s, uint32_t thread, GString *out);
+void session_forget_roles(struct session *s);
 
 /* Number (from 1) of the report's race that the entry is; 0: none. */
 guint session_reported(const struct session *s, const struct entry *entry);

@@ -7,7 +7,14 @@
 
 #include <string.h>
 
-enum { NAME = 8, MOST_THREADS = 8, OTHER_ROWS = 2 /* the rule, the values */, UNSEEN = 4 };
+enum {
+	NAME_LEAST = 8,
+	NAME = 10,
+	WIDE_NAME = 20,
+	MOST_THREADS = 8,
+	OTHER_ROWS = 2 /* the rule, the values */,
+	UNSEEN = 4
+};
 
 /* -- selection of threads ------------------------------------------------------------------ */
 
@@ -156,9 +163,13 @@ static void draw_thread(const struct app *app, const struct stage *stage, guint 
 	stage_append_status(stage, thread, step, locks, next, status);
 	if (of_pair)
 		pane_text(p, row, 0, STYLE_RACE, "▸");
-	pane_field(p, row, 1, NAME, style_of_thread(thread), trace_thread_name(t, thread));
+	int name = MAX(
+	        session_threads_columns(app->session, p.columns >= 100 ? WIDE_NAME : NAME) + 1,
+	        NAME_LEAST);
+	pane_field(p, row, 1, name, style_of_thread(thread),
+	           session_thread_within(app->session, thread, name - 1));
 	int width = MIN(text_columns(status->str), p.columns / 2);
-	struct pane middle = pane_part(p, 0, 2 + NAME, -1, p.columns - 3 - NAME - width);
+	struct pane middle = pane_part(p, 0, 2 + name, -1, p.columns - 3 - name - width);
 	uint32_t last = stage_last(stage, thread, step);
 	if (next == NONE && last != NONE && op_wants(t->events[last].op))
 		draw_next(app, middle, row, last, STYLE_OPEN);

@@ -57,7 +57,8 @@ static void tell_side(struct story *story, uint32_t event)
 	const struct trace *t = story->t;
 	GString *text = g_string_new(NULL), *held = g_string_new(NULL);
 	const char *verb = does(t, event);
-	g_string_append_printf(text, "%s ", thread_of(story, event));
+	session_append_role(s, t->events[event].thread, text);
+	g_string_append_c(text, ' ');
 	if (verb) {
 		g_string_append_printf(text, "%s ", verb);
 		describe_operand(t, event, text);

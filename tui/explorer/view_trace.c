@@ -237,9 +237,7 @@ static struct lanes lanes_of(const struct session *s, int columns)
 	bool has_pane = many || with >= LANE_BESIDE_STATE;
 	l.end = has_pane ? columns - pane - 1 : columns;
 	l.width = many ? 0 : MIN(has_pane ? with : without, 44);
-	for (uint32_t i = 0; many && i < t->threads_count; i++)
-		l.name_width =
-		        MAX(l.name_width, MIN(text_columns(trace_thread_name(t, i)), 12));
+	l.name_width = many ? session_threads_columns(s, columns >= 100 ? 20 : 12) : 0;
 	return l;
 }
 
@@ -253,15 +251,15 @@ static int lane_of(const struct lanes *l, uint32_t thread)
 
 static void draw_heads(const struct app *app, const struct lanes *l, struct pane p)
 {
-	const struct trace *t = app_trace(app);
 	pane_field_right(p, 0, 1, l->number_width, STYLE_HEADING, "event");
 	if (l->width == 0) {
 		pane_text(p, 0, l->begin, STYLE_HEADING, "thread");
 	} else {
 		for (uint32_t i = 0; i < l->count; i++)
-			pane_field(p, 0, l->begin + (int)i * l->width + 2, l->width - 3,
-			           style_of_thread(l->shown[i]),
-			           trace_thread_name(t, l->shown[i]));
+			pane_field(
+			        p, 0, l->begin + (int)i * l->width + 2, l->width - 3,
+			        style_of_thread(l->shown[i]),
+			        session_thread_within(app->session, l->shown[i], l->width - 3));
 	}
 	pane_rule(pane_part(p, 1, 0, 1, l->end), 0, NULL);
 }
@@ -372,7 +370,7 @@ static void draw_event(const struct app *app, const struct trace_state *v,
 	struct pane lane = pane_part(p, row, at, 1, width);
 	if (l->width == 0) {
 		pane_field(lane, 0, 2, l->name_width, style_of_thread(thread),
-		           trace_thread_name(t, thread));
+		           session_thread_within(s, thread, l->name_width));
 		lane = pane_part(lane, 0, l->name_width + 2, 1, -1);
 	}
 	GString *text = g_string_new(NULL);

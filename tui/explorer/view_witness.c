@@ -647,7 +647,7 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 	int after = pane_text(p, 0, 1, STYLE_HEADING, "recorded");
 	if (v->calls_count && !v->all_calls)
 		pane_format(pane_part(p, 0, 0, 1, half), 0, after + 2, STYLE_DIM,
-		            "%u row%s left out: c", v->calls_count, plural(v->calls_count));
+		            "%u row%s left out: _", v->calls_count, plural(v->calls_count));
 	int at = pane_text(p, 0, half + 2, STYLE_HEADING, title->str);
 	pane_format(p, 0, at, v->accepted ? STYLE_NONE : STYLE_ERROR, " · %s %s",
 	            v->accepted ? "✓" : "✗", v->verdict);
