@@ -68,7 +68,10 @@ _heddle() {
 	orders) words="--runs --budget --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
 	lesson) words="--directory --text --worksheet --restart --new --check --play --format --help --quiet --version" ;;
-	esac; fi ;;
+	esac
+	elif [ "${COMP_WORDS[1]}" = lesson ]; then
+		words=$(heddle lesson --format json 2>/dev/null | sed -n 's/^ *"name": "\(.*\)",$/\1/p')
+	fi ;;
 	esac; fi
 	COMPREPLY=($(compgen -W "$words" $files -- "$current"))
 }

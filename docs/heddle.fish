@@ -288,3 +288,4 @@ complete -c heddle -n '__fish_seen_subcommand_from lesson' -l format -x -a 'text
 complete -c heddle -n '__fish_seen_subcommand_from lesson' -l help -d 'show this help'
 complete -c heddle -n '__fish_seen_subcommand_from lesson' -l quiet -d 'no warnings and no progress'
 complete -c heddle -n '__fish_seen_subcommand_from lesson' -l version -d 'print the version'
+complete -c heddle -n '__fish_seen_subcommand_from lesson' -a '(heddle lesson --format json 2>/dev/null | sed -n "s/^ *\"name\": \"\(.*\)\",\$/\1/p")'

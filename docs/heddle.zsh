@@ -1,5 +1,9 @@
 #compdef heddle
 # zsh completion for heddle; made by docs/manual.sh, do not edit
+_heddle_lessons() {
+	compadd -- ${(f)"$(heddle lesson --format json 2>/dev/null | sed -n 's/^ *"name": "\(.*\)",$/\1/p')"}
+	_files
+}
 local -a commands
 if (( CURRENT == 2 )); then
 	commands=(
@@ -354,6 +358,6 @@ lesson) _arguments \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
-	'*:file:_files' ;;
+	'*:lesson:_heddle_lessons' ;;
 *) _files ;;
 esac
