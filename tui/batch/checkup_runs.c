@@ -490,8 +490,13 @@ static void take_race(struct checkup *c, const struct trace *first,
 	        fields, "sites",
 	        json_pack("[oo]", place_of(first, race->first), place_of(first, race->second)));
 	GString *text = g_string_new(NULL);
-	g_string_append_printf(text, "%s and %s access ", race->own_first, race->own_second);
+	g_string_append_printf(text, "%s and %s access ", printable(race->own_first),
+	                       printable(race->own_second));
 	own_code_append_name(race->variable, text);
+	if (strcmp(race->own_first, race->first) != 0 ||
+	    strcmp(race->own_second, race->second) != 0)
+		g_string_append_printf(text, " (exactly at %s and %s)", printable(race->first),
+		                       printable(race->second));
 	g_string_append(text, ", and nothing keeps the two apart");
 	struct checked *f = checkup_add_fields(c, FINDING_DATA_RACE, fields,
 	                                       g_string_free(text, FALSE), NONE, false);
