@@ -70,7 +70,7 @@ bin = $(patsubst tests/%.c,$(B)/tests/%,$(1))
 .DELETE_ON_ERROR:
 .SECONDARY:
 
-all: $(HEDDLE) $(B)/libheddle-record.so $(B)/stub/libheddle-stub.a
+all: $(HEDDLE) $(B)/libheddle-record.so $(B)/gdb/libheddle-record.so $(B)/stub/libheddle-stub.a
 
 $(B)/%.o: %.c
 	@mkdir -p $(@D)
@@ -132,6 +132,12 @@ $(B)/engine/record/runtime/%.o: engine/record/runtime/%.c
 $(B)/libheddle-record.so: $(call obj,$(RUNTIME_SRC))
 	$(CC) -shared -static-libgcc -Wl,-soname,libtsan.so.2 -Wl,-z,now -Wl,-Bsymbolic-functions \
 		-o $@ $^ -ldl -lpthread
+
+# The same for `replay --gdb-server`: a debugger's step does not enter code without lines.
+$(B)/gdb/libheddle-record.so: $(B)/libheddle-record.so
+	@mkdir -p $(@D)/stub
+	strip -g -o $@ $<
+	ln -sf ../libheddle-record.so $(@D)/stub/libclang_rt.tsan-x86_64.so
 
 # What `heddle cc` links programs with, and stand-ins for what gcc would add: an empty
 # libtsan.  The link lets programs run that were built for clang's shared runtime.
@@ -206,6 +212,9 @@ INSTALL_ROOT = $(DESTDIR)$(PREFIX)
 install: all
 	install -D -m 755 $(HEDDLE) $(INSTALL_ROOT)/bin/heddle
 	install -D -m 755 $(B)/libheddle-record.so $(INSTALL_ROOT)/lib/heddle/libheddle-record.so
+	install -D -m 755 $(B)/gdb/libheddle-record.so $(INSTALL_ROOT)/lib/heddle/gdb/libheddle-record.so
+	install -d $(INSTALL_ROOT)/lib/heddle/gdb/stub
+	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/gdb/stub/libclang_rt.tsan-x86_64.so
 	install -d $(INSTALL_ROOT)/lib/heddle/stub
 	install -m 644 $(B)/stub/*.a $(B)/stub/libtsan_preinit.o $(B)/stub/discard.ld $(INSTALL_ROOT)/lib/heddle/stub/
 	ln -sf ../libheddle-record.so $(INSTALL_ROOT)/lib/heddle/stub/libclang_rt.tsan-x86_64.so

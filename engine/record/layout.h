@@ -70,6 +70,34 @@ struct log_header {
 	uint32_t memory;   /* enum log_memory */
 };
 
+/*
+ * Replay under a debugger that goes back (LOG_HOLD_CLOCK): a clock, by which a run that is made
+ * again is stopped at the same place. In the header's page, from LOG_DEBUG on. It ticks with
+ * each event and each beginning of a thread; from one tick to the next only the thread of the
+ * former runs the program's own code.
+ */
+enum { LOG_DEBUG = 1024, LOG_DEBUG_THREADS = 512 };
+struct log_debug {
+	uint64_t clock;
+	uint64_t stop_at;   /* the clock at which its thread traps (int1); 0: at none */
+	uint64_t pc;        /* of the last tick: where the thread goes on, in the program */
+	uint64_t main;      /* address of the program's main */
+	uint64_t pair;      /* the clock when both threads stood before the pair; 0: not yet */
+	uint32_t thread;    /* of the last tick */
+	uint32_t ready;     /* it waits for `go`, before any code of the program */
+	uint32_t go;        /* set by the parent */
+	uint32_t first;     /* which of the pair goes first: 1 or 2; by the parent */
+	uint32_t stop_pair; /* trap there; by the parent */
+	uint32_t trap;      /* enum log_trap: why it has trapped */
+	int32_t tid[LOG_DEBUG_THREADS]; /* by the runtime's number; 0: none (yet) */
+};
+enum log_trap { TRAP_NONE, TRAP_CLOCK, TRAP_PAIR, TRAP_END };
+/* config.hold: at the pair, for a debugger that is attached there; by the clock. */
+enum { LOG_HOLD_PAIR = 1, LOG_HOLD_CLOCK = 2 };
+_Static_assert(sizeof(struct log_header) <= LOG_DEBUG &&
+                       LOG_DEBUG + sizeof(struct log_debug) <= LOG_HEADER,
+               "both in the header's page");
+
 enum log_happened {
 	LOG_FORKED = 1,   /* a child process was started, which is not recorded */
 	LOG_FILTERED = 2, /* system calls were given up, by a filter of seccomp */
@@ -535,7 +563,7 @@ struct log_config {
 	uint64_t input_bytes;  /* total bytes with parts, each padded to 8 bytes */
 	uint32_t first;        /* which of the pair goes first: 1 or 2; 0: stop there */
 	uint32_t pair[2];      /* threads of the pair; LOG_ALL_THREADS: none */
-	uint32_t hold;         /* wait at the pair for a debugger */
+	uint32_t hold;         /* for a debugger: LOG_HOLD_PAIR, LOG_HOLD_CLOCK; or 0 */
 	uint32_t poison; /* the block freed by this step (less one) is filled with LOG_POISON
 	                  * and not reused; 0: none */
 	int32_t gate;    /* descriptor to read from while holding */

@@ -1,8 +1,11 @@
 /* plan.c - see plan.h. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/base/file.h"
@@ -633,7 +636,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	c->first = first;
 	c->pair[0] = p->pair_thread[0];
 	c->pair[1] = p->pair_thread[1];
-	c->hold = o->stopped != NULL;
+	c->hold = o->stopped ? LOG_HOLD_PAIR : 0;
 	for (guint i = 0; p->poison != NONE && i < p->events->len; i++)
 		if (g_array_index(p->events, uint32_t, i) == p->poison)
 			c->poison = i + 1;
@@ -722,6 +725,60 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 	if (ok)
 		judge(p, run);
 	return ok;
+}
+
+bool plan_start(const struct plan *p, char **argv, unsigned first, struct plan_process *process,
+                struct error *error)
+{
+	struct record_options o = { .argv = argv,
+		                    .preload = p->interposer,
+		                    .stdout_path = p->output,
+		                    .stderr_path = p->errors };
+	memset(process, 0, sizeof(*process));
+	process->buffer = -1;
+	process->log = file_open_nameless(g_get_tmp_dir());
+	if (process->log < 0)
+		return error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
+		                 "cannot write the log of the replay: %s", g_strerror(errno));
+	char *path = file_descriptor_path(process->log);
+	g_strlcpy(o.config.log, path, sizeof(o.config.log));
+	g_free(path);
+	bool ok = !p->start_at || session_start_at(argv[0], p->start_at, &o.config, error);
+	if (ok) {
+		GByteArray *bytes = g_byte_array_new();
+		configure(p, first, &o, bytes);
+		o.config.hold = LOG_HOLD_CLOCK;
+		ok = record_start(&o, &process->pid, &process->buffer, error);
+		g_byte_array_free(bytes, TRUE);
+	}
+	if (ok) {
+		process->header = mmap(NULL, LOG_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED,
+		                       process->log, 0);
+		if (process->header == MAP_FAILED) {
+			process->header = NULL;
+			ok = error_set(error, "the log", NULL, "cannot map it: %s",
+			               g_strerror(errno));
+		}
+	}
+	if (!ok)
+		plan_process_end(process);
+	return ok;
+}
+
+void plan_process_end(struct plan_process *p)
+{
+	if (p->pid > 0) {
+		kill(p->pid, SIGKILL);
+		while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR)
+			;
+	}
+	if (p->header)
+		munmap(p->header, LOG_HEADER);
+	if (p->buffer > 0)
+		close(p->buffer);
+	if (p->log > 0)
+		close(p->log);
+	memset(p, 0, sizeof(*p));
 }
 
 void plan_append_stack(const struct trace *t, const struct plan *p, const struct plan_run *run,

@@ -100,6 +100,21 @@ bool plan_follow(const struct plan *plan, char **argv, unsigned first,
                  void (*stopped)(void *context, pid_t pid), void *context, struct plan_run *run,
                  struct error *error);
 
+/*
+ * A run along the plan for a debugger that goes back (LOG_HOLD_CLOCK, layout.h): it waits
+ * before its first instruction of the program's own.  `plan->interposer` is the library of its
+ * bind lines, or NULL.
+ */
+struct plan_process {
+	pid_t pid;
+	int buffer, log;
+	void *header; /* the log's first page, shared with the runtime */
+};
+bool plan_start(const struct plan *plan, char **argv, unsigned first, struct plan_process *p,
+                struct error *error);
+/* Kill it, and let go of what it has.  Nothing for one that is zero. */
+void plan_process_end(struct plan_process *p);
+
 /* Did the program stand before the pair? */
 bool plan_stopped(const struct plan_run *run);
 /* The stack of one side of the pair as it stood there, a line a frame; appended. */

@@ -43,6 +43,7 @@ struct record_divergence {
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
 	const char *start_at;      /* the same: --start-at, or NULL */
+	const char *how;           /* the same: options of the run (session.h), or NULL */
 	const char *suppressions;  /* the same: text of --suppressions, or NULL */
 	const char *surroundings;  /* the same: surroundings.h, or NULL */
 	const GPtrArray *specs;    /* the same: char *, files whose bind lines were recorded */
@@ -76,6 +77,9 @@ struct record_facts {
 	char *input;     /* replay: which other input a thread asked for, or NULL */
 	GArray *modules; /* struct record_module */
 };
+/* Note with the options of `heddle record` that another run needs to come along the same
+ * schedule: "--mode controlled --strategy pct --depth 3 --seed 7". */
+#define RECORDED_HOW_NOTE "recording-options"
 void record_facts_release(struct record_facts *facts);
 
 struct debuginfo;
@@ -179,6 +183,10 @@ bool record_server_read(const struct record_server *server, uint64_t address, vo
                         size_t size);
 /* For record_facts.debug; NULL for NULL. */
 struct debug_store *record_server_debug(const struct record_server *server);
+
+/* Start it, for a debugger (config.hold), which attends to it: the pid, and the memory of the
+ * log's chunks, are the caller's.  False and `error` when it could not be started. */
+bool record_start(struct record_options *options, pid_t *pid, int *buffer, struct error *error);
 
 /* Run it under the runtime to its end.  False and `error` when it could not be started. */
 bool record_run(struct record_options *options, struct record_result *result,

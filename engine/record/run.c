@@ -60,6 +60,16 @@ char *record_runtime_path(struct error *error)
 	return beside_binary(places, "the recording runtime (" RUNTIME ")", error);
 }
 
+/* The same without debug information, so that a debugger's step does not go into it. */
+static char *debugged_runtime_path(struct error *error)
+{
+	static const char *const places[] = {
+		"build/gdb/" RUNTIME,         "gdb/" RUNTIME,       "../gdb/" RUNTIME,
+		"../lib/heddle/gdb/" RUNTIME, "../../gdb/" RUNTIME, NULL
+	};
+	return beside_binary(places, "the recording runtime for gdb (gdb/" RUNTIME ")", error);
+}
+
 char *record_stub_folder(struct error *error)
 {
 	static const char *const places[] = { "build/stub/libheddle-stub.a",
@@ -308,7 +318,11 @@ static char **environment(const struct record_options *o, struct log_config *con
 		g_strlcpy(config->library_path, library_path, sizeof(config->library_path));
 	}
 	if (clang_name) { /* preload the runtime by the name of clang's, too */
-		char *folder = record_stub_folder(NULL);
+		char *folder = config->hold == LOG_HOLD_CLOCK
+		                       ? g_strdup_printf("%.*s/stub",
+		                                         (int)(strrchr(runtime, '/') - runtime),
+		                                         runtime)
+		                       : record_stub_folder(NULL);
 		if (folder) {
 			value = library_path && *library_path
 			                ? g_strdup_printf("%s:%s", folder, library_path)
@@ -320,7 +334,7 @@ static char **environment(const struct record_options *o, struct log_config *con
 	}
 	/* The C library's cache of freed blocks stores a random number in each. */
 	env = g_environ_setenv(env, "GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", FALSE);
-	if (config->flags & LOG_SERVE)
+	if (config->flags & LOG_SERVE || config->hold == LOG_HOLD_CLOCK)
 		env = g_environ_setenv(env, "LD_BIND_NOW", LOG_BIND_NOW, FALSE);
 	value = g_strdup_printf("%d", fd);
 	env = g_environ_setenv(env, LOG_ENVIRONMENT, value, TRUE);
@@ -553,7 +567,8 @@ static bool make_log(char *path, size_t room, struct error *error)
 bool run_launch(struct record_options *o, const char *path, bool clang_name, int buffer,
                 pid_t *pid, struct error *error)
 {
-	char *runtime = record_runtime_path(error);
+	char *runtime = o->config.hold == LOG_HOLD_CLOCK ? debugged_runtime_path(error)
+	                                                 : record_runtime_path(error);
 	int report[2] = { -1, -1 }, code = 0;
 	if (!runtime)
 		return false;
@@ -666,6 +681,25 @@ static bool has_begun(const struct record_options *o, const struct record_result
 	          "it ended with %s, and the recorder was never in it: nothing was recorded",
 	          end);
 	g_free(end);
+	return false;
+}
+
+bool record_start(struct record_options *o, pid_t *pid, int *buffer, struct error *error)
+{
+	struct record_result result;
+	*pid = -1;
+	*buffer = -1;
+	if (!make_log(o->config.log, sizeof(o->config.log), error))
+		return false;
+	o->config.version = LOG_VERSION;
+	if (!o->config.watchdog_ms)
+		o->config.watchdog_ms = 300;
+	*buffer = run_make_buffer(&o->config, error);
+	if (*buffer >= 0 && begin_run(o, *buffer, pid, &result, error))
+		return true;
+	if (*buffer >= 0)
+		close(*buffer);
+	*buffer = -1;
 	return false;
 }
 

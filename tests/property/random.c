@@ -552,6 +552,9 @@ char *trace_text(const struct trace *t)
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		g_string_append_printf(out, "%2u  ", e);
 		trace_append_line(t, e, out);
+		if (t->events[e].flags & EVENT_TRY && !op_table[t->events[e].op].tried)
+			g_string_append(out,
+			                t->events[e].op == OP_WAKE ? " (timeout)" : " (timed)");
 		g_string_append_c(out, '\n');
 	}
 	return g_string_free(out, FALSE);

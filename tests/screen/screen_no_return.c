@@ -222,6 +222,77 @@ START_TEST(the_page_tells_it)
 }
 END_TEST
 
+/* A wrapper of a lock, a library's function, and one of one's own round several steps. */
+static const char calls[] = "#! heddle 1\n"
+                            "main|fork(T1)|s.c:1\n"
+                            "main|fork(T2)|s.c:2\n"
+                            "T1|enter(worker)|s.c:3\n"
+                            "T1|w(a)=1|s.c:4\n"
+                            "T1|enter(my_lock)|s.c:5\n"
+                            "T1|acq(m)|lock.c:2\n"
+                            "T1|leave(my_lock)|lock.c:3\n"
+                            "T1|enter(std::swap<int>)|s.c:6\n"
+                            "T1|r(x)=1|/usr/include/c++/14/bits/move.h:20\n"
+                            "T1|w(x)=2|/usr/include/c++/14/bits/move.h:21\n"
+                            "T1|leave(std::swap<int>)|/usr/include/c++/14/bits/move.h:22\n"
+                            "T1|enter(both)|s.c:7\n"
+                            "T1|r(y)=1|s.c:20\n"
+                            "T1|w(y)=2|s.c:21\n"
+                            "T1|leave(both)|s.c:22\n"
+                            "T1|enter(nothing)|s.c:8\n"
+                            "T1|leave(nothing)|s.c:30\n"
+                            "T1|w(done)=1|s.c:10\n"
+                            "T1|rel(m)|s.c:11\n"
+                            "T2|acq(m)|s.c:38\n"
+                            "T2|rel(m)|s.c:39\n"
+                            "T2|r(done)=1|s.c:40\n";
+static const struct tui_options narrow = { .rows = 50, .columns = 100 };
+
+START_TEST(calls_that_tell_little_have_no_row)
+{
+	static const char *const left_out[] = { "enter my_lock", "leave my_lock", "swap",
+		                                "enter nothing", "leave nothing" };
+	struct app *app = tui_open(calls, &narrow);
+
+	tui_command(app, "pair 17 21");
+	tui_keys(app, "w g");
+	ck_says(app, "6 rows left out: _");
+	ck_says(app, "enter worker");
+	ck_says(app, "enter both");
+	ck_says(app, "leave both");
+	for (size_t i = 0; i < G_N_ELEMENTS(left_out); i++)
+		ck_says_not(app, left_out[i]);
+	tui_keys(app, "_");
+	for (size_t i = 0; i < G_N_ELEMENTS(left_out); i++)
+		ck_says(app, left_out[i]);
+	ck_says_not(app, "rows left out");
+	tui_keys(app, "_");
+	tui_command(app, "set witness-calls all"); /* from now on */
+	tui_keys(app, "w");
+	ck_says(app, "enter my_lock");
+	tui_command(app, "set witness-calls some");
+	tui_keys(app, "w");
+	ck_says_not(app, "enter my_lock");
+	tui_close(app);
+}
+END_TEST
+
+/* Where both are about to happen the foot says so in the program's terms, with the places. */
+START_TEST(the_claim_is_a_sentence)
+{
+	struct app *app = tui_open(calls, &narrow);
+
+	tui_command(app, "pair 17 21");
+	tui_keys(app, "w");
+	ck_says(app, "T1 is about to write done at s.c:10; T2 is about to read it at s.c:40: "
+	             "nothing orders the two");
+	ck_says_not(app, "come next");
+	tui_keys(app, "k"); /* elsewhere there is nothing to claim */
+	ck_says_not(app, "nothing orders the two");
+	tui_close(app);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("screen_no_return");
@@ -234,6 +305,8 @@ int main(void)
 	tcase_add_test(tests, another_run_has_no_point);
 	tcase_add_test(tests, the_witness_has_a_row_at_the_point);
 	tcase_add_test(tests, the_page_tells_it);
+	tcase_add_test(tests, calls_that_tell_little_have_no_row);
+	tcase_add_test(tests, the_claim_is_a_sentence);
 	suite_add_tcase(suite, tests);
 	return tui_run(suite);
 }

@@ -58,10 +58,12 @@ static bool is_listed(const struct finding *f)
 	return verdict_is_found(f->verdict);
 }
 
-/* Has it two orders that can be run? */
+/* Has it two orders that can be run? A data race's witness may have been too long to be kept
+ * beside the others'. */
 static bool has_harm(const struct finding *f)
 {
-	return (f->witness != NULL && f->verdict == VERDICT_RACE) ||
+	return ((f->witness != NULL || f->kind == FINDING_DATA_RACE) &&
+	        f->verdict == VERDICT_RACE) ||
 	       f->kind == FINDING_ATOMIC_SET_VIOLATION;
 }
 
@@ -307,6 +309,26 @@ static void keep_run(void *context, struct plan_run *run, const char *output)
 	checkup_keep_run(c, run, output);
 }
 
+/* The race with a witness again, for the list, too; owned by the caller. NULL: none was found
+ * in the time for one pair. */
+static struct finding *with_witness(struct analysis_of *x, const struct finding *f)
+{
+	struct race_options options;
+	struct error error = { 0 };
+	bool fresh;
+
+	race_options_init(&options);
+	options.budget_pair = options.budget_total = x->c->pair_seconds;
+	struct finding *again =
+	        race_decide(x->t, f->first, f->second, &options, &x->c->progress, &error);
+	if (again == NULL || again->verdict != VERDICT_RACE || again->witness == NULL) {
+		finding_free(again);
+		return NULL;
+	}
+	checkup_add(x->c, x->t, x->places, again, x->run, &fresh);
+	return again;
+}
+
 /* A cycle of two units is run with the second one between, and as whole units; others along
  * their witness. */
 static bool find_harm(struct analysis_of *x, const struct finding *f,
@@ -314,6 +336,13 @@ static bool find_harm(struct analysis_of *x, const struct finding *f,
 {
 	struct mined m;
 
+	if (f->witness == NULL && f->kind == FINDING_DATA_RACE) {
+		struct finding *again = with_witness(x, f);
+		bool good = harm_find(x->t, again ? again : f, options, v, &x->c->error);
+
+		finding_free(again);
+		return good;
+	}
 	if (f->kind == FINDING_ATOMIC_SET_VIOLATION && trace_need(x->t, INDEX_THREADS, NULL) &&
 	    mined_of_cycle(x->t, f, &m))
 		return serial_find(x->t, &m, options, v, &x->c->error);

@@ -16,6 +16,7 @@
 #include "tui/batch/replay_gdb.h"
 #include "tui/batch/replay_parting.h"
 #include "tui/batch/replay_program.h"
+#include "tui/batch/replay_server.h"
 
 static int ours(const struct error *error)
 {
@@ -388,6 +389,7 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 	struct plan plan;
 	uint32_t pair[2] = { NONE, NONE };
 	const char *until = argument_value(a, "until");
+	const char *server = argument_value(a, "gdb-server");
 	size_t length = w->events ? w->events->len : 0;
 	const uint32_t *events = w->events ? (const uint32_t *)w->events->data : NULL;
 	GArray *whole = NULL;
@@ -424,6 +426,13 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		pair[0] = events[length - 1];
 		length--;
 	}
+	if (!until && !events && server) { /* all of the recording */
+		whole = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		for (uint32_t e = 0; e < t->events_count; e++)
+			g_array_append_val(whole, e);
+		events = (const uint32_t *)whole->data;
+		length = whole->len;
+	}
 	if (w->claim == CLAIM_C11_RACE && !until)
 		explain_c11(t, w);
 	int status = EXIT_OURS;
@@ -440,11 +449,19 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		uint64_t seconds = argument_number(a, "timeout", DEFAULT_TIMEOUT);
 		if (!argument_flag(a, "gdb")) /* no limit under a debugger */
 			plan.timeout_ms = (unsigned)MIN(seconds, LONGEST) * 1000;
-		status = take_specs(a, &plan, &error)
-		                 ? follow(t, &plan, argv, first > 2 ? 0 : first,
+		struct replay_server served = { .trace = t,
+			                        .witness = w,
+			                        .plan = &plan,
+			                        .argv = argv,
+			                        .address = server,
+			                        .first = first == 2 ? 2 : 1,
+			                        .timeout = (unsigned)MIN(seconds, LONGEST) };
+		status = !take_specs(a, &plan, &error) ? ours(&error)
+		         : server
+		                 ? replay_serve(&served)
+		                 : follow(t, &plan, argv, first > 2 ? 0 : first,
 		                          claim_waits(w->claim) && !until ? w : NULL,
-		                          argument_flag(a, "gdb"), argument_value(a, "output"))
-		                 : ours(&error);
+		                          argument_flag(a, "gdb"), argument_value(a, "output"));
 	} else {
 		say_error(&error);
 	}
@@ -461,9 +478,14 @@ static int run_replay(struct arguments *a)
 	const char *path = argument_value(a, "witness");
 	if (!a->rest || !a->rest[0])
 		return usage_error(a, "no program given after --");
+	const char *server = argument_value(a, "gdb-server");
 	if (!path && !argument_value(a, "trace"))
 		return usage_error(a,
 		                   "--witness W is needed (or --trace T: the recorded order)");
+	if (server && !replay_address_check(server, &error)) {
+		say_error(&error);
+		return 2;
+	}
 	if (path && !witness_read(path, &w, &error)) {
 		witness_release(&w);
 		return ours(&error);
@@ -485,6 +507,10 @@ static const struct command_option options[] = {
 	{ "output", "PREFIX", "keep the runs as traces: PREFIX.run1.hdl, PREFIX.run2.hdl",
 	  'o' },
 	{ "gdb", NULL, "stop there with gdb attached to the process", 0 },
+	{ "gdb-server", "PORT",
+	  "serve gdb ('target remote localhost:PORT'), which goes through the run forward and "
+	  "backward; also localhost:PORT, a path, or - for standard input and output",
+	  0 },
 	{ "spec", "FILE", "the bind lines that it was recorded with, when they lie elsewhere",
 	  0 },
 	{ "timeout", "SECONDS",
@@ -497,8 +523,8 @@ static const struct command_option options[] = {
 
 const struct command command_replay = {
 	.name = "replay",
-	.usage = "--witness W|--trace T [--first 1|2] [--until EVENT] [--gdb] [--timeout S] -- "
-	         "PROG ARGS",
+	.usage = "--witness W|--trace T [--first 1|2] [--until EVENT] [--gdb] "
+	         "[--gdb-server PORT] [--timeout S] -- PROG ARGS",
 	.summary = "make a witness happen on the real program",
 	.details =
 	        "Stops both threads before the pair, prints their stacks, lets either go "

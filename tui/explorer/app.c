@@ -8,6 +8,7 @@
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/guide.h"
 #include "tui/explorer/missing_code.h"
+#include "tui/explorer/output.h"
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/view_bar.h"
 
@@ -74,6 +75,8 @@ void app_free(struct app *app)
 	g_free(app->message);
 	g_strfreev(app->after);
 	drop_question(app);
+	output_free(app->output);
+	g_free(app->rebuilt);
 	session_free(app->session);
 	g_free(app);
 }
@@ -560,6 +563,9 @@ static void common_request(struct app *app, enum request request, uint64_t count
 		break;
 	case REQUEST_VISUAL:
 		edit_source(app);
+		break;
+	case REQUEST_RERUN:
+		commands_run(app, "rerun");
 		break;
 	case REQUEST_COMMAND:
 		line_open(app, LINE_COMMAND, "");

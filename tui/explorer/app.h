@@ -72,15 +72,17 @@ struct app {
 	void *states[VIEW_COUNT]; /* by view; NULL until first opened */
 	enum view_kind stack[VIEW_COUNT + 1];
 	int depth;
-	GArray *places;      /* struct visit: visited places */
-	GString *text;       /* contents of the text view */
-	char *text_title;    /* owned */
-	struct guide *guide; /* borrowed: the open lesson (guide.h), or NULL */
-	guint reported;      /* race of the report shown at the start, until a key; or 0 */
-	char *tree_path;     /* owned: the requested exploration, or NULL */
-	bool runs_shown;     /* of an exploration the runs are shown, and not the outcomes */
-	GString *clipboard;  /* text to send to the terminal; empty: none */
-	char *message;       /* owned; the last line of the screen, or NULL */
+	GArray *places;        /* struct visit: visited places */
+	GString *text;         /* contents of the text view */
+	char *text_title;      /* owned */
+	struct guide *guide;   /* borrowed: the open lesson (guide.h), or NULL */
+	guint reported;        /* race of the report shown at the start, until a key; or 0 */
+	struct output *output; /* owned: what ran beside the screen (output.h); or NULL */
+	char *rebuilt;         /* owned: file of the last recording of :rebuild; or NULL */
+	char *tree_path;       /* owned: the requested exploration, or NULL */
+	bool runs_shown;       /* of an exploration the runs are shown, and not the outcomes */
+	GString *clipboard;    /* text to send to the terminal; empty: none */
+	char *message;         /* owned; the last line of the screen, or NULL */
 	bool message_is_error;
 	uint64_t count; /* digits typed so far */
 	bool line_open; /* the command line has the keys */

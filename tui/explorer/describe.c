@@ -218,6 +218,45 @@ static bool append_held(const struct session *s, uint32_t event, GString *out)
 	return any;
 }
 
+void describe_line(const struct trace *t, uint32_t event, GString *out)
+{
+	const struct location *l = own_code_location(t, event);
+	const char *name = trace_string(t, l->file && l->line ? l->file : l->name);
+	char *base = l->file && l->line ? g_path_get_basename(name) : g_strdup(name);
+	append_escaped(out, base, strlen(base));
+	if (l->file && l->line)
+		g_string_append_printf(out, ":%u", l->line);
+	g_free(base);
+}
+
+void describe_about_to(const struct session *s, uint32_t event, bool same, GString *out)
+{
+	const struct trace *t = s->trace;
+	enum op op = (enum op)t->events[event].op;
+	const char *verb = op == OP_FREE      ? "free"
+	                   : op == OP_RMW     ? "update"
+	                   : op == OP_DESTROY ? "destroy"
+	                   : op_wants(op)     ? "take"
+	                   : op_acquires(op)  ? "take"
+	                   : op_writes(op)    ? "write"
+	                   : op_reads(op)     ? "read"
+	                                      : NULL;
+	append_thread(s, event, out);
+	g_string_append(out, " is about to ");
+	if (verb == NULL) {
+		g_string_append(out, "do ");
+		describe_event(s, event, out);
+	} else {
+		g_string_append_printf(out, "%s ", verb);
+		if (same)
+			g_string_append(out, "it");
+		else
+			describe_operand(t, event, out);
+	}
+	g_string_append(out, " at ");
+	describe_line(t, event, out);
+}
+
 void describe_locks(const struct session *s, uint32_t event, GString *out)
 {
 	append_held(s, event, out);

@@ -100,10 +100,10 @@ struct session {
 	bool exact;    /* the user named these two events, not two places */
 	guint awaited; /* selected race of the report (from 1) without a finding yet; 0: none */
 	GArray *reported; /* struct reported_pair (import.h), owned: another tool's; or NULL */
+	struct return_point *point; /* owned: of this run, from its exploration; or NULL */
 	/* owned, by thread: its name and role, NUL, the same without the argument; NULL until
 	 * asked for */
 	char **threads;
-	struct return_point *point; /* owned: of this run, from its exploration; or NULL */
 	/* -- position */
 	uint32_t event;
 	unsigned frame;        /* of the call stack at the event, 0 the innermost */
@@ -282,6 +282,10 @@ void describe_event_after(const struct session *s, uint32_t event, uint32_t old,
 void describe_operand(const struct trace *t, uint32_t event, GString *out);
 /* "m, l": the locks held by the event's thread; empty when none. */
 void describe_locks(const struct session *s, uint32_t event, GString *out);
+/* "bank.c:31", or the recorded name of the place. */
+void describe_line(const struct trace *t, uint32_t event, GString *out);
+/* "T1 is about to write q.head at q.c:12"; `same`: of the operand, "it". */
+void describe_about_to(const struct session *s, uint32_t event, bool same, GString *out);
 /* Append a lock held by both threads at these events, by one for writing; false: none. */
 bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,
                           GString *out);

@@ -184,15 +184,28 @@ static void draw_thread(const struct app *app, const struct stage *stage, guint 
 	g_string_free(status, TRUE);
 }
 
+int stage_sentence_rows(const char *sentence, int columns)
+{
+	enum { MOST = 3 };
+	int width = MAX(columns - 2, 1);
+	/* a line may end some columns early */
+	return sentence ? CLAMP((text_columns(sentence) + 8) / width + 1, 1, MOST) : 0;
+}
+
 void stage_pane_draw(const struct app *app, const struct stage *stage, guint step,
-                     const uint32_t pair[2], const char *title, struct pane p)
+                     const uint32_t pair[2], const char *title, const char *sentence,
+                     struct pane p)
 {
 	const struct trace *t = app_trace(app);
 	GArray *locks = stage_locks(stage, step);
 	uint8_t *shown = g_new0(uint8_t, t->threads_count + 1);
-	int room = p.rows - OTHER_ROWS, row = 1;
+	int told = stage_sentence_rows(sentence, p.columns);
+	int room = p.rows - OTHER_ROWS - told, row = 1 + told;
 	choose(stage, step, pair, locks, (uint32_t)MAX(room, 0), shown);
 	pane_rule(p, 0, title);
+	if (sentence)
+		pane_paragraph(pane_part(p, 1, 1, told, p.columns - 2), 0, 0, STYLE_RACE,
+		               sentence);
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		if (shown[i])
 			draw_thread(app, stage, step, pair, locks, i, p, row++);

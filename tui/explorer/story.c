@@ -32,18 +32,6 @@ static void heading(struct story *story, const char *text)
 	prose_add(story->prose, STYLE_HEADING, NONE, "%s", text);
 }
 
-/* "bank.c:31", or the recorded name of the place. */
-static void append_line(const struct trace *t, uint32_t event, GString *out)
-{
-	const struct location *l = own_code_location(t, event);
-	const char *name = trace_string(t, l->file && l->line ? l->file : l->name);
-	char *base = l->file && l->line ? g_path_get_basename(name) : g_strdup(name);
-	append_escaped(out, base, strlen(base));
-	if (l->file && l->line)
-		g_string_append_printf(out, ":%u", l->line);
-	g_free(base);
-}
-
 static const char *thread_of(const struct story *story, uint32_t event)
 {
 	return trace_thread_name(story->t, story->t->events[event].thread);
@@ -106,11 +94,11 @@ static void tell_edges(struct story *story, const GArray *steps)
 		g_string_append_printf(text, "%s: ", thread_of(story, step->from));
 		describe_event(story->s, step->from, text);
 		g_string_append(text, " (");
-		append_line(story->t, step->from, text);
+		describe_line(story->t, step->from, text);
 		g_string_append_printf(text, "), then %s: ", thread_of(story, step->to));
 		describe_event(story->s, step->to, text);
 		g_string_append(text, " (");
-		append_line(story->t, step->to, text);
+		describe_line(story->t, step->to, text);
 		g_string_append_c(text, ')');
 		prose_add(story->prose, STYLE_TEXT, step->to, "      %s", text->str);
 		g_string_free(text, TRUE);
@@ -259,9 +247,9 @@ static void append_places(const struct story *story, const struct run *run, GStr
 	while (last > first && !has_line(story->t, witness_at(story, last)))
 		last--;
 	uint32_t a = witness_at(story, first), b = witness_at(story, last);
-	append_line(story->t, a, out);
+	describe_line(story->t, a, out);
 	GString *to = g_string_new(NULL);
-	append_line(story->t, b, to);
+	describe_line(story->t, b, to);
 	if (!g_str_has_suffix(out->str, to->str))
 		g_string_append_printf(out, " to %s", to->str);
 	g_string_free(to, TRUE);
@@ -282,7 +270,7 @@ static void tell_run(struct story *story, const struct stage *stage, const struc
 	if (run->last_of_pair) {
 		uint32_t next = stage_next(stage, story->t->events[first].thread, run->end);
 		g_string_append(text, "; and stops before ");
-		append_line(story->t, next == NONE ? last : next, text);
+		describe_line(story->t, next == NONE ? last : next, text);
 	}
 	if (moved)
 		g_string_append_printf(text, "   %s",
@@ -388,18 +376,10 @@ static void tell_race_end(struct story *story)
 		return;
 	}
 	GString *text = g_string_new("Now ");
-	for (int i = 0; i < 2; i++) {
-		uint32_t event = i ? f->second : f->first;
-		enum op op = (enum op)t->events[event].op;
-		g_string_append_printf(text, "%s%s is about to %s ", i ? ", and " : "",
-		                       thread_of(story, event),
-		                       op == OP_FREE      ? "free"
-		                       : op == OP_RMW     ? "update"
-		                       : op_writes(op)    ? "write"
-		                       : op == OP_DESTROY ? "destroy"
-		                                          : "read");
-		describe_operand(t, event, text);
-	}
+	bool same = a->target == b->target && !((a->flags | b->flags) & EVENT_WIDE);
+	describe_about_to(story->s, f->first, false, text);
+	g_string_append(text, ", and ");
+	describe_about_to(story->s, f->second, same, text);
 	prose_add(story->prose, STYLE_RACE, f->first, "  %s: nothing decides who is first.",
 	          text->str);
 	g_string_free(text, TRUE);

@@ -127,7 +127,7 @@ static uint64_t turn_of_cursor(const struct witness_view *v)
 
 static int rows_of(const struct witness_view *v, int rows)
 {
-	return rows - 2 - stage_pane_rows(&v->stage, rows);
+	return rows - 2 - witness_foot_rows(v, rows);
 }
 
 void turns_fit(struct witness_view *v, int rows)
@@ -308,7 +308,7 @@ static void draw_line(const struct app *app, const struct witness_view *v,
 
 void turns_draw(const struct app *app, const struct witness_view *v, struct pane p)
 {
-	int foot = stage_pane_rows(&v->stage, p.rows);
+	int foot = witness_foot_rows(v, p.rows);
 	struct pane body = pane_part(p, 2, 0, rows_of(v, p.rows), -1);
 	uint64_t cursor = turn_of_cursor(v);
 	GString *title = g_string_new("the witness by turns  ");

@@ -715,6 +715,16 @@ bool explore_view_draw(const struct app *app, struct drawing *d)
 	return true;
 }
 
+char *explore_view_trace(const struct app *app, uint32_t *run)
+{
+	const struct explore_view *v = app->states[VIEW_EXPLORE];
+	if (v == NULL || v->tree == NULL)
+		return NULL;
+	const struct tree_run *r = run_at(v, v->list.cursor);
+	*run = r->run;
+	return *r->trace ? trace_of(v->tree, r) : NULL;
+}
+
 const struct tree *explore_view_tree(const struct app *app)
 {
 	const struct explore_view *v = app->states[VIEW_EXPLORE];
@@ -724,10 +734,7 @@ const struct tree *explore_view_tree(const struct app *app)
 bool explore_view_at_failure(const struct app *app)
 {
 	const struct explore_view *v = app->states[VIEW_EXPLORE];
-	if (v == NULL || v->tree == NULL)
-		return false;
-	return v->by_run ? tree_run_failed(run_at(v, v->list.cursor))
-	                 : outcome_at(v, v->outcome_list.cursor)->kind == OUTCOME_FAILED;
+	return v && v->tree && v->by_run && tree_run_failed(run_at(v, v->list.cursor));
 }
 
 const struct view_ops explore_view = {

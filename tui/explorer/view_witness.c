@@ -11,6 +11,7 @@
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/return_point.h"
+#include "tui/explorer/settings.h"
 
 #include <string.h>
 
@@ -26,6 +27,7 @@ static void *witness_open(struct app *app)
 	v->shortened = g_hash_table_new(NULL, NULL);
 	turns_init(&v->turns);
 	v->pair[0] = v->pair[1] = NONE;
+	v->all_calls = settings_is(SETTING_CALLS, "all");
 	return v;
 }
 
@@ -41,6 +43,8 @@ static void forget(struct witness_view *v)
 	v->moves = NULL;
 	g_free(v->calls_left);
 	v->calls_left = NULL;
+	g_free(v->sentence);
+	v->sentence = NULL;
 	g_free(v->verdict);
 	v->verdict = NULL;
 	g_array_set_size(v->rows, 0);
@@ -575,17 +579,56 @@ void append_switch_count(const struct witness_view *v, GString *out)
 		                       needed);
 }
 
+int witness_foot_rows(const struct witness_view *v, int rows)
+{
+	return stage_pane_rows(&v->stage, rows) + stage_sentence_rows(v->sentence, v->columns);
+}
+
+/* "T1 is about to write x at q.c:12; T2 is about to read it at q.c:30: nothing orders the two",
+ * when the cursor is where that is so. */
+static void tell_claim(const struct app *app, struct witness_view *v)
+{
+	const struct session *s = app->session;
+	const uint32_t *pair = (const uint32_t *)(void *)v->w.pair->data;
+	g_free(v->sentence);
+	v->sentence = NULL;
+	if (g_array_index(v->rows, struct row, v->list.cursor).kind != ROW_BOTH)
+		return;
+	GString *text = g_string_new(NULL), *first = g_string_new(NULL),
+	        *operand = g_string_new(NULL);
+	describe_operand(s->trace, pair[0], first);
+	for (guint i = 0; i < v->w.pair->len; i++) {
+		g_string_truncate(operand, 0);
+		describe_operand(s->trace, pair[i], operand);
+		g_string_append(text, i ? "; " : "");
+		describe_about_to(s, pair[i], i && strcmp(operand->str, first->str) == 0, text);
+	}
+	switch (v->w.claim) {
+	case CLAIM_DEADLOCK:
+		g_string_append(text, v->w.pair->len > 1
+		                              ? ": each waits for what another one holds"
+		                              : ": and it is never free again");
+		break;
+	case CLAIM_STUCK:
+		g_string_append(text, v->w.pair->len > 1 ? ": they wait for ever"
+		                                         : ": it waits for ever");
+		break;
+	default:
+		g_string_append(text, session_lacks_code(s) && !s->missing
+		                              ? ": nothing that was recorded orders the two"
+		                              : ": nothing orders the two");
+	}
+	v->sentence = g_string_free(text, FALSE);
+	g_string_free(first, TRUE);
+	g_string_free(operand, TRUE);
+}
+
 void draw_witness_foot(const struct app *app, const struct witness_view *v, struct pane p)
 {
 	guint step = cursor_step(v);
-	bool both = g_array_index(v->rows, struct row, v->list.cursor).kind == ROW_BOTH;
 	GString *text = g_string_new(NULL);
-	g_string_append_printf(text, "after step %u of %u%s", step, v->w.events->len,
-	                       !both                          ? ""
-	                       : v->w.claim == CLAIM_C11_RACE ? ": unordered (C11)"
-	                       : v->w.claim == CLAIM_STUCK    ? ": it waits for ever"
-	                                                      : ": both come next");
-	stage_pane_draw(app, &v->stage, step, v->pair, text->str, p);
+	g_string_append_printf(text, "after step %u of %u", step, v->w.events->len);
+	stage_pane_draw(app, &v->stage, step, v->pair, text->str, v->sentence, p);
 	int title = text_columns(text->str) + 5; /* the rule is visible on both sides */
 	g_string_assign(text, " cut off: ");
 	stage_append_cut(&v->stage, text);
@@ -598,10 +641,13 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 
 static void draw_orders(const struct app *app, const struct witness_view *v, struct pane p)
 {
-	int half = p.columns * 2 / 5, foot = stage_pane_rows(&v->stage, p.rows);
+	int half = p.columns * 2 / 5, foot = witness_foot_rows(v, p.rows);
 	GString *title = g_string_new("witness  ");
 	append_switch_count(v, title);
-	pane_text(p, 0, 1, STYLE_HEADING, "recorded");
+	int after = pane_text(p, 0, 1, STYLE_HEADING, "recorded");
+	if (v->calls_count && !v->all_calls)
+		pane_format(pane_part(p, 0, 0, 1, half), 0, after + 2, STYLE_DIM,
+		            "%u row%s left out: _", v->calls_count, plural(v->calls_count));
 	int at = pane_text(p, 0, half + 2, STYLE_HEADING, title->str);
 	pane_format(p, 0, at, v->accepted ? STYLE_NONE : STYLE_ERROR, " · %s %s",
 	            v->accepted ? "✓" : "✗", v->verdict);
@@ -689,8 +735,9 @@ static void witness_fit(struct app *app, void *state, int rows, int columns)
 		prose_fit(v->prose, &v->list, rows, columns);
 	if (v->w.events == NULL)
 		return;
+	tell_claim(app, v);
 	turns_fit(v, rows);
-	int room = rows - 2 - stage_pane_rows(&v->stage, rows);
+	int room = rows - 2 - witness_foot_rows(v, rows);
 	list_fit(&v->list, v->rows->len, room);
 	/* Including the separator and the pair. */
 	uint64_t below = v->list.cursor + 1 + v->w.pair->len;

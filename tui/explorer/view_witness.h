@@ -55,6 +55,7 @@ struct witness_view {
 	struct list list;             /* of `rows`, or of `prose` */
 	int columns;
 	uint64_t recorded_top;
+	char *sentence;     /* owned: the claim, when the cursor is there; else NULL */
 	struct turns turns; /* the short form */
 	char *verdict;      /* owned: the checker's verdict */
 	bool accepted;
@@ -75,6 +76,8 @@ void append_witness_event(const struct app *app, const struct witness_view *v, g
                           GString *out);
 /* "4 switches, 2 needed" */
 void append_switch_count(const struct witness_view *v, GString *out);
+/* Rows of the foot, for a body of `rows`. */
+int witness_foot_rows(const struct witness_view *v, int rows);
 /* The claim in words: the two race, each waits for another. */
 const char *witness_claim_words(const struct witness_view *v);
 /* Append why the old thread cannot continue, briefly. */
@@ -116,8 +119,11 @@ void scheduler_draw(const struct app *app, const struct witness_view *v, struct 
 int stage_pane_rows(const struct stage *stage, int rows);
 /* For each participating thread: its next source line, the locks it holds, the lock or event it
  * waits for; then values. `title` (or NULL) is in the rule above; at most two of `pair` (NONE)
- * are marked; threads of the pair and of the step have priority. */
+ * are marked; threads of the pair and of the step have priority. `sentence` (or NULL) stands
+ * below the rule, in stage_sentence_rows more rows. */
 void stage_pane_draw(const struct app *app, const struct stage *stage, guint step,
-                     const uint32_t pair[2], const char *title, struct pane p);
+                     const uint32_t pair[2], const char *title, const char *sentence,
+                     struct pane p);
+int stage_sentence_rows(const char *sentence, int columns);
 
 #endif

@@ -3,6 +3,7 @@
  * and the assertion that failed.
  */
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -29,6 +30,10 @@ __attribute__((destructor(101))) static void end(void)
 {
 	end_point();
 	rt_finish(LOG_EXITED);
+	if (rt.clocked) { /* what it has printed so far is to be seen there */
+		fflush(NULL);
+		clock_end();
+	}
 }
 
 /* _exit and abort come past no destructor. */
@@ -39,6 +44,7 @@ void interposed__exit(int status)
 		log_fill(t);
 	end_point();
 	rt_finish(LOG_EXITED);
+	clock_end();
 	for (;;)
 		syscall(SYS_exit_group, status);
 }

@@ -34,7 +34,7 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 	if (unlikely(rt.memory))
 		memory_before(t, tag, p, (size_t)1 << code);
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
-	t->unusual = t->signals.arrived || rt.waiting || rt.replay || rt.memory ||
+	t->unusual = t->signals.arrived || rt.waiting || rt.replay || rt.clocked || rt.memory ||
 	             (rt.controlled && !rt.values);
 	BARRIER();
 	if (unlikely(t->signals.arrived)) /* between looking and storing */

@@ -134,6 +134,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 		_exit(125);
 	rt.header->stack_begin = (uintptr_t)__libc_stack_end;
 	rt.header->arguments = argc > 0 ? (uintptr_t)argv[0] : 0;
+	clock_init();
 	begin_random();
 	memory_init();
 	sched_init();

@@ -201,6 +201,7 @@ int __libc_start_main(int (*main)(int, char **, char **), int argc, char **argv,
 {
 	start_main *real = (start_main *)rt_next("__libc_start_main");
 	program_main = main;
+	clock_hold((const void *)main);
 	return real(settled_control >= 0 ? settled_main : main, argc, argv, init, fini,
 	            loader_fini, stack_end);
 }

@@ -96,6 +96,7 @@ _Noreturn void rt_die(int signal_number)
 	int (*real)(int, const struct sigaction *, struct sigaction *) = (int (*)(
 	        int, const struct sigaction *, struct sigaction *))rt_next("sigaction");
 	real(signal_number, &usual, NULL);
+	clock_end();
 	sigset_t set;
 	sigemptyset(&set);
 	sigaddset(&set, signal_number);

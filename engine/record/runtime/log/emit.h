@@ -111,6 +111,8 @@ ALWAYS_INLINE void count_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 	t->ordinal++;
 	if (unlikely(rt.replay))
 		replay_event(t, tag, pc);
+	if (unlikely(rt.clocked))
+		clock_tick(t, pc);
 }
 
 static inline void log_object(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,

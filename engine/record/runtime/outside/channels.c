@@ -22,6 +22,7 @@ static struct channel {
 	bool used, counter; /* an eventfd: a read takes all */
 	unsigned ends;      /* descriptors that lead there */
 	bool late, datagrams;
+	bool listens;    /* a socket to which others may connect, but which they cannot read */
 	bool own;        /* no other process has a descriptor that leads there */
 	unsigned number; /* of one that is own, and holds bytes: its messages have it; or 0 */
 	unsigned wanted; /* of any other, once a thread waits for it for ever; or 0 */
@@ -60,6 +61,13 @@ void channel_is_own(unsigned channel)
 		channels[channel].own = true;
 }
 
+void channel_listens(unsigned channel)
+{
+	channel_is_own(channel);
+	if (channel)
+		channels[channel].listens = true;
+}
+
 static unsigned next_number(void)
 {
 	static unsigned numbers;
@@ -94,7 +102,8 @@ bool channel_only_own(int fd, short events)
 	const struct channel *reads = reads_of(fd, events), *writes = writes_of(fd, events);
 	if (!reads && !writes && (events & INPUT) == 0)
 		reads = reads_of(fd, POLLIN); /* no event but that its other end is closed */
-	return (reads || writes) && (!reads || reads->own) && (!writes || writes->own);
+	return (reads || writes) && (!writes || writes->own) &&
+	       (!reads || (reads->own && !(reads->listens && events & INPUT)));
 }
 
 bool channel_comes_late(int fd, short events)
@@ -185,6 +194,12 @@ static void is_shared(struct thread *t, struct channel *c, uintptr_t pc)
 {
 	is_not_modelled(t, c, pc);
 	c->own = false;
+}
+
+void channel_passed(struct thread *t, unsigned channel, uintptr_t pc)
+{
+	if (channel)
+		is_shared(t, &channels[channel], pc);
 }
 
 void channels_forked(struct thread *t, uintptr_t pc)

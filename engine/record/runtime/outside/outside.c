@@ -570,6 +570,21 @@ int outside_got(struct thread *t, unsigned channel, int fd, uintptr_t pc)
 	return fd;
 }
 
+void outside_spawns(struct thread *t, bool all, uintptr_t pc)
+{
+	if (!t || !rt.inputs)
+		return;
+	for (int fd = 0; fd < DESCRIPTORS; fd++) {
+		const struct descriptor *d = &table[fd];
+		if (!d->reads && !d->writes)
+			continue;
+		if (!all && syscall(SYS_fcntl, fd, F_GETFD) & FD_CLOEXEC)
+			continue;
+		channel_passed(t, d->reads, pc);
+		channel_passed(t, d->writes, pc);
+	}
+}
+
 /* ---- members of epoll instances ---- */
 
 void outside_member(int set, int fd, int operation, uint32_t events, uint64_t data)

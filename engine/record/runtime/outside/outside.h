@@ -137,6 +137,9 @@ struct connection;
  * NULL; *full: the call would have to wait for an accept. */
 struct connection *connection_begins(struct thread *t, int fd, const struct sockaddr *a,
                                      socklen_t length, bool *full, uintptr_t pc);
+/* The call of one that has to wait for an accept: the call's result, and errno. */
+int connection_waits(struct thread *t, const struct connection *c, int fd,
+                     const struct sockaddr *a, socklen_t length, uintptr_t pc);
 /* After it, whatever came of it; errno stays. */
 void connection_made(struct connection *c, int fd, int result);
 /* After an accept: `made` is the other end, or (NULL) of a connection from outside. */
@@ -165,6 +168,8 @@ void connection_closed(int fd);
 unsigned channel_new(bool counter);
 /* Nobody else can write to it or read from it. */
 void channel_is_own(unsigned channel);
+/* It is a listening socket's: others may connect to it, but only the process accepts. */
+void channel_listens(unsigned channel);
 /* A read takes as much as there is: such a channel's messages have its number.  `pages`: a
  * pipe's room, 0: not known. */
 void channel_holds_bytes(unsigned channel, unsigned pages);
@@ -177,8 +182,13 @@ unsigned channel_wanted(int fd, short events);
 bool channel_only_own(int fd, short events);
 /* Is what was written perhaps still on its way (a network's socket)? */
 bool channel_comes_late(int fd, short events);
-/* A child process has a copy of every descriptor from now on. */
+/* A child process has a copy of every descriptor from now on, */
 void channels_forked(struct thread *t, uintptr_t pc);
+/* or another process of some that lead there. */
+void channel_passed(struct thread *t, unsigned channel, uintptr_t pc);
+/* Before another program is started, which gets the descriptors that are not closed then;
+ * `all`: any may be kept open for it. */
+void outside_spawns(struct thread *t, bool all, uintptr_t pc);
 /* What arrives there does so a little later (a network's socket): await it after a write. */
 void channel_is_late(unsigned channel);
 /* Each write is read whole, alone. */

@@ -127,13 +127,8 @@ int interposed_connect(int fd, const struct sockaddr *a, socklen_t length)
 	sched_point(t);
 	struct connection *own = connection_begins(t, fd, a, length, &full, CALLER());
 	struct piece kept = connection_piece(own);
-	if (full)
-		sched_leave(t);
-	int result = REAL(connect)(fd, a, length);
-	int error = errno;
-	if (full)
-		sched_rejoin(t);
-	errno = error;
+	int result = full ? connection_waits(t, own, fd, a, length, CALLER())
+	                  : REAL(connect)(fd, a, length);
 	if (out)
 		input_keep(t, LOG_INPUT_connect, fd, result, &kept, 1, 0);
 	if (own)

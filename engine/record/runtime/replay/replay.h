@@ -55,4 +55,19 @@ uint64_t replay_wake_turn(uint32_t thread); /* when it comes next in the plan */
 uint32_t replay_next(void); /* the thread whose turn it is; UINT32_MAX: nobody's */
 void replay_blocked(void);
 
+
+/* ---- clock.c: rt.clocked; what a debugger needs to go back (struct log_debug) ---- */
+
+void clock_init(void);
+/* `t` has made an event, or begins; it goes on at `pc`. */
+void clock_tick(struct thread *t, uintptr_t pc);
+/* The token holder's thread is one of the process's. */
+void clock_thread(const struct thread *t);
+/* Both threads stand before the pair. */
+void clock_pair(void);
+/* The process is about to end, for good. */
+void clock_end(void);
+/* Before any code of the program: waits for the debugger. */
+void clock_hold(const void *program_main);
+
 #endif

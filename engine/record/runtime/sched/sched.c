@@ -141,6 +141,20 @@ bool sched_force(struct thread *t, struct thread *next, bool fire_timeout)
 	return true;
 }
 
+void sched_lowest(struct thread *t)
+{
+	struct thread *lowest = t;
+	sched_lock();
+	for (unsigned i = 0; i < sched.live_count; i++)
+		if (sched.live[i]->sched.state == STATE_READY && sched.live[i]->id < lowest->id)
+			lowest = sched.live[i];
+	t->sched.state = STATE_READY;
+	sched.ready++;
+	if (lowest == t)
+		sched.ready--;
+	switch_to(t, lowest);
+}
+
 /* ---- scheduling points ---- */
 
 /* The accesses since the last time count as steps. */

@@ -79,6 +79,7 @@ void sched_leave(struct thread *t);
 void sched_rejoin(struct thread *t);
 void sched_detach_all(void); /* recording ends: let everybody run freely */
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout);
+void sched_lowest(struct thread *t); /* the ready thread of the lowest number goes on, or t */
 uint64_t sched_steps(void);
 /* A hook of a thread whose gate is not open: may it record, now that this has looked?  The
  * second is for accesses.  What is not recorded between two events is a step all the same: who

@@ -71,6 +71,14 @@ static unsigned one(struct pollfd *fds, uint64_t fd, short events)
 	return 1;
 }
 
+/* The end that is not ready. */
+static unsigned of_splice(uint64_t in, uint64_t out, struct pollfd *fds)
+{
+	const struct timespec zero = { 0, 0 };
+	one(fds, in, POLLIN);
+	return syscall(SYS_ppoll, fds, 1, &zero, NULL, 0) == 0 ? 1 : one(fds, out, POLLOUT);
+}
+
 unsigned sched_outside_waits(const struct thread *t, struct pollfd *fds, unsigned room)
 {
 	uint64_t a[ARGUMENTS];
@@ -90,6 +98,10 @@ unsigned sched_outside_waits(const struct thread *t, struct pollfd *fds, unsigne
 	case SYS_sendfile:
 	case SYS_vmsplice:
 		return one(fds, a[0], POLLOUT);
+	case SYS_splice:
+		return of_splice(a[0], a[2], fds);
+	case SYS_tee:
+		return of_splice(a[0], a[1], fds);
 	case SYS_poll:
 		if ((int)a[2] >= 0 || a[1] == 0 || a[1] > room ||
 		    !fetch(fds, a[0], a[1] * sizeof(*fds)))

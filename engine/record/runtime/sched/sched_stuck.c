@@ -291,12 +291,15 @@ void sched_end_if_stuck(const struct thread *sleeper)
 
 /* ---- replay ---- */
 
-/* Replay: does somebody wait for more than the recording has, and nobody for anything that
- * still comes?  Others may have a time limit, or a child process: not for long. */
+/* Replay: does a thread wait for more than the recording has, and none for anything that still
+ * comes? A wait with a time limit ends by itself, and then the program may, too, as one that
+ * looks once a second whether it is to end; but a server's clock ticks for ever. */
 static bool starved(void)
 {
 	enum { PATIENCE = 100 };
+	const uint64_t most = 5000000000; /* virtual nanoseconds */
 	static unsigned looks;
+	static uint64_t since;
 	bool any = false, all = !sched.outside && !sched.timed;
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		const struct thread *t = sched.live[i];
@@ -304,7 +307,10 @@ static bool starved(void)
 		all &= t->sched.state != STATE_BLOCKED || t->sched.reason != FOR_FILE ||
 		       t->input.starves;
 	}
-	return any && (all || ++looks > PATIENCE);
+	if (any && looks++ == 0)
+		since = sched.virtual_time;
+	return any && (all || (looks > PATIENCE &&
+	                       (sched.outside || sched.virtual_time - since > most)));
 }
 
 static _Noreturn void end_starved(void)

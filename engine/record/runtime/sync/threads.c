@@ -90,6 +90,7 @@ void thread_begin(struct thread *t)
 	t->gate |= GATE_INSIDE;
 	me = t;
 	t->life.tid = syscall(SYS_gettid);
+	clock_thread(t);
 	t->life.handle = pthread_self();
 	find_stack(t);
 	if (t->id == 0) { /* the main thread's grows; what it may ever use depends on a limit */
@@ -119,6 +120,7 @@ static void *thread_main(void *argument)
 {
 	struct thread *t = argument;
 	t->life.tid = syscall(SYS_gettid);
+	clock_thread(t);
 	t->gate |= GATE_INSIDE;
 	me = t; /* a signal that comes before it has the token is kept */
 	if (t->life.masked)
@@ -129,6 +131,8 @@ static void *thread_main(void *argument)
 	missing_begin_thread(t, (const void *)t->life.start, t->life.argument);
 	if (rt.controlled && of_openmp(t->life.start))
 		sched_park(t, rt.threads[t->life.parent]); /* which waits for that */
+	if (unlikely(rt.clocked))
+		clock_tick(t, (uintptr_t)t->life.start);
 	void *result;
 	if (t->life.c11) {
 		thrd_start_t start = (thrd_start_t)(void *)t->life.start;
