@@ -533,9 +533,10 @@ static void draw_foot(const struct tree *t, const struct tree_run *r, struct pan
 {
 	char events[32], pruned[32];
 	draw_threads(t, p);
-	pane_format(p, 1, 1, STYLE_HEADING,
-	            "run %u   %s events   schedules that begin as a known run: %s", r->run,
-	            grouped(r->events, events), grouped(r->pruned, pruned));
+	pane_format(
+	        p, 1, 1, STYLE_HEADING,
+	        "run %u   %s events   schedules that need no run, as a known one begins so: %s",
+	        r->run, grouped(r->events, events), grouped(r->pruned, pruned));
 	int row = 2;
 	if (*r->place)
 		row += pane_paragraph(pane_part(p, row, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
