@@ -67,7 +67,7 @@ _heddle() {
 	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --bound --until-error --timeout --format --help --quiet --version" ;;
 	orders) words="--runs --budget --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
-	lesson) words="--directory --text --worksheet --restart --new --check --play --format --help --quiet --version" ;;
+	lesson) words="--directory --text --worksheet --restart --new --check --play --class --format --help --quiet --version" ;;
 	esac; fi ;;
 	esac; fi
 	COMPREPLY=($(compgen -W "$words" $files -- "$current"))
