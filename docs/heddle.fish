@@ -284,6 +284,7 @@ complete -c heddle -n '__fish_seen_subcommand_from lesson' -l restart -d 'begin 
 complete -c heddle -n '__fish_seen_subcommand_from lesson' -l new -r -d 'write PROGRAM.lesson beside a program of yours, to be filled in'
 complete -c heddle -n '__fish_seen_subcommand_from lesson' -l check -d 'only say whether the lesson\'s file is well-formed'
 complete -c heddle -n '__fish_seen_subcommand_from lesson' -l play -d 'do all its tasks by its own keys, and check its facts and answers'
+complete -c heddle -n '__fish_seen_subcommand_from lesson' -l class -d 'the progress of a class, from files that its students made with --format json'
 complete -c heddle -n '__fish_seen_subcommand_from lesson' -l format -x -a 'text json' -d 'how to print (default: text)'
 complete -c heddle -n '__fish_seen_subcommand_from lesson' -l help -d 'show this help'
 complete -c heddle -n '__fish_seen_subcommand_from lesson' -l quiet -d 'no warnings and no progress'

@@ -354,6 +354,7 @@ lesson) _arguments \
 	'*--new[write PROGRAM.lesson beside a program of yours, to be filled in]:PROGRAM.c:_files' \
 	'*--check[only say whether the lesson'\''s file is well-formed]' \
 	'*--play[do all its tasks by its own keys, and check its facts and answers]' \
+	'*--class[the progress of a class, from files that its students made with --format json]' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \

@@ -375,7 +375,8 @@ static void append_moment(const struct walk *w, guint i, GString *out)
 		g_string_append_printf(out, "after step %u of %u", i + 1, all);
 	else if (w->race)
 		g_string_append_printf(out,
-		                       "after step %u of %u; both are next, and nothing "
+		                       "after step %u of %u; both threads are about to "
+		                       "make these two accesses, and nothing "
 		                       "decides who is first",
 		                       done, all);
 	else

@@ -533,9 +533,10 @@ static void draw_foot(const struct tree *t, const struct tree_run *r, struct pan
 {
 	char events[32], pruned[32];
 	draw_threads(t, p);
-	pane_format(p, 1, 1, STYLE_HEADING,
-	            "run %u   %s events   schedules that begin as a known run: %s", r->run,
-	            grouped(r->events, events), grouped(r->pruned, pruned));
+	pane_format(
+	        p, 1, 1, STYLE_HEADING,
+	        "run %u   %s events   schedules that need no run, as a known one begins so: %s",
+	        r->run, grouped(r->events, events), grouped(r->pruned, pruned));
 	int row = 2;
 	if (*r->place)
 		row += pane_paragraph(pane_part(p, row, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
@@ -734,10 +735,7 @@ const struct tree *explore_view_tree(const struct app *app)
 bool explore_view_at_failure(const struct app *app)
 {
 	const struct explore_view *v = app->states[VIEW_EXPLORE];
-	if (v == NULL || v->tree == NULL)
-		return false;
-	return v->by_run ? tree_run_failed(run_at(v, v->list.cursor))
-	                 : outcome_at(v, v->outcome_list.cursor)->kind == OUTCOME_FAILED;
+	return v && v->tree && v->by_run && tree_run_failed(run_at(v, v->list.cursor));
 }
 
 const struct view_ops explore_view = {

@@ -521,14 +521,10 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 	else if (!jobs_idle(&app->jobs))
 		pane_paragraph(pane_part(p, 2, 3, -1, p.columns - 6), 0, 0, STYLE_BUSY,
 		               "Heddle is looking for races; the line above says where it is. "
-		               "First come "
-		               "those that quick analyses find with a witness (shb, syncp), "
-		               "then every "
-		               "candidate that is left is decided, by the closure (m2) and a "
-		               "solver: it "
+		               "First come those that are found at once, each with an order of "
+		               "this run that shows it; then every other pair is decided: it "
 		               "can happen, it is proved impossible, or it stays open. T shows "
-		               "the trace "
-		               "meanwhile, C-c stops.");
+		               "the trace meanwhile, C-c stops.");
 	else if (app->session->seen[ANALYSIS_AUTO])
 		draw_no_race(pane_part(p, 2, 3, -1, p.columns - 6));
 	else
