@@ -52,7 +52,7 @@ screen order.hdl "press c"
 like "$out" "On the real program: deadlock on (alice|bob).lock" "a deadlock's witness"
 like "$out" "this run:  T[12] stands waiting for (alice|bob).lock at transfer order.c:21" "ends where the threads wait"
 timeout 200 "$HEDDLE" explore -q --budget 60 -o tree -- ./order >/dev/null 2>&1
-screen order.hdl "exploration tree" "press X n c"
+screen order.hdl "exploration tree" "press X c"
 like "$out" "Run 1 of the exploration, run again" "a run of an exploration"
 like "$out" "it ends in a deadlock" "ends as it did there"
 like "$out" "Each thread does and sees what it did in the recording" "along the same schedule"

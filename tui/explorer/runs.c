@@ -515,7 +515,9 @@ static void rebuilt(struct app *app, struct output_task *task)
 		record = task->steps->pdata[1];
 		diff = task->steps->pdata[2];
 	}
-	if (!build->ran || build->status != 0) {
+	if (!build->ran) {
+		g_string_append(o->result, "The build did not come to its end.\n");
+	} else if (build->status != 0) {
 		g_string_append(o->result,
 		                "The build failed: n goes to the next place, V opens it in "
 		                "the editor.\n");
