@@ -54,6 +54,16 @@ const char *finding_kind_noun(enum finding_kind kind)
 		return "violation";
 	case FINDING_USE_AFTER_FREE:
 		return "use after free";
+	case FINDING_STUCK:
+		return "wait without end";
+	case FINDING_LOCK_MISUSE:
+		return "misuse";
+	case FINDING_CRASH:
+		return "crash";
+	case FINDING_ASSERTION:
+		return "failed check";
+	case FINDING_EXIT:
+		return "exit status";
 	default:
 		return "race";
 	}
@@ -61,6 +71,14 @@ const char *finding_kind_noun(enum finding_kind kind)
 
 const char *verdict_word(enum verdict verdict)
 {
+	return verdict_words[verdict];
+}
+
+const char *finding_verdict_text(enum finding_kind kind, enum verdict verdict)
+{
+	if (verdict == VERDICT_RACE && kind != FINDING_DATA_RACE &&
+	    kind != FINDING_COMMUTATIVITY_RACE)
+		return "can happen";
 	return verdict_words[verdict];
 }
 

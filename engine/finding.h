@@ -40,6 +40,9 @@ enum verdict {
 };
 const char *finding_kind_word(enum finding_kind kind);
 const char *verdict_word(enum verdict verdict);
+/* The same in a heading: "race" is of races; what else a checked schedule shows "can happen".
+ */
+const char *finding_verdict_text(enum finding_kind kind, enum verdict verdict);
 /* "race", "deadlock", "violation": what a finding of the kind would be, in a sentence. */
 const char *finding_kind_noun(enum finding_kind kind);
 

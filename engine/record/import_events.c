@@ -760,6 +760,7 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 	case LOG_FLUSH:
 	case LOG_READS:
 	case LOG_AFTER:
+	case LOG_STATE:
 		import_weak(im, id, r);
 		break;
 	case LOG_ENTER:

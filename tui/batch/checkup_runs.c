@@ -4,6 +4,7 @@
  * of a finding are analysed as well, since they show the program after a race went the other
  * way, which prediction from one run cannot.
  */
+#include "engine/trace/own_code.h"
 #include "tui/batch/checkup.h"
 
 #include "engine/base/file.h"
@@ -488,13 +489,12 @@ static void take_race(struct checkup *c, const struct trace *first,
 	json_object_set_new(
 	        fields, "sites",
 	        json_pack("[oo]", place_of(first, race->first), place_of(first, race->second)));
-	struct checked *f = checkup_add_fields(
-	        c, FINDING_DATA_RACE, fields,
-	        g_strdup_printf("%s and %s access %s, and nothing keeps the two "
-	                        "apart",
-	                        printable(race->first), printable(race->second),
-	                        printable(race->variable)),
-	        NONE, false);
+	GString *text = g_string_new(NULL);
+	g_string_append_printf(text, "%s and %s access ", race->own_first, race->own_second);
+	own_code_append_name(race->variable, text);
+	g_string_append(text, ", and nothing keeps the two apart");
+	struct checked *f = checkup_add_fields(c, FINDING_DATA_RACE, fields,
+	                                       g_string_free(text, FALSE), NONE, false);
 	if (c->list->len > known)
 		checkup_stream(c, f);
 }
