@@ -196,9 +196,6 @@ void checked_free(void *data);
 
 /* checkup_coverage.c: sentences (char *, owned by the caller), coverage before gaps. */
 GPtrArray *checkup_coverage(const struct checkup *c);
-/* Undecided pairs (struct undecided, borrowed) of the kind that no run has shown as a finding;
- * the caller frees the list. */
-GList *checkup_undecided(const struct checkup *c, enum finding_kind kind);
 /* Is the answer complete for the kind, in the sense of these sentences? */
 bool checkup_complete(const struct checkup *c, enum finding_kind kind);
 
