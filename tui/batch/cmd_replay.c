@@ -368,6 +368,43 @@ static void explain_c11(const struct trace *t, const struct witness *w)
 	}
 }
 
+/* The plan is made: run it. */
+static int run_plan(struct arguments *a, const struct trace *t, const struct witness *w,
+                    struct plan *plan, char **argv)
+{
+	enum { LONGEST = 86400 * 7 }; /* seconds: a week */
+	struct error error;
+	const char *server = argument_value(a, "gdb-server");
+	unsigned first = argument_number(a, "first", 0);
+	uint64_t seconds = argument_number(a, "timeout", DEFAULT_TIMEOUT);
+	bool waits = claim_waits(w->claim) && !argument_value(a, "until");
+	if (w->memory != WEAK_SC || (w->weak && w->weak->len)) {
+		plan->memory = w->memory;
+		if (w->weak)
+			plan_weak(plan, t, w->weak);
+	}
+	plan->poison = free_in(t, w);
+	plan->other_build = replay_compare_program(t, argv[0]);
+	if (!argument_flag(a, "gdb")) /* no limit under a debugger */
+		plan->timeout_ms = (unsigned)MIN(seconds, LONGEST) * 1000;
+	if (!take_specs(a, plan, &error))
+		return ours(&error);
+	first = first > 2 ? 0 : first;
+	if (server) {
+		struct replay_server served = { .trace = t,
+			                        .witness = w,
+			                        .plan = plan,
+			                        .argv = argv,
+			                        .address = server,
+			                        .first = plan->pair[1] == NONE ? 0
+			                                 : first || waits      ? first
+			                                                       : 1,
+			                        .timeout = (unsigned)MIN(seconds, LONGEST) };
+		return replay_serve(&served);
+	}
+	return follow(t, plan, argv, first, waits ? w : NULL, argument_flag(a, "gdb"));
+}
+
 static int replay(struct arguments *a, const struct trace *t, const struct witness *w,
                   char **argv)
 {
@@ -421,30 +458,7 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		explain_c11(t, w);
 	int status = EXIT_OURS;
 	if (plan_make(t, events, length, pair, &plan, &error)) {
-		if (w->memory != WEAK_SC || (w->weak && w->weak->len)) {
-			plan.memory = w->memory;
-			if (w->weak)
-				plan_weak(&plan, t, w->weak);
-		}
-		plan.poison = free_in(t, w);
-		plan.other_build = replay_compare_program(t, argv[0]);
-		enum { LONGEST = 86400 * 7 }; /* seconds: a week */
-		unsigned first = argument_number(a, "first", 0);
-		uint64_t seconds = argument_number(a, "timeout", DEFAULT_TIMEOUT);
-		if (!argument_flag(a, "gdb")) /* no limit under a debugger */
-			plan.timeout_ms = (unsigned)MIN(seconds, LONGEST) * 1000;
-		struct replay_server served = { .trace = t,
-			                        .witness = w,
-			                        .plan = &plan,
-			                        .argv = argv,
-			                        .address = server,
-			                        .first = first == 2 ? 2 : 1,
-			                        .timeout = (unsigned)MIN(seconds, LONGEST) };
-		status = !take_specs(a, &plan, &error) ? ours(&error)
-		         : server                      ? replay_serve(&served)
-		                  : follow(t, &plan, argv, first > 2 ? 0 : first,
-		                           claim_waits(w->claim) && !until ? w : NULL,
-		                           argument_flag(a, "gdb"));
+		status = run_plan(a, t, w, &plan, argv);
 	} else {
 		say_error(&error);
 	}

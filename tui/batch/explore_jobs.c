@@ -36,8 +36,7 @@ static char *report_of(const struct jobs *j, unsigned job)
 /* What the jobs do themselves, in place of the option given. */
 static bool is_replaced(const char *name)
 {
-	static const char *const replaced[] = { "jobs", "output", "format", "runs",
-		                                "resume" };
+	static const char *const replaced[] = { "jobs", "output", "format", "runs", "resume" };
 	for (size_t i = 0; i < G_N_ELEMENTS(replaced); i++)
 		if (strcmp(name, replaced[i]) == 0)
 			return true;
