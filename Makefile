@@ -117,12 +117,14 @@ $(B)/libtui.a: $(call obj,$(TUI_SRC))
 $(HEDDLE): $(B)/tui/main.o $(B)/libtui.a $(B)/libheddle.a
 	$(CC) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-# The runtime is loaded into the recorded program: no library but the C library's, never
-# sanitized, its own symbols hidden.  Its calls are bound when it is loaded, those of its own
+# The runtime is loaded into the recorded program: no library but the C library's, its own
+# symbols hidden.  So of the sanitizers it has the one for undefined behaviour alone, which traps
+# (SIGILL), as that needs no library.  Its calls are bound when it is loaded, those of its own
 # functions to them: at run time a signal must not find it in the loader, or in a memset of the
-# program's.
+# program's.  A program may pass NULL where the C library's header says that nobody does.
 RUNTIME_FLAGS = -I. -D_GNU_SOURCE -std=gnu17 -O2 -g $(WARN) -fPIC -mcx16 -fvisibility=hidden -fno-builtin \
-	-fno-stack-protector -ftls-model=initial-exec -fexceptions
+	-fno-stack-protector -ftls-model=initial-exec -fexceptions -fno-delete-null-pointer-checks \
+	$(if $(filter-out thread,$(SAN)),-fsanitize=undefined -fsanitize-undefined-trap-on-error)
 $(B)/engine/record/runtime/%.o: engine/record/runtime/%.c
 	@mkdir -p $(@D)
 	$(CC) $(RUNTIME_FLAGS) -MMD -MP -c $< -o $@

@@ -37,6 +37,16 @@ struct debuginfo *debug_store_open(struct debug_store *store, const char *path,
 
 /* Does it have DWARF, beside symbols? */
 bool debuginfo_has_dwarf(const struct debuginfo *d);
+/* Does its code have all its reads for ThreadSanitizer's hooks? clang's instrumentation leaves
+ * out those that a write of the same place follows without a call in between (x++ has only its
+ * write), unless it is told otherwise. Known by the producer of the DWARF, which names the
+ * option. */
+enum debug_reads {
+	READS_KEPT,
+	READS_UNKNOWN, /* by rustc, which does not name its options */
+	READS_LEFT_OUT,
+};
+enum debug_reads debuginfo_reads(const struct debuginfo *d);
 /* Hex; "" when absent. */
 const char *debuginfo_build_id(const struct debuginfo *d);
 /* The first error in the DWARF; NULL: none. */

@@ -582,13 +582,26 @@ static const char *unit_text(struct dwarf_reader *r, Dwarf_Half name)
 	return text;
 }
 
+/* clang names its command line with -grecord-command-line alone. */
+static enum debug_reads reads_by(const char *producer)
+{
+	bool whole = strstr(producer, " -") != NULL;
+	if (strstr(producer, "clang") == NULL ||
+	    strstr(producer, "-tsan-instrument-read-before-write=1") != NULL ||
+	    (whole && strstr(producer, "-fsanitize=thread") == NULL))
+		return READS_KEPT;
+	return strstr(producer, "rustc") != NULL ? READS_UNKNOWN : READS_LEFT_OUT;
+}
+
 static void read_unit(struct dwarf_reader *r)
 {
 	Dwarf_Error error = NULL;
 	Dwarf_Unsigned language;
 	struct die_facts f;
 	r->directory = unit_text(r, DW_AT_comp_dir);
-	r->clang = strstr(unit_text(r, DW_AT_producer), "clang") != NULL;
+	const char *producer = unit_text(r, DW_AT_producer);
+	r->clang = strstr(producer, "clang") != NULL;
+	r->d->reads = MAX(r->d->reads, reads_by(producer));
 	r->qualified = reader_fine(r, dwarf_srclang(r->unit, &language, &error), &error) &&
 	               is_qualified_language(language);
 	reader_facts(r, r->unit, &f);

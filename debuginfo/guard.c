@@ -69,6 +69,7 @@ static GArray *array_of(const struct debuginfo *d, const struct array_form *form
 /* Header of the child's output, followed by the arrays and the strings. */
 struct child_message {
 	bool good, has_dwarf, damaged;
+	enum debug_reads reads;
 	char build_id[sizeof(((struct debuginfo *)NULL)->build_id)];
 	char damage[512];
 	struct error error;
@@ -131,6 +132,7 @@ static bool child_send(const struct debuginfo *d, struct child_message *m, FILE 
 		m->counts[f] = array_of(d, &forms[f])->len;
 	m->string_bytes = s.bytes->len;
 	m->has_dwarf = d->has_dwarf;
+	m->reads = d->reads;
 	memcpy(m->build_id, d->build_id, sizeof m->build_id);
 	m->damaged = d->damage != NULL;
 	g_strlcpy(m->damage, d->damage ? d->damage : "", sizeof m->damage);
@@ -243,6 +245,7 @@ static void child_take_output(struct debuginfo *d, const char *bytes)
 	d->read_strings = g_memdup2(bytes, m->string_bytes);
 	places_to_strings(d);
 	d->has_dwarf = m->has_dwarf;
+	d->reads = m->reads;
 	memcpy(d->build_id, m->build_id, sizeof d->build_id);
 	if (m->damaged)
 		d->damage = g_strdup(m->damage);

@@ -145,6 +145,11 @@ bool debuginfo_has_dwarf(const struct debuginfo *d)
 	return d->has_dwarf;
 }
 
+enum debug_reads debuginfo_reads(const struct debuginfo *d)
+{
+	return d->reads;
+}
+
 const char *debuginfo_build_id(const struct debuginfo *d)
 {
 	return d->build_id;

@@ -68,6 +68,7 @@ struct debuginfo {
 	char *path;
 	char build_id[2 * 64 + 1];
 	bool has_dwarf;
+	enum debug_reads reads;
 	char *damage;
 	GStringChunk *strings;
 	char *read_strings; /* strings read in a child (guard.c), owned */

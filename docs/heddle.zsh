@@ -52,7 +52,7 @@ open) _arguments \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
 check) _arguments \
-	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
+	'*--budget[seconds for everything (default 60; 0\: no limit), or with T,PAIR also for deciding one pair (default 1)]:TIME:_files' \
 	'*--runs[how many recordings (default 12)]:N:_files' \
 	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--expect[what the program prints when it is right]:FILE:_files' \
@@ -69,7 +69,7 @@ check) _arguments \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
 fix-check) _arguments \
-	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
+	'*--budget[seconds for everything (default 60; 0\: no limit), or with T,PAIR also for deciding one pair (default 1)]:TIME:_files' \
 	'*--runs[how many recordings (default 12)]:N:_files' \
 	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--expect[what the program prints when it is right]:FILE:_files' \
@@ -245,6 +245,7 @@ replay) _arguments \
 	'*--trace[the recording, when it lies elsewhere]:TRACE:_files' \
 	'*--first[which of the pair goes first (default\: both ways, in two runs)]:word:(1 2)' \
 	'*--until[stop before this event instead]:EVENT:_files' \
+	'*--output[keep the runs as traces\: PREFIX.run1.hdl, PREFIX.run2.hdl]:PREFIX:_files' \
 	'*--gdb[stop there with gdb attached to the process]' \
 	'*--gdb-server[serve gdb ('\''target remote localhost\:PORT'\''), which goes through the run forward and backward; also localhost\:PORT, a path, or - for standard input and output]:PORT:_files' \
 	'*--spec[the bind lines that it was recorded with, when they lie elsewhere]:FILE:_files' \

@@ -302,6 +302,7 @@ void report_limit(struct report *r)
 	const struct trace *t = r->trace;
 
 	bool doubtful = t->locks_taken || t->filtered || !t->order_exact;
+	r->open_listed &= !doubtful;
 	for (guint i = 0; doubtful && i < r->findings->len; i++)
 		finding_limit(t, r->findings->pdata[i]);
 	if (t->locks_taken) {

@@ -214,9 +214,11 @@ struct report {
 	const char *analysis;      /* static */
 	GPtrArray *findings;       /* struct finding *, owned; by first, then second */
 	bool complete;             /* no finding of the kind can be missing */
-	bool budget_spent;         /* exit status 3 unless something was found */
-	uint64_t candidates;       /* number of candidates examined */
-	GPtrArray *notes;          /* char *, owned: sentences for the user */
+	bool open_listed;  /* not complete, for no other reason than the unknown findings of it
+	                    */
+	bool budget_spent; /* exit status 3 unless something was found */
+	uint64_t candidates; /* number of candidates examined */
+	GPtrArray *notes;    /* char *, owned: sentences for the user */
 	/* Of what `complete` promises that no other exists, where the analysis's name does not
 	 * say: a noun, static; or NULL. */
 	const char *scope;

@@ -297,7 +297,8 @@ static struct finding *cov_verdict(struct cov *c, const struct candidate *k)
 static void cov_keep(struct cov *c, struct finding *f)
 {
 	bool listed = f->verdict == VERDICT_RACE || f->verdict == VERDICT_HAPPENED;
-	if (listed || c->options.all_verdicts)
+	if (listed || c->options.all_verdicts ||
+	    (c->options.list_unknown && f->verdict == VERDICT_UNKNOWN))
 		report_add(c->report, f);
 	else
 		finding_free(f);
@@ -474,6 +475,7 @@ struct report *cov_find(struct model *m, const struct cov_options *options,
 		for (guint i = 0; i < m->notes->len; i++)
 			report_note(c.report, "%s", (char *)m->notes->pdata[i]);
 		c.report->complete = !c.unknown && m->t->complete;
+		c.report->open_listed = c.options.list_unknown && m->t->complete;
 		c.report->budget_spent = c.spent;
 		if (c.cut > 0)
 			report_note(

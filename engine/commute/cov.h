@@ -15,6 +15,7 @@
 struct cov_options {
 	bool pairs_events; /* a verdict for every pair of events; else of locations */
 	bool all_verdicts; /* also list the impossible and the unknown */
+	bool list_unknown; /* also list the unknown */
 	double budget_pair, budget_total; /* seconds */
 };
 /* The report, owned by the caller; NULL and `error` on failure. */

@@ -119,7 +119,7 @@ bool cov_mark_missing(struct model *m, const struct cov_options *options, struct
 	struct cov_options with = *options;
 	struct rerun r = { m, &with, find_cov };
 
-	with.all_verdicts = false;
+	with.all_verdicts = with.list_unknown = false;
 	return findings_mark_missing(m->t, options->pairs_events, run_again, &r,
 	                             "no witness of the other order is found", report, progress,
 	                             error);

@@ -96,6 +96,7 @@ static struct report *find_violations(struct detection *on, const struct progres
                                       struct error *error)
 {
 	struct cov_options options = { .all_verdicts = on->all_verdicts,
+		                       .list_unknown = on->list_unknown,
 		                       .budget_pair = on->budget_pair,
 		                       .budget_total = on->budget_total };
 	struct report *r = make_model(on, progress, error)

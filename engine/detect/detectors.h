@@ -20,6 +20,7 @@ struct detection {
 	const struct specs *specs; /* borrowed; NULL: only detectors up to DEADLOCKS apply */
 	double budget_pair, budget_total; /* seconds of the solver */
 	bool all_verdicts;                /* also list candidates proved impossible */
+	bool list_unknown;                /* order violations: also list the unknown */
 	struct model
 	        *model; /* made by detectors that need it; the caller frees it (model_free) */
 };

@@ -15,7 +15,7 @@
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
-enum { VERSION = 2, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
+enum { VERSION = 3, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
 static const uint32_t byte_order = 0x01020304;
 
 /* -- identity ------------------------------------------------------------------------------ */
@@ -84,13 +84,17 @@ static bool differs(const char *stored, const char *own, char **was, char **is)
 static void archive_run(struct explore_run *r, uint32_t number, struct archive *a)
 {
 	r->parent = archive_index(a, r->parent, number);
-	char **const texts[] = { &r->flip,     &r->thread, &r->place,
-		                 &r->variable, &r->story,  &r->trace };
+	char **const texts[] = { &r->flip,  &r->thread, &r->place,  &r->variable,
+		                 &r->story, &r->trace,  &r->printed };
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
 		archive_text(a, texts[i]);
 	r->end = (enum explore_end)archive_below(a, r->end, EXPLORE_END_COUNT);
 	ARCHIVE(a, r->status);
 	archive_texts(a, &r->places);
+	ARCHIVE(a, r->library);
+	ARCHIVE(a, r->output);
+	ARCHIVE(a, r->error);
+	ARCHIVE(a, r->switches);
 	ARCHIVE(a, r->events);
 	ARCHIVE(a, r->pruned);
 	ARCHIVE(a, r->redundant);
@@ -108,6 +112,7 @@ static void archive_error(struct explore_error *e, uint32_t runs, struct archive
 	archive_text(a, &e->key);
 	archive_texts(a, &e->places);
 	e->run = (uint32_t)archive_below(a, e->run, runs);
+	e->shortest = (uint32_t)archive_below(a, e->shortest, runs);
 	ARCHIVE(a, e->count);
 	if (e->key == NULL)
 		archive_fail(a);
@@ -118,8 +123,10 @@ static void archive_race(struct explore_race *r, uint32_t runs, struct archive *
 	archive_text(a, &r->first);
 	archive_text(a, &r->second);
 	archive_text(a, &r->variable);
+	archive_text(a, &r->own_first);
+	archive_text(a, &r->own_second);
 	r->run = (uint32_t)archive_below(a, r->run, runs);
-	if (!r->first || !r->second || !r->variable)
+	if (!r->first || !r->second || !r->variable || !r->own_first || !r->own_second)
 		archive_fail(a);
 }
 
@@ -143,14 +150,21 @@ static void archive_report(struct explore_report *r, struct archive *a)
 	ARCHIVE_EACH(a, r->errors, struct explore_error, e, archive_error(e, r->runs->len, a));
 	ARCHIVE_EACH(a, r->races, struct explore_race, race,
 	             archive_race(race, r->runs->len, a));
+	for (guint i = 0; i < r->runs->len; i++) {
+		uint32_t error = g_array_index(r->runs, struct explore_run, i).error;
+		if (error != NONE && error >= r->errors->len)
+			archive_fail(a);
+	}
 	ARCHIVE(a, r->pruned);
 	ARCHIVE(a, r->classes);
 	ARCHIVE(a, r->abandoned);
-	GPtrArray *notes = r->notes;
-	archive_texts(a, &notes);
-	if (!archive_reads(a) || notes == NULL)
-		return;
-	g_ptr_array_extend_and_steal(r->notes, notes);
+	GPtrArray *lists[] = { r->notes, r->threads };
+	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
+		GPtrArray *list = lists[i];
+		archive_texts(a, &list);
+		if (archive_reads(a) && list != NULL)
+			g_ptr_array_extend_and_steal(lists[i], list);
+	}
 }
 
 /* -- the exploration ----------------------------------------------------------------------- */

@@ -92,12 +92,18 @@ const char *explore_end_word(enum explore_end end);
 struct explore_run {
 	uint32_t parent; /* the run it was derived from; NONE: the first */
 	char *flip; /* owned: the difference from the parent: "T2 reads x = 1 (a.c:7), not 0" */
-	char *thread, *place, *variable; /* owned: of the reversed read; "" unknown */
+	char *thread, *place, *variable; /* owned: of the reversed read, the place in the user's
+	                                  * own code; "" unknown */
+	bool library; /* the reversed operation is inside code that is not the user's */
 	enum explore_end end;
 	int status;        /* exit status or signal */
 	char *story;       /* owned: for deadlocks the waits; the last line of stderr */
 	GPtrArray *places; /* char *, owned; or NULL: places of failure: of the last thread, and
 	                    * of blocked ones */
+	char *printed;     /* owned: the last line of what it printed; NULL: not known */
+	uint64_t output;   /* digest of the lines that it printed, in any order; 0: not known */
+	uint32_t error;    /* index of its error in the report; NONE: it has none */
+	uint32_t switches; /* events whose thread is not that of the event before */
 	uint64_t events;
 	uint64_t pruned;      /* schedules derived from it that were covered */
 	bool redundant;       /* its class was covered before */
@@ -117,13 +123,16 @@ struct explore_error {
 	char *key;         /* owned: identity of the error */
 	GPtrArray *places; /* char *, owned, or NULL: places as in a run */
 	uint32_t run;      /* the first */
+	uint32_t
+	        shortest; /* the run with the fewest switches, then events; its trace is kept */
 	uint64_t count;
 };
 
 /* An event of a run, as text; owned. */
 struct explore_event {
 	uint32_t event; /* of the run's trace, or NONE: before the first; then no texts */
-	char *thread, *text, *place;
+	char *thread, *text;
+	char *place, *site; /* in the user's own code (own_code.h); exactly */
 };
 /* The point of no return of an error (no_return.h). */
 struct explore_point {
@@ -155,8 +164,9 @@ struct explore_report {
 	bool complete;                    /* every class was run */
 	bool complete_within;             /* every class that the bound permits was run */
 	struct explore_estimate estimate; /* while schedules are left; else classes 0 */
-	GPtrArray *gaps;  /* char *: reasons for incompleteness, and exceptions */
-	GPtrArray *notes; /* char *: notes on specified objects */
+	GPtrArray *gaps;    /* char *: reasons for incompleteness, and exceptions */
+	GPtrArray *notes;   /* char *: notes on specified objects */
+	GPtrArray *threads; /* char *: of the first run, "T1 worker(&q)" (roles.h) */
 	/* Under another memory model than SC: execution graphs that the model permits, and of
 	 * these those that end with threads that wait for ever. */
 	uint64_t graphs, graphs_blocked;
@@ -166,7 +176,8 @@ struct explore_report {
 	uint64_t abandoned; /* executions before a restart due to a non-atomic object */
 };
 struct explore_race {
-	char *first, *second, *variable; /* owned: places and name */
+	char *first, *second, *variable; /* owned: exact places, and the name */
+	char *own_first, *own_second;    /* owned: the places in the user's own code */
 	uint32_t run;                    /* the first with it */
 };
 void explore_report_free(struct explore_report *report);

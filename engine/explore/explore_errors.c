@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SAVED_ERRORS = 16 };
 
@@ -40,17 +41,22 @@ static struct explore_error *error_of(struct exploration *x, const struct explor
 		                       .story = g_strdup(r->story),
 		                       .key = key,
 		                       .places = r->places ? g_ptr_array_ref(r->places) : NULL,
-		                       .run = x->run };
+		                       .run = x->run,
+		                       .shortest = x->run };
 	g_array_append_val(errors, fresh);
 	return &g_array_index(errors, struct explore_error, errors->len - 1);
 }
 
-/* Count the run, once for each class; true for the first run with this error. */
-static bool count_error(struct exploration *x, const struct explore_run *r, char *key)
+/* Count the run, once for each class; true for the first run with this error, whose index
+ * becomes the run's own where it `is_own`, the one that the run ends with. */
+static bool count_error(struct exploration *x, struct explore_run *r, char *key, bool is_own)
 {
 	struct explore_error *e = error_of(x, r, key);
 	bool first = e->count == 0;
 	e->count += first || !r->redundant || r->strayed;
+	if (is_own)
+		r->error =
+		        (uint32_t)(e - (struct explore_error *)(void *)x->report->errors->data);
 	return first;
 }
 
@@ -88,7 +94,7 @@ static bool count_uses(struct exploration *x, struct explore_run *r)
 		as_use.places = g_ptr_array_new_with_free_func(g_free);
 		g_ptr_array_add(as_use.places, g_strdup(u->place));
 		as_use.story = u->story;
-		fresh |= count_error(x, &as_use, g_strdup(u->key));
+		fresh |= count_error(x, &as_use, g_strdup(u->key), i == 0);
 		g_hash_table_add(x->errors, g_strdup(u->key));
 		g_ptr_array_unref(as_use.places);
 	}
@@ -98,6 +104,7 @@ static bool count_uses(struct exploration *x, struct explore_run *r)
 		explore_set_place(r, first->place);
 		g_free(r->story);
 		r->story = g_strdup(first->story);
+		r->error = as_use.error;
 	}
 	g_ptr_array_unref(uses);
 	return fresh;
@@ -115,7 +122,7 @@ static bool count_misuses(struct exploration *x, struct explore_run *r)
 		as_misuse.places = g_ptr_array_new_with_free_func(g_free);
 		g_ptr_array_add(as_misuse.places, g_strdup(u->place));
 		as_misuse.story = u->story;
-		fresh |= count_error(x, &as_misuse, g_strdup(u->key));
+		fresh |= count_error(x, &as_misuse, g_strdup(u->key), i == 0);
 		g_ptr_array_unref(as_misuse.places);
 	}
 	if (misuses->len > 0 && r->end == EXPLORE_FINE) {
@@ -124,6 +131,7 @@ static bool count_misuses(struct exploration *x, struct explore_run *r)
 		explore_set_place(r, first->place);
 		g_free(r->story);
 		r->story = g_strdup(first->story);
+		r->error = as_misuse.error;
 	}
 	g_ptr_array_unref(misuses);
 	return fresh;
@@ -178,7 +186,39 @@ static void note_strayed(struct exploration *x, const struct plan_run *run)
 		           "assembly)");
 }
 
-/* Keep the first run and the first of each error. */
+/* Is run `a` easier to read than run `b`? */
+static bool is_shorter(const struct explore_run *a, const struct explore_run *b)
+{
+	return a->switches != b->switches ? a->switches < b->switches : a->events < b->events;
+}
+
+/* The run becomes its error's shortest, if it is; the trace of the one before it goes, unless
+ * it is kept for something else. False: not shorter. */
+static bool note_shortest(struct exploration *x, const struct explore_run *r)
+{
+	GArray *runs = x->report->runs, *errors = x->report->errors;
+	if (r->error == NONE || r->strayed)
+		return false;
+	struct explore_error *e = &g_array_index(errors, struct explore_error, r->error);
+	if (e->run == x->run || x->report->errors->len > SAVED_ERRORS)
+		return false;
+	struct explore_run *before = &g_array_index(runs, struct explore_run, e->shortest);
+	bool other = x->options->save_races || e->shortest == 0;
+	if (!is_shorter(r, before))
+		return false;
+	for (guint i = 0; i < errors->len; i++) {
+		const struct explore_error *o = &g_array_index(errors, struct explore_error, i);
+		other |= o->run == e->shortest || (o != e && o->shortest == e->shortest);
+	}
+	if (!other && before->trace) {
+		unlink(before->trace);
+		g_clear_pointer(&before->trace, g_free);
+	}
+	e->shortest = x->run;
+	return true;
+}
+
+/* Keep the first run, and of each error the first and the shortest. */
 bool explore_note_end(struct exploration *x, const struct plan_run *run, struct explore_run *r,
                       struct error *error)
 {
@@ -186,7 +226,8 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
 	fresh |= count_misuses(x, r);
 	if (r->end != EXPLORE_FINE && r->end != EXPLORE_USE_AFTER_FREE &&
 	    r->end != EXPLORE_LOCK_MISUSE && !(r->end == EXPLORE_DIVERGED && x->after_use))
-		fresh |= count_error(x, r, key_of(r));
+		fresh |= count_error(x, r, key_of(r), true);
+	fresh |= note_shortest(x, r);
 	bool keep = x->run == 0 || (fresh && x->report->errors->len <= SAVED_ERRORS);
 	if (diverged && (r->end == EXPLORE_USE_AFTER_FREE || x->after_use))
 		explore_gap(x, "a run did not follow its schedule after it had used what was "

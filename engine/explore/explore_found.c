@@ -3,6 +3,7 @@
  */
 #include "engine/explore/explore_private.h"
 #include "engine/trace/formats.h"
+#include "engine/trace/own_code.h"
 
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/effort.h"
@@ -111,8 +112,15 @@ static void take_race(struct exploration *x, const struct finding *f)
 		return;
 	GString *variable = g_string_new(NULL);
 	trace_append_variable(x->trace, &x->trace->events[f->second], variable);
-	struct explore_race race = { g_strdup(turn ? b : a), g_strdup(turn ? a : b),
-		                     g_string_free(variable, FALSE), x->run };
+	const char *own_a = own_code_place_name(x->trace, f->first);
+	const char *own_b = own_code_place_name(x->trace, f->second);
+	bool turn_own = strcmp(own_a, own_b) > 0;
+	struct explore_race race = { .first = g_strdup(turn ? b : a),
+		                     .second = g_strdup(turn ? a : b),
+		                     .variable = g_string_free(variable, FALSE),
+		                     .own_first = g_strdup(turn_own ? own_b : own_a),
+		                     .own_second = g_strdup(turn_own ? own_a : own_b),
+		                     .run = x->run };
 	g_array_append_val(x->report->races, race);
 	save_run_of_race(x);
 }

@@ -1,5 +1,8 @@
 /* explore_judge.c - how a run ended. */
+#include "engine/base/hash.h"
 #include "engine/explore/explore_private.h"
+#include "engine/trace/own_code.h"
+#include "engine/trace/roles.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -8,13 +11,9 @@
 
 enum { STORY_ROOM = 400 };
 
-/* The last line of output, or the message of a failed assertion. */
-static char *last_line(const char *path)
+/* The last line of a text, or the message of a failed assertion. */
+static char *last_line_of(const char *text, gsize length)
 {
-	char *text = NULL;
-	gsize length = 0;
-	if (path == NULL || !g_file_get_contents(path, &text, &length, NULL))
-		return g_strdup("");
 	while (length > 0 && g_ascii_isspace(text[length - 1]))
 		length--;
 	gsize from = length;
@@ -22,8 +21,62 @@ static char *last_line(const char *path)
 		from--;
 	GString *line = g_string_new(NULL);
 	append_escaped(line, text + from, MIN(length - from, STORY_ROOM));
-	g_free(text);
 	return g_string_free(line, FALSE);
+}
+
+static char *last_line(const char *path)
+{
+	char *text = NULL;
+	gsize length = 0;
+	if (path == NULL || !g_file_get_contents(path, &text, &length, NULL))
+		return g_strdup("");
+	char *line = last_line_of(text, length);
+	g_free(text);
+	return line;
+}
+
+/* Digest of the lines of a text in any order: threads that print side by side print the same.
+ */
+static uint64_t digest_of_lines(const char *text, gsize length)
+{
+	uint64_t sum = 1;
+	for (gsize at = 0; at < length;) {
+		const char *end = memchr(text + at, '\n', length - at);
+		gsize next = end ? (gsize)(end - text) + 1 : length;
+		uint64_t line = next - at;
+		for (; at < next; at++)
+			line = hash_join(line, (unsigned char)text[at]);
+		sum += line;
+	}
+	return sum;
+}
+
+/* The threads of the first run with their roles. */
+static void note_threads(const struct exploration *x)
+{
+	enum { MOST = 64 };
+	GPtrArray *threads = x->report->threads;
+	if (threads->len > 0 || !trace_need(x->trace, INDEX_THREADS | INDEX_MATCH, x->progress))
+		return;
+	for (uint32_t i = 0; i < MIN(x->trace->threads_count, MOST); i++) {
+		GString *thread = g_string_new(NULL);
+		role_append_thread(x->trace, i, thread);
+		g_ptr_array_add(threads, g_string_free(thread, FALSE));
+	}
+}
+
+/* The output of a run, and how often another thread goes on in its trace. */
+static void note_output(const struct exploration *x, struct explore_run *r)
+{
+	char *text = NULL;
+	gsize length = 0;
+	if (x->output != NULL && g_file_get_contents(x->output, &text, &length, NULL)) {
+		r->printed = last_line_of(text, length);
+		r->output = digest_of_lines(text, length);
+	}
+	g_free(text);
+	for (uint32_t i = 1; i < x->trace->events_count; i++)
+		r->switches += x->trace->events[i].thread != x->trace->events[i - 1].thread;
 }
 
 /* Do the waits form a cycle of locks? (Waits for conditions may be lost wake-ups.) */
@@ -75,7 +128,7 @@ static void add_last_place(const struct trace *t, uint32_t holder, struct explor
 		if (t->events[e].op == OP_LEAVE && t->index->partner[e] != NONE)
 			e = t->index->partner[e];
 		if (t->locations[t->events[e].location].line != 0) /* not in a library */
-			add_place(r, trace_location_name(t, e));
+			add_place(r, own_code_place_name(t, e));
 	}
 }
 
@@ -130,6 +183,9 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 	const struct record_result *result = &run->result;
 	r->status = result->signal ? result->signal : result->status;
 	r->strayed = run->diverged;
+	r->error = NONE;
+	note_output(x, r);
+	note_threads(x);
 	if (run->diverged && result->signal != 0 && result->signal != SIGKILL) {
 		r->end = EXPLORE_SIGNAL; /* nevertheless a run of the program */
 		r->story = last_line(x->output);

@@ -13,6 +13,10 @@ static void note_missing(struct exploration *x, const struct plan_run *run)
 		explore_gap(x,
 		            "the program is not instrumented: what it reads and writes is not "
 		            "seen (build it with heddle cc)");
+	char *reads = x->run == 0 ? record_left_out_reads(&run->facts, x->trace) : NULL;
+	if (reads != NULL)
+		explore_gap(x, reads);
+	g_free(reads);
 	for (guint i = 0; i < run->facts.missing->len; i++) {
 		uint64_t at = g_array_index(run->facts.missing, uint64_t, i);
 		GString *function = g_string_new(NULL);

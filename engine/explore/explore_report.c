@@ -17,7 +17,8 @@ const char *explore_end_word(enum explore_end end)
 static void run_clear(void *data)
 {
 	struct explore_run *r = data;
-	char *owned[] = { r->flip, r->thread, r->place, r->variable, r->story, r->trace };
+	char *owned[] = { r->flip,  r->thread, r->place,  r->variable,
+		          r->story, r->trace,  r->printed };
 	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
 		g_free(owned[i]);
 	if (r->commuting)
@@ -41,6 +42,8 @@ static void race_clear(void *data)
 	g_free(r->first);
 	g_free(r->second);
 	g_free(r->variable);
+	g_free(r->own_first);
+	g_free(r->own_second);
 }
 
 static void atomic_clear(void *data)
@@ -55,6 +58,7 @@ static void event_clear(struct explore_event *e)
 	g_free(e->thread);
 	g_free(e->text);
 	g_free(e->place);
+	g_free(e->site);
 }
 
 static void point_clear(void *data)
@@ -77,6 +81,7 @@ struct explore_report *explore_report_new(void)
 	g_array_set_clear_func(r->atomics, atomic_clear);
 	r->gaps = g_ptr_array_new_with_free_func(g_free);
 	r->notes = g_ptr_array_new_with_free_func(g_free);
+	r->threads = g_ptr_array_new_with_free_func(g_free);
 	g_array_set_clear_func(r->runs, run_clear);
 	g_array_set_clear_func(r->errors, error_clear);
 	g_array_set_clear_func(r->races, race_clear);
@@ -94,6 +99,7 @@ void explore_report_free(struct explore_report *r)
 	g_array_unref(r->atomics);
 	g_ptr_array_unref(r->gaps);
 	g_ptr_array_unref(r->notes);
+	g_ptr_array_unref(r->threads);
 	g_free(r);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "engine/explore/explore_private.h"
 #include "engine/explore/looks.h"
+#include "engine/trace/own_code.h"
 
 #include <string.h>
 
@@ -32,7 +33,9 @@ struct pending *pending_new(struct exploration *x, const uint32_t *sequence, siz
 	s->plan.strategy = STRATEGY_FIRST;
 	s->parent = x->run;
 	s->known_as = x->known_run;
-	s->place = g_strdup(trace_location_name(x->trace, place));
+	s->place = g_strdup(own_code_place_name(x->trace, place));
+	s->library =
+	        own_code_place(x->trace, place).location != x->trace->events[place].location;
 	return s;
 }
 

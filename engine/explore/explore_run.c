@@ -13,7 +13,8 @@ static struct explore_run begin_run(struct pending *s)
 		                     .flip = g_steal_pointer(&s->flip),
 		                     .thread = g_steal_pointer(&s->thread),
 		                     .place = g_steal_pointer(&s->place),
-		                     .variable = g_steal_pointer(&s->variable) };
+		                     .variable = g_steal_pointer(&s->variable),
+		                     .library = s->library };
 }
 
 static bool start_run(struct exploration *x, struct pending *s, struct plan_run *run,

@@ -5,6 +5,7 @@
 #include "engine/explore/explore_private.h"
 #include "engine/explore/lifetimes.h"
 #include "engine/predict/misuse.h"
+#include "engine/trace/own_code.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -38,7 +39,7 @@ char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end)
 	const char *does = !op_is_access(e->op) ? e->op == OP_FREE ? "frees" : "uses"
 	                   : op_writes(e->op)   ? "writes"
 	                                        : "reads";
-	const char *place = trace_location_name(t, end);
+	const char *place = own_code_place_name(t, end);
 	g_string_append_printf(text, " %s %s after ", does, name->str);
 	if (t->events[end].op == OP_DESTROY && !op_is_access(e->op) &&
 	    t->events[end].target == e->target)
@@ -85,7 +86,7 @@ static struct explore_use *use_new(const struct exploration *x, const struct exp
 	struct explore_use *u = g_new(struct explore_use, 1);
 	char *text = explore_use_text(x->trace, use, end);
 	*u = (struct explore_use){ .key = explore_use_key(x->trace, use, end),
-		                   .place = g_strdup(trace_location_name(x->trace, use)),
+		                   .place = g_strdup(own_code_place_name(x->trace, use)),
 		                   .story = use_story(r, text, first) };
 	g_free(text);
 	return u;
@@ -165,9 +166,10 @@ GPtrArray *explore_find_misuses(const struct exploration *x)
 		if (misuse_of_destroyed(x->trace, f->second) || is_freed(x->trace, f->second))
 			continue;
 		struct explore_use *u = g_new(struct explore_use, 1);
-		*u = (struct explore_use){ .key = g_strdup_printf("%s misuse %s", place,
-			                                          f->note),
-			                   .place = g_strdup(place) };
+		*u = (struct explore_use){
+			.key = g_strdup_printf("%s misuse %s", place, f->note),
+			.place = g_strdup(own_code_place_name(x->trace, f->second))
+		};
 		GString *story = g_string_new(trace_thread_name(x->trace, e->thread));
 		g_string_append_printf(story, " %s: ", f->note);
 		append_escaped(story, object, strlen(object));

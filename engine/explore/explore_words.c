@@ -2,6 +2,7 @@
  * explore_words.c - describes the difference between a run and its parent.
  */
 #include "engine/explore/explore_private.h"
+#include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
 
 #include <string.h>
@@ -31,16 +32,18 @@ static void describe_wait(const struct exploration *x, const struct flip *f, str
 static void describe_read(const struct exploration *x, const struct flip *f, struct pending *s)
 {
 	const struct trace *t = x->trace;
-	GString *variable = g_string_new(NULL);
+	GString *variable = g_string_new(NULL), *name = g_string_new(NULL);
 	trace_append_variable(t, &t->events[f->event], variable);
 	s->variable = g_string_free(variable, FALSE);
+	own_code_append_name(s->variable, name);
 	char *old = value_text(t, &t->events[f->event], core_value_read(t, f->event));
 	char *now = f->other == NONE && trace_writers(x->view->t, f->event).items[0] == NONE
 	                    ? g_strdup("another value")
 	            : f->other == NONE ? g_strdup("its initial value")
 	                               : value_text(t, &t->events[f->other],
 	                                            core_value_written(t, f->other));
-	s->flip = g_strdup_printf("%s reads %s = %s, not %s", s->thread, s->variable, now, old);
+	s->flip = g_strdup_printf("%s reads %s = %s, not %s", s->thread, name->str, now, old);
+	g_string_free(name, TRUE);
 	g_free(old);
 	g_free(now);
 }
@@ -102,7 +105,7 @@ static void describe_alive(const struct exploration *x, const struct flip *f, st
 	                                            : "reads",
 	                          s->variable, trace_thread_name(t, t->events[f->other].thread),
 	                          end == OP_DESTROY ? "destroys" : "frees",
-	                          trace_location_name(t, f->other));
+	                          own_code_place_name(t, f->other));
 }
 
 static void describe_try(const struct exploration *x, const struct flip *f, struct pending *s)
@@ -133,7 +136,7 @@ static void describe_condition(const struct exploration *x, const struct flip *f
 	else
 		s->flip = g_strdup_printf("%s is woken by %s's signal of %s at %s", s->thread,
 		                          trace_thread_name(t, t->events[f->other].thread),
-		                          s->variable, trace_location_name(t, f->other));
+		                          s->variable, own_code_place_name(t, f->other));
 }
 
 static void describe_barrier(const struct exploration *x, const struct flip *f,

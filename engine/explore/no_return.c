@@ -4,6 +4,7 @@
 #include "engine/explore/no_return.h"
 
 #include "engine/predict/deadlock/completion.h"
+#include "engine/trace/own_code.h"
 
 #include <string.h>
 
@@ -418,7 +419,8 @@ static struct explore_event event_of(const struct trace *t, uint32_t e)
 	trace_append_operand(t, e, text);
 	event.thread = g_strdup(trace_thread_name(t, t->events[e].thread));
 	event.text = g_string_free(text, FALSE);
-	event.place = g_strdup(trace_location_name(t, e));
+	event.place = g_strdup(own_code_place_name(t, e));
+	event.site = g_strdup(trace_location_name(t, e));
 	return event;
 }
 

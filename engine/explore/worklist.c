@@ -139,6 +139,7 @@ void pending_archive(struct pending *p, const struct pending_limits *limits, str
 	archive_text(a, &p->place);
 	archive_text(a, &p->variable);
 	archive_text(a, &p->use);
+	ARCHIVE(a, p->library);
 	ARCHIVE(a, p->after_use);
 	ARCHIVE(a, p->by_chance);
 	if ((p->kind == FLIP_USE) != (p->use != NULL))

@@ -19,6 +19,7 @@ struct pending {
 	uint32_t parent;   /* the parent run; NONE: none */
 	uint32_t known_as; /* the parent's number among the histories; NONE */
 	char *flip, *thread, *place, *variable; /* owned: struct explore_run */
+	bool library;                           /* struct explore_run */
 	enum flip_kind kind;
 	char *use;      /* owned: FLIP_USE: the use's key (struct explore_use), else NULL */
 	bool after_use; /* contains a use after free, so the rest is arbitrary */

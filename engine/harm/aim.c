@@ -61,25 +61,33 @@ static bool close_sections(struct aiming *s, uint32_t reader)
 	return true;
 }
 
-/* The events that come first, as s->cut; false where the aim contradicts what they saw. */
+static uint32_t read_of(const struct aim *a)
+{
+	return a->kind == AIM_EARLY ? a->goes : a->waits;
+}
+
+/* The events that come first, as s->cut; false where the aim contradicts what they saw. The
+ * thread that reads (of a pair the one that waits) stands before `next`. */
 static bool make_cut(struct aiming *s, const struct aim *a)
 {
 	const struct trace *t = s->t;
-	uint32_t reader = t->events[a->read].thread, writer = t->events[a->write].thread;
 	const uint32_t *position = t->index->position;
-	uint32_t stop = a->late ? section_begin(t, a->read) : a->read;
+	bool late = a->kind == AIM_LATE;
+	uint32_t next = late ? section_begin(t, a->waits) : read_of(a);
+	uint32_t thread = t->events[next].thread;
+	uint32_t other = a->kind == AIM_EARLY ? a->waits : a->goes; /* has not come */
 
 	memset(s->cut, 0, (t->threads_count + 1) * sizeof(*s->cut));
-	core_join_before(s->cores, stop, s->cut);
-	if (a->late) {
-		uint32_t last = section_end(t, a->write);
+	core_join_before(s->cores, next, s->cut);
+	if (late) {
+		uint32_t last = section_end(t, a->goes);
 
 		if (last == NONE)
 			return false;
 		core_join(s->cores, last, s->cut);
 	}
-	return close_sections(s, reader) && s->cut[reader] <= position[stop] &&
-	       (a->late || s->cut[writer] <= position[a->write]);
+	return close_sections(s, thread) && s->cut[thread] <= position[next] &&
+	       (late || s->cut[t->events[other].thread] <= position[other]);
 }
 
 /* How often the code was looked at in this trace. */
@@ -87,7 +95,7 @@ static guint *tries_of(struct aiming *s, const struct aim *a)
 {
 	const struct event *e = s->t->events;
 	gint64 code =
-	        (gint64)e[a->read].location << 33 | (gint64)e[a->write].location << 1 | a->late;
+	        (gint64)e[a->goes].location << 33 | (gint64)e[a->waits].location << 2 | a->kind;
 	guint *count = g_hash_table_lookup(s->tried, &code);
 
 	if (count == NULL) {
@@ -101,8 +109,8 @@ static guint *tries_of(struct aiming *s, const struct aim *a)
 static bool is_wanted(struct aiming *s, const struct aim *a)
 {
 	enum { RUNS = 3 };
-	char *code = g_strdup_printf("%d %s %s", a->late, trace_location_name(s->t, a->read),
-	                             trace_location_name(s->t, a->write));
+	char *code = g_strdup_printf("%d %s %s", a->kind, trace_location_name(s->t, a->goes),
+	                             trace_location_name(s->t, a->waits));
 	guint runs = GPOINTER_TO_UINT(g_hash_table_lookup(s->known, code));
 
 	if (runs < RUNS)
@@ -111,12 +119,12 @@ static bool is_wanted(struct aiming *s, const struct aim *a)
 	return runs < RUNS;
 }
 
-static void keep(struct aiming *s, uint32_t read, uint32_t write, bool late)
+static void keep(struct aiming *s, enum aim_kind kind, uint32_t goes, uint32_t waits)
 {
 	enum { TRIES = 6 };
-	struct aim a = { read, write, late };
+	struct aim a = { kind, goes, waits };
 
-	if (s->t->events[read].thread == s->t->events[write].thread ||
+	if (s->t->events[goes].thread == s->t->events[waits].thread ||
 	    s->found->len >= MOST_AIMS)
 		return;
 	guint *tries = tries_of(s, &a);
@@ -140,14 +148,14 @@ static void find_of_variable(struct aiming *s, uint32_t variable)
 		if (!op_reads(s->t->events[read].op) || s->t->events[read].flags & EVENT_WIDE)
 			continue;
 		if (s->t->index->writer[read] != NONE)
-			keep(s, read, s->t->index->writer[read], false);
+			keep(s, AIM_EARLY, read, s->t->index->writer[read]);
 		for (uint64_t k = i + 1; k < list.count && tried < MOST_WRITES; k++) {
 			uint32_t write = list.items[k];
 
 			if (!op_writes(s->t->events[write].op))
 				continue;
 			tried++;
-			keep(s, read, write, true);
+			keep(s, AIM_LATE, write, read);
 		}
 	}
 }
@@ -163,33 +171,62 @@ static gint by_count(gconstpointer a, gconstpointer b, gpointer t)
 	return x < y ? -1 : x > y;
 }
 
-GArray *aims_find(struct trace *t, GHashTable *known)
+/* False: the trace's index cannot be made, so nothing is found. aiming_end in either case. */
+static bool aiming_begin(struct aiming *s, struct trace *t, GHashTable *known)
 {
 	struct core_options options = CORE_DEFAULTS;
-	struct aiming s = { .t = t,
-		            .known = known,
-		            .tried = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free,
-		                                           g_free),
-		            .found = g_array_new(FALSE, FALSE, sizeof(struct aim)),
-		            .cut = g_new0(uint32_t, t->threads_count + 1) };
-	GArray *variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
+	*s = (struct aiming){ .t = t,
+		              .known = known,
+		              .tried = g_hash_table_new_full(g_int64_hash, g_int64_equal,
+		                                             g_free, g_free),
+		              .found = g_array_new(FALSE, FALSE, sizeof(struct aim)),
+		              .cut = g_new0(uint32_t, t->threads_count + 1) };
 	if (trace_need(t,
 	               INDEX_THREADS | INDEX_MATCH | INDEX_VARIABLES | INDEX_WRITERS |
 	                       INDEX_MUST,
 	               NULL))
-		s.cores = cores_new(t, &options, NULL);
-	for (uint32_t v = 0; s.cores && v < t->variables_count; v++)
-		g_array_append_val(variables, v);
+		s->cores = cores_new(t, &options, NULL);
+	return s->cores != NULL;
+}
+
+static GArray *aiming_end(struct aiming *s)
+{
+	if (s->cores)
+		cores_free(s->cores);
+	g_hash_table_destroy(s->tried);
+	g_free(s->cut);
+	return s->found;
+}
+
+GArray *aims_find(struct trace *t, GHashTable *known)
+{
+	GArray *variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	struct aiming s;
+
+	if (aiming_begin(&s, t, known))
+		for (uint32_t v = 0; v < t->variables_count; v++)
+			g_array_append_val(variables, v);
 	g_array_sort_with_data(variables, by_count, t);
 	for (guint i = 0; i < variables->len && s.found->len < MOST_AIMS; i++)
 		find_of_variable(&s, g_array_index(variables, uint32_t, i));
-	if (s.cores)
-		cores_free(s.cores);
 	g_array_unref(variables);
-	g_hash_table_destroy(s.tried);
-	g_free(s.cut);
-	return s.found;
+	return aiming_end(&s);
+}
+
+GArray *aims_of_pairs(struct trace *t, const GArray *pairs, GHashTable *known)
+{
+	struct aiming s;
+
+	if (aiming_begin(&s, t, known))
+		for (guint i = 0; i + 1 < pairs->len; i += 2) {
+			uint32_t first = g_array_index(pairs, uint32_t, i),
+			         second = g_array_index(pairs, uint32_t, i + 1);
+
+			keep(&s, AIM_PAIR, second, first);
+			keep(&s, AIM_PAIR, first, second);
+		}
+	return aiming_end(&s);
 }
 
 /* The cut's events as they were recorded. */
@@ -248,11 +285,16 @@ bool aim_run(struct trace *t, const struct aim *aim, uint64_t seed,
 	}
 	if (plan_make(t, (const uint32_t *)(void *)sequence->data, sequence->len, no_pair,
 	              &x.plan, error)) {
-		x.plan.strategy = STRATEGY_RANDOM;
+		bool pair = aim->kind == AIM_PAIR;
+
+		x.plan.strategy = pair ? STRATEGY_PCT : STRATEGY_RANDOM;
 		x.plan.seed = seed;
 		x.plan.timeout_ms = options->timeout_ms;
 		x.plan.explore = true;
-		plan_go_on(&x.plan, t, t->events[aim->read].thread);
+		if (pair)
+			plan_hold(&x.plan, t, t->events[aim->waits].thread);
+		else
+			plan_go_on(&x.plan, t, t->events[read_of(aim)].thread);
 		*reached = trial_run(&x, 0, &outcome, &why);
 	}
 	trial_close(&x);

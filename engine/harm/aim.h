@@ -5,6 +5,8 @@
  * Of a read R and a write W to the same variable by another thread:
  *   too early  R saw W: up to R its thread does what it did, without W
  *   too late   R came before W: W is done, with the rest of its critical section, and then R
+ * Of two conflicting accesses that no analysis decided:
+ *   pair       one of their threads stands before its own, until no other thread can go on
  * Everything before keeps what it saw, so that the program can be driven there along a plan;
  * what follows is new, and the program goes on by itself.
  */
@@ -13,18 +15,21 @@
 
 #include "engine/harm/harm.h"
 
+enum aim_kind { AIM_EARLY, AIM_LATE, AIM_PAIR };
 struct aim {
-	uint32_t read, write; /* events */
-	bool late;
+	enum aim_kind kind;
+	uint32_t goes, waits; /* events: the read of AIM_EARLY goes, that of AIM_LATE waits */
 };
 
 /* GArray of struct aim, the caller's: one of each code, unless three runs had it.  `known`
  * counts these runs by code (char *, its own). */
 GArray *aims_find(struct trace *t, GHashTable *known);
+/* The same of undecided pairs (uint32_t, two by two), of each pair both orders. */
+GArray *aims_of_pairs(struct trace *t, const GArray *pairs, GHashTable *known);
 
 /* What comes first, as a correct reordering (uint32_t), the caller's; NULL: there is none. The
- * reading thread stands before the read, or too late before the critical section that it is in.
- */
+ * reading thread stands before the read, or too late before the critical section that it is in;
+ * of a pair the one that waits is next, and the other has not come. */
 GArray *aim_sequence(struct trace *t, const struct aim *aim);
 
 /* Runs the program there, and then on with this seed; options->ran is called with the run.

@@ -169,7 +169,9 @@ bool harm_find(const struct trace *t, const struct finding *f,
 	if (f->witness == NULL || is_c11(f)) {
 		v->text = g_strdup(
 		        f->witness == NULL
-		                ? "no schedule of it is known"
+		                ? "its schedule is too long to be kept beside the others, "
+		                  "and was not found again in the time for one pair "
+		                  "(--budget 60,10 gives ten seconds)"
 		                : "only relaxed atomics keep the two apart: a processor "
 		                  "or compiler may reorder these, but in a run here, "
 		                  "one thread at a time, nothing does");

@@ -163,7 +163,7 @@ static bool mark_missing(struct trace *t, const struct race_options *options,
 	struct race_options with = *options;
 
 	with.use_missing = true;
-	with.all_verdicts = false;
+	with.all_verdicts = with.list_unknown = false;
 	with.found = NULL;
 	return options->use_missing ||
 	       findings_mark_missing(t, options->pairs_events, again, &with, gone, report,

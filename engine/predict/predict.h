@@ -34,6 +34,7 @@ struct race_options {
 	enum analysis analysis;
 	bool pairs_events; /* every pair; else one finding per pair of sites */
 	bool all_verdicts; /* list impossible and unknown candidates, too */
+	bool list_unknown; /* auto: the unknown ones alone */
 	bool want_witness; /* --witness: also for analyses without witnesses */
 	bool use_values;   /* --values: a read may read from any write of the same value */
 	bool use_missing;  /* --missing */

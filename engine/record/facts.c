@@ -95,6 +95,49 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 		debuginfo_close(d);
 }
 
+char *record_reads_text(const struct debuginfo *module, const char *name)
+{
+	static const char option[] = "-tsan-instrument-read-before-write=1";
+	switch (debuginfo_reads(module)) {
+	case READS_LEFT_OUT:
+		return g_strdup_printf(
+		        "%s: clang left out reads that a write of the same place follows (x++ has "
+		        "only its write), so the values that they saw are unknown; build it with "
+		        "heddle cc, or with -mllvm %s -grecord-command-line",
+		        name, option);
+	case READS_UNKNOWN:
+		return g_strdup_printf(
+		        "%s: rustc leaves out reads that a write of the same place follows (x += "
+		        "1 has only its write), unless it was given -Cllvm-args=%s, which the "
+		        "program does not tell",
+		        name, option);
+	default:
+		return NULL;
+	}
+}
+
+char *record_left_out_reads(const struct record_facts *facts, const struct trace *trace)
+{
+	char *found = NULL;
+	for (guint i = 0; found == NULL && i < facts->modules->len; i++) {
+		const struct record_module *m =
+		        &g_array_index(facts->modules, struct record_module, i);
+		bool used = false;
+		for (uint64_t l = 0; !used && l < trace->locations_count; l++)
+			used = trace->locations[l].module == m->index;
+		if (!used || record_is_c_library(m))
+			continue;
+		struct debuginfo *d = facts->debug ? debug_store_open(facts->debug, m->path,
+		                                                      m->build_id, NULL)
+		                                   : debuginfo_open(m->path, m->build_id, NULL);
+		if (d != NULL)
+			found = record_reads_text(d, record_last_component(m->path));
+		if (!facts->debug)
+			debuginfo_close(d);
+	}
+	return found;
+}
+
 void record_append_thread(uint32_t number, GString *out)
 {
 	if (number == 0)

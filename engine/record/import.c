@@ -390,6 +390,8 @@ static void note_command(struct import *im)
 	g_string_free(command, TRUE);
 	if (im->facts->start_at)
 		builder_note(im->b, "recording-start", im->facts->start_at);
+	if (im->facts->how)
+		builder_note(im->b, RECORDED_HOW_NOTE, im->facts->how);
 	if (im->facts->suppressions)
 		builder_note(im->b, SUPPRESSIONS_NOTE, im->facts->suppressions);
 	if (im->facts->surroundings)
@@ -513,6 +515,7 @@ static void clear_facts(struct record_facts *facts)
 		                        .start_at = facts->start_at,
 		                        .suppressions = facts->suppressions,
 		                        .surroundings = facts->surroundings,
+		                        .how = facts->how,
 		                        .specs = facts->specs,
 		                        .debug = facts->debug,
 		                        .writer = facts->writer };

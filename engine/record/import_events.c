@@ -11,6 +11,7 @@
 #include "engine/record/import_private.h"
 #include "engine/trace/channel.h"
 #include "engine/trace/ending.h"
+#include "engine/trace/roles.h"
 #include "engine/trace/weak.h"
 
 /* ---- code ---- */
@@ -233,9 +234,15 @@ static void add_main_stack(struct import *im, struct lane *lane, uint64_t low, u
 	life_new(im, strings, room, shift, region, NONE, false);
 }
 
-static void add_thread(struct import *im, uint32_t id, uint64_t low, uint64_t high)
+static void add_thread(struct import *im, uint32_t id, uint64_t low, uint64_t high,
+                       uint64_t argument)
 {
 	struct lane *lane = import_lane(im, id);
+	if (argument != 0) {
+		char *text = g_strdup_printf("%u %" PRIu64, id, import_value(im, argument));
+		builder_note(im->b, ROLE_ARGUMENT_NOTE, text);
+		g_free(text);
+	}
 	if (high <= low || high > LOG_ADDRESS_MASK)
 		return;
 	lane->stack_high = high;
@@ -695,7 +702,7 @@ static void import_state(struct import *im, const struct lane *lane, const struc
 		break;
 	case LOG_THREAD:
 		if (r->pc < LOG_THREADS)
-			add_thread(im, r->pc, w[2], w[3]);
+			add_thread(im, r->pc, w[2], w[3], w[4]);
 		break;
 	case LOG_SEMAPHORE:
 		import_semaphore(im, r->flags, w[1], w[2]);

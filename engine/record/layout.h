@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     21
+#define LOG_VERSION     22
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -200,7 +200,7 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	TAG(LEAVE, 0, 0)     /* pc: how many frames */ \
 	TAG(SWITCH, 0, 0)    /* pc: the thread of what follows */ \
 	TAG(TICKET, 0, 0)    /* pc: free mode, the next record's place in the order */ \
-	TAG(THREAD, 3, 0)    /* pc: thread; parent, low and high end of its stack */ \
+	TAG(THREAD, 4, 0)    /* pc: thread; parent, low and high end of its stack, argument */ \
 	TAG(SEMAPHORE, 2, 0) /* or a barrier: address, count; flags: LOG_MADE */ \
 	TAG(INIT, 1, 0)      /* address: begin of a new object */ \
 	TAG(MODULE, 0, 0)    /* load bias, low and high address; length; path NUL build-id */ \
@@ -538,7 +538,7 @@ struct log_config {
 	uint32_t strategy;
 	uint32_t depth;  /* pct */
 	uint32_t memory; /* enum log_memory; not sc: controlled mode only */
-	uint32_t spare;
+	uint32_t held;   /* pct: this thread + 1 goes when no other can; 0: none */
 	uint64_t seed;
 	uint64_t steps; /* pct: approximate number of scheduling points; with LOG_EXPLORE the
 	                 * bound after the plan (0: none) */

@@ -5,6 +5,7 @@
  */
 #include "engine/record/layout.h"
 #include "engine/record/name_private.h"
+#include "engine/record/record.h"
 #include "engine/base/hash.h"
 #include "engine/trace/shown.h"
 
@@ -60,6 +61,9 @@ static void open_module(struct names *n, uint32_t index)
 		        g_strdup_printf("%s: no debug information (stripped?), names are "
 		                        "symbols and offsets; build with -g",
 		                        last));
+	char *reads = m->debuginfo ? record_reads_text(m->debuginfo, last) : NULL;
+	if (reads != NULL)
+		g_ptr_array_add(n->warnings, reads);
 	g_free(last);
 }
 

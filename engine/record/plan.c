@@ -487,6 +487,11 @@ void plan_go_on(struct plan *p, const struct trace *t, uint32_t thread)
 	p->open_end = true;
 }
 
+void plan_hold(struct plan *p, const struct trace *t, uint32_t thread)
+{
+	p->held = number_of(t, thread) + 1;
+}
+
 /* ---- following ---- */
 
 static uint32_t event_at(const struct trace *t, const GArray *events, struct plan_place place)
@@ -619,6 +624,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	c->seed = p->seed;
 	c->strategy = p->strategy;
 	c->memory = p->memory;
+	c->held = p->held;
 	/* Room for the witness and some more: the run after it may never end. */
 	c->max_bytes = (p->max_bytes ? p->max_bytes
 	                : p->explore ? RECORD_MAX_EXPLORED

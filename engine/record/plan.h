@@ -32,6 +32,7 @@ struct plan {               /* zero to init; plan_release */
 	bool other_build;   /* the program is not the recorded one: a divergence says so */
 	bool explore;       /* chance does not switch inside of invocations; ends are noted */
 	bool open_end;      /* the last step need not come: plan_go_on */
+	uint32_t held;      /* plan_hold: the runtime's number + 1; 0: no thread */
 	const char *interposer; /* with `explore`: the library of the bind lines, or NULL */
 	struct record_server *server; /* with `explore`: where it is forked from, or NULL */
 	const char *output;     /* a file for what the program prints, or NULL; borrowed */
@@ -70,6 +71,9 @@ void plan_any_outcome(struct plan *plan);
 void plan_wake(struct plan *plan, bool late);
 /* Then `thread` (of the trace that it was made from) goes on, if it can. */
 void plan_go_on(struct plan *plan, const struct trace *t, uint32_t thread);
+
+/* Then `thread` stays where it is until no other thread can go on; for STRATEGY_PCT. */
+void plan_hold(struct plan *plan, const struct trace *t, uint32_t thread);
 
 struct plan_run {
 	struct record_result result;

@@ -43,6 +43,7 @@ struct record_divergence {
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
 	const char *start_at;      /* the same: --start-at, or NULL */
+	const char *how;           /* the same: options of the run (session.h), or NULL */
 	const char *suppressions;  /* the same: text of --suppressions, or NULL */
 	const char *surroundings;  /* the same: surroundings.h, or NULL */
 	const GPtrArray *specs;    /* the same: char *, files whose bind lines were recorded */
@@ -76,7 +77,17 @@ struct record_facts {
 	char *input;     /* replay: which other input a thread asked for, or NULL */
 	GArray *modules; /* struct record_module */
 };
+/* Note with the options of `heddle record` that another run needs to come along the same
+ * schedule: "--mode controlled --strategy pct --depth 3 --seed 7". */
+#define RECORDED_HOW_NOTE "recording-options"
 void record_facts_release(struct record_facts *facts);
+
+struct debuginfo;
+/* Says that reads are left out, and which option keeps them; NULL when none are. Owned by the
+ * caller. */
+char *record_reads_text(const struct debuginfo *module, const char *name);
+/* The same of the first such module in which the trace has events. */
+char *record_left_out_reads(const struct record_facts *facts, const struct trace *trace);
 
 /* Does the file begin like a recording log? */
 bool record_is_log(const char *path);

@@ -1,5 +1,6 @@
 /* session.c - see session.h. */
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -152,6 +153,25 @@ static void unfollow(struct followed *f)
 	trace_writer_abandon(g_steal_pointer(&f->s->facts.writer));
 }
 
+/* The options that decide how it runs and what is recorded, as words of `heddle record`. */
+static char *options_words(const struct session_options *o)
+{
+	GString *out = g_string_new(NULL);
+	g_string_printf(out, "--mode %s --strategy %s", o->free_mode ? "free" : "controlled",
+	                record_strategies[o->strategy]);
+	if (o->strategy == STRATEGY_PCT)
+		g_string_append_printf(out, " --depth %u", o->depth ? o->depth : 3);
+	if (o->strategy == STRATEGY_PCT && o->steps)
+		g_string_append_printf(out, " --steps %" PRIu64, o->steps);
+	g_string_append_printf(out, " --seed %" PRIu64, o->seed);
+	if (o->memory != WEAK_SC)
+		g_string_append_printf(out, " --memory %s", weak_model_words[o->memory]);
+	g_string_append_printf(out, "%s%s%s", o->no_values ? " --no-values" : "",
+	                       o->no_missing ? " --no-missing" : "",
+	                       o->no_inputs ? " --no-inputs" : "");
+	return g_string_free(out, FALSE);
+}
+
 bool session_record(const struct session_options *options, struct session *s,
                     const struct progress *progress, struct error *error)
 {
@@ -187,7 +207,9 @@ bool session_record(const struct session_options *options, struct session *s,
 	o.preload = library;
 	char *surroundings = surroundings_now();
 	recorded_remember(o.argv);
+	char *how = options_words(options);
 	s->facts.surroundings = surroundings;
+	s->facts.how = how;
 	s->facts.argv = options->argv;
 	s->facts.specs = options->specs;
 	s->facts.start_at = options->start_at;
@@ -201,13 +223,15 @@ bool session_record(const struct session_options *options, struct session *s,
 	interposer_remove(library);
 	if (!ran) {
 		unfollow(&followed);
-		s->facts.surroundings = NULL;
+		s->facts.surroundings = s->facts.how = NULL;
 		g_free(surroundings);
+		g_free(how);
 		return false;
 	}
 	bool ok = make_trace(options, &followed, progress, error);
-	s->facts.surroundings = NULL;
+	s->facts.surroundings = s->facts.how = NULL;
 	g_free(surroundings);
+	g_free(how);
 	if (ok)
 		unlink(o.config.log); /* the trace is complete */
 	else

@@ -269,6 +269,11 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 
 /* -- making and ending --------------------------------------------------------------------- */
 
+void builder_lenient(struct builder *b)
+{
+	b->lenient = true;
+}
+
 struct builder *builder_new(const char *name, const struct trace_options *options)
 {
 	struct builder *b = g_new0(struct builder, 1);

@@ -15,6 +15,8 @@ struct builder;
 /* `name` is the file in messages. Owned by the caller: builder_finish or _free. */
 struct builder *builder_new(const char *name, const struct trace_options *options);
 void builder_free(struct builder *builder);
+/* From here on as with trace_options.lenient. */
+void builder_lenient(struct builder *builder);
 
 /* Intern; returns indices of the trace's tables. Strings need no terminating NUL. */
 uint32_t builder_string(struct builder *b, const char *text, size_t length);

@@ -12,10 +12,10 @@ struct life {
 	/* It may share its place: it has no fences, and joins release sequences by RMWs and
 	 * release stores only, since C11's release sequence depends on "the same thread". */
 	bool alone;
-	bool acts;     /* it has events; else its join need not come after its fork */
-	bool joined;   /* by an earlier event */
-	bool wanted;   /* a join of it has begun, and not ended */
-	bool ended;    /* joined, and its place is free */
+	bool acts;       /* it has events; else its join need not come after its fork */
+	bool joined;     /* by an earlier event */
+	uint32_t wanted; /* the thread whose join of it has begun and not ended; NONE: none */
+	bool ended;      /* joined, and its place is free */
 	uint32_t open; /* number of critical sections, waits, invocations, units, barrier pairs
 	                */
 	GArray *free;  /* uint32_t: places of threads it has joined; or NULL */
@@ -87,6 +87,20 @@ static void join_one(struct maker *m, const struct event *x)
 	g_array_free(g_steal_pointer(&ended->free), TRUE);
 }
 
+/* A join by a second thread waits for this thread, not for the next one in its place, whether
+ * it begins before the first one's join ends or after it. */
+static void note_joiner(struct life *target, const struct event *x)
+{
+	target->alone |= target->wanted != NONE && target->wanted != x->thread;
+	if (x->op == OP_WANTJOIN) {
+		target->alone |= target->joined;
+		target->wanted = x->thread;
+	} else {
+		target->joined = true;
+		target->wanted = NONE;
+	}
+}
+
 /* Assign places to threads, in trace order. False when cancelled. */
 static bool give_places(struct maker *m, const struct progress *progress)
 {
@@ -96,18 +110,12 @@ static bool give_places(struct maker *m, const struct progress *progress)
 		const struct event *x = &t->events[e];
 
 		m->lives[x->thread].alone |= is_alone(x);
-		/* A second join waits for this thread, not for the next one in its place. */
-		if (x->op == OP_WANTJOIN) {
-			m->lives[x->target].alone |= m->lives[x->target].joined;
-			m->lives[x->target].wanted = true;
-		} else if (x->op == OP_JOIN) {
-			m->lives[x->target].joined = true;
-			m->lives[x->target].wanted = false;
-		}
+		if (x->op == OP_WANTJOIN || x->op == OP_JOIN)
+			note_joiner(&m->lives[x->target], x);
 	}
 	/* A join that the trace ends in waits for this thread alone, too. */
 	for (uint64_t u = 0; u < t->threads_count; u++)
-		m->lives[u].alone |= m->lives[u].wanted;
+		m->lives[u].alone |= m->lives[u].wanted != NONE;
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		struct life *own = &m->lives[x->thread];
@@ -195,7 +203,7 @@ struct trace *trace_by_chains(struct trace *t, uint32_t least, const struct prog
 	    t->recorded == NULL) {
 		m.lives = g_new0(struct life, t->threads_count + 1);
 		for (uint64_t u = 0; u < t->threads_count; u++)
-			m.lives[u].place = NONE;
+			m.lives[u].place = m.lives[u].wanted = NONE;
 		good = give_places(&m, progress);
 		if (good && m.places < t->threads_count &&
 		    (least <= 2 || m.places <= t->threads_count / 2)) {

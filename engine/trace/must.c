@@ -460,6 +460,19 @@ static void visit(struct maker *m, struct visitors *v, uint32_t block, uint32_t 
 	add(m, alloc, e, MUST_ALLOC, NONE);
 }
 
+/* An event without effect uses no block, but a thread can wait for a lock, or misuse it, only
+ * after the allocation of the block that it lies in. */
+static void visit_named(struct maker *m, struct visitors *v, uint32_t e)
+{
+	const struct event *x = &m->t->events[e];
+	uint32_t block = op_table[x->op].operand == OPERAND_OBJECT
+	                         ? m->t->objects[x->target].block
+	                         : NONE;
+
+	if (block != NONE)
+		visit(m, v, block, e);
+}
+
 static bool add_blocks(struct maker *m, const struct progress *progress)
 {
 	const struct trace *t = m->t;
@@ -479,8 +492,10 @@ static bool add_blocks(struct maker *m, const struct progress *progress)
 		if (G_UNLIKELY((e & 0xfffff) == 0))
 			goes_on = progress_tick(progress, (double)e / t->events_count,
 			                        "must-order of blocks");
-		if (event_inert(x))
+		if (event_inert(x)) {
+			visit_named(m, &v, e);
 			continue;
+		}
 		if (!op_is_access(x->op)) {
 			if (event_block_used(t, x) != NONE)
 				visit(m, &v, event_block_used(t, x), e);

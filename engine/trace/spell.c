@@ -10,6 +10,14 @@
 
 #include <string.h>
 
+const struct flag_word flag_words[FLAG_WORDS] = {
+	{ OP_AREAD, EVENT_VOLATILE, "failed" },   { OP_READ, EVENT_VOLATILE, "volatile" },
+	{ OP_WRITE, EVENT_VOLATILE, "volatile" }, { OP_AWRITE, EVENT_VOLATILE, "volatile" },
+	{ OP_TRYFAIL, EVENT_SHARED, "shared" },   { OP_WAIT, EVENT_TRY, "timed" },
+	{ OP_WAKE, EVENT_TRY, "timeout" },        { OP_SND, EVENT_TRY, "failed" },
+	{ OP_RET, EVENT_LEFT, "left" },           { OP_RMW, EVENT_VOLATILE, "volatile" },
+};
+
 const char *const memory_order_words[] = { "", "rlx", "acq", "rel", "acq_rel", "seq_cst" };
 
 /* -- spelling events ------------------------------------------------------------------ */
@@ -165,13 +173,30 @@ static void spell_access(const struct spelling *s, const struct event *e, GStrin
 		else
 			spell_value(s, e->aux, out);
 	}
-	bool failed = !s->shown && event_failed_update(e);
-	if (op_is_atomic(e->op) && (failed || event_order(e) != ORDER_SEQ_CST) &&
-	    event_order(e) != ORDER_PLAIN) {
-		g_string_append_c(out, ';');
-		g_string_append(out, memory_order_words[event_order(e)]);
-		g_string_append(out, failed ? ",failed" : "");
+}
+
+/* ";acq,failed": the memory order, and what an event's flags say in a file. */
+static void spell_flags(const struct spelling *s, const struct event *e, GString *out)
+{
+	const char *word = NULL;
+	bool failed = event_failed_update(e);
+
+	for (size_t i = 0; i < FLAG_WORDS; i++) {
+		if (flag_words[i].op == e->op && e->flags & flag_words[i].flag)
+			word = flag_words[i].word;
 	}
+	if (s->shown || !(s->raw || failed))
+		word = NULL;
+	bool order = op_is_atomic(e->op) && event_order(e) != ORDER_PLAIN &&
+	             (word != NULL || event_order(e) != ORDER_SEQ_CST);
+	if (order || word != NULL)
+		g_string_append_c(out, ';');
+	if (order)
+		g_string_append(out, memory_order_words[event_order(e)]);
+	if (order && word != NULL)
+		g_string_append_c(out, ',');
+	if (word != NULL)
+		g_string_append(out, word);
 }
 
 static void spell_call(const struct spelling *s, const struct event *e, GString *out)
@@ -192,18 +217,9 @@ static void spell_call(const struct spelling *s, const struct event *e, GString 
 	}
 }
 
-void spell_operation(const struct spelling *s, const struct event *e, GString *out)
+static void spell_other(const struct spelling *s, const struct event *e, GString *out)
 {
 	const struct trace *t = s->t;
-	g_string_append(out, event_word(e));
-	if (op_is_access(e->op)) {
-		spell_access(s, e, out);
-		return;
-	}
-	if (op_table[e->op].operand == OPERAND_INSTANCE) {
-		spell_call(s, e, out);
-		return;
-	}
 	g_string_append_c(out, '(');
 	spell_operand(s, e, out);
 	if (e->op == OP_FENCE)
@@ -222,6 +238,18 @@ void spell_operation(const struct spelling *s, const struct event *e, GString *o
 		spell_value(s, e->aux, out);
 	}
 	g_string_append_c(out, ')');
+}
+
+void spell_operation(const struct spelling *s, const struct event *e, GString *out)
+{
+	g_string_append(out, event_word(e));
+	if (op_is_access(e->op))
+		spell_access(s, e, out);
+	else if (op_table[e->op].operand == OPERAND_INSTANCE)
+		spell_call(s, e, out);
+	else
+		spell_other(s, e, out);
+	spell_flags(s, e, out);
 }
 
 void spell_line(const struct spelling *s, const struct event *e, GString *out)

@@ -41,6 +41,15 @@ void spell_operand(const struct spelling *s, const struct event *e, GString *out
 void spell_operation(const struct spelling *s, const struct event *e, GString *out);
 void spell_line(const struct spelling *s, const struct event *e, GString *out);
 
+/* Words after an operation's memory order, as in "wait(c);timed" and "ar(x);acq,failed". */
+struct flag_word {
+	enum op op;
+	uint8_t flag; /* of enum event_flag */
+	const char *word;
+};
+enum { FLAG_WORDS = 10 };
+extern const struct flag_word flag_words[FLAG_WORDS];
+
 extern const char *const memory_order_words[]; /* by enum memory_order_kind */
 
 #endif

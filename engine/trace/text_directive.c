@@ -160,6 +160,18 @@ static bool directive_filtered(struct reader *r, struct span rest)
 	return true;
 }
 
+static bool directive_truncated(struct reader *r, struct span rest)
+{
+	r->truncated = true;
+	return true;
+}
+
+static bool directive_lenient(struct reader *r, struct span rest)
+{
+	builder_lenient(r->b);
+	return true;
+}
+
 static const struct {
 	const char *word;
 	bool (*read)(struct reader *r, struct span rest);
@@ -177,6 +189,8 @@ static const struct {
 	{ "after", directive_after, false },
 	{ "filtered", directive_filtered, false },
 	{ "approximate", directive_approximate, false },
+	{ "truncated", directive_truncated, false },
+	{ "lenient", directive_lenient, false },
 };
 
 /* Refuse contradicting lines of this kind on one name. */

@@ -4,6 +4,7 @@
  */
 #include "engine/trace/text_reader.h"
 #include "engine/base/hash.h"
+#include "engine/trace/spell.h"
 
 /* The parts of an event line. */
 struct line {
@@ -150,21 +151,10 @@ static bool parse_word(struct reader *r, struct span word, struct event *e, uint
 	return true;
 }
 
-static const char *const order_words[] = { "", "rlx", "acq", "rel", "acq_rel", "seq_cst" };
-
-/* "acq", or "acq,failed" of a compare-and-exchange that failed */
 static bool parse_order(struct reader *r, struct span s, struct event *e)
 {
-	size_t comma = text_find(s, 0, MARK_COMMA);
-	if (comma < s.length) {
-		if (e->op != OP_AREAD || !span_is(part(s, comma + 1, s.length), "failed"))
-			return text_refuse(r, "ar(x)=1;rlx,failed is a failed update of x",
-			                   "expected a memory order, found %.*s", SHOW(s));
-		e->flags |= EVENT_VOLATILE;
-		s = part(s, 0, comma);
-	}
 	for (int i = ORDER_RLX; i <= ORDER_SEQ_CST; i++)
-		if (span_is(s, order_words[i])) {
+		if (span_is(s, memory_order_words[i])) {
 			e->flags |= (uint8_t)i;
 			return true;
 		}
@@ -172,12 +162,45 @@ static bool parse_order(struct reader *r, struct span s, struct event *e)
 	                   "expected a memory order, found %.*s", SHOW(s));
 }
 
+/* "timed" of a wait: the operation's word with a flag. */
+static bool parse_flag(struct span s, struct event *e)
+{
+	for (size_t i = 0; i < FLAG_WORDS; i++) {
+		if (flag_words[i].op == e->op && span_is(s, flag_words[i].word)) {
+			e->flags |= flag_words[i].flag;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "acq", "timed", or "acq,failed": a memory order, then a word of the operation. */
+static bool parse_tail(struct reader *r, const struct line *l, struct event *e)
+{
+	struct span s = l->order, last = s;
+	bool atomic = op_is_atomic(e->op);
+	size_t comma = text_find(s, 0, MARK_COMMA);
+
+	if (l->has_order && comma < s.length)
+		last = part(s, comma + 1, s.length);
+	bool flagged = l->has_order && parse_flag(last, e);
+	if (!l->has_order || (flagged && comma == s.length)) {
+		e->flags |= atomic ? ORDER_SEQ_CST : 0;
+		return true;
+	}
+	if (!atomic)
+		return text_refuse(r,
+		                   "only atomic accesses have an order: ar, aw, rmw; a word of "
+		                   "its own have wait(c);timed, wake(c);timeout, "
+		                   "tryfail(l);shared, r(x);volatile, snd(g);failed and "
+		                   "ret(o.m);left",
+		                   "expected no order of %s, found %.*s", event_word(e),
+		                   SHOW(s));
+	return parse_order(r, flagged ? part(s, 0, comma) : s, e);
+}
+
 static bool parse_access(struct reader *r, const struct line *l, uint32_t size, struct event *e)
 {
-	if (op_is_atomic(e->op) && !l->has_order)
-		e->flags |= ORDER_SEQ_CST;
-	else if (op_is_atomic(e->op) && !parse_order(r, l->order, e))
-		return false;
 	e->target = builder_place_text(r->b, l->operand.at, l->operand.length, size);
 	if (!l->has_values)
 		return true;
@@ -368,10 +391,6 @@ static bool check_parts(struct reader *r, const struct line *l, const struct eve
 		return text_refuse(r, "only accesses and invocations have values",
 		                   "expected no value of %s, found %.*s", event_word(e),
 		                   SHOW(l->values));
-	if (l->has_order && !op_is_atomic(op))
-		return text_refuse(r, "only atomic accesses have an order: ar, aw, rmw",
-		                   "expected no order of %s, found %.*s", event_word(e),
-		                   SHOW(l->order));
 	return true;
 }
 
@@ -381,7 +400,7 @@ bool text_event(struct reader *r, struct span s)
 	struct event e = { 0 };
 	uint32_t size = 0;
 	if (!split_line(r, s, &l) || !parse_word(r, l.word, &e, &size) ||
-	    !check_parts(r, &l, &e))
+	    !check_parts(r, &l, &e) || !parse_tail(r, &l, &e))
 		return false;
 	e.thread = builder_thread(r->b, l.thread.at, l.thread.length);
 	if (!parse_operand(r, &l, size, &e))

@@ -128,6 +128,9 @@ struct trace *text_read(const char *name, const char *text, size_t length,
 	if (good) {
 		warn_of_directives(&r);
 		warn_of_scopes(&r, &complete);
+		if (r.truncated && complete)
+			builder_warn(r.b, "a trace that was truncated");
+		complete &= !r.truncated;
 		t = builder_finish(r.b, complete, error);
 		if (t) {
 			t->filtered = r.filtered;

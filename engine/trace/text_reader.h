@@ -33,7 +33,7 @@ struct reader {
 	GString *scratch;
 	GHashTable *unknown; /* unknown directives: name -> count */
 	GHashTable *said;    /* directives allowed once per name -> the rest */
-	bool filtered, approximate_order;
+	bool filtered, approximate_order, truncated;
 	bool flushes; /* a store arrives: its trace is of tso */
 	bool parsed;  /* the current line is complete: an error in it is no truncation */
 	/* By a hash of its word: op + 1, or OP_COUNT + op + 1 for its word with EVENT_TRY; 0:

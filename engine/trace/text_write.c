@@ -175,6 +175,38 @@ static void print_weak(struct printer *p)
 	}
 }
 
+/* Counts re-entrant acquires that are open, by thread << 32 | object. False for a release
+ * without one, as --lenient drops it. */
+static bool nest(GHashTable *open, const struct event *e)
+{
+	gint64 key = (gint64)e->thread << 32 | e->target;
+	guint now = GPOINTER_TO_UINT(g_hash_table_lookup(open, &key));
+
+	if (op_releases(e->op) && now == 0)
+		return false;
+	now = op_acquires(e->op) ? now + 1 : now - 1;
+	g_hash_table_insert(open, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(now));
+	return true;
+}
+
+/* Does the trace have events that a reader accepts with --lenient only: a release of a lock
+ * that its thread does not hold, or locks taken from their holders? */
+static bool needs_lenience(const struct trace *t)
+{
+	GHashTable *held = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	bool needs = t->locks_taken;
+
+	for (uint64_t i = 0; i < t->events_count && !needs; i++) {
+		const struct event *e = &t->events[i];
+
+		if (!event_inert(e) || !(op_acquires(e->op) || op_releases(e->op)))
+			continue;
+		needs = !nest(held, e);
+	}
+	g_hash_table_destroy(held);
+	return needs;
+}
+
 static void print_header(struct printer *p)
 {
 	g_string_append(p->out, "#! heddle 1\n");
@@ -182,6 +214,10 @@ static void print_header(struct printer *p)
 		g_string_append(p->out, "#! filtered\n");
 	if (!p->t->order_exact)
 		g_string_append(p->out, "#! approximate order\n");
+	if (!p->t->complete)
+		g_string_append(p->out, "#! truncated\n");
+	if (needs_lenience(p->t))
+		g_string_append(p->out, "#! lenient\n");
 	print_sets(p);
 	print_facts(p);
 	print_sources(p);
@@ -242,14 +278,7 @@ static bool std_says(struct printer *p, const struct event *e)
 		return false;
 	if (!event_inert(e))
 		return true;
-	gint64 key = (gint64)e->thread << 32 | e->target;
-	gpointer depth = g_hash_table_lookup(p->nested, &key);
-	guint now = GPOINTER_TO_UINT(depth);
-	if (e->op == OP_REL && now == 0)
-		return false;
-	now = e->op == OP_ACQ ? now + 1 : now - 1;
-	g_hash_table_insert(p->nested, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(now));
-	return true;
+	return nest(p->nested, e);
 }
 
 /* RAPID ends an operand at the first ')' and a field at '|': replace such characters from

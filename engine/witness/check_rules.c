@@ -44,15 +44,22 @@ static bool rule_wake(const struct checker *c, uint32_t e, GString *reason)
 	                    w->waker, w->wait);
 }
 
+static bool rule_allocated(const struct checker *c, uint32_t e, uint32_t block, GString *reason)
+{
+	uint32_t alloc = block == NONE ? NONE : c->t->blocks[block].alloc;
+
+	return alloc == NONE || taken(c, alloc) ||
+	       check_refuse(c, reason, "rule 4 (must-order)", e,
+	                    "comes before event %u, which allocates its block", alloc);
+}
+
 static bool rule_block(const struct checker *c, uint32_t v, uint32_t e, bool pair,
                        GString *reason)
 {
 	const struct block *b = &c->t->blocks[c->t->variables[v].block];
 
-	if (b->alloc != NONE && !taken(c, b->alloc))
-		return check_refuse(c, reason, "rule 4 (must-order)", e,
-		                    "comes before event %u, which allocates its block",
-		                    b->alloc);
+	if (!rule_allocated(c, e, c->t->variables[v].block, reason))
+		return false;
 	if (!pair && b->free != NONE && taken(c, b->free))
 		return check_refuse(c, reason, "rule 6 (freed blocks)", e,
 		                    "comes after event %u, which frees its block", b->free);
@@ -197,10 +204,8 @@ static bool rule_object_block(const struct checker *c, uint32_t e, bool pair, GS
 	if (block == NONE)
 		return true;
 	const struct block *b = &c->t->blocks[block];
-	if (b->alloc != NONE && !taken(c, b->alloc))
-		return check_refuse(c, reason, "rule 4 (must-order)", e,
-		                    "comes before event %u, which allocates its block",
-		                    b->alloc);
+	if (!rule_allocated(c, e, block, reason))
+		return false;
 	return pair || b->free == NONE || !taken(c, b->free) ||
 	       check_refuse(c, reason, "rule 6 (freed blocks)", e,
 	                    "comes after event %u, which frees its block", b->free);
@@ -280,8 +285,9 @@ bool rules_allow(const struct checker *c, uint32_t e, struct requirements asked,
 		                         c->f.own[c->f.start[x->thread] + c->taken[x->thread]]);
 	if (!rule_must(c, e, reason))
 		return false;
-	if (event_inert(x))
-		return true;
+	if (event_inert(x)) /* uses no block, but names an object in one */
+		return op_table[x->op].operand != OPERAND_OBJECT ||
+		       rule_allocated(c, e, c->t->objects[x->target].block, reason);
 	switch (op_table[x->op].class) {
 	case OP_CLASS_ACCESS:
 		if (!rule_blocks(c, e, !asked.freed, reason))

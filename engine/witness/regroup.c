@@ -254,6 +254,8 @@ static void graph_init(struct conflict_places *g, const struct trace *t, const u
 			resource_use(g, key_of(OPERAND_THREAD, x->thread), i, false);
 		if (!event_inert(x))
 			use_operand(g, x, i);
+		else if (op_table[x->op].operand == OPERAND_OBJECT) /* after the alloc */
+			use_block(g, t->objects[x->target].block, i);
 		g->last[x->thread] = i + 1;
 	}
 	g->after[0] = make_edges(length, g->from, g->to);

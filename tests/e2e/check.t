@@ -62,6 +62,7 @@ int main(int argc, char **argv)
 	if (strcmp(argv[1], "assert") == 0) assert(x == 1);
 	if (strcmp(argv[1], "exit") == 0) return x == 1 ? 0 : 3;
 	if (strcmp(argv[1], "crash") == 0 && x != 1) *(volatile int *)8 = 1;
+	if (strcmp(argv[1], "late") == 0 && x != 2) *(volatile int *)8 = 1;
 	return 0;
 }
 C
@@ -71,6 +72,12 @@ for what in assert:assertion exit:exit crash:crash; do
 	is "$status $(list)" "1 !${what#*:} differs" "${what%:*}: it fails in some order alone"
 done
 like "$(json '$d->{findings}[0]{text}')" "signal 11 .*end.c:17" "where it crashes"
+# the hunt before the first analysis ends at an error; then comes the whole exploration
+run "$HEDDLE" check -o hunt --format json -- ./end late
+is "$status $(json '$d->{findings}[0]{trace} =~ /^hunt\.hunted\.run/ ? "hunted" : $d->{findings}[0]{trace}')" "1 hunted" "an error is hunted for first"
+is "$(json '$d->{runs}[0]{strategy} . " " . $d->{runs}[1]{strategy}')" "random explored" "after the first recording"
+ok "$(json '$d->{exploration}{complete} && $d->{complete}{crash} ? 0 : 1')" "and the exploration is complete all the same"
+ok "$(json '$d->{findings}[0]{"point-of-no-return"} ? 0 : 1')" "with the point of no return"
 run "$HEDDLE" check -o end --check 'x == 1' --format json -- ./end no
 is "$status $(list)" "1 !assertion differs" "--check that fails"
 like "$(json '$d->{findings}[0]{text}')" "check 'x == 1' does not hold at the end: x = 2" "its values"

@@ -22,6 +22,36 @@ like "$(cat "$scratch/ops.txt")" 'act\(o\.put,"a\|b\\n\\x01",c1\)=nil,3' "string
 like "$(cat "$scratch/ops.txt")" '^#! semaphore s 3' "directives are kept"
 like "$(cat "$scratch/ops.txt")" '^#! source 345 src/account.c:41' "sources are kept"
 
+# what recordings know beside the operation
+cat >"$scratch/flags.txt" <<'T'
+#! heddle 1
+#! truncated
+T1|wait(c);timed|1
+T1|wake(c);timeout|2
+T2|tryfail(l);shared|1
+T1|ar(x)=1;seq_cst,failed|2
+T1|aw(x);rel,volatile|2
+T1|r(x)=4;volatile|2
+T1|snd(g);failed|3
+T1|call(o.m)|4
+T1|ret(o.m)=3;left|5
+T
+"$HEDDLE" convert "$scratch/flags.txt" "$scratch/flags.hdl"
+run "$HEDDLE" convert "$scratch/flags.hdl" -
+is "$out" "$(cat "$scratch/flags.txt")" "words after the operation, and an early end, by way of binary"
+for line in 'wait(c);acq,timed' 'wait(c);' 'r(x);acq' 'r(x);timed' 'ar(x);timed' 'ar(x);acq,acq' 'rel(l);timed'; do
+	printf 'T|%s|1\nT|w(x)|2\n' "$line" >"$scratch/wrong.txt"
+	run "$HEDDLE" info "$scratch/wrong.txt"
+	is "$status" 2 "$line is refused"
+	like "$err" 'wrong.txt:1: expected' "$line: where"
+done
+# what was read with --lenient stays readable
+printf 'T1|acq(l)|1\nT2|acq(l)|2\nT1|rel(l)|3\nT2|rel(l)|4\nT1|w(x)|5\n' >"$scratch/taken.std"
+"$HEDDLE" convert --lenient "$scratch/taken.std" "$scratch/taken.txt" 2>"$scratch/err"
+run "$HEDDLE" convert "$scratch/taken.txt" "$scratch/again.txt"
+is "$status" 0 "a text of a trace read with --lenient is read"
+is "$(cat "$scratch/again.txt")" "$(cat "$scratch/taken.txt")" "and is the same"
+
 run "$HEDDLE" convert --to std "$scratch/ops.hdl" -
 is "$status" 0 "to STD on standard output"
 like "$err" 'left out [0-9]+ of 46 events' "says how many events it left out"

@@ -227,6 +227,44 @@ run "$HEDDLE" explore --format json -o "$odd.tree" -- "./$odd"
 is "$(json '"$d->{program} $d->{errors}[0]{story} $d->{errors}[0]{trace} " . ($d->{executions} - @{$d->{runs}})')" \
 	'./odd\xFF f\xFF\x1B[31m odd\xFF.tree.run0.hdl 0' "an error of a program whose names and words are no UTF-8"
 
+cat >prints.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+static _Atomic int a, b, c;
+static void *one(void *p)
+{
+	a = 1;
+	c = 1;
+	b = 1;
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, one, 0);
+	int seen = a, before = c;
+	(void)before;
+	printf("begin\nsaw %d\n", seen);
+	fflush(stdout);
+	assert(seen || !b);
+	pthread_join(t, 0);
+	return 0;
+}
+C
+$HEDDLE cc -g -O1 prints.c -o prints -pthread
+run "$HEDDLE" explore --format json -o prints.tree -- ./prints
+is "$(json 'join "; ", sort map { "$_->{printed}" } grep { $_->{end} eq "exit" && !$_->{redundant} } @{$d->{runs}}')" \
+	"saw 0; saw 0; saw 1; saw 1" "the last line that each run prints"
+is "$(json 'my %o; $o{$_->{output}} = 1 for grep { $_->{end} eq "exit" } @{$d->{runs}}; scalar keys %o')" 2 "two outputs"
+is "$(json 'my $e = $d->{errors}[0]; my @of = grep { defined $_->{error} && $_->{error} == 0 } @{$d->{runs}};
+	my ($least) = sort { $a <=> $b } map { $_->{switches} } @of;
+	@of > 1 && (grep { $_->{end} ne "signal" } @of) == 0 && $d->{runs}[$e->{shortest}]{switches} == $least ? "shortest" : "no"')" \
+	shortest "an error knows its runs and the shortest"
+is "$(json 'my $e = $d->{errors}[0]; join " ", sort grep { !-e $_ } map { $_->{trace} // () } @{$d->{runs}}')" "" \
+	"each trace that is named is there"
+is "$(json 'defined $d->{runs}[$d->{errors}[0]{shortest}]{trace}')" 1 "the shortest run's among them"
+
 run "$HEDDLE" explore --final nosuch,x -- ./count
 like "$out" "no run that ended reads or writes a variable 'nosuch'" "a name of --final that is nobody's is a gap"
 like "$out" "not complete" "so it is not complete"

@@ -181,5 +181,21 @@ is "$status" 0 "two threads at one slot: the race happens"
 run env SLOT=1 $HEDDLE replay --witness slots.wit -- ./slots
 is "$status" 125 "each at its own: it does not"
 like "$err" "accesses of different places" "though both stand before their instructions"
+
+# Where the two orders part, and the recorded order as a whole.
+"$HEDDLE" cc -g -O1 "$root/samples/bank/bank.c" -o bank -pthread
+"$HEDDLE" record -q --seed 1 -o bank.hdl -- ./bank >/dev/null
+run "$HEDDLE" witness bank.hdl -o bank.wit
+run "$HEDDLE" replay -q --witness bank.wit -o kept -- ./bank
+like "$(tr '\n' ' ' <<<"$err")" "here the two orders part:.* run 1: T2 reads acct.balance as 150 at report bank.c:33.* run 2: T2 reads acct.balance as 100 at report bank.c:33" \
+	"both orders: the first read that sees something else"
+is "$("$HEDDLE" convert -q kept.run1.hdl - | grep -c 'T2|r8\?(acct.balance)=150')$("$HEDDLE" convert -q kept.run2.hdl - | grep -c 'T2|r8\?(acct.balance)=100')" 11 \
+	"the runs are kept as traces"
+run "$HEDDLE" replay -q --witness bank.wit --first 2 -- ./bank
+like "$(tr '\n' ' ' <<<"$err")" "here the run and the recording part:.* the run: T2 reads acct.balance as 100 .* the recording: T2 reads acct.balance as 150" \
+	"one order: against the recording"
+run "$HEDDLE" replay -q --trace bank.hdl -- ./bank
+is "$status $out" "0 balance 150" "without a witness: the recorded order, to its end"
+like "$err" "each thread does and sees what it did in the recording" "and nothing differs"
 is "$(ls "${TMPDIR:-/tmp}"/heddle-replay-* 2>/dev/null | wc -l)" 0 "no log is left behind"
 done_testing

@@ -173,4 +173,73 @@ $HEDDLE witness serve.hdl $first $second -o serve.wit >/dev/null
 run $HEDDLE replay --witness serve.wit --timeout 60 -- ./serve </dev/null
 is "$status" 3 "its replay ends as well: the signal is in the recording"
 like "$err" "stopped before the pair" "after the race"
+
+# ---- input is used up, and the thread that waits for more looks once a second whether it is to end ----
+
+cat >clock.c <<'C'
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <unistd.h>
+static volatile sig_atomic_t stop;
+static atomic_int over;
+static int ready;
+static void end(int number) { stop = number; }
+static void *maintains(void *p)
+{
+	ready = 1;
+	while (!over)
+		usleep(1000);
+	return p;
+}
+/* A look at the descriptor, which no signal cuts short. */
+static int served(void)
+{
+	struct pollfd in = { .fd = 0, .events = POLLIN };
+	char c;
+	int n;
+	while ((n = poll(&in, 1, 1000)) < 0)
+		;
+	return n > 0 && read(0, &c, 1) == 1;
+}
+int main(void)
+{
+	pthread_t t;
+	signal(SIGTERM, end);
+	pthread_create(&t, 0, maintains, 0);
+	usleep(1000);
+	int late = !ready; /* races: then one look more than in the recording */
+	while (!stop)
+		served();
+	if (late)
+		served();
+	over = 1;
+	pthread_join(t, 0);
+	puts("ended");
+	return 0;
+}
+C
+$HEDDLE cc -g -O1 clock.c -o clock -pthread
+mkfifo feed
+$HEDDLE record -q --seed 1 -o clock.hdl -- ./clock <feed >clock.out &
+recorded=$!
+exec 7>feed
+# each when the one before it has been read: then the handler is there as well
+taken() { perl -e 'for (1 .. 3000) { ioctl STDOUT, 0x541b, $n = pack "i", 0 or die; exit if !unpack "i", $n; select undef, undef, undef, 0.02 }' >&7; }
+for c in a b c; do
+	printf $c >&7
+	taken
+	sleep 0.3
+done
+kill -TERM $recorded
+wait $recorded
+exec 7>&-
+is "$(cat clock.out)" ended "recorded, with a signal at the end"
+read -r first second <<<"$(pair clock.hdl)"
+run $HEDDLE witness clock.hdl $first $second -o clock.wit
+run $HEDDLE replay --witness clock.wit --timeout 60 -- ./clock </dev/null
+unlike "$err" "more input" "a wait with a time limit ends by itself"
+is "$(grep -c 'ends with exit status 0' <<<"$err")" 2 "so that the program ends, in both orders"
 done_testing

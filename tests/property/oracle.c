@@ -126,7 +126,7 @@ static void rule_conditions(struct rules *r)
 		if (!is(r, e, OP_WAKE))
 			continue;
 		r->wait[e] = last_own(r, e, OP_WAIT);
-		if (r->wait[e] == NONE)
+		if (r->wait[e] == NONE || event(r, e)->flags & EVENT_TRY) /* timed out */
 			continue;
 		for (uint32_t f = r->wait[e] + 1; f < e && r->waker[e] == NONE; f++) {
 			if (!same_target(r, e, f))
@@ -147,7 +147,7 @@ static bool in_block(const struct rules *r, uint32_t e, uint32_t block)
 {
 	enum op op = (enum op)event(r, e)->op;
 
-	if (event_inert(event(r, e)))
+	if (event_inert(event(r, e))) /* names an object, and uses no block */
 		return false;
 	if (op_table[op].operand == OPERAND_OBJECT && op != OP_WAKE && op != OP_DEPART)
 		return r->t->objects[event(r, e)->target].block == block;
@@ -167,6 +167,10 @@ static void rule_blocks(struct rules *r)
 		const struct block *block = &r->t->blocks[b];
 
 		for (uint32_t e = 0; e < r->n; e++) {
+			if (op_table[event(r, e)->op].operand == OPERAND_OBJECT &&
+			    r->t->objects[event(r, e)->target].block == b &&
+			    block->alloc != NONE && block->alloc < e)
+				r->must[e] |= bit(block->alloc);
 			if (!in_block(r, e, b))
 				continue;
 			if (block->alloc != NONE)

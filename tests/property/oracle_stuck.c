@@ -223,7 +223,10 @@ static bool does_the_same(const struct world *w, const struct wait_state *s, uin
 	if (is(r, e, OP_TAKE))
 		return w->lacking[o] || count_of(w, s, o) > 0;
 	if (is(r, e, OP_WAKE))
-		return w->lacking[o] || r->waker[e] == NONE || wait == NONE || s->woken[u];
+		return w->lacking[o] ||
+		       (event(r, e)->flags & EVENT_TRY
+		                ? !s->woken[u] /* its time was up */
+		                : r->waker[e] == NONE || wait == NONE || s->woken[u]);
 	if (is(r, e, OP_DEPART) && size_of(w, o) > 0 && !w->lacking[o] && wait != NONE)
 		return round_full(w, s, u, o) &&
 		       (s->nth[u] % size_of(w, o) == 0) == w->serial[wait];
@@ -505,7 +508,7 @@ static bool waits_here(const struct view *v, uint32_t u)
 	case FOR_SEMAPHORE:
 		return count_of(v->w, v->s, o) == 0;
 	case FOR_CONDITION:
-		return at && !v->s->woken[u] &&
+		return at && !v->s->woken[u] && !(event(r, wait)->flags & EVENT_TRY) &&
 		       (event(r, e)->op == OP_WANT || r->waker[e] != NONE);
 	case FOR_BARRIER:
 		return at && size_of(v->w, o) > 0 && !round_full(v->w, v->s, u, o);

@@ -11,7 +11,7 @@
 enum { MAX_THREADS = 16, MAX_OBJECTS = 8 };
 
 struct runner { /* a thread of the generated program */
-	bool forked, ended, joined, waiting, woken, arrived;
+	bool forked, ended, joined, waiting, timed, woken, arrived;
 	int round;       /* of the barrier, when arrived */
 	int wait_lock;   /* to release after `wait`, to take after `wake`; -1 none */
 	bool wait_holds; /* the lock is still to be given up */
@@ -265,7 +265,8 @@ static bool step_condition(struct generator *g, int t)
 			r->wait_holds = true;
 		}
 	}
-	return emit(g, t, "wait(c)");
+	r->timed = chance(g, 25);
+	return emit(g, t, r->timed ? "wait(c);timed" : "wait(c)");
 }
 
 /* What a thread in a wait does: give up the lock, be woken, take the lock again. */
@@ -282,7 +283,7 @@ static bool step_waiting(struct generator *g, int t)
 		r->woken = true;
 		if (r->wait_lock < 0)
 			r->waiting = r->woken = false;
-		return emit(g, t, "wake(c)");
+		return emit(g, t, r->timed && chance(g, 50) ? "wake(c);timeout" : "wake(c)");
 	}
 	if (!lock_free(g, r->wait_lock))
 		return false;
@@ -403,7 +404,10 @@ static bool step_marker(struct generator *g, int t)
 	if (chance(g, 15))
 		return emit(g, t, "branch()");
 	if (g->options->locks > 0 && chance(g, 10))
-		return emit(g, t, "misuse(l%d,double-lock)", below(g, (int)g->options->locks));
+		return g->block_state == 1 && chance(g, 30)
+		               ? emit(g, t, "misuse(p.l,unlock-not-held)")
+		               : emit(g, t, "misuse(l%d,double-lock)",
+		                      below(g, (int)g->options->locks));
 	if (r->frames > 0 && chance(g, 50)) {
 		r->frames--;
 		return emit(g, t, closes[strchr(kinds, r->frame[r->frames]) - kinds],
@@ -421,6 +425,8 @@ static bool step_want(struct generator *g, int t)
 	int u = below(g, (int)g->options->threads);
 
 	g->thread[t].stands = true;
+	if (g->block_state == 1 && chance(g, 30))
+		return emit(g, t, "want(p.%c)", "lcs"[below(g, 3)]);
 	if (g->options->locks > 0 && chance(g, 60))
 		return emit(g, t, "want(l%d)", below(g, (int)g->options->locks));
 	if (g->thread[u].forked && chance(g, 50))
@@ -546,6 +552,9 @@ char *trace_text(const struct trace *t)
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		g_string_append_printf(out, "%2u  ", e);
 		trace_append_line(t, e, out);
+		if (t->events[e].flags & EVENT_TRY && !op_table[t->events[e].op].tried)
+			g_string_append(out,
+			                t->events[e].op == OP_WAKE ? " (timeout)" : " (timed)");
 		g_string_append_c(out, '\n');
 	}
 	return g_string_free(out, FALSE);

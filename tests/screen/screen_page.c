@@ -38,6 +38,7 @@ struct page {
 	guint scripts, steps, recorded, sections;
 	GPtrArray *what; /* char *, owned: data-what of each step */
 	GArray *events;  /* uint32_t: of the steps */
+	GArray *was;     /* uint32_t: of the recorded order beside them */
 	GString *text;   /* contents outside of script and style */
 	guint silent;    /* depth inside of script or style */
 	bool outward;    /* an attribute that would load or lead elsewhere */
@@ -64,7 +65,13 @@ static void begin(GMarkupParseContext *context, const char *name, const char **n
 	p->scripts += strcmp(name, "script") == 0;
 	p->silent += strcmp(name, "script") == 0 || strcmp(name, "style") == 0;
 	p->sections += strcmp(name, "section") == 0;
-	p->recorded += strcmp(name, "tr") == 0 && g_str_has_prefix(class, "was");
+	bool recorded = strcmp(name, "tr") == 0 && g_str_has_prefix(class, "was");
+	p->recorded += recorded;
+	for (int i = 0; recorded && names[i]; i++)
+		if (strcmp(names[i], "data-event") == 0) {
+			uint32_t event = (uint32_t)g_ascii_strtoull(values[i], NULL, 10);
+			g_array_append_val(p->was, event);
+		}
 	if (strcmp(name, "tr") != 0 || !g_str_has_prefix(class, "step"))
 		return;
 	p->steps++;
@@ -102,6 +109,7 @@ static struct page read_page(struct app *app, const char *before)
 	GError *error = NULL;
 	p.what = g_ptr_array_new_with_free_func(g_free);
 	p.events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	p.was = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	g_remove(path);
 	tui_keys(app, before);
 	tui_command(app, line);
@@ -122,6 +130,7 @@ static void page_release(struct page *p)
 {
 	g_ptr_array_unref(p->what);
 	g_array_unref(p->events);
+	g_array_unref(p->was);
 	g_string_free(p->text, TRUE);
 	g_free(p->policy);
 }
@@ -146,6 +155,35 @@ START_TEST(a_page_walks_the_witness)
 	          strstr(p.policy, "script-src 'sha256-") && !strstr(p.policy, "unsafe"));
 	page_release(&p);
 	tui_close(app);
+}
+END_TEST
+
+static int by_number(gconstpointer a, gconstpointer b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Of a long witness the last steps are shown, and beside them these same events as recorded. */
+START_TEST(a_long_witness_is_cut_on_both_sides)
+{
+	GString *trace = g_string_new("#! heddle 1\nmain|fork(T1)|s.c:1\nmain|fork(T2)|s.c:2\n"
+	                              "T1|acq(m)|s.c:3\n");
+	for (int i = 0; i < 1700; i++)
+		g_string_append(trace, "T1|w(a)=1|s.c:4\n");
+	g_string_append(trace, "T1|w(x)=1|s.c:5\nT1|rel(m)|s.c:6\nT2|acq(m)|s.c:7\n"
+	                       "T2|w(b)=1|s.c:8\nT2|rel(m)|s.c:9\nT2|w(x)=2|s.c:10\n");
+	struct app *app = tui_open(trace->str, &(struct tui_options){ .analyse = true });
+	guint all = session_selected(app->session)->finding->witness->len;
+	struct page p = read_page(app, "w");
+	ck_assert_uint_gt(all, 1700);
+	ck_assert_uint_eq(p.steps, 1500);
+	ck_assert_uint_eq(p.recorded, 1500);
+	g_array_sort(p.events, by_number);
+	ck_assert_int_eq(memcmp(p.events->data, p.was->data, 1500 * sizeof(uint32_t)), 0);
+	page_release(&p);
+	tui_close(app);
+	g_string_free(trace, TRUE);
 }
 END_TEST
 
@@ -194,6 +232,7 @@ int main(void)
 	Suite *suite = suite_create("page");
 	TCase *c = tcase_create("page");
 	tcase_add_test(c, a_page_walks_the_witness);
+	tcase_add_test(c, a_long_witness_is_cut_on_both_sides);
 	tcase_add_test(c, a_report_has_all_findings);
 	tcase_add_test(c, hostile_names_are_text);
 	tcase_add_test(c, a_proof_stands_on_its_page);

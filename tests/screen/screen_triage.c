@@ -87,6 +87,36 @@ START_TEST(the_crash_comes_first)
 }
 END_TEST
 
+/* What cannot happen is not in the way: a line says how much that is, and a key shows it. */
+START_TEST(what_is_impossible_is_not_listed)
+{
+	struct app *app = open_shared(true);
+	guint impossible = 0;
+
+	for (guint i = 0; i < app->session->entries->len; i++) {
+		const struct entry *entry = app->session->entries->pdata[i];
+		impossible += entry->finding->verdict == VERDICT_IMPOSSIBLE;
+	}
+	ck_assert_uint_gt(impossible, 0);
+	char *line = g_strdup_printf("✗ %u pair%s proved impossible %s not listed: v lists",
+	                             impossible, impossible == 1 ? "" : "s",
+	                             impossible == 1 ? "is" : "are");
+	ck_assert_msg(tui_shows(app, line), "%s", line);
+	ck_assert(!tui_shows(app, "✗ none"));
+	tui_keys(app, "v");
+	ck_assert(tui_shows(app, "✗ none"));
+	ck_assert(!tui_shows(app, "not listed"));
+	tui_keys(app, "v v");
+	ck_assert(tui_shows(app, line));
+	tui_command(app, "filter none"); /* a filter looks at all */
+	ck_assert(tui_shows(app, "✗ none"));
+	tui_command(app, "filter");
+	ck_assert(tui_shows(app, line));
+	g_free(line);
+	tui_close(app);
+}
+END_TEST
+
 START_TEST(races_of_a_report)
 {
 	struct app *app = open_shared(true);
@@ -405,6 +435,7 @@ int main(void)
 	TCase *tc = tcase_create("triage");
 	tcase_add_test(tc, the_crash_comes_first);
 	tcase_add_test(tc, races_of_a_report);
+	tcase_add_test(tc, what_is_impossible_is_not_listed);
 	tcase_add_test(tc, reported_places_follow_the_verdict);
 	tcase_add_test(tc, named_events_stay);
 	tcase_add_test(tc, a_race_by_memory_order);

@@ -98,11 +98,12 @@ static const struct {
 	struct tui_options options;
 } pictures[] = {
 	{ "findings", "", { 0 } },
-	{ "findings-second", "j", { 0 } },
+	{ "findings-second", "v j", { 0 } },
 	{ "findings-wide", "", { .rows = 60, .columns = 200 } },
 	{ "findings-ascii", "", { .ascii = true } },
 	{ "findings-marked", "t t", { 0 } },
-	{ "findings-races-only", "v", { 0 } },
+	{ "findings-all", "v", { 0 } },
+	{ "findings-races-only", "v v", { 0 } },
 	{ "trace", "T", { 0 } },
 	{ "trace-read", "T 1 5 G", { 0 } },
 	{ "trace-section", "T 4 G", { 0 } },
@@ -117,16 +118,16 @@ static const struct {
 	{ "witness", "w", { 0 } },
 	{ "witness-step", "w g n n", { 0 } },
 	{ "witness-wide", "w", { .rows = 40, .columns = 140 } },
-	{ "witness-impossible", "j w", { 0 } },
+	{ "witness-impossible", "v j w", { 0 } },
 	{ "scheduler", "w p", { 0 } },
 	{ "scheduler-picking", "w g n p Enter Enter Tab", { 0 } },
 	{ "order-hb", "o", { 0 } },
 	{ "order-wcp", "o c", { 0 } },
 	{ "order-po", "o x x x x x x x x", { 0 } },
 	{ "order-closure", "o m", { 0 } },
-	{ "order-closure-impossible", "j o m", { 0 } },
+	{ "order-closure-impossible", "v j o m", { 0 } },
 	{ "story", "I", { .rows = 36, .columns = 80 } },
-	{ "story-impossible", "j I", { 0 } },
+	{ "story-impossible", "v j I", { 0 } },
 	{ "graph-none", "C", { 0 } },
 	{ "commute-none", "Y", { 0 } },
 	{ "help-findings", "?", { 0 } },
@@ -219,6 +220,8 @@ START_TEST(exploration)
 	tui_command(app, "exploration tests/screen/source/bank.c");
 	ck_assert(app->message_is_error && strstr(app->message, "cannot read the tree"));
 	tui_command(app, "exploration tests/screen/source/assertion.tree");
+	tui_keys(app, "-");
+	tui_keys(app, "g");
 	tui_golden(app, "exploration");
 	tui_keys(app, "n"); /* the failing run */
 	ck_assert(tui_shows(app, "Assertion `!r || d == 7' failed."));
@@ -233,6 +236,108 @@ START_TEST(exploration)
 	ck_assert(tui_shows(app, "run 0 "));
 	tui_keys(app, "j Enter");
 	ck_assert(g_str_has_prefix(app->message, "its trace was not kept"));
+	tui_close(app);
+}
+END_TEST
+
+/* Failures, a race and two outputs: first the outcomes, each with the difference from a run
+ * that ends otherwise. */
+START_TEST(exploration_by_outcome)
+{
+	struct app *app = open_bank(NULL);
+	tui_command(app, "directory tests/screen/source");
+	tui_keys(app, "X");
+	tui_command(app, "exploration tests/screen/source/outcomes.tree");
+	tui_golden(app, "outcomes");
+	char *words = tui_words(app);
+	ck_assert(strstr(words, "5 outcomes of 8 different runs"));
+	ck_assert(strstr(words, "about 12 different runs are left (4 to 23 in eight of ten "
+	                        "estimates)"));
+	ck_assert(strstr(words, "It begins as the nearest run that ends well, but:"));
+	/* the shortest run, with the source line of what it does otherwise */
+	ck_assert(strstr(words, "as in run 6"));
+	ck_assert(strstr(words, "T2 reads audit = 1, not 0 bank.c:24 audit = 0;"));
+	ck_assert(strstr(words, "Enter opens the trace of run 6"));
+	g_free(words);
+	tui_keys(app, "n");
+	ck_assert(tui_shows(app, "no trace of it was kept"));
+	tui_keys(app, "n"); /* a pair of lines once, whatever the library has inside of them */
+	tui_golden(app, "outcomes-race");
+	tui_keys(app, "G");
+	ck_assert(tui_shows(app, "1 of 8 different runs print this last"));
+	ck_assert(tui_shows(app, "T2 reads acct.balance = 100, not 150"));
+	tui_close(app);
+}
+END_TEST
+
+/* Runs that differ in the library's variables alone are folded, unless they fail. */
+START_TEST(library_variables_are_folded_in_the_tree)
+{
+	struct app *app = open_bank(NULL);
+	tui_keys(app, "X");
+	tui_command(app, "exploration tests/screen/source/outcomes.tree");
+	tui_keys(app, "-");
+	tui_golden(app, "outcomes-runs");
+	ck_assert(tui_shows(app, "2 more differ in the library's variables alone"));
+	ck_assert(tui_shows(app, "deadlock"));
+	tui_keys(app, "+");
+	ck_assert(tui_shows(app, "8 runs as a tree"));
+	ck_assert(!tui_shows(app, "alone"));
+	tui_keys(app, "+ -");
+	ck_assert(tui_shows(app, "5 outcomes"));
+	tui_close(app);
+}
+END_TEST
+
+/* The style of the first cell of a text on the screen; STYLE_COUNT: it is not there. */
+static enum style style_of_text(struct app *app, const char *text)
+{
+	char *screen = tui_screen(app, false);
+	char **rows = g_strsplit(screen, "\n", -1);
+	enum style style = STYLE_COUNT;
+	for (int r = 0; rows[r] && r < app->grid.rows && style == STYLE_COUNT; r++) {
+		const char *at = strstr(rows[r], text);
+		if (at)
+			style = grid_at(&app->grid, r,
+			                (int)g_utf8_strlen(rows[r], at - rows[r]))
+			                ->style;
+	}
+	g_strfreev(rows);
+	g_free(screen);
+	return style;
+}
+
+/* "T1 worker" in the lanes, state, story, witness, source and exploration. */
+static const struct {
+	const char *keys, *text;
+} roles[] = {
+	{ "T", "T1 worker" },  { "w", "T1 worker" }, { "I", "T1 (worker)" },
+	{ "", "T1 worker W" }, { "T", "T2 report" }, { "w", "T2 report" },
+};
+
+START_TEST(a_thread_has_its_role_and_colour_everywhere)
+{
+	struct app *app = open_bank(&(struct tui_options){ .rows = 40, .columns = 200 });
+	tui_keys(app, roles[_i].keys);
+	char *screen = tui_screen(app, false);
+	ck_assert_msg(strstr(screen, roles[_i].text) != NULL, "%s", screen);
+	g_free(screen);
+	ck_assert_int_eq(style_of_text(app, roles[_i].text),
+	                 roles[_i].text[1] == '1' ? STYLE_THREAD1 : STYLE_THREAD2);
+	tui_close(app);
+}
+END_TEST
+
+START_TEST(a_thread_has_its_colour_in_the_exploration)
+{
+	struct app *app = open_bank(NULL);
+	tui_keys(app, "X");
+	tui_command(app, "exploration tests/screen/source/outcomes.tree");
+	ck_assert_int_eq(style_of_text(app, "T2 report(2)"), STYLE_THREAD2);
+	ck_assert_int_eq(style_of_text(app, "T1 reads acct"), STYLE_THREAD1);
+	ck_assert_int_eq(style_of_text(app, "T2 reads audit"), STYLE_THREAD2);
+	tui_keys(app, "-");
+	ck_assert_int_eq(style_of_text(app, "T2 reads audit"), STYLE_THREAD2);
 	tui_close(app);
 }
 END_TEST
@@ -656,6 +761,7 @@ END_TEST
 START_TEST(mouse)
 {
 	struct app *app = open_bank(NULL);
+	tui_keys(app, "v");
 	app_draw(app);
 	app_mouse(app, 5, 10, 1);
 	ck_assert_int_eq(session_selected(app->session)->finding->first, 5);
@@ -763,6 +869,11 @@ Suite *views_suite(void)
 	tcase_add_test(golden, text_is_laid_out_anew_when_the_screen_changes);
 	tcase_add_test(golden, a_chain_is_exported_as_a_graph);
 	tcase_add_test(golden, exploration);
+	tcase_add_test(golden, exploration_by_outcome);
+	tcase_add_loop_test(golden, a_thread_has_its_role_and_colour_everywhere, 0,
+	                    G_N_ELEMENTS(roles));
+	tcase_add_test(golden, a_thread_has_its_colour_in_the_exploration);
+	tcase_add_test(golden, library_variables_are_folded_in_the_tree);
 	tcase_add_test(golden, loops_fold);
 	tcase_add_test(golden, control_bytes_are_shown_as_escapes);
 	tcase_add_test(golden, conflict_graph);

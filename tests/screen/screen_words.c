@@ -134,10 +134,10 @@ START_TEST(a_place_is_in_the_users_own_file)
 	ck_says_not(app, "move.h");
 	ck_says_not(app, "_M_ptr");
 	tui_keys(app, "I");
-	ck_says(app, "T1 writes defaults.value_ in Lazy<…>::set cfg.cpp:31");
+	ck_says(app, "T1 (Lazy<…>::set) writes defaults.value_ in Lazy<…>::set cfg.cpp:31");
 	ck_says_not(app, "move.h");
 	tui_keys(app, "F Enter");
-	ck_says(app, "T1 Lazy<…>::set cfg.cpp:31");
+	ck_says(app, "T1 Lazy<…>::set Lazy<…>::set cfg.cpp:31");
 	ck_says(app, "inside of std::swap<…>");
 	tui_command(app, "just-my-code off");
 	tui_keys(app, "F");

@@ -190,6 +190,20 @@ START_TEST(c11_happens_before)
 }
 END_TEST
 
+START_TEST(an_object_is_named_after_its_block_is_allocated)
+{
+	const char misuse[] = "T0|alloc(p,8)|\nT1|misuse(p.l,unlock-not-held)|\n"
+	                      "T1|w(x)|\nT0|w(x)|\n";
+	const char want[] = "T0|alloc(p,8)|\nT1|want(p.l)|\nT0|w(x)|\nT2|w(x)|\n";
+
+	expect(misuse, CLAIM_RACE, "2 3", "0 1 2 3", "");
+	expect(misuse, CLAIM_RACE, "2 3", "1 0 2 3", "rule 4 (must-order): event 1");
+	expect(want, CLAIM_RACE, "2 3", "0 1 2 3", "");
+	expect(want, CLAIM_RACE, "2 3", "0 2 3", "");
+	expect(want, CLAIM_RACE, "2 3", "1 0 2 3", "rule 4 (must-order): event 1");
+}
+END_TEST
+
 START_TEST(step_by_step)
 {
 	struct trace *t = open_text(bank);
@@ -260,6 +274,7 @@ int main(void)
 	tcase_add_test(tests, a_deadlock_blocks_every_request);
 	tcase_add_test(tests, an_order_violation_ends_with_its_event);
 	tcase_add_test(tests, c11_happens_before);
+	tcase_add_test(tests, an_object_is_named_after_its_block_is_allocated);
 	tcase_add_test(tests, step_by_step);
 	tcase_add_test(tests, tails_after_the_recording);
 	suite_add_tcase(suite, tests);

@@ -52,6 +52,10 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 {
 	unexpected("replay_event");
 }
+void clock_tick(struct thread *t, uintptr_t pc)
+{
+	unexpected("clock_tick");
+}
 
 /* ---- the events as they went in ---- */
 

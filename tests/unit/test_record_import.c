@@ -63,7 +63,7 @@ static struct log small_log(void)
 	struct log l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
 	begin_chunk(&l, LOG_ALL_THREADS, 0);
 	record(&l, LOG_THREAD, 0, 0);
-	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000);
+	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0);
 	record(&l, LOG_SWITCH, 0, 0);
 	record(&l, LOG_ALLOC, 0, 0x101);
 	word(&l, 0x1000), word(&l, 64);
@@ -72,7 +72,7 @@ static struct log small_log(void)
 	record(&l, LOG_FORK, 0, 0x103);
 	word(&l, 1);
 	record(&l, LOG_THREAD, 0, 1);
-	word(&l, 0), word(&l, 0x9000), word(&l, 0xa000);
+	word(&l, 0), word(&l, 0x9000), word(&l, 0xa000), word(&l, 0);
 	record(&l, LOG_SWITCH, 0, 1);
 	record(&l, LOG_ACQ, 0, 0x104);
 	word(&l, 0x2000);
@@ -141,7 +141,7 @@ static struct log short_log(void)
 	struct log l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
 	begin_chunk(&l, LOG_ALL_THREADS, 0);
 	record(&l, LOG_THREAD, 0, 0);
-	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000);
+	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0);
 	record(&l, LOG_SWITCH, 0, 0);
 	record(&l, LOG_ENTER, 0, 0x100);
 	word(&l, 0x101);
@@ -349,7 +349,7 @@ START_TEST(lives)
 	struct error error = { 0 };
 	begin_chunk(&l, LOG_ALL_THREADS, 0);
 	record(&l, LOG_THREAD, 0, 0);
-	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000);
+	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0);
 	record(&l, LOG_SWITCH, 0, 0);
 	for (size_t i = 0; i < G_N_ELEMENTS(made); i++) {
 		record(&l, made[i].tag, made[i].flags, 0x101);

@@ -3,6 +3,7 @@
  * that keeps it beside a large binary trace: used while it fits, made again when it does
  * not, never believed when it is damaged.
  */
+#include "engine/trace/chains.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/index_private.h"
 #include "tests/support/suite.h"
@@ -127,6 +128,32 @@ END_TEST
 enum { MANY = (1 << 20) + 4096 };
 
 /* A large trace of everything that an index has: locks, wide reads, forks. */
+/* A thread that a second one waits for shares its place with no later thread. */
+START_TEST(joins_and_places)
+{
+	static const struct {
+		const char *line;
+		uint64_t places; /* 0: none are shared */
+	} rows[] = {
+		{ "", 3 },
+		{ "T1|want(T2)|9\n", 0 },
+	};
+
+	for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+		char *text = g_strconcat("T0|fork(T1)|1\nT0|fork(T2)|2\nT2|r(x)|3\nT1|r(x)|4\n",
+		                         rows[i].line,
+		                         "T0|join(T2)|5\nT0|fork(T3)|6\nT3|w(y)|7\n", NULL);
+		struct trace *t = read_text(text);
+		struct trace *view = trace_by_chains(t, 2, NULL, NULL);
+
+		ck_assert_uint_eq(view == NULL ? 0 : view->threads_count, rows[i].places);
+		trace_close(view);
+		trace_close(t);
+		g_free(text);
+	}
+}
+END_TEST
+
 static void write_large(const char *path)
 {
 	GString *text = g_string_new("main|fork(T0)|1\nmain|fork(T1)|1\n");
@@ -371,6 +398,7 @@ int main(void)
 	g_mkdir(cache, 0700);
 	Suite *s = suite_create("index");
 	TCase *c = tcase_create("index");
+	tcase_add_test(c, joins_and_places);
 	tcase_add_test(c, neighbours_partners_and_lists);
 	tcase_add_test(c, every_scope_has_its_partner);
 	tcase_add_test(c, invocations_of_an_object_keep_their_order);

@@ -79,6 +79,14 @@ static void trials_free(void *data)
 	g_free(trials);
 }
 
+static void undecided_free(void *data)
+{
+	struct undecided *u = data;
+
+	g_free(u->text);
+	g_free(u);
+}
+
 static void checkup_init(struct checkup *c)
 {
 	c->runs = g_array_new(FALSE, FALSE, sizeof(struct checkup_run));
@@ -89,6 +97,7 @@ static void checkup_init(struct checkup *c)
 	c->mined = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, trials_free);
 	c->aims = g_array_new(FALSE, FALSE, sizeof(struct checkup_aim));
 	c->aimed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	c->undecided = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, undecided_free);
 	c->making = "both orders";
 	c->waiting = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	c->postponed = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -105,6 +114,8 @@ static void checkup_init(struct checkup *c)
 void checkup_close(struct checkup *c)
 {
 	finals_free(c->finals);
+	if (c->hunted)
+		explore_report_free(c->hunted);
 	if (c->specs)
 		g_ptr_array_unref(c->specs);
 	g_hash_table_destroy(c->by_key);
@@ -117,6 +128,7 @@ void checkup_close(struct checkup *c)
 	g_array_unref(c->postponed);
 	g_array_unref(c->aims);
 	g_hash_table_destroy(c->aimed);
+	g_hash_table_destroy(c->undecided);
 	g_ptr_array_unref(c->list);
 	g_array_unref(c->runs);
 	g_ptr_array_unref(c->gaps);
@@ -192,6 +204,32 @@ static bool parse_seconds(const struct arguments *a, const char *name, double ot
 	return true;
 }
 
+/* "60", or "60,2" with the seconds for one pair. */
+static bool parse_budget(const struct arguments *a, struct checkup *c, double *budget)
+{
+	const char *text = argument_value(a, "budget");
+	char *end = NULL;
+
+	*budget = DEFAULT_BUDGET;
+	c->pair_seconds = 1;
+	if (text == NULL)
+		return true;
+	*budget = g_ascii_strtod(text, &end);
+	bool good = end != text;
+	if (good && *end == ',') {
+		const char *pair = end + 1;
+
+		c->pair_seconds = g_ascii_strtod(pair, &end);
+		good = end != pair;
+	}
+	if (good && *end == '\0' && *budget >= 0 && *budget <= MOST_SECONDS &&
+	    c->pair_seconds >= 0 && c->pair_seconds <= MOST_SECONDS)
+		return true;
+	usage_error(a, "--budget: expected a number of seconds, or two as in 60,1, found '%s'",
+	            text);
+	return false;
+}
+
 static bool read_expected(struct checkup *c, const char *path)
 {
 	GError *problem = NULL;
@@ -227,7 +265,7 @@ static bool parse(const struct arguments *a, struct checkup *c)
 {
 	double budget, timeout;
 
-	if (!parse_seconds(a, "budget", DEFAULT_BUDGET, &budget) ||
+	if (!parse_budget(a, c, &budget) ||
 	    !parse_seconds(a, "timeout", DEFAULT_TIMEOUT, &timeout))
 		return false;
 	c->prefix = argument_output(a, false);

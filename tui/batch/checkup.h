@@ -16,7 +16,10 @@
 
 /* The options of the commands that make a checkup. */
 #define CHECKUP_OPTIONS \
-	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 }, \
+	{ "budget", "TIME", \
+	  "seconds for everything (default 60; 0: no limit), or with T,PAIR also for deciding " \
+	  "one pair (default 1)", \
+	  0 }, \
 	        { "runs", "N", "how many recordings (default 12)", 'n' }, \
 	        { "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 }, \
 	        { "expect", "FILE", "what the program prints when it is right", 0 }, \
@@ -70,6 +73,13 @@ struct checkup_aim {
 	struct aim aim;
 };
 
+/* A pair that an analysis left undecided in some run. */
+struct undecided {
+	char *text; /* owned: "a.c:3 and b.c:7 (x)" */
+	uint32_t run;
+	enum finding_kind kind;
+};
+
 struct mined_trials {
 	uint32_t trials;
 	char *difference, *place; /* owned: what one of them did, and where; or NULL */
@@ -119,11 +129,16 @@ struct checkup {
 	uint32_t cut_runs;   /* that did not end in time */
 	char *always; /* owned, or NULL: how every run ends, which is no matter of order */
 	uint64_t missing_calls;        /* into code that is not instrumented, in the runs */
-	bool open[FINDING_KIND_COUNT]; /* the kind's analysis missed something in some run */
+	bool open[FINDING_KIND_COUNT]; /* the kind's analysis missed something in some run,
+	                                * beside `undecided` */
+	double pair_seconds;           /* of the solver, for one pair */
+	GHashTable *undecided;         /* key of the finding it would be (owned) to struct
+	                                * undecided, owned */
 	double run_seconds;            /* of the last recording, with the making of its trace */
 	bool budget_spent, failed;
 	struct error error; /* valid if `failed` */
 	/* -- exploration */
+	struct explore_report *hunted; /* until its first error, or complete; owned, or NULL */
 	bool explored, explored_all;
 	uint64_t classes, executions, left, fine_runs;
 	GHashTable *ends; /* how its runs ended (char *): a set */
@@ -177,6 +192,9 @@ void checked_free(void *data);
 
 /* checkup_coverage.c: sentences (char *, owned by the caller), coverage before gaps. */
 GPtrArray *checkup_coverage(const struct checkup *c);
+/* Undecided pairs (struct undecided, borrowed) of the kind that no run has shown as a finding;
+ * the caller frees the list. */
+GList *checkup_undecided(const struct checkup *c, enum finding_kind kind);
 /* Is the answer complete for the kind, in the sense of these sentences? */
 bool checkup_complete(const struct checkup *c, enum finding_kind kind);
 

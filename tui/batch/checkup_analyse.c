@@ -22,6 +22,7 @@ struct analysis_of {
 	const struct outcome *recorded;
 	GPtrArray *reports; /* struct report *, owned: harm uses their findings later */
 	GPtrArray *fresh;   /* struct fresh *, owned */
+	GArray *undecided;  /* uint32_t: events, two by two */
 };
 struct fresh {
 	struct checked *entry;
@@ -57,20 +58,45 @@ static bool is_listed(const struct finding *f)
 	return verdict_is_found(f->verdict);
 }
 
-/* Has it two orders that can be run? */
+/* Has it two orders that can be run? A data race's witness may have been too long to be kept
+ * beside the others'. */
 static bool has_harm(const struct finding *f)
 {
-	return (f->witness != NULL && f->verdict == VERDICT_RACE) ||
+	return ((f->witness != NULL || f->kind == FINDING_DATA_RACE) &&
+	        f->verdict == VERDICT_RACE) ||
 	       f->kind == FINDING_ATOMIC_SET_VIOLATION;
+}
+
+/* What one run's prediction leaves open is for a run with an aim. */
+static void note_undecided(struct analysis_of *x, const struct finding *f)
+{
+	json_t *fields = finding_json(x->places, x->t, f);
+	char *key = checkup_key(fields);
+
+	if (!g_hash_table_contains(x->c->undecided, key)) {
+		struct undecided u = { .run = x->run, .kind = f->kind };
+
+		u.text = g_strdup_printf("%s and %s", trace_location_name(x->t, f->first),
+		                         trace_location_name(x->t, f->second));
+		g_hash_table_insert(x->c->undecided, g_strdup(key), g_memdup2(&u, sizeof u));
+	}
+	g_array_append_val(x->undecided, f->first);
+	g_array_append_val(x->undecided, f->second);
+	g_free(key);
+	json_decref(fields);
 }
 
 static void take(struct analysis_of *x, struct report *r)
 {
+	bool listed = r->open_listed;
+
 	g_ptr_array_add(x->reports, r);
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
 		bool fresh;
 
+		if (f->verdict == VERDICT_UNKNOWN && f->second != NONE)
+			note_undecided(x, f);
 		if (!is_listed(f))
 			continue;
 		struct checked *entry = checkup_add(x->c, x->t, x->places, f, x->run, &fresh);
@@ -81,7 +107,7 @@ static void take(struct analysis_of *x, struct report *r)
 		if (fresh)
 			checkup_stream(x->c, entry);
 	}
-	if (!r->complete)
+	if (!r->complete && !listed)
 		note_open(x->c, r->analysis);
 	/* cycles of locks may be settled where the other waits are not */
 	if (strcmp(r->analysis, "deadlocks") == 0 && r->scope == NULL)
@@ -122,7 +148,7 @@ static const double HARM_SHARE = 0.25; /* of the time left, for the findings of 
 
 static void share_budget(const struct checkup *c, double *pair, double *total)
 {
-	*pair = 1;
+	*pair = c->pair_seconds;
 	*total = CLAMP(checkup_left(c) / 4, 0.2, MAX(5, checkup_left(c) / 8));
 }
 
@@ -132,6 +158,7 @@ static bool find_races(struct analysis_of *x)
 	struct error error = { 0 };
 
 	race_options_init(&options);
+	options.list_unknown = true;
 	share_budget(x->c, &options.budget_pair, &options.budget_total);
 	x->c->doing = "looking for data races";
 	struct report *r = races_find(x->t, &options, &x->c->progress, &error);
@@ -148,7 +175,7 @@ static bool find_races(struct analysis_of *x)
 /* Run the detectors [first, last]. */
 static bool detect(struct analysis_of *x, const struct specs *specs, int first, int last)
 {
-	struct detection on = { .trace = x->t, .specs = specs };
+	struct detection on = { .trace = x->t, .specs = specs, .list_unknown = true };
 	bool good = true;
 
 	share_budget(x->c, &on.budget_pair, &on.budget_total);
@@ -282,6 +309,26 @@ static void keep_run(void *context, struct plan_run *run, const char *output)
 	checkup_keep_run(c, run, output);
 }
 
+/* The race with a witness again, for the list, too; owned by the caller. NULL: none was found
+ * in the time for one pair. */
+static struct finding *with_witness(struct analysis_of *x, const struct finding *f)
+{
+	struct race_options options;
+	struct error error = { 0 };
+	bool fresh;
+
+	race_options_init(&options);
+	options.budget_pair = options.budget_total = x->c->pair_seconds;
+	struct finding *again =
+	        race_decide(x->t, f->first, f->second, &options, &x->c->progress, &error);
+	if (again == NULL || again->verdict != VERDICT_RACE || again->witness == NULL) {
+		finding_free(again);
+		return NULL;
+	}
+	checkup_add(x->c, x->t, x->places, again, x->run, &fresh);
+	return again;
+}
+
 /* A cycle of two units is run with the second one between, and as whole units; others along
  * their witness. */
 static bool find_harm(struct analysis_of *x, const struct finding *f,
@@ -289,6 +336,13 @@ static bool find_harm(struct analysis_of *x, const struct finding *f,
 {
 	struct mined m;
 
+	if (f->witness == NULL && f->kind == FINDING_DATA_RACE) {
+		struct finding *again = with_witness(x, f);
+		bool good = harm_find(x->t, again ? again : f, options, v, &x->c->error);
+
+		finding_free(again);
+		return good;
+	}
 	if (f->kind == FINDING_ATOMIC_SET_VIOLATION && trace_need(x->t, INDEX_THREADS, NULL) &&
 	    mined_of_cycle(x->t, f, &m))
 		return serial_find(x->t, &m, options, v, &x->c->error);
@@ -439,21 +493,29 @@ static bool find_mined(struct analysis_of *x)
 	return good;
 }
 
-/* What other values of reads lead to is for later runs. */
-static void collect_aims(struct analysis_of *x)
+/* Undecided pairs come before what other values of reads lead to. */
+static void add_aims(struct analysis_of *x, GArray *found, guint at)
 {
-	enum { MOST_EVENTS = 300000, MOST_WAITING = 1000 };
-
-	if (x->c->argv == NULL || x->c->explored_all || x->t->events_count > MOST_EVENTS ||
-	    x->c->aims->len > MOST_WAITING)
-		return;
-	GArray *found = aims_find(x->t, x->c->aimed);
 	for (guint i = 0; i < found->len; i++) {
 		struct checkup_aim a = { x->run, g_array_index(found, struct aim, i) };
 
-		g_array_append_val(x->c->aims, a);
+		g_array_insert_val(x->c->aims, at + i, a);
 	}
 	g_array_unref(found);
+}
+
+/* What other values of reads lead to, and undecided pairs, are for later runs. */
+static void collect_aims(struct analysis_of *x)
+{
+	enum { MOST_EVENTS = 300000, MOST_WAITING = 1000 };
+	struct checkup *c = x->c;
+
+	if (c->argv == NULL || c->explored_all)
+		return;
+	if (x->undecided->len > 0)
+		add_aims(x, aims_of_pairs(x->t, x->undecided, c->aimed), c->next_aim);
+	if (x->t->events_count <= MOST_EVENTS && c->aims->len <= MOST_WAITING)
+		add_aims(x, aims_find(x->t, c->aimed), c->aims->len);
 }
 
 /* -- the whole ---------------------------------------------------------------------------- */
@@ -468,7 +530,8 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 		                 .recorded = recorded,
 		                 .reports = g_ptr_array_new_with_free_func(
 		                         (GDestroyNotify)report_free),
-		                 .fresh = g_ptr_array_new_with_free_func(g_free) };
+		                 .fresh = g_ptr_array_new_with_free_func(g_free),
+		                 .undecided = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	if (c->argv == NULL)
 		suppressions_add_recorded(&c->suppressions, t);
 	bool good = detect(&x, NULL, 0, DETECTOR_DEADLOCKS);
@@ -484,6 +547,7 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 	if (good && !shallow)
 		collect_aims(&x);
 	c->analysed += good && !shallow;
+	g_array_unref(x.undecided);
 	g_ptr_array_unref(x.fresh);
 	g_ptr_array_unref(x.reports);
 	places_free(x.places);

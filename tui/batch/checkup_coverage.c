@@ -20,6 +20,30 @@ static const struct {
 	  "other use of what was freed or destroyed", true },
 };
 
+GList *checkup_undecided(const struct checkup *c, enum finding_kind kind)
+{
+	GList *left = NULL;
+	GHashTableIter iter;
+	gpointer key, value;
+
+	g_hash_table_iter_init(&iter, c->undecided);
+	while (g_hash_table_iter_next(&iter, &key, &value))
+		if (((struct undecided *)value)->kind == kind &&
+		    !g_hash_table_contains(c->by_key, key))
+			left = g_list_prepend(left, value);
+	return left;
+}
+
+/* Was something of the kind left open in some run, that no later run decided? */
+static bool is_open(const struct checkup *c, enum finding_kind kind)
+{
+	GList *left = checkup_undecided(c, kind);
+	bool open = c->open[kind] || left != NULL;
+
+	g_list_free(left);
+	return open;
+}
+
 bool checkup_complete(const struct checkup *c, enum finding_kind kind)
 {
 	if (c->explored_all)
@@ -36,7 +60,7 @@ bool checkup_complete(const struct checkup *c, enum finding_kind kind)
 		}
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
 		if (kinds[i].kind == kind)
-			return c->analysed > 0 && !c->open[kind];
+			return c->analysed > 0 && !is_open(c, kind);
 	return false;
 }
 
@@ -65,7 +89,7 @@ static char *nothing_of(const struct checkup *c)
 	GString *text = g_string_new(NULL);
 
 	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-		if (c->analysed > 0 && !c->open[kinds[i].kind])
+		if (c->analysed > 0 && !is_open(c, kinds[i].kind))
 			g_string_append_printf(text, "%sno %s", text->len ? ", " : "",
 			                       found(c, kinds[i].kind) ? kinds[i].other
 			                                               : kinds[i].nothing);
@@ -78,7 +102,7 @@ static char *open_of(const struct checkup *c)
 
 	for (int k = 0; k < FINDING_KIND_COUNT; k++)
 		/* of atomicity a sentence of its own tells */
-		if (c->open[k] && k != FINDING_ATOMIC_SET_VIOLATION)
+		if (k != FINDING_ATOMIC_SET_VIOLATION && is_open(c, (enum finding_kind)k))
 			g_string_append_printf(text, "%s%s", text->len ? ", " : "",
 			                       finding_kind_word((enum finding_kind)k));
 	return g_string_free(text, FALSE);
@@ -99,6 +123,40 @@ static void tell_runs(const struct checkup *c, GPtrArray *s)
 		add(s, "Not everything was decided, even in these reorderings, of: %s.", open);
 	g_free(nothing);
 	g_free(open);
+}
+
+static gint by_text(gconstpointer a, gconstpointer b)
+{
+	return strcmp(((const struct undecided *)a)->text, ((const struct undecided *)b)->text);
+}
+
+/* Pairs that neither an analysis nor a run with this aim decided, by name. */
+static void tell_undecided(const struct checkup *c, GPtrArray *s)
+{
+	enum { NAMED = 3 };
+
+	for (int k = 0; k < FINDING_KIND_COUNT && !c->explored_all; k++) {
+		GList *left = g_list_sort(checkup_undecided(c, (enum finding_kind)k), by_text);
+		guint count = g_list_length(left), i = 0;
+		GString *names = g_string_new(NULL);
+		uint32_t run = left ? ((struct undecided *)left->data)->run : 0;
+
+		for (GList *n = left; n != NULL && i < NAMED; n = n->next, i++)
+			g_string_append_printf(names, "%s%s", i ? "; " : "",
+			                       ((struct undecided *)n->data)->text);
+		if (count > NAMED)
+			g_string_append_printf(names, "; and %u more", count - NAMED);
+		if (count > 0)
+			add(s,
+			    "Not decided, neither by analysis nor by runs driven there: "
+			    "whether there is a %s between %s (heddle %s --budget 60,600 %s "
+			    "takes longer over a pair).",
+			    finding_kind_word((enum finding_kind)k), names->str,
+			    k == FINDING_DATA_RACE ? "races" : "commute",
+			    g_array_index(c->runs, struct checkup_run, run).trace);
+		g_string_free(names, TRUE);
+		g_list_free(left);
+	}
 }
 
 static void tell_exploration(const struct checkup *c, GPtrArray *s)
@@ -127,7 +185,8 @@ static void tell_exploration(const struct checkup *c, GPtrArray *s)
 	if (c->aimed_runs > 0)
 		add(s,
 		    "%u run%s driven to where a read sees something else than in the runs "
-		    "before; %u more such place%s %s known.",
+		    "before, or to a pair that was not decided; %u more such place%s %s "
+		    "known.",
 		    c->aimed_runs, c->aimed_runs == 1 ? " was" : "s were",
 		    c->aims->len - c->next_aim, c->aims->len - c->next_aim == 1 ? "" : "s",
 		    c->aims->len - c->next_aim == 1 ? "is" : "are");
@@ -198,6 +257,7 @@ GPtrArray *checkup_coverage(const struct checkup *c)
 	GPtrArray *s = g_ptr_array_new_with_free_func(g_free);
 
 	tell_runs(c, s);
+	tell_undecided(c, s);
 	tell_exploration(c, s);
 	tell_rest(c, s);
 	return s;

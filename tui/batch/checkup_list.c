@@ -222,13 +222,17 @@ static uint32_t length_of(const struct trace *t, const struct finding *f)
 /* -- adding -------------------------------------------------------------------------------- */
 
 /* Is the new finding a better example: did it happen, or with fewer events? */
-static bool is_better(const struct trace *t, const struct finding *f, const struct checked *old)
+static bool is_better(const struct trace *t, const struct finding *f, const struct checked *old,
+                      bool writes)
 {
 	bool happened = f->verdict == VERDICT_HAPPENED;
 
 	if (happened != old->happened)
 		return happened;
-	return old->witness_file != NULL && length_of(t, f) < old->witness_length;
+	if (old->witness_file == NULL)
+		return writes && f->witness != NULL && old->fields != NULL &&
+		       strcmp(json_word(old->fields, "verdict"), verdict_word(f->verdict)) == 0;
+	return length_of(t, f) < old->witness_length;
 }
 
 /* Is it about the order of operations on a condition alone? */
@@ -265,7 +269,7 @@ struct checked *checkup_add(struct checkup *c, struct trace *t, const struct pla
 	}
 	add_run(known, run);
 	g_free(key);
-	if (!is_better(t, f, known)) {
+	if (!is_better(t, f, known, c->writes)) {
 		json_decref(fields);
 		return known;
 	}

@@ -185,6 +185,18 @@ static void print_seen(const struct checkup *c, const struct checked *f)
 	g_free(again);
 }
 
+/* The run of the point of no return, when the list shows another one. */
+static void print_point_trace(const struct checkup *c, const struct checked *f)
+{
+	const json_t *point = json_object_get(f->fields, "point-of-no-return");
+	const char *trace = json_string_value(json_object_get(point, "trace"));
+
+	if (trace != NULL &&
+	    (f->shown == NONE || strcmp(trace, run_at(c, f->shown)->trace) != 0))
+		printf("    heddle %s   (the run of that point: | goes there)\n",
+		       printable(trace));
+}
+
 static void print_finding(const struct checkup *c, guint i, const char *before)
 {
 	const struct checked *f = c->list->pdata[i];
@@ -200,6 +212,7 @@ static void print_finding(const struct checkup *c, guint i, const char *before)
 			printf("    %s\n", printable(*line));
 	g_strfreev(lines);
 	g_free(point);
+	print_point_trace(c, f);
 	if (f->cause != NULL && f->cause != f)
 		printf("    it came when the orders of %u were run\n",
 		       index_of(c, f->cause) + 1);

@@ -11,6 +11,7 @@
 #include "engine/predict/predict.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
+#include "tui/batch/explore_tree.h"
 #include "tui/batch/point_json.h"
 
 #include <signal.h>
@@ -22,6 +23,7 @@ enum {
 	WAITING_RUNS = 3,        /* that are looked at after a recording; the rest comes last */
 	FIRST_RUNS = 3,          /* before the exploration */
 	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
+	HUNT_PARTS = 6,          /* of the time left, the hunt for an error takes one */
 	MOST_BYTES = 64 << 20,   /* of a run's log: some six million events */
 	LEAST_BYTES = 4 << 20,
 	BYTES_A_SECOND = 1 << 19, /* of the time left: what can be looked at in it */
@@ -233,6 +235,8 @@ static bool look_at_postponed(struct checkup *c, bool all)
 	return true;
 }
 
+static bool hunt(struct checkup *c);
+
 static bool record(struct checkup *c, uint64_t number)
 {
 	struct outcome *outcome = g_new0(struct outcome, 1);
@@ -288,6 +292,8 @@ static bool record(struct checkup *c, uint64_t number)
 		}
 		return !c->failed;
 	}
+	if (number == 0 && !cut && !hunt(c))
+		return false;
 	/* behind a whole exploration only what contradicts it is news */
 	if (c->explored_all && is_explored(c, run_at(c, run)->outcome)) {
 		unlink(run_at(c, run)->trace);
@@ -610,51 +616,114 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 }
 
 /* Remove traces that no finding needs. */
-static void remove_saved(const struct checkup *c, const struct explore_report *r)
+static void remove_saved(const struct checkup *c, struct explore_report *r)
 {
 	for (guint i = 0; i < r->runs->len; i++) {
-		const struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
+		struct explore_run *run = &g_array_index(r->runs, struct explore_run, i);
 		bool used = false;
 
 		for (guint k = 0; run->trace && k < c->runs->len; k++)
 			used |= strcmp(run_at(c, k)->trace, run->trace) == 0;
-		if (run->trace && !used)
+		if (run->trace && !used) {
 			unlink(run->trace);
+			g_clear_pointer(&run->trace, g_free);
+		}
 	}
 }
 
-static bool explore_program(struct checkup *c)
+/* The points of no return belong to the runs whose traces were kept (as PREFIX.NAME.runN.hdl):
+ * the explorer shows them. Without one, nothing is left to show. */
+static bool keep_tree(struct checkup *c, const struct explore_report *r, const char *name)
 {
-	char *save = g_strdup_printf("%s.explored", c->prefix);
+	char *path = g_strdup_printf("%s.%s", c->prefix, name);
+	bool kept = false;
+
+	for (guint i = 0; i < r->points->len; i++) {
+		uint32_t run = g_array_index(r->points, struct explore_point, i).run;
+		kept |= g_array_index(r->runs, struct explore_run, run).trace != NULL;
+	}
+	bool good = !kept || explore_write_tree(r, c->argv[0], path, &c->error);
+	g_free(path);
+	return good;
+}
+
+/* At most for these seconds; `name` is of the files of its runs. NULL: it was interrupted, or
+ * could not run, which is said. */
+static struct explore_report *explore_for(struct checkup *c, double seconds, const char *name,
+                                          bool until_error)
+{
+	char *save = g_strdup_printf("%s.%s", c->prefix, name);
 	struct explore_options o = { .argv = c->argv,
 		                     .spec_files = c->binds,
 		                     .save = save,
 		                     .save_races = true,
 		                     .finals = c->finals,
-		                     .seconds = checkup_left(c) / 2,
+		                     .seconds = seconds,
 		                     .query_seconds = 1,
 		                     .timeout_ms = c->timeout_ms,
+		                     .until_error = until_error,
 		                     .interrupted = c->interrupted };
 	struct specs *specs = c->binds->len ? specs_open(c->binds, &c->error) : NULL;
 	struct explore_report *r = NULL;
 	struct error error = { 0 };
-	bool good = true;
 
 	o.specs = specs;
-	c->doing = "exploring";
 	rewind_input(c);
 	if (c->binds->len == 0 || specs != NULL)
 		r = explore(&o, &c->progress, &error);
-	if (r != NULL) {
-		good = take_exploration(c, r);
-		remove_saved(c, r);
-		explore_report_free(r);
-	} else if (!checkup_over(c)) {
+	if (r == NULL && !checkup_over(c) && !until_error)
 		checkup_gap(c, "every schedule: the exploration could not run: %s", error.what);
-	}
 	if (specs)
 		specs_free(specs);
 	g_free(save);
+	return r;
+}
+
+/*
+ * Before the first run is analysed, which may take all the time: schedules that differ much
+ * from each other, until the first error. One that comes to its end is the exploration;
+ * otherwise that begins anew, as what is known of this one's runs helps it little.
+ */
+static bool hunt(struct checkup *c)
+{
+	const struct checkup_run *first = run_at(c, 0);
+	bool good = true;
+
+	if (first->events == 0 || first->events > EXPLORED_EVENTS || checkup_left(c) < 1 ||
+	    !outcome_good(first->outcome))
+		return true;
+	c->doing = "hunting for a schedule that fails";
+	c->hunted = explore_for(c, checkup_left(c) / HUNT_PARTS, "hunted", true);
+	if (c->hunted == NULL || c->hunted->complete)
+		return true;
+	struct trace *t = open_run(c, first->trace);
+	c->failed |= t == NULL;
+	good = t != NULL;
+	for (guint i = 0; good && i < c->hunted->errors->len; i++)
+		good = take_error(c, t, c->hunted,
+		                  &g_array_index(c->hunted->errors, struct explore_error, i));
+	trace_close(t);
+	remove_saved(c, c->hunted);
+	good = keep_tree(c, c->hunted, "hunted") && good;
+	explore_report_free(g_steal_pointer(&c->hunted));
+	return good;
+}
+
+static bool explore_program(struct checkup *c)
+{
+	struct explore_report *r = g_steal_pointer(&c->hunted);
+	const char *name = r != NULL ? "hunted" : "explored";
+	bool good = true;
+
+	c->doing = "exploring";
+	if (r == NULL)
+		r = explore_for(c, checkup_left(c) / 2, name, false);
+	if (r != NULL) {
+		good = take_exploration(c, r);
+		remove_saved(c, r);
+		good = keep_tree(c, r, name) && good;
+		explore_report_free(r);
+	}
 	return good;
 }
 
@@ -669,7 +738,7 @@ static void keep_aimed(void *context, struct plan_run *run, const char *output)
 	c->making = "both orders";
 }
 
-/* One run where a read sees something else. False: c->error. */
+/* One run where a read sees something else, or one of a pair waits. False: c->error. */
 static bool run_aimed(struct checkup *c)
 {
 	const struct checkup_aim *next =
@@ -681,7 +750,8 @@ static bool run_aimed(struct checkup *c)
 	options.timeout_ms =
 	        (unsigned)CLAMP(MIN(checkup_left(c) * 1000, MAX(2000, c->run_seconds * 20000)),
 	                        500, c->timeout_ms);
-	c->doing = "going where a read sees something else";
+	c->doing = next->aim.kind == AIM_PAIR ? "going to a pair that was not decided"
+	                                      : "going where a read sees something else";
 	progress_tick(&c->progress, 0, c->doing);
 	if (good)
 		good = aim_run(t, &next->aim, c->next_aim, &options, &reached, &c->error);
@@ -691,9 +761,18 @@ static bool run_aimed(struct checkup *c)
 	return good && look_at_waiting(c, 1);
 }
 
+static bool is_pair_next(const struct checkup *c)
+{
+	return c->next_aim < c->aims->len &&
+	       g_array_index(c->aims, struct checkup_aim, c->next_aim).aim.kind == AIM_PAIR;
+}
+
+/* At most so many, but all of undecided pairs. */
 static bool aim_runs(struct checkup *c, uint32_t most)
 {
-	for (uint32_t i = 0; i < most && c->next_aim < c->aims->len && !checkup_over(c); i++)
+	for (uint32_t i = 0;
+	     (i < most || is_pair_next(c)) && c->next_aim < c->aims->len && !checkup_over(c);
+	     i++)
 		if (!run_aimed(c))
 			return false;
 	return true;

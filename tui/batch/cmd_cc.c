@@ -50,6 +50,12 @@ static bool links(char **argv)
 	return inputs;
 }
 
+/* ThreadSanitizer's own runtime as an archive, which rustc names; the stub is in its place. */
+static bool is_sanitizer_runtime(const char *word)
+{
+	return g_str_has_suffix(word, "_rt.tsan.a");
+}
+
 /* Is the compiler clang, by its name or its output? */
 static bool is_clang(char **compiler)
 {
@@ -131,7 +137,8 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 		g_ptr_array_add(words, g_strdup("-Wno-tsan"));
 	}
 	for (char **w = a->rest; *w; w++)
-		g_ptr_array_add(words, g_strdup(*w));
+		if (!is_sanitizer_runtime(*w))
+			g_ptr_array_add(words, g_strdup(*w));
 	g_ptr_array_add(words, g_strdup("-fsanitize=thread"));
 	g_ptr_array_add(words, g_strdup("-fno-builtin"));
 	/* Fortified headers call builtins by name, and inlined copies would be missed. */
@@ -140,6 +147,8 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	if (clang) {
 		g_ptr_array_add(words, g_strdup("-mllvm"));
 		g_ptr_array_add(words, g_strdup("-tsan-instrument-read-before-write=1"));
+		/* a recording sees by it that no read was left out (debuginfo.h) */
+		g_ptr_array_add(words, g_strdup("-grecord-command-line"));
 		if (linking)
 			g_ptr_array_add(words, g_strdup("-fno-sanitize-link-runtime"));
 	} else {

@@ -4,8 +4,10 @@
  */
 #include "engine/record/recorded.h"
 #include "engine/explore/explore.h"
+#include "engine/trace/own_code.h"
 #include "tui/batch/command.h"
 #include "tui/batch/explore_jobs.h"
+#include "tui/batch/explore_tree.h"
 #include "tui/batch/places.h"
 #include "tui/batch/point_json.h"
 #include "tui/batch/print.h"
@@ -74,6 +76,15 @@ static json_t *runs_json(const struct explore_report *r)
 		        (json_int_t)run->pruned, "redundant", run->redundant, "trace",
 		        text_or_null(run->trace), "class",
 		        json_sprintf("%016" PRIx64, run->class_));
+		json_object_set_new(item, "inside-library", json_boolean(run->library));
+		json_object_set_new(item, "switches", json_integer(run->switches));
+		json_object_set_new(item, "error",
+		                    run->error == NONE ? json_null()
+		                                       : json_integer(run->error));
+		json_object_set_new(item, "printed", text_or_null(run->printed));
+		if (run->output != 0)
+			json_object_set_new(item, "output",
+			                    json_sprintf("%016" PRIx64, run->output));
 		if (run->commuting_count > 0) {
 			json_object_set_new(item, "commuting", texts_json(run->commuting));
 			json_object_set_new(item, "commuting-pairs",
@@ -102,6 +113,7 @@ static json_t *errors_json(const struct explore_report *r)
 		        "status", e->status, "story", story_json(e->story), "locations",
 		        error_places_json(e), "run", (int)e->run, "count", (json_int_t)e->count,
 		        "trace", text_or_null(run->trace));
+		json_object_set_new(item, "shortest", json_integer(e->shortest));
 		json_t *point = point_json(r, i);
 		if (point != NULL)
 			json_object_set_new(item, "point-of-no-return", point);
@@ -116,11 +128,12 @@ static json_t *races_json(const struct explore_report *r)
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
-		json_array_append_new(list,
-		                      json_pack("{s:[o, o], s:o, s:i}", "locations",
-		                                json_text(race->first), json_text(race->second),
-		                                "variable", json_text(race->variable), "run",
-		                                (int)race->run));
+		json_array_append_new(
+		        list, json_pack("{s:[o, o], s:[o, o], s:o, s:i}", "locations",
+		                        json_text(race->own_first), json_text(race->own_second),
+		                        "sites", json_text(race->first),
+		                        json_text(race->second), "variable",
+		                        json_text(race->variable), "run", (int)race->run));
 	}
 	return list;
 }
@@ -144,6 +157,7 @@ static json_t *report_json(const struct explore_report *r, const struct asked *a
 	        (json_int_t)r->abandoned, "complete", r->complete, "gaps", texts_json(r->gaps),
 	        "notes", texts_json(r->notes), "errors", errors_json(r), "races", races_json(r),
 	        "runs", runs_json(r));
+	json_object_set_new(root, "threads", texts_json(r->threads));
 	if (r->estimate.classes > 0)
 		json_object_set_new(root, "estimate",
 		                    json_pack("{s:I, s:[I, I]}", "classes",
@@ -180,6 +194,13 @@ static bool write_tree(const struct explore_report *r, const struct asked *asked
 	bool good = file_write_whole(path, text, strlen(text), error);
 	free(text);
 	return good;
+}
+
+bool explore_write_tree(const struct explore_report *r, const char *program, const char *path,
+                        struct error *error)
+{
+	struct asked asked = { .program = program, .memory = "sc", .options = (char *)"" };
+	return write_tree(r, &asked, path, error);
 }
 
 /* -- text ---------------------------------------------------------------------------------- */
@@ -292,6 +313,26 @@ static const char *what_voids(const struct explore_report *r)
 	return uses ? "uses after free" : NULL;
 }
 
+/* Each pair of the user's lines once, on whatever the library has inside of them. */
+static void print_races(const struct explore_report *r)
+{
+	GHashTable *told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	for (guint i = 0; i < r->races->len; i++) {
+		const struct explore_race *race =
+		        &g_array_index(r->races, struct explore_race, i);
+		GString *name = g_string_new(NULL);
+		own_code_append_name(race->variable, name);
+		char *key = g_strjoin(
+		        "\n", race->own_first, race->own_second,
+		        strcmp(race->first, race->own_first) == 0 ? name->str : "", NULL);
+		if (g_hash_table_add(told, key))
+			printf("data race on %s: %s and %s (run %u)\n", name->str,
+			       race->own_first, race->own_second, race->run);
+		g_string_free(name, TRUE);
+	}
+	g_hash_table_unref(told);
+}
+
 static void print_completeness(const struct explore_report *r, const struct asked *asked)
 {
 	const char *but = what_voids(r);
@@ -340,12 +381,7 @@ static void print_text(const struct explore_report *r, const struct asked *asked
 	print_commuting(r);
 	if (r->abandoned)
 		printf("    %" PRIu64 " more before that was known\n", r->abandoned);
-	for (guint i = 0; i < r->races->len; i++) {
-		const struct explore_race *race =
-		        &g_array_index(r->races, struct explore_race, i);
-		printf("data race on %s: %s and %s (run %u)\n", race->variable, race->first,
-		       race->second, race->run);
-	}
+	print_races(r);
 	if (r->errors->len == 0)
 		printf("no run failed\n");
 	print_errors(r);
@@ -408,10 +444,10 @@ static void print_sarif(const struct explore_report *r)
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
-		json_t *f =
-		        json_pack("{sssssos[oo]}", "kind", "data-race", "verdict", "happened",
-		                  "variable", json_text(race->variable), "sites",
-		                  places_parse(race->first), places_parse(race->second));
+		json_t *f = json_pack("{sssssos[oo]}", "kind", "data-race", "verdict",
+		                      "happened", "variable", json_text(race->variable),
+		                      "sites", places_parse(race->own_first),
+		                      places_parse(race->own_second));
 		sarif_add(s, f, NULL);
 		json_decref(f);
 	}

@@ -5,6 +5,7 @@
 #include "engine/base/home.h"
 #include "engine/predict/deadlock/stuck.h"
 #include "engine/trace/ending.h"
+#include "engine/trace/roles.h"
 #include "tui/batch/command.h"
 #include "tui/batch/places.h"
 #include "tui/batch/print.h"
@@ -203,6 +204,13 @@ static void print_ending(const struct trace *t)
 	g_string_free(text, TRUE);
 }
 
+/* Some notes are kept for Heddle itself. */
+static bool is_of_people(const struct trace *t, uint64_t note)
+{
+	const char *key = trace_string(t, t->notes[note].key);
+	return strcmp(key, SHOWN_NOTE) != 0 && strcmp(key, ROLE_ARGUMENT_NOTE) != 0;
+}
+
 static void print_json(const struct trace *t, const struct counts *c)
 {
 	struct line lines[12];
@@ -225,7 +233,7 @@ static void print_json(const struct trace *t, const struct counts *c)
 		json_set(threads, trace_thread_name(t, i),
 		         json_integer((json_int_t)c->by_thread[i]));
 	for (uint64_t i = 0; i < t->notes_count; i++)
-		if (strcmp(trace_string(t, t->notes[i].key), SHOWN_NOTE) != 0)
+		if (is_of_people(t, i))
 			json_set(notes, trace_string(t, t->notes[i].key),
 			         json_text(trace_string(t, t->notes[i].value)));
 	for (guint i = 0; i < t->warnings->len; i++)
@@ -341,7 +349,7 @@ static void print_text(const struct trace *t, const struct counts *c)
 	if (t->notes_count)
 		puts("recording");
 	for (uint64_t i = 0; i < t->notes_count; i++) {
-		if (strcmp(trace_string(t, t->notes[i].key), SHOWN_NOTE) == 0)
+		if (!is_of_people(t, i))
 			continue;
 		print_name(trace_string(t, t->notes[i].key), 12);
 		const char *value = trace_string(t, t->notes[i].value);

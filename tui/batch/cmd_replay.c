@@ -14,6 +14,7 @@
 #include "tui/batch/command.h"
 #include "tui/batch/print.h"
 #include "tui/batch/replay_gdb.h"
+#include "tui/batch/replay_parting.h"
 #include "tui/batch/replay_program.h"
 #include "tui/batch/replay_server.h"
 
@@ -263,9 +264,10 @@ static bool same_outcome(const struct plan_run *x, const struct plan_run *y)
 	return true;
 }
 
-/* `waits`: a witness of waits that never end; NULL: both orders of the pair. */
+/* `waits`: a witness of waits that never end; NULL: both orders of the pair. `keep`: prefix of
+ * the runs' traces, or NULL. */
 static int follow(const struct trace *t, const struct plan *p, char **argv, unsigned first,
-                  const struct witness *waits, bool gdb)
+                  const struct witness *waits, bool gdb, const char *keep)
 {
 	struct plan_run runs[2];
 	struct error error;
@@ -289,6 +291,8 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 		}
 		if (i == 0 && !runs[i].diverged)
 			print_stop(t, p, &runs[i]);
+		if (keep && !replay_keep(&runs[i], keep, way ? way : 1, &error))
+			status = ours(&error);
 		if (!print_run(t, p, &runs[i], way)) {
 			status = EXIT_OURS;
 			for (unsigned k = 0; k <= i; k++)
@@ -303,6 +307,7 @@ static int follow(const struct trace *t, const struct plan *p, char **argv, unsi
 	}
 	if (two && same_outcome(&runs[0], &runs[1]))
 		fprintf(stderr, "heddle: no difference between the two ways was seen\n");
+	replay_tell_parting(t, runs, two ? 2 : 1);
 	for (unsigned i = 0; i < (two ? 2u : 1u); i++)
 		plan_run_release(&runs[i]);
 	return status;
@@ -368,6 +373,15 @@ static void explain_c11(const struct trace *t, const struct witness *w)
 	}
 }
 
+/* Without a witness: the recorded order, of the first events. */
+static GArray *recorded_order(uint32_t count)
+{
+	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	for (uint32_t e = 0; e < count; e++)
+		g_array_append_val(events, e);
+	return events;
+}
+
 /* The plan is made: run it. */
 static int run_plan(struct arguments *a, const struct trace *t, const struct witness *w,
                     struct plan *plan, char **argv)
@@ -402,7 +416,8 @@ static int run_plan(struct arguments *a, const struct trace *t, const struct wit
 			                        .timeout = (unsigned)MIN(seconds, LONGEST) };
 		return replay_serve(&served);
 	}
-	return follow(t, plan, argv, first, waits ? w : NULL, argument_flag(a, "gdb"));
+	return follow(t, plan, argv, first, waits ? w : NULL, argument_flag(a, "gdb"),
+	              argument_value(a, "output"));
 }
 
 static int replay(struct arguments *a, const struct trace *t, const struct witness *w,
@@ -412,7 +427,6 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 	struct plan plan;
 	uint32_t pair[2] = { NONE, NONE };
 	const char *until = argument_value(a, "until");
-	const char *server = argument_value(a, "gdb-server");
 	size_t length = w->events ? w->events->len : 0;
 	const uint32_t *events = w->events ? (const uint32_t *)w->events->data : NULL;
 	GArray *whole = NULL;
@@ -426,16 +440,18 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 			          t->events_count - 1);
 			return ours(&error);
 		}
-		if (!events) { /* without a witness: the recorded order */
-			whole = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-			for (uint32_t e = 0; e < pair[0]; e++)
-				g_array_append_val(whole, e);
+		if (!events) {
+			whole = recorded_order(pair[0]);
 			events = (const uint32_t *)whole->data;
 			length = whole->len;
 		}
 		for (size_t i = 0; i < length; i++)
 			if (events[i] == pair[0])
 				length = i;
+	} else if (!events) {
+		whole = recorded_order((uint32_t)t->events_count);
+		events = (const uint32_t *)whole->data;
+		length = whole->len;
 	} else if (w->claim == CLAIM_RACE) {
 		if (length >= 2)
 			length -= 2;
@@ -446,13 +462,6 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 	} else if (length > 0) { /* stop before the last event */
 		pair[0] = events[length - 1];
 		length--;
-	}
-	if (!until && !events && server) { /* all of the recording */
-		whole = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-		for (uint32_t e = 0; e < t->events_count; e++)
-			g_array_append_val(whole, e);
-		events = (const uint32_t *)whole->data;
-		length = whole->len;
 	}
 	if (w->claim == CLAIM_C11_RACE && !until)
 		explain_c11(t, w);
@@ -476,8 +485,9 @@ static int run_replay(struct arguments *a)
 	if (!a->rest || !a->rest[0])
 		return usage_error(a, "no program given after --");
 	const char *server = argument_value(a, "gdb-server");
-	if (!path && !(argument_value(a, "trace") && (argument_value(a, "until") || server)))
-		return usage_error(a, "--witness W is needed (or --trace T --until EVENT)");
+	if (!path && !argument_value(a, "trace"))
+		return usage_error(a,
+		                   "--witness W is needed (or --trace T: the recorded order)");
 	if (server && !replay_address_check(server, &error)) {
 		say_error(&error);
 		return 2;
@@ -500,6 +510,8 @@ static const struct command_option options[] = {
 	{ "trace", "TRACE", "the recording, when it lies elsewhere", 0 },
 	{ "first", "1|2", "which of the pair goes first (default: both ways, in two runs)", 0 },
 	{ "until", "EVENT", "stop before this event instead", 0 },
+	{ "output", "PREFIX", "keep the runs as traces: PREFIX.run1.hdl, PREFIX.run2.hdl",
+	  'o' },
 	{ "gdb", NULL, "stop there with gdb attached to the process", 0 },
 	{ "gdb-server", "PORT",
 	  "serve gdb ('target remote localhost:PORT'), which goes through the run forward and "
@@ -517,13 +529,16 @@ static const struct command_option options[] = {
 
 const struct command command_replay = {
 	.name = "replay",
-	.usage =
-	        "--witness W [--first 1|2] [--until EVENT] [--gdb] [--gdb-server PORT] [--timeout S] -- PROG ARGS",
+	.usage = "--witness W|--trace T [--first 1|2] [--until EVENT] [--gdb] "
+	         "[--gdb-server PORT] [--timeout S] -- PROG ARGS",
 	.summary = "make a witness happen on the real program",
-	.details = "Stops both threads before the pair, prints their stacks, lets either go "
-	           "first and says\nwhat it leads to.  Exits as the program does (the worse of "
-	           "two "
-	           "runs); 125 when the\nprogram leaves the witness or Heddle itself fails.",
+	.details =
+	        "Stops both threads before the pair, prints their stacks, lets either go "
+	        "first and says\nwhat it leads to, and where the two orders part: the first "
+	        "event of a thread that\nis another one or sees something else.  Without a "
+	        "witness the recorded order is run.\nExits as the program does (the worse of "
+	        "two "
+	        "runs); 125 when the\nprogram leaves the witness or Heddle itself fails.",
 	.options = options,
 	.run = run_replay,
 	.takes_program = true,

@@ -22,15 +22,16 @@ json_t *point_json(const struct explore_report *r, uint32_t error)
 
 		if (p->error != error)
 			continue;
+		const char *trace = g_array_index(r->runs, struct explore_run, p->run).trace;
 		json_t *sites = json_array();
 		if (p->passes.event != NONE)
-			json_array_append_new(sites, json_text(p->passes.place));
-		json_array_append_new(sites, json_text(p->fails.place));
-		return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:b}", "run", (int)p->run,
+			json_array_append_new(sites, json_text(p->passes.site));
+		json_array_append_new(sites, json_text(p->fails.site));
+		return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:b, s:o}", "run", (int)p->run,
 		                 "passing-run", (int)p->passing, "passes",
 		                 event_json(&p->passes), "fails", event_json(&p->fails),
 		                 "instead", event_json(&p->instead), "sites", sites, "every",
-		                 p->every);
+		                 p->every, "trace", trace ? json_text(trace) : json_null());
 	}
 	return NULL;
 }

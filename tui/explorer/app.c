@@ -8,6 +8,8 @@
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/guide.h"
 #include "tui/explorer/missing_code.h"
+#include "tui/explorer/output.h"
+#include "tui/explorer/return_point.h"
 #include "tui/explorer/view_bar.h"
 
 #include <poll.h>
@@ -73,6 +75,8 @@ void app_free(struct app *app)
 	g_free(app->message);
 	g_strfreev(app->after);
 	drop_question(app);
+	output_free(app->output);
+	g_free(app->rebuilt);
 	session_free(app->session);
 	g_free(app);
 }
@@ -492,6 +496,31 @@ static bool shared_request(struct app *app, enum request request, uint64_t count
 	return step(app, request, count);
 }
 
+/* The place where it could still end well; from there, where it no longer can. */
+static void go_no_return(struct app *app)
+{
+	const struct session *s = app->session;
+	const struct return_point *p = s->point;
+	if (p == NULL) {
+		app_say(app,
+		        "no point of no return is known: heddle explore -o FILE, and heddle "
+		        "check, find it where a run fails");
+		return;
+	}
+	bool passes = p->passes != NONE && s->event != p->passes;
+	app_go(app, VIEW_TRACE);
+	app_goto(app, passes ? p->passes : p->fails, true);
+	GString *text = g_string_new(NULL);
+	return_point_append_instead(p, text);
+	if (passes)
+		app_say(app, "the last chance: it can still end well, with %s next (| goes on)",
+		        text->str);
+	else
+		app_say(app, "from here on %s; %s in its place ends well",
+		        return_point_claim(p), text->str);
+	g_string_free(text, TRUE);
+}
+
 static void common_request(struct app *app, enum request request, uint64_t count)
 {
 	if (shared_request(app, request, count))
@@ -502,6 +531,9 @@ static void common_request(struct app *app, enum request request, uint64_t count
 		break;
 	case REQUEST_PARTNER:
 		go_partner(app);
+		break;
+	case REQUEST_NO_RETURN:
+		go_no_return(app);
 		break;
 	case REQUEST_MATCH:
 		go_match(app);
@@ -531,6 +563,9 @@ static void common_request(struct app *app, enum request request, uint64_t count
 		break;
 	case REQUEST_VISUAL:
 		edit_source(app);
+		break;
+	case REQUEST_RERUN:
+		commands_run(app, "rerun");
 		break;
 	case REQUEST_COMMAND:
 		line_open(app, LINE_COMMAND, "");
@@ -769,6 +804,7 @@ static void draw_hints(const struct app *app, struct pane p)
 			if (info->hint == NULL || !(info->views & 1u << view) ||
 			    breadth(info->views, view) != pass || r == REQUEST_HELP ||
 			    r == REQUEST_QUIT || !offers(app, view, (enum request)r) ||
+			    (r == REQUEST_NO_RETURN && app->session->point == NULL) ||
 			    view_bar_names(app, p.columns, (enum request)r))
 				continue;
 			int key = bindings_key(&app->bindings, view, (enum request)r);

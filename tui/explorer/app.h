@@ -72,14 +72,17 @@ struct app {
 	void *states[VIEW_COUNT]; /* by view; NULL until first opened */
 	enum view_kind stack[VIEW_COUNT + 1];
 	int depth;
-	GArray *places;      /* struct visit: visited places */
-	GString *text;       /* contents of the text view */
-	char *text_title;    /* owned */
-	struct guide *guide; /* borrowed: the open lesson (guide.h), or NULL */
-	guint reported;      /* race of the report shown at the start, until a key; or 0 */
-	char *tree_path;     /* owned: the requested exploration, or NULL */
-	GString *clipboard;  /* text to send to the terminal; empty: none */
-	char *message;       /* owned; the last line of the screen, or NULL */
+	GArray *places;        /* struct visit: visited places */
+	GString *text;         /* contents of the text view */
+	char *text_title;      /* owned */
+	struct guide *guide;   /* borrowed: the open lesson (guide.h), or NULL */
+	guint reported;        /* race of the report shown at the start, until a key; or 0 */
+	struct output *output; /* owned: what ran beside the screen (output.h); or NULL */
+	char *rebuilt;         /* owned: file of the last recording of :rebuild; or NULL */
+	char *tree_path;       /* owned: the requested exploration, or NULL */
+	bool runs_shown;       /* of an exploration the runs are shown, and not the outcomes */
+	GString *clipboard;    /* text to send to the terminal; empty: none */
+	char *message;         /* owned; the last line of the screen, or NULL */
 	bool message_is_error;
 	uint64_t count; /* digits typed so far */
 	bool line_open; /* the command line has the keys */
@@ -150,6 +153,8 @@ guint findings_mark(struct app *app, enum triage triage, const char *note);
 void app_start_index(struct app *app);
 /* Start the index, then all analyses that apply to the trace. */
 void app_start_work(struct app *app);
+/* Look for the run's point of no return in the exploration beside it, or that was asked for. */
+void app_need_point(struct app *app);
 /* Start computing the order; false until it is ready. */
 bool app_need_order(struct app *app, enum order_kind kind);
 /* Decide the pair exactly; the result becomes an entry. */

@@ -86,6 +86,7 @@ bool word_exploration(struct app *app, const char *arguments, struct error *erro
 	tree_free(tree);
 	g_free(app->tree_path);
 	app->tree_path = g_strdup(arguments);
+	app_need_point(app);
 	app_go(app, VIEW_EXPLORE);
 	app_refresh(app);
 	return true;

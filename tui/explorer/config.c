@@ -150,14 +150,15 @@ static bool load_settings(GKeyFile *file, const char *path, struct error *error)
 
 static bool groups_are_known(GKeyFile *file, const char *path, struct error *error)
 {
-	static const char *const known[] = { "screen", "colours", "keys", "my-code", NULL };
+	static const char *const known[] = { "screen",  "colours", "keys",
+		                             "my-code", "build",   NULL };
 	char **groups = g_key_file_get_groups(file, NULL);
 	bool good = true;
 	for (char **group = groups; *group && good; group++)
 		if (!g_strv_contains(known, *group))
 			good = error_set(error, path, "mend the line or remove it",
-			                 "[%s]: expected [screen], [colours], [keys] or "
-			                 "[my-code]",
+			                 "[%s]: expected [screen], [colours], [keys], "
+			                 "[my-code] or [build]",
 			                 *group);
 	g_strfreev(groups);
 	return good;

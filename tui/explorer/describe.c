@@ -218,6 +218,45 @@ static bool append_held(const struct session *s, uint32_t event, GString *out)
 	return any;
 }
 
+void describe_line(const struct trace *t, uint32_t event, GString *out)
+{
+	const struct location *l = own_code_location(t, event);
+	const char *name = trace_string(t, l->file && l->line ? l->file : l->name);
+	char *base = l->file && l->line ? g_path_get_basename(name) : g_strdup(name);
+	append_escaped(out, base, strlen(base));
+	if (l->file && l->line)
+		g_string_append_printf(out, ":%u", l->line);
+	g_free(base);
+}
+
+void describe_about_to(const struct session *s, uint32_t event, bool same, GString *out)
+{
+	const struct trace *t = s->trace;
+	enum op op = (enum op)t->events[event].op;
+	const char *verb = op == OP_FREE      ? "free"
+	                   : op == OP_RMW     ? "update"
+	                   : op == OP_DESTROY ? "destroy"
+	                   : op_wants(op)     ? "take"
+	                   : op_acquires(op)  ? "take"
+	                   : op_writes(op)    ? "write"
+	                   : op_reads(op)     ? "read"
+	                                      : NULL;
+	append_thread(s, event, out);
+	g_string_append(out, " is about to ");
+	if (verb == NULL) {
+		g_string_append(out, "do ");
+		describe_event(s, event, out);
+	} else {
+		g_string_append_printf(out, "%s ", verb);
+		if (same)
+			g_string_append(out, "it");
+		else
+			describe_operand(t, event, out);
+	}
+	g_string_append(out, " at ");
+	describe_line(t, event, out);
+}
+
 void describe_locks(const struct session *s, uint32_t event, GString *out)
 {
 	append_held(s, event, out);
@@ -264,7 +303,7 @@ static void explain_race(const struct session *s, const struct entry *entry, GSt
 		describe_weak_order(s, f, out);
 		return;
 	}
-	append_thread(s, f->second, out);
+	session_append_role(s, s->trace->events[f->second].thread, out);
 	g_string_append_printf(out, " can %s ", access_word(s->trace, f->second));
 	if (f->variables && f->variables->len) {
 		uint32_t v = g_array_index(f->variables, uint32_t, 0);
@@ -273,7 +312,7 @@ static void explain_race(const struct session *s, const struct entry *entry, GSt
 		describe_operand(s->trace, f->first, out);
 	}
 	g_string_append(out, " while ");
-	append_thread(s, f->first, out);
+	session_append_role(s, s->trace->events[f->first].thread, out);
 	g_string_append_printf(out, " is about to %s it", access_word(s->trace, f->first));
 	if (session_has(s, INDEX_MATCH | INDEX_OBJECTS))
 		explain_locks(s, f, out);

@@ -34,7 +34,7 @@ static bool make_witness(const struct session *s, struct witness *w, struct erro
 }
 
 /* The witness as text; NULL and `error` when the pair has none. */
-static char *to_witness(const struct session *s, struct error *error)
+char *export_witness(const struct session *s, struct error *error)
 {
 	struct witness w;
 	if (!make_witness(s, &w, error))
@@ -274,7 +274,7 @@ static char *make_form(const struct app *app, const char *name, struct error *er
 {
 	const struct entry *entry = session_selected(app->session);
 	if (g_str_has_suffix(name, ".wit"))
-		return to_witness(app->session, error);
+		return export_witness(app->session, error);
 	for (size_t i = 0; i < G_N_ELEMENTS(forms); i++) {
 		if (!g_str_has_suffix(name, forms[i].suffix))
 			continue;
@@ -319,6 +319,11 @@ static char *unused_name(const char *name, const char *text)
 		path = g_strdup_printf("%.*s.%u%s", (int)(dot - name), name, n, dot);
 	}
 	return path;
+}
+
+char *export_unused_name(const char *name)
+{
+	return unused_name(name, "");
 }
 
 /* `words`: file name and contents. */
@@ -366,9 +371,8 @@ bool export_write(struct app *app, const char *path, struct error *error)
 
 /* -- replay -------------------------------------------------------------------------------- */
 
-/* The program's command: --exe, else the recorded command, else the recording's first module.
- * *foreign: known from the trace only, which was recorded elsewhere. */
-static char **recorded_program(const struct session *s, bool *foreign, struct error *error)
+/* --exe, else the recorded command, else the recording's first module. */
+char **export_program(const struct session *s, bool *foreign, struct error *error)
 {
 	const struct trace *t = s->trace;
 	char *words[] = { s->executable, NULL };
@@ -409,7 +413,7 @@ static guint replay_options(char **words)
 /* Write the witness beside the trace; the path, or NULL and `error`. */
 static char *write_replayed(const struct session *s, struct error *error)
 {
-	char *text = to_witness(s, error);
+	char *text = export_witness(s, error);
 	if (text == NULL)
 		return NULL;
 	char *name = name_beside(s, ".wit");
@@ -449,7 +453,8 @@ static char **replay_words(char **options, guint count, char *path, char **progr
 }
 
 /* A program known from the trace only may be anything: show the whole command and ask. */
-static bool ask_about(struct app *app, char **program, char **words, struct error *error)
+bool export_ask(struct app *app, char **program, app_answer *yes, char **words,
+                struct error *error)
 {
 	enum { READABLE = 800 }; /* columns: half of the smallest screen */
 	char *command = child_spelt(program);
@@ -459,7 +464,7 @@ static bool ask_about(struct app *app, char **program, char **words, struct erro
 		        g_strdup_printf("This trace was not recorded here. Run what it names, "
 		                        "the program %s ?",
 		                        command),
-		        run_replay, words);
+		        yes, words);
 	else
 		g_strfreev(words);
 	g_free(command);
@@ -486,13 +491,13 @@ bool export_replay(struct app *app, const char *arguments, struct error *error)
 		rest++;
 	bool foreign = false;
 	char **program =
-	        *rest ? g_strdupv(rest) : recorded_program(app->session, &foreign, error);
+	        *rest ? g_strdupv(rest) : export_program(app->session, &foreign, error);
 	char *path = program ? write_replayed(app->session, error) : NULL;
 	bool good = path != NULL;
 	if (good) {
 		char **words = replay_words(typed, options, path, program);
 		if (foreign)
-			good = ask_about(app, program, words, error);
+			good = export_ask(app, program, run_replay, words, error);
 		else
 			run_replay(app, words);
 	}

@@ -2,11 +2,13 @@
 #include "tui/explorer/page.h"
 
 #include "engine/trace/own_code.h"
+#include "engine/trace/shown.h"
 #include "engine/witness/witness.h"
 #include "tui/explorer/export.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/schedule.h"
 #include "tui/explorer/story.h"
+#include "tui/explorer/tree.h"
 #include "tui/explorer/weak_order.h"
 
 #include <string.h>
@@ -23,7 +25,7 @@ static const char script[] =
         "'use strict';\n"
         "var walks = document.querySelectorAll('.walk'), walk = walks[0], now = 0;\n"
         "function steps(w) { return w.querySelectorAll('tr.step'); }\n"
-        "function show(w, n) {\n"
+        "function show(w, n, still) {\n"
         "  var all = steps(w);\n"
         "  if (all.length === 0) return;\n"
         "  n = Math.max(0, Math.min(n, all.length - 1));\n"
@@ -34,15 +36,23 @@ static const char script[] =
         "    if (r.dataset.event === all[n].dataset.event) r.classList.add('now');\n"
         "  });\n"
         "  var state = w.querySelector('.state');\n"
-        "  state.querySelector('.at').textContent = 'after step ' + (n + 1) + ' of ' + all.length;\n"
-        "  state.querySelector('.what').textContent = all[n].dataset.what;\n"
-        "  state.querySelector('.place').textContent = all[n].dataset.place;\n"
-        "  state.querySelector('.line').textContent = all[n].dataset.line;\n"
-        "  state.querySelector('.values').textContent = all[n].dataset.values;\n"
-        "  all[n].scrollIntoView({ block: 'nearest' });\n"
+        "  ['at', 'what', 'place', 'line', 'locks', 'values'].forEach(function (word) {\n"
+        "    state.querySelector('.' + word).textContent = all[n].dataset[word];\n"
+        "  });\n"
+        "  if (still !== true) all[n].scrollIntoView({ block: 'nearest' });\n"
+        "}\n"
+        "function visible(w) {\n"
+        "  var box = w.getBoundingClientRect();\n"
+        "  return box.bottom > 0 ? innerHeight > box.top : false;\n"
+        "}\n"
+        "function look() { // of several walks the keys mean the one on the screen\n"
+        "  var seen = Array.from(walks).find(visible);\n"
+        "  if (visible(walk) ? true : seen === undefined) return;\n"
+        "  walk = seen; now = -1;\n"
         "}\n"
         "document.addEventListener('keydown', function (e) {\n"
         "  if (e.ctrlKey || e.altKey || e.metaKey || walk === undefined) return;\n"
+        "  look();\n"
         "  if (e.key === 'j' || e.key === 'n') show(walk, now + 1);\n"
         "  if (e.key === 'k' || e.key === 'b') show(walk, now - 1);\n"
         "  if (e.key === 'g') show(walk, 0);\n"
@@ -53,23 +63,32 @@ static const char script[] =
         "    r.addEventListener('click', function () { show(w, n); });\n"
         "  });\n"
         "});\n"
-        "var wanted = /^#(.+)-step-([0-9]+)$/.exec(location.hash);\n"
-        "var named = wanted ? document.getElementById(wanted[1]) : null;\n"
-        "if (named) show(named, Number(wanted[2]) - 1);\n"
-        "else if (walk) show(walk, steps(walk).length - 1);\n";
+        "function follow() {\n"
+        "  var wanted = /^#(.+)-step-([0-9]+)$/.exec(location.hash);\n"
+        "  var named = wanted ? document.getElementById(wanted[1]) : null;\n"
+        "  if (named) show(named, Number(wanted[2]) - 1);\n"
+        "  return named !== null;\n"
+        "}\n"
+        "window.addEventListener('hashchange', follow);\n"
+        "if (walk) { if (!follow()) show(walk, steps(walk).length - 1, true); }\n";
 
 static const char style[] =
-        ":root { color-scheme: light dark; --ink: #1c1c1c; --paper: #ffffff; --dim: #666666;\n"
-        "  --rule: #cccccc; --now: #fff2b3; --race: #b34700; --none: #006b54; }\n"
-        "@media (prefers-color-scheme: dark) { :root { --ink: #e4e4e4; --paper: #161616;\n"
-        "  --dim: #9a9a9a; --rule: #444444; --now: #4a4110; --race: #ffaf5f; --none: #5fd7af; } }\n"
+        ":root { color-scheme: light; --ink: #1c1c1c; --paper: #ffffff; --dim: #666666;\n"
+        "  --rule: #cccccc; --now: #fff2b3; --race: #a84300; --none: #006b54; }\n"
+        "@media screen and (prefers-color-scheme: dark) { :root { color-scheme: dark; --ink: #e4e4e4;\n"
+        "  --paper: #161616; --dim: #9a9a9a; --rule: #444444; --now: #3d3610; --race: #ffaf5f;\n"
+        "  --none: #5fd7af; } }\n"
         "body { font: 15px/1.45 sans-serif; color: var(--ink); background: var(--paper);\n"
-        "  max-width: 78em; margin: 1.5em auto; padding: 0 1em; }\n"
+        "  max-width: 100em; margin: 1.5em auto; padding: 0 1em; }\n"
+        "p.words { max-width: 60em; } a { color: inherit; }\n"
         "pre, code, table.lanes, .state { font-family: monospace; font-size: 13px; }\n"
         "table { border-collapse: collapse; } td, th { text-align: left; vertical-align: top;\n"
         "  padding: 0.1em 0.7em 0.1em 0; } table.list td { border-top: 1px solid var(--rule); }\n"
-        ".orders { display: flex; flex-wrap: wrap; gap: 2em; } .orders h4 { margin: 0.4em 0; }\n"
-        ".sides { display: flex; flex-wrap: wrap; gap: 2em; } pre { overflow-x: auto; margin: 0.3em 0; }\n"
+        "table.lanes td, table.lanes th { white-space: pre; }\n"
+        ".orders, .sides { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 1fr);\n"
+        "  gap: 2em; } .orders h4, .sides h4 { margin: 0.4em 0; }\n"
+        ".order, pre { overflow-x: auto; margin: 0.3em 0; }\n"
+        "@media screen and (max-width: 50em) { .orders, .sides { grid-template-columns: minmax(0, 1fr); } }\n"
         "tr.step { cursor: pointer; } tr.now td { background: var(--now); }\n"
         "tr.pair td { color: var(--race); font-weight: bold; } td.number, .dim { color: var(--dim); }\n"
         "td.mark { color: var(--dim); } .here { background: var(--now); font-weight: bold; }\n"
@@ -77,8 +96,17 @@ static const char style[] =
         ".state { position: sticky; bottom: 0; background: var(--paper); border-top: 1px solid var(--rule);\n"
         "  padding: 0.4em 0; } .state div { min-height: 1.4em; white-space: pre-wrap; }\n"
         "section { border-top: 2px solid var(--rule); margin-top: 2em; }\n"
+        "svg { background: #ffffff; }\n"
+        /* On paper nothing can be stepped: each step says where it is and what holds after it.
+         */
         "@media print { .state, .keys { display: none; } section { break-before: page; }\n"
-        "  body { max-width: none; } }\n";
+        "  section:first-of-type { break-before: auto; } tr, .side { break-inside: avoid; }\n"
+        "  body { max-width: none; margin: 0; font-size: 11px; } pre { white-space: pre-wrap; }\n"
+        "  pre, code, table.lanes { font-size: 9px; } table.lanes td { white-space: pre-wrap; }\n"
+        "  .orders { display: block; } tr.now td, .here { background: none; }\n"
+        "  .here { text-decoration: underline; }\n"
+        "  tr.step::after { content: attr(data-place) \"  \" attr(data-values); display: table-cell;\n"
+        "    color: var(--dim); white-space: pre-wrap; } }\n";
 
 /* -- text ----------------------------------------------------------------------------------- */
 
@@ -119,9 +147,14 @@ static void element(GString *out, const char *name, const char *class, const cha
 
 static void attribute(GString *out, const char *name, const char *text)
 {
+	char **lines = g_strsplit(text, "\n", -1);
 	g_string_append_printf(out, " %s=\"", name);
-	html(out, text);
+	for (char **line = lines; *line; line++) {
+		g_string_append(out, line == lines ? "" : "&#10;");
+		html(out, *line);
+	}
 	g_string_append_c(out, '"');
+	g_strfreev(lines);
 }
 
 /* "'sha256-...'" of a script or style, for the policy. */
@@ -209,10 +242,12 @@ struct walk {
 	const struct trace *t;
 	GArray *events;  /* borrowed: the witness */
 	GArray *threads; /* uint32_t: the lanes */
+	GArray *claimed; /* uint32_t: the pair, the requests, or the first of each unit */
 	struct stage stage;
 	int8_t *moves;
 	guint from;  /* first step shown */
-	guint claim; /* events at the end that are the claim */
+	bool race;   /* the last two are next at once, and either may be first */
+	guint claim; /* events at the end that are next, and do not happen */
 };
 
 static uint32_t event_at(const GArray *events, guint i)
@@ -237,7 +272,7 @@ static void lane_heads(const struct walk *w, GString *out)
 	g_string_append(out, "<tr><th></th>");
 	for (guint i = 0; i < w->threads->len; i++)
 		element(out, "th", "thread",
-		        trace_thread_name(w->t, g_array_index(w->threads, uint32_t, i)));
+		        session_thread(w->s, g_array_index(w->threads, uint32_t, i)));
 	g_string_append(out, "<th></th></tr>\n");
 }
 
@@ -256,7 +291,10 @@ static void lane_cells(const struct walk *w, GString *out, uint32_t event, const
 
 static bool is_claimed(const struct walk *w, uint32_t event)
 {
-	return event == w->f->first || event == w->f->second;
+	bool claimed = event == w->f->first || event == w->f->second;
+	for (guint i = 0; i < w->claimed->len && !claimed; i++)
+		claimed = event_at(w->claimed, i) == event;
+	return claimed;
 }
 
 static int by_number(gconstpointer a, gconstpointer b)
@@ -267,11 +305,14 @@ static int by_number(gconstpointer a, gconstpointer b)
 
 static void recorded_order(const struct walk *w, GString *out)
 {
-	GArray *sorted = g_array_copy(w->events);
+	GArray *sorted = g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* of the steps shown */
+	for (guint i = w->from; i < w->events->len; i++)
+		g_array_append_val(sorted, g_array_index(w->events, uint32_t, i));
 	g_array_sort(sorted, by_number);
-	g_string_append(out, "<div><h4>as recorded</h4><table class=\"lanes\">");
+	g_string_append(out,
+	                "<div class=\"order\"><h4>as recorded</h4><table class=\"lanes\">");
 	lane_heads(w, out);
-	for (guint i = w->from; i < sorted->len; i++) {
+	for (guint i = 0; i < sorted->len; i++) {
 		uint32_t event = event_at(sorted, i);
 		GString *text = g_string_new(NULL);
 		describe_event(w->s, event, text);
@@ -284,37 +325,102 @@ static void recorded_order(const struct walk *w, GString *out)
 	g_array_free(sorted, TRUE);
 }
 
+/* "acct.balance reads 100 or 150": a read that is next together with a write sees either what
+ * holds now or what that write leaves behind, whatever it saw in the recording. */
+static bool describe_racing_read(const struct walk *w, uint32_t event, guint step, GString *out)
+{
+	const struct trace *t = w->t;
+	uint32_t other = event == w->f->first ? w->f->second : w->f->first, writer;
+	const struct event *e = &t->events[event], *o = &t->events[other];
+	if (!w->race || e->op != OP_READ || o->op != OP_WRITE || e->target != o->target ||
+	    ((e->flags | o->flags) & EVENT_WIDE))
+		return false;
+	uint32_t now = stage_value(&w->stage, step, e->target, &writer);
+	uint32_t then = schedule_written_value(t, o);
+	if (now == 0 || then == 0)
+		return false;
+	own_code_append_name(trace_string(t, t->variables[e->target].name), out);
+	g_string_append(out, " reads ");
+	shown_append(t, e->target, now, out);
+	if (now != then) {
+		g_string_append(out, " or ");
+		shown_append(t, e->target, then, out);
+	}
+	return true;
+}
+
+/* "T1 holds m, q.lock; T2 holds n" */
+static void append_held(const struct walk *w, guint step, GString *out)
+{
+	GArray *locks = stage_locks(&w->stage, step);
+	uint32_t before = NONE;
+	for (guint i = 0; i < locks->len; i++) {
+		const struct event *e = &w->t->events[event_at(locks, i)];
+		if (e->thread == before)
+			g_string_append(out, ", ");
+		else
+			g_string_append_printf(out, "%s%s holds ", before == NONE ? "" : "; ",
+			                       trace_thread_name(w->t, e->thread));
+		describe_operand(w->t, event_at(locks, i), out);
+		before = e->thread;
+	}
+	g_array_free(locks, TRUE);
+}
+
+/* "after step 3 of 13", or which of the last steps are next. */
+static void append_moment(const struct walk *w, guint i, GString *out)
+{
+	guint all = w->events->len, done = all - w->claim;
+	if (i < done)
+		g_string_append_printf(out, "after step %u of %u", i + 1, all);
+	else if (w->race)
+		g_string_append_printf(out,
+		                       "after step %u of %u; both are next, and nothing "
+		                       "decides who is first",
+		                       done, all);
+	else
+		g_string_append_printf(out, "after step %u of %u; %s waits, for ever", done,
+		                       all, w->claim > 1 ? "each of the last" : "the last");
+}
+
 static void step_row(const struct walk *w, GString *out, guint i)
 {
 	uint32_t event = event_at(w->events, i);
-	bool next = w->claim > 1 && i + w->claim >= w->events->len;
-	guint step = next ? w->events->len - w->claim : i;
-	GString *text = g_string_new(NULL), *what = g_string_new(NULL),
-	        *place = g_string_new(NULL), *values = g_string_new(NULL);
-	stage_describe(&w->stage, event, step, text);
-	g_string_append_printf(what, "%s%s: %s",
-	                       trace_thread_name(w->t, w->t->events[event].thread),
-	                       next ? " is about to do" : "", text->str);
-	describe_place(w->s, event, place);
-	stage_append_values(&w->stage, next ? step : i + 1, values);
-	const char *line = source_line(w->app, own_code_place(w->t, event).location);
+	bool next = i + w->claim >= w->events->len;
+	guint step = next ? w->events->len - w->claim : i, after = next ? step : i + 1;
+	GString *text = g_string_new(NULL), *words = g_string_new(NULL);
+	if (!next || !describe_racing_read(w, event, step, text))
+		stage_describe(&w->stage, event, step, text);
 	g_string_append_printf(out, "<tr class=\"step%s\" data-event=\"%u\"",
 	                       is_claimed(w, event) ? " pair" : "", event);
-	attribute(out, "data-what", what->str);
-	attribute(out, "data-place", place->str);
+	append_moment(w, i, words);
+	attribute(out, "data-at", words->str);
+	g_string_printf(words, "%s%s: %s", trace_thread_name(w->t, w->t->events[event].thread),
+	                !next     ? ""
+	                : w->race ? " is about to do"
+	                          : " waits",
+	                text->str);
+	attribute(out, "data-what", words->str);
+	g_string_truncate(words, 0);
+	describe_place(w->s, event, words);
+	attribute(out, "data-place", words->str);
+	const char *line = source_line(w->app, own_code_place(w->t, event).location);
 	attribute(out, "data-line", line ? line : "");
-	attribute(out, "data-values", values->str);
+	g_string_truncate(words, 0);
+	append_held(w, after, words);
+	attribute(out, "data-locks", words->str);
+	g_string_truncate(words, 0);
+	stage_append_values(&w->stage, after, words);
+	attribute(out, "data-values", words->str);
 	g_string_append_c(out, '>');
 	lane_cells(w, out, event, text->str, w->moves[i]);
 	g_string_free(text, TRUE);
-	g_string_free(what, TRUE);
-	g_string_free(place, TRUE);
-	g_string_free(values, TRUE);
+	g_string_free(words, TRUE);
 }
 
 static void witness_order(const struct walk *w, GString *out)
 {
-	g_string_append(out, "<div><h4>the witness: the same events, in an order that the "
+	g_string_append(out, "<div class=\"order\"><h4>the witness: an order that the "
 	                     "independent checker accepts</h4><table class=\"lanes\">");
 	lane_heads(w, out);
 	if (w->from)
@@ -327,6 +433,16 @@ static void witness_order(const struct walk *w, GString *out)
 	g_string_append(out, "</table></div>\n");
 }
 
+/* Filled by the script: the step that is shown. */
+static void page_state(GString *out)
+{
+	static const char *const parts[] = { "at", "what", "place", "line", "locks", "values" };
+	g_string_append(out, "<div class=\"state\">");
+	for (size_t i = 0; i < G_N_ELEMENTS(parts); i++)
+		g_string_append_printf(out, "<div class=\"%s\"></div>", parts[i]);
+	g_string_append(out, "</div>");
+}
+
 static void page_walk(const struct app *app, const struct finding *f, guint number,
                       GString *out)
 {
@@ -334,10 +450,11 @@ static void page_walk(const struct app *app, const struct finding *f, guint numb
 	        *app->session; /* with this finding's pair: its values come first */
 	own.pair[0] = f->first;
 	own.pair[1] = f->second;
-	GArray *claimed = finding_claimed(f);
 	enum claim claim = finding_claim(f);
 	struct walk w = { .app = app, .s = &own, .f = f, .t = own.trace, .events = f->witness };
-	w.claim = claim == CLAIM_RACE || claim_waits(claim) ? claimed->len : 1;
+	w.claimed = finding_claimed(f);
+	w.race = claim == CLAIM_RACE;
+	w.claim = w.race || claim_waits(claim) ? MIN(w.claimed->len, f->witness->len) : 0;
 	w.from = f->witness->len > MOST_STEPS ? f->witness->len - MOST_STEPS : 0;
 	w.moves = schedule_moves(w.events);
 	stage_init(&w.stage, &own, w.events, false);
@@ -349,13 +466,12 @@ static void page_walk(const struct app *app, const struct finding *f, guint numb
 	                       number);
 	witness_order(&w, out);
 	recorded_order(&w, out);
-	g_string_append(out,
-	                "</div><div class=\"state\"><div class=\"at\"></div><div "
-	                "class=\"what\"></div><div class=\"place\"></div><div class=\"line\">"
-	                "</div><div class=\"values\"></div></div></div>\n");
+	g_string_append(out, "</div>");
+	page_state(out);
+	g_string_append(out, "</div>\n");
 	stage_release(&w.stage);
 	g_array_free(w.threads, TRUE);
-	g_array_free(claimed, TRUE);
+	g_array_free(w.claimed, TRUE);
 	g_free(w.moves);
 }
 
@@ -399,6 +515,7 @@ static void page_finding(const struct app *app, const struct entry *entry, guint
 	g_string_append(out, "</h2>\n");
 	g_string_truncate(words, 0);
 	explain_entry(s, entry, words);
+	g_string_replace(words, " (o: why)", "", 0); /* a key of the explorer */
 	element(out, "p", "words", words->str);
 	if (entry->triage || entry->note) {
 		g_string_printf(words, "Marked %s%s%s",
@@ -463,7 +580,7 @@ char *page_of_findings(const struct app *app, const struct entry *only)
 		const struct entry *entry = entries->pdata[i];
 		if ((only && entry != only) || ++told > MOST_TOLD)
 			continue;
-		page_finding(app, entry, i + 1, out);
+		page_finding(app, entry, only ? 1 : i + 1, out);
 	}
 	end_page(out);
 	return g_string_free(out, FALSE);
@@ -471,22 +588,68 @@ char *page_of_findings(const struct app *app, const struct entry *only)
 
 /* -- an exploration ------------------------------------------------------------------------- */
 
+static void run_row(const struct tree *tree, guint i, GString *out)
+{
+	const struct tree_run *r = &g_array_index(tree->runs, struct tree_run, i);
+	const char *other = r->parent == NONE ? "the first run" : r->flip;
+	GString *end = g_string_new(NULL), *words = g_string_new(NULL);
+	explore_append_end(r, end);
+	g_string_append_printf(out, "<tr class=\"step%s\" data-event=\"%u\"",
+	                       tree_run_failed(r) ? " pair" : "", r->run);
+	g_string_printf(words, "run %u, %u of %u", r->run, i + 1, tree->runs->len);
+	attribute(out, "data-at", words->str);
+	attribute(out, "data-what", end->str);
+	attribute(out, "data-place", other);
+	attribute(out, "data-line", r->place);
+	attribute(out, "data-locks", "");
+	attribute(out, "data-values", r->story);
+	g_string_append_printf(out, "><td class=\"number\">%u</td>", r->run);
+	g_string_truncate(words, 0);
+	if (r->parent != NONE)
+		g_string_printf(words, "%u", r->parent);
+	element(out, "td", "number", words->str);
+	element(out, "td", "event", end->str);
+	element(out, "td", "", other);
+	element(out, "td", "mark", r->place);
+	g_string_append(out, "</tr>\n");
+	g_string_free(end, TRUE);
+	g_string_free(words, TRUE);
+}
+
+/* The runs as steps to walk, in the view's order. */
+static void page_runs(const struct tree *tree, GString *out)
+{
+	g_string_append(out,
+	                "<div class=\"walk\" id=\"runs\"><p class=\"keys dim\">j and k step, "
+	                "g and G go to the ends; a click goes to a run.</p>"
+	                "<div class=\"order\"><table class=\"lanes\"><tr><th>run</th>"
+	                "<th>derived from</th><th>end</th><th>by another outcome</th>"
+	                "<th></th></tr>\n");
+	for (guint i = 0; i < tree->runs->len; i++)
+		run_row(tree, i, out);
+	g_string_append(out, "</table></div>");
+	page_state(out);
+	g_string_append(out, "</div>\n");
+}
+
 char *page_of_exploration(const struct app *app)
 {
 	struct drawing d;
+	const struct tree *tree = explore_view_tree(app);
+	if (tree == NULL)
+		return NULL;
 	GString *out = g_string_new(NULL), *svg = g_string_new(NULL);
-	bool drawn = explore_view_draw(app, &d);
-	if (drawn) {
-		drawing_svg(&d, svg);
-		const char *begin = strstr(svg->str, "<svg");
-		begin_page(out, "Heddle: the executions");
-		element(out, "p", "words",
-		        "Each node is a run of the program; its parent is the run that it was "
-		        "derived from.");
-		g_string_append(out, begin ? begin : "");
-		end_page(out);
-	}
+	drawing_init(&d, tree->program);
+	explore_view_draw(app, &d);
+	drawing_svg(&d, svg);
+	begin_page(out, "Heddle: the executions");
+	element(out, "p", "words",
+	        "Each run of the program but the first was derived from an earlier one, by "
+	        "another outcome of one operation.");
+	page_runs(tree, out);
+	g_string_append_printf(out, "<div class=\"order\">%s</div>", svg->str);
+	end_page(out);
 	drawing_release(&d);
 	g_string_free(svg, TRUE);
-	return g_string_free(out, !drawn);
+	return g_string_free(out, FALSE);
 }

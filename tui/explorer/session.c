@@ -7,8 +7,11 @@
 #include "engine/finding_key.h"
 #include "engine/partial/rdit.h"
 #include "engine/trace/ending.h"
+#include "engine/trace/roles.h"
 
+#include "tui/drawing/columns.h"
 #include "tui/explorer/import.h"
+#include "tui/explorer/return_point.h"
 #include "tui/explorer/weak_order.h"
 
 #include <string.h>
@@ -45,6 +48,7 @@ struct session *session_new(struct trace *trace)
 	s->pair[0] = s->pair[1] = NONE;
 	s->order = ORDER_KIND_HB;
 	s->hidden = g_new0(uint8_t, trace->threads_count + 1);
+	s->threads = g_new0(char *, trace->threads_count + 1);
 	s->folds = g_array_new(FALSE, FALSE, sizeof(struct fold));
 	s->watches = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	s->bookmarks = g_array_new(FALSE, FALSE, sizeof(struct bookmark));
@@ -57,6 +61,59 @@ struct session *session_new(struct trace *trace)
 	return s;
 }
 
+const char *session_thread(const struct session *s, uint32_t thread)
+{
+	if (!session_has(s, INDEX_THREADS | INDEX_MATCH))
+		return trace_thread_name(s->trace, thread);
+	if (s->threads[thread] == NULL) {
+		GString *text = g_string_new(NULL);
+		role_append_thread(s->trace, thread, text);
+		const char *end = text->len ? strrchr(text->str, '(') : NULL;
+		gsize without = end ? (gsize)(end - text->str) : 0;
+		g_string_append_c(text, '\0'); /* behind it: without the argument */
+		g_string_append_len(text, text->str, (gssize)without);
+		s->threads[thread] = g_string_free(text, FALSE);
+	}
+	return s->threads[thread];
+}
+
+const char *session_thread_within(const struct session *s, uint32_t thread, int columns)
+{
+	const char *text = session_thread(s, thread);
+	if (text_columns(text) <= columns)
+		return text;
+	const char *short_text = s->threads[thread] ? text + strlen(text) + 1 : "";
+	return *short_text && text_columns(short_text) <= columns
+	               ? short_text
+	               : trace_thread_name(s->trace, thread);
+}
+
+int session_threads_columns(const struct session *s, int most)
+{
+	enum { LOOKED_AT = 64 };
+	int widest = 1;
+	for (uint32_t i = 0; i < MIN(s->trace->threads_count, LOOKED_AT); i++)
+		widest =
+		        MAX(widest, MIN(text_columns(session_thread_within(s, i, most)), most));
+	return widest;
+}
+
+void session_append_role(const struct session *s, uint32_t thread, GString *out)
+{
+	const char *name = trace_thread_name(s->trace, thread);
+	const char *whole = session_thread(s, thread);
+	append_escaped(out, name, strlen(name));
+	const char *role = strchr(whole + MIN(strlen(name), strlen(whole)), ' ');
+	if (role)
+		g_string_append_printf(out, " (%s)", role + 1);
+}
+
+void session_forget_roles(struct session *s)
+{
+	for (uint64_t i = 0; i < s->trace->threads_count; i++)
+		g_clear_pointer(&s->threads[i], g_free);
+}
+
 void session_free(struct session *s)
 {
 	if (s == NULL)
@@ -65,6 +122,7 @@ void session_free(struct session *s)
 		for (int m = 0; m < 2; m++)
 			if (s->orders[m][k])
 				order_free(s->orders[m][k]);
+	return_point_free(s->point);
 	trace_view_free(s->view);
 	missing_calls_free(s->calls);
 	for (int a = 0; a < ANALYSIS_COUNT; a++)
@@ -80,6 +138,8 @@ void session_free(struct session *s)
 	g_ptr_array_free(s->missing_reports, TRUE);
 	g_ptr_array_free(s->reports, TRUE);
 	g_free(s->hidden);
+	session_forget_roles(s);
+	g_free(s->threads);
 	g_free(s->wanted);
 	located_free(s->reported);
 	g_free(s->notes_path);

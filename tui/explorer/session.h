@@ -45,6 +45,8 @@ struct entry {
 	char *kept_note; /* owned, or NULL */
 };
 
+struct return_point; /* return_point.h */
+
 struct bookmark {
 	uint32_t event;
 	char *name; /* owned */
@@ -98,6 +100,10 @@ struct session {
 	bool exact;    /* the user named these two events, not two places */
 	guint awaited; /* selected race of the report (from 1) without a finding yet; 0: none */
 	GArray *reported; /* struct reported_pair (import.h), owned: another tool's; or NULL */
+	struct return_point *point; /* owned: of this run, from its exploration; or NULL */
+	/* owned, by thread: its name and role, NUL, the same without the argument; NULL until
+	 * asked for */
+	char **threads;
 	/* -- position */
 	uint32_t event;
 	unsigned frame;        /* of the call stack at the event, 0 the innermost */
@@ -128,6 +134,17 @@ static inline bool session_has(const struct session *s, unsigned parts)
 {
 	return (s->ready & parts) == parts;
 }
+
+/* "T1 worker(&q)", escaped, or the name alone while the index is being built. Owned by the
+ * session, until session_forget_roles (names of functions are shown otherwise). */
+const char *session_thread(const struct session *s, uint32_t thread);
+/* The same where it has so many columns at most, else without the argument, else the name. */
+const char *session_thread_within(const struct session *s, uint32_t thread, int columns);
+/* The columns of the widest of these. */
+int session_threads_columns(const struct session *s, int most);
+/* Append "T1 (worker(&q))", for sentences. */
+void session_append_role(const struct session *s, uint32_t thread, GString *out);
+void session_forget_roles(struct session *s);
 
 /* Number (from 1) of the report's race that the entry is; 0: none. */
 guint session_reported(const struct session *s, const struct entry *entry);
@@ -265,6 +282,10 @@ void describe_event_after(const struct session *s, uint32_t event, uint32_t old,
 void describe_operand(const struct trace *t, uint32_t event, GString *out);
 /* "m, l": the locks held by the event's thread; empty when none. */
 void describe_locks(const struct session *s, uint32_t event, GString *out);
+/* "bank.c:31", or the recorded name of the place. */
+void describe_line(const struct trace *t, uint32_t event, GString *out);
+/* "T1 is about to write q.head at q.c:12"; `same`: of the operand, "it". */
+void describe_about_to(const struct session *s, uint32_t event, bool same, GString *out);
 /* Append a lock held by both threads at these events, by one for writing; false: none. */
 bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,
                           GString *out);

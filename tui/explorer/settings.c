@@ -43,6 +43,11 @@ static const char *settings_value(enum setting setting)
 	return values[setting] ? values[setting] : settings_table[setting].normal;
 }
 
+bool settings_is(enum setting setting, const char *value)
+{
+	return strcmp(settings_value(setting), value) == 0;
+}
+
 static void add_patterns(enum setting setting, bool own)
 {
 	char **globs = g_strsplit(settings_value(setting), ";", -1);
@@ -71,6 +76,8 @@ void settings_apply(struct app *app, enum setting setting, const char *value)
 			app_forget(app);
 		}
 	}
+	if (app && setting == SETTING_CALLS)
+		app_forget(app);
 	if (app && setting == SETTING_ASCII) {
 		app->options.ascii = strcmp(value, "true") == 0;
 		app->grid.ascii = app->options.ascii;
@@ -99,9 +106,8 @@ void settings_load_my_code(void)
 }
 
 /* Write the value to the file, with what else stands in it. */
-static bool settings_keep(enum setting setting, const char *value, struct error *error)
+static bool keep(const char *group, const char *key, const char *value, struct error *error)
 {
-	const struct setting_info *info = &settings_table[setting];
 	char *path = settings_path(), *folder = g_path_get_dirname(path);
 	GKeyFile *file = g_key_file_new();
 	GError *trouble = NULL;
@@ -114,7 +120,7 @@ static bool settings_keep(enum setting setting, const char *value, struct error 
 	g_clear_error(&trouble);
 	if (good) {
 		gsize length;
-		g_key_file_set_string(file, info->group, info->word, value);
+		g_key_file_set_string(file, group, key, value);
 		char *text = g_key_file_to_data(file, &length, NULL);
 		g_mkdir_with_parents(folder, 0700);
 		good = file_write_whole(path, text, length, error);
@@ -123,6 +129,42 @@ static bool settings_keep(enum setting setting, const char *value, struct error 
 	g_key_file_free(file);
 	g_free(folder);
 	g_free(path);
+	return good;
+}
+
+static bool settings_keep(enum setting setting, const char *value, struct error *error)
+{
+	return keep(settings_table[setting].group, settings_table[setting].word, value, error);
+}
+
+/* -- build commands, one for each folder ----------------------------------------------------- */
+
+static const char build_group[] = "build";
+
+/* A folder as a key of the file, which has no '=', '[' and ']'. */
+static char *folder_key(const char *folder)
+{
+	return g_uri_escape_string(folder, "/", FALSE);
+}
+
+char *settings_build(const char *folder)
+{
+	char *path = settings_path(), *key = folder_key(folder), *command = NULL;
+	GKeyFile *file = g_key_file_new();
+	if (g_file_test(path, G_FILE_TEST_IS_REGULAR) &&
+	    g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, NULL))
+		command = g_key_file_get_string(file, build_group, key, NULL);
+	g_key_file_free(file);
+	g_free(path);
+	g_free(key);
+	return command;
+}
+
+bool settings_keep_build(const char *folder, const char *command, struct error *error)
+{
+	char *key = folder_key(folder);
+	bool good = keep(build_group, key, command, error);
+	g_free(key);
 	return good;
 }
 
@@ -218,6 +260,7 @@ bool word_just_my_code(struct app *app, const char *arguments, struct error *err
 	if (!settings_accepts(SETTING_MY_CODE, value))
 		return error_set(error, "", NULL, "expected on or off");
 	settings_apply(app, SETTING_MY_CODE, value);
+	session_forget_roles(app->session);
 	app_refresh(app);
 	app_say(app, own_code_is_on() ? "places are in your own files"
 	                              : "every place and name as it is, in libraries, too");

@@ -29,6 +29,11 @@ void settings_apply(struct app *app, enum setting setting, const char *value);
 /* The file's values of the group [my-code], for commands without a screen; others are left
  * alone. A file that cannot be read is passed over: the explorer says what is wrong with it. */
 void settings_load_my_code(void);
+/* Is this its value now? */
+bool settings_is(enum setting setting, const char *value);
+/* The build command that is kept for a folder, owned; NULL: none. */
+char *settings_build(const char *folder);
+bool settings_keep_build(const char *folder, const char *command, struct error *error);
 /* The colour of a style under the palette, or -2: the style's own. */
 short settings_colour(enum style style);
 

@@ -41,6 +41,11 @@ void sources_add_folder(struct sources *s, const char *folder)
 	g_hash_table_remove_all(s->files);
 }
 
+void sources_forget(struct sources *s)
+{
+	g_hash_table_remove_all(s->files);
+}
+
 /* Expand tabs to narrow stops, since two sources often share the screen. */
 static char *expand_tabs(const char *line, gsize length)
 {

@@ -24,6 +24,8 @@ void sources_init(struct sources *s, const char *trace_path);
 void sources_release(struct sources *s);
 /* Search this folder first, too. */
 void sources_add_folder(struct sources *s, const char *folder);
+/* Files may have changed: they are read again. */
+void sources_forget(struct sources *s);
 /* A line without indentation; borrowed, NULL when not found. */
 const char *sources_line(struct sources *s, const char *recorded, uint32_t line);
 /* Never NULL, but its `lines` may be. */

@@ -7,7 +7,14 @@
 
 #include <string.h>
 
-enum { NAME = 8, MOST_THREADS = 8, OTHER_ROWS = 2 /* the rule, the values */, UNSEEN = 4 };
+enum {
+	NAME_LEAST = 8,
+	NAME = 10,
+	WIDE_NAME = 20,
+	MOST_THREADS = 8,
+	OTHER_ROWS = 2 /* the rule, the values */,
+	UNSEEN = 4
+};
 
 /* -- selection of threads ------------------------------------------------------------------ */
 
@@ -98,9 +105,8 @@ static void append_waiting(const struct stage *stage, guint step, const GArray *
 		g_string_append_printf(out, " of %s", trace_thread_name(t, other));
 }
 
-/* "holds m, waits for l of T2" */
-static void append_status(const struct stage *stage, uint32_t thread, guint step,
-                          const GArray *locks, uint32_t next, GString *out)
+void stage_append_status(const struct stage *stage, uint32_t thread, guint step,
+                         const GArray *locks, uint32_t next, GString *out)
 {
 	const struct trace *t = stage->session->trace;
 	for (guint i = 0; i < locks->len; i++) {
@@ -154,12 +160,16 @@ static void draw_thread(const struct app *app, const struct stage *stage, guint 
 	bool begun = stage_last(stage, thread, step) != NONE;
 	enum style style = of_pair ? STYLE_RACE : begun ? style_of_thread(thread) : STYLE_DIM;
 	GString *status = g_string_new(NULL);
-	append_status(stage, thread, step, locks, next, status);
+	stage_append_status(stage, thread, step, locks, next, status);
 	if (of_pair)
 		pane_text(p, row, 0, STYLE_RACE, "▸");
-	pane_field(p, row, 1, NAME, style_of_thread(thread), trace_thread_name(t, thread));
+	int name = MAX(
+	        session_threads_columns(app->session, p.columns >= 100 ? WIDE_NAME : NAME) + 1,
+	        NAME_LEAST);
+	pane_field(p, row, 1, name, style_of_thread(thread),
+	           session_thread_within(app->session, thread, name - 1));
 	int width = MIN(text_columns(status->str), p.columns / 2);
-	struct pane middle = pane_part(p, 0, 2 + NAME, -1, p.columns - 3 - NAME - width);
+	struct pane middle = pane_part(p, 0, 2 + name, -1, p.columns - 3 - name - width);
 	uint32_t last = stage_last(stage, thread, step);
 	if (next == NONE && last != NONE && op_wants(t->events[last].op))
 		draw_next(app, middle, row, last, STYLE_OPEN);
@@ -174,15 +184,28 @@ static void draw_thread(const struct app *app, const struct stage *stage, guint 
 	g_string_free(status, TRUE);
 }
 
+int stage_sentence_rows(const char *sentence, int columns)
+{
+	enum { MOST = 3 };
+	int width = MAX(columns - 2, 1);
+	/* a line may end some columns early */
+	return sentence ? CLAMP((text_columns(sentence) + 8) / width + 1, 1, MOST) : 0;
+}
+
 void stage_pane_draw(const struct app *app, const struct stage *stage, guint step,
-                     const uint32_t pair[2], const char *title, struct pane p)
+                     const uint32_t pair[2], const char *title, const char *sentence,
+                     struct pane p)
 {
 	const struct trace *t = app_trace(app);
 	GArray *locks = stage_locks(stage, step);
 	uint8_t *shown = g_new0(uint8_t, t->threads_count + 1);
-	int room = p.rows - OTHER_ROWS, row = 1;
+	int told = stage_sentence_rows(sentence, p.columns);
+	int room = p.rows - OTHER_ROWS - told, row = 1 + told;
 	choose(stage, step, pair, locks, (uint32_t)MAX(room, 0), shown);
 	pane_rule(p, 0, title);
+	if (sentence)
+		pane_paragraph(pane_part(p, 1, 1, told, p.columns - 2), 0, 0, STYLE_RACE,
+		               sentence);
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		if (shown[i])
 			draw_thread(app, stage, step, pair, locks, i, p, row++);

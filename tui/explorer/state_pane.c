@@ -42,15 +42,14 @@ static void append_name(const struct trace *t, uint32_t thread, GString *out)
 	append_escaped(out, name, strlen(name));
 }
 
-/* The name padded to the longest, for alignment. */
-static void append_padded_name(const struct trace *t, uint32_t thread, GString *out)
+/* The name with its role, padded to the longest, for alignment. */
+static void append_padded_name(const struct session *s, uint32_t thread, GString *out)
 {
-	enum { LONGEST = 12, LOOKED_AT = 64 };
-	int width = 0;
-	for (uint32_t i = 0; i < MIN(t->threads_count, LOOKED_AT); i++)
-		width = MAX(width, MIN(text_columns(trace_thread_name(t, i)), LONGEST));
-	append_name(t, thread, out);
-	for (int n = text_columns(trace_thread_name(t, thread)); n < width; n++)
+	enum { LONGEST = 16 };
+	const char *name = session_thread_within(s, thread, LONGEST);
+	int width = session_threads_columns(s, LONGEST);
+	append_escaped(out, name, strlen(name));
+	for (int n = text_columns(name); n < width; n++)
 		g_string_append_c(out, ' ');
 }
 
@@ -84,7 +83,7 @@ static void add_threads(const struct app *app, GArray *rows)
 		if (s->hidden[i])
 			continue;
 		GString *text = g_string_new(NULL);
-		append_padded_name(t, i, text);
+		append_padded_name(s, i, text);
 		if (at == NONE) {
 			g_string_append(text, "  not begun");
 			add(rows, STYLE_DIM, g_string_free(text, FALSE), NULL);
@@ -144,7 +143,7 @@ void append_stack(const struct app *app, uint32_t event, GString *out)
 {
 	const struct trace *t = app_trace(app);
 	GArray *frames = session_frames(app->session, event);
-	append_padded_name(t, t->events[event].thread, out);
+	append_padded_name(app->session, t->events[event].thread, out);
 	g_string_append(out, "  ");
 	guint first = own_code_frame(t, frames);
 	for (guint i = first; i < trace_frames_shown(t, frames); i++) {
@@ -268,7 +267,7 @@ static void add_clocks(const struct app *app, GArray *rows)
 		if (moved)
 			order_clock(order, previous, before);
 		GString *text = g_string_new(NULL), *tail = g_string_new(NULL);
-		append_padded_name(t, i, text);
+		append_padded_name(s, i, text);
 		g_string_append(text, "  ⟨");
 		for (uint32_t j = 0; j < MIN(t->threads_count, CLOCK_THREADS); j++) {
 			g_string_append_printf(text, "%s%u", j ? ", " : "", clock[j]);

@@ -7,6 +7,7 @@
 
 #include "tui/explorer/schedule.h"
 #include "tui/explorer/missing_code.h"
+#include "tui/explorer/return_point.h"
 #include "tui/explorer/weak_order.h"
 
 #include <string.h>
@@ -29,18 +30,6 @@ static void heading(struct story *story, const char *text)
 {
 	blank(story);
 	prose_add(story->prose, STYLE_HEADING, NONE, "%s", text);
-}
-
-/* "bank.c:31", or the recorded name of the place. */
-static void append_line(const struct trace *t, uint32_t event, GString *out)
-{
-	const struct location *l = own_code_location(t, event);
-	const char *name = trace_string(t, l->file && l->line ? l->file : l->name);
-	char *base = l->file && l->line ? g_path_get_basename(name) : g_strdup(name);
-	append_escaped(out, base, strlen(base));
-	if (l->file && l->line)
-		g_string_append_printf(out, ":%u", l->line);
-	g_free(base);
 }
 
 static const char *thread_of(const struct story *story, uint32_t event)
@@ -68,7 +57,8 @@ static void tell_side(struct story *story, uint32_t event)
 	const struct trace *t = story->t;
 	GString *text = g_string_new(NULL), *held = g_string_new(NULL);
 	const char *verb = does(t, event);
-	g_string_append_printf(text, "%s ", thread_of(story, event));
+	session_append_role(s, t->events[event].thread, text);
+	g_string_append_c(text, ' ');
 	if (verb) {
 		g_string_append_printf(text, "%s ", verb);
 		describe_operand(t, event, text);
@@ -104,11 +94,11 @@ static void tell_edges(struct story *story, const GArray *steps)
 		g_string_append_printf(text, "%s: ", thread_of(story, step->from));
 		describe_event(story->s, step->from, text);
 		g_string_append(text, " (");
-		append_line(story->t, step->from, text);
+		describe_line(story->t, step->from, text);
 		g_string_append_printf(text, "), then %s: ", thread_of(story, step->to));
 		describe_event(story->s, step->to, text);
 		g_string_append(text, " (");
-		append_line(story->t, step->to, text);
+		describe_line(story->t, step->to, text);
 		g_string_append_c(text, ')');
 		prose_add(story->prose, STYLE_TEXT, step->to, "      %s", text->str);
 		g_string_free(text, TRUE);
@@ -257,9 +247,9 @@ static void append_places(const struct story *story, const struct run *run, GStr
 	while (last > first && !has_line(story->t, witness_at(story, last)))
 		last--;
 	uint32_t a = witness_at(story, first), b = witness_at(story, last);
-	append_line(story->t, a, out);
+	describe_line(story->t, a, out);
 	GString *to = g_string_new(NULL);
-	append_line(story->t, b, to);
+	describe_line(story->t, b, to);
 	if (!g_str_has_suffix(out->str, to->str))
 		g_string_append_printf(out, " to %s", to->str);
 	g_string_free(to, TRUE);
@@ -280,7 +270,7 @@ static void tell_run(struct story *story, const struct stage *stage, const struc
 	if (run->last_of_pair) {
 		uint32_t next = stage_next(stage, story->t->events[first].thread, run->end);
 		g_string_append(text, "; and stops before ");
-		append_line(story->t, next == NONE ? last : next, text);
+		describe_line(story->t, next == NONE ? last : next, text);
 	}
 	if (moved)
 		g_string_append_printf(text, "   %s",
@@ -386,18 +376,10 @@ static void tell_race_end(struct story *story)
 		return;
 	}
 	GString *text = g_string_new("Now ");
-	for (int i = 0; i < 2; i++) {
-		uint32_t event = i ? f->second : f->first;
-		enum op op = (enum op)t->events[event].op;
-		g_string_append_printf(text, "%s%s is about to %s ", i ? ", and " : "",
-		                       thread_of(story, event),
-		                       op == OP_FREE      ? "free"
-		                       : op == OP_RMW     ? "update"
-		                       : op_writes(op)    ? "write"
-		                       : op == OP_DESTROY ? "destroy"
-		                                          : "read");
-		describe_operand(t, event, text);
-	}
+	bool same = a->target == b->target && !((a->flags | b->flags) & EVENT_WIDE);
+	describe_about_to(story->s, f->first, false, text);
+	g_string_append(text, ", and ");
+	describe_about_to(story->s, f->second, same, text);
 	prose_add(story->prose, STYLE_RACE, f->first, "  %s: nothing decides who is first.",
 	          text->str);
 	g_string_free(text, TRUE);
@@ -459,6 +441,25 @@ static void tell_title(struct story *story, const struct entry *entry)
 	blank(story);
 }
 
+/* Without a witness: the proof, or what is known. */
+static void tell_known(struct story *story, const struct entry *entry)
+{
+	const struct session *s = story->s;
+	const struct finding *f = story->f;
+	heading(story,
+	        f->verdict == VERDICT_IMPOSSIBLE ? "Why it cannot happen" : "What is known");
+	GString *text = g_string_new(NULL);
+	if (f->verdict != VERDICT_IMPOSSIBLE)
+		explain_entry(s, entry, text);
+	else if (describe_common_lock(s, f->first, f->second, text))
+		g_string_prepend(text, "Both hold one lock, and it has one holder: ");
+	if (text->len)
+		prose_add(story->prose, STYLE_TEXT, f->first, "  %s", text->str);
+	g_string_free(text, TRUE);
+	if (f->verdict == VERDICT_IMPOSSIBLE)
+		prose_add_proof(story->prose, s, f->proof, story->columns, PROOF_OF_PAIR);
+}
+
 GArray *story_tell(const struct session *s, struct sources *sources, const struct entry *entry,
                    const struct finding *finding, int columns)
 {
@@ -475,26 +476,18 @@ GArray *story_tell(const struct session *s, struct sources *sources, const struc
 			tell_side(&story, g_array_index(f->requests, uint32_t, i));
 	} else {
 		tell_side(&story, f->first);
-		tell_side(&story, f->second);
+		if (f->second != f->first)
+			tell_side(&story, f->second);
 	}
 	if (f->kind == FINDING_DATA_RACE)
 		tell_recording(&story);
 	if (f->witness && f->witness->len) {
 		tell_schedule(&story);
 		tell_end(&story, entry);
-		return story.prose;
+	} else {
+		tell_known(&story, entry);
 	}
-	heading(&story,
-	        f->verdict == VERDICT_IMPOSSIBLE ? "Why it cannot happen" : "What is known");
-	GString *text = g_string_new(NULL);
-	if (f->verdict != VERDICT_IMPOSSIBLE)
-		explain_entry(s, entry, text);
-	else if (describe_common_lock(s, f->first, f->second, text))
-		g_string_prepend(text, "Both hold one lock, and it has one holder: ");
-	if (text->len)
-		prose_add(story.prose, STYLE_TEXT, f->first, "  %s", text->str);
-	g_string_free(text, TRUE);
-	if (f->verdict == VERDICT_IMPOSSIBLE)
-		prose_add_proof(story.prose, s, f->proof, columns, PROOF_OF_PAIR);
+	if (s->point)
+		return_point_tell(s, sources, story.prose);
 	return story.prose;
 }

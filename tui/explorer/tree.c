@@ -9,12 +9,26 @@
 static void run_clear(void *data)
 {
 	struct tree_run *r = data;
-	char *owned[] = {
-		r->flip, r->thread, r->place, r->variable, r->end, r->story, r->trace
-	};
+	char *owned[] = { r->flip,  r->thread, r->place,   r->variable, r->end,
+		          r->story, r->trace,  r->printed, r->output,   r->no_return };
 	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
 		g_free(owned[i]);
 	g_ptr_array_unref(r->pairs);
+}
+
+static void error_clear(void *data)
+{
+	struct tree_error *e = data;
+	g_free(e->end);
+	g_free(e->story);
+	g_free(e->where);
+}
+
+static void race_clear(void *data)
+{
+	struct tree_race *r = data;
+	g_free(r->where);
+	g_free(r->variable);
 }
 
 void tree_free(struct tree *tree)
@@ -23,8 +37,12 @@ void tree_free(struct tree *tree)
 		return;
 	g_free(tree->path);
 	g_free(tree->program);
+	g_free(tree->place);
 	g_array_unref(tree->runs);
+	g_array_unref(tree->errors);
+	g_array_unref(tree->pairs);
 	g_ptr_array_unref(tree->gaps);
+	g_ptr_array_unref(tree->threads);
 	g_free(tree);
 }
 
@@ -50,10 +68,25 @@ static GPtrArray *texts_of(const json_t *list)
 	return texts;
 }
 
+/* Is the variable one of the standard library's own, as the counts of shared_ptr are? */
+static bool is_of_library(const char *variable)
+{
+	return g_str_has_prefix(variable, "std::") || g_str_has_prefix(variable, "__");
+}
+
 static struct tree_run read_run(const json_t *item)
 {
 	const json_t *parent = json_object_get(item, "parent");
+	const json_t *error = json_object_get(item, "error");
+	const char *variable = json_string_value(json_object_get(item, "variable"));
 	return (struct tree_run){
+		.error = json_is_integer(error) ? json_integer_value(error) : -1,
+		.inside = json_is_true(json_object_get(item, "inside-library")) && variable &&
+		          is_of_library(variable),
+		.switches = number_of(item, "switches"),
+		.no_return = g_strdup(""),
+		.printed = text_of(item, "printed"),
+		.output = text_of(item, "output"),
 		.run = (uint32_t)number_of(item, "run"),
 		.parent = json_is_integer(parent) ? (uint32_t)json_integer_value(parent) : NONE,
 		.redundant = json_is_true(json_object_get(item, "redundant")),
@@ -133,14 +166,70 @@ static bool read_runs(struct tree *tree, const json_t *root)
 		g_array_append_val(given, r);
 	}
 	bool good = is_tree(given);
-	if (good)
+	if (good) {
 		tree->runs = in_tree_order(given);
+		tree->place = g_new(uint32_t, tree->runs->len + 1);
+		for (guint i = 0; i < tree->runs->len; i++)
+			tree->place[tree_at(tree, i)->run] = i;
+	}
 	for (guint i = 0; !good && i < given->len; i++)
 		run_clear(&g_array_index(given, struct tree_run, i));
 	g_array_unref(given); /* its strings were moved */
 	if (good)
 		g_array_set_clear_func(tree->runs, run_clear);
 	return good;
+}
+
+/* "a.c:3 and b.c:7" */
+static char *places_of(const json_t *list)
+{
+	GString *text = g_string_new(NULL);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *place = json_string_value(json_array_get(list, i));
+		g_string_append_printf(text, "%s%s", i ? " and " : "", place ? place : "?");
+	}
+	return g_string_free(text, FALSE);
+}
+
+static uint32_t run_number(const struct tree *tree, const json_t *item, const char *key,
+                           uint32_t otherwise)
+{
+	const json_t *number = json_object_get(item, key);
+	json_int_t n = json_is_integer(number) ? json_integer_value(number) : -1;
+	return n >= 0 && n < tree->runs->len ? (uint32_t)n : otherwise;
+}
+
+/* Errors and races; those whose runs there are none of are left out. */
+static void read_found(struct tree *tree, const json_t *root)
+{
+	const json_t *errors = json_object_get(root, "errors");
+	for (size_t i = 0; i < json_array_size(errors); i++) {
+		const json_t *item = json_array_get(errors, i);
+		uint32_t run = run_number(tree, item, "run", 0);
+		struct tree_error e = { .end = text_of(item, "kind"),
+			                .story = text_of(item, "story"),
+			                .where = places_of(json_object_get(item, "locations")),
+			                .status = json_integer_value(
+			                        json_object_get(item, "status")),
+			                .count = number_of(item, "count"),
+			                .run = run,
+			                .shortest = run_number(tree, item, "shortest", run) };
+		e.story[strcspn(e.story, "\n")] = '\0';
+		g_array_append_val(tree->errors, e);
+	}
+	GHashTable *told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	const json_t *races = json_object_get(root, "races");
+	for (size_t i = 0; i < json_array_size(races); i++) {
+		const json_t *item = json_array_get(races, i);
+		struct tree_race r = { .where = places_of(json_object_get(item, "locations")),
+			               .variable = text_of(item, "variable"),
+			               .run = run_number(tree, item, "run", 0) };
+		if (g_hash_table_add(told, g_strdup(r.where)))
+			g_array_append_val(tree->pairs, r);
+		else
+			race_clear(&r);
+	}
+	g_hash_table_unref(told);
 }
 
 static void append_event(GString *story, const char *before, const json_t *e)
@@ -156,7 +245,7 @@ static void append_event(GString *story, const char *before, const json_t *e)
 	                       text ? text : "?", place ? place : "?");
 }
 
-/* The story of a failing run ends with its point of no return. */
+/* Lines about the point of no return of the failing runs that have one. */
 static void read_points(struct tree *tree, const json_t *errors)
 {
 	for (size_t i = 0; i < json_array_size(errors); i++) {
@@ -166,15 +255,15 @@ static void read_points(struct tree *tree, const json_t *errors)
 			struct tree_run *r = &g_array_index(tree->runs, struct tree_run, k);
 			if (r->run != number_of(point, "run"))
 				continue;
-			GString *story = g_string_new(r->story);
+			GString *story = g_string_new(NULL);
 			append_event(story, "Until then it could end well",
 			             json_object_get(point, "passes"));
 			append_event(story, "Point of no return",
 			             json_object_get(point, "fails"));
 			append_event(story, "Where it ends well, in its place",
 			             json_object_get(point, "instead"));
-			g_free(r->story);
-			r->story = g_string_free(story, FALSE);
+			g_free(r->no_return);
+			r->no_return = g_string_free(story, FALSE);
 		}
 	}
 }
@@ -198,16 +287,32 @@ struct tree *tree_open(const char *path, struct error *error)
 	tree->pruned = number_of(root, "pruned");
 	tree->waiting = number_of(root, "waiting");
 	tree->complete = json_is_true(json_object_get(root, "complete"));
+	const json_t *bound = json_object_get(root, "bound");
+	tree->bound = json_is_true(json_object_get(bound, "complete"))
+	                      ? json_integer_value(json_object_get(bound, "preemptions"))
+	                      : -1;
 	tree->races = json_array_size(json_object_get(root, "races")) > 0;
 	tree->gaps = g_ptr_array_new_with_free_func(g_free);
+	tree->threads = texts_of(json_object_get(root, "threads"));
 	const json_t *gaps = json_object_get(root, "gaps");
 	for (size_t i = 0; i < json_array_size(gaps); i++) {
 		const char *gap = json_string_value(json_array_get(gaps, i));
 		g_ptr_array_add(tree->gaps, g_strdup(gap ? gap : ""));
 	}
+	const json_t *estimate = json_object_get(root, "estimate");
+	const json_t *spread = json_object_get(estimate, "spread");
+	tree->estimate = number_of(estimate, "classes");
+	tree->low = (uint64_t)MAX(json_integer_value(json_array_get(spread, 0)), 0);
+	tree->high = (uint64_t)MAX(json_integer_value(json_array_get(spread, 1)), 0);
+	tree->errors = g_array_new(FALSE, FALSE, sizeof(struct tree_error));
+	tree->pairs = g_array_new(FALSE, FALSE, sizeof(struct tree_race));
+	g_array_set_clear_func(tree->errors, error_clear);
+	g_array_set_clear_func(tree->pairs, race_clear);
 	bool good = read_runs(tree, root);
-	if (good)
+	if (good) {
+		read_found(tree, root);
 		read_points(tree, json_object_get(root, "errors"));
+	}
 	for (guint i = 0; good && i < tree->runs->len; i++)
 		tree->uses |= strcmp(g_array_index(tree->runs, struct tree_run, i).end,
 		                     "use-after-free") == 0;
@@ -215,6 +320,7 @@ struct tree *tree_open(const char *path, struct error *error)
 	if (good)
 		return tree;
 	tree->runs = g_array_new(FALSE, FALSE, sizeof(struct tree_run));
+	tree->place = NULL;
 	tree_free(tree);
 	error_set(error, place_line(path, 0).text, "make it with heddle explore -o FILE",
 	          "is no tree of runs");
@@ -231,6 +337,17 @@ char *tree_of_trace(const char *trace, uint32_t *run)
 		return NULL;
 	*run = (uint32_t)g_ascii_strtoull(digits, NULL, 10);
 	return g_strndup(trace, (gsize)(digits - 4 - trace));
+}
+
+uint32_t tree_thread_of(const struct tree *tree, const char *text)
+{
+	size_t length = strcspn(text, " '");
+	for (guint i = 0; i < tree->threads->len; i++) {
+		const char *name = tree->threads->pdata[i];
+		if (strcspn(name, " ") == length && strncmp(name, text, length) == 0)
+			return i;
+	}
+	return NONE;
 }
 
 bool tree_run_failed(const struct tree_run *run)

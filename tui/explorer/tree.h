@@ -11,23 +11,58 @@ struct tree_run {
 	uint32_t depth;
 	bool last;      /* of its parent's children */
 	bool redundant; /* equivalent to an earlier run */
-	char *flip, *thread, *place, *variable, *end, *story, *trace; /* owned; "" for none */
+	/* owned; "" for none */
+	char *flip, *thread, *place, *variable, *end, *story, *trace, *printed;
+	char *no_return; /* owned: lines about its point of no return; "" none */
+	char *output;    /* owned: digest of what it printed; "" unknown */
 	int64_t status;
+	int64_t error; /* index in tree.errors, -1 none */
+	bool inside;   /* differs from its parent in a variable of the library, inside of it */
+	uint64_t switches;
 	uint64_t events, pruned;
 	uint64_t commuting; /* pairs of invocations whose reversal was not needed */
 	GPtrArray *pairs;   /* char *: the first of these as text; owned */
 };
+/* An error of some runs, a data race between two places. */
+struct tree_error {
+	char *end, *story, *where; /* owned; the first line of the story */
+	int64_t status;
+	uint64_t count;
+	uint32_t run, shortest;
+};
+struct tree_race {
+	char *where, *variable; /* owned */
+	uint32_t run;           /* the first with it */
+};
 struct tree {
 	char *path, *program; /* owned */
 	GArray *runs;         /* struct tree_run; descendants directly follow their parent */
+	GArray *errors;       /* struct tree_error */
+	GArray *pairs;        /* struct tree_race; pairs of the user's lines, each once */
+	uint32_t *place;      /* owned: by run, its index in `runs` */
 	uint64_t executions, states, pruned, waiting;
+	uint64_t estimate, low, high; /* different runs in all, about; 0: not estimated */
 	bool complete;
-	bool races, uses; /* uses of freed memory; either weakens `complete` */
-	GPtrArray *gaps;  /* char *, owned */
+	int64_t bound; /* all schedules with so many preemptions were run; -1: none is promised
+	                */
+	bool races, uses;   /* uses of freed memory; either weakens `complete` */
+	GPtrArray *gaps;    /* char *, owned */
+	GPtrArray *threads; /* char *, owned: "T1 worker(&q)", those of the first run */
 };
 /* NULL and `error` when unreadable; free with tree_free. */
 struct tree *tree_open(const char *path, struct error *error);
 void tree_free(struct tree *tree);
+static inline const struct tree_run *tree_at(const struct tree *tree, uint64_t index)
+{
+	return &g_array_index(tree->runs, struct tree_run, index);
+}
+/* The run of that number, below the number of runs. */
+static inline const struct tree_run *tree_run_of(const struct tree *tree, uint32_t run)
+{
+	return tree_at(tree, tree->place[run]);
+}
+/* The index of the thread that a text begins with, "T1 reads ...": NONE unknown. */
+uint32_t tree_thread_of(const struct tree *tree, const char *text);
 /* The tree of a run's trace: FILE and N of FILE.runN.hdl. NULL for other names. */
 char *tree_of_trace(const char *trace, uint32_t *run);
 /* Did the run end in an error? */

@@ -5,6 +5,8 @@
  */
 #include "tui/explorer/view_witness.h"
 
+#include "tui/explorer/return_point.h"
+
 #include <string.h>
 
 void turns_init(struct turns *turns)
@@ -31,9 +33,26 @@ static uint32_t event_at(const struct witness_view *v, guint i)
 
 /* -- construction -------------------------------------------------------------------------- */
 
+/* The turn goes up to there, with what has no row. */
+static void extend(const struct witness_view *v, struct turn *turn, guint end)
+{
+	for (; turn->end < end; turn->end++)
+		turn->moved += v->moves[turn->end];
+}
+
+/* The last turn ends where another one begins. */
+static void end_turn(struct witness_view *v, guint end)
+{
+	GArray *list = v->turns.list;
+	struct turn *last = list->len ? &g_array_index(list, struct turn, list->len - 1) : NULL;
+	if (last && last->kind == ROW_SWITCH)
+		extend(v, last, end);
+}
+
 static void add_turn(struct witness_view *v, enum row_kind kind, guint begin, guint end,
                      uint64_t row)
 {
+	end_turn(v, begin);
 	struct turn turn = { kind, begin, end, row, row, NONE, 0 };
 	g_array_append_val(v->turns.list, turn);
 }
@@ -43,16 +62,15 @@ static void add_event(struct witness_view *v, const struct trace *t, guint index
 {
 	GArray *list = v->turns.list;
 	struct turn *last = list->len ? &g_array_index(list, struct turn, list->len - 1) : NULL;
-	bool goes_on = last && last->kind == ROW_SWITCH && last->end == index &&
+	bool goes_on = last && last->kind == ROW_SWITCH &&
 	               t->events[event_at(v, index)].thread ==
 	                       t->events[event_at(v, last->begin)].thread;
 	if (!goes_on) {
 		add_turn(v, ROW_SWITCH, index, index, row);
 		last = &g_array_index(list, struct turn, list->len - 1);
 	}
-	last->end = index + 1;
+	extend(v, last, index + 1);
 	last->last = row;
-	last->moved += v->moves[index];
 }
 
 static void make_lanes(struct witness_view *v, const struct trace *t)
@@ -79,14 +97,15 @@ void turns_make(struct witness_view *v, const struct trace *t)
 			add_turn(v, ROW_FOLD, 0, v->fold, r);
 		else if (row->kind == ROW_SWITCH && count)
 			g_array_index(v->turns.list, struct turn, count - 1).why = row->index;
-		else if (row->kind == ROW_BOTH)
-			add_turn(v, ROW_BOTH, row->index, row->index, r);
+		else if (row->kind == ROW_BOTH || row->kind == ROW_POINT)
+			add_turn(v, row->kind, row->index, row->index, r);
 		else if (row->kind == ROW_EVENT && claimed)
 			add_turn(v, ROW_EVENT, row->index, row->index + 1, r);
 		else if (row->kind == ROW_EVENT)
 			add_event(v, t, row->index, r);
 		claimed = claimed || row->kind == ROW_BOTH;
 	}
+	end_turn(v, v->w.events->len);
 	make_lanes(v, t);
 }
 
@@ -108,7 +127,7 @@ static uint64_t turn_of_cursor(const struct witness_view *v)
 
 static int rows_of(const struct witness_view *v, int rows)
 {
-	return rows - 2 - stage_pane_rows(&v->stage, rows);
+	return rows - 2 - witness_foot_rows(v, rows);
 }
 
 void turns_fit(struct witness_view *v, int rows)
@@ -265,6 +284,10 @@ static void draw_line(const struct app *app, const struct witness_view *v,
 		at = pane_field_right(p, row, at, NUMBER, STYLE_DIM,
 		                      grouped(turn->end, number));
 		pane_text(p, row, at + 3, STYLE_DIM, "the first, as recorded");
+	} else if (turn->kind == ROW_POINT) {
+		pane_rule(pane_part(p, row, 0, 1, -1), 0, NULL);
+		pane_format(p, row, 2, STYLE_RACE, " the last chance: from here on %s ",
+		            return_point_claim(v->point));
 	} else if (turn->kind == ROW_BOTH) {
 		pane_rule(pane_part(p, row, 0, 1, -1), 0, NULL);
 		pane_text(p, row, 2, STYLE_RACE, witness_claim_words(v));
@@ -285,7 +308,7 @@ static void draw_line(const struct app *app, const struct witness_view *v,
 
 void turns_draw(const struct app *app, const struct witness_view *v, struct pane p)
 {
-	int foot = stage_pane_rows(&v->stage, p.rows);
+	int foot = witness_foot_rows(v, p.rows);
 	struct pane body = pane_part(p, 2, 0, rows_of(v, p.rows), -1);
 	uint64_t cursor = turn_of_cursor(v);
 	GString *title = g_string_new("the witness by turns  ");

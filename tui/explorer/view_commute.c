@@ -25,7 +25,8 @@ static int draw_invocation(const struct app *app, struct pane p, int row,
 	uint32_t thread = t->events[event].thread;
 	GString *place = g_string_new(NULL);
 	describe_place(app->session, event, place);
-	int at = pane_text(p, row, 1, style_of_thread(thread), trace_thread_name(t, thread));
+	int at = pane_text(p, row, 1, style_of_thread(thread),
+	                   session_thread(app->session, thread));
 	at = pane_text(p, row, at + 2, STYLE_HERE, f->methods[side]);
 	pane_format(p, row, at + 3, STYLE_DIM, "event %u, %s", event, place->str);
 	if (f->points[side])

@@ -1,43 +1,120 @@
 /*
- * view_explore.c - the tree of executions of `heddle explore`: for each run its parent, the
- * reversed read, and its ending.
+ * view_explore.c - an exploration by `heddle explore`: its outcomes, each with its shortest run
+ * and the difference from a run that ends otherwise; and all runs as a tree, each with its
+ * parent, the reversed operation, and its ending.
  */
+#include "engine/trace/own_code.h"
 #include "tui/explorer/app.h"
 
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/export.h"
-#include "tui/explorer/tree.h"
+#include "tui/explorer/outcomes.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { DEEPEST_DRAWN = 10, FOOT_ROWS = 9, SMALL_FOOT = 4, SMALL = 16 };
+enum { DEEPEST_DRAWN = 10, FOOT_ROWS = 9, SMALL_FOOT = 4, SMALL = 16, HEAD_ROWS = 3 };
 
+/* A run that is shown in the tree. */
+struct row {
+	uint32_t index; /* in tree.runs */
+	bool last;      /* of the shown children of its parent */
+};
 struct explore_view {
 	struct tree *tree; /* owned; NULL: none */
 	struct error error;
-	struct list list;
-	uint32_t here; /* the run of the open trace; NONE */
+	GArray *outcomes; /* struct outcome, owned; NULL without a tree */
+	GArray *rows;     /* struct row, owned; the same */
+	bool by_run;      /* the tree is shown, and not the outcomes */
+	guint folded;     /* runs that are in no row */
+	bool own;         /* as own_code_is_on() when the rows were made */
+	struct list outcome_list, list;
+	struct outcome_difference parting; /* owned: of the outcome `parted` */
+	guint parted;                      /* NONE: of none */
+	uint32_t here;                     /* the run of the open trace; NONE */
 	uint32_t deepest;
 };
 
 static void *explore_open(struct app *app)
 {
 	struct explore_view *v = g_new0(struct explore_view, 1);
-	v->here = NONE;
+	v->here = v->parted = NONE;
+	v->by_run = app->runs_shown;
 	return v;
+}
+
+static void forget(struct explore_view *v)
+{
+	tree_free(v->tree);
+	g_clear_pointer(&v->outcomes, g_array_unref);
+	g_clear_pointer(&v->rows, g_array_unref);
+	if (v->parted != NONE)
+		outcome_difference_release(&v->parting);
+	v->parted = NONE;
+	v->tree = NULL;
 }
 
 static void explore_close(void *state)
 {
-	struct explore_view *v = state;
-	tree_free(v->tree);
-	g_free(v);
+	forget(state);
+	g_free(state);
+}
+
+static const struct row *row_at(const struct explore_view *v, uint64_t i)
+{
+	return &g_array_index(v->rows, struct row, i);
 }
 
 static const struct tree_run *run_at(const struct explore_view *v, uint64_t i)
 {
-	return &g_array_index(v->tree->runs, struct tree_run, i);
+	return tree_at(v->tree, row_at(v, i)->index);
+}
+
+static const struct outcome *outcome_at(const struct explore_view *v, uint64_t i)
+{
+	return &g_array_index(v->outcomes, struct outcome, i);
+}
+
+/* Runs that differ in variables of the library alone, with all that follows from them, are left
+ * out, as are its frames elsewhere. */
+static void make_rows(struct explore_view *v)
+{
+	const struct tree *t = v->tree;
+	guint n = t->runs->len;
+	bool *shown = g_new0(bool, n + 1), *followed = g_new0(bool, n + 1);
+	v->own = own_code_is_on();
+	for (guint i = n; i-- > 0;) { /* children follow their parents */
+		const struct tree_run *r = tree_at(t, i);
+		shown[i] |= !v->own || !r->inside || tree_run_failed(r) || r->run == v->here;
+		if (shown[i] && r->parent != NONE)
+			shown[t->place[r->parent]] = true;
+	}
+	g_clear_pointer(&v->rows, g_array_unref);
+	v->rows = g_array_new(FALSE, FALSE, sizeof(struct row));
+	v->deepest = 0;
+	for (guint i = 0; i < n; i++) {
+		struct row row = { .index = i };
+		v->deepest = MAX(v->deepest, shown[i] ? tree_at(t, i)->depth : 0);
+		if (shown[i])
+			g_array_append_val(v->rows, row);
+	}
+	for (guint i = v->rows->len; i-- > 0;) {
+		const struct tree_run *r = run_at(v, i);
+		uint32_t parent = r->parent == NONE ? n : t->place[r->parent];
+		g_array_index(v->rows, struct row, i).last = !followed[parent];
+		followed[parent] = true;
+	}
+	v->folded = n - v->rows->len;
+	g_free(shown);
+	g_free(followed);
+}
+
+static void select_run(struct explore_view *v, uint32_t run)
+{
+	for (guint i = 0; i < v->rows->len; i++)
+		if (run_at(v, i)->run == run)
+			v->list.cursor = i;
 }
 
 /* Load the requested file, else the tree beside the trace. */
@@ -48,30 +125,52 @@ static void explore_show(struct app *app, void *state)
 	char *path = trace ? tree_of_trace(trace, &v->here) : NULL;
 	const char *wanted = app->tree_path ? app->tree_path : path;
 	if (wanted && (v->tree == NULL || strcmp(v->tree->path, wanted) != 0)) {
-		tree_free(v->tree);
+		forget(v);
 		v->tree = tree_open(wanted, &v->error);
-		v->list = (struct list){ 0 };
-		v->deepest = 0;
-		for (guint i = 0; v->tree && i < v->tree->runs->len; i++) {
-			v->deepest = MAX(v->deepest, run_at(v, i)->depth);
-			if (run_at(v, i)->run == v->here)
-				v->list.cursor = i;
+		v->list = v->outcome_list = (struct list){ 0 };
+		if (v->tree) {
+			v->outcomes = outcomes_of(v->tree);
+			make_rows(v);
+			select_run(v, v->here);
+			if (v->here < v->tree->runs->len)
+				v->outcome_list.cursor =
+				        outcome_of_run(v->tree, v->outcomes, v->here);
 		}
+	}
+	if (v->tree && v->own != own_code_is_on()) {
+		uint32_t run = run_at(v, v->list.cursor)->run;
+		make_rows(v);
+		select_run(v, run);
 	}
 	g_free(path);
 }
 
 /* With a lesson space is short: the list has priority. */
-static int foot_rows(int rows)
+static int foot_rows(const struct explore_view *v, int rows)
 {
-	return rows < SMALL ? SMALL_FOOT : FOOT_ROWS;
+	if (v->by_run)
+		return rows < SMALL ? SMALL_FOOT : FOOT_ROWS;
+	int free = rows - HEAD_ROWS - (int)MIN(v->outcomes->len, 1000);
+	return MAX(free, rows < SMALL ? SMALL_FOOT : rows / 2);
 }
 
 static void explore_fit(struct app *app, void *state, int rows, int columns)
 {
 	struct explore_view *v = state;
-	if (v->tree)
-		list_fit(&v->list, v->tree->runs->len, rows - 3 - foot_rows(rows));
+	if (v->tree == NULL)
+		return;
+	int room = rows - HEAD_ROWS - foot_rows(v, rows);
+	if (v->by_run) {
+		list_fit(&v->list, v->rows->len, room);
+		return;
+	}
+	list_fit(&v->outcome_list, v->outcomes->len, room);
+	if (v->parted == v->outcome_list.cursor)
+		return;
+	if (v->parted != NONE)
+		outcome_difference_release(&v->parting);
+	v->parted = (guint)v->outcome_list.cursor;
+	v->parting = outcome_difference_of(v->tree, outcome_at(v, v->parted)->shortest);
 }
 
 /* -- drawing ------------------------------------------------------------------------------ */
@@ -81,7 +180,7 @@ static bool goes_on(const struct explore_view *v, uint64_t i, uint32_t depth)
 {
 	while (run_at(v, i)->depth > depth)
 		i--;
-	return !run_at(v, i)->last;
+	return !row_at(v, i)->last;
 }
 
 /* "│ ├─●": lanes of the ancestors, truncated if too deep. */
@@ -94,7 +193,7 @@ static void append_lanes(const struct explore_view *v, uint64_t i, GString *out)
 	for (uint32_t d = from + 1; d < r->depth; d++)
 		g_string_append(out, goes_on(v, i, d) ? "│ " : "  ");
 	if (r->depth > 0)
-		g_string_append(out, r->last ? "└─" : "├─");
+		g_string_append(out, row_at(v, i)->last ? "└─" : "├─");
 	g_string_append(out, "●");
 }
 
@@ -103,15 +202,33 @@ static enum style end_style(const struct tree_run *r)
 	return tree_run_failed(r) ? STYLE_RACE : r->redundant ? STYLE_DIM : STYLE_NONE;
 }
 
-static void append_end(const struct tree_run *r, GString *out)
+void explore_append_end(const struct tree_run *r, GString *out)
 {
 	g_string_append(out, tree_run_failed(r) ? "✗ " : r->redundant ? "· " : "✓ ");
-	if (strcmp(r->end, "signal") == 0)
-		g_string_append_printf(out, "signal %" G_GINT64_FORMAT, r->status);
-	else if (strcmp(r->end, "exit-status") == 0)
-		g_string_append_printf(out, "exit %" G_GINT64_FORMAT, r->status);
-	else
-		g_string_append(out, r->redundant ? "known" : r->end);
+	char *text = tree_run_failed(r) ? end_text(r->end, r->status) : NULL;
+	g_string_append(out, text ? text : r->redundant ? "known" : r->end);
+	g_free(text);
+}
+
+static enum style style_of_flip(const struct tree *t, const char *flip)
+{
+	uint32_t thread = tree_thread_of(t, flip);
+	return thread == NONE ? STYLE_TEXT : style_of_thread(thread);
+}
+
+/* A rule with the threads in their colours on it. */
+static void draw_threads(const struct tree *t, struct pane p)
+{
+	pane_rule(p, 0, NULL);
+	int at = 1;
+	for (guint i = 0; i < t->threads->len; i++) {
+		const char *name = t->threads->pdata[i];
+		if (at + text_columns(name) + 3 > p.columns || strchr(name, ' ') == NULL)
+			continue;
+		at = pane_text(p, 0, at, STYLE_TEXT, " ");
+		at = pane_text(p, 0, at, style_of_thread(i), name);
+		at = pane_text(p, 0, at, STYLE_TEXT, " ") + 1;
+	}
 }
 
 static void draw_run(const struct explore_view *v, struct pane p, int row, uint64_t i)
@@ -128,34 +245,272 @@ static void draw_run(const struct explore_view *v, struct pane p, int row, uint6
 	pane_field(p, row, 1, tree_width, end_style(r), text->str);
 	pane_field_right(p, row, tree_width, 6, STYLE_DIM, number);
 	g_string_truncate(text, 0);
-	append_end(r, text);
+	explore_append_end(r, text);
 	pane_field(p, row, at, end_width, end_style(r), text->str);
-	pane_text(p, row, at + end_width, STYLE_TEXT,
+	pane_text(p, row, at + end_width, style_of_flip(v->tree, r->flip),
 	          r->parent == NONE ? "the first run" : r->flip);
 	if (i == v->list.cursor)
 		pane_highlight(p, row, ATTR_REVERSE);
 	g_string_free(text, TRUE);
 }
 
-static void draw_head(const struct tree *t, struct pane p)
+/* A number with three digits that count: an estimate has no more. */
+static const char *rough(uint64_t number, char buffer[32])
 {
-	char a[32], b[32], c[32];
-	pane_format(p, 0, 1, STYLE_HEADING,
-	            "%s   %s execution%s, %s different   %s more schedules begin as these do",
-	            t->program, grouped(t->executions, a), plural(t->executions),
-	            grouped(t->states, b), grouped(t->pruned, c));
-	if (t->complete && (t->races || t->uses))
-		pane_format(p, 1, 1, STYLE_NONE, "complete, as far as %s%s%s leave a promise",
-		            t->races ? "data races" : "", t->races && t->uses ? " and " : "",
-		            t->uses ? "uses after free" : "");
-	else if (t->complete)
-		pane_text(
-		        p, 1, 1, STYLE_NONE,
-		        "complete for this input: whatever the schedule, it does as one of these");
-	else
-		pane_format(p, 1, 1, STYLE_OPEN, "not complete: %s",
-		            t->gaps->len ? (char *)t->gaps->pdata[0] : "it was ended");
+	static const struct {
+		double unit;
+		const char *word;
+	} units[] = { { 1e12, "trillion" }, { 1e9, "billion" }, { 1e6, "million" } };
+	for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
+		if ((double)number >= units[i].unit) {
+			g_snprintf(buffer, 32, "%.3g %s", (double)number / units[i].unit,
+			           units[i].word);
+			return buffer;
+		}
+	return grouped(number, buffer);
 }
+
+/* How many of the different runs there may be are left, by the part that was seen. */
+static void append_left(const struct tree *t, GString *out)
+{
+	char left[32], low[32], high[32];
+	if (t->estimate <= t->states) {
+		if (t->waiting > 0)
+			g_string_append_printf(out, ": %s known schedule%s wait",
+			                       grouped(t->waiting, left), plural(t->waiting));
+		return;
+	}
+	g_string_append_printf(out,
+	                       ": by the part that was seen, about %s different runs are "
+	                       "left (%s to %s in eight of ten estimates)",
+	                       rough(t->estimate - t->states, left),
+	                       rough(t->low > t->states ? t->low - t->states : 0, low),
+	                       rough(t->high > t->states ? t->high - t->states : 0, high));
+}
+
+static void draw_scope(const struct tree *t, struct pane p)
+{
+	GString *text = g_string_new(NULL);
+	char within[64] = "";
+	if (!t->complete && t->bound >= 0)
+		g_snprintf(within, sizeof within,
+		           " with at most %" G_GINT64_FORMAT " preemption%s", t->bound,
+		           plural((uint64_t)t->bound));
+	if (t->complete || t->bound >= 0)
+		g_string_append_printf(
+		        text, "Every schedule of this input%s does as one of these%s%s%s%s.",
+		        within, t->races || t->uses ? ", as far as " : "",
+		        t->races ? "data races" : "", t->races && t->uses ? " and " : "",
+		        t->uses    ? "uses after free allow a promise"
+		        : t->races ? " allow a promise"
+		                   : "");
+	else {
+		g_string_append_printf(text, "Not every schedule was run (%s)",
+		                       t->gaps->len ? (char *)t->gaps->pdata[0]
+		                                    : "it was ended");
+		append_left(t, text);
+		g_string_append_c(text, '.');
+	}
+	pane_paragraph(pane_part(p, 1, 1, HEAD_ROWS - 1, p.columns - 2), 0, 0,
+	               t->complete ? STYLE_NONE : STYLE_OPEN, text->str);
+	g_string_free(text, TRUE);
+}
+
+static void draw_head(const struct explore_view *v, struct pane p)
+{
+	const struct tree *t = v->tree;
+	char a[32], b[32], c[32];
+	if (!v->by_run)
+		pane_format(p, 0, 1, STYLE_HEADING, "%s   %u outcome%s of %s different run%s",
+		            t->program, v->outcomes->len, plural(v->outcomes->len),
+		            grouped(t->states, a), plural(t->states));
+	else if (v->folded > 0)
+		pane_format(p, 0, 1, STYLE_HEADING,
+		            "%s   %s runs as a tree   %u more differ in the library's "
+		            "variables alone (+ shows them)",
+		            t->program, grouped(v->rows->len, a), v->folded);
+	else
+		pane_format(p, 0, 1, STYLE_HEADING,
+		            "%s   %s run%s as a tree, %s different   %s more schedules begin "
+		            "as these do",
+		            t->program, grouped(t->executions, a), plural(t->executions),
+		            grouped(t->states, b), grouped(t->pruned, c));
+	draw_scope(t, p);
+}
+
+/* -- outcomes ------------------------------------------------------------------------------- */
+
+static const char *const outcome_glyphs[] = { "✗", "⇄", "✓" };
+static const enum style outcome_styles[] = { STYLE_RACE, STYLE_RACE, STYLE_NONE };
+
+static void draw_outcome(const struct explore_view *v, struct pane p, int row, uint64_t i)
+{
+	enum { COUNT = 6, WORDS = 17, RUN = 13, WHERE = 24 };
+	const struct outcome *o = outcome_at(v, i);
+	char count[32], run[32];
+	int end = p.columns - RUN - 1, at = 4 + COUNT + 1;
+	bool here = v->here < v->tree->runs->len && o->kind != OUTCOME_RACE &&
+	            outcome_of_run(v->tree, v->outcomes, v->here) == i;
+	pane_text(p, row, 0, STYLE_HERE, here ? "▸" : " ");
+	pane_text(p, row, 1, outcome_styles[o->kind], outcome_glyphs[o->kind]);
+	if (o->count > 0)
+		pane_field_right(p, row, 3, COUNT, STYLE_TEXT, grouped(o->count, count));
+	at = pane_field(p, row, at, WORDS, outcome_styles[o->kind], o->words);
+	if (*o->where) {
+		int wide = (int)text_columns(o->where) + 2;
+		at = pane_field(p, row, at, MIN(MAX(wide, WHERE), end - at), STYLE_TEXT,
+		                o->where);
+	}
+	if (at < end)
+		pane_field(p, row, at, end - at, STYLE_DIM, o->text);
+	g_snprintf(run, sizeof run, "%s run %u", o->kind == OUTCOME_RACE ? "in" : "as in",
+	           o->shortest);
+	pane_field_right(p, row, end, RUN, STYLE_DIM, run);
+	if (i == v->outcome_list.cursor)
+		pane_highlight(p, row, ATTR_REVERSE);
+}
+
+/* The text of a source line that is named "FILE:LINE"; NULL: unknown. */
+static const char *line_at(const struct app *app, const char *place)
+{
+	const char *colon = strrchr(place, ':');
+	if (colon == NULL || !g_ascii_isdigit(colon[1]))
+		return NULL;
+	char *file = g_strndup(place, (gsize)(colon - place));
+	const char *line = sources_line((struct sources *)&app->sources, file,
+	                                (uint32_t)strtoul(colon + 1, NULL, 10));
+	g_free(file);
+	return line;
+}
+
+/* The reversals on a way, each with the source line. */
+static int draw_way(const struct app *app, const struct explore_view *v, const GArray *way,
+                    struct pane p, int row)
+{
+	for (guint i = 0; i < way->len && row < p.rows; i++) {
+		const struct tree_run *r =
+		        tree_run_of(v->tree, g_array_index(way, uint32_t, i));
+		const struct tree_run *next =
+		        i + 1 < way->len
+		                ? tree_run_of(v->tree, g_array_index(way, uint32_t, i + 1))
+		                : NULL;
+		if (next && strcmp(r->flip, next->flip) == 0 &&
+		    strcmp(r->place, next->place) == 0)
+			continue; /* once for several visits */
+		row += pane_paragraph(pane_part(p, row, 3, -1, p.columns - 4), 0, 0,
+		                      style_of_flip(v->tree, r->flip), r->flip);
+		const char *line = line_at(app, r->place);
+		if (row < p.rows)
+			pane_format(p, row, 5, STYLE_DIM, "%s%s%s", r->place, line ? "   " : "",
+			            line ? line : "");
+		row++;
+	}
+	return row;
+}
+
+static int draw_lines(struct pane p, int row, const char *text, enum style style)
+{
+	char **lines = g_strsplit(text, "\n", -1);
+	for (char **line = lines; *line && row < p.rows; line++)
+		if (**line)
+			row += pane_paragraph(pane_part(p, row, 1, -1, p.columns - 2), 0, 0,
+			                      style, *line);
+	g_strfreev(lines);
+	return row;
+}
+
+/* Places, "a.c:3 and b.c:7", each with its source line. */
+static int draw_places(const struct app *app, struct pane p, int row, const char *where)
+{
+	char **places = g_strsplit(where, " and ", -1);
+	for (char **place = places; *place && row < p.rows; place++) {
+		const char *line = line_at(app, *place);
+		pane_format(p, row++, 1, STYLE_TEXT, "%s%s%s", *place, line ? "   " : "",
+		            line ? line : "");
+	}
+	g_strfreev(places);
+	return row;
+}
+
+/* The difference from a run that ends otherwise, in source lines. */
+static int draw_parting(const struct app *app, const struct explore_view *v,
+                        const struct outcome *o, struct pane p)
+{
+	const struct outcome_difference *d = &v->parting;
+	int row = 0;
+	if (v->parted != v->outcome_list.cursor || d->other == NONE ||
+	    o->kind == OUTCOME_RACE) {
+		if (o->kind == OUTCOME_FAILED)
+			pane_text(p, 0, 1, STYLE_HEADING, "No run ends well.");
+		return o->kind == OUTCOME_FAILED;
+	}
+	const struct tree_run *other = tree_run_of(v->tree, d->other);
+	bool quoted = o->kind == OUTCOME_PASSED && *other->printed;
+	if (d->here->len > 0) {
+		row += pane_paragraph(
+		        pane_part(p, row, 1, -1, p.columns - 2), 0, 0, STYLE_HEADING,
+		        quoted ? "It begins as the nearest run with other output, but:"
+		               : "It begins as the nearest run that ends well, but:");
+		row = draw_way(app, v, d->here, p, row);
+	}
+	if (d->others->len > 0 && row < p.rows) {
+		pane_format(p, row++, 1, STYLE_HEADING, "Run %u %s, as there:", d->other,
+		            quoted ? "prints something else" : "ends well");
+		row = draw_way(app, v, d->others, p, row);
+	}
+	return row;
+}
+
+static void draw_outcome_foot(const struct app *app, const struct explore_view *v,
+                              struct pane p)
+{
+	const struct outcome *o = outcome_at(v, v->outcome_list.cursor);
+	const struct tree_run *r = tree_run_of(v->tree, o->shortest);
+	char events[32], switches[32], count[32], all[32];
+	draw_threads(v->tree, p);
+	struct pane body = pane_part(p, 1, 0, p.rows - 2, -1);
+	GString *text = g_string_new(NULL);
+	if (o->kind == OUTCOME_RACE)
+		g_string_append_printf(text, "data race on %s, first in run %u", o->text,
+		                       o->first);
+	else
+		g_string_append_printf(text, "%s of %s different run%s %s",
+		                       grouped(o->count, count), grouped(v->tree->states, all),
+		                       plural(v->tree->states),
+		                       o->kind == OUTCOME_FAILED ? "end so"
+		                       : *o->text                ? "print this last"
+		                                                 : "end well");
+	if (o->kind != OUTCOME_RACE && r->switches > 0)
+		g_string_append_printf(text,
+		                       "; the shortest is run %u: %s events, %s turn%s of "
+		                       "threads",
+		                       o->shortest, grouped(r->events, events),
+		                       grouped(r->switches + 1, switches),
+		                       plural(r->switches + 1));
+	int row = pane_paragraph(pane_part(body, 0, 1, -1, body.columns - 2), 0, 0,
+	                         STYLE_HEADING, text->str);
+	g_string_free(text, TRUE);
+	if (*o->where && strstr(o->text, o->where) == NULL)
+		row = draw_places(app, body, row, o->where);
+	const struct tree_run *first = tree_run_of(v->tree, o->first);
+	const char *story =
+	        o->kind == OUTCOME_FAILED ? tree_run_of(v->tree, o->first)->story : o->text;
+	if (o->kind != OUTCOME_RACE)
+		row = draw_lines(body, row, *story ? story : o->text,
+		                 o->kind == OUTCOME_FAILED ? STYLE_RACE : STYLE_TEXT);
+	row += draw_parting(app, v, o, pane_part(body, row, 0, -1, -1));
+	if (o->kind == OUTCOME_FAILED)
+		draw_lines(body, row, first->no_return, STYLE_TEXT);
+	if (o->kept != NONE)
+		pane_format(p, p.rows - 1, 1, STYLE_DIM,
+		            "Enter opens the trace of run %u; - shows all runs as a tree",
+		            o->kept);
+	else
+		pane_text(p, p.rows - 1, 1, STYLE_DIM,
+		          "no trace of it was kept; - shows all runs as a tree");
+}
+
+/* -- the tree ------------------------------------------------------------------------------- */
 
 /* Reversals made unnecessary by the specification. */
 static void draw_pairs(const struct tree_run *r, struct pane p)
@@ -174,10 +529,10 @@ static void draw_pairs(const struct tree_run *r, struct pane p)
 }
 
 /* Describe the selected run. */
-static void draw_foot(const struct tree_run *r, struct pane p)
+static void draw_foot(const struct tree *t, const struct tree_run *r, struct pane p)
 {
 	char events[32], pruned[32];
-	pane_rule(p, 0, NULL);
+	draw_threads(t, p);
 	pane_format(p, 1, 1, STYLE_HEADING,
 	            "run %u   %s events   schedules that begin as a known run: %s", r->run,
 	            grouped(r->events, events), grouped(r->pruned, pruned));
@@ -185,15 +540,13 @@ static void draw_foot(const struct tree_run *r, struct pane p)
 	if (*r->place)
 		row += pane_paragraph(pane_part(p, row, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
 		                      r->place);
-	char **lines = g_strsplit(r->story, "\n", -1);
-	for (char **line = lines; *line && row < p.rows - 1; line++)
-		if (**line)
-			row += pane_paragraph(pane_part(p, row, 1, -1, p.columns - 2), 0, 0,
-			                      STYLE_RACE, *line);
-	g_strfreev(lines);
+	struct pane body = pane_part(p, 0, 0, p.rows - 1, -1);
+	row = draw_lines(body, row, r->story, STYLE_RACE);
+	row = draw_lines(body, row, r->no_return, STYLE_TEXT);
 	draw_pairs(r, pane_part(p, row, 0, p.rows - 1 - row, -1));
 	pane_text(p, p.rows - 1, 1, STYLE_DIM,
-	          *r->trace ? "Enter opens its trace" : "its trace was not kept");
+	          *r->trace ? "Enter opens its trace; - shows the outcomes"
+	                    : "its trace was not kept; - shows the outcomes");
 }
 
 static void explore_draw(const struct app *app, const void *state, struct pane p)
@@ -210,11 +563,19 @@ static void explore_draw(const struct app *app, const void *state, struct pane p
 		                  "failing runs; `:exploration FILE` shows it.");
 		return;
 	}
-	draw_head(v->tree, p);
-	for (int r = 0; r < v->list.rows && v->list.top + r < v->tree->runs->len; r++)
-		draw_run(v, p, r + 3, v->list.top + r);
-	draw_foot(run_at(v, v->list.cursor),
-	          pane_part(p, p.rows - foot_rows(p.rows), 0, -1, -1));
+	draw_head(v, p);
+	struct pane foot = pane_part(p, p.rows - foot_rows(v, p.rows), 0, -1, -1);
+	const struct list *list = v->by_run ? &v->list : &v->outcome_list;
+	for (int r = 0; r < list->rows && list->top + r < list->count; r++) {
+		if (v->by_run)
+			draw_run(v, p, r + HEAD_ROWS, list->top + r);
+		else
+			draw_outcome(v, p, r + HEAD_ROWS, list->top + r);
+	}
+	if (v->by_run)
+		draw_foot(v->tree, run_at(v, v->list.cursor), foot);
+	else
+		draw_outcome_foot(app, v, foot);
 }
 
 /* -- requests ----------------------------------------------------------------------------- */
@@ -247,18 +608,47 @@ static void open_trace(struct app *app, const struct tree *t, const struct tree_
 	g_free(path);
 }
 
-/* Go to the next run with an error, in either direction. */
+/* Is there something wrong with this line of the list? */
+static bool is_wrong(const struct explore_view *v, uint64_t i)
+{
+	return v->by_run ? tree_run_failed(run_at(v, i))
+	                 : outcome_at(v, i)->kind != OUTCOME_PASSED;
+}
+
+/* Go to the next line with an error, in either direction. */
 static void step_error(struct app *app, struct explore_view *v, int direction)
 {
-	uint64_t n = v->tree->runs->len, i = v->list.cursor;
+	struct list *list = v->by_run ? &v->list : &v->outcome_list;
+	uint64_t n = v->by_run ? v->rows->len : v->outcomes->len, i = list->cursor;
 	for (uint64_t k = 1; k < n; k++) {
 		i = direction > 0 ? (i + 1) % n : (i + n - 1) % n;
-		if (tree_run_failed(run_at(v, i))) {
-			v->list.cursor = i;
+		if (is_wrong(v, i)) {
+			list->cursor = i;
 			return;
 		}
 	}
-	app_say(app, "no other run failed");
+	app_say(app, v->by_run ? "no other run failed" : "no other outcome is a failure");
+}
+
+static void open_selected(struct app *app, const struct explore_view *v)
+{
+	if (v->by_run) {
+		open_trace(app, v->tree, run_at(v, v->list.cursor));
+		return;
+	}
+	const struct outcome *o = outcome_at(v, v->outcome_list.cursor);
+	open_trace(app, v->tree, tree_run_of(v->tree, o->kept == NONE ? o->shortest : o->kept));
+}
+
+/* The outcomes, or the tree with the selected outcome's run. */
+static void turn(struct app *app, struct explore_view *v)
+{
+	v->by_run = app->runs_shown = !v->by_run;
+	if (v->by_run)
+		select_run(v, outcome_at(v, v->outcome_list.cursor)->shortest);
+	else
+		v->outcome_list.cursor =
+		        outcome_of_run(v->tree, v->outcomes, run_at(v, v->list.cursor)->run);
 }
 
 static bool explore_request(struct app *app, void *state, enum request request, uint64_t count)
@@ -266,38 +656,38 @@ static bool explore_request(struct app *app, void *state, enum request request, 
 	struct explore_view *v = state;
 	if (v->tree == NULL)
 		return false;
-	const struct tree_run *r = run_at(v, v->list.cursor);
 	switch (request) {
 	case REQUEST_ENTER:
-		open_trace(app, v->tree, r);
+		open_selected(app, v);
 		return true;
 	case REQUEST_NEXT:
 	case REQUEST_PREVIOUS:
 		step_error(app, v, request == REQUEST_NEXT ? 1 : -1);
 		return true;
+	case REQUEST_RUNS:
+		turn(app, v);
+		return true;
 	case REQUEST_LEFT:
-		for (uint64_t i = v->list.cursor; i-- > 0 && r->parent != NONE;)
-			if (run_at(v, i)->run == r->parent) {
-				v->list.cursor = i;
-				break;
-			}
+		if (v->by_run && run_at(v, v->list.cursor)->parent != NONE)
+			select_run(v, run_at(v, v->list.cursor)->parent);
 		return true;
 	case REQUEST_EXPORT:
 		commands_run(app, "export");
 		return true;
 	default:
-		return list_request(&v->list, request, count);
+		return list_request(v->by_run ? &v->list : &v->outcome_list, request, count);
 	}
 }
 
 static void explore_select(struct app *app, void *state, int row, int column, bool again)
 {
 	struct explore_view *v = state;
-	if (v->tree && row >= 3 && row - 3 < v->list.rows &&
-	    v->list.top + (uint64_t)(row - 3) < v->tree->runs->len) {
-		v->list.cursor = v->list.top + (uint64_t)(row - 3);
+	struct list *list = v->by_run ? &v->list : &v->outcome_list;
+	if (v->tree && row >= HEAD_ROWS && row - HEAD_ROWS < list->rows &&
+	    list->top + (uint64_t)(row - HEAD_ROWS) < list->count) {
+		list->cursor = list->top + (uint64_t)(row - HEAD_ROWS);
 		if (again)
-			open_trace(app, v->tree, run_at(v, v->list.cursor));
+			open_selected(app, v);
 	}
 }
 
@@ -308,10 +698,10 @@ bool explore_view_draw(const struct app *app, struct drawing *d)
 		return false;
 	uint32_t deepest = 0, *node = g_new(uint32_t, v->tree->runs->len);
 	for (guint i = 0; i < v->tree->runs->len; i++) {
-		const struct tree_run *r = run_at(v, i);
+		const struct tree_run *r = tree_at(v->tree, i);
 		GString *label = g_string_new(NULL);
 		g_string_append_printf(label, "%u ", r->run);
-		append_end(r, label);
+		explore_append_end(r, label);
 		deepest = MAX(deepest, r->depth);
 		node[r->run] = drawing_node(d, r->depth, i, i, g_string_free(label, FALSE),
 		                            tree_run_failed(r));
@@ -325,11 +715,26 @@ bool explore_view_draw(const struct app *app, struct drawing *d)
 	return true;
 }
 
+char *explore_view_trace(const struct app *app, uint32_t *run)
+{
+	const struct explore_view *v = app->states[VIEW_EXPLORE];
+	if (v == NULL || v->tree == NULL)
+		return NULL;
+	const struct tree_run *r = run_at(v, v->list.cursor);
+	*run = r->run;
+	return *r->trace ? trace_of(v->tree, r) : NULL;
+}
+
+const struct tree *explore_view_tree(const struct app *app)
+{
+	const struct explore_view *v = app->states[VIEW_EXPLORE];
+	return v ? v->tree : NULL;
+}
+
 bool explore_view_at_failure(const struct app *app)
 {
 	const struct explore_view *v = app->states[VIEW_EXPLORE];
-	return v && v->tree && v->list.cursor < v->tree->runs->len &&
-	       tree_run_failed(run_at(v, v->list.cursor));
+	return v && v->tree && v->by_run && tree_run_failed(run_at(v, v->list.cursor));
 }
 
 const struct view_ops explore_view = {

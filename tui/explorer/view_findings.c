@@ -16,16 +16,28 @@ enum column { COLUMN_VERDICT, COLUMN_PLACE, COLUMN_VARIABLE, COLUMN_COUNT, COLUM
 static const char *const sort_words[COLUMNS] = { "verdict", "place in the run", "variable",
 	                                         "count" };
 
+/* Which verdicts are listed: what can or may happen, every one, what does happen. */
+enum listed { LISTED_POSSIBLE, LISTED_ALL, LISTED_RACES, LISTED_COUNT };
+
 struct findings {
 	struct list list;
 	GArray *shown; /* int: indexes of session.entries */
 	char *filter;  /* owned, or NULL */
 	enum column sort;
-	bool races_only, hide_marked, reverse;
+	enum listed listed;
+	bool chosen;    /* by the user */
+	guint left_out; /* proved impossible, and therefore not shown */
+	bool hide_marked, reverse;
 	GHashTable *picked;       /* const struct entry *: to be marked together */
 	const struct entry *held; /* to be compared with another; or NULL */
 	int widest;               /* columns of the longest variable shown */
 	bool touched;             /* the user has moved: new findings keep the selection */
+};
+
+static const char *const listed_words[LISTED_COUNT] = {
+	[LISTED_POSSIBLE] = "what can happen, and what is open",
+	[LISTED_ALL] = "every verdict, also what is proved impossible",
+	[LISTED_RACES] = "races only",
 };
 
 static const char *const kind_words[] = {
@@ -103,10 +115,24 @@ static bool says(const struct session *s, const struct entry *entry, const char 
 	       strcmp(trace_thread_name(s->trace, events[f->second].thread), word) == 0;
 }
 
+/* Is its verdict listed?  What was asked for is, and a filter looks at all but what `v` leaves
+ * out. */
+static bool is_listed(const struct session *s, const struct findings *f,
+                      const struct entry *entry)
+{
+	enum verdict verdict = missing_code_verdict(s, entry);
+	bool asked = s->asked && entry == session_selected(s);
+
+	if (f->listed == LISTED_RACES)
+		return verdicts[verdict].rank <= 1;
+	return f->listed == LISTED_ALL || verdict != VERDICT_IMPOSSIBLE || asked ||
+	       f->filter != NULL || entry == f->held;
+}
+
 /* Does the entry contain each word of the filter, and none of those that begin with `!`? */
 static bool passes(const struct session *s, const struct findings *f, const struct entry *entry)
 {
-	if (f->races_only && verdicts[missing_code_verdict(s, entry)].rank > 1)
+	if (!is_listed(s, f, entry))
 		return false;
 	if (f->hide_marked && entry->triage != TRIAGE_NONE)
 		return false;
@@ -170,9 +196,16 @@ static void findings_show(struct app *app, void *state)
 	struct findings *f = state;
 	struct session *s = app->session;
 	g_array_set_size(f->shown, 0);
-	for (int i = 0; i < (int)s->entries->len; i++)
-		if (passes(s, f, s->entries->pdata[i]))
+	if (!f->chosen) /* lessons tell of proofs */
+		f->listed = app->guide ? LISTED_ALL : LISTED_POSSIBLE;
+	f->left_out = 0;
+	for (int i = 0; i < (int)s->entries->len; i++) {
+		const struct entry *entry = s->entries->pdata[i];
+		if (passes(s, f, entry))
 			g_array_append_val(f->shown, i);
+		else
+			f->left_out += f->listed == LISTED_POSSIBLE && !is_listed(s, f, entry);
+	}
 	void *context[] = { app, f };
 	g_array_sort_with_data(f->shown, compare, context);
 	f->widest = widest_variable(s, f->shown);
@@ -239,10 +272,17 @@ static struct layout layout_of(int rows, guint count)
 	return l;
 }
 
+/* Of the list: a line tells of those that are not shown. */
+static guint rows_wanted(const struct findings *f)
+{
+	return f->shown->len + (f->left_out > 0);
+}
+
 static void findings_fit(struct app *app, void *state, int rows, int columns)
 {
 	struct findings *f = state;
-	list_fit(&f->list, f->shown->len, layout_of(rows, f->shown->len).list);
+	int room = layout_of(rows, rows_wanted(f)).list;
+	list_fit(&f->list, f->shown->len, room - (f->left_out > 0 && room > 1));
 }
 
 enum { WIDEST_PLACE = 90 };
@@ -305,6 +345,19 @@ static void draw_entry(const struct session *s, struct pane p, int row,
 		pane_highlight(p, row, ATTR_REVERSE);
 }
 
+/* "185 pairs proved impossible are not listed: v lists them" */
+static void draw_left_out(const struct app *app, const struct findings *f, struct pane p,
+                          int column)
+{
+	char number[32], key[16];
+	key_word(bindings_key(&app->bindings, VIEW_FINDINGS, REQUEST_SHOW_ALL), key);
+	bool one = f->left_out == 1;
+	pane_format(p, 0, column, STYLE_DIM,
+	            "✗ %s pair%s proved impossible %s not listed: %s lists %s",
+	            grouped(f->left_out, number), one ? "" : "s", one ? "is" : "are", key,
+	            one ? "it" : "them");
+}
+
 static void draw_list(const struct app *app, const struct findings *f, struct pane p)
 {
 	struct columns c = columns_of(p.columns, f->widest);
@@ -335,6 +388,13 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 		draw_entry(app->session, p, r + 1, &c, entry, entry == f->held,
 		           g_hash_table_contains(f->picked, entry), i == f->list.cursor);
 	}
+	if (f->left_out && f->shown->len)
+		draw_left_out(app, f,
+		              pane_part(p,
+		                        1 + (int)MIN((uint64_t)f->list.rows,
+		                                     f->shown->len - f->list.top),
+		                        0, 1, -1),
+		              1);
 }
 
 /* "lockset ·  hb –  shb ✓": the verdict of each analysis on the entry. */
@@ -373,6 +433,14 @@ static void draw_side(const struct app *app, struct pane p, uint32_t event)
 		draw_neighbours(app, p, event);
 }
 
+static void draw_no_race(struct pane p)
+{
+	pane_paragraph(p, 0, 0, STYLE_NONE,
+	               "No data race: not in this run, nor in any reordering of it in which "
+	               "every read sees what it saw. Other inputs, and schedules in which a "
+	               "read sees something else, are not covered (heddle explore).");
+}
+
 static void draw_empty(const struct app *app, const struct findings *f, struct pane p)
 {
 	guint all = app->session->entries->len;
@@ -381,7 +449,12 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 	if (ending->len)
 		pane_format(p, 0, 3, STYLE_RACE, "%s.", ending->str);
 	g_string_free(ending, TRUE);
-	if (all)
+	if (all && all == f->left_out && app->session->seen[ANALYSIS_AUTO]) {
+		draw_no_race(pane_part(p, 2, 3, -1, p.columns - 6));
+		draw_left_out(app, f, pane_part(p, 7, 0, 1, -1), 3);
+	} else if (all && all == f->left_out)
+		draw_left_out(app, f, pane_part(p, 2, 0, 1, -1), 3);
+	else if (all)
 		pane_format(p, 2, 3, STYLE_TEXT,
 		            "%u finding%s hidden: v shows every verdict, z the "
 		            "marked, / with nothing clears the filter",
@@ -398,11 +471,7 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 		               "the trace "
 		               "meanwhile, C-c stops.");
 	else if (app->session->seen[ANALYSIS_AUTO])
-		pane_paragraph(pane_part(p, 2, 3, -1, p.columns - 6), 0, 0, STYLE_NONE,
-		               "No data race: not in this run, nor in any reordering of it in "
-		               "which every read sees what it saw. Other inputs, and schedules "
-		               "in which a read sees something else, are not covered (heddle "
-		               "explore).");
+		draw_no_race(pane_part(p, 2, 3, -1, p.columns - 6));
 	else
 		pane_text(p, 2, 3, STYLE_TEXT,
 		          "stopped before anything was found; :analyse looks again");
@@ -411,7 +480,7 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 static void findings_draw(const struct app *app, const void *state, struct pane p)
 {
 	const struct findings *f = state;
-	struct layout l = layout_of(p.rows, f->shown->len);
+	struct layout l = layout_of(p.rows, rows_wanted(f));
 	draw_list(app, f, pane_part(p, 0, 0, l.seen, -1));
 	const struct entry *entry = session_selected(app->session);
 	if (f->shown->len == 0 || entry == NULL) {
@@ -590,8 +659,9 @@ static bool findings_request(struct app *app, void *state, enum request request,
 		findings_show(app, f);
 		return true;
 	case REQUEST_SHOW_ALL:
-		f->races_only = !f->races_only;
-		app_say(app, f->races_only ? "races only" : "every verdict");
+		f->chosen = true;
+		f->listed = (enum listed)((f->listed + 1) % LISTED_COUNT);
+		app_say(app, "%s", listed_words[f->listed]);
 		findings_show(app, f);
 		return true;
 	case REQUEST_HIDE_MARKED:

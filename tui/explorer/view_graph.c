@@ -153,12 +153,11 @@ static void draw_track(struct pane p, const struct graph_layout *l, const struct
 static void draw_units(const struct app *app, const struct graph_view *v,
                        const struct finding *f, struct pane p)
 {
-	const struct trace *t = app_trace(app);
 	struct graph_layout l = layout_new(f);
 	const struct cycle_edge *lit = &g_array_index(f->edges, struct cycle_edge, v->edge);
 	for (uint32_t j = 0; j < l.lane_count; j++)
 		pane_text(p, 0, 2 + (int)j * LANE_WIDTH, style_of_thread(l.lanes[j]),
-		          trace_thread_name(t, l.lanes[j]));
+		          session_thread_within(app->session, l.lanes[j], LANE_WIDTH - 3));
 	for (int pass = 0; pass < 2; pass++) { /* the highlighted edge last, on top */
 		for (guint i = 0; i < f->edges->len; i++) {
 			int track = 2 + (int)l.lane_count * LANE_WIDTH + (int)i * 2;

@@ -55,8 +55,9 @@ static int draw_mark(const struct app *app, struct pane p, int row, uint32_t eve
 {
 	const struct trace *t = app_trace(app);
 	const struct event *e = &t->events[event];
-	char *mark = g_strdup_printf(" %s %c", trace_thread_name(t, e->thread),
-	                             access_letter(e->op));
+	char *mark = g_strdup_printf(
+	        " %s %c", session_thread_within(app->session, e->thread, p.columns / 5),
+	        access_letter(e->op));
 	int width = text_columns(mark);
 	pane_field(p, row, p.columns - width, width, style_of_thread(e->thread), mark);
 	g_free(mark);
@@ -134,7 +135,7 @@ void draw_neighbours(const struct app *app, struct pane p, uint32_t event)
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
 	enum style style = style_of_thread(t->events[event].thread);
-	int at = pane_text(p, 0, 1, style, trace_thread_name(t, t->events[event].thread));
+	int at = pane_text(p, 0, 1, style, session_thread(s, t->events[event].thread));
 	GString *text = g_string_new(NULL);
 	describe_place(s, event, text);
 	pane_format(p, 0, at + 1, STYLE_HEADING, "at %s", text->str);

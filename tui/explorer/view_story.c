@@ -10,6 +10,7 @@ struct story_view {
 	GArray *prose;                 /* struct prose_row */
 	const struct finding *finding; /* its subject, or NULL */
 	bool knows_order, missing;     /* options of the last telling */
+	const struct return_point *point;
 	struct list list;
 	int columns;
 };
@@ -49,9 +50,11 @@ static void story_show(struct app *app, void *state)
 	if (f == NULL)
 		f = entry->finding;
 	bool known = app_need_order(app, ORDER_KIND_HB);
-	if (f == v->finding && known == v->knows_order && v->missing == s->missing)
+	if (f == v->finding && known == v->knows_order && v->missing == s->missing &&
+	    v->point == s->point)
 		return;
 	v->missing = s->missing;
+	v->point = s->point;
 	if (f != v->finding)
 		v->list.cursor = 0;
 	v->finding = f;

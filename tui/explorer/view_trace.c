@@ -4,6 +4,7 @@
  */
 #include "tui/explorer/state_pane.h"
 #include "tui/explorer/missing_code.h"
+#include "tui/explorer/return_point.h"
 
 #include <string.h>
 
@@ -236,9 +237,7 @@ static struct lanes lanes_of(const struct session *s, int columns)
 	bool has_pane = many || with >= LANE_BESIDE_STATE;
 	l.end = has_pane ? columns - pane - 1 : columns;
 	l.width = many ? 0 : MIN(has_pane ? with : without, 44);
-	for (uint32_t i = 0; many && i < t->threads_count; i++)
-		l.name_width =
-		        MAX(l.name_width, MIN(text_columns(trace_thread_name(t, i)), 12));
+	l.name_width = many ? session_threads_columns(s, columns >= 100 ? 20 : 12) : 0;
 	return l;
 }
 
@@ -252,15 +251,15 @@ static int lane_of(const struct lanes *l, uint32_t thread)
 
 static void draw_heads(const struct app *app, const struct lanes *l, struct pane p)
 {
-	const struct trace *t = app_trace(app);
 	pane_field_right(p, 0, 1, l->number_width, STYLE_HEADING, "event");
 	if (l->width == 0) {
 		pane_text(p, 0, l->begin, STYLE_HEADING, "thread");
 	} else {
 		for (uint32_t i = 0; i < l->count; i++)
-			pane_field(p, 0, l->begin + (int)i * l->width + 2, l->width - 3,
-			           style_of_thread(l->shown[i]),
-			           trace_thread_name(t, l->shown[i]));
+			pane_field(
+			        p, 0, l->begin + (int)i * l->width + 2, l->width - 3,
+			        style_of_thread(l->shown[i]),
+			        session_thread_within(app->session, l->shown[i], l->width - 3));
 	}
 	pane_rule(pane_part(p, 1, 0, 1, l->end), 0, NULL);
 }
@@ -328,6 +327,28 @@ static void draw_missing(const struct session *s, const struct lanes *l, struct 
 		          missing_code_sign(s, l->shown[i], event));
 }
 
+/* The point of no return, and the last event before it: behind the event's text, before its
+ * lane, or in short. */
+static void draw_return_point(const struct session *s, struct pane lane, int at,
+                              struct pane before, uint32_t event)
+{
+	const struct return_point *p = s->point;
+	if (p == NULL || (event != p->fails && event != p->passes))
+		return;
+	bool fails = event == p->fails;
+	enum style style = fails ? STYLE_RACE : STYLE_NONE;
+	char *text = fails ? g_strdup_printf("✗ from here on %s", return_point_claim(p))
+	                   : g_strdup("✓ the last chance to end well");
+	int width = text_columns(text);
+	if (at + width <= lane.columns)
+		pane_text(lane, 0, at, style, text);
+	else if (width + 1 < before.columns)
+		pane_text(before, 0, before.columns - width - 1, style, text);
+	else
+		pane_text(lane, 0, at, style, fails ? "✗ no return" : "✓ last chance");
+	g_free(text);
+}
+
 static void draw_event(const struct app *app, const struct trace_state *v,
                        const struct lanes *l, struct pane p, int row, uint32_t event,
                        bool switched)
@@ -349,7 +370,7 @@ static void draw_event(const struct app *app, const struct trace_state *v,
 	struct pane lane = pane_part(p, row, at, 1, width);
 	if (l->width == 0) {
 		pane_field(lane, 0, 2, l->name_width, style_of_thread(thread),
-		           trace_thread_name(t, thread));
+		           session_thread_within(s, thread, l->name_width));
 		lane = pane_part(lane, 0, l->name_width + 2, 1, -1);
 	}
 	GString *text = g_string_new(NULL);
@@ -361,8 +382,11 @@ static void draw_event(const struct app *app, const struct trace_state *v,
 	const char *side = bracket(s, v, event);
 	if (*side != ' ' || !session_lacks_code(s))
 		pane_text(p, row, at, STYLE_LOCK, side);
-	pane_text(lane, 0, l->width ? 2 : 1,
-	          event == s->event ? STYLE_HERE : style_of_thread(thread), text->str);
+	int end =
+	        pane_text(lane, 0, l->width ? 2 : 1,
+	                  event == s->event ? STYLE_HERE : style_of_thread(thread), text->str);
+	draw_return_point(s, lane, end + 2,
+	                  pane_part(p, row, l->begin, 1, l->width ? at - l->begin : 0), event);
 	g_string_free(text, TRUE);
 	if (switched)
 		pane_field_right(p, row, l->end - 7, 6, STYLE_DIM, "switch");
@@ -379,6 +403,20 @@ static void append_event(const struct session *s, uint32_t event, GString *out)
 	describe_event(s, event, out);
 }
 
+static void append_return_point(const struct session *s, GString *out)
+{
+	const struct return_point *p = s->point;
+	if (p == NULL || (s->event != p->passes && s->event != p->fails))
+		return;
+	if (s->event == p->fails)
+		g_string_append_printf(out, "✗ from here on %s; in its place ",
+		                       return_point_claim(p));
+	else
+		g_string_append(out, "✓ the last chance: ");
+	return_point_append_instead(p, out);
+	g_string_append(out, " ends well  ");
+}
+
 static void draw_foot(const struct app *app, const struct trace_state *v, struct pane p)
 {
 	const struct session *s = app->session;
@@ -386,6 +424,7 @@ static void draw_foot(const struct app *app, const struct trace_state *v, struct
 	append_stack(app, s->event, text);
 	pane_text(p, 1, 1, style_of_thread(s->trace->events[s->event].thread), text->str);
 	g_string_truncate(text, 0);
+	append_return_point(s, text);
 	if (op_reads(s->trace->events[s->event].op) && session_has(s, INDEX_ALL)) {
 		g_string_append(text, "● reads from ");
 		if (v->writer == NONE)

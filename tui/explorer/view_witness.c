@@ -10,6 +10,8 @@
 
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/missing_code.h"
+#include "tui/explorer/return_point.h"
+#include "tui/explorer/settings.h"
 
 #include <string.h>
 
@@ -25,6 +27,7 @@ static void *witness_open(struct app *app)
 	v->shortened = g_hash_table_new(NULL, NULL);
 	turns_init(&v->turns);
 	v->pair[0] = v->pair[1] = NONE;
+	v->all_calls = settings_is(SETTING_CALLS, "all");
 	return v;
 }
 
@@ -38,6 +41,10 @@ static void forget(struct witness_view *v)
 	v->switches = NULL;
 	g_free(v->moves);
 	v->moves = NULL;
+	g_free(v->calls_left);
+	v->calls_left = NULL;
+	g_free(v->sentence);
+	v->sentence = NULL;
 	g_free(v->verdict);
 	v->verdict = NULL;
 	g_array_set_size(v->rows, 0);
@@ -108,14 +115,47 @@ static guint common_prefix(const struct witness_view *v)
 	return i;
 }
 
-static void make_rows(struct witness_view *v)
+/* Index in the recorded order before which the point of no return lies; NONE: no point. */
+static guint recorded_point(const struct witness_view *v)
 {
-	guint common = common_prefix(v);
-	v->fold = common >= FOLD_FROM ? common - KEPT_PREFIX : 0;
-	if (v->fold) {
-		add_row(v->rows, ROW_FOLD, 0);
-		add_row(v->recorded, ROW_FOLD, 0);
+	return v->point ? search_end(i, 0, v->sorted->len,
+	                             g_array_index(v->sorted, uint32_t, i) < v->point->fails)
+	                : NONE;
+}
+
+/* The same in the witness, if it begins as the run up to there. */
+static guint witness_point(const struct witness_view *v, guint common)
+{
+	bool begins = v->point && v->point->fails < common &&
+	              g_array_index(v->sorted, uint32_t, v->point->fails) == v->point->fails;
+	return begins ? v->point->fails : NONE;
+}
+
+/* Events from the begin without rows, as both orders have them and they are many. */
+static guint folded(const struct witness_view *v, guint common, guint point)
+{
+	guint most = common > KEPT_PREFIX ? common - KEPT_PREFIX : 0;
+	if (point != NONE && most >= point) /* its two places are shown */
+		most = point > 0 ? point - 1 : 0;
+	return most + KEPT_PREFIX >= FOLD_FROM ? most : 0;
+}
+
+static void add_recorded_rows(struct witness_view *v)
+{
+	guint point = recorded_point(v);
+	for (guint i = v->fold; i < v->sorted->len; i++) {
+		if (i == point)
+			add_row(v->recorded, ROW_POINT, i);
+		guint index = stage_position(&v->stage, g_array_index(v->sorted, uint32_t, i));
+		if (v->all_calls || !v->calls_left[index])
+			add_row(v->recorded, ROW_EVENT, i);
 	}
+	if (point == v->sorted->len)
+		add_row(v->recorded, ROW_POINT, point);
+}
+
+static void add_witness_rows(struct witness_view *v, guint point)
+{
 	bool race = v->w.claim == CLAIM_RACE || claim_waits(v->w.claim);
 	guint end = v->w.events->len -
 	            MIN(v->w.pair->len, v->w.events->len); /* where the pair is next */
@@ -129,9 +169,25 @@ static void make_rows(struct witness_view *v)
 				add_row(v->rows, ROW_SWITCH, next);
 		if (race ? i == end : v->w.claim == CLAIM_C11_RACE && i + 1 == v->w.events->len)
 			add_row(v->rows, ROW_BOTH, i);
-		add_row(v->rows, ROW_EVENT, i);
-		add_row(v->recorded, ROW_EVENT, i);
+		if (i == point)
+			add_row(v->rows, ROW_POINT, i);
+		if (v->all_calls || !v->calls_left[i] || i >= end)
+			add_row(v->rows, ROW_EVENT, i);
 	}
+}
+
+static void make_rows(struct witness_view *v)
+{
+	guint common = common_prefix(v), point = witness_point(v, common);
+	g_array_set_size(v->rows, 0);
+	g_array_set_size(v->recorded, 0);
+	v->fold = folded(v, common, point);
+	if (v->fold) {
+		add_row(v->rows, ROW_FOLD, 0);
+		add_row(v->recorded, ROW_FOLD, 0);
+	}
+	add_recorded_rows(v);
+	add_witness_rows(v, point);
 }
 
 /* The row where all of the pair are next; for an order, the last event. */
@@ -165,6 +221,8 @@ static void take_finding(struct app *app, struct witness_view *v, const struct f
 	v->moves = schedule_moves(v->w.events);
 	v->switches = witness_switches(app_trace(app), &v->w);
 	stage_init(&v->stage, app->session, v->w.events, false);
+	v->point = app->session->point;
+	v->calls_left = witness_calls_left(app_trace(app), v->w.events, &v->calls_count);
 	make_rows(v);
 	turns_make(v, app_trace(app));
 	verify(app, v);
@@ -173,13 +231,14 @@ static void take_finding(struct app *app, struct witness_view *v, const struct f
 		app_fewer_switches(app);
 }
 
-/* Move the cursor to the event at this index of the sequence, or to its fold. */
+/* Move the cursor to the event at this index of the sequence, or to the one before it that has
+ * a row, or to its fold. */
 static void go_to_index(struct witness_view *v, guint index)
 {
 	v->list.cursor = 0;
 	for (guint r = 0; r < v->rows->len; r++) {
 		const struct row *row = &g_array_index(v->rows, struct row, r);
-		if (row->kind == ROW_EVENT && row->index == index)
+		if (row->kind == ROW_EVENT && row->index <= index)
 			v->list.cursor = r;
 	}
 }
@@ -219,6 +278,19 @@ static void measure(struct witness_view *v, const struct trace *t)
 	v->name_width = MIN(v->name_width, LONGEST);
 	for (uint64_t n = t->events_count; n >= 100; n /= 10)
 		v->number_width++;
+}
+
+/* Other rows for the same sequence; the cursor keeps its event. */
+static void remake_rows(struct app *app, struct witness_view *v)
+{
+	bool at_point = v->list.cursor == point_of_it(v);
+	guint index = witness_view_cursor(v);
+	v->point = app->session->point;
+	make_rows(v);
+	turns_make(v, app_trace(app));
+	go_to_index(v, index);
+	if (at_point)
+		v->list.cursor = point_of_it(v);
 }
 
 static void take_proof(struct app *app, struct witness_view *v, const struct finding *f)
@@ -264,6 +336,8 @@ void witness_view_show(struct app *app, struct witness_view *v)
 	if (same_pair && f == v->finding && f) {
 		if (v->source && f->witness != v->source && !v->choosing)
 			take_shorter(app, v, f);
+		else if (v->source && v->point != s->point && !v->choosing)
+			remake_rows(app, v);
 		return;
 	}
 	forget(v);
@@ -439,6 +513,12 @@ static void draw_row(const struct app *app, const struct witness_view *v, struct
 		pane_rule(pane_part(p, row, 0, 1, -1), 0, NULL);
 		pane_text(p, row, 2, STYLE_RACE, witness_claim_words(v));
 		break;
+	case ROW_POINT:
+		pane_rule(pane_part(p, row, 0, 1, -1), 0, NULL);
+		pane_format(p, row, 2, STYLE_RACE,
+		            is_new ? " the last chance: from here on %s " : " from here on %s ",
+		            return_point_claim(v->point));
+		break;
 	case ROW_EVENT: {
 		GString *text = g_string_new(NULL);
 		uint32_t event = is_new ? event_at(v, what->index)
@@ -460,16 +540,17 @@ static guint cursor_step(const struct witness_view *v)
 {
 	enum row_kind kind = g_array_index(v->rows, struct row, v->list.cursor).kind;
 	guint index = witness_view_cursor(v);
-	return kind == ROW_SWITCH || kind == ROW_BOTH ? index : index + 1;
+	return kind == ROW_EVENT || kind == ROW_FOLD ? index + 1 : index;
 }
 
-/* The row of an event in the recorded order. */
+/* The row of an event in the recorded order, or the one before it that is shown. */
 static uint64_t recorded_position(const struct witness_view *v, uint32_t event)
 {
-	guint low = search_end(i, v->fold, v->sorted->len,
-	                       g_array_index(v->sorted, uint32_t, i) < event);
-	bool there = low < v->sorted->len && g_array_index(v->sorted, uint32_t, low) == event;
-	return !there ? 0 : v->fold ? low - v->fold + 1 : low;
+	guint at =
+	        search_end(i, 0, v->sorted->len, g_array_index(v->sorted, uint32_t, i) < event);
+	guint row = search_end(i, 0, v->recorded->len,
+	                       g_array_index(v->recorded, struct row, i).index <= at);
+	return row ? row - 1 : 0;
 }
 
 /* A switch between the events of the pair does not count: either may go first. */
@@ -498,17 +579,56 @@ void append_switch_count(const struct witness_view *v, GString *out)
 		                       needed);
 }
 
+int witness_foot_rows(const struct witness_view *v, int rows)
+{
+	return stage_pane_rows(&v->stage, rows) + stage_sentence_rows(v->sentence, v->columns);
+}
+
+/* "T1 is about to write x at q.c:12; T2 is about to read it at q.c:30: nothing orders the two",
+ * when the cursor is where that is so. */
+static void tell_claim(const struct app *app, struct witness_view *v)
+{
+	const struct session *s = app->session;
+	const uint32_t *pair = (const uint32_t *)(void *)v->w.pair->data;
+	g_free(v->sentence);
+	v->sentence = NULL;
+	if (g_array_index(v->rows, struct row, v->list.cursor).kind != ROW_BOTH)
+		return;
+	GString *text = g_string_new(NULL), *first = g_string_new(NULL),
+	        *operand = g_string_new(NULL);
+	describe_operand(s->trace, pair[0], first);
+	for (guint i = 0; i < v->w.pair->len; i++) {
+		g_string_truncate(operand, 0);
+		describe_operand(s->trace, pair[i], operand);
+		g_string_append(text, i ? "; " : "");
+		describe_about_to(s, pair[i], i && strcmp(operand->str, first->str) == 0, text);
+	}
+	switch (v->w.claim) {
+	case CLAIM_DEADLOCK:
+		g_string_append(text, v->w.pair->len > 1
+		                              ? ": each waits for what another one holds"
+		                              : ": and it is never free again");
+		break;
+	case CLAIM_STUCK:
+		g_string_append(text, v->w.pair->len > 1 ? ": they wait for ever"
+		                                         : ": it waits for ever");
+		break;
+	default:
+		g_string_append(text, session_lacks_code(s) && !s->missing
+		                              ? ": nothing that was recorded orders the two"
+		                              : ": nothing orders the two");
+	}
+	v->sentence = g_string_free(text, FALSE);
+	g_string_free(first, TRUE);
+	g_string_free(operand, TRUE);
+}
+
 void draw_witness_foot(const struct app *app, const struct witness_view *v, struct pane p)
 {
 	guint step = cursor_step(v);
-	bool both = g_array_index(v->rows, struct row, v->list.cursor).kind == ROW_BOTH;
 	GString *text = g_string_new(NULL);
-	g_string_append_printf(text, "after step %u of %u%s", step, v->w.events->len,
-	                       !both                          ? ""
-	                       : v->w.claim == CLAIM_C11_RACE ? ": unordered (C11)"
-	                       : v->w.claim == CLAIM_STUCK    ? ": it waits for ever"
-	                                                      : ": both come next");
-	stage_pane_draw(app, &v->stage, step, v->pair, text->str, p);
+	g_string_append_printf(text, "after step %u of %u", step, v->w.events->len);
+	stage_pane_draw(app, &v->stage, step, v->pair, text->str, v->sentence, p);
 	int title = text_columns(text->str) + 5; /* the rule is visible on both sides */
 	g_string_assign(text, " cut off: ");
 	stage_append_cut(&v->stage, text);
@@ -521,10 +641,13 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 
 static void draw_orders(const struct app *app, const struct witness_view *v, struct pane p)
 {
-	int half = p.columns * 2 / 5, foot = stage_pane_rows(&v->stage, p.rows);
+	int half = p.columns * 2 / 5, foot = witness_foot_rows(v, p.rows);
 	GString *title = g_string_new("witness  ");
 	append_switch_count(v, title);
-	pane_text(p, 0, 1, STYLE_HEADING, "recorded");
+	int after = pane_text(p, 0, 1, STYLE_HEADING, "recorded");
+	if (v->calls_count && !v->all_calls)
+		pane_format(pane_part(p, 0, 0, 1, half), 0, after + 2, STYLE_DIM,
+		            "%u row%s left out: _", v->calls_count, plural(v->calls_count));
 	int at = pane_text(p, 0, half + 2, STYLE_HEADING, title->str);
 	pane_format(p, 0, at, v->accepted ? STYLE_NONE : STYLE_ERROR, " · %s %s",
 	            v->accepted ? "✓" : "✗", v->verdict);
@@ -553,6 +676,27 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 
 /* -- without a witness --------------------------------------------------------------------- */
 
+/* The run is the schedule: where it could last end well is in it. */
+static void draw_happened(const struct app *app, const struct finding *f, struct pane p)
+{
+	const struct session *s = app->session;
+	GArray *prose = prose_new();
+	GString *text = g_string_new(NULL);
+	prose_add(prose, STYLE_TEXT, NONE,
+	          "No witness is needed: it happened in this very run. T shows the run, s the "
+	          "source%s.",
+	          f->kind == FINDING_ATOMIC_SET_VIOLATION ? ", C the cycle of units" : "");
+	if (s->point)
+		return_point_tell(s, (struct sources *)&app->sources, prose);
+	prose_print(prose, p.columns, app->options.ascii, text);
+	char **lines = g_strsplit(text->str, "\n", -1);
+	for (int i = 0; lines[i] && i < p.rows; i++)
+		pane_text(p, i, 0, STYLE_TEXT, lines[i]);
+	g_strfreev(lines);
+	g_string_free(text, TRUE);
+	g_array_free(prose, TRUE);
+}
+
 static void draw_waiting(const struct app *app, struct pane p)
 {
 	const struct finding *f = session_finding(app->session);
@@ -564,10 +708,7 @@ static void draw_waiting(const struct app *app, struct pane p)
 	describe_event(app->session, pair[1], text);
 	pane_text(p, 0, 1, STYLE_HEADING, text->str);
 	if (f && f->verdict == VERDICT_HAPPENED)
-		pane_paragraph(
-		        pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
-		        "No witness is needed: it happened in this very run. T shows the "
-		        "run, s the source, C the cycle of units.");
+		draw_happened(app, f, pane_part(p, 2, 1, -1, p.columns - 2));
 	else if (app_decides(app, pair[0]))
 		pane_text(p, 2, 1, STYLE_BUSY,
 		          "looking for a witness, or a proof that there is none (C-c stops)");
@@ -594,8 +735,9 @@ static void witness_fit(struct app *app, void *state, int rows, int columns)
 		prose_fit(v->prose, &v->list, rows, columns);
 	if (v->w.events == NULL)
 		return;
+	tell_claim(app, v);
 	turns_fit(v, rows);
-	int room = rows - 2 - stage_pane_rows(&v->stage, rows);
+	int room = rows - 2 - witness_foot_rows(v, rows);
 	list_fit(&v->list, v->rows->len, room);
 	/* Including the separator and the pair. */
 	uint64_t below = v->list.cursor + 1 + v->w.pair->len;
@@ -689,6 +831,27 @@ static bool witness_offers(const struct app *app, const void *state, enum reques
 	return v->w.events != NULL || !needs_schedule(request);
 }
 
+/* To its row, if this schedule comes to it; else the trace shows it. */
+static bool go_no_return(struct app *app, struct witness_view *v)
+{
+	for (guint i = 0; i < v->rows->len; i++) {
+		if (g_array_index(v->rows, struct row, i).kind != ROW_POINT ||
+		    v->list.cursor == i)
+			continue;
+		v->list.cursor = i;
+		GString *text = g_string_new(NULL);
+		return_point_append_instead(v->point, text);
+		app_say(app,
+		        "above it can still end well, with %s next; below %s (| goes to "
+		        "the run)",
+		        text->str, return_point_claim(v->point));
+		g_string_free(text, TRUE);
+		follow(app, v);
+		return true;
+	}
+	return false;
+}
+
 static bool without_witness(struct app *app, struct witness_view *v, enum request request,
                             uint64_t count)
 {
@@ -745,6 +908,17 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 	case REQUEST_READER:
 		find_access(app, v, 1, op_reads);
 		break;
+	case REQUEST_CALLS:
+		v->all_calls = !v->all_calls;
+		remake_rows(app, v);
+		app_say(app,
+		        v->all_calls ? "every call and return"
+		                     : "%u calls and returns "
+		                       "are left out: of libraries, and round a single step",
+		        v->calls_count);
+		break;
+	case REQUEST_NO_RETURN:
+		return go_no_return(app, v);
 	case REQUEST_VERIFY:
 		verify(app, v);
 		app_say(app, v->accepted ? "the independent checker accepts it" : "refused: %s",

@@ -10,10 +10,12 @@
 #include "tui/explorer/prose.h"
 #include "tui/explorer/schedule.h"
 
-enum row_kind { ROW_EVENT, ROW_FOLD, ROW_SWITCH, ROW_BOTH };
+/* POINT: between the last chance and the point of no return. */
+enum row_kind { ROW_EVENT, ROW_FOLD, ROW_SWITCH, ROW_BOTH, ROW_POINT };
 struct row {
 	enum row_kind kind;
-	guint index; /* index in the sequence; of a switch, in the switches */
+	guint index; /* index in the sequence (of POINT, of what follows); of a switch, in the
+	              * switches */
 };
 
 /* The events of one thread between two switches; or a row of that kind. */
@@ -44,11 +46,16 @@ struct witness_view {
 	GArray *sorted;          /* uint32_t: the same events as recorded */
 	GArray *prose;           /* struct prose_row: the proof, when there is no witness */
 	int8_t *moves;
+	bool all_calls;      /* every call and return has a row */
+	uint8_t *calls_left; /* by index: a call or return without a row (witness_calls.c) */
+	guint calls_count;   /* of these */
+	const struct return_point *point; /* of the run, when the rows were made; or NULL */
 	guint fold;                   /* length of the folded prefix equal to the recording */
 	int name_width, number_width; /* columns of a thread's name and an event's number */
 	struct list list;             /* of `rows`, or of `prose` */
 	int columns;
 	uint64_t recorded_top;
+	char *sentence;     /* owned: the claim, when the cursor is there; else NULL */
 	struct turns turns; /* the short form */
 	char *verdict;      /* owned: the checker's verdict */
 	bool accepted;
@@ -69,6 +76,8 @@ void append_witness_event(const struct app *app, const struct witness_view *v, g
                           GString *out);
 /* "4 switches, 2 needed" */
 void append_switch_count(const struct witness_view *v, GString *out);
+/* Rows of the foot, for a body of `rows`. */
+int witness_foot_rows(const struct witness_view *v, int rows);
 /* The claim in words: the two race, each waits for another. */
 const char *witness_claim_words(const struct witness_view *v);
 /* Append why the old thread cannot continue, briefly. */
@@ -76,6 +85,13 @@ void append_switch_reason(const struct session *session, const struct witness_vi
                           const struct context_switch *s, GString *out);
 /* Draw the rule with the step's number, the threads' state, values. */
 void draw_witness_foot(const struct app *app, const struct witness_view *v, struct pane p);
+
+/* -- calls and returns (witness_calls.c) --------------------------------------------------- */
+
+/* By index of the sequence: 1 for a call or return that needs no row. These are of functions
+ * that are not the user's, and of those round no more than one other step. The first event of
+ * each turn has a row. `count` is how many. Caller frees. */
+uint8_t *witness_calls_left(const struct trace *t, const GArray *events, guint *count);
 
 /* -- a line for each turn (turns.c) ------------------------------------------------------- */
 
@@ -103,8 +119,11 @@ void scheduler_draw(const struct app *app, const struct witness_view *v, struct 
 int stage_pane_rows(const struct stage *stage, int rows);
 /* For each participating thread: its next source line, the locks it holds, the lock or event it
  * waits for; then values. `title` (or NULL) is in the rule above; at most two of `pair` (NONE)
- * are marked; threads of the pair and of the step have priority. */
+ * are marked; threads of the pair and of the step have priority. `sentence` (or NULL) stands
+ * below the rule, in stage_sentence_rows more rows. */
 void stage_pane_draw(const struct app *app, const struct stage *stage, guint step,
-                     const uint32_t pair[2], const char *title, struct pane p);
+                     const uint32_t pair[2], const char *title, const char *sentence,
+                     struct pane p);
+int stage_sentence_rows(const char *sentence, int columns);
 
 #endif

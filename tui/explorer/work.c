@@ -4,6 +4,8 @@
  */
 #include "tui/explorer/app.h"
 
+#include "tui/explorer/return_point.h"
+
 #include "engine/detect/detectors.h"
 #include "engine/partial/rdit.h"
 #include "engine/witness/witness.h"
@@ -62,6 +64,46 @@ static void start_index(struct app *app, unsigned parts, const char *title)
 	job->run = index_run;
 	job->done = index_done;
 	job->exclusive = true;
+	jobs_add(&app->jobs, job);
+}
+
+/* -- the exploration that the run is of -------------------------------------------------- */
+
+struct point_search {
+	char *file; /* owned; or NULL */
+	struct return_point *point;
+};
+
+static bool point_run(struct job *job, const struct progress *progress, struct error *error)
+{
+	struct point_search *search = job->data;
+	search->point = return_point_find(job_trace(job), search->file);
+	return true;
+}
+
+static void point_done(struct job *job, bool good, const struct error *error)
+{
+	struct app *app = job->context;
+	struct point_search *search = job->data;
+	if (search->point && !app->jobs.closing) {
+		return_point_free(app->session->point);
+		app->session->point = g_steal_pointer(&search->point);
+		app_refresh(app);
+	}
+	return_point_free(search->point);
+	g_free(search->file);
+	g_free(search);
+}
+
+void app_need_point(struct app *app)
+{
+	struct job *job = job_new(app, "reading the exploration", 0);
+	struct point_search *search = g_new0(struct point_search, 1);
+	search->file = g_strdup(app->tree_path);
+	job->data = search;
+	job->run = point_run;
+	job->done = point_done;
+	job->urgent = session_has(app->session, INDEX_ALL);
 	jobs_add(&app->jobs, job);
 }
 
@@ -269,6 +311,7 @@ void app_start_index(struct app *app)
 void app_start_work(struct app *app)
 {
 	app_start_index(app);
+	app_need_point(app);
 	/* first, since failures matter most */
 	start_detector(app, DETECTOR_FAILURE);
 	start_detector(app, DETECTOR_ENDING);

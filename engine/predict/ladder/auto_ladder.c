@@ -805,9 +805,15 @@ static void finish(struct ladder *l)
 		report_note_effort(l->report, l->options);
 		leave_open(l);
 	}
-	while (l->options->all_verdicts && l->others->len > 0)
-		report_add(l->report,
-		           g_ptr_array_remove_index_fast(l->others, l->others->len - 1));
+	l->report->open_listed = (l->options->all_verdicts || l->options->list_unknown) &&
+	                         l->options->candidates < 0 && !l->doubt && !l->effort.over;
+	for (guint i = l->others->len; i-- > 0;) {
+		const struct finding *f = l->others->pdata[i];
+
+		if (l->options->all_verdicts ||
+		    (l->options->list_unknown && f->verdict == VERDICT_UNKNOWN))
+			report_add(l->report, g_ptr_array_remove_index_fast(l->others, i));
+	}
 	report_finish(l->report);
 }
 

@@ -48,11 +48,13 @@ static __attribute__((noinline)) void access_framed(struct thread *t, const void
 	enum log_tag tag = what & 255;
 	unsigned flags = what >> 8 & 255, code = what >> 16;
 	bool written = false;
-	/* It is not in the cache, and what is between takes as long as to bring it there. */
-	__builtin_prefetch(
-	        &t->stream->sites
-	                 ->at[log_site_slot(log_site_key(log_word(tag, flags, pc), code))],
-	        1);
+	/* The site is not in the cache, and the work until it is used takes as long as to bring
+	 * it there.  A thread that records nothing has no table of them: an address is only
+	 * computed. */
+	unsigned slot = log_site_slot(log_site_key(log_word(tag, flags, pc), code));
+	__builtin_prefetch((const char *)((uintptr_t)t->stream->sites +
+	                                  slot * sizeof(t->stream->sites->at[0])),
+	                   1);
 	if (t->attention == 0 && t->budget > 0) {
 		if (t->pending)
 			log_fill(t);

@@ -19,8 +19,8 @@
 
 #include "rt.h"
 
-INTERPOSED(fork, _Fork, vfork, clone, prctl, posix_spawn, posix_spawnp, execve, execvp, execv,
-           execvpe);
+INTERPOSED(fork, _Fork, vfork, clone, prctl, posix_spawn, posix_spawnp, popen, execve, execvp,
+           execv, execvpe);
 
 extern char **environ;
 
@@ -282,6 +282,7 @@ int interposed_posix_spawn(pid_t *restrict pid, const char *restrict path,
                            const posix_spawnattr_t *restrict attributes,
                            char *const argv[restrict], char *const envp[restrict])
 {
+	outside_spawns(recording(), actions != NULL, CALLER());
 	return UNPINNED(REAL(posix_spawn)(pid, path, actions, attributes, argv, envp));
 }
 int interposed_posix_spawnp(pid_t *restrict pid, const char *restrict path,
@@ -289,7 +290,19 @@ int interposed_posix_spawnp(pid_t *restrict pid, const char *restrict path,
                             const posix_spawnattr_t *restrict attributes,
                             char *const argv[restrict], char *const envp[restrict])
 {
+	outside_spawns(recording(), actions != NULL, CALLER());
 	return UNPINNED(REAL(posix_spawnp)(pid, path, actions, attributes, argv, envp));
+}
+
+FILE *interposed_popen(const char *command, const char *mode)
+{
+	outside_spawns(recording(), false, CALLER());
+	unpin();
+	FILE *f = REAL(popen)(command, mode);
+	int error = errno;
+	pin_again();
+	errno = error;
+	return f;
 }
 
 /* exec: the log ends here, unless it fails. */

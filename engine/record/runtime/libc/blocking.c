@@ -17,7 +17,7 @@
 #include "engine/record/runtime/core/rt.h"
 #include "ranges.h"
 
-INTERPOSED(flock, sleep, usleep, nanosleep, clock_nanosleep, thrd_sleep, sched_yield,
+INTERPOSED(flock, system, sleep, usleep, nanosleep, clock_nanosleep, thrd_sleep, sched_yield,
            thrd_yield, clock_gettime, gettimeofday, time, timespec_get, clock);
 
 /* ---- calls that the scheduler only steps aside for ---- */
@@ -48,7 +48,20 @@ ASIDE(pid_t, wait, (int *s), (s))
 ASIDE(pid_t, wait3, (int *s, int o, struct rusage *r), (s, o, r))
 ASIDE(pid_t, wait4, (pid_t p, int *s, int o, struct rusage *r), (p, s, o, r))
 ASIDE(int, waitid, (idtype_t k, id_t i, siginfo_t *s, int o), (k, i, s, o))
-ASIDE(int, system, (const char *c), (c))
+int interposed_system(const char *command)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(system)(command);
+	outside_spawns(t, false, CALLER());
+	sched_point(t);
+	sched_leave(t);
+	int result = REAL(system)(command);
+	int error = errno;
+	sched_rejoin(t);
+	errno = error;
+	return result;
+}
 int interposed_flock(int fd, int operation)
 {
 	struct thread *t = recording();

@@ -11,6 +11,11 @@
 
 #include "engine/record/runtime/core/rt.h"
 
+/* Words of the program's memory: of any type there, at any address, as in packed structures. */
+typedef uint16_t any_word16 __attribute__((aligned(1), may_alias));
+typedef uint32_t any_word32 __attribute__((aligned(1), may_alias));
+typedef uint64_t any_word64 __attribute__((aligned(1), may_alias));
+
 /* What lies in memory; size code 0..3. */
 ALWAYS_INLINE uint64_t peek(uintptr_t address, unsigned code)
 {
@@ -18,11 +23,11 @@ ALWAYS_INLINE uint64_t peek(uintptr_t address, unsigned code)
 	case 0:
 		return *(const volatile uint8_t *)address;
 	case 1:
-		return *(const volatile uint16_t *)address;
+		return *(const volatile any_word16 *)address;
 	case 2:
-		return *(const volatile uint32_t *)address;
+		return *(const volatile any_word32 *)address;
 	default:
-		return *(const volatile uint64_t *)address;
+		return *(const volatile any_word64 *)address;
 	}
 }
 

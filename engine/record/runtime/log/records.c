@@ -123,7 +123,9 @@ void log_init(struct thread *t, const volatile void *object)
 void log_thread(struct thread *t)
 {
 	if (!t->stream->next)
-		log_more(t->stream, 4);
+		log_more(t->stream, 5);
 	log_put(t->stream, log_word(LOG_THREAD, 0, t->id),
-	        (uint64_t[]){ t->life.parent, t->life.stack_low, t->life.stack_high }, 3);
+	        (uint64_t[]){ t->life.parent, t->life.stack_low, t->life.stack_high,
+	                      (uintptr_t)t->life.argument },
+	        4);
 }

@@ -22,7 +22,10 @@ static struct channel {
 	bool used, counter; /* an eventfd: a read takes all */
 	unsigned ends;      /* descriptors that lead there */
 	bool late, datagrams;
-	unsigned number; /* of one whose writers and readers all are the process's; or 0 */
+	bool listens;    /* a socket to which others may connect, but which they cannot read */
+	bool own;        /* no other process has a descriptor that leads there */
+	unsigned number; /* of one that is own, and holds bytes: its messages have it; or 0 */
+	unsigned wanted; /* of any other, once a thread waits for it for ever; or 0 */
 	unsigned pages;  /* of a pipe: room; 0: not known */
 	int reader;      /* a descriptor that reads of it, or -1 */
 	unsigned from, count;
@@ -52,22 +55,81 @@ unsigned channel_new(bool counter)
 	return rt.inputs ? new_channel(counter) : 0;
 }
 
-void channel_is_own(unsigned channel, unsigned pages)
+void channel_is_own(unsigned channel)
+{
+	if (channel)
+		channels[channel].own = true;
+}
+
+void channel_listens(unsigned channel)
+{
+	channel_is_own(channel);
+	if (channel)
+		channels[channel].listens = true;
+}
+
+static unsigned next_number(void)
 {
 	static unsigned numbers;
-	if (!channel || numbers == LOG_CHANNELS)
+	return numbers < LOG_CHANNELS ? ++numbers : 0;
+}
+
+void channel_holds_bytes(unsigned channel, unsigned pages)
+{
+	if (!channel)
 		return;
-	channels[channel].number = ++numbers;
+	channels[channel].number = next_number();
 	channels[channel].pages = pages <= LOG_CHANNEL_PAGES ? pages : 0;
+}
+
+/* The channels of such events of the descriptor, as far as it leads to any. */
+static struct channel *reads_of(int fd, short events)
+{
+	unsigned c = events & ~(POLLOUT | POLLWRNORM | POLLWRBAND) ? outside_reads(fd) : 0;
+	return c ? &channels[c] : NULL;
+}
+
+static struct channel *writes_of(int fd, short events)
+{
+	unsigned c = events & (POLLOUT | POLLWRNORM | POLLWRBAND) ? outside_writes(fd) : 0;
+	return c ? &channels[c] : NULL;
+}
+
+enum { INPUT = POLLIN | POLLRDNORM | POLLRDBAND | POLLRDHUP | POLLPRI };
+
+bool channel_only_own(int fd, short events)
+{
+	const struct channel *reads = reads_of(fd, events), *writes = writes_of(fd, events);
+	if (!reads && !writes && (events & INPUT) == 0)
+		reads = reads_of(fd, POLLIN); /* no event but that its other end is closed */
+	return (reads || writes) && (!writes || writes->own) &&
+	       (!reads || (reads->own && !(reads->listens && events & INPUT)));
+}
+
+bool channel_comes_late(int fd, short events)
+{
+	const struct channel *reads = reads_of(fd, events), *writes = writes_of(fd, events);
+	return (reads && reads->late) || (writes && writes->late);
 }
 
 unsigned channel_number(int fd, short events)
 {
-	unsigned reads = events & (POLLIN | POLLRDHUP | POLLPRI) ? outside_reads(fd) : 0;
-	unsigned writes = events & POLLOUT ? outside_writes(fd) : 0;
-	if ((reads && !channels[reads].number) || (writes && !channels[writes].number))
+	struct channel *reads = reads_of(fd, events), *writes = writes_of(fd, events);
+	if ((reads && !reads->number) || (writes && !writes->number))
 		return 0;
-	return reads ? channels[reads].number : writes ? channels[writes].number : 0;
+	return reads ? reads->number : writes ? writes->number : 0;
+}
+
+unsigned channel_wanted(int fd, short events)
+{
+	struct channel *reads = reads_of(fd, events), *writes = writes_of(fd, events);
+	struct channel *c = reads ? reads : writes;
+	unsigned number = channel_number(fd, events);
+	if (number || !c)
+		return number ? number : next_number();
+	if (!c->wanted)
+		c->wanted = next_number();
+	return c->wanted;
 }
 
 void channel_held(unsigned channel)
@@ -119,13 +181,25 @@ static bool as_planned(struct thread *t, enum log_tag tag, uintptr_t pc)
 
 /* Somebody writes whose writes are not seen here: who waits for what is not known from now on.
  */
-static void is_shared(struct thread *t, struct channel *c, uintptr_t pc)
+static void is_not_modelled(struct thread *t, struct channel *c, uintptr_t pc)
 {
 	if (c->number == 0)
 		return;
 	if (!as_planned(t, LOG_SND, pc) && messages_real())
 		tell(t, LOG_SND, 0, pc, new_message(c, LOG_CHANNEL_SHARED));
 	c->number = 0;
+}
+
+static void is_shared(struct thread *t, struct channel *c, uintptr_t pc)
+{
+	is_not_modelled(t, c, pc);
+	c->own = false;
+}
+
+void channel_passed(struct thread *t, unsigned channel, uintptr_t pc)
+{
+	if (channel)
+		is_shared(t, &channels[channel], pc);
 }
 
 void channels_forked(struct thread *t, uintptr_t pc)
@@ -157,7 +231,7 @@ void channel_wrote(struct thread *t, unsigned channel, int64_t bytes, uintptr_t 
 void channel_read(struct thread *t, unsigned channel, int64_t bytes, bool waits, uintptr_t pc)
 {
 	if (channel && bytes > 0)
-		as_planned(t, LOG_SND, pc); /* of is_shared */
+		as_planned(t, LOG_SND, pc); /* of is_not_modelled */
 	if (!channel || bytes <= 0 || as_planned(t, LOG_RCV, pc) || !messages_real())
 		return;
 	int error = errno;
@@ -165,7 +239,7 @@ void channel_read(struct thread *t, unsigned channel, int64_t bytes, bool waits,
 	if (c->datagrams && c->count > 0)
 		input_is_own();
 	if (c->count == 0)
-		is_shared(t, c, pc);
+		is_not_modelled(t, c, pc);
 	uint64_t left = c->counter     ? UINT64_MAX
 	                : c->datagrams ? c->queue[c->from].bytes
 	                               : (uint64_t)bytes;

@@ -138,8 +138,11 @@ void connection_listens(int fd, int backlog)
 			l = &listeners[i];
 	if (!l)
 		return; /* too many: connections to this one order nothing */
-	if (l->fd == 0)
-		outside_leads(fd, channel_new(false), 0);
+	if (l->fd == 0) {
+		unsigned channel = channel_new(false);
+		channel_listens(channel);
+		outside_leads(fd, channel, 0);
+	}
 	*l = (struct listener){ .fd = fd + 1, .backlog = backlog, .waiting = l->waiting };
 }
 
@@ -188,6 +191,8 @@ static void new_channels(struct connection *c, bool late)
 	c->back = channel_new(false);
 	channel_held(c->there);
 	channel_held(c->back);
+	channel_is_own(c->there);
+	channel_is_own(c->back);
 	if (late) {
 		channel_is_late(c->there);
 		channel_is_late(c->back);
@@ -219,6 +224,37 @@ struct connection *connection_begins(struct thread *t, int fd, const struct sock
 	l->waiting++;
 	channel_wrote(t, outside_reads(c->listener), 1, pc);
 	return c;
+}
+
+/* A UNIX socket's connect waits as long as its time limit for writing says. */
+int connection_waits(struct thread *t, const struct connection *c, int fd,
+                     const struct sockaddr *a, socklen_t length, uintptr_t pc)
+{
+	const struct timeval part = { 0, 250000 }, none = { 0, 0 };
+	struct timeval limit = { 0, 0 };
+	socklen_t room = sizeof(limit);
+	struct pollfd accepts = { .fd = c ? c->listener : -1 };
+	syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &limit, &room);
+	bool in_parts = c && a->sa_family == AF_UNIX && limit.tv_sec == 0 &&
+	                limit.tv_usec == 0 && !(syscall(SYS_fcntl, fd, F_GETFL) & O_NONBLOCK);
+	t->sched.pc = pc;
+	if (in_parts) {
+		sched_leave_for(t, &accepts, 1);
+		syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &part, sizeof(part));
+	} else {
+		sched_leave(t);
+	}
+	int result = REAL(connect)(fd, a, length);
+	while (in_parts && result != 0 && errno == EAGAIN && rt.on) {
+		sched_look_outside();
+		result = REAL(connect)(fd, a, length);
+	}
+	int error = errno;
+	if (in_parts)
+		syscall(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
+	sched_rejoin(t);
+	errno = error;
+	return result;
 }
 
 void connection_made(struct connection *c, int fd, int result)

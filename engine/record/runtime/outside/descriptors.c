@@ -20,7 +20,8 @@
 
 INTERPOSED(read, recv, recvfrom, readv, recvmsg, pread, pread64, accept, accept4, write,
            eventfd_read, eventfd_write, send, sendto, writev, sendmsg, sendfile, sendfile64,
-           pwrite, pwrite64, preadv, pwritev);
+           pwrite, pwrite64, preadv, pwritev, preadv2, pwritev2, recvmmsg, sendmmsg, splice,
+           tee, vmsplice);
 
 /* The descriptor that a call with these flags waits for: none (-1) when it shall not wait. */
 static int waits_on(int fd, int flags)
@@ -104,6 +105,18 @@ static bool may_fill(int fd, size_t size)
 	       (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode));
 }
 
+enum { PART = 4096, MOST_PART = 1 << 16 }; /* there is room for, in what says it has any */
+
+/* Of the process's own, a packet waits for room, and then goes at once, as a part does. */
+static bool is_sent_whole(int fd, size_t size)
+{
+	int type = SOCK_STREAM;
+	socklen_t length = sizeof(type);
+	return channel_only_own(fd, POLLOUT) &&
+	       syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0 &&
+	       (type != SOCK_STREAM || size <= MOST_PART);
+}
+
 /* Asked for by somebody who will wait for it, from a file as from a socket. */
 static bool is_input(int fd)
 {
@@ -139,7 +152,8 @@ static ssize_t fill(struct thread *t, const struct iovec *v, size_t count,
 		plan_point(t);
 	for (size_t i = 0; i < count && left > 0; i++) {
 		size_t here = left < v[i].iov_len ? left : v[i].iov_len;
-		memcpy(v[i].iov_base, from, here);
+		if (here > 0) /* else the place may be NULL */
+			memcpy(v[i].iov_base, from, here);
 		from += here;
 		left -= here;
 	}
@@ -153,7 +167,8 @@ static void fill_address(void *a, socklen_t *length, const struct given *g, unsi
 	if (!a || !length)
 		return;
 	socklen_t room = *length < g->length[part] ? *length : g->length[part];
-	memcpy(a, g->part[part], room);
+	if (room > 0)
+		memcpy(a, g->part[part], room);
 	*length = g->extra;
 }
 
@@ -219,7 +234,7 @@ ssize_t __read_chk(int fd, void *p, size_t size, size_t room)
 	                   : read_here(fd, p, size, CALLER());
 }
 
-static ssize_t recv_here(int fd, void *p, size_t size, int flags, uintptr_t pc)
+static ssize_t recv_part(int fd, void *p, size_t size, int flags, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (!t || in_libc(pc))
@@ -231,6 +246,26 @@ static ssize_t recv_here(int fd, void *p, size_t size, int flags, uintptr_t pc)
 	touched(t, LOG_WRITE, p, n < (ssize_t)size ? n : (ssize_t)size, pc);
 	return n;
 }
+/* All of it from a channel of the process's own comes in parts: the wait for each is the
+ * scheduler's. */
+static ssize_t recv_here(int fd, void *p, size_t size, int flags, uintptr_t pc)
+{
+	if (!(flags & MSG_WAITALL) || flags & (MSG_DONTWAIT | MSG_PEEK) || !rt.controlled ||
+	    !channel_only_own(fd, POLLIN) || !is_input(fd))
+		return recv_part(fd, p, size, flags, pc);
+	ssize_t done = 0;
+	while ((size_t)done < size) {
+		ssize_t n = recv_part(fd, (char *)p + done, size - (size_t)done,
+		                      flags & ~MSG_WAITALL, pc);
+		if (n <= 0)
+			return done ? done : n;
+		done += n;
+		if (is_sent_whole(fd, SIZE_MAX)) /* a packet is all */
+			break;
+	}
+	return done;
+}
+
 ssize_t interposed_recv(int fd, void *p, size_t size, int flags)
 {
 	return recv_here(fd, p, size, flags, CALLER());
@@ -295,26 +330,37 @@ ssize_t __recvfrom_chk(int fd, void *restrict p, size_t size, size_t room, int f
 	                   : recvfrom_here(fd, p, size, flags, a, length, CALLER());
 }
 
-ssize_t interposed_readv(int fd, const struct iovec *v, int count)
+static ssize_t readv_here(int fd, const struct iovec *v, int count, uintptr_t pc)
 {
 	struct thread *t = recording();
-	if (!t || in_libc(CALLER()) || count < 0)
+	if (!t || in_libc(pc) || count < 0)
 		return REAL(readv)(fd, v, count);
 	ssize_t n;
-	READ_OR_GIVEN(n, t, readv, fd, v, (size_t)count, fd, LOG_CALL_readv, CALLER(),
+	READ_OR_GIVEN(n, t, readv, fd, v, (size_t)count, fd, LOG_CALL_readv, pc,
 	              REAL(readv)(fd, v, count));
-	scattered(t, LOG_WRITE, v, count, n, CALLER());
+	scattered(t, LOG_WRITE, v, count, n, pc);
 	return n;
 }
+ssize_t interposed_readv(int fd, const struct iovec *v, int count)
+{
+	return readv_here(fd, v, count, CALLER());
+}
+/* Where the file stands, as readv. */
+ssize_t interposed_preadv2(int fd, const struct iovec *v, int count, off_t offset, int flags)
+{
+	return offset == -1 && flags == 0 ? readv_here(fd, v, count, CALLER())
+	                                  : REAL(preadv2)(fd, v, count, offset, flags);
+}
+INTERPOSED(preadv64v2) __attribute__((alias("preadv2")));
 
 static void fill_message(struct msghdr *m, const struct given *g)
 {
 	size_t name = g->length[1], control = g->length[2];
 	if (!g->recorded || g->result < 0)
 		return;
-	if (m->msg_name && name <= m->msg_namelen)
+	if (m->msg_name && name > 0 && name <= m->msg_namelen)
 		memcpy(m->msg_name, g->part[1], name);
-	if (m->msg_control && control <= m->msg_controllen)
+	if (m->msg_control && control > 0 && control <= m->msg_controllen)
 		memcpy(m->msg_control, g->part[2], control);
 	m->msg_namelen = name;
 	m->msg_controllen = control;
@@ -347,28 +393,35 @@ static int passes(struct thread *t, unsigned channel, int fd, uintptr_t pc)
 	return fd;
 }
 
-ssize_t interposed_recvmsg(int fd, struct msghdr *m, int flags)
+/* To another process. */
+static int leaves(struct thread *t, unsigned channel, int fd, uintptr_t pc)
+{
+	channel_passed(t, outside_reads(fd), pc);
+	channel_passed(t, outside_writes(fd), pc);
+	return fd;
+}
+
+static ssize_t recvmsg_here(int fd, struct msghdr *m, int flags, uintptr_t pc)
 {
 	struct thread *t = recording();
-	if (!t || in_libc(CALLER()))
+	if (!t || in_libc(pc))
 		return REAL(recvmsg)(fd, m, flags);
 	struct given g;
 	ssize_t n;
 	if (input_given(t, LOG_INPUT_recvmsg, fd, room_in(m->msg_iov, m->msg_iovlen), &g)) {
 		datagram_await(t, fd, &g);
 		arrived(t, fd, g.result, room_in(m->msg_iov, m->msg_iovlen),
-		        waits_on(fd, flags), CALLER());
+		        waits_on(fd, flags), pc);
 		n = fill(t, m->msg_iov, m->msg_iovlen, &g);
 		fill_message(m, &g);
 	} else {
-		channel_turn(t, outside_reads(fd), LOG_RCV, CALLER());
-		n = await_input(t, waits_on(fd, flags), LOG_CALL_recvmsg, CALLER())
+		channel_turn(t, outside_reads(fd), LOG_RCV, pc);
+		n = await_input(t, waits_on(fd, flags), LOG_CALL_recvmsg, pc)
 		            ? REAL(recvmsg)(fd, m, flags)
 		            : -1;
-		arrived(t, fd, n, room_in(m->msg_iov, m->msg_iovlen), waits_on(fd, flags),
-		        CALLER());
+		arrived(t, fd, n, room_in(m->msg_iov, m->msg_iovlen), waits_on(fd, flags), pc);
 		if (n >= 0 && !outside(t, fd) && !(flags & MSG_PEEK))
-			each_passed(t, outside_reads(fd), m, outside_got, CALLER());
+			each_passed(t, outside_reads(fd), m, outside_got, pc);
 		if (outside(t, fd)) {
 			struct piece parts[] = {
 				{ m->msg_name, n >= 0 && m->msg_name ? m->msg_namelen : 0 },
@@ -379,8 +432,35 @@ ssize_t interposed_recvmsg(int fd, struct msghdr *m, int flags)
 		}
 	}
 	if (n > 0)
-		scattered(t, LOG_WRITE, m->msg_iov, m->msg_iovlen, n, CALLER());
+		scattered(t, LOG_WRITE, m->msg_iov, m->msg_iovlen, n, pc);
 	return n;
+}
+
+ssize_t interposed_recvmsg(int fd, struct msghdr *m, int flags)
+{
+	return recvmsg_here(fd, m, flags, CALLER());
+}
+/* One after the other; the time limit is looked at after each, as the kernel does. */
+int interposed_recvmmsg(int fd, struct mmsghdr *m, unsigned count, int flags,
+                        struct timespec *timeout)
+{
+	if (!recording() || !rt.controlled)
+		return REAL(recvmmsg)(fd, m, count, flags, timeout);
+	uint64_t limit =
+	        timeout ? (uint64_t)timeout->tv_sec * 1000000000 + (uint64_t)timeout->tv_nsec
+	                : 0;
+	uint64_t end = virtual_now() + limit;
+	for (unsigned i = 0; i < count; i++) {
+		if (i > 0 && timeout && virtual_now() >= end)
+			return (int)i;
+		bool waits = i == 0 || !(flags & MSG_WAITFORONE);
+		int how = (flags & ~MSG_WAITFORONE) | (waits ? 0 : MSG_DONTWAIT);
+		ssize_t n = recvmsg_here(fd, &m[i].msg_hdr, how, CALLER());
+		if (n < 0)
+			return i ? (int)i : -1;
+		m[i].msg_len = (unsigned)n;
+	}
+	return (int)count;
 }
 
 /* Of regular files: what is read again is the same. */
@@ -507,7 +587,8 @@ static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, sockl
 				datagram_given(t, g_.extra, pc); \
 		} else { \
 			channel_turn(t, way_, LOG_SND, pc); \
-			if (may_fill(fd, size)) { \
+			if (may_fill(fd, size) && !is_sent_whole(fd, size)) { \
+				stands_at(t, pc); \
 				sched_leave(t); \
 				n_ = real; \
 				int error_ = errno; \
@@ -525,29 +606,57 @@ static unsigned way_to(struct thread *t, int fd, const struct sockaddr *a, sockl
 		n_; \
 	})
 
-enum { PART = 4096 }; /* there is room for, in a pipe that says it has any */
-
-/* More than that, into a pipe that only threads of the process read, is written in parts: who
- * fills it waits in the scheduler, and what is read was written before. */
-static bool is_written_in_parts(int fd, size_t size)
+/*
+ * More than that, into a pipe or a socket's stream that only threads of the process read, is
+ * written in parts: who fills it waits in the scheduler, and what is read was written before.
+ * How long the parts are; 0: it is written at once.  `waits`: as waits_on().
+ */
+static size_t part_of(int fd, size_t size, int waits)
 {
 	struct stat status;
-	return rt.controlled && size > PART && channel_number(fd, POLLOUT) && is_input(fd) &&
-	       fstat(fd, &status) == 0 && S_ISFIFO(status.st_mode);
+	int room = 0, type = 0;
+	socklen_t length = sizeof(room), type_length = sizeof(type);
+	enum { FREE = 8 }; /* that part of the room is free when any is */
+	if (!rt.controlled || size <= PART || waits < 0 || !channel_only_own(fd, POLLOUT) ||
+	    !is_input(fd) || fstat(fd, &status) != 0)
+		return 0;
+	if (S_ISFIFO(status.st_mode))
+		return PART;
+	if (syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &type_length) != 0 ||
+	    type != SOCK_STREAM ||
+	    syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_SNDBUF, &room, &length) != 0)
+		return 0;
+	room /= FREE;
+	return room < PART ? PART : room > MOST_PART ? MOST_PART : (size_t)room;
 }
 
-static ssize_t write_in_parts(struct thread *t, int fd, const char *p, size_t size,
+/* One of them.  To a socket whose reader is gone only the first one is answered by SIGPIPE, as
+ * the whole would be. */
+static ssize_t write_part(int fd, const void *p, size_t size, int flags, bool first)
+{
+	int type = 0;
+	socklen_t length = sizeof(type);
+	if (syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0)
+		return REAL(write)(fd, p, size);
+	return REAL(send)(fd, p, size, flags | (first ? 0 : MSG_NOSIGNAL));
+}
+
+static ssize_t write_in_parts(struct thread *t, enum log_input_call call, int fd,
+                              const struct iovec *v, size_t count, int flags, size_t most,
                               uintptr_t pc)
 {
-	ssize_t done = 0, n = 1;
-	while ((size_t)done < size && n > 0) {
-		size_t part = size - (size_t)done < PART ? size - (size_t)done : PART;
-		n = WRITE_OR_GIVEN(t, LOG_INPUT_write, fd, part, fd, pc,
-		                   REAL(write)(fd, p + done, part));
-		if (n < 0 && done == 0)
-			return n;
-		done += n > 0 ? n : 0;
-	}
+	ssize_t done = 0;
+	for (size_t i = 0; i < count; i++)
+		for (size_t at = 0; at < v[i].iov_len;) {
+			size_t part = v[i].iov_len - at < most ? v[i].iov_len - at : most;
+			const char *p = (const char *)v[i].iov_base + at;
+			ssize_t n = WRITE_OR_GIVEN(t, call, fd, part, fd, pc,
+			                           write_part(fd, p, part, flags, done == 0));
+			if (n <= 0)
+				return done ? done : n;
+			done += n;
+			at += (size_t)n;
+		}
 	return done;
 }
 
@@ -558,8 +667,10 @@ static ssize_t write_here(int fd, const void *p, size_t size, uintptr_t pc)
 		return REAL(write)(fd, p, size);
 	touched(t, LOG_READ, p, size, pc);
 	order_of_descriptor(fd, true, false);
-	if (is_written_in_parts(fd, size))
-		return write_in_parts(t, fd, p, size, pc);
+	size_t part = part_of(fd, size, fd);
+	struct iovec all = { (void *)p, size };
+	if (part)
+		return write_in_parts(t, LOG_INPUT_write, fd, &all, 1, 0, part, pc);
 	return WRITE_OR_GIVEN(t, LOG_INPUT_write, fd, size, fd, pc, REAL(write)(fd, p, size));
 }
 ssize_t interposed_write(int fd, const void *p, size_t size)
@@ -580,6 +691,10 @@ ssize_t interposed_send(int fd, const void *p, size_t size, int flags)
 	if (!t || in_libc(CALLER()))
 		return REAL(send)(fd, p, size, flags);
 	touched(t, LOG_READ, p, size, CALLER());
+	size_t part = part_of(fd, size, waits_on(fd, flags));
+	struct iovec all = { (void *)p, size };
+	if (part)
+		return write_in_parts(t, LOG_INPUT_send, fd, &all, 1, flags, part, CALLER());
 	return WRITE_OR_GIVEN(t, LOG_INPUT_send, fd, size, waits_on(fd, flags), CALLER(),
 	                      REAL(send)(fd, p, size, flags));
 }
@@ -590,30 +705,71 @@ ssize_t interposed_sendto(int fd, const void *p, size_t size, int flags,
 	if (!t || in_libc(CALLER()))
 		return REAL(sendto)(fd, p, size, flags, a, length);
 	touched(t, LOG_READ, p, size, CALLER());
+	size_t part = a ? 0 : part_of(fd, size, waits_on(fd, flags));
+	struct iovec all = { (void *)p, size };
+	if (part)
+		return write_in_parts(t, LOG_INPUT_sendto, fd, &all, 1, flags, part, CALLER());
 	return WRITE_TO_OR_GIVEN(t, LOG_INPUT_sendto, fd, a, length, size, waits_on(fd, flags),
 	                         CALLER(), REAL(sendto)(fd, p, size, flags, a, length));
 }
-ssize_t interposed_writev(int fd, const struct iovec *v, int count)
+static ssize_t writev_here(int fd, const struct iovec *v, int count, uintptr_t pc)
 {
 	struct thread *t = recording();
-	if (!t || in_libc(CALLER()) || count < 0)
+	if (!t || in_libc(pc) || count < 0)
 		return REAL(writev)(fd, v, count);
-	size_t size = room_in(v, count);
-	scattered(t, LOG_READ, v, count, size, CALLER());
-	return WRITE_OR_GIVEN(t, LOG_INPUT_writev, fd, size, fd, CALLER(),
+	size_t size = room_in(v, count), part = part_of(fd, size, fd);
+	scattered(t, LOG_READ, v, count, size, pc);
+	if (part)
+		return write_in_parts(t, LOG_INPUT_writev, fd, v, (size_t)count, 0, part, pc);
+	return WRITE_OR_GIVEN(t, LOG_INPUT_writev, fd, size, fd, pc,
 	                      REAL(writev)(fd, v, count));
+}
+ssize_t interposed_writev(int fd, const struct iovec *v, int count)
+{
+	return writev_here(fd, v, count, CALLER());
+}
+/* Where the file stands, as writev. */
+ssize_t interposed_pwritev2(int fd, const struct iovec *v, int count, off_t offset, int flags)
+{
+	return offset == -1 && flags == 0 ? writev_here(fd, v, count, CALLER())
+	                                  : REAL(pwritev2)(fd, v, count, offset, flags);
+}
+INTERPOSED(pwritev64v2) __attribute__((alias("pwritev2")));
+
+static ssize_t sendmsg_here(int fd, const struct msghdr *m, int flags, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (!t || in_libc(pc))
+		return REAL(sendmsg)(fd, m, flags);
+	size_t size = room_in(m->msg_iov, m->msg_iovlen);
+	bool plain = !m->msg_name && !m->msg_controllen;
+	size_t part = plain ? part_of(fd, size, waits_on(fd, flags)) : 0;
+	scattered(t, LOG_READ, m->msg_iov, m->msg_iovlen, size, pc);
+	if (part)
+		return write_in_parts(t, LOG_INPUT_sendmsg, fd, m->msg_iov, m->msg_iovlen,
+		                      flags, part, pc);
+	if (outside(t, fd))
+		each_passed(t, 1, m, leaves, pc);
+	else
+		each_passed(t, outside_writes(fd), m, passes, pc);
+	return WRITE_TO_OR_GIVEN(t, LOG_INPUT_sendmsg, fd, m->msg_name, m->msg_namelen, size,
+	                         waits_on(fd, flags), pc, REAL(sendmsg)(fd, m, flags));
 }
 ssize_t interposed_sendmsg(int fd, const struct msghdr *m, int flags)
 {
-	struct thread *t = recording();
-	if (!t || in_libc(CALLER()))
-		return REAL(sendmsg)(fd, m, flags);
-	size_t size = room_in(m->msg_iov, m->msg_iovlen);
-	scattered(t, LOG_READ, m->msg_iov, m->msg_iovlen, size, CALLER());
-	if (!outside(t, fd))
-		each_passed(t, outside_writes(fd), m, passes, CALLER());
-	return WRITE_TO_OR_GIVEN(t, LOG_INPUT_sendmsg, fd, m->msg_name, m->msg_namelen, size,
-	                         waits_on(fd, flags), CALLER(), REAL(sendmsg)(fd, m, flags));
+	return sendmsg_here(fd, m, flags, CALLER());
+}
+int interposed_sendmmsg(int fd, struct mmsghdr *m, unsigned count, int flags)
+{
+	if (!recording())
+		return REAL(sendmmsg)(fd, m, count, flags);
+	for (unsigned i = 0; i < count; i++) {
+		ssize_t n = sendmsg_here(fd, &m[i].msg_hdr, flags, CALLER());
+		if (n < 0)
+			return i ? (int)i : -1;
+		m[i].msg_len = (unsigned)n;
+	}
+	return (int)count;
 }
 
 /* The file that is sent is read as far. */
@@ -635,8 +791,19 @@ static ssize_t sendfile_here(int fd, int from, off64_t *offset, size_t size, uin
 		return REAL(sendfile64)(fd, from, offset, size);
 	if (input_given(t, LOG_INPUT_sendfile, fd, size, &g))
 		return sendfile_given(&g, from, offset);
-	return WRITE_OR_GIVEN(t, LOG_INPUT_sendfile, fd, size, fd, pc,
-	                      REAL(sendfile64)(fd, from, offset, size));
+	size_t part = part_of(fd, size, fd), done = 0;
+	if (!part)
+		return WRITE_OR_GIVEN(t, LOG_INPUT_sendfile, fd, size, fd, pc,
+		                      REAL(sendfile64)(fd, from, offset, size));
+	while (done < size) {
+		size_t here = size - done < part ? size - done : part;
+		ssize_t n = WRITE_OR_GIVEN(t, LOG_INPUT_sendfile, fd, here, fd, pc,
+		                           REAL(sendfile64)(fd, from, offset, here));
+		if (n <= 0)
+			return done ? (ssize_t)done : n;
+		done += (size_t)n;
+	}
+	return (ssize_t)done;
 }
 ssize_t interposed_sendfile(int fd, int from, off_t *offset, size_t size)
 {
@@ -682,3 +849,60 @@ ssize_t interposed_pwritev(int fd, const struct iovec *v, int count, off_t offse
 	return REAL(pwritev)(fd, v, count, offset);
 }
 INTERPOSED(pwritev64) __attribute__((alias("pwritev")));
+
+/* ---- moving ---- */
+
+/* Until there is something to move, and room for it. */
+static void await_move(struct thread *t, int in, int out, unsigned flags, uintptr_t pc)
+{
+	if (flags & SPLICE_F_NONBLOCK)
+		return;
+	stands_at(t, pc);
+	await(t, in, POLLIN);
+	await(t, out, POLLOUT);
+	await(t, in, POLLIN);
+}
+
+ssize_t interposed_splice(int in, off64_t *in_offset, int out, off64_t *out_offset, size_t size,
+                          unsigned flags)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(splice)(in, in_offset, out, out_offset, size, flags);
+	await_move(t, in, out, flags, CALLER());
+	ssize_t n = REAL(splice)(in, in_offset, out, out_offset, size, flags);
+	bool waits = !(flags & SPLICE_F_NONBLOCK);
+	if (n == 0 && size > 0)
+		channel_ended(t, outside_reads(in), waits, CALLER());
+	else
+		channel_read(t, outside_reads(in), n, waits, CALLER());
+	channel_wrote(t, outside_writes(out), n, CALLER());
+	return n;
+}
+
+ssize_t interposed_tee(int in, int out, size_t size, unsigned flags)
+{
+	struct thread *t = recording();
+	if (!t)
+		return REAL(tee)(in, out, size, flags);
+	await_move(t, in, out, flags, CALLER());
+	ssize_t n = REAL(tee)(in, out, size, flags);
+	if (n > 0)
+		channel_ready(t, outside_reads(in), CALLER());
+	channel_wrote(t, outside_writes(out), n, CALLER());
+	return n;
+}
+
+ssize_t interposed_vmsplice(int fd, const struct iovec *v, size_t count, unsigned flags)
+{
+	struct thread *t = recording();
+	if (!t || (syscall(SYS_fcntl, fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
+		return REAL(vmsplice)(fd, v, count, flags);
+	scattered(t, LOG_READ, v, count, (ssize_t)room_in(v, count), CALLER());
+	stands_at(t, CALLER());
+	if (!(flags & SPLICE_F_NONBLOCK))
+		await(t, fd, POLLOUT);
+	ssize_t n = REAL(vmsplice)(fd, v, count, flags);
+	channel_wrote(t, outside_writes(fd), n, CALLER());
+	return n;
+}

@@ -213,7 +213,7 @@ bool outside_is_inside(int fd)
 	             d->origin == ORIGIN_LINKED);
 }
 
-/* ---- what is made and closed ---- */
+/* ---- who can end a wait ---- */
 
 /* The descriptor's place in the instance, or where one would go: at the end. */
 static uint32_t *membership_in(struct descriptor *d, int set)
@@ -223,6 +223,121 @@ static uint32_t *membership_in(struct descriptor *d, int set)
 		at = &memberships[*at].next;
 	return at;
 }
+
+/* A line of an epoll instance's fdinfo, proc(5): a member, by the number that it had, the
+ * events, and the file's inode; false: none. */
+struct member {
+	int fd;
+	unsigned events;
+	uint64_t inode;
+};
+
+static const char *number_after(const char *line, const char *word, unsigned base,
+                                uint64_t *number)
+{
+	const char *p = strstr(line, word);
+	if (!p)
+		return NULL;
+	for (p += strlen(word); *p == ' ';)
+		p++;
+	for (*number = 0;; p++) {
+		unsigned digit = *p >= '0' && *p <= '9'   ? *p - '0'
+		                 : *p >= 'a' && *p <= 'f' ? *p - 'a' + 10
+		                                          : 99;
+		if (digit >= base)
+			return p;
+		*number = *number * base + digit;
+	}
+}
+
+static const char *next_member(const char *text, struct member *m)
+{
+	uint64_t fd = 0, events = 0;
+	const char *p = number_after(text, "tfd:", 10, &fd);
+	p = p ? number_after(p, "events:", 16, &events) : NULL;
+	p = p ? number_after(p, "ino:", 16, &m->inode) : NULL;
+	m->fd = (int)fd;
+	m->events = (unsigned)events;
+	return p;
+}
+
+enum { NESTED = 5, MEMBERS_TEXT = 1 << 15 };
+
+/* What the kernel says of the members, as a closed descriptor's file can still be one; NULL:
+ * nothing, or too much for the room. */
+static const char *members_of(int set, pid_t tid, char *text)
+{
+	char path[64] = "/proc/self/task/";
+	sched_append_number(path, sizeof(path), (uint64_t)tid, 10);
+	sched_append(path, sizeof(path), "/fdinfo/");
+	sched_append_number(path, sizeof(path), (uint64_t)set, 10);
+	long length = sched_read_file(path, text, MEMBERS_TEXT);
+	return length > 0 && length < MEMBERS_TEXT - 1 ? text : NULL;
+}
+
+static bool set_only_own(int set, pid_t tid, unsigned depth)
+{
+	char *text = rt_pages(MEMBERS_TEXT);
+	struct member m;
+	struct stat s;
+	bool own = text && depth < NESTED;
+	const char *at = own ? members_of(set, tid, text) : NULL;
+	own = at != NULL;
+	while (own && (at = next_member(at, &m))) {
+		struct descriptor *d = entry(m.fd);
+		if ((m.events & 0xffff & ~(POLLERR | POLLHUP)) ==
+		    0) /* a one-shot that has come */
+			continue;
+		own = d && *membership_in(d, set) && status_of(m.fd, &s) &&
+		      s.st_ino == m.inode &&
+		      (d->origin == ORIGIN_SET
+		               ? set_only_own(m.fd, tid, depth + 1)
+		               : channel_only_own(m.fd, (short)(m.events & 0xffff)));
+	}
+	if (text)
+		rt_unpages(text, MEMBERS_TEXT);
+	return own;
+}
+
+bool outside_only_own(const struct pollfd *f, pid_t tid)
+{
+	const struct descriptor *d = entry(f->fd);
+	if (!d || !rt.inputs)
+		return false;
+	return d->origin == ORIGIN_SET ? d->members == 0 && set_only_own(f->fd, tid, 0)
+	                               : channel_only_own(f->fd, f->events);
+}
+
+/* A member of the set that leads to a channel, for a name; -1: none. */
+static int some_member(int set, short *events)
+{
+	for (int fd = 0; fd <= highest; fd++) {
+		uint32_t place = *membership_in(entry(fd), set);
+		if (place && (table[fd].reads || table[fd].writes)) {
+			*events = (short)(memberships[place].events & (POLLIN | POLLOUT));
+			return fd;
+		}
+	}
+	return -1;
+}
+
+unsigned outside_wanted(const struct pollfd *f)
+{
+	const struct descriptor *d = entry(f->fd);
+	short events = f->events;
+	int fd = d && d->origin == ORIGIN_SET ? some_member(f->fd, &events) : f->fd;
+	return channel_wanted(fd, events);
+}
+
+bool outside_comes_late(const struct pollfd *f)
+{
+	const struct descriptor *d = entry(f->fd);
+	short events = f->events;
+	int fd = d && d->origin == ORIGIN_SET ? some_member(f->fd, &events) : f->fd;
+	return fd >= 0 && channel_comes_late(fd, events);
+}
+
+/* ---- what is made and closed ---- */
 
 static void leave(struct descriptor *d, uint32_t *at)
 {
@@ -453,6 +568,21 @@ int outside_got(struct thread *t, unsigned channel, int fd, uintptr_t pc)
 			break;
 		}
 	return fd;
+}
+
+void outside_spawns(struct thread *t, bool all, uintptr_t pc)
+{
+	if (!t || !rt.inputs)
+		return;
+	for (int fd = 0; fd < DESCRIPTORS; fd++) {
+		const struct descriptor *d = &table[fd];
+		if (!d->reads && !d->writes)
+			continue;
+		if (!all && syscall(SYS_fcntl, fd, F_GETFD) & FD_CLOEXEC)
+			continue;
+		channel_passed(t, d->reads, pc);
+		channel_passed(t, d->writes, pc);
+	}
 }
 
 /* ---- members of epoll instances ---- */

@@ -76,6 +76,14 @@ bool outside(struct thread *t, int fd);
 /* Is what is asked of it and set on it recorded and given? */
 bool outside_asked(struct thread *t, int fd);
 bool outside_is_inside(int fd); /* known to be the process's own: for what lies in a set */
+/* Can nothing but the process's own threads bring one of the events that are waited for?  Of an
+ * epoll instance: of any of its members.  May be asked without the token while all wait; `tid`:
+ * a live thread. */
+bool outside_only_own(const struct pollfd *f, pid_t tid);
+/* May such an event be on its way, through the network? */
+bool outside_comes_late(const struct pollfd *f);
+/* channel_wanted(), of an epoll instance for one of its members. */
+unsigned outside_wanted(const struct pollfd *f);
 void outside_fresh(int fd, enum origin origin);
 void outside_copied(int from, int to);
 void outside_closing(struct thread *t, int fd, uintptr_t pc);
@@ -129,6 +137,9 @@ struct connection;
  * NULL; *full: the call would have to wait for an accept. */
 struct connection *connection_begins(struct thread *t, int fd, const struct sockaddr *a,
                                      socklen_t length, bool *full, uintptr_t pc);
+/* The call of one that has to wait for an accept: the call's result, and errno. */
+int connection_waits(struct thread *t, const struct connection *c, int fd,
+                     const struct sockaddr *a, socklen_t length, uintptr_t pc);
 /* After it, whatever came of it; errno stays. */
 void connection_made(struct connection *c, int fd, int result);
 /* After an accept: `made` is the other end, or (NULL) of a connection from outside. */
@@ -155,13 +166,29 @@ void connection_closed(int fd);
 /* ---- pipes and their kin inside of the process: channels.c.  0 is no channel. ---- */
 
 unsigned channel_new(bool counter);
-/* Nobody else can write to it or read from it; `pages`: a pipe's room, 0: not known. */
-void channel_is_own(unsigned channel, unsigned pages);
-/* What a thread waits for that waits for such events of the descriptor: the number of a channel
- * that the process alone has; 0: something else. */
+/* Nobody else can write to it or read from it. */
+void channel_is_own(unsigned channel);
+/* It is a listening socket's: others may connect to it, but only the process accepts. */
+void channel_listens(unsigned channel);
+/* A read takes as much as there is: such a channel's messages have its number.  `pages`: a
+ * pipe's room, 0: not known. */
+void channel_holds_bytes(unsigned channel, unsigned pages);
+/* That number, for who waits for such events of the descriptor; 0: something else. */
 unsigned channel_number(int fd, short events);
-/* A child process has a copy of every descriptor from now on. */
+/* The same of a wait for ever, where a channel without such messages gets a number, too; 0:
+ * there are too many. */
+unsigned channel_wanted(int fd, short events);
+/* Can nothing but the process's own threads bring such an event? */
+bool channel_only_own(int fd, short events);
+/* Is what was written perhaps still on its way (a network's socket)? */
+bool channel_comes_late(int fd, short events);
+/* A child process has a copy of every descriptor from now on, */
 void channels_forked(struct thread *t, uintptr_t pc);
+/* or another process of some that lead there. */
+void channel_passed(struct thread *t, unsigned channel, uintptr_t pc);
+/* Before another program is started, which gets the descriptors that are not closed then;
+ * `all`: any may be kept open for it. */
+void outside_spawns(struct thread *t, bool all, uintptr_t pc);
 /* What arrives there does so a little later (a network's socket): await it after a write. */
 void channel_is_late(unsigned channel);
 /* Each write is read whole, alone. */

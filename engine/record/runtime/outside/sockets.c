@@ -91,7 +91,9 @@ int interposed_shutdown(int fd, int how)
 		socklen_t room = n ? *n : 0; \
 		if (input_state_given(t, LOG_INPUT_##name, fd, &g)) { \
 			if (g.recorded && p && n) { \
-				memcpy(p, g.part[0], room < g.length[0] ? room : g.length[0]); \
+				socklen_t here = room < g.length[0] ? room : g.length[0]; \
+				if (here > 0) \
+					memcpy(p, g.part[0], here); \
 				*n = g.extra; \
 			} \
 			return (int)g.result; \
@@ -125,13 +127,8 @@ int interposed_connect(int fd, const struct sockaddr *a, socklen_t length)
 	sched_point(t);
 	struct connection *own = connection_begins(t, fd, a, length, &full, CALLER());
 	struct piece kept = connection_piece(own);
-	if (full)
-		sched_leave(t);
-	int result = REAL(connect)(fd, a, length);
-	int error = errno;
-	if (full)
-		sched_rejoin(t);
-	errno = error;
+	int result = full ? connection_waits(t, own, fd, a, length, CALLER())
+	                  : REAL(connect)(fd, a, length);
 	if (out)
 		input_keep(t, LOG_INPUT_connect, fd, result, &kept, 1, 0);
 	if (own)
@@ -194,8 +191,9 @@ int interposed_eventfd(unsigned value, int flags)
 	int fd = outside_made(t, LOG_INPUT_eventfd, REAL(eventfd)(value, flags), ORIGIN_INSIDE,
 	                      CALLER());
 	unsigned channel = t && fd >= 0 ? channel_new(true) : 0;
+	channel_is_own(channel);
 	if (value == 0 && !(flags & EFD_SEMAPHORE))
-		channel_is_own(channel, 0);
+		channel_holds_bytes(channel, 0);
 	outside_leads(fd, channel, channel);
 	return fd;
 }
@@ -222,10 +220,12 @@ static void lead(enum log_input_call call, const int ends[2])
 {
 	unsigned there = channel_new(false),
 	         back = call == LOG_INPUT_socketpair ? channel_new(false) : 0;
+	channel_is_own(there);
+	channel_is_own(back);
 	if (holds_bytes(ends[1])) {
 		int room = back ? 0 : (int)syscall(SYS_fcntl, ends[1], F_GETPIPE_SZ);
-		channel_is_own(there, room > 0 ? (unsigned)room / 4096 : 0);
-		channel_is_own(back, 0);
+		channel_holds_bytes(there, room > 0 ? (unsigned)room / 4096 : 0);
+		channel_holds_bytes(back, 0);
 	}
 	outside_leads(ends[0], there, back);
 	outside_leads(ends[1], back, there);

@@ -15,7 +15,7 @@
 
 #include "engine/record/runtime/core/rt.h"
 
-INTERPOSED(poll, ppoll, select, pselect, epoll_ctl, epoll_wait, epoll_pwait);
+INTERPOSED(poll, ppoll, select, pselect, epoll_ctl, epoll_wait, epoll_pwait, epoll_pwait2);
 
 enum { PATIENCE = 100 }; /* time limits that end in vain after the recorded input */
 
@@ -202,16 +202,39 @@ int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t room)
 }
 
 /* With a mask of signals for as long as it waits, the scheduler steps aside. */
-#define ASIDE(t, frame, pc, expression) \
+static void step_aside(struct thread *t, struct pollfd *fds, unsigned n, enum log_call frame,
+                       uintptr_t pc)
+{
+	order_matters("asking what is ready (poll, select, epoll)");
+	frame_enter(t, frame, pc, true);
+	t->sched.pc = pc;
+	sched_point(t);
+	sched_leave_for(t, fds, n);
+}
+
+static void step_back(struct thread *t)
+{
+	int error = errno;
+	sched_rejoin(t);
+	frame_leave(t);
+	errno = error;
+}
+
+/* A wait without a time limit is made of such parts, between which the thread looks whether
+ * anything can end it. */
+enum { SLICE_MS = 250 };
+static const struct timespec slice = { 0, SLICE_MS * 1000000 };
+#define IN_SLICES(limited, whole, part) \
 	({ \
-		frame_enter(t, frame, pc, true); \
-		sched_point(t); \
-		sched_leave(t); \
-		int result_ = (expression); \
-		int error_ = errno; \
-		sched_rejoin(t); \
-		frame_leave(t); \
-		errno = error_; \
+		int result_; \
+		if (limited) { \
+			result_ = (whole); \
+		} else { \
+			while ((result_ = (part)) == 0 && rt.on) \
+				sched_look_outside(); \
+			if (result_ == 0) \
+				result_ = (whole); \
+		} \
 		result_; \
 	})
 
@@ -228,7 +251,10 @@ static int ppoll_here(struct pollfd *fds, nfds_t n, const struct timespec *timeo
 		                  length_ms(timeout), pc);
 	int result;
 	if (mask) {
-		result = ASIDE(t, LOG_CALL_ppoll, pc, REAL(ppoll)(fds, n, timeout, mask));
+		step_aside(t, fds, n, LOG_CALL_ppoll, pc);
+		result = IN_SLICES(timeout, REAL(ppoll)(fds, n, timeout, mask),
+		                   REAL(ppoll)(fds, n, &slice, mask));
+		step_back(t);
 	} else {
 		wait_here(t, fds, n, length_ms(timeout), LOG_CALL_ppoll, pc);
 		result = or_interrupted(t, REAL(ppoll)(fds, n, &zero, mask));
@@ -339,6 +365,31 @@ int interposed_select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *res
 	return out ? select_kept(t, &s, LOG_INPUT_select, result) : result;
 }
 
+/* The program's sets are as they were, when nothing has come. */
+static int select_slice(struct sets *s, const sigset_t *mask)
+{
+	fd_set r, w, e;
+	for (unsigned k = 0; k < 3; k++)
+		FD_ZERO(k == 0 ? &r : k == 1 ? &w : &e);
+	for (unsigned i = 0; i < s->count; i++) {
+		short events = s->fds[i].events;
+		if (events & POLLIN)
+			FD_SET(s->fds[i].fd, &r);
+		if (events & POLLOUT)
+			FD_SET(s->fds[i].fd, &w);
+		if (events & POLLPRI)
+			FD_SET(s->fds[i].fd, &e);
+	}
+	int result = REAL(pselect)(s->n, &r, &w, &e, &slice, mask);
+	for (unsigned i = 0; result > 0 && i < s->count; i++) {
+		int fd = s->fds[i].fd;
+		s->fds[i].revents = (short)((FD_ISSET(fd, &r) ? POLLIN : 0) |
+		                            (FD_ISSET(fd, &w) ? POLLOUT : 0) |
+		                            (FD_ISSET(fd, &e) ? POLLPRI : 0));
+	}
+	return result > 0 ? write_sets(s) : result;
+}
+
 int interposed_pselect(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restrict e,
                        const struct timespec *restrict timeout, const sigset_t *restrict mask)
 {
@@ -351,8 +402,18 @@ int interposed_pselect(int n, fd_set *restrict r, fd_set *restrict w, fd_set *re
 	if (out && rt.inputs == INPUTS_GIVEN)
 		return select_given(t, &s, LOG_INPUT_pselect, LOG_CALL_pselect,
 		                    length_ms(timeout), CALLER());
-	int result =
-	        ASIDE(t, LOG_CALL_pselect, CALLER(), REAL(pselect)(n, r, w, e, timeout, mask));
+	int result;
+	if (mask || !rt.controlled) {
+		step_aside(t, s.fds, s.count, LOG_CALL_pselect, CALLER());
+		result = IN_SLICES(timeout || !rt.controlled,
+		                   REAL(pselect)(n, r, w, e, timeout, mask),
+		                   select_slice(&s, mask));
+		step_back(t);
+	} else {
+		const struct timespec zero = { 0, 0 };
+		wait_here(t, s.fds, s.count, length_ms(timeout), LOG_CALL_pselect, CALLER());
+		result = or_interrupted(t, REAL(pselect)(n, r, w, e, &zero, NULL));
+	}
 	select_told(t, &s, result, CALLER());
 	return out ? select_kept(t, &s, LOG_INPUT_pselect, result) : result;
 }
@@ -508,9 +569,12 @@ static int epoll_here(struct thread *t, int set, struct epoll_event *events, int
 	} else {
 		struct pollfd one = { .fd = set, .events = POLLIN };
 		if (mask) {
-			n = ASIDE(
-			        t, frame, pc,
-			        REAL(epoll_pwait)(set, events, most, (int)milliseconds, mask));
+			step_aside(t, &one, 1, frame, pc);
+			n = IN_SLICES(
+			        milliseconds >= 0,
+			        REAL(epoll_pwait)(set, events, most, (int)milliseconds, mask),
+			        REAL(epoll_pwait)(set, events, most, SLICE_MS, mask));
+			step_back(t);
 		} else {
 			wait_here(t, &one, 1, milliseconds, frame, pc);
 			n = or_interrupted(t, REAL(epoll_wait)(set, events, most, 0));
@@ -538,16 +602,19 @@ int interposed_epoll_pwait(int set, struct epoll_event *events, int most, int ti
                            const sigset_t *mask)
 {
 	struct thread *t = recording();
-	if (!t)
+	if (!t || !rt.controlled)
 		return REAL(epoll_pwait)(set, events, most, timeout, mask);
-	if (!rt.controlled) {
-		sched_leave(t);
-		int n = REAL(epoll_pwait)(set, events, most, timeout, mask);
-		int error = errno;
-		sched_rejoin(t);
-		errno = error;
-		return n;
-	}
 	return epoll_here(t, set, events, most, timeout, mask, LOG_INPUT_epoll_pwait,
+	                  LOG_CALL_epoll_pwait, CALLER());
+}
+int interposed_epoll_pwait2(int set, struct epoll_event *events, int most,
+                            const struct timespec *timeout, const sigset_t *mask)
+{
+	struct thread *t = recording();
+	if (!t || !rt.controlled)
+		return REAL(epoll_pwait2)(set, events, most, timeout, mask);
+	int64_t ms =
+	        timeout ? timeout->tv_sec * 1000ll + (timeout->tv_nsec + 999999) / 1000000 : -1;
+	return epoll_here(t, set, events, most, ms, mask, LOG_INPUT_epoll_pwait,
 	                  LOG_CALL_epoll_pwait, CALLER());
 }

@@ -27,6 +27,7 @@ static uint32_t *next_of;  /* by step: the thread's next step; for replay_turn *
 static uint32_t *first_of; /* by thread: its next step in the plan */
 static enum { FOLLOWING, GATHERING, HOLDING, FIRST, SECOND, OVER } phase;
 static bool arrived[2];
+static bool paired; /* both of the pair have made their accesses */
 
 static void *read_all(int fd, uint64_t *offset, uint64_t bytes)
 {
@@ -257,6 +258,9 @@ static void take_turns(struct thread *t, enum stand stand)
 		}
 		if (phase == OVER) {
 			rt.replay = false;
+			/* whichever of the pair came last: what follows is the same then */
+			if (paired && rt.config.strategy == STRATEGY_FIRST)
+				sched_lowest(t);
 			return;
 		}
 		uint32_t id = replay_next();
@@ -430,6 +434,7 @@ void replay_event(struct thread *t, enum log_tag tag, uintptr_t pc)
 	case SECOND:
 		if (t->id == rt.config.pair[2 - rt.config.first]) {
 			phase = OVER;
+			paired = true;
 			__atomic_store_n(&rt.header->stopped, 3, __ATOMIC_RELEASE);
 		}
 		break;

@@ -141,6 +141,20 @@ bool sched_force(struct thread *t, struct thread *next, bool fire_timeout)
 	return true;
 }
 
+void sched_lowest(struct thread *t)
+{
+	struct thread *lowest = t;
+	sched_lock();
+	for (unsigned i = 0; i < sched.live_count; i++)
+		if (sched.live[i]->sched.state == STATE_READY && sched.live[i]->id < lowest->id)
+			lowest = sched.live[i];
+	t->sched.state = STATE_READY;
+	sched.ready++;
+	if (lowest == t)
+		sched.ready--;
+	switch_to(t, lowest);
+}
+
 /* ---- scheduling points ---- */
 
 /* The accesses since the last time count as steps. */
@@ -242,7 +256,7 @@ void sched_access(struct thread *t)
 		poll_settle(t);
 		if (poll_spins(t)) {
 			t->budget = t->drawn = sched_spin_budget(t);
-			t->sched.priority = --sched.lowest;
+			sched_lower(t);
 		}
 		if (sched.timed)
 			sched_wake_sleepers(t);
@@ -265,7 +279,7 @@ void sched_yield_point(struct thread *t, bool lower)
 	sched.virtual_time += 1000;
 	sched.steps++;
 	if (lower && rt.config.strategy == STRATEGY_PCT)
-		t->sched.priority = --sched.lowest;
+		sched_lower(t);
 	if (sched_yields_later(t))
 		return;
 	if (sched.timed)
@@ -320,8 +334,30 @@ void sched_leave(struct thread *t)
 	}
 }
 
+void sched_leave_for(struct thread *t, struct pollfd *fds, unsigned count)
+{
+	sched_leave(t);
+	if (!rt.controlled)
+		return;
+	sched_lock();
+	t->sched.fds = fds;
+	t->sched.fd_count = count;
+	sched_unlock();
+}
+
+void sched_look_outside(void)
+{
+	if (!rt.controlled)
+		return;
+	sched_lock();
+	if (!sched.holder && !sched.idling && !sched.ready && rt.on)
+		sched_end_if_stuck(NULL);
+	sched_unlock();
+}
+
 void sched_rejoin(struct thread *t)
 {
+	t->sched.fd_count = 0;
 	t->signals.away = false;
 	BARRIER();
 	if (!rt.controlled) {
@@ -414,7 +450,7 @@ void sched_begin_again(void)
 {
 	sched_init();
 	me->budget = me->drawn = sched_draw_budget();
-	me->sched.priority = 1 + sched_draw(1 << 30);
+	sched_draw_priority(me);
 }
 
 void sched_init(void)

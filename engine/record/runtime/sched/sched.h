@@ -79,6 +79,7 @@ void sched_leave(struct thread *t);
 void sched_rejoin(struct thread *t);
 void sched_detach_all(void); /* recording ends: let everybody run freely */
 bool sched_force(struct thread *t, struct thread *next, bool fire_timeout);
+void sched_lowest(struct thread *t); /* the ready thread of the lowest number goes on, or t */
 uint64_t sched_steps(void);
 /* A hook of a thread whose gate is not open: may it record, now that this has looked?  The
  * second is for accesses.  What is not recorded between two events is a step all the same: who
@@ -99,6 +100,11 @@ void sched_cancel(struct thread *t);
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
                       uint64_t deadline);
 
+/* In the place of a blocking call that waits for these: as sched_leave, and while the thread is
+ * outside it calls sched_look_outside from time to time, when the call has not ended. */
+void sched_leave_for(struct thread *t, struct pollfd *fds, unsigned count);
+void sched_look_outside(void);
+
 /* ---- birth and end ---- */
 struct thread *thread_new(struct thread *parent);
 void thread_forget(struct thread *t);
@@ -116,6 +122,14 @@ void sched_park(struct thread *t, struct thread *next);
 void sched_unpark(struct thread *t);       /* it is ready, */
 void sched_await_unpark(struct thread *t); /* and waits here for its turn */
 void sched_leave_park(struct thread *t);   /* by itself: its end has come */
+
+/* ---- sched_files.c ---- */
+/* The beginning of a file of /proc, NUL-terminated, and its length; -errno.  No descriptor of
+ * the program's is used, not for a moment.  Under lock. */
+long sched_read_file(const char *path, char *text, size_t room);
+/* To a string in `room` bytes. */
+void sched_append(char *out, size_t room, const char *text);
+void sched_append_number(char *out, size_t room, uint64_t n, unsigned base);
 
 /* ---- virtual time, in nanoseconds ---- */
 uint64_t virtual_now(void);

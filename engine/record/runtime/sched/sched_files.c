@@ -8,6 +8,7 @@
  */
 #include <fcntl.h>
 #include <linux/sched.h>
+#include <string.h>
 #include <sys/syscall.h>
 
 #include "sched_private.h"
@@ -79,4 +80,25 @@ long sched_read_file(const char *path, char *text, size_t room)
 	raw_syscall(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask), 0, 0);
 	text[r.result > 0 ? r.result : 0] = 0;
 	return r.result;
+}
+
+void sched_append_number(char *out, size_t room, uint64_t n, unsigned base)
+{
+	char digits[32];
+	unsigned k = 0;
+	do
+		digits[k++] = "0123456789abcdef"[n % base];
+	while ((n /= base) && k < sizeof(digits));
+	size_t at = strlen(out);
+	while (k && at + 1 < room)
+		out[at++] = digits[--k];
+	out[at] = 0;
+}
+
+void sched_append(char *out, size_t room, const char *text)
+{
+	size_t at = strlen(out);
+	while (*text && at + 1 < room)
+		out[at++] = *text++;
+	out[at] = 0;
 }

@@ -81,6 +81,8 @@ int32_t sched_first_budget(void); /* the same of STRATEGY_FIRST */
 void sched_change_point(struct thread *t);
 /* One of those that are ready, of which there is one; under lock. */
 struct thread *sched_choose_ready(struct thread *current);
+void sched_draw_priority(struct thread *t);  /* of a new thread */
+void sched_lower(struct thread *t);          /* it falls behind all others */
 bool sched_all_wait(const struct thread *t); /* does everybody else who can run spin? */
 int32_t sched_spin_budget(struct thread *t);
 bool sched_yields_later(struct thread *t);
@@ -109,9 +111,9 @@ struct thread *sched_choose(struct thread *t, bool may_idle);
 /* Wait for the world outside: descriptors, threads in blocking calls, deadlines. */
 void sched_idle(void);
 bool sched_release_futex(struct thread *t);
-/* To a string in `room` bytes. */
-void sched_append(char *out, size_t room, const char *text);
-void sched_append_number(char *out, size_t room, uint64_t n, unsigned base);
+/* Nobody has the token, or its holder sleeps (`sleeper`), and nobody is ready: a deadlock
+ * through channels of the process alone ends the program; under lock. */
+void sched_end_if_stuck(const struct thread *sleeper);
 
 /* ---- sched_watchdog.c ---- */
 /* The holder as a waiting thread last saw it; begins with turns that never were. */
@@ -127,10 +129,10 @@ struct look {
  * will decide, and should come soon. */
 bool sched_watchdog(struct look *seen);
 
-/* ---- sched_files.c ---- */
-/* The beginning of a file of /proc, NUL-terminated, and its length; -errno.  No descriptor of
- * the program's is used, not for a moment.  Under lock. */
-long sched_read_file(const char *path, char *text, size_t room);
+/* ---- sched_outside.c ---- */
+/* The descriptors that a thread waits for in a blocking call, without a time limit, by the
+ * kernel's account: how many; 0: it does something else.  Any of them ends the wait. */
+unsigned sched_outside_waits(const struct thread *t, struct pollfd *fds, unsigned room);
 
 /* ---- sched_threads.c ---- */
 /* Is no other thread alive? */

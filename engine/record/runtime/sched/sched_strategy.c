@@ -45,6 +45,20 @@ int32_t sched_draw_budget(void)
 	}
 }
 
+/* pct: the thread that is held back stays behind all others. */
+void sched_draw_priority(struct thread *t)
+{
+	t->sched.priority = 1 + sched_draw(1 << 30);
+	if (rt.config.held == t->id + 1)
+		t->sched.priority = INT64_MIN;
+}
+
+void sched_lower(struct thread *t)
+{
+	if (rt.config.held != t->id + 1)
+		t->sched.priority = --sched.lowest;
+}
+
 /* pct: at its change points a thread falls behind all others. */
 void sched_change_point(struct thread *t)
 {
@@ -60,7 +74,7 @@ void sched_change_point(struct thread *t)
 		change = true;
 	}
 	if (change)
-		t->sched.priority = --sched.lowest;
+		sched_lower(t);
 }
 
 void sched_strategy_init(void)

@@ -4,8 +4,10 @@
  * program.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -67,27 +69,6 @@ void sched_idle(void)
 
 /* ---- deadlock ---- */
 
-void sched_append_number(char *out, size_t room, uint64_t n, unsigned base)
-{
-	char digits[32];
-	unsigned k = 0;
-	do
-		digits[k++] = "0123456789abcdef"[n % base];
-	while ((n /= base) && k < sizeof(digits));
-	size_t at = strlen(out);
-	while (k && at + 1 < room)
-		out[at++] = digits[--k];
-	out[at] = 0;
-}
-
-void sched_append(char *out, size_t room, const char *text)
-{
-	size_t at = strlen(out);
-	while (*text && at + 1 < room)
-		out[at++] = *text++;
-	out[at] = 0;
-}
-
 /* The thread that holds the object, or whose end is waited for; LOG_ALL_THREADS: not known. */
 static uint32_t holder_of(const struct thread *t)
 {
@@ -114,38 +95,71 @@ static uint64_t message_for(const struct thread *t)
 		return once_message(t->sched.object);
 	if (t->sched.reason != FOR_FILE || t->sched.fd_count == 0)
 		return 0;
-	return channel_number(t->sched.fds[0].fd, t->sched.fds[0].events);
+	return outside_wanted(&t->sched.fds[0]);
+}
+
+/* Can nothing but the process's own threads bring what these are waited for?  *late: it may be
+ * on its way. */
+static bool are_own(const struct pollfd *fds, unsigned count, bool *late)
+{
+	unsigned any = 0;
+	for (unsigned k = 0; k < count; k++) {
+		if (fds[k].fd < 0)
+			continue;
+		any++;
+		if (!outside_only_own(&fds[k], sched.live[0]->life.tid))
+			return false;
+		*late |= outside_comes_late(&fds[k]);
+	}
+	return any > 0;
 }
 
 /* Do all that wait for descriptors wait for other threads: for what is written to channels that
  * the process alone has, or for room in them? */
-static bool files_are_own(void)
+static bool files_are_own(bool *late)
 {
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		const struct thread *t = sched.live[i];
 		if (t->sched.state != STATE_BLOCKED || t->sched.reason != FOR_FILE)
 			continue;
-		if (t->sched.fd_count == 0 || t->input.starves)
+		if (t->input.starves || !are_own(t->sched.fds, t->sched.fd_count, late))
 			return false;
-		for (unsigned k = 0; k < t->sched.fd_count; k++)
-			if (t->sched.fds[k].fd >= 0 &&
-			    !channel_number(t->sched.fds[k].fd, t->sched.fds[k].events))
-				return false;
 	}
 	return true;
 }
 
+enum { MOST_WAITS = 64 }; /* descriptors of one call outside */
+
+/* The descriptors that a thread waits for in a blocking call, with the token or without: those
+ * that it has said, or else those of the kernel's account. */
+static unsigned waits_of(const struct thread *t, struct pollfd fds[MOST_WAITS])
+{
+	if (t->sched.fd_count > MOST_WAITS)
+		return 0;
+	for (unsigned i = 0; i < t->sched.fd_count; i++)
+		fds[i] = t->sched.fds[i];
+	return t->sched.fd_count ? t->sched.fd_count : sched_outside_waits(t, fds, MOST_WAITS);
+}
+
+static void log_wait(struct thread *t)
+{
+	struct pollfd fds[MOST_WAITS];
+	bool calls = t->sched.state == STATE_OUTSIDE || t->sched.state == STATE_RUNNING;
+	unsigned n = calls ? waits_of(t, fds) : 0;
+	if (t->sched.state != STATE_BLOCKED && n == 0)
+		return;
+	if (!calls || t == me)
+		log_before(t); /* frames that it has left since its last event */
+	uint64_t words[] = { calls ? 0 : (uintptr_t)t->sched.object,
+		             calls ? LOG_ALL_THREADS : holder_of(t), t->sched.pc,
+		             calls ? outside_wanted(&fds[0]) : message_for(t) };
+	log_fact(LOG_BLOCKED, calls ? FOR_FILE : t->sched.reason, t->id, words, 4);
+}
+
 static void log_blocked(void)
 {
-	for (unsigned i = 0; i < sched.live_count; i++) {
-		struct thread *t = sched.live[i];
-		if (t->sched.state != STATE_BLOCKED)
-			continue;
-		log_before(t); /* frames that it has left since its last event */
-		uint64_t words[] = { (uintptr_t)t->sched.object, holder_of(t), t->sched.pc,
-			             message_for(t) };
-		log_fact(LOG_BLOCKED, t->sched.reason, t->id, words, 4);
-	}
+	for (unsigned i = 0; i < sched.live_count; i++)
+		log_wait(sched.live[i]);
 }
 
 static _Noreturn void deadlock(void)
@@ -192,12 +206,21 @@ static bool expects_signal(void)
 	return sched_read_file("/proc/self/timers", text, sizeof(text)) > 0;
 }
 
+/* Has the process threads that the program did not create by pthread_create: the C library's
+ * own, of timers (SIGEV_THREAD) and asynchronous input and output? */
+static bool has_other_threads(void)
+{
+	struct stat s;
+	return syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &s, 0) == 0 &&
+	       s.st_nlink > 2 + (nlink_t)sched.live_count;
+}
+
 /*
- * Everybody waits for locks, conditions and other threads.  Without a handler that is a
- * deadlock at once.  With one, a signal from another process could still end the program or
- * jump out of a wait, which nobody can rule out: so it is one after a quiet time in which none
- * came.  A thread in pause, sigwait, poll or sem_wait waits for such a signal, perhaps: then it
- * never is.
+ * Everybody waits for locks, conditions and other threads.  Without a handler, and a thread of
+ * the C library's own, that is a deadlock at once.  With one, a signal from another process
+ * could still end the program or jump out of a wait, which nobody can rule out: so it is one
+ * after a quiet time in which none came.  A thread in pause, sigwait, poll or sem_wait waits
+ * for such a signal, perhaps: then it never is.
  */
 static bool is_deadlock(void)
 {
@@ -205,9 +228,10 @@ static bool is_deadlock(void)
 	static uint64_t turns, since;
 	static unsigned signals;
 	unsigned came = 0;
-	if (!rt.async_handlers)
+	bool others = has_other_threads();
+	if (!rt.async_handlers && !others)
 		return true;
-	for (unsigned i = 0; i < sched.live_count; i++) {
+	for (unsigned i = 0; rt.async_handlers && i < sched.live_count; i++) {
 		if (sched.live[i]->sched.state != STATE_BLOCKED ||
 		    !waits_for_threads(sched.live[i]))
 			return false;
@@ -222,14 +246,60 @@ static bool is_deadlock(void)
 	return now - since >= QUIET * 1000000000ull && !expects_signal();
 }
 
+/* Does the thread wait in a blocking call for what the process alone can bring, and is it not
+ * there? */
+static bool waits_inside(const struct thread *t)
+{
+	struct pollfd fds[MOST_WAITS];
+	const struct timespec zero = { 0, 0 };
+	bool late = false;
+	unsigned n = waits_of(t, fds);
+	return n > 0 && are_own(fds, n, &late) &&
+	       syscall(SYS_ppoll, fds, n, &zero, NULL, 0) == 0;
+}
+
+/* Does everybody wait for other threads of the process?  Some may be in blocking calls, and
+ * some for what comes through the network's stack: such calls and such messages may be about to
+ * end, so that it is asked again after a moment. */
+static bool waits_for_itself(const struct thread *sleeper)
+{
+	enum { MOMENT = 500 }; /* milliseconds */
+	static uint64_t turns, since;
+	bool late = sched.outside > 0 || sleeper;
+	if (sched.ready || sched.timed || !rt.inputs || !files_are_own(&late))
+		return false;
+	uint64_t now = late ? sched_real_now() : 0;
+	if (late && (since == 0 || turns != sched.turns)) {
+		turns = sched.turns;
+		since = now;
+	}
+	if (late && now - since < MOMENT * 1000000ull)
+		return false;
+	since = now;
+	for (unsigned i = 0; i < sched.live_count; i++)
+		if ((sched.live[i]->sched.state == STATE_OUTSIDE || sched.live[i] == sleeper) &&
+		    !waits_inside(sched.live[i]))
+			return false;
+	return true;
+}
+
+void sched_end_if_stuck(const struct thread *sleeper)
+{
+	if (waits_for_itself(sleeper) && is_deadlock())
+		deadlock();
+}
+
 /* ---- replay ---- */
 
-/* Replay: does somebody wait for more than the recording has, and nobody for anything that
- * still comes?  Others may have a time limit, or a child process: not for long. */
+/* Replay: does a thread wait for more than the recording has, and none for anything that still
+ * comes? A wait with a time limit ends by itself, and then the program may, too, as one that
+ * looks once a second whether it is to end; but a server's clock ticks for ever. */
 static bool starved(void)
 {
 	enum { PATIENCE = 100 };
+	const uint64_t most = 5000000000; /* virtual nanoseconds */
 	static unsigned looks;
+	static uint64_t since;
 	bool any = false, all = !sched.outside && !sched.timed;
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		const struct thread *t = sched.live[i];
@@ -237,7 +307,10 @@ static bool starved(void)
 		all &= t->sched.state != STATE_BLOCKED || t->sched.reason != FOR_FILE ||
 		       t->input.starves;
 	}
-	return any && (all || ++looks > PATIENCE);
+	if (any && looks++ == 0)
+		since = sched.virtual_time;
+	return any && (all || (looks > PATIENCE &&
+	                       (sched.outside || sched.virtual_time - since > most)));
 }
 
 static _Noreturn void end_starved(void)
@@ -335,7 +408,8 @@ struct thread *sched_choose(struct thread *t, bool may_idle)
 			retry_real_objects();
 			continue;
 		}
-		bool outside = sched.outside || (sched.files && !files_are_own());
+		bool late = false;
+		bool outside = sched.outside || (sched.files && !files_are_own(&late)) || late;
 		if (!outside && sched.timed) {
 			struct thread *next = sched_earliest();
 			uint64_t left = real_time_left(next);
@@ -350,7 +424,7 @@ struct thread *sched_choose(struct thread *t, bool may_idle)
 		struct thread *blocked = any_blocked();
 		if (!outside && !blocked)
 			return NULL; /* the last thread ends */
-		if (!outside && is_deadlock())
+		if ((!outside || waits_for_itself(NULL)) && is_deadlock())
 			deadlock();
 		if (!may_idle)
 			return outside ? idles_instead(t) : blocked;

@@ -118,7 +118,7 @@ struct thread *thread_new(struct thread *parent)
 	t->epoch = rt.controlled ? 0 : 1;
 	if (t->epoch)
 		rt_populate(t->seen, sizeof(t->seen));
-	t->sched.priority = 1 + sched_draw(1 << 30);
+	sched_draw_priority(t);
 	if (parent)
 		parent->life.children++;
 	sched_lock();

@@ -230,9 +230,7 @@ bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool
 {
 	t->sched.fds = fds;
 	t->sched.fd_count = count;
-	if (sched_files_ready(t))
-		return true;
-	bool ready = sched_block(t, FOR_FILE, fds, timed, deadline);
+	bool ready = sched_files_ready(t) || sched_block(t, FOR_FILE, fds, timed, deadline);
 	t->sched.fd_count = 0;
 	return ready;
 }

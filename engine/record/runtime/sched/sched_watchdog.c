@@ -144,7 +144,11 @@ bool sched_watchdog(struct look *seen)
 			        sched_choose(h, false)); /* who waits for a time idles */
 			return false;
 		}
+		if (sleeps)
+			sched_end_if_stuck(h);
 	} else {
+		if (!h && !sched.idling && !sched.ready && sched.outside)
+			sched_end_if_stuck(NULL); /* nobody else looks after those outside */
 		*seen = (struct look){ .turns = sched.turns,
 			               .events = events,
 			               .since = sched_real_now() };

@@ -309,7 +309,7 @@ static struct task *task_new(struct thread *t, void (*fn)(void *), void *data,
 	log_event(t, LOG_GIVEN, 0, pc, (uintptr_t)block, room, 2);
 	if (copy)
 		copy(task->data, data);
-	else
+	else if (size > 0) /* else `data` may be NULL */
 		memcpy(task->data, data, size);
 	__atomic_add_fetch(&parent->users, 1, __ATOMIC_RELAXED);
 	return task;

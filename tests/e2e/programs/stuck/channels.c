@@ -1,6 +1,6 @@
 /*
  * channels.c - waits for the process's own pipes, sockets and eventfds: for ever (read, lock,
- * full, eventfd, socketpair, poll, select, stream; epoll and loopback are not noticed), or until a child, a timer or
+ * full, eventfd, socketpair, poll, select, stream, epoll, loopback), or until a child, a timer or
  * a signal's handler ends them (child, timer, alarm).
  */
 #include <arpa/inet.h>

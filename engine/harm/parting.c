@@ -1,0 +1,226 @@
+/* parting.c - see parting.h. */
+#include "engine/harm/parting.h"
+
+#include "engine/trace/own_code.h"
+#include "engine/trace/shown.h"
+
+#include <string.h>
+
+/* Larger numbers are addresses mostly, which mean nothing in another run. */
+static const int64_t LARGEST = (int64_t)1 << 40;
+
+/* Depends on the schedule alone: that a thread had to wait, or when its stores arrived. */
+static bool is_of_the_schedule(const struct event *e)
+{
+	return op_wants(e->op) || e->op == OP_FLUSH;
+}
+
+/* -- are two events the same? --------------------------------------------------------------- */
+
+static bool same_value(const struct trace *a, uint32_t x, const struct trace *b, uint32_t y)
+{
+	const struct value *v = &a->values[x], *w = &b->values[y];
+	if (v->kind == V_NONE || w->kind == V_NONE)
+		return true; /* not recorded */
+	if (v->kind != w->kind)
+		return false;
+	switch (v->kind) {
+	case V_INT: {
+		bool addresses = (v->integer > LARGEST || v->integer < -LARGEST) &&
+		                 (w->integer > LARGEST || w->integer < -LARGEST);
+		return v->integer == w->integer || addresses;
+	}
+	case V_STRING:
+	case V_TOKEN:
+		return strcmp(trace_string(a, v->string), trace_string(b, w->string)) == 0;
+	case V_PAIR:
+		return same_value(a, v->first, b, w->first) &&
+		       same_value(a, v->second, b, w->second);
+	default:
+		return true;
+	}
+}
+
+/* Names of heap blocks are numbered in the order of their allocation. */
+static bool same_name(const char *x, const char *y)
+{
+	if (strcmp(x, y) == 0)
+		return true;
+	GString *p = g_string_new(NULL), *q = g_string_new(NULL);
+	bool numbered = strpbrk(x, "#@") != NULL && strpbrk(y, "#@") != NULL;
+	shown_pattern(x, p);
+	shown_pattern(y, q);
+	bool same = numbered && g_string_equal(p, q);
+	g_string_free(p, TRUE);
+	g_string_free(q, TRUE);
+	return same;
+}
+
+static bool same_operand(const struct trace *a, uint32_t x, const struct trace *b, uint32_t y)
+{
+	const struct event *e = &a->events[x], *f = &b->events[y];
+	if (op_is_access(e->op) && !((e->flags | f->flags) & EVENT_WIDE))
+		return same_name(trace_string(a, a->variables[e->target].name),
+		                 trace_string(b, b->variables[f->target].name)) &&
+		       same_value(a, e->aux, b, f->aux);
+	if (op_is_access(e->op))
+		return true; /* parts of an access: their own events' names may be split
+		                otherwise */
+	GString *p = g_string_new(NULL), *q = g_string_new(NULL);
+	trace_append_operand(a, x, p);
+	trace_append_operand(b, y, q);
+	bool same = same_name(p->str, q->str);
+	g_string_free(p, TRUE);
+	g_string_free(q, TRUE);
+	return same;
+}
+
+/* Of code without source lines, places are addresses, or names where symbols are known. */
+static bool same_place(const struct trace *a, uint32_t x, const struct trace *b, uint32_t y)
+{
+	const struct location *l = &a->locations[a->events[x].location],
+	                      *m = &b->locations[b->events[y].location];
+	return l->line == 0 || m->line == 0 ||
+	       strcmp(trace_location_name(a, x), trace_location_name(b, y)) == 0;
+}
+
+static bool same_event(const struct trace *a, uint32_t x, const struct trace *b, uint32_t y)
+{
+	return a->events[x].op == b->events[y].op && same_place(a, x, b, y) &&
+	       same_operand(a, x, b, y);
+}
+
+/* -- threads -------------------------------------------------------------------------------- */
+
+/* GArray of uint32_t by thread: its events. */
+static GPtrArray *by_thread(const struct trace *t)
+{
+	GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		g_ptr_array_add(all, g_array_new(FALSE, FALSE, sizeof(uint32_t)));
+	for (uint32_t e = 0; e < t->events_count; e++)
+		if (!is_of_the_schedule(&t->events[e]))
+			g_array_append_val((GArray *)all->pdata[t->events[e].thread], e);
+	return all;
+}
+
+static uint32_t thread_named(const struct trace *t, const char *name)
+{
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		if (strcmp(trace_thread_name(t, u), name) == 0)
+			return u;
+	return NONE;
+}
+
+/* The first index where they differ; the shorter length if one ends, NONE if they agree. */
+static guint first_difference(const struct trace *a, const GArray *x, const struct trace *b,
+                              const GArray *y, const bool complete[2])
+{
+	guint both = MIN(x->len, y->len);
+	for (guint i = 0; i < both; i++)
+		if (!same_event(a, g_array_index(x, uint32_t, i), b,
+		                g_array_index(y, uint32_t, i)))
+			return i;
+	bool cut = x->len < y->len ? !complete[0] : !complete[1];
+	return x->len == y->len || cut ? NONE : both;
+}
+
+bool parting_find(const struct trace *a, const struct trace *b, const bool complete[2],
+                  struct parting *parting)
+{
+	GPtrArray *of_a = by_thread(a), *of_b = by_thread(b);
+	GArray *none = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	uint64_t best = UINT64_MAX;
+	*parting = (struct parting){ { NONE, NONE }, NULL };
+	for (uint32_t u = 0; u < a->threads_count; u++) {
+		const char *name = trace_thread_name(a, u);
+		uint32_t v = thread_named(b, name);
+		const GArray *x = of_a->pdata[u], *y = v == NONE ? none : of_b->pdata[v];
+		guint i = first_difference(a, x, b, y, complete);
+		uint32_t e = i < x->len ? g_array_index(x, uint32_t, i) : NONE;
+		if (i == NONE || (e == NONE ? (uint64_t)NONE + i : e) >= best)
+			continue;
+		best = e == NONE ? (uint64_t)NONE + i : e;
+		g_free(parting->thread);
+		parting->thread = g_strdup(name);
+		parting->events[0] = e;
+		parting->events[1] = i < y->len ? g_array_index(y, uint32_t, i) : NONE;
+	}
+	g_array_unref(none);
+	g_ptr_array_unref(of_a);
+	g_ptr_array_unref(of_b);
+	return parting->thread != NULL;
+}
+
+void parting_release(struct parting *parting)
+{
+	g_free(parting->thread);
+	*parting = (struct parting){ { NONE, NONE }, NULL };
+}
+
+/* -- words ---------------------------------------------------------------------------------- */
+
+static void append_place(const struct trace *t, uint32_t e, GString *out)
+{
+	const char *function = trace_string(t, own_code_place(t, e).function);
+	g_string_append(out, " at ");
+	if (*function) {
+		own_code_append_name(function, out);
+		g_string_append_c(out, ' ');
+	}
+	const char *place = own_code_place_name(t, e);
+	append_escaped(out, place, strlen(place));
+}
+
+static void append_access(const struct trace *t, const struct event *e, GString *out)
+{
+	bool pair = e->aux != 0 && t->values[e->aux].kind == V_PAIR;
+	g_string_append(out, pair ? "changes " : op_reads(e->op) ? "reads " : "writes ");
+	own_code_append_name(trace_string(t, t->variables[e->target].name), out);
+	if (e->aux == 0)
+		return;
+	if (pair) {
+		g_string_append(out, " from ");
+		shown_append(t, e->target, t->values[e->aux].first, out);
+		g_string_append(out, " to ");
+		shown_append(t, e->target, t->values[e->aux].second, out);
+		return;
+	}
+	g_string_append(out, op_reads(e->op) ? " as " : " := ");
+	shown_append(t, e->target, e->aux, out);
+}
+
+/* What the thread waits for at its end, or NONE. */
+static uint32_t waits_for(const struct trace *t, const char *thread)
+{
+	uint32_t u = thread_named(t, thread);
+	for (uint32_t e = (uint32_t)t->events_count; e-- > 0;)
+		if (t->events[e].thread == u)
+			return op_wants(t->events[e].op) ? e : NONE;
+	return NONE;
+}
+
+void parting_append(const struct trace *t, const struct parting *parting, int side,
+                    GString *out)
+{
+	uint32_t event = parting->events[side];
+	bool waits = event == NONE && (event = waits_for(t, parting->thread)) != NONE;
+	append_escaped(out, parting->thread, strlen(parting->thread));
+	if (event == NONE) {
+		g_string_append(out, " does nothing more");
+		return;
+	}
+	const struct event *e = &t->events[event];
+	g_string_append_c(out, ' ');
+	if (op_is_access(e->op) && !(e->flags & EVENT_WIDE)) {
+		append_access(t, e, out);
+	} else {
+		GString *operand = g_string_new(NULL);
+		trace_append_operand(t, event, operand);
+		g_string_append(out, waits ? "" : "comes to: ");
+		g_string_append(out, op_table[e->op].verb);
+		own_code_append_name(operand->str, out);
+		g_string_free(operand, TRUE);
+	}
+	append_place(t, event, out);
+}

@@ -1,0 +1,18 @@
+/*
+ * roles.h - the role of a thread: the user's function that it was started with, and the
+ * argument in words, "worker(&jobs[1])".
+ */
+#ifndef HEDDLE_ROLES_H
+#define HEDDLE_ROLES_H
+
+#include "engine/trace/index.h"
+
+/* A recording's notes: "NUMBER VALUE", a thread's number (struct thread) and the word that its
+ * function was given, without those that were given 0. */
+#define ROLE_ARGUMENT_NOTE "thread-argument"
+
+/* Append "T1 worker(&jobs[1])"; the name alone for a first thread, or where its functions are
+ * not known. Escaped; names are as own_code.h has them. Needs INDEX_THREADS and INDEX_MATCH. */
+void role_append_thread(const struct trace *t, uint32_t thread, GString *out);
+
+#endif
