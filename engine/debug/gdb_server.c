@@ -195,6 +195,14 @@ static void append_reason(const struct stop *stop, GString *out)
 	g_strfreev(fields);
 }
 
+static void set_deadline(struct gdb_server *s)
+{
+	struct inferior *f = &s->travel.f;
+	f->interrupted = f->late = false;
+	f->deadline =
+	        s->timeout ? g_get_monotonic_time() + s->timeout * (gint64)G_USEC_PER_SEC : 0;
+}
+
 static void send_result(struct gdb_server *s, enum travel_result r, const struct stop *stop,
                         bool backward)
 {
@@ -243,14 +251,6 @@ static void send_result(struct gdb_server *s, enum travel_result r, const struct
 	g_string_free(reason, TRUE);
 	t->f.interrupted = t->f.late = false;
 	renew(s);
-}
-
-static void set_deadline(struct gdb_server *s)
-{
-	struct inferior *f = &s->travel.f;
-	f->interrupted = f->late = false;
-	f->deadline =
-	        s->timeout ? g_get_monotonic_time() + s->timeout * (gint64)G_USEC_PER_SEC : 0;
 }
 
 static enum travel_result go_backward(struct gdb_server *s, bool step, struct stop *stop)
@@ -486,13 +486,6 @@ static bool all_hex(const char *text)
 	return text[strspn(text, "0123456789abcdefABCDEF")] == '\0';
 }
 
-/* Registers are written as a whole: as many as gdbserver has. */
-static bool writes_registers(struct gdb_server *s, const char *packet)
-{
-	return packet[0] == 'G' && all_hex(packet + 1) && select_thread(s) &&
-	       inferior_ask(&s->travel.f, "g") && strlen(packet) == s->travel.f.reply->len + 1;
-}
-
 /* "MADDRESS,SIZE:BYTES" */
 static bool writes_memory(const char *packet)
 {
@@ -502,6 +495,32 @@ static bool writes_memory(const char *packet)
 	enum { MOST = 0x4000 };
 	return sscanf(packet, "M%16lx,%8x:%n", &address, &size, &at) == 2 && at > 0 &&
 	       size <= MOST && strlen(packet + at) == 2 * (size_t)size && all_hex(packet + at);
+}
+
+/* The program goes to where the client thinks it is. */
+static bool settle(struct gdb_server *s)
+{
+	if (!s->travel.ahead)
+		return true;
+	set_deadline(s);
+	if (travel_settle(&s->travel) != TRAVEL_THERE)
+		s->lost = true;
+	renew(s);
+	return !s->lost;
+}
+
+/* Does the answer depend on where the program stands? */
+static bool is_of_place(const char *packet)
+{
+	return strchr("gGpM", packet[0]) || g_str_has_prefix(packet, "qXfer:siginfo") ||
+	       g_str_has_prefix(packet, "qGetTLSAddr");
+}
+
+/* Registers are written as a whole: as many as gdbserver has. */
+static bool writes_registers(struct gdb_server *s, const char *packet)
+{
+	return packet[0] == 'G' && all_hex(packet + 1) && settle(s) && select_thread(s) &&
+	       inferior_ask(&s->travel.f, "g") && strlen(packet) == s->travel.f.reply->len + 1;
 }
 
 /* Memory is read here: at a stop the program is as it would be without breakpoints. */
@@ -517,10 +536,12 @@ static void send_memory(struct gdb_server *s, const char *packet)
 	}
 	size = MIN(size, MOST);
 	uint64_t page = 4096 - address % 4096; /* what is there, up to what is not */
-	if (size > page && !inferior_read(&s->travel.f, address, bytes, size))
+	if (!travel_recall(&s->travel, address, bytes, size) && !settle(s))
+		return;
+	if (size > page && !travel_recall(&s->travel, address, bytes, size))
 		size = page;
 	GString *out = g_string_new(NULL);
-	if (inferior_read(&s->travel.f, address, bytes, size))
+	if (travel_recall(&s->travel, address, bytes, size))
 		hex_append(bytes, size, out);
 	send_text(s, out->len ? out->str : "E01");
 	g_string_free(out, TRUE);
@@ -541,6 +562,17 @@ static void send_tls(struct gdb_server *s, const char *packet)
 
 static void pass(struct gdb_server *s, const char *packet, size_t length)
 {
+	uint32_t number = s->general == ANY_THREAD || s->general >= STRANGERS
+	                          ? s->travel.present.thread
+	                          : s->general - 1;
+	const char *kept =
+	        strcmp(packet, "g") == 0 ? travel_registers(&s->travel, number) : NULL;
+	if (kept) {
+		send_text(s, kept);
+		return;
+	}
+	if (is_of_place(packet) && !settle(s))
+		return;
 	/* gdbserver asks back, and then hears of nothing else */
 	bool symbol = g_str_has_prefix(packet, "qSymbol:");
 	if (symbol)

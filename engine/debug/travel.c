@@ -25,6 +25,25 @@ uint32_t travel_number(const struct travel *t, int tid)
 	return UINT32_MAX;
 }
 
+/* ---- the trail ---- */
+
+enum { TRAIL = 96, STACK_KEPT = 4096, BELOW = 128 };
+
+struct footprint {
+	struct moment at;
+	char *registers; /* all of them, as gdbserver says them */
+	uint64_t low;    /* of the stack */
+	size_t size;
+	char stack[STACK_KEPT];
+};
+
+static void footprint_free(gpointer p)
+{
+	struct footprint *f = p;
+	g_free(f->registers);
+	g_free(f);
+}
+
 /* ---- whose code is it? ---- */
 
 struct code_range {
@@ -76,19 +95,24 @@ static void read_code(struct travel *t)
 	g_free(path);
 }
 
-static const struct code_range *code_at(struct travel *t, uint64_t pc)
+static const struct code_range *code_known(const struct travel *t, uint64_t pc)
 {
-	for (int tries = 0; tries < 2; tries++) {
-		for (guint i = 0; i < t->code->len; i++) {
-			const struct code_range *r =
-			        &g_array_index(t->code, struct code_range, i);
-			if (pc >= r->low && pc < r->high)
-				return r;
-		}
-		if (tries == 0)
-			read_code(t);
+	for (guint i = 0; i < t->code->len; i++) {
+		const struct code_range *r = &g_array_index(t->code, struct code_range, i);
+		if (pc >= r->low && pc < r->high)
+			return r;
 	}
 	return NULL;
+}
+
+static const struct code_range *code_at(struct travel *t, uint64_t pc)
+{
+	const struct code_range *r = code_known(t, pc);
+	if (r == NULL) {
+		read_code(t);
+		r = code_known(t, pc);
+	}
+	return r;
 }
 
 /* Does the code at `pc` lead out of the program: is it foreign, or a stub of the linker's that
@@ -216,6 +240,8 @@ bool travel_restart(struct travel *t, struct error *error)
 {
 	struct stop stop;
 	t->runs++;
+	t->ahead = false;
+	g_ptr_array_set_size(t->trail, 0);
 	if (!inferior_start(&t->f, error))
 		return false;
 	char *link = g_strdup_printf("/proc/%d/exe", (int)t->f.process.pid);
@@ -243,6 +269,8 @@ bool travel_open(struct travel *t, struct error *error)
 {
 	t->breakpoints = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	t->code = g_array_new(FALSE, FALSE, sizeof(struct code_range));
+	t->ends = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	t->trail = g_ptr_array_new_with_free_func(footprint_free);
 	int client = t->f.client;
 	t->f.client = -1; /* a ^C is for what it sees */
 	bool ok = inferior_open(&t->f, error) && travel_restart(t, error);
@@ -258,6 +286,10 @@ void travel_close(struct travel *t)
 		g_hash_table_destroy(t->breakpoints);
 	if (t->code)
 		g_array_free(t->code, TRUE);
+	if (t->ends)
+		g_hash_table_destroy(t->ends);
+	if (t->trail)
+		g_ptr_array_free(t->trail, TRUE);
 	g_free(t->program);
 }
 
@@ -294,7 +326,10 @@ static enum travel_result go_to_tick(struct travel *t, uint64_t clock)
 
 /* An instruction of the thread that the region belongs to. */
 struct instruction {
-	uint64_t clock;
+	union {
+		uint64_t clock;
+		gint64 key;
+	};
 	uint32_t thread;
 	int64_t index;
 };
@@ -305,8 +340,9 @@ struct walk_to {
 	const struct moment *match; /* or NULL */
 	int64_t index;              /* or -1 */
 	struct instruction last;    /* filled in: the last one seen before the end */
-	int64_t count;              /* of the region, so far */
-	int64_t alike;              /* the first one that is like the match, or -1 */
+	bool keep;     /* the last instructions before the index are kept in the trail */
+	int64_t count; /* of the region, so far */
+	int64_t alike; /* the first one that is like the match, or -1 */
 	enum run failure;
 };
 
@@ -368,6 +404,56 @@ static bool comes_home(struct travel *t, uint64_t sp, uint64_t *home)
 	return r && !r->foreign;
 }
 
+/* ---- the trail: keeping it ---- */
+
+static bool keep_footprint(struct travel *t, const struct walk_to *w)
+{
+	struct footprint *f = g_new0(struct footprint, 1);
+	if (!moment_now(t, &f->at)) {
+		footprint_free(f);
+		return false;
+	}
+	f->at.index = w->count;
+	f->registers = g_strdup(t->f.reply->str);
+	f->low = (f->at.sp - BELOW) & ~63ull;
+	for (f->size = STACK_KEPT; f->size >= 64; f->size /= 2)
+		if (inferior_read(&t->f, f->low, f->stack, f->size))
+			break;
+	g_ptr_array_add(t->trail, f);
+	return true;
+}
+
+static const struct footprint *footprint_at(const struct travel *t, uint64_t clock,
+                                            int64_t index)
+{
+	for (guint i = t->trail->len; i-- > 0;) {
+		const struct footprint *f = t->trail->pdata[i];
+		if (f->at.clock == clock && f->at.index == index)
+			return f;
+	}
+	return NULL;
+}
+
+const char *travel_registers(const struct travel *t, uint32_t thread)
+{
+	const struct footprint *f =
+	        t->ahead ? footprint_at(t, t->present.clock, t->present.index) : NULL;
+	return f && f->at.thread == thread ? f->registers : NULL;
+}
+
+bool travel_recall(struct travel *t, uint64_t address, void *bytes, size_t size)
+{
+	const struct footprint *f =
+	        t->ahead ? footprint_at(t, t->present.clock, t->present.index) : NULL;
+	if (f && address >= f->low && size <= f->size && address - f->low <= f->size - size) {
+		memcpy(bytes, f->stack + (address - f->low), size);
+		return true;
+	}
+	const struct code_range *r = t->ahead ? code_known(t, address) : NULL;
+	return (!t->ahead || (r && address + size <= r->high)) &&
+	       inferior_read(&t->f, address, bytes, size);
+}
+
 /*
  * Go through a region, from its tick (or the start) on, up to the place or index that is
  * looked for, or to its end: the next tick.
@@ -394,6 +480,8 @@ static enum walk walk(struct travel *t, struct walk_to *w)
 	}
 	g_snprintf(step, sizeof(step), "vCont;s:%x;c", (unsigned)tid);
 	while (w->count < MOST_STEPS) {
+		if (w->keep && w->index - w->count < TRAIL && !keep_footprint(t, w))
+			return walk_ends(w, RUN_LOST);
 		if (w->index == w->count)
 			return WALK_FOUND;
 		if (w->match && w->match->pc == pc && w->match->sp == sp) {
@@ -406,7 +494,9 @@ static enum walk walk(struct travel *t, struct walk_to *w)
 			if (same == ALIKE && w->alike < 0)
 				w->alike = w->count;
 		}
-		w->last = (struct instruction){ clock, thread, w->count++ };
+		w->last = (struct instruction){ .clock = clock,
+			                        .thread = thread,
+			                        .index = w->count++ };
 		enum run r = run(t, step, &stop);
 		if (r != RUN_STOP || stop.signal != SIGTRAP)
 			return walk_ends(w, r == RUN_STOP ? RUN_END : r);
@@ -436,7 +526,7 @@ static enum walk walk(struct travel *t, struct walk_to *w)
 
 static enum travel_result go_to_index(struct travel *t, const struct instruction *i)
 {
-	struct walk_to w = { .index = i->index };
+	struct walk_to w = { .index = i->index, .keep = true };
 	enum travel_result there = go_to_tick(t, i->clock);
 	if (there != TRAVEL_THERE)
 		return there;
@@ -510,7 +600,9 @@ static enum travel_result go_to(struct travel *t, const struct moment *p)
 	if (p->end)
 		return go_to_end(t);
 	if (p->index >= 0) {
-		struct instruction i = { p->clock, p->thread, p->index };
+		struct instruction i = { .clock = p->clock,
+			                 .thread = p->thread,
+			                 .index = p->index };
 		return go_to_index(t, &i);
 	}
 	return go_to_registers(t, p);
@@ -537,6 +629,22 @@ static enum travel_result give_up(struct travel *t, enum travel_result why,
 
 /* ---- backward by an instruction ---- */
 
+/* The ends of regions that were gone through; UNSEEN: of a thread that was not asked for. */
+enum { UNSEEN = -2 };
+
+static void remember_end(struct travel *t, uint64_t clock, uint32_t owner, int64_t index)
+{
+	struct instruction *end = g_new(struct instruction, 1);
+	*end = (struct instruction){ .clock = clock, .thread = owner, .index = index };
+	g_hash_table_replace(t->ends, &end->key, end);
+}
+
+static const struct instruction *end_of(const struct travel *t, uint64_t clock)
+{
+	gint64 key = (gint64)clock;
+	return g_hash_table_lookup(t->ends, &key);
+}
+
 /* The thread's last instruction in the regions from `low` to before `high`.  False: none. */
 static enum travel_result last_between(struct travel *t, uint64_t low, uint64_t high,
                                        uint32_t thread, struct instruction *last)
@@ -548,18 +656,21 @@ static enum travel_result last_between(struct travel *t, uint64_t low, uint64_t 
 	for (uint64_t clock = MAX(low, t->start.clock); clock < high; clock++) {
 		struct walk_to w = { .index = -1, .last.index = -1 };
 		enum walk end = WALK_TICK;
-		if (t->f.debug->thread == thread) {
+		uint32_t owner = t->f.debug->thread;
+		if (owner == thread) {
 			end = walk(t, &w);
 		} else {
+			w.last.index = UNSEEN;
 			struct stop stop;
 			t->f.debug->stop_at = clock + 1;
 			enum run r = run(t, "vCont;c", &stop);
 			end = walk_ends(&w, r);
 		}
-		if (w.last.index >= 0)
-			*last = w.last;
 		if (end == WALK_FAILED)
 			return result_of(w.failure);
+		if (w.last.index >= 0)
+			*last = w.last;
+		remember_end(t, clock, owner, w.last.index);
 		if (end == WALK_END)
 			break;
 	}
@@ -570,7 +681,16 @@ static enum travel_result before_region(struct travel *t, uint64_t clock, uint32
                                         struct instruction *last)
 {
 	uint64_t high = clock;
-	for (uint64_t width = 2; high > t->start.clock; width *= 8) {
+	for (const struct instruction *end;
+	     high > t->start.clock && (end = end_of(t, high - 1)) != NULL; high--) {
+		if (end->thread == thread && end->index == UNSEEN)
+			break;
+		if (end->thread == thread && end->index >= 0) {
+			*last = *end;
+			return TRAVEL_THERE;
+		}
+	}
+	for (uint64_t width = 8; high > t->start.clock; width *= 8) {
 		uint64_t low = high > t->start.clock + width ? high - width : t->start.clock;
 		enum travel_result r = last_between(t, low, high, thread, last);
 		if (r != TRAVEL_THERE || last->index >= 0)
@@ -586,7 +706,9 @@ static enum travel_result before(struct travel *t, const struct moment *from, ui
 {
 	last->index = -1;
 	if (thread == from->thread && from->index > 0) {
-		*last = (struct instruction){ from->clock, thread, from->index - 1 };
+		*last = (struct instruction){ .clock = from->clock,
+			                      .thread = thread,
+			                      .index = from->index - 1 };
 		return TRAVEL_THERE;
 	}
 	if (thread == from->thread && from->index < 0) {
@@ -661,9 +783,21 @@ static bool is_own_look(struct travel *t, const struct stop *stop)
 
 /* ---- forward ---- */
 
+enum travel_result travel_settle(struct travel *t)
+{
+	if (!t->ahead)
+		return TRAVEL_THERE;
+	const struct moment here = t->present;
+	enum travel_result r = go_to(t, &here);
+	return r == TRAVEL_THERE ? r : give_up(t, r, &here);
+}
+
 enum travel_result travel_forward(struct travel *t, const char *packet, struct stop *stop)
 {
+	enum travel_result settled = travel_settle(t);
 	struct moment from = t->present;
+	if (settled != TRAVEL_THERE)
+		return settled;
 	if (t->present.end)
 		return TRAVEL_END;
 	if (!insert_all(t)) {
@@ -897,6 +1031,17 @@ static void note_change(const struct travel *t, const GPtrArray *was, struct sto
 	}
 }
 
+static bool watches(const struct travel *t)
+{
+	GHashTableIter each;
+	gpointer key;
+	g_hash_table_iter_init(&each, t->breakpoints);
+	while (g_hash_table_iter_next(&each, &key, NULL))
+		if (((const char *)key)[1] > '1')
+			return true;
+	return false;
+}
+
 enum travel_result travel_step_back(struct travel *t, uint32_t thread, struct stop *stop)
 {
 	struct moment from = t->present;
@@ -907,6 +1052,14 @@ enum travel_result travel_step_back(struct travel *t, uint32_t thread, struct st
 		return TRAVEL_BEGIN;
 	if (thread == UINT32_MAX)
 		thread = from.thread;
+	const struct footprint *f = thread == from.thread && from.index > 0 && !watches(t)
+	                                    ? footprint_at(t, from.clock, from.index - 1)
+	                                    : NULL;
+	if (f) {
+		t->present = f->at;
+		t->ahead = true;
+		return TRAVEL_THERE;
+	}
 	GPtrArray *was = watched_now(t);
 	enum travel_result r = before(t, &from, thread, &last);
 	bool others =
@@ -934,7 +1087,11 @@ enum travel_result travel_step_back(struct travel *t, uint32_t thread, struct st
 
 enum travel_result travel_turn_pair(struct travel *t, unsigned first)
 {
+	enum travel_result settled = travel_settle(t);
 	struct moment from = t->present;
+	if (settled != TRAVEL_THERE)
+		return settled;
+	g_hash_table_remove_all(t->ends); /* from the pair on they are others */
 	t->f.first = first;
 	if (t->f.debug)
 		t->f.debug->first = first;

@@ -34,6 +34,11 @@ struct travel {
 	                */
 	uint64_t runs; /* number of times that the program was started */
 	GArray *code;  /* struct code_range */
+	GHashTable *ends; /* by clock: the last instruction of its region, as far as seen */
+	GPtrArray *trail; /* struct footprint: the last instructions on the way to a place */
+	/* The present place is one of the trail, and the program stands behind it: see
+	 * travel_settle. */
+	bool ahead;
 	char *program; /* path of the executable, owned */
 };
 
@@ -53,6 +58,17 @@ enum travel_result {
 bool travel_open(struct travel *t, struct error *error);
 void travel_close(struct travel *t);
 bool travel_restart(struct travel *t, struct error *error);
+
+/*
+ * A step backward may be one in mind only: of the last instructions on the way to the present
+ * place the registers and the top of the stack were kept, which is all that a debugger asks for
+ * while it goes back by a line.  For anything else the program has to go there.
+ */
+enum travel_result travel_settle(struct travel *t);
+/* The registers of a thread as gdbserver says them, when they are kept; or NULL. */
+const char *travel_registers(const struct travel *t, uint32_t thread);
+/* Memory, when it is kept, or is the same at all places; else false. */
+bool travel_recall(struct travel *t, uint64_t address, void *bytes, size_t size);
 
 /* Let the program run by a vCont packet (of gdbserver's thread ids) from the present place. */
 enum travel_result travel_forward(struct travel *t, const char *packet, struct stop *stop);

@@ -382,6 +382,44 @@ static GArray *recorded_order(uint32_t count)
 	return events;
 }
 
+/* The plan is made: run it. */
+static int run_plan(struct arguments *a, const struct trace *t, const struct witness *w,
+                    struct plan *plan, char **argv)
+{
+	enum { LONGEST = 86400 * 7 }; /* seconds: a week */
+	struct error error;
+	const char *server = argument_value(a, "gdb-server");
+	unsigned first = argument_number(a, "first", 0);
+	uint64_t seconds = argument_number(a, "timeout", DEFAULT_TIMEOUT);
+	bool waits = claim_waits(w->claim) && !argument_value(a, "until");
+	if (w->memory != WEAK_SC || (w->weak && w->weak->len)) {
+		plan->memory = w->memory;
+		if (w->weak)
+			plan_weak(plan, t, w->weak);
+	}
+	plan->poison = free_in(t, w);
+	plan->other_build = replay_compare_program(t, argv[0]);
+	if (!argument_flag(a, "gdb")) /* no limit under a debugger */
+		plan->timeout_ms = (unsigned)MIN(seconds, LONGEST) * 1000;
+	if (!take_specs(a, plan, &error))
+		return ours(&error);
+	first = first > 2 ? 0 : first;
+	if (server) {
+		struct replay_server served = { .trace = t,
+			                        .witness = w,
+			                        .plan = plan,
+			                        .argv = argv,
+			                        .address = server,
+			                        .first = plan->pair[1] == NONE ? 0
+			                                 : first || waits      ? first
+			                                                       : 1,
+			                        .timeout = (unsigned)MIN(seconds, LONGEST) };
+		return replay_serve(&served);
+	}
+	return follow(t, plan, argv, first, waits ? w : NULL, argument_flag(a, "gdb"),
+	              argument_value(a, "output"));
+}
+
 static int replay(struct arguments *a, const struct trace *t, const struct witness *w,
                   char **argv)
 {
@@ -389,7 +427,6 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 	struct plan plan;
 	uint32_t pair[2] = { NONE, NONE };
 	const char *until = argument_value(a, "until");
-	const char *server = argument_value(a, "gdb-server");
 	size_t length = w->events ? w->events->len : 0;
 	const uint32_t *events = w->events ? (const uint32_t *)w->events->data : NULL;
 	GArray *whole = NULL;
@@ -426,42 +463,11 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		pair[0] = events[length - 1];
 		length--;
 	}
-	if (!until && !events && server) { /* all of the recording */
-		whole = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-		for (uint32_t e = 0; e < t->events_count; e++)
-			g_array_append_val(whole, e);
-		events = (const uint32_t *)whole->data;
-		length = whole->len;
-	}
 	if (w->claim == CLAIM_C11_RACE && !until)
 		explain_c11(t, w);
 	int status = EXIT_OURS;
 	if (plan_make(t, events, length, pair, &plan, &error)) {
-		if (w->memory != WEAK_SC || (w->weak && w->weak->len)) {
-			plan.memory = w->memory;
-			if (w->weak)
-				plan_weak(&plan, t, w->weak);
-		}
-		plan.poison = free_in(t, w);
-		plan.other_build = replay_compare_program(t, argv[0]);
-		enum { LONGEST = 86400 * 7 }; /* seconds: a week */
-		unsigned first = argument_number(a, "first", 0);
-		uint64_t seconds = argument_number(a, "timeout", DEFAULT_TIMEOUT);
-		if (!argument_flag(a, "gdb")) /* no limit under a debugger */
-			plan.timeout_ms = (unsigned)MIN(seconds, LONGEST) * 1000;
-		struct replay_server served = { .trace = t,
-			                        .witness = w,
-			                        .plan = &plan,
-			                        .argv = argv,
-			                        .address = server,
-			                        .first = first == 2 ? 2 : 1,
-			                        .timeout = (unsigned)MIN(seconds, LONGEST) };
-		status = !take_specs(a, &plan, &error) ? ours(&error)
-		         : server
-		                 ? replay_serve(&served)
-		                 : follow(t, &plan, argv, first > 2 ? 0 : first,
-		                          claim_waits(w->claim) && !until ? w : NULL,
-		                          argument_flag(a, "gdb"), argument_value(a, "output"));
+		status = run_plan(a, t, w, &plan, argv);
 	} else {
 		say_error(&error);
 	}

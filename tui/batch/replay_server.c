@@ -129,9 +129,9 @@ static void where(const struct session *s, struct gdb_server *server, GString *o
 static void other_order(const struct session *s, struct gdb_server *server, GString *out)
 {
 	const struct plan *plan = s->r->plan;
-	if (plan->pair[1] == NONE) {
+	if (server->travel.f.first == 0) {
 		g_string_append(out, "there is no pair that could be turned: only the witness "
-		                     "of two racing accesses, or of two requests, has one\n");
+		                     "of two racing accesses has one\n");
 		return;
 	}
 	server->turn = !server->turn;

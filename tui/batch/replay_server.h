@@ -14,7 +14,7 @@ struct replay_server {
 	struct plan *plan;
 	char **argv;
 	const char *address; /* "-", PORT, HOST:PORT or a path */
-	unsigned first;      /* of the pair: 1 or 2 */
+	unsigned first;      /* of the pair: 1 or 2; 0: it only stops there */
 	unsigned timeout;    /* seconds: for the client to come, and for a way back; 0: none */
 };
 
