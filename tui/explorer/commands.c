@@ -5,6 +5,7 @@
  * and answers with a message, a text or another view, independent of keys and drawing.
  */
 #include "tui/explorer/commands.h"
+#include "tui/explorer/folders.h"
 #include "tui/explorer/settings.h"
 
 #include <string.h>
@@ -21,6 +22,7 @@ enum completes {
 	C_WORDS,
 	C_INFO,
 	C_TRIAGE,
+	C_GROUPS,
 	C_REQUESTS,
 	C_SETTINGS
 };
@@ -220,6 +222,8 @@ static void offer_arguments(const struct app *app, enum completes what, const ch
 		offer(out, info_name(i), text);
 	for (size_t i = 0; what == C_TRIAGE && i < G_N_ELEMENTS(triages); i++)
 		offer(out, triages[i], text);
+	for (int by = 0; what == C_GROUPS && by < GROUPINGS; by++)
+		offer(out, grouping_words[by], text);
 	for (int r = 1; what == C_REQUESTS && r < REQUEST_COUNT; r++)
 		offer(out, request_table[r].word, text);
 	for (int i = 0; what == C_SETTINGS && i < SETTING_COUNT; i++)

@@ -98,7 +98,8 @@ static char *to_markdown(const struct app *app, const struct entry *entry)
 	GString *out = g_string_new(NULL);
 	g_string_append_printf(out, "# %s on `%s`: %s\n\n%s in `%s`.\n\n",
 	                       finding_kind_word(f->kind), entry->variable,
-	                       verdict_word(f->verdict), entry->where, trace_name(s->trace));
+	                       finding_verdict_text(f->kind, f->verdict), entry->where,
+	                       trace_name(s->trace));
 	if (session_has(s, INDEX_ALL))
 		append_story(app, entry, out);
 	if (entry->triage)

@@ -738,7 +738,10 @@ const struct tree *explore_view_tree(const struct app *app)
 bool explore_view_at_failure(const struct app *app)
 {
 	const struct explore_view *v = app->states[VIEW_EXPLORE];
-	return v && v->tree && v->by_run && tree_run_failed(run_at(v, v->list.cursor));
+	if (v == NULL || v->tree == NULL)
+		return false;
+	return v->by_run ? tree_run_failed(run_at(v, v->list.cursor))
+	                 : outcome_at(v, v->outcome_list.cursor)->kind == OUTCOME_FAILED;
 }
 
 const struct view_ops explore_view = {

@@ -625,7 +625,8 @@ static void tell_claim(const struct app *app, struct witness_view *v)
 	const uint32_t *pair = (const uint32_t *)(void *)v->w.pair->data;
 	g_free(v->sentence);
 	v->sentence = NULL;
-	if (g_array_index(v->rows, struct row, v->list.cursor).kind != ROW_BOTH)
+	if (g_array_index(v->rows, struct row, v->list.cursor).kind != ROW_BOTH ||
+	    v->w.pair->len == 0)
 		return;
 	GString *text = g_string_new(NULL), *first = g_string_new(NULL),
 	        *operand = g_string_new(NULL);
