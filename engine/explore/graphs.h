@@ -46,6 +46,7 @@ struct graphs {
 	bool again;       /* what an event is has changed: the enumeration begins again */
 	bool failed;      /* the program could not be run: `error` */
 	bool limited;     /* a limit was reached */
+	uint64_t asked;   /* for next events */
 };
 
 /* ---- graphs_marks.c ---- */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { BETWEEN_LIMITS = 64 /* events */ };
 enum { MOST_EVENTS = 20000 }; /* of a graph, when no bound is given */
 
 /* ---- a run ---- */
@@ -248,6 +249,9 @@ static enum memory_step next(void *context, const struct memory_graph *graph, ui
 {
 	struct graphs *s = context;
 	struct memory_graph *g = (struct memory_graph *)graph; /* for its marks */
+	/* a graph of thousands of known events takes long without a run and a visit */
+	if (s->asked++ % BETWEEN_LIMITS == 0 && limit_reached(s))
+		return MEMORY_STEP_FAILED;
 	if (!is_created(g, thread))
 		return MEMORY_STEP_NONE;
 	uint64_t mark = graphs_last(g, thread);
