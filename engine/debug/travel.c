@@ -236,7 +236,7 @@ static enum run run(struct travel *t, const char *packet, struct stop *stop)
 	}
 }
 
-bool travel_restart(struct travel *t, struct error *error)
+static bool travel_restart(struct travel *t, struct error *error)
 {
 	struct stop stop;
 	t->runs++;

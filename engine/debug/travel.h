@@ -57,7 +57,6 @@ enum travel_result {
  * main. */
 bool travel_open(struct travel *t, struct error *error);
 void travel_close(struct travel *t);
-bool travel_restart(struct travel *t, struct error *error);
 
 /*
  * A step backward may be one in mind only: of the last instructions on the way to the present
