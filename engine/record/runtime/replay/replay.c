@@ -195,7 +195,8 @@ static void hold(struct thread *t)
 			log_stack(i, rt.threads[rt.config.pair[i]]);
 	__atomic_store_n(&rt.header->stopped, 1, __ATOMIC_RELEASE);
 	clock_pair();
-	if (rt.config.hold == LOG_HOLD_PAIR) { /* until the parent (a debugger is at work) says go on */
+	if (rt.config.hold ==
+	    LOG_HOLD_PAIR) { /* until the parent (a debugger is at work) says go on */
 		while (__atomic_load_n(&rt.header->stopped, __ATOMIC_ACQUIRE) == 1) {
 			struct timespec pause = { 0, 20000000 };
 			syscall(SYS_nanosleep, &pause, NULL);
