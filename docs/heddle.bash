@@ -4,12 +4,12 @@ _heddle() {
 	if [ "$COMP_CWORD" = 1 ]; then
 		words="open check fix-check atomic commute spec cc c++ info convert filter deadlocks races witness verify record graph replay explain compare diff merge shake explore orders doctor lesson"
 	else case "${COMP_WORDS[1]} $before" in
-	"check --format") words="text json sarif" files= ;;
+	"check --format") words="text json sarif quickfix" files= ;;
 	"fix-check --format") words="text json" files= ;;
-	"atomic --format") words="text json sarif" files= ;;
+	"atomic --format") words="text json sarif quickfix" files= ;;
 	"commute --analysis") words="rd2 cov edc" files= ;;
 	"commute --pairs") words="sites events" files= ;;
-	"commute --format") words="text json sarif" files= ;;
+	"commute --format") words="text json sarif quickfix" files= ;;
 	"spec --format") words="text json" files= ;;
 	"info --format") words="text json" files= ;;
 	"convert --to") words="std text binary perfetto csv" files= ;;
@@ -17,10 +17,10 @@ _heddle() {
 	"filter --for") words="hb wcp" files= ;;
 	"filter --format") words="text json" files= ;;
 	"deadlocks --pairs") words="sites events" files= ;;
-	"deadlocks --format") words="text json sarif" files= ;;
+	"deadlocks --format") words="text json sarif quickfix" files= ;;
 	"races --pairs") words="sites events" files= ;;
 	"races --verdicts") words="races all" files= ;;
-	"races --format") words="text json sarif" files= ;;
+	"races --format") words="text json sarif quickfix" files= ;;
 	"witness --format") words="text json" files= ;;
 	"verify --memory") words="sc tso rc11" files= ;;
 	"verify --format") words="text json" files= ;;
@@ -31,12 +31,12 @@ _heddle() {
 	"replay --first") words="1 2" files= ;;
 	"explain --format") words="text json" files= ;;
 	"compare --format") words="text json" files= ;;
-	"diff --format") words="text json sarif" files= ;;
-	"merge --format") words="text json sarif" files= ;;
+	"diff --format") words="text json sarif quickfix" files= ;;
+	"merge --format") words="text json sarif quickfix" files= ;;
 	"shake --strategy") words="random pct noise rr" files= ;;
 	"shake --memory") words="sc tso rc11" files= ;;
 	"shake --format") words="text json" files= ;;
-	"explore --format") words="text json sarif" files= ;;
+	"explore --format") words="text json sarif quickfix" files= ;;
 	"orders --format") words="text json" files= ;;
 	"doctor --format") words="text json" files= ;;
 	"lesson --format") words="text json" files= ;;
@@ -67,8 +67,11 @@ _heddle() {
 	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --bound --until-error --timeout --format --help --quiet --version" ;;
 	orders) words="--runs --budget --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
-	lesson) words="--directory --text --worksheet --restart --new --check --play --format --help --quiet --version" ;;
-	esac; fi ;;
+	lesson) words="--directory --text --worksheet --restart --new --check --play --class --format --help --quiet --version" ;;
+	esac
+	elif [ "${COMP_WORDS[1]}" = lesson ]; then
+		words=$(heddle lesson --format json 2>/dev/null | sed -n 's/^ *"name": "\(.*\)",$/\1/p')
+	fi ;;
 	esac; fi
 	COMPREPLY=($(compgen -W "$words" $files -- "$current"))
 }

@@ -1,5 +1,9 @@
 #compdef heddle
 # zsh completion for heddle; made by docs/manual.sh, do not edit
+_heddle_lessons() {
+	compadd -- ${(f)"$(heddle lesson --format json 2>/dev/null | sed -n 's/^ *"name": "\(.*\)",$/\1/p')"}
+	_files
+}
 local -a commands
 if (( CURRENT == 2 )); then
 	commands=(
@@ -63,7 +67,7 @@ check) _arguments \
 	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
-	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
@@ -97,7 +101,7 @@ atomic) _arguments \
 	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
-	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
@@ -113,7 +117,7 @@ commute) _arguments \
 	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
-	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
@@ -162,7 +166,7 @@ deadlocks) _arguments \
 	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
-	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
@@ -182,7 +186,7 @@ races) _arguments \
 	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
-	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
@@ -281,14 +285,14 @@ diff) _arguments \
 	'*--missing[take code that was not recorded into account (barrier pairs)]' \
 	'*--budget[seconds of the solver for a pair and in all (default\: 1,5)]:PAIR,ALL:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
-	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
 merge) _arguments \
 	'*--lenient[join what is there, when shards are missing]' \
-	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
@@ -323,7 +327,7 @@ explore) _arguments \
 	'*--bound[only schedules with at most N preemptions\: switches away from a thread that could go on]:preemptions=N:_files' \
 	'*--until-error[end at the first run that fails]' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
-	'*--format[how to print (default\: text)]:word:(text json sarif)' \
+	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
@@ -350,10 +354,11 @@ lesson) _arguments \
 	'*--new[write PROGRAM.lesson beside a program of yours, to be filled in]:PROGRAM.c:_files' \
 	'*--check[only say whether the lesson'\''s file is well-formed]' \
 	'*--play[do all its tasks by its own keys, and check its facts and answers]' \
+	'*--class[the progress of a class, from files that its students made with --format json]' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
 	'*--version[print the version]' \
-	'*:file:_files' ;;
+	'*:lesson:_heddle_lessons' ;;
 *) _files ;;
 esac

@@ -33,7 +33,10 @@ bash)
 		print "\t*) if [ \"${current#-}\" != \"$current\" ]; then case \"${COMP_WORDS[1]}\" in"
 		for (i = 1; i <= n; i++)
 			print "\t" order[i] ") words=\"" substr(options[order[i]], 2) "\" ;;"
-		print "\tesac; fi ;;"
+		print "\tesac"
+		print "\telif [ \"${COMP_WORDS[1]}\" = lesson ]; then"
+		print "\t\twords=$(heddle lesson --format json 2>/dev/null | sed -n \047s/^ *\"name\": \"\\(.*\\)\",$/\\1/p\047)"
+		print "\tfi ;;"
 		print "\tesac; fi"
 		print "\tCOMPREPLY=($(compgen -W \"$words\" $files -- \"$current\"))"
 		print "}"
@@ -47,6 +50,10 @@ zsh)
 	END {
 		print "#compdef heddle"
 		print "# zsh completion for heddle; made by docs/manual.sh, do not edit"
+		print "_heddle_lessons() {"
+		print "\tcompadd -- ${(f)\"$(heddle lesson --format json 2>/dev/null | sed -n \047s/^ *\"name\": \"\\(.*\\)\",$/\\1/p\047)\"}"
+		print "\t_files"
+		print "}"
 		print "local -a commands"
 		print "if (( CURRENT == 2 )); then"
 		print "\tcommands=("
@@ -69,7 +76,7 @@ zsh)
 				printf " \\\n\t\047*%s[%s]%s\047", option, quote(help[order[i], option]), \
 					v == "" ? "" : is_words(v) ? ":" "word:(" words(v) ")" : ":" quote(v) ":_files"
 			}
-			print " \\\n\t\047*:file:_files\047 ;;"
+			printf " \\\n\t\047*:%s\047 ;;\n", order[i] == "lesson" ? "lesson:_heddle_lessons" : "file:_files"
 		}
 		print "*) _files ;;"
 		print "esac"
@@ -92,6 +99,7 @@ fish)
 					v == "" ? "" : is_words(v) ? " -x -a \047" words(v) "\047" : " -r", \
 					quote(help[order[i], option])
 			}
+		print "complete -c heddle -n \047__fish_seen_subcommand_from lesson\047 -a \047(heddle lesson --format json 2>/dev/null | sed -n \"s/^ *\\\"name\\\": \\\"\\(.*\\)\\\",\\$/\\1/p\")\047"
 	}'
 	exit
 	;;

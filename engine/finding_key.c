@@ -16,7 +16,7 @@ void finding_append_subject(const struct trace *t, const struct finding *f, GStr
 		const char *name = trace_string(t, t->variables[v].name);
 		append_escaped(out, name, strlen(name));
 		if (f->variables->len > 1)
-			g_string_append_printf(out, " +%u", f->variables->len - 1);
+			g_string_append_printf(out, " and %u more", f->variables->len - 1);
 	} else {
 		trace_append_operand(t, f->first, out);
 	}

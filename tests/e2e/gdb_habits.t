@@ -40,6 +40,11 @@ like "$err" "'x == 1' where a variable, a number or '\\(' was expected" "not whe
 commands "goto 2" "print x"
 is "$status" 2 "not where two functions have one"
 
+commands "goto 2" "info frame"
+like "$screen" "event 2 of T1: .*in g f.c:3|event 2 of T1: " "info frame: where one is"
+commands "goto 2" "display q.pending" "info display"
+like "$screen" "q.pending" "info display: the variables that are kept"
+
 # files of the explorer's own choice lie beside the trace
 mkdir elsewhere traces
 printf 'T1|w(%s)|f.c:1\nT1|w(%s)|f.c:1\nT2|w(%s)|f.c:2\nT2|w(%s)|f.c:2\n' a b a b >traces/two.txt

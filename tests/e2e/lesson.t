@@ -132,6 +132,27 @@ like "$out" "Which lock do both clerks hold" "a worksheet has the questions"
 like "$out" "Answer: ____" "with room for the answers"
 unlike "$out" "Keys:|never wait for each other|cp fixed.c" "and gives nothing away"
 
+# The progress of a class, as files that a teacher collects.
+mkdir -p "$scratch/hand-in" "$scratch/state/heddle"
+echo '{"lost-update": {"step": 5, "finished": true, "wrong": 1, "hints": 2, "skipped": 0},
+	"two-locks": {"step": 2, "finished": false, "wrong": 0, "hints": 0, "skipped": 0}}' >"$scratch/state/heddle/lessons.json"
+XDG_STATE_HOME=$scratch/state "$HEDDLE" lesson --format json >"$scratch/hand-in/ada.json"
+XDG_STATE_HOME=$scratch/none "$HEDDLE" lesson --format json >"$scratch/hand-in/bob.json"
+run "$HEDDLE" lesson --class "$scratch/hand-in/ada.json" "$scratch/hand-in/bob.json"
+is "$status" 0 "the progress of a class"
+like "$out" "^ada: 1 of [0-9]+ finished" "a student, by the file's name"
+like "$out" "^    lost-update +finished: 1 wrong answer, 2 hints" "a lesson that is finished, and how"
+like "$out" "^    two-locks +step 3 of [0-9]+" "one that is begun"
+like "$out" "^bob: 0 of [0-9]+ finished" "another student, who has not begun"
+run "$HEDDLE" lesson --class --format json "$scratch/hand-in/ada.json" "$scratch/hand-in/bob.json"
+is "$(json 'join " ", map { $_->{student} . scalar grep { $_->{finished} } @{$_->{lessons}} } @{$d->{students}}')" "ada1 bob0" "as JSON"
+echo '{"lessons": [3]}' >"$scratch/hand-in/eve.json"
+run "$HEDDLE" lesson --class "$scratch/hand-in/ada.json" "$scratch/hand-in/eve.json"
+is "$status $out" "2 " "a file that is none: nothing is printed"
+like "$err" "eve.json: is no progress in lessons" "but which it is"
+run "$HEDDLE" lesson --class
+is "$status" 2 "a class without files"
+
 run "$HEDDLE" lesson nowhere
 is "$status" 2 "no such lesson"
 like "$err" "there is no lesson 'nowhere'" "says so"

@@ -15,6 +15,17 @@ is "$(completed heddle rec)" record "a command"
 is "$(completed heddle races --an)" --analysis "an option of that command"
 is "$(completed heddle record --strategy p)" pct "one of an option's words"
 is "$(completed heddle races READM)" README.md "a file"
+mkdir -p "$scratch/bin" && ln -sf "$HEDDLE" "$scratch/bin/heddle"
+like "$(PATH=$scratch/bin:$PATH completed heddle lesson lost-u)" "^lost-update" "a lesson"
+for shell in zsh fish; do
+	command -v $shell >/dev/null || continue
+	run $shell -n docs/heddle.$shell
+	is "$status$err" 0 "the completion is a $shell script"
+done
+if command -v fish >/dev/null; then
+	like "$(PATH=$scratch/bin:$PATH HOME=$scratch fish -c 'source docs/heddle.fish; complete -C"heddle lesson lost-u"')" \
+		"lost-update" "a lesson, in fish"
+fi
 run "$HEDDLE" --version
 is "$status" 0 "--version"
 like "$out" '^heddle [0-9.]+$' "--version prints the version"

@@ -22,7 +22,7 @@ pages race bank/bank.c
 pages deadlock lock-order/lock_order.c
 pages freed use-after-free/use_after_free.c
 pages stuck lost-wakeup/lost_wakeup.c
-like "$(cat race.all.html)" "proved impossible|cannot be next at once" "the report has the proof, too"
+like "$(cat race.all.html)" "proved impossible|cannot come together" "the report has the proof, too"
 
 # An exploration: its runs, and the tree.
 timeout 200 "$HEDDLE" explore -q --budget 60 -o tree.heddle -- ./deadlock >/dev/null 2>&1
@@ -139,8 +139,8 @@ at='ask document.querySelector(".at").textContent'
 run browse race.html "go f1-step-7" "$at" "click tr.step:nth-of-type(4)" "$at" "key G" "$at" "key j" "$at" "key g" "key k" "$at"
 is "$out" '"after step 7 of 13"
 "after step 3 of 13"
-"after step 11 of 13; both are next, and nothing decides who is first"
-"after step 11 of 13; both are next, and nothing decides who is first"
+"after step 11 of 13; both threads are about to make these two accesses, and nothing decides who is first"
+"after step 11 of 13; both threads are about to make these two accesses, and nothing decides who is first"
 "after step 1 of 13"' "a link, a click and the keys go to a step, and no further than the ends"
 
 # Of a report with two walks, the keys mean the one that is looked at.

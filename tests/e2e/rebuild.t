@@ -35,12 +35,24 @@ like "$out" "Each thread does and sees what it did in the recording" "which does
 like "$out" "As recorded: The run ended with exit status 0" "and ends as it did"
 like "$out" "balance 150" "with its output"
 
+# What :reach finds is a witness: verify accepts it, replay follows it.
+screen bank.hdl "reach acct.balance == 100 at bank.c:33" wait "export reach.wit" "press c"
+like "$out" "the order in which acct.balance == 100" "an order that :reach found is run"
+like "$out" "this run:  T2 reads acct.balance as 100 at report bank.c:33" "and the value is read"
+run "$HEDDLE" verify bank.hdl reach.wit
+is "$status" 0 "verify accepts it"
+run "$HEDDLE" replay -q --witness reach.wit -- ./bank
+is "$status $out" "0 balance 100" "replay follows it"
+sed -i 's/balance == 100/balance == 150/' reach.wit
+run "$HEDDLE" verify bank.hdl reach.wit
+is "$status" 1 "and no other condition"
+
 sample order lock-order/lock_order.c
 screen order.hdl "press c"
 like "$out" "On the real program: deadlock on (alice|bob).lock" "a deadlock's witness"
 like "$out" "this run:  T[12] stands waiting for (alice|bob).lock at transfer order.c:21" "ends where the threads wait"
 timeout 200 "$HEDDLE" explore -q --budget 60 -o tree -- ./order >/dev/null 2>&1
-screen order.hdl "exploration tree" "press X n c"
+screen order.hdl "exploration tree" "press X c"
 like "$out" "Run 1 of the exploration, run again" "a run of an exploration"
 like "$out" "it ends in a deadlock" "ends as it did there"
 like "$out" "Each thread does and sees what it did in the recording" "along the same schedule"

@@ -24,4 +24,9 @@ CC=$CXX "$HEDDLE" cc -g -O1 "$root/tests/e2e/programs/lazy_config.cpp" -o lazy -
 run timeout 60 "$HEDDLE" record -q -o l.hdl -- ./lazy
 like "$(screen l.hdl trace | sed -n 4p)" "T1 main::lambda" "a thread of C++ by the function given to std::thread"
 
+# the exploration's report names the user's own lines, too, and each pair of them once
+run timeout 100 "$HEDDLE" explore -q --runs 40 -- ./lazy
+like "$out" "data race on .*: lazy_config.cpp:[0-9]+ and lazy_config.cpp:[0-9]+ \\(run" "races of an exploration are in the user's files"
+unlike "$(grep "^data race" <<<"$out")" "[.]h:|_M_" "and not in the library's"
+is "$(grep "^data race" <<<"$out" | sed 's/ (run.*//' | sort | uniq -d)" "" "each once"
 done_testing

@@ -35,8 +35,13 @@ static uint32_t begin_of(const struct cov_search *s, uint32_t end)
 	return s->call[end] == NONE ? end : s->call[end];
 }
 
-static const struct cov_options by_events = { true, true, MIX_SECONDS, MIX_SECONDS },
-                                by_locations = { false, true, MIX_SECONDS, MIX_SECONDS };
+static const struct cov_options by_events = { .pairs_events = true,
+	                                      .all_verdicts = true,
+	                                      .budget_pair = MIX_SECONDS,
+	                                      .budget_total = MIX_SECONDS },
+                                by_locations = { .all_verdicts = true,
+	                                         .budget_pair = MIX_SECONDS,
+	                                         .budget_total = MIX_SECONDS };
 
 struct tally {
 	uint64_t violations, impossible;

@@ -15,7 +15,10 @@
 #include <check.h>
 #include <stdio.h>
 
-static const struct cov_options by_events = { true, true, MIX_SECONDS, MIX_SECONDS };
+static const struct cov_options by_events = { .pairs_events = true,
+	                                      .all_verdicts = true,
+	                                      .budget_pair = MIX_SECONDS,
+	                                      .budget_total = MIX_SECONDS };
 
 struct tally {
 	uint64_t whole, accepted, refused, truths_of_mutants;

@@ -78,7 +78,7 @@ START_TEST(a_build_is_stopped)
 	app_request(app, REQUEST_STOP, 0);
 	tui_wait(app);
 	shows(app, "stopped");
-	shows(app, "The build failed");
+	shows(app, "The build did not come to its end.");
 	tui_keys(app, "F O"); /* and is kept */
 	shows(app, "begun");
 	tui_close(app);

@@ -87,6 +87,91 @@ START_TEST(the_crash_comes_first)
 }
 END_TEST
 
+/* Two threads of one role and one of another: each variable at two pairs of lines. */
+static const char many[] = "#! heddle 1\n"
+                           "main|fork(T1)|s.c:40\nmain|fork(T2)|s.c:41\nmain|fork(T3)|s.c:42\n"
+                           "T1|enter(deposit)|s.c:9\n"
+                           "T1|w(total)=1|s.c:10\n"
+                           "T1|w(hits)=1|s.c:14\n"
+                           "T1|leave(deposit)|s.c:15\n"
+                           "T2|enter(report)|s.c:19\n"
+                           "T2|r(total)=1|s.c:20\n"
+                           "T2|r(hits)=1|s.c:24\n"
+                           "T2|leave(report)|s.c:25\n"
+                           "T3|enter(deposit)|s.c:9\n"
+                           "T3|w(total)=2|s.c:10\n"
+                           "T3|w(hits)=2|s.c:14\n"
+                           "T3|leave(deposit)|s.c:15\n";
+
+static guint marked(const struct app *app)
+{
+	guint count = 0;
+	for (guint i = 0; i < app->session->entries->len; i++) {
+		const struct entry *e = app->session->entries->pdata[i];
+		count += e->triage != TRIAGE_NONE;
+	}
+	return count;
+}
+
+START_TEST(folders_of_findings)
+{
+	struct app *app = tui_open(many, &(struct tui_options){ .analyse = true });
+	guint all = app->session->entries->len;
+	tui_keys(app, "b");
+	ck_assert_str_eq(app->message, "2 folders by variable: - opens and closes one, marks "
+	                               "are for all in it");
+	tui_golden(app, "folders");
+	ck_assert(tui_shows(app, "▸[+] total  2 findings: ✓ 2"));
+	ck_assert(!tui_shows(app, "✓ race")); /* they are closed */
+	tui_keys(app, "-");
+	tui_golden(app, "folders-open");
+	tui_keys(app, "j j -"); /* from a finding its folder is closed, and selected */
+	ck_assert(tui_shows(app, "▸[+] total"));
+	tui_keys(app, "t"); /* marks all in it */
+	ck_assert_uint_eq(marked(app), 2);
+	ck_assert(tui_shows(app, "2 findings: ✓ 2  2 marked"));
+	tui_keys(app, "j Enter");
+	tui_command(app, "triage benign it is a statistic");
+	ck_assert_uint_eq(marked(app), all);
+	tui_keys(app, "b");
+	ck_assert(tui_shows(app, "by function"));
+	ck_assert(tui_shows(app, "[+] deposit and report"));
+	tui_keys(app, "b");
+	ck_assert(tui_shows(app, "by thread"));
+	ck_assert(tui_shows(app, "[+] deposit  ")); /* of two threads with one role */
+	tui_command(app, "group place");
+	ck_assert(tui_shows(app, "[+] s.c:10  2 findings"));
+	tui_command(app, "group outcome");
+	ck_assert(tui_shows(app, "[+] data-race: can happen"));
+	tui_command(app, "group none");
+	ck_assert(!tui_shows(app, "[+]"));
+	ck_assert(tui_shows(app, "✓ race"));
+	tui_command(app, "group colour");
+	ck_assert(app->message_is_error);
+	tui_close(app);
+}
+END_TEST
+
+/* A folder is picked as a whole, and filters narrow the folders, too. */
+START_TEST(a_folder_is_picked_as_a_whole)
+{
+	struct app *app = tui_open(many, &(struct tui_options){ .analyse = true });
+	tui_command(app, "group variable");
+	tui_keys(app, "x"); /* and on to the next */
+	tui_keys(app, "t");
+	ck_assert_uint_eq(marked(app), 2);
+	tui_keys(app, "Esc");
+	filter(app, "hits");
+	ck_assert(tui_shows(app, "[+] hits") && !tui_shows(app, "] total"));
+	tui_keys(app, "Esc");
+	ck_assert(tui_shows(app, "] total"));
+	app_mouse(app, 4, 3, 1); /* a click opens what is selected */
+	app_mouse(app, 4, 3, 2);
+	ck_assert(tui_shows(app, "[-]"));
+	tui_close(app);
+}
+END_TEST
+
 /* What cannot happen is not in the way: a line says how much that is, and a key shows it. */
 START_TEST(what_is_impossible_is_not_listed)
 {
@@ -436,6 +521,8 @@ int main(void)
 	tcase_add_test(tc, the_crash_comes_first);
 	tcase_add_test(tc, races_of_a_report);
 	tcase_add_test(tc, what_is_impossible_is_not_listed);
+	tcase_add_test(tc, folders_of_findings);
+	tcase_add_test(tc, a_folder_is_picked_as_a_whole);
 	tcase_add_test(tc, reported_places_follow_the_verdict);
 	tcase_add_test(tc, named_events_stay);
 	tcase_add_test(tc, a_race_by_memory_order);

@@ -155,10 +155,25 @@ START_TEST(completion)
 		const char *text, *first;
 		guint count;
 	} cases[] = {
-		{ "got", 0, "got", "goto", 1 },     { "print ", 6, "", "a.b[1]", 3 },
-		{ "print a", 6, "a", "a.b[1]", 1 }, { "break f", 6, "f", "f.c:1", 5 },
-		{ "info lo", 5, "lo", "locks", 1 }, { "hide ", 5, "", "T1", 2 },
-		{ "zzz ", 4, "", NULL, 0 },         { "why 1 2 wc", 8, "wc", "wcp", 1 },
+		{ "got", 0, "got", "goto", 1 },
+		{ "print ", 6, "", "a.b[1]", 3 },
+		{ "print a", 6, "a", "a.b[1]", 1 },
+		{ "break f", 6, "f", "f.c:1", 5 },
+		{ "info lo", 5, "lo", "locks", 1 },
+		{ "hide ", 5, "", "T1", 2 },
+		{ "zzz ", 4, "", NULL, 0 },
+		{ "why 1 2 wc", 8, "wc", "wcp", 1 },
+		/* conditions: names, threads, and the values that a variable has */
+		{ "break f.c:1 ", 12, "", "if", 1 },
+		{ "break f.c:1 if ", 15, "", "a.b[1]", 5 },
+		{ "break f.c:1 if thread == ", 25, "", "T1", 2 },
+		{ "tbreak f.c:1 if c == ", 21, "", "5", 2 },
+		{ "break f.c:1 if c == 7 && th", 25, "th", "thread", 1 },
+		{ "condition 1 c > ", 16, "", "5", 2 },
+		{ "reach th", 6, "th", "thread", 1 },
+		{ "reach c == 5 at f", 16, "f", "f.c:1", 5 },
+		{ "set pal", 4, "pal", "palette", 1 },
+		{ "set palette ", 12, "", "colour-blind", 2 },
 	};
 	for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
 		GPtrArray *words =

@@ -87,9 +87,10 @@ struct mined_trials {
 
 struct checkup {
 	/* -- options; borrowed */
-	char **argv;      /* NULL: traces were given */
-	GPtrArray *specs; /* char * */
-	GPtrArray *binds; /* owned: specifications with bind lines, used for recording */
+	char **argv;          /* NULL: traces were given */
+	GPtrArray *specs;     /* char * */
+	GPtrArray *binds;     /* owned: specifications with bind lines, used for recording */
+	GPtrArray *own_specs; /* char *, owned: found without --spec; in `specs`, too */
 	struct finals *finals;
 	const char *prefix; /* prefix of written files */
 	char *expected;     /* owned: required output of a run, or NULL */
@@ -162,6 +163,9 @@ double checkup_left(const struct checkup *c);
 void checkup_gap(struct checkup *c, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 
+/* checkup_specs.c: add the specifications that fit the program, where none was named. */
+void checkup_find_specs(struct checkup *c);
+
 /* checkup_runs.c: check a program, or traces. False: c->error. */
 bool checkup_program(struct checkup *c);
 bool checkup_traces(struct checkup *c, const GPtrArray *paths);
@@ -192,9 +196,6 @@ void checked_free(void *data);
 
 /* checkup_coverage.c: sentences (char *, owned by the caller), coverage before gaps. */
 GPtrArray *checkup_coverage(const struct checkup *c);
-/* Undecided pairs (struct undecided, borrowed) of the kind that no run has shown as a finding;
- * the caller frees the list. */
-GList *checkup_undecided(const struct checkup *c, enum finding_kind kind);
 /* Is the answer complete for the kind, in the sense of these sentences? */
 bool checkup_complete(const struct checkup *c, enum finding_kind kind);
 

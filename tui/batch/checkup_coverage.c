@@ -20,7 +20,9 @@ static const struct {
 	  "other use of what was freed or destroyed", true },
 };
 
-GList *checkup_undecided(const struct checkup *c, enum finding_kind kind)
+/* Undecided pairs (struct undecided, borrowed) of the kind that no run has shown as a finding;
+ * the caller frees the list. */
+static GList *undecided_of(const struct checkup *c, enum finding_kind kind)
 {
 	GList *left = NULL;
 	GHashTableIter iter;
@@ -37,7 +39,7 @@ GList *checkup_undecided(const struct checkup *c, enum finding_kind kind)
 /* Was something of the kind left open in some run, that no later run decided? */
 static bool is_open(const struct checkup *c, enum finding_kind kind)
 {
-	GList *left = checkup_undecided(c, kind);
+	GList *left = undecided_of(c, kind);
 	bool open = c->open[kind] || left != NULL;
 
 	g_list_free(left);
@@ -136,7 +138,7 @@ static void tell_undecided(const struct checkup *c, GPtrArray *s)
 	enum { NAMED = 3 };
 
 	for (int k = 0; k < FINDING_KIND_COUNT && !c->explored_all; k++) {
-		GList *left = g_list_sort(checkup_undecided(c, (enum finding_kind)k), by_text);
+		GList *left = g_list_sort(undecided_of(c, (enum finding_kind)k), by_text);
 		guint count = g_list_length(left), i = 0;
 		GString *names = g_string_new(NULL);
 		uint32_t run = left ? ((struct undecided *)left->data)->run : 0;
@@ -221,6 +223,9 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 	add(s,
 	    "Not covered: atomicity in general. Units of work are inferred, so that none found "
 	    "is no proof.");
+	for (guint i = 0; i < c->own_specs->len; i++)
+		add(s, "The specification %s was used: its functions are in the program.",
+		    (const char *)c->own_specs->pdata[i]);
 	if (g_hash_table_size(c->outputs) > 1 && c->expected == NULL)
 		add(s,
 		    "Runs that ended well printed %u different outputs; --expect FILE says "

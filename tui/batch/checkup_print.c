@@ -292,9 +292,10 @@ static void print_json(const struct checkup *c, const struct changes *changes)
 	json_decref(j);
 }
 
-static void print_sarif(const struct checkup *c, const struct changes *changes)
+static void print_sarif(const struct checkup *c, const struct changes *changes,
+                        enum output_format format)
 {
-	struct sarif *s = sarif_begin(stdout);
+	struct sarif *s = sarif_begin(stdout, format);
 
 	for (guint i = 0; i < c->list->len; i++) {
 		const struct checked *f = c->list->pdata[i];
@@ -338,7 +339,8 @@ int checkup_print(const struct checkup *c, enum output_format format,
 		print_json(c, changes);
 		break;
 	case FORMAT_SARIF:
-		print_sarif(c, changes);
+	case FORMAT_QUICKFIX:
+		print_sarif(c, changes, format);
 		break;
 	}
 	changes_free(changes);

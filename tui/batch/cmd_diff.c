@@ -345,9 +345,10 @@ static void print_json(const struct changes *c, const struct side *old, const st
 	json_decref(head);
 }
 
-static void print_sarif(const struct changes *c, const struct side *new)
+static void print_sarif(const struct changes *c, const struct side *new,
+                        enum output_format format)
 {
-	struct sarif *s = sarif_begin(stdout);
+	struct sarif *s = sarif_begin(stdout, format);
 
 	for (guint i = 0; i < new->report->findings->len; i++) {
 		const json_t *f =
@@ -391,12 +392,14 @@ static void print_text(const struct changes *c, const struct side *old, const st
 static int print_changes(const struct arguments *a, const struct changes *c,
                          const struct side *old, const struct side *new)
 {
-	switch (argument_format(a, true)) {
+	enum output_format format = argument_format(a, true);
+	switch (format) {
 	case FORMAT_JSON:
 		print_json(c, old, new);
 		break;
 	case FORMAT_SARIF:
-		print_sarif(c, new);
+	case FORMAT_QUICKFIX:
+		print_sarif(c, new, format);
 		break;
 	case FORMAT_TEXT:
 		print_text(c, old, new);

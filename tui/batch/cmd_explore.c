@@ -438,9 +438,9 @@ static bool parse_shard(const char *text, struct explore_options *o)
 	return true;
 }
 
-static void print_sarif(const struct explore_report *r)
+static void print_sarif(const struct explore_report *r, enum output_format format)
 {
-	struct sarif *s = sarif_begin(stdout);
+	struct sarif *s = sarif_begin(stdout, format);
 	for (guint i = 0; i < r->races->len; i++) {
 		const struct explore_race *race =
 		        &g_array_index(r->races, struct explore_race, i);
@@ -478,8 +478,8 @@ static int report_as(const struct explore_report *r, const struct asked *asked,
 		json_dumpf(root, stdout, JSON_INDENT(1));
 		putchar('\n');
 		json_decref(root);
-	} else if (format == FORMAT_SARIF) {
-		print_sarif(r);
+	} else if (format != FORMAT_TEXT) {
+		print_sarif(r, format);
 	} else {
 		print_text(r, asked);
 	}
@@ -575,8 +575,10 @@ static int run(struct arguments *a)
 		                   MOST_JOBS, argument_value(a, "jobs"));
 	if (shard && jobs > 1)
 		return usage_error(a, "--jobs and --shard: each job explores a shard already");
-	if (jobs > 1 && argument_format(a, true) == FORMAT_SARIF)
-		return usage_error(a, "--jobs: its report is text or JSON, not SARIF");
+	enum output_format format = argument_format(a, true);
+	if (jobs > 1 && format != FORMAT_TEXT && format != FORMAT_JSON)
+		return usage_error(a, "--jobs: its report is text or JSON, not %s",
+		                   format == FORMAT_SARIF ? "SARIF" : "quickfix");
 	if (shard && !parse_shard(shard, &o))
 		return usage_error(a, "--shard wants I/N, the I-th of N shares, found '%s'",
 		                   shard);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tui/batch/command.h"
+#include "tui/batch/lesson_class.h"
 #include "tui/batch/print.h"
 #include "tui/explorer/explorer.h"
 #include "tui/explorer/guide.h"
@@ -453,7 +454,13 @@ static int write_draft(const char *program)
 static int run_lesson(struct arguments *a)
 {
 	struct error error;
-	argument_words(a, 0, 1);
+	bool class = argument_flag(a, "class");
+	argument_words(a, class ? 1 : 0, class ? 100000 : 1);
+	if (class)
+		return lesson_class_print(a->words, argument_format(a, false) == FORMAT_JSON,
+		                          &error)
+		               ? EXIT_NOTHING
+		               : fail(&error);
 	bool check = argument_flag(a, "check"), play = argument_flag(a, "play");
 	bool worksheet = argument_flag(a, "worksheet");
 	argument_format(a, false);
@@ -496,6 +503,8 @@ static const struct command_option options[] = {
 	{ "check", NULL, "only say whether the lesson's file is well-formed", 0 },
 	{ "play", NULL, "do all its tasks by its own keys, and check its facts and answers",
 	  0 },
+	{ "class", NULL,
+	  "the progress of a class, from files that its students made with --format json", 0 },
 	OPTION_FORMAT,
 	{ 0 },
 };
@@ -504,7 +513,7 @@ const struct command command_lesson = {
 	.name = "lesson",
 	.usage = "[NAME|FILE.lesson] [-d DIR] [--restart] [--text] [--worksheet] [--check] "
 	         "[--play] "
-	         "[--new PROGRAM.c]",
+	         "[--new PROGRAM.c] | --class FILE.json...",
 	.summary = "guided lessons for the class: without a name, their list",
 	.details =
 	        "A lesson compiles and records a sample and opens the explorer with a pane "

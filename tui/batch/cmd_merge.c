@@ -127,9 +127,9 @@ static void print_findings(const struct report_file *r)
 
 /* -- as SARIF ------------------------------------------------------------------------- */
 
-static void print_sarif(const struct report_file *r)
+static void print_sarif(const struct report_file *r, enum output_format format)
 {
-	struct sarif *s = sarif_begin(stdout);
+	struct sarif *s = sarif_begin(stdout, format);
 
 	for (guint i = 0; i < r->findings->len; i++)
 		sarif_add(s, g_array_index(r->findings, struct filed_finding, i).fields, NULL);
@@ -159,13 +159,14 @@ static int print_merged(const struct arguments *a, const struct report_file *r)
 {
 	enum output_format format = argument_format(a, true);
 
-	if (format == FORMAT_SARIF && report_file_is_exploration(r))
-		return usage_error(a,
-		                   "--format sarif: expected findings, found an exploration");
+	bool listed = format == FORMAT_SARIF || format == FORMAT_QUICKFIX;
+	if (listed && report_file_is_exploration(r))
+		return usage_error(a, "--format %s: expected findings, found an exploration",
+		                   format == FORMAT_SARIF ? "sarif" : "quickfix");
 	if (format == FORMAT_JSON)
 		print_whole(r);
-	else if (format == FORMAT_SARIF)
-		print_sarif(r);
+	else if (listed)
+		print_sarif(r, format);
 	else if (report_file_is_exploration(r))
 		print_exploration(r);
 	else if (report_file_is_check(r))

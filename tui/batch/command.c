@@ -183,7 +183,7 @@ void argument_words(const struct arguments *a, unsigned low, unsigned high)
 
 enum output_format argument_format(const struct arguments *a, bool sarif)
 {
-	static const char *const words[] = { "text", "json", "sarif", NULL };
+	static const char *const words[] = { "text", "json", "sarif", "quickfix", NULL };
 	static const char *const without[] = { "text", "json", NULL };
 	return argument_choice(a, "format", sarif ? words : without, FORMAT_TEXT);
 }

@@ -63,8 +63,8 @@ int argument_choice(const struct arguments *a, const char *name, const char *con
 /* The number of operands must be in low..high, else prints usage and exits with 2. */
 void argument_words(const struct arguments *a, unsigned low, unsigned high);
 
-/* --format text|json[|sarif] */
-enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SARIF };
+/* --format text|json[|sarif|quickfix]; `sarif`: with both of these */
+enum output_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_SARIF, FORMAT_QUICKFIX };
 enum output_format argument_format(const struct arguments *a, bool sarif);
 #define OPTION_FORMAT \
 	{ \
@@ -72,7 +72,9 @@ enum output_format argument_format(const struct arguments *a, bool sarif);
 	}
 #define OPTION_FORMAT_SARIF \
 	{ \
-		"format", "text|json|sarif", "how to print (default: text)", 0 \
+		"format", "text|json|sarif|quickfix", \
+		        "how to print (default: text); quickfix: FILE:LINE:COLUMN: TEXT for editors", \
+		        0 \
 	}
 #define OPTION_LENIENT \
 	{ \

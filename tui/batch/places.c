@@ -59,6 +59,8 @@ json_t *places_location_json(const struct places *p, uint32_t location)
 	}
 	json_object_set_new(j, "file", json_text(trace_string(p->t, l->file)));
 	json_object_set_new(j, "line", json_integer(l->line));
+	if (l->column != 0)
+		json_object_set_new(j, "column", json_integer(l->column));
 	if (l->function != 0) {
 		guint start = GPOINTER_TO_UINT(g_hash_table_lookup(p->starts, &key));
 

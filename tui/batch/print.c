@@ -204,7 +204,7 @@ static void print_waits(const struct trace *t, const struct finding *f)
 
 static void print_finding(const struct trace *t, const struct finding *f)
 {
-	printf("%s: %s", verdict_word(f->verdict), finding_kind_word(f->kind));
+	printf("%s: %s", finding_verdict_text(f->kind, f->verdict), finding_kind_word(f->kind));
 	print_variables(t, f);
 	if (f->count > 1)
 		printf("  (%" G_GUINT64_FORMAT "%s)", f->count, f->counted_all ? "" : " seen");
@@ -378,7 +378,7 @@ static void print_text(const struct report *r, const struct print_options *o)
 static void print_sarif(const struct report *r, const struct print_options *o)
 {
 	struct places *places = places_new(r->trace);
-	struct sarif *s = sarif_begin(stdout);
+	struct sarif *s = sarif_begin(stdout, o->format);
 
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
@@ -466,6 +466,7 @@ static int print_as_asked(const struct report *r, const struct print_options *o)
 		report_print_json(r, o, stdout);
 		break;
 	case FORMAT_SARIF:
+	case FORMAT_QUICKFIX:
 		print_sarif(r, o);
 		break;
 	case FORMAT_TEXT:

@@ -75,9 +75,10 @@ bool print_lists(const struct finding *finding, const struct print_options *opti
 struct json_t *finding_json(const struct places *places, const struct trace *t,
                             const struct finding *f);
 
-/* SARIF, one finding (as JSON) at a time; freed by sarif_end. */
+/* SARIF, or lines for editors (FORMAT_QUICKFIX), one finding (as JSON) at a time; freed by
+ * sarif_end. */
 struct sarif;
-struct sarif *sarif_begin(FILE *out);
+struct sarif *sarif_begin(FILE *out, enum output_format format);
 void sarif_add(struct sarif *s, const struct json_t *finding,
                const char *baseline_state); /* or NULL */
 void sarif_end(struct sarif *s);

@@ -69,7 +69,7 @@ static const struct rule {
 
 struct sarif {
 	FILE *out;
-	bool any;
+	bool any, lines;     /* lines for editors, and no SARIF */
 	char *root;          /* of the sources; owned: an absolute path without final '/' */
 	GHashTable *marks;   /* fingerprints so far (owned): a set */
 	GHashTable *sources; /* path (owned) to its lines (char **, owned), or to NULL */
@@ -385,8 +385,47 @@ static void set_locations(const struct sarif *s, json_t *result, const json_t *f
 	json_object_set_new(result, "relatedLocations", related);
 }
 
+/* "FILE:LINE:COLUMN: TEXT" for the finding's first place, and for each other one a line that
+ * says whose it is; all in the user's own files where they have a line. */
+static void add_lines(const struct sarif *s, const json_t *f)
+{
+	const json_t *own = json_object_get(f, "places"), *site;
+	char *text = message(f);
+	size_t i;
+
+	if (json_array_size(json_object_get(f, "sites")) == 0)
+		fprintf(s->out, "heddle: %s: %s\n", json_word(f, "kind"), text);
+	g_strdelimit(text, "\n\r", ' ');
+	char *before = NULL; /* the place of the line above */
+	json_array_foreach(own ? (json_t *)own : json_object_get(f, "sites"), i, site)
+	{
+		const char *file = json_word(site, "file");
+		int line = (int)json_integer_value(json_object_get(site, "line"));
+		int column = (int)json_integer_value(json_object_get(site, "column"));
+		char *place = *file && line
+		                      ? g_strdup_printf("%s:%d:%d", file, line, MAX(column, 1))
+		                      : g_strdup(json_word(site, "name"));
+
+		if (g_strcmp0(place, before) != 0)
+			fprintf(s->out, "%s: %s: %s%s\n", printable(place),
+			        json_word(f, "kind"), i > 0 ? "the other place: " : "", text);
+		g_free(before);
+		before = place;
+	}
+	g_free(before);
+	g_free(text);
+}
+
 void sarif_add(struct sarif *s, const json_t *f, const char *baseline_state)
 {
+	if (s->lines) {
+		bool absent = baseline_state && strcmp(baseline_state, "absent") == 0;
+
+		if (!absent && *json_word(f, "suppressed") == '\0' &&
+		    strcmp(json_word(f, "verdict"), verdict_word(VERDICT_IMPOSSIBLE)) != 0)
+			add_lines(s, f);
+		return;
+	}
 	json_t *result = json_object(), *schedule = json_object_get(f, "schedule");
 	const char *suppressed = json_word(f, "suppressed");
 	char *text = message(f);
@@ -434,13 +473,16 @@ static json_t *rules_json(void)
 	return list;
 }
 
-struct sarif *sarif_begin(FILE *out)
+struct sarif *sarif_begin(FILE *out, enum output_format format)
 {
 	struct sarif *s = g_new0(struct sarif, 1);
+	s->out = out;
+	s->lines = format == FORMAT_QUICKFIX;
+	if (s->lines)
+		return s;
 	json_t *list = rules_json();
 	char *rule_text = json_dumps(list, 0);
 
-	s->out = out;
 	s->root = source_root();
 	s->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	s->sources = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
@@ -466,6 +508,10 @@ struct sarif *sarif_begin(FILE *out)
 
 void sarif_end(struct sarif *s)
 {
+	if (s->lines) {
+		g_free(s);
+		return;
+	}
 	fputs("\n  ]\n }]\n}\n", s->out);
 	g_hash_table_destroy(s->marks);
 	g_hash_table_destroy(s->sources);

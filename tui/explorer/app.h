@@ -144,9 +144,11 @@ bool explore_view_at_failure(const struct app *app);
 /* "hb", ..., "closure"; NULL when the view was never opened. */
 const char *order_view_word(const struct app *app);
 
-/* Mark the picked findings, else the selected one; `note` NULL: keep theirs. Returns their
- * number. */
+/* Mark the picked findings, else all of the selected folder, else the selected one; `note`
+ * NULL: keep theirs. Returns their number. */
 guint findings_mark(struct app *app, enum triage triage, const char *note);
+/* Group them into folders by that property, or "none". False: not one of grouping_words. */
+bool findings_group(struct app *app, const char *word);
 
 /* -- background work (work.c) -------------------------------------------------------------- */
 

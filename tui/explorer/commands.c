@@ -5,6 +5,7 @@
  * and answers with a message, a text or another view, independent of keys and drawing.
  */
 #include "tui/explorer/commands.h"
+#include "tui/explorer/folders.h"
 #include "tui/explorer/settings.h"
 
 #include <string.h>
@@ -21,6 +22,7 @@ enum completes {
 	C_WORDS,
 	C_INFO,
 	C_TRIAGE,
+	C_GROUPS,
 	C_REQUESTS,
 	C_SETTINGS
 };
@@ -220,11 +222,117 @@ static void offer_arguments(const struct app *app, enum completes what, const ch
 		offer(out, info_name(i), text);
 	for (size_t i = 0; what == C_TRIAGE && i < G_N_ELEMENTS(triages); i++)
 		offer(out, triages[i], text);
+	for (int by = 0; what == C_GROUPS && by < GROUPINGS; by++)
+		offer(out, grouping_words[by], text);
 	for (int r = 1; what == C_REQUESTS && r < REQUEST_COUNT; r++)
 		offer(out, request_table[r].word, text);
 	for (int i = 0; what == C_SETTINGS && i < SETTING_COUNT; i++)
 		offer(out, settings_table[i].word, text);
 	g_ptr_array_sort(out, compare_words);
+}
+
+/* -- conditions: what stands before the word says what it can be ----------------------------- */
+
+/* The integers that the variable has in the run: of its first accesses. */
+static void offer_values(const struct app *app, const char *name, const char *text,
+                         GPtrArray *out)
+{
+	enum { LOOKED_AT = 5000 };
+	const struct session *s = app->session;
+	const struct trace *t = s->trace;
+	uint32_t variable = session_find_short(s, name);
+	if (variable == NONE || !session_has(s, INDEX_VARIABLES))
+		return;
+	struct event_list list = event_list_at(&t->index->variable_events, variable);
+	for (uint64_t i = 0; i < MIN(list.count, LOOKED_AT); i++) {
+		const struct event *e = &t->events[list.items[i]];
+		uint32_t aux = e->flags & EVENT_WIDE ? 0 : e->aux;
+		uint32_t parts[2] = { aux, 0 };
+		if (aux && t->values[aux].kind == V_PAIR) {
+			parts[0] = t->values[aux].first;
+			parts[1] = t->values[aux].second;
+		}
+		for (int k = 0; k < 2; k++) {
+			if (parts[k] == 0 || t->values[parts[k]].kind != V_INT)
+				continue;
+			char *number = g_strdup_printf("%" G_GINT64_FORMAT,
+			                               (gint64)t->values[parts[k]].integer);
+			offer(out, number, text);
+			g_free(number);
+		}
+	}
+}
+
+/* Offer what may stand at the end of the condition: after a comparison the values of what is
+ * compared, else names. */
+static void offer_condition(const struct app *app, const char *condition, const char *text,
+                            GPtrArray *out)
+{
+	static const char *const comparisons[] = { "==", "!=", "<", "<=", ">", ">=", NULL };
+	char **tokens = g_strsplit(condition, " ", -1);
+	const char *last = "", *compared = "";
+	for (char **token = tokens; *token; token++) {
+		if (**token == '\0')
+			continue;
+		compared = last;
+		last = *token;
+	}
+	if (g_strv_contains(comparisons, last) && strcmp(compared, "thread") == 0) {
+		offer_arguments(app, C_THREADS, text, out);
+	} else if (g_strv_contains(comparisons, last)) {
+		offer_values(app, compared, text, out);
+	} else {
+		offer(out, "thread", text);
+		offer(out, "event", text);
+		offer_arguments(app, C_VARIABLES, text, out);
+	}
+	g_strfreev(tokens);
+}
+
+/* The begin of the condition in a line up to the word that is completed; NULL: not in one. */
+static const char *condition_in(const struct word *word, const char *before)
+{
+	const char *at = strstr(before, " if ");
+	const char *arguments = before + strcspn(before, " ");
+	if (strcmp(word->name, "reach") == 0)
+		return strstr(before, " at ") ? NULL : arguments;
+	if (strcmp(word->name, "condition") == 0) /* after the number */
+		return *arguments ? strchr(arguments + strspn(arguments, " "), ' ') : NULL;
+	return word->completes == C_PLACES || word->completes == C_VARIABLES
+	               ? (at ? at + 4 : NULL)
+	               : NULL;
+}
+
+/* After a breakpoint's place comes "if"; after a setting's name its values; after reach's
+ * condition the place.  False: none of these. */
+static bool offer_by_place(const struct app *app, const struct word *word, const char *before,
+                           const char *text, GPtrArray *out)
+{
+	const char *condition = condition_in(word, before);
+	char *stripped = g_strstrip(g_strdup(before));
+	char **tokens = g_strsplit(stripped, " ", -1);
+	guint count = g_strv_length(tokens);
+	enum setting setting = word->completes == C_SETTINGS && count == 2
+	                               ? settings_find(tokens[1])
+	                               : SETTING_COUNT;
+	bool known = true;
+	if (condition) {
+		offer_condition(app, condition, text, out);
+	} else if (strcmp(word->name, "reach") == 0) {
+		offer_arguments(app, C_PLACES, text, out);
+	} else if (setting != SETTING_COUNT) {
+		char **values = g_strsplit(settings_table[setting].values, "|", -1);
+		for (char **value = values; *value; value++)
+			offer(out, *value, text);
+		g_strfreev(values);
+	} else if (count == 2 && strstr(word->arguments, "if COND")) {
+		offer(out, "if", text);
+	} else {
+		known = false;
+	}
+	g_strfreev(tokens);
+	g_free(stripped);
+	return known;
 }
 
 GPtrArray *commands_complete(const struct app *app, const char *line, int start,
@@ -243,8 +351,11 @@ GPtrArray *commands_complete(const struct app *app, const char *line, int start,
 	char *name = g_strndup(line, strcspn(line, " "));
 	const struct word *word = find_word(name, &ignored);
 	g_free(name);
-	if (word)
+	char *before = g_strndup(line, (gsize)start);
+	if (word && !offer_by_place(app, word, before, text, out))
 		offer_arguments(app, word->completes, text, out);
+	g_ptr_array_sort(out, compare_words);
+	g_free(before);
 	return out;
 }
 

@@ -105,9 +105,11 @@ static void list_reported(struct app *app)
 				entry = s->entries->pdata[k];
 		g_string_append_printf(out, "%4u  %s\n      ", i + 1, r->where);
 		if (entry)
-			g_string_append_printf(
-			        out, "%s %s on %s", verdict_glyph(entry->finding),
-			        verdict_word(entry->finding->verdict), entry->variable);
+			g_string_append_printf(out, "%s %s on %s",
+			                       verdict_glyph(entry->finding),
+			                       finding_verdict_text(entry->finding->kind,
+			                                            entry->finding->verdict),
+			                       entry->variable);
 		else if (r->pair[0] != NONE)
 			g_string_append_printf(out, "events %u and %u, no finding of its own",
 			                       r->pair[0], r->pair[1]);
@@ -155,6 +157,13 @@ bool word_filter(struct app *app, const char *arguments, struct error *error)
 	app_go(app, VIEW_FINDINGS);
 	findings_view.search(app, app->states[VIEW_FINDINGS], arguments, 1);
 	return true;
+}
+
+bool word_group(struct app *app, const char *arguments, struct error *error)
+{
+	app_go(app, VIEW_FINDINGS);
+	return findings_group(app, *arguments ? arguments : "variable") ||
+	       expect(error, "variable, function, thread, place, outcome or none");
 }
 
 static struct entry *need_entry(const struct app *app, struct error *error)

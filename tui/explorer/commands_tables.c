@@ -147,6 +147,58 @@ static void info_orders(const struct app *app, GString *out)
 		                                                      : "  (not built yet)");
 }
 
+static void append_print(const struct app *app, uint32_t v, GString *out)
+{
+	const struct session *s = app->session;
+	const struct trace *t = s->trace;
+	struct known_value known = session_value(s, v, s->event);
+	const char *name = trace_string(t, t->variables[v].name);
+	append_escaped(out, name, strlen(name));
+	g_string_append(out, " = ");
+	if (known.value)
+		shown_append(t, v, known.value, out);
+	else
+		g_string_append(out, known.event == NONE ? "its initial value" : "unknown");
+	if (known.event != NONE)
+		g_string_append_printf(
+		        out, "  (%s by %s, event %u)",
+		        op_writes(t->events[known.event].op) ? "written" : "read",
+		        trace_thread_name(t, t->events[known.event].thread), known.event);
+}
+
+/* gdb's: where one is. */
+static void info_frame(const struct app *app, GString *out)
+{
+	const struct session *s = app->session;
+	const struct trace *t = s->trace;
+	if (t->events_count == 0) {
+		g_string_append(out, "the trace has no events\n");
+		return;
+	}
+	g_string_append_printf(out, "event %u of %s: ", s->event,
+	                       trace_thread_name(t, t->events[s->event].thread));
+	describe_event(s, s->event, out);
+	g_string_append(out, "\nin ");
+	describe_place(s, s->event, out);
+	g_string_append_printf(out, ", frame %u of the stack (bt)\nholds ", s->frame);
+	gsize before = out->len;
+	describe_locks(s, s->event, out);
+	g_string_append(out, out->len > before ? "\n" : "no lock\n");
+}
+
+static void info_display(const struct app *app, GString *out)
+{
+	const GArray *list = app->session->watches;
+	for (guint i = 0; i < list->len; i++) {
+		append_print(app, g_array_index(list, uint32_t, i), out);
+		g_string_append_c(out, '\n');
+	}
+	if (list->len == 0)
+		g_string_append(out,
+		                "no variable is kept in the state pane: `display VARIABLE` "
+		                "does\n");
+}
+
 static const struct {
 	const char *name;
 	void (*append)(const struct app *, GString *);
@@ -155,7 +207,8 @@ static const struct {
 	{ "threads", info_threads, true },     { "locks", info_locks, true },
 	{ "variables", info_variables, true }, { "breakpoints", info_breakpoints, false },
 	{ "trace", info_trace, false },        { "bookmarks", info_bookmarks, false },
-	{ "orders", info_orders, false },
+	{ "orders", info_orders, false },      { "frame", info_frame, true },
+	{ "display", info_display, true },
 };
 
 const char *info_name(size_t i)
@@ -179,26 +232,8 @@ bool word_info(struct app *app, const char *arguments, struct error *error)
 		return true;
 	}
 	return expect(error,
-	              "threads, locks, variables, breakpoints, trace, bookmarks or orders");
-}
-
-static void append_print(const struct app *app, uint32_t v, GString *out)
-{
-	const struct session *s = app->session;
-	const struct trace *t = s->trace;
-	struct known_value known = session_value(s, v, s->event);
-	const char *name = trace_string(t, t->variables[v].name);
-	append_escaped(out, name, strlen(name));
-	g_string_append(out, " = ");
-	if (known.value)
-		shown_append(t, v, known.value, out);
-	else
-		g_string_append(out, known.event == NONE ? "its initial value" : "unknown");
-	if (known.event != NONE)
-		g_string_append_printf(
-		        out, "  (%s by %s, event %u)",
-		        op_writes(t->events[known.event].op) ? "written" : "read",
-		        trace_thread_name(t, t->events[known.event].thread), known.event);
+	              "threads, locks, variables, breakpoints, trace, bookmarks, orders, "
+	              "frame or display");
 }
 
 bool word_print(struct app *app, const char *arguments, struct error *error)

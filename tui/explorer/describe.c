@@ -350,8 +350,10 @@ static void explain_impossible(const struct session *s, const struct finding *f,
 	GString *lock = g_string_new(NULL);
 	bool locked = describe_common_lock(s, f->first, f->second, lock);
 	if (locked)
-		g_string_append_printf(out, "Both hold %s, so they cannot be next at once. ",
-		                       lock->str);
+		g_string_append_printf(
+		        out,
+		        "Both hold %s, which one thread holds at a time, so they cannot come together. ",
+		        lock->str);
 	g_string_free(lock, TRUE);
 	g_string_append(out, "Proved: this pair cannot race in any reordering of the run");
 	if (f->proof && f->proof->same_pairing)
@@ -495,14 +497,14 @@ static void explain_methods(const struct session *s, const struct finding *f, GS
 
 static void explain_refuted(const struct session *s, GString *out)
 {
-	g_string_append(out,
-	                s->missing_complete
-	                        ? "No race once missing code counts: calls into code that "
-	                          "was not recorded may keep the two in order (o: how), and "
-	                          "in no run that keeps these calls' order are they next."
-	                        : "Open once missing code counts: rdit has found no witness "
-	                          "that keeps the order of calls into code that was not "
-	                          "recorded, and has not tried all (w decides this pair).");
+	g_string_append(
+	        out, s->missing_complete
+	                     ? "No race once missing code counts: calls into code that "
+	                       "was not recorded may keep the two in order (o: how), and "
+	                       "in no run that keeps these calls' order do they come together."
+	                     : "Open once missing code counts: rdit has found no witness "
+	                       "that keeps the order of calls into code that was not "
+	                       "recorded, and has not tried all (w decides this pair).");
 	g_string_append(out, " Without it the race has a witness: M.");
 }
 

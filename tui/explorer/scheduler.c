@@ -99,7 +99,8 @@ void scheduler_start(struct app *app, struct witness_view *v, guint count)
 static bool adopt(struct app *app, struct witness_view *v)
 {
 	if (!chooser_is_at_pair(&v->chooser, v->pair)) {
-		app_say(app, "both of the pair must be next for it to be a witness");
+		app_say(app,
+		        "it is a witness once both threads are about to make their accesses");
 		return false;
 	}
 	GArray *events = g_array_copy(v->chooser.events);

@@ -9,7 +9,7 @@
 
 enum {
 	NAME_LEAST = 8,
-	NAME = 10,
+	NAME = 12,
 	WIDE_NAME = 20,
 	MOST_THREADS = 8,
 	OTHER_ROWS = 2 /* the rule, the values */,

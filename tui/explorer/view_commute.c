@@ -4,6 +4,8 @@
  */
 #include "tui/explorer/app.h"
 
+#include <string.h>
+
 static void *commute_open(struct app *app)
 {
 	return g_new0(int, 1);
@@ -49,7 +51,11 @@ static void commute_draw(const struct app *app, const void *state, struct pane p
 	}
 	int row = draw_invocation(app, p, 2, f, 0);
 	row = draw_invocation(app, p, row, f, 1);
-	if (f->condition) {
+	if (f->condition && strcmp(f->condition, "false") == 0) {
+		pane_text(p, row, 1, STYLE_HEADING,
+		          "they do not commute, whatever their values");
+		row += 2;
+	} else if (f->condition) {
 		pane_text(p, row, 1, STYLE_HEADING, "they commute when");
 		row = pane_paragraph(pane_part(p, row + 1, 5, -1, p.columns - 6), 0, 0,
 		                     STYLE_TEXT, f->condition) +

@@ -533,9 +533,10 @@ static void draw_foot(const struct tree *t, const struct tree_run *r, struct pan
 {
 	char events[32], pruned[32];
 	draw_threads(t, p);
-	pane_format(p, 1, 1, STYLE_HEADING,
-	            "run %u   %s events   schedules that begin as a known run: %s", r->run,
-	            grouped(r->events, events), grouped(r->pruned, pruned));
+	pane_format(
+	        p, 1, 1, STYLE_HEADING,
+	        "run %u   %s events   schedules that need no run, as a known one begins so: %s",
+	        r->run, grouped(r->events, events), grouped(r->pruned, pruned));
 	int row = 2;
 	if (*r->place)
 		row += pane_paragraph(pane_part(p, row, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
@@ -630,14 +631,18 @@ static void step_error(struct app *app, struct explore_view *v, int direction)
 	app_say(app, v->by_run ? "no other run failed" : "no other outcome is a failure");
 }
 
+/* The selected run; of an outcome one whose trace is kept, else its shortest. */
+static const struct tree_run *selected_run(const struct explore_view *v)
+{
+	if (v->by_run)
+		return run_at(v, v->list.cursor);
+	const struct outcome *o = outcome_at(v, v->outcome_list.cursor);
+	return tree_run_of(v->tree, o->kept == NONE ? o->shortest : o->kept);
+}
+
 static void open_selected(struct app *app, const struct explore_view *v)
 {
-	if (v->by_run) {
-		open_trace(app, v->tree, run_at(v, v->list.cursor));
-		return;
-	}
-	const struct outcome *o = outcome_at(v, v->outcome_list.cursor);
-	open_trace(app, v->tree, tree_run_of(v->tree, o->kept == NONE ? o->shortest : o->kept));
+	open_trace(app, v->tree, selected_run(v));
 }
 
 /* The outcomes, or the tree with the selected outcome's run. */
@@ -720,7 +725,7 @@ char *explore_view_trace(const struct app *app, uint32_t *run)
 	const struct explore_view *v = app->states[VIEW_EXPLORE];
 	if (v == NULL || v->tree == NULL)
 		return NULL;
-	const struct tree_run *r = run_at(v, v->list.cursor);
+	const struct tree_run *r = selected_run(v);
 	*run = r->run;
 	return *r->trace ? trace_of(v->tree, r) : NULL;
 }

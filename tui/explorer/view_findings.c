@@ -7,6 +7,7 @@
 #include "engine/detect/failure.h"
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/compare.h"
+#include "tui/explorer/folders.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/weak_order.h"
 
@@ -21,8 +22,10 @@ enum listed { LISTED_POSSIBLE, LISTED_ALL, LISTED_RACES, LISTED_COUNT };
 
 struct findings {
 	struct list list;
-	GArray *shown; /* int: indexes of session.entries */
-	char *filter;  /* owned, or NULL */
+	GArray *shown;          /* int: indexes of session.entries */
+	struct folders folders; /* and the lines of the list */
+	char *folder;           /* owned: the name of the folder under the cursor; NULL: none */
+	char *filter;           /* owned, or NULL */
 	enum column sort;
 	enum listed listed;
 	bool chosen;    /* by the user */
@@ -76,6 +79,15 @@ const char *verdict_glyph(const struct finding *f)
 	return verdicts[f->verdict].glyph;
 }
 
+/* In the column of the list: "race" is of races, "checked" of what else a schedule shows. */
+static const char *verdict_column(const struct finding *f, enum verdict verdict)
+{
+	bool other = verdict == VERDICT_RACE && f->kind != FINDING_DATA_RACE &&
+	             f->kind != FINDING_COMMUTATIVITY_RACE;
+
+	return other ? "checked" : verdicts[verdict].word;
+}
+
 static enum style verdict_style(enum verdict verdict)
 {
 	return verdicts[verdict].style;
@@ -106,7 +118,7 @@ static bool says(const struct session *s, const struct entry *entry, const char 
 	return contains(entry->where, word) || contains(entry->variable, word) ||
 	       contains(entry->exact, word) || contains(kind_words[f->kind], word) ||
 	       contains(kind_of(f), word) ||
-	       contains(verdicts[missing_code_verdict(s, entry)].word, word) ||
+	       contains(verdict_column(entry->finding, missing_code_verdict(s, entry)), word) ||
 	       contains(triage_word(entry->triage), word) ||
 	       (entry->note && contains(entry->note, word)) ||
 	       contains(accesses_word(s, entry), word) ||
@@ -209,15 +221,20 @@ static void findings_show(struct app *app, void *state)
 	void *context[] = { app, f };
 	g_array_sort_with_data(f->shown, compare, context);
 	f->widest = widest_variable(s, f->shown);
-	f->list.count = f->shown->len; /* keys may come before the next drawing */
+	folders_make(&f->folders, s, f->shown);
+	f->list.count = f->folders.lines->len; /* keys may come before the next drawing */
 	bool chosen = f->touched || s->asked;
-	for (guint i = 0; chosen && i < f->shown->len; i++)
-		if (g_array_index(f->shown, int, i) == s->entry)
+	if (chosen)
+		f->list.cursor = folders_line_of(&f->folders, s->entry, f->list.cursor);
+	for (uint64_t i = 0; f->folder && i < f->list.count; i++) {
+		const struct folder *folder = folders_at(&f->folders, i);
+		if (folder && strcmp(folder->name, f->folder) == 0)
 			f->list.cursor = i;
+	}
 	if (f->shown->len == 0)
 		return;
-	f->list.cursor = MIN(f->list.cursor, f->shown->len - 1);
-	int first = g_array_index(f->shown, int, chosen ? f->list.cursor : 0);
+	f->list.cursor = MIN(f->list.cursor, f->list.count - 1);
+	int first = folders_entry(&f->folders, chosen ? f->list.cursor : 0);
 	if (!chosen || (s->entry < 0 && s->pair[0] == NONE))
 		session_select(s, first);
 }
@@ -227,6 +244,7 @@ static void *findings_open(struct app *app)
 	struct findings *f = g_new0(struct findings, 1);
 	f->shown = g_array_new(FALSE, FALSE, sizeof(int));
 	f->picked = g_hash_table_new(NULL, NULL);
+	folders_init(&f->folders);
 	return f;
 }
 
@@ -235,6 +253,8 @@ static void findings_close(void *state)
 	struct findings *f = state;
 	g_array_free(f->shown, TRUE);
 	g_hash_table_destroy(f->picked);
+	folders_release(&f->folders);
+	g_free(f->folder);
 	g_free(f->filter);
 	g_free(f);
 }
@@ -275,14 +295,14 @@ static struct layout layout_of(int rows, guint count)
 /* Of the list: a line tells of those that are not shown. */
 static guint rows_wanted(const struct findings *f)
 {
-	return f->shown->len + (f->left_out > 0);
+	return f->folders.lines->len + (f->left_out > 0);
 }
 
 static void findings_fit(struct app *app, void *state, int rows, int columns)
 {
 	struct findings *f = state;
 	int room = layout_of(rows, rows_wanted(f)).list;
-	list_fit(&f->list, f->shown->len, room - (f->left_out > 0 && room > 1));
+	list_fit(&f->list, f->folders.lines->len, room - (f->left_out > 0 && room > 1));
 }
 
 enum { WIDEST_PLACE = 90 };
@@ -324,7 +344,7 @@ static void draw_entry(const struct session *s, struct pane p, int row,
 	if (selected || held || picked)
 		pane_text(p, row, 0, STYLE_HERE, held ? "=" : picked ? "+" : "▸");
 	pane_text(p, row, 1, style, verdicts[verdict].glyph);
-	pane_field(p, row, c.verdict, 8, style, verdicts[verdict].word);
+	pane_field(p, row, c.verdict, 8, style, verdict_column(entry->finding, verdict));
 	if (missing_code_refutes(s, entry))
 		pane_text(p, row, c.kind - 2, STYLE_MISSING, "░");
 	pane_field(p, row, c.kind, c.kind_width, text, kind_of(f));
@@ -341,6 +361,37 @@ static void draw_entry(const struct session *s, struct pane p, int row,
 	pane_field_right(p, row, c.count, 6, text, grouped(MAX(f->count, 1), number));
 	if (!f->counted_all && f->count > 1)
 		pane_text(p, row, c.count + 6, STYLE_DIM, "+");
+	if (selected)
+		pane_highlight(p, row, ATTR_REVERSE);
+}
+
+/* "+ acct.balance   3 findings: ✓ 2 ✗ 1, 1 marked" */
+static void draw_folder(const struct session *s, const struct findings *f, struct pane p,
+                        int row, const struct folder *folder, bool selected)
+{
+	guint counts[G_N_ELEMENTS(verdicts)] = { 0 }, marked = 0, picked = 0;
+	char number[32];
+	for (guint i = 0; i < folder->members->len; i++) {
+		const struct entry *e =
+		        s->entries->pdata[g_array_index(folder->members, int, i)];
+		counts[missing_code_verdict(s, e)]++;
+		marked += e->triage != TRIAGE_NONE;
+		picked += g_hash_table_contains(f->picked, e);
+	}
+	if (selected || picked)
+		pane_text(p, row, 0, STYLE_HERE, picked ? "+" : "▸");
+	int at = pane_text(p, row, 1, STYLE_HEADING,
+	                   folders_is_open(&f->folders, folder) ? "[-] " : "[+] ");
+	at = pane_text(p, row, at, STYLE_HEADING, folder->name);
+	at = pane_format(p, row, at + 2, STYLE_DIM,
+	                 "%s finding%s:", grouped(folder->members->len, number),
+	                 plural(folder->members->len));
+	for (size_t v = 0; v < G_N_ELEMENTS(verdicts); v++)
+		if (counts[v] > 0)
+			at = pane_format(p, row, at + 1, verdicts[v].style, "%s %s",
+			                 verdicts[v].glyph, grouped(counts[v], number));
+	if (marked > 0)
+		pane_format(p, row, at + 2, STYLE_DIM, "%s marked", grouped(marked, number));
 	if (selected)
 		pane_highlight(p, row, ATTR_REVERSE);
 }
@@ -367,9 +418,12 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 	pane_text(p, 0, c.variable, STYLE_HEADING, "variable");
 	pane_field_right(p, 0, c.count, 6, STYLE_HEADING, "count");
 	GString *about = g_string_new(NULL);
-	if (f->shown->len > (guint)f->list.rows)
+	if (f->list.count > (uint64_t)f->list.rows)
 		g_string_append_printf(about, "%u of %u", (guint)f->list.cursor + 1,
-		                       f->shown->len);
+		                       (guint)f->list.count);
+	if (f->folders.by != GROUPED_NOT)
+		g_string_append_printf(about, "%sby %s", about->len ? "  " : "",
+		                       grouping_words[f->folders.by]);
 	if (f->filter)
 		g_string_append_printf(about, "%sfilter: %s (%u of %u)", about->len ? "  " : "",
 		                       f->filter, f->shown->len, app->session->entries->len);
@@ -381,10 +435,15 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 	pane_field(p, 0, c.where + 7, c.where_width - 7, f->filter ? STYLE_KEY : STYLE_DIM,
 	           about->str);
 	g_string_free(about, TRUE);
-	for (int r = 0; r < f->list.rows && f->list.top + r < f->shown->len; r++) {
+	for (int r = 0; r < f->list.rows && f->list.top + r < f->list.count; r++) {
 		uint64_t i = f->list.top + r;
+		const struct folder *folder = folders_at(&f->folders, i);
+		if (folder) {
+			draw_folder(app->session, f, p, r + 1, folder, i == f->list.cursor);
+			continue;
+		}
 		const struct entry *entry =
-		        app->session->entries->pdata[g_array_index(f->shown, int, i)];
+		        app->session->entries->pdata[folders_entry(&f->folders, i)];
 		draw_entry(app->session, p, r + 1, &c, entry, entry == f->held,
 		           g_hash_table_contains(f->picked, entry), i == f->list.cursor);
 	}
@@ -392,7 +451,7 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 		draw_left_out(app, f,
 		              pane_part(p,
 		                        1 + (int)MIN((uint64_t)f->list.rows,
-		                                     f->shown->len - f->list.top),
+		                                     f->list.count - f->list.top),
 		                        0, 1, -1),
 		              1);
 }
@@ -462,14 +521,10 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 	else if (!jobs_idle(&app->jobs))
 		pane_paragraph(pane_part(p, 2, 3, -1, p.columns - 6), 0, 0, STYLE_BUSY,
 		               "Heddle is looking for races; the line above says where it is. "
-		               "First come "
-		               "those that quick analyses find with a witness (shb, syncp), "
-		               "then every "
-		               "candidate that is left is decided, by the closure (m2) and a "
-		               "solver: it "
+		               "First come those that are found at once, each with an order of "
+		               "this run that shows it; then every other pair is decided: it "
 		               "can happen, it is proved impossible, or it stays open. T shows "
-		               "the trace "
-		               "meanwhile, C-c stops.");
+		               "the trace meanwhile, C-c stops.");
 	else if (app->session->seen[ANALYSIS_AUTO])
 		draw_no_race(pane_part(p, 2, 3, -1, p.columns - 6));
 	else
@@ -511,8 +566,64 @@ static void findings_draw(const struct app *app, const void *state, struct pane 
 static void select_cursor(struct app *app, struct findings *f)
 {
 	f->touched = true;
-	if (f->shown->len)
-		session_select(app->session, g_array_index(f->shown, int, f->list.cursor));
+	g_clear_pointer(&f->folder, g_free);
+	if (f->list.count == 0)
+		return;
+	const struct folder *folder = folders_at(&f->folders, f->list.cursor);
+	f->folder = folder ? g_strdup(folder->name) : NULL;
+	session_select(app->session, folders_entry(&f->folders, f->list.cursor));
+}
+
+/* The findings that a mark is for: of a folder all, else the selected one. */
+static GArray *under_cursor(const struct app *app, const struct findings *f)
+{
+	const struct folder *folder =
+	        f->folder ? folders_at(&f->folders, f->list.cursor) : NULL;
+	if (folder)
+		return g_array_ref(folder->members);
+	GArray *one = g_array_new(FALSE, FALSE, sizeof(int));
+	if (session_selected(app->session))
+		g_array_append_val(one, app->session->entry);
+	return one;
+}
+
+/* Group the list by the next property, or by one that is asked for. */
+static void group_by(struct app *app, struct findings *f, enum grouping by)
+{
+	f->folders.by = by;
+	g_hash_table_remove_all(f->folders.opened);
+	g_clear_pointer(&f->folder, g_free);
+	findings_show(app, f);
+	if (by != GROUPED_NOT)
+		select_cursor(app, f);
+	if (by == GROUPED_NOT)
+		app_say(app, "no folders");
+	else
+		app_say(app,
+		        "%u folder%s by %s: - opens and closes one, marks are for all in it",
+		        f->folders.list->len, plural(f->folders.list->len), grouping_words[by]);
+}
+
+bool findings_group(struct app *app, const char *word)
+{
+	for (int by = 0; by < GROUPINGS; by++)
+		if (strcmp(word, grouping_words[by]) == 0) {
+			group_by(app, app->states[VIEW_FINDINGS], (enum grouping)by);
+			return true;
+		}
+	return false;
+}
+
+static void toggle_folder(struct app *app, struct findings *f)
+{
+	if (f->folders.by == GROUPED_NOT) {
+		app_say(app, "there are no folders: b makes them, by variable first");
+		return;
+	}
+	if (!folders_toggle(&f->folders, app->session, f->shown, &f->list.cursor))
+		return;
+	f->list.count = f->folders.lines->len;
+	select_cursor(app, f);
 }
 
 static void mark(struct entry *entry, enum triage triage, const char *note)
@@ -535,10 +646,13 @@ guint findings_mark(struct app *app, enum triage triage, const char *note)
 		mark(s->entries->pdata[i], triage, note);
 		count++;
 	}
-	if (count == 0 && session_selected(s)) {
-		mark(session_selected(s), triage, note);
-		count = 1;
-	}
+	if (count > 0)
+		return count;
+	GArray *those = under_cursor(app, f);
+	count = those->len;
+	for (guint i = 0; i < count; i++)
+		mark(s->entries->pdata[g_array_index(those, int, i)], triage, note);
+	g_array_unref(those);
 	return count;
 }
 
@@ -564,11 +678,20 @@ static void triage(struct app *app)
 
 static void pick(struct app *app, struct findings *f)
 {
-	struct entry *entry = session_selected(app->session);
-	if (entry == NULL)
-		return;
-	if (!g_hash_table_remove(f->picked, entry))
-		g_hash_table_add(f->picked, entry);
+	GArray *those = under_cursor(app, f);
+	bool all = true;
+	for (guint i = 0; i < those->len; i++)
+		all &= g_hash_table_contains(
+		        f->picked, app->session->entries->pdata[g_array_index(those, int, i)]);
+	for (guint i = 0; i < those->len; i++) {
+		struct entry *entry =
+		        app->session->entries->pdata[g_array_index(those, int, i)];
+		if (all)
+			g_hash_table_remove(f->picked, entry);
+		else
+			g_hash_table_add(f->picked, entry);
+	}
+	g_array_unref(those);
 	list_request(&f->list, REQUEST_DOWN, 1);
 	select_cursor(app, f);
 }
@@ -617,7 +740,17 @@ static bool findings_request(struct app *app, void *state, enum request request,
 		return true;
 	}
 	switch (request) {
+	case REQUEST_GROUP:
+		group_by(app, f, (enum grouping)((f->folders.by + 1) % GROUPINGS));
+		return true;
+	case REQUEST_FOLDER:
+		toggle_folder(app, f);
+		return true;
 	case REQUEST_ENTER:
+		if (f->folder) {
+			toggle_folder(app, f);
+			return true;
+		}
 		if (session_selected(app->session))
 			app_go(app, VIEW_TRACE);
 		return true;
@@ -696,12 +829,14 @@ static void findings_select(struct app *app, void *state, int row, int column, b
 {
 	struct findings *f = state;
 	uint64_t i = f->list.top + (uint64_t)(row - 1);
-	if (row < 1 || row > f->list.rows || i >= f->shown->len)
+	if (row < 1 || row > f->list.rows || i >= f->list.count)
 		return;
 	bool same = i == f->list.cursor && again;
 	f->list.cursor = i;
 	select_cursor(app, f);
-	if (same)
+	if (same && f->folder)
+		toggle_folder(app, f);
+	else if (same)
 		app_go(app, VIEW_WITNESS);
 }
 
@@ -711,7 +846,8 @@ static void findings_copy(const struct app *app, const void *state, GString *out
 	if (entry)
 		g_string_append_printf(
 		        out, "%s: %s, %s on %s", kind_words[entry->finding->kind],
-		        verdict_word(entry->finding->verdict), entry->where, entry->variable);
+		        finding_verdict_text(entry->finding->kind, entry->finding->verdict),
+		        entry->where, entry->variable);
 }
 
 const struct view_ops findings_view = {

@@ -93,7 +93,8 @@ static void find_place(const struct output_view *v, struct line *line)
 	}
 }
 
-/* Pieces of at most `width` columns; owned by the caller. */
+/* Pieces of at most `width` columns, broken at a blank where one is near; owned by the caller.
+ */
 static GPtrArray *pieces(const char *text, int width)
 {
 	GPtrArray *all = g_ptr_array_new();
@@ -102,9 +103,13 @@ static GPtrArray *pieces(const char *text, int width)
 	while (*text) {
 		struct drawn d = text_next(text);
 		if (columns + d.columns > width) {
-			g_ptr_array_add(all, g_strdup(piece->str));
-			g_string_truncate(piece, 0);
-			columns = 0;
+			const char *blank = strrchr(piece->str, ' ');
+			gsize end = blank ? (gsize)(blank - piece->str) : 0;
+			if (end < piece->len / 2) /* no blank near the end */
+				end = piece->len;
+			g_ptr_array_add(all, g_strndup(piece->str, end));
+			g_string_erase(piece, 0, (gssize)MIN(end + 1, piece->len));
+			columns = text_columns(piece->str);
 		}
 		g_string_append_len(piece, text, (gssize)d.bytes);
 		columns += d.columns;
