@@ -233,10 +233,11 @@ static void send_result(struct gdb_server *s, enum travel_result r, const struct
 		send_stop(s, "", here, SIGTRAP);
 		break;
 	case TRAVEL_INTERRUPTED:
-		g_string_append(s->notes, t->f.late ? "heddle: it took too long (--timeout), "
-		                                      "and stays where it was\n"
-		                                    : "heddle: interrupted; it stays where "
-		                                      "it was\n");
+		g_string_append_printf(s->notes, "heddle: %s; it %s\n",
+		                       t->f.late ? "that took too long" : "interrupted",
+		                       t->moved ? "stands after the last event before, since "
+		                                  "where it was is far from any"
+		                                : "stays where it was");
 		send_stop(s, "", here, SIGINT);
 		break;
 	case TRAVEL_ELSEWHERE:
@@ -249,6 +250,7 @@ static void send_result(struct gdb_server *s, enum travel_result r, const struct
 		break;
 	}
 	g_string_free(reason, TRUE);
+	t->moved = false;
 	t->f.interrupted = t->f.late = false;
 	renew(s);
 }

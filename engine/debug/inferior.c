@@ -232,6 +232,7 @@ static bool next_packet(struct inferior *f, gint64 limit, bool client)
 {
 	enum { LOOK = 500 }; /* milliseconds: is gdbserver alive? */
 	char bytes[8192];
+	gint64 insist = 0; /* when SIGINT has not stopped it: it may be blocked */
 	bool stopping = false;
 	for (;;) {
 		enum packet_kind kind;
@@ -246,8 +247,12 @@ static bool next_packet(struct inferior *f, gint64 limit, bool client)
 		if (client && (f->late || f->interrupted) && !stopping) {
 			stopping = true;
 			limit = in_seconds(ANSWERS_WITHIN);
-			if (write(f->terminal, "\003", 1) != 1)
-				return false;
+			insist = in_seconds(2);
+			kill(f->process.pid, SIGINT); /* gdbserver stops it there */
+		}
+		if (insist && now > insist) {
+			insist = 0;
+			kill(f->process.pid, SIGSTOP);
 		}
 		if (limit && now > limit)
 			return false;

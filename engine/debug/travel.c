@@ -608,20 +608,32 @@ static enum travel_result go_to(struct travel *t, const struct moment *p)
 	return go_to_registers(t, p);
 }
 
+static void set_return_limit(struct travel *t)
+{
+	enum { RETURNS_WITHIN = 30 }; /* seconds */
+	t->f.deadline = g_get_monotonic_time() + RETURNS_WITHIN * (gint64)G_USEC_PER_SEC;
+}
+
 /* After a way that came to nothing: back to where it began. */
 static enum travel_result give_up(struct travel *t, enum travel_result why,
                                   const struct moment *from)
 {
-	enum { RETURNS_WITHIN = 60 }; /* seconds */
 	if (why == TRAVEL_LOST || t->f.gone)
 		return TRAVEL_LOST;
 	struct moment back = *from;
-	t->f.deadline = g_get_monotonic_time() + RETURNS_WITHIN * (gint64)G_USEC_PER_SEC;
+	set_return_limit(t);
 	bool late = t->f.late;
 	int client = t->f.client;
 	t->f.client = -1; /* no ^C meanwhile */
 	t->f.interrupted = t->f.late = false;
 	enum travel_result there = go_to(t, &back);
+	if (there != TRAVEL_THERE && there != TRAVEL_LOST) { /* as after a long computation */
+		struct instruction first = { .clock = from->clock, .thread = from->thread };
+		t->f.late = false;
+		set_return_limit(t);
+		there = go_to_index(t, &first);
+		t->moved = true;
+	}
 	t->f.client = client;
 	t->f.late = late;
 	return there == TRAVEL_THERE ? why : TRAVEL_LOST;

@@ -29,6 +29,7 @@ struct travel {
 	struct inferior f;
 	GHashTable *breakpoints; /* the client's: "Z0,ADDRESS,KIND" to the whole packet */
 	struct moment start, present;
+	bool moved; /* a way that came to nothing ended after the event before where it began */
 	bool at_pair;  /* the present place is the one before the pair */
 	int end_tid;   /* gdbserver's thread that ends the program, where the present is the end
 	                */

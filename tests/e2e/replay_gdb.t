@@ -248,11 +248,14 @@ int main(void)
 }
 E2
 $HEDDLE cc -g forever.c -o forever -pthread
-$HEDDLE record -q --max-size 100k -o forever.hdl -- timeout 1 ./forever 2>/dev/null ||
-	timeout 3 $HEDDLE record -q -o forever.hdl -- ./forever 2>/dev/null
+timeout 2 $HEDDLE record -q -o forever.hdl -- ./forever 2>/dev/null
 serve forever.hdl ./forever
 perl -e 'use IO::Socket::INET; my $s = IO::Socket::INET->new(PeerAddr => "127.0.0.1", PeerPort => shift) or die;
-	print $s "\$QStartNoAckMode#b0\$vCont;c#a8"; sleep 2' "$port"
+	alarm 100; my ($all, $bytes) = "";
+	print $s "\$QStartNoAckMode#b0\$vCont;c#a8"; $s->flush; sleep 1; print $s "\003"; $s->flush;
+	$all .= $bytes while $all !~ /T02/ && sysread $s, $bytes, 1000;
+	print $all =~ /T02/ ? "stopped" : "gone"; print $s "\$vCont;c#a8"; $s->flush; sleep 1' "$port" >stopped
+is "$(cat stopped)" stopped "Ctrl-C stops a program that runs for ever"
 for _ in $(seq 400); do kill -0 $server 2>/dev/null || break; sleep 0.05; done
 wait $server
 is $? 0 "a client that leaves while the program runs ends the session"

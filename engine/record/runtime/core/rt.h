@@ -119,7 +119,7 @@ struct runtime {
 	bool on;         /* recording was asked for and has not ended */
 	bool controlled; /* else free mode */
 	bool replay;
-	bool clocked; /* a debugger follows: replay/clock.c */
+	bool clocked;           /* a debugger follows: replay/clock.c */
 	enum log_memory memory; /* not LOG_SC: controlled mode */
 	enum inputs inputs;
 	bool values;
