@@ -109,6 +109,8 @@ size_t archive_count(struct archive *a, size_t count, size_t least)
 
 void archive_raw(struct archive *a, void *bytes, size_t length)
 {
+	if (length == 0)
+		return; /* an empty array may have no address */
 	if (!archive_reads(a)) {
 		g_byte_array_append(a->bytes, bytes, (guint)length);
 	} else if (length <= (size_t)(a->end - a->at)) {
