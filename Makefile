@@ -27,7 +27,7 @@ HEDDLE := $(if $(SAN)$(COVERAGE),$(B)/heddle,heddle)
 PACKAGES := build-essential pkg-config libncurses-dev libreadline-dev libdwarf-dev \
 	libelf-dev libz3-dev libglib2.0-dev libjansson-dev libzstd-dev zlib1g-dev \
 	libprotobuf-c-dev protobuf-c-compiler
-TEST_PACKAGES := check libvterm-dev liburcu-dev perl procps clang-format protobuf-compiler
+TEST_PACKAGES := check libvterm-dev liburcu-dev perl procps clang-format protobuf-compiler gdb gdbserver
 LINT_PACKAGES := clang-tidy
 TAGS_PACKAGES := universal-ctags cscope
 COVERAGE_PACKAGES := gcovr

@@ -54,6 +54,16 @@ const char *finding_kind_noun(enum finding_kind kind)
 		return "violation";
 	case FINDING_USE_AFTER_FREE:
 		return "use after free";
+	case FINDING_STUCK:
+		return "wait without end";
+	case FINDING_LOCK_MISUSE:
+		return "misuse";
+	case FINDING_CRASH:
+		return "crash";
+	case FINDING_ASSERTION:
+		return "failed check";
+	case FINDING_EXIT:
+		return "exit status";
 	default:
 		return "race";
 	}
@@ -61,6 +71,14 @@ const char *finding_kind_noun(enum finding_kind kind)
 
 const char *verdict_word(enum verdict verdict)
 {
+	return verdict_words[verdict];
+}
+
+const char *finding_verdict_text(enum finding_kind kind, enum verdict verdict)
+{
+	if (verdict == VERDICT_RACE && kind != FINDING_DATA_RACE &&
+	    kind != FINDING_COMMUTATIVITY_RACE)
+		return "can happen";
 	return verdict_words[verdict];
 }
 
@@ -160,12 +178,33 @@ void append_waited(const struct trace *t, const struct wait *w, GString *out)
 		g_string_truncate(out, (gsize)(dot - out->str));
 }
 
+/* Nobody holds a futex; another thread's last write to the word tells most about it. */
+static void append_writer(const struct trace *t, const struct wait *w, GString *out)
+{
+	const struct event *want = &t->events[w->event];
+	const char *word = trace_string(t, t->objects[want->target].name);
+
+	for (uint32_t e = w->event; e-- > 0;) {
+		const struct event *x = &t->events[e];
+
+		if (!op_is_access(x->op) || !op_writes(x->op) || x->thread == want->thread ||
+		    strcmp(trace_string(t, t->variables[x->target].name), word) != 0)
+			continue;
+		g_string_append(out, ", written last by ");
+		append_thread(t, x->thread, out);
+		g_string_append_printf(out, " at %s", trace_location_name(t, e));
+		return;
+	}
+}
+
 void append_wait(const struct trace *t, const struct wait *w, GString *out)
 {
 	append_thread(t, t->events[w->event].thread, out);
 	g_string_append_printf(out, " waits for %s ",
 	                       w->what == WAIT_JOIN ? "the end of" : wait_for_word(w->what));
 	append_waited(t, w, out);
+	if (w->what == WAIT_FUTEX)
+		append_writer(t, w, out);
 	if (w->holder != NONE) {
 		g_string_append(out, ", held by ");
 		append_thread(t, w->holder, out);

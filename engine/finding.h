@@ -40,6 +40,9 @@ enum verdict {
 };
 const char *finding_kind_word(enum finding_kind kind);
 const char *verdict_word(enum verdict verdict);
+/* The same in a heading: "race" is of races; what else a checked schedule shows "can happen".
+ */
+const char *finding_verdict_text(enum finding_kind kind, enum verdict verdict);
 /* "race", "deadlock", "violation": what a finding of the kind would be, in a sentence. */
 const char *finding_kind_noun(enum finding_kind kind);
 
@@ -153,7 +156,8 @@ struct cycle_edge {
 	WAIT(SEMAPHORE, "semaphore") \
 	WAIT(JOIN, "join") \
 	WAIT(BARRIER, "barrier") \
-	WAIT(CHANNEL, "channel")
+	WAIT(CHANNEL, "channel") \
+	WAIT(FUTEX, "futex") /* a word, by a system call of the program's own */
 enum wait_for {
 #define WAIT(name, word) WAIT_##name,
 	WAITS_FOR(WAIT)

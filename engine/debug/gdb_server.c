@@ -176,6 +176,7 @@ static void send_stop(struct gdb_server *s, const char *reason, unsigned id, int
 	if (s->notes->len > 0)
 		send_console(s, s->notes->str);
 	g_string_truncate(s->notes, 0);
+	s->general = id; /* as the client takes it to be after a stop */
 	g_snprintf(s->last_stop, sizeof(s->last_stop), "T%02x%sthread:%x;", (unsigned)signal,
 	           reason, id);
 	send_text(s, s->last_stop);
@@ -236,11 +237,11 @@ static void send_result(struct gdb_server *s, enum travel_result r, const struct
 		send_stop(s, "", here, SIGINT);
 		break;
 	default:
+		s->lost = true;
 		break;
 	}
 	g_string_free(reason, TRUE);
 	t->f.interrupted = t->f.late = false;
-	s->general = ANY_THREAD;
 	renew(s);
 }
 
@@ -283,19 +284,31 @@ static enum travel_result go_forward(struct gdb_server *s, const char *packet,
 	return travel_forward(&s->travel, packet, stop);
 }
 
+/* "c", "s", "C05", "S05", "rSTART,END" */
+static bool is_action(const char *a)
+{
+	uint64_t start, end;
+	int at = 0;
+	if (strcmp(a, "c") == 0 || strcmp(a, "s") == 0)
+		return true;
+	if (*a == 'r')
+		return sscanf(a, "r%16lx,%16lx%n", &start, &end, &at) == 2 && a[at] == '\0';
+	return (*a == 'C' || *a == 'S') && g_ascii_isxdigit(a[1]) && g_ascii_isxdigit(a[2]) &&
+	       a[3] == '\0';
+}
+
 /* vCont with the client's threads; NULL for what is none.  Owned by the caller. */
 static char *translate_actions(struct gdb_server *s, const char *packet)
 {
 	GString *out = g_string_new("vCont");
 	char **actions = g_strsplit(packet + strlen("vCont;"), ";", -1);
-	bool good = true;
+	bool good = actions[0] != NULL;
 	for (char **a = actions; *a && good; a++) {
 		char *colon = strchr(*a, ':');
 		long id = colon ? strtol(colon + 1, NULL, 16) : -1;
 		if (colon)
 			*colon = '\0';
-		good = **a && strchr("cCsSr", **a) != NULL && strlen(*a) < 64 &&
-		       strspn(*a + 1, "0123456789abcdefABCDEF,") == strlen(*a + 1);
+		good = is_action(*a);
 		g_string_append_printf(out, ";%s", *a);
 		if (colon && id > 0) {
 			int tid = tid_of(s, (unsigned)id);
@@ -326,6 +339,22 @@ static char *old_actions(struct gdb_server *s, const char *packet)
 	return g_strdup_printf("vCont;%s:%x;c", action, (unsigned)tid);
 }
 
+/* The conditions of a breakpoint, ";X3,220127;X...": as long as each says. */
+static bool are_conditions(const char *text)
+{
+	unsigned size;
+	while (*text) {
+		int at = 0;
+		if (sscanf(text, ";X%4x,%n", &size, &at) != 1 || at == 0)
+			return false;
+		text += at;
+		for (unsigned i = 0; i < 2 * size; i++)
+			if (!g_ascii_isxdigit(*text++))
+				return false;
+	}
+	return true;
+}
+
 /* Z and z: kept for both directions; inserted while the program runs. */
 static void change_breakpoint(struct gdb_server *s, const char *packet)
 {
@@ -333,9 +362,9 @@ static void change_breakpoint(struct gdb_server *s, const char *packet)
 	unsigned kind;
 	uint64_t address, size;
 	int length = 0;
-	if (sscanf(packet + 1, "%1u,%lx,%lx%n", &kind, &address, &size, &length) < 3 ||
-	    kind > 4) {
-		send_text(s, "");
+	if (sscanf(packet + 1, "%1u,%16lx,%4lx%n", &kind, &address, &size, &length) < 3 ||
+	    kind > 4 || !are_conditions(packet + 1 + length)) {
+		send_text(s, "E01");
 		return;
 	}
 	char *key = g_strdup_printf("Z%u,%lx,%lx", kind, address, size);
@@ -419,33 +448,82 @@ static void keep_symbol(struct gdb_server *s, const char *packet)
 		                     g_strndup(value, (gsize)(name - value)));
 }
 
-/* What gdbserver answers as it is asked. */
+/* What gdbserver answers as it is asked: it does not look closely at what it gets. */
 static bool passes(const char *packet)
 {
-	static const char *const known[] = { "qXfer:auxv:read:",
-		                             "qXfer:features:read:",
-		                             "qXfer:libraries-svr4:read:",
-		                             "qXfer:siginfo:read:",
-		                             "qXfer:exec-file:read:",
-		                             "qGetTLSAddr:",
-		                             "qOffsets",
-		                             "qSymbol:",
-		                             "qSearch:memory:",
-		                             "QPassSignals:",
-		                             "QProgramSignals:",
-		                             "vFile:setfs:",
-		                             "vFile:open:",
-		                             "vFile:pread:",
-		                             "vFile:fstat:",
-		                             "vFile:close:",
-		                             "vFile:readlink:",
-		                             NULL };
-	if (packet[0] && strchr("gGpPmMX", packet[0]))
-		return true;
-	for (const char *const *k = known; *k; k++)
-		if (g_str_has_prefix(packet, *k))
-			return true;
-	return false;
+	static const char hex[] = "[0-9a-fA-F]";
+	static const char *const known[] = {
+		"g",
+		"p@{1,4}",
+		"qXfer:(auxv|features|libraries-svr4|siginfo|exec-file):read:"
+		"[A-Za-z0-9_.=;-]{0,200}:@{1,8},@{1,5}",
+		"qGetTLSAddr:@{1,8},@{1,16},@{1,16}",
+		"qOffsets",
+		"qSymbol:@{0,16}:@{0,2000}",
+		"Q(Pass|Program)Signals:[0-9a-fA-F;]{0,2000}",
+		"vFile:setfs:@{1,8}",
+		"vFile:open:@{2,8192},0,@{1,8}", /* for reading */
+		"vFile:pread:@{1,8},@{1,5},@{1,16}",
+		"vFile:(fstat|close):@{1,8}",
+		"vFile:readlink:@{2,8192}",
+	};
+	static GRegex *all;
+	if (!all) {
+		GString *text = g_string_new("^(");
+		for (size_t i = 0; i < G_N_ELEMENTS(known); i++)
+			g_string_append_printf(text, "%s%s", i ? "|" : "", known[i]);
+		g_string_append(text, ")$");
+		g_string_replace(text, "@", hex, 0);
+		all = g_regex_new(text->str, G_REGEX_OPTIMIZE | G_REGEX_DOLLAR_ENDONLY, 0,
+		                  NULL);
+		g_string_free(text, TRUE);
+	}
+	return g_regex_match(all, packet, 0, NULL);
+}
+
+static bool all_hex(const char *text)
+{
+	return text[strspn(text, "0123456789abcdefABCDEF")] == '\0';
+}
+
+/* Registers are written as a whole: as many as gdbserver has. */
+static bool writes_registers(struct gdb_server *s, const char *packet)
+{
+	return packet[0] == 'G' && all_hex(packet + 1) && select_thread(s) &&
+	       inferior_ask(&s->travel.f, "g") && strlen(packet) == s->travel.f.reply->len + 1;
+}
+
+/* "MADDRESS,SIZE:BYTES" */
+static bool writes_memory(const char *packet)
+{
+	uint64_t address;
+	unsigned size;
+	int at = 0;
+	enum { MOST = 0x4000 };
+	return sscanf(packet, "M%16lx,%8x:%n", &address, &size, &at) == 2 && at > 0 &&
+	       size <= MOST && strlen(packet + at) == 2 * (size_t)size && all_hex(packet + at);
+}
+
+/* Memory is read here: at a stop the program is as it would be without breakpoints. */
+static void send_memory(struct gdb_server *s, const char *packet)
+{
+	enum { MOST = 0x4000 };
+	char bytes[MOST];
+	uint64_t address, size;
+	int at = 0;
+	if (sscanf(packet, "m%16lx,%16lx%n", &address, &size, &at) != 2 || packet[at]) {
+		send_text(s, "E01");
+		return;
+	}
+	size = MIN(size, MOST);
+	uint64_t page = 4096 - address % 4096; /* what is there, up to what is not */
+	if (size > page && !inferior_read(&s->travel.f, address, bytes, size))
+		size = page;
+	GString *out = g_string_new(NULL);
+	if (inferior_read(&s->travel.f, address, bytes, size))
+		hex_append(bytes, size, out);
+	send_text(s, out->len ? out->str : "E01");
+	g_string_free(out, TRUE);
 }
 
 /* Thread-local variables: the thread's id is in the packet. */
@@ -540,7 +618,7 @@ static bool serve_packet(struct gdb_server *s, const char *p, size_t length)
 {
 	struct stop stop = { 0 };
 	char *actions = NULL;
-	if (strlen(p) != length && !strchr("GMX", p[0])) { /* no text */
+	if (strlen(p) != length) { /* no text */
 		send_text(s, "");
 		return true;
 	}
@@ -558,8 +636,10 @@ static bool serve_packet(struct gdb_server *s, const char *p, size_t length)
 		else
 			send_text(s, "E01");
 		g_free(actions);
+	} else if (p[0] == 'm') {
+		send_memory(s, p);
 	} else if (!answer_question(s, p)) {
-		if (passes(p))
+		if (passes(p) || writes_memory(p) || writes_registers(s, p))
 			pass(s, p, length);
 		else
 			send_text(s, "");
@@ -628,9 +708,9 @@ bool gdb_server_run(struct gdb_server *s, struct error *error)
 		default:
 			break;
 		}
-		if (t->f.server <= 0 || t->f.debug == NULL)
-			return t->f.gone || error_set(error, "gdbserver", NULL,
-			                              "has ended, and the program with it");
+		if (s->lost || t->f.server <= 0 || t->f.debug == NULL)
+			return t->f.gone || error_set(error, t->f.argv[0], NULL,
+			                              "gdbserver or the program is lost");
 	}
 	return true;
 }

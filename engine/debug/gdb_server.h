@@ -28,6 +28,7 @@ struct gdb_server {
 	/* The server's own. */
 	GString *bytes, *packet;
 	bool silent; /* no acknowledgements */
+	bool lost;   /* gdbserver or the program */
 	char last_stop[600];
 	GString *sent;
 	uint32_t general;    /* Hg: the runtime's number, or above */

@@ -243,10 +243,12 @@ bool travel_open(struct travel *t, struct error *error)
 {
 	t->breakpoints = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	t->code = g_array_new(FALSE, FALSE, sizeof(struct code_range));
-	if (!inferior_open(&t->f, error) || !travel_restart(t, error))
-		return false;
+	int client = t->f.client;
+	t->f.client = -1; /* a ^C is for what it sees */
+	bool ok = inferior_open(&t->f, error) && travel_restart(t, error);
+	t->f.client = client;
 	t->present = t->start;
-	return true;
+	return ok;
 }
 
 void travel_close(struct travel *t)
@@ -318,11 +320,9 @@ static enum walk walk_ends(struct walk_to *w, enum run r)
 static enum run run_to(struct travel *t, uint64_t address, int tid, uint64_t sp)
 {
 	struct stop stop;
-	char step[64];
 	enum run r;
-	g_snprintf(step, sizeof(step), "vCont;s:%x;c", (unsigned)tid);
 	if (!inferior_ok(&t->f, "Z0,%lx,1", address))
-		return RUN_LOST;
+		return t->f.reply->len ? RUN_END : RUN_LOST; /* nothing is there */
 	for (;;) {
 		r = run(t, "vCont;c", &stop);
 		if (r != RUN_STOP || (stop.pc == address && stop.tid == tid && stop.sp >= sp))
@@ -358,6 +358,14 @@ static enum run run_home(struct travel *t)
 	if (r == NULL || r->foreign || tid == 0) /* an event inside of other code */
 		return run(t, "vCont;c", &stop);
 	return run_to(t, pc, tid, 0);
+}
+
+/* Where a call out of the program, whose stack is at `sp`, comes back to in it. */
+static bool comes_home(struct travel *t, uint64_t sp, uint64_t *home)
+{
+	const struct code_range *r =
+	        inferior_read(&t->f, sp, home, sizeof(*home)) ? code_at(t, *home) : NULL;
+	return r && !r->foreign;
 }
 
 /*
@@ -402,16 +410,20 @@ static enum walk walk(struct travel *t, struct walk_to *w)
 		enum run r = run(t, step, &stop);
 		if (r != RUN_STOP || stop.signal != SIGTRAP)
 			return walk_ends(w, r == RUN_STOP ? RUN_END : r);
+		bool returned = stop.sp > sp;
 		pc = stop.pc;
 		sp = stop.sp;
 		if (leads_out(t, pc)) {
-			uint64_t back;
-			if (!inferior_read(&t->f, sp, &back, sizeof(back)))
-				return walk_ends(w, RUN_END);
-			r = run_to(t, back, tid, sp + 8);
+			uint64_t home;
+			if (returned ||
+			    !comes_home(t, sp, &home)) { /* to code that is foreign */
+				r = run(t, "vCont;c", &stop);
+				return walk_ends(w, r == RUN_STOP ? RUN_END : r);
+			}
+			r = run_to(t, home, tid, sp + 8);
 			if (r != RUN_STOP)
 				return walk_ends(w, r);
-			pc = back;
+			pc = home;
 			sp += 8;
 		}
 	}
@@ -512,9 +524,14 @@ static enum travel_result give_up(struct travel *t, enum travel_result why,
 	if (why == TRAVEL_LOST || t->f.gone)
 		return TRAVEL_LOST;
 	struct moment back = *from;
-	t->f.interrupted = t->f.late = false;
 	t->f.deadline = g_get_monotonic_time() + RETURNS_WITHIN * (gint64)G_USEC_PER_SEC;
+	bool late = t->f.late;
+	int client = t->f.client;
+	t->f.client = -1; /* no ^C meanwhile */
+	t->f.interrupted = t->f.late = false;
 	enum travel_result there = go_to(t, &back);
+	t->f.client = client;
+	t->f.late = late;
 	return there == TRAVEL_THERE ? why : TRAVEL_LOST;
 }
 

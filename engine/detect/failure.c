@@ -1,6 +1,7 @@
 /* failure.c - see failure.h. */
 #include "engine/detect/failure.h"
 
+#include "engine/trace/own_code.h"
 #include "engine/trace/ending.h"
 
 #include <inttypes.h>
@@ -74,6 +75,38 @@ static uint32_t crash_event(const struct trace *t, const struct crash *c)
 	return last_event(t, thread == NONE ? last_thread(t) : thread);
 }
 
+/* Is the place one in the user's own files? */
+static bool is_own_place(const struct trace *t, const char *place)
+{
+	for (uint32_t l = 0; l < t->locations_count; l++) {
+		struct frame frame = { t->locations[l].function, l };
+
+		if (strcmp(trace_string(t, t->locations[l].name), place) == 0)
+			return own_code_has(t, &frame);
+	}
+	return true;
+}
+
+/* " at a.c:12"; for a place in a library, with the user's line that called it, or was the last
+ * before it. */
+static void append_crash_place(const struct trace *t, const struct crash *c, uint32_t event,
+                               GString *story)
+{
+	char *own = event != NONE ? own_code_place_text(t, event) : NULL;
+	bool there = event != NONE && strcmp(trace_location_name(t, event), c->place) == 0;
+
+	if (there || (own != NULL && *c->place == '\0')) {
+		g_string_append_printf(story, *c->place ? " at %s" : ", last seen at %s", own);
+	} else if (*c->place) {
+		g_string_append(story, " at ");
+		append_escaped(story, c->place, strlen(c->place));
+		if (own != NULL && !is_own_place(t, c->place))
+			g_string_append_printf(story, ", last seen before it at %s",
+			                       own_code_place_name(t, event));
+	}
+	g_free(own);
+}
+
 /* "The program crashes: signal 11 (Segmentation fault), in T1 at a.c:12 (address 0x8)". */
 static struct finding *crash(const struct trace *t, int signal, GString *story)
 {
@@ -82,21 +115,13 @@ static struct finding *crash(const struct trace *t, int signal, GString *story)
 	const char *thread = c.thread        ? c.thread
 	                     : event != NONE ? trace_thread_name(t, t->events[event].thread)
 	                                     : NULL;
-	const char *place = *c.place        ? c.place
-	                    : event != NONE ? trace_location_name(t, event)
-	                                    : "";
-
 	g_string_append_printf(story, "The program crashes: signal %d (%s)", signal,
 	                       strsignal(signal));
 	if (thread != NULL) {
 		g_string_append(story, ", in ");
 		append_escaped(story, thread, strlen(thread));
 	}
-	if (*place) {
-		/* the last event before it, where the place itself is not known */
-		g_string_append(story, *c.place ? " at " : ", last seen at ");
-		append_escaped(story, place, strlen(place));
-	}
+	append_crash_place(t, &c, event, story);
 	if (c.address != 0)
 		g_string_append_printf(story, " (address 0x%" PRIx64 ")", c.address);
 	g_free(c.thread);

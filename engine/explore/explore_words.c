@@ -1,6 +1,7 @@
 /*
  * explore_words.c - describes the difference between a run and its parent.
  */
+#include "engine/trace/own_code.h"
 #include "engine/explore/explore_private.h"
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"

@@ -33,25 +33,27 @@ struct graphs {
 	struct memory_world world;
 	GHashTable *known;   /* uint64_t: mark to struct known */
 	GHashTable *classes; /* uint64_t: of runs */
-	GHashTable *awaits;  /* uint64_t: sites of loops that only look */
 	GHashTable *places;  /* uint64_t: sites of loads to where they are (char *) */
-	GHashTable *bounded; /* uint64_t: sites of loops that looked as often, and gave up */
 	/* uint64_t: sites of compare-and-exchanges to the order (enum memory_order_kind) of one
 	 * that failed. */
 	GHashTable *compares;
 	GHashTable *shared; /* TSO: struct memory_place: plain memory of several threads */
 	struct memory_counts counts;
 	struct error *error;
-	guint looks;  /* gaps of loops that look in vain */
-	bool restart; /* the enumeration begins again, with all that is known */
-	bool again;   /* what an event is has changed: the enumeration begins again */
-	bool failed;  /* the program could not be run: `error` */
-	bool limited; /* a limit was reached */
+	guint looks;      /* gaps of loops that look in vain */
+	bool with_rounds; /* of graphs_recorded: rounds with updates stay */
+	bool restart;     /* the enumeration begins again, with all that is known */
+	bool again;       /* what an event is has changed: the enumeration begins again */
+	bool failed;      /* the program could not be run: `error` */
+	bool limited;     /* a limit was reached */
 };
 
 /* ---- graphs_marks.c ---- */
 /* The mark of an event: of its thread's past up to it, of equal value in all runs. */
 uint64_t graphs_mark(struct memory_graph *g, uint32_t event);
+/* After a look (struct memory_look) at the mark `before`. */
+uint64_t graphs_mark_look(struct memory_graph *g, const GArray *looks, uint32_t look,
+                          uint64_t before);
 /* Of a thread before the first. */
 uint64_t graphs_root(uint32_t thread);
 /* Of a thread's last event in the graph. */
@@ -70,8 +72,6 @@ void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory
 void known_free(void *known);
 /* The gap of a loop that looks at the site `times` times in vain, and is taken to wait. */
 void graphs_note_looks(struct graphs *s, uint64_t site, unsigned times);
-/* The gaps of all loops that were taken to wait. */
-void graphs_note_awaits(struct graphs *s);
 
 /* ---- graphs_plan.c ---- */
 /* The plan of a graph, all of whose events are known. plan_release. */

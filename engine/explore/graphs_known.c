@@ -4,10 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many looks in a row at the same value, and the thread waits for another (the runtime's
- * SPIN_LIMIT, and the first). */
-enum { LOOKS = 4 };
-
 void known_free(void *data)
 {
 	struct known *k = data;
@@ -25,28 +21,11 @@ static bool has(GHashTable *set, uint64_t key)
 	return g_hash_table_contains(set, &key);
 }
 
-static bool add(GHashTable *set, uint64_t key)
-{
-	return g_hash_table_add(set, g_memdup2(&key, sizeof key));
-}
-
 /* ---- the graph of a run ---- */
 
 static bool is_wanted(const void *context, const struct memory_place *place)
 {
 	return g_hash_table_contains(((const struct graphs *)context)->shared, place);
-}
-
-static bool is_await(const void *context, uint64_t site)
-{
-	return has(((const struct graphs *)context)->awaits, site);
-}
-
-static bool same_look(const struct memory_event *a, const struct memory_event *b)
-{
-	return a->kind == MEMORY_LOAD && b->kind == MEMORY_LOAD && a->site == b->site &&
-	       a->location == b->location && a->value == b->value && a->order != ORDER_PLAIN &&
-	       !((a->flags | b->flags) & (MEMORY_EXCLUSIVE | MEMORY_LIBRARY));
 }
 
 static void note_place(struct graphs *s, const struct trace *t, const struct memory_recorded *r,
@@ -71,45 +50,23 @@ void graphs_note_looks(struct graphs *s, uint64_t site, unsigned times)
 	g_free(why);
 }
 
-static int by_site(const void *a, const void *b)
-{
-	uint64_t x = **(const uint64_t *const *)a, y = **(const uint64_t *const *)b;
-	return x < y ? -1 : x > y;
-}
-
-/*
- * A loop that was folded is exact when nothing but what it reads ends it. No run proves that:
- * a loop with a bound that is larger than any run has looked gives up where the graphs have a
- * thread that waits, and what it does then is in none of them. So each is a gap.
- */
-void graphs_note_awaits(struct graphs *s)
-{
-	guint count;
-	gpointer *sites = g_hash_table_get_keys_as_array(s->awaits, &count);
-	qsort(sites, count, sizeof *sites, by_site);
-	for (guint i = 0; i < count; i++)
-		graphs_note_looks(s, *(const uint64_t *)sites[i], LOOKS - 1);
-	g_free(sites);
-}
-
-/* Loops that only look: loads in a row of one site that read the same. */
-static void find_awaits(struct graphs *s, const struct trace *t,
+static void note_places(struct graphs *s, const struct trace *t,
                         const struct memory_recorded *r)
 {
-	const struct memory_graph *g = r->graph;
-	for (uint32_t n = 0; n < g->threads; n++) {
-		uint32_t looks = 0;
-		for (uint32_t i = g->first[n]; i != NONE; i = g->events[i].po_next) {
-			uint32_t before = g->events[i].po_prev;
-			note_place(s, t, r, i);
-			bool again =
-			        before != NONE && same_look(&g->events[before], &g->events[i]);
-			looks = again ? looks + 1 : 1;
-			uint64_t site = g->events[i].site;
-			if (looks >= LOOKS && !has(s->bounded, site))
-				s->again |= add(s->awaits, site);
-		}
+	for (uint32_t i = 0; i < r->graph->count; i++)
+		note_place(s, t, r, i);
+}
+
+/* By event: the runtime's states; owned. */
+static uint64_t *states_of(const struct plan_run *run)
+{
+	uint64_t *states = g_new0(uint64_t, run->trace->events_count + 1);
+	for (guint i = 0; i < run->facts.states->len; i++) {
+		const struct record_state *state =
+		        &g_array_index(run->facts.states, struct record_state, i);
+		states[state->event] = state->state;
 	}
+	return states;
 }
 
 /* TSO: plain memory that two threads access, one of which writes. */
@@ -151,14 +108,17 @@ static void find_shared(struct graphs *s, const struct trace *t,
 void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory_recorded *r)
 {
 	const struct trace *t = run->trace;
+	uint64_t *states = states_of(run);
 	struct memory_choice choice = { .context = s,
 		                        .wanted = s->model == MEMORY_TSO ? is_wanted : NULL,
-		                        .awaits = is_await,
+		                        .states = states,
+		                        .keeps_updates = s->with_rounds,
 		                        .ended = run->facts.ended };
 	memory_recorded_init(r, t, &s->world, s->model, &choice);
+	g_free(states);
 	if (s->model == MEMORY_TSO)
 		find_shared(s, t, r);
-	find_awaits(s, t, r);
+	note_places(s, t, r);
 	if (run->facts.happened & LOG_TIMED)
 		r->unmodelled |= 1u << MEMORY_UNMODELLED_TIMED;
 	for (int u = 0; u < MEMORY_UNMODELLED_COUNT; u++) {
@@ -183,20 +143,13 @@ struct learning {
 	uint32_t *step_of; /* by event of the trace: its step, or NONE */
 	GArray **pending;  /* by thread of the trace: struct log_step since its last event */
 	guint position;    /* first step that was not looked at */
+	GArray *marks;     /* uint64_t, by look: after it */
 };
 
 static bool same_event(const struct memory_event *a, const struct memory_event *b)
 {
 	return a->kind == b->kind && a->location == b->location && a->peer == b->peer &&
 	       (a->kind != MEMORY_STORE || a->value == b->value);
-}
-
-/* A thread that was taken to wait went on with the value that it saw. */
-static void give_up_await(struct graphs *s, uint64_t site)
-{
-	g_hash_table_remove(s->awaits, &site);
-	add(s->bounded, site);
-	s->again = true;
 }
 
 /* What a load of this kind of operation did when it read what it did here. */
@@ -223,7 +176,7 @@ struct memory_event graphs_event(const struct graphs *s, const struct known *kno
 		return e;
 	gpointer order = g_hash_table_lookup(s->compares, &e.site);
 	e.flags &= (uint8_t)~MEMORY_EXCLUSIVE;
-	if (!known->updates || order == NULL || (e.flags & MEMORY_LOCKS))
+	if (!known->updates || order == NULL || (e.flags & (MEMORY_LOCKS | MEMORY_TAKES)))
 		return e;
 	e.flags |= MEMORY_COMPARES;
 	e.expected = known->expected;
@@ -247,8 +200,11 @@ static void learn(struct learning *l, uint64_t mark, enum memory_step step,
 		g_array_append_vals(known->steps, steps->data, steps->len);
 		known->own = own;
 		g_hash_table_insert(l->s->known, g_memdup2(&mark, sizeof mark), known);
-	} else if (step == MEMORY_STEP_EVENT && known->step == MEMORY_STEP_AWAIT) {
-		give_up_await(l->s, known->event.site);
+	} else if (step == MEMORY_STEP_AWAIT && known->step != MEMORY_STEP_AWAIT) {
+		/* only now it was seen that this is the end of a round */
+		known->step = step;
+		known->event = *event;
+		l->s->restart = true;
 	} else if (step == MEMORY_STEP_EVENT && known->step == MEMORY_STEP_EVENT &&
 	           !same_event(&known->event, event)) {
 		explore_gap(l->s->x, "a thread did otherwise after it read the same values: it "
@@ -264,11 +220,6 @@ static void take_event(struct learning *l, uint32_t event, struct log_step own)
 	struct memory_graph *g = l->r->graph;
 	uint32_t thread = l->run->trace->events[event].thread;
 	uint32_t id = l->r->graph_of[event];
-	if (l->r->event[id] != event) {
-		/* a look before the last: its own and what follows, up to the last, do nothing;
-		 * whoever reads what it saw waits */
-		return;
-	}
 	uint32_t before = g->events[id].po_prev;
 	uint64_t mark =
 	        before == NONE ? graphs_root(g->events[id].thread) : graphs_mark(g, before);
@@ -279,24 +230,34 @@ static void take_event(struct learning *l, uint32_t event, struct log_step own)
 		      (struct log_step){ 0 });
 }
 
-/* A look of a loop that waits before its last one: where it read something else than that, a
- * thread that reads this waits. */
-static void take_look(struct learning *l, const struct memory_look *look)
+/* An event of a round of a loop that waits: the thread that read all that waits after the last.
+ */
+static void take_look(struct learning *l, uint32_t look, struct log_step own)
 {
 	struct memory_graph *g = l->r->graph;
-	struct memory_event saved = g->events[look->load];
-	uint32_t thread = l->run->trace->events[look->event].thread;
-	if (g->events[look->store].value == saved.value)
+	const struct memory_look *k = &g_array_index(l->r->looks, struct memory_look, look);
+	uint32_t thread = l->run->trace->events[k->event].thread;
+	uint64_t before = k->before != NONE  ? g_array_index(l->marks, uint64_t, k->before)
+	                  : k->after != NONE ? graphs_mark(g, k->after)
+	                                     : graphs_root(k->e.thread);
+	uint64_t mark = graphs_mark_look(g, l->r->looks, look, before);
+	g_array_append_val(l->marks, mark);
+	learn(l, before, MEMORY_STEP_EVENT, &k->e, thread, own);
+	if (k->round == 0)
 		return;
-	memory_read_from(g, look->load, look->store);
-	uint64_t mark = graphs_mark(g, look->load);
-	GArray *kept = l->pending[thread];
-	l->pending[thread] = g_array_new(FALSE, FALSE, sizeof(struct log_step));
-	learn(l, mark, MEMORY_STEP_AWAIT, &saved, thread, (struct log_step){ 0 });
-	g_array_free(l->pending[thread], TRUE);
-	l->pending[thread] = kept;
-	/* marks of what follows were made before, or are not yet */
-	g->events[look->load] = saved;
+	struct memory_event wait = k->e;
+	wait.expected = k->round;
+	learn(l, mark, MEMORY_STEP_AWAIT, &wait, thread, (struct log_step){ 0 });
+}
+
+/* The looks of an event: a load, and an update's store. */
+static void take_looks(struct learning *l, uint32_t event, struct log_step own)
+{
+	for (uint32_t i = l->r->look_of[event];
+	     i < l->r->looks->len &&
+	     g_array_index(l->r->looks, struct memory_look, i).event == event;
+	     i++, own = (struct log_step){ 0 })
+		take_look(l, i, own);
 }
 
 /* Steps of events that the trace lacks come before the next event of their thread. */
@@ -315,25 +276,32 @@ static struct log_step step_of(struct learning *l, uint32_t event)
 	return own;
 }
 
+static void take_waits(struct learning *l)
+{
+	struct memory_graph *g = l->r->graph;
+	for (guint i = 0; i < l->r->waits->len; i++) {
+		const struct memory_wait *w =
+		        &g_array_index(l->r->waits, struct memory_wait, i);
+		struct memory_event wait = g->events[w->event];
+		uint32_t thread = l->run->trace->events[l->r->event[w->event]].thread;
+		wait.expected = w->round;
+		learn(l, graphs_mark(g, w->event), MEMORY_STEP_AWAIT, &wait, thread,
+		      (struct log_step){ 0 });
+	}
+}
+
 static void take_events(struct learning *l)
 {
 	const struct trace *t = l->run->trace;
-	bool *looking = g_new0(bool, t->threads_count + 1);
 	for (uint32_t e = 0; e < t->events_count; e++) {
-		uint32_t thread = t->events[e].thread, id = l->r->graph_of[e];
 		struct log_step own = step_of(l, e);
-		if (id != NONE && l->r->event[id] != e) {
-			looking[thread] = true;
-		} else if (id != NONE) {
+		if (l->r->look_of[e] != NONE)
+			take_looks(l, e, own);
+		else if (l->r->graph_of[e] != NONE)
 			take_event(l, e, own);
-			looking[thread] = false;
-		} else if (own.tag != 0 && own.tag != LOG_FLUSH && !looking[thread]) {
-			g_array_append_val(l->pending[thread], own);
-		}
+		else if (own.tag != 0 && own.tag != LOG_FLUSH)
+			g_array_append_val(l->pending[t->events[e].thread], own);
 	}
-	g_free(looking);
-	for (guint i = 0; i < l->r->looks->len; i++)
-		take_look(l, &g_array_index(l->r->looks, struct memory_look, i));
 }
 
 static bool contains(const GArray *numbers, uint32_t number)
@@ -366,8 +334,9 @@ static bool request_of(struct learning *l, uint32_t thread, struct memory_event 
 	e->kind = MEMORY_LOAD;
 	e->location = location;
 	e->order = ORDER_ACQ;
-	e->flags = MEMORY_LIBRARY | MEMORY_LOCKS;
-	own->tag = LOG_ACQ;
+	bool takes = t->events[event].aux != 0; /* from a semaphore */
+	e->flags = MEMORY_LIBRARY | (takes ? MEMORY_TAKES : MEMORY_LOCKS);
+	own->tag = takes ? LOG_TAKE : LOG_ACQ;
 	return true;
 }
 
@@ -417,9 +386,6 @@ static void take_ends(struct learning *l)
 			learn(l, mark, MEMORY_STEP_EXIT, NULL, i, own);
 		} else if (at->kind == MEMORY_END || contains(l->run->facts.ended, recorded)) {
 			learn(l, mark, MEMORY_STEP_NONE, NULL, i, own);
-		} else if (at->kind == MEMORY_LOAD && has(l->s->awaits, at->site) &&
-		           graphs_known(l->s, mark) == NULL) {
-			learn(l, mark, MEMORY_STEP_AWAIT, at, i, own);
 		}
 	}
 }
@@ -448,11 +414,14 @@ void graphs_learn(struct graphs *s, const struct plan_run *run, struct memory_re
 	l.pending = g_new(GArray *, t->threads_count + 1);
 	for (uint64_t i = 0; i < t->threads_count; i++)
 		l.pending[i] = g_array_new(FALSE, FALSE, sizeof(struct log_step));
+	l.marks = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	take_waits(&l);
 	take_events(&l);
 	take_edges(&l);
 	take_ends(&l);
 	for (uint64_t i = 0; i < t->threads_count; i++)
 		g_array_free(l.pending[i], TRUE);
+	g_array_free(l.marks, TRUE);
 	g_free(l.pending);
 	g_free(l.step_of);
 	g_free(all);

@@ -14,20 +14,21 @@ uint64_t graphs_root(uint32_t thread)
 	return mix(1, thread);
 }
 
-/* All that the loads of the thread before an acquire fence read. */
-static uint64_t acquired_by_fence(struct memory_graph *g, uint32_t fence)
+/* All that the loads of a thread up to `last` read, for an acquire fence. */
+static uint64_t acquired_up_to(struct memory_graph *g, uint32_t last)
 {
 	uint64_t all = 0;
-	for (uint32_t i = g->events[fence].po_prev; i != NONE; i = g->events[i].po_prev)
+	for (uint32_t i = last; i != NONE; i = g->events[i].po_prev)
 		if (g->events[i].kind == MEMORY_LOAD)
 			all += mix(2, graphs_mark(g, g->events[i].rf));
 	return all;
 }
 
-/* Values read are the past, and what comes before them where a load acquires. */
-static uint64_t own_mark(struct memory_graph *g, uint32_t id)
+/* Values read are the past, and what comes before them where a load acquires; `acquired`: by an
+ * acquire fence. */
+static uint64_t own_mark(struct memory_graph *g, const struct memory_event *e,
+                         uint64_t acquired)
 {
-	const struct memory_event *e = &g->events[id];
 	switch (e->kind) {
 	case MEMORY_INIT:
 		return mix(3, e->location);
@@ -39,13 +40,18 @@ static uint64_t own_mark(struct memory_graph *g, uint32_t id)
 		return mix(mix(4, e->value), store);
 	}
 	case MEMORY_FENCE:
-		return mix(5, memory_acquires(e) ? acquired_by_fence(g, id) : 0);
+		return mix(5, acquired);
 	case MEMORY_BEGIN:
 	case MEMORY_JOIN:
 		return mix(6, e->rf != NONE ? graphs_mark(g, e->rf) : 0);
 	default:
 		return mix(7, e->kind);
 	}
+}
+
+static bool acquires_by_fence(const struct memory_event *e)
+{
+	return e->kind == MEMORY_FENCE && memory_acquires(e);
 }
 
 uint64_t graphs_mark(struct memory_graph *g, uint32_t event)
@@ -55,7 +61,7 @@ uint64_t graphs_mark(struct memory_graph *g, uint32_t event)
 		return e->mark;
 	uint32_t first = event;
 	if (e->kind == MEMORY_INIT)
-		return g->events[event].mark = own_mark(g, event);
+		return g->events[event].mark = own_mark(g, e, 0);
 	while (g->events[first].po_prev != NONE &&
 	       g->events[g->events[first].po_prev].mark == 0)
 		first = g->events[first].po_prev;
@@ -63,11 +69,29 @@ uint64_t graphs_mark(struct memory_graph *g, uint32_t event)
 	uint64_t mark =
 	        before != NONE ? g->events[before].mark : graphs_root(g->events[first].thread);
 	for (uint32_t i = first;; i = g->events[i].po_next) {
-		mark = mix(mark, own_mark(g, i));
+		const struct memory_event *at = &g->events[i];
+		uint64_t acquired = acquires_by_fence(at) ? acquired_up_to(g, at->po_prev) : 0;
+		mark = mix(mark, own_mark(g, at, acquired));
 		g->events[i].mark = mark;
 		if (i == event)
 			return mark;
 	}
+}
+
+uint64_t graphs_mark_look(struct memory_graph *g, const GArray *looks, uint32_t look,
+                          uint64_t before)
+{
+	const struct memory_look *l = &g_array_index(looks, struct memory_look, look), *p = l;
+	uint64_t acquired = 0;
+	if (acquires_by_fence(&l->e)) {
+		acquired = acquired_up_to(g, l->after);
+		while (p->before != NONE) {
+			p = &g_array_index(looks, struct memory_look, p->before);
+			if (p->e.kind == MEMORY_LOAD)
+				acquired += mix(2, graphs_mark(g, p->e.rf));
+		}
+	}
+	return mix(before, own_mark(g, &l->e, acquired));
 }
 
 uint64_t graphs_last(struct memory_graph *g, uint32_t thread)

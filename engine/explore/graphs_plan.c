@@ -142,6 +142,8 @@ static uint16_t tag_of_load(const struct memory_graph *g, uint32_t id, uint16_t 
 		return tag;
 	if (e->po_next == NONE)
 		return LOG_NOTHING;
+	if (tag == LOG_POST || tag == LOG_TAKE)
+		return tag;
 	if (e->flags & MEMORY_EXCLUSIVE)
 		return library ? LOG_ACQ : LOG_RMW;
 	return library ? LOG_TRYFAIL : LOG_AREAD;
@@ -169,6 +171,17 @@ static void tell_source(const struct planning *p, uint32_t id, struct log_step *
 	step->after = named_store(p, before);
 }
 
+/* The last look of a thread that waits. It is left out of the plan: an update would be made
+ * with its store, which this graph does not have. */
+static bool waits_after(const struct planning *p, uint32_t id)
+{
+	const struct memory_event *e = &p->g->events[id];
+	if (e->kind != MEMORY_LOAD || e->po_next != NONE)
+		return false;
+	const struct known *k = graphs_known(p->s, graphs_mark(p->g, id));
+	return k != NULL && k->step == MEMORY_STEP_AWAIT;
+}
+
 /* The steps of the next event of its thread. */
 static void issue(struct planning *p, uint32_t id)
 {
@@ -179,7 +192,7 @@ static void issue(struct planning *p, uint32_t id)
 	const struct known *k = graphs_known(p->s, past);
 	uint32_t none = NONE;
 	p->issued[e->thread] = e->po_next;
-	if (k == NULL || memory_is_blocked(e))
+	if (k == NULL || memory_is_blocked(e) || waits_after(p, id))
 		return;
 	for (guint i = 0; i < k->steps->len; i++) {
 		struct log_step step = g_array_index(k->steps, struct log_step, i);

@@ -89,9 +89,23 @@ static void note_guesses(struct graphs *s, const struct memory_graph *g)
 	}
 }
 
-/* Run the program along the graph, and on. `doubtful`: the graph may be none that can be run;
+/* A store of a round that was left out may be what others read in the graph: then the run shows
+ * what they do next with its rounds alone. */
+static void learn_with_rounds(struct graphs *s, const struct plan_run *run)
+{
+	struct memory_recorded recorded;
+	s->with_rounds = true;
+	graphs_recorded(s, run, &recorded);
+	s->with_rounds = false;
+	if (!s->again)
+		graphs_learn(s, run, &recorded);
+	memory_recorded_release(&recorded);
+}
+
+/* Run the program along the graph, and on, to see what the thread does next (NONE: no thread).
+ * `doubtful`: the graph may be none that can be run;
  * then the run is not reported. */
-static bool run_graph(struct graphs *s, struct memory_graph *g, bool doubtful)
+static bool run_graph(struct graphs *s, struct memory_graph *g, uint32_t thread, bool doubtful)
 {
 	struct exploration *x = s->x;
 	struct plan_run run = { 0 };
@@ -125,6 +139,9 @@ static bool run_graph(struct graphs *s, struct memory_graph *g, bool doubtful)
 		if (good && !s->again)
 			graphs_learn(s, &run, &recorded);
 		memory_recorded_release(&recorded);
+		if (good && !s->again && thread != NONE &&
+		    graphs_known(s, graphs_last(g, thread)) == NULL)
+			learn_with_rounds(s, &run);
 	}
 	x->trace = NULL;
 	plan_run_release(&run);
@@ -174,9 +191,9 @@ static bool run_for(struct graphs *s, struct memory_graph *g, uint32_t thread)
 {
 	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
 	if (!may_exclude(g, last))
-		return run_graph(s, g, false);
+		return run_graph(s, g, thread, false);
 	struct memory_graph *part = past_of(g, last);
-	bool good = run_graph(s, part, may_exclude(part, part->last[thread]));
+	bool good = run_graph(s, part, thread, may_exclude(part, part->last[thread]));
 	memory_graph_free(part);
 	return good;
 }
@@ -237,6 +254,7 @@ static enum memory_step next(void *context, const struct memory_graph *graph, ui
 	const struct known *k = graphs_known(s, mark);
 	if (k == NULL && goes_round(g, thread)) {
 		graphs_note_looks(s, g->events[g->last[thread]].site, ROUNDS);
+		event->expected = 1;
 		return MEMORY_STEP_AWAIT;
 	}
 	if (k == NULL) {
@@ -257,6 +275,7 @@ static enum memory_step next(void *context, const struct memory_graph *graph, ui
 	}
 	if (k->step == MEMORY_STEP_EVENT)
 		*event = graphs_event(s, k);
+	event->expected = k->step == MEMORY_STEP_AWAIT ? k->event.expected : event->expected;
 	return k->step;
 }
 
@@ -284,7 +303,7 @@ static bool visit(void *context, const struct memory_graph *graph, bool blocked)
 		return false;
 	if (g_hash_table_contains(s->classes, &class_))
 		return true;
-	if (!run_graph(s, g, false))
+	if (!run_graph(s, g, NONE, false))
 		return false;
 	/* it did not do what the graph says: once is enough */
 	g_hash_table_add(s->classes, g_memdup2(&class_, sizeof class_));
@@ -319,9 +338,7 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 		            .model = model,
 		            .known = numbers_new(known_free),
 		            .classes = numbers_new(NULL),
-		            .awaits = numbers_new(NULL),
 		            .places = numbers_new(g_free),
-		            .bounded = numbers_new(NULL),
 		            .compares = numbers_new(NULL),
 		            .shared = g_hash_table_new_full(memory_place_hash,
 		                                            memory_place_equal, g_free, NULL),
@@ -339,7 +356,6 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 			begin_again(&s);
 		s.restart = false;
 	}
-	graphs_note_awaits(&s);
 	x->report->graphs = s.counts.complete + s.counts.blocked;
 	x->report->graphs_blocked = s.counts.blocked;
 	x->report->complete = good && x->report->gaps->len == 0;
@@ -348,9 +364,7 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 		error_cancelled(error);
 	g_hash_table_unref(s.known);
 	g_hash_table_unref(s.classes);
-	g_hash_table_unref(s.awaits);
 	g_hash_table_unref(s.places);
-	g_hash_table_unref(s.bounded);
 	g_hash_table_unref(s.compares);
 	g_hash_table_unref(s.shared);
 	memory_world_release(&s.world);

@@ -11,20 +11,22 @@ struct telling {
 	struct explore_run *run;
 	GString *text;
 	uint32_t told, last; /* the read told last */
+	uint32_t *written;   /* by variable: its last write before `at`, + 1 */
+	uint32_t at;
 };
 
-/* The last write before the event of a variable; NONE: none. */
-static uint32_t last_write(const struct trace *t, uint32_t event, uint32_t variable)
+/* The last write before the event, which is none before that of the last call; NONE: none. */
+static uint32_t last_write(struct telling *w, uint32_t event, uint32_t variable)
 {
-	while (event-- > 0) {
-		const struct event *x = &t->events[event];
+	for (; w->at < event; w->at++) {
+		const struct event *x = &w->t->events[w->at];
 		if (!op_is_access(x->op) || !op_writes(x->op) || event_inert(x))
 			continue;
-		struct wide run = event_variables(t, x);
-		if (variable - run.first < run.count)
-			return event;
+		struct wide run = event_variables(w->t, x);
+		for (uint32_t i = 0; i < run.count; i++)
+			w->written[run.first + i] = w->at + 1;
 	}
-	return NONE;
+	return w->written[variable] - 1;
 }
 
 static uint32_t value_of(const struct trace *t, uint32_t event, bool written)
@@ -38,8 +40,10 @@ static void tell(void *context, uint32_t read, uint32_t variable, uint32_t write
 {
 	struct telling *w = context;
 	const struct trace *t = w->t;
-	uint32_t newest = last_write(t, read, variable);
-	if (newest == writer || newest == NONE || read == w->last || w->told == MOST)
+	if (w->told == MOST)
+		return;
+	uint32_t newest = last_write(w, read, variable);
+	if (newest == writer || newest == NONE || read == w->last)
 		return;
 	GString *s = w->text;
 	g_string_append_printf(s, "%s%s reads ", w->told > 0 ? "; " : "",
@@ -67,7 +71,9 @@ static void tell(void *context, uint32_t read, uint32_t variable, uint32_t write
 void graphs_describe(const struct trace *t, struct explore_run *r)
 {
 	struct telling w = { .t = t, .run = r, .text = g_string_new(NULL), .last = NONE };
+	w.written = g_new0(uint32_t, t->variables_count + 1);
 	trace_weak_walk(t, tell, &w);
+	g_free(w.written);
 	if (w.told == 0) {
 		g_string_append(w.text, "each load reads the last store, in this order");
 		r->thread = g_strdup("");

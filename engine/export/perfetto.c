@@ -366,7 +366,7 @@ static void collect_marks(struct writer *w, const struct report *report)
 		GString *text = g_string_new(NULL);
 
 		g_string_append_printf(text, "%s (%s)", finding_kind_word(f->kind),
-		                       verdict_word(f->verdict));
+		                       finding_verdict_text(f->kind, f->verdict));
 		if (f->variables != NULL && f->variables->len > 0) {
 			uint32_t v = g_array_index(f->variables, uint32_t, 0);
 			g_string_append_printf(text, " %s",

@@ -1,4 +1,5 @@
 /* memory.c - see memory.h. */
+#include "engine/trace/own_code.h"
 #include "engine/harm/memory.h"
 
 #include "engine/explore/final.h"
@@ -136,7 +137,7 @@ static bool last_value(const struct search *s, uint32_t v, struct memory_value *
 		x->value = 1;
 	else if (x->value >= LARGEST || x->value <= -LARGEST)
 		return false;
-	x->place = g_strdup(trace_location_name(t, e));
+	x->place = g_strdup(own_code_place_name(t, e));
 	return true;
 }
 

@@ -41,6 +41,15 @@ static bool same_value(const struct trace *a, uint32_t x, const struct trace *b,
 	}
 }
 
+/* "local@main+880" is a place on a stack without a name: how far in it lies follows from the
+ * stack's address, and that from the environment. */
+static void cut_distance(GString *name)
+{
+	const char *at = strchr(name->str, '@'), *plus = at ? strchr(at, '+') : NULL;
+	if (plus)
+		g_string_truncate(name, (gsize)(plus - name->str));
+}
+
 /* Names of heap blocks are numbered in the order of their allocation. */
 static bool same_name(const char *x, const char *y)
 {
@@ -50,6 +59,8 @@ static bool same_name(const char *x, const char *y)
 	bool numbered = strpbrk(x, "#@") != NULL && strpbrk(y, "#@") != NULL;
 	shown_pattern(x, p);
 	shown_pattern(y, q);
+	cut_distance(p);
+	cut_distance(q);
 	bool same = numbered && g_string_equal(p, q);
 	g_string_free(p, TRUE);
 	g_string_free(q, TRUE);

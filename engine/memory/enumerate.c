@@ -39,10 +39,10 @@ static uint32_t find_peer(const struct memory_graph *g, const struct memory_even
 
 static bool is_held(struct enumeration *x, struct memory_graph *g, const struct memory_event *e)
 {
-	if (e->kind != MEMORY_LOAD || !(e->flags & MEMORY_LOCKS))
+	if (e->kind != MEMORY_LOAD || !(e->flags & (MEMORY_LOCKS | MEMORY_TAKES)))
 		return false;
 	memory_init(g, e->location, x->program->initial(x->program->context, e->location));
-	return g->events[memory_newest(g, e->location)].value != 0;
+	return memory_blocks(e, g->events[memory_newest(g, e->location)].value);
 }
 
 enum pick { PICK_EVENT, PICK_HELD, PICK_NOTHING, PICK_FAILED };
@@ -106,7 +106,7 @@ static void add_load(struct enumeration *x, struct memory_graph *g,
 	uint32_t load = memory_append(g, event);
 	for (uint32_t s = g->events[newest].mo_prev; s != NONE; s = g->events[s].mo_prev) {
 		/* such a thread would be blocked by a lock that was unlocked */
-		if ((event->flags & MEMORY_LOCKS) && g->events[s].value != 0)
+		if (memory_blocks(event, g->events[s].value))
 			continue;
 		memory_read_from(g, load, s);
 		consider(x, memory_graph_copy(g));
@@ -210,7 +210,7 @@ static bool add_store(struct enumeration *x, struct memory_graph *g,
 	if (!(event->flags & MEMORY_EXCLUSIVE))
 		return true;
 	/* only now the load is known to be exclusive, which may forbid what it read */
-	const unsigned known = MEMORY_UPDATES | MEMORY_COMPARES | MEMORY_LOCKS;
+	const unsigned known = MEMORY_UPDATES | MEMORY_COMPARES | MEMORY_LOCKS | MEMORY_TAKES;
 	bool good = (g->events[g->events[store].po_prev].flags & known) ||
 	            memory_consistent(g, x->model, NULL);
 	x->counts->rejected += !good;
@@ -240,19 +240,44 @@ static bool add_next(struct enumeration *x, struct memory_graph *g,
 
 enum wait { WAIT_NOT, WAIT_EXIT, WAIT_FOR_EVER, WAIT_IN_VAIN };
 
+/* A store that wrote what its load, of the same round, had read. */
+static bool writes_the_same(const struct memory_graph *g, uint32_t store)
+{
+	const struct memory_event *e = &g->events[store];
+	return e->kind == MEMORY_STORE && (e->flags & MEMORY_EXCLUSIVE) &&
+	       e->value == g->events[e->po_prev].value;
+}
+
+/* Is there a store that one of the last `count` events of the thread could read instead? */
+static bool may_read_later(const struct memory_graph *g, uint32_t last, uint64_t count)
+{
+	for (uint32_t i = last; i != NONE && count > 0; i = g->events[i].po_prev, count--) {
+		if (g->events[i].kind != MEMORY_LOAD)
+			continue;
+		uint32_t later = g->events[g->events[i].rf].mo_next;
+		while (later != NONE && writes_the_same(g, later))
+			later = g->events[later].mo_next;
+		if (later != NONE)
+			return true;
+	}
+	return false;
+}
+
 /* Does a thread wait that will not go on? In vain: for a store that is there, and that another
  * graph lets it read. */
 static enum wait wait_of(struct enumeration *x, const struct memory_graph *g, uint32_t thread)
 {
 	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
 	const struct memory_event *e = last != NONE ? &g->events[last] : NULL;
-	struct memory_event event = { .location = NONE, .peer = NONE, .thread = thread };
+	struct memory_event event = {
+		.location = NONE, .peer = NONE, .thread = thread, .expected = 1
+	};
 	enum memory_step step = MEMORY_STEP_AWAIT;
 	if (e != NULL && e->kind == MEMORY_ERROR)
 		return WAIT_NOT;
 	if (e == NULL || !memory_is_blocked(e))
 		step = x->program->next(x->program->context, g, thread, &event);
-	if (step == MEMORY_STEP_AWAIT && g->events[e->rf].mo_next != NONE)
+	if (step == MEMORY_STEP_AWAIT && may_read_later(g, last, event.expected))
 		return WAIT_IN_VAIN;
 	return step == MEMORY_STEP_NONE   ? WAIT_NOT
 	       : step == MEMORY_STEP_EXIT ? WAIT_EXIT

@@ -22,7 +22,8 @@ enum memory_step {
 	MEMORY_STEP_EVENT,
 	MEMORY_STEP_NONE, /* the thread has ended, or has not begun */
 	MEMORY_STEP_EXIT, /* the thread ended the program: no other waits for ever */
-	/* It waits until its last load reads something else: a loop that only looks. */
+	/* It waits until one of its last loads reads something else: a round of a loop that
+	 * only looks, of `event.expected` events. An update may stand without its store. */
 	MEMORY_STEP_AWAIT,
 	MEMORY_STEP_FAILED /* it is not known: the enumeration stops */
 };

@@ -81,7 +81,7 @@ uint32_t memory_init(struct memory_graph *g, uint32_t location, uint64_t value)
  * be a compare-and-exchange's, only a failure's may have been known. */
 static void become_exclusive(struct memory_event *load, uint8_t order)
 {
-	if (!(load->flags & (MEMORY_UPDATES | MEMORY_COMPARES | MEMORY_LOCKS)))
+	if (!(load->flags & (MEMORY_UPDATES | MEMORY_COMPARES | MEMORY_LOCKS | MEMORY_TAKES)))
 		load->order = order;
 	load->flags |= MEMORY_EXCLUSIVE;
 }
@@ -117,8 +117,8 @@ void memory_read_from(struct memory_graph *g, uint32_t load, uint32_t store)
 	bool updates = e->flags & MEMORY_UPDATES;
 	if (e->flags & MEMORY_COMPARES)
 		updates = e->value == e->expected;
-	if (e->flags & MEMORY_LOCKS)
-		updates = e->value == 0;
+	if (e->flags & (MEMORY_LOCKS | MEMORY_TAKES))
+		updates = !memory_is_blocked(e);
 	e->flags = (uint8_t)(e->flags & ~MEMORY_EXCLUSIVE) | (updates ? MEMORY_EXCLUSIVE : 0);
 	if (e->flags & MEMORY_COMPARES)
 		e->order = updates ? e->success_order : e->failure_order;

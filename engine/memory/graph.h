@@ -39,6 +39,9 @@ enum memory_flag {
 	MEMORY_LIBRARY = 16, /* of an operation of the thread library */
 	MEMORY_LOCKED =
 	        32, /* load of an instruction that may also write: an update's, failed */
+	/* Load and store of a take from a semaphore: the thread blocks when it reads 0. With
+	 * MEMORY_UPDATES. */
+	MEMORY_TAKES = 64,
 };
 
 struct memory_event {
@@ -110,10 +113,16 @@ static inline bool memory_releases(const struct memory_event *e)
 {
 	return e->order == ORDER_REL || e->order == ORDER_ACQ_REL || e->order == ORDER_SEQ_CST;
 }
-/* A load of a lock that another thread holds: its thread is blocked. */
+/* Would the load block its thread if it read `value`: of a lock that another thread holds, or
+ * of a semaphore that has nothing to take? */
+static inline bool memory_blocks(const struct memory_event *e, uint64_t value)
+{
+	return e->kind == MEMORY_LOAD && (((e->flags & MEMORY_LOCKS) && value != 0) ||
+	                                  ((e->flags & MEMORY_TAKES) && value == 0));
+}
 static inline bool memory_is_blocked(const struct memory_event *e)
 {
-	return e->kind == MEMORY_LOAD && (e->flags & MEMORY_LOCKS) && e->value != 0;
+	return memory_blocks(e, e->value);
 }
 
 #endif

@@ -1,5 +1,6 @@
 /* recorded.c - see recorded.h. */
 #include "engine/memory/recorded.h"
+#include "engine/memory/rounds.h"
 #include "engine/trace/weak.h"
 
 #include <stdlib.h>
@@ -197,6 +198,11 @@ struct conversion {
 	uint32_t room;        /* for r->event */
 	struct cover *covers; /* by variable of the trace */
 	uint32_t alive;       /* threads */
+	struct memory_rounds rounds;
+	uint32_t *look;  /* by thread of the trace: its last look in its place, or NONE */
+	bool *store_due; /* the same: it is of an update, whose store has no look yet */
+	GHashTable *semaphores; /* address to object + 1 */
+	GHashTable *same;       /* updates in rounds: event + 1 to what they read + 1 */
 };
 
 /* What was seen of a variable: a part of places that is always accessed as a whole. */
@@ -233,7 +239,8 @@ static void note_event(struct conversion *c, uint32_t id, uint32_t event)
 	c->r->event[id] = event;
 }
 
-static uint32_t append(struct conversion *c, uint32_t event, struct memory_event *e)
+/* What the event of the graph has of the trace's. */
+static void describe(const struct conversion *c, uint32_t event, struct memory_event *e)
 {
 	const struct event *x = &c->t->events[event];
 	e->thread = c->r->thread[x->thread];
@@ -241,6 +248,11 @@ static uint32_t append(struct conversion *c, uint32_t event, struct memory_event
 	if (op_table[x->op].class != OP_CLASS_ACCESS && x->op != OP_FENCE)
 		e->order = ORDER_PLAIN;
 	e->site = site_of(c, event);
+}
+
+static uint32_t append(struct conversion *c, uint32_t event, struct memory_event *e)
+{
+	describe(c, event, e);
 	uint32_t id = memory_append(c->r->graph, e);
 	note_event(c, id, event);
 	if (c->r->graph_of[event] == NONE)
@@ -321,34 +333,14 @@ static uint32_t need_init(struct conversion *c, uint32_t location, uint32_t even
 	return id;
 }
 
-/* The load of the graph that the event takes the place of, as another look of a loop that
- * waits; or NONE. */
-static uint32_t look_again(struct conversion *c, uint32_t event, const struct memory_event *e)
-{
-	const struct event *x = &c->t->events[event];
-	struct memory_graph *g = c->r->graph;
-	uint32_t thread = c->r->thread[x->thread];
-	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
-	if (last == NONE || c->choice->awaits == NULL)
-		return NONE;
-	struct memory_event *l = &g->events[last];
-	uint64_t site = site_of(c, event);
-	if (l->kind != MEMORY_LOAD || l->location != e->location || l->site != site ||
-	    (l->flags & MEMORY_LIBRARY) || !c->choice->awaits(c->choice->context, site))
-		return NONE;
-	struct memory_look look = { c->r->event[last], last, l->rf };
-	g_array_append_val(c->r->looks, look);
-	l->order = x->flags & EVENT_ORDER_MASK;
-	c->r->event[last] = event;
-	c->r->graph_of[event] = last;
-	return last;
-}
-
 /* The store of the graph that an event of the trace made; an update's is the second of two.
  * NONE: none, as of a plain write that is not in the graph. */
 static uint32_t store_of(const struct conversion *c, uint32_t event)
 {
 	uint32_t id = event == NONE ? NONE : c->r->graph_of[event];
+	gpointer same = g_hash_table_lookup(c->same, GUINT_TO_POINTER(event + 1));
+	if (same != NULL)
+		return GPOINTER_TO_UINT(same) - 1;
 	return id != NONE && c->t->events[event].op == OP_RMW ? c->r->graph->events[id].po_next
 	                                                      : id;
 }
@@ -384,12 +376,11 @@ static uint32_t source_of(struct conversion *c, uint32_t event, uint32_t locatio
 	return named != NONE ? named : first;
 }
 
-static void add_load(struct conversion *c, uint32_t event, uint32_t location, unsigned flags)
+/* The store that a load reads, whose value is learnt by it when it is an initial one. */
+static uint32_t read_source(struct conversion *c, uint32_t event, uint32_t location,
+                            unsigned flags)
 {
 	struct memory_graph *g = c->r->graph;
-	struct memory_event e = {
-		.kind = MEMORY_LOAD, .location = location, .peer = NONE, .flags = (uint8_t)flags
-	};
 	struct memory_initial *init =
 	        &g_array_index(c->world->initials, struct memory_initial, location);
 	uint32_t from = source_of(c, event, location), first = g->init[location];
@@ -397,11 +388,26 @@ static void add_load(struct conversion *c, uint32_t event, uint32_t location, un
 		init->value = integer_of(c, event, false, &init->known);
 		g->events[first].value = init->value;
 	}
-	uint32_t id = look_again(c, event, &e);
-	if (id == NONE)
-		id = append(c, event, &e);
+	return from;
+}
+
+/* Is it an update of the library that always goes on: a semaphore's post? */
+static bool posts(unsigned flags)
+{
+	return (flags & MEMORY_LIBRARY) && (flags & MEMORY_UPDATES);
+}
+
+static void add_load(struct conversion *c, uint32_t event, uint32_t location, unsigned flags)
+{
+	struct memory_graph *g = c->r->graph;
+	struct memory_event e = {
+		.kind = MEMORY_LOAD, .location = location, .peer = NONE, .flags = (uint8_t)flags
+	};
+	uint32_t from = read_source(c, event, location, flags);
+	uint32_t id = append(c, event, &e);
 	if (flags & MEMORY_LIBRARY)
-		g->events[id].order = flags & MEMORY_EXCLUSIVE ? ORDER_ACQ : ORDER_RLX;
+		g->events[id].order =
+		        flags & MEMORY_EXCLUSIVE && !posts(flags) ? ORDER_ACQ : ORDER_RLX;
 	memory_read_from(g, id, from);
 	g->events[id].flags = (uint8_t)flags;
 }
@@ -434,7 +440,8 @@ static void add_store(struct conversion *c, uint32_t event, uint32_t location, u
 	uint32_t after = place_of_store(c, event, location, flags);
 	uint32_t id = append(c, event, &e);
 	if (flags & MEMORY_LIBRARY)
-		g->events[id].order = flags & MEMORY_EXCLUSIVE ? ORDER_ACQ : ORDER_REL;
+		g->events[id].order =
+		        flags & MEMORY_EXCLUSIVE && !posts(flags) ? ORDER_ACQ : ORDER_REL;
 	c->last_store[location] = id;
 	bool waits =
 	        c->model == MEMORY_TSO && flags == 0 && g->events[id].order != ORDER_SEQ_CST;
@@ -443,6 +450,92 @@ static void add_store(struct conversion *c, uint32_t event, uint32_t location, u
 		                  GUINT_TO_POINTER(event));
 	else
 		memory_place_after(g, id, after);
+}
+
+/* ---- rounds ---- */
+
+static void add_look(struct conversion *c, uint32_t event, struct memory_event e)
+{
+	uint32_t thread = c->t->events[event].thread, number = c->r->thread[thread];
+	const struct memory_graph *g = c->r->graph;
+	struct memory_look look = { e, event, c->look[thread], NONE, 0 };
+	look.e.po_prev = look.e.po_next = NONE;
+	if (number < g->threads)
+		look.after = g->last[number];
+	c->look[thread] = c->r->looks->len;
+	if (c->r->look_of[event] == NONE)
+		c->r->look_of[event] = c->r->looks->len;
+	g_array_append_val(c->r->looks, look);
+}
+
+/* The store of the update that the thread looked with last, which wrote what it had read. */
+static void add_due_store(struct conversion *c, uint32_t thread)
+{
+	if (!c->store_due[thread])
+		return;
+	struct memory_look look =
+	        g_array_index(c->r->looks, struct memory_look, c->look[thread]);
+	look.e.kind = MEMORY_STORE;
+	look.e.flags = MEMORY_EXCLUSIVE;
+	look.e.rf = NONE;
+	c->store_due[thread] = false;
+	add_look(c, look.event, look.e);
+}
+
+static void look_with_fence(struct conversion *c, uint32_t event)
+{
+	struct memory_event e = { .kind = MEMORY_FENCE, .location = NONE, .peer = NONE };
+	add_due_store(c, c->t->events[event].thread);
+	describe(c, event, &e);
+	e.rf = NONE;
+	add_look(c, event, e);
+}
+
+static void look_at(struct conversion *c, uint32_t event, uint32_t location, unsigned flags)
+{
+	struct memory_event e = {
+		.kind = MEMORY_LOAD, .location = location, .peer = NONE, .flags = (uint8_t)flags
+	};
+	uint32_t thread = c->t->events[event].thread;
+	add_due_store(c, thread);
+	describe(c, event, &e);
+	e.rf = read_source(c, event, location, flags);
+	e.value = c->r->graph->events[e.rf].value;
+	add_look(c, event, e);
+	if (!(flags & MEMORY_EXCLUSIVE))
+		return;
+	c->store_due[thread] = true;
+	c->last_store[location] = e.rf;
+	g_hash_table_insert(c->same, GUINT_TO_POINTER(event + 1), GUINT_TO_POINTER(e.rf + 1));
+}
+
+/* The same of a round that stays in the graph. */
+static void wait_in_graph(struct conversion *c, uint32_t first, uint32_t thread)
+{
+	const struct memory_graph *g = c->r->graph;
+	uint32_t begin = c->r->graph_of[first], last = g->last[c->r->thread[thread]];
+	if (begin == NONE || c->look[thread] != NONE)
+		return;
+	if (g->events[last].kind == MEMORY_STORE)
+		last = g->events[last].po_prev;
+	struct memory_wait wait = { last, g->events[last].index - g->events[begin].index + 1 };
+	g_array_append_val(c->r->waits, wait);
+}
+
+/* The thread is where it was before the first event of a round. */
+static void end_round(struct conversion *c, uint32_t event)
+{
+	uint32_t first = c->rounds.first[event], thread = c->t->events[event].thread, count = 1;
+	uint32_t begin = first != NONE ? c->r->look_of[first] : NONE, last = c->look[thread];
+	if (begin == NONE && first != NONE)
+		wait_in_graph(c, first, thread);
+	if (begin == NONE)
+		return;
+	for (uint32_t i = last; i != begin; count++)
+		i = g_array_index(c->r->looks, struct memory_look, i).before;
+	g_array_index(c->r->looks, struct memory_look, last).round = count;
+	c->look[thread] = g_array_index(c->r->looks, struct memory_look, begin).before;
+	c->store_due[thread] = false;
 }
 
 /* The stores of the thread up to this event arrive in memory. */
@@ -548,6 +641,11 @@ static void add_access(struct conversion *c, uint32_t event)
 	cover_event(c, event, location);
 	unsigned update = x->op == OP_RMW ? MEMORY_EXCLUSIVE : 0;
 	unsigned locked = update || (atomic && (x->flags & EVENT_VOLATILE)) ? MEMORY_LOCKED : 0;
+	end_round(c, event);
+	if (c->rounds.in_vain[event]) {
+		look_at(c, event, location, update | locked);
+		return;
+	}
 	if (op_reads(x->op))
 		add_load(c, event, location, update | locked);
 	if (op_writes(x->op))
@@ -598,6 +696,57 @@ static void add_lock(struct conversion *c, uint32_t event)
 	}
 }
 
+static bool is_of_semaphore(const struct event *x)
+{
+	return x->op == OP_POST || x->op == OP_TAKE || x->op == OP_TAKETRYFAIL;
+}
+
+/* Semaphores by address; one that is made anew there is not followed. */
+static void find_semaphores(struct conversion *c)
+{
+	for (uint64_t e = 0; e < c->t->events_count; e++) {
+		const struct event *x = &c->t->events[e];
+		if (!is_of_semaphore(x) || event_inert(x))
+			continue;
+		gpointer address = (gpointer)(uintptr_t)c->t->objects[x->target].address;
+		gpointer known = g_hash_table_lookup(c->semaphores, address);
+		if (known != NULL && GPOINTER_TO_UINT(known) != x->target + 1)
+			note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
+		g_hash_table_insert(c->semaphores, address, GUINT_TO_POINTER(x->target + 1));
+	}
+}
+
+/* A load that the library makes to tell the count of a semaphore. */
+static bool looks_at_semaphore(const struct conversion *c, const struct event *x)
+{
+	uint64_t address = c->t->variables[event_variables(c->t, x).first].address;
+	return x->op == OP_AREAD &&
+	       g_hash_table_contains(c->semaphores, (gpointer)(uintptr_t)address);
+}
+
+/* A semaphore is an atomic that a post increments, to release; a take waits until it is not 0,
+ * decrements it, and acquires. */
+static void add_semaphore(struct conversion *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	uint32_t location = lock_location(c->t, c->world, c->blocks, x->target);
+	const unsigned flags = MEMORY_LIBRARY | MEMORY_EXCLUSIVE;
+	bool take = x->op == OP_TAKE, tries = x->flags & EVENT_TRY;
+	g_array_index(c->world->initials, struct memory_initial, location).value =
+	        (uint64_t)c->t->objects[x->target].count;
+	if (x->op == OP_TAKETRYFAIL || tries)
+		note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
+	if (x->op == OP_TAKETRYFAIL)
+		return;
+	unsigned kind = flags | (tries ? 0 : take ? MEMORY_TAKES : MEMORY_UPDATES);
+	add_load(c, event, location, kind);
+	const struct memory_graph *g = c->r->graph;
+	uint64_t count = g->events[c->r->graph_of[event]].value;
+	if (take && count == 0)
+		note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
+	add_store(c, event, location, kind, take ? count - 1 : count + 1);
+}
+
 static void add_creation(struct conversion *c, uint32_t event)
 {
 	uint32_t child = c->r->thread[c->t->events[event].target];
@@ -636,10 +785,15 @@ static void convert(struct conversion *c, uint32_t event)
 	case OP_AREAD:
 	case OP_AWRITE:
 	case OP_RMW:
+		if (looks_at_semaphore(c, x))
+			note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
 		add_access(c, event);
 		break;
 	case OP_FENCE:
-		append(c, event, &fence);
+		if (c->rounds.in_vain[event])
+			look_with_fence(c, event);
+		else
+			append(c, event, &fence);
 		break;
 	case OP_ACQ:
 	case OP_REL:
@@ -665,7 +819,7 @@ static void convert(struct conversion *c, uint32_t event)
 	case OP_POST:
 	case OP_TAKE:
 	case OP_TAKETRYFAIL:
-		note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
+		add_semaphore(c, event);
 		break;
 	case OP_ARRIVE:
 	case OP_DEPART:
@@ -678,6 +832,15 @@ static void convert(struct conversion *c, uint32_t event)
 	default:
 		break;
 	}
+}
+
+/* Is the plain access an event of the graph? */
+static bool is_shared(const void *context, uint32_t event)
+{
+	const struct conversion *c = context;
+	struct memory_place place;
+	return c->choice->wanted != NULL && memory_place_of(c->t, c->blocks, event, &place) &&
+	       c->choice->wanted(c->choice->context, &place);
 }
 
 /* Numbers of threads first: a block is known by the thread that allocated it. */
@@ -720,6 +883,15 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 	c.alive = 1;
 	r->graph = memory_graph_new();
 	r->looks = g_array_new(FALSE, FALSE, sizeof(struct memory_look));
+	r->waits = g_array_new(FALSE, FALSE, sizeof(struct memory_wait));
+	r->look_of = g_new(uint32_t, t->events_count + 1);
+	memset(r->look_of, 0xff, (t->events_count + 1) * sizeof *r->look_of);
+	c.look = g_new(uint32_t, t->threads_count + 1);
+	memset(c.look, 0xff, (t->threads_count + 1) * sizeof *c.look);
+	c.store_due = g_new0(bool, t->threads_count + 1);
+	c.same = g_hash_table_new(NULL, NULL);
+	c.semaphores = g_hash_table_new(NULL, NULL);
+	find_semaphores(&c);
 	r->graph_of = g_new(uint32_t, t->events_count + 1);
 	memset(r->graph_of, 0xff, (t->events_count + 1) * sizeof *r->graph_of);
 	r->thread = g_new0(uint32_t, t->threads_count + 1);
@@ -727,6 +899,7 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 	r->wants = g_new(uint32_t, world->threads->len + 1);
 	memset(r->wants, 0xff, (world->threads->len + 1) * sizeof *r->wants);
 	c.blocks = memory_blocks_new(t, r->thread);
+	memory_rounds_init(&c.rounds, t, choice->states, is_shared, &c, choice->keeps_updates);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		convert(&c, e);
 	for (uint64_t i = 0; i < t->threads_count; i++)
@@ -738,6 +911,11 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 	g_free(c.last_store);
 	g_free(c.waiting);
 	g_free(c.covers);
+	g_free(c.look);
+	g_free(c.store_due);
+	g_hash_table_unref(c.same);
+	g_hash_table_unref(c.semaphores);
+	memory_rounds_release(&c.rounds);
 	g_hash_table_unref(c.plain);
 }
 
@@ -745,6 +923,8 @@ void memory_recorded_release(struct memory_recorded *r)
 {
 	memory_graph_free(r->graph);
 	g_array_free(r->looks, TRUE);
+	g_array_free(r->waits, TRUE);
+	g_free(r->look_of);
 	g_free(r->event);
 	g_free(r->graph_of);
 	g_free(r->thread);

@@ -17,7 +17,7 @@
 #define MEMORY_UNMODELLED(U) \
 	U(READERS, "read-write locks") \
 	U(CONDITIONS, "condition variables") \
-	U(SEMAPHORES, "semaphores") \
+	U(SEMAPHORES, "tries of semaphores, looks at their counts, and their making anew") \
 	U(BARRIERS, "barriers") \
 	U(MESSAGES, "once-functions and other synchronisation by messages") \
 	U(TIMED, "timed locks") \
@@ -62,9 +62,18 @@ struct memory_initial {
 void memory_world_init(struct memory_world *world);
 void memory_world_release(struct memory_world *world);
 
+/* An event in a round of a loop that waits (rounds.h): it is in no graph. */
 struct memory_look {
-	uint32_t event;       /* of the trace */
-	uint32_t load, store; /* of the graph: the load in its place, and what it read */
+	struct memory_event e; /* a load's rf: the store of the graph that it reads */
+	uint32_t event;        /* of the trace */
+	uint32_t before;       /* look before it in its thread; or NONE: */
+	uint32_t after;        /* the graph's event before it; NONE: none */
+	uint32_t round; /* the last of a round: number of its looks, after which the thread is
+	                 * where it was before them; else 0 */
+};
+/* The thread of an event of the graph waits after it: its last `round` events were a round. */
+struct memory_wait {
+	uint32_t event, round;
 };
 struct memory_recorded {
 	struct memory_graph *graph;
@@ -72,7 +81,9 @@ struct memory_recorded {
 	uint32_t *graph_of;  /* by event of the trace: the first of the graph's, or NONE */
 	uint32_t *thread;    /* by thread of the trace: its number in the world */
 	uint32_t *wants;     /* by number in the world: event of its pending request, or NONE */
-	GArray *looks;       /* struct memory_look: of loops that wait, but the last of each */
+	GArray *looks;       /* struct memory_look, in the order of the run */
+	GArray *waits;       /* struct memory_wait: of rounds that are in the graph */
+	uint32_t *look_of;   /* by event of the trace: the first of its looks, or NONE */
 	uint32_t unmodelled; /* bit set of enum memory_unmodelled */
 };
 /* What of a run is an event of its graph. */
@@ -81,9 +92,10 @@ struct memory_choice {
 	/* Is a plain access of this place one? NULL: none is. */
 	bool (*wanted)(const void *context, const struct memory_place *place);
 	const GArray *ended; /* uint32_t: threads (thread.recorded) that ended; or NULL */
-	/* Does a loop at this site only look until it reads something else? Then of its looks
-	 * in a row the last one alone is an event. NULL: no such loops are known. */
-	bool (*awaits)(const void *context, uint64_t site);
+	/* By event of the trace: the state that its thread begins it in; 0: not known. NULL: no
+	 * rounds are looked for. */
+	const uint64_t *states;
+	bool keeps_updates; /* rounds with updates are in the graph */
 };
 void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
                           struct memory_world *world, enum memory_model model,

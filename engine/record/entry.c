@@ -40,6 +40,17 @@ void program_close(struct program *p)
 	g_free(p);
 }
 
+bool program_names(const struct program *p, const char *name)
+{
+	const char *file = g_mapped_file_get_contents(p->file);
+	size_t length = g_mapped_file_get_length(p->file), size = strlen(name) + 1;
+	const char *at = memmem(file, length, name, size);
+
+	while (at != NULL && at > file && at[-1] != '\0')
+		at = memmem(at + 1, length - (size_t)(at + 1 - file), name, size);
+	return at != NULL;
+}
+
 /* The file's bytes for addresses [address, address + size), or NULL. */
 static const uint8_t *bytes_at(const struct program *p, uint64_t address, uint64_t size)
 {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/trace/own_code.h"
 #include "debuginfo/debuginfo.h"
 #include "engine/record/import_private.h"
 #include "engine/trace/channel.h"
@@ -13,8 +14,8 @@
 
 void record_facts_release(struct record_facts *f)
 {
-	GArray *arrays[] = { f->blocked, f->stopped[0], f->stopped[1],
-		             f->ended,   f->ends,       f->missing };
+	GArray *arrays[] = { f->blocked, f->stopped[0], f->stopped[1], f->ended,
+		             f->ends,    f->missing,    f->states };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		if (arrays[i])
 			g_array_free(arrays[i], TRUE);
@@ -71,6 +72,19 @@ void record_append_offset(const struct record_module *m, uint64_t address, GStri
 		g_string_append_printf(out, "0x%" PRIx64, address);
 }
 
+/* The innermost of the inlined places in the user's own files, or the innermost; NULL: none. */
+static const struct debug_place *own_place(const struct debug_place *places, size_t n)
+{
+	for (size_t i = 0; i < n && own_code_is_on(); i++) {
+		const struct debug_place *p = &places[i];
+		const char *path = p->path[0] ? p->path : p->file;
+
+		if (p->line && *path && own_code_has_file(path, p->function))
+			return p;
+	}
+	return n ? places : NULL;
+}
+
 void record_describe(const struct record_facts *facts, uint64_t pc, GString *place,
                      GString *function)
 {
@@ -79,13 +93,14 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 	if (m && !record_is_c_library(m))
 		d = facts->debug ? debug_store_open(facts->debug, m->path, m->build_id, NULL)
 		                 : debuginfo_open(m->path, m->build_id, NULL);
-	struct debug_place places[1];
-	size_t n = d ? debuginfo_code(d, pc - 1 - m->bias, places, 1) : 0;
+	enum { DEEPEST = 16 };
+	struct debug_place places[DEEPEST];
+	size_t n = d ? debuginfo_code(d, pc - 1 - m->bias, places, DEEPEST) : 0;
+	const struct debug_place *own = own_place(places, MIN(n, DEEPEST));
 	if (place) {
-		if (n && places[0].file[0])
-			g_string_append_printf(place, "%s:%u",
-			                       record_last_component(places[0].file),
-			                       places[0].line);
+		if (own && own->file[0])
+			g_string_append_printf(place, "%s:%u", record_last_component(own->file),
+			                       own->line);
 		else
 			record_append_offset(m, pc - 1, place);
 	}

@@ -434,6 +434,7 @@ void import_init(struct import *im, const char *path, const char *name)
 	builder_namer(im->b, names_namer(im->names));
 	im->facts->blocked = g_array_new(FALSE, FALSE, sizeof(struct record_wait));
 	im->facts->ended = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	im->facts->states = g_array_new(FALSE, FALSE, sizeof(struct record_state));
 	im->facts->missing = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	im->facts->unordered = g_ptr_array_new_with_free_func(g_free);
 	im->facts->ends = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -486,6 +487,11 @@ static void note_recording(struct import *im)
 	if (!(im->header->flags & LOG_ASLR_OFF))
 		builder_note(im->b, "recording-addresses", "numbered");
 	note_count(im, "recording-clocks", im->clocks);
+	for (guint i = 0; i < im->facts->blocked->len; i++)
+		im->futexes +=
+		        g_array_index(im->facts->blocked, struct record_wait, i).reason ==
+		        FOR_FUTEX;
+	note_count(im, FUTEX_NOTE, im->futexes);
 	note_inputs(im);
 	note_repeats(im);
 }

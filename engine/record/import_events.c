@@ -608,6 +608,7 @@ static void add_clock(struct import *im, const struct lane *lane, unsigned clock
                       const uint64_t *w)
 {
 	im->clocks++;
+	im->futexes += clock == LOG_FUTEX_CLOCK;
 	builder_clock(im->b, (struct recorded_clock){ .thread = lane->thread,
 	                                              .clock = clock,
 	                                              .seconds = (int64_t)w[1],
@@ -759,6 +760,7 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 	case LOG_FLUSH:
 	case LOG_READS:
 	case LOG_AFTER:
+	case LOG_STATE:
 		import_weak(im, id, r);
 		break;
 	case LOG_ENTER:

@@ -37,7 +37,8 @@ struct lane {
 		enum weak_kind kind;
 		uint32_t thread; /* LOG_ALL_THREADS: the initial value */
 		uint64_t ordinal;
-	} weak; /* of its next access */
+	} weak;         /* of its next access */
+	uint64_t state; /* the same; 0: not known */
 	/* -- free mode */
 	GArray *chunks; /* uint64_t offsets */
 	unsigned chunk;
@@ -79,12 +80,12 @@ struct import {
 	GPtrArray *all_lives; /* owned */
 	struct block_life *cache[CACHE];
 	struct import_site sites[LOG_SITES];
-	GHashTable *locations;     /* pc -> location + 1 */
-	GHashTable *functions;     /* pc -> string + 1 */
-	GByteArray *inputs;        /* for replay: struct log_input, see inputs.h */
-	uint64_t clocks, repeated; /* numbers of answers, and of repetitions */
-	GHashTable *objects;       /* set of struct site: import_objects.c */
-	GHashTable *instances;     /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> count */
+	GHashTable *locations;              /* pc -> location + 1 */
+	GHashTable *functions;              /* pc -> string + 1 */
+	GByteArray *inputs;                 /* for replay: struct log_input, see inputs.h */
+	uint64_t clocks, repeated, futexes; /* answers, repetitions, waits for a futex */
+	GHashTable *objects;                /* set of struct site: import_objects.c */
+	GHashTable *instances; /* "TYPE ADDRESS" -> instance + 1, "TYPE" -> count */
 	struct names *names;
 	struct missing_code *missing; /* import_missing.c; NULL: none so far */
 	struct rebase *rebase;        /* owned; NULL: addresses unchanged */
@@ -153,8 +154,8 @@ void import_miss(struct import *im, struct lane *lane, unsigned flags, uint64_t 
 void import_back(struct import *im, struct lane *lane, uint64_t pc);
 void import_missing_end(struct import *im); /* note summary; frees */
 
-/* import_weak.c: a record FLUSH, READS or AFTER of thread `id`; its next access, which is
- * `event` or, where that is NONE, was refused. */
+/* import_weak.c: a record FLUSH, READS, AFTER or STATE of thread `id`; its next access, which
+ * is `event` or, where that is NONE, was refused. */
 void import_weak(struct import *im, uint32_t id, const struct log_record *r);
 void import_weak_access(struct import *im, uint32_t id, uint32_t event, bool writes);
 

@@ -28,6 +28,10 @@ void import_weak(struct import *im, uint32_t id, const struct log_record *r)
 {
 	struct lane *lane = import_lane(im, id);
 
+	if (r->tag == LOG_STATE) {
+		lane->state = r->words[1];
+		return;
+	}
 	if (r->tag != LOG_FLUSH) {
 		lane->weak.said = true;
 		lane->weak.kind = r->tag == LOG_READS ? WEAK_READS : WEAK_AFTER;
@@ -56,6 +60,11 @@ void import_weak_access(struct import *im, uint32_t id, uint32_t event, bool wri
 			                                          .kind = lane->weak.kind });
 	}
 	lane->weak.said = false;
+	if (lane->state != 0 && event != NONE && im->facts->states != NULL) {
+		struct record_state state = { lane->state, event };
+		g_array_append_val(im->facts->states, state);
+	}
+	lane->state = 0;
 	if (!writes || event == NONE)
 		return;
 	if (lane->stores == NULL)

@@ -423,6 +423,78 @@ bool interposer_of(const GPtrArray *files, const char *program, char **library,
 	return ok;
 }
 
+/* Is the function one of the program, with an entry that can be bound, or named in it as one of
+ * a library? */
+static bool has_function(struct program *p, const char *function)
+{
+	uint64_t address = 0;
+	struct error error;
+
+	return program_entry(p, function, &address, &error) &&
+	       (address != 0 || program_names(p, function));
+}
+
+/* All bind lines (struct spec_bind, borrowed); the caller frees the list. */
+static GPtrArray *all_binds(const struct specs *specs)
+{
+	GPtrArray *all = g_ptr_array_new();
+	for (guint i = 0; i < specs->objects->len; i++) {
+		const struct spec_object *o = specs->objects->pdata[i];
+		for (guint m = 0; m < o->methods->len; m++) {
+			const GPtrArray *binds = spec_method_at(o, m)->binds;
+			for (guint k = 0; k < binds->len; k++)
+				g_ptr_array_add(all, binds->pdata[k]);
+		}
+	}
+	return all;
+}
+
+static bool any_function(const struct specs *specs, struct program *p)
+{
+	GPtrArray *binds = all_binds(specs);
+	bool any = false;
+	for (guint i = 0; i < binds->len && !any; i++) {
+		const struct spec_bind *b = binds->pdata[i];
+		any = has_function(p, b->function);
+	}
+	g_ptr_array_unref(binds);
+	return any;
+}
+
+static bool binds_twice(const struct specs *specs)
+{
+	GPtrArray *binds = all_binds(specs);
+	GHashTable *functions = g_hash_table_new(g_str_hash, g_str_equal);
+	bool twice = false;
+	for (guint i = 0; i < binds->len; i++) {
+		const struct spec_bind *b = binds->pdata[i];
+		twice |= !g_hash_table_add(functions, b->function);
+	}
+	g_hash_table_destroy(functions);
+	g_ptr_array_unref(binds);
+	return twice;
+}
+
+enum truth interposer_fits(const GPtrArray *others, const char *file, const char *program,
+                           struct error *error)
+{
+	struct specs *specs = specs_new(), *together = specs_new();
+	struct error unimportant;
+	struct program *p = program_open(program, &unimportant);
+	enum truth fits = TRUTH_NO;
+
+	if (!specs_load(specs, file, error))
+		fits = TRUTH_UNKNOWN;
+	else if (p != NULL && any_function(specs, p) &&
+	         load_all(together, others, &unimportant) &&
+	         specs_load(together, file, &unimportant) && !binds_twice(together))
+		fits = TRUTH_YES; /* one that names an object again is refused */
+	program_close(p);
+	specs_free(specs);
+	specs_free(together);
+	return fits;
+}
+
 void interposer_remove(char *library)
 {
 	if (library != NULL)

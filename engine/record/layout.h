@@ -242,10 +242,13 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	 * READS, AFTER: of the next event of the same thread, a read that does not see the \
 	 * last store to its place, and a store that is not the last in modification order: \
 	 * pc: the thread of the store that it reads, or that it stands after; its number. \
-	 * LOG_ALL_THREADS: the initial value. */ \
+	 * LOG_ALL_THREADS: the initial value. STATE, exploration, of the next event of the \
+	 * same thread, an atomic access: a number for the state that the thread makes it in. \
+	 */ \
 	TAG(FLUSH, 1, 0) \
 	TAG(READS, 1, 0) \
-	TAG(AFTER, 1, 0)
+	TAG(AFTER, 1, 0) \
+	TAG(STATE, 1, 0)
 
 /* What a blocked thread waits for: enumerator, word for people. */
 #define LOG_WAITS(W) \

@@ -209,9 +209,9 @@ static uint32_t call_sites(struct names *n, struct builder *b, const struct loca
 	for (size_t i = count; i-- > 1;) {
 		GString *name = g_string_new(NULL);
 		append_place(n, l->module, l->address, &places[i], name);
-		uint32_t site = builder_location(b, name->str, name->len);
+		uint32_t function = intern_function(b, places[i].function);
+		uint32_t site = builder_call_site(b, name->str, function, outer);
 		builder_source(b, site, places[i].path, places[i].line, places[i].column);
-		builder_inlined(b, site, intern_function(b, places[i].function), outer);
 		g_string_free(name, TRUE);
 		outer = site;
 	}

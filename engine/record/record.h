@@ -39,6 +39,13 @@ struct record_divergence {
 /* Note of a trace: suppressions that `record` was given, as the text of their file. */
 #define SUPPRESSIONS_NOTE "suppressions"
 
+/* The thread of `event`, an atomic access of the trace, began it in this state: where two of a
+ * thread are equal, and it has written no memory between, the steps between led nowhere. */
+struct record_state {
+	uint64_t state;
+	uint32_t event;
+};
+
 /* What the log said beside its events. Threads are the runtime's numbers. */
 struct record_facts {
 	char **argv; /* filled in by the caller: the command, noted in the trace; or NULL */
@@ -62,7 +69,8 @@ struct record_facts {
 	uint32_t happened;     /* bit set of enum log_happened */
 	GArray *blocked;       /* struct record_wait: a deadlock, see record_explain_deadlock */
 	GArray *stopped[2];    /* struct log_stopped: replay, the stacks at the pair; or NULL */
-	GArray *ended;         /* uint32_t: exploration, threads that came to an end */
+	GArray *states; /* struct record_state: exploration beyond sequential consistency */
+	GArray *ended;  /* uint32_t: exploration, threads that came to an end */
 	/* uint32_t: exploration, threads that stood before the end of the program (exit,
 	 * abort), where others could still go on */
 	GArray *ends;

@@ -107,8 +107,11 @@ bool builder_source_position(const char *text, size_t length, size_t *file,
                              uint32_t numbers[2]);
 void builder_source(struct builder *b, uint32_t location, const char *file, uint32_t line,
                     uint32_t column);
-/* Set a location's function and the location of the call it was inlined at (or NONE). */
-void builder_inlined(struct builder *b, uint32_t location, uint32_t function, uint32_t inlined);
+/* The location of a call that code was inlined at: in this function (a string), which was
+ * itself inlined at `outer`, or NONE.  One line of a library is inlined at many, so there is
+ * one for each, of the same name. */
+uint32_t builder_call_site(struct builder *b, const char *name, uint32_t function,
+                           uint32_t outer);
 void builder_stack_block(struct builder *b, uint32_t thread, uint32_t block);
 void builder_atomic_set(struct builder *b, uint32_t name, uint32_t members);
 void builder_note(struct builder *b, const char *key, const char *value);

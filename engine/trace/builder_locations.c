@@ -5,6 +5,7 @@
 #include "engine/trace/builder_private.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 bool builder_source_position(const char *text, size_t length, size_t *file, uint32_t numbers[2])
 {
@@ -97,17 +98,19 @@ void builder_source(struct builder *b, uint32_t location, const char *file, uint
 	builder_location_site(b, location);
 }
 
-void builder_inlined(struct builder *b, uint32_t location, uint32_t function, uint32_t inlined)
+uint32_t builder_call_site(struct builder *b, const char *name, uint32_t function,
+                           uint32_t outer)
 {
+	char *key = g_strdup_printf("%s, %u inlined at %u", name, function, outer);
+	uint32_t location = builder_location(b, outer == NONE ? name : key,
+	                                     strlen(outer == NONE ? name : key));
+	uint32_t string = builder_string(b, name, strlen(name));
 	struct location *l = AT(b->locations, struct location, location);
-	/* Locations are identified by name, and in recursive C++ templates two lines may be
-	 * inlined at each other: the first chain is kept. */
-	for (uint32_t at = inlined; at != NONE;
-	     at = AT(b->locations, struct location, at)->inlined)
-		if (at == location)
-			return;
+	l->name = string;
 	l->function = function;
-	l->inlined = inlined;
+	l->inlined = outer;
+	g_free(key);
+	return location;
 }
 
 uint32_t builder_code(struct builder *b, uint32_t module, uint64_t address)

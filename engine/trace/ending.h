@@ -49,4 +49,8 @@ void ending_append(const struct ending *ending, GString *out);
 /* Add the note; `text` may be NULL. */
 void trace_note_ending(struct trace *t, enum ending_kind kind, int number, const char *text);
 
+/* Note of a recording: how often its threads waited for a futex, by a system call of the
+ * program's own. */
+#define FUTEX_NOTE "recording-futexes"
+
 #endif

@@ -93,18 +93,22 @@ static bool is_library_function(const char *name)
 	return false;
 }
 
+bool own_code_has_file(const char *path, const char *function)
+{
+	int asked = asked_of(path);
+	if (asked >= 0)
+		return asked;
+	if (strchr(path, '/') == NULL)
+		return !is_library_function(function);
+	return !is_system_file(path);
+}
+
 bool own_code_has(const struct trace *t, const struct frame *frame)
 {
 	const struct location *l = &t->locations[frame->location];
 	if (l->file == 0 || l->line == 0)
 		return true;
-	const char *path = trace_string(t, l->file);
-	int asked = asked_of(path);
-	if (asked >= 0)
-		return asked;
-	if (strchr(path, '/') == NULL)
-		return !is_library_function(trace_string(t, frame->function));
-	return !is_system_file(path);
+	return own_code_has_file(trace_string(t, l->file), trace_string(t, frame->function));
 }
 
 /* -- places --------------------------------------------------------------------------------- */
@@ -148,6 +152,19 @@ const char *own_code_place_name(const struct trace *t, uint32_t event)
 	struct frame place = own_code_place(t, event);
 	const char *name = trace_string(t, t->locations[place.location].name);
 	return *name ? name : trace_location_name(t, event);
+}
+
+char *own_code_place_text(const struct trace *t, uint32_t event)
+{
+	const char *own = own_code_place_name(t, event), *exact = trace_site_name(t, event);
+	GString *text = g_string_new(NULL);
+	bool same = own_code_place(t, event).location == t->events[event].location;
+	append_escaped(text, same ? exact : own, strlen(same ? exact : own));
+	if (!same) {
+		g_string_append(text, ", inside of ");
+		append_escaped(text, exact, strlen(exact));
+	}
+	return g_string_free(text, FALSE);
 }
 
 /* -- names ---------------------------------------------------------------------------------- */

@@ -32,6 +32,12 @@ static inline const struct location *own_code_location(const struct trace *t, ui
 /* "FILE:LINE" of that place, or the event's own name of its location. */
 const char *own_code_place_name(const struct trace *t, uint32_t event);
 
+/* The same, with the exact place where that is another one: "q.cpp:30, inside of
+ * vector.tcc:516".  Owned by the caller. */
+char *own_code_place_text(const struct trace *t, uint32_t event);
+/* Is it a file of the user's, by its path; or by the function, for a name without folder? */
+bool own_code_has_file(const char *path, const char *function);
+
 /* Append a name of C++ as people write it: "std::string" for what the library calls it,
  * template arguments as <…>, members of the library left out. Escapes as append_escaped. Off:
  * the name as it is. */

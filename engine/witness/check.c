@@ -233,6 +233,24 @@ bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length, GS
 	       invocations_closed(c, NONE, reason);
 }
 
+/* A thread comes to the event, whether it can do it or has to wait there. */
+static bool claim_reach(struct checker *c, const uint32_t *sequence, size_t length,
+                        uint32_t target, GString *reason)
+{
+	if (target >= c->t->events_count) {
+		g_string_append_printf(reason, "the place: no such event as %u", target);
+		return false;
+	}
+	if (length == 0 || sequence[length - 1] != target) {
+		g_string_append_printf(reason, "the place: the last event is not %u", target);
+		return false;
+	}
+	if (!claim_prefix(c, sequence, length - 1, reason))
+		return false;
+	return c->f.place[target] == c->taken[at(c, target)->thread] ||
+	       check_refuse(c, reason, "the place", target, "is not next in its thread");
+}
+
 bool holds_shared(const struct checker *c, uint32_t thread, uint32_t object)
 {
 	bool holds = false;
@@ -359,8 +377,10 @@ static bool claim_check(struct checker *c, const uint32_t *sequence, size_t leng
 	bool of_two = claim == CLAIM_RACE || claim == CLAIM_C11_RACE || claim == CLAIM_COV;
 
 	if (count < 2 &&
-	    (of_two || ((claim == CLAIM_DEADLOCK || claim == CLAIM_STUCK) && count == 0))) {
-		g_string_append(reason, "the pair: two events are needed");
+	    (of_two || (claim != CLAIM_ATOMIC && claim != CLAIM_PREFIX && count == 0))) {
+		g_string_append(reason, claim == CLAIM_REACH
+		                                ? "the place: an event is needed"
+		                                : "the pair: two events are needed");
 		return false;
 	}
 	switch (claim) {
@@ -373,6 +393,8 @@ static bool claim_check(struct checker *c, const uint32_t *sequence, size_t leng
 	case CLAIM_DEADLOCK:
 	case CLAIM_STUCK:
 		return claim_deadlock(c, sequence, length, claim, pair, count, reason);
+	case CLAIM_REACH:
+		return claim_reach(c, sequence, length, pair[0], reason);
 	default:
 		return claim_prefix(c, sequence, length, reason);
 	}

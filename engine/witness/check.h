@@ -19,6 +19,8 @@ enum claim {
 	                 */
 	CLAIM_STUCK,    /* each request of `pair` is next at the end, and waits for ever */
 	CLAIM_PREFIX,   /* is a correct reordering */
+	CLAIM_REACH,    /* its last event is that of `pair`, and next at the end; the condition:
+	                   check_reach.h */
 };
 
 /* Rule 5 by the evaluator of specifications. NULL functions: the rule's fallback without

@@ -13,7 +13,7 @@
 static const char *const claim_words[] = {
 	[CLAIM_RACE] = "race",     [CLAIM_C11_RACE] = "c11-race", [CLAIM_COV] = "cov",
 	[CLAIM_ATOMIC] = "atomic", [CLAIM_DEADLOCK] = "deadlock", [CLAIM_STUCK] = "stuck",
-	[CLAIM_PREFIX] = "prefix",
+	[CLAIM_PREFIX] = "prefix", [CLAIM_REACH] = "reach",
 };
 
 const char *claim_word(enum claim claim)
@@ -74,6 +74,7 @@ void witness_release(struct witness *w)
 {
 	g_free(w->trace_name);
 	g_free(w->trace_digest);
+	g_free(w->condition);
 	if (w->pair != NULL)
 		g_array_unref(w->pair);
 	if (w->events != NULL)
@@ -166,7 +167,8 @@ static bool read_kind(struct witness_reader *r, const char *rest)
 		}
 	}
 	return witness_bad(
-	        r, "one of the kinds race, c11-race, cov, atomic, deadlock, stuck, prefix",
+	        r,
+	        "one of the kinds race, c11-race, cov, atomic, deadlock, stuck, prefix, reach",
 	        rest);
 }
 
@@ -179,8 +181,8 @@ static bool read_pair(struct witness_reader *r, const char *rest)
 	while (parse_event_number(&p, &e))
 		g_array_append_val(r->w->pair, e);
 	r->paired = r->line;
-	/* a thread may wait for itself */
-	guint least = claim_waits(r->w->claim) ? 1 : 2;
+	/* a thread may wait for itself, or come to a place */
+	guint least = claim_waits(r->w->claim) || r->w->claim == CLAIM_REACH ? 1 : 2;
 	return *p == '\0' && r->w->pair->len >= least ? true
 	                                              : witness_bad(r, "two events", rest);
 }
@@ -216,6 +218,13 @@ static bool read_under(struct witness_reader *r, const char *rest)
 	}
 	g_strfreev(words);
 	return good;
+}
+
+static bool read_condition(struct witness_reader *r, const char *rest)
+{
+	g_free(r->w->condition);
+	r->w->condition = g_strdup(rest);
+	return *rest != '\0' || witness_bad(r, "a condition", rest);
 }
 
 static bool read_memory(struct witness_reader *r, const char *rest)
@@ -268,6 +277,7 @@ static const struct {
 	{ "units", read_units },
 	{ "under", read_under },
 	{ "memory", read_memory },
+	{ "condition", read_condition },
 };
 
 static bool read_header(struct witness_reader *r, const char *line)
@@ -354,6 +364,16 @@ static bool read_complete(struct witness_reader *r)
 		return error_set(r->error, place_line(r->path, r->paired).text,
 		                 "make the file with 'heddle witness'",
 		                 "expected two events, found %u", r->w->pair->len);
+	if ((r->w->claim == CLAIM_REACH) != (r->w->condition != NULL))
+		return error_set(
+		        r->error, place_line(r->path, 0).text,
+		        "make the file with :reach of the explorer",
+		        "a header '#! condition' belongs to '#! kind reach', and to it "
+		        "alone");
+	if (r->w->claim == CLAIM_REACH && r->w->pair->len > 1)
+		return error_set(r->error, place_line(r->path, r->paired).text, NULL,
+		                 "expected one event, to which a thread comes, found %u",
+		                 r->w->pair->len);
 	if (r->w->pair->len == 0 && r->w->claim != CLAIM_ATOMIC && r->w->claim != CLAIM_PREFIX)
 		return error_set(r->error, place_line(r->path, 0).text, NULL,
 		                 "expected a header '#! pair E1 E2', found none");
@@ -460,6 +480,8 @@ void witness_print(const struct trace *t, const struct witness *w, GString *out)
 			g_string_append_printf(out, " %u", g_array_index(w->pair, uint32_t, i));
 		g_string_append_c(out, '\n');
 	}
+	if (w->condition)
+		g_string_append_printf(out, "#! condition %s\n", w->condition);
 	print_under(w, out);
 	if (w->memory != WEAK_SC)
 		g_string_append_printf(out, "#! memory %s\n", weak_model_words[w->memory]);
@@ -622,10 +644,11 @@ void witness_minimise_within(struct checker *checker, uint64_t limit, const stru
 		.claim = claim,
 		.pair = pair,
 		.pair_count = pair_count,
-		.fixed = claim == CLAIM_RACE                             ? 2
-		         : claim == CLAIM_COV || claim == CLAIM_C11_RACE ? 1
-		                                                         : 0,
-		.drops = claim != CLAIM_ATOMIC && claim != CLAIM_PREFIX,
+		.fixed = claim == CLAIM_RACE ? 2
+		         : claim == CLAIM_COV || claim == CLAIM_C11_RACE || claim == CLAIM_REACH
+		                 ? 1
+		                 : 0,
+		.drops = claim != CLAIM_ATOMIC && claim != CLAIM_PREFIX && claim != CLAIM_REACH,
 		.events = events,
 		.trial = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.limit = limit,

@@ -188,4 +188,33 @@ C
 run timeout 120 "$HEDDLE" check --budget 20 --runs 2 --no-harm -o spins --format json -- ./spins
 ok "$(json '$d->{runs}[0]{events} > 200000 && $d->{runs}[1]{events} < 200000 ? 0 : 1')" "a run that does not end is followed by a short one"
 is "$(json 'join " ", @{$d->{findings}[0]{runs}}')" "0 1" "both are looked at"
+
+# specifications: those that lie beside the program, or ship and bind functions of it, are used without being asked for
+mkdir own && cp "$root"/samples/connections/*.c "$root/samples/connections/dict.spec" own
+for program in connections fixed; do
+	"$HEDDLE" cc -g -O1 "own/$program.c" -o "own/$program" -pthread || exit 1
+done
+run "$HEDDLE" check -o own/c --format json -- own/connections
+like "$(list)" "commutativity-race" "a specification beside the program is used"
+like "$(json 'join " ", @{$d->{coverage}}')" "specification .*own/dict.spec was used" "which is said"
+run "$HEDDLE" check -o own/f --format json -- own/fixed
+is "$status $(list)" "0 " "nothing in its fix"
+mv own/connections bare && run "$HEDDLE" check -o bare --format json -- ./bare
+is "$status $(list)" "0 " "a program without a specification has none of its findings"
+unlike "$(json 'join " ", @{$d->{coverage}}')" "specification" "and none is used"
+cp own/dict.spec one.spec && sed 's/object dict/object map/' own/dict.spec >other.spec
+run "$HEDDLE" check -o bare --format json -- ./bare
+is "$(json 'scalar grep { /specification .*one.spec was used/ } @{$d->{coverage}}')$(json 'scalar grep { /other.spec/ } @{$d->{coverage}}')" 10 "of two that bind one function the first"
+echo 'object' >one.spec && rm other.spec
+run "$HEDDLE" check -o bare --format json -- ./bare
+like "$status $(json 'join " ", @{$d->{coverage}}')" "^0 .*Not covered: operations that .*one.spec" "one that cannot be read is said, and no error"
+run "$HEDDLE" check -o bare --spec own/dict.spec --format json -- ./bare
+like "$(list)" "commutativity-race" "--spec in place of that"
+
+# a library that is not instrumented orders the letters, and only recordings have the calls: no run along a schedule
+# makes a race of that
+mkdir courier && cp "$root"/samples/courier/* courier && make -s -C courier HEDDLE="$HEDDLE" || exit 1
+run "$HEDDLE" check -o courier/c --budget 30 --format json -- courier/courier
+is "$(json 'join "; ", sort map { my $v = $_->{variable}; $v =~ s,#[0-9]*,,; "$_->{verdict} $v" } @{$d->{findings}}')" "candidate letter->text; race stamps" "the race, and a candidate"
+like "$(json '(grep { $_->{verdict} eq "candidate" } @{$d->{findings}})[0]{missing}')" "box_put" "that names the calls"
 done_testing

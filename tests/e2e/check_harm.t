@@ -166,4 +166,23 @@ C
 "$HEDDLE" cc -g -O1 next.c -o next -pthread || exit 1
 run "$HEDDLE" check --runs 1 -o next --format json -- ./next
 is "$(json 'join " ", map { "$_->{kind} $_->{harm}" } grep { $_->{kind} eq "data-race" } @{$d->{findings}}')" "data-race same" "the order of the pair is all that differs"
+
+# The two runs are one up to the pair: same events by the same threads in the same order, with the same values. (Each is
+# made from the program's start, docs/check.md.)
+before_pair() { # TRACE COUNT: its first events, as text; calls and returns are written with the access that follows
+	"$HEDDLE" convert -q "$1" - --to text | grep -E '^[A-Za-z0-9]+\|' | grep -vE '\|(enter|leave)\(' | head -"$2"
+}
+same_prefix() { # PROGRAM ARGS: its first race, whose orders are the next two runs
+	run "$HEDDLE" check --runs 1 -o prefix --format json -- "$@"
+	local events first second
+	events=$(($(grep -v '^#' prefix.1.wit | grep -vcE '\|(enter|leave)\(') - 2))
+	first=$(before_pair prefix.run1.hdl "$events")
+	second=$(before_pair prefix.run2.hdl "$events")
+	is "$(json '"$d->{runs}[1]{strategy}, $d->{runs}[2]{strategy}"')" "both orders, both orders" "$1: both orders were run"
+	is "$(wc -l <<<"$first")" "$events" "$1: each as far as the pair"
+	is "$first" "$second" "$1: and up to there the same"
+	ok "$([ "$(before_pair prefix.run1.hdl 100000)" != "$(before_pair prefix.run2.hdl 100000)" ]; echo $?)" "$1: not behind it"
+}
+same_prefix ./next
+same_prefix ./heap 0
 done_testing

@@ -24,6 +24,18 @@ like "$(cat mine.txt)" "Lazy::set lazy_config.cpp:9 ⇄ Lazy::get :13" "explorer
 like "$(cat mine.txt)" "race +weak order" "a race by release and acquire is called what it is"
 like "$(cat mine.txt)" "does not publish|is relaxed" "and says which store does not publish"
 like "$(cat exact.txt)" "move.h:[0-9]+" "just-my-code off: the exact place"
+"$HEDDLE" c++ -std=c++17 -g -O1 "$programs/two_guards.cpp" -o guards -pthread || exit 1
+run timeout 120 "$HEDDLE" record -q --seed 1 -o guards.hdl -- ./guards
+run "$HEDDLE" deadlocks guards.hdl --format json
+is "$(json 'join " ", @{$d->{findings}[0]{locations}}')" "two_guards.cpp:14 two_guards.cpp:21" \
+	"one line of the library, inlined at several: each event has its own caller"
+run timeout 120 "$HEDDLE" check --no-harm guards.hdl
+like "$out" "T1 waits for lock right, held by T2 \(two_guards.cpp:14, inside of [a-z-]*\.h:[0-9]+\)" "check says: the user's line, then the one of the library"
+like "$out" "list \(two_guards.cpp:12, inside of .* it \(two_guards.cpp:19, inside of" "so for races, and the variable is the user's"
+unlike "$out" "_M_|\([a-z_]+\.(h|tcc):[0-9]+\)" "no name or place of the library stands alone"
+run timeout 120 "$HEDDLE" explore --budget 5 -- ./guards
+like "$out" "data race on list: two_guards.cpp:[0-9]+, inside of [^ ]*, and two_guards.cpp:" "explore, too"
+like "$out" "deadlock.*at two_guards.cpp:(14|21)" "and where its threads wait"
 mkdir -p config/heddle
 printf '[my-code]\njust-my-code = off\n' >config/heddle/config
 run "$HEDDLE" races lazy.hdl --format json

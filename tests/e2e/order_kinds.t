@@ -47,4 +47,13 @@ if has "${CXX:-c++}" "strings and streams"; then
 		n=$((n + 1))
 	done
 fi
+# a heading says "race" of races only
+printf 'T0|alloc(p,8)|a.c:1\nT0|fork(T1)|a.c:2\nT1|w(p)|a.c:3\nT0|free(p)|a.c:4\n' >"$scratch/freed.txt"
+run "$HEDDLE" commute --analysis cov "$scratch/freed.txt"
+like "$out" '^can happen: use-after-free' "the heading of a use after free"
+run "$HEDDLE" commute --analysis cov --format json "$scratch/freed.txt"
+is "$(json '$d->{findings}[0]{verdict}')" race "its verdict in JSON"
+printf 'T1|w(x)|a.c:3\nT2|w(x)|a.c:4\n' >"$scratch/race.txt"
+run "$HEDDLE" races "$scratch/race.txt"
+like "$out" '^race: data-race' "the heading of a data race"
 done_testing

@@ -35,6 +35,18 @@ like "$out" "Each thread does and sees what it did in the recording" "which does
 like "$out" "As recorded: The run ended with exit status 0" "and ends as it did"
 like "$out" "balance 150" "with its output"
 
+# What :reach finds is a witness: verify accepts it, replay follows it.
+screen bank.hdl "reach acct.balance == 100 at bank.c:33" wait "export reach.wit" "press c"
+like "$out" "the order in which acct.balance == 100" "an order that :reach found is run"
+like "$out" "this run:  T2 reads acct.balance as 100 at report bank.c:33" "and the value is read"
+run "$HEDDLE" verify bank.hdl reach.wit
+is "$status" 0 "verify accepts it"
+run "$HEDDLE" replay -q --witness reach.wit -- ./bank
+is "$status $out" "0 balance 100" "replay follows it"
+sed -i 's/balance == 100/balance == 150/' reach.wit
+run "$HEDDLE" verify bank.hdl reach.wit
+is "$status" 1 "and no other condition"
+
 sample order lock-order/lock_order.c
 screen order.hdl "press c"
 like "$out" "On the real program: deadlock on (alice|bob).lock" "a deadlock's witness"

@@ -126,4 +126,42 @@ is "$status" 0 "--lenient judges it by its events"
 like "$out" "note: .*another content" "and says so"
 run "$HEDDLE" verify other.txt race.wit --lenient --format json
 is "$(json '@{$d->{notes}} . " " . $d->{accepted}')" "1 1" "in JSON, too"
+
+# A place that is reached: the last event is next, and the condition holds by what comes before it.
+cat >bank.txt <<'T'
+#! heddle 1
+main|fork(T1)|b.c:1
+main|fork(T2)|b.c:2
+T1|r(q::n)=100|b.c:12
+T1|w(q::n)=150|b.c:12
+T2|w(big)=7|b.c:20
+T2|r(q::n)=150|b.c:23
+T
+reach() { # CONDITION PAIR EVENTS...
+	local condition=$1 pair=$2
+	shift 2
+	printf '%s\n' '#! heddle-witness 1' '#! trace bank.txt -' '#! kind reach' "#! pair $pair" ${condition:+"#! condition $condition"} "$@" >w.wit
+	run "$HEDDLE" verify bank.txt w.wit
+}
+reach "n == 100 && thread == T2" 5 0 1 4 5
+is "$status" 0 "a place is reached in another order"
+like "$out" "before the last of which this holds: n == 100 && thread == T2" "and the condition is said"
+reach "n == 150" 5 0 1 4 5
+is "$status" 1 "not with the recorded value"
+like "$out" "the condition: it does not hold before event 5" "and why"
+reach "n == 150" 5 0 1 4 2 3 5
+is "$status" 0 "which holds in the recorded order"
+reach "n == 100" 5 0 1 5
+like "$out" "the place: event 5 .* is not next in its thread" "the thread has to come there"
+reach "big == 3" 3 0 1 2 3
+like "$out" "a value that it needs is not in the trace" "an unknown value proves nothing"
+reach "nothing == 3" 3 0 1 2 3
+like "$status $out" "^1 refused: the condition: .*nothing == 3" "nor does a name that is not in the trace"
+reach "n ==" 3 0 1 2 3
+like "$status $out" "^1 refused: the condition: .*its end" "nor half a condition"
+reach "" 5 0 1 4 5
+is "$status" 2 "without a condition it is no witness"
+like "$err" "a header '#! condition' belongs to '#! kind reach'" "which is said"
+reach "n == 100" "4 5" 0 1 4 5
+like "$status $err" "^2 .*expected one event, to which a thread comes, found 2" "one event is the place"
 done_testing

@@ -335,7 +335,7 @@ static int add_event(struct oracle *o, enum type type, uint32_t t, const struct 
 		                   type == F ? -1 : (int)op->location,
 		                   order,
 		                   value,
-		                   op->kind == LITMUS_LOCK || op->kind == LITMUS_UNLOCK,
+		                   op->kind >= LITMUS_LOCK,
 		                   op->kind >= LITMUS_EXCHANGE && op->kind <= LITMUS_COMPARE };
 	o->po.row[id] = 0;
 	for (int i = 0; i < id; i++)
@@ -365,6 +365,10 @@ static void run_reading(struct oracle *o, uint32_t t, uint32_t i, uint64_t value
 		order = ORDER_ACQ;
 		if (value != 0)
 			return;
+	} else if (op->kind == LITMUS_TAKE || op->kind == LITMUS_POST) {
+		order = op->kind == LITMUS_TAKE ? ORDER_ACQ : ORDER_REL;
+		if (op->kind == LITMUS_TAKE && value == 0)
+			return;
 	} else {
 		registers[op->result] = value;
 	}
@@ -375,9 +379,11 @@ static void run_reading(struct oracle *o, uint32_t t, uint32_t i, uint64_t value
 	int load = add_event(o, R, t, op, order, value);
 	if (updates) {
 		uint64_t add = op->plus ? registers[op->plus - 1] : 0;
-		uint64_t stored = op->kind == LITMUS_LOCK  ? 1
-		                  : op->kind == LITMUS_ADD ? value + op->value + add
-		                                           : op->value + add;
+		uint64_t stored = op->kind == LITMUS_LOCK   ? 1
+		                  : op->kind == LITMUS_POST ? value + 1
+		                  : op->kind == LITMUS_TAKE ? value - 1
+		                  : op->kind == LITMUS_ADD  ? value + op->value + add
+		                                            : op->value + add;
 		int store = add_event(o, W, t, op, order, stored);
 		o->rmw.row[load] |= 1u << store;
 	}
@@ -446,7 +452,8 @@ static void make_domain(struct oracle *o)
 	int before = 0, now = 0;
 	for (uint32_t l = 0; l < LITMUS_LOCATIONS; l++)
 		add_value(o, l, 0);
-	add_value(o, LITMUS_LOCATIONS - 1, 1);
+	for (uint64_t held = 1; held <= 3; held++)
+		add_value(o, LITMUS_LOCATIONS - 1, held);
 	for (int round = 0; round == 0 || now > before; round++) {
 		before = now;
 		for (uint32_t t = 0; t < o->l->threads; t++)

@@ -1,7 +1,9 @@
 /*
  * prop_memory_explore.c - random litmus programs, explored as a real program under each model:
  * the outcomes of its runs are those that the axioms allow, all of them and no other, and the
- * report says that it is complete.
+ * report says that it is complete. In every second program one thread waits: it looks, or tries
+ * to exchange, until it reads the value that another thread stores; its outcomes are those of
+ * the program without the loop in which it reads that value.
  */
 #include "tests/property/oracle_memory.h"
 #include "tests/support/litmus_random.h"
@@ -12,18 +14,61 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CASES = 12, STATUSES = 252 };
+enum { CASES = 12, STATUSES = 252, TRIES = 30 };
+
+static bool writes_to(const struct litmus_op *o, uint32_t location)
+{
+	return o->kind != LITMUS_LOAD && o->kind != LITMUS_FENCE && o->location == location;
+}
+
+/* Does the thread wait in it, for the only store to the location? Then `o->expected` is its
+ * value. */
+static bool make_wait(const struct litmus *l, uint32_t thread, struct litmus_op *o)
+{
+	const struct litmus_op *store = NULL;
+	uint32_t others = 0;
+	if (o->kind != LITMUS_LOAD && o->kind != LITMUS_COMPARE)
+		return false;
+	for (uint32_t t = 0; t < l->threads; t++)
+		for (uint32_t i = 0; i < l->length[t]; i++) {
+			const struct litmus_op *x = &l->ops[t][i];
+			if (x == o || !writes_to(x, o->location))
+				continue;
+			if (x->kind == LITMUS_STORE && t != thread && x->value != 0)
+				store = x;
+			others++;
+		}
+	if (store == NULL || others != 1)
+		return false;
+	o->expected = store->value;
+	return true;
+}
+
+/* The operation that waits, whose register no later one has; or NULL. */
+static struct litmus_op *find_wait(struct litmus *l, uint32_t *thread)
+{
+	for (uint32_t t = 0; t < l->threads; t++)
+		for (uint32_t i = 0; i < l->length[t]; i++)
+			if (i + 4 >= l->length[t] && make_wait(l, t, &l->ops[t][i])) {
+				*thread = t;
+				return &l->ops[t][i];
+			}
+	return NULL;
+}
 
 /* As the program any.c has it: results are registers by operation. */
-static char *ops_text(struct litmus *l)
+static char *ops_text(struct litmus *l, const struct litmus_op *wait)
 {
 	GString *text = g_string_new(NULL);
 	for (uint32_t t = 0; t < l->threads; t++)
 		for (uint32_t i = 0; i < l->length[t]; i++) {
 			struct litmus_op *o = &l->ops[t][i];
 			o->result = i % 4;
+			int kind = o != wait                ? (int)o->kind
+			           : o->kind == LITMUS_LOAD ? LITMUS_FENCE + 1
+			                                    : LITMUS_FENCE + 2;
 			g_string_append_printf(text, "%s%u,%d,%u,%d,%d,%d,%d,%u",
-			                       text->len ? ";" : "", t, o->kind, o->location,
+			                       text->len ? ";" : "", t, kind, o->location,
 			                       o->order, o->failure_order, (int)o->value,
 			                       (int)o->expected, o->result);
 		}
@@ -32,6 +77,8 @@ static char *ops_text(struct litmus *l)
 
 struct expected {
 	const struct litmus *l;
+	const struct litmus_op *wait; /* or NULL */
+	uint32_t waiter;              /* its thread */
 	bool status[STATUSES];
 };
 
@@ -40,6 +87,8 @@ static void allow(void *context, const struct memory_graph *g, const struct litm
 {
 	struct expected *e = context;
 	unsigned hash = 2166136261u;
+	if (e->wait && o->registers[e->waiter][e->wait->result] != e->wait->expected)
+		return;
 	for (uint32_t t = 0; t < e->l->threads; t++)
 		for (uint32_t k = 0; k < 4; k++)
 			hash = (hash ^ (unsigned)o->registers[t][k]) * 16777619u;
@@ -113,7 +162,7 @@ int main(void)
 	const char *heddle = g_getenv("HEDDLE") ? g_getenv("HEDDLE") : "./heddle";
 	uint32_t cases = given ? (uint32_t)atoi(given) : CASES, failed = 0;
 	uint32_t first = seed ? (uint32_t)strtoul(seed, NULL, 10) : 1;
-	uint64_t runs = 0, graphs = 0;
+	uint64_t runs = 0, graphs = 0, waits = 0;
 	char *folder = g_dir_make_tmp("heddle-XXXXXX", NULL);
 	char *program = g_build_filename(folder, "any", NULL);
 	char *build = g_strdup_printf("%s cc -g -O1 -pthread -o %s "
@@ -123,11 +172,20 @@ int main(void)
 	for (uint32_t i = 0; i < cases; i++) {
 		GRand *r = g_rand_new_with_seed(first + i);
 		struct litmus l;
+		uint32_t waiter = 0;
+		struct litmus_op *wait = NULL;
 		litmus_random(r, LITMUS_STRAIGHT, &l);
+		for (int k = 0; (first + i) % 2 && k < TRIES; k++) {
+			wait = find_wait(&l, &waiter);
+			if (wait != NULL)
+				break;
+			litmus_random(r, LITMUS_STRAIGHT, &l);
+		}
 		g_rand_free(r);
-		char *ops = ops_text(&l), *text = litmus_text(&l);
+		waits += wait != NULL;
+		char *ops = ops_text(&l, wait), *text = litmus_text(&l);
 		for (int m = MEMORY_TSO; m <= MEMORY_RC11; m++) {
-			struct expected e = { .l = &l };
+			struct expected e = { .l = &l, .wait = wait, .waiter = waiter };
 			struct memory_counts counts;
 			const char *word = memory_model_word((enum memory_model)m);
 			litmus_enumerate(&l, (enum memory_model)m, allow, &e, &counts);
@@ -143,8 +201,9 @@ int main(void)
 		g_free(ops);
 		g_free(text);
 	}
-	printf("memory_explore: %u programs under two models, %lu graphs, %lu runs\n", cases,
-	       (unsigned long)graphs, (unsigned long)runs);
+	printf("memory_explore: %u programs under two models (%lu with a loop that waits), %lu "
+	       "graphs, %lu runs\n",
+	       cases, (unsigned long)waits, (unsigned long)graphs, (unsigned long)runs);
 	g_remove(program);
 	g_rmdir(folder);
 	g_free(build);

@@ -6,6 +6,7 @@
  */
 #include "engine/base/hash.h"
 #include "engine/predict/reachable.h"
+#include "engine/witness/check.h"
 #include "tests/property/mix.h"
 
 #include <stdio.h>
@@ -99,7 +100,12 @@ static bool is_witness(const struct trace *t, const struct riddle *riddle,
 	for (guint i = 0; i < a->sequence->len; i++)
 		done |= 1u << sequence[i];
 	last_writes(t, sequence, a->sequence->len, writers);
-	return oracle_is_reordering(t, sequence, a->sequence->len, false) &&
+	GArray *whole = g_array_copy(a->sequence); /* the checker says so, too */
+	g_array_append_val(whole, a->target);
+	bool accepted = witness_check(t, (const uint32_t *)(const void *)whole->data,
+	                              whole->len, CLAIM_REACH, &a->target, 1, NULL, NULL);
+	g_array_unref(whole);
+	return accepted && oracle_is_reordering(t, sequence, a->sequence->len, false) &&
 	       oracle_next(t, done, a->target) &&
 	       holds((void *)riddle, a->target, writers) == TRUTH_YES;
 }

@@ -274,7 +274,7 @@ END_TEST
 START_TEST(an_execution_is_opened)
 {
 	struct pty *p = begin("all-schedules", NULL);
-	pty_wait_for(p, "1/6 All schedules");
+	pty_wait_for(p, "1/5 All schedules");
 	pty_send(p, "Xn\r");
 	pty_wait_for(p, "heddle  last_seat.explored.run1.hdl");
 	pty_wait_for(p, "Findings");

@@ -4,7 +4,9 @@
 #include "tests/support/tui.h"
 
 #include <check.h>
+#include <glib/gstdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /* deposit and report each take m; the report reads the balance after it. */
 static const char bank[] = "#! heddle 1\n"
@@ -62,11 +64,68 @@ START_TEST(a_question_is_answered)
 }
 END_TEST
 
+static void shows(struct app *app, const char *text)
+{
+	char *screen = tui_words(app);
+	ck_assert_msg(strstr(screen, text) != NULL, "not \"%s\" in:\n%s", text, screen);
+	g_free(screen);
+}
+
+/* The answer is a witness like others: walked, judged, written; no view fails on it. */
+START_TEST(an_order_is_walked)
+{
+	struct app *app = tui_open(bank, &(struct tui_options){ .analyse = true });
+	tui_command(app, "reach audit == 1 && balance == 100 at b.c:23");
+	shows(app, "w walks it, c runs the program along it");
+	tui_keys(app, "w");
+	shows(app, "✓ checked");
+	shows(app, "here the condition holds");
+	shows(app, "values balance 100 audit 1");
+	shows(app, "balance reads 100"); /* not the 150 of the recording */
+	tui_keys(app, "v");
+	shows(app, "the independent checker accepts it");
+	char *path = g_strdup_printf("%s/heddle-reach-%d.wit", g_get_tmp_dir(), (int)getpid());
+	char *line = g_strdup_printf("export %s", path), *text;
+	g_remove(path);
+	tui_command(app, line);
+	ck_assert(g_file_get_contents(path, &text, NULL, NULL));
+	ck_assert(strstr(text,
+	                 "#! kind reach\n#! pair 10\n#! condition audit == 1 && balance == "
+	                 "100\n"));
+	g_remove(path);
+	tui_keys(app, "k k - j p j Enter Esc o h c d x m s I S T w C Y X F j w");
+	ck_assert(
+	        !tui_shows(app, "here the condition holds")); /* another finding is selected */
+	g_free(text);
+	g_free(line);
+	g_free(path);
+	tui_close(app);
+}
+END_TEST
+
+/* Also where the recording itself is the order, and for a place that waits. */
+START_TEST(the_recording_is_an_order)
+{
+	struct app *app = tui_open(bank, &(struct tui_options){ .analyse = true });
+	tui_command(app, "reach balance == 150 at b.c:23");
+	tui_keys(app, "w");
+	shows(app, "2 switches, both needed");
+	shows(app, "here the condition holds");
+	tui_command(app, "reach audit == 1 at b.c:20");
+	tui_keys(app, "w");
+	shows(app, "here the condition holds");
+	shows(app, "lock m");
+	tui_close(app);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("reach");
 	TCase *c = tcase_create("reach");
 	tcase_add_loop_test(c, a_question_is_answered, 0, G_N_ELEMENTS(questions));
+	tcase_add_test(c, an_order_is_walked);
+	tcase_add_test(c, the_recording_is_an_order);
 	suite_add_tcase(suite, c);
 	return tui_run(suite);
 }

@@ -58,6 +58,9 @@ static void parse_op(struct litmus_op *op, const char *text)
 	op->order = op->failure_order = ORDER_RLX;
 	if (strcmp(*w, "F") == 0) {
 		op->kind = LITMUS_FENCE;
+	} else if (strcmp(*w, "post") == 0 || strcmp(*w, "take") == 0) {
+		op->kind = **w == 'p' ? LITMUS_POST : LITMUS_TAKE;
+		op->location = parse_location(**++w);
 	} else if (strcmp(*w, "lock") == 0 || strcmp(*w, "unlock") == 0) {
 		op->kind = **w == 'l' ? LITMUS_LOCK : LITMUS_UNLOCK;
 		op->location = parse_location(**++w);
@@ -99,6 +102,9 @@ static void append_op(GString *s, const struct litmus_op *o)
 	};
 	if (o->kind == LITMUS_FENCE)
 		g_string_append(s, "F");
+	else if (o->kind == LITMUS_POST || o->kind == LITMUS_TAKE)
+		g_string_append_printf(s, "%s %c", o->kind == LITMUS_POST ? "post" : "take",
+		                       at);
 	else if (o->kind == LITMUS_LOCK || o->kind == LITMUS_UNLOCK)
 		g_string_append_printf(s, "%s %c", o->kind == LITMUS_LOCK ? "lock" : "unlock",
 		                       at);
@@ -154,7 +160,13 @@ static bool is_done(const struct litmus_op *op, const uint64_t *registers)
 static bool is_update(const struct litmus_op *op)
 {
 	return op->kind == LITMUS_EXCHANGE || op->kind == LITMUS_ADD ||
-	       op->kind == LITMUS_COMPARE || op->kind == LITMUS_LOCK;
+	       op->kind == LITMUS_COMPARE || op->kind == LITMUS_LOCK ||
+	       op->kind == LITMUS_POST || op->kind == LITMUS_TAKE;
+}
+
+static bool is_library(const struct litmus_op *op)
+{
+	return op->kind >= LITMUS_LOCK;
 }
 
 static void run_to(const struct litmus *l, const struct memory_graph *g, uint32_t thread,
@@ -170,7 +182,7 @@ static void run_to(const struct litmus *l, const struct memory_graph *g, uint32_
 			return;
 		const struct litmus_op *op = &l->ops[thread][s->op];
 		const struct memory_event *e = &g->events[event];
-		if (e->kind == MEMORY_LOAD && op->kind != LITMUS_LOCK)
+		if (e->kind == MEMORY_LOAD && !is_library(op))
 			s->registers[op->result] = e->value;
 		event = e->po_next;
 		if (e->kind != MEMORY_LOAD || !is_update(op) || !(e->flags & MEMORY_EXCLUSIVE))
@@ -183,8 +195,11 @@ static void run_to(const struct litmus *l, const struct memory_graph *g, uint32_
 	}
 }
 
-static uint64_t stored(const struct litmus_op *op, const uint64_t *registers)
+/* `read`: of an update. */
+static uint64_t stored(const struct litmus_op *op, const uint64_t *registers, uint64_t read)
 {
+	if (op->kind == LITMUS_POST || op->kind == LITMUS_TAKE)
+		return op->kind == LITMUS_POST ? read + 1 : read - 1;
 	if (op->kind == LITMUS_LOCK || op->kind == LITMUS_UNLOCK)
 		return op->kind == LITMUS_LOCK;
 	uint64_t value = op->value + (op->plus ? registers[op->plus - 1] : 0);
@@ -200,10 +215,11 @@ static enum memory_step next(void *context, const struct memory_graph *g, uint32
 	if (s.op >= l->length[thread])
 		return MEMORY_STEP_NONE;
 	const struct litmus_op *op = &l->ops[thread][s.op];
-	bool lock = op->kind == LITMUS_LOCK || op->kind == LITMUS_UNLOCK;
+	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
+	bool lock = is_library(op), takes = op->kind == LITMUS_LOCK || op->kind == LITMUS_TAKE;
 	e->order = e->success_order = (uint8_t)op->order;
 	if (lock)
-		e->order = op->kind == LITMUS_LOCK ? ORDER_ACQ : ORDER_REL;
+		e->order = takes ? ORDER_ACQ : ORDER_REL;
 	e->failure_order = (uint8_t)op->failure_order;
 	e->flags = lock ? MEMORY_LIBRARY : 0;
 	e->location = op->kind == LITMUS_FENCE ? NONE : op->location;
@@ -211,14 +227,18 @@ static enum memory_step next(void *context, const struct memory_graph *g, uint32
 		e->kind = MEMORY_FENCE;
 	} else if (s.store_to_do || op->kind == LITMUS_STORE || op->kind == LITMUS_UNLOCK) {
 		e->kind = MEMORY_STORE;
-		e->value = stored(op, s.registers);
+		e->value = stored(op, s.registers, last != NONE ? g->events[last].value : 0);
 		e->flags |= s.store_to_do ? MEMORY_EXCLUSIVE : 0;
-		e->flags |= op->kind == LITMUS_LOCK ? MEMORY_LOCKS : 0;
+		e->flags |= op->kind == LITMUS_LOCK   ? MEMORY_LOCKS
+		            : op->kind == LITMUS_TAKE ? MEMORY_TAKES
+		                                      : 0;
 	} else {
 		e->kind = MEMORY_LOAD;
 		e->expected = op->expected;
 		if (op->kind == LITMUS_LOCK)
 			e->flags |= MEMORY_LOCKS | MEMORY_UPDATES;
+		else if (op->kind == LITMUS_TAKE)
+			e->flags |= MEMORY_TAKES | MEMORY_UPDATES;
 		else if (op->kind == LITMUS_COMPARE)
 			e->flags |= MEMORY_COMPARES;
 		else if (is_update(op))

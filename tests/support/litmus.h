@@ -17,7 +17,9 @@ enum litmus_kind {
 	LITMUS_COMPARE, /* writes `value` if it reads `expected` */
 	LITMUS_FENCE,
 	LITMUS_LOCK,
-	LITMUS_UNLOCK
+	LITMUS_UNLOCK,
+	LITMUS_POST, /* a semaphore */
+	LITMUS_TAKE
 };
 
 struct litmus_op {
@@ -47,7 +49,7 @@ struct litmus_outcome {
 /*
  * A program as text: threads separated by "|", operations by ";":
  *     x=1 rel    a=y acq    a=x+1 (fetch_add)  a=x<2 (exchange)  a=x?0:1 acq_rel acq (CAS)
- *     F sc       lock m    unlock m
+ *     F sc       lock m    unlock m    post m    take m
  * Registers a to h; locations x, y, z, m; orders rlx (default), acq, rel, acq_rel, sc. BUG for
  * anything else.
  */

@@ -71,6 +71,28 @@ static void random_op(GRand *r, enum litmus_features features, struct litmus_op 
 		op->plus = 1 + below(r, 3);
 }
 
+static void insert(GRand *r, struct litmus *l, uint32_t t, enum litmus_kind kind)
+{
+	uint32_t at = below(r, l->length[t] + 1), n = l->length[t];
+	if (n + 1 > LITMUS_OPS)
+		return;
+	memmove(&l->ops[t][at + 1], &l->ops[t][at], (n - at) * sizeof(struct litmus_op));
+	l->ops[t][at] = (struct litmus_op){ .kind = kind, .location = 3 };
+	l->length[t] = n + 1;
+}
+
+/* A semaphore: one thread posts, once or twice, and another takes; a third one may do either.
+ */
+static void add_semaphore(GRand *r, struct litmus *l)
+{
+	insert(r, l, 0, LITMUS_POST);
+	if (below(r, 3) == 0)
+		insert(r, l, 0, LITMUS_POST);
+	insert(r, l, 1, LITMUS_TAKE);
+	if (l->threads > 2 && below(r, 3) == 0)
+		insert(r, l, 2, below(r, 2) ? LITMUS_POST : LITMUS_TAKE);
+}
+
 void litmus_random(GRand *r, enum litmus_features features, struct litmus *l)
 {
 	memset(l, 0, sizeof *l);
@@ -81,7 +103,10 @@ void litmus_random(GRand *r, enum litmus_features features, struct litmus *l)
 		uint32_t t = i < l->threads ? i : below(r, l->threads);
 		random_op(r, features, &l->ops[t][l->length[t]++], &size);
 	}
-	if (features == LITMUS_STRAIGHT || below(r, 4) != 0)
+	uint32_t what = features == LITMUS_STRAIGHT ? 0 : below(r, 8);
+	if (what == 1 || what == 2)
+		add_semaphore(r, l);
+	if (what < 6)
 		return;
 	/* two threads are critical sections, in part */
 	for (uint32_t t = 0; t < 2; t++) {

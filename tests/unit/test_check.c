@@ -78,6 +78,20 @@ START_TEST(prefixes_and_locks)
 }
 END_TEST
 
+START_TEST(a_place_is_reached_by_the_next_event)
+{
+	expect(bank, CLAIM_REACH, "6", "3 4 5 0 1 6", "");
+	expect(bank, CLAIM_REACH, "3", "0 1 3", ""); /* where it has to wait */
+	expect(bank, CLAIM_REACH, "0", "0", "");
+	expect(bank, CLAIM_REACH, "6", "3 4 6", "the place: event 6 r(x) is not next");
+	expect(bank, CLAIM_REACH, "6", "3 4 5", "the place: the last event is not 6");
+	expect(bank, CLAIM_REACH, "6", "0 3 4 5 6", "rule 3 (locks): event 3");
+	expect(bank, CLAIM_REACH, "6", "", "the place");
+	expect(bank, CLAIM_REACH, "", "3 4 5 6", "the place: an event is needed");
+	expect(bank, CLAIM_REACH, "900", "900", "the place: no such event");
+}
+END_TEST
+
 START_TEST(readers_share_and_writers_do_not)
 {
 	const char *text = "T1|racq(l)|\nT2|racq(l)|\nT1|rrel(l)|\nT2|rrel(l)|\nT3|acq(l)|\n"
@@ -266,6 +280,7 @@ int main(void)
 
 	tcase_add_test(tests, a_race_has_its_pair_last);
 	tcase_add_test(tests, prefixes_and_locks);
+	tcase_add_test(tests, a_place_is_reached_by_the_next_event);
 	tcase_add_test(tests, readers_share_and_writers_do_not);
 	tcase_add_test(tests, bytes_are_observed_one_by_one);
 	tcase_add_test(tests, of_the_pair_no_observation_is_asked);

@@ -50,6 +50,12 @@ static const struct {
 	{ "T1|acq(m)|s.c:1\nT1|w(x)=1|s.c:2\nT2|want(m)|s.c:3\n",
 	  "T2|acq(m)|s.c:3\nT1|want(m)|s.c:1\n", "T1 comes to: lock m at s.c:1",
 	  "T1 stands waiting for m at s.c:1", false },
+	/* nor does where an unnamed place of a stack lies */
+	{ "T1|r(\"local@main+880\")=1|s.c:1\n", "T1|r(\"local@main+827\")=1|s.c:1\n", NULL,
+	  NULL, false },
+	{ "T1|r(\"local@main+880\")=1|s.c:1\n", "T1|r(\"local@main+880\")=2|s.c:1\n",
+	  "T1 reads \"local@main+880\" as 1 at s.c:1",
+	  "T1 reads \"local@main+880\" as 2 at s.c:1", false },
 	/* addresses mean nothing in another run */
 	{ "T1|r(p)=140737326474944|s.c:1\n", "T1|r(p)=140737318082240|s.c:1\n", NULL, NULL,
 	  false },

@@ -98,6 +98,7 @@ static void checkup_init(struct checkup *c)
 	c->aims = g_array_new(FALSE, FALSE, sizeof(struct checkup_aim));
 	c->aimed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	c->undecided = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, undecided_free);
+	c->own_specs = g_ptr_array_new_with_free_func(g_free);
 	c->making = "both orders";
 	c->waiting = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	c->postponed = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -118,6 +119,7 @@ void checkup_close(struct checkup *c)
 		explore_report_free(c->hunted);
 	if (c->specs)
 		g_ptr_array_unref(c->specs);
+	g_ptr_array_unref(c->own_specs);
 	g_hash_table_destroy(c->by_key);
 	g_hash_table_destroy(c->digests);
 	g_hash_table_destroy(c->outputs);
@@ -293,6 +295,7 @@ bool checkup_open(struct checkup *c, const struct arguments *a)
 	checkup_init(c);
 	if (!parse(a, c))
 		return false;
+	checkup_find_specs(c);
 	c->finals = finals_new(NULL, argument_value(a, "check"), &c->error);
 	if (c->finals != NULL && find_binds(c) && read_expected(c, c->expected_file))
 		return true;

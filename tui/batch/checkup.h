@@ -87,9 +87,10 @@ struct mined_trials {
 
 struct checkup {
 	/* -- options; borrowed */
-	char **argv;      /* NULL: traces were given */
-	GPtrArray *specs; /* char * */
-	GPtrArray *binds; /* owned: specifications with bind lines, used for recording */
+	char **argv;          /* NULL: traces were given */
+	GPtrArray *specs;     /* char * */
+	GPtrArray *binds;     /* owned: specifications with bind lines, used for recording */
+	GPtrArray *own_specs; /* char *, owned: found without --spec; in `specs`, too */
 	struct finals *finals;
 	const char *prefix; /* prefix of written files */
 	char *expected;     /* owned: required output of a run, or NULL */
@@ -161,6 +162,9 @@ double checkup_left(const struct checkup *c);
 /* Add a sentence on incomplete coverage, unless it is there. */
 void checkup_gap(struct checkup *c, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
+
+/* checkup_specs.c: add the specifications that fit the program, where none was named. */
+void checkup_find_specs(struct checkup *c);
 
 /* checkup_runs.c: check a program, or traces. False: c->error. */
 bool checkup_program(struct checkup *c);

@@ -4,6 +4,7 @@
  */
 #include "tui/batch/checkup.h"
 
+#include "engine/trace/ending.h"
 #include "engine/detect/detectors.h"
 #include "engine/detect/failure.h"
 #include "engine/harm/serial.h"
@@ -23,6 +24,7 @@ struct analysis_of {
 	GPtrArray *reports; /* struct report *, owned: harm uses their findings later */
 	GPtrArray *fresh;   /* struct fresh *, owned */
 	GArray *undecided;  /* uint32_t: events, two by two */
+	GArray *misused;    /* uint32_t: locks whose rules were broken */
 };
 struct fresh {
 	struct checked *entry;
@@ -86,15 +88,53 @@ static void note_undecided(struct analysis_of *x, const struct finding *f)
 	json_decref(fields);
 }
 
+/* Runs along a plan have no calls of code that is not instrumented; in a program whose
+ * recordings have some, these may order what such a run alone calls a race. */
+static void doubt(const struct analysis_of *x, struct finding *f)
+{
+	if (x->c->argv == NULL || x->c->missing_calls == 0 || missing_code_was_called(x->t) ||
+	    f->verdict != VERDICT_RACE ||
+	    (f->kind != FINDING_DATA_RACE && f->kind != FINDING_ORDER_VIOLATION &&
+	     f->kind != FINDING_USE_AFTER_FREE))
+		return;
+	f->verdict = VERDICT_CANDIDATE;
+	f->missing = g_strdup("may be ordered by calls of code that is not instrumented, which "
+	                      "the recordings have and this run, made along a schedule, has "
+	                      "not");
+}
+
+/* Where a lock was misused, a call on it had no effect in the trace, as an unlock of what was
+ * freed: then the trace does not say how long it is held, and a wait for it that is predicted
+ * to last for ever claims too much. */
+static bool rests_on_misuse(struct analysis_of *x, const struct finding *f)
+{
+	if (f->kind == FINDING_LOCK_MISUSE && f->first != NONE)
+		g_array_append_val(x->misused, x->t->events[f->first].target);
+	for (guint i = 0; f->verdict == VERDICT_RACE && f->waits && i < f->waits->len; i++) {
+		const struct wait *w = &g_array_index(f->waits, struct wait, i);
+
+		for (guint k = 0; w->what == WAIT_LOCK && k < x->misused->len; k++)
+			if (g_array_index(x->misused, uint32_t, k) ==
+			    x->t->events[w->event].target)
+				return true;
+	}
+	return false;
+}
+
 static void take(struct analysis_of *x, struct report *r)
 {
 	bool listed = r->open_listed;
 
 	g_ptr_array_add(x->reports, r);
 	for (guint i = 0; i < r->findings->len; i++) {
-		const struct finding *f = r->findings->pdata[i];
+		struct finding *f = r->findings->pdata[i];
 		bool fresh;
 
+		if (rests_on_misuse(x, f)) {
+			x->c->open[f->kind] = true;
+			continue;
+		}
+		doubt(x, f);
 		if (f->verdict == VERDICT_UNKNOWN && f->second != NONE)
 			note_undecided(x, f);
 		if (!is_listed(f))
@@ -531,7 +571,8 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 		                 .reports = g_ptr_array_new_with_free_func(
 		                         (GDestroyNotify)report_free),
 		                 .fresh = g_ptr_array_new_with_free_func(g_free),
-		                 .undecided = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+		                 .undecided = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		                 .misused = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	if (c->argv == NULL)
 		suppressions_add_recorded(&c->suppressions, t);
 	bool good = detect(&x, NULL, 0, DETECTOR_DEADLOCKS);
@@ -546,8 +587,15 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 		good = find_mined(&x);
 	if (good && !shallow)
 		collect_aims(&x);
+	if (trace_note(t, FUTEX_NOTE) != NULL) {
+		c->open[FINDING_STUCK] = true;
+		checkup_gap(c,
+		            "waits for a futex, by system calls of the program's own, that no "
+		            "wake ends in another order: those that happened are listed");
+	}
 	c->analysed += good && !shallow;
 	g_array_unref(x.undecided);
+	g_array_unref(x.misused);
 	g_ptr_array_unref(x.fresh);
 	g_ptr_array_unref(x.reports);
 	places_free(x.places);

@@ -221,6 +221,9 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 	add(s,
 	    "Not covered: atomicity in general. Units of work are inferred, so that none found "
 	    "is no proof.");
+	for (guint i = 0; i < c->own_specs->len; i++)
+		add(s, "The specification %s was used: its functions are in the program.",
+		    (const char *)c->own_specs->pdata[i]);
 	if (g_hash_table_size(c->outputs) > 1 && c->expected == NULL)
 		add(s,
 		    "Runs that ended well printed %u different outputs; --expect FILE says "

@@ -227,11 +227,16 @@ static bool is_better(const struct trace *t, const struct finding *f, const stru
 {
 	bool happened = f->verdict == VERDICT_HAPPENED;
 
+	bool candidate = f->verdict == VERDICT_CANDIDATE,
+	     was = strcmp(json_word(old->fields, "verdict"), verdict_word(VERDICT_CANDIDATE)) ==
+	           0;
+
 	if (happened != old->happened)
 		return happened;
+	if (candidate != was || candidate)
+		return was && !candidate;
 	if (old->witness_file == NULL)
-		return writes && f->witness != NULL && old->fields != NULL &&
-		       strcmp(json_word(old->fields, "verdict"), verdict_word(f->verdict)) == 0;
+		return writes && f->witness != NULL;
 	return length_of(t, f) < old->witness_length;
 }
 

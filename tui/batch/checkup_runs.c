@@ -4,6 +4,7 @@
  * of a finding are analysed as well, since they show the program after a race went the other
  * way, which prediction from one run cannot.
  */
+#include "engine/trace/own_code.h"
 #include "tui/batch/checkup.h"
 
 #include "engine/base/file.h"
@@ -23,7 +24,7 @@ enum {
 	WAITING_RUNS = 3,        /* that are looked at after a recording; the rest comes last */
 	FIRST_RUNS = 3,          /* before the exploration */
 	EXPLORED_EVENTS = 20000, /* of a run: programs with more are not explored */
-	HUNT_PARTS = 6,          /* of the time left, the hunt for an error takes one */
+	HUNT_PARTS = 4,          /* of the time left, the hunt for an error takes one */
 	MOST_BYTES = 64 << 20,   /* of a run's log: some six million events */
 	LEAST_BYTES = 4 << 20,
 	BYTES_A_SECOND = 1 << 19, /* of the time left: what can be looked at in it */
@@ -477,22 +478,23 @@ static bool look_at_race(struct checkup *c, const struct explore_run *from)
 static void take_race(struct checkup *c, const struct trace *first,
                       const struct explore_race *race)
 {
+	/* it is seen without the calls of code that is not instrumented */
+	enum verdict verdict = c->missing_calls ? VERDICT_CANDIDATE : VERDICT_RACE;
 	json_t *fields =
 	        json_pack("{ssssso}", "kind", finding_kind_word(FINDING_DATA_RACE), "verdict",
-	                  verdict_word(VERDICT_RACE), "variable", json_text(race->variable));
+	                  verdict_word(verdict), "variable", json_text(race->variable));
 	guint known = c->list->len;
 
 	json_object_set_new(fields, "variables", json_pack("[o]", json_text(race->variable)));
 	json_object_set_new(
 	        fields, "sites",
 	        json_pack("[oo]", place_of(first, race->first), place_of(first, race->second)));
-	struct checked *f = checkup_add_fields(
-	        c, FINDING_DATA_RACE, fields,
-	        g_strdup_printf("%s and %s access %s, and nothing keeps the two "
-	                        "apart",
-	                        printable(race->first), printable(race->second),
-	                        printable(race->variable)),
-	        NONE, false);
+	GString *text = g_string_new(NULL);
+	g_string_append_printf(text, "%s and %s access ", race->own_first, race->own_second);
+	own_code_append_name(race->variable, text);
+	g_string_append(text, ", and nothing keeps the two apart");
+	struct checked *f = checkup_add_fields(c, FINDING_DATA_RACE, fields,
+	                                       g_string_free(text, FALSE), NONE, false);
 	if (c->list->len > known)
 		checkup_stream(c, f);
 }

@@ -1,6 +1,7 @@
 /*
  * checkup_words.c - findings as plain sentences.
  */
+#include "engine/trace/own_code.h"
 #include "tui/batch/checkup.h"
 
 #include <string.h>
@@ -12,15 +13,23 @@ static const char *thread_of(const struct trace *t, uint32_t event)
 
 static const char *site_of(const struct trace *t, uint32_t event)
 {
-	return printable(trace_site_name(t, event));
+	char *text = own_code_place_text(t, event);
+	const char *kept = g_intern_string(text);
+
+	g_free(text);
+	return kept;
 }
 
 static void append_operand(const struct trace *t, uint32_t event, GString *out)
 {
+	GString *name = g_string_new(NULL);
+
 	if (op_is_access(t->events[event].op))
-		trace_append_variable(t, &t->events[event], out);
+		trace_append_variable(t, &t->events[event], name);
 	else
-		trace_append_operand(t, event, out);
+		trace_append_operand(t, event, name);
+	own_code_append_name(name->str, out);
+	g_string_free(name, TRUE);
 }
 
 static const char *verb_of(enum op op)
@@ -102,8 +111,11 @@ static void tell_order(const struct trace *t, const struct finding *f, GString *
 static void tell_waits(const struct trace *t, const struct finding *f, GString *out)
 {
 	for (guint i = 0; f->waits && i < f->waits->len; i++) {
+		const struct wait *w = &g_array_index(f->waits, struct wait, i);
+
 		g_string_append(out, i ? "; " : "");
-		append_wait(t, &g_array_index(f->waits, struct wait, i), out);
+		append_wait(t, w, out);
+		g_string_append_printf(out, " (%s)", site_of(t, w->event));
 	}
 	g_string_append(out, f->kind == FINDING_STUCK
 	                             ? ": for ever, as nothing can end the wait"
@@ -139,7 +151,9 @@ static void tell_cycle(const struct trace *t, const struct finding *f, GString *
 		const struct cycle_edge *e = (const void *)f->edges->data;
 		char *name = variable_name(t, e->variable);
 
-		g_string_append_printf(out, " on %s (%s, %s)", name, site_of(t, e->events[0]),
+		g_string_append(out, " on ");
+		own_code_append_name(name, out);
+		g_string_append_printf(out, " (%s; %s)", site_of(t, e->events[0]),
 		                       site_of(t, e->events[1]));
 		g_free(name);
 	}

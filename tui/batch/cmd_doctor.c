@@ -169,6 +169,8 @@ static void check_compilers(void)
 	              "apt install g++");
 	check_command("clang", "clang", USEFUL, "apt install clang, if you build with it");
 	check_command("gdb", "gdb (replay --gdb)", USEFUL, "apt install gdb");
+	check_command("gdbserver", "gdbserver (replay --gdb-server)", USEFUL,
+	              "apt install gdbserver");
 }
 
 static void check_installed(void)

@@ -6,6 +6,7 @@
 #include "engine/witness/witness.h"
 #include "tui/batch/print.h"
 #include "tui/batch/spec_rules.h"
+#include "engine/witness/check_reach.h"
 #include "engine/witness/check_weak.h"
 
 #include <jansson.h>
@@ -78,7 +79,11 @@ static void print_verdict(const struct witness *w, const struct verdict_of *v,
 		json_decref(j);
 		return;
 	}
-	if (v->accepted && w->claim == CLAIM_STUCK)
+	if (v->accepted && w->claim == CLAIM_REACH)
+		printf("accepted: a correct reordering of %u event%s, before the last of which "
+		       "this holds: %s\n",
+		       w->events->len, plural(w->events->len), printable(w->condition));
+	else if (v->accepted && w->claim == CLAIM_STUCK)
 		printf("accepted: %u event%s, the last of which can never come\n",
 		       w->events->len, plural(w->events->len));
 	else if (v->accepted)
@@ -182,6 +187,10 @@ static bool judge(const struct arguments *a, struct trace *t, const struct witne
 	}
 	if (v->accepted && w->claim == CLAIM_ATOMIC)
 		v->accepted = has_cycle(a, t, w, v->reason, error, &good);
+	if (v->accepted && w->claim == CLAIM_REACH)
+		v->accepted = check_reach(
+		        t, (const uint32_t *)(void *)w->events->data, w->events->len - 1,
+		        g_array_index(w->pair, uint32_t, 0), w->condition, v->reason);
 	if (v->accepted && w->claim == CLAIM_PREFIX)
 		g_ptr_array_add(v->notes, g_strdup("kind prefix: that it is a correct "
 		                                   "reordering, and nothing of its pair"));

@@ -3,6 +3,7 @@
  */
 #include "tui/batch/point_json.h"
 
+#include "engine/trace/own_code.h"
 #include "tui/batch/print.h"
 
 static json_t *event_json(const struct explore_event *e)
@@ -44,9 +45,10 @@ static void append_event(const json_t *point, const char *key, const char *befor
 		g_string_append_printf(out, "%s: the program's begin\n", before);
 		return;
 	}
-	g_string_append_printf(out, "%s: %s: %s (%s)\n", before,
-	                       json_string_value(json_object_get(e, "thread")),
-	                       json_string_value(json_object_get(e, "operation")),
+	g_string_append_printf(out, "%s: %s: ", before,
+	                       json_string_value(json_object_get(e, "thread")));
+	own_code_append_name(json_string_value(json_object_get(e, "operation")), out);
+	g_string_append_printf(out, " (%s)\n",
 	                       json_string_value(json_object_get(e, "location")));
 }
 

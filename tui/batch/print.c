@@ -204,7 +204,7 @@ static void print_waits(const struct trace *t, const struct finding *f)
 
 static void print_finding(const struct trace *t, const struct finding *f)
 {
-	printf("%s: %s", verdict_word(f->verdict), finding_kind_word(f->kind));
+	printf("%s: %s", finding_verdict_text(f->kind, f->verdict), finding_kind_word(f->kind));
 	print_variables(t, f);
 	if (f->count > 1)
 		printf("  (%" G_GUINT64_FORMAT "%s)", f->count, f->counted_all ? "" : " seen");

@@ -787,6 +787,11 @@ static bool offers(const struct app *app, enum view_kind view, enum request requ
 {
 	if (request == REQUEST_MISSING && !session_lacks_code(app->session))
 		return false;
+	bool recorded = view == VIEW_TRACE || view == VIEW_EXPLORE;
+	if (request == REQUEST_RERUN && !recorded && app->session->pair[0] == NONE)
+		return false;
+	if (request == REQUEST_RERUN && view == VIEW_TEXT && !session_reached(app->session))
+		return false;
 	return view_table[view]->offers == NULL ||
 	       view_table[view]->offers(app, app->states[view], request);
 }

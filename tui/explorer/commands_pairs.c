@@ -105,9 +105,11 @@ static void list_reported(struct app *app)
 				entry = s->entries->pdata[k];
 		g_string_append_printf(out, "%4u  %s\n      ", i + 1, r->where);
 		if (entry)
-			g_string_append_printf(
-			        out, "%s %s on %s", verdict_glyph(entry->finding),
-			        verdict_word(entry->finding->verdict), entry->variable);
+			g_string_append_printf(out, "%s %s on %s",
+			                       verdict_glyph(entry->finding),
+			                       finding_verdict_text(entry->finding->kind,
+			                                            entry->finding->verdict),
+			                       entry->variable);
 		else if (r->pair[0] != NONE)
 			g_string_append_printf(out, "events %u and %u, no finding of its own",
 			                       r->pair[0], r->pair[1]);

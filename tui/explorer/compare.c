@@ -93,7 +93,7 @@ static void add_side(const struct session *s, uint32_t event, GPtrArray *facts)
 static void add_marks(const struct session *s, const struct entry *e, GPtrArray *facts)
 {
 	GString *verdict = fact("verdict");
-	g_string_append(verdict, verdict_word(e->finding->verdict));
+	g_string_append(verdict, finding_verdict_text(e->finding->kind, e->finding->verdict));
 	add_fact(facts, verdict);
 	for (int a = 0; a < ANALYSIS_COUNT; a++) {
 		if (session_seen(s, e, (enum analysis)a) <= 0)

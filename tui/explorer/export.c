@@ -20,14 +20,25 @@
 
 static bool make_witness(const struct session *s, struct witness *w, struct error *error)
 {
-	const struct finding *f = session_finding(s);
+	const struct reached *r = session_reached(s);
+	const struct finding *f = r ? NULL : session_finding(s);
 	memset(w, 0, sizeof *w);
-	if (f == NULL || f->witness == NULL)
+	if (r == NULL && (f == NULL || f->witness == NULL))
 		return error_set(error, "", NULL, "this pair has no witness to write");
-	w->claim = finding_claim(f);
-	w->under_missing = s->missing && f->kind == FINDING_DATA_RACE;
+	if (r && strpbrk(r->condition, "\n\r\033"))
+		return error_set(error, "", NULL, "this condition does not fit into a line");
 	w->trace_name = g_strdup(trace_name(s->trace));
 	w->trace_digest = trace_digest(s->trace);
+	if (r) {
+		w->claim = CLAIM_REACH;
+		w->condition = g_strdup(r->condition);
+		w->events = g_array_copy(r->events);
+		w->pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_array_append_val(w->pair, r->target);
+		return true;
+	}
+	w->claim = finding_claim(f);
+	w->under_missing = s->missing && f->kind == FINDING_DATA_RACE;
 	w->events = g_array_copy(f->witness);
 	w->pair = finding_claimed(f);
 	return true;
@@ -87,7 +98,8 @@ static char *to_markdown(const struct app *app, const struct entry *entry)
 	GString *out = g_string_new(NULL);
 	g_string_append_printf(out, "# %s on `%s`: %s\n\n%s in `%s`.\n\n",
 	                       finding_kind_word(f->kind), entry->variable,
-	                       verdict_word(f->verdict), entry->where, trace_name(s->trace));
+	                       finding_verdict_text(f->kind, f->verdict), entry->where,
+	                       trace_name(s->trace));
 	if (session_has(s, INDEX_ALL))
 		append_story(app, entry, out);
 	if (entry->triage)

@@ -98,7 +98,7 @@ char **output_words(const char *first, ...)
 
 /* -- in the job's thread -------------------------------------------------------------------- */
 
-enum news_kind { SAID, ENDED, RESULT };
+enum news_kind { BEGAN, SAID, ENDED, RESULT };
 
 struct news {
 	enum news_kind kind;
@@ -145,6 +145,8 @@ static bool run_one(struct job *job, struct output_step *step, const struct prog
 {
 	struct listener listener = { job, step->side };
 	struct capture c = { .seconds = step->seconds, .said = said, .context = &listener };
+	if (!step->unseen)
+		tell(job, BEGAN, step->side, NULL, false);
 	if (step->began)
 		tell(job, SAID, step->side, g_strconcat(step->began, "\n", NULL), false);
 	step->status = child_capture(step->argv, &c, progress);
@@ -182,6 +184,9 @@ static void take_news(struct output *o, const struct news *news)
 	struct output_side *side = &o->sides[news->side];
 	o->revision++;
 	switch (news->kind) {
+	case BEGAN:
+		g_clear_pointer(&side->end, g_free);
+		break;
 	case SAID:
 		g_string_append(side->text, news->text);
 		break;

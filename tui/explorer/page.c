@@ -508,7 +508,8 @@ static void page_finding(const struct app *app, const struct entry *entry, guint
 	GString *words = g_string_new(NULL);
 	g_string_append_printf(
 	        out, "<section id=\"finding-%u\"><h2><span class=\"%s\">%s %s</span> ", number,
-	        verdict, verdict_glyph(f), verdict);
+	        verdict, verdict_glyph(f),
+	        finding_verdict_text(f->kind, missing_code_verdict(s, entry)));
 	g_string_append_printf(words, "%s on %s: %s",
 	                       is_weak_order(f) ? "weak order" : finding_kind_noun(f->kind),
 	                       entry->variable, entry->where);
@@ -557,7 +558,9 @@ static void page_table(const struct app *app, GString *out)
 		                              (guint64)MAX(entry->finding->count, 1));
 		g_string_append_printf(
 		        out, "<tr><td class=\"%s\"><a href=\"#finding-%u\">%s %s</a></td>",
-		        verdict, i + 1, verdict_glyph(entry->finding), verdict);
+		        verdict, i + 1, verdict_glyph(entry->finding),
+		        finding_verdict_text(entry->finding->kind,
+		                             missing_code_verdict(app->session, entry)));
 		element(out, "td", "kind", finding_kind_noun(entry->finding->kind));
 		element(out, "td", "where", entry->where);
 		element(out, "td", "variable", entry->variable);

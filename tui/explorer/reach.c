@@ -19,6 +19,7 @@ enum { MOST_VISITS = 64, SECONDS = 30 };
 struct reach {
 	const struct session *s;
 	char *asked; /* owned: as typed */
+	char *text;  /* owned: its condition */
 	struct stop_condition *condition;
 	GArray *names;     /* uint32_t: variables by name of the condition, or NONE */
 	GArray *variables; /* uint32_t: the same without NONE */
@@ -35,6 +36,7 @@ static void reach_free(struct reach *r)
 	g_array_unref(r->targets);
 	reachable_release(&r->answer);
 	g_free(r->asked);
+	g_free(r->text);
 	g_free(r);
 }
 
@@ -235,6 +237,9 @@ static void tell_yes(GArray *prose, const struct reach *r)
 	if (!recorded)
 		prose_add(prose, STYLE_NONE, NONE,
 		          "  The independent checker accepts this order.");
+	prose_add(prose, STYLE_TEXT, NONE,
+	          "  w walks it, c runs the program along it, and `export NAME.wit` writes it "
+	          "for verify and replay.");
 	g_string_free(text, TRUE);
 	stage_release(&stage);
 }
@@ -290,9 +295,11 @@ static void reach_done(struct job *job, bool good, const struct error *error)
 		GArray *prose = prose_new();
 		GString *text = g_string_new(NULL);
 		bool partly = r->visits > MOST_VISITS;
-		if (r->answer.kind == REACHABLE_YES)
+		if (r->answer.kind == REACHABLE_YES) {
+			session_set_reached(app->session, r->answer.target, r->answer.sequence,
+			                    r->text);
 			tell_yes(prose, r);
-		else if (r->answer.kind == REACHABLE_NO && !partly)
+		} else if (r->answer.kind == REACHABLE_NO && !partly)
 			tell_no(prose, r, app->grid.columns);
 		else
 			tell_unknown(prose, r);
@@ -319,6 +326,7 @@ bool word_reach(struct app *app, const char *arguments, struct error *error)
 	r->variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	r->targets = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	r->names = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	r->text = g_strstrip(g_strdup(condition));
 	r->condition = stop_condition_new(r->s, condition, error);
 	bool good = r->condition != NULL;
 	if (good) {

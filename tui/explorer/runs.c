@@ -25,6 +25,7 @@ enum {
 	BUILD_SECONDS = 1800,
 	RECORD_SECONDS = 600,
 	COMPARE_SECONDS = 300,
+	STATUS_LEFT = 125, /* of `heddle replay`: the program left the schedule */
 };
 
 static char *self(void)
@@ -132,6 +133,10 @@ static void compare_recorded(struct output_task *task, GString *out)
 	struct trace *run = open_run(task, 1);
 	const struct trace *const t[2] = { run, recorded };
 	struct parting p;
+	const struct output_step *step = task->steps->pdata[0];
+	if (step->ran && WIFEXITED(step->status) && WEXITSTATUS(step->status) == STATUS_LEFT)
+		g_string_append(out, "The program did not go along this schedule: what it says "
+		                     "below tells where it left it, and why.\n");
 	if (run == NULL) {
 		g_string_append(out, "It was not run to its end: what it says is below.\n");
 	} else if (parting_find(run, recorded,
@@ -266,7 +271,7 @@ static bool add_witness(struct app *app, struct output_task *task, char *const *
                         struct error *error)
 {
 	const struct session *s = app->session;
-	const struct finding *f = session_finding(s);
+	const struct finding *f = session_reached(s) ? NULL : session_finding(s);
 	char *witness = write_witness(app, task, error);
 	bool both = f && finding_claim(f) == CLAIM_RACE;
 	for (int i = 0; witness && i < 1 + both; i++) {
@@ -296,6 +301,10 @@ static char *title_of(const struct app *app, enum what what, uint32_t run)
 		return g_strdup("The recorded order, run again");
 	if (what == WHAT_EXPLORED)
 		return g_strdup_printf("Run %u of the exploration, run again", run);
+	const struct reached *reached = session_reached(app->session);
+	if (reached)
+		return g_strdup_printf("On the real program: the order in which %s",
+		                       reached->condition);
 	return entry ? g_strdup_printf("On the real program: %s on %s, %s",
 	                               finding_kind_noun(entry->finding->kind), entry->variable,
 	                               entry->where)
@@ -341,17 +350,35 @@ static enum what what_of_view(const struct app *app)
 	case VIEW_EXPLORE:
 		return WHAT_EXPLORED;
 	case VIEW_TRACE:
-	case VIEW_STATE:
 		return WHAT_RECORDED;
 	default:
 		return WHAT_WITNESS;
 	}
 }
 
+/* Is there an order to run for what is selected? */
+static bool has_schedule(const struct session *s, struct error *error)
+{
+	const struct finding *f = s->pair[0] == NONE ? NULL : session_finding(s);
+	if (session_reached(s) || (f && f->witness && f->witness->len))
+		return true;
+	if (f && f->verdict == VERDICT_IMPOSSIBLE)
+		return error_set(error, "", ":rerun recorded runs the recorded order",
+		                 "proved impossible: there is no order to run");
+	if (f && f->verdict == VERDICT_HAPPENED)
+		return error_set(error, "", ":rerun recorded runs it again",
+		                 "it happened in the recorded order");
+	return error_set(error, "", ":rerun recorded runs the recorded order",
+	                 s->pair[0] == NONE ? "no finding is selected"
+	                                    : "no order is known in which it happens");
+}
+
 static bool run_what(struct app *app, enum what what, struct error *error)
 {
 	bool foreign = false;
 	uint32_t run = 0;
+	if (what == WHAT_WITNESS && !has_schedule(app->session, error))
+		return false;
 	if (app_trace(app)->path == NULL)
 		return error_set(error, "", "keep it in a file",
 		                 "a trace from standard input cannot be run along");

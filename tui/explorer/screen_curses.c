@@ -212,7 +212,6 @@ bool screen_open(const struct screen_options *options, struct error *error)
 		return false;
 	term.options = *options;
 	term.have_before = tcgetattr(STDIN_FILENO, &term.before) == 0;
-	setenv("ESCDELAY", "25", 0);
 	term.screen = newterm(NULL, streams_terminal(), stdin);
 	if (term.screen == NULL)
 		return error_set(error, "", NULL, "the terminal '%s' cannot be used",

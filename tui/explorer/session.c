@@ -2,6 +2,7 @@
  * session.c - the trace, its findings and the selection; see session.h.
  */
 #include "tui/explorer/missing_code.h"
+#include "engine/witness/check_reach.h"
 #include "engine/trace/own_code.h"
 
 #include "engine/finding_key.h"
@@ -61,6 +62,7 @@ struct session *session_new(struct trace *trace)
 	return s;
 }
 
+static void reached_free(struct reached *r);
 const char *session_thread(const struct session *s, uint32_t thread)
 {
 	if (!session_has(s, INDEX_THREADS | INDEX_MATCH))
@@ -122,6 +124,7 @@ void session_free(struct session *s)
 		for (int m = 0; m < 2; m++)
 			if (s->orders[m][k])
 				order_free(s->orders[m][k]);
+	reached_free(s->reached);
 	return_point_free(s->point);
 	trace_view_free(s->view);
 	missing_calls_free(s->calls);
@@ -644,30 +647,42 @@ uint32_t session_parse_event(const struct session *s, const char *text, struct e
 
 uint32_t session_find_variable(const struct session *s, const char *name)
 {
-	const struct trace *t = s->trace;
-	for (uint64_t v = 0; v < t->variables_count; v++)
-		if (strcmp(trace_string(t, t->variables[v].name), name) == 0)
-			return (uint32_t)v;
-	return NONE;
+	return named_variable(s->trace, name);
 }
 
 uint32_t session_find_short(const struct session *s, const char *name)
 {
-	const struct trace *t = s->trace;
-	uint32_t found = session_find_variable(s, name);
-	bool exact = found != NONE;
-	size_t length = strlen(name);
-	for (uint64_t v = 0; !exact && length && v < t->variables_count; v++) {
-		const char *full = trace_string(t, t->variables[v].name);
-		size_t rest = strlen(full);
-		if (rest < length + 2 || strcmp(full + rest - length, name) != 0 ||
-		    strncmp(full + rest - length - 2, "::", 2) != 0)
-			continue;
-		if (found != NONE)
-			return NONE;
-		found = (uint32_t)v;
-	}
-	return found;
+	return named_short(s->trace, name);
+}
+
+const struct reached *session_reached(const struct session *s)
+{
+	const struct reached *r = s->reached;
+	return r && s->entry < 0 && s->pair[0] == r->target && s->pair[1] == r->target ? r
+	                                                                               : NULL;
+}
+
+static void reached_free(struct reached *r)
+{
+	if (r == NULL)
+		return;
+	g_array_unref(r->events);
+	g_free(r->condition);
+	g_free(r);
+}
+
+void session_set_reached(struct session *s, uint32_t target, const GArray *sequence,
+                         const char *condition)
+{
+	struct reached *r = g_new0(struct reached, 1);
+	r->target = target;
+	r->events = g_array_copy((GArray *)sequence);
+	g_array_append_val(r->events, target);
+	r->condition = g_strdup(condition);
+	reached_free(s->reached);
+	s->reached = r;
+	session_ask(s, target, target);
+	s->entry = -1;
 }
 
 GArray *session_frames(const struct session *s, uint32_t event)

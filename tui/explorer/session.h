@@ -69,6 +69,13 @@ struct fold {
 	uint32_t first, last;    /* events */
 	uint64_t rounds, events; /* number folded */
 };
+/* The answer to `:reach`: the recorded events in an order after which the condition holds when
+ * the thread of the last one, `target`, comes to it. */
+struct reached {
+	uint32_t target;
+	GArray *events;  /* uint32_t, owned; with the target */
+	char *condition; /* owned */
+};
 enum fold_change { FOLD_NO_LOOP, FOLD_CLOSED, FOLD_OPENED };
 
 enum step_kind {
@@ -96,8 +103,9 @@ struct session {
 	GHashTable *seen[ANALYSIS_COUNT]; /* by site pair: verdict + 1; NULL: not run yet */
 	int entry;                        /* the selected one, or -1 */
 	uint32_t pair[2];                 /* the selected finding's pair, or one asked for */
-	bool asked;    /* selected by the user: new findings do not change it */
-	bool exact;    /* the user named these two events, not two places */
+	bool asked;              /* selected by the user: new findings do not change it */
+	bool exact;              /* the user named these two events, not two places */
+	struct reached *reached; /* owned: the last one, or NULL */
 	guint awaited; /* selected race of the report (from 1) without a finding yet; 0: none */
 	GArray *reported; /* struct reported_pair (import.h), owned: another tool's; or NULL */
 	struct return_point *point; /* owned: of this run, from its exploration; or NULL */
@@ -151,6 +159,12 @@ guint session_reported(const struct session *s, const struct entry *entry);
 /* Select race `number` (from 1) of the report: the pair of the finding on its two places, once
  * there is one. False: the trace has no such pair of accesses. */
 bool session_ask_reported(struct session *s, guint number);
+
+/* What was reached, while it is selected as a pair of its target alone; else NULL. */
+const struct reached *session_reached(const struct session *s);
+/* Keep it (the sequence without the target), and select it. */
+void session_set_reached(struct session *s, uint32_t target, const GArray *sequence,
+                         const char *condition);
 
 /* -- findings ------------------------------------------------------------------------- */
 

@@ -79,6 +79,15 @@ const char *verdict_glyph(const struct finding *f)
 	return verdicts[f->verdict].glyph;
 }
 
+/* In the column of the list: "race" is of races, "checked" of what else a schedule shows. */
+static const char *verdict_column(const struct finding *f, enum verdict verdict)
+{
+	bool other = verdict == VERDICT_RACE && f->kind != FINDING_DATA_RACE &&
+	             f->kind != FINDING_COMMUTATIVITY_RACE;
+
+	return other ? "checked" : verdicts[verdict].word;
+}
+
 static enum style verdict_style(enum verdict verdict)
 {
 	return verdicts[verdict].style;
@@ -109,7 +118,7 @@ static bool says(const struct session *s, const struct entry *entry, const char 
 	return contains(entry->where, word) || contains(entry->variable, word) ||
 	       contains(entry->exact, word) || contains(kind_words[f->kind], word) ||
 	       contains(kind_of(f), word) ||
-	       contains(verdicts[missing_code_verdict(s, entry)].word, word) ||
+	       contains(verdict_column(entry->finding, missing_code_verdict(s, entry)), word) ||
 	       contains(triage_word(entry->triage), word) ||
 	       (entry->note && contains(entry->note, word)) ||
 	       contains(accesses_word(s, entry), word) ||
@@ -335,7 +344,7 @@ static void draw_entry(const struct session *s, struct pane p, int row,
 	if (selected || held || picked)
 		pane_text(p, row, 0, STYLE_HERE, held ? "=" : picked ? "+" : "▸");
 	pane_text(p, row, 1, style, verdicts[verdict].glyph);
-	pane_field(p, row, c.verdict, 8, style, verdicts[verdict].word);
+	pane_field(p, row, c.verdict, 8, style, verdict_column(entry->finding, verdict));
 	if (missing_code_refutes(s, entry))
 		pane_text(p, row, c.kind - 2, STYLE_MISSING, "░");
 	pane_field(p, row, c.kind, c.kind_width, text, kind_of(f));
@@ -837,7 +846,8 @@ static void findings_copy(const struct app *app, const void *state, GString *out
 	if (entry)
 		g_string_append_printf(
 		        out, "%s: %s, %s on %s", kind_words[entry->finding->kind],
-		        verdict_word(entry->finding->verdict), entry->where, entry->variable);
+		        finding_verdict_text(entry->finding->kind, entry->finding->verdict),
+		        entry->where, entry->variable);
 }
 
 const struct view_ops findings_view = {

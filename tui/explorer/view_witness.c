@@ -6,6 +6,7 @@
 #include "engine/trace/own_code.h"
 #include "engine/base/search.h"
 #include "engine/predict/ladder/behind.h"
+#include "engine/witness/check_reach.h"
 #include "tui/explorer/view_witness.h"
 
 #include "tui/explorer/command_line.h"
@@ -56,6 +57,7 @@ static void forget(struct witness_view *v)
 		chooser_release(&v->chooser);
 	v->choosing = false;
 	v->finding = NULL;
+	v->reached = NULL;
 	v->source = NULL;
 }
 
@@ -89,6 +91,10 @@ static void verify(const struct app *app, struct witness_view *v)
 	        witness_check(app_trace(app), (const uint32_t *)v->w.events->data,
 	                      v->w.events->len, v->w.claim, (const uint32_t *)v->w.pair->data,
 	                      v->w.pair->len, &options, reason);
+	if (v->accepted && v->w.claim == CLAIM_REACH)
+		v->accepted = check_reach(app_trace(app), (const uint32_t *)v->w.events->data,
+		                          v->w.events->len - 1, v->reached->target,
+		                          v->w.condition, reason);
 	g_free(v->verdict);
 	v->verdict = v->accepted ? g_strdup("checked") : g_strdup(reason->str);
 	g_string_free(reason, TRUE);
@@ -167,7 +173,9 @@ static void add_witness_rows(struct witness_view *v, guint point)
 			if (g_array_index(v->switches, struct context_switch, next).at == i &&
 			    !(race && i >= end)) /* either of the pair may be next */
 				add_row(v->rows, ROW_SWITCH, next);
-		if (race ? i == end : v->w.claim == CLAIM_C11_RACE && i + 1 == v->w.events->len)
+		if (race || v->w.claim == CLAIM_REACH
+		            ? i == end
+		            : v->w.claim == CLAIM_C11_RACE && i + 1 == v->w.events->len)
 			add_row(v->rows, ROW_BOTH, i);
 		if (i == point)
 			add_row(v->rows, ROW_POINT, i);
@@ -208,15 +216,10 @@ static bool has_optional(const struct witness_view *v)
 	return false;
 }
 
-static void take_finding(struct app *app, struct witness_view *v, const struct finding *f)
+/* Show v->w, whose events and pair are set. */
+static void take_witness(struct app *app, struct witness_view *v)
 {
-	v->finding = f;
-	v->source = f->witness;
-	v->w.claim = finding_claim(f);
-	v->w.under_missing = app->session->missing && f->kind == FINDING_DATA_RACE;
-	v->w.events = g_array_copy(f->witness);
-	v->w.pair = finding_claimed(f);
-	v->sorted = (g_array_free(v->sorted, TRUE), g_array_copy(f->witness));
+	v->sorted = (g_array_free(v->sorted, TRUE), g_array_copy(v->w.events));
 	g_array_sort(v->sorted, by_number);
 	v->moves = schedule_moves(v->w.events);
 	v->switches = witness_switches(app_trace(app), &v->w);
@@ -227,6 +230,28 @@ static void take_finding(struct app *app, struct witness_view *v, const struct f
 	turns_make(v, app_trace(app));
 	verify(app, v);
 	v->list.cursor = point_of_it(v);
+}
+
+static void take_reached(struct app *app, struct witness_view *v, const struct reached *r)
+{
+	v->reached = r;
+	v->w.claim = CLAIM_REACH;
+	v->w.condition = g_strdup(r->condition);
+	v->w.events = g_array_copy(r->events);
+	v->w.pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_array_append_val(v->w.pair, r->target);
+	take_witness(app, v);
+}
+
+static void take_finding(struct app *app, struct witness_view *v, const struct finding *f)
+{
+	v->finding = f;
+	v->source = f->witness;
+	v->w.claim = finding_claim(f);
+	v->w.under_missing = app->session->missing && f->kind == FINDING_DATA_RACE;
+	v->w.events = g_array_copy(f->witness);
+	v->w.pair = finding_claimed(f);
+	take_witness(app, v);
 	if (has_optional(v) && g_hash_table_add(v->shortened, (gpointer)f))
 		app_fewer_switches(app);
 }
@@ -330,7 +355,8 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 void witness_view_show(struct app *app, struct witness_view *v)
 {
 	const struct session *s = app->session;
-	const struct finding *f = session_finding(s);
+	const struct reached *reached = session_reached(s);
+	const struct finding *f = reached ? NULL : session_finding(s);
 	bool same_pair = v->pair[0] == s->pair[0] && v->pair[1] == s->pair[1] &&
 	                 v->missing == s->missing;
 	if (same_pair && f == v->finding && f) {
@@ -340,6 +366,8 @@ void witness_view_show(struct app *app, struct witness_view *v)
 			remake_rows(app, v);
 		return;
 	}
+	if (reached && reached == v->reached)
+		return;
 	forget(v);
 	v->pair[0] = s->pair[0];
 	v->pair[1] = s->pair[1];
@@ -349,7 +377,9 @@ void witness_view_show(struct app *app, struct witness_view *v)
 	        f && ((f->witness && f->witness->len) || f->verdict == VERDICT_IMPOSSIBLE);
 	if (!session_has(s, INDEX_ALL))
 		return;
-	if (settled && f->witness && f->witness->len)
+	if (reached)
+		take_reached(app, v, reached);
+	else if (settled && f->witness && f->witness->len)
 		take_finding(app, v, f);
 	else if (settled)
 		take_proof(app, v, f);
@@ -371,9 +401,10 @@ void append_witness_event(const struct app *app, const struct witness_view *v, g
 	const struct trace *t = s->trace;
 	uint32_t event = event_at(v, i);
 	const struct event *e = &t->events[event];
-	bool racing = v->w.claim == CLAIM_RACE && i + 2 >= v->w.events->len;
+	bool reached = v->w.claim == CLAIM_REACH && i + 1 >= v->w.events->len;
+	bool racing = reached || (v->w.claim == CLAIM_RACE && i + 2 >= v->w.events->len);
 	bool plain = op_is_access(e->op) && !(e->flags & EVENT_WIDE);
-	guint step = racing ? MAX(v->w.events->len, 2) - 2 : i;
+	guint step = reached ? i : racing ? MAX(v->w.events->len, 2) - 2 : i;
 	uint32_t writer, value = 0;
 	if (racing && plain && !op_writes(e->op))
 		value = stage_value(&v->stage, step, e->target, &writer);
@@ -491,6 +522,8 @@ const char *witness_claim_words(const struct witness_view *v)
 		return " each is about to take what another holds ";
 	case CLAIM_STUCK:
 		return " here it waits, for ever ";
+	case CLAIM_REACH:
+		return " here the condition holds ";
 	case CLAIM_C11_RACE:
 		return " unordered by C11: they race ";
 	default:
@@ -592,7 +625,8 @@ static void tell_claim(const struct app *app, struct witness_view *v)
 	const uint32_t *pair = (const uint32_t *)(void *)v->w.pair->data;
 	g_free(v->sentence);
 	v->sentence = NULL;
-	if (g_array_index(v->rows, struct row, v->list.cursor).kind != ROW_BOTH)
+	if (g_array_index(v->rows, struct row, v->list.cursor).kind != ROW_BOTH ||
+	    v->w.pair->len == 0)
 		return;
 	GString *text = g_string_new(NULL), *first = g_string_new(NULL),
 	        *operand = g_string_new(NULL);
@@ -612,6 +646,10 @@ static void tell_claim(const struct app *app, struct witness_view *v)
 	case CLAIM_STUCK:
 		g_string_append(text, v->w.pair->len > 1 ? ": they wait for ever"
 		                                         : ": it waits for ever");
+		break;
+	case CLAIM_REACH:
+		g_string_append(text, ", and there this holds: ");
+		append_escaped(text, v->w.condition, strlen(v->w.condition));
 		break;
 	default:
 		g_string_append(text, session_lacks_code(s) && !s->missing

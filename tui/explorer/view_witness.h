@@ -37,6 +37,7 @@ struct witness_view {
 	uint32_t pair[2];
 	bool missing;                  /* missing code counted when it was made */
 	const struct finding *finding; /* the subject, or NULL */
+	const struct reached *reached; /* the subject instead, or NULL */
 	const GArray *source;          /* the finding's witness in `w`, for comparison */
 	GHashTable *shortened;         /* findings with requested shortening */
 	struct witness w;

@@ -6,6 +6,7 @@
  * threads, rule out cycles there. Then events of a cycle's classes are combined, as far as
  * their causal pasts permit, and the solver decides whether all requests can be next at once.
  */
+#include "engine/trace/ending.h"
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/trace/weak.h"
 
@@ -656,7 +657,16 @@ static void find_waits(struct search *s, const struct progress *progress)
 
 	stuck_search(t, s->options, &search, progress);
 	s->cancelled |= search.cancelled;
-	if (search.complete && s->refused == 0)
+	const char *futexes = trace_note(t, FUTEX_NOTE);
+
+	if (futexes != NULL)
+		report_note(s->report,
+		            "waits that never end for a futex, by a system call of the "
+		            "program's own (%s in this run), are found where they happened, "
+		            "and not predicted: in which orders they would be woken is not "
+		            "modelled",
+		            futexes);
+	else if (search.complete && s->refused == 0)
 		s->report->scope = "deadlock or wait that never ends";
 	else if (search.left_out)
 		report_note(

@@ -1,6 +1,7 @@
 /*
  * stuck.c - waits at the end of a recording, from wants and locks held.
  */
+#include "engine/trace/ending.h"
 #include "engine/predict/deadlock/stuck.h"
 
 #include "engine/trace/channel.h"
@@ -13,7 +14,7 @@ struct hold {
 	bool exclusive;
 };
 
-struct ending {
+struct final_state {
 	const struct trace *t;
 	uint32_t *want;           /* by thread: the event, or NONE */
 	enum wait_for *use;       /* by object: its kind, from its operations */
@@ -50,7 +51,7 @@ static void drop_hold(GArray *holds, uint32_t object, uint32_t thread)
 	}
 }
 
-static bool find_wants(struct ending *s)
+static bool find_wants(struct final_state *s)
 {
 	const struct trace *t = s->t;
 	bool any = false;
@@ -72,6 +73,23 @@ static bool find_wants(struct ending *s)
 	return any;
 }
 
+/* What a recording's threads wait for at its end, and nothing in it ever used, is the word of a
+ * futex, where it has such waits. */
+static void find_futexes(const struct trace *t, enum wait_for *use)
+{
+	bool *used = g_new0(bool, t->objects_count + 1);
+
+	for (uint32_t e = 0; e < t->events_count; e++)
+		if (op_table[t->events[e].op].operand == OPERAND_OBJECT &&
+		    t->events[e].op != OP_WANT)
+			used[t->events[e].target] = true;
+	for (uint32_t e = 0; e < t->events_count; e++)
+		if (t->events[e].op == OP_WANT && !used[t->events[e].target] &&
+		    use[t->events[e].target] == WAIT_LOCK)
+			use[t->events[e].target] = WAIT_FUTEX;
+	g_free(used);
+}
+
 void wait_uses(const struct trace *t, enum wait_for *use)
 {
 	for (uint32_t o = 0; o < t->objects_count; o++)
@@ -87,10 +105,12 @@ void wait_uses(const struct trace *t, enum wait_for *use)
 		    use_of(x->op) != WAIT_LOCK)
 			use[x->target] = use_of(x->op);
 	}
+	if (trace_note(t, FUTEX_NOTE) != NULL)
+		find_futexes(t, use);
 }
 
 /* The wanted objects: their kinds, and their holders at the end. */
-static void find_holds(struct ending *s)
+static void find_holds(struct final_state *s)
 {
 	const struct trace *t = s->t;
 
@@ -113,7 +133,7 @@ static void find_holds(struct ending *s)
 
 /* Once-functions that have begun, and not ended: their threads hold them as one holds a lock.
  */
-static void find_running(struct ending *s)
+static void find_running(struct final_state *s)
 {
 	for (uint32_t e = 0; e < s->t->events_count; e++) {
 		const struct event *x = &s->t->events[e];
@@ -134,7 +154,7 @@ static void find_running(struct ending *s)
 
 /* The i-th thread that `thread` waits for, or NONE: holders of its lock, or the thread to
  * join. */
-static uint32_t waits_for(const struct ending *s, uint32_t thread, guint i)
+static uint32_t waits_for(const struct final_state *s, uint32_t thread, guint i)
 {
 	if (s->want[thread] == NONE)
 		return NONE;
@@ -154,7 +174,7 @@ static uint32_t waits_for(const struct ending *s, uint32_t thread, guint i)
 	return NONE;
 }
 
-static enum wait_for kind_of(const struct ending *s, uint32_t want)
+static enum wait_for kind_of(const struct final_state *s, uint32_t want)
 {
 	const struct event *x = &s->t->events[want];
 
@@ -163,7 +183,7 @@ static enum wait_for kind_of(const struct ending *s, uint32_t want)
 
 /* Does the trace itself say that nothing keeps the thread waiting: a lock that nobody holds, a
  * semaphore with a count, a thread that has ended? */
-static bool is_free(const struct ending *s, uint32_t thread)
+static bool is_free(const struct final_state *s, uint32_t thread)
 {
 	const struct event *x = &s->t->events[s->want[thread]];
 
@@ -187,7 +207,7 @@ static bool is_recording(const struct trace *t)
 }
 
 /* Leaves out the wants that the trace contradicts; how many. */
-static unsigned drop_free(struct ending *s)
+static unsigned drop_free(struct final_state *s)
 {
 	unsigned dropped = 0;
 
@@ -201,7 +221,7 @@ static unsigned drop_free(struct ending *s)
 }
 
 /* The shortest circle of waits through a thread into `circle`, from that thread on. */
-static bool find_circle(struct ending *s, uint32_t from, GArray *circle)
+static bool find_circle(struct final_state *s, uint32_t from, GArray *circle)
 {
 	uint32_t first = 0, last = 0, next;
 
@@ -231,7 +251,7 @@ static bool find_circle(struct ending *s, uint32_t from, GArray *circle)
 	return true;
 }
 
-static void add_wait(struct ending *s, struct finding *f, uint32_t thread, bool request)
+static void add_wait(struct final_state *s, struct finding *f, uint32_t thread, bool request)
 {
 	uint32_t want = s->want[thread];
 	struct wait w = { .event = want,
@@ -283,7 +303,7 @@ static void set_pair(struct finding *f)
 		f->second = f->first;
 }
 
-static struct finding *deadlock_of(struct ending *s, const GArray *circle)
+static struct finding *deadlock_of(struct final_state *s, const GArray *circle)
 {
 	struct finding *f = finding_of_waits(FINDING_DEADLOCK);
 	guint earliest = 0;
@@ -300,7 +320,7 @@ static struct finding *deadlock_of(struct ending *s, const GArray *circle)
 	return f;
 }
 
-static bool has_lock(const struct ending *s, const GArray *circle)
+static bool has_lock(const struct final_state *s, const GArray *circle)
 {
 	for (guint i = 0; i < circle->len; i++) {
 		if (kind_of(s, s->want[g_array_index(circle, uint32_t, i)]) == WAIT_LOCK)
@@ -309,7 +329,7 @@ static bool has_lock(const struct ending *s, const GArray *circle)
 	return false;
 }
 
-static void find_circles(struct ending *s, GPtrArray *findings)
+static void find_circles(struct final_state *s, GPtrArray *findings)
 {
 	GArray *circle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
@@ -323,7 +343,8 @@ static void find_circles(struct ending *s, GPtrArray *findings)
 }
 
 /* The finding whose threads this one waits for, transitively; or NULL. */
-static struct finding *cause_of(struct ending *s, const GPtrArray *findings, uint32_t thread)
+static struct finding *cause_of(struct final_state *s, const GPtrArray *findings,
+                                uint32_t thread)
 {
 	uint32_t left = (uint32_t)s->t->threads_count;
 
@@ -343,7 +364,7 @@ static struct finding *cause_of(struct ending *s, const GPtrArray *findings, uin
 	return NULL;
 }
 
-static void find_others(struct ending *s, GPtrArray *findings)
+static void find_others(struct final_state *s, GPtrArray *findings)
 {
 	struct finding *stuck = NULL;
 
@@ -365,18 +386,18 @@ static void find_others(struct ending *s, GPtrArray *findings)
 GPtrArray *stuck_find(const struct trace *t, unsigned *dropped)
 {
 	GPtrArray *findings = g_ptr_array_new();
-	struct ending s = { .t = t,
-		            .want = g_new(uint32_t, t->threads_count + 1),
-		            .use = g_new0(enum wait_for, t->objects_count + 1),
-		            .wanted = g_new0(bool, t->objects_count + 1),
-		            .holds = g_array_new(FALSE, FALSE, sizeof(struct hold)),
-		            .left = g_new0(int64_t, t->objects_count + 1),
-		            .over = g_new0(bool, t->threads_count + 1),
-		            .before = g_new(uint32_t, t->threads_count + 1),
-		            .queue = g_new(uint32_t, t->threads_count + 1),
-		            .told = g_new0(bool, t->threads_count + 1),
-		            .running = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
-		                                             NULL) };
+	struct final_state s = { .t = t,
+		                 .want = g_new(uint32_t, t->threads_count + 1),
+		                 .use = g_new0(enum wait_for, t->objects_count + 1),
+		                 .wanted = g_new0(bool, t->objects_count + 1),
+		                 .holds = g_array_new(FALSE, FALSE, sizeof(struct hold)),
+		                 .left = g_new0(int64_t, t->objects_count + 1),
+		                 .over = g_new0(bool, t->threads_count + 1),
+		                 .before = g_new(uint32_t, t->threads_count + 1),
+		                 .queue = g_new(uint32_t, t->threads_count + 1),
+		                 .told = g_new0(bool, t->threads_count + 1),
+		                 .running = g_hash_table_new_full(g_str_hash, g_str_equal,
+		                                                  g_free, NULL) };
 
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		s.want[u] = NONE;

@@ -65,6 +65,7 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 static uint64_t weak_load(struct thread *t, const volatile void *p, unsigned code,
                           unsigned order, uintptr_t pc)
 {
+	memory_state(t, p, order, 0, 0);
 	uint64_t value = memory_load(t, p, code, order, pc);
 	poll_look(t, p, value, pc);
 	return value;
@@ -73,14 +74,17 @@ static uint64_t weak_load(struct thread *t, const volatile void *p, unsigned cod
 static uint64_t weak_update(struct thread *t, volatile void *p, unsigned code, enum update how,
                             uint64_t v, unsigned order, uintptr_t pc)
 {
-	uint64_t old = memory_update(t, p, code, how, v, order, pc);
-	changed(t, p, true, 0, pc);
+	uint64_t made;
+	memory_state(t, p, order, v, how);
+	uint64_t old = memory_update(t, p, code, how, v, order, pc, &made);
+	changed(t, p, made != old, old, pc);
 	return old;
 }
 
 static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint64_t *expected,
                          uint64_t v, unsigned order, unsigned failure, uintptr_t pc)
 {
+	memory_state(t, p, order, v, *expected);
 	bool done = memory_compare(t, p, code, expected, v, order, failure, pc);
 	if (done)
 		changed(t, p, true, 0, pc);
@@ -89,10 +93,36 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 	return done;
 }
 
-#define VALUE(code, v) ((code) < 4, (uint64_t)(v))
+/*
+ * The instrumentation's name of an operation: it leaves the caller's registers in
+ * memory_registers when they are wanted, and goes on in the function, whose own name it takes
+ * from it. Only rax is changed, which has no argument.
+ */
+#define ENTRY(name) \
+	__asm__(".pushsection .text\n" \
+	        ".globl " #name "\n" \
+	        ".type " #name ", @function\n" #name ":\n" \
+	        ".cfi_startproc\n" \
+	        "cmpb $0, memory_states(%rip)\n" \
+	        "je 1f\n" \
+	        "movq memory_registers@gottpoff(%rip), %rax\n" \
+	        "movq %rbx, %fs:(%rax)\n" \
+	        "movq %rbp, %fs:8(%rax)\n" \
+	        "movq %r12, %fs:16(%rax)\n" \
+	        "movq %r13, %fs:24(%rax)\n" \
+	        "movq %r14, %fs:32(%rax)\n" \
+	        "movq %r15, %fs:40(%rax)\n" \
+	        "movq %rsp, %fs:48(%rax)\n" \
+	        "1: jmp heddle_" #name "\n" \
+	        ".cfi_endproc\n" \
+	        ".size " #name ", . - " #name "\n" \
+	        ".popsection\n");
+#define BEHIND(name) __asm__("heddle_" #name)
 
 #define FETCH(bits, type, code, name, how, function, expression) \
-	EXPORT type __tsan_atomic##bits##_##name(volatile type *p, type v, int order); \
+	ENTRY(__tsan_atomic##bits##_##name) \
+	type __tsan_atomic##bits##_##name(volatile type *p, type v, int order) \
+	        BEHIND(__tsan_atomic##bits##_##name); \
 	type __tsan_atomic##bits##_##name(volatile type *p, type v, int order) \
 	{ \
 		ENTER(function(p, v, __ATOMIC_SEQ_CST)) \
@@ -109,8 +139,9 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 	}
 
 #define EXCHANGE(bits, type, code, name) \
-	EXPORT int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type v, \
-	                                        int order, int failure); \
+	ENTRY(__tsan_atomic##bits##_##name) \
+	int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type v, int order, \
+	                                 int failure) BEHIND(__tsan_atomic##bits##_##name); \
 	int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type v, int order, \
 	                                 int failure) \
 	{ \
@@ -139,7 +170,9 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 	}
 
 #define SIZE(bits, type, code) \
-	EXPORT type __tsan_atomic##bits##_load(const volatile type *p, int order); \
+	ENTRY(__tsan_atomic##bits##_load) \
+	type __tsan_atomic##bits##_load(const volatile type *p, int order) \
+	        BEHIND(__tsan_atomic##bits##_load); \
 	type __tsan_atomic##bits##_load(const volatile type *p, int order) \
 	{ \
 		ENTER(__atomic_load_n(p, __ATOMIC_SEQ_CST)) \
@@ -177,8 +210,10 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 	FETCH(bits, type, code, fetch_nand, UPDATE_NAND, __atomic_fetch_nand, ~(old & v)) \
 	EXCHANGE(bits, type, code, compare_exchange_strong) \
 	EXCHANGE(bits, type, code, compare_exchange_weak) \
-	EXPORT type __tsan_atomic##bits##_compare_exchange_val( \
-	        volatile type *p, type expected, type v, int order, int failure); \
+	ENTRY(__tsan_atomic##bits##_compare_exchange_val) \
+	type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, \
+	                                                type v, int order, int failure) \
+	        BEHIND(__tsan_atomic##bits##_compare_exchange_val); \
 	type __tsan_atomic##bits##_compare_exchange_val(volatile type *p, type expected, \
 	                                                type v, int order, int failure) \
 	{ \

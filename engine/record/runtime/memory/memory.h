@@ -28,10 +28,14 @@
 
 struct buffer;
 struct views;
+enum { STATES = 8 };
 struct thread_memory {
 	struct buffer *buffer; /* TSO: its stores that have not arrived, or NULL: none ever */
 	struct views *views;   /* RC11 */
 	bool buffers;          /* the next record is of a store that waits */
+	uintptr_t stack;       /* the end of its frames on its stack; 0: not known */
+	uint64_t states[STATES];
+	unsigned looks; /* atomic accesses in a row in a state of the last few */
 };
 
 /* Operations of an update. */
@@ -63,12 +67,20 @@ uint64_t memory_load(struct thread *t, const volatile void *p, unsigned code, un
                      uintptr_t pc);
 void memory_store(struct thread *t, volatile void *p, unsigned code, uint64_t value,
                   unsigned order, uintptr_t pc);
+/* The value before; *made: the value after. */
 uint64_t memory_update(struct thread *t, volatile void *p, unsigned code, enum update how,
-                       uint64_t value, unsigned order, uintptr_t pc);
+                       uint64_t value, unsigned order, uintptr_t pc, uint64_t *made);
 /* What it saw is left in *expected. */
 bool memory_compare(struct thread *t, volatile void *p, unsigned code, uint64_t *expected,
                     uint64_t value, unsigned order, unsigned failure, uintptr_t pc);
 void memory_wide(struct thread *t); /* one of 16 bytes comes */
+
+extern bool memory_states __attribute__((visibility("hidden"))); /* is it wanted? */
+/* state.c: the record STATE of the atomic access that comes; its place, order and operands. */
+/* Does the thread only look, again and again? */
+bool memory_waits(const struct thread *t);
+void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
+                  uint64_t expected);
 
 /* `next` gets the token (NULL: nobody): memory is as it sees it.  Under lock. */
 void memory_view(struct thread *next);

@@ -542,25 +542,27 @@ void memory_store(struct thread *t, volatile void *p, unsigned code, uint64_t va
 }
 
 uint64_t memory_update(struct thread *t, volatile void *p, unsigned code, enum update how,
-                       uint64_t value, unsigned order, uintptr_t pc)
+                       uint64_t value, unsigned order, uintptr_t pc, uint64_t *made)
 {
 	if (rt.memory == LOG_TSO) {
 		buffers_tick(t);
 		buffers_touched(t, (uintptr_t)p, (size_t)1 << code);
 		buffers_leave(t);
-		uint64_t old = get_memory(p, code), made = updated(how, old, value, code);
-		set_memory(p, code, made);
-		log_rmw(t, order, pc, (const void *)p, code, old, made);
+		uint64_t old = get_memory(p, code);
+		*made = updated(how, old, value, code);
+		set_memory(p, code, *made);
+		log_rmw(t, order, pc, (const void *)p, code, old, *made);
 		return old;
 	}
 	struct making m = begin(t, (uintptr_t)p, code, order);
 	decide(&m, true, true, NULL, order, pc);
-	uint64_t old = m.choice.reads->value, made = updated(how, old, value, code);
+	uint64_t old = m.choice.reads->value;
 	bool last = m.choice.after == m.l->last;
-	commit(&m, made);
-	log_rmw(t, order, pc, (const void *)p, code, old, made);
+	*made = updated(how, old, value, code);
+	commit(&m, *made);
+	log_rmw(t, order, pc, (const void *)p, code, old, *made);
 	if (last)
-		set_memory(p, code, made);
+		set_memory(p, code, *made);
 	return old;
 }
 

@@ -112,7 +112,8 @@ bool channel_comes_late(int fd, short events)
 	return (reads && reads->late) || (writes && writes->late);
 }
 
-unsigned channel_number(int fd, short events)
+/* Of the channel whose messages have one, for who waits for such events; 0: another. */
+static unsigned channel_number(int fd, short events)
 {
 	struct channel *reads = reads_of(fd, events), *writes = writes_of(fd, events);
 	if ((reads && !reads->number) || (writes && !writes->number))

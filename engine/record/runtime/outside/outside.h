@@ -173,10 +173,8 @@ void channel_listens(unsigned channel);
 /* A read takes as much as there is: such a channel's messages have its number.  `pages`: a
  * pipe's room, 0: not known. */
 void channel_holds_bytes(unsigned channel, unsigned pages);
-/* That number, for who waits for such events of the descriptor; 0: something else. */
-unsigned channel_number(int fd, short events);
-/* The same of a wait for ever, where a channel without such messages gets a number, too; 0:
- * there are too many. */
+/* The channel's number, for who waits for ever for such events of the descriptor; one without
+ * such messages gets one then.  0: there are too many. */
 unsigned channel_wanted(int fd, short events);
 /* Can nothing but the process's own threads bring such an event? */
 bool channel_only_own(int fd, short events);

@@ -187,7 +187,7 @@ static bool stays_whole(const struct thread *t)
 static bool waits_by_looking(struct thread *t)
 {
 	return rt.config.flags & LOG_EXPLORE && rt.config.strategy == STRATEGY_FIRST &&
-	       !stays_whole(t) && poll_cycles(t);
+	       !stays_whole(t) && (memory_waits(t) || poll_cycles(t));
 }
 
 /* A run that is explored has come to its limit of steps. */

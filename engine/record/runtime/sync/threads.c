@@ -128,6 +128,7 @@ static void *thread_main(void *argument)
 	sched_start(t);
 	thread_begin(t);
 	t->life.started = true;
+	t->memory.stack = (uintptr_t)__builtin_frame_address(0);
 	missing_begin_thread(t, (const void *)t->life.start, t->life.argument);
 	if (rt.controlled && of_openmp(t->life.start))
 		sched_park(t, rt.threads[t->life.parent]); /* which waits for that */

@@ -2,7 +2,8 @@
  * any.c - a litmus program given as text, many times over: each round has locations of its own,
  * and begins at a barrier.  Prints the outcome of each: registers by thread, then memory.
  *
- * With "number" at the end, one round without a barrier, whose outcome is told by the exit status.
+ * With "number" at the end, one round without a barrier, whose outcome is told by the exit
+ * status.
  *
  *     any ROUNDS THREADS OPS [number]     OPS:
  * thread,kind,location,order,failure,value,expected,register;...
@@ -13,7 +14,8 @@
 #include <stdlib.h>
 
 enum { ROUNDS = 1000, THREADS = 6, LOCATIONS = 4, REGISTERS = 8, OPS = 64 };
-enum { LOAD, STORE, EXCHANGE, ADD, COMPARE, FENCE };
+/* LOOK: a load, until it reads `expected`; TRY_ON: a compare-and-exchange, until it is done. */
+enum { LOAD, STORE, EXCHANGE, ADD, COMPARE, FENCE, LOOK, TRY_ON };
 
 static atomic_int memory[ROUNDS][LOCATIONS];
 static int seen[ROUNDS][THREADS][REGISTERS];
@@ -52,15 +54,39 @@ static pthread_barrier_t barrier;
 	atomic_compare_exchange_strong_explicit(p, &s, o->value, memory_order_##order, \
 	                                        memory_order_##failure)
 
+/* What a load or compare-and-exchange reads. */
+static int look(const struct op *o, atomic_int *p)
+{
+	int s = o->expected;
+	if (o->kind == LOAD || o->kind == LOOK) {
+		WITH(o->order, s = atomic_load_explicit(p, memory_order_relaxed),
+		     s = atomic_load_explicit(p, memory_order_acquire), , ,
+		     s = atomic_load_explicit(p, memory_order_seq_cst))
+	} else if (o->failure == 1) {
+		WITH(o->order, TRY(relaxed, relaxed), TRY(acquire, relaxed),
+		     TRY(release, relaxed), TRY(acq_rel, relaxed), TRY(seq_cst, relaxed))
+	} else if (o->failure == 2) {
+		WITH(o->order, , TRY(acquire, acquire), , TRY(acq_rel, acquire),
+		     TRY(seq_cst, acquire))
+	} else {
+		TRY(seq_cst, seq_cst);
+	}
+	return s;
+}
+
 static void run(const struct op *o, int round)
 {
 	atomic_int *p = &memory[round][o->location];
 	int s = 0;
 	switch (o->kind) {
 	case LOAD:
-		WITH(o->order, s = atomic_load_explicit(p, memory_order_relaxed),
-		     s = atomic_load_explicit(p, memory_order_acquire), , ,
-		     s = atomic_load_explicit(p, memory_order_seq_cst))
+	case COMPARE:
+		s = look(o, p);
+		break;
+	case LOOK:
+	case TRY_ON:
+		while ((s = look(o, p)) != o->expected)
+			;
 		break;
 	case STORE:
 		WITH(o->order, atomic_store_explicit(p, o->value, memory_order_relaxed), ,
@@ -72,19 +98,6 @@ static void run(const struct op *o, int round)
 		break;
 	case ADD:
 		UPDATE(atomic_fetch_add_explicit)
-		break;
-	case COMPARE:
-		s = o->expected;
-		if (o->failure == 1) {
-			WITH(o->order, TRY(relaxed, relaxed), TRY(acquire, relaxed),
-			     TRY(release, relaxed), TRY(acq_rel, relaxed),
-			     TRY(seq_cst, relaxed))
-		} else if (o->failure == 2) {
-			WITH(o->order, , TRY(acquire, acquire), , TRY(acq_rel, acquire),
-			     TRY(seq_cst, acquire))
-		} else {
-			TRY(seq_cst, seq_cst);
-		}
 		break;
 	default:
 		WITH(o->order, , atomic_thread_fence(memory_order_acquire),
@@ -117,8 +130,8 @@ static int number(void)
 		for (int k = 0; k < 4; k++)
 			hash = (hash ^ (unsigned)seen[0][i][k]) * 16777619u;
 	for (int l = 0; l < 2; l++)
-		hash = (hash ^ (unsigned)atomic_load_explicit(&memory[0][l],
-		                                              memory_order_relaxed)) *
+		hash = (hash ^
+		        (unsigned)atomic_load_explicit(&memory[0][l], memory_order_relaxed)) *
 		       16777619u;
 	return 1 + (int)(hash % 251);
 }

@@ -1,7 +1,7 @@
 /*
  * channels.c - waits for the process's own pipes, sockets and eventfds: for ever (read, lock,
- * full, eventfd, socketpair, poll, select, stream, epoll, loopback), or until a child, a timer or
- * a signal's handler ends them (child, timer, alarm).
+ * full, eventfd, socketpair, poll, select, stream, epoll, loopback), or until a child, a timer
+ * or a signal's handler ends them (child, timer, alarm).
  */
 #include <arpa/inet.h>
 #include <poll.h>
@@ -82,7 +82,8 @@ static void comes(int number)
 
 static void connect_here(void)
 {
-	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	struct sockaddr_in a = { .sin_family = AF_INET,
+		                 .sin_addr = { htonl(INADDR_LOOPBACK) } };
 	socklen_t length = sizeof a;
 	int listener = socket(AF_INET, SOCK_STREAM, 0);
 

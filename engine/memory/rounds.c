@@ -1,0 +1,118 @@
+/* rounds.c - see rounds.h. */
+#include "engine/memory/rounds.h"
+
+#include <string.h>
+
+enum { MOST = 256 }; /* accesses of a round */
+
+struct looked {
+	uint32_t event;
+	uint64_t state;
+};
+
+struct walk {
+	const struct trace *t;
+	struct memory_rounds *r;
+	const uint64_t *states;
+	memory_shared *shared;
+	const void *context;
+	bool updates;   /* rounds with these stay */
+	GArray **since; /* by thread: struct looked, since it last changed anything */
+};
+
+/* An update that wrote what it read. */
+static bool writes_the_same(const struct trace *t, const struct event *x)
+{
+	const struct value *v = &t->values[x->aux];
+	if (x->op != OP_RMW || x->aux == 0 || v->kind != V_PAIR)
+		return false;
+	const struct value *old = &t->values[v->first], *new = &t->values[v->second];
+	return old->kind == V_INT && new->kind == V_INT && old->integer == new->integer;
+}
+
+static bool on_own_stack(const struct trace *t, const struct event *x)
+{
+	struct wide run = event_variables(t, x);
+	uint32_t stack = t->threads[x->thread].stack;
+	for (uint32_t i = 0; i < run.count; i++)
+		if (stack == NONE || t->variables[run.first + i].block != stack)
+			return false;
+	return true;
+}
+
+/* Does it leave the memory and the other threads as they are? */
+static bool changes_nothing(const struct walk *w, uint32_t event)
+{
+	const struct event *x = &w->t->events[event];
+	if (op_table[x->op].class != OP_CLASS_ACCESS)
+		return x->op == OP_FENCE;
+	return !op_writes(x->op) || writes_the_same(w->t, x) ||
+	       (x->op == OP_WRITE && on_own_stack(w->t, x) && !w->shared(w->context, event));
+}
+
+static bool has_updates(const struct walk *w, const GArray *since, guint from)
+{
+	for (guint i = from; i < since->len; i++)
+		if (op_writes(w->t->events[g_array_index(since, struct looked, i).event].op))
+			return true;
+	return false;
+}
+
+/* The event begins in the state in which one since the last change began: what lies between is
+ * a round. */
+static void end_round(struct walk *w, GArray *since, uint32_t event)
+{
+	uint64_t state = w->states[event];
+	guint least = since->len > MOST ? since->len - MOST : 0;
+	for (guint i = since->len; state != 0 && i-- > least;) {
+		const struct looked *l = &g_array_index(since, struct looked, i);
+		if (l->state != state)
+			continue;
+		w->r->first[event] = l->event;
+		bool stays = w->updates && has_updates(w, since, i);
+		for (guint k = i; k < since->len && !stays; k++)
+			w->r->in_vain[g_array_index(since, struct looked, k).event] = true;
+		g_array_set_size(since, i);
+		return;
+	}
+}
+
+static void take(struct walk *w, uint32_t event)
+{
+	const struct event *x = &w->t->events[event];
+	struct looked l = { event, w->states[event] };
+	if (op_table[x->op].class == OP_CLASS_SCOPE || op_table[x->op].class == OP_CLASS_MARKER)
+		return;
+	if (w->since[x->thread] == NULL)
+		w->since[x->thread] = g_array_new(FALSE, FALSE, sizeof(struct looked));
+	GArray *since = w->since[x->thread];
+	end_round(w, since, event);
+	if (changes_nothing(w, event))
+		g_array_append_val(since, l);
+	else
+		g_array_set_size(since, 0);
+}
+
+void memory_rounds_init(struct memory_rounds *r, const struct trace *t, const uint64_t *states,
+                        memory_shared *shared, const void *context, bool updates)
+{
+	struct walk w = {
+		t, r, states, shared, context, updates, g_new0(GArray *, t->threads_count + 1)
+	};
+	r->in_vain = g_new0(bool, t->events_count + 1);
+	r->first = g_new(uint32_t, t->events_count + 1);
+	memset(r->first, 0xff, (t->events_count + 1) * sizeof *r->first);
+	for (uint32_t e = 0; states != NULL && e < t->events_count; e++)
+		take(&w, e);
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		if (w.since[i] != NULL)
+			g_array_free(w.since[i], TRUE);
+	g_free(w.since);
+}
+
+void memory_rounds_release(struct memory_rounds *r)
+{
+	g_free(r->in_vain);
+	g_free(r->first);
+	memset(r, 0, sizeof *r);
+}

@@ -1,0 +1,32 @@
+/*
+ * rounds.h - rounds of loops that wait: what a thread of a run did that led nowhere.
+ *
+ * A round begins with an atomic access and ends where the thread begins an access in the same
+ * state (the runtime's: registers, stack and operands) without having changed memory between.
+ * A thread that reads the same would make it again, and one that leaves it out does nothing
+ * else later: loads and fences that are left out of an execution graph leave it consistent, and
+ * so do updates that write what they read. (Kokologiannakis, Ren, Vafeiadis: Dynamic partial
+ * order reductions for spinloops, FMCAD 2021, decides it on the program's code.)
+ */
+#ifndef HEDDLE_MEMORY_ROUNDS_H
+#define HEDDLE_MEMORY_ROUNDS_H
+
+#include "engine/trace/trace.h"
+
+struct memory_rounds {
+	/* By event: is it in a round? */
+	bool *in_vain;
+	/* By event with which a round ends, as its thread is in the same state: the first event
+	 * of the round; NONE: no round ends with it. */
+	uint32_t *first;
+};
+/* Is a plain access an event of the graph? */
+typedef bool memory_shared(const void *context, uint32_t event);
+/* `states`: by event, the state that its thread begins it in; 0: not known. A round may write
+ * plainly to its thread's own stack, which is part of the state, but for what is `shared`.
+ * `updates`: rounds with updates are none `in_vain`, but have their `first`. */
+void memory_rounds_init(struct memory_rounds *r, const struct trace *t, const uint64_t *states,
+                        memory_shared *shared, const void *context, bool updates);
+void memory_rounds_release(struct memory_rounds *r);
+
+#endif

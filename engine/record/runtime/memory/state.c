@@ -1,0 +1,63 @@
+/*
+ * state.c - the state of a thread at an atomic access: what decides what it does next.
+ *
+ * A thread's code depends on the registers that a call keeps, its stack, memory, and what the
+ * access returns. Where an access begins in the same state as an earlier one of its thread, and
+ * the thread has changed no memory between the two, what it did between has led nowhere: a
+ * round of a loop that waits. Exploration leaves such rounds out (explore/graphs_rounds.c).
+ *
+ * The registers are those of the caller of the hook, which core/atomics.c's entries leave in
+ * memory_registers before any code of the runtime has changed them.
+ */
+#include "engine/record/runtime/core/rt.h"
+
+enum { REGISTERS = 7, MOST = 1 << 20 }; /* bytes of the stack */
+
+bool memory_states;
+/* rbx, rbp, r12 to r15, rsp. */
+__thread uint64_t memory_registers[REGISTERS]
+        __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+static uint64_t mix(uint64_t h, uint64_t word)
+{
+	h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+	return h ^ h >> 29;
+}
+
+/* How often has the thread come back to one of its last states? */
+static void count_looks(struct thread_memory *m, uint64_t state)
+{
+	bool known = false;
+	for (unsigned i = 0; i < STATES; i++)
+		known |= m->states[i] == state;
+	m->looks = known ? m->looks + 1 : 0;
+	for (unsigned i = STATES - 1; i > 0 && !known; i--)
+		m->states[i] = m->states[i - 1];
+	if (!known)
+		m->states[0] = state;
+}
+
+bool memory_waits(const struct thread *t)
+{
+	enum { SOME = 2 * STATES };
+	return t->memory.looks >= SOME;
+}
+
+void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
+                  uint64_t expected)
+{
+	if (!memory_states)
+		return;
+	uintptr_t from = memory_registers[REGISTERS - 1];
+	uintptr_t to = t->memory.stack ? t->memory.stack : t->life.stack_high;
+	if (from >= to || to - from > MOST)
+		return;
+	uint64_t state = mix(mix(mix((uintptr_t)p, order), operand), expected);
+	for (unsigned i = 0; i < REGISTERS; i++)
+		state = mix(state, memory_registers[i]);
+	for (const uint64_t *w = (const uint64_t *)from; (uintptr_t)(w + 1) <= to; w++)
+		state = mix(state, *w);
+	count_looks(&t->memory, state);
+	log_before(t);
+	log_put(t->stream, log_word(LOG_STATE, 0, 0), &state, 1);
+}
