@@ -605,7 +605,7 @@ struct must_run trace_must_from(const struct trace *t, uint32_t event)
 struct event_list trace_writers(const struct trace *t, uint32_t event)
 {
 	const struct trace_index *ix = t->index;
-	if (t->events[event].flags & EVENT_WIDE)
+	if (t->events[event].flags & EVENT_WIDE && op_reads(t->events[event].op))
 		return event_list_at(&ix->wide_writers, ix->writer[event] - WRITER_WIDE);
 	return (struct event_list){ &ix->writer[event], 1 };
 }

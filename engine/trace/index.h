@@ -134,7 +134,8 @@ struct must_run {
 };
 struct must_run trace_must_into(const struct trace *t, uint32_t event);
 struct must_run trace_must_from(const struct trace *t, uint32_t event);
-/* The writes that a read reads from, one for each variable (NONE: initial value). */
+/* The writes that a read reads from, one for each variable (NONE: initial value). Of any other
+ * event a single NONE. */
 struct event_list trace_writers(const struct trace *t, uint32_t event);
 
 /* Append the acquires of locks held by the event's thread just before it, outermost first

@@ -119,6 +119,9 @@ START_TEST(observed_writes_by_bytes)
 	ck_assert_uint_eq(trace_writers(t, 3).items[0], 1);
 	ck_assert_uint_eq(trace_writers(t, 4).items[0], 0);
 	ck_assert_uint_eq(trace_writers(t, 5).items[0], 4);
+	w = trace_writers(t, 1); /* a write of several variables */
+	ck_assert_uint_eq(w.count, 1);
+	ck_assert_uint_eq(w.items[0], NONE);
 	trace_close(t);
 }
 END_TEST
