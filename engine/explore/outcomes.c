@@ -269,6 +269,8 @@ static void goes_on(struct search *x, uint32_t thread, uint32_t without)
 	const GArray *prefixes = x->h->threads[thread].prefixes;
 	struct asked *a = ask_new(x, FLIP_GOES_ON, NONE);
 	a->thread = thread;
+	if (trace_thread_events(x->t, thread).count == 0) /* nothing of it requires this */
+		a->in[0] = x->t->threads[thread].fork;
 	a->other = a->out[0] = without;
 	a->prefix = g_array_index(prefixes, uint64_t, prefixes->len - 1);
 	find_parts(x);
