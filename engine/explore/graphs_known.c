@@ -241,7 +241,7 @@ static void take_look(struct learning *l, uint32_t look, struct log_step own)
 	                  : k->after != NONE ? graphs_mark(g, k->after)
 	                                     : graphs_root(k->e.thread);
 	uint64_t mark = graphs_mark_look(g, l->r->looks, look, before);
-	g_array_append_val(l->marks, mark);
+	g_array_index(l->marks, uint64_t, look) = mark;
 	learn(l, before, MEMORY_STEP_EVENT, &k->e, thread, own);
 	if (k->round == 0)
 		return;
@@ -250,14 +250,19 @@ static void take_look(struct learning *l, uint32_t look, struct log_step own)
 	learn(l, mark, MEMORY_STEP_AWAIT, &wait, thread, (struct log_step){ 0 });
 }
 
-/* The looks of an event: a load, and an update's store. */
+/* The looks of an event: a load, and an update's store, between which others' may be. */
 static void take_looks(struct learning *l, uint32_t event, struct log_step own)
 {
-	for (uint32_t i = l->r->look_of[event];
-	     i < l->r->looks->len &&
-	     g_array_index(l->r->looks, struct memory_look, i).event == event;
-	     i++, own = (struct log_step){ 0 })
+	const struct event *events = l->run->trace->events;
+	for (uint32_t i = l->r->look_of[event]; i < l->r->looks->len; i++) {
+		uint32_t e = g_array_index(l->r->looks, struct memory_look, i).event;
+		if (e != event && events[e].thread == events[event].thread)
+			return;
+		if (e != event)
+			continue;
 		take_look(l, i, own);
+		own = (struct log_step){ 0 };
+	}
 }
 
 /* Steps of events that the trace lacks come before the next event of their thread. */
@@ -414,7 +419,8 @@ void graphs_learn(struct graphs *s, const struct plan_run *run, struct memory_re
 	l.pending = g_new(GArray *, t->threads_count + 1);
 	for (uint64_t i = 0; i < t->threads_count; i++)
 		l.pending[i] = g_array_new(FALSE, FALSE, sizeof(struct log_step));
-	l.marks = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	l.marks = g_array_new(FALSE, TRUE, sizeof(uint64_t));
+	g_array_set_size(l.marks, r->looks->len);
 	take_waits(&l);
 	take_events(&l);
 	take_edges(&l);
