@@ -418,7 +418,7 @@ static void read_function(struct dwarf_reader *r, Dwarf_Die die, const struct di
 	/* the compiler's own functions have symbols as names */
 	bool outlined = f->name != NULL && strchr(f->name, '.') != NULL;
 	const char *name = is_call    ? closure
-	                   : outlined ? debuginfo_shown(d, f->name)
+	                   : outlined ? debuginfo_shown(d, debuginfo_intern(d, f->name))
 	                              : qualified(r, f->name);
 	struct function_record *record = AT(d->functions, struct function_record, id);
 	record->public.name = name;

@@ -97,7 +97,7 @@ bool debuginfo_read_elf(struct debuginfo *d, struct error *error);
 void debuginfo_read_more_symbols(struct debuginfo *d, const char *path);
 /* symbol_names.c: fill in `shown` of the symbols without DWARF. */
 void debuginfo_show_symbols(struct debuginfo *d);
-/* symbol_names.c: a symbol as people write it; kept by `d`. */
+/* symbol_names.c: a symbol as people write it; kept by `d`, or the symbol itself. */
 const char *debuginfo_shown(struct debuginfo *d, const char *symbol);
 /* dwarf.c: read the DWARF; an error ends reading and is kept in d->damage. */
 void debuginfo_read_dwarf(struct debuginfo *d);
