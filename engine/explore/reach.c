@@ -701,7 +701,8 @@ enum answer reach_look_at(struct reach *r, uint32_t s, uint32_t u)
 		if (u == r->x->limits->ender)
 			return ANSWER_OTHER; /* the program may end */
 		if (fork != NONE && !is_done(r, state_at(r, s), fork))
-			return ANSWER_WAITS; /* it did nothing in the run, and is not yet there */
+			return ANSWER_WAITS; /* it did nothing in the run, and is not yet there
+			                      */
 		return goes_on != NULL && goes_on[u] ? look_at_going(r, s, u) : ANSWER_WAITS;
 	}
 	return stands(r, state_at(r, s), e) ? look_at(r, s, e) : ANSWER_WAITS;
