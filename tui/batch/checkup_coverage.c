@@ -107,7 +107,7 @@ static char *open_of(const struct checkup *c)
 		if (k != FINDING_ATOMIC_SET_VIOLATION && is_open(c, (enum finding_kind)k))
 			g_string_append_printf(text, "%s%s", text->len ? ", " : "",
 			                       finding_kind_word((enum finding_kind)k));
-	return g_string_free(text, FALSE);
+	return g_strdelimit(g_string_free(text, FALSE), "-", ' '); /* words of a sentence */
 }
 
 static void tell_runs(const struct checkup *c, GPtrArray *s)

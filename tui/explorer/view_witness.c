@@ -465,7 +465,7 @@ static void append_end(const struct session *s, uint32_t thread, uint32_t event,
 	const char *name = trace_thread_name(s->trace, thread);
 	append_escaped(out, name, strlen(name));
 	if (event == NONE) {
-		g_string_append(out, " has no more steps");
+		g_string_append(out, "'s part ends here");
 		return;
 	}
 	const struct location *l = own_code_location(s->trace, event);
