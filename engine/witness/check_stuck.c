@@ -37,6 +37,7 @@ struct waits {
 	uint32_t *arrival; /* by thread: its arrival, counted at the barrier from 1 */
 	bool *woken;       /* by thread */
 	uint32_t *arrived; /* by object */
+	bool *misused;     /* by object: its rules were broken: who holds it is unknown */
 	GHashTable *when;  /* event -> its place in the sequence + 1 */
 	const uint32_t *sequence; /* which is stepped through, borrowed; NULL: the trace's */
 	size_t length, at;
@@ -72,6 +73,7 @@ void waits_free(struct waits *w)
 	g_free(w->arrival);
 	g_free(w->woken);
 	g_free(w->arrived);
+	g_free(w->misused);
 	g_hash_table_destroy(w->when);
 	for (uint32_t i = 0; i < w->names.count; i++)
 		g_array_unref(w->channels[i].queue);
@@ -395,6 +397,8 @@ static void take(struct checker *c, uint32_t e)
 	const struct event *x = at(c, e);
 	struct waits *w = c->waits;
 
+	if (x->op == OP_MISUSE)
+		w->misused[x->target] = true;
 	if (event_inert(x))
 		return;
 	switch (x->op) {
@@ -502,6 +506,7 @@ static void state_begin(struct checker *c)
 	memset(w->arrival, 0, sizeof(uint32_t) * (t->threads_count + 1));
 	memset(w->woken, 0, sizeof(bool) * (t->threads_count + 1));
 	memset(w->arrived, 0, sizeof(uint32_t) * (t->objects_count + 1));
+	memset(w->misused, 0, sizeof(bool) * (t->objects_count + 1));
 	memset(w->written, 0, sizeof(bool) * (t->messages_count + 1));
 	memset(w->reads, 0, sizeof(uint32_t) * (t->messages_count + 1));
 	for (uint32_t i = 0; i < w->names.count; i++) {
@@ -606,6 +611,7 @@ static void waits_make(struct checker *c)
 	w->arrival = g_new(uint32_t, t->threads_count + 1);
 	w->woken = g_new(bool, t->threads_count + 1);
 	w->arrived = g_new(uint32_t, t->objects_count + 1);
+	w->misused = g_new(bool, t->objects_count + 1);
 	w->when = g_hash_table_new(NULL, NULL);
 	for (guint i = 0; i < c->f.wakes->len; i++)
 		add_to(w->depends, g_array_index(c->f.wakes, struct condition_wake, i).wake);
@@ -639,7 +645,8 @@ static bool is_blocked(const struct checker *c, uint32_t e)
 
 	switch (use) {
 	case USE_LOCK:
-		return c->owner[o] != NONE || (asks_exclusive(c, e) && c->readers[o] > 0);
+		return !w->misused[o] &&
+		       (c->owner[o] != NONE || (asks_exclusive(c, e) && c->readers[o] > 0));
 	case USE_SEMAPHORE:
 		return c->count[o] == 0 && !w->lacking[o];
 	case USE_CONDITION:
