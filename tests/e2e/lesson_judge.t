@@ -54,4 +54,20 @@ is "$status" 0 "atomic additions: accepted"
 
 judged use-after-free use-after-free fixed.c 's/return 0;\n\}/return 3;\n}/'
 wrong "ended with status 3" "another exit status"
+# a lesson under a memory model: fixes are judged by exploration under it
+flags='s/(&(?:left|right)(?:, 1)?), memory_order_relaxed/$1, memory_order_seq_cst/g;'
+receipt='s/(&printed, 1), memory_order_relaxed/$1, memory_order_release/; s/(&printed), memory_order_relaxed/$1, memory_order_acquire/;'
+flag_judged() { judged two-flags store-buffer two_flags.c "$1"; }
+flag_judged 's/(, 1), memory_order_relaxed/$1, memory_order_release/g; s/(\(&\w+), memory_order_relaxed/$1, memory_order_acquire/g'
+wrong "(print(s|ed) 'till 20|ends so: exit status 1|data race on till)" "release and acquire alone"
+flag_judged "$flags"
+wrong "(print(s|ed) 'till [0-9]+, receipt 0|ends so: exit status 1|error: exit-status)" "the receipt as it was"
+flag_judged 's/(&(?:left|right), 1), memory_order_relaxed/$1, memory_order_seq_cst/g;'"$receipt"
+wrong "(print(s|ed) 'till 20|ends so: exit status 1|data race on till)" "seq_cst stores and relaxed loads"
+flag_judged "$receipt"
+is "$status" 2 "the flags as they were"
+flag_judged 's/(&\w+(?:, \d+)?), memory_order_relaxed/$1, memory_order_seq_cst/g'
+is "$status $err" "0 " "seq_cst everywhere: accepted"
+flag_judged 's/(\tif \(atomic_load_explicit\(&(?:left|right))/\tatomic_thread_fence(memory_order_seq_cst);\n$1/g;'"$receipt"
+is "$status $err" "0 " "seq_cst fences between the flags: accepted"
 done_testing

@@ -64,6 +64,18 @@ static bool fits(const struct entry *entry, char *const *operands)
 	                              verdict == VERDICT_CANDIDATE);
 }
 
+static bool is_needs(const struct app *app, char *const *operands)
+{
+	const GPtrArray *entries = app->session->entries;
+	for (guint i = 0; i < entries->len; i++) {
+		const struct entry *entry = entries->pdata[i];
+		const char *model = entry->finding->memory;
+		if (model && names(entry, operands[0]) && strcmp(model, operands[1]) == 0)
+			return true;
+	}
+	return false;
+}
+
 static bool is_selected(const struct app *app, char *const *operands)
 {
 	const struct entry *entry = session_selected(app->session);

@@ -16,8 +16,20 @@ static const char *word(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-/* The JSON printed by `heddle COMMAND ... -- ./PROGRAM` in the folder; NULL: not started, or
- * did not end. */
+/* The memory model that the lesson records under, and its fixes are judged under; "sc" where it
+ * names none. Owned by the caller. */
+static char *memory_of(const struct lesson *l)
+{
+	static const char option[] = "--memory ";
+	const char *at = l->record ? strstr(l->record, option) : NULL;
+	if (at == NULL)
+		return g_strdup("sc");
+	at += strlen(option);
+	return g_strndup(at, strcspn(at, " "));
+}
+
+/* The JSON printed by `heddle COMMAND ... -- ./PROGRAM` in the folder, under the lesson's
+ * memory model; NULL: not started, or did not end. */
 static json_t *ask(const struct workshop *w, const char *const *command)
 {
 	char *self = g_file_read_link("/proc/self/exe", NULL);
@@ -26,7 +38,8 @@ static json_t *ask(const struct workshop *w, const char *const *command)
 	char *out = NULL;
 	json_t *answer = NULL;
 	const char *const before[] = { "timeout", "-k", "5", "90", self ? self : "heddle" };
-	const char *const after[] = { "--format", "json", "--", run, NULL };
+	char *memory = memory_of(w->lesson);
+	const char *const after[] = { "--memory", memory, "--format", "json", "--", run, NULL };
 	for (size_t i = 0; i < G_N_ELEMENTS(before); i++)
 		g_ptr_array_add(argv, (char *)before[i]);
 	for (; *command; command++)
@@ -39,6 +52,7 @@ static json_t *ask(const struct workshop *w, const char *const *command)
 		answer = json_loads(out, JSON_DISABLE_EOF_CHECK, NULL);
 	g_free(out);
 	g_ptr_array_unref(argv);
+	g_free(memory);
 	g_free(run);
 	g_free(program);
 	g_free(self);
@@ -81,6 +95,8 @@ static bool judge_recording(const struct workshop *w, const GString *said, GStri
 		g_string_append_printf(
 		        why, "the program ended with status %d%s", w->status,
 		        w->status == 134 ? ": it aborted, or no thread could go on" : "");
+		if (*line != '\0')
+			g_string_append_printf(why, "; it printed '%s'", line);
 		right = false;
 	} else if (!prints_right(w->lesson, line)) {
 		right = refuse_line(w->lesson, line, why);
@@ -90,9 +106,13 @@ static bool judge_recording(const struct workshop *w, const GString *said, GStri
 }
 
 /* The options that reproduce the outcome: "--strategy random --seed 7". */
-static char *schedule_of(const json_t *outcome)
+static char *schedule_of(const struct workshop *w, const json_t *outcome)
 {
 	GString *out = g_string_new(NULL);
+	char *memory = memory_of(w->lesson);
+	if (strcmp(memory, "sc") != 0)
+		g_string_append_printf(out, "--memory %s ", memory);
+	g_free(memory);
 	g_string_append_printf(out, "--strategy %s", word(outcome, "strategy"));
 	static const char *const numbers[] = { "depth", "steps", "seed" };
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
@@ -146,7 +166,7 @@ static bool judge_schedules(struct workshop *w, GString *why)
 			refuse_line(w->lesson, word(outcome, "line"), why);
 		else
 			g_string_append_printf(why, "it ends so: %s", word(outcome, "end"));
-		char *schedule = schedule_of(outcome);
+		char *schedule = schedule_of(w, outcome);
 		g_string_append_printf(why, " (heddle record %s)", schedule);
 		record_schedule(w, schedule);
 		g_free(schedule);
