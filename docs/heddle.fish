@@ -260,6 +260,7 @@ complete -c heddle -n '__fish_seen_subcommand_from explore' -l resume -r -d 'kee
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l shard -r -d 'the I-th of N shares; join the reports with \'heddle merge\''
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l jobs -r -d 'so many explorations at the same time, each of a share (default 1)'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l memory -r -d 'sc, tso or rc11: what loads may read beyond sequential consistency (default sc)'
+complete -c heddle -n '__fish_seen_subcommand_from explore' -l order -r -d '--memory rc11: as if the atomics on that line had this order; may be repeated'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l bound -r -d 'only schedules with at most N preemptions: switches away from a thread that could go on'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l until-error -d 'end at the first run that fails'
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l timeout -r -d 'end a run after this time (default 10)'

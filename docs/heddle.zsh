@@ -324,6 +324,7 @@ explore) _arguments \
 	'*--shard[the I-th of N shares; join the reports with '\''heddle merge'\'']:I/N:_files' \
 	'*--jobs[so many explorations at the same time, each of a share (default 1)]:N:_files' \
 	'*--memory[sc, tso or rc11\: what loads may read beyond sequential consistency (default sc)]:MODEL:_files' \
+	'*--order[--memory rc11\: as if the atomics on that line had this order; may be repeated]:FILE\:LINE=ORDER:_files' \
 	'*--bound[only schedules with at most N preemptions\: switches away from a thread that could go on]:preemptions=N:_files' \
 	'*--until-error[end at the first run that fails]' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \

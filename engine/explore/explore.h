@@ -21,10 +21,15 @@
 
 /* The memory order of an instruction, in place of its own. */
 struct explore_order {
-	uint64_t address; /* struct location */
+	uint64_t address; /* struct location; unused with `place` */
 	uint32_t module;
-	uint8_t order; /* enum memory_order_kind */
+	uint8_t order;     /* enum memory_order_kind */
+	const char *place; /* borrowed: of all at "a.c:31" that can have the order; or NULL */
+	bool met;          /* result: a run has such an operation */
 };
+/* "plain", "relaxed", "acquire", "release", "acq_rel", "seq_cst", by enum memory_order_kind;
+ * ends with NULL. */
+extern const char *const explore_order_words[];
 /* An atomic operation of the program (one instruction). */
 struct explore_atomic {
 	uint64_t address;

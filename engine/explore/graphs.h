@@ -82,6 +82,9 @@ void graphs_plan(struct graphs *s, struct memory_graph *g, struct plan *plan);
 /* The run's atomics: into the report; with the orders that are asked for in place of their own.
  */
 void graphs_apply_orders(struct graphs *s, struct trace *t);
+/* At the end: gaps of orders that were asked for at places where no run has such an operation.
+ */
+void graphs_note_orders(struct graphs *s);
 
 /* ---- graphs_words.c ---- */
 /* The run's flip, thread, place and variable: what its loads read that no sequentially

@@ -4,6 +4,9 @@
  * told, whatever its orders are.
  */
 #include "engine/explore/graphs.h"
+#include "engine/trace/own_code.h"
+
+#include <string.h>
 
 static const struct location *location_of(const struct trace *t, const struct event *e)
 {
@@ -46,13 +49,37 @@ static unsigned failure_part(unsigned order)
 	                                                    : ORDER_RLX;
 }
 
-static void apply(const GArray *orders, const struct trace *t, struct event *e)
+const char *const explore_order_words[] = { "plain",   "relaxed", "acquire", "release",
+	                                    "acq_rel", "seq_cst", NULL };
+
+/* Could the operation be written with the order? */
+static bool can_have(const struct event *e, unsigned order)
 {
+	bool both = order == ORDER_SEQ_CST || (order == ORDER_RLX && e->op != OP_FENCE);
+	return both || e->op == OP_RMW || event_failed_update(e) ||
+	       (e->op == OP_AREAD && order == ORDER_ACQ) ||
+	       (e->op == OP_AWRITE && order == ORDER_REL) ||
+	       (e->op == OP_FENCE && order != ORDER_RLX);
+}
+
+static bool is_meant(const struct explore_order *o, const struct trace *t, uint32_t event)
+{
+	const struct event *e = &t->events[event];
 	const struct location *l = location_of(t, e);
+	if (o->place == NULL)
+		return o->address == l->address && o->module == l->module;
+	return can_have(e, o->order) && (strcmp(trace_location_name(t, event), o->place) == 0 ||
+	                                 strcmp(own_code_place_name(t, event), o->place) == 0);
+}
+
+static void apply(const GArray *orders, const struct trace *t, uint32_t event)
+{
+	struct event *e = (struct event *)&t->events[event]; /* the trace is ours */
 	for (guint i = 0; i < orders->len; i++) {
-		const struct explore_order *o = &g_array_index(orders, struct explore_order, i);
-		if (o->address != l->address || o->module != l->module)
+		struct explore_order *o = &g_array_index(orders, struct explore_order, i);
+		if (!is_meant(o, t, event))
 			continue;
+		o->met = true;
 		unsigned order = event_failed_update(e) ? failure_part(o->order) : o->order;
 		e->flags = (uint8_t)((e->flags & ~EVENT_ORDER_MASK) | order);
 	}
@@ -61,12 +88,27 @@ static void apply(const GArray *orders, const struct trace *t, struct event *e)
 void graphs_apply_orders(struct graphs *s, struct trace *t)
 {
 	const GArray *orders = s->x->options->orders;
-	struct event *events = (struct event *)t->events; /* the trace is ours */
 	for (uint32_t e = 0; e < t->events_count; e++) {
-		if (events[e].op != OP_FENCE && !op_is_atomic(events[e].op))
+		if (t->events[e].op != OP_FENCE && !op_is_atomic(t->events[e].op))
 			continue;
 		note_atomic(s->x->report, t, e);
 		if (orders != NULL)
-			apply(orders, t, &events[e]);
+			apply(orders, t, e);
+	}
+}
+
+void graphs_note_orders(struct graphs *s)
+{
+	const GArray *orders = s->x->options->orders;
+	for (guint i = 0; orders && i < orders->len; i++) {
+		const struct explore_order *o = &g_array_index(orders, struct explore_order, i);
+		if (o->place == NULL || o->met)
+			continue;
+		char *text =
+		        g_strdup_printf("--order %s=%s: no run has an atomic operation there "
+		                        "that can have this order",
+		                        o->place, explore_order_words[o->order]);
+		explore_gap(s->x, text);
+		g_free(text);
 	}
 }

@@ -360,6 +360,7 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 			begin_again(&s);
 		s.restart = false;
 	}
+	graphs_note_orders(&s);
 	x->report->graphs = s.counts.complete + s.counts.blocked;
 	x->report->graphs_blocked = s.counts.blocked;
 	x->report->complete = good && x->report->gaps->len == 0;

@@ -161,4 +161,24 @@ T
 printf '%s\n' '#! heddle 1' 'A|w(d)=1|1' 'B|w(d)=2|2' >plain.txt
 run "$HEDDLE" races --format json plain.txt
 is "$(json '$d->{findings}[0]{memory}')" sc 'a race of an ordinary trace needs none'
+
+# ---- orders that are tried: explore --order ----
+order() { run "$HEDDLE" explore --memory rc11 "$@" --format json -- ./mp; }
+order --order mp.c:5=release --order mp.c:6=acquire
+is "$status $(json '$d->{complete} ? 1 : 0') $(json '$d->{graphs}') $(json 'scalar @{$d->{orders}}')" "0 1 3 2" \
+	'with release and acquire no run of mp fails'
+order --order mp.c:5=release
+is "$status $(json '$d->{complete} ? 1 : 0') $(json '$d->{errors}[0]{kind}')" '1 1 exit-status' 'release alone leaves one'
+order --order mp.c:7=release
+like "$(json 'join " ", @{$d->{gaps}}')" 'no run has an atomic operation there that can have this order' \
+	'an order that no operation there can have is named'
+is "$(json '$d->{complete} ? 1 : 0')" 0 'and nothing is complete'
+run "$HEDDLE" explore --memory rc11 --order mp.c:5=release --order mp.c:6=acquire -- ./mp
+like "$out" 'with release at mp.c:5 and acquire at mp.c:6 in place' 'text says which'
+for bad in mp.c:5=strong mp.c:5 =release; do
+	run "$HEDDLE" explore --memory rc11 --order $bad -- ./mp
+	is "$status" 2 "--order $bad is refused"
+done
+run "$HEDDLE" explore --memory tso --order mp.c:5=release -- ./mp
+is "$status" 2 '--order is about rc11'
 done_testing

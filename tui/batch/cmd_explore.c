@@ -24,7 +24,8 @@ struct asked {
 	const char *memory;          /* the model's word */
 	bool bounded;
 	uint32_t preemptions;
-	char *options; /* owned */
+	char *options;        /* owned */
+	const GArray *orders; /* struct explore_order; or NULL */
 };
 
 /* -- JSON: the report, and the tree that the explorer opens ------------------------------- */
@@ -175,6 +176,15 @@ static json_t *report_json(const struct explore_report *r, const struct asked *a
 		        root, "point-of-no-return",
 		        point_json(r, g_array_index(r->points, struct explore_point, i).error));
 	json_object_set_new(root, "memory", json_string(asked->memory));
+	for (guint i = 0; asked->orders && i < asked->orders->len; i++) {
+		const struct explore_order *o =
+		        &g_array_index(asked->orders, struct explore_order, i);
+		if (i == 0)
+			json_object_set_new(root, "orders", json_array());
+		json_array_append_new(json_object_get(root, "orders"),
+		                      json_pack("{s:o, s:s}", "place", json_text(o->place),
+		                                "order", explore_order_words[o->order]));
+	}
 	if (strcmp(asked->memory, "sc") != 0) {
 		json_object_set_new(root, "graphs", json_integer((json_int_t)r->graphs));
 		json_object_set_new(root, "graphs-blocked",
@@ -355,6 +365,22 @@ static void print_completeness(const struct explore_report *r, const struct aske
 		printf("not complete\n");
 }
 
+/* "with release at a.c:31 and acquire at a.c:40 in place of the program's own orders" */
+static void print_orders(const struct asked *asked)
+{
+	for (guint i = 0; asked->orders && i < asked->orders->len; i++) {
+		const struct explore_order *o =
+		        &g_array_index(asked->orders, struct explore_order, i);
+		printf("%s%s at %s",
+		       i == 0                        ? "with "
+		       : i + 1 == asked->orders->len ? " and "
+		                                     : ", ",
+		       explore_order_words[o->order], printable(o->place));
+	}
+	if (asked->orders && asked->orders->len > 0)
+		printf(" in place of the program's own orders\n");
+}
+
 static void print_text(const struct explore_report *r, const struct asked *asked)
 {
 	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
@@ -368,6 +394,7 @@ static void print_text(const struct explore_report *r, const struct asked *asked
 		       r->graphs_blocked);
 	if (r->graphs > 0)
 		printf("\n");
+	print_orders(asked);
 	print_completeness(r, asked);
 	if (r->estimate.classes > 0)
 		printf("    about %" PRIu64
@@ -495,7 +522,8 @@ static int explore_with(struct arguments *a, struct explore_options *o)
 		               .shard = argument_value(a, "shard"),
 		               .memory = memory_model_word(o->memory),
 		               .bounded = o->bounded,
-		               .preemptions = o->preemptions };
+		               .preemptions = o->preemptions,
+		               .orders = o->orders };
 	enum output_format format = argument_format(a, true);
 	o->interrupted = catch_interruption();
 	struct explore_report *r = explore(o, progress_on_stderr(), &error);
@@ -524,6 +552,31 @@ static enum memory_model model_of(struct arguments *a)
 		if (argument_value(a, others[i]) != NULL)
 			exit(usage_error(a, "--memory %s goes without --%s", word, others[i]));
 	return model;
+}
+
+/* --order PLACE=ORDER, or a usage error with an exit: GArray of struct explore_order, whose places
+ * are in `words`; NULL: none. */
+static GArray *read_orders(struct arguments *a, enum memory_model memory, GPtrArray *words)
+{
+	GArray *orders = g_array_new(FALSE, TRUE, sizeof(struct explore_order));
+	for (guint i = 0; i < words->len; i++) {
+		char *place = words->pdata[i], *equals = strrchr(place, '=');
+		struct explore_order o = { .order = ORDER_RLX, .place = place };
+		while (equals && explore_order_words[o.order] &&
+		       strcmp(explore_order_words[o.order], equals + 1) != 0)
+			o.order++;
+		if (equals == NULL || equals == place || explore_order_words[o.order] == NULL)
+			exit(usage_error(
+			        a,
+			        "--order wants FILE:LINE=ORDER, ORDER relaxed, acquire, "
+			        "release, acq_rel or seq_cst, found '%s'",
+			        place));
+		*equals = '\0';
+		g_array_append_val(orders, o);
+	}
+	if (orders->len > 0 && memory != MEMORY_RC11)
+		exit(usage_error(a, "--order goes with --memory rc11 alone"));
+	return orders;
 }
 
 /* --bound preemptions=N, or a usage error with an exit. */
@@ -584,6 +637,12 @@ static int run(struct arguments *a)
 		                   shard);
 	argument_format(a, true);
 	GPtrArray *files = argument_values(a, "spec");
+	GPtrArray *given = argument_values(a, "order"),
+	          *words = g_ptr_array_new_with_free_func(g_free);
+	for (guint i = 0; i < given->len; i++)
+		g_ptr_array_add(words, g_strdup(given->pdata[i]));
+	GArray *orders = read_orders(a, o.memory, words);
+	o.orders = orders;
 	struct specs *specs = files->len ? specs_open(files, &error) : NULL;
 	struct finals *finals = files->len && !specs
 	                                ? NULL
@@ -602,6 +661,9 @@ static int run(struct arguments *a)
 	if (specs)
 		specs_free(specs);
 	g_ptr_array_unref(files);
+	g_ptr_array_unref(given);
+	g_ptr_array_unref(words);
+	g_array_unref(orders);
 	return status;
 }
 
@@ -628,6 +690,8 @@ static const struct command_option options[] = {
 	{ "memory", "MODEL",
 	  "sc, tso or rc11: what loads may read beyond sequential consistency (default sc)",
 	  0 },
+	{ "order", "FILE:LINE=ORDER",
+	  "--memory rc11: as if the atomics on that line had this order; may be repeated", 0 },
 	{ "bound", "preemptions=N",
 	  "only schedules with at most N preemptions: switches away from a thread that could go on",
 	  0 },

@@ -11,9 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const order_words[] = { "plain",   "relaxed", "acquire",
-	                                   "release", "acq_rel", "seq_cst" };
-
 /* The orders that an operation can have, weak ones first; ends with 0. */
 static const uint8_t *orders_of(const struct explore_atomic *a)
 {
@@ -83,14 +80,15 @@ static void tell(struct search *s, const struct explore_atomic *a, uint8_t order
 	                   : a->op == OP_AWRITE             ? "store to "
 	                   : a->op == OP_RMW || a->compares ? "update of "
 	                                                    : "load of ";
-	json_array_append_new(s->found, json_pack("{s:o, s:o, s:s, s:s, s:b}", "location",
-	                                          json_text(a->place), "operation",
-	                                          json_sprintf("%s%s", what, a->variable),
-	                                          "order", order_words[a->order], "instead",
-	                                          order_words[order], "pair", pair));
+	json_array_append_new(s->found,
+	                      json_pack("{s:o, s:o, s:s, s:s, s:b}", "location",
+	                                json_text(a->place), "operation",
+	                                json_sprintf("%s%s", what, a->variable), "order",
+	                                explore_order_words[a->order], "instead",
+	                                explore_order_words[order], "pair", pair));
 	if (!s->json)
 		printf("    %s: %s%s: %s, %s %s\n", a->place, what, a->variable,
-		       order_words[a->order], sentence, order_words[order]);
+		       explore_order_words[a->order], sentence, explore_order_words[order]);
 }
 
 /* Single orders whose strengthening leaves no failing run; the weakest that does, of each. */

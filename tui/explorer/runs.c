@@ -13,6 +13,7 @@
 #include "tui/explorer/export.h"
 #include "tui/explorer/output.h"
 #include "tui/explorer/settings.h"
+#include "tui/explorer/weak_memory.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -625,22 +626,44 @@ bool word_rebuild(struct app *app, const char *arguments, struct error *error)
 
 /* -- which memory orders it needs ----------------------------------------------------------- */
 
+/* `heddle WORDS -- PROGRAM` as a step. */
+static struct output_step *add_heddle(struct output_task *task, GPtrArray *words,
+                                      char **program)
+{
+	g_ptr_array_insert(words, 0, self());
+	g_ptr_array_add(words, g_strdup("--"));
+	add_all(words, program);
+	struct output_step *step = output_task_add(task, 0, BUILD_SECONDS, end_words(words));
+	char *spelt = child_spelt(step->argv + 1);
+	step->began = g_strdup_printf("$ heddle %s", spelt);
+	g_free(spelt);
+	return step;
+}
+
+/* First with the orders that the selected load's rows suggest, where they do. */
 static void start_orders(struct app *app, char **program)
 {
 	struct error error;
 	struct output_task *task =
 	        output_task_new(app, g_strdup("which memory orders it needs"));
-	GPtrArray *list = g_ptr_array_new();
-	g_ptr_array_add(list, self());
-	char *beginning[] = { (char *)"orders", (char *)"--", NULL };
-	add_all(list, beginning);
-	add_all(list, program);
-	struct output_step *step = output_task_add(task, 0, BUILD_SECONDS, end_words(list));
-	char *spelt = child_spelt(step->argv + 1);
-	step->began = g_strdup_printf("$ heddle %s", spelt);
-	g_free(spelt);
+	GPtrArray *against = weak_memory_against(app->session);
+	if (against->len > 0) {
+		char *beginning[] = { (char *)"explore", (char *)"--memory", (char *)"rc11",
+			              NULL };
+		GPtrArray *words = g_ptr_array_new();
+		add_all(words, beginning);
+		for (guint i = 0; i < against->len; i++) {
+			g_ptr_array_add(words, g_strdup("--order"));
+			g_ptr_array_add(words, g_strdup(against->pdata[i]));
+		}
+		add_heddle(task, words, program)->unseen = true;
+	}
+	GPtrArray *words = g_ptr_array_new();
+	g_ptr_array_add(words, g_strdup("orders"));
+	add_heddle(task, words, program);
 	if (!output_begin(app, task, &error))
 		app_complain(app, &error);
+	g_ptr_array_unref(against);
 	g_strfreev(program);
 }
 

@@ -1,6 +1,7 @@
 /* weak_memory.c - see weak_memory.h. */
 #include "tui/explorer/weak_memory.h"
 #include "engine/trace/own_code.h"
+#include "engine/explore/explore.h"
 #include "engine/trace/shown.h"
 #include "tui/explorer/schedule.h"
 
@@ -193,7 +194,7 @@ static void add_order(const struct app *app, GArray *rows)
 	g_array_free(order, TRUE);
 }
 
-/* ---- why ---- */
+/* ---- what was passed over ---- */
 
 /* A load that does not see the last store: which one it passed over. */
 struct passing {
@@ -290,6 +291,102 @@ static GString *line(const char *beginning)
 	return g_string_new(beginning);
 }
 
+/* ---- what is against it ---- */
+
+/* An atomic access and the order that it would have to have. */
+struct remedy {
+	uint32_t event;
+	enum memory_order_kind order;
+};
+struct remedies {
+	struct remedy list[4];
+	guint count;
+	bool fences; /* seq_cst: fences between the two of each thread would do, too */
+};
+
+static void remedy_add(struct remedies *r, uint32_t event, enum memory_order_kind order)
+{
+	if (event != NONE)
+		r->list[r->count++] = (struct remedy){ event, order };
+}
+
+/* The nearest atomic access of the event's thread before it that stores, or after it that
+ * loads, of another variable; or NONE. */
+static uint32_t beside(const struct trace *t, uint32_t event, bool after)
+{
+	uint32_t e = after ? trace_next(t, event) : trace_previous(t, event);
+	for (int n = 0; e != NONE && n < LOOK_BACK; n++) {
+		const struct event *x = &t->events[e];
+		if (is_plain_atomic(x) && x->target != t->events[event].target &&
+		    (after ? op_reads(x->op) : op_writes(x->op)))
+			return e;
+		e = after ? trace_next(t, e) : trace_previous(t, e);
+	}
+	return NONE;
+}
+
+/* Does a store of the same thread that was read before carry it over, but for orders? */
+static bool is_carried(const struct passing *p)
+{
+	return p->later != NONE && !(p->releases && p->acquires);
+}
+
+/* Orders against the passing: each thread's store and its later load seq_cst, or those of the
+ * store that could publish and of its load. */
+static void find_remedies(const struct trace *t, const struct passing *p, struct remedies *r)
+{
+	*r = (struct remedies){ .fences = !is_carried(p) };
+	if (!r->fences) {
+		remedy_add(r, p->releases ? NONE : p->later, ORDER_REL);
+		remedy_add(r, p->acquires ? NONE : p->seen, ORDER_ACQ);
+		return;
+	}
+	if (!is_plain_atomic(&t->events[p->store]) || !is_plain_atomic(&t->events[p->load]))
+		return; /* plain accesses have no order */
+	remedy_add(r, p->store, ORDER_SEQ_CST);
+	remedy_add(r, beside(t, p->store, true), ORDER_SEQ_CST);
+	remedy_add(r, beside(t, p->load, false), ORDER_SEQ_CST);
+	remedy_add(r, p->load, ORDER_SEQ_CST);
+}
+
+GPtrArray *weak_memory_against(const struct session *s)
+{
+	GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
+	struct passing p;
+	struct remedies r;
+	if (!s->weak || !session_has(s, INDEX_ALL) || !find_passing(s, s->event, &p))
+		return words;
+	find_remedies(s->trace, &p, &r);
+	for (guint i = 0; i < r.count; i++)
+		g_ptr_array_add(words,
+		                g_strdup_printf("%s=%s",
+		                                own_code_place_name(s->trace, r.list[i].event),
+		                                explore_order_words[r.list[i].order]));
+	return words;
+}
+
+static void add_against(const struct session *s, const struct passing *p, GArray *rows)
+{
+	const struct trace *t = s->trace;
+	struct remedies r;
+	find_remedies(t, p, &r);
+	GString *text = line("against it: ");
+	for (guint i = 0; i < r.count; i++) {
+		bool same = i > 0 && r.list[i].order == r.list[i - 1].order;
+		g_string_append(text, i == 0 ? "" : i + 1 == r.count ? " and " : ", ");
+		if (!same)
+			g_string_append_printf(text, "%s at ",
+			                       explore_order_words[r.list[i].order]);
+		append_place(t, r.list[i].event, text);
+	}
+	g_string_append(text, r.count ? ", or " : "");
+	g_string_append(text, r.fences ? "a seq_cst fence in each thread between its two"
+	                               : "such fences");
+	add_row(rows, STYLE_TEXT, text);
+}
+
+/* ---- why ---- */
+
 /* TSO: the store was in its thread's buffer. */
 static void add_why_tso(const struct session *s, const struct passing *p, GArray *rows)
 {
@@ -302,34 +399,16 @@ static void add_why_tso(const struct session *s, const struct passing *p, GArray
 	else
 		g_string_append_printf(text, " waits in its buffer until %u", arrives);
 	add_row(rows, STYLE_TEXT, text);
-	text = line("against it: seq_cst order at ");
-	append_place(t, p->store, text);
-	GArray *mine = buffer_of(s, t->events[p->load].thread, p->load);
-	if (mine->len) { /* each thread passes the other's */
-		g_string_append(text, " and ");
-		append_place(t, g_array_index(mine, uint32_t, mine->len - 1), text);
-	}
-	g_string_append(text, mine->len ? ", or a seq_cst fence after each"
-	                                : ", or a seq_cst fence after it");
-	g_array_free(mine, TRUE);
-	add_row(rows, STYLE_TEXT, text);
 }
 
 static void add_why_rc11(const struct session *s, const struct passing *p, GArray *rows)
 {
 	const struct trace *t = s->trace;
-	bool carried = p->later != NONE && !(p->releases && p->acquires);
 	GString *text = line("why: ");
-	if (!carried) {
+	if (!is_carried(p)) {
 		g_string_append_printf(text, "%s has read nothing that orders it behind ",
 		                       thread_of(t, p->load));
 		append_place(t, p->store, text);
-		add_row(rows, STYLE_TEXT, text);
-		text = line("against it: seq_cst order at ");
-		append_place(t, p->store, text);
-		g_string_append(text, " and ");
-		append_place(t, p->load, text);
-		g_string_append(text, ", or seq_cst fences in both threads");
 		add_row(rows, STYLE_TEXT, text);
 		return;
 	}
@@ -342,17 +421,6 @@ static void add_why_rc11(const struct session *s, const struct passing *p, GArra
 	g_string_append(text, p->releases ? ") is relaxed: does not acquire line "
 	                                  : ") is relaxed: does not publish line ");
 	append_place(t, p->store, text);
-	add_row(rows, STYLE_TEXT, text);
-	text = line("against it: ");
-	if (!p->releases) {
-		g_string_append(text, "release at ");
-		append_place(t, p->later, text);
-	}
-	if (!p->acquires) {
-		g_string_append(text, p->releases ? "acquire at " : " and acquire at ");
-		append_place(t, p->seen, text);
-	}
-	g_string_append(text, ", or such fences");
 	add_row(rows, STYLE_TEXT, text);
 }
 
@@ -405,6 +473,7 @@ void add_weak_memory(const struct app *app, GArray *rows)
 		add_why_tso(s, &p, rows);
 	else
 		add_why_rc11(s, &p, rows);
-	GString *text = line(":orders tries which order forbids it, on the program");
+	add_against(s, &p, rows);
+	GString *text = line(":orders tries that on the program, and what else forbids it");
 	add_row(rows, STYLE_DIM, text);
 }
