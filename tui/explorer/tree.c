@@ -37,6 +37,7 @@ void tree_free(struct tree *tree)
 		return;
 	g_free(tree->path);
 	g_free(tree->program);
+	g_free(tree->memory);
 	g_free(tree->place);
 	g_array_unref(tree->runs);
 	g_array_unref(tree->errors);
@@ -282,6 +283,8 @@ struct tree *tree_open(const char *path, struct error *error)
 	struct tree *tree = g_new0(struct tree, 1);
 	tree->path = g_strdup(path);
 	tree->program = text_of(root, "program");
+	bool named = json_is_string(json_object_get(root, "memory"));
+	tree->memory = named ? text_of(root, "memory") : g_strdup("sc");
 	tree->executions = number_of(root, "executions");
 	tree->states = number_of(root, "states");
 	tree->pruned = number_of(root, "pruned");

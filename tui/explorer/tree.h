@@ -36,6 +36,7 @@ struct tree_race {
 };
 struct tree {
 	char *path, *program; /* owned */
+	char *memory;         /* owned: the memory model, "sc" where none is named */
 	GArray *runs;         /* struct tree_run; descendants directly follow their parent */
 	GArray *errors;       /* struct tree_error */
 	GArray *pairs;        /* struct tree_race; pairs of the user's lines, each once */

@@ -290,29 +290,33 @@ static void append_left(const struct tree *t, GString *out)
 
 static void draw_scope(const struct tree *t, struct pane p)
 {
-	GString *text = g_string_new(NULL);
+	GString *text = g_string_new(NULL), *all = g_string_new("Every schedule of this input");
+	bool weak = strcmp(t->memory, "sc") != 0;
 	char within[64] = "";
+	if (weak)
+		g_string_printf(all, "Whatever loads read under %s, this input", t->memory);
 	if (!t->complete && t->bound >= 0)
 		g_snprintf(within, sizeof within,
 		           " with at most %" G_GINT64_FORMAT " preemption%s", t->bound,
 		           plural((uint64_t)t->bound));
 	if (t->complete || t->bound >= 0)
-		g_string_append_printf(
-		        text, "Every schedule of this input%s does as one of these%s%s%s%s.",
-		        within, t->races || t->uses ? ", as far as " : "",
-		        t->races ? "data races" : "", t->races && t->uses ? " and " : "",
-		        t->uses    ? "uses after free allow a promise"
-		        : t->races ? " allow a promise"
-		                   : "");
+		g_string_append_printf(text, "%s%s does as one of these%s%s%s%s.", all->str,
+		                       within, t->races || t->uses ? ", as far as " : "",
+		                       t->races ? "data races" : "",
+		                       t->races && t->uses ? " and " : "",
+		                       t->uses    ? "uses after free allow a promise"
+		                       : t->races ? " allow a promise"
+		                                  : "");
 	else {
-		g_string_append_printf(text, "Not every schedule was run (%s)",
-		                       t->gaps->len ? (char *)t->gaps->pdata[0]
-		                                    : "it was ended");
+		g_string_append_printf(
+		        text, "Not every %s was run (%s)", weak ? "execution" : "schedule",
+		        t->gaps->len ? (char *)t->gaps->pdata[0] : "it was ended");
 		append_left(t, text);
 		g_string_append_c(text, '.');
 	}
 	pane_paragraph(pane_part(p, 1, 1, HEAD_ROWS - 1, p.columns - 2), 0, 0,
 	               t->complete ? STYLE_NONE : STYLE_OPEN, text->str);
+	g_string_free(all, TRUE);
 	g_string_free(text, TRUE);
 }
 

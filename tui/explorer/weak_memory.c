@@ -30,6 +30,23 @@ static void append_place(const struct trace *t, uint32_t event, GString *out)
 	append_escaped(out, name, strlen(name));
 }
 
+/* The same beside that of another event: in its file, the line alone after `before`. */
+static void append_place_beside(const struct trace *t, uint32_t event, uint32_t other,
+                                const char *before, GString *out)
+{
+	char *a = g_strdup(own_code_place_name(t, event)),
+	     *b = g_strdup(own_code_place_name(t, other));
+	char *line_a = strrchr(a, ':'), *line_b = strrchr(b, ':');
+	bool same = line_a && line_b && line_a - a == line_b - b &&
+	            strncmp(a, b, (size_t)(line_a - a)) == 0;
+	if (same)
+		g_string_append_printf(out, "%s%s", before, line_a + 1);
+	else
+		append_escaped(out, a, strlen(a));
+	g_free(a);
+	g_free(b);
+}
+
 static void append_written(const struct trace *t, uint32_t store, GString *out)
 {
 	const struct event *x = &t->events[store];
@@ -377,9 +394,15 @@ static void add_against(const struct session *s, const struct passing *p, GArray
 		if (!same)
 			g_string_append_printf(text, "%s at ",
 			                       explore_order_words[r.list[i].order]);
-		append_place(t, r.list[i].event, text);
+		if (i == 0)
+			append_place(t, r.list[i].event, text);
+		else
+			append_place_beside(t, r.list[i].event, r.list[0].event, ":", text);
 	}
-	g_string_append(text, r.count ? ", or " : "");
+	if (r.count > 0) {
+		add_row(rows, STYLE_TEXT, text);
+		text = line("   or ");
+	}
 	g_string_append(text, r.fences ? "a seq_cst fence in each thread between its two"
 	                               : "such fences");
 	add_row(rows, STYLE_TEXT, text);
@@ -420,7 +443,7 @@ static void add_why_rc11(const struct session *s, const struct passing *p, GArra
 	append_place(t, culprit, text);
 	g_string_append(text, p->releases ? ") is relaxed: does not acquire line "
 	                                  : ") is relaxed: does not publish line ");
-	append_place(t, p->store, text);
+	append_place_beside(t, p->store, culprit, "", text);
 	add_row(rows, STYLE_TEXT, text);
 }
 
