@@ -2,8 +2,10 @@
  * prop_weak_witness.c - the checker of witnesses under a memory model against the axioms: of
  * random litmus programs each execution's witness is accepted, and one that was changed (a load
  * that reads another store, a store at another place of modification order, other steps first,
- * a store that arrives earlier or later) exactly when the axioms allow what it says.
+ * a store that arrives earlier or later) exactly when the axioms allow what it says. And which
+ * model an execution needs is what all executions of SC and TSO say.
  */
+#include "engine/memory/need.h"
 #include "engine/trace/formats.h"
 #include "engine/witness/check_weak.h"
 #include "tests/property/oracle_memory.h"
@@ -106,9 +108,9 @@ static void append_line(const struct claim_of *c, uint32_t line, GString *out)
 		g_string_append_printf(out, "rmw(%s)=%d>%d;%s", x, (int)e->value,
 		                       (int)c->g->events[e->po_next].value, order);
 	else
-		g_string_append_printf(out, "%s(%s)=%d;%s",
+		g_string_append_printf(out, "%s(%s)=%d;%s%s",
 		                       e->kind == MEMORY_LOAD ? "ar" : "aw", x, (int)e->value,
-		                       order);
+		                       order, e->flags & MEMORY_COMPARES ? ",failed" : "");
 	g_string_append_printf(out, "|%u\n", line);
 }
 
@@ -257,10 +259,130 @@ static bool change(GRand *r, enum change how, struct claim_of *c)
 	return *row != before;
 }
 
+/* ---- which model a run needs ---- */
+
+/* What all graphs of a program read under a model, by values, and by their stores. */
+struct readings {
+	GHashTable *values, *stores; /* char *, owned */
+};
+static uint64_t needs[3], pasts;
+
+static char *readings_text(const struct memory_graph *g, bool stores)
+{
+	GString *s = g_string_new(NULL);
+	for (uint32_t t = 0; t < g->threads; t++)
+		for (uint32_t i = g->first[t]; i != NONE; i = g->events[i].po_next) {
+			const struct memory_event *e = &g->events[i];
+			if (e->kind != MEMORY_LOAD)
+				continue;
+			const struct memory_event *from = &g->events[e->rf];
+			g_string_append_printf(s, "%u.%u:", t, e->index);
+			if (stores)
+				g_string_append_printf(s, "%d.%u ", (int)from->thread,
+				                       from->thread == NONE ? 0 : from->index);
+			else
+				g_string_append_printf(s, "%d ", (int)e->value);
+		}
+	return g_string_free(s, FALSE);
+}
+
+static void note_readings(void *context, const struct memory_graph *g,
+                          const struct litmus_outcome *outcome)
+{
+	struct readings *r = context;
+	g_hash_table_add(r->values, readings_text(g, false));
+	g_hash_table_add(r->stores, readings_text(g, true));
+}
+
+static void readings_make(struct readings *r, const struct litmus *l, enum memory_model model)
+{
+	struct memory_counts counts;
+	r->values = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	r->stores = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	litmus_enumerate(l, model, note_readings, r, &counts);
+}
+
+static void readings_release(struct readings *r)
+{
+	g_hash_table_unref(r->values);
+	g_hash_table_unref(r->stores);
+}
+
+/* An order is found exactly where the model has an execution in which each load reads the same
+ * store, or the same value; of SC, the checker takes it. */
+static int check_need(const struct trace *t, const struct memory_graph *g,
+                      const struct readings of[2])
+{
+	int failed = 0, more = 0;
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+	       *none = g_array_new(FALSE, FALSE, sizeof(struct weak_source));
+	for (uint32_t e = 0; e < t->events_count; e++)
+		g_array_append_val(all, e);
+	for (int tso = 0; tso < 2; tso++)
+		for (int by_value = 0; by_value < 2; by_value++) {
+			enum weak_model model = tso ? WEAK_TSO : WEAK_SC;
+			char *text = readings_text(g, !by_value);
+			bool expected = g_hash_table_contains(
+			        by_value ? of[tso].values : of[tso].stores, text);
+			GArray *order = NULL;
+			GString *reason = g_string_new(NULL);
+			enum reorder_result found =
+			        run_reorder(t, all, model, by_value, &order);
+			bool good = found == (expected ? REORDER_FOUND : REORDER_NONE);
+			if (order && !tso)
+				good &= witness_check_weak(t, (uint32_t *)(void *)order->data,
+				                           order->len, none, model, NULL,
+				                           reason);
+			if (!good)
+				printf("%s, by %s: %s, expected %s %s\n",
+				       weak_model_words[model], by_value ? "value" : "store",
+				       found == REORDER_FOUND ? "found" : "not found",
+				       expected ? "found" : "not found", reason->str);
+			failed += !good;
+			more += by_value && !expected; /* 1: not SC, 2: not TSO either */
+			if (order)
+				g_array_free(order, TRUE);
+			g_string_free(reason, TRUE);
+			g_free(text);
+		}
+	needs[more]++;
+	g_array_free(none, TRUE);
+	g_array_free(all, TRUE);
+	return failed;
+}
+
+/* What two events rest on: all that is before them by po and rf, and itself a run. */
+static int check_past(GRand *r, const struct trace *t, const struct claim_of *c)
+{
+	uint32_t of[2] = { below(r, c->count), below(r, c->count) }, expected = 0;
+	uint8_t *kept[2] = { memory_prefix(c->g, c->event[of[0]]),
+		             memory_prefix(c->g, c->event[of[1]]) };
+	GArray *past = run_past(t, of, 2), *said = run_sources(t, past);
+	GString *reason = g_string_new(NULL);
+	for (uint32_t line = 0; line < c->count; line++)
+		expected += kept[0][c->event[line]] || kept[1][c->event[line]];
+	bool good = past->len == expected &&
+	            witness_check_weak(t, (uint32_t *)(void *)past->data, past->len, said,
+	                               WEAK_RC11, NULL, reason);
+	if (!good)
+		printf("the past of %u and %u has %u events, expected %u: %s\n", of[0], of[1],
+		       past->len, expected, reason->str);
+	pasts += past->len < c->count;
+	g_string_free(reason, TRUE);
+	g_array_free(past, TRUE);
+	g_array_free(said, TRUE);
+	g_free(kept[0]);
+	g_free(kept[1]);
+	return !good;
+}
+
+/* ---- one graph ---- */
+
 struct sampling {
 	GRand *r;
 	uint32_t graphs;
 	int failed;
+	struct readings of[2]; /* under SC, TSO */
 };
 
 static void compare(struct sampling *s, const struct trace *t, const struct claim_of *original,
@@ -297,6 +419,7 @@ static void check_graph(void *context, const struct memory_graph *g,
 	make_lines(s->r, g, &original);
 	struct trace *t = claim_trace(&original);
 	compare(s, t, &original, &original, KEPT);
+	s->failed += check_need(t, g, s->of) + check_past(s->r, t, &original);
 	for (int i = 0; i < CHANGES && !s->failed; i++) {
 		struct claim_of c = original;
 		enum change how = (enum change)(1 + below(s->r, CHANGE_COUNT - 1));
@@ -560,7 +683,11 @@ static int check_program(GRand *r, const struct litmus *l)
 {
 	struct memory_counts counts;
 	struct sampling s = { .r = r };
+	readings_make(&s.of[0], l, MEMORY_SC);
+	readings_make(&s.of[1], l, MEMORY_TSO);
 	litmus_enumerate(l, MEMORY_RC11, check_graph, &s, &counts);
+	readings_release(&s.of[0]);
+	readings_release(&s.of[1]);
 	int failed = s.failed + check_tso(r, l);
 	char *text = litmus_text(l);
 	if (failed)
@@ -584,7 +711,9 @@ int main(void)
 		failed += check_program(r, &l);
 	}
 	g_rand_free(r);
-	bool all = hidden > 0;
+	bool all = hidden > 0 && needs[1] > 0 && needs[2] > 0 && pasts > 0;
+	printf("%lu runs need rc11, %lu tso, %lu neither; %lu pasts\n", (unsigned long)needs[2],
+	       (unsigned long)needs[1], (unsigned long)needs[0], (unsigned long)pasts);
 	for (int how = 0; how < CHANGE_COUNT; how++) {
 		printf("%s: %lu accepted, %lu refused\n", change_words[how],
 		       (unsigned long)accepted[how], (unsigned long)refused[how]);
