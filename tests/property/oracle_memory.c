@@ -250,20 +250,16 @@ static bool allows_rc11(const struct oracle *o, const struct relations *r)
 	return acyclic(n, unite(n, base, between(n, fsc, through, fsc)));
 }
 
-static bool allows(struct oracle *o)
+static void judge(struct oracle *o)
 {
 	struct relations *r = &o->relations;
 	relate_order(o, r);
 	if (contradicts(o, r) || !atomic(o, r))
-		return false; /* by every model */
-	return o->model == MEMORY_SC    ? allows_sc(o, r)
-	       : o->model == MEMORY_TSO ? allows_tso(o, r)
-	                                : allows_rc11(o, r);
-}
-
-static void judge(struct oracle *o)
-{
-	if (!allows(o))
+		return; /* by every model */
+	bool good = o->model == MEMORY_SC    ? allows_sc(o, r)
+	            : o->model == MEMORY_TSO ? allows_tso(o, r)
+	                                     : allows_rc11(o, r);
+	if (!good)
 		return;
 	struct litmus_outcome outcome = { 0 };
 	memcpy(outcome.registers, o->registers, sizeof o->registers);
@@ -488,22 +484,26 @@ uint64_t oracle_memory(const struct litmus *l, enum memory_model model, litmus_s
 
 /* ---- a graph that is given ---- */
 
+static void ignore(void *context, const struct memory_graph *g,
+                   const struct litmus_outcome *outcome)
+{
+}
+
 bool oracle_memory_allows(const struct memory_graph *g, enum memory_model model)
 {
-	struct oracle o = { .model = model, .n = (int)g->count };
+	struct oracle o = { .model = model, .seen = ignore, .n = (int)g->count };
 	BUG_ON(g->count > MAX);
 	for (int i = 0; i < o.n; i++) {
 		const struct memory_event *e = &g->events[i];
 		bool initial = e->kind == MEMORY_INIT, load = e->kind == MEMORY_LOAD;
 		enum type type = load ? R : memory_writes(e) ? W : F;
 		bool locked = (e->flags & (MEMORY_EXCLUSIVE | MEMORY_LOCKED)) != 0;
-		o.e[i] = (struct op_event){ type,
-			                    initial ? -1 : (int)e->thread,
-			                    type == F ? -1 : (int)e->location,
-			                    e->order,
-			                    e->value,
-			                    false,
-			                    locked };
+		o.e[i] = (struct op_event){ .type = type,
+			                    .thread = initial ? -1 : (int)e->thread,
+			                    .location = type == F ? -1 : (int)e->location,
+			                    .order = e->order,
+			                    .value = e->value,
+			                    .locked = locked };
 		o.rf[i] = load ? (int)e->rf : 0;
 		for (int k = 0; k < o.n; k++) {
 			const struct memory_event *f = &g->events[k];
@@ -523,5 +523,6 @@ bool oracle_memory_allows(const struct memory_graph *g, enum memory_model model)
 		return false; /* by every model */
 	if (model == MEMORY_RC11)
 		o.relations.hb = happens_before(&o, &o.relations);
-	return allows(&o);
+	judge(&o);
+	return o.count > 0;
 }
