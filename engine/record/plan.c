@@ -254,8 +254,8 @@ bool plan_weak(struct plan *p, const struct trace *t, const GArray *said)
 		if (good && op_is_atomic(x->op) && op_reads(x->op))
 			steps[i].reads = reference(t, p, reads ? from : last[run.first],
 			                           !reads || from == last[run.first]);
-		if (good && after)
-			steps[i].after = reference(t, p, behind, false);
+		if (good && x->op == OP_AWRITE)
+			steps[i].after = after ? reference(t, p, behind, false) : STEP_LAST;
 		for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
 			last[v] = i;
 	}

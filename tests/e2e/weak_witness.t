@@ -152,6 +152,15 @@ while read -r define model needs; do
 		found=$(json 'join " ", map { "$_->{variable} $_->{memory}" } @{$d->{findings}}')
 	done
 	is "$found" "data $needs" "$define under $model: the race needs $needs"
+	pair=$(json 'join " ", map { $_->{first}, $_->{second} } $d->{findings}[0]')
+	# shellcheck disable=SC2086
+	run "$HEDDLE" witness guard.hdl $pair -o guard.wit
+	run "$HEDDLE" verify guard.hdl guard.wit
+	is "$status" 0 "$define under $model: its witness is accepted"
+	run timeout 60 "$HEDDLE" replay --witness guard.wit -- ./guard
+	is "$status" 0 "$define under $model: the program comes there"
+	like "$err" 'T1 first:' 'and goes on in this order'
+	like "$err" 'T2 first:' 'and in the other one'
 done <<'T'
 PASSED rc11 rc11
 BUFFERED rc11 tso

@@ -392,10 +392,9 @@ static int run_plan(struct arguments *a, const struct trace *t, const struct wit
 	unsigned first = argument_number(a, "first", 0);
 	uint64_t seconds = argument_number(a, "timeout", DEFAULT_TIMEOUT);
 	bool waits = claim_waits(w->claim) && !argument_value(a, "until");
-	if (w->memory != WEAK_SC || (w->weak && w->weak->len)) {
+	if (w->events) { /* not the recorded run itself */
 		plan->memory = w->memory;
-		if (w->weak)
-			plan_weak(plan, t, w->weak);
+		plan_weak(plan, t, w->weak);
 	}
 	plan->poison = free_in(t, w);
 	plan->other_build = replay_compare_program(t, argv[0]);
@@ -418,6 +417,21 @@ static int run_plan(struct arguments *a, const struct trace *t, const struct wit
 	}
 	return follow(t, plan, argv, first, waits ? w : NULL, argument_flag(a, "gdb"),
 	              argument_value(a, "output"));
+}
+
+/* Of a run that is not sequentially consistent: a race whose two accesses its witness ends
+ * with. */
+static bool both_are_next(const struct trace *t, const struct witness *w)
+{
+	guint n = w->events->len;
+	if (w->claim != CLAIM_C11_RACE || w->pair->len != 2 || n < 2 ||
+	    trace_weak_first(t) == NONE)
+		return false;
+	for (guint i = 0; i < 2; i++)
+		if (g_array_index(w->events, uint32_t, n - 2 + i) !=
+		    g_array_index(w->pair, uint32_t, i))
+			return false;
+	return true;
 }
 
 static int replay(struct arguments *a, const struct trace *t, const struct witness *w,
@@ -452,7 +466,7 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		whole = recorded_order((uint32_t)t->events_count);
 		events = (const uint32_t *)whole->data;
 		length = whole->len;
-	} else if (w->claim == CLAIM_RACE) {
+	} else if (w->claim == CLAIM_RACE || both_are_next(t, w)) {
 		if (length >= 2)
 			length -= 2;
 		for (guint i = 0; i < 2 && w->pair && i < w->pair->len; i++)
@@ -463,7 +477,7 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		pair[0] = events[length - 1];
 		length--;
 	}
-	if (w->claim == CLAIM_C11_RACE && w->memory == WEAK_SC && !until)
+	if (w->claim == CLAIM_C11_RACE && trace_weak_first(t) == NONE && !until)
 		explain_c11(t, w);
 	int status = EXIT_OURS;
 	if (plan_make(t, events, length, pair, &plan, &error)) {
