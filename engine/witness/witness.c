@@ -519,7 +519,9 @@ struct minimiser {
 	size_t pair_count;
 	uint32_t fixed; /* number of events at the end that stay: the pair */
 	GArray *events, *trial;
-	bool drops; /* the claim names its required events, so others may be dropped */
+	/* The claim names its required events: others may be dropped, and conflicting ones may
+	 * change places. */
+	bool drops;
 	uint64_t steps, limit; /* events checked so far, and their bound */
 };
 
@@ -612,15 +614,17 @@ enum { MINIMISE_STEPS = 4000000 }; /* checked events, about a second */
 static bool minimise_once(struct minimiser *z)
 {
 	uint32_t from = 0;
+	bool better = false;
 
 	while (from < z->events->len - z->fixed && z->steps < z->limit) {
 		uint32_t end = run_end(z, from);
 
 		if ((z->drops && drop_run(z, from, end - from)) || join_run(z, from))
-			return true;
-		from = end;
+			better = true; /* go on with what stands there now */
+		else
+			from = end;
 	}
-	return false;
+	return better;
 }
 
 /* Reorder all events at once, before single moves. */
@@ -656,11 +660,21 @@ void witness_minimise_within(struct checker *checker, uint64_t limit, const stru
 
 	if (claim_waits(claim) && events->len >= pair_count)
 		z.fixed = (uint32_t)pair_count;
-	if (z.drops)
-		minimise_regroup(&z);
-	while (events->len > z.fixed && z.steps < z.limit && minimise_once(&z))
+	minimise_regroup(&z);
+	while (z.drops && events->len > z.fixed && z.steps < z.limit && minimise_once(&z))
 		;
 	g_array_unref(z.trial);
+}
+
+GArray *witness_polished(struct checker *checker, const struct trace *t, enum claim claim,
+                         const uint32_t *pair, size_t pair_count, const GArray *events)
+{
+	enum { STEPS = 1 << 17, LONGEST = 1 << 17 };
+	GArray *better = g_array_copy((GArray *)events);
+
+	if (events->len <= LONGEST)
+		witness_minimise_within(checker, STEPS, t, claim, pair, pair_count, better);
+	return better;
 }
 
 void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,

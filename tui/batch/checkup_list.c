@@ -193,7 +193,8 @@ static void write_witness(struct checkup *c, struct trace *t, const struct place
 	w.trace_digest = trace_digest(t);
 	w.events = f->witness ? g_array_ref(f->witness) : recorded_order(t);
 	w.pair = f->witness ? finding_claimed(f) : g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	if (w.claim == CLAIM_RACE || claim_waits(w.claim))
+	if (w.claim == CLAIM_RACE || claim_waits(w.claim) ||
+	    (f->witness && t->instances_count == 0))
 		witness_minimise(t, w.claim, (const uint32_t *)(void *)w.pair->data,
 		                 w.pair->len, &check, w.events);
 	json_decref(into->schedule);

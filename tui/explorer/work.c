@@ -486,12 +486,13 @@ struct shortening {
 	const struct finding *finding; /* borrowed from a report of the session, which stays */
 	enum claim claim;
 	GArray *events, *pair;
+	bool missing; /* what code that was not recorded orders counts */
 };
 
 static bool shorten_run(struct job *job, const struct progress *progress, struct error *error)
 {
 	struct shortening *w = job->data;
-	struct check_options options = { 0 };
+	struct check_options options = { .use_missing = w->missing };
 	witness_minimise(job_trace(job), w->claim, (const uint32_t *)(void *)w->pair->data,
 	                 w->pair->len, &options, w->events);
 	return true;
@@ -517,8 +518,7 @@ static void shorten_done(struct job *job, bool good, const struct error *error)
 void app_fewer_switches(struct app *app)
 {
 	const struct finding *f = session_finding(app->session);
-	if (f == NULL || f->witness == NULL || f->kind != FINDING_DATA_RACE ||
-	    app_trace(app)->instances_count > 0)
+	if (f == NULL || f->witness == NULL || app_trace(app)->instances_count > 0)
 		return;
 	struct job *job = job_new(app, "looking for fewer switches", (int)f->first);
 	struct shortening *w = g_new0(struct shortening, 1);
@@ -526,6 +526,7 @@ void app_fewer_switches(struct app *app)
 	w->claim = finding_claim(f);
 	w->events = g_array_copy(f->witness);
 	w->pair = finding_claimed(f);
+	w->missing = app->session->missing && f->kind == FINDING_DATA_RACE;
 	job->data = w;
 	job->run = shorten_run;
 	job->done = shorten_done;
