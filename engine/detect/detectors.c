@@ -197,7 +197,7 @@ bool detector_applies(enum detector d, const struct detection *on)
 	       detectors[d].applies(on->trace);
 }
 
-/* Give each witness few context switches. */
+/* Give each witness few context switches; of what happened it is the recorded order. */
 static void polish(enum detector d, const struct detection *on, const struct report *r)
 {
 	struct semantics semantics;
@@ -211,7 +211,7 @@ static void polish(enum detector d, const struct detection *on, const struct rep
 	for (guint i = 0; i < r->findings->len; i++) {
 		struct finding *f = r->findings->pdata[i];
 
-		if (f->witness == NULL)
+		if (f->witness == NULL || f->verdict == VERDICT_HAPPENED)
 			continue;
 		if (checker == NULL)
 			checker = checker_new(on->trace, &options);

@@ -518,7 +518,8 @@ static void shorten_done(struct job *job, bool good, const struct error *error)
 void app_fewer_switches(struct app *app)
 {
 	const struct finding *f = session_finding(app->session);
-	if (f == NULL || f->witness == NULL || app_trace(app)->instances_count > 0)
+	if (f == NULL || f->witness == NULL || f->verdict == VERDICT_HAPPENED ||
+	    app_trace(app)->instances_count > 0)
 		return;
 	struct job *job = job_new(app, "looking for fewer switches", (int)f->first);
 	struct shortening *w = g_new0(struct shortening, 1);
