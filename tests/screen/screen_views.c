@@ -479,6 +479,31 @@ START_TEST(conflict_graph)
 }
 END_TEST
 
+/* Not of data races alone: a use after free whose threads took turns ten times before it. */
+START_TEST(any_witness_has_few_switches)
+{
+	GString *text = g_string_new("main|alloc(p,8)|m.c:1\nmain|fork(T1)|m.c:2\n"
+	                             "main|fork(T2)|m.c:3\nmain|fork(T3)|m.c:4\n");
+	for (int i = 0; i < 10; i++)
+		g_string_append(text, "T1|w(a)=1|m.c:5\nT2|acq(m)|m.c:6\nT2|w(b)=1|m.c:7\n"
+		                      "T2|rel(m)|m.c:8\n");
+	g_string_append(text, "T3|w(p.x)=1|m.c:9\nmain|join(T1)|m.c:10\n"
+	                      "main|join(T2)|m.c:11\nmain|free(p)|m.c:12\n");
+	struct app *app = tui_open(text->str, &(struct tui_options){ .analyse = true });
+	const struct finding *f = session_finding(app->session);
+	ck_assert(f != NULL && f->kind == FINDING_USE_AFTER_FREE && f->witness != NULL);
+	tui_keys(app, "w");
+	ck_assert(tui_shows(app, "✓ checked"));
+	uint32_t n = 0;
+	for (guint i = 1; i < f->witness->len; i++)
+		n += app_trace(app)->events[g_array_index(f->witness, uint32_t, i)].thread !=
+		     app_trace(app)->events[g_array_index(f->witness, uint32_t, i - 1)].thread;
+	ck_assert_uint_le(n, 4);
+	tui_close(app);
+	g_string_free(text, TRUE);
+}
+END_TEST
+
 /* The pair was recorded one after the other; the witness has audit in between. */
 START_TEST(predicted_cycle)
 {
@@ -918,6 +943,7 @@ Suite *views_suite(void)
 	tcase_add_test(keys, filter_of_findings);
 	tcase_add_test(keys, witness_view_asks_the_checker);
 	tcase_add_test(keys, being_the_scheduler);
+	tcase_add_test(keys, any_witness_has_few_switches);
 	tcase_add_test(keys, mouse);
 	tcase_add_test(keys, a_proof_of_one_pair_leaves_the_places_open);
 	tcase_add_test(keys, bookmarks_and_watches);
