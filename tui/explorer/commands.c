@@ -24,7 +24,8 @@ enum completes {
 	C_TRIAGE,
 	C_GROUPS,
 	C_REQUESTS,
-	C_SETTINGS
+	C_SETTINGS,
+	C_BREAKPOINTS
 };
 
 static const struct word {
@@ -123,11 +124,18 @@ void commands_run(struct app *app, const char *line)
 	char *copy = g_strstrip(g_strdup(line));
 	char *arguments = copy + strcspn(copy, " \t");
 	struct error error = { 0 };
-	if (*arguments)
+	const char *slash = memchr(copy, '/', (gsize)(arguments - copy));
+	char *format = slash ? g_strdup(slash) : NULL; /* gdb's "p/x total" */
+	if (format) {
+		copy[slash - copy] = '\0';
+		arguments = format;
+	} else if (*arguments) {
 		*arguments++ = '\0';
+	}
 	g_strstrip(arguments);
 	const struct word *word = NULL;
 	if (*copy == '\0') {
+		g_free(format);
 		g_free(copy);
 		return;
 	}
@@ -138,6 +146,7 @@ void commands_run(struct app *app, const char *line)
 	           !word->run(app, arguments, &error)) {
 		app_complain(app, &error);
 	}
+	g_free(format);
 	g_free(copy);
 }
 
@@ -226,6 +235,13 @@ static void offer_arguments(const struct app *app, enum completes what, const ch
 		offer(out, grouping_words[by], text);
 	for (int r = 1; what == C_REQUESTS && r < REQUEST_COUNT; r++)
 		offer(out, request_table[r].word, text);
+	const GPtrArray *stops = app->session->breakpoints;
+	for (guint i = 0; what == C_BREAKPOINTS && i < stops->len; i++) {
+		char *number = g_strdup_printf(
+		        "%u", ((const struct breakpoint *)stops->pdata[i])->number);
+		offer(out, number, text);
+		g_free(number);
+	}
 	for (int i = 0; what == C_SETTINGS && i < SETTING_COUNT; i++)
 		offer(out, settings_table[i].word, text);
 	g_ptr_array_sort(out, compare_words);
@@ -296,6 +312,8 @@ static const char *condition_in(const struct word *word, const char *before)
 	const char *arguments = before + strcspn(before, " ");
 	if (strcmp(word->name, "reach") == 0)
 		return strstr(before, " at ") ? NULL : arguments;
+	if (strcmp(word->name, "print") == 0)
+		return arguments;
 	if (strcmp(word->name, "condition") == 0) /* after the number */
 		return *arguments ? strchr(arguments + strspn(arguments, " "), ' ') : NULL;
 	return word->completes == C_PLACES || word->completes == C_VARIABLES
@@ -318,7 +336,9 @@ static bool offer_by_place(const struct app *app, const struct word *word, const
 	bool known = true;
 	if (condition) {
 		offer_condition(app, condition, text, out);
-	} else if (strcmp(word->name, "reach") == 0) {
+	} else if (strcmp(word->name, "reach") == 0 ||
+	           (word->completes == C_INFO && count == 2 &&
+	            strcmp(tokens[1], "line") == 0)) {
 		offer_arguments(app, C_PLACES, text, out);
 	} else if (setting != SETTING_COUNT) {
 		char **values = g_strsplit(settings_table[setting].values, "|", -1);
