@@ -403,14 +403,13 @@ bool witness_read(const char *path, struct witness *w, struct error *error)
 
 /* -- writing ------------------------------------------------------------------------------- */
 
-char *trace_digest(const struct trace *t)
+/* SHA-256 of a file, or "". */
+static char *file_digest(const char *path)
 {
 	char *digest;
-	FILE *file = t->path == NULL || t->digest != NULL ? NULL : fopen(t->path, "rb");
+	FILE *file = path == NULL ? NULL : fopen(path, "rb");
 	size_t got;
 
-	if (t->digest != NULL)
-		return g_strdup(t->digest);
 	if (file == NULL)
 		return g_strdup("");
 	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
@@ -422,6 +421,25 @@ char *trace_digest(const struct trace *t)
 	g_free(buffer);
 	g_checksum_free(sum);
 	return digest;
+}
+
+char *trace_digest(const struct trace *t)
+{
+	return t->digest != NULL ? g_strdup(t->digest) : file_digest(t->path);
+}
+
+void witness_of_run(const struct trace *t, const char *path, struct witness *w)
+{
+	*w = (struct witness){ .claim = CLAIM_PREFIX,
+		               .trace_name = g_path_get_basename(path),
+		               .trace_digest = file_digest(path),
+		               .memory = trace_model(t),
+		               .events = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		               .weak = g_array_new(FALSE, FALSE, sizeof(struct weak_source)) };
+	for (uint32_t e = 0; e < t->events_count; e++)
+		if (!op_wants(t->events[e].op))
+			g_array_append_val(w->events, e);
+	g_array_append_vals(w->weak, t->weak, (guint)t->weak_count);
 }
 
 static void print_under(const struct witness *w, GString *out)

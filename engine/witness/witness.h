@@ -30,6 +30,9 @@ const char *claim_word(enum claim claim);
 bool claim_waits(enum claim claim);
 /* The claim of a finding's witness. */
 enum claim finding_claim(const struct finding *f);
+/* The recorded run itself, under its memory model; `path`: of the trace's file, beside which
+ * the witness is to lie. witness_release. */
+void witness_of_run(const struct trace *t, const char *path, struct witness *w);
 /* Does the trace have all events that the witness names? False and `error` otherwise. */
 bool witness_fits(const struct trace *t, const struct witness *w, struct error *error);
 bool witness_read(const char *path, struct witness *w, struct error *error);

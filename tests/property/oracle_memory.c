@@ -250,16 +250,20 @@ static bool allows_rc11(const struct oracle *o, const struct relations *r)
 	return acyclic(n, unite(n, base, between(n, fsc, through, fsc)));
 }
 
-static void judge(struct oracle *o)
+static bool allows(struct oracle *o)
 {
 	struct relations *r = &o->relations;
 	relate_order(o, r);
 	if (contradicts(o, r) || !atomic(o, r))
-		return; /* by every model */
-	bool good = o->model == MEMORY_SC    ? allows_sc(o, r)
-	            : o->model == MEMORY_TSO ? allows_tso(o, r)
-	                                     : allows_rc11(o, r);
-	if (!good)
+		return false; /* by every model */
+	return o->model == MEMORY_SC    ? allows_sc(o, r)
+	       : o->model == MEMORY_TSO ? allows_tso(o, r)
+	                                : allows_rc11(o, r);
+}
+
+static void judge(struct oracle *o)
+{
+	if (!allows(o))
 		return;
 	struct litmus_outcome outcome = { 0 };
 	memcpy(outcome.registers, o->registers, sizeof o->registers);
@@ -480,4 +484,44 @@ uint64_t oracle_memory(const struct litmus *l, enum memory_model model, litmus_s
 			        (struct op_event){ .type = W, .thread = -1, .location = i };
 	run_thread(&o, 0, 0);
 	return o.count;
+}
+
+/* ---- a graph that is given ---- */
+
+bool oracle_memory_allows(const struct memory_graph *g, enum memory_model model)
+{
+	struct oracle o = { .model = model, .n = (int)g->count };
+	BUG_ON(g->count > MAX);
+	for (int i = 0; i < o.n; i++) {
+		const struct memory_event *e = &g->events[i];
+		bool initial = e->kind == MEMORY_INIT, load = e->kind == MEMORY_LOAD;
+		enum type type = load ? R : memory_writes(e) ? W : F;
+		bool locked = (e->flags & (MEMORY_EXCLUSIVE | MEMORY_LOCKED)) != 0;
+		o.e[i] = (struct op_event){ type,
+			                    initial ? -1 : (int)e->thread,
+			                    type == F ? -1 : (int)e->location,
+			                    e->order,
+			                    e->value,
+			                    false,
+			                    locked };
+		o.rf[i] = load ? (int)e->rf : 0;
+		for (int k = 0; k < o.n; k++) {
+			const struct memory_event *f = &g->events[k];
+			bool before =
+			        initial || (f->thread == e->thread && f->index > e->index);
+			if (before && f->kind != MEMORY_INIT)
+				o.po.row[i] |= 1u << k;
+		}
+		if (load && (e->flags & MEMORY_EXCLUSIVE))
+			o.rmw.row[i] |= 1u << e->po_next;
+	}
+	for (uint32_t l = 0; l < g->locations; l++)
+		for (uint32_t i = g->init[l]; i != NONE; i = g->events[i].mo_next)
+			o.order[l][o.orders[l]++] = (int)i;
+	relate(&o, &o.relations);
+	if (!acyclic(o.n, unite(o.n, o.po, o.relations.rf)))
+		return false; /* by every model */
+	if (model == MEMORY_RC11)
+		o.relations.hb = happens_before(&o, &o.relations);
+	return allows(&o);
 }

@@ -16,4 +16,8 @@ enum { ORACLE_MEMORY_EVENTS = 24 };
 uint64_t oracle_memory(const struct litmus *l, enum memory_model model, litmus_seen *seen,
                        void *context);
 
+/* Do the axioms allow the graph as it stands, its rf and mo? Of loads, stores and fences alone.
+ */
+bool oracle_memory_allows(const struct memory_graph *g, enum memory_model model);
+
 #endif

@@ -7,6 +7,8 @@
 
 #include "engine/order/order.h"
 #include "engine/partial/calls.h"
+#include "engine/predict/weak_races.h"
+#include "engine/trace/weak.h"
 #include "tui/batch/changes.h"
 #include "tui/batch/places.h"
 #include "tui/batch/suppressions.h"
@@ -238,6 +240,11 @@ static void print_finding(const struct trace *t, const struct finding *f)
 	if (f->witness)
 		printf("    witness of %u events, checked%s%s\n", f->witness->len,
 		       found ? ", by " : "", found ? f->by : "");
+	const char *needs = trace_model(t) == WEAK_SC ? NULL : weak_race_sentence(f);
+	if (needs)
+		printf("    %s\n", needs);
+	else if (f->witness && f->kind == FINDING_DATA_RACE && trace_model(t) != WEAK_SC)
+		printf("    whether it needs weak memory is not known\n");
 	if (f->proof)
 		printf("    proved impossible by the %s%s\n",
 		       proof_method_word(f->proof->method),
