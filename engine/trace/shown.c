@@ -6,11 +6,12 @@
 void shown_pattern(const char *name, GString *pattern)
 {
 	for (const char *c = name; *c != '\0';) {
-		bool numbered = *c == '[' || *c == '#';
-		if (*c != '#')
-			g_string_append_c(pattern, *c);
-		c++;
-		while (numbered && g_ascii_isdigit(*c))
+		size_t run = strcspn(c, "[#");
+		bool bracket = c[run] == '[';
+		g_string_append_len(pattern, c, (gssize)(run + bracket));
+		c += run;
+		c += *c != '\0';
+		while (g_ascii_isdigit(*c))
 			c++;
 	}
 }
