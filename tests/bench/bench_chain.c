@@ -64,7 +64,7 @@ static double decide_all(struct m2 *m, const GArray *pairs, uint64_t *edges)
 
 static void use(struct m2 *m, enum chain_kind kind)
 {
-	struct chain_base base = cones_order(m->cones);
+	struct chain_base base = past_order(m->past);
 	uint32_t *lengths = g_new(uint32_t, m->threads + 1);
 
 	for (uint32_t u = 0; u < m->threads; u++)
