@@ -31,7 +31,7 @@ struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progres
 	m2_bound(m, G_MAXDOUBLE, G_MAXDOUBLE);
 	size_t pairs = m->threads > TRACKED_THREADS ? 0 : (size_t)m->threads * m->threads;
 	struct chain_base base = past_order(m->past);
-	m->order = chain_graph_new(CHAIN_STAIRS, m->threads, NULL, &base);
+	m->order = chain_graph_new(m->threads, &base);
 	m->own_checker = checker == NULL ? checker_new(t, NULL) : NULL;
 	m->checker = checker != NULL ? checker : m->own_checker;
 	m->cone.prefix = g_new0(uint32_t, m->threads + 1);
