@@ -36,12 +36,12 @@ static void describe_read(const struct exploration *x, const struct flip *f, str
 	trace_append_variable(t, &t->events[f->event], variable);
 	s->variable = g_string_free(variable, FALSE);
 	own_code_append_name(s->variable, name);
-	char *old = value_text(t, &t->events[f->event], core_value_read(t, f->event));
+	char *old = value_text(t, &t->events[f->event], past_value_read(t, f->event));
 	char *now = f->other == NONE && trace_writers(x->view->t, f->event).items[0] == NONE
 	                    ? g_strdup("another value")
 	            : f->other == NONE ? g_strdup("its initial value")
 	                               : value_text(t, &t->events[f->other],
-	                                            core_value_written(t, f->other));
+	                                            past_value_written(t, f->other));
 	s->flip = g_strdup_printf("%s reads %s = %s, not %s", s->thread, name->str, now, old);
 	g_string_free(name, TRUE);
 	g_free(old);
@@ -186,7 +186,7 @@ static void describe_final(const struct exploration *x, const struct flip *f, st
 	const struct trace *t = x->trace;
 	GString *variable = g_string_new(NULL);
 	trace_append_variable(t, &t->events[f->other], variable);
-	char *value = value_text(t, &t->events[f->other], core_value_written(t, f->other));
+	char *value = value_text(t, &t->events[f->other], past_value_written(t, f->other));
 	s->variable = g_string_free(variable, FALSE);
 	s->flip = g_strdup_printf("%s = %s at the end, by %s", s->variable, value,
 	                          trace_thread_name(t, t->events[f->other].thread));

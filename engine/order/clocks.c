@@ -116,7 +116,7 @@ void clocks_join_into(const struct clocks *c, uint32_t clock, uint32_t *to)
 	struct clock_view v = clocks_view(c, clock);
 
 	if (c->wide) {
-		wide_join_into(v.nodes, v.root, to);
+		wide_join_into(v.nodes, v.root, 0, to);
 		return;
 	}
 	for (uint32_t u = 0; u < c->threads; u++)

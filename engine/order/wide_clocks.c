@@ -131,25 +131,25 @@ uint32_t wide_set(struct wide_nodes *w, uint32_t a, uint32_t thread, uint32_t ti
 	return wide_time(w, a, thread) >= time ? a : set_at(w, a, thread, time, w->top);
 }
 
-static void join_into_at(const struct wide_nodes *w, uint32_t a, uint32_t *to, uint32_t thread,
-                         uint32_t shift)
+static void join_into_at(const struct wide_nodes *w, uint32_t a, uint32_t since, uint32_t *to,
+                         uint32_t thread, uint32_t shift)
 {
 	for (uint32_t i = 0; i < WIDE_PARTS; i++) {
-		uint32_t part = w->of[a][i], first = thread | i << shift;
+		uint32_t part = w->of[a][i], old = w->of[since][i], first = thread | i << shift;
 
-		if (part == 0)
+		if (part == old)
 			continue;
 		if (shift > 0)
-			join_into_at(w, part, to, first, shift - WIDE_BITS);
+			join_into_at(w, part, old, to, first, shift - WIDE_BITS);
 		else
 			to[first] = MAX(to[first], part);
 	}
 }
 
-void wide_join_into(const struct wide_nodes *w, uint32_t a, uint32_t *to)
+void wide_join_into(const struct wide_nodes *w, uint32_t a, uint32_t since, uint32_t *to)
 {
-	if (a != 0)
-		join_into_at(w, a, to, 0, w->top);
+	if (a != since)
+		join_into_at(w, a, since, to, 0, w->top);
 }
 
 /* -- sweeping ------------------------------------------------------------------------------ */

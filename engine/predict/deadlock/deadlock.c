@@ -414,7 +414,7 @@ static struct finding *ask(struct search *s)
 		f->verdict = VERDICT_IMPOSSIBLE;
 		f->open = OPEN_NO;
 		f->by = "smt";
-		if (!f->proof->same_pairing && core_has_pairings(s->t))
+		if (!f->proof->same_pairing && past_has_pairings(s->t))
 			f->proof->same_pairing = true;
 	}
 	if (answer == SMT_WITNESS) {
@@ -462,7 +462,7 @@ static bool unit_is_race(const struct search *s)
 /* Choose an event of the i-th class whose causal past is compatible with those chosen. */
 static void choose(struct search *s, uint32_t i)
 {
-	const struct cores *c = smt_cores(s->smt);
+	const struct past *c = smt_past(s->smt);
 	const GArray *events;
 
 	if (i == s->length) {
@@ -479,9 +479,9 @@ static void choose(struct search *s, uint32_t i)
 
 		/* then it is before all later members of the class, too */
 		for (uint32_t j = 0; j < i; j++) {
-			if (core_has_before(c, e, s->chosen[j]))
+			if (past_has_before(c, e, s->chosen[j]))
 				return;
-			apart |= core_has_before(c, s->chosen[j], e);
+			apart |= past_has_before(c, s->chosen[j], e);
 		}
 		if (apart)
 			continue;

@@ -56,7 +56,7 @@ struct smt *smt_new(struct trace *t, const struct smt_options *options,
 void smt_free(struct smt *s);
 /* For races: borrows a checker of plain reorderings (otherwise made on demand). */
 void smt_lend_checker(struct smt *s, struct checker *checker);
-const struct cores *smt_cores(const struct smt *s);
+const struct past *smt_past(const struct smt *s);
 /* Seconds spent in queries that used the solver, were on large regions, or came after the free
  * tries. */
 double smt_solver_seconds(const struct smt *s);
@@ -110,7 +110,7 @@ struct smt_options smt_race_options(const struct race_options *options);
  * next does not suffice? Needs INDEX_WRITERS. */
 bool c11_matters(const struct trace *t);
 /* Are there tries that failed and need a reason (tries_need)?  They order in time, and nothing
- * in C11: what the solver alone, and no core, keeps apart may be such a race. */
+ * in C11: a pair that only the solver keeps apart, and no causal past, may be such a race. */
 bool smt_has_tries(const struct smt *s);
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
                            const struct race_options *options, double seconds,

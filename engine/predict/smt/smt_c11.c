@@ -150,7 +150,7 @@ static uint32_t must_cause(const struct chase *c, uint32_t e)
 	for (uint64_t i = 0; i < run.count; i++) {
 		const struct must_edge *edge = &t->index->must[run.first + i];
 
-		if (core_edge_counts(c->s->cores, edge) && after(c, edge->before))
+		if (past_edge_counts(c->s->past, edge) && after(c, edge->before))
 			return edge->before;
 	}
 	return NONE;

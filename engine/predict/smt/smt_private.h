@@ -46,7 +46,7 @@ struct outermost {
 struct smt {
 	struct trace *t;
 	struct smt_options options;
-	struct cores *cores;
+	struct past *past;
 	const struct tries *tries;
 	uint32_t threads;
 	uint8_t *needs;                    /* by event */
@@ -108,7 +108,7 @@ bool query_stopped(struct smt_query *q);
 /* Sets q->base: the least cut that holds all that is asked. */
 void query_make_base(struct smt_query *q);
 
-/* core_has for the query: an unobserved event needs no write. */
+/* past_has for the query: an unobserved event needs no write. */
 bool query_has(const struct smt_query *q, uint32_t f, uint32_t e);
 /* Is the event in no answer? */
 bool query_never(const struct smt_query *q, uint32_t e);

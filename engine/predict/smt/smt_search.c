@@ -49,7 +49,7 @@ static bool close_sections(struct smt_query *q, const uint32_t *from, struct lat
 				continue;
 			if (r == NONE || query_never(q, r))
 				return false;
-			core_join(q->s->cores, r, q->cut);
+			past_join(q->s->past, r, q->cut);
 			changed = true;
 		}
 	}
@@ -97,7 +97,7 @@ static bool join_holders(struct smt_query *q, const uint32_t *from)
 			a = seen.items[seen.count - 1];
 			if (cut_has(t, q->cut, a) || query_never(q, a))
 				continue;
-			core_join(q->s->cores, a, q->cut);
+			past_join(q->s->past, a, q->cut);
 			changed = true;
 		}
 	}

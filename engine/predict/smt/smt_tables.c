@@ -102,7 +102,7 @@ static void make_needs(struct smt *s)
 
 		if (event_inert(x))
 			continue;
-		if (x->op == OP_TRYFAIL && !core_exempt(s->options.exempt, e))
+		if (x->op == OP_TRYFAIL && !past_exempt(s->options.exempt, e))
 			s->needs[e] |= need_of_try[tries_need(s->tries, e)];
 		else if (x->op == OP_TAKETRYFAIL && tries_binding(s->tries, e))
 			s->needs[e] |= NEED_EMPTY;
@@ -180,27 +180,27 @@ static void make_initial_values(struct smt *s)
 		if (event_inert(x) || run.count != 1 || trace_writers(t, e).items[0] != NONE)
 			continue;
 		if (s->initial_value[run.first] == 0)
-			s->initial_value[run.first] = core_value_read(t, e);
+			s->initial_value[run.first] = past_value_read(t, e);
 	}
 }
 
 struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pairing,
                      const struct progress *progress)
 {
-	struct core_options core = CORE_DEFAULTS;
+	struct past_options past = PAST_DEFAULTS;
 
 	if (!trace_need(t, INDEX_VARIABLES, progress))
 		return NULL;
-	core.values = options->use_values;
-	core.invocations = options->invocations;
-	core.exempt = options->exempt;
-	core.pairing = pairing;
+	past.values = options->use_values;
+	past.invocations = options->invocations;
+	past.exempt = options->exempt;
+	past.pairing = pairing;
 	struct smt *s = g_new0(struct smt, 1);
 	s->t = t;
 	s->options = *options;
 	s->threads = (uint32_t)t->threads_count;
-	s->cores = cores_new(t, &core, progress);
-	if (s->cores == NULL) {
+	s->past = past_new(t, &past, progress);
+	if (s->past == NULL) {
 		g_free(s);
 		return NULL;
 	}
@@ -233,7 +233,7 @@ void smt_free(struct smt *s)
 		return;
 	smt_free(s->unpaired);
 	checker_free(s->own_checker);
-	cores_free(s->cores);
+	past_free(s->past);
 	lists_free(&s->block_accesses);
 	g_free(s->needs);
 	for (uint32_t u = 0; u < s->threads; u++)
