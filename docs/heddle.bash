@@ -62,7 +62,7 @@ _heddle() {
 	explain) words="--order --spec --story --missing --lenient --format --help --quiet --version" ;;
 	compare) words="--analyses --lenient --format --help --quiet --version" ;;
 	diff) words="--analysis --spec --values --missing --budget --lenient --format --help --quiet --version" ;;
-	merge) words="--lenient --format --help --quiet --version" ;;
+	merge) words="--lenient --tasks --output --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --depth --steps --memory --timeout --format --help --quiet --version" ;;
 	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --bound --until-error --timeout --format --help --quiet --version" ;;
 	orders) words="--runs --budget --format --help --quiet --version" ;;

@@ -28,7 +28,7 @@ if (( CURRENT == 2 )); then
 		'explain:why two events are ordered (the chain of events) or not'
 		'compare:which analysis reports what\: a table of findings by analysis'
 		'diff:what is new in the second of two traces or reports, what is gone, what is left'
-		'merge:join the reports of shards (--shard I/N), or of check, into one'
+		'merge:join reports of shards (--shard I/N), or the tasks of an exploration'
 		'shake:run a program under many schedules; a table of outcomes'
 		'explore:run a program along every schedule that makes a difference'
 		'orders:which memory orders a program'\''s atomics need'
@@ -291,7 +291,9 @@ diff) _arguments \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
 merge) _arguments \
-	'*--lenient[join what is there, when shards are missing]' \
+	'*--lenient[join what is there, when shards or tasks are missing]' \
+	'*--tasks[of explorations\: divide what is left into N tasks, PREFIX.1 to PREFIX.N]:N:_files' \
+	'*--output[with --tasks; without it, of explorations\: the file of the join]:PREFIX:_files' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \

@@ -45,6 +45,7 @@ struct explore_options {
 	                     * effects determine results */
 	const char *resume; /* file of the exploration's state, to go on from and to keep it in;
 	                     * or NULL */
+	const char *told;   /* the options as text, for reports of that file; or NULL */
 	const char *save;   /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
 	bool save_races;    /* also the first run of each race, as long as these are few */
 	const struct finals *finals; /* examined at the end of a run, or NULL */

@@ -18,15 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The options: reports of shards are merged only when these agree. */
-struct asked {
-	const char *program, *shard; /* shard: NULL when not sharded */
-	const char *memory;          /* the model's word */
-	bool bounded;
-	uint32_t preemptions;
-	char *options; /* owned */
-};
-
 /* -- JSON: the report, and the tree that the explorer opens ------------------------------- */
 
 static json_t *text_or_null(const char *text)
@@ -146,7 +137,7 @@ static uint64_t redundant(const struct explore_report *r)
 	return count;
 }
 
-static json_t *report_json(const struct explore_report *r, const struct asked *asked)
+static json_t *report_json(const struct explore_report *r, const struct explore_asked *asked)
 {
 	json_t *root = json_pack(
 	        "{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
@@ -185,7 +176,7 @@ static json_t *report_json(const struct explore_report *r, const struct asked *a
 	return root;
 }
 
-static bool write_tree(const struct explore_report *r, const struct asked *asked,
+static bool write_tree(const struct explore_report *r, const struct explore_asked *asked,
                        const char *path, struct error *error)
 {
 	json_t *root = report_json(r, asked);
@@ -199,7 +190,7 @@ static bool write_tree(const struct explore_report *r, const struct asked *asked
 bool explore_write_tree(const struct explore_report *r, const char *program, const char *path,
                         struct error *error)
 {
-	struct asked asked = { .program = program, .memory = "sc", .options = (char *)"" };
+	struct explore_asked asked = { .program = program, .memory = "sc", .options = "" };
 	return write_tree(r, &asked, path, error);
 }
 
@@ -333,7 +324,8 @@ static void print_races(const struct explore_report *r)
 	g_hash_table_unref(told);
 }
 
-static void print_completeness(const struct explore_report *r, const struct asked *asked)
+static void print_completeness(const struct explore_report *r,
+                               const struct explore_asked *asked)
 {
 	const char *but = what_voids(r);
 	if (r->complete && but == NULL && r->graphs > 0)
@@ -355,7 +347,7 @@ static void print_completeness(const struct explore_report *r, const struct aske
 		printf("not complete\n");
 }
 
-static void print_text(const struct explore_report *r, const struct asked *asked)
+static void print_text(const struct explore_report *r, const struct explore_asked *asked)
 {
 	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
 	       " more schedules begin as these do\n",
@@ -470,8 +462,8 @@ static void print_sarif(const struct explore_report *r, enum output_format forma
 	sarif_end(s);
 }
 
-static int report_as(const struct explore_report *r, const struct asked *asked,
-                     enum output_format format)
+int explore_print(const struct explore_report *r, const struct explore_asked *asked,
+                  enum output_format format)
 {
 	if (format == FORMAT_JSON) {
 		json_t *root = report_json(r, asked);
@@ -491,22 +483,23 @@ static int report_as(const struct explore_report *r, const struct asked *asked,
 static int explore_with(struct arguments *a, struct explore_options *o)
 {
 	struct error error = { 0 };
-	struct asked asked = { .program = o->argv[0],
-		               .shard = argument_value(a, "shard"),
-		               .memory = memory_model_word(o->memory),
-		               .bounded = o->bounded,
-		               .preemptions = o->preemptions };
+	struct explore_asked asked = { .program = o->argv[0],
+		                       .shard = argument_value(a, "shard"),
+		                       .memory = memory_model_word(o->memory),
+		                       .bounded = o->bounded,
+		                       .preemptions = o->preemptions };
 	enum output_format format = argument_format(a, true);
+	char *told = options_text(a);
 	o->interrupted = catch_interruption();
+	o->told = asked.options = told;
 	struct explore_report *r = explore(o, progress_on_stderr(), &error);
 	int status;
 	progress_done();
-	asked.options = options_text(a);
 	if (r == NULL || (o->save && !write_tree(r, &asked, o->save, &error)))
 		status = fail(&error);
 	else
-		status = report_as(r, &asked, format);
-	g_free(asked.options);
+		status = explore_print(r, &asked, format);
+	g_free(told);
 	explore_report_free(r);
 	return status;
 }
