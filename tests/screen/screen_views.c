@@ -479,6 +479,84 @@ START_TEST(conflict_graph)
 }
 END_TEST
 
+/* The column of the border that stands in this row, right of `from`; or -1. */
+static int border_column(struct app *app, int row, int from)
+{
+	app_draw(app);
+	for (int c = from; c < app->grid.columns; c++)
+		if (grid_at(&app->grid, row, c)->rune == 0x2502)
+			return c;
+	return -1;
+}
+
+static void drag(struct app *app, int row, int column, int to_row, int to_column)
+{
+	app_draw(app);
+	app_mouse(app, row, column, MOUSE_PRESSED);
+	app_mouse(app, (row + to_row) / 2, (column + to_column) / 2, MOUSE_MOVED);
+	app_mouse(app, to_row, to_column, MOUSE_RELEASED);
+	app_draw(app);
+}
+
+/* Upright borders: the witness, the sources of a pair, the trace's state, the source beside. */
+START_TEST(borders_are_dragged)
+{
+	struct app *app = open_bank(&(struct tui_options){ .rows = 40, .columns = 150 });
+	static const struct {
+		const char *keys;
+		int row, from;
+	} borders[] = { { "w", 8, 30 }, { "q s", 8, 30 }, { "q T", 8, 70 } };
+	for (size_t i = 0; i < G_N_ELEMENTS(borders); i++) {
+		tui_keys(app, borders[i].keys);
+		int row = borders[i].row, was = border_column(app, row, borders[i].from);
+		ck_assert_int_ge(was, 0);
+		uint32_t event = app->session->event;
+		drag(app, row, was, row + 3, was - 7);
+		ck_assert_int_eq(border_column(app, row, was - 8), was - 7);
+		ck_assert_uint_eq(app->session->event, event); /* it selects nothing */
+		app_mouse(app, row, was - 9, MOUSE_MOVED);     /* the button is up */
+		ck_assert_int_eq(border_column(app, row, was - 8), was - 7);
+	}
+	/* the source beside the trace, and beside the witness as well */
+	int beside = border_column(app, 8, 90);
+	drag(app, 8, beside, 8, beside + 6);
+	ck_assert_int_eq(border_column(app, 8, beside), beside + 6);
+	tui_keys(app, "q w");
+	ck_assert_int_eq(border_column(app, 8, beside), beside + 6);
+	/* a smaller screen keeps the proportion, a click puts it back */
+	app_resize(app, 40, 130);
+	ck_assert_int_eq(border_column(app, 8, beside - 20), (beside + 6) * 130 / 150);
+	app_resize(app, 40, 150);
+	drag(app, 8, beside + 6, 8, beside + 6);
+	ck_assert_int_eq(border_column(app, 8, beside - 1), beside);
+	/* as far as it goes: both parts stay */
+	drag(app, 8, beside, 8, 0);
+	ck_assert_int_ge(border_column(app, 8, 50), 60);
+	tui_close(app);
+}
+END_TEST
+
+/* The rule between the list and the sources. */
+START_TEST(a_level_border_is_dragged)
+{
+	struct app *app = open_bank(NULL);
+	tui_keys(app, "v");
+	app_draw(app);
+	int rule = 4;
+	while (rule < 20 && grid_at(&app->grid, rule, 0)->rune != 0x2500)
+		rule++;
+	drag(app, rule, 20, rule - 2, 25);
+	ck_assert_uint_eq(grid_at(&app->grid, rule - 2, 0)->rune, 0x2500);
+	ck_assert_uint_ne(grid_at(&app->grid, rule, 0)->rune, 0x2500);
+	/* clicks still find the lines of the list, and the footer is no border */
+	app_mouse(app, 5, 10, MOUSE_PRESSED);
+	ck_assert_int_eq(session_selected(app->session)->finding->first, 5);
+	drag(app, rule - 2, 20, 23, 20);
+	ck_assert(tui_shows(app, "witness"));
+	tui_close(app);
+}
+END_TEST
+
 /* Not of data races alone: a use after free whose threads took turns ten times before it. */
 START_TEST(any_witness_has_few_switches)
 {
@@ -944,6 +1022,8 @@ Suite *views_suite(void)
 	tcase_add_test(keys, witness_view_asks_the_checker);
 	tcase_add_test(keys, being_the_scheduler);
 	tcase_add_test(keys, any_witness_has_few_switches);
+	tcase_add_test(keys, borders_are_dragged);
+	tcase_add_test(keys, a_level_border_is_dragged);
 	tcase_add_test(keys, mouse);
 	tcase_add_test(keys, a_proof_of_one_pair_leaves_the_places_open);
 	tcase_add_test(keys, bookmarks_and_watches);

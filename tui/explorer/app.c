@@ -639,7 +639,10 @@ static int beside_columns(const struct app *app, struct pane body)
 {
 	enum view_kind view = app_view(app);
 	bool follows = view == VIEW_TRACE || view == VIEW_WITNESS;
-	return follows && body.columns >= BESIDE_FROM ? MIN(body.columns / 3, 76) : 0;
+	if (!follows || body.columns < BESIDE_FROM)
+		return 0;
+	int usual = body.columns - MIN(body.columns / 3, 76) - 1;
+	return body.columns - 1 - split_at(app, SPLIT_BESIDE, body.columns, usual, 60, 20);
 }
 
 static bool digit(struct app *app, int key)
@@ -917,6 +920,7 @@ void app_draw(struct app *app)
 	int beside = beside_columns(app, body);
 	if (beside) {
 		struct pane side = pane_part(body, 0, body.columns - beside, -1, -1);
+		split_border(body, SPLIT_BESIDE, body.columns - beside - 1, true);
 		body = pane_part(body, 0, 0, -1, body.columns - beside - 1);
 		pane_bar(pane_part(whole, body.row, 0, body.rows, -1), side.column - 1);
 		draw_beside(app, side);
@@ -928,14 +932,23 @@ void app_draw(struct app *app)
 	draw_last_row(app, pane_part(whole, whole.rows - 1, 0, 1, -1), body);
 }
 
-/* Buttons: 1 is a click, 4 and 5 are the wheel. */
 void app_mouse(struct app *app, int row, int column, int button)
 {
 	enum view_kind view = app_view(app);
 	if (app_too_small(app) || app->line_open || app->question)
 		return;
-	if (button == 4 || button == 5) {
-		app_request(app, button == 4 ? REQUEST_UP : REQUEST_DOWN, 3);
+	if (button == MOUSE_WHEEL_UP || button == MOUSE_WHEEL_DOWN) {
+		app_request(app, button == MOUSE_WHEEL_UP ? REQUEST_UP : REQUEST_DOWN, 3);
+		return;
+	}
+	if (button == MOUSE_MOVED || button == MOUSE_RELEASED) {
+		(void)(button == MOUSE_MOVED ? split_drag(app, row, column)
+		                             : split_release(app, row, column));
+		return;
+	}
+	if (split_press(app, row, column)) {
+		if (button != MOUSE_PRESSED)
+			split_release(app, row, column);
 		return;
 	}
 	struct pane body = guide_rest(app, body_of(app));
@@ -952,7 +965,7 @@ void app_mouse(struct app *app, int row, int column, int button)
 		return;
 	set_message(app, NULL, false);
 	view_table[view]->select(app, app->states[view], row - header_rows(app), column,
-	                         button == 2);
+	                         button == MOUSE_DOUBLE);
 	guide_notice(app);
 }
 

@@ -259,6 +259,14 @@ static GPtrArray *lines_of(const struct guide *g, int width)
 	return lines;
 }
 
+/* Columns of the lesson beside the view. */
+static int side_columns(const struct app *app, struct pane body)
+{
+	return body.columns - 1 -
+	       split_at(app, SPLIT_LESSON_SIDE, body.columns, body.columns - SIDE_COLUMNS - 1,
+	                LEAST_COLUMNS, 24);
+}
+
 /* The pane's rectangle in the body. */
 static struct pane place(const struct app *app, struct pane body)
 {
@@ -266,12 +274,13 @@ static struct pane place(const struct app *app, struct pane body)
 	if (g->size == GUIDE_LARGE)
 		return body;
 	if (body.columns >= SIDE_FROM)
-		return pane_part(body, 0, body.columns - SIDE_COLUMNS, -1, -1);
+		return pane_part(body, 0, body.columns - side_columns(app, body), -1, -1);
 	GPtrArray *lines = lines_of(g, body.columns - 2);
 	int room = MAX(LESSON_ROWS, body.rows / 2 - 2);
 	int rows = 1 + CLAMP((int)lines->len, MINIMUM_TEXT, room);
 	g_ptr_array_unref(lines);
-	return pane_part(body, body.rows - rows, 0, -1, -1);
+	int at = split_at(app, SPLIT_LESSON, body.rows, body.rows - rows, 4, MINIMUM_TEXT);
+	return pane_part(body, at, 0, -1, -1);
 }
 
 struct pane guide_rest(const struct app *app, struct pane body)
@@ -281,7 +290,7 @@ struct pane guide_rest(const struct app *app, struct pane body)
 	if (app->guide->size == GUIDE_LARGE)
 		return pane_part(body, 0, 0, 0, -1);
 	if (body.columns >= SIDE_FROM)
-		return pane_part(body, 0, 0, -1, body.columns - SIDE_COLUMNS - 1);
+		return pane_part(body, 0, 0, -1, body.columns - side_columns(app, body) - 1);
 	return pane_part(body, 0, 0, body.rows - place(app, body).rows, -1);
 }
 
@@ -345,7 +354,7 @@ void guide_draw(const struct app *app, struct pane *body)
 	const struct guide *g = app->guide;
 	if (g == NULL || g->size == GUIDE_HIDDEN)
 		return;
-	struct pane p = place(app, *body);
+	struct pane p = place(app, *body), whole = *body;
 	bool side = g->size == GUIDE_SHOWN && body->columns >= SIDE_FROM;
 	*body = guide_rest(app, *body);
 	char *title = g_strdup_printf(" %u/%u %s%s ", g->step + 1, g->lesson->steps->len,
@@ -353,12 +362,15 @@ void guide_draw(const struct app *app, struct pane *body)
 	if (side) { /* the last row has the keys */
 		pane_bar(pane_part(pane_whole((struct grid *)&app->grid), p.row, 0, p.rows, -1),
 		         p.column - 1);
+		split_border(whole, SPLIT_LESSON_SIDE, p.column - 1 - whole.column, true);
 		pane_text(p, 0, 0, STYLE_HEADING, title);
 		pane_text(p, 1, 1, STYLE_HEADING, step_of(g)->title);
 		draw_text(g, pane_part(p, 3, 0, p.rows - 4, -1));
 		draw_keys(app, p, p.rows - 1);
 	} else {
 		pane_rule(p, 0, NULL);
+		if (g->size == GUIDE_SHOWN)
+			split_border(whole, SPLIT_LESSON, p.row - whole.row, false);
 		int at = draw_keys(app, p, 0);
 		struct pane room = pane_part(p, 0, 2, 1, MAX(at - 3, 0));
 		pane_text(room, 0, 0, STYLE_HEADING, title);

@@ -57,13 +57,15 @@ static void draw_foot(const struct app *app, const struct witness_view *v, struc
 void scheduler_draw(const struct app *app, const struct witness_view *v, struct pane p)
 {
 	const struct chooser *c = &v->chooser;
-	int half = p.columns * 2 / 5, foot = stage_pane_rows(&c->stage, p.rows);
+	int half = split_at(app, SPLIT_WITNESS, p.columns, p.columns * 2 / 5, 12, 24),
+	    foot = stage_pane_rows(&c->stage, p.rows);
 	struct pane left = pane_part(p, 2, 0, p.rows - 2 - foot, half);
 	pane_format(p, 0, 1, STYLE_HEADING, "your schedule: %u events", c->events->len);
 	pane_text(p, 0, half + 2, STYLE_HEADING,
 	          "who goes next?  Enter takes, u undoes, p ends");
 	pane_rule(p, 1, NULL);
 	pane_bar(pane_part(p, 2, 0, left.rows, -1), half);
+	split_border(pane_part(p, 2, 0, left.rows, -1), SPLIT_WITNESS, half, true);
 	guint top = c->events->len > (guint)left.rows ? c->events->len - left.rows : 0;
 	GString *text = g_string_new(NULL);
 	for (guint i = top; i < c->events->len; i++) {

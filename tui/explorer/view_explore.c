@@ -146,7 +146,7 @@ static void explore_show(struct app *app, void *state)
 }
 
 /* With a lesson space is short: the list has priority. */
-static int foot_rows(const struct explore_view *v, int rows)
+static int usual_foot(const struct explore_view *v, int rows)
 {
 	if (v->by_run)
 		return rows < SMALL ? SMALL_FOOT : FOOT_ROWS;
@@ -154,12 +154,18 @@ static int foot_rows(const struct explore_view *v, int rows)
 	return MAX(free, rows < SMALL ? SMALL_FOOT : rows / 2);
 }
 
+static int foot_rows(const struct app *app, const struct explore_view *v, int rows)
+{
+	return rows - split_at(app, SPLIT_RUNS, rows, rows - usual_foot(v, rows), HEAD_ROWS + 1,
+	                       SMALL_FOOT - 1);
+}
+
 static void explore_fit(struct app *app, void *state, int rows, int columns)
 {
 	struct explore_view *v = state;
 	if (v->tree == NULL)
 		return;
-	int room = rows - HEAD_ROWS - foot_rows(v, rows);
+	int room = rows - HEAD_ROWS - foot_rows(app, v, rows);
 	if (v->by_run) {
 		list_fit(&v->list, v->rows->len, room);
 		return;
@@ -565,7 +571,9 @@ static void explore_draw(const struct app *app, const void *state, struct pane p
 		return;
 	}
 	draw_head(v, p);
-	struct pane foot = pane_part(p, p.rows - foot_rows(v, p.rows), 0, -1, -1);
+	int at = p.rows - foot_rows(app, v, p.rows);
+	struct pane foot = pane_part(p, at, 0, -1, -1);
+	split_border(p, SPLIT_RUNS, at, false);
 	const struct list *list = v->by_run ? &v->list : &v->outcome_list;
 	for (int r = 0; r < list->rows && list->top + r < list->count; r++) {
 		if (v->by_run)

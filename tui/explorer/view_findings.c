@@ -268,7 +268,7 @@ struct layout {
 
 /* The list gets what it needs, the source the rest, within limits; with a lesson both are
  * short. */
-static struct layout layout_of(int rows, guint count)
+static struct layout layout_of(const struct app *app, int rows, guint count)
 {
 	struct layout l;
 	if (rows < 14) { /* the list and a sentence; s and I show the rest */
@@ -285,7 +285,11 @@ static struct layout layout_of(int rows, guint count)
 	l.list = CLAMP((int)MIN(count, 1000) + 1, least,
 	               MAX(room - (rows >= 34 ? 12 : 6), least));
 	l.source_rows = CLAMP(room - l.list, 0, 17);
-	l.list = room - l.source_rows;
+	/* over the border are the headings and the line of who sees it */
+	l.list =
+	        split_at(app, SPLIT_LIST, rows, room - l.source_rows + 2, 4, l.words_rows + 2) -
+	        2;
+	l.source_rows = room - l.list;
 	l.words = rows - l.words_rows;
 	l.source = l.words - 1 - l.source_rows;
 	l.seen = l.source - 2;
@@ -301,7 +305,7 @@ static guint rows_wanted(const struct findings *f)
 static void findings_fit(struct app *app, void *state, int rows, int columns)
 {
 	struct findings *f = state;
-	int room = layout_of(rows, rows_wanted(f)).list;
+	int room = layout_of(app, rows, rows_wanted(f)).list;
 	list_fit(&f->list, f->folders.lines->len, room - (f->left_out > 0 && room > 1));
 }
 
@@ -535,21 +539,23 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 static void findings_draw(const struct app *app, const void *state, struct pane p)
 {
 	const struct findings *f = state;
-	struct layout l = layout_of(p.rows, rows_wanted(f));
+	struct layout l = layout_of(app, p.rows, rows_wanted(f));
 	draw_list(app, f, pane_part(p, 0, 0, l.seen, -1));
 	const struct entry *entry = session_selected(app->session);
 	if (f->shown->len == 0 || entry == NULL) {
 		draw_empty(app, f, p);
 		return;
 	}
-	int half = p.columns / 2;
+	int half = split_at(app, SPLIT_SIDES, p.columns, p.columns / 2, 12, 12);
 	if (l.source_rows > 0) {
 		draw_seen(app, entry, pane_part(p, l.seen, 0, 1, -1));
 		pane_rule(pane_part(p, l.seen + 1, 0, 1, -1), 0, NULL);
+		split_border(p, SPLIT_LIST, l.seen + 1, false);
 		struct pane source = pane_part(p, l.source, 0, l.source_rows, -1);
 		draw_side(app, pane_part(source, 0, 0, -1, half - 1), entry->finding->first);
 		draw_side(app, pane_part(source, 0, half + 1, -1, -1), entry->finding->second);
 		pane_bar(source, half);
+		split_border(source, SPLIT_SIDES, half, true);
 	}
 	pane_rule(p, l.words - 1, NULL);
 	GString *words = g_string_new(NULL);

@@ -302,13 +302,17 @@ static void output_draw(const struct app *app, const void *state, struct pane p)
 		        "anew, records it again and compares.");
 		return;
 	}
-	int source = source_rows(p.rows), half = o->count > 1 ? (p.columns - 1) / 2 : 0;
+	int source = source_rows(p.rows), half = 0;
+	if (o->count > 1)
+		half = split_at(app, SPLIT_OUTPUT, p.columns, (p.columns - 1) / 2, 12, 12);
 	pane_text(p, 0, 1, STYLE_HEADING, o->title);
 	draw_end(half ? pane_part(p, 1, 0, 1, half) : p, half ? 0 : 1, &o->sides[0],
 	         o->running);
 	if (half)
 		draw_end(pane_part(p, 1, half + 1, 1, -1), 0, &o->sides[1], o->running);
 	struct pane body = pane_part(p, HEAD_ROWS, 0, p.rows - HEAD_ROWS - source, -1);
+	if (half)
+		split_border(body, SPLIT_OUTPUT, half, true);
 	for (int r = 0; r < body.rows && v->list.top + (uint64_t)r < v->lines->len; r++) {
 		const struct line *line = line_at(v, v->list.top + (uint64_t)r);
 		bool two = half && line->texts[1];

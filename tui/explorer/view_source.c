@@ -223,7 +223,7 @@ static void source_draw(const struct app *app, const void *state, struct pane p)
 		draw_event_side(app, p, s->event, s->frame);
 		return;
 	}
-	int half = p.columns / 2;
+	int half = split_at(app, SPLIT_SIDES, p.columns, p.columns / 2, 12, 12);
 	for (int i = 0; i < 2; i++) {
 		struct pane side = i ? pane_part(p, 0, half + 1, -1, -1)
 		                     : pane_part(p, 0, 0, -1, half - 1);
@@ -234,6 +234,7 @@ static void source_draw(const struct app *app, const void *state, struct pane p)
 			pane_highlight(side, 0, ATTR_REVERSE);
 	}
 	pane_bar(p, half);
+	split_border(p, SPLIT_SIDES, half, true);
 }
 
 static unsigned stack_depth(const struct app *app)

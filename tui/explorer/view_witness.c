@@ -679,7 +679,8 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 
 static void draw_orders(const struct app *app, const struct witness_view *v, struct pane p)
 {
-	int half = p.columns * 2 / 5, foot = witness_foot_rows(v, p.rows);
+	int half = split_at(app, SPLIT_WITNESS, p.columns, p.columns * 2 / 5, 12, 24),
+	    foot = witness_foot_rows(v, p.rows);
 	GString *title = g_string_new("witness  ");
 	append_switch_count(v, title);
 	int after = pane_text(p, 0, 1, STYLE_HEADING, "recorded");
@@ -693,7 +694,9 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 	pane_rule(p, 1, NULL);
 	struct pane left = pane_part(p, 2, 0, p.rows - 2 - foot, half);
 	struct pane right = pane_part(p, 2, half + 1, p.rows - 2 - foot, -1);
-	pane_bar(pane_part(p, 2, 0, p.rows - 2 - foot, -1), half);
+	struct pane both = pane_part(p, 2, 0, p.rows - 2 - foot, -1);
+	pane_bar(both, half);
+	split_border(both, SPLIT_WITNESS, half, true);
 	uint64_t same = recorded_position(v, event_at(v, witness_view_cursor(v)));
 	for (int r = 0; r < left.rows && v->recorded_top + r < v->recorded->len; r++) {
 		draw_row(app, v, left, r,
