@@ -509,7 +509,7 @@ START_TEST(search_in_a_witness)
 	tui_keys(app, ";");
 	ck_assert_uint_eq(app->session->event, first == 5 ? 12 : 5);
 	tui_keys(app, ";");
-	ck_assert(tui_shows(app, "no event after this in this schedule"));
+	ck_assert(tui_shows(app, "no event of this schedule after this one"));
 	tui_close(app);
 }
 END_TEST

@@ -258,7 +258,7 @@ START_TEST(exploration)
 	tui_keys(app, "h"); /* its parent, whose trace was not kept or is the first */
 	ck_assert(tui_shows(app, "run 0 "));
 	tui_keys(app, "j Enter");
-	ck_assert(g_str_has_prefix(app->message, "its trace was not kept"));
+	ck_assert(g_str_has_prefix(app->message, "the trace of this run was not kept"));
 	tui_close(app);
 }
 END_TEST
@@ -416,7 +416,7 @@ START_TEST(loops_fold)
 	tui_keys(app, "j j"); /* the other thread's events between stay */
 	ck_assert_uint_eq(s->event, 18);
 	tui_keys(app, "g -"); /* the function itself comes but once */
-	ck_assert_str_eq(app->message, "nothing comes round here three times");
+	ck_assert_str_eq(app->message, "no loop has three rounds here");
 	tui_keys(app, "A");
 	ck_assert_uint_eq(s->folds->len, 0);
 	tui_close(app);
@@ -847,7 +847,7 @@ START_TEST(witness_view_asks_the_checker)
 	tui_keys(app, "w");
 	ck_assert(tui_shows(app, "✓ checked"));
 	tui_keys(app, "v");
-	ck_assert(tui_shows(app, "the independent checker accepts it"));
+	ck_assert(tui_shows(app, "the independent checker accepts this"));
 	tui_close(app);
 	/* A finding with a sequence that is none: the screen must not say checked. */
 	static const uint32_t wrong[] = { 0, 1, 11, 12, 13, WRITE, READ };

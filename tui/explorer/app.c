@@ -3,6 +3,7 @@
  * line) and the list of visited places; see app.h.
  */
 #include "tui/explorer/app.h"
+#include "tui/explorer/messages.h"
 
 #include "engine/base/editor.h"
 #include "tui/explorer/command_line.h"
@@ -126,7 +127,7 @@ static void answer(struct app *app, int key)
 		return;
 	}
 	g_strfreev(words);
-	app_say(app, "not done");
+	app_say(app, SAYS_NOT_DONE);
 }
 
 void app_run_after(struct app *app, char **words)
@@ -245,7 +246,7 @@ void app_goto(struct app *app, uint32_t event, bool jump)
 static void place_back(struct app *app)
 {
 	if (app->places->len == 0) {
-		app_say(app, "no place before this one");
+		app_say(app, SAYS_NO_PLACE_BEFORE);
 		return;
 	}
 	struct visit to = g_array_index(app->places, struct visit, app->places->len - 1);
@@ -268,21 +269,20 @@ static const struct {
 	bool jump; /* a long jump: the old place is kept */
 	const char *nothing;
 } steps[] = {
-	{ REQUEST_NEXT, STEP_EVENT, 1, false, "the last event" },
-	{ REQUEST_PREVIOUS, STEP_EVENT, -1, false, "the first event" },
-	{ REQUEST_THREAD_NEXT, STEP_THREAD, 1, false, "the thread's last event" },
-	{ REQUEST_THREAD_PREVIOUS, STEP_THREAD, -1, false, "the thread's first event" },
-	{ REQUEST_SWITCH_NEXT, STEP_SWITCH, 1, false, "no context switch after this" },
-	{ REQUEST_SWITCH_PREVIOUS, STEP_SWITCH, -1, false, "no context switch before this" },
-	{ REQUEST_WRITER, STEP_WRITER, -1, true,
-	  "no write of it before: it has its initial value" },
-	{ REQUEST_READER, STEP_READER, 1, true, "nobody reads it after this" },
-	{ REQUEST_VARIABLE_NEXT, STEP_VARIABLE, 1, true, "no access of it after this" },
-	{ REQUEST_VARIABLE_PREVIOUS, STEP_VARIABLE, -1, true, "no access of it before this" },
-	{ REQUEST_LOCK_NEXT, STEP_OBJECT, 1, true, "nothing on its lock after this" },
-	{ REQUEST_LOCK_PREVIOUS, STEP_OBJECT, -1, true, "nothing on its lock before this" },
-	{ REQUEST_LINE_NEXT, STEP_LINE, 1, false, "no other source line after this" },
-	{ REQUEST_LINE_PREVIOUS, STEP_LINE, -1, false, "no other source line before this" },
+	{ REQUEST_NEXT, STEP_EVENT, 1, false, SAYS_LAST_EVENT },
+	{ REQUEST_PREVIOUS, STEP_EVENT, -1, false, SAYS_FIRST_EVENT },
+	{ REQUEST_THREAD_NEXT, STEP_THREAD, 1, false, SAYS_LAST_OF_THREAD },
+	{ REQUEST_THREAD_PREVIOUS, STEP_THREAD, -1, false, SAYS_FIRST_OF_THREAD },
+	{ REQUEST_SWITCH_NEXT, STEP_SWITCH, 1, false, SAYS_NO_SWITCH_AFTER },
+	{ REQUEST_SWITCH_PREVIOUS, STEP_SWITCH, -1, false, SAYS_NO_SWITCH_BEFORE },
+	{ REQUEST_WRITER, STEP_WRITER, -1, true, SAYS_NO_WRITE_BEFORE },
+	{ REQUEST_READER, STEP_READER, 1, true, SAYS_NO_READ_AFTER },
+	{ REQUEST_VARIABLE_NEXT, STEP_VARIABLE, 1, true, SAYS_NO_ACCESS_AFTER },
+	{ REQUEST_VARIABLE_PREVIOUS, STEP_VARIABLE, -1, true, SAYS_NO_ACCESS_BEFORE },
+	{ REQUEST_LOCK_NEXT, STEP_OBJECT, 1, true, SAYS_NO_LOCK_AFTER },
+	{ REQUEST_LOCK_PREVIOUS, STEP_OBJECT, -1, true, SAYS_NO_LOCK_BEFORE },
+	{ REQUEST_LINE_NEXT, STEP_LINE, 1, false, SAYS_NO_LINE_AFTER },
+	{ REQUEST_LINE_PREVIOUS, STEP_LINE, -1, false, SAYS_NO_LINE_BEFORE },
 };
 
 /* Most requests need an event, which an empty trace lacks. Says so. */
@@ -290,7 +290,7 @@ static bool is_empty(struct app *app)
 {
 	if (app_trace(app)->events_count)
 		return false;
-	app_say(app, "the trace has no events");
+	app_say(app, SAYS_NO_EVENTS);
 	return true;
 }
 
@@ -306,9 +306,8 @@ static bool step(struct app *app, enum request request, uint64_t count)
 		                           MAX(count, 1));
 		if (to == s->event)
 			app_say(app, "%s",
-			        session_has(s, INDEX_VARIABLES)
-			                ? steps[i].nothing
-			                : "the index is still being built");
+			        session_has(s, INDEX_VARIABLES) ? steps[i].nothing
+			                                        : SAYS_INDEX_AWAITED);
 		app_goto(app, to, steps[i].jump);
 		return true;
 	}
@@ -319,7 +318,7 @@ static void go_partner(struct app *app)
 {
 	struct session *s = app->session;
 	if (s->pair[0] == NONE) {
-		app_say(app, "no pair is selected: choose a finding, or say `pair E1 E2`");
+		app_say(app, SAYS_NO_PAIR);
 		return;
 	}
 	app_goto(app, s->event == s->pair[0] ? s->pair[1] : s->pair[0], true);
@@ -334,7 +333,7 @@ static void go_match(struct app *app)
 	if (session_has(s, INDEX_MATCH))
 		other = s->trace->index->partner[s->event];
 	if (other == NONE)
-		app_say(app, "this event has no other half");
+		app_say(app, SAYS_NO_PARTNER);
 	else
 		app_goto(app, other, true);
 }
@@ -350,7 +349,7 @@ static void search(struct app *app, int direction)
 	if (is_empty(app))
 		return;
 	if (s->wanted == NULL || *s->wanted == '\0') {
-		app_say(app, "look for what? / asks");
+		app_say(app, SAYS_NO_SEARCH);
 		return;
 	}
 	if (view_table[view]->search &&
@@ -358,8 +357,8 @@ static void search(struct app *app, int direction)
 		return;
 	uint32_t found = session_find(s, s->event, s->wanted, direction);
 	if (found == NONE) {
-		app_say(app, "no event %s with “%s”",
-		        direction > 0 ? "after this" : "before this", s->wanted);
+		app_say(app, SAYS_NOT_FOUND, direction > 0 ? SAYS_AFTER : SAYS_BEFORE,
+		        s->wanted);
 		return;
 	}
 	if (!(IN_STEPS & 1u << view))
@@ -376,12 +375,12 @@ static void toggle_bookmark(struct app *app)
 		if (g_array_index(s->bookmarks, struct bookmark, i).event != s->event)
 			continue;
 		g_array_remove_index(s->bookmarks, i);
-		app_say(app, "bookmark removed");
+		app_say(app, SAYS_BOOKMARK_GONE);
 		return;
 	}
 	struct bookmark b = { s->event, g_strdup_printf("%u", s->event) };
 	g_array_append_val(s->bookmarks, b);
-	app_say(app, "bookmark at event %u (' goes from one to the next)", s->event);
+	app_say(app, SAYS_BOOKMARK, s->event);
 }
 
 static void next_bookmark(struct app *app)
@@ -395,7 +394,7 @@ static void next_bookmark(struct app *app)
 		first = MIN(first, e);
 	}
 	if (first == NONE)
-		app_say(app, "no bookmarks: * sets one");
+		app_say(app, SAYS_NO_BOOKMARKS);
 	else
 		app_goto(app, best != NONE ? best : first, true);
 }
@@ -407,19 +406,18 @@ static void toggle_watch(struct app *app)
 	if (is_empty(app))
 		return;
 	if (v == NONE) {
-		app_say(app,
-		        "this event is no access: `display NAME` watches a variable by name");
+		app_say(app, SAYS_NOT_AN_ACCESS);
 		return;
 	}
 	for (guint i = 0; i < s->watches->len; i++) {
 		if (g_array_index(s->watches, uint32_t, i) == v) {
 			g_array_remove_index(s->watches, i);
-			app_say(app, "no longer watched");
+			app_say(app, SAYS_NOT_WATCHED);
 			return;
 		}
 	}
 	g_array_append_val(s->watches, v);
-	app_say(app, "watched in the state pane");
+	app_say(app, SAYS_WATCHED);
 }
 
 static void copy_line(struct app *app)
@@ -432,7 +430,7 @@ static void copy_line(struct app *app)
 		view_table[view]->copy(app, app->states[view], app->clipboard);
 	else
 		trace_append_line(app_trace(app), app->session->event, app->clipboard);
-	app_say(app, "copied: %s", app->clipboard->str);
+	app_say(app, SAYS_COPIED, app->clipboard->str);
 }
 
 /* Open the selected event's line in the user's editor, when the terminal is free. */
@@ -450,8 +448,7 @@ static void edit_source(struct app *app)
 	                           : NULL;
 	g_array_free(frames, TRUE);
 	if (file == NULL || file->lines == NULL) {
-		app_say(app,
-		        "no source of this event was found; `:directory DIR` says where it is");
+		app_say(app, SAYS_NO_SOURCE);
 		return;
 	}
 	app_run_after(app, editor_words(file->path, l->line));
@@ -463,10 +460,9 @@ static void go_pair_view(struct app *app, enum view_kind view)
 	if (app->session->pair[0] != NONE)
 		app_go(app, view);
 	else if (!jobs_idle(&app->jobs))
-		app_say(app,
-		        "nothing is found yet: heddle is still looking (T shows the trace)");
+		app_say(app, SAYS_NOTHING_YET);
 	else
-		app_say(app, "no pair is selected: choose a finding, or say `pair E1 E2`");
+		app_say(app, SAYS_NO_PAIR);
 }
 
 static void save_notes(struct app *app)
@@ -502,9 +498,7 @@ static void go_no_return(struct app *app)
 	const struct session *s = app->session;
 	const struct return_point *p = s->point;
 	if (p == NULL) {
-		app_say(app,
-		        "no point of no return is known: heddle explore -o FILE, and heddle "
-		        "check, find it where a run fails");
+		app_say(app, SAYS_NO_RETURN_POINT);
 		return;
 	}
 	bool passes = p->passes != NONE && s->event != p->passes;
@@ -513,11 +507,9 @@ static void go_no_return(struct app *app)
 	GString *text = g_string_new(NULL);
 	return_point_append_instead(p, text);
 	if (passes)
-		app_say(app, "the last chance: it can still end well, with %s next (| goes on)",
-		        text->str);
+		app_say(app, SAYS_LAST_CHANCE, text->str);
 	else
-		app_say(app, "from here on %s; %s in its place ends well",
-		        return_point_claim(p), text->str);
+		app_say(app, SAYS_NO_RETURN, return_point_claim(p), text->str);
 	g_string_free(text, TRUE);
 }
 
@@ -575,13 +567,12 @@ static void common_request(struct app *app, enum request request, uint64_t count
 		break;
 	case REQUEST_STOP:
 		if (jobs_idle(&app->jobs)) {
-			app_say(app, "nothing is at work; q leaves");
+			app_say(app, SAYS_IDLE);
 		} else if (jobs_stop_urgent(&app->jobs)) {
-			app_say(app,
-			        "stopped what you asked for; once more stops the analyses");
+			app_say(app, SAYS_STOPPED_ASKED);
 		} else {
 			jobs_stop(&app->jobs);
-			app_say(app, "stopped");
+			app_say(app, SAYS_STOPPED_ANALYSES);
 		}
 		break;
 	case REQUEST_SUSPEND:
@@ -681,7 +672,7 @@ void app_key(struct app *app, int key)
 	enum request request = bindings_find(&app->bindings, app_view(app), key);
 	if (request == REQUEST_NONE) {
 		char name[16];
-		app_say(app, "%s does nothing here; ? lists the keys", key_word(key, name));
+		app_say(app, SAYS_KEY_UNKNOWN, key_word(key, name));
 		return;
 	}
 	app_request(app, request, count);

@@ -36,6 +36,7 @@ static const struct word {
 #define WORD(function, name, others, arguments, completes, help) \
 	{ name, others, arguments, help, completes, word_##function },
 #include "tui/explorer/words.def"
+#include "tui/explorer/messages.h"
 #undef WORD
 };
 
@@ -61,21 +62,14 @@ static const struct word *find_word(const char *name, struct error *error)
 		if (!g_str_has_prefix(words[i].name, name))
 			continue;
 		if (found) {
-			error_set(error, "", NULL, "'%s' is %s or %s", name, found->name,
-			          words[i].name);
+			refuse(error, NO_ONE_COMMAND, name, found->name, words[i].name);
 			return NULL;
 		}
 		found = &words[i];
 	}
 	if (found == NULL)
-		error_set(error, "", ":help lists the commands", "there is no command '%s'",
-		          name);
+		refuse(error, NO_COMMAND, name);
 	return found;
-}
-
-bool expect(struct error *error, const char *what)
-{
-	return error_set(error, "", NULL, "expected %s", what);
 }
 
 uint64_t count_of(const char *arguments)
@@ -86,14 +80,12 @@ uint64_t count_of(const char *arguments)
 
 bool need_index(const struct app *app, struct error *error)
 {
-	return session_has(app->session, INDEX_ALL) ||
-	       error_set(error, "", "wait a moment", "the index is still being built");
+	return session_has(app->session, INDEX_ALL) || refuse(error, NO_INDEX_YET);
 }
 
 bool need_events(const struct app *app, struct error *error)
 {
-	return app->session->trace->events_count ||
-	       error_set(error, "", NULL, "the trace has no events");
+	return app->session->trace->events_count || refuse(error, NO_EVENTS);
 }
 
 bool word_help(struct app *app, const char *arguments, struct error *error)
@@ -110,8 +102,7 @@ bool word_help(struct app *app, const char *arguments, struct error *error)
 	}
 	if (out->len == 0) {
 		g_string_free(out, TRUE);
-		return error_set(error, "", ":help lists the commands",
-		                 "there is no command '%s'", arguments);
+		return refuse(error, NO_COMMAND, arguments);
 	}
 	app_show_text(app, "commands", out);
 	return true;

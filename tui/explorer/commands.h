@@ -13,8 +13,6 @@ typedef bool word_function(struct app *app, const char *arguments, struct error 
 #include "tui/explorer/words.def"
 #undef WORD
 
-/* Sets `error` to "expected WHAT"; false. */
-bool expect(struct error *error, const char *what);
 /* A positive number of steps; default 1. */
 uint64_t count_of(const char *arguments);
 /* An event by number, `$` or bookmark; NONE and `error`. */

@@ -132,14 +132,12 @@ bool word_go_event(struct app *app, const char *arguments, struct error *error)
 bool word_find(struct app *app, const char *arguments, struct error *error)
 {
 	if (*arguments == '\0')
-		return expect(error, "what to look for");
+		return refuse(error, WANTS_TEXT);
 	g_free(app->session->wanted);
 	app->session->wanted = g_strdup(arguments);
 	uint32_t found = session_find(app->session, app->session->event, arguments, 1);
 	if (found == NONE)
-		return error_set(error, "",
-		                 "the search goes on from here; `goto 0` begins anew",
-		                 "no event after %u has '%s'", app->session->event, arguments);
+		return refuse(error, NO_EVENT_FOUND, app->session->event, arguments);
 	move_to(app, found);
 	return true;
 }
@@ -187,7 +185,7 @@ static bool set_frame(struct app *app, unsigned frame, struct error *error)
 	unsigned depth = frames->len;
 	g_array_free(frames, TRUE);
 	if (frame >= depth)
-		return error_set(error, "", NULL, "the stack has frames 0 to %u", depth - 1);
+		return refuse(error, NO_FRAME, depth - 1);
 	app_go(app, VIEW_SOURCE);
 	app->session->frame = frame;
 	return true;
@@ -210,7 +208,7 @@ bool word_down(struct app *app, const char *arguments, struct error *error)
 {
 	unsigned n = (unsigned)count_of(arguments);
 	if (n > app->session->frame)
-		return error_set(error, "", NULL, "frame 0 is the innermost");
+		return refuse(error, NO_FRAME_BELOW);
 	return set_frame(app, app->session->frame - n, error);
 }
 
@@ -231,8 +229,7 @@ bool word_list(struct app *app, const char *arguments, struct error *error)
 		}
 		g_array_free(locations, TRUE);
 		if (found == NONE)
-			return error_set(error, "", "Tab completes places",
-			                 "no event is at '%s'", arguments);
+			return refuse(error, NO_EVENT_AT, arguments);
 		app_goto(app, found, true);
 	}
 	app_go(app, VIEW_SOURCE);
@@ -250,9 +247,8 @@ static bool step_by(struct app *app, enum step_kind kind, int direction, const c
 		return false;
 	uint32_t to = session_step(s, s->event, kind, direction, count_of(arguments));
 	if (to == s->event)
-		return error_set(error, "", NULL,
-		                 direction > 0 ? "the thread does nothing more"
-		                               : "the thread does nothing before");
+		return (direction > 0 ? refuse(error, NO_STEP_AFTER)
+		                      : refuse(error, NO_STEP_BEFORE));
 	move_to(app, to);
 	return true;
 }
@@ -486,7 +482,7 @@ static bool add_breakpoint(struct app *app, const char *arguments, unsigned acce
 	bool good = true;
 	g_strstrip(place);
 	if (*place == '\0')
-		good = expect(error, accesses ? "a variable" : "FILE:LINE, LINE or a function");
+		good = accesses ? refuse(error, WANTS_VARIABLE) : refuse(error, WANTS_PLACE);
 	else if (accesses)
 		good = (b->variable = variable_of(app, place, error)) != NONE;
 	else

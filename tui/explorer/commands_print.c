@@ -378,7 +378,7 @@ bool word_print(struct app *app, const char *arguments, struct error *error)
 		arguments += 2 + strspn(arguments + 2, " ");
 	}
 	if (*arguments == '\0')
-		return expect(error, "a variable or an expression");
+		return refuse(error, WANTS_EXPRESSION);
 	if (!need_index(app, error) || !need_events(app, error))
 		return false;
 	if (*arguments == '*' && is_name(arguments + 1))

@@ -260,7 +260,7 @@ bool word_info(struct app *app, const char *arguments, struct error *error)
 	GString *names = g_string_new(NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(infos); i++)
 		g_string_append_printf(names, "%s%s", i ? ", " : "", infos[i].name);
-	expect(error, names->str);
+	refuse(error, WANTS_ONE_OF, names->str);
 	g_string_free(names, TRUE);
 	return false;
 }

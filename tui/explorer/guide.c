@@ -4,6 +4,7 @@
 #include "tui/explorer/guide.h"
 
 #include "tui/explorer/command_line.h"
+#include "tui/explorer/messages.h"
 
 #include <string.h>
 
@@ -80,9 +81,8 @@ static void go_on(struct app *app)
 	struct guide *g = app->guide;
 	if (!g->done && !g->skipping) {
 		g->skipping = true;
-		app_say(app, "%s; f again goes on without",
-		        step_of(g)->question ? "not answered yet (! answers)"
-		                             : "not done yet (i gives a hint)");
+		app_say(app, SAYS_STEP_OPEN,
+		        step_of(g)->question ? SAYS_UNANSWERED : SAYS_UNDONE);
 		return;
 	}
 	g->counts.skipped += !g->done;
@@ -92,7 +92,7 @@ static void go_on(struct app *app)
 		GString *how = g_string_new(NULL);
 		g->finished = true;
 		lesson_progress_append(g->counts, how);
-		app_say(app, "the lesson is finished: %s; q leaves", how->str);
+		app_say(app, SAYS_LESSON_DONE, how->str);
 		g_string_free(how, TRUE);
 	}
 	save(app);
@@ -102,7 +102,7 @@ static void go_back(struct app *app)
 {
 	struct guide *g = app->guide;
 	if (g->step == 0) {
-		app_say(app, "this is the first step");
+		app_say(app, SAYS_FIRST_STEP);
 		return;
 	}
 	begin_step(g, g->step - 1);
@@ -118,8 +118,7 @@ static void hint(struct app *app)
 		g->counts.hints++;
 		save(app);
 	} else {
-		app_say(app, s->hints->len || s->keys ? "there are no more hints"
-		                                      : "there is no hint to this step");
+		app_say(app, s->hints->len || s->keys ? SAYS_NO_MORE_HINTS : SAYS_NO_HINT);
 	}
 	if (g->size == GUIDE_HIDDEN)
 		g->size = GUIDE_SHOWN;
@@ -129,7 +128,7 @@ static void resize(struct app *app)
 {
 	app->guide->size = (app->guide->size + 1) % GUIDE_SIZES;
 	if (app->guide->size == GUIDE_HIDDEN)
-		app_say(app, "the lesson is hidden; L shows it");
+		app_say(app, SAYS_LESSON_HIDDEN);
 }
 
 void guide_answer(struct app *app, const char *text)
@@ -177,7 +176,7 @@ static void wish(struct app *app, enum guide_wish wish)
 	const struct lesson *l = app->guide->lesson;
 	app->guide->edit_line = wish == GUIDE_EDIT ? finding_line(app) : 0;
 	if (wish == GUIDE_MEND && l->fixed->len == 0 && !l->fix_plain) {
-		app_say(app, "this lesson has no fixed version");
+		app_say(app, SAYS_NO_FIX);
 		return;
 	}
 	app->guide->wish = wish;
@@ -188,7 +187,7 @@ bool guide_request(struct app *app, enum request request)
 {
 	bool known = request >= REQUEST_LESSON_ON && request <= REQUEST_LESSON_RECORD;
 	if (known && app->guide == NULL) {
-		app_say(app, "no lesson is open: `heddle lesson` in the shell lists them");
+		app_say(app, SAYS_NO_LESSON);
 		return true;
 	}
 	switch (request) {
@@ -208,7 +207,7 @@ bool guide_request(struct app *app, enum request request)
 		if (step_of(app->guide)->question)
 			line_open(app, LINE_ANSWER, "");
 		else
-			app_say(app, "this step asks nothing");
+			app_say(app, SAYS_NO_QUESTION);
 		break;
 	case REQUEST_LESSON_EDIT:
 		wish(app, GUIDE_EDIT);

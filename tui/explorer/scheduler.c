@@ -5,6 +5,7 @@
 #include "tui/explorer/view_witness.h"
 
 #include "tui/explorer/command_line.h"
+#include "tui/explorer/messages.h"
 
 /* -- drawing ------------------------------------------------------------------------ */
 
@@ -85,14 +86,14 @@ void scheduler_start(struct app *app, struct witness_view *v, guint count)
 {
 	GString *reason = g_string_new(NULL);
 	if (!session_has(app->session, INDEX_ALL)) {
-		app_say(app, "the index is still being built");
+		app_say(app, SAYS_INDEX_AWAITED);
 	} else if (chooser_init(&v->chooser, app->session, v->w.events, count, reason)) {
 		v->choosing = true;
 		v->choice = 0;
-		app_say(app, "you are the scheduler");
+		app_say(app, SAYS_SCHEDULER);
 	} else {
 		chooser_release(&v->chooser);
-		app_say(app, "the checker refuses: %s", reason->str);
+		app_say(app, SAYS_REFUSED, reason->str);
 	}
 	g_string_free(reason, TRUE);
 }
@@ -101,8 +102,7 @@ void scheduler_start(struct app *app, struct witness_view *v, guint count)
 static bool adopt(struct app *app, struct witness_view *v)
 {
 	if (!chooser_is_at_pair(&v->chooser, v->pair)) {
-		app_say(app,
-		        "it is a witness once both threads are about to make their accesses");
+		app_say(app, SAYS_NO_WITNESS_YET);
 		return false;
 	}
 	GArray *events = g_array_copy(v->chooser.events);
@@ -124,9 +124,9 @@ static bool adopt(struct app *app, struct witness_view *v)
 		else
 			session_settle(app->session, report);
 		witness_view_show(app, v);
-		app_say(app, "your schedule is a checked witness");
+		app_say(app, SAYS_SCHEDULE_ACCEPTED);
 	} else {
-		app_say(app, "the checker refuses: %s", reason->str);
+		app_say(app, SAYS_REFUSED, reason->str);
 		finding_free(f);
 	}
 	g_string_free(reason, TRUE);
@@ -149,7 +149,7 @@ bool scheduler_request(struct app *app, struct witness_view *v, enum request req
 	case REQUEST_ENTER:
 	case REQUEST_NEXT:
 		if (!chooser_take(&v->chooser, v->choice, reason))
-			app_say(app, "not now: %s", reason->str);
+			app_say(app, SAYS_NOT_NOW, reason->str);
 		break;
 	case REQUEST_UNDO:
 	case REQUEST_PREVIOUS:

@@ -11,6 +11,7 @@
 #include "engine/base/streams.h"
 
 #include "tui/explorer/keys.h"
+#include "tui/explorer/messages.h"
 
 #include <curses.h>
 #include <errno.h>
@@ -157,20 +158,12 @@ static bool refuse_terminal(struct error *error)
 {
 	const char *name = getenv("TERM");
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return error_set(error, "",
-		                 "run it in a terminal, or use 'heddle races' and the "
-		                 "other commands, or --script",
-		                 "the explorer needs a terminal");
+		return refuse(error, NO_TERMINAL);
 	if (name == NULL || *name == '\0' || strcmp(name, "dumb") == 0)
-		return error_set(error, "",
-		                 "set TERM to what the terminal is (xterm, vt100, ...), or use "
-		                 "'heddle races'",
-		                 "the terminal type '%s' cannot show a screen",
-		                 name ? name : "");
+		return refuse(error, NO_SCREEN, name ? name : "");
 	int found;
 	if (setupterm(name, STDOUT_FILENO, &found) == ERR)
-		return error_set(error, "", "set TERM to one that terminfo knows",
-		                 "terminfo does not know the terminal type '%s'", name);
+		return refuse(error, NO_TERMINFO, name);
 	del_curterm(cur_term);
 	return true;
 }
@@ -224,9 +217,9 @@ bool screen_open(const struct screen_options *options, struct error *error)
 	term.options = *options;
 	term.have_before = tcgetattr(STDIN_FILENO, &term.before) == 0;
 	term.screen = newterm(NULL, streams_terminal(), stdin);
+	const char *type = getenv("TERM");
 	if (term.screen == NULL)
-		return error_set(error, "", NULL, "the terminal '%s' cannot be used",
-		                 getenv("TERM"));
+		return refuse(error, NO_TERMINAL_HERE, type);
 	set_up();
 	catch_signals(true);
 	return true;

@@ -14,6 +14,7 @@
 #include "tui/explorer/import.h"
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/weak_order.h"
+#include "tui/explorer/messages.h"
 
 #include <string.h>
 
@@ -631,15 +632,11 @@ uint32_t session_parse_event(const struct session *s, const char *text, struct e
 	char *end;
 	guint64 number = g_ascii_strtoull(digits, &end, 10);
 	if (!g_ascii_isdigit(*digits) || *end) {
-		error_set(error, "", "give a number, or $ for the event here",
-		          "expected an event, found '%s'", text);
+		refuse(error, NO_EVENT_NAMED, text);
 		return NONE;
 	}
 	if (number >= s->trace->events_count) {
-		error_set(error, "", NULL,
-		          "there is no event %" G_GUINT64_FORMAT
-		          ": the trace has 0 to %" G_GUINT64_FORMAT,
-		          number, (guint64)s->trace->events_count - 1);
+		refuse(error, NO_EVENT_NUMBERED, number, (guint64)s->trace->events_count - 1);
 		return NONE;
 	}
 	return (uint32_t)number;

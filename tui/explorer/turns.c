@@ -6,6 +6,7 @@
 #include "tui/explorer/view_witness.h"
 
 #include "tui/explorer/return_point.h"
+#include "tui/explorer/messages.h"
 
 #include <string.h>
 
@@ -156,9 +157,7 @@ bool turns_request(struct app *app, struct witness_view *v, enum request request
 		             MAX(v->list.rows, 1) };
 	if (request == REQUEST_TURNS) {
 		v->turns.shown = !v->turns.shown;
-		app_say(app, v->turns.shown ? "a line for each turn: n and b go from switch to "
-		                              "switch, Enter opens one"
-		                            : "every event");
+		app_say(app, v->turns.shown ? SAYS_TURNS : SAYS_EVERY_EVENT);
 		return true;
 	}
 	if (!v->turns.shown)

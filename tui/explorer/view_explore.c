@@ -9,6 +9,7 @@
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/export.h"
 #include "tui/explorer/outcomes.h"
+#include "tui/explorer/messages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -604,8 +605,7 @@ static void open_trace(struct app *app, const struct tree *t, const struct tree_
 {
 	char self[4096];
 	if (*r->trace == '\0') {
-		app_say(app, "its trace was not kept: the first run and the first of each "
-		             "error are");
+		app_say(app, SAYS_TRACE_NOT_KEPT);
 		return;
 	}
 	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -636,7 +636,7 @@ static void step_error(struct app *app, struct explore_view *v, int direction)
 			return;
 		}
 	}
-	app_say(app, v->by_run ? "no other run failed" : "no other outcome is a failure");
+	app_say(app, v->by_run ? SAYS_NO_OTHER_FAILURE : SAYS_NO_OTHER_OUTCOME);
 }
 
 /* The selected run; of an outcome one whose trace is kept, else its shortest. */

@@ -10,6 +10,7 @@
 #include "tui/explorer/folders.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/weak_order.h"
+#include "tui/explorer/messages.h"
 
 #include <string.h>
 
@@ -38,9 +39,9 @@ struct findings {
 };
 
 static const char *const listed_words[LISTED_COUNT] = {
-	[LISTED_POSSIBLE] = "what can happen, and what is open",
-	[LISTED_ALL] = "every verdict, also what is proved impossible",
-	[LISTED_RACES] = "races only",
+	[LISTED_POSSIBLE] = SAYS_LISTED_POSSIBLE,
+	[LISTED_ALL] = SAYS_LISTED_ALL,
+	[LISTED_RACES] = SAYS_LISTED_RACES,
 };
 
 static const char *const kind_words[] = {
@@ -603,11 +604,10 @@ static void group_by(struct app *app, struct findings *f, enum grouping by)
 	if (by != GROUPED_NOT)
 		select_cursor(app, f);
 	if (by == GROUPED_NOT)
-		app_say(app, "no folders");
+		app_say(app, SAYS_NO_FOLDERS);
 	else
-		app_say(app,
-		        "%u folder%s by %s: - opens and closes one, marks are for all in it",
-		        f->folders.list->len, plural(f->folders.list->len), grouping_words[by]);
+		app_say(app, SAYS_FOLDERS, f->folders.list->len, plural(f->folders.list->len),
+		        grouping_words[by]);
 }
 
 bool findings_group(struct app *app, const char *word)
@@ -623,7 +623,7 @@ bool findings_group(struct app *app, const char *word)
 static void toggle_folder(struct app *app, struct findings *f)
 {
 	if (f->folders.by == GROUPED_NOT) {
-		app_say(app, "there are no folders: b makes them, by variable first");
+		app_say(app, SAYS_FOLDERS_FIRST);
 		return;
 	}
 	if (!folders_toggle(&f->folders, app->session, f->shown, &f->list.cursor))
@@ -676,8 +676,8 @@ static void triage(struct app *app)
 	}
 	GString *many = g_string_new(NULL);
 	if (count > 1)
-		g_string_printf(many, "%u findings ", count);
-	app_say(app, "%smarked %s (kept in %s)", many->str, mark ? triage_word(mark) : "as new",
+		g_string_printf(many, COUNT_FINDINGS, count);
+	app_say(app, SAYS_MARKED, many->str, mark ? triage_word(mark) : MARKED_AS_NEW,
 	        app->session->notes_path);
 	g_string_free(many, TRUE);
 }
@@ -709,7 +709,7 @@ static void pick_all(struct app *app, struct findings *f)
 	for (guint i = 0; none && i < f->shown->len; i++)
 		g_hash_table_add(f->picked,
 		                 app->session->entries->pdata[g_array_index(f->shown, int, i)]);
-	app_say(app, "%u picked: t marks them together", g_hash_table_size(f->picked));
+	app_say(app, SAYS_PICKED, g_hash_table_size(f->picked));
 }
 
 /* The first call holds the finding, the second compares with it. */
@@ -721,7 +721,7 @@ static void compare_with_held(struct app *app, struct findings *f)
 		return;
 	if (held == NULL) {
 		f->held = entry;
-		app_say(app, "held: = on another finding compares the two");
+		app_say(app, SAYS_HELD);
 		return;
 	}
 	app_show_text(app, "Two findings", compare_findings(app->session, held, entry));
@@ -734,7 +734,7 @@ static bool clear_filter(struct app *app, struct findings *f)
 	g_free(f->filter);
 	f->filter = NULL;
 	findings_show(app, f);
-	app_say(app, "all %u findings again", f->shown->len);
+	app_say(app, SAYS_FILTER_CLEARED, f->shown->len);
 	return true;
 }
 
@@ -783,7 +783,7 @@ static bool findings_request(struct app *app, void *state, enum request request,
 	case REQUEST_BACK:
 		if (g_hash_table_size(f->picked) && f->filter == NULL) {
 			g_hash_table_remove_all(f->picked);
-			app_say(app, "none picked");
+			app_say(app, SAYS_NONE_PICKED);
 			return true;
 		}
 		return clear_filter(app, f);
@@ -793,8 +793,8 @@ static bool findings_request(struct app *app, void *state, enum request request,
 			f->sort = (enum column)((f->sort + 1) % COLUMNS);
 		else
 			f->reverse = !f->reverse;
-		app_say(app, "sorted by %s%s", sort_words[f->sort],
-		        f->reverse ? ", the last first" : "");
+		app_say(app, SAYS_SORTED, sort_words[f->sort],
+		        f->reverse ? AND_LAST_FIRST : "");
 		findings_show(app, f);
 		return true;
 	case REQUEST_SHOW_ALL:
@@ -805,8 +805,7 @@ static bool findings_request(struct app *app, void *state, enum request request,
 		return true;
 	case REQUEST_HIDE_MARKED:
 		f->hide_marked = !f->hide_marked;
-		app_say(app,
-		        f->hide_marked ? "marked findings hidden" : "marked findings shown");
+		app_say(app, f->hide_marked ? SAYS_MARKED_HIDDEN : SAYS_MARKED_SHOWN);
 		findings_show(app, f);
 		return true;
 	case REQUEST_EXPORT:

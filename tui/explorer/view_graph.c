@@ -5,6 +5,7 @@
 #include "tui/explorer/app.h"
 
 #include "tui/explorer/command_line.h"
+#include "tui/explorer/messages.h"
 
 #include <string.h>
 
@@ -288,7 +289,7 @@ static bool graph_request(struct app *app, void *state, enum request request, ui
 		return true;
 	case REQUEST_WITNESS:
 		if (f->witness == NULL) {
-			app_say(app, "it happened: the recording itself shows it");
+			app_say(app, SAYS_IT_HAPPENED);
 			return true;
 		}
 		select_cycle(app, v);
@@ -301,7 +302,7 @@ static bool graph_request(struct app *app, void *state, enum request request, ui
 		session_ask(app->session, e->events[0], e->events[1]);
 		app_goto(app, e->events[v->side], false);
 		v->side = !v->side;
-		app_say(app, "= goes to the edge's other access");
+		app_say(app, SAYS_OTHER_ACCESS);
 		return true;
 	}
 	case REQUEST_EXPORT:

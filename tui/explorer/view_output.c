@@ -3,6 +3,7 @@
  * two runs beside each other; below, the source of the place in the selected line.
  */
 #include "tui/explorer/output.h"
+#include "tui/explorer/messages.h"
 
 #include "engine/base/editor.h"
 
@@ -338,7 +339,7 @@ static void edit_place(struct app *app, const struct output_view *v)
 	const struct line *line = line_at(v, v->list.cursor);
 	const struct source_file *file = file_of(app, line);
 	if (file == NULL) {
-		app_say(app, "no place of a source file is in this line (n: the next one)");
+		app_say(app, SAYS_NO_PLACE_IN_LINE);
 		return;
 	}
 	app_run_after(app, editor_words(file->path, line->number));
@@ -350,7 +351,7 @@ static void step_place(struct app *app, struct output_view *v, int direction)
 	uint32_t at = next_place(app, v, v->list.cursor + (uint64_t)(int64_t)direction,
 	                         direction, false);
 	if (at == NONE)
-		app_say(app, "no other line has a place");
+		app_say(app, SAYS_NO_OTHER_PLACE);
 	else
 		v->list.cursor = at;
 }
@@ -358,7 +359,7 @@ static void step_place(struct app *app, struct output_view *v, int direction)
 static void open_recording(struct app *app)
 {
 	if (app->output == NULL || app->output->trace == NULL) {
-		app_say(app, "nothing was recorded here that could be opened");
+		app_say(app, SAYS_NO_RECORDING);
 		return;
 	}
 	char *self = g_file_read_link("/proc/self/exe", NULL);

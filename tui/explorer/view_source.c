@@ -3,6 +3,7 @@
  * excerpts of other views.
  */
 #include "tui/explorer/app.h"
+#include "tui/explorer/messages.h"
 #include "engine/trace/own_code.h"
 
 #include <string.h>
@@ -270,13 +271,13 @@ static bool source_request(struct app *app, void *state, enum request request, u
 		if (s->frame + 1 < stack_depth(app))
 			s->frame++;
 		else
-			app_say(app, "the outermost frame");
+			app_say(app, SAYS_OUTERMOST);
 		return true;
 	case REQUEST_FRAME_DOWN:
 		if (s->frame)
 			s->frame--;
 		else
-			app_say(app, "the innermost frame");
+			app_say(app, SAYS_INNERMOST);
 		return true;
 	default:
 		return false;

@@ -5,6 +5,7 @@
 #include "tui/explorer/state_pane.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/return_point.h"
+#include "tui/explorer/messages.h"
 
 #include <string.h>
 
@@ -516,10 +517,10 @@ static void fold(struct app *app)
 	struct session *s = app->session;
 	switch (session_fold(s, s->event)) {
 	case FOLD_NO_LOOP:
-		app_say(app, "nothing comes round here three times");
+		app_say(app, SAYS_NO_LOOP);
 		return;
 	case FOLD_CLOSED:
-		app_say(app, "folded; - here opens it again, A all of them");
+		app_say(app, SAYS_FOLDED);
 		app_goto(app, g_array_index(s->folds, struct fold, s->folds->len - 1).first,
 		         false);
 		break;
@@ -573,7 +574,7 @@ static bool trace_request(struct app *app, void *state, enum request request, ui
 		return true;
 	case REQUEST_HIDE_THREAD:
 		s->hidden[s->trace->events[s->event].thread] = 1;
-		app_say(app, "hidden; A shows all threads again");
+		app_say(app, SAYS_HIDDEN);
 		app_refresh(app);
 		return true;
 	case REQUEST_FOLD:

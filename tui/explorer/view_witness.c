@@ -13,6 +13,7 @@
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/settings.h"
+#include "tui/explorer/messages.h"
 
 #include <string.h>
 
@@ -850,8 +851,7 @@ static void find_access(struct app *app, struct witness_view *v, int direction,
 			return;
 		}
 	}
-	app_say(app, direction < 0 ? "no write of it before, in what is shown of this schedule"
-	                           : "nobody reads it after this in this schedule");
+	app_say(app, direction < 0 ? SAYS_NO_WRITE_SHOWN : SAYS_NO_READ_SHOWN);
 }
 
 /* Schedules can be stepped, replayed and written; proofs cannot. */
@@ -882,10 +882,8 @@ static bool go_no_return(struct app *app, struct witness_view *v)
 		v->list.cursor = i;
 		GString *text = g_string_new(NULL);
 		return_point_append_instead(v->point, text);
-		app_say(app,
-		        "above it can still end well, with %s next; below %s (| goes to "
-		        "the run)",
-		        text->str, return_point_claim(v->point));
+		app_say(app, SAYS_NO_RETURN_IN_SCHEDULE, text->str,
+		        return_point_claim(v->point));
 		g_string_free(text, TRUE);
 		follow(app, v);
 		return true;
@@ -897,8 +895,7 @@ static bool without_witness(struct app *app, struct witness_view *v, enum reques
                             uint64_t count)
 {
 	if (needs_schedule(request)) {
-		app_say(app, "this pair has no witness%s",
-		        v->prose->len ? ": it is proved impossible" : "");
+		app_say(app, SAYS_NO_WITNESS, v->prose->len ? AND_IS_IMPOSSIBLE : "");
 		return true;
 	}
 	if (request == REQUEST_ENTER && v->prose->len) {
@@ -952,18 +949,14 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 	case REQUEST_CALLS:
 		v->all_calls = !v->all_calls;
 		remake_rows(app, v);
-		app_say(app,
-		        v->all_calls ? "every call and return"
-		                     : "%u calls and returns "
-		                       "are left out: of libraries, and round a single step",
+		app_say(app, v->all_calls ? SAYS_EVERY_CALL : SAYS_CALLS_LEFT_OUT,
 		        v->calls_count);
 		break;
 	case REQUEST_NO_RETURN:
 		return go_no_return(app, v);
 	case REQUEST_VERIFY:
 		verify(app, v);
-		app_say(app, v->accepted ? "the independent checker accepts it" : "refused: %s",
-		        v->verdict);
+		app_say(app, v->accepted ? SAYS_ACCEPTED : SAYS_REFUSED, v->verdict);
 		break;
 	case REQUEST_EXPORT:
 		commands_run(app, "export");
@@ -997,13 +990,12 @@ static bool witness_search(struct app *app, void *state, const char *text, int d
 	uint32_t index = session_find_in(app->session, v->w.events, witness_view_cursor(v),
 	                                 text, direction);
 	if (index == NONE) {
-		app_say(app, "no event %s in this schedule with “%s”",
-		        direction > 0 ? "after this" : "before this", text);
+		app_say(app, SAYS_NOT_FOUND_IN_SCHEDULE,
+		        direction > 0 ? SAYS_AFTER : SAYS_BEFORE, text);
 		return true;
 	}
 	if (index < v->fold)
-		app_say(app,
-		        "it is among the first events, which are as recorded: T shows them");
+		app_say(app, SAYS_AS_RECORDED);
 	go_to_index(v, index);
 	follow(app, v);
 	return true;

@@ -3,6 +3,7 @@
  * verdict on a pair.
  */
 #include "tui/explorer/app.h"
+#include "tui/explorer/messages.h"
 
 #include "tui/explorer/return_point.h"
 
@@ -97,7 +98,7 @@ static void point_done(struct job *job, bool good, const struct error *error)
 
 void app_need_point(struct app *app)
 {
-	struct job *job = job_new(app, "reading the exploration", 0);
+	struct job *job = job_new(app, WORK_EXPLORATION, 0);
 	struct point_search *search = g_new0(struct point_search, 1);
 	search->file = g_strdup(app->tree_path);
 	job->data = search;
@@ -195,13 +196,11 @@ static void say_settled(struct app *app, const struct report *report)
 	if (text->len)
 		g_string_append(text, ". ");
 	else if (happened)
-		g_string_append_printf(text, "%u went wrong in this very run. ", happened);
-	g_string_append_printf(text, "%u data race%s", races, plural(races));
+		g_string_append_printf(text, SETTLED_HAPPENED, happened);
+	g_string_append_printf(text, SETTLED_RACES, races, plural(races));
 	if (maybe)
-		g_string_append_printf(text, ", %u maybe", maybe);
-	g_string_append(text, report->complete
-	                              ? "; complete for reorderings with the same reads"
-	                              : "; more may exist");
+		g_string_append_printf(text, SETTLED_MAYBE, maybe);
+	g_string_append(text, report->complete ? SETTLED_ALL : SETTLED_NOT_ALL);
 	if (!app->message && !app->line_open)
 		app_say(app, "%s", text->str);
 	g_string_free(text, TRUE);
@@ -391,7 +390,7 @@ static bool need_view(struct app *app)
 		return true;
 	if (is_under_way(app, 0, view_run))
 		return false;
-	struct job *job = job_new(app, "missing code", 0);
+	struct job *job = job_new(app, WORK_MISSING, 0);
 	job->run = view_run;
 	job->done = view_done;
 	job->urgent = true;
@@ -409,7 +408,7 @@ bool app_need_order(struct app *app, enum order_kind kind)
 		return false;
 	if (is_under_way(app, detail, order_run))
 		return false;
-	char *title = g_strdup_printf("building %s", order_kind_word(kind));
+	char *title = g_strdup_printf(WORK_ORDER, order_kind_word(kind));
 	struct job *job = job_new(app, title, detail);
 	g_free(title);
 	job->run = order_run;
@@ -468,7 +467,7 @@ void app_decide_pair(struct app *app, uint32_t first, uint32_t second)
 {
 	if (is_under_way(app, (int)first, decide_run))
 		return;
-	struct job *job = job_new(app, "deciding the pair", (int)first);
+	struct job *job = job_new(app, WORK_PAIR, (int)first);
 	struct decision *d = g_new0(struct decision, 1);
 	d->first = first;
 	d->second = second;
@@ -521,7 +520,7 @@ void app_fewer_switches(struct app *app)
 	if (f == NULL || f->witness == NULL || f->verdict == VERDICT_HAPPENED ||
 	    app_trace(app)->instances_count > 0)
 		return;
-	struct job *job = job_new(app, "looking for fewer switches", (int)f->first);
+	struct job *job = job_new(app, WORK_SWITCHES, (int)f->first);
 	struct shortening *w = g_new0(struct shortening, 1);
 	w->finding = f;
 	w->claim = finding_claim(f);
