@@ -21,6 +21,10 @@ for t in docs/debian/tests/record docs/debian/tests/library; do
 	echo "$t: passed"
 done
 
+step "many machines: GNU parallel, and a Slurm of two nodes"
+tests/deps.sh parallel slurm-wlm munge perl
+tests/cluster.sh
+
 # 300 MB that nothing else needs, so that 'make check' takes it where it is installed and skips otherwise.
 step "pages: walked in a browser"
 tests/deps.sh chromium fonts-dejavu-core perl

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
 
@@ -299,6 +300,7 @@ static uint8_t *unpack(const char *path, const char *bytes, size_t length, size_
 static void archive_state(struct exploration *x, struct archive *a)
 {
 	archive_text(a, &x->identity);
+	archive_texts(a, &x->environment);
 	archive_text(a, &x->program);
 	archive_text(a, &x->told);
 	archive_exploration(x, a);
@@ -323,6 +325,8 @@ static bool read_archive(struct exploration *x, const char *path, struct archive
 	}
 	g_clear_pointer(&x->program, g_free);
 	g_clear_pointer(&x->told, g_free);
+	g_clear_pointer(&x->environment, g_ptr_array_unref);
+	archive_texts(a, &x->environment);
 	archive_text(a, &x->program);
 	archive_text(a, &x->told);
 	archive_exploration(x, a);
@@ -351,6 +355,45 @@ bool checkpoint_is(const char *path)
 	if (file)
 		fclose(file);
 	return got == sizeof magic - 1 && strcmp(begin, magic) == 0;
+}
+
+static bool is_variable(const char *text)
+{
+	const char *equals = strchr(text, '=');
+	return equals != NULL && equals != text;
+}
+
+bool checkpoint_inherit(const char *path, struct error *error)
+{
+	char *bytes = NULL, *identity = NULL;
+	gsize length;
+	size_t size;
+	GPtrArray *variables = NULL;
+	if (!g_file_get_contents(path, &bytes, &length, NULL))
+		return true; /* checkpoint_read tells */
+	uint8_t *data = unpack(path, bytes, length, &size, error);
+	g_free(bytes);
+	if (data == NULL)
+		return false;
+	struct archive *a = archive_reader(data, size);
+	archive_text(a, &identity);
+	archive_texts(a, &variables);
+	if (variables != NULL)
+		clearenv();
+	for (guint i = 0; variables != NULL && i < variables->len; i++) {
+		char *name = variables->pdata[i];
+		if (!is_variable(name))
+			continue;
+		char *value = strchr(name, '=');
+		*value = '\0';
+		setenv(name, value + 1, 1);
+	}
+	g_free(identity);
+	if (variables != NULL)
+		g_ptr_array_unref(variables);
+	archive_free(a);
+	g_free(data);
+	return true;
 }
 
 bool checkpoint_load(struct exploration *x, const char *path, struct error *error)

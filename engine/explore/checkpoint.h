@@ -26,6 +26,9 @@ struct checkpoint_header {
 char *checkpoint_identity(const struct explore_options *options, struct error *error);
 /* Does the file begin as a state? */
 bool checkpoint_is(const char *path);
+/* Take over the environment of the state in a file, if there is one: where the stack begins,
+ * and so which pointers the program has, depends on it. */
+bool checkpoint_inherit(const char *path, struct error *error);
 /* Read a state, of whatever exploration, into a new one: x->identity says which. */
 bool checkpoint_load(struct exploration *x, const char *path, struct error *error);
 /* Write the state to a file, whole or not at all. */

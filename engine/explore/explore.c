@@ -245,6 +245,9 @@ static bool begin(struct exploration *x, struct error *error)
 		x->identity = checkpoint_identity(x->options, error);
 		x->program = g_strdup(x->options->argv[0]);
 		x->told = g_strdup(x->options->told);
+		x->environment = g_ptr_array_new_with_free_func(g_free);
+		for (char **variable = environ; *variable; variable++)
+			g_ptr_array_add(x->environment, g_strdup(*variable));
 		if (!x->identity || !checkpoint_read(x, &x->resumed, error))
 			return false;
 		x->next_checkpoint = g_get_monotonic_time() + BETWEEN_CHECKPOINTS;
@@ -369,6 +372,8 @@ void exploration_end(struct exploration *x)
 	char *owned[] = { x->output, x->identity, x->program, x->told, x->origin.round };
 	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
 		g_free(owned[i]);
+	if (x->environment)
+		g_ptr_array_unref(x->environment);
 	g_array_unref(x->origin.errors);
 	g_ptr_array_unref(x->repeats);
 	g_ptr_array_unref(x->kept);
@@ -387,7 +392,8 @@ struct explore_report *explore(const struct explore_options *options,
 	struct exploration x;
 	exploration_begin(&x, options);
 	x.progress = progress;
-	bool good = open_output(&x, error) && bind_library(&x, error) &&
+	bool good = (!options->resume || checkpoint_inherit(options->resume, error)) &&
+	            open_output(&x, error) && bind_library(&x, error) &&
 	            (x.server = record_server_new(options->argv, x.interposer, x.output,
 	                                          error)) != NULL &&
 	            (options->memory == MEMORY_SC ? run_all(&x, error)

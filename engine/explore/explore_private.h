@@ -65,6 +65,7 @@ struct exploration {
 	char *identity;       /* with options->resume; owned */
 	struct task_origin origin;
 	char *program, *told;   /* of the state: its program and options, to report; owned */
+	GPtrArray *environment; /* char *: what all its parts run the program with; or NULL */
 	gint64 next_checkpoint; /* time */
 	uint64_t chances;       /* runs by chance so far */
 	uint32_t idle_chances;  /* in a row, with nothing pending */

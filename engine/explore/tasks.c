@@ -642,10 +642,19 @@ bool tasks_divide(struct tasks *t, const char *prefix, uint32_t count, struct er
 
 /* -- the report ---------------------------------------------------------------------------- */
 
-/* Schedules and runs that are left to look at. */
-static uint64_t left_of(const struct exploration *x)
+uint64_t tasks_left(const struct tasks *t)
 {
-	return worklist_length(x->worklist) + x->repeats->len + x->again;
+	return worklist_length(t->x.worklist) + t->x.repeats->len + t->x.again;
+}
+
+uint64_t tasks_runs(const struct tasks *t)
+{
+	return t->x.report->runs->len;
+}
+
+bool tasks_failed(const struct tasks *t)
+{
+	return explore_has_failed(&t->x);
 }
 
 /* Of the variables of --final and --check, which the identity lists. */
@@ -664,7 +673,7 @@ const struct explore_report *tasks_report(struct tasks *t)
 {
 	if (!t->concluded)
 		note_finals(&t->x);
-	if (!t->concluded && left_of(&t->x) > 0)
+	if (!t->concluded && tasks_left(t) > 0)
 		explore_gap(&t->x, "schedules are left (--resume, --tasks)");
 	if (!t->concluded)
 		explore_conclude(&t->x);

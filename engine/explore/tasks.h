@@ -28,7 +28,12 @@ bool tasks_keep(struct tasks *tasks, const char *path, struct error *error);
 bool tasks_divide(struct tasks *tasks, const char *prefix, uint32_t count, struct error *error);
 void tasks_free(struct tasks *tasks);
 
-/* The rest is owned by the tasks. The report of the join: */
+/* Schedules and runs that are left to look at; all runs; was there an error? */
+uint64_t tasks_left(const struct tasks *tasks);
+uint64_t tasks_runs(const struct tasks *tasks);
+bool tasks_failed(const struct tasks *tasks);
+/* The rest is owned by the tasks. The report of the join, after which they can neither be kept
+ * nor divided: */
 const struct explore_report *tasks_report(struct tasks *tasks);
 const char *tasks_program(const struct tasks *tasks);
 /* The options that the exploration was begun with, as text. */

@@ -96,6 +96,8 @@ struct checkup {
 	char *expected;     /* owned: required output of a run, or NULL */
 	const char *expected_file;
 	uint32_t runs_asked;
+	uint32_t shard, shards; /* the share of the recordings or traces (from 0), of so many */
+	char *share;            /* owned: --shard as given, or NULL */
 	unsigned timeout_ms;
 	bool harm, lenient, streams;
 	bool writes;                       /* witnesses */

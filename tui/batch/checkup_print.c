@@ -139,6 +139,8 @@ json_t *checkup_json(const struct checkup *c)
 		                  (json_int_t)c->left, "complete", c->explored_all));
 	if (c->budget_spent)
 		json_object_set_new(j, "budget-spent", json_true());
+	if (c->share)
+		json_object_set_new(j, "shard", json_text(c->share));
 	return j;
 }
 

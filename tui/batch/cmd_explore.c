@@ -6,11 +6,11 @@
 #include "engine/explore/explore.h"
 #include "engine/trace/own_code.h"
 #include "tui/batch/command.h"
-#include "tui/batch/explore_jobs.h"
 #include "tui/batch/explore_tree.h"
 #include "tui/batch/places.h"
 #include "tui/batch/point_json.h"
 #include "tui/batch/print.h"
+#include "tui/batch/shares.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -381,10 +381,7 @@ static void print_text(const struct explore_report *r, const struct explore_aske
 
 /* -- the command --------------------------------------------------------------------------- */
 
-enum {
-	LONGEST = 1000000, /* seconds that a run may take */
-	MOST_JOBS = 256
-};
+enum { LONGEST = 1000000 }; /* seconds that a run may take */
 
 static double seconds_of(struct arguments *a, const char *name, double otherwise)
 {
@@ -413,21 +410,6 @@ static char *options_text(const struct arguments *a)
 			                       telling[i], value);
 	}
 	return g_string_free(text, FALSE);
-}
-
-/* "2/3", the second of three, as the numbers 1 and 3. */
-static bool parse_shard(const char *text, struct explore_options *o)
-{
-	char *end;
-	guint64 i = g_ascii_strtoull(text, &end, 10), n;
-	if (!g_ascii_isdigit(*text) || *end != '/' || !g_ascii_isdigit(end[1]))
-		return false;
-	n = g_ascii_strtoull(end + 1, &end, 10);
-	if (*end || i < 1 || i > n || n > 1000000)
-		return false;
-	o->shard = (uint32_t)i - 1;
-	o->shards = (uint32_t)n;
-	return true;
 }
 
 static void print_sarif(const struct explore_report *r, enum output_format format)
@@ -552,7 +534,7 @@ static int run(struct arguments *a)
 		.seed = argument_number(a, "seed", 0),
 		.max_runs = argument_number(a, "runs", EXPLORE_RUNS),
 		.max_steps = argument_number(a, "steps", 0),
-		.seconds = seconds_of(a, "budget", 60),
+		.seconds = seconds_of(a, "budget", EXPLORE_SECONDS),
 		.by_results = argument_flag(a, "results"),
 		.until_error = argument_flag(a, "until-error"),
 		.memory = model_of(a),
@@ -561,21 +543,14 @@ static int run(struct arguments *a)
 	};
 	read_bound(a, &o);
 	recorded_remember(argv);
-	const char *shard = argument_value(a, "shard");
-	uint64_t jobs = argument_number(a, "jobs", 1);
-	if (jobs < 1 || jobs > MOST_JOBS)
-		return usage_error(a, "--jobs wants a number from 1 to %d, found '%s'",
-		                   MOST_JOBS, argument_value(a, "jobs"));
-	if (shard && jobs > 1)
-		return usage_error(a, "--jobs and --shard: each job explores a shard already");
 	enum output_format format = argument_format(a, true);
-	if (jobs > 1 && format != FORMAT_TEXT && format != FORMAT_JSON)
-		return usage_error(a, "--jobs: its report is text or JSON, not %s",
-		                   format == FORMAT_SARIF ? "SARIF" : "quickfix");
-	if (shard && !parse_shard(shard, &o))
-		return usage_error(a, "--shard wants I/N, the I-th of N shares, found '%s'",
-		                   shard);
-	argument_format(a, true);
+	argument_shard(a, &o.shard, &o.shards);
+	bool divided = shares_asked(a, false),
+	     listed = format != FORMAT_TEXT && format != FORMAT_JSON;
+	if (divided && listed && o.resume == NULL)
+		return usage_error(
+		        a, "--jobs: its report is text or JSON, not %s (with --resume: any)",
+		        format == FORMAT_SARIF ? "SARIF" : "quickfix");
 	GPtrArray *files = argument_values(a, "spec");
 	struct specs *specs = files->len ? specs_open(files, &error) : NULL;
 	struct finals *finals = files->len && !specs
@@ -589,8 +564,7 @@ static int run(struct arguments *a)
 	if (finals == NULL)
 		status = fail(&error);
 	else
-		status = jobs > 1 ? explore_jobs(a, (unsigned)jobs, catch_interruption())
-		                  : explore_with(a, &o);
+		status = divided ? shares_run(a) : explore_with(a, &o);
 	finals_free(finals);
 	if (specs)
 		specs_free(specs);
@@ -615,9 +589,8 @@ static const struct command_option options[] = {
 	{ "steps", "N", "cut a run after so many steps (default: no limit)", 0 },
 	{ "resume", "FILE",
 	  "keep the exploration's state in FILE, and go on from there next time", 0 },
-	{ "shard", "I/N", "the I-th of N shares; join the reports with 'heddle merge'", 0 },
-	{ "jobs", "N", "so many explorations at the same time, each of a share (default 1)",
-	  'j' },
+	OPTION_SHARD("what follows from the first run"),
+	OPTION_JOBS,
 	{ "memory", "MODEL",
 	  "sc, tso or rc11: what loads may read beyond sequential consistency (default sc)",
 	  0 },

@@ -4,6 +4,7 @@
 #include "engine/explore/tasks.h"
 #include "tui/batch/explore_tree.h"
 #include "tui/batch/report_merge.h"
+#include "tui/batch/shake_merge.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -236,6 +237,13 @@ static int merge_reports(struct arguments *a)
 		if (part != NULL)
 			g_ptr_array_add(parts, part);
 	} while (part != NULL && parts->len < a->words->len);
+	if (part != NULL && report_file_is_shake(parts->pdata[0])) {
+		int status = reports_fit(parts, argument_flag(a, "lenient"), &error)
+		                     ? shake_merge(parts, argument_format(a, false))
+		                     : fail(&error);
+		g_ptr_array_unref(parts);
+		return status;
+	}
 	if (part != NULL)
 		all = reports_merge(parts, argument_flag(a, "lenient"), &error);
 	int status = all != NULL ? print_merged(a, all) : fail(&error);
