@@ -119,8 +119,6 @@ void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory
 	if (s->model == MEMORY_TSO)
 		find_shared(s, t, r);
 	note_places(s, t, r);
-	if (run->facts.happened & LOG_TIMED)
-		r->unmodelled |= 1u << MEMORY_UNMODELLED_TIMED;
 	for (int u = 0; u < MEMORY_UNMODELLED_COUNT; u++) {
 		if (!(r->unmodelled >> u & 1))
 			continue;
@@ -149,13 +147,13 @@ struct learning {
 static bool same_event(const struct memory_event *a, const struct memory_event *b)
 {
 	return a->kind == b->kind && a->location == b->location && a->peer == b->peer &&
-	       (a->kind != MEMORY_STORE || a->value == b->value);
+	       a->guard == b->guard && (a->kind != MEMORY_STORE || a->value == b->value);
 }
 
 /* What a load of this kind of operation did when it read what it did here. */
 static void learn_outcome(struct graphs *s, struct known *known, const struct memory_event *e)
 {
-	if (e->kind != MEMORY_LOAD || !(e->flags & (MEMORY_LOCKED | MEMORY_LIBRARY)))
+	if (e->kind != MEMORY_LOAD || !(e->flags & MEMORY_LOCKED))
 		return;
 	if (e->flags & MEMORY_EXCLUSIVE) {
 		known->updates = true;
@@ -175,8 +173,8 @@ struct memory_event graphs_event(const struct graphs *s, const struct known *kno
 	if (e.kind != MEMORY_LOAD)
 		return e;
 	gpointer order = g_hash_table_lookup(s->compares, &e.site);
-	e.flags &= (uint8_t)~MEMORY_EXCLUSIVE;
-	if (!known->updates || order == NULL || (e.flags & (MEMORY_LOCKS | MEMORY_TAKES)))
+	e.flags &= (uint16_t)~MEMORY_EXCLUSIVE;
+	if (!known->updates || order == NULL)
 		return e;
 	e.flags |= MEMORY_COMPARES;
 	e.expected = known->expected;
@@ -317,6 +315,42 @@ static bool contains(const GArray *numbers, uint32_t number)
 	return false;
 }
 
+/* Why the thread (of the trace) is blocked, or NULL: it is not. */
+static const struct record_wait *wait_of(const struct learning *l, uint32_t thread)
+{
+	const GArray *blocked = l->run->facts.blocked;
+	for (guint i = 0; i < blocked->len; i++) {
+		const struct record_wait *w = &g_array_index(blocked, struct record_wait, i);
+		if (w->thread == l->run->trace->threads[thread].recorded)
+			return w;
+	}
+	return NULL;
+}
+
+/* What a thread that is blocked would do. */
+static const struct request {
+	enum log_wait reason;
+	enum memory_guard guard; /* MEMORY_ANY: the end of a wait */
+	enum log_tag tag;
+	uint16_t flags;
+} requests[] = {
+	{ FOR_MUTEX, MEMORY_FREE, LOG_ACQ, 0 },
+	{ FOR_SPIN, MEMORY_FREE, LOG_ACQ, 0 },
+	{ FOR_WRITE_LOCK, MEMORY_FREE, LOG_ACQ, 0 },
+	{ FOR_READ_LOCK, MEMORY_NO_WRITER, LOG_RACQ, MEMORY_SHARED },
+	{ FOR_SEMAPHORE, MEMORY_SOME, LOG_TAKE, 0 },
+	{ FOR_CONDITION, MEMORY_ANY, LOG_WAKE, 0 },
+	{ FOR_BARRIER, MEMORY_ANY, LOG_DEPART, 0 },
+};
+
+static const struct request *request_for(const struct record_wait *w)
+{
+	for (size_t i = 0; w != NULL && i < G_N_ELEMENTS(requests); i++)
+		if (requests[i].reason == w->reason)
+			return &requests[i];
+	return NULL;
+}
+
 /* The request that a thread stands at. */
 static bool request_of(struct learning *l, uint32_t thread, struct memory_event *e,
                        struct log_step *own)
@@ -334,14 +368,25 @@ static bool request_of(struct learning *l, uint32_t thread, struct memory_event 
 		own->tag = LOG_JOIN;
 		return true;
 	}
+	const struct request *request = request_for(wait_of(l, thread));
+	if (request == NULL)
+		return false;
 	uint32_t location =
 	        memory_lock_location(t, &l->s->world, l->r, t->events[event].target);
+	own->tag = (uint16_t)request->tag;
+	e->order = e->success_order = e->failure_order = ORDER_ACQ;
+	if (request->guard == MEMORY_ANY) {
+		bool condition = request->tag == LOG_WAKE;
+		e->kind = MEMORY_WAKE;
+		e->peer = location;
+		e->expected = condition ? (uint64_t)1 << number % MEMORY_CHOICES : UINT64_MAX;
+		e->order = condition ? ORDER_RLX : ORDER_ACQ;
+		return true;
+	}
 	e->kind = MEMORY_LOAD;
 	e->location = location;
-	e->order = ORDER_ACQ;
-	bool takes = t->events[event].aux != 0; /* from a semaphore */
-	e->flags = MEMORY_LIBRARY | (takes ? MEMORY_TAKES : MEMORY_LOCKS);
-	own->tag = takes ? LOG_TAKE : LOG_ACQ;
+	e->guard = (uint8_t)request->guard;
+	e->flags = MEMORY_LIBRARY | request->flags;
 	return true;
 }
 

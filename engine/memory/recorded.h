@@ -15,12 +15,12 @@
 
 /* What is not modelled, where a run has it; the sentence names it. */
 #define MEMORY_UNMODELLED(U) \
-	U(READERS, "read-write locks") \
-	U(CONDITIONS, "condition variables") \
-	U(SEMAPHORES, "tries of semaphores, looks at their counts, and their making anew") \
-	U(BARRIERS, "barriers") \
-	U(MESSAGES, "once-functions and other synchronisation by messages") \
-	U(TIMED, "timed locks") \
+	U(CONDITIONS, \
+	  "spurious wake-ups, cancelled waits, and conditions of more than 64 threads") \
+	U(SEMAPHORES, "looks at the counts of semaphores, and their making anew") \
+	U(MESSAGES, \
+	  "once-functions that are left by an exception, and synchronisation by messages") \
+	U(MISUSE, "locks that are taken twice, or given back by who does not hold them") \
 	U(SIZES, \
 	  "memory accessed in several sizes that overlap, or atomics larger than 8 bytes") \
 	U(PLAIN, \
