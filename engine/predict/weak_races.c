@@ -3,7 +3,9 @@
 #include "engine/memory/need.h"
 #include "engine/witness/check_weak.h"
 
-static const char visible[] = "happens-before leaves the two unordered in this run";
+/* The two are next together, or an order of relaxed atomics alone keeps them apart. */
+static const char next_note[] = "happens-before leaves the two unordered in this run";
+static const char apart_note[] = "visible only as a C11 race";
 
 static bool is_run(const struct trace *t, const GArray *events, enum weak_model model,
                    const uint32_t pair[2], GString *reason)
@@ -15,6 +17,34 @@ static bool is_run(const struct trace *t, const GArray *events, enum weak_model 
 	                               events->len, said, model, pair, reason);
 	g_array_free(said, TRUE);
 	return good;
+}
+
+/* The same events with the pair last, as one shows a race, where that is a run, too; else as
+ * they are. Owned by the caller. */
+static GArray *pair_last(const struct trace *t, const GArray *events, enum weak_model model,
+                         const uint32_t pair[2])
+{
+	GArray *last = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	GString *reason = g_string_new(NULL);
+	for (guint i = 0; i < events->len; i++) {
+		uint32_t e = g_array_index(events, uint32_t, i);
+		if (e != pair[0] && e != pair[1])
+			g_array_append_val(last, e);
+	}
+	g_array_append_vals(last, pair, 2);
+	if (!is_run(t, last, model, pair, reason)) {
+		g_array_set_size(last, 0);
+		g_array_append_vals(last, events->data, events->len);
+	}
+	g_string_free(reason, TRUE);
+	return last;
+}
+
+static bool ends_with(const GArray *events, const uint32_t pair[2])
+{
+	return events->len >= 2 &&
+	       g_array_index(events, uint32_t, events->len - 2) == pair[0] &&
+	       g_array_index(events, uint32_t, events->len - 1) == pair[1];
 }
 
 /* A sequentially consistent order in which the two race, checked; or NULL. `none`: no order of
@@ -64,13 +94,14 @@ bool weak_race_settle(const struct trace *t, struct finding *f, GString *reason)
 	if (good) {
 		GArray *order = without_weak_memory(t, past, pair, &none);
 		f->verdict = VERDICT_RACE;
-		f->note = visible;
 		f->memory = order  ? weak_model_words[WEAK_SC]
 		            : none ? weak_model_needed(t, past)
 		                   : NULL;
 		if (f->witness)
 			g_array_unref(f->witness);
-		f->witness = g_array_ref(order ? order : past);
+		f->witness = pair_last(t, order ? order : past,
+		                       order ? WEAK_SC : trace_model(t), pair);
+		f->note = ends_with(f->witness, pair) ? next_note : apart_note;
 		if (order)
 			g_array_unref(order);
 	}
@@ -96,6 +127,14 @@ void weak_races_settle(const struct trace *t, struct report *report)
 			            f->second, reason->str);
 	}
 	g_string_free(reason, TRUE);
+}
+
+void witness_add_memory(const struct trace *t, const struct finding *f, struct witness *w)
+{
+	bool needs = f->memory == NULL || strcmp(f->memory, weak_model_words[WEAK_SC]) != 0;
+	w->memory = needs ? trace_model(t) : WEAK_SC;
+	w->weak = needs ? run_sources(t, f->witness)
+	                : g_array_new(FALSE, FALSE, sizeof(struct weak_source));
 }
 
 const char *weak_race_sentence(const struct finding *f)

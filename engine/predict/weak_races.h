@@ -5,7 +5,7 @@
 #ifndef HEDDLE_WEAK_RACES_H
 #define HEDDLE_WEAK_RACES_H
 
-#include "engine/finding.h"
+#include "engine/witness/witness.h"
 
 /*
  * Of a sequentially consistent trace all witnesses are, and so is `memory`. For each candidate
@@ -19,6 +19,8 @@
 void weak_races_settle(const struct trace *t, struct report *report);
 /* The same for one pair; false and `reason` (which may be NULL) when the checker refuses. */
 bool weak_race_settle(const struct trace *t, struct finding *f, GString *reason);
+/* The model of the finding's witness, and what its loads read, where it needs one. */
+void witness_add_memory(const struct trace *t, const struct finding *f, struct witness *w);
 /* "there without weak memory, too", as a sentence about the finding; or NULL. */
 const char *weak_race_sentence(const struct finding *f);
 

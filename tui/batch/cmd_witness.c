@@ -4,7 +4,6 @@
 #include "engine/commute/cov.h"
 #include "engine/detect/detectors.h"
 #include "engine/predict/deadlock/deadlock.h"
-#include "engine/memory/need.h"
 #include "engine/predict/weak_races.h"
 #include "engine/witness/check_weak.h"
 #include "engine/witness/witness.h"
@@ -448,10 +447,7 @@ static void make_weak_witness(const struct trace *t, const struct finding *f, st
 		               .trace_digest = trace_digest(t),
 		               .pair = finding_claimed(f),
 		               .events = g_array_ref(f->witness) };
-	if (f->memory != NULL && strcmp(f->memory, weak_model_words[WEAK_SC]) == 0)
-		return;
-	w->memory = trace_model(t);
-	w->weak = run_sources(t, f->witness);
+	witness_add_memory(t, f, w);
 }
 
 static int write_weak(const struct trace *t, const struct witness *w, const char *path)

@@ -9,6 +9,7 @@
 #include "tui/explorer/story.h"
 #include "tui/explorer/messages.h"
 
+#include "engine/predict/weak_races.h"
 #include "engine/base/child.h"
 #include "engine/base/streams.h"
 #include "engine/record/recorded.h"
@@ -42,6 +43,8 @@ static bool make_witness(const struct session *s, struct witness *w, struct erro
 	w->under_missing = s->missing && f->kind == FINDING_DATA_RACE;
 	w->events = g_array_copy(f->witness);
 	w->pair = finding_claimed(f);
+	if (s->weak)
+		witness_add_memory(s->trace, f, w);
 	return true;
 }
 

@@ -339,6 +339,9 @@
 #define SETTLED_MAYBE    ", %u maybe"
 #define SETTLED_ALL      "; complete for reorderings with the same reads"
 #define SETTLED_NOT_ALL  "; more may exist"
+#define NO_WEAK_ORDERS   NULL, "%s are not known of a run that is not sequentially consistent"
+#define NO_WEAK_RACE     NULL, "no race in this run: %s"
+#define SETTLED_WEAK     " in this run under --memory %s; of other schedules nothing is known"
 
 /* -- work beside the screen: titles in the second line */
 #define WORK_EXPLORATION "reading the exploration"

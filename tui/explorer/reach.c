@@ -4,6 +4,7 @@
  * (engine/predict/reachable.h): with a schedule that the checker accepts, a proof that there is
  * none, or "unknown".
  */
+#include "tui/explorer/weak_memory.h"
 #include "tui/explorer/commands.h"
 
 #include "engine/predict/reachable.h"
@@ -316,7 +317,8 @@ bool word_reach(struct app *app, const char *arguments, struct error *error)
 		at = p;
 	if (at == NULL)
 		return refuse(error, WANTS_CONDITION_AT);
-	if (!need_events(app, error) || !need_index(app, error))
+	if (!need_events(app, error) || !need_index(app, error) ||
+	    !weak_memory_allows(app->session, "other schedules", error))
 		return false;
 	char *condition = g_strndup(arguments, at - arguments), *place = g_strdup(at + 4);
 	struct reach *r = g_new0(struct reach, 1);

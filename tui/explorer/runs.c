@@ -614,3 +614,38 @@ bool word_rebuild(struct app *app, const char *arguments, struct error *error)
 	g_strfreev(program);
 	return good;
 }
+
+/* -- which memory orders it needs ----------------------------------------------------------- */
+
+static void start_orders(struct app *app, char **program)
+{
+	struct error error;
+	struct output_task *task =
+	        output_task_new(app, g_strdup("which memory orders it needs"));
+	GPtrArray *list = g_ptr_array_new();
+	g_ptr_array_add(list, self());
+	char *beginning[] = { (char *)"orders", (char *)"--", NULL };
+	add_all(list, beginning);
+	add_all(list, program);
+	struct output_step *step = output_task_add(task, 0, BUILD_SECONDS, end_words(list));
+	char *spelt = child_spelt(step->argv + 1);
+	step->began = g_strdup_printf("$ heddle %s", spelt);
+	g_free(spelt);
+	if (!output_begin(app, task, &error))
+		app_complain(app, &error);
+	g_strfreev(program);
+}
+
+bool word_orders(struct app *app, const char *arguments, struct error *error)
+{
+	bool foreign = false, good = true;
+	char **program = export_program(app->session, &foreign, error);
+	if (program == NULL)
+		return false;
+	if (foreign)
+		good = export_ask(app, program, start_orders, g_strdupv(program), error);
+	else
+		start_orders(app, g_strdupv(program));
+	g_strfreev(program);
+	return good;
+}

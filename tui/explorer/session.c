@@ -42,6 +42,7 @@ struct session *session_new(struct trace *trace)
 {
 	struct session *s = g_new0(struct session, 1);
 	s->trace = trace;
+	s->weak = trace_weak_first(trace) != NONE;
 	s->reports = g_ptr_array_new_with_free_func((GDestroyNotify)report_free);
 	s->missing_reports = g_ptr_array_new_with_free_func((GDestroyNotify)report_free);
 	s->entries = g_ptr_array_new_with_free_func(entry_free);

@@ -14,6 +14,7 @@
 #include "engine/partial/calls.h"
 #include "engine/predict/predict.h"
 #include "engine/trace/index.h"
+#include "engine/trace/weak.h"
 #include "engine/witness/check.h"
 
 enum triage {
@@ -104,6 +105,7 @@ struct session {
 	struct model
 	        *model; /* owned: the trace's invocations under specs, or NULL until made */
 	unsigned ready; /* index parts that the screen may use */
+	bool weak;      /* the run is not sequentially consistent (engine/trace/weak.h) */
 	/* -- findings */
 	GPtrArray *reports;               /* struct report *, owned */
 	GPtrArray *entries;               /* struct entry *, owned; in trace order */
@@ -309,6 +311,9 @@ void describe_event(const struct session *s, uint32_t event, GString *out);
 /* The same in another schedule, where the variable had value `old` (0: unknown). */
 void describe_event_after(const struct session *s, uint32_t event, uint32_t old, GString *out);
 /* The operand of an event, "x", "m", "T2", in the names that people write (own_code.h). */
+/* Append " It needs weak memory: ..." about a race of a run that is not sequentially
+ * consistent. */
+void explain_memory(const struct session *s, const struct finding *f, GString *out);
 void describe_operand(const struct trace *t, uint32_t event, GString *out);
 /* "m, l": the locks held by the event's thread; empty when none. */
 void describe_locks(const struct session *s, uint32_t event, GString *out);

@@ -382,6 +382,10 @@ static void tell_race_end(struct story *story)
 	describe_about_to(story->s, f->second, same, text);
 	prose_add(story->prose, STYLE_RACE, f->first, "  %s: nothing decides who is first.",
 	          text->str);
+	g_string_truncate(text, 0);
+	explain_memory(story->s, f, text);
+	if (text->len)
+		prose_add(story->prose, STYLE_TEXT, NONE, " %s", text->str);
 	g_string_free(text, TRUE);
 	if ((a->flags | b->flags) & EVENT_WIDE || a->target != b->target)
 		return;

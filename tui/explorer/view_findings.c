@@ -479,6 +479,8 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 	}
 	int at = pane_text(p, 0, 1, STYLE_DIM, "seen by");
 	for (size_t i = 0; i < count; i++) {
+		if (app->session->weak && shown[i] != ANALYSIS_HB)
+			continue; /* the others are about other schedules */
 		int seen = session_seen(app->session, entry, shown[i]);
 		const char *glyph = seen < 0 ? "…" : seen == 0 ? "–" : verdicts[seen - 1].glyph;
 		enum style style = seen > 0 ? verdicts[seen - 1].style : STYLE_DIM;
@@ -532,6 +534,12 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 		               "the trace meanwhile, C-c stops.");
 	else if (app->session->seen[ANALYSIS_AUTO])
 		draw_no_race(pane_part(p, 2, 3, -1, p.columns - 6));
+	else if (app->session->weak && app->session->seen[ANALYSIS_HB])
+		pane_paragraph(
+		        pane_part(p, 2, 3, -1, p.columns - 6), 0, 0, STYLE_TEXT,
+		        "No data race in this run by the happens-before of what its loads "
+		        "read. It is not sequentially consistent, so nothing is said of "
+		        "other schedules (heddle explore --memory runs them).");
 	else
 		pane_text(p, 2, 3, STYLE_TEXT,
 		          "stopped before anything was found; :analyse looks again");

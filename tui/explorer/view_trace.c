@@ -2,7 +2,7 @@
  * view_trace.c - the run: a lane for each thread, time downwards; around the selected event its
  * writer or readers, its critical section and its race partners.
  */
-#include "tui/explorer/state_pane.h"
+#include "tui/explorer/weak_memory.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/messages.h"
@@ -57,6 +57,12 @@ static void find_readers(const struct session *s, struct trace_state *v)
 		if (next == e)
 			return;
 		e = next;
+		if (s->weak) { /* a later store hides it from no one at once */
+			if (op_reads(t->events[e].op) &&
+			    trace_writers(t, e).items[0] == s->event)
+				v->readers[v->reader_count++] = e;
+			continue;
+		}
 		if (op_reads(t->events[e].op))
 			v->readers[v->reader_count++] = e;
 		if (op_writes(t->events[e].op))
@@ -147,7 +153,8 @@ static void trace_show(struct app *app, void *state)
 	}
 	if (v->state)
 		g_array_free(v->state, TRUE);
-	v->state = state_rows(app, STATE_THREADS | STATE_VALUES | STATE_CLOCKS, 0);
+	v->state =
+	        state_rows(app, STATE_THREADS | STATE_MEMORY | STATE_VALUES | STATE_CLOCKS, 0);
 }
 
 /* -- visible events ------------------------------------------------------------------------ */
@@ -434,6 +441,7 @@ static void draw_foot(const struct app *app, const struct trace_state *v, struct
 			g_string_append(text, "the initial value");
 		else
 			append_event(s, v->writer, text);
+		weak_memory_append_brief(s, s->event, text);
 		g_string_append(text, "  ");
 	}
 	if (v->partner_count) {

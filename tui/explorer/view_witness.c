@@ -7,6 +7,9 @@
 #include "engine/base/search.h"
 #include "engine/predict/ladder/behind.h"
 #include "engine/witness/check_reach.h"
+#include "tui/explorer/weak_memory.h"
+#include "engine/predict/weak_races.h"
+#include "engine/witness/check_weak.h"
 #include "tui/explorer/view_witness.h"
 
 #include "tui/explorer/command_line.h"
@@ -89,9 +92,15 @@ static void verify(const struct app *app, struct witness_view *v)
 	struct check_options options =
 	        session_check_options(app->session, v->w.claim, &semantics);
 	v->accepted =
-	        witness_check(app_trace(app), (const uint32_t *)v->w.events->data,
-	                      v->w.events->len, v->w.claim, (const uint32_t *)v->w.pair->data,
-	                      v->w.pair->len, &options, reason);
+	        app->session->weak
+	                ? witness_check_weak(app_trace(app),
+	                                     (const uint32_t *)v->w.events->data,
+	                                     v->w.events->len, v->w.weak, v->w.memory,
+	                                     (const uint32_t *)v->w.pair->data, reason)
+	                : witness_check(app_trace(app), (const uint32_t *)v->w.events->data,
+	                                v->w.events->len, v->w.claim,
+	                                (const uint32_t *)v->w.pair->data, v->w.pair->len,
+	                                &options, reason);
 	if (v->accepted && v->w.claim == CLAIM_REACH)
 		v->accepted = check_reach(app_trace(app), (const uint32_t *)v->w.events->data,
 		                          v->w.events->len - 1, v->reached->target,
@@ -223,7 +232,10 @@ static void take_witness(struct app *app, struct witness_view *v)
 	v->sorted = (g_array_free(v->sorted, TRUE), g_array_copy(v->w.events));
 	g_array_sort(v->sorted, by_number);
 	v->moves = schedule_moves(v->w.events);
-	v->switches = witness_switches(app_trace(app), &v->w);
+	/* why a switch is needed is known of sequentially consistent runs alone */
+	v->switches = app->session->weak
+	                      ? g_array_new(FALSE, FALSE, sizeof(struct context_switch))
+	                      : witness_switches(app_trace(app), &v->w);
 	stage_init(&v->stage, app->session, v->w.events, false);
 	v->point = app->session->point;
 	v->calls_left = witness_calls_left(app_trace(app), v->w.events, &v->calls_count);
@@ -252,6 +264,8 @@ static void take_finding(struct app *app, struct witness_view *v, const struct f
 	v->w.under_missing = app->session->missing && f->kind == FINDING_DATA_RACE;
 	v->w.events = g_array_copy(f->witness);
 	v->w.pair = finding_claimed(f);
+	if (app->session->weak)
+		witness_add_memory(app_trace(app), f, &v->w);
 	take_witness(app, v);
 	if (has_optional(v) && g_hash_table_add(v->shortened, (gpointer)f))
 		app_fewer_switches(app);
@@ -601,7 +615,9 @@ void append_switch_count(const struct witness_view *v, GString *out)
 		all++;
 		needed += s->reason != SWITCH_OPTIONAL;
 	}
-	if (all == 0)
+	if (v->stage.session->weak)
+		g_string_append_printf(out, "--memory %s", weak_model_words[v->w.memory]);
+	else if (all == 0)
 		g_string_append(out, "no switch");
 	else if (needed == all)
 		g_string_append_printf(out, "%u switch%s, %s", all, all == 1 ? "" : "es",
@@ -867,6 +883,8 @@ static bool witness_offers(const struct app *app, const void *state, enum reques
 	const struct witness_view *v = state;
 	bool chooses = request == REQUEST_SCHEDULE || request == REQUEST_VERIFY ||
 	               request == REQUEST_EXPORT || request == REQUEST_UNDO;
+	if (request == REQUEST_SCHEDULE && app->session->weak)
+		return false; /* other schedules are not known */
 	if (v->choosing)
 		return chooses || !needs_schedule(request);
 	return v->w.events != NULL || !needs_schedule(request);
@@ -919,6 +937,12 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 	struct witness_view *v = state;
 	if (v->choosing)
 		return scheduler_request(app, v, request);
+	struct error error;
+	if (request == REQUEST_SCHEDULE &&
+	    !weak_memory_allows(app->session, "other schedules", &error)) {
+		app_complain(app, &error);
+		return true;
+	}
 	if (request == REQUEST_SCHEDULE) {
 		guint before = v->w.events ? MAX(v->w.events->len, 2) - 2 : 0;
 		scheduler_start(app, v, v->w.events ? MIN(witness_view_cursor(v), before) : 0);

@@ -9,6 +9,7 @@
 
 #include "engine/detect/detectors.h"
 #include "engine/partial/rdit.h"
+#include "engine/predict/weak_races.h"
 #include "engine/witness/witness.h"
 
 #include <string.h>
@@ -169,6 +170,8 @@ static bool analysis_run(struct job *job, const struct progress *progress, struc
 		options.found_context = job;
 	}
 	struct report *report = races_find(job_trace(job), &options, progress, error);
+	if (report != NULL && app->session->weak)
+		weak_races_settle(job_trace(job), report);
 	if (report != NULL && job->detail == ANALYSIS_AUTO &&
 	    !races_mark_missing(job_trace(job), &options, report, progress, error)) {
 		report_free(report);
@@ -200,7 +203,11 @@ static void say_settled(struct app *app, const struct report *report)
 	g_string_append_printf(text, SETTLED_RACES, races, plural(races));
 	if (maybe)
 		g_string_append_printf(text, SETTLED_MAYBE, maybe);
-	g_string_append(text, report->complete ? SETTLED_ALL : SETTLED_NOT_ALL);
+	if (app->session->weak)
+		g_string_append_printf(text, SETTLED_WEAK,
+		                       weak_model_words[trace_model(app_trace(app))]);
+	else
+		g_string_append(text, report->complete ? SETTLED_ALL : SETTLED_NOT_ALL);
 	if (!app->message && !app->line_open)
 		app_say(app, "%s", text->str);
 	g_string_free(text, TRUE);
@@ -228,9 +235,10 @@ static void analysis_done(struct job *job, bool good, const struct error *error)
 			app_complain(app, error);
 		return;
 	}
-	if (analysis == ANALYSIS_AUTO)
+	bool settles = analysis == ANALYSIS_AUTO || app->session->weak;
+	if (settles)
 		say_settled(app, report);
-	session_add_report(app->session, report, analysis, analysis == ANALYSIS_AUTO);
+	session_add_report(app->session, report, analysis, settles);
 	if (analysis == ANALYSIS_HB)
 		prefer_open_pair(app);
 	app_refresh(app);
@@ -315,6 +323,10 @@ void app_start_work(struct app *app)
 	start_detector(app, DETECTOR_FAILURE);
 	start_detector(app, DETECTOR_ENDING);
 	start_detector(app, DETECTOR_MISUSE);
+	if (app->session->weak) { /* all else is about other schedules */
+		start_analysis(app, ANALYSIS_HB);
+		return;
+	}
 	for (size_t i = 0; i < G_N_ELEMENTS(analyses); i++) {
 		for (int d = 0; analyses[i] == ANALYSIS_LOCKSET && d < DETECTOR_COUNT; d++)
 			if (d >= DETECTOR_DEADLOCKS) /* findings come before marks */
@@ -426,10 +438,28 @@ struct decision {
 	struct finding *finding;
 };
 
+/* In this run alone: do the two race? */
+static bool decide_weak(const struct trace *t, struct decision *d, struct error *error)
+{
+	GString *reason = g_string_new(NULL);
+	struct finding *f = finding_new(FINDING_DATA_RACE, MIN(d->first, d->second),
+	                                MAX(d->first, d->second));
+	if (weak_race_settle(t, f, reason)) {
+		d->finding = f;
+	} else {
+		refuse(error, NO_WEAK_RACE, reason->str);
+		finding_free(f);
+	}
+	g_string_free(reason, TRUE);
+	return d->finding != NULL;
+}
+
 static bool decide_run(struct job *job, const struct progress *progress, struct error *error)
 {
 	struct decision *d = job->data;
 	struct race_options options;
+	if (((struct app *)job->context)->session->weak)
+		return decide_weak(job_trace(job), d, error);
 	race_options_init(&options);
 	options.budget_pair = options.budget_total = 30; /* the user waits, and can stop it */
 	options.use_missing = d->missing;
@@ -518,7 +548,7 @@ void app_fewer_switches(struct app *app)
 {
 	const struct finding *f = session_finding(app->session);
 	if (f == NULL || f->witness == NULL || f->verdict == VERDICT_HAPPENED ||
-	    app_trace(app)->instances_count > 0)
+	    app->session->weak || app_trace(app)->instances_count > 0)
 		return;
 	struct job *job = job_new(app, WORK_SWITCHES, (int)f->first);
 	struct shortening *w = g_new0(struct shortening, 1);
