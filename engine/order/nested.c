@@ -197,7 +197,7 @@ static bool thread_edges(struct causality *c, uint32_t event, uint32_t node)
 		            from->end)
 			continue;
 		causality_edge(c, event, from->thread,
-		               (struct point){ from->end - 1, s->clocks[n->serial] },
+		               (struct edge_source){ from->end - 1, s->clocks[n->serial] },
 		               STEP_ORDERED_SECTION, x->target, true);
 		changed = true;
 	}
