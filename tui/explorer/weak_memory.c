@@ -1,8 +1,8 @@
 /* weak_memory.c - see weak_memory.h. */
-#include "tui/explorer/messages.h"
 #include "tui/explorer/weak_memory.h"
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
+#include "tui/explorer/messages.h"
 #include "tui/explorer/schedule.h"
 
 #include <string.h>
