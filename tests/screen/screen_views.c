@@ -479,6 +479,44 @@ START_TEST(conflict_graph)
 }
 END_TEST
 
+/* Large text on a wall: one thing at a time, a blank row below each line. */
+START_TEST(on_a_projector)
+{
+	static const struct {
+		const char *name, *keys;
+		struct tui_options options;
+	} walls[] = {
+		{ "projector-findings", "v", { 0 } },
+		{ "projector-trace", "T", { 0 } },
+		{ "projector-source", "s", { 0 } },
+		{ "projector-witness", "w", { 0 } },
+		{ "projector-story", "I", { 0 } },
+		{ "projector-ascii", "w", { .ascii = true } },
+		{ "projector-small", "w", { .rows = 15, .columns = 60 } },
+		{ "projector-wide", "T", { .rows = 40, .columns = 150 } },
+	};
+	const char *name = walls[_i].name;
+	struct app *app = open_bank(&walls[_i].options);
+	tui_command(app, "set projector on");
+	tui_keys(app, walls[_i].keys);
+	tui_golden(app, name);
+	char *screen = tui_screen(app, false);
+	ck_assert(walls[_i].options.ascii == false || g_str_is_ascii(screen));
+	g_free(screen);
+	if (_i == 0) { /* a click finds the line that it is on; there is no bar of views */
+		app_mouse(app, 4, 10, MOUSE_CLICKED);
+		ck_assert_int_eq(session_selected(app->session)->finding->first, WRITE);
+		app_mouse(app, 6, 10, MOUSE_CLICKED);
+		ck_assert_int_eq(session_selected(app->session)->finding->first, 5);
+		app_mouse(app, 1, 13, MOUSE_CLICKED);
+		ck_assert_int_eq(app_view(app), VIEW_FINDINGS);
+	}
+	tui_command(app, "set projector off");
+	tui_keys(app, "q q q");
+	tui_close(app);
+}
+END_TEST
+
 /* The column of the border that stands in this row, right of `from`; or -1. */
 static int border_column(struct app *app, int row, int from)
 {
@@ -1021,6 +1059,7 @@ Suite *views_suite(void)
 	tcase_add_test(keys, filter_of_findings);
 	tcase_add_test(keys, witness_view_asks_the_checker);
 	tcase_add_test(keys, being_the_scheduler);
+	tcase_add_loop_test(golden, on_a_projector, 0, 8);
 	tcase_add_test(keys, any_witness_has_few_switches);
 	tcase_add_test(keys, borders_are_dragged);
 	tcase_add_test(keys, a_level_border_is_dragged);
