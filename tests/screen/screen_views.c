@@ -465,6 +465,25 @@ static struct app *open_cycle(void)
 	return app;
 }
 
+/* Two parties of 6 book the last 10 seats: the second one decided on what was old. */
+START_TEST(decisions_by_thread)
+{
+	struct app *app = tui_open(
+	        "#! atomic-set hall free_seats takings\n"
+	        "T1|ubeg(book,hall)|s.c:1\nT1|r(free_seats)=10|s.c:2\nT2|ubeg(book,hall)|s.c:1\n"
+	        "T2|r(free_seats)=10|s.c:2\nT2|r(free_seats)=10|s.c:3\nT1|r(free_seats)=10|s.c:3\n"
+	        "T1|w(free_seats)=4|s.c:3\nT1|r(takings)=0|s.c:4\nT1|w(takings)=42|s.c:4\n"
+	        "T1|uend(book)|s.c:5\nT2|r(free_seats)=4|s.c:3\nT2|w(free_seats)=0|s.c:3\n"
+	        "T2|r(takings)=42|s.c:4\nT2|w(takings)=84|s.c:4\nT2|uend(book)|s.c:5\n",
+	        &(struct tui_options){ .analyse = true });
+	tui_keys(app, "C");
+	tui_golden(app, "graph-decisions");
+	ck_assert(tui_shows(app, "it had read 10, which is old ▸ free_seats 4 → 0"));
+	ck_assert(!tui_shows(app, "▸ free_seats 10 → 4"));
+	tui_close(app);
+}
+END_TEST
+
 START_TEST(conflict_graph)
 {
 	struct app *app = open_cycle();
@@ -1043,6 +1062,7 @@ Suite *views_suite(void)
 	tcase_add_test(golden, loops_fold);
 	tcase_add_test(golden, control_bytes_are_shown_as_escapes);
 	tcase_add_test(golden, conflict_graph);
+	tcase_add_test(golden, decisions_by_thread);
 	tcase_add_test(golden, predicted_cycle);
 	tcase_add_test(golden, cycle_without_witness);
 	tcase_add_test(golden, commutativity);
