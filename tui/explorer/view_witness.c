@@ -13,6 +13,7 @@
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/settings.h"
+#include "tui/explorer/weak_order.h"
 
 #include <string.h>
 
@@ -630,6 +631,13 @@ static void tell_claim(const struct app *app, struct witness_view *v)
 		return;
 	GString *text = g_string_new(NULL), *first = g_string_new(NULL),
 	        *operand = g_string_new(NULL);
+	if (v->w.claim == CLAIM_C11_RACE && v->finding) { /* the first one has come to pass */
+		describe_weak_order(s, v->finding, text);
+		v->sentence = g_string_free(text, FALSE);
+		g_string_free(first, TRUE);
+		g_string_free(operand, TRUE);
+		return;
+	}
 	describe_operand(s->trace, pair[0], first);
 	for (guint i = 0; i < v->w.pair->len; i++) {
 		g_string_truncate(operand, 0);
