@@ -443,6 +443,31 @@ START_TEST(configuration)
 	pty_send(p, "q");
 	leave(p);
 	g_free(path);
+	/* what :set keeps is read again, of every setting */
+	static const char *const settings[] = { "projector on", "witness-calls all",
+		                                "palette colour-blind", "ascii false",
+		                                "just-my-code off" };
+	for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
+		char *line = g_strdup_printf(":set %s\r", settings[i]);
+		p = open_trace(NULL);
+		pty_send(p, line);
+		char *said = g_strdelimit(g_strdup(settings[i]), " ", '\t');
+		char **words = g_strsplit(said, "\t", 2);
+		char *answer = g_strdup_printf("%s = %s", words[0], words[1]);
+		pty_wait_for(p, answer);
+		pty_send(p, "q");
+		ck_assert_int_eq(pty_finish(p), 0);
+		pty_end(p);
+		g_free(answer);
+		g_strfreev(words);
+		g_free(said);
+		g_free(line);
+	}
+	p = open_trace(NULL);
+	pty_wait_without(p, "F findings"); /* no bar of views on a projector */
+	pty_send(p, "q");
+	ck_assert_int_eq(pty_finish(p), 0);
+	pty_end(p);
 	path = write_file("heddle/config", "[keys]\nno-such-request = Z\n");
 	const char *arguments[] = { trace, NULL };
 	/* Wide: the message begins with the path, which may be long. */

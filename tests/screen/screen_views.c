@@ -465,6 +465,25 @@ static struct app *open_cycle(void)
 	return app;
 }
 
+/* Two parties of 6 book the last 10 seats: the second one decided on what was old. */
+START_TEST(decisions_by_thread)
+{
+	struct app *app = tui_open(
+	        "#! atomic-set hall free_seats takings\n"
+	        "T1|ubeg(book,hall)|s.c:1\nT1|r(free_seats)=10|s.c:2\nT2|ubeg(book,hall)|s.c:1\n"
+	        "T2|r(free_seats)=10|s.c:2\nT2|r(free_seats)=10|s.c:3\nT1|r(free_seats)=10|s.c:3\n"
+	        "T1|w(free_seats)=4|s.c:3\nT1|r(takings)=0|s.c:4\nT1|w(takings)=42|s.c:4\n"
+	        "T1|uend(book)|s.c:5\nT2|r(free_seats)=4|s.c:3\nT2|w(free_seats)=0|s.c:3\n"
+	        "T2|r(takings)=42|s.c:4\nT2|w(takings)=84|s.c:4\nT2|uend(book)|s.c:5\n",
+	        &(struct tui_options){ .analyse = true });
+	tui_keys(app, "C");
+	tui_golden(app, "graph-decisions");
+	ck_assert(tui_shows(app, "it had read 10, which is old ▸ free_seats 4 → 0"));
+	ck_assert(!tui_shows(app, "▸ free_seats 10 → 4"));
+	tui_close(app);
+}
+END_TEST
+
 START_TEST(conflict_graph)
 {
 	struct app *app = open_cycle();
@@ -475,6 +494,44 @@ START_TEST(conflict_graph)
 	ck_assert_int_eq(app->session->event, 4);
 	tui_keys(app, "=");
 	ck_assert_int_eq(app->session->event, 6);
+	tui_close(app);
+}
+END_TEST
+
+/* Large text on a wall: one thing at a time, a blank row below each line. */
+START_TEST(on_a_projector)
+{
+	static const struct {
+		const char *name, *keys;
+		struct tui_options options;
+	} walls[] = {
+		{ "projector-findings", "v", { 0 } },
+		{ "projector-trace", "T", { 0 } },
+		{ "projector-source", "s", { 0 } },
+		{ "projector-witness", "w", { 0 } },
+		{ "projector-story", "I", { 0 } },
+		{ "projector-ascii", "w", { .ascii = true } },
+		{ "projector-small", "w", { .rows = 15, .columns = 60 } },
+		{ "projector-wide", "T", { .rows = 40, .columns = 150 } },
+	};
+	const char *name = walls[_i].name;
+	struct app *app = open_bank(&walls[_i].options);
+	tui_command(app, "set projector on");
+	tui_keys(app, walls[_i].keys);
+	tui_golden(app, name);
+	char *screen = tui_screen(app, false);
+	ck_assert(walls[_i].options.ascii == false || g_str_is_ascii(screen));
+	g_free(screen);
+	if (_i == 0) { /* a click finds the line that it is on; there is no bar of views */
+		app_mouse(app, 4, 10, MOUSE_CLICKED);
+		ck_assert_int_eq(session_selected(app->session)->finding->first, WRITE);
+		app_mouse(app, 6, 10, MOUSE_CLICKED);
+		ck_assert_int_eq(session_selected(app->session)->finding->first, 5);
+		app_mouse(app, 1, 13, MOUSE_CLICKED);
+		ck_assert_int_eq(app_view(app), VIEW_FINDINGS);
+	}
+	tui_command(app, "set projector off");
+	tui_keys(app, "q q q");
 	tui_close(app);
 }
 END_TEST
@@ -1005,6 +1062,7 @@ Suite *views_suite(void)
 	tcase_add_test(golden, loops_fold);
 	tcase_add_test(golden, control_bytes_are_shown_as_escapes);
 	tcase_add_test(golden, conflict_graph);
+	tcase_add_test(golden, decisions_by_thread);
 	tcase_add_test(golden, predicted_cycle);
 	tcase_add_test(golden, cycle_without_witness);
 	tcase_add_test(golden, commutativity);
@@ -1021,6 +1079,7 @@ Suite *views_suite(void)
 	tcase_add_test(keys, filter_of_findings);
 	tcase_add_test(keys, witness_view_asks_the_checker);
 	tcase_add_test(keys, being_the_scheduler);
+	tcase_add_loop_test(golden, on_a_projector, 0, 8);
 	tcase_add_test(keys, any_witness_has_few_switches);
 	tcase_add_test(keys, borders_are_dragged);
 	tcase_add_test(keys, a_level_border_is_dragged);

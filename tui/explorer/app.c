@@ -4,6 +4,7 @@
  */
 #include "tui/explorer/app.h"
 #include "tui/explorer/messages.h"
+#include "tui/explorer/settings.h"
 
 #include "engine/base/editor.h"
 #include "tui/explorer/command_line.h"
@@ -610,18 +611,65 @@ bool app_too_small(const struct app *app)
 	return app->grid.rows < LEAST_ROWS || app->grid.columns < LEAST_COLUMNS;
 }
 
-/* The title, the bar of views, and, where there is room, a rule with what is going on. */
+/* The title, the bar of views (not on a projector), and, where there is room, a rule with what
+ * is going on. */
 static int header_rows(const struct app *app)
 {
-	return app->grid.rows < FOLDED_BELOW ? 2 : 3;
+	return app->grid.rows < FOLDED_BELOW || settings_project() ? 2 : 3;
 }
 
-/* The body without the lesson. */
-static struct pane body_of(const struct app *app)
+static struct pane whole_body(const struct app *app)
 {
 	struct pane whole = pane_whole((struct grid *)&app->grid);
 	int header = header_rows(app);
 	return pane_part(whole, header, 0, whole.rows - header - FOOTER_ROWS, -1);
+}
+
+/* On a projector every line has two rows, where enough lines are left. */
+static int rows_of_a_line(const struct app *app)
+{
+	enum { LEAST_LINES = 10 };
+	return settings_project() && whole_body(app).rows >= 2 * LEAST_LINES ? 2 : 1;
+}
+
+/* The body without the lesson, in lines. */
+static struct pane body_of(const struct app *app)
+{
+	struct pane body = whole_body(app);
+	return pane_part(body, 0, 0, body.rows / rows_of_a_line(app), -1);
+}
+
+/* Do strokes of the two cells, one above the other, meet? */
+static bool strokes_meet(uint32_t above, uint32_t below)
+{
+	bool down = above == '|' || (above >= 0x2502 && above <= 0x2503) || above == 0x250c ||
+	            above == 0x2510 || above == 0x251c || above == 0x2524;
+	bool up = below == '|' || (below >= 0x2502 && below <= 0x2503) || below == 0x2514 ||
+	          below == 0x2518 || below == 0x251c || below == 0x2524;
+	return down && up;
+}
+
+/* Give each of the lines two rows; strokes between lines go on. */
+static void spread(struct pane body)
+{
+	struct pane lines = pane_part(body, 0, 0, body.rows / 2, -1);
+	for (int r = lines.rows; r-- > 0;)
+		for (int c = 0; c < body.columns; c++) {
+			struct cell cell = *grid_at(body.grid, body.row + r, body.column + c);
+			const struct cell *below =
+			        r + 1 < lines.rows ? grid_at(body.grid, body.row + 2 * r + 2,
+			                                     body.column + c)
+			                           : NULL;
+			bool meet = below && strokes_meet(cell.rune, below->rune);
+			cell.attributes |= ATTR_BOLD;
+			*grid_at(body.grid, body.row + 2 * r, body.column + c) = cell;
+			*grid_at(body.grid, body.row + 2 * r + 1, body.column + c) =
+			        (struct cell){ .rune = !meet              ? ' '
+				                       : body.grid->ascii ? '|'
+				                                          : 0x2502,
+				               .style = meet ? below->style : STYLE_TEXT };
+		}
+	body.grid->border_count = 0;
 }
 
 /* From BESIDE_FROM columns on, the source stands at the right of views that step; its columns.
@@ -630,7 +678,7 @@ static int beside_columns(const struct app *app, struct pane body)
 {
 	enum view_kind view = app_view(app);
 	bool follows = view == VIEW_TRACE || view == VIEW_WITNESS;
-	if (!follows || body.columns < BESIDE_FROM)
+	if (!follows || body.columns < BESIDE_FROM || settings_project())
 		return 0;
 	int usual = body.columns - MIN(body.columns / 3, 76) - 1;
 	return body.columns - 1 - split_at(app, SPLIT_BESIDE, body.columns, usual, 60, 20);
@@ -738,10 +786,13 @@ static void draw_header(const struct app *app, struct pane p)
 	if (p.rows > 2)
 		pane_text(facts, 0, 0, STYLE_DIM, text->str);
 	pane_text(p, 0, right, STYLE_TITLE, title);
-	view_bar_draw(app, pane_part(p, 1, 0, 1, -1));
 	bool hidden = app->guide && app->guide->size == GUIDE_HIDDEN;
-	if (p.rows > 2)
-		pane_rule(p, 2, hidden ? "L lesson" : NULL);
+	const char *lesson = !hidden ? NULL : app->guide->done ? "L lesson ✓" : "L lesson";
+	int rule = settings_project() ? 1 : p.rows > 2 ? 2 : -1;
+	if (rule != 1)
+		view_bar_draw(app, pane_part(p, 1, 0, 1, -1));
+	if (rule > 0)
+		pane_rule(p, rule, lesson);
 	g_string_truncate(text, 0);
 	jobs_describe((struct jobs *)&app->jobs, text);
 	bool busy = text->len > 0;
@@ -750,10 +801,10 @@ static void draw_header(const struct app *app, struct pane p)
 	if (app->session->missing)
 		g_string_append(text,
 		                text->len ? " · missing code counts" : "missing code counts");
-	if (text->len && p.rows > 2) {
+	if (text->len && rule > 0) {
 		g_string_prepend_c(text, ' ');
 		g_string_append_c(text, ' ');
-		pane_text(p, 2, MAX(p.columns - text_columns(text->str) - 2, 0),
+		pane_text(p, rule, MAX(p.columns - text_columns(text->str) - 2, 0),
 		          busy ? STYLE_BUSY : STYLE_DIM, text->str);
 	} else if (text->len) {
 		pane_text(facts, 0, 0, busy ? STYLE_BUSY : STYLE_DIM, text->str);
@@ -797,14 +848,16 @@ static void draw_hints(const struct app *app, struct pane p)
 	enum view_kind view = app_view(app);
 	const char *leave = app->depth > 1 ? "back" : "quit";
 	int limit = p.columns - (int)strlen("? keys  q back") - 2, at = 1;
+	bool bar = !settings_project(); /* else the keys of the views come first here */
 	for (int pass = 0; pass < 3; pass++) {
 		for (int r = 1; r < REQUEST_COUNT; r++) {
 			const struct request_info *info = &request_table[r];
 			if (info->hint == NULL || !(info->views & 1u << view) ||
-			    breadth(info->views, view) != pass || r == REQUEST_HELP ||
-			    r == REQUEST_QUIT || !offers(app, view, (enum request)r) ||
+			    breadth(info->views, view) != (bar ? pass : 2 - pass) ||
+			    r == REQUEST_HELP || r == REQUEST_QUIT ||
+			    !offers(app, view, (enum request)r) ||
 			    (r == REQUEST_NO_RETURN && app->session->point == NULL) ||
-			    view_bar_names(app, p.columns, (enum request)r))
+			    (bar && view_bar_names(app, p.columns, (enum request)r)))
 				continue;
 			int key = bindings_key(&app->bindings, view, (enum request)r);
 			int next = key ? draw_hint(p, at, limit, key, info->hint) : at;
@@ -919,6 +972,10 @@ void app_draw(struct app *app)
 	if (view_table[view]->fit)
 		view_table[view]->fit(app, app->states[view], body.rows, body.columns);
 	view_table[view]->draw(app, app->states[view], body);
+	if (rows_of_a_line(app) == 2) {
+		body = whole_body(app);
+		spread(body);
+	}
 	draw_hints(app, pane_part(whole, whole.rows - 2, 0, 1, -1));
 	draw_last_row(app, pane_part(whole, whole.rows - 1, 0, 1, -1), body);
 }
@@ -943,7 +1000,9 @@ void app_mouse(struct app *app, int row, int column, int button)
 		return;
 	}
 	struct pane body = guide_rest(app, body_of(app));
-	if (row == 1) {
+	if (row >= header_rows(app))
+		row = header_rows(app) + (row - header_rows(app)) / rows_of_a_line(app);
+	if (row == 1 && !settings_project()) {
 		enum request request = view_bar_at(app, app->grid.columns, column);
 		if (request != REQUEST_NONE)
 			app_request(app, request, 0);

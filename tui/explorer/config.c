@@ -48,7 +48,6 @@ static bool load_flag(GKeyFile *file, const char *path, const char *key, bool *f
 static bool load_screen(struct config *c, GKeyFile *file, const char *path, struct error *error)
 {
 	static const char *const words[] = { "auto", "none", "8", "256" };
-	static const char *const known[] = { "colours", "mouse", "ascii", "palette", NULL };
 	bool given = g_key_file_has_key(file, "screen", "colours", NULL);
 	char *colours = given ? text_of(file, "screen", "colours") : NULL;
 	bool good = !given;
@@ -62,10 +61,14 @@ static bool load_screen(struct config *c, GKeyFile *file, const char *path, stru
 	if (!good)
 		return refuse_file(path, "screen", "colours", "auto, none, 8 or 256", error);
 	char **keys = g_key_file_get_keys(file, "screen", NULL, NULL);
-	for (char **key = keys; key && *key && good; key++)
-		if (!g_strv_contains(known, *key))
-			good = refuse_file(path, "screen", *key,
-			                   "colours, palette, mouse or ascii", error);
+	for (char **key = keys; key && *key && good; key++) {
+		enum setting found = settings_find(*key);
+		good = (found != SETTING_COUNT &&
+		        strcmp(settings_table[found].group, "screen") == 0) ||
+		       refuse_file(path, "screen", *key,
+		                   "colours, palette, mouse, ascii, projector or witness-calls",
+		                   error);
+	}
 	g_strfreev(keys);
 	return good && load_flag(file, path, "mouse", &c->screen.mouse, error) &&
 	       load_flag(file, path, "ascii", &c->ascii, error);

@@ -2,6 +2,7 @@
  * guide.c - the lesson's pane: drawing a step, navigation, hints and answers; see guide.h.
  */
 #include "tui/explorer/guide.h"
+#include "tui/explorer/settings.h"
 
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/messages.h"
@@ -109,6 +110,13 @@ static void go_back(struct app *app)
 	save(app);
 }
 
+/* On a projector the lesson or the view is shown, and not both. */
+static enum guide_size guide_size(const struct app *app)
+{
+	enum guide_size size = app->guide->size;
+	return size == GUIDE_SHOWN && settings_project() ? GUIDE_LARGE : size;
+}
+
 static void hint(struct app *app)
 {
 	struct guide *g = app->guide;
@@ -126,7 +134,10 @@ static void hint(struct app *app)
 
 static void resize(struct app *app)
 {
-	app->guide->size = (app->guide->size + 1) % GUIDE_SIZES;
+	enum guide_size now = guide_size(app);
+	app->guide->size = now == GUIDE_LARGE    ? GUIDE_HIDDEN
+	                   : now == GUIDE_HIDDEN ? GUIDE_SHOWN
+	                                         : GUIDE_LARGE;
 	if (app->guide->size == GUIDE_HIDDEN)
 		app_say(app, SAYS_LESSON_HIDDEN);
 }
@@ -270,7 +281,7 @@ static int side_columns(const struct app *app, struct pane body)
 static struct pane place(const struct app *app, struct pane body)
 {
 	const struct guide *g = app->guide;
-	if (g->size == GUIDE_LARGE)
+	if (guide_size(app) == GUIDE_LARGE)
 		return body;
 	if (body.columns >= SIDE_FROM)
 		return pane_part(body, 0, body.columns - side_columns(app, body), -1, -1);
@@ -286,7 +297,7 @@ struct pane guide_rest(const struct app *app, struct pane body)
 {
 	if (app->guide == NULL || app->guide->size == GUIDE_HIDDEN)
 		return body;
-	if (app->guide->size == GUIDE_LARGE)
+	if (guide_size(app) == GUIDE_LARGE)
 		return pane_part(body, 0, 0, 0, -1);
 	if (body.columns >= SIDE_FROM)
 		return pane_part(body, 0, 0, -1, body.columns - side_columns(app, body) - 1);
@@ -309,7 +320,8 @@ static int draw_keys(const struct app *app, struct pane p, int row)
 		{ REQUEST_LESSON_HINT, "hint", (s->task || s->question) && !g->done && !mends },
 		{ REQUEST_LESSON_ON, "on", true },
 		{ REQUEST_LESSON_BACK, "back", g->step > 0 },
-		{ REQUEST_LESSON_SIZE, g->size == GUIDE_LARGE ? "hide" : "larger", true },
+		{ REQUEST_LESSON_SIZE, guide_size(app) == GUIDE_LARGE ? "hide" : "larger",
+		  true },
 	};
 	char name[16];
 	int width = 1;
@@ -354,7 +366,7 @@ void guide_draw(const struct app *app, struct pane *body)
 	if (g == NULL || g->size == GUIDE_HIDDEN)
 		return;
 	struct pane p = place(app, *body), whole = *body;
-	bool side = g->size == GUIDE_SHOWN && body->columns >= SIDE_FROM;
+	bool side = guide_size(app) == GUIDE_SHOWN && body->columns >= SIDE_FROM;
 	*body = guide_rest(app, *body);
 	char *title = g_strdup_printf(" %u/%u %s%s ", g->step + 1, g->lesson->steps->len,
 	                              g->done ? "✓ " : "", g->lesson->title);
@@ -368,7 +380,7 @@ void guide_draw(const struct app *app, struct pane *body)
 		draw_keys(app, p, p.rows - 1);
 	} else {
 		pane_rule(p, 0, NULL);
-		if (g->size == GUIDE_SHOWN)
+		if (guide_size(app) == GUIDE_SHOWN)
 			split_border(whole, SPLIT_LESSON, p.row - whole.row, false);
 		int at = draw_keys(app, p, 0);
 		struct pane room = pane_part(p, 0, 2, 1, MAX(at - 3, 0));

@@ -179,7 +179,8 @@ static void tell_schedule(GArray *prose, const struct reach *r, const struct sta
 			g_array_append_val(begins, i);
 	guint skipped = begins->len > MOST_TURNS ? begins->len - MOST_TURNS : 0;
 	if (skipped)
-		prose_add(prose, STYLE_DIM, NONE, "  First %u other turns.", skipped);
+		prose_add(prose, STYLE_DIM, NONE, "  First %u other turn%s.", skipped,
+		          plural(skipped));
 	for (guint i = skipped; i < begins->len; i++)
 		tell_turn(prose, r, stage, g_array_index(begins, guint, i),
 		          i + 1 < begins->len ? g_array_index(begins, guint, i + 1)

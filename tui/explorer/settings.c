@@ -49,6 +49,11 @@ bool settings_is(enum setting setting, const char *value)
 	return strcmp(settings_value(setting), value) == 0;
 }
 
+bool settings_project(void)
+{
+	return settings_is(SETTING_PROJECTOR, "on");
+}
+
 static void add_patterns(enum setting setting, bool own)
 {
 	char **globs = g_strsplit(settings_value(setting), ";", -1);

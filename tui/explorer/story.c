@@ -318,8 +318,8 @@ static void tell_schedule(struct story *story)
 	guint skipped = runs->len > MOST_RUNS ? runs->len - MOST_RUNS : 0;
 	if (skipped)
 		prose_add(story->prose, STYLE_DIM, NONE,
-		          "  %s%u turns that the witness shows (w).", from ? "Then " : "First ",
-		          skipped);
+		          "  %s%u turn%s that the witness shows (w).",
+		          from ? "Then " : "First ", skipped, plural(skipped));
 	for (guint i = skipped; i < runs->len; i++)
 		tell_run(story, &stage, &g_array_index(runs, struct run, i), moves, i + 1);
 	g_array_free(runs, TRUE);

@@ -3,6 +3,7 @@
  * the source of both sides, and an explanation.
  */
 #include "tui/explorer/app.h"
+#include "tui/explorer/settings.h"
 
 #include "engine/detect/failure.h"
 #include "tui/explorer/command_line.h"
@@ -272,8 +273,9 @@ struct layout {
 static struct layout layout_of(const struct app *app, int rows, guint count)
 {
 	struct layout l;
-	if (rows < 14) { /* the list and a sentence; s and I show the rest */
-		l = (struct layout){ .words_rows = 2 };
+	if (rows < 14 ||
+	    settings_project()) { /* the list and a sentence; s and I show the rest */
+		l = (struct layout){ .words_rows = settings_project() && rows >= 10 ? 4 : 2 };
 		l.words = rows - l.words_rows;
 		l.source = l.words - 1;
 		l.seen = l.source;

@@ -4,6 +4,7 @@
  */
 #include "tui/explorer/app.h"
 #include "tui/explorer/messages.h"
+#include "tui/explorer/settings.h"
 #include "engine/trace/own_code.h"
 
 #include <string.h>
@@ -211,7 +212,7 @@ static void draw_event_side(const struct app *app, struct pane p, uint32_t event
 static bool shows_pair(const struct app *app, const struct source_state *v)
 {
 	const struct session *s = app->session;
-	return !v->one && s->pair[0] != NONE &&
+	return !v->one && !settings_project() && s->pair[0] != NONE &&
 	       (s->event == s->pair[0] || s->event == s->pair[1]);
 }
 

@@ -3,6 +3,8 @@
  * writer or readers, its critical section and its race partners.
  */
 #include "tui/explorer/weak_memory.h"
+#include "tui/explorer/state_pane.h"
+#include "tui/explorer/settings.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/messages.h"
@@ -242,7 +244,8 @@ static struct lanes lanes_of(const struct app *app, int columns)
 	int pane = columns >= 160 ? 48 : columns >= 100 ? 34 : 26, count = MAX((int)l.count, 1);
 	int without = (columns - l.begin) / count, end = columns - pane - 1;
 	bool many = l.count == G_N_ELEMENTS(l.shown) || without < LANE_MINIMUM;
-	bool has_pane = many || (end - l.begin) / count >= LANE_BESIDE_STATE;
+	bool has_pane =
+	        !settings_project() && (many || (end - l.begin) / count >= LANE_BESIDE_STATE);
 	end = split_at(app, SPLIT_STATE, columns, end,
 	               l.begin + LANE_MINIMUM * (many ? 2 : count), 12);
 	l.end = has_pane ? end : columns;

@@ -17,6 +17,7 @@
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/settings.h"
 #include "tui/explorer/messages.h"
+#include "tui/explorer/weak_order.h"
 
 #include <string.h>
 
@@ -647,6 +648,13 @@ static void tell_claim(const struct app *app, struct witness_view *v)
 		return;
 	GString *text = g_string_new(NULL), *first = g_string_new(NULL),
 	        *operand = g_string_new(NULL);
+	if (v->w.claim == CLAIM_C11_RACE && v->finding) { /* the first one has come to pass */
+		describe_weak_order(s, v->finding, text);
+		v->sentence = g_string_free(text, FALSE);
+		g_string_free(first, TRUE);
+		g_string_free(operand, TRUE);
+		return;
+	}
 	describe_operand(s->trace, pair[0], first);
 	for (guint i = 0; i < v->w.pair->len; i++) {
 		g_string_truncate(operand, 0);
@@ -694,14 +702,28 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 	g_string_free(text, TRUE);
 }
 
+static void draw_recorded(const struct app *app, const struct witness_view *v, struct pane p)
+{
+	uint64_t same = recorded_position(v, event_at(v, witness_view_cursor(v)));
+	for (int r = 0; r < p.rows && v->recorded_top + r < v->recorded->len; r++) {
+		draw_row(app, v, p, r,
+		         &g_array_index(v->recorded, struct row, v->recorded_top + r), false);
+		if (v->recorded_top + r == same)
+			pane_highlight(p, r, ATTR_UNDERLINE);
+	}
+}
+
+/* Both orders side by side; on a projector the witness alone. */
 static void draw_orders(const struct app *app, const struct witness_view *v, struct pane p)
 {
-	int half = split_at(app, SPLIT_WITNESS, p.columns, p.columns * 2 / 5, 12, 24),
-	    foot = witness_foot_rows(v, p.rows);
+	bool alone = settings_project();
+	int foot = witness_foot_rows(v, p.rows), half = -1;
+	if (!alone)
+		half = split_at(app, SPLIT_WITNESS, p.columns, p.columns * 2 / 5, 12, 24);
 	GString *title = g_string_new("witness  ");
 	append_switch_count(v, title);
-	int after = pane_text(p, 0, 1, STYLE_HEADING, "recorded");
-	if (v->calls_count && !v->all_calls)
+	int after = alone ? 0 : pane_text(p, 0, 1, STYLE_HEADING, "recorded");
+	if (!alone && v->calls_count && !v->all_calls)
 		pane_format(pane_part(p, 0, 0, 1, half), 0, after + 2, STYLE_DIM,
 		            "%u row%s left out: _", v->calls_count, plural(v->calls_count));
 	int at = pane_text(p, 0, half + 2, STYLE_HEADING, title->str);
@@ -709,17 +731,12 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 	            v->accepted ? "✓" : "✗", v->verdict);
 	g_string_free(title, TRUE);
 	pane_rule(p, 1, NULL);
-	struct pane left = pane_part(p, 2, 0, p.rows - 2 - foot, half);
-	struct pane right = pane_part(p, 2, half + 1, p.rows - 2 - foot, -1);
 	struct pane both = pane_part(p, 2, 0, p.rows - 2 - foot, -1);
-	pane_bar(both, half);
-	split_border(both, SPLIT_WITNESS, half, true);
-	uint64_t same = recorded_position(v, event_at(v, witness_view_cursor(v)));
-	for (int r = 0; r < left.rows && v->recorded_top + r < v->recorded->len; r++) {
-		draw_row(app, v, left, r,
-		         &g_array_index(v->recorded, struct row, v->recorded_top + r), false);
-		if (v->recorded_top + r == same)
-			pane_highlight(left, r, ATTR_UNDERLINE);
+	struct pane right = pane_part(both, 0, half + 1, -1, -1);
+	if (!alone) {
+		pane_bar(both, half);
+		split_border(both, SPLIT_WITNESS, half, true);
+		draw_recorded(app, v, pane_part(both, 0, 0, -1, half));
 	}
 	for (int r = 0; r < right.rows && v->list.top + r < v->rows->len; r++) {
 		draw_row(app, v, right, r, &g_array_index(v->rows, struct row, v->list.top + r),
