@@ -299,12 +299,11 @@ static void draw_scope(const struct tree *t, struct pane p)
 		           plural((uint64_t)t->bound));
 	if (t->complete || t->bound >= 0)
 		g_string_append_printf(
-		        text, "Every schedule of this input%s does as one of these%s%s%s%s.",
-		        within, t->races || t->uses ? ", as far as " : "",
+		        text,
+		        "Every schedule of this input%s behaves as one of these runs%s%s%s%s%s.",
+		        within, t->races || t->uses ? ", except for what its " : "",
 		        t->races ? "data races" : "", t->races && t->uses ? " and " : "",
-		        t->uses    ? "uses after free allow a promise"
-		        : t->races ? " allow a promise"
-		                   : "");
+		        t->uses ? "uses after free" : "", t->races || t->uses ? " allow" : "");
 	else {
 		g_string_append_printf(text, "Not every schedule was run (%s)",
 		                       t->gaps->len ? (char *)t->gaps->pdata[0]
@@ -331,11 +330,11 @@ static void draw_head(const struct explore_view *v, struct pane p)
 		            "variables alone (+ shows them)",
 		            t->program, grouped(v->rows->len, a), v->folded);
 	else
-		pane_format(p, 0, 1, STYLE_HEADING,
-		            "%s   %s run%s as a tree, %s different   %s more schedules begin "
-		            "as these do",
-		            t->program, grouped(t->executions, a), plural(t->executions),
-		            grouped(t->states, b), grouped(t->pruned, c));
+		pane_format(
+		        p, 0, 1, STYLE_HEADING,
+		        "%s   %s run%s as a tree, %s different   they cover %s more schedule%s",
+		        t->program, grouped(t->executions, a), plural(t->executions),
+		        grouped(t->states, b), grouped(t->pruned, c), plural(t->pruned));
 	draw_scope(t, p);
 }
 
