@@ -293,12 +293,11 @@ void tree_append_scope(const struct tree *t, GString *out)
 		           plural((uint64_t)t->bound));
 	if (t->complete || t->bound >= 0)
 		g_string_append_printf(
-		        out, "Every schedule of this input%s does as one of these%s%s%s%s.",
-		        within, t->races || t->uses ? ", as far as " : "",
+		        out,
+		        "Every schedule of this input%s behaves as one of these runs%s%s%s%s%s.",
+		        within, t->races || t->uses ? ", except for what its " : "",
 		        t->races ? "data races" : "", t->races && t->uses ? " and " : "",
-		        t->uses    ? "uses after free allow a promise"
-		        : t->races ? " allow a promise"
-		                   : "");
+		        t->uses ? "uses after free" : "", t->races || t->uses ? " allow" : "");
 	else {
 		g_string_append_printf(out, "Not every schedule was run (%s)",
 		                       t->gaps->len ? (char *)t->gaps->pdata[0]

@@ -284,11 +284,11 @@ static void draw_head(const struct explore_view *v, struct pane p)
 		            "variables alone (+ shows them)",
 		            t->program, grouped(v->rows->len, a), v->folded);
 	else
-		pane_format(p, 0, 1, STYLE_HEADING,
-		            "%s   %s run%s as a tree, %s different   %s more schedules begin "
-		            "as these do",
-		            t->program, grouped(t->executions, a), plural(t->executions),
-		            grouped(t->states, b), grouped(t->pruned, c));
+		pane_format(
+		        p, 0, 1, STYLE_HEADING,
+		        "%s   %s run%s as a tree, %s different   they cover %s more schedule%s",
+		        t->program, grouped(t->executions, a), plural(t->executions),
+		        grouped(t->states, b), grouped(t->pruned, c), plural(t->pruned));
 	draw_scope(t, p);
 }
 
