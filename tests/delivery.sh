@@ -26,7 +26,7 @@ tests/deps.sh autopkgtest
 autopkgtest -q build/deb/heddle-*/ -- null
 
 step "test runners: CTest, meson, automake; SARIF by the published schema"
-tests/deps.sh cmake meson ninja-build automake python3-jsonschema curl ca-certificates
+tests/deps.sh cmake meson ninja-build automake python3-jsonschema python3-yaml curl ca-certificates
 tests/runners.sh
 
 step "an image, by buildah"

@@ -90,6 +90,32 @@ autoreconf -i >log 2>&1 && ./configure >>log 2>&1 && make >>log 2>&1 || fail "au
 make check LOG_COMPILER=heddle-test >log 2>&1 || fail "automake: $(tail -5 log)"
 gate automake
 
+# The steps of the hosted action, but for those that fetch: in a project whose tests are in a folder of their own.
+project action
+mkdir ci tests && cp "$work"/ci/heddle-* ci/ && mv bank.c fixed.c tests/
+printf 'cmake_minimum_required(VERSION 3.18)\nproject(bank C CXX)\nenable_testing()\nadd_subdirectory(tests)\n' >CMakeLists.txt
+sed -n '/^find_package/,$p' ../ctest/CMakeLists.txt >tests/CMakeLists.txt
+python3 - "$root/docs/ci.md" >steps.sh <<'P'
+import re, sys, yaml
+blocks = [yaml.safe_load(b) for b in re.findall(r"```yaml\n(.*?)```", open(sys.argv[1]).read(), re.S)]
+job = next(b for b in blocks if "jobs" in b)["jobs"]["heddle"]
+print("set -e")
+for name, value in job["env"].items():
+    print(f'export {name}={value.replace("${{ github.workspace }}", "$PWD")}')
+for step in job["steps"]:
+    if "run" in step and not step["run"].startswith("apt-get"):
+        print(f'( {step["run"]} )')
+P
+unset CC
+printf '{"heddle": "0.2.0", "command": "check", "runs": [], "findings": [], "coverage": [], "complete": {}}' >ci/baseline.json
+bash steps.sh >log 2>&1 && fail "action: a new race passes"
+grep -q 'new: .*data-race' log || fail "action: $(tail -5 log)"
+valid build/heddle.sarif || fail "action: its SARIF is not valid"
+cp build/heddle.json ci/baseline.json && rm -rf build
+bash steps.sh >log 2>&1 || fail "action: what the baseline has does not pass: $(tail -5 log)"
+echo "hosted action: its steps passed"
+export CC="heddle cc"
+
 # Every command that writes SARIF.
 cd "$work/ctest/build" || exit 1
 heddle record -q --seed 1 -o bank.hdl -- ./bank >/dev/null
