@@ -21,6 +21,18 @@ for t in docs/debian/tests/record docs/debian/tests/library; do
 	echo "$t: passed"
 done
 
+step "packages: autopkgtest, on this machine"
+tests/deps.sh autopkgtest
+autopkgtest -q build/deb/heddle-*/ -- null
+
+step "test runners: CTest, meson, automake; SARIF by the published schema"
+tests/deps.sh cmake meson ninja-build automake python3-jsonschema python3-yaml curl ca-certificates
+tests/runners.sh
+
+step "an image, by buildah"
+tests/deps.sh buildah
+tests/container.sh
+
 step "many machines: GNU parallel, and a Slurm of two nodes"
 tests/deps.sh parallel slurm-wlm munge perl
 tests/cluster.sh
