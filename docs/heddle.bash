@@ -65,7 +65,7 @@ _heddle() {
 	merge) words="--lenient --tasks --output --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --depth --steps --memory --timeout --budget --shard --jobs --resume --format --help --quiet --version" ;;
 	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --bound --until-error --timeout --format --help --quiet --version" ;;
-	orders) words="--runs --budget --format --help --quiet --version" ;;
+	orders) words="--runs --budget --pairs --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
 	lesson) words="--directory --text --worksheet --restart --new --check --play --class --format --help --quiet --version" ;;
 	esac

@@ -280,6 +280,7 @@ complete -c heddle -n '__fish_seen_subcommand_from explore' -l quiet -d 'no warn
 complete -c heddle -n '__fish_seen_subcommand_from explore' -l version -d 'print the version'
 complete -c heddle -n '__fish_seen_subcommand_from orders' -l runs -r -d 'at most so many executions of an exploration (default 10000)'
 complete -c heddle -n '__fish_seen_subcommand_from orders' -l budget -r -d 'for each exploration (default 60; 0: no limit)'
+complete -c heddle -n '__fish_seen_subcommand_from orders' -l pairs -r -d 'try at most so many pairs of changes (default 100)'
 complete -c heddle -n '__fish_seen_subcommand_from orders' -l format -x -a 'text json' -d 'how to print (default: text)'
 complete -c heddle -n '__fish_seen_subcommand_from orders' -l help -d 'show this help'
 complete -c heddle -n '__fish_seen_subcommand_from orders' -l quiet -d 'no warnings and no progress'

@@ -346,6 +346,7 @@ explore) _arguments \
 orders) _arguments \
 	'*--runs[at most so many executions of an exploration (default 10000)]:N:_files' \
 	'*--budget[for each exploration (default 60; 0\: no limit)]:SECONDS:_files' \
+	'*--pairs[try at most so many pairs of changes (default 100)]:N:_files' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \

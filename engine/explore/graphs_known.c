@@ -109,13 +109,16 @@ void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory
 {
 	const struct trace *t = run->trace;
 	uint64_t *states = states_of(run);
+	GArray *fences = graphs_fences(s);
 	struct memory_choice choice = { .context = s,
 		                        .wanted = s->model == MEMORY_TSO ? is_wanted : NULL,
 		                        .states = states,
 		                        .keeps_updates = s->with_rounds,
+		                        .fences = fences,
 		                        .ended = run->facts.ended };
 	memory_recorded_init(r, t, &s->world, s->model, &choice);
 	g_free(states);
+	g_array_free(fences, TRUE);
 	if (s->model == MEMORY_TSO)
 		find_shared(s, t, r);
 	note_places(s, t, r);
@@ -213,12 +216,32 @@ static void learn(struct learning *l, uint64_t mark, enum memory_step step,
 	g_array_set_size(steps, 0);
 }
 
+static bool is_added_fence(const struct learning *l, uint32_t id)
+{
+	return id != NONE && l->r->graph->events[id].kind == MEMORY_FENCE &&
+	       l->r->event[id] == NONE;
+}
+
+/* The fences that the program does not have, up to this event of the graph. */
+static void take_fences(struct learning *l, uint32_t id, uint32_t thread)
+{
+	struct memory_graph *g = l->r->graph;
+	if (!is_added_fence(l, id))
+		return;
+	uint32_t before = g->events[id].po_prev;
+	take_fences(l, before, thread);
+	uint64_t mark =
+	        before == NONE ? graphs_root(g->events[id].thread) : graphs_mark(g, before);
+	learn(l, mark, MEMORY_STEP_EVENT, &g->events[id], thread, (struct log_step){ 0 });
+}
+
 static void take_event(struct learning *l, uint32_t event, struct log_step own)
 {
 	struct memory_graph *g = l->r->graph;
 	uint32_t thread = l->run->trace->events[event].thread;
 	uint32_t id = l->r->graph_of[event];
 	uint32_t before = g->events[id].po_prev;
+	take_fences(l, before, thread);
 	uint64_t mark =
 	        before == NONE ? graphs_root(g->events[id].thread) : graphs_mark(g, before);
 	learn(l, mark, MEMORY_STEP_EVENT, &g->events[id], thread, own);
@@ -258,8 +281,11 @@ static void take_looks(struct learning *l, uint32_t event, struct log_step own)
 			return;
 		if (e != event)
 			continue;
-		take_look(l, i, own);
-		own = (struct log_step){ 0 };
+		bool added = g_array_index(l->r->looks, struct memory_look, i).e.kind ==
+		                     MEMORY_FENCE &&
+		             events[e].op != OP_FENCE;
+		take_look(l, i, added ? (struct log_step){ 0 } : own);
+		own = added ? own : (struct log_step){ 0 };
 	}
 }
 
@@ -400,7 +426,9 @@ static void take_edges(struct learning *l)
 		uint32_t number = l->r->thread[i];
 		uint32_t first = number < g->threads ? g->first[number] : NONE;
 		uint32_t last = number < g->threads ? g->last[number] : NONE;
-		if (last != NONE && g->events[last].kind == MEMORY_END)
+		bool ended = last != NONE && g->events[last].kind == MEMORY_END;
+		take_fences(l, ended ? g->events[last].po_prev : last, i);
+		if (ended)
 			learn(l, graphs_mark(g, g->events[last].po_prev), MEMORY_STEP_EVENT,
 			      &g->events[last], i, none);
 		GArray *kept = l->pending[i];

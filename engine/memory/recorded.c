@@ -492,6 +492,31 @@ static void look_with_fence(struct conversion *c, uint32_t event)
 	add_look(c, event, e);
 }
 
+/* The fences that are to be beside the access. */
+static void add_fences(struct conversion *c, uint32_t event, bool after)
+{
+	const GArray *fences = c->choice->fences;
+	const struct event *x = &c->t->events[event];
+	const struct location *l = &c->t->locations[x->location];
+	for (guint i = 0; fences != NULL && i < fences->len; i++) {
+		const struct memory_fence *f = &g_array_index(fences, struct memory_fence, i);
+		struct memory_event e = { .kind = MEMORY_FENCE,
+			                  .location = NONE,
+			                  .peer = NONE,
+			                  .rf = NONE,
+			                  .thread = c->r->thread[x->thread] };
+		if (f->address != l->address || f->module != l->module || f->after != after)
+			continue;
+		e.order = f->order;
+		if (c->rounds.in_vain[event]) {
+			add_due_store(c, x->thread);
+			add_look(c, event, e);
+		} else {
+			note_event(c, memory_append(c->r->graph, &e), NONE);
+		}
+	}
+}
+
 static void look_at(struct conversion *c, uint32_t event, uint32_t location, unsigned flags)
 {
 	struct memory_event e = { .kind = MEMORY_LOAD,
@@ -518,6 +543,8 @@ static void wait_in_graph(struct conversion *c, uint32_t first, uint32_t thread)
 	uint32_t begin = c->r->graph_of[first], last = g->last[c->r->thread[thread]];
 	if (begin == NONE || c->look[thread] != NONE)
 		return;
+	while (c->r->event[last] == NONE) /* a fence of memory_choice */
+		last = g->events[last].po_prev;
 	if (g->events[last].kind == MEMORY_STORE)
 		last = g->events[last].po_prev;
 	struct memory_wait wait = { last, g->events[last].index - g->events[begin].index + 1 };
@@ -644,15 +671,17 @@ static void add_access(struct conversion *c, uint32_t event)
 	unsigned update = x->op == OP_RMW ? MEMORY_EXCLUSIVE : 0;
 	unsigned locked = update || (atomic && (x->flags & EVENT_VOLATILE)) ? MEMORY_LOCKED : 0;
 	end_round(c, event);
-	if (c->rounds.in_vain[event]) {
+	if (atomic)
+		add_fences(c, event, false);
+	if (c->rounds.in_vain[event])
 		look_at(c, event, location, update | locked);
-		return;
-	}
-	if (op_reads(x->op))
+	else if (op_reads(x->op))
 		add_load(c, event, location, update | locked);
-	if (op_writes(x->op))
+	if (op_writes(x->op) && !c->rounds.in_vain[event])
 		add_store(c, event, location, update, ORDER_PLAIN,
 		          integer_of(c, event, true, &known));
+	if (atomic)
+		add_fences(c, event, true);
 }
 
 static uint32_t lock_location(const struct trace *t, struct memory_world *world,

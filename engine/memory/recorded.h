@@ -77,7 +77,8 @@ struct memory_wait {
 };
 struct memory_recorded {
 	struct memory_graph *graph;
-	uint32_t *event;     /* by event of the graph: the trace's, or NONE */
+	uint32_t *event; /* by event of the graph: the trace's, or NONE: begins, ends, fences of
+	                  * memory_choice */
 	uint32_t *graph_of;  /* by event of the trace: the first of the graph's, or NONE */
 	uint32_t *thread;    /* by thread of the trace: its number in the world */
 	uint32_t *wants;     /* by number in the world: event of its pending request, or NONE */
@@ -85,6 +86,14 @@ struct memory_recorded {
 	GArray *waits;       /* struct memory_wait: of rounds that are in the graph */
 	uint32_t *look_of;   /* by event of the trace: the first of its looks, or NONE */
 	uint32_t unmodelled; /* bit set of enum memory_unmodelled */
+};
+/* A fence that the program does not have, before or after the atomic accesses of an
+ * instruction. */
+struct memory_fence {
+	uint64_t address; /* struct location */
+	uint32_t module;
+	uint8_t order; /* enum memory_order_kind */
+	bool after;
 };
 /* What of a run is an event of its graph. */
 struct memory_choice {
@@ -95,7 +104,8 @@ struct memory_choice {
 	/* By event of the trace: the state that its thread begins it in; 0: not known. NULL: no
 	 * rounds are looked for. */
 	const uint64_t *states;
-	bool keeps_updates; /* rounds with updates are in the graph */
+	bool keeps_updates;   /* rounds with updates are in the graph */
+	const GArray *fences; /* struct memory_fence: to be in the graph; or NULL */
 };
 void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
                           struct memory_world *world, enum memory_model model,
