@@ -65,6 +65,7 @@ struct run_state {
 	uint32_t *readers; /* by object: shared holders */
 	uint32_t *count;   /* by object: of a semaphore; arrivals at a barrier */
 	uint32_t *destroyed; /* by object: last destruction taken, + 1; or 0 */
+	uint32_t *misused;   /* by object: 1 after a misuse: who holds it is not known */
 	uint32_t *order; /* by message of a channel: how many were sent there before it, + 1; or
 	                  * 0 */
 	uint32_t *reads; /* by message: how many parts of it were received */
