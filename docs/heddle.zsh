@@ -229,6 +229,7 @@ record) _arguments \
 	'*--max-size[stop recording when the log has this size (default 4096; 0\: never)]:MB:_files' \
 	'*--compress[compress the log beside the trace while it is written]' \
 	'*--last[keep about the last N events]:N:_files' \
+	'*--live[say on standard error, while the program runs, which races happens-before finds]' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
 	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
 	'*--no-values[leave values out]' \

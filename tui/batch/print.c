@@ -205,7 +205,7 @@ static void print_waits(const struct trace *t, const struct finding *f)
 	}
 }
 
-static void print_finding(const struct trace *t, const struct finding *f)
+void report_print_finding(const struct trace *t, const struct finding *f)
 {
 	printf("%s: %s", finding_verdict_text(f->kind, f->verdict), finding_kind_word(f->kind));
 	print_variables(t, f);
@@ -368,7 +368,7 @@ static void print_text(const struct report *r, const struct print_options *o)
 		if (!is_known(o->changes, f, i)) {
 			fputs(o->changes && verdict_is_found(f->verdict) ? "new: " : "",
 			      stdout);
-			print_finding(r->trace, f);
+			report_print_finding(r->trace, f);
 		}
 		count++;
 	}

@@ -9,6 +9,7 @@
 #include "tui/explorer/screen.h"
 
 #include "engine/base/streams.h"
+#include "engine/trace/reel.h"
 
 #include "tui/explorer/keys.h"
 #include "tui/explorer/messages.h"
@@ -75,7 +76,10 @@ static void catch_signals(bool on)
 	for (size_t i = 0; i < G_N_ELEMENTS(fatal_signals); i++) {
 		struct sigaction action = { .sa_flags = SA_NODEFER };
 		action.sa_handler = on ? restore_and_die : SIG_DFL;
-		sigaction(fatal_signals[i], &action, NULL);
+		if (fatal_signals[i] == SIGSEGV)
+			reel_set_fault_action(&action);
+		else
+			sigaction(fatal_signals[i], &action, NULL);
 	}
 	signal(SIGINT, on ? SIG_IGN : SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
