@@ -3,6 +3,7 @@
  * reason for each. The checker judges, not this file.
  */
 #include "engine/witness/witness.h"
+#include "engine/base/file.h"
 #include "engine/base/input.h"
 #include "engine/witness/regroup.h"
 
@@ -405,23 +406,10 @@ bool witness_read(const char *path, struct witness *w, struct error *error)
 
 char *trace_digest(const struct trace *t)
 {
-	char *digest;
-	FILE *file = t->path == NULL || t->digest != NULL ? NULL : fopen(t->path, "rb");
-	size_t got;
-
 	if (t->digest != NULL)
 		return g_strdup(t->digest);
-	if (file == NULL)
-		return g_strdup("");
-	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
-	unsigned char *buffer = g_malloc(1 << 16);
-	while ((got = fread(buffer, 1, 1 << 16, file)) > 0)
-		g_checksum_update(sum, buffer, (gssize)got);
-	digest = g_strdup(ferror(file) ? "" : g_checksum_get_string(sum));
-	fclose(file);
-	g_free(buffer);
-	g_checksum_free(sum);
-	return digest;
+	char *digest = t->path == NULL ? NULL : file_digest(t->path);
+	return digest != NULL ? digest : g_strdup("");
 }
 
 static void print_under(const struct witness *w, GString *out)

@@ -474,7 +474,7 @@ static void read_nodes(struct encoding *x, Z3_model m)
 		if (!n->fixed)
 			n->is_in = model_says(x, m, n->in);
 		if (n->is_in && !query_unobserved(q, n->event))
-			past_join(smt_past(q->s), n->event, q->cut);
+			past_join(q->s->past, n->event, q->cut);
 	}
 }
 

@@ -184,6 +184,27 @@ static void make_initial_values(struct smt *s)
 	}
 }
 
+bool c11_matters(const struct trace *t)
+{
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		if ((x->op != OP_AREAD && x->op != OP_RMW) || event_inert(x))
+			continue;
+		struct event_list writers = trace_writers(t, e);
+		for (uint64_t i = 0; i < writers.count; i++) {
+			const struct event *w =
+			        writers.items[i] == NONE ? NULL : &t->events[writers.items[i]];
+
+			if (w != NULL && w->thread != x->thread && op_is_atomic(w->op) &&
+			    (!order_acquires(event_order(x)) ||
+			     !order_releases(event_order(w))))
+				return true;
+		}
+	}
+	return false;
+}
+
 struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pairing,
                      const struct progress *progress)
 {
