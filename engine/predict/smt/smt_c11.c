@@ -8,6 +8,7 @@
  * sequence. Everything else on the chain is in every reordering. Observations with a plain
  * access on either side count as order: these race themselves.
  */
+#include "engine/base/arrays.h"
 #include "engine/predict/smt/smt_private.h"
 
 #include <string.h>
@@ -68,13 +69,10 @@ static void chase_start(struct chase *c)
 
 static void chase_end(struct chase *c)
 {
-	void *all[] = { c->cause,  c->place, c->thread,    c->release,
-		        c->shared, c->fence, c->sequences, c->pending };
+	void *all[] = { c->cause,  c->place, c->thread, c->release,
+		        c->shared, c->fence, c->pending };
 
-	for (uint64_t v = 0; v < c->s->t->variables_count; v++) {
-		if (c->sequences[v] != NULL)
-			g_array_free(c->sequences[v], TRUE);
-	}
+	arrays_free(c->sequences, c->s->t->variables_count);
 	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
 		g_free(all[i]);
 	g_hash_table_destroy(c->links);
