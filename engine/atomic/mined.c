@@ -1,4 +1,5 @@
 /* mined.c - see mined.h. */
+#include "engine/base/arrays.h"
 #include "engine/base/search.h"
 #include "engine/atomic/mined.h"
 
@@ -477,16 +478,13 @@ GArray *mined_find(const struct trace *t, uint32_t limit, bool *cut)
 	struct mining m = { .t = t,
 		            .sections = g_array_new(FALSE, FALSE, sizeof(struct section)),
 		            .touches = g_array_new(FALSE, FALSE, sizeof(struct touch)),
-		            .by_thread = g_new0(GArray *, t->threads_count + 1),
+		            .by_thread = arrays_new(t->threads_count, sizeof(uint32_t)),
 		            .writers = g_hash_table_new_full(NULL, NULL, NULL, free_list),
 		            .readers = g_hash_table_new_full(NULL, NULL, NULL, free_list),
 		            .by_code = g_hash_table_new_full(NULL, NULL, NULL, free_list),
 		            .best = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
 		                                          NULL),
 		            .found = g_array_new(FALSE, FALSE, sizeof(struct mined)) };
-
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		m.by_thread[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	find_sections(&m);
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		find_pairs(&m, m.by_thread[u]);
@@ -495,9 +493,7 @@ GArray *mined_find(const struct trace *t, uint32_t limit, bool *cut)
 	*cut = m.found->len > limit || m.sections->len >= MOST_SECTIONS;
 	if (m.found->len > limit)
 		g_array_set_size(m.found, limit);
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		g_array_unref(m.by_thread[u]);
-	g_free(m.by_thread);
+	arrays_free(m.by_thread, t->threads_count);
 	g_hash_table_destroy(m.writers);
 	g_hash_table_destroy(m.readers);
 	g_hash_table_destroy(m.by_code);

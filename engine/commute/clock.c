@@ -1,4 +1,5 @@
 /* clock.c - see clock.h. */
+#include "engine/base/arrays.h"
 #include "engine/commute/clock.h"
 #include "engine/order/causality.h"
 
@@ -26,10 +27,8 @@ struct scope_clocks *scope_clocks_new(const struct model *m, const struct progre
 	c->m = m;
 	c->order = order;
 	order->scoped = true;
-	c->scopes = g_new0(GArray *, m->t->threads_count + 1);
+	c->scopes = arrays_new(m->t->threads_count, sizeof(struct open_scope));
 	c->depth = g_new0(uint32_t, m->t->threads_count + 1);
-	for (uint64_t u = 0; u < m->t->threads_count; u++)
-		c->scopes[u] = g_array_new(FALSE, FALSE, sizeof(struct open_scope));
 	return c;
 }
 
@@ -37,9 +36,7 @@ void scope_clocks_free(struct scope_clocks *c)
 {
 	if (c == NULL)
 		return;
-	for (uint64_t u = 0; u < c->order->t->threads_count; u++)
-		g_array_unref(c->scopes[u]);
-	g_free(c->scopes);
+	arrays_free(c->scopes, c->order->t->threads_count);
 	g_free(c->depth);
 	causality_free(c->order);
 	g_free(c);

@@ -308,8 +308,6 @@ static bool run_all(struct exploration *x, struct error *error)
 
 static bool open_output(struct exploration *x, struct error *error)
 {
-	if (x->options->keep_output)
-		return true;
 	x->output_file = file_open_nameless(g_get_tmp_dir());
 	if (x->output_file < 0)
 		return error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",

@@ -67,7 +67,6 @@ struct explore_options {
 	enum memory_model memory;
 	const GArray *orders; /* struct explore_order, for MEMORY_RC11 alone; or NULL */
 	const volatile int *interrupted; /* stop when nonzero; or NULL */
-	bool keep_output;                /* pass on the program's output */
 };
 
 /* Endings of a run. */

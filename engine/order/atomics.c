@@ -8,6 +8,7 @@
  * heads a sequence at the fence; a read before an acquire fence passes the heads on to the
  * fence.
  */
+#include "engine/base/arrays.h"
 #include "engine/order/causality.h"
 #include "engine/trace/weak.h"
 
@@ -45,20 +46,11 @@ struct atomics *atomics_new(const struct trace *t, bool fixed)
 	return a;
 }
 
-static void lists_free(GArray **lists, uint64_t count)
-{
-	for (uint64_t i = 0; lists != NULL && i < count; i++) {
-		if (lists[i] != NULL)
-			g_array_free(lists[i], TRUE);
-	}
-	g_free(lists);
-}
-
 void atomics_free(struct atomics *a)
 {
-	lists_free(a->heads, a->variables);
-	lists_free(a->of_write, a->events);
-	lists_free(a->pending, a->threads);
+	arrays_free(a->heads, a->variables);
+	arrays_free(a->of_write, a->events);
+	arrays_free(a->pending, a->threads);
 	g_free(a->fence);
 	g_free(a);
 }

@@ -5,6 +5,7 @@
  * stored, and only where they differ from the preceding event's; the own component is the
  * position. Independent of locks, solvers and verdicts.
  */
+#include "engine/base/arrays.h"
 #include "engine/base/search.h"
 #include "engine/order/wide_clocks.h"
 #include "engine/order/past.h"
@@ -286,9 +287,7 @@ struct past *past_new(struct trace *t, const struct past_options *options,
 	p->tries = options->tries ? trace_tries(t) : NULL;
 	p->threads = (uint32_t)t->threads_count;
 	p->clock_at = g_new(uint32_t, t->events_count + 1);
-	p->changes = g_new(GArray *, p->threads + 1);
-	for (uint32_t u = 0; u < p->threads; u++)
-		p->changes[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	p->changes = arrays_new(p->threads, sizeof(uint32_t));
 	p->wide = p->threads >= clocks_wide;
 	if (p->wide)
 		wide_init(&p->nodes, p->threads);
@@ -302,9 +301,7 @@ void past_free(struct past *p)
 {
 	if (p == NULL)
 		return;
-	for (uint32_t u = 0; u < p->threads; u++)
-		g_array_unref(p->changes[u]);
-	g_free(p->changes);
+	arrays_free(p->changes, p->threads);
 	g_free(p->clock_at);
 	g_free(p->clocks);
 	wide_release(&p->nodes);

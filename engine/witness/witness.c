@@ -3,6 +3,7 @@
  * reason for each. The checker judges, not this file.
  */
 #include "engine/witness/witness.h"
+#include "engine/base/file.h"
 #include "engine/base/input.h"
 #include "engine/witness/regroup.h"
 
@@ -403,29 +404,12 @@ bool witness_read(const char *path, struct witness *w, struct error *error)
 
 /* -- writing ------------------------------------------------------------------------------- */
 
-/* SHA-256 of a file, or "". */
-static char *file_digest(const char *path)
-{
-	char *digest;
-	FILE *file = path == NULL ? NULL : fopen(path, "rb");
-	size_t got;
-
-	if (file == NULL)
-		return g_strdup("");
-	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
-	unsigned char *buffer = g_malloc(1 << 16);
-	while ((got = fread(buffer, 1, 1 << 16, file)) > 0)
-		g_checksum_update(sum, buffer, (gssize)got);
-	digest = g_strdup(ferror(file) ? "" : g_checksum_get_string(sum));
-	fclose(file);
-	g_free(buffer);
-	g_checksum_free(sum);
-	return digest;
-}
-
 char *trace_digest(const struct trace *t)
 {
-	return t->digest != NULL ? g_strdup(t->digest) : file_digest(t->path);
+	if (t->digest != NULL)
+		return g_strdup(t->digest);
+	char *digest = t->path == NULL ? NULL : file_digest(t->path);
+	return digest != NULL ? digest : g_strdup("");
 }
 
 void witness_of_run(const struct trace *t, const char *path, struct witness *w)

@@ -6,6 +6,7 @@
  * threads, rule out cycles there. Then events of a cycle's classes are combined, as far as
  * their causal pasts permit, and the solver decides whether all requests can be next at once.
  */
+#include "engine/base/arrays.h"
 #include "engine/trace/ending.h"
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/trace/weak.h"
@@ -162,12 +163,9 @@ static void collect_wants(struct search *s, GArray *const *held, const uint32_t 
 static void collect_requests(struct search *s)
 {
 	const struct trace *t = s->t;
-	GArray **held = g_new0(GArray *, t->threads_count + 1); /* acquires */
+	GArray **held = arrays_new(t->threads_count, sizeof(uint32_t)); /* acquires */
 	uint32_t *sets = g_new0(uint32_t, t->threads_count + 1);
 	GArray *wants = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		held[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
@@ -186,9 +184,7 @@ static void collect_requests(struct search *s)
 	}
 	collect_wants(s, held, sets, wants);
 	g_array_free(wants, TRUE);
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		g_array_free(held[u], TRUE);
-	g_free(held);
+	arrays_free(held, t->threads_count);
 	g_free(sets);
 }
 

@@ -1,6 +1,7 @@
 /*
  * cone.c - the critical sections of a trace and the cones of pairs; see cone.h.
  */
+#include "engine/base/arrays.h"
 #include "engine/base/search.h"
 #include "engine/predict/m2/cone.h"
 #include "engine/trace/tries.h"
@@ -121,8 +122,8 @@ static void make_changes(struct cones *c)
 {
 	const struct trace *t = c->t;
 	uint32_t *by_event; /* acquire or release -> section */
-	GArray **open = g_new0(GArray *, c->threads + 1);
-	GArray **changes = g_new0(GArray *, c->threads + 1);
+	GArray **open = arrays_new(c->threads, sizeof(uint32_t));
+	GArray **changes = arrays_new(c->threads, sizeof(struct lock_change));
 
 	by_event = g_new(uint32_t, t->events_count + 1);
 	for (guint i = 0; i < c->sections->len; i++) {
@@ -131,10 +132,6 @@ static void make_changes(struct cones *c)
 		by_event[s->acquire] = i;
 		if (s->release != NONE)
 			by_event[s->release] = i;
-	}
-	for (uint32_t u = 0; u < c->threads; u++) {
-		open[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-		changes[u] = g_array_new(FALSE, FALSE, sizeof(struct lock_change));
 	}
 	c->opens = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -165,9 +162,8 @@ static void make_changes(struct cones *c)
 	for (uint32_t u = 0; u < c->threads; u++) {
 		c->change_count[u] = changes[u]->len;
 		c->changes[u] = (struct lock_change *)g_array_free(changes[u], FALSE);
-		g_array_unref(open[u]);
 	}
-	g_free(open);
+	arrays_free(open, c->threads);
 	g_free(changes);
 	g_free(by_event);
 }

@@ -8,6 +8,7 @@
  * sequence. Everything else on the chain is in every reordering. Observations with a plain
  * access on either side count as order: these race themselves.
  */
+#include "engine/base/arrays.h"
 #include "engine/predict/smt/smt_private.h"
 
 #include <string.h>
@@ -41,27 +42,6 @@ struct chase {
 	uint32_t length;      /* of the accepted reordering */
 };
 
-bool c11_matters(const struct trace *t)
-{
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-
-		if ((x->op != OP_AREAD && x->op != OP_RMW) || event_inert(x))
-			continue;
-		struct event_list writers = trace_writers(t, e);
-		for (uint64_t i = 0; i < writers.count; i++) {
-			const struct event *w =
-			        writers.items[i] == NONE ? NULL : &t->events[writers.items[i]];
-
-			if (w != NULL && w->thread != x->thread && op_is_atomic(w->op) &&
-			    (!order_acquires(event_order(x)) ||
-			     !order_releases(event_order(w))))
-				return true;
-		}
-	}
-	return false;
-}
-
 static uint32_t *cells(uint64_t count)
 {
 	uint32_t *array = g_new(uint32_t, count + 1);
@@ -89,13 +69,10 @@ static void chase_start(struct chase *c)
 
 static void chase_end(struct chase *c)
 {
-	void *all[] = { c->cause,  c->place, c->thread,    c->release,
-		        c->shared, c->fence, c->sequences, c->pending };
+	void *all[] = { c->cause,  c->place, c->thread, c->release,
+		        c->shared, c->fence, c->pending };
 
-	for (uint64_t v = 0; v < c->s->t->variables_count; v++) {
-		if (c->sequences[v] != NULL)
-			g_array_free(c->sequences[v], TRUE);
-	}
+	arrays_free(c->sequences, c->s->t->variables_count);
 	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
 		g_free(all[i]);
 	g_hash_table_destroy(c->links);
