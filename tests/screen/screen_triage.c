@@ -450,6 +450,14 @@ START_TEST(a_witness_by_turns)
 	ck_assert(tui_shows(app, "both are about to happen"));
 	tui_golden(app, "witness-turns");
 	tui_keys(app, "b");
+	ck_assert(tui_shows(app, "T2 report: "));
+	tui_keys(app, "b"); /* what the thread does there, and why it goes no further */
+	char *words = tui_words(app);
+	ck_assert_msg(strstr(words, "T1 deposit: enter deposit, total ← 1, lock m, ") &&
+	                      strstr(words, ". Then a switch, needed: T1 stops before line 14"),
+	              "%s", words);
+	g_free(words);
+	tui_keys(app, "n");
 	char *step = who_stands_where(app);
 	tui_keys(app, "-"); /* every event, and back: the same place */
 	char *events = who_stands_where(app);
