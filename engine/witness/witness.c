@@ -638,9 +638,10 @@ static void minimise_regroup(struct minimiser *z)
 	g_array_append_vals(z->events, z->trial->data, z->trial->len);
 }
 
-void witness_minimise_within(struct checker *checker, uint64_t limit, const struct trace *t,
-                             enum claim claim, const uint32_t *pair, size_t pair_count,
-                             GArray *events)
+/* With this checker, until about `limit` events have been checked. */
+static void minimise_within(struct checker *checker, uint64_t limit, const struct trace *t,
+                            enum claim claim, const uint32_t *pair, size_t pair_count,
+                            GArray *events)
 {
 	struct minimiser z = {
 		.t = t,
@@ -673,7 +674,7 @@ GArray *witness_polished(struct checker *checker, const struct trace *t, enum cl
 	GArray *better = g_array_copy((GArray *)events);
 
 	if (events->len <= LONGEST)
-		witness_minimise_within(checker, STEPS, t, claim, pair, pair_count, better);
+		minimise_within(checker, STEPS, t, claim, pair, pair_count, better);
 	return better;
 }
 
@@ -682,7 +683,7 @@ void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *p
 {
 	struct checker *checker = checker_new(t, options);
 
-	witness_minimise_within(checker, MINIMISE_STEPS, t, claim, pair, pair_count, events);
+	minimise_within(checker, MINIMISE_STEPS, t, claim, pair, pair_count, events);
 	checker_free(checker);
 }
 

@@ -48,11 +48,6 @@ char *trace_digest(const struct trace *t);
  * Every intermediate sequence is checked. `events` is changed in place. */
 void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,
                       size_t pair_count, const struct check_options *options, GArray *events);
-/* The same with an existing checker, until about `limit` events have been checked. */
-void witness_minimise_within(struct checker *checker, uint64_t limit, const struct trace *t,
-                             enum claim claim, const uint32_t *pair, size_t pair_count,
-                             GArray *events);
-
 /* The same within the time that a report has for each of its witnesses: a new array, owned by
  * the caller; a copy of a long witness. */
 GArray *witness_polished(struct checker *checker, const struct trace *t, enum claim claim,

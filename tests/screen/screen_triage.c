@@ -430,14 +430,18 @@ END_TEST
 /* -- by turns ------------------------------------------------------------------------ */
 
 /* The foot of the screen, from the rule with the step's number to the values. */
+/* The step, and the threads' lines: without what is said of the turn. */
 static char *who_stands_where(struct app *app)
 {
 	char *screen = tui_screen(app, false);
 	const char *from = strstr(screen, "── after step"), *to = strstr(screen, " p be the");
 	ck_assert(from && to && from < to);
-	char *foot = g_strndup(from, (gsize)(to - from));
+	GString *foot = g_string_new_len(from, strcspn(from, "\n"));
+	const char *threads = strstr(from, "\n main  ");
+	ck_assert(threads && threads < to);
+	g_string_append_len(foot, threads, (gssize)(to - threads));
 	g_free(screen);
-	return foot;
+	return g_string_free(foot, FALSE);
 }
 
 START_TEST(a_witness_by_turns)
