@@ -430,14 +430,18 @@ END_TEST
 /* -- by turns ------------------------------------------------------------------------ */
 
 /* The foot of the screen, from the rule with the step's number to the values. */
+/* The step, and the threads' lines: without what is said of the turn. */
 static char *who_stands_where(struct app *app)
 {
 	char *screen = tui_screen(app, false);
 	const char *from = strstr(screen, "── after step"), *to = strstr(screen, " p be the");
 	ck_assert(from && to && from < to);
-	char *foot = g_strndup(from, (gsize)(to - from));
+	GString *foot = g_string_new_len(from, strcspn(from, "\n"));
+	const char *threads = strstr(from, "\n main  ");
+	ck_assert(threads && threads < to);
+	g_string_append_len(foot, threads, (gssize)(to - threads));
 	g_free(screen);
-	return foot;
+	return g_string_free(foot, FALSE);
 }
 
 START_TEST(a_witness_by_turns)
@@ -450,6 +454,14 @@ START_TEST(a_witness_by_turns)
 	ck_assert(tui_shows(app, "both are about to happen"));
 	tui_golden(app, "witness-turns");
 	tui_keys(app, "b");
+	ck_assert(tui_shows(app, "T2 report: "));
+	tui_keys(app, "b"); /* what the thread does there, and why it goes no further */
+	char *words = tui_words(app);
+	ck_assert_msg(strstr(words, "T1 deposit: enter deposit, total ← 1, lock m, ") &&
+	                      strstr(words, ". Then a switch, needed: T1 stops before line 14"),
+	              "%s", words);
+	g_free(words);
+	tui_keys(app, "n");
 	char *step = who_stands_where(app);
 	tui_keys(app, "-"); /* every event, and back: the same place */
 	char *events = who_stands_where(app);

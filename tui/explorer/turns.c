@@ -7,6 +7,7 @@
 
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/messages.h"
+#include "tui/explorer/story.h"
 
 #include <string.h>
 
@@ -174,6 +175,23 @@ bool turns_request(struct app *app, struct witness_view *v, enum request request
 	if (!list_request(&list, request, count))
 		return false;
 	go_to_turn(v, MIN(list.cursor, list.count - 1));
+	return true;
+}
+
+bool turns_tell(const struct app *app, const struct witness_view *v, GString *out)
+{
+	const struct turn *turn = turn_at(v, turn_of_cursor(v));
+	if (!v->turns.shown || turn->kind != ROW_SWITCH)
+		return false;
+	uint32_t thread = app_trace(app)->events[event_at(v, turn->begin)].thread;
+	g_string_append_printf(out, "%s: ", session_thread(app->session, thread));
+	story_append_turn(&v->stage, turn->begin, turn->end, v->pair[0], out);
+	if (turn->why != NONE) {
+		g_string_append(out, ". Then a switch, ");
+		append_switch_reason(
+		        app->session, v,
+		        &g_array_index(v->switches, struct context_switch, turn->why), out);
+	}
 	return true;
 }
 

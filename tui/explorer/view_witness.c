@@ -643,6 +643,12 @@ static void tell_claim(const struct app *app, struct witness_view *v)
 	const uint32_t *pair = (const uint32_t *)(void *)v->w.pair->data;
 	g_free(v->sentence);
 	v->sentence = NULL;
+	GString *turn = g_string_new(NULL);
+	if (turns_tell(app, v, turn)) {
+		v->sentence = g_string_free(turn, FALSE);
+		return;
+	}
+	g_string_free(turn, TRUE);
 	if (g_array_index(v->rows, struct row, v->list.cursor).kind != ROW_BOTH ||
 	    v->w.pair->len == 0)
 		return;
