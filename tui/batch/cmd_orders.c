@@ -192,7 +192,7 @@ static void print_end(const struct search *s, enum outcome now, bool open)
 	if (now == WRONG && !any)
 		printf("    no stronger order at one operation or fence, and no pair of release and "
 		       "acquire, leaves no failing run\n");
-	printf("%" PRIu64 " explorations, %" PRIu64 " executions%s\n", s->explorations, s->runs,
+	printf("%" PRIu64 " explorations, %" PRIu64 " runs%s\n", s->explorations, s->runs,
 	       open ? "; some were not complete, and count as failing" : "");
 	if (s->looks)
 		printf("not complete: threads wait by looking, and that they look in vain more "
@@ -264,7 +264,7 @@ static int run(struct arguments *a)
 }
 
 static const struct command_option options[] = {
-	{ "runs", "N", "at most so many executions of an exploration (default 10000)", 'n' },
+	{ "runs", "N", "at most so many runs of an exploration (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for each exploration (default 60; 0: no limit)", 0 },
 	OPTION_FORMAT,
 	{ 0 },
