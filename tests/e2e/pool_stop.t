@@ -21,4 +21,19 @@ like "$(tr -s '\n ' ' ' <first.txt)" "whose last signal, by main at pool_stop.c:
 run "$HEDDLE" explore -- ./pool
 is "$status" 0 "the fix: no schedule hangs"
 like "$out" '^complete for this input' "of all"
+
+# the signal before the wait, none, and one that woke another thread
+waits() { # EVENTS...: what is said of T1's wait
+	printf '%s\n' '#! heddle 1' 'main|fork(T1)|a.c:1' 'main|fork(T2)|a.c:1' "$@" 'T1|want(c)|a.c:4' \
+		'main|want(T1)|a.c:5' >events.txt
+	run "$HEDDLE" deadlocks events.txt
+	out=$(grep 'T1 waits for condition' <<<"$out" | sed 's/^ *//')
+}
+waits 'main|signal(c)|a.c:2' 'T1|acq(m)|a.c:3' 'T1|rel(m)|a.c:4' 'T1|wait(c)|a.c:4'
+is "$out" "T1 waits for condition c, whose last signal, by main at a.c:2, came before that wait" "too early"
+waits 'T1|acq(m)|a.c:3' 'T1|rel(m)|a.c:4' 'T1|wait(c)|a.c:4'
+is "$out" "T1 waits for condition c, which no thread has signalled" "none"
+both=('T1|acq(m)|a.c:3' 'T1|rel(m)|a.c:4' 'T1|wait(c)|a.c:4' 'T2|acq(m)|a.c:3' 'T2|rel(m)|a.c:4' 'T2|wait(c)|a.c:4')
+waits "${both[@]}" 'main|signal(c)|a.c:2' 'T2|wake(c)|a.c:4' 'T2|acq(m)|a.c:4' 'T2|rel(m)|a.c:6'
+is "$out" "T1 waits for condition c, whose last signal, by main at a.c:2, woke T2" "another thread's"
 done_testing

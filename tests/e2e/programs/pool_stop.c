@@ -7,7 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct job { void (*run)(void *); void *arg; struct job *next; };
+struct job {
+	void (*run)(void *);
+	void *arg;
+	struct job *next;
+};
 struct pool {
 	pthread_mutex_t lock;
 	pthread_cond_t work, idle;
