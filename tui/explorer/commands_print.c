@@ -250,8 +250,10 @@ static bool read_name(struct reader *r, GString *out)
 static char *in_recorded_names(const struct app *app, const char *text, int depth,
                                struct error *error)
 {
-	if (depth > DEEPEST)
-		return refuse(error, NO_BRACKET, text), NULL;
+	if (depth > DEEPEST) {
+		refuse(error, NO_DEPTH, text);
+		return NULL;
+	}
 	struct reader r = { app, text, error, depth };
 	GString *out = g_string_new(NULL);
 	bool good = true;
