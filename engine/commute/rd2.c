@@ -520,7 +520,7 @@ static void rd2_conclude(struct rd2 *r)
 	if (r->pairwise_calls && !r->options.direct)
 		report_note(
 		        r->report,
-		        "calls that were compared with each earlier one, as their condition has not "
+		        "calls that were compared pair by pair, with each earlier one, as their condition has not "
 		        "the form ECL, or a value or method is not known: %" G_GUINT64_FORMAT,
 		        r->pairwise_calls);
 	if (r->invocations == 0)

@@ -142,7 +142,7 @@ static struct pending *by_chance(struct exploration *x)
 	p->parent = x->first;
 	p->known_as = 0; /* the first run, known by this number */
 	p->by_chance = true;
-	p->flip = g_strdup_printf("by chance (seed %" PRIu64 ")", p->plan.seed);
+	p->flip = g_strdup_printf("a random schedule, seed %" PRIu64, p->plan.seed);
 	p->thread = g_strdup("");
 	p->place = g_strdup("");
 	p->variable = g_strdup("");

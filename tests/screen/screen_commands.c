@@ -181,6 +181,34 @@ START_TEST(gdb_words)
 }
 END_TEST
 
+/* Whatever is typed, it is an answer or a refusal. */
+START_TEST(odd_expressions_are_refused)
+{
+	static const char *const odd[] = { "]",      "n[", "[",   "n]",   "->",  "n->",
+		                           "n->->n", "*",  "**n", "n.",   "a::", "::",
+		                           "n[[1]]", "/",  "'",   "%s%n", "é" };
+	struct app *app = tui_open(program, NULL);
+	GString *deep = g_string_new("print ");
+	for (int i = 0; i < 5000; i++)
+		g_string_append(deep, "cells[");
+	tui_command(app, deep->str);
+	ck_assert(app->message && app->message_is_error);
+	for (int i = 0; i < 5000; i++)
+		g_string_append_c(deep, ']');
+	tui_command(app, deep->str);
+	ck_assert(app->message && strstr(app->message, "nested too deep"));
+	g_string_free(deep, TRUE);
+	for (size_t i = 0; i < G_N_ELEMENTS(odd); i++) {
+		char *line = g_strdup_printf("print %s", odd[i]);
+		tui_command(app, line);
+		ck_assert_msg(app->message && app->message_is_error, "%s: %s", line,
+		              app->message ? app->message : "");
+		g_free(line);
+	}
+	tui_close(app);
+}
+END_TEST
+
 START_TEST(gdb_words_are_completed)
 {
 	struct app *app = tui_open(program, NULL);
@@ -220,6 +248,7 @@ int main(void)
 	TCase *c = tcase_create("commands");
 	tcase_add_loop_test(c, gdb_words, 0, G_N_ELEMENTS(walks));
 	tcase_add_test(c, gdb_words_are_completed);
+	tcase_add_test(c, odd_expressions_are_refused);
 	suite_add_tcase(suite, c);
 	return tui_run(suite);
 }

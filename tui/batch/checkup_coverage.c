@@ -102,12 +102,15 @@ static char *open_of(const struct checkup *c)
 {
 	GString *text = g_string_new(NULL);
 
-	for (int k = 0; k < FINDING_KIND_COUNT; k++)
+	for (int k = 0; k < FINDING_KIND_COUNT; k++) {
 		/* of atomicity a sentence of its own tells */
-		if (k != FINDING_ATOMIC_SET_VIOLATION && is_open(c, (enum finding_kind)k))
-			g_string_append_printf(text, "%s%s", text->len ? ", " : "",
-			                       finding_kind_word((enum finding_kind)k));
-	return g_strdelimit(g_string_free(text, FALSE), "-", ' '); /* words of a sentence */
+		if (k == FINDING_ATOMIC_SET_VIOLATION || !is_open(c, (enum finding_kind)k))
+			continue;
+		char *title = checkup_kind_title((enum finding_kind)k);
+		g_string_append_printf(text, "%s%s", text->len ? ", " : "", title);
+		g_free(title);
+	}
+	return g_string_free(text, FALSE);
 }
 
 static void tell_runs(const struct checkup *c, GPtrArray *s)

@@ -8,6 +8,7 @@
 #include "tui/batch/suppressions.h"
 
 #include "engine/detect/failure.h"
+#include "engine/trace/own_code.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/spec_rules.h"
 
@@ -74,7 +75,8 @@ static bool names_crash(const char *story)
 char *checkup_key(const json_t *fields)
 {
 	const char *kind = json_word(fields, "kind");
-	const json_t *sites = json_object_get(fields, "sites"), *site;
+	const json_t *own = json_object_get(fields, "places"), *site;
+	const json_t *sites = own ? own : json_object_get(fields, "sites");
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
 	GString *key = g_string_new(kind);
 	size_t i;
@@ -101,6 +103,10 @@ char *checkup_key(const json_t *fields)
 	}
 	if (names->len > 1)
 		qsort(names->pdata, names->len, sizeof(*names->pdata), by_name);
+	if (own != NULL) { /* a line that calls a library does so with several variables */
+		g_string_append_c(key, ' ');
+		own_code_append_name(json_word(fields, "variable"), key);
+	}
 	for (guint k = 0; k < names->len; k++)
 		if (k == 0 || strcmp(names->pdata[k], names->pdata[k - 1]) != 0)
 			g_string_append_printf(key, " %s", (char *)names->pdata[k]);

@@ -146,15 +146,6 @@ json_t *checkup_json(const struct checkup *c)
 
 /* -- text --------------------------------------------------------------------------------- */
 
-/* "data race", "wait without end", for headings. Caller frees. */
-static char *kind_title(enum finding_kind kind)
-{
-	bool odd = kind == FINDING_STUCK || kind == FINDING_ASSERTION;
-
-	return g_strdelimit(g_strdup(odd ? finding_kind_noun(kind) : finding_kind_word(kind)),
-	                    "-", ' ');
-}
-
 static void print_harm(const struct checked *f)
 {
 	static const char stuck[] = "stuck: ";
@@ -221,7 +212,7 @@ static void print_finding(const struct checkup *c, guint i, const char *before)
 {
 	const struct checked *f = c->list->pdata[i];
 
-	char *title = kind_title(f->kind);
+	char *title = checkup_kind_title(f->kind);
 	printf("%u. %s%s%s\n    %s.\n", i + 1, before,
 	       f->happened ? "happened: " : "can happen: ", title, f->text);
 	g_free(title);

@@ -211,7 +211,8 @@ static void print_way(const struct explore_report *r, uint32_t run)
 	while (count-- > 0) {
 		const struct explore_run *step =
 		        &g_array_index(r->runs, struct explore_run, way[count]);
-		printf("      run %u: %s (%s)\n", way[count], step->flip, step->place);
+		printf("      run %u: %s%s%s%s\n", way[count], step->flip,
+		       *step->place ? " (" : "", step->place, *step->place ? ")" : "");
 	}
 }
 
@@ -576,9 +577,11 @@ static const struct command_option options[] = {
 	  "invocations that return the same are the same, in whatever order, where the effects "
 	  "say what they return",
 	  0 },
-	{ "runs", "N", "at most so many executions (default 10000)", 'n' },
+	{ "runs", "N", "at most N runs (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 },
-	{ "seed", "N", "the first execution by chance (default: the lowest thread first)", 0 },
+	{ "seed", "N",
+	  "choose the first run's schedule at random, by this seed (default: the lowest thread first)",
+	  0 },
 	{ "final", "X,...", "the values of these variables at the end tell runs apart, too",
 	  0 },
 	{ "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 },

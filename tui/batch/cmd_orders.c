@@ -309,7 +309,7 @@ static void print_end(const struct search *s, enum outcome now, bool open)
 	if (s->left_pairs > 0)
 		printf("; %" PRIu64 " more pairs were not (--pairs)", s->left_pairs);
 	printf("\n");
-	printf("%" PRIu64 " explorations, %" PRIu64 " executions%s\n", s->explorations, s->runs,
+	printf("%" PRIu64 " explorations, %" PRIu64 " runs%s\n", s->explorations, s->runs,
 	       open ? "; some were not complete, and count as failing" : "");
 	if (s->looks)
 		printf("not complete: threads wait by looking, and that they look in vain more "
@@ -386,7 +386,7 @@ static int run(struct arguments *a)
 }
 
 static const struct command_option options[] = {
-	{ "runs", "N", "at most so many executions of an exploration (default 10000)", 'n' },
+	{ "runs", "N", "at most so many runs of an exploration (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for each exploration (default 60; 0: no limit)", 0 },
 	{ "pairs", "N", "try at most so many pairs of changes (default 100)", 'n' },
 	OPTION_FORMAT,

@@ -42,7 +42,7 @@ static void append_event(const json_t *point, const char *key, const char *befor
 	const json_t *e = json_object_get(point, key);
 
 	if (!json_is_object(e)) {
-		g_string_append_printf(out, "%s: the program's begin\n", before);
+		g_string_append_printf(out, "%s: the program's beginning\n", before);
 		return;
 	}
 	g_string_append_printf(out, "%s: %s: ", before,

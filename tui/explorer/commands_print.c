@@ -250,8 +250,10 @@ static bool read_name(struct reader *r, GString *out)
 static char *in_recorded_names(const struct app *app, const char *text, int depth,
                                struct error *error)
 {
-	if (depth > DEEPEST)
-		return refuse(error, NO_BRACKET, text), NULL;
+	if (depth > DEEPEST) {
+		refuse(error, NO_DEPTH, text);
+		return NULL;
+	}
 	struct reader r = { app, text, error, depth };
 	GString *out = g_string_new(NULL);
 	bool good = true;
@@ -319,22 +321,33 @@ static bool show_members(struct app *app, const char *object, bool prefix)
 	return true;
 }
 
-/* `*p`: the object that p points to. */
+/* The members of the object that a recorded pointer points to at the selected event. */
+static bool show_pointed(struct app *app, const char *pointer, const char *typed,
+                         struct error *error)
+{
+	GString *object = g_string_new(NULL);
+	uint64_t address = 0;
+	bool good = true;
+	if (!pointed_to(app, pointer, &address))
+		good = refuse(error, NO_POINTER, typed);
+	else if (address == 0)
+		good = refuse(error, NO_OBJECT_AT_NULL, typed);
+	else if (find_at(app->session, address, NULL, name_object, object) == NONE ||
+	         (!show_members(app, object->str, false) &&
+	          !show_members(app, object->str, true)))
+		good = refuse(error, NO_OBJECT_RECORDED, typed);
+	g_string_free(object, TRUE);
+	return good;
+}
+
+/* `*p`. Where the pointer is not recorded, its object may be, as "p->n". */
 static bool print_object(struct app *app, const char *text, struct error *error)
 {
 	char *pointer = in_recorded_names(app, text, 0, error);
-	GString *object = g_string_new(NULL);
-	uint64_t address = 0;
 	bool good = pointer != NULL;
-	if (good && !pointed_to(app, pointer, &address))
-		good = refuse(error, NO_POINTER, text);
-	if (good && address == 0)
-		good = refuse(error, NO_OBJECT_AT_NULL, text);
-	if (good &&
-	    (find_at(app->session, address, NULL, name_object, object) == NONE ||
-	     (!show_members(app, object->str, false) && !show_members(app, object->str, true))))
-		good = refuse(error, NO_OBJECT_RECORDED, text);
-	g_string_free(object, TRUE);
+	bool recorded = good && session_find_here(app->session, pointer) != NONE;
+	if (good && (recorded || !show_members(app, pointer, false)))
+		good = show_pointed(app, pointer, text, error);
 	g_free(pointer);
 	return good;
 }

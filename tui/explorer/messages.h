@@ -161,6 +161,7 @@
 	        "the value of %s is not known here"
 #define NO_QUOTIENT        NULL, "'%s' divides by 0 here"
 #define NO_BRACKET         NULL, "a ']' is missing in '%s'"
+#define NO_DEPTH           NULL, "brackets are nested too deep in '%s'"
 #define NO_POINTER         "`print NAME` shows its members", "'%s' is no pointer with a recorded value"
 #define NO_OBJECT_AT_NULL  NULL, "%s is NULL here"
 #define NO_OBJECT_RECORDED NULL, "no access to the object that %s points to here is recorded"
