@@ -23,7 +23,7 @@ done
 
 step "packages: autopkgtest, on this machine"
 tests/deps.sh autopkgtest
-autopkgtest -q build/deb/heddle-*/ -- null
+autopkgtest -q -B build/deb/*.deb build/deb/heddle-*/ -- null
 
 step "test runners: CTest, meson, automake; SARIF by the published schema"
 tests/deps.sh cmake meson ninja-build automake python3-jsonschema python3-yaml curl ca-certificates

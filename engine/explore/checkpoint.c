@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
@@ -359,12 +361,28 @@ static bool is_variable(const char *text)
 	return equals != NULL && equals != text;
 }
 
+/* An environment can make the program load anything: that of a file which others could have
+ * written is not taken. */
+static bool is_own(const char *path, struct error *error)
+{
+	struct stat info;
+	if (stat(path, &info) != 0)
+		return true;
+	return (info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0) ||
+	       error_set(error, path,
+	                 "copy it, if you trust whoever made it (it sets the program's "
+	                 "environment)",
+	                 "belongs to another user, or may be written by others");
+}
+
 bool checkpoint_inherit(const char *path, struct error *error)
 {
 	char *bytes = NULL, *identity = NULL;
 	gsize length;
 	size_t size;
 	GPtrArray *variables = NULL;
+	if (!is_own(path, error))
+		return false;
 	if (!g_file_get_contents(path, &bytes, &length, NULL))
 		return true; /* checkpoint_read tells */
 	uint8_t *data = unpack(path, bytes, length, &size, error);

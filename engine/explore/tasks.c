@@ -367,7 +367,9 @@ static bool belong(const struct exploration *first, const char *name,
 		return error_set(error, first->origin.round ? path : name,
 		                 "divide one state with --tasks, and join what comes of it",
 		                 "is no task, and only tasks of one division can be joined");
-	return strcmp(first->origin.round, x->origin.round) == 0 ||
+	const struct task_origin *a = &first->origin, *b = &x->origin;
+	return (strcmp(a->round, b->round) == 0 && a->runs == b->runs && a->count == b->count &&
+	        a->errors->len == b->errors->len) ||
 	       error_set(error, path, "merge the tasks of one division",
 	                 "is a task of another division than %s", name);
 }

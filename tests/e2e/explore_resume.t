@@ -108,6 +108,9 @@ run "$HEDDLE" explore --budget 0 -j 2 --resume jobs --format json -- ./sync log 
 is "$status $(found)" "$whole" "killed three times, and gone on from, whatever the environment"
 run "$HEDDLE" explore --budget 0 -j 2 --resume jobs -- ./sync log "${arguments[@]}" more
 is $status 2 "other arguments are refused with jobs, too"
+cp kept shared && chmod 660 shared
+run "$HEDDLE" explore --resume shared -- ./sync log "${arguments[@]}"
+like "$status $err" "^2 .*shared: belongs to another user, or may be written by others" "a state that others may write sets no environment"
 run stat -c %a kept
 is "$out" 600 "the state is for its user alone"
 done_testing
