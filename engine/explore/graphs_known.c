@@ -1,5 +1,6 @@
 /* graphs_known.c - what runs show: the graph of a run, and the next events of its threads. */
 #include "engine/explore/graphs.h"
+#include "engine/trace/own_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static void note_place(struct graphs *s, const struct trace *t, const struct mem
 	if (r->graph->events[id].kind == MEMORY_LOAD && r->event[id] != NONE &&
 	    !g_hash_table_contains(s->places, &site))
 		g_hash_table_insert(s->places, g_memdup2(&site, sizeof site),
-		                    g_strdup(trace_location_name(t, r->event[id])));
+		                    g_strdup(own_code_place_name(t, r->event[id])));
 }
 
 void graphs_note_looks(struct graphs *s, uint64_t site, unsigned times)

@@ -4,6 +4,7 @@
  * The program itself follows each graph that it is told, whatever its orders are.
  */
 #include "engine/explore/graphs.h"
+#include "engine/trace/own_code.h"
 
 static const struct location *location_of(const struct trace *t, const struct event *e)
 {
@@ -33,7 +34,7 @@ static void note_atomic(struct explore_report *r, const struct trace *t, uint32_
 		                        .op = e->op,
 		                        .order = e->flags & EVENT_ORDER_MASK,
 		                        .compares = event_failed_update(e),
-		                        .place = g_strdup(trace_location_name(t, event)),
+		                        .place = g_strdup(own_code_place_name(t, event)),
 		                        .variable = g_string_free(variable, FALSE) };
 	g_array_append_val(r->atomics, fresh);
 }

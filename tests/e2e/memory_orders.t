@@ -110,4 +110,27 @@ run "$HEDDLE" cc -g -O1 spare.c -o spare -pthread
 run "$HEDDLE" orders -- ./spare
 is "$status" 0 "no run fails"
 like "$out" 'spare.c:7: fence: seq_cst, could be left out' "a fence that could be left out"
+
+# An operation of a C++ atomic is where the program has it, not in the header that it is inlined from.
+cat >own.cc <<'C'
+#include <atomic>
+#include <thread>
+static std::atomic<int> flag;
+static int data;
+int main()
+{
+	std::thread t([] {
+		data = 1;
+		flag.store(1, std::memory_order_release);
+	});
+	int seen = 1;
+	if (flag.load(std::memory_order_relaxed))
+		seen = data;
+	t.join();
+	return !seen;
+}
+C
+run "$HEDDLE" c++ -g -O1 own.cc -o own -pthread
+run "$HEDDLE" orders -- ./own
+like "$out" 'own.cc:12: load of flag[^:]*: relaxed, has to be acquire' "the place of a C++ atomic"
 done_testing

@@ -161,7 +161,7 @@ static struct thread *waiter_of(const void *condition)
 	for (unsigned i = 0; i < sched.live_count; i++) {
 		struct thread *t = sched.live[i];
 		if (t->sync.condition != condition || t->sync.woken ||
-		    (t->sched.state == STATE_READY && t->sched.timed_out && !rt.memory))
+		    (t->sched.state == STATE_READY && t->sched.timed_out && !memory_states))
 			continue;
 		n++;
 		if (rt.replay ? !best || replay_wake_turn(t->id) < replay_wake_turn(best->id)

@@ -107,7 +107,7 @@ static int cond_signal(pthread_cond_t *c, bool all, uintptr_t pc)
 		           : REAL_CONDITION(pthread_cond_signal)(c);
 	sched_point(t);
 	struct thread *woken = NULL;
-	if (rt.memory && !all) {
+	if (memory_states && !all) {
 		const struct log_step *s = replay_step(t);
 		bool told = s && s->tag == LOG_SIGNAL && s->reads >= STEP_STORE;
 		woken = sched_waiter(c, told ? s->reads - STEP_STORE : UINT32_MAX);
@@ -117,7 +117,7 @@ static int cond_signal(pthread_cond_t *c, bool all, uintptr_t pc)
 	if (!rt.controlled)
 		return all ? REAL_CONDITION(pthread_cond_broadcast)(c)
 		           : REAL_CONDITION(pthread_cond_signal)(c);
-	if (all || !rt.memory)
+	if (all || !memory_states)
 		sched_signal(c, all ? UINT_MAX : 1);
 	else if (woken)
 		sched_wake_waiter(woken);
