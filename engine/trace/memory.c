@@ -587,7 +587,9 @@ static void resolve_targets(struct builder *b, const uint32_t *places)
 struct cut builder_cut_memory(struct builder *b)
 {
 	struct cutter c = { .b = b,
-		            .variables = g_array_new(FALSE, TRUE, sizeof(struct variable)),
+		            .variables =
+		                    g_array_sized_new(FALSE, FALSE, sizeof(struct variable),
+		                                      (guint)b->spots.count),
 		            .wides = g_array_new(FALSE, FALSE, sizeof(struct wide)),
 		            .of = g_new0(struct wide, (uint32_t)b->spots.count + 1),
 		            .cuts = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
