@@ -1,8 +1,8 @@
 /*
  * coverage.c - limits of an answer about atomicity: the units of work, and the functions that
  * access an atomic set and cannot be units. An inlined function has no activation; a static
- * function is no unit on what only its callees access (an optimising compiler may have changed
- * its parameters); start routines of threads are never units.
+ * function is no unit on variables that only its callees access (an optimising compiler may
+ * have changed its parameters); start routines of threads are never units.
  */
 #include "engine/base/arrays.h"
 #include "engine/atomic/atomic.h"

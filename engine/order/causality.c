@@ -144,7 +144,7 @@ static void step_access(struct causality *c, uint32_t event, const struct event 
 		atomics_read(c, event);
 	if (c->observations != NULL)
 		observations_access(c, event);
-	/* After the read: an RMW's release includes what it has read. */
+	/* After the read: an RMW's release includes the sequence that it has read. */
 	if (x->op == OP_AWRITE || x->op == OP_RMW)
 		atomics_write(c, event);
 	else if (x->op == OP_WRITE)

@@ -36,7 +36,7 @@ void chain_graph_free(struct chain_graph *g);
 void chain_graph_clear(struct chain_graph *g);
 
 /* With many chains: keep edges between these chains only (borrowed), so that an insertion costs
- * what they are. What others reach by them is not found then. No effect with few. */
+ * their number. Reachability among other chains is not found then. No effect with few. */
 void chain_graph_focus(struct chain_graph *g, const uint32_t *chains, uint32_t count);
 
 /* Least position of chain `j` that is reached from (i, position), or NONE; for i == j the

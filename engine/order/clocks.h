@@ -76,7 +76,7 @@ static inline uint32_t clocks_now_time(const struct clocks *c, uint32_t t, uint3
 	return clocks_time(c, c->now[t], thread);
 }
 /* to[u] := the larger of to[u] and the strong component for u, of all threads. Wide, it costs
- * what the clock knows. */
+ * the number of components that are not 0. */
 void clocks_join_into(const struct clocks *c, uint32_t clock, uint32_t *to);
 
 static inline struct clock_view clocks_view(const struct clocks *c, uint32_t clock)

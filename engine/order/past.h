@@ -28,8 +28,8 @@ struct past_options {
 	}
 
 /* One vector clock for each event with an edge from another thread: time and memory O(such
- * events * threads), with many threads of what they learn (clocks.h). A causally closed set is
- * a cut: a number of events for each thread. */
+ * events * threads), with many threads O(components that change) (wide_clocks.h). A causally
+ * closed set is a cut: a number of events for each thread. */
 struct past;
 /* Builds the required parts of the index. NULL when cancelled. */
 struct past *past_new(struct trace *t, const struct past_options *options,

@@ -2,10 +2,9 @@
  * wide_clocks.c - see wide_clocks.h.
  *
  * A join looks only at parts that differ, which are those with different nodes as nodes are
- * interned, and makes nodes only where the result is neither of the two. Threads that have
- * ended, which nobody learns anything new about, lie in parts that all clocks have in common or
- * do not have at all; so a join costs what is new to one side, times the height, and memory is
- * of what the clocks have learnt.
+ * interned, and makes nodes only where the result is neither of the two. Parts of threads that
+ * have ended are equal in all clocks that have them. So a join costs the number of components
+ * that differ, times the height, and memory grows with the components that change.
  */
 #include "engine/order/wide_clocks.h"
 

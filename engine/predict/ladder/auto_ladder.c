@@ -817,8 +817,8 @@ static void finish(struct ladder *l)
 }
 
 /* The first rung: which variables can race at all, in one linear pass. Where none can, nothing
- * else is needed. Reads of other values, invocations turned round and lists of what is
- * impossible need the other rungs. False when cancelled. */
+ * else is needed. Reads of other values, invocations turned round and lists of
+ * impossible pairs need the other rungs. False when cancelled. */
 static bool look_for_suspects(struct ladder *l, bool *any)
 {
 	uint64_t count = 1;

@@ -219,8 +219,8 @@ bool cones_approximate(const struct cones *c)
 	return false;
 }
 
-/* Another section would do, and C11 does not know of tries: what they observed only
- * approximates their rule. */
+/* Observations only approximate the rule of failed tries: another section would do, and C11
+ * has no order for tries. */
 static void make_tries(struct cones *c)
 {
 	c->tries = trace_tries(c->t);

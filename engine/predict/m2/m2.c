@@ -292,8 +292,8 @@ static void recorded_tail(struct m2 *m, uint32_t cut)
 	append_cone(m, m->tail, cut, end);
 }
 
-/* The recording up to the pair, then what it and the cone need: open sections of stopped
- * threads are completed. */
+/* The recording up to the pair, with the rest of the cone: open sections of stopped threads are
+ * completed. */
 static bool recorded_and_closed(struct m2 *m)
 {
 	uint32_t *prefix = g_memdup2(m->cone.prefix, m->threads * sizeof(uint32_t));

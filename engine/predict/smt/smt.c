@@ -15,7 +15,7 @@ enum {
 	 * time. */
 	LARGE_REGION = 200000,
 	/* So much work (struct smt) of tries without the solver is free, about a second of it;
-	 * what they do after that counts as the solver's time.  Else many pairs of a long
+	 * their work after that counts as the solver's time.  Else many pairs of a long
 	 * trace, each with a cheap try, would take time that no budget bounds. */
 	FREE_TRIES = 1 << 26,
 	QUERY_WORK = 1 << 22, /* and so much of one query, whatever the clock says */
@@ -31,7 +31,7 @@ const struct past *smt_past(const struct smt *s)
 	return s->past;
 }
 
-/* Does what is asked for need what must not be in?  Then this is the proof. */
+/* Is an excluded event in the causal past of a required one?  Then the path is the proof. */
 static bool refuted_by_past(struct smt_query *q, struct proof **proof)
 {
 	for (guint i = 0; i < q->out->len; i++) {

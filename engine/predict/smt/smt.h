@@ -1,9 +1,9 @@
 /*
  * smt.h - maximal causality by the solver: does a correct reordering exist that holds these
  * events, not those, and ends where it is asked to?  Used for data races, deadlocks, order
- * violations and atomicity alike: knows what is asked, not why.
+ * violations and atomicity alike: knows the question, not its purpose.
  *
- * One enters with smt_new for a trace, then for each question smt_query_new, what is asked
+ * One enters with smt_new for a trace, then for each question smt_query_new, its requirements
  * (smt_query_in, _next, _before ...), and smt_query_solve; smt_decide does all of it for one
  * data race.  The encoding of semantics.md ("Maximal causality by SMT") is made lazily: a
  * scheduler (smt_run.c) tries to run the region along the recorded order; where it gets stuck,

@@ -254,7 +254,8 @@ static void add_breakers(const struct chase *c, const struct link *link, GArray 
 
 		if (!op_writes(x->op) || x->op == OP_RMW || x->thread == thread)
 			continue;
-		/* it is not in between now; of the two that would make it so, what is not */
+		/* the write is not in between now: require the one of the two orders that fails
+		 */
 		if (c->place[w] != NONE && c->place[w] < c->place[link->head])
 			atom = (struct smt_atom){ ATOM_BEFORE, link->head, w };
 		g_array_append_val(atoms, atom);
@@ -301,7 +302,7 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 			cause = e;
 		} else if (of_pair) {
 			c->length = i + 1;
-			/* what it observes itself, plainly, is the race */
+			/* its own plain observation is the race */
 			c->cause[e] = cause = find_order(c, e);
 			good = cause == NONE || refuse_chain(c, q, e);
 			break;

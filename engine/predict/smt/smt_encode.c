@@ -362,7 +362,7 @@ static Z3_ast encode_try(struct encoding *x, const uint32_t *e)
 		uint32_t a = g_array_index(sections, uint32_t, i);
 		uint32_t r = q->s->t->index->partner[a];
 
-		/* what is after the try, or over before it, in every answer */
+		/* sections after the try, or ended before it, in every answer */
 		if (query_never(q, a) || query_has(q, a, e[0]) ||
 		    (r != NONE && query_has(q, e[0], r)))
 			continue;

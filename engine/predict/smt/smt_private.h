@@ -1,5 +1,5 @@
 /*
- * smt_private.h - what the parts of the solver's analysis share: the query as data
+ * smt_private.h - shared by the files of the solver's analysis: the query as data
  * (smt_query.c), the loop that answers it (smt.c), the search (smt_search.c), the scheduler
  * that tries a region (smt_run.c), the encoding (smt_encode.c), races by C11 (smt_c11.c).
  */

@@ -1,6 +1,6 @@
 /*
- * smt_query.c - a query as data: what is asked, the clauses met so far, the least region; and
- * the facts of a trace that clauses speak of.
+ * smt_query.c - a query as data: its requirements, the clauses met so far, the least region;
+ * and the facts of a trace that clauses speak of.
  */
 #include "engine/predict/smt/smt_private.h"
 

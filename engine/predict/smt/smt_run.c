@@ -287,7 +287,7 @@ static uint32_t pending_read(const struct smt_query *q, uint32_t e, uint32_t var
 		s->work++;
 		done = !s->options.use_values && op_writes(s->t->events[r].op);
 		if (!observes(q, r, variable)) {
-			/* what has run does not come again */
+			/* writes that have run do not come again */
 			w->past += i == w->past && !done;
 			continue;
 		}

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Regions of so many events are tried by windows. */
+/* Number of events from which a region is tried by windows. */
 enum { LONG_REGION = 16384, SMALLEST_WINDOW = 1024 };
 
 static unsigned milliseconds_left(gint64 deadline)
@@ -230,7 +230,7 @@ static bool try_alone(struct smt_query *q, uint32_t *fresh)
 		return true;
 	reset_region(q);
 	if (by_windows && *fresh > 0)
-		return false; /* the solver knows better what to try of a long region */
+		return false; /* the solver chooses better within a long region */
 	while (!query_stopped(q) && join_holders(q, NULL))
 		;
 	good = try_region(q, NULL, &more);
