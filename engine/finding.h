@@ -105,7 +105,7 @@ const char *proof_method_word(enum proof_method method);
 struct proof {
 	enum proof_method method;
 	bool same_pairing; /* it holds given the recorded pairing of waits, posts, barriers */
-	struct path cycle; /* the cycle, or the solver's core */
+	struct path cycle; /* the cycle, or the solver's unsatisfiable core */
 };
 
 /* Why a finding is unknown: enumerator, word in JSON, explanation without full stop. */

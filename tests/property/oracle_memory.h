@@ -9,7 +9,7 @@
 #include "tests/support/litmus.h"
 
 /* At most this many events, initial stores included. */
-enum { ORACLE_MEMORY_EVENTS = 24 };
+enum { ORACLE_MEMORY_EVENTS = 48 };
 
 /* Executions in which every lock is taken; calls `seen` with graph NULL for each. The number.
  */

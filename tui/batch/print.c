@@ -14,6 +14,7 @@
 #include "tui/batch/suppressions.h"
 
 #include <jansson.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* " (*box and 1 more)": addresses common to the calls of a step by uninstrumented code. */
@@ -204,7 +205,7 @@ static void print_waits(const struct trace *t, const struct finding *f)
 	}
 }
 
-static void print_finding(const struct trace *t, const struct finding *f)
+void report_print_finding(const struct trace *t, const struct finding *f)
 {
 	printf("%s: %s", finding_verdict_text(f->kind, f->verdict), finding_kind_word(f->kind));
 	print_variables(t, f);
@@ -262,7 +263,7 @@ static const struct {
 	{ "lockset", "pair without a common lock", false },
 	{ "deadlocks", "deadlock by locks alone", true },
 	{ "cov", "pair of events that can change places", true },
-	{ "rd2", "pair of calls that happens-before leaves open and that do not commute",
+	{ "rd2", "two calls that do not commute and that happens-before leaves unordered",
 	  false },
 	{ "edc", "pair of calls that can change places and do not commute", true },
 	{ "atomic", "violation by these units of work", false },
@@ -367,7 +368,7 @@ static void print_text(const struct report *r, const struct print_options *o)
 		if (!is_known(o->changes, f, i)) {
 			fputs(o->changes && verdict_is_found(f->verdict) ? "new: " : "",
 			      stdout);
-			print_finding(r->trace, f);
+			report_print_finding(r->trace, f);
 		}
 		count++;
 	}
@@ -523,4 +524,27 @@ int print_report(const struct report *r, const struct print_options *o)
 	if (o->suppressions == NULL)
 		suppressions_free(with.suppressions);
 	return status;
+}
+
+/* -- explorations ------------------------------------------------------------------------ */
+
+void print_run_counts(uint64_t runs, uint64_t different, uint64_t covered)
+{
+	printf("%" PRIu64 " run%s", runs, plural(runs));
+	if (different == runs && runs > 1)
+		printf(", all different");
+	else if (different != runs)
+		printf(", %" PRIu64 " of them different", different);
+	if (covered > 0)
+		printf("; they cover %" PRIu64 " more schedule%s, which %s not run", covered,
+		       plural(covered), covered == 1 ? "was" : "were");
+	printf("\n");
+}
+
+void print_run_estimate(uint64_t runs, uint64_t low, uint64_t high)
+{
+	printf("    about %" PRIu64
+	       " different runs in all, estimated from those that were made "
+	       "(%" PRIu64 " to %" PRIu64 " in eight of ten estimates)\n",
+	       runs, low, high);
 }

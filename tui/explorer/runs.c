@@ -14,6 +14,7 @@
 #include "tui/explorer/output.h"
 #include "tui/explorer/settings.h"
 #include "tui/explorer/weak_memory.h"
+#include "tui/explorer/messages.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -364,14 +365,10 @@ static bool has_schedule(const struct session *s, struct error *error)
 	if (session_reached(s) || (f && f->witness && f->witness->len))
 		return true;
 	if (f && f->verdict == VERDICT_IMPOSSIBLE)
-		return error_set(error, "", ":rerun recorded runs the recorded order",
-		                 "proved impossible: there is no order to run");
+		return refuse(error, NO_ORDER_TO_RUN);
 	if (f && f->verdict == VERDICT_HAPPENED)
-		return error_set(error, "", ":rerun recorded runs it again",
-		                 "it happened in the recorded order");
-	return error_set(error, "", ":rerun recorded runs the recorded order",
-	                 s->pair[0] == NONE ? "no finding is selected"
-	                                    : "no order is known in which it happens");
+		return refuse(error, NO_OTHER_ORDER);
+	return (s->pair[0] == NONE ? refuse(error, NO_FINDING) : refuse(error, NO_ORDER_KNOWN));
 }
 
 static bool run_what(struct app *app, enum what what, struct error *error)
@@ -381,13 +378,10 @@ static bool run_what(struct app *app, enum what what, struct error *error)
 	if (what == WHAT_WITNESS && !has_schedule(app->session, error))
 		return false;
 	if (app_trace(app)->path == NULL)
-		return error_set(error, "", "keep it in a file",
-		                 "a trace from standard input cannot be run along");
+		return refuse(error, NO_FILE_TO_RUN);
 	char *explored = what == WHAT_EXPLORED ? explore_view_trace(app, &run) : NULL;
 	if (what == WHAT_EXPLORED && explored == NULL)
-		return error_set(error, "", NULL,
-		                 "the trace of this run was not kept: the first run and the "
-		                 "first of each error are");
+		return refuse(error, NO_TRACE_KEPT);
 	char **program = export_program(app->session, &foreign, error);
 	bool good = program != NULL;
 	if (good) {
@@ -415,7 +409,7 @@ bool word_rerun(struct app *app, const char *arguments, struct error *error)
 	for (int i = 0; i < WHAT_EXPLORED; i++)
 		if (strcmp(arguments, what_words[i]) == 0)
 			return run_what(app, (enum what)i, error);
-	return expect(error, "recorded, witness, or nothing: what the view shows");
+	return refuse(error, WANTS_SCHEDULE);
 }
 
 /* -- a build and a new recording ------------------------------------------------------------ */
@@ -588,10 +582,9 @@ static char *build_command(const char *typed, struct error *error)
 	if (*typed == '\0') {
 		command = settings_build(folder);
 		if (command == NULL)
-			error_set(error, "", "say :rebuild COMMAND, such as :rebuild make",
-			          "no build command is kept for this folder");
+			refuse(error, NO_BUILD);
 	} else if (!g_utf8_validate(typed, -1, NULL)) {
-		error_set(error, "", NULL, "the command is no valid UTF-8");
+		refuse(error, NO_UTF8);
 	} else if (settings_keep_build(folder, typed, error)) {
 		command = g_strdup(typed);
 	}
@@ -604,8 +597,7 @@ bool word_rebuild(struct app *app, const char *arguments, struct error *error)
 	bool foreign = false, good = true;
 	struct error none;
 	if (app->output && app->output->running)
-		return error_set(error, "", "Ctrl-C stops it", "%s is still under way",
-		                 app->output->title);
+		return refuse(error, NO_SECOND_RUN, app->output->title);
 	char *command = build_command(arguments, error);
 	if (command == NULL)
 		return false;

@@ -2,6 +2,7 @@
  * view_state.c - the complete state at the selected event: locks, stacks, values, clocks.
  */
 #include "tui/explorer/weak_memory.h"
+#include "tui/explorer/messages.h"
 
 struct state_view {
 	struct list list;
@@ -72,7 +73,7 @@ static bool state_request(struct app *app, void *state, enum request request, ui
 			return true;
 		}
 		s->order = (enum order_kind)((s->order + 1) % ORDER_KIND_COUNT);
-		app_say(app, "clocks under %s", order_kind_title(s->order));
+		app_say(app, SAYS_CLOCKS, order_kind_title(s->order));
 		state_show(app, v);
 		return true;
 	case REQUEST_ENTER:

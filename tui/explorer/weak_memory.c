@@ -3,6 +3,7 @@
 #include "engine/trace/own_code.h"
 #include "engine/explore/explore.h"
 #include "engine/trace/shown.h"
+#include "tui/explorer/messages.h"
 #include "tui/explorer/schedule.h"
 
 #include <string.h>
@@ -11,10 +12,7 @@ enum { LOOK_BACK = 4000, STORES_SHOWN = 12 };
 
 bool weak_memory_allows(const struct session *s, const char *what, struct error *error)
 {
-	return !s->weak || error_set(error, "", NULL,
-	                             "%s are not known of a run that is not sequentially "
-	                             "consistent",
-	                             what);
+	return !s->weak || refuse(error, NO_WEAK_ORDERS, what);
 }
 
 /* ---- stores ---- */
