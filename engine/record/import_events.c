@@ -575,7 +575,10 @@ static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned 
 	default:
 		break;
 	}
-	import_event(im, lane, e);
+	if (lane->state != 0 && op_table[e.op].operand == OPERAND_MESSAGE)
+		lane->state = import_address(im, lane->state); /* of a once-function */
+	uint32_t event = import_event(im, lane, e) ? builder_event_count(im->b) - 1 : NONE;
+	import_weak_state(im, lane, event);
 }
 
 /* Not counted by the runtime as an event. (A damaged log may have an invalid rule.) */

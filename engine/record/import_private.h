@@ -158,6 +158,7 @@ void import_missing_end(struct import *im); /* note summary; frees */
 /* import_weak.c: a record FLUSH, READS, AFTER or STATE of thread `id`; its next access, which
  * is `event` or, where that is NONE, was refused. */
 void import_weak(struct import *im, uint32_t id, const struct log_record *r);
+void import_weak_state(struct import *im, struct lane *lane, uint32_t event);
 void import_weak_access(struct import *im, uint32_t id, uint32_t event, bool writes);
 
 /* facts.c */

@@ -58,4 +58,5 @@ const struct command command_open = {
 	           "$XDG_CONFIG_HOME/heddle/config.",
 	.options = options_open,
 	.run = run_open,
+	.reads_weak = true,
 };

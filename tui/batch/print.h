@@ -112,4 +112,10 @@ char *variable_name(const struct trace *t, uint32_t variable);
 const char *printable(const char *name);
 const char *printable_thread(const struct trace *t, uint32_t event);
 
+/* "4 runs, all different; they cover 1 more schedule", of an exploration: its runs, those that
+ * differ, and the schedules that were not run since one of these covers them. */
+void print_run_counts(uint64_t runs, uint64_t different, uint64_t covered);
+/* How many runs there may be in all, with the range of eight in ten estimates. */
+void print_run_estimate(uint64_t runs, uint64_t low, uint64_t high);
+
 #endif
