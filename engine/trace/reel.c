@@ -48,11 +48,16 @@ struct reel {
 	struct tape *tape; /* of those who meet a block by need */
 	GThread *helpers[MOST_HELPERS];
 	guint helper_count;
-	struct reel *other; /* the next one that is open */
+	bool used; /* it belongs to a trace */
+	/* in the list of all; the last member, as it stays what it is (reel_take) */
+	struct reel *other;
 };
 
 static enum reel_way way;
-static struct reel *opened;   /* atomic: the handler's */
+/* All that there ever were, for the handler, which takes no lock: so none is freed, but used
+ * again. That of a trace which is just being opened or closed has no address that faults. */
+static struct reel *reels;    /* atomic */
+static GMutex reels_lock;     /* of those that open and close traces */
 static bool handles;          /* faults */
 static struct sigaction rest; /* what is done about faults of other kinds */
 
@@ -141,11 +146,12 @@ static bool read_whole(struct trace *t, struct reel *r, uint32_t *bad)
 
 static void twin_free(struct twin *w)
 {
-	if (w->shown)
-		munmap(w->shown, w->bytes);
-	if (w->written)
-		munmap(w->written, w->bytes);
+	struct twin was = *w;
 	*w = (struct twin){ 0 };
+	if (was.shown)
+		munmap(was.shown, was.bytes);
+	if (was.written)
+		munmap(was.written, was.bytes);
 }
 
 static char *map_twin(int fd, size_t bytes, int access)
@@ -225,7 +231,7 @@ static void fault(int number, siginfo_t *info, void *context)
 {
 	int error = errno;
 	bool ours = false;
-	for (struct reel *r = g_atomic_pointer_get(&opened); r != NULL && !ours; r = r->other)
+	for (struct reel *r = g_atomic_pointer_get(&reels); r != NULL && !ours; r = r->other)
 		ours = need_address(r, &r->events_twin, info->si_addr) ||
 		       need_address(r, &r->stacks_twin, info->si_addr);
 	if (!ours) { /* again, without us; what another process sent does not come again */
@@ -267,17 +273,42 @@ static bool read_by_need(struct trace *t, struct reel *r)
 	r->counts = &t->storage->decoded;
 	r->states = g_new0(gint, blocks + 1);
 	r->tape = tape_new();
-	r->other = opened;
-	g_atomic_pointer_set(&opened, r);
+	g_mutex_lock(&reels_lock);
 	if (!handles) {
 		struct sigaction action = { .sa_sigaction = fault,
 			                    .sa_flags = SA_SIGINFO | SA_NODEFER | SA_RESTART };
 		handles = sigaction(SIGSEGV, &action, &rest) == 0;
 	}
+	g_mutex_unlock(&reels_lock);
 	r->helper_count = way == REEL_BY_NEED ? helpers_for(blocks) : 0;
 	for (guint i = 0; i < r->helper_count; i++)
 		r->helpers[i] = g_thread_try_new("decode", decode_others, r, NULL);
 	return true;
+}
+
+static struct reel *reel_take(const struct reel_source *source)
+{
+	g_mutex_lock(&reels_lock);
+	struct reel *r = reels;
+	while (r != NULL && r->used)
+		r = r->other;
+	if (r == NULL) {
+		r = g_new0(struct reel, 1);
+		r->other = reels;
+		g_atomic_pointer_set(&reels, r);
+	}
+	memset(r, 0, offsetof(struct reel, other));
+	r->from = *source;
+	r->used = true;
+	g_mutex_unlock(&reels_lock);
+	return r;
+}
+
+static void reel_give_back(struct reel *r)
+{
+	g_mutex_lock(&reels_lock);
+	r->used = false;
+	g_mutex_unlock(&reels_lock);
 }
 
 void reel_free(struct reel *r)
@@ -288,30 +319,27 @@ void reel_free(struct reel *r)
 	for (guint i = 0; i < r->helper_count; i++)
 		if (r->helpers[i])
 			g_thread_join(r->helpers[i]);
-	struct reel **link = &opened;
-	while (*link != r)
-		link = &(*link)->other;
-	g_atomic_pointer_set(link, r->other);
 	twin_free(&r->events_twin);
 	twin_free(&r->stacks_twin);
 	tape_free(r->tape);
 	g_free(r->states);
-	g_free(r);
+	reel_give_back(r);
 }
 
 bool reel_read(struct trace *t, const struct reel_source *source,
                const struct progress *progress, uint32_t *bad)
 {
-	struct reel *r = g_new0(struct reel, 1);
-	r->from = *source;
-	r->progress = progress;
-	r->opener = g_thread_self();
 	t->stacks_count = source->stacks ? t->events_count : 0;
-	if (way != REEL_WHOLE && source->vouched && read_by_need(t, r)) {
-		t->storage->reel = r;
-		return true;
+	if (way != REEL_WHOLE && source->vouched) {
+		struct reel *r = reel_take(source);
+		if (read_by_need(t, r)) {
+			t->storage->reel = r;
+			return true;
+		}
+		reel_give_back(r);
 	}
-	bool good = read_whole(t, r, bad);
-	g_free(r);
-	return good;
+	struct reel whole = { .from = *source,
+		              .progress = progress,
+		              .opener = g_thread_self() };
+	return read_whole(t, &whole, bad);
 }

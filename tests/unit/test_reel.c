@@ -139,6 +139,41 @@ START_TEST(threads_see_the_same_events)
 }
 END_TEST
 
+static gpointer open_and_close(gpointer context)
+{
+	struct error e;
+	for (gint *stop = context; !g_atomic_int_get(stop);) {
+		struct trace *t = trace_open(path, NULL, NULL, &e);
+		if (t == NULL || t->events[7 * TAPE_BLOCK].op >= OP_COUNT)
+			return NULL;
+		trace_close(t);
+	}
+	return context;
+}
+
+START_TEST(others_are_opened_and_closed_meanwhile)
+{
+	enum { ROUNDS = 10 };
+	gint stop = 0;
+	struct trace *whole = open_as(REEL_WHOLE);
+	reel_set_way(REEL_BY_NEED_ALONE);
+	GThread *opener = g_thread_new("opener", open_and_close, &stop);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		struct error e;
+		struct trace *t = trace_open(path, NULL, NULL, &e);
+		struct reader reader = { whole, t, round, false };
+		ck_assert_msg(t != NULL, "%s", e.what);
+		read_all(&reader);
+		ck_assert(reader.good);
+		trace_close(t);
+	}
+	g_atomic_int_set(&stop, 1);
+	ck_assert_ptr_eq(g_thread_join(opener), &stop);
+	reel_set_way(REEL_WHOLE);
+	trace_close(whole);
+}
+END_TEST
+
 /* How a child ends that does something, with a trace open by need. */
 static int end_of(void (*act)(const struct trace *t))
 {
@@ -251,6 +286,7 @@ int main(void)
 	tcase_add_test(c, a_trace_without_an_index_is_checked_as_a_whole);
 	tcase_add_test(c, a_block_is_decoded_when_it_is_looked_at);
 	tcase_add_test(c, threads_see_the_same_events);
+	tcase_add_test(c, others_are_opened_and_closed_meanwhile);
 	tcase_add_test(c, other_faults_remain);
 	tcase_add_test(c, a_screen_needs_few_blocks);
 	suite_add_tcase(s, c);
