@@ -183,6 +183,9 @@ struct finding {
 	enum open_reason open;  /* of VERDICT_UNKNOWN */
 	const char *note;       /* static, or NULL: "visible only as a C11 race" */
 	const char *by;         /* the deciding analysis; static, or NULL */
+	/* Of a data race with a witness: the strongest memory model that has its values ("sc",
+	 * "tso", "rc11"; static); NULL: not known. */
+	const char *memory;
 	char *story;   /* CRASH, ASSERTION, EXIT: the failure as a sentence; owned, or NULL */
 	char *missing; /* calls of uninstrumented code that may order it, as text; owned, or
 	                * NULL */

@@ -520,19 +520,19 @@ static void rd2_conclude(struct rd2 *r)
 	if (r->pairwise_calls && !r->options.direct)
 		report_note(
 		        r->report,
-		        "invocations that were compared pair by pair, in linear time each (a "
-		        "condition is not ECL, or a value or method is not known): "
-		        "%" G_GUINT64_FORMAT,
+		        "calls that were compared pair by pair, with each earlier one, as their condition has not "
+		        "the form ECL, or a value or method is not known: %" G_GUINT64_FORMAT,
 		        r->pairwise_calls);
 	if (r->invocations == 0)
-		report_note(r->report,
-		            "no invocation of an object with a specification is in the trace");
+		report_note(
+		        r->report,
+		        "no call of an object with a specification is in the trace: nothing was checked");
 	else if (r->report->findings->len == 0)
 		report_note(
 		        r->report,
-		        "no commutativity race: where the specifications are sound, every "
-		        "trace with the same happens-before ends in the same state (theorem "
-		        "5.2)");
+		        "calls that happens-before leaves unordered commute: where the "
+		        "specifications are right, every order of the run that it allows ends in "
+		        "the same state (theorem 5.2)");
 	r->report->complete = true;
 	report_finish(r->report);
 }

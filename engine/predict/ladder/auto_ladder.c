@@ -176,14 +176,13 @@ static struct finding *take_finding(const struct ladder *l, struct finding *f, c
  * of other races, so that shards give the same results. */
 static void polish(struct ladder *l, struct finding *f)
 {
-	enum { STEPS = 1 << 17, LONGEST = 1 << 17 };
 	const uint32_t pair[] = { f->first, f->second };
 
-	if (f->witness == NULL || f->witness->len > LONGEST || l->options->pairs_events)
+	if (f->witness == NULL || l->options->pairs_events)
 		return;
-	GArray *shorter = g_array_copy(f->witness);
-	witness_minimise_within(race_tools_checker(&l->tools, l->t, l->options), STEPS, l->t,
-	                        f->note ? CLAIM_C11_RACE : CLAIM_RACE, pair, 2, shorter);
+	GArray *shorter =
+	        witness_polished(race_tools_checker(&l->tools, l->t, l->options), l->t,
+	                         f->note ? CLAIM_C11_RACE : CLAIM_RACE, pair, 2, f->witness);
 	g_array_unref(f->witness);
 	f->witness = shorter;
 }
