@@ -135,6 +135,7 @@ contains "$out" 'held by T2' "with its story"
 like "$out" '"uri": "locks.c", "uriBaseId": "%SRCROOT%"}, "region": {"startLine": 6}' "and its place"
 run "$HEDDLE" explore --format sarif -- ./assertion
 like "$out" '"uri": "assertion.c", "uriBaseId": "%SRCROOT%"}, "region": {"startLine": 27}' "where the thread was that failed"
+like "$out" '"ruleId": "assertion", "ruleIndex": [0-9]+' "by the rule that every report has for its kind"
 cp "$OLDPWD"/samples/lost-wakeup/lost_wakeup.c "$OLDPWD"/samples/use-after-free/use_after_free.c .
 build lost_wakeup
 explore lost_wakeup

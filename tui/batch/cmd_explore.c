@@ -7,9 +7,9 @@
 #include "engine/trace/own_code.h"
 #include "tui/batch/command.h"
 #include "tui/batch/explore_tree.h"
-#include "tui/batch/places.h"
 #include "tui/batch/point_json.h"
 #include "tui/batch/print.h"
+#include "tui/batch/report_file.h"
 #include "tui/batch/shares.h"
 
 #include <inttypes.h>
@@ -435,36 +435,20 @@ static char *options_text(const struct arguments *a)
 	return g_string_free(text, FALSE);
 }
 
+/* By way of the findings that a report read from a file has. */
 static void print_sarif(const struct explore_report *r, enum output_format format)
 {
+	json_t *report =
+	        json_pack("{s:s, s:i, s:o, s:o}", "heddle", HEDDLE_VERSION, "executions",
+	                  (int)r->runs->len, "errors", errors_json(r), "races", races_json(r));
+	struct report_file *file = report_file_of_json("explore", report);
 	struct sarif *s = sarif_begin(stdout, format);
-	for (guint i = 0; i < r->races->len; i++) {
-		const struct explore_race *race =
-		        &g_array_index(r->races, struct explore_race, i);
-		json_t *f = json_pack("{sssssos[oo]}", "kind", "data-race", "verdict",
-		                      "happened", "variable", json_text(race->variable),
-		                      "sites", places_parse(race->own_first),
-		                      places_parse(race->own_second));
-		sarif_add(s, f, NULL);
-		json_decref(f);
-	}
-	for (guint i = 0; i < r->errors->len; i++) {
-		const struct explore_error *e =
-		        &g_array_index(r->errors, struct explore_error, i);
-		char **lines = g_strsplit(e->story ? e->story : "", "\n", -1);
-		char *story = g_strjoinv("; ", lines);
-		json_t *f = json_pack("{ssssso}", "kind", explore_end_word(e->end), "verdict",
-		                      "happened", "story", json_text(story));
-		json_t *sites = json_array();
-		for (guint k = 0; e->places && k < e->places->len; k++)
-			json_array_append_new(sites, places_parse(e->places->pdata[k]));
-		json_object_set_new(f, "sites", sites);
-		g_free(story);
-		g_strfreev(lines);
-		sarif_add(s, f, NULL);
-		json_decref(f);
-	}
+	for (guint i = 0; i < file->findings->len; i++)
+		sarif_add(s, g_array_index(file->findings, struct filed_finding, i).fields,
+		          NULL);
 	sarif_end(s);
+	report_file_free(file);
+	json_decref(report);
 }
 
 int explore_print(const struct explore_report *r, const struct explore_asked *asked,

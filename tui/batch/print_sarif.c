@@ -328,6 +328,7 @@ static char *message(const json_t *f)
 	else
 		g_string_append_printf(text, "%s%s%s.", json_word(f, "kind"),
 		                       *variable ? " on " : "", variable);
+	g_string_replace(text, "\n", "; ", 0);
 	if (strcmp(verdict, verdict_word(VERDICT_HAPPENED)) == 0)
 		g_string_append(text, " It happened in the recorded run.");
 	else if (strcmp(verdict, verdict_word(VERDICT_RACE)) == 0)

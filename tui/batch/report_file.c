@@ -4,6 +4,8 @@
  */
 #include "tui/batch/report_file.h"
 
+#include "tui/batch/places.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -176,17 +178,6 @@ static bool read_findings(struct report_file *r, struct span array, struct error
 	return true;
 }
 
-/* "bank.c:31" as a finding's place; a name when it is no line of a file. */
-static json_t *place_of(const char *location)
-{
-	const char *colon = strrchr(location, ':');
-
-	if (colon == NULL || !g_ascii_isdigit(colon[1]))
-		return json_pack("{s:s}", "name", location);
-	return json_pack("{s:s%, s:i}", "file", location, (size_t)(colon - location), "line",
-	                 (int)strtol(colon + 1, NULL, 10));
-}
-
 /* A race or error of an exploration with the fields of a finding. */
 static void add_explored(struct report_file *r, const json_t *from, const char *kind,
                          const char *verdict)
@@ -199,7 +190,7 @@ static void add_explored(struct report_file *r, const json_t *from, const char *
 	json_array_foreach(json_object_get(from, "locations"), i, location)
 	{
 		if (json_is_string(location))
-			json_array_append_new(sites, place_of(json_string_value(location)));
+			json_array_append_new(sites, places_parse(json_string_value(location)));
 	}
 	json_object_set_new(f.fields, "sites", sites);
 	json_object_set_new(f.fields, "kind", json_string(kind));

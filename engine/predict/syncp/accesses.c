@@ -5,7 +5,6 @@
 #include "engine/predict/pairs/class_table.h"
 #include "engine/predict/syncp/accesses.h"
 
-
 void accesses_free(struct accesses *a)
 {
 	g_free(a->variables);
