@@ -56,7 +56,7 @@ _heddle() {
 	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --jobs --resume --witness-events --baseline --suppressions --lenient --format --help --quiet --version" ;;
 	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet --version" ;;
 	verify) words="--spec --memory --lenient --format --help --quiet --version" ;;
-	record) words="--output --mode --strategy --depth --steps --seed --memory --spec --max-size --compress --last --suppressions --start-at --no-values --no-missing --no-inputs --help --quiet --version" ;;
+	record) words="--output --mode --strategy --depth --steps --seed --memory --spec --max-size --compress --last --live --suppressions --start-at --no-values --no-missing --no-inputs --help --quiet --version" ;;
 	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet --version" ;;
 	replay) words="--witness --trace --first --until --output --gdb --gdb-server --spec --timeout --lenient --help --quiet --version" ;;
 	explain) words="--order --spec --story --missing --lenient --format --help --quiet --version" ;;
@@ -65,7 +65,7 @@ _heddle() {
 	merge) words="--lenient --tasks --output --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --depth --steps --memory --timeout --budget --shard --jobs --resume --format --help --quiet --version" ;;
 	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --bound --until-error --timeout --format --help --quiet --version" ;;
-	orders) words="--runs --budget --format --help --quiet --version" ;;
+	orders) words="--runs --budget --pairs --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
 	lesson) words="--directory --text --worksheet --restart --new --check --play --class --format --help --quiet --version" ;;
 	esac

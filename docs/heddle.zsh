@@ -229,6 +229,7 @@ record) _arguments \
 	'*--max-size[stop recording when the log has this size (default 4096; 0\: never)]:MB:_files' \
 	'*--compress[compress the log beside the trace while it is written]' \
 	'*--last[keep about the last N events]:N:_files' \
+	'*--live[say on standard error, while the program runs, which races happens-before finds]' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
 	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
 	'*--no-values[leave values out]' \
@@ -325,9 +326,9 @@ explore) _arguments \
 	'*--output[keep the tree in FILE, and traces of failing runs as FILE.runN.hdl]:FILE:_files' \
 	'*--spec[invocations of its objects are single steps, and may commute]:FILE:_files' \
 	'*--results[invocations that return the same are the same, in whatever order, where the effects say what they return]' \
-	'*--runs[at most so many executions (default 10000)]:N:_files' \
+	'*--runs[at most N runs (default 10000)]:N:_files' \
 	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
-	'*--seed[the first execution by chance (default\: the lowest thread first)]:N:_files' \
+	'*--seed[choose the first run'\''s schedule at random, by this seed (default\: the lowest thread first)]:N:_files' \
 	'*--final[the values of these variables at the end tell runs apart, too]:X,...:_files' \
 	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--steps[cut a run after so many steps (default\: no limit)]:N:_files' \
@@ -344,8 +345,9 @@ explore) _arguments \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
 orders) _arguments \
-	'*--runs[at most so many executions of an exploration (default 10000)]:N:_files' \
+	'*--runs[at most so many runs of an exploration (default 10000)]:N:_files' \
 	'*--budget[for each exploration (default 60; 0\: no limit)]:SECONDS:_files' \
+	'*--pairs[try at most so many pairs of changes (default 100)]:N:_files' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \

@@ -26,17 +26,13 @@ static const uint32_t byte_order = 0x01020304;
 
 static bool append_digest(GString *to, const char *what, const char *path, struct error *error)
 {
-	char *bytes = NULL;
-	gsize length = 0;
-	if (!g_file_get_contents(path, &bytes, &length, NULL))
+	char *sum = file_digest(path);
+	if (sum == NULL)
 		return error_set(error, path,
 		                 "give a program and specifications that can be read",
 		                 "cannot be read to compare it: %s", g_strerror(errno));
-	char *sum =
-	        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)bytes, length);
 	g_string_append_printf(to, "%s %s\n", what, sum);
 	g_free(sum);
-	g_free(bytes);
 	return true;
 }
 

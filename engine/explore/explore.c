@@ -142,7 +142,7 @@ static struct pending *by_chance(struct exploration *x)
 	p->parent = x->first;
 	p->known_as = 0; /* the first run, known by this number */
 	p->by_chance = true;
-	p->flip = g_strdup_printf("by chance (seed %" PRIu64 ")", p->plan.seed);
+	p->flip = g_strdup_printf("a random schedule, seed %" PRIu64, p->plan.seed);
 	p->thread = g_strdup("");
 	p->place = g_strdup("");
 	p->variable = g_strdup("");
@@ -308,8 +308,6 @@ static bool run_all(struct exploration *x, struct error *error)
 
 static bool open_output(struct exploration *x, struct error *error)
 {
-	if (x->options->keep_output)
-		return true;
 	x->output_file = file_open_nameless(g_get_tmp_dir());
 	if (x->output_file < 0)
 		return error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",

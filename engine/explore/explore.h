@@ -24,6 +24,8 @@ struct explore_order {
 	uint64_t address; /* struct location */
 	uint32_t module;
 	uint8_t order; /* enum memory_order_kind */
+	/* A fence of this order before or after the operation, which keeps its own. */
+	enum { EXPLORE_ORDER, EXPLORE_FENCE_BEFORE, EXPLORE_FENCE_AFTER } how;
 };
 /* An atomic operation of the program (one instruction). */
 struct explore_atomic {
@@ -65,7 +67,6 @@ struct explore_options {
 	enum memory_model memory;
 	const GArray *orders; /* struct explore_order, for MEMORY_RC11 alone; or NULL */
 	const volatile int *interrupted; /* stop when nonzero; or NULL */
-	bool keep_output;                /* pass on the program's output */
 };
 
 /* Endings of a run. */

@@ -211,7 +211,8 @@ static void print_way(const struct explore_report *r, uint32_t run)
 	while (count-- > 0) {
 		const struct explore_run *step =
 		        &g_array_index(r->runs, struct explore_run, way[count]);
-		printf("      run %u: %s (%s)\n", way[count], step->flip, step->place);
+		printf("      run %u: %s%s%s%s\n", way[count], step->flip,
+		       *step->place ? " (" : "", step->place, *step->place ? ")" : "");
 	}
 }
 
@@ -252,8 +253,8 @@ static void print_errors(const struct explore_report *r)
 		        &g_array_index(r->runs, struct explore_run, e->run);
 		printf("\n");
 		print_end(e->end, e->status);
-		printf(", in %" PRIu64 " execution%s, first in run %u", e->count,
-		       plural(e->count), e->run);
+		printf(", in %" PRIu64 " of %u run%s, first in run %u", e->count, r->runs->len,
+		       plural(r->runs->len), e->run);
 		for (guint k = 0; e->places && k < e->places->len; k++)
 			printf("%s %s", k ? " and" : ", at", (char *)e->places->pdata[k]);
 		printf("\n");
@@ -263,7 +264,7 @@ static void print_errors(const struct explore_report *r)
 				printf("    %s\n", *line);
 		g_strfreev(lines);
 		if (e->run != 0)
-			printf("    as the first run, but\n");
+			printf("    differs from run 0 in this:\n");
 		print_way(r, e->run);
 		print_point(r, i);
 		if (run->trace)
@@ -282,8 +283,9 @@ static void print_commuting(const struct explore_report *r)
 	if (first == r->runs->len)
 		return;
 	const struct explore_run *run = &g_array_index(r->runs, struct explore_run, first);
-	printf("equivalent by the specification, in run %u: %" PRIu64
-	       " pair%s that commute%s\n",
+	printf("in run %u, %" PRIu64
+	       " pair%s of calls commute%s by the specification: the other "
+	       "order was not run\n",
 	       first, run->commuting_count, plural(run->commuting_count),
 	       run->commuting_count == 1 ? "s" : "");
 	for (guint i = 0; i < run->commuting->len && i < MOST; i++)
@@ -329,29 +331,27 @@ static void print_completeness(const struct explore_report *r,
 {
 	const char *but = what_voids(r);
 	if (r->complete && but == NULL && r->graphs > 0)
-		printf("complete for this input: whatever its loads may read by this model, the "
-		       "program does as in one of these\n");
+		printf("complete for this input: whatever its loads may read by this memory model, "
+		       "the program behaves as in one of these runs\n");
 	else if (r->complete && but == NULL)
-		printf("complete for this input: whatever the schedule, the program does as in "
-		       "one of these\n");
+		printf("complete for this input: whatever the schedule, the program behaves as in "
+		       "one of these runs\n");
 	else if (r->complete)
-		printf("complete, as far as %s leave a promise: with them a program may do "
-		       "what no schedule explains\n",
+		printf("complete for this input, except for what its %s allow: with them a program "
+		       "may do more than any schedule shows\n",
 		       but);
 	else if (asked->bounded && r->complete_within)
-		printf("complete for schedules with at most %u preemption%s%s%s\n",
+		printf("complete for schedules with at most %u preemption%s%s%s%s\n",
 		       asked->preemptions, plural(asked->preemptions),
-		       but ? ", as far as they leave a promise: there are " : "",
-		       but ? but : "");
+		       but ? ", except for what its " : "", but ? but : "",
+		       but ? " allow" : "");
 	else
 		printf("not complete\n");
 }
 
 static void print_text(const struct explore_report *r, const struct explore_asked *asked)
 {
-	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
-	       " more schedules begin as these do\n",
-	       r->runs->len, plural(r->runs->len), r->classes, r->pruned);
+	print_run_counts(r->runs->len, r->classes, r->pruned);
 	if (r->graphs > 0)
 		printf("%" PRIu64 " execution graph%s under --memory %s", r->graphs,
 		       plural(r->graphs), asked->memory);
@@ -361,18 +361,15 @@ static void print_text(const struct explore_report *r, const struct explore_aske
 	if (r->graphs > 0)
 		printf("\n");
 	print_completeness(r, asked);
-	if (r->estimate.classes > 0)
-		printf("    about %" PRIu64
-		       " different in all, by the part that was seen (%" PRIu64 " to %" PRIu64
-		       ")\n",
-		       r->estimate.classes, r->estimate.low, r->estimate.high);
 	for (guint i = 0; i < r->gaps->len; i++)
 		printf("    %s\n", (char *)r->gaps->pdata[i]);
+	if (r->estimate.classes > 0)
+		print_run_estimate(r->estimate.classes, r->estimate.low, r->estimate.high);
 	for (guint i = 0; i < r->notes->len; i++)
 		printf("    %s\n", (char *)r->notes->pdata[i]);
 	print_commuting(r);
 	if (r->abandoned)
-		printf("    %" PRIu64 " more before that was known\n", r->abandoned);
+		printf("    %" PRIu64 " more runs before that was known\n", r->abandoned);
 	print_races(r);
 	if (r->errors->len == 0)
 		printf("no run failed\n");
@@ -580,9 +577,11 @@ static const struct command_option options[] = {
 	  "invocations that return the same are the same, in whatever order, where the effects "
 	  "say what they return",
 	  0 },
-	{ "runs", "N", "at most so many executions (default 10000)", 'n' },
+	{ "runs", "N", "at most N runs (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 },
-	{ "seed", "N", "the first execution by chance (default: the lowest thread first)", 0 },
+	{ "seed", "N",
+	  "choose the first run's schedule at random, by this seed (default: the lowest thread first)",
+	  0 },
 	{ "final", "X,...", "the values of these variables at the end tell runs apart, too",
 	  0 },
 	{ "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 },

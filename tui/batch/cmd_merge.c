@@ -72,16 +72,16 @@ static void print_exploration(const struct report_file *r)
 	size_t i;
 	json_t *e;
 
-	printf("%lld executions, %lld different; %lld more schedules begin as these do\n%s\n",
-	       number(r, "executions"), number(r, "states"), number(r, "pruned"), complete(r));
+	print_run_counts((uint64_t)number(r, "executions"), (uint64_t)number(r, "states"),
+	                 (uint64_t)number(r, "pruned"));
+	printf("%s\n", complete(r));
 	const json_t *estimate = json_object_get(r->head, "estimate");
 	const json_t *spread = json_object_get(estimate, "spread");
 	if (estimate)
-		printf("    about %lld different in all, by the part that was seen (%lld to "
-		       "%lld)\n",
-		       (long long)json_integer_value(json_object_get(estimate, "classes")),
-		       (long long)json_integer_value(json_array_get(spread, 0)),
-		       (long long)json_integer_value(json_array_get(spread, 1)));
+		print_run_estimate(
+		        (uint64_t)json_integer_value(json_object_get(estimate, "classes")),
+		        (uint64_t)json_integer_value(json_array_get(spread, 0)),
+		        (uint64_t)json_integer_value(json_array_get(spread, 1)));
 	print_sentences(json_object_get(r->head, "gaps"), "    ");
 	print_sentences(json_object_get(r->head, "notes"), "    ");
 	json_array_foreach(json_object_get(r->head, "races"), i, e)
@@ -93,7 +93,7 @@ static void print_exploration(const struct report_file *r)
 		       json_string_value(json_array_get(l, 1)));
 	}
 	json_array_foreach(json_object_get(r->head, "errors"), i, e)
-	        printf("\n%s, in %lld execution%s\n%s\n", json_word(e, "kind"),
+	        printf("\n%s, in %lld run%s\n%s\n", json_word(e, "kind"),
 	               (long long)json_integer_value(json_object_get(e, "count")),
 	               json_integer_value(json_object_get(e, "count")) == 1 ? "" : "s",
 	               json_word(e, "story"));

@@ -1,5 +1,6 @@
 /* cmd_races.c - `heddle races`: data races by any of the analyses. */
 #include "engine/predict/misuse.h"
+#include "engine/predict/weak_races.h"
 #include "tui/batch/race_options.h"
 #include "tui/batch/shares.h"
 #include "tui/batch/spec_rules.h"
@@ -46,6 +47,8 @@ static struct report *find(const struct arguments *a, struct trace *t,
 		r = NULL;
 	}
 	progress_done();
+	if (r != NULL && race->analysis != ANALYSIS_LOCKSET)
+		weak_races_settle(t, r);
 	if (r != NULL && race->analysis == ANALYSIS_AUTO && race->shard == 0) {
 		misuse_add(t, race->pairs_events, r);
 		report_sort(r);

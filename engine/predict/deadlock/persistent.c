@@ -117,7 +117,7 @@ static void collect_object(struct persistent *p, uint32_t e, uint32_t position)
 		[OP_BROADCAST] = USED_SIGNAL,
 		[OP_ARRIVE] = USED_ARRIVE,
 		[OP_DESTROY] = USED_DESTROY,
-		[OP_MISUSE] = USED_DESTROY, /* nobody waits for it any more, either */
+		[OP_MISUSE] = USED_DESTROY, /* no thread waits for it any more, either */
 	};
 	const struct event *x = &p->t->events[e];
 	uint32_t u = x->thread, o = x->target, block = event_block_used(p->t, x);
@@ -266,14 +266,14 @@ static void add_rivals(struct persistent *p, uint32_t thread)
 	} else if (op_table[x->op].operand == OPERAND_OBJECT) {
 		add_object_rivals(p, x);
 	} else if (run_state_channel(p->s, e) != NONE) {
-		/* what is read is what was written first, and how much of it */
+		/* a receive takes the bytes that were sent first, as many as there are */
 		add_users(p, &p->channels, run_state_channel(p->s, e), USED_ANY, thread);
 	} else if (x->op == OP_FREE && x->target != NONE) {
 		add_users(p, &p->blocks, x->target, USED_ANY, thread);
 	}
 }
 
-/* -- what a thread that does not run needs ---------------------------------------------------- */
+/* -- needs of a thread that does not run ----------------------------------------------------- */
 
 static void add_writers(struct persistent *p, uint32_t e)
 {

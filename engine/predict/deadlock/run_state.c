@@ -89,9 +89,9 @@ bool run_state_has(const struct run_state *s, uint32_t e)
 	return s->t->index->position[e] < s->done[at(s, e)->thread];
 }
 
-/* -- what has to come before ---------------------------------------------------------------- */
+/* -- events that have to come before --------------------------------------------------------- */
 
-/* Does the thread wait there for somebody else's message, which the state decides? */
+/* Does the thread wait there for another thread's message, which the state decides? */
 static bool waits_for_message(const struct run_state *s, uint32_t e)
 {
 	const struct event *x = at(s, e);
@@ -284,8 +284,8 @@ static bool has_ended(const struct run_state *s, uint32_t thread)
 	return run_state_event(s, thread) == NONE && (fork == NONE || run_state_has(s, fork));
 }
 
-/* Would who waits for the channel at the end of the trace, for what is written to it or for
- * room, wait here? */
+/* Would a thread that waits for the channel at the end of the trace, for bytes or for room,
+ * wait in this state? */
 static bool is_as_at_end(const struct run_state *s, uint32_t channel)
 {
 	if (channel == NONE || s->foreign_channel[channel] || s->closed[channel] > 0)
@@ -356,7 +356,7 @@ static enum next next_receive(const struct run_state *s, uint32_t e)
 		       : unsent(s, e) != NONE    ? NEXT_WAITS
 		                                 : NEXT_RUNS;
 	empty = s->sent[m->channel] == s->received[m->channel];
-	if (m->what == CHANNEL_CLOSED) /* who reads its end, has read all before */
+	if (m->what == CHANNEL_CLOSED) /* a thread that reads its end has read all before */
 		return !empty ? NEXT_DIFFERS : unsent(s, e) != NONE ? NEXT_WAITS : NEXT_RUNS;
 	order = s->order[x->target];
 	if (order == 0)
@@ -408,7 +408,7 @@ uint32_t run_state_channel(const struct run_state *s, uint32_t e)
 		return NONE;
 	if (x->op == OP_SND ? m->what != CHANNEL_NONE : channel_receives(&s->channels, x))
 		return m->channel;
-	/* that somebody is at work there begins with a message of another name */
+	/* the begin of a thread's work there is a message of another name */
 	uint32_t ends = x->op == OP_SND ? s->ends[x->target] : x->target;
 	return ends != NONE && s->begins[ends] != NONE ? s->channels.count + ends : NONE;
 }

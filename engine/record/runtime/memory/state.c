@@ -37,6 +37,14 @@ static void count_looks(struct thread_memory *m, uint64_t state)
 		m->states[0] = state;
 }
 
+void memory_tell(struct thread *t, uint64_t what)
+{
+	if (!memory_states || what == 0)
+		return;
+	log_before(t);
+	log_put(t->stream, log_word(LOG_STATE, 0, 0), &what, 1);
+}
+
 bool memory_waits(const struct thread *t)
 {
 	enum { SOME = 2 * STATES };
@@ -58,6 +66,5 @@ void memory_state(struct thread *t, const volatile void *p, unsigned order, uint
 	for (const uint64_t *w = (const uint64_t *)from; (uintptr_t)(w + 1) <= to; w++)
 		state = mix(state, *w);
 	count_looks(&t->memory, state);
-	log_before(t);
-	log_put(t->stream, log_word(LOG_STATE, 0, 0), &state, 1);
+	memory_tell(t, state);
 }
