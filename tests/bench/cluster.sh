@@ -7,5 +7,5 @@ trap 'rm -f "$rows"' EXIT
 perl tests/bench/cluster.pl "${1:-./heddle}" "$rows"
 awk -v title="Speed-up by many nodes, from measured times of the jobs" -v xlabel="nodes" \
 	-v ylabel="times faster than one processor" \
-	-v names="as many as nodes,shake (5120 runs),explore (5040 classes),races (ftpserver.std)" \
+	-v names="as many as nodes,explore (720 classes),shake (5120 runs)" \
 	-f tests/bench/plot.awk "$rows" >docs/cluster.svg
