@@ -331,6 +331,7 @@ struct explore_report *explore(const struct explore_options *options,
 		.progress = progress,
 		.report = explore_report_new(),
 		.worklist = worklist_new(options->seed),
+		.awaits = awaits_new(),
 		.kept = g_ptr_array_new_with_free_func(free_execution),
 		.repeats = g_ptr_array_new_with_free_func(free_repeat),
 		.no_return =
@@ -365,6 +366,7 @@ struct explore_report *explore(const struct explore_options *options,
 	no_return_free(x.no_return);
 	histories_free(x.histories);
 	worklist_free(x.worklist);
+	awaits_free(x.awaits);
 	g_hash_table_unref(x.errors);
 	g_hash_table_unref(x.races);
 	g_hash_table_unref(x.finals_seen);

@@ -30,17 +30,26 @@ static void count_looks(struct thread_memory *m, uint64_t state)
 	bool known = false;
 	for (unsigned i = 0; i < STATES; i++)
 		known |= m->states[i] == state;
-	m->looks = known ? m->looks + 1 : 0;
+	if (!known)
+		poll_changed();
+	m->looks = known && m->changes == poll_changes() ? m->looks + 1 : known;
+	m->changes = poll_changes();
 	for (unsigned i = STATES - 1; i > 0 && !known; i--)
 		m->states[i] = m->states[i - 1];
 	if (!known)
 		m->states[0] = state;
 }
 
+enum { SOME = 2 * STATES };
+
 bool memory_waits(const struct thread *t)
 {
-	enum { SOME = 2 * STATES };
 	return t->memory.looks >= SOME;
+}
+
+bool memory_waits_on(const struct thread *t)
+{
+	return memory_waits(t) && t->memory.changes == poll_changes();
 }
 
 void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
@@ -58,6 +67,8 @@ void memory_state(struct thread *t, const volatile void *p, unsigned order, uint
 	for (const uint64_t *w = (const uint64_t *)from; (uintptr_t)(w + 1) <= to; w++)
 		state = mix(state, *w);
 	count_looks(&t->memory, state);
+	t->memory.looked = (uintptr_t)p;
+	t->memory.pc = *(const uintptr_t *)from; /* where the hook returns to */
 	log_before(t);
 	log_put(t->stream, log_word(LOG_STATE, 0, 0), &state, 1);
 }
