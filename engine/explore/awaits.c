@@ -239,6 +239,28 @@ static void add(GHashTable *numbers, uint64_t number)
 	g_hash_table_add(numbers, g_memdup2(&number, sizeof number));
 }
 
+static void archive_numbers(struct archive *archive, GHashTable *numbers)
+{
+	GHashTableIter iter;
+	void *key;
+	size_t count = archive_count(archive, g_hash_table_size(numbers), sizeof(uint64_t));
+	g_hash_table_iter_init(&iter, numbers);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t number = 0;
+		if (!archive_reads(archive) && g_hash_table_iter_next(&iter, &key, NULL))
+			number = *(const uint64_t *)key;
+		archive_raw(archive, &number, sizeof number);
+		if (archive_reads(archive))
+			add(numbers, number);
+	}
+}
+
+void awaits_archive(struct awaits *a, struct archive *archive)
+{
+	archive_numbers(archive, a->prefixes);
+	archive_numbers(archive, a->looks);
+}
+
 static uint64_t look_number(const uint64_t *states, const struct history *h, uint32_t event,
                             uint64_t seen)
 {

@@ -15,7 +15,7 @@
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
-enum { VERSION = 3, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
+enum { VERSION = 4, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
 static const uint32_t byte_order = 0x01020304;
 
 /* -- identity ------------------------------------------------------------------------------ */
@@ -223,6 +223,7 @@ static void archive_exploration(struct exploration *x, struct archive *a)
 {
 	archive_report(x->report, a);
 	histories_archive(x->histories, a);
+	awaits_archive(x->awaits, a);
 	struct pending_limits limits = { x->report->runs->len, histories_count(x->histories) };
 	worklist_archive(x->worklist, &limits, a);
 	archive_again(x, &limits, a);
