@@ -246,12 +246,14 @@ deb:
 	cp -r docs/debian build/deb/heddle-$(VERSION)/
 	cd build/deb/heddle-$(VERSION) && DEB_BUILD_OPTIONS="parallel=$$(nproc)" dpkg-buildpackage -b -us -uc
 	cd build/deb && lintian --fail-on error ./*.changes
-# An image for continuous integration, by podman or buildah.
+# An image for continuous integration, by podman or buildah. BASE: an image of Debian 12;
+# BUILD_OPTIONS: more options of theirs.
+BASE ?= debian:12
 container:
 	@command -v podman >/dev/null || command -v buildah >/dev/null || { \
 		echo "$@: needs podman or buildah (apt-get install buildah)" >&2; exit 2; }
-	if command -v podman >/dev/null; then podman build -f docs/Containerfile -t heddle .; \
-	else buildah bud -f docs/Containerfile -t heddle .; fi
+	$$(command -v podman || command -v buildah) build $(BUILD_OPTIONS) --build-arg BASE=$(BASE) \
+		-f docs/Containerfile --ignorefile docs/Containerfile.ignore -t heddle .
 # What needs root, other programs or other machines: packages, the library, the SARIF schema.
 check-delivery: all
 	tests/delivery.sh

@@ -241,7 +241,6 @@ static const struct {
 	[DW_AT_const_value] = { NUMBER, TO(value), TO(has_value) },
 	[DW_AT_external] = { FLAG, TO(external), 0 },
 	[DW_AT_declaration] = { FLAG, TO(declaration), 0 },
-	[DW_AT_artificial] = { FLAG, TO(artificial), 0 },
 };
 
 static bool read_plain(struct dwarf_reader *r, Dwarf_Attribute a, Dwarf_Half which,

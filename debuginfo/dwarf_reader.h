@@ -45,8 +45,7 @@ struct die_facts {
 	uint64_t address;   /* PLACE_FRAME: offset from the frame base */
 	int64_t frame_base; /* from the CFA */
 	bool has_frame_base, frame_on_rsp, has_low, has_high, high_is_size, has_location,
-	        has_bit_offset, has_old_bit_offset, has_count, has_value, external, declaration,
-	        artificial;
+	        has_bit_offset, has_old_bit_offset, has_count, has_value, external, declaration;
 	enum place_kind place;
 	Dwarf_Attribute ranges; /* owned */
 };

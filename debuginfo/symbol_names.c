@@ -75,8 +75,8 @@ static const char *without_result(const char *text)
 	return name;
 }
 
-/* Inside of the name: parameters of the functions around it, "main(int)::x"; what lambdas take,
- * "{lambda(int)#1}"; ABI tags, "[abi:cxx11]". */
+/* Inside of the name: parameters of the functions around it, "main(int)::x"; parameters of
+ * lambdas, "{lambda(int)#1}"; ABI tags, "[abi:cxx11]". */
 static void append_scopes(GString *out, const char *text)
 {
 	static const char unnamed[] = "(anonymous namespace)";
@@ -167,7 +167,7 @@ static void show_all(struct debuginfo *d, GArray *symbols, GHashTable *described
 	}
 }
 
-/* The soft limits of address space and time, lowered to what is in use and some more. */
+/* The soft limits of address space and time, lowered to the present use and a reserve. */
 static void limit(struct rlimit *memory, struct rlimit *time)
 {
 	char *text = NULL;

@@ -164,7 +164,7 @@ member_at(const struct debuginfo *d, const struct debug_type *t, uint64_t offset
 		const struct debug_member *m = debuginfo_member(d, t->members + i);
 		if (m->bit_size != 0 || !member_holds(m, offset, size))
 			continue;
-		/* a flexible array contains what no sized member does; an empty base nothing */
+		/* a flexible array contains the bytes of no sized member; an empty base none */
 		if (best == NULL || (best->size == 0 && m->size != 0))
 			best = m;
 		if (t->kind == TYPE_UNION && fits_exactly(d, m, offset, size))

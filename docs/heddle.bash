@@ -42,7 +42,7 @@ _heddle() {
 	"lesson --format") words="text json" files= ;;
 	*) if [ "${current#-}" != "$current" ]; then case "${COMP_WORDS[1]}" in
 	open) words="--exe --spec --report --at --notes --script --lenient --help --quiet --version" ;;
-	check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --baseline --suppressions --lenient --format --help --quiet --version" ;;
+	check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --shard --jobs --resume --baseline --suppressions --lenient --format --help --quiet --version" ;;
 	fix-check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --lenient --format --help --quiet --version" ;;
 	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --split --heap --all --baseline --suppressions --lenient --format --help --quiet --version" ;;
 	commute) words="--spec --analysis --pairs --direct --bounded --verdicts --budget --baseline --suppressions --lenient --format --help --quiet --version" ;;
@@ -53,19 +53,19 @@ _heddle() {
 	convert) words="--to --lenient --help --quiet --version" ;;
 	filter) words="--output --to --for --check --lenient --format --help --quiet --version" ;;
 	deadlocks) words="--pairs --verdicts --missing --values --budget --baseline --suppressions --lenient --format --help --quiet --version" ;;
-	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --witness-events --baseline --suppressions --lenient --format --help --quiet --version" ;;
+	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --jobs --resume --witness-events --baseline --suppressions --lenient --format --help --quiet --version" ;;
 	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet --version" ;;
 	verify) words="--spec --memory --lenient --format --help --quiet --version" ;;
-	record) words="--output --mode --strategy --depth --steps --seed --memory --spec --max-size --compress --last --suppressions --start-at --no-values --no-missing --no-inputs --help --quiet --version" ;;
+	record) words="--output --mode --strategy --depth --steps --seed --memory --spec --max-size --compress --last --live --suppressions --start-at --no-values --no-missing --no-inputs --help --quiet --version" ;;
 	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet --version" ;;
 	replay) words="--witness --trace --first --until --output --gdb --gdb-server --spec --timeout --lenient --help --quiet --version" ;;
 	explain) words="--order --spec --story --missing --lenient --format --help --quiet --version" ;;
 	compare) words="--analyses --lenient --format --help --quiet --version" ;;
 	diff) words="--analysis --spec --values --missing --budget --lenient --format --help --quiet --version" ;;
-	merge) words="--lenient --format --help --quiet --version" ;;
-	shake) words="--runs --seed --strategy --depth --steps --memory --timeout --format --help --quiet --version" ;;
+	merge) words="--lenient --tasks --output --format --help --quiet --version" ;;
+	shake) words="--runs --seed --strategy --depth --steps --memory --timeout --budget --shard --jobs --resume --format --help --quiet --version" ;;
 	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --bound --until-error --timeout --format --help --quiet --version" ;;
-	orders) words="--runs --budget --format --help --quiet --version" ;;
+	orders) words="--runs --budget --pairs --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
 	lesson) words="--directory --text --worksheet --restart --new --check --play --class --format --help --quiet --version" ;;
 	esac

@@ -28,7 +28,7 @@ if (( CURRENT == 2 )); then
 		'explain:why two events are ordered (the chain of events) or not'
 		'compare:which analysis reports what\: a table of findings by analysis'
 		'diff:what is new in the second of two traces or reports, what is gone, what is left'
-		'merge:join the reports of shards (--shard I/N), or of check, into one'
+		'merge:join reports of shards (--shard I/N), or the tasks of an exploration'
 		'shake:run a program under many schedules; a table of outcomes'
 		'explore:run a program along every schedule that makes a difference'
 		'orders:which memory orders a program'\''s atomics need'
@@ -64,6 +64,9 @@ check) _arguments \
 	'*--no-harm[do not run both orders of a finding to compare what comes of them]' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
 	'*--output[of the files that are written\: PREFIX.runN.hdl, PREFIX.N.wit (default\: check)]:PREFIX:_files' \
+	'*--shard[the I-th of N shares of the recordings (or the traces); join the reports with '\''heddle merge'\'']:I/N:_files' \
+	'*--jobs[divide the work over N processes at the same time (default 1)]:N:_files' \
+	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
 	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
@@ -181,7 +184,9 @@ races) _arguments \
 	'*--missing[take code that was not recorded into account (barrier pairs)]' \
 	'*--budget[seconds for a pair and in all, each rung of the ladder (default\: 1,5)]:PAIR,ALL:_files' \
 	'*--spec[invocations may be turned round where FILE says so (auto, smt)]:FILE:_files' \
-	'*--shard[only the I-th of N shares of the pairs; join with '\''heddle merge'\'']:I/N:_files' \
+	'*--shard[the I-th of N shares of the pairs; join the reports with '\''heddle merge'\'']:I/N:_files' \
+	'*--jobs[divide the work over N processes at the same time (default 1)]:N:_files' \
+	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
 	'*--witness-events[keep witnesses of so many events in all in the report (default\: 32 million)]:N:_files' \
 	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
@@ -224,6 +229,7 @@ record) _arguments \
 	'*--max-size[stop recording when the log has this size (default 4096; 0\: never)]:MB:_files' \
 	'*--compress[compress the log beside the trace while it is written]' \
 	'*--last[keep about the last N events]:N:_files' \
+	'*--live[say on standard error, while the program runs, which races happens-before finds]' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
 	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
 	'*--no-values[leave values out]' \
@@ -291,7 +297,9 @@ diff) _arguments \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
 merge) _arguments \
-	'*--lenient[join what is there, when shards are missing]' \
+	'*--lenient[join what is there, when shards or tasks are missing]' \
+	'*--tasks[of explorations\: divide what is left into N tasks, PREFIX.1 to PREFIX.N]:N:_files' \
+	'*--output[with --tasks; without it, of explorations\: the file of the join]:PREFIX:_files' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -305,6 +313,10 @@ shake) _arguments \
 	'*--steps[pct\: about how many steps a run has (default\: measured)]:N:_files' \
 	'*--memory[the memory model that the runs are under (default sc)]:word:(sc tso rc11)' \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
+	'*--budget[make no more runs after this time (default 0\: no limit)]:SECONDS:_files' \
+	'*--shard[the I-th of N shares of the runs; join the reports with '\''heddle merge'\'']:I/N:_files' \
+	'*--jobs[divide the work over N processes at the same time (default 1)]:N:_files' \
+	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \
@@ -314,15 +326,15 @@ explore) _arguments \
 	'*--output[keep the tree in FILE, and traces of failing runs as FILE.runN.hdl]:FILE:_files' \
 	'*--spec[invocations of its objects are single steps, and may commute]:FILE:_files' \
 	'*--results[invocations that return the same are the same, in whatever order, where the effects say what they return]' \
-	'*--runs[at most so many executions (default 10000)]:N:_files' \
+	'*--runs[at most N runs (default 10000)]:N:_files' \
 	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
-	'*--seed[the first execution by chance (default\: the lowest thread first)]:N:_files' \
+	'*--seed[choose the first run'\''s schedule at random, by this seed (default\: the lowest thread first)]:N:_files' \
 	'*--final[the values of these variables at the end tell runs apart, too]:X,...:_files' \
 	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--steps[cut a run after so many steps (default\: no limit)]:N:_files' \
 	'*--resume[keep the exploration'\''s state in FILE, and go on from there next time]:FILE:_files' \
-	'*--shard[the I-th of N shares; join the reports with '\''heddle merge'\'']:I/N:_files' \
-	'*--jobs[so many explorations at the same time, each of a share (default 1)]:N:_files' \
+	'*--shard[the I-th of N shares of what follows from the first run; join the reports with '\''heddle merge'\'']:I/N:_files' \
+	'*--jobs[divide the work over N processes at the same time (default 1)]:N:_files' \
 	'*--memory[sc, tso or rc11\: what loads may read beyond sequential consistency (default sc)]:MODEL:_files' \
 	'*--bound[only schedules with at most N preemptions\: switches away from a thread that could go on]:preemptions=N:_files' \
 	'*--until-error[end at the first run that fails]' \
@@ -333,8 +345,9 @@ explore) _arguments \
 	'*--version[print the version]' \
 	'*:file:_files' ;;
 orders) _arguments \
-	'*--runs[at most so many executions of an exploration (default 10000)]:N:_files' \
+	'*--runs[at most so many runs of an exploration (default 10000)]:N:_files' \
 	'*--budget[for each exploration (default 60; 0\: no limit)]:SECONDS:_files' \
+	'*--pairs[try at most so many pairs of changes (default 100)]:N:_files' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \

@@ -3,6 +3,8 @@
  */
 #include "engine/finding.h"
 
+#include "engine/trace/own_code.h"
+
 #include <stdarg.h>
 #include <string.h>
 
@@ -197,6 +199,58 @@ static void append_writer(const struct trace *t, const struct wait *w, GString *
 	}
 }
 
+/* Was one other thread alone woken on the object after the signal? NONE: none, or several. */
+static uint32_t woken_after(const struct trace *t, uint32_t signal)
+{
+	uint32_t woken = NONE, count = 0;
+
+	for (uint64_t e = (uint64_t)signal + 1; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		if (x->op != OP_WAKE || x->flags & EVENT_TRY ||
+		    x->target != t->events[signal].target) /* EVENT_TRY: by time */
+			continue;
+		woken = x->thread;
+		count++;
+	}
+	return count == 1 ? woken : NONE;
+}
+
+/* Why a wait at a condition that stood there when the run ended was not ended: the last signal
+ * came before it, or woke another thread. */
+static void append_signal(const struct trace *t, const struct wait *w, GString *out)
+{
+	const struct event *want = &t->events[w->event];
+	uint32_t signal = NONE, began = NONE;
+
+	for (uint32_t e = w->event; e-- > 0 && (signal == NONE || began == NONE);) {
+		const struct event *x = &t->events[e];
+
+		if (x->target != want->target || op_table[x->op].operand != OPERAND_OBJECT)
+			continue;
+		if ((x->op == OP_SIGNAL || x->op == OP_BROADCAST) && signal == NONE)
+			signal = e;
+		if (x->op == OP_WAIT && x->thread == want->thread && began == NONE)
+			began = e;
+	}
+	if (signal == NONE) {
+		g_string_append(out, ", which no thread has signalled");
+		return;
+	}
+	g_string_append_printf(out, ", whose last %s, by ",
+	                       t->events[signal].op == OP_SIGNAL ? "signal" : "broadcast");
+	append_thread(t, t->events[signal].thread, out);
+	g_string_append_printf(out, " at %s, ", own_code_place_name(t, signal));
+	uint32_t woken = woken_after(t, signal);
+	if (began != NONE && signal < began)
+		g_string_append(out, "came before that wait");
+	else if (woken != NONE) {
+		g_string_append(out, "woke ");
+		append_thread(t, woken, out);
+	} else
+		g_string_append(out, "did not wake it");
+}
+
 void append_wait(const struct trace *t, const struct wait *w, GString *out)
 {
 	append_thread(t, t->events[w->event].thread, out);
@@ -205,6 +259,8 @@ void append_wait(const struct trace *t, const struct wait *w, GString *out)
 	append_waited(t, w, out);
 	if (w->what == WAIT_FUTEX)
 		append_writer(t, w, out);
+	if (w->what == WAIT_CONDITION && op_wants(t->events[w->event].op))
+		append_signal(t, w, out);
 	if (w->holder != NONE) {
 		g_string_append(out, ", held by ");
 		append_thread(t, w->holder, out);

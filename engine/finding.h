@@ -105,7 +105,7 @@ const char *proof_method_word(enum proof_method method);
 struct proof {
 	enum proof_method method;
 	bool same_pairing; /* it holds given the recorded pairing of waits, posts, barriers */
-	struct path cycle; /* the cycle, or the solver's core */
+	struct path cycle; /* the cycle, or the solver's unsatisfiable core */
 };
 
 /* Why a finding is unknown: enumerator, word in JSON, explanation without full stop. */
@@ -183,6 +183,9 @@ struct finding {
 	enum open_reason open;  /* of VERDICT_UNKNOWN */
 	const char *note;       /* static, or NULL: "visible only as a C11 race" */
 	const char *by;         /* the deciding analysis; static, or NULL */
+	/* Of a data race with a witness: the strongest memory model that has its values ("sc",
+	 * "tso", "rc11"; static); NULL: not known. */
+	const char *memory;
 	char *story;   /* CRASH, ASSERTION, EXIT: the failure as a sentence; owned, or NULL */
 	char *missing; /* calls of uninstrumented code that may order it, as text; owned, or
 	                * NULL */

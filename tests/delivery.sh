@@ -21,6 +21,22 @@ for t in docs/debian/tests/record docs/debian/tests/library; do
 	echo "$t: passed"
 done
 
+step "packages: autopkgtest, on this machine"
+tests/deps.sh autopkgtest
+autopkgtest -q -B build/deb/*.deb build/deb/heddle-*/ -- null
+
+step "test runners: CTest, meson, automake; SARIF by the published schema"
+tests/deps.sh cmake meson ninja-build automake python3-jsonschema python3-yaml curl ca-certificates
+tests/runners.sh
+
+step "an image, by buildah"
+tests/deps.sh buildah
+tests/container.sh
+
+step "many machines: GNU parallel, and a Slurm of two nodes"
+tests/deps.sh parallel slurm-wlm munge perl
+tests/cluster.sh
+
 # 300 MB that nothing else needs, so that 'make check' takes it where it is installed and skips otherwise.
 step "pages: walked in a browser"
 tests/deps.sh chromium fonts-dejavu-core perl

@@ -1,9 +1,10 @@
 /*
  * coverage.c - limits of an answer about atomicity: the units of work, and the functions that
  * access an atomic set and cannot be units. An inlined function has no activation; a static
- * function is no unit on what only its callees access (an optimising compiler may have changed
- * its parameters); start routines of threads are never units.
+ * function is no unit on variables that only its callees access (an optimising compiler may
+ * have changed its parameters); start routines of threads are never units.
  */
+#include "engine/base/arrays.h"
 #include "engine/atomic/atomic.h"
 
 #include <string.h>
@@ -150,15 +151,13 @@ void atomic_coverage(const struct trace *t, const struct atomic_model *m, struct
 	uint64_t strings = t->string_offsets_count + 1;
 	struct coverage c = { .t = t,
 		              .m = m,
-		              .frames = g_new0(GArray *, t->threads_count + 1),
+		              .frames = arrays_new(t->threads_count, sizeof(struct entered)),
 		              .unit = g_new0(bool, strings),
 		              .inlined = g_new0(bool, strings),
 		              .called = g_new0(bool, strings),
 		              .start = g_new0(bool, strings) };
 	GString *names = g_string_new(NULL);
 	guint units = count_units(&c);
-	for (uint64_t u = 0; u < t->threads_count; u++)
-		c.frames[u] = g_array_new(FALSE, FALSE, sizeof(struct entered));
 	append_functions(&c, c.unit, names);
 	if (units > 0)
 		report_note(report, "units of work: %s (%u activation%s)", names->str, units,
@@ -176,9 +175,7 @@ void atomic_coverage(const struct trace *t, const struct atomic_model *m, struct
 	if (m->lost)
 		report->complete = false;
 	g_string_free(names, TRUE);
-	for (uint64_t u = 0; u < t->threads_count; u++)
-		g_array_unref(c.frames[u]);
-	g_free(c.frames);
+	arrays_free(c.frames, t->threads_count);
 	g_free(c.unit);
 	g_free(c.inlined);
 	g_free(c.called);

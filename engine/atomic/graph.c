@@ -2,6 +2,7 @@
  * graph.c - one pass over the trace that keeps the last write and the reads since for each
  * variable of a set, and adds the conflicts between their units.
  */
+#include "engine/base/arrays.h"
 #include "engine/atomic/graph.h"
 
 #include "engine/atomic/topology.h"
@@ -376,11 +377,8 @@ static void maker_init(struct graph_builder *k, const struct trace *t,
 static void maker_release(struct graph_builder *k)
 {
 	g_ptr_array_unref(k->read_lists);
-	for (uint64_t i = 0; i < k->t->threads_count; i++)
-		if (k->open[i])
-			g_array_free(k->open[i], TRUE);
+	arrays_free(k->open, k->t->threads_count);
 	g_free(k->cells);
-	g_free(k->open);
 	g_free(k->serials);
 	g_array_free(k->free_units, TRUE);
 	g_array_free(k->free_conflicts, TRUE);

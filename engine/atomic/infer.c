@@ -401,8 +401,8 @@ static void note_inferred(const struct inference *k)
 	                "--sets prints them",
 	                sets, plural(sets), kinds, plural(kinds),
 	                k->layout.functions->any
-	                        ? " (approximate: what arguments pointed to is taken "
-	                          "from what was touched)"
+	                        ? " (approximately: an argument is taken to point to "
+	                          "memory that its function touched)"
 	                        : ""));
 }
 

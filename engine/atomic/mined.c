@@ -1,4 +1,5 @@
 /* mined.c - see mined.h. */
+#include "engine/base/arrays.h"
 #include "engine/base/search.h"
 #include "engine/atomic/mined.h"
 
@@ -54,7 +55,7 @@ static void note_touch(struct lane *l, uint32_t variable, uint32_t event, bool r
 		g_array_append_val(l->touches, new);
 		x = &g_array_index(l->touches, struct touch, l->touches->len - 1);
 	}
-	/* what it reads of its own writes it does not take from others */
+	/* a read of the section's own write takes no value from another thread */
 	if (reads && x->read == NONE && x->write == NONE)
 		x->read = event;
 	if (writes && x->write == NONE)
@@ -366,7 +367,7 @@ static void pair_halves(struct mining *m, uint32_t i, const struct section *a,
 		}
 }
 
-/* Between the two no section of the thread that touches what A touches, nor a wait. */
+/* Is no wait between the two sections, and no section that touches a variable of A? */
 static bool may_be_one(const struct mining *m, const GArray *mine, guint i, guint j)
 {
 	const struct section *a = section_at(m, g_array_index(mine, uint32_t, i));
@@ -420,8 +421,8 @@ static uint64_t code_hash(const struct mining *m, const struct mined *x)
 	return hash * 1000003 + e[x->other.begin].location;
 }
 
-/* Of each code INSTANCES, from its first to its last: how much is left of something may matter.
- */
+/* Keep INSTANCES of each code, spread from its first to its last: a value that has nearly run
+ * out may matter. */
 static void choose(struct mining *m)
 {
 	GHashTable *counts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -455,7 +456,7 @@ static void choose(struct mining *m)
 	g_hash_table_destroy(seen);
 }
 
-/* Whole units of work, so that what is run one after the other is. */
+/* Extend the sections to their whole units of work, so that a serial run keeps these whole. */
 static void widen(struct mining *m)
 {
 	for (guint i = 0; i < m->found->len; i++) {
@@ -477,16 +478,13 @@ GArray *mined_find(const struct trace *t, uint32_t limit, bool *cut)
 	struct mining m = { .t = t,
 		            .sections = g_array_new(FALSE, FALSE, sizeof(struct section)),
 		            .touches = g_array_new(FALSE, FALSE, sizeof(struct touch)),
-		            .by_thread = g_new0(GArray *, t->threads_count + 1),
+		            .by_thread = arrays_new(t->threads_count, sizeof(uint32_t)),
 		            .writers = g_hash_table_new_full(NULL, NULL, NULL, free_list),
 		            .readers = g_hash_table_new_full(NULL, NULL, NULL, free_list),
 		            .by_code = g_hash_table_new_full(NULL, NULL, NULL, free_list),
 		            .best = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
 		                                          NULL),
 		            .found = g_array_new(FALSE, FALSE, sizeof(struct mined)) };
-
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		m.by_thread[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	find_sections(&m);
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		find_pairs(&m, m.by_thread[u]);
@@ -495,9 +493,7 @@ GArray *mined_find(const struct trace *t, uint32_t limit, bool *cut)
 	*cut = m.found->len > limit || m.sections->len >= MOST_SECTIONS;
 	if (m.found->len > limit)
 		g_array_set_size(m.found, limit);
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		g_array_unref(m.by_thread[u]);
-	g_free(m.by_thread);
+	arrays_free(m.by_thread, t->threads_count);
 	g_hash_table_destroy(m.writers);
 	g_hash_table_destroy(m.readers);
 	g_hash_table_destroy(m.by_code);

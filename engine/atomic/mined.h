@@ -4,11 +4,15 @@
  *
  * Of one thread, section A and a later section B (sections: from the first lock that is taken
  * to the last that is given up; and atomic accesses that no lock guards, each by itself), not
- * split by a wait for a condition, and not the same code: check then act  A reads a variable
- * that B writes; another thread's section R writes it read back       A writes a variable that
- * B reads; R writes it halves          A writes one variable, B another; R reads both with no
- * other section of the thread between that touches the variable.  Whether it makes a difference
- * when R comes between A and B is asked of the program (engine/harm/serial.h).
+ * split by a wait for a condition, not the same code, and without another section of the thread
+ * between them that touches the variable.  R is a section of another thread.  The rules:
+ *
+ * - check then act: A reads a variable that B writes; R writes it.
+ * - read back: A writes a variable that B reads; R writes it.
+ * - halves: A writes one variable, B another; R reads both.
+ *
+ * Whether it makes a difference when R comes between A and B is decided by running the program
+ * (engine/harm/serial.h).
  */
 #ifndef HEDDLE_MINED_H
 #define HEDDLE_MINED_H

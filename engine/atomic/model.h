@@ -30,8 +30,8 @@ struct atomic_model {
 	GArray *since;
 	GPtrArray *notes; /* char *, owned: ambiguities, for the report */
 	bool late;        /* the inference ran out of time: parts, or all, are missing */
-	/* Owned, by string: static functions of an inferred model, which are units only on what
-	 * they access themselves; or NULL. */
+	/* Owned, by string: static functions of an inferred model, which are units only on
+	 * variables that they access themselves; or NULL. */
 	bool *closed;
 	bool lost;      /* a declared unit ran without activations: it was inlined */
 	char *inferred; /* owned: the inferred `atomics` block as text; or NULL */

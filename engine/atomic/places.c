@@ -44,7 +44,7 @@ static void parse_name(struct atomic_places *p, const char *name, struct atomic_
 {
 	const char *end = instance_end(name);
 	place->type = place->file = intern(p, "", 0);
-	/* "libfoo.so+0x4040": what a library keeps */
+	/* "libfoo.so+0x4040": a library's own data */
 	place->local = g_str_has_prefix(name, "local@") || g_str_has_prefix(name, "memory@") ||
 	               strstr(name, "+0x") != NULL;
 	if (g_str_has_prefix(name, "block@")) { /* a block of unknown type is one instance */

@@ -7,6 +7,7 @@
  * (as many instances as such parameters). A function without such a parameter that never
  * accesses a member itself is a unit on all that its callees access.
  */
+#include "engine/base/arrays.h"
 #include "engine/atomic/layout.h"
 #include "engine/base/hash.h"
 
@@ -314,13 +315,10 @@ void layout_units(struct layout *l)
 	resolver_walk(&r);
 	open_late(&r);
 	atomic_model_opens(l->m, l->t, r.opened);
-	for (uint64_t e = 0; e < l->t->events_count; e++)
-		if (r.opened[e])
-			g_array_free(r.opened[e], TRUE);
+	arrays_free(r.opened, l->t->events_count);
 	for (uint64_t s = 0; s < l->t->string_offsets_count; s++)
 		g_free(r.own[s]);
 	g_free(r.own);
-	g_free(r.opened);
 	g_array_free(r.late, TRUE);
 	g_hash_table_unref(r.once);
 	g_hash_table_unref(r.late_once);

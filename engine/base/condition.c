@@ -152,6 +152,12 @@ static void *read_operand(void *self)
 		n = node_new(NODE_NAME, NULL, NULL);
 		n->name = name_index(p->condition, p->at, length);
 		p->at += length;
+	} else if ((length = plain_name_length(NULL, p->at)) > 0) {
+		error_set(
+		        p->error, p->place,
+		        "locals in registers, and most whose address is not taken, are not recorded",
+		        "the recording has no access to a variable '%.*s'", (int)length, p->at);
+		n = NULL;
 	} else
 		n = refuse(p, "a variable, a number or '('");
 	p->depth--;
@@ -309,9 +315,15 @@ static struct condition_value evaluate(const struct evaluation *v, const struct 
 	return evaluate_binary(v, n);
 }
 
-enum truth condition_holds(const struct condition *c, condition_value_of *value, void *self)
+struct condition_value condition_evaluate(const struct condition *c, condition_value_of *value,
+                                          void *self)
 {
 	struct evaluation v = { value, self };
-	struct condition_value result = evaluate(&v, c->root);
+	return evaluate(&v, c->root);
+}
+
+enum truth condition_holds(const struct condition *c, condition_value_of *value, void *self)
+{
+	struct condition_value result = condition_evaluate(c, value, self);
 	return !result.known ? TRUTH_UNKNOWN : result.number ? TRUTH_YES : TRUTH_NO;
 }

@@ -239,3 +239,21 @@ char *file_folder(const char *path)
 	return g_str_has_prefix(path, "/proc/") ? g_strdup(g_get_tmp_dir())
 	                                        : g_path_get_dirname(path);
 }
+
+char *file_digest(const char *path)
+{
+	FILE *file = fopen(path, "rb");
+	size_t got;
+
+	if (file == NULL)
+		return NULL;
+	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	unsigned char *buffer = g_malloc(1 << 16);
+	while ((got = fread(buffer, 1, 1 << 16, file)) > 0)
+		g_checksum_update(sum, buffer, (gssize)got);
+	char *digest = ferror(file) ? NULL : g_strdup(g_checksum_get_string(sum));
+	fclose(file);
+	g_free(buffer);
+	g_checksum_free(sum);
+	return digest;
+}

@@ -33,6 +33,10 @@ void file_writer_abandon(struct file_writer *w);
  * ENOSPC when nothing more fits. */
 bool file_write_all(int fd, const void *bytes, size_t length, int64_t offset);
 
+/* The SHA-256 of a file, in hexadecimal digits, owned by the caller; NULL and errno when it
+ * cannot be read. */
+char *file_digest(const char *path);
+
 /*
  * A nameless file for reading and writing, which disappears with the process; -1 and errno on
  * failure. file_descriptor_path: a path by which another process of this user may open it

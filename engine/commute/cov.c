@@ -105,7 +105,7 @@ static bool in_wrong_order(const struct cov *c, uint32_t object, const struct ca
 static bool needs_verdict(struct cov *c, const struct candidate *k, uint32_t older, bool *all)
 {
 	struct site_pair *p = pair_of(c, k);
-	bool must = !k->happened && core_has_before(smt_cores(c->smt), k->end2, k->e1);
+	bool must = !k->happened && past_has_before(smt_past(c->smt), k->end2, k->e1);
 	bool again = k->happened ? p->happened : must ? p->must : false;
 	*all = !must;
 	p->happened |= k->happened;

@@ -1,4 +1,5 @@
 /* edc.c - see edc.h. */
+#include "engine/base/arrays.h"
 #include "engine/commute/edc.h"
 #include "engine/commute/rd2.h"
 #include "engine/trace/index.h"
@@ -32,7 +33,7 @@ struct edc_items {
 	GArray *touching;    /* struct edc_touch */
 	GArray *clashes;     /* struct edc_clash, in both directions */
 	GHashTable *singles; /* end event of an invocation -> its own item */
-	uint64_t *hidden;    /* bit set by event: in a scope of a specified object */
+	uint32_t *inside;    /* model_scopes */
 	bool overflow;
 };
 
@@ -79,40 +80,11 @@ static void add_clash(struct edc_items *s, uint32_t a, uint32_t b)
 
 /* -- memory ------------------------------------------------------------------------------- */
 
-static void find_hidden(struct edc_items *s)
-{
-	const struct trace *t = s->t;
-	GArray **open = g_new0(GArray *, t->threads_count + 1);
-	uint32_t *depth = g_new0(uint32_t, t->threads_count + 1);
-	for (uint32_t i = 0; i < t->threads_count; i++)
-		open[i] = g_array_new(FALSE, FALSE, sizeof(bool));
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		if (depth[x->thread] > 0)
-			s->hidden[e / 64] |= UINT64_C(1) << (e % 64);
-		if (event_inert(x))
-			continue;
-		GArray *scopes = open[x->thread];
-		if (x->op == OP_CALL) {
-			bool specified = model_specified(s->m, x->target);
-			g_array_append_val(scopes, specified);
-			depth[x->thread] += specified;
-		} else if (x->op == OP_RET && scopes->len > 0) {
-			depth[x->thread] -= g_array_index(scopes, bool, scopes->len - 1);
-			g_array_set_size(scopes, scopes->len - 1);
-		}
-	}
-	for (uint32_t i = 0; i < t->threads_count; i++)
-		g_array_unref(open[i]);
-	g_free(open);
-	g_free(depth);
-}
-
 static void add_access(struct edc_items *s, uint32_t e)
 {
 	const struct event *x = &s->t->events[e];
 	struct wide run = event_variables(s->t, x);
-	if (s->hidden[e / 64] >> (e % 64) & 1)
+	if (s->inside[e] != NONE)
 		return;
 	for (uint32_t v = run.first; v < run.first + run.count; v++)
 		add_touch(s, e, 2 * v + op_writes(x->op));
@@ -220,14 +192,13 @@ static void items_release(struct edc_items *s)
 	g_array_unref(s->keys);
 	g_array_unref(s->touching);
 	g_array_unref(s->clashes);
-	g_free(s->hidden);
+	g_free(s->inside);
 }
 
 static void collect_items(struct edc_items *s)
 {
 	struct call_scratch scratch;
 	struct call calls[MOST_CALLS];
-	find_hidden(s);
 	for (uint32_t e = 0; e < s->t->events_count; e++) {
 		const struct event *x = &s->t->events[e];
 		if (op_is_access(x->op) && !event_inert(x))
@@ -251,9 +222,7 @@ struct edc {
 static uint32_t *find_innermost(const struct trace *t)
 {
 	uint32_t *innermost = g_new(uint32_t, t->events_count + 1);
-	GArray **open = g_new0(GArray *, t->threads_count + 1);
-	for (uint32_t i = 0; i < t->threads_count; i++)
-		open[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	GArray **open = arrays_new(t->threads_count, sizeof(uint32_t));
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		GArray *held = open[x->thread];
@@ -266,9 +235,7 @@ static uint32_t *find_innermost(const struct trace *t)
 			if (g_array_index(held, uint32_t, i) == t->index->partner[e])
 				g_array_remove_index(held, i);
 	}
-	for (uint32_t i = 0; i < t->threads_count; i++)
-		g_array_unref(open[i]);
-	g_free(open);
+	arrays_free(open, t->threads_count);
 	return innermost;
 }
 
@@ -282,7 +249,7 @@ struct edc *edc_new(struct model *m, bool bounded, const struct progress *progre
 	s.keys = g_array_new(FALSE, FALSE, sizeof(struct edc_item_key));
 	s.touching = g_array_new(FALSE, FALSE, sizeof(struct edc_touch));
 	s.clashes = g_array_new(FALSE, FALSE, sizeof(struct edc_clash));
-	s.hidden = g_new0(uint64_t, m->t->events_count / 64 + 1);
+	s.inside = model_scopes(m);
 	s.first_point = s.count = 2 * (uint32_t)m->t->variables_count + 1;
 	collect_items(&s);
 	point_clashes(&s);

@@ -49,8 +49,8 @@ static uint32_t *objects_around(const struct trace *t)
 	return around;
 }
 
-/* Removes the barrier pairs' edges between two invocations of one object: of these its
- * specification says what they do to each other, and not how the library keeps them apart. */
+/* Removes the barrier pairs' edges between two invocations of one object: their order
+ * matters as its specification says, not as the library keeps them apart. */
 static void drop_specified_edges(struct trace *view)
 {
 	struct must_edge *must = (struct must_edge *)view->index->must;

@@ -9,8 +9,8 @@
 #include "engine/commute/rd2.h"
 
 /*
- * Findings of the analysis that are none with what such calls may have synchronised become
- * candidates that name the calls (finding.missing; engine/predict/predict.h), with a note;
+ * Findings of the analysis that are none with the calls as barrier pairs become candidates that
+ * name the calls (finding.missing; engine/predict/predict.h), with a note;
  * costs the analysis once more where the trace has such calls. False and `error` when
  * cancelled.
  */

@@ -1,4 +1,5 @@
 /* model.c - see model.h. */
+#include "engine/base/arrays.h"
 #include "engine/commute/model.h"
 #include "engine/trace/index.h"
 
@@ -676,4 +677,28 @@ struct semantics model_semantics(struct model *m)
 		                   .step = semantics_step,
 		                   .state_free = semantics_state_free,
 		                   .specified = semantics_specified };
+}
+
+uint32_t *model_scopes(const struct model *m)
+{
+	const struct trace *t = m->t;
+	uint32_t *inside = g_new(uint32_t, t->events_count + 1);
+	GArray **open = arrays_new(t->threads_count, sizeof(uint32_t));
+
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		GArray *scopes = open[x->thread];
+
+		inside[e] = NONE;
+		for (guint i = scopes->len; i-- > 0 && inside[e] == NONE;) {
+			if (model_specified(m, g_array_index(scopes, uint32_t, i)))
+				inside[e] = g_array_index(scopes, uint32_t, i);
+		}
+		if (x->op == OP_CALL && !event_inert(x))
+			g_array_append_val(scopes, x->target);
+		else if (x->op == OP_RET && !event_inert(x) && scopes->len > 0)
+			g_array_set_size(scopes, scopes->len - 1);
+	}
+	arrays_free(open, t->threads_count);
+	return inside;
 }

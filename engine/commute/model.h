@@ -81,6 +81,10 @@ static inline bool model_specified(const struct model *m, uint32_t instance)
 	return m->objects[instance].type != NULL;
 }
 
+/* By event: the instance of the innermost scope around it that has a specification, or NONE.
+ * The CALL is outside of its own scope, the RET inside. The caller frees it. */
+uint32_t *model_scopes(const struct model *m);
+
 /* Do two invocations of one object commute by its specification? An unknown condition means no.
  * Sets *overflow as eval_commute. */
 bool model_commute(struct model *m, const struct call *a, const struct call *b, bool *overflow);

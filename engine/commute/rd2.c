@@ -9,8 +9,7 @@
 
 /* An invocation in the list of a point. */
 struct toucher {
-	uint32_t event, end, epoch;
-	uint32_t thread;
+	uint32_t event, end, thread;
 	uint32_t inside; /* of a built-in event: the instance whose scope it is in, or NONE */
 };
 
@@ -333,11 +332,11 @@ static bool same_scope(const struct toucher *a, const struct toucher *b)
 }
 
 static bool is_unordered(const struct rd2 *r, const struct toucher *earlier,
-                         const struct toucher *self, const uint32_t *clock)
+                         const struct toucher *self, uint32_t clock)
 {
 	return earlier->thread != self->thread && !same_scope(earlier, self) &&
 	       (r->visit != NULL ||
-	        earlier->epoch > scope_clocks_time(r->clocks, clock, earlier->thread));
+	        earlier->end >= scope_clocks_time(r->clocks, clock, earlier->thread));
 }
 
 static void visit_point(struct rd2 *r, const struct call *now, const struct toucher *self,
@@ -354,7 +353,7 @@ static void visit_point(struct rd2 *r, const struct call *now, const struct touc
 }
 
 static void check_point(struct rd2 *r, const struct call *now, const struct toucher *self,
-                        const uint32_t *clock, struct touchers *l)
+                        uint32_t clock, struct touchers *l)
 {
 	if (r->visit && l != NULL) {
 		visit_point(r, now, self, l);
@@ -368,7 +367,7 @@ static void check_point(struct rd2 *r, const struct call *now, const struct touc
 }
 
 static void check_points(struct rd2 *r, const struct call *now, const struct toucher *self,
-                         const uint32_t *clock)
+                         uint32_t clock)
 {
 	const struct points *points = r->m->objects[now->object].type->points;
 	uint32_t count;
@@ -391,7 +390,7 @@ static void check_points(struct rd2 *r, const struct call *now, const struct tou
 }
 
 static void compare_with(struct rd2 *r, const struct call *now, const struct toucher *self,
-                         const uint32_t *clock, const GArray *calls)
+                         uint32_t clock, const GArray *calls)
 {
 	struct call_scratch scratch;
 	struct call others[MOST_CALLS];
@@ -410,7 +409,7 @@ static void compare_with(struct rd2 *r, const struct call *now, const struct tou
 /* Compare with every earlier invocation of the methods whose condition with this one is not
  * ECL. */
 static void compare_pairwise(struct rd2 *r, const struct call *now, const struct toucher *self,
-                             const uint32_t *clock, bool all)
+                             uint32_t clock, bool all)
 {
 	struct object_state *o = &r->objects[now->object];
 	const struct model_type *type = r->m->objects[now->object].type;
@@ -434,11 +433,10 @@ static void rd2_invocation(struct rd2 *r, const struct call *now)
 		return;
 	uint32_t thread = r->by_chains.t->events[now->end].thread;
 	const struct model_object *o = &r->m->objects[now->object];
-	const uint32_t *clock = now->end == now->event ? scope_clocks_of(r->clocks, thread)
-	                                               : scope_clocks_call(r->clocks, thread);
+	uint32_t clock = now->end == now->event ? scope_clocks_of(r->clocks, thread)
+	                                        : scope_clocks_call(r->clocks, thread);
 	struct toucher self = { .event = now->event,
 		                .end = now->end,
-		                .epoch = scope_clocks_epoch(r->clocks, thread),
 		                .thread = r->visit ? r->t->events[now->end].thread : thread,
 		                .inside = o->source == FROM_INSTANCE
 		                                  ? NONE
@@ -522,19 +520,19 @@ static void rd2_conclude(struct rd2 *r)
 	if (r->pairwise_calls && !r->options.direct)
 		report_note(
 		        r->report,
-		        "invocations that were compared pair by pair, in linear time each (a "
-		        "condition is not ECL, or a value or method is not known): "
-		        "%" G_GUINT64_FORMAT,
+		        "calls that were compared pair by pair, with each earlier one, as their condition has not "
+		        "the form ECL, or a value or method is not known: %" G_GUINT64_FORMAT,
 		        r->pairwise_calls);
 	if (r->invocations == 0)
-		report_note(r->report,
-		            "no invocation of an object with a specification is in the trace");
+		report_note(
+		        r->report,
+		        "no call of an object with a specification is in the trace: nothing was checked");
 	else if (r->report->findings->len == 0)
 		report_note(
 		        r->report,
-		        "no commutativity race: where the specifications are sound, every "
-		        "trace with the same happens-before ends in the same state (theorem "
-		        "5.2)");
+		        "calls that happens-before leaves unordered commute: where the "
+		        "specifications are right, every order of the run that it allows ends in "
+		        "the same state (theorem 5.2)");
 	r->report->complete = true;
 	report_finish(r->report);
 }
@@ -549,13 +547,14 @@ static bool rd2_init(struct rd2 *r, struct model *m, const struct progress *prog
 		r->chains = trace_by_chains(m->t, CHAINS_LEAST, progress, &cancelled);
 	r->by_chains = *m;
 	r->by_chains.t = r->chains ? r->chains : m->t;
-	r->clocks = scope_clocks_new(&r->by_chains);
+	if (!cancelled)
+		r->clocks = scope_clocks_new(&r->by_chains, progress);
 	r->objects = g_new0(struct object_state, m->object_count + 1);
 	r->marked = g_malloc((m->t->events_count + 1) * sizeof(uint32_t));
 	memset(r->marked, 0xff, (m->t->events_count + 1) * sizeof(uint32_t));
 	r->sites = g_hash_table_new_full(site_pair_hash, site_pair_equal, g_free, NULL);
 	find_last_calls(r);
-	return !cancelled;
+	return r->clocks != NULL;
 }
 
 static void rd2_release(struct rd2 *r)

@@ -1,4 +1,5 @@
 /* rule5.c - see rule5.h. */
+#include "engine/base/arrays.h"
 #include "engine/commute/rule5.h"
 #include "engine/trace/index.h"
 
@@ -34,25 +35,11 @@ static void find_exempt(struct rule5 *r)
 {
 	const struct trace *t = r->t;
 	uint32_t *owner = g_malloc((t->objects_count + 1) * sizeof(uint32_t));
-	uint32_t *inside = r->inside = g_malloc((t->events_count + 1) * sizeof(uint32_t));
-	GArray **open = g_new0(GArray *, t->threads_count + 1);
+	uint32_t *inside = r->inside = model_scopes(r->m);
 	memset(owner, 0xff, (t->objects_count + 1) * sizeof(uint32_t));
-	for (uint32_t i = 0; i < t->threads_count; i++)
-		open[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		GArray *scopes = open[x->thread];
-		inside[e] = NONE;
-		for (guint i = scopes->len; i-- > 0 && inside[e] == NONE;)
-			if (model_specified(r->m, g_array_index(scopes, uint32_t, i)))
-				inside[e] = g_array_index(scopes, uint32_t, i);
-		if (event_inert(x))
-			continue;
-		if (x->op == OP_CALL)
-			g_array_append_val(scopes, x->target);
-		else if (x->op == OP_RET && scopes->len > 0)
-			g_array_set_size(scopes, scopes->len - 1);
-		if (op_table[x->op].use != USE_LOCK)
+		if (event_inert(x) || op_table[x->op].use != USE_LOCK)
 			continue;
 		uint32_t *o = &owner[x->target];
 		if (inside[e] == NONE || (*o != NO_OWNER && *o != inside[e]))
@@ -67,9 +54,6 @@ static void find_exempt(struct rule5 *r)
 		                          (lock && owner[x->target] == inside[e])))
 			r->exempt[e / 64] |= UINT64_C(1) << (e % 64);
 	}
-	for (uint32_t i = 0; i < t->threads_count; i++)
-		g_array_unref(open[i]);
-	g_free(open);
 	g_free(owner);
 }
 
@@ -102,10 +86,7 @@ void rule5_free(struct rule5 *r)
 {
 	if (r == NULL)
 		return;
-	for (uint32_t i = 0; i < r->t->instances_count; i++)
-		if (r->uses[i])
-			g_array_unref(r->uses[i]);
-	g_free(r->uses);
+	arrays_free(r->uses, r->t->instances_count);
 	g_free(r->exempt);
 	g_free(r->inside);
 	g_free(r->place);

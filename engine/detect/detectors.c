@@ -10,6 +10,7 @@
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/misuse.h"
 #include "engine/predict/deadlock/stuck.h"
+#include "engine/witness/witness.h"
 
 static struct report *find_deadlocks(struct detection *on, const struct progress *progress,
                                      struct error *error)
@@ -196,10 +197,43 @@ bool detector_applies(enum detector d, const struct detection *on)
 	       detectors[d].applies(on->trace);
 }
 
+/* Give each witness few context switches; of what happened it is the recorded order. */
+static void polish(enum detector d, const struct detection *on, const struct report *r)
+{
+	struct semantics semantics;
+	struct check_options options = { 0 };
+	struct checker *checker = NULL;
+
+	if (d == DETECTOR_COV && on->model != NULL) { /* rule 5 is a rule of theirs alone */
+		semantics = model_semantics(on->model);
+		options.semantics = &semantics;
+	}
+	for (guint i = 0; i < r->findings->len; i++) {
+		struct finding *f = r->findings->pdata[i];
+
+		if (f->witness == NULL || f->verdict == VERDICT_HAPPENED)
+			continue;
+		if (checker == NULL)
+			checker = checker_new(on->trace, &options);
+		GArray *claimed = finding_claimed(f), *old = f->witness;
+		f->witness = witness_polished(checker, on->trace, finding_claim(f),
+		                              (const uint32_t *)(void *)claimed->data,
+		                              claimed->len, old);
+		g_array_unref(old);
+		g_array_unref(claimed);
+	}
+	if (checker != NULL)
+		checker_free(checker);
+}
+
 struct report *detector_run(enum detector d, struct detection *on,
                             const struct progress *progress, struct error *error)
 {
-	if (!trace_weak_allows(on->trace, "this search", error))
+	/* what happened is known of every run */
+	if (d > DETECTOR_MISUSE && !trace_weak_allows(on->trace, "this search", error))
 		return NULL;
-	return detectors[d].find(on, progress, error);
+	struct report *r = detectors[d].find(on, progress, error);
+	if (r != NULL)
+		polish(d, on, r);
+	return r;
 }

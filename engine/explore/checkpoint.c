@@ -11,7 +11,11 @@
 #include "engine/base/file.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
@@ -22,17 +26,13 @@ static const uint32_t byte_order = 0x01020304;
 
 static bool append_digest(GString *to, const char *what, const char *path, struct error *error)
 {
-	char *bytes = NULL;
-	gsize length = 0;
-	if (!g_file_get_contents(path, &bytes, &length, NULL))
+	char *sum = file_digest(path);
+	if (sum == NULL)
 		return error_set(error, path,
 		                 "give a program and specifications that can be read",
 		                 "cannot be read to compare it: %s", g_strerror(errno));
-	char *sum =
-	        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)bytes, length);
 	g_string_append_printf(to, "%s %s\n", what, sum);
 	g_free(sum);
-	g_free(bytes);
 	return true;
 }
 
@@ -64,8 +64,7 @@ char *checkpoint_identity(const struct explore_options *o, struct error *error)
 	return g_string_free(text, !good);
 }
 
-/* The first line that differs; NULL: none. The words of both are owned by the caller. */
-static bool differs(const char *stored, const char *own, char **was, char **is)
+bool checkpoint_differ(const char *stored, const char *own, char **was, char **is)
 {
 	char **a = g_strsplit(stored, "\n", -1), **b = g_strsplit(own, "\n", -1);
 	guint i = 0;
@@ -180,16 +179,21 @@ static void archive_gaps(struct exploration *x, struct archive *a)
 	g_ptr_array_unref(gaps);
 }
 
-/* Names that are among those of the options: the set borrows them. */
-static void archive_finals(struct exploration *x, struct archive *a)
+static void archive_origin(struct task_origin *o, struct archive *a)
 {
-	const GPtrArray *names = x->options->finals ? finals_names(x->options->finals) : NULL;
-	for (guint i = 0; names && i < names->len; i++) {
-		bool seen = g_hash_table_contains(x->finals_seen, names->pdata[i]);
-		ARCHIVE(a, seen);
-		if (seen)
-			g_hash_table_add(x->finals_seen, names->pdata[i]);
-	}
+	archive_text(a, &o->round);
+	if (o->round == NULL)
+		return;
+	ARCHIVE(a, o->count);
+	o->index = (uint32_t)archive_below(a, o->index, o->count);
+	ARCHIVE(a, o->runs);
+	ARCHIVE(a, o->races);
+	ARCHIVE(a, o->first);
+	uint64_t *const counts[] = { &o->pruned, &o->classes,      &o->abandoned, &o->chances,
+		                     &o->taken,  &o->run_of_taken, &o->plain,     &o->ordered };
+	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
+		*counts[i] = archive_number(a, *counts[i]);
+	archive_array(a, o->errors, sizeof(uint64_t));
 }
 
 /* Runs to execute again: those that are kept, and those of an earlier checkpoint. */
@@ -221,6 +225,7 @@ static void archive_again(struct exploration *x, const struct pending_limits *li
 
 static void archive_exploration(struct exploration *x, struct archive *a)
 {
+	archive_origin(&x->origin, a);
 	archive_report(x->report, a);
 	histories_archive(x->histories, a);
 	awaits_archive(x->awaits, a);
@@ -233,12 +238,16 @@ static void archive_exploration(struct exploration *x, struct archive *a)
 	ARCHIVE(a, x->run_of_taken);
 	ARCHIVE(a, x->races_left);
 	ARCHIVE(a, x->beyond);
+	ARCHIVE(a, x->again);
 	archive_set(a, x->errors);
 	archive_set(a, x->races);
 	archive_set(a, x->plain);
 	archive_set(a, x->ordered);
-	archive_finals(x, a);
+	archive_set(a, x->finals_seen);
 	archive_gaps(x, a);
+	if (x->origin.runs > limits.runs || x->origin.races > x->report->races->len ||
+	    x->origin.errors->len > x->report->errors->len)
+		archive_fail(a);
 }
 
 /* -- files --------------------------------------------------------------------------------- */
@@ -287,35 +296,142 @@ static uint8_t *unpack(const char *path, const char *bytes, size_t length, size_
 	return data;
 }
 
-static bool read_archive(struct exploration *x, const char *identity, struct archive *a,
+static void archive_state(struct exploration *x, struct archive *a)
+{
+	archive_text(a, &x->identity);
+	archive_texts(a, &x->environment);
+	archive_text(a, &x->program);
+	archive_text(a, &x->told);
+	archive_exploration(x, a);
+}
+
+static bool read_archive(struct exploration *x, const char *path, struct archive *a,
                          struct error *error)
 {
-	const char *path = x->options->resume;
-	char *stored = NULL, *was, *is;
+	char *identity = g_steal_pointer(&x->identity), *stored = NULL, *was, *is;
 	archive_text(a, &stored);
-	if (differs(stored ? stored : "", identity, &was, &is)) {
+	bool other = identity != NULL &&
+	             checkpoint_differ(stored ? stored : "", identity, &was, &is);
+	g_free(identity);
+	x->identity = stored ? stored : g_strdup("");
+	if (other) {
 		error_set(error, path,
 		          "give --resume another file, or the same program and options",
 		          "is of another exploration: there %s, here %s", was, is);
-		g_free(stored);
 		g_free(was);
 		g_free(is);
 		return false;
 	}
-	g_free(stored);
-	g_free(was);
-	g_free(is);
+	g_clear_pointer(&x->program, g_free);
+	g_clear_pointer(&x->told, g_free);
+	g_clear_pointer(&x->environment, g_ptr_array_unref);
+	archive_texts(a, &x->environment);
+	archive_text(a, &x->program);
+	archive_text(a, &x->told);
 	archive_exploration(x, a);
 	return archive_ended(a) || foreign(path, error, "is damaged");
 }
 
-bool checkpoint_read(struct exploration *x, const char *identity, bool *found,
-                     struct error *error)
+static bool load(struct exploration *x, const char *path, const char *bytes, size_t length,
+                 struct error *error)
+{
+	size_t size = 0;
+	uint8_t *data = unpack(path, bytes, length, &size, error);
+	if (data == NULL)
+		return false;
+	struct archive *a = archive_reader(data, size);
+	bool good = read_archive(x, path, a, error);
+	archive_free(a);
+	g_free(data);
+	return good;
+}
+
+bool checkpoint_is(const char *path)
+{
+	char begin[sizeof magic] = "";
+	FILE *file = fopen(path, "rbe");
+	size_t got = file ? fread(begin, 1, sizeof magic - 1, file) : 0;
+	if (file)
+		fclose(file);
+	return got == sizeof magic - 1 && strcmp(begin, magic) == 0;
+}
+
+static bool is_variable(const char *text)
+{
+	const char *equals = strchr(text, '=');
+	return equals != NULL && equals != text;
+}
+
+/* An environment can make the program load anything: that of a file which others could have
+ * written is not taken. */
+static bool is_own(const char *path, struct error *error)
+{
+	struct stat info;
+	if (stat(path, &info) != 0)
+		return true;
+	return (info.st_uid == geteuid() && (info.st_mode & (S_IWGRP | S_IWOTH)) == 0) ||
+	       error_set(error, path,
+	                 "copy it, if you trust whoever made it (it sets the program's "
+	                 "environment)",
+	                 "belongs to another user, or may be written by others");
+}
+
+bool checkpoint_inherit(const char *path, struct error *error)
+{
+	char *bytes = NULL, *identity = NULL;
+	gsize length;
+	size_t size;
+	GPtrArray *variables = NULL;
+	if (!is_own(path, error))
+		return false;
+	if (!g_file_get_contents(path, &bytes, &length, NULL))
+		return true; /* checkpoint_read tells */
+	uint8_t *data = unpack(path, bytes, length, &size, error);
+	g_free(bytes);
+	if (data == NULL)
+		return false;
+	struct archive *a = archive_reader(data, size);
+	archive_text(a, &identity);
+	archive_texts(a, &variables);
+	if (variables != NULL)
+		clearenv();
+	for (guint i = 0; variables != NULL && i < variables->len; i++) {
+		char *name = variables->pdata[i];
+		if (!is_variable(name))
+			continue;
+		char *value = strchr(name, '=');
+		*value = '\0';
+		setenv(name, value + 1, 1);
+	}
+	g_free(identity);
+	if (variables != NULL)
+		g_ptr_array_unref(variables);
+	archive_free(a);
+	g_free(data);
+	return true;
+}
+
+bool checkpoint_load(struct exploration *x, const char *path, struct error *error)
+{
+	char *bytes = NULL;
+	gsize length;
+	GError *why = NULL;
+	if (!g_file_get_contents(path, &bytes, &length, &why)) {
+		error_set(error, path, "name states that can be read", "cannot be read: %s",
+		          why->message);
+		g_error_free(why);
+		return false;
+	}
+	bool good = load(x, path, bytes, length, error);
+	g_free(bytes);
+	return good;
+}
+
+bool checkpoint_read(struct exploration *x, bool *found, struct error *error)
 {
 	const char *path = x->options->resume;
 	char *bytes = NULL;
 	gsize length;
-	size_t size = 0;
 	GError *why = NULL;
 	*found = false;
 	if (!g_file_get_contents(path, &bytes, &length, &why)) {
@@ -327,24 +443,16 @@ bool checkpoint_read(struct exploration *x, const char *identity, bool *found,
 		g_error_free(why);
 		return absent;
 	}
-	uint8_t *data = unpack(path, bytes, length, &size, error);
+	*found = load(x, path, bytes, length, error);
 	g_free(bytes);
-	if (data == NULL)
-		return false;
-	struct archive *a = archive_reader(data, size);
-	*found = read_archive(x, identity, a, error);
-	archive_free(a);
-	g_free(data);
 	return *found;
 }
 
-bool checkpoint_write(struct exploration *x, const char *identity, struct error *error)
+bool checkpoint_store(struct exploration *x, const char *path, struct error *error)
 {
 	enum { LEVEL = 3 };
 	struct archive *a = archive_writer();
-	char *text = (char *)identity;
-	archive_text(a, &text);
-	archive_exploration(x, a);
+	archive_state(x, a);
 	const GByteArray *plain = archive_bytes(a);
 	size_t room = ZSTD_compressBound(plain->len);
 	uint8_t *frame = g_malloc(room);
@@ -353,7 +461,7 @@ bool checkpoint_write(struct exploration *x, const char *identity, struct error 
 	h.length = ZSTD_compress(frame, room, plain->data, plain->len, LEVEL);
 	BUG_ON(ZSTD_isError(h.length));
 	sum_of(frame, h.length, h.sum);
-	struct file_writer *w = file_writer_open(x->options->resume, error);
+	struct file_writer *w = file_writer_open(path, error);
 	if (w) {
 		file_writer_private(w);
 		file_writer_put(w, &h, sizeof h);

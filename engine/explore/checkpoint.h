@@ -24,11 +24,19 @@ struct checkpoint_header {
 /* What the exploration is of; owned by the caller, NULL and `error` when the program or a
  * specification cannot be read. */
 char *checkpoint_identity(const struct explore_options *options, struct error *error);
-/* Read options->resume into a new exploration; true also when there is no file. *found: it was
- * read. */
-bool checkpoint_read(struct exploration *x, const char *identity, bool *found,
-                     struct error *error);
-/* Write options->resume, whole or not at all. */
-bool checkpoint_write(struct exploration *x, const char *identity, struct error *error);
+/* Does the file begin as a state? */
+bool checkpoint_is(const char *path);
+/* Take over the environment of the state in a file, if there is one: where the stack begins,
+ * and so which pointers the program has, depends on it. */
+bool checkpoint_inherit(const char *path, struct error *error);
+/* Read a state, of whatever exploration, into a new one: x->identity says which. */
+bool checkpoint_load(struct exploration *x, const char *path, struct error *error);
+/* Write the state to a file, whole or not at all. */
+bool checkpoint_store(struct exploration *x, const char *path, struct error *error);
+/* Read options->resume, if it is of x->identity, into a new exploration; true also when there
+ * is no file. *found: it was read. */
+bool checkpoint_read(struct exploration *x, bool *found, struct error *error);
+/* Do two identities differ? The lines that do are owned by the caller. */
+bool checkpoint_differ(const char *stored, const char *own, char **was, char **is);
 
 #endif

@@ -142,7 +142,7 @@ static struct pending *by_chance(struct exploration *x)
 	p->parent = x->first;
 	p->known_as = 0; /* the first run, known by this number */
 	p->by_chance = true;
-	p->flip = g_strdup_printf("by chance (seed %" PRIu64 ")", p->plan.seed);
+	p->flip = g_strdup_printf("a random schedule, seed %" PRIu64, p->plan.seed);
 	p->thread = g_strdup("");
 	p->place = g_strdup("");
 	p->variable = g_strdup("");
@@ -226,34 +226,44 @@ static void estimate(struct exploration *x)
 	g_free(nodes);
 }
 
+/* A process that is killed loses the runs of some seconds. */
+static bool keep_state(struct exploration *x, struct error *error)
+{
+	gint64 from = g_get_monotonic_time();
+	if (!checkpoint_store(x, x->options->resume, error))
+		return false;
+	gint64 took = g_get_monotonic_time() - from;
+	x->next_checkpoint = from + MAX(BETWEEN_CHECKPOINTS, 20 * took);
+	return true;
+}
+
 /* Go on from the state in a file, or begin. */
 static bool begin(struct exploration *x, struct error *error)
 {
 	begin_histories(x);
 	if (x->options->resume) {
 		x->identity = checkpoint_identity(x->options, error);
-		if (!x->identity || !checkpoint_read(x, x->identity, &x->resumed, error))
+		x->program = g_strdup(x->options->argv[0]);
+		x->told = g_strdup(x->options->told);
+		x->environment = g_ptr_array_new_with_free_func(g_free);
+		for (char **variable = environ; *variable; variable++)
+			g_ptr_array_add(x->environment, g_strdup(*variable));
+		if (!x->identity || !checkpoint_read(x, &x->resumed, error))
 			return false;
 		x->next_checkpoint = g_get_monotonic_time() + BETWEEN_CHECKPOINTS;
 	}
 	x->before = x->report->runs->len;
 	if (!x->resumed)
 		add_first(x);
+	if (x->again) /* of joined tasks */
+		begin_again(x);
 	return x->resumed || !x->options->resume ||
-	       checkpoint_write(x, x->identity, error); /* now rather than in the end */
+	       keep_state(x, error); /* now, not at the end */
 }
 
-/* A process that is killed loses the runs of some seconds. */
-static bool keep_state(struct exploration *x, struct error *error)
+static bool is_state_due(const struct exploration *x)
 {
-	if (!x->options->resume || g_get_monotonic_time() < x->next_checkpoint)
-		return true;
-	gint64 from = g_get_monotonic_time();
-	if (!checkpoint_write(x, x->identity, error))
-		return false;
-	gint64 took = g_get_monotonic_time() - from;
-	x->next_checkpoint = from + MAX(BETWEEN_CHECKPOINTS, 20 * took);
-	return true;
+	return x->options->resume && g_get_monotonic_time() >= x->next_checkpoint;
 }
 
 static bool explore_on(struct exploration *x, struct error *error)
@@ -263,10 +273,22 @@ static bool explore_on(struct exploration *x, struct error *error)
 			return false;
 		if (x->again)
 			begin_again(x);
-		if (!x->cancelled && !keep_state(x, error))
+		if (!x->cancelled && is_state_due(x) && !keep_state(x, error))
 			return false;
 	}
-	return x->cancelled || !x->options->resume || checkpoint_write(x, x->identity, error);
+	return x->cancelled || !x->options->resume || keep_state(x, error);
+}
+
+void explore_conclude(struct exploration *x)
+{
+	note_unplanned(x);
+	x->report->waiting = worklist_length(x->worklist);
+	if (x->report->waiting > 0)
+		estimate(x);
+	x->report->complete_within = !has_more(x) && x->report->gaps->len == 0;
+	if (x->beyond)
+		explore_gap(x, "schedules with more preemptions were left out (--bound)");
+	x->report->complete = x->report->complete_within && !x->beyond;
 }
 
 static bool run_all(struct exploration *x, struct error *error)
@@ -275,15 +297,10 @@ static bool run_all(struct exploration *x, struct error *error)
 		return false;
 	if (x->stop)
 		explore_gap(x, x->stop);
-	note_unplanned(x);
-	explore_note_finals(x);
-	x->report->waiting = worklist_length(x->worklist);
-	if (x->report->waiting > 0)
-		estimate(x);
-	x->report->complete_within = !has_more(x) && x->report->gaps->len == 0;
-	if (x->beyond)
-		explore_gap(x, "schedules with more preemptions were left out (--bound)");
-	x->report->complete = x->report->complete_within && !x->beyond;
+	const GPtrArray *names = x->options->finals ? finals_names(x->options->finals) : NULL;
+	for (guint i = 0; names != NULL && i < names->len; i++)
+		explore_note_final(x, names->pdata[i]);
+	explore_conclude(x);
 	if (x->cancelled)
 		error_cancelled(error);
 	return !x->cancelled;
@@ -291,8 +308,6 @@ static bool run_all(struct exploration *x, struct error *error)
 
 static bool open_output(struct exploration *x, struct error *error)
 {
-	if (x->options->keep_output)
-		return true;
 	x->output_file = file_open_nameless(g_get_tmp_dir());
 	if (x->output_file < 0)
 		return error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
@@ -322,13 +337,11 @@ static void free_repeat(void *data)
 	repeat_free(data);
 }
 
-struct explore_report *explore(const struct explore_options *options,
-                               const struct progress *progress, struct error *error)
+void exploration_begin(struct exploration *x, const struct explore_options *options)
 {
 	gint64 budget = (gint64)(options->seconds * 1e6);
-	struct exploration x = {
+	*x = (struct exploration){
 		.options = options,
-		.progress = progress,
 		.report = explore_report_new(),
 		.worklist = worklist_new(options->seed),
 		.awaits = awaits_new(),
@@ -338,39 +351,59 @@ struct explore_report *explore(const struct explore_options *options,
 		        no_return_new(options->finals ? finals_names(options->finals) : NULL),
 		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.races = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
-		.finals_seen = g_hash_table_new(g_str_hash, g_str_equal),
+		.finals_seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.gaps = g_hash_table_new(g_str_hash, g_str_equal),
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.ordered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+		.origin.errors = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 		.output_file = -1,
 		.effort_began = effort_microseconds(),
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
 	};
-	bool good = open_output(&x, error) && bind_library(&x, error) &&
+}
+
+void exploration_end(struct exploration *x)
+{
+	g_hash_table_unref(x->plain);
+	g_hash_table_unref(x->ordered);
+	if (x->output_file >= 0)
+		close(x->output_file);
+	char *owned[] = { x->output, x->identity, x->program, x->told, x->origin.round };
+	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
+		g_free(owned[i]);
+	if (x->environment)
+		g_ptr_array_unref(x->environment);
+	g_array_unref(x->origin.errors);
+	g_ptr_array_unref(x->repeats);
+	g_ptr_array_unref(x->kept);
+	no_return_free(x->no_return);
+	histories_free(x->histories);
+	worklist_free(x->worklist);
+	awaits_free(x->awaits);
+	g_hash_table_unref(x->errors);
+	g_hash_table_unref(x->races);
+	g_hash_table_unref(x->finals_seen);
+	g_hash_table_unref(x->gaps);
+}
+
+struct explore_report *explore(const struct explore_options *options,
+                               const struct progress *progress, struct error *error)
+{
+	struct exploration x;
+	exploration_begin(&x, options);
+	x.progress = progress;
+	bool good = (!options->resume || checkpoint_inherit(options->resume, error)) &&
+	            open_output(&x, error) && bind_library(&x, error) &&
 	            (x.server = record_server_new(options->argv, x.interposer, x.output,
 	                                          error)) != NULL &&
 	            (options->memory == MEMORY_SC ? run_all(&x, error)
 	                                          : graphs_explore(&x, options->memory, error));
 	record_server_free(x.server);
 	interposer_remove(x.interposer);
-	g_hash_table_unref(x.plain);
-	g_hash_table_unref(x.ordered);
-	if (x.output_file >= 0)
-		close(x.output_file);
-	g_free(x.output);
-	g_ptr_array_unref(x.repeats);
-	g_free(x.identity);
-	g_ptr_array_unref(x.kept); /* their traces are kept on */
-	if (good && !x.resumed)    /* the traces of earlier runs are gone */
+	g_ptr_array_set_size(x.kept, 0); /* their traces are kept on */
+	if (good && x.before == 0)       /* the traces of earlier runs are gone */
 		no_return_find(x.no_return, x.report, progress);
-	no_return_free(x.no_return);
-	histories_free(x.histories);
-	worklist_free(x.worklist);
-	awaits_free(x.awaits);
-	g_hash_table_unref(x.errors);
-	g_hash_table_unref(x.races);
-	g_hash_table_unref(x.finals_seen);
-	g_hash_table_unref(x.gaps);
+	exploration_end(&x);
 	if (!good) {
 		explore_report_free(x.report);
 		return NULL;

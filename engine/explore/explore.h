@@ -24,6 +24,8 @@ struct explore_order {
 	uint64_t address; /* struct location */
 	uint32_t module;
 	uint8_t order; /* enum memory_order_kind */
+	/* A fence of this order before or after the operation, which keeps its own. */
+	enum { EXPLORE_ORDER, EXPLORE_FENCE_BEFORE, EXPLORE_FENCE_AFTER } how;
 };
 /* An atomic operation of the program (one instruction). */
 struct explore_atomic {
@@ -45,6 +47,7 @@ struct explore_options {
 	                     * effects determine results */
 	const char *resume; /* file of the exploration's state, to go on from and to keep it in;
 	                     * or NULL */
+	const char *told;   /* the options as text, for reports of that file; or NULL */
 	const char *save;   /* prefix of traces of runs: SAVE.runN.hdl; NULL: none */
 	bool save_races;    /* also the first run of each race, as long as these are few */
 	const struct finals *finals; /* examined at the end of a run, or NULL */
@@ -64,7 +67,6 @@ struct explore_options {
 	enum memory_model memory;
 	const GArray *orders; /* struct explore_order, for MEMORY_RC11 alone; or NULL */
 	const volatile int *interrupted; /* stop when nonzero; or NULL */
-	bool keep_output;                /* pass on the program's output */
 };
 
 /* Endings of a run. */

@@ -6,6 +6,7 @@
 
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
+#include "engine/witness/witness.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -161,13 +162,29 @@ static void note_ending(struct trace *t, const struct explore_run *r)
 	g_free(text);
 }
 
+/* Under a memory model: the run as a witness, beside its trace. */
+static bool save_witness(struct exploration *x, const struct explore_run *r,
+                         struct error *error)
+{
+	if (x->options->memory == MEMORY_SC)
+		return true;
+	char *path = g_strdup_printf("%s.run%u.wit", x->options->save, x->run);
+	struct witness w;
+	witness_of_run(x->trace, r->trace, &w);
+	bool good = witness_write(x->trace, &w, path, error);
+	witness_release(&w);
+	g_free(path);
+	return good;
+}
+
 static bool save(struct exploration *x, struct explore_run *r, struct error *error)
 {
 	if (x->options->save == NULL)
 		return true;
 	r->trace = g_strdup_printf("%s.run%u.hdl", x->options->save, x->run);
 	note_ending(x->trace, r);
-	return trace_write(x->trace, r->trace, TRACE_BINARY, NULL, NULL, error);
+	return trace_write(x->trace, r->trace, TRACE_BINARY, NULL, NULL, error) &&
+	       save_witness(x, r, error);
 }
 
 /* Note why a run did not follow its schedule, if known. */
@@ -211,7 +228,11 @@ static bool note_shortest(struct exploration *x, const struct explore_run *r)
 		other |= o->run == e->shortest || (o != e && o->shortest == e->shortest);
 	}
 	if (!other && before->trace) {
+		char *witness = g_strdup_printf("%.*s.wit", (int)strlen(before->trace) - 4,
+		                                before->trace);
 		unlink(before->trace);
+		unlink(witness);
+		g_free(witness);
 		g_clear_pointer(&before->trace, g_free);
 	}
 	e->shortest = x->run;

@@ -85,21 +85,16 @@ void explore_see_finals(struct exploration *x)
 	const GPtrArray *names = finals_names(x->options->finals);
 	for (guint i = 0; i < names->len; i++)
 		if (final_range(x->trace, names->pdata[i]).count > 0)
-			g_hash_table_add(x->finals_seen, names->pdata[i]);
+			g_hash_table_add(x->finals_seen, g_strdup(names->pdata[i]));
 }
 
-/* The value of what no run touches tells nothing apart: as likely a mistake in the name. */
-void explore_note_finals(struct exploration *x)
+void explore_note_final(struct exploration *x, const char *name)
 {
-	const GPtrArray *names = x->options->finals ? finals_names(x->options->finals) : NULL;
-	for (guint i = 0; names != NULL && i < names->len; i++) {
-		if (g_hash_table_contains(x->finals_seen, names->pdata[i]))
-			continue;
-		char *why = g_strdup_printf("no run that ended reads or writes a variable '%s'",
-		                            (char *)names->pdata[i]);
-		explore_gap(x, why);
-		g_free(why);
-	}
+	if (g_hash_table_contains(x->finals_seen, name))
+		return;
+	char *why = g_strdup_printf("no run that ended reads or writes a variable '%s'", name);
+	explore_gap(x, why);
+	g_free(why);
 }
 
 void explore_note_peeks(struct exploration *x)

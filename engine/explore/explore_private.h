@@ -44,6 +44,16 @@ struct repeat {
 };
 void repeat_free(struct repeat *repeat);
 
+/* What a task (tasks.h) began with: counts at the division, so that a join counts each once. */
+struct task_origin {
+	char *round;           /* owned: identity of the division; NULL: of none */
+	uint32_t index, count; /* of its tasks, from 0 */
+	uint32_t runs, races, first;
+	uint64_t pruned, classes, abandoned, chances, taken, run_of_taken;
+	uint64_t plain, ordered; /* sizes of the sets */
+	GArray *errors;          /* uint64_t: their counts */
+};
+
 struct exploration {
 	const struct explore_options *options;
 	const struct progress *progress;
@@ -52,19 +62,22 @@ struct exploration {
 	struct awaits *awaits;
 	struct worklist *worklist;
 	GPtrArray *kept; /* struct execution *: not planned to the end, the next one first */
-	uint64_t kept_events;   /* of all of these */
-	GPtrArray *repeats;     /* struct repeat *: the last one next */
-	bool resumed;           /* runs of an earlier process are among those of the report */
-	uint32_t before;        /* as many */
-	const char *stop;       /* why it ended before everything was done; or NULL */
-	char *identity;         /* with options->resume; owned */
+	uint64_t kept_events; /* of all of these */
+	GPtrArray *repeats;   /* struct repeat *: the last one next */
+	bool resumed;         /* runs of an earlier process are among those of the report */
+	uint32_t before;      /* as many */
+	const char *stop;     /* why it ended before everything was done; or NULL */
+	char *identity;       /* with options->resume; owned */
+	struct task_origin origin;
+	char *program, *told;   /* of the state: its program and options, to report; owned */
+	GPtrArray *environment; /* char *: what all its parts run the program with; or NULL */
 	gint64 next_checkpoint; /* time */
 	uint64_t chances;       /* runs by chance so far */
 	uint32_t idle_chances;  /* in a row, with nothing pending */
 	uint64_t taken, run_of_taken; /* schedules taken so far; those not covered by then */
 	struct no_return *no_return;
 	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */
-	GHashTable *finals_seen; /* char *, borrowed: names of --final that some run has */
+	GHashTable *finals_seen; /* char *: names of --final that some run has */
 	GHashTable *races;       /* char *: pairs of places, and "sites " with pairs of sites */
 	int64_t races_effort, effort_began; /* processor time, microseconds, of the races beyond
 	                                     * happens-before; at the beginning */
@@ -92,6 +105,12 @@ struct exploration {
 	const char *use;    /* it reached this scheduled use; or NULL */
 };
 
+/* explore.c: an exploration without a program to run, to hold a state; exploration_end frees
+ * all of it but the report. */
+void exploration_begin(struct exploration *x, const struct explore_options *options);
+void exploration_end(struct exploration *x);
+/* The end of the report: complete or not, and how much is left. */
+void explore_conclude(struct exploration *x);
 /* explore_report.c */
 struct explore_report *explore_report_new(void);
 /* Add a reason for incompleteness, once. */
@@ -152,10 +171,11 @@ void explore_note_cut_off(struct exploration *x, const struct plan_run *run,
 /* explore_limits.c: reasons for incompleteness, and notes, on the current run. */
 void explore_note_limits(struct exploration *x, const struct plan_run *run);
 void explore_note_no_invocation(struct exploration *x);
-/* Names of --final and --check: those of a run that came to its end are seen; what no run had
- * is a gap. */
+/* Names of --final and --check: those of a run that came to its end are seen. */
 void explore_see_finals(struct exploration *x);
-void explore_note_finals(struct exploration *x);
+/* The value of what no run touches tells nothing apart, as likely a mistake in the name: a gap.
+ */
+void explore_note_final(struct exploration *x, const char *name);
 void explore_note_peeks(struct exploration *x);
 void explore_note_atomics(struct exploration *x);
 /* explore_objects.c: ignore specifications of objects that violate them (x->again). */

@@ -36,13 +36,18 @@ static void describe_read(const struct exploration *x, const struct flip *f, str
 	trace_append_variable(t, &t->events[f->event], variable);
 	s->variable = g_string_free(variable, FALSE);
 	own_code_append_name(s->variable, name);
-	char *old = value_text(t, &t->events[f->event], core_value_read(t, f->event));
+	char *old = value_text(t, &t->events[f->event], past_value_read(t, f->event));
 	char *now = f->other == NONE && trace_writers(x->view->t, f->event).items[0] == NONE
 	                    ? g_strdup("another value")
-	            : f->other == NONE ? g_strdup("its initial value")
+	            : f->other == NONE ? NULL
 	                               : value_text(t, &t->events[f->other],
-	                                            core_value_written(t, f->other));
-	s->flip = g_strdup_printf("%s reads %s = %s, not %s", s->thread, name->str, now, old);
+	                                            past_value_written(t, f->other));
+	if (now == NULL)
+		s->flip = g_strdup_printf("%s reads the initial value of %s, not %s", s->thread,
+		                          name->str, old);
+	else
+		s->flip = g_strdup_printf("%s reads %s = %s, not %s", s->thread, name->str, now,
+		                          old);
 	g_string_free(name, TRUE);
 	g_free(old);
 	g_free(now);
@@ -145,8 +150,8 @@ static void describe_barrier(const struct exploration *x, const struct flip *f,
 	bool last = x->trace->events[f->event].op == OP_DEPART &&
 	            history_last_at_barrier(x->history, f->event);
 	s->variable = object_name(x->trace, f->event);
-	s->flip = g_strdup_printf(last ? "%s is not the last that comes to %s"
-	                               : "%s comes to %s last",
+	s->flip = g_strdup_printf(last ? "%s is not the last one to come to %s"
+	                               : "%s is the last one to come to %s",
 	                          s->thread, s->variable);
 }
 
@@ -154,7 +159,7 @@ static void describe_once(const struct exploration *x, const struct flip *f, str
 {
 	s->variable = g_strdup("");
 	s->flip =
-	        g_strdup_printf("%s runs what is done once, not %s", s->thread,
+	        g_strdup_printf("%s runs the function that is run once, not %s", s->thread,
 	                        trace_thread_name(x->trace, x->trace->events[f->other].thread));
 }
 
@@ -186,7 +191,7 @@ static void describe_final(const struct exploration *x, const struct flip *f, st
 	const struct trace *t = x->trace;
 	GString *variable = g_string_new(NULL);
 	trace_append_variable(t, &t->events[f->other], variable);
-	char *value = value_text(t, &t->events[f->other], core_value_written(t, f->other));
+	char *value = value_text(t, &t->events[f->other], past_value_written(t, f->other));
 	s->variable = g_string_free(variable, FALSE);
 	s->flip = g_strdup_printf("%s = %s at the end, by %s", s->variable, value,
 	                          trace_thread_name(t, t->events[f->other].thread));

@@ -57,15 +57,15 @@ static void expect(struct search *x, const uint32_t *writers)
  * or before the write. */
 static void flip_read(struct search *x, uint32_t write, const GArray *writes)
 {
-	const struct cores *cores = smt_cores(x->smt);
+	const struct past *past = smt_past(x->smt);
 	struct asked *a = ask_new(x, FLIP_READ, x->ask.event);
 	a->other = a->in[0] = write;
 	a->judge = judge_read;
 	expect(x, &write);
 	for (guint i = 0; i < writes->len; i++) {
 		uint32_t w = g_array_index(writes, uint32_t, i);
-		if (w == write || core_has(cores, w, x->ask.event) ||
-		    (write != NONE && core_has(cores, write, w)))
+		if (w == write || past_has(past, w, x->ask.event) ||
+		    (write != NONE && past_has(past, write, w)))
 			continue;
 		g_array_append_val(x->rivals, w);
 	}
@@ -122,7 +122,7 @@ static void flip_wide_read(struct search *x, const GArray *const *lists, const g
 /* Writes (NONE: none) that the read may read from in a variable. */
 static GArray *visible_writes(const struct search *x, uint32_t variable)
 {
-	const struct cores *cores = smt_cores(x->smt);
+	const struct past *past = smt_past(x->smt);
 	struct event_list list = event_list_at(&x->t->index->variable_events, variable);
 	GArray *writes = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	uint32_t none = NONE;
@@ -130,17 +130,17 @@ static GArray *visible_writes(const struct search *x, uint32_t variable)
 	for (uint64_t i = 0; i < list.count; i++) {
 		uint32_t e = list.items[i];
 		if (op_writes(x->t->events[e].op) && e != x->ask.event &&
-		    !core_has(cores, e, x->ask.event))
+		    !past_has(past, e, x->ask.event))
 			g_array_append_val(writes, e);
 	}
 	for (uint64_t i = 0; i < list.count; i++) { /* writes that hide earlier ones */
 		uint32_t e = list.items[i];
 		if (!op_writes(x->t->events[e].op) || e == x->ask.event ||
-		    !core_has_before(cores, x->ask.event, e))
+		    !past_has_before(past, x->ask.event, e))
 			continue;
 		for (guint k = writes->len; k-- > 0;) {
 			uint32_t w = g_array_index(writes, uint32_t, k);
-			if (w != e && (w == NONE || core_has(cores, e, w)))
+			if (w != e && (w == NONE || past_has(past, e, w)))
 				g_array_remove_index(writes, k);
 		}
 	}
@@ -171,7 +171,7 @@ static void flip_wide_reads(struct search *x, struct wide run)
 
 static void flip_reads(struct search *x)
 {
-	const struct cores *cores = smt_cores(x->smt);
+	const struct past *past = smt_past(x->smt);
 	struct wide run = event_variables(x->t, &x->t->events[x->ask.event]);
 	if (run.count > 1) {
 		flip_wide_reads(x, run);
@@ -183,13 +183,13 @@ static void flip_reads(struct search *x)
 	for (guint i = 0; i <= writes->len && !x->stopped; i++) {
 		uint32_t w = i < writes->len ? g_array_index(writes, uint32_t, i) : NONE;
 		if (history_would_see(x->h, x->ask.event, &w) == now ||
-		    (w != NONE && core_has(cores, w, x->ask.event)))
+		    (w != NONE && past_has(past, w, x->ask.event)))
 			continue;
 		bool hidden = false; /* always, by a write between */
 		for (guint k = 0; k < writes->len && !hidden; k++) {
 			uint32_t other = g_array_index(writes, uint32_t, k);
-			hidden = other != w && (w == NONE || core_has(cores, other, w)) &&
-			         core_has_before(cores, x->ask.event, other);
+			hidden = other != w && (w == NONE || past_has(past, other, w)) &&
+			         past_has_before(past, x->ask.event, other);
 		}
 		if (!hidden)
 			flip_read(x, w, writes);
@@ -241,7 +241,7 @@ static void flip_use(struct search *x, uint32_t event, uint32_t end)
 {
 	bool after = end > event;
 	if (x->t->events[end].thread == x->t->events[event].thread ||
-	    core_has(smt_cores(x->smt), after ? end : event, after ? event : end))
+	    past_has(smt_past(x->smt), after ? end : event, after ? event : end))
 		return;
 	struct asked *a = ask_new(x, after ? FLIP_USE : FLIP_ALIVE, event);
 	a->other = end;
@@ -304,7 +304,7 @@ static uint32_t turned_call(const struct search *x)
 static void flip_call(struct search *x, const struct view_call *call)
 {
 	const struct view *v = x->h->view;
-	const struct cores *cores = smt_cores(x->smt);
+	const struct past *past = smt_past(x->smt);
 	if (call->before->len == 0)
 		return;
 	struct asked *a = ask_new(x, FLIP_CALL, call->event);
@@ -316,7 +316,7 @@ static void flip_call(struct search *x, const struct view_call *call)
 	a->prefix = g_array_index(x->h->threads[call->thread].prefixes, uint64_t, step);
 	for (guint i = 0; i < v->calls->len; i++) {
 		const struct view_call *w = &g_array_index(v->calls, struct view_call, i);
-		if (w->thread == call->thread || core_has(cores, w->event, call->event) ||
+		if (w->thread == call->thread || past_has(past, w->event, call->event) ||
 		    view_commute(v, w, call, true))
 			continue;
 		g_array_append_val(x->watched, w->event);

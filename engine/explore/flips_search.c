@@ -298,13 +298,13 @@ static void grow_thread(struct search *x, uint32_t u, GArray *scratch)
 /* By thread, the first step that needs an excluded rival. */
 static void find_limit(struct search *x)
 {
-	const struct cores *cores = smt_cores(x->smt);
+	const struct past *past = smt_past(x->smt);
 	memcpy(x->limit, x->bound, sizeof *x->limit * x->h->threads_count);
 	for (guint i = 0; i < x->watched->len; i++) {
 		uint32_t w = g_array_index(x->watched, uint32_t, i);
 		for (uint32_t u = 0; u < x->h->threads_count; u++)
 			while (!within_cut(x, x->cut, w) && x->limit[u] > x->cut[u] &&
-			       core_has(cores, step_event(x, u, x->limit[u] - 1), w))
+			       past_has(past, step_event(x, u, x->limit[u] - 1), w))
 				x->limit[u]--;
 	}
 }
@@ -367,14 +367,14 @@ static bool never_ends(const struct search *x, uint32_t u)
  * step. */
 static void find_bounds(struct search *x)
 {
-	const struct cores *cores = smt_cores(x->smt);
+	const struct past *past = smt_past(x->smt);
 	uint32_t own = x->ask.thread;
 	uint32_t event = x->ask.event != NONE ? x->ask.event : x->ask.out[0];
 	for (uint32_t u = 0; u < x->h->threads_count; u++) {
 		uint32_t low = 0, high = steps_of(x, u);
 		while (low < high && u != own && event != NONE) {
 			uint32_t middle = (low + high) / 2;
-			if (core_has(cores, step_event(x, u, middle), event))
+			if (past_has(past, step_event(x, u, middle), event))
 				high = middle;
 			else
 				low = middle + 1;

@@ -82,6 +82,13 @@ void graphs_plan(struct graphs *s, struct memory_graph *g, struct plan *plan);
 /* The run's atomics: into the report; with the orders that are asked for in place of their own.
  */
 void graphs_apply_orders(struct graphs *s, struct trace *t);
+/* Those that are asked for beside them: struct memory_fence; owned by the caller. */
+GArray *graphs_fences(const struct graphs *s);
+/* For the run's races, which are looked for in its trace: an access beside such a fence has
+ * that order itself, which orders no more than the fence does. What graphs_hide_fences takes,
+ * to undo it. */
+uint8_t *graphs_show_fences(const struct graphs *s, struct trace *t);
+void graphs_hide_fences(struct trace *t, uint8_t *before);
 
 /* ---- graphs_words.c ---- */
 /* The run's flip, thread, place and variable: what its loads read that no sequentially

@@ -1,5 +1,6 @@
 /* graphs_known.c - what runs show: the graph of a run, and the next events of its threads. */
 #include "engine/explore/graphs.h"
+#include "engine/trace/own_code.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static void note_place(struct graphs *s, const struct trace *t, const struct mem
 	if (r->graph->events[id].kind == MEMORY_LOAD && r->event[id] != NONE &&
 	    !g_hash_table_contains(s->places, &site))
 		g_hash_table_insert(s->places, g_memdup2(&site, sizeof site),
-		                    g_strdup(trace_location_name(t, r->event[id])));
+		                    g_strdup(own_code_place_name(t, r->event[id])));
 }
 
 void graphs_note_looks(struct graphs *s, uint64_t site, unsigned times)
@@ -109,18 +110,19 @@ void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory
 {
 	const struct trace *t = run->trace;
 	uint64_t *states = states_of(run);
+	GArray *fences = graphs_fences(s);
 	struct memory_choice choice = { .context = s,
 		                        .wanted = s->model == MEMORY_TSO ? is_wanted : NULL,
 		                        .states = states,
 		                        .keeps_updates = s->with_rounds,
+		                        .fences = fences,
 		                        .ended = run->facts.ended };
 	memory_recorded_init(r, t, &s->world, s->model, &choice);
 	g_free(states);
+	g_array_free(fences, TRUE);
 	if (s->model == MEMORY_TSO)
 		find_shared(s, t, r);
 	note_places(s, t, r);
-	if (run->facts.happened & LOG_TIMED)
-		r->unmodelled |= 1u << MEMORY_UNMODELLED_TIMED;
 	for (int u = 0; u < MEMORY_UNMODELLED_COUNT; u++) {
 		if (!(r->unmodelled >> u & 1))
 			continue;
@@ -149,13 +151,13 @@ struct learning {
 static bool same_event(const struct memory_event *a, const struct memory_event *b)
 {
 	return a->kind == b->kind && a->location == b->location && a->peer == b->peer &&
-	       (a->kind != MEMORY_STORE || a->value == b->value);
+	       a->guard == b->guard && (a->kind != MEMORY_STORE || a->value == b->value);
 }
 
 /* What a load of this kind of operation did when it read what it did here. */
 static void learn_outcome(struct graphs *s, struct known *known, const struct memory_event *e)
 {
-	if (e->kind != MEMORY_LOAD || !(e->flags & (MEMORY_LOCKED | MEMORY_LIBRARY)))
+	if (e->kind != MEMORY_LOAD || !(e->flags & MEMORY_LOCKED))
 		return;
 	if (e->flags & MEMORY_EXCLUSIVE) {
 		known->updates = true;
@@ -175,8 +177,8 @@ struct memory_event graphs_event(const struct graphs *s, const struct known *kno
 	if (e.kind != MEMORY_LOAD)
 		return e;
 	gpointer order = g_hash_table_lookup(s->compares, &e.site);
-	e.flags &= (uint8_t)~MEMORY_EXCLUSIVE;
-	if (!known->updates || order == NULL || (e.flags & (MEMORY_LOCKS | MEMORY_TAKES)))
+	e.flags &= (uint16_t)~MEMORY_EXCLUSIVE;
+	if (!known->updates || order == NULL)
 		return e;
 	e.flags |= MEMORY_COMPARES;
 	e.expected = known->expected;
@@ -215,12 +217,32 @@ static void learn(struct learning *l, uint64_t mark, enum memory_step step,
 	g_array_set_size(steps, 0);
 }
 
+static bool is_added_fence(const struct learning *l, uint32_t id)
+{
+	return id != NONE && l->r->graph->events[id].kind == MEMORY_FENCE &&
+	       l->r->event[id] == NONE;
+}
+
+/* The fences that the program does not have, up to this event of the graph. */
+static void take_fences(struct learning *l, uint32_t id, uint32_t thread)
+{
+	struct memory_graph *g = l->r->graph;
+	if (!is_added_fence(l, id))
+		return;
+	uint32_t before = g->events[id].po_prev;
+	take_fences(l, before, thread);
+	uint64_t mark =
+	        before == NONE ? graphs_root(g->events[id].thread) : graphs_mark(g, before);
+	learn(l, mark, MEMORY_STEP_EVENT, &g->events[id], thread, (struct log_step){ 0 });
+}
+
 static void take_event(struct learning *l, uint32_t event, struct log_step own)
 {
 	struct memory_graph *g = l->r->graph;
 	uint32_t thread = l->run->trace->events[event].thread;
 	uint32_t id = l->r->graph_of[event];
 	uint32_t before = g->events[id].po_prev;
+	take_fences(l, before, thread);
 	uint64_t mark =
 	        before == NONE ? graphs_root(g->events[id].thread) : graphs_mark(g, before);
 	learn(l, mark, MEMORY_STEP_EVENT, &g->events[id], thread, own);
@@ -260,8 +282,11 @@ static void take_looks(struct learning *l, uint32_t event, struct log_step own)
 			return;
 		if (e != event)
 			continue;
-		take_look(l, i, own);
-		own = (struct log_step){ 0 };
+		bool added = g_array_index(l->r->looks, struct memory_look, i).e.kind ==
+		                     MEMORY_FENCE &&
+		             events[e].op != OP_FENCE;
+		take_look(l, i, added ? (struct log_step){ 0 } : own);
+		own = added ? own : (struct log_step){ 0 };
 	}
 }
 
@@ -317,6 +342,42 @@ static bool contains(const GArray *numbers, uint32_t number)
 	return false;
 }
 
+/* Why the thread (of the trace) is blocked, or NULL: it is not. */
+static const struct record_wait *wait_of(const struct learning *l, uint32_t thread)
+{
+	const GArray *blocked = l->run->facts.blocked;
+	for (guint i = 0; i < blocked->len; i++) {
+		const struct record_wait *w = &g_array_index(blocked, struct record_wait, i);
+		if (w->thread == l->run->trace->threads[thread].recorded)
+			return w;
+	}
+	return NULL;
+}
+
+/* What a thread that is blocked would do. */
+static const struct request {
+	enum log_wait reason;
+	enum memory_guard guard; /* MEMORY_ANY: the end of a wait */
+	enum log_tag tag;
+	uint16_t flags;
+} requests[] = {
+	{ FOR_MUTEX, MEMORY_FREE, LOG_ACQ, 0 },
+	{ FOR_SPIN, MEMORY_FREE, LOG_ACQ, 0 },
+	{ FOR_WRITE_LOCK, MEMORY_FREE, LOG_ACQ, 0 },
+	{ FOR_READ_LOCK, MEMORY_NO_WRITER, LOG_RACQ, MEMORY_SHARED },
+	{ FOR_SEMAPHORE, MEMORY_SOME, LOG_TAKE, 0 },
+	{ FOR_CONDITION, MEMORY_ANY, LOG_WAKE, 0 },
+	{ FOR_BARRIER, MEMORY_ANY, LOG_DEPART, 0 },
+};
+
+static const struct request *request_for(const struct record_wait *w)
+{
+	for (size_t i = 0; w != NULL && i < G_N_ELEMENTS(requests); i++)
+		if (requests[i].reason == w->reason)
+			return &requests[i];
+	return NULL;
+}
+
 /* The request that a thread stands at. */
 static bool request_of(struct learning *l, uint32_t thread, struct memory_event *e,
                        struct log_step *own)
@@ -334,14 +395,25 @@ static bool request_of(struct learning *l, uint32_t thread, struct memory_event 
 		own->tag = LOG_JOIN;
 		return true;
 	}
+	const struct request *request = request_for(wait_of(l, thread));
+	if (request == NULL)
+		return false;
 	uint32_t location =
 	        memory_lock_location(t, &l->s->world, l->r, t->events[event].target);
+	own->tag = (uint16_t)request->tag;
+	e->order = e->success_order = e->failure_order = ORDER_ACQ;
+	if (request->guard == MEMORY_ANY) {
+		bool condition = request->tag == LOG_WAKE;
+		e->kind = MEMORY_WAKE;
+		e->peer = location;
+		e->expected = condition ? (uint64_t)1 << number % MEMORY_CHOICES : UINT64_MAX;
+		e->order = condition ? ORDER_RLX : ORDER_ACQ;
+		return true;
+	}
 	e->kind = MEMORY_LOAD;
 	e->location = location;
-	e->order = ORDER_ACQ;
-	bool takes = t->events[event].aux != 0; /* from a semaphore */
-	e->flags = MEMORY_LIBRARY | (takes ? MEMORY_TAKES : MEMORY_LOCKS);
-	own->tag = takes ? LOG_TAKE : LOG_ACQ;
+	e->guard = (uint8_t)request->guard;
+	e->flags = MEMORY_LIBRARY | request->flags;
 	return true;
 }
 
@@ -355,7 +427,9 @@ static void take_edges(struct learning *l)
 		uint32_t number = l->r->thread[i];
 		uint32_t first = number < g->threads ? g->first[number] : NONE;
 		uint32_t last = number < g->threads ? g->last[number] : NONE;
-		if (last != NONE && g->events[last].kind == MEMORY_END)
+		bool ended = last != NONE && g->events[last].kind == MEMORY_END;
+		take_fences(l, ended ? g->events[last].po_prev : last, i);
+		if (ended)
 			learn(l, graphs_mark(g, g->events[last].po_prev), MEMORY_STEP_EVENT,
 			      &g->events[last], i, none);
 		GArray *kept = l->pending[i];

@@ -24,6 +24,11 @@ static uint64_t acquired_up_to(struct memory_graph *g, uint32_t last)
 	return all;
 }
 
+static bool is_failed_try(const struct memory_event *e)
+{
+	return (e->flags & MEMORY_TRIES) && !(e->flags & MEMORY_EXCLUSIVE);
+}
+
 /* Values read are the past, and what comes before them where a load acquires; `acquired`: by an
  * acquire fence. */
 static uint64_t own_mark(struct memory_graph *g, const struct memory_event *e,
@@ -33,14 +38,21 @@ static uint64_t own_mark(struct memory_graph *g, const struct memory_event *e,
 	case MEMORY_INIT:
 		return mix(3, e->location);
 	case MEMORY_LOAD: {
+		if (is_failed_try(e)) /* which is all that it shows */
+			return mix(8, e->site);
 		/* whether an update acquires may depend on what it reads */
 		bool acquires =
-		        memory_acquires(e) || (e->flags & (MEMORY_LIBRARY | MEMORY_LOCKED));
+		        memory_acquires(e) || ((e->flags & (MEMORY_LIBRARY | MEMORY_LOCKED)) &&
+		                               !(e->flags & MEMORY_UNORDERED));
 		uint64_t store = acquires && e->rf != NONE ? graphs_mark(g, e->rf) : 0;
-		return mix(mix(4, e->value), store);
+		return mix(mix(mix(4, e->value), store), e->choice);
 	}
 	case MEMORY_FENCE:
 		return mix(5, acquired);
+	case MEMORY_WAKE:
+		if (!memory_acquires(e))
+			return mix(9, 0);
+		/* fall through */
 	case MEMORY_BEGIN:
 	case MEMORY_JOIN:
 		return mix(6, e->rf != NONE ? graphs_mark(g, e->rf) : 0);

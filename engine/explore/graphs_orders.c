@@ -1,9 +1,10 @@
 /*
  * graphs_orders.c - other memory orders than the program's: the atomics of a run get them in
- * its trace, before anything looks at it. The program itself follows each graph that it is
- * told, whatever its orders are.
+ * its trace, before anything looks at it; fences that it does not have are in the graphs alone.
+ * The program itself follows each graph that it is told, whatever its orders are.
  */
 #include "engine/explore/graphs.h"
+#include "engine/trace/own_code.h"
 
 static const struct location *location_of(const struct trace *t, const struct event *e)
 {
@@ -33,7 +34,7 @@ static void note_atomic(struct explore_report *r, const struct trace *t, uint32_
 		                        .op = e->op,
 		                        .order = e->flags & EVENT_ORDER_MASK,
 		                        .compares = event_failed_update(e),
-		                        .place = g_strdup(trace_location_name(t, event)),
+		                        .place = g_strdup(own_code_place_name(t, event)),
 		                        .variable = g_string_free(variable, FALSE) };
 	g_array_append_val(r->atomics, fresh);
 }
@@ -51,7 +52,8 @@ static void apply(const GArray *orders, const struct trace *t, struct event *e)
 	const struct location *l = location_of(t, e);
 	for (guint i = 0; i < orders->len; i++) {
 		const struct explore_order *o = &g_array_index(orders, struct explore_order, i);
-		if (o->address != l->address || o->module != l->module)
+		if (o->address != l->address || o->module != l->module ||
+		    o->how != EXPLORE_ORDER)
 			continue;
 		unsigned order = event_failed_update(e) ? failure_part(o->order) : o->order;
 		e->flags = (uint8_t)((e->flags & ~EVENT_ORDER_MASK) | order);
@@ -69,4 +71,66 @@ void graphs_apply_orders(struct graphs *s, struct trace *t)
 		if (orders != NULL)
 			apply(orders, t, &events[e]);
 	}
+}
+
+GArray *graphs_fences(const struct graphs *s)
+{
+	const GArray *orders = s->x->options->orders;
+	GArray *fences = g_array_new(FALSE, FALSE, sizeof(struct memory_fence));
+	for (guint i = 0; orders != NULL && i < orders->len; i++) {
+		const struct explore_order *o = &g_array_index(orders, struct explore_order, i);
+		struct memory_fence f = { o->address, o->module, o->order,
+			                  o->how == EXPLORE_FENCE_AFTER };
+		if (o->how != EXPLORE_ORDER)
+			g_array_append_val(fences, f);
+	}
+	return fences;
+}
+
+/* The weakest order that is at least both. */
+static unsigned joined(unsigned a, unsigned b)
+{
+	static const uint8_t parts[] = { 0, 0, 1, 2, 3, 7 };
+	unsigned both = parts[a] | parts[b];
+	return both >= parts[ORDER_SEQ_CST]   ? ORDER_SEQ_CST
+	       : both == parts[ORDER_ACQ_REL] ? ORDER_ACQ_REL
+	       : both == parts[ORDER_REL]     ? ORDER_REL
+	       : both == parts[ORDER_ACQ]     ? ORDER_ACQ
+	                                      : ORDER_RLX;
+}
+
+static void show_fence(const struct explore_order *o, const struct trace *t, struct event *e)
+{
+	const struct location *l = location_of(t, e);
+	bool after = o->how == EXPLORE_FENCE_AFTER;
+	if (o->address != l->address || o->module != l->module || !op_is_atomic(e->op) ||
+	    !(after ? op_reads(e->op) : op_writes(e->op)))
+		return;
+	unsigned order = joined(e->flags & EVENT_ORDER_MASK, after ? ORDER_ACQ : ORDER_REL);
+	e->flags = (uint8_t)((e->flags & ~EVENT_ORDER_MASK) | order);
+}
+
+uint8_t *graphs_show_fences(const struct graphs *s, struct trace *t)
+{
+	const GArray *orders = s->x->options->orders;
+	struct event *events = (struct event *)t->events; /* the trace is ours */
+	uint8_t *before = g_new(uint8_t, t->events_count + 1);
+	for (uint64_t e = 0; e < t->events_count; e++) {
+		before[e] = events[e].flags;
+		for (guint i = 0; orders != NULL && i < orders->len; i++) {
+			const struct explore_order *o =
+			        &g_array_index(orders, struct explore_order, i);
+			if (o->how != EXPLORE_ORDER)
+				show_fence(o, t, &events[e]);
+		}
+	}
+	return before;
+}
+
+void graphs_hide_fences(struct trace *t, uint8_t *before)
+{
+	struct event *events = (struct event *)t->events;
+	for (uint64_t e = 0; e < t->events_count; e++)
+		events[e].flags = before[e];
+	g_free(before);
 }

@@ -77,7 +77,9 @@ static void add_edges(const struct planning *p, struct sorting *s)
 			continue;
 		if (memory_writes(e))
 			edge(s, i, e->mo_next);
-		if (e->kind == MEMORY_LOAD)
+		/* a try may fail for what is long over: the runtime is told that it does */
+		bool told = p->s->model == MEMORY_RC11 && !(e->flags & MEMORY_EXCLUSIVE);
+		if (e->kind == MEMORY_LOAD && !told)
 			edge(s, i, g->events[e->rf].mo_next);
 	}
 }
@@ -133,20 +135,37 @@ static uint32_t add_step(struct planning *p, struct log_step step, uint32_t thre
 	return p->plan->steps->len - 1;
 }
 
+/* Of an operation with a guard, when it updates and when it does not. */
+static const struct {
+	uint16_t done, failed;
+} guarded[] = {
+	[MEMORY_FREE] = { LOG_ACQ, LOG_TRYFAIL },
+	[MEMORY_SOME] = { LOG_TAKE, LOG_TAKETRYFAIL },
+	[MEMORY_NO_WRITER] = { LOG_RACQ, LOG_TRYFAIL },
+	[MEMORY_NOT_RUNNING] = { LOG_SND, LOG_RCV },
+};
+
 /* A load's operation is told by what it reads. */
 static uint16_t tag_of_load(const struct memory_graph *g, uint32_t id, uint16_t tag)
 {
 	const struct memory_event *e = &g->events[id];
-	bool library = e->flags & MEMORY_LIBRARY;
-	if (tag == LOG_READ)
+	bool updates = e->flags & MEMORY_EXCLUSIVE;
+	if (e->guard != MEMORY_ANY)
+		return updates ? guarded[e->guard].done : guarded[e->guard].failed;
+	if (tag == LOG_READ || (e->flags & MEMORY_LIBRARY))
 		return tag;
 	if (e->po_next == NONE)
 		return LOG_NOTHING;
-	if (tag == LOG_POST || tag == LOG_TAKE)
-		return tag;
-	if (e->flags & MEMORY_EXCLUSIVE)
-		return library ? LOG_ACQ : LOG_RMW;
-	return library ? LOG_TRYFAIL : LOG_AREAD;
+	return updates ? LOG_RMW : LOG_AREAD;
+}
+
+/* What the operation on a condition is told: whom to wake, or that the time is up. */
+static void tell_waits(const struct memory_event *e, struct log_step *step)
+{
+	if ((e->flags & MEMORY_CHOOSES) && e->choice < MEMORY_CHOICES)
+		step->reads = STEP_STORE + e->choice;
+	if (step->tag == LOG_WAKE && e->kind == MEMORY_LOAD)
+		step->late = e->value >> e->thread % MEMORY_CHOICES & 1;
 }
 
 static uint32_t named_store(const struct planning *p, uint32_t store)
@@ -209,6 +228,7 @@ static void issue(struct planning *p, uint32_t id)
 	if (e->kind == MEMORY_LOAD)
 		own.tag = tag_of_load(g, id, own.tag);
 	tell_source(p, id, &own);
+	tell_waits(e, &own);
 	p->step[id] = add_step(p, own, e->thread);
 	if (waits(p, id))
 		g_array_append_val(p->buffered[e->thread], id);

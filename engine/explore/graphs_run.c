@@ -135,7 +135,9 @@ static bool run_graph(struct graphs *s, struct memory_graph *g, uint32_t thread,
 		struct memory_recorded recorded;
 		graphs_apply_orders(s, run.trace);
 		graphs_recorded(s, &run, &recorded);
+		uint8_t *flags = graphs_show_fences(s, run.trace);
 		good = report_run(s, &run, &recorded);
+		graphs_hide_fences(run.trace, flags);
 		s->failed |= !good;
 		if (good && !s->again)
 			graphs_learn(s, &run, &recorded);
@@ -226,10 +228,14 @@ static bool goes_round(const struct memory_graph *g, uint32_t thread)
 	enum { LONGEST = 8, MOST = (ROUNDS + 1) * LONGEST };
 	uint32_t ids[MOST], count = 0;
 	uint32_t i = thread < g->threads ? g->last[thread] : NONE;
-	for (; i != NONE && count < MOST && g->events[i].kind == MEMORY_LOAD &&
-	       !(g->events[i].flags & MEMORY_EXCLUSIVE);
-	     i = g->events[i].po_prev)
+	for (; i != NONE && count < MOST; i = g->events[i].po_prev) {
+		const struct memory_event *e = &g->events[i];
+		if (e->kind == MEMORY_FENCE)
+			continue;
+		if (e->kind != MEMORY_LOAD || (e->flags & MEMORY_EXCLUSIVE))
+			break;
 		ids[count++] = i;
+	}
 	for (uint32_t period = 1; period <= LONGEST && period * ROUNDS <= count; period++) {
 		bool same = true;
 		for (uint32_t k = 0; same && k < period * (ROUNDS - 1); k++) {

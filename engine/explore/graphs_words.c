@@ -1,5 +1,6 @@
 /* graphs_words.c - loads that do not read the last store, in words. */
 #include "engine/explore/graphs.h"
+#include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
 
 #include <string.h>
@@ -53,17 +54,17 @@ static void tell(void *context, uint32_t read, uint32_t variable, uint32_t write
 		trace_append_variable(t, &t->events[read], name);
 		w->run->variable = g_string_free(name, FALSE);
 		w->run->thread = g_strdup(trace_thread_name(t, t->events[read].thread));
-		w->run->place = g_strdup(trace_location_name(t, read));
+		w->run->place = g_strdup(own_code_place_name(t, read));
 	}
 	trace_append_variable(t, &t->events[read], s);
 	g_string_append(s, " = ");
 	shown_append(t, shown_variable(&t->events[read]), value_of(t, read, false), s);
 	g_string_append_printf(s, " (%s), %s, though %s has stored ",
-	                       trace_location_name(t, read),
+	                       own_code_place_name(t, read),
 	                       writer == NONE ? "the initial value" : "an older store",
 	                       trace_thread_name(t, t->events[newest].thread));
 	shown_append(t, shown_variable(&t->events[newest]), value_of(t, newest, true), s);
-	g_string_append_printf(s, " (%s)", trace_location_name(t, newest));
+	g_string_append_printf(s, " (%s)", own_code_place_name(t, newest));
 	w->last = read;
 	w->told++;
 }

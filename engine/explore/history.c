@@ -589,6 +589,34 @@ uint32_t histories_count(const struct histories *all)
 	return all->runs;
 }
 
+void histories_adopt(struct histories *all, struct histories *other, uint32_t *map)
+{
+	uint32_t before = all->runs;
+	GHashTableIter iter;
+	void *key, *value;
+	for (uint32_t i = 0; i < other->runs; i++) {
+		if (map[i] != NONE)
+			continue;
+		map[i] = all->runs++;
+		g_ptr_array_add(all->known, other->known->pdata[i]);
+		other->known->pdata[i] = known_run_empty();
+	}
+	g_hash_table_iter_init(&iter, other->classes);
+	while (g_hash_table_iter_next(&iter, &key, NULL))
+		if (!g_hash_table_contains(all->classes, key))
+			g_hash_table_add(all->classes, copy_of(*(uint64_t *)key));
+	g_hash_table_iter_init(&iter, other->having);
+	while (g_hash_table_iter_next(&iter, &key, &value)) {
+		const GArray *runs = value;
+		for (guint i = 0; i < runs->len; i++) {
+			uint32_t run = map[g_array_index(runs, uint32_t, i)];
+			if (run >= before)
+				add_having(all, *(uint64_t *)key, run);
+		}
+	}
+	initials_adopt(&all->initials, &other->initials);
+}
+
 /* -- checkpoints --------------------------------------------------------------------------- */
 
 /* A table by 64-bit numbers: the keys in any order, each followed by its value. */

@@ -34,6 +34,8 @@ struct initials {
 };
 void initials_begin(struct initials *initials);
 void initials_end(struct initials *initials);
+/* Learn what the other has learnt. */
+void initials_adopt(struct initials *initials, const struct initials *other);
 /* Values learned from reads: write them, or read them. */
 void initials_archive(struct initials *initials, struct archive *archive);
 
@@ -97,6 +99,9 @@ void histories_free(struct histories *all);
 struct initials *histories_initials(struct histories *all);
 /* Write all, or read into new histories. */
 void histories_archive(struct histories *all, struct archive *archive);
+/* Move runs of `other` with map[run] NONE to `all`, and set map[run] to their numbers here;
+ * learn the initial values that the other has learnt. */
+void histories_adopt(struct histories *all, struct histories *other, uint32_t *map);
 uint32_t histories_count(const struct histories *all);
 /* False when its class was known. */
 bool histories_add(struct histories *all, const struct history *h);

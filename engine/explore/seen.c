@@ -95,6 +95,19 @@ static void learn_byte(const struct initials *i, uint64_t address, uint64_t numb
 	*known = *known ? *known : number;
 }
 
+void initials_adopt(struct initials *i, const struct initials *other)
+{
+	GHashTableIter iter;
+	void *key, *value;
+	g_hash_table_iter_init(&iter, other->pages);
+	while (g_hash_table_iter_next(&iter, &key, &value)) {
+		const struct initial_page *page = value;
+		for (int b = 0; page->learned && b < PAGE; b++)
+			if (page->learned[b])
+				learn_byte(i, *(uint64_t *)key + (uint64_t)b, page->learned[b]);
+	}
+}
+
 /* -- bytes --------------------------------------------------------------------------------- */
 
 static uint64_t plain_byte(uint64_t integer, uint64_t at)

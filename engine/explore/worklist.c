@@ -82,6 +82,29 @@ void worklist_add(struct worklist *w, struct pending *p)
 	g_ptr_array_add(w->pending, p);
 }
 
+GPtrArray *worklist_steal(struct worklist *w)
+{
+	GPtrArray *all = w->pending;
+	w->pending = g_ptr_array_new_with_free_func(free_pending);
+	return all;
+}
+
+uint64_t pending_key(const struct pending *p)
+{
+	if (p->use != NULL)
+		return hash_word(g_str_hash(p->use));
+	return p->parts != NULL ? worklist_key(p->parts, p->parts_count, p->kind) : 0;
+}
+
+void worklist_adopt_keys(struct worklist *w, const struct worklist *other)
+{
+	GHashTableIter keys;
+	void *key;
+	g_hash_table_iter_init(&keys, other->entered);
+	while (g_hash_table_iter_next(&keys, &key, NULL))
+		worklist_enter(w, *(uint64_t *)key);
+}
+
 void worklist_count(const struct worklist *w, uint32_t *counts)
 {
 	for (guint i = 0; i < w->pending->len; i++) {

@@ -49,6 +49,12 @@ bool worklist_enter(struct worklist *w, uint64_t key);
 void worklist_add(struct worklist *w, struct pending *p);
 /* Owned by the caller; NULL when empty. */
 struct pending *worklist_take(struct worklist *w, bool by_chance);
+/* All pending schedules, which the caller then owns; the keys stay. */
+GPtrArray *worklist_steal(struct worklist *w);
+/* The identity of a pending schedule among others: its key's, or its use's. */
+uint64_t pending_key(const struct pending *p);
+/* Enter the other's keys as well. */
+void worklist_adopt_keys(struct worklist *w, const struct worklist *other);
 /* By run: counts[run] += the schedules that were derived from it and wait. */
 void worklist_count(const struct worklist *w, uint32_t *counts);
 /* Write all, or read into an empty worklist. */

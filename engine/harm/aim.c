@@ -11,7 +11,7 @@ enum { MOST_AIMS = 200, MOST_WRITES = 4 /* that are tried for one read */ };
 
 struct aiming {
 	struct trace *t;
-	struct cores *cores;
+	struct past *past;
 	GHashTable *known;
 	GHashTable *tried; /* code, as numbers of this trace -> how often it was looked at */
 	GArray *found;
@@ -55,7 +55,7 @@ static bool close_sections(struct aiming *s, uint32_t reader)
 			return false;
 		if (last == next && section_begin(t, next) == next)
 			continue;
-		core_join(s->cores, last, s->cut);
+		past_join(s->past, last, s->cut);
 		u = NONE; /* from the first: this may need more of the others */
 	}
 	return true;
@@ -78,13 +78,13 @@ static bool make_cut(struct aiming *s, const struct aim *a)
 	uint32_t other = a->kind == AIM_EARLY ? a->waits : a->goes; /* has not come */
 
 	memset(s->cut, 0, (t->threads_count + 1) * sizeof(*s->cut));
-	core_join_before(s->cores, next, s->cut);
+	past_join_before(s->past, next, s->cut);
 	if (late) {
 		uint32_t last = section_end(t, a->goes);
 
 		if (last == NONE)
 			return false;
-		core_join(s->cores, last, s->cut);
+		past_join(s->past, last, s->cut);
 	}
 	return close_sections(s, thread) && s->cut[thread] <= position[next] &&
 	       (late || s->cut[t->events[other].thread] <= position[other]);
@@ -174,7 +174,7 @@ static gint by_count(gconstpointer a, gconstpointer b, gpointer t)
 /* False: the trace's index cannot be made, so nothing is found. aiming_end in either case. */
 static bool aiming_begin(struct aiming *s, struct trace *t, GHashTable *known)
 {
-	struct core_options options = CORE_DEFAULTS;
+	struct past_options options = PAST_DEFAULTS;
 
 	*s = (struct aiming){ .t = t,
 		              .known = known,
@@ -186,14 +186,14 @@ static bool aiming_begin(struct aiming *s, struct trace *t, GHashTable *known)
 	               INDEX_THREADS | INDEX_MATCH | INDEX_VARIABLES | INDEX_WRITERS |
 	                       INDEX_MUST,
 	               NULL))
-		s->cores = cores_new(t, &options, NULL);
-	return s->cores != NULL;
+		s->past = past_new(t, &options, NULL);
+	return s->past != NULL;
 }
 
 static GArray *aiming_end(struct aiming *s)
 {
-	if (s->cores)
-		cores_free(s->cores);
+	if (s->past)
+		past_free(s->past);
 	g_hash_table_destroy(s->tried);
 	g_free(s->cut);
 	return s->found;
@@ -243,15 +243,15 @@ static GArray *sequence_of(const struct trace *t, const uint32_t *cut)
 
 GArray *aim_sequence(struct trace *t, const struct aim *aim)
 {
-	struct core_options how = CORE_DEFAULTS;
+	struct past_options how = PAST_DEFAULTS;
 	struct aiming s = { .t = t, .cut = g_new0(uint32_t, t->threads_count + 1) };
 	struct check_options check = { 0 };
 	GString *why = g_string_new(NULL);
 	GArray *sequence = NULL;
 
 	if (trace_need(t, INDEX_THREADS | INDEX_MATCH | INDEX_WRITERS | INDEX_MUST, NULL))
-		s.cores = cores_new(t, &how, NULL);
-	if (s.cores && make_cut(&s, aim)) {
+		s.past = past_new(t, &how, NULL);
+	if (s.past && make_cut(&s, aim)) {
 		sequence = sequence_of(t, s.cut);
 		/* the reader may hold a lock that another thread took later */
 		if (!witness_check(t, (const uint32_t *)(void *)sequence->data, sequence->len,
@@ -260,8 +260,8 @@ GArray *aim_sequence(struct trace *t, const struct aim *aim)
 			sequence = NULL;
 		}
 	}
-	if (s.cores)
-		cores_free(s.cores);
+	if (s.past)
+		past_free(s.past);
 	g_string_free(why, TRUE);
 	g_free(s.cut);
 	return sequence;

@@ -119,7 +119,7 @@ static bool last_value(const struct search *s, uint32_t v, struct memory_value *
                        uint32_t *block)
 {
 	const struct trace *t = s->t;
-	uint32_t e = final_write(t, v), written = e == NONE ? 0 : core_value_written(t, e);
+	uint32_t e = final_write(t, v), written = e == NONE ? 0 : past_value_written(t, e);
 	const struct value *value = &t->values[written];
 
 	*block = NONE;

@@ -24,22 +24,9 @@ static void consider(struct enumeration *x, struct memory_graph *g)
 
 /* ---- the next event ---- */
 
-/* The event of `kind` that thread or creation `peer` stands in, or NONE. */
-static uint32_t find_peer(const struct memory_graph *g, const struct memory_event *e)
-{
-	if (e->kind == MEMORY_JOIN) {
-		uint32_t last = e->peer < g->threads ? g->last[e->peer] : NONE;
-		return last != NONE && g->events[last].kind == MEMORY_END ? last : NONE;
-	}
-	for (uint32_t i = 0; i < g->count; i++)
-		if (g->events[i].kind == MEMORY_CREATE && g->events[i].peer == e->thread)
-			return i;
-	return NONE;
-}
-
 static bool is_held(struct enumeration *x, struct memory_graph *g, const struct memory_event *e)
 {
-	if (e->kind != MEMORY_LOAD || !(e->flags & (MEMORY_LOCKS | MEMORY_TAKES)))
+	if (e->kind != MEMORY_LOAD || e->guard == MEMORY_ANY)
 		return false;
 	memory_init(g, e->location, x->program->initial(x->program->context, e->location));
 	return memory_blocks(e, g->events[memory_newest(g, e->location)].value);
@@ -61,7 +48,8 @@ static enum pick pick_of(struct enumeration *x, struct memory_graph *g, uint32_t
 	enum memory_step step = x->program->next(x->program->context, g, thread, event);
 	if (step != MEMORY_STEP_EVENT)
 		return step == MEMORY_STEP_FAILED ? PICK_FAILED : PICK_NOTHING;
-	if (event->kind == MEMORY_JOIN && find_peer(g, event) == NONE)
+	bool follows = event->kind == MEMORY_JOIN || event->kind == MEMORY_WAKE;
+	if (follows && memory_peer(g, event) == NONE)
 		return PICK_NOTHING;
 	return is_held(x, g, event) ? PICK_HELD : PICK_EVENT;
 }
@@ -98,6 +86,20 @@ static enum pick pick(struct enumeration *x, struct memory_graph *g, struct memo
 
 /* ---- loads ---- */
 
+/* The load has its store: the graphs with other choices than the first. */
+static void consider_choices(struct enumeration *x, struct memory_graph *g, uint32_t load)
+{
+	const struct memory_event *e = &g->events[load];
+	uint32_t first = e->choice, choice = first;
+	if (!(e->flags & MEMORY_CHOOSES) || first == MEMORY_CHOICES)
+		return;
+	while ((choice = memory_next_choice(&g->events[load], choice)) != NONE) {
+		memory_choose(g, load, choice);
+		consider(x, memory_graph_copy(g));
+	}
+	memory_choose(g, load, first);
+}
+
 /* All other choices wait; the graph goes on with the newest store. */
 static void add_load(struct enumeration *x, struct memory_graph *g,
                      const struct memory_event *event)
@@ -110,8 +112,10 @@ static void add_load(struct enumeration *x, struct memory_graph *g,
 			continue;
 		memory_read_from(g, load, s);
 		consider(x, memory_graph_copy(g));
+		consider_choices(x, g, load);
 	}
 	memory_read_from(g, load, newest);
+	consider_choices(x, g, load);
 }
 
 /* ---- stores ---- */
@@ -142,6 +146,9 @@ static bool is_maximal(const struct memory_graph *g, uint32_t id, const uint8_t 
 	else if (e->kind != MEMORY_STORE)
 		return true;
 	if (!PREVIOUS(store) && g->events[store].kind != MEMORY_INIT)
+		return false;
+	if ((e->flags & MEMORY_CHOOSES) && e->kind == MEMORY_LOAD &&
+	    e->choice != MIN(memory_next_choice(e, MEMORY_CHOICES), MEMORY_CHOICES))
 		return false;
 	for (uint32_t s = g->events[store].mo_next; s != NONE; s = g->events[s].mo_next)
 		if (PREVIOUS(s))
@@ -186,7 +193,13 @@ static void revisit_loads(struct enumeration *x, const struct memory_graph *g, u
 		uint32_t kept = load, last = without->count - 1;
 		/* events before the load stay as they are, and so does its id */
 		memory_read_from(without, kept, last);
-		consider_places(x, without, last, memory_newest(without, e->location));
+		uint32_t choice = without->events[kept].choice;
+		do {
+			if (choice < MEMORY_CHOICES)
+				memory_choose(without, kept, choice);
+			consider_places(x, without, last, memory_newest(without, e->location));
+		} while ((e->flags & MEMORY_CHOOSES) && choice < MEMORY_CHOICES &&
+		         (choice = memory_next_choice(&without->events[kept], choice)) != NONE);
 		memory_graph_free(without);
 	}
 	g_free(prefix);
@@ -210,9 +223,9 @@ static bool add_store(struct enumeration *x, struct memory_graph *g,
 	if (!(event->flags & MEMORY_EXCLUSIVE))
 		return true;
 	/* only now the load is known to be exclusive, which may forbid what it read */
-	const unsigned known = MEMORY_UPDATES | MEMORY_COMPARES | MEMORY_LOCKS | MEMORY_TAKES;
-	bool good = (g->events[g->events[store].po_prev].flags & known) ||
-	            memory_consistent(g, x->model, NULL);
+	const struct memory_event *load = &g->events[g->events[store].po_prev];
+	bool good = (load->flags & (MEMORY_UPDATES | MEMORY_COMPARES)) ||
+	            load->guard != MEMORY_ANY || memory_consistent(g, x->model, NULL);
 	x->counts->rejected += !good;
 	return good;
 }
@@ -232,9 +245,11 @@ static bool add_next(struct enumeration *x, struct memory_graph *g,
 	}
 	if (event->kind == MEMORY_STORE)
 		return add_store(x, g, event);
+	uint32_t peer = memory_peer(g, event);
 	uint32_t id = memory_append(g, event);
-	if (event->kind == MEMORY_BEGIN || event->kind == MEMORY_JOIN)
-		g->events[id].rf = find_peer(g, event);
+	if (event->kind == MEMORY_BEGIN || event->kind == MEMORY_JOIN ||
+	    event->kind == MEMORY_WAKE)
+		g->events[id].rf = peer;
 	return true;
 }
 

@@ -81,7 +81,7 @@ uint32_t memory_init(struct memory_graph *g, uint32_t location, uint64_t value)
  * be a compare-and-exchange's, only a failure's may have been known. */
 static void become_exclusive(struct memory_event *load, uint8_t order)
 {
-	if (!(load->flags & (MEMORY_UPDATES | MEMORY_COMPARES | MEMORY_LOCKS | MEMORY_TAKES)))
+	if (!(load->flags & (MEMORY_UPDATES | MEMORY_COMPARES)) && load->guard == MEMORY_ANY)
 		load->order = order;
 	load->flags |= MEMORY_EXCLUSIVE;
 }
@@ -117,11 +117,55 @@ void memory_read_from(struct memory_graph *g, uint32_t load, uint32_t store)
 	bool updates = e->flags & MEMORY_UPDATES;
 	if (e->flags & MEMORY_COMPARES)
 		updates = e->value == e->expected;
-	if (e->flags & (MEMORY_LOCKS | MEMORY_TAKES))
-		updates = !memory_is_blocked(e);
-	e->flags = (uint8_t)(e->flags & ~MEMORY_EXCLUSIVE) | (updates ? MEMORY_EXCLUSIVE : 0);
-	if (e->flags & MEMORY_COMPARES)
+	if (e->guard == MEMORY_NOT_RUNNING)
+		updates = e->value == 0;
+	else if (e->guard != MEMORY_ANY)
+		updates = memory_passes((enum memory_guard)e->guard, e->value);
+	e->flags =
+	        (uint16_t)((e->flags & ~MEMORY_EXCLUSIVE) | (updates ? MEMORY_EXCLUSIVE : 0));
+	if ((e->flags & MEMORY_COMPARES) || e->guard != MEMORY_ANY)
 		e->order = updates ? e->success_order : e->failure_order;
+	if (e->flags & MEMORY_CHOOSES)
+		e->choice = (uint8_t)MIN(memory_next_choice(e, MEMORY_CHOICES), MEMORY_CHOICES);
+}
+
+void memory_choose(struct memory_graph *g, uint32_t load, uint32_t choice)
+{
+	g->events[load].choice = (uint8_t)choice;
+	g->events[load].mark = 0;
+}
+
+uint32_t memory_next_choice(const struct memory_event *load, uint32_t choice)
+{
+	uint32_t from = choice == MEMORY_CHOICES ? 0 : choice + 1;
+	uint64_t left = from < MEMORY_CHOICES ? load->value >> from << from : 0;
+	return left == 0 ? NONE : (uint32_t)__builtin_ctzll(left);
+}
+
+/* The store that ends the wait of the thread, or NONE. */
+static uint32_t waker(const struct memory_graph *g, const struct memory_event *e)
+{
+	uint32_t store = e->thread < g->threads ? g->last[e->thread] : NONE;
+	while (store != NONE &&
+	       (g->events[store].kind != MEMORY_STORE || g->events[store].location != e->peer))
+		store = g->events[store].po_prev;
+	while (store != NONE && (g->events[store].value & e->expected))
+		store = g->events[store].mo_next;
+	return store;
+}
+
+uint32_t memory_peer(const struct memory_graph *g, const struct memory_event *e)
+{
+	if (e->kind == MEMORY_WAKE)
+		return waker(g, e);
+	if (e->kind == MEMORY_JOIN) {
+		uint32_t last = e->peer < g->threads ? g->last[e->peer] : NONE;
+		return last != NONE && g->events[last].kind == MEMORY_END ? last : NONE;
+	}
+	for (uint32_t i = 0; i < g->count; i++)
+		if (g->events[i].kind == MEMORY_CREATE && g->events[i].peer == e->thread)
+			return i;
+	return NONE;
 }
 
 void memory_place_after(struct memory_graph *g, uint32_t store, uint32_t previous)

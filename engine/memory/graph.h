@@ -24,6 +24,10 @@ enum memory_kind {
 	MEMORY_BEGIN,
 	MEMORY_END,
 	MEMORY_JOIN, /* of thread `peer`: reads from its MEMORY_END */
+	/* The end of a wait: reads from the first store to location `peer`, from the thread's
+	 * own last one on, that has no bit of `expected`; there is none: the thread waits. It
+	 * is no load: it has no place among the accesses of the location. */
+	MEMORY_WAKE,
 	MEMORY_ERROR /* the thread fails here, and has no further events */
 };
 
@@ -33,36 +37,54 @@ enum memory_flag {
 	 * (a compare-and-exchange). Without either flag the program's next event tells. */
 	MEMORY_UPDATES = 2,
 	MEMORY_COMPARES = 4,
-	/* Load and store of a lock: the thread blocks when it reads a value other than 0. With
-	 * MEMORY_UPDATES; the unlock is a store of 0. */
-	MEMORY_LOCKS = 8,
+	/* With a guard that the value does not pass, the load does not block, and does not
+	   update. */
+	MEMORY_TRIES = 8,
 	MEMORY_LIBRARY = 16, /* of an operation of the thread library */
 	MEMORY_LOCKED =
 	        32, /* load of an instruction that may also write: an update's, failed */
-	/* Load and store of a take from a semaphore: the thread blocks when it reads 0. With
-	 * MEMORY_UPDATES. */
-	MEMORY_TAKES = 64,
+	/* Of a read-lock: it acquires what the last write-unlock before it released, alone. */
+	MEMORY_SHARED = 64,
+	/* Of a signal: a bit of the value is chosen, of the thread that it wakes. */
+	MEMORY_CHOOSES = 128,
+	/* Of a condition: it synchronises nothing. */
+	MEMORY_UNORDERED = 256
 };
+
+/* What a load of the thread library waits for; without MEMORY_TRIES it blocks until then. */
+enum memory_guard {
+	MEMORY_ANY,
+	MEMORY_FREE,      /* 0: a mutex, or a reader-writer lock to be written */
+	MEMORY_SOME,      /* not 0: a semaphore */
+	MEMORY_NO_WRITER, /* not MEMORY_WRITER: a reader-writer lock to be read */
+	/* not MEMORY_ONCE_RUNS: a once-function. The load updates only when it reads 0. */
+	MEMORY_NOT_RUNNING
+};
+#define MEMORY_WRITER ((uint64_t)1 << 32)
+enum { MEMORY_ONCE_RUNS = 1, MEMORY_ONCE_DONE = 2 };
+enum { MEMORY_CHOICES = 64 }; /* a choice of none */
 
 struct memory_event {
 	uint64_t value;    /* that the load reads, or the store writes */
-	uint64_t expected; /* of MEMORY_COMPARES */
+	uint64_t expected; /* of MEMORY_COMPARES; MEMORY_WAKE: bits */
 	uint64_t site;     /* the program's: where in its code */
 	uint64_t mark;     /* the program's; 0 for a new event, and when rf changes */
 	uint32_t thread;   /* NONE: MEMORY_INIT */
 	uint32_t index;    /* in its thread, from 0 */
 	uint32_t location; /* of loads and stores; else NONE */
-	uint32_t peer;     /* of MEMORY_CREATE and MEMORY_JOIN; else NONE */
+	uint32_t peer;     /* of MEMORY_CREATE, MEMORY_JOIN and MEMORY_WAKE; else NONE */
 	uint32_t po_prev, po_next;
-	/* Load: the store that it reads. MEMORY_BEGIN, MEMORY_JOIN: the event that it follows;
-	 * NONE for a thread that exists from the beginning. */
+	/* Load, MEMORY_WAKE: the store that it reads. MEMORY_BEGIN, MEMORY_JOIN: the event that
+	 * it follows; NONE for a thread that exists from the beginning. */
 	uint32_t rf;
 	uint32_t mo_prev, mo_next; /* of stores and MEMORY_INIT */
+	uint16_t flags;            /* enum memory_flag */
 	uint8_t kind;              /* enum memory_kind */
-	uint8_t flags;             /* enum memory_flag */
 	uint8_t order;             /* enum memory_order_kind */
-	/* Of MEMORY_COMPARES: `order` when it reads `expected`, and when it does not. */
+	/* Of MEMORY_COMPARES and guards: `order` when it updates, and when it does not. */
 	uint8_t success_order, failure_order;
+	uint8_t guard;  /* enum memory_guard */
+	uint8_t choice; /* of MEMORY_CHOOSES: a bit of `value`; MEMORY_CHOICES: it is 0 */
 };
 
 struct memory_graph {
@@ -85,6 +107,14 @@ uint32_t memory_init(struct memory_graph *g, uint32_t location, uint64_t value);
 uint32_t memory_append(struct memory_graph *g, const struct memory_event *event);
 /* Let a load read `store`: its value, and whether it is exclusive, follow. */
 void memory_read_from(struct memory_graph *g, uint32_t load, uint32_t store);
+/* Another choice of a load with MEMORY_CHOOSES; the first one is made when it gets its store.
+ */
+void memory_choose(struct memory_graph *g, uint32_t load, uint32_t choice);
+/* The choice after this one, of which the first is made with MEMORY_CHOICES; NONE: no more. */
+uint32_t memory_next_choice(const struct memory_event *load, uint32_t choice);
+/* The event that a MEMORY_BEGIN, MEMORY_JOIN or MEMORY_WAKE to be appended reads from; NONE: it
+ * is not there. */
+uint32_t memory_peer(const struct memory_graph *g, const struct memory_event *e);
 /* Put a store right after `previous` in the modification order. */
 void memory_place_after(struct memory_graph *g, uint32_t store, uint32_t previous);
 /* The last store of a location. */
@@ -113,12 +143,27 @@ static inline bool memory_releases(const struct memory_event *e)
 {
 	return e->order == ORDER_REL || e->order == ORDER_ACQ_REL || e->order == ORDER_SEQ_CST;
 }
-/* Would the load block its thread if it read `value`: of a lock that another thread holds, or
- * of a semaphore that has nothing to take? */
+static inline bool memory_passes(enum memory_guard guard, uint64_t value)
+{
+	switch (guard) {
+	case MEMORY_FREE:
+		return value == 0;
+	case MEMORY_SOME:
+		return value != 0;
+	case MEMORY_NO_WRITER:
+		return value != MEMORY_WRITER;
+	case MEMORY_NOT_RUNNING:
+		return value != MEMORY_ONCE_RUNS;
+	default:
+		return true;
+	}
+}
+/* Would the load block its thread if it read `value`: of a lock that another thread holds, of a
+ * semaphore that has nothing to take, ...? */
 static inline bool memory_blocks(const struct memory_event *e, uint64_t value)
 {
-	return e->kind == MEMORY_LOAD && (((e->flags & MEMORY_LOCKS) && value != 0) ||
-	                                  ((e->flags & MEMORY_TAKES) && value == 0));
+	return e->kind == MEMORY_LOAD && !(e->flags & MEMORY_TRIES) &&
+	       !memory_passes((enum memory_guard)e->guard, value);
 }
 static inline bool memory_is_blocked(const struct memory_event *e)
 {

@@ -163,11 +163,12 @@ bool memory_edges_acyclic(const struct memory_edges *edges, const char *axiom,
 	return closing == NONE;
 }
 
-/* rf of BEGIN and JOIN; po from INIT is left to the caller. */
+/* rf of BEGIN, JOIN and WAKE; po from INIT is left to the caller. */
 static void memory_add_library_edges(struct memory_edges *edges, const struct memory_graph *g)
 {
 	for (uint32_t i = 0; i < g->count; i++)
-		if (g->events[i].kind == MEMORY_BEGIN || g->events[i].kind == MEMORY_JOIN)
+		if (g->events[i].kind == MEMORY_BEGIN || g->events[i].kind == MEMORY_JOIN ||
+		    g->events[i].kind == MEMORY_WAKE)
 			memory_edge_add(edges, g->events[i].rf, i, "sw");
 }
 

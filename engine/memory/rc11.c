@@ -85,12 +85,31 @@ static void add_store(struct rc11 *m, uint32_t i)
 		join(own, row(&m->own, *last), m->own.words);
 	if (memory_releases(e))
 		come_after(m, own, i);
-	come_after(m, own, m->fence[e->thread]);
+	if (!(e->flags & MEMORY_LIBRARY)) /* fences are for atomics */
+		come_after(m, own, m->fence[e->thread]);
 	*last = i;
 	join(row(&m->released, i), own, m->own.words);
 	if (e->flags & MEMORY_EXCLUSIVE)
 		join(row(&m->released, i), row(&m->released, m->g->events[e->po_prev].rf),
 		     m->own.words);
+}
+
+/* What a read-lock acquires: the last write-unlock, which is no update, as all others are. */
+static uint32_t write_unlock(const struct memory_graph *g, uint32_t store)
+{
+	while (g->events[store].flags & MEMORY_EXCLUSIVE)
+		store = g->events[g->events[store].po_prev].rf;
+	return store;
+}
+
+static void add_load(struct rc11 *m, uint32_t i, uint64_t *past)
+{
+	const struct memory_event *e = &m->g->events[i];
+	if (!memory_acquires(e) && (e->flags & MEMORY_LIBRARY))
+		return;
+	uint32_t from = e->flags & MEMORY_SHARED ? write_unlock(m->g, e->rf) : e->rf;
+	join(memory_acquires(e) ? past : row(&m->read, e->thread), row(&m->released, from),
+	     m->before.words);
 }
 
 static void add_event(struct rc11 *m, uint32_t i)
@@ -107,8 +126,11 @@ static void add_event(struct rc11 *m, uint32_t i)
 		come_after(m, past, e->rf);
 		break;
 	case MEMORY_LOAD:
-		join(memory_acquires(e) ? past : row(&m->read, e->thread),
-		     row(&m->released, e->rf), m->before.words);
+		add_load(m, i, past);
+		break;
+	case MEMORY_WAKE:
+		if (memory_acquires(e))
+			join(past, row(&m->released, e->rf), m->before.words);
 		break;
 	case MEMORY_FENCE:
 		if (memory_acquires(e))

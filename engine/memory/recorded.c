@@ -141,25 +141,33 @@ void memory_blocks_free(struct memory_blocks *b)
 	g_free(b);
 }
 
-/* A value that is the same in all runs: of a pointer into a block, by the block and the place
- * in it. */
-static uint64_t stable_value(const struct memory_blocks *b, uint64_t value, uint32_t event)
+/* The block's life that the address is in at the event, or NULL. */
+static const struct block_life *life_at(const struct memory_blocks *b, uint64_t address,
+                                        uint32_t event)
 {
 	enum { BACK = 64 };
 	uint32_t low = 0, high = b->count;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
-		if (b->lives[middle].address <= value)
+		if (b->lives[middle].address <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	for (int i = 0; i < BACK && low > 0; i++, low--) {
 		const struct block_life *l = &b->lives[low - 1];
-		if (value - l->address < l->size && l->from <= event)
-			return mix(l->id, value - l->address);
+		if (address - l->address < l->size && l->from <= event)
+			return l;
 	}
-	return value;
+	return NULL;
+}
+
+/* A value that is the same in all runs: of a pointer into a block, by the block and the place
+ * in it. */
+static uint64_t stable_value(const struct memory_blocks *b, uint64_t value, uint32_t event)
+{
+	const struct block_life *l = life_at(b, value, event);
+	return l == NULL ? value : mix(l->id, value - l->address);
 }
 
 bool memory_place_of(const struct trace *t, const struct memory_blocks *blocks, uint32_t event,
@@ -201,6 +209,7 @@ struct conversion {
 	struct memory_rounds rounds;
 	uint32_t *look;  /* by thread of the trace: its last look in its place, or NONE */
 	bool *store_due; /* the same: it is of an update, whose store has no look yet */
+	bool *limited;   /* the same: it waits for a condition, with a limit in time */
 	GHashTable *semaphores; /* address to object + 1 */
 	GHashTable *same;       /* updates in rounds: event + 1 to what they read + 1 */
 };
@@ -391,25 +400,17 @@ static uint32_t read_source(struct conversion *c, uint32_t event, uint32_t locat
 	return from;
 }
 
-/* Is it an update of the library that always goes on: a semaphore's post? */
-static bool posts(unsigned flags)
-{
-	return (flags & MEMORY_LIBRARY) && (flags & MEMORY_UPDATES);
-}
-
 static void add_load(struct conversion *c, uint32_t event, uint32_t location, unsigned flags)
 {
 	struct memory_graph *g = c->r->graph;
-	struct memory_event e = {
-		.kind = MEMORY_LOAD, .location = location, .peer = NONE, .flags = (uint8_t)flags
-	};
+	struct memory_event e = { .kind = MEMORY_LOAD,
+		                  .location = location,
+		                  .peer = NONE,
+		                  .flags = (uint16_t)flags };
 	uint32_t from = read_source(c, event, location, flags);
 	uint32_t id = append(c, event, &e);
-	if (flags & MEMORY_LIBRARY)
-		g->events[id].order =
-		        flags & MEMORY_EXCLUSIVE && !posts(flags) ? ORDER_ACQ : ORDER_RLX;
 	memory_read_from(g, id, from);
-	g->events[id].flags = (uint8_t)flags;
+	g->events[id].flags = (uint16_t)flags;
 }
 
 /* The store that this one stands right after. */
@@ -427,21 +428,21 @@ static uint32_t place_of_store(struct conversion *c, uint32_t event, uint32_t lo
 	return named != NONE ? named : g->init[location];
 }
 
+/* `order`: of MEMORY_LIBRARY; others have their own. */
 static void add_store(struct conversion *c, uint32_t event, uint32_t location, unsigned flags,
-                      uint64_t value)
+                      enum memory_order_kind order, uint64_t value)
 {
 	struct memory_graph *g = c->r->graph;
 	struct memory_event e = { .kind = MEMORY_STORE,
 		                  .location = location,
 		                  .peer = NONE,
 		                  .value = value,
-		                  .flags = (uint8_t)flags };
+		                  .flags = (uint16_t)flags };
 	need_init(c, location, event);
 	uint32_t after = place_of_store(c, event, location, flags);
 	uint32_t id = append(c, event, &e);
 	if (flags & MEMORY_LIBRARY)
-		g->events[id].order =
-		        flags & MEMORY_EXCLUSIVE && !posts(flags) ? ORDER_ACQ : ORDER_REL;
+		g->events[id].order = (uint8_t)order;
 	c->last_store[location] = id;
 	bool waits =
 	        c->model == MEMORY_TSO && flags == 0 && g->events[id].order != ORDER_SEQ_CST;
@@ -491,11 +492,37 @@ static void look_with_fence(struct conversion *c, uint32_t event)
 	add_look(c, event, e);
 }
 
+/* The fences that are to be beside the access. */
+static void add_fences(struct conversion *c, uint32_t event, bool after)
+{
+	const GArray *fences = c->choice->fences;
+	const struct event *x = &c->t->events[event];
+	const struct location *l = &c->t->locations[x->location];
+	for (guint i = 0; fences != NULL && i < fences->len; i++) {
+		const struct memory_fence *f = &g_array_index(fences, struct memory_fence, i);
+		struct memory_event e = { .kind = MEMORY_FENCE,
+			                  .location = NONE,
+			                  .peer = NONE,
+			                  .rf = NONE,
+			                  .thread = c->r->thread[x->thread] };
+		if (f->address != l->address || f->module != l->module || f->after != after)
+			continue;
+		e.order = f->order;
+		if (c->rounds.in_vain[event]) {
+			add_due_store(c, x->thread);
+			add_look(c, event, e);
+		} else {
+			note_event(c, memory_append(c->r->graph, &e), NONE);
+		}
+	}
+}
+
 static void look_at(struct conversion *c, uint32_t event, uint32_t location, unsigned flags)
 {
-	struct memory_event e = {
-		.kind = MEMORY_LOAD, .location = location, .peer = NONE, .flags = (uint8_t)flags
-	};
+	struct memory_event e = { .kind = MEMORY_LOAD,
+		                  .location = location,
+		                  .peer = NONE,
+		                  .flags = (uint16_t)flags };
 	uint32_t thread = c->t->events[event].thread;
 	add_due_store(c, thread);
 	describe(c, event, &e);
@@ -516,6 +543,8 @@ static void wait_in_graph(struct conversion *c, uint32_t first, uint32_t thread)
 	uint32_t begin = c->r->graph_of[first], last = g->last[c->r->thread[thread]];
 	if (begin == NONE || c->look[thread] != NONE)
 		return;
+	while (c->r->event[last] == NONE) /* a fence of memory_choice */
+		last = g->events[last].po_prev;
 	if (g->events[last].kind == MEMORY_STORE)
 		last = g->events[last].po_prev;
 	struct memory_wait wait = { last, g->events[last].index - g->events[begin].index + 1 };
@@ -642,14 +671,17 @@ static void add_access(struct conversion *c, uint32_t event)
 	unsigned update = x->op == OP_RMW ? MEMORY_EXCLUSIVE : 0;
 	unsigned locked = update || (atomic && (x->flags & EVENT_VOLATILE)) ? MEMORY_LOCKED : 0;
 	end_round(c, event);
-	if (c->rounds.in_vain[event]) {
+	if (atomic)
+		add_fences(c, event, false);
+	if (c->rounds.in_vain[event])
 		look_at(c, event, location, update | locked);
-		return;
-	}
-	if (op_reads(x->op))
+	else if (op_reads(x->op))
 		add_load(c, event, location, update | locked);
-	if (op_writes(x->op))
-		add_store(c, event, location, update, integer_of(c, event, true, &known));
+	if (op_writes(x->op) && !c->rounds.in_vain[event])
+		add_store(c, event, location, update, ORDER_PLAIN,
+		          integer_of(c, event, true, &known));
+	if (atomic)
+		add_fences(c, event, true);
 }
 
 static uint32_t lock_location(const struct trace *t, struct memory_world *world,
@@ -664,6 +696,16 @@ static uint32_t lock_location(const struct trace *t, struct memory_world *world,
 	return location_number(world, &place, o->address);
 }
 
+/* The same of a once-function. */
+static uint32_t once_location(struct memory_world *world, const struct memory_blocks *blocks,
+                              uint64_t address, uint32_t event)
+{
+	const struct block_life *l = life_at(blocks, address, event);
+	struct memory_place place = { .base = l ? l->id : 0,
+		                      .offset = l ? address - l->address : address };
+	return location_number(world, &place, address);
+}
+
 uint32_t memory_lock_location(const struct trace *t, struct memory_world *world,
                               const struct memory_recorded *r, uint32_t object)
 {
@@ -673,25 +715,108 @@ uint32_t memory_lock_location(const struct trace *t, struct memory_world *world,
 	return location;
 }
 
+/* ---- the thread library ---- */
+
+/* What an operation does to the state of its object, which is an atomic of the graph: the load
+ * of an update, and the order of its store. */
+struct library {
+	uint16_t flags;
+	uint8_t guard;
+	uint8_t success_order, failure_order, store_order;
+};
+static const struct library takes_lock = { 0, MEMORY_FREE, ORDER_ACQ, ORDER_RLX, ORDER_ACQ };
+static const struct library takes_read_lock = { MEMORY_SHARED, MEMORY_NO_WRITER, ORDER_ACQ,
+	                                        ORDER_RLX, ORDER_ACQ };
+static const struct library takes_semaphore = { 0, MEMORY_SOME, ORDER_ACQ, ORDER_RLX,
+	                                        ORDER_ACQ };
+static const struct library enters_once = { 0, MEMORY_NOT_RUNNING, ORDER_ACQ, ORDER_ACQ,
+	                                    ORDER_ACQ };
+/* A post, an arrival at a barrier, a read-unlock. */
+static const struct library releases = { MEMORY_UPDATES, MEMORY_ANY, ORDER_RLX, ORDER_RLX,
+	                                 ORDER_REL };
+/* A wait, a signal: C11 lets conditions synchronise nothing, which their mutex does. */
+static const struct library on_condition = { MEMORY_UPDATES | MEMORY_UNORDERED, MEMORY_ANY,
+	                                     ORDER_RLX, ORDER_RLX, ORDER_RLX };
+
+/* A store that makes a try fail, the newest one; NONE: there was none. */
+static uint32_t store_that_fails(const struct memory_graph *g, uint32_t store,
+                                 enum memory_guard guard)
+{
+	while (store != NONE && memory_passes(guard, g->events[store].value))
+		store = g->events[store].mo_prev;
+	return store;
+}
+
+/* The load of the operation; `flags`: more. `done`: it goes on with a store. False: it is not
+ * modelled. */
+static bool load_state(struct conversion *c, uint32_t event, uint32_t location,
+                       const struct library *l, unsigned flags, bool done, uint64_t *value)
+{
+	struct memory_graph *g = c->r->graph;
+	struct memory_event e = { .kind = MEMORY_LOAD,
+		                  .location = location,
+		                  .peer = NONE,
+		                  .flags = (uint16_t)(MEMORY_LIBRARY | l->flags | flags),
+		                  .guard = l->guard,
+		                  .success_order = l->success_order,
+		                  .failure_order = l->failure_order };
+	uint32_t from = read_source(c, event, location, MEMORY_LIBRARY);
+	if (!done && l->guard != MEMORY_NOT_RUNNING)
+		from = store_that_fails(g, from, (enum memory_guard)l->guard);
+	if (from == NONE) {
+		note_unmodelled(c, MEMORY_UNMODELLED_MISUSE);
+		return false;
+	}
+	uint32_t id = append(c, event, &e);
+	g->events[id].order = l->success_order;
+	memory_read_from(g, id, from);
+	*value = g->events[id].value;
+	if (((g->events[id].flags & MEMORY_EXCLUSIVE) != 0) == done)
+		return true;
+	note_unmodelled(c, MEMORY_UNMODELLED_MISUSE);
+	g->events[id].flags ^= MEMORY_EXCLUSIVE;
+	return true;
+}
+
+static void store_state(struct conversion *c, uint32_t event, uint32_t location,
+                        const struct library *l, uint64_t value)
+{
+	add_store(c, event, location, MEMORY_LIBRARY | MEMORY_EXCLUSIVE, l->store_order, value);
+}
+
+static unsigned tries(const struct event *x)
+{
+	return x->flags & EVENT_TRY || x->op == OP_TRYFAIL || x->op == OP_TAKETRYFAIL
+	               ? MEMORY_TRIES
+	               : 0;
+}
+
 static void add_lock(struct conversion *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	uint32_t location = lock_location(c->t, c->world, c->blocks, x->target);
-	const unsigned flags = MEMORY_LIBRARY | MEMORY_EXCLUSIVE;
-	/* a try does not block: it may read that the lock is held */
-	const unsigned blocks = x->flags & EVENT_TRY ? 0 : MEMORY_LOCKS;
-	if (x->op == OP_TRYFAIL && (x->flags & EVENT_SHARED))
-		note_unmodelled(c, MEMORY_UNMODELLED_READERS);
+	bool shared = x->op == OP_RACQ || (x->op == OP_TRYFAIL && x->flags & EVENT_SHARED);
+	const struct library *l = shared ? &takes_read_lock : &takes_lock;
+	uint64_t readers;
 	switch (x->op) {
 	case OP_ACQ:
-		add_load(c, event, location, flags | blocks);
-		add_store(c, event, location, flags | blocks, 1);
+	case OP_RACQ:
+		if (load_state(c, event, location, l, tries(x), true, &readers))
+			store_state(c, event, location, l,
+			            shared ? readers + 1 : MEMORY_WRITER);
 		break;
 	case OP_REL:
-		add_store(c, event, location, MEMORY_LIBRARY, 0);
+		add_store(c, event, location, MEMORY_LIBRARY, ORDER_REL, 0);
+		break;
+	case OP_RREL:
+		if (!load_state(c, event, location, &releases, 0, true, &readers))
+			break;
+		if (readers == 0 || readers >= MEMORY_WRITER)
+			note_unmodelled(c, MEMORY_UNMODELLED_MISUSE);
+		store_state(c, event, location, &releases, readers - 1);
 		break;
 	default:
-		add_load(c, event, location, MEMORY_LIBRARY);
+		load_state(c, event, location, l, tries(x), false, &readers);
 		break;
 	}
 }
@@ -730,21 +855,109 @@ static void add_semaphore(struct conversion *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	uint32_t location = lock_location(c->t, c->world, c->blocks, x->target);
-	const unsigned flags = MEMORY_LIBRARY | MEMORY_EXCLUSIVE;
-	bool take = x->op == OP_TAKE, tries = x->flags & EVENT_TRY;
+	const struct library *l = x->op == OP_POST ? &releases : &takes_semaphore;
+	bool done = x->op != OP_TAKETRYFAIL;
+	uint64_t count;
 	g_array_index(c->world->initials, struct memory_initial, location).value =
 	        (uint64_t)c->t->objects[x->target].count;
-	if (x->op == OP_TAKETRYFAIL || tries)
-		note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
-	if (x->op == OP_TAKETRYFAIL)
+	if (load_state(c, event, location, l, tries(x), done, &count) && done)
+		store_state(c, event, location, l, x->op == OP_POST ? count + 1 : count - 1);
+}
+
+/* The end of a wait, for a store that has none of the bits. */
+static void add_wake(struct conversion *c, uint32_t event, uint32_t location, uint64_t bits,
+                     enum memory_order_kind order, enum memory_unmodelled otherwise)
+{
+	struct memory_event e = {
+		.kind = MEMORY_WAKE, .location = NONE, .peer = location, .expected = bits
+	};
+	e.thread = c->r->thread[c->t->events[event].thread];
+	uint32_t from = memory_peer(c->r->graph, &e);
+	if (from == NONE) {
+		note_unmodelled(c, otherwise);
 		return;
-	unsigned kind = flags | (tries ? 0 : take ? MEMORY_TAKES : MEMORY_UPDATES);
-	add_load(c, event, location, kind);
+	}
+	uint32_t id = append(c, event, &e);
+	c->r->graph->events[id].order = (uint8_t)order;
+	c->r->graph->events[id].rf = from;
+}
+
+/* A barrier is the number of threads that have arrived; the last one sets it to 0, which the
+ * others wait for. */
+static void add_barrier(struct conversion *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	uint32_t location = lock_location(c->t, c->world, c->blocks, x->target);
+	uint64_t threads = (uint64_t)c->t->objects[x->target].count, arrived;
+	if (x->op == OP_DEPART)
+		add_wake(c, event, location, UINT64_MAX, ORDER_ACQ, MEMORY_UNMODELLED_MISUSE);
+	else if (load_state(c, event, location, &releases, 0, true, &arrived))
+		store_state(c, event, location, &releases,
+		            arrived + 1 >= threads ? 0 : arrived + 1);
+}
+
+/* The bit of the thread that a signal woke, as the runtime told; MEMORY_CHOICES: none. */
+static uint32_t woken_by(const struct conversion *c, uint32_t event)
+{
+	uint64_t told = c->choice->states != NULL ? c->choice->states[event] : 0;
+	for (uint32_t i = 0; told != 0 && i < c->t->threads_count; i++)
+		if (c->t->threads[i].recorded + 1ull == told)
+			return MIN(c->r->thread[i], MEMORY_CHOICES);
+	return MEMORY_CHOICES;
+}
+
+/* The threads that wait for a condition are the bits of its value. A signal takes one away, of
+ * its choice; a wait whose time is up takes its own. */
+static void add_condition(struct conversion *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	uint32_t location = lock_location(c->t, c->world, c->blocks, x->target);
+	uint32_t number = c->r->thread[x->thread], choice = MEMORY_CHOICES;
+	uint64_t waiting, own = number < MEMORY_CHOICES ? (uint64_t)1 << number : 0;
+	bool limited = c->limited[x->thread];
+	if (x->op == OP_WAIT)
+		c->limited[x->thread] = x->flags & EVENT_TRY;
+	if (own == 0 || (x->op == OP_WAKE && !limited && x->flags & EVENT_TRY))
+		note_unmodelled(c, MEMORY_UNMODELLED_CONDITIONS);
+	if (x->op == OP_WAKE && !limited) {
+		add_wake(c, event, location, own, ORDER_RLX, MEMORY_UNMODELLED_CONDITIONS);
+		return;
+	}
+	unsigned flags = x->op == OP_SIGNAL ? MEMORY_CHOOSES : 0;
+	load_state(c, event, location, &on_condition, flags, true, &waiting);
+	if (x->op == OP_SIGNAL && waiting != 0) {
+		choice = woken_by(c, event);
+		if (choice == MEMORY_CHOICES || !(waiting >> choice & 1))
+			note_unmodelled(c, MEMORY_UNMODELLED_CONDITIONS);
+		memory_choose(c->r->graph, c->r->graph_of[event], choice);
+	}
+	uint64_t woken = choice < MEMORY_CHOICES ? (uint64_t)1 << choice : 0;
+	store_state(c, event, location, &on_condition,
+	            x->op == OP_WAIT        ? waiting | own
+	            : x->op == OP_BROADCAST ? 0
+	            : x->op == OP_WAKE      ? waiting & ~own
+	                                    : waiting & ~woken);
+}
+
+/* A once-function is 0, then MEMORY_ONCE_RUNS while it runs, then MEMORY_ONCE_DONE; the runtime
+ * tells where it is. */
+static void add_once(struct conversion *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	uint64_t address = c->choice->states != NULL ? c->choice->states[event] : 0, now;
+	if (address == 0 || x->flags & EVENT_TRY) {
+		note_unmodelled(c, MEMORY_UNMODELLED_MESSAGES);
+		return;
+	}
+	uint32_t location = once_location(c->world, c->blocks, address, event);
+	need_init(c, location, event);
 	const struct memory_graph *g = c->r->graph;
-	uint64_t count = g->events[c->r->graph_of[event]].value;
-	if (take && count == 0)
-		note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
-	add_store(c, event, location, kind, take ? count - 1 : count + 1);
+	now = g->events[memory_newest(g, location)].value;
+	if (x->op == OP_SND && now == MEMORY_ONCE_RUNS)
+		add_store(c, event, location, MEMORY_LIBRARY, ORDER_REL, MEMORY_ONCE_DONE);
+	else if (load_state(c, event, location, &enters_once, 0, x->op == OP_SND, &now) &&
+	         x->op == OP_SND)
+		store_state(c, event, location, &enters_once, MEMORY_ONCE_RUNS);
 }
 
 static void add_creation(struct conversion *c, uint32_t event)
@@ -797,6 +1010,8 @@ static void convert(struct conversion *c, uint32_t event)
 		break;
 	case OP_ACQ:
 	case OP_REL:
+	case OP_RACQ:
+	case OP_RREL:
 	case OP_TRYFAIL:
 		add_lock(c, event);
 		break;
@@ -806,15 +1021,11 @@ static void convert(struct conversion *c, uint32_t event)
 	case OP_JOIN:
 		add_join(c, event);
 		break;
-	case OP_RACQ:
-	case OP_RREL:
-		note_unmodelled(c, MEMORY_UNMODELLED_READERS);
-		break;
 	case OP_WAIT:
 	case OP_WAKE:
 	case OP_SIGNAL:
 	case OP_BROADCAST:
-		note_unmodelled(c, MEMORY_UNMODELLED_CONDITIONS);
+		add_condition(c, event);
 		break;
 	case OP_POST:
 	case OP_TAKE:
@@ -823,11 +1034,11 @@ static void convert(struct conversion *c, uint32_t event)
 		break;
 	case OP_ARRIVE:
 	case OP_DEPART:
-		note_unmodelled(c, MEMORY_UNMODELLED_BARRIERS);
+		add_barrier(c, event);
 		break;
 	case OP_SND:
 	case OP_RCV:
-		note_unmodelled(c, MEMORY_UNMODELLED_MESSAGES);
+		add_once(c, event);
 		break;
 	default:
 		break;
@@ -889,6 +1100,7 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 	c.look = g_new(uint32_t, t->threads_count + 1);
 	memset(c.look, 0xff, (t->threads_count + 1) * sizeof *c.look);
 	c.store_due = g_new0(bool, t->threads_count + 1);
+	c.limited = g_new0(bool, t->threads_count + 1);
 	c.same = g_hash_table_new(NULL, NULL);
 	c.semaphores = g_hash_table_new(NULL, NULL);
 	find_semaphores(&c);
@@ -913,6 +1125,7 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 	g_free(c.covers);
 	g_free(c.look);
 	g_free(c.store_due);
+	g_free(c.limited);
 	g_hash_table_unref(c.same);
 	g_hash_table_unref(c.semaphores);
 	memory_rounds_release(&c.rounds);

@@ -15,12 +15,12 @@
 
 /* What is not modelled, where a run has it; the sentence names it. */
 #define MEMORY_UNMODELLED(U) \
-	U(READERS, "read-write locks") \
-	U(CONDITIONS, "condition variables") \
-	U(SEMAPHORES, "tries of semaphores, looks at their counts, and their making anew") \
-	U(BARRIERS, "barriers") \
-	U(MESSAGES, "once-functions and other synchronisation by messages") \
-	U(TIMED, "timed locks") \
+	U(CONDITIONS, \
+	  "spurious wake-ups, cancelled waits, and conditions of more than 64 threads") \
+	U(SEMAPHORES, "looks at the counts of semaphores, and their making anew") \
+	U(MESSAGES, \
+	  "once-functions that are left by an exception, and synchronisation by messages") \
+	U(MISUSE, "locks that are taken twice, or given back by who does not hold them") \
 	U(SIZES, \
 	  "memory accessed in several sizes that overlap, or atomics larger than 8 bytes") \
 	U(PLAIN, \
@@ -77,7 +77,8 @@ struct memory_wait {
 };
 struct memory_recorded {
 	struct memory_graph *graph;
-	uint32_t *event;     /* by event of the graph: the trace's, or NONE */
+	uint32_t *event; /* by event of the graph: the trace's, or NONE: begins, ends, fences of
+	                  * memory_choice */
 	uint32_t *graph_of;  /* by event of the trace: the first of the graph's, or NONE */
 	uint32_t *thread;    /* by thread of the trace: its number in the world */
 	uint32_t *wants;     /* by number in the world: event of its pending request, or NONE */
@@ -85,6 +86,14 @@ struct memory_recorded {
 	GArray *waits;       /* struct memory_wait: of rounds that are in the graph */
 	uint32_t *look_of;   /* by event of the trace: the first of its looks, or NONE */
 	uint32_t unmodelled; /* bit set of enum memory_unmodelled */
+};
+/* A fence that the program does not have, before or after the atomic accesses of an
+ * instruction. */
+struct memory_fence {
+	uint64_t address; /* struct location */
+	uint32_t module;
+	uint8_t order; /* enum memory_order_kind */
+	bool after;
 };
 /* What of a run is an event of its graph. */
 struct memory_choice {
@@ -95,7 +104,8 @@ struct memory_choice {
 	/* By event of the trace: the state that its thread begins it in; 0: not known. NULL: no
 	 * rounds are looked for. */
 	const uint64_t *states;
-	bool keeps_updates; /* rounds with updates are in the graph */
+	bool keeps_updates;   /* rounds with updates are in the graph */
+	const GArray *fences; /* struct memory_fence: to be in the graph; or NULL */
 };
 void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
                           struct memory_world *world, enum memory_model model,

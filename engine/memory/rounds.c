@@ -59,9 +59,8 @@ static bool has_updates(const struct walk *w, const GArray *since, guint from)
 
 /* The event begins in the state in which one since the last change began: what lies between is
  * a round. */
-static void end_round(struct walk *w, GArray *since, uint32_t event)
+static void end_round(struct walk *w, GArray *since, uint64_t state, uint32_t event)
 {
-	uint64_t state = w->states[event];
 	guint least = since->len > MOST ? since->len - MOST : 0;
 	for (guint i = since->len; state != 0 && i-- > least;) {
 		const struct looked *l = &g_array_index(since, struct looked, i);
@@ -79,13 +78,14 @@ static void end_round(struct walk *w, GArray *since, uint32_t event)
 static void take(struct walk *w, uint32_t event)
 {
 	const struct event *x = &w->t->events[event];
-	struct looked l = { event, w->states[event] };
+	bool access = op_table[x->op].class == OP_CLASS_ACCESS; /* others tell something else */
+	struct looked l = { event, access ? w->states[event] : 0 };
 	if (op_table[x->op].class == OP_CLASS_SCOPE || op_table[x->op].class == OP_CLASS_MARKER)
 		return;
 	if (w->since[x->thread] == NULL)
 		w->since[x->thread] = g_array_new(FALSE, FALSE, sizeof(struct looked));
 	GArray *since = w->since[x->thread];
-	end_round(w, since, event);
+	end_round(w, since, l.state, event);
 	if (changes_nothing(w, event))
 		g_array_append_val(since, l);
 	else

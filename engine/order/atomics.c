@@ -8,11 +8,12 @@
  * heads a sequence at the fence; a read before an acquire fence passes the heads on to the
  * fence.
  */
+#include "engine/base/arrays.h"
 #include "engine/order/causality.h"
 #include "engine/trace/weak.h"
 
 struct release_head {
-	struct point at;
+	struct edge_source at;
 	uint32_t thread;
 };
 struct atomics {
@@ -23,8 +24,8 @@ struct atomics {
 	 * write, the heads of its own sequences; else NULL. */
 	GArray **of_write;
 	uint64_t events;
-	struct point *fence; /* by thread: last release fence */
-	GArray **pending;    /* by thread: heads read without acquire; or NULL */
+	struct edge_source *fence; /* by thread: last release fence */
+	GArray **pending;          /* by thread: heads read without acquire; or NULL */
 	uint64_t threads;
 };
 
@@ -39,26 +40,17 @@ struct atomics *atomics_new(const struct trace *t, bool fixed)
 	if (t->weak_count || trace_model(t) != WEAK_SC)
 		a->of_write = g_new0(GArray *, a->events + 1);
 	a->pending = g_new0(GArray *, a->threads + 1);
-	a->fence = g_new(struct point, a->threads + 1);
+	a->fence = g_new(struct edge_source, a->threads + 1);
 	for (uint64_t i = 0; i < a->threads; i++)
 		a->fence[i] = NO_POINT;
 	return a;
 }
 
-static void lists_free(GArray **lists, uint64_t count)
-{
-	for (uint64_t i = 0; lists != NULL && i < count; i++) {
-		if (lists[i] != NULL)
-			g_array_free(lists[i], TRUE);
-	}
-	g_free(lists);
-}
-
 void atomics_free(struct atomics *a)
 {
-	lists_free(a->heads, a->variables);
-	lists_free(a->of_write, a->events);
-	lists_free(a->pending, a->threads);
+	arrays_free(a->heads, a->variables);
+	arrays_free(a->of_write, a->events);
+	arrays_free(a->pending, a->threads);
 	g_free(a->fence);
 	g_free(a);
 }
@@ -116,6 +108,8 @@ static void write_heads(struct causality *c, uint32_t event, GArray **heads)
 	 * thread, but none between an RMW and the write that it reads. */
 	if (*heads != NULL && x->op != OP_RMW)
 		keep_own(*heads, a->fixed ? NONE : x->thread);
+	if (c->hidden)
+		return;
 	if (order_releases(event_order(x)))
 		head.at = causality_point(c, event);
 	if (head.at.event != NONE)
@@ -140,12 +134,12 @@ static void write_heads_alone(struct causality *c, uint32_t event)
 		                        ? trace_writers(c->t, event).items[v - run.first]
 		                        : NONE;
 
-		if (order_releases(event_order(x)))
+		if (order_releases(event_order(x)) && !c->hidden) {
 			head.at = causality_point(c, event);
-		if (order_releases(event_order(x)))
 			add_head(own, head);
-		else if (head.at.event != NONE)
+		} else if (head.at.event != NONE && !c->hidden) {
 			add_head(&mine, head);
+		}
 		for (guint i = 0; *own && i < (*own)->len; i++) {
 			struct release_head h = g_array_index(*own, struct release_head, i);
 

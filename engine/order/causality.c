@@ -72,8 +72,8 @@ void causality_free(struct causality *c)
 	g_free(c);
 }
 
-void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, struct point from,
-                    enum step_rule rule, uint32_t detail, bool base)
+void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread,
+                    struct edge_source from, enum step_rule rule, uint32_t detail, bool base)
 {
 	uint32_t thread = c->t->events[to].thread;
 
@@ -113,11 +113,11 @@ void regions_make_room(struct sync_regions *s)
 	s->of = g_renew(struct sync_region, s->of, s->capacity);
 }
 
-struct point causality_past_point(const struct causality *c, uint32_t event)
+struct edge_source causality_past_point(const struct causality *c, uint32_t event)
 {
 	const struct sync_region *s = causality_region(c, event);
 
-	return (struct point){ event, s == NULL ? 0 : s->clock };
+	return (struct edge_source){ event, s == NULL ? 0 : s->clock };
 }
 
 static void take_forced(struct causality *c, uint32_t event)
@@ -140,11 +140,11 @@ static void step_access(struct causality *c, uint32_t event, const struct event 
 	c->unobserved = c->clocks.now[x->thread];
 	if (c->observations != NULL || op_is_atomic(x->op))
 		clocks_hold(&c->clocks, x->thread);
-	if (x->op == OP_AREAD || x->op == OP_RMW)
+	if ((x->op == OP_AREAD || x->op == OP_RMW) && !c->hidden)
 		atomics_read(c, event);
 	if (c->observations != NULL)
 		observations_access(c, event);
-	/* After the read: an RMW's release includes what it has read. */
+	/* After the read: an RMW's release includes the sequence that it has read. */
 	if (x->op == OP_AWRITE || x->op == OP_RMW)
 		atomics_write(c, event);
 	else if (x->op == OP_WRITE)
@@ -186,10 +186,12 @@ static void step_op(struct causality *c, uint32_t event, const struct event *x)
 	case OP_RACQ:
 	case OP_REL:
 	case OP_RREL:
-		causality_lock(c, event, x);
+		if (!c->hidden)
+			causality_lock(c, event, x);
 		break;
 	case OP_FENCE:
-		atomics_fence(c, event);
+		if (!c->hidden)
+			atomics_fence(c, event);
 		break;
 	case OP_TRYFAIL:
 	case OP_TAKETRYFAIL:

@@ -84,7 +84,10 @@ struct causality {
 	/* Clock of the latest event before the edges of its own observation (reads-from and
 	 * synchronises-with). */
 	uint32_t unobserved;
-	bool has_atomics;   /* an atomic write has been passed */
+	bool has_atomics; /* an atomic write has been passed */
+	/* For commute/clock.c: the order of invocations comes from specifications (scoped), and
+	 * the event of the next step is inside of one, whose synchronisation adds no edge. */
+	bool scoped, hidden;
 	uint32_t *depth;    /* by thread: number of locks held; only with sections */
 	uint32_t next_must; /* no event before this one has a must-order edge */
 
@@ -122,7 +125,7 @@ static inline void regions_add(struct sync_regions *s, struct sync_region region
 struct sync_region *causality_region(const struct causality *c, uint32_t event);
 struct sync_region *regions_find(const struct sync_regions *s, uint32_t event);
 /* The event as the source of an edge, in a kept walk. */
-struct point causality_past_point(const struct causality *c, uint32_t event);
+struct edge_source causality_past_point(const struct causality *c, uint32_t event);
 void causality_free(struct causality *c);
 /* For callers that look up regions during the walk. */
 void causality_keep_regions(struct causality *c);
@@ -133,18 +136,18 @@ void causality_step(struct causality *c, uint32_t event);
  * where no regions or edges are kept. */
 void causality_lock(struct causality *c, uint32_t event, const struct event *x);
 /* Edge into `to`, which must be the current event. */
-void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread, struct point from,
-                    enum step_rule rule, uint32_t detail, bool base);
+void causality_edge(struct causality *c, uint32_t to, uint32_t from_thread,
+                    struct edge_source from, enum step_rule rule, uint32_t detail, bool base);
 /* With sections: record that edges may start at an event inside a critical section. */
 void sections_origin(struct causality *c, uint32_t event);
 /* The current event as the source of later edges. */
-static inline struct point causality_point(struct causality *c, uint32_t event)
+static inline struct edge_source causality_point(struct causality *c, uint32_t event)
 {
 	uint32_t thread = c->t->events[event].thread;
 
 	if (c->depth != NULL && c->depth[thread] > 0)
 		sections_origin(c, event);
-	return (struct point){ event, clocks_hold(&c->clocks, thread) };
+	return (struct edge_source){ event, clocks_hold(&c->clocks, thread) };
 }
 /* Free vector clocks that are unreachable. Call when clocks_sweep_due; `mark` marks the clocks
  * that the caller holds. */
@@ -193,6 +196,8 @@ struct lock {
 	epoch release;   /* end of the last exclusive section */
 	uint32_t clock;  /* its vector clock */
 	GArray *readers; /* shared releases since; NULL: none */
+	/* With hidden acquires: exclusive releases that the last one is not ordered after. */
+	GArray *others;
 };
 struct locks {
 	struct lock *of; /* by object */

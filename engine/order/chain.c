@@ -19,15 +19,12 @@ struct stairs {
 };
 
 struct chain_graph {
-	enum chain_kind kind;
 	uint32_t chains;
-	uint32_t *lengths;
 	struct chain_base base;
 	struct stairs *stairs;  /* by pair i * chains + j; with many chains NULL */
 	GHashTable *far_stairs; /* with many chains (clocks_wide): by pair that has edges */
 	const uint32_t *focus;  /* chains that edges are kept for; NULL: all */
 	uint32_t focus_count;
-	uint32_t **trees;            /* Fenwick trees over reversed positions, made on demand */
 	GArray *touched;             /* uint64_t: pairs with edges */
 	uint32_t *before, *after;    /* scratch, by chain */
 	uint32_t *sources, *targets; /* scratch: chains with such a position */
@@ -63,24 +60,16 @@ static const struct stairs *stairs_of(const struct chain_graph *g, uint64_t pair
 	return s != NULL ? s : &none;
 }
 
-struct chain_graph *chain_graph_new(enum chain_kind kind, uint32_t chains,
-                                    const uint32_t *lengths, const struct chain_base *base)
+struct chain_graph *chain_graph_new(uint32_t chains, const struct chain_base *base)
 {
 	struct chain_graph *g = g_new0(struct chain_graph, 1);
-	size_t pairs = (size_t)chains * chains;
-
-	g->kind = kind;
 	g->chains = chains;
 	if (base != NULL)
 		g->base = *base;
-	if (kind == CHAIN_FENWICK) {
-		g->lengths = g_memdup2(lengths, chains * sizeof(uint32_t));
-		g->trees = g_new0(uint32_t *, pairs + 1);
-	} else if (chains < clocks_wide) {
-		g->stairs = g_new0(struct stairs, pairs + 1);
-	} else {
+	if (chains < clocks_wide)
+		g->stairs = g_new0(struct stairs, (size_t)chains * chains + 1);
+	else
 		g->far_stairs = g_hash_table_new_full(hash_pointer, NULL, NULL, stairs_free);
-	}
 	g->before = g_new(uint32_t, chains + 1);
 	g->after = g_new(uint32_t, chains + 1);
 	g->sources = g_new(uint32_t, chains + 1);
@@ -93,18 +82,11 @@ void chain_graph_free(struct chain_graph *g)
 {
 	if (g == NULL)
 		return;
-	size_t pairs = g->far_stairs != NULL ? 0 : (size_t)g->chains * g->chains;
 	if (g->far_stairs != NULL)
 		g_hash_table_destroy(g->far_stairs);
-	for (size_t i = 0; i < pairs; i++) {
-		if (g->stairs != NULL)
-			g_free(g->stairs[i].steps);
-		if (g->trees != NULL)
-			g_free(g->trees[i]);
-	}
+	for (size_t i = 0; g->stairs != NULL && i < (size_t)g->chains * g->chains; i++)
+		g_free(g->stairs[i].steps);
 	g_free(g->stairs);
-	g_free(g->trees);
-	g_free(g->lengths);
 	g_array_unref(g->touched);
 	g_free(g->sources);
 	g_free(g->targets);
@@ -115,16 +97,8 @@ void chain_graph_free(struct chain_graph *g)
 
 void chain_graph_clear(struct chain_graph *g)
 {
-	for (guint i = 0; i < g->touched->len; i++) {
-		uint64_t pair = g_array_index(g->touched, uint64_t, i);
-
-		if (g->kind == CHAIN_STAIRS) {
-			stairs_make(g, pair)->count = 0;
-		} else {
-			g_free(g->trees[pair]);
-			g->trees[pair] = NULL;
-		}
-	}
+	for (guint i = 0; i < g->touched->len; i++)
+		stairs_make(g, g_array_index(g->touched, uint64_t, i))->count = 0;
 	g_array_set_size(g->touched, 0);
 }
 
@@ -174,52 +148,13 @@ static void stairs_set(struct stairs *s, uint32_t p, uint32_t q)
 	s->steps[begin] = (struct step_up){ p, q };
 }
 
-/* -- Fenwick trees: prefix minima over reversed positions --------------------------------- */
-
-static uint32_t tree_minimum(const uint32_t *tree, uint32_t length, uint32_t position)
-{
-	uint32_t least = NONE;
-
-	if (tree == NULL || position >= length)
-		return NONE;
-	for (uint32_t i = length - position; i > 0; i -= i & -i)
-		least = MIN(least, tree[i]);
-	return least;
-}
-
-static uint32_t tree_reaching(const uint32_t *tree, uint32_t length, uint32_t q)
-{
-	uint32_t at = 0, bit = 1;
-
-	if (tree == NULL)
-		return 0;
-	while (bit <= length / 2)
-		bit *= 2;
-	for (; bit > 0; bit /= 2) {
-		if (at + bit <= length && tree[at + bit] > q)
-			at += bit;
-	}
-	return length - at; /* reversed: the first at + 1 positions have it */
-}
-
-static void tree_set(uint32_t **tree, uint32_t length, uint32_t p, uint32_t q)
-{
-	if (*tree == NULL) {
-		*tree = g_new(uint32_t, length + 1);
-		memset(*tree, 0xff, (length + 1) * sizeof(uint32_t));
-	}
-	for (uint32_t i = length - p; i <= length; i += i & -i)
-		(*tree)[i] = MIN((*tree)[i], q);
-}
-
 /* -- the order ---------------------------------------------------------------------------- */
 
 static uint32_t added_successor(const struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j)
 {
 	size_t pair = (size_t)i * g->chains + j;
 
-	return g->kind == CHAIN_STAIRS ? stairs_minimum(stairs_of(g, pair), p)
-	                               : tree_minimum(g->trees[pair], g->lengths[i], p);
+	return stairs_minimum(stairs_of(g, pair), p);
 }
 
 uint32_t chain_successor(const struct chain_graph *g, uint32_t i, uint32_t p, uint32_t j)
@@ -239,9 +174,7 @@ uint32_t chain_predecessors(const struct chain_graph *g, uint32_t j, uint32_t q,
 
 	if (i == j)
 		return q + 1;
-	uint32_t added = g->kind == CHAIN_STAIRS
-	                         ? stairs_reaching(stairs_of(g, pair), q)
-	                         : tree_reaching(g->trees[pair], g->lengths[i], q);
+	uint32_t added = stairs_reaching(stairs_of(g, pair), q);
 	if (g->base.predecessors == NULL)
 		return added;
 	uint32_t below = g->base.predecessors(g->base.context, j, q, i);
@@ -258,18 +191,11 @@ bool chain_reaches(const struct chain_graph *g, uint32_t i, uint32_t p, uint32_t
 static void set_pair(struct chain_graph *g, const struct chain_change *c)
 {
 	uint64_t pair = (uint64_t)c->i * g->chains + c->j;
+	struct stairs *stairs = stairs_make(g, pair);
 
-	if (g->kind == CHAIN_STAIRS) {
-		struct stairs *stairs = stairs_make(g, pair);
-
-		if (stairs->count == 0)
-			g_array_append_val(g->touched, pair);
-		stairs_set(stairs, c->p, c->q);
-	} else {
-		if (g->trees[pair] == NULL)
-			g_array_append_val(g->touched, pair);
-		tree_set(&g->trees[pair], g->lengths[c->i], c->p, c->q);
-	}
+	if (stairs->count == 0)
+		g_array_append_val(g->touched, pair);
+	stairs_set(stairs, c->p, c->q);
 }
 
 /* Everything up to (i, p) now reaches everything from (j, q) on. */

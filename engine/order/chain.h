@@ -4,11 +4,10 @@
  *
  * For each pair of chains (i, j) it keeps, by position in chain i, the least position of chain
  * j that is reached, as minima over a suffix (Pavlogiannis, "Fast, Sound, and Effectively
- * Complete Dynamic Race Prediction", appendix A). Two representations: a Fenwick tree for each
- * pair, in memory of the chain's length; and a staircase (the sorted positions at which the
- * suffix minimum changes), in memory of the number of edges, with the aim of the sparse segment
- * trees of "CSSTs" (ASPLOS 2024). Queries are logarithmic; an insertion costs that for each
- * pair of chains.
+ * Complete Dynamic Race Prediction", appendix A), in a staircase: the sorted positions at which
+ * the minimum changes. Memory is of the number of edges, as in the sparse segment trees of
+ * "CSSTs" (ASPLOS 2024). Queries are logarithmic; an insertion costs that for each pair of
+ * chains.
  *
  * A fixed partial order may lie below (struct chain_base): then only edges beyond it are
  * stored. Positions are plain numbers, not events.
@@ -29,18 +28,15 @@ struct chain_base {
 	                         uint32_t i);
 };
 
-enum chain_kind { CHAIN_FENWICK, CHAIN_STAIRS };
-
 struct chain_graph;
-/* `lengths` (by chain) only for CHAIN_FENWICK. `base` may be NULL, and is copied. */
-struct chain_graph *chain_graph_new(enum chain_kind kind, uint32_t chains,
-                                    const uint32_t *lengths, const struct chain_base *base);
+/* `base` may be NULL, and is copied. */
+struct chain_graph *chain_graph_new(uint32_t chains, const struct chain_base *base);
 void chain_graph_free(struct chain_graph *g);
 /* Remove every edge; keeps the memory. */
 void chain_graph_clear(struct chain_graph *g);
 
 /* With many chains: keep edges between these chains only (borrowed), so that an insertion costs
- * what they are. What others reach by them is not found then. No effect with few. */
+ * their number. Reachability among other chains is not found then. No effect with few. */
 void chain_graph_focus(struct chain_graph *g, const uint32_t *chains, uint32_t count);
 
 /* Least position of chain `j` that is reached from (i, position), or NONE; for i == j the

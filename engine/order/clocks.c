@@ -60,7 +60,7 @@ static void join_plane(uint32_t *to, const uint32_t *a, const uint32_t *b, uint3
 
 /* The source's plane 0 and last plane, as in clocks_join, into a new clock of `to`. */
 static void join_wide(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_thread,
-                      struct point from, bool base)
+                      struct edge_source from, bool base)
 {
 	uint32_t known[2], other[2], last = c->planes - 1;
 
@@ -79,7 +79,7 @@ static void join_wide(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_
 }
 
 bool clocks_join(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_thread,
-                 struct point from, bool base)
+                 struct edge_source from, bool base)
 {
 	uint32_t threads = c->threads, old = c->now[to];
 	const uint32_t *known, *other;
@@ -116,7 +116,7 @@ void clocks_join_into(const struct clocks *c, uint32_t clock, uint32_t *to)
 	struct clock_view v = clocks_view(c, clock);
 
 	if (c->wide) {
-		wide_join_into(v.nodes, v.root, to);
+		wide_join_into(v.nodes, v.root, 0, to);
 		return;
 	}
 	for (uint32_t u = 0; u < c->threads; u++)

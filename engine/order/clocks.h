@@ -42,10 +42,10 @@ struct clocks {
 };
 
 /* Source of edges: an event and its vector clock. */
-struct point {
+struct edge_source {
 	uint32_t event, clock;
 };
-#define NO_POINT ((struct point){ NONE, 0 })
+#define NO_POINT ((struct edge_source){ NONE, 0 })
 
 void clocks_init(struct clocks *c, uint32_t threads, uint32_t planes);
 void clocks_release(struct clocks *c);
@@ -76,7 +76,7 @@ static inline uint32_t clocks_now_time(const struct clocks *c, uint32_t t, uint3
 	return clocks_time(c, c->now[t], thread);
 }
 /* to[u] := the larger of to[u] and the strong component for u, of all threads. Wide, it costs
- * what the clock knows. */
+ * the number of components that are not 0. */
 void clocks_join_into(const struct clocks *c, uint32_t clock, uint32_t *to);
 
 static inline struct clock_view clocks_view(const struct clocks *c, uint32_t clock)
@@ -97,10 +97,10 @@ static inline uint32_t clocks_new(struct clocks *c)
  * edge belongs to the order itself, so plane 1 joins with plane 0 of the source; another edge
  * joins plane 1 with plane 1. True when the clock changed. */
 bool clocks_join(struct clocks *c, uint32_t to, uint32_t at, uint32_t from_thread,
-                 struct point from, bool base);
+                 struct edge_source from, bool base);
 /* clocks_join for one plane, not in place, where the caller knows that the clock changes. */
 static inline void clocks_join_new(struct clocks *c, uint32_t to, uint32_t at,
-                                   uint32_t from_thread, struct point from)
+                                   uint32_t from_thread, struct edge_source from)
 {
 	if (G_UNLIKELY(c->wide)) {
 		c->made_at[to] = NONE;

@@ -7,6 +7,7 @@
  * them. Closed sections are remembered in a table by (lock, item), or bounded, in four 8-byte
  * words for each item (the thesis's algorithm 3), the oldest of which is overwritten.
  */
+#include "engine/base/arrays.h"
 #include "engine/order/order_private.h"
 #include "engine/base/hash.h"
 
@@ -239,10 +240,8 @@ static void edc_free(struct edc *d)
 	for (guint i = 0; i < d->sections->len; i++)
 		if (section_at(d, i)->items != NULL)
 			g_array_unref(section_at(d, i)->items);
-	for (uint64_t i = 0; i < d->t->threads_count; i++)
-		g_array_unref(d->open[i]);
+	arrays_free(d->open, d->t->threads_count);
 	g_array_unref(d->sections);
-	g_free(d->open);
 	g_hash_table_destroy(d->table);
 	g_free(d->words);
 	g_free(d->next_word);
@@ -256,9 +255,7 @@ GArray *edc_edges(struct trace *t, const struct order_touches *touches,
 	d.sections = g_array_new(FALSE, FALSE, sizeof(struct edc_section));
 	d.edges = g_array_new(FALSE, FALSE, sizeof(struct forced_edge));
 	d.table = g_hash_table_new_full(hash_pointer, NULL, NULL, list_free);
-	d.open = g_new0(GArray *, t->threads_count + 1);
-	for (uint64_t i = 0; i < t->threads_count; i++)
-		d.open[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	d.open = arrays_new(t->threads_count, sizeof(uint32_t));
 	if (touches->bounded) {
 		d.words = g_new0(struct shadow_word, touches->items * WORDS + 1);
 		d.next_word = g_new0(uint8_t, touches->items + 1);

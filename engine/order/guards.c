@@ -265,7 +265,7 @@ static void section_edge(const struct guarded_access *a, uint32_t key, uint32_t 
 	    clocks_strong_time(&a->c->clocks, a->c->clocks.now[a->thread], from.thread) <
 	            from.end)
 		causality_edge(a->c, a->event, from.thread,
-		               (struct point){ from.end - 1, a->s->clocks[serial] },
+		               (struct edge_source){ from.end - 1, a->s->clocks[serial] },
 		               STEP_CONFLICT_SECTION, (key - 1) / 2, true);
 }
 

@@ -11,8 +11,8 @@
  */
 #include "engine/order/causality.h"
 
-struct lock_reader {
-	struct point at;
+struct lock_release {
+	struct edge_source at;
 	uint32_t thread;
 };
 
@@ -32,6 +32,8 @@ void locks_free(struct locks *l)
 	for (uint64_t i = 0; i < l->count; i++) {
 		if (l->of[i].readers != NULL)
 			g_array_free(l->of[i].readers, TRUE);
+		if (l->of[i].others != NULL)
+			g_array_free(l->of[i].others, TRUE);
 	}
 	g_free(l->of);
 	g_free(l);
@@ -80,7 +82,7 @@ void locks_acquire_new(struct causality *c, uint32_t event)
 		clock = of == NULL ? 0 : of->clock;
 	}
 	clocks_join_new(&c->clocks, x->thread, event, epoch_thread(release),
-	                (struct point){ epoch_event(release), clock });
+	                (struct edge_source){ epoch_event(release), clock });
 	clock = c->clocks.now[x->thread];
 	regions_add(&c->regions[x->thread], (struct sync_region){ event, clock, clock });
 	last[ACQUIRE] = epoch_of(event, x->thread);
@@ -99,6 +101,16 @@ void locks_note(struct causality *c, uint32_t event)
 
 /* -- edges -------------------------------------------------------------------------------- */
 
+static void join_all(struct causality *c, uint32_t event, const GArray *releases)
+{
+	for (guint i = 0; releases != NULL && i < releases->len; i++) {
+		const struct lock_release *r = &g_array_index(releases, struct lock_release, i);
+
+		causality_edge(c, event, r->thread, r->at, STEP_LOCK,
+		               c->t->events[event].target, false);
+	}
+}
+
 void locks_acquire(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
@@ -106,34 +118,58 @@ void locks_acquire(struct causality *c, uint32_t event)
 
 	if (l->release != 0)
 		causality_edge(c, event, epoch_thread(l->release),
-		               (struct point){ epoch_event(l->release), l->clock }, STEP_LOCK,
-		               x->target, false);
-	if (x->op == OP_RACQ || l->readers == NULL)
-		return;
-	for (guint i = 0; i < l->readers->len; i++) {
-		const struct lock_reader *r = &g_array_index(l->readers, struct lock_reader, i);
+		               (struct edge_source){ epoch_event(l->release), l->clock },
+		               STEP_LOCK, x->target, false);
+	join_all(c, event, l->others);
+	if (x->op == OP_ACQ)
+		join_all(c, event, l->readers);
+}
 
-		causality_edge(c, event, r->thread, r->at, STEP_LOCK, x->target, false);
+/* Drop the releases that a thread's clock covers. */
+static void drop_covered(const struct causality *c, GArray *releases, uint32_t thread)
+{
+	for (guint i = releases == NULL ? 0 : releases->len; i-- > 0;) {
+		const struct lock_release *r = &g_array_index(releases, struct lock_release, i);
+
+		if (r->thread == thread ||
+		    clocks_now_time(&c->clocks, thread, r->thread) > r->at.event)
+			g_array_remove_index_fast(releases, i);
 	}
+}
+
+/* The acquire before this release may have been hidden, and joined nothing. */
+static void keep_uncovered(const struct causality *c, struct lock *l, uint32_t thread)
+{
+	struct lock_release last = { { epoch_event(l->release), l->clock },
+		                     epoch_thread(l->release) };
+
+	if (l->others == NULL)
+		l->others = g_array_new(FALSE, FALSE, sizeof(struct lock_release));
+	if (l->release != 0)
+		g_array_append_val(l->others, last);
+	drop_covered(c, l->others, thread);
+	drop_covered(c, l->readers, thread);
 }
 
 void locks_release(struct causality *c, uint32_t event)
 {
 	const struct event *x = &c->t->events[event];
 	struct lock *l = &c->locks->of[x->target];
-	struct lock_reader reader = { causality_point(c, event), x->thread };
+	struct lock_release reader = { causality_point(c, event), x->thread };
 
 	if (x->op == OP_REL) {
+		if (c->scoped)
+			keep_uncovered(c, l, x->thread);
+		else if (l->readers != NULL)
+			g_array_set_size(l->readers, 0);
 		l->release = epoch_of(event, x->thread);
 		l->clock = reader.at.clock;
-		if (l->readers != NULL)
-			g_array_set_size(l->readers, 0);
 		return;
 	}
 	if (l->readers == NULL)
-		l->readers = g_array_new(FALSE, FALSE, sizeof(struct lock_reader));
+		l->readers = g_array_new(FALSE, FALSE, sizeof(struct lock_release));
 	for (guint i = 0; i < l->readers->len; i++) {
-		struct lock_reader *r = &g_array_index(l->readers, struct lock_reader, i);
+		struct lock_release *r = &g_array_index(l->readers, struct lock_release, i);
 
 		if (r->thread == x->thread) {
 			*r = reader;
@@ -156,6 +192,12 @@ static void forget_past(struct causality *c)
 	}
 }
 
+static void mark_all(struct clocks *clocks, const GArray *releases)
+{
+	for (guint i = 0; releases != NULL && i < releases->len; i++)
+		clocks_mark(clocks, g_array_index(releases, struct lock_release, i).at.clock);
+}
+
 void locks_mark(struct causality *c)
 {
 	for (uint64_t i = 0; c->locks->last != NULL && i < c->locks->count; i++)
@@ -166,8 +208,7 @@ void locks_mark(struct causality *c)
 		const struct lock *l = &c->locks->of[i];
 
 		clocks_mark(&c->clocks, l->clock);
-		for (guint j = 0; l->readers != NULL && j < l->readers->len; j++)
-			clocks_mark(&c->clocks,
-			            g_array_index(l->readers, struct lock_reader, j).at.clock);
+		mark_all(&c->clocks, l->readers);
+		mark_all(&c->clocks, l->others);
 	}
 }

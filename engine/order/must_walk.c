@@ -8,7 +8,7 @@
 
 struct must_walk {
 	uint64_t into, from; /* next edge by `after`; next index of must_by_before */
-	uint32_t *clocks;    /* by edge: clock of its `before`, once passed */
+	uint32_t *clocks;    /* by edge: clock of its `before`, once passed; NONE: hidden */
 };
 
 static uint32_t next_of(const struct causality *c, const struct must_walk *m)
@@ -38,6 +38,13 @@ void must_walk_free(struct must_walk *m)
 	g_free(m);
 }
 
+/* Creation of threads and memory are never an invocation's own synchronisation. */
+static bool is_hidden(const struct causality *c, uint32_t rule)
+{
+	return c->hidden && rule != MUST_FORK && rule != MUST_JOIN && rule != MUST_ALLOC &&
+	       rule != MUST_FREE;
+}
+
 void must_walk_into(struct causality *c, uint32_t event)
 {
 	struct must_walk *m = c->must;
@@ -47,10 +54,11 @@ void must_walk_into(struct causality *c, uint32_t event)
 		const struct must_edge *e = &ix->must[m->into];
 
 		/* EDC has the order of invocations from specifications. */
-		if (e->rule != MUST_WAIT &&
-		    !(e->rule == MUST_INVOCATION && c->kind == ORDER_KIND_EDC))
+		if (e->rule != MUST_WAIT && m->clocks[m->into] != NONE &&
+		    !is_hidden(c, e->rule) &&
+		    !(e->rule == MUST_INVOCATION && (c->scoped || c->kind == ORDER_KIND_EDC)))
 			causality_edge(c, event, c->t->events[e->before].thread,
-			               (struct point){ e->before, m->clocks[m->into] },
+			               (struct edge_source){ e->before, m->clocks[m->into] },
 			               STEP_MUST, e->rule, true);
 		m->clocks[m->into] = 0;
 	}
@@ -66,7 +74,9 @@ void must_walk_from(struct causality *c, uint32_t event)
 
 		if (ix->must[edge].before != event)
 			break;
-		m->clocks[edge] = causality_point(c, event).clock;
+		m->clocks[edge] = is_hidden(c, ix->must[edge].rule)
+		                          ? NONE
+		                          : causality_point(c, event).clock;
 	}
 	c->next_must = next_of(c, m);
 }
@@ -75,6 +85,8 @@ void must_walk_mark(struct causality *c)
 {
 	const struct must_walk *m = c->must;
 
-	for (uint64_t i = m->into; i < c->t->index->must_count; i++)
-		clocks_mark(&c->clocks, m->clocks[i]);
+	for (uint64_t i = m->into; i < c->t->index->must_count; i++) {
+		if (m->clocks[i] != NONE)
+			clocks_mark(&c->clocks, m->clocks[i]);
+	}
 }

@@ -10,6 +10,7 @@
  * sections; without nesting there are none. Clocks only grow, so each thread reads the origins
  * of another by an index that only grows.
  */
+#include "engine/base/arrays.h"
 #include "engine/base/hash.h"
 #include "engine/base/search.h"
 #include "engine/order/rules.h"
@@ -66,20 +67,13 @@ void rule_b_free(struct rule_b *b)
 {
 	if (b == NULL)
 		return;
-	for (uint64_t u = 0; u < b->threads; u++) {
-		if (b->origins[u] != NULL)
-			g_array_free(b->origins[u], TRUE);
+	for (uint64_t u = 0; u < b->threads; u++)
 		g_free(b->views[u]);
-	}
-	for (uint64_t i = 0; i < b->objects; i++) {
-		if (b->ends[i] != NULL)
-			g_array_free(b->ends[i], TRUE);
-	}
-	g_free(b->ends);
+	arrays_free(b->origins, b->threads);
+	arrays_free(b->ends, b->objects);
 	if (b->far_views != NULL)
 		g_hash_table_destroy(b->far_views);
 	g_array_free(b->nodes, TRUE);
-	g_free(b->origins);
 	g_free(b->views);
 	g_free(b);
 }
@@ -197,7 +191,7 @@ static bool thread_edges(struct causality *c, uint32_t event, uint32_t node)
 		            from->end)
 			continue;
 		causality_edge(c, event, from->thread,
-		               (struct point){ from->end - 1, s->clocks[n->serial] },
+		               (struct edge_source){ from->end - 1, s->clocks[n->serial] },
 		               STEP_ORDERED_SECTION, x->target, true);
 		changed = true;
 	}

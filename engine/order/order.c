@@ -134,9 +134,9 @@ const struct clocks *order_clocks(const struct order *order)
 	return &order->c->clocks;
 }
 
-void order_join_past(const struct order *order, uint32_t f, bool unobserved, uint32_t *to)
+void order_join_past(const struct order *order, uint32_t f, uint32_t *to)
 {
-	clocks_join_into(&order->c->clocks, clock_of(order->c, f, unobserved), to);
+	clocks_join_into(&order->c->clocks, clock_of(order->c, f, true), to);
 }
 
 static bool is_before(const struct order *order, uint32_t e, uint32_t f, bool unobserved)

@@ -82,8 +82,9 @@ void order_clock(const struct order *order, uint32_t e, uint32_t *clock);
 struct clock_view order_past(const struct order *order, uint32_t f, bool unobserved);
 /* All clocks of the order. */
 const struct clocks *order_clocks(const struct order *order);
-/* The same joined into an array: to[u] := the larger of both. */
-void order_join_past(const struct order *order, uint32_t f, bool unobserved, uint32_t *to);
+/* The same without the own observation of `f`, joined into an array: to[u] := the larger of
+ * both. */
+void order_join_past(const struct order *order, uint32_t f, uint32_t *to);
 
 /* Append one step of a chain as a sentence in the user's names, without a full stop: "T1
  * releases m at bank.c:31 before T2 acquires it at bank.c:30". */

@@ -1,24 +1,28 @@
 /*
- * past.c - cores as vector clocks, in one pass over the trace.
+ * past.c - causal pasts as vector clocks, in one pass over the trace.
  *
  * The clock of an event is the cut of its causal past. Only components of other threads are
  * stored, and only where they differ from the preceding event's; the own component is the
  * position. Independent of locks, solvers and verdicts.
  */
+#include "engine/base/arrays.h"
 #include "engine/base/search.h"
 #include "engine/order/wide_clocks.h"
 #include "engine/order/past.h"
+#include "engine/trace/tries.h"
 
 #include <string.h>
 
-struct cores {
+struct past {
 	const struct trace *t;
-	struct core_options options;
+	struct past_options options;
+	const struct tries *tries;
 	uint32_t threads;
 	uint32_t *clock_at; /* by event: index of its vector clock, or its tree */
+	GArray **changes;   /* by thread: its events (uint32_t) whose edges changed its clock */
 	uint32_t *clocks;   /* vector clocks of `threads` counts */
 	size_t clocks_used, clocks_allocated;
-	bool wide; /* many threads: clocks are trees (clocks.h) */
+	bool wide; /* clocks are trees (wide_clocks.h) */
 	struct wide_nodes nodes;
 };
 
@@ -29,16 +33,16 @@ static const bool is_pairing[] = {
 	[MUST_MISSING] = false, /* last: fixes the table's length */
 };
 
-bool core_edge_counts(const struct cores *c, const struct must_edge *edge)
+bool past_edge_counts(const struct past *p, const struct must_edge *edge)
 {
 	if (edge->condition != NONE)
 		return false;
 	if (edge->rule == MUST_INVOCATION)
-		return c->options.invocations;
-	return c->options.pairing || !is_pairing[edge->rule];
+		return p->options.invocations;
+	return p->options.pairing || !is_pairing[edge->rule];
 }
 
-uint32_t core_value_read(const struct trace *t, uint32_t event)
+uint32_t past_value_read(const struct trace *t, uint32_t event)
 {
 	const struct event *e = &t->events[event];
 
@@ -47,7 +51,7 @@ uint32_t core_value_read(const struct trace *t, uint32_t event)
 	return e->op == OP_RMW && e->aux != 0 ? t->values[e->aux].first : e->aux;
 }
 
-uint32_t core_value_written(const struct trace *t, uint32_t event)
+uint32_t past_value_written(const struct trace *t, uint32_t event)
 {
 	const struct event *e = &t->events[event];
 
@@ -56,7 +60,7 @@ uint32_t core_value_written(const struct trace *t, uint32_t event)
 	return e->op == OP_RMW && e->aux != 0 ? t->values[e->aux].second : e->aux;
 }
 
-bool core_has_pairings(const struct trace *t)
+bool past_has_pairings(const struct trace *t)
 {
 	for (uint64_t i = 0; i < t->index->must_count; i++) {
 		if (is_pairing[t->index->must[i].rule])
@@ -66,127 +70,153 @@ bool core_has_pairings(const struct trace *t)
 }
 
 /* A clock by its index, or the root of its tree. */
-static struct clock_view row_at(const struct cores *c, uint32_t row)
+static struct clock_view row_at(const struct past *p, uint32_t row)
 {
-	if (c->wide)
-		return (struct clock_view){ NULL, &c->nodes, row };
-	return (struct clock_view){ c->clocks + (size_t)row * c->threads, NULL, 0 };
+	if (p->wide)
+		return (struct clock_view){ NULL, &p->nodes, row };
+	return (struct clock_view){ p->clocks + (size_t)row * p->threads, NULL, 0 };
 }
 
-static struct clock_view clock_of(const struct cores *c, uint32_t event)
+static uint32_t count_of(const struct past *p, uint32_t event, uint32_t thread)
 {
-	return row_at(c, c->clock_at[event]);
+	if (p->t->events[event].thread == thread)
+		return p->t->index->position[event] + 1;
+	return view_time(row_at(p, p->clock_at[event]), thread);
 }
 
-static uint32_t count_of(const struct cores *c, uint32_t event, uint32_t thread)
-{
-	if (c->t->events[event].thread == thread)
-		return c->t->index->position[event] + 1;
-	return view_time(clock_of(c, event), thread);
-}
+/* -- joins into a cut ---------------------------------------------------------------------- */
 
-void core_join(const struct cores *c, uint32_t event, uint32_t *cut)
+/* `since`: the tree of a clock that the cut holds already; 0: none. */
+static void join_since(const struct past *p, uint32_t event, uint32_t since, uint32_t *cut)
 {
-	struct clock_view clock = clock_of(c, event);
-	uint32_t own = c->t->events[event].thread;
+	struct clock_view clock = row_at(p, p->clock_at[event]);
+	uint32_t own = p->t->events[event].thread;
 
-	if (c->wide)
-		wide_join_into(&c->nodes, clock.root, cut);
-	for (uint32_t u = 0; !c->wide && u < c->threads; u++)
+	if (p->wide)
+		wide_join_into(&p->nodes, clock.root, since, cut);
+	for (uint32_t u = 0; !p->wide && u < p->threads; u++)
 		cut[u] = MAX(cut[u], clock.times[u]);
 	/* (No clock has more of its own thread.) */
-	cut[own] = MAX(cut[own], c->t->index->position[event] + 1);
+	cut[own] = MAX(cut[own], p->t->index->position[event] + 1);
 }
 
-/*
- * The events of other threads that `event` needs at once, by must-order alone or also by
- * what it observed: calls `each` until it returns true.
- */
+void past_join(const struct past *p, uint32_t event, uint32_t *cut)
+{
+	join_since(p, event, 0, cut);
+}
+
+void past_extend(const struct past *p, uint32_t event, uint32_t *cut)
+{
+	uint32_t own = p->t->events[event].thread, have = cut[own];
+	struct event_list mine = trace_thread_events(p->t, own);
+
+	if (p->t->index->position[event] >= have)
+		join_since(p, event, have == 0 ? 0 : p->clock_at[mine.items[have - 1]], cut);
+}
+
+/* The events of other threads that `event` needs at once, by must-order alone or also by its
+ * observation: calls `each` until it returns true. */
 typedef bool need_visitor(void *context, uint32_t before, enum step_rule rule, uint32_t detail);
 
-static bool visit_needs(const struct cores *c, uint32_t event, bool observed,
-                        need_visitor *each, void *context)
+static bool visit_needs(const struct past *p, uint32_t event, bool observed, need_visitor *each,
+                        void *context)
 {
-	const struct trace *t = c->t;
+	const struct trace *t = p->t;
 	const struct event *e = &t->events[event];
 	struct must_run run = trace_must_into(t, event);
+	struct event_list seen = { NULL, 0 };
 
-	/* an event without effect, too, comes after its thread's creation, and so does the rest
-	 */
+	/* Inert events, too, come after their thread's creation, as do those after them. */
 	for (uint64_t i = 0; i < run.count; i++) {
 		const struct must_edge *edge = &t->index->must[run.first + i];
 
-		if (core_edge_counts(c, edge) &&
+		if (past_edge_counts(p, edge) &&
 		    each(context, edge->before, STEP_MUST, edge->rule))
 			return true;
 	}
 	if (!observed || event_inert(e))
 		return false;
-	if (!op_is_access(e->op) || !op_reads(e->op) || core_exempt(c->options.exempt, event) ||
-	    (c->options.values && core_value_read(t, event) != 0))
-		return false;
-	struct event_list writers = trace_writers(t, event);
-	for (uint64_t i = 0; i < writers.count; i++) {
-		if (writers.items[i] != NONE &&
-		    each(context, writers.items[i], STEP_OBSERVATION, NONE))
+	if (p->tries != NULL && op_fails(e->op))
+		seen = tries_observed(p->tries, event);
+	else if (op_is_access(e->op) && op_reads(e->op) &&
+	         !past_exempt(p->options.exempt, event) &&
+	         !(p->options.values && past_value_read(t, event) != 0))
+		seen = trace_writers(t, event);
+	for (uint64_t i = 0; i < seen.count; i++) {
+		if (seen.items[i] != NONE &&
+		    each(context, seen.items[i], STEP_OBSERVATION, NONE))
 			return true;
 	}
 	return false;
 }
 
-struct joining {
-	const struct cores *c;
+struct cut_join {
+	const struct past *p;
 	uint32_t *cut;
-	uint32_t own; /* thread whose component is ignored */
+};
+
+static bool join_cut(void *context, uint32_t before, enum step_rule rule, uint32_t detail)
+{
+	struct cut_join *j = context;
+
+	past_join(j->p, before, j->cut);
+	return false;
+}
+
+void past_join_before(const struct past *p, uint32_t event, uint32_t *cut)
+{
+	uint32_t before = trace_previous(p->t, event);
+	struct cut_join j = { p, cut };
+
+	if (before != NONE)
+		past_join(p, before, cut);
+	visit_needs(p, event, false, join_cut, &j);
+}
+
+/* -- construction -------------------------------------------------------------------------- */
+
+/* The clock of the event that the pass is at. */
+struct walk {
+	struct past *p;
+	uint32_t thread;
+	uint32_t *clock; /* of few threads */
+	uint32_t root;   /* of many: the tree */
 	bool changed;
 };
 
-/* The same for a clock that is a tree. */
-struct wide_joining {
-	struct cores *c;
-	uint32_t root;
-};
-
-static bool join_need_wide(void *context, uint32_t before, enum step_rule rule, uint32_t detail)
-{
-	struct wide_joining *j = context;
-	struct cores *c = j->c;
-
-	j->root = wide_set(&c->nodes, wide_join(&c->nodes, j->root, c->clock_at[before]),
-	                   c->t->events[before].thread, c->t->index->position[before] + 1);
-	return false;
-}
-
 static bool join_need(void *context, uint32_t before, enum step_rule rule, uint32_t detail)
 {
-	struct joining *j = context;
-	struct clock_view clock = clock_of(j->c, before);
-	uint32_t theirs = j->c->t->events[before].thread;
+	struct walk *w = context;
+	struct past *p = w->p;
+	uint32_t theirs = p->t->events[before].thread;
+	uint32_t count = p->t->index->position[before] + 1;
 
-	if (j->c->wide) { /* into a cut, of which nothing is ignored */
-		core_join(j->c, before, j->cut);
+	if (theirs == w->thread ||
+	    (p->wide ? wide_time(&p->nodes, w->root, theirs) : w->clock[theirs]) >= count)
+		return false;
+	w->changed = true;
+	if (p->wide) {
+		w->root = wide_join(&p->nodes, w->root, p->clock_at[before]);
+		w->root = wide_set(&p->nodes, w->root, theirs, count);
 		return false;
 	}
-	for (uint32_t u = 0; u < j->c->threads; u++) {
-		uint32_t n =
-		        u == theirs ? j->c->t->index->position[before] + 1 : clock.times[u];
-
-		if (u != j->own && n > j->cut[u]) {
-			j->cut[u] = n;
-			j->changed = true;
-		}
-	}
+	const uint32_t *clock = p->clocks + (size_t)p->clock_at[before] * p->threads;
+	for (uint32_t u = 0; u < p->threads; u++)
+		w->clock[u] = MAX(w->clock[u], clock[u]);
+	w->clock[theirs] = count;
 	return false;
 }
 
-static uint32_t *add_row(struct cores *c)
+/* A clock of few threads: its index. */
+static uint32_t add_row(struct past *p, const uint32_t *clock)
 {
-	if (c->clocks_used == c->clocks_allocated) {
-		c->clocks_allocated = c->clocks_allocated * 2 + 64;
-		c->clocks = g_realloc_n(c->clocks, c->clocks_allocated,
-		                        sizeof(uint32_t) * MAX(c->threads, 1));
+	if (p->clocks_used == p->clocks_allocated) {
+		p->clocks_allocated = p->clocks_allocated * 2 + 64;
+		p->clocks = g_realloc_n(p->clocks, p->clocks_allocated,
+		                        sizeof(uint32_t) * MAX(p->threads, 1));
 	}
-	return c->clocks + c->clocks_used++ * c->threads;
+	memcpy(p->clocks + p->clocks_used * p->threads, clock, sizeof(uint32_t) * p->threads);
+	return (uint32_t)p->clocks_used++;
 }
 
 /* Does a plain access join nothing from another thread? Most events. `clock`: of its thread so
@@ -202,180 +232,192 @@ static bool brings_nothing(const struct trace *t, uint32_t e, struct clock_view 
 	       t->index->position[w] < view_time(clock, t->events[w].thread);
 }
 
-struct cores *cores_new(struct trace *t, const struct core_options *options,
-                        const struct progress *progress)
+/* The clock of event `e`; `last`: of its thread so far. */
+static uint32_t clock_of(struct past *p, uint32_t e, uint32_t last, uint32_t *scratch)
 {
-	uint64_t must = 0;
+	struct walk w = { p, p->t->events[e].thread, scratch, last, false };
 
-	if (!trace_need(
-	            t, INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS | INDEX_WRITERS | INDEX_MUST,
-	            progress))
-		return NULL;
-	struct cores *c = g_new0(struct cores, 1);
-	c->t = t;
-	c->options = *options;
-	c->threads = (uint32_t)t->threads_count;
-	c->clock_at = g_new(uint32_t, t->events_count + 1);
-	uint32_t *last = g_new0(uint32_t, c->threads + 1); /* clock 0 is empty */
-	uint32_t *cut = g_new(uint32_t, c->threads + 1);
-	c->wide = c->threads >= clocks_wide;
-	if (c->wide)
-		wide_init(&c->nodes, c->threads);
-	else
-		memset(add_row(c), 0, sizeof(uint32_t) * c->threads);
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		uint32_t u = t->events[e].thread;
-		struct clock_view clock = row_at(c, last[u]);
-		struct joining j = { c, cut, u, false };
-		struct wide_joining w = { c, last[u] };
+	if (!p->wide)
+		memcpy(scratch, row_at(p, last).times, sizeof(uint32_t) * p->threads);
+	visit_needs(p, e, true, join_need, &w);
+	if (!w.changed)
+		return last;
+	g_array_append_val(p->changes[w.thread], e);
+	return p->wide ? w.root : add_row(p, scratch);
+}
+
+static bool make_clocks(struct past *p, const struct progress *progress)
+{
+	const struct trace *t = p->t;
+	uint32_t *last = g_new0(uint32_t, p->threads + 1); /* clock 0 is empty */
+	uint32_t *scratch = g_new0(uint32_t, p->threads + 1);
+	uint64_t must = 0;
+	bool going = true;
+
+	if (!p->wide)
+		add_row(p, scratch);
+	for (uint32_t e = 0; e < t->events_count && going; e++) {
+		uint32_t *now = &last[t->events[e].thread];
 		bool asked = must < t->index->must_count && t->index->must[must].after == e;
 
 		while (must < t->index->must_count && t->index->must[must].after == e)
 			must++;
-		if (asked || !brings_nothing(t, e, clock)) {
-			if (!c->wide)
-				memcpy(cut, clock.times, sizeof(uint32_t) * c->threads);
-			visit_needs(c, e, true, c->wide ? join_need_wide : join_need,
-			            c->wide ? (void *)&w : &j);
-		}
-		if (c->wide)
-			last[u] = w.root;
-		if (j.changed) {
-			memcpy(add_row(c), cut, sizeof(uint32_t) * c->threads);
-			last[u] = (uint32_t)(c->clocks_used - 1);
-		}
-		c->clock_at[e] = last[u];
-		if (e % 65536 == 0 &&
-		    !progress_tick(progress, (double)e / (double)t->events_count, "cores")) {
-			cores_free(c);
-			c = NULL;
-			break;
-		}
+		if (asked || !brings_nothing(t, e, row_at(p, *now)))
+			*now = clock_of(p, e, *now, scratch);
+		p->clock_at[e] = *now;
+		if (e % 65536 == 0)
+			going = progress_tick(progress, (double)e / (double)t->events_count,
+			                      "causal order");
 	}
 	g_free(last);
-	g_free(cut);
-	return c;
+	g_free(scratch);
+	return going;
 }
 
-void cores_free(struct cores *c)
+struct past *past_new(struct trace *t, const struct past_options *options,
+                      const struct progress *progress)
 {
-	if (c == NULL)
+	if (!trace_need(
+	            t, INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS | INDEX_WRITERS | INDEX_MUST,
+	            progress))
+		return NULL;
+	struct past *p = g_new0(struct past, 1);
+	p->t = t;
+	p->options = *options;
+	p->tries = options->tries ? trace_tries(t) : NULL;
+	p->threads = (uint32_t)t->threads_count;
+	p->clock_at = g_new(uint32_t, t->events_count + 1);
+	p->changes = arrays_new(p->threads, sizeof(uint32_t));
+	p->wide = p->threads >= clocks_wide;
+	if (p->wide)
+		wide_init(&p->nodes, p->threads);
+	if (make_clocks(p, progress))
+		return p;
+	past_free(p);
+	return NULL;
+}
+
+void past_free(struct past *p)
+{
+	if (p == NULL)
 		return;
-	g_free(c->clock_at);
-	g_free(c->clocks);
-	wide_release(&c->nodes);
-	g_free(c);
+	arrays_free(p->changes, p->threads);
+	g_free(p->clock_at);
+	g_free(p->clocks);
+	wide_release(&p->nodes);
+	g_free(p);
 }
 
-void core_join_before(const struct cores *c, uint32_t event, uint32_t *cut)
-{
-	uint32_t before = trace_previous(c->t, event);
-	struct joining j = { c, cut, NONE, false };
+/* -- questions ----------------------------------------------------------------------------- */
 
-	if (before != NONE)
-		core_join(c, before, cut);
-	visit_needs(c, event, false, join_need, &j);
-}
-
-bool core_has(const struct cores *c, uint32_t f, uint32_t e)
+bool past_has(const struct past *p, uint32_t f, uint32_t e)
 {
-	return c->t->index->position[e] < count_of(c, f, c->t->events[e].thread);
+	return p->t->index->position[e] < count_of(p, f, p->t->events[e].thread);
 }
 
 struct sought {
-	const struct cores *c;
-	uint32_t e;     /* wanted in the causal past of `found` */
-	uint32_t found; /* or NONE */
-	enum step_rule rule;
-	uint32_t detail;
+	const struct past *p;
+	uint32_t e; /* wanted in the causal past of step.from */
+	struct step step;
 };
 
 static bool find_need(void *context, uint32_t before, enum step_rule rule, uint32_t detail)
 {
 	struct sought *s = context;
 
-	if (!core_has(s->c, before, s->e))
+	if (!past_has(s->p, before, s->e))
 		return false;
-	s->found = before;
-	s->rule = rule;
-	s->detail = detail;
+	s->step.from = before;
+	s->step.rule = rule;
+	s->step.detail = detail;
 	return true;
 }
 
-bool core_has_before(const struct cores *c, uint32_t f, uint32_t e)
+bool past_has_before(const struct past *p, uint32_t f, uint32_t e)
 {
-	struct sought s = { c, e, NONE, STEP_PROGRAM, NONE };
-	uint32_t before = trace_previous(c->t, f);
+	struct sought s = { .p = p, .e = e };
+	uint32_t before = trace_previous(p->t, f);
 
-	return (before != NONE && core_has(c, before, e)) ||
-	       visit_needs(c, f, false, find_need, &s);
+	return (before != NONE && past_has(p, before, e)) ||
+	       visit_needs(p, f, false, find_need, &s);
 }
 
-/* First event of f's thread, up to f, with e in its causal past. */
-static uint32_t entry_of(const struct cores *c, uint32_t e, uint32_t f)
+/* The first event of thread `j` with more than `position` events of thread `i` in its past;
+ * NONE without one. */
+static uint32_t first_after(const struct past *p, uint32_t i, uint32_t position, uint32_t j)
 {
-	struct event_list list = trace_thread_events(c->t, c->t->events[f].thread);
-	uint32_t low =
-	        search_end(i, 0, c->t->index->position[f], !core_has(c, list.items[i], e));
-	return list.items[low];
+	const uint32_t *changes = (const uint32_t *)(void *)p->changes[j]->data;
+	guint first = search_end(k, 0u, p->changes[j]->len,
+	                         view_time(row_at(p, p->clock_at[changes[k]]), i) <= position);
+
+	return first < p->changes[j]->len ? changes[first] : NONE;
 }
 
-void core_path(const struct cores *c, uint32_t e, uint32_t f, bool before, struct path *path,
+static uint32_t order_successor(const void *context, uint32_t i, uint32_t position, uint32_t j)
+{
+	const struct past *p = context;
+	uint32_t first = i == j ? NONE : first_after(p, i, position, j);
+
+	return i == j ? position : first == NONE ? NONE : p->t->index->position[first];
+}
+
+static uint32_t order_predecessors(const void *context, uint32_t j, uint32_t position,
+                                   uint32_t i)
+{
+	const struct past *p = context;
+
+	return count_of(p, trace_thread_events(p->t, j).items[position], i);
+}
+
+struct chain_base past_order(const struct past *p)
+{
+	return (struct chain_base){ p, order_successor, order_predecessors };
+}
+
+/* The last step of the chain from `e` to `f`, which are different. */
+static struct step step_back(const struct past *p, uint32_t e, uint32_t f, bool before)
+{
+	const struct trace *t = p->t;
+	uint32_t u = t->events[e].thread, v = t->events[f].thread, entry;
+	struct sought s = { p, e, { NONE, f, STEP_PROGRAM, NONE } };
+
+	if (before)
+		entry = trace_previous(t, f);
+	else
+		entry = u == v ? e : first_after(p, u, t->index->position[e], v);
+	if (entry != NONE && entry != f && past_has(p, entry, e))
+		s.step.from = entry;
+	else
+		BUG_ON(!visit_needs(p, f, !before, find_need, &s));
+	return s.step;
+}
+
+void past_path(const struct past *p, uint32_t e, uint32_t f, bool before, struct path *path,
                bool *paired)
 {
 	GArray *back = g_array_new(FALSE, FALSE, sizeof(struct step));
-	uint32_t at = f;
 
-	if (before) {
-		struct sought s = { c, e, NONE, STEP_PROGRAM, NONE };
-		uint32_t previous = trace_previous(c->t, f);
+	for (uint32_t at = f; before || at != e; before = false) {
+		struct step step = step_back(p, e, at, before);
 
-		if (previous != NONE && core_has(c, previous, e)) {
-			struct step step = { previous, f, STEP_PROGRAM, NONE };
-
-			g_array_append_val(back, step);
-			at = previous;
-		} else if (visit_needs(c, f, false, find_need, &s)) {
-			struct step step = { s.found, f, s.rule, s.detail };
-
-			g_array_append_val(back, step);
-			at = s.found;
-		}
-	}
-	while (at != e) {
-		struct sought s = { c, e, NONE, STEP_PROGRAM, NONE };
-		uint32_t entry = c->t->events[at].thread == c->t->events[e].thread
-		                         ? e
-		                         : entry_of(c, e, at);
-
-		if (entry != at) {
-			struct step step = { entry, at, STEP_PROGRAM, NONE };
-
-			g_array_append_val(back, step);
-			at = entry;
-			continue;
-		}
-		BUG_ON(!visit_needs(c, at, true, find_need, &s));
-		struct step step = { s.found, at, s.rule, s.detail };
 		g_array_append_val(back, step);
-		at = s.found;
+		at = step.from;
 	}
 	for (guint i = back->len; i-- > 0;) {
 		const struct step *s = &g_array_index(back, struct step, i);
+		struct step *last = path->steps == NULL || path->steps->len == 0
+		                            ? NULL
+		                            : &g_array_index(path->steps, struct step,
+		                                             path->steps->len - 1);
 
-		/* merge consecutive steps of program order */
-		if (path->steps != NULL && path->steps->len > 0 && s->rule == STEP_PROGRAM) {
-			struct step *p =
-			        &g_array_index(path->steps, struct step, path->steps->len - 1);
-
-			if (p->rule == STEP_PROGRAM && p->to == s->from) {
-				p->to = s->to;
-				continue;
-			}
-		}
-		path_add(path, s->from, s->to, (enum step_rule)s->rule, s->detail);
 		if (paired != NULL && s->rule == STEP_MUST && is_pairing[s->detail])
 			*paired = true;
+		/* Consecutive steps of program order are one. */
+		if (s->rule == STEP_PROGRAM && last != NULL && last->rule == STEP_PROGRAM &&
+		    last->to == s->from)
+			last->to = s->to;
+		else
+			path_add(path, s->from, s->to, (enum step_rule)s->rule, s->detail);
 	}
 	g_array_free(back, TRUE);
 }

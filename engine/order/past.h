@@ -1,6 +1,6 @@
 /*
- * past.h - what every correct reordering that holds an event must hold with it: the events
- * before it by program order, must-order and observation, transitively.
+ * past.h - the causal past of an event: the events that every correct reordering with it holds
+ * before it, by program order, must-order and observation, transitively.
  *
  * Independent of the arrangement of critical sections: "e1 is in the causal past of e2" proves
  * that they do not race, and every search for a witness begins with the causal past of the pair
@@ -10,55 +10,61 @@
 #define HEDDLE_PAST_H
 
 #include "engine/finding.h"
+#include "engine/order/chain.h"
 #include "engine/trace/index.h"
 
-struct core_options {
+struct past_options {
 	bool values;      /* --values: a read of a known value may read from another write */
 	bool pairing;     /* semaphores, wakers and barriers keep the trace's pairing */
 	bool invocations; /* rule 5's fallback: invocations on an object keep their order */
+	bool tries;       /* a failed try needs what it observed (trace/tries.h) */
 	/* Bit set by event: reads whose observation is not required (covered by rule 5).
 	 * Borrowed, or NULL. */
 	const uint64_t *exempt;
 };
-#define CORE_DEFAULTS \
+#define PAST_DEFAULTS \
 	{ \
 		.pairing = true, .invocations = true \
 	}
 
 /* One vector clock for each event with an edge from another thread: time and memory O(such
- * events * threads), with many threads of what they learn (clocks.h). A causally closed set is
- * a cut: a number of events for each thread. */
-struct cores;
+ * events * threads), with many threads O(components that change) (wide_clocks.h). A causally
+ * closed set is a cut: a number of events for each thread. */
+struct past;
 /* Builds the required parts of the index. NULL when cancelled. */
-struct cores *cores_new(struct trace *t, const struct core_options *options,
-                        const struct progress *progress);
-void cores_free(struct cores *c);
+struct past *past_new(struct trace *t, const struct past_options *options,
+                      const struct progress *progress);
+void past_free(struct past *p);
 
-static inline bool core_exempt(const uint64_t *exempt, uint32_t event)
+static inline bool past_exempt(const uint64_t *exempt, uint32_t event)
 {
 	return exempt != NULL && (exempt[event / 64] >> (event % 64) & 1);
 }
 /* Is this must-order edge used under the options? (Conditional ones never are.) */
-bool core_edge_counts(const struct cores *c, const struct must_edge *edge);
-/* cut := cut joined with the core of `event`, the event itself in it. */
-void core_join(const struct cores *c, uint32_t event, uint32_t *cut);
-/* The same without the event and its own observation: the requirements for the event to be next
- * in its thread. */
-void core_join_before(const struct cores *c, uint32_t event, uint32_t *cut);
+bool past_edge_counts(const struct past *p, const struct must_edge *edge);
+/* cut := cut joined with the causal past of `event`, the event itself in it. */
+void past_join(const struct past *p, uint32_t event, uint32_t *cut);
+/* The same for a closed cut; costs the difference alone. */
+void past_extend(const struct past *p, uint32_t event, uint32_t *cut);
+/* past_join without the event and its own observation: the requirements for the event to be
+ * next in its thread. */
+void past_join_before(const struct past *p, uint32_t event, uint32_t *cut);
 /* Is `e` in the causal past of `f`? (True for e == f.) */
-bool core_has(const struct cores *c, uint32_t f, uint32_t e);
+bool past_has(const struct past *p, uint32_t f, uint32_t e);
 /* Is `e` required before `f` can be next? */
-bool core_has_before(const struct cores *c, uint32_t f, uint32_t e);
+bool past_has_before(const struct past *p, uint32_t f, uint32_t e);
 /* The chain of events from `e` to `f`, with e in the causal past of f; with `before`, the last
  * step uses requirements for `f` to be next only. *paired (may be NULL): a step depends on a
  * pairing. */
-void core_path(const struct cores *c, uint32_t e, uint32_t f, bool before, struct path *path,
+void past_path(const struct past *p, uint32_t e, uint32_t f, bool before, struct path *path,
                bool *paired);
+/* The relation for chain.h; chains are threads. */
+struct chain_base past_order(const struct past *p);
 /* The value read (written) by an access of one whole variable; 0: unknown, or several
  * variables, for which --values requires the recorded writes. */
-uint32_t core_value_read(const struct trace *t, uint32_t event);
-uint32_t core_value_written(const struct trace *t, uint32_t event);
+uint32_t past_value_read(const struct trace *t, uint32_t event);
+uint32_t past_value_written(const struct trace *t, uint32_t event);
 /* Does the trace have pairings (semaphores, wakers, barriers)? */
-bool core_has_pairings(const struct trace *t);
+bool past_has_pairings(const struct trace *t);
 
 #endif

@@ -2,10 +2,9 @@
  * wide_clocks.c - see wide_clocks.h.
  *
  * A join looks only at parts that differ, which are those with different nodes as nodes are
- * interned, and makes nodes only where the result is neither of the two. Threads that have
- * ended, which nobody learns anything new about, lie in parts that all clocks have in common or
- * do not have at all; so a join costs what is new to one side, times the height, and memory is
- * of what the clocks have learnt.
+ * interned, and makes nodes only where the result is neither of the two. Parts of threads that
+ * have ended are equal in all clocks that have them. So a join costs the number of components
+ * that differ, times the height, and memory grows with the components that change.
  */
 #include "engine/order/wide_clocks.h"
 
@@ -131,25 +130,25 @@ uint32_t wide_set(struct wide_nodes *w, uint32_t a, uint32_t thread, uint32_t ti
 	return wide_time(w, a, thread) >= time ? a : set_at(w, a, thread, time, w->top);
 }
 
-static void join_into_at(const struct wide_nodes *w, uint32_t a, uint32_t *to, uint32_t thread,
-                         uint32_t shift)
+static void join_into_at(const struct wide_nodes *w, uint32_t a, uint32_t since, uint32_t *to,
+                         uint32_t thread, uint32_t shift)
 {
 	for (uint32_t i = 0; i < WIDE_PARTS; i++) {
-		uint32_t part = w->of[a][i], first = thread | i << shift;
+		uint32_t part = w->of[a][i], old = w->of[since][i], first = thread | i << shift;
 
-		if (part == 0)
+		if (part == old)
 			continue;
 		if (shift > 0)
-			join_into_at(w, part, to, first, shift - WIDE_BITS);
+			join_into_at(w, part, old, to, first, shift - WIDE_BITS);
 		else
 			to[first] = MAX(to[first], part);
 	}
 }
 
-void wide_join_into(const struct wide_nodes *w, uint32_t a, uint32_t *to)
+void wide_join_into(const struct wide_nodes *w, uint32_t a, uint32_t since, uint32_t *to)
 {
-	if (a != 0)
-		join_into_at(w, a, to, 0, w->top);
+	if (a != since)
+		join_into_at(w, a, since, to, 0, w->top);
 }
 
 /* -- sweeping ------------------------------------------------------------------------------ */

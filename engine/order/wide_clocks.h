@@ -34,8 +34,9 @@ static inline uint32_t wide_time(const struct wide_nodes *w, uint32_t node, uint
 uint32_t wide_join(struct wide_nodes *w, uint32_t a, uint32_t b);
 /* The tree with at least this time for a thread. */
 uint32_t wide_set(struct wide_nodes *w, uint32_t a, uint32_t thread, uint32_t time);
-/* to[u] := the larger of to[u] and the tree's component. Costs what the tree knows. */
-void wide_join_into(const struct wide_nodes *w, uint32_t a, uint32_t *to);
+/* to[u] := the larger of to[u] and the tree's component, where `to` has at least those of the
+ * tree `since`. Costs the difference of the two trees. */
+void wide_join_into(const struct wide_nodes *w, uint32_t a, uint32_t since, uint32_t *to);
 /* Free the nodes of all trees but those marked. */
 void wide_sweep_begin(struct wide_nodes *w);
 void wide_mark(struct wide_nodes *w, uint32_t root);

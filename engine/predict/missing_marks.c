@@ -1,7 +1,7 @@
 /*
- * missing_marks.c - findings that calls into code that is not instrumented may order: the
- * analysis again with these taken into account, and what is gone then is a candidate that names
- * the calls.
+ * missing_marks.c - marks findings that calls into uninstrumented code may order: the analysis
+ * runs again with the calls as barrier pairs, and a finding that is gone then becomes a
+ * candidate that names the calls.
  */
 #include <string.h>
 

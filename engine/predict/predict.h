@@ -2,10 +2,9 @@
  * predict.h - data races and deadlocks that other schedules of a recorded run can have.
  *
  * The main interface is races_find: a trace and options in, a report out; deadlocks_find
- * (deadlock/deadlock.h) is the same for deadlocks, and race_decide settles one pair that
- * somebody asks about.  The options choose the analysis; ANALYSES below lists them, runs.def
- * says which function each is.  `auto`, the default, runs the cheap sound ones and then settles
- * what they leave (ladder/).
+ * (deadlock/deadlock.h) is the same for deadlocks, and race_decide settles one given pair.  The
+ * options choose the analysis (analyses.def).  `auto`, the default, runs the cheap sound ones
+ * and then settles the remaining candidates (ladder/).
  *
  * A caller may rely on this: a finding with the verdict race has a witness that the independent
  * checker has accepted, or counts among those that a note says were checked and not kept;
@@ -75,8 +74,8 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 bool races_mark_missing(struct trace *t, const struct race_options *options,
                         struct report *report, const struct progress *progress,
                         struct error *error);
-/* The same of any analysis' report: `again` makes the report with what the calls may have
- * synchronised, or NULL and `error`. `gone` ends the note's sentence: "... no witness is
+/* The same of any analysis' report: `again` makes the report with the calls as barrier pairs
+ * (RDIT), or NULL and `error`. `gone` ends the note's sentence: "... no witness is
  * found". */
 typedef struct report *missing_again(struct trace *t, void *context,
                                      const struct progress *progress, struct error *error);

@@ -1,6 +1,6 @@
 /*
- * race.h - what every analysis of data races needs beside its algorithm: findings, shards,
- * notes, and the facts of a trace that the analyses lend each other.
+ * race.h - shared by the analyses of data races: findings, shards, notes, and facts of a trace
+ * that one analysis computes and the others use.
  *
  * An analysis begins with race_tools_begin, asks race_in_shard for each pair of sites before
  * any work on it, makes its findings with race_finding, and ends with race_tools_end.  Nothing
@@ -14,22 +14,20 @@
 struct checker;
 struct m2;
 
-/* What is known of the pair of sites of two accesses before an analysis begins. */
+/* Knowledge of the sites of two accesses before an analysis begins. */
 enum race_known {
 	RACE_UNKNOWN,
 	RACE_OF_SITES,    /* they race, on other variables */
 	RACE_OF_VARIABLE, /* on this variable, too */
 };
-/*
- * What the analyses of one trace need alike and lend each other, made by the first that needs
- * it: facts of the whole trace, of some bytes an event.
- */
+/* Facts of the whole trace, of some bytes an event, made by the first analysis that needs them
+ * and used by the others. */
 struct race_tools {
 	struct checker *checker; /* of plain reorderings: no --values, no specifications */
 	struct m2 *m2;           /* uses that checker */
 	/* The only variables that can have a race (race_suspects, pairs.h); or NULL. */
 	const uint64_t *suspects;
-	/* By sites: what other analyses have found; NULL: nothing. */
+	/* Verdicts of other analyses, by sites; NULL: none. */
 	enum race_known (*known)(const void *context, uint32_t e1, uint32_t e2,
 	                         uint32_t variable);
 	const void *known_context;
@@ -54,7 +52,7 @@ struct finding *race_finding(const struct trace *t, uint32_t e1, uint32_t e2,
                              enum verdict verdict, const char *by);
 /* The first variable that two overlapping accesses share. */
 uint32_t race_variable(const struct trace *t, uint32_t e1, uint32_t e2);
-/* Does this shard (--shard), or who asks, look at the pair of sites (in either order)? */
+/* Is the pair of sites (in either order) in this shard (--shard), and wanted by the caller? */
 bool race_in_shard(const struct race_options *options, uint32_t site_a, uint32_t site_b);
 
 #endif

@@ -2,7 +2,7 @@
 #include "engine/predict/reachable.h"
 
 #include "engine/predict/smt/smt.h"
-#include "engine/witness/check.h"
+#include "engine/witness/witness.h"
 
 #include <string.h>
 
@@ -107,6 +107,20 @@ static bool is_checked(const struct search *s, const GArray *sequence)
 	return good;
 }
 
+/* Fewer context switches; the order of conflicting events, and so the condition, stays. */
+static void polish(const struct search *s, GArray *sequence)
+{
+	struct check_options options = { 0 };
+	struct checker *checker = checker_new(s->t, &options);
+
+	g_array_append_val(sequence, s->target);
+	GArray *better = witness_polished(checker, s->t, CLAIM_REACH, &s->target, 1, sequence);
+	g_array_set_size(sequence, 0);
+	g_array_append_vals(sequence, better->data, better->len - 1);
+	g_array_unref(better);
+	checker_free(checker);
+}
+
 static void say_yes(const struct search *s, struct reachable_answer *a)
 {
 	a->kind = REACHABLE_YES;
@@ -125,9 +139,10 @@ static bool ask(struct search *s, struct smt *smt, struct reachable_answer *a,
 	enum smt_answer answer =
 	        smt_query_solve(q, MAX(left, 0), a->sequence, &proof, progress);
 	smt_query_free(q);
-	if (answer == SMT_WITNESS && is_checked(s, a->sequence))
+	if (answer == SMT_WITNESS && is_checked(s, a->sequence)) {
+		polish(s, a->sequence);
 		say_yes(s, a);
-	else if (answer == SMT_IMPOSSIBLE)
+	} else if (answer == SMT_IMPOSSIBLE)
 		a->asked++;
 	else
 		a->spent = true;

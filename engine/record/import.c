@@ -88,8 +88,8 @@ static void read_records(struct import *im)
 	bool more, weak = im->header->memory != LOG_SC; /* each access is looked at then */
 	do {
 		struct lane *lane = import_lane(im, im->thread);
-		while (!weak && lane->state == 0 && import_short(im, lane, im->reader))
-			;
+		if (!weak && lane->state == 0)
+			import_shorts(im, lane, im->reader);
 		more = log_reader_next(im->reader, &record);
 		if (more && record.tag == LOG_SWITCH)
 			im->thread = record.pc < LOG_THREADS ? record.pc : im->thread;

@@ -427,35 +427,38 @@ static void add_access(struct import *im, struct lane *lane, const struct log_re
 	site->life = life;
 }
 
-bool import_short(struct import *im, struct lane *lane, struct log_reader *reader)
+void import_shorts(struct import *im, struct lane *lane, struct log_reader *reader)
 {
-	if (reader->second || reader->at >= reader->end)
-		return false;
-	uint64_t word = *reader->at, field = log_short_field(word);
-	unsigned slot = log_short_slot(word);
-	struct import_site *site = &im->sites[slot];
-	uint64_t address = reader->sites.at[slot].address + log_short_offset(word);
-	address &= LOG_ADDRESS_MASK;
-	struct block_life *life = site->life;
-	if ((word & (LOG_SHORT | LOG_PAIR)) != LOG_SHORT || site->key == 0 ||
-	    site->key != reader->sites.at[slot].key || field == LOG_DELTA_FOLLOWS ||
-	    life == NULL || life->dead || address - life->low >= life->high - life->low)
-		return false;
-	struct access a = { .head = site->head | lane->thread,
-		            .offset = address - life->low,
-		            .region = life->region,
-		            .size = site->size,
-		            .valued = field != LOG_DELTA_UNKNOWN };
-	reader->at++;
-	reader->sites.at[slot].address = address;
-	if (a.valued) {
-		uint64_t value = reader->sites.value[slot] + log_short_difference(word);
-		reader->sites.value[slot] = value;
-		a.value = (int64_t)import_value(im, value);
+	if (reader->second)
+		return;
+	const uint64_t *at = reader->at, *end = reader->end;
+	for (; at < end; at++) {
+		uint64_t word = *at, field = log_short_field(word);
+		unsigned slot = log_short_slot(word);
+		struct import_site *site = &im->sites[slot];
+		uint64_t *last = &reader->sites.at[slot].address;
+		uint64_t address = *last + log_short_offset(word);
+		address &= LOG_ADDRESS_MASK;
+		struct block_life *life = site->life;
+		if ((word & (LOG_SHORT | LOG_PAIR)) != LOG_SHORT || site->key == 0 ||
+		    site->key != reader->sites.at[slot].key || field == LOG_DELTA_FOLLOWS ||
+		    life == NULL || life->dead || address - life->low >= life->high - life->low)
+			break;
+		struct access a = { .head = site->head | lane->thread,
+			            .offset = address - life->low,
+			            .region = life->region,
+			            .size = site->size,
+			            .valued = field != LOG_DELTA_UNKNOWN };
+		*last = address;
+		if (a.valued) {
+			uint64_t value = reader->sites.value[slot] + log_short_difference(word);
+			reader->sites.value[slot] = value;
+			a.value = (int64_t)(im->rebase ? import_value(im, value) : value);
+		}
+		add_at_site(im, lane, &a, site);
+		lane->ordinal++;
 	}
-	add_at_site(im, lane, &a, site);
-	lane->ordinal++;
-	return true;
+	reader->at = at;
 }
 
 static void add_enter(struct import *im, struct lane *lane, const struct log_record *r)
@@ -572,7 +575,10 @@ static void add_sync(struct import *im, uint32_t id, enum log_tag tag, unsigned 
 	default:
 		break;
 	}
-	import_event(im, lane, e);
+	if (lane->state != 0 && op_table[e.op].operand == OPERAND_MESSAGE)
+		lane->state = import_address(im, lane->state); /* of a once-function */
+	uint32_t event = import_event(im, lane, e) ? builder_event_count(im->b) - 1 : NONE;
+	import_weak_state(im, lane, event);
 }
 
 /* Not counted by the runtime as an event. (A damaged log may have an invalid rule.) */

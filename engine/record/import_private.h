@@ -126,8 +126,9 @@ uint32_t import_location(struct import *im, uint64_t pc);
 bool import_event(struct import *im, struct lane *lane, struct event e);
 /* Leave this number of functions of the thread. */
 void import_leave(struct import *im, struct lane *lane, uint64_t frames);
-/* The next record, if it is a short one of an access whose site was met before; most are. */
-bool import_short(struct import *im, struct lane *lane, struct log_reader *reader);
+/* The next records, as long as they are short ones of accesses whose sites were met before;
+ * most are. */
+void import_shorts(struct import *im, struct lane *lane, struct log_reader *reader);
 /* One record of thread `id`. */
 void import_record(struct import *im, uint32_t id, const struct log_record *r);
 
@@ -157,6 +158,7 @@ void import_missing_end(struct import *im); /* note summary; frees */
 /* import_weak.c: a record FLUSH, READS, AFTER or STATE of thread `id`; its next access, which
  * is `event` or, where that is NONE, was refused. */
 void import_weak(struct import *im, uint32_t id, const struct log_record *r);
+void import_weak_state(struct import *im, struct lane *lane, uint32_t event);
 void import_weak_access(struct import *im, uint32_t id, uint32_t event, bool writes);
 
 /* facts.c */

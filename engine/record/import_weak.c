@@ -45,6 +45,16 @@ void import_weak(struct import *im, uint32_t id, const struct log_record *r)
 		             (struct event){ .op = OP_FLUSH, .target = NONE, .aux = store });
 }
 
+/* What the runtime told before the event of its thread. */
+void import_weak_state(struct import *im, struct lane *lane, uint32_t event)
+{
+	if (lane->state != 0 && event != NONE && im->facts->states != NULL) {
+		struct record_state state = { lane->state, event };
+		g_array_append_val(im->facts->states, state);
+	}
+	lane->state = 0;
+}
+
 void import_weak_access(struct import *im, uint32_t id, uint32_t event, bool writes)
 {
 	struct lane *lane = import_lane(im, id);
@@ -60,11 +70,7 @@ void import_weak_access(struct import *im, uint32_t id, uint32_t event, bool wri
 			                                          .kind = lane->weak.kind });
 	}
 	lane->weak.said = false;
-	if (lane->state != 0 && event != NONE && im->facts->states != NULL) {
-		struct record_state state = { lane->state, event };
-		g_array_append_val(im->facts->states, state);
-	}
-	lane->state = 0;
+	import_weak_state(im, lane, event);
 	if (!writes || event == NONE)
 		return;
 	if (lane->stores == NULL)

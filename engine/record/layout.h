@@ -103,7 +103,6 @@ enum log_happened {
 	LOG_FILTERED = 2, /* system calls were given up, by a filter of seccomp */
 	LOG_STRICT = 4,   /* the same by strict mode, which ended the recording */
 	LOG_REUSED = 8,   /* LOG_EXPLORE: too much was freed to be kept from reuse */
-	LOG_TIMED = 16,   /* a lock with a limit in time was asked for */
 };
 
 enum log_flag {
@@ -243,8 +242,8 @@ static inline uint64_t log_chunk_offset(uint32_t flags, uint64_t slot)
 	 * last store to its place, and a store that is not the last in modification order: \
 	 * pc: the thread of the store that it reads, or that it stands after; its number. \
 	 * LOG_ALL_THREADS: the initial value. STATE, exploration, of the next event of the \
-	 * same thread, an atomic access: a number for the state that the thread makes it in. \
-	 */ \
+	 * same thread, an atomic access: a number for the state that the thread makes it in; \
+	 * a signal: the thread that it wakes, + 1; of a once-function: where it is. */ \
 	TAG(FLUSH, 1, 0) \
 	TAG(READS, 1, 0) \
 	TAG(AFTER, 1, 0) \
@@ -602,7 +601,8 @@ struct log_step {
 	uint64_t pc;      /* absolute, with address randomisation off; 0: any */
 	uint64_t repeats; /* number of repetitions before another thread continues */
 	/* RC11, of a step: an atomic read reads this store, an atomic store stands right after
-	 * this one in modification order (an rmw stands after the one that it reads). */
+	 * this one in modification order (an rmw stands after the one that it reads). SIGNAL:
+	 * STEP_STORE + the number of the thread that it wakes. */
 	uint32_t reads, after;
 };
 /* log_step.reads, .after: the last one in modification order, the initial value, or the store

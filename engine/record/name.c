@@ -7,6 +7,7 @@
 #include "engine/record/name_private.h"
 #include "engine/record/record.h"
 #include "engine/base/hash.h"
+#include "engine/base/scattered.h"
 #include "engine/trace/shown.h"
 
 #include <string.h>
@@ -342,7 +343,7 @@ static bool take(struct taken_names *t, const GString *name)
 	if (2 * t->count >= t->mask) {
 		struct taken_names old = *t;
 		t->mask = old.slots ? 2 * old.mask + 1 : 1023;
-		t->slots = g_new0(uint64_t, t->mask + 1);
+		t->slots = scattered_new0(uint64_t, t->mask + 1);
 		t->count = 0;
 		for (uint64_t i = 0; old.slots && i <= old.mask; i++)
 			if (old.slots[i])
@@ -418,20 +419,34 @@ static void names_begin(struct names *n, const struct trace *partial)
 	find_stack_tops(n, partial);
 }
 
-/* All variables of a pattern are shown alike, or, where their types differ, as numbers. */
-static void keep_form(struct names *n, const char *name)
+/* "p+12": no variable of a type has such a name. */
+static bool named_by_distance(const GString *name)
 {
-	GString *pattern = g_string_new(NULL);
-	shown_pattern(name, pattern);
+	gsize end = name->len;
+	while (end > 0 && g_ascii_isdigit(name->str[end - 1]))
+		end--;
+	return end > 0 && end < name->len && name->str[end - 1] == '+';
+}
+
+/* All variables of a pattern are shown alike, or, where their types differ, as numbers. Mostly
+ * the one before had the same: an array's elements come in a row. */
+static void keep_form(struct names *n, const GString *name)
+{
+	if (n->form->len == 0 && named_by_distance(name))
+		return;
+	GString *pattern = n->patterns[0];
+	g_string_truncate(pattern, 0);
+	shown_pattern(name->str, pattern);
+	if (g_string_equal(pattern, n->patterns[1]) && g_string_equal(n->form, n->last_form))
+		return;
 	const char *known = g_hash_table_lookup(n->forms, pattern->str);
 	if (known == NULL)
-		g_hash_table_insert(n->forms, g_string_free(pattern, FALSE),
-		                    g_strdup(n->form->str));
-	else {
-		if (strcmp(known, n->form->str) != 0)
-			g_hash_table_replace(n->forms, g_strdup(pattern->str), g_strdup(""));
-		g_string_free(pattern, TRUE);
-	}
+		g_hash_table_insert(n->forms, g_strdup(pattern->str), g_strdup(n->form->str));
+	else if (strcmp(known, n->form->str) != 0)
+		g_hash_table_replace(n->forms, g_strdup(pattern->str), g_strdup(""));
+	n->patterns[0] = n->patterns[1];
+	n->patterns[1] = pattern;
+	g_string_assign(n->last_form, n->form->str);
 }
 
 static void name_variable(void *context, const struct trace *partial, const struct variable *v,
@@ -456,7 +471,7 @@ static void name_variable(void *context, const struct trace *partial, const stru
 	         !names_append_library(n, (uint32_t)index, v->address, v->size, name))
 		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", v->address);
 	make_unique(&n->variables_taken, name);
-	keep_form(n, name->str);
+	keep_form(n, name);
 }
 
 static void name_forms(void *context, struct builder *b)
@@ -551,6 +566,9 @@ struct names *names_new(const char *folder, struct debug_store *store)
 	g_array_set_clear_func(n->modules, module_clear);
 	n->warnings = g_ptr_array_new_with_free_func(g_free);
 	n->form = g_string_new(NULL);
+	n->last_form = g_string_new(NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(n->patterns); i++)
+		n->patterns[i] = g_string_new(NULL);
 	n->forms = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	n->short_files = g_hash_table_new(g_str_hash, g_str_equal);
 	n->variable_names = g_hash_table_new_full(NULL, NULL, NULL, g_free);
@@ -585,6 +603,9 @@ void names_free(struct names *n)
 	g_hash_table_unref(n->variable_names);
 	g_hash_table_unref(n->forms);
 	g_string_free(n->form, TRUE);
+	g_string_free(n->last_form, TRUE);
+	for (size_t i = 0; i < G_N_ELEMENTS(n->patterns); i++)
+		g_string_free(n->patterns[i], TRUE);
 	g_free(n->variables_taken.slots);
 	g_free(n->objects_taken.slots);
 	g_free(n->first_location);

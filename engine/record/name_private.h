@@ -46,6 +46,8 @@ struct names {
 	struct frame_names *frames; /* owned */
 	struct late_names *late;    /* owned; NULL until asked */
 	GString *form;              /* of the variable that is being named; "": unknown */
+	GString *patterns[2];       /* of the variable at hand; of the last in `forms` */
+	GString *last_form;         /* its form */
 	GHashTable *forms;          /* pattern of names -> its form; char *, owned (shown.h) */
 	struct namer namer;
 };

@@ -136,10 +136,11 @@ struct record_options {
 	size_t plan_bytes;
 	const char *stdout_path; /* shake: where its output goes, or NULL */
 	const char *stderr_path; /* the same for standard error alone; NULL: as stdout_path */
-	struct record_server *server;   /* where it is forked from, or NULL; the same argv,
-	                                 * preload and environment */
-	unsigned timeout_ms;            /* kill it after; 0: never */
-	void (*running)(void *context); /* it has been started, and its log exists; or NULL */
+	struct record_server *server; /* where it is forked from, or NULL; the same argv,
+	                               * preload and environment */
+	unsigned timeout_ms;          /* kill it after; 0: never */
+	/* It has been started, and its log exists, with the memory for its chunks; or NULL. */
+	void (*running)(void *context, int buffer);
 	void (*stopped)(void *context, pid_t pid); /* replay: both stand before the pair */
 	void *context;
 };

@@ -655,7 +655,7 @@ static void attend(struct record_options *o, pid_t pid, int buffer,
 		kill(pid, told);
 	struct compressor *compressor = NULL;
 	if (o->running)
-		o->running(o->context);
+		o->running(o->context, buffer);
 	if (o->config.flags & LOG_COMPRESSED)
 		compressor = compressor_start(&o->config, buffer);
 	int status = wait_for(o, pid, result);

@@ -97,6 +97,8 @@ static void keep_log(const char *log, const struct record_facts *facts, struct e
 struct followed {
 	struct session *s;
 	const char *log;
+	const struct session_watch *watch;
+	bool watched;      /* it has begun */
 	struct live *live; /* NULL: it is made afterwards */
 };
 
@@ -106,7 +108,20 @@ static bool can_follow(const struct session_options *o)
 	return !o->free_mode && !o->compress && !o->keep_events && g_get_num_processors() > 1;
 }
 
-static void follow(void *context)
+static void watch(void *context, int buffer)
+{
+	struct followed *f = context;
+	f->watch->begin(f->watch->context, f->log, buffer);
+	f->watched = true;
+}
+
+static void unwatch(struct followed *f)
+{
+	if (f->watched)
+		f->watch->end(f->watch->context);
+}
+
+static void follow(void *context, int buffer)
 {
 	struct followed *f = context;
 	struct error error; /* comes again when the trace is made */
@@ -214,12 +229,14 @@ bool session_record(const struct session_options *options, struct session *s,
 	s->facts.specs = options->specs;
 	s->facts.start_at = options->start_at;
 	s->facts.suppressions = options->suppressions;
-	struct followed followed = { .s = s, .log = o.config.log };
-	if (options->disk_alone && can_follow(options)) {
+	struct followed followed = { .s = s, .log = o.config.log, .watch = &options->watch };
+	o.context = &followed;
+	if (options->watch.begin)
+		o.running = watch;
+	else if (options->disk_alone && can_follow(options))
 		o.running = follow;
-		o.context = &followed;
-	}
 	bool ran = record_run(&o, &s->result, error);
+	unwatch(&followed);
 	interposer_remove(library);
 	if (!ran) {
 		unfollow(&followed);

@@ -11,6 +11,14 @@
 /* Strategy words, in the order of enum log_strategy; ends with NULL. */
 extern const char *const record_strategies[];
 
+/* Looks at the recording while it is made (so_far.h): controlled mode, not with compress and
+ * keep_events. `end` is called once the program has ended, if `begin` was. */
+struct session_watch {
+	void (*begin)(void *context, const char *log, int buffer); /* or NULL: nobody looks */
+	void (*end)(void *context);
+	void *context;
+};
+
 /* Options as a user means them; zero to init, argv is required. */
 struct session_options {
 	char **argv;
@@ -22,6 +30,7 @@ struct session_options {
 	bool compress;   /* the log, while recording; not with keep_events */
 	/* The events go to the file alone: the session's trace has only its other tables. */
 	bool disk_alone;
+	struct session_watch watch;
 	unsigned strategy, depth;
 	enum weak_model memory; /* not WEAK_SC: controlled mode only */
 	uint64_t seed, steps, max_bytes, keep_events;

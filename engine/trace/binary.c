@@ -1,12 +1,13 @@
 /*
  * binary.c - reads the binary format: the tables of a trace as in memory, one section each, and
- * the events in blocks (tape.h), decoded by all processors. Description: docs/trace-binary.md.
+ * the events in blocks (reel.h). Description: docs/trace-binary.md.
  *
  * A corrupt file must never crash an analysis: every section and block has a checksum, and
  * opening checks all references in one pass over each table.
  */
 #include "engine/base/scattered.h"
 #include "engine/trace/binary_private.h"
+#include "engine/trace/reel.h"
 
 #include <stdarg.h>
 #include <string.h>
@@ -426,35 +427,8 @@ static bool check_tables(struct in *in)
 
 /* -- events -------------------------------------------------------------------------------- */
 
-struct reel { /* the sections of the events */
-	const uint8_t *bytes;
-	const struct tape_block *blocks;
-	uint64_t length, blocks_count;
-	struct tape_places places;
-	const struct context *contexts;
-	uint64_t contexts_count;
-	bool vouched;
-	struct event *events; /* TAPE_BLOCK for each block */
-	uint32_t *stacks;     /* the same, or NULL */
-	gint next, broken;    /* atomic: block to decode next; one that is damaged plus one */
-	const struct progress *progress; /* of the thread that opens the trace */
-	GThread *opener;
-	bool cancelled;
-};
-
-/* Tells the thread that opens the trace how far it is; false when that is to end. */
-static bool reel_goes_on(struct reel *r, guint block)
-{
-	enum { BLOCKS_A_TICK = 8 };
-	if (g_thread_self() != r->opener || block % BLOCKS_A_TICK)
-		return true;
-	r->cancelled = !progress_tick(r->progress, (double)block / (double)r->blocks_count,
-	                              "reading the events");
-	return !r->cancelled;
-}
-
 /* All blocks but the last are full; none has more events than bytes. */
-static bool check_blocks(struct in *in, const struct reel *r, uint64_t *events)
+static bool check_blocks(struct in *in, const struct reel_source *r, uint64_t *events)
 {
 	uint64_t behind = in->length - (uint64_t)((const char *)r->bytes - in->bytes);
 	CHECK(r->length + TAPE_EVENT <= behind, "event_bytes", r->length);
@@ -471,57 +445,15 @@ static bool check_blocks(struct in *in, const struct reel *r, uint64_t *events)
 	return true;
 }
 
-static bool decode_block(struct reel *r, struct tape *tape, uint64_t i)
-{
-	const struct tape_block *b = &r->blocks[i];
-	const uint8_t *bytes = r->bytes + b->offset;
-	uint64_t from = i * TAPE_BLOCK;
-	struct tape_stacks stacks = { r->stacks ? r->stacks + from : NULL, r->contexts,
-		                      r->contexts_count };
-	return (r->vouched || trace_sum(bytes, b->bytes) == b->sum) &&
-	       tape_decode(tape, bytes, b->bytes, &r->places, b->count, r->events + from,
-	                   &stacks);
-}
-
-static gpointer decode_blocks(gpointer context)
-{
-	struct reel *r = context;
-	struct tape *tape = tape_new();
-	for (;;) {
-		guint i = (guint)g_atomic_int_add(&r->next, 1);
-		if (i >= r->blocks_count || g_atomic_int_get(&r->broken))
-			break;
-		if (!reel_goes_on(r, i) || !decode_block(r, tape, i))
-			g_atomic_int_set(&r->broken, (gint)i + 1);
-	}
-	tape_free(tape);
-	return NULL;
-}
-
-/* By all processors. */
-static void decode_all(struct reel *r)
-{
-	enum { MOST = 16, SHARE = 8 /* blocks that are worth a thread */ };
-	GThread *helpers[MOST];
-	guint count = MIN(g_get_num_processors() - 1, MOST);
-	count = MIN(count, (guint)(r->blocks_count / SHARE));
-	for (guint i = 0; i < count; i++)
-		helpers[i] = g_thread_try_new("decode", decode_blocks, r, NULL);
-	decode_blocks(r);
-	for (guint i = 0; i < count; i++)
-		if (helpers[i])
-			g_thread_join(helpers[i]);
-}
-
-/* Decode the events; what they refer to is checked with the tables. */
+/* What events refer to is checked with the tables. */
 static bool read_events(struct in *in, bool stacks)
 {
 	struct trace *t = in->t;
-	struct reel r = { .vouched = in->vouched,
-		          .progress = in->progress,
-		          .opener = g_thread_self(),
-		          .contexts = t->contexts,
-		          .contexts_count = t->contexts_count };
+	uint32_t bad;
+	struct reel_source r = { .vouched = in->vouched,
+		                 .stacks = stacks,
+		                 .contexts = t->contexts,
+		                 .contexts_count = t->contexts_count };
 	if (!read_section(in, "event_bytes", 1, (const void **)&r.bytes, &r.length) ||
 	    !read_section(in, "event_blocks", sizeof(struct tape_block),
 	                  (const void **)&r.blocks, &r.blocks_count) ||
@@ -531,23 +463,13 @@ static bool read_events(struct in *in, bool stacks)
 		return false;
 	if (r.places.count == 0)
 		r.places.at = NULL;
-	r.events = scattered_new(struct event, t->events_count + 1);
-	t->events = trace_own(t, r.events);
-	if (stacks) {
-		r.stacks = scattered_new(uint32_t, t->events_count + 1);
-		t->stacks = trace_own(t, r.stacks);
-		t->stacks_count = t->events_count;
-	}
-	decode_all(&r);
-	if (r.cancelled)
+	if (reel_read(t, &r, in->progress, &bad))
+		return true;
+	if (bad == NONE)
 		return error_cancelled(in->error);
-
-	if (r.broken)
-		return broken(in, (uint64_t)((const char *)r.bytes - in->bytes),
-		              "block %d of the events does not fit its sum or its number of "
-		              "events",
-		              r.broken - 1);
-	return true;
+	return broken(in, (uint64_t)((const char *)r.bytes - in->bytes),
+	              "block %u of the events does not fit its sum or its number of events",
+	              bad);
 }
 
 /* -- construction -------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
  * at the end. Interning: builder_strings.c, builder_values.c, builder_locations.c; events:
  * wellformed.c; places: memory.c.
  */
+#include "engine/base/scattered.h"
 #include "engine/trace/builder_private.h"
 #include "engine/trace/storage.h"
 
@@ -14,7 +15,7 @@ void builder_table_grow(struct table *h, uint64_t (*hash)(const void *, uint32_t
 {
 	uint32_t size = h->slots ? 2 * (h->mask + 1) : 64;
 	uint32_t *old = h->slots, old_size = h->slots ? h->mask + 1 : 0;
-	h->slots = g_new0(uint32_t, size);
+	h->slots = scattered_new0(uint32_t, size);
 	h->mask = size - 1;
 	for (uint32_t i = 0; i < old_size; i++) {
 		if (old[i] == 0)
@@ -160,7 +161,7 @@ static void move_tables(struct builder *b, struct cut *c, struct trace *t)
 		t->events = trace_own_column(t, &b->events, &t->events_count);
 		t->stacks = trace_own_column(t, &b->stacks, &t->stacks_count);
 	}
-	MOVE(values, b->values_array);
+	t->values = trace_own_column(t, &b->values_array, &t->values_count);
 	MOVE(value_lists, b->value_lists);
 	MOVE(variables, c->variables);
 	MOVE(wides, c->wides);
@@ -248,7 +249,7 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 		return NULL;
 	}
 	if (b->writer)
-		binary_places(b->writer, c.places, b->spots->len);
+		binary_places(b->writer, c.places, b->spots.count);
 	else
 		g_free(c.places);
 	warn_of_leniency(b);
@@ -290,12 +291,13 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
 	column_init(&b->events, sizeof(struct event), folder, memory / 8);
 	column_init(&b->stacks, sizeof(uint32_t), folder, memory / 32);
+	column_init(&b->values_array, sizeof(struct value), NULL, 0);
+	column_init(&b->spots, sizeof(struct spot), NULL, 0);
 	column_init(&b->nodes, RADIX * sizeof(uint32_t), NULL, 0);
 #define NEW(member, type) b->member = g_array_new(FALSE, TRUE, sizeof(type))
 	NEW(string_bytes, char);
 	NEW(string_offsets, uint32_t);
 	NEW(meanings, struct meaning);
-	NEW(values_array, struct value);
 	NEW(value_lists, uint32_t);
 	NEW(threads, struct thread);
 	NEW(objects, struct object);
@@ -314,7 +316,6 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	NEW(drops, struct recorded_drop);
 	NEW(weak, struct weak_source);
 	NEW(regions, struct region);
-	NEW(spots, struct spot);
 	NEW(locks, struct lock);
 	NEW(states, struct thread_state);
 	NEW(telling.told, struct told);
@@ -343,19 +344,12 @@ void builder_free(struct builder *b)
 		free_array(AT(b->locks, struct lock, i)->readers);
 	for (guint i = 0; i < b->states->len; i++)
 		free_array(AT(b->states, struct thread_state, i)->scopes);
-	GArray *arrays[] = { b->string_bytes, b->string_offsets,
-		             b->meanings,     b->values_array,
-		             b->value_lists,  b->threads,
-		             b->objects,      b->messages,
-		             b->blocks,       b->instances,
-		             b->invocations,  b->locations,
-		             b->sites,        b->contexts,
-		             b->modules,      b->atomic_sets,
-		             b->notes,        b->regions,
-		             b->spots,        b->locks,
-		             b->states,       b->clocks,
-		             b->repeats,      b->drops,
-		             b->weak,         b->sent };
+	GArray *arrays[] = { b->string_bytes, b->string_offsets, b->meanings,    b->value_lists,
+		             b->threads,      b->objects,        b->messages,    b->blocks,
+		             b->instances,    b->invocations,    b->locations,   b->sites,
+		             b->contexts,     b->modules,        b->atomic_sets, b->notes,
+		             b->regions,      b->locks,          b->states,      b->clocks,
+		             b->repeats,      b->drops,          b->weak,        b->sent };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		free_array(arrays[i]);
 	struct table *tables[] = { &b->values,        &b->lists_table,    &b->spots_table,
@@ -375,6 +369,8 @@ void builder_free(struct builder *b)
 	column_free(&b->events);
 	column_free(&b->stacks);
 	column_free(&b->nodes);
+	column_free(&b->values_array);
+	column_free(&b->spots);
 	if (b->warnings)
 		g_ptr_array_free(b->warnings, TRUE);
 	trace_close(b->t);

@@ -13,7 +13,8 @@ static struct trace trace_view(struct builder *b, struct cut *c)
 	t.member = (void *)(array)->data; \
 	t.member##_count = (array)->len
 	t.events_count = b->events.count;
-	LEND(values, b->values_array);
+	t.values = (void *)b->values_array.data;
+	t.values_count = b->values_array.count;
 	LEND(value_lists, b->value_lists);
 	LEND(variables, c->variables);
 	LEND(wides, c->wides);
@@ -78,7 +79,7 @@ static struct place_state *meet_place(struct builder *b, uint32_t place)
 	struct place_state *p = builder_place_state(b, place);
 	if (p->told)
 		return p;
-	const struct spot *s = AT(b->spots, struct spot, place);
+	const struct spot *s = AT(&b->spots, struct spot, place);
 	p->block = AT(b->regions, struct region, s->region)->block;
 	p->stack = p->block != NONE && AT(b->blocks, struct block, p->block)->alloc == NONE;
 	p->frames = b->telling.frames - 1;
@@ -95,9 +96,9 @@ static inline bool may_store_block(const struct builder *b, const struct place_s
 		return false;
 	uint64_t integer = (uint64_t)p->seen.integer;
 	if (p->seen.value != e->aux + 1) {
-		const struct value *v = AT(b->values_array, struct value, e->aux);
+		const struct value *v = AT(&b->values_array, struct value, e->aux);
 		if (v->kind == V_PAIR)
-			v = AT(b->values_array, struct value, v->second);
+			v = AT(&b->values_array, struct value, v->second);
 		integer = v->kind == V_INT ? (uint64_t)v->integer : 0;
 	}
 	return integer >= g->low && integer <= g->high && (integer & ~g->bits) == 0;

@@ -166,10 +166,12 @@ struct builder {
 	        sites_table;
 	struct column events, stacks; /* struct event, uint32_t */
 	struct column nodes;          /* RADIX uint32_t: the trees of places, see memory.c */
-	GArray *values_array, *value_lists, *threads, *objects, *messages, *blocks, *instances,
-	        *invocations, *locations, *sites, *contexts, *modules, *atomic_sets, *notes,
-	        *clocks, *repeats, *drops, *weak;
-	GArray *regions, *spots, *locks, *states;
+	struct column values_array;   /* struct value */
+	struct column spots;          /* struct spot: places */
+	GArray *value_lists, *threads, *objects, *messages, *blocks, *instances, *invocations,
+	        *locations, *sites, *contexts, *modules, *atomic_sets, *notes, *clocks,
+	        *repeats, *drops, *weak;
+	GArray *regions, *locks, *states;
 	struct recent_integer *recent_integers;
 	struct recent_line *recent_lines;
 	struct place_state *places; /* by place, `places_room` of them: recordings */
@@ -225,15 +227,62 @@ static inline struct place_state *builder_place_state(struct builder *b, uint32_
 	return &b->places[place];
 }
 
-/* memory.c: as builder_place; `site` remembers where the last one was. */
-uint32_t builder_place_near(struct builder *b, uint32_t region, uint64_t offset, uint32_t size,
-                            struct access_site *site);
-/* builder_values.c: an integer that was read from a place or written to it. */
-uint32_t builder_integer_at(struct builder *b, uint32_t place, int64_t integer);
+/* -- the place and the value of a recorded access ------------------------------------------ */
+
+/* The trees of places (memory.c). An entry of a lowest node, and spot.next: the index of a
+ * place plus one, with the code of its size above (a power of two up to 16, or ENTRY_ODD), so
+ * that the entry answers most look-ups. */
+enum { RADIX_BITS = 6, RADIX = 1 << RADIX_BITS };
+enum { ENTRY_SHIFT = 29, ENTRY_ODD = 7 };
+#define ENTRY_SPOT ((1u << ENTRY_SHIFT) - 1)
+
+static inline uint32_t place_size_code(uint32_t size)
+{
+	static const uint8_t codes[17] = { ENTRY_ODD, 0,         1,         ENTRY_ODD,
+		                           2,         ENTRY_ODD, ENTRY_ODD, ENTRY_ODD,
+		                           3,         ENTRY_ODD, ENTRY_ODD, ENTRY_ODD,
+		                           ENTRY_ODD, ENTRY_ODD, ENTRY_ODD, ENTRY_ODD,
+		                           4 };
+	return size <= 16 ? codes[size] : ENTRY_ODD;
+}
+
+static inline uint32_t *builder_node(const struct builder *b, uint32_t node)
+{
+	return column_at(&b->nodes, node);
+}
+
+/* As builder_place; `site` remembers where the last one was. The second is for a place that is
+ * new, elsewhere, or of an odd size. */
+uint32_t builder_place_far(struct builder *b, uint32_t region, uint64_t offset, uint32_t size,
+                           struct access_site *site);
+static inline uint32_t builder_place_near(struct builder *b, uint32_t region, uint64_t offset,
+                                          uint32_t size, struct access_site *site)
+{
+	if (G_LIKELY(site->line == offset / RADIX && site->region == region && site->node)) {
+		uint32_t entry = builder_node(b, site->node)[offset % RADIX];
+		uint32_t code = place_size_code(size);
+		if (G_LIKELY(entry && entry >> ENTRY_SHIFT == code && code != ENTRY_ODD))
+			return (entry & ENTRY_SPOT) - 1;
+	}
+	return builder_place_far(b, region, offset, size, site);
+}
+
+/* An integer that was read from a place or written to it. builder_values.c: one that the place
+ * has not just seen, among the latest or looked up. */
+struct seen_integer builder_other_integer(struct builder *b, int64_t integer);
+static inline uint32_t builder_integer_at(struct builder *b, struct place_state *place,
+                                          int64_t integer)
+{
+	struct seen_integer *seen = &place->seen;
+	if (seen->value == 0 || seen->integer != integer)
+		*seen = builder_other_integer(b, integer);
+	else
+		b->latest[b->latest_next++ % LATEST] = *seen;
+	return seen->value - 1;
+}
 
 /* memory.c: the variables and wide accesses made from places; every access is changed from
  * place to variables. */
-enum { RADIX_BITS = 6, RADIX = 1 << RADIX_BITS };
 struct cut {
 	GArray *variables; /* struct variable; names of recordings are NONE yet */
 	GArray *wides;     /* struct wide */
@@ -249,9 +298,9 @@ void builder_append_plain_name(const struct builder *b, const struct variable *v
 /* builder_names.c: note an event that is about to be added, if names may depend on it. */
 void builder_tell(struct builder *b, const struct event *e);
 /* False for most accesses that need not be told. */
-static inline bool builder_tells_access(struct builder *b, uint32_t place, bool writes)
+static inline bool builder_tells_access(const struct builder *b, const struct place_state *p,
+                                        bool writes)
 {
-	const struct place_state *p = builder_place_state(b, place);
 	uint64_t integer = (uint64_t)p->seen.integer;
 	return !p->quiet || (writes && integer >= b->telling.low && integer <= b->telling.high);
 }

@@ -12,7 +12,7 @@ static uint64_t value_hash_of(const struct value *v)
 static uint64_t value_hash(const void *of, uint32_t i)
 {
 	const struct builder *b = of;
-	return value_hash_of(AT(b->values_array, struct value, i));
+	return value_hash_of(AT(&b->values_array, struct value, i));
 }
 
 static uint32_t value_intern(struct builder *b, struct value v)
@@ -22,13 +22,13 @@ static uint32_t value_intern(struct builder *b, struct value v)
 	uint32_t at = value_hash_of(&v) & b->values.mask;
 	for (; b->values.slots[at]; at = (at + 1) & b->values.mask) {
 		uint32_t i = b->values.slots[at] - 1;
-		if (memcmp(AT(b->values_array, struct value, i), &v, sizeof v) == 0)
+		if (memcmp(AT(&b->values_array, struct value, i), &v, sizeof v) == 0)
 			return i;
 	}
-	g_array_append_val(b->values_array, v);
-	b->values.slots[at] = b->values_array->len;
+	*(struct value *)column_push(&b->values_array) = v;
+	b->values.slots[at] = (uint32_t)b->values_array.count;
 	b->values.count++;
-	return b->values_array->len - 1;
+	return (uint32_t)b->values_array.count - 1;
 }
 
 uint32_t builder_integer(struct builder *b, int64_t integer)
@@ -44,8 +44,7 @@ uint32_t builder_integer(struct builder *b, int64_t integer)
 	return recent->value - 1;
 }
 
-/* Among the latest integers, or looked up. */
-static struct seen_integer find_integer(struct builder *b, int64_t integer)
+struct seen_integer builder_other_integer(struct builder *b, int64_t integer)
 {
 	for (unsigned i = 0; i < LATEST; i++)
 		if (b->latest[i].value && b->latest[i].integer == integer)
@@ -53,16 +52,6 @@ static struct seen_integer find_integer(struct builder *b, int64_t integer)
 	struct seen_integer found = { integer, builder_integer(b, integer) + 1 };
 	b->latest[b->latest_next++ % LATEST] = found;
 	return found;
-}
-
-uint32_t builder_integer_at(struct builder *b, uint32_t place, int64_t integer)
-{
-	struct seen_integer *seen = &builder_place_state(b, place)->seen;
-	if (seen->value == 0 || seen->integer != integer)
-		*seen = find_integer(b, integer);
-	else
-		b->latest[b->latest_next++ % LATEST] = *seen;
-	return seen->value - 1;
 }
 
 uint32_t builder_value(struct builder *b, enum value_kind kind, const char *text, size_t length)
@@ -91,7 +80,7 @@ static uint64_t list_hash_of(const uint32_t *items, uint32_t count)
 static uint64_t list_hash(const void *of, uint32_t i)
 {
 	const struct builder *b = of;
-	const struct value *v = AT(b->values_array, struct value, i);
+	const struct value *v = AT(&b->values_array, struct value, i);
 	return list_hash_of(AT(b->value_lists, uint32_t, v->first), v->count);
 }
 
@@ -102,7 +91,7 @@ uint32_t builder_list(struct builder *b, const uint32_t *values, uint32_t count)
 	uint32_t at = list_hash_of(values, count) & b->lists_table.mask;
 	for (; b->lists_table.slots[at]; at = (at + 1) & b->lists_table.mask) {
 		const struct value *v =
-		        AT(b->values_array, struct value, b->lists_table.slots[at] - 1);
+		        AT(&b->values_array, struct value, b->lists_table.slots[at] - 1);
 		if (v->count == count &&
 		    (count == 0 || memcmp(b->value_lists->data + 4 * (size_t)v->first, values,
 		                          count * sizeof *values) == 0))

@@ -1,6 +1,7 @@
 /*
  * index.c - data derived from a trace in linear passes: lists of events, partners, reads-from.
  */
+#include "engine/base/arrays.h"
 #include "engine/trace/index.h"
 #include "engine/trace/index_private.h"
 #include "engine/trace/tries.h"
@@ -140,9 +141,7 @@ static void match_close(const struct trace *t, GArray *open, uint32_t e, uint32_
 static void begin_match(struct work *w)
 {
 	w->ix->partner = g_new(uint32_t, w->t->events_count + 1);
-	w->open = g_new(GArray *, w->t->threads_count + 1);
-	for (uint64_t i = 0; i < w->t->threads_count; i++)
-		w->open[i] = g_array_new(FALSE, FALSE, sizeof(struct opening));
+	w->open = arrays_new(w->t->threads_count, sizeof(struct opening));
 	w->ends = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 }
 
@@ -420,9 +419,7 @@ static bool make_lists(struct making *m)
 static void work_release(struct work *w)
 {
 	g_free(w->next);
-	for (uint64_t i = 0; w->open && i < w->t->threads_count; i++)
-		g_array_free(w->open[i], TRUE);
-	g_free(w->open);
+	arrays_free(w->open, w->t->threads_count);
 	if (w->ends)
 		g_array_free(w->ends, TRUE);
 	g_free(w->last);

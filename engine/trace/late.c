@@ -40,8 +40,8 @@ static uint32_t token_of(struct spelling *s, const char *text)
 	if (found == NULL) {
 		struct value v = { .kind = V_TOKEN };
 		v.string = builder_append_string(b, text, strlen(text));
-		g_array_append_val(b->values_array, v);
-		found = GUINT_TO_POINTER(b->values_array->len);
+		*(struct value *)column_push(&b->values_array) = v;
+		found = GUINT_TO_POINTER((guint)b->values_array.count);
 		g_hash_table_insert(s->tokens, g_strdup(text), found);
 	}
 	return GPOINTER_TO_UINT(found) - 1;
@@ -61,7 +61,7 @@ static GArray *tokens_of(struct spelling *s, const GString *names)
 static void spell_list(struct spelling *s, uint32_t value, GHashTable *seen)
 {
 	struct builder *b = s->b;
-	struct value list = *AT(b->values_array, struct value, value);
+	struct value list = *AT(&b->values_array, struct value, value);
 	GArray *spelt = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	bool any = false;
 	g_hash_table_remove_all(seen);
@@ -81,7 +81,7 @@ static void spell_list(struct spelling *s, uint32_t value, GHashTable *seen)
 		list.first = b->value_lists->len;
 		list.count = spelt->len;
 		g_array_append_vals(b->value_lists, spelt->data, spelt->len);
-		*AT(b->values_array, struct value, value) = list;
+		*AT(&b->values_array, struct value, value) = list;
 	}
 	g_array_free(spelt, TRUE);
 }
@@ -111,8 +111,8 @@ void builder_settle_late(struct builder *b, const struct trace *view)
 		              .of = g_new0(GArray *, b->lates->len) };
 	GHashTable *seen = g_hash_table_new(NULL, NULL);
 	ask(&s, view);
-	for (guint i = 0, n = b->values_array->len; i < n; i++)
-		if (AT(b->values_array, struct value, i)->kind == V_LIST)
+	for (guint i = 0, n = (guint)b->values_array.count; i < n; i++)
+		if (AT(&b->values_array, struct value, i)->kind == V_LIST)
 			spell_list(&s, i, seen);
 	for (guint i = 0; i < b->lates->len; i++) {
 		g_string_free(s.names[i], TRUE);

@@ -6,6 +6,7 @@
  * needs a look-up: a region is a radix tree over offsets, whose entry for a byte is the first
  * place beginning there; no hashing, and places are sorted by address at the end.
  */
+#include "engine/base/scattered.h"
 #include "engine/base/search.h"
 #include "engine/trace/builder_private.h"
 #include "engine/trace/tape.h"
@@ -60,7 +61,7 @@ static uint64_t spot_hash_of(const struct spot *s)
 static uint64_t spot_hash(const void *of, uint32_t i)
 {
 	const struct builder *b = of;
-	return spot_hash_of(AT(b->spots, struct spot, i));
+	return spot_hash_of(AT(&b->spots, struct spot, i));
 }
 
 static bool same_spot(const struct spot *a, const struct spot *b)
@@ -75,28 +76,16 @@ static uint32_t spot_intern(struct builder *b, struct spot s)
 	uint32_t at = (uint32_t)spot_hash_of(&s) & b->spots_table.mask;
 	for (; b->spots_table.slots[at]; at = (at + 1) & b->spots_table.mask) {
 		uint32_t i = b->spots_table.slots[at] - 1;
-		if (same_spot(AT(b->spots, struct spot, i), &s))
+		if (same_spot(AT(&b->spots, struct spot, i), &s))
 			return i;
 	}
-	g_array_append_val(b->spots, s);
-	b->spots_table.slots[at] = b->spots->len;
+	*(struct spot *)column_push(&b->spots) = s;
+	b->spots_table.slots[at] = (uint32_t)b->spots.count;
 	b->spots_table.count++;
-	return b->spots->len - 1;
+	return (uint32_t)b->spots.count - 1;
 }
 
 /* -- places of recordings ------------------------------------------------------------------ */
-
-/* An entry of a lowest node, and spot.next: the index of a place plus one, with the code of its
- * size above (a power of two up to 16, or ODD), so that the entry answers most look-ups. */
-enum { CODE_SHIFT = 29, ODD = 7 };
-#define ENTRY_SPOT ((1u << CODE_SHIFT) - 1)
-
-static inline uint32_t size_code(uint32_t size)
-{
-	static const uint8_t codes[17] = { ODD, 0,   1,   ODD, 2,   ODD, ODD, ODD, 3,
-		                           ODD, ODD, ODD, ODD, ODD, ODD, ODD, 4 };
-	return size <= 16 ? codes[size] : ODD;
-}
 
 static uint32_t node_new(struct builder *b)
 {
@@ -104,11 +93,6 @@ static uint32_t node_new(struct builder *b)
 		memset(column_push(&b->nodes), 0, RADIX * sizeof(uint32_t));
 	memset(column_push(&b->nodes), 0, RADIX * sizeof(uint32_t));
 	return (uint32_t)b->nodes.count - 1;
-}
-
-static inline uint32_t *node_at(const struct builder *b, uint32_t node)
-{
-	return column_at(&b->nodes, node);
 }
 
 /* The lowest node of the tree for an offset, with RADIX bytes. */
@@ -121,11 +105,11 @@ static uint32_t line_of(struct builder *b, uint32_t region, uint64_t offset)
 	for (unsigned shift = (r->levels - 1) * RADIX_BITS; shift; shift -= RADIX_BITS) {
 		uint64_t child = offset >> shift;
 		BUG_ON(child >= RADIX);
-		if (node_at(b, node)[child] == 0) {
+		if (builder_node(b, node)[child] == 0) {
 			uint32_t made = node_new(b); /* nodes may move */
-			node_at(b, node)[child] = made;
+			builder_node(b, node)[child] = made;
 		}
-		node = node_at(b, node)[child];
+		node = builder_node(b, node)[child];
 		offset &= (UINT64_C(1) << shift) - 1;
 	}
 	return node;
@@ -142,50 +126,47 @@ static uint32_t node_of(struct builder *b, uint32_t region, uint64_t offset)
 
 static uint32_t add_place(struct builder *b, uint32_t *entry, struct spot s)
 {
-	uint32_t code = size_code(s.size);
+	uint32_t code = place_size_code(s.size);
 	for (uint32_t at = *entry; at;) {
 		uint32_t index = (at & ENTRY_SPOT) - 1;
-		const struct spot *known = AT(b->spots, struct spot, index);
-		if (at >> CODE_SHIFT == code && known->size == s.size)
+		const struct spot *known = AT(&b->spots, struct spot, index);
+		if (at >> ENTRY_SHIFT == code && known->size == s.size)
 			return index;
 		at = known->next;
 	}
-	if (b->spots->len >= ENTRY_SPOT) {
+	if ((uint32_t)b->spots.count >= ENTRY_SPOT) {
 		if (b->failure == NULL)
 			b->failure =
 			        g_strdup_printf("more than %u places in memory", ENTRY_SPOT);
 		return 0;
 	}
 	s.next = *entry;
-	g_array_append_val(b->spots, s);
-	*entry = b->spots->len | code << CODE_SHIFT;
-	return b->spots->len - 1;
+	*(struct spot *)column_push(&b->spots) = s;
+	*entry = (uint32_t)b->spots.count | code << ENTRY_SHIFT;
+	return (uint32_t)b->spots.count - 1;
 }
 
-uint32_t builder_place_near(struct builder *b, uint32_t region, uint64_t offset, uint32_t size,
-                            struct access_site *site)
+uint32_t builder_place_far(struct builder *b, uint32_t region, uint64_t offset, uint32_t size,
+                           struct access_site *site)
 {
 	uint64_t line = offset / RADIX;
 	if (site->node == 0 || site->line != line || site->region != region)
 		*site = (struct access_site){ line, region, node_of(b, region, offset) };
-	uint32_t *entry = node_at(b, site->node) + offset % RADIX;
-	uint32_t code = size_code(size);
-	if (*entry && *entry >> CODE_SHIFT == code && code != ODD)
-		return (*entry & ENTRY_SPOT) - 1;
-	return add_place(b, entry,
+	return add_place(b, builder_node(b, site->node) + offset % RADIX,
 	                 (struct spot){ .region = region, .offset = offset, .size = size });
 }
 
 uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
 {
 	struct access_site site = { 0 };
-	return builder_place_near(b, region, offset, size, &site);
+	return builder_place_far(b, region, offset, size, &site);
 }
 
 void builder_grow_places(struct builder *b, uint32_t place)
 {
 	uint32_t room = MAX(4096, place + place / 2 + 1);
-	b->places = g_renew(struct place_state, b->places, room);
+	b->places = scattered_realloc(b->places, b->places_room * sizeof *b->places,
+	                              room * sizeof *b->places);
 	memset(b->places + b->places_room, 0, (room - b->places_room) * sizeof *b->places);
 	b->places_room = room;
 }
@@ -353,7 +334,7 @@ void builder_append_plain_name(const struct builder *b, const struct variable *v
 static uint32_t variable_name_at(struct cutter *c, const struct order_key *key, uint64_t offset)
 {
 	struct builder *b = c->b;
-	const struct spot *s = AT(b->spots, struct spot, key->spot);
+	const struct spot *s = AT(&b->spots, struct spot, key->spot);
 	if (offset == key->offset && s->name)
 		return s->name;
 	GString *text = g_string_new(NULL);
@@ -490,8 +471,8 @@ static void adopt_early_places(struct builder *b)
 		if (block != NONE && AT(b->blocks, struct block, block)->alloc == NONE)
 			into[i] = region_intern(b, r.name, block);
 	}
-	for (guint i = 0; i < b->spots->len; i++) {
-		struct spot *s = AT(b->spots, struct spot, i);
+	for (guint i = 0; i < (uint32_t)b->spots.count; i++) {
+		struct spot *s = AT(&b->spots, struct spot, i);
 		if (s->name)
 			s->region = into[s->region];
 	}
@@ -513,9 +494,9 @@ static void cut_text(struct cutter *c)
 {
 	struct builder *b = c->b;
 	size_t n = 0;
-	struct order_key *keys = g_new(struct order_key, b->spots->len + 1);
-	for (guint i = 0; i < b->spots->len; i++) {
-		const struct spot *s = AT(b->spots, struct spot, i);
+	struct order_key *keys = g_new(struct order_key, (uint32_t)b->spots.count + 1);
+	for (guint i = 0; i < (uint32_t)b->spots.count; i++) {
+		const struct spot *s = AT(&b->spots, struct spot, i);
 		if (AT(b->regions, struct region, s->region)->levels == 0)
 			keys[n++] = (struct order_key){ s->region, i, s->offset,
 				                        s->offset + directive_size(b, s) };
@@ -535,7 +516,7 @@ static void collect_entry(struct cutter *c, uint32_t entry)
 	guint from = c->keys->len;
 	while (entry) {
 		uint32_t index = (entry & ENTRY_SPOT) - 1;
-		const struct spot *s = AT(c->b->spots, struct spot, index);
+		const struct spot *s = AT(&c->b->spots, struct spot, index);
 		struct order_key key = { s->region, index, s->offset, s->offset + s->size };
 		guint at = c->keys->len;
 		while (at > from && by_place(AT(c->keys, struct order_key, at - 1), &key) > 0)
@@ -548,7 +529,7 @@ static void collect_entry(struct cutter *c, uint32_t entry)
 static void collect_node(struct cutter *c, uint32_t node, unsigned level)
 {
 	for (unsigned i = 0; i < RADIX; i++) {
-		uint32_t child = node_at(c->b, node)[i];
+		uint32_t child = builder_node(c->b, node)[i];
 		if (child && level > 1)
 			collect_node(c, child, level - 1);
 		else if (child)
@@ -572,8 +553,8 @@ static void cut_recorded(struct cutter *c)
 /* By place: its variable, or its range of variables. */
 static uint32_t *settle_places(struct cutter *c)
 {
-	uint32_t *places = g_new(uint32_t, c->b->spots->len + 1);
-	for (guint i = 0; i < c->b->spots->len; i++) {
+	uint32_t *places = g_new(uint32_t, (uint32_t)c->b->spots.count + 1);
+	for (guint i = 0; i < (uint32_t)c->b->spots.count; i++) {
 		places[i] = c->of[i].first;
 		if (c->of[i].count == 1)
 			continue;
@@ -606,9 +587,11 @@ static void resolve_targets(struct builder *b, const uint32_t *places)
 struct cut builder_cut_memory(struct builder *b)
 {
 	struct cutter c = { .b = b,
-		            .variables = g_array_new(FALSE, TRUE, sizeof(struct variable)),
+		            .variables =
+		                    g_array_sized_new(FALSE, FALSE, sizeof(struct variable),
+		                                      (guint)b->spots.count),
 		            .wides = g_array_new(FALSE, FALSE, sizeof(struct wide)),
-		            .of = g_new0(struct wide, b->spots->len + 1),
+		            .of = g_new0(struct wide, (uint32_t)b->spots.count + 1),
 		            .cuts = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 		            .ends = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 		            .first = g_array_new(FALSE, FALSE, sizeof(uint32_t)),

@@ -6,6 +6,7 @@
  * rule, without those implied by program order. Critical sections and reads-from are no
  * must-orders.
  */
+#include "engine/base/arrays.h"
 #include "engine/trace/index.h"
 #include "engine/trace/index_private.h"
 #include "engine/base/search.h"
@@ -86,15 +87,6 @@ static GArray *list_at(GArray **lists, uint32_t i)
 	if (lists[i] == NULL)
 		lists[i] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	return lists[i];
-}
-
-static void lists_free(GArray **lists, uint64_t count)
-{
-	for (uint64_t i = 0; i < count; i++) {
-		if (lists[i] != NULL)
-			g_array_free(lists[i], TRUE);
-	}
-	g_free(lists);
 }
 
 /* The n-th take comes after the (n-k)-th post of a semaphore. */
@@ -379,7 +371,7 @@ static bool add_synchronisation(struct maker *m, const struct progress *progress
 	g_free(o.semaphores);
 	barriers_free(m, o.barriers, t->objects_count);
 	conditions_free(o.conditions, t->objects_count);
-	lists_free(o.sends, t->messages_count);
+	arrays_free(o.sends, t->messages_count);
 	g_free(o.last_call);
 	return goes_on;
 }

@@ -6,11 +6,12 @@
 void shown_pattern(const char *name, GString *pattern)
 {
 	for (const char *c = name; *c != '\0';) {
-		bool numbered = *c == '[' || *c == '#';
-		if (*c != '#')
-			g_string_append_c(pattern, *c);
-		c++;
-		while (numbered && g_ascii_isdigit(*c))
+		size_t run = strcspn(c, "[#");
+		bool bracket = c[run] == '[';
+		g_string_append_len(pattern, c, (gssize)(run + bracket));
+		c += run;
+		c += *c != '\0';
+		while (g_ascii_isdigit(*c))
 			c++;
 	}
 }
@@ -48,20 +49,55 @@ static int64_t extended(int64_t value, uint32_t size)
 	return (int64_t)((uint64_t)value << unused) >> unused;
 }
 
+struct enumerator {
+	const char *name; /* in the form */
+	size_t length;
+	int64_t number;
+};
+
+/* The enumerator at `*at` of an enumeration's form, from its ':' on; moves `*at` behind it. */
+static bool next_enumerator(const char **at, struct enumerator *e)
+{
+	if (*at == NULL || **at == ' ' || **at == '\0')
+		return false;
+	const char *equals = strchr(*at + 1, '=');
+	char *end = NULL;
+	e->name = *at + 1;
+	e->number = equals ? g_ascii_strtoll(equals + 1, &end, 10) : 0;
+	if (equals == NULL || end == equals + 1 || (*end != ',' && *end != ' '))
+		return false;
+	e->length = (size_t)(equals - e->name);
+	*at = end;
+	return true;
+}
+
 /* The name that an enumeration has for the value. */
 static bool append_enumerator(const char *form, int64_t value, int64_t as_signed, GString *out)
 {
-	for (const char *c = strchr(form, ':'); c != NULL && *c != ' ';) {
-		const char *name = c + 1, *equals = strchr(name, '=');
-		char *end = NULL;
-		int64_t number = equals ? g_ascii_strtoll(equals + 1, &end, 10) : 0;
-		if (equals == NULL || end == equals + 1 || (*end != ',' && *end != ' '))
-			return false;
-		if (number == value || number == as_signed) {
-			g_string_append_len(out, name, equals - name);
+	struct enumerator e;
+	for (const char *at = strchr(form, ':'); next_enumerator(&at, &e);) {
+		if (e.number != value && e.number != as_signed)
+			continue;
+		g_string_append_len(out, e.name, (gssize)e.length);
+		return true;
+	}
+	return false;
+}
+
+bool shown_enumerator(const struct trace *t, const char *name, size_t length, int64_t *value)
+{
+	struct enumerator e;
+	for (uint64_t i = 0; i < t->notes_count; i++) {
+		const char *form = trace_string(t, t->notes[i].value);
+		if (strcmp(trace_string(t, t->notes[i].key), SHOWN_NOTE) != 0 ||
+		    !g_str_has_prefix(form, "enum:"))
+			continue;
+		for (const char *at = strchr(form, ':'); next_enumerator(&at, &e);) {
+			if (e.length != length || memcmp(e.name, name, length) != 0)
+				continue;
+			*value = e.number;
 			return true;
 		}
-		c = end;
 	}
 	return false;
 }

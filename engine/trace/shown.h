@@ -23,6 +23,9 @@ void shown_pattern(const char *name, GString *pattern);
  * address. */
 void shown_append(const struct trace *t, uint32_t variable, uint32_t value, GString *out);
 
+/* The number of an enumerator of that name, in any enumeration of the trace's variables. */
+bool shown_enumerator(const struct trace *t, const char *name, size_t length, int64_t *value);
+
 /* The variable of an access that covers one, or NONE: for shown_append. */
 uint32_t shown_variable(const struct event *e);
 

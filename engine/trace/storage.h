@@ -10,11 +10,21 @@
 #include <sys/stat.h>
 
 struct file_writer;
+struct reel;
+
+/* Blocks of events that have been decoded by need, for tests; those that the thread that opened
+ * the trace waited for, which is what its screens cost. */
+struct decoded_blocks {
+	gint all; /* atomic */
+	uint64_t needed;
+};
 
 struct trace_storage {
 	GPtrArray *owned;   /* g_malloc'ed arrays */
 	GPtrArray *columns; /* struct column; owned */
 	void *map;          /* or NULL */
+	struct reel *reel;  /* events that are decoded by need, or NULL; owned */
+	struct decoded_blocks decoded;
 	size_t map_length;
 	uint64_t sum;     /* binary traces: the header's checksum, which covers the sections' */
 	struct stat file; /* when opened; st_ino 0: none, or a stream */

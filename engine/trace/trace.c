@@ -6,6 +6,7 @@
 #include "engine/base/input.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/index_private.h"
+#include "engine/trace/reel.h"
 #include "engine/trace/spell.h"
 #include "engine/trace/storage.h"
 
@@ -88,6 +89,7 @@ void trace_close(struct trace *t)
 	if (t == NULL)
 		return;
 	index_free(t->index);
+	reel_free(t->storage->reel);
 	g_ptr_array_free(t->storage->owned, TRUE);
 	g_ptr_array_free(t->storage->columns, TRUE);
 	if (t->storage->map)

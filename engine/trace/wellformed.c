@@ -494,10 +494,11 @@ bool builder_add_access(struct builder *b, const struct access *a, struct access
                         struct error *error)
 {
 	uint32_t thread = (uint32_t)a->head & EVENT_THREADS, value = 0;
-	uint32_t place = builder_place_near(b, a->region, a->offset, a->size, site);
+	uint32_t at = builder_place_near(b, a->region, a->offset, a->size, site);
+	struct place_state *place = builder_place_state(b, at);
 	if (a->valued)
 		value = builder_integer_at(b, place, a->value);
-	const uint64_t words[2] = { place | (uint64_t)value << 32, a->head };
+	const uint64_t words[2] = { at | (uint64_t)value << 32, a->head };
 	struct event e;
 	memcpy(&e, words, sizeof e);
 	if (G_UNLIKELY(thread != b->plain) && !becomes_plain(b, thread))

@@ -1,6 +1,8 @@
 /* check_reach.c - see check_reach.h. */
 #include "engine/witness/check_reach.h"
 
+#include "engine/trace/shown.h"
+
 #include <string.h>
 
 /* -- names ---------------------------------------------------------------------------------- */
@@ -59,10 +61,8 @@ size_t named_length(void *trace, const char *text)
 	if (longest || length == 0)
 		return longest;
 	char *word = g_strndup(text, length);
-	bool known = strcmp(word, "thread") == 0 || strcmp(word, "event") == 0 ||
-	             named_short(t, word) != NONE;
-	for (uint32_t i = 0; i < t->threads_count && !known; i++)
-		known = strcmp(word, trace_thread_name(t, i)) == 0;
+	struct named named = named_by(t, word);
+	bool known = named.kind != NAMES_VARIABLE || named.index != NONE;
 	g_free(word);
 	return known ? length : 0;
 }
@@ -93,6 +93,12 @@ uint32_t named_short(const struct trace *t, const char *name)
 	return found;
 }
 
+static bool constant(const char *name, int64_t *number)
+{
+	*number = strcmp(name, "true") == 0;
+	return *number || strcmp(name, "false") == 0 || strcmp(name, "NULL") == 0;
+}
+
 struct named named_by(const struct trace *t, const char *name)
 {
 	uint32_t variable = named_variable(t, name);
@@ -104,8 +110,13 @@ struct named named_by(const struct trace *t, const char *name)
 		return (struct named){ NAMES_EVENT, NONE };
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		if (strcmp(name, trace_thread_name(t, i)) == 0)
-			return (struct named){ NAMES_NUMBER, i };
-	return (struct named){ NAMES_VARIABLE, named_short(t, name) };
+			return (struct named){ NAMES_NUMBER, NONE, i };
+	variable = named_short(t, name);
+	int64_t number;
+	if (variable == NONE &&
+	    (constant(name, &number) || shown_enumerator(t, name, strlen(name), &number)))
+		return (struct named){ NAMES_NUMBER, NONE, number };
+	return (struct named){ NAMES_VARIABLE, variable };
 }
 
 /* -- values --------------------------------------------------------------------------------- */
@@ -173,7 +184,7 @@ static struct condition_value value_of(void *self, uint32_t name)
 		return trace_condition_value(m->t, n.index,
 		                             &m->t->values[value_at(m, n.index)]);
 	case NAMES_NUMBER:
-		value.number = n.index;
+		value.number = n.number;
 		break;
 	case NAMES_THREAD:
 		value.number = m->t->events[m->target].thread;

@@ -4,7 +4,7 @@
  *
  * Names in a condition: a variable's whole name, or what follows its last "::" where one
  * variable alone ends so; `thread` and `event` for those of the target; a thread's name for its
- * number.
+ * number; an enumerator, and true, false and NULL, for theirs.
  */
 #ifndef HEDDLE_CHECK_REACH_H
 #define HEDDLE_CHECK_REACH_H
@@ -15,7 +15,8 @@
 enum named_kind { NAMES_VARIABLE, NAMES_NUMBER, NAMES_THREAD, NAMES_EVENT };
 struct named {
 	enum named_kind kind;
-	uint32_t index; /* variable (NONE: unknown) or number */
+	uint32_t index; /* variable (NONE: unknown) */
+	int64_t number;
 };
 
 /* For condition_new; `self` is the trace. */

@@ -37,9 +37,12 @@ struct waits {
 	uint32_t *arrival; /* by thread: its arrival, counted at the barrier from 1 */
 	bool *woken;       /* by thread */
 	uint32_t *arrived; /* by object */
-	GHashTable *when;  /* wake -> its place in the sequence + 1 */
-	bool *written;     /* by message */
-	uint32_t *reads;   /* by message: how many parts of it were received */
+	bool *misused;     /* by object: its rules were broken: who holds it is unknown */
+	GHashTable *when;  /* event -> its place in the sequence + 1 */
+	const uint32_t *sequence; /* which is stepped through, borrowed; NULL: the trace's */
+	size_t length, at;
+	bool *written;   /* by message */
+	uint32_t *reads; /* by message: how many parts of it were received */
 };
 
 static bool in_set(const uint64_t *set, uint32_t e)
@@ -70,6 +73,7 @@ void waits_free(struct waits *w)
 	g_free(w->arrival);
 	g_free(w->woken);
 	g_free(w->arrived);
+	g_free(w->misused);
 	g_hash_table_destroy(w->when);
 	for (uint32_t i = 0; i < w->names.count; i++)
 		g_array_unref(w->channels[i].queue);
@@ -88,6 +92,13 @@ static uint32_t size_of(const struct checker *c, uint32_t barrier)
 
 /* -- rule W2: what the state decides --------------------------------------------------------- */
 
+static bool waits_at(const struct checker *c, uint32_t u, uint32_t o)
+{
+	uint32_t wait = c->waits->waiting[u];
+
+	return wait != 0 && at(c, wait - 1)->target == o;
+}
+
 static bool may_wake(const struct checker *c, uint32_t signal, uint32_t thread)
 {
 	uint32_t wait = c->waits->waiting[thread];
@@ -97,62 +108,126 @@ static bool may_wake(const struct checker *c, uint32_t signal, uint32_t thread)
 }
 
 /*
- * Who takes a signal is free.  The waiter whose wake comes first in the sequence can always be
- * the one: an exchange with any other gives a sequence of wake-ups as good.  Those that need
- * none, and then those that must not be woken, come last.
+ * Who takes a signal is free: any of the waiters.  The checker takes a choice that lets the
+ * rest of the sequence come, and at its end leaves those asleep that the claim may need
+ * (prop_stuck compares it with all choices).  Each stay in a wait is one of these, and ends at
+ * a place of the sequence.
  */
-static uint64_t urgency(const struct checker *c, uint32_t thread, bool claimed)
-{
-	uint32_t wake = c->f.start[thread] + c->taken[thread];
-	uint64_t place = 0;
+enum stay {
+	STAY_NEEDS,    /* its wake comes by a signal alone */
+	STAY_MAY,      /* a signal changes nothing for it */
+	STAY_SPARED,   /* without a signal it waits at the end of the sequence */
+	STAY_TIMED_OUT /* a signal would forbid its wake */
+};
 
-	if (wake < c->f.start[thread + 1]) {
+/* The place in the sequence + 1, or 0. */
+static size_t place_of(const struct checker *c, uint32_t e)
+{
+	if (c->waits->sequence == NULL)
+		return e + 1;
+	return GPOINTER_TO_UINT(g_hash_table_lookup(c->waits->when, GUINT_TO_POINTER(e + 1)));
+}
+
+static bool by_signal_alone(const struct checker *c, uint32_t e)
+{
+	return at(c, e)->op == OP_WANT || in_set(c->waits->depends, e);
+}
+
+/* The stay that the thread is in since its event `wait`; *until: where its wake comes, or
+ * SIZE_MAX. */
+static enum stay stay_of(const struct checker *c, uint32_t wait, size_t *until)
+{
+	uint32_t u = at(c, wait)->thread;
+
+	*until = SIZE_MAX;
+	for (uint32_t i = c->f.place[wait] + 1 + c->f.start[u]; i < c->f.start[u + 1]; i++) {
+		uint32_t e = c->f.own[i];
+		size_t place = place_of(c, e);
+		bool wants = at(c, e)->op == OP_WANT, ends = wants || at(c, e)->op == OP_WAKE;
+
 		/* the wake may come behind the release of the mutex */
-		for (uint32_t i = wake; i < c->f.start[thread + 1] && place == 0; i++) {
-			uint32_t e = c->f.own[i];
-
-			if (at(c, e)->op != OP_WAKE)
-				continue;
-			place = GPOINTER_TO_UINT(
-			        g_hash_table_lookup(c->waits->when, GUINT_TO_POINTER(e + 1)));
-			if (place == 0)
-				break;
-			if (at(c, e)->flags & EVENT_TRY)
-				return UINT64_MAX - 1;
-			return in_set(c->waits->depends, e) ? place : place + (1ull << 40);
-		}
+		if (place != 0 && !ends)
+			continue;
+		if (place == 0 || wants)
+			return ends && by_signal_alone(c, e) &&
+			                       !(at(c, wait)->flags & EVENT_TRY)
+			               ? STAY_SPARED
+			               : STAY_MAY;
+		*until = place;
+		return at(c, e)->flags & EVENT_TRY ? STAY_TIMED_OUT
+		       : by_signal_alone(c, e)     ? STAY_NEEDS
+		                                   : STAY_MAY;
 	}
-	return claimed ? UINT64_MAX - 2 : UINT64_MAX - 3;
+	return STAY_MAY;
 }
 
-static bool is_claimed(const struct checker *c, uint32_t thread, const uint32_t *requests,
-                       size_t count)
+/* Do the signals that come later suffice for all that need one, if this one is not theirs? */
+static bool later_suffices(const struct checker *c, uint32_t condition)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (at(c, requests[i])->thread == thread)
-			return true;
-	}
-	return false;
-}
-
-static void wake(struct checker *c, uint32_t e, const uint32_t *requests, size_t count)
-{
-	uint32_t best = NONE;
-	uint64_t first = UINT64_MAX;
+	const struct waits *w = c->waits;
+	size_t *until =
+	        g_new0(size_t, c->t->threads_count + 1); /* of those that need one, or 0 */
+	bool good = true;
 
 	for (uint32_t u = 0; u < c->t->threads_count; u++) {
+		if (waits_at(c, u, condition) && !w->woken[u] &&
+		    stay_of(c, w->waiting[u] - 1, &until[u]) != STAY_NEEDS)
+			until[u] = 0;
+	}
+	for (size_t i = w->at + 1; i < w->length && good; i++) {
+		uint32_t e = w->sequence == NULL ? (uint32_t)i : w->sequence[i];
+		const struct event *x = at(c, e);
+		uint32_t first = NONE;
+
+		if (x->target != condition || event_inert(x))
+			continue;
+		if (x->op == OP_WAIT && stay_of(c, e, &until[x->thread]) != STAY_NEEDS)
+			until[x->thread] = 0;
+		else if (x->op == OP_WAKE)
+			good = until[x->thread] == 0;
+		else if (x->op == OP_BROADCAST)
+			memset(until, 0, sizeof(size_t) * c->t->threads_count);
+		for (uint32_t u = 0; x->op == OP_SIGNAL && u < c->t->threads_count; u++) {
+			if (until[u] != 0 && (first == NONE || until[u] < until[first]))
+				first = u;
+		}
+		if (first != NONE)
+			until[first] = 0;
+	}
+	g_free(until);
+	return good;
+}
+
+static void wake(struct checker *c, uint32_t e)
+{
+	uint32_t first[STAY_TIMED_OUT + 1]; /* by enum stay: whose wake comes first */
+	size_t places[STAY_TIMED_OUT + 1];
+
+	memset(first, 0xff, sizeof(first));
+	for (uint32_t u = 0; u < c->t->threads_count; u++) {
+		size_t until;
+
 		if (!may_wake(c, e, u))
 			continue;
 		if (at(c, e)->op == OP_BROADCAST) {
 			c->waits->woken[u] = true;
 			continue;
 		}
-		uint64_t own = urgency(c, u, is_claimed(c, u, requests, count));
-		if (own < first) {
-			first = own;
-			best = u;
+		enum stay stay = stay_of(c, c->waits->waiting[u] - 1, &until);
+		if (first[stay] == NONE || until < places[stay]) {
+			first[stay] = u;
+			places[stay] = until;
 		}
 	}
+	/* who leaves first goes first, as long as the later signals are enough for the others
+	 */
+	uint32_t best = first[STAY_NEEDS];
+	if (first[STAY_MAY] != NONE &&
+	    (best == NONE ||
+	     (places[STAY_MAY] < places[STAY_NEEDS] && later_suffices(c, at(c, e)->target))))
+		best = first[STAY_MAY];
+	if (best == NONE)
+		best = first[STAY_SPARED] != NONE ? first[STAY_SPARED] : first[STAY_TIMED_OUT];
 	if (best != NONE)
 		c->waits->woken[best] = true;
 }
@@ -317,11 +392,13 @@ static bool decide(const struct checker *c, uint32_t e, GString *reason)
 	return true;
 }
 
-static void take(struct checker *c, uint32_t e, const uint32_t *requests, size_t count)
+static void take(struct checker *c, uint32_t e)
 {
 	const struct event *x = at(c, e);
 	struct waits *w = c->waits;
 
+	if (x->op == OP_MISUSE)
+		w->misused[x->target] = true;
 	if (event_inert(x))
 		return;
 	switch (x->op) {
@@ -339,7 +416,7 @@ static void take(struct checker *c, uint32_t e, const uint32_t *requests, size_t
 		break;
 	case OP_SIGNAL:
 	case OP_BROADCAST:
-		wake(c, e, requests, count);
+		wake(c, e);
 		break;
 	case OP_SND:
 	case OP_RCV:
@@ -429,6 +506,7 @@ static void state_begin(struct checker *c)
 	memset(w->arrival, 0, sizeof(uint32_t) * (t->threads_count + 1));
 	memset(w->woken, 0, sizeof(bool) * (t->threads_count + 1));
 	memset(w->arrived, 0, sizeof(uint32_t) * (t->objects_count + 1));
+	memset(w->misused, 0, sizeof(bool) * (t->objects_count + 1));
 	memset(w->written, 0, sizeof(bool) * (t->messages_count + 1));
 	memset(w->reads, 0, sizeof(uint32_t) * (t->messages_count + 1));
 	for (uint32_t i = 0; i < w->names.count; i++) {
@@ -437,13 +515,6 @@ static void state_begin(struct checker *c)
 		w->channels[i].closed = false;
 	}
 	g_hash_table_remove_all(w->when);
-}
-
-static void add_when(struct checker *c, uint32_t e, size_t place)
-{
-	if (at(c, e)->op == OP_WAKE)
-		g_hash_table_insert(c->waits->when, GUINT_TO_POINTER(e + 1),
-		                    GUINT_TO_POINTER(place + 1));
 }
 
 /* The trace by the same rules: objects where it breaks them lack operations. */
@@ -457,11 +528,12 @@ static void find_lacking(struct checker *c)
 	memset(c->taken, 0, sizeof(uint32_t) * (t->threads_count + 1));
 	for (uint32_t o = 0; o < t->objects_count; o++)
 		left[o] = t->objects[o].count;
-	for (uint32_t e = 0; e < t->events_count; e++)
-		add_when(c, e, e);
+	w->sequence = NULL;
+	w->length = t->events_count;
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = at(c, e);
 
+		w->at = e;
 		if (!event_inert(x) && op_table[x->op].operand == OPERAND_OBJECT) {
 			uint32_t o = x->target;
 
@@ -475,7 +547,7 @@ static void find_lacking(struct checker *c)
 			    x->op == OP_WAKE || x->op == OP_ARRIVE || x->op == OP_DEPART) {
 				if (x->op != OP_ARRIVE && !decide(c, e, NULL))
 					w->lacking[o] = true;
-				take(c, e, NULL, 0);
+				take(c, e);
 			}
 		}
 		if (!event_inert(x) && op_table[x->op].operand == OPERAND_MESSAGE) {
@@ -484,7 +556,7 @@ static void find_lacking(struct checker *c)
 			if (k != NULL && (!decide_message(c, e, NULL) ||
 			                  w->names.messages[x->target].what == CHANNEL_SHARED))
 				k->lacking = true;
-			take(c, e, NULL, 0);
+			take(c, e);
 		}
 		c->taken[x->thread]++;
 	}
@@ -539,6 +611,7 @@ static void waits_make(struct checker *c)
 	w->arrival = g_new(uint32_t, t->threads_count + 1);
 	w->woken = g_new(bool, t->threads_count + 1);
 	w->arrived = g_new(uint32_t, t->objects_count + 1);
+	w->misused = g_new(bool, t->objects_count + 1);
 	w->when = g_hash_table_new(NULL, NULL);
 	for (guint i = 0; i < c->f.wakes->len; i++)
 		add_to(w->depends, g_array_index(c->f.wakes, struct condition_wake, i).wake);
@@ -563,13 +636,6 @@ static uint32_t next_of(const struct checker *c, uint32_t u)
 	return i < c->f.start[u + 1] ? c->f.own[i] : NONE;
 }
 
-static bool waits_at(const struct checker *c, uint32_t u, uint32_t o)
-{
-	uint32_t wait = c->waits->waiting[u];
-
-	return wait != 0 && at(c, wait - 1)->target == o;
-}
-
 static bool is_blocked(const struct checker *c, uint32_t e)
 {
 	const struct event *x = at(c, e);
@@ -579,7 +645,8 @@ static bool is_blocked(const struct checker *c, uint32_t e)
 
 	switch (use) {
 	case USE_LOCK:
-		return c->owner[o] != NONE || (asks_exclusive(c, e) && c->readers[o] > 0);
+		return !w->misused[o] &&
+		       (c->owner[o] != NONE || (asks_exclusive(c, e) && c->readers[o] > 0));
 	case USE_SEMAPHORE:
 		return c->count[o] == 0 && !w->lacking[o];
 	case USE_CONDITION:
@@ -690,17 +757,21 @@ bool claim_stuck(struct checker *c, const uint32_t *sequence, size_t length,
 		waits_make(c);
 	state_begin(c);
 	c->decides = true;
-	for (size_t i = 0; i < length && good; i++) {
-		if (sequence[i] < c->t->events_count)
-			add_when(c, sequence[i], i);
+	c->waits->sequence = sequence;
+	c->waits->length = 0;
+	for (size_t i = 0; i < length && sequence[i] < c->t->events_count; i++) {
+		g_hash_table_insert(c->waits->when, GUINT_TO_POINTER(sequence[i] + 1),
+		                    GUINT_TO_POINTER(i + 1));
+		c->waits->length = i + 1;
 	}
 	for (size_t i = 0; i < length && good; i++) {
 		uint32_t e = sequence[i];
 
+		c->waits->at = i;
 		good = (e >= c->t->events_count || decide(c, e, reason)) &&
 		       checker_step_asked(c, e, ALL_REQUIREMENTS, reason);
 		if (good)
-			take(c, e, requests, count);
+			take(c, e);
 	}
 	good = good && invocations_closed(c, NONE, reason);
 	if (!good)

@@ -16,10 +16,12 @@ struct weak_check {
 	const uint32_t *sequence;
 	size_t length;
 	const GArray *said; /* struct weak_source */
+	enum weak_model model;
 	GString *reason;
 	uint32_t *at; /* by event: its index in the sequence, or NONE */
-	/* -- RC11, by index in the sequence; events that are no accesses have no reads, no mo */
-	uint32_t *reads;    /* of a read: index of its store; NONE: the initial value */
+	/* -- by index in the sequence */
+	uint32_t *reads; /* of a read: index of its store; NONE: the initial value */
+	/* -- RC11; events that are no accesses have no place in mo */
 	uint32_t *position; /* of a store in the modification order of its place, from 1 */
 	GArray **order;     /* by variable: indices of its stores, in modification order */
 	uint64_t **before;  /* by index: set of what happens before it */
@@ -49,38 +51,42 @@ static const struct event *event_at(const struct weak_check *c, size_t i)
 
 /* ---- the sequence ---- */
 
-/* Synchronisation of the library on one object or message: its order is the trace's. */
+/* Synchronisation of the library on one object or message: its order is the trace's, and none
+ * is left out before another. A request that waits at the end has no effect. */
 static bool is_library(const struct event *x)
 {
 	enum operand operand = op_table[x->op].operand;
 
-	return !event_inert(x) && (operand == OPERAND_OBJECT || operand == OPERAND_MESSAGE);
+	return !event_inert(x) && !op_tells(x->op) &&
+	       (operand == OPERAND_OBJECT || operand == OPERAND_MESSAGE);
 }
 
-static bool check_library(struct weak_check *c, uint32_t e, GHashTable *last)
+/* By event of the library: the one before it in the trace on the same object, or NONE. */
+static uint32_t *find_prior(const struct trace *t)
 {
-	const struct event *x = &c->t->events[e];
-	gpointer key = GUINT_TO_POINTER(x->target * 2 +
-	                                (op_table[x->op].operand == OPERAND_OBJECT) + 1);
-	uint32_t before = GPOINTER_TO_UINT(g_hash_table_lookup(last, key));
+	uint32_t *prior = g_new(uint32_t, t->events_count + 1);
+	GHashTable *last = g_hash_table_new(NULL, NULL);
 
-	if (!is_library(x))
-		return true;
-	if (before > e + 1)
-		return refuse(c, e,
-		              "it comes after event %u on the same object, in the trace "
-		              "before it",
-		              before - 1);
-	g_hash_table_insert(last, key, GUINT_TO_POINTER(e + 1));
-	return true;
+	memset(prior, 0xff, (t->events_count + 1) * sizeof *prior);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		gpointer key = GUINT_TO_POINTER(
+		        x->target * 2 + (op_table[x->op].operand == OPERAND_OBJECT) + 1);
+
+		if (!is_library(x))
+			continue;
+		prior[e] = GPOINTER_TO_UINT(g_hash_table_lookup(last, key)) - 1;
+		g_hash_table_insert(last, key, GUINT_TO_POINTER(e + 1));
+	}
+	g_hash_table_destroy(last);
+	return prior;
 }
 
 /* Every thread's events in their order, from its first one on; forks, joins, objects. */
 static bool check_sequence(struct weak_check *c)
 {
 	const struct trace *t = c->t;
-	uint32_t *next = g_new0(uint32_t, t->threads_count + 1);
-	GHashTable *last = g_hash_table_new(NULL, NULL);
+	uint32_t *next = g_new0(uint32_t, t->threads_count + 1), *prior = find_prior(t);
 	bool good = true;
 
 	for (size_t i = 0; i < c->length && good; i++) {
@@ -111,10 +117,59 @@ static bool check_sequence(struct weak_check *c)
 				    t->events[k].op != OP_FLUSH &&
 				    t->events[k].op != OP_ENTER && t->events[k].op != OP_LEAVE)
 					good = refuse(c, e, "the thread has not ended");
-		good = good && check_library(c, e, last);
+		if (good && prior[e] != NONE && c->at[prior[e]] == NONE)
+			good = refuse(c, e,
+			              "event %u on the same object, in the trace before it, "
+			              "is not",
+			              prior[e]);
 	}
-	g_hash_table_destroy(last);
+	g_free(prior);
 	g_free(next);
+	return good;
+}
+
+/* The witness's row of the event; false: none. */
+static bool said_of(const struct weak_check *c, uint32_t event, enum weak_kind kind,
+                    uint32_t *store)
+{
+	for (guint i = 0; i < c->said->len; i++) {
+		const struct weak_source *w = &g_array_index(c->said, struct weak_source, i);
+
+		if (w->event == event && w->kind == kind) {
+			*store = w->store;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Is each row about an event that can have it, and said once? */
+static bool check_said(struct weak_check *c)
+{
+	GHashTable *rows = g_hash_table_new(NULL, NULL);
+	bool good = true;
+
+	for (guint i = 0; i < c->said->len && good; i++) {
+		const struct weak_source *w = &g_array_index(c->said, struct weak_source, i);
+		const struct event *x = &c->t->events[w->event];
+		bool reads = w->kind == WEAK_READS;
+
+		if (c->at[w->event] == NONE)
+			continue;
+		if (event_inert(x) ||
+		    !(reads ? op_reads(x->op) && op_is_atomic(x->op) : x->op == OP_AWRITE))
+			good = refuse(c, w->event,
+			              reads ? "only an atomic read is said to read a store"
+			                    : "only an atomic store is said to stand after "
+			                      "another");
+		else if (!g_hash_table_add(rows, GUINT_TO_POINTER(2 * w->event + w->kind)))
+			good = refuse(c, w->event, "two stores are named for it");
+		else if (!reads && c->model != WEAK_RC11)
+			good = refuse(c, w->event,
+			              "under %s a store's place is where it arrives",
+			              weak_model_words[c->model]);
+	}
+	g_hash_table_destroy(rows);
 	return good;
 }
 
@@ -128,6 +183,15 @@ static uint32_t value_of(const struct trace *t, uint32_t e, bool written)
 	return written ? t->values[x->aux].second : t->values[x->aux].first;
 }
 
+/* Is one access's value the other's, byte by byte? */
+static bool same_extent(const struct trace *t, uint32_t a, uint32_t b)
+{
+	struct wide x = event_variables(t, &t->events[a]),
+	            y = event_variables(t, &t->events[b]);
+
+	return x.first == y.first && x.count == y.count;
+}
+
 /* Does the read see what it saw in the trace, so that its thread goes on in the same way?
  * `store`: NONE: the initial value. */
 static bool check_value(struct weak_check *c, uint32_t read, uint32_t store, uint32_t recorded)
@@ -135,7 +199,7 @@ static bool check_value(struct weak_check *c, uint32_t read, uint32_t store, uin
 	uint32_t seen = store == NONE ? 0 : value_of(c->t, store, true);
 	uint32_t saw = value_of(c->t, read, false);
 
-	if (store == recorded || (seen != 0 && seen == saw))
+	if (store == recorded || (seen != 0 && seen == saw && same_extent(c->t, store, read)))
 		return true;
 	if (store == NONE)
 		return refuse(c, read, "it sees the initial value, in the trace event %u",
@@ -161,7 +225,7 @@ static uint32_t recorded_at(GHashTable *recorded, uint32_t read, uint32_t variab
 	return found ? found - 1 : NONE;
 }
 
-/* ---- TSO ---- */
+/* ---- SC and TSO ---- */
 
 struct machine {
 	uint32_t *memory; /* by variable: the store that is there */
@@ -202,25 +266,36 @@ static bool machine_step(struct weak_check *c, struct machine *m, uint32_t e,
 		machine_arrives(c, m, GPOINTER_TO_UINT(g_queue_pop_head(mine)));
 		return true;
 	}
-	bool drains =
-	        x->op == OP_RMW || is_library(x) || x->op == OP_FORK || x->op == OP_JOIN ||
-	        ((x->op == OP_FENCE || x->op == OP_AWRITE) && event_order(x) == ORDER_SEQ_CST);
-	if (drains && mine->head)
+	bool direct = c->model == WEAK_SC || x->op == OP_RMW ||
+	              (x->op == OP_AWRITE && event_order(x) == ORDER_SEQ_CST);
+	bool drains = direct || is_library(x) || x->op == OP_FORK || x->op == OP_JOIN ||
+	              x->op == OP_END || event_failed_update(x) ||
+	              (x->op == OP_FENCE && event_order(x) == ORDER_SEQ_CST);
+	GQueue *ended = x->op == OP_JOIN ? &m->queue[x->target] : mine;
+	if (drains && (mine->head || ended->head))
 		return refuse(c, e, "event %u, a store before it, has not arrived",
-		              GPOINTER_TO_UINT(mine->head->data));
+		              GPOINTER_TO_UINT((mine->head ? mine : ended)->head->data));
 	struct wide run = access ? event_variables(c->t, x) : (struct wide){ 0 };
-	for (uint32_t v = run.first; op_reads(x->op) && v < run.first + run.count; v++)
-		if (!check_value(c, e, machine_sees(c, m, x->thread, v),
-		                 recorded_at(recorded, e, v)))
+	for (uint32_t v = run.first; op_reads(x->op) && v < run.first + run.count; v++) {
+		uint32_t store = machine_sees(c, m, x->thread, v), said;
+
+		if (!check_value(c, e, store, recorded_at(recorded, e, v)))
 			return false;
-	if (access && op_writes(x->op) && !drains)
+		if (said_of(c, e, WEAK_READS, &said) && said != store)
+			return refuse(c, e, "under %s it sees another store than it is said to",
+			              weak_model_words[c->model]);
+		if (v == run.first && store != NONE)
+			c->reads[c->at[e]] = c->at[store];
+	}
+	if (access && op_writes(x->op) && !direct)
 		g_queue_push_tail(mine, GUINT_TO_POINTER(e));
 	else if (access && op_writes(x->op))
 		machine_arrives(c, m, e);
 	return true;
 }
 
-static bool check_tso(struct weak_check *c, GHashTable *recorded)
+/* SC: the same without buffers. */
+static bool check_machine(struct weak_check *c, GHashTable *recorded)
 {
 	struct machine m = { g_new(uint32_t, c->t->variables_count + 1),
 		             g_new0(GQueue, c->t->threads_count + 1) };
@@ -279,21 +354,6 @@ static bool same_place(const struct weak_check *c, size_t a, size_t b)
 static bool is_sb(const struct weak_check *c, size_t a, size_t b)
 {
 	return a < b && event_at(c, a)->thread == event_at(c, b)->thread;
-}
-
-/* The witness's row of the event; false: none. */
-static bool said_of(const struct weak_check *c, uint32_t event, enum weak_kind kind,
-                    uint32_t *store)
-{
-	for (guint i = 0; i < c->said->len; i++) {
-		const struct weak_source *w = &g_array_index(c->said, struct weak_source, i);
-
-		if (w->event == event && w->kind == kind) {
-			*store = w->store;
-			return true;
-		}
-	}
-	return false;
 }
 
 /* rf of the read at `i`: `last`: the last write of its place in the sequence. */
@@ -626,16 +686,6 @@ static bool check_psc(struct weak_check *c)
 /* Also of what is no part of the relations: these rows have a place there, and no edges. */
 static bool check_rc11(struct weak_check *c, GHashTable *recorded)
 {
-	if (c->length > MOST) {
-		g_string_append_printf(c->reason,
-		                       "the witness has %zu events, more than the %d that are "
-		                       "checked",
-		                       c->length, MOST);
-		return false;
-	}
-	c->words = c->length / 64 + 1;
-	c->reads = g_new(uint32_t, c->length + 1);
-	memset(c->reads, 0xff, (c->length + 1) * sizeof *c->reads);
 	c->position = g_new0(uint32_t, c->length + 1);
 	c->order = g_new0(GArray *, c->t->variables_count + 1);
 	bool good = find_reads(c, recorded);
@@ -645,29 +695,66 @@ static bool check_rc11(struct weak_check *c, GHashTable *recorded)
 	for (uint64_t v = 0; v < c->t->variables_count; v++)
 		if (c->order[v])
 			g_array_free(c->order[v], TRUE);
-	square_free(c->before);
 	g_free(c->order);
-	g_free(c->reads);
 	g_free(c->position);
 	return good;
 }
 
-bool witness_check_weak(const struct trace *t, const uint32_t *sequence, size_t length,
-                        const GArray *said, enum weak_model model, GString *reason)
+/* ---- a race ---- */
+
+static bool check_pair(struct weak_check *c, const uint32_t pair[2])
 {
+	const struct event *x = &c->t->events[pair[0]], *y = &c->t->events[pair[1]];
+
+	for (int i = 0; i < 2; i++)
+		if (c->at[pair[i]] == NONE)
+			return refuse(c, pair[i], "it is of the pair, and not in the sequence");
+	if (!is_access(x) || !is_access(y) || x->thread == y->thread ||
+	    !events_overlap(c->t, x, y) || !(op_writes(x->op) || op_writes(y->op)) ||
+	    (op_is_atomic(x->op) && op_is_atomic(y->op)))
+		return refuse(c, pair[0], "it does not conflict with event %u", pair[1]);
+	uint32_t a = MIN(c->at[pair[0]], c->at[pair[1]]),
+	         b = MAX(c->at[pair[0]], c->at[pair[1]]);
+	if (c->before == NULL)
+		find_before(c);
+	if (has(c->before[b], a))
+		return refuse(c, c->sequence[b], "event %u of the pair happens before it",
+		              c->sequence[a]);
+	return true;
+}
+
+bool witness_check_weak(const struct trace *t, const uint32_t *sequence, size_t length,
+                        const GArray *said, enum weak_model model, const uint32_t *pair,
+                        GString *reason)
+{
+	if (length > MOST && (model == WEAK_RC11 || pair != NULL)) {
+		g_string_append_printf(reason,
+		                       "the witness has %zu events, more than the %d that are "
+		                       "checked",
+		                       length, MOST);
+		return false;
+	}
 	GHashTable *recorded = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	struct weak_check c = { .t = t,
 		                .sequence = sequence,
 		                .length = length,
 		                .said = said,
+		                .model = model,
 		                .reason = reason,
-		                .at = g_new(uint32_t, t->events_count + 1) };
+		                .at = g_new(uint32_t, t->events_count + 1),
+		                .reads = g_new(uint32_t, length + 1),
+		                .words = length / 64 + 1 };
 
 	memset(c.at, 0xff, (t->events_count + 1) * sizeof *c.at);
+	memset(c.reads, 0xff, (length + 1) * sizeof *c.reads);
 	trace_weak_walk(t, keep_recorded, recorded);
-	bool good = check_sequence(&c) &&
-	            (model == WEAK_TSO ? check_tso(&c, recorded) : check_rc11(&c, recorded));
+	bool good =
+	        check_sequence(&c) && check_said(&c) &&
+	        (model == WEAK_RC11 ? check_rc11(&c, recorded) : check_machine(&c, recorded)) &&
+	        (pair == NULL || check_pair(&c, pair));
 	g_hash_table_destroy(recorded);
+	square_free(c.before);
+	g_free(c.reads);
 	g_free(c.at);
 	return good;
 }

@@ -11,12 +11,15 @@
  * Is the sequence (events of the trace, FLUSH where stores arrive) a run of the model, in which
  * every event is as it was recorded? `said`: struct weak_source, what reads see and where
  * stores stand where that is not the last store of the sequence; events outside of it are
- * ignored. The rule that is broken, and where, is appended to `reason` when not.
+ * ignored. `pair`: and do its two conflicting accesses race, so that happens-before orders
+ * neither (CLAIM_C11_RACE)? NULL: it claims no race. The rule that is broken, and where, is
+ * appended to `reason` when not.
  *
  * Stricter than the model: the thread library's operations on one object come in the order of
- * the trace; RC11: at most 4000 events. MODEL SC is RC11's with nothing said, and not for here.
+ * the trace; RC11 and races: at most 4000 events.
  */
 bool witness_check_weak(const struct trace *t, const uint32_t *sequence, size_t length,
-                        const GArray *said, enum weak_model model, GString *reason);
+                        const GArray *said, enum weak_model model, const uint32_t *pair,
+                        GString *reason);
 
 #endif

@@ -1,11 +1,12 @@
 /*
- * regroup.c - list scheduling of a witness (regroup.h).
+ * regroup.c - schedules of a witness with few context switches (regroup.h).
  *
  * Conflicts give a graph over the positions of the sequence, and every topological order of it
- * is an equivalent run. Greedy schedules are tried: each stays on a thread until it must wait,
- * then a policy chooses the next. Every policy is tried forward and backward, and is abandoned
- * at the best number of switches so far. The position where a thread must wait only grows, so a
- * schedule costs the events, the edges, and for each switch the threads.
+ * is an equivalent run. A beam search goes through these: a schedule goes on with a thread
+ * until that must wait; of all schedules with the same number of switches those that have done
+ * most are continued. It is done forward and backward. The position where a thread must wait
+ * only grows, so a search costs the events and the edges for each schedule that is kept, and
+ * for each switch the threads; the more these are, the fewer schedules are kept.
  */
 #include "engine/witness/regroup.h"
 #include "engine/base/hash.h"
@@ -40,13 +41,15 @@ struct conflict_places {
 	uint32_t *final;           /* by thread: its last place + 1 */
 	GHashTable *stacks;        /* block -> thread whose stack it is + 1 */
 	struct adjacency after[2]; /* successors, forward and backward */
-	uint32_t *waits[2];        /* by position: number of predecessors */
+	uint32_t *rank;            /* by position: number of its thread's positions before it */
 	struct adjacency own;      /* by thread: its positions */
 };
 
 /* -- resources ---------------------------------------------------------------------------- */
 
 enum { KINDS = 8 }; /* of operands */
+/* Schedules that are kept, and their number times switches times threads. */
+enum { BEAM_WIDTH = 16, BEAM_WORK = 4000000 };
 
 static uint64_t key_of(uint32_t kind, uint32_t index)
 {
@@ -199,15 +202,6 @@ static struct adjacency make_edges(uint32_t count, const GArray *from, const GAr
 	return e;
 }
 
-static uint32_t *count_waits(uint32_t count, const GArray *to)
-{
-	uint32_t *waits = g_new0(uint32_t, count + 1);
-
-	for (guint i = 0; i < to->len; i++)
-		waits[g_array_index(to, uint32_t, i)]++;
-	return waits;
-}
-
 static void make_threads(struct conflict_places *g)
 {
 	GArray *of = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), g->length);
@@ -221,6 +215,10 @@ static void make_threads(struct conflict_places *g)
 		g->final[u] = i + 1;
 	}
 	g->own = make_edges(g->threads, of, place);
+	g->rank = g_new(uint32_t, g->length + 1);
+	for (uint32_t u = 0; u < g->threads; u++)
+		for (uint32_t i = g->own.start[u]; i < g->own.start[u + 1]; i++)
+			g->rank[g->own.items[i]] = i - g->own.start[u];
 	g_array_unref(of);
 	g_array_unref(place);
 }
@@ -260,8 +258,6 @@ static void graph_init(struct conflict_places *g, const struct trace *t, const u
 	}
 	g->after[0] = make_edges(length, g->from, g->to);
 	g->after[1] = make_edges(length, g->to, g->from);
-	g->waits[0] = count_waits(length, g->to);
-	g->waits[1] = count_waits(length, g->from);
 }
 
 static void graph_release(struct conflict_places *g)
@@ -276,167 +272,229 @@ static void graph_release(struct conflict_places *g)
 	for (int i = 0; i < 2; i++) {
 		g_free(g->after[i].start);
 		g_free(g->after[i].items);
-		g_free(g->waits[i]);
 	}
+	g_free(g->rank);
 	g_free(g->own.start);
 	g_free(g->own.items);
 }
 
 /* -- scheduling --------------------------------------------------------------------------- */
 
-struct greedy_schedule {
-	const struct conflict_places *g;
-	bool backward;
-	uint32_t *waits; /* by place */
+/* The beginning of a schedule: what it has done decides what may follow. */
+struct begun_schedule {
 	uint32_t *at;    /* by thread: number of its positions done */
-	uint32_t *reach; /* by thread: number that can be done without a switch */
-	uint32_t *order; /* positions, the result */
-	uint32_t done, switches;
+	uint32_t *reach; /* by thread: number that can be done without a switch, as far as known
+	                  */
+	uint32_t done, thread;
+	uint64_t hash; /* of `at` and `thread` */
+	uint32_t run;  /* index of its last run in beam.runs */
 };
 
-static uint32_t own_count(const struct greedy_schedule *s, uint32_t u)
+/* A run of one thread in a schedule, and the runs before it. */
+struct thread_run {
+	uint32_t before;             /* index of the run before, or NONE */
+	uint32_t thread, begin, end; /* of the thread's positions */
+};
+
+struct run_choice {
+	uint32_t from; /* index of the schedule that it continues */
+	uint32_t thread, done;
+	uint64_t hash;
+};
+
+/* The best `width` beginnings of schedules with the same number of switches. */
+struct beam {
+	const struct conflict_places *g;
+	bool backward;
+	uint32_t width, count;
+	struct begun_schedule *now, *next;
+	GArray *runs;    /* struct thread_run */
+	GArray *choices; /* struct run_choice */
+};
+
+static uint32_t own_count(const struct conflict_places *g, uint32_t u)
 {
-	return s->g->own.start[u + 1] - s->g->own.start[u];
+	return g->own.start[u + 1] - g->own.start[u];
 }
 
 /* The thread's i-th position in the direction of the schedule. */
-static uint32_t own_place(const struct greedy_schedule *s, uint32_t u, uint32_t i)
+static uint32_t own_place(const struct beam *b, uint32_t u, uint32_t i)
 {
-	const struct adjacency *own = &s->g->own;
+	const struct adjacency *own = &b->g->own;
 
-	return s->backward ? own->items[own->start[u + 1] - 1 - i]
+	return b->backward ? own->items[own->start[u + 1] - 1 - i]
 	                   : own->items[own->start[u] + i];
 }
 
-/* Number of events that the thread can do now. */
-static uint32_t run_length(struct greedy_schedule *s, uint32_t u)
+/* Has the schedule done this position? */
+static bool has_done(const struct beam *b, const struct begun_schedule *s, uint32_t place)
 {
-	uint32_t count = own_count(s, u);
+	uint32_t u = thread_at(b->g, place), rank = b->g->rank[place];
+
+	return (b->backward ? own_count(b->g, u) - 1 - rank : rank) < s->at[u];
+}
+
+static bool can_go(const struct beam *b, const struct begun_schedule *s, uint32_t place)
+{
+	const struct adjacency *before = &b->g->after[!b->backward];
+
+	for (uint32_t i = before->start[place]; i < before->start[place + 1]; i++)
+		if (!has_done(b, s, before->items[i]))
+			return false;
+	return true;
+}
+
+static void find_reach(const struct beam *b, struct begun_schedule *s, uint32_t u)
+{
+	uint32_t count = own_count(b->g, u);
 
 	s->reach[u] = MAX(s->reach[u], s->at[u]);
-	while (s->reach[u] < count && s->waits[own_place(s, u, s->reach[u])] == 0)
+	while (s->reach[u] < count && can_go(b, s, own_place(b, u, s->reach[u])))
 		s->reach[u]++;
-	return s->reach[u] - s->at[u];
 }
 
-static void schedule_thread(struct greedy_schedule *s, uint32_t u)
+static uint64_t hash_of_place(uint32_t u, uint32_t at)
 {
-	const struct adjacency *after = &s->g->after[s->backward];
-
-	while (run_length(s, u) > 0) {
-		while (s->at[u] < s->reach[u]) {
-			uint32_t place = own_place(s, u, s->at[u]++);
-
-			s->order[s->done++] = place;
-			for (uint32_t i = after->start[place]; i < after->start[place + 1]; i++)
-				s->waits[after->items[i]]--;
-		}
-	}
+	return hash_word((uint64_t)u << 32 | at);
 }
 
-typedef uint32_t way(struct greedy_schedule *s, uint32_t thread);
-
-/* The thread that comes first in the sequence. */
-static uint32_t earliest(struct greedy_schedule *s, uint32_t thread)
+/* The schedules that go on with another thread for as long as it can. */
+static void add_choices(struct beam *b, uint32_t from)
 {
-	uint32_t best = NONE, least = NONE;
+	struct begun_schedule *s = &b->now[from];
 
-	for (uint32_t u = 0; u < s->g->threads; u++) {
-		if (run_length(s, u) == 0)
+	for (uint32_t u = 0; u < b->g->threads; u++) {
+		if (u == s->thread || s->at[u] == own_count(b->g, u))
 			continue;
-		uint32_t place = own_place(s, u, s->at[u]);
-		if (s->backward)
-			place = s->g->length - 1 - place;
-		if (best == NONE || place < least) {
-			best = u;
-			least = place;
-		}
-	}
-	return best;
-}
-
-/* The thread that can do most. */
-static uint32_t longest(struct greedy_schedule *s, uint32_t thread)
-{
-	uint32_t best = NONE, most = 0;
-
-	for (uint32_t u = 0; u < s->g->threads; u++) {
-		uint32_t length = run_length(s, u);
-
-		if (length > most) {
-			most = length;
-			best = u;
-		}
-	}
-	return best;
-}
-
-/* A thread that can finish, else the thread that can do least: the others' runs grow
- * meanwhile. */
-static uint32_t shortest(struct greedy_schedule *s, uint32_t thread)
-{
-	uint32_t best = NONE, least = NONE;
-
-	for (uint32_t u = 0; u < s->g->threads; u++) {
-		uint32_t length = run_length(s, u);
-
-		if (length == 0)
+		find_reach(b, s, u);
+		if (s->reach[u] == s->at[u])
 			continue;
-		if (s->reach[u] == own_count(s, u))
-			return u;
-		if (best == NONE || length < least) {
-			best = u;
-			least = length;
-		}
+		struct run_choice c = { .from = from,
+			                .thread = u,
+			                .done = s->done + s->reach[u] - s->at[u] };
+		c.hash = s->hash ^ hash_of_place(u, s->at[u]) ^ hash_of_place(u, s->reach[u]);
+		g_array_append_val(b->choices, c);
 	}
-	return best;
 }
 
-/* The thread that the last one waits for, transitively. */
-static uint32_t awaited(struct greedy_schedule *s, uint32_t thread)
+/* Those that have done most first; equal ones beside each other. */
+static int by_done(const void *a, const void *b)
 {
-	const struct adjacency *before = &s->g->after[!s->backward];
+	const struct run_choice *x = a, *y = b;
 
-	while (s->at[thread] < own_count(s, thread)) {
-		uint32_t place = own_place(s, thread, s->at[thread]), next = NONE;
-
-		if (s->waits[place] == 0)
-			return thread;
-		for (uint32_t i = before->start[place]; i < before->start[place + 1]; i++) {
-			uint32_t p = before->items[i], u = thread_at(s->g, p);
-			uint32_t index = s->at[u];
-
-			if (index < own_count(s, u) &&
-			    (s->backward ? own_place(s, u, index) >= p
-			                 : own_place(s, u, index) <= p))
-				next = u;
-		}
-		if (next == NONE)
-			break;
-		thread = next;
-	}
-	return earliest(s, thread);
+	if (x->done != y->done)
+		return x->done > y->done ? -1 : 1;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return x->hash < y->hash ? -1 : x->hash > y->hash;
 }
 
-static way *const ways[] = { longest, awaited, earliest, shortest };
-
-/* Run a schedule; false when it reaches `limit` switches. */
-static bool schedule_run(struct greedy_schedule *s, way *next, uint32_t limit)
+static void take_choice(struct beam *b, const struct run_choice *c, struct begun_schedule *to)
 {
-	const struct conflict_places *g = s->g;
+	const struct begun_schedule *s = &b->now[c->from];
+	size_t size = b->g->threads * sizeof(uint32_t);
+	struct thread_run run = { s->run, c->thread, s->at[c->thread], s->reach[c->thread] };
 
-	memcpy(s->waits, g->waits[s->backward], g->length * sizeof(uint32_t));
-	memset(s->at, 0, g->threads * sizeof(uint32_t));
-	memset(s->reach, 0, g->threads * sizeof(uint32_t));
-	s->done = s->switches = 0;
-	uint32_t thread = earliest(s, 0);
-	schedule_thread(s, thread);
-	while (s->done < g->length && ++s->switches < limit) {
-		thread = next(s, thread);
-		BUG_ON(thread == NONE); /* the graph agrees with the sequence */
-		schedule_thread(s, thread);
+	memcpy(to->at, s->at, size);
+	memcpy(to->reach, s->reach, size);
+	to->at[c->thread] = s->reach[c->thread];
+	to->done = c->done;
+	to->thread = c->thread;
+	to->hash = c->hash;
+	to->run = b->runs->len;
+	g_array_append_val(b->runs, run);
+}
+
+/* Continue every schedule by one run. */
+static void beam_step(struct beam *b)
+{
+	uint32_t kept = 0;
+
+	g_array_set_size(b->choices, 0);
+	for (uint32_t i = 0; i < b->count; i++)
+		add_choices(b, i);
+	BUG_ON(b->choices->len == 0); /* the graph agrees with the sequence */
+	g_array_sort(b->choices, by_done);
+	for (guint i = 0; i < b->choices->len && kept < b->width; i++) {
+		const struct run_choice *c = &g_array_index(b->choices, struct run_choice, i);
+
+		if (i == 0 || c->hash != c[-1].hash || c->thread != c[-1].thread)
+			take_choice(b, c, &b->next[kept++]);
 	}
-	return s->done == g->length && s->switches < limit;
+	struct begun_schedule *old = b->now;
+
+	b->now = b->next;
+	b->next = old;
+	b->count = kept;
+}
+
+/* The events of the best schedule. */
+static void beam_events(const struct beam *b, uint32_t *events)
+{
+	uint32_t left = b->g->length;
+
+	for (uint32_t r = b->now[0].run; r != NONE;) {
+		const struct thread_run *x = &g_array_index(b->runs, struct thread_run, r);
+
+		for (uint32_t i = x->end; i-- > x->begin;) {
+			uint32_t to = --left;
+
+			events[b->backward ? b->g->length - 1 - to : to] =
+			        b->g->events[own_place(b, x->thread, i)];
+		}
+		r = x->before;
+	}
+}
+
+static struct begun_schedule *new_schedules(uint32_t count, uint32_t threads)
+{
+	struct begun_schedule *s = g_new0(struct begun_schedule, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		s[i].at = g_new0(uint32_t, threads + 1);
+		s[i].reach = g_new0(uint32_t, threads + 1);
+	}
+	return s;
+}
+
+static void free_schedules(struct begun_schedule *s, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		g_free(s[i].at);
+		g_free(s[i].reach);
+	}
+	g_free(s);
+}
+
+/* Find a schedule with fewer runs than `most` into `events`; false: none was found. */
+static bool beam_search(const struct conflict_places *g, bool backward, uint32_t most,
+                        uint32_t *events)
+{
+	uint64_t step = (uint64_t)g->threads * most;
+	struct beam b = { .g = g,
+		          .backward = backward,
+		          .width = (uint32_t)CLAMP(BEAM_WORK / MAX(step, 1), 1, BEAM_WIDTH),
+		          .count = 1,
+		          .runs = g_array_new(FALSE, FALSE, sizeof(struct thread_run)),
+		          .choices = g_array_new(FALSE, FALSE, sizeof(struct run_choice)) };
+	uint32_t width = b.width, runs = 0;
+
+	b.now = new_schedules(width, g->threads);
+	b.next = new_schedules(width, g->threads);
+	b.now[0].thread = b.now[0].run = NONE;
+	while (b.now[0].done < g->length && runs < most) {
+		beam_step(&b);
+		runs++;
+	}
+	bool found = b.now[0].done == g->length;
+
+	if (found)
+		beam_events(&b, events);
+	free_schedules(b.now, width);
+	free_schedules(b.next, width);
+	g_array_unref(b.runs);
+	g_array_unref(b.choices);
+	return found;
 }
 
 uint32_t witness_count_switches(const struct trace *t, const uint32_t *events, uint32_t length)
@@ -448,29 +506,11 @@ uint32_t witness_count_switches(const struct trace *t, const uint32_t *events, u
 	return n;
 }
 
-/* Keep the schedule if it is better than `best`. */
-static bool schedule_keep(const struct greedy_schedule *s, uint32_t *best,
-                          uint32_t *best_switches, uint32_t *scratch, uint32_t whole)
-{
-	const struct conflict_places *g = s->g;
-
-	for (uint32_t i = 0; i < g->length; i++)
-		scratch[i] = g->events[s->order[s->backward ? g->length - 1 - i : i]];
-	uint32_t n = witness_count_switches(g->t, scratch,
-	                                    whole); /* includes switches to the fixed events */
-	if (n >= *best_switches)
-		return false;
-	*best_switches = n;
-	memcpy(best, scratch, g->length * sizeof(uint32_t));
-	return true;
-}
-
 bool witness_regroup(const struct trace *t, GArray *events, uint32_t fixed)
 {
 	const uint32_t *old = (const uint32_t *)(void *)events->data;
 	uint32_t whole = events->len, length = whole > fixed ? whole - fixed : 0;
 	uint32_t best = witness_count_switches(trace_recorded(t), old, whole);
-	struct greedy_schedule s;
 	struct conflict_places g;
 	bool better = false;
 
@@ -478,26 +518,23 @@ bool witness_regroup(const struct trace *t, GArray *events, uint32_t fixed)
 	if (length < 3 || best < 2)
 		return false;
 	graph_init(&g, t, old, length);
-	s = (struct greedy_schedule){ .g = &g,
-		                      .waits = g_new(uint32_t, length),
-		                      .at = g_new(uint32_t, g.threads + 1),
-		                      .reach = g_new(uint32_t, g.threads + 1),
-		                      .order = g_new(uint32_t, length) };
-	uint32_t *scratch = g_memdup2(old, whole * sizeof(uint32_t));
+	uint32_t *trial = g_memdup2(old, whole * sizeof(uint32_t));
 	uint32_t *result = g_memdup2(old, whole * sizeof(uint32_t));
-	for (size_t i = 0; i < 2 * G_N_ELEMENTS(ways); i++) {
-		s.backward = i % 2;
-		if (schedule_run(&s, ways[i / 2], best))
-			better |= schedule_keep(&s, result, &best, scratch, whole);
+	for (int backward = 0; backward < 2; backward++) {
+		if (!beam_search(&g, backward, best + 1, trial))
+			continue;
+		uint32_t n =
+		        witness_count_switches(t, trial, whole); /* with the fixed events */
+		if (n >= best)
+			continue;
+		best = n;
+		memcpy(result, trial, length * sizeof(uint32_t));
+		better = true;
 	}
 	if (better)
 		memcpy(events->data, result, whole * sizeof(uint32_t));
-	g_free(scratch);
+	g_free(trial);
 	g_free(result);
-	g_free(s.waits);
-	g_free(s.at);
-	g_free(s.reach);
-	g_free(s.order);
 	graph_release(&g);
 	return better;
 }

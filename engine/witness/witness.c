@@ -3,6 +3,7 @@
  * reason for each. The checker judges, not this file.
  */
 #include "engine/witness/witness.h"
+#include "engine/base/file.h"
 #include "engine/base/input.h"
 #include "engine/witness/regroup.h"
 
@@ -405,23 +406,24 @@ bool witness_read(const char *path, struct witness *w, struct error *error)
 
 char *trace_digest(const struct trace *t)
 {
-	char *digest;
-	FILE *file = t->path == NULL || t->digest != NULL ? NULL : fopen(t->path, "rb");
-	size_t got;
-
 	if (t->digest != NULL)
 		return g_strdup(t->digest);
-	if (file == NULL)
-		return g_strdup("");
-	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
-	unsigned char *buffer = g_malloc(1 << 16);
-	while ((got = fread(buffer, 1, 1 << 16, file)) > 0)
-		g_checksum_update(sum, buffer, (gssize)got);
-	digest = g_strdup(ferror(file) ? "" : g_checksum_get_string(sum));
-	fclose(file);
-	g_free(buffer);
-	g_checksum_free(sum);
-	return digest;
+	char *digest = t->path == NULL ? NULL : file_digest(t->path);
+	return digest != NULL ? digest : g_strdup("");
+}
+
+void witness_of_run(const struct trace *t, const char *path, struct witness *w)
+{
+	*w = (struct witness){ .claim = CLAIM_PREFIX,
+		               .trace_name = g_path_get_basename(path),
+		               .trace_digest = file_digest(path),
+		               .memory = trace_model(t),
+		               .events = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
+		               .weak = g_array_new(FALSE, FALSE, sizeof(struct weak_source)) };
+	for (uint32_t e = 0; e < t->events_count; e++)
+		if (!op_wants(t->events[e].op))
+			g_array_append_val(w->events, e);
+	g_array_append_vals(w->weak, t->weak, (guint)t->weak_count);
 }
 
 static void print_under(const struct witness *w, GString *out)
@@ -519,7 +521,9 @@ struct minimiser {
 	size_t pair_count;
 	uint32_t fixed; /* number of events at the end that stay: the pair */
 	GArray *events, *trial;
-	bool drops; /* the claim names its required events, so others may be dropped */
+	/* The claim names its required events: others may be dropped, and conflicting ones may
+	 * change places. */
+	bool drops;
 	uint64_t steps, limit; /* events checked so far, and their bound */
 };
 
@@ -612,15 +616,17 @@ enum { MINIMISE_STEPS = 4000000 }; /* checked events, about a second */
 static bool minimise_once(struct minimiser *z)
 {
 	uint32_t from = 0;
+	bool better = false;
 
 	while (from < z->events->len - z->fixed && z->steps < z->limit) {
 		uint32_t end = run_end(z, from);
 
 		if ((z->drops && drop_run(z, from, end - from)) || join_run(z, from))
-			return true;
-		from = end;
+			better = true; /* go on with what stands there now */
+		else
+			from = end;
 	}
-	return false;
+	return better;
 }
 
 /* Reorder all events at once, before single moves. */
@@ -634,9 +640,10 @@ static void minimise_regroup(struct minimiser *z)
 	g_array_append_vals(z->events, z->trial->data, z->trial->len);
 }
 
-void witness_minimise_within(struct checker *checker, uint64_t limit, const struct trace *t,
-                             enum claim claim, const uint32_t *pair, size_t pair_count,
-                             GArray *events)
+/* Until about `limit` events have been checked. */
+static void minimise_within(struct checker *checker, uint64_t limit, const struct trace *t,
+                            enum claim claim, const uint32_t *pair, size_t pair_count,
+                            GArray *events)
 {
 	struct minimiser z = {
 		.t = t,
@@ -656,11 +663,21 @@ void witness_minimise_within(struct checker *checker, uint64_t limit, const stru
 
 	if (claim_waits(claim) && events->len >= pair_count)
 		z.fixed = (uint32_t)pair_count;
-	if (z.drops)
-		minimise_regroup(&z);
-	while (events->len > z.fixed && z.steps < z.limit && minimise_once(&z))
+	minimise_regroup(&z);
+	while (z.drops && events->len > z.fixed && z.steps < z.limit && minimise_once(&z))
 		;
 	g_array_unref(z.trial);
+}
+
+GArray *witness_polished(struct checker *checker, const struct trace *t, enum claim claim,
+                         const uint32_t *pair, size_t pair_count, const GArray *events)
+{
+	enum { STEPS = 1 << 17, LONGEST = 1 << 17 };
+	GArray *better = g_array_copy((GArray *)events);
+
+	if (events->len <= LONGEST)
+		minimise_within(checker, STEPS, t, claim, pair, pair_count, better);
+	return better;
 }
 
 void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,
@@ -668,7 +685,7 @@ void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *p
 {
 	struct checker *checker = checker_new(t, options);
 
-	witness_minimise_within(checker, MINIMISE_STEPS, t, claim, pair, pair_count, events);
+	minimise_within(checker, MINIMISE_STEPS, t, claim, pair, pair_count, events);
 	checker_free(checker);
 }
 

@@ -30,6 +30,9 @@ const char *claim_word(enum claim claim);
 bool claim_waits(enum claim claim);
 /* The claim of a finding's witness. */
 enum claim finding_claim(const struct finding *f);
+/* The recorded run itself, under its memory model; `path`: of the trace's file, beside which
+ * the witness is to lie. witness_release. */
+void witness_of_run(const struct trace *t, const char *path, struct witness *w);
 /* Does the trace have all events that the witness names? False and `error` otherwise. */
 bool witness_fits(const struct trace *t, const struct witness *w, struct error *error);
 bool witness_read(const char *path, struct witness *w, struct error *error);
@@ -43,14 +46,16 @@ bool witness_write(const struct trace *t, const struct witness *w, const char *p
 /* SHA-256 of the trace's file in hex, owned by the caller; "" for a trace in memory. */
 char *trace_digest(const struct trace *t);
 
-/* Reduce context switches: reorder all events (regroup.h), then local search by single moves.
+/* Reduce context switches: reorder all events (regroup.h), then local search by single moves,
+ * where the claim does not rest on the order of conflicting events (ATOMIC, PREFIX, REACH).
  * Every intermediate sequence is checked. `events` is changed in place. */
 void witness_minimise(const struct trace *t, enum claim claim, const uint32_t *pair,
                       size_t pair_count, const struct check_options *options, GArray *events);
-/* The same with an existing checker, until about `limit` events have been checked. */
-void witness_minimise_within(struct checker *checker, uint64_t limit, const struct trace *t,
-                             enum claim claim, const uint32_t *pair, size_t pair_count,
-                             GArray *events);
+/* The same with an existing checker, within the work that a report has for each of its
+ * witnesses (2^17 events checked): a new array, owned by the caller; a copy of a longer
+ * witness. */
+GArray *witness_polished(struct checker *checker, const struct trace *t, enum claim claim,
+                         const uint32_t *pair, size_t pair_count, const GArray *events);
 
 enum switch_reason {
 	SWITCH_OPTIONAL,

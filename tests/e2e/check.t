@@ -22,13 +22,13 @@ like "$(json 'join " ", @{$d->{coverage}}')" "Not covered: what weak memory" "an
 ok "$(json '$d->{complete}{"data-race"} ? 0 : 1')" "complete, of data races"
 ok "$(json '$d->{complete}{"atomic-set-violation"} ? 1 : 0')" "not complete, of atomicity"
 ok "$(json '$d->{complete}{stuck} ? 0 : 1')" "complete, of waits that never end"
-like "$(json 'join " ", @{$d->{coverage}}')" "no wait for another thread that never ends.*Not covered: waits by looking again and again" "as sentences: which waits, and which not"
+like "$(json 'join " ", @{$d->{coverage}}')" "no wait for another thread that never ends.*Not covered: loops that wait until a value changes" "as sentences: which waits, and which not"
 run "$HEDDLE" verify "$trace" "$wit"
 is "$status" 0 "its witness is one"
 run "$HEDDLE" replay --witness "$wit" -- ./bank
 like "$err" "T[12] first" "and drives the program"
 run "$HEDDLE" check -o bank2 -- ./bank
-like "$out" "^1. can happen: data-race" "as text"
+like "$out" "^1. can happen: data race" "as text"
 like "$out" "what it does: it prints" "with what it does"
 
 sample bank fixed

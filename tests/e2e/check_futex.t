@@ -80,4 +80,20 @@ C
 "$HEDDLE" cc -g -O1 freed.c -o freed -pthread || exit 1
 run "$HEDDLE" check --budget 30 -o u --format json -- ./freed
 is "$(json 'join " ", sort { $a cmp $b } map { $_->{kind} } @{$d->{findings}}')" "lock-misuse use-after-free" "a lock in freed memory is used, and no thread is stuck"
+
+# The same by hand: T1 ends while it holds the lock; after a misuse nobody knows who holds it.
+cat >held.txt <<'T'
+#! heddle 1
+main|fork(T1)|1
+main|acq(m)|5
+main|rel(m)|6
+T1|acq(m)|2
+T1|end()|4
+T
+sed 's/^T1|end/T1|misuse(m,unlock-by-other)|3\n&/' held.txt >misused.txt
+for name in held misused; do
+	run "$HEDDLE" deadlocks --format json $name.txt
+	is "$(json 'join " ", map { "$_->{kind}:$_->{verdict}" } @{$d->{findings}}')" \
+		"$([ $name = held ] && echo stuck:race)" "$name: what is predicted"
+done
 done_testing

@@ -48,6 +48,16 @@ printf 'T1|fork(T2)|1\nT1|act(m.put,5,7)=1|2\nT2|act(m.get,5)=7|3\n' >intro.txt
 rd2 intro.txt
 is "$(pairs)" 1,2 "put(5,7) and get(5); the type is found by the methods"
 
+# Release sequences (C17 5.1.2.4): a thread's own store continues that of its read-modify-write, another thread's ends it.
+release() {
+	printf 'T1|fork(T2)|1\nT1|fork(T3)|1\nT1|act(m.put,5,7)=1|2\nT1|rmw(x);rel|3\n%s|aw(x);rlx|4\nT2|ar(x);acq|5\nT2|act(m.get,5)=7|6\n' "$1" >release.txt
+	rd2 release.txt
+}
+release T1
+is "$(pairs)" "" "a read of the thread's own later store synchronises with its release"
+release T3
+is "$(pairs)" 2,6 "another thread's store has ended the sequence"
+
 # Synchronisation inside of a scope on a specified object adds no edge; outside it does.
 cat >library.txt <<'T'
 #! object o dict

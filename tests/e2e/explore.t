@@ -98,8 +98,8 @@ run "$HEDDLE" info "$trace"
 is "$status" 0 "the failing run is kept as a trace"
 is "$(cat assertion.tree)" "$(cat assertion.json)" "and the tree in a file"
 run "$HEDDLE" explore -- ./assertion
-contains "$out" "signal 6 (Aborted), in 1 execution" "as text"
-contains "$out" "reads data = its initial value, not 7" "with the way that leads there"
+contains "$out" "signal 6 (Aborted), in 1 of " "as text"
+contains "$out" "reads the initial value of data, not 7" "with the way that leads there"
 
 # A deadlock, a lost wake-up, a use after free.
 cat >locks.c <<'C'
@@ -190,7 +190,7 @@ $HEDDLE cc -g -O1 "$root/samples/account/account.c" -o account -pthread
 mkdir left
 run env TMPDIR="$PWD/left" timeout -s TERM 4 "$HEDDLE" explore --budget 1000 -- ./account
 like "$out" "it was interrupted" "interrupted: it says what it has"
-like "$out" "[0-9] executions" "and how much that is"
+like "$out" "[0-9] runs" "and how much that is"
 is "$(ls left)" "" "and leaves nothing behind"
 
 # Names and messages that are no UTF-8 leave nothing out of the JSON.

@@ -37,7 +37,7 @@ is "$status $(json '"$d->{states} ".($d->{complete} ? "complete" : "open")')" "0
 is "$(json 'exists $d->{estimate} ? "estimate" : exists $d->{shard} ? "shard" : "whole"')" whole "... as one report"
 run "$HEDDLE" explore -j 3 -o tree -- ./four
 is "$status" 0 "as text"
-like "$out" '24 different' "... with the sum"
+like "$out" '24 of them different' "... with the sum"
 is "$(perl -MJSON::PP -0777 -ne 'print JSON::PP->new->decode($_)->{states}' tree)" 24 "and the tree is kept"
 run "$HEDDLE" explore -j 2 --format json -- ./bug
 is "$status $(json '$d->{errors}[0]{kind}')" "1 signal" "an error that one job finds"
@@ -55,7 +55,7 @@ run "$HEDDLE" explore --format json --runs 60 -- ./five
 is "$(json 'my $e = $d->{estimate}; my ($low, $high) = @{$e->{spread}}; $low <= $e->{classes} && $e->{classes} <= $high && $high > 60 ? "said" : "not"')" said \
 	"an incomplete exploration says about how many classes there are"
 run "$HEDDLE" explore --runs 60 -- ./five
-like "$out" 'about [0-9]+ different in all' "as text"
+like "$out" 'about [0-9]+ different runs in all' "as text"
 run "$HEDDLE" explore -j 2 --runs 60 --format json -- ./five
 is "$(json '$d->{estimate}{classes} > 60 ? "said" : "not"')" said "the jobs' estimates are added"
 run "$HEDDLE" explore --format json -- ./five

@@ -79,22 +79,38 @@ done
 run "$HEDDLE" explore --resume /nowhere/state -- ./sync log "${arguments[@]}"
 is $status 2 "a state that cannot be written is told before the first run"
 
-# Several jobs, in parts: each share has a state.
+# Several jobs, in parts: one state, which any number of jobs go on from.
 ./oracle 4 >expected
 read -ra arguments <expected
 run "$HEDDLE" explore --budget 0 --format json -- ./sync log "${arguments[@]}"
-whole="$status $(json '"$d->{states} " . join "; ", sort map { $_->{kind} } @{$d->{errors}}')"
+found() {
+	json '"$d->{states} " . join "; ", sort map { $_->{kind} } @{$d->{errors}}'
+}
+whole="$status $(found)"
 more=1 parts=0
 while [ $more != 0 ] && [ $parts -lt 100 ]; do
 	parts=$((parts + 1))
-	run "$HEDDLE" explore --budget 0 --runs $((10 + parts)) -j 2 --resume jobs --format json -- ./sync log "${arguments[@]}"
-	more=$(json 'scalar grep /limit of runs/, @{$d->{gaps}}')
+	run "$HEDDLE" explore --budget 0 --runs $((10 + parts)) -j $((parts % 3 + 1)) --resume jobs --format json -- ./sync log "${arguments[@]}"
+	more=$(json 'scalar grep /limit of runs|schedules are left/, @{$d->{gaps}}')
 done
-is "$status $(json '"$d->{states} " . join "; ", sort map { $_->{kind} } @{$d->{errors}}') $((parts > 1))" "$whole 1" \
-	"two jobs in $parts parts cover the same"
-run "$HEDDLE" explore --resume jobs -j 3 -- ./sync log "${arguments[@]}"
-is $status 2 "the states are of so many jobs"
-like "$err" "there shard 0/2, here shard 0/3" "with both numbers"
+is "$status $(found) $((parts > 1))" "$whole 1" "one to three jobs in $parts parts cover the same"
+is "$(ls jobs.task.* 2>/dev/null)" "" "and leave no tasks"
+# Killed when the program has been run so many times more, the jobs with it; and run again.
+rm -f jobs log
+for lines in 3 9 20; do
+	before=$(cat log 2>/dev/null | wc -l)
+	setsid env "LINES$lines=1" "$HEDDLE" explore --budget 0 -j 2 --resume jobs -- ./sync log "${arguments[@]}" >/dev/null 2>&1 &
+	while kill -0 $! 2>/dev/null && [ "$(cat log 2>/dev/null | wc -l)" -lt $((before + lines)) ]; do sleep 0.01; done
+	kill -KILL -- -$! 2>/dev/null
+	wait $! 2>/dev/null
+done
+run "$HEDDLE" explore --budget 0 -j 2 --resume jobs --format json -- ./sync log "${arguments[@]}"
+is "$status $(found)" "$whole" "killed three times, and gone on from, whatever the environment"
+run "$HEDDLE" explore --budget 0 -j 2 --resume jobs -- ./sync log "${arguments[@]}" more
+is $status 2 "other arguments are refused with jobs, too"
+cp kept shared && chmod 660 shared
+run "$HEDDLE" explore --resume shared -- ./sync log "${arguments[@]}"
+like "$status $err" "^2 .*shared: belongs to another user, or may be written by others" "a state that others may write sets no environment"
 run stat -c %a kept
 is "$out" 600 "the state is for its user alone"
 done_testing

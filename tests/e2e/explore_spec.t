@@ -66,7 +66,7 @@ done
 # What commutes is said, in the report and in the tree.
 build hand -DADDS hand.c
 run "$HEDDLE" explore --spec "$programs/fine.spec" -o hand.tree -- ./hand
-like "$out" 'equivalent by the specification, in run 0: 1 pair that commutes' "one pair is not turned round"
+like "$out" 'in run 0, 1 pair of calls commutes by the specification' "one pair is not turned round"
 like "$out" 'set1\.add\(1\) / 1 by T1 at hand\.c:7 and set1\.add\(2\) / 1 by T2 at hand\.c:8: v1 != v2' "which, and why"
 like "$(cat hand.tree)" '"commuting-pairs": 1' "also in the tree"
 run "$HEDDLE" info hand.tree.run0.hdl

@@ -107,5 +107,5 @@ is "$(json 'join " ", map { "$_->{kind}:$_->{run}:$_->{count}" } @{$d->{errors}}
 	"an error of two shards is one; runs are numbered on"
 is "$(json 'join " ", map { $_->{parent} // "-" } @{$d->{runs}}')" "- 0 - 2 3" "and know their parents"
 run "$HEDDLE" merge e1.json e2.json
-like "$out" "5 executions" "as text"
+like "$out" "5 runs" "as text"
 done_testing

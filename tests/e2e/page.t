@@ -127,13 +127,28 @@ walked stuck lost-wakeup/lost_wakeup.c
 like "$(cat race.json)" '"acct.balance reads 100 or 150"' "a read that races says both values"
 
 runs='ask [...document.querySelectorAll("#runs tr.step")].map(function (r) { return [r.dataset.event, r.children[1].textContent, r.querySelector(".event").textContent.slice(2)].join(" "); }).sort().join("\n") + "\n"'
-said='ask [".at", ".what", ".values"].map(s => document.querySelector(s).textContent.split("\\n")[0]).join(" / ")'
-run browse tree.html "$runs" "key g" "key j" "$said" troubles
+said='ask [".at", ".what", ".values"].map(s => document.querySelector("#runs " + s).textContent.split("\\n")[0]).join(" / ")'
+run browse tree.html "$runs" "go runs-step-1" "key j" "$said" troubles
 is "$(sed -n 1p <<<"$out" | perl -MJSON::PP -e 'print JSON::PP->new->allow_nonref->decode(<STDIN>)')" "$(perl -MJSON::PP -0777 -ne '
 	print join "\n", sort map { join " ", $_->{run}, $_->{parent} // "", $_->{end} } @{decode_json($_)->{runs}}' tree.heddle)" \
 	"the runs of an exploration are those of its file"
 like "$(sed -n 2p <<<"$out")" 'run 1, 2 of 3 / ✗ deadlock / main waits for the end of T1' "and are walked by the same keys"
 is "$(sed -n 3p <<<"$out")" '[]' "without a complaint of the browser"
+# Its outcomes come first, as in the explorer: the first is shown, the keys go on to the next.
+shown='ask [".at", ".what", ".place", ".line", ".values"].map(s => document.querySelector("#outcomes " + s).textContent).join(" / ")'
+rows='ask [...document.querySelectorAll("#outcomes tr.step")].map(r => [...r.children].slice(0, 3).map(c => c.textContent).join("|")).join("\n") + "\n"'
+first='ask document.querySelector("#outcomes").getBoundingClientRect().bottom <= document.querySelector("#runs").getBoundingClientRect().top'
+run browse tree.html "$rows" "$shown" "key j" "$shown" "$first" troubles
+is "$(sed -n 1p <<<"$out" | perl -MJSON::PP -e 'print JSON::PP->new->allow_nonref->decode(<STDIN>)')" "$(
+	perl -MJSON::PP -0777 -ne '
+		my @runs = grep { !$_->{redundant} } @{decode_json($_)->{runs}};
+		printf "%d|✗ deadlock|lock_order.c:21\n%d|✓ prints|\n", scalar(grep { $_->{end} eq "deadlock" } @runs),
+			scalar grep { $_->{end} eq "exit" } @runs' tree.heddle)" "the outcomes of an exploration, and how many runs have each"
+like "$(sed -n 2p <<<"$out")" 'outcome 1 of 2: 1 of 3 different runs end so.*T1 waits for mutex bob.lock, held by T2.*It begins as run 0, which ends well, but:.*Point of no return: T2: lock bob.lock \(lock_order.c:20\)' \
+	"a failure comes first, with what it does otherwise than a run that ends well"
+like "$(sed -n 3p <<<"$out")" 'outcome 2 of 2: 2 of 3 different runs print this last.*alice 115, bob 85' "the next one by a key"
+is "$(sed -n 4,5p <<<"$out")" "true
+[]" "the tree stands below, and the browser complains of nothing"
 
 at='ask document.querySelector(".at").textContent'
 run browse race.html "go f1-step-7" "$at" "click tr.step:nth-of-type(4)" "$at" "key G" "$at" "key j" "$at" "key g" "key k" "$at"

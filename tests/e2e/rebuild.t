@@ -61,11 +61,11 @@ like "$out" "Each thread does and sees what it did in the recording" "along the 
 export XDG_STATE_HOME=$scratch/elsewhere
 screen bank.hdl "press c"
 unlike "$out" "exit status" "a program that somebody else's trace names is not run"
-like "$out" "This trace was not recorded here. Run what it names, the program ./bank \?" "but asked about"
+like "$out" "This trace was not recorded on this machine. Run the program that it names, ./bank \?" "but asked about"
 screen bank.hdl "press c y"
 like "$out" "Here the two orders part:" "and run after a yes"
 screen bank.hdl "rebuild touch built"
-like "$out" "This trace was not recorded here" "so for a new recording"
+like "$out" "This trace was not recorded on this machine" "so for a new recording"
 is "$(ls built 2>/dev/null)" "" "before anything is built"
 export XDG_STATE_HOME=$scratch/.state
 

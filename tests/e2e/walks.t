@@ -47,7 +47,7 @@ walk exploration 100 30 tree.run1.hdl
 like "$(words first.txt)" "check failed.*sum == 2 does not hold: sum = 1" "exploration: the failed check is on the first screen"
 like "$(words cause.txt)" "✗ .*sum == 2 does not hold: sum = 1" "exploration: one key further, the run that failed"
 like "$(words cause.txt)" "Point of no return: T2: lock m .stale_sum.c:9." "exploration: its cause"
-like "$(words cause.txt)" "Where it ends well, in its place: T1: lock m .stale_sum.c:12." "exploration: and what would have gone well"
+like "$(words cause.txt)" "A run that ends well goes on instead with: T1: lock m .stale_sum.c:12." "exploration: and what would have gone well"
 
 # fix NAME PERL WANTED: the lesson "lost update", with that fix
 cd "$root" || exit 1

@@ -55,6 +55,8 @@ for runs in 2 9; do # of one that has more to explore than this; the status is t
 	"$HEDDLE" explore --resume "$corpus/explored$runs.state" --runs $runs -- "$corpus/bank.elf" \
 		>>"$out/corpus.log" 2>&1
 done
+"$HEDDLE" merge "$corpus/explored2.state" --tasks 2 -o "$corpus/task" >>"$out/corpus.log" 2>&1
+cp "$corpus/task.2" "$corpus/task2.state" || exit 2
 printf '%s\n' wait bookmark\ here "mark real" "note look at this" >"$corpus/notes.script"
 cp "$corpus/bank.hdl" "$out/marked.hdl"
 try "$HEDDLE" open "$out/marked.hdl" --script "$corpus/notes.script"

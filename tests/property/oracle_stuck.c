@@ -483,6 +483,16 @@ static bool has_ended(const struct view *v, uint32_t u)
 	return v->next[u] == NONE && shows_end(v->w->r, u);
 }
 
+static bool was_misused(const struct view *v, uint32_t lock)
+{
+	for (uint32_t e = 0; e < v->w->r->n; e++) {
+		if (event(v->w->r, e)->op == OP_MISUSE && event(v->w->r, e)->target == lock &&
+		    (v->s->s.done & bit(e)) != 0)
+			return true;
+	}
+	return false;
+}
+
 static bool waits_here(const struct view *v, uint32_t u)
 {
 	const struct rules *r = v->w->r;
@@ -498,6 +508,8 @@ static bool waits_here(const struct view *v, uint32_t u)
 		return !has_ended(v, o) || o == u ||
 		       (r->t->threads[o].fork != NONE && r->length[o] == 0 &&
 		        (v->s->s.done & bit(r->t->threads[o].fork)) == 0);
+	if (v->what[u] == FOR_LOCK && was_misused(v, o))
+		return false;
 	if (v->w->lacking[o])
 		return v->what[u] == FOR_LOCK;
 	for (uint32_t h = 0; h < r->threads; h++)

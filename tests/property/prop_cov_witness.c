@@ -119,6 +119,10 @@ static void trial(uint64_t seed, bool ecl, bool effects, struct tally *tally)
 			if (f->witness == NULL)
 				continue;
 			judge(seed, &s, c, f->witness, pair, tally, false);
+			GArray *better = polish_witness(t, f, &options);
+			ck_assert_msg(better != NULL, "seed %" G_GUINT64_FORMAT, seed);
+			judge(seed, &s, c, better, pair, tally, false);
+			g_array_unref(better);
 			tally->whole++;
 			if (i % 4 == 0)
 				damage(seed, random, &s, c, f, tally);
@@ -141,6 +145,7 @@ START_TEST(only_what_the_definition_accepts)
 	for (uint64_t seed = first; seed < first + count; seed++)
 		trial(seed, seed & 1, seed & 2, &tally);
 	ck_assert_uint_gt(tally.whole, count);
+	ck_assert_uint_gt(polished, count / 8);
 	ck_assert_uint_gt(tally.refused, 4 * count);
 	ck_assert_uint_gt(tally.truths_of_mutants, count / 4);
 }

@@ -25,7 +25,7 @@ static char *outcome_text(const struct litmus *l, const struct litmus_outcome *o
 {
 	GString *s = g_string_new(NULL);
 	for (uint32_t t = 0; t < l->threads; t++)
-		for (uint32_t i = 0; i < 3; i++)
+		for (uint32_t i = 0; i < 4; i++)
 			g_string_append_printf(s, "%d ", (int)o->registers[t][i]);
 	for (uint32_t i = 0; i < 2; i++)
 		g_string_append_printf(s, "%c=%d ", "xy"[i], (int)o -> memory[i]);
@@ -35,7 +35,7 @@ static char *outcome_text(const struct litmus *l, const struct litmus_outcome *o
 static void append_name(GString *s, const struct memory_graph *g, uint32_t id)
 {
 	const struct memory_event *e = &g->events[id];
-	g_string_append_printf(s, "%d.%d ", (int)e->thread, (int)e->index);
+	g_string_append_printf(s, "%d.%d=%d ", (int)e->thread, (int)e->index, (int)e->value);
 }
 
 static char *graph_text(const struct memory_graph *g)
@@ -96,12 +96,14 @@ static bool equal(GHashTable *a, GHashTable *b)
 
 static uint64_t graphs_total, rejected_total, abandoned_total, locked_total;
 
-/* May a thread wait for ever? For a post that does not come; locks are all unlocked. */
+/* May a thread wait for ever? For a post or signal that does not come; locks are all unlocked,
+ * but by who waits. */
 static bool may_block(const struct litmus *l)
 {
 	for (uint32_t t = 0; t < l->threads; t++)
 		for (uint32_t i = 0; i < l->length[t]; i++)
-			if (l->ops[t][i].kind == LITMUS_TAKE)
+			if (l->ops[t][i].kind == LITMUS_TAKE ||
+			    l->ops[t][i].kind == LITMUS_WAIT)
 				return true;
 	return false;
 }

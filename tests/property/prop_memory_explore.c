@@ -1,9 +1,10 @@
 /*
  * prop_memory_explore.c - random litmus programs, explored as a real program under each model:
  * the outcomes of its runs are those that the axioms allow, all of them and no other, and the
- * report says that it is complete. In every second program one thread waits: it looks, or tries
- * to exchange, until it reads the value that another thread stores; its outcomes are those of
- * the program without the loop in which it reads that value.
+ * report says that it is complete. Half of the programs have operations of the thread library:
+ * locks, tries, semaphores, conditions, barriers, once-functions. In the others one thread
+ * waits: it looks, or tries to exchange, until it reads the value that another thread stores;
+ * its outcomes are those of the program without the loop in which it reads that value.
  */
 #include "tests/property/oracle_memory.h"
 #include "tests/support/litmus_random.h"
@@ -14,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CASES = 12, STATUSES = 252, TRIES = 30 };
+/* any.c's kinds beyond LITMUS_FENCE. */
+enum { ANY_LOOK = LITMUS_FENCE + 1, ANY_TRY_ON, ANY_LOCK };
+enum { CASES = 16, STATUSES = 252, TRIES = 30 };
 
 static bool writes_to(const struct litmus_op *o, uint32_t location)
 {
@@ -56,6 +59,15 @@ static struct litmus_op *find_wait(struct litmus *l, uint32_t *thread)
 	return NULL;
 }
 
+static bool has_library(const struct litmus *l)
+{
+	for (uint32_t t = 0; t < l->threads; t++)
+		for (uint32_t i = 0; i < l->length[t]; i++)
+			if (l->ops[t][i].kind >= LITMUS_LOCK)
+				return true;
+	return false;
+}
+
 /* As the program any.c has it: results are registers by operation. */
 static char *ops_text(struct litmus *l, const struct litmus_op *wait)
 {
@@ -63,14 +75,17 @@ static char *ops_text(struct litmus *l, const struct litmus_op *wait)
 	for (uint32_t t = 0; t < l->threads; t++)
 		for (uint32_t i = 0; i < l->length[t]; i++) {
 			struct litmus_op *o = &l->ops[t][i];
-			o->result = i % 4;
-			int kind = o != wait                ? (int)o->kind
-			           : o->kind == LITMUS_LOAD ? LITMUS_FENCE + 1
-			                                    : LITMUS_FENCE + 2;
-			g_string_append_printf(text, "%s%u,%d,%u,%d,%d,%d,%d,%u",
-			                       text->len ? ";" : "", t, kind, o->location,
-			                       o->order, o->failure_order, (int)o->value,
-			                       (int)o->expected, o->result);
+			bool library = o->kind >= LITMUS_LOCK;
+			if (!library)
+				o->result = i % (LITMUS_LIBRARY_RESULT + !has_library(l));
+			int kind = o == wait && o->kind == LITMUS_LOAD ? ANY_LOOK
+			           : o == wait                         ? ANY_TRY_ON
+			           : library ? ANY_LOCK + (int)o->kind - LITMUS_LOCK
+			                     : (int)o->kind;
+			g_string_append_printf(
+			        text, "%s%u,%d,%u,%d,%d,%d,%d,%u,%u,%d", text->len ? ";" : "",
+			        t, kind, o->location, o->order, o->failure_order, (int)o->value,
+			        (int)o->expected, o->result, o->when, (int)o->when_value);
 		}
 	return g_string_free(text, FALSE);
 }
@@ -129,9 +144,11 @@ static char *explore(const char *heddle, const char *program, const struct litmu
 	return out;
 }
 
-/* Do the report's runs end with the statuses that are expected? */
-static bool is_right(const struct expected *e, const char *out, uint64_t *runs)
+/* Do the report's runs end with the statuses that are expected, and with threads that wait for
+ * ever where some graphs do? */
+static bool is_right(const struct expected *e, const char *out, bool blocks, uint64_t *runs)
 {
+	bool blocked = false;
 	json_t *report = json_loads(out, 0, NULL), *run;
 	bool seen[STATUSES] = { false },
 	     good = json_is_true(json_object_get(report, "complete"));
@@ -141,7 +158,10 @@ static bool is_right(const struct expected *e, const char *out, uint64_t *runs)
 	json_array_foreach(json_object_get(report, "runs"), i, run)
 	{
 		json_int_t status = json_integer_value(json_object_get(run, "status"));
-		if (status > 0 && status < STATUSES)
+		const char *end = json_string_value(json_object_get(run, "end"));
+		if (end && strcmp(end, "blocked") == 0)
+			blocked = true;
+		else if (status > 0 && status < STATUSES)
 			seen[status] = true;
 		else
 			good = false;
@@ -152,8 +172,11 @@ static bool is_right(const struct expected *e, const char *out, uint64_t *runs)
 			printf("  outcome %d is %s\n", s, seen[s] ? "not allowed" : "missing");
 		good &= seen[s] == e->status[s];
 	}
+	if (blocked != blocks)
+		printf("  threads that wait for ever: %s\n",
+		       blocked ? "not allowed" : "missing");
 	json_decref(report);
-	return good;
+	return good && blocked == blocks;
 }
 
 int main(void)
@@ -162,7 +185,7 @@ int main(void)
 	const char *heddle = g_getenv("HEDDLE") ? g_getenv("HEDDLE") : "./heddle";
 	uint32_t cases = given ? (uint32_t)atoi(given) : CASES, failed = 0;
 	uint32_t first = seed ? (uint32_t)strtoul(seed, NULL, 10) : 1;
-	uint64_t runs = 0, graphs = 0, waits = 0;
+	uint64_t runs = 0, graphs = 0, waits = 0, of_library = 0;
 	char *folder = g_dir_make_tmp("heddle-XXXXXX", NULL);
 	char *program = g_build_filename(folder, "any", NULL);
 	char *build = g_strdup_printf("%s cc -g -O1 -pthread -o %s "
@@ -174,7 +197,7 @@ int main(void)
 		struct litmus l;
 		uint32_t waiter = 0;
 		struct litmus_op *wait = NULL;
-		litmus_random(r, LITMUS_STRAIGHT, &l);
+		litmus_random(r, (first + i) % 2 ? LITMUS_STRAIGHT : LITMUS_LIBRARY, &l);
 		for (int k = 0; (first + i) % 2 && k < TRIES; k++) {
 			wait = find_wait(&l, &waiter);
 			if (wait != NULL)
@@ -183,6 +206,7 @@ int main(void)
 		}
 		g_rand_free(r);
 		waits += wait != NULL;
+		of_library += has_library(&l);
 		char *ops = ops_text(&l, wait), *text = litmus_text(&l);
 		for (int m = MEMORY_TSO; m <= MEMORY_RC11; m++) {
 			struct expected e = { .l = &l, .wait = wait, .waiter = waiter };
@@ -191,7 +215,7 @@ int main(void)
 			litmus_enumerate(&l, (enum memory_model)m, allow, &e, &counts);
 			graphs += counts.complete;
 			char *out = explore(heddle, program, &l, word, ops);
-			if (!is_right(&e, out, &runs)) {
+			if (!is_right(&e, out, counts.blocked > 0 && wait == NULL, &runs)) {
 				printf("%s: %s (HEDDLE_SEED=%u HEDDLE_TRACES=1)\n  %s\n", word,
 				       text, first + i, ops);
 				failed++;
@@ -201,9 +225,10 @@ int main(void)
 		g_free(ops);
 		g_free(text);
 	}
-	printf("memory_explore: %u programs under two models (%lu with a loop that waits), %lu "
-	       "graphs, %lu runs\n",
-	       cases, (unsigned long)waits, (unsigned long)graphs, (unsigned long)runs);
+	printf("memory_explore: %u programs under two models (%lu with a loop that waits, %lu with "
+	       "the thread library), %lu graphs, %lu runs\n",
+	       cases, (unsigned long)waits, (unsigned long)of_library, (unsigned long)graphs,
+	       (unsigned long)runs);
 	g_remove(program);
 	g_rmdir(folder);
 	g_free(build);

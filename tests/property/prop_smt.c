@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* How often each kind of answer came: a run that meets one of them never tests nothing. */
-static unsigned races, by_core, by_solver;
+static unsigned races, by_past, by_solver;
 
 static bool complain(const struct trace *t, uint32_t e1, uint32_t e2, bool values,
                      const char *what)
@@ -46,7 +46,7 @@ static bool right(const struct trace *t, const struct finding *f, bool race, boo
 	if (!race) {
 		if (f->proof == NULL)
 			return complain(t, e1, e2, values, "no proof");
-		by_core += f->proof->method == PROOF_CONE;
+		by_past += f->proof->method == PROOF_CONE;
 		by_solver += f->proof->method == PROOF_SOLVER;
 		return true;
 	}
@@ -100,6 +100,7 @@ int main(int argc, char **argv)
 {
 	int status = mix_main(argc, argv, "solver against search", 10000, one);
 
-	printf("%u races, %u refuted by cores, %u by the solver\n", races, by_core, by_solver);
-	return status != 0 || races == 0 || by_core == 0 || by_solver == 0;
+	printf("%u races, %u refuted by causal pasts, %u by the solver\n", races, by_past,
+	       by_solver);
+	return status != 0 || races == 0 || by_past == 0 || by_solver == 0;
 }

@@ -4,6 +4,7 @@
  */
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/witness/witness.h"
+#include "tests/property/mutate.h"
 #include "tests/property/mix.h"
 #include "tests/support/coverage.h"
 
@@ -498,6 +499,20 @@ static bool judge_mutant(const struct trace *t, const struct finding *f, GRand *
 	                0);
 }
 
+/* Its witness with fewer switches of threads still is one. */
+static bool judge_polished(const struct trace *t, const struct finding *f)
+{
+	GArray *better = polish_witness(t, f, &(struct check_options){ 0 });
+	bool good = better != NULL && (finding_claim(f) != CLAIM_STUCK ||
+	                               oracle_waits(t, (const uint32_t *)(void *)better->data,
+	                                            better->len - f->requests->len,
+	                                            (const uint32_t *)(void *)f->requests->data,
+	                                            f->requests->len));
+
+	g_clear_pointer(&better, g_array_unref);
+	return good || complain(t, "a polished witness is false", 0);
+}
+
 static bool judge_mutants(const struct trace *t, const struct report *r, uint64_t seed)
 {
 	GRand *random = g_rand_new_with_seed((guint32)seed);
@@ -506,6 +521,7 @@ static bool judge_mutants(const struct trace *t, const struct report *r, uint64_
 	for (guint k = 0; k < r->findings->len && good; k++) {
 		const struct finding *f = r->findings->pdata[k];
 
+		good = f->witness == NULL || judge_polished(t, f);
 		for (int i = 0; i < 10 && good && f->witness != NULL; i++)
 			good = judge_mutant(t, f, random);
 	}

@@ -173,7 +173,7 @@ START_TEST(without_missing_code_there_is_nothing_to_count)
 	ck_assert(!tui_shows(app, "missing code"));
 	tui_keys(app, "M");
 	ck_assert_str_eq(app->message,
-	                 "this trace has no calls into code that was not recorded");
+	                 "this recording has no calls into code that was not recorded");
 	ck_assert(!app->session->missing);
 	tui_close(app);
 }

@@ -192,8 +192,9 @@ START_TEST(the_witness_has_a_row_at_the_point)
 	tui_keys(app, "|"); /* to that row: the state is the one before the point */
 	ck_assert_uint_eq(app_view(app), VIEW_WITNESS);
 	ck_says(app, "after step 7 of 20");
-	ck_says(app, "above it can still end well, with T1's lock m (s.c:14) next; below every "
-	             "schedule fails");
+	ck_says(app,
+	        "above, the run can still end well, with T1's lock m (s.c:14) next; below, every "
+	        "schedule fails");
 	tui_keys(app, "|"); /* and on, to the run */
 	ck_assert_uint_eq(app_view(app), VIEW_TRACE);
 	tui_close(app);

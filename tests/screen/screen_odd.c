@@ -107,7 +107,7 @@ START_TEST(stopping)
 	tui_wait(app);
 	ck_assert_int_eq(others, 1);
 	app_key(app, 'c' - 'a' + 1);
-	ck_assert_str_eq(app->message, "nothing is at work; q leaves");
+	ck_assert_str_eq(app->message, "no work is under way; q leaves");
 	tui_command(app, "analyse soon");
 	ck_assert(app->message_is_error);
 	ck_assert(strstr(app->message, "a number of seconds"));

@@ -53,7 +53,7 @@ START_TEST(a_failed_build_leads_to_its_first_error)
 	tui_keys(app, "b");
 	shows(app, "▸ 2 two");
 	tui_keys(app, "n n"); /* the last has no file */
-	shows(app, "no other line has a place");
+	shows(app, "no other line names a place");
 	ck_assert(app->after == NULL);
 	tui_keys(app, "V");
 	ck_assert(app->after != NULL);

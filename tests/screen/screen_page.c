@@ -227,6 +227,28 @@ START_TEST(a_proof_stands_on_its_page)
 }
 END_TEST
 
+/* The outcomes as in the explorer, failures first, then all runs. */
+START_TEST(an_exploration_begins_with_its_outcomes)
+{
+	struct app *app = tui_open(plain, NULL);
+	tui_command(app, "exploration tests/screen/source/outcomes.tree");
+	struct page p = read_page(app, "X");
+	static const char *const first[] = { "✗ signal 6", "✗ deadlock", "⇄ data race",
+		                             "✓ prints", "✓ prints" };
+	ck_assert_uint_gt(p.what->len, G_N_ELEMENTS(first));
+	ck_assert_uint_eq(p.steps, p.what->len);
+	for (size_t i = 0; i < G_N_ELEMENTS(first); i++)
+		ck_assert_str_eq(p.what->pdata[i], first[i]);
+	const char *outcomes = strstr(p.text->str, "5 outcomes of 8 different runs");
+	const char *runs = strstr(p.text->str, "All runs as a tree");
+	ck_assert(outcomes && runs && outcomes < runs);
+	ck_assert(strstr(p.text->str, "about 12 different runs are left"));
+	ck_assert(!p.outward);
+	page_release(&p);
+	tui_close(app);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *suite = suite_create("page");
@@ -236,6 +258,7 @@ int main(void)
 	tcase_add_test(c, a_report_has_all_findings);
 	tcase_add_test(c, hostile_names_are_text);
 	tcase_add_test(c, a_proof_stands_on_its_page);
+	tcase_add_test(c, an_exploration_begins_with_its_outcomes);
 	suite_add_tcase(suite, c);
 	return tui_run(suite);
 }

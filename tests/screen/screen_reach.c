@@ -42,7 +42,7 @@ static const struct {
 	{ "audit == 0 at b.c:12", /* the lock keeps it */
 	  { "✗ audit == 0 at b.c:12: impossible", "would need all of this", "lock m" } },
 	{ "balance == 150 && thread == T1 at b.c:23", { "impossible" } },
-	{ "late == 1 at b.c:3", { "no event is at 'b.c:3'" } },
+	{ "late == 1 at b.c:3", { "no event is recorded at 'b.c:3'" } },
 	{ "balance == 1", { "expected COND at FILE:LINE" } },
 	{ "1 < 2 at b.c:23", { "the condition names no variable" } },
 	{ "late == 1 at b.c:24",
@@ -83,7 +83,7 @@ START_TEST(an_order_is_walked)
 	shows(app, "values balance 100 audit 1");
 	shows(app, "balance reads 100"); /* not the 150 of the recording */
 	tui_keys(app, "v");
-	shows(app, "the independent checker accepts it");
+	shows(app, "the independent checker accepts this schedule");
 	char *path = g_strdup_printf("%s/heddle-reach-%d.wit", g_get_tmp_dir(), (int)getpid());
 	char *line = g_strdup_printf("export %s", path), *text;
 	g_remove(path);

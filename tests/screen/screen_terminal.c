@@ -252,6 +252,37 @@ START_TEST(the_mouse_selects)
 }
 END_TEST
 
+/* SGR events, as a terminal sends them: down, moved while down, up. */
+START_TEST(the_mouse_drags_a_border)
+{
+	struct pty *p = open_trace(NULL);
+	size_t length;
+	ck_assert(strstr(pty_output(p, &length), "\033[?1002h") != NULL);
+	pty_wait_for(p, "✓ race");
+	pty_send(p, "w");
+	pty_wait_for(p, "✓ checked");
+	ck_assert(strstr(pty_screen(p), "                        witness  ") != NULL);
+	/* of 80 columns the border stands in the 33rd */
+	pty_send(p, "\033[<0;33;8M");
+	pty_wait_read(p); /* curses forgets it where a move follows at once */
+	pty_send(p, "\033[<32;30;8M\033[<32;27;9M");
+	pty_wait_for(p, "recorded                   witness  ");
+	pty_send(p, "\033[<32;23;9M\033[<0;23;9m");
+	pty_wait_for(p, "recorded               witness  ");
+	pty_send(p, "\033[<32;50;9M"); /* no button is down */
+	pty_send(p, "q");
+	pty_wait_for(p, "Findings");
+	pty_send(p, "w"); /* remembered */
+	pty_wait_for(p, "recorded               witness  ");
+	pty_send(p, "q");
+	pty_wait_for(p, "Findings");
+	pty_send(p, "q");
+	ck_assert_int_eq(pty_finish(p), 0);
+	ck_assert(strstr(pty_output(p, &length), "\033[?1002l") != NULL);
+	pty_end(p);
+}
+END_TEST
+
 START_TEST(control_c_stops_work_and_not_the_program)
 {
 	struct pty *p = open_trace(NULL);
@@ -412,6 +443,31 @@ START_TEST(configuration)
 	pty_send(p, "q");
 	leave(p);
 	g_free(path);
+	/* what :set keeps is read again, of every setting */
+	static const char *const settings[] = { "projector on", "witness-calls all",
+		                                "palette colour-blind", "ascii false",
+		                                "just-my-code off" };
+	for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
+		char *line = g_strdup_printf(":set %s\r", settings[i]);
+		p = open_trace(NULL);
+		pty_send(p, line);
+		char *said = g_strdelimit(g_strdup(settings[i]), " ", '\t');
+		char **words = g_strsplit(said, "\t", 2);
+		char *answer = g_strdup_printf("%s = %s", words[0], words[1]);
+		pty_wait_for(p, answer);
+		pty_send(p, "q");
+		ck_assert_int_eq(pty_finish(p), 0);
+		pty_end(p);
+		g_free(answer);
+		g_strfreev(words);
+		g_free(said);
+		g_free(line);
+	}
+	p = open_trace(NULL);
+	pty_wait_without(p, "F findings"); /* no bar of views on a projector */
+	pty_send(p, "q");
+	ck_assert_int_eq(pty_finish(p), 0);
+	pty_end(p);
 	path = write_file("heddle/config", "[keys]\nno-such-request = Z\n");
 	const char *arguments[] = { trace, NULL };
 	/* Wide: the message begins with the path, which may be long. */
@@ -476,6 +532,7 @@ int main(void)
 	tcase_add_test(c, ascii_in_the_c_locale);
 	tcase_add_test(c, dumb_terminals_are_refused);
 	tcase_add_test(c, the_mouse_selects);
+	tcase_add_test(c, the_mouse_drags_a_border);
 	tcase_add_test(c, control_c_stops_work_and_not_the_program);
 	tcase_add_test(c, the_command_line);
 	tcase_add_test(c, completions_are_shown);

@@ -340,7 +340,12 @@ START_TEST(a_race_by_memory_order)
 		}
 		tui_keys(app, "w");
 		ck_assert(tui_shows(app, "unordered by C11: they race"));
-		ck_assert(!tui_shows(app, "both are about to happen"));
+		char *screen = tui_words(app);
+		ck_assert_msg(strstr(screen, flags[i].why) &&
+		                      !strstr(screen, "is about to write") &&
+		                      !strstr(screen, "both are about to happen"),
+		              "%s", screen);
+		g_free(screen);
 		tui_close(app);
 	}
 	struct app *app = open_published("rel", "acq");
@@ -425,14 +430,18 @@ END_TEST
 /* -- by turns ------------------------------------------------------------------------ */
 
 /* The foot of the screen, from the rule with the step's number to the values. */
+/* The step, and the threads' lines: without what is said of the turn. */
 static char *who_stands_where(struct app *app)
 {
 	char *screen = tui_screen(app, false);
 	const char *from = strstr(screen, "── after step"), *to = strstr(screen, " p be the");
 	ck_assert(from && to && from < to);
-	char *foot = g_strndup(from, (gsize)(to - from));
+	GString *foot = g_string_new_len(from, strcspn(from, "\n"));
+	const char *threads = strstr(from, "\n main  ");
+	ck_assert(threads && threads < to);
+	g_string_append_len(foot, threads, (gssize)(to - threads));
 	g_free(screen);
-	return foot;
+	return g_string_free(foot, FALSE);
 }
 
 START_TEST(a_witness_by_turns)
@@ -445,6 +454,14 @@ START_TEST(a_witness_by_turns)
 	ck_assert(tui_shows(app, "both are about to happen"));
 	tui_golden(app, "witness-turns");
 	tui_keys(app, "b");
+	ck_assert(tui_shows(app, "T2 report: "));
+	tui_keys(app, "b"); /* what the thread does there, and why it goes no further */
+	char *words = tui_words(app);
+	ck_assert_msg(strstr(words, "T1 deposit: enter deposit, total ← 1, lock m, ") &&
+	                      strstr(words, ". Then a switch, needed: T1 stops before line 14"),
+	              "%s", words);
+	g_free(words);
+	tui_keys(app, "n");
 	char *step = who_stands_where(app);
 	tui_keys(app, "-"); /* every event, and back: the same place */
 	char *events = who_stands_where(app);
@@ -509,7 +526,7 @@ START_TEST(search_in_a_witness)
 	tui_keys(app, ";");
 	ck_assert_uint_eq(app->session->event, first == 5 ? 12 : 5);
 	tui_keys(app, ";");
-	ck_assert(tui_shows(app, "no event after this in this schedule"));
+	ck_assert(tui_shows(app, "no event of this schedule after this one"));
 	tui_close(app);
 }
 END_TEST

@@ -258,7 +258,7 @@ START_TEST(exploration)
 	tui_keys(app, "h"); /* its parent, whose trace was not kept or is the first */
 	ck_assert(tui_shows(app, "run 0 "));
 	tui_keys(app, "j Enter");
-	ck_assert(g_str_has_prefix(app->message, "its trace was not kept"));
+	ck_assert(g_str_has_prefix(app->message, "the trace of this run was not kept"));
 	tui_close(app);
 }
 END_TEST
@@ -416,7 +416,7 @@ START_TEST(loops_fold)
 	tui_keys(app, "j j"); /* the other thread's events between stay */
 	ck_assert_uint_eq(s->event, 18);
 	tui_keys(app, "g -"); /* the function itself comes but once */
-	ck_assert_str_eq(app->message, "nothing comes round here three times");
+	ck_assert_str_eq(app->message, "no loop has three rounds here");
 	tui_keys(app, "A");
 	ck_assert_uint_eq(s->folds->len, 0);
 	tui_close(app);
@@ -465,6 +465,25 @@ static struct app *open_cycle(void)
 	return app;
 }
 
+/* Two parties of 6 book the last 10 seats: the second one decided on what was old. */
+START_TEST(decisions_by_thread)
+{
+	struct app *app = tui_open(
+	        "#! atomic-set hall free_seats takings\n"
+	        "T1|ubeg(book,hall)|s.c:1\nT1|r(free_seats)=10|s.c:2\nT2|ubeg(book,hall)|s.c:1\n"
+	        "T2|r(free_seats)=10|s.c:2\nT2|r(free_seats)=10|s.c:3\nT1|r(free_seats)=10|s.c:3\n"
+	        "T1|w(free_seats)=4|s.c:3\nT1|r(takings)=0|s.c:4\nT1|w(takings)=42|s.c:4\n"
+	        "T1|uend(book)|s.c:5\nT2|r(free_seats)=4|s.c:3\nT2|w(free_seats)=0|s.c:3\n"
+	        "T2|r(takings)=42|s.c:4\nT2|w(takings)=84|s.c:4\nT2|uend(book)|s.c:5\n",
+	        &(struct tui_options){ .analyse = true });
+	tui_keys(app, "C");
+	tui_golden(app, "graph-decisions");
+	ck_assert(tui_shows(app, "it had read 10, which is old ▸ free_seats 4 → 0"));
+	ck_assert(!tui_shows(app, "▸ free_seats 10 → 4"));
+	tui_close(app);
+}
+END_TEST
+
 START_TEST(conflict_graph)
 {
 	struct app *app = open_cycle();
@@ -476,6 +495,147 @@ START_TEST(conflict_graph)
 	tui_keys(app, "=");
 	ck_assert_int_eq(app->session->event, 6);
 	tui_close(app);
+}
+END_TEST
+
+/* Large text on a wall: one thing at a time, a blank row below each line. */
+START_TEST(on_a_projector)
+{
+	static const struct {
+		const char *name, *keys;
+		struct tui_options options;
+	} walls[] = {
+		{ "projector-findings", "v", { 0 } },
+		{ "projector-trace", "T", { 0 } },
+		{ "projector-source", "s", { 0 } },
+		{ "projector-witness", "w", { 0 } },
+		{ "projector-story", "I", { 0 } },
+		{ "projector-ascii", "w", { .ascii = true } },
+		{ "projector-small", "w", { .rows = 15, .columns = 60 } },
+		{ "projector-wide", "T", { .rows = 40, .columns = 150 } },
+	};
+	const char *name = walls[_i].name;
+	struct app *app = open_bank(&walls[_i].options);
+	tui_command(app, "set projector on");
+	tui_keys(app, walls[_i].keys);
+	tui_golden(app, name);
+	char *screen = tui_screen(app, false);
+	ck_assert(walls[_i].options.ascii == false || g_str_is_ascii(screen));
+	g_free(screen);
+	if (_i == 0) { /* a click finds the line that it is on; there is no bar of views */
+		app_mouse(app, 4, 10, MOUSE_CLICKED);
+		ck_assert_int_eq(session_selected(app->session)->finding->first, WRITE);
+		app_mouse(app, 6, 10, MOUSE_CLICKED);
+		ck_assert_int_eq(session_selected(app->session)->finding->first, 5);
+		app_mouse(app, 1, 13, MOUSE_CLICKED);
+		ck_assert_int_eq(app_view(app), VIEW_FINDINGS);
+	}
+	tui_command(app, "set projector off");
+	tui_keys(app, "q q q");
+	tui_close(app);
+}
+END_TEST
+
+/* The column of the border that stands in this row, right of `from`; or -1. */
+static int border_column(struct app *app, int row, int from)
+{
+	app_draw(app);
+	for (int c = from; c < app->grid.columns; c++)
+		if (grid_at(&app->grid, row, c)->rune == 0x2502)
+			return c;
+	return -1;
+}
+
+static void drag(struct app *app, int row, int column, int to_row, int to_column)
+{
+	app_draw(app);
+	app_mouse(app, row, column, MOUSE_PRESSED);
+	app_mouse(app, (row + to_row) / 2, (column + to_column) / 2, MOUSE_MOVED);
+	app_mouse(app, to_row, to_column, MOUSE_RELEASED);
+	app_draw(app);
+}
+
+/* Upright borders: the witness, the sources of a pair, the trace's state, the source beside. */
+START_TEST(borders_are_dragged)
+{
+	struct app *app = open_bank(&(struct tui_options){ .rows = 40, .columns = 150 });
+	static const struct {
+		const char *keys;
+		int row, from;
+	} borders[] = { { "w", 8, 30 }, { "q s", 8, 30 }, { "q T", 8, 70 } };
+	for (size_t i = 0; i < G_N_ELEMENTS(borders); i++) {
+		tui_keys(app, borders[i].keys);
+		int row = borders[i].row, was = border_column(app, row, borders[i].from);
+		ck_assert_int_ge(was, 0);
+		uint32_t event = app->session->event;
+		drag(app, row, was, row + 3, was - 7);
+		ck_assert_int_eq(border_column(app, row, was - 8), was - 7);
+		ck_assert_uint_eq(app->session->event, event); /* it selects nothing */
+		app_mouse(app, row, was - 9, MOUSE_MOVED);     /* the button is up */
+		ck_assert_int_eq(border_column(app, row, was - 8), was - 7);
+	}
+	/* the source beside the trace, and beside the witness as well */
+	int beside = border_column(app, 8, 90);
+	drag(app, 8, beside, 8, beside + 6);
+	ck_assert_int_eq(border_column(app, 8, beside), beside + 6);
+	tui_keys(app, "q w");
+	ck_assert_int_eq(border_column(app, 8, beside), beside + 6);
+	/* a smaller screen keeps the proportion, a click puts it back */
+	app_resize(app, 40, 130);
+	ck_assert_int_eq(border_column(app, 8, beside - 20), (beside + 6) * 130 / 150);
+	app_resize(app, 40, 150);
+	drag(app, 8, beside + 6, 8, beside + 6);
+	ck_assert_int_eq(border_column(app, 8, beside - 1), beside);
+	/* as far as it goes: both parts stay */
+	drag(app, 8, beside, 8, 0);
+	ck_assert_int_ge(border_column(app, 8, 50), 60);
+	tui_close(app);
+}
+END_TEST
+
+/* The rule between the list and the sources. */
+START_TEST(a_level_border_is_dragged)
+{
+	struct app *app = open_bank(NULL);
+	tui_keys(app, "v");
+	app_draw(app);
+	int rule = 4;
+	while (rule < 20 && grid_at(&app->grid, rule, 0)->rune != 0x2500)
+		rule++;
+	drag(app, rule, 20, rule - 2, 25);
+	ck_assert_uint_eq(grid_at(&app->grid, rule - 2, 0)->rune, 0x2500);
+	ck_assert_uint_ne(grid_at(&app->grid, rule, 0)->rune, 0x2500);
+	/* clicks still find the lines of the list, and the footer is no border */
+	app_mouse(app, 5, 10, MOUSE_PRESSED);
+	ck_assert_int_eq(session_selected(app->session)->finding->first, 5);
+	drag(app, rule - 2, 20, 23, 20);
+	ck_assert(tui_shows(app, "witness"));
+	tui_close(app);
+}
+END_TEST
+
+/* Not of data races alone: a use after free whose threads took turns ten times before it. */
+START_TEST(any_witness_has_few_switches)
+{
+	GString *text = g_string_new("main|alloc(p,8)|m.c:1\nmain|fork(T1)|m.c:2\n"
+	                             "main|fork(T2)|m.c:3\nmain|fork(T3)|m.c:4\n");
+	for (int i = 0; i < 10; i++)
+		g_string_append(text, "T1|w(a)=1|m.c:5\nT2|acq(m)|m.c:6\nT2|w(b)=1|m.c:7\n"
+		                      "T2|rel(m)|m.c:8\n");
+	g_string_append(text, "T3|w(p.x)=1|m.c:9\nmain|join(T1)|m.c:10\n"
+	                      "main|join(T2)|m.c:11\nmain|free(p)|m.c:12\n");
+	struct app *app = tui_open(text->str, &(struct tui_options){ .analyse = true });
+	const struct finding *f = session_finding(app->session);
+	ck_assert(f != NULL && f->kind == FINDING_USE_AFTER_FREE && f->witness != NULL);
+	tui_keys(app, "w");
+	ck_assert(tui_shows(app, "✓ checked"));
+	uint32_t n = 0;
+	for (guint i = 1; i < f->witness->len; i++)
+		n += app_trace(app)->events[g_array_index(f->witness, uint32_t, i)].thread !=
+		     app_trace(app)->events[g_array_index(f->witness, uint32_t, i - 1)].thread;
+	ck_assert_uint_le(n, 4);
+	tui_close(app);
+	g_string_free(text, TRUE);
 }
 END_TEST
 
@@ -744,7 +904,7 @@ START_TEST(witness_view_asks_the_checker)
 	tui_keys(app, "w");
 	ck_assert(tui_shows(app, "✓ checked"));
 	tui_keys(app, "v");
-	ck_assert(tui_shows(app, "the independent checker accepts it"));
+	ck_assert(tui_shows(app, "the independent checker accepts this"));
 	tui_close(app);
 	/* A finding with a sequence that is none: the screen must not say checked. */
 	static const uint32_t wrong[] = { 0, 1, 11, 12, 13, WRITE, READ };
@@ -902,6 +1062,7 @@ Suite *views_suite(void)
 	tcase_add_test(golden, loops_fold);
 	tcase_add_test(golden, control_bytes_are_shown_as_escapes);
 	tcase_add_test(golden, conflict_graph);
+	tcase_add_test(golden, decisions_by_thread);
 	tcase_add_test(golden, predicted_cycle);
 	tcase_add_test(golden, cycle_without_witness);
 	tcase_add_test(golden, commutativity);
@@ -918,6 +1079,10 @@ Suite *views_suite(void)
 	tcase_add_test(keys, filter_of_findings);
 	tcase_add_test(keys, witness_view_asks_the_checker);
 	tcase_add_test(keys, being_the_scheduler);
+	tcase_add_loop_test(golden, on_a_projector, 0, 8);
+	tcase_add_test(keys, any_witness_has_few_switches);
+	tcase_add_test(keys, borders_are_dragged);
+	tcase_add_test(keys, a_level_border_is_dragged);
 	tcase_add_test(keys, mouse);
 	tcase_add_test(keys, a_proof_of_one_pair_leaves_the_places_open);
 	tcase_add_test(keys, bookmarks_and_watches);

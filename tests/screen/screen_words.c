@@ -59,7 +59,7 @@ START_TEST(a_refusal_names_the_step_that_has_to_come_first)
 		{ "j", "T1 has not been created yet. First: main create T1 (s.c:1)." },
 		{ "Enter Enter",
 		  "main waits for the end of T1. First: T1 unlock m (worker s.c:13)." },
-		{ "Enter Enter j j", "T2 would read the value from the beginning; in the "
+		{ "Enter Enter j j", "T2 would read the initial value; in the "
 		                     "recording it read T1's 1. First: T1 flag ← 1 "
 		                     "(worker s.c:12)." },
 	};
@@ -225,7 +225,7 @@ START_TEST(several_are_marked_at_once)
 		ck_assert_int_eq(entry->note != NULL, i < 2);
 	}
 	tui_keys(app, "Esc"); /* lets them go */
-	ck_says(app, "none picked");
+	ck_says(app, "no finding is picked any more");
 	tui_keys(app, "A t");
 	ck_says(app, "3 findings marked");
 	tui_close(app);

@@ -9,6 +9,23 @@
 static const char *const orders[] = { "plain", "rlx", "acq", "rel", "acq_rel", "sc" };
 static const char locations[] = "xyzm";
 
+const char *const litmus_words[] = {
+	[LITMUS_LOCK] = "lock",         [LITMUS_UNLOCK] = "unlock",
+	[LITMUS_POST] = "post",         [LITMUS_TAKE] = "take",
+	[LITMUS_TRY] = "try",           [LITMUS_RDLOCK] = "rdlock",
+	[LITMUS_RDUNLOCK] = "rdunlock", [LITMUS_TRYRD] = "tryrd",
+	[LITMUS_TRYTAKE] = "trytake",   [LITMUS_WAIT] = "wait",
+	[LITMUS_WAKE] = "wake",         [LITMUS_WAKE_TIMED] = "wake-timed",
+	[LITMUS_SIGNAL] = "signal",     [LITMUS_BROADCAST] = "broadcast",
+	[LITMUS_ARRIVE] = "arrive",     [LITMUS_DEPART] = "depart",
+	[LITMUS_ONCE] = "once",         [LITMUS_ONCE_END] = "once-end",
+};
+
+static bool is_library(const struct litmus_op *op)
+{
+	return op->kind >= LITMUS_LOCK;
+}
+
 static enum memory_order_kind parse_order(const char *word)
 {
 	for (unsigned i = 0; i < G_N_ELEMENTS(orders); i++)
@@ -58,11 +75,12 @@ static void parse_op(struct litmus_op *op, const char *text)
 	op->order = op->failure_order = ORDER_RLX;
 	if (strcmp(*w, "F") == 0) {
 		op->kind = LITMUS_FENCE;
-	} else if (strcmp(*w, "post") == 0 || strcmp(*w, "take") == 0) {
-		op->kind = **w == 'p' ? LITMUS_POST : LITMUS_TAKE;
-		op->location = parse_location(**++w);
-	} else if (strcmp(*w, "lock") == 0 || strcmp(*w, "unlock") == 0) {
-		op->kind = **w == 'l' ? LITMUS_LOCK : LITMUS_UNLOCK;
+	} else if (strchr(*w, '=') == NULL) {
+		unsigned kind = LITMUS_LOCK;
+		while (kind < G_N_ELEMENTS(litmus_words) && strcmp(*w, litmus_words[kind]) != 0)
+			kind++;
+		BUG_ON(kind == G_N_ELEMENTS(litmus_words));
+		op->kind = (enum litmus_kind)kind;
 		op->location = parse_location(**++w);
 	} else {
 		parse_access(op, *w);
@@ -102,12 +120,8 @@ static void append_op(GString *s, const struct litmus_op *o)
 	};
 	if (o->kind == LITMUS_FENCE)
 		g_string_append(s, "F");
-	else if (o->kind == LITMUS_POST || o->kind == LITMUS_TAKE)
-		g_string_append_printf(s, "%s %c", o->kind == LITMUS_POST ? "post" : "take",
-		                       at);
-	else if (o->kind == LITMUS_LOCK || o->kind == LITMUS_UNLOCK)
-		g_string_append_printf(s, "%s %c", o->kind == LITMUS_LOCK ? "lock" : "unlock",
-		                       at);
+	else if (is_library(o))
+		g_string_append_printf(s, "%s %c", litmus_words[o->kind], at);
 	else if (o->kind == LITMUS_STORE)
 		g_string_append_printf(s, "%c=%d", at, (int)o->value);
 	else if (o->kind == LITMUS_COMPARE)
@@ -157,16 +171,61 @@ static bool is_done(const struct litmus_op *op, const uint64_t *registers)
 	return op->when == 0 || registers[op->when - 1] == op->when_value;
 }
 
+/* An operation of the library with a load: its guard, flags and orders. */
+struct library {
+	enum memory_guard guard;
+	uint16_t flags;
+	uint8_t success_order, failure_order, store_order;
+};
+static const struct library library[LITMUS_ONCE_END + 1] = {
+#define TAKES(guard, flags) \
+	{ \
+		guard, flags, ORDER_ACQ, ORDER_RLX, ORDER_ACQ \
+	}
+#define RELEASES \
+	{ \
+		MEMORY_ANY, MEMORY_UPDATES, ORDER_RLX, ORDER_RLX, ORDER_REL \
+	}
+#define CONDITION(flags) \
+	{ \
+		MEMORY_ANY, MEMORY_UPDATES | MEMORY_UNORDERED | (flags), ORDER_RLX, ORDER_RLX, \
+		        ORDER_RLX \
+	}
+	[LITMUS_LOCK] = TAKES(MEMORY_FREE, 0),
+	[LITMUS_TRY] = TAKES(MEMORY_FREE, MEMORY_TRIES),
+	[LITMUS_RDLOCK] = TAKES(MEMORY_NO_WRITER, MEMORY_SHARED),
+	[LITMUS_TRYRD] = TAKES(MEMORY_NO_WRITER, MEMORY_SHARED | MEMORY_TRIES),
+	[LITMUS_TAKE] = TAKES(MEMORY_SOME, 0),
+	[LITMUS_TRYTAKE] = TAKES(MEMORY_SOME, MEMORY_TRIES),
+	[LITMUS_ONCE] = { MEMORY_NOT_RUNNING, 0, ORDER_ACQ, ORDER_ACQ, ORDER_ACQ },
+	[LITMUS_POST] = RELEASES,
+	[LITMUS_RDUNLOCK] = RELEASES,
+	[LITMUS_ARRIVE] = RELEASES,
+	[LITMUS_WAIT] = CONDITION(0),
+	[LITMUS_WAKE_TIMED] = CONDITION(0),
+	[LITMUS_BROADCAST] = CONDITION(0),
+	[LITMUS_SIGNAL] = CONDITION(MEMORY_CHOOSES),
+};
+
 static bool is_update(const struct litmus_op *op)
 {
 	return op->kind == LITMUS_EXCHANGE || op->kind == LITMUS_ADD ||
-	       op->kind == LITMUS_COMPARE || op->kind == LITMUS_LOCK ||
-	       op->kind == LITMUS_POST || op->kind == LITMUS_TAKE;
+	       op->kind == LITMUS_COMPARE || library[op->kind].success_order != 0;
 }
 
-static bool is_library(const struct litmus_op *op)
+/* What the program has of a load. */
+static void take_result(const struct litmus_op *op, const struct memory_event *e,
+                        uint64_t *registers)
 {
-	return op->kind >= LITMUS_LOCK;
+	bool updates = e->flags & MEMORY_EXCLUSIVE;
+	if (!is_library(op))
+		registers[op->result] = e->value;
+	else if ((e->flags & MEMORY_TRIES) || op->kind == LITMUS_ONCE)
+		registers[op->result] = updates;
+	else if (op->kind == LITMUS_WAKE_TIMED)
+		registers[op->result] = e->value >> e->thread & 1;
+	else if (op->kind == LITMUS_ARRIVE)
+		registers[op->result] = e->value + 1 == op->value;
 }
 
 static void run_to(const struct litmus *l, const struct memory_graph *g, uint32_t thread,
@@ -182,8 +241,8 @@ static void run_to(const struct litmus *l, const struct memory_graph *g, uint32_
 			return;
 		const struct litmus_op *op = &l->ops[thread][s->op];
 		const struct memory_event *e = &g->events[event];
-		if (e->kind == MEMORY_LOAD && !is_library(op))
-			s->registers[op->result] = e->value;
+		if (e->kind == MEMORY_LOAD)
+			take_result(op, e, s->registers);
 		event = e->po_next;
 		if (e->kind != MEMORY_LOAD || !is_update(op) || !(e->flags & MEMORY_EXCLUSIVE))
 			continue;
@@ -195,15 +254,69 @@ static void run_to(const struct litmus *l, const struct memory_graph *g, uint32_
 	}
 }
 
-/* `read`: of an update. */
-static uint64_t stored(const struct litmus_op *op, const uint64_t *registers, uint64_t read)
+/* `read`: the load of an update. */
+static uint64_t stored(const struct litmus_op *op, const uint64_t *registers,
+                       const struct memory_event *read)
 {
-	if (op->kind == LITMUS_POST || op->kind == LITMUS_TAKE)
-		return op->kind == LITMUS_POST ? read + 1 : read - 1;
-	if (op->kind == LITMUS_LOCK || op->kind == LITMUS_UNLOCK)
-		return op->kind == LITMUS_LOCK;
 	uint64_t value = op->value + (op->plus ? registers[op->plus - 1] : 0);
-	return op->kind == LITMUS_ADD ? registers[op->result] + value : value;
+	uint64_t own = read ? (uint64_t)1 << read->thread : 0, now = read ? read->value : 0;
+	switch (op->kind) {
+	case LITMUS_ADD:
+		return registers[op->result] + value;
+	case LITMUS_LOCK:
+	case LITMUS_TRY:
+		return MEMORY_WRITER;
+	case LITMUS_UNLOCK:
+	case LITMUS_BROADCAST:
+		return 0;
+	case LITMUS_POST:
+	case LITMUS_RDLOCK:
+	case LITMUS_TRYRD:
+		return now + 1;
+	case LITMUS_TAKE:
+	case LITMUS_TRYTAKE:
+	case LITMUS_RDUNLOCK:
+		return now - 1;
+	case LITMUS_WAIT:
+		return now | own;
+	case LITMUS_WAKE_TIMED:
+		return now & ~own;
+	case LITMUS_SIGNAL:
+		return read->choice < MEMORY_CHOICES ? now & ~((uint64_t)1 << read->choice) : 0;
+	case LITMUS_ARRIVE:
+		return now + 1 == op->value ? 0 : now + 1;
+	case LITMUS_ONCE:
+		return MEMORY_ONCE_RUNS;
+	case LITMUS_ONCE_END:
+		return MEMORY_ONCE_DONE;
+	default:
+		return value;
+	}
+}
+
+static enum memory_step next_of_library(const struct litmus_op *op, struct memory_event *e)
+{
+	const struct library *l = &library[op->kind];
+	bool condition = op->kind == LITMUS_WAKE;
+	if (condition || op->kind == LITMUS_DEPART) {
+		e->kind = MEMORY_WAKE;
+		e->location = NONE;
+		e->peer = op->location;
+		e->expected = condition ? (uint64_t)1 << e->thread : UINT64_MAX;
+		e->order = condition ? ORDER_RLX : ORDER_ACQ;
+		return MEMORY_STEP_EVENT;
+	}
+	e->flags |= MEMORY_LIBRARY;
+	e->order = e->kind == MEMORY_LOAD  ? l->success_order
+	           : l->success_order != 0 ? l->store_order
+	                                   : ORDER_REL;
+	if (e->kind == MEMORY_LOAD) {
+		e->flags |= l->flags;
+		e->guard = (uint8_t)l->guard;
+		e->success_order = l->success_order;
+		e->failure_order = l->failure_order;
+	}
+	return MEMORY_STEP_EVENT;
 }
 
 static enum memory_step next(void *context, const struct memory_graph *g, uint32_t thread,
@@ -216,35 +329,26 @@ static enum memory_step next(void *context, const struct memory_graph *g, uint32
 		return MEMORY_STEP_NONE;
 	const struct litmus_op *op = &l->ops[thread][s.op];
 	uint32_t last = thread < g->threads ? g->last[thread] : NONE;
-	bool lock = is_library(op), takes = op->kind == LITMUS_LOCK || op->kind == LITMUS_TAKE;
+	bool stores = op->kind == LITMUS_STORE || op->kind == LITMUS_UNLOCK ||
+	              op->kind == LITMUS_ONCE_END;
 	e->order = e->success_order = (uint8_t)op->order;
-	if (lock)
-		e->order = takes ? ORDER_ACQ : ORDER_REL;
 	e->failure_order = (uint8_t)op->failure_order;
-	e->flags = lock ? MEMORY_LIBRARY : 0;
 	e->location = op->kind == LITMUS_FENCE ? NONE : op->location;
 	if (op->kind == LITMUS_FENCE) {
 		e->kind = MEMORY_FENCE;
-	} else if (s.store_to_do || op->kind == LITMUS_STORE || op->kind == LITMUS_UNLOCK) {
+	} else if (s.store_to_do || stores) {
 		e->kind = MEMORY_STORE;
-		e->value = stored(op, s.registers, last != NONE ? g->events[last].value : 0);
+		e->value = stored(op, s.registers, s.store_to_do ? &g->events[last] : NULL);
 		e->flags |= s.store_to_do ? MEMORY_EXCLUSIVE : 0;
-		e->flags |= op->kind == LITMUS_LOCK   ? MEMORY_LOCKS
-		            : op->kind == LITMUS_TAKE ? MEMORY_TAKES
-		                                      : 0;
 	} else {
 		e->kind = MEMORY_LOAD;
 		e->expected = op->expected;
-		if (op->kind == LITMUS_LOCK)
-			e->flags |= MEMORY_LOCKS | MEMORY_UPDATES;
-		else if (op->kind == LITMUS_TAKE)
-			e->flags |= MEMORY_TAKES | MEMORY_UPDATES;
-		else if (op->kind == LITMUS_COMPARE)
+		if (op->kind == LITMUS_COMPARE)
 			e->flags |= MEMORY_COMPARES;
-		else if (is_update(op))
+		else if (!is_library(op) && is_update(op))
 			e->flags |= MEMORY_UPDATES;
 	}
-	return MEMORY_STEP_EVENT;
+	return is_library(op) ? next_of_library(op, e) : MEMORY_STEP_EVENT;
 }
 
 static uint32_t thread_count(void *context, const struct memory_graph *g)

@@ -7,7 +7,7 @@
 
 #include "engine/memory/enumerate.h"
 
-enum { LITMUS_THREADS = 6, LITMUS_OPS = 10, LITMUS_REGISTERS = 8, LITMUS_LOCATIONS = 4 };
+enum { LITMUS_THREADS = 6, LITMUS_OPS = 16, LITMUS_REGISTERS = 8, LITMUS_LOCATIONS = 4 };
 
 enum litmus_kind {
 	LITMUS_LOAD,
@@ -16,10 +16,26 @@ enum litmus_kind {
 	LITMUS_ADD,
 	LITMUS_COMPARE, /* writes `value` if it reads `expected` */
 	LITMUS_FENCE,
-	LITMUS_LOCK,
+	LITMUS_LOCK, /* from here on: of the thread library */
 	LITMUS_UNLOCK,
 	LITMUS_POST, /* a semaphore */
-	LITMUS_TAKE
+	LITMUS_TAKE,
+	LITMUS_TRY,    /* result: 1, it was locked */
+	LITMUS_RDLOCK, /* the same lock for readers */
+	LITMUS_RDUNLOCK,
+	LITMUS_TRYRD,
+	LITMUS_TRYTAKE,
+	/* The wait for a condition, its end, and its end when it has a limit in time (result:
+	 * 1, the time was up). The mutex is unlocked and locked by operations of their own. */
+	LITMUS_WAIT,
+	LITMUS_WAKE,
+	LITMUS_WAKE_TIMED,
+	LITMUS_SIGNAL,
+	LITMUS_BROADCAST,
+	LITMUS_ARRIVE, /* at a barrier of `value` threads; result: 1, it was the last */
+	LITMUS_DEPART,
+	LITMUS_ONCE, /* result: 1, it runs the function, up to LITMUS_ONCE_END */
+	LITMUS_ONCE_END
 };
 
 struct litmus_op {
@@ -49,10 +65,11 @@ struct litmus_outcome {
 /*
  * A program as text: threads separated by "|", operations by ";":
  *     x=1 rel    a=y acq    a=x+1 (fetch_add)  a=x<2 (exchange)  a=x?0:1 acq_rel acq (CAS)
- *     F sc       lock m    unlock m    post m    take m
+ *     F sc       lock m    unlock m    post m    take m    and so on (litmus_words)
  * Registers a to h; locations x, y, z, m; orders rlx (default), acq, rel, acq_rel, sc. BUG for
  * anything else.
  */
+extern const char *const litmus_words[LITMUS_ONCE_END + 1]; /* by kind, of the library */
 void litmus_parse(struct litmus *l, const char *text);
 /* As text again; owned. */
 char *litmus_text(const struct litmus *l);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_EVENTS = 9 };
+enum { MOST_EVENTS = 9, MOST_BESIDE = 6 /* the thread library's */ };
 
 static uint32_t below(GRand *r, uint32_t n)
 {
@@ -56,7 +56,7 @@ static void random_op(GRand *r, enum litmus_features features, struct litmus_op 
 	                         : op->kind == LITMUS_FENCE ? "arbss"
 	                                                    : "xarbs");
 	op->failure_order = any_order(r, "xas");
-	if (features == LITMUS_STRAIGHT) { /* a compiler refuses stronger orders of failure */
+	if (features != LITMUS_ALL) { /* a compiler refuses stronger orders of failure */
 		bool acquires = op->order == ORDER_ACQ || op->order >= ORDER_ACQ_REL;
 		if (op->order != ORDER_SEQ_CST)
 			op->failure_order =
@@ -71,52 +71,147 @@ static void random_op(GRand *r, enum litmus_features features, struct litmus_op 
 		op->plus = 1 + below(r, 3);
 }
 
-static void insert(GRand *r, struct litmus *l, uint32_t t, enum litmus_kind kind)
+/* ---- the thread library ---- */
+
+enum { LOCK = 3, CONDITION = 2 /* locations */, RESULT = LITMUS_LIBRARY_RESULT };
+
+/* Insert an operation at a place, and return the place after it. */
+static uint32_t insert_at(struct litmus *l, uint32_t t, uint32_t at, enum litmus_kind kind,
+                          bool only_if)
 {
-	uint32_t at = below(r, l->length[t] + 1), n = l->length[t];
-	if (n + 1 > LITMUS_OPS)
-		return;
+	uint32_t n = l->length[t]++;
+	BUG_ON(n == LITMUS_OPS);
 	memmove(&l->ops[t][at + 1], &l->ops[t][at], (n - at) * sizeof(struct litmus_op));
-	l->ops[t][at] = (struct litmus_op){ .kind = kind, .location = 3 };
-	l->length[t] = n + 1;
+	l->ops[t][at] = (struct litmus_op){ .kind = kind,
+		                            .location = LOCK,
+		                            .value = 1,
+		                            .result = RESULT,
+		                            .when = only_if ? RESULT + 1 : 0,
+		                            .when_value = 1 };
+	return at + 1;
 }
 
-/* A semaphore: one thread posts, once or twice, and another takes; a third one may do either.
- */
+static uint32_t somewhere(GRand *r, const struct litmus *l, uint32_t t, uint32_t from)
+{
+	return from + below(r, l->length[t] + 1 - from);
+}
+
+static void insert(GRand *r, struct litmus *l, uint32_t t, enum litmus_kind kind)
+{
+	insert_at(l, t, somewhere(r, l, t, 0), kind, false);
+}
+
+/* A part of the thread is between the two; the second is done only if the first was. */
+static void enclose(GRand *r, struct litmus *l, uint32_t t, enum litmus_kind begin,
+                    enum litmus_kind end, bool only_if)
+{
+	uint32_t at = insert_at(l, t, somewhere(r, l, t, 0), begin, false);
+	/* 2: a try with a limit in time */
+	l->ops[t][at - 1].failure_order = only_if && below(r, 2) ? ORDER_ACQ : ORDER_RLX;
+	insert_at(l, t, somewhere(r, l, t, at), end, only_if);
+}
+
+static void add_locks(GRand *r, struct litmus *l)
+{
+	for (uint32_t t = 0; t < 2; t++)
+		enclose(r, l, t, LITMUS_LOCK, LITMUS_UNLOCK, false);
+}
+
+static void add_try(GRand *r, struct litmus *l)
+{
+	enclose(r, l, 0, LITMUS_LOCK, LITMUS_UNLOCK, false);
+	enclose(r, l, 1, LITMUS_TRY, LITMUS_UNLOCK, true);
+}
+
+/* Readers, of whom one may try; a writer, who may try. */
+static void add_readers(GRand *r, struct litmus *l)
+{
+	bool tries = below(r, 3) == 0;
+	enclose(r, l, 0, tries ? LITMUS_TRY : LITMUS_LOCK, LITMUS_UNLOCK, tries);
+	for (uint32_t t = 1; t < MIN(l->threads, 3u); t++) {
+		bool try = below(r, 3) == 0;
+		enclose(r, l, t, try ? LITMUS_TRYRD : LITMUS_RDLOCK, LITMUS_RDUNLOCK, try);
+	}
+}
+
+/* A semaphore: one thread posts, once or twice, and another takes, or tries; a third one may do
+ * either. */
 static void add_semaphore(GRand *r, struct litmus *l)
 {
 	insert(r, l, 0, LITMUS_POST);
 	if (below(r, 3) == 0)
 		insert(r, l, 0, LITMUS_POST);
-	insert(r, l, 1, LITMUS_TAKE);
+	insert(r, l, 1, below(r, 2) ? LITMUS_TAKE : LITMUS_TRYTAKE);
 	if (l->threads > 2 && below(r, 3) == 0)
 		insert(r, l, 2, below(r, 2) ? LITMUS_POST : LITMUS_TAKE);
 }
 
+static void add_waiter(GRand *r, struct litmus *l, uint32_t t, bool timed)
+{
+	uint32_t at = insert_at(l, t, somewhere(r, l, t, 0), LITMUS_LOCK, false);
+	at = insert_at(l, t, at, LITMUS_WAIT, false);
+	l->ops[t][at - 1].location = CONDITION;
+	at = insert_at(l, t, at, LITMUS_UNLOCK, false);
+	at = insert_at(l, t, at, timed ? LITMUS_WAKE_TIMED : LITMUS_WAKE, false);
+	l->ops[t][at - 1].location = CONDITION;
+	at = insert_at(l, t, at, LITMUS_LOCK, false);
+	insert_at(l, t, somewhere(r, l, t, at), LITMUS_UNLOCK, false);
+}
+
+/* One or two wait for a condition; one signals, under the lock or not, or wakes all. */
+static void add_condition(GRand *r, struct litmus *l)
+{
+	bool locked = below(r, 2);
+	uint32_t at = 0;
+	add_waiter(r, l, 0, below(r, 3) == 0);
+	if (l->threads > 2 && below(r, 3) == 0)
+		add_waiter(r, l, 2, below(r, 3) == 0);
+	if (locked)
+		at = insert_at(l, 1, somewhere(r, l, 1, 0), LITMUS_LOCK, false);
+	at = insert_at(l, 1, somewhere(r, l, 1, at),
+	               below(r, 3) ? LITMUS_SIGNAL : LITMUS_BROADCAST, false);
+	l->ops[1][at - 1].location = CONDITION;
+	if (locked)
+		insert_at(l, 1, somewhere(r, l, 1, at), LITMUS_UNLOCK, false);
+}
+
+static void add_barrier(GRand *r, struct litmus *l)
+{
+	uint32_t threads = 2 + (l->threads > 2 && below(r, 2));
+	for (uint32_t t = 0; t < threads; t++) {
+		uint32_t at = insert_at(l, t, somewhere(r, l, t, 0), LITMUS_ARRIVE, false);
+		l->ops[t][at - 1].value = threads;
+		insert_at(l, t, at, LITMUS_DEPART, false);
+	}
+}
+
+static void add_once(GRand *r, struct litmus *l)
+{
+	for (uint32_t t = 0; t < MIN(l->threads, 3u); t++) {
+		uint32_t at = insert_at(l, t, somewhere(r, l, t, 0), LITMUS_ONCE, false);
+		at = insert_at(l, t, at, LITMUS_STORE, true);
+		l->ops[t][at - 1].location = below(r, 2);
+		l->ops[t][at - 1].order = ORDER_RLX;
+		l->ops[t][at - 1].value = 3;
+		insert_at(l, t, at, LITMUS_ONCE_END, true);
+	}
+}
+
 void litmus_random(GRand *r, enum litmus_features features, struct litmus *l)
 {
+	static void (*const library[])(GRand *, struct litmus *) = {
+		add_locks,     add_try,     add_readers, add_semaphore,
+		add_condition, add_barrier, add_once
+	};
 	memset(l, 0, sizeof *l);
 	l->threads = 2 + below(r, 3);
 	struct size size = { 0 };
-	uint32_t ops = 3 + below(r, MOST_EVENTS - 3);
+	bool more = features == LITMUS_LIBRARY || (features == LITMUS_ALL && below(r, 3) == 0);
+	uint32_t ops = 3 + below(r, (more ? MOST_BESIDE : MOST_EVENTS) - 3);
 	for (uint32_t i = 0; i < ops; i++) {
 		uint32_t t = i < l->threads ? i : below(r, l->threads);
 		random_op(r, features, &l->ops[t][l->length[t]++], &size);
 	}
-	uint32_t what = features == LITMUS_STRAIGHT ? 0 : below(r, 8);
-	if (what == 1 || what == 2)
-		add_semaphore(r, l);
-	if (what < 6)
-		return;
-	/* two threads are critical sections, in part */
-	for (uint32_t t = 0; t < 2; t++) {
-		uint32_t begin = below(r, l->length[t] + 1), n = l->length[t];
-		if (n + 2 > LITMUS_OPS)
-			continue;
-		memmove(&l->ops[t][begin + 1], &l->ops[t][begin],
-		        (n - begin) * sizeof(struct litmus_op));
-		l->ops[t][begin] = (struct litmus_op){ .kind = LITMUS_LOCK, .location = 3 };
-		l->ops[t][n + 1] = (struct litmus_op){ .kind = LITMUS_UNLOCK, .location = 3 };
-		l->length[t] = n + 2;
-	}
+	if (more)
+		library[below(r, G_N_ELEMENTS(library))](r, l);
 }

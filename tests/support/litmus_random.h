@@ -5,9 +5,13 @@
 #include "tests/support/litmus.h"
 
 enum litmus_features {
-	LITMUS_ALL,      /* conditions, sums of registers, locks */
-	LITMUS_STRAIGHT, /* none of these: as the program any.c runs */
+	LITMUS_ALL,      /* operations that depend on registers, sums of registers, the thread
+	                    library */
+	LITMUS_LIBRARY,  /* straight, but for the thread library: as any.c runs one */
+	LITMUS_STRAIGHT, /* none of these: as it runs many times over */
 };
+
+enum { LITMUS_LIBRARY_RESULT = 3 }; /* register of the thread library's results */
 
 /* 2 to 4 threads of 3 to 8 operations in all, on two locations; at most 4 loads, and 3 stores
  * to a location. */

@@ -1,6 +1,6 @@
 /*
- * test_chain.c - the order over chains against plain reachability on a matrix, in both
- * representations, with and without an order below.
+ * test_chain.c - the order over chains against plain reachability on a matrix, with and without
+ * an order below.
  */
 #include "engine/order/chain.h"
 #include "tests/support/suite.h"
@@ -74,9 +74,8 @@ static bool same(const struct chain_graph *g)
 }
 
 /* Returns how many edges were refused because of a cycle. */
-static int run(enum chain_kind kind, bool with_base, uint32_t seed)
+static int run(bool with_base, uint32_t seed)
 {
-	const uint32_t lengths[CHAINS] = { LENGTH, LENGTH, LENGTH, LENGTH };
 	const struct chain_base base = { NULL, below_successor, below_predecessors };
 	GRand *random = g_rand_new_with_seed(seed);
 	int refused = 0;
@@ -92,8 +91,7 @@ static int run(enum chain_kind kind, bool with_base, uint32_t seed)
 	}
 	matrix_close(below);
 	memcpy(reach, below, sizeof(reach));
-	struct chain_graph *g =
-	        chain_graph_new(kind, CHAINS, lengths, with_base ? &base : NULL);
+	struct chain_graph *g = chain_graph_new(CHAINS, with_base ? &base : NULL);
 	ck_assert(same(g));
 	for (int i = 0; i < 30; i++) {
 		uint32_t a = g_rand_int_range(random, 0, NODES);
@@ -120,36 +118,30 @@ static int run(enum chain_kind kind, bool with_base, uint32_t seed)
 	return refused;
 }
 
-static void run_all(enum chain_kind kind, bool with_base)
+static void run_all(bool with_base)
 {
 	int refused = 0;
 
 	for (uint32_t seed = 1; seed <= 40; seed++)
-		refused += run(kind, with_base, seed);
+		refused += run(with_base, seed);
 	ck_assert_int_gt(refused, 40);
 }
 
-START_TEST(fenwick_agrees_with_a_matrix)
-{
-	run_all(CHAIN_FENWICK, false);
-}
-END_TEST
-
 START_TEST(stairs_agree_with_a_matrix)
 {
-	run_all(CHAIN_STAIRS, false);
+	run_all(false);
 }
 END_TEST
 
 START_TEST(stairs_above_an_order)
 {
-	run_all(CHAIN_STAIRS, true);
+	run_all(true);
 }
 END_TEST
 
 START_TEST(changes_name_the_pairs)
 {
-	struct chain_graph *g = chain_graph_new(CHAIN_STAIRS, 3, NULL, NULL);
+	struct chain_graph *g = chain_graph_new(3, NULL);
 	GArray *changes = g_array_new(FALSE, FALSE, sizeof(struct chain_change));
 
 	ck_assert(chain_insert(g, 0, 5, 1, 2, changes));
@@ -173,7 +165,6 @@ int main(void)
 	Suite *suite = suite_create("chain");
 	TCase *tests = tcase_create("order over chains");
 
-	tcase_add_test(tests, fenwick_agrees_with_a_matrix);
 	tcase_add_test(tests, stairs_agree_with_a_matrix);
 	tcase_add_test(tests, stairs_above_an_order);
 	tcase_add_test(tests, changes_name_the_pairs);

@@ -105,7 +105,8 @@ static const struct {
 	{ "goto 0;break f.c:2;condition 1 c == 7;continue", 4 },
 	{ "goto 0;break f.c:2;delete 1;continue", NONE },
 	{ "goto 0;next", 1 },
-	{ "goto 0;step 2", 4 },
+	{ "goto 0;step 2", 5 },
+	{ "goto 0;stepi 2", 4 },
 	{ "goto 5;reverse-step", 4 },
 	{ "goto 4;reverse-next 2", 0 },
 	{ "3", 3 },
@@ -156,10 +157,10 @@ START_TEST(completion)
 		guint count;
 	} cases[] = {
 		{ "got", 0, "got", "goto", 1 },
-		{ "print ", 6, "", "a.b[1]", 3 },
+		{ "print ", 6, "", "a.b[1]", 5 },
 		{ "print a", 6, "a", "a.b[1]", 1 },
 		{ "break f", 6, "f", "f.c:1", 5 },
-		{ "info lo", 5, "lo", "locks", 1 },
+		{ "info lo", 5, "lo", "locals", 2 },
 		{ "hide ", 5, "", "T1", 2 },
 		{ "zzz ", 4, "", NULL, 0 },
 		{ "why 1 2 wc", 8, "wc", "wcp", 1 },

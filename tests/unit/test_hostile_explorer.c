@@ -76,7 +76,7 @@ START_TEST(recorded_command_is_words_and_asked_about)
 	ck_assert_msg(app->question != NULL, "no question before '%s' is run",
 	              commands[_i].command);
 	ck_assert(app->after == NULL);
-	ck_assert(tui_shows(app, "This trace was not recorded here."));
+	ck_assert(tui_shows(app, "This trace was not recorded on this machine."));
 	tui_keys(app, "n");
 	ck_assert(app->question == NULL && app->after == NULL);
 	tui_keys(app, "r Enter"); /* only y is a yes */

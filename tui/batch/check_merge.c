@@ -8,7 +8,7 @@
 struct merging {
 	json_t *runs, *findings, *coverage, *complete; /* owned */
 	GHashTable *by_key; /* key (owned) to a finding, borrowed from `findings` */
-	bool spent;
+	bool spent, whole;  /* whole: `complete` is of a share that is complete for all */
 };
 
 /* A finding of a part whose runs are numbered from `first` on. */
@@ -43,6 +43,14 @@ static void join_finding(struct merging *m, json_t *known, json_t *other)
 	json_decref(other);
 }
 
+/* A share that has run every schedule of the program is complete for all of them. */
+static bool is_share_of_all(const struct report_file *r)
+{
+	return json_object_get(r->head, "shard") != NULL &&
+	       json_is_true(
+	               json_object_get(json_object_get(r->head, "exploration"), "complete"));
+}
+
 static void add_part(struct merging *m, const struct report_file *r)
 {
 	size_t first = json_array_size(m->runs), i;
@@ -73,13 +81,16 @@ static void add_part(struct merging *m, const struct report_file *r)
 	}
 	json_array_foreach(json_object_get(r->head, "coverage"), i, item) json_array_append_new(
 	        m->coverage, json_sprintf("%s: %s", r->name, json_string_value(item)));
+	bool all = is_share_of_all(r), whole = all || !m->whole;
 	json_object_foreach(json_object_get(r->head, "complete"), key, item)
 	{
 		known = json_object_get(m->complete, key);
-		json_object_set_new(m->complete, key,
-		                    json_boolean(json_is_true(item) &&
-		                                 (known == NULL || json_is_true(known))));
+		bool both = json_is_true(item) && (known == NULL || json_is_true(known));
+		if (whole)
+			json_object_set_new(m->complete, key,
+			                    json_boolean(all ? json_is_true(item) : both));
 	}
+	m->whole |= all;
 	m->spent |= json_is_true(json_object_get(r->head, "budget-spent"));
 }
 

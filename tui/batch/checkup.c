@@ -5,6 +5,7 @@
 #include "engine/base/file.h"
 #include "engine/record/interpose.h"
 #include "tui/batch/checkup.h"
+#include "tui/batch/shares.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -138,6 +139,7 @@ void checkup_close(struct checkup *c)
 	g_free(c->always);
 	if (c->binds)
 		g_ptr_array_unref(c->binds);
+	g_free(c->share);
 	if (c->output >= 0)
 		close(c->output);
 	if (c->errors >= 0)
@@ -278,6 +280,11 @@ static bool parse(const struct arguments *a, struct checkup *c)
 		usage_error(a, "--runs: expected a number from 1 on, found '0'");
 		return false;
 	}
+	argument_shard(a, &c->shard, &c->shards);
+	c->share = g_strdup(argument_value(a, "shard"));
+	c->shards = MAX(c->shards, 1);
+	if (a->rest) /* one at least */
+		c->runs_asked = MAX((c->runs_asked + c->shards - 1 - c->shard) / c->shards, 1);
 	c->timeout_ms = (unsigned)MAX(timeout * 1000, 1);
 	c->harm = !argument_flag(a, "no-harm");
 	c->lenient = argument_flag(a, "lenient");

@@ -96,6 +96,8 @@ struct checkup {
 	char *expected;     /* owned: required output of a run, or NULL */
 	const char *expected_file;
 	uint32_t runs_asked;
+	uint32_t shard, shards; /* the share of the recordings or traces (from 0), of so many */
+	char *share;            /* owned: --shard as given, or NULL */
 	unsigned timeout_ms;
 	bool harm, lenient, streams;
 	bool writes;                       /* witnesses */
@@ -180,6 +182,8 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 /* checkup_list.c */
 /* The identity of a finding, from finding_json's fields; owned by the caller. */
 char *checkup_key(const json_t *fields);
+/* "data race", "wait without end", for headings and lists. Caller frees. */
+char *checkup_kind_title(enum finding_kind kind);
 /* Add a run's finding to the list, or merge it with an equal one; the entry, borrowed. *fresh:
  * it is new, or has now happened. */
 struct checked *checkup_add(struct checkup *c, struct trace *t, const struct places *places,

@@ -24,7 +24,6 @@ struct analysis_of {
 	GPtrArray *reports; /* struct report *, owned: harm uses their findings later */
 	GPtrArray *fresh;   /* struct fresh *, owned */
 	GArray *undecided;  /* uint32_t: events, two by two */
-	GArray *misused;    /* uint32_t: locks whose rules were broken */
 };
 struct fresh {
 	struct checked *entry;
@@ -103,24 +102,6 @@ static void doubt(const struct analysis_of *x, struct finding *f)
 	                      "not");
 }
 
-/* Where a lock was misused, a call on it had no effect in the trace, as an unlock of what was
- * freed: then the trace does not say how long it is held, and a wait for it that is predicted
- * to last for ever claims too much. */
-static bool rests_on_misuse(struct analysis_of *x, const struct finding *f)
-{
-	if (f->kind == FINDING_LOCK_MISUSE && f->first != NONE)
-		g_array_append_val(x->misused, x->t->events[f->first].target);
-	for (guint i = 0; f->verdict == VERDICT_RACE && f->waits && i < f->waits->len; i++) {
-		const struct wait *w = &g_array_index(f->waits, struct wait, i);
-
-		for (guint k = 0; w->what == WAIT_LOCK && k < x->misused->len; k++)
-			if (g_array_index(x->misused, uint32_t, k) ==
-			    x->t->events[w->event].target)
-				return true;
-	}
-	return false;
-}
-
 static void take(struct analysis_of *x, struct report *r)
 {
 	bool listed = r->open_listed;
@@ -130,10 +111,6 @@ static void take(struct analysis_of *x, struct report *r)
 		struct finding *f = r->findings->pdata[i];
 		bool fresh;
 
-		if (rests_on_misuse(x, f)) {
-			x->c->open[f->kind] = true;
-			continue;
-		}
 		doubt(x, f);
 		if (f->verdict == VERDICT_UNKNOWN && f->second != NONE)
 			note_undecided(x, f);
@@ -571,8 +548,7 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 		                 .reports = g_ptr_array_new_with_free_func(
 		                         (GDestroyNotify)report_free),
 		                 .fresh = g_ptr_array_new_with_free_func(g_free),
-		                 .undecided = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
-		                 .misused = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+		                 .undecided = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	if (c->argv == NULL)
 		suppressions_add_recorded(&c->suppressions, t);
 	bool good = detect(&x, NULL, 0, DETECTOR_DEADLOCKS);
@@ -595,7 +571,6 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 	}
 	c->analysed += good && !shallow;
 	g_array_unref(x.undecided);
-	g_array_unref(x.misused);
 	g_ptr_array_unref(x.fresh);
 	g_ptr_array_unref(x.reports);
 	places_free(x.places);

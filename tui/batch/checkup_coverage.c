@@ -16,8 +16,8 @@ static const struct {
 	  "other cycle of locks that can deadlock", true },
 	{ FINDING_STUCK, "wait for another thread that never ends",
 	  "other wait for another thread that never ends", true },
-	{ FINDING_USE_AFTER_FREE, "use of what was freed or destroyed",
-	  "other use of what was freed or destroyed", true },
+	{ FINDING_USE_AFTER_FREE, "use of freed memory or of a destroyed object",
+	  "other use of freed memory or of a destroyed object", true },
 };
 
 /* Undecided pairs (struct undecided, borrowed) of the kind that no run has shown as a finding;
@@ -102,12 +102,15 @@ static char *open_of(const struct checkup *c)
 {
 	GString *text = g_string_new(NULL);
 
-	for (int k = 0; k < FINDING_KIND_COUNT; k++)
+	for (int k = 0; k < FINDING_KIND_COUNT; k++) {
 		/* of atomicity a sentence of its own tells */
-		if (k != FINDING_ATOMIC_SET_VIOLATION && is_open(c, (enum finding_kind)k))
-			g_string_append_printf(text, "%s%s", text->len ? ", " : "",
-			                       finding_kind_word((enum finding_kind)k));
-	return g_strdelimit(g_string_free(text, FALSE), "-", ' '); /* words of a sentence */
+		if (k == FINDING_ATOMIC_SET_VIOLATION || !is_open(c, (enum finding_kind)k))
+			continue;
+		char *title = checkup_kind_title((enum finding_kind)k);
+		g_string_append_printf(text, "%s%s", text->len ? ", " : "", title);
+		g_free(title);
+	}
+	return g_string_free(text, FALSE);
 }
 
 static void tell_runs(const struct checkup *c, GPtrArray *s)
@@ -165,21 +168,21 @@ static void tell_exploration(const struct checkup *c, GPtrArray *s)
 {
 	if (c->explored_all)
 		add(s,
-		    "Every schedule of this input was run, up to those that make no difference "
-		    "(%" PRIu64 " different executions): the program does as in one of them%s.",
+		    "Every schedule of this input was run, but for those that make no difference "
+		    "(%" PRIu64 " different runs): the program behaves as in one of them%s.",
 		    c->classes,
-		    found(c, FINDING_DATA_RACE) ? ", as far as data races leave a promise"
+		    found(c, FINDING_DATA_RACE) ? ", except for what its data races allow"
 		                                : "");
 	else if (c->explored)
 		add(s,
-		    "Not covered: other values. The exploration ran %" PRIu64
-		    " executions (%" PRIu64 " different) and did not come to its end%s.",
+		    "Not covered: schedules that were not run. The exploration made %" PRIu64
+		    " runs (%" PRIu64 " different) and did not come to its end%s.",
 		    c->executions, c->classes,
-		    c->left ? "; schedules were left to run (--budget gives more)" : "");
+		    c->left ? "; schedules are left to run (--budget SECONDS gives it more time)"
+		            : "");
 	else if (c->argv != NULL)
 		add(s,
-		    "Not covered: schedules in which a read sees another value, but for those "
-		    "that were run.");
+		    "Not covered: schedules whose reads do not all see what they saw in one of these runs.");
 	else
 		add(s,
 		    "Not covered: schedules in which a read sees another value than in these "
@@ -214,15 +217,15 @@ static void tell_stopped(const struct checkup *c, GPtrArray *s)
 static void tell_rest(const struct checkup *c, GPtrArray *s)
 {
 	add(s,
-	    "Not covered: what weak memory allows beside the orders of single steps, other "
-	    "inputs than this one, and code that is not instrumented%s.",
+	    "Not covered: what weak memory allows beyond schedules of single steps, other inputs "
+	    "than this one, and code that is not instrumented%s.",
 	    c->missing_calls ? " (which the program calls)" : "");
 	add(s,
-	    "Not covered: waits by looking again and again until a value changes, and for what "
-	    "comes from outside.");
+	    "Not covered: loops that wait until a value changes, and waits for input from outside "
+	    "the program.");
 	add(s,
-	    "Not covered: atomicity in general. Units of work are inferred, so that none found "
-	    "is no proof.");
+	    "Not covered: atomicity in general. Units of work are inferred, so no finding is no "
+	    "proof.");
 	for (guint i = 0; i < c->own_specs->len; i++)
 		add(s, "The specification %s was used: its functions are in the program.",
 		    (const char *)c->own_specs->pdata[i]);

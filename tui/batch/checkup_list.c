@@ -8,6 +8,7 @@
 #include "tui/batch/suppressions.h"
 
 #include "engine/detect/failure.h"
+#include "engine/trace/own_code.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/spec_rules.h"
 
@@ -74,7 +75,8 @@ static bool names_crash(const char *story)
 char *checkup_key(const json_t *fields)
 {
 	const char *kind = json_word(fields, "kind");
-	const json_t *sites = json_object_get(fields, "sites"), *site;
+	const json_t *own = json_object_get(fields, "places"), *site;
+	const json_t *sites = own ? own : json_object_get(fields, "sites");
 	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
 	GString *key = g_string_new(kind);
 	size_t i;
@@ -101,6 +103,10 @@ char *checkup_key(const json_t *fields)
 	}
 	if (names->len > 1)
 		qsort(names->pdata, names->len, sizeof(*names->pdata), by_name);
+	if (own != NULL) { /* a line that calls a library does so with several variables */
+		g_string_append_c(key, ' ');
+		own_code_append_name(json_word(fields, "variable"), key);
+	}
 	for (guint k = 0; k < names->len; k++)
 		if (k == 0 || strcmp(names->pdata[k], names->pdata[k - 1]) != 0)
 			g_string_append_printf(key, " %s", (char *)names->pdata[k]);
@@ -193,7 +199,8 @@ static void write_witness(struct checkup *c, struct trace *t, const struct place
 	w.trace_digest = trace_digest(t);
 	w.events = f->witness ? g_array_ref(f->witness) : recorded_order(t);
 	w.pair = f->witness ? finding_claimed(f) : g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	if (w.claim == CLAIM_RACE || claim_waits(w.claim))
+	if (w.claim == CLAIM_RACE || claim_waits(w.claim) ||
+	    (f->witness && t->instances_count == 0))
 		witness_minimise(t, w.claim, (const uint32_t *)(void *)w.pair->data,
 		                 w.pair->len, &check, w.events);
 	json_decref(into->schedule);

@@ -139,6 +139,8 @@ json_t *checkup_json(const struct checkup *c)
 		                  (json_int_t)c->left, "complete", c->explored_all));
 	if (c->budget_spent)
 		json_object_set_new(j, "budget-spent", json_true());
+	if (c->share)
+		json_object_set_new(j, "shard", json_text(c->share));
 	return j;
 }
 
@@ -146,9 +148,18 @@ json_t *checkup_json(const struct checkup *c)
 
 static void print_harm(const struct checked *f)
 {
+	static const char stuck[] = "stuck: ";
+
 	switch (f->harm) {
 	case HARM_DIFFERS:
-		printf("    what it does: %s", f->difference);
+		if (g_str_has_prefix(f->text, f->difference))
+			break; /* said already */
+		if (g_str_has_prefix(f->difference, stuck))
+			printf("    what it does: %s wait%s for ever",
+			       f->difference + strlen(stuck),
+			       strchr(f->difference, ',') ? "" : "s");
+		else
+			printf("    what it does: %s", f->difference);
 		if (f->place != NULL)
 			printf(" (written last at %s)", printable(f->place));
 		putchar('\n');
@@ -156,7 +167,7 @@ static void print_harm(const struct checked *f)
 	case HARM_SAME:
 		if (f->difference == NULL && f->happened)
 			break; /* every run ends so */
-		printf("    what it does: nothing that was seen, for this input: both orders "
+		printf("    what it does: nothing for this input, as far as is seen: both orders "
 		       "were run and %s\n",
 		       f->difference ? f->difference : "ended alike");
 		break;
@@ -201,9 +212,10 @@ static void print_finding(const struct checkup *c, guint i, const char *before)
 {
 	const struct checked *f = c->list->pdata[i];
 
+	char *title = checkup_kind_title(f->kind);
 	printf("%u. %s%s%s\n    %s.\n", i + 1, before,
-	       f->happened ? "happened: " : "can happen: ", finding_kind_word(f->kind),
-	       f->text);
+	       f->happened ? "happened: " : "can happen: ", title, f->text);
+	g_free(title);
 	print_harm(f);
 	char *point = point_text(json_object_get(f->fields, "point-of-no-return"));
 	char **lines = g_strsplit(point, "\n", -1);
@@ -214,7 +226,7 @@ static void print_finding(const struct checkup *c, guint i, const char *before)
 	g_free(point);
 	print_point_trace(c, f);
 	if (f->cause != NULL && f->cause != f)
-		printf("    it came when the orders of %u were run\n",
+		printf("    it was met when both orders of finding %u were run\n",
 		       index_of(c, f->cause) + 1);
 	print_seen(c, f);
 	putchar('\n');

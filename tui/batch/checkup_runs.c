@@ -158,6 +158,7 @@ static void session_of(const struct checkup *c, struct session_options *o, uint6
 	static const unsigned strategies[] = { STRATEGY_RANDOM, STRATEGY_PCT, STRATEGY_RANDOM,
 		                               STRATEGY_NOISE };
 
+	number = number * c->shards + c->shard;
 	*o = (struct session_options){ .argv = c->argv,
 		                       .strategy = strategies[number % 4],
 		                       .seed = number + 1,
@@ -665,6 +666,7 @@ static struct explore_report *explore_for(struct checkup *c, double seconds, con
 		                     .save = save,
 		                     .save_races = true,
 		                     .finals = c->finals,
+		                     .seed = c->shard, /* each share hunts elsewhere */
 		                     .seconds = seconds,
 		                     .query_seconds = 1,
 		                     .timeout_ms = c->timeout_ms,
@@ -723,6 +725,8 @@ static bool explore_program(struct checkup *c)
 	bool good = true;
 
 	c->doing = "exploring";
+	if (r == NULL && c->shard > 0)
+		return true; /* the first share does */
 	if (r == NULL)
 		r = explore_for(c, checkup_left(c) / 2, name, false);
 	if (r != NULL) {
@@ -860,7 +864,8 @@ static int exit_of_trace(const struct trace *t)
 
 bool checkup_traces(struct checkup *c, const GPtrArray *paths)
 {
-	for (guint i = 0; i < paths->len && !checkup_over(c); i++) {
+	guint ours = (paths->len + c->shards - 1 - c->shard) / c->shards;
+	for (guint i = c->shard; i < paths->len && !checkup_over(c); i += c->shards) {
 		struct trace *t = open_run(c, paths->pdata[i]);
 
 		if (t == NULL)
@@ -872,10 +877,10 @@ bool checkup_traces(struct checkup *c, const GPtrArray *paths)
 		if (!good)
 			return false;
 	}
-	if (c->runs->len < paths->len) {
+	if (c->runs->len < ours) {
 		c->budget_spent = true;
 		checkup_gap(c, "%u of %u traces: the time ran out (--budget gives more)",
-		            paths->len - c->runs->len, paths->len);
+		            ours - c->runs->len, ours);
 	}
 	return true;
 }

@@ -201,3 +201,11 @@ char *finding_sentence(const struct trace *t, const struct finding *f)
 		g_string_append(out, finding_kind_word(f->kind));
 	return g_string_free(out, FALSE);
 }
+
+char *checkup_kind_title(enum finding_kind kind)
+{
+	bool odd = kind == FINDING_STUCK || kind == FINDING_ASSERTION;
+
+	return g_strdelimit(g_strdup(odd ? finding_kind_noun(kind) : finding_kind_word(kind)),
+	                    "-", ' ');
+}

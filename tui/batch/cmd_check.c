@@ -3,6 +3,7 @@
  * coverage.
  */
 #include "tui/batch/checkup.h"
+#include "tui/batch/shares.h"
 #include "tui/batch/suppressions.h"
 
 static int answer(const struct arguments *a, struct checkup *c)
@@ -32,6 +33,8 @@ static int run(struct arguments *a)
 		                              ? "expected a program or traces, found both"
 		                              : "no program given after --, and no trace");
 	argument_format(a, true);
+	if (shares_asked(a, true))
+		return shares_run(a);
 	int status = EXIT_BAD;
 	if (checkup_open(&c, a) && suppressions_parse(a, &c.suppressions))
 		status = answer(a, &c);
@@ -41,8 +44,11 @@ static int run(struct arguments *a)
 }
 
 static const struct command_option options[] = {
-	CHECKUP_OPTIONS, OPTION_BASELINE,     OPTION_SUPPRESSIONS,
-	OPTION_LENIENT,  OPTION_FORMAT_SARIF, { 0 },
+	CHECKUP_OPTIONS, OPTION_SHARD("the recordings (or the traces)"),
+	OPTION_JOBS,     OPTION_KEPT,
+	OPTION_BASELINE, OPTION_SUPPRESSIONS,
+	OPTION_LENIENT,  OPTION_FORMAT_SARIF,
+	{ 0 },
 };
 
 const struct command command_check = {

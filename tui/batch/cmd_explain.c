@@ -332,7 +332,7 @@ static void shorten(const struct question *q, struct finding *f, bool missing)
 	GArray *pair = finding_claimed(f);
 
 	if (f->witness != NULL && f->note == NULL)
-		witness_minimise(q->t, CLAIM_RACE, (const uint32_t *)(void *)pair->data,
+		witness_minimise(q->t, finding_claim(f), (const uint32_t *)(void *)pair->data,
 		                 pair->len, &under, f->witness);
 	g_array_unref(pair);
 }

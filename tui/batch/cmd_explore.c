@@ -6,26 +6,17 @@
 #include "engine/explore/explore.h"
 #include "engine/trace/own_code.h"
 #include "tui/batch/command.h"
-#include "tui/batch/explore_jobs.h"
 #include "tui/batch/explore_tree.h"
 #include "tui/batch/places.h"
 #include "tui/batch/point_json.h"
 #include "tui/batch/print.h"
+#include "tui/batch/shares.h"
 
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The options: reports of shards are merged only when these agree. */
-struct asked {
-	const char *program, *shard; /* shard: NULL when not sharded */
-	const char *memory;          /* the model's word */
-	bool bounded;
-	uint32_t preemptions;
-	char *options; /* owned */
-};
 
 /* -- JSON: the report, and the tree that the explorer opens ------------------------------- */
 
@@ -146,7 +137,7 @@ static uint64_t redundant(const struct explore_report *r)
 	return count;
 }
 
-static json_t *report_json(const struct explore_report *r, const struct asked *asked)
+static json_t *report_json(const struct explore_report *r, const struct explore_asked *asked)
 {
 	json_t *root = json_pack(
 	        "{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
@@ -185,7 +176,7 @@ static json_t *report_json(const struct explore_report *r, const struct asked *a
 	return root;
 }
 
-static bool write_tree(const struct explore_report *r, const struct asked *asked,
+static bool write_tree(const struct explore_report *r, const struct explore_asked *asked,
                        const char *path, struct error *error)
 {
 	json_t *root = report_json(r, asked);
@@ -199,7 +190,7 @@ static bool write_tree(const struct explore_report *r, const struct asked *asked
 bool explore_write_tree(const struct explore_report *r, const char *program, const char *path,
                         struct error *error)
 {
-	struct asked asked = { .program = program, .memory = "sc", .options = (char *)"" };
+	struct explore_asked asked = { .program = program, .memory = "sc", .options = "" };
 	return write_tree(r, &asked, path, error);
 }
 
@@ -220,7 +211,8 @@ static void print_way(const struct explore_report *r, uint32_t run)
 	while (count-- > 0) {
 		const struct explore_run *step =
 		        &g_array_index(r->runs, struct explore_run, way[count]);
-		printf("      run %u: %s (%s)\n", way[count], step->flip, step->place);
+		printf("      run %u: %s%s%s%s\n", way[count], step->flip,
+		       *step->place ? " (" : "", step->place, *step->place ? ")" : "");
 	}
 }
 
@@ -261,8 +253,8 @@ static void print_errors(const struct explore_report *r)
 		        &g_array_index(r->runs, struct explore_run, e->run);
 		printf("\n");
 		print_end(e->end, e->status);
-		printf(", in %" PRIu64 " execution%s, first in run %u", e->count,
-		       plural(e->count), e->run);
+		printf(", in %" PRIu64 " of %u run%s, first in run %u", e->count, r->runs->len,
+		       plural(r->runs->len), e->run);
 		for (guint k = 0; e->places && k < e->places->len; k++)
 			printf("%s %s", k ? " and" : ", at", (char *)e->places->pdata[k]);
 		printf("\n");
@@ -272,7 +264,7 @@ static void print_errors(const struct explore_report *r)
 				printf("    %s\n", *line);
 		g_strfreev(lines);
 		if (e->run != 0)
-			printf("    as the first run, but\n");
+			printf("    differs from run 0 in this:\n");
 		print_way(r, e->run);
 		print_point(r, i);
 		if (run->trace)
@@ -291,8 +283,9 @@ static void print_commuting(const struct explore_report *r)
 	if (first == r->runs->len)
 		return;
 	const struct explore_run *run = &g_array_index(r->runs, struct explore_run, first);
-	printf("equivalent by the specification, in run %u: %" PRIu64
-	       " pair%s that commute%s\n",
+	printf("in run %u, %" PRIu64
+	       " pair%s of calls commute%s by the specification: the other "
+	       "order was not run\n",
 	       first, run->commuting_count, plural(run->commuting_count),
 	       run->commuting_count == 1 ? "s" : "");
 	for (guint i = 0; i < run->commuting->len && i < MOST; i++)
@@ -333,33 +326,32 @@ static void print_races(const struct explore_report *r)
 	g_hash_table_unref(told);
 }
 
-static void print_completeness(const struct explore_report *r, const struct asked *asked)
+static void print_completeness(const struct explore_report *r,
+                               const struct explore_asked *asked)
 {
 	const char *but = what_voids(r);
 	if (r->complete && but == NULL && r->graphs > 0)
-		printf("complete for this input: whatever its loads may read by this model, the "
-		       "program does as in one of these\n");
+		printf("complete for this input: whatever its loads may read by this memory model, "
+		       "the program behaves as in one of these runs\n");
 	else if (r->complete && but == NULL)
-		printf("complete for this input: whatever the schedule, the program does as in "
-		       "one of these\n");
+		printf("complete for this input: whatever the schedule, the program behaves as in "
+		       "one of these runs\n");
 	else if (r->complete)
-		printf("complete, as far as %s leave a promise: with them a program may do "
-		       "what no schedule explains\n",
+		printf("complete for this input, except for what its %s allow: with them a program "
+		       "may do more than any schedule shows\n",
 		       but);
 	else if (asked->bounded && r->complete_within)
-		printf("complete for schedules with at most %u preemption%s%s%s\n",
+		printf("complete for schedules with at most %u preemption%s%s%s%s\n",
 		       asked->preemptions, plural(asked->preemptions),
-		       but ? ", as far as they leave a promise: there are " : "",
-		       but ? but : "");
+		       but ? ", except for what its " : "", but ? but : "",
+		       but ? " allow" : "");
 	else
 		printf("not complete\n");
 }
 
-static void print_text(const struct explore_report *r, const struct asked *asked)
+static void print_text(const struct explore_report *r, const struct explore_asked *asked)
 {
-	printf("%u execution%s, %" PRIu64 " different; %" PRIu64
-	       " more schedules begin as these do\n",
-	       r->runs->len, plural(r->runs->len), r->classes, r->pruned);
+	print_run_counts(r->runs->len, r->classes, r->pruned);
 	if (r->graphs > 0)
 		printf("%" PRIu64 " execution graph%s under --memory %s", r->graphs,
 		       plural(r->graphs), asked->memory);
@@ -369,18 +361,15 @@ static void print_text(const struct explore_report *r, const struct asked *asked
 	if (r->graphs > 0)
 		printf("\n");
 	print_completeness(r, asked);
-	if (r->estimate.classes > 0)
-		printf("    about %" PRIu64
-		       " different in all, by the part that was seen (%" PRIu64 " to %" PRIu64
-		       ")\n",
-		       r->estimate.classes, r->estimate.low, r->estimate.high);
 	for (guint i = 0; i < r->gaps->len; i++)
 		printf("    %s\n", (char *)r->gaps->pdata[i]);
+	if (r->estimate.classes > 0)
+		print_run_estimate(r->estimate.classes, r->estimate.low, r->estimate.high);
 	for (guint i = 0; i < r->notes->len; i++)
 		printf("    %s\n", (char *)r->notes->pdata[i]);
 	print_commuting(r);
 	if (r->abandoned)
-		printf("    %" PRIu64 " more before that was known\n", r->abandoned);
+		printf("    %" PRIu64 " more runs before that was known\n", r->abandoned);
 	print_races(r);
 	if (r->errors->len == 0)
 		printf("no run failed\n");
@@ -389,10 +378,7 @@ static void print_text(const struct explore_report *r, const struct asked *asked
 
 /* -- the command --------------------------------------------------------------------------- */
 
-enum {
-	LONGEST = 1000000, /* seconds that a run may take */
-	MOST_JOBS = 256
-};
+enum { LONGEST = 1000000 }; /* seconds that a run may take */
 
 static double seconds_of(struct arguments *a, const char *name, double otherwise)
 {
@@ -421,21 +407,6 @@ static char *options_text(const struct arguments *a)
 			                       telling[i], value);
 	}
 	return g_string_free(text, FALSE);
-}
-
-/* "2/3", the second of three, as the numbers 1 and 3. */
-static bool parse_shard(const char *text, struct explore_options *o)
-{
-	char *end;
-	guint64 i = g_ascii_strtoull(text, &end, 10), n;
-	if (!g_ascii_isdigit(*text) || *end != '/' || !g_ascii_isdigit(end[1]))
-		return false;
-	n = g_ascii_strtoull(end + 1, &end, 10);
-	if (*end || i < 1 || i > n || n > 1000000)
-		return false;
-	o->shard = (uint32_t)i - 1;
-	o->shards = (uint32_t)n;
-	return true;
 }
 
 static void print_sarif(const struct explore_report *r, enum output_format format)
@@ -470,8 +441,8 @@ static void print_sarif(const struct explore_report *r, enum output_format forma
 	sarif_end(s);
 }
 
-static int report_as(const struct explore_report *r, const struct asked *asked,
-                     enum output_format format)
+int explore_print(const struct explore_report *r, const struct explore_asked *asked,
+                  enum output_format format)
 {
 	if (format == FORMAT_JSON) {
 		json_t *root = report_json(r, asked);
@@ -491,22 +462,23 @@ static int report_as(const struct explore_report *r, const struct asked *asked,
 static int explore_with(struct arguments *a, struct explore_options *o)
 {
 	struct error error = { 0 };
-	struct asked asked = { .program = o->argv[0],
-		               .shard = argument_value(a, "shard"),
-		               .memory = memory_model_word(o->memory),
-		               .bounded = o->bounded,
-		               .preemptions = o->preemptions };
+	struct explore_asked asked = { .program = o->argv[0],
+		                       .shard = argument_value(a, "shard"),
+		                       .memory = memory_model_word(o->memory),
+		                       .bounded = o->bounded,
+		                       .preemptions = o->preemptions };
 	enum output_format format = argument_format(a, true);
+	char *told = options_text(a);
 	o->interrupted = catch_interruption();
+	o->told = asked.options = told;
 	struct explore_report *r = explore(o, progress_on_stderr(), &error);
 	int status;
 	progress_done();
-	asked.options = options_text(a);
 	if (r == NULL || (o->save && !write_tree(r, &asked, o->save, &error)))
 		status = fail(&error);
 	else
-		status = report_as(r, &asked, format);
-	g_free(asked.options);
+		status = explore_print(r, &asked, format);
+	g_free(told);
 	explore_report_free(r);
 	return status;
 }
@@ -559,7 +531,7 @@ static int run(struct arguments *a)
 		.seed = argument_number(a, "seed", 0),
 		.max_runs = argument_number(a, "runs", EXPLORE_RUNS),
 		.max_steps = argument_number(a, "steps", 0),
-		.seconds = seconds_of(a, "budget", 60),
+		.seconds = seconds_of(a, "budget", EXPLORE_SECONDS),
 		.by_results = argument_flag(a, "results"),
 		.until_error = argument_flag(a, "until-error"),
 		.memory = model_of(a),
@@ -568,21 +540,14 @@ static int run(struct arguments *a)
 	};
 	read_bound(a, &o);
 	recorded_remember(argv);
-	const char *shard = argument_value(a, "shard");
-	uint64_t jobs = argument_number(a, "jobs", 1);
-	if (jobs < 1 || jobs > MOST_JOBS)
-		return usage_error(a, "--jobs wants a number from 1 to %d, found '%s'",
-		                   MOST_JOBS, argument_value(a, "jobs"));
-	if (shard && jobs > 1)
-		return usage_error(a, "--jobs and --shard: each job explores a shard already");
 	enum output_format format = argument_format(a, true);
-	if (jobs > 1 && format != FORMAT_TEXT && format != FORMAT_JSON)
-		return usage_error(a, "--jobs: its report is text or JSON, not %s",
-		                   format == FORMAT_SARIF ? "SARIF" : "quickfix");
-	if (shard && !parse_shard(shard, &o))
-		return usage_error(a, "--shard wants I/N, the I-th of N shares, found '%s'",
-		                   shard);
-	argument_format(a, true);
+	argument_shard(a, &o.shard, &o.shards);
+	bool divided = shares_asked(a, false),
+	     listed = format != FORMAT_TEXT && format != FORMAT_JSON;
+	if (divided && listed && o.resume == NULL)
+		return usage_error(
+		        a, "--jobs: its report is text or JSON, not %s (with --resume: any)",
+		        format == FORMAT_SARIF ? "SARIF" : "quickfix");
 	GPtrArray *files = argument_values(a, "spec");
 	struct specs *specs = files->len ? specs_open(files, &error) : NULL;
 	struct finals *finals = files->len && !specs
@@ -596,8 +561,7 @@ static int run(struct arguments *a)
 	if (finals == NULL)
 		status = fail(&error);
 	else
-		status = jobs > 1 ? explore_jobs(a, (unsigned)jobs, catch_interruption())
-		                  : explore_with(a, &o);
+		status = divided ? shares_run(a) : explore_with(a, &o);
 	finals_free(finals);
 	if (specs)
 		specs_free(specs);
@@ -613,18 +577,19 @@ static const struct command_option options[] = {
 	  "invocations that return the same are the same, in whatever order, where the effects "
 	  "say what they return",
 	  0 },
-	{ "runs", "N", "at most so many executions (default 10000)", 'n' },
+	{ "runs", "N", "at most N runs (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 },
-	{ "seed", "N", "the first execution by chance (default: the lowest thread first)", 0 },
+	{ "seed", "N",
+	  "choose the first run's schedule at random, by this seed (default: the lowest thread first)",
+	  0 },
 	{ "final", "X,...", "the values of these variables at the end tell runs apart, too",
 	  0 },
 	{ "check", "CONDITION", "must hold at the end: 'x == 3 && s.count >= 0'", 0 },
 	{ "steps", "N", "cut a run after so many steps (default: no limit)", 0 },
 	{ "resume", "FILE",
 	  "keep the exploration's state in FILE, and go on from there next time", 0 },
-	{ "shard", "I/N", "the I-th of N shares; join the reports with 'heddle merge'", 0 },
-	{ "jobs", "N", "so many explorations at the same time, each of a share (default 1)",
-	  'j' },
+	OPTION_SHARD("what follows from the first run"),
+	OPTION_JOBS,
 	{ "memory", "MODEL",
 	  "sc, tso or rc11: what loads may read beyond sequential consistency (default sc)",
 	  0 },

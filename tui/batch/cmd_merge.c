@@ -1,13 +1,20 @@
 /*
  * cmd_merge.c - `heddle merge`: merges the reports of shards.
  */
+#include "engine/explore/tasks.h"
+#include "tui/batch/explore_tree.h"
 #include "tui/batch/report_merge.h"
+#include "tui/batch/shake_merge.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const struct command_option options[] = {
-	{ "lenient", NULL, "join what is there, when shards are missing", 0 },
+	{ "lenient", NULL, "join what is there, when shards or tasks are missing", 0 },
+	{ "tasks", "N",
+	  "of explorations: divide what is left into N tasks, PREFIX.1 to PREFIX.N", 0 },
+	{ "output", "PREFIX", "with --tasks; without it, of explorations: the file of the join",
+	  'o' },
 	OPTION_FORMAT_SARIF,
 	{ 0 },
 };
@@ -65,16 +72,16 @@ static void print_exploration(const struct report_file *r)
 	size_t i;
 	json_t *e;
 
-	printf("%lld executions, %lld different; %lld more schedules begin as these do\n%s\n",
-	       number(r, "executions"), number(r, "states"), number(r, "pruned"), complete(r));
+	print_run_counts((uint64_t)number(r, "executions"), (uint64_t)number(r, "states"),
+	                 (uint64_t)number(r, "pruned"));
+	printf("%s\n", complete(r));
 	const json_t *estimate = json_object_get(r->head, "estimate");
 	const json_t *spread = json_object_get(estimate, "spread");
 	if (estimate)
-		printf("    about %lld different in all, by the part that was seen (%lld to "
-		       "%lld)\n",
-		       (long long)json_integer_value(json_object_get(estimate, "classes")),
-		       (long long)json_integer_value(json_array_get(spread, 0)),
-		       (long long)json_integer_value(json_array_get(spread, 1)));
+		print_run_estimate(
+		        (uint64_t)json_integer_value(json_object_get(estimate, "classes")),
+		        (uint64_t)json_integer_value(json_array_get(spread, 0)),
+		        (uint64_t)json_integer_value(json_array_get(spread, 1)));
 	print_sentences(json_object_get(r->head, "gaps"), "    ");
 	print_sentences(json_object_get(r->head, "notes"), "    ");
 	json_array_foreach(json_object_get(r->head, "races"), i, e)
@@ -86,7 +93,7 @@ static void print_exploration(const struct report_file *r)
 		       json_string_value(json_array_get(l, 1)));
 	}
 	json_array_foreach(json_object_get(r->head, "errors"), i, e)
-	        printf("\n%s, in %lld execution%s\n%s\n", json_word(e, "kind"),
+	        printf("\n%s, in %lld run%s\n%s\n", json_word(e, "kind"),
 	               (long long)json_integer_value(json_object_get(e, "count")),
 	               json_integer_value(json_object_get(e, "count")) == 1 ? "" : "s",
 	               json_word(e, "story"));
@@ -176,19 +183,67 @@ static int print_merged(const struct arguments *a, const struct report_file *r)
 	return status_of(r);
 }
 
-static int run(struct arguments *a)
+/* -- states of explorations ----------------------------------------------------------- */
+
+enum { MOST_TASKS = 100000 };
+
+static bool write_tasks(struct arguments *a, struct tasks *t, struct error *error)
+{
+	const char *output = argument_output(a, false);
+	uint64_t tasks = argument_number(a, "tasks", 0);
+
+	if (output == NULL)
+		return true;
+	return argument_value(a, "tasks") ? tasks_divide(t, output, (uint32_t)tasks, error)
+	                                  : tasks_keep(t, output, error);
+}
+
+static int merge_states(struct arguments *a)
+{
+	enum output_format format = argument_format(a, true);
+	struct error error = { 0 };
+	uint64_t tasks = argument_number(a, "tasks", 1);
+	bool divides = argument_value(a, "tasks") != NULL;
+
+	if (tasks < 1 || tasks > MOST_TASKS)
+		return usage_error(a, "--tasks wants a number from 1 to %d, found '%s'",
+		                   MOST_TASKS, argument_value(a, "tasks"));
+	if (divides && argument_value(a, "output") == NULL)
+		return usage_error(a,
+		                   "--tasks wants --output PREFIX, the names of their files");
+	struct tasks *t = tasks_join(a->words, argument_flag(a, "lenient"), &error);
+	if (t == NULL || !write_tasks(a, t, &error)) {
+		tasks_free(t);
+		return fail(&error);
+	}
+	struct explore_asked asked = { .program = tasks_program(t),
+		                       .memory = "sc",
+		                       .options = tasks_options(t) };
+	asked.bounded = tasks_bounded(t, &asked.preemptions);
+	int status = explore_print(tasks_report(t), &asked, format);
+	tasks_free(t);
+	return status;
+}
+
+static int merge_reports(struct arguments *a)
 {
 	GPtrArray *parts = g_ptr_array_new_with_free_func((GDestroyNotify)report_file_free);
 	struct report_file *all = NULL, *part;
 	struct error error;
 
-	argument_words(a, 1, G_MAXUINT);
 	argument_format(a, true);
 	do {
 		part = report_file_open(a->words->pdata[parts->len], &error);
 		if (part != NULL)
 			g_ptr_array_add(parts, part);
 	} while (part != NULL && parts->len < a->words->len);
+	if (part != NULL && report_file_is_shake(parts->pdata[0])) {
+		int status = reports_fit(parts, argument_flag(a, "lenient"), &error)
+		                     ? shake_merge(parts, argument_format(a, false))
+		                     : fail(&error);
+		g_ptr_array_unref(parts);
+		return status;
+	}
 	if (part != NULL)
 		all = reports_merge(parts, argument_flag(a, "lenient"), &error);
 	int status = all != NULL ? print_merged(a, all) : fail(&error);
@@ -197,15 +252,30 @@ static int run(struct arguments *a)
 	return status;
 }
 
+static int run(struct arguments *a)
+{
+	argument_words(a, 1, G_MAXUINT);
+	if (tasks_are(a->words->pdata[0]))
+		return merge_states(a);
+	if (argument_value(a, "tasks") || argument_value(a, "output"))
+		return usage_error(a,
+		                   "--tasks and --output are for states of explorations "
+		                   "(explore --resume), and '%s' is none",
+		                   (char *)a->words->pdata[0]);
+	return merge_reports(a);
+}
+
 const struct command command_merge = {
 	.name = "merge",
-	.usage = "REPORT... [--format text|json|sarif]",
-	.summary = "join the reports of shards (--shard I/N), or of check, into one",
+	.usage = "REPORT... | STATE... [--tasks N -o PREFIX]",
+	.summary = "join reports of shards (--shard I/N), or the tasks of an exploration",
 	.details =
 	        "The reports are JSON, of one trace (or program), analysis and options; every "
 	        "shard must be\nthere, once.  The result is what the run without --shard "
 	        "reports, and complete when all\nof its parts are.  Reports of 'check' are "
-	        "joined into one list, of whatever runs they are.\nExit status: as that of "
+	        "joined into one list, of whatever runs they are.\n"
+	        "States of explorations (explore --resume) are joined into one; --tasks divides what is\n"
+	        "left of it evenly into files for explore --resume, the tasks of the next round.\nExit status: as that of "
 	        "races, explore or check.",
 	.options = options,
 	.run = run,

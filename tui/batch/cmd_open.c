@@ -1,6 +1,7 @@
 /*
  * cmd_open.c - `heddle open TRACE`, and `heddle TRACE`: the explorer.
  */
+#include "engine/trace/reel.h"
 #include "tui/batch/command.h"
 #include "tui/explorer/explorer.h"
 
@@ -18,6 +19,7 @@ static int run_open(struct arguments *a)
 	};
 	if (strcmp(a->words->pdata[0], "-") == 0)
 		return usage_error(a, "the keys come from standard input: name a file");
+	reel_set_way(REEL_BY_NEED);
 	struct trace *trace = open_trace(a, a->words->pdata[0]);
 	if (trace == NULL)
 		return EXIT_BAD;
@@ -56,4 +58,5 @@ const struct command command_open = {
 	           "$XDG_CONFIG_HOME/heddle/config.",
 	.options = options_open,
 	.run = run_open,
+	.reads_weak = true,
 };

@@ -19,8 +19,9 @@ static const uint8_t *orders_of(const struct explore_atomic *a)
 {
 	static const uint8_t load[] = { ORDER_RLX, ORDER_ACQ, ORDER_SEQ_CST, 0 };
 	static const uint8_t store[] = { ORDER_RLX, ORDER_REL, ORDER_SEQ_CST, 0 };
-	static const uint8_t fence[] = { ORDER_ACQ, ORDER_REL, ORDER_ACQ_REL, ORDER_SEQ_CST,
-		                         0 };
+	/* relaxed: none at all */
+	static const uint8_t fence[] = { ORDER_RLX,     ORDER_ACQ,     ORDER_REL,
+		                         ORDER_ACQ_REL, ORDER_SEQ_CST, 0 };
 	static const uint8_t update[] = { ORDER_RLX,     ORDER_ACQ,     ORDER_REL,
 		                          ORDER_ACQ_REL, ORDER_SEQ_CST, 0 };
 	return a->op == OP_FENCE                   ? fence
@@ -42,6 +43,8 @@ struct search {
 	struct explore_options options;
 	GArray *orders; /* struct explore_order: in place of the program's */
 	uint64_t explorations, runs;
+	/* Of changes: explorations with one, or a pair; pairs that were not tried. */
+	uint64_t tried_orders, tried_fences, tried_pairs, left_pairs, most_pairs;
 	json_t *found; /* array of changes */
 	bool json;
 	bool looks; /* loops that look in vain were cut in an exploration without failing runs
@@ -69,28 +72,56 @@ static enum outcome explore_with(struct search *s, struct explore_report **repor
 	return outcome;
 }
 
-static void set_order(struct search *s, const struct explore_atomic *a, uint8_t order)
+/* A change of the program: another order at an operation, or a fence beside it. */
+struct change {
+	const struct explore_atomic *a;
+	struct explore_order order;
+};
+
+static struct change change_of(const struct explore_atomic *a, int how, uint8_t order)
 {
-	struct explore_order fresh = { a->address, a->module, order };
-	g_array_append_val(s->orders, fresh);
+	return (struct change){ a, { a->address, a->module, order, how } };
 }
 
-/* A change that was found; `pair`: it is right with the other one of two alone. */
-static void tell(struct search *s, const struct explore_atomic *a, uint8_t order, bool pair,
-                 const char *sentence)
+/* Its outcome with these changes (the second may be NULL) after those that s->orders has. */
+static enum outcome explore_changed(struct search *s, const struct change *one,
+                                    const struct change *other, bool *open, struct error *error)
 {
+	g_array_append_val(s->orders, one->order);
+	if (other != NULL)
+		g_array_append_val(s->orders, other->order);
+	enum outcome outcome = explore_with(s, NULL, error);
+	*open |= outcome == OPEN;
+	return outcome;
+}
+
+static const char *const sides[] = { NULL, "before", "after" };
+
+/* A change that was found; `pair`: it is right with the other one of two alone. */
+static void tell(struct search *s, const struct change *c, bool pair, const char *sentence)
+{
+	const struct explore_atomic *a = c->a;
 	const char *what = a->op == OP_FENCE                ? "fence"
 	                   : a->op == OP_AWRITE             ? "store to "
 	                   : a->op == OP_RMW || a->compares ? "update of "
 	                                                    : "load of ";
-	json_array_append_new(s->found, json_pack("{s:o, s:o, s:s, s:s, s:b}", "location",
+	const char *side = sides[c->order.how];
+	bool none = a->op == OP_FENCE && c->order.order == ORDER_RLX; /* no fence at all */
+	json_array_append_new(s->found, json_pack("{s:o, s:o, s:s, s:s, s:s?, s:b}", "location",
 	                                          json_text(a->place), "operation",
 	                                          json_sprintf("%s%s", what, a->variable),
 	                                          "order", order_words[a->order], "instead",
-	                                          order_words[order], "pair", pair));
-	if (!s->json)
+	                                          none ? "none" : order_words[c->order.order],
+	                                          "fence", side, "pair", pair));
+	if (s->json)
+		return;
+	if (side != NULL)
+		printf("    %s: %s%s: %s a fence %s it: %s\n", a->place, what, a->variable,
+		       sentence, side, order_words[c->order.order]);
+	else
 		printf("    %s: %s%s: %s, %s %s\n", a->place, what, a->variable,
-		       order_words[a->order], sentence, order_words[order]);
+		       order_words[a->order], sentence,
+		       none ? "left out" : order_words[c->order.order]);
 }
 
 /* Single orders whose strengthening leaves no failing run; the weakest that does, of each. */
@@ -102,14 +133,14 @@ static bool strengthen(struct search *s, const GArray *atomics, bool *open, stru
 		for (const uint8_t *o = orders_of(a); *o; o++) {
 			if (!is_stronger(*o, a->order))
 				continue;
+			struct change c = change_of(a, EXPLORE_ORDER, *o);
 			g_array_set_size(s->orders, 0);
-			set_order(s, a, *o);
-			enum outcome outcome = explore_with(s, NULL, error);
-			*open |= outcome == OPEN;
+			enum outcome outcome = explore_changed(s, &c, NULL, open, error);
+			s->tried_orders++;
 			if (outcome == BROKEN)
 				return false;
 			if (outcome == RIGHT) {
-				tell(s, a, *o, false, "has to be");
+				tell(s, &c, false, "has to be");
 				break;
 			}
 		}
@@ -117,36 +148,115 @@ static bool strengthen(struct search *s, const GArray *atomics, bool *open, stru
 	return true;
 }
 
-/* Two at once: one operation releases, another acquires. */
-static bool strengthen_pairs(struct search *s, const GArray *atomics, bool *open,
-                             struct error *error)
+static bool publishes(const struct explore_atomic *a)
+{
+	return a->op == OP_AWRITE || a->op == OP_RMW;
+}
+
+static bool looks(const struct explore_atomic *a)
+{
+	return a->op == OP_AREAD || a->op == OP_RMW;
+}
+
+/* Fences that the program does not have, which can help beside this operation: one that
+ * releases before what publishes, one that acquires after what looks, and a seq_cst one before
+ * what looks. Their number. */
+static guint fences_beside(const struct explore_atomic *a, struct change *fences)
+{
+	guint count = 0;
+	if (publishes(a))
+		fences[count++] = change_of(a, EXPLORE_FENCE_BEFORE, ORDER_REL);
+	if (looks(a))
+		fences[count++] = change_of(a, EXPLORE_FENCE_AFTER, ORDER_ACQ);
+	if (looks(a))
+		fences[count++] = change_of(a, EXPLORE_FENCE_BEFORE, ORDER_SEQ_CST);
+	return count;
+}
+enum { MOST_FENCES = 3 };
+
+static bool add_fences(struct search *s, const GArray *atomics, bool *open, struct error *error)
 {
 	for (guint i = 0; i < atomics->len; i++) {
-		const struct explore_atomic *a =
-		        &g_array_index(atomics, struct explore_atomic, i);
-		for (guint k = 0; k < atomics->len; k++) {
-			const struct explore_atomic *b =
-			        &g_array_index(atomics, struct explore_atomic, k);
-			bool publish = a->op == OP_AWRITE || a->op == OP_RMW;
-			bool look = b->op == OP_AREAD || b->op == OP_RMW;
-			if (i == k || !publish || !look || !is_stronger(ORDER_REL, a->order) ||
-			    !is_stronger(ORDER_ACQ, b->order))
-				continue;
+		struct change fences[MOST_FENCES];
+		guint count = fences_beside(&g_array_index(atomics, struct explore_atomic, i),
+		                            fences);
+		for (guint k = 0; k < count; k++) {
 			g_array_set_size(s->orders, 0);
-			set_order(s, a, ORDER_REL);
-			set_order(s, b, ORDER_ACQ);
-			enum outcome outcome = explore_with(s, NULL, error);
-			*open |= outcome == OPEN;
+			enum outcome outcome =
+			        explore_changed(s, &fences[k], NULL, open, error);
+			s->tried_fences++;
 			if (outcome == BROKEN)
 				return false;
-			if (outcome != RIGHT)
-				continue;
-			tell(s, a, ORDER_REL, true, "has to be");
-			tell(s, b, ORDER_ACQ, true, "together with this one, has to be");
-			return true;
+			if (outcome == RIGHT)
+				tell(s, &fences[k], false, "has to have");
 		}
 	}
 	return true;
+}
+
+/* All changes that can be one of a pair: orders that release or acquire, and fences. */
+static GArray *halves(const GArray *atomics)
+{
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct change));
+	for (guint i = 0; i < atomics->len; i++) {
+		const struct explore_atomic *a =
+		        &g_array_index(atomics, struct explore_atomic, i);
+		struct change release = change_of(a, EXPLORE_ORDER, ORDER_REL);
+		struct change acquire = change_of(a, EXPLORE_ORDER, ORDER_ACQ);
+		struct change fences[MOST_FENCES];
+		if (publishes(a) && is_stronger(ORDER_REL, a->order))
+			g_array_append_val(all, release);
+		if (looks(a) && is_stronger(ORDER_ACQ, a->order))
+			g_array_append_val(all, acquire);
+		g_array_append_vals(all, fences, fences_beside(a, fences));
+	}
+	return all;
+}
+
+/* One releases and the other acquires, or both are seq_cst fences. */
+static bool is_pair(const struct change *one, const struct change *other)
+{
+	if (one->a == other->a)
+		return false;
+	if (one->order.order == ORDER_SEQ_CST)
+		return other->order.order == ORDER_SEQ_CST && one < other;
+	return one->order.order == ORDER_REL && other->order.order == ORDER_ACQ;
+}
+
+/* Two at once, pairs of orders first, until one is right or s->most_pairs were tried. */
+static bool strengthen_pairs(struct search *s, const GArray *atomics, bool *open,
+                             struct error *error)
+{
+	GArray *all = halves(atomics);
+	bool good = true, found = false;
+	for (guint n = 0; n < 2 * all->len * all->len && good && !found; n++) {
+		guint k = n % (all->len * all->len);
+		const struct change *one = &g_array_index(all, struct change, k / all->len);
+		const struct change *other = &g_array_index(all, struct change, k % all->len);
+		bool orders =
+		        one->order.how == EXPLORE_ORDER && other->order.how == EXPLORE_ORDER;
+		bool first = n < all->len * all->len;
+		if (!is_pair(one, other) || orders != first)
+			continue;
+		if (s->tried_pairs == s->most_pairs) {
+			s->left_pairs++;
+			continue;
+		}
+		g_array_set_size(s->orders, 0);
+		enum outcome outcome = explore_changed(s, one, other, open, error);
+		s->tried_pairs++;
+		good = outcome != BROKEN;
+		found = outcome == RIGHT;
+		if (!found)
+			continue;
+		bool fences = !orders;
+		tell(s, one, true, one->order.how && fences ? "has to have" : "has to be");
+		tell(s, other, true,
+		     other->order.how ? "together with this one, has to have"
+		                      : "together with this one, has to be");
+	}
+	g_array_unref(all);
+	return good;
 }
 
 /* As weak as it goes, one after the other: in the end none can be weakened any more. */
@@ -159,13 +269,13 @@ static bool weaken(struct search *s, const GArray *atomics, bool *open, struct e
 		for (const uint8_t *o = orders_of(a); *o; o++) {
 			if (!is_stronger(a->order, *o))
 				continue;
-			set_order(s, a, *o);
-			enum outcome outcome = explore_with(s, NULL, error);
-			*open |= outcome == OPEN;
+			struct change c = change_of(a, EXPLORE_ORDER, *o);
+			enum outcome outcome = explore_changed(s, &c, NULL, open, error);
+			s->tried_orders++;
 			if (outcome == BROKEN)
 				return false;
 			if (outcome == RIGHT) {
-				tell(s, a, *o, false, "could be");
+				tell(s, &c, false, "could be");
 				break;
 			}
 			g_array_set_size(s->orders, before);
@@ -180,7 +290,7 @@ static bool search(struct search *s, const GArray *atomics, enum outcome now, bo
 {
 	if (now == RIGHT)
 		return weaken(s, atomics, open, error);
-	return strengthen(s, atomics, open, error) &&
+	return strengthen(s, atomics, open, error) && add_fences(s, atomics, open, error) &&
 	       (json_array_size(s->found) > 0 || strengthen_pairs(s, atomics, open, error));
 }
 
@@ -190,9 +300,16 @@ static void print_end(const struct search *s, enum outcome now, bool open)
 	if (now == RIGHT && !any)
 		printf("    no order can be weaker\n");
 	if (now == WRONG && !any)
-		printf("    no stronger order at one operation or fence, and no pair of release and "
-		       "acquire, leaves no failing run\n");
-	printf("%" PRIu64 " explorations, %" PRIu64 " executions%s\n", s->explorations, s->runs,
+		printf("    no stronger order at one operation or fence, no fence beside one, and no "
+		       "pair of these leaves no failing run\n");
+	printf("searched: %" PRIu64 " orders", s->tried_orders);
+	if (now == WRONG)
+		printf(", %" PRIu64 " fences, %" PRIu64 " pairs", s->tried_fences,
+		       s->tried_pairs);
+	if (s->left_pairs > 0)
+		printf("; %" PRIu64 " more pairs were not (--pairs)", s->left_pairs);
+	printf("\n");
+	printf("%" PRIu64 " explorations, %" PRIu64 " runs%s\n", s->explorations, s->runs,
 	       open ? "; some were not complete, and count as failing" : "");
 	if (s->looks)
 		printf("not complete: threads wait by looking, and that they look in vain more "
@@ -208,16 +325,20 @@ static int report(struct search *s, const struct explore_report *base, enum outc
 		printf(now == RIGHT
 		               ? "no run fails under RC11; weaker orders that leave it so, "
 		                 "all together:\n"
-		               : "runs fail under RC11; stronger orders with which none does, "
+		               : "runs fail under RC11; stronger orders or fences with which none does, "
 		                 "each alone or a pair:\n");
 	if (!search(s, base->atomics, now, &open, error))
 		return fail(error);
 	if (s->json) {
 		json_t *root = json_pack(
-		        "{s:s, s:b, s:O, s:I, s:I, s:b}", "heddle", HEDDLE_VERSION, "fails",
-		        now == WRONG, now == RIGHT ? "weaker" : "stronger", s->found,
-		        "explorations", (json_int_t)s->explorations, "executions",
-		        (json_int_t)s->runs, "complete", !open && !s->looks);
+		        "{s:s, s:b, s:O, s:I, s:I, s:{s:I, s:I, s:I, s:I}, s:b}", "heddle",
+		        HEDDLE_VERSION, "fails", now == WRONG,
+		        now == RIGHT ? "weaker" : "stronger", s->found, "explorations",
+		        (json_int_t)s->explorations, "executions", (json_int_t)s->runs,
+		        "searched", "orders", (json_int_t)s->tried_orders, "fences",
+		        (json_int_t)s->tried_fences, "pairs", (json_int_t)s->tried_pairs,
+		        "pairs-left", (json_int_t)s->left_pairs, "complete",
+		        !open && !s->looks && s->left_pairs == 0);
 		json_dumpf(root, stdout, JSON_INDENT(1));
 		putchar('\n');
 		json_decref(root);
@@ -242,6 +363,7 @@ static int run(struct arguments *a)
 		                         .interrupted = catch_interruption() },
 		            .orders = g_array_new(FALSE, FALSE, sizeof(struct explore_order)),
 		            .found = json_array(),
+		            .most_pairs = argument_number(a, "pairs", 100),
 		            .json = argument_format(a, false) == FORMAT_JSON };
 	s.options.until_error = false; /* the first one meets every atomic operation */
 	enum outcome now = explore_with(&s, &base, &error);
@@ -264,26 +386,28 @@ static int run(struct arguments *a)
 }
 
 static const struct command_option options[] = {
-	{ "runs", "N", "at most so many executions of an exploration (default 10000)", 'n' },
+	{ "runs", "N", "at most so many runs of an exploration (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for each exploration (default 60; 0: no limit)", 0 },
+	{ "pairs", "N", "try at most so many pairs of changes (default 100)", 'n' },
 	OPTION_FORMAT,
 	{ 0 },
 };
 
 const struct command command_orders = {
 	.name = "orders",
-	.usage = "[--runs N] [--budget SECONDS] -- PROG ARGS",
+	.usage = "[--runs N] [--budget SECONDS] [--pairs N] -- PROG ARGS",
 	.summary = "which memory orders a program's atomics need",
 	.details =
 	        "Explores the program under RC11 ('heddle explore --memory rc11').  When a run "
 	        "fails or\n"
-	        "has a data race: which one order, or pair of release and acquire, has to be "
-	        "stronger\n"
-	        "so that none does.  When none fails: which orders could be weaker.  Each answer "
-	        "is an\n"
-	        "exploration with that order in place of the program's.  Fences that are not "
-	        "there are\n"
-	        "not tried.  Exit status 1 when runs fail, 3 when not all was explored.",
+	        "has a data race: which one order has to be stronger, or which one fence has to "
+	        "be there,\n"
+	        "so that none does; if there is none, a pair of them.  When none fails: which "
+	        "orders could\n"
+	        "be weaker, and which fences left out.  Each answer is an exploration with that "
+	        "change; the\n"
+	        "end says how many were tried.  Exit status 1 when runs fail, 3 when not all was "
+	        "explored.",
 	.options = options,
 	.run = run,
 	.takes_program = true,

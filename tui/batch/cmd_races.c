@@ -1,6 +1,8 @@
 /* cmd_races.c - `heddle races`: data races by any of the analyses. */
 #include "engine/predict/misuse.h"
+#include "engine/predict/weak_races.h"
 #include "tui/batch/race_options.h"
+#include "tui/batch/shares.h"
 #include "tui/batch/spec_rules.h"
 #include "engine/trace/weak.h"
 
@@ -17,8 +19,9 @@ static const struct command_option options[] = {
 	{ "budget", "PAIR,ALL",
 	  "seconds for a pair and in all, each rung of the ladder (default: 1,5)", 0 },
 	{ "spec", "FILE", "invocations may be turned round where FILE says so (auto, smt)", 0 },
-	{ "shard", "I/N", "only the I-th of N shares of the pairs; join with 'heddle merge'",
-	  0 },
+	OPTION_SHARD("the pairs"),
+	OPTION_JOBS,
+	OPTION_KEPT,
 	{ "witness-events", "N",
 	  "keep witnesses of so many events in all in the report (default: 32 million)", 0 },
 	OPTION_BASELINE,
@@ -44,6 +47,8 @@ static struct report *find(const struct arguments *a, struct trace *t,
 		r = NULL;
 	}
 	progress_done();
+	if (r != NULL && race->analysis != ANALYSIS_LOCKSET)
+		weak_races_settle(t, r);
 	if (r != NULL && race->analysis == ANALYSIS_AUTO && race->shard == 0) {
 		misuse_add(t, race->pairs_events, r);
 		report_sort(r);
@@ -139,6 +144,10 @@ static int run(struct arguments *a)
 {
 	struct print_options print = { 0 };
 	struct race_options race;
+	if (shares_asked(a, true)) {
+		argument_words(a, 1, 1);
+		return shares_run(a);
+	}
 	struct trace *t = parse(a, &race, &print) ? open_trace(a, a->words->pdata[0]) : NULL;
 	if (t != NULL && !argument_value(a, "analysis") && trace_weak_first(t) != NONE) {
 		race.analysis = ANALYSIS_HB;

@@ -9,6 +9,7 @@
 
 #include "engine/record/session.h"
 #include "tui/batch/command.h"
+#include "tui/batch/record_live.h"
 #include "tui/batch/suppressions.h"
 
 static int ours(const struct error *error)
@@ -152,6 +153,13 @@ static int run_record(struct arguments *a)
 	if (o.compress && o.keep_events)
 		return usage_error(a,
 		                   "--compress is not for --last, which limits the log itself");
+	bool live = argument_flag(a, "live");
+	if (live && (o.free_mode || o.compress || o.keep_events))
+		return usage_error(a,
+		                   "--live reads the whole log as it is written: leave %s out",
+		                   o.free_mode  ? "--mode free"
+		                   : o.compress ? "--compress"
+		                                : "--last");
 	o.start_at = argument_value(a, "start-at");
 	GPtrArray *suppressions = argument_values(a, "suppressions");
 	char *lines = suppressions->len > 0 ? suppressions_text(suppressions, &error) : NULL;
@@ -162,13 +170,15 @@ static int run_record(struct arguments *a)
 	o.suppressions = lines;
 	o.specs = argument_values(a, "spec");
 	o.disk_alone = true;
+	struct record_live *watcher = live ? record_live_new(lines) : NULL;
+	if (live)
+		o.watch = record_live_watch(watcher);
 	fflush(NULL);
 	await_interruption(&s.result);
 	bool ok = session_record(&o, &s, &making, &error);
 	g_ptr_array_unref((GPtrArray *)o.specs);
 	progress_done();
 	int status = s.result.status;
-	g_free(lines);
 	if (ok) {
 		tell(&s, a);
 		if (s.facts.status == LOG_FULL) {
@@ -185,9 +195,13 @@ static int run_record(struct arguments *a)
 		if (!argument_flag(a, "quiet"))
 			fprintf(stderr, "heddle: %" PRIu64 " event%s in %s\n",
 			        s.trace->events_count, plural(s.trace->events_count), s.output);
+		if (live)
+			record_live_end(watcher, s.output);
 	} else {
 		status = ours(&error);
 	}
+	record_live_free(watcher);
+	g_free(lines);
 	session_release(&s);
 	if (!ok && interrupted)
 		raise(interrupted); /* end by the signal, after the message */
@@ -208,6 +222,9 @@ static const struct command_option options[] = {
 	  "stop recording when the log has this size (default 4096; 0: never)", 0 },
 	{ "compress", NULL, "compress the log beside the trace while it is written", 0 },
 	{ "last", "N", "keep about the last N events", 0 },
+	{ "live", NULL,
+	  "say on standard error, while the program runs, which races happens-before finds",
+	  0 },
 	{ "suppressions", "FILE",
 	  "ThreadSanitizer's suppressions: findings of this trace that do not count; may be "
 	  "repeated",

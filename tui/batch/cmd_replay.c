@@ -463,7 +463,7 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 		pair[0] = events[length - 1];
 		length--;
 	}
-	if (w->claim == CLAIM_C11_RACE && !until)
+	if (w->claim == CLAIM_C11_RACE && w->memory == WEAK_SC && !until)
 		explain_c11(t, w);
 	int status = EXIT_OURS;
 	if (plan_make(t, events, length, pair, &plan, &error)) {

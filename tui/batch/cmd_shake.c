@@ -15,16 +15,23 @@
 #include "tui/batch/command.h"
 #include "tui/batch/outcomes.h"
 #include "tui/batch/print.h"
+#include "tui/batch/shake_merge.h"
+#include "tui/batch/shares.h"
 
 /* Shared by all runs. */
 struct shake {
 	char **argv;
+	const char *program;
 	unsigned timeout_ms, depth;
 	enum weak_model memory;
 	int log, output; /* nameless files */
 	bool interrupted;
 	uint64_t steps; /* pct: length of a run; a guess until measured */
 	bool measured;
+	/* -- the share */
+	uint32_t shard, shards; /* shards 0: all */
+	char *share, *options;  /* --shard as given, or NULL; owned */
+	uint64_t runs, left;    /* made; not made, as the time was up or it was interrupted */
 };
 
 /* The outcome of a run, from the header of its log and its output. */
@@ -130,7 +137,7 @@ static json_t *left_out_json(const struct outcomes *x)
 	return list;
 }
 
-static void print_json(const struct outcomes *x, const struct shake *shake, uint64_t runs)
+static void print_json(const struct outcomes *x, const struct shake *shake)
 {
 	json_t *list = json_array();
 	for (guint i = 0; i < x->list->len; i++) {
@@ -153,12 +160,33 @@ static void print_json(const struct outcomes *x, const struct shake *shake, uint
 	}
 	json_t *report =
 	        json_pack("{s:s, s:o, s:I, s:o, s:o}", "heddle", HEDDLE_VERSION, "program",
-	                  json_text(shake->argv[0]), "runs", (json_int_t)runs, "outcomes", list,
-	                  "lines-left-out", left_out_json(x));
+	                  json_text(shake->program), "runs", (json_int_t)shake->runs,
+	                  "outcomes", list, "lines-left-out", left_out_json(x));
 	if (shake->memory != WEAK_SC)
 		json_object_set_new(report, "memory",
 		                    json_string(weak_model_words[shake->memory]));
+	if (shake->left > 0)
+		json_object_set_new(report, "left", json_integer((json_int_t)shake->left));
 	json_dumpf(report, stdout, JSON_INDENT(1));
+	putchar('\n');
+	json_decref(report);
+}
+
+/* Of a share: the outcomes as they are, since which lines are compared depends on all. */
+static void print_share(const struct outcomes *x, const struct shake *shake)
+{
+	json_t *list = json_array();
+	for (guint i = 0; i < x->list->len; i++)
+		json_array_append_new(list, outcome_json(x->list->pdata[i]));
+	json_t *report =
+	        json_pack("{ss ss so ss so so}", "heddle", HEDDLE_VERSION, "command", "shake",
+	                  "program", json_text(shake->program), "shard", shake->share,
+	                  "options", json_text(shake->options), "outcomes", list);
+	json_object_set_new(report, "runs", json_integer((json_int_t)shake->runs));
+	json_object_set_new(report, "left", json_integer((json_int_t)shake->left));
+	json_object_set_new(report, "memory", json_integer(shake->memory));
+	json_object_set_new(report, "depth", json_integer(shake->depth));
+	json_dumpf(report, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(report);
 }
@@ -238,7 +266,7 @@ static void print_left_out(const struct outcomes *x)
 }
 
 /* The table: frequency, ending, output, and how to record it again. */
-static void print_table(const struct outcomes *x, const struct shake *shake, uint64_t runs)
+static void print_table(const struct outcomes *x, const struct shake *shake)
 {
 	const GPtrArray *outcomes = x->list;
 	enum { ENDS, SAYS, COLUMNS, LONGEST = 32 };
@@ -254,8 +282,8 @@ static void print_table(const struct outcomes *x, const struct shake *shake, uin
 	for (int c = 0; c < COLUMNS; c++)
 		widths[c] = widest(texts[c], headings[c], LONGEST);
 	printf("%" PRIu64 " runs, %u %s; 'heddle record OPTIONS -- %s' records one again\n",
-	       runs, outcomes->len, outcomes->len == 1 ? "outcome" : "outcomes",
-	       shake->argv[0]);
+	       shake->runs, outcomes->len, outcomes->len == 1 ? "outcome" : "outcomes",
+	       shake->program);
 	printf("  runs  %-*s  %-*s  options\n", widths[ENDS], headings[ENDS], widths[SAYS],
 	       headings[SAYS]);
 	for (guint i = 0; i < outcomes->len; i++) {
@@ -270,6 +298,118 @@ static void print_table(const struct outcomes *x, const struct shake *shake, uin
 		g_ptr_array_free(texts[c], TRUE);
 	print_findings(x, shake);
 	print_left_out(x);
+	if (shake->left > 0)
+		printf("%" PRIu64 " more runs were not made: the time was up, or it was "
+		       "interrupted\n",
+		       shake->left);
+}
+
+static int report_as(struct outcomes *outcomes, const struct shake *shake,
+                     enum output_format format)
+{
+	bool share = shake->share != NULL && format == FORMAT_JSON;
+	if (share)
+		print_share(outcomes, shake);
+	outcomes_group(outcomes);
+	if (format == FORMAT_JSON && !share)
+		print_json(outcomes, shake);
+	else if (!share)
+		print_table(outcomes, shake);
+	return outcomes_tell(outcomes) ? EXIT_FOUND
+	       : shake->left > 0       ? EXIT_BUDGET
+	                               : EXIT_NOTHING;
+}
+
+/* -- shares joined ------------------------------------------------------------------------- */
+
+int shake_merge(const GPtrArray *reports, enum output_format format)
+{
+	struct error error;
+	const struct report_file *first = reports->pdata[0];
+	struct outcomes *all = outcomes_new();
+	struct shake shake = { .program = json_word(first->head, "program") };
+	json_int_t memory = json_integer_value(json_object_get(first->head, "memory"));
+	shake.memory = memory > 0 && memory <= WEAK_RC11 ? (enum weak_model)memory : WEAK_SC;
+	shake.depth = (unsigned)json_integer_value(json_object_get(first->head, "depth"));
+	for (guint i = 0; i < reports->len; i++) {
+		const struct report_file *r = reports->pdata[i];
+		size_t k;
+		json_t *value;
+		json_array_foreach(json_object_get(r->head, "outcomes"), k, value)
+		{
+			struct outcome *o = outcome_of_json(value);
+			if (o == NULL) {
+				outcomes_free(all);
+				error_set(&error, r->name, "make it again with --shard I/N",
+				          "\"outcomes\": expected those of a share of shake");
+				return fail(&error);
+			}
+			outcomes_add(all, o);
+		}
+		shake.runs += (uint64_t)json_integer_value(json_object_get(r->head, "runs"));
+		shake.left += (uint64_t)json_integer_value(json_object_get(r->head, "left"));
+	}
+	outcomes_sort(all);
+	int status = report_as(all, &shake, format);
+	outcomes_free(all);
+	return status;
+}
+
+/* -- the command --------------------------------------------------------------------------- */
+
+/* Options that all shares must have in common. */
+static char *options_text(const struct arguments *a)
+{
+	static const char *const telling[] = { "runs",  "seed",  "strategy",
+		                               "depth", "steps", "memory" };
+	GString *text = g_string_new(NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(telling); i++) {
+		const char *value = argument_value(a, telling[i]);
+		if (value)
+			g_string_append_printf(text, "%s--%s %s", text->len ? " " : "",
+			                       telling[i], value);
+	}
+	for (char **word = a->rest + 1; *word; word++)
+		g_string_append_printf(text, " %s", *word);
+	return g_string_free(text, FALSE);
+}
+
+/* The runs of the share, or all of them; false: `error`. */
+static bool run_all(struct shake *shake, struct outcomes *outcomes, const struct arguments *a,
+                    uint64_t runs, struct error *error)
+{
+	uint64_t first = argument_number(a, "seed", 1);
+	double seconds = (double)argument_number(a, "budget", 0);
+	gint64 deadline = g_get_monotonic_time() + (gint64)(seconds * G_USEC_PER_SEC);
+	bool named = argument_value(a, "strategy") != NULL;
+	unsigned strategy =
+	        (unsigned)argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
+	const struct progress *progress = progress_on_stderr();
+	const volatile int *interrupted = catch_interruption();
+	uint64_t step = MAX(shake->shards, 1);
+	for (uint64_t n = shake->shard; n < runs; n += step) {
+		/* By default mostly random, with some of the others. */
+		unsigned which = named        ? strategy
+		                 : n % 4 == 2 ? STRATEGY_PCT
+		                 : n % 4 == 3 ? STRATEGY_NOISE
+		                              : STRATEGY_RANDOM;
+		bool late = seconds > 0 && g_get_monotonic_time() > deadline;
+		struct outcome *o = NULL;
+		if (!late && !*interrupted &&
+		    progress_tick(progress, (double)n / (double)runs, "running"))
+			o = run_once(shake, which, first + n, error);
+		else
+			shake->interrupted = true;
+		if (o == NULL && !shake->interrupted && !*interrupted)
+			return false;
+		if (o == NULL) { /* print the table so far */
+			shake->left = (runs - n + step - 1) / step;
+			return true;
+		}
+		outcomes_add(outcomes, o);
+		shake->runs++;
+	}
+	return true;
 }
 
 static int run_shake(struct arguments *a)
@@ -281,17 +421,15 @@ static int run_shake(struct arguments *a)
 	uint64_t runs = argument_number(a, "runs", 100);
 	if (runs == 0)
 		return usage_error(a, "--runs wants one run or more, found 0");
-	uint64_t first = argument_number(a, "seed", 1);
 	enum { LONGEST = 1000000 }; /* seconds */
 	unsigned timeout = (unsigned)MIN(argument_number(a, "timeout", 10), LONGEST) * 1000;
-	const char *word = argument_value(a, "strategy");
-	int strategy = argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
 	enum output_format format = argument_format(a, false);
-	const struct progress *progress = progress_on_stderr();
-	bool ok = true;
+	if (shares_asked(a, true))
+		return shares_run(a);
 	enum { GUESS = 1000 }; /* also the runtime's */
 	uint64_t steps = argument_number(a, "steps", 0);
 	struct shake shake = { .argv = argv,
+		               .program = argv[0],
 		               .timeout_ms = timeout,
 		               .memory =
 		                       argument_choice(a, "memory", weak_model_words, WEAK_SC),
@@ -299,45 +437,24 @@ static int run_shake(struct arguments *a)
 		               .log = file_open_nameless(g_get_tmp_dir()),
 		               .output = file_open_nameless(g_get_tmp_dir()),
 		               .steps = steps ? steps : GUESS,
-		               .measured = steps > 0 };
-	if (shake.log < 0 || shake.output < 0) {
+		               .measured = steps > 0,
+		               .share = g_strdup(argument_value(a, "shard")),
+		               .options = options_text(a) };
+	argument_shard(a, &shake.shard, &shake.shards);
+	struct outcomes *outcomes = outcomes_new();
+	bool ok = shake.log >= 0 && shake.output >= 0;
+	if (!ok)
 		error_set(&error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
 		          "cannot keep what a run leaves: %s", g_strerror(errno));
-		return fail(&error);
-	}
-	struct outcomes *outcomes = outcomes_new();
-	const volatile int *interrupted = catch_interruption();
-	uint64_t done = 0;
-	for (; ok && done < runs && !*interrupted; done++) {
-		/* By default mostly random, with some of the others. */
-		unsigned which = word            ? (unsigned)strategy
-		                 : done % 4 == 2 ? STRATEGY_PCT
-		                 : done % 4 == 3 ? STRATEGY_NOISE
-		                                 : STRATEGY_RANDOM;
-		if (!progress_tick(progress, (double)done / runs, "running"))
-			break;
-		struct outcome *o = run_once(&shake, which, first + done, &error);
-		if (o)
-			outcomes_add(outcomes, o);
-		else if (shake.interrupted || *interrupted)
-			break; /* print the table so far */
-		else
-			ok = false;
-	}
+	ok = ok && run_all(&shake, outcomes, a, runs, &error);
 	progress_done();
-	close(shake.log);
-	close(shake.output);
-	int status = EXIT_BAD;
-	if (ok) {
-		outcomes_group(outcomes);
-		if (format == FORMAT_JSON)
-			print_json(outcomes, &shake, done);
-		else
-			print_table(outcomes, &shake, done);
-		status = outcomes_tell(outcomes) ? EXIT_FOUND : EXIT_NOTHING;
-	} else {
-		fail(&error);
-	}
+	if (shake.log >= 0)
+		close(shake.log);
+	if (shake.output >= 0)
+		close(shake.output);
+	int status = ok ? report_as(outcomes, &shake, format) : fail(&error);
+	g_free(shake.share);
+	g_free(shake.options);
 	outcomes_free(outcomes);
 	return status;
 }
@@ -350,6 +467,10 @@ static const struct command_option options[] = {
 	{ "steps", "N", "pct: about how many steps a run has (default: measured)", 0 },
 	{ "memory", "sc|tso|rc11", "the memory model that the runs are under (default sc)", 0 },
 	{ "timeout", "SECONDS", "end a run after this time (default 10)", 0 },
+	{ "budget", "SECONDS", "make no more runs after this time (default 0: no limit)", 0 },
+	OPTION_SHARD("the runs"),
+	OPTION_JOBS,
+	OPTION_KEPT,
 	OPTION_FORMAT,
 	{ 0 },
 };

@@ -86,6 +86,9 @@ static void print_verdict(const struct witness *w, const struct verdict_of *v,
 	else if (v->accepted && w->claim == CLAIM_STUCK)
 		printf("accepted: %u event%s, the last of which can never come\n",
 		       w->events->len, plural(w->events->len));
+	else if (v->accepted && w->memory != WEAK_SC)
+		printf("accepted: a run under %s of %u event%s\n", weak_model_words[w->memory],
+		       w->events->len, plural(w->events->len));
 	else if (v->accepted)
 		printf("accepted: a correct reordering of %u event%s\n", w->events->len,
 		       plural(w->events->len));
@@ -139,25 +142,37 @@ static bool proves(struct trace *t, const struct witness *w, enum claim claim,
 	                     check, reason);
 }
 
-/* False when the specifications cannot be read, with `error`. */
-/* Under a memory model: that the sequence is a run of it. */
+/* By the definitions of the model alone: that the sequence is a run of it, and of a race that
+ * its happens-before leaves the two unordered. */
 static bool judge_weak(const struct trace *t, const struct witness *w, enum weak_model model,
                        struct verdict_of *v, struct error *error)
 {
-	if (w->claim != CLAIM_PREFIX)
-		return error_set(
-		        error, trace_name(t), "give it the kind prefix",
-		        "only that a witness is a run is checked under a memory model");
-	v->accepted = witness_check_weak(t, (const uint32_t *)(void *)w->events->data,
-	                                 w->events->len, w->weak, model, v->reason);
+	bool race = w->claim == CLAIM_C11_RACE;
+	const char *word = weak_model_words[model];
+
+	if (!race && w->claim != CLAIM_PREFIX)
+		return error_set(error, trace_name(t), "give it the kind prefix or c11-race",
+		                 "under a memory model, and of a run that is not sequentially "
+		                 "consistent, only that a witness is a run and its race are "
+		                 "checked");
+	if (!witness_fits(t, w, error))
+		return false;
+	v->accepted = witness_check_weak(
+	        t, (const uint32_t *)(void *)w->events->data, w->events->len, w->weak, model,
+	        race ? (const uint32_t *)(void *)w->pair->data : NULL, v->reason);
 	if (v->accepted)
 		g_ptr_array_add(v->notes,
-		                g_strdup_printf("kind prefix, --memory %s: that it is a run of "
-		                                "the memory model, and nothing of its pair",
-		                                weak_model_words[model]));
+		                race ? g_strdup_printf("by the rules of --memory %s: it is a "
+		                                       "run, and nothing orders the two",
+		                                       word)
+		                     : g_strdup_printf("kind prefix, --memory %s: that it is "
+		                                       "a run of the memory model, and "
+		                                       "nothing of its pair",
+		                                       word));
 	return true;
 }
 
+/* False when the specifications cannot be read, with `error`. */
 static bool judge(const struct arguments *a, struct trace *t, const struct witness *w,
                   const struct check_options *check, struct verdict_of *v, struct error *error)
 {
@@ -167,10 +182,8 @@ static bool judge(const struct arguments *a, struct trace *t, const struct witne
 		return true;
 	enum weak_model model =
 	        (enum weak_model)argument_choice(a, "memory", weak_model_words, (int)w->memory);
-	if (model != WEAK_SC)
+	if (model != WEAK_SC || trace_weak_first(t) != NONE)
 		return judge_weak(t, w, model, v, error);
-	if (!trace_weak_allows(t, "a witness without --memory", error))
-		return false;
 	v->accepted = proves(t, w, w->claim, check, v->reason);
 	/* A C11 race has the kind race, too. */
 	if (!v->accepted && w->claim == CLAIM_RACE &&

@@ -4,10 +4,13 @@
 #include "engine/commute/cov.h"
 #include "engine/detect/detectors.h"
 #include "engine/predict/deadlock/deadlock.h"
+#include "engine/predict/weak_races.h"
+#include "engine/witness/check_weak.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/race_options.h"
 #include "tui/batch/spec_rules.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -434,6 +437,90 @@ static guint choose(const struct arguments *a, struct trace *t, const struct rac
 	return count;
 }
 
+/* -- a run that is not sequentially consistent --------------------------------------------- */
+
+/* Of a race: the events that it rests on; the run's own model, or none where it needs none. */
+static void make_weak_witness(const struct trace *t, const struct finding *f, struct witness *w)
+{
+	*w = (struct witness){ .claim = CLAIM_C11_RACE,
+		               .trace_name = g_strdup(trace_name(t)),
+		               .trace_digest = trace_digest(t),
+		               .pair = finding_claimed(f),
+		               .events = g_array_ref(f->witness) };
+	witness_add_memory(t, f, w);
+}
+
+static int write_weak(const struct trace *t, const struct witness *w, const char *path)
+{
+	struct error error;
+
+	if (path != NULL && !witness_write(t, w, path, &error))
+		return fail(&error);
+	if (path != NULL) {
+		printf("%s: a witness of %u events, accepted by the rules of --memory %s, is "
+		       "in %s\n",
+		       w->claim == CLAIM_PREFIX ? "the run" : "race", w->events->len,
+		       weak_model_words[w->memory], path);
+		return EXIT_FOUND;
+	}
+	GString *text = g_string_new(NULL);
+	witness_print(t, w, text);
+	fputs(text->str, stdout);
+	g_string_free(text, TRUE);
+	return EXIT_FOUND;
+}
+
+/* Without events: the run itself. Two accesses: do they race in it? */
+static int answer_weak(const struct arguments *a, const struct trace *t, const uint32_t *e,
+                       guint count)
+{
+	bool json = argument_format(a, false) == FORMAT_JSON;
+	const char *path = argument_output(a, !json);
+	GString *reason = g_string_new(NULL);
+	struct witness w;
+	struct error error;
+	int status = EXIT_BUDGET;
+
+	if (count == 0) {
+		witness_of_run(t, trace_name(t), &w);
+		g_free(w.trace_name);
+		w.trace_name = g_strdup(trace_name(t));
+		bool good = witness_check_weak(t, (const uint32_t *)(void *)w.events->data,
+		                               w.events->len, w.weak, w.memory, NULL, reason);
+		status = good ? write_weak(t, &w, path) : EXIT_BUDGET;
+		if (!good)
+			printf("unknown: %s\n", reason->str);
+		witness_release(&w);
+	} else if (count != 2 || MAX(e[0], e[1]) >= t->events_count) {
+		error_set(&error, trace_name(t), "name two accesses, or none for the run",
+		          "a run under --memory %s is asked for two of its %" PRIu64
+		          " events, or for none",
+		          weak_model_words[trace_model(t)], t->events_count);
+		status = fail(&error);
+	} else {
+		struct finding *f =
+		        finding_new(FINDING_DATA_RACE, MIN(e[0], e[1]), MAX(e[0], e[1]));
+		if (weak_race_settle(t, f, reason)) {
+			make_weak_witness(t, f, &w);
+			status = json ? EXIT_FOUND : write_weak(t, &w, path);
+			if (json && path != NULL && !witness_write(t, &w, path, &error))
+				status = fail(&error);
+			witness_release(&w);
+		} else {
+			f->verdict = VERDICT_UNKNOWN;
+			f->open = OPEN_INCOMPLETE;
+			if (!json)
+				printf("unknown: not in this run: %s\n", reason->str);
+		}
+		if (json && status != EXIT_BAD)
+			print_finding_json(t, f, NULL);
+		else
+			finding_free(f);
+	}
+	g_string_free(reason, TRUE);
+	return status;
+}
+
 static int answer(struct arguments *a, struct trace *t, const uint32_t *e, guint count,
                   struct race_options *race)
 {
@@ -491,6 +578,11 @@ static int run(struct arguments *a)
 	struct trace *t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
 		return EXIT_BAD;
+	if (trace_weak_first(t) != NONE) {
+		status = answer_weak(a, t, e, count);
+		trace_close(t);
+		return status;
+	}
 	if (count == 0)
 		count = choose(a, t, &race, e, &open, &error);
 	if (count > 0) {
@@ -516,7 +608,10 @@ const struct command command_witness = {
 	        "names for a cycle): can their threads wait for each other? Anything else (a "
 	        "use\nand a free, two invocations): can they come in the other order?\n"
 	        "Exit status: 1 with a witness, 0 when it is impossible (the proof "
-	        "is printed), 3 unknown,\n2 for a pair that does not conflict.",
+	        "is printed), 3 unknown,\n2 for a pair that does not conflict. Of a run "
+	        "under --memory tso or rc11 that is not\nsequentially consistent: without "
+	        "events the run itself, with two whether it has that race.",
 	.options = options,
 	.run = run,
+	.reads_weak = true,
 };

@@ -6,6 +6,19 @@
 #define HEDDLE_EXPLORE_TREE_H
 
 #include "engine/explore/explore.h"
+#include "tui/batch/command.h"
+
+/* What an exploration was asked for: reports of shards are merged only when these agree. */
+struct explore_asked {
+	const char *program, *shard; /* shard: NULL when not sharded */
+	const char *memory;          /* the model's word */
+	const char *options;
+	bool bounded;
+	uint32_t preemptions;
+};
+/* Print the report as `heddle explore` does; the exit status. */
+int explore_print(const struct explore_report *report, const struct explore_asked *asked,
+                  enum output_format format);
 
 /* False: `error`. */
 bool explore_write_tree(const struct explore_report *report, const char *program,

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/base/base.h"
+#include "engine/record/session.h"
 
 static void outcome_free(gpointer p)
 {
@@ -55,6 +56,15 @@ static void add_lines(GPtrArray *lines, const char *text, gsize length)
 	}
 }
 
+/* The last line that says something. */
+static void set_line(struct outcome *o)
+{
+	guint last = o->lines->len;
+	while (last > 0 && *(char *)o->lines->pdata[last - 1] == '\0')
+		last--;
+	o->line = shown(last > 0 ? o->lines->pdata[last - 1] : "");
+}
+
 void outcome_set_output(struct outcome *o, const char *text, gsize length)
 {
 	enum { BOUND = 1 << 17 }; /* at the beginning and at the end */
@@ -69,10 +79,75 @@ void outcome_set_output(struct outcome *o, const char *text, gsize length)
 	} else {
 		add_lines(o->lines, text, length);
 	}
-	guint last = o->lines->len;
-	while (last > 0 && *(char *)o->lines->pdata[last - 1] == '\0')
-		last--;
-	o->line = shown(last > 0 ? o->lines->pdata[last - 1] : "");
+	set_line(o);
+}
+
+json_t *outcome_json(const struct outcome *o)
+{
+	json_t *lines = json_array();
+	for (guint i = 0; i < o->lines->len; i++) {
+		const char *line = o->lines->pdata[i];
+		char *text = g_base64_encode((const guchar *)line, strlen(line));
+		json_array_append_new(lines, json_string(text));
+		g_free(text);
+	}
+	return json_pack("{si si sb sb sI ss so sI sI si sI}", "status", o->status, "signal",
+	                 o->signal, "deadlock", o->deadlock, "timed-out", o->timed_out,
+	                 "misuses", (json_int_t)o->misuses, "hash", o->hash, "lines", lines,
+	                 "count", (json_int_t)o->count, "seed", (json_int_t)o->seed, "strategy",
+	                 (int)o->strategy, "steps", (json_int_t)o->steps);
+}
+
+static bool is_lines(const json_t *lines)
+{
+	bool good = json_is_array(lines);
+	for (size_t i = 0; good && i < json_array_size(lines); i++)
+		good = json_is_string(json_array_get(lines, i));
+	return good;
+}
+
+static bool is_strategy(int strategy)
+{
+	int i = 0;
+	while (record_strategies[i] && i != strategy)
+		i++;
+	return record_strategies[i] != NULL;
+}
+
+struct outcome *outcome_of_json(const json_t *value)
+{
+	json_int_t misuses, count, seed, steps;
+	int status, signal, deadlock, timed_out, strategy;
+	const char *hash;
+	json_t *lines;
+	if (json_unpack((json_t *)value, "{si si sb sb sI ss so sI sI si sI}", "status",
+	                &status, "signal", &signal, "deadlock", &deadlock, "timed-out",
+	                &timed_out, "misuses", &misuses, "hash", &hash, "lines", &lines,
+	                "count", &count, "seed", &seed, "strategy", &strategy, "steps",
+	                &steps) != 0 ||
+	    !is_lines(lines) || !is_strategy(strategy) || count < 1)
+		return NULL;
+	struct outcome *o = g_new0(struct outcome, 1);
+	o->lines = g_ptr_array_new_with_free_func(g_free);
+	for (size_t i = 0; i < json_array_size(lines); i++) {
+		gsize length;
+		guchar *line =
+		        g_base64_decode(json_string_value(json_array_get(lines, i)), &length);
+		g_ptr_array_add(o->lines, g_strndup((char *)line, length));
+		g_free(line);
+	}
+	set_line(o);
+	g_strlcpy(o->hash, hash, sizeof o->hash);
+	o->status = status;
+	o->signal = signal;
+	o->deadlock = deadlock;
+	o->timed_out = timed_out;
+	o->misuses = (uint32_t)misuses;
+	o->count = (uint64_t)count;
+	o->seed = (uint64_t)seed;
+	o->strategy = (unsigned)strategy;
+	o->steps = (uint64_t)steps;
+	return o;
 }
 
 static bool same_end(const struct outcome *a, const struct outcome *b)
@@ -83,12 +158,18 @@ static bool same_end(const struct outcome *a, const struct outcome *b)
 
 void outcomes_add(struct outcomes *x, struct outcome *o)
 {
-	o->count = o->outputs = 1;
+	o->count = MAX(o->count, 1);
+	o->outputs = 1;
 	for (guint i = 0; i < x->list->len; i++) {
 		struct outcome *old = x->list->pdata[i];
 		if (!same_end(old, o) || strcmp(old->hash, o->hash) != 0)
 			continue;
-		old->count++;
+		old->count += o->count;
+		if (o->seed < old->seed) { /* the first run with it */
+			old->seed = o->seed;
+			old->strategy = o->strategy;
+			old->steps = o->steps;
+		}
 		outcome_free(o);
 		return;
 	}
@@ -370,6 +451,17 @@ static gint most_frequent_first(gconstpointer a, gconstpointer b)
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
 	return x->seed < y->seed ? -1 : x->seed > y->seed;
+}
+
+static gint first_first(gconstpointer a, gconstpointer b)
+{
+	const struct outcome *x = *(struct outcome *const *)a, *y = *(struct outcome *const *)b;
+	return x->seed < y->seed ? -1 : x->seed > y->seed;
+}
+
+void outcomes_sort(struct outcomes *x)
+{
+	g_ptr_array_sort(x->list, first_first);
 }
 
 void outcomes_group(struct outcomes *x)

@@ -7,6 +7,7 @@
 #define HEDDLE_OUTCOMES_H
 
 #include <glib.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -40,8 +41,14 @@ struct outcomes *outcomes_new(void);
 void outcomes_free(struct outcomes *outcomes);
 /* Set hash, line and lines of `o` from the run's output. */
 void outcome_set_output(struct outcome *o, const char *text, gsize length);
-/* Add the outcome of one run; takes ownership. */
+/* Add the outcome of one run, or of as many as it counts; takes ownership. */
 void outcomes_add(struct outcomes *outcomes, struct outcome *o);
+/* Of a share: outcomes with all that another process needs to compare them with its own, and
+ * back. NULL: not such a value. */
+json_t *outcome_json(const struct outcome *o);
+struct outcome *outcome_of_json(const json_t *value);
+/* In the order of their first runs. */
+void outcomes_sort(struct outcomes *outcomes);
 /* After the last run: merge outcomes that differ only in varying lines, if they are too many;
  * sort by frequency. */
 void outcomes_group(struct outcomes *outcomes);

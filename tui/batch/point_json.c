@@ -42,7 +42,7 @@ static void append_event(const json_t *point, const char *key, const char *befor
 	const json_t *e = json_object_get(point, key);
 
 	if (!json_is_object(e)) {
-		g_string_append_printf(out, "%s: the program's begin\n", before);
+		g_string_append_printf(out, "%s: the program's beginning\n", before);
 		return;
 	}
 	g_string_append_printf(out, "%s: %s: ", before,
@@ -58,13 +58,13 @@ char *point_text(const json_t *point)
 
 	if (point == NULL)
 		return g_string_free(out, FALSE);
-	append_event(point, "passes", "the last event after which it can still end well", out);
-	append_event(point, "fails",
-	             json_is_true(json_object_get(point, "every"))
-	                     ? "point of no return, after which it always fails"
-	                     : "point of no return, as far as was run: after it, nothing that "
-	                       "was run ends well",
-	             out);
-	append_event(point, "instead", "where it ends well, in its place", out);
+	append_event(point, "passes", "last step after which the run can still end well", out);
+	append_event(
+	        point, "fails",
+	        json_is_true(json_object_get(point, "every"))
+	                ? "point of no return, after which every schedule fails"
+	                : "point of no return, after which no schedule that was run ends well",
+	        out);
+	append_event(point, "instead", "a run that ends well goes on instead with", out);
 	return g_string_free(out, FALSE);
 }

@@ -7,11 +7,14 @@
 
 #include "engine/order/order.h"
 #include "engine/partial/calls.h"
+#include "engine/predict/weak_races.h"
+#include "engine/trace/weak.h"
 #include "tui/batch/changes.h"
 #include "tui/batch/places.h"
 #include "tui/batch/suppressions.h"
 
 #include <jansson.h>
+#include <inttypes.h>
 #include <string.h>
 
 /* " (*box and 1 more)": addresses common to the calls of a step by uninstrumented code. */
@@ -202,7 +205,7 @@ static void print_waits(const struct trace *t, const struct finding *f)
 	}
 }
 
-static void print_finding(const struct trace *t, const struct finding *f)
+void report_print_finding(const struct trace *t, const struct finding *f)
 {
 	printf("%s: %s", finding_verdict_text(f->kind, f->verdict), finding_kind_word(f->kind));
 	print_variables(t, f);
@@ -238,6 +241,11 @@ static void print_finding(const struct trace *t, const struct finding *f)
 	if (f->witness)
 		printf("    witness of %u events, checked%s%s\n", f->witness->len,
 		       found ? ", by " : "", found ? f->by : "");
+	const char *needs = trace_model(t) == WEAK_SC ? NULL : weak_race_sentence(f);
+	if (needs)
+		printf("    %s\n", needs);
+	else if (f->witness && f->kind == FINDING_DATA_RACE && trace_model(t) != WEAK_SC)
+		printf("    whether it needs weak memory is not known\n");
 	if (f->proof)
 		printf("    proved impossible by the %s%s\n",
 		       proof_method_word(f->proof->method),
@@ -255,7 +263,7 @@ static const struct {
 	{ "lockset", "pair without a common lock", false },
 	{ "deadlocks", "deadlock by locks alone", true },
 	{ "cov", "pair of events that can change places", true },
-	{ "rd2", "pair of calls that happens-before leaves open and that do not commute",
+	{ "rd2", "two calls that do not commute and that happens-before leaves unordered",
 	  false },
 	{ "edc", "pair of calls that can change places and do not commute", true },
 	{ "atomic", "violation by these units of work", false },
@@ -360,7 +368,7 @@ static void print_text(const struct report *r, const struct print_options *o)
 		if (!is_known(o->changes, f, i)) {
 			fputs(o->changes && verdict_is_found(f->verdict) ? "new: " : "",
 			      stdout);
-			print_finding(r->trace, f);
+			report_print_finding(r->trace, f);
 		}
 		count++;
 	}
@@ -516,4 +524,27 @@ int print_report(const struct report *r, const struct print_options *o)
 	if (o->suppressions == NULL)
 		suppressions_free(with.suppressions);
 	return status;
+}
+
+/* -- explorations ------------------------------------------------------------------------ */
+
+void print_run_counts(uint64_t runs, uint64_t different, uint64_t covered)
+{
+	printf("%" PRIu64 " run%s", runs, plural(runs));
+	if (different == runs && runs > 1)
+		printf(", all different");
+	else if (different != runs)
+		printf(", %" PRIu64 " of them different", different);
+	if (covered > 0)
+		printf("; they cover %" PRIu64 " more schedule%s, which %s not run", covered,
+		       plural(covered), covered == 1 ? "was" : "were");
+	printf("\n");
+}
+
+void print_run_estimate(uint64_t runs, uint64_t low, uint64_t high)
+{
+	printf("    about %" PRIu64
+	       " different runs in all, estimated from those that were made "
+	       "(%" PRIu64 " to %" PRIu64 " in eight of ten estimates)\n",
+	       runs, low, high);
 }

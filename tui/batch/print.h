@@ -53,6 +53,8 @@ bool suppressions_parse(const struct arguments *a, struct suppressions **suppres
 
 /* Print a report on standard output; returns the exit status. */
 int print_report(const struct report *report, const struct print_options *options);
+/* One finding of it, in text. */
+void report_print_finding(const struct trace *t, const struct finding *f);
 struct promise {
 	const char *analysis, *shard; /* shard: "2/8", or NULL */
 	const char *scope;            /* as in struct report, or NULL */
@@ -109,5 +111,11 @@ char *variable_name(const struct trace *t, uint32_t variable);
 /* The name, escaped if necessary; valid until the program ends. */
 const char *printable(const char *name);
 const char *printable_thread(const struct trace *t, uint32_t event);
+
+/* "4 runs, all different; they cover 1 more schedule", of an exploration: its runs, those that
+ * differ, and the schedules that were not run since one of these covers them. */
+void print_run_counts(uint64_t runs, uint64_t different, uint64_t covered);
+/* How many runs there may be in all, with the range of eight in ten estimates. */
+void print_run_estimate(uint64_t runs, uint64_t low, uint64_t high);
 
 #endif

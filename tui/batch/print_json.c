@@ -3,6 +3,7 @@
  */
 #include "engine/trace/shown.h"
 #include "engine/trace/own_code.h"
+#include "engine/trace/weak.h"
 #include "engine/predict/ladder/behind.h"
 #include "tui/batch/print.h"
 
@@ -324,6 +325,8 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 	json_set_behind(t, f, j);
 	json_set_word(j, "budget", open_reason_word(f->open));
 	json_set_word(j, "note", f->note);
+	bool plain = f->kind == FINDING_DATA_RACE && f->witness && trace_model(t) == WEAK_SC;
+	json_set_word(j, "memory", plain ? weak_model_words[WEAK_SC] : f->memory);
 	if (f->missing)
 		json_object_set_new(j, "missing", json_text(f->missing));
 	if (f->story)

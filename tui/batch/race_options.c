@@ -3,6 +3,7 @@
 
 #include "engine/order/order.h"
 #include "engine/witness/witness.h"
+#include "tui/batch/shares.h"
 #include "tui/batch/spec_rules.h"
 
 #include <jansson.h>
@@ -19,23 +20,6 @@ static bool parse_budget(const char *text, struct race_options *o)
 	text = end + 1;
 	o->budget_total = g_ascii_strtod(text, &end);
 	return end != text && *end == '\0' && o->budget_pair >= 0 && o->budget_total >= 0;
-}
-
-static bool parse_shard(const char *text, struct race_options *o)
-{
-	char *end;
-
-	if (!g_ascii_isdigit(*text))
-		return false;
-	guint64 i = g_ascii_strtoull(text, &end, 10);
-	if (*end != '/' || !g_ascii_isdigit(end[1]))
-		return false;
-	guint64 n = g_ascii_strtoull(end + 1, &end, 10);
-	if (*end != '\0' || i < 1 || i > n || n > 1000000)
-		return false;
-	o->shard = (uint32_t)i - 1;
-	o->shards = (uint32_t)n;
-	return true;
 }
 
 static bool parse_analysis(const struct arguments *a, struct race_options *o)
@@ -74,7 +58,8 @@ static bool parse_candidates(const struct arguments *a, struct race_options *o)
 
 bool race_options_parse(const struct arguments *a, struct race_options *o)
 {
-	const char *budget = argument_value(a, "budget"), *shard = argument_value(a, "shard");
+	const char *budget = argument_value(a, "budget");
+	uint32_t shard, shards;
 
 	race_options_init(o);
 	if (!parse_analysis(a, o) || !parse_candidates(a, o))
@@ -85,9 +70,10 @@ bool race_options_parse(const struct arguments *a, struct race_options *o)
 		            budget);
 		return false;
 	}
-	if (shard != NULL && !parse_shard(shard, o)) {
-		usage_error(a, "--shard: expected I/N with I from 1 to N, found '%s'", shard);
-		return false;
+	argument_shard(a, &shard, &shards);
+	if (shards > 0) {
+		o->shard = shard;
+		o->shards = shards;
 	}
 	o->use_values = argument_flag(a, "values");
 	o->use_missing = argument_flag(a, "missing");

@@ -19,10 +19,15 @@ bool report_file_is_check(const struct report_file *r)
 	return strcmp(json_word(r->head, "command"), "check") == 0;
 }
 
+bool report_file_is_shake(const struct report_file *r)
+{
+	return strcmp(json_word(r->head, "command"), "shake") == 0;
+}
+
 /* -- do they belong together? -------------------------------------------------------------- */
 
 static const char *const asked[] = {
-	"heddle", "program", "trace", "sha256", "analysis", "events", "options",
+	"heddle", "command", "program", "trace", "sha256", "analysis", "events", "options",
 };
 
 static char *value_text(const json_t *head, const char *key)
@@ -387,6 +392,7 @@ static struct report_file *join(const GPtrArray *parts, const uint32_t *of, uint
 		join_estimates(all->head, parts);
 	if (report_file_is_exploration(all))
 		count_classes(all->head);
+	json_object_del(all->head, "share");
 	json_object_del(all->head, "shard");
 	json_object_del(all->head, "sha256");
 	return all;
@@ -395,7 +401,9 @@ static struct report_file *join(const GPtrArray *parts, const uint32_t *of, uint
 static void lack(struct report_file *all, const char *shards, uint32_t n)
 {
 	char *note = g_strdup_printf("shards %s of %u are missing", shards, n);
-	const char *key = report_file_is_exploration(all) ? "gaps" : "notes";
+	const char *key = report_file_is_check(all)         ? "coverage"
+	                  : report_file_is_exploration(all) ? "gaps"
+	                                                    : "notes";
 	json_t *notes = json_object_get(all->head, key);
 
 	if (notes == NULL) {
@@ -403,9 +411,28 @@ static void lack(struct report_file *all, const char *shards, uint32_t n)
 		json_object_set_new(all->head, key, notes);
 	}
 	json_array_append_new(notes, json_string(note));
-	json_object_set_new(all->head, "complete", json_false());
+	if (!report_file_is_check(all))
+		json_object_set_new(all->head, "complete", json_false());
+	else
+		json_object_clear(json_object_get(all->head, "complete"));
 	json_object_set_new(json_object_get(all->head, "bound"), "complete", json_false());
 	g_free(note);
+}
+
+bool reports_fit(const GPtrArray *parts, bool lenient, struct error *error)
+{
+	uint32_t i, n;
+	if (!read_shard(parts->pdata[0], &i, &n, error))
+		return false;
+	uint32_t *of = g_new0(uint32_t, n);
+	bool good = place_shards(parts, n, of, error);
+	char *absent = good ? missing(of, n) : NULL;
+	if (absent && !lenient)
+		good = error_set(error, "merge", "name all of them, or --lenient",
+		                 "of %u shards these are missing: %s", n, absent);
+	g_free(absent);
+	g_free(of);
+	return good;
 }
 
 /* All or none of the parts are reports of `check`. */
@@ -426,6 +453,7 @@ static bool are_checks(const GPtrArray *parts, bool *checks, struct error *error
 
 struct report_file *reports_merge(const GPtrArray *parts, bool lenient, struct error *error)
 {
+	const struct report_file *first = parts->pdata[0];
 	struct report_file *all = NULL;
 	uint32_t i, n;
 	char *absent;
@@ -433,7 +461,7 @@ struct report_file *reports_merge(const GPtrArray *parts, bool lenient, struct e
 
 	if (!are_checks(parts, &checks, error))
 		return NULL;
-	if (checks)
+	if (checks && json_object_get(first->head, "shard") == NULL)
 		return checks_merge(parts);
 	if (!read_shard(parts->pdata[0], &i, &n, error))
 		return NULL;
@@ -441,7 +469,7 @@ struct report_file *reports_merge(const GPtrArray *parts, bool lenient, struct e
 	if (place_shards(parts, n, of, error)) {
 		absent = missing(of, n);
 		if (absent == NULL || lenient)
-			all = join(parts, of, n);
+			all = checks ? checks_merge(parts) : join(parts, of, n);
 		else
 			error_set(error, "merge", "name all of them, or --lenient",
 			          "of %u shards these are missing: %s", n, absent);

@@ -14,6 +14,10 @@
  */
 struct report_file *reports_merge(const GPtrArray *parts, bool lenient, struct error *error);
 
+/* Do the parts belong together, once each? As reports_merge has it; without `lenient` all. */
+bool reports_fit(const GPtrArray *parts, bool lenient, struct error *error);
+/* Is it a share of `shake`? */
+bool report_file_is_shake(const struct report_file *r);
 /* Is it a report of `check`? Such reports are merged whatever their runs: the lists of findings
  * are joined and the runs renumbered. */
 bool report_file_is_check(const struct report_file *r);

@@ -3,6 +3,8 @@
  * line) and the list of visited places; see app.h.
  */
 #include "tui/explorer/app.h"
+#include "tui/explorer/messages.h"
+#include "tui/explorer/settings.h"
 
 #include "engine/base/editor.h"
 #include "tui/explorer/command_line.h"
@@ -126,7 +128,7 @@ static void answer(struct app *app, int key)
 		return;
 	}
 	g_strfreev(words);
-	app_say(app, "not done");
+	app_say(app, SAYS_NOT_DONE);
 }
 
 void app_run_after(struct app *app, char **words)
@@ -245,7 +247,7 @@ void app_goto(struct app *app, uint32_t event, bool jump)
 static void place_back(struct app *app)
 {
 	if (app->places->len == 0) {
-		app_say(app, "no place before this one");
+		app_say(app, SAYS_NO_PLACE_BEFORE);
 		return;
 	}
 	struct visit to = g_array_index(app->places, struct visit, app->places->len - 1);
@@ -268,21 +270,20 @@ static const struct {
 	bool jump; /* a long jump: the old place is kept */
 	const char *nothing;
 } steps[] = {
-	{ REQUEST_NEXT, STEP_EVENT, 1, false, "the last event" },
-	{ REQUEST_PREVIOUS, STEP_EVENT, -1, false, "the first event" },
-	{ REQUEST_THREAD_NEXT, STEP_THREAD, 1, false, "the thread's last event" },
-	{ REQUEST_THREAD_PREVIOUS, STEP_THREAD, -1, false, "the thread's first event" },
-	{ REQUEST_SWITCH_NEXT, STEP_SWITCH, 1, false, "no context switch after this" },
-	{ REQUEST_SWITCH_PREVIOUS, STEP_SWITCH, -1, false, "no context switch before this" },
-	{ REQUEST_WRITER, STEP_WRITER, -1, true,
-	  "no write of it before: it has its initial value" },
-	{ REQUEST_READER, STEP_READER, 1, true, "nobody reads it after this" },
-	{ REQUEST_VARIABLE_NEXT, STEP_VARIABLE, 1, true, "no access of it after this" },
-	{ REQUEST_VARIABLE_PREVIOUS, STEP_VARIABLE, -1, true, "no access of it before this" },
-	{ REQUEST_LOCK_NEXT, STEP_OBJECT, 1, true, "nothing on its lock after this" },
-	{ REQUEST_LOCK_PREVIOUS, STEP_OBJECT, -1, true, "nothing on its lock before this" },
-	{ REQUEST_LINE_NEXT, STEP_LINE, 1, false, "no other source line after this" },
-	{ REQUEST_LINE_PREVIOUS, STEP_LINE, -1, false, "no other source line before this" },
+	{ REQUEST_NEXT, STEP_EVENT, 1, false, SAYS_LAST_EVENT },
+	{ REQUEST_PREVIOUS, STEP_EVENT, -1, false, SAYS_FIRST_EVENT },
+	{ REQUEST_THREAD_NEXT, STEP_THREAD, 1, false, SAYS_LAST_OF_THREAD },
+	{ REQUEST_THREAD_PREVIOUS, STEP_THREAD, -1, false, SAYS_FIRST_OF_THREAD },
+	{ REQUEST_SWITCH_NEXT, STEP_SWITCH, 1, false, SAYS_NO_SWITCH_AFTER },
+	{ REQUEST_SWITCH_PREVIOUS, STEP_SWITCH, -1, false, SAYS_NO_SWITCH_BEFORE },
+	{ REQUEST_WRITER, STEP_WRITER, -1, true, SAYS_NO_WRITE_BEFORE },
+	{ REQUEST_READER, STEP_READER, 1, true, SAYS_NO_READ_AFTER },
+	{ REQUEST_VARIABLE_NEXT, STEP_VARIABLE, 1, true, SAYS_NO_ACCESS_AFTER },
+	{ REQUEST_VARIABLE_PREVIOUS, STEP_VARIABLE, -1, true, SAYS_NO_ACCESS_BEFORE },
+	{ REQUEST_LOCK_NEXT, STEP_OBJECT, 1, true, SAYS_NO_LOCK_AFTER },
+	{ REQUEST_LOCK_PREVIOUS, STEP_OBJECT, -1, true, SAYS_NO_LOCK_BEFORE },
+	{ REQUEST_LINE_NEXT, STEP_LINE, 1, false, SAYS_NO_LINE_AFTER },
+	{ REQUEST_LINE_PREVIOUS, STEP_LINE, -1, false, SAYS_NO_LINE_BEFORE },
 };
 
 /* Most requests need an event, which an empty trace lacks. Says so. */
@@ -290,7 +291,7 @@ static bool is_empty(struct app *app)
 {
 	if (app_trace(app)->events_count)
 		return false;
-	app_say(app, "the trace has no events");
+	app_say(app, SAYS_NO_EVENTS);
 	return true;
 }
 
@@ -306,9 +307,8 @@ static bool step(struct app *app, enum request request, uint64_t count)
 		                           MAX(count, 1));
 		if (to == s->event)
 			app_say(app, "%s",
-			        session_has(s, INDEX_VARIABLES)
-			                ? steps[i].nothing
-			                : "the index is still being built");
+			        session_has(s, INDEX_VARIABLES) ? steps[i].nothing
+			                                        : SAYS_INDEX_AWAITED);
 		app_goto(app, to, steps[i].jump);
 		return true;
 	}
@@ -319,7 +319,7 @@ static void go_partner(struct app *app)
 {
 	struct session *s = app->session;
 	if (s->pair[0] == NONE) {
-		app_say(app, "no pair is selected: choose a finding, or say `pair E1 E2`");
+		app_say(app, SAYS_NO_PAIR);
 		return;
 	}
 	app_goto(app, s->event == s->pair[0] ? s->pair[1] : s->pair[0], true);
@@ -334,7 +334,7 @@ static void go_match(struct app *app)
 	if (session_has(s, INDEX_MATCH))
 		other = s->trace->index->partner[s->event];
 	if (other == NONE)
-		app_say(app, "this event has no other half");
+		app_say(app, SAYS_NO_PARTNER);
 	else
 		app_goto(app, other, true);
 }
@@ -350,7 +350,7 @@ static void search(struct app *app, int direction)
 	if (is_empty(app))
 		return;
 	if (s->wanted == NULL || *s->wanted == '\0') {
-		app_say(app, "look for what? / asks");
+		app_say(app, SAYS_NO_SEARCH);
 		return;
 	}
 	if (view_table[view]->search &&
@@ -358,8 +358,8 @@ static void search(struct app *app, int direction)
 		return;
 	uint32_t found = session_find(s, s->event, s->wanted, direction);
 	if (found == NONE) {
-		app_say(app, "no event %s with “%s”",
-		        direction > 0 ? "after this" : "before this", s->wanted);
+		app_say(app, SAYS_NOT_FOUND, direction > 0 ? SAYS_AFTER : SAYS_BEFORE,
+		        s->wanted);
 		return;
 	}
 	if (!(IN_STEPS & 1u << view))
@@ -376,12 +376,12 @@ static void toggle_bookmark(struct app *app)
 		if (g_array_index(s->bookmarks, struct bookmark, i).event != s->event)
 			continue;
 		g_array_remove_index(s->bookmarks, i);
-		app_say(app, "bookmark removed");
+		app_say(app, SAYS_BOOKMARK_GONE);
 		return;
 	}
 	struct bookmark b = { s->event, g_strdup_printf("%u", s->event) };
 	g_array_append_val(s->bookmarks, b);
-	app_say(app, "bookmark at event %u (' goes from one to the next)", s->event);
+	app_say(app, SAYS_BOOKMARK, s->event);
 }
 
 static void next_bookmark(struct app *app)
@@ -395,7 +395,7 @@ static void next_bookmark(struct app *app)
 		first = MIN(first, e);
 	}
 	if (first == NONE)
-		app_say(app, "no bookmarks: * sets one");
+		app_say(app, SAYS_NO_BOOKMARKS);
 	else
 		app_goto(app, best != NONE ? best : first, true);
 }
@@ -407,19 +407,18 @@ static void toggle_watch(struct app *app)
 	if (is_empty(app))
 		return;
 	if (v == NONE) {
-		app_say(app,
-		        "this event is no access: `display NAME` watches a variable by name");
+		app_say(app, SAYS_NOT_AN_ACCESS);
 		return;
 	}
 	for (guint i = 0; i < s->watches->len; i++) {
 		if (g_array_index(s->watches, uint32_t, i) == v) {
 			g_array_remove_index(s->watches, i);
-			app_say(app, "no longer watched");
+			app_say(app, SAYS_NOT_WATCHED);
 			return;
 		}
 	}
 	g_array_append_val(s->watches, v);
-	app_say(app, "watched in the state pane");
+	app_say(app, SAYS_WATCHED);
 }
 
 static void copy_line(struct app *app)
@@ -432,7 +431,7 @@ static void copy_line(struct app *app)
 		view_table[view]->copy(app, app->states[view], app->clipboard);
 	else
 		trace_append_line(app_trace(app), app->session->event, app->clipboard);
-	app_say(app, "copied: %s", app->clipboard->str);
+	app_say(app, SAYS_COPIED, app->clipboard->str);
 }
 
 /* Open the selected event's line in the user's editor, when the terminal is free. */
@@ -450,8 +449,7 @@ static void edit_source(struct app *app)
 	                           : NULL;
 	g_array_free(frames, TRUE);
 	if (file == NULL || file->lines == NULL) {
-		app_say(app,
-		        "no source of this event was found; `:directory DIR` says where it is");
+		app_say(app, SAYS_NO_SOURCE);
 		return;
 	}
 	app_run_after(app, editor_words(file->path, l->line));
@@ -463,10 +461,9 @@ static void go_pair_view(struct app *app, enum view_kind view)
 	if (app->session->pair[0] != NONE)
 		app_go(app, view);
 	else if (!jobs_idle(&app->jobs))
-		app_say(app,
-		        "nothing is found yet: heddle is still looking (T shows the trace)");
+		app_say(app, SAYS_NOTHING_YET);
 	else
-		app_say(app, "no pair is selected: choose a finding, or say `pair E1 E2`");
+		app_say(app, SAYS_NO_PAIR);
 }
 
 static void save_notes(struct app *app)
@@ -502,9 +499,7 @@ static void go_no_return(struct app *app)
 	const struct session *s = app->session;
 	const struct return_point *p = s->point;
 	if (p == NULL) {
-		app_say(app,
-		        "no point of no return is known: heddle explore -o FILE, and heddle "
-		        "check, find it where a run fails");
+		app_say(app, SAYS_NO_RETURN_POINT);
 		return;
 	}
 	bool passes = p->passes != NONE && s->event != p->passes;
@@ -513,11 +508,9 @@ static void go_no_return(struct app *app)
 	GString *text = g_string_new(NULL);
 	return_point_append_instead(p, text);
 	if (passes)
-		app_say(app, "the last chance: it can still end well, with %s next (| goes on)",
-		        text->str);
+		app_say(app, SAYS_LAST_CHANCE, text->str);
 	else
-		app_say(app, "from here on %s; %s in its place ends well",
-		        return_point_claim(p), text->str);
+		app_say(app, SAYS_NO_RETURN, return_point_claim(p), text->str);
 	g_string_free(text, TRUE);
 }
 
@@ -575,13 +568,12 @@ static void common_request(struct app *app, enum request request, uint64_t count
 		break;
 	case REQUEST_STOP:
 		if (jobs_idle(&app->jobs)) {
-			app_say(app, "nothing is at work; q leaves");
+			app_say(app, SAYS_IDLE);
 		} else if (jobs_stop_urgent(&app->jobs)) {
-			app_say(app,
-			        "stopped what you asked for; once more stops the analyses");
+			app_say(app, SAYS_STOPPED_ASKED);
 		} else {
 			jobs_stop(&app->jobs);
-			app_say(app, "stopped");
+			app_say(app, SAYS_STOPPED_ANALYSES);
 		}
 		break;
 	case REQUEST_SUSPEND:
@@ -619,18 +611,65 @@ bool app_too_small(const struct app *app)
 	return app->grid.rows < LEAST_ROWS || app->grid.columns < LEAST_COLUMNS;
 }
 
-/* The title, the bar of views, and, where there is room, a rule with what is going on. */
+/* The title, the bar of views (not on a projector), and, where there is room, a rule with what
+ * is going on. */
 static int header_rows(const struct app *app)
 {
-	return app->grid.rows < FOLDED_BELOW ? 2 : 3;
+	return app->grid.rows < FOLDED_BELOW || settings_project() ? 2 : 3;
 }
 
-/* The body without the lesson. */
-static struct pane body_of(const struct app *app)
+static struct pane whole_body(const struct app *app)
 {
 	struct pane whole = pane_whole((struct grid *)&app->grid);
 	int header = header_rows(app);
 	return pane_part(whole, header, 0, whole.rows - header - FOOTER_ROWS, -1);
+}
+
+/* On a projector every line has two rows, where enough lines are left. */
+static int rows_of_a_line(const struct app *app)
+{
+	enum { LEAST_LINES = 10 };
+	return settings_project() && whole_body(app).rows >= 2 * LEAST_LINES ? 2 : 1;
+}
+
+/* The body without the lesson, in lines. */
+static struct pane body_of(const struct app *app)
+{
+	struct pane body = whole_body(app);
+	return pane_part(body, 0, 0, body.rows / rows_of_a_line(app), -1);
+}
+
+/* Do strokes of the two cells, one above the other, meet? */
+static bool strokes_meet(uint32_t above, uint32_t below)
+{
+	bool down = above == '|' || (above >= 0x2502 && above <= 0x2503) || above == 0x250c ||
+	            above == 0x2510 || above == 0x251c || above == 0x2524;
+	bool up = below == '|' || (below >= 0x2502 && below <= 0x2503) || below == 0x2514 ||
+	          below == 0x2518 || below == 0x251c || below == 0x2524;
+	return down && up;
+}
+
+/* Give each of the lines two rows; strokes between lines go on. */
+static void spread(struct pane body)
+{
+	struct pane lines = pane_part(body, 0, 0, body.rows / 2, -1);
+	for (int r = lines.rows; r-- > 0;)
+		for (int c = 0; c < body.columns; c++) {
+			struct cell cell = *grid_at(body.grid, body.row + r, body.column + c);
+			const struct cell *below =
+			        r + 1 < lines.rows ? grid_at(body.grid, body.row + 2 * r + 2,
+			                                     body.column + c)
+			                           : NULL;
+			bool meet = below && strokes_meet(cell.rune, below->rune);
+			cell.attributes |= ATTR_BOLD;
+			*grid_at(body.grid, body.row + 2 * r, body.column + c) = cell;
+			*grid_at(body.grid, body.row + 2 * r + 1, body.column + c) =
+			        (struct cell){ .rune = !meet              ? ' '
+				                       : body.grid->ascii ? '|'
+				                                          : 0x2502,
+				               .style = meet ? below->style : STYLE_TEXT };
+		}
+	body.grid->border_count = 0;
 }
 
 /* From BESIDE_FROM columns on, the source stands at the right of views that step; its columns.
@@ -639,7 +678,10 @@ static int beside_columns(const struct app *app, struct pane body)
 {
 	enum view_kind view = app_view(app);
 	bool follows = view == VIEW_TRACE || view == VIEW_WITNESS;
-	return follows && body.columns >= BESIDE_FROM ? MIN(body.columns / 3, 76) : 0;
+	if (!follows || body.columns < BESIDE_FROM || settings_project())
+		return 0;
+	int usual = body.columns - MIN(body.columns / 3, 76) - 1;
+	return body.columns - 1 - split_at(app, SPLIT_BESIDE, body.columns, usual, 60, 20);
 }
 
 static bool digit(struct app *app, int key)
@@ -678,7 +720,7 @@ void app_key(struct app *app, int key)
 	enum request request = bindings_find(&app->bindings, app_view(app), key);
 	if (request == REQUEST_NONE) {
 		char name[16];
-		app_say(app, "%s does nothing here; ? lists the keys", key_word(key, name));
+		app_say(app, SAYS_KEY_UNKNOWN, key_word(key, name));
 		return;
 	}
 	app_request(app, request, count);
@@ -744,10 +786,13 @@ static void draw_header(const struct app *app, struct pane p)
 	if (p.rows > 2)
 		pane_text(facts, 0, 0, STYLE_DIM, text->str);
 	pane_text(p, 0, right, STYLE_TITLE, title);
-	view_bar_draw(app, pane_part(p, 1, 0, 1, -1));
 	bool hidden = app->guide && app->guide->size == GUIDE_HIDDEN;
-	if (p.rows > 2)
-		pane_rule(p, 2, hidden ? "L lesson" : NULL);
+	const char *lesson = !hidden ? NULL : app->guide->done ? "L lesson ✓" : "L lesson";
+	int rule = settings_project() ? 1 : p.rows > 2 ? 2 : -1;
+	if (rule != 1)
+		view_bar_draw(app, pane_part(p, 1, 0, 1, -1));
+	if (rule > 0)
+		pane_rule(p, rule, lesson);
 	g_string_truncate(text, 0);
 	jobs_describe((struct jobs *)&app->jobs, text);
 	bool busy = text->len > 0;
@@ -756,10 +801,10 @@ static void draw_header(const struct app *app, struct pane p)
 	if (app->session->missing)
 		g_string_append(text,
 		                text->len ? " · missing code counts" : "missing code counts");
-	if (text->len && p.rows > 2) {
+	if (text->len && rule > 0) {
 		g_string_prepend_c(text, ' ');
 		g_string_append_c(text, ' ');
-		pane_text(p, 2, MAX(p.columns - text_columns(text->str) - 2, 0),
+		pane_text(p, rule, MAX(p.columns - text_columns(text->str) - 2, 0),
 		          busy ? STYLE_BUSY : STYLE_DIM, text->str);
 	} else if (text->len) {
 		pane_text(facts, 0, 0, busy ? STYLE_BUSY : STYLE_DIM, text->str);
@@ -803,14 +848,16 @@ static void draw_hints(const struct app *app, struct pane p)
 	enum view_kind view = app_view(app);
 	const char *leave = app->depth > 1 ? "back" : "quit";
 	int limit = p.columns - (int)strlen("? keys  q back") - 2, at = 1;
+	bool bar = !settings_project(); /* else the keys of the views come first here */
 	for (int pass = 0; pass < 3; pass++) {
 		for (int r = 1; r < REQUEST_COUNT; r++) {
 			const struct request_info *info = &request_table[r];
 			if (info->hint == NULL || !(info->views & 1u << view) ||
-			    breadth(info->views, view) != pass || r == REQUEST_HELP ||
-			    r == REQUEST_QUIT || !offers(app, view, (enum request)r) ||
+			    breadth(info->views, view) != (bar ? pass : 2 - pass) ||
+			    r == REQUEST_HELP || r == REQUEST_QUIT ||
+			    !offers(app, view, (enum request)r) ||
 			    (r == REQUEST_NO_RETURN && app->session->point == NULL) ||
-			    view_bar_names(app, p.columns, (enum request)r))
+			    (bar && view_bar_names(app, p.columns, (enum request)r)))
 				continue;
 			int key = bindings_key(&app->bindings, view, (enum request)r);
 			int next = key ? draw_hint(p, at, limit, key, info->hint) : at;
@@ -917,6 +964,7 @@ void app_draw(struct app *app)
 	int beside = beside_columns(app, body);
 	if (beside) {
 		struct pane side = pane_part(body, 0, body.columns - beside, -1, -1);
+		split_border(body, SPLIT_BESIDE, body.columns - beside - 1, true);
 		body = pane_part(body, 0, 0, -1, body.columns - beside - 1);
 		pane_bar(pane_part(whole, body.row, 0, body.rows, -1), side.column - 1);
 		draw_beside(app, side);
@@ -924,22 +972,37 @@ void app_draw(struct app *app)
 	if (view_table[view]->fit)
 		view_table[view]->fit(app, app->states[view], body.rows, body.columns);
 	view_table[view]->draw(app, app->states[view], body);
+	if (rows_of_a_line(app) == 2) {
+		body = whole_body(app);
+		spread(body);
+	}
 	draw_hints(app, pane_part(whole, whole.rows - 2, 0, 1, -1));
 	draw_last_row(app, pane_part(whole, whole.rows - 1, 0, 1, -1), body);
 }
 
-/* Buttons: 1 is a click, 4 and 5 are the wheel. */
 void app_mouse(struct app *app, int row, int column, int button)
 {
 	enum view_kind view = app_view(app);
 	if (app_too_small(app) || app->line_open || app->question)
 		return;
-	if (button == 4 || button == 5) {
-		app_request(app, button == 4 ? REQUEST_UP : REQUEST_DOWN, 3);
+	if (button == MOUSE_WHEEL_UP || button == MOUSE_WHEEL_DOWN) {
+		app_request(app, button == MOUSE_WHEEL_UP ? REQUEST_UP : REQUEST_DOWN, 3);
+		return;
+	}
+	if (button == MOUSE_MOVED || button == MOUSE_RELEASED) {
+		(void)(button == MOUSE_MOVED ? split_drag(app, row, column)
+		                             : split_release(app, row, column));
+		return;
+	}
+	if (split_press(app, row, column)) {
+		if (button != MOUSE_PRESSED)
+			split_release(app, row, column);
 		return;
 	}
 	struct pane body = guide_rest(app, body_of(app));
-	if (row == 1) {
+	if (row >= header_rows(app))
+		row = header_rows(app) + (row - header_rows(app)) / rows_of_a_line(app);
+	if (row == 1 && !settings_project()) {
 		enum request request = view_bar_at(app, app->grid.columns, column);
 		if (request != REQUEST_NONE)
 			app_request(app, request, 0);
@@ -952,7 +1015,7 @@ void app_mouse(struct app *app, int row, int column, int button)
 		return;
 	set_message(app, NULL, false);
 	view_table[view]->select(app, app->states[view], row - header_rows(app), column,
-	                         button == 2);
+	                         button == MOUSE_DOUBLE);
 	guide_notice(app);
 }
 

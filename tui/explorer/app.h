@@ -12,6 +12,7 @@
 #include "tui/explorer/keys.h"
 #include "tui/explorer/session.h"
 #include "tui/explorer/source.h"
+#include "tui/explorer/split.h"
 
 struct app;
 /* Called when the user says yes; `words` from app_ask, ownership passes. */
@@ -69,6 +70,7 @@ struct app {
 	struct bindings bindings;
 	struct sources sources;
 	struct grid grid;
+	struct splits splits;
 	void *states[VIEW_COUNT]; /* by view; NULL until first opened */
 	enum view_kind stack[VIEW_COUNT + 1];
 	int depth;
@@ -103,6 +105,7 @@ bool app_too_small(const struct app *app); /* nothing is shown, and keys do noth
 /* Handle a key; goes to the command line while that is open (command_line.h). */
 void app_key(struct app *app, int key);
 void app_request(struct app *app, enum request request, uint64_t count);
+/* `button`: enum mouse_button. */
 void app_mouse(struct app *app, int row, int column, int button);
 void app_draw(struct app *app); /* into app->grid */
 /* Collect results of jobs, when jobs.wake is readable. */

@@ -24,7 +24,8 @@ enum completes {
 	C_TRIAGE,
 	C_GROUPS,
 	C_REQUESTS,
-	C_SETTINGS
+	C_SETTINGS,
+	C_BREAKPOINTS
 };
 
 static const struct word {
@@ -35,6 +36,7 @@ static const struct word {
 #define WORD(function, name, others, arguments, completes, help) \
 	{ name, others, arguments, help, completes, word_##function },
 #include "tui/explorer/words.def"
+#include "tui/explorer/messages.h"
 #undef WORD
 };
 
@@ -60,21 +62,14 @@ static const struct word *find_word(const char *name, struct error *error)
 		if (!g_str_has_prefix(words[i].name, name))
 			continue;
 		if (found) {
-			error_set(error, "", NULL, "'%s' is %s or %s", name, found->name,
-			          words[i].name);
+			refuse(error, NO_ONE_COMMAND, name, found->name, words[i].name);
 			return NULL;
 		}
 		found = &words[i];
 	}
 	if (found == NULL)
-		error_set(error, "", ":help lists the commands", "there is no command '%s'",
-		          name);
+		refuse(error, NO_COMMAND, name);
 	return found;
-}
-
-bool expect(struct error *error, const char *what)
-{
-	return error_set(error, "", NULL, "expected %s", what);
 }
 
 uint64_t count_of(const char *arguments)
@@ -85,14 +80,12 @@ uint64_t count_of(const char *arguments)
 
 bool need_index(const struct app *app, struct error *error)
 {
-	return session_has(app->session, INDEX_ALL) ||
-	       error_set(error, "", "wait a moment", "the index is still being built");
+	return session_has(app->session, INDEX_ALL) || refuse(error, NO_INDEX_YET);
 }
 
 bool need_events(const struct app *app, struct error *error)
 {
-	return app->session->trace->events_count ||
-	       error_set(error, "", NULL, "the trace has no events");
+	return app->session->trace->events_count || refuse(error, NO_EVENTS);
 }
 
 bool word_help(struct app *app, const char *arguments, struct error *error)
@@ -109,8 +102,7 @@ bool word_help(struct app *app, const char *arguments, struct error *error)
 	}
 	if (out->len == 0) {
 		g_string_free(out, TRUE);
-		return error_set(error, "", ":help lists the commands",
-		                 "there is no command '%s'", arguments);
+		return refuse(error, NO_COMMAND, arguments);
 	}
 	app_show_text(app, "commands", out);
 	return true;
@@ -123,11 +115,18 @@ void commands_run(struct app *app, const char *line)
 	char *copy = g_strstrip(g_strdup(line));
 	char *arguments = copy + strcspn(copy, " \t");
 	struct error error = { 0 };
-	if (*arguments)
+	const char *slash = memchr(copy, '/', (gsize)(arguments - copy));
+	char *format = slash ? g_strdup(slash) : NULL; /* gdb's "p/x total" */
+	if (format) {
+		copy[slash - copy] = '\0';
+		arguments = format;
+	} else if (*arguments) {
 		*arguments++ = '\0';
+	}
 	g_strstrip(arguments);
 	const struct word *word = NULL;
 	if (*copy == '\0') {
+		g_free(format);
 		g_free(copy);
 		return;
 	}
@@ -138,6 +137,7 @@ void commands_run(struct app *app, const char *line)
 	           !word->run(app, arguments, &error)) {
 		app_complain(app, &error);
 	}
+	g_free(format);
 	g_free(copy);
 }
 
@@ -226,6 +226,13 @@ static void offer_arguments(const struct app *app, enum completes what, const ch
 		offer(out, grouping_words[by], text);
 	for (int r = 1; what == C_REQUESTS && r < REQUEST_COUNT; r++)
 		offer(out, request_table[r].word, text);
+	const GPtrArray *stops = app->session->breakpoints;
+	for (guint i = 0; what == C_BREAKPOINTS && i < stops->len; i++) {
+		char *number = g_strdup_printf(
+		        "%u", ((const struct breakpoint *)stops->pdata[i])->number);
+		offer(out, number, text);
+		g_free(number);
+	}
 	for (int i = 0; what == C_SETTINGS && i < SETTING_COUNT; i++)
 		offer(out, settings_table[i].word, text);
 	g_ptr_array_sort(out, compare_words);
@@ -296,6 +303,8 @@ static const char *condition_in(const struct word *word, const char *before)
 	const char *arguments = before + strcspn(before, " ");
 	if (strcmp(word->name, "reach") == 0)
 		return strstr(before, " at ") ? NULL : arguments;
+	if (strcmp(word->name, "print") == 0)
+		return arguments;
 	if (strcmp(word->name, "condition") == 0) /* after the number */
 		return *arguments ? strchr(arguments + strspn(arguments, " "), ' ') : NULL;
 	return word->completes == C_PLACES || word->completes == C_VARIABLES
@@ -318,7 +327,9 @@ static bool offer_by_place(const struct app *app, const struct word *word, const
 	bool known = true;
 	if (condition) {
 		offer_condition(app, condition, text, out);
-	} else if (strcmp(word->name, "reach") == 0) {
+	} else if (strcmp(word->name, "reach") == 0 ||
+	           (word->completes == C_INFO && count == 2 &&
+	            strcmp(tokens[1], "line") == 0)) {
 		offer_arguments(app, C_PLACES, text, out);
 	} else if (setting != SETTING_COUNT) {
 		char **values = g_strsplit(settings_table[setting].values, "|", -1);

@@ -13,8 +13,6 @@ typedef bool word_function(struct app *app, const char *arguments, struct error 
 #include "tui/explorer/words.def"
 #undef WORD
 
-/* Sets `error` to "expected WHAT"; false. */
-bool expect(struct error *error, const char *what);
 /* A positive number of steps; default 1. */
 uint64_t count_of(const char *arguments);
 /* An event by number, `$` or bookmark; NONE and `error`. */
@@ -25,6 +23,12 @@ bool need_index(const struct app *app, struct error *error);
 bool need_events(const struct app *app, struct error *error);
 /* Locations of "bank.c:31", "src/bank.c:31" or "deposit": uint32_t. Caller frees. */
 GArray *locations_of(const struct trace *t, const char *place);
+/* The same, also of "31", a line of the selected event's file. */
+GArray *places_of(const struct app *app, const char *place);
+bool is_one_of(const GArray *locations, uint32_t location);
+/* Tables of `info`. */
+void info_display(const struct app *app, const char *rest, GString *out);
+void info_locals(const struct app *app, const char *rest, GString *out);
 /* Tables of `info` and targets of `view`; NULL after the last. */
 const char *info_name(size_t i);
 const char *view_name(size_t i);

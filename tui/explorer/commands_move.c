@@ -2,6 +2,10 @@
  * commands_move.c - commands for moving: to an event or place, along a thread, to a breakpoint.
  */
 #include "tui/explorer/commands.h"
+#include "tui/explorer/messages.h"
+
+#include "engine/base/search.h"
+#include "engine/trace/own_code.h"
 
 #include <string.h>
 
@@ -18,8 +22,8 @@ uint32_t event_of(const struct app *app, const char *text, struct error *error)
 	return session_parse_event(s, text, error);
 }
 
-/* The current event in the last line. */
-static void say_event(struct app *app)
+/* The current event, "12 T1 lock m  at deposit bank.c:31". Caller frees. */
+static char *event_words(const struct app *app)
 {
 	GString *text = g_string_new(NULL);
 	const struct session *s = app->session;
@@ -28,8 +32,14 @@ static void say_event(struct app *app)
 	describe_event(s, s->event, text);
 	g_string_append(text, "  at ");
 	describe_place(s, s->event, text);
-	app_say(app, "%s", text->str);
-	g_string_free(text, TRUE);
+	return g_string_free(text, FALSE);
+}
+
+static void say_event(struct app *app)
+{
+	char *event = event_words(app);
+	app_say(app, "%s", event);
+	g_free(event);
 }
 
 /* Go there; shows the trace unless one is where steps are seen. */
@@ -64,6 +74,50 @@ GArray *locations_of(const struct trace *t, const char *place)
 	return found;
 }
 
+bool is_one_of(const GArray *locations, uint32_t location)
+{
+	for (guint i = 0; i < locations->len; i++)
+		if (g_array_index(locations, uint32_t, i) == location)
+			return true;
+	return false;
+}
+
+/* Add where a function begins whose entries are recorded: its first place in each call. */
+static void add_bodies(const struct trace *t, const char *function, GArray *found)
+{
+	for (uint32_t e = 0; t->index && e < t->events_count; e++) {
+		if (t->events[e].op != OP_ENTER ||
+		    strcmp(trace_string(t, t->events[e].target), function) != 0)
+			continue;
+		uint32_t first = trace_next(t, e);
+		uint32_t location = first != NONE ? t->events[first].location : 0;
+		if (location && !is_one_of(found, location))
+			g_array_append_val(found, location);
+	}
+}
+
+GArray *places_of(const struct app *app, const char *place)
+{
+	const struct session *s = app->session;
+	const struct trace *t = s->trace;
+	GArray *found = locations_of(t, place);
+	bool number = *place && place[strspn(place, "0123456789")] == '\0';
+	if (found->len == 0 && !number)
+		add_bodies(t, place, found);
+	if (found->len || !number || t->events_count == 0)
+		return found;
+	g_array_unref(found);
+	uint32_t here = s->event, before;
+	while (own_code_location(t, here)->line == 0 &&
+	       (before = session_step(s, here, STEP_THREAD, -1, 1)) != here)
+		here = before; /* an event without a place */
+	const char *file = trace_string(t, own_code_location(t, here)->file);
+	char *whole = g_strdup_printf("%s:%s", file, place);
+	found = locations_of(t, whole);
+	g_free(whole);
+	return found;
+}
+
 /* -- going to events ----------------------------------------------------------------------- */
 
 bool word_go_event(struct app *app, const char *arguments, struct error *error)
@@ -78,14 +132,12 @@ bool word_go_event(struct app *app, const char *arguments, struct error *error)
 bool word_find(struct app *app, const char *arguments, struct error *error)
 {
 	if (*arguments == '\0')
-		return expect(error, "what to look for");
+		return refuse(error, WANTS_TEXT);
 	g_free(app->session->wanted);
 	app->session->wanted = g_strdup(arguments);
 	uint32_t found = session_find(app->session, app->session->event, arguments, 1);
 	if (found == NONE)
-		return error_set(error, "",
-		                 "the search goes on from here; `goto 0` begins anew",
-		                 "no event after %u has '%s'", app->session->event, arguments);
+		return refuse(error, NO_EVENT_FOUND, app->session->event, arguments);
 	move_to(app, found);
 	return true;
 }
@@ -133,7 +185,7 @@ static bool set_frame(struct app *app, unsigned frame, struct error *error)
 	unsigned depth = frames->len;
 	g_array_free(frames, TRUE);
 	if (frame >= depth)
-		return error_set(error, "", NULL, "the stack has frames 0 to %u", depth - 1);
+		return refuse(error, NO_FRAME, depth - 1);
 	app_go(app, VIEW_SOURCE);
 	app->session->frame = frame;
 	return true;
@@ -156,16 +208,8 @@ bool word_down(struct app *app, const char *arguments, struct error *error)
 {
 	unsigned n = (unsigned)count_of(arguments);
 	if (n > app->session->frame)
-		return error_set(error, "", NULL, "frame 0 is the innermost");
+		return refuse(error, NO_FRAME_BELOW);
 	return set_frame(app, app->session->frame - n, error);
-}
-
-static bool is_one_of(const GArray *locations, uint32_t location)
-{
-	for (guint i = 0; i < locations->len; i++)
-		if (g_array_index(locations, uint32_t, i) == location)
-			return true;
-	return false;
 }
 
 bool word_list(struct app *app, const char *arguments, struct error *error)
@@ -175,7 +219,7 @@ bool word_list(struct app *app, const char *arguments, struct error *error)
 	if (!need_events(app, error))
 		return false;
 	if (*arguments) {
-		GArray *locations = locations_of(t, arguments);
+		GArray *locations = places_of(app, arguments);
 		uint32_t found = NONE;
 		for (uint64_t n = 0; locations->len && found == NONE && n < t->events_count;
 		     n++) {
@@ -185,8 +229,7 @@ bool word_list(struct app *app, const char *arguments, struct error *error)
 		}
 		g_array_free(locations, TRUE);
 		if (found == NONE)
-			return error_set(error, "", "Tab completes places",
-			                 "no event is at '%s'", arguments);
+			return refuse(error, NO_EVENT_AT, arguments);
 		app_goto(app, found, true);
 	}
 	app_go(app, VIEW_SOURCE);
@@ -204,70 +247,211 @@ static bool step_by(struct app *app, enum step_kind kind, int direction, const c
 		return false;
 	uint32_t to = session_step(s, s->event, kind, direction, count_of(arguments));
 	if (to == s->event)
-		return error_set(error, "", NULL,
-		                 direction > 0 ? "the thread does nothing more"
-		                               : "the thread does nothing before");
+		return (direction > 0 ? refuse(error, NO_STEP_AFTER)
+		                      : refuse(error, NO_STEP_BEFORE));
 	move_to(app, to);
 	return true;
 }
 
-bool word_step(struct app *app, const char *arguments, struct error *error)
+bool word_stepi(struct app *app, const char *arguments, struct error *error)
 {
 	return step_by(app, STEP_THREAD, 1, arguments, error);
 }
 
-bool word_reverse_step(struct app *app, const char *arguments, struct error *error)
+bool word_reverse_stepi(struct app *app, const char *arguments, struct error *error)
 {
 	return step_by(app, STEP_THREAD, -1, arguments, error);
 }
 
-bool word_next(struct app *app, const char *arguments, struct error *error)
+bool word_nexti(struct app *app, const char *arguments, struct error *error)
+{
+	return step_by(app, STEP_OVER, 1, arguments, error);
+}
+
+bool word_reverse_nexti(struct app *app, const char *arguments, struct error *error)
+{
+	return step_by(app, STEP_OVER, -1, arguments, error);
+}
+
+bool word_step(struct app *app, const char *arguments, struct error *error)
 {
 	return step_by(app, STEP_LINE, 1, arguments, error);
 }
 
-bool word_reverse_next(struct app *app, const char *arguments, struct error *error)
+bool word_reverse_step(struct app *app, const char *arguments, struct error *error)
 {
 	return step_by(app, STEP_LINE, -1, arguments, error);
 }
 
-static bool run_on(struct app *app, int direction, struct error *error)
+bool word_next(struct app *app, const char *arguments, struct error *error)
+{
+	return step_by(app, STEP_LINE_OVER, 1, arguments, error);
+}
+
+bool word_reverse_next(struct app *app, const char *arguments, struct error *error)
+{
+	return step_by(app, STEP_LINE_OVER, -1, arguments, error);
+}
+
+/* Out of the selected frame's function: to the first event of its caller, as gdb's. */
+static bool leave_function(struct app *app, int direction, struct error *error)
+{
+	const struct session *s = app->session;
+	const struct trace *t = s->trace;
+	if (!need_events(app, error) || !need_index(app, error))
+		return false;
+	GArray *frames = session_frames(s, s->event);
+	uint32_t function = s->frame < frames->len
+	                            ? g_array_index(frames, struct frame, s->frame).function
+	                            : 0;
+	g_array_free(frames, TRUE);
+	uint32_t to = session_step(s, s->event, STEP_OUT, direction, 1);
+	const char *thread = trace_thread_name(t, t->events[s->event].thread);
+	const char *name = function ? trace_string(t, function) : "its function";
+	if (to == s->event)
+		return direction > 0 ? refuse(error, NO_WAY_OUT, thread, name)
+		                     : refuse(error, NO_WAY_BACK, thread, name);
+	move_to(app, to);
+	char *event = event_words(app);
+	if (direction > 0)
+		app_say(app, SAYS_RETURNED, name, event);
+	else
+		app_say(app, SAYS_NOT_CALLED_YET, name, event);
+	g_free(event);
+	return true;
+}
+
+bool word_finish(struct app *app, const char *arguments, struct error *error)
+{
+	return leave_function(app, 1, error);
+}
+
+bool word_reverse_finish(struct app *app, const char *arguments, struct error *error)
+{
+	return leave_function(app, -1, error);
+}
+
+/* The thread's next event at the place, or the first one out of its function. */
+static uint32_t until_place(const struct session *s, const GArray *places)
+{
+	const struct trace *t = s->trace;
+	uint32_t out = session_step(s, s->event, STEP_OUT, 1, 1), e = s->event, to;
+	while ((to = session_step(s, e, STEP_THREAD, 1, 1)) != e) {
+		e = to;
+		if (is_one_of(places, t->events[e].location) || e == out)
+			return e;
+	}
+	return NONE;
+}
+
+bool word_until(struct app *app, const char *arguments, struct error *error)
+{
+	const struct session *s = app->session;
+	if (*arguments == '\0')
+		return step_by(app, STEP_UNTIL, 1, "1", error);
+	if (!need_events(app, error))
+		return false;
+	GArray *places = places_of(app, arguments);
+	bool any = places->len > 0;
+	uint32_t to = any ? until_place(s, places) : NONE;
+	g_array_unref(places);
+	if (!any)
+		return refuse(error, NO_EVENT_AT, arguments);
+	if (to == NONE)
+		return refuse(error, NO_WAY_THERE,
+		              session_thread(s, s->trace->events[s->event].thread), arguments);
+	move_to(app, to);
+	return true;
+}
+
+/* A thread by name, by its number, or by that with a T. */
+static uint32_t thread_of(const struct trace *t, const char *text)
+{
+	for (uint32_t i = 0; i < t->threads_count; i++)
+		if (strcmp(trace_thread_name(t, i), text) == 0)
+			return i;
+	bool number = *text && text[strspn(text, "0123456789")] == '\0';
+	char *named = g_strconcat("T", text, NULL);
+	uint32_t found = number ? NONE : t->threads_count;
+	for (uint32_t i = 0; number && i < t->threads_count; i++)
+		if (strcmp(trace_thread_name(t, i), named) == 0)
+			found = i;
+	if (number && found == NONE)
+		found = (uint32_t)MIN(g_ascii_strtoull(text, NULL, 10), t->threads_count);
+	g_free(named);
+	return found;
+}
+
+/* The thread's last event up to here, or its first. */
+bool word_thread(struct app *app, const char *arguments, struct error *error)
+{
+	const struct session *s = app->session;
+	const struct trace *t = s->trace;
+	if (g_str_has_prefix(arguments, "apply all"))
+		return word_info(app, "threads", error);
+	if (!need_events(app, error) || !need_index(app, error))
+		return false;
+	if (*arguments == '\0') {
+		app_say(app, SAYS_THREAD, session_thread(s, t->events[s->event].thread),
+		        s->event);
+		return true;
+	}
+	uint32_t thread = thread_of(t, arguments);
+	if (thread >= t->threads_count)
+		return refuse(error, NO_THREAD, arguments);
+	struct event_list list = trace_thread_events(t, thread);
+	if (list.count == 0)
+		return refuse(error, NO_EVENTS_OF, session_thread(s, thread));
+	uint64_t past = search_end(i, 0, list.count, list.items[i] <= s->event);
+	move_to(app, list.items[past ? past - 1 : 0]);
+	if (past == 0) {
+		char *event = event_words(app);
+		app_say(app, SAYS_NOT_BEGUN, session_thread(s, thread), event);
+		g_free(event);
+	}
+	return true;
+}
+
+/* To the `count`th stop from here, or the last one before there are no more. */
+static bool run_on(struct app *app, int direction, uint64_t count, struct error *error)
 {
 	struct session *s = app->session;
 	struct breakpoint *hit;
 	if (!need_events(app, error))
 		return false;
 	if (s->breakpoints->len == 0)
-		return error_set(error, "", "`break FILE:LINE` or `watch VARIABLE` first",
-		                 "there is nothing to stop at");
-	uint32_t to = session_run(s, s->event, direction, &hit);
-	if (to == NONE)
-		return error_set(error, "", NULL, "no breakpoint is met %s event %u",
-		                 direction > 0 ? "after" : "before", s->event);
-	unsigned number = hit->number;
-	if (hit->once)
-		g_ptr_array_remove(s->breakpoints, hit);
-	move_to(app, to);
-	char *words_of_event = g_strdup(app->message);
-	app_say(app, "breakpoint %u: %s", number, words_of_event);
-	g_free(words_of_event);
+		return refuse(error, NO_STOPS);
+	for (; count > 0; count--) {
+		uint32_t to = session_run(s, s->event, direction, &hit);
+		if (to == NONE)
+			return direction > 0 ? refuse(error, NO_STOP_AFTER, s->event)
+			                     : refuse(error, NO_STOP_BEFORE, s->event);
+		move_to(app, to);
+		hit->hits++;
+		char *event = event_words(app);
+		app_say(app, SAYS_STOPPED, hit->number, event);
+		g_free(event);
+		if (hit->once)
+			g_ptr_array_remove(s->breakpoints, hit);
+	}
 	return true;
 }
 
 bool word_cont(struct app *app, const char *arguments, struct error *error)
 {
-	return run_on(app, 1, error);
+	return run_on(app, 1, count_of(arguments), error);
 }
 
 bool word_reverse_cont(struct app *app, const char *arguments, struct error *error)
 {
-	return run_on(app, -1, error);
+	return run_on(app, -1, count_of(arguments), error);
 }
 
 /* Stops where the function is entered; if inlined, at its first event. */
-static void set_place(const struct trace *t, const char *place, struct breakpoint *b)
+static void set_place(const struct app *app, const char *place, struct breakpoint *b)
 {
-	b->sites = locations_of(t, place);
+	const struct trace *t = app_trace(app);
+	b->sites = places_of(app, place);
 	for (uint32_t e = 0; e < t->events_count && b->function == NONE; e++)
 		if (t->events[e].op == OP_ENTER &&
 		    strcmp(trace_string(t, t->events[e].target), place) == 0)
@@ -279,7 +463,9 @@ static void set_place(const struct trace *t, const char *place, struct breakpoin
 	}
 }
 
-static bool add_breakpoint(struct app *app, const char *arguments, bool watch, bool once,
+enum stops_at { AT_PLACE = 0, AT_READS = 1, AT_WRITES = 2 };
+
+static bool add_breakpoint(struct app *app, const char *arguments, unsigned accesses, bool once,
                            struct error *error)
 {
 	struct session *s = app->session;
@@ -290,16 +476,19 @@ static bool add_breakpoint(struct app *app, const char *arguments, bool watch, b
 	b->variable = NONE;
 	b->function = NONE;
 	b->once = once;
+	b->reads = accesses & AT_READS;
+	b->writes = accesses & AT_WRITES;
 	b->text = g_strdup(arguments);
 	bool good = true;
 	g_strstrip(place);
-	if (watch)
+	if (*place == '\0')
+		good = accesses ? refuse(error, WANTS_VARIABLE) : refuse(error, WANTS_PLACE);
+	else if (accesses)
 		good = (b->variable = variable_of(app, place, error)) != NONE;
 	else
-		set_place(s->trace, place, b);
+		set_place(app, place, b);
 	if (good && b->sites && b->sites->len == 0 && b->function == NONE)
-		good = error_set(error, "", "Tab completes places", "no event is at '%s'",
-		                 place);
+		good = refuse(error, NO_EVENT_AT, place);
 	if (good && condition)
 		good = (b->condition = stop_condition_new(s, condition + 4, error)) != NULL;
 	g_free(place);
@@ -309,36 +498,49 @@ static bool add_breakpoint(struct app *app, const char *arguments, bool watch, b
 	}
 	b->number = s->next_breakpoint++;
 	g_ptr_array_add(s->breakpoints, b);
-	app_say(app, "%s %u at %s", watch ? "watchpoint" : "breakpoint", b->number, arguments);
+	if (accesses)
+		app_say(app, SAYS_WATCHPOINT, b->number, arguments);
+	else
+		app_say(app, SAYS_BREAKPOINT, b->number, arguments);
 	return true;
 }
 
 bool word_break_at(struct app *app, const char *arguments, struct error *error)
 {
-	return add_breakpoint(app, arguments, false, false, error);
+	return add_breakpoint(app, arguments, AT_PLACE, false, error);
 }
 
 bool word_tbreak(struct app *app, const char *arguments, struct error *error)
 {
-	return add_breakpoint(app, arguments, false, true, error);
+	return add_breakpoint(app, arguments, AT_PLACE, true, error);
 }
 
 bool word_watch(struct app *app, const char *arguments, struct error *error)
 {
-	return add_breakpoint(app, arguments, true, false, error);
+	return add_breakpoint(app, arguments, AT_WRITES, false, error);
+}
+
+bool word_rwatch(struct app *app, const char *arguments, struct error *error)
+{
+	return add_breakpoint(app, arguments, AT_READS, false, error);
+}
+
+bool word_awatch(struct app *app, const char *arguments, struct error *error)
+{
+	return add_breakpoint(app, arguments, AT_READS | AT_WRITES, false, error);
 }
 
 static struct breakpoint *breakpoint_of(const struct session *s, const char *text,
                                         struct error *error)
 {
-	guint64 number = g_ascii_strtoull(text, NULL, 10);
+	char *end;
+	guint64 number = g_ascii_strtoull(text, &end, 10);
 	for (guint i = 0; i < s->breakpoints->len; i++) {
 		struct breakpoint *b = s->breakpoints->pdata[i];
-		if (b->number == number)
+		if (b->number == number && end != text && strchr(" ", *end))
 			return b;
 	}
-	error_set(error, "", "`info breakpoints` lists them", "there is no breakpoint '%s'",
-	          text);
+	refuse(error, NO_BREAKPOINT, text);
 	return NULL;
 }
 
@@ -353,18 +555,68 @@ bool word_condition(struct app *app, const char *arguments, struct error *error)
 		return false;
 	stop_condition_free(b->condition);
 	b->condition = condition;
-	app_say(app, text ? "breakpoint %u stops if %s" : "breakpoint %u always stops",
-	        b->number, text ? text + 1 : "");
+	if (text)
+		app_say(app, SAYS_STOPS_IF, b->number, text + 1);
+	else
+		app_say(app, SAYS_ALWAYS_STOPS, b->number);
 	return true;
+}
+
+/* The breakpoints of "1 3", or of "", all. NULL and `error` unless each is one. Caller frees.
+ */
+static GPtrArray *breakpoints_of(const struct session *s, const char *numbers,
+                                 struct error *error)
+{
+	GPtrArray *found = g_ptr_array_new();
+	for (guint i = 0; *numbers == '\0' && i < s->breakpoints->len; i++)
+		g_ptr_array_add(found, s->breakpoints->pdata[i]);
+	for (const char *at = numbers; *at; at += strspn(at, " ")) {
+		struct breakpoint *b = breakpoint_of(s, at, error);
+		if (b == NULL) {
+			g_ptr_array_unref(found);
+			return NULL;
+		}
+		g_ptr_array_add(found, b);
+		at += strcspn(at, " ");
+	}
+	return found;
 }
 
 bool word_delete_at(struct app *app, const char *arguments, struct error *error)
 {
 	struct session *s = app->session;
-	if (*arguments == '\0') {
-		g_ptr_array_set_size(s->breakpoints, 0);
-		return true;
-	}
-	struct breakpoint *b = breakpoint_of(s, arguments, error);
-	return b && g_ptr_array_remove(s->breakpoints, b);
+	GPtrArray *found = breakpoints_of(s, arguments, error);
+	if (found == NULL)
+		return false;
+	for (guint i = 0; i < found->len; i++)
+		g_ptr_array_remove(s->breakpoints, found->pdata[i]);
+	app_say(app, SAYS_BREAKPOINTS_LEFT, s->breakpoints->len, plural(s->breakpoints->len));
+	g_ptr_array_unref(found);
+	return true;
+}
+
+static bool set_disabled(struct app *app, const char *arguments, bool disabled,
+                         struct error *error)
+{
+	GPtrArray *found = breakpoints_of(app->session, arguments, error);
+	if (found == NULL)
+		return false;
+	for (guint i = 0; i < found->len; i++)
+		((struct breakpoint *)found->pdata[i])->disabled = disabled;
+	if (disabled)
+		app_say(app, SAYS_DISABLED, found->len, plural(found->len));
+	else
+		app_say(app, SAYS_ENABLED, found->len, plural(found->len));
+	g_ptr_array_unref(found);
+	return true;
+}
+
+bool word_enable(struct app *app, const char *arguments, struct error *error)
+{
+	return set_disabled(app, arguments, false, error);
+}
+
+bool word_disable(struct app *app, const char *arguments, struct error *error)
+{
+	return set_disabled(app, arguments, true, error);
 }

@@ -5,6 +5,7 @@
 
 #include "tui/explorer/export.h"
 #include "tui/explorer/import.h"
+#include "tui/explorer/messages.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ static bool take_pair(struct app *app, const char *arguments, const char **rest,
 	uint32_t a = NONE, b = NONE;
 	if (g_strv_length(w) < 2) {
 		g_strfreev(w);
-		return expect(error, "two events");
+		return refuse(error, WANTS_TWO_EVENTS);
 	}
 	a = event_of(app, w[0], error);
 	b = a == NONE ? NONE : event_of(app, w[1], error);
@@ -27,7 +28,7 @@ static bool take_pair(struct app *app, const char *arguments, const char **rest,
 	if (a == NONE || b == NONE)
 		return false;
 	if (a == b)
-		return expect(error, "two different events");
+		return refuse(error, WANTS_DIFFERENT_EVENTS);
 	session_ask(app->session, a, b);
 	return true;
 }
@@ -38,7 +39,7 @@ bool word_pair(struct app *app, const char *arguments, struct error *error)
 	if (!take_pair(app, arguments, &rest, error))
 		return false;
 	app_goto(app, app->session->pair[0], true);
-	app_say(app, "w the witness, o why ordered, s the source of both");
+	app_say(app, SAYS_PAIR);
 	return true;
 }
 
@@ -50,10 +51,7 @@ bool word_witness(struct app *app, const char *arguments, struct error *error)
 	const uint32_t *pair = app->session->pair;
 	if (*arguments && session_finding(app->session) == NULL &&
 	    !events_race_conflict(app_trace(app), pair[0], pair[1]))
-		return error_set(error, "", NULL,
-		                 "events %u and %u do not conflict: they touch no common "
-		                 "byte, or are of one thread, or neither writes",
-		                 pair[0], pair[1]);
+		return refuse(error, NO_CONFLICT, pair[0], pair[1]);
 	app_request(app, REQUEST_WITNESS, 0);
 	return true;
 }
@@ -61,7 +59,7 @@ bool word_witness(struct app *app, const char *arguments, struct error *error)
 bool word_order(struct app *app, const char *arguments, struct error *error)
 {
 	if (!order_kind_from_word(arguments, &app->session->order))
-		return expect(error, "po, hb, shb, cp, wcp, dc, wdc or edc");
+		return refuse(error, WANTS_ORDER);
 	app_refresh(app);
 	return true;
 }
@@ -133,22 +131,18 @@ bool word_report(struct app *app, const char *arguments, struct error *error)
 	char *end;
 	guint64 number = g_ascii_strtoull(arguments, &end, 10);
 	if (s->reported == NULL)
-		return error_set(error, "", "open with --report FILE",
-		                 "there is no report of another tool");
+		return refuse(error, NO_REPORT);
 	if (*arguments == '\0') {
 		list_reported(app);
 		return true;
 	}
 	if (*end || number == 0 || number > s->reported->len)
-		return expect(error, "the number of a race of the report");
+		return refuse(error, WANTS_RACE);
 	if (!session_ask_reported(s, (guint)number))
-		return error_set(error, "", NULL,
-		                 "race %u of the report has no pair of accesses in this trace",
-		                 (guint)number);
+		return refuse(error, NO_REPORTED_PAIR, (guint)number);
 	app_go(app, VIEW_SOURCE);
 	app_goto(app, s->pair[0], false);
-	app_say(app, "race %u of %u: w the witness, o why ordered", (guint)number,
-	        s->reported->len);
+	app_say(app, SAYS_REPORTED, (guint)number, s->reported->len);
 	return true;
 }
 
@@ -163,14 +157,14 @@ bool word_group(struct app *app, const char *arguments, struct error *error)
 {
 	app_go(app, VIEW_FINDINGS);
 	return findings_group(app, *arguments ? arguments : "variable") ||
-	       expect(error, "variable, function, thread, place, outcome or none");
+	       refuse(error, WANTS_GROUPING);
 }
 
 static struct entry *need_entry(const struct app *app, struct error *error)
 {
 	struct entry *entry = session_selected(app->session);
 	if (entry == NULL)
-		error_set(error, "", NULL, "no finding is selected");
+		refuse(error, NO_FINDING);
 	return entry;
 }
 
@@ -187,11 +181,11 @@ bool word_triage(struct app *app, const char *arguments, struct error *error)
 			continue;
 		guint count = findings_mark(app, (enum triage)m, *note ? note : NULL);
 		if (count > 1)
-			app_say(app, "%u findings marked %s", count, word);
+			app_say(app, SAYS_MARKED_MANY, count, word);
 		app_refresh(app);
 		return session_save_notes(app->session, error);
 	}
-	return expect(error, "real, benign, duplicate, fixed or none");
+	return refuse(error, WANTS_MARK);
 }
 
 bool word_note(struct app *app, const char *arguments, struct error *error)
@@ -210,10 +204,10 @@ bool word_bookmark(struct app *app, const char *arguments, struct error *error)
 	if (!need_events(app, error))
 		return false;
 	if (g_ascii_isdigit(*arguments))
-		return expect(error, "a name that is no number");
+		return refuse(error, WANTS_NAME);
 	b.name = *arguments ? g_strdup(arguments) : g_strdup_printf("%u", b.event);
 	g_array_append_val(app->session->bookmarks, b);
-	app_say(app, "bookmark %s at event %u", b.name, b.event);
+	app_say(app, SAYS_BOOKMARK_NAMED, b.name, b.event);
 	return session_save_notes(app->session, error);
 }
 
@@ -230,12 +224,12 @@ bool word_replay(struct app *app, const char *arguments, struct error *error)
 bool word_analyse(struct app *app, const char *arguments, struct error *error)
 {
 	if (!jobs_idle(&app->jobs))
-		return error_set(error, "", ":stop ends it", "work is under way");
+		return refuse(error, NO_SECOND_ANALYSIS);
 	if (*arguments) {
 		char *end;
 		double seconds = g_ascii_strtod(arguments, &end);
 		if (*end || !(seconds > 0) || seconds > 1e6)
-			return expect(error, "a number of seconds for all open pairs");
+			return refuse(error, WANTS_SECONDS);
 		app->options.budget_total = seconds;
 		app->options.budget_pair = MAX(seconds / 10, 1);
 	}

@@ -16,6 +16,7 @@ static const struct {
 } view_names[VIEW_COUNT] = {
 #define VIEW(kind, table, word, go, of) { word, REQUEST_##go },
 #include "tui/explorer/views.def"
+#include "tui/explorer/messages.h"
 #undef VIEW
 };
 
@@ -42,7 +43,7 @@ bool word_view(struct app *app, const char *arguments, struct error *error)
 			                       name);
 	}
 	if (!found)
-		expect(error, names->str);
+		refuse(error, WANTS_ONE_OF, names->str);
 	g_string_free(names, TRUE);
 	return found;
 }
@@ -57,8 +58,7 @@ static bool set_hidden(struct app *app, const char *name, bool hidden, struct er
 		app_refresh(app);
 		return true;
 	}
-	return error_set(error, "", "`info threads` lists them", "there is no thread '%s'",
-	                 name);
+	return refuse(error, NO_THREAD, name);
 }
 
 bool word_hide(struct app *app, const char *arguments, struct error *error)
@@ -79,7 +79,7 @@ bool word_show(struct app *app, const char *arguments, struct error *error)
 bool word_exploration(struct app *app, const char *arguments, struct error *error)
 {
 	if (*arguments == '\0')
-		return expect(error, "a file that heddle explore -o made");
+		return refuse(error, WANTS_EXPLORATION);
 	struct tree *tree = tree_open(arguments, error);
 	if (tree == NULL)
 		return false;
@@ -95,7 +95,7 @@ bool word_exploration(struct app *app, const char *arguments, struct error *erro
 bool word_directory(struct app *app, const char *arguments, struct error *error)
 {
 	if (!g_file_test(arguments, G_FILE_TEST_IS_DIR))
-		return error_set(error, arguments, NULL, "is not a directory");
+		return refuse(error, NO_DIRECTORY, arguments);
 	sources_add_folder(&app->sources, arguments);
 	return true;
 }
@@ -107,10 +107,9 @@ bool word_bind(struct app *app, const char *arguments, struct error *error)
 	enum request request = request_from_word(name);
 	g_free(name);
 	if (request == REQUEST_NONE)
-		return error_set(error, "", "? lists what keys do; Tab completes requests",
-		                 "expected a request, found '%s'", arguments);
+		return refuse(error, NO_REQUEST, arguments);
 	if (keys == NULL || !bindings_set(&app->bindings, request, keys + 1))
-		return expect(error, "keys, such as j, C-f, PgDn");
+		return refuse(error, WANTS_KEYS);
 	return true;
 }
 
@@ -123,7 +122,7 @@ bool word_press(struct app *app, const char *arguments, struct error *error)
 		if (**name == '\0')
 			continue;
 		if (key == KEYCODE_NONE)
-			good = error_set(error, "", NULL, "there is no key '%s'", *name);
+			good = refuse(error, NO_KEY, *name);
 		else
 			app_key(app, key);
 	}
@@ -134,8 +133,7 @@ bool word_press(struct app *app, const char *arguments, struct error *error)
 bool word_wait(struct app *app, const char *arguments, struct error *error)
 {
 	if (!app->scripted)
-		return error_set(error, "", NULL,
-		                 "`wait` is for scripts: the screen never waits");
+		return refuse(error, NO_WAIT_HERE);
 	while (!jobs_idle(&app->jobs))
 		app_await(app);
 	return true;
@@ -144,7 +142,7 @@ bool word_wait(struct app *app, const char *arguments, struct error *error)
 bool word_save_screen(struct app *app, const char *arguments, struct error *error)
 {
 	if (*arguments == '\0')
-		return expect(error, "a file");
+		return refuse(error, WANTS_FILE);
 	g_free(app->message);
 	app->message = NULL;
 	app_draw(app);

@@ -3,6 +3,7 @@
  */
 #include "engine/trace/shown.h"
 #include "tui/explorer/commands.h"
+#include "tui/explorer/messages.h"
 
 #include "tui/explorer/state_pane.h"
 
@@ -20,12 +21,12 @@ static void append_state(const struct app *app, unsigned parts, GString *out)
 	g_array_free(rows, TRUE);
 }
 
-static void info_threads(const struct app *app, GString *out)
+static void info_threads(const struct app *app, const char *rest, GString *out)
 {
 	append_state(app, STATE_THREADS | STATE_STACKS, out);
 }
 
-static void info_locks(const struct app *app, GString *out)
+static void info_locks(const struct app *app, const char *rest, GString *out)
 {
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
@@ -56,7 +57,7 @@ static void info_locks(const struct app *app, GString *out)
 	}
 }
 
-static void info_variables(const struct app *app, GString *out)
+static void info_variables(const struct app *app, const char *rest, GString *out)
 {
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
@@ -83,21 +84,27 @@ static void info_variables(const struct app *app, GString *out)
 		g_string_append(out, "… and more; `print NAME` shows one\n");
 }
 
-static void info_breakpoints(const struct app *app, GString *out)
+static void info_breakpoints(const struct app *app, const char *rest, GString *out)
 {
 	const GPtrArray *list = app->session->breakpoints;
 	for (guint i = 0; i < list->len; i++) {
 		const struct breakpoint *b = list->pdata[i];
-		g_string_append_printf(out, "%u  %s %s%s\n", b->number,
-		                       b->variable != NONE ? "watch" : "break", b->text,
-		                       b->once ? "  (once)" : "");
+		const char *kind = b->variable == NONE ? "break"
+		                   : !b->reads         ? "watch"
+		                   : b->writes         ? "awatch"
+		                                       : "rwatch";
+		g_string_append_printf(out, "%u  %s %s%s%s", b->number, kind, b->text,
+		                       b->once ? "  (once)" : "",
+		                       b->disabled ? "  (disabled)" : "");
+		if (b->hits)
+			g_string_append_printf(out, SAYS_HITS, b->hits, plural(b->hits));
+		g_string_append_c(out, '\n');
 	}
 	if (list->len == 0)
-		g_string_append(
-		        out, "no breakpoints: `break FILE:LINE if COND`, `watch VARIABLE`\n");
+		g_string_append(out, SAYS_NO_BREAKPOINTS);
 }
 
-static void info_trace(const struct app *app, GString *out)
+static void info_trace(const struct app *app, const char *rest, GString *out)
 {
 	const struct trace *t = app_trace(app);
 	const struct {
@@ -125,7 +132,7 @@ static void info_trace(const struct app *app, GString *out)
 		g_string_append_printf(out, "warning: %s\n", (char *)t->warnings->pdata[i]);
 }
 
-static void info_bookmarks(const struct app *app, GString *out)
+static void info_bookmarks(const struct app *app, const char *rest, GString *out)
 {
 	const GArray *list = app->session->bookmarks;
 	for (guint i = 0; i < list->len; i++) {
@@ -138,7 +145,7 @@ static void info_bookmarks(const struct app *app, GString *out)
 		g_string_append(out, "no bookmarks: * or `bookmark NAME` sets one\n");
 }
 
-static void info_orders(const struct app *app, GString *out)
+static void info_orders(const struct app *app, const char *rest, GString *out)
 {
 	for (int k = 0; k < ORDER_KIND_COUNT; k++)
 		g_string_append_printf(out, "%-5s %s%s\n", order_kind_word((enum order_kind)k),
@@ -147,27 +154,8 @@ static void info_orders(const struct app *app, GString *out)
 		                                                      : "  (not built yet)");
 }
 
-static void append_print(const struct app *app, uint32_t v, GString *out)
-{
-	const struct session *s = app->session;
-	const struct trace *t = s->trace;
-	struct known_value known = session_value(s, v, s->event);
-	const char *name = trace_string(t, t->variables[v].name);
-	append_escaped(out, name, strlen(name));
-	g_string_append(out, " = ");
-	if (known.value)
-		shown_append(t, v, known.value, out);
-	else
-		g_string_append(out, known.event == NONE ? "its initial value" : "unknown");
-	if (known.event != NONE)
-		g_string_append_printf(
-		        out, "  (%s by %s, event %u)",
-		        op_writes(t->events[known.event].op) ? "written" : "read",
-		        trace_thread_name(t, t->events[known.event].thread), known.event);
-}
-
 /* gdb's: where one is. */
-static void info_frame(const struct app *app, GString *out)
+static void info_frame(const struct app *app, const char *rest, GString *out)
 {
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
@@ -186,28 +174,64 @@ static void info_frame(const struct app *app, GString *out)
 	g_string_append(out, out->len > before ? "\n" : "no lock\n");
 }
 
-static void info_display(const struct app *app, GString *out)
+/* gdb's: a source line, as "bank.c:31", "deposit" or "31" in the file here; "" is the event's.
+ */
+static void info_line(const struct app *app, const char *place, GString *out)
 {
-	const GArray *list = app->session->watches;
-	for (guint i = 0; i < list->len; i++) {
-		append_print(app, g_array_index(list, uint32_t, i), out);
-		g_string_append_c(out, '\n');
+	const struct session *s = app->session;
+	const struct trace *t = s->trace;
+	GArray *locations = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	if (*place) {
+		g_array_unref(locations);
+		locations = places_of(app, place);
+	} else if (t->events_count) {
+		uint32_t here = t->events[s->event].location;
+		if (t->locations[here].line)
+			g_array_append_val(locations, here);
 	}
-	if (list->len == 0)
-		g_string_append(out,
-		                "no variable is kept in the state pane: `display VARIABLE` "
-		                "does\n");
+	uint64_t count = 0;
+	uint32_t first = NONE, next = NONE;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		if (!is_one_of(locations, t->events[e].location))
+			continue;
+		count++;
+		if (first == NONE)
+			first = e;
+		if (next == NONE && e > s->event)
+			next = e;
+	}
+	g_array_unref(locations);
+	if (first == NONE) {
+		g_string_append_printf(out, SAYS_NO_EVENT_THERE, *place ? place : "here");
+		return;
+	}
+	char number[32];
+	describe_place(s, first, out);
+	g_string_append_printf(out, SAYS_EVENTS_THERE, grouped(count, number), plural(count));
+	next = next == NONE ? first : next;
+	g_string_append_printf(out, SAYS_NEXT_THERE, next,
+	                       trace_thread_name(t, t->events[next].thread));
+	describe_event(s, next, out);
+	g_string_append_c(out, '\n');
 }
 
 static const struct {
 	const char *name;
-	void (*append)(const struct app *, GString *);
+	void (*append)(const struct app *, const char *rest, GString *);
 	bool needs_index;
 } infos[] = {
-	{ "threads", info_threads, true },     { "locks", info_locks, true },
-	{ "variables", info_variables, true }, { "breakpoints", info_breakpoints, false },
-	{ "trace", info_trace, false },        { "bookmarks", info_bookmarks, false },
-	{ "orders", info_orders, false },      { "frame", info_frame, true },
+	{ "threads", info_threads, true },
+	{ "locals", info_locals, true },
+	{ "args", info_locals, true },
+	{ "locks", info_locks, true },
+	{ "variables", info_variables, true },
+	{ "breakpoints", info_breakpoints, false },
+	{ "watchpoints", info_breakpoints, false },
+	{ "trace", info_trace, false },
+	{ "bookmarks", info_bookmarks, false },
+	{ "orders", info_orders, false },
+	{ "frame", info_frame, true },
+	{ "line", info_line, true },
 	{ "display", info_display, true },
 };
 
@@ -218,81 +242,25 @@ const char *info_name(size_t i)
 
 bool word_info(struct app *app, const char *arguments, struct error *error)
 {
+	gsize length = strcspn(arguments, " ");
+	const char *rest = arguments + length + strspn(arguments + length, " ");
 	for (size_t i = 0; i < G_N_ELEMENTS(infos); i++) {
-		if (*arguments == '\0' || !g_str_has_prefix(infos[i].name, arguments))
+		if (length == 0 || strncmp(infos[i].name, arguments, length) != 0)
 			continue;
 		if (infos[i].needs_index && !need_index(app, error))
 			return false;
 		GString *out = g_string_new(NULL);
-		infos[i].append(app, out);
+		infos[i].append(app, rest, out);
 		char *title =
 		        g_strdup_printf("%s at event %u", infos[i].name, app->session->event);
 		app_show_text(app, title, out);
 		g_free(title);
 		return true;
 	}
-	return expect(error,
-	              "threads, locks, variables, breakpoints, trace, bookmarks, orders, "
-	              "frame or display");
-}
-
-bool word_print(struct app *app, const char *arguments, struct error *error)
-{
-	const struct trace *t = app_trace(app);
-	if (*arguments == '\0')
-		return expect(error, "a variable");
-	if (!need_index(app, error))
-		return false;
-	uint32_t exact = session_find_short(app->session, arguments);
-	GString *out = g_string_new(NULL);
-	if (exact != NONE) {
-		append_print(app, exact, out);
-		app_say(app, "%s", out->str);
-		g_string_free(out, TRUE);
-		return true;
-	}
-	for (uint64_t v = 0; v < t->variables_count && out->len < 100000; v++) {
-		if (!g_str_has_prefix(trace_string(t, t->variables[v].name), arguments))
-			continue;
-		append_print(app, (uint32_t)v, out);
-		g_string_append_c(out, '\n');
-	}
-	if (out->len == 0) {
-		g_string_free(out, TRUE);
-		return error_set(error, "", "Tab completes names", "there is no variable '%s'",
-		                 arguments);
-	}
-	app_show_text(app, arguments, out);
-	return true;
-}
-
-uint32_t variable_of(const struct app *app, const char *name, struct error *error)
-{
-	uint32_t v = session_find_short(app->session, name);
-	if (v == NONE)
-		error_set(error, "", "Tab completes names", "there is no variable '%s'", name);
-	return v;
-}
-
-bool word_display(struct app *app, const char *arguments, struct error *error)
-{
-	uint32_t v = variable_of(app, arguments, error);
-	if (v == NONE)
-		return false;
-	g_array_append_val(app->session->watches, v);
-	app_refresh(app);
-	return true;
-}
-
-bool word_undisplay(struct app *app, const char *arguments, struct error *error)
-{
-	GArray *watches = app->session->watches;
-	uint32_t v = *arguments ? variable_of(app, arguments, error) : NONE;
-	if (*arguments && v == NONE)
-		return false;
-	for (guint i = watches->len; i-- > 0;)
-		if (v == NONE || g_array_index(watches, uint32_t, i) == v)
-			g_array_remove_index(watches, i);
-	app_refresh(app);
-	return true;
+	GString *names = g_string_new(NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(infos); i++)
+		g_string_append_printf(names, "%s%s", i ? ", " : "", infos[i].name);
+	refuse(error, WANTS_ONE_OF, names->str);
+	g_string_free(names, TRUE);
+	return false;
 }

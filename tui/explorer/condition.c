@@ -44,6 +44,7 @@ struct place_in_time {
 	const struct session *session;
 	const struct stop_condition *stop;
 	uint32_t event;
+	uint32_t missing; /* a variable whose value is unknown, or NONE */
 };
 
 static struct condition_value variable_value(const struct session *s, uint32_t variable,
@@ -55,14 +56,17 @@ static struct condition_value variable_value(const struct session *s, uint32_t v
 
 static struct condition_value value_of(void *self, uint32_t name)
 {
-	const struct place_in_time *at = self;
+	struct place_in_time *at = self;
 	const struct named *o = &g_array_index(at->stop->named, struct named, name);
 	struct condition_value value = { .known = true };
 	switch (o->kind) {
 	case NAMES_VARIABLE:
-		return variable_value(at->session, o->index, at->event);
+		value = variable_value(at->session, o->index, at->event);
+		if (!value.known)
+			at->missing = o->index;
+		break;
 	case NAMES_NUMBER:
-		value.number = o->index;
+		value.number = o->number;
 		break;
 	case NAMES_THREAD:
 		value.number = at->session->trace->events[at->event].thread;
@@ -74,10 +78,20 @@ static struct condition_value value_of(void *self, uint32_t name)
 	return value;
 }
 
+struct condition_value stop_condition_value(const struct session *s,
+                                            const struct stop_condition *stop, uint32_t event,
+                                            uint32_t *missing)
+{
+	struct place_in_time at = { s, stop, event, NONE };
+	struct condition_value value = condition_evaluate(stop->condition, value_of, &at);
+	*missing = at.missing;
+	return value;
+}
+
 bool stop_condition_holds(const struct session *s, const struct stop_condition *stop,
                           uint32_t event)
 {
-	struct place_in_time at = { s, stop, event };
+	struct place_in_time at = { s, stop, event, NONE };
 	return condition_holds(stop->condition, value_of, &at) == TRUTH_YES;
 }
 
@@ -112,6 +126,6 @@ static struct condition_value given_value(void *self, uint32_t name)
 enum truth stop_condition_holds_with(const struct session *s, const struct stop_condition *stop,
                                      uint32_t event, const uint32_t *values)
 {
-	struct given_values given = { { s, stop, event }, values };
+	struct given_values given = { { s, stop, event, NONE }, values };
 	return condition_holds(stop->condition, given_value, &given);
 }

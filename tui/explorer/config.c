@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool refuse(const char *path, const char *group, const char *key, const char *expected,
-                   struct error *error)
+static bool refuse_file(const char *path, const char *group, const char *key,
+                        const char *expected, struct error *error)
 {
 	return error_set(error, path, "mend the line or remove it", "[%s] %s: expected %s",
 	                 group, key, expected);
@@ -39,7 +39,7 @@ static bool load_flag(GKeyFile *file, const char *path, const char *key, bool *f
 	bool value = g_key_file_get_boolean(file, "screen", key, &trouble);
 	if (trouble) {
 		g_error_free(trouble);
-		return refuse(path, "screen", key, "true or false", error);
+		return refuse_file(path, "screen", key, "true or false", error);
 	}
 	*flag = value;
 	return true;
@@ -48,7 +48,6 @@ static bool load_flag(GKeyFile *file, const char *path, const char *key, bool *f
 static bool load_screen(struct config *c, GKeyFile *file, const char *path, struct error *error)
 {
 	static const char *const words[] = { "auto", "none", "8", "256" };
-	static const char *const known[] = { "colours", "mouse", "ascii", "palette", NULL };
 	bool given = g_key_file_has_key(file, "screen", "colours", NULL);
 	char *colours = given ? text_of(file, "screen", "colours") : NULL;
 	bool good = !given;
@@ -60,12 +59,16 @@ static bool load_screen(struct config *c, GKeyFile *file, const char *path, stru
 	}
 	g_free(colours);
 	if (!good)
-		return refuse(path, "screen", "colours", "auto, none, 8 or 256", error);
+		return refuse_file(path, "screen", "colours", "auto, none, 8 or 256", error);
 	char **keys = g_key_file_get_keys(file, "screen", NULL, NULL);
-	for (char **key = keys; key && *key && good; key++)
-		if (!g_strv_contains(known, *key))
-			good = refuse(path, "screen", *key, "colours, palette, mouse or ascii",
-			              error);
+	for (char **key = keys; key && *key && good; key++) {
+		enum setting found = settings_find(*key);
+		good = (found != SETTING_COUNT &&
+		        strcmp(settings_table[found].group, "screen") == 0) ||
+		       refuse_file(path, "screen", *key,
+		                   "colours, palette, mouse, ascii, projector or witness-calls",
+		                   error);
+	}
 	g_strfreev(keys);
 	return good && load_flag(file, path, "mouse", &c->screen.mouse, error) &&
 	       load_flag(file, path, "ascii", &c->ascii, error);
@@ -89,10 +92,10 @@ static bool load_colours(struct config *c, GKeyFile *file, const char *path,
 			c->screen.custom[s] = plain ? -1 : (short)number;
 		}
 		if (!good || !known)
-			good = refuse(path, "colours", *key,
-			              good ? "the name of a style"
-			                   : "a colour 0 to 255, or default",
-			              error);
+			good = refuse_file(path, "colours", *key,
+			                   good ? "the name of a style"
+			                        : "a colour 0 to 255, or default",
+			                   error);
 		g_free(value);
 	}
 	g_strfreev(keys);
@@ -109,10 +112,11 @@ static bool load_keys(struct config *c, GKeyFile *file, const char *path, struct
 		char *value = text_of(file, "keys", *key);
 		enum request request = request_from_word(*key);
 		if (request == REQUEST_NONE)
-			good = refuse(path, "keys", *key,
-			              "the name of a request (? lists them)", error);
+			good = refuse_file(path, "keys", *key,
+			                   "the name of a request (? lists them)", error);
 		else if (!bindings_set(&trial, request, value))
-			good = refuse(path, "keys", *key, "keys such as j, C-f, PgDn", error);
+			good = refuse_file(path, "keys", *key, "keys such as j, C-f, PgDn",
+			                   error);
 		g_ptr_array_add(c->keys, g_strdup(*key));
 		g_ptr_array_add(c->keys, value);
 	}
@@ -131,8 +135,8 @@ static bool load_settings(GKeyFile *file, const char *path, struct error *error)
 			continue;
 		char *value = text_of(file, info->group, info->word);
 		good = settings_accepts((enum setting)i, value) ||
-		       refuse(path, info->group, info->word,
-		              *info->values ? info->values : "text", error);
+		       refuse_file(path, info->group, info->word,
+		                   *info->values ? info->values : "text", error);
 		if (good)
 			settings_apply(NULL, (enum setting)i, value);
 		g_free(value);
@@ -142,7 +146,8 @@ static bool load_settings(GKeyFile *file, const char *path, struct error *error)
 		enum setting found = settings_find(*key);
 		good = (found != SETTING_COUNT &&
 		        strcmp(settings_table[found].group, "my-code") == 0) ||
-		       refuse(path, "my-code", *key, "just-my-code, mine or theirs", error);
+		       refuse_file(path, "my-code", *key, "just-my-code, mine or theirs",
+		                   error);
 	}
 	g_strfreev(keys);
 	return good;

@@ -8,6 +8,7 @@
 #include "tui/explorer/session.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/weak_order.h"
+#include "engine/predict/weak_races.h"
 
 #include <string.h>
 
@@ -124,6 +125,11 @@ void describe_event_after(const struct session *s, uint32_t event, uint32_t old,
 	}
 	if (op_table[e->op].class == OP_CLASS_CALL) {
 		trace_append_operation(t, event, out);
+		return;
+	}
+	if (e->op == OP_FLUSH) {
+		describe_event_after(s, e->aux, 0, out);
+		g_string_append(out, " arrives");
 		return;
 	}
 	g_string_append(out, op_table[e->op].verb);
@@ -296,11 +302,21 @@ static void explain_silence(const struct session *s, const struct entry *entry, 
 		                     "in order: M counts that, o shows how.");
 }
 
+void explain_memory(const struct session *s, const struct finding *f, GString *out)
+{
+	const char *needs = s->weak ? weak_race_sentence(f) : NULL;
+	if (needs)
+		g_string_append_printf(out, " %c%s.", g_ascii_toupper(*needs), needs + 1);
+	else if (s->weak)
+		g_string_append(out, " Whether it needs weak memory is not known.");
+}
+
 static void explain_race(const struct session *s, const struct entry *entry, GString *out)
 {
 	const struct finding *f = entry->finding;
 	if (is_weak_order(f)) {
 		describe_weak_order(s, f, out);
+		explain_memory(s, f, out);
 		return;
 	}
 	session_append_role(s, s->trace->events[f->second].thread, out);
@@ -317,7 +333,10 @@ static void explain_race(const struct session *s, const struct entry *entry, GSt
 	if (session_has(s, INDEX_MATCH | INDEX_OBJECTS))
 		explain_locks(s, f, out);
 	g_string_append_c(out, '.');
-	explain_silence(s, entry, out);
+	if (s->weak)
+		explain_memory(s, f, out);
+	else
+		explain_silence(s, entry, out);
 }
 
 bool describe_common_lock(const struct session *s, uint32_t first, uint32_t second,

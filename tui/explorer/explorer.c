@@ -9,6 +9,7 @@
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/guide.h"
 #include "tui/explorer/import.h"
+#include "tui/explorer/messages.h"
 
 #include <errno.h>
 #include <langinfo.h>
@@ -188,13 +189,11 @@ static bool begin_at_report(struct app *app, const char *path, struct error *err
 		app->reported = i;
 		app_go(app, VIEW_SOURCE);
 		app_goto(app, s->pair[0], false);
-		app_say(app, "race %u of the %u in the report: w the witness, o why ordered%s",
-		        i, s->reported->len,
-		        s->reported->len > 1 ? "; :report lists them" : "");
+		app_say(app, SAYS_REPORTED_FIRST, i, s->reported->len,
+		        s->reported->len > 1 ? AND_LISTS_REPORTED : "");
 		return true;
 	}
-	app_say(app, "none of the %u race%s in the report has a pair of accesses in this trace",
-	        s->reported->len, plural(s->reported->len));
+	app_say(app, SAYS_NONE_REPORTED, s->reported->len, plural(s->reported->len));
 	return true;
 }
 

@@ -7,7 +7,9 @@
 #include "tui/drawing/columns.h"
 #include "tui/explorer/guide.h"
 #include "tui/explorer/story.h"
+#include "tui/explorer/messages.h"
 
+#include "engine/predict/weak_races.h"
 #include "engine/base/child.h"
 #include "engine/base/streams.h"
 #include "engine/record/recorded.h"
@@ -24,9 +26,9 @@ static bool make_witness(const struct session *s, struct witness *w, struct erro
 	const struct finding *f = r ? NULL : session_finding(s);
 	memset(w, 0, sizeof *w);
 	if (r == NULL && (f == NULL || f->witness == NULL))
-		return error_set(error, "", NULL, "this pair has no witness to write");
+		return refuse(error, NO_WITNESS);
 	if (r && strpbrk(r->condition, "\n\r\033"))
-		return error_set(error, "", NULL, "this condition does not fit into a line");
+		return refuse(error, NO_LINE_FITS);
 	w->trace_name = g_strdup(trace_name(s->trace));
 	w->trace_digest = trace_digest(s->trace);
 	if (r) {
@@ -41,6 +43,8 @@ static bool make_witness(const struct session *s, struct witness *w, struct erro
 	w->under_missing = s->missing && f->kind == FINDING_DATA_RACE;
 	w->events = g_array_copy(f->witness);
 	w->pair = finding_claimed(f);
+	if (s->weak)
+		witness_add_memory(s->trace, f, w);
 	return true;
 }
 
@@ -292,11 +296,9 @@ static char *make_form(const struct app *app, const char *name, struct error *er
 			continue;
 		char *text = NULL;
 		if (entry == NULL && !forms[i].graph)
-			error_set(error, "", NULL, "no finding is selected");
+			refuse(error, NO_FINDING);
 		else if ((text = forms[i].make(app, entry)) == NULL)
-			error_set(error, "",
-			          "ask from the order view, or for an atomic-set violation",
-			          "there is no graph to draw here");
+			refuse(error, NO_GRAPH);
 		char *guarded = text ? streams_guarded(text) : NULL;
 		g_free(text);
 		return guarded;
@@ -343,7 +345,7 @@ static void write_export(struct app *app, char **words)
 {
 	struct error error;
 	if (file_write_whole(words[0], words[1], strlen(words[1]), &error))
-		app_say(app, "written to %s", words[0]);
+		app_say(app, SAYS_WRITTEN, words[0]);
 	else
 		app_complain(app, &error);
 	g_strfreev(words);
@@ -356,7 +358,7 @@ void export_text(struct app *app, const char *name, const char *text)
 	bool asks = !app->scripted && g_file_test(name, G_FILE_TEST_IS_REGULAR) &&
 	            !has_content(name, text);
 	if (asks)
-		app_ask(app, g_strdup_printf("%s exists: write over it?", name), write_export,
+		app_ask(app, g_strdup_printf(ASKS_OVERWRITE, name), write_export,
 		        g_strdupv((char **)words));
 	else
 		write_export(app, g_strdupv((char **)words));
@@ -404,9 +406,7 @@ char **export_program(const struct session *s, bool *foreign, struct error *erro
 			parsed = g_strdupv(words);
 	}
 	if (parsed == NULL)
-		error_set(error, "",
-		          "say `replay PROGRAM ARGUMENTS`, or open with --exe PROGRAM",
-		          "the trace does not name the program");
+		refuse(error, NO_PROGRAM);
 	else
 		*foreign = !recorded_here(parsed);
 	return parsed;
@@ -472,18 +472,11 @@ bool export_ask(struct app *app, char **program, app_answer *yes, char **words,
 	char *command = child_spelt(program);
 	bool readable = text_columns(command) <= READABLE;
 	if (readable)
-		app_ask(app,
-		        g_strdup_printf("This trace was not recorded here. Run what it names, "
-		                        "the program %s ?",
-		                        command),
-		        yes, words);
+		app_ask(app, g_strdup_printf(ASKS_FOREIGN, command), yes, words);
 	else
 		g_strfreev(words);
 	g_free(command);
-	return readable ||
-	       error_set(error, "", "say `replay PROGRAM ARGUMENTS`",
-	                 "the trace was not recorded here, and its command is too long to be "
-	                 "shown");
+	return readable || refuse(error, NO_SHOWN_COMMAND);
 }
 
 bool export_replay(struct app *app, const char *arguments, struct error *error)

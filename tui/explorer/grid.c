@@ -67,6 +67,7 @@ void grid_clear(struct grid *grid)
 	for (int i = 0; i < grid->rows * grid->columns; i++)
 		grid->cells[i] = (struct cell){ .rune = ' ', .style = STYLE_TEXT };
 	grid->cursor_row = grid->cursor_column = -1;
+	grid->border_count = 0;
 }
 
 static void dump_styles(const struct grid *grid, int row, GString *out)

@@ -36,9 +36,30 @@ struct cell {
 	uint8_t attributes; /* in addition to the style's */
 };
 
+enum mouse_button {
+	MOUSE_PRESSED = 1,
+	MOUSE_DOUBLE, /* and up again */
+	MOUSE_MOVED,  /* while it is down */
+	MOUSE_WHEEL_UP,
+	MOUSE_WHEEL_DOWN,
+	MOUSE_RELEASED,
+	MOUSE_CLICKED /* down and up again, told as one */
+};
+
+/* A line between two parts of a pane that the mouse can drag (split.h). */
+struct border {
+	int which; /* enum split */
+	bool upright;
+	int row, column, length; /* of the line */
+	int begin, total;        /* of the pane across it, in columns when upright, else rows */
+};
+enum { BORDERS = 8 };
+
 struct grid {
 	int rows, columns;
 	bool ascii;
+	struct border borders[BORDERS]; /* that were drawn */
+	int border_count;
 	struct cell *cells;            /* owned */
 	int cursor_row, cursor_column; /* -1: no cursor */
 };

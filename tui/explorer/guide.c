@@ -2,8 +2,10 @@
  * guide.c - the lesson's pane: drawing a step, navigation, hints and answers; see guide.h.
  */
 #include "tui/explorer/guide.h"
+#include "tui/explorer/settings.h"
 
 #include "tui/explorer/command_line.h"
+#include "tui/explorer/messages.h"
 
 #include <string.h>
 
@@ -80,9 +82,8 @@ static void go_on(struct app *app)
 	struct guide *g = app->guide;
 	if (!g->done && !g->skipping) {
 		g->skipping = true;
-		app_say(app, "%s; f again goes on without",
-		        step_of(g)->question ? "not answered yet (! answers)"
-		                             : "not done yet (i gives a hint)");
+		app_say(app, SAYS_STEP_OPEN,
+		        step_of(g)->question ? SAYS_UNANSWERED : SAYS_UNDONE);
 		return;
 	}
 	g->counts.skipped += !g->done;
@@ -92,7 +93,7 @@ static void go_on(struct app *app)
 		GString *how = g_string_new(NULL);
 		g->finished = true;
 		lesson_progress_append(g->counts, how);
-		app_say(app, "the lesson is finished: %s; q leaves", how->str);
+		app_say(app, SAYS_LESSON_DONE, how->str);
 		g_string_free(how, TRUE);
 	}
 	save(app);
@@ -102,11 +103,18 @@ static void go_back(struct app *app)
 {
 	struct guide *g = app->guide;
 	if (g->step == 0) {
-		app_say(app, "this is the first step");
+		app_say(app, SAYS_FIRST_STEP);
 		return;
 	}
 	begin_step(g, g->step - 1);
 	save(app);
+}
+
+/* On a projector the lesson or the view is shown, and not both. */
+static enum guide_size guide_size(const struct app *app)
+{
+	enum guide_size size = app->guide->size;
+	return size == GUIDE_SHOWN && settings_project() ? GUIDE_LARGE : size;
 }
 
 static void hint(struct app *app)
@@ -118,8 +126,7 @@ static void hint(struct app *app)
 		g->counts.hints++;
 		save(app);
 	} else {
-		app_say(app, s->hints->len || s->keys ? "there are no more hints"
-		                                      : "there is no hint to this step");
+		app_say(app, s->hints->len || s->keys ? SAYS_NO_MORE_HINTS : SAYS_NO_HINT);
 	}
 	if (g->size == GUIDE_HIDDEN)
 		g->size = GUIDE_SHOWN;
@@ -127,9 +134,12 @@ static void hint(struct app *app)
 
 static void resize(struct app *app)
 {
-	app->guide->size = (app->guide->size + 1) % GUIDE_SIZES;
+	enum guide_size now = guide_size(app);
+	app->guide->size = now == GUIDE_LARGE    ? GUIDE_HIDDEN
+	                   : now == GUIDE_HIDDEN ? GUIDE_SHOWN
+	                                         : GUIDE_LARGE;
 	if (app->guide->size == GUIDE_HIDDEN)
-		app_say(app, "the lesson is hidden; L shows it");
+		app_say(app, SAYS_LESSON_HIDDEN);
 }
 
 void guide_answer(struct app *app, const char *text)
@@ -177,7 +187,7 @@ static void wish(struct app *app, enum guide_wish wish)
 	const struct lesson *l = app->guide->lesson;
 	app->guide->edit_line = wish == GUIDE_EDIT ? finding_line(app) : 0;
 	if (wish == GUIDE_MEND && l->fixed->len == 0 && !l->fix_plain) {
-		app_say(app, "this lesson has no fixed version");
+		app_say(app, SAYS_NO_FIX);
 		return;
 	}
 	app->guide->wish = wish;
@@ -188,7 +198,7 @@ bool guide_request(struct app *app, enum request request)
 {
 	bool known = request >= REQUEST_LESSON_ON && request <= REQUEST_LESSON_RECORD;
 	if (known && app->guide == NULL) {
-		app_say(app, "no lesson is open: `heddle lesson` in the shell lists them");
+		app_say(app, SAYS_NO_LESSON);
 		return true;
 	}
 	switch (request) {
@@ -208,7 +218,7 @@ bool guide_request(struct app *app, enum request request)
 		if (step_of(app->guide)->question)
 			line_open(app, LINE_ANSWER, "");
 		else
-			app_say(app, "this step asks nothing");
+			app_say(app, SAYS_NO_QUESTION);
 		break;
 	case REQUEST_LESSON_EDIT:
 		wish(app, GUIDE_EDIT);
@@ -259,29 +269,38 @@ static GPtrArray *lines_of(const struct guide *g, int width)
 	return lines;
 }
 
+/* Columns of the lesson beside the view. */
+static int side_columns(const struct app *app, struct pane body)
+{
+	return body.columns - 1 -
+	       split_at(app, SPLIT_LESSON_SIDE, body.columns, body.columns - SIDE_COLUMNS - 1,
+	                LEAST_COLUMNS, 24);
+}
+
 /* The pane's rectangle in the body. */
 static struct pane place(const struct app *app, struct pane body)
 {
 	const struct guide *g = app->guide;
-	if (g->size == GUIDE_LARGE)
+	if (guide_size(app) == GUIDE_LARGE)
 		return body;
 	if (body.columns >= SIDE_FROM)
-		return pane_part(body, 0, body.columns - SIDE_COLUMNS, -1, -1);
+		return pane_part(body, 0, body.columns - side_columns(app, body), -1, -1);
 	GPtrArray *lines = lines_of(g, body.columns - 2);
 	int room = MAX(LESSON_ROWS, body.rows / 2 - 2);
 	int rows = 1 + CLAMP((int)lines->len, MINIMUM_TEXT, room);
 	g_ptr_array_unref(lines);
-	return pane_part(body, body.rows - rows, 0, -1, -1);
+	int at = split_at(app, SPLIT_LESSON, body.rows, body.rows - rows, 4, MINIMUM_TEXT);
+	return pane_part(body, at, 0, -1, -1);
 }
 
 struct pane guide_rest(const struct app *app, struct pane body)
 {
 	if (app->guide == NULL || app->guide->size == GUIDE_HIDDEN)
 		return body;
-	if (app->guide->size == GUIDE_LARGE)
+	if (guide_size(app) == GUIDE_LARGE)
 		return pane_part(body, 0, 0, 0, -1);
 	if (body.columns >= SIDE_FROM)
-		return pane_part(body, 0, 0, -1, body.columns - SIDE_COLUMNS - 1);
+		return pane_part(body, 0, 0, -1, body.columns - side_columns(app, body) - 1);
 	return pane_part(body, 0, 0, body.rows - place(app, body).rows, -1);
 }
 
@@ -301,7 +320,8 @@ static int draw_keys(const struct app *app, struct pane p, int row)
 		{ REQUEST_LESSON_HINT, "hint", (s->task || s->question) && !g->done && !mends },
 		{ REQUEST_LESSON_ON, "on", true },
 		{ REQUEST_LESSON_BACK, "back", g->step > 0 },
-		{ REQUEST_LESSON_SIZE, g->size == GUIDE_LARGE ? "hide" : "larger", true },
+		{ REQUEST_LESSON_SIZE, guide_size(app) == GUIDE_LARGE ? "hide" : "larger",
+		  true },
 	};
 	char name[16];
 	int width = 1;
@@ -345,20 +365,23 @@ void guide_draw(const struct app *app, struct pane *body)
 	const struct guide *g = app->guide;
 	if (g == NULL || g->size == GUIDE_HIDDEN)
 		return;
-	struct pane p = place(app, *body);
-	bool side = g->size == GUIDE_SHOWN && body->columns >= SIDE_FROM;
+	struct pane p = place(app, *body), whole = *body;
+	bool side = guide_size(app) == GUIDE_SHOWN && body->columns >= SIDE_FROM;
 	*body = guide_rest(app, *body);
 	char *title = g_strdup_printf(" %u/%u %s%s ", g->step + 1, g->lesson->steps->len,
 	                              g->done ? "✓ " : "", g->lesson->title);
 	if (side) { /* the last row has the keys */
 		pane_bar(pane_part(pane_whole((struct grid *)&app->grid), p.row, 0, p.rows, -1),
 		         p.column - 1);
+		split_border(whole, SPLIT_LESSON_SIDE, p.column - 1 - whole.column, true);
 		pane_text(p, 0, 0, STYLE_HEADING, title);
 		pane_text(p, 1, 1, STYLE_HEADING, step_of(g)->title);
 		draw_text(g, pane_part(p, 3, 0, p.rows - 4, -1));
 		draw_keys(app, p, p.rows - 1);
 	} else {
 		pane_rule(p, 0, NULL);
+		if (guide_size(app) == GUIDE_SHOWN)
+			split_border(whole, SPLIT_LESSON, p.row - whole.row, false);
 		int at = draw_keys(app, p, 0);
 		struct pane room = pane_part(p, 0, 2, 1, MAX(at - 3, 0));
 		pane_text(room, 0, 0, STYLE_HEADING, title);

@@ -3,6 +3,7 @@
  * are the texts and the switch.
  */
 #include "tui/explorer/missing_code.h"
+#include "tui/explorer/messages.h"
 
 #include "engine/partial/calls.h"
 
@@ -11,17 +12,16 @@ void missing_code_toggle(struct app *app)
 	struct session *s = app->session;
 
 	if (!session_has(s, INDEX_ALL)) {
-		app_say(app, "the index is still being built");
+		app_say(app, SAYS_INDEX_AWAITED);
 		return;
 	}
 	if (!session_lacks_code(s)) {
-		app_say(app, "this trace has no calls into code that was not recorded");
+		app_say(app, SAYS_ALL_RECORDED);
 		return;
 	}
 	s->missing = !s->missing;
 	s->asked = s->pair[0] != NONE; /* verdicts change, the selection does not */
-	app_say(app, s->missing ? "what code that was not recorded may have ordered counts now"
-	                        : "code that was not recorded counts no more");
+	app_say(app, s->missing ? SAYS_MISSING_COUNTS : SAYS_MISSING_IGNORED);
 	app_refresh(app);
 }
 

@@ -60,7 +60,7 @@ static char *path_to_read(const struct session *s)
 
 /* -- reading ------------------------------------------------------------------------------- */
 
-static bool refuse(const char *path, unsigned line, const char *found, struct error *error)
+static bool refuse_file(const char *path, unsigned line, const char *found, struct error *error)
 {
 	return error_set(error, place_line(path, line).text,
 	                 "it is left as it is, and no mark is kept: mend or remove it, or keep "
@@ -78,11 +78,11 @@ static bool check_notes(const json_t *root, const char *path, struct error *erro
 {
 	const json_t *version = json_object_get(root, "heddle-notes");
 	if (!json_is_object(root) || version == NULL)
-		return refuse(path, 0, "a file without \"heddle-notes\"", error);
+		return refuse_file(path, 0, "a file without \"heddle-notes\"", error);
 	if (!json_is_integer(version) || json_integer_value(version) != VERSION)
-		return refuse(path, 0, "another version than 1", error);
+		return refuse_file(path, 0, "another version than 1", error);
 	if (!is_list(root, "findings") || !is_list(root, "bookmarks"))
-		return refuse(path, 0, "findings or bookmarks that are no list", error);
+		return refuse_file(path, 0, "findings or bookmarks that are no list", error);
 	return true;
 }
 
@@ -95,14 +95,14 @@ static json_t *read_notes(const struct session *s, struct error *error)
 	json_error_t trouble;
 	size_t length = 0;
 	if (access(path, F_OK) == 0 && !g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-		refuse(path, 0, "no ordinary file", error);
+		refuse_file(path, 0, "no ordinary file", error);
 	} else if (access(path, F_OK) < 0) {
 		root = json_pack("{s:i}", "heddle-notes", VERSION);
 	} else if ((text = input_text(path, "notes", &length, error)) != NULL) {
 		if (length == 0)
 			root = json_pack("{s:i}", "heddle-notes", VERSION);
 		else if ((root = json_loadb(text, length, 0, &trouble)) == NULL)
-			refuse(path, (unsigned)MAX(trouble.line, 0), trouble.text, error);
+			refuse_file(path, (unsigned)MAX(trouble.line, 0), trouble.text, error);
 		else if (!check_notes(root, path, error))
 			g_clear_pointer(&root, json_decref);
 	}

@@ -4,6 +4,7 @@
 #include "tui/explorer/outcomes.h"
 
 #include "engine/trace/own_code.h"
+#include "tui/explorer/session.h"
 
 #include <string.h>
 
@@ -245,4 +246,84 @@ void outcome_difference_release(struct outcome_difference *p)
 {
 	g_array_unref(p->here);
 	g_array_unref(p->others);
+}
+
+/* -- words ---------------------------------------------------------------------------------- */
+
+/* A number with three digits that count: an estimate has no more. */
+static const char *rough(uint64_t number, char buffer[32])
+{
+	static const struct {
+		double unit;
+		const char *word;
+	} units[] = { { 1e12, "trillion" }, { 1e9, "billion" }, { 1e6, "million" } };
+	for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
+		if ((double)number >= units[i].unit) {
+			g_snprintf(buffer, 32, "%.3g %s", (double)number / units[i].unit,
+			           units[i].word);
+			return buffer;
+		}
+	return grouped(number, buffer);
+}
+
+/* How many of the different runs there may be are left, by the part that was seen. */
+static void append_left(const struct tree *t, GString *out)
+{
+	char left[32], low[32], high[32];
+	if (t->estimate <= t->states) {
+		if (t->waiting > 0)
+			g_string_append_printf(out, ": %s known schedule%s wait",
+			                       grouped(t->waiting, left), plural(t->waiting));
+		return;
+	}
+	g_string_append_printf(out,
+	                       ": by the part that was seen, about %s different runs are "
+	                       "left (%s to %s in eight of ten estimates)",
+	                       rough(t->estimate - t->states, left),
+	                       rough(t->low > t->states ? t->low - t->states : 0, low),
+	                       rough(t->high > t->states ? t->high - t->states : 0, high));
+}
+
+void tree_append_scope(const struct tree *t, GString *out)
+{
+	char within[64] = "";
+	if (!t->complete && t->bound >= 0)
+		g_snprintf(within, sizeof within,
+		           " with at most %" G_GINT64_FORMAT " preemption%s", t->bound,
+		           plural((uint64_t)t->bound));
+	if (t->complete || t->bound >= 0)
+		g_string_append_printf(
+		        out,
+		        "Every schedule of this input%s behaves as one of these runs%s%s%s%s%s.",
+		        within, t->races || t->uses ? ", except for what its " : "",
+		        t->races ? "data races" : "", t->races && t->uses ? " and " : "",
+		        t->uses ? "uses after free" : "", t->races || t->uses ? " allow" : "");
+	else {
+		g_string_append_printf(out, "Not every schedule was run (%s)",
+		                       t->gaps->len ? (char *)t->gaps->pdata[0]
+		                                    : "it was ended");
+		append_left(t, out);
+		g_string_append_c(out, '.');
+	}
+}
+
+void outcome_append_count(const struct tree *t, const struct outcome *o, GString *out)
+{
+	const struct tree_run *r = tree_run_of(t, o->shortest);
+	char events[32], switches[32], count[32], all[32];
+	if (o->kind == OUTCOME_RACE) {
+		g_string_append_printf(out, "data race on %s, first in run %u", o->text,
+		                       o->first);
+		return;
+	}
+	g_string_append_printf(out, "%s of %s different run%s %s", grouped(o->count, count),
+	                       grouped(t->states, all), plural(t->states),
+	                       o->kind == OUTCOME_FAILED ? "end so"
+	                       : *o->text                ? "print this last"
+	                                                 : "end well");
+	if (r->switches > 0)
+		g_string_append_printf(
+		        out, "; the shortest is run %u: %s events, %s turn%s of threads",
+		        o->shortest, grouped(r->events, events),
+		        grouped(r->switches + 1, switches), plural(r->switches + 1));
 }

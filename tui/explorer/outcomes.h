@@ -38,4 +38,9 @@ struct outcome_difference {
 struct outcome_difference outcome_difference_of(const struct tree *tree, uint32_t run);
 void outcome_difference_release(struct outcome_difference *p);
 
+/* Append what the exploration covers: every schedule, or which part and how much is left. */
+void tree_append_scope(const struct tree *tree, GString *out);
+/* Append how many runs have the outcome, and which is the shortest. */
+void outcome_append_count(const struct tree *tree, const struct outcome *o, GString *out);
+
 #endif

@@ -1,5 +1,6 @@
 /* output.c - see output.h. The steps run in a job, so that no key waits for them. */
 #include "tui/explorer/output.h"
+#include "tui/explorer/messages.h"
 
 #include "engine/base/child.h"
 
@@ -174,7 +175,7 @@ static bool task_run(struct job *job, const struct progress *progress, struct er
 		task->compare(task, result);
 		tell(job, RESULT, 0, g_string_free(result, FALSE), false);
 	}
-	return on || error_set(error, "", NULL, "it did not come to its end");
+	return on || refuse(error, NO_END);
 }
 
 /* -- on the screen's thread ----------------------------------------------------------------- */
@@ -234,8 +235,7 @@ bool output_begin(struct app *app, struct output_task *task, struct error *error
 {
 	if (app->output && app->output->running) {
 		output_task_free(task);
-		return error_set(error, "", "Ctrl-C stops it", "%s is still under way",
-		                 app->output->title);
+		return refuse(error, NO_SECOND_RUN, app->output->title);
 	}
 	struct job *job = g_new0(struct job, 1);
 	job->title = g_strdup(task->output->title);

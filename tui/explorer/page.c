@@ -6,6 +6,7 @@
 #include "engine/witness/witness.h"
 #include "tui/explorer/export.h"
 #include "tui/explorer/missing_code.h"
+#include "tui/explorer/outcomes.h"
 #include "tui/explorer/schedule.h"
 #include "tui/explorer/story.h"
 #include "tui/explorer/tree.h"
@@ -70,7 +71,7 @@ static const char script[] =
         "  return named !== null;\n"
         "}\n"
         "window.addEventListener('hashchange', follow);\n"
-        "if (walk) { if (!follow()) show(walk, steps(walk).length - 1, true); }\n";
+        "if (walk) { if (!follow()) show(walk, walk.id === 'outcomes' ? 0 : steps(walk).length - 1, true); }\n";
 
 static const char style[] =
         ":root { color-scheme: light; --ink: #1c1c1c; --paper: #ffffff; --dim: #666666;\n"
@@ -636,6 +637,108 @@ static void page_runs(const struct tree *tree, GString *out)
 	g_string_append(out, "</div>\n");
 }
 
+/* A text that ends in a number of lines, each with its place and source. */
+static void append_way(const struct app *app, const struct tree *tree, const GArray *way,
+                       GString *out)
+{
+	for (guint i = 0; i < way->len; i++) {
+		const struct tree_run *r = tree_run_of(tree, g_array_index(way, uint32_t, i));
+		const char *line = sources_place((struct sources *)&app->sources, r->place);
+		g_string_append_printf(out, "\n  %s", r->flip);
+		if (*r->place)
+			g_string_append_printf(out, "\n    %s%s%s", r->place, line ? "   " : "",
+			                       line ? line : "");
+	}
+}
+
+/* In what the outcome's shortest run and the nearest other one differ. */
+static void append_difference(const struct app *app, const struct tree *tree,
+                              const struct outcome *o, GString *out)
+{
+	if (o->kind == OUTCOME_RACE)
+		return;
+	struct outcome_difference d = outcome_difference_of(tree, o->shortest);
+	bool failed = o->kind == OUTCOME_FAILED;
+	if (d.other == NONE && failed)
+		g_string_append(out, "No run ends well.");
+	if (d.other != NONE && d.here->len > 0) {
+		g_string_append_printf(out, "It begins as run %u, which %s, but:", d.other,
+		                       failed ? "ends well" : "prints something else");
+		append_way(app, tree, d.here, out);
+	}
+	if (d.other != NONE && d.others->len > 0) {
+		g_string_append_printf(out, "%sRun %u %s, as there:", out->len ? "\n" : "",
+		                       d.other, failed ? "ends well" : "prints something else");
+		append_way(app, tree, d.others, out);
+	}
+	const char *point = tree_run_of(tree, o->first)->no_return;
+	if (failed && *point)
+		g_string_append_printf(out, "%s%s", out->len ? "\n" : "", point);
+	outcome_difference_release(&d);
+}
+
+static void outcome_row(const struct app *app, const struct tree *tree, const GArray *outcomes,
+                        guint i, GString *out)
+{
+	static const char *const glyphs[] = { "✗", "⇄", "✓" };
+	const struct outcome *o = &g_array_index(outcomes, struct outcome, i);
+	GString *words = g_string_new(NULL);
+	char number[32];
+	g_string_append_printf(out, "<tr class=\"step%s\" data-event=\"%u\"",
+	                       o->kind == OUTCOME_PASSED ? "" : " pair", o->shortest);
+	g_string_printf(words, "outcome %u of %u: ", i + 1, outcomes->len);
+	outcome_append_count(tree, o, words);
+	attribute(out, "data-at", words->str);
+	g_string_printf(words, "%s %s", glyphs[o->kind], o->words);
+	attribute(out, "data-what", words->str);
+	attribute(out, "data-place", o->where);
+	const char *story =
+	        o->kind == OUTCOME_FAILED ? tree_run_of(tree, o->first)->story : o->text;
+	attribute(out, "data-line", *story ? story : o->text);
+	attribute(out, "data-locks", "");
+	GString *difference = g_string_new(NULL);
+	append_difference(app, tree, o, difference);
+	attribute(out, "data-values", difference->str);
+	g_string_free(difference, TRUE);
+	g_string_append(out, ">");
+	element(out, "td", "number", o->count > 0 ? grouped(o->count, number) : "");
+	element(out, "td", "event", words->str);
+	element(out, "td", "", o->where);
+	element(out, "td", "", o->text);
+	g_string_printf(words, "%s run %u", o->kind == OUTCOME_RACE ? "in" : "as in",
+	                o->shortest);
+	element(out, "td", "mark", words->str);
+	g_string_append(out, "</tr>\n");
+	g_string_free(words, TRUE);
+}
+
+/* How the runs end, failures first, as the view has it. */
+static void page_outcomes(const struct app *app, const struct tree *tree, GString *out)
+{
+	GArray *outcomes = outcomes_of(tree);
+	GString *words = g_string_new(NULL);
+	char number[32];
+	g_string_printf(words, "%s: %u outcome%s of %s different run%s", tree->program,
+	                outcomes->len, plural(outcomes->len), grouped(tree->states, number),
+	                plural(tree->states));
+	element(out, "h2", "", words->str);
+	g_string_truncate(words, 0);
+	tree_append_scope(tree, words);
+	element(out, "p", tree->complete ? "words impossible" : "words", words->str);
+	g_string_append(out,
+	                "<div class=\"walk\" id=\"outcomes\"><p class=\"keys dim\">j and k "
+	                "step, g and G go to the ends; a click goes to an outcome.</p>"
+	                "<div class=\"order\"><table class=\"lanes\"><tr><th>runs</th>"
+	                "<th>end</th><th>where</th><th></th><th></th></tr>\n");
+	for (guint i = 0; i < outcomes->len; i++)
+		outcome_row(app, tree, outcomes, i, out);
+	g_string_append(out, "</table></div>");
+	page_state(out);
+	g_string_append(out, "</div>\n");
+	g_string_free(words, TRUE);
+	g_array_unref(outcomes);
+}
+
 char *page_of_exploration(const struct app *app)
 {
 	struct drawing d;
@@ -646,12 +749,14 @@ char *page_of_exploration(const struct app *app)
 	drawing_init(&d, tree->program);
 	explore_view_draw(app, &d);
 	drawing_svg(&d, svg);
-	begin_page(out, "Heddle: the executions");
+	begin_page(out, "Heddle: the outcomes of a program");
+	page_outcomes(app, tree, out);
+	g_string_append(out, "<section><h2>All runs as a tree</h2>\n");
 	element(out, "p", "words",
 	        "Each run of the program but the first was derived from an earlier one, by "
 	        "another outcome of one operation.");
 	page_runs(tree, out);
-	g_string_append_printf(out, "<div class=\"order\">%s</div>", svg->str);
+	g_string_append_printf(out, "<div class=\"order\">%s</div></section>\n", svg->str);
 	end_page(out);
 	drawing_release(&d);
 	g_string_free(svg, TRUE);

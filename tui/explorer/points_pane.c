@@ -14,7 +14,7 @@ enum { LOOK_BACK = 4000, MOST_POINTS = 40, CLOCK_THREADS = 16, MOST_EVENTS = 1 <
 struct touched {
 	char *text;
 	uint32_t point, event, end, thread;
-	uint32_t *clock, epoch; /* at the call; the thread's own entry at the return */
+	uint32_t *clock; /* at the call: number of events by thread */
 };
 
 static void touched_clear(void *touched)
@@ -96,21 +96,29 @@ static bool clash(const struct points *points, const struct touched *a, const st
 	return k != NULL && l != NULL && strcmp(k, l) == 0;
 }
 
+/* The clock of an event as numbers of events, its own with it. */
+static uint32_t *counts_at(const struct scope_clocks *c, const struct trace *t, uint32_t event)
+{
+	uint32_t own = t->events[event].thread, clock = scope_clocks_of(c, own);
+	uint32_t *counts = g_new(uint32_t, t->threads_count);
+
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		counts[u] = trace_events_before(
+		        t, u, u == own ? event + 1 : scope_clocks_time(c, clock, u));
+	return counts;
+}
+
 /* Clocks of commutativity race detection: synchronisation inside an object's invocations does
  * not order. */
 static void find_clocks(const struct session *s, GArray *list)
 {
-	struct scope_clocks *c = scope_clocks_new(s->model);
-	size_t bytes = s->trace->threads_count * sizeof(uint32_t);
+	struct scope_clocks *c = scope_clocks_new(s->model, NULL);
 	for (uint32_t e = 0; e <= s->event; e++) {
-		uint32_t thread = s->trace->events[e].thread;
 		scope_clocks_before(c, e);
 		for (guint i = 0; i < list->len; i++) {
 			struct touched *a = &g_array_index(list, struct touched, i);
 			if (a->event == e)
-				a->clock = g_memdup2(scope_clocks_of(c, thread), bytes);
-			if (a->end == e)
-				a->epoch = scope_clocks_epoch(c, thread);
+				a->clock = counts_at(c, s->trace, e);
 		}
 		scope_clocks_after(c, e);
 	}
@@ -126,14 +134,15 @@ static void append_clock(const struct session *s, const uint32_t *clock, GString
 }
 
 /* The event of an unordered conflicting touch, or NULL. */
-static char *remark(const struct points *points, const GArray *list, const struct touched *a)
+static char *remark(const struct trace *t, const struct points *points, const GArray *list,
+                    const struct touched *a)
 {
 	for (guint i = 0; i < list->len; i++) {
 		const struct touched *b = &g_array_index(list, struct touched, i);
 		const struct touched *first = a->end < b->end ? a : b,
 		                     *second = first == a ? b : a;
 		if (b->thread != a->thread && clash(points, a, b) &&
-		    first->epoch > second->clock[first->thread])
+		    t->index->position[first->end] >= second->clock[first->thread])
 			return g_strdup_printf("  races with %u", b->event);
 	}
 	return NULL;
@@ -160,7 +169,7 @@ void add_access_points(const struct app *app, GArray *rows)
 		g_string_append_printf(text, " at %u", a->event);
 		append_clock(s, a->clock, text);
 		struct state_row row = { style_of_thread(a->thread), g_string_free(text, FALSE),
-			                 remark(points, list, a) };
+			                 remark(s->trace, points, list, a) };
 		g_array_append_val(rows, row);
 	}
 	g_array_unref(list);

@@ -4,6 +4,7 @@
  * (engine/predict/reachable.h): with a schedule that the checker accepts, a proof that there is
  * none, or "unknown".
  */
+#include "tui/explorer/weak_memory.h"
 #include "tui/explorer/commands.h"
 
 #include "engine/predict/reachable.h"
@@ -11,6 +12,7 @@
 #include "engine/trace/shown.h"
 #include "tui/explorer/prose.h"
 #include "tui/explorer/schedule.h"
+#include "tui/explorer/messages.h"
 
 #include <string.h>
 
@@ -72,8 +74,7 @@ static bool find_targets(struct reach *r, const char *place, struct error *error
 	if (r->targets->len == 0 && locations->len) /* its events are inside of libraries */
 		add_visits(r, locations, true);
 	g_array_unref(locations);
-	return r->targets->len ||
-	       error_set(error, "", "Tab completes places", "no event is at '%s'", place);
+	return r->targets->len || refuse(error, NO_EVENT_AT, place);
 }
 
 static bool find_variables(struct reach *r, struct error *error)
@@ -84,8 +85,7 @@ static bool find_variables(struct reach *r, struct error *error)
 		if (variable != NONE)
 			g_array_append_val(r->variables, variable);
 	}
-	return r->variables->len ||
-	       error_set(error, "", NULL, "the condition names no variable");
+	return r->variables->len || refuse(error, NO_VARIABLE_NAMED);
 }
 
 /* -- the answer ----------------------------------------------------------------------------- */
@@ -179,7 +179,8 @@ static void tell_schedule(GArray *prose, const struct reach *r, const struct sta
 			g_array_append_val(begins, i);
 	guint skipped = begins->len > MOST_TURNS ? begins->len - MOST_TURNS : 0;
 	if (skipped)
-		prose_add(prose, STYLE_DIM, NONE, "  First %u other turns.", skipped);
+		prose_add(prose, STYLE_DIM, NONE, "  First %u other turn%s.", skipped,
+		          plural(skipped));
 	for (guint i = skipped; i < begins->len; i++)
 		tell_turn(prose, r, stage, g_array_index(begins, guint, i),
 		          i + 1 < begins->len ? g_array_index(begins, guint, i + 1)
@@ -289,7 +290,7 @@ static void reach_done(struct job *job, bool good, const struct error *error)
 		if (!error->cancelled)
 			app_complain(app, error);
 		else
-			app_say(app, "stopped: %s stays unknown", r->asked);
+			app_say(app, SAYS_REACH_STOPPED, r->asked);
 	}
 	if (!app->jobs.closing && good) {
 		GArray *prose = prose_new();
@@ -316,8 +317,9 @@ bool word_reach(struct app *app, const char *arguments, struct error *error)
 	for (const char *p = arguments; (p = strstr(p, " at ")) != NULL; p++)
 		at = p;
 	if (at == NULL)
-		return expect(error, "COND at FILE:LINE, such as q.pending < 0 at wq.c:157");
-	if (!need_events(app, error) || !need_index(app, error))
+		return refuse(error, WANTS_CONDITION_AT);
+	if (!need_events(app, error) || !need_index(app, error) ||
+	    !weak_memory_allows(app->session, "other schedules", error))
 		return false;
 	char *condition = g_strndup(arguments, at - arguments), *place = g_strdup(at + 4);
 	struct reach *r = g_new0(struct reach, 1);
@@ -340,7 +342,7 @@ bool word_reach(struct app *app, const char *arguments, struct error *error)
 		return false;
 	}
 	struct job *job = g_new0(struct job, 1);
-	job->title = g_strdup_printf("is %s reachable?", r->asked);
+	job->title = g_strdup_printf(WORK_REACH, r->asked);
 	job->context = app;
 	job->data = r;
 	job->run = reach_run;

@@ -3,6 +3,7 @@
  * the memory, the lock, the wake-up, the value.
  */
 #include "tui/explorer/refusal.h"
+#include "tui/explorer/messages.h"
 
 #include "engine/trace/shown.h"
 
@@ -35,7 +36,7 @@ static bool is_done(const struct refusal *r, uint32_t event)
 /* " First comes T1's unlock m (deposit bank.c:25)." */
 static void append_first(const struct refusal *r, uint32_t event)
 {
-	g_string_append(r->out, " First: ");
+	g_string_append(r->out, REFUSED_COMES_FIRST);
 	append_thread(r, thread_of(r, event));
 	g_string_append_c(r->out, ' ');
 	describe_event(r->s, event, r->out);
@@ -48,18 +49,12 @@ static void append_first(const struct refusal *r, uint32_t event)
 
 /* The sentence for an edge of the must-order, after the thread's name. */
 static const char *const must_sentences[] = {
-	[MUST_FORK] = " has not been created yet.",
-	[MUST_JOIN] = " waits for the end of a thread.",
-	[MUST_MESSAGE] = " receives a message that has not been sent yet.",
-	[MUST_ALLOC] = " uses memory that has not been allocated yet.",
-	[MUST_FREE] = " gets memory that has not been freed yet.",
-	[MUST_SEMAPHORE] = " waits at a semaphore that nobody has posted yet.",
-	[MUST_BARRIER] = " waits at the barrier until all have arrived.",
-	[MUST_WAKER] = " waits until it is woken.",
-	[MUST_WAIT] = " would wake a thread that does not wait yet.",
-	[MUST_INVOCATION] =
-	        " would do its operation before the other one, with another result.",
-	[MUST_MISSING] = " would overtake a call into code that was not recorded.",
+	[MUST_FORK] = REFUSED_NOT_CREATED,     [MUST_JOIN] = REFUSED_NOT_ENDED,
+	[MUST_MESSAGE] = REFUSED_NOT_SENT,     [MUST_ALLOC] = REFUSED_NOT_ALLOCATED,
+	[MUST_FREE] = REFUSED_NOT_FREED,       [MUST_SEMAPHORE] = REFUSED_NOT_POSTED,
+	[MUST_BARRIER] = REFUSED_NOT_ARRIVED,  [MUST_WAKER] = REFUSED_NOT_WOKEN,
+	[MUST_WAIT] = REFUSED_NOT_WAITING,     [MUST_INVOCATION] = REFUSED_NOT_COMMUTING,
+	[MUST_MISSING] = REFUSED_NOT_RETURNED,
 };
 
 /* The edge into the event whose other end is still to come, or NULL. */
@@ -82,13 +77,13 @@ static bool refuse_must(const struct refusal *r)
 		return false;
 	append_thread(r, thread_of(r, r->event));
 	if (edge->rule == MUST_JOIN) {
-		g_string_append(r->out, " waits for the end of ");
+		g_string_append(r->out, REFUSED_NOT_ENDED_OF);
 		append_thread(r, thread_of(r, edge->before));
 		g_string_append_c(r->out, '.');
 	} else {
 		g_string_append(r->out, edge->rule < G_N_ELEMENTS(must_sentences)
 		                                ? must_sentences[edge->rule]
-		                                : " comes later in every run.");
+		                                : REFUSED_NOT_FIRST);
 	}
 	append_first(r, edge->before);
 	return true;
@@ -114,11 +109,11 @@ static bool refuse_lock(const struct refusal *r)
 	if (held == NONE)
 		return false;
 	append_thread(r, e->thread);
-	g_string_append(r->out, " waits for ");
+	g_string_append(r->out, REFUSED_NOT_FREE);
 	describe_operand(r->t, r->event, r->out);
-	g_string_append(r->out, ", which ");
+	g_string_append(r->out, REFUSED_NOT_FREE_WHICH);
 	append_thread(r, thread_of(r, held));
-	g_string_append(r->out, " holds.");
+	g_string_append(r->out, REFUSED_NOT_FREE_HELD);
 	uint32_t release = r->t->index->partner[held];
 	if (release != NONE)
 		append_first(r, release);
@@ -132,14 +127,10 @@ static bool refuse_try(const struct refusal *r)
 	if (e->op != OP_TRYFAIL && e->op != OP_TAKETRYFAIL)
 		return false;
 	append_thread(r, e->thread);
-	g_string_append(r->out, " tried ");
+	g_string_append(r->out, REFUSED_NOT_TAKEN);
 	describe_operand(r->t, r->event, r->out);
 	g_string_append(r->out,
-	                e->op == OP_TRYFAIL
-	                        ? " in vain in the recording, and here it would get it: "
-	                          "another thread has to hold it."
-	                        : " in vain in the recording, and here it would get "
-	                          "through: another thread has to take it before.");
+	                e->op == OP_TRYFAIL ? REFUSED_NOT_TAKEN_LOCK : REFUSED_NOT_TAKEN_COUNT);
 	return true;
 }
 
@@ -155,8 +146,8 @@ static void append_read(const struct refusal *r, uint32_t variable, uint32_t val
 	if (value)
 		shown_append(r->t, variable, value, r->out);
 	else
-		g_string_append(r->out, writer == NONE ? "the value from the beginning"
-		                                       : "another value");
+		g_string_append(r->out,
+		                writer == NONE ? REFUSED_VALUE_INITIAL : REFUSED_VALUE_OTHER);
 }
 
 static uint32_t value_read(const struct trace *t, uint32_t event)
@@ -179,18 +170,17 @@ static bool refuse_value(const struct refusal *r)
 		if (writer == from.items[i])
 			continue;
 		append_thread(r, e->thread);
-		g_string_append(r->out, " would read ");
+		g_string_append(r->out, REFUSED_WOULD_READ);
 		append_read(r, run.first + i, run.count == 1 ? now : 0, writer);
-		g_string_append(r->out, "; in the recording it read ");
+		g_string_append(r->out, REFUSED_BUT_READ);
 		append_read(r, run.first + i, run.count == 1 ? value_read(r->t, r->event) : 0,
 		            from.items[i]);
 		g_string_append_c(r->out, '.');
 		if (from.items[i] != NONE && !is_done(r, from.items[i]))
 			append_first(r, from.items[i]);
 		else
-			g_string_append(r->out, " It had to come before that write.");
-		g_string_append(r->out,
-		                " Only the last step of a witness may read something else.");
+			g_string_append(r->out, REFUSED_BEFORE_THAT_WRITE);
+		g_string_append(r->out, REFUSED_LAST_READ_ALONE);
 		return true;
 	}
 	return false;
@@ -211,8 +201,7 @@ static bool refuse_memory(const struct refusal *r)
 	if (!early && (b->free == NONE || b->free == r->event || !is_done(r, b->free)))
 		return false;
 	append_thread(r, e->thread);
-	g_string_append(r->out, early ? must_sentences[MUST_ALLOC]
-	                              : " would use memory that was freed already.");
+	g_string_append(r->out, early ? must_sentences[MUST_ALLOC] : REFUSED_ALREADY_FREED);
 	if (early)
 		append_first(r, b->alloc);
 	return true;
@@ -229,8 +218,7 @@ void refusal_append(const struct stage *stage, uint32_t event, GString *out)
 		return;
 	append_thread(&r, e->thread);
 	if (e->op == OP_WAKE)
-		g_string_append(out,
-		                " was woken by a signal that, here, came before it waited.");
+		g_string_append(out, REFUSED_WOKEN_TOO_EARLY);
 	else
-		g_string_append(out, " has to wait for another thread's step.");
+		g_string_append(out, REFUSED_NOT_NOW);
 }

@@ -13,6 +13,7 @@
 #include "tui/explorer/export.h"
 #include "tui/explorer/output.h"
 #include "tui/explorer/settings.h"
+#include "tui/explorer/messages.h"
 
 #include <glib/gstdio.h>
 #include <string.h>
@@ -363,14 +364,10 @@ static bool has_schedule(const struct session *s, struct error *error)
 	if (session_reached(s) || (f && f->witness && f->witness->len))
 		return true;
 	if (f && f->verdict == VERDICT_IMPOSSIBLE)
-		return error_set(error, "", ":rerun recorded runs the recorded order",
-		                 "proved impossible: there is no order to run");
+		return refuse(error, NO_ORDER_TO_RUN);
 	if (f && f->verdict == VERDICT_HAPPENED)
-		return error_set(error, "", ":rerun recorded runs it again",
-		                 "it happened in the recorded order");
-	return error_set(error, "", ":rerun recorded runs the recorded order",
-	                 s->pair[0] == NONE ? "no finding is selected"
-	                                    : "no order is known in which it happens");
+		return refuse(error, NO_OTHER_ORDER);
+	return (s->pair[0] == NONE ? refuse(error, NO_FINDING) : refuse(error, NO_ORDER_KNOWN));
 }
 
 static bool run_what(struct app *app, enum what what, struct error *error)
@@ -380,13 +377,10 @@ static bool run_what(struct app *app, enum what what, struct error *error)
 	if (what == WHAT_WITNESS && !has_schedule(app->session, error))
 		return false;
 	if (app_trace(app)->path == NULL)
-		return error_set(error, "", "keep it in a file",
-		                 "a trace from standard input cannot be run along");
+		return refuse(error, NO_FILE_TO_RUN);
 	char *explored = what == WHAT_EXPLORED ? explore_view_trace(app, &run) : NULL;
 	if (what == WHAT_EXPLORED && explored == NULL)
-		return error_set(error, "", NULL,
-		                 "the trace of this run was not kept: the first run and the "
-		                 "first of each error are");
+		return refuse(error, NO_TRACE_KEPT);
 	char **program = export_program(app->session, &foreign, error);
 	bool good = program != NULL;
 	if (good) {
@@ -414,7 +408,7 @@ bool word_rerun(struct app *app, const char *arguments, struct error *error)
 	for (int i = 0; i < WHAT_EXPLORED; i++)
 		if (strcmp(arguments, what_words[i]) == 0)
 			return run_what(app, (enum what)i, error);
-	return expect(error, "recorded, witness, or nothing: what the view shows");
+	return refuse(error, WANTS_SCHEDULE);
 }
 
 /* -- a build and a new recording ------------------------------------------------------------ */
@@ -587,10 +581,9 @@ static char *build_command(const char *typed, struct error *error)
 	if (*typed == '\0') {
 		command = settings_build(folder);
 		if (command == NULL)
-			error_set(error, "", "say :rebuild COMMAND, such as :rebuild make",
-			          "no build command is kept for this folder");
+			refuse(error, NO_BUILD);
 	} else if (!g_utf8_validate(typed, -1, NULL)) {
-		error_set(error, "", NULL, "the command is no valid UTF-8");
+		refuse(error, NO_UTF8);
 	} else if (settings_keep_build(folder, typed, error)) {
 		command = g_strdup(typed);
 	}
@@ -603,8 +596,7 @@ bool word_rebuild(struct app *app, const char *arguments, struct error *error)
 	bool foreign = false, good = true;
 	struct error none;
 	if (app->output && app->output->running)
-		return error_set(error, "", "Ctrl-C stops it", "%s is still under way",
-		                 app->output->title);
+		return refuse(error, NO_SECOND_RUN, app->output->title);
 	char *command = build_command(arguments, error);
 	if (command == NULL)
 		return false;
@@ -619,6 +611,41 @@ bool word_rebuild(struct app *app, const char *arguments, struct error *error)
 		good = export_ask(app, program, start_rebuild, words, error);
 	else
 		start_rebuild(app, words);
+	g_strfreev(program);
+	return good;
+}
+
+/* -- which memory orders it needs ----------------------------------------------------------- */
+
+static void start_orders(struct app *app, char **program)
+{
+	struct error error;
+	struct output_task *task =
+	        output_task_new(app, g_strdup("which memory orders it needs"));
+	GPtrArray *list = g_ptr_array_new();
+	g_ptr_array_add(list, self());
+	char *beginning[] = { (char *)"orders", (char *)"--", NULL };
+	add_all(list, beginning);
+	add_all(list, program);
+	struct output_step *step = output_task_add(task, 0, BUILD_SECONDS, end_words(list));
+	char *spelt = child_spelt(step->argv + 1);
+	step->began = g_strdup_printf("$ heddle %s", spelt);
+	g_free(spelt);
+	if (!output_begin(app, task, &error))
+		app_complain(app, &error);
+	g_strfreev(program);
+}
+
+bool word_orders(struct app *app, const char *arguments, struct error *error)
+{
+	bool foreign = false, good = true;
+	char **program = export_program(app->session, &foreign, error);
+	if (program == NULL)
+		return false;
+	if (foreign)
+		good = export_ask(app, program, start_orders, g_strdupv(program), error);
+	else
+		start_orders(app, g_strdupv(program));
 	g_strfreev(program);
 	return good;
 }

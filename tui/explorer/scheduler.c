@@ -5,6 +5,7 @@
 #include "tui/explorer/view_witness.h"
 
 #include "tui/explorer/command_line.h"
+#include "tui/explorer/messages.h"
 
 /* -- drawing ------------------------------------------------------------------------ */
 
@@ -57,13 +58,15 @@ static void draw_foot(const struct app *app, const struct witness_view *v, struc
 void scheduler_draw(const struct app *app, const struct witness_view *v, struct pane p)
 {
 	const struct chooser *c = &v->chooser;
-	int half = p.columns * 2 / 5, foot = stage_pane_rows(&c->stage, p.rows);
+	int half = split_at(app, SPLIT_WITNESS, p.columns, p.columns * 2 / 5, 12, 24),
+	    foot = stage_pane_rows(&c->stage, p.rows);
 	struct pane left = pane_part(p, 2, 0, p.rows - 2 - foot, half);
 	pane_format(p, 0, 1, STYLE_HEADING, "your schedule: %u events", c->events->len);
 	pane_text(p, 0, half + 2, STYLE_HEADING,
 	          "who goes next?  Enter takes, u undoes, p ends");
 	pane_rule(p, 1, NULL);
 	pane_bar(pane_part(p, 2, 0, left.rows, -1), half);
+	split_border(pane_part(p, 2, 0, left.rows, -1), SPLIT_WITNESS, half, true);
 	guint top = c->events->len > (guint)left.rows ? c->events->len - left.rows : 0;
 	GString *text = g_string_new(NULL);
 	for (guint i = top; i < c->events->len; i++) {
@@ -83,14 +86,14 @@ void scheduler_start(struct app *app, struct witness_view *v, guint count)
 {
 	GString *reason = g_string_new(NULL);
 	if (!session_has(app->session, INDEX_ALL)) {
-		app_say(app, "the index is still being built");
+		app_say(app, SAYS_INDEX_AWAITED);
 	} else if (chooser_init(&v->chooser, app->session, v->w.events, count, reason)) {
 		v->choosing = true;
 		v->choice = 0;
-		app_say(app, "you are the scheduler");
+		app_say(app, SAYS_SCHEDULER);
 	} else {
 		chooser_release(&v->chooser);
-		app_say(app, "the checker refuses: %s", reason->str);
+		app_say(app, SAYS_REFUSED, reason->str);
 	}
 	g_string_free(reason, TRUE);
 }
@@ -99,8 +102,7 @@ void scheduler_start(struct app *app, struct witness_view *v, guint count)
 static bool adopt(struct app *app, struct witness_view *v)
 {
 	if (!chooser_is_at_pair(&v->chooser, v->pair)) {
-		app_say(app,
-		        "it is a witness once both threads are about to make their accesses");
+		app_say(app, SAYS_NO_WITNESS_YET);
 		return false;
 	}
 	GArray *events = g_array_copy(v->chooser.events);
@@ -122,9 +124,9 @@ static bool adopt(struct app *app, struct witness_view *v)
 		else
 			session_settle(app->session, report);
 		witness_view_show(app, v);
-		app_say(app, "your schedule is a checked witness");
+		app_say(app, SAYS_SCHEDULE_ACCEPTED);
 	} else {
-		app_say(app, "the checker refuses: %s", reason->str);
+		app_say(app, SAYS_REFUSED, reason->str);
 		finding_free(f);
 	}
 	g_string_free(reason, TRUE);
@@ -147,7 +149,7 @@ bool scheduler_request(struct app *app, struct witness_view *v, enum request req
 	case REQUEST_ENTER:
 	case REQUEST_NEXT:
 		if (!chooser_take(&v->chooser, v->choice, reason))
-			app_say(app, "not now: %s", reason->str);
+			app_say(app, SAYS_NOT_NOW, reason->str);
 		break;
 	case REQUEST_UNDO:
 	case REQUEST_PREVIOUS:

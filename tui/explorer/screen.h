@@ -29,7 +29,7 @@ void screen_redraw(void); /* redraw completely next time */
 int screen_key(int wake_fd);
 void screen_drop_keys(void); /* those that were typed and not yet asked for */
 struct screen_click {
-	int row, column, button; /* 1 a click, 2 a double click, 4 and 5 the wheel */
+	int row, column, button; /* enum mouse_button */
 };
 struct screen_click screen_mouse(void);
 /* Suspend to the shell (Ctrl-Z). */

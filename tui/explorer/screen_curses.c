@@ -9,8 +9,10 @@
 #include "tui/explorer/screen.h"
 
 #include "engine/base/streams.h"
+#include "engine/trace/reel.h"
 
 #include "tui/explorer/keys.h"
+#include "tui/explorer/messages.h"
 
 #include <curses.h>
 #include <errno.h>
@@ -35,6 +37,7 @@ static struct {
 	char leave[256]; /* bytes that restore the terminal */
 	size_t leave_length;
 	struct screen_click click;
+	bool moves_asked; /* of the mouse */
 	int rows, columns;
 } term;
 
@@ -73,7 +76,10 @@ static void catch_signals(bool on)
 	for (size_t i = 0; i < G_N_ELEMENTS(fatal_signals); i++) {
 		struct sigaction action = { .sa_flags = SA_NODEFER };
 		action.sa_handler = on ? restore_and_die : SIG_DFL;
-		sigaction(fatal_signals[i], &action, NULL);
+		if (fatal_signals[i] == SIGSEGV)
+			reel_set_fault_action(&action);
+		else
+			sigaction(fatal_signals[i], &action, NULL);
 	}
 	signal(SIGINT, on ? SIG_IGN : SIG_DFL);
 	signal(SIGPIPE, SIG_IGN);
@@ -93,7 +99,16 @@ static void keep_string(const char *capability)
 		tputs(string, 1, keep_byte);
 }
 
-static const char mouse_off[] = "\033[?1006l\033[?1000l";
+/* Past curses. */
+static void write_now(const char *bytes, size_t length)
+{
+	ssize_t ignored = write(STDOUT_FILENO, bytes, length);
+	(void)ignored;
+}
+
+/* Moves while a button is down are told, too, which curses does not ask for. */
+static const char mouse_moves[] = "\033[?1002h";
+static const char mouse_off[] = "\033[?1006l\033[?1002l\033[?1000l";
 
 static void keep_way_out(void)
 {
@@ -147,20 +162,12 @@ static bool refuse_terminal(struct error *error)
 {
 	const char *name = getenv("TERM");
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return error_set(error, "",
-		                 "run it in a terminal, or use 'heddle races' and the "
-		                 "other commands, or --script",
-		                 "the explorer needs a terminal");
+		return refuse(error, NO_TERMINAL);
 	if (name == NULL || *name == '\0' || strcmp(name, "dumb") == 0)
-		return error_set(error, "",
-		                 "set TERM to what the terminal is (xterm, vt100, ...), or use "
-		                 "'heddle races'",
-		                 "the terminal type '%s' cannot show a screen",
-		                 name ? name : "");
+		return refuse(error, NO_SCREEN, name ? name : "");
 	int found;
 	if (setupterm(name, STDOUT_FILENO, &found) == ERR)
-		return error_set(error, "", "set TERM to one that terminfo knows",
-		                 "terminfo does not know the terminal type '%s'", name);
+		return refuse(error, NO_TERMINFO, name);
 	del_curterm(cur_term);
 	return true;
 }
@@ -199,7 +206,8 @@ static void set_up(void)
 	keep_way_out();
 	if (term.options.mouse) {
 		mousemask(BUTTON1_CLICKED | BUTTON1_PRESSED | BUTTON1_DOUBLE_CLICKED |
-		                  BUTTON4_PRESSED | BUTTON5_PRESSED,
+		                  BUTTON1_RELEASED | BUTTON4_PRESSED | BUTTON5_PRESSED |
+		                  REPORT_MOUSE_POSITION,
 		          NULL);
 		mouseinterval(0);
 	}
@@ -213,12 +221,20 @@ bool screen_open(const struct screen_options *options, struct error *error)
 	term.options = *options;
 	term.have_before = tcgetattr(STDIN_FILENO, &term.before) == 0;
 	term.screen = newterm(NULL, streams_terminal(), stdin);
+	const char *type = getenv("TERM");
 	if (term.screen == NULL)
-		return error_set(error, "", NULL, "the terminal '%s' cannot be used",
-		                 getenv("TERM"));
+		return refuse(error, NO_TERMINAL_HERE, type);
 	set_up();
 	catch_signals(true);
 	return true;
+}
+
+static void leave_screen(void)
+{
+	if (term.moves_asked)
+		write_now(mouse_off, strlen(mouse_off));
+	term.moves_asked = false;
+	endwin();
 }
 
 void screen_close(void)
@@ -226,7 +242,7 @@ void screen_close(void)
 	if (term.screen == NULL)
 		return;
 	curs_set(1);
-	endwin();
+	leave_screen();
 	catch_signals(false);
 	delscreen(term.screen);
 	term.screen = NULL;
@@ -267,6 +283,9 @@ void screen_show(const struct grid *grid)
 	if (cursor)
 		move(grid->cursor_row, MIN(grid->cursor_column, columns - 1));
 	refresh();
+	if (term.options.mouse && !term.moves_asked) /* after curses' own modes */
+		write_now(mouse_moves, strlen(mouse_moves));
+	term.moves_asked = term.options.mouse;
 }
 
 void screen_redraw(void)
@@ -298,11 +317,14 @@ static int decode_mouse(void)
 	MEVENT event;
 	if (getmouse(&event) != OK)
 		return KEYCODE_NONE;
-	int button = event.bstate & BUTTON4_PRESSED                       ? 4
-	             : event.bstate & BUTTON5_PRESSED                     ? 5
-	             : event.bstate & BUTTON1_DOUBLE_CLICKED              ? 2
-	             : event.bstate & (BUTTON1_CLICKED | BUTTON1_PRESSED) ? 1
-	                                                                  : 0;
+	int button = event.bstate & BUTTON4_PRESSED          ? MOUSE_WHEEL_UP
+	             : event.bstate & BUTTON5_PRESSED        ? MOUSE_WHEEL_DOWN
+	             : event.bstate & REPORT_MOUSE_POSITION  ? MOUSE_MOVED
+	             : event.bstate & BUTTON1_RELEASED       ? MOUSE_RELEASED
+	             : event.bstate & BUTTON1_DOUBLE_CLICKED ? MOUSE_DOUBLE
+	             : event.bstate & BUTTON1_CLICKED        ? MOUSE_CLICKED
+	             : event.bstate & BUTTON1_PRESSED        ? MOUSE_PRESSED
+	                                                     : 0;
 	if (button == 0)
 		return KEYCODE_NONE;
 	term.click = (struct screen_click){ event.y, event.x, button };
@@ -370,7 +392,7 @@ void screen_lend(void)
 {
 	def_prog_mode();
 	curs_set(1);
-	endwin();
+	leave_screen();
 	signal(SIGINT, SIG_DFL); /* Ctrl-C may stop the program */
 	if (term.have_before)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &term.before);
@@ -430,8 +452,7 @@ void screen_copy(const char *text, size_t length)
 {
 	char *encoded = g_base64_encode((const guchar *)text, MIN(length, 70000));
 	char *sequence = g_strdup_printf("\033]52;c;%s\a", encoded);
-	ssize_t ignored = write(STDOUT_FILENO, sequence, strlen(sequence));
-	(void)ignored;
+	write_now(sequence, strlen(sequence));
 	g_free(sequence);
 	g_free(encoded);
 }

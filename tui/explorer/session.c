@@ -14,6 +14,7 @@
 #include "tui/explorer/import.h"
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/weak_order.h"
+#include "tui/explorer/messages.h"
 
 #include <string.h>
 
@@ -41,6 +42,7 @@ struct session *session_new(struct trace *trace)
 {
 	struct session *s = g_new0(struct session, 1);
 	s->trace = trace;
+	s->weak = trace_weak_first(trace) != NONE;
 	s->reports = g_ptr_array_new_with_free_func((GDestroyNotify)report_free);
 	s->missing_reports = g_ptr_array_new_with_free_func((GDestroyNotify)report_free);
 	s->entries = g_ptr_array_new_with_free_func(entry_free);
@@ -631,15 +633,11 @@ uint32_t session_parse_event(const struct session *s, const char *text, struct e
 	char *end;
 	guint64 number = g_ascii_strtoull(digits, &end, 10);
 	if (!g_ascii_isdigit(*digits) || *end) {
-		error_set(error, "", "give a number, or $ for the event here",
-		          "expected an event, found '%s'", text);
+		refuse(error, NO_EVENT_NAMED, text);
 		return NONE;
 	}
 	if (number >= s->trace->events_count) {
-		error_set(error, "", NULL,
-		          "there is no event %" G_GUINT64_FORMAT
-		          ": the trace has 0 to %" G_GUINT64_FORMAT,
-		          number, (guint64)s->trace->events_count - 1);
+		refuse(error, NO_EVENT_NUMBERED, number, (guint64)s->trace->events_count - 1);
 		return NONE;
 	}
 	return (uint32_t)number;
@@ -653,6 +651,80 @@ uint32_t session_find_variable(const struct session *s, const char *name)
 uint32_t session_find_short(const struct session *s, const char *name)
 {
 	return named_short(s->trace, name);
+}
+
+/* -- variables of the selected frame ------------------------------------------------------- */
+
+/* The function of the selected frame; "": not known. */
+static const char *frame_function(const struct session *s)
+{
+	GArray *frames = session_frames(s, s->event);
+	uint32_t function = s->frame < frames->len
+	                            ? g_array_index(frames, struct frame, s->frame).function
+	                            : 0;
+	g_array_free(frames, TRUE);
+	return trace_string(s->trace, function);
+}
+
+/* What follows "FUNCTION::" in the name of a local variable, without the number that tells
+ * those of several calls apart ("worker::sum#2", "stack@T1.worker::sum"). NULL: not of that
+ * function. Caller frees. */
+static char *local_name(const char *name, const char *function)
+{
+	const char *dot = strncmp(name, "stack@", 6) == 0 ? strchr(name, '.') : NULL;
+	if (dot)
+		name = dot + 1;
+	gsize length = strlen(function);
+	if (length == 0 || strncmp(name, function, length) != 0 ||
+	    strncmp(name + length, "::", 2) != 0)
+		return NULL;
+	name += length + 2;
+	const char *number = strrchr(name, '#');
+	bool numbered = number && number[1 + strspn(number + 1, "0123456789")] == '\0';
+	return numbered ? g_strndup(name, (gsize)(number - name)) : g_strdup(name);
+}
+
+/* The number, from 1, of the thread's last access to the variable up to the selected event; 1:
+ * it has only later ones; 0: none. */
+static uint64_t accessed_here(const struct session *s, uint32_t variable)
+{
+	const struct trace *t = s->trace;
+	uint32_t thread = t->events[s->event].thread;
+	struct event_list list = event_list_at(&t->index->variable_events, variable);
+	uint64_t past = search_end(i, 0, list.count, list.items[i] <= s->event);
+	if (past > 0 && t->events[list.items[past - 1]].thread == thread)
+		return (uint64_t)list.items[past - 1] + 2;
+	return past < list.count && t->events[list.items[past]].thread == thread;
+}
+
+bool session_is_local(const struct session *s, uint32_t variable)
+{
+	char *name =
+	        s->trace->events_count && session_has(s, INDEX_VARIABLES)
+	                ? local_name(trace_string(s->trace, s->trace->variables[variable].name),
+	                             frame_function(s))
+	                : NULL;
+	bool local = name && accessed_here(s, variable) > 0;
+	g_free(name);
+	return local;
+}
+
+uint32_t session_find_here(const struct session *s, const char *name)
+{
+	const struct trace *t = s->trace;
+	uint32_t found = NONE;
+	uint64_t last = 0;
+	bool known = t->events_count > 0 && session_has(s, INDEX_VARIABLES);
+	const char *function = known ? frame_function(s) : "";
+	for (uint32_t v = 0; *function && v < t->variables_count; v++) {
+		char *local = local_name(trace_string(t, t->variables[v].name), function);
+		if (local && strcmp(local, name) == 0 && accessed_here(s, v) > last) {
+			found = v;
+			last = accessed_here(s, v);
+		}
+		g_free(local);
+	}
+	return found != NONE ? found : named_short(t, name);
 }
 
 const struct reached *session_reached(const struct session *s)

@@ -14,6 +14,7 @@
 #include "engine/partial/calls.h"
 #include "engine/predict/predict.h"
 #include "engine/trace/index.h"
+#include "engine/trace/weak.h"
 #include "engine/witness/check.h"
 
 enum triage {
@@ -54,13 +55,15 @@ struct bookmark {
 
 struct breakpoint {
 	unsigned number;
-	char *text;        /* owned: as typed */
-	GArray *sites;     /* uint32_t: its locations; NULL for a watchpoint */
-	uint32_t variable; /* watchpoint, or NONE */
-	uint32_t function; /* stops at entries of this function (string); or NONE */
-	bool whole;        /* sites are all of a function whose entry is not recorded */
+	char *text;         /* owned: as typed */
+	GArray *sites;      /* uint32_t: its locations; NULL for a watchpoint */
+	uint32_t variable;  /* watchpoint, or NONE */
+	bool reads, writes; /* the accesses that a watchpoint stops at */
+	uint32_t function;  /* stops at entries of this function (string); or NONE */
+	bool whole;         /* sites are all of a function whose entry is not recorded */
 	struct stop_condition *condition; /* owned, or NULL */
-	bool once;
+	bool once, disabled;
+	unsigned hits; /* stops there so far */
 };
 
 /* Folded middle rounds of a loop: events of one thread, shown as one row. */
@@ -86,7 +89,13 @@ enum step_kind {
 	STEP_SWITCH,
 	STEP_LINE,
 	STEP_WRITER,
-	STEP_READER
+	STEP_READER,
+	/* the thread's, as in gdb: calls from the selected event's function on are passed over
+	 */
+	STEP_OVER,      /* an event */
+	STEP_LINE_OVER, /* a source line */
+	STEP_UNTIL,     /* a later line of the function, or out of it */
+	STEP_OUT        /* out of the selected frame's function */
 };
 
 struct session {
@@ -96,6 +105,7 @@ struct session {
 	struct model
 	        *model; /* owned: the trace's invocations under specs, or NULL until made */
 	unsigned ready; /* index parts that the screen may use */
+	bool weak;      /* the run is not sequentially consistent (engine/trace/weak.h) */
 	/* -- findings */
 	GPtrArray *reports;               /* struct report *, owned */
 	GPtrArray *entries;               /* struct entry *, owned; in trace order */
@@ -247,7 +257,10 @@ uint32_t session_find_variable(const struct session *s, const char *name);
 /* The same, also by an unambiguous name without the function ("q.pending" for
  * stack@main.main::q.pending). */
 uint32_t session_find_short(const struct session *s, const char *name);
-
+/* The same, but a local variable of the selected frame comes first. */
+uint32_t session_find_here(const struct session *s, const char *name);
+/* Is it a local variable of the selected frame, and of its thread? */
+bool session_is_local(const struct session *s, uint32_t variable);
 /* The call stack at an event with inlined frames, innermost first: struct frame. Caller
  * frees. */
 GArray *session_frames(const struct session *s, uint32_t event);
@@ -275,6 +288,11 @@ struct stop_condition;
 struct stop_condition *stop_condition_new(const struct session *s, const char *text,
                                           struct error *error);
 void stop_condition_free(struct stop_condition *stop);
+/* Its value after `event`; unknown when it depends on an unknown one, whose variable is in
+ * `missing` then (NONE: a division by 0). */
+struct condition_value stop_condition_value(const struct session *s,
+                                            const struct stop_condition *stop, uint32_t event,
+                                            uint32_t *missing);
 /* Does it hold after `event`? False when that depends on an unknown value. */
 bool stop_condition_holds(const struct session *s, const struct stop_condition *stop,
                           uint32_t event);
@@ -293,6 +311,9 @@ void describe_event(const struct session *s, uint32_t event, GString *out);
 /* The same in another schedule, where the variable had value `old` (0: unknown). */
 void describe_event_after(const struct session *s, uint32_t event, uint32_t old, GString *out);
 /* The operand of an event, "x", "m", "T2", in the names that people write (own_code.h). */
+/* Append " It needs weak memory: ..." about a race of a run that is not sequentially
+ * consistent. */
+void explain_memory(const struct session *s, const struct finding *f, GString *out);
 void describe_operand(const struct trace *t, uint32_t event, GString *out);
 /* "m, l": the locks held by the event's thread; empty when none. */
 void describe_locks(const struct session *s, uint32_t event, GString *out);

@@ -9,6 +9,7 @@
 const struct setting_info settings_table[SETTING_COUNT] = {
 #define SETTING(name, word, group, values, normal, help) { word, group, values, normal, help },
 #include "tui/explorer/settings.def"
+#include "tui/explorer/messages.h"
 #undef SETTING
 };
 
@@ -46,6 +47,11 @@ static const char *settings_value(enum setting setting)
 bool settings_is(enum setting setting, const char *value)
 {
 	return strcmp(settings_value(setting), value) == 0;
+}
+
+bool settings_project(void)
+{
+	return settings_is(SETTING_PROJECTOR, "on");
 }
 
 static void add_patterns(enum setting setting, bool own)
@@ -217,13 +223,13 @@ static bool set_one(struct app *app, enum setting setting, const char *value,
 {
 	const struct setting_info *info = &settings_table[setting];
 	if (!settings_accepts(setting, value))
-		return error_set(error, "", NULL, "%s: expected %s", info->word,
-		                 *info->values ? info->values : "one line of text");
+		return refuse(error, NO_SUCH_VALUE, info->word,
+		              *info->values ? info->values : A_LINE_OF_TEXT);
 	settings_apply(app, setting, value);
 	if (!settings_keep(setting, value, error))
 		return false;
 	app_refresh(app);
-	app_say(app, "%s = %s", info->word, settings_value(setting));
+	app_say(app, SAYS_VALUE, info->word, settings_value(setting));
 	return true;
 }
 
@@ -243,10 +249,9 @@ bool word_set(struct app *app, const char *arguments, struct error *error)
 	if (*rest == '=')
 		rest += 1 + strspn(rest + 1, " ");
 	if (setting == SETTING_COUNT)
-		good = error_set(error, "", ":set? lists them", "there is no setting '%s'",
-		                 name);
+		good = refuse(error, NO_SETTING, name);
 	else if (asks)
-		app_say(app, "%s = %s", name, settings_value(setting));
+		app_say(app, SAYS_VALUE, name, settings_value(setting));
 	else
 		good = set_one(app, setting, rest, error);
 	g_free(name);
@@ -258,11 +263,10 @@ bool word_just_my_code(struct app *app, const char *arguments, struct error *err
 {
 	const char *value = *arguments ? arguments : own_code_is_on() ? "off" : "on";
 	if (!settings_accepts(SETTING_MY_CODE, value))
-		return error_set(error, "", NULL, "expected on or off");
+		return refuse(error, WANTS_ON_OR_OFF);
 	settings_apply(app, SETTING_MY_CODE, value);
 	session_forget_roles(app->session);
 	app_refresh(app);
-	app_say(app, own_code_is_on() ? "places are in your own files"
-	                              : "every place and name as it is, in libraries, too");
+	app_say(app, own_code_is_on() ? SAYS_MY_CODE : SAYS_ALL_CODE);
 	return true;
 }

@@ -31,6 +31,8 @@ void settings_apply(struct app *app, enum setting setting, const char *value);
 void settings_load_my_code(void);
 /* Is this its value now? */
 bool settings_is(enum setting setting, const char *value);
+/* The layout for large text: one thing at a time, in wide lines. */
+bool settings_project(void);
 /* The build command that is kept for a folder, owned; NULL: none. */
 char *settings_build(const char *folder);
 bool settings_keep_build(const char *folder, const char *command, struct error *error);

@@ -128,3 +128,14 @@ const char *sources_line(struct sources *s, const char *recorded, uint32_t line)
 	const char *text = file->lines->pdata[line - 1];
 	return text + strspn(text, " ");
 }
+
+const char *sources_place(struct sources *s, const char *place)
+{
+	const char *colon = strrchr(place, ':');
+	if (colon == NULL || !g_ascii_isdigit(colon[1]))
+		return NULL;
+	char *file = g_strndup(place, (gsize)(colon - place));
+	const char *line = sources_line(s, file, (uint32_t)strtoul(colon + 1, NULL, 10));
+	g_free(file);
+	return line;
+}

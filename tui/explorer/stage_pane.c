@@ -209,7 +209,8 @@ void stage_pane_draw(const struct app *app, const struct stage *stage, guint ste
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		if (shown[i])
 			draw_thread(app, stage, step, pair, locks, i, p, row++);
-	GString *text = g_string_new("values  ");
+	/* memory has no one value at a step of such a run */
+	GString *text = g_string_new(app->session->weak ? "last stored  " : "values  ");
 	gsize before = text->len;
 	stage_append_values(stage, step, text);
 	if (text->len == before)

@@ -5,6 +5,7 @@
 #include "engine/trace/own_code.h"
 #include "tui/explorer/state_pane.h"
 #include "tui/explorer/missing_code.h"
+#include "tui/explorer/weak_memory.h"
 #include "engine/base/search.h"
 
 #include <string.h>
@@ -300,6 +301,7 @@ GArray *state_rows(const struct app *app, unsigned parts, int columns)
 		const char *heading;
 	} sections[] = {
 		{ STATE_THREADS, add_threads, NULL },
+		{ STATE_MEMORY, add_weak_memory, "memory" },
 		{ STATE_STACKS, add_stacks, "call stacks" },
 		{ STATE_VALUES, add_values, "values" },
 		{ STATE_CLOCKS, add_clocks, "clocks" },
@@ -313,10 +315,12 @@ GArray *state_rows(const struct app *app, unsigned parts, int columns)
 		if (rows->len == at || sections[i].heading == NULL)
 			continue;
 		bool clocks = sections[i].add == add_clocks;
+		bool memory = sections[i].part == STATE_MEMORY;
 		char *title =
-		        clocks ? g_strdup_printf("clocks (%s%s)", order_kind_word(s->order),
-		                                 s->missing ? ", missing code" : "")
-		               : g_strdup(sections[i].heading);
+		        memory   ? weak_memory_heading(app)
+		        : clocks ? g_strdup_printf("clocks (%s%s)", order_kind_word(s->order),
+		                                   s->missing ? ", missing code" : "")
+		                 : g_strdup(sections[i].heading);
 		struct state_row heading = { STYLE_HEADING, title, NULL };
 		struct state_row blank = { STYLE_TEXT, g_strdup(""), NULL };
 		g_array_insert_val(rows, at, heading);

@@ -13,7 +13,13 @@ struct state_row {
 	char *tail; /* owned, or NULL: follows in STYLE_CHANGED */
 };
 
-enum state_part { STATE_THREADS = 1, STATE_STACKS = 2, STATE_VALUES = 4, STATE_CLOCKS = 8 };
+enum state_part {
+	STATE_THREADS = 1,
+	STATE_STACKS = 2,
+	STATE_VALUES = 4,
+	STATE_CLOCKS = 8,
+	STATE_MEMORY = 16, /* of a run under a memory model (weak_memory.h) */
+};
 
 /* Rows for the parts (GArray of struct state_row, freed with g_array_free). */
 GArray *state_rows(const struct app *app, unsigned parts, int columns);

@@ -174,6 +174,65 @@ static uint32_t step_accessor(const struct session *s, uint32_t event, int direc
 	return NONE;
 }
 
+/* -- stepping by calls ----------------------------------------------------------------- */
+
+/* A call that one may be inside of: its frame, counted from the thread's outermost. */
+struct frame_call {
+	guint depth; /* 1: the outermost */
+	uint32_t function;
+};
+
+/* The call of the event's frame `inner`, counted from the innermost. */
+static struct frame_call call_at(const struct session *s, uint32_t event, guint inner)
+{
+	GArray *frames = session_frames(s, event);
+	struct frame_call call = { 0 };
+	if (inner < frames->len) {
+		call.depth = frames->len - inner;
+		call.function = g_array_index(frames, struct frame, inner).function;
+	}
+	g_array_free(frames, TRUE);
+	return call;
+}
+
+/* Is the event inside of the call; `deeper`: of one that it makes? */
+static bool is_inside(const struct session *s, uint32_t event, struct frame_call call,
+                      bool *deeper)
+{
+	GArray *frames = session_frames(s, event);
+	guint depth = frames->len;
+	bool inside = depth >= call.depth;
+	if (inside && call.function) /* else not known: any */
+		inside = g_array_index(frames, struct frame, depth - call.depth).function ==
+		         call.function;
+	*deeper = inside && depth > call.depth;
+	g_array_free(frames, TRUE);
+	return inside;
+}
+
+static uint32_t step_by_calls(const struct session *s, uint32_t event, enum step_kind kind,
+                              int direction)
+{
+	const struct trace *t = s->trace;
+	bool out = kind == STEP_OUT, deeper;
+	struct frame_call call = call_at(s, event, out ? s->frame : 0);
+	const struct location *from = &t->locations[t->events[event].location];
+	for (uint32_t e = event; (e = step_thread(s, e, direction)) != NONE;) {
+		const struct location *to = &t->locations[t->events[e].location];
+		if (!is_inside(s, e, call, &deeper))
+			return e;
+		if (out || deeper)
+			continue;
+		if (kind == STEP_OVER)
+			return e;
+		if (t->events[e].location == 0 || to->site == from->site)
+			continue;
+		if (kind == STEP_LINE_OVER || to->file != from->file || to->line > from->line)
+			return e;
+	}
+	return NONE;
+}
+
 static uint32_t step_once(const struct session *s, uint32_t event, enum step_kind kind,
                           int direction)
 {
@@ -194,6 +253,11 @@ static uint32_t step_once(const struct session *s, uint32_t event, enum step_kin
 		return step_accessor(s, event, direction, op_writes);
 	case STEP_READER:
 		return step_accessor(s, event, direction, op_reads);
+	case STEP_OVER:
+	case STEP_LINE_OVER:
+	case STEP_UNTIL:
+	case STEP_OUT:
+		return step_by_calls(s, event, kind, direction);
 	}
 	return NONE;
 }
@@ -338,6 +402,20 @@ static bool is_at(const struct breakpoint *b, uint32_t location)
 	return false;
 }
 
+/* Is it the first event of a call of the function; or, when that does nothing, its entry? */
+static bool begins(const struct session *s, uint32_t function, uint32_t event)
+{
+	const struct event *e = s->trace->events;
+	uint32_t before = step_thread(s, event, -1), next;
+	bool leaves = e[event].op == OP_LEAVE;
+	if (before != NONE && e[before].op == OP_ENTER && e[before].target == function)
+		return !leaves;
+	if (e[event].op != OP_ENTER || e[event].target != function)
+		return false;
+	next = step_thread(s, event, 1);
+	return next == NONE || e[next].op == OP_LEAVE;
+}
+
 static bool stands_here(const struct session *s, const struct breakpoint *b, uint32_t event)
 {
 	const struct trace *t = s->trace;
@@ -345,10 +423,11 @@ static bool stands_here(const struct session *s, const struct breakpoint *b, uin
 	if (b->variable != NONE) {
 		struct wide w =
 		        op_is_access(e->op) ? event_variables(t, e) : (struct wide){ 0 };
-		return op_writes(e->op) && b->variable - w.first < w.count;
+		return ((b->writes && op_writes(e->op)) || (b->reads && op_reads(e->op))) &&
+		       b->variable - w.first < w.count;
 	}
 	if (b->function != NONE)
-		return e->op == OP_ENTER && e->target == b->function;
+		return begins(s, b->function, event);
 	return is_at(b, e->location);
 }
 
@@ -379,7 +458,7 @@ uint32_t session_run(struct session *s, uint32_t event, int direction, struct br
 	for (uint32_t e = event; (e = step_event(s, e, direction)) != NONE;) {
 		for (guint i = 0; i < s->breakpoints->len; i++) {
 			struct breakpoint *b = s->breakpoints->pdata[i];
-			if (!stops_at(s, b, e))
+			if (b->disabled || !stops_at(s, b, e))
 				continue;
 			if (hit)
 				*hit = b;

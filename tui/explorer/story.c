@@ -202,27 +202,28 @@ static GArray *runs_of(const struct story *story, guint from, guint to)
 
 /* Events mentioned when space is short: synchronisation, and accesses of the pair's
  * variable. */
-static bool tells(const struct story *story, uint32_t event)
+static bool tells(const struct trace *t, uint32_t event, uint32_t pair)
 {
-	const struct event *e = &story->t->events[event];
+	const struct event *e = &t->events[event];
 	if (op_table[e->op].class == OP_CLASS_CALL || e->op == OP_LEAVE || e->op == OP_BRANCH)
 		return false;
 	if (!op_is_access(e->op))
 		return e->op != OP_ENTER;
-	return events_overlap(story->t, e, &story->t->events[story->f->first]);
+	return events_overlap(t, e, &t->events[pair]);
 }
 
-static void append_events(const struct story *story, const struct stage *stage,
-                          const struct run *run, GString *out)
+void story_append_turn(const struct stage *stage, guint begin, guint end, uint32_t pair,
+                       GString *out)
 {
 	enum { MOST = 6 };
-	guint all = run->end - run->begin, shown = 0, left_out = 0;
-	for (guint i = run->begin; i < run->end; i++) {
-		uint32_t event = witness_at(story, i);
-		bool wanted = all <= MOST ? story->t->events[event].op != OP_LEAVE
-		                          : tells(story, event) || i + 1 == run->end;
+	const struct trace *t = stage->session->trace;
+	guint shown = 0, left_out = 0;
+	for (guint i = begin; i < end; i++) {
+		uint32_t event = g_array_index(stage->events, uint32_t, i);
+		bool wanted = end - begin <= MOST ? t->events[event].op != OP_LEAVE
+		                                  : tells(t, event, pair) || i + 1 == end;
 		if (!wanted || shown == MOST) {
-			left_out += story->t->events[event].op != OP_LEAVE;
+			left_out += t->events[event].op != OP_LEAVE;
 			continue;
 		}
 		g_string_append(out, shown++ ? ", " : "");
@@ -266,7 +267,7 @@ static void tell_run(struct story *story, const struct stage *stage, const struc
 	g_string_append_printf(text, "%u. %s, ", number, thread_of(story, first));
 	append_places(story, run, text);
 	g_string_append(text, ": ");
-	append_events(story, stage, run, text);
+	story_append_turn(stage, run->begin, run->end, story->f->first, text);
 	if (run->last_of_pair) {
 		uint32_t next = stage_next(stage, story->t->events[first].thread, run->end);
 		g_string_append(text, "; and stops before ");
@@ -318,8 +319,8 @@ static void tell_schedule(struct story *story)
 	guint skipped = runs->len > MOST_RUNS ? runs->len - MOST_RUNS : 0;
 	if (skipped)
 		prose_add(story->prose, STYLE_DIM, NONE,
-		          "  %s%u turns that the witness shows (w).", from ? "Then " : "First ",
-		          skipped);
+		          "  %s%u turn%s that the witness shows (w).",
+		          from ? "Then " : "First ", skipped, plural(skipped));
 	for (guint i = skipped; i < runs->len; i++)
 		tell_run(story, &stage, &g_array_index(runs, struct run, i), moves, i + 1);
 	g_array_free(runs, TRUE);
@@ -382,6 +383,10 @@ static void tell_race_end(struct story *story)
 	describe_about_to(story->s, f->second, same, text);
 	prose_add(story->prose, STYLE_RACE, f->first, "  %s: nothing decides who is first.",
 	          text->str);
+	g_string_truncate(text, 0);
+	explain_memory(story->s, f, text);
+	if (text->len)
+		prose_add(story->prose, STYLE_TEXT, NONE, " %s", text->str);
 	g_string_free(text, TRUE);
 	if ((a->flags | b->flags) & EVENT_WIDE || a->target != b->target)
 		return;

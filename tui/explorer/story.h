@@ -7,6 +7,7 @@
 #define HEDDLE_STORY_H
 
 #include "tui/explorer/prose.h"
+#include "tui/explorer/schedule.h"
 #include "tui/explorer/source.h"
 
 /* The story of the entry; `finding` is the verdict on the pair itself (session_finding; NULL:
@@ -14,5 +15,10 @@
  * complete index. GArray of struct prose_row, owned by the caller. */
 GArray *story_tell(const struct session *s, struct sources *sources, const struct entry *entry,
                    const struct finding *finding, int columns);
+
+/* Append what a thread does in its turn [begin, end) of the schedule: its synchronisation, the
+ * accesses to what the event `pair` accesses, and how many other events. */
+void story_append_turn(const struct stage *stage, guint begin, guint end, uint32_t pair,
+                       GString *out);
 
 #endif

@@ -235,7 +235,7 @@ static void read_found(struct tree *tree, const json_t *root)
 static void append_event(GString *story, const char *before, const json_t *e)
 {
 	if (!json_is_object(e)) {
-		g_string_append_printf(story, "\n%s: the program's begin", before);
+		g_string_append_printf(story, "\n%s: the program's beginning", before);
 		return;
 	}
 	const char *thread = json_string_value(json_object_get(e, "thread"));
@@ -256,11 +256,11 @@ static void read_points(struct tree *tree, const json_t *errors)
 			if (r->run != number_of(point, "run"))
 				continue;
 			GString *story = g_string_new(NULL);
-			append_event(story, "Until then it could end well",
+			append_event(story, "Last step after which it can still end well",
 			             json_object_get(point, "passes"));
 			append_event(story, "Point of no return",
 			             json_object_get(point, "fails"));
-			append_event(story, "Where it ends well, in its place",
+			append_event(story, "A run that ends well goes on instead with",
 			             json_object_get(point, "instead"));
 			g_free(r->no_return);
 			r->no_return = g_string_free(story, FALSE);

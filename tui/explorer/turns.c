@@ -6,6 +6,8 @@
 #include "tui/explorer/view_witness.h"
 
 #include "tui/explorer/return_point.h"
+#include "tui/explorer/messages.h"
+#include "tui/explorer/story.h"
 
 #include <string.h>
 
@@ -156,9 +158,7 @@ bool turns_request(struct app *app, struct witness_view *v, enum request request
 		             MAX(v->list.rows, 1) };
 	if (request == REQUEST_TURNS) {
 		v->turns.shown = !v->turns.shown;
-		app_say(app, v->turns.shown ? "a line for each turn: n and b go from switch to "
-		                              "switch, Enter opens one"
-		                            : "every event");
+		app_say(app, v->turns.shown ? SAYS_TURNS : SAYS_EVERY_EVENT);
 		return true;
 	}
 	if (!v->turns.shown)
@@ -175,6 +175,23 @@ bool turns_request(struct app *app, struct witness_view *v, enum request request
 	if (!list_request(&list, request, count))
 		return false;
 	go_to_turn(v, MIN(list.cursor, list.count - 1));
+	return true;
+}
+
+bool turns_tell(const struct app *app, const struct witness_view *v, GString *out)
+{
+	const struct turn *turn = turn_at(v, turn_of_cursor(v));
+	if (!v->turns.shown || turn->kind != ROW_SWITCH)
+		return false;
+	uint32_t thread = app_trace(app)->events[event_at(v, turn->begin)].thread;
+	g_string_append_printf(out, "%s: ", session_thread(app->session, thread));
+	story_append_turn(&v->stage, turn->begin, turn->end, v->pair[0], out);
+	if (turn->why != NONE) {
+		g_string_append(out, ". Then a switch, ");
+		append_switch_reason(
+		        app->session, v,
+		        &g_array_index(v->switches, struct context_switch, turn->why), out);
+	}
 	return true;
 }
 

@@ -9,6 +9,7 @@
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/export.h"
 #include "tui/explorer/outcomes.h"
+#include "tui/explorer/messages.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -146,7 +147,7 @@ static void explore_show(struct app *app, void *state)
 }
 
 /* With a lesson space is short: the list has priority. */
-static int foot_rows(const struct explore_view *v, int rows)
+static int usual_foot(const struct explore_view *v, int rows)
 {
 	if (v->by_run)
 		return rows < SMALL ? SMALL_FOOT : FOOT_ROWS;
@@ -154,12 +155,18 @@ static int foot_rows(const struct explore_view *v, int rows)
 	return MAX(free, rows < SMALL ? SMALL_FOOT : rows / 2);
 }
 
+static int foot_rows(const struct app *app, const struct explore_view *v, int rows)
+{
+	return rows - split_at(app, SPLIT_RUNS, rows, rows - usual_foot(v, rows), HEAD_ROWS + 1,
+	                       SMALL_FOOT - 1);
+}
+
 static void explore_fit(struct app *app, void *state, int rows, int columns)
 {
 	struct explore_view *v = state;
 	if (v->tree == NULL)
 		return;
-	int room = rows - HEAD_ROWS - foot_rows(v, rows);
+	int room = rows - HEAD_ROWS - foot_rows(app, v, rows);
 	if (v->by_run) {
 		list_fit(&v->list, v->rows->len, room);
 		return;
@@ -254,63 +261,10 @@ static void draw_run(const struct explore_view *v, struct pane p, int row, uint6
 	g_string_free(text, TRUE);
 }
 
-/* A number with three digits that count: an estimate has no more. */
-static const char *rough(uint64_t number, char buffer[32])
-{
-	static const struct {
-		double unit;
-		const char *word;
-	} units[] = { { 1e12, "trillion" }, { 1e9, "billion" }, { 1e6, "million" } };
-	for (size_t i = 0; i < G_N_ELEMENTS(units); i++)
-		if ((double)number >= units[i].unit) {
-			g_snprintf(buffer, 32, "%.3g %s", (double)number / units[i].unit,
-			           units[i].word);
-			return buffer;
-		}
-	return grouped(number, buffer);
-}
-
-/* How many of the different runs there may be are left, by the part that was seen. */
-static void append_left(const struct tree *t, GString *out)
-{
-	char left[32], low[32], high[32];
-	if (t->estimate <= t->states) {
-		if (t->waiting > 0)
-			g_string_append_printf(out, ": %s known schedule%s wait",
-			                       grouped(t->waiting, left), plural(t->waiting));
-		return;
-	}
-	g_string_append_printf(out,
-	                       ": by the part that was seen, about %s different runs are "
-	                       "left (%s to %s in eight of ten estimates)",
-	                       rough(t->estimate - t->states, left),
-	                       rough(t->low > t->states ? t->low - t->states : 0, low),
-	                       rough(t->high > t->states ? t->high - t->states : 0, high));
-}
-
 static void draw_scope(const struct tree *t, struct pane p)
 {
 	GString *text = g_string_new(NULL);
-	char within[64] = "";
-	if (!t->complete && t->bound >= 0)
-		g_snprintf(within, sizeof within,
-		           " with at most %" G_GINT64_FORMAT " preemption%s", t->bound,
-		           plural((uint64_t)t->bound));
-	if (t->complete || t->bound >= 0)
-		g_string_append_printf(
-		        text, "Every schedule of this input%s does as one of these%s%s%s%s.",
-		        within, t->races || t->uses ? ", as far as " : "",
-		        t->races ? "data races" : "", t->races && t->uses ? " and " : "",
-		        t->uses    ? "uses after free allow a promise"
-		        : t->races ? " allow a promise"
-		                   : "");
-	else {
-		g_string_append_printf(text, "Not every schedule was run (%s)",
-		                       t->gaps->len ? (char *)t->gaps->pdata[0]
-		                                    : "it was ended");
-		append_left(t, text);
-		g_string_append_c(text, '.');
-	}
+	tree_append_scope(t, text);
 	pane_paragraph(pane_part(p, 1, 1, HEAD_ROWS - 1, p.columns - 2), 0, 0,
 	               t->complete ? STYLE_NONE : STYLE_OPEN, text->str);
 	g_string_free(text, TRUE);
@@ -330,11 +284,11 @@ static void draw_head(const struct explore_view *v, struct pane p)
 		            "variables alone (+ shows them)",
 		            t->program, grouped(v->rows->len, a), v->folded);
 	else
-		pane_format(p, 0, 1, STYLE_HEADING,
-		            "%s   %s run%s as a tree, %s different   %s more schedules begin "
-		            "as these do",
-		            t->program, grouped(t->executions, a), plural(t->executions),
-		            grouped(t->states, b), grouped(t->pruned, c));
+		pane_format(
+		        p, 0, 1, STYLE_HEADING,
+		        "%s   %s run%s as a tree, %s different   they cover %s more schedule%s",
+		        t->program, grouped(t->executions, a), plural(t->executions),
+		        grouped(t->states, b), grouped(t->pruned, c), plural(t->pruned));
 	draw_scope(t, p);
 }
 
@@ -370,19 +324,6 @@ static void draw_outcome(const struct explore_view *v, struct pane p, int row, u
 		pane_highlight(p, row, ATTR_REVERSE);
 }
 
-/* The text of a source line that is named "FILE:LINE"; NULL: unknown. */
-static const char *line_at(const struct app *app, const char *place)
-{
-	const char *colon = strrchr(place, ':');
-	if (colon == NULL || !g_ascii_isdigit(colon[1]))
-		return NULL;
-	char *file = g_strndup(place, (gsize)(colon - place));
-	const char *line = sources_line((struct sources *)&app->sources, file,
-	                                (uint32_t)strtoul(colon + 1, NULL, 10));
-	g_free(file);
-	return line;
-}
-
 /* The reversals on a way, each with the source line. */
 static int draw_way(const struct app *app, const struct explore_view *v, const GArray *way,
                     struct pane p, int row)
@@ -399,7 +340,7 @@ static int draw_way(const struct app *app, const struct explore_view *v, const G
 			continue; /* once for several visits */
 		row += pane_paragraph(pane_part(p, row, 3, -1, p.columns - 4), 0, 0,
 		                      style_of_flip(v->tree, r->flip), r->flip);
-		const char *line = line_at(app, r->place);
+		const char *line = sources_place((struct sources *)&app->sources, r->place);
 		if (row < p.rows)
 			pane_format(p, row, 5, STYLE_DIM, "%s%s%s", r->place, line ? "   " : "",
 			            line ? line : "");
@@ -424,7 +365,7 @@ static int draw_places(const struct app *app, struct pane p, int row, const char
 {
 	char **places = g_strsplit(where, " and ", -1);
 	for (char **place = places; *place && row < p.rows; place++) {
-		const char *line = line_at(app, *place);
+		const char *line = sources_place((struct sources *)&app->sources, *place);
 		pane_format(p, row++, 1, STYLE_TEXT, "%s%s%s", *place, line ? "   " : "",
 		            line ? line : "");
 	}
@@ -465,28 +406,10 @@ static void draw_outcome_foot(const struct app *app, const struct explore_view *
                               struct pane p)
 {
 	const struct outcome *o = outcome_at(v, v->outcome_list.cursor);
-	const struct tree_run *r = tree_run_of(v->tree, o->shortest);
-	char events[32], switches[32], count[32], all[32];
 	draw_threads(v->tree, p);
 	struct pane body = pane_part(p, 1, 0, p.rows - 2, -1);
 	GString *text = g_string_new(NULL);
-	if (o->kind == OUTCOME_RACE)
-		g_string_append_printf(text, "data race on %s, first in run %u", o->text,
-		                       o->first);
-	else
-		g_string_append_printf(text, "%s of %s different run%s %s",
-		                       grouped(o->count, count), grouped(v->tree->states, all),
-		                       plural(v->tree->states),
-		                       o->kind == OUTCOME_FAILED ? "end so"
-		                       : *o->text                ? "print this last"
-		                                                 : "end well");
-	if (o->kind != OUTCOME_RACE && r->switches > 0)
-		g_string_append_printf(text,
-		                       "; the shortest is run %u: %s events, %s turn%s of "
-		                       "threads",
-		                       o->shortest, grouped(r->events, events),
-		                       grouped(r->switches + 1, switches),
-		                       plural(r->switches + 1));
+	outcome_append_count(v->tree, o, text);
 	int row = pane_paragraph(pane_part(body, 0, 1, -1, body.columns - 2), 0, 0,
 	                         STYLE_HEADING, text->str);
 	g_string_free(text, TRUE);
@@ -565,7 +488,9 @@ static void explore_draw(const struct app *app, const void *state, struct pane p
 		return;
 	}
 	draw_head(v, p);
-	struct pane foot = pane_part(p, p.rows - foot_rows(v, p.rows), 0, -1, -1);
+	int at = p.rows - foot_rows(app, v, p.rows);
+	struct pane foot = pane_part(p, at, 0, -1, -1);
+	split_border(p, SPLIT_RUNS, at, false);
 	const struct list *list = v->by_run ? &v->list : &v->outcome_list;
 	for (int r = 0; r < list->rows && list->top + r < list->count; r++) {
 		if (v->by_run)
@@ -596,8 +521,7 @@ static void open_trace(struct app *app, const struct tree *t, const struct tree_
 {
 	char self[4096];
 	if (*r->trace == '\0') {
-		app_say(app, "its trace was not kept: the first run and the first of each "
-		             "error are");
+		app_say(app, SAYS_TRACE_NOT_KEPT);
 		return;
 	}
 	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
@@ -628,7 +552,7 @@ static void step_error(struct app *app, struct explore_view *v, int direction)
 			return;
 		}
 	}
-	app_say(app, v->by_run ? "no other run failed" : "no other outcome is a failure");
+	app_say(app, v->by_run ? SAYS_NO_OTHER_FAILURE : SAYS_NO_OTHER_OUTCOME);
 }
 
 /* The selected run; of an outcome one whose trace is kept, else its shortest. */

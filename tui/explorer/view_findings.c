@@ -3,6 +3,7 @@
  * the source of both sides, and an explanation.
  */
 #include "tui/explorer/app.h"
+#include "tui/explorer/settings.h"
 
 #include "engine/detect/failure.h"
 #include "tui/explorer/command_line.h"
@@ -10,6 +11,7 @@
 #include "tui/explorer/folders.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/weak_order.h"
+#include "tui/explorer/messages.h"
 
 #include <string.h>
 
@@ -38,9 +40,9 @@ struct findings {
 };
 
 static const char *const listed_words[LISTED_COUNT] = {
-	[LISTED_POSSIBLE] = "what can happen, and what is open",
-	[LISTED_ALL] = "every verdict, also what is proved impossible",
-	[LISTED_RACES] = "races only",
+	[LISTED_POSSIBLE] = SAYS_LISTED_POSSIBLE,
+	[LISTED_ALL] = SAYS_LISTED_ALL,
+	[LISTED_RACES] = SAYS_LISTED_RACES,
 };
 
 static const char *const kind_words[] = {
@@ -268,11 +270,12 @@ struct layout {
 
 /* The list gets what it needs, the source the rest, within limits; with a lesson both are
  * short. */
-static struct layout layout_of(int rows, guint count)
+static struct layout layout_of(const struct app *app, int rows, guint count)
 {
 	struct layout l;
-	if (rows < 14) { /* the list and a sentence; s and I show the rest */
-		l = (struct layout){ .words_rows = 2 };
+	if (rows < 14 ||
+	    settings_project()) { /* the list and a sentence; s and I show the rest */
+		l = (struct layout){ .words_rows = settings_project() && rows >= 10 ? 4 : 2 };
 		l.words = rows - l.words_rows;
 		l.source = l.words - 1;
 		l.seen = l.source;
@@ -285,7 +288,11 @@ static struct layout layout_of(int rows, guint count)
 	l.list = CLAMP((int)MIN(count, 1000) + 1, least,
 	               MAX(room - (rows >= 34 ? 12 : 6), least));
 	l.source_rows = CLAMP(room - l.list, 0, 17);
-	l.list = room - l.source_rows;
+	/* over the border are the headings and the line of who sees it */
+	l.list =
+	        split_at(app, SPLIT_LIST, rows, room - l.source_rows + 2, 4, l.words_rows + 2) -
+	        2;
+	l.source_rows = room - l.list;
 	l.words = rows - l.words_rows;
 	l.source = l.words - 1 - l.source_rows;
 	l.seen = l.source - 2;
@@ -301,7 +308,7 @@ static guint rows_wanted(const struct findings *f)
 static void findings_fit(struct app *app, void *state, int rows, int columns)
 {
 	struct findings *f = state;
-	int room = layout_of(rows, rows_wanted(f)).list;
+	int room = layout_of(app, rows, rows_wanted(f)).list;
 	list_fit(&f->list, f->folders.lines->len, room - (f->left_out > 0 && room > 1));
 }
 
@@ -474,6 +481,8 @@ static void draw_seen(const struct app *app, const struct entry *entry, struct p
 	}
 	int at = pane_text(p, 0, 1, STYLE_DIM, "seen by");
 	for (size_t i = 0; i < count; i++) {
+		if (app->session->weak && shown[i] != ANALYSIS_HB)
+			continue; /* the others are about other schedules */
 		int seen = session_seen(app->session, entry, shown[i]);
 		const char *glyph = seen < 0 ? "…" : seen == 0 ? "–" : verdicts[seen - 1].glyph;
 		enum style style = seen > 0 ? verdicts[seen - 1].style : STYLE_DIM;
@@ -527,6 +536,12 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 		               "the trace meanwhile, C-c stops.");
 	else if (app->session->seen[ANALYSIS_AUTO])
 		draw_no_race(pane_part(p, 2, 3, -1, p.columns - 6));
+	else if (app->session->weak && app->session->seen[ANALYSIS_HB])
+		pane_paragraph(
+		        pane_part(p, 2, 3, -1, p.columns - 6), 0, 0, STYLE_TEXT,
+		        "No data race in this run by the happens-before of what its loads "
+		        "read. It is not sequentially consistent, so nothing is said of "
+		        "other schedules (heddle explore --memory runs them).");
 	else
 		pane_text(p, 2, 3, STYLE_TEXT,
 		          "stopped before anything was found; :analyse looks again");
@@ -535,21 +550,23 @@ static void draw_empty(const struct app *app, const struct findings *f, struct p
 static void findings_draw(const struct app *app, const void *state, struct pane p)
 {
 	const struct findings *f = state;
-	struct layout l = layout_of(p.rows, rows_wanted(f));
+	struct layout l = layout_of(app, p.rows, rows_wanted(f));
 	draw_list(app, f, pane_part(p, 0, 0, l.seen, -1));
 	const struct entry *entry = session_selected(app->session);
 	if (f->shown->len == 0 || entry == NULL) {
 		draw_empty(app, f, p);
 		return;
 	}
-	int half = p.columns / 2;
+	int half = split_at(app, SPLIT_SIDES, p.columns, p.columns / 2, 12, 12);
 	if (l.source_rows > 0) {
 		draw_seen(app, entry, pane_part(p, l.seen, 0, 1, -1));
 		pane_rule(pane_part(p, l.seen + 1, 0, 1, -1), 0, NULL);
+		split_border(p, SPLIT_LIST, l.seen + 1, false);
 		struct pane source = pane_part(p, l.source, 0, l.source_rows, -1);
 		draw_side(app, pane_part(source, 0, 0, -1, half - 1), entry->finding->first);
 		draw_side(app, pane_part(source, 0, half + 1, -1, -1), entry->finding->second);
 		pane_bar(source, half);
+		split_border(source, SPLIT_SIDES, half, true);
 	}
 	pane_rule(p, l.words - 1, NULL);
 	GString *words = g_string_new(NULL);
@@ -597,11 +614,10 @@ static void group_by(struct app *app, struct findings *f, enum grouping by)
 	if (by != GROUPED_NOT)
 		select_cursor(app, f);
 	if (by == GROUPED_NOT)
-		app_say(app, "no folders");
+		app_say(app, SAYS_NO_FOLDERS);
 	else
-		app_say(app,
-		        "%u folder%s by %s: - opens and closes one, marks are for all in it",
-		        f->folders.list->len, plural(f->folders.list->len), grouping_words[by]);
+		app_say(app, SAYS_FOLDERS, f->folders.list->len, plural(f->folders.list->len),
+		        grouping_words[by]);
 }
 
 bool findings_group(struct app *app, const char *word)
@@ -617,7 +633,7 @@ bool findings_group(struct app *app, const char *word)
 static void toggle_folder(struct app *app, struct findings *f)
 {
 	if (f->folders.by == GROUPED_NOT) {
-		app_say(app, "there are no folders: b makes them, by variable first");
+		app_say(app, SAYS_FOLDERS_FIRST);
 		return;
 	}
 	if (!folders_toggle(&f->folders, app->session, f->shown, &f->list.cursor))
@@ -670,8 +686,8 @@ static void triage(struct app *app)
 	}
 	GString *many = g_string_new(NULL);
 	if (count > 1)
-		g_string_printf(many, "%u findings ", count);
-	app_say(app, "%smarked %s (kept in %s)", many->str, mark ? triage_word(mark) : "as new",
+		g_string_printf(many, COUNT_FINDINGS, count);
+	app_say(app, SAYS_MARKED, many->str, mark ? triage_word(mark) : MARKED_AS_NEW,
 	        app->session->notes_path);
 	g_string_free(many, TRUE);
 }
@@ -703,7 +719,7 @@ static void pick_all(struct app *app, struct findings *f)
 	for (guint i = 0; none && i < f->shown->len; i++)
 		g_hash_table_add(f->picked,
 		                 app->session->entries->pdata[g_array_index(f->shown, int, i)]);
-	app_say(app, "%u picked: t marks them together", g_hash_table_size(f->picked));
+	app_say(app, SAYS_PICKED, g_hash_table_size(f->picked));
 }
 
 /* The first call holds the finding, the second compares with it. */
@@ -715,7 +731,7 @@ static void compare_with_held(struct app *app, struct findings *f)
 		return;
 	if (held == NULL) {
 		f->held = entry;
-		app_say(app, "held: = on another finding compares the two");
+		app_say(app, SAYS_HELD);
 		return;
 	}
 	app_show_text(app, "Two findings", compare_findings(app->session, held, entry));
@@ -728,7 +744,7 @@ static bool clear_filter(struct app *app, struct findings *f)
 	g_free(f->filter);
 	f->filter = NULL;
 	findings_show(app, f);
-	app_say(app, "all %u findings again", f->shown->len);
+	app_say(app, SAYS_FILTER_CLEARED, f->shown->len);
 	return true;
 }
 
@@ -777,7 +793,7 @@ static bool findings_request(struct app *app, void *state, enum request request,
 	case REQUEST_BACK:
 		if (g_hash_table_size(f->picked) && f->filter == NULL) {
 			g_hash_table_remove_all(f->picked);
-			app_say(app, "none picked");
+			app_say(app, SAYS_NONE_PICKED);
 			return true;
 		}
 		return clear_filter(app, f);
@@ -787,8 +803,8 @@ static bool findings_request(struct app *app, void *state, enum request request,
 			f->sort = (enum column)((f->sort + 1) % COLUMNS);
 		else
 			f->reverse = !f->reverse;
-		app_say(app, "sorted by %s%s", sort_words[f->sort],
-		        f->reverse ? ", the last first" : "");
+		app_say(app, SAYS_SORTED, sort_words[f->sort],
+		        f->reverse ? AND_LAST_FIRST : "");
 		findings_show(app, f);
 		return true;
 	case REQUEST_SHOW_ALL:
@@ -799,8 +815,7 @@ static bool findings_request(struct app *app, void *state, enum request request,
 		return true;
 	case REQUEST_HIDE_MARKED:
 		f->hide_marked = !f->hide_marked;
-		app_say(app,
-		        f->hide_marked ? "marked findings hidden" : "marked findings shown");
+		app_say(app, f->hide_marked ? SAYS_MARKED_HIDDEN : SAYS_MARKED_SHOWN);
 		findings_show(app, f);
 		return true;
 	case REQUEST_EXPORT:

@@ -1,10 +1,13 @@
 /*
- * view_graph.c - the conflict graph of an atomic-set violation: units of work in a lane for
- * each thread, the cycle's edges beside them; Enter goes from an edge to its two accesses.
+ * view_graph.c - the conflict graph of an atomic-set violation: what each unit of work saw and
+ * wrote, in a lane for each thread, and the cycle's edges; Enter goes from an edge to its two
+ * accesses.
  */
 #include "tui/explorer/app.h"
 
 #include "tui/explorer/command_line.h"
+#include "tui/explorer/messages.h"
+#include "tui/explorer/decisions.h"
 
 #include <string.h>
 
@@ -13,9 +16,10 @@ struct graph_view {
 	guint side;         /* the access that Enter goes to next */
 	struct list cycles; /* over the entries that have a cycle */
 	GArray *entries;    /* int: indexes of session.entries */
+	GArray *rows;       /* struct decision: of the cycle */
 };
 
-enum { BOX_ROWS = 4, LANE_WIDTH = 24, MOST_LANES = 32 };
+enum { LANE_LEAST = 22, LANE_MOST = 48, MOST_LANES = 32 };
 
 static void *graph_open(struct app *app)
 {
@@ -28,7 +32,27 @@ static void graph_close(void *state)
 {
 	struct graph_view *v = state;
 	g_array_free(v->entries, TRUE);
+	if (v->rows)
+		g_array_unref(v->rows);
 	g_free(v);
+}
+
+static const struct finding *cycle_of(const struct app *app, const struct graph_view *v)
+{
+	if (v->cycles.cursor >= v->entries->len)
+		return NULL;
+	int i = g_array_index(v->entries, int, v->cycles.cursor);
+	const struct entry *entry = app->session->entries->pdata[i];
+	return entry->finding;
+}
+
+/* Make the rows of the selected cycle. */
+static void make_decisions(const struct app *app, struct graph_view *v)
+{
+	const struct finding *f = cycle_of(app, v);
+	if (v->rows)
+		g_array_unref(v->rows);
+	v->rows = f ? decisions_of(app->session, f) : NULL;
 }
 
 static void graph_show(struct app *app, void *state)
@@ -47,15 +71,7 @@ static void graph_show(struct app *app, void *state)
 	v->cycles.count = v->entries->len;
 	v->cycles.rows = 1;
 	v->edge = v->side = 0;
-}
-
-static const struct finding *cycle_of(const struct app *app, const struct graph_view *v)
-{
-	if (v->cycles.cursor >= v->entries->len)
-		return NULL;
-	int i = g_array_index(v->entries, int, v->cycles.cursor);
-	const struct entry *entry = app->session->entries->pdata[i];
-	return entry->finding;
+	make_decisions(app, v);
 }
 
 /* Select the cycle's finding in the session, for other views. */
@@ -65,119 +81,150 @@ static void select_cycle(struct app *app, const struct graph_view *v)
 		session_select(app->session, g_array_index(v->entries, int, v->cycles.cursor));
 }
 
-static void draw_box(struct pane p, int row, int column, const struct cycle_unit *u,
-                     enum style style, bool lit)
-{
-	int width = LANE_WIDTH - 2, last = BOX_ROWS - 1;
-	for (int c = 0; c < width; c++) {
-		bool left = c == 0, right = c == width - 1;
-		pane_rune(p, row, column + c, style, left ? 0x250c : right ? 0x2510 : 0x2500);
-		pane_rune(p, row + last, column + c, style,
-		          left    ? 0x2514
-		          : right ? 0x2518
-		                  : 0x2500);
-	}
-	for (int r = 1; r < last; r++) {
-		pane_rune(p, row + r, column, style, 0x2502);
-		pane_rune(p, row + r, column + width - 1, style, 0x2502);
-	}
-	char *range = g_strdup_printf("%u–%u", u->begin, u->end);
-	pane_field(p, row + 1, column + 2, width - 4, lit ? STYLE_HERE : style, u->unit);
-	pane_field(p, row + 2, column + 2, width - 4, STYLE_DIM, range);
-	g_free(range);
-}
+/* -- the table of what each thread saw and wrote -------------------------------------------- */
 
-/* Positions of units: a lane for each thread, rows of boxes. */
-struct graph_layout {
-	uint32_t lanes[MOST_LANES], lane_count;
-	GArray *rows; /* int, by unit: the row of its box */
-	GArray *columns;
+/* A column for each thread of the cycle; `width` 0: too many, one for all. */
+struct graph_lanes {
+	uint32_t threads[MOST_LANES], count;
+	int begin, width;
 };
 
-static int by_begin(gconstpointer a, gconstpointer b, gpointer data)
+static uint32_t lane_of(struct graph_lanes *l, uint32_t thread)
 {
-	const struct finding *f = data;
-	uint32_t x = g_array_index(f->units, struct cycle_unit, *(const guint *)a).begin;
-	uint32_t y = g_array_index(f->units, struct cycle_unit, *(const guint *)b).begin;
-	return x < y ? -1 : x > y;
-}
-
-static uint32_t lane_of(struct graph_layout *l, uint32_t thread)
-{
-	for (uint32_t j = 0; j < l->lane_count; j++)
-		if (l->lanes[j] == thread)
+	for (uint32_t j = 0; j < l->count; j++)
+		if (l->threads[j] == thread)
 			return j;
-	if (l->lane_count < MOST_LANES)
-		l->lanes[l->lane_count++] = thread;
-	return l->lane_count - 1;
+	if (l->count < MOST_LANES)
+		l->threads[l->count++] = thread;
+	return l->count - 1;
 }
 
-static struct graph_layout layout_new(const struct finding *f)
+static const struct cycle_unit *unit_at(const struct finding *f, guint i)
 {
-	struct graph_layout l = { .rows = g_array_new(FALSE, TRUE, sizeof(int)),
-		                  .columns = g_array_new(FALSE, TRUE, sizeof(int)) };
-	GArray *order = g_array_new(FALSE, FALSE, sizeof(guint));
+	return &g_array_index(f->units, struct cycle_unit, i);
+}
+
+static struct graph_lanes lanes_of(const struct finding *f, int columns)
+{
+	struct graph_lanes l = { .begin = 8 };
 	for (guint i = 0; i < f->units->len; i++)
-		g_array_append_val(order, i);
-	g_array_sort_with_data(order, by_begin, (gpointer)f);
-	g_array_set_size(l.rows, f->units->len);
-	g_array_set_size(l.columns, f->units->len);
-	for (guint i = 0; i < order->len; i++) {
-		guint unit = g_array_index(order, guint, i);
-		uint32_t thread = g_array_index(f->units, struct cycle_unit, unit).thread;
-		g_array_index(l.rows, int, unit) = 1 + (int)i * BOX_ROWS;
-		g_array_index(l.columns, int, unit) = 2 + (int)lane_of(&l, thread) * LANE_WIDTH;
-	}
-	g_array_free(order, TRUE);
+		lane_of(&l, unit_at(f, i)->thread);
+	for (uint32_t i = 1; i < l.count; i++) /* in the order of threads */
+		for (uint32_t k = i; k > 0 && l.threads[k - 1] > l.threads[k]; k--) {
+			uint32_t thread = l.threads[k];
+			l.threads[k] = l.threads[k - 1];
+			l.threads[k - 1] = thread;
+		}
+	int width = (columns - l.begin) / MAX((int)l.count, 1);
+	l.width = width < LANE_LEAST ? 0 : MIN(width, LANE_MOST);
 	return l;
 }
 
-/* Draw an edge in its track right of the lanes, from a box's first line to another's second. */
-static void draw_track(struct pane p, const struct graph_layout *l, const struct cycle_edge *e,
-                       int track, enum style style)
+/* "T1 worker: transfer"; the unit's name alone when the thread is named after it, or has
+ * several: then its rows tell them. */
+static void draw_lane_heads(const struct app *app, const struct graph_view *v,
+                            const struct finding *f, const struct graph_lanes *l, struct pane p)
 {
-	int from = g_array_index(l->rows, int, e->from) + 1,
-	    to = g_array_index(l->rows, int, e->to) + 2;
-	int out = g_array_index(l->columns, int, e->from) + LANE_WIDTH - 2;
-	int in = g_array_index(l->columns, int, e->to) + LANE_WIDTH - 2;
-	for (int c = out; c < track; c++)
-		pane_rune(p, from, c, style, 0x2500);
-	for (int c = in; c < track; c++)
-		pane_rune(p, to, c, style, c == in ? 0x25c2 : 0x2500);
-	for (int r = MIN(from, to); r <= MAX(from, to); r++)
-		pane_rune(p, r, track, style, 0x2502);
-	pane_rune(p, from, track, style, from < to ? 0x2510 : 0x2518);
-	pane_rune(p, to, track, style, from < to ? 0x2518 : 0x2510);
+	for (uint32_t j = 0; j < l->count && l->width; j++) {
+		const char *unit = NULL, *thread;
+		guint units = 0;
+		for (guint i = 0; i < f->units->len; i++)
+			if (unit_at(f, i)->thread == l->threads[j]) {
+				unit = unit_at(f, i)->unit;
+				units++;
+			}
+		thread = session_thread_within(app->session, l->threads[j], l->width - 3);
+		struct pane head =
+		        pane_part(p, 0, l->begin + (int)j * l->width, 1, l->width - 1);
+		int at = pane_text(head, 0, 0, style_of_thread(l->threads[j]), thread);
+		if (units == 1 && strstr(thread, unit) == NULL)
+			pane_format(head, 0, at + 1, STYLE_DIM, "in %s", unit);
+	}
 }
 
-static void draw_units(const struct app *app, const struct graph_view *v,
-                       const struct finding *f, struct pane p)
+/* Is it the first row of its unit, of several units of the thread? */
+static bool begins_unit(const struct graph_view *v, const struct finding *f, guint row)
 {
-	struct graph_layout l = layout_new(f);
+	guint unit = g_array_index(v->rows, struct decision, row).unit;
+	uint32_t thread = unit_at(f, unit)->thread;
+	guint of_thread = 0;
+	for (guint i = 0; i < f->units->len; i++)
+		of_thread += unit_at(f, i)->thread == thread;
+	for (guint i = 0; i < row; i++)
+		if (g_array_index(v->rows, struct decision, i).unit == unit)
+			return false;
+	return of_thread > 1;
+}
+
+static void draw_decision(const struct app *app, const struct graph_view *v,
+                          const struct finding *f, struct graph_lanes *l, struct pane p,
+                          int row, guint index)
+{
+	const struct decision *d = &g_array_index(v->rows, struct decision, index);
 	const struct cycle_edge *lit = &g_array_index(f->edges, struct cycle_edge, v->edge);
-	for (uint32_t j = 0; j < l.lane_count; j++)
-		pane_text(p, 0, 2 + (int)j * LANE_WIDTH, style_of_thread(l.lanes[j]),
-		          session_thread_within(app->session, l.lanes[j], LANE_WIDTH - 3));
-	for (int pass = 0; pass < 2; pass++) { /* the highlighted edge last, on top */
-		for (guint i = 0; i < f->edges->len; i++) {
-			int track = 2 + (int)l.lane_count * LANE_WIDTH + (int)i * 2;
-			if ((i == v->edge) == pass)
-				draw_track(p, &l,
-				           &g_array_index(f->edges, struct cycle_edge, i),
-				           track, pass ? STYLE_HERE : STYLE_RULE);
+	uint32_t thread = unit_at(f, d->unit)->thread;
+	bool here = d->event == lit->events[0] || d->event == lit->events[1];
+	pane_text(p, row, 0, STYLE_HERE, here ? "▸" : " ");
+	pane_format(p, row, 1, STYLE_DIM, "%5u", d->event);
+	int at = l->begin + (int)lane_of(l, thread) * l->width;
+	if (l->width == 0)
+		at = 1 + pane_text(p, row, l->begin, style_of_thread(thread),
+		                   session_thread_within(app->session, thread, 14));
+	if (begins_unit(v, f, index))
+		at = pane_format(p, row, at, STYLE_DIM, "%s: ", unit_at(f, d->unit)->unit);
+	at = pane_text(p, row, at, here ? STYLE_HERE : style_of_thread(thread), d->text);
+	int lane = l->begin + (int)lane_of(l, thread) * l->width;
+	if (d->old && at + 4 + text_columns(d->old) > p.columns &&
+	    lane - l->begin > text_columns(d->old) + 3) /* more room on the left */
+		pane_format(p, row, lane - 3 - text_columns(d->old), STYLE_RACE, "%s ▸",
+		            d->old);
+	else if (d->old)
+		pane_format(p, row, at, STYLE_RACE, "  ◂ %s", d->old);
+}
+
+/* The rows, scrolled to those of the selected edge. */
+static void draw_decisions(const struct app *app, const struct graph_view *v,
+                           const struct finding *f, struct pane p)
+{
+	const struct cycle_edge *lit = &g_array_index(f->edges, struct cycle_edge, v->edge);
+	struct graph_lanes l = lanes_of(f, p.columns);
+	struct pane body = pane_part(p, 1, 0, -1, -1);
+	guint first = v->rows->len, last = 0, top = 0;
+	for (guint i = 0; i < v->rows->len; i++) {
+		uint32_t e = g_array_index(v->rows, struct decision, i).event;
+		if (e != lit->events[0] && e != lit->events[1])
+			continue;
+		first = MIN(first, i);
+		last = i;
+	}
+	draw_lane_heads(app, v, f, &l, p);
+	if (last >= (guint)body.rows && body.rows > 1)
+		top = MIN(first, v->rows->len - (guint)body.rows);
+	for (int r = 0; r < body.rows && top + (guint)r < v->rows->len; r++)
+		draw_decision(app, v, f, &l, body, r, top + (guint)r);
+	guint below = top + (guint)body.rows < v->rows->len
+	                      ? v->rows->len - top - (guint)body.rows
+	                      : 0;
+	if (top + below)
+		pane_format(p, 0, p.columns - 18, STYLE_DIM, "%u above, %u below", top, below);
+}
+
+/* As the table has it; else as it was recorded. */
+static void append_access(const struct app *app, const struct graph_view *v, uint32_t event,
+                          GString *out)
+{
+	for (guint i = 0; i < v->rows->len; i++) {
+		const struct decision *d = &g_array_index(v->rows, struct decision, i);
+		if (d->event == event) {
+			g_string_append(out, d->text);
+			return;
 		}
 	}
-	for (guint i = 0; i < f->units->len; i++) {
-		const struct cycle_unit *u = &g_array_index(f->units, struct cycle_unit, i);
-		draw_box(p, g_array_index(l.rows, int, i), g_array_index(l.columns, int, i), u,
-		         style_of_thread(u->thread), i == lit->from || i == lit->to);
-	}
-	g_array_free(l.rows, TRUE);
-	g_array_free(l.columns, TRUE);
+	describe_event(app->session, event, out);
 }
 
-static void append_edge(const struct app *app, const struct finding *f,
-                        const struct cycle_edge *e, GString *out)
+static void append_edge(const struct app *app, const struct graph_view *v,
+                        const struct finding *f, const struct cycle_edge *e, GString *out)
 {
 	const struct trace *t = app_trace(app);
 	g_string_append_printf(out, "%s ──▸ %s   on ",
@@ -186,9 +233,9 @@ static void append_edge(const struct app *app, const struct finding *f,
 	const char *name = trace_string(t, t->variables[e->variable].name);
 	append_escaped(out, name, strlen(name));
 	g_string_append_printf(out, ":  %u ", e->events[0]);
-	describe_event(app->session, e->events[0], out);
+	append_access(app, v, e->events[0], out);
 	g_string_append_printf(out, "  then  %u ", e->events[1]);
-	describe_event(app->session, e->events[1], out);
+	append_access(app, v, e->events[1], out);
 }
 
 /* The number of units examined, after the analysis: none without units is no good news. */
@@ -245,11 +292,11 @@ static void graph_draw(const struct app *app, const void *state, struct pane p)
 	            happened ? "happened" : "can happen");
 	int edges = MIN((int)f->edges->len, p.rows / 3);
 	struct pane top = pane_part(p, 2, 0, p.rows - 5 - edges, -1);
-	draw_units(app, v, f, top);
+	draw_decisions(app, v, f, top);
 	pane_rule(p, p.rows - edges - 3, "the cycle");
 	for (int i = 0; i < edges; i++) {
 		g_string_truncate(text, 0);
-		append_edge(app, f, &g_array_index(f->edges, struct cycle_edge, i), text);
+		append_edge(app, v, f, &g_array_index(f->edges, struct cycle_edge, i), text);
 		pane_text(p, p.rows - edges - 2 + i, 1, STYLE_TEXT, text->str);
 		if (i == (int)v->edge)
 			pane_highlight(p, p.rows - edges - 2 + i, ATTR_REVERSE);
@@ -284,11 +331,12 @@ static bool graph_request(struct app *app, void *state, enum request request, ui
 		                    (request == REQUEST_RIGHT ? 1 : v->entries->len - 1)) %
 		                   v->entries->len;
 		v->edge = v->side = 0;
+		make_decisions(app, v);
 		select_cycle(app, v);
 		return true;
 	case REQUEST_WITNESS:
 		if (f->witness == NULL) {
-			app_say(app, "it happened: the recording itself shows it");
+			app_say(app, SAYS_IT_HAPPENED);
 			return true;
 		}
 		select_cycle(app, v);
@@ -301,7 +349,7 @@ static bool graph_request(struct app *app, void *state, enum request request, ui
 		session_ask(app->session, e->events[0], e->events[1]);
 		app_goto(app, e->events[v->side], false);
 		v->side = !v->side;
-		app_say(app, "= goes to the edge's other access");
+		app_say(app, SAYS_OTHER_ACCESS);
 		return true;
 	}
 	case REQUEST_EXPORT:

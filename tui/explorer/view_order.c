@@ -188,6 +188,8 @@ static void add_summary(struct app *app, struct order_view *v)
 	        *unknown = g_string_new(NULL);
 	bool reading = false; /* the second's own reading of the first is what orders them */
 	for (int k = 0; k < ORDER_KIND_COUNT; k++) {
+		if (s->weak && k != ORDER_KIND_HB)
+			continue;
 		if (s->trace->events_count <= SUMMARY_EVENTS)
 			app_need_order(app, (enum order_kind)k);
 		const struct order *order = session_order(s, k);
@@ -228,6 +230,13 @@ static void order_show(struct app *app, void *state)
 		return;
 	if (!session_has(s, INDEX_ALL)) {
 		prose_add(v->rows, STYLE_BUSY, NONE, "the index is still being built");
+		return;
+	}
+	if (s->weak && v->kind != ORDER_KIND_HB) {
+		prose_add(v->rows, STYLE_TEXT, NONE,
+		          "This run under --memory %s is not sequentially consistent: "
+		          "happens-before (h) alone is known of it.",
+		          weak_model_words[trace_model(s->trace)]);
 		return;
 	}
 	if (v->kind == KIND_CLOSURE) {

@@ -3,6 +3,7 @@
  * two runs beside each other; below, the source of the place in the selected line.
  */
 #include "tui/explorer/output.h"
+#include "tui/explorer/messages.h"
 
 #include "engine/base/editor.h"
 
@@ -302,13 +303,17 @@ static void output_draw(const struct app *app, const void *state, struct pane p)
 		        "anew, records it again and compares.");
 		return;
 	}
-	int source = source_rows(p.rows), half = o->count > 1 ? (p.columns - 1) / 2 : 0;
+	int source = source_rows(p.rows), half = 0;
+	if (o->count > 1)
+		half = split_at(app, SPLIT_OUTPUT, p.columns, (p.columns - 1) / 2, 12, 12);
 	pane_text(p, 0, 1, STYLE_HEADING, o->title);
 	draw_end(half ? pane_part(p, 1, 0, 1, half) : p, half ? 0 : 1, &o->sides[0],
 	         o->running);
 	if (half)
 		draw_end(pane_part(p, 1, half + 1, 1, -1), 0, &o->sides[1], o->running);
 	struct pane body = pane_part(p, HEAD_ROWS, 0, p.rows - HEAD_ROWS - source, -1);
+	if (half)
+		split_border(body, SPLIT_OUTPUT, half, true);
 	for (int r = 0; r < body.rows && v->list.top + (uint64_t)r < v->lines->len; r++) {
 		const struct line *line = line_at(v, v->list.top + (uint64_t)r);
 		bool two = half && line->texts[1];
@@ -334,7 +339,7 @@ static void edit_place(struct app *app, const struct output_view *v)
 	const struct line *line = line_at(v, v->list.cursor);
 	const struct source_file *file = file_of(app, line);
 	if (file == NULL) {
-		app_say(app, "no place of a source file is in this line (n: the next one)");
+		app_say(app, SAYS_NO_PLACE_IN_LINE);
 		return;
 	}
 	app_run_after(app, editor_words(file->path, line->number));
@@ -346,7 +351,7 @@ static void step_place(struct app *app, struct output_view *v, int direction)
 	uint32_t at = next_place(app, v, v->list.cursor + (uint64_t)(int64_t)direction,
 	                         direction, false);
 	if (at == NONE)
-		app_say(app, "no other line has a place");
+		app_say(app, SAYS_NO_OTHER_PLACE);
 	else
 		v->list.cursor = at;
 }
@@ -354,7 +359,7 @@ static void step_place(struct app *app, struct output_view *v, int direction)
 static void open_recording(struct app *app)
 {
 	if (app->output == NULL || app->output->trace == NULL) {
-		app_say(app, "nothing was recorded here that could be opened");
+		app_say(app, SAYS_NO_RECORDING);
 		return;
 	}
 	char *self = g_file_read_link("/proc/self/exe", NULL);

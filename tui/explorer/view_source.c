@@ -3,6 +3,8 @@
  * excerpts of other views.
  */
 #include "tui/explorer/app.h"
+#include "tui/explorer/messages.h"
+#include "tui/explorer/settings.h"
 #include "engine/trace/own_code.h"
 
 #include <string.h>
@@ -210,7 +212,7 @@ static void draw_event_side(const struct app *app, struct pane p, uint32_t event
 static bool shows_pair(const struct app *app, const struct source_state *v)
 {
 	const struct session *s = app->session;
-	return !v->one && s->pair[0] != NONE &&
+	return !v->one && !settings_project() && s->pair[0] != NONE &&
 	       (s->event == s->pair[0] || s->event == s->pair[1]);
 }
 
@@ -223,7 +225,7 @@ static void source_draw(const struct app *app, const void *state, struct pane p)
 		draw_event_side(app, p, s->event, s->frame);
 		return;
 	}
-	int half = p.columns / 2;
+	int half = split_at(app, SPLIT_SIDES, p.columns, p.columns / 2, 12, 12);
 	for (int i = 0; i < 2; i++) {
 		struct pane side = i ? pane_part(p, 0, half + 1, -1, -1)
 		                     : pane_part(p, 0, 0, -1, half - 1);
@@ -234,6 +236,7 @@ static void source_draw(const struct app *app, const void *state, struct pane p)
 			pane_highlight(side, 0, ATTR_REVERSE);
 	}
 	pane_bar(p, half);
+	split_border(p, SPLIT_SIDES, half, true);
 }
 
 static unsigned stack_depth(const struct app *app)
@@ -269,13 +272,13 @@ static bool source_request(struct app *app, void *state, enum request request, u
 		if (s->frame + 1 < stack_depth(app))
 			s->frame++;
 		else
-			app_say(app, "the outermost frame");
+			app_say(app, SAYS_OUTERMOST);
 		return true;
 	case REQUEST_FRAME_DOWN:
 		if (s->frame)
 			s->frame--;
 		else
-			app_say(app, "the innermost frame");
+			app_say(app, SAYS_INNERMOST);
 		return true;
 	default:
 		return false;

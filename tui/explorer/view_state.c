@@ -1,7 +1,8 @@
 /*
  * view_state.c - the complete state at the selected event: locks, stacks, values, clocks.
  */
-#include "tui/explorer/state_pane.h"
+#include "tui/explorer/weak_memory.h"
+#include "tui/explorer/messages.h"
 
 struct state_view {
 	struct list list;
@@ -28,8 +29,9 @@ static void state_show(struct app *app, void *state)
 		app_need_order(app, app->session->order);
 	if (v->rows)
 		g_array_free(v->rows, TRUE);
-	v->rows =
-	        state_rows(app, STATE_THREADS | STATE_STACKS | STATE_VALUES | STATE_CLOCKS, 0);
+	v->rows = state_rows(
+	        app, STATE_THREADS | STATE_MEMORY | STATE_STACKS | STATE_VALUES | STATE_CLOCKS,
+	        0);
 }
 
 static void state_fit(struct app *app, void *state, int rows, int columns)
@@ -63,10 +65,15 @@ static bool state_request(struct app *app, void *state, enum request request, ui
 {
 	struct state_view *v = state;
 	struct session *s = app->session;
+	struct error error;
 	switch (request) {
 	case REQUEST_BY_NEXT:
+		if (!weak_memory_allows(s, "other orders", &error)) {
+			app_complain(app, &error);
+			return true;
+		}
 		s->order = (enum order_kind)((s->order + 1) % ORDER_KIND_COUNT);
-		app_say(app, "clocks under %s", order_kind_title(s->order));
+		app_say(app, SAYS_CLOCKS, order_kind_title(s->order));
 		state_show(app, v);
 		return true;
 	case REQUEST_ENTER:

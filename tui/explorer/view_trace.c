@@ -2,9 +2,12 @@
  * view_trace.c - the run: a lane for each thread, time downwards; around the selected event its
  * writer or readers, its critical section and its race partners.
  */
+#include "tui/explorer/weak_memory.h"
 #include "tui/explorer/state_pane.h"
+#include "tui/explorer/settings.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/return_point.h"
+#include "tui/explorer/messages.h"
 
 #include <string.h>
 
@@ -56,6 +59,12 @@ static void find_readers(const struct session *s, struct trace_state *v)
 		if (next == e)
 			return;
 		e = next;
+		if (s->weak) { /* a later store hides it from no one at once */
+			if (op_reads(t->events[e].op) &&
+			    trace_writers(t, e).items[0] == s->event)
+				v->readers[v->reader_count++] = e;
+			continue;
+		}
 		if (op_reads(t->events[e].op))
 			v->readers[v->reader_count++] = e;
 		if (op_writes(t->events[e].op))
@@ -146,7 +155,8 @@ static void trace_show(struct app *app, void *state)
 	}
 	if (v->state)
 		g_array_free(v->state, TRUE);
-	v->state = state_rows(app, STATE_THREADS | STATE_VALUES | STATE_CLOCKS, 0);
+	v->state =
+	        state_rows(app, STATE_THREADS | STATE_MEMORY | STATE_VALUES | STATE_CLOCKS, 0);
 }
 
 /* -- visible events ------------------------------------------------------------------------ */
@@ -222,21 +232,24 @@ static int digits_of(uint64_t n)
 	return digits;
 }
 
-static struct lanes lanes_of(const struct session *s, int columns)
+static struct lanes lanes_of(const struct app *app, int columns)
 {
+	const struct session *s = app->session;
 	const struct trace *t = s->trace;
 	struct lanes l = { .number_width = MAX(digits_of(t->events_count), 5) };
 	l.begin = l.number_width + 3;
 	for (uint32_t i = 0; i < t->threads_count && l.count < G_N_ELEMENTS(l.shown); i++)
 		if (!s->hidden[i])
 			l.shown[l.count++] = i;
-	int pane = columns >= 160 ? 48 : columns >= 100 ? 34 : 26;
-	int without = (columns - l.begin) / MAX((int)l.count, 1);
-	int with = (columns - pane - 1 - l.begin) / MAX((int)l.count, 1);
+	int pane = columns >= 160 ? 48 : columns >= 100 ? 34 : 26, count = MAX((int)l.count, 1);
+	int without = (columns - l.begin) / count, end = columns - pane - 1;
 	bool many = l.count == G_N_ELEMENTS(l.shown) || without < LANE_MINIMUM;
-	bool has_pane = many || with >= LANE_BESIDE_STATE;
-	l.end = has_pane ? columns - pane - 1 : columns;
-	l.width = many ? 0 : MIN(has_pane ? with : without, 44);
+	bool has_pane =
+	        !settings_project() && (many || (end - l.begin) / count >= LANE_BESIDE_STATE);
+	end = split_at(app, SPLIT_STATE, columns, end,
+	               l.begin + LANE_MINIMUM * (many ? 2 : count), 12);
+	l.end = has_pane ? end : columns;
+	l.width = many ? 0 : MIN(has_pane ? (end - l.begin) / count : without, 44);
 	l.name_width = many ? session_threads_columns(s, columns >= 100 ? 20 : 12) : 0;
 	return l;
 }
@@ -431,6 +444,7 @@ static void draw_foot(const struct app *app, const struct trace_state *v, struct
 			g_string_append(text, "the initial value");
 		else
 			append_event(s, v->writer, text);
+		weak_memory_append_brief(s, s->event, text);
 		g_string_append(text, "  ");
 	}
 	if (v->partner_count) {
@@ -463,7 +477,7 @@ static void trace_draw(const struct app *app, const void *state, struct pane p)
 		pane_text(p, 1, 2, STYLE_TEXT, "the trace has no events");
 		return;
 	}
-	struct lanes l = lanes_of(s, p.columns);
+	struct lanes l = lanes_of(app, p.columns);
 	draw_heads(app, &l, p);
 	uint32_t before =
 	        v->rows->len ? s->trace->events[g_array_index(v->rows, uint32_t, 0)].thread : 0;
@@ -476,6 +490,7 @@ static void trace_draw(const struct app *app, const void *state, struct pane p)
 	if (l.end < p.columns) {
 		struct pane pane = pane_part(p, 0, l.end, p.rows - FOOT_ROWS, -1);
 		pane_bar(pane, 0);
+		split_border(pane_part(p, 0, 0, pane.rows, -1), SPLIT_STATE, l.end, true);
 		pane_format(pane, 0, 2, STYLE_HEADING, "state after %u", s->event);
 		pane_rule(pane_part(pane, 1, 1, 1, -1), 0, NULL);
 		draw_state_rows(pane_part(pane, 2, 2, -1, -1), v->state, 0);
@@ -513,10 +528,10 @@ static void fold(struct app *app)
 	struct session *s = app->session;
 	switch (session_fold(s, s->event)) {
 	case FOLD_NO_LOOP:
-		app_say(app, "nothing comes round here three times");
+		app_say(app, SAYS_NO_LOOP);
 		return;
 	case FOLD_CLOSED:
-		app_say(app, "folded; - here opens it again, A all of them");
+		app_say(app, SAYS_FOLDED);
 		app_goto(app, g_array_index(s->folds, struct fold, s->folds->len - 1).first,
 		         false);
 		break;
@@ -570,7 +585,7 @@ static bool trace_request(struct app *app, void *state, enum request request, ui
 		return true;
 	case REQUEST_HIDE_THREAD:
 		s->hidden[s->trace->events[s->event].thread] = 1;
-		app_say(app, "hidden; A shows all threads again");
+		app_say(app, SAYS_HIDDEN);
 		app_refresh(app);
 		return true;
 	case REQUEST_FOLD:

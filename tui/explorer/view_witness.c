@@ -7,12 +7,17 @@
 #include "engine/base/search.h"
 #include "engine/predict/ladder/behind.h"
 #include "engine/witness/check_reach.h"
+#include "tui/explorer/weak_memory.h"
+#include "engine/predict/weak_races.h"
+#include "engine/witness/check_weak.h"
 #include "tui/explorer/view_witness.h"
 
 #include "tui/explorer/command_line.h"
 #include "tui/explorer/missing_code.h"
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/settings.h"
+#include "tui/explorer/messages.h"
+#include "tui/explorer/weak_order.h"
 
 #include <string.h>
 
@@ -88,9 +93,15 @@ static void verify(const struct app *app, struct witness_view *v)
 	struct check_options options =
 	        session_check_options(app->session, v->w.claim, &semantics);
 	v->accepted =
-	        witness_check(app_trace(app), (const uint32_t *)v->w.events->data,
-	                      v->w.events->len, v->w.claim, (const uint32_t *)v->w.pair->data,
-	                      v->w.pair->len, &options, reason);
+	        app->session->weak
+	                ? witness_check_weak(app_trace(app),
+	                                     (const uint32_t *)v->w.events->data,
+	                                     v->w.events->len, v->w.weak, v->w.memory,
+	                                     (const uint32_t *)v->w.pair->data, reason)
+	                : witness_check(app_trace(app), (const uint32_t *)v->w.events->data,
+	                                v->w.events->len, v->w.claim,
+	                                (const uint32_t *)v->w.pair->data, v->w.pair->len,
+	                                &options, reason);
 	if (v->accepted && v->w.claim == CLAIM_REACH)
 		v->accepted = check_reach(app_trace(app), (const uint32_t *)v->w.events->data,
 		                          v->w.events->len - 1, v->reached->target,
@@ -222,7 +233,10 @@ static void take_witness(struct app *app, struct witness_view *v)
 	v->sorted = (g_array_free(v->sorted, TRUE), g_array_copy(v->w.events));
 	g_array_sort(v->sorted, by_number);
 	v->moves = schedule_moves(v->w.events);
-	v->switches = witness_switches(app_trace(app), &v->w);
+	/* why a switch is needed is known of sequentially consistent runs alone */
+	v->switches = app->session->weak
+	                      ? g_array_new(FALSE, FALSE, sizeof(struct context_switch))
+	                      : witness_switches(app_trace(app), &v->w);
 	stage_init(&v->stage, app->session, v->w.events, false);
 	v->point = app->session->point;
 	v->calls_left = witness_calls_left(app_trace(app), v->w.events, &v->calls_count);
@@ -251,6 +265,8 @@ static void take_finding(struct app *app, struct witness_view *v, const struct f
 	v->w.under_missing = app->session->missing && f->kind == FINDING_DATA_RACE;
 	v->w.events = g_array_copy(f->witness);
 	v->w.pair = finding_claimed(f);
+	if (app->session->weak)
+		witness_add_memory(app_trace(app), f, &v->w);
 	take_witness(app, v);
 	if (has_optional(v) && g_hash_table_add(v->shortened, (gpointer)f))
 		app_fewer_switches(app);
@@ -600,7 +616,9 @@ void append_switch_count(const struct witness_view *v, GString *out)
 		all++;
 		needed += s->reason != SWITCH_OPTIONAL;
 	}
-	if (all == 0)
+	if (v->stage.session->weak)
+		g_string_append_printf(out, "--memory %s", weak_model_words[v->w.memory]);
+	else if (all == 0)
 		g_string_append(out, "no switch");
 	else if (needed == all)
 		g_string_append_printf(out, "%u switch%s, %s", all, all == 1 ? "" : "es",
@@ -625,11 +643,24 @@ static void tell_claim(const struct app *app, struct witness_view *v)
 	const uint32_t *pair = (const uint32_t *)(void *)v->w.pair->data;
 	g_free(v->sentence);
 	v->sentence = NULL;
+	GString *turn = g_string_new(NULL);
+	if (turns_tell(app, v, turn)) {
+		v->sentence = g_string_free(turn, FALSE);
+		return;
+	}
+	g_string_free(turn, TRUE);
 	if (g_array_index(v->rows, struct row, v->list.cursor).kind != ROW_BOTH ||
 	    v->w.pair->len == 0)
 		return;
 	GString *text = g_string_new(NULL), *first = g_string_new(NULL),
 	        *operand = g_string_new(NULL);
+	if (v->w.claim == CLAIM_C11_RACE && v->finding) { /* the first one has come to pass */
+		describe_weak_order(s, v->finding, text);
+		v->sentence = g_string_free(text, FALSE);
+		g_string_free(first, TRUE);
+		g_string_free(operand, TRUE);
+		return;
+	}
 	describe_operand(s->trace, pair[0], first);
 	for (guint i = 0; i < v->w.pair->len; i++) {
 		g_string_truncate(operand, 0);
@@ -677,13 +708,28 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 	g_string_free(text, TRUE);
 }
 
+static void draw_recorded(const struct app *app, const struct witness_view *v, struct pane p)
+{
+	uint64_t same = recorded_position(v, event_at(v, witness_view_cursor(v)));
+	for (int r = 0; r < p.rows && v->recorded_top + r < v->recorded->len; r++) {
+		draw_row(app, v, p, r,
+		         &g_array_index(v->recorded, struct row, v->recorded_top + r), false);
+		if (v->recorded_top + r == same)
+			pane_highlight(p, r, ATTR_UNDERLINE);
+	}
+}
+
+/* Both orders side by side; on a projector the witness alone. */
 static void draw_orders(const struct app *app, const struct witness_view *v, struct pane p)
 {
-	int half = p.columns * 2 / 5, foot = witness_foot_rows(v, p.rows);
+	bool alone = settings_project();
+	int foot = witness_foot_rows(v, p.rows), half = -1;
+	if (!alone)
+		half = split_at(app, SPLIT_WITNESS, p.columns, p.columns * 2 / 5, 12, 24);
 	GString *title = g_string_new("witness  ");
 	append_switch_count(v, title);
-	int after = pane_text(p, 0, 1, STYLE_HEADING, "recorded");
-	if (v->calls_count && !v->all_calls)
+	int after = alone ? 0 : pane_text(p, 0, 1, STYLE_HEADING, "recorded");
+	if (!alone && v->calls_count && !v->all_calls)
 		pane_format(pane_part(p, 0, 0, 1, half), 0, after + 2, STYLE_DIM,
 		            "%u row%s left out: _", v->calls_count, plural(v->calls_count));
 	int at = pane_text(p, 0, half + 2, STYLE_HEADING, title->str);
@@ -691,15 +737,12 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 	            v->accepted ? "✓" : "✗", v->verdict);
 	g_string_free(title, TRUE);
 	pane_rule(p, 1, NULL);
-	struct pane left = pane_part(p, 2, 0, p.rows - 2 - foot, half);
-	struct pane right = pane_part(p, 2, half + 1, p.rows - 2 - foot, -1);
-	pane_bar(pane_part(p, 2, 0, p.rows - 2 - foot, -1), half);
-	uint64_t same = recorded_position(v, event_at(v, witness_view_cursor(v)));
-	for (int r = 0; r < left.rows && v->recorded_top + r < v->recorded->len; r++) {
-		draw_row(app, v, left, r,
-		         &g_array_index(v->recorded, struct row, v->recorded_top + r), false);
-		if (v->recorded_top + r == same)
-			pane_highlight(left, r, ATTR_UNDERLINE);
+	struct pane both = pane_part(p, 2, 0, p.rows - 2 - foot, -1);
+	struct pane right = pane_part(both, 0, half + 1, -1, -1);
+	if (!alone) {
+		pane_bar(both, half);
+		split_border(both, SPLIT_WITNESS, half, true);
+		draw_recorded(app, v, pane_part(both, 0, 0, -1, half));
 	}
 	for (int r = 0; r < right.rows && v->list.top + r < v->rows->len; r++) {
 		draw_row(app, v, right, r, &g_array_index(v->rows, struct row, v->list.top + r),
@@ -847,8 +890,7 @@ static void find_access(struct app *app, struct witness_view *v, int direction,
 			return;
 		}
 	}
-	app_say(app, direction < 0 ? "no write of it before, in what is shown of this schedule"
-	                           : "nobody reads it after this in this schedule");
+	app_say(app, direction < 0 ? SAYS_NO_WRITE_SHOWN : SAYS_NO_READ_SHOWN);
 }
 
 /* Schedules can be stepped, replayed and written; proofs cannot. */
@@ -864,6 +906,8 @@ static bool witness_offers(const struct app *app, const void *state, enum reques
 	const struct witness_view *v = state;
 	bool chooses = request == REQUEST_SCHEDULE || request == REQUEST_VERIFY ||
 	               request == REQUEST_EXPORT || request == REQUEST_UNDO;
+	if (request == REQUEST_SCHEDULE && app->session->weak)
+		return false; /* other schedules are not known */
 	if (v->choosing)
 		return chooses || !needs_schedule(request);
 	return v->w.events != NULL || !needs_schedule(request);
@@ -879,10 +923,8 @@ static bool go_no_return(struct app *app, struct witness_view *v)
 		v->list.cursor = i;
 		GString *text = g_string_new(NULL);
 		return_point_append_instead(v->point, text);
-		app_say(app,
-		        "above it can still end well, with %s next; below %s (| goes to "
-		        "the run)",
-		        text->str, return_point_claim(v->point));
+		app_say(app, SAYS_NO_RETURN_IN_SCHEDULE, text->str,
+		        return_point_claim(v->point));
 		g_string_free(text, TRUE);
 		follow(app, v);
 		return true;
@@ -894,8 +936,7 @@ static bool without_witness(struct app *app, struct witness_view *v, enum reques
                             uint64_t count)
 {
 	if (needs_schedule(request)) {
-		app_say(app, "this pair has no witness%s",
-		        v->prose->len ? ": it is proved impossible" : "");
+		app_say(app, SAYS_NO_WITNESS, v->prose->len ? AND_IS_IMPOSSIBLE : "");
 		return true;
 	}
 	if (request == REQUEST_ENTER && v->prose->len) {
@@ -919,6 +960,12 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 	struct witness_view *v = state;
 	if (v->choosing)
 		return scheduler_request(app, v, request);
+	struct error error;
+	if (request == REQUEST_SCHEDULE &&
+	    !weak_memory_allows(app->session, "other schedules", &error)) {
+		app_complain(app, &error);
+		return true;
+	}
 	if (request == REQUEST_SCHEDULE) {
 		guint before = v->w.events ? MAX(v->w.events->len, 2) - 2 : 0;
 		scheduler_start(app, v, v->w.events ? MIN(witness_view_cursor(v), before) : 0);
@@ -949,18 +996,14 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 	case REQUEST_CALLS:
 		v->all_calls = !v->all_calls;
 		remake_rows(app, v);
-		app_say(app,
-		        v->all_calls ? "every call and return"
-		                     : "%u calls and returns "
-		                       "are left out: of libraries, and round a single step",
+		app_say(app, v->all_calls ? SAYS_EVERY_CALL : SAYS_CALLS_LEFT_OUT,
 		        v->calls_count);
 		break;
 	case REQUEST_NO_RETURN:
 		return go_no_return(app, v);
 	case REQUEST_VERIFY:
 		verify(app, v);
-		app_say(app, v->accepted ? "the independent checker accepts it" : "refused: %s",
-		        v->verdict);
+		app_say(app, v->accepted ? SAYS_ACCEPTED : SAYS_REFUSED, v->verdict);
 		break;
 	case REQUEST_EXPORT:
 		commands_run(app, "export");
@@ -994,13 +1037,12 @@ static bool witness_search(struct app *app, void *state, const char *text, int d
 	uint32_t index = session_find_in(app->session, v->w.events, witness_view_cursor(v),
 	                                 text, direction);
 	if (index == NONE) {
-		app_say(app, "no event %s in this schedule with “%s”",
-		        direction > 0 ? "after this" : "before this", text);
+		app_say(app, SAYS_NOT_FOUND_IN_SCHEDULE,
+		        direction > 0 ? SAYS_AFTER : SAYS_BEFORE, text);
 		return true;
 	}
 	if (index < v->fold)
-		app_say(app,
-		        "it is among the first events, which are as recorded: T shows them");
+		app_say(app, SAYS_AS_RECORDED);
 	go_to_index(v, index);
 	follow(app, v);
 	return true;

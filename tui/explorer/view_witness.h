@@ -105,6 +105,9 @@ void turns_draw(const struct app *app, const struct witness_view *v, struct pane
 /* False: not handled here. */
 bool turns_request(struct app *app, struct witness_view *v, enum request request,
                    uint64_t count);
+/* Append what the thread does in the selected turn, and why it ends; false when turns are not
+ * shown, or none is selected. */
+bool turns_tell(const struct app *app, const struct witness_view *v, GString *out);
 /* A click at a row of the body. */
 void turns_select(struct witness_view *v, int row);
 

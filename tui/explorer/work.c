@@ -3,11 +3,13 @@
  * verdict on a pair.
  */
 #include "tui/explorer/app.h"
+#include "tui/explorer/messages.h"
 
 #include "tui/explorer/return_point.h"
 
 #include "engine/detect/detectors.h"
 #include "engine/partial/rdit.h"
+#include "engine/predict/weak_races.h"
 #include "engine/witness/witness.h"
 
 #include <string.h>
@@ -97,7 +99,7 @@ static void point_done(struct job *job, bool good, const struct error *error)
 
 void app_need_point(struct app *app)
 {
-	struct job *job = job_new(app, "reading the exploration", 0);
+	struct job *job = job_new(app, WORK_EXPLORATION, 0);
 	struct point_search *search = g_new0(struct point_search, 1);
 	search->file = g_strdup(app->tree_path);
 	job->data = search;
@@ -168,6 +170,8 @@ static bool analysis_run(struct job *job, const struct progress *progress, struc
 		options.found_context = job;
 	}
 	struct report *report = races_find(job_trace(job), &options, progress, error);
+	if (report != NULL && app->session->weak)
+		weak_races_settle(job_trace(job), report);
 	if (report != NULL && job->detail == ANALYSIS_AUTO &&
 	    !races_mark_missing(job_trace(job), &options, report, progress, error)) {
 		report_free(report);
@@ -195,13 +199,15 @@ static void say_settled(struct app *app, const struct report *report)
 	if (text->len)
 		g_string_append(text, ". ");
 	else if (happened)
-		g_string_append_printf(text, "%u went wrong in this very run. ", happened);
-	g_string_append_printf(text, "%u data race%s", races, plural(races));
+		g_string_append_printf(text, SETTLED_HAPPENED, happened);
+	g_string_append_printf(text, SETTLED_RACES, races, plural(races));
 	if (maybe)
-		g_string_append_printf(text, ", %u maybe", maybe);
-	g_string_append(text, report->complete
-	                              ? "; complete for reorderings with the same reads"
-	                              : "; more may exist");
+		g_string_append_printf(text, SETTLED_MAYBE, maybe);
+	if (app->session->weak)
+		g_string_append_printf(text, SETTLED_WEAK,
+		                       weak_model_words[trace_model(app_trace(app))]);
+	else
+		g_string_append(text, report->complete ? SETTLED_ALL : SETTLED_NOT_ALL);
 	if (!app->message && !app->line_open)
 		app_say(app, "%s", text->str);
 	g_string_free(text, TRUE);
@@ -229,9 +235,10 @@ static void analysis_done(struct job *job, bool good, const struct error *error)
 			app_complain(app, error);
 		return;
 	}
-	if (analysis == ANALYSIS_AUTO)
+	bool settles = analysis == ANALYSIS_AUTO || app->session->weak;
+	if (settles)
 		say_settled(app, report);
-	session_add_report(app->session, report, analysis, analysis == ANALYSIS_AUTO);
+	session_add_report(app->session, report, analysis, settles);
 	if (analysis == ANALYSIS_HB)
 		prefer_open_pair(app);
 	app_refresh(app);
@@ -316,6 +323,10 @@ void app_start_work(struct app *app)
 	start_detector(app, DETECTOR_FAILURE);
 	start_detector(app, DETECTOR_ENDING);
 	start_detector(app, DETECTOR_MISUSE);
+	if (app->session->weak) { /* all else is about other schedules */
+		start_analysis(app, ANALYSIS_HB);
+		return;
+	}
 	for (size_t i = 0; i < G_N_ELEMENTS(analyses); i++) {
 		for (int d = 0; analyses[i] == ANALYSIS_LOCKSET && d < DETECTOR_COUNT; d++)
 			if (d >= DETECTOR_DEADLOCKS) /* findings come before marks */
@@ -391,7 +402,7 @@ static bool need_view(struct app *app)
 		return true;
 	if (is_under_way(app, 0, view_run))
 		return false;
-	struct job *job = job_new(app, "missing code", 0);
+	struct job *job = job_new(app, WORK_MISSING, 0);
 	job->run = view_run;
 	job->done = view_done;
 	job->urgent = true;
@@ -409,7 +420,7 @@ bool app_need_order(struct app *app, enum order_kind kind)
 		return false;
 	if (is_under_way(app, detail, order_run))
 		return false;
-	char *title = g_strdup_printf("building %s", order_kind_word(kind));
+	char *title = g_strdup_printf(WORK_ORDER, order_kind_word(kind));
 	struct job *job = job_new(app, title, detail);
 	g_free(title);
 	job->run = order_run;
@@ -427,10 +438,28 @@ struct decision {
 	struct finding *finding;
 };
 
+/* In this run alone: do the two race? */
+static bool decide_weak(const struct trace *t, struct decision *d, struct error *error)
+{
+	GString *reason = g_string_new(NULL);
+	struct finding *f = finding_new(FINDING_DATA_RACE, MIN(d->first, d->second),
+	                                MAX(d->first, d->second));
+	if (weak_race_settle(t, f, reason)) {
+		d->finding = f;
+	} else {
+		refuse(error, NO_WEAK_RACE, reason->str);
+		finding_free(f);
+	}
+	g_string_free(reason, TRUE);
+	return d->finding != NULL;
+}
+
 static bool decide_run(struct job *job, const struct progress *progress, struct error *error)
 {
 	struct decision *d = job->data;
 	struct race_options options;
+	if (((struct app *)job->context)->session->weak)
+		return decide_weak(job_trace(job), d, error);
 	race_options_init(&options);
 	options.budget_pair = options.budget_total = 30; /* the user waits, and can stop it */
 	options.use_missing = d->missing;
@@ -468,7 +497,7 @@ void app_decide_pair(struct app *app, uint32_t first, uint32_t second)
 {
 	if (is_under_way(app, (int)first, decide_run))
 		return;
-	struct job *job = job_new(app, "deciding the pair", (int)first);
+	struct job *job = job_new(app, WORK_PAIR, (int)first);
 	struct decision *d = g_new0(struct decision, 1);
 	d->first = first;
 	d->second = second;
@@ -486,12 +515,13 @@ struct shortening {
 	const struct finding *finding; /* borrowed from a report of the session, which stays */
 	enum claim claim;
 	GArray *events, *pair;
+	bool missing; /* what code that was not recorded orders counts */
 };
 
 static bool shorten_run(struct job *job, const struct progress *progress, struct error *error)
 {
 	struct shortening *w = job->data;
-	struct check_options options = { 0 };
+	struct check_options options = { .use_missing = w->missing };
 	witness_minimise(job_trace(job), w->claim, (const uint32_t *)(void *)w->pair->data,
 	                 w->pair->len, &options, w->events);
 	return true;
@@ -517,15 +547,16 @@ static void shorten_done(struct job *job, bool good, const struct error *error)
 void app_fewer_switches(struct app *app)
 {
 	const struct finding *f = session_finding(app->session);
-	if (f == NULL || f->witness == NULL || f->kind != FINDING_DATA_RACE ||
-	    app_trace(app)->instances_count > 0)
+	if (f == NULL || f->witness == NULL || f->verdict == VERDICT_HAPPENED ||
+	    app->session->weak || app_trace(app)->instances_count > 0)
 		return;
-	struct job *job = job_new(app, "looking for fewer switches", (int)f->first);
+	struct job *job = job_new(app, WORK_SWITCHES, (int)f->first);
 	struct shortening *w = g_new0(struct shortening, 1);
 	w->finding = f;
 	w->claim = finding_claim(f);
 	w->events = g_array_copy(f->witness);
 	w->pair = finding_claimed(f);
+	w->missing = app->session->missing && f->kind == FINDING_DATA_RACE;
 	job->data = w;
 	job->run = shorten_run;
 	job->done = shorten_done;

@@ -6,6 +6,7 @@
  * threads, rule out cycles there. Then events of a cycle's classes are combined, as far as
  * their causal pasts permit, and the solver decides whether all requests can be next at once.
  */
+#include "engine/base/arrays.h"
 #include "engine/trace/ending.h"
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/trace/weak.h"
@@ -162,12 +163,9 @@ static void collect_wants(struct search *s, GArray *const *held, const uint32_t 
 static void collect_requests(struct search *s)
 {
 	const struct trace *t = s->t;
-	GArray **held = g_new0(GArray *, t->threads_count + 1); /* acquires */
+	GArray **held = arrays_new(t->threads_count, sizeof(uint32_t)); /* acquires */
 	uint32_t *sets = g_new0(uint32_t, t->threads_count + 1);
 	GArray *wants = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		held[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
@@ -186,9 +184,7 @@ static void collect_requests(struct search *s)
 	}
 	collect_wants(s, held, sets, wants);
 	g_array_free(wants, TRUE);
-	for (uint32_t u = 0; u < t->threads_count; u++)
-		g_array_free(held[u], TRUE);
-	g_free(held);
+	arrays_free(held, t->threads_count);
 	g_free(sets);
 }
 
@@ -414,7 +410,7 @@ static struct finding *ask(struct search *s)
 		f->verdict = VERDICT_IMPOSSIBLE;
 		f->open = OPEN_NO;
 		f->by = "smt";
-		if (!f->proof->same_pairing && core_has_pairings(s->t))
+		if (!f->proof->same_pairing && past_has_pairings(s->t))
 			f->proof->same_pairing = true;
 	}
 	if (answer == SMT_WITNESS) {
@@ -462,7 +458,7 @@ static bool unit_is_race(const struct search *s)
 /* Choose an event of the i-th class whose causal past is compatible with those chosen. */
 static void choose(struct search *s, uint32_t i)
 {
-	const struct cores *c = smt_cores(s->smt);
+	const struct past *c = smt_past(s->smt);
 	const GArray *events;
 
 	if (i == s->length) {
@@ -479,9 +475,9 @@ static void choose(struct search *s, uint32_t i)
 
 		/* then it is before all later members of the class, too */
 		for (uint32_t j = 0; j < i; j++) {
-			if (core_has_before(c, e, s->chosen[j]))
+			if (past_has_before(c, e, s->chosen[j]))
 				return;
-			apart |= core_has_before(c, s->chosen[j], e);
+			apart |= past_has_before(c, s->chosen[j], e);
 		}
 		if (apart)
 			continue;

@@ -1,11 +1,11 @@
 /*
  * deadlock.h - predictable deadlocks: requests for locks, one of each thread on a cycle, that
- * can all be next at once while each thread holds what another one wants.
+ * can all be next at once while each thread holds a lock that another one requests.
  *
- * The entry is deadlocks_find.  It first reports what the recording itself shows (stuck.h:
- * threads that wait for ever), then looks for cycles among classes of requests, on the locks
+ * The entry is deadlocks_find.  It first reports the threads that wait for ever in the
+ * recording itself (stuck.h), then looks for cycles among classes of requests, on the locks
  * that can be on one at all (lock_order.h), leaves out those with a guard lock, and asks the
- * solver about what causal pasts do not rule out.
+ * solver about the cycles that causal pasts do not rule out.
  *
  * One may rely on a finding with the verdict race having a witness that the checker accepted,
  * the requests last; on a cycle of more than 16 threads not being looked for;

@@ -117,6 +117,7 @@ static void collect_object(struct persistent *p, uint32_t e, uint32_t position)
 		[OP_BROADCAST] = USED_SIGNAL,
 		[OP_ARRIVE] = USED_ARRIVE,
 		[OP_DESTROY] = USED_DESTROY,
+		[OP_MISUSE] = USED_DESTROY, /* no thread waits for it any more, either */
 	};
 	const struct event *x = &p->t->events[e];
 	uint32_t u = x->thread, o = x->target, block = event_block_used(p->t, x);
@@ -152,7 +153,7 @@ static void collect(struct persistent *p)
 		const struct event *x = &t->events[e];
 		uint32_t position = t->index->position[e];
 
-		if (event_inert(x))
+		if (event_inert(x) && x->op != OP_MISUSE)
 			continue;
 		if (op_is_access(x->op))
 			collect_access(p, x, position);
@@ -225,6 +226,7 @@ static void add_object_rivals(struct persistent *p, const struct event *x)
 		[OP_BROADCAST] = 1 << USED_WAIT | 1 << USED_SIGNAL | 1 << USED_ODD_WAKE,
 		[OP_ARRIVE] = 1 << USED_ARRIVE,
 		[OP_DESTROY] = 1 << USED_ANY,
+		[OP_MISUSE] = 1 << USED_ANY,
 	};
 	uint32_t block = event_block_used(p->t, x), e = run_state_event(p->s, x->thread);
 	/* a wake that was caused stays so */
@@ -248,7 +250,7 @@ static void add_rivals(struct persistent *p, uint32_t thread)
 	if (stack != NONE && run_state_event(p->s, thread) != NONE &&
 	    p->s->done[thread] + 1 == trace_thread_events(p->t, thread).count)
 		add_users(p, &p->blocks, stack, USED_ANY, thread);
-	if (event_inert(x))
+	if (event_inert(x) && x->op != OP_MISUSE)
 		return;
 	if (op_is_access(x->op)) {
 		struct wide run = event_variables(p->t, x);
@@ -264,14 +266,14 @@ static void add_rivals(struct persistent *p, uint32_t thread)
 	} else if (op_table[x->op].operand == OPERAND_OBJECT) {
 		add_object_rivals(p, x);
 	} else if (run_state_channel(p->s, e) != NONE) {
-		/* what is read is what was written first, and how much of it */
+		/* a receive takes the bytes that were sent first, as many as there are */
 		add_users(p, &p->channels, run_state_channel(p->s, e), USED_ANY, thread);
 	} else if (x->op == OP_FREE && x->target != NONE) {
 		add_users(p, &p->blocks, x->target, USED_ANY, thread);
 	}
 }
 
-/* -- what a thread that does not run needs ---------------------------------------------------- */
+/* -- needs of a thread that does not run ----------------------------------------------------- */
 
 static void add_writers(struct persistent *p, uint32_t e)
 {
@@ -375,7 +377,7 @@ bool persistent_ends_use(struct persistent *p, uint32_t thread)
 	p->count = 0;
 	if (stack != NONE && p->s->done[thread] + 1 == trace_thread_events(p->t, thread).count)
 		add_users(p, &p->blocks, stack, USED_ANY, thread);
-	if (x->op == OP_DESTROY && !event_inert(x))
+	if (x->op == OP_MISUSE || (x->op == OP_DESTROY && !event_inert(x)))
 		add_users(p, &p->objects, x->target, USED_ANY, thread);
 	if (x->op == OP_FREE && !event_inert(x) && x->target != NONE)
 		add_users(p, &p->blocks, x->target, USED_ANY, thread);

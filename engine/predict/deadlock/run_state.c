@@ -89,9 +89,9 @@ bool run_state_has(const struct run_state *s, uint32_t e)
 	return s->t->index->position[e] < s->done[at(s, e)->thread];
 }
 
-/* -- what has to come before ---------------------------------------------------------------- */
+/* -- events that have to come before --------------------------------------------------------- */
 
-/* Does the thread wait there for somebody else's message, which the state decides? */
+/* Does the thread wait there for another thread's message, which the state decides? */
 static bool waits_for_message(const struct run_state *s, uint32_t e)
 {
 	const struct event *x = at(s, e);
@@ -284,8 +284,8 @@ static bool has_ended(const struct run_state *s, uint32_t thread)
 	return run_state_event(s, thread) == NONE && (fork == NONE || run_state_has(s, fork));
 }
 
-/* Would who waits for the channel at the end of the trace, for what is written to it or for
- * room, wait here? */
+/* Would a thread that waits for the channel at the end of the trace, for bytes or for room,
+ * wait in this state? */
 static bool is_as_at_end(const struct run_state *s, uint32_t channel)
 {
 	if (channel == NONE || s->foreign_channel[channel] || s->closed[channel] > 0)
@@ -305,7 +305,7 @@ static enum next next_want(const struct run_state *s, const struct event *x)
 		return has_ended(s, o) && s->shows_end[o] ? NEXT_DIFFERS : NEXT_WAITS;
 	switch (s->use[o]) {
 	case WAIT_LOCK:
-		waits = is_held(s, o, s->exclusive[o]);
+		waits = is_held(s, o, s->exclusive[o]) && s->misused[o] == 0;
 		break;
 	case WAIT_SEMAPHORE:
 		waits = s->count[o] == 0 && !s->foreign[o];
@@ -356,7 +356,7 @@ static enum next next_receive(const struct run_state *s, uint32_t e)
 		       : unsent(s, e) != NONE    ? NEXT_WAITS
 		                                 : NEXT_RUNS;
 	empty = s->sent[m->channel] == s->received[m->channel];
-	if (m->what == CHANNEL_CLOSED) /* who reads its end, has read all before */
+	if (m->what == CHANNEL_CLOSED) /* a thread that reads its end has read all before */
 		return !empty ? NEXT_DIFFERS : unsent(s, e) != NONE ? NEXT_WAITS : NEXT_RUNS;
 	order = s->order[x->target];
 	if (order == 0)
@@ -408,7 +408,7 @@ uint32_t run_state_channel(const struct run_state *s, uint32_t e)
 		return NONE;
 	if (x->op == OP_SND ? m->what != CHANNEL_NONE : channel_receives(&s->channels, x))
 		return m->channel;
-	/* that somebody is at work there begins with a message of another name */
+	/* the begin of a thread's work there is a message of another name */
 	uint32_t ends = x->op == OP_SND ? s->ends[x->target] : x->target;
 	return ends != NONE && s->begins[ends] != NONE ? s->channels.count + ends : NONE;
 }
@@ -448,7 +448,9 @@ static enum next next_sync(const struct run_state *s, uint32_t e)
 	default:
 		return NEXT_RUNS;
 	}
-	return !blocked ? NEXT_RUNS : x->flags & EVENT_TRY ? NEXT_DIFFERS : NEXT_WAITS;
+	if (!blocked)
+		return NEXT_RUNS;
+	return x->flags & EVENT_TRY || s->misused[x->target] != 0 ? NEXT_DIFFERS : NEXT_WAITS;
 }
 
 enum next run_state_next(const struct run_state *s, uint32_t thread)
@@ -606,6 +608,8 @@ void run_state_step(struct run_state *s, uint32_t thread, uint32_t woken)
 	const struct event *x = at(s, e);
 
 	set(s, &s->done[thread], s->done[thread] + 1);
+	if (x->op == OP_MISUSE)
+		set(s, &s->misused[x->target], 1);
 	if (event_inert(x))
 		return;
 	if (op_is_access(x->op) && op_writes(x->op)) {
@@ -793,7 +797,7 @@ static void make_cells(struct run_state *s)
 {
 	const struct trace *t = s->t;
 	size_t messages = s->channels.count > 0 ? t->messages_count : 0;
-	size_t room = (size_t)s->threads * 5 + t->variables_count + 4 * t->objects_count +
+	size_t room = (size_t)s->threads * 5 + t->variables_count + 5 * t->objects_count +
 	              2 * messages + 4 * s->channels.count + 1;
 	uint32_t *next = s->cells = g_new0(uint32_t, room);
 
@@ -807,7 +811,8 @@ static void make_cells(struct run_state *s)
 	s->readers = s->owner + t->objects_count;
 	s->count = s->readers + t->objects_count;
 	s->destroyed = s->count + t->objects_count;
-	s->order = s->destroyed + t->objects_count;
+	s->misused = s->destroyed + t->objects_count;
+	s->order = s->misused + t->objects_count;
 	s->reads = s->order + messages;
 	s->sent = s->reads + messages;
 	s->received = s->sent + s->channels.count;

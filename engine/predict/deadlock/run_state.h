@@ -1,11 +1,11 @@
 /*
  * run_state.h - a state of another schedule of a recording: each thread has done a prefix of
- * its events, and what a synchronisation operation does is decided by the state, not by the
+ * its events, and the effect of a synchronisation operation is decided by the state, not by the
  * pairing of the recording (semantics.md, "Waits that never end", rules W1 to W3).
  *
- * run_state_new is the state before the first event.  run_state_next says what the next event
- * of a thread would do; run_state_step takes it; run_state_undo goes back.  A step costs
- * constant time.  Two states with one key are one state, up to a collision of 128 bits.
+ * run_state_new is the state before the first event.  run_state_next says whether a
+ * thread's next event can come; run_state_step takes it; run_state_undo goes back.  A step
+ * costs constant time.  Two states with one key are one state, up to a collision of 128 bits.
  */
 #ifndef HEDDLE_RUN_STATE_H
 #define HEDDLE_RUN_STATE_H
@@ -19,10 +19,10 @@ enum next {
 	NEXT_ABSENT,  /* it has not been created */
 	NEXT_RUNS,    /* the next event can come now, as recorded */
 	NEXT_WAITS,   /* it stands waiting there */
-	NEXT_DIFFERS, /* something else would come, now or ever: its continuation is unknown */
+	NEXT_DIFFERS, /* another event would come, now or ever: its continuation is unknown */
 };
 
-/* What is fixed by the trace. */
+/* Facts of an event, fixed by the trace. */
 enum event_fact {
 	FACT_MUST = 1,   /* has must-orders */
 	FACT_WAKER = 2,  /* a wake whose waker is recorded */
@@ -45,10 +45,10 @@ struct run_state {
 	bool *read;         /* by variable: some event reads it */
 	uint32_t *initial;  /* by variable: initial value, 0 unknown; with use_values */
 	uint32_t *stack_of; /* by block: thread whose stack it is, or NONE */
-	enum wait_for *use; /* by object: what a want of it waits for */
+	enum wait_for *use; /* by object: the kind of wait that a want of it stands for */
 	bool *exclusive;    /* by object: a want of this lock asks to exclude readers */
 	struct channels channels;
-	bool *foreign_channel; /* by channel: the trace lacks some of what went through */
+	bool *foreign_channel; /* by channel: the trace lacks some of its messages */
 	uint32_t *left_over;   /* by channel: bytes in it at the end of the trace */
 	uint32_t
 	        *begins; /* by message that ends a once-function: event of its begin, or NONE */
@@ -65,6 +65,7 @@ struct run_state {
 	uint32_t *readers; /* by object: shared holders */
 	uint32_t *count;   /* by object: of a semaphore; arrivals at a barrier */
 	uint32_t *destroyed; /* by object: last destruction taken, + 1; or 0 */
+	uint32_t *misused;   /* by object: 1 after a misuse: its holder is not known */
 	uint32_t *order; /* by message of a channel: how many were sent there before it, + 1; or
 	                  * 0 */
 	uint32_t *reads; /* by message: how many parts of it were received */

@@ -181,8 +181,8 @@ static enum wait_for kind_of(const struct final_state *s, uint32_t want)
 	return x->op == OP_WANTJOIN ? WAIT_JOIN : s->use[x->target];
 }
 
-/* Does the trace itself say that nothing keeps the thread waiting: a lock that nobody holds, a
- * semaphore with a count, a thread that has ended? */
+/* Does the trace itself say that nothing keeps the thread waiting: a lock without
+ * a holder, a semaphore with a count, a thread that has ended? */
 static bool is_free(const struct final_state *s, uint32_t thread)
 {
 	const struct event *x = &s->t->events[s->want[thread]];
@@ -200,7 +200,7 @@ static bool is_free(const struct final_state *s, uint32_t thread)
 }
 
 /* A recording's own end is believed: another process, or code that was not recorded, may hold
- * what looks free here. */
+ * an object that looks free here. */
 static bool is_recording(const struct trace *t)
 {
 	return trace_note(t, "recording-command") != NULL;

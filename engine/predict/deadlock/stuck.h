@@ -13,7 +13,7 @@
  * Kind deadlock: a circle of threads, each of which waits for a lock that the next one holds or
  * for its end, with a lock among them; `requests` are its wants in this order from the earliest
  * on, `waits` the same, and behind them the other threads that wait for the circle.  Kind
- * stuck, at most one: no circle is the cause; all that wait.  Where some circle is there, a
+ * stuck, at most one: no circle is the cause; all that wait.  If there is a circle, a
  * wait that does not lead to any (a condition, say, whose signal a thread of the circle may
  * have owed) stands with the first.
  *
@@ -26,7 +26,8 @@ GPtrArray *stuck_find(const struct trace *t, unsigned *dropped);
 	"wants for what is free there, which are passed over (a lock that nobody holds, a " \
 	"semaphore with a count, a thread that has ended): "
 
-/* By object: what a want of it waits for, as its operations say. `use` has objects_count. */
+/* By object: the kind of wait that a want of it stands for, as its operations say. `use` has
+ * objects_count. */
 void wait_uses(const struct trace *t, enum wait_for *use);
 
 #endif

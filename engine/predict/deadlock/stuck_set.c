@@ -23,7 +23,7 @@ static bool is_over(const struct run_state *s)
 	return s->main != NONE && run_state_event(s, s->main) == NONE;
 }
 
-/* Could a thread outside of the set do what `thread` waits for? */
+/* Could a thread outside of the set do the operation that `thread` waits for? */
 static bool may_be_woken(const struct stuck_set *set, uint32_t thread, bool over)
 {
 	const struct run_state *s = set->s;

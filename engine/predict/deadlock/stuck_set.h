@@ -18,8 +18,8 @@ void stuck_set_release(struct stuck_set *set);
 /* The greatest set of rule W4 in the present state; its number of threads. */
 uint32_t stuck_set_find(struct stuck_set *set);
 
-/* A reason, of a set that was found: `threads` wait for each other in this order, or the single
- * one for what no thread will do. */
+/* A reason, of a set that was found: `threads` wait for each other in this order, or a
+ * single one waits for an operation that no thread will do. */
 typedef void stuck_cause(void *context, const struct stuck_set *set, const uint32_t *threads,
                          uint32_t count);
 /* Circles of more threads are not looked for. */

@@ -176,14 +176,13 @@ static struct finding *take_finding(const struct ladder *l, struct finding *f, c
  * of other races, so that shards give the same results. */
 static void polish(struct ladder *l, struct finding *f)
 {
-	enum { STEPS = 1 << 17, LONGEST = 1 << 17 };
 	const uint32_t pair[] = { f->first, f->second };
 
-	if (f->witness == NULL || f->witness->len > LONGEST || l->options->pairs_events)
+	if (f->witness == NULL || l->options->pairs_events)
 		return;
-	GArray *shorter = g_array_copy(f->witness);
-	witness_minimise_within(race_tools_checker(&l->tools, l->t, l->options), STEPS, l->t,
-	                        f->note ? CLAIM_C11_RACE : CLAIM_RACE, pair, 2, shorter);
+	GArray *shorter =
+	        witness_polished(race_tools_checker(&l->tools, l->t, l->options), l->t,
+	                         f->note ? CLAIM_C11_RACE : CLAIM_RACE, pair, 2, f->witness);
 	g_array_unref(f->witness);
 	f->witness = shorter;
 }
@@ -242,19 +241,19 @@ static bool take_report(struct ladder *l, const struct rung *rung, struct error 
 
 /* -- one pair ------------------------------------------------------------------------- */
 
-static struct proof *core_proof(const struct ladder *l, uint32_t e1, uint32_t e2)
+static struct proof *past_proof(const struct ladder *l, uint32_t e1, uint32_t e2)
 {
-	const struct cores *c = smt_cores(l->smt);
+	const struct past *c = smt_past(l->smt);
 	struct proof *p = proof_new(PROOF_CONE);
 	bool paired = false;
 
-	if (!core_has_before(c, e2, e1)) {
+	if (!past_has_before(c, e2, e1)) {
 		uint32_t e = e1;
 
 		e1 = e2;
 		e2 = e;
 	}
-	core_path(c, e1, e2, true, &p->cycle, &paired);
+	past_path(c, e1, e2, true, &p->cycle, &paired);
 	path_add(&p->cycle, e2, e1, STEP_ASSUMED, NONE);
 	p->same_pairing = paired;
 	return p;
@@ -405,11 +404,11 @@ static void decide_pair(struct ladder *l, uint32_t e1, uint32_t e2)
 
 /* -- pairs by classes ---------------------------------------------------------------------- */
 
-static bool core_before(const void *ladder, uint32_t e, uint32_t f)
+static bool past_before(const void *ladder, uint32_t e, uint32_t f)
 {
 	const struct ladder *l = ladder;
 
-	return core_has_before(smt_cores(l->smt), f, e);
+	return past_has_before(smt_past(l->smt), f, e);
 }
 
 /* The same with weak atomics. */
@@ -423,7 +422,7 @@ static bool lasting_before(const void *ladder, uint32_t e, uint32_t f)
 /* The order whose pairs are refuted whatever the locks. */
 static class_order *refuting(const struct ladder *l)
 {
-	return l->lasting != NULL ? lasting_before : core_before;
+	return l->lasting != NULL ? lasting_before : past_before;
 }
 
 /* The order whose unordered pairs are candidates. */
@@ -440,7 +439,7 @@ struct sweep {
 	uint32_t variable, lock; /* a common one, or NONE */
 	bool refuted;            /* all pairs, by the lock or with the variable's */
 	const struct class *a, *b;
-	struct span cores, order;
+	struct span past, order;
 };
 
 static bool span_of(struct ladder *l, const struct sweep *s, uint32_t e, class_order *before,
@@ -481,7 +480,7 @@ static void list_one(struct ladder *l, const struct sweep *s, uint32_t e, uint32
 	}
 	proof = s->lock != NONE
 	                ? ladder_proofs_by_lock(l->proofs, MIN(e, f), MAX(e, f), s->lock)
-	                : core_proof(l, MIN(e, f), MAX(e, f));
+	                : past_proof(l, MIN(e, f), MAX(e, f));
 	note_impossible(l, known, proof, s->lock != NONE ? "lockset" : "cone");
 	proof_free(proof);
 }
@@ -579,9 +578,9 @@ static void look_at(struct ladder *l, struct sweep *s, uint32_t e)
 	struct span open = { 0, s->b->count }, all = open;
 
 	if (l->order == NULL || !s->refuted) {
-		if (!span_of(l, s, e, refuting(l), &s->cores))
+		if (!span_of(l, s, e, refuting(l), &s->past))
 			return;
-		all = open = s->cores;
+		all = open = s->past;
 	}
 	/* (Must-orders are contained in the causal past.) */
 	if (l->order != NULL &&
@@ -818,8 +817,8 @@ static void finish(struct ladder *l)
 }
 
 /* The first rung: which variables can race at all, in one linear pass. Where none can, nothing
- * else is needed. Reads of other values, invocations turned round and lists of what is
- * impossible need the other rungs. False when cancelled. */
+ * else is needed. Reads of other values, invocations turned round and lists of
+ * impossible pairs need the other rungs. False when cancelled. */
 static bool look_for_suspects(struct ladder *l, bool *any)
 {
 	uint64_t count = 1;

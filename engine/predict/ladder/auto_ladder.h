@@ -3,11 +3,12 @@
  * way first.
  *
  * The entry is ladder_climb, with the sound analyses (rungs) whose races it takes over; auto.c
- * calls it with SHB, SyncP and M2, smt_races.c with none.  What the rungs leave is settled pair
- * by pair: by causal pasts (one access is needed for the other), a lock that both hold, a proof
- * for an earlier point of the same two stretches (ladder_proofs.h), M2's closure, and at last
- * the solver within its budget.  decide.c does the same for one pair that somebody asks about.
- * behind.h looks at races that a proof hides because it rests on a racy read.
+ * calls it with SHB, SyncP and M2, smt_races.c with none.  The pairs that the rungs leave are
+ * settled one by one: by causal pasts (one access is needed for the other), a lock that both
+ * hold, a proof for an earlier point of the same two regions without synchronisation
+ * (ladder_proofs.h), M2's closure, and at last the solver within its budget.  decide.c does the
+ * same for one given pair. behind.h looks at races that a proof hides because it rests on a
+ * racy read.
  *
  * One may rely on each candidate getting exactly one verdict, by its sites or with --pairs
  * events by itself; on `complete` being true only when none is unknown; and on the result for a

@@ -1,8 +1,8 @@
 /*
  * decide.c - the exact answer for one pair of accesses: M2 first, then the solver.
  *
- * The ladder settles all candidates of a trace; this settles the pair that somebody asks about
- * (race_decide) and the candidates of an analysis that has no witnesses of its own.
+ * The ladder settles all candidates of a trace; this settles one given pair (race_decide) and
+ * the candidates of an analysis that has no witnesses of its own.
  */
 #include "engine/partial/rdit.h"
 #include "engine/predict/ladder/behind.h"
@@ -106,7 +106,7 @@ static struct finding *decide_by_solver(struct deciders *d, uint32_t e1, uint32_
 	return f;
 }
 
-/* M2 first, which is quick; what it rejects without a proof is for the solver. */
+/* M2 first, which is quick; pairs that it rejects without a proof are for the solver. */
 static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
 {
 	struct finding *f;
@@ -119,7 +119,7 @@ static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
 	return f != NULL ? f : decide_by_solver(d, e1, e2);
 }
 
-/* Is what the proof's reads see itself a race? */
+/* Does a read of the proof race with the write that it reads? */
 static void look_behind(struct deciders *d, struct finding *f)
 {
 	enum { MOST = 8 };

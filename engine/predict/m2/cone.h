@@ -1,17 +1,15 @@
 /*
- * cone.h - the causal past of a pair of events: the causal order of a trace (program order,
- * must-order, reads-from) as sparse vector clocks, critical sections left open by a prefix, and
- * the cone of a pair.
+ * cone.h - the cone of a pair of events: their causal pasts (order/past.h), extended by the
+ * releases of critical sections that other threads would leave open.
  *
- * Made once for a trace in one pass, then read-only. Positions are indices in a thread's list
- * of events; a prefix is a number of events of a thread; a cone is a prefix of each thread.
- * Source: semantics.md, "M2"; Pavlogiannis, POPL 2020, section 4.
+ * Critical sections are listed once for a trace, then read-only. Positions are indices in a
+ * thread's list of events; a prefix is a number of events of a thread; a cone is a prefix of
+ * each thread. Source: semantics.md, "M2"; Pavlogiannis, POPL 2020, section 4.
  */
 #ifndef HEDDLE_CONE_H
 #define HEDDLE_CONE_H
 
-#include "engine/finding.h"
-#include "engine/order/chain.h"
+#include "engine/order/past.h"
 #include "engine/trace/index.h"
 
 /* A critical section. */
@@ -27,11 +25,6 @@ struct lock_use {
 	uint32_t first, count; /* a range of cones.sections */
 };
 
-/* "wait before waker", if the wake is in the prefix. */
-struct must_waits {
-	uint32_t wait, waker, wake;
-};
-
 /* An access after the free of its block in the recording. */
 struct late_access {
 	uint32_t access, free;
@@ -42,10 +35,8 @@ struct cones;
 struct cones *cones_new(struct trace *t, const struct progress *progress);
 void cones_free(struct cones *c);
 
-/* The causal order, for chain.h; chains are threads. */
-struct chain_base cones_order(const struct cones *c);
-/* Number of events of `thread` up to `event` in the causal order. */
-uint32_t cones_before(const struct cones *c, uint32_t event, uint32_t thread);
+/* Causal pasts with the trace's pairing, and with what failed tries observed; borrowed. */
+const struct past *cones_past(const struct cones *c);
 
 /* The critical sections of a lock, by thread. */
 const struct lock_use *cones_lock(const struct cones *c, uint32_t object, uint32_t *count);
@@ -73,8 +64,5 @@ void cone_make(const struct cones *c, uint32_t e1, uint32_t e2, struct cone *con
 /* Close prefixes again after the caller extended some: under the causal order, and releases of
  * threads other than p1 and p2. */
 void cone_close(const struct cones *c, uint32_t p1, uint32_t p2, struct cone *cone);
-
-/* Append the causal path from `from` to `to` (from before to). */
-void cones_path(const struct cones *c, uint32_t from, uint32_t to, struct path *path);
 
 #endif

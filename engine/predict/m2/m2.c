@@ -25,12 +25,13 @@ struct m2 *m2_new(struct trace *t, struct checker *checker, const struct progres
 	struct m2 *m = g_new0(struct m2, 1);
 	m->t = t;
 	m->cones = cones;
+	m->past = cones_past(cones);
 	m->threads = (uint32_t)t->threads_count;
 	m->small = SMALL;
 	m2_bound(m, G_MAXDOUBLE, G_MAXDOUBLE);
 	size_t pairs = m->threads > TRACKED_THREADS ? 0 : (size_t)m->threads * m->threads;
-	struct chain_base base = cones_order(cones);
-	m->order = chain_graph_new(CHAIN_STAIRS, m->threads, NULL, &base);
+	struct chain_base base = past_order(m->past);
+	m->order = chain_graph_new(m->threads, &base);
 	m->own_checker = checker == NULL ? checker_new(t, NULL) : NULL;
 	m->checker = checker != NULL ? checker : m->own_checker;
 	m->cone.prefix = g_new0(uint32_t, m->threads + 1);
@@ -70,8 +71,7 @@ bool m2_needs(const struct m2 *m, uint32_t e1, uint32_t e2)
 {
 	uint32_t previous = trace_previous(m->t, e2);
 
-	return previous != NONE &&
-	       cones_before(m->cones, previous, m->t->events[e1].thread) > m2_position(m, e1);
+	return previous != NONE && past_has(m->past, previous, e1);
 }
 
 bool m2_needs_is_proof(const struct m2 *m)
@@ -95,40 +95,14 @@ static struct proof *finish_proof(struct proof *p)
 	return p;
 }
 
-static bool causal(const struct m2 *m, uint32_t e, uint32_t f)
-{
-	return e == f || cones_before(m->cones, f, m->t->events[e].thread) > m2_position(m, e);
-}
-
-/* `e` is in the cone because `other` needs it: append the path, and the pair's requirement. */
-static bool path_to_need(const struct m2 *m, uint32_t e, uint32_t other, struct path *path)
-{
-	uint32_t previous = trace_previous(m->t, other);
-	struct must_run must = trace_must_into(m->t, other);
-
-	if (previous != NONE && causal(m, e, previous)) {
-		cones_path(m->cones, e, previous, path);
-		path_add(path, previous, other, STEP_PROGRAM, NONE);
-		return true;
-	}
-	for (uint64_t i = must.first; i < must.first + must.count; i++) {
-		const struct must_edge *edge = &m->t->index->must[i];
-
-		if (edge->condition != NONE || !causal(m, e, edge->before))
-			continue;
-		cones_path(m->cones, e, edge->before, path);
-		path_add(path, edge->before, other, STEP_MUST, edge->rule);
-		return true;
-	}
-	return false;
-}
-
 static struct proof *prove_by_cone(const struct m2 *m, uint32_t e, uint32_t other)
 {
 	struct proof *p = proof_new(PROOF_CONE);
 
-	if (path_to_need(m, e, other, &p->cycle))
+	if (past_has_before(m->past, other, e)) {
+		past_path(m->past, e, other, true, &p->cycle, NULL);
 		path_add(&p->cycle, other, e, STEP_ASSUMED, NONE);
+	}
 	return finish_proof(p);
 }
 
@@ -318,8 +292,8 @@ static void recorded_tail(struct m2 *m, uint32_t cut)
 	append_cone(m, m->tail, cut, end);
 }
 
-/* The recording up to the pair, then what it and the cone need: open sections of stopped
- * threads are completed. */
+/* The recording up to the pair, with the rest of the cone: open sections of stopped threads are
+ * completed. */
 static bool recorded_and_closed(struct m2 *m)
 {
 	uint32_t *prefix = g_memdup2(m->cone.prefix, m->threads * sizeof(uint32_t));

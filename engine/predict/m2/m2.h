@@ -3,10 +3,10 @@
  * linearisation (semantics.md, "M2"; Pavlogiannis, POPL 2020).
  *
  * The entry is m2_pair, after m2_new for the trace; races_m2 (m2_races.c) asks it about all
- * candidates.  A pair goes through four stages, the cheapest first: its cone (cone.h: what both
- * need before them), whether the recorded order already is a witness, the closure of the orders
- * that the cone forces (m2_closure.c, on a window of the trace that m2_window.c collects), and
- * a linearisation of it (m2_linear.c).
+ * candidates.  A pair goes through four stages, the cheapest first: its cone (cone.h: the
+ * events that both need before them), whether the recorded order already is a witness, the
+ * closure of the orders that the cone forces (m2_closure.c, on a window of the trace that
+ * m2_window.c collects), and a linearisation of it (m2_linear.c).
  *
  * One may rely on M2_RACE being accepted by the independent checker before it is reported here,
  * and on M2_IMPOSSIBLE being a proof.  M2_REJECTED claims nothing, and M2_GAVE_UP says which

@@ -55,7 +55,7 @@ bool m2_too_much(struct m2 *m, uint64_t work)
 	return p->late;
 }
 
-/* With more a cone is made of what clocks know. */
+/* Components that the making of a cone reads of one clock, at most (past.c). */
 enum { MANY_THREADS = 512 };
 
 void purse_open(struct m2 *m)

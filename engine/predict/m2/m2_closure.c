@@ -444,11 +444,6 @@ enum outcome closure_head_first(struct m2 *m)
 
 /* ---- The cycle ---- */
 
-static bool below(const struct m2 *m, uint32_t e, uint32_t f)
-{
-	return e == f || cones_before(m->cones, f, m->t->events[e].thread) > m2_position(m, e);
-}
-
 void closure_cycle(const struct m2 *m, struct path *path)
 {
 	/* breadth-first search over added edges joined by the causal order */
@@ -461,25 +456,26 @@ void closure_cycle(const struct m2 *m, struct path *path)
 
 	for (guint i = 0; i < count; i++) {
 		parent[i] = -2;
-		if (below(m, at, g_array_index(m->edges, struct step, i).from)) {
+		if (past_has(m->past, g_array_index(m->edges, struct step, i).from, at)) {
 			int edge = (int)i;
 
 			parent[i] = -1;
 			g_array_append_val(queue, edge);
 		}
 	}
-	if (!below(m, at, goal)) {
+	if (!past_has(m->past, goal, at)) {
 		for (guint k = 0; k < queue->len && last < 0; k++) {
 			int now = g_array_index(queue, int, k);
 			uint32_t to = g_array_index(m->edges, struct step, now).to;
 
-			if (below(m, to, goal))
+			if (past_has(m->past, goal, to))
 				last = now;
 			for (guint i = 0; i < count && last < 0; i++) {
 				int edge = (int)i;
 
 				if (parent[i] != -2 ||
-				    !below(m, to, g_array_index(m->edges, struct step, i).from))
+				    !past_has(m->past,
+				              g_array_index(m->edges, struct step, i).from, to))
 					continue;
 				parent[i] = now;
 				g_array_append_val(queue, edge);
@@ -492,11 +488,11 @@ void closure_cycle(const struct m2 *m, struct path *path)
 		const struct step *s =
 		        &g_array_index(m->edges, struct step, g_array_index(chain, int, i));
 
-		cones_path(m->cones, at, s->from, path);
+		past_path(m->past, at, s->from, false, path, NULL);
 		path_add(path, s->from, s->to, s->rule, s->detail);
 		at = s->to;
 	}
-	cones_path(m->cones, at, goal, path);
+	past_path(m->past, at, goal, false, path, NULL);
 	path_add(path, m->failed.from, m->failed.to, m->failed.rule, m->failed.detail);
 	g_free(parent);
 	g_array_unref(queue);

@@ -78,6 +78,7 @@ enum { TRACKED_THREADS = 256 }; /* with more, every round examines everything */
 struct m2 {
 	struct trace *t;
 	struct cones *cones;
+	const struct past *past;               /* of the cones */
 	struct checker *checker, *own_checker; /* the latter NULL where it is borrowed */
 	struct chain_graph *order;             /* added edges, above the causal order */
 	uint32_t threads, refused;

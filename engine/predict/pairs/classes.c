@@ -1,23 +1,21 @@
 /*
- * classes.c - classes of accesses; see classes.h. A class is found by hash, or is the previous
- * access's, so grouping is linear.
+ * classes.c - classes of accesses; see classes.h. Grouping is linear (class_table.h).
  */
 #include "engine/base/search.h"
 #include "engine/base/hash.h"
 #include "engine/predict/pairs/classes.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-enum { FIRST_SLOTS = 256, AHEAD = 16, TICK = 1 << 20 };
+enum { AHEAD = 16, TICK = 1 << 20 };
 
 void classes_init(struct classes *c, const struct trace *t, struct locksets *locksets)
 {
-	*c = (struct classes){ .t = t, .locksets = locksets, .slots_count = FIRST_SLOTS };
+	*c = (struct classes){ .t = t, .locksets = locksets };
 	c->classes = g_array_new(FALSE, FALSE, sizeof(struct class));
 	c->events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	c->numbers = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	c->slots = g_new0(uint64_t, c->slots_count);
+	class_table_init(&c->table);
 }
 
 void classes_release(struct classes *c)
@@ -27,7 +25,7 @@ void classes_release(struct classes *c)
 	g_array_unref(c->classes);
 	g_array_unref(c->events);
 	g_array_unref(c->numbers);
-	g_free(c->slots);
+	class_table_release(&c->table);
 }
 
 void classes_clear(struct classes *c)
@@ -50,56 +48,29 @@ static int class_compare(gconstpointer p, gconstpointer q)
 	return a->lockset < b->lockset ? -1 : a->lockset > b->lockset;
 }
 
-static struct class class_of(const struct classes *c, uint32_t e)
+/* Index of an access's class among the variable's, which begin at `first`. */
+static uint32_t number_of(struct classes *c, uint32_t e, guint first)
 {
 	const struct event *x = &c->t->events[e];
-
-	return (struct class){
+	const struct class_key key = {
 		.site = c->t->locations[x->location].site,
 		.lockset = lockset_at(c->locksets, e),
 		.thread = x->thread,
 		.writes = op_writes(x->op),
 		.atomic = op_is_atomic(x->op),
 	};
-}
+	uint32_t number = first + class_table_number(&c->table, key);
 
-static uint64_t *slot_of(const struct classes *c, const struct class *class)
-{
-	uint64_t key = (uint64_t) class->site << 32 | class->lockset;
+	if (number == c->classes->len) {
+		struct class class = { .site = key.site,
+			               .lockset = key.lockset,
+			               .thread = key.thread,
+			               .writes = key.writes,
+			               .atomic = key.atomic };
 
-	key ^= (uint64_t)(class->thread << 2 | class->writes << 1 | class->atomic) *
-	       0xff51afd7ed558ccdu;
-	uint32_t at = hash_top(hash_word(key)) & (c->slots_count - 1);
-	while (c->slots[at] >> 32 == c->round &&
-	       class_compare(class_at(c, (uint32_t)c->slots[at]), class) != 0)
-		at = (at + 1) & (c->slots_count - 1);
-	return &c->slots[at];
-}
-
-static void slots_grow(struct classes *c, guint first)
-{
-	c->slots_count *= 2;
-	g_free(c->slots);
-	c->slots = g_new0(uint64_t, c->slots_count);
-	for (guint i = first; i < c->classes->len; i++)
-		*slot_of(c, class_at(c, i)) = (uint64_t)c->round << 32 | i;
-}
-
-/* Index of an access's class among the variable's, which begin at `first`. */
-static uint32_t number_of(struct classes *c, uint32_t e, guint first, uint32_t last)
-{
-	struct class class = class_of(c, e);
-
-	if (last != NONE && class_compare(class_at(c, last), &class) == 0)
-		return last;
-	uint64_t *slot = slot_of(c, &class);
-	if (*slot >> 32 == c->round)
-		return (uint32_t)*slot;
-	*slot = (uint64_t)c->round << 32 | c->classes->len;
-	g_array_append_val(c->classes, class);
-	if (2 * (c->classes->len - first) > c->slots_count)
-		slots_grow(c, first);
-	return c->classes->len - 1;
+		g_array_append_val(c->classes, class);
+	}
+	return number;
 }
 
 /* Allocate places for the members of each class; c->numbers then has the class's new index. */
@@ -133,19 +104,16 @@ void classes_add(struct classes *c, uint32_t variable)
 {
 	struct event_list list = event_list_at(&c->t->index->variable_events, variable);
 	guint first = c->classes->len;
-	uint32_t last = NONE;
 
-	if (++c->round == 0) {
-		memset(c->slots, 0, c->slots_count * sizeof(uint64_t));
-		c->round = 1;
-	}
+	class_table_clear(&c->table);
 	g_array_set_size(c->numbers, (guint)list.count);
 	for (uint64_t i = 0; i < list.count; i++) {
-		last = number_of(c, list.items[i], first, last);
-		class_at(c, last)->count++;
-		class_at(c, last)->wide |=
-		        (c->t->events[list.items[i]].flags & EVENT_WIDE) != 0;
-		g_array_index(c->numbers, uint32_t, i) = last;
+		uint32_t number = number_of(c, list.items[i], first);
+		struct class *class = class_at(c, number);
+
+		class->count++;
+		class->wide |= (c->t->events[list.items[i]].flags & EVENT_WIDE) != 0;
+		g_array_index(c->numbers, uint32_t, i) = number;
 	}
 	if (list.count == 0)
 		return;

@@ -9,6 +9,7 @@
 #define HEDDLE_CLASSES_H
 
 #include "engine/predict/pairs/candidates.h"
+#include "engine/predict/pairs/class_table.h"
 #include "engine/trace/index.h"
 
 struct class
@@ -25,12 +26,8 @@ struct classes {
 	GArray *events;  /* uint32_t */
 	const struct trace *t;
 	struct locksets *locksets;
-	/* Scratch: class by access, and a hash table of classes whose entries carry the
-	 * variable's number, so that those of other variables are invalid. */
-	GArray *numbers;
-	uint64_t *slots;
-	uint32_t slots_count; /* a power of two */
-	uint32_t round;
+	GArray *numbers; /* scratch: class by access */
+	struct class_table table;
 };
 
 /* Needs INDEX_VARIABLES; `locksets` of the trace, borrowed. */

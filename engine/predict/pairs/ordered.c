@@ -40,8 +40,8 @@ static bool shb_limits(void *context, uint32_t e1, uint32_t e2, uint32_t *limits
 	const struct trace *t = shb->t;
 
 	memset(limits, 0, t->threads_count * sizeof *limits);
-	order_join_past(shb->order, e1, true, limits);
-	order_join_past(shb->order, e2, true, limits);
+	order_join_past(shb->order, e1, limits);
+	order_join_past(shb->order, e2, limits);
 	limits[t->events[e1].thread] = e1;
 	limits[t->events[e2].thread] = e2;
 	return true;

@@ -1,7 +1,7 @@
 /*
  * smt.c - maximal causality: the loop between scheduler and solver.
  *
- * The least region (the cores of what is asked) is tried first, along the recorded order
+ * The least region (the causal pasts of what is asked) is tried first, along the recorded order
  * and without the solver.  Only constraints that such a try ran into are ever given to the
  * solver; threads go beyond the least region only where a constraint offers that (a release
  * that frees a lock, with --values a write).
@@ -15,7 +15,7 @@ enum {
 	 * time. */
 	LARGE_REGION = 200000,
 	/* So much work (struct smt) of tries without the solver is free, about a second of it;
-	 * what they do after that counts as the solver's time.  Else many pairs of a long
+	 * their work after that counts as the solver's time.  Else many pairs of a long
 	 * trace, each with a cheap try, would take time that no budget bounds. */
 	FREE_TRIES = 1 << 26,
 	QUERY_WORK = 1 << 22, /* and so much of one query, whatever the clock says */
@@ -26,13 +26,13 @@ double smt_solver_seconds(const struct smt *s)
 	return s->solver_seconds + (s->unpaired != NULL ? s->unpaired->solver_seconds : 0);
 }
 
-const struct cores *smt_cores(const struct smt *s)
+const struct past *smt_past(const struct smt *s)
 {
-	return s->cores;
+	return s->past;
 }
 
-/* Does what is asked for need what must not be in?  Then this is the proof. */
-static bool refuted_by_core(struct smt_query *q, struct proof **proof)
+/* Is an excluded event in the causal past of a required one?  Then the path is the proof. */
+static bool refuted_by_past(struct smt_query *q, struct proof **proof)
 {
 	for (guint i = 0; i < q->out->len; i++) {
 		uint32_t out = g_array_index(q->out, uint32_t, i);
@@ -44,12 +44,11 @@ static bool refuted_by_core(struct smt_query *q, struct proof **proof)
 			        &g_array_index(q->required, struct requirement, j);
 			bool before = r->next || r->unobserved, paired = false;
 
-			if (!(before ? core_has_before(q->s->cores, r->event, out)
-			             : core_has(q->s->cores, r->event, out)))
+			if (!(before ? past_has_before(q->s->past, r->event, out)
+			             : past_has(q->s->past, r->event, out)))
 				continue;
 			*proof = proof_new(PROOF_CONE);
-			core_path(q->s->cores, out, r->event, before, &(*proof)->cycle,
-			          &paired);
+			past_path(q->s->past, out, r->event, before, &(*proof)->cycle, &paired);
 			path_add(&(*proof)->cycle, r->event, out, STEP_ASSUMED, NONE);
 			(*proof)->same_pairing = paired;
 			break;
@@ -94,7 +93,7 @@ enum smt_answer smt_query_solve(struct smt_query *q, double seconds, GArray *seq
 	if (proof != NULL)
 		*proof = NULL;
 	query_make_base(q);
-	if (refuted_by_core(q, proof))
+	if (refuted_by_past(q, proof))
 		return SMT_IMPOSSIBLE;
 	memcpy(q->cut, q->base, sizeof(uint32_t) * q->s->threads);
 	g_array_set_size(q->chosen, 0);

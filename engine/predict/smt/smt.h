@@ -1,9 +1,9 @@
 /*
  * smt.h - maximal causality by the solver: does a correct reordering exist that holds these
  * events, not those, and ends where it is asked to?  Used for data races, deadlocks, order
- * violations and atomicity alike: knows what is asked, not why.
+ * violations and atomicity alike: knows the question, not its purpose.
  *
- * One enters with smt_new for a trace, then for each question smt_query_new, what is asked
+ * One enters with smt_new for a trace, then for each question smt_query_new, its requirements
  * (smt_query_in, _next, _before ...), and smt_query_solve; smt_decide does all of it for one
  * data race.  The encoding of semantics.md ("Maximal causality by SMT") is made lazily: a
  * scheduler (smt_run.c) tries to run the region along the recorded order; where it gets stuck,
@@ -56,7 +56,7 @@ struct smt *smt_new(struct trace *t, const struct smt_options *options,
 void smt_free(struct smt *s);
 /* For races: borrows a checker of plain reorderings (otherwise made on demand). */
 void smt_lend_checker(struct smt *s, struct checker *checker);
-const struct cores *smt_cores(const struct smt *s);
+const struct past *smt_past(const struct smt *s);
 /* Seconds spent in queries that used the solver, were on large regions, or came after the free
  * tries. */
 double smt_solver_seconds(const struct smt *s);
@@ -110,7 +110,7 @@ struct smt_options smt_race_options(const struct race_options *options);
  * next does not suffice? Needs INDEX_WRITERS. */
 bool c11_matters(const struct trace *t);
 /* Are there tries that failed and need a reason (tries_need)?  They order in time, and nothing
- * in C11: what the solver alone, and no core, keeps apart may be such a race. */
+ * in C11: a pair that only the solver keeps apart, and no causal past, may be such a race. */
 bool smt_has_tries(const struct smt *s);
 struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
                            const struct race_options *options, double seconds,

@@ -8,6 +8,7 @@
  * sequence. Everything else on the chain is in every reordering. Observations with a plain
  * access on either side count as order: these race themselves.
  */
+#include "engine/base/arrays.h"
 #include "engine/predict/smt/smt_private.h"
 
 #include <string.h>
@@ -41,27 +42,6 @@ struct chase {
 	uint32_t length;      /* of the accepted reordering */
 };
 
-bool c11_matters(const struct trace *t)
-{
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-
-		if ((x->op != OP_AREAD && x->op != OP_RMW) || event_inert(x))
-			continue;
-		struct event_list writers = trace_writers(t, e);
-		for (uint64_t i = 0; i < writers.count; i++) {
-			const struct event *w =
-			        writers.items[i] == NONE ? NULL : &t->events[writers.items[i]];
-
-			if (w != NULL && w->thread != x->thread && op_is_atomic(w->op) &&
-			    (!order_acquires(event_order(x)) ||
-			     !order_releases(event_order(w))))
-				return true;
-		}
-	}
-	return false;
-}
-
 static uint32_t *cells(uint64_t count)
 {
 	uint32_t *array = g_new(uint32_t, count + 1);
@@ -89,13 +69,10 @@ static void chase_start(struct chase *c)
 
 static void chase_end(struct chase *c)
 {
-	void *all[] = { c->cause,  c->place, c->thread,    c->release,
-		        c->shared, c->fence, c->sequences, c->pending };
+	void *all[] = { c->cause,  c->place, c->thread, c->release,
+		        c->shared, c->fence, c->pending };
 
-	for (uint64_t v = 0; v < c->s->t->variables_count; v++) {
-		if (c->sequences[v] != NULL)
-			g_array_free(c->sequences[v], TRUE);
-	}
+	arrays_free(c->sequences, c->s->t->variables_count);
 	for (size_t i = 0; i < G_N_ELEMENTS(all); i++)
 		g_free(all[i]);
 	g_hash_table_destroy(c->links);
@@ -150,7 +127,7 @@ static uint32_t must_cause(const struct chase *c, uint32_t e)
 	for (uint64_t i = 0; i < run.count; i++) {
 		const struct must_edge *edge = &t->index->must[run.first + i];
 
-		if (core_edge_counts(c->s->cores, edge) && after(c, edge->before))
+		if (past_edge_counts(c->s->past, edge) && after(c, edge->before))
 			return edge->before;
 	}
 	return NONE;
@@ -277,7 +254,8 @@ static void add_breakers(const struct chase *c, const struct link *link, GArray 
 
 		if (!op_writes(x->op) || x->op == OP_RMW || x->thread == thread)
 			continue;
-		/* it is not in between now; of the two that would make it so, what is not */
+		/* the write is not in between now: require the one of the two orders that fails
+		 */
 		if (c->place[w] != NONE && c->place[w] < c->place[link->head])
 			atom = (struct smt_atom){ ATOM_BEFORE, link->head, w };
 		g_array_append_val(atoms, atom);
@@ -324,7 +302,7 @@ static bool judge(void *context, struct smt_query *q, const uint32_t *sequence, 
 			cause = e;
 		} else if (of_pair) {
 			c->length = i + 1;
-			/* what it observes itself, plainly, is the race */
+			/* its own plain observation is the race */
 			c->cause[e] = cause = find_order(c, e);
 			good = cause == NONE || refuse_chain(c, q, e);
 			break;

@@ -169,7 +169,7 @@ static void note_pairing(struct smt *s, struct finding *f, double seconds,
                          const struct progress *progress)
 {
 	if (!f->proof->same_pairing && f->proof->method == PROOF_SOLVER &&
-	    core_has_pairings(s->t))
+	    past_has_pairings(s->t))
 		f->proof->same_pairing = true;
 	if (f->proof->same_pairing &&
 	    impossible_unpaired(s, f->first, f->second, seconds, progress))

@@ -7,6 +7,7 @@
  * causal pasts. Each constraint is guarded by a boolean, so that an unsatisfiable core names
  * constraints.
  */
+#include "engine/base/arrays.h"
 #include "engine/base/search.h"
 #include "engine/predict/smt/smt_private.h"
 
@@ -140,11 +141,7 @@ void encoding_free(struct encoding *x)
 	Z3_solver_dec_ref(x->context, x->solver);
 	g_array_free(x->nodes, TRUE);
 	g_hash_table_destroy(x->node_of);
-	for (uint32_t u = 0; u < x->q->s->threads; u++) {
-		if (x->by_thread[u] != NULL)
-			g_array_free(x->by_thread[u], TRUE);
-	}
-	g_free(x->by_thread);
+	arrays_free(x->by_thread, x->q->s->threads);
 	g_array_free(x->sources, TRUE);
 	g_array_free(x->guards, TRUE);
 	g_free(x);
@@ -365,7 +362,7 @@ static Z3_ast encode_try(struct encoding *x, const uint32_t *e)
 		uint32_t a = g_array_index(sections, uint32_t, i);
 		uint32_t r = q->s->t->index->partner[a];
 
-		/* what is after the try, or over before it, in every answer */
+		/* sections after the try, or ended before it, in every answer */
 		if (query_never(q, a) || query_has(q, a, e[0]) ||
 		    (r != NONE && query_has(q, e[0], r)))
 			continue;
@@ -474,7 +471,7 @@ static void read_nodes(struct encoding *x, Z3_model m)
 		if (!n->fixed)
 			n->is_in = model_says(x, m, n->in);
 		if (n->is_in && !query_unobserved(q, n->event))
-			core_join(smt_cores(q->s), n->event, q->cut);
+			past_join(q->s->past, n->event, q->cut);
 	}
 }
 

@@ -1,5 +1,5 @@
 /*
- * smt_private.h - what the parts of the solver's analysis share: the query as data
+ * smt_private.h - shared by the files of the solver's analysis: the query as data
  * (smt_query.c), the loop that answers it (smt.c), the search (smt_search.c), the scheduler
  * that tries a region (smt_run.c), the encoding (smt_encode.c), races by C11 (smt_c11.c).
  */
@@ -46,7 +46,7 @@ struct outermost {
 struct smt {
 	struct trace *t;
 	struct smt_options options;
-	struct cores *cores;
+	struct past *past;
 	const struct tries *tries;
 	uint32_t threads;
 	uint8_t *needs;                    /* by event */
@@ -108,7 +108,7 @@ bool query_stopped(struct smt_query *q);
 /* Sets q->base: the least cut that holds all that is asked. */
 void query_make_base(struct smt_query *q);
 
-/* core_has for the query: an unobserved event needs no write. */
+/* past_has for the query: an unobserved event needs no write. */
 bool query_has(const struct smt_query *q, uint32_t f, uint32_t e);
 /* Is the event in no answer? */
 bool query_never(const struct smt_query *q, uint32_t e);

@@ -1,6 +1,6 @@
 /*
- * smt_query.c - a query as data: what is asked, the clauses met so far, the least region; and
- * the facts of a trace that clauses speak of.
+ * smt_query.c - a query as data: its requirements, the clauses met so far, the least region;
+ * and the facts of a trace that clauses speak of.
  */
 #include "engine/predict/smt/smt_private.h"
 
@@ -15,7 +15,7 @@ uint32_t seen_write(const struct trace *t, uint32_t r, uint32_t variable)
 
 bool has_choice(const struct smt *s, uint32_t r)
 {
-	return s->options.use_values && core_value_read(s->t, r) != 0;
+	return s->options.use_values && past_value_read(s->t, r) != 0;
 }
 
 bool may_see(const struct smt *s, uint32_t r, uint32_t variable, uint32_t w, uint32_t other)
@@ -25,8 +25,8 @@ bool may_see(const struct smt *s, uint32_t r, uint32_t variable, uint32_t w, uin
 	if (!has_choice(s, r))
 		return false;
 	if (other == NONE)
-		return s->initial_value[variable] == core_value_read(s->t, r);
-	return core_value_written(s->t, other) == core_value_read(s->t, r);
+		return s->initial_value[variable] == past_value_read(s->t, r);
+	return past_value_written(s->t, other) == past_value_read(s->t, r);
 }
 
 bool sections_exclude(const struct trace *t, uint32_t a, uint32_t b)
@@ -175,8 +175,8 @@ bool query_unobserved(const struct smt_query *q, uint32_t e)
 bool query_has(const struct smt_query *q, uint32_t f, uint32_t e)
 {
 	if (e != f && query_unobserved(q, f))
-		return core_has_before(q->s->cores, f, e);
-	return core_has(q->s->cores, f, e);
+		return past_has_before(q->s->past, f, e);
+	return past_has(q->s->past, f, e);
 }
 
 bool query_never(const struct smt_query *q, uint32_t e)
@@ -199,9 +199,9 @@ void query_make_base(struct smt_query *q)
 		uint32_t *own = &q->base[t->events[r->event].thread];
 
 		if (r->next || r->unobserved)
-			core_join_before(q->s->cores, r->event, q->base);
+			past_join_before(q->s->past, r->event, q->base);
 		else
-			core_join(q->s->cores, r->event, q->base);
+			past_join(q->s->past, r->event, q->base);
 		if (r->unobserved)
 			*own = MAX(*own, t->index->position[r->event] + 1);
 	}

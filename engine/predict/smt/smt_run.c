@@ -88,7 +88,7 @@ static void lock_after_prefix(struct smt *s, uint32_t object, struct lock_state 
 		enum op op = (enum op)s->t->events[a].op;
 
 		if (op_acquires(op) && (release == NONE || release >= prefix) &&
-		    !core_exempt(s->options.exempt, a)) {
+		    !past_exempt(s->options.exempt, a)) {
 			if (op == OP_ACQ)
 				l->holder = a;
 			else
@@ -195,7 +195,7 @@ static bool blocked_by_must(const struct smt_query *q, uint32_t e, struct obstac
 			if (cut_has(t, q->cut, edge->condition))
 				return wait_because(o, edge->before, CLAUSE_CONDITION,
 				                    edge->before, e, edge->condition);
-		} else if (core_edge_counts(q->s->cores, edge)) {
+		} else if (past_edge_counts(q->s->past, edge)) {
 			return wait_for(o, edge->before);
 		}
 	}
@@ -229,7 +229,7 @@ static bool blocked_as_read(const struct smt_query *q, uint32_t e, struct obstac
 	struct smt *s = q->s;
 	struct wide run = event_variables(s->t, &s->t->events[e]);
 
-	if (core_exempt(s->options.exempt, e) || query_unobserved(q, e))
+	if (past_exempt(s->options.exempt, e) || query_unobserved(q, e))
 		return false;
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		uint32_t source = source_of(q, e, v);
@@ -269,7 +269,7 @@ static bool observes(const struct smt_query *q, uint32_t r, uint32_t variable)
 	return op_reads(t->events[r].op) && to_come(q, r) &&
 	       variable - event_variables(t, &t->events[r]).first <
 	               event_variables(t, &t->events[r]).count &&
-	       !core_exempt(q->s->options.exempt, r) && !query_unobserved(q, r);
+	       !past_exempt(q->s->options.exempt, r) && !query_unobserved(q, r);
 }
 
 /* An outstanding read of the variable's current value, which the write `e` would overwrite. */
@@ -287,7 +287,7 @@ static uint32_t pending_read(const struct smt_query *q, uint32_t e, uint32_t var
 		s->work++;
 		done = !s->options.use_values && op_writes(s->t->events[r].op);
 		if (!observes(q, r, variable)) {
-			/* what has run does not come again */
+			/* writes that have run do not come again */
 			w->past += i == w->past && !done;
 			continue;
 		}
@@ -343,7 +343,7 @@ static uint32_t rival(const struct smt_query *q, uint32_t e, bool held)
 
 		q->s->work++;
 		if (!op_acquires(t->events[a].op) || !sections_exclude(t, a, e) ||
-		    core_exempt(q->s->options.exempt, a))
+		    past_exempt(q->s->options.exempt, a))
 			continue;
 		r = t->index->partner[a];
 		if (held ? executed(q->s, a) && (r == NONE || !executed(q->s, r))
@@ -360,7 +360,7 @@ static bool blocked_as_acquire(const struct smt_query *q, uint32_t e, struct obs
 	bool exclusive = t->events[e].op == OP_ACQ;
 	uint32_t release = t->index->partner[e], a = NONE;
 
-	if (core_exempt(q->s->options.exempt, e))
+	if (past_exempt(q->s->options.exempt, e))
 		return false;
 	if (l->holder != NONE)
 		return blocked_by_section(q, l->holder, e, o);
@@ -481,7 +481,7 @@ static void execute(struct smt_query *q, uint32_t e)
 	} else if (op_acquires(x->op) || op_releases(x->op)) {
 		struct lock_state *l = lock_at(s, x->target);
 
-		if (core_exempt(s->options.exempt, e))
+		if (past_exempt(s->options.exempt, e))
 			return;
 		switch (x->op) {
 		case OP_ACQ:
@@ -522,7 +522,7 @@ static void start(struct smt_query *q, uint32_t prefix)
 			const struct event *e = &t->events[list.items[i]];
 
 			if (!op_acquires(e->op) || event_inert(e) ||
-			    core_exempt(s->options.exempt, list.items[i]))
+			    past_exempt(s->options.exempt, list.items[i]))
 				continue;
 			if (e->op == OP_ACQ)
 				lock_at(s, e->target)->left_exclusive++;

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Regions of so many events are tried by windows. */
+/* Number of events from which a region is tried by windows. */
 enum { LONG_REGION = 16384, SMALLEST_WINDOW = 1024 };
 
 static unsigned milliseconds_left(gint64 deadline)
@@ -49,7 +49,7 @@ static bool close_sections(struct smt_query *q, const uint32_t *from, struct lat
 				continue;
 			if (r == NONE || query_never(q, r))
 				return false;
-			core_join(q->s->cores, r, q->cut);
+			past_join(q->s->past, r, q->cut);
 			changed = true;
 		}
 	}
@@ -97,7 +97,7 @@ static bool join_holders(struct smt_query *q, const uint32_t *from)
 			a = seen.items[seen.count - 1];
 			if (cut_has(t, q->cut, a) || query_never(q, a))
 				continue;
-			core_join(q->s->cores, a, q->cut);
+			past_join(q->s->past, a, q->cut);
 			changed = true;
 		}
 	}
@@ -230,7 +230,7 @@ static bool try_alone(struct smt_query *q, uint32_t *fresh)
 		return true;
 	reset_region(q);
 	if (by_windows && *fresh > 0)
-		return false; /* the solver knows better what to try of a long region */
+		return false; /* the solver chooses better within a long region */
 	while (!query_stopped(q) && join_holders(q, NULL))
 		;
 	good = try_region(q, NULL, &more);

@@ -2,6 +2,7 @@
  * smt_tables.c - data on a trace for the solver's analyses: readers of writes, events with
  * additional checks, outermost sections, initial values. Linear passes.
  */
+#include "engine/base/arrays.h"
 #include "engine/predict/smt/smt_private.h"
 
 #include "engine/witness/check.h"
@@ -102,7 +103,7 @@ static void make_needs(struct smt *s)
 
 		if (event_inert(x))
 			continue;
-		if (x->op == OP_TRYFAIL && !core_exempt(s->options.exempt, e))
+		if (x->op == OP_TRYFAIL && !past_exempt(s->options.exempt, e))
 			s->needs[e] |= need_of_try[tries_need(s->tries, e)];
 		else if (x->op == OP_TAKETRYFAIL && tries_binding(s->tries, e))
 			s->needs[e] |= NEED_EMPTY;
@@ -125,13 +126,10 @@ static void note_outermost(struct smt *s, uint32_t thread, uint32_t e, const GAr
 static void make_outermost(struct smt *s)
 {
 	const struct trace *t = s->t;
-	GArray **held = g_new0(GArray *, s->threads + 1); /* acquires, the oldest first */
+	/* acquires, the oldest first */
+	GArray **held = arrays_new(s->threads, sizeof(uint32_t));
 
-	s->outermost = g_new0(GArray *, s->threads + 1);
-	for (uint32_t u = 0; u < s->threads; u++) {
-		held[u] = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-		s->outermost[u] = g_array_new(FALSE, FALSE, sizeof(struct outermost));
-	}
+	s->outermost = arrays_new(s->threads, sizeof(struct outermost));
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		GArray *h = held[x->thread];
@@ -146,9 +144,7 @@ static void make_outermost(struct smt *s)
 		}
 		note_outermost(s, x->thread, e, h);
 	}
-	for (uint32_t u = 0; u < s->threads; u++)
-		g_array_free(held[u], TRUE);
-	g_free(held);
+	arrays_free(held, s->threads);
 	for (uint32_t b = 0; b < t->blocks_count; b++) {
 		struct event_list list = event_list_at(&s->block_accesses, b);
 
@@ -180,27 +176,48 @@ static void make_initial_values(struct smt *s)
 		if (event_inert(x) || run.count != 1 || trace_writers(t, e).items[0] != NONE)
 			continue;
 		if (s->initial_value[run.first] == 0)
-			s->initial_value[run.first] = core_value_read(t, e);
+			s->initial_value[run.first] = past_value_read(t, e);
 	}
+}
+
+bool c11_matters(const struct trace *t)
+{
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+
+		if ((x->op != OP_AREAD && x->op != OP_RMW) || event_inert(x))
+			continue;
+		struct event_list writers = trace_writers(t, e);
+		for (uint64_t i = 0; i < writers.count; i++) {
+			const struct event *w =
+			        writers.items[i] == NONE ? NULL : &t->events[writers.items[i]];
+
+			if (w != NULL && w->thread != x->thread && op_is_atomic(w->op) &&
+			    (!order_acquires(event_order(x)) ||
+			     !order_releases(event_order(w))))
+				return true;
+		}
+	}
+	return false;
 }
 
 struct smt *smt_make(struct trace *t, const struct smt_options *options, bool pairing,
                      const struct progress *progress)
 {
-	struct core_options core = CORE_DEFAULTS;
+	struct past_options past = PAST_DEFAULTS;
 
 	if (!trace_need(t, INDEX_VARIABLES, progress))
 		return NULL;
-	core.values = options->use_values;
-	core.invocations = options->invocations;
-	core.exempt = options->exempt;
-	core.pairing = pairing;
+	past.values = options->use_values;
+	past.invocations = options->invocations;
+	past.exempt = options->exempt;
+	past.pairing = pairing;
 	struct smt *s = g_new0(struct smt, 1);
 	s->t = t;
 	s->options = *options;
 	s->threads = (uint32_t)t->threads_count;
-	s->cores = cores_new(t, &core, progress);
-	if (s->cores == NULL) {
+	s->past = past_new(t, &past, progress);
+	if (s->past == NULL) {
 		g_free(s);
 		return NULL;
 	}
@@ -233,12 +250,10 @@ void smt_free(struct smt *s)
 		return;
 	smt_free(s->unpaired);
 	checker_free(s->own_checker);
-	cores_free(s->cores);
+	past_free(s->past);
 	lists_free(&s->block_accesses);
 	g_free(s->needs);
-	for (uint32_t u = 0; u < s->threads; u++)
-		g_array_free(s->outermost[u], TRUE);
-	g_free(s->outermost);
+	arrays_free(s->outermost, s->threads);
 	g_free(s->initial_value);
 	scheduler_free(s->scheduler);
 	encoder_free(s->encoder);

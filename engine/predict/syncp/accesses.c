@@ -2,9 +2,9 @@
  * accesses.c - see accesses.h.
  */
 #include "engine/base/hash.h"
+#include "engine/predict/pairs/class_table.h"
 #include "engine/predict/syncp/accesses.h"
 
-#include <string.h>
 
 void accesses_free(struct accesses *a)
 {
@@ -16,17 +16,13 @@ void accesses_free(struct accesses *a)
 /* -- classes ------------------------------------------------------------------------------- */
 
 /* Cache of recent answers on pairs of sets, direct-mapped. */
-enum { RECENT = 1 << 10, FIRST_SLOTS = 64 };
+enum { RECENT = 1 << 10 };
 struct class_work {
 	struct locksets *locksets;
 	uint32_t capacity; /* of the classes */
 	uint64_t room;     /* allocated for number and members */
 	const struct access **members;
-	/* Index of a class in `of`, open-addressed, below `round`, so that entries of other
-	 * variables are invalid. */
-	uint64_t *slots;
-	uint32_t slots_count; /* a power of two */
-	uint32_t round;
+	struct class_table table;
 	uint64_t recent[RECENT]; /* both sets; lowest bit: disjoint */
 };
 
@@ -36,70 +32,19 @@ void access_classes_init(struct access_classes *c, struct locksets *locksets)
 
 	*c = (struct access_classes){ .work = w };
 	w->locksets = locksets;
-	w->slots_count = FIRST_SLOTS;
-	w->slots = g_new0(uint64_t, w->slots_count);
+	class_table_init(&w->table);
 }
 
 void access_classes_release(struct access_classes *c)
 {
 	g_free(c->work->members);
-	g_free(c->work->slots);
+	class_table_release(&c->work->table);
 	g_free(c->work);
 	g_free(c->number);
 	g_free(c->of);
 }
 
-static uint64_t class_hash(uint32_t lockset, uint32_t site, uint32_t kind)
-{
-	uint64_t key = (uint64_t)site << 32 | lockset;
-
-	key ^= kind * 0xff51afd7ed558ccdu;
-	return hash_word(key) >> 32;
-}
-
-static uint32_t kind_of(uint32_t thread, bool writes, bool atomic)
-{
-	return thread << 2 | writes << 1 | atomic;
-}
-
-/* The slot of an access's class, or a free one for it. */
-static inline uint64_t *slot_of(const struct access_classes *c, const struct access *x,
-                                uint32_t site)
-{
-	const struct class_work *w = c->work;
-	uint32_t kind = kind_of(x->thread, x->writes, x->atomic);
-	uint32_t at = class_hash(x->lockset, site, kind) & (w->slots_count - 1);
-
-	for (; w->slots[at] >> 32 == w->round; at = (at + 1) & (w->slots_count - 1)) {
-		const struct access_class *a = &c->of[(uint32_t)w->slots[at]];
-
-		if (a->lockset == x->lockset && a->site == site &&
-		    kind_of(a->thread, a->writes, a->atomic) == kind)
-			break;
-	}
-	return &w->slots[at];
-}
-
-static void slots_grow(struct access_classes *c)
-{
-	struct class_work *w = c->work;
-
-	w->slots_count *= 2;
-	g_free(w->slots);
-	w->slots = g_new0(uint64_t, w->slots_count);
-	for (uint32_t i = 0; i < c->count; i++) {
-		const struct access_class *a = &c->of[i];
-		struct access x = { .lockset = a->lockset,
-			            .thread = a->thread,
-			            .writes = a->writes,
-			            .atomic = a->atomic };
-
-		*slot_of(c, &x, a->site) = (uint64_t)w->round << 32 | i;
-	}
-}
-
-static uint32_t class_new(struct access_classes *c, const struct access *x, uint32_t site,
-                          uint64_t *slot)
+static void class_add(struct access_classes *c, struct class_key key)
 {
 	struct class_work *w = c->work;
 
@@ -107,15 +52,11 @@ static uint32_t class_new(struct access_classes *c, const struct access *x, uint
 		w->capacity = MAX(64, 2 * w->capacity);
 		c->of = g_renew(struct access_class, c->of, w->capacity);
 	}
-	c->of[c->count] = (struct access_class){ .lockset = x->lockset,
-		                                 .site = site,
-		                                 .thread = x->thread,
-		                                 .writes = x->writes,
-		                                 .atomic = x->atomic };
-	*slot = (uint64_t)w->round << 32 | c->count++;
-	if (2 * c->count > w->slots_count)
-		slots_grow(c);
-	return c->count - 1;
+	c->of[c->count++] = (struct access_class){ .lockset = key.lockset,
+		                                   .site = key.site,
+		                                   .thread = key.thread,
+		                                   .writes = key.writes,
+		                                   .atomic = key.atomic };
 }
 
 static void begin_variable(struct access_classes *c, uint64_t accesses)
@@ -123,10 +64,7 @@ static void begin_variable(struct access_classes *c, uint64_t accesses)
 	struct class_work *w = c->work;
 
 	c->count = 0;
-	if (++w->round == 0) {
-		memset(w->slots, 0, w->slots_count * sizeof(uint64_t));
-		w->round = 1;
-	}
+	class_table_clear(&w->table);
 	if (accesses > w->room) {
 		w->room = 2 * accesses;
 		g_free(c->number);
@@ -144,12 +82,12 @@ void access_classes_of(struct access_classes *c, const struct accesses *all, uin
 
 	begin_variable(c, count);
 	for (uint64_t i = 0; i < count; i++) {
-		uint32_t site = by_site ? items[i].site : 0;
-		uint64_t *slot = slot_of(c, &items[i], site);
+		struct class_key key = { by_site ? items[i].site : 0, items[i].lockset,
+			                 items[i].thread, items[i].writes, items[i].atomic };
 
-		c->number[i] = *slot >> 32 == c->work->round
-		                       ? (uint32_t)*slot
-		                       : class_new(c, &items[i], site, slot);
+		c->number[i] = class_table_number(&c->work->table, key);
+		if (c->number[i] == c->count)
+			class_add(c, key);
 		c->of[c->number[i]].count++;
 	}
 	for (uint32_t k = 0; k < c->count; k++) {

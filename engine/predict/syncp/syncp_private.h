@@ -3,8 +3,8 @@
  * with a witness in which the critical sections on each lock keep their order.
  *
  * The entry is races_syncp (syncp.c).  It works in three passes.  syncp_walk (syncp_walk.c)
- * goes along the trace once and writes down what program order, must-order and observation put
- * before each event, the sections of each thread (syncp_table.c), and which variables can race
+ * walks the trace once and records the vector clocks of program order, must-order and
+ * observation, the sections of each thread (syncp_table.c), and which variables can race
  * at all. syncp_collect.c gathers the accesses of these variables, by classes (accesses.h).
  * syncp.c compares classes of two threads, growing one closure for two lists of accesses.
  *

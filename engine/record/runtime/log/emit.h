@@ -125,13 +125,6 @@ static inline void log_sync(struct thread *t, enum log_tag tag, uintptr_t pc,
 {
 	log_object(t, tag, 0, pc, object);
 }
-/* A lock with a limit in time is asked for. */
-static inline void happened_timed(void)
-{
-	if (rt.header)
-		__atomic_fetch_or(&rt.header->happened, LOG_TIMED, __ATOMIC_RELAXED);
-}
-
 /* The same of an operation that may also end without it: a try, or with a time limit. */
 static inline void log_try(struct thread *t, enum log_tag tag, uintptr_t pc, const void *object)
 {

@@ -78,6 +78,8 @@ bool memory_compare(struct thread *t, volatile void *p, unsigned code, uint64_t 
                     uint64_t value, unsigned order, unsigned failure, uintptr_t pc);
 void memory_wide(struct thread *t); /* one of 16 bytes comes */
 
+/* What exploration has to know of the thread's next event (LOG_STATE); 0: nothing. */
+void memory_tell(struct thread *t, uint64_t what);
 extern bool memory_states __attribute__((visibility("hidden"))); /* is it wanted? */
 /* state.c: the record STATE of the atomic access that comes; its place, order and operands. */
 /* Does the thread only look, again and again? */

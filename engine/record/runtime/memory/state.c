@@ -42,6 +42,18 @@ static void count_looks(struct thread_memory *m, uint64_t state)
 
 enum { SOME = 2 * STATES };
 
+static void tell(struct thread *t, uint64_t what)
+{
+	log_before(t);
+	log_put(t->stream, log_word(LOG_STATE, 0, 0), &what, 1);
+}
+
+void memory_tell(struct thread *t, uint64_t what)
+{
+	if (memory_states && rt.memory && what != 0)
+		tell(t, what);
+}
+
 bool memory_waits(const struct thread *t)
 {
 	return t->memory.looks >= SOME;
@@ -69,6 +81,5 @@ void memory_state(struct thread *t, const volatile void *p, unsigned order, uint
 	count_looks(&t->memory, state);
 	t->memory.looked = (uintptr_t)p;
 	t->memory.pc = *(const uintptr_t *)from; /* where the hook returns to */
-	log_before(t);
-	log_put(t->stream, log_word(LOG_STATE, 0, 0), &state, 1);
+	tell(t, state);
 }

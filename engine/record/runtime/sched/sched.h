@@ -96,6 +96,10 @@ unsigned sched_waiters(const void *object, enum log_wait reason);
 unsigned sched_at_barrier(const void *barrier); /* how many wait there */
 void sched_open_barrier(const void *barrier);
 void sched_signal(const void *condition, unsigned most);
+/* Who is to be woken by a signal: the thread that the plan has `told` (UINT32_MAX: none), if it
+ * waits, or another one; NULL: nobody waits. The second wakes it. */
+struct thread *sched_waiter(const void *condition, uint32_t told);
+void sched_wake_waiter(struct thread *t);
 void sched_cancel(struct thread *t);
 bool sched_wait_files(struct thread *t, struct pollfd *fds, unsigned count, bool timed,
                       uint64_t deadline);

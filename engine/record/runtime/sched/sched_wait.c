@@ -152,33 +152,60 @@ void sched_open_barrier(const void *barrier)
 }
 
 /* A thread waits for a condition from its `wait` event on, even while it has not yet come
- * to give up the mutex and block (replay may let others run in between). */
+ * to give up the mutex and block (replay may let others run in between). Who is to be woken;
+ * NULL: nobody waits. */
+static struct thread *waiter_of(const void *condition)
+{
+	struct thread *best = NULL;
+	uint32_t n = 0;
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		struct thread *t = sched.live[i];
+		if (t->sync.condition != condition || t->sync.woken ||
+		    (t->sched.state == STATE_READY && t->sched.timed_out && !memory_states))
+			continue;
+		n++;
+		if (rt.replay ? !best || replay_wake_turn(t->id) < replay_wake_turn(best->id)
+		    : rt.config.strategy == STRATEGY_RR || rt.config.strategy == STRATEGY_FIRST
+		            ? !best || t->sched.since < best->sched.since
+		            : sched_draw(n) == 0)
+			best = t;
+	}
+	return best;
+}
+
+struct thread *sched_waiter(const void *condition, uint32_t told)
+{
+	sched_lock();
+	struct thread *best = waiter_of(condition);
+	for (unsigned i = 0; best && i < sched.live_count; i++) {
+		struct thread *t = sched.live[i];
+		if (t->id == told && t->sync.condition == condition && !t->sync.woken)
+			best = t;
+	}
+	sched_unlock();
+	return best;
+}
+
+static void wake_waiter(struct thread *t)
+{
+	t->sync.woken = true;
+	if (t->sched.state == STATE_BLOCKED && t->sched.reason == FOR_CONDITION)
+		sched_make_ready(t);
+}
+
+void sched_wake_waiter(struct thread *t)
+{
+	sched_lock();
+	wake_waiter(t);
+	sched_unlock();
+}
+
 void sched_signal(const void *condition, unsigned most)
 {
 	sched_lock();
-	for (unsigned woken = 0; woken < most; woken++) {
-		struct thread *best = NULL;
-		uint32_t n = 0;
-		for (unsigned i = 0; i < sched.live_count; i++) {
-			struct thread *t = sched.live[i];
-			if (t->sync.condition != condition || t->sync.woken ||
-			    (t->sched.state == STATE_READY && t->sched.timed_out))
-				continue;
-			n++;
-			if (rt.replay ? !best || replay_wake_turn(t->id) <
-			                                 replay_wake_turn(best->id)
-			    : rt.config.strategy == STRATEGY_RR ||
-			                    rt.config.strategy == STRATEGY_FIRST
-			            ? !best || t->sched.since < best->sched.since
-			            : sched_draw(n) == 0)
-				best = t;
-		}
-		if (!best)
-			break;
-		best->sync.woken = true;
-		if (best->sched.state == STATE_BLOCKED && best->sched.reason == FOR_CONDITION)
-			sched_make_ready(best);
-	}
+	struct thread *t;
+	for (unsigned woken = 0; woken < most && (t = waiter_of(condition)); woken++)
+		wake_waiter(t);
 	sched_unlock();
 }
 

@@ -106,11 +106,21 @@ static int cond_signal(pthread_cond_t *c, bool all, uintptr_t pc)
 		return all ? REAL_CONDITION(pthread_cond_broadcast)(c)
 		           : REAL_CONDITION(pthread_cond_signal)(c);
 	sched_point(t);
+	struct thread *woken = NULL;
+	if (memory_states && !all) {
+		const struct log_step *s = replay_step(t);
+		bool told = s && s->tag == LOG_SIGNAL && s->reads >= STEP_STORE;
+		woken = sched_waiter(c, told ? s->reads - STEP_STORE : UINT32_MAX);
+		memory_tell(t, woken ? woken->id + 1 : 0);
+	}
 	log_cond(t, all ? LOG_BROADCAST : LOG_SIGNAL, 0, pc, c);
 	if (!rt.controlled)
 		return all ? REAL_CONDITION(pthread_cond_broadcast)(c)
 		           : REAL_CONDITION(pthread_cond_signal)(c);
-	sched_signal(c, all ? UINT_MAX : 1);
+	if (all || !memory_states)
+		sched_signal(c, all ? UINT_MAX : 1);
+	else if (woken)
+		sched_wake_waiter(woken);
 	return 0;
 }
 

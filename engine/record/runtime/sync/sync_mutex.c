@@ -153,15 +153,15 @@ static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t c
 	if (!t)
 		return at ? REAL(pthread_mutex_clocklock)(m, clock, at)
 		          : REAL(pthread_mutex_lock)(m);
-	if (at)
-		happened_timed();
 	sched_point(t);
 	check_lock(t, m, at != NULL, pc);
 	if (!rt.controlled) {
 		status = at ? REAL(pthread_mutex_clocklock)(m, clock, at)
 		            : REAL(pthread_mutex_lock)(m);
 	} else {
-		if (at && !valid_time(at)) {
+		if (at && told_to_fail(t, LOG_TRYFAIL)) {
+			status = ETIMEDOUT;
+		} else if (at && !valid_time(at)) {
 			status = REAL(pthread_mutex_trylock)(m);
 			if (status == EBUSY)
 				return EINVAL;
@@ -181,7 +181,7 @@ static int mutex_trylock(pthread_mutex_t *m, uintptr_t pc)
 		return REAL(pthread_mutex_trylock)(m);
 	sched_point(t);
 	check_lock(t, m, true, pc);
-	int status = REAL(pthread_mutex_trylock)(m);
+	int status = told_to_fail(t, LOG_TRYFAIL) ? EBUSY : REAL(pthread_mutex_trylock)(m);
 	return mutex_outcome(t, m, status, true, pc);
 }
 

@@ -68,6 +68,7 @@ static bool once_enter(struct thread *t, struct once *o, uintptr_t pc)
 	}
 	if (o->message) { /* who tried in vain is before who tries next, too */
 		plan_point(t);
+		memory_tell(t, (uintptr_t)o->key);
 		log_event(t, LOG_RCV, 0, pc, o->message, 0, 1);
 	}
 	if (o->done)
@@ -76,6 +77,7 @@ static bool once_enter(struct thread *t, struct once *o, uintptr_t pc)
 	o->runner = t->id;
 	plan_point(t);
 	o->next = __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
+	memory_tell(t, (uintptr_t)o->key);
 	log_event(t, LOG_SND, LOG_BEGINS, pc, o->next, 0, 1);
 	return true;
 }
@@ -85,6 +87,7 @@ static void once_leave(struct thread *t, struct once *o, bool done, uintptr_t pc
 	plan_point(t);
 	o->message = o->next ? o->next : __atomic_add_fetch(&rt.messages, 1, __ATOMIC_RELAXED);
 	o->next = 0;
+	memory_tell(t, (uintptr_t)o->key);
 	log_event(t, LOG_SND, done ? 0 : LOG_TRY, pc, o->message, 0, 1);
 	o->done = done;
 	o->running = false;
@@ -156,6 +159,7 @@ int g_once_init_enter(uintptr_t *word)
 	if (__atomic_load_n(word, __ATOMIC_ACQUIRE)) {
 		if (o->done) {
 			plan_point(t);
+			memory_tell(t, (uintptr_t)o->key);
 			log_event(t, LOG_RCV, 0, CALLER(), o->message, 0, 1);
 		}
 		return 0;
@@ -222,6 +226,7 @@ int __cxa_guard_acquire(uint64_t *guard)
 	if (__atomic_load_n((char *)guard, __ATOMIC_ACQUIRE)) {
 		if (o->done) {
 			plan_point(t);
+			memory_tell(t, (uintptr_t)o->key);
 			log_event(t, LOG_RCV, 0, CALLER(), o->message, 0, 1);
 		}
 		return 0;

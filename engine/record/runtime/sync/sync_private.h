@@ -18,6 +18,14 @@ static inline unsigned one_or_all(void)
 	return rt.replay ? UINT_MAX : 1; /* the plan says who comes first */
 }
 
+/* Beyond sequential consistency a try may fail for a lock that is free again, where nothing
+ * orders the two: the plan says so. */
+static inline bool told_to_fail(const struct thread *t, enum log_tag tag)
+{
+	const struct log_step *s = rt.memory ? replay_step(t) : NULL;
+	return s && s->tag == tag;
+}
+
 static inline bool valid_time(const struct timespec *at)
 {
 	return at->tv_nsec >= 0 && at->tv_nsec < 1000000000;

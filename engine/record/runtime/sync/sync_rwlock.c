@@ -76,14 +76,12 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 			           l);
 		return status;
 	}
-	if (at)
-		happened_timed();
 	sched_point(t);
 	check_lock(t, l, try_only || at, pc);
 	if (!write && l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
 		order_matters("a reader-writer lock that lets a waiting writer go first");
-	int status;
-	for (;;) {
+	int status = try_only ? EBUSY : ETIMEDOUT;
+	while (!(try_only || at) || !told_to_fail(t, LOG_TRYFAIL)) {
 		status = write ? REAL(pthread_rwlock_trywrlock)(l)
 		               : REAL(pthread_rwlock_tryrdlock)(l);
 		if (status != EBUSY)
@@ -225,7 +223,7 @@ int interposed_pthread_spin_trylock(pthread_spinlock_t *l)
 		return REAL(pthread_spin_trylock)(l);
 	sched_point(t);
 	check_spin(t, l, true, CALLER());
-	int status = REAL(pthread_spin_trylock)(l);
+	int status = told_to_fail(t, LOG_TRYFAIL) ? EBUSY : REAL(pthread_spin_trylock)(l);
 	if (status == 0) {
 		log_try(t, LOG_ACQ, CALLER(), (const void *)l);
 		sync_set_mark(l, t->id + 1);

@@ -82,7 +82,15 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 	} else {
 		int error = errno;
 		t->signals.must_end = false;
-		while ((status = REAL(sem_trywait)(s)) != 0 && errno == EAGAIN && !try_only) {
+		if ((try_only || at) && told_to_fail(t, LOG_TAKETRYFAIL)) {
+			status = -1;
+			errno = try_only ? EAGAIN : ETIMEDOUT;
+			try_only = true;
+		} else {
+			status = REAL(sem_trywait)(s);
+		}
+		for (; status != 0 && errno == EAGAIN && !try_only;
+		     status = REAL(sem_trywait)(s)) {
 			if (t->signals.must_end) {
 				errno = EINTR;
 				break;

@@ -37,6 +37,6 @@ int main(void)
 //= $d->{"point-of-no-return"}{"instead"}{"location"} no_return.c:14
 //= $d->{"point-of-no-return"}{"every"}?1:0 1
 //: explore
-//~ out point of no return, after which it always fails: T2: lock m \(no_return.c:10\)
+//~ out point of no return, after which every schedule fails: T2: lock m \(no_return.c:10\)
 //: check --budget 5 --format json
 //= (grep{$_}(map{$_->{"point-of-no-return"}{"sites"}[1]}@{$d->{"findings"}}))[0] no_return.c:10

@@ -13,4 +13,4 @@ int main(void) { pthread_t t[2]; p = malloc(64); *p = 1; pthread_create(t, 0, t1
 //= complete yes
 
 //: explore
-//~ out complete, as far as uses after free leave a promise
+//~ out complete for this input, except for what its uses after free allow

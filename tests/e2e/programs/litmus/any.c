@@ -5,23 +5,50 @@
  * With "number" at the end, one round without a barrier, whose outcome is told by the exit
  * status.
  *
- *     any ROUNDS THREADS OPS [number]     OPS:
- * thread,kind,location,order,failure,value,expected,register;...
+ *     any ROUNDS THREADS OPS [number]     OPS, each thread's together:
+ * thread,kind,location,order,failure,value,expected,register[,when,is];...
+ *
+ * `when`: register + 1 that has to be `is`, or 0. Operations of the thread library are for one
+ * round.
  */
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { ROUNDS = 1000, THREADS = 6, LOCATIONS = 4, REGISTERS = 8, OPS = 64 };
 /* LOOK: a load, until it reads `expected`; TRY_ON: a compare-and-exchange, until it is done. */
 enum { LOAD, STORE, EXCHANGE, ADD, COMPARE, FENCE, LOOK, TRY_ON };
+/* The thread library's, as in tests/support/litmus.h. */
+enum {
+	LOCK = 8,
+	UNLOCK,
+	POST,
+	TAKE,
+	TRY,
+	RDLOCK,
+	RDUNLOCK,
+	TRYRD,
+	TRYTAKE,
+	WAIT,
+	WAKE,
+	WAKE_TIMED,
+	SIGNAL,
+	BROADCAST,
+	ARRIVE,
+	DEPART,
+	ONCE,
+	ONCE_END
+};
 
 static atomic_int memory[ROUNDS][LOCATIONS];
 static int seen[ROUNDS][THREADS][REGISTERS];
 static int op_count, rounds, threads;
 static struct op {
-	int thread, kind, location, order, failure, value, expected, result;
+	int thread, kind, location, order, failure, value, expected, result, when, is;
 } ops[OPS];
 static pthread_barrier_t barrier;
 
@@ -50,7 +77,7 @@ static pthread_barrier_t barrier;
 	     s = call(p, o->value, memory_order_acq_rel), \
 	     s = call(p, o->value, memory_order_seq_cst))
 /* a failure's order is not the stronger one */
-#define TRY(order, failure) \
+#define TRY_WITH(order, failure) \
 	atomic_compare_exchange_strong_explicit(p, &s, o->value, memory_order_##order, \
 	                                        memory_order_##failure)
 
@@ -63,13 +90,14 @@ static int look(const struct op *o, atomic_int *p)
 		     s = atomic_load_explicit(p, memory_order_acquire), , ,
 		     s = atomic_load_explicit(p, memory_order_seq_cst))
 	} else if (o->failure == 1) {
-		WITH(o->order, TRY(relaxed, relaxed), TRY(acquire, relaxed),
-		     TRY(release, relaxed), TRY(acq_rel, relaxed), TRY(seq_cst, relaxed))
+		WITH(o->order, TRY_WITH(relaxed, relaxed), TRY_WITH(acquire, relaxed),
+		     TRY_WITH(release, relaxed), TRY_WITH(acq_rel, relaxed),
+		     TRY_WITH(seq_cst, relaxed))
 	} else if (o->failure == 2) {
-		WITH(o->order, , TRY(acquire, acquire), , TRY(acq_rel, acquire),
-		     TRY(seq_cst, acquire))
+		WITH(o->order, , TRY_WITH(acquire, acquire), , TRY_WITH(acq_rel, acquire),
+		     TRY_WITH(seq_cst, acquire))
 	} else {
-		TRY(seq_cst, seq_cst);
+		TRY_WITH(seq_cst, seq_cst);
 	}
 	return s;
 }
@@ -109,15 +137,133 @@ static void run(const struct op *o, int round)
 	seen[round][o->thread][o->result] = s;
 }
 
+/* ---- the thread library: one object of each kind, in a single round ---- */
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_rwlock_t rwlock = PTHREAD_RWLOCK_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_barrier_t rendezvous;
+static sem_t semaphore;
+static bool readers; /* the lock is a reader-writer lock */
+static const struct timespec past;
+static __thread const struct op *routine; /* the first operation of the once-function */
+
+/* 0, or why it was not taken; `timed`: with a limit in time instead of a try. */
+static int lock(bool tries, bool timed)
+{
+	if (readers)
+		return !tries  ? pthread_rwlock_wrlock(&rwlock)
+		       : timed ? pthread_rwlock_timedwrlock(&rwlock, &past)
+		               : pthread_rwlock_trywrlock(&rwlock);
+	return !tries  ? pthread_mutex_lock(&mutex)
+	       : timed ? pthread_mutex_timedlock(&mutex, &past)
+	               : pthread_mutex_trylock(&mutex);
+}
+
+static int lock_to_read(bool tries, bool timed)
+{
+	return !tries  ? pthread_rwlock_rdlock(&rwlock)
+	       : timed ? pthread_rwlock_timedrdlock(&rwlock, &past)
+	               : pthread_rwlock_tryrdlock(&rwlock);
+}
+
+static bool is_timed(const struct op *o)
+{
+	return o->failure == 2;
+}
+
+static void run_once(void)
+{
+	const struct op *o = routine;
+	seen[0][o->thread][3] = 1;
+	for (; o->kind != ONCE_END; o++)
+		run(o, 0);
+}
+
+/* A wait and a barrier are several operations: the wait's third one is its end. Returns the
+ * last one. */
+static const struct op *run_library(const struct op *o)
+{
+	int *result = &seen[0][o->thread][o->result];
+	switch (o->kind) {
+	case LOCK:
+		lock(false, false);
+		return o;
+	case UNLOCK:
+		readers ? pthread_rwlock_unlock(&rwlock) : pthread_mutex_unlock(&mutex);
+		return o;
+	case TRY:
+		*result = lock(true, is_timed(o)) == 0;
+		return o;
+	case RDLOCK:
+		lock_to_read(false, false);
+		return o;
+	case RDUNLOCK:
+		pthread_rwlock_unlock(&rwlock);
+		return o;
+	case TRYRD:
+		*result = lock_to_read(true, is_timed(o)) == 0;
+		return o;
+	case POST:
+		sem_post(&semaphore);
+		return o;
+	case TAKE:
+		sem_wait(&semaphore);
+		return o;
+	case TRYTAKE:
+		*result = (is_timed(o) ? sem_timedwait(&semaphore, &past)
+		                       : sem_trywait(&semaphore)) == 0;
+		return o;
+	case WAIT:
+		if (o[2].kind == WAKE)
+			pthread_cond_wait(&condition, &mutex);
+		else
+			seen[0][o->thread][o[2].result] =
+			        pthread_cond_timedwait(&condition, &mutex, &past) != 0;
+		return o + 3;
+	case SIGNAL:
+		pthread_cond_signal(&condition);
+		return o;
+	case BROADCAST:
+		pthread_cond_broadcast(&condition);
+		return o;
+	case ARRIVE:
+		*result = pthread_barrier_wait(&rendezvous) == PTHREAD_BARRIER_SERIAL_THREAD;
+		return o + 1;
+	default: /* ONCE */
+		routine = o + 1;
+		pthread_once(&once, run_once);
+		while (o->kind != ONCE_END)
+			o++;
+		return o;
+	}
+}
+
+static void make_library(void)
+{
+	for (const struct op *o = ops; o < ops + op_count; o++) {
+		readers |= o->kind == RDLOCK || o->kind == TRYRD;
+		if (o->kind == ARRIVE)
+			pthread_barrier_init(&rendezvous, NULL, (unsigned)o->value);
+	}
+	sem_init(&semaphore, 0, 0);
+}
+
 static void *thread(void *arg)
 {
 	int me = (int)(long)arg;
 	for (int r = 0; r < rounds; r++) {
 		if (rounds > 1)
 			pthread_barrier_wait(&barrier);
-		for (int i = 0; i < op_count; i++)
-			if (ops[i].thread == me)
-				run(&ops[i], r);
+		for (const struct op *o = ops; o < ops + op_count; o++) {
+			if (o->thread != me || (o->when && seen[r][me][o->when - 1] != o->is))
+				continue;
+			if (o->kind >= LOCK)
+				o = run_library(o);
+			else
+				run(o, r);
+		}
 	}
 	return NULL;
 }
@@ -144,10 +290,11 @@ int main(int argc, char **argv)
 	threads = atoi(argv[2]);
 	for (char *at = argv[3]; *at && op_count < OPS; at += *at == ';') {
 		int *fields = (int *)&ops[op_count++];
-		for (int i = 0; i < 8; i++, at += *at == ',')
+		for (int i = 0; i < 10; i++, at += *at == ',')
 			fields[i] = (int)strtol(at, &at, 10);
 	}
 	pthread_t t[THREADS];
+	make_library();
 	pthread_barrier_init(&barrier, NULL, (unsigned)threads);
 	for (long i = 0; i < threads; i++)
 		pthread_create(&t[i], NULL, thread, (void *)i);

@@ -1,0 +1,44 @@
+/*
+ * tasks.h - an exploration divided over machines, in rounds.
+ *
+ * The state of an exploration (checkpoint.h) is divided into tasks: each has all that is known,
+ * and an even share of the pending schedules. A task is explored like any state (`explore
+ * --resume TASK`), for as long as its budget lasts, by any machine, and again after it was
+ * killed. The join of all tasks of a division is one state again: what the tasks began with
+ * counts once, and so does a class that several met. What is then pending can be divided anew,
+ * so that a task with much work is shared by all in the next round.
+ */
+#ifndef HEDDLE_TASKS_H
+#define HEDDLE_TASKS_H
+
+#include "engine/explore/explore.h"
+
+/* A state without its program; tasks_free. */
+struct tasks;
+
+/* Is the file the state of an exploration? */
+bool tasks_are(const char *path);
+/* The join of states (char *): all tasks of one division, once each, or else a single state.
+ * With `lenient` tasks may be missing, which is a reason for incompleteness. NULL and `error`.
+ */
+struct tasks *tasks_join(const GPtrArray *paths, bool lenient, struct error *error);
+/* The state as one file, to be gone on from. */
+bool tasks_keep(struct tasks *tasks, const char *path, struct error *error);
+/* Write it as PREFIX.1 to PREFIX.COUNT; files that exist are never overwritten. */
+bool tasks_divide(struct tasks *tasks, const char *prefix, uint32_t count, struct error *error);
+void tasks_free(struct tasks *tasks);
+
+/* Schedules and runs that are left to look at; all runs; was there an error? */
+uint64_t tasks_left(const struct tasks *tasks);
+uint64_t tasks_runs(const struct tasks *tasks);
+bool tasks_failed(const struct tasks *tasks);
+/* The rest is owned by the tasks. The report of the join, after which they can neither be kept
+ * nor divided: */
+const struct explore_report *tasks_report(struct tasks *tasks);
+const char *tasks_program(const struct tasks *tasks);
+/* The options that the exploration was begun with, as text. */
+const char *tasks_options(const struct tasks *tasks);
+/* The bound on preemptions. False: none. */
+bool tasks_bounded(const struct tasks *tasks, uint32_t *preemptions);
+
+#endif

@@ -1,0 +1,88 @@
+#!/bin/bash
+# heddle record --live: races are printed while the program runs, each once; the trace is the same.
+. tests/e2e/lib.sh
+cd "$scratch" || exit 1
+cat >waits.c <<'C'
+#include <pthread.h>
+#include <stdio.h>
+static int early, late, guarded;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *which)
+{
+	for (int i = 0; i < 20; i++) {
+		pthread_mutex_lock(&m);
+		guarded++;
+		pthread_mutex_unlock(&m);
+		++*(int *)which;
+	}
+	return 0;
+}
+static void *work_late(void *p)
+{
+	for (int i = 0; i < 20; i++)
+		late++;
+	return p;
+}
+static void both(void *(*run)(void *), int *which)
+{
+	pthread_t t;
+	pthread_create(&t, 0, run, which);
+	run(which);
+	pthread_join(t, 0);
+}
+int main(void)
+{
+	both(work, &early);
+	while (getchar() != EOF) /* the program pauses */
+		;
+	both(work_late, 0);
+	both(work, &early);
+	return 3;
+}
+C
+$HEDDLE cc -O1 -g waits.c -o waits -pthread
+
+# The input is closed only after the race has been read.
+mkfifo input said
+$HEDDLE record --live -o live.hdl -- ./waits <input 2>said &
+recorder=$!
+exec 5>input 6<said
+timeout 120 grep -m1 -o 'data-race  on early' <&6 >first
+is "$(cat first)" "data-race  on early" "a race is printed while the program waits for its input"
+ok "$(kill -0 $recorder 2>/dev/null; echo $?)" "which has not ended"
+is "$(ls live.hdl 2>/dev/null)" "" "nor is there a trace"
+exec 5>&-
+cat <&6 >rest
+exec 6<&-
+wait $recorder
+is "$?" 3 "the program's exit status"
+like "$(cat rest)" "^live.hdl: 2 races by hb, not complete" "how many there were"
+
+# A program that does not pause: all in the end, each once, in the words of races.
+run $HEDDLE record --live -q -o live.hdl -- ./waits
+is "$status" 3 "a program that does not pause"
+is "$out" "" "nothing on standard output"
+printf '%s\n' "$err" | grep -o '^candidate: data-race  on [a-z]*' | sort >printed
+is "$(cat printed)" "candidate: data-race  on early
+candidate: data-race  on late" "each race once"
+like "$err" "waits.c:11  in work" "with its places"
+is "$(printf '%s\n' "$err" | grep '^ ' | sort | head -1)" \
+	"$($HEDDLE races --analysis hb live.hdl | grep '^ ' | sort | head -1)" \
+	"as heddle races prints them"
+
+# What the trace says does not depend on who looks.
+env _=x $HEDDLE record -q --seed 5 -o a.hdl -- ./waits </dev/null 2>/dev/null
+env _=x $HEDDLE record -q --live --seed 5 -o b.hdl -- ./waits </dev/null 2>/dev/null
+ok "$(cmp -s a.hdl b.hdl; echo $?)" "the trace is the same, byte for byte"
+
+echo "race:work" >known
+run $HEDDLE record --live -q --suppressions known -o live.hdl -- ./waits
+unlike "$err" "data-race" "what is suppressed is not printed"
+like "$err" "0 races by hb" "and not counted"
+
+for other in "--mode free" --compress "--last 1000"; do
+	run $HEDDLE record --live $other -- ./waits
+	is "$status" 125 "not with $other"
+	like "$err" "--live" "said"
+done
+done_testing

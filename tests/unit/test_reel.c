@@ -1,0 +1,262 @@
+/*
+ * test_reel.c - events that are decoded by need: which blocks are, by whom, that all readers
+ * see the same events, and that other faults remain faults. The explorer's first screen of a
+ * trace needs a few of its blocks, and so does each key. No test of time: of what is looked at.
+ */
+#include "engine/trace/formats.h"
+#include "engine/trace/index.h"
+#include "engine/trace/reel.h"
+#include "engine/trace/storage.h"
+#include "tests/support/suite.h"
+#include "tests/support/tui.h"
+#include "tui/explorer/keys.h"
+
+#include <check.h>
+#include <glib/gstdio.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BLOCKS = 36, MANY = BLOCKS * TAPE_BLOCK - 1000 };
+
+static char *folder, *path;
+
+/* Two threads in functions, locks, a race now and then. */
+static void write_large(void)
+{
+	struct error e;
+	GString *text = g_string_new("main|fork(T0)|1\nmain|fork(T1)|1\n");
+	for (uint32_t i = 0, events = 2; events < MANY; i++, events += 6) {
+		unsigned t = i / 7 % 2, v = i % 1000;
+		g_string_append_printf(text,
+		                       "T%u|enter(f%u)|a.c:2\nT%u|acq(l%u)|a.c:3\n"
+		                       "T%u|w(v%u)=%u|a.c:4\nT%u|r(u%u)|a.c:5\n"
+		                       "T%u|rel(l%u)|a.c:6\nT%u|leave(f%u)|a.c:7\n",
+		                       t, v % 3, t, v % 5, t, v, i, t, v, t, v % 5, t, v % 3);
+	}
+	struct trace *t = trace_from_text("large.txt", text->str, text->len, NULL, &e);
+	if (t == NULL || !trace_write(t, path, TRACE_BINARY, NULL, NULL, &e))
+		g_error("%s: %s", e.where, e.what);
+	trace_close(t);
+	g_string_free(text, TRUE);
+}
+
+static struct trace *open_as(enum reel_way way)
+{
+	struct error e;
+	reel_set_way(way);
+	struct trace *t = trace_open(path, NULL, NULL, &e);
+	reel_set_way(REEL_WHOLE);
+	ck_assert_msg(t != NULL, "%s", e.what);
+	return t;
+}
+
+static bool same(const struct trace *a, const struct trace *b, uint64_t from, uint64_t to)
+{
+	return memcmp(a->events + from, b->events + from, (to - from) * sizeof *a->events) ==
+	               0 &&
+	       memcmp(a->stacks + from, b->stacks + from, (to - from) * sizeof *a->stacks) == 0;
+}
+
+START_TEST(a_trace_without_an_index_is_checked_as_a_whole)
+{
+	struct trace *t = open_as(REEL_BY_NEED_ALONE);
+	ck_assert_int_eq(t->storage->decoded.all, 0);
+	ck_assert_uint_eq(t->events[t->events_count - 1].op, OP_LEAVE);
+	ck_assert_int_eq(t->storage->decoded.all, 0);
+	ck_assert(trace_need(t, INDEX_ALL, NULL)); /* kept: for the next tests */
+	trace_close(t);
+}
+END_TEST
+
+START_TEST(a_block_is_decoded_when_it_is_looked_at)
+{
+	struct trace *whole = open_as(REEL_WHOLE), *t = open_as(REEL_BY_NEED_ALONE);
+	uint64_t count = whole->events_count;
+	ck_assert_uint_eq(t->events_count, count);
+	ck_assert_uint_eq(t->stacks_count, count);
+	ck_assert_int_eq(t->storage->decoded.all, 0);
+	ck_assert(same(whole, t, 17 * TAPE_BLOCK + 5, 17 * TAPE_BLOCK + 7));
+	ck_assert_int_eq(t->storage->decoded.all, 1);
+	ck_assert(same(whole, t, 3 * TAPE_BLOCK - 1, 3 * TAPE_BLOCK + 1));
+	ck_assert_int_eq(t->storage->decoded.all, 3);
+	ck_assert_uint_eq(t->stacks[count - 1], whole->stacks[count - 1]);
+	ck_assert_int_eq(t->storage->decoded.all, 4);
+	ck_assert_uint_eq(t->events[BLOCKS * (uint64_t)TAPE_BLOCK].target, 0); /* ahead */
+	ck_assert_int_eq(t->storage->decoded.all, 4);
+	ck_assert(same(whole, t, 0, count));
+	ck_assert_int_eq(t->storage->decoded.all, BLOCKS);
+	ck_assert_uint_eq(t->storage->decoded.needed, BLOCKS);
+	trace_close(t);
+	trace_close(whole);
+}
+END_TEST
+
+struct reader {
+	const struct trace *whole, *t;
+	uint64_t first; /* block */
+	bool good;
+};
+
+static gpointer read_all(gpointer context)
+{
+	struct reader *r = context;
+	r->good = true;
+	for (uint64_t i = 0; i < BLOCKS; i++) {
+		uint64_t from = (r->first + i * 5) % BLOCKS * TAPE_BLOCK; /* 5: all of them */
+		uint64_t to = MIN(from + TAPE_BLOCK, r->whole->events_count);
+		r->good &= same(r->whole, r->t, from, to);
+	}
+	return NULL;
+}
+
+START_TEST(threads_see_the_same_events)
+{
+	enum { READERS = 4, ROUNDS = 6 };
+	struct trace *whole = open_as(REEL_WHOLE);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		struct trace *t = open_as(round % 2 ? REEL_BY_NEED : REEL_BY_NEED_ALONE);
+		struct trace *beside = open_as(REEL_BY_NEED_ALONE);
+		struct reader readers[READERS];
+		GThread *threads[READERS];
+		for (unsigned i = 0; i < READERS; i++) {
+			readers[i] = (struct reader){ whole, i ? t : beside, i * round, false };
+			threads[i] = g_thread_new("reader", read_all, &readers[i]);
+		}
+		for (unsigned i = 0; i < READERS; i++)
+			g_thread_join(threads[i]);
+		for (unsigned i = 0; i < READERS; i++)
+			ck_assert(readers[i].good);
+		ck_assert_int_eq(t->storage->decoded.all, BLOCKS);
+		ck_assert_uint_eq(t->storage->decoded.needed, 0);
+		trace_close(round % 3 ? t : beside);
+		trace_close(round % 3 ? beside : t);
+	}
+	trace_close(whole);
+}
+END_TEST
+
+/* How a child ends that does something, with a trace open by need. */
+static int end_of(void (*act)(const struct trace *t))
+{
+	struct trace *t = open_as(REEL_BY_NEED_ALONE);
+	int status = 0;
+	pid_t child = fork();
+	if (child == 0) {
+		act(t);
+		_exit(t->events[9 * TAPE_BLOCK].op < OP_COUNT ? 7 : 8);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	trace_close(t);
+	return status;
+}
+
+static void read_nothing(const struct trace *t)
+{
+	signal(SIGALRM, SIG_DFL);
+	alarm(60);
+	(void)*(volatile const char *)(uintptr_t)(t->events_count & 1);
+}
+static void signal_itself(const struct trace *t)
+{
+	raise(SIGSEGV);
+}
+static void say_and_end(int number)
+{
+	_exit(number + 20);
+}
+static void handle_first(const struct trace *t)
+{
+	struct sigaction action = { .sa_handler = say_and_end };
+	reel_set_fault_action(&action);
+	if (t->events[5 * TAPE_BLOCK].op < OP_COUNT) /* a block's is no fault of its own */
+		read_nothing(t);
+}
+static void do_nothing(const struct trace *t)
+{
+}
+
+START_TEST(other_faults_remain)
+{
+	int status = end_of(do_nothing);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	status = end_of(read_nothing);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	status = end_of(signal_itself);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	status = end_of(handle_first);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == SIGSEGV + 20);
+}
+END_TEST
+
+START_TEST(a_screen_needs_few_blocks)
+{
+	static const char *const keys[] = { "j", "n", "}", "G", "k", "{", "N", "B" };
+	struct error error = { 0 };
+	struct app_options options = { .rows = 50, .columns = 160, .quiet_start = true };
+	struct trace *t = open_as(REEL_BY_NEED_ALONE);
+	struct session *session = session_new(t);
+	session->specs = specs_open(NULL, &error);
+	ck_assert_msg(session->specs != NULL, "%s", error.what);
+	struct app *app = app_new(session, &options);
+	app_draw(app);
+	ck_assert_uint_le(t->storage->decoded.needed, 2);
+	app_start_work(app); /* their threads wait for their own blocks */
+	app_draw(app);
+	ck_assert_uint_le(t->storage->decoded.needed, 3);
+	for (size_t i = 0; i < G_N_ELEMENTS(keys); i++) {
+		uint64_t before = t->storage->decoded.needed;
+		app_key(app, key_from_name(keys[i]));
+		app_draw(app);
+		ck_assert_msg(t->storage->decoded.needed - before <= 3, "%s", keys[i]);
+	}
+	tui_wait(app);
+	app_draw(app);
+	ck_assert_uint_le(t->storage->decoded.needed, BLOCKS / 2);
+	app_free(app);
+}
+END_TEST
+
+static void remove_folder(const char *of)
+{
+	GDir *dir = g_dir_open(of, 0, NULL);
+	for (const char *name; dir && (name = g_dir_read_name(dir));) {
+		char *inner = g_build_filename(of, name, NULL);
+		if (g_file_test(inner, G_FILE_TEST_IS_DIR))
+			remove_folder(inner);
+		else
+			g_unlink(inner);
+		g_free(inner);
+	}
+	if (dir)
+		g_dir_close(dir);
+	g_rmdir(of);
+}
+
+int main(void)
+{
+	static const char *const homes[] = { "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
+		                             "XDG_STATE_HOME" };
+	folder = g_dir_make_tmp("heddle-test-XXXXXX", NULL);
+	path = g_build_filename(folder, "large.hdl", NULL);
+	for (size_t i = 0; i < G_N_ELEMENTS(homes); i++)
+		g_setenv(homes[i], folder, TRUE);
+	write_large();
+	Suite *s = suite_create("events by need");
+	TCase *c = tcase_create("events by need");
+	tcase_set_timeout(c, 300);
+	tcase_add_test(c, a_trace_without_an_index_is_checked_as_a_whole);
+	tcase_add_test(c, a_block_is_decoded_when_it_is_looked_at);
+	tcase_add_test(c, threads_see_the_same_events);
+	tcase_add_test(c, other_faults_remain);
+	tcase_add_test(c, a_screen_needs_few_blocks);
+	suite_add_tcase(s, c);
+	int failed = suite_run(s);
+	remove_folder(folder);
+	g_free(folder);
+	g_free(path);
+	return failed;
+}

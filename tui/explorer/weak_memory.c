@@ -1,0 +1,408 @@
+/* weak_memory.c - see weak_memory.h. */
+#include "tui/explorer/weak_memory.h"
+#include "engine/trace/own_code.h"
+#include "engine/trace/shown.h"
+#include "tui/explorer/messages.h"
+#include "tui/explorer/schedule.h"
+
+#include <string.h>
+
+enum { LOOK_BACK = 4000, STORES_SHOWN = 12 };
+
+bool weak_memory_allows(const struct session *s, const char *what, struct error *error)
+{
+	return !s->weak || refuse(error, NO_WEAK_ORDERS, what);
+}
+
+/* ---- stores ---- */
+
+static const char *thread_of(const struct trace *t, uint32_t event)
+{
+	return trace_thread_name(t, t->events[event].thread);
+}
+
+static void append_place(const struct trace *t, uint32_t event, GString *out)
+{
+	const char *name = own_code_place_name(t, event);
+	append_escaped(out, name, strlen(name));
+}
+
+static void append_written(const struct trace *t, uint32_t store, GString *out)
+{
+	const struct event *x = &t->events[store];
+	uint32_t value = schedule_written_value(t, x);
+	if (value)
+		shown_append(t, shown_variable(x), value, out);
+	else
+		g_string_append(out, "a value");
+}
+
+/* "1 by T1 (mp.c:5)" */
+static void append_store(const struct trace *t, uint32_t store, GString *out)
+{
+	if (store == NONE) {
+		g_string_append(out, "the initial value");
+		return;
+	}
+	append_written(t, store, out);
+	g_string_append_printf(out, " by %s (", thread_of(t, store));
+	append_place(t, store, out);
+	g_string_append_c(out, ')');
+}
+
+static bool is_store(const struct event *x)
+{
+	return op_is_access(x->op) && op_writes(x->op) && !event_inert(x);
+}
+
+/* An atomic access of one variable. */
+static bool is_plain_atomic(const struct event *x)
+{
+	return op_is_access(x->op) && op_is_atomic(x->op) && !event_inert(x) &&
+	       !(x->flags & EVENT_WIDE);
+}
+
+/* ---- TSO ---- */
+
+/* When the store is in memory: its event FLUSH, itself when it arrives at once, NONE: never. */
+static uint32_t arrival(const struct session *s, uint32_t store)
+{
+	const struct trace *t = s->trace;
+	const struct event *x = &t->events[store];
+	if (x->op == OP_RMW || (x->op == OP_AWRITE && event_order(x) == ORDER_SEQ_CST))
+		return store;
+	struct event_list list = trace_thread_events(t, x->thread);
+	uint64_t i = event_list_before(list, store + 1);
+	for (uint64_t end = MIN(list.count, i + LOOK_BACK); i < end; i++) {
+		const struct event *y = &t->events[list.items[i]];
+		if (y->op == OP_FLUSH && y->aux >= store)
+			return y->aux == store ? list.items[i] : NONE;
+	}
+	return NONE;
+}
+
+/* The stores of a thread that wait after `event`, the oldest first; uint32_t, owned. */
+static GArray *buffer_of(const struct session *s, uint32_t thread, uint32_t event)
+{
+	const struct trace *t = s->trace;
+	GArray *stores = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	struct event_list list = trace_thread_events(t, thread);
+	uint64_t end = event_list_before(list, event + 1);
+	uint32_t last = NONE; /* that has arrived */
+	for (uint64_t i = end; i > 0 && end - i < LOOK_BACK; i--) {
+		const struct event *x = &t->events[list.items[i - 1]];
+		if (x->op == OP_FLUSH && last == NONE)
+			last = x->aux;
+		if (last != NONE && list.items[i - 1] <= last)
+			break;
+		if (is_store(x) && arrival(s, list.items[i - 1]) != list.items[i - 1])
+			g_array_prepend_val(stores, list.items[i - 1]);
+	}
+	return stores;
+}
+
+static void add_row(GArray *rows, enum style style, GString *text)
+{
+	struct state_row row = { style, g_string_free(text, FALSE), NULL };
+	g_array_append_val(rows, row);
+}
+
+static void add_buffers(const struct app *app, GArray *rows)
+{
+	const struct session *s = app->session;
+	const struct trace *t = s->trace;
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		if (s->hidden[u])
+			continue;
+		GArray *stores = buffer_of(s, u, s->event);
+		GString *text = g_string_new(trace_thread_name(t, u));
+		g_string_append(text, stores->len ? "  ▸" : "  empty");
+		for (guint i = 0; i < stores->len && i < STORES_SHOWN; i++) {
+			uint32_t store = g_array_index(stores, uint32_t, i);
+			g_string_append(text, i ? ", " : " ");
+			describe_operand(t, store, text);
+			g_string_append(text, " = ");
+			append_written(t, store, text);
+			g_string_append(text, " (");
+			append_place(t, store, text);
+			g_string_append_c(text, ')');
+		}
+		if (stores->len > STORES_SHOWN)
+			g_string_append_printf(text, ", and %u more",
+			                       stores->len - STORES_SHOWN);
+		add_row(rows, style_of_thread(u), text);
+		g_array_free(stores, TRUE);
+	}
+}
+
+/* ---- RC11 ---- */
+
+/* The stores to the variable up to `event`, in modification order; uint32_t, owned. */
+static GArray *modification_order(const struct session *s, uint32_t variable, uint32_t event)
+{
+	const struct trace *t = s->trace;
+	GArray *order = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	struct event_list list = event_list_at(&t->index->variable_events, variable);
+	uint64_t end = event_list_before(list, event + 1);
+	for (uint64_t i = end > LOOK_BACK ? end - LOOK_BACK : 0; i < end; i++) {
+		uint32_t e = list.items[i];
+		const struct event *x = &t->events[e];
+		if (!is_store(x))
+			continue;
+		uint32_t newest =
+		        order->len ? g_array_index(order, uint32_t, order->len - 1) : NONE;
+		uint32_t after = x->op == OP_RMW ? trace_writers(t, e).items[0]
+		                                 : trace_weak_store(t, e, WEAK_AFTER, newest);
+		guint to = 0;
+		while (after != NONE && to < order->len &&
+		       g_array_index(order, uint32_t, to++) != after)
+			;
+		g_array_insert_val(order, to, e);
+	}
+	return order;
+}
+
+static void add_order(const struct app *app, GArray *rows)
+{
+	const struct session *s = app->session;
+	const struct trace *t = s->trace;
+	const struct event *x = &t->events[s->event];
+	if (!is_plain_atomic(x))
+		return;
+	GArray *order = modification_order(s, x->target, s->event);
+	uint32_t read = op_reads(x->op) ? trace_writers(t, s->event).items[0] : s->event;
+	bool passed = false;
+	guint skip = order->len > STORES_SHOWN ? order->len - STORES_SHOWN : 0;
+	for (guint i = 0; i <= order->len; i++) {
+		uint32_t store = i ? g_array_index(order, uint32_t, i - 1) : NONE;
+		bool here = op_reads(x->op) && store == read, mine = store == s->event && i;
+		GString *text = g_string_new(here ? "● " : mine ? "▸ " : "  ");
+		append_store(t, store, text);
+		if (here)
+			g_string_append_printf(text, "   %s reads it", thread_of(t, s->event));
+		else if (passed && !mine)
+			g_string_append(text, "   passed over");
+		passed |= here;
+		if (i > 0 && i <= skip && !here)
+			g_string_free(text, TRUE);
+		else
+			add_row(rows, here || mine ? STYLE_HERE : STYLE_TEXT, text);
+	}
+	g_array_free(order, TRUE);
+}
+
+/* ---- why ---- */
+
+/* A load that does not see the last store: which one it passed over. */
+struct passing {
+	uint32_t load, from; /* from: NONE: the initial value */
+	uint32_t store;
+	/* A store of the same thread after it that the load's thread has read before: it could
+	 * have published the store; NONE: none. */
+	uint32_t later, seen; /* the load that read `later` */
+	bool releases, acquires;
+};
+
+/* Is there a fence of the thread in between that releases, or acquires? */
+static bool has_fence(const struct trace *t, uint32_t from, uint32_t to, bool acquires)
+{
+	for (uint32_t e = trace_next(t, from); e != NONE && e < to; e = trace_next(t, e)) {
+		const struct event *x = &t->events[e];
+		if (x->op == OP_FENCE && (acquires ? order_acquires(event_order(x))
+		                                   : order_releases(event_order(x))))
+			return true;
+	}
+	return false;
+}
+
+static void find_carrier(const struct trace *t, struct passing *p)
+{
+	uint32_t e = trace_previous(t, p->load);
+	for (int n = 0; e != NONE && n < LOOK_BACK; n++, e = trace_previous(t, e)) {
+		const struct event *x = &t->events[e];
+		if (!is_plain_atomic(x) || !op_reads(x->op))
+			continue;
+		uint32_t from = trace_writers(t, e).items[0];
+		if (from == NONE || from <= p->store ||
+		    t->events[from].thread != t->events[p->store].thread)
+			continue;
+		p->later = from;
+		p->seen = e;
+		p->releases = order_releases(event_order(&t->events[from])) ||
+		              has_fence(t, p->store, from, false);
+		p->acquires = order_acquires(event_order(x)) || has_fence(t, e, p->load, true);
+		return;
+	}
+}
+
+/* The newest store before the load, by another thread, that it could have seen and did not. */
+static bool find_passing(const struct session *s, uint32_t event, struct passing *p)
+{
+	const struct trace *t = s->trace;
+	const struct event *x = &t->events[event];
+	*p = (struct passing){ event, NONE, NONE, NONE, NONE, false, false };
+	if (!op_is_access(x->op) || event_inert(x) || !op_reads(x->op) ||
+	    (x->flags & EVENT_WIDE) || x->op == OP_RMW)
+		return false;
+	p->from = trace_writers(t, event).items[0];
+	if (trace_model(t) == WEAK_RC11) {
+		GArray *order = modification_order(s, x->target, event);
+		uint32_t last =
+		        order->len ? g_array_index(order, uint32_t, order->len - 1) : NONE;
+		p->store = last != p->from ? last : NONE;
+		g_array_free(order, TRUE);
+	} else {
+		struct event_list list = event_list_at(&t->index->variable_events, x->target);
+		uint64_t i = event_list_before(list, event);
+		for (int n = 0; i-- > 0 && n < LOOK_BACK && p->store == NONE; n++) {
+			const struct event *y = &t->events[list.items[i]];
+			if (is_store(y) && y->thread != x->thread && list.items[i] != p->from &&
+			    arrival(s, list.items[i]) > event)
+				p->store = list.items[i];
+		}
+	}
+	if (p->store == NONE)
+		return false;
+	if (trace_model(t) == WEAK_RC11)
+		find_carrier(t, p);
+	return true;
+}
+
+void weak_memory_append_brief(const struct session *s, uint32_t event, GString *out)
+{
+	struct passing p;
+	if (!s->weak || !find_passing(s, event, &p))
+		return;
+	g_string_append(out, ", not ");
+	append_store(s->trace, p.store, out);
+}
+
+static void append_variable(const struct trace *t, uint32_t event, GString *out)
+{
+	struct wide run = event_variables(t, &t->events[event]);
+	own_code_append_name(trace_string(t, t->variables[run.first].name), out);
+}
+
+static GString *line(const char *beginning)
+{
+	return g_string_new(beginning);
+}
+
+/* TSO: the store was in its thread's buffer. */
+static void add_why_tso(const struct session *s, const struct passing *p, GArray *rows)
+{
+	const struct trace *t = s->trace;
+	uint32_t arrives = arrival(s, p->store);
+	GString *text = line("why: ");
+	append_store(t, p->store, text);
+	if (arrives == NONE)
+		g_string_append(text, " waits in its buffer to the end");
+	else
+		g_string_append_printf(text, " waits in its buffer until %u", arrives);
+	add_row(rows, STYLE_TEXT, text);
+	text = line("against it: seq_cst order at ");
+	append_place(t, p->store, text);
+	GArray *mine = buffer_of(s, t->events[p->load].thread, p->load);
+	if (mine->len) { /* each thread passes the other's */
+		g_string_append(text, " and ");
+		append_place(t, g_array_index(mine, uint32_t, mine->len - 1), text);
+	}
+	g_string_append(text, mine->len ? ", or a seq_cst fence after each"
+	                                : ", or a seq_cst fence after it");
+	g_array_free(mine, TRUE);
+	add_row(rows, STYLE_TEXT, text);
+}
+
+static void add_why_rc11(const struct session *s, const struct passing *p, GArray *rows)
+{
+	const struct trace *t = s->trace;
+	bool carried = p->later != NONE && !(p->releases && p->acquires);
+	GString *text = line("why: ");
+	if (!carried) {
+		g_string_append_printf(text, "%s has read nothing that orders it behind ",
+		                       thread_of(t, p->load));
+		append_place(t, p->store, text);
+		add_row(rows, STYLE_TEXT, text);
+		text = line("against it: seq_cst order at ");
+		append_place(t, p->store, text);
+		g_string_append(text, " and ");
+		append_place(t, p->load, text);
+		g_string_append(text, ", or seq_cst fences in both threads");
+		add_row(rows, STYLE_TEXT, text);
+		return;
+	}
+	uint32_t culprit = p->releases ? p->seen : p->later;
+	g_string_append_printf(text, "%s's %s of ", thread_of(t, culprit),
+	                       p->releases ? "load" : "store");
+	append_variable(t, culprit, text);
+	g_string_append(text, " (");
+	append_place(t, culprit, text);
+	g_string_append(text, p->releases ? ") is relaxed: does not acquire line "
+	                                  : ") is relaxed: does not publish line ");
+	append_place(t, p->store, text);
+	add_row(rows, STYLE_TEXT, text);
+	text = line("against it: ");
+	if (!p->releases) {
+		g_string_append(text, "release at ");
+		append_place(t, p->later, text);
+	}
+	if (!p->acquires) {
+		g_string_append(text, p->releases ? "acquire at " : " and acquire at ");
+		append_place(t, p->seen, text);
+	}
+	g_string_append(text, ", or such fences");
+	add_row(rows, STYLE_TEXT, text);
+}
+
+/* A store that stands before one that was made earlier. */
+static void add_overtaken(const struct session *s, GArray *rows)
+{
+	const struct trace *t = s->trace;
+	const struct event *x = &t->events[s->event];
+	if (trace_model(t) != WEAK_RC11 || x->op != OP_AWRITE || !is_plain_atomic(x))
+		return;
+	GArray *order = modification_order(s, x->target, s->event);
+	uint32_t last = g_array_index(order, uint32_t, order->len - 1);
+	if (last != s->event) {
+		GString *text = line("it stands before ");
+		append_store(t, last, text);
+		g_string_append(text, ", which came earlier: nothing orders the two");
+		add_row(rows, STYLE_TEXT, text);
+	}
+	g_array_free(order, TRUE);
+}
+
+/* ---- the rows ---- */
+
+char *weak_memory_heading(const struct app *app)
+{
+	const struct trace *t = app_trace(app);
+	if (trace_model(t) == WEAK_TSO)
+		return g_strdup("store buffers (tso)");
+	GString *text = g_string_new("");
+	append_variable(t, app->session->event, text);
+	g_string_append(text, " in modification order (rc11)");
+	return g_string_free(text, FALSE);
+}
+
+void add_weak_memory(const struct app *app, GArray *rows)
+{
+	const struct session *s = app->session;
+	enum weak_model model = trace_model(s->trace);
+	struct passing p;
+	if (model == WEAK_SC || !session_has(s, INDEX_ALL))
+		return;
+	if (model == WEAK_TSO)
+		add_buffers(app, rows);
+	else
+		add_order(app, rows);
+	add_overtaken(s, rows);
+	if (!find_passing(s, s->event, &p))
+		return;
+	if (model == WEAK_TSO)
+		add_why_tso(s, &p, rows);
+	else
+		add_why_rc11(s, &p, rows);
+	GString *text = line(":orders tries which order forbids it, on the program");
+	add_row(rows, STYLE_DIM, text);
+}
