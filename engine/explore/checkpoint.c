@@ -228,6 +228,7 @@ static void archive_exploration(struct exploration *x, struct archive *a)
 	archive_origin(&x->origin, a);
 	archive_report(x->report, a);
 	histories_archive(x->histories, a);
+	awaits_archive(x->awaits, a);
 	struct pending_limits limits = { x->report->runs->len, histories_count(x->histories) };
 	worklist_archive(x->worklist, &limits, a);
 	archive_again(x, &limits, a);

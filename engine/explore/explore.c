@@ -344,6 +344,7 @@ void exploration_begin(struct exploration *x, const struct explore_options *opti
 		.options = options,
 		.report = explore_report_new(),
 		.worklist = worklist_new(options->seed),
+		.awaits = awaits_new(),
 		.kept = g_ptr_array_new_with_free_func(free_execution),
 		.repeats = g_ptr_array_new_with_free_func(free_repeat),
 		.no_return =
@@ -378,6 +379,7 @@ void exploration_end(struct exploration *x)
 	no_return_free(x->no_return);
 	histories_free(x->histories);
 	worklist_free(x->worklist);
+	awaits_free(x->awaits);
 	g_hash_table_unref(x->errors);
 	g_hash_table_unref(x->races);
 	g_hash_table_unref(x->finals_seen);

@@ -203,7 +203,10 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 		record_explain_deadlock(run->trace, &run->facts, story);
 		if (story->len)
 			g_string_truncate(story, story->len - 1);
-		r->end = is_cycle(&run->facts) ? EXPLORE_DEADLOCK : EXPLORE_BLOCKED;
+		bool rests = await_rounds_judge(x->rounds, run);
+		r->end = !rests                  ? EXPLORE_CUT
+		         : is_cycle(&run->facts) ? EXPLORE_DEADLOCK
+		                                 : EXPLORE_BLOCKED;
 		r->story = g_string_free(story, FALSE);
 	} else {
 		r->end = result->signal        ? EXPLORE_SIGNAL

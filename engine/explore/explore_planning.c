@@ -32,6 +32,9 @@ void execution_free(struct execution *p)
 	smt_free(p->smt);
 	history_free(p->history);
 	view_free(p->view);
+	history_free(p->raw);
+	view_free(p->raw_view);
+	await_rounds_release(&p->rounds);
 	if (p->keeper != NULL && p->run.trace != NULL)
 		no_return_keep(p->keeper, p->kept_as, g_steal_pointer(&p->run.trace));
 	plan_run_release(&p->run);
@@ -68,6 +71,8 @@ static void find_limits(const struct exploration *x, struct execution *p, bool w
 		                           x->options->bounded ? x->options->preemptions : NONE,
 		                   .deadline = x->deadline,
 		                   .progress = x->progress };
+	l->awaits = x->awaits;
+	l->states = x->rounds->states;
 	p->goes_on = explore_unfinished(x, &p->run);
 	if (memchr(p->goes_on, true, x->trace->threads_count))
 		explore_find_end(x, &p->run, l);
@@ -147,6 +152,7 @@ static void enter(struct exploration *x, const struct execution *p)
 	x->trace = p->run.trace;
 	x->view = p->view;
 	x->history = p->history;
+	x->rounds = &p->rounds;
 	x->run = p->number;
 	x->known_run = p->known_run;
 	x->after_use = p->after_use;
@@ -165,6 +171,7 @@ void explore_leave(struct exploration *x)
 	x->trace = NULL;
 	x->view = NULL;
 	x->history = NULL;
+	x->rounds = NULL;
 }
 
 /* One step of planning; true when nothing is left. */
@@ -215,6 +222,52 @@ void explore_walk_again(struct exploration *x)
 	enter(x, p);
 	walk(x, p, worklist_random(x->worklist));
 	explore_leave(x);
+}
+
+/* The current run up to where its schedule ends, within rounds in vain that it then makes: as a
+ * known run, whose threads go no further than to the end of these rounds. */
+static void plan_up_to(struct exploration *x, struct execution *p, const uint32_t *stops)
+{
+	x->view = p->view;
+	x->history = p->history;
+	x->known_run =
+	        histories_add(x->histories, p->history) ? histories_last(x->histories) : NONE;
+	find_limits(x, p, false);
+	p->limits.stops = stops;
+	x->cancelled |= !trace_need(p->view->t, INDEX_ALL & ~INDEX_SITES, x->progress);
+	if (x->cancelled)
+		return;
+	p->search = reversals_new(p->history, &p->limits, explore_take_reversal, x);
+	if (!reversals_by_states(p->search, MOST_STATES) && goes_on(x, p))
+		explore_gap(x, "a run is too much for the search over its states: what comes "
+		               "of a look that another thread ends was not looked for");
+	note_planned(x, p);
+}
+
+void explore_plan_begun(struct exploration *x, struct execution *ex, const struct pending *s)
+{
+	if (ex->raw == NULL || s->parts == NULL ||
+	    explore_is_known(x, s->parts, s->parts_count, s->kind))
+		return;
+	uint32_t known_run = x->known_run, *stops = g_new(uint32_t, ex->raw->threads_count + 1);
+	bool *left_out = awaits_kept(&ex->rounds, ex->raw, s, stops);
+	struct view_rules rules = explore_view_rules(x, left_out);
+	struct execution *begun = g_new0(struct execution, 1);
+	if (left_out != NULL)
+		begun->view = view_new(x->trace, &rules, x->progress);
+	if (begun->view != NULL) {
+		begun->history = history_new(begun->view, histories_initials(x->histories));
+		begun->run = ex->run;
+		plan_up_to(x, begun, stops);
+		begun->run = (struct plan_run){ 0 };
+	}
+	x->cancelled |= left_out != NULL && begun->view == NULL;
+	execution_free(begun);
+	g_free(left_out);
+	g_free(stops);
+	x->view = ex->view;
+	x->history = ex->history;
+	x->known_run = known_run;
 }
 
 void explore_plan(struct exploration *x, struct execution *p, struct pending *s, bool whole)

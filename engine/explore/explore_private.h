@@ -7,6 +7,7 @@
 #ifndef HEDDLE_EXPLORE_PRIVATE_H
 #define HEDDLE_EXPLORE_PRIVATE_H
 
+#include "engine/explore/awaits.h"
 #include "engine/explore/explore.h"
 #include "engine/explore/flips.h"
 #include "engine/explore/no_return.h"
@@ -15,8 +16,11 @@
 /* An execution and the state of its planning; execution_free. */
 struct execution {
 	struct plan_run run;
+	struct await_rounds rounds;
 	struct view *view;
-	struct history *history;
+	struct history *history; /* without looks that led nowhere */
+	struct view *raw_view;   /* where there are such: with them; or NULL */
+	struct history *raw;
 	struct flip_limits limits;
 	uint32_t *common; /* see flip_limits */
 	bool *ended, *goes_on;
@@ -55,6 +59,7 @@ struct exploration {
 	const struct progress *progress;
 	struct explore_report *report;
 	struct histories *histories;
+	struct awaits *awaits;
 	struct worklist *worklist;
 	GPtrArray *kept; /* struct execution *: not planned to the end, the next one first */
 	uint64_t kept_events; /* of all of these */
@@ -93,6 +98,7 @@ struct exploration {
 	struct trace *trace; /* as recorded */
 	const struct view *view;
 	const struct history *history;
+	const struct await_rounds *rounds; /* of loops that wait */
 	uint32_t run;
 	uint32_t known_run; /* its number among the histories; NONE: its class was covered */
 	bool after_use;     /* as in its schedule */
@@ -129,6 +135,11 @@ bool explore_run_again(struct exploration *x, struct repeat *r, struct error *er
 /* explore_planning.c: make pending schedules of the run's reversals; of some, if the run is
  * kept. Takes ownership of the run and its schedule; `whole`: it completed. */
 void explore_plan(struct exploration *x, struct execution *ex, struct pending *s, bool whole);
+/* Plan what else may follow after the run's schedule, where that ends within a look that led
+ * nowhere. `x`: at the run, which is among the known ones. */
+void explore_plan_begun(struct exploration *x, struct execution *ex, const struct pending *s);
+/* How runs are viewed. */
+struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out);
 /* Continue planning the first kept execution. */
 void explore_plan_further(struct exploration *x);
 /* Further walks through the states of a kept run. */

@@ -29,6 +29,8 @@ struct pending *pending_new(struct exploration *x, const uint32_t *sequence, siz
 	GArray *events = planned(x, sequence, length);
 	BUG_ON(!plan_make(x->trace, (const uint32_t *)(void *)events->data, events->len,
 	                  no_pair, &s->plan, &error));
+	if (x->view->left_out != NULL)
+		plan_leave_out(&s->plan, x->view->left_out);
 	g_array_unref(events);
 	s->plan.strategy = STRATEGY_FIRST;
 	s->parent = x->run;
@@ -130,6 +132,9 @@ bool explore_take_reversal(void *context, const struct flip *f)
 {
 	struct exploration *x = context;
 	bool use = f->kind == FLIP_USE;
+	if (f->kind == FLIP_READ &&
+	    awaits_in_vain(x->awaits, x->rounds->states, x->history, f->event, f->seen))
+		return !explore_out_of_time(x);
 	if (f->kind == FLIP_READ && x->options->max_steps == 0 &&
 	    looks_in_vain(x->history, f->event, f->seen)) {
 		note_looks(x, f->event);

@@ -125,10 +125,12 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	r.commuting = g_ptr_array_new_with_free_func(g_free);
 	r.commuting_count = view_commuting_pairs(x->view, r.commuting, TOLD_PAIRS);
 	r.redundant = r.strayed || !histories_add(x->histories, h);
+	if (ex->rounds.idle)
+		histories_add_class(x->histories, await_rounds_class(&ex->rounds, run, h));
 	x->known_run = r.redundant ? NONE : histories_last(x->histories);
 	s->known_as = r.redundant ? NONE : s->known_as;
 	if (!r.strayed && x->options->specs == NULL && is_promised(s, ender) &&
-	    !explore_is_known(x, s->parts, s->parts_count, s->kind))
+	    ex->raw == NULL && !explore_is_known(x, s->parts, s->parts_count, s->kind))
 		explore_gap(x, "a run followed its schedule and did not do what was to come of "
 		               "it: an outcome may be missing");
 	bool good = explore_note_end(x, run, &r, error);
@@ -146,24 +148,54 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	return good;
 }
 
+struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out)
+{
+	return (struct view_rules){ .specs = x->options->specs,
+		                    .plain = x->plain,
+		                    .by_results = x->options->by_results,
+		                    .ordered = x->ordered,
+		                    .left_out = left_out };
+}
+
+/* View the execution with all its steps, or without those in rounds in vain. */
+static bool see(struct exploration *x, struct execution *ex, const bool *left_out)
+{
+	struct view_rules rules = explore_view_rules(x, left_out);
+	ex->view = view_new(ex->run.trace, &rules, x->progress);
+	x->cancelled |= ex->view == NULL;
+	if (ex->view != NULL)
+		ex->history = history_new(ex->view, histories_initials(x->histories));
+	return ex->view != NULL;
+}
+
+/* Looks that lead nowhere are none of the run's steps. */
+static bool leave_out_looks(struct exploration *x, struct execution *ex)
+{
+	await_rounds_find(&ex->rounds, &ex->run, ex->view);
+	if (ex->rounds.list->len == 0)
+		return true;
+	ex->raw_view = g_steal_pointer(&ex->view);
+	ex->raw = g_steal_pointer(&ex->history);
+	if (!see(x, ex, ex->rounds.in_vain))
+		return false;
+	awaits_learn(x->awaits, &ex->rounds, ex->history, ex->raw);
+	return true;
+}
+
 /* Make the execution the current run, as number `run`. False when cancelled. */
 static bool enter(struct exploration *x, const struct pending *s, struct execution *ex,
                   uint32_t run)
 {
-	struct view_rules rules = { .specs = x->options->specs,
-		                    .plain = x->plain,
-		                    .by_results = x->options->by_results,
-		                    .ordered = x->ordered };
 	x->run = run;
 	x->after_use = s->after_use;
 	x->use = ex->run.facts.replayed + 1 >= s->plan.steps->len ? s->use : NULL;
 	x->trace = ex->run.trace;
-	x->view = ex->view = view_new(ex->run.trace, &rules, x->progress);
-	x->cancelled |= x->view == NULL;
-	if (x->view != NULL)
-		x->history = ex->history =
-		        history_new(x->view, histories_initials(x->histories));
-	return x->view != NULL;
+	if (!see(x, ex, NULL) || !leave_out_looks(x, ex))
+		return false;
+	x->view = ex->view;
+	x->history = ex->history;
+	x->rounds = &ex->rounds;
+	return true;
 }
 
 /* Judge an execution and plan its reversals; takes ownership of both. */
@@ -173,7 +205,9 @@ static bool follow_run(struct exploration *x, struct pending *s, struct executio
 	bool good = true, follow = false, whole = false;
 	if (enter(x, s, ex, x->report->runs->len))
 		good = take_run(x, s, ex, &follow, &whole, error);
-	if (follow) {
+	if (follow)
+		explore_plan_begun(x, ex, s);
+	if (follow && !x->cancelled) {
 		explore_plan(x, ex, s, whole);
 	} else {
 		execution_free(ex);
@@ -260,6 +294,7 @@ bool explore_run_again(struct exploration *x, struct repeat *r, struct error *er
 		x->known_run = r->known_run;
 		x->report->pruned -= run->pruned; /* they are met again */
 		run->pruned = 0;
+		explore_plan_begun(x, ex, r->schedule);
 		ex->races_found = r->races_found;
 		explore_plan(x, ex, g_steal_pointer(&r->schedule), whole);
 	} else {

@@ -307,6 +307,13 @@ uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen)
 	return history_after_as(h, event, h->trace->events[event].op, seen);
 }
 
+uint64_t history_after_prefix(const struct history *h, uint64_t prefix, uint32_t event,
+                              uint64_t seen)
+{
+	enum op op = h->trace->events[event].op;
+	return history_mix(history_mix(prefix, step_number(h->trace, event, op)), seen);
+}
+
 uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, uint64_t seen)
 {
 	const struct thread_history *th = &h->threads[h->trace->events[event].thread];
@@ -476,6 +483,12 @@ bool histories_add(struct histories *all, const struct history *h)
 	for (guint i = 0; i < h->finals->len; i++)
 		add_having(all, g_array_index(h->finals, struct part, i).prefix, run);
 	return true;
+}
+
+void histories_add_class(struct histories *all, uint64_t class_)
+{
+	if (!g_hash_table_contains(all->classes, &class_))
+		g_hash_table_add(all->classes, copy_of(class_));
 }
 
 static bool has_run(const GArray *list, uint32_t run)

@@ -79,6 +79,9 @@ uint64_t history_would_see(const struct history *h, uint32_t read, const uint32_
 uint64_t history_would_hold(const struct history *h, uint32_t read, uint64_t integer);
 /* The number of its thread's history including `event` with outcome `seen`. */
 uint64_t history_after(const struct history *h, uint32_t event, uint64_t seen);
+/* The same where the history before it has this number. */
+uint64_t history_after_prefix(const struct history *h, uint64_t prefix, uint32_t event,
+                              uint64_t seen);
 /* The same with another operation. */
 uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, uint64_t seen);
 /* Was the departing thread the last to arrive? */
@@ -102,6 +105,8 @@ void histories_adopt(struct histories *all, struct histories *other, uint32_t *m
 uint32_t histories_count(const struct histories *all);
 /* False when its class was known. */
 bool histories_add(struct histories *all, const struct history *h);
+/* A further number of the class of a known run. */
+void histories_add_class(struct histories *all, uint64_t class_);
 /* The number of the last added run. */
 uint32_t histories_last(const struct histories *all);
 /* Number of steps of a thread of `h` shared with a run. */

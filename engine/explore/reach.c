@@ -7,6 +7,7 @@
  * can continue is one, too. Events that only enable others are taken immediately. Runs with too
  * many states are left to the solver, which considers less synchronisation.
  */
+#include "engine/explore/awaits.h"
 #include "engine/explore/final.h"
 #include "engine/explore/reach_private.h"
 #include "engine/base/hash.h"
@@ -230,9 +231,17 @@ static bool comes_as_in_run(const struct reach *r, const uint32_t *state, uint32
 	       lifetimes_ended(r->x->h->lifetimes, e) != NONE || sees_the_same(r, state, e);
 }
 
+/* Does its thread not go so far? */
+static bool is_beyond_stop(const struct reach *r, uint32_t e)
+{
+	const uint32_t *stops = r->x->limits->stops, *position = r->t->index->position;
+	uint32_t stop = stops == NULL ? NONE : stops[r->t->events[e].thread];
+	return stop != NONE && position[e] >= position[stop];
+}
+
 static bool may_come(const struct reach *r, const uint32_t *state, uint32_t e)
 {
-	return e != r->x->limits->end && comes_as_in_run(r, state, e);
+	return e != r->x->limits->end && !is_beyond_stop(r, e) && comes_as_in_run(r, state, e);
 }
 
 static void take_event(const struct reach *r, uint32_t *state, uint32_t e, uint32_t woken)
@@ -401,10 +410,14 @@ static void add_candidate(struct reach *r, struct candidate c)
 	g_array_append_val(list, c);
 }
 
-static void look_at_read(struct reach *r, const uint32_t *state, uint32_t state_id, uint32_t e)
+static enum answer look_at_read(struct reach *r, const uint32_t *state, uint32_t state_id,
+                                uint32_t e)
 {
+	const struct flip_limits *l = r->x->limits;
 	uint32_t other;
 	uint64_t sees = sees_in(r, state, e, &other);
+	if (awaits_in_vain(l->awaits, l->states, r->x->h, e, sees))
+		return ANSWER_WAITS;
 	if (sees != history_seen(r->x->h, e))
 		add_candidate(r, (struct candidate){ .event = e,
 		                                     .state = state_id,
@@ -412,6 +425,7 @@ static void look_at_read(struct reach *r, const uint32_t *state, uint32_t state_
 		                                     .key = sees,
 		                                     .kind = FLIP_READ,
 		                                     .op = OP_COUNT });
+	return ANSWER_OTHER;
 }
 
 static const GArray *rivals_of(struct reach *r, const struct view_call *call)
@@ -507,7 +521,7 @@ static enum answer look_at_other(struct reach *r, uint32_t state_id, uint32_t e)
 	}
 	if (op_is_access(x->op)) {
 		if (op_reads(x->op) && lifetimes_ended(r->x->h->lifetimes, e) == NONE)
-			look_at_read(r, state, state_id, e);
+			return look_at_read(r, state, state_id, e);
 		return ANSWER_OTHER;
 	}
 	struct outcome o = sync_outcome(r, state, e);
@@ -705,13 +719,14 @@ enum answer reach_look_at(struct reach *r, uint32_t s, uint32_t u)
 			                      */
 		return goes_on != NULL && goes_on[u] ? look_at_going(r, s, u) : ANSWER_WAITS;
 	}
-	return stands(r, state_at(r, s), e) ? look_at(r, s, e) : ANSWER_WAITS;
+	return stands(r, state_at(r, s), e) && !is_beyond_stop(r, e) ? look_at(r, s, e)
+	                                                             : ANSWER_WAITS;
 }
 
 bool reach_stands(const struct reach *r, uint32_t s, uint32_t u)
 {
 	uint32_t e = next_of(r, state_at(r, s), u);
-	return e != NONE && stands(r, state_at(r, s), e);
+	return e != NONE && stands(r, state_at(r, s), e) && !is_beyond_stop(r, e);
 }
 
 bool reach_may_go(const struct reach *r, uint32_t s, uint32_t u, enum answer answer)
@@ -742,22 +757,34 @@ bool reach_is_premature(const struct reach *r, uint32_t s, uint32_t u)
 	return false;
 }
 
+/* Is it a look of which is not known that it leads anywhere? If it does not, and nobody else
+ * can go on, they wait for ever. */
+static bool may_be_in_vain(const struct reach *r, uint32_t e)
+{
+	const struct event *x = &r->t->events[e];
+	return r->x->limits->states[e] != 0 && op_is_access(x->op) && op_reads(x->op);
+}
+
 uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 {
-	bool ends = true, waits = false;
+	bool ends = true, waits = false, looks = false, blocked = false;
 	uint32_t count = 0;
 	for (uint32_t u = 0; u < r->threads; u++) {
 		uint32_t e = next_of(r, state_at(r, s), u);
 		bool stood = e != NONE && stands(r, state_at(r, s), e);
 		enum answer answer = reach_look_at(r, s, u);
-		ends &= answer == ANSWER_WAITS;
+		bool look = answer == ANSWER_OTHER && e != NONE && may_be_in_vain(r, e);
+		ends &= (answer == ANSWER_WAITS && (e == NONE || !is_beyond_stop(r, e))) ||
+		        look;
+		looks |= look;
+		blocked |= answer == ANSWER_WAITS && stood && r->t->events[e].op != OP_JOIN;
 		waits |= answer == ANSWER_WAITS && stood;
 		if (reach_may_go(r, s, u, answer))
 			threads[count++] = u;
 	}
 	if (r->x->limits->finals)
 		look_at_final(r, s);
-	if (ends && waits)
+	if (ends && (looks ? blocked : waits))
 		add_end(r, s, 0, NONE, FLIP_STUCK, class_in(r, state_at(r, s)));
 	return count;
 }

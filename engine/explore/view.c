@@ -178,6 +178,19 @@ static bool see_scopes(struct view *v, const struct view_rules *rules,
 	return true;
 }
 
+/* What is left out is inert. (It is outside of scopes: calls are no looks.) */
+static void leave_out(struct view *v)
+{
+	const struct trace *t = v->recorded;
+	if (v->arrays[0] == NULL)
+		v->arrays[0] = g_memdup2(t->events, t->events_count * sizeof *t->events);
+	struct event *events = v->arrays[0];
+	for (uint32_t e = 0; e < t->events_count; e++)
+		if (v->left_out[e])
+			put_inert(&events[e]);
+	v->t->events = events;
+}
+
 struct view *view_new(struct trace *recorded, const struct view_rules *rules,
                       const struct progress *progress)
 {
@@ -187,8 +200,14 @@ struct view *view_new(struct trace *recorded, const struct view_rules *rules,
 	v->t = trace_reading(recorded);
 	if (!trace_need(recorded, INDEX_THREADS | INDEX_MATCH | INDEX_VARIABLES, progress) ||
 	    (rules->specs != NULL && recorded->instances_count > 0 &&
-	     !see_scopes(v, rules, progress)) ||
-	    !trace_need(v->t, INDEX_THREADS | INDEX_MATCH | INDEX_MUST, progress)) {
+	     !see_scopes(v, rules, progress))) {
+		view_free(v);
+		return NULL;
+	}
+	v->left_out = rules->left_out;
+	if (v->left_out != NULL)
+		leave_out(v);
+	if (!trace_need(v->t, INDEX_THREADS | INDEX_MATCH | INDEX_MUST, progress)) {
 		view_free(v);
 		return NULL;
 	}
@@ -228,6 +247,8 @@ uint32_t view_planned(const struct view *v, uint32_t event)
 	const struct view_call *call = view_call_of(v, event);
 	if (call != NULL)
 		return call->last;
+	if (v->left_out != NULL && v->left_out[event])
+		return NONE;
 	return v->scopes != NULL && v->scopes->of[event] != NONE ? NONE : event;
 }
 

@@ -27,6 +27,7 @@ struct view_call {
 
 struct view {
 	struct trace *recorded; /* borrowed */
+	const bool *left_out;   /* by event, see view_rules; borrowed, or NULL */
 	struct trace *t;        /* the rewritten trace; owned */
 	struct model *model; /* owned; NULL without specifications, then also the following */
 	struct scopes *scopes;
@@ -52,6 +53,9 @@ struct view_rules {
 	bool by_results;     /* invocations with equal results are equivalent, where effects
 	                      * determine results */
 	GHashTable *ordered; /* exceptions from by_results */
+	/* By event: looks that led nowhere, which are no steps; or NULL. Borrowed as long as
+	 * the view is used. */
+	const bool *left_out;
 };
 
 /* NULL when cancelled. */
@@ -84,7 +88,8 @@ bool view_commute(const struct view *v, const struct view_call *a, const struct 
 uint64_t view_commuting_pairs(const struct view *v, GPtrArray *texts, guint most);
 /* Set `before`, search a contradiction, and order non-commuting calls. */
 void view_order_calls(struct view *v, GArray *edges);
-/* The recorded event that represents a view's event in a plan, or NONE: it is inside a step. */
+/* The recorded event that represents a view's event in a plan, or NONE: it is inside a step, or
+ * left out. */
 uint32_t view_planned(const struct view *v, uint32_t event);
 /* "add(1) / true", "a look inside"; owned by the caller. */
 char *view_call_text(const struct view *v, const struct view_call *call);

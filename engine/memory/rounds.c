@@ -20,8 +20,7 @@ struct walk {
 	GArray **since; /* by thread: struct looked, since it last changed anything */
 };
 
-/* An update that wrote what it read. */
-static bool writes_the_same(const struct trace *t, const struct event *x)
+bool memory_writes_the_same(const struct trace *t, const struct event *x)
 {
 	const struct value *v = &t->values[x->aux];
 	if (x->op != OP_RMW || x->aux == 0 || v->kind != V_PAIR)
@@ -46,7 +45,7 @@ static bool changes_nothing(const struct walk *w, uint32_t event)
 	const struct event *x = &w->t->events[event];
 	if (op_table[x->op].class != OP_CLASS_ACCESS)
 		return x->op == OP_FENCE;
-	return !op_writes(x->op) || writes_the_same(w->t, x) ||
+	return !op_writes(x->op) || memory_writes_the_same(w->t, x) ||
 	       (x->op == OP_WRITE && on_own_stack(w->t, x) && !w->shared(w->context, event));
 }
 

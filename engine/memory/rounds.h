@@ -13,6 +13,9 @@
 
 #include "engine/trace/trace.h"
 
+/* Did the update write what it read? */
+bool memory_writes_the_same(const struct trace *t, const struct event *x);
+
 struct memory_rounds {
 	/* By event: is it in a round? */
 	bool *in_vain;

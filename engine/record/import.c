@@ -88,7 +88,7 @@ static void read_records(struct import *im)
 	bool more, weak = im->header->memory != LOG_SC; /* each access is looked at then */
 	do {
 		struct lane *lane = import_lane(im, im->thread);
-		if (!weak)
+		if (!weak && lane->state == 0)
 			import_shorts(im, lane, im->reader);
 		more = log_reader_next(im->reader, &record);
 		if (more && record.tag == LOG_SWITCH)
@@ -228,6 +228,7 @@ static enum log_tag wanted_tag(enum log_wait reason)
 {
 	switch (reason) {
 	case FOR_SLEEP:
+	case FOR_LOOK:
 		return LOG_NOTHING;
 	case FOR_FILE:
 		return LOG_RCV;
@@ -249,6 +250,8 @@ static void add_want(struct import *im, const struct record_wait *w)
 {
 	enum log_tag tag = wanted_tag(w->reason);
 	bool join = tag == LOG_JOIN;
+	if (w->reason == FOR_LOOK)
+		import_lane(im, w->thread)->stuck = true;
 	if (tag == LOG_NOTHING || (join && w->holder >= LOG_THREADS) ||
 	    (tag == LOG_RCV && w->message == 0))
 		return;

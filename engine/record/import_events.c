@@ -758,7 +758,7 @@ void import_record(struct import *im, uint32_t id, const struct log_record *r)
 		uint32_t next = builder_event_count(im->b);
 		add_access(im, lane, r);
 		bool added = builder_event_count(im->b) > next;
-		if (im->header->memory)
+		if (im->header->memory || import_lane(im, id)->state != 0)
 			import_weak_access(im, id, added ? next : NONE,
 			                   tag != LOG_READ && tag != LOG_AREAD);
 		break;

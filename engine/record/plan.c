@@ -469,6 +469,21 @@ void plan_stops(const struct trace *t, const GArray *requests, uint32_t pair[2])
 		                                     : NONE;
 }
 
+void plan_leave_out(struct plan *p, const bool *left_out)
+{
+	guint to = 0;
+	for (guint i = 0; i < p->steps->len; i++) {
+		uint32_t e = g_array_index(p->events, uint32_t, i);
+		if (e != NONE && left_out[e])
+			continue;
+		g_array_index(p->events, uint32_t, to) = e;
+		g_array_index(p->steps, struct log_step, to++) =
+		        g_array_index(p->steps, struct log_step, i);
+	}
+	g_array_set_size(p->events, to);
+	g_array_set_size(p->steps, to);
+}
+
 void plan_any_outcome(struct plan *p)
 {
 	if (p->steps->len > 0)

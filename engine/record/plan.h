@@ -65,6 +65,8 @@ bool plan_weak(struct plan *plan, const struct trace *t, const GArray *said);
  * Other waits are no events that a thread comes to: they follow by themselves. */
 void plan_stops(const struct trace *t, const GArray *requests, uint32_t pair[2]);
 
+/* Leave out steps by their events: a run that follows makes none of these. */
+void plan_leave_out(struct plan *plan, const bool *left_out);
 /* The last step is any event at its place, in whatever outcome. */
 void plan_any_outcome(struct plan *plan);
 /* The last step is a wake: `late`: the time is up, it is not signalled. */

@@ -39,6 +39,9 @@ void replay_point(struct thread *t)
 {
 	unexpected("replay_point");
 }
+void poll_changed(void)
+{
+}
 void memory_event(struct thread *t, enum log_tag tag, uintptr_t object)
 {
 	unexpected("memory_event");

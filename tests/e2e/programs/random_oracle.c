@@ -11,6 +11,9 @@
  *
  * An operation is three characters:
  *
+ *     LNV H.V XN. ZN. MN.   loops that wait, by looking at atomics: until N is V; until both are;
+ * until N, which was 0, is set to 1, by looking first, or by compare and exchange at once; until 1
+ * was added to N by load, compare and exchange
  *     rNV wNV    read, write of a plain cell N, of the value V       RNV WNV  the same, atomic
  *     P.. Q.V BNV  read both of cells 0 and 1 at once, write V to both at once, write the low
  * byte of cell N mN. GN. K..  an object's counter: add 1, its value (by its own lock, or N:
@@ -53,6 +56,7 @@ enum phase {
 	INSIDE_READ, /* has read there */
 	INSIDE_DONE, /* has written there */
 	INVOKED,     /* holds mutex 1, in an invocation of the counter */
+	HALF,        /* of a loop that waits: has looked once */
 };
 struct state {
 	uint8_t phase[THREADS], at[THREADS], last[THREADS], length[THREADS];
@@ -299,6 +303,69 @@ static void step_object(const struct state *s, int t, const char *op)
 	}
 }
 
+/* One round of a loop that waits has two looks in H, X and M. */
+static void step_half(const struct state *s, int t, const char *op)
+{
+	struct state after = *s;
+	int n = op[1] - '0', value = op[2] - '0';
+	bool before = moved;
+	after.phase[t] = RUNS;
+	after.seen[t] = 0;
+	switch (op[0]) {
+	case 'H':
+		if (s->atom[1] == value) {
+			end(&after, t, value);
+			return;
+		}
+		add_state(&after);
+		moved = before; /* it may look again, which is nothing new */
+		return;
+	case 'X':
+		after.atom[n] = 1;
+		if (s->atom[n] == 0)
+			end(&after, t, 0);
+		else
+			add_state(&after);
+		return;
+	default:
+		if (s->atom[n] != s->seen[t]) {
+			add_state(&after);
+			return;
+		}
+		after.atom[n]++;
+		end(&after, t, s->seen[t]);
+	}
+}
+
+static void step_loop(const struct state *s, int t, const char *op)
+{
+	struct state after = *s;
+	int n = op[1] - '0', value = op[2] - '0';
+	switch (op[0]) {
+	case 'L':
+		if (s->atom[n] == value)
+			end(s, t, value);
+		return;
+	case 'H':
+		if (s->atom[0] == value)
+			go_to(s, t, HALF);
+		return;
+	case 'X':
+		if (s->atom[n] == 0)
+			go_to(s, t, HALF);
+		return;
+	case 'Z':
+		after.atom[n] = 1;
+		if (s->atom[n] == 0)
+			end(&after, t, 0);
+		return;
+	default:
+		after.seen[t] = s->atom[n];
+		go_to(&after, t, HALF);
+		return;
+	}
+}
+
 /* A thread that is not at the beginning of an operation. */
 static void step_within(const struct state *s, int t, const char *op)
 {
@@ -337,6 +404,9 @@ static void step_within(const struct state *s, int t, const char *op)
 	case INSIDE_DONE:
 		after.once = 2;
 		end(&after, t, 1);
+		return;
+	case HALF:
+		step_half(s, t, op);
 		return;
 	case INVOKED:
 		after.mutex[1] = 0;
@@ -519,6 +589,13 @@ static void step(const struct state *s, int t)
 	case 'O':
 		enter_once(s, t);
 		return;
+	case 'L':
+	case 'H':
+	case 'X':
+	case 'Z':
+	case 'M':
+		step_loop(s, t, op);
+		return;
 	case 'm':
 	case 'G':
 	case 'K':
@@ -594,6 +671,7 @@ enum feature {
 	NESTED,
 	FEATURES
 };
+static bool loops; /* has it loops that wait? */
 static bool has[FEATURES];
 static uint64_t random_state;
 
@@ -681,9 +759,41 @@ static void condition_block(int t)
 		op(t, 'u', 0, 0);
 }
 
+/* A loop that waits, and what others' loops wait for. */
+static void loop_block(int t)
+{
+	unsigned n = below(2);
+	switch (below(6)) {
+	case 0:
+		op(t, 'L', n, below(4) ? 1 : 0);
+		break;
+	case 1:
+		op(t, 'H', 0, 1);
+		break;
+	case 2:
+	case 3:
+		op(t, below(2) ? 'X' : 'Z', n, 0);
+		memory(t);
+		if (has[ABORT] && program[t][strlen(program[t]) - 3] != '!')
+			op(t, '!', 9, 0);
+		op(t, 'W', n, 0);
+		break;
+	case 4:
+		op(t, 'M', n, 0);
+		break;
+	default:
+		op(t, 'W', n, 1);
+		break;
+	}
+}
+
 static void block(int t)
 {
 	static const char tries[] = "efEF", takes[] = "ppzyYg";
+	if (loops && below(3)) {
+		loop_block(t);
+		return;
+	}
 	unsigned kind = below(FEATURES);
 	for (unsigned i = 0; i < FEATURES && !has[kind]; i++)
 		kind = (kind + 1) % FEATURES;
@@ -825,6 +935,7 @@ int main(int argc, char **argv)
 	leaves = seed % 8 == 7;
 	for (int i = 0; i < 8; i++)
 		below(2);
+	loops = bound < 0 && seed % 8 == 4;
 	make();
 	if (seed % 4 == 3)
 		widen();

@@ -201,6 +201,29 @@ static int operate(char operation, int n, int value)
 		return 0;
 	case 'a':
 		return atomic_fetch_add(&atom[n], 1);
+	case 'L': /* loops that wait */
+		while (atom[n] != value)
+			;
+		return value;
+	case 'H':
+		while (atom[0] != value || atom[1] != value)
+			;
+		return value;
+	case 'X':
+		do
+			while (atom[n])
+				;
+		while (atomic_exchange(&atom[n], 1));
+		return 0;
+	case 'Z':
+		while (!atomic_compare_exchange_strong(&atom[n], &(int){ 0 }, 1))
+			;
+		return 0;
+	case 'M':
+		do
+			result = atom[n];
+		while (!atomic_compare_exchange_strong(&atom[n], &(int){ result }, result + 1));
+		return result;
 	case 'x':
 		result = value;
 		return atomic_compare_exchange_strong(&atom[n], &result, 1 - value) ? '+' - '0'

@@ -61,6 +61,13 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 		handlers_run(t); \
 	atomic_point(t);
 
+/* The thread's state before an operation, where it is wanted. */
+#define STATE(p, order, operand, expected) \
+	do { \
+		if (unlikely(memory_states)) \
+			memory_state(t, p, order, operand, expected); \
+	} while (0)
+
 /* Beyond sequential consistency (memory.h). */
 static uint64_t weak_load(struct thread *t, const volatile void *p, unsigned code,
                           unsigned order, uintptr_t pc)
@@ -131,6 +138,8 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 			                         HOOK_CALLER()); \
 		if (unlikely(rt.memory)) \
 			memory_wide(t); \
+		else if (code < 4) \
+			STATE(p, order, (uint64_t)v, how); \
 		type old = function(p, v, __ATOMIC_SEQ_CST); \
 		log_rmw(t, ORDER(order), HOOK_CALLER(), (const void *)p, code, (uint64_t)old, \
 		        (uint64_t)(type)(expression)); \
@@ -156,6 +165,7 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 				*expected = (type)seen; \
 			return made; \
 		} \
+		STATE(p, order, (uint64_t)v, (uint64_t)old); \
 		bool done = __atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, \
 		                                        __ATOMIC_SEQ_CST); \
 		if (done) { \
@@ -178,6 +188,7 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 		ENTER(__atomic_load_n(p, __ATOMIC_SEQ_CST)) \
 		if (unlikely(rt.memory)) \
 			return (type)weak_load(t, p, code, ORDER(order), HOOK_CALLER()); \
+		STATE(p, order, 0, 0); \
 		type v = __atomic_load_n(p, __ATOMIC_SEQ_CST); \
 		looked(t, ORDER(order), p, code, (uint64_t)v, HOOK_CALLER()); \
 		return v; \
@@ -231,6 +242,7 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 			             HOOK_CALLER()); \
 			return (type)seen; \
 		} \
+		STATE(p, order, (uint64_t)v, (uint64_t)old); \
 		if (__atomic_compare_exchange_n(p, &old, v, false, __ATOMIC_SEQ_CST, \
 		                                __ATOMIC_SEQ_CST)) { \
 			log_rmw(t, ORDER(order), HOOK_CALLER(), (const void *)p, code, \

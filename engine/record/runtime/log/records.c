@@ -36,8 +36,10 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 	if (unlikely(rt.memory))
 		memory_event(t, tag, a);
 	log_before(t);
-	if (tag != LOG_FENCE)
+	if (tag != LOG_FENCE) {
 		t->poll.spins = 0;
+		poll_changed();
+	}
 	if (!rt.controlled && ACQUIRES >> tag & 1)
 		log_ticket(t);
 	else if (!rt.controlled)

@@ -12,7 +12,7 @@ static unsigned laziness; /* of this run: a choice once in 1 << laziness times *
 void memory_init(void)
 {
 	rt.memory = rt.controlled ? rt.config.memory : LOG_SC;
-	memory_states = rt.memory && rt.config.flags & LOG_EXPLORE;
+	memory_states = rt.controlled && rt.config.flags & LOG_EXPLORE;
 	laziness = 1 + (unsigned)(rt.config.seed * 0x9e3779b97f4a7c15ull >> 40) % 7;
 }
 

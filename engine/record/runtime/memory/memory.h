@@ -35,7 +35,10 @@ struct thread_memory {
 	bool buffers;          /* the next record is of a store that waits */
 	uintptr_t stack;       /* the end of its frames on its stack; 0: not known */
 	uint64_t states[STATES];
-	unsigned looks; /* atomic accesses in a row in a state of the last few */
+	/* atomic accesses in a row in a state of the last few, since others changed anything */
+	unsigned looks;
+	uint64_t changes;     /* poll_changes at the first of these */
+	uintptr_t looked, pc; /* the last of these: where, by which code */
 };
 
 /* Operations of an update. */
@@ -81,6 +84,8 @@ extern bool memory_states __attribute__((visibility("hidden"))); /* is it wanted
 /* state.c: the record STATE of the atomic access that comes; its place, order and operands. */
 /* Does the thread only look, again and again? */
 bool memory_waits(const struct thread *t);
+/* Does it look in vain, and has nobody changed anything meanwhile but plain memory? */
+bool memory_waits_on(const struct thread *t);
 void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
                   uint64_t expected);
 

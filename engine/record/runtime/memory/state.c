@@ -30,25 +30,38 @@ static void count_looks(struct thread_memory *m, uint64_t state)
 	bool known = false;
 	for (unsigned i = 0; i < STATES; i++)
 		known |= m->states[i] == state;
-	m->looks = known ? m->looks + 1 : 0;
+	if (!known)
+		poll_changed();
+	m->looks = known && m->changes == poll_changes() ? m->looks + 1 : known;
+	m->changes = poll_changes();
 	for (unsigned i = STATES - 1; i > 0 && !known; i--)
 		m->states[i] = m->states[i - 1];
 	if (!known)
 		m->states[0] = state;
 }
 
-void memory_tell(struct thread *t, uint64_t what)
+enum { SOME = 2 * STATES };
+
+static void tell(struct thread *t, uint64_t what)
 {
-	if (!memory_states || what == 0)
-		return;
 	log_before(t);
 	log_put(t->stream, log_word(LOG_STATE, 0, 0), &what, 1);
 }
 
+void memory_tell(struct thread *t, uint64_t what)
+{
+	if (memory_states && rt.memory && what != 0)
+		tell(t, what);
+}
+
 bool memory_waits(const struct thread *t)
 {
-	enum { SOME = 2 * STATES };
 	return t->memory.looks >= SOME;
+}
+
+bool memory_waits_on(const struct thread *t)
+{
+	return memory_waits(t) && t->memory.changes == poll_changes();
 }
 
 void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
@@ -66,5 +79,7 @@ void memory_state(struct thread *t, const volatile void *p, unsigned order, uint
 	for (const uint64_t *w = (const uint64_t *)from; (uintptr_t)(w + 1) <= to; w++)
 		state = mix(state, *w);
 	count_looks(&t->memory, state);
-	memory_tell(t, state);
+	t->memory.looked = (uintptr_t)p;
+	t->memory.pc = *(const uintptr_t *)from; /* where the hook returns to */
+	tell(t, state);
 }

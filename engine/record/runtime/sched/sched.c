@@ -186,6 +186,8 @@ static bool stays_whole(const struct thread *t)
 /* In an exploration the lowest thread goes on and on, but for this. */
 static bool waits_by_looking(struct thread *t)
 {
+	if (memory_states && memory_waits(t))
+		sched_end_if_idle(t);
 	return rt.config.flags & LOG_EXPLORE && rt.config.strategy == STRATEGY_FIRST &&
 	       !stays_whole(t) && (memory_waits(t) || poll_cycles(t));
 }

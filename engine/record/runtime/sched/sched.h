@@ -155,5 +155,8 @@ bool poll_spins(struct thread *t);       /* nothing new since, and no work of it
 bool poll_waits(const struct thread *t); /* it spins, and nothing new has been written since */
 uint64_t poll_news(const struct thread *t);
 void poll_wrote(const volatile void *p); /* an atomic write there */
+/* How often anybody wrote to an atomic, synchronised, or came to another state (memory.h). */
+uint64_t poll_changes(void);
+void poll_changed(void);
 
 #endif

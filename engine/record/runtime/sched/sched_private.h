@@ -111,6 +111,8 @@ struct thread *sched_choose(struct thread *t, bool may_idle);
 /* Wait for the world outside: descriptors, threads in blocking calls, deadlines. */
 void sched_idle(void);
 bool sched_release_futex(struct thread *t);
+/* An exploration: end the run where all look at memory for what nobody will write. */
+void sched_end_if_idle(struct thread *t);
 /* Nobody has the token, or its holder sleeps (`sleeper`), and nobody is ready: a deadlock
  * through channels of the process alone ends the program; under lock. */
 void sched_end_if_stuck(const struct thread *sleeper);

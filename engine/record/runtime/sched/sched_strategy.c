@@ -115,8 +115,11 @@ struct thread *sched_choose_ready(struct thread *current)
 			struct thread *t = sched.live[i];
 			if (t->sched.state != STATE_READY)
 				continue;
-			if (lowest ? !best || t->id < best->id
-			           : !best || (best->id <= current->id && t->id > current->id))
+			/* in turn: the next higher number, or else the lowest */
+			bool later = !lowest && t->id > current->id;
+			bool best_later = best && !lowest && best->id > current->id;
+			if (!best || later > best_later ||
+			    (later == best_later && t->id < best->id))
 				best = t;
 		}
 		return best;

@@ -156,10 +156,21 @@ static void log_wait(struct thread *t)
 	log_fact(LOG_BLOCKED, calls ? FOR_FILE : t->sched.reason, t->id, words, 4);
 }
 
+/* It looks at memory again and again. */
+static void log_look(struct thread *t)
+{
+	log_before(t);
+	log_fact(LOG_BLOCKED, FOR_LOOK, t->id,
+	         (uint64_t[]){ t->memory.looked, LOG_ALL_THREADS, t->memory.pc, 0 }, 4);
+}
+
 static void log_blocked(void)
 {
 	for (unsigned i = 0; i < sched.live_count; i++)
-		log_wait(sched.live[i]);
+		if (sched.live[i]->sched.state == STATE_BLOCKED || !memory_waits(sched.live[i]))
+			log_wait(sched.live[i]);
+		else
+			log_look(sched.live[i]);
 }
 
 static _Noreturn void deadlock(void)
@@ -286,6 +297,23 @@ static bool waits_for_itself(const struct thread *sleeper)
 void sched_end_if_stuck(const struct thread *sleeper)
 {
 	if (waits_for_itself(sleeper) && is_deadlock())
+		deadlock();
+}
+
+/* `t` looks in vain. Do all others, or wait for each other, so that nothing changes any more?
+ * (Whether they write plain memory meanwhile is for the reader of the log.) */
+void sched_end_if_idle(struct thread *t)
+{
+	if (rt.replay || sched.outside || sched.files || sched.timed || sched.signalled ||
+	    rt.async_handlers)
+		return;
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		const struct thread *u = sched.live[i];
+		bool blocked = u->sched.state == STATE_BLOCKED && u->sched.reason != FOR_FUTEX;
+		if (!blocked && u->sched.state != STATE_DONE && !memory_waits_on(u))
+			return;
+	}
+	if (!has_other_threads())
 		deadlock();
 }
 

@@ -1,0 +1,352 @@
+/* awaits.c - see awaits.h. */
+#include "engine/explore/awaits.h"
+
+#include "engine/explore/history_private.h"
+#include "engine/memory/rounds.h"
+
+#include <string.h>
+
+struct awaits {
+	GHashTable *prefixes; /* uint64_t: of threads that have just looked in vain */
+	GHashTable *looks;    /* uint64_t: a state and what is seen in it */
+};
+
+/* -- of one run --------------------------------------------------------------------------- */
+
+/* Do several threads access memory of the event? */
+static bool is_shared(const void *context, uint32_t event)
+{
+	const struct trace *t = context;
+	struct wide run = event_variables(t, &t->events[event]);
+	for (uint32_t v = run.first; v < run.first + run.count; v++) {
+		struct event_list list = event_list_at(&t->index->variable_events, v);
+		for (uint64_t i = 0; i < list.count; i++)
+			if (t->events[list.items[i]].thread != t->events[event].thread)
+				return true;
+	}
+	return false;
+}
+
+/* What is on its thread's own stack alone belongs to the thread's state. */
+static bool is_own(const struct trace *t, uint32_t event)
+{
+	const struct event *x = &t->events[event];
+	struct wide run = event_variables(t, x);
+	uint32_t stack = t->threads[x->thread].stack;
+	for (uint32_t i = 0; i < run.count; i++)
+		if (stack == NONE || t->variables[run.first + i].block != stack)
+			return false;
+	return !is_shared(t, event);
+}
+
+static bool may_see_more(const struct trace *t, uint32_t event)
+{
+	const struct event *x = &t->events[event];
+	return op_is_access(x->op) && op_reads(x->op) && !event_inert(x) && !is_own(t, event);
+}
+
+/* The steps of a round are no steps of the run. */
+static void leave_out(bool *in_vain, const struct trace *t, const struct await_round *r)
+{
+	struct event_list mine = trace_thread_events(t, r->thread);
+	for (uint32_t i = t->index->position[r->first]; i < t->index->position[r->next]; i++) {
+		enum op op = t->events[mine.items[i]].op;
+		in_vain[mine.items[i]] |= op_is_access(op) || op == OP_FENCE;
+	}
+}
+
+/* After all rounds inside of it. */
+static void add_round(struct await_rounds *rounds, const struct trace *t, uint32_t first,
+                      uint32_t next)
+{
+	struct await_round r = {
+		.thread = t->events[first].thread, .first = first, .next = next, .last = first
+	};
+	struct event_list mine = trace_thread_events(t, r.thread);
+	for (uint32_t i = t->index->position[first]; i < t->index->position[next]; i++) {
+		uint32_t e = mine.items[i];
+		if (rounds->in_vain[e] || !may_see_more(t, e))
+			continue;
+		r.last = e;
+		r.looks++;
+	}
+	g_array_append_val(rounds->list, r);
+	leave_out(rounds->in_vain, t, &r);
+}
+
+/* The last round of the thread that ends at an event of its own; or NULL. */
+static const struct await_round *last_round(const struct await_rounds *rounds, uint32_t thread)
+{
+	for (guint i = rounds->list->len; i-- > 0;) {
+		const struct await_round *r =
+		        &g_array_index(rounds->list, struct await_round, i);
+		if (r->thread == thread)
+			return r;
+	}
+	return NULL;
+}
+
+static uint32_t thread_of(const struct trace *t, const struct record_wait *w)
+{
+	for (uint32_t i = 0; i < t->threads_count && w->reason == FOR_LOOK; i++)
+		if (t->threads[i].recorded == w->thread)
+			return i;
+	return NONE;
+}
+
+/* By event, is it in one of the thread's earlier rounds? Owned by the caller. */
+static bool *inside_of(const struct await_rounds *rounds, const struct trace *t,
+                       const struct await_round *r)
+{
+	bool *inside = g_new0(bool, t->events_count + 1);
+	for (const struct await_round *at = (const void *)rounds->list->data; at < r; at++)
+		leave_out(inside, t, at);
+	return inside;
+}
+
+/* Of a thread that looks for ever: one whole round are its last steps, so that what it could
+ * see instead is known. */
+static void keep_last(struct await_rounds *rounds, const struct plan_run *run,
+                      const struct record_wait *w)
+{
+	const struct trace *t = run->trace;
+	uint32_t thread = thread_of(t, w);
+	const struct await_round *r = thread == NONE ? NULL : last_round(rounds, thread);
+	if (r == NULL)
+		return;
+	struct event_list mine = trace_thread_events(t, thread);
+	bool *inside = inside_of(rounds, t, r);
+	for (uint32_t i = t->index->position[r->first]; i < mine.count; i++) {
+		enum op op = t->events[mine.items[i]].op;
+		bool looks = op_is_access(op) || op == OP_FENCE;
+		rounds->in_vain[mine.items[i]] =
+		        looks && (i >= t->index->position[r->next] || inside[mine.items[i]]);
+	}
+	g_free(inside);
+	rounds->idle = true;
+}
+
+/* Does the event change what others see, or what the thread itself does, but its stack? */
+static bool changes(const struct trace *t, uint32_t event)
+{
+	const struct event *x = &t->events[event];
+	enum op_class class = op_table[x->op].class;
+	if (class == OP_CLASS_ACCESS)
+		return op_writes(x->op) && !is_own(t, event) && !memory_writes_the_same(t, x);
+	return (class == OP_CLASS_SYNC && x->op != OP_FENCE) || class == OP_CLASS_MEMORY ||
+	       class == OP_CLASS_CALL;
+}
+
+bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run *run)
+{
+	const struct trace *t = run->trace;
+	uint32_t change = NONE;
+	for (uint32_t e = 0; e < t->events_count; e++)
+		if (!event_inert(&t->events[e]) && changes(t, e) && !op_wants(t->events[e].op))
+			change = e;
+	for (guint i = 0; i < run->facts.blocked->len; i++) {
+		uint32_t thread =
+		        thread_of(t, &g_array_index(run->facts.blocked, struct record_wait, i));
+		const struct await_round *r =
+		        thread == NONE ? NULL : last_round(rounds, thread);
+		if (thread != NONE && (r == NULL || (change != NONE && r->first < change)))
+			return false;
+	}
+	return true;
+}
+
+void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
+                       const struct view *view)
+{
+	struct trace *t = run->trace;
+	struct memory_rounds found;
+	rounds->list = g_array_new(FALSE, FALSE, sizeof(struct await_round));
+	rounds->states = g_new0(uint64_t, t->events_count + 1);
+	for (guint i = 0; i < run->facts.states->len; i++) {
+		const struct record_state *state =
+		        &g_array_index(run->facts.states, struct record_state, i);
+		rounds->states[state->event] = state->state;
+	}
+	rounds->in_vain = g_new0(bool, t->events_count + 1);
+	memory_rounds_init(&found, t, rounds->states, is_shared, t, false);
+	for (uint32_t e = 0; e < t->events_count; e++)
+		if (found.first[e] != NONE &&
+		    (view->scopes == NULL || view->scopes->of[e] == NONE))
+			add_round(rounds, t, found.first[e], e);
+	for (guint i = 0; run->facts.status == LOG_DEADLOCK && i < run->facts.blocked->len; i++)
+		keep_last(rounds, run,
+		          &g_array_index(run->facts.blocked, struct record_wait, i));
+	memory_rounds_release(&found);
+}
+
+/* The number of the thread's history without rounds, up to an event of the run. */
+static uint64_t prefix_before(const struct history *reduced, uint32_t event)
+{
+	const struct trace *t = reduced->trace;
+	uint32_t thread = t->events[event].thread, step = NONE;
+	struct event_list mine = trace_thread_events(t, thread);
+	for (uint64_t i = t->index->position[event]; i-- > 0 && step == NONE;)
+		step = g_array_index(reduced->step_of, uint32_t, mine.items[i]);
+	return g_array_index(reduced->threads[thread].prefixes, uint64_t,
+	                     step == NONE ? 0 : step + 1);
+}
+
+uint64_t await_rounds_class(const struct await_rounds *rounds, const struct plan_run *run,
+                            const struct history *h)
+{
+	uint64_t number = history_class(h);
+	for (guint i = 0; i < run->facts.blocked->len; i++) {
+		uint32_t thread = thread_of(
+		        h->trace, &g_array_index(run->facts.blocked, struct record_wait, i));
+		const struct await_round *r =
+		        thread == NONE ? NULL : last_round(rounds, thread);
+		if (r == NULL)
+			continue;
+		const GArray *p = h->threads[thread].prefixes;
+		number -= g_array_index(p, uint64_t, p->len - 1);
+		number += prefix_before(h, r->first);
+	}
+	return number;
+}
+
+void await_rounds_release(struct await_rounds *rounds)
+{
+	g_free(rounds->states);
+	g_free(rounds->in_vain);
+	if (rounds->list != NULL)
+		g_array_unref(rounds->list);
+}
+
+/* -- of all runs -------------------------------------------------------------------------- */
+
+struct awaits *awaits_new(void)
+{
+	struct awaits *a = g_new(struct awaits, 1);
+	a->prefixes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	a->looks = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	return a;
+}
+
+void awaits_free(struct awaits *a)
+{
+	g_hash_table_unref(a->prefixes);
+	g_hash_table_unref(a->looks);
+	g_free(a);
+}
+
+static void add(GHashTable *numbers, uint64_t number)
+{
+	g_hash_table_add(numbers, g_memdup2(&number, sizeof number));
+}
+
+static void archive_numbers(struct archive *archive, GHashTable *numbers)
+{
+	GHashTableIter iter;
+	void *key;
+	size_t count = archive_count(archive, g_hash_table_size(numbers), sizeof(uint64_t));
+	g_hash_table_iter_init(&iter, numbers);
+	for (size_t i = 0; i < count; i++) {
+		uint64_t number = 0;
+		if (!archive_reads(archive) && g_hash_table_iter_next(&iter, &key, NULL))
+			number = *(const uint64_t *)key;
+		archive_raw(archive, &number, sizeof number);
+		if (archive_reads(archive))
+			add(numbers, number);
+	}
+}
+
+void awaits_archive(struct awaits *a, struct archive *archive)
+{
+	archive_numbers(archive, a->prefixes);
+	archive_numbers(archive, a->looks);
+}
+
+static uint64_t look_number(const uint64_t *states, const struct history *h, uint32_t event,
+                            uint64_t seen)
+{
+	uint32_t thread = h->trace->events[event].thread;
+	return history_mix(history_mix(h->threads[thread].who, states[event]), seen);
+}
+
+void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
+                  const struct history *reduced, const struct history *raw)
+{
+	const struct trace *t = raw->trace;
+	bool *inside = g_new0(bool, t->events_count + 1); /* of the rounds so far */
+	for (guint k = 0; k < rounds->list->len; k++) {
+		const struct await_round *r =
+		        &g_array_index(rounds->list, struct await_round, k);
+		struct event_list mine = trace_thread_events(t, r->thread);
+		uint64_t prefix = prefix_before(reduced, r->first);
+		if (r->looks == 1 && r->last == r->first)
+			add(a->looks,
+			    look_number(rounds->states, raw, r->first, raw->seen[r->first]));
+		for (uint32_t i = t->index->position[r->first]; i < t->index->position[r->next];
+		     i++) {
+			uint32_t e = mine.items[i];
+			if (g_array_index(raw->step_of, uint32_t, e) == NONE || inside[e])
+				continue;
+			prefix = history_after_prefix(raw, prefix, e, raw->seen[e]);
+			if (i >= t->index->position[r->last])
+				add(a->prefixes, prefix);
+		}
+		leave_out(inside, t, r);
+	}
+	g_free(inside);
+}
+
+bool awaits_in_vain(const struct awaits *a, const uint64_t *states, const struct history *h,
+                    uint32_t event, uint64_t seen)
+{
+	uint64_t prefix = history_after(h, event, seen);
+	uint64_t look = look_number(states, h, event, seen);
+	return g_hash_table_contains(a->prefixes, &prefix) ||
+	       (states[event] != 0 && g_hash_table_contains(a->looks, &look));
+}
+
+/* -- beginnings --------------------------------------------------------------------------- */
+
+/* The number of the thread's steps that the schedule asks for: its part, and one more of a
+ * thread that is to go on. */
+static uint32_t steps_in(const struct history *h, const struct pending *s, uint32_t thread)
+{
+	const GArray *prefixes = h->threads[thread].prefixes;
+	bool goes_on = s->kind == FLIP_GOES_ON || s->kind == FLIP_WOKEN;
+	for (uint32_t i = 0; i < s->parts_count; i++)
+		for (guint k = 0;
+		     s->parts[i].who == h->threads[thread].who && k < prefixes->len; k++)
+			if (g_array_index(prefixes, uint64_t, k) == s->parts[i].prefix)
+				return k + (goes_on && i == 0);
+	return 0;
+}
+
+/* Does the part end within the round, before what it comes to is settled? */
+static bool ends_within(const struct history *raw, const struct await_round *r, uint32_t steps)
+{
+	uint32_t first = g_array_index(raw->step_of, uint32_t, r->first);
+	uint32_t last = g_array_index(raw->step_of, uint32_t, r->last);
+	return first != NONE && last != NONE && first < steps && steps <= last;
+}
+
+bool *awaits_kept(const struct await_rounds *rounds, const struct history *raw,
+                  const struct pending *s, uint32_t *stops)
+{
+	const struct trace *t = raw->trace;
+	bool any = false, *in_vain = g_new0(bool, t->events_count + 1);
+	memset(stops, 0xff, sizeof *stops * raw->threads_count);
+	for (guint k = 0; k < rounds->list->len; k++) {
+		const struct await_round *r =
+		        &g_array_index(rounds->list, struct await_round, k);
+		if (ends_within(raw, r, steps_in(raw, s, r->thread))) {
+			if (stops[r->thread] == NONE) /* the innermost one */
+				stops[r->thread] = r->next;
+			any = true;
+			continue;
+		}
+		leave_out(in_vain, t, r);
+	}
+	if (any)
+		return in_vain;
+	g_free(in_vain);
+	return NULL;
+}

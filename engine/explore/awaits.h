@@ -1,0 +1,65 @@
+/*
+ * awaits.h - loops that wait by looking, as one step: "looked until it was so".
+ *
+ * A round that led nowhere (memory/rounds.h: the thread is in the same state again, and has
+ * changed nothing) is left out of a run's view, so that runs which differ by the number of
+ * looks are of one class. What an access must see for such a round is remembered, so that no
+ * other run is made for it. Where a schedule begins a round that its run then leaves by looking
+ * again, that beginning alone is kept, as others may leave the loop from there.
+ */
+#ifndef HEDDLE_AWAITS_H
+#define HEDDLE_AWAITS_H
+
+#include "engine/explore/worklist.h"
+
+/* A round: the steps of a thread from an event to before another. */
+struct await_round {
+	uint32_t thread, first, next; /* events */
+	uint32_t last;  /* its last event that may see something else: what follows from it does
+	                 * not depend on other threads */
+	uint32_t looks; /* number of such events */
+};
+
+/* The rounds of one run. */
+struct await_rounds {
+	uint64_t *states; /* by event: the thread's state before it; 0: not known */
+	GArray *list;     /* struct await_round: inner ones before those around them */
+	bool *in_vain;    /* by event */
+	bool idle; /* the run ended as everybody waited, some by looking: their last rounds are
+	            * steps */
+};
+/* Of the view of a run, none of which is left out; await_rounds_release. */
+void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
+                       const struct view *view);
+void await_rounds_release(struct await_rounds *rounds);
+
+/* Did the run end since all threads wait for ever, those that look in rounds that lead nowhere?
+ * False when the runtime says so, but a thread changes memory meanwhile. */
+bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run *run);
+
+/* Of an idle run: the number of its class if those that look for ever did not. */
+uint64_t await_rounds_class(const struct await_rounds *rounds, const struct plan_run *run,
+                            const struct history *h);
+
+/* What is known of all runs. */
+struct awaits;
+struct awaits *awaits_new(void);
+void awaits_free(struct awaits *a);
+/* Write all, or read. */
+void awaits_archive(struct awaits *a, struct archive *archive);
+/* Learn the rounds of a run, whose history without them is `reduced`, and with them `raw`. */
+void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
+                  const struct history *reduced, const struct history *raw);
+/* When the event sees that, does its thread end a round that leads nowhere? `states`: of the
+ * run, see above. */
+bool awaits_in_vain(const struct awaits *a, const uint64_t *states, const struct history *h,
+                    uint32_t event, uint64_t seen);
+
+/* The first steps of threads that a schedule asked for, within rounds of its run: by event, is
+ * it left out otherwise (owned); and by thread, in `stops`, the event where it has come back to
+ * the beginning of its round, NONE: nowhere. NULL: there are no such rounds. `raw`: with all
+ * rounds. */
+bool *awaits_kept(const struct await_rounds *rounds, const struct history *raw,
+                  const struct pending *s, uint32_t *stops);
+
+#endif
