@@ -261,6 +261,19 @@ void awaits_archive(struct awaits *a, struct archive *archive)
 	archive_numbers(archive, a->looks);
 }
 
+void awaits_adopt(struct awaits *a, const struct awaits *other)
+{
+	GHashTable *const tables[][2] = { { a->prefixes, other->prefixes },
+		                          { a->looks, other->looks } };
+	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
+		GHashTableIter iter;
+		void *key;
+		g_hash_table_iter_init(&iter, tables[i][1]);
+		while (g_hash_table_iter_next(&iter, &key, NULL))
+			add(tables[i][0], *(const uint64_t *)key);
+	}
+}
+
 static uint64_t look_number(const uint64_t *states, const struct history *h, uint32_t event,
                             uint64_t seen)
 {

@@ -47,6 +47,8 @@ struct awaits *awaits_new(void);
 void awaits_free(struct awaits *a);
 /* Write all, or read. */
 void awaits_archive(struct awaits *a, struct archive *archive);
+/* Learn what the other has learnt. */
+void awaits_adopt(struct awaits *a, const struct awaits *other);
 /* Learn the rounds of a run, whose history without them is `reduced`, and with them `raw`. */
 void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
                   const struct history *reduced, const struct history *raw);

@@ -50,6 +50,7 @@ bool explore_is_known(const struct exploration *x, const struct part *parts, uin
 	case FLIP_CALL:
 		return histories_have_call(x->histories, parts, count);
 	case FLIP_STUCK:
+	case FLIP_IDLE:
 		return histories_have_class(x->histories, parts[0].prefix);
 	case FLIP_WOKEN:
 	case FLIP_GOES_ON:

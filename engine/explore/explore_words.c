@@ -206,8 +206,9 @@ static flip_words *const words_of[FLIP_KINDS] = {
 	[FLIP_SUCCEEDS] = describe_try,    [FLIP_TIMEOUT] = describe_condition,
 	[FLIP_WOKEN] = describe_condition, [FLIP_SIGNALLED] = describe_condition,
 	[FLIP_ONCE] = describe_once,       [FLIP_STUCK] = describe_stuck,
-	[FLIP_LAST] = describe_barrier,    [FLIP_GOES_ON] = describe_going,
-	[FLIP_FINAL] = describe_final,     [FLIP_RETURNS] = describe_return,
+	[FLIP_IDLE] = describe_stuck,      [FLIP_LAST] = describe_barrier,
+	[FLIP_GOES_ON] = describe_going,   [FLIP_FINAL] = describe_final,
+	[FLIP_RETURNS] = describe_return,
 };
 
 void explore_describe(const struct exploration *x, const struct flip *f, struct pending *s)

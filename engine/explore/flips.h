@@ -30,6 +30,7 @@ enum flip_kind {
 	FLIP_ONCE,    /* the caller runs a once-function that was done; other: its begin in this
 	               * run */
 	FLIP_STUCK,   /* no thread can continue; event: NONE */
+	FLIP_IDLE,    /* none but by looking once more, which may lead nowhere; event: NONE */
 	FLIP_GOES_ON, /* the thread continues beyond the run; event: NONE; other: an event
 	               * excluded, or NONE */
 	FLIP_FINAL,   /* the end; other: the last write of a differing variable */

@@ -349,6 +349,7 @@ struct known_run {
 	                    * steps that it does not commute with, by thread */
 	GHashTable *lengths; /* who -> number of steps + 1 */
 	uint64_t ender;      /* the thread that ended the program; 0: none */
+	uint64_t class_;
 };
 
 struct histories {
@@ -434,6 +435,7 @@ static struct known_run *known_run_empty(void)
 static struct known_run *known_run_new(const struct history *h)
 {
 	struct known_run *k = known_run_empty();
+	k->class_ = history_class(h);
 	for (uint32_t i = 0; i < h->threads_count; i++) {
 		const struct thread_history *th = &h->threads[i];
 		g_hash_table_insert(k->lengths, copy_of(th->who),
@@ -450,6 +452,12 @@ static struct known_run *known_run_new(const struct history *h)
 		g_hash_table_insert(k->calls, copy_of(before), steps_before(h, call));
 	}
 	return k;
+}
+
+uint64_t histories_class(const struct histories *all, uint32_t run)
+{
+	const struct known_run *k = all->known->pdata[run];
+	return k->class_;
 }
 
 bool histories_have_class(const struct histories *all, uint64_t class_)
@@ -706,6 +714,7 @@ void histories_archive(struct histories *all, struct archive *a)
 		archive_table(a, k->lengths, archive_length, NULL);
 		archive_table(a, k->calls, archive_before, NULL);
 		ARCHIVE(a, k->ender);
+		ARCHIVE(a, k->class_);
 	}
 	archive_table(a, all->classes, archive_nothing, NULL);
 	archive_table(a, all->having, archive_runs, all);

@@ -103,6 +103,7 @@ void histories_archive(struct histories *all, struct archive *archive);
  * learn the initial values that the other has learnt. */
 void histories_adopt(struct histories *all, struct histories *other, uint32_t *map);
 uint32_t histories_count(const struct histories *all);
+uint64_t histories_class(const struct histories *all, uint32_t run);
 /* False when its class was known. */
 bool histories_add(struct histories *all, const struct history *h);
 /* A further number of the class of a known run. */

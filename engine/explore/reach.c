@@ -390,11 +390,17 @@ static GArray *candidates_like(struct reach *r, const struct candidate *c)
 	return list;
 }
 
+/* Of a run in which no thread continues? */
+static bool is_end(enum flip_kind kind)
+{
+	return kind == FLIP_STUCK || kind == FLIP_IDLE;
+}
+
 static void add_candidate(struct reach *r, struct candidate c)
 {
 	if (c.event != NONE)
 		c.thread = r->t->events[c.event].thread;
-	if (r->barred != NULL && r->barred[c.thread] && c.kind != FLIP_STUCK &&
+	if (r->barred != NULL && r->barred[c.thread] && !is_end(c.kind) &&
 	    c.kind != FLIP_FINAL) {
 		r->x->bounded = true;
 		return;
@@ -767,7 +773,7 @@ static bool may_be_in_vain(const struct reach *r, uint32_t e)
 
 uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 {
-	bool ends = true, waits = false, looks = false, blocked = false;
+	bool ends = true, waits = false, looks = false;
 	uint32_t count = 0;
 	for (uint32_t u = 0; u < r->threads; u++) {
 		uint32_t e = next_of(r, state_at(r, s), u);
@@ -777,15 +783,15 @@ uint32_t reach_look(struct reach *r, uint32_t s, uint32_t *threads)
 		ends &= (answer == ANSWER_WAITS && (e == NONE || !is_beyond_stop(r, e))) ||
 		        look;
 		looks |= look;
-		blocked |= answer == ANSWER_WAITS && stood && r->t->events[e].op != OP_JOIN;
 		waits |= answer == ANSWER_WAITS && stood;
 		if (reach_may_go(r, s, u, answer))
 			threads[count++] = u;
 	}
 	if (r->x->limits->finals)
 		look_at_final(r, s);
-	if (ends && (looks ? blocked : waits))
-		add_end(r, s, 0, NONE, FLIP_STUCK, class_in(r, state_at(r, s)));
+	if (ends && (looks || waits))
+		add_end(r, s, 0, NONE, looks ? FLIP_IDLE : FLIP_STUCK,
+		        class_in(r, state_at(r, s)));
 	return count;
 }
 
@@ -834,7 +840,7 @@ static uint64_t prefix_of(const struct reach *r, const struct candidate *c)
 static void give_stuck(struct search *x, const struct candidate *c)
 {
 	struct part part = { .prefix = c->key };
-	struct flip flip = { .kind = FLIP_STUCK,
+	struct flip flip = { .kind = c->kind,
 		             .event = NONE,
 		             .other = NONE,
 		             .thread = c->thread,
@@ -867,7 +873,7 @@ void reach_give(struct reach *r, const struct candidate *c)
 	a->seen = c->kind == FLIP_READ ? c->key : 0;
 	if (c->kind == FLIP_FINAL)
 		final_values(x, (const uint32_t *)(void *)x->sequence->data, x->sequence->len);
-	if (c->kind == FLIP_STUCK)
+	if (is_end(c->kind))
 		give_stuck(x, c);
 	else if (fresh)
 		give_part(x);

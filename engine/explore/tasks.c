@@ -55,17 +55,15 @@ static struct explore_run *run_of(const struct exploration *x, uint32_t run)
 	return &g_array_index(x->report->runs, struct explore_run, run);
 }
 
-/* By history: its class. NULL: the state contradicts itself. */
-static GArray *classes_of(const struct exploration *x)
+/* The classes of the runs that count. */
+static GHashTable *classes_of(const struct exploration *x)
 {
-	GArray *classes = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	GHashTable *classes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	for (guint i = x->first; i < x->report->runs->len; i++)
 		if (!run_of(x, i)->redundant)
-			g_array_append_val(classes, run_of(x, i)->class_);
-	if (classes->len == histories_count(x->histories))
-		return classes;
-	g_array_unref(classes);
-	return NULL;
+			g_hash_table_add(classes,
+			                 g_memdup2(&run_of(x, i)->class_, sizeof(uint64_t)));
+	return classes;
 }
 
 /* Of the state that is joined. */
@@ -101,28 +99,24 @@ static void adopt_texts(GPtrArray *texts, const GPtrArray *others)
 			g_ptr_array_add(texts, g_strdup(others->pdata[i]));
 }
 
-/* Map the histories, and move those that are new. False: a state contradicts itself. */
-static bool adopt_histories(struct exploration *x, struct exploration *other, struct numbers *n)
+/* Map the histories, and move those that are new. */
+static void adopt_histories(struct exploration *x, struct exploration *other, struct numbers *n)
 {
-	GArray *own = classes_of(x), *classes = classes_of(other);
-	bool good = own != NULL && classes != NULL;
-	GHashTable *known = g_hash_table_new(g_int64_hash, g_int64_equal);
-	for (guint i = 0; good && i < own->len; i++)
-		g_hash_table_insert(known, &g_array_index(own, uint64_t, i),
+	uint32_t own = histories_count(x->histories), count = histories_count(other->histories);
+	GHashTable *known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	for (uint32_t i = 0; i < own; i++) {
+		uint64_t class_ = histories_class(x->histories, i);
+		g_hash_table_insert(known, g_memdup2(&class_, sizeof class_),
 		                    GUINT_TO_POINTER(i + 1));
-	n->histories = g_new(uint32_t, good ? classes->len + 1 : 1);
-	for (guint i = 0; good && i < classes->len; i++) {
-		void *at = g_hash_table_lookup(known, &g_array_index(classes, uint64_t, i));
+	}
+	n->histories = g_new(uint32_t, count + 1);
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t class_ = histories_class(other->histories, i);
+		void *at = g_hash_table_lookup(known, &class_);
 		n->histories[i] = at ? GPOINTER_TO_UINT(at) - 1 : NONE;
 	}
-	if (good)
-		histories_adopt(x->histories, other->histories, n->histories);
+	histories_adopt(x->histories, other->histories, n->histories);
 	g_hash_table_unref(known);
-	if (own)
-		g_array_unref(own);
-	if (classes)
-		g_array_unref(classes);
-	return good;
 }
 
 /* Is run `a` easier to read than run `b`? As explore_errors.c has it. */
@@ -282,33 +276,25 @@ static void adopt_counts(struct exploration *x, const struct exploration *other)
 		adopt_set(sets[i][0], sets[i][1]);
 }
 
-/* False: one of them contradicts itself. */
-static bool adopt(struct exploration *x, struct exploration *other)
+static void adopt(struct exploration *x, struct exploration *other)
 {
 	struct numbers n = { .origin = other->origin.runs,
 		             .offset = x->report->runs->len - other->origin.runs,
 		             .errors = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
-	GArray *own = classes_of(x);
-	GHashTable *known = g_hash_table_new(g_int64_hash, g_int64_equal);
-	for (guint i = 0; own && i < own->len; i++)
-		g_hash_table_add(known, &g_array_index(own, uint64_t, i));
+	GHashTable *known = classes_of(x);
 	uint64_t *twice = g_new0(uint64_t, other->report->errors->len + 1);
-	bool good = adopt_histories(x, other, &n);
-	if (good) {
-		adopt_counts(x, other);
-		map_errors(x, other, &n);
-		adopt_runs(x, other, &n, known, twice);
-		adopt_errors(x, other, &n, twice);
-		adopt_races(x, other, &n);
-		adopt_pending(x, other, &n);
-	}
+	adopt_histories(x, other, &n);
+	awaits_adopt(x->awaits, other->awaits);
+	adopt_counts(x, other);
+	map_errors(x, other, &n);
+	adopt_runs(x, other, &n, known, twice);
+	adopt_errors(x, other, &n, twice);
+	adopt_races(x, other, &n);
+	adopt_pending(x, other, &n);
 	g_free(twice);
 	g_free(n.histories);
 	g_hash_table_unref(known);
-	if (own)
-		g_array_unref(own);
 	g_array_unref(n.errors);
-	return good;
 }
 
 /* -- objects that are not as specified ----------------------------------------------------- */
@@ -414,23 +400,20 @@ static struct tasks *first_of(const GPtrArray *states, bool *restarted)
 }
 
 /* States in the order of their tasks become one, which is returned; the others stay. */
-static struct tasks *join(const GPtrArray *states, struct error *error)
+static struct tasks *join(const GPtrArray *states)
 {
-	bool restarted, good = true;
+	bool restarted;
 	struct tasks *all = first_of(states, &restarted);
-	for (guint i = 0; good && i < states->len; i++) {
+	for (guint i = 0; i < states->len; i++) {
 		struct tasks *t = states->pdata[i];
 		if (t == all)
 			continue;
 		if (restarted)
 			adopt_restarted(&all->x, &t->x);
 		else
-			good = adopt(&all->x, &t->x);
+			adopt(&all->x, &t->x);
 	}
-	if (!good)
-		error_set(error, all->x.program, "explore the tasks again",
-		          "the states of its tasks contradict each other");
-	return good ? all : NULL;
+	return all;
 }
 
 /* Schedules that another task has covered, and those that two tasks found. */
@@ -532,7 +515,7 @@ struct tasks *tasks_join(const GPtrArray *paths, bool lenient, struct error *err
 		return NULL;
 	if (check_tasks(paths, states, lenient, &missing, error)) {
 		g_ptr_array_sort(states, by_task);
-		all = join(states, error);
+		all = join(states);
 	}
 	for (guint i = 0; all != NULL && i < states->len; i++) {
 		if (states->pdata[i] == all)
