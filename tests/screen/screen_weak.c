@@ -188,7 +188,7 @@ START_TEST(an_exploration)
 	ck_assert(g_file_set_contents(path, tree, -1, NULL));
 	struct app *app = analysed(passing);
 	tui_command(app, line);
-	shows(app, "Whatever loads read under rc11, this input does as one of these.");
+	shows(app, "Whatever loads read under rc11, this input behaves as one of these runs.");
 	tui_close(app);
 	g_remove(path);
 	g_free(line);
