@@ -26,14 +26,14 @@ HEDDLE := $(if $(SAN)$(COVERAGE),$(B)/heddle,heddle)
 
 PACKAGES := build-essential pkg-config libncurses-dev libreadline-dev libdwarf-dev \
 	libelf-dev libz3-dev libglib2.0-dev libjansson-dev libzstd-dev zlib1g-dev \
-	libprotobuf-c-dev protobuf-c-compiler
+	libprotobuf-c-dev protobuf-c-compiler libcapstone-dev
 TEST_PACKAGES := check libvterm-dev liburcu-dev perl procps clang-format protobuf-compiler gdb gdbserver
 LINT_PACKAGES := clang-tidy
 TAGS_PACKAGES := universal-ctags cscope
 COVERAGE_PACKAGES := gcovr
 DEB_PACKAGES := debhelper dpkg-dev lintian
 
-PKG := glib-2.0 jansson libzstd ncursesw readline libprotobuf-c
+PKG := glib-2.0 jansson libzstd ncursesw readline libprotobuf-c capstone
 CC ?= gcc
 WARN := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \
 	-Wno-unused-parameter -Wno-missing-field-initializers -Wno-sign-compare

@@ -17,6 +17,10 @@ static void note_missing(struct exploration *x, const struct plan_run *run)
 	if (reads != NULL)
 		explore_gap(x, reads);
 	g_free(reads);
+	char *atomic = x->run == 0 ? record_atomic_instructions(&run->facts, x->trace) : NULL;
+	if (atomic != NULL)
+		explore_gap(x, atomic);
+	g_free(atomic);
 	for (guint i = 0; i < run->facts.missing->len; i++) {
 		uint64_t at = g_array_index(run->facts.missing, uint64_t, i);
 		GString *function = g_string_new(NULL);

@@ -131,7 +131,10 @@ char *record_reads_text(const struct debuginfo *module, const char *name)
 	}
 }
 
-char *record_left_out_reads(const struct record_facts *facts, const struct trace *trace)
+/* What `ask` says of the first module with events of the trace of which it says something. */
+static char *ask_modules(const struct record_facts *facts, const struct trace *trace,
+                         char *ask(const struct record_facts *facts,
+                                   const struct record_module *m, const struct debuginfo *d))
 {
 	char *found = NULL;
 	for (guint i = 0; found == NULL && i < facts->modules->len; i++) {
@@ -146,11 +149,44 @@ char *record_left_out_reads(const struct record_facts *facts, const struct trace
 		                                                      m->build_id, NULL)
 		                                   : debuginfo_open(m->path, m->build_id, NULL);
 		if (d != NULL)
-			found = record_reads_text(d, record_last_component(m->path));
+			found = ask(facts, m, d);
 		if (!facts->debug)
 			debuginfo_close(d);
 	}
 	return found;
+}
+
+static char *ask_reads(const struct record_facts *facts, const struct record_module *m,
+                       const struct debuginfo *d)
+{
+	return record_reads_text(d, record_last_component(m->path));
+}
+
+char *record_left_out_reads(const struct record_facts *facts, const struct trace *trace)
+{
+	return ask_modules(facts, trace, ask_reads);
+}
+
+static char *ask_instruction(const struct record_facts *facts, const struct record_module *m,
+                             const struct debuginfo *d)
+{
+	uint64_t address = debuginfo_atomic_instruction(d);
+	if (address == 0)
+		return NULL;
+	GString *place = g_string_new(NULL), *function = g_string_new(NULL);
+	record_describe(facts, address + m->bias + 1, place, function);
+	g_string_append_printf(
+	        place,
+	        "%s%s%s has an atomic instruction of inline assembly, or of code that is not "
+	        "instrumented: what it reads and writes is not seen, nor other orders of it",
+	        function->len ? " (" : "", function->str, function->len ? ")" : "");
+	g_string_free(function, TRUE);
+	return g_string_free(place, FALSE);
+}
+
+char *record_atomic_instructions(const struct record_facts *facts, const struct trace *trace)
+{
+	return ask_modules(facts, trace, ask_instruction);
 }
 
 void record_append_thread(uint32_t number, GString *out)
