@@ -2,6 +2,7 @@
  * explore_limits.c - reasons for incompleteness and other notes, each reported once.
  */
 #include "engine/explore/explore_private.h"
+#include "engine/trace/ending.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +64,9 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 	}
 	if (run->facts.stolen)
 		explore_gap(x, "a call that blocks is not modelled: schedules are not exact");
+	if (trace_note(run->trace, FUTEX_NOTE) != NULL)
+		explore_gap(x, "waits for a futex, by system calls of the program's own: that "
+		               "no wake ends one in another order is not looked for");
 	if (run->facts.happened & LOG_FORKED)
 		explore_gap(x, "child processes are not explored");
 	if (run->facts.happened & LOG_REUSED)
