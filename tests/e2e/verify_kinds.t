@@ -156,7 +156,7 @@ like "$out" "the place: event 5 .* is not next in its thread" "the thread has to
 reach "big == 3" 3 0 1 2 3
 like "$out" "a value that it needs is not in the trace" "an unknown value proves nothing"
 reach "nothing == 3" 3 0 1 2 3
-like "$status $out" "^1 refused: the condition: .*nothing == 3" "nor does a name that is not in the trace"
+like "$status $out" "^1 refused: the condition: the recording has no access to a variable 'nothing'" "nor does a name that is not in the trace"
 reach "n ==" 3 0 1 2 3
 like "$status $out" "^1 refused: the condition: .*its end" "nor half a condition"
 reach "" 5 0 1 4 5
