@@ -53,7 +53,7 @@ is "$(calls fixed.txt 'fd3[.#]')" "|call(fd3.open)|fds.c:16 |ret(fd3.open)|fds.c
 	"a descriptor that is opened again is another object"
 is "$(calls fixed.txt fd4)" "|call(fd4.open)|fds.c:29 |ret(fd4.open)|fds.c:29 |call(fd4.write)|fds.c:30 \
 |ret(fd4.write)=1|fds.c:30 |call(fd4.close)|fds.c:32 |ret(fd4.close)=0|fds.c:32" "dup makes one"
-is "$(grep -c 'fd-\|fd1' fixed.txt)" 0 "what failed is no object"
+is "$(grep -v '^#' fixed.txt | grep -c 'fd-\|fd1')" 0 "what failed is no object"
 run "$HEDDLE" commute fixed.hdl --spec hsearch.spec --format json
 is "$(json 'join ",", @{$d->{findings}[0]{locations}}')" "fds.c:20,fds.c:11" "find and enter of one key race"
 like "$(json '$d->{findings}[0]{methods}[1]')" 'search\("two", 1\)' "in the only table"
