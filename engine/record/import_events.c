@@ -622,13 +622,15 @@ static void add_clock(struct import *im, const struct lane *lane, unsigned clock
 }
 
 /* Ignored when --last dropped its event. */
-static void add_repeat(struct import *im, const struct lane *lane, uint64_t count)
+static void add_repeat(struct import *im, struct lane *lane, uint64_t count)
 {
 	im->repeated += count;
 	if (lane->ordinal > 0)
-		builder_repeat(im->b, (struct recorded_repeat){ .thread = lane->thread,
-		                                                .index = lane->ordinal - 1,
-		                                                .count = count });
+		builder_repeat(im->b,
+		               (struct recorded_repeat){ .thread = lane->thread,
+		                                         .index = lane->ordinal - 1,
+		                                         .count = count },
+		               &lane->repeat);
 }
 
 /* A damaged log may have numbers out of range. */
@@ -700,7 +702,7 @@ static void import_fact(struct import *im, const struct log_record *r)
 }
 
 /* Records that are no events: threads, modules, objects, input. */
-static void import_state(struct import *im, const struct lane *lane, const struct log_record *r)
+static void import_state(struct import *im, struct lane *lane, const struct log_record *r)
 {
 	const uint64_t *w = r->words;
 	switch (r->tag) {

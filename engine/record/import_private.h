@@ -25,6 +25,7 @@ struct lane {
 	uint64_t stack_high, stack_shift;
 	GArray *functions; /* uint32_t strings: the call stack */
 	uint64_t ordinal;
+	uint64_t repeat;   /* where its last repeat is, + 1, or 0 (builder_repeat) */
 	GArray *missing;   /* uint32_t strings: open missing calls, or NULL */
 	bool stuck;        /* its last event is a want: it never left its functions */
 	uint64_t waits_at; /* address of the last condition or barrier it arrived at, and its

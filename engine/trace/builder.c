@@ -61,9 +61,17 @@ void builder_clock(struct builder *b, struct recorded_clock clock)
 	g_array_append_val(b->clocks, clock);
 }
 
-void builder_repeat(struct builder *b, struct recorded_repeat repeat)
+void builder_repeat(struct builder *b, struct recorded_repeat repeat, uint64_t *last)
 {
+	struct recorded_repeat *before =
+	        *last > 0 ? &g_array_index(b->repeats, struct recorded_repeat, *last - 1)
+	                  : NULL;
+	if (before != NULL && before->index == repeat.index) {
+		before->count += repeat.count;
+		return;
+	}
 	g_array_append_val(b->repeats, repeat);
+	*last = b->repeats->len;
 }
 
 void builder_drop(struct builder *b, struct recorded_drop drop)

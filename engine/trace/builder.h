@@ -124,7 +124,9 @@ uint32_t builder_code(struct builder *b, uint32_t module, uint64_t address);
 /* Recordings: a thread's number in the runtime, and the facts for replay. */
 void builder_recorded_thread(struct builder *b, uint32_t thread, uint32_t number);
 void builder_clock(struct builder *b, struct recorded_clock clock);
-void builder_repeat(struct builder *b, struct recorded_repeat repeat);
+/* *last: where the thread's last repeat is, + 1, or 0: its count grows when it is of the same
+ * event. */
+void builder_repeat(struct builder *b, struct recorded_repeat repeat, uint64_t *last);
 void builder_drop(struct builder *b, struct recorded_drop drop);
 /* Ascending by event; the events need not be there yet. */
 void builder_weak(struct builder *b, struct weak_source weak);
