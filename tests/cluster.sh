@@ -26,30 +26,7 @@ cd "$work" || exit 1
 mkdir parallel shared
 cp "$root/samples/bank/bank.c" . && heddle cc -g -O1 bank.c -o shared/bank -pthread || fail "bank does not compile"
 # six threads take a lock in turn, and one order fails: 720 classes
-cat >six.c <<'C'
-#include <assert.h>
-#include <pthread.h>
-static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-static volatile int c;
-static void *inc(void *p)
-{
-	pthread_mutex_lock(&m);
-	int was = c++;
-	pthread_mutex_unlock(&m);
-	assert(p || was != 5);
-	return p;
-}
-int main(void)
-{
-	pthread_t t[6];
-	for (int i = 0; i < 6; i++)
-		pthread_create(&t[i], 0, inc, i ? t : 0);
-	for (int i = 0; i < 6; i++)
-		pthread_join(t[i], 0);
-	return 0;
-}
-C
-heddle cc -g -O1 six.c -o shared/six -pthread || fail "six does not compile"
+heddle cc -g -O1 -DN=6 -DBUG "$root/tests/e2e/programs/turns.c" -o shared/six -pthread || fail "six does not compile"
 cp shared/* parallel
 whole=$(cd shared && heddle explore --budget 0 --format json -- ./six | states)
 runs() { perl -MJSON::PP -0777 -ne '$d = decode_json($_); print $d->{runs} . " " . join " ", sort map { $_->{end} } @{$d->{outcomes}}'; }

@@ -3,34 +3,10 @@
 . tests/e2e/lib.sh
 cd "$scratch" || exit 1
 
-cat >counter.c <<'C'
-#include <assert.h>
-#include <pthread.h>
-static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-static volatile int c;
-static void *inc(void *p)
-{
-	pthread_mutex_lock(&m);
-	int was = c++;
-	pthread_mutex_unlock(&m);
-#ifdef BUG
-	assert(p || was != N - 1);
-#endif
-	return (void)was, p;
-}
-int main(void)
-{
-	pthread_t t[N];
-	for (int i = 0; i < N; i++)
-		pthread_create(&t[i], 0, inc, i ? t : 0);
-	for (int i = 0; i < N; i++)
-		pthread_join(t[i], 0);
-	return 0;
-}
-C
-run "$HEDDLE" cc -g -O1 -DN=4 counter.c -o four -pthread
-run "$HEDDLE" cc -g -O1 -DN=5 counter.c -o five -pthread
-run "$HEDDLE" cc -g -O1 -DN=4 -DBUG counter.c -o bug -pthread
+turns=$root/tests/e2e/programs/turns.c
+run "$HEDDLE" cc -g -O1 -DN=4 "$turns" -o four -pthread
+run "$HEDDLE" cc -g -O1 -DN=5 "$turns" -o five -pthread
+run "$HEDDLE" cc -g -O1 -DN=4 -DBUG "$turns" -o bug -pthread
 
 run "$HEDDLE" explore -j 2 --format json -- ./four
 is "$status $(json '"$d->{states} ".($d->{complete} ? "complete" : "open")')" "0 24 complete" "two jobs find all classes"

@@ -31,7 +31,7 @@ timeout 100 "$HEDDLE" explore -q -o freed -- ./freed >/dev/null 2>&1
 look 80 24 freed.run0.hdl "press X g"
 like "$out" "✗ 1 use after free" "2: the use after free is an outcome"
 like "$out" "T1 writes .p after T2 freed its block" "2: and is told"
-build "$first/shutdown.c" shutdown
+build "$root/tests/e2e/cases/explore/service.c" shutdown
 timeout 200 "$HEDDLE" explore -q --budget 60 -o shutdown -- ./shutdown >/dev/null 2>&1
 look 100 30 shutdown.run0.hdl "press X"
 like "$out" "✗ [0-9]+ use after free" "3: the uses after free of a shutdown"

@@ -4,36 +4,7 @@
 . tests/e2e/lib.sh
 samples=$PWD/samples
 cd "$scratch" || exit 1
-cat >bug.c <<'C'
-#include <assert.h>
-#include <pthread.h>
-#include <stdio.h>
-#include <unistd.h>
-static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
-static volatile int c;
-static void *inc(void *p)
-{
-	pthread_mutex_lock(&m);
-	int was = c++;
-	pthread_mutex_unlock(&m);
-	assert(p || was != 2);
-	return p;
-}
-int main(void)
-{
-	pthread_t t[3];
-	FILE *runs = fopen("runs", "a"); /* how often it was run */
-	fputs("run\n", runs);
-	fclose(runs);
-	for (int i = 0; i < 3; i++)
-		pthread_create(&t[i], 0, inc, i ? t : 0);
-	for (int i = 0; i < 3; i++)
-		pthread_join(t[i], 0);
-	puts("done");
-	return 0;
-}
-C
-"$HEDDLE" cc -g -O1 bug.c -o bug -pthread
+"$HEDDLE" cc -g -O1 -DN=3 -DBUG -DRUNS "$root/tests/e2e/programs/turns.c" -o bug -pthread
 runs() { cat runs 2>/dev/null | wc -l; }
 
 # shake: the shares are the whole, to the byte

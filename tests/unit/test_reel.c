@@ -7,6 +7,7 @@
 #include "engine/trace/index.h"
 #include "engine/trace/reel.h"
 #include "engine/trace/storage.h"
+#include "tests/support/folder.h"
 #include "tests/support/suite.h"
 #include "tests/support/tui.h"
 #include "tui/explorer/keys.h"
@@ -255,22 +256,6 @@ START_TEST(a_screen_needs_few_blocks)
 }
 END_TEST
 
-static void remove_folder(const char *of)
-{
-	GDir *dir = g_dir_open(of, 0, NULL);
-	for (const char *name; dir && (name = g_dir_read_name(dir));) {
-		char *inner = g_build_filename(of, name, NULL);
-		if (g_file_test(inner, G_FILE_TEST_IS_DIR))
-			remove_folder(inner);
-		else
-			g_unlink(inner);
-		g_free(inner);
-	}
-	if (dir)
-		g_dir_close(dir);
-	g_rmdir(of);
-}
-
 int main(void)
 {
 	static const char *const homes[] = { "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
@@ -291,7 +276,7 @@ int main(void)
 	tcase_add_test(c, a_screen_needs_few_blocks);
 	suite_add_tcase(s, c);
 	int failed = suite_run(s);
-	remove_folder(folder);
+	folder_remove(folder);
 	g_free(folder);
 	g_free(path);
 	return failed;

@@ -6,6 +6,7 @@
 #include "engine/trace/chains.h"
 #include "engine/trace/formats.h"
 #include "engine/trace/index_private.h"
+#include "tests/support/folder.h"
 #include "tests/support/suite.h"
 
 #include <check.h>
@@ -377,22 +378,6 @@ START_TEST(in_memory_where_the_cache_is_not_ours_alone)
 }
 END_TEST
 
-static void remove_folder(const char *path)
-{
-	GDir *dir = g_dir_open(path, 0, NULL);
-	for (const char *name; dir && (name = g_dir_read_name(dir));) {
-		char *inner = g_build_filename(path, name, NULL);
-		if (g_file_test(inner, G_FILE_TEST_IS_DIR))
-			remove_folder(inner);
-		else
-			g_unlink(inner);
-		g_free(inner);
-	}
-	if (dir)
-		g_dir_close(dir);
-	g_rmdir(path);
-}
-
 int main(void)
 {
 	folder = g_dir_make_tmp("heddle-test-XXXXXX", NULL);
@@ -412,7 +397,7 @@ int main(void)
 	tcase_add_test(c, in_memory_where_the_cache_is_not_ours_alone);
 	suite_add_tcase(s, c);
 	int failed = suite_run(s);
-	remove_folder(folder);
+	folder_remove(folder);
 	g_free(cache);
 	g_free(folder);
 	return failed;
