@@ -32,3 +32,4 @@ int main(void)
 //: record -q -o t.hdl @
 //: races t.hdl
 //~ err assembly_alone\.c:7 \(add\) has an atomic instruction of inline assembly
+//~ join("",@{$d->{warnings}}) has an atomic instruction
