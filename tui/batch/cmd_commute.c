@@ -6,7 +6,6 @@
 #include "tui/batch/spec_rules.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct command_option options[] = {
 	{ "spec", "FILE",

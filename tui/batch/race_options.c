@@ -7,7 +7,6 @@
 #include "tui/batch/spec_rules.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
 
 static bool parse_budget(const char *text, struct race_options *o)

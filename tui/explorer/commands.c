@@ -4,6 +4,7 @@
  * words.def is the only table; commands_*.c have the functions. A command works on the session
  * and answers with a message, a text or another view, independent of keys and drawing.
  */
+#include "engine/base/compare.h"
 #include "tui/explorer/commands.h"
 #include "tui/explorer/folders.h"
 #include "tui/explorer/settings.h"
@@ -178,11 +179,6 @@ static void offer_files(const char *text, GPtrArray *out)
 	}
 }
 
-static int compare_words(gconstpointer a, gconstpointer b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void offer_arguments(const struct app *app, enum completes what, const char *text,
                             GPtrArray *out)
 {
@@ -220,7 +216,7 @@ static void offer_arguments(const struct app *app, enum completes what, const ch
 	}
 	for (int i = 0; what == C_SETTINGS && i < SETTING_COUNT; i++)
 		offer(out, settings_table[i].word, text);
-	g_ptr_array_sort(out, compare_words);
+	g_ptr_array_sort(out, compare_texts);
 }
 
 /* -- conditions: what stands before the word says what it can be ----------------------------- */
@@ -344,7 +340,7 @@ GPtrArray *commands_complete(const struct app *app, const char *line, int start,
 	g_autofree char *before = g_strndup(line, (gsize)start);
 	if (word && !offer_by_place(app, word, before, text, out))
 		offer_arguments(app, word->completes, text, out);
-	g_ptr_array_sort(out, compare_words);
+	g_ptr_array_sort(out, compare_texts);
 	return out;
 }
 

@@ -10,8 +10,6 @@
 #include <errno.h>
 #include <glib/gstdio.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
