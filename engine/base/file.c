@@ -252,3 +252,12 @@ char *file_digest(const char *path)
 	fclose(file);
 	return digest;
 }
+
+bool file_write_whole(const char *path, const void *bytes, size_t length, struct error *error)
+{
+	struct file_writer *w = file_writer_open(path, error);
+	if (w == NULL)
+		return false;
+	file_writer_put(w, bytes, length);
+	return file_writer_commit(w, error);
+}
