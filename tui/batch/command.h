@@ -54,6 +54,9 @@ const char *argument_value(const struct arguments *a, const char *name); /* or N
 GPtrArray *argument_values(const struct arguments *a, const char *name); /* all; caller frees */
 /* Unsigned number; prints bad usage and exits with 2 otherwise. */
 uint64_t argument_number(const struct arguments *a, const char *name, uint64_t otherwise);
+/* --budget PAIR,ALL: seconds for each pair and in all, which stay as they are without the option;
+ * bad usage prints and exits with 2. */
+void argument_budget(const struct arguments *a, double *pair, double *total);
 /* --output: a path, or NULL for standard output. Where standard output is not possible (used by
  * the report or the program, or not text), - is bad usage: prints and exits. */
 const char *argument_output(const struct arguments *a, bool may_print);
