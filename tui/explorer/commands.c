@@ -32,13 +32,18 @@ enum completes {
 static const struct word {
 	const char *name, *others, *arguments, *help;
 	enum completes completes;
-	word_function *run;
+	word_function *run; /* or NULL: run_by, with `how` */
+	word_by_function *run_by;
+	int how;
 } words[] = {
 #define WORD(function, name, others, arguments, completes, help) \
-	{ name, others, arguments, help, completes, word_##function },
+	{ name, others, arguments, help, completes, word_##function, NULL, 0 },
+#define WORD_BY(function, how, name, others, arguments, completes, help) \
+	{ name, others, arguments, help, completes, NULL, by_##function, how },
 #include "tui/explorer/words.def"
 #include "tui/explorer/messages.h"
 #undef WORD
+#undef WORD_BY
 };
 
 /* -- helpers ------------------------------------------------------------------------ */
@@ -132,7 +137,8 @@ void commands_run(struct app *app, const char *line)
 		if (!word_go_event(app, copy, &error))
 			app_complain(app, &error);
 	} else if ((word = find_word(copy, &error)) == NULL ||
-	           !word->run(app, arguments, &error)) {
+	           !(word->run ? word->run(app, arguments, &error)
+	                       : word->run_by(app, word->how, arguments, &error))) {
 		app_complain(app, &error);
 	}
 }
