@@ -122,6 +122,7 @@ void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory
 	g_array_free(fences, TRUE);
 	if (s->model == MEMORY_TSO)
 		find_shared(s, t, r);
+	s->again |= r->recounted;
 	note_places(s, t, r);
 	for (int u = 0; u < MEMORY_UNMODELLED_COUNT; u++) {
 		if (!(r->unmodelled >> u & 1))
@@ -370,6 +371,17 @@ static const struct request {
 	{ FOR_BARRIER, MEMORY_ANY, LOG_DEPART, 0 },
 };
 
+/* The end of a wait for a condition or barrier. */
+static void request_end(const struct learning *l, uint32_t location, bool condition,
+                        struct memory_event *e)
+{
+	bool rounds = !condition && !memory_barrier_counted(&l->s->world, location);
+	e->kind = rounds ? MEMORY_DEPART : MEMORY_WAKE;
+	e->peer = location;
+	e->expected = condition ? (uint64_t)1 << e->thread % MEMORY_CHOICES : UINT64_MAX;
+	e->order = condition ? ORDER_RLX : ORDER_ACQ;
+}
+
 static const struct request *request_for(const struct record_wait *w)
 {
 	for (size_t i = 0; w != NULL && i < G_N_ELEMENTS(requests); i++)
@@ -403,11 +415,7 @@ static bool request_of(struct learning *l, uint32_t thread, struct memory_event 
 	own->tag = (uint16_t)request->tag;
 	e->order = e->success_order = e->failure_order = ORDER_ACQ;
 	if (request->guard == MEMORY_ANY) {
-		bool condition = request->tag == LOG_WAKE;
-		e->kind = MEMORY_WAKE;
-		e->peer = location;
-		e->expected = condition ? (uint64_t)1 << number % MEMORY_CHOICES : UINT64_MAX;
-		e->order = condition ? ORDER_RLX : ORDER_ACQ;
+		request_end(l, location, request->tag == LOG_WAKE, e);
 		return true;
 	}
 	e->kind = MEMORY_LOAD;

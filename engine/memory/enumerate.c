@@ -48,7 +48,8 @@ static enum pick pick_of(struct enumeration *x, struct memory_graph *g, uint32_t
 	enum memory_step step = x->program->next(x->program->context, g, thread, event);
 	if (step != MEMORY_STEP_EVENT)
 		return step == MEMORY_STEP_FAILED ? PICK_FAILED : PICK_NOTHING;
-	bool follows = event->kind == MEMORY_JOIN || event->kind == MEMORY_WAKE;
+	bool follows = event->kind == MEMORY_JOIN || event->kind == MEMORY_WAKE ||
+	               event->kind == MEMORY_DEPART;
 	if (follows && memory_peer(g, event) == NONE)
 		return PICK_NOTHING;
 	return is_held(x, g, event) ? PICK_HELD : PICK_EVENT;
@@ -141,6 +142,8 @@ static bool is_maximal(const struct memory_graph *g, uint32_t id, const uint8_t 
 #define PREVIOUS(other) ((other) <= id || prefix[other])
 	const struct memory_event *e = &g->events[id];
 	uint32_t store = id;
+	if (e->kind == MEMORY_DEPART)
+		return e->rf == e->po_prev || memory_decider(g, e) != id;
 	if (e->kind == MEMORY_LOAD)
 		store = e->rf;
 	else if (e->kind != MEMORY_STORE)
@@ -230,6 +233,25 @@ static bool add_store(struct enumeration *x, struct memory_graph *g,
 	return good;
 }
 
+/* ---- barriers ---- */
+
+/* Each of the round's arrivals may be the last: the graphs with others than the one that it is
+ * taken to be wait. */
+static void consider_last(struct enumeration *x, const struct memory_graph *g,
+                          uint32_t departure)
+{
+	if (memory_decider(g, &g->events[departure]) != departure)
+		return;
+	for (uint32_t i = 0; i < g->count; i++) {
+		if (i == g->events[departure].rf ||
+		    !memory_same_round(&g->events[i], &g->events[departure]))
+			continue;
+		struct memory_graph *copy = memory_graph_copy(g);
+		memory_read_from(copy, departure, i);
+		consider(x, copy);
+	}
+}
+
 /* ---- graphs to their end ---- */
 
 /* False: the graph is not to be followed. */
@@ -248,8 +270,10 @@ static bool add_next(struct enumeration *x, struct memory_graph *g,
 	uint32_t peer = memory_peer(g, event);
 	uint32_t id = memory_append(g, event);
 	if (event->kind == MEMORY_BEGIN || event->kind == MEMORY_JOIN ||
-	    event->kind == MEMORY_WAKE)
+	    event->kind == MEMORY_WAKE || event->kind == MEMORY_DEPART)
 		g->events[id].rf = peer;
+	if (event->kind == MEMORY_DEPART)
+		consider_last(x, g, id);
 	return true;
 }
 
