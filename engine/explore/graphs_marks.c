@@ -34,6 +34,13 @@ static uint64_t arrivals_of(struct memory_graph *g, const struct memory_event *d
 	return all;
 }
 
+/* Does the thread see that its arrival was the last? */
+static bool sees_last(const struct memory_graph *g, const struct memory_event *departure)
+{
+	return departure->rf != NONE && departure->rf == departure->po_prev &&
+	       !(g->events[departure->rf].flags & MEMORY_UNSEEN);
+}
+
 static bool is_failed_try(const struct memory_event *e)
 {
 	return (e->flags & MEMORY_TRIES) && !(e->flags & MEMORY_EXCLUSIVE);
@@ -60,8 +67,7 @@ static uint64_t own_mark(struct memory_graph *g, const struct memory_event *e,
 	case MEMORY_FENCE:
 		return mix(5, acquired);
 	case MEMORY_DEPART:
-		return mix(mix(10, arrivals_of(g, e)),
-		           e->rf != NONE && g->events[e->rf].thread == e->thread);
+		return mix(mix(10, arrivals_of(g, e)), sees_last(g, e));
 	case MEMORY_WAKE:
 		if (!memory_acquires(e))
 			return mix(9, 0);

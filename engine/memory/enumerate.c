@@ -235,16 +235,32 @@ static bool add_store(struct enumeration *x, struct memory_graph *g,
 
 /* ---- barriers ---- */
 
-/* Each of the round's arrivals may be the last: the graphs with others than the one that it is
- * taken to be wait. */
+/* May the arrival be the last of the round of `departure`, which is its own thread's at first?
+ * Where nobody sees that it is one that does not look, one stands for all of these. */
+static bool may_be_last(const struct memory_graph *g, uint32_t arrival, uint32_t departure)
+{
+	const struct memory_event *e = &g->events[departure], *a = &g->events[arrival];
+	if (arrival == e->rf || !memory_same_round(a, e))
+		return false;
+	if (!(a->flags & MEMORY_UNSEEN))
+		return true;
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct memory_event *other = &g->events[i];
+		if (memory_same_round(other, e) && (other->flags & MEMORY_UNSEEN) &&
+		    other->thread < a->thread)
+			return false;
+	}
+	return true;
+}
+
+/* The graphs with other last arrivals of the round than the one that it is taken to be wait. */
 static void consider_last(struct enumeration *x, const struct memory_graph *g,
                           uint32_t departure)
 {
 	if (memory_decider(g, &g->events[departure]) != departure)
 		return;
 	for (uint32_t i = 0; i < g->count; i++) {
-		if (i == g->events[departure].rf ||
-		    !memory_same_round(&g->events[i], &g->events[departure]))
+		if (!may_be_last(g, i, departure))
 			continue;
 		struct memory_graph *copy = memory_graph_copy(g);
 		memory_read_from(copy, departure, i);

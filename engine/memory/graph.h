@@ -54,7 +54,9 @@ enum memory_flag {
 	/* Of a signal: a bit of the value is chosen, of the thread that it wakes. */
 	MEMORY_CHOOSES = 128,
 	/* Of a condition: it synchronises nothing. */
-	MEMORY_UNORDERED = 256
+	MEMORY_UNORDERED = 256,
+	/* Of an arrival: the thread does not look at whether it is the last. */
+	MEMORY_UNSEEN = 512
 };
 
 /* What a load of the thread library waits for; without MEMORY_TRIES it blocks until then. */

@@ -935,6 +935,10 @@ static void add_to_round(struct conversion *c, uint32_t event, uint32_t location
 		                  .location = NONE,
 		                  .peer = location,
 		                  .expected = threads };
+	const struct memory_choice *choice = c->choice;
+	if (x->op == OP_ARRIVE && choice->is_unseen &&
+	    choice->is_unseen(choice->context, c->t, event))
+		e.flags = MEMORY_UNSEEN;
 	uint32_t id = append(c, event, &e);
 	g->events[id].order = x->op == OP_ARRIVE ? ORDER_REL : ORDER_ACQ;
 	if (x->op == OP_ARRIVE)

@@ -117,6 +117,8 @@ struct memory_choice {
 	const uint64_t *states;
 	bool keeps_updates;   /* rounds with updates are in the graph */
 	const GArray *fences; /* struct memory_fence: to be in the graph; or NULL */
+	/* Does the program not look at the result of the call? NULL: it is not known. */
+	bool (*is_unseen)(const void *context, const struct trace *t, uint32_t event);
 };
 void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
                           struct memory_world *world, enum memory_model model,

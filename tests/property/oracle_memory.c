@@ -17,6 +17,7 @@ struct op_event {
 	bool library, locked; /* of the thread library; an instruction that x86 locks */
 	bool reader;          /* R: a read-lock; W: its unlock */
 	bool arrives;         /* at a barrier in whose rounds each thread is */
+	bool unseen;          /* the thread is not told whether it is the last */
 	int object;           /* of K */
 	uint64_t bits;
 };
@@ -318,7 +319,7 @@ static GBytes *of_rounds(const struct oracle *o)
 		const struct op_event *e = &o->e[i];
 		bool sourced = !e->arrives && (e->type == R || (e->type == K && e->bits + 1));
 		uint64_t facts[] = { e->type, (uint64_t)e->thread,
-			             e->arrives ? e->value == 0 : e->value,
+			             e->arrives ? !e->unseen && e->value == 0 : e->value,
 			             sourced ? (uint64_t)o->rf[i] : 0 };
 		if (e->arrives && e->type == R) /* its store tells */
 			facts[2] = 0;
@@ -479,6 +480,7 @@ static int add_event(struct oracle *o, enum type type, uint32_t t, const struct 
 	o->e[id].reader = type == R ? op->kind == LITMUS_RDLOCK || op->kind == LITMUS_TRYRD
 	                            : type == W && op->kind == LITMUS_RDUNLOCK;
 	o->e[id].arrives = op->kind == LITMUS_ARRIVE && o->rounds != NULL;
+	o->e[id].unseen = op->expected == 1;
 	o->po.row[id] = 0;
 	for (int i = 0; i < id; i++)
 		if (o->e[i].thread < 0 || o->e[i].thread == (int)t)
@@ -547,7 +549,7 @@ static struct effect library_effect(const struct litmus_op *op, uint32_t t, uint
 		return e;
 	case LITMUS_ARRIVE:
 		e = releasing((v + 1) % op->value);
-		e.results = true;
+		e.results = op->expected != 1;
 		e.result = v + 1 == op->value;
 		return e;
 	case LITMUS_WAIT:

@@ -131,6 +131,8 @@ static void append_op(GString *s, const struct litmus_op *o)
 		g_string_append_printf(s, "%c=%c", result, at);
 	else
 		g_string_append_printf(s, formats[o->kind], result, at, (int)o->value);
+	if (o->kind == LITMUS_ARRIVE && o->expected == 1)
+		g_string_append(s, " unseen");
 	if (o->plus)
 		g_string_append_printf(s, "+%c", 'a' + (int)o->plus - 1);
 	g_string_append_printf(s, " %s", orders[o->order]);
@@ -248,6 +250,8 @@ static void take_result(const struct litmus_op *op, const struct memory_event *e
 static void take_last(const struct litmus_op *op, const struct memory_graph *g,
                       const struct memory_event *e, uint64_t *registers)
 {
+	if (op->kind == LITMUS_DEPART && op->expected == 1)
+		return;
 	if (e->kind == MEMORY_DEPART)
 		registers[op->result] = g->events[e->rf].thread == e->thread;
 	else if (op->kind == LITMUS_DEPART && e->kind == MEMORY_WAKE)
@@ -329,6 +333,7 @@ static enum memory_step next_at_barrier(const struct litmus_op *op, struct memor
 	e->location = NONE;
 	e->peer = op->location;
 	e->expected = op->value;
+	e->flags |= arrives && op->expected == 1 ? MEMORY_UNSEEN : 0;
 	e->order = arrives ? ORDER_REL : ORDER_ACQ;
 	return MEMORY_STEP_EVENT;
 }

@@ -32,7 +32,7 @@ enum litmus_kind {
 	LITMUS_WAKE_TIMED,
 	LITMUS_SIGNAL,
 	LITMUS_BROADCAST,
-	LITMUS_ARRIVE, /* at a barrier of `value` threads */
+	LITMUS_ARRIVE, /* at a barrier of `value` threads; `expected` 1: it has no result */
 	LITMUS_DEPART, /* result: 1, its arrival was the last of the round */
 	LITMUS_ONCE,   /* result: 1, it runs the function, up to LITMUS_ONCE_END */
 	LITMUS_ONCE_END

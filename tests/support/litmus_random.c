@@ -181,7 +181,9 @@ static void arrive(GRand *r, struct litmus *l, uint32_t t, uint32_t threads)
 	at += at > 0 && l->ops[t][at - 1].kind == LITMUS_ARRIVE; /* not within another one */
 	at = insert_at(l, t, at, LITMUS_ARRIVE, false);
 	l->ops[t][at - 1].value = threads;
+	l->ops[t][at - 1].expected = below(r, 2);
 	insert_at(l, t, at, LITMUS_DEPART, false);
+	l->ops[t][at].expected = l->ops[t][at - 1].expected;
 }
 
 /* One or two rounds; or three threads at a barrier of two, one of them twice: who meets whom is
