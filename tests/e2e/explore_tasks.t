@@ -54,7 +54,7 @@ for seed in $(seq "$first" $((first + ${HEDDLE_SYNC_PROGRAMS:-8} - 1))); do
 		run "$HEDDLE" merge $(ls round$round.* | sort -r) --tasks $tasks -o round$((round + 1)) --format json
 		round=$((round + 1))
 		[ "$(json 'grep(/schedules are left/, @{$d->{gaps}}) ? "more" : "done"')" = more ] || break
-		for task in round$round.*; do
+		for task in round$round.[1-9]*; do
 			[ $((RANDOM % 4)) = 0 ] && killed "$task" $((RANDOM % 9 + 1))
 			job "$task" $((seed % 4 + round)) || good=1
 		done
@@ -90,7 +90,12 @@ like "$status $err" "^2 .*start: is no task" "a state that is none"
 job other 1
 "$HEDDLE" explore --runs 1 --resume foreign -- ./sync log 1k10k20k30 Y00 g00 w01 >/dev/null
 run "$HEDDLE" merge a.1 foreign
-like "$status $err" "^2 .*foreign: is of another exploration: there arguments .*, in a.1 arguments" "another exploration"
+like "$status $err" "^2 .*foreign: is no task" "a state of another exploration"
+run "$HEDDLE" merge foreign --tasks 3 -o f
+run "$HEDDLE" merge a.1 a.2 f.3
+like "$status $err" "^2 .*f.3: is a task of another division than a.1" "a task of another exploration"
+run "$HEDDLE" explore --resume f.3 -- ./sync log "${arguments[@]}"
+like "$status $err" "^2 .*f.3: is of another exploration: there arguments .*, here arguments" "... which is explored by its own program alone"
 "$HEDDLE" explore --runs 1 --resume share --shard 1/2 -- ./sync log "${arguments[@]}" >/dev/null
 run "$HEDDLE" merge share
 like "$status $err" "^2 .*share: is the state of a share" "a share's state"
