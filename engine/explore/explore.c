@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Number of initial executions with random schedules. */
@@ -38,10 +39,16 @@ bool explore_is_interrupted(struct exploration *x)
 	return x->interrupted;
 }
 
+/* Executions so far, of all parts. */
+static uint64_t executions(const struct exploration *x)
+{
+	return x->report->runs->len + x->report->abandoned;
+}
+
 static bool limit_reached(struct exploration *x)
 {
 	const struct explore_options *o = x->options;
-	if (o->max_runs && x->report->runs->len - x->before >= o->max_runs) {
+	if (o->max_runs && executions(x) - x->before >= o->max_runs) {
 		explore_stop(x, "the limit of runs was reached (--runs)");
 		return true;
 	}
@@ -126,6 +133,8 @@ static void begin_again(struct exploration *x)
 	g_hash_table_remove_all(x->races);
 	worklist_clear(x->worklist);
 	x->kept_events = 0;
+	x->origin.anew = true;
+	g_array_set_size(x->origin.replanned, 0);
 	x->again = false;
 	x->chances = x->taken = x->run_of_taken = 0;
 	x->idle_chances = 0;
@@ -248,11 +257,13 @@ static bool begin(struct exploration *x, struct error *error)
 		x->environment = g_ptr_array_new_with_free_func(g_free);
 		for (char **variable = environ; *variable; variable++)
 			g_ptr_array_add(x->environment, g_strdup(*variable));
-		if (!x->identity || !checkpoint_read(x, &x->resumed, error))
+		x->resumed = x->from != NULL;
+		if (!x->identity || (x->resumed && !checkpoint_load(x->from, x, error)))
 			return false;
+		g_clear_pointer(&x->from, checkpoint_close);
 		x->next_checkpoint = g_get_monotonic_time() + BETWEEN_CHECKPOINTS;
 	}
-	x->before = x->report->runs->len;
+	x->before = executions(x);
 	if (!x->resumed)
 		add_first(x);
 	if (x->again) /* of joined tasks */
@@ -356,10 +367,18 @@ void exploration_begin(struct exploration *x, const struct explore_options *opti
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.ordered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.origin.errors = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+		.origin.replanned = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.output_file = -1,
 		.effort_began = effort_microseconds(),
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
 	};
+}
+
+void explore_sets(const struct exploration *x, GHashTable *sets[5])
+{
+	GHashTable *const all[5] = { x->errors, x->races, x->plain, x->ordered,
+		                     x->finals_seen };
+	memcpy(sets, all, sizeof all);
 }
 
 void exploration_end(struct exploration *x)
@@ -368,12 +387,14 @@ void exploration_end(struct exploration *x)
 	g_hash_table_unref(x->ordered);
 	if (x->output_file >= 0)
 		close(x->output_file);
-	char *owned[] = { x->output, x->identity, x->program, x->told, x->origin.round };
+	char *owned[] = { x->output, x->identity, x->program, x->told, x->origin.base };
 	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
 		g_free(owned[i]);
 	if (x->environment)
 		g_ptr_array_unref(x->environment);
 	g_array_unref(x->origin.errors);
+	g_array_unref(x->origin.replanned);
+	checkpoint_close(x->from);
 	g_ptr_array_unref(x->repeats);
 	g_ptr_array_unref(x->kept);
 	no_return_free(x->no_return);
@@ -386,14 +407,24 @@ void exploration_end(struct exploration *x)
 	g_hash_table_unref(x->gaps);
 }
 
+/* Open the state to go on from, if there is one, and run in its environment. */
+static bool inherit(struct exploration *x, struct error *error)
+{
+	const char *path = x->options->resume;
+	if (path == NULL || (access(path, F_OK) != 0 && errno == ENOENT))
+		return true;
+	x->from = checkpoint_open(path, error);
+	return x->from != NULL && checkpoint_follow(x->from, error) &&
+	       checkpoint_inherit(x->from, error);
+}
+
 struct explore_report *explore(const struct explore_options *options,
                                const struct progress *progress, struct error *error)
 {
 	struct exploration x;
 	exploration_begin(&x, options);
 	x.progress = progress;
-	bool good = (!options->resume || checkpoint_inherit(options->resume, error)) &&
-	            open_output(&x, error) && bind_library(&x, error) &&
+	bool good = inherit(&x, error) && open_output(&x, error) && bind_library(&x, error) &&
 	            (x.server = record_server_new(options->argv, x.interposer, x.output,
 	                                          error)) != NULL &&
 	            (options->memory == MEMORY_SC ? run_all(&x, error)

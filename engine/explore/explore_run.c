@@ -294,6 +294,8 @@ bool explore_run_again(struct exploration *x, struct repeat *r, struct error *er
 		x->known_run = r->known_run;
 		x->report->pruned -= run->pruned; /* they are met again */
 		run->pruned = 0;
+		if (r->number < x->origin.extent.runs && !x->origin.anew)
+			g_array_append_val(x->origin.replanned, r->number);
 		explore_plan_begun(x, ex, r->schedule);
 		ex->races_found = r->races_found;
 		explore_plan(x, ex, g_steal_pointer(&r->schedule), whole);

@@ -185,8 +185,6 @@ static int print_merged(const struct arguments *a, const struct report_file *r)
 
 /* -- states of explorations ----------------------------------------------------------- */
 
-enum { MOST_TASKS = 100000 };
-
 static bool write_tasks(struct arguments *a, struct tasks *t, struct error *error)
 {
 	const char *output = argument_output(a, false);
