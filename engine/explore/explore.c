@@ -123,6 +123,7 @@ static void begin_again(struct exploration *x)
 	for (guint i = 0; i < r->runs->len; i++)
 		g_array_index(r->runs, struct explore_run, i).parent = i == 0 ? NONE : 0;
 	g_array_set_size(r->races, 0);
+	x->earlier = x->schedules = 0;
 	r->pruned = r->classes = 0;
 	g_ptr_array_set_size(x->repeats, 0);
 	g_ptr_array_set_size(x->kept, 0); /* they borrow from the histories */
@@ -264,6 +265,10 @@ static bool begin(struct exploration *x, struct error *error)
 		x->next_checkpoint = g_get_monotonic_time() + BETWEEN_CHECKPOINTS;
 	}
 	x->before = executions(x);
+	x->earlier = x->report->runs->len;
+	for (guint i = 0; i < x->earlier; i++)
+		x->schedules +=
+		        g_array_index(x->report->runs, struct explore_run, i).schedule != NULL;
 	if (!x->resumed)
 		add_first(x);
 	if (x->again) /* of joined tasks */
@@ -290,6 +295,27 @@ static bool explore_on(struct exploration *x, struct error *error)
 	return x->cancelled || !x->options->resume || keep_state(x, error);
 }
 
+/* In the part that ends an exploration: the traces of runs of earlier ones that tell points of
+ * no return, by executing these runs once more. */
+static void trace_earlier(struct exploration *x)
+{
+	bool ends = !has_more(x) && x->origin.base == NULL && x->report->errors->len > 0;
+	if (!ends || x->earlier == 0)
+		return;
+	if (x->schedules >= NO_RETURN_RUNS)
+		no_return_leave_out(x->no_return);
+	for (uint32_t i = 0; i < x->earlier; i++) {
+		if (!no_return_needs(x->report, i))
+			continue;
+		bool stops = !go_on(x) || explore_out_of_time(x) || explore_is_interrupted(x);
+		if (stops || !explore_run_for_trace(x, i))
+			no_return_leave_out(x->no_return);
+		if (stops)
+			break;
+	}
+	x->earlier = 0;
+}
+
 void explore_conclude(struct exploration *x)
 {
 	note_unplanned(x);
@@ -306,6 +332,7 @@ static bool run_all(struct exploration *x, struct error *error)
 {
 	if (!begin(x, error) || !explore_on(x, error))
 		return false;
+	trace_earlier(x);
 	if (x->stop)
 		explore_gap(x, x->stop);
 	const GPtrArray *names = x->options->finals ? finals_names(x->options->finals) : NULL;
@@ -432,7 +459,7 @@ struct explore_report *explore(const struct explore_options *options,
 	record_server_free(x.server);
 	interposer_remove(x.interposer);
 	g_ptr_array_set_size(x.kept, 0); /* their traces are kept on */
-	if (good && x.before == 0)       /* the traces of earlier runs are gone */
+	if (good && x.earlier == 0)
 		no_return_find(x.no_return, x.report, progress);
 	exploration_end(&x);
 	if (!good) {

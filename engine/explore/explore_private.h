@@ -78,6 +78,8 @@ struct exploration {
 	GPtrArray *repeats;      /* struct repeat *: the last one next */
 	bool resumed;            /* runs of an earlier process are among those of the report */
 	uint64_t before;         /* executions that these have made */
+	uint32_t earlier;        /* runs of these parts, whose traces are gone */
+	uint32_t schedules;      /* runs that are kept as their schedules */
 	struct checkpoint *from; /* the state to go on from, until it is read; owned, or NULL */
 	const char *stop;        /* why it ended before everything was done; or NULL */
 	char *identity;          /* with options->resume; owned */

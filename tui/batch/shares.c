@@ -630,13 +630,15 @@ static struct tasks *open_state(const struct rounds *r, struct error *error)
 	return t;
 }
 
-/* One round, or *over. The exit status of a job that failed, else EXIT_NOTHING. */
-static int run_next(const struct rounds *r, bool *over, struct error *error)
+/* One round, or *over; *ended: all is explored, and something was found. The exit status of a
+ * job that failed, else EXIT_NOTHING. */
+static int run_next(const struct rounds *r, bool *over, bool *ended, struct error *error)
 {
 	gint64 from = g_get_monotonic_time();
 	struct tasks *t = open_state(r, error);
 	uint64_t left = 0;
 	*over = t == NULL || is_over(r, t, &left);
+	*ended = t != NULL && tasks_left(t) == 0 && tasks_failed(t);
 	char *prefix = g_strdup_printf("%s.task", r->state);
 	bool good = t != NULL && (*over || tasks_divide(t, prefix, r->count, error));
 	g_free(prefix);
@@ -646,6 +648,22 @@ static int run_next(const struct rounds *r, bool *over, struct error *error)
 	/* a join may take a tenth of the time, not more */
 	gint64 least = MAX(10 * (g_get_monotonic_time() - from), G_USEC_PER_SEC / 2);
 	return run_round(r, left, least, error);
+}
+
+/* Where all is explored and something was found: one more command on the state, which looks for
+ * the points of no return with the program, and reports. */
+static int report_end(const struct rounds *r)
+{
+	static const char *const replaced[] = { "jobs", "runs", "budget", NULL };
+	char budget[G_ASCII_DTOSTR_BUF_SIZE];
+	GPtrArray *words = command_begin(r->a, replaced);
+	command_add(words, "--budget=%s",
+	            g_ascii_dtostr(budget, sizeof budget, seconds_left(r)));
+	command_end(r->a, words);
+	fflush(stdout);
+	int status = wait_for(start(words, NULL, false));
+	g_ptr_array_unref(words);
+	return status;
 }
 
 static int print_state(const struct rounds *r)
@@ -671,7 +689,7 @@ static int run_rounds(const struct arguments *a)
 		            .began = g_get_monotonic_time(),
 		            .most = argument_number(a, "runs", EXPLORE_RUNS),
 		            .interrupted = catch_interruption() };
-	bool over = false;
+	bool over = false, ended = false;
 	bool clear = !has_tasks(r.state) || recover(&r, &error);
 	int status = clear ? run_first(&r) : EXIT_BAD;
 	struct tasks *t = status == EXIT_NOTHING ? open_state(&r, &error) : NULL;
@@ -681,10 +699,10 @@ static int run_rounds(const struct arguments *a)
 	r.before = tasks_runs(t) - 1; /* run_first made one of them */
 	tasks_free(t);
 	while (status == EXIT_NOTHING && !over)
-		status = run_next(&r, &over, &error);
+		status = run_next(&r, &over, &ended, &error);
 	if (status != EXIT_NOTHING)
 		return *error.what ? fail(&error) : status;
-	return print_state(&r);
+	return ended && !*r.interrupted ? report_end(&r) : print_state(&r);
 }
 
 /* -- the command --------------------------------------------------------------------------- */
