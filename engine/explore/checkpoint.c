@@ -67,7 +67,8 @@ char *checkpoint_identity(const struct explore_options *o, struct error *error)
 	return g_string_free(text, !good);
 }
 
-bool checkpoint_differ(const char *stored, const char *own, char **was, char **is)
+/* Do two identities differ? The lines that do are owned by the caller. */
+static bool checkpoint_differ(const char *stored, const char *own, char **was, char **is)
 {
 	char **a = g_strsplit(stored, "\n", -1), **b = g_strsplit(own, "\n", -1);
 	guint i = 0;
