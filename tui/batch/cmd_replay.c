@@ -17,6 +17,7 @@
 #include "tui/batch/replay_parting.h"
 #include "tui/batch/replay_program.h"
 #include "tui/batch/replay_server.h"
+#include "tui/dap/dap.h"
 
 static int ours(const struct error *error)
 {
@@ -475,18 +476,57 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 	return status;
 }
 
+/* --dap: the editor says which run, where the command line does not. */
+static int serve_editor(const struct arguments *a, const char *address)
+{
+	static const char *const passed[] = { "first", "until", "timeout", "spec" };
+	struct error error;
+	GPtrArray *options = g_ptr_array_new_with_free_func(g_free);
+	unsigned timeout = (unsigned)argument_number(a, "timeout", DEFAULT_TIMEOUT);
+	struct dap_start start = { .options = options,
+		                   .witness = argument_value(a, "witness"),
+		                   .trace = argument_value(a, "trace"),
+		                   .argv = a->rest && a->rest[0] ? a->rest : NULL,
+		                   .timeout = timeout };
+	for (size_t i = 0; i < G_N_ELEMENTS(passed); i++) {
+		GPtrArray *values = argument_values(a, passed[i]);
+		for (guint k = 0; k < values->len; k++) {
+			const char *value = values->pdata[k];
+			bool file = g_file_test(value, G_FILE_TEST_IS_REGULAR);
+			g_ptr_array_add(options, g_strdup_printf("--%s", passed[i]));
+			g_ptr_array_add(options, file ? g_canonicalize_filename(value, NULL)
+			                              : g_strdup(value));
+		}
+		g_ptr_array_unref(values);
+	}
+	if (argument_flag(a, "lenient"))
+		g_ptr_array_add(options, g_strdup("--lenient"));
+	int status = EXIT_BAD;
+	if (replay_address_check("--dap", address, &error) &&
+	    replay_client(address, "waiting for an editor at", timeout, &start.in, &start.out,
+	                  &error) &&
+	    dap_serve(&start, &error))
+		status = 0;
+	if (status)
+		say_error(&error);
+	g_ptr_array_free(options, TRUE);
+	return status;
+}
+
 static int run_replay(struct arguments *a)
 {
 	struct error error;
 	struct witness w = { 0 };
-	const char *path = argument_value(a, "witness");
+	const char *path = argument_value(a, "witness"), *dap = argument_value(a, "dap");
+	if (dap)
+		return serve_editor(a, dap);
 	if (!a->rest || !a->rest[0])
 		return usage_error(a, "no program given after --");
 	const char *server = argument_value(a, "gdb-server");
 	if (!path && !argument_value(a, "trace"))
 		return usage_error(a,
 		                   "--witness W is needed (or --trace T: the recorded order)");
-	if (server && !replay_address_check(server, &error)) {
+	if (server && !replay_address_check("--gdb-server", server, &error)) {
 		say_error(&error);
 		return 2;
 	}
@@ -515,6 +555,10 @@ static const struct command_option options[] = {
 	  "serve gdb ('target remote localhost:PORT'), which goes through the run forward and "
 	  "backward; also localhost:PORT, a path, or - for standard input and output",
 	  0 },
+	{ "dap", "PORT",
+	  "serve an editor by the Debug Adapter Protocol; the same addresses; witness, trace "
+	  "and program may come from the editor",
+	  0 },
 	{ "spec", "FILE", "the bind lines that it was recorded with, when they lie elsewhere",
 	  0 },
 	{ "timeout", "SECONDS",
@@ -528,7 +572,7 @@ static const struct command_option options[] = {
 const struct command command_replay = {
 	.name = "replay",
 	.usage = "--witness W|--trace T [--first 1|2] [--until EVENT] [--gdb] "
-	         "[--gdb-server PORT] [--timeout S] -- PROG ARGS",
+	         "[--gdb-server PORT] [--dap PORT] [--timeout S] -- PROG ARGS",
 	.summary = "make a witness happen on the real program",
 	.details =
 	        "Stops both threads before the pair, prints their stacks, lets either go "
