@@ -254,8 +254,10 @@ perl -e 'use IO::Socket::INET; my $s = IO::Socket::INET->new(PeerAddr => "127.0.
 	alarm 100; my ($all, $bytes) = "";
 	print $s "\$QStartNoAckMode#b0\$vCont;c#a8"; $s->flush; sleep 1; print $s "\003"; $s->flush;
 	$all .= $bytes while $all !~ /T02/ && sysread $s, $bytes, 1000;
-	print $all =~ /T02/ ? "stopped" : "gone"; print $s "\$vCont;c#a8"; $s->flush; sleep 1' "$port" >stopped
-is "$(cat stopped)" stopped "Ctrl-C stops a program that runs for ever"
+	print $all =~ /T02/ ? "stopped" : "gone";
+	$all = ""; print $s "\$vCont;c#a8\003"; $s->flush; $all .= $bytes while $all !~ /T02/ && sysread $s, $bytes, 1000;
+	print $all =~ /T02/ ? " stopped" : " gone"; print $s "\$vCont;c#a8"; $s->flush; sleep 1' "$port" >stopped
+is "$(cat stopped)" "stopped stopped" "Ctrl-C stops a program that runs for ever, also with the packet that lets it run"
 for _ in $(seq 400); do kill -0 $server 2>/dev/null || break; sleep 0.05; done
 wait $server
 is $? 0 "a client that leaves while the program runs ends the session"
