@@ -506,7 +506,8 @@ bool witness_write(const struct trace *t, const struct witness *w, const char *p
 	GString *text = g_string_new(NULL);
 
 	witness_print(t, w, text);
-	bool good = file_write_whole(path, text->str, text->len, error);
+	bool good = file_may_become(path, FILE_WITNESS, error) &&
+	            file_write_whole(path, text->str, text->len, error);
 	g_string_free(text, TRUE);
 	return good;
 }
