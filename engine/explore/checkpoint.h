@@ -31,8 +31,6 @@ struct checkpoint_header {
 /* What the exploration is of; owned by the caller, NULL and `error` when the program or a
  * specification cannot be read. */
 char *checkpoint_identity(const struct explore_options *options, struct error *error);
-/* Do two identities differ? The lines that do are owned by the caller. */
-bool checkpoint_differ(const char *stored, const char *own, char **was, char **is);
 
 /* Does the file begin as a state? */
 bool checkpoint_is(const char *path);
