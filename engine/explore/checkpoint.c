@@ -68,18 +68,18 @@ char *checkpoint_identity(const struct explore_options *o, struct error *error)
 }
 
 /* Do two identities differ? The lines that do are owned by the caller. */
-static bool checkpoint_differ(const char *stored, const char *own, char **was, char **is)
+static bool differ(const char *stored, const char *own, char **was, char **is)
 {
 	char **a = g_strsplit(stored, "\n", -1), **b = g_strsplit(own, "\n", -1);
 	guint i = 0;
 	while (a[i] && b[i] && strcmp(a[i], b[i]) == 0)
 		i++;
-	bool differ = a[i] || b[i];
+	bool other = a[i] || b[i];
 	*was = g_strdup(a[i] ? a[i] : "nothing");
 	*is = g_strdup(b[i] ? b[i] : "nothing");
 	g_strfreev(a);
 	g_strfreev(b);
-	return differ;
+	return other;
 }
 
 /* -- the report ---------------------------------------------------------------------------- */
@@ -532,7 +532,7 @@ static bool read_state(const struct checkpoint *c, struct exploration *x, const 
 	bool good = archive_ended(a), other = false;
 	archive_free(a);
 	x->identity = x->identity ? x->identity : g_strdup("");
-	if (own != NULL && checkpoint_differ(x->identity, own, &was, &is)) {
+	if (own != NULL && differ(x->identity, own, &was, &is)) {
 		other = true;
 		error_set(error, path,
 		          "give --resume another file, or the same program and options",

@@ -7,6 +7,7 @@
  */
 #include "engine/explore/tasks.h"
 
+#include "engine/base/file.h"
 #include "engine/base/numbers.h"
 #include "engine/explore/checkpoint.h"
 
@@ -625,7 +626,7 @@ struct tasks *tasks_join(const GPtrArray *paths, bool lenient, struct error *err
 
 bool tasks_keep(struct tasks *t, const char *path, struct error *error)
 {
-	return checkpoint_store(&t->x, path, error);
+	return file_may_become(path, FILE_STATE, error) && checkpoint_store(&t->x, path, error);
 }
 
 /* PREFIX.base, or that of a task from 0; owned by the caller. */

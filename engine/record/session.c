@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "debuginfo/debuginfo.h"
+#include "engine/base/file.h"
 #include "engine/record/interpose.h"
 #include "engine/record/live.h"
 #include "engine/record/missing.h"
@@ -214,7 +215,8 @@ bool session_record(const struct session_options *options, struct session *s,
 	if (options->start_at &&
 	    !session_start_at(options->argv[0], options->start_at, &o.config, error))
 		return false;
-	if (!log_path(s->output, o.config.log, sizeof(o.config.log), error))
+	if (!file_may_become(s->output, FILE_TRACE, error) ||
+	    !log_path(s->output, o.config.log, sizeof(o.config.log), error))
 		return false;
 	if (!missing_lines(options->specs, o.config.missing, sizeof(o.config.missing), error) ||
 	    !interposer_of(options->specs, o.argv[0], &library, error))

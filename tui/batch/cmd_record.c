@@ -131,7 +131,7 @@ static int run_record(struct arguments *a)
 		o.argv = (char **)a->words->pdata;
 	} else
 		return usage_error(a, "no program given");
-	o.output = argument_output(a, false);
+	o.output = argument_output(a, false, FILE_TRACE);
 	o.free_mode = argument_choice(a, "mode", modes, 0) == 1;
 	o.no_values = argument_flag(a, "no-values");
 	o.no_missing = argument_flag(a, "no-missing");

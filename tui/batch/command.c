@@ -147,11 +147,17 @@ uint64_t argument_number(const struct arguments *a, const char *name, uint64_t o
 	return number;
 }
 
-const char *argument_output(const struct arguments *a, bool may_print)
+const char *argument_output(const struct arguments *a, bool may_print, enum file_kind kind)
 {
 	const char *path = argument_value(a, "output");
-	if (path == NULL || strcmp(path, "-") != 0)
+	struct error error;
+	if (path == NULL)
+		return NULL;
+	if (strcmp(path, "-") != 0) {
+		if (kind != FILE_KINDS && !file_may_become(path, kind, &error))
+			exit(fail(&error));
 		return path;
+	}
 	if (!may_print)
 		exit(usage_error(a, "--output: expected a file, found '-'"));
 	return NULL;
