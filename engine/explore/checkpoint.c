@@ -20,7 +20,7 @@
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
-enum { VERSION = 4, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
+enum { VERSION = 5, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
 static const uint32_t byte_order = 0x01020304;
 
 /* -- identity ------------------------------------------------------------------------------ */
@@ -54,6 +54,8 @@ char *checkpoint_identity(const struct explore_options *o, struct error *error)
 	}
 	g_string_append_printf(text, "\nresults %d\nsteps %" G_GUINT64_FORMAT "\nshard %u/%u\n",
 	                       o->by_results, o->max_steps, o->shard, o->shards);
+	if (o->linearizable)
+		g_string_append(text, "linearizable\n");
 	g_string_append_printf(text, "preemptions %" G_GINT64_FORMAT "\n",
 	                       o->bounded ? (gint64)o->preemptions : -1);
 	const char *check = o->finals ? finals_check(o->finals) : NULL;
@@ -104,6 +106,44 @@ static void archive_run(struct explore_run *r, uint32_t number, struct archive *
 	ARCHIVE(a, r->class_);
 }
 
+/* The elements of a GArray, zeros before they are read. */
+#define ARCHIVE_EACH(a, array, type, element, visit) \
+	do { \
+		size_t count_ = archive_count((a), (array)->len, 1); \
+		for (size_t at_ = 0; at_ < count_; at_++) { \
+			if (archive_reads(a)) { \
+				type none_ = { 0 }; \
+				g_array_append_val((array), none_); \
+			} \
+			type *element = &g_array_index((array), type, at_); \
+			visit; \
+		} \
+	} while (0)
+
+static void archive_shown(struct linear_shown *s, struct archive *a)
+{
+	archive_text(a, &s->thread);
+	archive_text(a, &s->text);
+	archive_text(a, &s->place);
+	ARCHIVE(a, s->call);
+	ARCHIVE(a, s->ret);
+	ARCHIVE(a, s->order);
+	if (!s->thread || !s->text || !s->place)
+		archive_fail(a);
+}
+
+static void archive_history(struct explore_error *e, struct archive *a)
+{
+	bool has = archive_number(a, e->history != NULL);
+	if (!has)
+		return;
+	if (archive_reads(a)) {
+		e->history = g_array_new(FALSE, FALSE, sizeof(struct linear_shown));
+		g_array_set_clear_func(e->history, linear_shown_clear);
+	}
+	ARCHIVE_EACH(a, e->history, struct linear_shown, s, archive_shown(s, a));
+}
+
 static void archive_error(struct explore_error *e, uint32_t runs, struct archive *a)
 {
 	e->end = (enum explore_end)archive_below(a, e->end, EXPLORE_END_COUNT);
@@ -111,6 +151,7 @@ static void archive_error(struct explore_error *e, uint32_t runs, struct archive
 	archive_text(a, &e->story);
 	archive_text(a, &e->key);
 	archive_texts(a, &e->places);
+	archive_history(e, a);
 	e->run = (uint32_t)archive_below(a, e->run, runs);
 	e->shortest = (uint32_t)archive_below(a, e->shortest, runs);
 	ARCHIVE(a, e->count);
@@ -129,20 +170,6 @@ static void archive_race(struct explore_race *r, uint32_t runs, struct archive *
 	if (!r->first || !r->second || !r->variable || !r->own_first || !r->own_second)
 		archive_fail(a);
 }
-
-/* The elements of a GArray, zeros before they are read. */
-#define ARCHIVE_EACH(a, array, type, element, visit) \
-	do { \
-		size_t count_ = archive_count((a), (array)->len, 1); \
-		for (size_t at_ = 0; at_ < count_; at_++) { \
-			if (archive_reads(a)) { \
-				type none_ = { 0 }; \
-				g_array_append_val((array), none_); \
-			} \
-			type *element = &g_array_index((array), type, at_); \
-			visit; \
-		} \
-	} while (0)
 
 static void archive_report(struct explore_report *r, struct archive *a)
 {
