@@ -580,7 +580,8 @@ static int run(struct arguments *a)
 		.timeout_ms = (unsigned)(MIN(seconds_of(a, "timeout", 10), LONGEST) * 1000)
 	};
 	if (o.linearizable && argument_value(a, "spec") == NULL)
-		return usage_error(a, "--linearizable wants the effects of the methods: --spec");
+		return usage_error(a,
+		                   "--linearizable wants the effects of the methods: --spec");
 	if (o.linearizable && o.by_results)
 		return usage_error(a, "--linearizable goes without --results: no invocation is "
 		                      "taken to be one step");
