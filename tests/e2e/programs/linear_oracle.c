@@ -2,7 +2,7 @@
  * linear_oracle.c - random programs for random_linear.c, and by all their interleavings, with
  * calls and returns as steps of their own, which of the two objects have a history that is not
  * linearizable, by all orders of its invocations. Usage: linear_oracle SEED. Prints the
- * program, and in the next line how many of the objects.
+ * program, and in the next line these objects, or "none".
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -226,6 +226,9 @@ int main(int argc, char **argv)
 	}
 	printf("\n");
 	search(r);
-	printf("%d\n", broken[0] + broken[1]);
+	printf("%s\n", broken[0] && broken[1] ? "one zero"
+	               : broken[0]            ? "zero"
+	               : broken[1]            ? "one"
+	                                      : "none");
 	return 0;
 }

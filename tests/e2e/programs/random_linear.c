@@ -57,36 +57,46 @@ static __attribute__((always_inline)) inline int perform(const char *text)
 	return a;
 }
 
-__attribute__((noipa)) void object_write(struct object *o, int value, const char *text)
-{
-	(void)o;
-	(void)value;
-	perform(text);
-}
-__attribute__((noipa)) int object_read(struct object *o, const char *text)
-{
-	(void)o;
-	return perform(text);
-}
-__attribute__((noipa)) int object_add(struct object *o, const char *text)
-{
-	(void)o;
-	return perform(text);
-}
+/* The methods of one object. */
+#define METHODS(name) \
+	__attribute__((noipa)) void name##_write(struct object *o, int value, \
+	                                         const char *text) \
+	{ \
+		(void)o; \
+		(void)value; \
+		perform(text); \
+	} \
+	__attribute__((noipa)) int name##_read(struct object *o, const char *text) \
+	{ \
+		(void)o; \
+		return perform(text); \
+	} \
+	__attribute__((noipa)) int name##_add(struct object *o, const char *text) \
+	{ \
+		(void)o; \
+		return perform(text); \
+	} \
+	static void call_##name(const char *at) \
+	{ \
+		const char *body = strchr(at, ':') + 1; \
+		if (at[1] == 'w') \
+			name##_write(&objects[*at - '0'], at[2] - '0', body); \
+		else if (at[1] == 'r') \
+			name##_read(&objects[*at - '0'], body); \
+		else \
+			name##_add(&objects[*at - '0'], body); \
+	}
+METHODS(zero)
+METHODS(one)
 
 static void *thread(void *text)
 {
 	for (const char *at = text; at && *at;
-	     at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL) {
-		struct object *o = &objects[*at - '0'];
-		const char *body = strchr(at, ':') + 1;
-		if (at[1] == 'w')
-			object_write(o, at[2] - '0', body);
-		else if (at[1] == 'r')
-			object_read(o, body);
+	     at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+		if (*at == '0')
+			call_zero(at);
 		else
-			object_add(o, body);
-	}
+			call_one(at);
 	return NULL;
 }
 
