@@ -224,9 +224,11 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 }
 
 /* The operation that a blocked thread would do; LOG_NOTHING: none that the trace can say. */
-static enum log_tag wanted_tag(enum log_wait reason)
+static enum log_tag wanted_tag(enum log_wait reason, uint64_t object)
 {
 	switch (reason) {
+	case FOR_FUTEX:
+		return object & LOG_FUTEX_BIT ? LOG_WAKE : LOG_ACQ;
 	case FOR_SLEEP:
 	case FOR_LOOK:
 		return LOG_NOTHING;
@@ -248,7 +250,7 @@ static enum log_tag wanted_tag(enum log_wait reason)
 /* A destroyed object being waited for is still that object. */
 static void add_want(struct import *im, const struct record_wait *w)
 {
-	enum log_tag tag = wanted_tag(w->reason);
+	enum log_tag tag = wanted_tag(w->reason, w->object);
 	bool join = tag == LOG_JOIN;
 	if (w->reason == FOR_LOOK)
 		import_lane(im, w->thread)->stuck = true;
@@ -490,10 +492,11 @@ static void note_recording(struct import *im)
 	if (!(im->header->flags & LOG_ASLR_OFF))
 		builder_note(im->b, "recording-addresses", "numbered");
 	note_count(im, "recording-clocks", im->clocks);
-	for (guint i = 0; i < im->facts->blocked->len; i++)
-		im->futexes +=
-		        g_array_index(im->facts->blocked, struct record_wait, i).reason ==
-		        FOR_FUTEX;
+	for (guint i = 0; i < im->facts->blocked->len; i++) {
+		const struct record_wait *w =
+		        &g_array_index(im->facts->blocked, struct record_wait, i);
+		im->futexes += w->reason == FOR_FUTEX && !(w->object & LOG_FUTEX_BIT);
+	}
 	note_count(im, FUTEX_NOTE, im->futexes);
 	note_inputs(im);
 	note_repeats(im);

@@ -117,6 +117,7 @@ enum log_flag {
 	LOG_MISSING = 128,    /* record calls of uninstrumented code */
 	LOG_SERVE = 256,      /* fork server: runs are forked from this process */
 	LOG_SETTLE = 512,     /* a run that becomes a fork server at the beginning of main */
+	LOG_FUTEXES = 1024, /* a replay: waits for futexes are modelled, as with LOG_EXPLORE */
 };
 
 enum log_status {
@@ -452,7 +453,12 @@ enum log_object_flag {
 enum { LOG_OMP_CRITICAL = 8, LOG_OMP_ATOMIC = 16, LOG_OMP_BARRIERS = 64, LOG_OMP_STEP = 8 };
 /* Variables of teams beside their barriers: distribution of work shares. */
 enum { LOG_OMP_SHARES = 1 << 20 };
-#define LOG_OMP_END (1u << 20) /* of the objects; shares end at twice that */
+#define LOG_OMP_END   (1u << 20) /* of the objects; shares end at twice that */
+/* Of a futex whose waits are modelled: addresses that no memory has, from its word's with this
+ * bit on: the lock within which the kernel compares and sleeps, the condition that sleepers
+ * wait for, a variable that holds how many they are. */
+#define LOG_FUTEX_BIT (1ull << 47)
+enum { LOG_FUTEX_LOCK, LOG_FUTEX_SLEEPERS, LOG_FUTEX_COUNT };
 
 #define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)

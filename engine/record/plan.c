@@ -430,6 +430,7 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	bool exact = trace_note(t, "recording-addresses") == NULL;
 	p->specs = trace_recorded_specs(t);
 	p->start_at = trace_note(t, "recording-start");
+	p->futexes = trace_note(t, FUTEX_STEPS_NOTE) != NULL;
 	add_threads(t, p);
 	add_answers(t, p);
 	if (!add_inputs(t, p, error))
@@ -636,6 +637,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 			c->steps =
 			        p->max_steps > p->steps->len ? p->max_steps - p->steps->len : 1;
 	}
+	c->flags |= p->futexes ? LOG_FUTEXES : 0;
 	c->seed = p->seed;
 	c->strategy = p->strategy;
 	c->memory = p->memory;
