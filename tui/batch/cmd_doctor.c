@@ -3,7 +3,6 @@
  * the rest. Every check is tried out.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
