@@ -61,7 +61,7 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 		return free_wait(t, c, m, at, clock, pc);
 	if (at && !valid_time(at))
 		return EINVAL;
-	sched_point(t);
+	sched_point_at(t, c);
 	if (t->sched.cancelled)
 		pthread_testcancel();
 	uint64_t deadline = 0;
@@ -105,7 +105,7 @@ static int cond_signal(pthread_cond_t *c, bool all, uintptr_t pc)
 	if (!t)
 		return all ? REAL_CONDITION(pthread_cond_broadcast)(c)
 		           : REAL_CONDITION(pthread_cond_signal)(c);
-	sched_point(t);
+	sched_point_at(t, c);
 	struct thread *woken = NULL;
 	if (memory_states && !all) {
 		const struct log_step *s = replay_step(t);
