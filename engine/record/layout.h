@@ -34,7 +34,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     22
+#define LOG_VERSION     23
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -526,11 +526,33 @@ static inline unsigned log_site_slot(uint64_t key)
 
 /* FIRST is for exploration: the lowest runnable thread, without preemption. */
 #define LOG_STRATEGIES(S) \
-	S(RANDOM, "random") S(PCT, "pct") S(NOISE, "noise") S(RR, "rr") S(FIRST, "first")
+	S(RANDOM, "random") \
+	S(PCT, "pct") \
+	S(NOISE, "noise") S(RR, "rr") S(FIRST, "first") S(POS, "pos") S(SURW, "surw") \
+	        S(TURNS, "turns")
 enum log_strategy {
 #define S(name, word) STRATEGY_##name,
 	LOG_STRATEGIES(S)
 #undef S
+	        STRATEGY_COUNT
+};
+
+/* surw: the events whose interleavings are to be equally likely, those of one place, and how
+ * many of them a thread (by its number) and all that come from it have; LOG_WEIGHTS and above:
+ * one. */
+enum { LOG_WEIGHTS = 256 };
+struct log_target {
+	uint64_t place;
+	uint32_t size;    /* bytes, or 1 for an object (a lock, ...); 0: no such event */
+	uint32_t threads; /* number of weights */
+	uint16_t weight[LOG_WEIGHTS];
+};
+
+/* turns: the thread goes on until it has made so many events (visible ones: LOG_TAGS). */
+enum { LOG_TURNS = 4096 };
+struct log_turn {
+	uint32_t thread;
+	uint32_t until; /* UINT32_MAX: its end */
 };
 
 /* Memory models; the words are weak_model_words, trace/weak.h. */
@@ -551,8 +573,11 @@ struct log_config {
 	uint64_t seed;
 	uint64_t steps; /* pct: approximate number of scheduling points; with LOG_EXPLORE the
 	                 * bound after the plan (0: none) */
-	uint64_t max_bytes;  /* of the log; 0: no limit */
-	uint64_t keep_bytes; /* --last; 0: all */
+	struct log_target target;         /* surw */
+	uint32_t turn_count;              /* turns */
+	struct log_turn turns[LOG_TURNS]; /* then the lowest thread, without preemption */
+	uint64_t max_bytes;               /* of the log; 0: no limit */
+	uint64_t keep_bytes;              /* --last; 0: all */
 	uint64_t watchdog_ms;
 	char log[2048]; /* absolute path of the log */
 	uint64_t start_low,

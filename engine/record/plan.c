@@ -105,6 +105,21 @@ static void thread_events_free(const struct trace *t, struct thread_events *all)
 	g_free(all);
 }
 
+uint32_t *plan_event_numbers(const struct trace *t)
+{
+	uint32_t *numbers = g_new(uint32_t, t->events_count + 1);
+	struct thread_events *all = collect(t);
+	memset(numbers, 0xff, t->events_count * sizeof(*numbers));
+	for (uint64_t u = 0; u < t->threads_count; u++)
+		for (guint i = 0; i < all[u].events->len; i++) {
+			uint32_t event = g_array_index(all[u].events, uint32_t, i);
+			if (event != NONE)
+				numbers[event] = i;
+		}
+	thread_events_free(t, all);
+	return numbers;
+}
+
 /* Number of repetitions of the thread's event of this index; indexes must ascend. */
 static uint64_t repeats_of(struct thread_events *mine, uint32_t index)
 {
@@ -379,7 +394,7 @@ static bool is_sound(const struct plan *p)
 		if (a->thread >= threads || (i > 0 && a[-1].thread > a->thread))
 			return false;
 	}
-	return threads <= LOG_THREADS && p->strategy <= STRATEGY_FIRST;
+	return threads <= LOG_THREADS && p->strategy < STRATEGY_COUNT;
 }
 
 void plan_archive(struct plan *p, struct archive *a)

@@ -15,13 +15,6 @@
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
 
-const char *const record_strategies[] = {
-#define S(name, word) word,
-	LOG_STRATEGIES(S)
-#undef S
-	        NULL
-};
-
 void session_release(struct session *s)
 {
 	record_facts_release(&s->facts);
@@ -173,13 +166,8 @@ static void unfollow(struct followed *f)
 static char *options_words(const struct session_options *o)
 {
 	GString *out = g_string_new(NULL);
-	g_string_printf(out, "--mode %s --strategy %s", o->free_mode ? "free" : "controlled",
-	                record_strategies[o->strategy]);
-	if (o->strategy == STRATEGY_PCT)
-		g_string_append_printf(out, " --depth %u", o->depth ? o->depth : 3);
-	if (o->strategy == STRATEGY_PCT && o->steps)
-		g_string_append_printf(out, " --steps %" PRIu64, o->steps);
-	g_string_append_printf(out, " --seed %" PRIu64, o->seed);
+	g_string_printf(out, "--mode %s ", o->free_mode ? "free" : "controlled");
+	strategy_append(&o->strategy, out);
 	if (o->memory != WEAK_SC)
 		g_string_append_printf(out, " --memory %s", weak_model_words[o->memory]);
 	g_string_append_printf(out, "%s%s%s", o->no_values ? " --no-values" : "",
@@ -204,11 +192,8 @@ bool session_record(const struct session_options *options, struct session *s,
 	                 (options->no_inputs ? 0 : LOG_KEEP_INPUTS) |
 	                 (options->no_missing ? 0 : LOG_MISSING) |
 	                 (options->compress && !options->keep_events ? LOG_COMPRESSED : 0);
-	o.config.strategy = options->strategy;
+	strategy_configure(&options->strategy, &o.config);
 	o.config.memory = options->memory;
-	o.config.depth = options->depth ? options->depth : 3;
-	o.config.seed = options->seed;
-	o.config.steps = options->steps;
 	o.config.max_bytes = options->max_bytes;
 	/* An event takes about 10 bytes, at most 20. */
 	o.config.keep_bytes = options->keep_events ? options->keep_events * 20 + LOG_CHUNK : 0;

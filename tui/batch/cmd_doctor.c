@@ -107,7 +107,7 @@ static void check_recording(const char *self)
 	if (says) {
 		struct session_options o = { .argv = (char *[]){ program, NULL },
 			                     .output = output,
-			                     .seed = 1 };
+			                     .strategy.seed = 1 };
 		struct session s;
 		struct error error;
 		bool ok = session_record(&o, &s, NULL, &error);
