@@ -27,6 +27,7 @@ _heddle() {
 	"record --mode") words="controlled free" files= ;;
 	"record --strategy") words="random pct noise rr" files= ;;
 	"record --memory") words="sc tso rc11" files= ;;
+	"record --filter") words="hb wcp" files= ;;
 	"graph --kind") words="conflict order" files= ;;
 	"replay --first") words="1 2" files= ;;
 	"explain --format") words="text json" files= ;;
@@ -56,7 +57,7 @@ _heddle() {
 	races) words="--analysis --pairs --candidates --verdicts --witness --values --missing --budget --spec --shard --jobs --resume --witness-events --baseline --suppressions --lenient --format --help --quiet --version" ;;
 	witness) words="--output --values --missing --budget --spec --lenient --format --help --quiet --version" ;;
 	verify) words="--spec --memory --lenient --format --help --quiet --version" ;;
-	record) words="--output --mode --strategy --depth --steps --seed --memory --spec --max-size --compress --last --live --suppressions --start-at --no-values --no-missing --no-inputs --help --quiet --version" ;;
+	record) words="--output --mode --strategy --depth --steps --seed --memory --spec --max-size --compress --last --live --suppressions --start-at --filter --no-values --no-missing --no-inputs --help --quiet --version" ;;
 	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet --version" ;;
 	replay) words="--witness --trace --first --until --output --gdb --gdb-server --spec --timeout --lenient --help --quiet --version" ;;
 	explain) words="--order --spec --story --missing --lenient --format --help --quiet --version" ;;
