@@ -19,6 +19,7 @@
 #include "engine/record/inputs.h"
 #include "engine/record/surroundings.h"
 #include "engine/trace/ending.h"
+#include "engine/trace/formats.h"
 
 /* ---- the file ---- */
 
@@ -299,7 +300,7 @@ static void note_count(struct import *im, const char *key, uint64_t count)
 }
 
 /* Note polls that are not in the trace (see polls.c), and repeated accesses omitted by free
- * mode. */
+ * mode and --filter. */
 static void note_repeats(struct import *im)
 {
 	note_count(im, "recording-repeated", im->repeated);
@@ -498,6 +499,9 @@ static void note_recording(struct import *im)
 	note_command(im);
 	builder_note(im->b, "recording",
 	             im->header->flags & LOG_CONTROLLED ? "controlled" : "free");
+	if (im->header->flags & LOG_FILTER)
+		builder_note(im->b, TRACE_FILTER_NOTE,
+		             im->header->flags & LOG_FILTER_HB ? "hb" : "wcp");
 	snprintf(seed, sizeof(seed), "%" PRIu64, im->header->seed);
 	builder_note(im->b, "recording-seed", seed);
 	if (im->header->memory == LOG_TSO || im->header->memory == LOG_RC11)
@@ -587,7 +591,8 @@ static struct trace *import_all(struct import *im, const char *name,
 	if (t == NULL)
 		return NULL;
 	t->order_exact = controlled;
-	t->values_exact = controlled && values;
+	t->filtered = im->header->flags & LOG_FILTER;
+	t->values_exact = controlled && values && !t->filtered;
 	if (im->crash.thread != NONE)
 		trace_note_crash(t, im->crash.thread, im->crash.address, im->crash.location);
 	const GPtrArray *unread = names_warnings(im->names);

@@ -23,7 +23,7 @@
  * A write's value is added after its record was written. ENTER has the number of frames left
  * before (LEAVE) instead of the address difference.
  *
- * Free mode, where plain accesses have no values, puts two records into one word,
+ * Free mode and LOG_FILTER, where plain accesses have no values, put two records into one word,
  *     3 << 62 | the second << 31 | the first, each: slot << 18 | address difference (18 bits)
  * with LOG_HALF_NONE as the second until it is written. Value or size do not differ. LEAVE has
  * a site, too, with key LOG_LEAVE, and its count instead of the address difference.
@@ -51,7 +51,7 @@ struct log_header {
 	uint64_t chunks;     /* number begun */
 	uint64_t first_kept; /* --last: the sequence number of the oldest chunk still there */
 	uint64_t lost;       /* events by signal handlers inside blocking calls */
-	uint64_t repeated;   /* free mode: omitted accesses; set at the end */
+	uint64_t repeated;   /* free mode, LOG_FILTER: omitted accesses; set at the end */
 	uint32_t pid;
 	uint32_t stopped; /* replay: 1 when both threads stand before the pair */
 	uint32_t stolen;  /* number of times the watchdog took the token away */
@@ -118,6 +118,11 @@ enum log_flag {
 	LOG_SERVE = 256,      /* fork server: runs are forked from this process */
 	LOG_SETTLE = 512,     /* a run that becomes a fork server at the beginning of main */
 	LOG_FUTEXES = 1024, /* a replay: waits for futexes are modelled, as with LOG_EXPLORE */
+	/* Accesses that tell the analysis nothing new are left out (runtime/log/access.h), and
+	 * plain ones have no values: for happens-before, or for WCP and its kin. */
+	LOG_FILTER_HB = 2048,
+	LOG_FILTER_WCP = 4096,
+	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP,
 };
 
 enum log_status {

@@ -18,8 +18,10 @@ enum exit_status {
 };
 
 struct command_option {
-	const char *name;     /* long, without the dashes */
-	const char *argument; /* "FILE", "N", "text|json"; NULL for a flag */
+	const char *name; /* long, without the dashes */
+	/* "FILE", "N", "text|json"; "[text|json]": one of these, or nothing for the first; NULL
+	 * for a flag */
+	const char *argument;
 	const char *help;
 	char letter; /* short form, or 0 */
 };
