@@ -299,7 +299,7 @@ diff) _arguments \
 	'*:file:_files' ;;
 merge) _arguments \
 	'*--lenient[join what is there, when shards or tasks are missing]' \
-	'*--tasks[of explorations\: divide what is left into N tasks, PREFIX.1 to PREFIX.N]:N:_files' \
+	'*--tasks[of explorations\: divide what is left into N tasks, PREFIX.1 to PREFIX.N (and PREFIX.base)]:N:_files' \
 	'*--output[with --tasks; without it, of explorations\: the file of the join]:PREFIX:_files' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \

@@ -67,7 +67,7 @@ static void why(const struct session *s, GString *out)
 	g_string_append_printf(out, "this run is the witness of a finding (%s):\n",
 	                       claim_word(w->claim));
 	append_pair(s, out);
-	GArray *switches = witness_switches(t, w);
+	g_autoptr(GArray) switches = witness_switches(t, w);
 	g_string_append_printf(out, "it has %u events and changes threads %u time%s:\n",
 	                       w->events->len, switches->len, plural(switches->len));
 	enum { MOST = 40 };
@@ -83,7 +83,6 @@ static void why(const struct session *s, GString *out)
 	}
 	if (switches->len > MOST)
 		g_string_append_printf(out, "  and %u more\n", switches->len - MOST);
-	g_array_free(switches, TRUE);
 }
 
 static void where(const struct session *s, struct gdb_server *server, GString *out)
@@ -160,7 +159,7 @@ static void answer_monitor(void *context, struct gdb_server *server, const char 
                            GString *out)
 {
 	const struct session *s = context;
-	char *word = g_strstrip(g_strdup(command));
+	g_autofree char *word = g_strstrip(g_strdup(command));
 	const char *w = word;
 	if (g_str_has_prefix(w, "heddle"))
 		w += strlen("heddle");
@@ -177,7 +176,6 @@ static void answer_monitor(void *context, struct gdb_server *server, const char 
 			g_string_append(out, "there is no such command; there are\n");
 		help(out);
 	}
-	g_free(word);
 }
 
 static const char *name_of(void *context, uint32_t number)
