@@ -113,7 +113,7 @@ is "$(cat server.out)" "balance 150" "the program's output, once"
 mkdir page && cd page || exit 1
 ln -s "$root/samples" samples
 PATH=$(dirname "$(realpath "$HEDDLE")"):$PATH
-sed -n 's/^    \(\(cp\|heddle\) .*\)/\1/p' "$root/docs/gdb.md" | grep -v 'gdb-server' >commands
+sed -n 's/^    \(\(cp\|heddle\) .*\)/\1/p' "$root/docs/gdb.md" | grep -v -e '--gdb-server' -e '--dap' >commands
 run bash commands
 like "$out" 'w8\(acct.balance\)=150 .*' "docs/gdb.md: its commands work"
 serve bank.wit ./bank
