@@ -206,6 +206,7 @@ complete -c heddle -n '__fish_seen_subcommand_from replay' -l until -r -d 'stop 
 complete -c heddle -n '__fish_seen_subcommand_from replay' -l output -r -d 'keep the runs as traces: PREFIX.run1.hdl, PREFIX.run2.hdl'
 complete -c heddle -n '__fish_seen_subcommand_from replay' -l gdb -d 'stop there with gdb attached to the process'
 complete -c heddle -n '__fish_seen_subcommand_from replay' -l gdb-server -r -d 'serve gdb (\'target remote localhost:PORT\'), which goes through the run forward and backward; also localhost:PORT, a path, or - for standard input and output'
+complete -c heddle -n '__fish_seen_subcommand_from replay' -l dap -r -d 'serve an editor by the Debug Adapter Protocol; the same addresses; witness, trace and program may come from the editor'
 complete -c heddle -n '__fish_seen_subcommand_from replay' -l spec -r -d 'the bind lines that it was recorded with, when they lie elsewhere'
 complete -c heddle -n '__fish_seen_subcommand_from replay' -l timeout -r -d 'end a run that has not ended after this time (default 300; 0: never; none with --gdb)'
 complete -c heddle -n '__fish_seen_subcommand_from replay' -l lenient -d 'turn refusals that have a safe reading into warnings'

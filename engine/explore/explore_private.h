@@ -225,6 +225,8 @@ GPtrArray *explore_find_misuses(const struct exploration *x);
  * such. */
 bool explore_know_use(struct exploration *x, uint32_t use, uint32_t end);
 char *explore_use_key(const struct trace *t, uint32_t use, uint32_t end);
+/* The variable, object or (of a free) block of an operation; owned by the caller. */
+char *explore_used_name(const struct trace *t, uint32_t event);
 /* "T2 writes p[0] after T1 freed its block at a.c:5"; owned by the caller. */
 char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end);
 /* explore_found.c */
