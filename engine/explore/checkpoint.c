@@ -627,9 +627,9 @@ bool checkpoint_load_added(const struct checkpoint *task, const struct task_orig
 	GArray *const lists[] = { x->report->runs, x->report->errors, x->report->races };
 	const uint32_t lengths[] = { o->extent.runs, o->extent.errors, o->extent.races };
 	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
-		guint size = g_array_get_element_size(lists[i]);
+		size_t size = g_array_get_element_size(lists[i]), had = lists[i]->len;
 		g_array_set_size(lists[i], lengths[i]);
-		memset(lists[i]->data, 0, (size_t)size * lengths[i]);
+		memset(lists[i]->data + had * size, 0, (lengths[i] - had) * size);
 	}
 	x->histories = histories_beyond(o->extent.histories.runs);
 	return read_added(task, x, error);
