@@ -169,7 +169,7 @@ static bool is_free_to_race(struct classes *c, const struct order *order, uint32
 
 /* May any variable race, by its accesses, locks, and what orders threads in every reordering?
  */
-static bool has_suspects(struct exploration *x)
+static bool find_suspects(struct exploration *x)
 {
 	struct locksets *locksets = locksets_new(x->trace);
 	uint64_t *suspects = classes_suspects(x->trace, locksets, false, x->progress);
@@ -191,6 +191,17 @@ static bool has_suspects(struct exploration *x)
 	g_free(suspects);
 	locksets_free(locksets);
 	return any;
+}
+
+/* The same; remembered for the second question about a run. */
+static bool has_suspects(struct exploration *x)
+{
+	if (x->suspects.trace != x->trace || x->suspects.run != x->run) {
+		x->suspects.any = find_suspects(x);
+		x->suspects.trace = x->trace;
+		x->suspects.run = x->run;
+	}
+	return x->suspects.any;
 }
 
 static void find_races_by(struct exploration *x, enum analysis analysis)
@@ -227,6 +238,7 @@ static void find_races_by(struct exploration *x, enum analysis analysis)
 
 void explore_find_races(struct exploration *x)
 {
+	x->suspects.trace = NULL;
 	find_races_by(x, ANALYSIS_HB);
 }
 

@@ -50,6 +50,8 @@ struct reach {
 	uint32_t *waits;         /* by event: the wait or arrival in force after it, or NONE */
 	uint32_t *counted;       /* by event: the semaphore, or the sleepers on a futex, whose
 	                          * number it reads; or NONE */
+	uint32_t *must;          /* by event: where its must-edges begin among `edges` */
+	GPtrArray *edges;        /* const struct must_edge *, of the trace */
 	uint32_t *begins, *ends; /* by message of a once-function: its events, or NONE */
 	uint8_t *tried;          /* by object: tries, or looks at its count, tell its state */
 	GArray *sections;        /* struct held_section, by object */

@@ -293,9 +293,8 @@ static bool is_modelled(const struct reach *r, const struct must_edge *edge)
 
 bool sync_must_hold(const struct reach *r, const uint32_t *state, uint32_t e)
 {
-	struct must_run run = trace_must_into(r->t, e);
-	for (uint64_t i = 0; i < run.count; i++) {
-		const struct must_edge *edge = &r->t->index->must[run.first + i];
+	for (uint32_t i = r->must[e]; i < r->must[e + 1]; i++) {
+		const struct must_edge *edge = g_ptr_array_index(r->edges, i);
 		if (!is_done(r, state, edge->before) && !is_modelled(r, edge))
 			return false;
 	}
@@ -430,6 +429,15 @@ void sync_prepare(struct reach *r)
 	r->begins = g_new(uint32_t, t->messages_count + 1);
 	r->ends = g_new(uint32_t, t->messages_count + 1);
 	r->tried = g_new0(uint8_t, t->objects_count + 1);
+	r->must = g_new(uint32_t, t->events_count + 1);
+	r->edges = g_ptr_array_new();
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		struct must_run run = trace_must_into(t, e);
+		r->must[e] = r->edges->len;
+		for (uint64_t i = 0; i < run.count; i++)
+			g_ptr_array_add(r->edges, (void *)&t->index->must[run.first + i]);
+	}
+	r->must[t->events_count] = r->edges->len;
 	memset(r->ends, 0xff, sizeof(uint32_t) * (t->messages_count + 1));
 	find_messages(r);
 	find_sections(r);
@@ -449,6 +457,8 @@ void sync_prepare(struct reach *r)
 void sync_release(struct reach *r)
 {
 	g_free(r->waits);
+	g_free(r->must);
+	g_ptr_array_unref(r->edges);
 	g_free(r->counted);
 	g_free(r->begins);
 	g_free(r->ends);

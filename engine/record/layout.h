@@ -31,6 +31,7 @@
 #ifndef HEDDLE_LAYOUT_H
 #define HEDDLE_LAYOUT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
@@ -586,11 +587,7 @@ struct log_config {
 	uint64_t watchdog_ms;
 	char log[2048]; /* absolute path of the log */
 	uint64_t start_low,
-	        start_high;  /* --start-at: the function, less the load bias; 0: at once */
-	char missing[32768]; /* LOG_MISSING: lines of the specifications;
-	                        runtime/missing/modules.c */
-	char preload[2048];  /* what LD_PRELOAD was before us ("" for unset), to be restored */
-	char library_path[2048];
+	        start_high; /* --start-at: the function, less the load bias; 0: at once */
 	uint32_t had_preload, had_library_path;
 	int32_t buffer;         /* descriptor of the shared chunks */
 	uint32_t buffer_chunks; /* one, or in free mode (LOG_BUFFERS) one for each thread */
@@ -606,7 +603,13 @@ struct log_config {
 	uint32_t poison; /* the block freed by this step (less one) is filled with LOG_POISON
 	                  * and not reused; 0: none */
 	int32_t gate;    /* descriptor to read from while holding */
+	/* -- what all runs of a fork server share: a copy of a settled process has it already */
+	char missing[32768]; /* LOG_MISSING: lines of the specifications;
+	                        runtime/missing/modules.c */
+	char preload[2048];  /* what LD_PRELOAD was before us ("" for unset), to be restored */
+	char library_path[2048];
 };
+#define LOG_CONFIG_OWN offsetof(struct log_config, missing)
 
 /*
  * Fork server (LOG_SERVE): before any code of the program, the runtime waits at a socket
