@@ -165,7 +165,7 @@ uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint
 
 void builder_grow_places(struct builder *b, uint32_t place)
 {
-	uint32_t room = MAX(4096, place + place / 2 + 1);
+	uint32_t room = MAX(64, place + place / 2 + 1);
 	b->places = scattered_realloc(b->places, b->places_room * sizeof *b->places,
 	                              room * sizeof *b->places);
 	memset(b->places + b->places_room, 0, (room - b->places_room) * sizeof *b->places);

@@ -123,7 +123,7 @@ static int analyse(struct arguments *a, struct trace *t, const struct specs *spe
 	progress_done();
 	struct error error;
 	missing_code_note(t, r);
-	const char *path = argument_output(a, false);
+	const char *path = argument_output(a, false, FILE_WITNESS);
 	int status = path && !write_witness(a, r, path, &error) ? fail(&error)
 	                                                        : print_report(r, print);
 	report_free(r);

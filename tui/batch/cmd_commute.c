@@ -2,6 +2,7 @@
  * cmd_commute.c - `heddle commute`: commutativity races, order violations, uses after free.
  */
 #include "engine/commute/missing.h"
+#include "tui/batch/commute_linear.h"
 #include "tui/batch/print.h"
 #include "tui/batch/spec_rules.h"
 
@@ -14,6 +15,10 @@ static const struct command_option options[] = {
 	  0 },
 	{ "analysis", "rd2|cov|edc",
 	  "commutativity races (default), order violations, or those that EDC leaves open", 0 },
+	{ "linearizable", NULL,
+	  "instead: is there, for each object, an order of its invocations that explains what they "
+	  "returned, by the effects?",
+	  0 },
 	{ "pairs", "sites|events",
 	  "one finding a pair of source lines (default), or every pair", 0 },
 	{ "direct", NULL, "rd2 without access points: compare each invocation with every other",
@@ -76,6 +81,12 @@ static int run_on(struct arguments *a, struct trace *t, const struct specs *spec
 {
 	struct error error = { 0 };
 	struct model *m = model_new(t, specs, progress_on_stderr(), &error);
+	if (m && argument_flag(a, "linearizable")) {
+		int linear = commute_linear(m, notes, print->format);
+		progress_done();
+		model_free(m);
+		return linear;
+	}
 	struct report *r = m ? analyse(a, m, &error) : NULL;
 	progress_done();
 	for (guint i = 0; r && i < notes->len; i++)
@@ -94,6 +105,10 @@ static int run(struct arguments *a)
 	argument_choice(a, "analysis", analyses, 0);
 	argument_choice(a, "pairs", pairs, 0);
 	argument_choice(a, "verdicts", verdicts, 0);
+	if (argument_flag(a, "linearizable") && argument_value(a, "analysis"))
+		return usage_error(a, "--linearizable goes without --analysis");
+	if (argument_flag(a, "linearizable") && argument_format(a, true) > FORMAT_JSON)
+		return usage_error(a, "--linearizable: its report is text or JSON");
 	double pair, total;
 	argument_budget(a, &pair, &total);
 	struct print_options print;
