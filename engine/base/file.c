@@ -307,3 +307,24 @@ char *file_digest(const char *path)
 	fclose(file);
 	return digest;
 }
+
+bool file_write_whole(const char *path, const void *bytes, size_t length, struct error *error)
+{
+	struct file_writer *w = file_writer_open(path, error);
+	if (w == NULL)
+		return false;
+	file_writer_put(w, bytes, length);
+	return file_writer_commit(w, error);
+}
+
+void file_remove_tree(const char *path)
+{
+	g_autoptr(GDir) dir =
+	        g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
+	const char *name;
+	while (dir && (name = g_dir_read_name(dir))) {
+		g_autofree char *child = g_build_filename(path, name, NULL);
+		file_remove_tree(child);
+	}
+	remove(path);
+}

@@ -49,6 +49,9 @@ bool file_may_become(const char *path, enum file_kind kind, struct error *error)
  * ENOSPC when nothing more fits. */
 bool file_write_all(int fd, const void *bytes, size_t length, int64_t offset);
 
+/* Removes a file, or a folder with all that it holds; symbolic links are not followed. */
+void file_remove_tree(const char *path);
+
 /* The SHA-256 of a file, in hexadecimal digits, owned by the caller; NULL and errno when it
  * cannot be read. */
 char *file_digest(const char *path);

@@ -205,6 +205,7 @@ static void map_errors(struct exploration *x, struct exploration *other, struct 
 		fresh.story = g_strdup(e->story);
 		fresh.key = g_strdup(e->key);
 		fresh.places = e->places ? g_ptr_array_ref(e->places) : NULL;
+		fresh.history = e->history ? g_array_ref(e->history) : NULL;
 		fresh.run = joined_run(n, e->run);
 		fresh.shortest = joined_run(n, e->shortest);
 		fresh.count = 0;
@@ -226,8 +227,19 @@ static void adopt_errors(struct exploration *x, const struct exploration *other,
 		own->count += added - MIN(twice[i], added);
 		own->count = MAX(own->count, 1);
 		uint32_t shortest = joined_run(n, e->shortest);
-		if (is_shorter(run_of(x, shortest), run_of(x, own->shortest)))
-			own->shortest = shortest;
+		guint length = e->history ? e->history->len : 0,
+		      own_length = own->history ? own->history->len : 0;
+		if (length > own_length ||
+		    (length == own_length &&
+		     !is_shorter(run_of(x, shortest), run_of(x, own->shortest))))
+			continue;
+		own->shortest = shortest;
+		if (length == own_length)
+			continue;
+		g_array_unref(own->history);
+		own->history = g_array_ref(e->history);
+		g_free(own->story);
+		own->story = g_strdup(e->story);
 	}
 }
 
@@ -360,6 +372,7 @@ static void adopt_restarted(struct exploration *x, const struct exploration *oth
 		fresh.story = g_strdup(e->story);
 		fresh.key = g_strdup(e->key);
 		fresh.places = e->places ? g_ptr_array_ref(e->places) : NULL;
+		fresh.history = e->history ? g_array_ref(e->history) : NULL;
 		fresh.run = fresh.shortest = 0; /* its own is not kept */
 		g_array_append_val(x->report->errors, fresh);
 	}

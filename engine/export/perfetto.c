@@ -7,8 +7,6 @@
 #include "engine/export/perfetto.pb-c.h"
 #include "engine/trace/index.h"
 
-#include <string.h>
-
 enum {
 	TICK = 1000, /* nanoseconds an event */
 	SEQUENCE = 1,

@@ -7,7 +7,6 @@
 #include "engine/base/input.h"
 #include "engine/witness/regroup.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

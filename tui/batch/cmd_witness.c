@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { MOST_REQUESTS = 16 }; /* of one deadlock, on the command line */
 
