@@ -16,7 +16,7 @@
 /* What is not modelled, where a run has it; the sentence names it. */
 #define MEMORY_UNMODELLED(U) \
 	U(CONDITIONS, \
-	  "spurious wake-ups, cancelled waits, and conditions of more than 64 threads") \
+	  "cancelled waits, waits that end without a signal, and conditions of more than 64 threads") \
 	U(SEMAPHORES, "looks at the counts of semaphores, and their making anew") \
 	U(MESSAGES, \
 	  "once-functions that are left by an exception, and synchronisation by messages") \
