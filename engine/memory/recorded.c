@@ -890,6 +890,26 @@ static void add_semaphore(struct conversion *c, uint32_t event)
 		store_state(c, event, location, l, x->op == OP_POST ? count + 1 : count - 1);
 }
 
+/* The count is told: a load that orders nothing. */
+static void look_at_count(struct conversion *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	uint64_t address = c->t->variables[event_variables(c->t, x).first].address;
+	gpointer known = g_hash_table_lookup(c->semaphores, (gpointer)(uintptr_t)address);
+	uint32_t object = GPOINTER_TO_UINT(known) - 1;
+	uint32_t location = lock_location(c->t, c->world, c->blocks, object);
+	struct memory_event e = { .kind = MEMORY_LOAD,
+		                  .location = location,
+		                  .peer = NONE,
+		                  .flags = MEMORY_LIBRARY | MEMORY_UNORDERED };
+	g_array_index(c->world->initials, struct memory_initial, location).value =
+	        (uint64_t)c->t->objects[object].count;
+	uint32_t from = read_source(c, event, location, MEMORY_LIBRARY);
+	uint32_t id = append(c, event, &e);
+	c->r->graph->events[id].order = ORDER_RLX;
+	memory_read_from(c->r->graph, id, from);
+}
+
 /* The end of a wait, for a store that has none of the bits. */
 static void add_wake(struct conversion *c, uint32_t event, uint32_t location, uint64_t bits,
                      enum memory_order_kind order, enum memory_unmodelled otherwise)
@@ -1089,8 +1109,9 @@ static void convert(struct conversion *c, uint32_t event)
 	case OP_AWRITE:
 	case OP_RMW:
 		if (looks_at_semaphore(c, x))
-			note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
-		add_access(c, event);
+			look_at_count(c, event);
+		else
+			add_access(c, event);
 		break;
 	case OP_FENCE:
 		if (c->rounds.in_vain[event])

@@ -17,7 +17,7 @@
 #define MEMORY_UNMODELLED(U) \
 	U(CONDITIONS, \
 	  "cancelled waits, waits that end without a signal, and conditions of more than 64 threads") \
-	U(SEMAPHORES, "looks at the counts of semaphores, and their making anew") \
+	U(SEMAPHORES, "semaphores that are made anew") \
 	U(MESSAGES, \
 	  "once-functions that are left by an exception, and synchronisation by messages") \
 	U(MISUSE, "locks that are taken twice, or given back by who does not hold them") \
