@@ -93,6 +93,11 @@ struct debuginfo {
 
 #define AT(array, type, i) (&g_array_index((array), type, (i)))
 
+static inline const char *debuginfo_intern(struct debuginfo *d, const char *text)
+{
+	return g_string_chunk_insert_const(d->strings, text);
+}
+
 /* elf.c: check the file; read symbols, build-id and taken addresses. */
 bool debuginfo_read_elf(struct debuginfo *d, struct error *error);
 /* elf.c: read the symbols of a separate debug file. */
@@ -113,10 +118,9 @@ enum reading { READ_SYMBOLS, READ_DWARF, READ_NAMES };
  * without DWARF that was asked for. */
 bool debuginfo_read_guarded(struct debuginfo *d, enum reading most, struct error *error);
 
-/* open.c: read in this process. */
+/* guard.c: read in this process. */
 bool debuginfo_read_here(struct debuginfo *d, enum reading most, struct error *error);
 /* open.c: open without the guard, so that a fuzzer sees crashes. */
 struct debuginfo *debuginfo_open_here(const char *path, struct error *error);
-const char *debuginfo_intern(struct debuginfo *d, const char *text);
 
 #endif

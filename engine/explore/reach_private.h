@@ -125,6 +125,8 @@ void reach_end(struct reach *r);
 enum answer reach_look_at(struct reach *r, uint32_t state, uint32_t thread);
 /* Has the thread begun, and steps left? */
 bool reach_stands(const struct reach *r, uint32_t state, uint32_t thread);
+/* Can the thread's next event come as in the run? */
+bool reach_can_go(const struct reach *r, uint32_t state, uint32_t thread);
 /* May the thread continue by this answer, and among equivalent threads (symmetry.h)? */
 bool reach_may_go(const struct reach *r, uint32_t state, uint32_t thread, enum answer answer);
 bool reach_is_premature(const struct reach *r, uint32_t state, uint32_t thread);
@@ -137,6 +139,10 @@ uint32_t reach_waiters(const struct reach *r, uint32_t state, uint32_t thread,
                        uint32_t *waiters);
 /* The number of the state after the thread's next event. */
 uint32_t reach_add_next(struct reach *r, uint32_t state, uint32_t thread, uint32_t woken);
+/* The events of a way, struct origin with the last first. */
+void reach_sequence(const struct reach *r, const GArray *way, GArray *sequence);
+/* reach_linear.c: make visible where invocations begin. */
+void reach_show_calls(struct reach *r);
 /* Pass the reversal to the taker. */
 void reach_give(struct reach *r, const struct candidate *c);
 /* reach_bound.c: visit all states within the limits' bound on preemptions; false when these are

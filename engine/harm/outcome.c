@@ -1,7 +1,6 @@
 /* outcome.c - see outcome.h. */
 #include "engine/harm/outcome.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { LINE_SHOWN = 60 };

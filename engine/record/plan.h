@@ -62,6 +62,10 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
  */
 bool plan_weak(struct plan *plan, const struct trace *t, const GArray *said);
 
+/* By event: how many events of its thread the runtime counted before it, or NONE for events
+ * that it did not record; g_free. */
+uint32_t *plan_event_numbers(const struct trace *t);
+
 /* Where to stop before requests that wait (uint32_t): the first two, if all are for locks.
  * Other waits are no events that a thread comes to: they follow by themselves. */
 void plan_stops(const struct trace *t, const GArray *requests, uint32_t pair[2]);

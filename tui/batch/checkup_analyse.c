@@ -9,7 +9,6 @@
 #include "engine/detect/failure.h"
 #include "engine/harm/serial.h"
 #include "engine/predict/predict.h"
-#include "tui/batch/spec_rules.h"
 #include "tui/batch/suppressions.h"
 
 #include <string.h>

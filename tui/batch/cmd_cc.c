@@ -5,7 +5,6 @@
  * else, including the exit status, is the compiler's.
  */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -121,6 +121,8 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 		serve(fd);
 	rt.controlled = rt.config.flags & LOG_CONTROLLED;
 	rt.values = rt.config.flags & LOG_VALUES;
+	rt.filter = rt.config.flags & LOG_FILTER;
+	rt.filter_wcp = rt.config.flags & LOG_FILTER_WCP;
 	rt.replay = rt.config.flags & LOG_REPLAY;
 	rt.missing = rt.config.flags & LOG_MISSING;
 	if (rt.controlled)

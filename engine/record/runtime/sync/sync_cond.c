@@ -79,7 +79,7 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 		return free_wait(t, c, m, at, clock, pc);
 	if (at && !valid_time(at))
 		return EINVAL;
-	sched_point(t);
+	sched_point_at(t, c);
 	if (t->sched.cancelled)
 		pthread_testcancel();
 	uint64_t deadline = 0;
@@ -133,7 +133,7 @@ static int cond_signal(pthread_cond_t *c, bool all, uintptr_t pc)
 {
 	struct thread *t = recording();
 	if (t) {
-		sched_point(t);
+		sched_point_at(t, c);
 		if (cond_dead(c))
 			misused(t, MISUSE_USE_DESTROYED, pc, c);
 		condition_signal(t, c, all, cond_dead(c) ? LOG_DEAD : 0, pc);
