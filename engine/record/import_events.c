@@ -370,6 +370,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		g_ptr_array_add(im->facts->unordered, g_strdup(value));
 	else if (strcmp(key, "assertion") == 0)
 		builder_note(im->b, ASSERTION_NOTE, value);
+	else if (strcmp(key, "futexes") == 0)
+		builder_note(im->b, FUTEX_STEPS_NOTE, value);
 	else if (strcmp(key, "memory") == 0)
 		builder_note(im->b, WEAK_LIMIT_NOTE, value);
 	else if (strcmp(key, "input") == 0 && !im->facts->input)

@@ -6,10 +6,8 @@
 #define HEDDLE_SESSION_H
 
 #include "engine/record/record.h"
+#include "engine/record/strategy.h"
 #include "engine/trace/weak.h"
-
-/* Strategy words, in the order of enum log_strategy; ends with NULL. */
-extern const char *const record_strategies[];
 
 /* What is left out: accesses that tell these analyses nothing new. */
 enum session_filter { FILTER_NOTHING, FILTER_HB, FILTER_WCP };
@@ -37,9 +35,9 @@ struct session_options {
 	/* The events go to the file alone: the session's trace has only its other tables. */
 	bool disk_alone;
 	struct session_watch watch;
-	unsigned strategy, depth;
-	enum weak_model memory; /* not WEAK_SC: controlled mode only */
-	uint64_t seed, steps, max_bytes, keep_events;
+	struct strategy strategy; /* its turns are borrowed */
+	enum weak_model memory;   /* not WEAK_SC: controlled mode only */
+	uint64_t max_bytes, keep_events;
 	const char *start_at;
 	const char *suppressions;              /* kept in the trace: its text, or NULL */
 	const char *stdout_path, *stderr_path; /* files for what it prints, or NULL: as ours */

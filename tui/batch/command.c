@@ -147,11 +147,33 @@ uint64_t argument_number(const struct arguments *a, const char *name, uint64_t o
 	return number;
 }
 
-const char *argument_output(const struct arguments *a, bool may_print)
+void argument_budget(const struct arguments *a, double *pair, double *total)
+{
+	const char *text = argument_value(a, "budget"), *rest;
+	char *end;
+	if (text == NULL)
+		return;
+	*pair = g_ascii_strtod(text, &end);
+	bool good = end != text && *end == ',' && *pair >= 0;
+	rest = good ? end + 1 : end;
+	*total = g_ascii_strtod(rest, &end);
+	if (!good || end == rest || *end != '\0' || !(*total >= 0))
+		exit(usage_error(
+		        a, "--budget: expected two numbers of seconds as in 1,5, found '%s'",
+		        text));
+}
+
+const char *argument_output(const struct arguments *a, bool may_print, enum file_kind kind)
 {
 	const char *path = argument_value(a, "output");
-	if (path == NULL || strcmp(path, "-") != 0)
+	struct error error;
+	if (path == NULL)
+		return NULL;
+	if (strcmp(path, "-") != 0) {
+		if (kind != FILE_KINDS && !file_may_become(path, kind, &error))
+			exit(fail(&error));
 		return path;
+	}
 	if (!may_print)
 		exit(usage_error(a, "--output: expected a file, found '-'"));
 	return NULL;

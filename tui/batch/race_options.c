@@ -8,20 +8,7 @@
 #include "tui/batch/spec_rules.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
-
-static bool parse_budget(const char *text, struct race_options *o)
-{
-	char *end;
-
-	o->budget_pair = g_ascii_strtod(text, &end);
-	if (end == text || *end != ',')
-		return false;
-	text = end + 1;
-	o->budget_total = g_ascii_strtod(text, &end);
-	return end != text && *end == '\0' && o->budget_pair >= 0 && o->budget_total >= 0;
-}
 
 static bool parse_analysis(const struct arguments *a, struct race_options *o)
 {
@@ -58,18 +45,12 @@ static bool parse_candidates(const struct arguments *a, struct race_options *o)
 
 bool race_options_parse(const struct arguments *a, struct race_options *o)
 {
-	const char *budget = argument_value(a, "budget");
 	uint32_t shard, shards;
 
 	race_options_init(o);
 	if (!parse_analysis(a, o) || !parse_candidates(a, o))
 		return false;
-	if (budget != NULL && !parse_budget(budget, o)) {
-		usage_error(a,
-		            "--budget: expected two numbers of seconds as in 1,5, found '%s'",
-		            budget);
-		return false;
-	}
+	argument_budget(a, &o->budget_pair, &o->budget_total);
 	argument_shard(a, &shard, &shards);
 	if (shards > 0) {
 		o->shard = shard;

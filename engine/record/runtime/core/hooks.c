@@ -29,8 +29,10 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 		handlers_run(t);
 	if (unlikely(rt.replay) && tag == LOG_READ && code < 4 && read_again(t, p, code, pc))
 		return;
-	if (unlikely(--t->budget < 0))
+	if (unlikely(--t->budget < 0)) {
+		sched_about(&t->sched, p, 1u << code, tag == LOG_WRITE);
 		sched_access(t);
+	}
 	if (unlikely(rt.memory))
 		memory_before(t, tag, p, (size_t)1 << code);
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
@@ -123,8 +125,10 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 		return;
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);
-	if (unlikely(--t->budget < 0))
+	if (unlikely(--t->budget < 0)) {
+		sched_about(&t->sched, p, (uint32_t)size, tag == LOG_WRITE);
 		sched_access(t);
+	}
 	if (unlikely(rt.memory))
 		memory_before(t, tag, p, size);
 	switch (size) {

@@ -93,8 +93,7 @@ static void begin_random(void)
 
 bool begin_again(int fd, int buffer)
 {
-	if (syscall(SYS_pread64, fd, &rt.config, sizeof(rt.config), 0) !=
-	    (long)sizeof(rt.config))
+	if (syscall(SYS_pread64, fd, &rt.config, LOG_CONFIG_OWN, 0) != LOG_CONFIG_OWN)
 		return false;
 	rt.replay = rt.config.flags & LOG_REPLAY;
 	if (rt.replay && !replay_load(fd, sizeof(rt.config)))

@@ -175,6 +175,12 @@ ALWAYS_INLINE bool looks_count(void)
 	return rt.config.strategy != STRATEGY_FIRST && !(rt.config.flags & LOG_EXPLORE) &&
 	       rt.memory == LOG_SC;
 }
+/* Does the strategy decide before each event? */
+ALWAYS_INLINE bool sched_each_event(void)
+{
+	return rt.config.strategy >= STRATEGY_POS;
+}
+
 /* ---- invoke.c ---- */
 /* `made`: the call made the object. */
 void invoke_record(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,

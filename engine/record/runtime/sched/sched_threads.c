@@ -119,6 +119,7 @@ struct thread *thread_new(struct thread *parent)
 	if (t->epoch)
 		rt_populate(t->seen, sizeof(t->seen));
 	sched_draw_priority(t);
+	sched_events_born(t, parent);
 	if (parent)
 		parent->life.children++;
 	sched_lock();
