@@ -58,7 +58,7 @@ _heddle() {
 	verify) words="--spec --memory --lenient --format --help --quiet --version" ;;
 	record) words="--output --mode --strategy --depth --steps --target --turns --seed --memory --spec --max-size --compress --last --live --suppressions --start-at --no-values --no-missing --no-inputs --help --quiet --version" ;;
 	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet --version" ;;
-	replay) words="--witness --trace --first --until --output --gdb --gdb-server --spec --timeout --lenient --help --quiet --version" ;;
+	replay) words="--witness --trace --first --until --output --gdb --gdb-server --dap --spec --timeout --lenient --help --quiet --version" ;;
 	explain) words="--order --spec --story --missing --lenient --format --help --quiet --version" ;;
 	compare) words="--analyses --lenient --format --help --quiet --version" ;;
 	diff) words="--analysis --spec --values --missing --budget --lenient --format --help --quiet --version" ;;

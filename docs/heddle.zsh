@@ -260,6 +260,7 @@ replay) _arguments \
 	'*--output[keep the runs as traces\: PREFIX.run1.hdl, PREFIX.run2.hdl]:PREFIX:_files' \
 	'*--gdb[stop there with gdb attached to the process]' \
 	'*--gdb-server[serve gdb ('\''target remote localhost\:PORT'\''), which goes through the run forward and backward; also localhost\:PORT, a path, or - for standard input and output]:PORT:_files' \
+	'*--dap[serve an editor by the Debug Adapter Protocol; the same addresses; witness, trace and program may come from the editor]:PORT:_files' \
 	'*--spec[the bind lines that it was recorded with, when they lie elsewhere]:FILE:_files' \
 	'*--timeout[end a run that has not ended after this time (default 300; 0\: never; none with --gdb)]:SECONDS:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
@@ -300,7 +301,7 @@ diff) _arguments \
 	'*:file:_files' ;;
 merge) _arguments \
 	'*--lenient[join what is there, when shards or tasks are missing]' \
-	'*--tasks[of explorations\: divide what is left into N tasks, PREFIX.1 to PREFIX.N]:N:_files' \
+	'*--tasks[of explorations\: divide what is left into N tasks, PREFIX.1 to PREFIX.N (and PREFIX.base)]:N:_files' \
 	'*--output[with --tasks; without it, of explorations\: the file of the join]:PREFIX:_files' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \

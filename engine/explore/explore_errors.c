@@ -220,7 +220,8 @@ static bool note_shortest(struct exploration *x, const struct explore_run *r)
 	if (e->run == x->run || x->report->errors->len > SAVED_ERRORS)
 		return false;
 	struct explore_run *before = &g_array_index(runs, struct explore_run, e->shortest);
-	bool other = x->options->save_races || e->shortest == 0;
+	/* those of a task's base are of all tasks */
+	bool other = x->options->save_races || e->shortest < MAX(x->origin.extent.runs, 1);
 	if (!is_shorter(r, before))
 		return false;
 	for (guint i = 0; i < errors->len; i++) {
