@@ -112,6 +112,7 @@ atomic) _arguments \
 commute) _arguments \
 	'*--spec[a specification, besides those that ship (default\: those it was recorded with); may be repeated]:FILE:_files' \
 	'*--analysis[commutativity races (default), order violations, or those that EDC leaves open]:word:(rd2 cov edc)' \
+	'*--linearizable[instead\: is there, for each object, an order of its invocations that explains what they returned, by the effects?]' \
 	'*--pairs[one finding a pair of source lines (default), or every pair]:word:(sites events)' \
 	'*--direct[rd2 without access points\: compare each invocation with every other]' \
 	'*--bounded[edc\: track critical sections in bounded space; may lose edges]' \
@@ -234,6 +235,7 @@ record) _arguments \
 	'*--live[say on standard error, while the program runs, which races happens-before finds]' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
 	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
+	'*--filter[leave out, while the program runs, accesses that tell happens-before (the default) or also WCP and its kin nothing new, and all values\: quicker, smaller, and for these analyses and lockset alone]:word:(hb wcp)' \
 	'*--no-values[leave values out]' \
 	'*--no-missing[leave out calls into code that is not instrumented]' \
 	'*--no-inputs[leave out what comes from outside (sockets, pipes, terminals)\: replay needs it again]' \
@@ -333,6 +335,7 @@ explore) _arguments \
 	'*--output[keep the tree in FILE, and traces of failing runs as FILE.runN.hdl]:FILE:_files' \
 	'*--spec[invocations of its objects are single steps, and may commute]:FILE:_files' \
 	'*--results[invocations that return the same are the same, in whatever order, where the effects say what they return]' \
+	'*--linearizable[with --spec\: no invocation is taken to be one step; does each schedule'\''s history have an order that explains it by the effects?]' \
 	'*--runs[at most N runs (default 10000)]:N:_files' \
 	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
 	'*--seed[choose the first run'\''s schedule at random, by this seed (default\: the lowest thread first)]:N:_files' \

@@ -19,6 +19,7 @@
 #include "engine/record/inputs.h"
 #include "engine/record/surroundings.h"
 #include "engine/trace/ending.h"
+#include "engine/trace/formats.h"
 
 /* ---- the file ---- */
 
@@ -236,9 +237,11 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 }
 
 /* The operation that a blocked thread would do; LOG_NOTHING: none that the trace can say. */
-static enum log_tag wanted_tag(enum log_wait reason)
+static enum log_tag wanted_tag(enum log_wait reason, uint64_t object)
 {
 	switch (reason) {
+	case FOR_FUTEX:
+		return object & LOG_FUTEX_BIT ? LOG_WAKE : LOG_ACQ;
 	case FOR_SLEEP:
 	case FOR_LOOK:
 		return LOG_NOTHING;
@@ -260,7 +263,7 @@ static enum log_tag wanted_tag(enum log_wait reason)
 /* A destroyed object being waited for is still that object. */
 static void add_want(struct import *im, const struct record_wait *w)
 {
-	enum log_tag tag = wanted_tag(w->reason);
+	enum log_tag tag = wanted_tag(w->reason, w->object);
 	bool join = tag == LOG_JOIN;
 	if (w->reason == FOR_LOOK)
 		import_lane(im, w->thread)->stuck = true;
@@ -297,7 +300,7 @@ static void note_count(struct import *im, const char *key, uint64_t count)
 }
 
 /* Note polls that are not in the trace (see polls.c), and repeated accesses omitted by free
- * mode. */
+ * mode and --filter. */
 static void note_repeats(struct import *im)
 {
 	note_count(im, "recording-repeated", im->repeated);
@@ -496,6 +499,9 @@ static void note_recording(struct import *im)
 	note_command(im);
 	builder_note(im->b, "recording",
 	             im->header->flags & LOG_CONTROLLED ? "controlled" : "free");
+	if (im->header->flags & LOG_FILTER)
+		builder_note(im->b, TRACE_FILTER_NOTE,
+		             im->header->flags & LOG_FILTER_HB ? "hb" : "wcp");
 	snprintf(seed, sizeof(seed), "%" PRIu64, im->header->seed);
 	builder_note(im->b, "recording-seed", seed);
 	if (im->header->memory == LOG_TSO || im->header->memory == LOG_RC11)
@@ -503,10 +509,11 @@ static void note_recording(struct import *im)
 	if (!(im->header->flags & LOG_ASLR_OFF))
 		builder_note(im->b, "recording-addresses", "numbered");
 	note_count(im, "recording-clocks", im->clocks);
-	for (guint i = 0; i < im->facts->blocked->len; i++)
-		im->futexes +=
-		        g_array_index(im->facts->blocked, struct record_wait, i).reason ==
-		        FOR_FUTEX;
+	for (guint i = 0; i < im->facts->blocked->len; i++) {
+		const struct record_wait *w =
+		        &g_array_index(im->facts->blocked, struct record_wait, i);
+		im->futexes += w->reason == FOR_FUTEX && !(w->object & LOG_FUTEX_BIT);
+	}
 	note_count(im, FUTEX_NOTE, im->futexes);
 	note_inputs(im);
 	note_repeats(im);
@@ -584,7 +591,8 @@ static struct trace *import_all(struct import *im, const char *name,
 	if (t == NULL)
 		return NULL;
 	t->order_exact = controlled;
-	t->values_exact = controlled && values;
+	t->filtered = im->header->flags & LOG_FILTER;
+	t->values_exact = controlled && values && !t->filtered;
 	if (im->crash.thread != NONE)
 		trace_note_crash(t, im->crash.thread, im->crash.address, im->crash.location);
 	const GPtrArray *unread = names_warnings(im->names);

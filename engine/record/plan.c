@@ -14,6 +14,7 @@
 #include "engine/record/plan.h"
 #include "engine/record/session.h"
 #include "engine/trace/ending.h"
+#include "engine/trace/formats.h"
 
 void plan_release(struct plan *p)
 {
@@ -446,12 +447,24 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	if (strcmp(recording, "controlled") != 0)
 		return error_set(error, trace_name(t), "record it again without --mode free",
 		                 "was recorded in free mode, whose order is not known exactly");
+	const char *filter = trace_note(t, TRACE_FILTER_NOTE);
+	if (filter)
+		return error_set(
+		        error, trace_name(t),
+		        "record it without --filter, with the same --seed, and replay that",
+		        "was recorded with --filter %s, which leaves out accesses that "
+		        "replay goes by",
+		        filter);
+	if (t->filtered)
+		return error_set(error, trace_name(t), "replay the whole trace",
+		                 "was filtered, and lacks accesses that replay goes by");
 	plan_init(p);
 	const char *seed = trace_note(t, "recording-seed");
 	p->seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 1;
 	bool exact = trace_note(t, "recording-addresses") == NULL;
 	p->specs = trace_recorded_specs(t);
 	p->start_at = trace_note(t, "recording-start");
+	p->futexes = trace_note(t, FUTEX_STEPS_NOTE) != NULL;
 	add_threads(t, p);
 	add_answers(t, p);
 	if (!add_inputs(t, p, error))
@@ -658,6 +671,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 			c->steps =
 			        p->max_steps > p->steps->len ? p->max_steps - p->steps->len : 1;
 	}
+	c->flags |= p->futexes ? LOG_FUTEXES : 0;
 	c->seed = p->seed;
 	c->strategy = p->strategy;
 	c->target = p->target;

@@ -32,6 +32,7 @@ struct plan {               /* zero to init; plan_release */
 	GArray *turns;            /* struct log_turn: those of turns, or NULL; owned */
 	uint64_t max_steps;       /* with `explore`: of a run; 0: no limit */
 	bool other_build; /* the program is not the recorded one: a divergence says so */
+	bool futexes;     /* waits for futexes are steps */
 	bool explore;     /* chance does not switch inside of invocations; ends are noted */
 	bool open_end;    /* the last step need not come: plan_go_on */
 	uint32_t held;    /* plan_hold: the runtime's number + 1; 0: no thread */

@@ -9,6 +9,11 @@
 #include "engine/record/strategy.h"
 #include "engine/trace/weak.h"
 
+/* What is left out: accesses that tell these analyses nothing new. */
+enum session_filter { FILTER_NOTHING, FILTER_HB, FILTER_WCP };
+/* Their words, from FILTER_HB on; ends with NULL. */
+extern const char *const session_filters[];
+
 /* Looks at the recording while it is made (so_far.h): controlled mode, not with compress and
  * keep_events. `end` is called once the program has ended, if `begin` was. */
 struct session_watch {
@@ -23,6 +28,7 @@ struct session_options {
 	const char *output; /* the trace; NULL: PROG.hdl in the current folder */
 	bool free_mode;
 	bool no_values;
+	enum session_filter filter;
 	bool no_missing; /* calls into code that is not instrumented are not recorded */
 	bool no_inputs;  /* what comes from outside is not kept for replay */
 	bool compress;   /* the log, while recording; not with keep_events */

@@ -8,7 +8,6 @@
 #include "tui/batch/checkup.h"
 
 #include "engine/base/file.h"
-#include "engine/detect/failure.h"
 #include "engine/predict/predict.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"

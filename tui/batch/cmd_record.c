@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "engine/record/session.h"
 #include "tui/batch/command.h"
@@ -148,9 +147,10 @@ static int run_record(struct arguments *a)
 		o.argv = (char **)a->words->pdata;
 	} else
 		return usage_error(a, "no program given");
-	o.output = argument_output(a, false);
+	o.output = argument_output(a, false, FILE_TRACE);
 	o.free_mode = argument_choice(a, "mode", modes, 0) == 1;
 	o.no_values = argument_flag(a, "no-values");
+	o.filter = argument_choice(a, "filter", session_filters, -1) + 1;
 	o.no_missing = argument_flag(a, "no-missing");
 	o.no_inputs = argument_flag(a, "no-inputs");
 	GArray *turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
@@ -169,6 +169,11 @@ static int run_record(struct arguments *a)
 	if (o.compress && o.keep_events)
 		return usage_error(a,
 		                   "--compress is not for --last, which limits the log itself");
+	if (o.filter && (o.memory != WEAK_SC || o.keep_events))
+		return usage_error(a, "--filter is not for %s",
+		                   o.keep_events ? "--last, which drops what the accesses that "
+		                                   "are left out repeat"
+		                                 : "--memory, whose stores all count");
 	bool live = argument_flag(a, "live");
 	if (live && (o.free_mode || o.compress || o.keep_events))
 		return usage_error(a,
@@ -251,6 +256,11 @@ static const struct command_option options[] = {
 	  "repeated",
 	  0 },
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
+	{ "filter", "[hb|wcp]",
+	  "leave out, while the program runs, accesses that tell happens-before (the default) "
+	  "or also WCP and its kin nothing new, and all values: quicker, smaller, and for these "
+	  "analyses and lockset alone",
+	  0 },
 	{ "no-values", NULL, "leave values out", 0 },
 	{ "no-missing", NULL, "leave out calls into code that is not instrumented", 0 },
 	{ "no-inputs", NULL,

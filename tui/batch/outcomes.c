@@ -1,4 +1,5 @@
 /* outcomes.c - see outcomes.h. */
+#include "engine/base/compare.h"
 #include "tui/batch/outcomes.h"
 
 #include <string.h>
@@ -292,11 +293,6 @@ static void find_shapes(struct grouping *g)
 	}
 }
 
-static gint by_text(gconstpointer a, gconstpointer b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The lines in that detail as one text; owned by the caller. */
 static char *in_detail(const GPtrArray *lines, enum detail detail)
 {
@@ -308,7 +304,7 @@ static char *in_detail(const GPtrArray *lines, enum detail detail)
 	for (guint i = 0; i < count; i++)
 		g_ptr_array_add(sorted, lines->pdata[i]);
 	if (detail == DETAIL_TEXTS)
-		g_ptr_array_sort(sorted, by_text);
+		g_ptr_array_sort(sorted, compare_texts);
 	for (guint i = 0; i < count; i++)
 		g_string_append_printf(text, "%s\n", (char *)sorted->pdata[i]);
 	return g_string_free(text, FALSE);

@@ -92,6 +92,8 @@ ALWAYS_INLINE void plan_point(struct thread *t)
 /* Free mode: the next record's place in the order of synchronisation. */
 static inline void log_ticket(struct thread *t)
 {
+	if (rt.controlled)
+		return;
 	uint64_t *w = log_room(t->stream, 1);
 	w[0] = log_word(LOG_TICKET, 0, __atomic_add_fetch(&rt.ticket, 1, __ATOMIC_SEQ_CST));
 	t->stream->next = w + 1;

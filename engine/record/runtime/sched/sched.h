@@ -61,6 +61,10 @@ struct poll {
 	uint32_t left;     /* looks left, where it yields by itself */
 	uint64_t worked;   /* its accesses at the last look */
 	uint64_t news;     /* polls_news, when it last gave way */
+	/* --filter: the end of the log at a scheduling point, and its accesses when that was
+	 * first seen. */
+	const uint64_t *filtered_at;
+	uint64_t filtered;
 	struct {
 		const volatile void *place;
 		uint64_t value;
