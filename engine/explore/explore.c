@@ -78,7 +78,9 @@ static void add_first(struct exploration *x)
 {
 	struct pending *first = g_new0(struct pending, 1);
 	plan_init(&first->plan);
-	first->plan.strategy = x->options->seed ? STRATEGY_RANDOM : STRATEGY_FIRST;
+	first->plan.strategy = x->options->seed == 0     ? STRATEGY_FIRST
+	                       : x->options->until_error ? STRATEGY_POS
+	                                                 : STRATEGY_RANDOM;
 	first->plan.seed = x->options->seed ? x->options->seed : 1;
 	first->parent = first->known_as = NONE;
 	x->first = x->report->runs->len;
@@ -142,17 +144,24 @@ static void begin_again(struct exploration *x)
 	add_first(x);
 }
 
-/* A random execution, without a schedule. */
+/* An execution by chance, without a schedule. */
 static struct pending *by_chance(struct exploration *x)
 {
 	struct pending *p = g_new0(struct pending, 1);
+	struct strategy how = portfolio_next(x->portfolio);
+	GString *text = g_string_new(NULL);
+	strategy_append(&how, text);
 	plan_init(&p->plan);
-	p->plan.strategy = STRATEGY_RANDOM;
-	p->plan.seed = worklist_random(x->worklist) | 1;
+	p->plan.strategy = how.kind;
+	p->plan.seed = how.seed;
+	p->plan.target = how.target;
+	p->plan.turns = how.turns ? g_array_copy(how.turns) : NULL;
+	strategy_release(&how);
 	p->parent = x->first;
 	p->known_as = 0; /* the first run, known by this number */
 	p->by_chance = true;
-	p->flip = g_strdup_printf("a random schedule, seed %" PRIu64, p->plan.seed);
+	p->flip = g_strdup_printf("a schedule by %s", text->str + strlen("--"));
+	g_string_free(text, TRUE);
 	p->thread = g_strdup("");
 	p->place = g_strdup("");
 	p->variable = g_strdup("");
@@ -385,6 +394,7 @@ void exploration_begin(struct exploration *x, const struct explore_options *opti
 		.awaits = awaits_new(),
 		.kept = g_ptr_array_new_with_free_func(free_execution),
 		.repeats = g_ptr_array_new_with_free_func(free_repeat),
+		.portfolio = options->until_error ? portfolio_new(options->seed, true) : NULL,
 		.no_return =
 		        no_return_new(options->finals ? finals_names(options->finals) : NULL),
 		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
@@ -425,6 +435,7 @@ void exploration_end(struct exploration *x)
 	g_ptr_array_unref(x->repeats);
 	g_ptr_array_unref(x->kept);
 	no_return_free(x->no_return);
+	portfolio_free(x->portfolio);
 	histories_free(x->histories);
 	worklist_free(x->worklist);
 	awaits_free(x->awaits);

@@ -12,6 +12,7 @@
 #include "engine/explore/explore.h"
 #include "engine/explore/flips.h"
 #include "engine/explore/no_return.h"
+#include "engine/explore/portfolio.h"
 #include "engine/explore/worklist.h"
 
 /* An execution and the state of its planning; execution_free. */
@@ -93,6 +94,7 @@ struct exploration {
 	uint64_t chances;       /* runs by chance so far */
 	uint32_t idle_chances;  /* in a row, with nothing pending */
 	uint64_t taken, run_of_taken; /* schedules taken so far; those not covered by then */
+	struct portfolio *portfolio;  /* of runs by chance; NULL: no error is looked for */
 	struct no_return *no_return;
 	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */
 	GHashTable *finals_seen; /* char *: names of --final that some run has */

@@ -274,6 +274,8 @@ bool explore_run_pending(struct exploration *x, struct pending *s, struct error 
 		put_back(x, s, ex);
 		return false;
 	}
+	if (x->portfolio && (s->by_chance || x->report->runs->len == x->first))
+		portfolio_learn(x->portfolio, ex->run.trace, ex->run.facts.turns, false);
 	return follow_run(x, s, ex, error);
 }
 

@@ -19,9 +19,12 @@
 enum arm { ARM_PAIR, ARM_POS, ARM_SURW, ARM_FEEDBACK, ARM_PCT, ARM_RANDOM, ARMS };
 
 enum {
-	MOST_KEPT = 64,      /* schedules that feedback varies */
+	MOST_KEPT = 64, /* schedules that feedback varies */
+	NEWEST = 16,    /* pairs */
+	MOST_PAIRS = 4000,
 	MOST_TRIES = 3,      /* of one pair of places */
 	MOST_EARLIER = 6,    /* events before one that it may be turned with, */
+	MOST_ENDS = 2,       /* last uses of a variable before its block's end */
 	LOOKED_AT = 64,      /* of so many */
 	MOST_EVENTS = 200000 /* of a run that is learned from */
 };
@@ -40,10 +43,12 @@ struct portfolio {
 	GArray *pairs;       /* struct turned, to be run */
 	GHashTable *paired;  /* key -> how often */
 	GHashTable *seen;    /* key of a write's and its read's place */
-	GPtrArray *kept;     /* GArray *: turns of runs with new ones */
+	GPtrArray *kept;     /* GArray *: turns of runs with new ones, */
+	guint kept_runs;     /* the number of all such runs */
 	GArray *targets;     /* struct log_target, */
 	GArray *target_uses; /* and uint64_t: their events */
 	uint64_t steps;      /* of a run */
+	bool explores;
 };
 
 static void free_turned(void *data)
@@ -56,11 +61,12 @@ static void free_turns(void *data)
 	g_array_unref(data);
 }
 
-struct portfolio *portfolio_new(uint64_t seed)
+struct portfolio *portfolio_new(uint64_t seed, bool explores)
 {
 	struct portfolio *p = g_new0(struct portfolio, 1);
 	p->random = hash_word(seed + 1) | 1;
 	p->seed = seed;
+	p->explores = explores;
 	p->pairs = g_array_new(FALSE, FALSE, sizeof(struct turned));
 	g_array_set_clear_func(p->pairs, free_turned);
 	p->paired = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -117,6 +123,7 @@ static bool has(const struct portfolio *p, enum arm arm)
 	return arm == ARM_PAIR       ? p->pairs->len > 0
 	       : arm == ARM_SURW     ? p->targets->len > 0
 	       : arm == ARM_FEEDBACK ? p->kept->len > 0
+	       : arm == ARM_PCT      ? !p->explores
 	                             : true;
 }
 
@@ -141,18 +148,20 @@ static enum arm next_arm(struct portfolio *p)
 {
 	if (p->runs == 0)
 		return ARM_POS;
-	return p->runs % 4 && p->pairs->len > 0 ? ARM_PAIR : draw_arm(p);
+	return p->runs % 4 && p->pairs->len > 0 && !p->explores ? ARM_PAIR : draw_arm(p);
 }
 
 static void take_pair(struct portfolio *p, struct strategy *s)
 {
-	guint at = (guint)draw(p, p->pairs->len);
+	/* half of them among the newest: what comes of what was seen last */
+	guint newest = draw(p, 2) ? MIN(p->pairs->len, NEWEST) : p->pairs->len;
+	guint at = p->pairs->len - 1 - (guint)draw(p, newest);
 	struct turned *pair = &g_array_index(p->pairs, struct turned, at);
 	s->kind = STRATEGY_TURNS;
 	s->turns = g_array_ref(pair->turns);
 	if (draw(p, 4))
 		s->seed = 0; /* without chance */
-	g_array_remove_index_fast(p->pairs, at);
+	g_array_remove_index(p->pairs, at);
 }
 
 static void take_target(struct portfolio *p, struct strategy *s)
@@ -318,12 +327,17 @@ static void turn_pair(struct portfolio *p, const struct trace *t, const GArray *
 	uint64_t key = place_of(t, first) * 31 + place_of(t, second);
 	guint times = GPOINTER_TO_UINT(g_hash_table_lookup(p->paired, &key));
 	uint32_t other = t->threads[t->events[second].thread].recorded;
-	if (times >= MOST_TRIES || number[first] == NONE || number[second] == NONE ||
-	    other == NONE || t->threads[t->events[first].thread].recorded == NONE)
+	/* once more in each run that has shown something new, as it went there */
+	bool whole = times >= MOST_TRIES || draw(p, 2);
+	if (times >= MOST_TRIES + p->kept_runs || p->pairs->len >= MOST_PAIRS ||
+	    number[first] == NONE || number[second] == NONE || other == NONE ||
+	    t->threads[t->events[first].thread].recorded == NONE)
 		return;
-	g_hash_table_replace(p->paired, g_memdup2(&key, sizeof key),
-	                     GUINT_TO_POINTER(times + 1));
-	struct turned pair = { key, turns_before(t, turns, number, first, draw(p, 2)) };
+	g_hash_table_replace(
+	        p->paired, g_memdup2(&key, sizeof key),
+	        GUINT_TO_POINTER(
+	                MAX(times + 1, times < MOST_TRIES ? 0 : p->kept_runs + MOST_TRIES)));
+	struct turned pair = { key, turns_before(t, turns, number, first, whole) };
 	struct log_turn goes = { other, number[second] + 1 };
 	g_array_append_val(pair.turns, goes);
 	if (pair.turns->len <= LOG_TURNS)
@@ -360,6 +374,26 @@ static void turn_pairs_of(struct portfolio *p, const struct trace *t, const GArr
 	}
 }
 
+/* The last uses of a block by others than the thread that frees it, and the free. */
+static void turn_ends_of(struct portfolio *p, const struct trace *t, const GArray *turns,
+                         const uint32_t *number, uint32_t variable)
+{
+	uint32_t block = t->variables[variable].block;
+	uint32_t end = block == NONE ? NONE : t->blocks[block].free;
+	struct event_list list = event_list_at(&t->index->variable_events, variable);
+	if (end == NONE)
+		return;
+	unsigned tried = 0;
+	for (uint64_t i = list.count; i-- > 0 && tried < MOST_ENDS;) {
+		uint32_t use = list.items[i];
+		if (use > end || t->events[use].thread == t->events[end].thread ||
+		    is_ordered(t, use, end))
+			continue;
+		tried++;
+		turn_pair(p, t, turns, number, use, end);
+	}
+}
+
 static void find_pairs(struct portfolio *p, const struct trace *t, const GArray *turns)
 {
 	uint32_t *number = plan_event_numbers(t);
@@ -368,6 +402,8 @@ static void find_pairs(struct portfolio *p, const struct trace *t, const GArray 
 		              event_list_at(&t->index->variable_events, v));
 	for (uint32_t o = 0; o < t->objects_count; o++)
 		turn_pairs_of(p, t, turns, number, event_list_at(&t->index->object_events, o));
+	for (uint32_t v = 0; v < t->variables_count; v++)
+		turn_ends_of(p, t, turns, number, v);
 	g_free(number);
 }
 
@@ -386,6 +422,7 @@ void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, 
 	}
 	if (sources == 0)
 		return;
+	p->kept_runs++;
 	find_pairs(p, t, turns);
 	if (turns->len == 0 || turns->len > LOG_TURNS)
 		return;

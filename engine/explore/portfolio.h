@@ -12,7 +12,9 @@
 #include "engine/trace/trace.h"
 
 struct portfolio;
-struct portfolio *portfolio_new(uint64_t seed);
+/* `explores`: an exploration turns pairs by itself, so that few of them are turned here, and
+ * has no pct. */
+struct portfolio *portfolio_new(uint64_t seed, bool explores);
 void portfolio_free(struct portfolio *p); /* NULL is allowed */
 
 /* How the next run is made; strategy_release. */

@@ -18,7 +18,7 @@
 
 void plan_release(struct plan *p)
 {
-	GArray *arrays[] = { p->steps, p->events, p->threads, p->answers };
+	GArray *arrays[] = { p->steps, p->events, p->threads, p->answers, p->turns };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		if (arrays[i])
 			g_array_free(arrays[i], TRUE);
@@ -407,6 +407,13 @@ void plan_archive(struct plan *p, struct archive *a)
 	archive_array(a, p->answers, sizeof(struct log_answer));
 	ARCHIVE(a, p->seed);
 	ARCHIVE(a, p->strategy);
+	archive_raw(a, &p->target, sizeof p->target);
+	if (archive_reads(a))
+		p->turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
+	if (p->turns != NULL)
+		archive_array(a, p->turns, sizeof(struct log_turn));
+	else
+		archive_count(a, 0, sizeof(struct log_turn));
 	ARCHIVE(a, p->open_end);
 	while (p->events->len < p->steps->len) { /* of a trace that is gone */
 		static const uint32_t none = NONE;
@@ -667,6 +674,10 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 	c->flags |= p->futexes ? LOG_FUTEXES : 0;
 	c->seed = p->seed;
 	c->strategy = p->strategy;
+	c->target = p->target;
+	c->turn_count = p->turns ? MIN(p->turns->len, LOG_TURNS) : 0;
+	for (uint32_t i = 0; i < c->turn_count; i++)
+		c->turns[i] = g_array_index(p->turns, struct log_turn, i);
 	c->memory = p->memory;
 	c->held = p->held;
 	/* Room for the witness and some more: the run after it may never end. */

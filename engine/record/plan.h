@@ -27,13 +27,15 @@ struct plan {               /* zero to init; plan_release */
 	} pair_place[2];
 	uint32_t poison; /* the event that frees the block of a use after free, or NONE */
 	uint64_t seed;
-	uint32_t strategy;  /* of what follows the plan: enum log_strategy */
-	uint64_t max_steps; /* with `explore`: of a run; 0: no limit */
-	bool other_build;   /* the program is not the recorded one: a divergence says so */
-	bool futexes;       /* waits for futexes are steps */
-	bool explore;       /* chance does not switch inside of invocations; ends are noted */
-	bool open_end;      /* the last step need not come: plan_go_on */
-	uint32_t held;      /* plan_hold: the runtime's number + 1; 0: no thread */
+	uint32_t strategy;        /* of what follows the plan: enum log_strategy */
+	struct log_target target; /* surw's */
+	GArray *turns;            /* struct log_turn: those of turns, or NULL; owned */
+	uint64_t max_steps;       /* with `explore`: of a run; 0: no limit */
+	bool other_build; /* the program is not the recorded one: a divergence says so */
+	bool futexes;     /* waits for futexes are steps */
+	bool explore;     /* chance does not switch inside of invocations; ends are noted */
+	bool open_end;    /* the last step need not come: plan_go_on */
+	uint32_t held;    /* plan_hold: the runtime's number + 1; 0: no thread */
 	const char *interposer; /* with `explore`: the library of the bind lines, or NULL */
 	struct record_server *server; /* with `explore`: where it is forked from, or NULL */
 	const char *output;     /* a file for what the program prints, or NULL; borrowed */

@@ -42,19 +42,19 @@ like "$status $err" "^2 .*kept: is no report of this command with these options"
 # killed after so many runs of the program, at any of its processes' states
 for lines in 3 7; do
 	before=$(runs)
-	setsid "$HEDDLE" shake --runs 20 --shard 2/2 --resume second -- ./bug >/dev/null 2>&1 &
+	setsid "$HEDDLE" shake --runs 20 --tries 0 --shard 2/2 --resume second -- ./bug >/dev/null 2>&1 &
 	while kill -0 $! 2>/dev/null && [ "$(runs)" -lt $((before + lines)) ]; do sleep 0.01; done
 	kill -KILL -- -$! 2>/dev/null
 	wait $! 2>/dev/null
 done
-run "$HEDDLE" shake --runs 20 --shard 2/2 --resume second -- ./bug
+run "$HEDDLE" shake --runs 20 --tries 0 --shard 2/2 --resume second -- ./bug
 run "$HEDDLE" merge kept second --format json
 is "$(json '$d->{runs}')" 20 "each run counts once"
-run "$HEDDLE" shake --runs 20 --format json -- ./bug
+run "$HEDDLE" shake --runs 20 --tries 0 --format json -- ./bug
 is "$(json 'join " ", map { "$_->{end}" } @{$d->{outcomes}}')" \
 	"$("$HEDDLE" merge kept second --format json | perl -MJSON::PP -0777 -ne 'print join " ", map { "$_->{end}" } @{decode_json($_)->{outcomes}}')" \
 	"and the outcomes are those of the whole"
-run "$HEDDLE" shake --runs 20 -j 2 --resume both -- ./bug
+run "$HEDDLE" shake --runs 20 --tries 0 -j 2 --resume both -- ./bug
 is "$(ls both*)" "both.1
 both.2" "with -j each share has a file"
 printf 'not ours\n' >foreign

@@ -428,7 +428,7 @@ static bool run_all(struct shake *shake, struct outcomes *outcomes, const struct
 	const volatile int *interrupted = catch_interruption();
 	uint64_t step = MAX(shake->shards, 1);
 	struct portfolio *portfolio =
-	        is_auto(a) ? portfolio_new(named->seed * step + shake->shard) : NULL;
+	        is_auto(a) ? portfolio_new(named->seed * step + shake->shard, false) : NULL;
 	bool good = true;
 	for (uint64_t n = shake->shard; good && n < runs; n += step) {
 		bool late = seconds > 0 && g_get_monotonic_time() > deadline;

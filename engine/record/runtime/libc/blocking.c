@@ -113,6 +113,20 @@ PAUSES(__xpg_sigpause, (int number), (number))
 
 /* ---- sleeping ---- */
 
+/* Sleep orders nothing: a strategy that decides before each event may let the thread come back
+ * at any time. */
+static void sleep_or_yield(struct thread *t, uint64_t deadline)
+{
+	uint64_t now = virtual_now();
+	if (!sched_each_event() || rt.replay) {
+		sched_block(t, FOR_SLEEP, NULL, true, deadline);
+		return;
+	}
+	sched_tick(deadline > now ? deadline - now : 0);
+	sched_about(&t->sched, NULL, 0, false);
+	sched_yield_point(t, false);
+}
+
 /*
  * Sleeps until virtual time is there, or a handler has run: the nanoseconds that were left
  * then, else 0.
@@ -124,7 +138,7 @@ static uint64_t sleep_until(struct thread *t, uint64_t deadline, enum log_call c
 	t->signals.interrupted = false;
 	frame_enter(t, call, pc, true);
 	if (!(rt.inputs == INPUTS_GIVEN && after_plan_signal(t)))
-		sched_block(t, FOR_SLEEP, NULL, true, deadline);
+		sleep_or_yield(t, deadline);
 	frame_leave(t);
 	if (t->sched.cancelled)
 		pthread_testcancel();
