@@ -1,7 +1,8 @@
 /*
- * code.c - atomic instructions in the machine code of a program (x86-64, by capstone). What gcc
- * and clang compile for ThreadSanitizer calls a function for each atomic operation, so such an
- * instruction is inline assembly, or code that was compiled otherwise.
+ * code.c - the machine code of a program (x86-64, by capstone): atomic instructions, and
+ * results of calls that nobody looks at. What gcc and clang compile for ThreadSanitizer calls a
+ * function for each atomic operation, so an atomic instruction is inline assembly, or code that
+ * was compiled otherwise.
  */
 #include "debuginfo/private.h"
 
@@ -64,24 +65,181 @@ static uint64_t scan_file(const struct debuginfo *d, Elf *elf, csh decoder, cs_i
 	return found;
 }
 
+/* An ELF file of x86-64 and a decoder of its code. */
+struct opened {
+	int file;
+	Elf *elf;
+	csh decoder;
+	cs_insn *i;
+};
+
+static void close_code(struct opened *o)
+{
+	if (o->i != NULL) {
+		cs_free(o->i, 1);
+		cs_close(&o->decoder);
+	}
+	elf_end(o->elf);
+	if (o->file >= 0)
+		close(o->file);
+}
+
+static bool open_code(struct opened *o, const char *path)
+{
+	GElf_Ehdr header;
+	memset(o, 0, sizeof *o);
+	elf_version(EV_CURRENT);
+	o->file = open(path, O_RDONLY | O_CLOEXEC);
+	o->elf = o->file < 0 ? NULL : elf_begin(o->file, ELF_C_READ_MMAP, NULL);
+	if (o->elf != NULL && gelf_getehdr(o->elf, &header) != NULL &&
+	    header.e_machine == EM_X86_64 &&
+	    cs_open(CS_ARCH_X86, CS_MODE_64, &o->decoder) == CS_ERR_OK)
+		o->i = cs_malloc(o->decoder);
+	return o->i != NULL;
+}
+
 uint64_t debuginfo_atomic_instruction(const struct debuginfo *d)
 {
-	uint64_t found = 0;
-	csh decoder;
-	elf_version(EV_CURRENT);
-	int file = open(d->path, O_RDONLY | O_CLOEXEC);
-	Elf *elf = file < 0 ? NULL : elf_begin(file, ELF_C_READ_MMAP, NULL);
-	GElf_Ehdr header;
-	if (elf != NULL && gelf_getehdr(elf, &header) != NULL &&
-	    header.e_machine == EM_X86_64 &&
-	    cs_open(CS_ARCH_X86, CS_MODE_64, &decoder) == CS_ERR_OK) {
-		cs_insn *i = cs_malloc(decoder);
-		found = scan_file(d, elf, decoder, i);
-		cs_free(i, 1);
-		cs_close(&decoder);
-	}
-	elf_end(elf);
-	if (file >= 0)
-		close(file);
+	struct opened o;
+	uint64_t found = open_code(&o, d->path) ? scan_file(d, o.elf, o.decoder, o.i) : 0;
+	close_code(&o);
 	return found;
+}
+
+/* ---- results ---- */
+
+enum { MOST_INSTRUCTIONS = 200 };
+
+struct following {
+	struct opened *code;
+	GArray *ways;     /* uint64_t: addresses that are to be followed */
+	GHashTable *been; /* addresses << 1 | low */
+	bool low;         /* the lowest byte of the result is overwritten */
+};
+
+/* The section's code from the address on; NULL: there is none. `linkage`: it leads to other
+ * modules. */
+static const uint8_t *code_at(Elf *elf, uint64_t address, size_t *count, bool *linkage)
+{
+	Elf_Scn *section = NULL;
+	size_t names = 0;
+	elf_getshdrstrndx(elf, &names);
+	while ((section = elf_nextscn(elf, section)) != NULL) {
+		GElf_Shdr header;
+		Elf_Data *data;
+		if (gelf_getshdr(section, &header) == NULL || header.sh_type != SHT_PROGBITS ||
+		    !(header.sh_flags & SHF_EXECINSTR) ||
+		    address - header.sh_addr >= header.sh_size ||
+		    (data = elf_getdata(section, NULL)) == NULL || data->d_buf == NULL)
+			continue;
+		const char *name = elf_strptr(elf, names, header.sh_name);
+		*linkage = name != NULL && g_str_has_prefix(name, ".plt");
+		*count = data->d_size - (address - header.sh_addr);
+		return (const uint8_t *)data->d_buf + (address - header.sh_addr);
+	}
+	return NULL;
+}
+
+static bool is_of_result(uint16_t reg)
+{
+	return reg == X86_REG_RAX || reg == X86_REG_EAX || reg == X86_REG_AX ||
+	       reg == X86_REG_AL || reg == X86_REG_AH;
+}
+
+/* xor eax, eax reads nothing. */
+static bool is_zeroing(const cs_insn *i)
+{
+	const cs_x86 *x = &i->detail->x86;
+	return (i->id == X86_INS_XOR || i->id == X86_INS_SUB) && x->op_count == 2 &&
+	       x->operands[0].type == X86_OP_REG && x->operands[1].type == X86_OP_REG &&
+	       x->operands[0].reg == x->operands[1].reg && x->operands[0].size >= 4;
+}
+
+enum next { NEXT_GOES_ON, NEXT_OVERWRITES, NEXT_READS };
+
+/* A call or jump: a function of another module overwrites the result; one of this one may not,
+ * as compilers know. */
+static enum next follow_branch(struct following *f, const cs_insn *i, bool call)
+{
+	const cs_x86_op *to = &i->detail->x86.operands[0];
+	size_t count;
+	bool linkage;
+	if (to->type != X86_OP_IMM)
+		return call ? NEXT_OVERWRITES : NEXT_READS;
+	if (code_at(f->code->elf, (uint64_t)to->imm, &count, &linkage) == NULL)
+		return NEXT_READS;
+	if (linkage)
+		return NEXT_OVERWRITES;
+	if (call)
+		return NEXT_GOES_ON;
+	uint64_t target = (uint64_t)to->imm;
+	g_array_append_val(f->ways, target);
+	return i->id == X86_INS_JMP ? NEXT_OVERWRITES : NEXT_GOES_ON;
+}
+
+static enum next follow(struct following *f, const cs_insn *i)
+{
+	cs_regs read, written;
+	uint8_t reads, writes;
+	csh decoder = f->code->decoder;
+	if (cs_regs_access(decoder, i, read, &reads, written, &writes) != CS_ERR_OK)
+		return NEXT_READS;
+	for (int k = 0; k < reads; k++)
+		if (is_of_result(read[k]) && !is_zeroing(i) &&
+		    !(f->low && read[k] == X86_REG_AL))
+			return NEXT_READS;
+	if (cs_insn_group(decoder, i, X86_GRP_RET) || cs_insn_group(decoder, i, X86_GRP_INT))
+		return NEXT_READS;
+	if (cs_insn_group(decoder, i, X86_GRP_CALL))
+		return follow_branch(f, i, true);
+	if (cs_insn_group(decoder, i, X86_GRP_JUMP))
+		return follow_branch(f, i, false);
+	for (int k = 0; k < writes; k++)
+		if (written[k] == X86_REG_RAX || written[k] == X86_REG_EAX)
+			return i->id >= X86_INS_CMOVA && i->id <= X86_INS_CMOVS
+			               ? NEXT_GOES_ON
+			               : NEXT_OVERWRITES;
+		else
+			f->low |= written[k] == X86_REG_AL;
+	return NEXT_GOES_ON;
+}
+
+/* Does the way end with the result overwritten? */
+static bool follow_way(struct following *f, uint64_t address)
+{
+	size_t count;
+	bool linkage;
+	const uint8_t *bytes = code_at(f->code->elf, address, &count, &linkage);
+	cs_insn *i = f->code->i;
+	f->low = false;
+	for (;;) {
+		if (!g_hash_table_add(f->been, (gpointer)(uintptr_t)(address << 1 | f->low)))
+			return true;
+		if (bytes == NULL || g_hash_table_size(f->been) > MOST_INSTRUCTIONS ||
+		    !cs_disasm_iter(f->code->decoder, &bytes, &count, &address, i))
+			return false;
+		enum next next = follow(f, i);
+		if (next != NEXT_GOES_ON)
+			return next == NEXT_OVERWRITES;
+	}
+}
+
+bool debuginfo_result_unseen(const char *path, uint64_t address)
+{
+	struct opened o;
+	bool unseen = open_code(&o, path) &&
+	              cs_option(o.decoder, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK;
+	struct following f = { &o, g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+		               g_hash_table_new(NULL, NULL) };
+	if (unseen) { /* with room for details */
+		cs_free(o.i, 1);
+		o.i = cs_malloc(o.decoder);
+	}
+	g_array_append_val(f.ways, address);
+	for (guint i = 0; unseen && i < f.ways->len; i++)
+		unseen = follow_way(&f, g_array_index(f.ways, uint64_t, i));
+	g_array_free(f.ways, TRUE);
+	g_hash_table_unref(f.been);
+	close_code(&o);
+	return unseen;
 }

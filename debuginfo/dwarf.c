@@ -86,20 +86,16 @@ static const char *qualified(struct dwarf_reader *r, const char *name)
 		return "";
 	if (!r->qualified || r->prefix->len == 0)
 		return debuginfo_intern(r->d, name);
-	char *whole = g_strconcat(r->prefix->str, name, NULL);
-	const char *own = debuginfo_intern(r->d, whole);
-	g_free(whole);
-	return own;
+	g_autofree char *whole = g_strconcat(r->prefix->str, name, NULL);
+	return debuginfo_intern(r->d, whole);
 }
 
 static const char *tagged(struct dwarf_reader *r, const char *tag, const char *name)
 {
 	if (name == NULL || r->qualified)
 		return qualified(r, name);
-	char *whole = g_strconcat(tag, " ", name, NULL);
-	const char *own = debuginfo_intern(r->d, whole);
-	g_free(whole);
-	return own;
+	g_autofree char *whole = g_strconcat(tag, " ", name, NULL);
+	return debuginfo_intern(r->d, whole);
 }
 
 static const struct {
@@ -148,7 +144,7 @@ static void finish_array(struct dwarf_reader *r, uint32_t id, uint32_t element,
 
 static void read_array(struct dwarf_reader *r, Dwarf_Die die, uint32_t id, uint32_t element)
 {
-	GArray *counts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	g_autoptr(GArray) counts = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	Dwarf_Error error = NULL;
 	Dwarf_Die child, next;
 	bool more = reader_fine(r, dwarf_child(die, &child, &error), &error);
@@ -165,7 +161,6 @@ static void read_array(struct dwarf_reader *r, Dwarf_Die die, uint32_t id, uint3
 		child = next;
 	}
 	finish_array(r, id, element, counts);
-	g_array_unref(counts);
 }
 
 /* Children of a named scope: their names begin with `name`::. */
@@ -197,10 +192,8 @@ static const char *closure_name(struct dwarf_reader *r, const struct die_facts *
 	}
 	if (function == NULL || *function == '\0')
 		return qualified(r, "lambda");
-	char *whole = g_strconcat(function, "::lambda", NULL);
-	const char *own = debuginfo_intern(r->d, whole);
-	g_free(whole);
-	return own;
+	g_autofree char *whole = g_strconcat(function, "::lambda", NULL);
+	return debuginfo_intern(r->d, whole);
 }
 
 /* The members of a struct, or the names of an enumeration, are collected in its level's
@@ -209,7 +202,7 @@ static void read_struct(struct dwarf_reader *r, Dwarf_Die die, const struct die_
                         uint32_t id, const struct die_level *outer)
 {
 	struct debuginfo *d = r->d;
-	GArray *members = g_array_new(FALSE, FALSE, sizeof(struct debug_member));
+	g_autoptr(GArray) members = g_array_new(FALSE, FALSE, sizeof(struct debug_member));
 	struct die_level inner = { .function = NONE,
 		                   .scope = NONE,
 		                   .type = id,
@@ -223,7 +216,6 @@ static void read_struct(struct dwarf_reader *r, Dwarf_Die die, const struct die_
 	type->members = d->members->len;
 	type->member_count = members->len;
 	g_array_append_vals(d->members, members->data, members->len);
-	g_array_unref(members);
 }
 
 static enum debug_encoding encoding_of(const struct die_facts *f)

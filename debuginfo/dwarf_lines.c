@@ -118,7 +118,7 @@ void reader_lines(struct dwarf_reader *r)
 		return;
 	if (reader_fine(r, dwarf_srclines_from_linecontext(context, &lines, &count, &error),
 	                &error)) {
-		GArray *seen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+		g_autoptr(GArray) seen = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 		bool dropped = false; /* code dropped by the linker has address 0 */
 		bool begins = true;
 		for (Dwarf_Signed i = 0; i < count; i++) {
@@ -131,7 +131,6 @@ void reader_lines(struct dwarf_reader *r)
 			if (!dropped)
 				g_array_append_val(r->d->lines, row);
 		}
-		g_array_unref(seen);
 	}
 	dwarf_srclines_dealloc_b(context);
 }

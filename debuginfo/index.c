@@ -81,7 +81,7 @@ static int by_range(gconstpointer a, gconstpointer b, gpointer scopes)
 static void index_scopes(struct debuginfo *d)
 {
 	g_array_sort_with_data(d->ranges, by_range, d->scopes);
-	GArray *open = g_array_new(FALSE, FALSE, sizeof(struct open_range));
+	g_autoptr(GArray) open = g_array_new(FALSE, FALSE, sizeof(struct open_range));
 	for (guint i = 0; i < d->ranges->len; i++) {
 		const struct scope_range *range = AT(d->ranges, struct scope_range, i);
 		close_until(d, open, range->low);
@@ -93,7 +93,6 @@ static void index_scopes(struct debuginfo *d)
 		add_segment(d->segments, range->low, range->scope);
 	}
 	close_until(d, open, UINT64_MAX);
-	g_array_unref(open);
 	g_array_set_size(d->ranges, 0);
 }
 

@@ -132,11 +132,10 @@ void debug_store_free(struct debug_store *s)
 struct debuginfo *debug_store_open(struct debug_store *s, const char *path,
                                    const char *build_id, struct error *error)
 {
-	char *key = g_strdup_printf("%s %s", build_id ? build_id : "", path);
+	g_autofree char *key = g_strdup_printf("%s %s", build_id ? build_id : "", path);
 	struct debuginfo *d = g_hash_table_lookup(s->modules, key);
 	if (d == NULL && (d = debuginfo_open(path, build_id, error)) != NULL)
 		g_hash_table_insert(s->modules, g_steal_pointer(&key), d);
-	g_free(key);
 	return d;
 }
 

@@ -141,8 +141,9 @@ const char *debuginfo_shown(struct debuginfo *d, const char *symbol)
 		region = strstr(dot, regions[i]);
 		region = region ? region + strlen(regions[i]) : NULL;
 	}
-	GString *out = g_string_new(NULL);
-	char *base = dot ? g_strndup(symbol, (gsize)(dot - symbol)) : g_strdup(symbol);
+	g_autoptr(GString) out = g_string_new(NULL);
+	g_autofree char *base =
+	        dot ? g_strndup(symbol, (gsize)(dot - symbol)) : g_strdup(symbol);
 	append_demangled(out, base);
 	if (region != NULL) {
 		int number = *region == '.' ? atoi(region + 1) : 0;
@@ -151,10 +152,7 @@ const char *debuginfo_shown(struct debuginfo *d, const char *symbol)
 		if (number > 0)
 			g_string_append_printf(out, "#%d", number + 1);
 	}
-	const char *shown = debuginfo_intern(d, out->str);
-	g_string_free(out, TRUE);
-	g_free(base);
-	return shown;
+	return debuginfo_intern(d, out->str);
 }
 
 static void show_all(struct debuginfo *d, GArray *symbols, GHashTable *described, clock_t end)
@@ -170,7 +168,7 @@ static void show_all(struct debuginfo *d, GArray *symbols, GHashTable *described
 /* The soft limits of address space and time, lowered to the present use and a reserve. */
 static void limit(struct rlimit *memory, struct rlimit *time)
 {
-	char *text = NULL;
+	g_autofree char *text = NULL;
 
 	getrlimit(RLIMIT_AS, memory);
 	getrlimit(RLIMIT_CPU, time);
@@ -181,7 +179,6 @@ static void limit(struct rlimit *memory, struct rlimit *time)
 
 		setrlimit(RLIMIT_AS, &now);
 	}
-	g_free(text);
 	rlim_t seconds = (rlim_t)(clock() / CLOCKS_PER_SEC) + 2 * MOST_SECONDS;
 	struct rlimit now = { MIN(seconds, time->rlim_cur), time->rlim_max };
 	setrlimit(RLIMIT_CPU, &now);
@@ -190,7 +187,7 @@ static void limit(struct rlimit *memory, struct rlimit *time)
 void debuginfo_show_symbols(struct debuginfo *d)
 {
 	struct rlimit memory, time;
-	GHashTable *described = g_hash_table_new(g_int64_hash, g_int64_equal);
+	g_autoptr(GHashTable) described = g_hash_table_new(g_int64_hash, g_int64_equal);
 	clock_t end = clock() + MOST_SECONDS * CLOCKS_PER_SEC;
 
 	for (guint i = 0; i < d->functions->len; i++) {
@@ -203,7 +200,6 @@ void debuginfo_show_symbols(struct debuginfo *d)
 	show_all(d, d->code_symbols, described, end);
 	g_hash_table_remove_all(described);
 	show_all(d, d->data_symbols, described, end);
-	g_hash_table_destroy(described);
 	setrlimit(RLIMIT_AS, &memory);
 	setrlimit(RLIMIT_CPU, &time);
 }

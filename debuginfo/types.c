@@ -30,10 +30,9 @@ uint32_t debuginfo_type_named(const struct debuginfo *d, const char *name)
 {
 	static const char *const words[] = { "", "struct ", "union ", "class ", "enum " };
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
-		char *whole = g_strconcat(words[i], name, NULL);
+		g_autofree char *whole = g_strconcat(words[i], name, NULL);
 		uint32_t id =
 		        GPOINTER_TO_UINT(g_hash_table_lookup(d->types_by_name, whole)) - 1;
-		g_free(whole);
 		if (id != NONE)
 			return id;
 	}
@@ -148,9 +147,8 @@ static bool member_holds(const struct debug_member *m, uint64_t offset, uint64_t
 static bool fits_exactly(const struct debuginfo *d, const struct debug_member *m,
                          uint64_t offset, uint64_t size)
 {
-	GString *scratch = g_string_new(NULL);
+	g_autoptr(GString) scratch = g_string_new(NULL);
 	bool exact = debuginfo_part(d, m->type, offset - m->offset, size, scratch).exact;
-	g_string_free(scratch, TRUE);
 	return exact;
 }
 

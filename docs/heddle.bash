@@ -45,7 +45,7 @@ _heddle() {
 	check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --shard --jobs --resume --baseline --suppressions --lenient --format --help --quiet --version" ;;
 	fix-check) words="--budget --runs --check --expect --spec --no-harm --timeout --output --lenient --format --help --quiet --version" ;;
 	atomic) words="--spec --cycles --predict --output --budget --sets --post-mortem --split --heap --all --baseline --suppressions --lenient --format --help --quiet --version" ;;
-	commute) words="--spec --analysis --pairs --direct --bounded --verdicts --budget --baseline --suppressions --lenient --format --help --quiet --version" ;;
+	commute) words="--spec --analysis --linearizable --pairs --direct --bounded --verdicts --budget --baseline --suppressions --lenient --format --help --quiet --version" ;;
 	spec) words="--format --help --quiet --version" ;;
 	cc) words="" ;;
 	c++) words="" ;;
@@ -58,13 +58,13 @@ _heddle() {
 	verify) words="--spec --memory --lenient --format --help --quiet --version" ;;
 	record) words="--output --mode --strategy --depth --steps --seed --memory --spec --max-size --compress --last --live --suppressions --start-at --no-values --no-missing --no-inputs --help --quiet --version" ;;
 	graph) words="--kind --output --order --spec --cycles --lenient --help --quiet --version" ;;
-	replay) words="--witness --trace --first --until --output --gdb --gdb-server --spec --timeout --lenient --help --quiet --version" ;;
+	replay) words="--witness --trace --first --until --output --gdb --gdb-server --dap --spec --timeout --lenient --help --quiet --version" ;;
 	explain) words="--order --spec --story --missing --lenient --format --help --quiet --version" ;;
 	compare) words="--analyses --lenient --format --help --quiet --version" ;;
 	diff) words="--analysis --spec --values --missing --budget --lenient --format --help --quiet --version" ;;
 	merge) words="--lenient --tasks --output --format --help --quiet --version" ;;
 	shake) words="--runs --seed --strategy --depth --steps --memory --timeout --budget --shard --jobs --resume --format --help --quiet --version" ;;
-	explore) words="--output --spec --results --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --order --bound --until-error --timeout --format --help --quiet --version" ;;
+	explore) words="--output --spec --results --linearizable --runs --budget --seed --final --check --steps --resume --shard --jobs --memory --order --bound --until-error --timeout --format --help --quiet --version" ;;
 	orders) words="--runs --budget --pairs --format --help --quiet --version" ;;
 	doctor) words="--format --help --quiet --version" ;;
 	lesson) words="--directory --text --worksheet --restart --new --check --play --class --format --help --quiet --version" ;;

@@ -112,6 +112,7 @@ atomic) _arguments \
 commute) _arguments \
 	'*--spec[a specification, besides those that ship (default\: those it was recorded with); may be repeated]:FILE:_files' \
 	'*--analysis[commutativity races (default), order violations, or those that EDC leaves open]:word:(rd2 cov edc)' \
+	'*--linearizable[instead\: is there, for each object, an order of its invocations that explains what they returned, by the effects?]' \
 	'*--pairs[one finding a pair of source lines (default), or every pair]:word:(sites events)' \
 	'*--direct[rd2 without access points\: compare each invocation with every other]' \
 	'*--bounded[edc\: track critical sections in bounded space; may lose edges]' \
@@ -258,6 +259,7 @@ replay) _arguments \
 	'*--output[keep the runs as traces\: PREFIX.run1.hdl, PREFIX.run2.hdl]:PREFIX:_files' \
 	'*--gdb[stop there with gdb attached to the process]' \
 	'*--gdb-server[serve gdb ('\''target remote localhost\:PORT'\''), which goes through the run forward and backward; also localhost\:PORT, a path, or - for standard input and output]:PORT:_files' \
+	'*--dap[serve an editor by the Debug Adapter Protocol; the same addresses; witness, trace and program may come from the editor]:PORT:_files' \
 	'*--spec[the bind lines that it was recorded with, when they lie elsewhere]:FILE:_files' \
 	'*--timeout[end a run that has not ended after this time (default 300; 0\: never; none with --gdb)]:SECONDS:_files' \
 	'*--lenient[turn refusals that have a safe reading into warnings]' \
@@ -298,7 +300,7 @@ diff) _arguments \
 	'*:file:_files' ;;
 merge) _arguments \
 	'*--lenient[join what is there, when shards or tasks are missing]' \
-	'*--tasks[of explorations\: divide what is left into N tasks, PREFIX.1 to PREFIX.N]:N:_files' \
+	'*--tasks[of explorations\: divide what is left into N tasks, PREFIX.1 to PREFIX.N (and PREFIX.base)]:N:_files' \
 	'*--output[with --tasks; without it, of explorations\: the file of the join]:PREFIX:_files' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
@@ -326,6 +328,7 @@ explore) _arguments \
 	'*--output[keep the tree in FILE, and traces of failing runs as FILE.runN.hdl]:FILE:_files' \
 	'*--spec[invocations of its objects are single steps, and may commute]:FILE:_files' \
 	'*--results[invocations that return the same are the same, in whatever order, where the effects say what they return]' \
+	'*--linearizable[with --spec\: no invocation is taken to be one step; does each schedule'\''s history have an order that explains it by the effects?]' \
 	'*--runs[at most N runs (default 10000)]:N:_files' \
 	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
 	'*--seed[choose the first run'\''s schedule at random, by this seed (default\: the lowest thread first)]:N:_files' \

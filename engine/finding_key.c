@@ -35,13 +35,11 @@ static void append_cycle(const struct finding *f, GString *out)
 
 char *finding_key(const struct trace *t, const struct finding *f)
 {
-	GString *subject = g_string_new(NULL);
+	g_autoptr(GString) subject = g_string_new(NULL);
 	finding_append_subject(t, f, subject);
 	append_cycle(f, subject);
 	const char *a = trace_site_name(t, f->first), *b = trace_site_name(t, f->second);
 	bool swap = strcmp(a, b) > 0;
-	char *key = g_strdup_printf("%s|%s|%s|%s", finding_kind_word(f->kind), swap ? b : a,
-	                            swap ? a : b, f->sets || f->requests ? subject->str : "");
-	g_string_free(subject, TRUE);
-	return key;
+	return g_strdup_printf("%s|%s|%s|%s", finding_kind_word(f->kind), swap ? b : a,
+	                       swap ? a : b, f->sets || f->requests ? subject->str : "");
 }

@@ -12,8 +12,8 @@ make -s deb
 step "packages: installed"
 run=
 [ "$(id -u)" = 0 ] || run=sudo
-$run apt-get install -y --allow-downgrades "$PWD"/build/deb/*.deb >/dev/null
-trap '$run apt-get remove -y heddle libheddle0 libheddle-dev >/dev/null' EXIT
+$run apt-get -o DPkg::Lock::Timeout=600 install -y --allow-downgrades "$PWD"/build/deb/*.deb >/dev/null
+trap '$run apt-get -o DPkg::Lock::Timeout=600 remove -y heddle libheddle0 libheddle-dev >/dev/null' EXIT
 
 step "packages: their own tests"
 for t in docs/debian/tests/record docs/debian/tests/library; do

@@ -16,4 +16,4 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "deps: installing$missing with apt-get" >&2
 $run apt-get update -qq
-$run env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+$run env DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=600 install -y -qq --no-install-recommends $missing >/dev/null

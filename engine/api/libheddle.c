@@ -85,10 +85,9 @@ EXPORT char *heddle_event_text(const heddle_trace *trace, uint32_t event)
 {
 	if (event >= trace->t->events_count)
 		return NULL;
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	trace_append_line(trace->t, event, text);
 	char *copy = strdup(text->str);
-	g_string_free(text, TRUE);
 	return copy;
 }
 
@@ -243,7 +242,7 @@ EXPORT int heddle_check_race(const heddle_trace *trace, const uint32_t *events, 
 {
 	const struct check_options options = { 0 };
 	const uint32_t pair[] = { MIN(first, second), MAX(first, second) };
-	GString *reason = g_string_new(NULL);
+	g_autoptr(GString) reason = g_string_new(NULL);
 	bool inside = pair[1] < trace->t->events_count;
 
 	for (size_t i = 0; inside && i < length; i++)
@@ -254,6 +253,5 @@ EXPORT int heddle_check_race(const heddle_trace *trace, const uint32_t *events, 
 		g_string_assign(reason, "there is no event of that number");
 	if (!good && error != NULL)
 		*error = strdup(reason->str);
-	g_string_free(reason, TRUE);
 	return good;
 }

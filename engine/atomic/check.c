@@ -23,9 +23,9 @@ static bool is_wanted(const struct wanted *w, uint32_t begin)
 static bool has_cycle(const struct conflict_graph *g, const struct wanted *w)
 {
 	guint n = g->units->len, left = 0;
-	bool *in = g_new(bool, n + 1);
-	uint32_t *entering = g_new0(uint32_t, n + 1);
-	GArray *free_units = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autofree bool *in = g_new(bool, n + 1);
+	g_autofree uint32_t *entering = g_new0(uint32_t, n + 1);
+	g_autoptr(GArray) free_units = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (guint i = 0; i < n; i++) {
 		const struct unit *u = &g_array_index(g->units, struct unit, i);
 		in[i] = !u->dropped && is_wanted(w, u->begin);
@@ -48,9 +48,6 @@ static bool has_cycle(const struct conflict_graph *g, const struct wanted *w)
 				g_array_append_val(free_units, c->to);
 		}
 	}
-	g_array_free(free_units, TRUE);
-	g_free(entering);
-	g_free(in);
 	return left > 0;
 }
 

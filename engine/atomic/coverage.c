@@ -98,18 +98,17 @@ static guint append_functions(const struct coverage *c, const bool *set, GString
 static bool note_functions(const struct coverage *c, const bool *set, const char *why,
                            struct report *r)
 {
-	GString *names = g_string_new(NULL);
+	g_autoptr(GString) names = g_string_new(NULL);
 	bool any = append_functions(c, set, names) > 0;
 	if (any)
 		report_note(r, "%s: %s", why, names->str);
-	g_string_free(names, TRUE);
 	return any;
 }
 
 static void note_left_out(struct coverage *c, struct report *r)
 {
 	const struct trace *t = c->t;
-	bool *closed = g_new0(bool, t->string_offsets_count + 1);
+	g_autofree bool *closed = g_new0(bool, t->string_offsets_count + 1);
 	for (uint32_t s = 0; s + 1 < t->string_offsets_count; s++) {
 		c->inlined[s] &= !c->unit[s] && !c->called[s];
 		c->start[s] &= !c->unit[s];
@@ -128,7 +127,6 @@ static void note_left_out(struct coverage *c, struct report *r)
 	note_functions(c, c->start, "functions in which threads begin are no units", r);
 	if (inlined || statics)
 		r->complete = false;
-	g_free(closed);
 }
 
 static guint count_units(struct coverage *c)
@@ -156,7 +154,7 @@ void atomic_coverage(const struct trace *t, const struct atomic_model *m, struct
 		              .inlined = g_new0(bool, strings),
 		              .called = g_new0(bool, strings),
 		              .start = g_new0(bool, strings) };
-	GString *names = g_string_new(NULL);
+	g_autoptr(GString) names = g_string_new(NULL);
 	guint units = count_units(&c);
 	append_functions(&c, c.unit, names);
 	if (units > 0)
@@ -174,7 +172,6 @@ void atomic_coverage(const struct trace *t, const struct atomic_model *m, struct
 	}
 	if (m->lost)
 		report->complete = false;
-	g_string_free(names, TRUE);
 	arrays_free(c.frames, t->threads_count);
 	g_free(c.unit);
 	g_free(c.inlined);

@@ -391,7 +391,7 @@ static int by_length(gconstpointer a, gconstpointer b)
 
 void cycles_report(struct cycles *s, uint64_t limit, struct report *report)
 {
-	GPtrArray *all = g_ptr_array_new();
+	g_autoptr(GPtrArray) all = g_ptr_array_new();
 	GHashTableIter iter;
 	gpointer f;
 	g_hash_table_iter_init(&iter, s->findings);
@@ -426,7 +426,6 @@ void cycles_report(struct cycles *s, uint64_t limit, struct report *report)
 		            all->len, limit);
 		report->complete = false;
 	}
-	g_ptr_array_free(all, TRUE);
 }
 
 /* -- graphs ------------------------------------------------------------------------------- */
@@ -508,16 +507,14 @@ static uint32_t *graph_begin(struct cycles *s, const struct conflict_graph *g,
 void cycles_collect(struct cycles *s, const struct conflict_graph *g, const uint32_t *units,
                     uint32_t count)
 {
-	uint32_t *all = graph_begin(s, g, units, &count);
-	GArray *cycle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autofree uint32_t *all = graph_begin(s, g, units, &count);
+	g_autoptr(GArray) cycle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t i = 0; i < count; i++)
 		for (uint32_t e = UNIT(s, units ? units[i] : all[i])->out; e != NONE;
 		     e = CONFLICT(s, e)->next) {
 			if (on_cycle(s, e) && !s->cancelled)
 				search_from(s, e, cycle);
 		}
-	g_array_free(cycle, TRUE);
-	g_free(all);
 }
 
 uint32_t *cycles_components(struct cycles *s, const struct conflict_graph *g)
@@ -563,7 +560,7 @@ struct finding *cycles_find_new(struct cycles *s, const struct conflict_graph *g
 {
 	uint32_t count;
 	g_free(graph_begin(s, g, NULL, &count));
-	GArray *cycle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) cycle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct finding *f = NULL;
 	guint best = G_MAXUINT;
 	*code = NULL;
@@ -587,7 +584,6 @@ struct finding *cycles_find_new(struct cycles *s, const struct conflict_graph *g
 		*code = now;
 		best = cost;
 	}
-	g_array_free(cycle, TRUE);
 	return f;
 }
 

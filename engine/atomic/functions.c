@@ -47,14 +47,13 @@ struct atomic_functions *atomic_functions_new(const struct trace *t, struct atom
 	struct atomic_functions *f = g_new0(struct atomic_functions, 1);
 	f->count = t->string_offsets_count;
 	f->at = g_new0(struct atomic_function, f->count + 1);
-	bool *entered = g_new0(bool, f->count + 1);
+	g_autofree bool *entered = g_new0(bool, f->count + 1);
 	for (uint64_t i = 0; i < t->events_count; i++)
 		if (t->events[i].op == OP_ENTER)
 			entered[t->events[i].target] = true;
 	for (uint64_t i = 0; i < p->module_count; i++)
 		if (p->modules[i] && debuginfo_has_dwarf(p->modules[i]))
 			look_up_functions(f, p, p->modules[i], t, entered);
-	g_free(entered);
 	return f;
 }
 

@@ -56,14 +56,12 @@ static const char *role_of(struct shapes *s, uint32_t lock, const char *instance
 {
 	const char *name = trace_string(s->k->t, s->k->t->objects[lock].name);
 	size_t length = strlen(instance);
-	GString *role = g_string_new(NULL);
+	g_autoptr(GString) role = g_string_new(NULL);
 	if (strncmp(name, instance, length) == 0)
 		append_unnumbered(role, name + length + (name[length] == '.'));
 	else
 		append_unnumbered(role, name);
-	const char *own = g_string_chunk_insert_const(s->strings, role->str);
-	g_string_free(role, TRUE);
-	return own;
+	return g_string_chunk_insert_const(s->strings, role->str);
 }
 
 /* -- facts about structures --------------------------------------------------------------- */
@@ -107,10 +105,8 @@ static const char *spell(struct shapes *s, uint32_t v)
 	const char *member = p->member ? strstr(name + strlen(p->instance), p->member) : NULL;
 	size_t length =
 	        member ? (size_t)(member - name) + strlen(p->member) : strlen(p->instance);
-	char *copy = g_strndup(name, length);
-	const char *own = g_string_chunk_insert_const(s->strings, copy);
-	g_free(copy);
-	return own;
+	g_autofree char *copy = g_strndup(name, length);
+	return g_string_chunk_insert_const(s->strings, copy);
 }
 
 static struct member *member_of(struct shapes *s, struct structure *x, uint32_t v)
@@ -187,14 +183,13 @@ static char *identifier(const char *text)
 static struct spec_set *add_set(struct shapes *s, const char *name, const char *type)
 {
 	struct spec_set *set = g_new0(struct spec_set, 1);
-	char *base = identifier(name);
+	g_autofree char *base = identifier(name);
 	set->name = g_strdup(base);
 	for (unsigned n = 2; g_hash_table_contains(s->used, set->name); n++) {
 		g_free(set->name);
 		set->name = g_strdup_printf("%s_%u", base, n);
 	}
 	g_hash_table_add(s->used, set->name);
-	g_free(base);
 	set->type = type && type[0] ? g_strdup(type) : NULL;
 	set->members = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(s->k->block->sets, set);
@@ -232,24 +227,21 @@ static void add_member(struct shapes *s, struct spec_set *set, const char *name)
 static struct spec_set *set_under(struct shapes *s, const struct structure *x,
                                   const struct member *m, const char *name, const char *role)
 {
-	char *base = x->type[0] ? g_strdup(x->type)
-	             : strcmp(m->spelt, name) == 0
-	                     ? g_strdup(name)
-	                     : g_strndup(m->spelt, strlen(m->spelt) - strlen(name));
+	g_autofree char *base = x->type[0] ? g_strdup(x->type)
+	                        : strcmp(m->spelt, name) == 0
+	                                ? g_strdup(name)
+	                                : g_strndup(m->spelt, strlen(m->spelt) - strlen(name));
 	while (base[0] && strchr(".->+", base[strlen(base) - 1]))
 		base[strlen(base) - 1] = '\0';
-	char *full = !x->split ? g_strdup(base)
-	             : role    ? g_strdup_printf("%s_under_%s", base, role)
-	                       : g_strdup_printf("%s_unlocked", base);
-	struct spec_set *set = add_set(s, full, x->type);
-	g_free(full);
-	g_free(base);
-	return set;
+	g_autofree char *full = !x->split ? g_strdup(base)
+	                        : role    ? g_strdup_printf("%s_under_%s", base, role)
+	                                  : g_strdup_printf("%s_unlocked", base);
+	return add_set(s, full, x->type);
 }
 
 static void add_structure(struct shapes *s, const struct structure *x)
 {
-	GHashTable *by_role = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) by_role = g_hash_table_new(g_str_hash, g_str_equal);
 	for (guint i = 0; i < x->names->len; i++) {
 		const struct member *m = g_hash_table_lookup(x->members, x->names->pdata[i]);
 		const char *role = x->split ? main_role(m) : NULL;
@@ -263,14 +255,13 @@ static void add_structure(struct shapes *s, const struct structure *x)
 		}
 		add_member(s, set, m->spelt);
 	}
-	g_hash_table_unref(by_role);
 }
 
 static void add_globals(struct shapes *s)
 {
 	struct inference *k = s->k;
-	GHashTable *sets = g_hash_table_new(NULL, NULL); /* root's instance -> set */
-	GHashTable *seen = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) sets = g_hash_table_new(NULL, NULL); /* root's instance -> set */
+	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
 	for (uint32_t v = 0; v < k->t->variables_count; v++) {
 		const struct atomic_place *p = &k->places->at[v];
 		if (!infer_is_scalar_global(k, v) || !infer_counts(k, v) ||
@@ -284,14 +275,12 @@ static void add_globals(struct shapes *s)
 		}
 		add_member(s, set, p->instance);
 	}
-	g_hash_table_unref(sets);
-	g_hash_table_unref(seen);
 }
 
 /* Elements of an array are joined, so that they are in one set. */
 static void join_arrays(struct inference *k)
 {
-	GHashTable *first = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) first = g_hash_table_new(NULL, NULL);
 	for (uint32_t v = 0; v < k->t->variables_count; v++) {
 		gpointer instance = (gpointer)k->places->at[v].instance;
 		if (!infer_is_scalar_global(k, v) || !infer_counts(k, v))
@@ -302,7 +291,6 @@ static void join_arrays(struct inference *k)
 		else
 			g_hash_table_insert(first, instance, GUINT_TO_POINTER(v + 1));
 	}
-	g_hash_table_unref(first);
 }
 
 /* -- owned members ------------------------------------------------------------------------ */
@@ -317,7 +305,8 @@ static char *member_key(const struct atomic_place *p)
 static void add_owned(struct shapes *s)
 {
 	struct inference *k = s->k;
-	GHashTable *done = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) done =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	for (uint32_t v = 0; v < k->t->variables_count; v++) {
 		const struct atomic_place *p = &k->places->at[v];
 		if (k->shares[v] && p->member)
@@ -333,7 +322,6 @@ static void add_owned(struct shapes *s)
 		o->member = g_strdup(p->member);
 		g_ptr_array_add(k->block->owned, o);
 	}
-	g_hash_table_unref(done);
 }
 
 void infer_sets(struct inference *k)
@@ -396,13 +384,12 @@ void infer_units(struct inference *k)
 
 void infer_habits(struct inference *k)
 {
-	uint32_t *kinds = g_new0(uint32_t, k->m->sets->len + 1);
+	g_autofree uint32_t *kinds = g_new0(uint32_t, k->m->sets->len + 1);
 	for (guint i = 0; i < k->m->sets->len; i++) {
 		const GArray *of = g_array_index(k->layout.sets, struct layout_set, i).kinds;
 		kinds[i] = of ? g_array_index(of, uint32_t, 0) : 0;
 	}
 	atomic_habits_note(k->m, k->t, kinds);
-	g_free(kinds);
 }
 
 /* -- text --------------------------------------------------------------------------------- */

@@ -123,7 +123,7 @@ static void note_event(struct mining *m, struct lane *l, uint32_t event)
 
 static void find_sections(struct mining *m)
 {
-	struct lane *lanes = g_new0(struct lane, m->t->threads_count + 1);
+	g_autofree struct lane *lanes = g_new0(struct lane, m->t->threads_count + 1);
 
 	for (uint32_t u = 0; u < m->t->threads_count; u++)
 		lanes[u].touches = g_array_new(FALSE, FALSE, sizeof(struct touch));
@@ -131,7 +131,6 @@ static void find_sections(struct mining *m)
 		note_event(m, &lanes[m->t->events[e].thread], e);
 	for (uint32_t u = 0; u < m->t->threads_count; u++)
 		g_array_unref(lanes[u].touches);
-	g_free(lanes);
 }
 
 /* -- pairs --------------------------------------------------------------------------------- */
@@ -165,14 +164,14 @@ static uint64_t distance(const struct mined *x)
 static uint32_t unit_function(const struct mining *m, uint32_t event)
 {
 	const struct trace *t = m->t;
-	GArray *frames = trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
+	g_autoptr(GArray) frames =
+	        trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
 	uint32_t function = 0;
 
 	if (frames->len > 0)
 		function = g_array_index(frames, struct frame,
 		                         frames->len > 1 ? frames->len - 2 : 0)
 		                   .function;
-	g_array_free(frames, TRUE);
 	return function;
 }
 
@@ -425,8 +424,10 @@ static uint64_t code_hash(const struct mining *m, const struct mined *x)
  * out may matter. */
 static void choose(struct mining *m)
 {
-	GHashTable *counts = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	GHashTable *seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	g_autoptr(GHashTable) counts =
+	        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	g_autoptr(GHashTable) seen =
+	        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	guint kept = 0;
 
 	g_array_sort(m->found, by_begin);
@@ -452,8 +453,6 @@ static void choose(struct mining *m)
 			g_array_index(m->found, struct mined, kept++) = *x;
 	}
 	g_array_set_size(m->found, kept);
-	g_hash_table_destroy(counts);
-	g_hash_table_destroy(seen);
 }
 
 /* Extend the sections to their whole units of work, so that a serial run keeps these whole. */
@@ -557,8 +556,8 @@ bool mined_of_cycle(const struct trace *t, const struct finding *f, struct mined
  * as the functions and the places of their calls are the same. */
 static char *common_function(const struct trace *t, uint32_t a, uint32_t b)
 {
-	GArray *x = trace_frames(t, a, t->stacks_count ? trace_stack(t, a) : 0);
-	GArray *y = trace_frames(t, b, t->stacks_count ? trace_stack(t, b) : 0);
+	g_autoptr(GArray) x = trace_frames(t, a, t->stacks_count ? trace_stack(t, a) : 0);
+	g_autoptr(GArray) y = trace_frames(t, b, t->stacks_count ? trace_stack(t, b) : 0);
 	const char *name = NULL;
 
 	for (guint i = x->len, k = y->len; i-- > 0 && k-- > 0;) {
@@ -571,10 +570,7 @@ static char *common_function(const struct trace *t, uint32_t a, uint32_t b)
 		if (one->location != two->location)
 			break;
 	}
-	char *own = g_strdup(name && *name ? name : trace_site_name(t, a));
-	g_array_free(x, TRUE);
-	g_array_free(y, TRUE);
-	return own;
+	return g_strdup(name && *name ? name : trace_site_name(t, a));
 }
 
 static void add_unit(const struct trace *t, struct finding *f, uint32_t begin, uint32_t end)
@@ -644,14 +640,13 @@ static bool is_reported(const struct report *r, const struct mined *m)
 void mined_report(struct trace *t, struct report *r)
 {
 	enum { MOST = 1000 };
-	GHashTable *codes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) codes =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	bool cut = false;
 
-	if (!trace_need(t, INDEX_VARIABLES, NULL)) {
-		g_hash_table_destroy(codes);
+	if (!trace_need(t, INDEX_VARIABLES, NULL))
 		return;
-	}
-	GArray *found = mined_find(t, MOST, &cut);
+	g_autoptr(GArray) found = mined_find(t, MOST, &cut);
 	for (guint i = 0; i < found->len; i++) {
 		const struct mined *m = &g_array_index(found, struct mined, i);
 
@@ -674,6 +669,4 @@ void mined_report(struct trace *t, struct report *r)
 		            "trace: heddle check runs them on the program");
 	if (cut)
 		report_note(r, "only the first %d candidates were looked at", MOST);
-	g_array_unref(found);
-	g_hash_table_destroy(codes);
 }

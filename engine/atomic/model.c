@@ -190,15 +190,14 @@ static const GArray *sets_of_variable(const struct trace *t, GHashTable *by_name
 	const char *plus = strrchr(name, '+');
 	if (plus == NULL)
 		return NULL;
-	char *base = g_strndup(name, plus - name);
+	g_autofree char *base = g_strndup(name, plus - name);
 	sets = g_hash_table_lookup(by_name, base);
-	g_free(base);
 	return sets;
 }
 
 static void add_members(const struct trace *t, struct atomic_model *m)
 {
-	GHashTable *by_name = sets_of_names(t, m);
+	g_autoptr(GHashTable) by_name = sets_of_names(t, m);
 	for (uint32_t v = 0; v < t->variables_count; v++) {
 		const GArray *sets = sets_of_variable(t, by_name, v);
 		g_array_append_val(m->member_start, m->members->len);
@@ -206,7 +205,6 @@ static void add_members(const struct trace *t, struct atomic_model *m)
 			g_array_append_vals(m->members, sets->data, sets->len);
 	}
 	g_array_append_val(m->member_start, m->members->len);
-	g_hash_table_destroy(by_name);
 }
 
 static void add_units(const struct trace *t, struct atomic_model *m)
@@ -229,7 +227,7 @@ static void add_units(const struct trace *t, struct atomic_model *m)
 /* Note the sets that a unit names and that have no members. */
 static void note_empty_sets(struct atomic_model *m)
 {
-	bool *filled = g_new0(bool, m->sets->len + 1);
+	g_autofree bool *filled = g_new0(bool, m->sets->len + 1);
 	for (guint i = 0; i < m->members->len; i++)
 		filled[g_array_index(m->members, uint32_t, i)] = true;
 	for (guint i = 0; i < m->sets->len; i++)
@@ -238,7 +236,6 @@ static void note_empty_sets(struct atomic_model *m)
 			                g_strdup_printf("atomic set %s is named by a unit and "
 			                                "has no members",
 			                                (char *)m->sets->pdata[i]));
-	g_free(filled);
 }
 
 struct atomic_model *atomic_model_declared(const struct trace *t)

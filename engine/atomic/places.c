@@ -8,10 +8,8 @@
 
 static const char *intern(struct atomic_places *p, const char *text, size_t length)
 {
-	char *copy = g_strndup(text, length);
-	const char *own = g_string_chunk_insert_const(p->strings, copy);
-	g_free(copy);
-	return own;
+	g_autofree char *copy = g_strndup(text, length);
+	return g_string_chunk_insert_const(p->strings, copy);
 }
 
 /* Skip the '@' part that distinguishes variables of one name: "counter@log.c" has no member. */
@@ -208,9 +206,8 @@ static void describe_type(struct atomic_places *p, struct debuginfo *d, uint32_t
 {
 	static const unsigned exempting =
 	        1u << TYPE_CONST | 1u << TYPE_VOLATILE | 1u << TYPE_ATOMIC;
-	GString *path = g_string_new(NULL);
+	g_autoptr(GString) path = g_string_new(NULL);
 	struct debug_part part = debuginfo_part(d, type, offset, size, path);
-	g_string_free(path, TRUE);
 	uint32_t whole = instance_type(d, type, offset);
 	place->exempt = (part.qualifiers & exempting) != 0;
 	if (place->member == NULL) {
@@ -302,8 +299,8 @@ static void exempt_by_access(struct atomic_places *p, const struct trace *t)
 struct atomic_places *atomic_places_new(const struct trace *t, bool debug)
 {
 	struct atomic_places *p = g_new0(struct atomic_places, 1);
-	GHashTable *known = g_hash_table_new_full(NULL, NULL, NULL, g_free);
-	bool *stacks = find_stacks(t);
+	g_autoptr(GHashTable) known = g_hash_table_new_full(NULL, NULL, NULL, g_free);
+	g_autofree bool *stacks = find_stacks(t);
 	p->strings = g_string_chunk_new(4096);
 	p->at = g_new0(struct atomic_place, t->variables_count + 1);
 	if (debug)
@@ -319,8 +316,6 @@ struct atomic_places *atomic_places_new(const struct trace *t, bool debug)
 			describe_global(p, t, x, &p->at[v]);
 	}
 	exempt_by_access(p, t);
-	g_hash_table_unref(known);
-	g_free(stacks);
 	return p;
 }
 

@@ -274,11 +274,10 @@ static struct finding *new_cycle(const struct cycle_query *q, const GArray *sequ
 
 static bool has_new(const struct cycle_query *q, const GArray *sequence, size_t length)
 {
-	uint32_t *code = NULL;
+	g_autofree uint32_t *code = NULL;
 	struct finding *f = new_cycle(q, sequence, length, &code);
 	if (f)
 		finding_free(f);
-	g_free(code);
 	return f != NULL;
 }
 
@@ -298,11 +297,9 @@ static size_t shortest_beginning(const struct cycle_query *q, const GArray *sequ
 
 static bool witness_accepted(struct predictor *p, const GArray *sequence, size_t length)
 {
-	GString *reason = g_string_new(NULL);
-	bool good = witness_check(p->t, (const uint32_t *)(void *)sequence->data, length,
-	                          CLAIM_ATOMIC, NULL, 0, NULL, reason);
-	g_string_free(reason, TRUE);
-	return good;
+	g_autoptr(GString) reason = g_string_new(NULL);
+	return witness_check(p->t, (const uint32_t *)(void *)sequence->data, length,
+	                     CLAIM_ATOMIC, NULL, 0, NULL, reason);
 }
 
 /* Shorten the sequence; false when the checker accepts neither the prefix nor the whole. */
@@ -360,7 +357,7 @@ static double seconds_left(const struct predictor *p)
 
 static enum smt_answer cycle_query_solve(struct predictor *p, struct cycle_query *q)
 {
-	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct smt_query *query = smt_query_new(p->smt);
 	smt_query_judge(query, judge_cycle, q);
 	enum smt_answer answer =
@@ -371,7 +368,6 @@ static enum smt_answer cycle_query_solve(struct predictor *p, struct cycle_query
 		take_witness(q, sequence);
 	p->cancelled |= answer == SMT_CANCELLED;
 	p->undecided |= answer == SMT_SPENT;
-	g_array_unref(sequence);
 	return answer;
 }
 
@@ -565,7 +561,8 @@ static GArray *spans_of(const struct predictor *p, const struct finding *f)
 
 static void ask_finding(struct predictor *p, const struct finding *f)
 {
-	GArray *spans = spans_of(p, f), *of_set = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) spans = spans_of(p, f),
+	                  of_set = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (guint from = 0, k = 0; from < spans->len && k < p->sets->len; k++) {
 		struct span_range set = g_array_index(p->sets, struct span_range, k);
 		g_array_set_size(of_set, 0);
@@ -575,8 +572,6 @@ static void ask_finding(struct predictor *p, const struct finding *f)
 			g_array_append_val(of_set, g_array_index(spans, uint32_t, from));
 		ask_finding_on(p, &set, of_set);
 	}
-	g_array_unref(spans);
-	g_array_unref(of_set);
 }
 
 static void ask_findings(struct predictor *p)

@@ -163,8 +163,8 @@ static char *set_name(const struct spec_set *s, const char *instance)
 static uint32_t set_of(struct layout *l, uint32_t kind, const struct atomic_place *place)
 {
 	const struct spec_set *s = l->kinds->pdata[kind];
-	char *name = set_name(s, place->instance);
-	char *key = g_strdup_printf("%u %s", kind, name);
+	g_autofree char *name = set_name(s, place->instance);
+	g_autofree char *key = g_strdup_printf("%u %s", kind, name);
 	uint32_t set = GPOINTER_TO_UINT(g_hash_table_lookup(l->by_name, key)) - 1;
 	if (set == NONE) {
 		set = atomic_model_set(l->m, name, l->grade);
@@ -178,8 +178,6 @@ static uint32_t set_of(struct layout *l, uint32_t kind, const struct atomic_plac
 		x->type = s->type ? atomic_places_intern(l->places, s->type) : NULL;
 		x->instance = place->instance;
 	}
-	g_free(key);
-	g_free(name);
 	return set;
 }
 
@@ -303,19 +301,18 @@ static void place_variable(struct placing *p, uint32_t v)
 		owners_sets(p->l, owner, p->owners);
 	for (guint i = 0; i < p->owners->len && !place->exempt; i++)
 		append_membership(p->memberships, v, g_array_index(p->owners, uint32_t, i));
-	char *head = head_of(trace_string(p->l->t, p->l->t->variables[v].name));
+	g_autofree char *head = head_of(trace_string(p->l->t, p->l->t->variables[v].name));
 	place_among(p, v, g_hash_table_lookup(p->candidates.by_head, head));
 	place_among(p, v,
 	            place->type[0] ? g_hash_table_lookup(p->candidates.by_type, place->type)
 	                           : p->candidates.structures);
 	place_among(p, v, p->candidates.all);
-	g_free(head);
 }
 
 /* A kind with one set needs no instance in the name. */
 static void shorten_names(struct layout *l)
 {
-	guint *counts = g_new0(guint, l->kinds->len + 1);
+	g_autofree guint *counts = g_new0(guint, l->kinds->len + 1);
 	for (guint i = 0; i < l->sets->len; i++) {
 		GArray *kinds = g_array_index(l->sets, struct layout_set, i).kinds;
 		if (kinds)
@@ -330,12 +327,11 @@ static void shorten_names(struct layout *l)
 		l->m->sets->pdata[i] =
 		        g_strdup(((const struct spec_set *)l->kinds->pdata[kind])->name);
 	}
-	g_free(counts);
 }
 
 void atomic_sharing(const struct trace *t, GArray *since)
 {
-	uint32_t *first = g_new(uint32_t, t->variables_count + 1);
+	g_autofree uint32_t *first = g_new(uint32_t, t->variables_count + 1);
 	guint start = since->len;
 	memset(first, 0xff, (t->variables_count + 1) * sizeof *first);
 	g_array_set_size(since, (guint)(start + t->variables_count));
@@ -354,7 +350,6 @@ void atomic_sharing(const struct trace *t, GArray *since)
 				at[v] = i;
 		}
 	}
-	g_free(first);
 }
 
 static void note_sharing(struct layout *l)

@@ -437,7 +437,7 @@ static void note_unentered(struct layout *l, const struct spec_atomics *a, const
 
 void layout_declare_units(struct layout *l)
 {
-	GHashTable *strings = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) strings = g_hash_table_new(g_str_hash, g_str_equal);
 	for (uint32_t s = 1; s + 1 < l->t->string_offsets_count; s++)
 		g_hash_table_insert(strings, (gpointer)trace_string(l->t, s),
 		                    GUINT_TO_POINTER(s + 1));
@@ -457,5 +457,4 @@ void layout_declare_units(struct layout *l)
 	}
 	g_free(met.entered);
 	g_free(met.inlined);
-	g_hash_table_unref(strings);
 }

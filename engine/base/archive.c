@@ -56,6 +56,11 @@ bool archive_ended(const struct archive *a)
 	return !a->failed && a->at == a->end;
 }
 
+size_t archive_left(const struct archive *a)
+{
+	return (size_t)(a->end - a->at);
+}
+
 static uint64_t read_number(struct archive *a)
 {
 	uint64_t number = 0;
@@ -139,6 +144,25 @@ void archive_text(struct archive *a, char **text)
 		archive_fail(a);
 }
 
+void archive_bytes_of(struct archive *a, GBytes **bytes)
+{
+	bool given = archive_below(a, !archive_reads(a) && *bytes != NULL, 2);
+	if (archive_reads(a))
+		*bytes = NULL;
+	if (!given)
+		return;
+	gsize length = 0;
+	const void *data = archive_reads(a) ? NULL : g_bytes_get_data(*bytes, &length);
+	length = archive_count(a, length, 1);
+	if (archive_reads(a)) {
+		uint8_t *read = g_malloc0(length + 1);
+		archive_raw(a, read, length);
+		*bytes = g_bytes_new_take(read, length);
+	} else {
+		g_byte_array_append(a->bytes, data, (guint)length);
+	}
+}
+
 void archive_array(struct archive *a, GArray *array, size_t element)
 {
 	BUG_ON(g_array_get_element_size(array) != element);
@@ -157,12 +181,17 @@ void archive_texts(struct archive *a, GPtrArray **texts)
 		*texts = given ? g_ptr_array_new_with_free_func(g_free) : NULL;
 	if (!given)
 		return;
-	size_t count = archive_count(a, (*texts)->len, 1);
+	archive_list(a, *texts, 0);
+}
+
+void archive_list(struct archive *a, GPtrArray *list, guint from)
+{
+	size_t count = archive_count(a, archive_reads(a) ? 0 : list->len - from, 1);
 	for (size_t i = 0; i < count; i++) {
-		char *text = archive_reads(a) ? NULL : (*texts)->pdata[i];
+		char *text = archive_reads(a) ? NULL : list->pdata[from + i];
 		archive_text(a, &text);
 		if (archive_reads(a))
-			g_ptr_array_add(*texts, text ? text : g_strdup(""));
+			g_ptr_array_add(list, text ? text : g_strdup(""));
 	}
 }
 
@@ -171,11 +200,12 @@ static gint by_text(gconstpointer a, gconstpointer b)
 	return strcmp(a, b);
 }
 
-void archive_set(struct archive *a, GHashTable *set)
+void archive_set(struct archive *a, GHashTable *set, guint from)
 {
-	GList *keys = archive_reads(a) ? NULL : g_hash_table_get_keys(set);
+	bool more = !archive_reads(a) && g_hash_table_size(set) > from;
+	GList *keys = more ? g_hash_table_get_keys(set) : NULL;
 	keys = g_list_sort(keys, by_text);
-	size_t count = archive_count(a, g_hash_table_size(set), 1);
+	size_t count = archive_count(a, g_list_length(keys), 1);
 	GList *at = keys;
 	for (size_t i = 0; i < count; i++) {
 		char *text = archive_reads(a) ? NULL : at->data;

@@ -27,6 +27,8 @@ bool archive_reads(const struct archive *a);
 void archive_fail(struct archive *a);
 /* Reading: was everything read, and nothing damaged? */
 bool archive_ended(const struct archive *a);
+/* Reading: the number of bytes that are left. */
+size_t archive_left(const struct archive *a);
 
 /* The number of a list's elements, `least` bytes or more each. */
 size_t archive_count(struct archive *a, size_t count, size_t least);
@@ -39,13 +41,18 @@ uint32_t archive_index(struct archive *a, uint32_t index, uint32_t limit);
 void archive_raw(struct archive *a, void *bytes, size_t length);
 /* A text, or NULL. Reading: *text is overwritten, and owned by the caller. */
 void archive_text(struct archive *a, char **text);
+/* Bytes of some length, or NULL. Reading: *bytes is overwritten, and owned by the caller. */
+void archive_bytes_of(struct archive *a, GBytes **bytes);
 /* An array of plain numbers (elements without pointers or padding). Reading: they are
  * appended. */
 void archive_array(struct archive *a, GArray *array, size_t element);
 /* Texts, with g_free as their function; NULL stays NULL. */
 void archive_texts(struct archive *a, GPtrArray **texts);
-/* A set of texts that it owns. Reading: they are added. */
-void archive_set(struct archive *a, GHashTable *set);
+/* The texts of a list from the `from`-th on. Reading: they are added. */
+void archive_list(struct archive *a, GPtrArray *list, guint from);
+/* A set of texts that it owns; none when it has no more than `from`. Reading: they are added.
+ */
+void archive_set(struct archive *a, GHashTable *set, guint from);
 
 /* A variable of an integer type, bool or enum. */
 #define ARCHIVE(a, variable) \

@@ -22,14 +22,13 @@ void heddle_bug(const char *file, int line, const char *format, ...)
 
 static void copy_escaped(char *to, size_t size, const char *from)
 {
-	GString *s = g_string_new(NULL);
+	g_autoptr(GString) s = g_string_new(NULL);
 	append_escaped(s, from, strlen(from));
 	g_strlcpy(to, s->str, size);
 	/* The cut may split a character. */
 	const char *end;
 	if (!g_utf8_validate(to, -1, &end))
 		to[end - to] = '\0';
-	g_string_free(s, TRUE);
 }
 
 bool error_set(struct error *error, const char *where, const char *remedy, const char *format,
@@ -39,12 +38,11 @@ bool error_set(struct error *error, const char *where, const char *remedy, const
 		return false;
 	va_list ap;
 	va_start(ap, format);
-	char *what = g_strdup_vprintf(format, ap);
+	g_autofree char *what = g_strdup_vprintf(format, ap);
 	va_end(ap);
 	copy_escaped(error->where, sizeof error->where, where ? where : "");
 	copy_escaped(error->what, sizeof error->what, what);
 	copy_escaped(error->remedy, sizeof error->remedy, remedy ? remedy : "");
-	g_free(what);
 	error->cancelled = false;
 	return false;
 }

@@ -147,9 +147,8 @@ char *child_spelt(char *const *words)
 	GString *out = g_string_new(NULL);
 	for (; *words; words++) {
 		bool plain = **words && strpbrk(*words, " \t\n'\"\\$`;&|<>()*?[]#~!{}") == NULL;
-		char *quoted = plain ? g_strdup(*words) : g_shell_quote(*words);
+		g_autofree char *quoted = plain ? g_strdup(*words) : g_shell_quote(*words);
 		g_string_append_printf(out, "%s%s", out->len ? " " : "", quoted);
-		g_free(quoted);
 	}
 	return g_string_free(out, FALSE);
 }

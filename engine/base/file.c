@@ -66,10 +66,9 @@ static char *target_of(const char *path)
  * process is killed; where the file system has no O_TMPFILE, it is a file beside the path. */
 static int open_temporary(struct file_writer *w)
 {
-	char *folder = g_path_get_dirname(w->path);
+	g_autofree char *folder = g_path_get_dirname(w->path);
 	bool nameable = access("/proc/self/fd", X_OK) == 0; /* needed by give_name */
 	int fd = nameable ? open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666) : -1;
-	g_free(folder);
 	w->nameless = fd >= 0;
 	if (w->nameless)
 		return fd;
@@ -81,7 +80,7 @@ static int open_temporary(struct file_writer *w)
 static bool give_name(struct file_writer *w)
 {
 	enum { TRIES = 100 };
-	char *self = g_strdup_printf("/proc/self/fd/%d", w->fd);
+	g_autofree char *self = g_strdup_printf("/proc/self/fd/%d", w->fd);
 	for (int i = 0; i < TRIES && w->nameless; i++) {
 		g_free(w->temporary);
 		w->temporary = g_strdup_printf("%s.%08x", w->path, g_random_int());
@@ -90,7 +89,6 @@ static bool give_name(struct file_writer *w)
 		if (w->nameless && errno != EEXIST)
 			break;
 	}
-	g_free(self);
 	return !w->nameless;
 }
 
@@ -221,11 +219,10 @@ int file_open_nameless(const char *folder)
 	int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
-	char *name = g_build_filename(folder, ".heddle-XXXXXX", NULL);
+	g_autofree char *name = g_build_filename(folder, ".heddle-XXXXXX", NULL);
 	fd = g_mkstemp_full(name, O_RDWR | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		unlink(name);
-	g_free(name);
 	return fd;
 }
 
@@ -247,13 +244,11 @@ char *file_digest(const char *path)
 
 	if (file == NULL)
 		return NULL;
-	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
-	unsigned char *buffer = g_malloc(1 << 16);
+	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
+	g_autofree unsigned char *buffer = g_malloc(1 << 16);
 	while ((got = fread(buffer, 1, 1 << 16, file)) > 0)
 		g_checksum_update(sum, buffer, (gssize)got);
 	char *digest = ferror(file) ? NULL : g_strdup(g_checksum_get_string(sum));
 	fclose(file);
-	g_free(buffer);
-	g_checksum_free(sum);
 	return digest;
 }

@@ -14,7 +14,7 @@ static char *existing(char *path)
 
 char *home_find(const char *relative)
 {
-	char *binary = g_file_read_link("/proc/self/exe", NULL);
+	g_autofree char *binary = g_file_read_link("/proc/self/exe", NULL);
 	if (binary == NULL)
 		return NULL;
 	char *folder = g_path_get_dirname(binary);
@@ -31,6 +31,5 @@ char *home_find(const char *relative)
 		folder = parent;
 	}
 	g_free(folder);
-	g_free(binary);
 	return found;
 }

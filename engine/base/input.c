@@ -16,11 +16,10 @@ enum { CHUNK = 1 << 16 };
 static bool input_refuse(const char *path, const char *kind, const char *why,
                          struct error *error)
 {
-	char *remedy = g_strdup_printf("name a %s that you can read", kind);
+	g_autofree char *remedy = g_strdup_printf("name a %s that you can read", kind);
 
 	error_set(error, strcmp(path, "-") ? place_line(path, 0).text : "standard input",
 	          remedy, "cannot open the %s: %s", kind, why);
-	g_free(remedy);
 	return false;
 }
 
@@ -36,7 +35,7 @@ static int open_input(const char *path)
 static int read_to_memory(int fd)
 {
 	int memory = memfd_create("heddle-input", MFD_CLOEXEC);
-	char *chunk = g_malloc(CHUNK);
+	g_autofree char *chunk = g_malloc(CHUNK);
 	ssize_t n;
 
 	while (memory >= 0 && (n = read(fd, chunk, CHUNK)) != 0) {
@@ -51,7 +50,6 @@ static int read_to_memory(int fd)
 			errno = why;
 		}
 	}
-	g_free(chunk);
 	return memory;
 }
 

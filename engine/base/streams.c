@@ -79,7 +79,7 @@ static size_t append_guarded(GString *out, const char *bytes, size_t length, boo
 static ssize_t write_guarded(void *cookie, const char *bytes, size_t length)
 {
 	struct guarded_stream *g = cookie;
-	GString *joined = NULL;
+	g_autoptr(GString) joined = NULL;
 	const char *from = bytes;
 	size_t all = length;
 	if (g->held) {
@@ -92,8 +92,6 @@ static ssize_t write_guarded(void *cookie, const char *bytes, size_t length)
 	size_t done = append_guarded(g->out, from, all, false);
 	g->held = all - done;
 	memcpy(g->part, from + done, g->held);
-	if (joined)
-		g_string_free(joined, TRUE);
 	return file_write_all(g->fd, g->out->str, g->out->len, -1) ? (ssize_t)length : 0;
 }
 

@@ -55,8 +55,8 @@ static const struct {
 
 static bool type_understood(struct bind_parameter *p, const char *type)
 {
-	char **words = g_strsplit_set(type, " \t\n", -1);
-	GString *plain = g_string_new(NULL);
+	g_auto(GStrv) words = g_strsplit_set(type, " \t\n", -1);
+	g_autoptr(GString) plain = g_string_new(NULL);
 	int stars = 0;
 	bool known = true;
 	for (char **w = words; *w; w++) {
@@ -73,7 +73,6 @@ static bool type_understood(struct bind_parameter *p, const char *type)
 			g_string_append_c(plain, ' ');
 		g_string_append(plain, word);
 	}
-	g_strfreev(words);
 	known &= stars > 0 && plain->len > 0;
 	if (stars > 0) {
 		p->type = stars == 1 && (strcmp(plain->str, "char") == 0 ||
@@ -93,7 +92,6 @@ static bool type_understood(struct bind_parameter *p, const char *type)
 		p->size = 4;
 		known = true;
 	}
-	g_string_free(plain, TRUE);
 	return known;
 }
 
@@ -133,10 +131,8 @@ static bool written_through(struct bind_parameter *p)
 	char *star = strrchr(p->type_text, '*');
 	if (star == NULL)
 		return false;
-	char *type = g_strndup(p->type_text, (gsize)(star - p->type_text));
-	bool ok = type_understood(p, type) && p->type != BIND_VOID;
-	g_free(type);
-	return ok;
+	g_autofree char *type = g_strndup(p->type_text, (gsize)(star - p->type_text));
+	return type_understood(p, type) && p->type != BIND_VOID;
 }
 
 /* Assign each parameter's role; false and *expected when a name of the method has no source. */
@@ -144,7 +140,7 @@ static bool assign_roles(const struct spec_method *m, struct spec_bind *b,
                          const char **expected)
 {
 	uint32_t total = m->arguments + m->results;
-	bool *found = g_new0(bool, total + 1);
+	g_autofree bool *found = g_new0(bool, total + 1);
 	bool self = b->global, ok = true;
 	for (guint i = 0; i < b->parameters->len; i++) {
 		struct bind_parameter *p =
@@ -191,13 +187,12 @@ static bool assign_roles(const struct spec_method *m, struct spec_bind *b,
 			                    : "a value for each result of the method";
 			ok = false;
 		}
-	g_free(found);
 	return ok;
 }
 
 static bool parse_parameters(struct spec_bind *b, const char *text, const char **expected)
 {
-	char **list = g_strsplit(text, ",", -1);
+	g_auto(GStrv) list = g_strsplit(text, ",", -1);
 	bool ok = true;
 	for (char **one = list; ok && *one; one++) {
 		char *stripped = g_strstrip(*one);
@@ -215,7 +210,6 @@ static bool parse_parameters(struct spec_bind *b, const char *text, const char *
 		if (!ok)
 			*expected = "a C type that is known (a pointer, an integer type, bool)";
 	}
-	g_strfreev(list);
 	return ok;
 }
 
@@ -249,8 +243,8 @@ struct spec_bind *spec_bind_parse(const struct spec_method *m, const char *text,
 		*expected = "parameters in parentheses";
 	} else {
 		b->function = g_strstrip(g_strndup(text, (gsize)(open - text)));
-		char *inner = g_strndup(open + 1, (gsize)(close - open - 1));
-		char *after = g_strstrip(g_strdup(close + 1));
+		g_autofree char *inner = g_strndup(open + 1, (gsize)(close - open - 1));
+		g_autofree char *after = g_strstrip(g_strdup(close + 1));
 		if (!function_name(b->function))
 			*expected = "the name of a function before '('";
 		else if (*after != 0 && !g_str_has_prefix(after, "->"))
@@ -262,8 +256,6 @@ struct spec_bind *spec_bind_parse(const struct spec_method *m, const char *text,
 			else
 				assign_roles(m, b, expected);
 		}
-		g_free(inner);
-		g_free(after);
 	}
 	if (*expected == NULL)
 		return b;

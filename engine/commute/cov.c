@@ -241,14 +241,13 @@ static bool cov_accepted(struct cov *c, const struct candidate *k, GArray *seque
 {
 	uint32_t pair[2] = { k->e1, k->e2 };
 	struct check_options options = { .semantics = &c->semantics };
-	GString *reason = g_string_new(NULL);
+	g_autoptr(GString) reason = g_string_new(NULL);
 	g_array_append_val(sequence, k->e1);
 	bool good = witness_check(c->t, (const uint32_t *)(void *)sequence->data, sequence->len,
 	                          CLAIM_COV, pair, 2, &options, reason);
 	if (!good)
 		report_note(c->report, "events %u and %u: a witness was refused: %s", k->e1,
 		            k->e2, reason->str);
-	g_string_free(reason, TRUE);
 	return good;
 }
 
@@ -259,7 +258,7 @@ static struct finding *cov_verdict(struct cov *c, const struct candidate *k)
 		return finding_of(c, k, VERDICT_HAPPENED);
 	double seconds = MIN(c->options.budget_pair, c->left);
 	struct proof *proof = NULL;
-	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct finding *f = NULL;
 	enum smt_answer answer = SMT_SPENT;
 	int64_t start = g_get_monotonic_time();
@@ -290,7 +289,6 @@ static struct finding *cov_verdict(struct cov *c, const struct candidate *k)
 		f->by = "smt";
 	if (proof != NULL)
 		proof_free(proof);
-	g_array_unref(sequence);
 	return f;
 }
 

@@ -178,7 +178,7 @@ static void print_literal(const struct spec_object *o, const struct form *f, cha
 		e.op = says_different(f) ? X_NE : X_EQ;
 		negated = false;
 		if (canonical) {
-			GString *a = g_string_new(NULL), *b = g_string_new(NULL);
+			g_autoptr(GString) a = g_string_new(NULL), b = g_string_new(NULL);
 			expr_print(o, e.a, both, a);
 			expr_print(o, e.b, both, b);
 			if (strcmp(a->str, b->str) > 0) {
@@ -186,8 +186,6 @@ static void print_literal(const struct spec_object *o, const struct form *f, cha
 				e.a = e.b;
 				e.b = swap;
 			}
-			g_string_free(a, TRUE);
-			g_string_free(b, TRUE);
 		}
 	}
 	bool parens = negated && e.op > X_SAME;
@@ -212,7 +210,7 @@ static void print_form(const struct spec_object *o, const struct form *f, char *
 		g_string_append(out, f->kind == FORM_TRUE ? "true" : "false");
 		return;
 	}
-	GPtrArray *texts = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) texts = g_ptr_array_new_with_free_func(g_free);
 	for (guint i = 0; i < f->parts->len; i++) {
 		GString *s = g_string_new(NULL);
 		print_form(o, f->parts->pdata[i], names, canonical, true, s);
@@ -228,7 +226,6 @@ static void print_form(const struct spec_object *o, const struct form *f, char *
 		                                             : " || ",
 		                       (char *)texts->pdata[i]);
 	g_string_append(out, parens ? ")" : "");
-	g_ptr_array_unref(texts);
 }
 
 void form_print(const struct spec_object *o, const struct form *f, char **names, GString *out)

@@ -150,11 +150,10 @@ static bool lex_sign(struct lexer *l, struct token *t)
 			return true;
 		}
 	}
-	GString *byte = g_string_new("expected a word of the language, found '");
+	g_autoptr(GString) byte = g_string_new("expected a word of the language, found '");
 	append_escaped(byte, l->at, 1);
 	g_string_append_c(byte, '\'');
 	refuse(l, t, "comments begin with #", byte->str);
-	g_string_free(byte, TRUE);
 	return false;
 }
 

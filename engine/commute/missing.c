@@ -34,8 +34,8 @@ static struct report *find_edc(struct model *m, const void *options,
 static uint32_t *objects_around(const struct trace *t)
 {
 	uint32_t *around = g_new(uint32_t, t->events_count + 1);
-	uint32_t *depth = g_new0(uint32_t, t->threads_count + 1);
-	uint32_t *object = g_new0(uint32_t, t->threads_count + 1);
+	g_autofree uint32_t *depth = g_new0(uint32_t, t->threads_count + 1);
+	g_autofree uint32_t *object = g_new0(uint32_t, t->threads_count + 1);
 
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
@@ -44,8 +44,6 @@ static uint32_t *objects_around(const struct trace *t)
 		around[e] = depth[x->thread] > 0 ? object[x->thread] : NONE;
 		depth[x->thread] -= x->op == OP_RET && depth[x->thread] > 0;
 	}
-	g_free(depth);
-	g_free(object);
 	return around;
 }
 
@@ -55,8 +53,8 @@ static void drop_specified_edges(struct trace *view)
 {
 	struct must_edge *must = (struct must_edge *)view->index->must;
 	uint32_t *order = (uint32_t *)view->index->must_by_before, kept = 0, listed = 0;
-	uint32_t *around = objects_around(view),
-	         *place = g_new(uint32_t, view->index->must_count + 1);
+	g_autofree uint32_t *around = objects_around(view),
+	                    *place = g_new(uint32_t, view->index->must_count + 1);
 
 	for (uint32_t i = 0; i < view->index->must_count; i++) {
 		uint32_t object = around[must[i].before];
@@ -71,8 +69,6 @@ static void drop_specified_edges(struct trace *view)
 			order[listed++] = place[order[i]];
 	}
 	view->index->must_count = kept;
-	g_free(around);
-	g_free(place);
 }
 
 /* The model's tables are of the trace's events, which the view has unchanged. */

@@ -160,7 +160,7 @@ static void type_instances(struct model *m)
 	const struct trace *t = m->t;
 	GHashTable **used = used_methods(m);
 	uint32_t untyped = 0;
-	GHashTable *unknown = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) unknown = g_hash_table_new(g_str_hash, g_str_equal);
 	for (uint32_t i = 0; i < t->instances_count; i++) {
 		const char *name = trace_string(t, t->instances[i].type);
 		m->objects[i].source = FROM_INSTANCE;
@@ -189,7 +189,6 @@ static void type_instances(struct model *m)
 		        m,
 		        "no declaration of object type %s is loaded; its objects are left out",
 		        (char *)name);
-	g_hash_table_destroy(unknown);
 }
 
 static void add_objects(struct model *m, enum object_source source, uint32_t *of, uint32_t from,
@@ -403,16 +402,14 @@ static void check_invocations(struct model *m)
 		o->effects = r == RUN_SAME;
 		if (r == RUN_OTHER) {
 			contradicted++;
-			char *text = model_call_text(m, &calls[0]),
-			     *name = model_object_name(m, x->target);
+			g_autofree char *text = model_call_text(m, &calls[0]),
+			                *name = model_object_name(m, x->target);
 			model_note(m,
 			           "the effects of %s contradict the trace: event %u, %s.%s "
 			           "returns "
 			           "something "
 			           "else there; its results are kept by the order of the trace",
 			           o->type->o->name, calls[0].event, name, text);
-			g_free(text);
-			g_free(name);
 		}
 	}
 	for (uint32_t i = 0; i < t->instances_count; i++)
@@ -571,11 +568,10 @@ char *model_condition_text(const struct model *m, const struct call *a, const st
 	const struct call *sides[2] = { c->methods[0] == a->method ? a : b,
 		                        c->methods[0] == a->method ? b : a };
 	char **texts[2] = { value_texts(m, sides[0]), value_texts(m, sides[1]) };
-	GString *values = g_string_new(NULL);
+	g_autoptr(GString) values = g_string_new(NULL);
 	expr_print(o, c->formula, (char **const[2]){ texts[0], texts[1] }, values);
 	if (strcmp(values->str, s->str) != 0)
 		g_string_append_printf(s, ", here %s", values->str);
-	g_string_free(values, TRUE);
 	g_strfreev(texts[0]);
 	g_strfreev(texts[1]);
 	return g_string_free(s, FALSE);
@@ -584,9 +580,8 @@ char *model_condition_text(const struct model *m, const struct call *a, const st
 char *model_point_text(const struct model *m, const struct call *c, struct touch touch)
 {
 	const struct point *p = points_at(m->objects[c->object].type->points, touch.point);
-	char *name = model_object_name(m, c->object);
+	g_autofree char *name = model_object_name(m, c->object);
 	GString *s = g_string_new(name);
-	g_free(name);
 	g_string_append_printf(s, ":%s", p->name);
 	if (touch.slot != NONE) {
 		g_string_append_c(s, ':');

@@ -54,7 +54,7 @@ static void merge(struct specs *s, struct specs *from)
 bool specs_parse(struct specs *s, const char *file, const char *source, size_t length,
                  struct error *error)
 {
-	GArray *tokens = lex(file, source, length, error);
+	g_autoptr(GArray) tokens = lex(file, source, length, error);
 	if (tokens == NULL)
 		return false;
 	struct parser p = { .file = file,
@@ -66,6 +66,5 @@ bool specs_parse(struct specs *s, const char *file, const char *source, size_t l
 		merge(s, new);
 	specs_free(new);
 	g_free(p.inside);
-	g_array_unref(tokens);
 	return ok;
 }

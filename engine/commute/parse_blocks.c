@@ -165,7 +165,7 @@ bool parse_atomics(struct parser *p, struct specs *into)
 {
 	const struct token *title = p->at;
 	uint32_t line = p->at->line;
-	char *name = parse_title(p, "the name of an atomics block");
+	g_autofree char *name = parse_title(p, "the name of an atomics block");
 	if (name == NULL)
 		return false;
 	parse_inside(p, "atomics %s", name);
@@ -175,11 +175,9 @@ bool parse_atomics(struct parser *p, struct specs *into)
 		             "expected new atomics, found '%s' a second time (the first is on "
 		             "line %u)",
 		             name, before->line);
-		g_free(name);
 		return false;
 	}
 	struct spec_atomics *a = spec_atomics_new(name, p->file, line);
-	g_free(name);
 	g_ptr_array_add(into->atomics, a);
 	if (!parse_need(p, TOKEN_LBRACE))
 		return false;

@@ -148,9 +148,8 @@ static bool need_state(struct parser *p, enum sort sort, uint32_t *state)
 	const struct token *t = p->at;
 	if (!parse_is(p, TOKEN_NAME) ||
 	    (*state = parse_state_find(p, t->text, &found)) == NONE || found != sort) {
-		char *what = g_strdup_printf("a state of sort %s", sort_word(sort));
+		g_autofree char *what = g_strdup_printf("a state of sort %s", sort_word(sort));
 		parse_expected(p, what);
-		g_free(what);
 		return false;
 	}
 	parse_next(p);

@@ -57,7 +57,7 @@ static void drop_names(GPtrArray *list)
 static bool unique_names(struct parser *p, const struct token *t, char **const *lists,
                          int sides)
 {
-	GHashTable *seen = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) seen = g_hash_table_new(g_str_hash, g_str_equal);
 	bool ok = true;
 	for (int side = 0; ok && side < sides; side++)
 		for (char **n = lists[side]; ok && n != NULL && *n != NULL; n++)
@@ -65,7 +65,6 @@ static bool unique_names(struct parser *p, const struct token *t, char **const *
 				ok = parse_refuse(
 				        p, t, "give each argument and result its own name",
 				        "expected different names, found '%s' twice", *n);
-	g_hash_table_destroy(seen);
 	return ok;
 }
 
@@ -281,7 +280,7 @@ static bool object_effect(struct parser *p)
 	p->name_counts[0] = list->len;
 	p->name_counts[1] = 0;
 	p->in_effect = true;
-	char **own = p->names[0] = end_names(list);
+	g_auto(GStrv) own = p->names[0] = end_names(list);
 	m->effect = g_array_new(FALSE, FALSE, sizeof(struct statement));
 	bool ok = unique_names(p, t, &own, 1) && parse_need(p, TOKEN_LBRACE);
 	while (ok && !parse_is(p, TOKEN_RBRACE)) {
@@ -293,7 +292,6 @@ static bool object_effect(struct parser *p)
 			ok = parse_expected(p, "';' or '}'");
 	}
 	ok = ok && parse_need(p, TOKEN_RBRACE);
-	g_strfreev(own);
 	p->name_counts[0] = 0;
 	p->in_effect = false;
 	return ok;
@@ -383,7 +381,7 @@ bool parse_object(struct parser *p, struct specs *into)
 {
 	const struct token *title = p->at;
 	uint32_t line = p->at->line;
-	char *name = parse_title(p, "the name of an object");
+	g_autofree char *name = parse_title(p, "the name of an object");
 	if (name == NULL)
 		return false;
 	parse_inside(p, "object %s", name);
@@ -393,11 +391,9 @@ bool parse_object(struct parser *p, struct specs *into)
 		             "expected a new object, found '%s' a second time (the first is on "
 		             "line %u)",
 		             name, before->line);
-		g_free(name);
 		return false;
 	}
 	p->o = spec_object_new(name, p->file, line);
-	g_free(name);
 	g_ptr_array_add(into->objects, p->o);
 	bool ok = object_body(p);
 	if (ok)

@@ -31,20 +31,18 @@ bool parse_refuse(struct parser *p, const struct token *t, const char *remedy,
 {
 	va_list list;
 	va_start(list, format);
-	char *what = g_strdup_vprintf(format, list);
+	g_autofree char *what = g_strdup_vprintf(format, list);
 	va_end(list);
 	parse_refuse_at(p, t->line, t->column, remedy, what);
-	g_free(what);
 	return false;
 }
 
 bool parse_expected(struct parser *p, const char *what)
 {
-	GString *s = g_string_new(NULL);
+	g_autoptr(GString) s = g_string_new(NULL);
 	g_string_append_printf(s, "expected %s, found ", what);
 	append_found(s, p->at);
 	parse_refuse(p, p->at, NULL, "%s", s->str);
-	g_string_free(s, TRUE);
 	return false;
 }
 
@@ -95,9 +93,8 @@ bool parse_need(struct parser *p, enum token_kind kind)
 {
 	if (parse_accept(p, kind))
 		return true;
-	char *quoted = g_strdup_printf("'%s'", token_kind_text(kind));
+	g_autofree char *quoted = g_strdup_printf("'%s'", token_kind_text(kind));
 	parse_expected(p, quoted);
-	g_free(quoted);
 	return false;
 }
 
@@ -105,9 +102,8 @@ bool parse_need_word(struct parser *p, const char *word)
 {
 	if (parse_accept_word(p, word))
 		return true;
-	char *quoted = g_strdup_printf("'%s'", word);
+	g_autofree char *quoted = g_strdup_printf("'%s'", word);
 	parse_expected(p, quoted);
-	g_free(quoted);
 	return false;
 }
 

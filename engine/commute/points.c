@@ -170,8 +170,8 @@ static uint32_t predicate_of(struct points *p, uint32_t method, const struct for
 	GPtrArray *list = p->methods[method].predicates;
 	char **names = spec_method_at(p->o, method)->names;
 	struct form *negation = form_negation(f);
-	char *text = form_canonical(p->o, f, names),
-	     *opposite = form_canonical(p->o, negation, names);
+	g_autofree char *text = form_canonical(p->o, f, names),
+	                *opposite = form_canonical(p->o, negation, names);
 	uint32_t found = NONE;
 	for (guint i = 0; found == NONE && i < list->len; i++) {
 		const struct predicate *q = list->pdata[i];
@@ -188,8 +188,6 @@ static uint32_t predicate_of(struct points *p, uint32_t method, const struct for
 		*negated = false;
 	}
 	form_free(negation);
-	g_free(text);
-	g_free(opposite);
 	return found;
 }
 
@@ -293,7 +291,7 @@ static void set_conflict(struct points *p, uint32_t a, uint32_t b)
 static void fill_pair(struct points *p, const uint32_t methods[2],
                       const struct condition_node *n)
 {
-	GPtrArray *left = g_ptr_array_new();
+	g_autoptr(GPtrArray) left = g_ptr_array_new();
 	uint32_t beta[2];
 	for (beta[0] = 0; beta[0] < 1u << p->methods[methods[0]].predicates->len; beta[0]++)
 		for (beta[1] = 0; beta[1] < 1u << p->methods[methods[1]].predicates->len;
@@ -310,7 +308,6 @@ static void fill_pair(struct points *p, const uint32_t methods[2],
 				             raw_point(p, methods[1], beta[1], d->slots[1]));
 			}
 		}
-	g_ptr_array_unref(left);
 }
 
 static void fill_matrix(struct points *p)
@@ -347,7 +344,7 @@ static int raw_rank(const struct points *p, uint32_t raw)
 static uint32_t *merge_equal_rows(const struct points *p, uint32_t *classes)
 {
 	uint32_t *class_of = g_new(uint32_t, p->raw_count + 1);
-	uint32_t *first = g_new(uint32_t, p->raw_count + 1);
+	g_autofree uint32_t *first = g_new(uint32_t, p->raw_count + 1);
 	size_t row_size = p->raw_count;
 	*classes = 0;
 	for (uint32_t pass = 0; pass < 3 * p->raw_count; pass++) {
@@ -365,7 +362,6 @@ static uint32_t *merge_equal_rows(const struct points *p, uint32_t *classes)
 			first[(*classes)++] = r;
 		class_of[r] = c;
 	}
-	g_free(first);
 	return class_of;
 }
 
@@ -489,7 +485,7 @@ static void name_points(struct points *p)
 {
 	for (guint i = 0; i < p->points->len; i++) {
 		struct point *point = p->points->pdata[i];
-		char *name = point_name(p, i);
+		g_autofree char *name = point_name(p, i);
 		uint32_t same = 0;
 		for (guint k = 0; k < i; k++) {
 			const char *other = ((struct point *)p->points->pdata[k])->name;
@@ -498,7 +494,6 @@ static void name_points(struct points *p)
 			        strspn(other + length, "0123456789") == strlen(other + length);
 		}
 		point->name = same ? g_strdup_printf("%s%u", name, same + 1) : g_strdup(name);
-		g_free(name);
 	}
 }
 

@@ -95,26 +95,25 @@ static void check_symmetry(struct prover *p, const struct spec_condition *c,
 	out->answer = prove_unsat(p, Z3_mk_xor(p->z, one, other), &model);
 	if (out->answer != ANSWER_NO)
 		return;
-	char *pair = print_pair(p, model, c, names);
+	g_autofree char *pair = print_pair(p, model, c, names);
 	bool first = prove_holds(p, model, one);
 	out->example = g_strdup_printf("%s: it %s in this order and %s in the other", pair,
 	                               first ? "holds" : "does not hold",
 	                               first ? "does not hold" : "holds");
-	g_free(pair);
 	Z3_model_dec_ref(p->z, model);
 }
 
 static char *explain_unsound(struct prover *p, Z3_model model, const struct spec_condition *c,
                              Z3_ast *const names[2], const struct both_orders *b)
 {
-	GPtrArray *values = g_ptr_array_new();
+	g_autoptr(GPtrArray) values = g_ptr_array_new();
 	for (int side = 0; side < 2; side++) {
 		const struct spec_method *m = spec_method_at(p->o, c->methods[side]);
 		for (uint32_t i = 0; i < m->arguments + m->results; i++)
 			g_ptr_array_add(values, names[side][i]);
 	}
-	char *pair = print_pair(p, model, c, names);
-	char *start = prove_print_state(p, model, &b->start, values);
+	g_autofree char *pair = print_pair(p, model, c, names);
+	g_autofree char *start = prove_print_state(p, model, &b->start, values);
 	GString *s = g_string_new(NULL);
 	g_string_append_printf(s, "%s satisfy it; from %s ", pair,
 	                       *start ? start : "any state");
@@ -131,9 +130,6 @@ static char *explain_unsound(struct prover *p, Z3_model model, const struct spec
 		g_string_append_printf(s, "%s is possible, the other is not",
 		                       possible[0] ? "this order" : "the turned order");
 	}
-	g_free(pair);
-	g_free(start);
-	g_ptr_array_unref(values);
 	return g_string_free(s, FALSE);
 }
 
@@ -160,7 +156,7 @@ static void check_precise(struct prover *p, const struct spec_condition *c,
 {
 	Z3_model model;
 	struct both_orders some, every;
-	GPtrArray *bound = g_ptr_array_new();
+	g_autoptr(GPtrArray) bound = g_ptr_array_new();
 	encode_both(p, c, names, NULL, &some);
 	encode_both(p, c, names, bound, &every);
 	g_ptr_array_add(bound, every.witness[0]);
@@ -174,12 +170,10 @@ static void check_precise(struct prover *p, const struct spec_condition *c,
 	out->answer =
 	        prove_unsat(p, term_and(p, term_and(p, refused, possible), always), &model);
 	if (out->answer == ANSWER_NO) {
-		char *pair = print_pair(p, model, c, names);
+		g_autofree char *pair = print_pair(p, model, c, names);
 		out->example = g_strdup_printf("%s always commute, and it refuses them", pair);
-		g_free(pair);
 		Z3_model_dec_ref(p->z, model);
 	}
-	g_ptr_array_unref(bound);
 	both_release(&some);
 	both_release(&every);
 }

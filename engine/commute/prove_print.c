@@ -30,14 +30,13 @@ static void print_value(struct prover *p, Z3_model model, Z3_ast term, GString *
 		print_number(p, model, term_apply(p, p->integer_of, term), out);
 		return;
 	}
-	GString *n = g_string_new(NULL);
+	g_autoptr(GString) n = g_string_new(NULL);
 	print_number(p, model, term_apply(p, p->rest_of, term), n);
 	uint64_t index = g_ascii_strtoull(n->str, NULL, 10);
 	if (n->str[0] != '-' && index < p->texts->len)
 		g_string_append_printf(out, "\"%s\"", (char *)p->texts->pdata[index]);
 	else
 		g_string_append_printf(out, "c%s", n->str[0] == '-' ? n->str + 1 : n->str);
-	g_string_free(n, TRUE);
 }
 
 void prove_print_invocation(struct prover *p, Z3_model model, const struct spec_method *m,
@@ -59,7 +58,8 @@ void prove_print_invocation(struct prover *p, Z3_model model, const struct spec_
 static void print_at_values(struct prover *p, Z3_model model, const struct sym_slot *slot,
                             const struct spec_state *s, GPtrArray *values, GString *out)
 {
-	GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) seen =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	for (guint i = 0; i < values->len; i++) {
 		GString *key = g_string_new(NULL);
 		print_value(p, model, values->pdata[i], key);
@@ -86,7 +86,6 @@ static void print_at_values(struct prover *p, Z3_model model, const struct sym_s
 		}
 		g_hash_table_add(seen, g_string_free(key, FALSE));
 	}
-	g_hash_table_destroy(seen);
 }
 
 char *prove_print_state(struct prover *p, Z3_model model, const struct sym_state *state,

@@ -93,7 +93,7 @@ struct sym_state state_any_bound(struct prover *p, const struct spec_condition *
                                  GPtrArray *bound)
 {
 	struct sym_state s = state_any(p);
-	GPtrArray *keys = g_ptr_array_new();
+	g_autoptr(GPtrArray) keys = g_ptr_array_new();
 	for (guint i = 0; i < p->o->states->len; i++) {
 		struct sym_slot *slot = state_slot(&s, i);
 		enum sort sort = state_sort(p, i);
@@ -116,7 +116,6 @@ struct sym_state state_any_bound(struct prover *p, const struct spec_condition *
 			slot->term = Z3_mk_store(p->z, slot->term, keys->pdata[k], there);
 		}
 	}
-	g_ptr_array_unref(keys);
 	return s;
 }
 

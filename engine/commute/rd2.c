@@ -496,7 +496,7 @@ static void find_last_calls(struct rd2 *r)
 	enum { ANY = 63 }; /* an undeclared method, or one without a bit */
 	struct call_scratch scratch;
 	struct call calls[MOST_CALLS];
-	uint64_t *methods = g_new0(uint64_t, r->m->object_count + 1);
+	g_autofree uint64_t *methods = g_new0(uint64_t, r->m->object_count + 1);
 	r->last_call = g_malloc((r->m->object_count + 1) * sizeof(uint32_t));
 	memset(r->last_call, 0xff, (r->m->object_count + 1) * sizeof(uint32_t));
 	for (uint32_t e = 0; e < r->t->events_count; e++) {
@@ -510,7 +510,6 @@ static void find_last_calls(struct rd2 *r)
 		if (r->last_call[o] != NONE && !(methods[o] >> ANY) &&
 		    !any_clash(r->m->objects[o].type->o, methods[o]))
 			r->last_call[o] = NONE;
-	g_free(methods);
 }
 
 static void rd2_conclude(struct rd2 *r)

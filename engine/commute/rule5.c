@@ -34,7 +34,7 @@ struct rule5 {
 static void find_exempt(struct rule5 *r)
 {
 	const struct trace *t = r->t;
-	uint32_t *owner = g_malloc((t->objects_count + 1) * sizeof(uint32_t));
+	g_autofree uint32_t *owner = g_malloc((t->objects_count + 1) * sizeof(uint32_t));
 	uint32_t *inside = r->inside = model_scopes(r->m);
 	memset(owner, 0xff, (t->objects_count + 1) * sizeof(uint32_t));
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -54,7 +54,6 @@ static void find_exempt(struct rule5 *r)
 		                          (lock && owner[x->target] == inside[e])))
 			r->exempt[e / 64] |= UINT64_C(1) << (e % 64);
 	}
-	g_free(owner);
 }
 
 struct rule5 *rule5_new(struct model *m)
@@ -284,7 +283,7 @@ static bool uses_commute(struct rule5 *r, struct rule5_use a, struct rule5_use b
 static void judge_dependence(struct rule5 *r, const GArray *uses, guint at)
 {
 	struct rule5_use self = use_at(uses, at);
-	bool *chain = g_new0(bool, uses->len);
+	g_autofree bool *chain = g_new0(bool, uses->len);
 	chain[at] = true;
 	for (guint i = at; i-- > 0;)
 		for (guint k = i + 1; k <= at && !chain[i]; k++)
@@ -316,7 +315,6 @@ static void judge_dependence(struct rule5 *r, const GArray *uses, guint at)
 			require_any(r);
 		}
 	}
-	g_free(chain);
 }
 
 static int by_place(gconstpointer a, gconstpointer b, gpointer rule)
@@ -330,7 +328,7 @@ static int by_place(gconstpointer a, gconstpointer b, gpointer rule)
 static void judge_instance(struct rule5 *r, uint32_t instance)
 {
 	const GArray *uses = r->uses[instance];
-	GArray *order = g_array_new(FALSE, FALSE, sizeof(struct rule5_use));
+	g_autoptr(GArray) order = g_array_new(FALSE, FALSE, sizeof(struct rule5_use));
 	for (guint i = 0; i < uses->len; i++) {
 		struct rule5_use use = use_at(uses, i);
 		if (in_sequence(r, use.end))
@@ -348,7 +346,6 @@ static void judge_instance(struct rule5 *r, uint32_t instance)
 				judge_dependence(r, uses, i);
 		}
 	}
-	g_array_unref(order);
 }
 
 /* The lock that e1 acquires is free: sections that exclude it have ended or not begun. */

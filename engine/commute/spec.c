@@ -288,9 +288,8 @@ char *spec_path(const char *path)
 	if (strchr(path, '/') == NULL && !g_file_test(path, G_FILE_TEST_EXISTS)) {
 		static const char *const folders[] = { "specs", "specs/bind", "specs/missing" };
 		for (size_t i = 0; i < G_N_ELEMENTS(folders) && !shipped; i++) {
-			char *relative = g_build_filename(folders[i], path, NULL);
+			g_autofree char *relative = g_build_filename(folders[i], path, NULL);
 			shipped = home_find(relative);
-			g_free(relative);
 		}
 	}
 	return shipped ? shipped : g_strdup(path);
@@ -299,20 +298,16 @@ char *spec_path(const char *path)
 static bool load_file(struct specs *s, const char *path, struct error *error)
 {
 	size_t length;
-	char *source = input_text(path, "specification", &length, error);
+	g_autofree char *source = input_text(path, "specification", &length, error);
 	if (source == NULL)
 		return false;
-	bool ok = specs_parse(s, path, source, length, error);
-	g_free(source);
-	return ok;
+	return specs_parse(s, path, source, length, error);
 }
 
 bool specs_load(struct specs *s, const char *name, struct error *error)
 {
-	char *path = spec_path(name);
-	bool ok = load_file(s, path, error);
-	g_free(path);
-	return ok;
+	g_autofree char *path = spec_path(name);
+	return load_file(s, path, error);
 }
 
 static int by_text(const void *a, const void *b)
@@ -323,11 +318,11 @@ static int by_text(const void *a, const void *b)
 /* The shipped files (home_find("specs")), sorted by name.  None found is no error. */
 static bool specs_load_shipped(struct specs *s, struct error *error)
 {
-	char *folder = home_find("specs");
+	g_autofree char *folder = home_find("specs");
 	GDir *dir = folder ? g_dir_open(folder, 0, NULL) : NULL;
 	bool ok = true;
 	if (dir != NULL) {
-		GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+		g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
 		const char *name;
 		while ((name = g_dir_read_name(dir)) != NULL)
 			if (g_str_has_suffix(name, ".spec"))
@@ -336,9 +331,7 @@ static bool specs_load_shipped(struct specs *s, struct error *error)
 		g_ptr_array_sort(names, by_text);
 		for (guint i = 0; ok && i < names->len; i++)
 			ok = specs_load(s, names->pdata[i], error);
-		g_ptr_array_unref(names);
 	}
-	g_free(folder);
 	return ok;
 }
 

@@ -92,7 +92,7 @@ static bool is_own_place(const struct trace *t, const char *place)
 static void append_crash_place(const struct trace *t, const struct crash *c, uint32_t event,
                                GString *story)
 {
-	char *own = event != NONE ? own_code_place_text(t, event) : NULL;
+	g_autofree char *own = event != NONE ? own_code_place_text(t, event) : NULL;
 	bool there = event != NONE && strcmp(trace_location_name(t, event), c->place) == 0;
 
 	if (there || (own != NULL && *c->place == '\0')) {
@@ -104,7 +104,6 @@ static void append_crash_place(const struct trace *t, const struct crash *c, uin
 			g_string_append_printf(story, ", last seen before it at %s",
 			                       own_code_place_name(t, event));
 	}
-	g_free(own);
 }
 
 /* "The program crashes: signal 11 (Segmentation fault), in T1 at a.c:12 (address 0x8)". */

@@ -1,14 +1,17 @@
 /* awaits.c - see awaits.h. */
 #include "engine/explore/awaits.h"
 
+#include "engine/base/search.h"
+
+#include "engine/base/numbers.h"
 #include "engine/explore/history_private.h"
 #include "engine/memory/rounds.h"
 
 #include <string.h>
 
 struct awaits {
-	GHashTable *prefixes; /* uint64_t: of threads that have just looked in vain */
-	GHashTable *looks;    /* uint64_t: a state and what is seen in it */
+	struct numbers *prefixes; /* of threads that have just looked in vain */
+	struct numbers *looks;    /* a state and what is seen in it */
 };
 
 /* -- of one run --------------------------------------------------------------------------- */
@@ -182,13 +185,11 @@ void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
 /* The number of the thread's history without rounds, up to an event of the run. */
 static uint64_t prefix_before(const struct history *reduced, uint32_t event)
 {
-	const struct trace *t = reduced->trace;
-	uint32_t thread = t->events[event].thread, step = NONE;
-	struct event_list mine = trace_thread_events(t, thread);
-	for (uint64_t i = t->index->position[event]; i-- > 0 && step == NONE;)
-		step = g_array_index(reduced->step_of, uint32_t, mine.items[i]);
-	return g_array_index(reduced->threads[thread].prefixes, uint64_t,
-	                     step == NONE ? 0 : step + 1);
+	uint32_t thread = reduced->trace->events[event].thread;
+	const struct thread_history *h = &reduced->threads[thread];
+	size_t steps =
+	        search_end(i, 0, h->events->len, g_array_index(h->events, uint32_t, i) < event);
+	return g_array_index(h->prefixes, uint64_t, steps);
 }
 
 uint64_t await_rounds_class(const struct await_rounds *rounds, const struct plan_run *run,
@@ -222,56 +223,33 @@ void await_rounds_release(struct await_rounds *rounds)
 struct awaits *awaits_new(void)
 {
 	struct awaits *a = g_new(struct awaits, 1);
-	a->prefixes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	a->looks = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	a->prefixes = numbers_new();
+	a->looks = numbers_new();
 	return a;
 }
 
 void awaits_free(struct awaits *a)
 {
-	g_hash_table_unref(a->prefixes);
-	g_hash_table_unref(a->looks);
+	numbers_free(a->prefixes);
+	numbers_free(a->looks);
 	g_free(a);
 }
 
-static void add(GHashTable *numbers, uint64_t number)
+struct awaits_size awaits_size(const struct awaits *a)
 {
-	g_hash_table_add(numbers, g_memdup2(&number, sizeof number));
+	return (struct awaits_size){ numbers_count(a->prefixes), numbers_count(a->looks) };
 }
 
-static void archive_numbers(struct archive *archive, GHashTable *numbers)
+void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive)
 {
-	GHashTableIter iter;
-	void *key;
-	size_t count = archive_count(archive, g_hash_table_size(numbers), sizeof(uint64_t));
-	g_hash_table_iter_init(&iter, numbers);
-	for (size_t i = 0; i < count; i++) {
-		uint64_t number = 0;
-		if (!archive_reads(archive) && g_hash_table_iter_next(&iter, &key, NULL))
-			number = *(const uint64_t *)key;
-		archive_raw(archive, &number, sizeof number);
-		if (archive_reads(archive))
-			add(numbers, number);
-	}
-}
-
-void awaits_archive(struct awaits *a, struct archive *archive)
-{
-	archive_numbers(archive, a->prefixes);
-	archive_numbers(archive, a->looks);
+	numbers_archive(a->prefixes, from.prefixes, archive);
+	numbers_archive(a->looks, from.looks, archive);
 }
 
 void awaits_adopt(struct awaits *a, const struct awaits *other)
 {
-	GHashTable *const tables[][2] = { { a->prefixes, other->prefixes },
-		                          { a->looks, other->looks } };
-	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++) {
-		GHashTableIter iter;
-		void *key;
-		g_hash_table_iter_init(&iter, tables[i][1]);
-		while (g_hash_table_iter_next(&iter, &key, NULL))
-			add(tables[i][0], *(const uint64_t *)key);
-	}
+	numbers_adopt(a->prefixes, other->prefixes);
+	numbers_adopt(a->looks, other->looks);
 }
 
 static uint64_t look_number(const uint64_t *states, const struct history *h, uint32_t event,
@@ -292,8 +270,8 @@ void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
 		struct event_list mine = trace_thread_events(t, r->thread);
 		uint64_t prefix = prefix_before(reduced, r->first);
 		if (r->looks == 1 && r->last == r->first)
-			add(a->looks,
-			    look_number(rounds->states, raw, r->first, raw->seen[r->first]));
+			numbers_add(a->looks, look_number(rounds->states, raw, r->first,
+			                                  raw->seen[r->first]));
 		for (uint32_t i = t->index->position[r->first]; i < t->index->position[r->next];
 		     i++) {
 			uint32_t e = mine.items[i];
@@ -301,7 +279,7 @@ void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
 				continue;
 			prefix = history_after_prefix(raw, prefix, e, raw->seen[e]);
 			if (i >= t->index->position[r->last])
-				add(a->prefixes, prefix);
+				numbers_add(a->prefixes, prefix);
 		}
 		leave_out(inside, t, r);
 	}
@@ -313,8 +291,8 @@ bool awaits_in_vain(const struct awaits *a, const uint64_t *states, const struct
 {
 	uint64_t prefix = history_after(h, event, seen);
 	uint64_t look = look_number(states, h, event, seen);
-	return g_hash_table_contains(a->prefixes, &prefix) ||
-	       (states[event] != 0 && g_hash_table_contains(a->looks, &look));
+	return numbers_have(a->prefixes, prefix) ||
+	       (states[event] != 0 && numbers_have(a->looks, look));
 }
 
 /* -- beginnings --------------------------------------------------------------------------- */

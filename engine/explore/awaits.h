@@ -45,8 +45,13 @@ uint64_t await_rounds_class(const struct await_rounds *rounds, const struct plan
 struct awaits;
 struct awaits *awaits_new(void);
 void awaits_free(struct awaits *a);
-/* Write all, or read. */
-void awaits_archive(struct awaits *a, struct archive *archive);
+/* How much is known. */
+struct awaits_size {
+	uint32_t prefixes, looks;
+};
+struct awaits_size awaits_size(const struct awaits *a);
+/* Write what is known beyond `from`, or add what is read. */
+void awaits_archive(struct awaits *a, struct awaits_size from, struct archive *archive);
 /* Learn what the other has learnt. */
 void awaits_adopt(struct awaits *a, const struct awaits *other);
 /* Learn the rounds of a run, whose history without them is `reduced`, and with them `raw`. */

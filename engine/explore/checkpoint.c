@@ -1,18 +1,20 @@
 /*
  * checkpoint.c - see checkpoint.h.
  *
- * Runs whose planning was not finished are kept as
- * their schedules: they are executed once more, not counted again, and planned from the
- * beginning; the schedules that they have given are known by their keys.
+ * What a state has beyond an extent is written as all of it, which lies beyond none: lists from
+ * the extent's length on, sets if they have grown, single numbers always.
+ * Runs whose planning was not finished are kept as their schedules: they are executed once
+ * more, not counted again, and planned from the beginning; the schedules that they have given
+ * are known by their keys.
  */
 #include "engine/explore/checkpoint.h"
 
 #include "engine/base/archive.h"
 #include "engine/base/file.h"
+#include "engine/explore/tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -20,7 +22,7 @@
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
-enum { VERSION = 5, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
+enum { VERSION = 6, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
 static const uint32_t byte_order = 0x01020304;
 
 /* -- identity ------------------------------------------------------------------------------ */
@@ -67,7 +69,8 @@ char *checkpoint_identity(const struct explore_options *o, struct error *error)
 	return g_string_free(text, !good);
 }
 
-bool checkpoint_differ(const char *stored, const char *own, char **was, char **is)
+/* Do two identities differ? The lines that do are owned by the caller. */
+static bool checkpoint_differ(const char *stored, const char *own, char **was, char **is)
 {
 	char **a = g_strsplit(stored, "\n", -1), **b = g_strsplit(own, "\n", -1);
 	guint i = 0;
@@ -104,13 +107,15 @@ static void archive_run(struct explore_run *r, uint32_t number, struct archive *
 	archive_texts(a, &r->commuting);
 	ARCHIVE(a, r->commuting_count);
 	ARCHIVE(a, r->class_);
+	archive_bytes_of(a, &r->schedule);
 }
 
-/* The elements of a GArray, zeros before they are read. */
-#define ARCHIVE_EACH(a, array, type, element, visit) \
+/* The elements of a GArray from `from` on, zeros before they are read. */
+#define ARCHIVE_EACH(a, array, from, type, element, visit) \
 	do { \
-		size_t count_ = archive_count((a), (array)->len, 1); \
-		for (size_t at_ = 0; at_ < count_; at_++) { \
+		size_t first_ = archive_reads(a) ? (array)->len : (from); \
+		size_t count_ = archive_count((a), (array)->len - first_, 1); \
+		for (size_t at_ = first_; at_ < first_ + count_; at_++) { \
 			if (archive_reads(a)) { \
 				type none_ = { 0 }; \
 				g_array_append_val((array), none_); \
@@ -141,7 +146,7 @@ static void archive_history(struct explore_error *e, struct archive *a)
 		e->history = g_array_new(FALSE, FALSE, sizeof(struct linear_shown));
 		g_array_set_clear_func(e->history, linear_shown_clear);
 	}
-	ARCHIVE_EACH(a, e->history, struct linear_shown, s, archive_shown(s, a));
+	ARCHIVE_EACH(a, e->history, 0, struct linear_shown, s, archive_shown(s, a));
 }
 
 static void archive_error(struct explore_error *e, uint32_t runs, struct archive *a)
@@ -171,13 +176,36 @@ static void archive_race(struct explore_race *r, uint32_t runs, struct archive *
 		archive_fail(a);
 }
 
-static void archive_report(struct explore_report *r, struct archive *a)
+/* Of errors that the base has: what changes. */
+static void archive_known_errors(struct explore_report *r, uint32_t known, struct archive *a)
 {
-	ARCHIVE_EACH(a, r->runs, struct explore_run, run, archive_run(run, (uint32_t)at_, a));
-	ARCHIVE_EACH(a, r->errors, struct explore_error, e, archive_error(e, r->runs->len, a));
-	ARCHIVE_EACH(a, r->races, struct explore_race, race,
+	for (uint32_t i = 0; i < known; i++) {
+		struct explore_error *e = &g_array_index(r->errors, struct explore_error, i);
+		e->shortest = (uint32_t)archive_below(a, e->shortest, r->runs->len);
+		ARCHIVE(a, e->count);
+		if (e->history == NULL)
+			continue;
+		if (archive_reads(a)) {
+			g_clear_pointer(&e->story, g_free);
+			g_clear_pointer(&e->history, g_array_unref);
+		}
+		archive_text(a, &e->story);
+		archive_history(e, a);
+	}
+}
+
+static void archive_report(struct explore_report *r, const struct extent *from,
+                           struct archive *a)
+{
+	uint32_t first = archive_reads(a) ? r->runs->len : from->runs;
+	ARCHIVE_EACH(a, r->runs, from->runs, struct explore_run, run,
+	             archive_run(run, (uint32_t)at_, a));
+	archive_known_errors(r, from->errors, a);
+	ARCHIVE_EACH(a, r->errors, from->errors, struct explore_error, e,
+	             archive_error(e, r->runs->len, a));
+	ARCHIVE_EACH(a, r->races, from->races, struct explore_race, race,
 	             archive_race(race, r->runs->len, a));
-	for (guint i = 0; i < r->runs->len; i++) {
+	for (guint i = first; i < r->runs->len; i++) {
 		uint32_t error = g_array_index(r->runs, struct explore_run, i).error;
 		if (error != NONE && error >= r->errors->len)
 			archive_fail(a);
@@ -185,43 +213,69 @@ static void archive_report(struct explore_report *r, struct archive *a)
 	ARCHIVE(a, r->pruned);
 	ARCHIVE(a, r->classes);
 	ARCHIVE(a, r->abandoned);
-	GPtrArray *lists[] = { r->notes, r->threads };
-	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
-		GPtrArray *list = lists[i];
-		archive_texts(a, &list);
-		if (archive_reads(a) && list != NULL)
-			g_ptr_array_extend_and_steal(lists[i], list);
-	}
+	archive_list(a, r->notes, from->notes);
+	archive_list(a, r->threads, from->threads);
 }
 
 /* -- the exploration ----------------------------------------------------------------------- */
 
-static void archive_gaps(struct exploration *x, struct archive *a)
+static struct extent extent_of(const struct exploration *x)
 {
-	GPtrArray *gaps = x->report->gaps;
-	archive_texts(a, &gaps);
-	if (!archive_reads(a) || gaps == NULL)
-		return;
-	for (guint i = 0; i < gaps->len; i++)
-		explore_gap(x, gaps->pdata[i]);
-	g_ptr_array_unref(gaps);
+	struct extent e = { .runs = x->report->runs->len,
+		            .errors = x->report->errors->len,
+		            .races = x->report->races->len,
+		            .notes = x->report->notes->len,
+		            .threads = x->report->threads->len,
+		            .gaps = x->report->gaps->len,
+		            .entered = worklist_entered(x->worklist),
+		            .histories = histories_size(x->histories),
+		            .awaits = awaits_size(x->awaits) };
+	GHashTable *sets[G_N_ELEMENTS(e.sets)];
+	explore_sets(x, sets);
+	for (size_t i = 0; i < G_N_ELEMENTS(e.sets); i++)
+		e.sets[i] = g_hash_table_size(sets[i]);
+	return e;
 }
 
-static void archive_origin(struct task_origin *o, struct archive *a)
+/* What x has belongs to the base of its task. */
+static void note_origin(struct exploration *x)
 {
-	archive_text(a, &o->round);
-	if (o->round == NULL)
-		return;
-	ARCHIVE(a, o->count);
-	o->index = (uint32_t)archive_below(a, o->index, o->count);
-	ARCHIVE(a, o->runs);
-	ARCHIVE(a, o->races);
-	ARCHIVE(a, o->first);
-	uint64_t *const counts[] = { &o->pruned, &o->classes,      &o->abandoned, &o->chances,
-		                     &o->taken,  &o->run_of_taken, &o->plain,     &o->ordered };
-	for (size_t i = 0; i < G_N_ELEMENTS(counts); i++)
-		*counts[i] = archive_number(a, *counts[i]);
-	archive_array(a, o->errors, sizeof(uint64_t));
+	struct task_origin *o = &x->origin;
+	o->extent = extent_of(x);
+	o->first = x->first;
+	o->pruned = x->report->pruned;
+	o->classes = x->report->classes;
+	o->abandoned = x->report->abandoned;
+	o->chances = x->chances;
+	o->taken = x->taken;
+	o->run_of_taken = x->run_of_taken;
+	g_array_set_size(o->errors, 0);
+	g_array_set_size(o->replanned, 0);
+	for (guint i = 0; i < x->report->errors->len; i++)
+		g_array_append_val(
+		        o->errors,
+		        g_array_index(x->report->errors, struct explore_error, i).count);
+}
+
+static void archive_gaps(struct exploration *x, uint32_t from, struct archive *a)
+{
+	GPtrArray *read = g_ptr_array_new_with_free_func(g_free);
+	archive_list(a, archive_reads(a) ? read : x->report->gaps, from);
+	for (guint i = 0; i < read->len; i++)
+		explore_gap(x, read->pdata[i]);
+	g_ptr_array_unref(read);
+}
+
+/* The runs of the base that were executed again, with what this changes in them. */
+static void archive_replanned(struct exploration *x, struct archive *a)
+{
+	GArray *list = x->origin.replanned;
+	ARCHIVE_EACH(a, list, 0, uint32_t, run, {
+		*run = (uint32_t)archive_below(a, *run, x->origin.extent.runs);
+		if (*run < x->report->runs->len)
+			ARCHIVE(a, g_array_index(x->report->runs, struct explore_run, *run)
+			                   .pruned);
+	});
 }
 
 /* Runs to execute again: those that are kept, and those of an earlier checkpoint. */
@@ -251,14 +305,16 @@ static void archive_again(struct exploration *x, const struct pending_limits *li
 	}
 }
 
-static void archive_exploration(struct exploration *x, struct archive *a)
+/* What lies beyond the extent of the base; that of none: all. */
+static void archive_exploration(struct exploration *x, const struct extent *from,
+                                struct archive *a)
 {
-	archive_origin(&x->origin, a);
-	archive_report(x->report, a);
-	histories_archive(x->histories, a);
-	awaits_archive(x->awaits, a);
+	archive_report(x->report, from, a);
+	archive_replanned(x, a);
+	histories_archive(x->histories, from->histories, a);
+	awaits_archive(x->awaits, from->awaits, a);
 	struct pending_limits limits = { x->report->runs->len, histories_count(x->histories) };
-	worklist_archive(x->worklist, &limits, a);
+	worklist_archive(x->worklist, from->entered, &limits, a);
 	archive_again(x, &limits, a);
 	x->first = (uint32_t)archive_below(a, x->first, limits.runs + 1ull);
 	ARCHIVE(a, x->chances);
@@ -267,18 +323,45 @@ static void archive_exploration(struct exploration *x, struct archive *a)
 	ARCHIVE(a, x->races_left);
 	ARCHIVE(a, x->beyond);
 	ARCHIVE(a, x->again);
-	archive_set(a, x->errors);
-	archive_set(a, x->races);
-	archive_set(a, x->plain);
-	archive_set(a, x->ordered);
-	archive_set(a, x->finals_seen);
-	archive_gaps(x, a);
-	if (x->origin.runs > limits.runs || x->origin.races > x->report->races->len ||
-	    x->origin.errors->len > x->report->errors->len)
-		archive_fail(a);
+	GHashTable *sets[G_N_ELEMENTS(from->sets)];
+	explore_sets(x, sets);
+	for (size_t i = 0; i < G_N_ELEMENTS(from->sets); i++)
+		archive_set(a, sets[i], from->sets[i]);
+	archive_gaps(x, from->gaps, a);
 }
 
-/* -- files --------------------------------------------------------------------------------- */
+static const struct extent nothing;
+
+static void archive_state(struct exploration *x, struct archive *a)
+{
+	archive_text(a, &x->identity);
+	archive_texts(a, &x->environment);
+	archive_text(a, &x->program);
+	archive_text(a, &x->told);
+	archive_exploration(x, &nothing, a);
+}
+
+static void archive_task(struct task_origin *o, struct archive *a)
+{
+	archive_text(a, &o->base);
+	archive_raw(a, o->sum, sizeof o->sum);
+	o->count = (uint32_t)archive_below(a, o->count, MOST_TASKS + 1);
+	o->index = (uint32_t)archive_below(a, o->index, o->count);
+	ARCHIVE(a, o->anew);
+	if (o->base == NULL || *o->base == '\0' || strchr(o->base, '/') != NULL)
+		archive_fail(a); /* a file beside it */
+}
+
+/* -- opened files -------------------------------------------------------------------------- */
+
+struct checkpoint {
+	char *path;
+	enum checkpoint_kind kind;
+	uint8_t *data;           /* the archive */
+	size_t size, at;         /* of it; where the state, or the task's additions, begin */
+	struct task_origin task; /* sum: that of the base, which the file itself may be */
+	struct checkpoint *base; /* checkpoint_follow */
+};
 
 static void sum_of(const void *bytes, size_t length, uint8_t sum[SUM])
 {
@@ -296,82 +379,73 @@ static bool foreign(const char *path, struct error *error, const char *what)
 	                 "%s", what);
 }
 
-/* The archive's bytes; owned by the caller, NULL and `error` when it is no whole checkpoint. */
-static uint8_t *unpack(const char *path, const char *bytes, size_t length, size_t *unpacked,
-                       struct error *error)
+static bool unpack(struct checkpoint *c, const char *bytes, size_t length, struct error *error)
 {
 	struct checkpoint_header h;
-	uint8_t sum[SUM];
 	if (length < sizeof h || memcmp(bytes, magic, sizeof h.magic) != 0)
-		return foreign(path, error, "is no state of an exploration"), NULL;
+		return foreign(c->path, error, "is no state of an exploration");
 	memcpy(&h, bytes, sizeof h);
 	if (h.version != VERSION || h.byte_order != byte_order)
-		return foreign(path, error,
-		               "is of another version of heddle, or another machine"),
-		       NULL;
+		return foreign(c->path, error,
+		               "is of another version of heddle, or another machine");
 	const char *frame = bytes + sizeof h;
+	uint8_t *sum = c->task.sum;
 	sum_of(frame, length - sizeof h, sum);
 	unsigned long long size = ZSTD_getFrameContentSize(frame, length - sizeof h);
 	if (h.length != length - sizeof h || memcmp(sum, h.sum, SUM) != 0 ||
-	    size / PACKED_MOST > h.length)
-		return foreign(path, error, "is damaged or cut off"), NULL;
-	uint8_t *data = g_malloc(size + 1);
-	if (ZSTD_decompress(data, size, frame, h.length) != size) {
-		g_free(data);
-		return foreign(path, error, "is damaged"), NULL;
-	}
-	*unpacked = size;
-	return data;
+	    h.kind >= CHECKPOINT_KINDS || size / PACKED_MOST > h.length)
+		return foreign(c->path, error, "is damaged or cut off");
+	c->kind = (enum checkpoint_kind)h.kind;
+	c->data = g_malloc(size + 1);
+	c->size = size;
+	return ZSTD_decompress(c->data, size, frame, h.length) == size ||
+	       foreign(c->path, error, "is damaged");
 }
 
-static void archive_state(struct exploration *x, struct archive *a)
+/* What stands before the state. */
+static bool read_head(struct checkpoint *c, struct error *error)
 {
-	archive_text(a, &x->identity);
-	archive_texts(a, &x->environment);
-	archive_text(a, &x->program);
-	archive_text(a, &x->told);
-	archive_exploration(x, a);
-}
-
-static bool read_archive(struct exploration *x, const char *path, struct archive *a,
-                         struct error *error)
-{
-	char *identity = g_steal_pointer(&x->identity), *stored = NULL, *was, *is;
-	archive_text(a, &stored);
-	bool other = identity != NULL &&
-	             checkpoint_differ(stored ? stored : "", identity, &was, &is);
-	g_free(identity);
-	x->identity = stored ? stored : g_strdup("");
-	if (other) {
-		error_set(error, path,
-		          "give --resume another file, or the same program and options",
-		          "is of another exploration: there %s, here %s", was, is);
-		g_free(was);
-		g_free(is);
-		return false;
-	}
-	g_clear_pointer(&x->program, g_free);
-	g_clear_pointer(&x->told, g_free);
-	g_clear_pointer(&x->environment, g_ptr_array_unref);
-	archive_texts(a, &x->environment);
-	archive_text(a, &x->program);
-	archive_text(a, &x->told);
-	archive_exploration(x, a);
-	return archive_ended(a) || foreign(path, error, "is damaged");
-}
-
-static bool load(struct exploration *x, const char *path, const char *bytes, size_t length,
-                 struct error *error)
-{
-	size_t size = 0;
-	uint8_t *data = unpack(path, bytes, length, &size, error);
-	if (data == NULL)
-		return false;
-	struct archive *a = archive_reader(data, size);
-	bool good = read_archive(x, path, a, error);
+	struct archive *a = archive_reader(c->data, c->size);
+	if (c->kind == CHECKPOINT_BASE)
+		archive_number(a, 0);
+	if (c->kind == CHECKPOINT_TASK)
+		archive_task(&c->task, a);
+	c->at = c->size - archive_left(a);
+	bool good = c->at < c->size; /* a failed archive has nothing left */
 	archive_free(a);
-	g_free(data);
-	return good;
+	return good || foreign(c->path, error, "is damaged");
+}
+
+struct checkpoint *checkpoint_open(const char *path, struct error *error)
+{
+	char *bytes = NULL;
+	gsize length;
+	GError *why = NULL;
+	if (!g_file_get_contents(path, &bytes, &length, &why)) {
+		error_set(error, path, "name a state that can be read", "cannot be read: %s",
+		          why->message);
+		g_error_free(why);
+		return NULL;
+	}
+	struct checkpoint *c = g_new0(struct checkpoint, 1);
+	c->path = g_strdup(path);
+	bool good = unpack(c, bytes, length, error) && read_head(c, error);
+	g_free(bytes);
+	if (good)
+		return c;
+	checkpoint_close(c);
+	return NULL;
+}
+
+void checkpoint_close(struct checkpoint *c)
+{
+	if (c == NULL)
+		return;
+	checkpoint_close(c->base);
+	g_free(c->task.base);
+	g_free(c->path);
+	g_free(c->data);
+	g_free(c);
 }
 
 bool checkpoint_is(const char *path)
@@ -383,6 +457,55 @@ bool checkpoint_is(const char *path)
 		close(file);
 	return got == sizeof magic - 1 && strcmp(begin, magic) == 0;
 }
+
+const char *checkpoint_path(const struct checkpoint *c)
+{
+	return c->path;
+}
+
+enum checkpoint_kind checkpoint_kind(const struct checkpoint *c)
+{
+	return c->kind;
+}
+
+const struct task_origin *checkpoint_task(const struct checkpoint *c)
+{
+	return &c->task;
+}
+
+struct checkpoint *checkpoint_base(const struct checkpoint *task, struct error *error)
+{
+	char *folder = g_path_get_dirname(task->path);
+	char *path = strchr(task->path, '/') ? g_build_filename(folder, task->task.base, NULL)
+	                                     : g_strdup(task->task.base);
+	struct checkpoint *base = NULL;
+	if (!g_file_test(path, G_FILE_TEST_EXISTS))
+		error_set(error, task->path, "copy it there: a task has only what it added",
+		          "has its base in %s, which is not there", path);
+	else
+		base = checkpoint_open(path, error);
+	if (base != NULL && (base->kind != CHECKPOINT_BASE ||
+	                     memcmp(base->task.sum, task->task.sum, SUM) != 0)) {
+		error_set(error, task->path, "use the file that its division has made",
+		          "has its base in %s, which is another file by now", path);
+		g_clear_pointer(&base, checkpoint_close);
+	}
+	g_free(folder);
+	g_free(path);
+	return base;
+}
+
+bool checkpoint_follow(struct checkpoint *c, struct error *error)
+{
+	if (c->kind == CHECKPOINT_BASE)
+		return error_set(error, c->path, "name one of its tasks",
+		                 "is the base of tasks, which has nothing to explore");
+	if (c->kind == CHECKPOINT_TASK && !c->task.anew)
+		c->base = checkpoint_base(c, error);
+	return c->kind == CHECKPOINT_STATE || c->task.anew || c->base != NULL;
+}
+
+/* -- reading ------------------------------------------------------------------------------- */
 
 static bool is_variable(const char *text)
 {
@@ -404,21 +527,14 @@ static bool is_own(const char *path, struct error *error)
 	                 "belongs to another user, or may be written by others");
 }
 
-bool checkpoint_inherit(const char *path, struct error *error)
+bool checkpoint_inherit(const struct checkpoint *c, struct error *error)
 {
-	char *bytes = NULL, *identity = NULL;
-	gsize length;
-	size_t size;
+	char *identity = NULL;
 	GPtrArray *variables = NULL;
-	if (!is_own(path, error))
+	if (!is_own(c->path, error) || (c->base && !is_own(c->base->path, error)))
 		return false;
-	if (!g_file_get_contents(path, &bytes, &length, NULL))
-		return true; /* checkpoint_read tells */
-	uint8_t *data = unpack(path, bytes, length, &size, error);
-	g_free(bytes);
-	if (data == NULL)
-		return false;
-	struct archive *a = archive_reader(data, size);
+	c = c->base ? c->base : c;
+	struct archive *a = archive_reader(c->data + c->at, c->size - c->at);
 	archive_text(a, &identity);
 	archive_texts(a, &variables);
 	if (variables != NULL)
@@ -435,60 +551,107 @@ bool checkpoint_inherit(const char *path, struct error *error)
 	if (variables != NULL)
 		g_ptr_array_unref(variables);
 	archive_free(a);
-	g_free(data);
 	return true;
 }
 
-bool checkpoint_load(struct exploration *x, const char *path, struct error *error)
+/* A whole state; `path` is told. */
+static bool read_state(const struct checkpoint *c, struct exploration *x, const char *path,
+                       struct error *error)
 {
-	char *bytes = NULL;
-	gsize length;
-	GError *why = NULL;
-	if (!g_file_get_contents(path, &bytes, &length, &why)) {
-		error_set(error, path, "name states that can be read", "cannot be read: %s",
-		          why->message);
-		g_error_free(why);
+	char *own = g_steal_pointer(&x->identity), *was, *is;
+	g_clear_pointer(&x->program, g_free);
+	g_clear_pointer(&x->told, g_free);
+	g_clear_pointer(&x->environment, g_ptr_array_unref);
+	struct archive *a = archive_reader(c->data + c->at, c->size - c->at);
+	archive_state(x, a);
+	bool good = archive_ended(a), other = false;
+	archive_free(a);
+	x->identity = x->identity ? x->identity : g_strdup("");
+	if (own != NULL && checkpoint_differ(x->identity, own, &was, &is)) {
+		other = true;
+		error_set(error, path,
+		          "give --resume another file, or the same program and options",
+		          "is of another exploration: there %s, here %s", was, is);
+		g_free(was);
+		g_free(is);
+	}
+	g_free(own);
+	return !other && (good || foreign(path, error, "is damaged"));
+}
+
+/* The numbers of the task, as they are in its file. */
+static void take_task(struct exploration *x, const struct task_origin *task)
+{
+	struct task_origin *o = &x->origin;
+	g_free(o->base);
+	o->base = g_strdup(task->base);
+	memcpy(o->sum, task->sum, sizeof o->sum);
+	o->index = task->index;
+	o->count = task->count;
+	o->anew = task->anew;
+}
+
+static bool read_added(const struct checkpoint *task, struct exploration *x,
+                       struct error *error)
+{
+	take_task(x, &task->task);
+	struct archive *a = archive_reader(task->data + task->at, task->size - task->at);
+	archive_exploration(x, &x->origin.extent, a);
+	bool good = archive_ended(a);
+	archive_free(a);
+	return good || foreign(task->path, error, "is damaged");
+}
+
+bool checkpoint_load(const struct checkpoint *c, struct exploration *x, struct error *error)
+{
+	if (!read_state(c->base ? c->base : c, x, c->path, error))
 		return false;
-	}
-	bool good = load(x, path, bytes, length, error);
-	g_free(bytes);
-	return good;
+	if (c->kind == CHECKPOINT_TASK)
+		take_task(x, &c->task);
+	if (c->base != NULL || c->kind == CHECKPOINT_BASE)
+		note_origin(x);
+	return c->base == NULL || read_added(c, x, error);
 }
 
-bool checkpoint_read(struct exploration *x, bool *found, struct error *error)
+bool checkpoint_load_added(const struct checkpoint *task, const struct task_origin *base,
+                           struct exploration *x, struct error *error)
 {
-	const char *path = x->options->resume;
-	char *bytes = NULL;
-	gsize length;
-	GError *why = NULL;
-	*found = false;
-	if (!g_file_get_contents(path, &bytes, &length, &why)) {
-		bool absent = g_error_matches(why, G_FILE_ERROR, G_FILE_ERROR_NOENT);
-		if (!absent)
-			error_set(error, path,
-			          "give --resume a file that can be read and written",
-			          "cannot be read: %s", why->message);
-		g_error_free(why);
-		return absent;
+	struct task_origin *o = &x->origin, own = *o;
+	*o = *base;
+	o->base = NULL;
+	o->errors = own.errors;
+	o->replanned = own.replanned;
+	g_array_append_vals(o->errors, base->errors->data, base->errors->len);
+	GArray *const lists[] = { x->report->runs, x->report->errors, x->report->races };
+	const uint32_t lengths[] = { o->extent.runs, o->extent.errors, o->extent.races };
+	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
+		guint size = g_array_get_element_size(lists[i]);
+		g_array_set_size(lists[i], lengths[i]);
+		memset(lists[i]->data, 0, (size_t)size * lengths[i]);
 	}
-	*found = load(x, path, bytes, length, error);
-	g_free(bytes);
-	return *found;
+	x->histories = histories_beyond(o->extent.histories.runs);
+	return read_added(task, x, error);
 }
 
-bool checkpoint_store(struct exploration *x, const char *path, struct error *error)
+/* -- writing ------------------------------------------------------------------------------- */
+
+/* *sum: the frame's, where it is not NULL. */
+static bool store(struct archive *a, enum checkpoint_kind kind, const char *path, uint8_t *sum,
+                  struct error *error)
 {
 	enum { LEVEL = 3 };
-	struct archive *a = archive_writer();
-	archive_state(x, a);
 	const GByteArray *plain = archive_bytes(a);
 	size_t room = ZSTD_compressBound(plain->len);
 	uint8_t *frame = g_malloc(room);
-	struct checkpoint_header h = { .version = VERSION, .byte_order = byte_order };
+	struct checkpoint_header h = { .version = VERSION,
+		                       .byte_order = byte_order,
+		                       .kind = kind };
 	memcpy(h.magic, magic, sizeof h.magic);
 	h.length = ZSTD_compress(frame, room, plain->data, plain->len, LEVEL);
 	BUG_ON(ZSTD_isError(h.length));
 	sum_of(frame, h.length, h.sum);
+	if (sum != NULL)
+		memcpy(sum, h.sum, SUM);
 	struct file_writer *w = file_writer_open(path, error);
 	if (w) {
 		file_writer_private(w);
@@ -498,4 +661,29 @@ bool checkpoint_store(struct exploration *x, const char *path, struct error *err
 	archive_free(a);
 	g_free(frame);
 	return w && file_writer_commit(w, error);
+}
+
+bool checkpoint_store(struct exploration *x, const char *path, struct error *error)
+{
+	struct archive *a = archive_writer();
+	bool task = x->origin.base != NULL;
+	if (task)
+		archive_task(&x->origin, a);
+	if (task && !x->origin.anew)
+		archive_exploration(x, &x->origin.extent, a);
+	else
+		archive_state(x, a);
+	return store(a, task ? CHECKPOINT_TASK : CHECKPOINT_STATE, path, NULL, error);
+}
+
+bool checkpoint_store_base(struct exploration *x, const char *path, struct error *error)
+{
+	struct archive *a = archive_writer();
+	/* a division is no other one, even of the same state */
+	archive_number(a, (uint64_t)g_get_real_time() << 22 ^ (uint64_t)getpid());
+	archive_state(x, a);
+	g_free(x->origin.base);
+	x->origin.base = g_path_get_basename(path);
+	note_origin(x);
+	return store(a, CHECKPOINT_BASE, path, x->origin.sum, error);
 }

@@ -3,6 +3,9 @@
  * (--resume): runs and errors so far, what is known of their classes, and the pending
  * schedules.
  *
+ * Of a division into tasks (tasks.h) one file, the base, has all that was known; a task's file
+ * names it by its check sum, and has the task's pending schedules and what the task has added.
+ *
  * A file is read only if it is of this exploration (program, arguments, specifications and
  * options that decide what is explored); anything else in its place is refused, and stays.
  */
@@ -11,12 +14,16 @@
 
 #include "engine/explore/explore_private.h"
 
-/* A file: this, and a zstd frame of an archive (engine/base/archive.h), whose first text is the
- * exploration's identity. */
+enum checkpoint_kind { CHECKPOINT_STATE, CHECKPOINT_BASE, CHECKPOINT_TASK, CHECKPOINT_KINDS };
+
+/* A file: this, and a zstd frame of an archive (engine/base/archive.h). A state's begins with
+ * the exploration's identity, before it a base's has a number of its own, a task's the
+ * task_origin. */
 struct checkpoint_header {
 	char magic[19]; /* "heddle exploration\n" */
 	uint8_t version;
 	uint32_t byte_order;
+	uint64_t kind;   /* enum checkpoint_kind */
 	uint64_t length; /* of the frame */
 	uint8_t sum[32]; /* SHA-256 of the frame */
 };
@@ -24,19 +31,36 @@ struct checkpoint_header {
 /* What the exploration is of; owned by the caller, NULL and `error` when the program or a
  * specification cannot be read. */
 char *checkpoint_identity(const struct explore_options *options, struct error *error);
+
 /* Does the file begin as a state? */
 bool checkpoint_is(const char *path);
-/* Take over the environment of the state in a file, if there is one: where the stack begins,
- * and so which pointers the program has, depends on it. */
-bool checkpoint_inherit(const char *path, struct error *error);
-/* Read a state, of whatever exploration, into a new one: x->identity says which. */
-bool checkpoint_load(struct exploration *x, const char *path, struct error *error);
-/* Write the state to a file, whole or not at all. */
+/* A file that was found whole; checkpoint_close. NULL and `error`. */
+struct checkpoint;
+struct checkpoint *checkpoint_open(const char *path, struct error *error);
+void checkpoint_close(struct checkpoint *c); /* may be NULL */
+const char *checkpoint_path(const struct checkpoint *c);
+enum checkpoint_kind checkpoint_kind(const struct checkpoint *c);
+/* Of a task: its base's name and sum, its number, and whether it began anew; of a base: its
+ * own sum. */
+const struct task_origin *checkpoint_task(const struct checkpoint *c);
+/* Open the base of a task that is no whole state by itself, to load it; else nothing. */
+bool checkpoint_follow(struct checkpoint *c, struct error *error);
+/* The base of a task: as checkpoint_open. */
+struct checkpoint *checkpoint_base(const struct checkpoint *task, struct error *error);
+/* Take over the environment: where the stack begins, and so which pointers the program has,
+ * depends on it. After checkpoint_follow. */
+bool checkpoint_inherit(const struct checkpoint *c, struct error *error);
+/* Read all, after checkpoint_follow, into a new exploration; where that has an identity, only
+ * if the state has the same. Of a base, x->origin is what it has. */
+bool checkpoint_load(const struct checkpoint *c, struct exploration *x, struct error *error);
+/* Read what a task has added alone, into a new exploration of no runs; `base`: that of the
+ * base. */
+bool checkpoint_load_added(const struct checkpoint *task, const struct task_origin *base,
+                           struct exploration *x, struct error *error);
+
+/* Write the state, or the task (x->origin), to a file, whole or not at all. */
 bool checkpoint_store(struct exploration *x, const char *path, struct error *error);
-/* Read options->resume, if it is of x->identity, into a new exploration; true also when there
- * is no file. *found: it was read. */
-bool checkpoint_read(struct exploration *x, bool *found, struct error *error);
-/* Do two identities differ? The lines that do are owned by the caller. */
-bool checkpoint_differ(const char *stored, const char *own, char **was, char **is);
+/* Write the base of a division; x is of that base then. */
+bool checkpoint_store_base(struct exploration *x, const char *path, struct error *error);
 
 #endif

@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Number of initial executions with random schedules. */
@@ -38,10 +39,16 @@ bool explore_is_interrupted(struct exploration *x)
 	return x->interrupted;
 }
 
+/* Executions so far, of all parts. */
+static uint64_t executions(const struct exploration *x)
+{
+	return x->report->runs->len + x->report->abandoned;
+}
+
 static bool limit_reached(struct exploration *x)
 {
 	const struct explore_options *o = x->options;
-	if (o->max_runs && x->report->runs->len - x->before >= o->max_runs) {
+	if (o->max_runs && executions(x) - x->before >= o->max_runs) {
 		explore_stop(x, "the limit of runs was reached (--runs)");
 		return true;
 	}
@@ -116,6 +123,7 @@ static void begin_again(struct exploration *x)
 	for (guint i = 0; i < r->runs->len; i++)
 		g_array_index(r->runs, struct explore_run, i).parent = i == 0 ? NONE : 0;
 	g_array_set_size(r->races, 0);
+	x->earlier = x->schedules = 0;
 	r->pruned = r->classes = 0;
 	g_ptr_array_set_size(x->repeats, 0);
 	g_ptr_array_set_size(x->kept, 0); /* they borrow from the histories */
@@ -126,6 +134,8 @@ static void begin_again(struct exploration *x)
 	g_hash_table_remove_all(x->races);
 	worklist_clear(x->worklist);
 	x->kept_events = 0;
+	x->origin.anew = true;
+	g_array_set_size(x->origin.replanned, 0);
 	x->again = false;
 	x->chances = x->taken = x->run_of_taken = 0;
 	x->idle_chances = 0;
@@ -248,11 +258,17 @@ static bool begin(struct exploration *x, struct error *error)
 		x->environment = g_ptr_array_new_with_free_func(g_free);
 		for (char **variable = environ; *variable; variable++)
 			g_ptr_array_add(x->environment, g_strdup(*variable));
-		if (!x->identity || !checkpoint_read(x, &x->resumed, error))
+		x->resumed = x->from != NULL;
+		if (!x->identity || (x->resumed && !checkpoint_load(x->from, x, error)))
 			return false;
+		g_clear_pointer(&x->from, checkpoint_close);
 		x->next_checkpoint = g_get_monotonic_time() + BETWEEN_CHECKPOINTS;
 	}
-	x->before = x->report->runs->len;
+	x->before = executions(x);
+	x->earlier = x->report->runs->len;
+	for (guint i = 0; i < x->earlier; i++)
+		x->schedules +=
+		        g_array_index(x->report->runs, struct explore_run, i).schedule != NULL;
 	if (!x->resumed)
 		add_first(x);
 	if (x->again) /* of joined tasks */
@@ -279,6 +295,27 @@ static bool explore_on(struct exploration *x, struct error *error)
 	return x->cancelled || !x->options->resume || keep_state(x, error);
 }
 
+/* In the part that ends an exploration: the traces of runs of earlier ones that tell points of
+ * no return, by executing these runs once more. */
+static void trace_earlier(struct exploration *x)
+{
+	bool ends = !has_more(x) && x->origin.base == NULL && x->report->errors->len > 0;
+	if (!ends || x->earlier == 0)
+		return;
+	if (x->schedules >= NO_RETURN_RUNS)
+		no_return_leave_out(x->no_return);
+	for (uint32_t i = 0; i < x->earlier; i++) {
+		if (!no_return_needs(x->report, i))
+			continue;
+		bool stops = !go_on(x) || explore_out_of_time(x) || explore_is_interrupted(x);
+		if (stops || !explore_run_for_trace(x, i))
+			no_return_leave_out(x->no_return);
+		if (stops)
+			break;
+	}
+	x->earlier = 0;
+}
+
 void explore_conclude(struct exploration *x)
 {
 	note_unplanned(x);
@@ -295,6 +332,7 @@ static bool run_all(struct exploration *x, struct error *error)
 {
 	if (!begin(x, error) || !explore_on(x, error))
 		return false;
+	trace_earlier(x);
 	if (x->stop)
 		explore_gap(x, x->stop);
 	const GPtrArray *names = x->options->finals ? finals_names(x->options->finals) : NULL;
@@ -356,10 +394,18 @@ void exploration_begin(struct exploration *x, const struct explore_options *opti
 		.plain = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.ordered = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
 		.origin.errors = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+		.origin.replanned = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.output_file = -1,
 		.effort_began = effort_microseconds(),
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
 	};
+}
+
+void explore_sets(const struct exploration *x, GHashTable *sets[5])
+{
+	GHashTable *const all[5] = { x->errors, x->races, x->plain, x->ordered,
+		                     x->finals_seen };
+	memcpy(sets, all, sizeof all);
 }
 
 void exploration_end(struct exploration *x)
@@ -368,12 +414,14 @@ void exploration_end(struct exploration *x)
 	g_hash_table_unref(x->ordered);
 	if (x->output_file >= 0)
 		close(x->output_file);
-	char *owned[] = { x->output, x->identity, x->program, x->told, x->origin.round };
+	char *owned[] = { x->output, x->identity, x->program, x->told, x->origin.base };
 	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
 		g_free(owned[i]);
 	if (x->environment)
 		g_ptr_array_unref(x->environment);
 	g_array_unref(x->origin.errors);
+	g_array_unref(x->origin.replanned);
+	checkpoint_close(x->from);
 	g_ptr_array_unref(x->repeats);
 	g_ptr_array_unref(x->kept);
 	no_return_free(x->no_return);
@@ -386,14 +434,24 @@ void exploration_end(struct exploration *x)
 	g_hash_table_unref(x->gaps);
 }
 
+/* Open the state to go on from, if there is one, and run in its environment. */
+static bool inherit(struct exploration *x, struct error *error)
+{
+	const char *path = x->options->resume;
+	if (path == NULL || (access(path, F_OK) != 0 && errno == ENOENT))
+		return true;
+	x->from = checkpoint_open(path, error);
+	return x->from != NULL && checkpoint_follow(x->from, error) &&
+	       checkpoint_inherit(x->from, error);
+}
+
 struct explore_report *explore(const struct explore_options *options,
                                const struct progress *progress, struct error *error)
 {
 	struct exploration x;
 	exploration_begin(&x, options);
 	x.progress = progress;
-	bool good = (!options->resume || checkpoint_inherit(options->resume, error)) &&
-	            open_output(&x, error) && bind_library(&x, error) &&
+	bool good = inherit(&x, error) && open_output(&x, error) && bind_library(&x, error) &&
 	            (x.server = record_server_new(options->argv, x.interposer, x.output,
 	                                          error)) != NULL &&
 	            (options->memory == MEMORY_SC ? run_all(&x, error)
@@ -401,7 +459,7 @@ struct explore_report *explore(const struct explore_options *options,
 	record_server_free(x.server);
 	interposer_remove(x.interposer);
 	g_ptr_array_set_size(x.kept, 0); /* their traces are kept on */
-	if (good && x.before == 0)       /* the traces of earlier runs are gone */
+	if (good && x.earlier == 0)
 		no_return_find(x.no_return, x.report, progress);
 	exploration_end(&x);
 	if (!good) {

@@ -121,8 +121,9 @@ struct explore_run {
 	GPtrArray *commuting; /* char *: pairs of invocations whose reversal was not run, since
 	                       * they commute; owned, or NULL; the first ones */
 	uint64_t commuting_count;
-	uint64_t class_; /* number of its equivalence class */
-	char *trace;     /* owned: path if saved, or NULL */
+	uint64_t class_;  /* number of its equivalence class */
+	char *trace;      /* owned: path if saved, or NULL */
+	GBytes *schedule; /* owned: to execute it again (plan_archive); NULL: not kept */
 };
 
 /* An error: runs with the same ending at the same place. */

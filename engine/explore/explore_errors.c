@@ -232,7 +232,8 @@ static bool note_shortest(struct exploration *x, const struct explore_run *r, ui
 	if (e->run == x->run || x->report->errors->len > SAVED_ERRORS)
 		return false;
 	struct explore_run *before = &g_array_index(runs, struct explore_run, e->shortest);
-	bool other = x->options->save_races || e->shortest == 0;
+	/* those of a task's base are of all tasks */
+	bool other = x->options->save_races || e->shortest < MAX(x->origin.extent.runs, 1);
 	bool smaller = story && story->shown->len < e->history->len;
 	if (!smaller &&
 	    (!is_shorter(r, before) || (story && story->shown->len > e->history->len)))

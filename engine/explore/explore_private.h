@@ -47,14 +47,26 @@ struct repeat {
 };
 void repeat_free(struct repeat *repeat);
 
-/* What a task (tasks.h) began with: counts at the division, so that a join counts each once. */
+/* How much of an exploration there is: lists and sets only grow. */
+struct extent {
+	uint32_t runs, errors, races, notes, threads, gaps, entered;
+	struct histories_size histories;
+	struct awaits_size awaits;
+	uint32_t sets[5]; /* explore_sets */
+};
+
+/* What a task (tasks.h) began with: its base, and that one's counts, so that a join counts
+ * each once. */
 struct task_origin {
-	char *round;           /* owned: identity of the division; NULL: of none */
-	uint32_t index, count; /* of its tasks, from 0 */
-	uint32_t runs, races, first;
+	char *base;            /* owned: its file's name, beside the task's; NULL: no task */
+	uint8_t sum[32];       /* and its check sum */
+	uint32_t index, count; /* of the division's tasks, from 0 */
+	bool anew; /* it has begun again since, and nothing of the base is among its own */
+	struct extent extent; /* of the base */
+	uint32_t first;
 	uint64_t pruned, classes, abandoned, chances, taken, run_of_taken;
-	uint64_t plain, ordered; /* sizes of the sets */
-	GArray *errors;          /* uint64_t: their counts */
+	GArray *errors;    /* uint64_t: their counts */
+	GArray *replanned; /* uint32_t: runs of the base that were executed again */
 };
 
 struct exploration {
@@ -65,12 +77,15 @@ struct exploration {
 	struct awaits *awaits;
 	struct worklist *worklist;
 	GPtrArray *kept; /* struct execution *: not planned to the end, the next one first */
-	uint64_t kept_events; /* of all of these */
-	GPtrArray *repeats;   /* struct repeat *: the last one next */
-	bool resumed;         /* runs of an earlier process are among those of the report */
-	uint32_t before;      /* as many */
-	const char *stop;     /* why it ended before everything was done; or NULL */
-	char *identity;       /* with options->resume; owned */
+	uint64_t kept_events;    /* of all of these */
+	GPtrArray *repeats;      /* struct repeat *: the last one next */
+	bool resumed;            /* runs of an earlier process are among those of the report */
+	uint64_t before;         /* executions that these have made */
+	uint32_t earlier;        /* runs of these parts, whose traces are gone */
+	uint32_t schedules;      /* runs that are kept as their schedules */
+	struct checkpoint *from; /* the state to go on from, until it is read; owned, or NULL */
+	const char *stop;        /* why it ended before everything was done; or NULL */
+	char *identity;          /* with options->resume; owned */
 	struct task_origin origin;
 	char *program, *told;   /* of the state: its program and options, to report; owned */
 	GPtrArray *environment; /* char *: what all its parts run the program with; or NULL */
@@ -115,6 +130,8 @@ struct exploration {
  * all of it but the report. */
 void exploration_begin(struct exploration *x, const struct explore_options *options);
 void exploration_end(struct exploration *x);
+/* Sets of texts that belong to the state. */
+void explore_sets(const struct exploration *x, GHashTable *sets[5]);
 /* The end of the report: complete or not, and how much is left. */
 void explore_conclude(struct exploration *x);
 /* explore_report.c */
@@ -138,6 +155,9 @@ bool explore_is_known(const struct exploration *x, const struct part *parts, uin
 bool explore_run_pending(struct exploration *x, struct pending *p, struct error *error);
 /* Execute a run of an earlier process again, and plan it; takes ownership. */
 bool explore_run_again(struct exploration *x, struct repeat *r, struct error *error);
+/* Execute a run whose schedule is kept once more, for its trace (no_return.h). False when it
+ * does otherwise now. */
+bool explore_run_for_trace(struct exploration *x, uint32_t number);
 /* explore_planning.c: make pending schedules of the run's reversals; of some, if the run is
  * kept. Takes ownership of the run and its schedule; `whole`: it completed. */
 void explore_plan(struct exploration *x, struct execution *ex, struct pending *s, bool whole);
@@ -211,6 +231,8 @@ GPtrArray *explore_find_misuses(const struct exploration *x);
  * such. */
 bool explore_know_use(struct exploration *x, uint32_t use, uint32_t end);
 char *explore_use_key(const struct trace *t, uint32_t use, uint32_t end);
+/* The variable, object or (of a free) block of an operation; owned by the caller. */
+char *explore_used_name(const struct trace *t, uint32_t event);
 /* "T2 writes p[0] after T1 freed its block at a.c:5"; owned by the caller. */
 char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end);
 /* explore_linear.c: with --linearizable: find the histories of the current run. */

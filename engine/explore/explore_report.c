@@ -25,6 +25,8 @@ static void run_clear(void *data)
 		g_ptr_array_unref(r->commuting);
 	if (r->places)
 		g_ptr_array_unref(r->places);
+	if (r->schedule)
+		g_bytes_unref(r->schedule);
 }
 
 static void error_clear(void *data)

@@ -85,8 +85,21 @@ static bool is_promised(const struct pending *s, uint32_t ender)
 	}
 }
 
+/* For later parts of the exploration, which have no traces of this one's runs. */
+static void keep_schedule(struct exploration *x, struct explore_run *r, struct pending *s)
+{
+	if (x->options->resume == NULL || x->schedules >= NO_RETURN_RUNS)
+		return;
+	struct archive *a = archive_writer();
+	plan_archive(&s->plan, a);
+	r->schedule = g_bytes_new(archive_bytes(a)->data, archive_bytes(a)->len);
+	archive_free(a);
+	x->schedules++;
+}
+
 /* Runs that passed and the first of each error tell the point of no return. */
-static void keep_trace(struct exploration *x, const struct explore_run *r, struct execution *ex)
+static void keep_trace(struct exploration *x, struct explore_run *r, struct pending *s,
+                       struct execution *ex)
 {
 	const GArray *errors = x->report->errors;
 	bool first = false;
@@ -98,6 +111,7 @@ static void keep_trace(struct exploration *x, const struct explore_run *r, struc
 		return;
 	ex->keeper = x->no_return;
 	ex->kept_as = x->run;
+	keep_schedule(x, r, s);
 }
 
 /* Add the run to the report and the known runs. *follow: plan its reversals; *whole: it
@@ -135,7 +149,7 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 		               "it: an outcome may be missing");
 	bool good = explore_note_end(x, run, &r, error);
 	x->report->classes += !r.redundant;
-	keep_trace(x, &r, ex);
+	keep_trace(x, &r, s, ex);
 	g_array_append_val(x->report->runs, r);
 	explore_note_limits(x, run);
 	explore_note_cut_off(x, run, &r);
@@ -302,6 +316,8 @@ bool explore_run_again(struct exploration *x, struct repeat *r, struct error *er
 		x->known_run = r->known_run;
 		x->report->pruned -= run->pruned; /* they are met again */
 		run->pruned = 0;
+		if (r->number < x->origin.extent.runs && !x->origin.anew)
+			g_array_append_val(x->origin.replanned, r->number);
 		explore_plan_begun(x, ex, r->schedule);
 		ex->races_found = r->races_found;
 		explore_plan(x, ex, g_steal_pointer(&r->schedule), whole);
@@ -314,4 +330,29 @@ bool explore_run_again(struct exploration *x, struct repeat *r, struct error *er
 	explore_leave(x);
 	repeat_free(r);
 	return true;
+}
+
+bool explore_run_for_trace(struct exploration *x, uint32_t number)
+{
+	GBytes *schedule = g_array_index(x->report->runs, struct explore_run, number).schedule;
+	if (schedule == NULL)
+		return false;
+	struct pending *s = g_new0(struct pending, 1);
+	struct execution *ex = g_new0(struct execution, 1);
+	struct archive *a =
+	        archive_reader(g_bytes_get_data(schedule, NULL), g_bytes_get_size(schedule));
+	struct error none;
+	bool whole;
+	plan_archive(&s->plan, a);
+	bool same = archive_ended(a) && start_run(x, s, &ex->run, &none) &&
+	            enter(x, s, ex, number) && is_as_before(x, ex, &whole);
+	explore_leave(x);
+	if (same) {
+		ex->keeper = x->no_return; /* execution_free hands the trace over */
+		ex->kept_as = number;
+	}
+	archive_free(a);
+	execution_free(ex);
+	pending_free(s);
+	return same;
 }

@@ -26,21 +26,12 @@ char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end)
 	const char *who = trace_thread_name(t, e->thread);
 	const char *other = trace_thread_name(t, t->events[end].thread);
 	GString *text = g_string_new(who);
-	GString *name = g_string_new(NULL);
-	if (op_is_access(e->op)) {
-		trace_append_variable(t, e, name);
-	} else if (e->op == OP_FREE) {
-		const char *block = trace_string(t, t->blocks[e->target].name);
-		append_escaped(name, block, strlen(block));
-	} else {
-		const char *object = trace_string(t, t->objects[e->target].name);
-		append_escaped(name, object, strlen(object));
-	}
+	char *name = explore_used_name(t, use);
 	const char *does = !op_is_access(e->op) ? e->op == OP_FREE ? "frees" : "uses"
 	                   : op_writes(e->op)   ? "writes"
 	                                        : "reads";
 	const char *place = own_code_place_name(t, end);
-	g_string_append_printf(text, " %s %s after ", does, name->str);
+	g_string_append_printf(text, " %s %s after ", does, name);
 	if (t->events[end].op == OP_DESTROY && !op_is_access(e->op) &&
 	    t->events[end].target == e->target)
 		g_string_append_printf(text, "%s destroyed it at %s", other, place);
@@ -52,7 +43,7 @@ char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end)
 		g_string_append_printf(text, "%s freed it at %s", other, place);
 	else
 		g_string_append_printf(text, "%s freed its block at %s", other, place);
-	g_string_free(name, TRUE);
+	g_free(name);
 	return g_string_free(text, FALSE);
 }
 

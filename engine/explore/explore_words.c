@@ -75,27 +75,25 @@ static void describe_return(const struct exploration *x, const struct flip *f,
 	g_free(text);
 }
 
-static char *object_name(const struct trace *t, uint32_t event)
+/* The variable, object or (of a free) block of an operation. */
+char *explore_used_name(const struct trace *t, uint32_t event)
 {
+	const struct event *e = &t->events[event];
 	GString *name = g_string_new(NULL);
-	const char *text = trace_string(t, t->objects[t->events[event].target].name);
-	append_escaped(name, text, strlen(text));
+	if (op_is_access(e->op)) {
+		trace_append_variable(t, e, name);
+	} else {
+		const char *text =
+		        trace_string(t, e->op == OP_FREE ? t->blocks[e->target].name
+		                                         : t->objects[e->target].name);
+		append_escaped(name, text, strlen(text));
+	}
 	return g_string_free(name, FALSE);
-}
-
-/* The variable or object of an operation. */
-static char *used_name(const struct trace *t, uint32_t event)
-{
-	if (!op_is_access(t->events[event].op))
-		return object_name(t, event);
-	GString *variable = g_string_new(NULL);
-	trace_append_variable(t, &t->events[event], variable);
-	return g_string_free(variable, FALSE);
 }
 
 static void describe_use(const struct exploration *x, const struct flip *f, struct pending *s)
 {
-	s->variable = used_name(x->trace, f->event);
+	s->variable = explore_used_name(x->trace, f->event);
 	s->flip = explore_use_text(x->trace, f->event, f->other);
 }
 
@@ -103,11 +101,12 @@ static void describe_alive(const struct exploration *x, const struct flip *f, st
 {
 	const struct trace *t = x->trace;
 	enum op op = t->events[f->event].op, end = t->events[f->other].op;
-	s->variable = used_name(t, f->event);
+	s->variable = explore_used_name(t, f->event);
 	s->flip = g_strdup_printf("%s %s %s before %s %s it at %s", s->thread,
-	                          !op_is_access(op) ? "uses"
-	                          : op_writes(op)   ? "writes"
-	                                            : "reads",
+	                          op == OP_FREE       ? "frees"
+	                          : !op_is_access(op) ? "uses"
+	                          : op_writes(op)     ? "writes"
+	                                              : "reads",
 	                          s->variable, trace_thread_name(t, t->events[f->other].thread),
 	                          end == OP_DESTROY ? "destroys" : "frees",
 	                          own_code_place_name(t, f->other));
@@ -116,7 +115,7 @@ static void describe_alive(const struct exploration *x, const struct flip *f, st
 static void describe_try(const struct exploration *x, const struct flip *f, struct pending *s)
 {
 	const struct trace *t = x->trace;
-	s->variable = object_name(t, f->event);
+	s->variable = explore_used_name(t, f->event);
 	if (f->other != NONE)
 		s->flip = g_strdup_printf("%s does not get %s, which %s has", s->thread,
 		                          s->variable,
@@ -132,7 +131,7 @@ static void describe_condition(const struct exploration *x, const struct flip *f
 {
 	const struct trace *t = x->trace;
 	uint32_t on = f->event != NONE ? f->event : f->other;
-	s->variable = on == NONE ? g_strdup("") : object_name(t, on);
+	s->variable = on == NONE ? g_strdup("") : explore_used_name(t, on);
 	if (f->kind == FLIP_TIMEOUT)
 		s->flip = g_strdup_printf("%s's wait for %s times out", s->thread, s->variable);
 	else if (f->other == NONE)
@@ -149,7 +148,7 @@ static void describe_barrier(const struct exploration *x, const struct flip *f,
 {
 	bool last = x->trace->events[f->event].op == OP_DEPART &&
 	            history_last_at_barrier(x->history, f->event);
-	s->variable = object_name(x->trace, f->event);
+	s->variable = explore_used_name(x->trace, f->event);
 	s->flip = g_strdup_printf(last ? "%s is not the last one to come to %s"
 	                               : "%s is the last one to come to %s",
 	                          s->thread, s->variable);

@@ -37,6 +37,8 @@ struct graphs {
 	/* uint64_t: sites of compare-and-exchanges to the order (enum memory_order_kind) of one
 	 * that failed. */
 	GHashTable *compares;
+	GHashTable
+	        *unseen; /* uint64_t: sites of calls to whether nobody looks at their result */
 	GHashTable *shared; /* TSO: struct memory_place: plain memory of several threads */
 	struct memory_counts counts;
 	struct error *error;

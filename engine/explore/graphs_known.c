@@ -1,5 +1,6 @@
 /* graphs_known.c - what runs show: the graph of a run, and the next events of its threads. */
 #include "engine/explore/graphs.h"
+#include "debuginfo/debuginfo.h"
 #include "engine/trace/own_code.h"
 
 #include <stdlib.h>
@@ -27,6 +28,24 @@ static bool has(GHashTable *set, uint64_t key)
 static bool is_wanted(const void *context, const struct memory_place *place)
 {
 	return g_hash_table_contains(((const struct graphs *)context)->shared, place);
+}
+
+/* A call whose result is overwritten before it is read, by the program's code. */
+static bool is_unseen(const void *context, const struct trace *t, uint32_t event)
+{
+	const struct graphs *s = context;
+	const struct location *l = &t->locations[t->events[event].location];
+	if (l->module == NONE)
+		return false;
+	const struct module *m = &t->modules[l->module];
+	uint64_t site = l->address ^ (uint64_t)l->module << 48;
+	gpointer known = g_hash_table_lookup(s->unseen, &site);
+	if (known == NULL) {
+		bool unseen = debuginfo_result_unseen(trace_string(t, m->path), l->address + 1);
+		known = GUINT_TO_POINTER(1u + unseen);
+		g_hash_table_insert(s->unseen, g_memdup2(&site, sizeof site), known);
+	}
+	return GPOINTER_TO_UINT(known) == 2;
 }
 
 static void note_place(struct graphs *s, const struct trace *t, const struct memory_recorded *r,
@@ -116,12 +135,14 @@ void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory
 		                        .states = states,
 		                        .keeps_updates = s->with_rounds,
 		                        .fences = fences,
+		                        .is_unseen = is_unseen,
 		                        .ended = run->facts.ended };
 	memory_recorded_init(r, t, &s->world, s->model, &choice);
 	g_free(states);
 	g_array_free(fences, TRUE);
 	if (s->model == MEMORY_TSO)
 		find_shared(s, t, r);
+	s->again |= r->recounted;
 	note_places(s, t, r);
 	for (int u = 0; u < MEMORY_UNMODELLED_COUNT; u++) {
 		if (!(r->unmodelled >> u & 1))
@@ -370,6 +391,17 @@ static const struct request {
 	{ FOR_BARRIER, MEMORY_ANY, LOG_DEPART, 0 },
 };
 
+/* The end of a wait for a condition or barrier. */
+static void request_end(const struct learning *l, uint32_t location, bool condition,
+                        struct memory_event *e)
+{
+	bool rounds = !condition && !memory_barrier_counted(&l->s->world, location);
+	e->kind = rounds ? MEMORY_DEPART : MEMORY_WAKE;
+	e->peer = location;
+	e->expected = condition ? (uint64_t)1 << e->thread % MEMORY_CHOICES : UINT64_MAX;
+	e->order = condition ? ORDER_RLX : ORDER_ACQ;
+}
+
 static const struct request *request_for(const struct record_wait *w)
 {
 	for (size_t i = 0; w != NULL && i < G_N_ELEMENTS(requests); i++)
@@ -403,11 +435,7 @@ static bool request_of(struct learning *l, uint32_t thread, struct memory_event 
 	own->tag = (uint16_t)request->tag;
 	e->order = e->success_order = e->failure_order = ORDER_ACQ;
 	if (request->guard == MEMORY_ANY) {
-		bool condition = request->tag == LOG_WAKE;
-		e->kind = MEMORY_WAKE;
-		e->peer = location;
-		e->expected = condition ? (uint64_t)1 << number % MEMORY_CHOICES : UINT64_MAX;
-		e->order = condition ? ORDER_RLX : ORDER_ACQ;
+		request_end(l, location, request->tag == LOG_WAKE, e);
 		return true;
 	}
 	e->kind = MEMORY_LOAD;

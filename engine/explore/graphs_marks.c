@@ -24,6 +24,23 @@ static uint64_t acquired_up_to(struct memory_graph *g, uint32_t last)
 	return all;
 }
 
+/* All that comes before the arrivals of a barrier's round. */
+static uint64_t arrivals_of(struct memory_graph *g, const struct memory_event *departure)
+{
+	uint64_t all = 0;
+	for (uint32_t i = 0; i < g->count; i++)
+		if (memory_same_round(&g->events[i], departure))
+			all += mix(11, graphs_mark(g, i));
+	return all;
+}
+
+/* Does the thread see that its arrival was the last? */
+static bool sees_last(const struct memory_graph *g, const struct memory_event *departure)
+{
+	return departure->rf != NONE && departure->rf == departure->po_prev &&
+	       !(g->events[departure->rf].flags & MEMORY_UNSEEN);
+}
+
 static bool is_failed_try(const struct memory_event *e)
 {
 	return (e->flags & MEMORY_TRIES) && !(e->flags & MEMORY_EXCLUSIVE);
@@ -49,6 +66,8 @@ static uint64_t own_mark(struct memory_graph *g, const struct memory_event *e,
 	}
 	case MEMORY_FENCE:
 		return mix(5, acquired);
+	case MEMORY_DEPART:
+		return mix(mix(10, arrivals_of(g, e)), sees_last(g, e));
 	case MEMORY_WAKE:
 		if (!memory_acquires(e))
 			return mix(9, 0);

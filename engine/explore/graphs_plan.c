@@ -62,6 +62,18 @@ static void add_program_order(const struct planning *p, struct sorting *s, uint3
 	}
 }
 
+/* The arrivals of a barrier's round before the departure, the last one after the others. */
+static void add_round(struct sorting *s, uint32_t departure)
+{
+	const struct memory_event *e = &s->g->events[departure];
+	for (uint32_t i = 0; i < s->g->count; i++) {
+		if (!memory_same_round(&s->g->events[i], e) || i == e->rf)
+			continue;
+		edge(s, i, departure);
+		edge(s, i, e->rf);
+	}
+}
+
 static void add_edges(const struct planning *p, struct sorting *s)
 {
 	const struct memory_graph *g = p->g;
@@ -69,6 +81,8 @@ static void add_edges(const struct planning *p, struct sorting *s)
 		add_program_order(p, s, t);
 	for (uint32_t i = 0; i < g->count; i++) {
 		const struct memory_event *e = &g->events[i];
+		if (e->kind == MEMORY_DEPART)
+			add_round(s, i);
 		bool own = p->s->model == MEMORY_TSO && e->kind == MEMORY_LOAD &&
 		           g->events[e->rf].thread == e->thread;
 		if (!own)

@@ -350,6 +350,7 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 		            .classes = numbers_new(NULL),
 		            .places = numbers_new(g_free),
 		            .compares = numbers_new(NULL),
+		            .unseen = numbers_new(NULL),
 		            .shared = g_hash_table_new_full(memory_place_hash,
 		                                            memory_place_equal, g_free, NULL),
 		            .error = error };
@@ -377,6 +378,7 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 	g_hash_table_unref(s.classes);
 	g_hash_table_unref(s.places);
 	g_hash_table_unref(s.compares);
+	g_hash_table_unref(s.unseen);
 	g_hash_table_unref(s.shared);
 	memory_world_release(&s.world);
 	return !s.failed && !x->cancelled;

@@ -3,6 +3,7 @@
  */
 #include "engine/explore/history_private.h"
 
+#include "engine/base/numbers.h"
 #include "engine/base/search.h"
 #include "engine/order/past.h"
 
@@ -353,8 +354,8 @@ struct known_run {
 };
 
 struct histories {
-	GPtrArray *known;    /* struct known_run *, by run */
-	GHashTable *classes; /* uint64_t */
+	GPtrArray *known; /* struct known_run *, by run; NULL: not here */
+	struct numbers *classes;
 	struct initials initials;
 	GHashTable *having; /* thread prefix -> GArray of uint32_t: runs with it */
 	uint32_t runs;
@@ -368,6 +369,8 @@ static void free_list(gpointer list)
 static void free_known(gpointer data)
 {
 	struct known_run *k = data;
+	if (k == NULL)
+		return;
 	g_hash_table_unref(k->calls);
 	g_hash_table_unref(k->lengths);
 	g_free(k);
@@ -377,7 +380,7 @@ struct histories *histories_new(void)
 {
 	struct histories *all = g_new0(struct histories, 1);
 	all->known = g_ptr_array_new_with_free_func(free_known);
-	all->classes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	all->classes = numbers_new();
 	initials_begin(&all->initials);
 	all->having = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
 	return all;
@@ -388,7 +391,7 @@ void histories_free(struct histories *all)
 	if (all == NULL)
 		return;
 	g_ptr_array_unref(all->known);
-	g_hash_table_unref(all->classes);
+	numbers_free(all->classes);
 	g_hash_table_unref(all->having);
 	initials_end(&all->initials);
 	g_free(all);
@@ -462,7 +465,7 @@ uint64_t histories_class(const struct histories *all, uint32_t run)
 
 bool histories_have_class(const struct histories *all, uint64_t class_)
 {
-	return g_hash_table_contains(all->classes, &class_);
+	return numbers_have(all->classes, class_);
 }
 
 static void add_having(struct histories *all, uint64_t prefix, uint32_t run)
@@ -478,9 +481,8 @@ static void add_having(struct histories *all, uint64_t prefix, uint32_t run)
 bool histories_add(struct histories *all, const struct history *h)
 {
 	uint64_t class_ = history_class(h);
-	if (g_hash_table_contains(all->classes, &class_))
+	if (!numbers_add(all->classes, class_))
 		return false;
-	g_hash_table_add(all->classes, copy_of(class_));
 	uint32_t run = all->runs++;
 	g_ptr_array_add(all->known, known_run_new(h));
 	for (uint32_t i = 0; i < h->threads_count; i++) {
@@ -495,8 +497,7 @@ bool histories_add(struct histories *all, const struct history *h)
 
 void histories_add_class(struct histories *all, uint64_t class_)
 {
-	if (!g_hash_table_contains(all->classes, &class_))
-		g_hash_table_add(all->classes, copy_of(class_));
+	numbers_add(all->classes, class_);
 }
 
 static bool has_run(const GArray *list, uint32_t run)
@@ -606,13 +607,9 @@ void histories_adopt(struct histories *all, struct histories *other, uint32_t *m
 		if (map[i] != NONE)
 			continue;
 		map[i] = all->runs++;
-		g_ptr_array_add(all->known, other->known->pdata[i]);
-		other->known->pdata[i] = known_run_empty();
+		g_ptr_array_add(all->known, g_steal_pointer(&other->known->pdata[i]));
 	}
-	g_hash_table_iter_init(&iter, other->classes);
-	while (g_hash_table_iter_next(&iter, &key, NULL))
-		if (!g_hash_table_contains(all->classes, key))
-			g_hash_table_add(all->classes, copy_of(*(uint64_t *)key));
+	numbers_adopt(all->classes, other->classes);
 	g_hash_table_iter_init(&iter, other->having);
 	while (g_hash_table_iter_next(&iter, &key, &value)) {
 		const GArray *runs = value;
@@ -675,39 +672,79 @@ static void archive_before(struct archive *a, void **value, const void *context)
 	}
 }
 
-/* Runs, ascending. */
-static void archive_runs(struct archive *a, void **value, const void *context)
+/* The runs from `from` on in an ascending list: their number and the first of them. */
+static guint runs_from(const GArray *list, uint32_t from, guint *first)
 {
-	const struct histories *all = context;
-	if (archive_reads(a))
-		*value = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	GArray *list = *value;
-	size_t count = archive_count(a, list->len, 1);
-	uint32_t last = 0;
-	for (size_t i = 0; i < count; i++) {
-		uint32_t run = archive_reads(a) ? 0 : g_array_index(list, uint32_t, i) - last;
-		run = (uint32_t)archive_below(a, run, all->runs) + last;
-		if (run >= all->runs || (i > 0 && run <= last)) {
-			archive_fail(a);
-			return;
-		}
-		last = run;
-		if (archive_reads(a))
-			g_array_append_val(list, run);
+	*first = search_end(i, 0, list->len, g_array_index(list, uint32_t, i) < from);
+	return list->len - *first;
+}
+
+/* The runs from `from` on that have a prefix: the lists are ascending. */
+static void write_having(const struct histories *all, uint32_t from, struct archive *a)
+{
+	GHashTableIter iter;
+	void *key, *value;
+	size_t count = 0;
+	guint at;
+	g_hash_table_iter_init(&iter, all->having);
+	while (all->runs > from && g_hash_table_iter_next(&iter, NULL, &value))
+		count += runs_from(value, from, &at) > 0;
+	archive_count(a, count, 1);
+	g_hash_table_iter_init(&iter, all->having);
+	while (all->runs > from && g_hash_table_iter_next(&iter, &key, &value)) {
+		const GArray *list = value;
+		uint32_t last = from;
+		if (runs_from(list, from, &at) == 0)
+			continue;
+		archive_raw(a, key, sizeof(uint64_t));
+		archive_count(a, list->len - at, 1);
+		for (; at < list->len; last = g_array_index(list, uint32_t, at++))
+			archive_number(a, g_array_index(list, uint32_t, at) - last);
 	}
 }
 
-static void archive_nothing(struct archive *a, void **value, const void *context)
+static void read_having(struct histories *all, uint32_t from, struct archive *a)
 {
-	(void)a;
-	(void)context;
-	*value = NULL;
+	size_t prefixes = archive_count(a, 0, sizeof(uint64_t) + 1);
+	for (size_t i = 0; i < prefixes; i++) {
+		uint64_t prefix = 0, run = from;
+		archive_raw(a, &prefix, sizeof prefix);
+		const GArray *list = g_hash_table_lookup(all->having, &prefix);
+		bool known = list != NULL && list->len > 0;
+		uint32_t last = known ? g_array_index(list, uint32_t, list->len - 1) : 0;
+		size_t count = archive_count(a, 0, 1);
+		for (size_t k = 0; k < count; k++) {
+			run += archive_below(a, 0, all->runs);
+			if (run >= all->runs || ((known || k > 0) && run <= last)) {
+				archive_fail(a);
+				return;
+			}
+			last = (uint32_t)run;
+			add_having(all, prefix, last);
+		}
+	}
 }
 
-void histories_archive(struct histories *all, struct archive *a)
+struct histories_size histories_size(const struct histories *all)
 {
-	all->runs = (uint32_t)archive_count(a, all->runs, 1);
-	for (uint32_t i = 0; i < all->runs; i++) {
+	return (struct histories_size){ .runs = all->runs,
+		                        .classes = numbers_count(all->classes),
+		                        .initials = initials_count(&all->initials) };
+}
+
+struct histories *histories_beyond(uint32_t runs)
+{
+	struct histories *all = histories_new();
+	all->runs = runs;
+	g_ptr_array_set_size(all->known, (gint)runs);
+	return all;
+}
+
+void histories_archive(struct histories *all, struct histories_size from, struct archive *a)
+{
+	uint32_t first = archive_reads(a) ? all->runs : from.runs;
+	all->runs = first + (uint32_t)archive_count(a, all->runs - first, 1);
+	for (uint32_t i = first; i < all->runs; i++) {
 		if (archive_reads(a))
 			g_ptr_array_add(all->known, known_run_empty());
 		struct known_run *k = all->known->pdata[i];
@@ -716,7 +753,12 @@ void histories_archive(struct histories *all, struct archive *a)
 		ARCHIVE(a, k->ender);
 		ARCHIVE(a, k->class_);
 	}
-	archive_table(a, all->classes, archive_nothing, NULL);
-	archive_table(a, all->having, archive_runs, all);
-	initials_archive(&all->initials, a);
+	numbers_archive(all->classes, from.classes, a);
+	if (archive_reads(a))
+		read_having(all, first, a);
+	else
+		write_having(all, first, a);
+	bool learnt = !archive_reads(a) && initials_count(&all->initials) > from.initials;
+	if (archive_below(a, learnt, 2))
+		initials_archive(&all->initials, a);
 }

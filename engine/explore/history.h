@@ -36,7 +36,9 @@ void initials_begin(struct initials *initials);
 void initials_end(struct initials *initials);
 /* Learn what the other has learnt. */
 void initials_adopt(struct initials *initials, const struct initials *other);
-/* Values learned from reads: write them, or read them. */
+/* The number of bytes whose values were learned from reads. */
+uint64_t initials_count(const struct initials *initials);
+/* Write these values, or learn those that are read. */
 void initials_archive(struct initials *initials, struct archive *archive);
 
 /* The history of a run; owned by the caller. */
@@ -97,8 +99,17 @@ struct histories;
 struct histories *histories_new(void);
 void histories_free(struct histories *all);
 struct initials *histories_initials(struct histories *all);
-/* Write all, or read into new histories. */
-void histories_archive(struct histories *all, struct archive *archive);
+/* How much is known. */
+struct histories_size {
+	uint32_t runs, classes;
+	uint64_t initials;
+};
+struct histories_size histories_size(const struct histories *all);
+/* Write what is known beyond `from`, or add what is read. */
+void histories_archive(struct histories *all, struct histories_size from,
+                       struct archive *archive);
+/* New histories without their first `runs` ones, to add what lies beyond these. */
+struct histories *histories_beyond(uint32_t runs);
 /* Move runs of `other` with map[run] NONE to `all`, and set map[run] to their numbers here;
  * learn the initial values that the other has learnt. */
 void histories_adopt(struct histories *all, struct histories *other, uint32_t *map);

@@ -9,7 +9,6 @@
 #include <string.h>
 
 enum {
-	MOST_KEPT = 2000,           /* runs */
 	MOST_KEPT_EVENTS = 2000000, /* of all of them */
 	MOST_ERRORS = 16,           /* for which the point is looked for */
 	MOST_WORK = 20000000,       /* events taken, and steps of searches, for one error */
@@ -60,7 +59,8 @@ void no_return_keep(struct no_return *n, uint32_t run, struct trace *trace)
 {
 	struct kept_run k = { run, trace };
 
-	if (n->runs->len >= MOST_KEPT || n->events + trace->events_count > MOST_KEPT_EVENTS) {
+	if (n->runs->len >= NO_RETURN_RUNS ||
+	    n->events + trace->events_count > MOST_KEPT_EVENTS) {
 		n->left_out = true;
 		trace_close(trace);
 		return;
@@ -406,6 +406,20 @@ static bool has_passed(const struct explore_report *r, uint32_t run)
 			return false;
 	}
 	return true;
+}
+
+bool no_return_needs(const struct explore_report *r, uint32_t run)
+{
+	bool first = false;
+
+	for (guint i = 0; i < r->errors->len && i < MOST_ERRORS; i++)
+		first |= g_array_index(r->errors, struct explore_error, i).run == run;
+	return first || has_passed(r, run);
+}
+
+void no_return_leave_out(struct no_return *n)
+{
+	n->left_out = true;
 }
 
 static struct explore_event event_of(const struct trace *t, uint32_t e)

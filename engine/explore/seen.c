@@ -43,7 +43,7 @@ void initials_end(struct initials *i)
 
 static void learn_byte(const struct initials *i, uint64_t address, uint64_t number);
 
-static uint64_t learned_count(const struct initials *i)
+uint64_t initials_count(const struct initials *i)
 {
 	GHashTableIter iter;
 	void *value;
@@ -59,7 +59,7 @@ void initials_archive(struct initials *i, struct archive *a)
 {
 	GHashTableIter iter;
 	void *key, *value;
-	size_t count = archive_count(a, learned_count(i), 2);
+	size_t count = archive_count(a, initials_count(i), 2);
 	for (size_t n = 0; archive_reads(a) && n < count; n++) {
 		uint64_t address = archive_number(a, 0);
 		learn_byte(i, address, archive_number(a, 0));

@@ -7,11 +7,11 @@
  */
 #include "engine/explore/tasks.h"
 
+#include "engine/base/numbers.h"
 #include "engine/explore/checkpoint.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 struct tasks {
 	struct exploration x;
@@ -24,14 +24,22 @@ bool tasks_are(const char *path)
 	return checkpoint_is(path);
 }
 
-static struct tasks *load(const char *path, struct error *error)
+static struct tasks *tasks_new(void)
 {
 	struct tasks *t = g_new0(struct tasks, 1);
 	exploration_begin(&t->x, &t->options);
+	return t;
+}
+
+/* A whole state. */
+static struct tasks *load(const struct checkpoint *c, struct error *error)
+{
+	struct tasks *t = tasks_new();
 	t->x.histories = histories_new();
-	bool good = checkpoint_load(&t->x, path, error);
+	bool good = checkpoint_load(c, &t->x, error);
 	if (good && strstr(t->x.identity, "\nshard 0/0\n") == NULL)
-		good = error_set(error, path, "begin with explore --resume, without --shard",
+		good = error_set(error, checkpoint_path(c),
+		                 "begin with explore --resume, without --shard",
 		                 "is the state of a share, whose report is merged as JSON");
 	if (good)
 		return t;
@@ -55,26 +63,49 @@ static struct explore_run *run_of(const struct exploration *x, uint32_t run)
 	return &g_array_index(x->report->runs, struct explore_run, run);
 }
 
-/* The classes of the runs that count. */
-static GHashTable *classes_of(const struct exploration *x)
+/* The state that others are added to. */
+struct join {
+	struct exploration *x;
+	struct numbers *classes; /* of its runs that count */
+	GHashTable *histories;   /* class -> its number among the histories + 1 */
+};
+
+static void know_histories(struct join *j, uint32_t from)
 {
-	GHashTable *classes = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	for (guint i = x->first; i < x->report->runs->len; i++)
-		if (!run_of(x, i)->redundant)
-			g_hash_table_add(classes,
-			                 g_memdup2(&run_of(x, i)->class_, sizeof(uint64_t)));
-	return classes;
+	for (uint32_t i = from; i < histories_count(j->x->histories); i++) {
+		uint64_t class_ = histories_class(j->x->histories, i);
+		g_hash_table_insert(j->histories, g_memdup2(&class_, sizeof class_),
+		                    GUINT_TO_POINTER(i + 1));
+	}
 }
 
-/* Of the state that is joined. */
-struct numbers {
+static void join_begin(struct join *j, struct exploration *x)
+{
+	*j = (struct join){ .x = x,
+		            .classes = numbers_new(),
+		            .histories = g_hash_table_new_full(g_int64_hash, g_int64_equal,
+		                                               g_free, NULL) };
+	for (guint i = x->first; i < x->report->runs->len; i++)
+		if (!run_of(x, i)->redundant)
+			numbers_add(j->classes, run_of(x, i)->class_);
+	know_histories(j, 0);
+}
+
+static void join_end(struct join *j)
+{
+	numbers_free(j->classes);
+	g_hash_table_unref(j->histories);
+}
+
+/* Of the task that is added. */
+struct numbering {
 	uint32_t origin,
-	        offset;      /* runs of the origin, which both have; and added to the others */
+	        offset;      /* runs of the base, which both have; and added to the others */
 	uint32_t *histories; /* by history: its number in the join */
 	GArray *errors;      /* uint32_t by error: its index in the join */
 };
 
-static uint32_t joined_run(const struct numbers *n, uint32_t run)
+static uint32_t joined_run(const struct numbering *n, uint32_t run)
 {
 	return run == NONE || run < n->origin ? run : run + n->offset;
 }
@@ -100,23 +131,20 @@ static void adopt_texts(GPtrArray *texts, const GPtrArray *others)
 }
 
 /* Map the histories, and move those that are new. */
-static void adopt_histories(struct exploration *x, struct exploration *other, struct numbers *n)
+static void adopt_histories(struct join *j, struct exploration *other, struct numbering *n)
 {
-	uint32_t own = histories_count(x->histories), count = histories_count(other->histories);
-	GHashTable *known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
-	for (uint32_t i = 0; i < own; i++) {
-		uint64_t class_ = histories_class(x->histories, i);
-		g_hash_table_insert(known, g_memdup2(&class_, sizeof class_),
-		                    GUINT_TO_POINTER(i + 1));
-	}
+	uint32_t own = histories_count(j->x->histories);
+	uint32_t count = histories_count(other->histories);
+	uint32_t known = other->origin.extent.histories.runs;
 	n->histories = g_new(uint32_t, count + 1);
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t class_ = histories_class(other->histories, i);
-		void *at = g_hash_table_lookup(known, &class_);
+		uint64_t class_ = i < known ? 0 : histories_class(other->histories, i);
+		void *at = i < known ? GUINT_TO_POINTER(i + 1)
+		                     : g_hash_table_lookup(j->histories, &class_);
 		n->histories[i] = at ? GPOINTER_TO_UINT(at) - 1 : NONE;
 	}
-	histories_adopt(x->histories, other->histories, n->histories);
-	g_hash_table_unref(known);
+	histories_adopt(j->x->histories, other->histories, n->histories);
+	know_histories(j, own);
 }
 
 /* Is run `a` easier to read than run `b`? As explore_errors.c has it. */
@@ -136,14 +164,15 @@ static guint error_index(const struct explore_report *r, const char *key)
 
 /* The runs are moved; those whose class is known count no more, neither as a class nor in
  * their error (`twice`, by error of the other). */
-static void adopt_runs(struct exploration *x, struct exploration *other,
-                       const struct numbers *n, GHashTable *known, uint64_t *twice)
+static void adopt_runs(struct join *j, struct exploration *other, const struct numbering *n,
+                       uint64_t *twice)
 {
+	struct exploration *x = j->x;
 	GArray *runs = other->report->runs;
 	for (guint i = n->origin; i < runs->len; i++) {
 		struct explore_run run = g_array_index(runs, struct explore_run, i);
 		memset(&g_array_index(runs, struct explore_run, i), 0, sizeof run);
-		if (!run.redundant && g_hash_table_contains(known, &run.class_)) {
+		if (!run.redundant && !numbers_add(j->classes, run.class_)) {
 			run.redundant = true;
 			x->report->classes--;
 			if (run.error != NONE && !run.strayed)
@@ -154,15 +183,20 @@ static void adopt_runs(struct exploration *x, struct exploration *other,
 		                              : g_array_index(n->errors, uint32_t, run.error);
 		g_array_append_val(x->report->runs, run);
 	}
+	for (guint i = 0; i < other->origin.replanned->len; i++) {
+		uint32_t again = g_array_index(other->origin.replanned, uint32_t, i);
+		run_of(x, again)->pruned = run_of(other, again)->pruned;
+	}
 }
 
 /* The errors' indices in the join; new ones are moved, with no count yet. */
-static void map_errors(struct exploration *x, struct exploration *other, struct numbers *n)
+static void map_errors(struct exploration *x, struct exploration *other, struct numbering *n)
 {
 	GArray *errors = other->report->errors;
 	for (guint i = 0; i < errors->len; i++) {
 		struct explore_error *e = &g_array_index(errors, struct explore_error, i);
-		uint32_t at = error_index(x->report, e->key);
+		bool known = i < other->origin.extent.errors;
+		uint32_t at = known ? i : error_index(x->report, e->key);
 		g_array_append_val(n->errors, at);
 		if (at < x->report->errors->len)
 			continue;
@@ -179,7 +213,7 @@ static void map_errors(struct exploration *x, struct exploration *other, struct 
 }
 
 static void adopt_errors(struct exploration *x, const struct exploration *other,
-                         const struct numbers *n, const uint64_t *twice)
+                         const struct numbering *n, const uint64_t *twice)
 {
 	const GArray *errors = other->report->errors, *before = other->origin.errors;
 	for (guint i = 0; i < errors->len; i++) {
@@ -209,10 +243,10 @@ static void adopt_errors(struct exploration *x, const struct exploration *other,
 }
 
 static void adopt_races(struct exploration *x, const struct exploration *other,
-                        const struct numbers *n)
+                        const struct numbering *n)
 {
 	GArray *own = x->report->races;
-	for (guint i = other->origin.races; i < other->report->races->len; i++) {
+	for (guint i = other->origin.extent.races; i < other->report->races->len; i++) {
 		const struct explore_race *r =
 		        &g_array_index(other->report->races, struct explore_race, i);
 		guint k = 0;
@@ -236,13 +270,13 @@ static void adopt_races(struct exploration *x, const struct exploration *other,
 	}
 }
 
-static uint32_t joined_history(const struct numbers *n, uint32_t history)
+static uint32_t joined_history(const struct numbering *n, uint32_t history)
 {
 	return history == NONE ? NONE : n->histories[history];
 }
 
 static void adopt_pending(struct exploration *x, struct exploration *other,
-                          const struct numbers *n)
+                          const struct numbering *n)
 {
 	GPtrArray *pending = worklist_steal(other->worklist);
 	for (guint i = 0; i < pending->len; i++) {
@@ -279,44 +313,35 @@ static void adopt_counts(struct exploration *x, const struct exploration *other)
 	adopt_texts(x->report->notes, other->report->notes);
 	for (guint i = 0; i < other->report->gaps->len; i++)
 		explore_gap(x, other->report->gaps->pdata[i]);
-	GHashTable *const sets[][2] = { { x->errors, other->errors },
-		                        { x->races, other->races },
-		                        { x->plain, other->plain },
-		                        { x->ordered, other->ordered },
-		                        { x->finals_seen, other->finals_seen } };
-	for (size_t i = 0; i < G_N_ELEMENTS(sets); i++)
-		adopt_set(sets[i][0], sets[i][1]);
+	GHashTable *own[5], *others[5];
+	explore_sets(x, own);
+	explore_sets(other, others);
+	for (size_t i = 0; i < G_N_ELEMENTS(own); i++)
+		adopt_set(own[i], others[i]);
 }
 
-static void adopt(struct exploration *x, struct exploration *other)
+/* What a task has added to the base. */
+static void adopt(struct join *j, struct exploration *other)
 {
-	struct numbers n = { .origin = other->origin.runs,
-		             .offset = x->report->runs->len - other->origin.runs,
-		             .errors = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
-	GHashTable *known = classes_of(x);
+	struct exploration *x = j->x;
+	struct numbering n = { .origin = other->origin.extent.runs,
+		               .offset = x->report->runs->len - other->origin.extent.runs,
+		               .errors = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
 	uint64_t *twice = g_new0(uint64_t, other->report->errors->len + 1);
-	adopt_histories(x, other, &n);
+	adopt_histories(j, other, &n);
 	awaits_adopt(x->awaits, other->awaits);
 	adopt_counts(x, other);
 	map_errors(x, other, &n);
-	adopt_runs(x, other, &n, known, twice);
+	adopt_runs(j, other, &n, twice);
 	adopt_errors(x, other, &n, twice);
 	adopt_races(x, other, &n);
 	adopt_pending(x, other, &n);
 	g_free(twice);
 	g_free(n.histories);
-	g_hash_table_unref(known);
 	g_array_unref(n.errors);
 }
 
 /* -- objects that are not as specified ----------------------------------------------------- */
-
-static bool knows_more(const struct exploration *x)
-{
-	return g_hash_table_size(x->plain) != x->origin.plain ||
-	       g_hash_table_size(x->ordered) != x->origin.ordered ||
-	       x->first != x->origin.first || x->again;
-}
 
 static guint knowledge(const struct exploration *x)
 {
@@ -325,15 +350,18 @@ static guint knowledge(const struct exploration *x)
 
 /* A task that met an object which is not as specified has begun anew, and what the others have
  * explored is void (begin_again of explore.c): only their errors of this kind count. */
-static void adopt_restarted(struct exploration *x, const struct exploration *other)
+static void adopt_restarted(struct exploration *x, const struct exploration *other,
+                            const struct task_origin *base)
 {
 	guint knew = knowledge(x);
 	adopt_set(x->plain, other->plain);
 	adopt_set(x->ordered, other->ordered);
 	x->again |= knowledge(x) != knew;
 	adopt_texts(x->report->notes, other->report->notes);
-	x->report->abandoned += other->report->runs->len - other->origin.runs;
-	for (guint i = 0; i < other->report->errors->len; i++) {
+	x->report->abandoned += other->report->runs->len + other->report->abandoned -
+	                        (base->extent.runs + base->abandoned);
+	guint known = other->origin.anew ? 0 : base->extent.errors;
+	for (guint i = known; i < other->report->errors->len; i++) {
 		const struct explore_error *e =
 		        &g_array_index(other->report->errors, struct explore_error, i);
 		if (e->end != EXPLORE_SPECIFICATION ||
@@ -351,82 +379,144 @@ static void adopt_restarted(struct exploration *x, const struct exploration *oth
 
 /* -- the join ------------------------------------------------------------------------------ */
 
-static bool belong(const struct exploration *first, const char *name,
-                   const struct exploration *x, const char *path, struct error *error)
+/* The files, in the order of their tasks, and what they have in common. */
+struct division {
+	GPtrArray *files, *bases; /* struct checkpoint *: of the tasks; bases that were named */
+	struct tasks *base;       /* the state that they began with */
+	bool anew;                /* some have begun anew */
+};
+
+static bool belong(const struct division *d, const struct checkpoint *c, struct error *error)
 {
-	char *was, *is;
-	if (checkpoint_differ(x->identity, first->identity, &was, &is)) {
-		error_set(error, path, "merge the tasks of one exploration",
-		          "is of another exploration: there %s, in %s %s", was, name, is);
-		g_free(was);
-		g_free(is);
-		return false;
-	}
-	if (first->origin.round == NULL || x->origin.round == NULL)
-		return error_set(error, first->origin.round ? path : name,
+	const struct checkpoint *first = d->files->pdata[0];
+	const struct task_origin *a = checkpoint_task(first), *b = checkpoint_task(c);
+	const char *name = checkpoint_path(first), *path = checkpoint_path(c);
+	if (checkpoint_kind(first) != CHECKPOINT_TASK || checkpoint_kind(c) != CHECKPOINT_TASK)
+		return error_set(error, checkpoint_kind(c) != CHECKPOINT_TASK ? path : name,
 		                 "divide one state with --tasks, and join what comes of it",
 		                 "is no task, and only tasks of one division can be joined");
-	const struct task_origin *a = &first->origin, *b = &x->origin;
-	return (strcmp(a->round, b->round) == 0 && a->runs == b->runs && a->count == b->count &&
-	        a->errors->len == b->errors->len) ||
+	return (memcmp(a->sum, b->sum, sizeof a->sum) == 0 && a->count == b->count) ||
 	       error_set(error, path, "merge the tasks of one division",
 	                 "is a task of another division than %s", name);
 }
 
 /* "3, 5" of 8, or NULL. */
-static char *missing_tasks(const uint32_t *of, uint32_t count)
+static char *missing_tasks(const struct checkpoint *const *of, uint32_t count)
 {
 	GString *list = g_string_new(NULL);
 	for (uint32_t i = 0; i < count; i++)
-		if (of[i] == 0)
+		if (of[i] == NULL)
 			g_string_append_printf(list, "%s%u", list->len ? ", " : "", i + 1);
 	return g_string_free(list, list->len == 0);
 }
 
 /* Enter the task, once. */
-static bool place_task(const GPtrArray *paths, guint k, const struct task_origin *o,
-                       uint32_t *of, struct error *error)
+static bool place_task(const struct checkpoint *c, const struct checkpoint **of,
+                       struct error *error)
 {
-	if (of[o->index] != 0)
-		return error_set(error, paths->pdata[k], "name each task once",
+	const struct task_origin *o = checkpoint_task(c);
+	if (of[o->index] != NULL)
+		return error_set(error, checkpoint_path(c), "name each task once",
 		                 "is task %u of %u, as %s is", o->index + 1, o->count,
-		                 (const char *)paths->pdata[of[o->index] - 1]);
-	of[o->index] = k + 1;
+		                 checkpoint_path(of[o->index]));
+	of[o->index] = c;
 	return true;
 }
 
-/* The state to which the others are added: one of those that know the most. */
-static struct tasks *first_of(const GPtrArray *states, bool *restarted)
+static bool check_tasks(const struct division *d, bool lenient, char **missing,
+                        struct error *error)
 {
-	struct tasks *best = states->pdata[0];
-	*restarted = false;
-	for (guint i = 0; i < states->len; i++) {
-		struct tasks *t = states->pdata[i];
-		bool more = t->x.origin.round != NULL && knows_more(&t->x);
-		guint k = knowledge(&t->x), known = knowledge(&best->x);
-		if (more && (!*restarted || k > known ||
-		             (k == known && t->x.report->classes > best->x.report->classes)))
-			best = t;
-		*restarted |= more;
-	}
-	return best;
+	const struct checkpoint *first = d->files->pdata[0];
+	uint32_t count = checkpoint_task(first)->count;
+	const struct checkpoint **of = g_new0(const struct checkpoint *, count + 1);
+	bool good = true;
+	for (guint i = 0; good && i < d->files->len; i++)
+		good = belong(d, d->files->pdata[i], error) &&
+		       place_task(d->files->pdata[i], of, error);
+	*missing = good ? missing_tasks(of, count) : NULL;
+	if (*missing && !lenient)
+		good = error_set(error, checkpoint_path(first),
+		                 "name all of them, or --lenient",
+		                 "of %u tasks these are missing: %s", count, *missing);
+	g_free(of);
+	return good;
 }
 
-/* States in the order of their tasks become one, which is returned; the others stay. */
-static struct tasks *join(const GPtrArray *states)
+static gint by_task(gconstpointer p, gconstpointer q)
 {
-	bool restarted;
-	struct tasks *all = first_of(states, &restarted);
-	for (guint i = 0; i < states->len; i++) {
-		struct tasks *t = states->pdata[i];
-		if (t == all)
-			continue;
-		if (restarted)
-			adopt_restarted(&all->x, &t->x);
-		else
-			adopt(&all->x, &t->x);
+	const struct checkpoint *const *a = p, *const *b = q;
+	uint32_t i = checkpoint_task(*a)->index, k = checkpoint_task(*b)->index;
+	return (i > k) - (i < k);
+}
+
+/* A task: what it added, or all if it has begun anew. NULL and `error`. */
+static struct tasks *load_task(const struct division *d, const struct checkpoint *c,
+                               struct error *error)
+{
+	if (checkpoint_task(c)->anew)
+		return load(c, error);
+	struct tasks *t = tasks_new();
+	if (checkpoint_load_added(c, &d->base->x.origin, &t->x, error))
+		return t;
+	tasks_free(t);
+	return NULL;
+}
+
+/* Add all tasks to the base; false and `error`. */
+static bool join_added(const struct division *d, struct error *error)
+{
+	struct join j;
+	bool good = true;
+	join_begin(&j, &d->base->x);
+	for (guint i = 0; good && i < d->files->len; i++) {
+		struct tasks *t = load_task(d, d->files->pdata[i], error);
+		good = t != NULL;
+		if (good)
+			adopt(&j, &t->x);
+		tasks_free(t);
 	}
-	return all;
+	join_end(&j);
+	return good;
+}
+
+/* Is it a better one to go on from than `best`, of tasks that have begun anew? */
+static bool is_better(const struct tasks *t, const struct tasks *best)
+{
+	guint k = knowledge(&t->x), known = knowledge(&best->x);
+	return k > known || (k == known && t->x.report->classes > best->x.report->classes);
+}
+
+static void free_tasks(void *data)
+{
+	tasks_free(data);
+}
+
+/* One of the tasks that have begun anew, with what the others know; it replaces the base. */
+static bool join_restarted(struct division *d, struct error *error)
+{
+	GPtrArray *all = g_ptr_array_new_with_free_func(free_tasks);
+	struct tasks *best = NULL, *t = NULL;
+	for (guint i = 0; i < d->files->len; i++) {
+		t = load_task(d, d->files->pdata[i], error);
+		if (t == NULL)
+			break;
+		g_ptr_array_add(all, t);
+		if (t->x.origin.anew && (best == NULL || is_better(t, best)))
+			best = t;
+	}
+	for (guint i = 0; t != NULL && i < all->len; i++)
+		if (all->pdata[i] != best)
+			adopt_restarted(&best->x, &((struct tasks *)all->pdata[i])->x,
+			                &d->base->x.origin);
+	if (t != NULL) {
+		tasks_free(d->base);
+		d->base = best;
+		g_ptr_array_set_free_func(all, NULL);
+		g_ptr_array_remove(all, best);
+		g_ptr_array_set_free_func(all, free_tasks);
+	}
+	g_ptr_array_unref(all);
+	return t != NULL;
 }
 
 /* Schedules that another task has covered, and those that two tasks found. */
@@ -454,94 +544,93 @@ static void prune(struct exploration *x)
 
 static void forget_origin(struct task_origin *o)
 {
-	GArray *errors = o->errors;
-	g_free(o->round);
+	GArray *errors = o->errors, *replanned = o->replanned;
+	g_free(o->base);
 	g_array_set_size(errors, 0);
-	*o = (struct task_origin){ .errors = errors };
+	g_array_set_size(replanned, 0);
+	*o = (struct task_origin){ .errors = errors, .replanned = replanned };
 }
 
-static bool check_tasks(const GPtrArray *paths, const GPtrArray *states, bool lenient,
-                        char **missing, struct error *error)
-{
-	const struct exploration *first = &((struct tasks *)states->pdata[0])->x;
-	const char *name = paths->pdata[0];
-	if (states->len == 1 && first->origin.round == NULL)
-		return true;
-	uint32_t *of = g_new0(uint32_t, first->origin.count + 1);
-	bool good = true;
-	for (guint i = 0; good && i < states->len; i++) {
-		const struct exploration *x = &((struct tasks *)states->pdata[i])->x;
-		good = belong(first, name, x, paths->pdata[i], error) &&
-		       place_task(paths, i, &x->origin, of, error);
-	}
-	*missing = good ? missing_tasks(of, first->origin.count) : NULL;
-	if (*missing && !lenient)
-		good = error_set(error, name, "name all of them, or --lenient",
-		                 "of %u tasks these are missing: %s", first->origin.count,
-		                 *missing);
-	g_free(of);
-	return good;
-}
-
-static void free_tasks(void *data)
-{
-	tasks_free(data);
-}
-
-static gint by_task(gconstpointer p, gconstpointer q)
-{
-	const struct tasks *a = *(struct tasks *const *)p, *b = *(struct tasks *const *)q;
-	return (a->x.origin.index > b->x.origin.index) -
-	       (a->x.origin.index < b->x.origin.index);
-}
-
-/* The states, in the order of their paths; NULL and `error`. */
-static GPtrArray *load_all(const GPtrArray *paths, struct error *error)
-{
-	GPtrArray *states = g_ptr_array_new_with_free_func(free_tasks);
-	for (guint i = 0; i < paths->len; i++) {
-		struct tasks *t = load(paths->pdata[i], error);
-		if (t == NULL) {
-			g_ptr_array_unref(states);
-			return NULL;
-		}
-		g_ptr_array_add(states, t);
-	}
-	return states;
-}
-
-static void note_missing(struct exploration *x, const char *missing)
+static void note_missing(struct exploration *x, const char *missing, uint32_t count)
 {
 	char *why = g_strdup_printf("tasks %s of %u were left out when they were joined: what "
 	                            "they would have explored is missing",
-	                            missing, x->origin.count);
+	                            missing, count);
 	explore_gap(x, why);
 	g_free(why);
 }
 
-struct tasks *tasks_join(const GPtrArray *paths, bool lenient, struct error *error)
+static void close_file(void *data)
+{
+	checkpoint_close(data);
+}
+
+/* Open the files. The base may be named among its tasks, so that PREFIX.* names them. */
+static bool open_all(struct division *d, const GPtrArray *paths, struct error *error)
+{
+	for (guint i = 0; i < paths->len; i++) {
+		struct checkpoint *c = checkpoint_open(paths->pdata[i], error);
+		if (c == NULL)
+			return false;
+		bool base = checkpoint_kind(c) == CHECKPOINT_BASE;
+		g_ptr_array_add(base ? d->bases : d->files, c);
+		d->anew |= checkpoint_task(c)->anew;
+	}
+	return d->files->len > 0 || checkpoint_follow(d->bases->pdata[0], error);
+}
+
+static bool check_bases(const struct division *d, struct error *error)
+{
+	const struct checkpoint *first = d->files->pdata[0];
+	const struct task_origin *task = checkpoint_task(first);
+	for (guint i = 0; i < d->bases->len; i++) {
+		const struct checkpoint *c = d->bases->pdata[i];
+		if (memcmp(checkpoint_task(c)->sum, task->sum, sizeof task->sum) != 0)
+			return error_set(error, checkpoint_path(c),
+			                 "merge the tasks of one division",
+			                 "is the base of another division than %s",
+			                 checkpoint_path(first));
+	}
+	return true;
+}
+
+static struct tasks *join_tasks(struct division *d, bool lenient, struct error *error)
 {
 	char *missing = NULL;
-	struct tasks *all = NULL;
-	GPtrArray *states = load_all(paths, error);
-	if (states == NULL)
-		return NULL;
-	if (check_tasks(paths, states, lenient, &missing, error)) {
-		g_ptr_array_sort(states, by_task);
-		all = join(states);
-	}
-	for (guint i = 0; all != NULL && i < states->len; i++) {
-		if (states->pdata[i] == all)
-			g_ptr_array_steal_index(states, i);
-	}
-	g_ptr_array_unref(states);
-	if (all != NULL && missing != NULL)
-		note_missing(&all->x, missing);
-	if (all != NULL) {
-		forget_origin(&all->x.origin);
-		prune(&all->x);
+	struct checkpoint *first = d->files->pdata[0], *opened = NULL;
+	uint32_t count = checkpoint_task(first)->count;
+	bool good = check_bases(d, error) && check_tasks(d, lenient, &missing, error) &&
+	            (opened = checkpoint_base(first, error)) != NULL &&
+	            (d->base = load(opened, error)) != NULL;
+	checkpoint_close(opened);
+	g_ptr_array_sort(d->files, by_task);
+	if (good)
+		good = d->anew ? join_restarted(d, error) : join_added(d, error);
+	if (good) {
+		forget_origin(&d->base->x.origin);
+		if (missing)
+			note_missing(&d->base->x, missing, count);
+		prune(&d->base->x);
 	}
 	g_free(missing);
+	return good ? g_steal_pointer(&d->base) : NULL;
+}
+
+struct tasks *tasks_join(const GPtrArray *paths, bool lenient, struct error *error)
+{
+	struct division d = { .files = g_ptr_array_new_with_free_func(close_file),
+		              .bases = g_ptr_array_new_with_free_func(close_file) };
+	struct tasks *all = NULL;
+	if (open_all(&d, paths, error)) {
+		struct checkpoint *only =
+		        d.files->len + d.bases->len == 1 ? d.files->pdata[0] : NULL;
+		all = only && checkpoint_kind(only) == CHECKPOINT_STATE
+		              ? load(only, error)
+		              : join_tasks(&d, lenient, error);
+	}
+	g_ptr_array_unref(d.files);
+	g_ptr_array_unref(d.bases);
+	tasks_free(d.base);
 	return all;
 }
 
@@ -552,45 +641,34 @@ bool tasks_keep(struct tasks *t, const char *path, struct error *error)
 	return checkpoint_store(&t->x, path, error);
 }
 
-static void note_origin(struct exploration *x, uint32_t count)
+/* PREFIX.base, or that of a task from 0; owned by the caller. */
+static char *base_path(const char *prefix)
 {
-	struct task_origin *o = &x->origin;
-	char *content = g_strdup_printf("%s %u %u %" G_GINT64_FORMAT " %d", x->identity, count,
-	                                x->report->runs->len, g_get_real_time(), (int)getpid());
-	o->round = g_compute_checksum_for_string(G_CHECKSUM_SHA256, content, -1);
-	g_free(content);
-	o->count = count;
-	o->runs = x->report->runs->len;
-	o->races = x->report->races->len;
-	o->first = x->first;
-	o->pruned = x->report->pruned;
-	o->classes = x->report->classes;
-	o->abandoned = x->report->abandoned;
-	o->chances = x->chances;
-	o->taken = x->taken;
-	o->run_of_taken = x->run_of_taken;
-	o->plain = g_hash_table_size(x->plain);
-	o->ordered = g_hash_table_size(x->ordered);
-	for (guint i = 0; i < x->report->errors->len; i++)
-		g_array_append_val(
-		        o->errors,
-		        g_array_index(x->report->errors, struct explore_error, i).count);
+	return g_strdup_printf("%s.base", prefix);
+}
+
+static char *task_path(const char *prefix, uint32_t index)
+{
+	return g_strdup_printf("%s.%u", prefix, index + 1);
+}
+
+/* Takes ownership of the path. */
+static bool is_free(char *path, struct error *error)
+{
+	bool taken = g_file_test(path, G_FILE_TEST_EXISTS);
+	if (taken)
+		error_set(error, path, "name another prefix, or delete what is not needed",
+		          "exists already, and may hold what a task has explored");
+	g_free(path);
+	return !taken;
 }
 
 static bool are_free(const char *prefix, uint32_t count, struct error *error)
 {
-	for (uint32_t i = 1; i <= count; i++) {
-		char *path = g_strdup_printf("%s.%u", prefix, i);
-		bool taken = g_file_test(path, G_FILE_TEST_EXISTS);
-		if (taken)
-			error_set(error, path,
-			          "name another prefix, or delete what is not needed",
-			          "exists already, and may hold what a task has explored");
-		g_free(path);
-		if (taken)
-			return false;
-	}
-	return true;
+	bool free = true;
+	for (uint32_t i = 0; free && i < count; i++)
+		free = is_free(task_path(prefix, i), error);
+	return free && is_free(base_path(prefix), error);
 }
 
 /* Every COUNT-th of the list, from `index` on, is added by `add`. */
@@ -602,7 +680,7 @@ static bool write_task(struct exploration *x, const GPtrArray *pending,
 		worklist_add(x->worklist, pending->pdata[i]);
 	for (guint i = o->index; i < repeats->len; i += o->count)
 		g_ptr_array_add(x->repeats, repeats->pdata[i]);
-	char *path = g_strdup_printf("%s.%u", prefix, o->index + 1);
+	char *path = task_path(prefix, o->index);
 	bool good = checkpoint_store(x, path, error);
 	g_free(path);
 	g_ptr_array_set_free_func(x->repeats, NULL); /* `repeats` owns them */
@@ -622,7 +700,10 @@ bool tasks_divide(struct tasks *t, const char *prefix, uint32_t count, struct er
 	GPtrArray *pending = worklist_steal(x->worklist);
 	GPtrArray *repeats = g_steal_pointer(&x->repeats);
 	x->repeats = g_ptr_array_new();
-	note_origin(x, count);
+	char *base = base_path(prefix);
+	good = checkpoint_store_base(x, base, error);
+	g_free(base);
+	x->origin.count = count;
 	for (uint32_t i = 0; good && i < count; i++) {
 		x->origin.index = i;
 		good = write_task(x, pending, repeats, prefix, error);

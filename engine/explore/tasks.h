@@ -1,30 +1,35 @@
 /*
  * tasks.h - an exploration divided over machines, in rounds.
  *
- * The state of an exploration (checkpoint.h) is divided into tasks: each has all that is known,
- * and an even share of the pending schedules. A task is explored like any state (`explore
- * --resume TASK`), for as long as its budget lasts, by any machine, and again after it was
- * killed. The join of all tasks of a division is one state again: what the tasks began with
- * counts once, and so does a class that several met. What is then pending can be divided anew,
- * so that a task with much work is shared by all in the next round.
+ * The state of an exploration (checkpoint.h) is divided into tasks. One file, the base, has all
+ * that is known; each task has an even share of the pending schedules, and later what it has
+ * added. A task is explored like any state (`explore --resume TASK`), for as long as its budget
+ * lasts, by any machine that has the base beside it, and again after it was killed. The join of
+ * all tasks of a division is one state again: what the tasks began with counts once, and so
+ * does a class that several met. What is then pending can be divided anew, so that a task with
+ * much work is shared by all in the next round.
  */
 #ifndef HEDDLE_TASKS_H
 #define HEDDLE_TASKS_H
 
 #include "engine/explore/explore.h"
 
+enum { MOST_TASKS = 100000 };
+
 /* A state without its program; tasks_free. */
 struct tasks;
 
 /* Is the file the state of an exploration? */
 bool tasks_are(const char *path);
-/* The join of states (char *): all tasks of one division, once each, or else a single state.
+/* The join of files (char *): all tasks of one division, once each, or else a single state.
+ * The base, which is read from beside the first of the tasks, may be among them.
  * With `lenient` tasks may be missing, which is a reason for incompleteness. NULL and `error`.
  */
 struct tasks *tasks_join(const GPtrArray *paths, bool lenient, struct error *error);
 /* The state as one file, to be gone on from. */
 bool tasks_keep(struct tasks *tasks, const char *path, struct error *error);
-/* Write it as PREFIX.1 to PREFIX.COUNT; files that exist are never overwritten. */
+/* Write it as PREFIX.base and PREFIX.1 to PREFIX.COUNT; files that exist are never
+ * overwritten. */
 bool tasks_divide(struct tasks *tasks, const char *prefix, uint32_t count, struct error *error);
 void tasks_free(struct tasks *tasks);
 

@@ -3,11 +3,12 @@
  */
 #include "engine/explore/worklist.h"
 #include "engine/base/hash.h"
+#include "engine/base/numbers.h"
 
 struct worklist {
-	GPtrArray *pending;  /* struct pending * */
-	GHashTable *entered; /* uint64_t: keys */
-	uint64_t random;     /* state of xorshift64; not 0 */
+	GPtrArray *pending;      /* struct pending * */
+	struct numbers *entered; /* keys */
+	uint64_t random;         /* state of xorshift64; not 0 */
 };
 
 static void free_pending(void *data)
@@ -33,7 +34,7 @@ struct worklist *worklist_new(uint64_t seed)
 {
 	struct worklist *w = g_new0(struct worklist, 1);
 	w->pending = g_ptr_array_new_with_free_func(free_pending);
-	w->entered = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	w->entered = numbers_new();
 	w->random = hash_word(seed + 1);
 	if (w->random == 0)
 		w->random = 1;
@@ -45,14 +46,14 @@ void worklist_free(struct worklist *w)
 	if (w == NULL)
 		return;
 	g_ptr_array_unref(w->pending);
-	g_hash_table_unref(w->entered);
+	numbers_free(w->entered);
 	g_free(w);
 }
 
 void worklist_clear(struct worklist *w)
 {
 	g_ptr_array_set_size(w->pending, 0);
-	g_hash_table_remove_all(w->entered);
+	numbers_clear(w->entered);
 }
 
 uint32_t worklist_length(const struct worklist *w)
@@ -71,10 +72,7 @@ uint64_t worklist_key(const struct part *parts, uint32_t count, enum flip_kind k
 
 bool worklist_enter(struct worklist *w, uint64_t key)
 {
-	if (g_hash_table_contains(w->entered, &key))
-		return false;
-	g_hash_table_add(w->entered, g_memdup2(&key, sizeof key));
-	return true;
+	return numbers_add(w->entered, key);
 }
 
 void worklist_add(struct worklist *w, struct pending *p)
@@ -98,11 +96,12 @@ uint64_t pending_key(const struct pending *p)
 
 void worklist_adopt_keys(struct worklist *w, const struct worklist *other)
 {
-	GHashTableIter keys;
-	void *key;
-	g_hash_table_iter_init(&keys, other->entered);
-	while (g_hash_table_iter_next(&keys, &key, NULL))
-		worklist_enter(w, *(uint64_t *)key);
+	numbers_adopt(w->entered, other->entered);
+}
+
+uint32_t worklist_entered(const struct worklist *w)
+{
+	return numbers_count(w->entered);
 }
 
 void worklist_count(const struct worklist *w, uint32_t *counts)
@@ -169,25 +168,11 @@ void pending_archive(struct pending *p, const struct pending_limits *limits, str
 		archive_fail(a);
 }
 
-static void archive_key(struct worklist *w, uint64_t key, struct archive *a)
-{
-	archive_raw(a, &key, sizeof key);
-	if (archive_reads(a))
-		worklist_enter(w, key);
-}
-
-void worklist_archive(struct worklist *w, const struct pending_limits *limits,
+void worklist_archive(struct worklist *w, uint32_t from, const struct pending_limits *limits,
                       struct archive *a)
 {
-	GHashTableIter keys;
-	void *key;
-	size_t count = archive_count(a, g_hash_table_size(w->entered), sizeof(uint64_t));
-	g_hash_table_iter_init(&keys, w->entered);
-	for (size_t i = 0; archive_reads(a) && i < count; i++)
-		archive_key(w, 0, a);
-	while (!archive_reads(a) && g_hash_table_iter_next(&keys, &key, NULL))
-		archive_key(w, *(uint64_t *)key, a);
-	count = archive_count(a, w->pending->len, 1);
+	numbers_archive(w->entered, from, a);
+	size_t count = archive_count(a, w->pending->len, 1);
 	for (size_t i = 0; i < count; i++) {
 		struct pending *p =
 		        archive_reads(a) ? g_new0(struct pending, 1) : w->pending->pdata[i];

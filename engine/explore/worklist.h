@@ -57,8 +57,10 @@ uint64_t pending_key(const struct pending *p);
 void worklist_adopt_keys(struct worklist *w, const struct worklist *other);
 /* By run: counts[run] += the schedules that were derived from it and wait. */
 void worklist_count(const struct worklist *w, uint32_t *counts);
-/* Write all, or read into an empty worklist. */
-void worklist_archive(struct worklist *w, const struct pending_limits *limits,
+/* The number of keys. */
+uint32_t worklist_entered(const struct worklist *w);
+/* Write the schedules, and the keys from the `from`-th on; or add what is read. */
+void worklist_archive(struct worklist *w, uint32_t from, const struct pending_limits *limits,
                       struct archive *archive);
 /* The next random number. */
 uint64_t worklist_random(struct worklist *w);

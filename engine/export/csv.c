@@ -57,8 +57,9 @@ bool export_csv(const struct trace *t, const char *path, struct error *error)
 {
 	enum { FULL = 1 << 16 };
 	struct file_writer *w = file_writer_open(path, error);
-	GString *lines = g_string_new("event,thread,op,operand,value,location,function\r\n"),
-	        *text = g_string_new(NULL);
+	g_autoptr(GString) lines =
+	        g_string_new("event,thread,op,operand,value,location,function\r\n"),
+	                   text = g_string_new(NULL);
 
 	for (uint64_t i = 0; w != NULL && i < t->events_count; i++) {
 		append_event(t, (uint32_t)i, lines, text);
@@ -69,7 +70,5 @@ bool export_csv(const struct trace *t, const char *path, struct error *error)
 	}
 	if (w != NULL)
 		file_writer_put(w, lines->str, lines->len);
-	g_string_free(lines, TRUE);
-	g_string_free(text, TRUE);
 	return w != NULL && file_writer_commit(w, error);
 }

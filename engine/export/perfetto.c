@@ -85,7 +85,7 @@ static void put_process(struct writer *w)
 	Heddle__Perfetto__TrackDescriptor track = HEDDLE__PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Heddle__Perfetto__ProcessDescriptor process =
 	        HEDDLE__PERFETTO__PROCESS_DESCRIPTOR__INIT;
-	char *name = g_utf8_make_valid(trace_name(w->t), -1);
+	g_autofree char *name = g_utf8_make_valid(trace_name(w->t), -1);
 
 	process.has_pid = 1;
 	process.pid = 1;
@@ -94,7 +94,6 @@ static void put_process(struct writer *w)
 	track.uuid = TRACK_PROCESS;
 	track.process = &process;
 	put_track(w, &track);
-	g_free(name);
 }
 
 static void put_thread(struct writer *w, uint32_t thread)
@@ -102,7 +101,7 @@ static void put_thread(struct writer *w, uint32_t thread)
 	Heddle__Perfetto__TrackDescriptor track = HEDDLE__PERFETTO__TRACK_DESCRIPTOR__INIT;
 	Heddle__Perfetto__ThreadDescriptor descriptor =
 	        HEDDLE__PERFETTO__THREAD_DESCRIPTOR__INIT;
-	char *name = g_utf8_make_valid(trace_thread_name(w->t, thread), -1);
+	g_autofree char *name = g_utf8_make_valid(trace_thread_name(w->t, thread), -1);
 
 	descriptor.has_pid = 1;
 	descriptor.pid = 1;
@@ -115,13 +114,12 @@ static void put_thread(struct writer *w, uint32_t thread)
 	track.parent_uuid = TRACK_PROCESS;
 	track.thread = &descriptor;
 	put_track(w, &track);
-	g_free(name);
 }
 
 static void put_named_track(struct writer *w, uint64_t uuid, uint64_t parent, const char *name)
 {
 	Heddle__Perfetto__TrackDescriptor track = HEDDLE__PERFETTO__TRACK_DESCRIPTOR__INIT;
-	char *valid = g_utf8_make_valid(name, -1);
+	g_autofree char *valid = g_utf8_make_valid(name, -1);
 
 	track.has_uuid = 1;
 	track.uuid = uuid;
@@ -129,7 +127,6 @@ static void put_named_track(struct writer *w, uint64_t uuid, uint64_t parent, co
 	track.parent_uuid = parent;
 	track.name = valid;
 	put_track(w, &track);
-	g_free(valid);
 }
 
 /* -- flows --------------------------------------------------------------------------------- */
@@ -230,8 +227,8 @@ static void put_named(struct writer *w, uint32_t event, uint64_t track,
 	                                  number = HEDDLE__PERFETTO__DEBUG_ANNOTATION__INIT;
 	Heddle__Perfetto__DebugAnnotation *notes[] = { &number, &place };
 	uint64_t flows[2 * FLOWS_MOST];
-	GString *name = g_string_new(NULL);
-	char *location = g_utf8_make_valid(trace_location_name(w->t, event), -1);
+	g_autoptr(GString) name = g_string_new(NULL);
+	g_autofree char *location = g_utf8_make_valid(trace_location_name(w->t, event), -1);
 	char *categories[] = { (char *)category(x) };
 
 	if (x->op == OP_ENTER)
@@ -253,8 +250,6 @@ static void put_named(struct writer *w, uint32_t event, uint64_t track,
 	out.n_flow_ids = flows_at(w, event, flows);
 	out.flow_ids = flows;
 	put_event(w, event, &out);
-	g_free(location);
-	g_string_free(name, TRUE);
 }
 
 static void put_end(struct writer *w, uint32_t event, uint64_t track)
@@ -298,11 +293,10 @@ static uint64_t track_of_section(struct writer *w, uint32_t event, uint32_t end)
 	uint64_t track = TRACK_SIDE + ((uint64_t)thread << 20) + target;
 	gint64 key = (gint64)track;
 	if (!g_hash_table_contains(w->tracks, &key)) {
-		GString *name = g_string_new(NULL);
+		g_autoptr(GString) name = g_string_new(NULL);
 		trace_append_operand(w->t, event, name);
 		g_hash_table_add(w->tracks, g_memdup2(&key, sizeof(key)));
 		put_named_track(w, track, thread + 1, name->str);
-		g_string_free(name, TRUE);
 	}
 	g_hash_table_insert(w->side, GUINT_TO_POINTER(event), g_memdup2(&key, sizeof(key)));
 	return track;
@@ -335,7 +329,7 @@ static void put_mark(struct writer *w, uint32_t event, const char *text, uint64_
 {
 	Heddle__Perfetto__TrackEvent out = HEDDLE__PERFETTO__TRACK_EVENT__INIT;
 	char *categories[] = { (char *)"finding" };
-	char *valid = g_utf8_make_valid(text, -1);
+	g_autofree char *valid = g_utf8_make_valid(text, -1);
 
 	out.type = HEDDLE__PERFETTO__TRACK_EVENT__TYPE__TYPE_INSTANT;
 	out.track_uuid = track;
@@ -343,7 +337,6 @@ static void put_mark(struct writer *w, uint32_t event, const char *text, uint64_
 	out.n_categories = 1;
 	out.categories = categories;
 	put_event(w, event, &out);
-	g_free(valid);
 }
 
 static void mark(struct writer *w, uint32_t event, const char *text)
@@ -363,7 +356,7 @@ static void collect_marks(struct writer *w, const struct report *report)
 {
 	for (guint i = 0; report != NULL && i < report->findings->len; i++) {
 		const struct finding *f = report->findings->pdata[i];
-		GString *text = g_string_new(NULL);
+		g_autoptr(GString) text = g_string_new(NULL);
 
 		g_string_append_printf(text, "%s (%s)", finding_kind_word(f->kind),
 		                       finding_verdict_text(f->kind, f->verdict));
@@ -375,7 +368,6 @@ static void collect_marks(struct writer *w, const struct report *report)
 		mark(w, f->first, text->str);
 		if (f->second != f->first)
 			mark(w, f->second, text->str);
-		g_string_free(text, TRUE);
 	}
 }
 

@@ -21,13 +21,12 @@ struct aiming {
 /* The outermost acquire that is open just before the event, or the event itself. */
 static uint32_t section_begin(const struct trace *t, uint32_t event)
 {
-	GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	uint32_t begin = event;
 
 	trace_locks_held(t, event, held);
 	if (held->len > 0)
 		begin = g_array_index(held, uint32_t, 0);
-	g_array_unref(held);
 	return begin;
 }
 
@@ -109,13 +108,13 @@ static guint *tries_of(struct aiming *s, const struct aim *a)
 static bool is_wanted(struct aiming *s, const struct aim *a)
 {
 	enum { RUNS = 3 };
-	char *code = g_strdup_printf("%d %s %s", a->kind, trace_location_name(s->t, a->goes),
-	                             trace_location_name(s->t, a->waits));
+	g_autofree char *code =
+	        g_strdup_printf("%d %s %s", a->kind, trace_location_name(s->t, a->goes),
+	                        trace_location_name(s->t, a->waits));
 	guint runs = GPOINTER_TO_UINT(g_hash_table_lookup(s->known, code));
 
 	if (runs < RUNS)
 		g_hash_table_replace(s->known, g_strdup(code), GUINT_TO_POINTER(runs + 1));
-	g_free(code);
 	return runs < RUNS;
 }
 
@@ -201,7 +200,7 @@ static GArray *aiming_end(struct aiming *s)
 
 GArray *aims_find(struct trace *t, GHashTable *known)
 {
-	GArray *variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) variables = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct aiming s;
 
 	if (aiming_begin(&s, t, known))
@@ -210,7 +209,6 @@ GArray *aims_find(struct trace *t, GHashTable *known)
 	g_array_sort_with_data(variables, by_count, t);
 	for (guint i = 0; i < variables->len && s.found->len < MOST_AIMS; i++)
 		find_of_variable(&s, g_array_index(variables, uint32_t, i));
-	g_array_unref(variables);
 	return aiming_end(&s);
 }
 
@@ -246,7 +244,7 @@ GArray *aim_sequence(struct trace *t, const struct aim *aim)
 	struct past_options how = PAST_DEFAULTS;
 	struct aiming s = { .t = t, .cut = g_new0(uint32_t, t->threads_count + 1) };
 	struct check_options check = { 0 };
-	GString *why = g_string_new(NULL);
+	g_autoptr(GString) why = g_string_new(NULL);
 	GArray *sequence = NULL;
 
 	if (trace_need(t, INDEX_THREADS | INDEX_MATCH | INDEX_WRITERS | INDEX_MUST, NULL))
@@ -262,7 +260,6 @@ GArray *aim_sequence(struct trace *t, const struct aim *aim)
 	}
 	if (s.past)
 		past_free(s.past);
-	g_string_free(why, TRUE);
 	g_free(s.cut);
 	return sequence;
 }
@@ -272,17 +269,15 @@ bool aim_run(struct trace *t, const struct aim *aim, uint64_t seed,
 {
 	struct trial x = { .o = options, .t = t, .error = error };
 	const uint32_t no_pair[2] = { NONE, NONE };
-	GArray *sequence = aim_sequence(t, aim);
+	g_autoptr(GArray) sequence = aim_sequence(t, aim);
 	struct outcome outcome = { 0 };
-	char *why = NULL;
+	g_autofree char *why = NULL;
 
 	*reached = false;
 	if (sequence == NULL)
 		return true;
-	if (!trial_open(&x)) {
-		g_array_unref(sequence);
+	if (!trial_open(&x))
 		return false;
-	}
 	if (plan_make(t, (const uint32_t *)(void *)sequence->data, sequence->len, no_pair,
 	              &x.plan, error)) {
 		bool pair = aim->kind == AIM_PAIR;
@@ -298,8 +293,6 @@ bool aim_run(struct trace *t, const struct aim *aim, uint64_t seed,
 		*reached = trial_run(&x, 0, &outcome, &why);
 	}
 	trial_close(&x);
-	g_array_unref(sequence);
 	outcome_release(&outcome);
-	g_free(why);
 	return !x.broken;
 }

@@ -39,12 +39,11 @@ void harm_settle_difference(struct harm_verdict *v, const struct outcome *a,
 static unsigned stable_parts(struct trial *x, unsigned first, const struct outcome *before)
 {
 	struct outcome again = { 0 };
-	char *why = NULL;
+	g_autofree char *why = NULL;
 	unsigned parts = OUTCOME_ALL;
 
 	if (trial_run(x, first, &again, &why))
 		parts &= ~outcome_differs(before, &again);
-	g_free(why);
 	outcome_release(&again);
 	return parts;
 }
@@ -89,13 +88,12 @@ static void compare(struct trial *x, unsigned first, const struct outcome *a,
 static void both_ways(struct trial *x, struct harm_verdict *v)
 {
 	struct outcome a = { 0 }, b = { 0 };
-	char *why = NULL;
+	g_autofree char *why = NULL;
 
 	if (trial_run(x, 2, &a, &why) && trial_run(x, 1, &b, &why))
 		compare(x, 2, &a, &b, v);
 	else
 		harm_settle(v, HARM_UNFOLLOWED, g_steal_pointer(&why));
-	g_free(why);
 	outcome_release(&a);
 	outcome_release(&b);
 }
@@ -104,7 +102,7 @@ static void both_ways(struct trial *x, struct harm_verdict *v)
 static void against_recorded(struct trial *x, struct harm_verdict *v)
 {
 	struct outcome a = { 0 };
-	char *why = NULL;
+	g_autofree char *why = NULL;
 
 	if (x->o->recorded == NULL)
 		harm_settle(v, HARM_UNFOLLOWED,
@@ -113,7 +111,6 @@ static void against_recorded(struct trial *x, struct harm_verdict *v)
 		compare(x, 0, &a, x->o->recorded, v);
 	else
 		harm_settle(v, HARM_UNFOLLOWED, g_steal_pointer(&why));
-	g_free(why);
 	outcome_release(&a);
 }
 

@@ -29,7 +29,7 @@ static char *stuck_threads(const struct record_facts *facts)
 
 char *outcome_text(const char *path, GError **problem)
 {
-	char *bytes = NULL;
+	g_autofree char *bytes = NULL;
 	gsize length = 0;
 
 	if (!g_file_get_contents(path, &bytes, &length, problem))
@@ -43,7 +43,6 @@ char *outcome_text(const char *path, GError **problem)
 		else
 			g_string_append_c(text, bytes[i]);
 	}
-	g_free(bytes);
 	return g_string_free(text, FALSE);
 }
 

@@ -55,16 +55,13 @@ static bool same_name(const char *x, const char *y)
 {
 	if (strcmp(x, y) == 0)
 		return true;
-	GString *p = g_string_new(NULL), *q = g_string_new(NULL);
+	g_autoptr(GString) p = g_string_new(NULL), q = g_string_new(NULL);
 	bool numbered = strpbrk(x, "#@") != NULL && strpbrk(y, "#@") != NULL;
 	shown_pattern(x, p);
 	shown_pattern(y, q);
 	cut_distance(p);
 	cut_distance(q);
-	bool same = numbered && g_string_equal(p, q);
-	g_string_free(p, TRUE);
-	g_string_free(q, TRUE);
-	return same;
+	return numbered && g_string_equal(p, q);
 }
 
 static bool same_operand(const struct trace *a, uint32_t x, const struct trace *b, uint32_t y)
@@ -77,13 +74,10 @@ static bool same_operand(const struct trace *a, uint32_t x, const struct trace *
 	if (op_is_access(e->op))
 		return true; /* parts of an access: their own events' names may be split
 		                otherwise */
-	GString *p = g_string_new(NULL), *q = g_string_new(NULL);
+	g_autoptr(GString) p = g_string_new(NULL), q = g_string_new(NULL);
 	trace_append_operand(a, x, p);
 	trace_append_operand(b, y, q);
-	bool same = same_name(p->str, q->str);
-	g_string_free(p, TRUE);
-	g_string_free(q, TRUE);
-	return same;
+	return same_name(p->str, q->str);
 }
 
 /* Of code without source lines, places are addresses, or names where symbols are known. */
@@ -139,8 +133,8 @@ static guint first_difference(const struct trace *a, const GArray *x, const stru
 bool parting_find(const struct trace *a, const struct trace *b, const bool complete[2],
                   struct parting *parting)
 {
-	GPtrArray *of_a = by_thread(a), *of_b = by_thread(b);
-	GArray *none = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GPtrArray) of_a = by_thread(a), of_b = by_thread(b);
+	g_autoptr(GArray) none = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	uint64_t best = UINT64_MAX;
 	*parting = (struct parting){ { NONE, NONE }, NULL };
 	for (uint32_t u = 0; u < a->threads_count; u++) {
@@ -157,9 +151,6 @@ bool parting_find(const struct trace *a, const struct trace *b, const bool compl
 		parting->events[0] = e;
 		parting->events[1] = i < y->len ? g_array_index(y, uint32_t, i) : NONE;
 	}
-	g_array_unref(none);
-	g_ptr_array_unref(of_a);
-	g_ptr_array_unref(of_b);
 	return parting->thread != NULL;
 }
 
@@ -226,12 +217,11 @@ void parting_append(const struct trace *t, const struct parting *parting, int si
 	if (op_is_access(e->op) && !(e->flags & EVENT_WIDE)) {
 		append_access(t, e, out);
 	} else {
-		GString *operand = g_string_new(NULL);
+		g_autoptr(GString) operand = g_string_new(NULL);
 		trace_append_operand(t, event, operand);
 		g_string_append(out, waits ? "" : "comes to: ");
 		g_string_append(out, op_table[e->op].verb);
 		own_code_append_name(operand->str, out);
-		g_string_free(operand, TRUE);
 	}
 	append_place(t, event, out);
 }

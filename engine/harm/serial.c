@@ -132,9 +132,9 @@ static bool make_sequence(struct serial *s, enum way way, GArray *sequence, uint
 
 static bool run_way(struct serial *s, enum way way, struct outcome *outcome)
 {
-	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	const uint32_t no_pair[2] = { NONE, NONE };
-	char *why = NULL;
+	g_autofree char *why = NULL;
 	uint32_t next;
 	bool good = make_sequence(s, way, sequence, &next) &&
 	            plan_make(s->t, (const uint32_t *)(void *)sequence->data, sequence->len,
@@ -149,8 +149,6 @@ static bool run_way(struct serial *s, enum way way, struct outcome *outcome)
 		good = trial_run(&s->x, 0, outcome, &why);
 		plan_release(&s->x.plan);
 	}
-	g_free(why);
-	g_array_unref(sequence);
 	return good;
 }
 
@@ -162,12 +160,11 @@ static int by_text(const void *a, const void *b)
 /* In what order lines are printed is of no unit's doing. */
 static void sort_lines(struct outcome *o)
 {
-	char **lines = g_strsplit(g_strchomp(o->printed), "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(g_strchomp(o->printed), "\n", -1);
 
 	qsort(lines, g_strv_length(lines), sizeof(*lines), by_text);
 	g_free(o->printed);
 	o->printed = g_strjoinv("\n", lines);
-	g_strfreev(lines);
 }
 
 static void compare(struct serial *s, struct outcome *outcomes, const bool *ran,

@@ -36,8 +36,8 @@ void trial_close(struct trial *x)
 bool trial_run(struct trial *x, unsigned first, struct outcome *outcome, char **why)
 {
 	struct plan_run run;
-	char *path = file_descriptor_path(x->output);
-	char *errors = file_descriptor_path(x->errors);
+	g_autofree char *path = file_descriptor_path(x->output);
+	g_autofree char *errors = file_descriptor_path(x->errors);
 	bool followed;
 
 	x->plan.output = path;
@@ -49,8 +49,6 @@ bool trial_run(struct trial *x, unsigned first, struct outcome *outcome, char **
 		x->broken = true;
 		*why = g_strdup("the program could not be run");
 		plan_run_release(&run);
-		g_free(path);
-		g_free(errors);
 		return false;
 	}
 	followed = !run.diverged && !run.apart;
@@ -62,7 +60,5 @@ bool trial_run(struct trial *x, unsigned first, struct outcome *outcome, char **
 	if (x->o->ran)
 		x->o->ran(x->o->context, &run, path);
 	plan_run_release(&run);
-	g_free(path);
-	g_free(errors);
 	return followed;
 }

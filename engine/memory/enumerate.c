@@ -48,7 +48,8 @@ static enum pick pick_of(struct enumeration *x, struct memory_graph *g, uint32_t
 	enum memory_step step = x->program->next(x->program->context, g, thread, event);
 	if (step != MEMORY_STEP_EVENT)
 		return step == MEMORY_STEP_FAILED ? PICK_FAILED : PICK_NOTHING;
-	bool follows = event->kind == MEMORY_JOIN || event->kind == MEMORY_WAKE;
+	bool follows = event->kind == MEMORY_JOIN || event->kind == MEMORY_WAKE ||
+	               event->kind == MEMORY_DEPART;
 	if (follows && memory_peer(g, event) == NONE)
 		return PICK_NOTHING;
 	return is_held(x, g, event) ? PICK_HELD : PICK_EVENT;
@@ -141,6 +142,8 @@ static bool is_maximal(const struct memory_graph *g, uint32_t id, const uint8_t 
 #define PREVIOUS(other) ((other) <= id || prefix[other])
 	const struct memory_event *e = &g->events[id];
 	uint32_t store = id;
+	if (e->kind == MEMORY_DEPART)
+		return e->rf == e->po_prev || memory_decider(g, e) != id;
 	if (e->kind == MEMORY_LOAD)
 		store = e->rf;
 	else if (e->kind != MEMORY_STORE)
@@ -230,6 +233,41 @@ static bool add_store(struct enumeration *x, struct memory_graph *g,
 	return good;
 }
 
+/* ---- barriers ---- */
+
+/* May the arrival be the last of the round of `departure`, which is its own thread's at first?
+ * Where nobody sees that it is one that does not look, one stands for all of these. */
+static bool may_be_last(const struct memory_graph *g, uint32_t arrival, uint32_t departure)
+{
+	const struct memory_event *e = &g->events[departure], *a = &g->events[arrival];
+	if (arrival == e->rf || !memory_same_round(a, e))
+		return false;
+	if (!(a->flags & MEMORY_UNSEEN))
+		return true;
+	for (uint32_t i = 0; i < g->count; i++) {
+		const struct memory_event *other = &g->events[i];
+		if (memory_same_round(other, e) && (other->flags & MEMORY_UNSEEN) &&
+		    other->thread < a->thread)
+			return false;
+	}
+	return true;
+}
+
+/* The graphs with other last arrivals of the round than the one that it is taken to be wait. */
+static void consider_last(struct enumeration *x, const struct memory_graph *g,
+                          uint32_t departure)
+{
+	if (memory_decider(g, &g->events[departure]) != departure)
+		return;
+	for (uint32_t i = 0; i < g->count; i++) {
+		if (!may_be_last(g, i, departure))
+			continue;
+		struct memory_graph *copy = memory_graph_copy(g);
+		memory_read_from(copy, departure, i);
+		consider(x, copy);
+	}
+}
+
 /* ---- graphs to their end ---- */
 
 /* False: the graph is not to be followed. */
@@ -248,8 +286,10 @@ static bool add_next(struct enumeration *x, struct memory_graph *g,
 	uint32_t peer = memory_peer(g, event);
 	uint32_t id = memory_append(g, event);
 	if (event->kind == MEMORY_BEGIN || event->kind == MEMORY_JOIN ||
-	    event->kind == MEMORY_WAKE)
+	    event->kind == MEMORY_WAKE || event->kind == MEMORY_DEPART)
 		g->events[id].rf = peer;
+	if (event->kind == MEMORY_DEPART)
+		consider_last(x, g, id);
 	return true;
 }
 

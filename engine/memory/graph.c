@@ -86,12 +86,32 @@ static void become_exclusive(struct memory_event *load, uint8_t order)
 	load->flags |= MEMORY_EXCLUSIVE;
 }
 
+/* The thread's last arrival at the barrier, or NONE. */
+static uint32_t last_arrival(const struct memory_graph *g, uint32_t thread, uint32_t barrier)
+{
+	uint32_t i = thread < g->threads ? g->last[thread] : NONE;
+	while (i != NONE &&
+	       (g->events[i].kind != MEMORY_ARRIVE || g->events[i].peer != barrier))
+		i = g->events[i].po_prev;
+	return i;
+}
+
+/* A thread's first arrival is in the first round, its second one in the second. */
+static uint64_t round_of(const struct memory_graph *g, const struct memory_event *e)
+{
+	uint32_t arrival = last_arrival(g, e->thread, e->peer);
+	uint64_t before = arrival == NONE ? 0 : g->events[arrival].value;
+	return before + (e->kind == MEMORY_ARRIVE);
+}
+
 uint32_t memory_append(struct memory_graph *g, const struct memory_event *event)
 {
 	need_thread(g, event->thread);
 	uint32_t id = new_event(g), last = g->last[event->thread];
 	struct memory_event *e = &g->events[id];
 	*e = *event;
+	if (e->kind == MEMORY_ARRIVE || e->kind == MEMORY_DEPART)
+		e->value = round_of(g, e);
 	e->po_prev = last;
 	e->po_next = e->rf = e->mo_prev = e->mo_next = NONE;
 	e->index = last == NONE ? 0 : g->events[last].index + 1;
@@ -154,10 +174,48 @@ static uint32_t waker(const struct memory_graph *g, const struct memory_event *e
 	return store;
 }
 
+uint32_t memory_decider(const struct memory_graph *g, const struct memory_event *departure)
+{
+	uint32_t first = NONE, decider = NONE;
+	for (uint32_t i = 0; i < g->count; i++)
+		if (memory_same_round(&g->events[i], departure))
+			first = MIN(first, g->events[i].thread);
+	for (uint32_t i = first == NONE ? NONE : g->first[first]; i != NONE;
+	     i = g->events[i].po_next)
+		if (g->events[i].kind == MEMORY_DEPART &&
+		    g->events[i].peer == departure->peer &&
+		    g->events[i].value == departure->value)
+			decider = i;
+	return decider;
+}
+
+/* The last arrival of the round, when all are there and it is decided, or is to be now. */
+static uint32_t last_of_round(const struct memory_graph *g, const struct memory_event *e)
+{
+	struct memory_event departure = *e;
+	uint32_t own = last_arrival(g, e->thread, e->peer), first = NONE;
+	uint64_t here = 0;
+	if (own == NONE)
+		return NONE;
+	departure.value = round_of(g, e);
+	for (uint32_t i = 0; i < g->count; i++) {
+		if (!memory_same_round(&g->events[i], &departure))
+			continue;
+		first = MIN(first, g->events[i].thread);
+		here++;
+	}
+	if (here < g->events[own].expected)
+		return NONE;
+	uint32_t decider = memory_decider(g, &departure);
+	return first == e->thread ? own : decider != NONE ? g->events[decider].rf : NONE;
+}
+
 uint32_t memory_peer(const struct memory_graph *g, const struct memory_event *e)
 {
 	if (e->kind == MEMORY_WAKE)
 		return waker(g, e);
+	if (e->kind == MEMORY_DEPART)
+		return last_of_round(g, e);
 	if (e->kind == MEMORY_JOIN) {
 		uint32_t last = e->peer < g->threads ? g->last[e->peer] : NONE;
 		return last != NONE && g->events[last].kind == MEMORY_END ? last : NONE;
@@ -186,23 +244,37 @@ uint32_t memory_newest(const struct memory_graph *g, uint32_t location)
 	return store;
 }
 
+/* Events whose past is to be looked at. */
+struct pending {
+	uint8_t *prefix;
+	uint32_t *stack, depth;
+};
+
+static void add_pending(struct pending *p, uint32_t event)
+{
+	if (event == NONE || p->prefix[event])
+		return;
+	p->prefix[event] = 1;
+	p->stack[p->depth++] = event;
+}
+
 uint8_t *memory_prefix(const struct memory_graph *g, uint32_t of)
 {
 	uint8_t *prefix = g_new0(uint8_t, g->count + 1);
-	uint32_t *stack = g_new(uint32_t, g->count + 1), depth = 0;
-	prefix[of] = 1;
-	stack[depth++] = of;
-	while (depth > 0) {
-		const struct memory_event *e = &g->events[stack[--depth]];
-		uint32_t before[] = { e->po_prev, e->rf };
-		for (int i = 0; i < 2; i++) {
-			if (before[i] == NONE || prefix[before[i]])
-				continue;
-			prefix[before[i]] = 1;
-			stack[depth++] = before[i];
-		}
+	struct pending p = { prefix, g_new(uint32_t, g->count + 1), 0 };
+	add_pending(&p, of);
+	while (p.depth > 0) {
+		const struct memory_event *e = &g->events[p.stack[--p.depth]];
+		add_pending(&p, e->po_prev);
+		add_pending(&p, e->rf);
+		if (e->kind != MEMORY_DEPART)
+			continue;
+		add_pending(&p, memory_decider(g, e));
+		for (uint32_t i = 0; i < g->count; i++)
+			if (memory_same_round(&g->events[i], e))
+				add_pending(&p, i);
 	}
-	g_free(stack);
+	g_free(p.stack);
 	return prefix;
 }
 

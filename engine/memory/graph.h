@@ -28,6 +28,12 @@ enum memory_kind {
 	 * own last one on, that has no bit of `expected`; there is none: the thread waits. It
 	 * is no load: it has no place among the accesses of the location. */
 	MEMORY_WAKE,
+	/* At barrier `peer` of `expected` threads, and the end of the wait there, which comes
+	 * after all arrivals of its round. These have no order among themselves; but one is the
+	 * last, which the round's departures read from. The first thread's of these decides it,
+	 * and is before the others. */
+	MEMORY_ARRIVE,
+	MEMORY_DEPART,
 	MEMORY_ERROR /* the thread fails here, and has no further events */
 };
 
@@ -48,7 +54,9 @@ enum memory_flag {
 	/* Of a signal: a bit of the value is chosen, of the thread that it wakes. */
 	MEMORY_CHOOSES = 128,
 	/* Of a condition: it synchronises nothing. */
-	MEMORY_UNORDERED = 256
+	MEMORY_UNORDERED = 256,
+	/* Of an arrival: the thread does not look at whether it is the last. */
+	MEMORY_UNSEEN = 512
 };
 
 /* What a load of the thread library waits for; without MEMORY_TRIES it blocks until then. */
@@ -65,17 +73,18 @@ enum { MEMORY_ONCE_RUNS = 1, MEMORY_ONCE_DONE = 2 };
 enum { MEMORY_CHOICES = 64 }; /* a choice of none */
 
 struct memory_event {
-	uint64_t value;    /* that the load reads, or the store writes */
-	uint64_t expected; /* of MEMORY_COMPARES; MEMORY_WAKE: bits */
+	uint64_t value; /* that the load reads, or the store writes; MEMORY_ARRIVE: the round */
+	uint64_t expected; /* of MEMORY_COMPARES; MEMORY_WAKE: bits; MEMORY_ARRIVE: threads */
 	uint64_t site;     /* the program's: where in its code */
 	uint64_t mark;     /* the program's; 0 for a new event, and when rf changes */
 	uint32_t thread;   /* NONE: MEMORY_INIT */
 	uint32_t index;    /* in its thread, from 0 */
 	uint32_t location; /* of loads and stores; else NONE */
-	uint32_t peer;     /* of MEMORY_CREATE, MEMORY_JOIN and MEMORY_WAKE; else NONE */
+	uint32_t peer;     /* from MEMORY_CREATE to MEMORY_DEPART; else NONE */
 	uint32_t po_prev, po_next;
 	/* Load, MEMORY_WAKE: the store that it reads. MEMORY_BEGIN, MEMORY_JOIN: the event that
-	 * it follows; NONE for a thread that exists from the beginning. */
+	 * it follows; NONE for a thread that exists from the beginning. MEMORY_DEPART: the last
+	 * arrival. */
 	uint32_t rf;
 	uint32_t mo_prev, mo_next; /* of stores and MEMORY_INIT */
 	uint16_t flags;            /* enum memory_flag */
@@ -112,20 +121,30 @@ void memory_read_from(struct memory_graph *g, uint32_t load, uint32_t store);
 void memory_choose(struct memory_graph *g, uint32_t load, uint32_t choice);
 /* The choice after this one, of which the first is made with MEMORY_CHOICES; NONE: no more. */
 uint32_t memory_next_choice(const struct memory_event *load, uint32_t choice);
-/* The event that a MEMORY_BEGIN, MEMORY_JOIN or MEMORY_WAKE to be appended reads from; NONE: it
- * is not there. */
+/* The event that a MEMORY_BEGIN, MEMORY_JOIN, MEMORY_WAKE or MEMORY_DEPART to be appended reads
+ * from; NONE: it is not there. Of a departure that decides, its own arrival. */
 uint32_t memory_peer(const struct memory_graph *g, const struct memory_event *e);
 /* Put a store right after `previous` in the modification order. */
 void memory_place_after(struct memory_graph *g, uint32_t store, uint32_t previous);
 /* The last store of a location. */
 uint32_t memory_newest(const struct memory_graph *g, uint32_t location);
 
-/* Bytes, one for each event: is it `of`, or before it by po and rf (threads' creation and end
- * included)? Owned by the caller. */
+/* Bytes, one for each event: is it `of`, or before it by po, rf (threads' creation and end
+ * included) and rounds of barriers? Owned by the caller. */
 uint8_t *memory_prefix(const struct memory_graph *g, uint32_t of);
 /* A copy with only those events (kept[id] != 0) and all initial stores, in the same order; the
  * events must be closed under po. A load whose store is left out has rf NONE. */
 struct memory_graph *memory_restrict(const struct memory_graph *g, const uint8_t *kept);
+
+/* Of a departure: is the event an arrival of its round? */
+static inline bool memory_same_round(const struct memory_event *arrival,
+                                     const struct memory_event *departure)
+{
+	return arrival->kind == MEMORY_ARRIVE && departure->kind == MEMORY_DEPART &&
+	       arrival->peer == departure->peer && arrival->value == departure->value;
+}
+/* The departure that decides who is the last of the round of `departure`; NONE: not there. */
+uint32_t memory_decider(const struct memory_graph *g, const struct memory_event *departure);
 
 static inline bool memory_reads(const struct memory_event *e)
 {

@@ -163,13 +163,24 @@ bool memory_edges_acyclic(const struct memory_edges *edges, const char *axiom,
 	return closing == NONE;
 }
 
-/* rf of BEGIN, JOIN and WAKE; po from INIT is left to the caller. */
-static void memory_add_library_edges(struct memory_edges *edges, const struct memory_graph *g)
+void memory_round_edges_add(struct memory_edges *edges, const struct memory_graph *g,
+                            uint32_t departure)
 {
 	for (uint32_t i = 0; i < g->count; i++)
+		if (memory_same_round(&g->events[i], &g->events[departure]))
+			memory_edge_add(edges, i, departure, "sw");
+}
+
+/* rf of BEGIN, JOIN and WAKE, and rounds; po from INIT is left to the caller. */
+static void memory_add_library_edges(struct memory_edges *edges, const struct memory_graph *g)
+{
+	for (uint32_t i = 0; i < g->count; i++) {
+		if (g->events[i].kind == MEMORY_DEPART)
+			memory_round_edges_add(edges, g, i);
 		if (g->events[i].kind == MEMORY_BEGIN || g->events[i].kind == MEMORY_JOIN ||
 		    g->events[i].kind == MEMORY_WAKE)
 			memory_edge_add(edges, g->events[i].rf, i, "sw");
+	}
 }
 
 /* mo and fr, each to the next store alone: their closure is the same. */

@@ -17,6 +17,9 @@ void memory_edges_init(struct memory_edges *edges, const struct memory_graph *g)
 void memory_edges_release(struct memory_edges *edges);
 void memory_edge_add(struct memory_edges *edges, uint32_t from, uint32_t to,
                      const char *relation);
+/* From the arrivals of its round to the departure. */
+void memory_round_edges_add(struct memory_edges *edges, const struct memory_graph *g,
+                            uint32_t departure);
 /* True without a cycle; else the axiom is violated by one that is found. */
 bool memory_edges_acyclic(const struct memory_edges *edges, const char *axiom,
                           struct memory_why *why);

@@ -125,6 +125,11 @@ static void add_event(struct rc11 *m, uint32_t i)
 	case MEMORY_JOIN:
 		come_after(m, past, e->rf);
 		break;
+	case MEMORY_DEPART:
+		for (uint32_t a = 0; a < m->g->count; a++)
+			if (memory_same_round(&m->g->events[a], e))
+				come_after(m, past, a);
+		break;
 	case MEMORY_LOAD:
 		add_load(m, i, past);
 		break;
@@ -146,6 +151,16 @@ static void add_event(struct rc11 *m, uint32_t i)
 	}
 }
 
+/* Is an arrival of the departure's round, or what the event reads, not done? */
+static bool is_early(const struct memory_graph *g, uint32_t event, const uint8_t *done)
+{
+	const struct memory_event *e = &g->events[event];
+	for (uint32_t a = 0; e->kind == MEMORY_DEPART && a < g->count; a++)
+		if (memory_same_round(&g->events[a], e) && !done[a])
+			return true;
+	return e->rf != NONE && !done[e->rf];
+}
+
 /* Each event after those before it by sb and rf; false: they have a cycle. */
 static bool make_happens_before(struct rc11 *m)
 {
@@ -162,7 +177,7 @@ static bool make_happens_before(struct rc11 *m)
 		for (uint32_t t = 0; t < g->threads; t++) {
 			for (uint32_t i; (i = next[t]) != NONE;
 			     next[t] = g->events[i].po_next) {
-				if (g->events[i].rf != NONE && !done[g->events[i].rf])
+				if (is_early(g, i, done))
 					break;
 				add_event(m, i);
 				done[i] = 1;
@@ -185,6 +200,8 @@ static bool sb_and_rf_acyclic(const struct memory_graph *g, struct memory_why *w
 	for (uint32_t i = 0; i < g->count; i++) {
 		memory_edge_add(&edges, g->events[i].po_prev, i, "po");
 		memory_edge_add(&edges, g->events[i].rf, i, "rf");
+		if (g->events[i].kind == MEMORY_DEPART)
+			memory_round_edges_add(&edges, g, i);
 	}
 	bool good = memory_edges_acyclic(&edges, "no load before its store", why);
 	memory_edges_release(&edges);

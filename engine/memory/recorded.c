@@ -37,6 +37,13 @@ gboolean memory_place_equal(const void *a, const void *b)
 	return memcmp(a, b, sizeof(struct memory_place)) == 0;
 }
 
+static void barrier_free(void *data)
+{
+	struct memory_barrier *b = data;
+	g_hash_table_unref(b->threads);
+	g_free(b);
+}
+
 void memory_world_init(struct memory_world *w)
 {
 	struct memory_ancestry root = { NONE, 0 };
@@ -45,6 +52,7 @@ void memory_world_init(struct memory_world *w)
 	w->addresses = g_array_new(FALSE, FALSE, sizeof(uint64_t));
 	w->initials = g_array_new(FALSE, FALSE, sizeof(struct memory_initial));
 	w->number = g_hash_table_new_full(memory_place_hash, memory_place_equal, g_free, NULL);
+	w->barriers = g_hash_table_new_full(NULL, NULL, NULL, barrier_free);
 	g_array_append_val(w->threads, root);
 }
 
@@ -55,6 +63,7 @@ void memory_world_release(struct memory_world *w)
 	g_array_free(w->addresses, TRUE);
 	g_array_free(w->initials, TRUE);
 	g_hash_table_unref(w->number);
+	g_hash_table_unref(w->barriers);
 }
 
 static uint32_t thread_number(struct memory_world *w, uint32_t parent, uint32_t ordinal)
@@ -882,6 +891,68 @@ static void add_wake(struct conversion *c, uint32_t event, uint32_t location, ui
 	c->r->graph->events[id].rf = from;
 }
 
+static struct memory_barrier *barrier_of(const struct memory_world *w, uint32_t location)
+{
+	return g_hash_table_lookup(w->barriers, GUINT_TO_POINTER(location + 1));
+}
+
+bool memory_barrier_counted(const struct memory_world *w, uint32_t location)
+{
+	const struct memory_barrier *b = barrier_of(w, location);
+	return b == NULL || b->counted;
+}
+
+/* Who uses which barrier, in all runs so far. */
+static void find_barriers(struct conversion *c)
+{
+	for (uint64_t e = 0; e < c->t->events_count; e++) {
+		const struct event *x = &c->t->events[e];
+		if (x->op != OP_ARRIVE || event_inert(x))
+			continue;
+		uint32_t at = lock_location(c->t, c->world, c->blocks, x->target);
+		uint64_t count = (uint64_t)c->t->objects[x->target].count;
+		struct memory_barrier *b = barrier_of(c->world, at);
+		if (b == NULL) {
+			b = g_new0(struct memory_barrier, 1);
+			b->threads = g_hash_table_new(NULL, NULL);
+			b->count = count;
+			g_hash_table_insert(c->world->barriers, GUINT_TO_POINTER(at + 1), b);
+		}
+		g_hash_table_add(b->threads, GUINT_TO_POINTER(c->r->thread[x->thread]));
+		bool counted = b->count != count || g_hash_table_size(b->threads) > count;
+		c->r->recounted |= counted && !b->counted;
+		b->counted |= counted;
+	}
+}
+
+/* In rounds: an arrival, or a departure, which the last arrival of its round lets go. */
+static void add_to_round(struct conversion *c, uint32_t event, uint32_t location)
+{
+	const struct event *x = &c->t->events[event];
+	struct memory_graph *g = c->r->graph;
+	uint64_t here = 0, threads = (uint64_t)c->t->objects[x->target].count;
+	struct memory_event e = { .kind = x->op == OP_ARRIVE ? MEMORY_ARRIVE : MEMORY_DEPART,
+		                  .location = NONE,
+		                  .peer = location,
+		                  .expected = threads };
+	const struct memory_choice *choice = c->choice;
+	if (x->op == OP_ARRIVE && choice->is_unseen &&
+	    choice->is_unseen(choice->context, c->t, event))
+		e.flags = MEMORY_UNSEEN;
+	uint32_t id = append(c, event, &e);
+	g->events[id].order = x->op == OP_ARRIVE ? ORDER_REL : ORDER_ACQ;
+	if (x->op == OP_ARRIVE)
+		return;
+	for (uint32_t i = 0; i < id; i++) {
+		if (!memory_same_round(&g->events[i], &g->events[id]))
+			continue;
+		g->events[id].rf = i;
+		here++;
+	}
+	if (here != threads)
+		note_unmodelled(c, MEMORY_UNMODELLED_MISUSE);
+}
+
 /* A barrier is the number of threads that have arrived; the last one sets it to 0, which the
  * others wait for. */
 static void add_barrier(struct conversion *c, uint32_t event)
@@ -889,7 +960,9 @@ static void add_barrier(struct conversion *c, uint32_t event)
 	const struct event *x = &c->t->events[event];
 	uint32_t location = lock_location(c->t, c->world, c->blocks, x->target);
 	uint64_t threads = (uint64_t)c->t->objects[x->target].count, arrived;
-	if (x->op == OP_DEPART)
+	if (!memory_barrier_counted(c->world, location))
+		add_to_round(c, event, location);
+	else if (x->op == OP_DEPART)
 		add_wake(c, event, location, UINT64_MAX, ORDER_ACQ, MEMORY_UNMODELLED_MISUSE);
 	else if (load_state(c, event, location, &releases, 0, true, &arrived))
 		store_state(c, event, location, &releases,
@@ -1111,6 +1184,7 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 	r->wants = g_new(uint32_t, world->threads->len + 1);
 	memset(r->wants, 0xff, (world->threads->len + 1) * sizeof *r->wants);
 	c.blocks = memory_blocks_new(t, r->thread);
+	find_barriers(&c);
 	memory_rounds_init(&c.rounds, t, choice->states, is_shared, &c, choice->keeps_updates);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		convert(&c, e);

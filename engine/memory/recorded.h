@@ -44,11 +44,12 @@ struct memory_place {
 
 /* The threads and locations of all runs of a program. */
 struct memory_world {
-	GArray *threads;    /* struct memory_ancestry, by number */
-	GArray *places;     /* struct memory_place, by location */
-	GArray *addresses;  /* uint64_t, by location: in the run that had it first */
-	GArray *initials;   /* struct memory_initial, by location */
-	GHashTable *number; /* of a place: location + 1 */
+	GArray *threads;      /* struct memory_ancestry, by number */
+	GArray *places;       /* struct memory_place, by location */
+	GArray *addresses;    /* uint64_t, by location: in the run that had it first */
+	GArray *initials;     /* struct memory_initial, by location */
+	GHashTable *number;   /* of a place: location + 1 */
+	GHashTable *barriers; /* location + 1 to struct memory_barrier; owned */
 };
 struct memory_ancestry {
 	uint32_t parent, ordinal; /* the ordinal-th child (from 0); the main thread: NONE, 0 */
@@ -59,6 +60,15 @@ struct memory_initial {
 	bool written; /* by plain writes whose value for the location is not known */
 	bool guessed; /* `value` is not the one that these left */
 };
+/* When no more threads use it than it is for, each is in each of its rounds, and arrivals are
+ * MEMORY_ARRIVE. Else it is an atomic, the number of those that have arrived, which the last
+ * one sets to 0. */
+struct memory_barrier {
+	GHashTable *threads; /* numbers of those that use it */
+	uint64_t count;      /* that it is for */
+	bool counted;        /* it is an atomic */
+};
+bool memory_barrier_counted(const struct memory_world *world, uint32_t location);
 void memory_world_init(struct memory_world *world);
 void memory_world_release(struct memory_world *world);
 
@@ -86,6 +96,7 @@ struct memory_recorded {
 	GArray *waits;       /* struct memory_wait: of rounds that are in the graph */
 	uint32_t *look_of;   /* by event of the trace: the first of its looks, or NONE */
 	uint32_t unmodelled; /* bit set of enum memory_unmodelled */
+	bool recounted;      /* a barrier of earlier runs has become an atomic */
 };
 /* A fence that the program does not have, before or after the atomic accesses of an
  * instruction. */
@@ -106,6 +117,8 @@ struct memory_choice {
 	const uint64_t *states;
 	bool keeps_updates;   /* rounds with updates are in the graph */
 	const GArray *fences; /* struct memory_fence: to be in the graph; or NULL */
+	/* Does the program not look at the result of the call? NULL: it is not known. */
+	bool (*is_unseen)(const void *context, const struct trace *t, uint32_t event);
 };
 void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
                           struct memory_world *world, enum memory_model model,

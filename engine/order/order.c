@@ -80,12 +80,11 @@ struct order *order_new_lasting(struct trace *t, const struct progress *progress
 struct order *order_new_edc(struct trace *t, const struct order_touches *touches,
                             const struct progress *progress)
 {
-	GArray *edges = edc_edges(t, touches, progress);
+	g_autoptr(GArray) edges = edc_edges(t, touches, progress);
 
 	if (edges == NULL)
 		return NULL;
 	struct causality *c = causality_walk(t, ORDER_KIND_EDC, KEEP_EDGES, edges, progress);
-	g_array_unref(edges);
 	return order_of(ORDER_KIND_EDC, c);
 }
 

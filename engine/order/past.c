@@ -249,8 +249,8 @@ static uint32_t clock_of(struct past *p, uint32_t e, uint32_t last, uint32_t *sc
 static bool make_clocks(struct past *p, const struct progress *progress)
 {
 	const struct trace *t = p->t;
-	uint32_t *last = g_new0(uint32_t, p->threads + 1); /* clock 0 is empty */
-	uint32_t *scratch = g_new0(uint32_t, p->threads + 1);
+	g_autofree uint32_t *last = g_new0(uint32_t, p->threads + 1); /* clock 0 is empty */
+	g_autofree uint32_t *scratch = g_new0(uint32_t, p->threads + 1);
 	uint64_t must = 0;
 	bool going = true;
 
@@ -269,8 +269,6 @@ static bool make_clocks(struct past *p, const struct progress *progress)
 			going = progress_tick(progress, (double)e / (double)t->events_count,
 			                      "causal order");
 	}
-	g_free(last);
-	g_free(scratch);
 	return going;
 }
 
@@ -395,7 +393,7 @@ static struct step step_back(const struct past *p, uint32_t e, uint32_t f, bool 
 void past_path(const struct past *p, uint32_t e, uint32_t f, bool before, struct path *path,
                bool *paired)
 {
-	GArray *back = g_array_new(FALSE, FALSE, sizeof(struct step));
+	g_autoptr(GArray) back = g_array_new(FALSE, FALSE, sizeof(struct step));
 
 	for (uint32_t at = f; before || at != e; before = false) {
 		struct step step = step_back(p, e, at, before);
@@ -419,5 +417,4 @@ void past_path(const struct past *p, uint32_t e, uint32_t f, bool before, struct
 		else
 			path_add(path, s->from, s->to, (enum step_rule)s->rule, s->detail);
 	}
-	g_array_free(back, TRUE);
 }

@@ -170,12 +170,8 @@ static GArray *calls_around(const struct missing_calls *calls, const struct trac
 uint32_t missing_calls_inside(const struct missing_calls *calls, const struct trace *t,
                               uint32_t event)
 {
-	GArray *open = calls_around(calls, t, event);
-	uint32_t innermost =
-	        open->len > 0 ? g_array_index(open, uint32_t, open->len - 1) : NONE;
-
-	g_array_free(open, TRUE);
-	return innermost;
+	g_autoptr(GArray) open = calls_around(calls, t, event);
+	return open->len > 0 ? g_array_index(open, uint32_t, open->len - 1) : NONE;
 }
 
 /* -- the reason why two events keep their order ------------------------------------------- */
@@ -223,7 +219,7 @@ static void side_add_event(struct order_side *side, const struct trace *t, uint3
 static void side_init(struct order_side *side, const struct missing_calls *calls,
                       const struct trace *t, uint32_t event)
 {
-	GArray *open = calls_around(calls, t, event);
+	g_autoptr(GArray) open = calls_around(calls, t, event);
 
 	side->touched = g_array_new(FALSE, FALSE, sizeof(struct touched_address));
 	side->within = g_hash_table_new(g_str_hash, g_str_equal);
@@ -235,7 +231,6 @@ static void side_init(struct order_side *side, const struct missing_calls *calls
 			side_touches(side, missing_address(t, reach.items[k]), miss);
 	}
 	side_add_event(side, t, event);
-	g_array_free(open, TRUE);
 }
 
 static void side_release(struct order_side *side)

@@ -245,7 +245,8 @@ GArray *rdit_edges(struct trace *t, const struct progress *progress)
 	c.edges = g_array_new(FALSE, FALSE, sizeof(struct must_edge));
 	c.known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	bool good = collect_touches(&c, progress);
-	struct chain_accesses *of = g_new(struct chain_accesses, t->threads_count + 1);
+	g_autofree struct chain_accesses *of =
+	        g_new(struct chain_accesses, t->threads_count + 1);
 	g_array_sort(c.touches, touch_compare);
 	for (guint i = 0, end; good && i < c.touches->len; i = end) {
 		const struct address_touch *touches = (const void *)c.touches->data;
@@ -255,7 +256,6 @@ GArray *rdit_edges(struct trace *t, const struct progress *progress)
 			end++;
 		chain_edges(&c, touches + i, end - i, of);
 	}
-	g_free(of);
 	g_hash_table_destroy(c.addresses);
 	g_hash_table_destroy(c.known);
 	g_array_free(c.touches, TRUE);

@@ -21,7 +21,7 @@ static int by_number(gconstpointer a, gconstpointer b)
 /* The sites (or events) of a finding, independent of their order. */
 static char *key_of(const struct trace *t, const struct finding *f, bool events)
 {
-	GArray *claimed = finding_claimed(f);
+	g_autoptr(GArray) claimed = finding_claimed(f);
 	GString *key = g_string_new(finding_kind_word(f->kind));
 
 	for (guint i = 0; i < claimed->len; i++) {
@@ -32,7 +32,6 @@ static char *key_of(const struct trace *t, const struct finding *f, bool events)
 	g_array_sort(claimed, by_number);
 	for (guint i = 0; i < claimed->len; i++)
 		g_string_append_printf(key, " %u", g_array_index(claimed, uint32_t, i));
-	g_array_unref(claimed);
 	return g_string_free(key, FALSE);
 }
 
@@ -103,7 +102,7 @@ static unsigned mark(struct trace *t, GHashTable *left, bool events, struct repo
 
 	for (guint i = 0; calls != NULL && i < report->findings->len; i++) {
 		struct finding *f = report->findings->pdata[i];
-		char *key = may_be_ordered(f) ? key_of(t, f, events) : NULL;
+		g_autofree char *key = may_be_ordered(f) ? key_of(t, f, events) : NULL;
 
 		if (key != NULL && !g_hash_table_contains(left, key)) {
 			f->missing = calls_between(t, order, calls, f);
@@ -111,7 +110,6 @@ static unsigned mark(struct trace *t, GHashTable *left, bool events, struct repo
 				f->verdict = VERDICT_CANDIDATE;
 			marked++;
 		}
-		g_free(key);
 	}
 	missing_calls_free(calls);
 	order_free(order);

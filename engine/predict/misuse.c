@@ -51,7 +51,8 @@ bool misuse_of_destroyed(const struct trace *t, uint32_t misuse)
 static uint32_t cause_of(const struct trace *t, uint32_t misuse, enum cause cause)
 {
 	const struct event *m = &t->events[misuse];
-	int *released; /* by thread: releases that come after, back to their acquires */
+	g_autofree int *released =
+	        NULL; /* by thread: releases that come after, back to their acquires */
 	uint32_t found = misuse;
 
 	if (cause == CAUSE_NONE)
@@ -73,13 +74,13 @@ static uint32_t cause_of(const struct trace *t, uint32_t misuse, enum cause caus
 		         (cause == CAUSE_HOLDER || (cause == CAUSE_OWN && own)))
 			found = e;
 	}
-	g_free(released);
 	return found;
 }
 
 void misuse_add(const struct trace *t, bool each, struct report *report)
 {
-	GHashTable *known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) known =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
@@ -103,5 +104,4 @@ void misuse_add(const struct trace *t, bool each, struct report *report)
 		g_hash_table_replace(known, key, f);
 		report_add(report, f);
 	}
-	g_hash_table_destroy(known);
 }

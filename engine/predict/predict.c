@@ -102,11 +102,11 @@ struct report *races_find(struct trace *t, const struct race_options *options,
 		return NULL;
 	}
 	bool any = options->analysis == ANALYSIS_LOCKSET || options->analysis == ANALYSIS_HB;
-	char *who = g_strdup_printf("the analysis '%s'%s", analysis_word(options->analysis),
-	                            options->want_witness ? " with witnesses" : "");
+	g_autofree char *who =
+	        g_strdup_printf("the analysis '%s'%s", analysis_word(options->analysis),
+	                        options->want_witness ? " with witnesses" : "");
 	bool allowed = (any && !options->want_witness && !options->use_missing) ||
 	               trace_weak_allows(t, who, error);
-	g_free(who);
 	if (!allowed)
 		return NULL;
 	struct report *r;

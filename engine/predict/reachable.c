@@ -100,11 +100,9 @@ static bool as_recorded(struct search *s, GArray *sequence)
 
 static bool is_checked(const struct search *s, const GArray *sequence)
 {
-	GString *reason = g_string_new(NULL);
-	bool good = witness_check(s->t, (const uint32_t *)(const void *)sequence->data,
-	                          sequence->len, CLAIM_PREFIX, NULL, 0, NULL, reason);
-	g_string_free(reason, TRUE);
-	return good;
+	g_autoptr(GString) reason = g_string_new(NULL);
+	return witness_check(s->t, (const uint32_t *)(const void *)sequence->data,
+	                     sequence->len, CLAIM_PREFIX, NULL, 0, NULL, reason);
 }
 
 /* Fewer context switches; the order of conflicting events, and so the condition, stays. */
@@ -114,10 +112,10 @@ static void polish(const struct search *s, GArray *sequence)
 	struct checker *checker = checker_new(s->t, &options);
 
 	g_array_append_val(sequence, s->target);
-	GArray *better = witness_polished(checker, s->t, CLAIM_REACH, &s->target, 1, sequence);
+	g_autoptr(GArray) better =
+	        witness_polished(checker, s->t, CLAIM_REACH, &s->target, 1, sequence);
 	g_array_set_size(sequence, 0);
 	g_array_append_vals(sequence, better->data, better->len - 1);
-	g_array_unref(better);
 	checker_free(checker);
 }
 

@@ -10,13 +10,11 @@ static const char apart_note[] = "visible only as a C11 race";
 static bool is_run(const struct trace *t, const GArray *events, enum weak_model model,
                    const uint32_t pair[2], GString *reason)
 {
-	GArray *said = model == trace_model(t)
-	                       ? run_sources(t, events)
-	                       : g_array_new(FALSE, FALSE, sizeof(struct weak_source));
-	bool good = witness_check_weak(t, (const uint32_t *)(const void *)events->data,
-	                               events->len, said, model, pair, reason);
-	g_array_free(said, TRUE);
-	return good;
+	g_autoptr(GArray) said =
+	        model == trace_model(t) ? run_sources(t, events)
+	                                : g_array_new(FALSE, FALSE, sizeof(struct weak_source));
+	return witness_check_weak(t, (const uint32_t *)(const void *)events->data, events->len,
+	                          said, model, pair, reason);
 }
 
 /* The same events with the pair last, as one shows a race, where that is a run, too; else as
@@ -25,7 +23,7 @@ static GArray *pair_last(const struct trace *t, const GArray *events, enum weak_
                          const uint32_t pair[2])
 {
 	GArray *last = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	GString *reason = g_string_new(NULL);
+	g_autoptr(GString) reason = g_string_new(NULL);
 	for (guint i = 0; i < events->len; i++) {
 		uint32_t e = g_array_index(events, uint32_t, i);
 		if (e != pair[0] && e != pair[1])
@@ -36,7 +34,6 @@ static GArray *pair_last(const struct trace *t, const GArray *events, enum weak_
 		g_array_set_size(last, 0);
 		g_array_append_vals(last, events->data, events->len);
 	}
-	g_string_free(reason, TRUE);
 	return last;
 }
 
@@ -52,7 +49,7 @@ static bool ends_with(const GArray *events, const uint32_t pair[2])
 static GArray *without_weak_memory(const struct trace *t, const GArray *past,
                                    const uint32_t pair[2], bool *none)
 {
-	GString *reason = g_string_new(NULL);
+	g_autoptr(GString) reason = g_string_new(NULL);
 	GArray *order = NULL;
 	*none = false;
 	for (int by_value = 0; by_value < 2 && order == NULL && !*none; by_value++) {
@@ -63,7 +60,6 @@ static GArray *without_weak_memory(const struct trace *t, const GArray *past,
 			order = NULL;
 		}
 	}
-	g_string_free(reason, TRUE);
 	return order;
 }
 
@@ -89,10 +85,10 @@ bool weak_race_settle(const struct trace *t, struct finding *f, GString *reason)
 {
 	const uint32_t pair[2] = { f->first, f->second };
 	GString *text = reason ? reason : g_string_new(NULL);
-	GArray *past = run_past(t, pair, 2);
+	g_autoptr(GArray) past = run_past(t, pair, 2);
 	bool none, good = is_run(t, past, trace_model(t), pair, text);
 	if (good) {
-		GArray *order = without_weak_memory(t, past, pair, &none);
+		g_autoptr(GArray) order = without_weak_memory(t, past, pair, &none);
 		f->verdict = VERDICT_RACE;
 		f->memory = order  ? weak_model_words[WEAK_SC]
 		            : none ? weak_model_needed(t, past)
@@ -102,10 +98,7 @@ bool weak_race_settle(const struct trace *t, struct finding *f, GString *reason)
 		f->witness = pair_last(t, order ? order : past,
 		                       order ? WEAK_SC : trace_model(t), pair);
 		f->note = ends_with(f->witness, pair) ? next_note : apart_note;
-		if (order)
-			g_array_unref(order);
 	}
-	g_array_unref(past);
 	if (reason == NULL)
 		g_string_free(text, TRUE);
 	return good;
@@ -113,7 +106,7 @@ bool weak_race_settle(const struct trace *t, struct finding *f, GString *reason)
 
 void weak_races_settle(const struct trace *t, struct report *report)
 {
-	GString *reason = g_string_new(NULL);
+	g_autoptr(GString) reason = g_string_new(NULL);
 	bool weak = trace_weak_first(t) != NONE;
 	for (guint i = 0; i < report->findings->len; i++) {
 		struct finding *f = report->findings->pdata[i];
@@ -126,7 +119,6 @@ void weak_races_settle(const struct trace *t, struct report *report)
 			report_note(report, "events %u and %u: not checked: %s", f->first,
 			            f->second, reason->str);
 	}
-	g_string_free(reason, TRUE);
 }
 
 void witness_add_memory(const struct trace *t, const struct finding *f, struct witness *w)

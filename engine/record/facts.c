@@ -94,7 +94,7 @@ void record_describe(const struct record_facts *facts, uint64_t pc, GString *pla
 		d = facts->debug ? debug_store_open(facts->debug, m->path, m->build_id, NULL)
 		                 : debuginfo_open(m->path, m->build_id, NULL);
 	enum { DEEPEST = 16 };
-	struct debug_place places[DEEPEST];
+	struct debug_place places[DEEPEST] = { 0 };
 	size_t n = d ? debuginfo_code(d, pc - 1 - m->bias, places, DEEPEST) : 0;
 	const struct debug_place *own = own_place(places, MIN(n, DEEPEST));
 	if (place) {
@@ -167,21 +167,26 @@ char *record_left_out_reads(const struct record_facts *facts, const struct trace
 	return ask_modules(facts, trace, ask_reads);
 }
 
+char *record_atomic_text(const struct debuginfo *module)
+{
+	enum { DEEPEST = 16 };
+	struct debug_place places[DEEPEST] = { 0 };
+	uint64_t address = debuginfo_atomic_instruction(module);
+	size_t n = address ? debuginfo_code(module, address, places, DEEPEST) : 0;
+	const struct debug_place *own = own_place(places, MIN(n, DEEPEST));
+	if (own == NULL)
+		return NULL;
+	return g_strdup_printf(
+	        "%s:%u (%s) has an atomic instruction of inline assembly, or of code that "
+	        "is not instrumented: what it reads and writes is not seen, nor which order it "
+	        "makes",
+	        record_last_component(own->file), own->line, places[0].function);
+}
+
 static char *ask_instruction(const struct record_facts *facts, const struct record_module *m,
                              const struct debuginfo *d)
 {
-	uint64_t address = debuginfo_atomic_instruction(d);
-	if (address == 0)
-		return NULL;
-	GString *place = g_string_new(NULL), *function = g_string_new(NULL);
-	record_describe(facts, address + m->bias + 1, place, function);
-	g_string_append_printf(
-	        place,
-	        "%s%s%s has an atomic instruction of inline assembly, or of code that is not "
-	        "instrumented: what it reads and writes is not seen, nor other orders of it",
-	        function->len ? " (" : "", function->str, function->len ? ")" : "");
-	g_string_free(function, TRUE);
-	return g_string_free(place, FALSE);
+	return record_atomic_text(d);
 }
 
 char *record_atomic_instructions(const struct record_facts *facts, const struct trace *trace)

@@ -65,6 +65,9 @@ static void open_module(struct names *n, uint32_t index)
 	char *reads = m->debuginfo ? record_reads_text(m->debuginfo, last) : NULL;
 	if (reads != NULL)
 		g_ptr_array_add(n->warnings, reads);
+	char *atomic = m->debuginfo ? record_atomic_text(m->debuginfo) : NULL;
+	if (atomic != NULL)
+		g_ptr_array_add(n->warnings, atomic);
 	g_free(last);
 }
 

@@ -36,12 +36,11 @@ static bool broken(struct in *in, uint64_t offset, const char *format, ...)
 {
 	va_list ap;
 	va_start(ap, format);
-	char *what = g_strdup_vprintf(format, ap);
+	g_autofree char *what = g_strdup_vprintf(format, ap);
 	va_end(ap);
 	error_set(in->error, place_offset(in->path, offset).text,
 	          "the file is damaged or cut off: take another copy or record again", "%s",
 	          what);
-	g_free(what);
 	return false;
 }
 
@@ -289,7 +288,8 @@ static bool check_actors(struct in *in, uint64_t strings)
 static bool check_inlining(struct in *in)
 {
 	const struct trace *t = in->t;
-	uint8_t *seen = g_new0(uint8_t, t->locations_count + 1); /* 1: on the way, 2: good */
+	g_autofree uint8_t *seen =
+	        g_new0(uint8_t, t->locations_count + 1); /* 1: on the way, 2: good */
 	bool good = true;
 	for (uint64_t i = 0; good && i < t->locations_count; i++) {
 		uint32_t at = i;
@@ -301,7 +301,6 @@ static bool check_inlining(struct in *in)
 		for (at = i; at != NONE && seen[at] == 1; at = t->locations[at].inlined)
 			seen[at] = 2;
 	}
-	g_free(seen);
 	return good || broken(in, 0, "a location of the table is inlined into itself");
 }
 

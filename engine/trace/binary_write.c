@@ -92,7 +92,7 @@ static void put_section(struct trace_writer *w, const char *name, const void *da
                         uint32_t element, uint64_t count)
 {
 	struct section s = { .element = element, .count = count };
-	void *packed;
+	g_autofree void *packed = NULL;
 	s.packed = pack(data, element * count, &packed);
 	size_t bytes = s.packed ? s.packed : element * count;
 	const void *from = s.packed ? packed : data;
@@ -102,7 +102,6 @@ static void put_section(struct trace_writer *w, const char *name, const void *da
 	s.sum = trace_sum(from, bytes);
 	file_writer_put(w->file, from, bytes);
 	g_array_append_val(w->sections, s);
-	g_free(packed);
 }
 
 /* -- events ----------------------------------------------------------------------------- */

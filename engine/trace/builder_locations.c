@@ -56,14 +56,13 @@ void builder_location_site(struct builder *b, uint32_t location)
 	uint32_t string = l->name, numbers[2];
 	size_t length, file;
 	const char *name = builder_string_at(b, l->name, &length);
-	char *text = NULL;
+	g_autofree char *text = NULL;
 	if (builder_source_position(name, length, &file, numbers))
 		text = g_strdup_printf("%.*s:%u", (int)file, name, numbers[0]);
 	else if (l->file && l->line)
 		text = g_strdup_printf("%s:%u", builder_text(b, l->file), l->line);
 	if (text)
 		string = builder_string(b, text, strlen(text));
-	g_free(text);
 	AT(b->locations, struct location, location)->site = site_of(b, string);
 }
 
@@ -101,7 +100,7 @@ void builder_source(struct builder *b, uint32_t location, const char *file, uint
 uint32_t builder_call_site(struct builder *b, const char *name, uint32_t function,
                            uint32_t outer)
 {
-	char *key = g_strdup_printf("%s, %u inlined at %u", name, function, outer);
+	g_autofree char *key = g_strdup_printf("%s, %u inlined at %u", name, function, outer);
 	uint32_t location = builder_location(b, outer == NONE ? name : key,
 	                                     strlen(outer == NONE ? name : key));
 	uint32_t string = builder_string(b, name, strlen(name));
@@ -109,19 +108,18 @@ uint32_t builder_call_site(struct builder *b, const char *name, uint32_t functio
 	l->name = string;
 	l->function = function;
 	l->inlined = outer;
-	g_free(key);
 	return location;
 }
 
 uint32_t builder_code(struct builder *b, uint32_t module, uint64_t address)
 {
-	char *name = module == NONE ? g_strdup_printf("0x%" G_GINT64_MODIFIER "x", address)
-	                            : g_strdup_printf("module%u+0x%" G_GINT64_MODIFIER "x",
-	                                              module, address);
+	g_autofree char *name = module == NONE
+	                                ? g_strdup_printf("0x%" G_GINT64_MODIFIER "x", address)
+	                                : g_strdup_printf("module%u+0x%" G_GINT64_MODIFIER "x",
+	                                                  module, address);
 	uint32_t location = builder_location(b, name, strlen(name));
 	struct location *l = AT(b->locations, struct location, location);
 	l->module = module;
 	l->address = address;
-	g_free(name);
 	return location;
 }

@@ -194,7 +194,7 @@ static void name_variables(struct builder *b, const struct trace *view, struct c
 void builder_ask_names(struct builder *b, struct cut *c)
 {
 	const struct namer *n = b->namer;
-	GString *name = g_string_new(NULL);
+	g_autoptr(GString) name = g_string_new(NULL);
 	struct trace view = trace_view(b, c);
 	if (n && n->begin)
 		n->begin(n->context, &view,
@@ -211,5 +211,4 @@ void builder_ask_names(struct builder *b, struct cut *c)
 		n->forms(n->context, b);
 	view = trace_view(b, c);
 	builder_settle_late(b, &view);
-	g_string_free(name, TRUE);
 }

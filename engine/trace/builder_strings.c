@@ -116,11 +116,9 @@ uint32_t builder_append_string(struct builder *b, const char *text, size_t lengt
 /* Recorded names come from files of any encoding; a trace's are UTF-8. */
 static uint32_t escaped_string(struct builder *b, const char *text, size_t length)
 {
-	GString *name = g_string_new(NULL);
+	g_autoptr(GString) name = g_string_new(NULL);
 	append_escaped(name, text, length);
-	uint32_t string = builder_string(b, name->str, name->len);
-	g_string_free(name, TRUE);
-	return string;
+	return builder_string(b, name->str, name->len);
 }
 
 /* `bytes`: arbitrary contents; else a name in UTF-8. */

@@ -124,17 +124,14 @@ static char *cache_folder(void)
 /* The path of the index, distinct for equal names in different folders; NULL: none. */
 static char *index_path(const struct trace *t)
 {
-	char *folder = cache_folder();
+	g_autofree char *folder = cache_folder();
 	if (folder == NULL)
 		return NULL;
-	char *absolute = g_canonicalize_filename(t->path, NULL);
-	char *name = g_strdup_printf("%.100s-%016" G_GINT64_MODIFIER "x.index", trace_name(t),
-	                             trace_sum(absolute, strlen(absolute)));
-	char *path = g_build_filename(folder, name, NULL);
-	g_free(absolute);
-	g_free(name);
-	g_free(folder);
-	return path;
+	g_autofree char *absolute = g_canonicalize_filename(t->path, NULL);
+	g_autofree char *name =
+	        g_strdup_printf("%.100s-%016" G_GINT64_MODIFIER "x.index", trace_name(t),
+	                        trace_sum(absolute, strlen(absolute)));
+	return g_build_filename(folder, name, NULL);
 }
 
 /* -- reading ------------------------------------------------------------------------------- */
@@ -179,10 +176,8 @@ static bool find_index(const struct trace *t, struct mapping *m)
 		return false;
 	if (!identify(t, &id))
 		return false;
-	char *path = index_path(t);
-	bool found = path && map_index(path, &id, m);
-	g_free(path);
-	return found;
+	g_autofree char *path = index_path(t);
+	return path && map_index(path, &id, m);
 }
 
 bool cache_vouches(const struct trace *t)
@@ -297,9 +292,8 @@ static bool write_index(const char *path, const struct trace *t, const struct tr
 	if (file == NULL)
 		return false;
 	file_writer_hurry(file);
-	char *absolute = g_canonicalize_filename(t->path, NULL);
+	g_autofree char *absolute = g_canonicalize_filename(t->path, NULL);
 	g_strlcpy(h.path, absolute, sizeof h.path);
-	g_free(absolute);
 	memcpy(h.magic, magic, sizeof magic);
 	file_writer_put(file, &h, sizeof h);
 	for (size_t i = 0; i < n; i++) {
@@ -340,18 +334,14 @@ static bool of_use(const char *path)
 /* Remove indexes of traces that are gone or changed, since they are as large as the traces. */
 static void clean_up(void)
 {
-	char *folder = cache_folder();
-	GDir *dir = folder ? g_dir_open(folder, 0, NULL) : NULL;
+	g_autofree char *folder = cache_folder();
+	g_autoptr(GDir) dir = folder ? g_dir_open(folder, 0, NULL) : NULL;
 	const char *name;
 	while (dir && (name = g_dir_read_name(dir))) {
-		char *path = g_build_filename(folder, name, NULL);
+		g_autofree char *path = g_build_filename(folder, name, NULL);
 		if (g_str_has_suffix(name, ".index") && !of_use(path))
 			unlink(path);
-		g_free(path);
 	}
-	if (dir)
-		g_dir_close(dir);
-	g_free(folder);
 }
 
 /* Even without parts the file says that the trace's events have been checked. */
@@ -362,9 +352,8 @@ void cache_store(const struct trace *t, const struct trace_index *ix, unsigned h
 		return;
 	if (t->events_count < WORTHWHILE || !identify(t, &id))
 		return;
-	char *path = index_path(t);
+	g_autofree char *path = index_path(t);
 	clean_up();
 	if (path)
 		write_index(path, t, ix, &id);
-	g_free(path);
 }

@@ -116,7 +116,7 @@ static void add_note(struct trace *t, const char *key, const char *value)
 void trace_note_ending(struct trace *t, enum ending_kind kind, int number, const char *text)
 {
 	bool numbered = kind == ENDING_EXIT || kind == ENDING_SIGNAL;
-	GString *value = g_string_new(ending_word(kind));
+	g_autoptr(GString) value = g_string_new(ending_word(kind));
 
 	if (numbered)
 		g_string_append_printf(value, " %d", number);
@@ -127,18 +127,16 @@ void trace_note_ending(struct trace *t, enum ending_kind kind, int number, const
 			*c = ' '; /* a note is one line of the text format */
 	}
 	add_note(t, note_key, value->str);
-	g_string_free(value, TRUE);
 }
 
 void trace_note_crash(struct trace *t, uint32_t thread, uint64_t address, uint32_t location)
 {
 	const char *place =
 	        location == NONE ? "" : trace_string(t, t->locations[location].name);
-	char *value = g_strdup_printf("%s 0x%" PRIx64 " %s", trace_thread_name(t, thread),
-	                              address, place);
+	g_autofree char *value = g_strdup_printf("%s 0x%" PRIx64 " %s",
+	                                         trace_thread_name(t, thread), address, place);
 
 	add_note(t, crash_key, value);
-	g_free(value);
 }
 
 /* The last event of the thread, if it is a read without a value at that place. */

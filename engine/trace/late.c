@@ -62,7 +62,7 @@ static void spell_list(struct spelling *s, uint32_t value, GHashTable *seen)
 {
 	struct builder *b = s->b;
 	struct value list = *AT(&b->values_array, struct value, value);
-	GArray *spelt = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) spelt = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	bool any = false;
 	g_hash_table_remove_all(seen);
 	for (uint32_t i = 0; i < list.count; i++) {
@@ -83,7 +83,6 @@ static void spell_list(struct spelling *s, uint32_t value, GHashTable *seen)
 		g_array_append_vals(b->value_lists, spelt->data, spelt->len);
 		*AT(&b->values_array, struct value, value) = list;
 	}
-	g_array_free(spelt, TRUE);
 }
 
 /* Request all names before adding any, since `view` borrows tables that move. */
@@ -109,7 +108,7 @@ void builder_settle_late(struct builder *b, const struct trace *view)
 		                                              NULL),
 		              .names = g_new0(GString *, b->lates->len),
 		              .of = g_new0(GArray *, b->lates->len) };
-	GHashTable *seen = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
 	ask(&s, view);
 	for (guint i = 0, n = (guint)b->values_array.count; i < n; i++)
 		if (AT(&b->values_array, struct value, i)->kind == V_LIST)
@@ -121,5 +120,4 @@ void builder_settle_late(struct builder *b, const struct trace *view)
 	g_free(s.names);
 	g_free(s.of);
 	g_hash_table_destroy(s.tokens);
-	g_hash_table_destroy(seen);
 }

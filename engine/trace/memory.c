@@ -182,10 +182,8 @@ static uint32_t block_named(struct builder *b, const char *name, size_t length)
 /* The block "*p" of "p->f" and "p[i]", as named by recordings. */
 static uint32_t block_pointed_to(struct builder *b, const char *name, size_t end)
 {
-	char *pointed = g_strdup_printf("*%.*s", (int)end, name);
-	uint32_t block = block_named(b, pointed, end + 1);
-	g_free(pointed);
-	return block;
+	g_autofree char *pointed = g_strdup_printf("*%.*s", (int)end, name);
+	return block_named(b, pointed, end + 1);
 }
 
 /* The block of the longest prefix that names one, up to the end or a suffix of a block's
@@ -337,11 +335,9 @@ static uint32_t variable_name_at(struct cutter *c, const struct order_key *key, 
 	const struct spot *s = AT(&b->spots, struct spot, key->spot);
 	if (offset == key->offset && s->name)
 		return s->name;
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	append_plain_name(b, s->region, offset, text);
-	uint32_t name = builder_string(b, text->str, text->len);
-	g_string_free(text, TRUE);
-	return name;
+	return builder_string(b, text->str, text->len);
 }
 
 static void add_variable(struct cutter *c, const struct order_key *key, uint64_t offset,
@@ -459,7 +455,7 @@ static void cut_region(struct cutter *c, struct order_key *keys, size_t count)
 static void adopt_early_places(struct builder *b)
 {
 	guint regions = b->regions->len;
-	uint32_t *into = g_new(uint32_t, regions + 1);
+	g_autofree uint32_t *into = g_new(uint32_t, regions + 1);
 	for (guint i = 0; i < regions; i++) {
 		struct region r = *AT(b->regions, struct region, i);
 		size_t length;
@@ -486,7 +482,6 @@ static void adopt_early_places(struct builder *b)
 		if (block != NONE && AT(b->blocks, struct block, block)->alloc == NONE)
 			o->block = block;
 	}
-	g_free(into);
 }
 
 /* For text traces: sorted by region and offset. */
@@ -494,7 +489,8 @@ static void cut_text(struct cutter *c)
 {
 	struct builder *b = c->b;
 	size_t n = 0;
-	struct order_key *keys = g_new(struct order_key, (uint32_t)b->spots.count + 1);
+	g_autofree struct order_key *keys =
+	        g_new(struct order_key, (uint32_t)b->spots.count + 1);
 	for (guint i = 0; i < (uint32_t)b->spots.count; i++) {
 		const struct spot *s = AT(&b->spots, struct spot, i);
 		if (AT(b->regions, struct region, s->region)->levels == 0)
@@ -507,7 +503,6 @@ static void cut_text(struct cutter *c)
 			;
 		cut_region(c, keys + from, to - from);
 	}
-	g_free(keys);
 }
 
 /* Append the places that begin at one byte, longest first. */

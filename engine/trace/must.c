@@ -404,8 +404,8 @@ static int by_alloc(gconstpointer p, gconstpointer q, gpointer blocks)
 static void add_lives(struct maker *m)
 {
 	const struct trace *t = m->t;
-	GHashTable *last_free = g_hash_table_new(block_hash, block_equal);
-	uint32_t *order = g_new(uint32_t, t->blocks_count + 1);
+	g_autoptr(GHashTable) last_free = g_hash_table_new(block_hash, block_equal);
+	g_autofree uint32_t *order = g_new(uint32_t, t->blocks_count + 1);
 
 	for (uint32_t i = 0; i < t->blocks_count; i++)
 		order[i] = i;
@@ -422,8 +422,6 @@ static void add_lives(struct maker *m)
 		if (b->free != NONE)
 			g_hash_table_replace(last_free, (gpointer)b, (gpointer)b);
 	}
-	g_free(order);
-	g_hash_table_destroy(last_free);
 }
 
 /* The threads that accessed a block, as a bit set created at the first access by another thread

@@ -141,10 +141,8 @@ struct frame own_code_place(const struct trace *t, uint32_t event)
 	/* An entry's location is its call, in the caller. */
 	if (e->op == OP_ENTER && context && t->contexts[context].call == e->location)
 		context = t->contexts[context].parent;
-	GArray *frames = trace_frames(t, event, context);
-	struct frame place = g_array_index(frames, struct frame, own_code_frame(t, frames));
-	g_array_free(frames, TRUE);
-	return place;
+	g_autoptr(GArray) frames = trace_frames(t, event, context);
+	return g_array_index(frames, struct frame, own_code_frame(t, frames));
 }
 
 const char *own_code_place_name(const struct trace *t, uint32_t event)
@@ -214,7 +212,7 @@ void own_code_append_name(const char *name, GString *out)
 		append_escaped(out, name, strlen(name));
 		return;
 	}
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	for (const char *at = name; *at;) {
 		const char *end = *at == '<' && at > name ? arguments_end(name, at) : NULL;
 		bool known = false;
@@ -236,5 +234,4 @@ void own_code_append_name(const char *name, GString *out)
 			g_string_append_c(text, *at++);
 	}
 	append_escaped(out, text->str, text->len);
-	g_string_free(text, TRUE);
 }

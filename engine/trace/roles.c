@@ -20,7 +20,7 @@ static bool is_foreign(const struct trace *t, const struct frame *f)
  * of all, and so what the thread was started with. */
 static uint32_t outermost(const struct trace *t, uint32_t event, bool *started)
 {
-	GArray *frames = trace_frames(t, event, trace_stack(t, event));
+	g_autoptr(GArray) frames = trace_frames(t, event, trace_stack(t, event));
 	guint shown = trace_frames_shown(t, frames);
 	uint32_t function = 0;
 	for (guint i = shown; i-- > 0 && function == 0;) {
@@ -30,7 +30,6 @@ static uint32_t outermost(const struct trace *t, uint32_t event, bool *started)
 			*started = i + 1 == frames->len;
 		}
 	}
-	g_array_free(frames, TRUE);
 	return function;
 }
 

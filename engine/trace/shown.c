@@ -32,14 +32,13 @@ static const char *form_noted(const struct trace *t, const char *pattern)
 /* A trace's text has a local variable as one of its stack: "stack@main.main::mine". */
 static const char *form_of(const struct trace *t, uint32_t variable)
 {
-	GString *pattern = g_string_new(NULL);
+	g_autoptr(GString) pattern = g_string_new(NULL);
 	shown_pattern(trace_string(t, t->variables[variable].name), pattern);
 	const char *dot =
 	        strncmp(pattern->str, "stack@", 6) == 0 ? strchr(pattern->str, '.') : NULL;
 	const char *found = form_noted(t, pattern->str);
 	if (*found == '\0' && dot != NULL)
 		found = form_noted(t, dot + 1);
-	g_string_free(pattern, TRUE);
 	return found;
 }
 

@@ -346,7 +346,8 @@ static char *unused(GHashTable *used, const char *name)
 /* Make names unique and readable; `also` must not occur in them. */
 static void settle_kind(struct spelling *s, enum spelt kind, const char *also, bool unique)
 {
-	GHashTable *used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) used =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	for (uint32_t i = 0; i < s->counts[kind]; i++) {
 		const char *name = trace_string(s->t, name_string(s->t, kind, i));
 		char *better = reads_back(name, also) ? NULL : harmless(name);
@@ -360,7 +361,6 @@ static void settle_kind(struct spelling *s, enum spelt kind, const char *also, b
 		else
 			g_free(better);
 	}
-	g_hash_table_destroy(used);
 }
 
 static bool is_recording(const struct trace *t)
@@ -404,11 +404,9 @@ static char *in_block(const struct spelling *s, const struct variable *v)
 static bool clashes(GHashTable *blocks, const char *name, size_t end)
 {
 	bool part = name[end] == '[' || strncmp(name + end, "->", 2) == 0;
-	char *pointed = g_strdup_printf("*%.*s", (int)end, name);
-	bool clash = (part && g_hash_table_contains(blocks, pointed)) ||
-	             (name[end] != '-' && g_hash_table_contains(blocks, pointed + 1));
-	g_free(pointed);
-	return clash;
+	g_autofree char *pointed = g_strdup_printf("*%.*s", (int)end, name);
+	return (part && g_hash_table_contains(blocks, pointed)) ||
+	       (name[end] != '-' && g_hash_table_contains(blocks, pointed + 1));
 }
 
 /* A recorded variable outside blocks must not look like part of one. */
@@ -435,14 +433,13 @@ static char *with_offset(const char *base, size_t length, uint64_t offset)
 static void spell_cluster(struct spelling *s, uint32_t first, uint32_t end)
 {
 	const struct trace *t = s->t;
-	char *base = g_strdup(spelt_name(s, SPELT_VARIABLE, first));
+	g_autofree char *base = g_strdup(spelt_name(s, SPELT_VARIABLE, first));
 	size_t length = offset_at(base);
 	uint64_t from = base[length] ? g_ascii_strtoull(base + length + 1, NULL, 10) : 0;
 	for (uint32_t v = first + 1; v < end; v++) {
 		uint64_t offset = from + t->variables[v].address - t->variables[first].address;
 		respell(s, SPELT_VARIABLE, v, with_offset(base, length, offset));
 	}
-	g_free(base);
 }
 
 static GHashTable *block_names(const struct spelling *s)
@@ -456,24 +453,22 @@ static GHashTable *block_names(const struct spelling *s)
 static void settle_recorded_variables(struct spelling *s, const bool *linked)
 {
 	const struct trace *t = s->t;
-	GHashTable *used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	GHashTable *blocks = block_names(s);
+	g_autoptr(GHashTable) used =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) blocks = block_names(s);
 	for (uint32_t v = 0, end; v < t->variables_count; v = end) {
 		for (end = v + 1; linked[end - 1]; end++)
 			;
 		const struct variable *x = &t->variables[v];
-		char *name = x->block == NONE ? outside_blocks(trace_string(t, x->name), blocks)
-		                              : in_block(s, x);
-		char *safe = reads_back(name, "") ? g_strdup(name) : harmless(name);
+		g_autofree char *name =
+		        x->block == NONE ? outside_blocks(trace_string(t, x->name), blocks)
+		                         : in_block(s, x);
+		g_autofree char *safe = reads_back(name, "") ? g_strdup(name) : harmless(name);
 		respell(s, SPELT_VARIABLE, v, unused(used, safe));
 		spell_cluster(s, v, end);
 		for (uint32_t i = v + 1; i < end; i++)
 			g_hash_table_add(used, g_strdup(spelt_name(s, SPELT_VARIABLE, i)));
-		g_free(name);
-		g_free(safe);
 	}
-	g_hash_table_destroy(used);
-	g_hash_table_destroy(blocks);
 }
 
 /* The new spelling of `text`, if a missing call may reach it. */
@@ -582,10 +577,10 @@ void spelling_part_lives(struct spelling *s)
 {
 	if (s->t->blocks_count == 0)
 		return;
-	GHashTable *used = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) used =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	for (uint32_t v = 0; v < s->counts[SPELT_VARIABLE]; v++)
 		respell(s, SPELT_VARIABLE, v, unused(used, spelt_name(s, SPELT_VARIABLE, v)));
-	g_hash_table_destroy(used);
 }
 
 void spelling_release(struct spelling *s)

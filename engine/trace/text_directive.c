@@ -17,9 +17,8 @@ static struct span next_word(struct span *s)
 
 static bool malformed(struct reader *r, const char *form)
 {
-	char *remedy = g_strdup_printf("write it as '#! %s'", form);
+	g_autofree char *remedy = g_strdup_printf("write it as '#! %s'", form);
 	text_refuse(r, remedy, "expected '#! %s', found %.*s", form, SHOW(r->all));
-	g_free(remedy);
 	return false;
 }
 
@@ -65,10 +64,9 @@ static bool directive_source(struct reader *r, struct span rest)
 	if (location.length == 0 ||
 	    !builder_source_position(place.at, place.length, &end, numbers))
 		return malformed(r, "source LOCATION FILE:LINE");
-	char *file = g_strndup(place.at, end);
+	g_autofree char *file = g_strndup(place.at, end);
 	builder_source(r->b, builder_location(r->b, location.at, location.length), file,
 	               numbers[0], numbers[1]);
-	g_free(file);
 	return true;
 }
 
@@ -111,10 +109,9 @@ static bool directive_note(struct reader *r, struct span rest)
 	struct span key = next_word(&rest), value = trimmed(rest);
 	if (key.length == 0)
 		return malformed(r, "note KEY VALUE");
-	char *k = g_strndup(key.at, key.length), *v = g_strndup(value.at, value.length);
+	g_autofree char *k = g_strndup(key.at, key.length),
+	                *v = g_strndup(value.at, value.length);
 	builder_note(r->b, k, v);
-	g_free(k);
-	g_free(v);
 	return true;
 }
 

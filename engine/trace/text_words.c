@@ -10,10 +10,9 @@ bool text_refuse(struct reader *r, const char *remedy, const char *format, ...)
 {
 	va_list ap;
 	va_start(ap, format);
-	char *what = g_strdup_vprintf(format, ap);
+	g_autofree char *what = g_strdup_vprintf(format, ap);
 	va_end(ap);
 	error_set(r->error, place_line(r->name, r->line).text, remedy, "%s", what);
-	g_free(what);
 	return false;
 }
 

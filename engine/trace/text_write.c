@@ -43,15 +43,12 @@ static bool kept(const struct printer *p, uint64_t event)
 /* Can the reader find this source position in the location's name? */
 static bool says_position(const struct trace *t, const struct location *l)
 {
-	char *position = g_strdup_printf("%s:%u", trace_string(t, l->file), l->line);
+	g_autofree char *position = g_strdup_printf("%s:%u", trace_string(t, l->file), l->line);
 	const char *name = trace_string(t, l->name);
 	size_t length = strlen(position);
-	bool says =
-	        strncmp(name, position, length) == 0 &&
-	        (name[length] == '\0' ||
-	         (name[length] == ':' && strtoul(name + length + 1, NULL, 10) == l->column));
-	g_free(position);
-	return says;
+	return strncmp(name, position, length) == 0 &&
+	       (name[length] == '\0' ||
+	        (name[length] == ':' && strtoul(name + length + 1, NULL, 10) == l->column));
 }
 
 /* Directive words end at white space: other names cannot be written. */
@@ -63,9 +60,9 @@ static bool one_word(const GString *s)
 static void print_sources(struct printer *p)
 {
 	const struct trace *t = p->t;
-	GString *name = g_string_new(NULL);
+	g_autoptr(GString) name = g_string_new(NULL);
 	/* Several code addresses may share a name, which has one directive. */
-	bool *said = g_new0(bool, t->string_offsets_count);
+	g_autofree bool *said = g_new0(bool, t->string_offsets_count);
 	for (uint32_t i = 0; i < t->locations_count; i++) {
 		const struct location *l = &t->locations[i];
 		if (l->file == 0 || l->line == 0 || said[l->name] || says_position(t, l))
@@ -82,8 +79,6 @@ static void print_sources(struct printer *p)
 		g_string_append_c(p->out, '\n');
 		hand_on(p);
 	}
-	g_free(said);
-	g_string_free(name, TRUE);
 }
 
 static void print_sets(struct printer *p)
@@ -105,11 +100,10 @@ static void print_sets(struct printer *p)
 static void print_fact(struct printer *p, const char *word, enum spelt kind, uint32_t index,
                        const char *rest)
 {
-	GString *name = g_string_new(NULL);
+	g_autoptr(GString) name = g_string_new(NULL);
 	spell(&p->spelling, kind, index, name);
 	if (one_word(name))
 		g_string_append_printf(p->out, "#! %s %s %s\n", word, name->str, rest);
-	g_string_free(name, TRUE);
 	hand_on(p);
 }
 
@@ -145,11 +139,10 @@ static void print_facts(struct printer *p)
 	for (uint32_t i = 0; i < t->threads_count; i++) {
 		if (t->threads[i].stack == NONE)
 			continue;
-		GString *block = g_string_new(NULL);
+		g_autoptr(GString) block = g_string_new(NULL);
 		spell(&p->spelling, SPELT_BLOCK, t->threads[i].stack, block);
 		if (one_word(block))
 			print_fact(p, "stack", SPELT_THREAD, i, block->str);
-		g_string_free(block, TRUE);
 	}
 	for (uint64_t i = 0; i < t->notes_count; i++) {
 		const char *key = trace_string(t, t->notes[i].key);
@@ -193,7 +186,8 @@ static bool nest(GHashTable *open, const struct event *e)
  * that its thread does not hold, or locks taken from their holders? */
 static bool needs_lenience(const struct trace *t)
 {
-	GHashTable *held = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	g_autoptr(GHashTable) held =
+	        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	bool needs = t->locks_taken;
 
 	for (uint64_t i = 0; i < t->events_count && !needs; i++) {
@@ -203,7 +197,6 @@ static bool needs_lenience(const struct trace *t)
 			continue;
 		needs = !nest(held, e);
 	}
-	g_hash_table_destroy(held);
 	return needs;
 }
 

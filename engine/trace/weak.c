@@ -215,7 +215,7 @@ bool trace_weak_allows(const struct trace *t, const char *who, struct error *err
 
 	if (e == NONE)
 		return true;
-	char *line = g_strdup_printf("%s", trace_location_name(t, e));
+	g_autofree char *line = g_strdup_printf("%s", trace_location_name(t, e));
 	error_set(
 	        error, trace_name(t),
 	        "'heddle races --analysis hb' takes reads as they were; or record it again "
@@ -226,6 +226,5 @@ bool trace_weak_allows(const struct trace *t, const char *who, struct error *err
 	        t->events[e].op == OP_FLUSH ? "stores arrive in another order"
 	        : op_reads(t->events[e].op) ? "a read does not see the last write"
 	                                    : "a store is not the last of its place");
-	g_free(line);
 	return false;
 }

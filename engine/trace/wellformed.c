@@ -22,10 +22,9 @@ static bool refuse(const struct refusal *r, const char *remedy, const char *form
 {
 	va_list ap;
 	va_start(ap, format);
-	char *what = g_strdup_vprintf(format, ap);
+	g_autofree char *what = g_strdup_vprintf(format, ap);
 	va_end(ap);
 	error_set(r->error, place_line(r->b->name, r->line).text, remedy, "%s", what);
-	g_free(what);
 	return false;
 }
 

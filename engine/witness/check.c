@@ -342,7 +342,7 @@ static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t l
                            enum claim claim, const uint32_t *requests, size_t count,
                            GString *reason)
 {
-	GString *other = g_string_new(NULL);
+	g_autoptr(GString) other = g_string_new(NULL);
 	size_t at_end = 0;
 	bool good;
 
@@ -350,7 +350,6 @@ static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t l
 		if (requests[i] >= c->t->events_count) {
 			g_string_append_printf(reason, "the cycle: event %u is no acquire",
 			                       requests[i]);
-			g_string_free(other, TRUE);
 			return false;
 		}
 	}
@@ -367,7 +366,6 @@ static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t l
 		good = claim_stuck(c, sequence, length, requests, count,
 		                   claim == CLAIM_STUCK ? reason : other);
 	}
-	g_string_free(other, TRUE);
 	return good;
 }
 
@@ -403,14 +401,12 @@ static bool claim_check(struct checker *c, const uint32_t *sequence, size_t leng
 bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length, enum claim claim,
                    const uint32_t *pair, size_t pair_count, GString *reason)
 {
-	GString *scratch = reason == NULL ? g_string_new(NULL) : NULL;
+	g_autoptr(GString) scratch = reason == NULL ? g_string_new(NULL) : NULL;
 
 	state_clear(c);
 	bool good = claim_check(c, sequence, length, claim, pair, pair_count,
 	                        reason == NULL ? scratch : reason);
 	c->prefix = NONE;
-	if (scratch != NULL)
-		g_string_free(scratch, TRUE);
 	return good;
 }
 
@@ -485,7 +481,7 @@ static bool cheaper_anew(const struct checker *c, uint32_t prefix, size_t length
 bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail, size_t length,
                         const uint32_t *pair, GString *reason)
 {
-	GString *scratch = g_string_new(NULL);
+	g_autoptr(GString) scratch = g_string_new(NULL);
 
 	BUG_ON(c->options.semantics != NULL);
 	if (c->prefix != NONE && c->prefix > prefix)
@@ -503,7 +499,6 @@ bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail
 		state_clear(c);
 	if (reason != NULL)
 		g_string_append(reason, scratch->str);
-	g_string_free(scratch, TRUE);
 	return good;
 }
 

@@ -106,7 +106,7 @@ static void facts_threads(struct checker *c, struct other_events *others)
 {
 	const struct trace *t = c->t;
 	struct facts *f = &c->f;
-	uint32_t *fill = g_new0(uint32_t, t->threads_count + 1);
+	g_autofree uint32_t *fill = g_new0(uint32_t, t->threads_count + 1);
 
 	f->place = g_new(uint32_t, t->events_count + 1);
 	f->own = g_new(uint32_t, t->events_count + 1);
@@ -128,7 +128,6 @@ static void facts_threads(struct checker *c, struct other_events *others)
 
 		f->own[f->start[u] + fill[u]++] = e;
 	}
-	g_free(fill);
 }
 
 /* State of the single pass over synchronisation events. */
@@ -406,7 +405,8 @@ static void facts_must(struct checker *c, const struct other_events *others)
 static void facts_blocks(struct checker *c, const struct other_events *others)
 {
 	const struct trace *t = c->t;
-	GHashTable *ended = g_hash_table_new(hash_pointer, NULL); /* name -> free + 1 */
+	g_autoptr(GHashTable) ended =
+	        g_hash_table_new(hash_pointer, NULL); /* name -> free + 1 */
 
 	for (guint i = 0; i < others->events->len; i++) {
 		uint32_t e = g_array_index(others->events, uint32_t, i), before;
@@ -426,7 +426,6 @@ static void facts_blocks(struct checker *c, const struct other_events *others)
 		if (before != 0)
 			facts_need(&c->f, e, before - 1);
 	}
-	g_hash_table_destroy(ended);
 }
 
 static void facts_stacks(struct checker *c)
@@ -472,7 +471,7 @@ static void facts_observation(struct checker *c)
 {
 	const struct trace *t = c->t;
 	struct facts *f = &c->f;
-	uint32_t *last = g_new(uint32_t, t->variables_count + 1);
+	g_autofree uint32_t *last = g_new(uint32_t, t->variables_count + 1);
 
 	memset(last, 0xff, sizeof(uint32_t) * (t->variables_count + 1));
 	f->writer = g_new(uint32_t, t->events_count + 1);
@@ -507,7 +506,6 @@ static void facts_observation(struct checker *c)
 		for (uint32_t v = run.first; op_writes(x->op) && v < run.first + run.count; v++)
 			last[v] = e;
 	}
-	g_free(last);
 }
 
 void facts_make(struct checker *c)

@@ -12,14 +12,14 @@ static void facts_scopes(struct checker *c)
 {
 	const struct trace *t = c->t;
 	struct facts *f = &c->f;
-	uint32_t *open = g_new(uint32_t, t->threads_count + 1);
+	g_autofree uint32_t *open = g_new(uint32_t, t->threads_count + 1);
 
 	f->scope = g_new(uint32_t, t->events_count + 1);
 	f->lock_owner = g_new(uint32_t, t->objects_count + 1);
 	f->unreliable = g_new0(uint64_t, t->instances_count / 64 + 1);
 	memset(open, 0xff, sizeof(uint32_t) * (t->threads_count + 1));
 	memset(f->lock_owner, 0xff, sizeof(uint32_t) * (t->objects_count + 1));
-	uint64_t *mixed = g_new0(uint64_t, t->objects_count / 64 + 1);
+	g_autofree uint64_t *mixed = g_new0(uint64_t, t->objects_count / 64 + 1);
 
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
@@ -45,8 +45,6 @@ static void facts_scopes(struct checker *c)
 		if (f->lock_owner[o] == NONE - 1 || (mixed[o / 64] >> (o % 64) & 1))
 			f->lock_owner[o] = NONE;
 	}
-	g_free(mixed);
-	g_free(open);
 }
 
 /* Objects whose effects contradict the recording use the fallback. */
@@ -54,7 +52,7 @@ static void facts_contradictions(struct checker *c)
 {
 	const struct trace *t = c->t;
 	const struct semantics *s = c->options.semantics;
-	void **state = g_new0(void *, t->instances_count + 1);
+	g_autofree void **state = g_new0(void *, t->instances_count + 1);
 
 	for (uint32_t e = 0; e < t->events_count && s->step != NULL; e++) {
 		const struct event *x = &t->events[e];
@@ -68,7 +66,6 @@ static void facts_contradictions(struct checker *c)
 		if (state[i] != NULL)
 			s->state_free(s->context, state[i]);
 	}
-	g_free(state);
 }
 
 static bool invocations_commute(const struct checker *c, uint32_t a, uint32_t b)
@@ -100,7 +97,7 @@ uint32_t invocation_of(const struct checker *c, uint32_t e)
 static bool rule_dependence(struct checker *c, uint32_t e, GString *reason)
 {
 	const struct trace *t = c->t;
-	GArray *chain =
+	g_autoptr(GArray) chain =
 	        g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* e, then its dependences */
 	const GArray *before = c->invoked[at(c, e)->target];
 	bool good = true;
@@ -151,7 +148,6 @@ static bool rule_dependence(struct checker *c, uint32_t e, GString *reason)
 				        b, f);
 		}
 	}
-	g_array_unref(chain);
 	return good;
 }
 

@@ -158,7 +158,7 @@ static void missing_event(struct checker *c, struct missing *m, uint32_t e)
 
 static void missing_places(const struct checker *c, struct missing *m)
 {
-	GHashTable *known = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) known = g_hash_table_new(NULL, NULL);
 
 	for (uint32_t e = 0; e < c->t->events_count; e++) {
 		struct wide reach = { 0 };
@@ -177,7 +177,6 @@ static void missing_places(const struct checker *c, struct missing *m)
 			g_array_append_val(m->places, p);
 		}
 	}
-	g_hash_table_destroy(known);
 }
 
 /* Barrier pairs with a common address keep the order of their events, as do a barrier pair and

@@ -170,15 +170,13 @@ static bool spoken_for(const struct checker *c, uint32_t a, uint32_t b)
 	if (c->f.scope == NULL || c->f.scope[a] == NONE || c->f.scope[b] == NONE ||
 	    op_table[at(c, a)->op].class == OP_CLASS_CALL)
 		return false;
-	GArray *x = scopes_around(c, a), *y = scopes_around(c, b);
+	g_autoptr(GArray) x = scopes_around(c, a), y = scopes_around(c, b);
 
 	for (guint i = 0; i < x->len; i++) {
 		for (guint k = 0; k < y->len; k++)
 			common |=
 			        g_array_index(x, uint32_t, i) == g_array_index(y, uint32_t, k);
 	}
-	g_array_unref(x);
-	g_array_unref(y);
 	return common;
 }
 

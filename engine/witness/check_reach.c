@@ -60,10 +60,9 @@ size_t named_length(void *trace, const char *text)
 	length = MAX(length, short_length(t, text));
 	if (longest || length == 0)
 		return longest;
-	char *word = g_strndup(text, length);
+	g_autofree char *word = g_strndup(text, length);
 	struct named named = named_by(t, word);
 	bool known = named.kind != NAMES_VARIABLE || named.index != NONE;
-	g_free(word);
 	return known ? length : 0;
 }
 

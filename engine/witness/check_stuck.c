@@ -165,7 +165,7 @@ static enum stay stay_of(const struct checker *c, uint32_t wait, size_t *until)
 static bool later_suffices(const struct checker *c, uint32_t condition)
 {
 	const struct waits *w = c->waits;
-	size_t *until =
+	g_autofree size_t *until =
 	        g_new0(size_t, c->t->threads_count + 1); /* of those that need one, or 0 */
 	bool good = true;
 
@@ -194,7 +194,6 @@ static bool later_suffices(const struct checker *c, uint32_t condition)
 		if (first != NONE)
 			until[first] = 0;
 	}
-	g_free(until);
 	return good;
 }
 
@@ -522,8 +521,9 @@ static void find_lacking(struct checker *c)
 {
 	const struct trace *t = c->t;
 	struct waits *w = c->waits;
-	uint32_t *taken_before = g_memdup2(c->taken, sizeof(uint32_t) * (t->threads_count + 1));
-	int64_t *left = g_new(int64_t, t->objects_count + 1);
+	g_autofree uint32_t *taken_before =
+	        g_memdup2(c->taken, sizeof(uint32_t) * (t->threads_count + 1));
+	g_autofree int64_t *left = g_new(int64_t, t->objects_count + 1);
 
 	memset(c->taken, 0, sizeof(uint32_t) * (t->threads_count + 1));
 	for (uint32_t o = 0; o < t->objects_count; o++)
@@ -563,15 +563,14 @@ static void find_lacking(struct checker *c)
 	for (uint32_t i = 0; i < w->names.count; i++)
 		w->channels[i].left = (uint32_t)bytes_in(c, &w->channels[i]);
 	memcpy(c->taken, taken_before, sizeof(uint32_t) * (t->threads_count + 1));
-	g_free(taken_before);
-	g_free(left);
 }
 
 static void find_channels(struct checker *c)
 {
 	const struct trace *t = c->t;
 	struct waits *w = c->waits;
-	GHashTable *begins = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) begins =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
 	channels_init(&w->names, t);
 	w->channels = g_new0(struct channel_state, w->names.count + 1);
@@ -594,7 +593,6 @@ static void find_channels(struct checker *c)
 		w->once[m] = GPOINTER_TO_UINT(g_hash_table_lookup(
 		                     begins, trace_string(t, t->messages[m]))) -
 		             1;
-	g_hash_table_destroy(begins);
 }
 
 static void waits_make(struct checker *c)
@@ -726,7 +724,7 @@ static bool remains(const struct checker *c, uint32_t thread, const bool *stuck,
 
 static void find_stuck(const struct checker *c, bool *stuck)
 {
-	enum stand *stands = g_new(enum stand, c->t->threads_count + 1);
+	g_autofree enum stand *stands = g_new(enum stand, c->t->threads_count + 1);
 	bool changed = true;
 	bool over = c->waits->process != NONE && next_of(c, c->waits->process) == NONE;
 
@@ -743,7 +741,6 @@ static void find_stuck(const struct checker *c, bool *stuck)
 			changed = true;
 		}
 	}
-	g_free(stands);
 }
 
 /* -- the claim ------------------------------------------------------------------------------- */

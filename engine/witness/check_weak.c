@@ -65,7 +65,7 @@ static bool is_library(const struct event *x)
 static uint32_t *find_prior(const struct trace *t)
 {
 	uint32_t *prior = g_new(uint32_t, t->events_count + 1);
-	GHashTable *last = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) last = g_hash_table_new(NULL, NULL);
 
 	memset(prior, 0xff, (t->events_count + 1) * sizeof *prior);
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -78,7 +78,6 @@ static uint32_t *find_prior(const struct trace *t)
 		prior[e] = GPOINTER_TO_UINT(g_hash_table_lookup(last, key)) - 1;
 		g_hash_table_insert(last, key, GUINT_TO_POINTER(e + 1));
 	}
-	g_hash_table_destroy(last);
 	return prior;
 }
 
@@ -86,7 +85,8 @@ static uint32_t *find_prior(const struct trace *t)
 static bool check_sequence(struct weak_check *c)
 {
 	const struct trace *t = c->t;
-	uint32_t *next = g_new0(uint32_t, t->threads_count + 1), *prior = find_prior(t);
+	g_autofree uint32_t *next = g_new0(uint32_t, t->threads_count + 1),
+	                    *prior = find_prior(t);
 	bool good = true;
 
 	for (size_t i = 0; i < c->length && good; i++) {
@@ -123,8 +123,6 @@ static bool check_sequence(struct weak_check *c)
 			              "is not",
 			              prior[e]);
 	}
-	g_free(prior);
-	g_free(next);
 	return good;
 }
 
@@ -146,7 +144,7 @@ static bool said_of(const struct weak_check *c, uint32_t event, enum weak_kind k
 /* Is each row about an event that can have it, and said once? */
 static bool check_said(struct weak_check *c)
 {
-	GHashTable *rows = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) rows = g_hash_table_new(NULL, NULL);
 	bool good = true;
 
 	for (guint i = 0; i < c->said->len && good; i++) {
@@ -169,7 +167,6 @@ static bool check_said(struct weak_check *c)
 			              "under %s a store's place is where it arrives",
 			              weak_model_words[c->model]);
 	}
-	g_hash_table_destroy(rows);
 	return good;
 }
 
@@ -493,9 +490,9 @@ static void add_library(const struct weak_check *c, size_t i, uint64_t *set)
 
 static void find_before(struct weak_check *c)
 {
-	uint64_t *direct = g_new(uint64_t, c->words);
+	g_autofree uint64_t *direct = g_new(uint64_t, c->words);
 	uint64_t **pending = square(c); /* by thread's last event would do: by index */
-	uint32_t *previous = g_new(uint32_t, c->t->threads_count + 1);
+	g_autofree uint32_t *previous = g_new(uint32_t, c->t->threads_count + 1);
 
 	memset(previous, 0xff, (c->t->threads_count + 1) * sizeof *previous);
 	c->before = square(c);
@@ -524,8 +521,6 @@ static void find_before(struct weak_check *c)
 			}
 		previous[x->thread] = (uint32_t)i;
 	}
-	g_free(previous);
-	g_free(direct);
 	square_free(pending);
 }
 
@@ -734,7 +729,8 @@ bool witness_check_weak(const struct trace *t, const uint32_t *sequence, size_t 
 		                       length, MOST);
 		return false;
 	}
-	GHashTable *recorded = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	g_autoptr(GHashTable) recorded =
+	        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	struct weak_check c = { .t = t,
 		                .sequence = sequence,
 		                .length = length,
@@ -752,7 +748,6 @@ bool witness_check_weak(const struct trace *t, const uint32_t *sequence, size_t 
 	        check_sequence(&c) && check_said(&c) &&
 	        (model == WEAK_RC11 ? check_rc11(&c, recorded) : check_machine(&c, recorded)) &&
 	        (pair == NULL || check_pair(&c, pair));
-	g_hash_table_destroy(recorded);
 	square_free(c.before);
 	g_free(c.reads);
 	g_free(c.at);

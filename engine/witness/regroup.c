@@ -204,8 +204,8 @@ static struct adjacency make_edges(uint32_t count, const GArray *from, const GAr
 
 static void make_threads(struct conflict_places *g)
 {
-	GArray *of = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), g->length);
-	GArray *place = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), g->length);
+	g_autoptr(GArray) of = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), g->length);
+	g_autoptr(GArray) place = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), g->length);
 
 	for (uint32_t i = 0; i < g->length; i++) {
 		uint32_t u = thread_at(g, i);
@@ -219,8 +219,6 @@ static void make_threads(struct conflict_places *g)
 	for (uint32_t u = 0; u < g->threads; u++)
 		for (uint32_t i = g->own.start[u]; i < g->own.start[u + 1]; i++)
 			g->rank[g->own.items[i]] = i - g->own.start[u];
-	g_array_unref(of);
-	g_array_unref(place);
 }
 
 static void graph_init(struct conflict_places *g, const struct trace *t, const uint32_t *events,
@@ -518,8 +516,8 @@ bool witness_regroup(const struct trace *t, GArray *events, uint32_t fixed)
 	if (length < 3 || best < 2)
 		return false;
 	graph_init(&g, t, old, length);
-	uint32_t *trial = g_memdup2(old, whole * sizeof(uint32_t));
-	uint32_t *result = g_memdup2(old, whole * sizeof(uint32_t));
+	g_autofree uint32_t *trial = g_memdup2(old, whole * sizeof(uint32_t));
+	g_autofree uint32_t *result = g_memdup2(old, whole * sizeof(uint32_t));
 	for (int backward = 0; backward < 2; backward++) {
 		if (!beam_search(&g, backward, best + 1, trial))
 			continue;
@@ -533,8 +531,6 @@ bool witness_regroup(const struct trace *t, GArray *events, uint32_t fixed)
 	}
 	if (better)
 		memcpy(events->data, result, whole * sizeof(uint32_t));
-	g_free(trial);
-	g_free(result);
 	graph_release(&g);
 	return better;
 }

@@ -101,14 +101,12 @@ struct witness_reader {
 
 static bool witness_bad(struct witness_reader *r, const char *expected, const char *found)
 {
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 
 	append_escaped(text, found, MIN(strlen(found), 60));
-	bool result = error_set(r->error, place_line(r->path, r->line).text,
-	                        "make the file with 'heddle witness'",
-	                        "expected %s, found '%s'", expected, text->str);
-	g_string_free(text, TRUE);
-	return result;
+	return error_set(r->error, place_line(r->path, r->line).text,
+	                 "make the file with 'heddle witness'", "expected %s, found '%s'",
+	                 expected, text->str);
 }
 
 /* Parse a 32-bit number at `*text`, which is advanced past it and following blanks. */
@@ -204,7 +202,7 @@ static bool read_units(struct witness_reader *r, const char *rest)
 
 static bool read_under(struct witness_reader *r, const char *rest)
 {
-	char **words = g_strsplit(rest, ",", -1);
+	g_auto(GStrv) words = g_strsplit(rest, ",", -1);
 	bool good = true;
 
 	for (char **word = words; *word != NULL && good; word++) {
@@ -217,7 +215,6 @@ static bool read_under(struct witness_reader *r, const char *rest)
 		else if (**word != '\0')
 			good = witness_bad(r, "values, missing or spec=FILE:SHA256", *word);
 	}
-	g_strfreev(words);
 	return good;
 }
 
@@ -327,7 +324,7 @@ static bool read_lines(struct witness_reader *r, const char *text, size_t length
 
 	while (text < end) {
 		const char *stop = memchr(text, '\n', end - text);
-		char *line;
+		g_autofree char *line = NULL;
 
 		r->line++;
 		if (stop == NULL)
@@ -336,9 +333,7 @@ static bool read_lines(struct witness_reader *r, const char *text, size_t length
 			return witness_bad(r, "text", "a NUL byte");
 		line = g_strndup(text, stop - text);
 		g_strchomp(line);
-		bool good = read_line(r, line);
-		g_free(line);
-		if (!good)
+		if (!read_line(r, line))
 			return false;
 		text = stop + 1;
 	}
@@ -384,7 +379,7 @@ static bool read_complete(struct witness_reader *r)
 bool witness_read(const char *path, struct witness *w, struct error *error)
 {
 	struct witness_reader r = { .path = path, .w = w, .error = error };
-	char *text;
+	g_autofree char *text = NULL;
 	size_t length;
 
 	*w = (struct witness){ 0 };
@@ -396,7 +391,6 @@ bool witness_read(const char *path, struct witness *w, struct error *error)
 	w->under_specs = g_ptr_array_new_with_free_func(g_free);
 	const char *lines = input_skip_mark(text, &length);
 	bool good = read_lines(&r, lines, length) && read_complete(&r);
-	g_free(text);
 	if (!good)
 		witness_release(w);
 	return good;
@@ -467,7 +461,7 @@ static void print_weak(const struct witness *w, uint32_t event, GString *out)
 
 void witness_print(const struct trace *t, const struct witness *w, GString *out)
 {
-	GString *name = g_string_new(NULL);
+	g_autoptr(GString) name = g_string_new(NULL);
 
 	append_escaped(name, w->trace_name == NULL ? "-" : w->trace_name,
 	               strlen(w->trace_name == NULL ? "-" : w->trace_name));
@@ -475,7 +469,6 @@ void witness_print(const struct trace *t, const struct witness *w, GString *out)
 	        out, "#! heddle-witness 1\n#! trace %s %s\n#! kind %s\n", name->str,
 	        w->trace_digest == NULL || *w->trace_digest == '\0' ? "-" : w->trace_digest,
 	        claim_words[w->claim]);
-	g_string_free(name, TRUE);
 	if (w->pair != NULL && w->pair->len > 0) {
 		g_string_append(out, w->claim == CLAIM_ATOMIC ? "#! units" : "#! pair");
 		for (guint i = 0; i < w->pair->len; i++)
@@ -503,12 +496,10 @@ void witness_print(const struct trace *t, const struct witness *w, GString *out)
 bool witness_write(const struct trace *t, const struct witness *w, const char *path,
                    struct error *error)
 {
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 
 	witness_print(t, w, text);
-	bool good = file_write_whole(path, text->str, text->len, error);
-	g_string_free(text, TRUE);
-	return good;
+	return file_write_whole(path, text->str, text->len, error);
 }
 
 /* -- fewer context switches ---------------------------------------------------------------- */
@@ -787,7 +778,7 @@ GArray *witness_switches(const struct trace *t, const struct witness *w)
 		.open = g_new0(uint32_t, t->threads_count + 1),
 		.all = g_array_new(FALSE, FALSE, sizeof(struct context_switch)),
 	};
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 
 	for (uint32_t i = 0; i < s.length; i++) {
 		if (i > 0 &&
@@ -801,7 +792,6 @@ GArray *witness_switches(const struct trace *t, const struct witness *w)
 			break;
 		note_cause(&s, s.events[i]);
 	}
-	g_string_free(text, TRUE);
 	checker_free(s.checker);
 	g_free(s.open);
 	return s.all;

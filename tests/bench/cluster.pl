@@ -4,8 +4,10 @@
 #
 # Every job is really made, one after the other, and its processor time is taken. (Runs that are forked from a
 # loaded program are nobody's children in the end, so that their time is not seen: to a job of explore it is added
-# by the number of its runs, as that of the same program with more work, run by itself.) A node takes the next job when it has none. A round ends with its last job;
-# then one machine joins, and divides. Prints a table for docs/benchmarks.md, and writes the rows of plot.awk into the file ROWS.
+# by the number of its runs, as that of the same program with more work, run by itself.) A node takes the next job when it has none. An exploration
+# goes in rounds, as rounds.sh of docs/cluster.md has it: it begins with one run, and each round has a task for each node, of some runs
+# at most in place of a budget of time. A round ends with its last job; then one machine joins, and divides. Prints a table for
+# docs/benchmarks.md, with the share that joins have in the time, and writes the rows of plot.awk into the file ROWS.
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
@@ -40,36 +42,39 @@ sub makespan {
 	return (sort { $b <=> $a } @free)[0];
 }
 
-# `each`: seconds of the program's own in a run.
+# `each`: seconds of the program's own in a run; `rounds`: in how many of them a job would make its runs, if all had as many.
 sub explore {
-	my ($program, $runs, $each) = @_;
+	my ($program, $each, $rounds) = @_;
 	my $one = cost("$heddle explore --budget 0 --runs 1000000 --format json -- $program");
 	my $whole = decode_json($out);
+	my $classes = $whole->{states};
 	my %row = (name => sprintf('explore, %d runs of %.2f s', $whole->{executions}, $each),
 		one => $one + $whole->{executions} * $each);
 	my $before = 0;
 	my $job = sub {
-		my $own = cost("$heddle explore --budget 0 --runs $runs --resume $_[0] --format json -- $program");
+		my ($state, $runs) = @_;
+		my $own = cost("$heddle explore --budget 0 --runs $runs --resume $state --format json -- $program");
 		return $own + $each * (decode_json($out)->{executions} - $before);
 	};
 	for my $nodes (@nodes) {
 		unlink glob 'round*';
-		my $first = 1 + int($nodes / 8);
-		my $time = cost("$heddle explore --budget 0 --runs $first --resume round0.1 -- $program") + $first * $each;
-		my ($round, $rounds, $made) = (0, 0, 0);
+		my $time = $job->('round0.1', 1);
+		my ($round, $made, $joins) = (0, 0, 0);
+		my $runs = 1 + int($classes / $nodes / $rounds);
 		while (1) {
 			my $next = $round + 1;
-			$time += cost("$heddle merge round$round.* --tasks $nodes -o round$next --format json");
+			$joins += cost("$heddle merge round$round.[1-9]* --tasks $nodes -o round$next --format json");
 			my $all = decode_json($out);
 			$made = $before = $all->{executions};
 			last if !grep { /schedules are left/ } @{$all->{gaps}};
 			die "cluster.pl: no end after $next rounds\n" if $next > 60;
-			$time += makespan($nodes, map { $job->("round$next.$_") } 1 .. $nodes);
+			$time += makespan($nodes, map { $job->("round$next.$_", $runs) } 1 .. $nodes);
 			unlink glob "round$round.*";
 			$round = $next;
 		}
-		die "cluster.pl: other classes\n" if decode_json($out)->{states} != $whole->{states};
-		$row{$nodes} = { time => $time, rounds => $round, made => $made / $whole->{executions} };
+		die "cluster.pl: other classes\n" if decode_json($out)->{states} != $classes;
+		$row{$nodes} = { time => $time + $joins, joins => $joins, rounds => $round, made => $made / $whole->{executions}, runs => $runs };
+		printf STDERR "%s, %d nodes: %.2f s, %d rounds of %d runs, joins %.2f s\n", $program, $nodes, $time + $joins, $round, $runs, $joins;
 	}
 	return \%row;
 }
@@ -113,9 +118,10 @@ int main(void)
 C
 close $c;
 cost("$heddle cc -g -O1 -DN=6 -DWORK=0 seven.c -o six -pthread");
+cost("$heddle cc -g -O1 -DN=7 -DWORK=0 seven.c -o seven -pthread");
 cost("$heddle cc -g -O1 -DN=6 -DWORK=100000000 seven.c -o long -pthread");
 my $each = cost('./long');
-my @rows = (explore('./six', 40, $each));
+my @rows = (explore('./seven', $each, 3), explore('./six', $each, 3));
 push @rows, shares('shake, 5,120 runs', 'shake --runs 5120 --strategy random', '-- ./six') if !$ENV{HEDDLE_CLUSTER_EXPLORE};
 open my $file, '>', $rows_file or die "$rows_file: $!\n";
 for my $nodes (@nodes) {
@@ -127,6 +133,6 @@ for my $row (@rows) {
 	print "| $row->{name} | ", sprintf('%.1f s', $row->{one}), ' | ', join(' | ', map {
 		my $n = $row->{$_};
 		sprintf('%.2f s, %.0f times', $n->{time}, $row->{one} / $n->{time}) .
-			(defined $n->{made} ? sprintf(' (%d round%s, %.2f times the runs)', $n->{rounds}, $n->{rounds} == 1 ? '' : 's', $n->{made}) : '')
+			(defined $n->{made} ? sprintf(' (%d rounds of %d runs a task, joins %.2f s, %.2f times the runs)', @$n{qw(rounds runs joins made)}) : '')
 	} @nodes), " |\n";
 }

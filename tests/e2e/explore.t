@@ -144,6 +144,35 @@ build use_after_free
 explore use_after_free
 contains "$out" '"kind": "use-after-free"' "a use after free"
 
+cat >freed_twice.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static int *block;
+static void *drop(void *unused)
+{
+	if (block) {
+		free(block);
+		block = NULL;
+	}
+	return NULL;
+}
+int main(void)
+{
+	pthread_t t, u;
+	block = malloc(sizeof(int));
+	pthread_create(&t, NULL, drop, NULL);
+	pthread_create(&u, NULL, drop, NULL);
+	pthread_join(t, NULL);
+	return pthread_join(u, NULL);
+}
+C
+build freed_twice
+explore freed_twice
+is "$status $(explored freed_twice complete)" "1 true" "a block that is freed twice is explored to the end"
+like "$(json '$d->{errors}[0]{story}')" "T[12] frees .* after T[12] freed it at freed_twice.c:7" "a second free"
+like "$(json 'join "; ", map { $_->{flip} // "" } @{$d->{runs}}')" "T[12] frees .* before T[12] frees it" \
+	"the run in which the frees are turned"
+
 # The C++ library's containers and conditions.
 run "$HEDDLE" c++ -g -O1 -DBUG "$root/tests/bench/explore/pool.cc" -o pool -pthread
 explore pool --until-error

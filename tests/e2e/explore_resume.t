@@ -106,6 +106,22 @@ for lines in 3 9 20; do
 done
 run "$HEDDLE" explore --budget 0 -j 2 --resume jobs --format json -- ./sync log "${arguments[@]}"
 is "$status $(found)" "$whole" "killed three times, and gone on from, whatever the environment"
+# What a killed division has left: its base alone, some of its tasks, or tasks of which one is damaged.
+run "$HEDDLE" explore --budget 0 --runs 2 --resume left -- ./sync log "${arguments[@]}"
+run "$HEDDLE" merge left --tasks 3 -o left.task
+mkdir kept.tasks && cp left left.task.* kept.tasks
+go_on() { # REMOVED...: without these files
+	cp kept.tasks/* . && rm -f -- "$@"
+	run "$HEDDLE" explore --budget 0 -j 2 --resume left --format json -- ./sync log "${arguments[@]}"
+}
+go_on left.task.1 left.task.2 left.task.3
+is "$status $(found) $(ls left.task.* 2>/dev/null)" "$whole " "a base without tasks is no hindrance"
+go_on left.task.2
+is "$status $(found) $(ls left.task.* 2>/dev/null)" "$whole " "nor are tasks of which one is not there"
+head -c 100 kept.tasks/left.task.2 >cut && mv cut kept.tasks/left.task.2
+go_on
+like "$status $err" "^2 .*left.task.2: is damaged or cut off" "a damaged task is told"
+is "$(ls left.task.* | wc -l)" 4 "... and the others stay"
 run "$HEDDLE" explore --budget 0 -j 2 --resume jobs -- ./sync log "${arguments[@]}" more
 is $status 2 "other arguments are refused with jobs, too"
 cp kept shared && chmod 660 shared

@@ -54,7 +54,7 @@ for seed in $(seq "$first" $((first + ${HEDDLE_SYNC_PROGRAMS:-8} - 1))); do
 		run "$HEDDLE" merge $(ls round$round.* | sort -r) --tasks $tasks -o round$((round + 1)) --format json
 		round=$((round + 1))
 		[ "$(json 'grep(/schedules are left/, @{$d->{gaps}}) ? "more" : "done"')" = more ] || break
-		for task in round$round.*; do
+		for task in round$round.[1-9]*; do
 			[ $((RANDOM % 4)) = 0 ] && killed "$task" $((RANDOM % 9 + 1))
 			job "$task" $((seed % 4 + round)) || good=1
 		done
@@ -90,7 +90,12 @@ like "$status $err" "^2 .*start: is no task" "a state that is none"
 job other 1
 "$HEDDLE" explore --runs 1 --resume foreign -- ./sync log 1k10k20k30 Y00 g00 w01 >/dev/null
 run "$HEDDLE" merge a.1 foreign
-like "$status $err" "^2 .*foreign: is of another exploration: there arguments .*, in a.1 arguments" "another exploration"
+like "$status $err" "^2 .*foreign: is no task" "a state of another exploration"
+run "$HEDDLE" merge foreign --tasks 3 -o f
+run "$HEDDLE" merge a.1 a.2 f.3
+like "$status $err" "^2 .*f.3: is a task of another division than a.1" "a task of another exploration"
+run "$HEDDLE" explore --resume f.3 -- ./sync log "${arguments[@]}"
+like "$status $err" "^2 .*f.3: is of another exploration: there arguments .*, here arguments" "... which is explored by its own program alone"
 "$HEDDLE" explore --runs 1 --resume share --shard 1/2 -- ./sync log "${arguments[@]}" >/dev/null
 run "$HEDDLE" merge share
 like "$status $err" "^2 .*share: is the state of a share" "a share's state"
@@ -103,6 +108,114 @@ is "$status" 2 "what is no state"
 head -c 100 a.1 >cut
 run "$HEDDLE" merge cut a.2 a.3
 like "$status $err" "^2 .*cut: is damaged or cut off" "a state that is cut off"
+
+# The base: beside its tasks, as their division has made it.
+[ "$(stat -c %s a.base)" -lt "$(stat -c %s start)" ] && [ "$(stat -c %s a.1)" -lt "$(stat -c %s a.base)" ]
+ok $? "what is known is in the base alone"
+run "$HEDDLE" merge a.* --format json
+is "$(json 'scalar grep /left out/, @{$d->{gaps}}')" 0 "the base may be named among its tasks"
+run "$HEDDLE" merge a.1 a.2 a.3 b.base
+like "$status $err" "^2 .*b.base: is the base of another division than a.1" "the base of another division"
+for words in "merge a.base" "merge a.base b.base" "explore --resume a.base -- ./sync log ${arguments[*]}"; do
+	run "$HEDDLE" $words
+	like "$status $err" "^2 .*a.base: is the base of tasks, which has nothing to explore; name one of its tasks" "$words"
+done
+cp a.2 task && cp a.base base
+run "$HEDDLE" merge start --tasks 3 -o again
+refused() { # PATTERN NAME: what is done with the task, and changes nothing
+	local words
+	for words in "merge a.1 a.2 a.3 --tasks 2 -o new" "explore --resume a.2 --runs 2 -- ./sync log ${arguments[*]}"; do
+		run "$HEDDLE" $words
+		like "$status $err" "^2 heddle: $1" "$2: ${words%% *}"
+	done
+	is "$(ls new.* 2>/dev/null) $(cksum <a.2)" " $(cksum <task)" "$2: nothing is written"
+}
+rm a.base
+refused "a.[12]: has its base in a.base, which is not there; copy it there" "no base"
+cp again.base a.base
+refused "a.[12]: has its base in a.base, which is another file by now" "that of another division of the same state"
+cp start a.base
+refused "a.[12]: has its base in a.base, which is another file by now" "a state in its place"
+cp "$root/LICENSE" a.base
+refused "a.base: is no state of an exploration" "a foreign file in its place"
+head -c 300 base >a.base
+refused "a.base: is damaged or cut off" "a base that is cut off"
+perl -0777 -pe 's/(.{200})./$1x/s' base >a.base
+refused "a.base: is damaged or cut off" "a damaged base"
+cp base a.base && chmod 620 a.base
+run "$HEDDLE" explore --resume a.2 --runs 2 -- ./sync log "${arguments[@]}"
+like "$status $err" "^2 .*a.base: belongs to another user, or may be written by others" "a base that others may write sets no environment"
+chmod 600 a.base
+mkdir far && cp a.2 far/task
+run "$HEDDLE" explore --resume far/task --runs 2 -- ./sync log "${arguments[@]}"
+like "$status $err" "^2 .*far/task: has its base in far/a.base" "a task elsewhere"
+cp a.base far
+run "$HEDDLE" explore --budget 0 --resume far/task --format json -- ./sync log "${arguments[@]}"
+is "$(json '$d->{complete} ? "complete" : "open"')" complete "... with its base"
+run "$HEDDLE" merge a.1 far/task a.3 --format json
+unlike "$out" "left out" "... and back among the others"
+
+# An object that is not as specified voids what was explored before, whichever task meets it.
+cat >inside.c <<'C'
+#include <pthread.h>
+static int n, *where = &n;
+static volatile int x;
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+__attribute__((noipa)) void counter_inc(int *c)
+{
+	pthread_mutex_lock(&m);
+	++*c;
+	pthread_mutex_unlock(&m);
+}
+static void *one(void *p)
+{
+	counter_inc(&n);
+	if (x)
+		*where = 5; /* not in the first run */
+	return p;
+}
+static void *two(void *p)
+{
+	x = 1;
+	counter_inc(&n);
+	return p;
+}
+int main(void)
+{
+	pthread_t t, u;
+	pthread_create(&t, 0, one, 0);
+	pthread_create(&u, 0, two, 0);
+	pthread_join(t, 0);
+	pthread_join(u, 0);
+	return n == 5;
+}
+C
+cat >inc.spec <<'S'
+object counter {
+  method inc()
+  commute inc, inc : true
+  state n : int
+  effect inc() { n := n + 1 }
+  bind inc = "counter_inc(int *self)"
+}
+S
+$HEDDLE cc -g -O1 inside.c -o inside -pthread
+specified() { json '"$d->{states} @{$d->{notes}} " . join " ", sort map { $_->{kind} } @{$d->{errors}}'; }
+run "$HEDDLE" explore --budget 0 --spec inc.spec --format json -- ./inside
+whole="$status $(specified)"
+"$HEDDLE" explore --runs 1 --spec inc.spec --resume spec0.1 -- ./inside >/dev/null
+round=0 voided=0
+while run "$HEDDLE" merge spec$round.* --tasks 3 -o spec$((round + 1)) --format json && grep -q 'schedules are left' <<<"$out"; do
+	round=$((round + 1))
+	voided=$((voided > $(json '$d->{abandoned}') ? voided : $(json '$d->{abandoned}')))
+	for task in spec$round.[1-9]; do
+		"$HEDDLE" explore --budget 0 --runs 3 --spec inc.spec --resume $task -- ./inside >/dev/null
+	done
+	[ $round -lt 30 ] || break
+done
+is "$status $(specified)" "$whole" "an object that is not as specified, in $round rounds"
+[ $voided -gt 0 ] && [ $round -gt 1 ]
+ok $? "... which was met in a task ($voided runs are void)"
 cp b.1 kept
 run "$HEDDLE" merge b.1 b.2 -o joined
 is "$(cksum <b.1)" "$(cksum <kept)" "a join leaves its tasks as they are"

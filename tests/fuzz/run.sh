@@ -112,6 +112,7 @@ for ((i = 0; i < FUZZ_JOBS; i++)); do
 	mkdir -p "$w/.config/heddle" "$w/.local/state" "$w/.cache/heddle"
 	chmod 700 "$w/.cache/heddle"
 	cp "$out/orphan" "$w/module.elf"
+	cp "$corpus/task.base" "$w" # beside a damaged task
 	# the pipe closes when the program, the recorder's orphan, has ended
 	{ "$HEDDLE" record -o "$w/o.hdl" -- "$w/module.elf"; } 2>&1 | cat >>"$out/corpus.log"
 	mv "$w"/o.hdl.log-* "$w/module.log" || exit 2

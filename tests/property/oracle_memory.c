@@ -16,6 +16,8 @@ struct op_event {
 	uint64_t value;
 	bool library, locked; /* of the thread library; an instruction that x86 locks */
 	bool reader;          /* R: a read-lock; W: its unlock */
+	bool arrives;         /* at a barrier in whose rounds each thread is */
+	bool unseen;          /* the thread is not told whether it is the last */
 	int object;           /* of K */
 	uint64_t bits;
 };
@@ -46,6 +48,7 @@ struct oracle {
 	struct relations relations;
 	int rf[MAX];                                                /* by load */
 	int order[LITMUS_LOCATIONS][MAX], orders[LITMUS_LOCATIONS]; /* mo */
+	GHashTable *rounds; /* GBytes: executions, as `of_rounds` tells them; or NULL */
 };
 
 /* ---- algebra ---- */
@@ -302,9 +305,40 @@ static bool allows(struct oracle *o)
 	                                : allows_rc11(o, r);
 }
 
+static void add_fact(GArray *all, uint64_t fact)
+{
+	g_array_append_val(all, fact);
+}
+
+/* The execution without the order of the arrivals in a round of a barrier, but for who is last.
+ */
+static GBytes *of_rounds(const struct oracle *o)
+{
+	GArray *all = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	for (int i = 0; i < o->n; i++) {
+		const struct op_event *e = &o->e[i];
+		bool sourced = !e->arrives && (e->type == R || (e->type == K && e->bits + 1));
+		uint64_t facts[] = { e->type, (uint64_t)e->thread,
+			             e->arrives ? !e->unseen && e->value == 0 : e->value,
+			             sourced ? (uint64_t)o->rf[i] : 0 };
+		if (e->arrives && e->type == R) /* its store tells */
+			facts[2] = 0;
+		g_array_append_vals(all, facts, G_N_ELEMENTS(facts));
+	}
+	for (int l = 0; l < LITMUS_LOCATIONS; l++)
+		for (int i = 0; i < o->orders[l]; i++)
+			if (!o->e[o->order[l][o->orders[l] - 1]].arrives)
+				add_fact(all, (uint64_t)o->order[l][i]);
+	GBytes *bytes = g_bytes_new(all->data, all->len * sizeof(uint64_t));
+	g_array_free(all, TRUE);
+	return bytes;
+}
+
 static void judge(struct oracle *o)
 {
 	if (!allows(o))
+		return;
+	if (o->rounds && !g_hash_table_add(o->rounds, of_rounds(o)))
 		return;
 	struct litmus_outcome outcome = { 0 };
 	memcpy(outcome.registers, o->registers, sizeof o->registers);
@@ -445,6 +479,8 @@ static int add_event(struct oracle *o, enum type type, uint32_t t, const struct 
 	}
 	o->e[id].reader = type == R ? op->kind == LITMUS_RDLOCK || op->kind == LITMUS_TRYRD
 	                            : type == W && op->kind == LITMUS_RDUNLOCK;
+	o->e[id].arrives = op->kind == LITMUS_ARRIVE && o->rounds != NULL;
+	o->e[id].unseen = op->expected == 1;
 	o->po.row[id] = 0;
 	for (int i = 0; i < id; i++)
 		if (o->e[i].thread < 0 || o->e[i].thread == (int)t)
@@ -513,7 +549,7 @@ static struct effect library_effect(const struct litmus_op *op, uint32_t t, uint
 		return e;
 	case LITMUS_ARRIVE:
 		e = releasing((v + 1) % op->value);
-		e.results = true;
+		e.results = op->expected != 1;
 		e.result = v + 1 == op->value;
 		return e;
 	case LITMUS_WAIT:
@@ -699,12 +735,21 @@ uint64_t oracle_memory(const struct litmus *l, enum memory_model model, litmus_s
 		for (uint32_t i = 0; i < l->length[t]; i++)
 			if (l->ops[t][i].kind != LITMUS_FENCE)
 				o.used |= 1ull << l->ops[t][i].location;
+	for (uint32_t t = 0; t < l->threads; t++)
+		for (uint32_t i = 0; i < l->length[t]; i++)
+			if (l->ops[t][i].kind == LITMUS_ARRIVE && o.rounds == NULL &&
+			    litmus_has_rounds(l, &l->ops[t][i]))
+				o.rounds = g_hash_table_new_full(g_bytes_hash, g_bytes_equal,
+				                                 (GDestroyNotify)g_bytes_unref,
+				                                 NULL);
 	make_domain(&o);
 	for (int i = 0; i < LITMUS_LOCATIONS; i++)
 		if (o.used >> i & 1)
 			o.e[o.n++] =
 			        (struct op_event){ .type = W, .thread = -1, .location = i };
 	run_thread(&o, 0, 0);
+	if (o.rounds)
+		g_hash_table_unref(o.rounds);
 	return o.count;
 }
 

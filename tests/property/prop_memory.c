@@ -44,7 +44,8 @@ static char *graph_text(const struct memory_graph *g)
 	for (uint32_t t = 0; t < g->threads; t++)
 		for (uint32_t i = g->first[t]; i != NONE; i = g->events[i].po_next) {
 			append_name(s, g, i);
-			if (g->events[i].kind == MEMORY_LOAD)
+			if (g->events[i].kind == MEMORY_LOAD ||
+			    g->events[i].kind == MEMORY_DEPART)
 				append_name(s, g, g->events[i].rf);
 		}
 	for (uint32_t l = 0; l < g->locations; l++)
@@ -96,14 +97,19 @@ static bool equal(GHashTable *a, GHashTable *b)
 
 static uint64_t graphs_total, rejected_total, abandoned_total, locked_total;
 
-/* May a thread wait for ever? For a post or signal that does not come; locks are all unlocked,
- * but by who waits. */
+static bool is_open(const struct litmus *l, const struct litmus_op *op)
+{
+	return op->kind == LITMUS_ARRIVE && !litmus_has_rounds(l, op);
+}
+
+/* May a thread wait for ever? For a post or signal that does not come, or at a barrier where
+ * who meets whom is open; locks are all unlocked, but by who waits. */
 static bool may_block(const struct litmus *l)
 {
 	for (uint32_t t = 0; t < l->threads; t++)
 		for (uint32_t i = 0; i < l->length[t]; i++)
 			if (l->ops[t][i].kind == LITMUS_TAKE ||
-			    l->ops[t][i].kind == LITMUS_WAIT)
+			    l->ops[t][i].kind == LITMUS_WAIT || is_open(l, &l->ops[t][i]))
 				return true;
 	return false;
 }

@@ -131,6 +131,8 @@ static void append_op(GString *s, const struct litmus_op *o)
 		g_string_append_printf(s, "%c=%c", result, at);
 	else
 		g_string_append_printf(s, formats[o->kind], result, at, (int)o->value);
+	if (o->kind == LITMUS_ARRIVE && o->expected == 1)
+		g_string_append(s, " unseen");
 	if (o->plus)
 		g_string_append_printf(s, "+%c", 'a' + (int)o->plus - 1);
 	g_string_append_printf(s, " %s", orders[o->order]);
@@ -207,6 +209,24 @@ static const struct library library[LITMUS_ONCE_END + 1] = {
 	[LITMUS_SIGNAL] = CONDITION(MEMORY_CHOOSES),
 };
 
+bool litmus_has_rounds(const struct litmus *l, const struct litmus_op *arrival)
+{
+	uint32_t threads = 0;
+	uint64_t most = 0;
+	for (uint32_t t = 0; t < l->threads; t++) {
+		bool arrives = false;
+		for (uint32_t i = 0; i < l->length[t]; i++) {
+			const struct litmus_op *o = &l->ops[t][i];
+			if (o->kind != LITMUS_ARRIVE || o->location != arrival->location)
+				continue;
+			arrives = true;
+			most = MAX(most, o->value);
+		}
+		threads += arrives;
+	}
+	return threads <= most;
+}
+
 static bool is_update(const struct litmus_op *op)
 {
 	return op->kind == LITMUS_EXCHANGE || op->kind == LITMUS_ADD ||
@@ -224,8 +244,18 @@ static void take_result(const struct litmus_op *op, const struct memory_event *e
 		registers[op->result] = updates;
 	else if (op->kind == LITMUS_WAKE_TIMED)
 		registers[op->result] = e->value >> e->thread & 1;
-	else if (op->kind == LITMUS_ARRIVE)
-		registers[op->result] = e->value + 1 == op->value;
+}
+
+/* The end of a wait at a barrier tells whether the arrival, right before it, was the last. */
+static void take_last(const struct litmus_op *op, const struct memory_graph *g,
+                      const struct memory_event *e, uint64_t *registers)
+{
+	if (op->kind == LITMUS_DEPART && op->expected == 1)
+		return;
+	if (e->kind == MEMORY_DEPART)
+		registers[op->result] = g->events[e->rf].thread == e->thread;
+	else if (op->kind == LITMUS_DEPART && e->kind == MEMORY_WAKE)
+		registers[op->result] = g->events[e->po_prev].value == 0;
 }
 
 static void run_to(const struct litmus *l, const struct memory_graph *g, uint32_t thread,
@@ -243,6 +273,7 @@ static void run_to(const struct litmus *l, const struct memory_graph *g, uint32_
 		const struct memory_event *e = &g->events[event];
 		if (e->kind == MEMORY_LOAD)
 			take_result(op, e, s->registers);
+		take_last(op, g, e, s->registers);
 		event = e->po_next;
 		if (e->kind != MEMORY_LOAD || !is_update(op) || !(e->flags & MEMORY_EXCLUSIVE))
 			continue;
@@ -294,9 +325,26 @@ static uint64_t stored(const struct litmus_op *op, const uint64_t *registers,
 	}
 }
 
-static enum memory_step next_of_library(const struct litmus_op *op, struct memory_event *e)
+/* An operation at a barrier whose arrivals are rounds. */
+static enum memory_step next_at_barrier(const struct litmus_op *op, struct memory_event *e)
+{
+	bool arrives = op->kind == LITMUS_ARRIVE;
+	e->kind = arrives ? MEMORY_ARRIVE : MEMORY_DEPART;
+	e->location = NONE;
+	e->peer = op->location;
+	e->expected = op->value;
+	e->flags |= arrives && op->expected == 1 ? MEMORY_UNSEEN : 0;
+	e->order = arrives ? ORDER_REL : ORDER_ACQ;
+	return MEMORY_STEP_EVENT;
+}
+
+static enum memory_step next_of_library(const struct litmus *program,
+                                        const struct litmus_op *op, struct memory_event *e)
 {
 	const struct library *l = &library[op->kind];
+	bool barrier = op->kind == LITMUS_ARRIVE || op->kind == LITMUS_DEPART;
+	if (barrier && litmus_has_rounds(program, op))
+		return next_at_barrier(op, e);
 	bool condition = op->kind == LITMUS_WAKE;
 	if (condition || op->kind == LITMUS_DEPART) {
 		e->kind = MEMORY_WAKE;
@@ -348,7 +396,7 @@ static enum memory_step next(void *context, const struct memory_graph *g, uint32
 		else if (!is_library(op) && is_update(op))
 			e->flags |= MEMORY_UPDATES;
 	}
-	return is_library(op) ? next_of_library(op, e) : MEMORY_STEP_EVENT;
+	return is_library(op) ? next_of_library(l, op, e) : MEMORY_STEP_EVENT;
 }
 
 static uint32_t thread_count(void *context, const struct memory_graph *g)

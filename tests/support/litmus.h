@@ -32,9 +32,9 @@ enum litmus_kind {
 	LITMUS_WAKE_TIMED,
 	LITMUS_SIGNAL,
 	LITMUS_BROADCAST,
-	LITMUS_ARRIVE, /* at a barrier of `value` threads; result: 1, it was the last */
-	LITMUS_DEPART,
-	LITMUS_ONCE, /* result: 1, it runs the function, up to LITMUS_ONCE_END */
+	LITMUS_ARRIVE, /* at a barrier of `value` threads; `expected` 1: it has no result */
+	LITMUS_DEPART, /* result: 1, its arrival was the last of the round */
+	LITMUS_ONCE,   /* result: 1, it runs the function, up to LITMUS_ONCE_END */
 	LITMUS_ONCE_END
 };
 
@@ -71,6 +71,8 @@ struct litmus_outcome {
  */
 extern const char *const litmus_words[LITMUS_ONCE_END + 1]; /* by kind, of the library */
 void litmus_parse(struct litmus *l, const char *text);
+/* Do no more threads arrive at the barrier than it is for? Then each is in each round. */
+bool litmus_has_rounds(const struct litmus *l, const struct litmus_op *arrival);
 /* As text again; owned. */
 char *litmus_text(const struct litmus *l);
 

@@ -175,14 +175,29 @@ static void add_condition(GRand *r, struct litmus *l)
 		insert_at(l, 1, somewhere(r, l, 1, at), LITMUS_UNLOCK, false);
 }
 
+static void arrive(GRand *r, struct litmus *l, uint32_t t, uint32_t threads)
+{
+	uint32_t at = somewhere(r, l, t, 0);
+	at += at > 0 && l->ops[t][at - 1].kind == LITMUS_ARRIVE; /* not within another one */
+	at = insert_at(l, t, at, LITMUS_ARRIVE, false);
+	l->ops[t][at - 1].value = threads;
+	l->ops[t][at - 1].expected = below(r, 2);
+	insert_at(l, t, at, LITMUS_DEPART, false);
+	l->ops[t][at].expected = l->ops[t][at - 1].expected;
+}
+
+/* One or two rounds; or three threads at a barrier of two, one of them twice: who meets whom is
+ * open. */
 static void add_barrier(GRand *r, struct litmus *l)
 {
-	uint32_t threads = 2 + (l->threads > 2 && below(r, 2));
-	for (uint32_t t = 0; t < threads; t++) {
-		uint32_t at = insert_at(l, t, somewhere(r, l, t, 0), LITMUS_ARRIVE, false);
-		l->ops[t][at - 1].value = threads;
-		insert_at(l, t, at, LITMUS_DEPART, false);
-	}
+	bool open = l->threads > 2 && below(r, 4) == 0;
+	uint32_t threads = 2 + (l->threads > 2 && !open && below(r, 2));
+	uint32_t rounds = 1 + (threads == 2 && !open && below(r, 2));
+	for (uint32_t round = 0; round < rounds; round++)
+		for (uint32_t t = 0; t < threads + open; t++)
+			arrive(r, l, t, threads);
+	if (open)
+		arrive(r, l, 0, threads);
 }
 
 static void add_once(GRand *r, struct litmus *l)

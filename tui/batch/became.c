@@ -45,7 +45,7 @@ static void names_init(struct names *n, const struct trace *t)
 	n->file_of = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	n->files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	for (uint32_t l = 0; l < t->locations_count; l++) {
-		json_t *place = places_location_json(places, l);
+		json_auto_t *place = places_location_json(places, l);
 		const char *function = json_word(place, "function"),
 		           *file = base_name(json_word(place, "file")),
 		           *known = g_hash_table_lookup(n->file_of, function);
@@ -55,7 +55,6 @@ static void names_init(struct names *n, const struct trace *t)
 		else if (strcmp(known, file) != 0)
 			g_hash_table_insert(n->file_of, g_strdup(function), g_strdup(""));
 		g_hash_table_add(n->files, g_strdup(file));
-		json_decref(place);
 	}
 	places_free(places);
 }
@@ -140,27 +139,24 @@ static void note_accesses(struct ground *g, const bool *asked)
 
 static void ground_init(struct ground *g, struct trace *t, GHashTable *areas)
 {
-	bool *asked = g_new0(bool, t->locations_count + 1);
+	g_autofree bool *asked = g_new0(bool, t->locations_count + 1);
 	struct places *places = places_new(t);
 
 	*g = (struct ground){ .t = t, .areas = areas };
 	g->has_access = g_new0(bool, t->locations_count + 1);
 	g->touched = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	for (uint32_t l = 0; l < t->locations_count; l++) {
-		json_t *place = places_location_json(places, l);
-		char *area = match_area(place);
+		json_auto_t *place = places_location_json(places, l);
+		g_autofree char *area = match_area(place);
 		GArray *locations = g_hash_table_lookup(areas, area);
 
 		if (locations != NULL) {
 			g_array_append_val(locations, l);
 			asked[l] = true;
 		}
-		g_free(area);
-		json_decref(place);
 	}
 	places_free(places);
 	note_accesses(g, asked);
-	g_free(asked);
 }
 
 static void ground_release(struct ground *g)
@@ -182,7 +178,7 @@ static bool is_near(const struct trace *t, uint32_t location, const json_t *plac
 /* Locations of the trace that may correspond to a place (uint32_t); owned by the caller. */
 static GArray *locations_at(const struct ground *g, const json_t *place)
 {
-	char *area = match_area(place);
+	g_autofree char *area = match_area(place);
 	const GArray *all = g_hash_table_lookup(g->areas, area);
 	GArray *near = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
@@ -192,20 +188,18 @@ static GArray *locations_at(const struct ground *g, const json_t *place)
 		if (is_near(g->t, l, place))
 			g_array_append_val(near, l);
 	}
-	g_free(area);
 	return near;
 }
 
 static bool has_name(const json_t *finding, const struct trace *t, uint32_t variable)
 {
-	char *name = variable_name(t, variable);
+	g_autofree char *name = variable_name(t, variable);
 	bool found = false;
 	size_t i;
 	json_t *v;
 
 	json_array_foreach(json_object_get(finding, "variables"), i, v) found |=
 	        g_strcmp0(json_string_value(v), name) == 0;
-	g_free(name);
 	return found;
 }
 
@@ -214,7 +208,7 @@ enum doing { DOES_NOT_RUN, DOES_NOT_TOUCH, DOES_TOUCH };
 
 static enum doing doing_at(const struct ground *g, const json_t *finding, const json_t *place)
 {
-	GArray *locations = locations_at(g, place);
+	g_autoptr(GArray) locations = locations_at(g, place);
 	enum doing doing = locations->len > 0 ? DOES_NOT_TOUCH : DOES_NOT_RUN;
 	GHashTableIter iter;
 	gpointer key;
@@ -229,7 +223,6 @@ static enum doing doing_at(const struct ground *g, const json_t *finding, const 
 				doing = DOES_TOUCH;
 		}
 	}
-	g_array_unref(locations);
 	return doing;
 }
 
@@ -238,8 +231,8 @@ static enum doing doing_at(const struct ground *g, const json_t *finding, const 
 static void want_pairs(GHashTable *wanted, const struct ground *g, const json_t *finding)
 {
 	const json_t *sites = json_object_get(finding, "sites");
-	GArray *a = locations_at(g, json_array_get(sites, 0)),
-	       *b = locations_at(g, json_array_get(sites, 1));
+	g_autoptr(GArray) a = locations_at(g, json_array_get(sites, 0)),
+	                  b = locations_at(g, json_array_get(sites, 1));
 
 	for (guint i = 0; i < a->len; i++) {
 		uint32_t l = g_array_index(a, uint32_t, i);
@@ -252,8 +245,6 @@ static void want_pairs(GHashTable *wanted, const struct ground *g, const json_t 
 				add_key(wanted, two(MIN(x, y), MAX(x, y)));
 		}
 	}
-	g_array_unref(a);
-	g_array_unref(b);
 }
 
 static bool is_wanted(const void *context, uint32_t site_a, uint32_t site_b)
@@ -388,7 +379,8 @@ static bool ask_all(json_t *const *asked, guint count, const struct ground *g,
                     const struct race_options *race, const struct progress *progress,
                     struct report_file **again, struct error *error)
 {
-	GHashTable *wanted = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	g_autoptr(GHashTable) wanted =
+	        g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 	bool good = true;
 
 	for (guint i = 0; i < count; i++) {
@@ -399,7 +391,6 @@ static bool ask_all(json_t *const *asked, guint count, const struct ground *g,
 		*again = ask_again(g->t, race, wanted, progress, error);
 		good = *again != NULL;
 	}
-	g_hash_table_destroy(wanted);
 	return good;
 }
 
@@ -410,8 +401,8 @@ struct became *became_find(const struct report_file *gone, const struct match_si
 {
 	guint count = gone->findings->len;
 	struct became *all = g_new0(struct became, count + 1);
-	json_t **asked = findings_asked(gone, side, alone, t);
-	GHashTable *areas = areas_asked(asked, count);
+	g_autofree json_t **asked = findings_asked(gone, side, alone, t);
+	g_autoptr(GHashTable) areas = areas_asked(asked, count);
 	struct report_file *again = NULL;
 	struct ground ground;
 	bool good = true;
@@ -428,8 +419,6 @@ struct became *became_find(const struct report_file *gone, const struct match_si
 	report_file_free(again);
 	if (t != NULL)
 		ground_release(&ground);
-	g_hash_table_destroy(areas);
-	g_free(asked);
 	if (good)
 		return all;
 	became_free(all, gone);

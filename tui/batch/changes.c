@@ -130,14 +130,13 @@ void changes_print_absent(const struct changes *c, FILE *out)
 	for (guint i = 0; i < c->s.old->findings->len; i++) {
 		if (!is_gone(c, i))
 			continue;
-		json_t *j = json_copy((json_t *)fields_of(c->s.old, i));
+		json_auto_t *j = json_copy((json_t *)fields_of(c->s.old, i));
 		json_object_del(j, "witness"); /* a number here */
 		json_object_set_new(j, "baselineState",
 		                    json_string(match_state_word(MATCH_ABSENT)));
 		json_object_set_new(j, "became", became_json(&c->gone[i]));
 		fputs(separator, out);
 		json_dumpf(j, out, 0);
-		json_decref(j);
 		separator = ",\n";
 	}
 	fputs("\n]", out);

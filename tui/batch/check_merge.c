@@ -105,14 +105,13 @@ struct report_file *checks_merge(const GPtrArray *parts)
 
 	for (guint i = 0; i < parts->len; i++)
 		add_part(&m, parts->pdata[i]);
-	json_t *whole = json_pack("{sssssosososo}", "heddle", HEDDLE_VERSION, "command",
-	                          "check", "runs", m.runs, "findings", m.findings, "coverage",
-	                          m.coverage, "complete", m.complete);
+	json_auto_t *whole = json_pack("{sssssosososo}", "heddle", HEDDLE_VERSION, "command",
+	                               "check", "runs", m.runs, "findings", m.findings,
+	                               "coverage", m.coverage, "complete", m.complete);
 	if (m.spent)
 		json_object_set_new(whole, "budget-spent", json_true());
 	struct report_file *all =
 	        report_file_of_json(((const struct report_file *)parts->pdata[0])->name, whole);
-	json_decref(whole);
 	g_hash_table_destroy(m.by_key);
 	return all;
 }

@@ -236,13 +236,12 @@ static bool parse_budget(const struct arguments *a, struct checkup *c, double *b
 
 static bool read_expected(struct checkup *c, const char *path)
 {
-	GError *problem = NULL;
+	g_autoptr(GError) problem = NULL;
 
 	if (path == NULL || (c->expected = outcome_text(path, &problem)) != NULL)
 		return true;
 	error_set(&c->error, path, "name a file with the right output", "cannot be read: %s",
 	          problem->message);
-	g_error_free(problem);
 	return false;
 }
 
@@ -251,13 +250,11 @@ static bool find_binds(struct checkup *c)
 {
 	c->binds = g_ptr_array_new();
 	for (guint i = 0; i < c->specs->len; i++) {
-		GPtrArray *one = g_ptr_array_new();
+		g_autoptr(GPtrArray) one = g_ptr_array_new();
 		bool binds;
 
 		g_ptr_array_add(one, c->specs->pdata[i]);
-		bool good = interposer_binds(one, &binds, &c->error);
-		g_ptr_array_unref(one);
-		if (!good)
+		if (!interposer_binds(one, &binds, &c->error))
 			return false;
 		if (binds)
 			g_ptr_array_add(c->binds, c->specs->pdata[i]);

@@ -71,8 +71,8 @@ static bool has_harm(const struct finding *f)
 /* What one run's prediction leaves open is for a run with an aim. */
 static void note_undecided(struct analysis_of *x, const struct finding *f)
 {
-	json_t *fields = finding_json(x->places, x->t, f);
-	char *key = checkup_key(fields);
+	json_auto_t *fields = finding_json(x->places, x->t, f);
+	g_autofree char *key = checkup_key(fields);
 
 	if (!g_hash_table_contains(x->c->undecided, key)) {
 		struct undecided u = { .run = x->run, .kind = f->kind };
@@ -83,8 +83,6 @@ static void note_undecided(struct analysis_of *x, const struct finding *f)
 	}
 	g_array_append_val(x->undecided, f->first);
 	g_array_append_val(x->undecided, f->second);
-	g_free(key);
-	json_decref(fields);
 }
 
 /* Runs along a plan have no calls of code that is not instrumented; in a program whose
@@ -215,9 +213,9 @@ static bool detect(struct analysis_of *x, const struct specs *specs, int first, 
 
 static bool with_specs(struct analysis_of *x)
 {
-	GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
-	GPtrArray *recorded = trace_recorded_specs(x->t);
-	GPtrArray *paths = specs_choose(x->c->specs, recorded, notes);
+	g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) recorded = trace_recorded_specs(x->t);
+	g_autoptr(GPtrArray) paths = specs_choose(x->c->specs, recorded, notes);
 	struct specs *specs = specs_open(paths, &x->c->error);
 
 	x->c->failed |= specs == NULL;
@@ -225,9 +223,6 @@ static bool with_specs(struct analysis_of *x)
 		detect(x, specs, DETECTOR_DEADLOCKS, DETECTOR_COUNT);
 		specs_free(specs);
 	}
-	g_ptr_array_unref(paths);
-	g_ptr_array_unref(recorded);
-	g_ptr_array_unref(notes);
 	return !x->c->failed;
 }
 
@@ -280,12 +275,11 @@ static void check_output(struct analysis_of *x, struct report *r)
 	right.memory = got.memory;
 	right.status = got.status;
 	right.signal = got.signal;
-	char *difference = outcome_difference(&got, &right, OUTCOME_PRINTED);
+	g_autofree char *difference = outcome_difference(&got, &right, OUTCOME_PRINTED);
 	GString *story = g_string_new("The output is not as in ");
 	append_escaped(story, x->c->expected_file, strlen(x->c->expected_file));
 	g_string_append_printf(story, ": %s", difference);
 	report_add(r, failed(x->t, story));
-	g_free(difference);
 }
 
 /* Detectors skip a run without events, which can fail all the same. */
@@ -445,7 +439,7 @@ static bool try_mined(struct analysis_of *x, const struct mined *m)
 	struct harm_options options = {
 		.argv = x->c->argv, .recorded = x->recorded, .ran = keep_run, .context = x->c
 	};
-	char *key = mined_key(x->t, m);
+	g_autofree char *key = mined_key(x->t, m);
 	struct mined_trials *known = g_hash_table_lookup(x->c->mined, key);
 	struct harm_verdict v = { 0 };
 	bool good = true;
@@ -471,7 +465,6 @@ static bool try_mined(struct analysis_of *x, const struct mined *m)
 		add_mined(x, m, known);
 	x->c->failed |= !good;
 	harm_release(&v);
-	g_free(key);
 	return good;
 }
 
@@ -482,7 +475,7 @@ static bool find_mined(struct analysis_of *x)
 	gint64 until =
 	        g_get_monotonic_time() + (gint64)(checkup_left(x->c) / 5 * G_USEC_PER_SEC);
 	bool cut = false, good = true;
-	GArray *found;
+	g_autoptr(GArray) found = NULL;
 
 	if (x->c->argv == NULL || !x->c->harm || checkup_left(x->c) < 10 * x->c->run_seconds)
 		return true;
@@ -506,7 +499,6 @@ static bool find_mined(struct analysis_of *x)
 		checkup_gap(x->c,
 		            "all pairs of critical sections that seem meant as one: only the "
 		            "first were run");
-	g_array_unref(found);
 	return good;
 }
 

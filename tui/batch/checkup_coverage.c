@@ -106,16 +106,15 @@ static char *open_of(const struct checkup *c)
 		/* of atomicity a sentence of its own tells */
 		if (k == FINDING_ATOMIC_SET_VIOLATION || !is_open(c, (enum finding_kind)k))
 			continue;
-		char *title = checkup_kind_title((enum finding_kind)k);
+		g_autofree char *title = checkup_kind_title((enum finding_kind)k);
 		g_string_append_printf(text, "%s%s", text->len ? ", " : "", title);
-		g_free(title);
 	}
 	return g_string_free(text, FALSE);
 }
 
 static void tell_runs(const struct checkup *c, GPtrArray *s)
 {
-	char *nothing = nothing_of(c), *open = open_of(c);
+	g_autofree char *nothing = nothing_of(c), *open = open_of(c);
 	const char *runs = c->analysed == 1 ? "this run" : "these runs";
 
 	if (*nothing)
@@ -126,8 +125,6 @@ static void tell_runs(const struct checkup *c, GPtrArray *s)
 		    runs, c->analysed, nothing);
 	if (*open)
 		add(s, "Not everything was decided, even in these reorderings, of: %s.", open);
-	g_free(nothing);
-	g_free(open);
 }
 
 static gint by_text(gconstpointer a, gconstpointer b)
@@ -143,7 +140,7 @@ static void tell_undecided(const struct checkup *c, GPtrArray *s)
 	for (int k = 0; k < FINDING_KIND_COUNT && !c->explored_all; k++) {
 		GList *left = g_list_sort(undecided_of(c, (enum finding_kind)k), by_text);
 		guint count = g_list_length(left), i = 0;
-		GString *names = g_string_new(NULL);
+		g_autoptr(GString) names = g_string_new(NULL);
 		uint32_t run = left ? ((struct undecided *)left->data)->run : 0;
 
 		for (GList *n = left; n != NULL && i < NAMED; n = n->next, i++)
@@ -159,7 +156,6 @@ static void tell_undecided(const struct checkup *c, GPtrArray *s)
 			    finding_kind_word((enum finding_kind)k), names->str,
 			    k == FINDING_DATA_RACE ? "races" : "commute",
 			    g_array_index(c->runs, struct checkup_run, run).trace);
-		g_string_free(names, TRUE);
 		g_list_free(left);
 	}
 }
@@ -201,7 +197,7 @@ static void tell_exploration(const struct checkup *c, GPtrArray *s)
 static void tell_stopped(const struct checkup *c, GPtrArray *s)
 {
 	GList *names = g_list_sort(g_hash_table_get_keys(c->stopped), (GCompareFunc)strcmp);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 
 	for (GList *n = names; n != NULL; n = n->next)
 		g_string_append_printf(text, "%s%s", text->len ? ", " : "", (char *)n->data);
@@ -211,7 +207,6 @@ static void tell_stopped(const struct checkup *c, GPtrArray *s)
 		    "gives more).",
 		    text->str);
 	g_list_free(names);
-	g_string_free(text, TRUE);
 }
 
 static void tell_rest(const struct checkup *c, GPtrArray *s)

@@ -77,7 +77,7 @@ char *checkup_key(const json_t *fields)
 	const char *kind = json_word(fields, "kind");
 	const json_t *own = json_object_get(fields, "places"), *site;
 	const json_t *sites = own ? own : json_object_get(fields, "sites");
-	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
 	GString *key = g_string_new(kind);
 	size_t i;
 
@@ -110,7 +110,6 @@ char *checkup_key(const json_t *fields)
 	for (guint k = 0; k < names->len; k++)
 		if (k == 0 || strcmp(names->pdata[k], names->pdata[k - 1]) != 0)
 			g_string_append_printf(key, " %s", (char *)names->pdata[k]);
-	g_ptr_array_unref(names);
 	return g_string_free(key, FALSE);
 }
 
@@ -171,16 +170,10 @@ static GArray *recorded_order(const struct trace *t)
 static char *witness_path(const struct checkup *c, const struct checked *f)
 {
 	const char *trace = g_array_index(c->runs, struct checkup_run, f->shown).trace;
-	char *folder = g_path_get_dirname(trace != NULL ? trace : ".");
-	char *base = g_path_get_basename(c->prefix);
-	char *name = g_strdup_printf("%s.%u.wit", base, f->number);
-	char *path = strcmp(folder, ".") == 0 ? g_strdup(name)
-	                                      : g_build_filename(folder, name, NULL);
-
-	g_free(name);
-	g_free(base);
-	g_free(folder);
-	return path;
+	g_autofree char *folder = g_path_get_dirname(trace != NULL ? trace : ".");
+	g_autofree char *base = g_path_get_basename(c->prefix);
+	g_autofree char *name = g_strdup_printf("%s.%u.wit", base, f->number);
+	return strcmp(folder, ".") == 0 ? g_strdup(name) : g_build_filename(folder, name, NULL);
 }
 
 static void write_witness(struct checkup *c, struct trace *t, const struct places *places,

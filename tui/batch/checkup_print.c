@@ -68,7 +68,7 @@ static const char *same_why(const struct checked *f)
 json_t *checked_json(const struct checkup *c, const struct checked *f)
 {
 	json_t *j = json_copy(f->fields), *runs = json_array();
-	char *again = checkup_again(c, f->shown);
+	g_autofree char *again = checkup_again(c, f->shown);
 
 	json_object_set_new(j, "happened", json_boolean(f->happened));
 	json_object_set_new(j, "text", json_text(f->text));
@@ -92,7 +92,6 @@ json_t *checked_json(const struct checkup *c, const struct checked *f)
 		set_text(j, "trace", trace_of(c, f->shown));
 	set_text(j, "witness-file", f->witness_file);
 	set_text(j, "again", again);
-	g_free(again);
 	return j;
 }
 
@@ -116,13 +115,12 @@ static json_t *runs_json(const struct checkup *c)
 json_t *checkup_json(const struct checkup *c)
 {
 	json_t *findings = json_array(), *coverage = json_array(), *complete = json_object();
-	GPtrArray *sentences = checkup_coverage(c);
+	g_autoptr(GPtrArray) sentences = checkup_coverage(c);
 
 	for (guint i = 0; i < c->list->len; i++)
 		json_array_append_new(findings, checked_json(c, c->list->pdata[i]));
 	for (guint i = 0; i < sentences->len; i++)
 		json_array_append_new(coverage, json_text(sentences->pdata[i]));
-	g_ptr_array_unref(sentences);
 	for (int k = 0; k < FINDING_KIND_COUNT; k++)
 		json_object_set_new(complete, finding_kind_word((enum finding_kind)k),
 		                    json_boolean(checkup_complete(c, (enum finding_kind)k)));
@@ -181,7 +179,7 @@ static void print_harm(const struct checked *f)
 
 static void print_seen(const struct checkup *c, const struct checked *f)
 {
-	char *again = checkup_again(c, f->shown);
+	g_autofree char *again = checkup_again(c, f->shown);
 
 	if (f->shown != NONE)
 		printf("    heddle %s%s%u run%s show%s it%s\n", trace_of(c, f->shown), "   (",
@@ -193,7 +191,6 @@ static void print_seen(const struct checkup *c, const struct checked *f)
 		printf("    the schedule: %s\n", f->witness_file);
 	if (again != NULL && f->happened)
 		printf("    %s\n", again);
-	g_free(again);
 }
 
 /* The run of the point of no return, when the list shows another one. */
@@ -212,18 +209,15 @@ static void print_finding(const struct checkup *c, guint i, const char *before)
 {
 	const struct checked *f = c->list->pdata[i];
 
-	char *title = checkup_kind_title(f->kind);
+	g_autofree char *title = checkup_kind_title(f->kind);
 	printf("%u. %s%s%s\n    %s.\n", i + 1, before,
 	       f->happened ? "happened: " : "can happen: ", title, f->text);
-	g_free(title);
 	print_harm(f);
-	char *point = point_text(json_object_get(f->fields, "point-of-no-return"));
-	char **lines = g_strsplit(point, "\n", -1);
+	g_autofree char *point = point_text(json_object_get(f->fields, "point-of-no-return"));
+	g_auto(GStrv) lines = g_strsplit(point, "\n", -1);
 	for (char **line = lines; *line; line++)
 		if (**line)
 			printf("    %s\n", printable(*line));
-	g_strfreev(lines);
-	g_free(point);
 	print_point_trace(c, f);
 	if (f->cause != NULL && f->cause != f)
 		printf("    it was met when both orders of finding %u were run\n",
@@ -247,7 +241,7 @@ static bool counts(const struct checkup *c, const struct changes *changes, guint
 static void print_text(const struct checkup *c, const struct changes *changes)
 {
 	guint suppressed = 0;
-	GPtrArray *sentences = checkup_coverage(c);
+	g_autoptr(GPtrArray) sentences = checkup_coverage(c);
 
 	for (guint i = 0; i < c->list->len; i++) {
 		if (counts(c, changes, i))
@@ -268,7 +262,6 @@ static void print_text(const struct checkup *c, const struct changes *changes)
 	}
 	for (guint i = 0; i < sentences->len; i++)
 		puts(sentences->pdata[i]);
-	g_ptr_array_unref(sentences);
 }
 
 /* What a function prints as JSON after a comma, `, "absent": [...]`, into an object. */
@@ -281,9 +274,8 @@ static void add_absent(json_t *into, const struct changes *changes)
 	changes_print_absent(changes, out);
 	fclose(out);
 	whole = g_strdup_printf("{\"baseline\": {}%s}", text);
-	json_t *j = json_loads(whole, 0, NULL);
+	json_auto_t *j = json_loads(whole, 0, NULL);
 	json_object_set(into, "absent", json_object_get(j, "absent"));
-	json_decref(j);
 	g_free(whole);
 	free(text);
 }
@@ -311,12 +303,11 @@ static void print_sarif(const struct checkup *c, const struct changes *changes,
 
 	for (guint i = 0; i < c->list->len; i++) {
 		const struct checked *f = c->list->pdata[i];
-		json_t *j = checked_json(c, f);
+		json_auto_t *j = checked_json(c, f);
 
 		if (f->schedule != NULL)
 			json_object_set(j, "schedule", f->schedule);
 		sarif_add(s, j, changes ? match_state_word(changes_state(changes, i)) : NULL);
-		json_decref(j);
 	}
 	if (changes != NULL)
 		changes_absent_sarif(changes, s);
@@ -325,11 +316,8 @@ static void print_sarif(const struct checkup *c, const struct changes *changes,
 
 struct report_file *checkup_report(const struct checkup *c)
 {
-	json_t *j = checkup_json(c);
-	struct report_file *r = report_file_of_json("check", j);
-
-	json_decref(j);
-	return r;
+	json_auto_t *j = checkup_json(c);
+	return report_file_of_json("check", j);
 }
 
 int checkup_print(const struct checkup *c, enum output_format format,

@@ -43,16 +43,14 @@ static struct checkup_run *run_at(const struct checkup *c, uint32_t i)
 
 static char *digest_of(const struct trace *t)
 {
-	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 	struct ending end = trace_ending(t);
 	int numbers[2] = { (int)end.kind, end.number };
 
 	g_checksum_update(sum, (const guchar *)t->events,
 	                  (gssize)(t->events_count * sizeof(*t->events)));
 	g_checksum_update(sum, (const guchar *)numbers, sizeof(numbers));
-	char *digest = g_strdup(g_checksum_get_string(sum));
-	g_checksum_free(sum);
-	return digest;
+	return g_strdup(g_checksum_get_string(sum));
 }
 
 /* Index of the new run; its trace needs no analysis when same_as is set. */
@@ -114,12 +112,10 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 	if (run->diverged && (run->result.signal == SIGABRT || run->result.signal == SIGKILL))
 		return;
 	record_note_ending(run->trace, &run->facts, &run->result);
-	char *digest = digest_of(run->trace);
-	bool known = g_hash_table_contains(c->digests, digest);
-	g_free(digest);
-	if (known)
+	g_autofree char *digest = digest_of(run->trace);
+	if (g_hash_table_contains(c->digests, digest))
 		return;
-	char *path = run_path(c);
+	g_autofree char *path = run_path(c);
 	if (trace_write(run->trace, path, TRACE_BINARY, NULL, NULL, &error)) {
 		outcome = g_new0(struct outcome, 1);
 		outcome_take(outcome, run->trace, &run->facts, &run->result, output, NULL);
@@ -128,7 +124,6 @@ void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *outpu
 		run_at(c, number)->tried = c->trying;
 		g_array_append_val(c->waiting, number);
 	}
-	g_free(path);
 }
 
 /* Analyse at most so many of the additional runs, and of those that this causes. */
@@ -187,7 +182,7 @@ static char *end_of(const struct outcome *o)
  * it says. */
 static bool is_explored(struct checkup *c, const struct outcome *o)
 {
-	char *end = end_of(o);
+	g_autofree char *end = end_of(o);
 	bool known = o->cut || g_hash_table_contains(c->ends, "any") ||
 	             g_hash_table_contains(c->ends, end);
 
@@ -199,7 +194,6 @@ static bool is_explored(struct checkup *c, const struct outcome *o)
 		        "(%s), although the exploration says that it is complete",
 		        end);
 	}
-	g_free(end);
 	return known;
 }
 
@@ -242,9 +236,9 @@ static bool hunt(struct checkup *c);
 static bool record(struct checkup *c, uint64_t number)
 {
 	struct outcome *outcome = g_new0(struct outcome, 1);
-	char *output = file_descriptor_path(c->output),
-	     *errors = file_descriptor_path(c->errors);
-	char *path = run_path(c);
+	g_autofree char *output = file_descriptor_path(c->output),
+	                *errors = file_descriptor_path(c->errors);
+	g_autofree char *path = run_path(c);
 	struct session_options o;
 	struct session s;
 	uint32_t run = NONE;
@@ -284,9 +278,6 @@ static bool record(struct checkup *c, uint64_t number)
 		g_free(outcome);
 	}
 	session_release(&s);
-	g_free(output);
-	g_free(errors);
-	g_free(path);
 	if (!good || run_at(c, run)->same_as != NONE) {
 		if (good) { /* one trace of equal runs is enough */
 			unlink(run_at(c, run)->trace);
@@ -397,7 +388,7 @@ static void add_point(struct checkup *c, const struct explore_report *r, uint32_
                       uint32_t run)
 {
 	const struct explore_error *e = &g_array_index(r->errors, struct explore_error, error);
-	json_t *point = point_json(r, error);
+	json_auto_t *point = point_json(r, error);
 
 	for (guint i = 0; point != NULL && i < c->list->len; i++) {
 		struct checked *f = c->list->pdata[i];
@@ -409,7 +400,6 @@ static void add_point(struct checkup *c, const struct explore_report *r, uint32_
 		    json_object_get(f->fields, "point-of-no-return") == NULL)
 			json_object_set(f->fields, "point-of-no-return", point);
 	}
-	json_decref(point);
 }
 
 static int exit_of(const struct explore_run *r)
@@ -559,7 +549,7 @@ static void free_string(void *data)
  * that is not instrumented; other gaps have one each. */
 static void add_exploration_gaps(struct checkup *c, const struct explore_report *r)
 {
-	GHashTable *libraries =
+	g_autoptr(GHashTable) libraries =
 	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_string);
 	GString *operations = g_string_new(NULL), *names;
 	GHashTableIter iter;
@@ -585,7 +575,6 @@ static void add_exploration_gaps(struct checkup *c, const struct explore_report 
 		        "instrumented and is called while other threads run: %s (instrument "
 		        "it, or bind them: --spec)",
 		        library, names->str);
-	g_hash_table_destroy(libraries);
 	g_string_free(operations, TRUE);
 }
 
@@ -643,16 +632,14 @@ static void remove_saved(const struct checkup *c, struct explore_report *r)
  * the explorer shows them. Without one, nothing is left to show. */
 static bool keep_tree(struct checkup *c, const struct explore_report *r, const char *name)
 {
-	char *path = g_strdup_printf("%s.%s", c->prefix, name);
+	g_autofree char *path = g_strdup_printf("%s.%s", c->prefix, name);
 	bool kept = false;
 
 	for (guint i = 0; i < r->points->len; i++) {
 		uint32_t run = g_array_index(r->points, struct explore_point, i).run;
 		kept |= g_array_index(r->runs, struct explore_run, run).trace != NULL;
 	}
-	bool good = !kept || explore_write_tree(r, c->argv[0], path, &c->error);
-	g_free(path);
-	return good;
+	return !kept || explore_write_tree(r, c->argv[0], path, &c->error);
 }
 
 /* At most for these seconds; `name` is of the files of its runs. NULL: it was interrupted, or
@@ -660,7 +647,7 @@ static bool keep_tree(struct checkup *c, const struct explore_report *r, const c
 static struct explore_report *explore_for(struct checkup *c, double seconds, const char *name,
                                           bool until_error)
 {
-	char *save = g_strdup_printf("%s.%s", c->prefix, name);
+	g_autofree char *save = g_strdup_printf("%s.%s", c->prefix, name);
 	struct explore_options o = { .argv = c->argv,
 		                     .spec_files = c->binds,
 		                     .save = save,
@@ -684,7 +671,6 @@ static struct explore_report *explore_for(struct checkup *c, double seconds, con
 		checkup_gap(c, "every schedule: the exploration could not run: %s", error.what);
 	if (specs)
 		specs_free(specs);
-	g_free(save);
 	return r;
 }
 

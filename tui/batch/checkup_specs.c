@@ -22,14 +22,12 @@ static gint by_length(gconstpointer a, gconstpointer b)
 static GPtrArray *specs_in(const char *folder)
 {
 	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
-	GDir *dir = g_dir_open(folder, 0, NULL);
+	g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
 	const char *name;
 
 	while (dir != NULL && (name = g_dir_read_name(dir)) != NULL)
 		if (g_str_has_suffix(name, ".spec"))
 			g_ptr_array_add(files, g_build_filename(folder, name, NULL));
-	if (dir != NULL)
-		g_dir_close(dir);
 	g_ptr_array_sort(files, by_length);
 	return files;
 }
@@ -37,7 +35,7 @@ static GPtrArray *specs_in(const char *folder)
 /* Those of the folder that fit the program, unless one before binds the same. */
 static void take_fitting(struct checkup *c, const char *folder, const char *program)
 {
-	GPtrArray *files = specs_in(folder);
+	g_autoptr(GPtrArray) files = specs_in(folder);
 
 	for (guint i = 0; i < files->len; i++) {
 		const char *file = files->pdata[i];
@@ -55,13 +53,12 @@ static void take_fitting(struct checkup *c, const char *folder, const char *prog
 			break;
 		}
 	}
-	g_ptr_array_unref(files);
 }
 
 void checkup_find_specs(struct checkup *c)
 {
 	struct error error = { 0 };
-	char *program = NULL, *folder, *shipped;
+	g_autofree char *program = NULL, *folder = NULL, *shipped = NULL;
 	bool instrumented, clang_name;
 
 	if (c->argv == NULL || c->specs->len > 0 ||
@@ -74,7 +71,4 @@ void checkup_find_specs(struct checkup *c)
 		take_fitting(c, shipped, program);
 	for (guint i = 0; i < c->own_specs->len; i++)
 		g_ptr_array_add(c->specs, c->own_specs->pdata[i]);
-	g_free(shipped);
-	g_free(folder);
-	g_free(program);
 }

@@ -13,23 +13,19 @@ static const char *thread_of(const struct trace *t, uint32_t event)
 
 static const char *site_of(const struct trace *t, uint32_t event)
 {
-	char *text = own_code_place_text(t, event);
-	const char *kept = g_intern_string(text);
-
-	g_free(text);
-	return kept;
+	g_autofree char *text = own_code_place_text(t, event);
+	return g_intern_string(text);
 }
 
 static void append_operand(const struct trace *t, uint32_t event, GString *out)
 {
-	GString *name = g_string_new(NULL);
+	g_autoptr(GString) name = g_string_new(NULL);
 
 	if (op_is_access(t->events[event].op))
 		trace_append_variable(t, &t->events[event], name);
 	else
 		trace_append_operand(t, event, name);
 	own_code_append_name(name->str, out);
-	g_string_free(name, TRUE);
 }
 
 static const char *verb_of(enum op op)
@@ -149,13 +145,12 @@ static void tell_cycle(const struct trace *t, const struct finding *f, GString *
 	                       f->verdict == VERDICT_HAPPENED ? "comes" : "can come");
 	if (f->edges && f->edges->len > 0) {
 		const struct cycle_edge *e = (const void *)f->edges->data;
-		char *name = variable_name(t, e->variable);
+		g_autofree char *name = variable_name(t, e->variable);
 
 		g_string_append(out, " on ");
 		own_code_append_name(name, out);
 		g_string_append_printf(out, " (%s; %s)", site_of(t, e->events[0]),
 		                       site_of(t, e->events[1]));
-		g_free(name);
 	}
 }
 

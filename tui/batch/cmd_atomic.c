@@ -59,7 +59,7 @@ static bool read_splits(const char *text, GPtrArray **words)
 	*words = NULL;
 	if (text == NULL)
 		return true;
-	char **parts = g_strsplit(text, ",", 0);
+	g_auto(GStrv) parts = g_strsplit(text, ",", 0);
 	bool good = true;
 	*words = g_ptr_array_new_with_free_func(g_free);
 	for (char **p = parts; *p; p++) {
@@ -67,7 +67,6 @@ static bool read_splits(const char *text, GPtrArray **words)
 		if (strcmp(*p, "none") != 0)
 			g_ptr_array_add(*words, g_strdup(*p));
 	}
-	g_strfreev(parts);
 	if (!good)
 		g_clear_pointer(words, g_ptr_array_unref);
 	return good;
@@ -83,11 +82,10 @@ static int print_sets(const struct trace *t, const struct atomic_model *m,
 		return EXIT_NOTHING;
 	}
 	json_t *text = json_string(block); /* with newlines, unless it is invalid UTF-8 */
-	json_t *j = json_pack("{ssssso}", "heddle", HEDDLE_VERSION, "trace", trace_name(t),
-	                      "atomics", text ? text : json_text(block));
+	json_auto_t *j = json_pack("{ssssso}", "heddle", HEDDLE_VERSION, "trace", trace_name(t),
+	                           "atomics", text ? text : json_text(block));
 	json_dumpf(j, stdout, JSON_INDENT(1));
 	putchar('\n');
-	json_decref(j);
 	return EXIT_NOTHING;
 }
 
@@ -108,7 +106,7 @@ static bool write_witness(const struct arguments *a, const struct report *r, con
 	const struct finding *f = first_predicted(r);
 	if (f == NULL)
 		return true;
-	GPtrArray *specs = argument_values(a, "spec");
+	g_autoptr(GPtrArray) specs = argument_values(a, "spec");
 	struct witness w = { .claim = CLAIM_ATOMIC };
 	w.trace_name = g_strdup(trace_name(r->trace));
 	w.trace_digest = trace_digest(r->trace);
@@ -120,7 +118,6 @@ static bool write_witness(const struct arguments *a, const struct report *r, con
 	for (guint i = 0; i < specs->len; i++)
 		g_ptr_array_add(w.under_specs, spec_rules_header(specs->pdata[i]));
 	bool good = witness_write(r->trace, &w, path, error);
-	g_ptr_array_unref(specs);
 	witness_release(&w);
 	return good;
 }
@@ -170,9 +167,8 @@ static int run(struct arguments *a)
 		                       .seconds = o.budget_happened,
 		                       .heap = argument_flag(a, "heap") };
 	struct error error = { 0 };
-	GPtrArray *paths = argument_values(a, "spec");
+	g_autoptr(GPtrArray) paths = argument_values(a, "spec");
 	struct specs *specs = specs_open(paths, &error);
-	g_ptr_array_unref(paths);
 	if (specs == NULL) {
 		g_clear_pointer(&splits, g_ptr_array_unref);
 		return fail(&error);

@@ -59,23 +59,20 @@ static bool is_sanitizer_runtime(const char *word)
 /* Is the compiler clang, by its name or its output? */
 static bool is_clang(char **compiler)
 {
-	char *base = g_path_get_basename(compiler[0]);
+	g_autofree char *base = g_path_get_basename(compiler[0]);
 	bool clang = strstr(base, "clang") != NULL;
-	g_free(base);
 	if (clang)
 		return true;
-	GPtrArray *words = g_ptr_array_new();
+	g_autoptr(GPtrArray) words = g_ptr_array_new();
 	for (char **w = compiler; *w; w++)
 		g_ptr_array_add(words, *w);
 	g_ptr_array_add(words, "--version");
 	g_ptr_array_add(words, NULL);
-	char *out = NULL;
+	g_autofree char *out = NULL;
 	if (g_spawn_sync(NULL, (char **)words->pdata, NULL,
 	                 G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out,
 	                 NULL, NULL, NULL))
 		clang = strstr(out, "clang") != NULL;
-	g_free(out);
-	g_ptr_array_free(words, TRUE);
 	return clang;
 }
 
@@ -105,12 +102,11 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	if (!text || !*text || !g_shell_parse_argv(text, NULL, &compiler, NULL))
 		compiler = g_strsplit(otherwise, " ", -1);
 	/* CC="heddle cc", or a script that calls it, must not recurse. */
-	char *base = g_path_get_basename(compiler[0]);
+	g_autofree char *base = g_path_get_basename(compiler[0]);
 	if (strcmp(base, "heddle") == 0 || g_getenv(INSIDE)) {
 		g_strfreev(compiler);
 		compiler = g_strsplit(otherwise, " ", -1);
 	}
-	g_free(base);
 	g_setenv(INSIDE, "1", TRUE);
 	char *stub = record_stub_folder(&error);
 	if (!stub)
@@ -122,7 +118,7 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 		return fail(&error);
 	}
 	bool clang = is_clang(compiler);
-	GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) words = g_ptr_array_new_with_free_func(g_free);
 	for (char **w = compiler; *w; w++)
 		g_ptr_array_add(words, g_strdup(*w));
 	g_ptr_array_add(words, g_strdup("-g"));
@@ -170,7 +166,6 @@ static int compile(struct arguments *a, const char *variable, const char *otherw
 	error_set(&error, words->pdata[0],
 	          "install it, or name another compiler in $CC or $CXX ('heddle doctor' looks)",
 	          "cannot run the compiler: %s", g_strerror(errno));
-	g_ptr_array_free(words, TRUE);
 	g_strfreev(compiler);
 	g_free(stub);
 	return fail(&error);

@@ -138,14 +138,12 @@ static int run(struct arguments *a)
 	}
 	print.trace = t;
 	print.all_verdicts = argument_choice(a, "verdicts", verdicts, 0) == 1;
-	GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
-	GPtrArray *paths = spec_rules_choose(a, t, notes);
+	g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) paths = spec_rules_choose(a, t, notes);
 	struct specs *specs = specs_open(paths, &error);
 	int status = specs ? run_on(a, t, specs, notes, &print) : fail(&error);
 	if (specs)
 		specs_free(specs);
-	g_ptr_array_unref(paths);
-	g_ptr_array_unref(notes);
 	print_options_release(&print);
 	trace_close(t);
 	return status;

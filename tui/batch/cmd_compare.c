@@ -38,7 +38,7 @@ struct table {
 static bool choose(const struct arguments *a, struct table *table)
 {
 	const char *text = argument_value(a, "analyses");
-	char **words =
+	g_auto(GStrv) words =
 	        g_strsplit(text == NULL ? "lockset,hb,shb,wcp,dc,wdc,syncp,m2" : text, ",", -1);
 	bool good = true;
 
@@ -54,7 +54,6 @@ static bool choose(const struct arguments *a, struct table *table)
 			            "found '%s'",
 			            words[i]);
 	}
-	g_strfreev(words);
 	return good;
 }
 
@@ -151,8 +150,8 @@ static void print_text(const struct table *table)
 	printf("  variable\n");
 	for (guint r = 0; r < table->rows->len; r++) {
 		const struct row *row = &g_array_index(table->rows, struct row, r);
-		char *sites = sites_text(table->t, row),
-		     *variable = variable_text(table->t, row);
+		g_autofree char *sites = sites_text(table->t, row),
+		                *variable = variable_text(table->t, row);
 
 		printf("%-*s", SITE_WIDTH, sites);
 		for (guint i = 0; i < table->count; i++)
@@ -161,8 +160,6 @@ static void print_text(const struct table *table)
 			       : row->verdict[i] == VERDICT_RACE ? "race"
 			                                         : "cand.");
 		printf("  %s\n", variable);
-		g_free(sites);
-		g_free(variable);
 	}
 	printf("%-*s", SITE_WIDTH, "in all");
 	for (guint i = 0; i < table->count; i++)
@@ -172,9 +169,9 @@ static void print_text(const struct table *table)
 
 static json_t *json_row(const struct table *table, const struct row *row)
 {
-	char *variable = variable_text(table->t, row);
+	g_autofree char *variable = variable_text(table->t, row);
 	json_t *verdicts = json_object(), *j;
-	GString *a = g_string_new(NULL), *b = g_string_new(NULL);
+	g_autoptr(GString) a = g_string_new(NULL), b = g_string_new(NULL);
 
 	append_escaped(a, trace_site_name(table->t, row->first),
 	               strlen(trace_site_name(table->t, row->first)));
@@ -188,9 +185,6 @@ static json_t *json_row(const struct table *table, const struct row *row)
 	j = json_pack("{sIsIs[ss]ssso}", "first", (json_int_t)row->first, "second",
 	              (json_int_t)row->second, "locations", a->str, b->str, "variable",
 	              variable, "analyses", verdicts);
-	g_string_free(a, TRUE);
-	g_string_free(b, TRUE);
-	g_free(variable);
 	return j;
 }
 

@@ -131,8 +131,8 @@ static bool detect(const struct looking *l, struct side *s, const struct specs *
 static bool analyse(const struct arguments *a, struct side *s, const struct looking *l,
                     struct error *error)
 {
-	GPtrArray *notes = g_ptr_array_new_with_free_func(g_free);
-	GPtrArray *paths = spec_rules_choose(a, s->trace, notes);
+	g_autoptr(GPtrArray) notes = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) paths = spec_rules_choose(a, s->trace, notes);
 	struct specs *specs = specs_open(paths, error);
 	bool good = specs != NULL;
 
@@ -152,8 +152,6 @@ static bool analyse(const struct arguments *a, struct side *s, const struct look
 	good = good && detect(l, s, specs, error);
 	if (specs != NULL)
 		specs_free(specs);
-	g_ptr_array_unref(paths);
-	g_ptr_array_unref(notes);
 	progress_done();
 	return good;
 }
@@ -282,10 +280,9 @@ static bool open_sides(const struct arguments *a, struct looking *l, struct side
 		const char *is = subject_of(new->report), *was = subject_of(old->report);
 
 		if (strcmp(is, was) != 0) {
-			char *expected = g_strdup_printf("a report of %s, as the first is",
-			                                 printable(was));
+			g_autofree char *expected = g_strdup_printf(
+			        "a report of %s, as the first is", printable(was));
 			refuse(new, "give two reports of one command", expected, is);
-			g_free(expected);
 			return false;
 		}
 	} else if (named->report == NULL) {
@@ -317,7 +314,7 @@ static json_t *side_json(const struct report_file *r)
 
 static void print_json(const struct changes *c, const struct side *old, const struct side *new)
 {
-	json_t *head =
+	json_auto_t *head =
 	        json_pack("{sssososo}", "heddle", HEDDLE_VERSION, "old", side_json(old->report),
 	                  "new", side_json(new->report), "counts", changes_counts(c));
 	char *text = json_dumps(head, 0);
@@ -330,19 +327,17 @@ static void print_json(const struct changes *c, const struct side *old, const st
 
 		if (!filed_is_found(f))
 			continue;
-		json_t *j = json_copy((json_t *)f);
+		json_auto_t *j = json_copy((json_t *)f);
 		json_object_del(j, "witness"); /* a number here */
 		changes_add_state(c, i, j);
 		fputs(separator, stdout);
 		json_dumpf(j, stdout, 0);
-		json_decref(j);
 		separator = ",\n";
 	}
 	fputs("\n]", stdout);
 	changes_print_absent(c, stdout);
 	puts("}");
 	free(text);
-	json_decref(head);
 }
 
 static void print_sarif(const struct changes *c, const struct side *new,

@@ -53,7 +53,7 @@ static void line(bool well, enum need need, const char *what, const char *detail
 /* First line of a command's output; NULL when it cannot be run. */
 static char *first_line(const char *command)
 {
-	char **argv = NULL;
+	g_auto(GStrv) argv = NULL;
 	char *out = NULL;
 	int status = 0;
 	if (!g_shell_parse_argv(command, NULL, &argv, NULL))
@@ -62,7 +62,6 @@ static char *first_line(const char *command)
 	        g_spawn_sync(NULL, argv, NULL, G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL,
 	                     NULL, NULL, &out, NULL, &status, NULL) &&
 	        status == 0;
-	g_strfreev(argv);
 	if (!ran) {
 		g_free(out);
 		return NULL;
@@ -76,26 +75,24 @@ static char *first_line(const char *command)
 static void check_command(const char *name, const char *what, enum need need,
                           const char *remedy)
 {
-	char *command = g_strconcat(name, " --version", NULL);
-	char *says = first_line(command);
+	g_autofree char *command = g_strconcat(name, " --version", NULL);
+	g_autofree char *says = first_line(command);
 	line(says != NULL, need, what, says, remedy);
-	g_free(says);
-	g_free(command);
 }
 
 /* Compile, record and analyse a program. */
 static void check_recording(const char *self)
 {
-	char *folder = g_build_filename(g_get_tmp_dir(), "heddle-doctor-XXXXXX", NULL);
+	g_autofree char *folder =
+	        g_build_filename(g_get_tmp_dir(), "heddle-doctor-XXXXXX", NULL);
 	if (!g_mkdtemp(folder)) {
 		line(false, NEEDED, "a recording", g_strerror(errno),
 		     "make the folder for temporary files ($TMPDIR, /tmp) writable");
-		g_free(folder);
 		return;
 	}
-	char *source = g_build_filename(folder, "t.c", NULL);
-	char *program = g_build_filename(folder, "t", NULL);
-	char *output = g_build_filename(folder, "t.hdl", NULL);
+	g_autofree char *source = g_build_filename(folder, "t.c", NULL);
+	g_autofree char *program = g_build_filename(folder, "t", NULL);
+	g_autofree char *output = g_build_filename(folder, "t.hdl", NULL);
 	g_file_set_contents(source,
 	                    "#include <pthread.h>\nint x;\n"
 	                    "void *f(void *p) { x++; return p; }\n"
@@ -103,9 +100,9 @@ static void check_recording(const char *self)
 	                    "x++; pthread_join(t, 0); return 0; }\n",
 	                    -1, NULL);
 	char *quoted[] = { g_shell_quote(self), g_shell_quote(source), g_shell_quote(program) };
-	char *command =
+	g_autofree char *command =
 	        g_strdup_printf("%s cc -O1 %s -o %s -pthread", quoted[0], quoted[1], quoted[2]);
-	char *says = first_line(command);
+	g_autofree char *says = first_line(command);
 	line(says != NULL, NEEDED, "heddle cc", says ? "compiles and links" : "fails",
 	     "apt install gcc libc6-dev");
 	if (says) {
@@ -130,12 +127,6 @@ static void check_recording(const char *self)
 	unlink(program);
 	unlink(output);
 	rmdir(folder);
-	g_free(says);
-	g_free(command);
-	g_free(source);
-	g_free(program);
-	g_free(output);
-	g_free(folder);
 	for (size_t i = 0; i < G_N_ELEMENTS(quoted); i++)
 		g_free(quoted[i]);
 }
@@ -176,18 +167,15 @@ static void check_compilers(void)
 static void check_installed(void)
 {
 	struct error error;
-	char *runtime = record_runtime_path(&error);
+	g_autofree char *runtime = record_runtime_path(&error);
 	line(runtime != NULL, NEEDED, "recording runtime", runtime ? runtime : error.what,
 	     runtime ? NULL : error.remedy);
-	g_free(runtime);
-	char *stub = record_stub_folder(&error);
+	g_autofree char *stub = record_stub_folder(&error);
 	line(stub != NULL, NEEDED, "what programs link with", stub ? stub : error.what,
 	     stub ? NULL : error.remedy);
-	g_free(stub);
-	char *specs = home_find("specs");
+	g_autofree char *specs = home_find("specs");
 	line(specs != NULL, USEFUL, "specifications", specs ? specs : "not found",
 	     "install Heddle again");
-	g_free(specs);
 }
 
 static void check_debug_information(void)
@@ -212,11 +200,10 @@ static int run_doctor(struct arguments *a)
 	check_debug_information();
 	check_room();
 	if (checks != NULL) {
-		json_t *j = json_pack("{ss sb so}", "heddle", HEDDLE_VERSION, "complete",
-		                      missing == 0, "checks", checks);
+		json_auto_t *j = json_pack("{ss sb so}", "heddle", HEDDLE_VERSION, "complete",
+		                           missing == 0, "checks", checks);
 		json_dumpf(j, stdout, JSON_INDENT(1));
 		putchar('\n');
-		json_decref(j);
 	} else {
 		printf("%s\n", missing ? "Something that is needed is missing."
 		                       : "All that is needed is here.");

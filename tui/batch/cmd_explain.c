@@ -71,12 +71,11 @@ static bool event_number(const struct arguments *a, const struct trace *t, guint
 /* EDC by the specifications. */
 static struct order *by_specification(const struct question *q)
 {
-	GPtrArray *paths = spec_rules_choose(q->a, q->t, NULL);
+	g_autoptr(GPtrArray) paths = spec_rules_choose(q->a, q->t, NULL);
 	struct error error;
 	struct spec_rules *rules = spec_rules_new(q->t, paths, &error);
 	struct order *order = NULL;
 
-	g_ptr_array_unref(paths);
 	if (rules == NULL)
 		say_error(&error);
 	else
@@ -160,7 +159,7 @@ static void append_event(const struct trace *t, uint32_t event, GString *out)
 /* The locks held at an event: "l at bank.c:30, m at bank.c:31". */
 static void append_locks(const struct trace *t, uint32_t event, GString *out)
 {
-	GArray *held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) held = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	trace_locks_held(t, event, held);
 	if (held->len == 0)
@@ -175,12 +174,11 @@ static void append_locks(const struct trace *t, uint32_t event, GString *out)
 		append_escaped(out, place, strlen(place));
 		g_string_append(out, *place == '\0' ? "" : ")");
 	}
-	g_array_free(held, TRUE);
 }
 
 static void print_unordered(const struct question *q)
 {
-	GString *line = g_string_new(NULL);
+	g_autoptr(GString) line = g_string_new(NULL);
 	const char *thread = trace_thread_name(q->t, q->t->events[q->e].thread);
 
 	for (guint i = 0; i < q->count; i++) {
@@ -204,7 +202,6 @@ static void print_unordered(const struct question *q)
 	g_string_append_printf(line, "; at %u: ", q->f);
 	append_locks(q->t, q->f, line);
 	puts(line->str);
-	g_string_free(line, TRUE);
 }
 
 /* The verdict on two conflicting accesses, since an order of the recording alone does not
@@ -238,13 +235,12 @@ static void print_verdict(const struct question *q)
 
 static void print_text(const struct question *q)
 {
-	GString *line = g_string_new(NULL);
+	g_autoptr(GString) line = g_string_new(NULL);
 
 	append_event(q->t, q->e, line);
 	g_string_append_c(line, '\n');
 	append_event(q->t, q->f, line);
 	puts(line->str);
-	g_string_free(line, TRUE);
 	if (q->answer != NULL) {
 		printf("ordered by %s (%s):\n", order_kind_title(order_kind(q->answer)),
 		       order_kind_word(order_kind(q->answer)));
@@ -259,14 +255,11 @@ static void print_text(const struct question *q)
 
 static json_t *json_step(const struct question *q, const struct step *s)
 {
-	GString *sentence = g_string_new(NULL);
+	g_autoptr(GString) sentence = g_string_new(NULL);
 
 	order_append_sentence(q->t, s, sentence);
-	json_t *j =
-	        json_pack("{sIsIssss}", "from", (json_int_t)s->from, "to", (json_int_t)s->to,
-	                  "rule", step_rule_text(s->rule), "text", sentence->str);
-	g_string_free(sentence, TRUE);
-	return j;
+	return json_pack("{sIsIssss}", "from", (json_int_t)s->from, "to", (json_int_t)s->to,
+	                 "rule", step_rule_text(s->rule), "text", sentence->str);
 }
 
 static void json_verdict(const struct question *q, json_t *j)
@@ -329,12 +322,11 @@ static int page_columns(void)
 static void shorten(const struct question *q, struct finding *f, bool missing)
 {
 	struct check_options under = { .use_missing = missing };
-	GArray *pair = finding_claimed(f);
+	g_autoptr(GArray) pair = finding_claimed(f);
 
 	if (f->witness != NULL && f->note == NULL)
 		witness_minimise(q->t, finding_claim(f), (const uint32_t *)(void *)pair->data,
 		                 pair->len, &under, f->witness);
-	g_array_unref(pair);
 }
 
 /* Takes ownership of verdict and trace. */
@@ -344,7 +336,7 @@ static int tell_story(struct question *q)
 	struct session *s = session_new(q->t);
 	struct report *report = report_new(q->t, "decide");
 	struct sources sources;
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 
 	shorten(q, q->verdict, missing);
 	sources_init(&sources, q->t->path);
@@ -359,11 +351,10 @@ static int tell_story(struct question *q)
 	q->verdict = NULL;
 	session_settle(s, report);
 	session_select(s, 0);
-	GArray *prose = story_tell(s, &sources, session_selected(s), NULL, page_columns());
+	g_autoptr(GArray) prose =
+	        story_tell(s, &sources, session_selected(s), NULL, page_columns());
 	prose_print(prose, page_columns(), !g_get_charset(NULL), text);
 	fputs(text->str, stdout);
-	g_array_free(prose, TRUE);
-	g_string_free(text, TRUE);
 	sources_release(&sources);
 	session_free(s);
 	q->t = NULL;

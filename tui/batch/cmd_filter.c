@@ -81,7 +81,7 @@ static bool check_pairs(struct trace *whole, struct trace *less, struct outcome 
                         struct error *error)
 {
 	for (size_t i = 0; i < G_N_ELEMENTS(checked); i++) {
-		GHashTable *before = pairs_of(whole, checked[i], error);
+		g_autoptr(GHashTable) before = pairs_of(whole, checked[i], error);
 		GHashTable *after = before ? pairs_of(less, checked[i], error) : NULL;
 		if (after) {
 			o->pairs[i].before = g_hash_table_size(before);
@@ -89,8 +89,6 @@ static bool check_pairs(struct trace *whole, struct trace *less, struct outcome 
 			o->pairs[i].made_up = not_in(after, before);
 			g_hash_table_destroy(after);
 		}
-		if (before)
-			g_hash_table_destroy(before);
 		if (after == NULL)
 			return false;
 	}
@@ -144,12 +142,12 @@ static void print_outcome(const struct trace *t, const struct outcome *o, bool j
 			        o->pairs[i].made_up);
 		return;
 	}
-	json_t *j = json_pack("{ss ss ss sI sI sI sI}", "heddle", HEDDLE_VERSION, "trace",
-	                      trace_name(t), "rule", o->rule, "events", (json_int_t)o->events,
-	                      "dropped", (json_int_t)o->dropped, "kept",
-	                      (json_int_t)(o->events - o->dropped), "left_out",
-	                      (json_int_t)o->left_out);
-	json_t *pairs = json_object();
+	json_auto_t *j = json_pack("{ss ss ss sI sI sI sI}", "heddle", HEDDLE_VERSION, "trace",
+	                           trace_name(t), "rule", o->rule, "events",
+	                           (json_int_t)o->events, "dropped", (json_int_t)o->dropped,
+	                           "kept", (json_int_t)(o->events - o->dropped), "left_out",
+	                           (json_int_t)o->left_out);
+	json_auto_t *pairs = json_object();
 	for (size_t i = 0; o->checked && i < G_N_ELEMENTS(checked); i++)
 		json_object_set_new(pairs, analysis_word(checked[i]),
 		                    json_pack("{si si si}", "pairs", (int)o->pairs[i].before,
@@ -157,10 +155,8 @@ static void print_outcome(const struct trace *t, const struct outcome *o, bool j
 		                              (int)o->pairs[i].made_up));
 	if (o->checked)
 		json_object_set(j, "check", pairs);
-	json_decref(pairs);
 	json_dumpf(j, stdout, JSON_INDENT(1));
 	putchar('\n');
-	json_decref(j);
 }
 
 static int run(struct arguments *a)
@@ -181,8 +177,8 @@ static int run(struct arguments *a)
 	struct outcome o = { .rule = sound >= 0 ? analyses[sound] : "lockset",
 		             .events = t->events_count };
 	struct error error;
-	uint64_t *keep = tree_filter(t, sound >= 0 ? TREE_SOUND : TREE_PAPER, &o.dropped,
-	                             progress_on_stderr());
+	g_autofree uint64_t *keep = tree_filter(t, sound >= 0 ? TREE_SOUND : TREE_PAPER,
+	                                        &o.dropped, progress_on_stderr());
 	progress_done();
 	bool good = keep ? trace_out_write(t, out, format, keep, &o.left_out, &error)
 	                 : error_cancelled(&error);
@@ -190,7 +186,6 @@ static int run(struct arguments *a)
 		good = check(t, keep, &o, &error);
 	if (good)
 		print_outcome(t, &o, json);
-	g_free(keep);
 	trace_close(t);
 	return good ? EXIT_NOTHING : fail(&error);
 }

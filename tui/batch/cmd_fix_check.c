@@ -112,7 +112,7 @@ static void ask_run(struct fix *x, struct trace *t, const struct became *became)
 		j->reached = true;
 		if (j->why != NULL)
 			continue;
-		char *locks = fix_common_lock(t, old_fields(x, i));
+		g_autofree char *locks = fix_common_lock(t, old_fields(x, i));
 		if (locks != NULL)
 			j->why = g_strdup_printf("both now hold %s", locks);
 		else if (b->fate == FATE_NOT_ACCESSED)
@@ -123,7 +123,6 @@ static void ask_run(struct fix *x, struct trace *t, const struct became *became)
 			j->why = g_strdup_printf(
 			        "proved impossible by the %s",
 			        json_word(json_object_get(b->finding, "proof"), "method"));
-		g_free(locks);
 	}
 }
 
@@ -186,7 +185,7 @@ static void judge_gone(struct fix *x, guint i)
 {
 	struct judged *j = &x->judged[i];
 	enum finding_kind kind = kind_of(old_fields(x, i));
-	char *why = g_steal_pointer(&j->why);
+	g_autofree char *why = g_steal_pointer(&j->why);
 
 	if (kind == FINDING_KIND_COUNT ||
 	    (!is_ending(kind) &&
@@ -214,7 +213,6 @@ static void judge_gone(struct fix *x, guint i)
 		settle(j, FIX_FIXED,
 		       g_strdup("its places are reached, and no reordering of the runs shows "
 		                "it"));
-	g_free(why);
 }
 
 static void judge(struct fix *x)
@@ -316,10 +314,9 @@ static void print_text(const struct fix *x, const GArray *new)
 	}
 	printf("%u fixed, %u present, %u hidden, %u undecided, %u new\n", counts[FIX_FIXED],
 	       counts[FIX_PRESENT], counts[FIX_HIDDEN], counts[FIX_UNDECIDED], new->len);
-	GPtrArray *sentences = checkup_coverage(x->c);
+	g_autoptr(GPtrArray) sentences = checkup_coverage(x->c);
 	for (guint i = 0; i < sentences->len; i++)
 		puts(sentences->pdata[i]);
-	g_ptr_array_unref(sentences);
 }
 
 static int status_of(const struct fix *x, const GArray *new)
@@ -354,7 +351,7 @@ static struct report_file *open_old(const struct arguments *a, const char *path)
 		return r;
 	}
 	if (checkup_open(&c, a)) {
-		GPtrArray *traces = g_ptr_array_new();
+		g_autoptr(GPtrArray) traces = g_ptr_array_new();
 
 		g_ptr_array_add(traces, (gpointer)path);
 		c.argv = NULL;
@@ -362,7 +359,6 @@ static struct report_file *open_old(const struct arguments *a, const char *path)
 		c.writes = false;
 		if (checkup_run(&c, traces))
 			r = checkup_report(&c);
-		g_ptr_array_unref(traces);
 	}
 	checkup_close(&c);
 	return r;

@@ -50,10 +50,10 @@ static bool draw_conflicts(const struct arguments *a, struct trace *t,
                            struct drawing *d, struct error *error)
 {
 	struct cycles *finder = cycles_new(t, m);
-	uint32_t *component = cycles_components(finder, g);
+	g_autofree uint32_t *component = cycles_components(finder, g);
 	bool alone = argument_flag(a, "cycles");
 	cycles_free(finder);
-	uint32_t *node = g_new(uint32_t, g->units->len + 1);
+	g_autofree uint32_t *node = g_new(uint32_t, g->units->len + 1);
 	for (guint i = 0; i < g->units->len; i++) {
 		const struct unit *u = &g_array_index(g->units, struct unit, i);
 		uint64_t end = u->end == NONE ? t->events_count - 1 : u->end;
@@ -71,8 +71,6 @@ static bool draw_conflicts(const struct arguments *a, struct trace *t,
 		                     component[c->from] == component[c->to],
 		             false);
 	}
-	g_free(node);
-	g_free(component);
 	if (d->nodes->len <= MOST_NODES)
 		return true;
 	return error_set(error, place_line(t->path, 0).text,
@@ -83,20 +81,18 @@ static bool draw_conflicts(const struct arguments *a, struct trace *t,
 static bool draw_conflict_graph(const struct arguments *a, struct trace *t, struct drawing *d,
                                 struct error *error)
 {
-	GPtrArray *paths = argument_values(a, "spec");
+	g_autoptr(GPtrArray) paths = argument_values(a, "spec");
 	struct specs *specs = specs_open(paths, error);
-	g_ptr_array_unref(paths);
 	if (specs == NULL)
 		return false;
 	struct atomic_model *m = atomic_model_for(t, specs, NULL, progress_on_stderr());
-	GArray *uses = g_array_new(FALSE, FALSE, sizeof(struct unit_use));
+	g_autoptr(GArray) uses = g_array_new(FALSE, FALSE, sizeof(struct unit_use));
 	/* keep every unit, also those on no cycle */
 	struct graph_options o = { .uses = uses, .progress = progress_on_stderr() };
 	struct conflict_graph *g = conflict_graph_new(t, m, &o);
 	progress_done();
 	bool good = draw_conflicts(a, t, m, g, d, error);
 	conflict_graph_free(g);
-	g_array_unref(uses);
 	atomic_model_free(m);
 	specs_free(specs);
 	return good;
@@ -141,8 +137,9 @@ static bool draw_order(struct trace *t, enum order_kind kind, struct drawing *d,
 	struct order *order = order_new(t, kind, progress_on_stderr());
 	progress_done();
 	trace_need(t, INDEX_THREADS, NULL);
-	uint32_t *clocks = g_new0(uint32_t, (gsize)(threads + 1) * (threads + 2));
-	uint32_t *now = g_new0(uint32_t, threads + 1), *other = g_new0(uint32_t, threads + 1);
+	g_autofree uint32_t *clocks = g_new0(uint32_t, (gsize)(threads + 1) * (threads + 2));
+	g_autofree uint32_t *now = g_new0(uint32_t, threads + 1),
+	                    *other = g_new0(uint32_t, threads + 1);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		GString *label = g_string_new(NULL);
 		g_string_append_printf(label, "%u ", e);
@@ -159,9 +156,6 @@ static bool draw_order(struct trace *t, enum order_kind kind, struct drawing *d,
 		draw_edges_into(t, order, e, before, now, other, d);
 		memcpy(before, now, sizeof(uint32_t) * threads);
 	}
-	g_free(clocks);
-	g_free(now);
-	g_free(other);
 	order_free(order);
 	return true;
 }
@@ -170,7 +164,7 @@ static bool draw_order(struct trace *t, enum order_kind kind, struct drawing *d,
 
 static bool hand_out(const struct drawing *d, const char *path, struct error *error)
 {
-	GString *out = g_string_new(NULL);
+	g_autoptr(GString) out = g_string_new(NULL);
 	bool good = true;
 	if (path != NULL && g_str_has_suffix(path, ".svg"))
 		drawing_svg(d, out);
@@ -180,7 +174,6 @@ static bool hand_out(const struct drawing *d, const char *path, struct error *er
 		good = file_write_whole(path, out->str, out->len, error);
 	else
 		fwrite(out->str, 1, out->len, stdout);
-	g_string_free(out, TRUE);
 	return good;
 }
 
@@ -198,7 +191,7 @@ static int run(struct arguments *a)
 	struct trace *t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
 		return EXIT_BAD;
-	char *title =
+	g_autofree char *title =
 	        g_strdup_printf("%s: %s", trace_name(t),
 	                        order ? order_kind_title(kind) : "conflicts of units of work");
 	struct drawing d;
@@ -208,7 +201,6 @@ static int run(struct arguments *a)
 	        order ? draw_order(t, kind, &d, &error) : draw_conflict_graph(a, t, &d, &error);
 	good = good && hand_out(&d, argument_output(a, true), &error);
 	drawing_release(&d);
-	g_free(title);
 	trace_close(t);
 	return good ? EXIT_NOTHING : fail(&error);
 }

@@ -31,21 +31,19 @@ struct counts {
 /* The tables hold more than the events use: an empty location, call sites. */
 static void count_places(const struct trace *t, struct counts *c)
 {
-	uint8_t *location = g_new0(uint8_t, t->locations_count + 1);
-	uint8_t *site = g_new0(uint8_t, t->sites_count + 1);
+	g_autofree uint8_t *location = g_new0(uint8_t, t->locations_count + 1);
+	g_autofree uint8_t *site = g_new0(uint8_t, t->sites_count + 1);
 	for (uint64_t i = 0; i < t->events_count; i++) {
 		uint32_t l = t->events[i].location;
 		c->locations += !location[l];
 		c->sites += !site[t->locations[l].site];
 		location[l] = site[t->locations[l].site] = 1;
 	}
-	g_free(location);
-	g_free(site);
 }
 
 static void count(const struct trace *t, struct counts *c)
 {
-	uint8_t *use = g_new0(uint8_t, t->objects_count + 1);
+	g_autofree uint8_t *use = g_new0(uint8_t, t->objects_count + 1);
 	c->by_thread = g_new0(uint64_t, t->threads_count + 1);
 	for (uint64_t i = 0; i < t->events_count; i++) {
 		const struct event *e = &t->events[i];
@@ -66,7 +64,6 @@ static void count(const struct trace *t, struct counts *c)
 		c->barriers += use[i] >> USE_BARRIER & 1;
 		c->semaphores += use[i] >> USE_SEMAPHORE & 1;
 	}
-	g_free(use);
 	count_places(t, c);
 }
 
@@ -115,8 +112,8 @@ static gint by_calls(gconstpointer a, gconstpointer b)
 static GArray *missing_calls(const struct trace *t, const struct counts *c)
 {
 	GArray *list = g_array_new(FALSE, TRUE, sizeof(struct missing));
-	GHashTable *libraries = g_hash_table_new(g_str_hash, g_str_equal);
-	GHashTable *functions = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) libraries = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) functions = g_hash_table_new(NULL, NULL);
 	for (uint64_t i = 0; c->by_op[OP_MISS] && i < t->events_count; i++) {
 		if (t->events[i].op != OP_MISS)
 			continue;
@@ -136,24 +133,21 @@ static GArray *missing_calls(const struct trace *t, const struct counts *c)
 		m->functions += g_hash_table_add(functions, GUINT_TO_POINTER(function + 1));
 	}
 	g_array_sort(list, by_calls);
-	g_hash_table_destroy(libraries);
-	g_hash_table_destroy(functions);
 	return list;
 }
 
 static void json_set(json_t *object, const char *key, json_t *value)
 {
-	GString *s = g_string_new(NULL);
+	g_autoptr(GString) s = g_string_new(NULL);
 	append_escaped(s, key, strlen(key));
 	json_object_set_new(object, s->str, value);
-	g_string_free(s, TRUE);
 }
 
 /* The ending of the run, as recorded in the trace. */
 static json_t *ending_json(const struct trace *t)
 {
 	struct ending e = trace_ending(t);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	ending_append(&e, text);
 	json_t *j =
 	        json_pack("{ssso}", "how", ending_word(e.kind), "text", json_text(text->str));
@@ -161,9 +155,8 @@ static json_t *ending_json(const struct trace *t)
 		json_object_set_new(j, "status", json_integer(e.number));
 	if (e.kind == ENDING_SIGNAL)
 		json_object_set_new(j, "signal", json_integer(e.number));
-	g_string_free(text, TRUE);
 	unsigned dropped;
-	GPtrArray *stuck = stuck_find(t, &dropped);
+	g_autoptr(GPtrArray) stuck = stuck_find(t, &dropped);
 	json_t *findings = json_array();
 	struct places *places = places_new(t);
 	for (guint i = 0; i < stuck->len; i++) {
@@ -171,7 +164,6 @@ static json_t *ending_json(const struct trace *t)
 		finding_free(stuck->pdata[i]);
 	}
 	places_free(places);
-	g_ptr_array_free(stuck, TRUE);
 	json_object_set_new(j, "stuck", findings);
 	return j;
 }
@@ -179,9 +171,9 @@ static json_t *ending_json(const struct trace *t)
 static void print_ending(const struct trace *t)
 {
 	struct ending e = trace_ending(t);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	unsigned dropped;
-	GPtrArray *stuck = stuck_find(t, &dropped);
+	g_autoptr(GPtrArray) stuck = stuck_find(t, &dropped);
 	ending_append(&e, text);
 	if (text->len && !ending_good(&e))
 		printf("%s.\n", text->str);
@@ -200,8 +192,6 @@ static void print_ending(const struct trace *t)
 	}
 	if (dropped > 0)
 		printf("%s%u\n", STUCK_DROPPED, dropped);
-	g_ptr_array_free(stuck, TRUE);
-	g_string_free(text, TRUE);
 }
 
 /* Some notes are kept for Heddle itself. */
@@ -215,8 +205,8 @@ static void print_json(const struct trace *t, const struct counts *c)
 {
 	struct line lines[12];
 	summary(t, c, lines);
-	json_t *j = json_pack("{ssso}", "heddle", HEDDLE_VERSION, "trace",
-	                      json_text(trace_name(t)));
+	json_auto_t *j = json_pack("{ssso}", "heddle", HEDDLE_VERSION, "trace",
+	                           json_text(trace_name(t)));
 	for (size_t i = 0; i < G_N_ELEMENTS(lines); i++)
 		json_object_set_new(j, lines[i].name, json_integer((json_int_t)lines[i].count));
 	json_t *operations = json_object(), *threads = json_object(), *notes = json_object();
@@ -238,7 +228,7 @@ static void print_json(const struct trace *t, const struct counts *c)
 			         json_text(trace_string(t, t->notes[i].value)));
 	for (guint i = 0; i < t->warnings->len; i++)
 		json_array_append_new(warnings, json_text(t->warnings->pdata[i]));
-	GArray *missing = missing_calls(t, c);
+	g_autoptr(GArray) missing = missing_calls(t, c);
 	json_t *libraries = json_object();
 	for (guint i = 0; i < missing->len; i++) {
 		const struct missing *m = &g_array_index(missing, struct missing, i);
@@ -246,7 +236,6 @@ static void print_json(const struct trace *t, const struct counts *c)
 		         json_pack("{sIsI}", "calls", (json_int_t)m->calls, "functions",
 		                   (json_int_t)m->functions));
 	}
-	g_array_free(missing, TRUE);
 	json_object_set_new(j, "missing", libraries);
 	json_object_set_new(j, "ended", ending_json(t));
 	json_object_set_new(j, "operations", operations);
@@ -260,15 +249,13 @@ static void print_json(const struct trace *t, const struct counts *c)
 	json_object_set_new(j, "values_exact", json_boolean(t->values_exact));
 	json_dumpf(j, stdout, JSON_INDENT(1));
 	putchar('\n');
-	json_decref(j);
 }
 
 static void print_name(const char *text, int width)
 {
-	GString *s = g_string_new(NULL);
+	g_autoptr(GString) s = g_string_new(NULL);
 	append_escaped(s, text, strlen(text));
 	printf("  %-*s", width, s->str);
-	g_string_free(s, TRUE);
 }
 
 /* "libevent.spec" for "libevent-2.1.so.7", if such a file is shipped and the trace was recorded
@@ -280,18 +267,14 @@ static char *specification_for(const struct trace *t, const char *library)
 		if (library[i] == '-' && g_ascii_isdigit(library[i + 1]))
 			length = i;
 	char *file = g_strdup_printf("%.*s.spec", (int)length, library);
-	char *relative = g_build_filename("specs", "missing", file, NULL);
-	char *path = home_find(relative);
-	GPtrArray *recorded = trace_recorded_specs(t);
+	g_autofree char *relative = g_build_filename("specs", "missing", file, NULL);
+	g_autofree char *path = home_find(relative);
+	g_autoptr(GPtrArray) recorded = trace_recorded_specs(t);
 	bool known = path == NULL;
 	for (guint i = 0; i < recorded->len; i++) {
-		char *base = g_path_get_basename(recorded->pdata[i]);
+		g_autofree char *base = g_path_get_basename(recorded->pdata[i]);
 		known |= strcmp(base, file) == 0;
-		g_free(base);
 	}
-	g_ptr_array_unref(recorded);
-	g_free(relative);
-	g_free(path);
 	if (!known)
 		return file;
 	g_free(file);
@@ -300,21 +283,19 @@ static char *specification_for(const struct trace *t, const char *library)
 
 static void print_missing(const struct trace *t, const struct counts *c)
 {
-	GArray *missing = missing_calls(t, c);
+	g_autoptr(GArray) missing = missing_calls(t, c);
 	if (missing->len)
 		puts("missing code (races --missing, --analysis rdit)");
 	for (guint i = 0; i < missing->len; i++) {
 		const struct missing *m = &g_array_index(missing, struct missing, i);
 		print_name(m->library, 12);
-		char *file = specification_for(t, m->library);
+		g_autofree char *file = specification_for(t, m->library);
 		printf(" %12" G_GUINT64_FORMAT "  call%s of %" G_GUINT64_FORMAT
 		       " function%s%s%s%s\n",
 		       m->calls, plural(m->calls), m->functions, plural(m->functions),
 		       file ? " (record --spec " : "", file ? file : "",
 		       file ? ": less that may be ordered)" : "");
-		g_free(file);
 	}
-	g_array_free(missing, TRUE);
 }
 
 static void print_text(const struct trace *t, const struct counts *c)
@@ -356,9 +337,8 @@ static void print_text(const struct trace *t, const struct counts *c)
 		enum {
 			SHOWN = 200
 		}; /* longer lists, for replay, are complete in --format json */
-		char *cut = g_strndup(value, SHOWN);
+		g_autofree char *cut = g_strndup(value, SHOWN);
 		print_name(cut, 0);
-		g_free(cut);
 		puts(strlen(value) > SHOWN ? " ..." : "");
 	}
 }
@@ -370,14 +350,13 @@ static int run(struct arguments *a)
 	struct trace *t = open_trace(a, a->words->pdata[0]);
 	if (t == NULL)
 		return EXIT_BAD;
-	struct counts *c = g_new0(struct counts, 1);
+	g_autofree struct counts *c = g_new0(struct counts, 1);
 	count(t, c);
 	if (format == FORMAT_JSON)
 		print_json(t, c);
 	else
 		print_text(t, c);
 	g_free(c->by_thread);
-	g_free(c);
 	trace_close(t);
 	return EXIT_NOTHING;
 }

@@ -22,7 +22,7 @@ static void list_text(const GPtrArray *all)
 	for (guint i = 0; i < all->len; i++) {
 		const struct lesson *l = all->pdata[i];
 		struct lesson_progress p = lesson_progress_load(l->name);
-		GString *state = g_string_new(NULL);
+		g_autoptr(GString) state = g_string_new(NULL);
 		if (p.finished)
 			g_string_append(state, "finished: ");
 		else if (p.step)
@@ -30,15 +30,13 @@ static void list_text(const GPtrArray *all)
 			                       l->steps->len);
 		if (state->len)
 			lesson_progress_append(p, state);
-		GString *line = g_string_new(NULL);
+		g_autoptr(GString) line = g_string_new(NULL);
 		g_string_append_printf(line, "%2u. ", i + 1);
 		append_padded(line, l->name, 20);
 		g_string_append(line, l->title);
 		printf("%s\n      %s\n", line->str, l->teaches);
 		if (state->len)
 			printf("      %s\n", state->str);
-		g_string_free(line, TRUE);
-		g_string_free(state, TRUE);
 	}
 	puts("\n'heddle lesson NAME' begins one, or goes on where you left it.");
 }
@@ -57,18 +55,16 @@ static void list_json(const GPtrArray *all)
 		                  "finished", (int)p.finished, "wrong", (int)p.wrong, "hints",
 		                  (int)p.hints, "skipped", (int)p.skipped));
 	}
-	json_t *root = json_pack("{s:s, s:o}", "heddle", HEDDLE_VERSION, "lessons", list);
+	json_auto_t *root = json_pack("{s:s, s:o}", "heddle", HEDDLE_VERSION, "lessons", list);
 	json_dumpf(root, stdout, JSON_INDENT(2));
 	putchar('\n');
-	json_decref(root);
 }
 
 static int list(struct arguments *a)
 {
 	struct error error;
-	GPtrArray *all = lessons_all();
+	g_autoptr(GPtrArray) all = lessons_all();
 	if (all->len == 0) {
-		g_ptr_array_unref(all);
 		error_set(&error, a->command->name,
 		          "run the installed heddle, or that of the tree",
 		          "the samples with their lessons are not beside heddle");
@@ -78,7 +74,6 @@ static int list(struct arguments *a)
 		list_json(all);
 	else
 		list_text(all);
-	g_ptr_array_unref(all);
 	return EXIT_NOTHING;
 }
 
@@ -88,10 +83,9 @@ enum { TEXT_COLUMNS = 76 };
 
 static void print_wrapped(const char *before, const char *text)
 {
-	GString *out = g_string_new(before);
+	g_autoptr(GString) out = g_string_new(before);
 	append_wrapped(out, text, (int)text_columns(before), TEXT_COLUMNS);
 	fputs(out->str, stdout);
-	g_string_free(out, TRUE);
 }
 
 /* `worksheet`: without answers. */
@@ -99,11 +93,10 @@ static void print_step(const struct lesson *l, guint i, bool worksheet)
 {
 	const struct lesson_step *s = l->steps->pdata[i];
 	printf("\n%u. %s\n\n", i + 1, s->title);
-	char **paragraphs = g_strsplit(s->text ? s->text : "", "\n\n", -1);
+	g_auto(GStrv) paragraphs = g_strsplit(s->text ? s->text : "", "\n\n", -1);
 	for (char **p = paragraphs; *p; p++)
 		if (**p)
 			print_wrapped("   ", *p);
-	g_strfreev(paragraphs);
 	if (s->task)
 		print_wrapped("   In the explorer: ", s->task);
 	if (s->keys && !worksheet)
@@ -117,30 +110,28 @@ static void print_step(const struct lesson *l, guint i, bool worksheet)
 	if (s->answer && worksheet) {
 		puts("   Answer: ______________________________");
 	} else if (s->answer) {
-		char *answer = g_strdup_printf("%s. %s", s->answer, s->right ? s->right : "");
+		g_autofree char *answer =
+		        g_strdup_printf("%s. %s", s->answer, s->right ? s->right : "");
 		print_wrapped("   Answer: ", answer);
-		g_free(answer);
 	}
 }
 
 static void print_recipe(const struct lesson *l, bool mended)
 {
-	GPtrArray *recipe = lesson_recipe(l, mended);
+	g_autoptr(GPtrArray) recipe = lesson_recipe(l, mended);
 	for (guint i = 0; i < recipe->len; i++)
 		printf("    %s\n", (char *)recipe->pdata[i]);
-	g_ptr_array_unref(recipe);
 }
 
 /* The command that opens the recording. */
 static void print_opening(const struct lesson *l)
 {
-	char *program = lesson_program(l);
+	g_autofree char *program = lesson_program(l);
 	printf("    heddle %s.hdl", program);
 	for (guint i = 0; i < l->specs->len; i++)
 		if (!lesson_spec_binds(l, i))
 			printf(" --spec %s", (char *)l->specs->pdata[i]);
 	putchar('\n');
-	g_free(program);
 }
 
 /* Copies files by name: the lesson's folder may be the student's, and a worksheet lacks the
@@ -149,18 +140,17 @@ static void print_copy(const struct lesson *l, bool worksheet)
 {
 	const GPtrArray *lists[] = { l->sources, l->plain, l->specs, l->files,
 		                     worksheet ? NULL : l->fixed };
-	GHashTable *known = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
 	printf("    mkdir %s-lesson\n    cp",
 	       l->name); /* -lesson: the program may have its name */
 	for (size_t k = 0; k < G_N_ELEMENTS(lists); k++)
 		for (guint i = 0; lists[k] && i < lists[k]->len; i++) {
-			char *path = g_build_filename(l->folder, lists[k]->pdata[i], NULL);
+			g_autofree char *path =
+			        g_build_filename(l->folder, lists[k]->pdata[i], NULL);
 			if (g_hash_table_add(known, lists[k]->pdata[i]))
 				printf(" %s", path + (g_str_has_prefix(path, "./") ? 2 : 0));
-			g_free(path);
 		}
 	printf(" %s-lesson\n    cd %s-lesson\n", l->name, l->name);
-	g_hash_table_unref(known);
 }
 
 static int print_lesson(const struct lesson *l, bool worksheet)
@@ -206,25 +196,22 @@ static bool fulfil(struct workshop *w, const struct guide *g, GString *said,
 /* Set the pane's text on the changed program. */
 static void judge(struct workshop *w, struct guide *g, const GString *said)
 {
-	GString *why = g_string_new(NULL);
+	g_autoptr(GString) why = g_string_new(NULL);
 	g->changed = true;
 	g_free(g->wrong);
 	g->wrong = workshop_judge(w, said, why) ? NULL : g_strdup(printable(why->str));
-	g_string_free(why, TRUE);
 }
 
 static char *first_words(const GString *said)
 {
-	char **lines = g_strsplit(said->str, "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(said->str, "\n", -1);
 	guint count = g_strv_length(lines);
 	const char *last = "";
 	for (guint i = 0; i < count; i++)
 		if (*lines[i] && !g_str_has_prefix(lines[i], "heddle:"))
 			last = lines[i];
-	char *words = *last ? g_strdup_printf("recorded; the program printed: %s", last)
-	                    : g_strdup("recorded");
-	g_strfreev(lines);
-	return words;
+	return *last ? g_strdup_printf("recorded; the program printed: %s", last)
+	             : g_strdup("recorded");
 }
 
 static struct trace *open_recording(const struct workshop *w, struct error *error)
@@ -238,41 +225,38 @@ static bool visit(struct workshop *w, struct guide *g, const char *say, bool pla
                   struct error *error)
 {
 	const struct lesson *l = w->lesson;
-	GPtrArray *specs = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GPtrArray) specs = g_ptr_array_new_with_free_func(g_free);
 	for (guint i = 0; i < l->specs->len; i++)
 		if (!lesson_spec_binds(l, i))
 			g_ptr_array_add(specs,
 			                g_build_filename(w->folder, l->specs->pdata[i], NULL));
-	char *name = lesson_program(l), *program = g_build_filename(w->folder, name, NULL);
+	g_autofree char *name = lesson_program(l),
+	                *program = g_build_filename(w->folder, name, NULL);
 	struct explorer_options options = { .executable = program,
 		                            .guide = g,
 		                            .tree = w->tree,
 		                            .say = say,
 		                            .specifications = specs };
-	char *report = l->report ? g_build_filename(w->folder, l->report, NULL) : NULL;
+	g_autofree char *report =
+	        l->report ? g_build_filename(w->folder, l->report, NULL) : NULL;
 	options.report = report;
 	struct trace *trace = open_recording(w, error);
-	bool good = trace && (play ? explorer_play(trace, &options, error)
-	                           : explorer_run(trace, &options, error) == EXIT_NOTHING);
-	g_ptr_array_unref(specs);
-	g_free(report);
-	g_free(program);
-	g_free(name);
-	return good;
+	return trace && (play ? explorer_play(trace, &options, error)
+	                      : explorer_run(trace, &options, error) == EXIT_NOTHING);
 }
 
 static bool take_lesson(struct workshop *w, struct guide *g, bool play, struct error *error)
 {
-	GString *said = g_string_new(NULL);
+	g_autoptr(GString) said = g_string_new(NULL);
 	bool good = workshop_make(w, said, error);
 	if (!good)
 		fputs(said->str, stderr);
 	while (good) {
-		char *say = w->shown ? g_strdup("not right yet: this is the run that shows it")
-		                     : first_words(said);
+		g_autofree char *say =
+		        w->shown ? g_strdup("not right yet: this is the run that shows it")
+		                 : first_words(said);
 		g->wish = GUIDE_NOTHING;
 		good = visit(w, g, say, play, error);
-		g_free(say);
 		if (!good || g->wish == GUIDE_NOTHING)
 			break;
 		g_string_truncate(said, 0);
@@ -285,7 +269,6 @@ static bool take_lesson(struct workshop *w, struct guide *g, bool play, struct e
 			show(said->str, error);
 		}
 	}
-	g_string_free(said, TRUE);
 	return good;
 }
 
@@ -313,10 +296,10 @@ static const struct lesson *next_lesson(const GPtrArray *all, const struct lesso
  * caller; or NULL. */
 static char *offer_next(const struct lesson *l)
 {
-	GPtrArray *all = lessons_all();
+	g_autoptr(GPtrArray) all = lessons_all();
 	const struct lesson *next = next_lesson(all, l);
 	struct lesson_progress progress = lesson_progress_load(l->name);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	char *name = NULL, answer[16];
 	lesson_progress_append(progress, text);
 	printf("'%s' is done: %s.\n", l->title, text->str);
@@ -333,8 +316,6 @@ static char *offer_next(const struct lesson *l)
 		else
 			putchar('\n');
 	}
-	g_string_free(text, TRUE);
-	g_ptr_array_unref(all);
 	return name;
 }
 
@@ -421,11 +402,11 @@ static int write_draft(const char *program)
 {
 	struct error error;
 	char *name = g_path_get_basename(program), *dot = strrchr(name, '.');
-	char *folder = g_path_get_dirname(program);
-	char *stem = g_strndup(name, dot ? (gsize)(dot - name) : strlen(name));
-	char *file = g_strdup_printf("%s.lesson", stem);
-	char *path = strcmp(folder, ".") == 0 ? g_strdup(file)
-	                                      : g_build_filename(folder, file, NULL);
+	g_autofree char *folder = g_path_get_dirname(program);
+	g_autofree char *stem = g_strndup(name, dot ? (gsize)(dot - name) : strlen(name));
+	g_autofree char *file = g_strdup_printf("%s.lesson", stem);
+	g_autofree char *path = strcmp(folder, ".") == 0 ? g_strdup(file)
+	                                                 : g_build_filename(folder, file, NULL);
 	bool good = false;
 	if (!g_file_test(program, G_FILE_TEST_IS_REGULAR)) {
 		error_set(&error, program, "name the program's source file",
@@ -434,9 +415,8 @@ static int write_draft(const char *program)
 		error_set(&error, path, "take it away first, or go on with it",
 		          "there is such a lesson already");
 	} else {
-		char *text = g_strdup_printf(draft, name, name);
+		g_autofree char *text = g_strdup_printf(draft, name, name);
 		good = file_write_whole(path, text, strlen(text), &error);
-		g_free(text);
 	}
 	if (good)
 		printf("%s: fill it in, write fixed-%s beside it; 'heddle lesson --play %s' "
@@ -444,10 +424,6 @@ static int write_draft(const char *program)
 		       "whether it is right\n",
 		       path, name, path);
 	g_free(name);
-	g_free(folder);
-	g_free(stem);
-	g_free(file);
-	g_free(path);
 	return good ? EXIT_NOTHING : fail(&error);
 }
 
@@ -469,13 +445,11 @@ static int run_lesson(struct arguments *a)
 	if (a->words->len == 0)
 		return check || play ? usage_error(a, "name the lesson to check") : list(a);
 	int status = EXIT_NOTHING;
-	char *next = g_strdup(a->words->pdata[0]);
+	g_autofree char *next = g_strdup(a->words->pdata[0]);
 	while (next && status == EXIT_NOTHING) {
 		struct lesson *l = lesson_find(next, &error);
-		if (l == NULL) {
-			g_free(next);
+		if (l == NULL)
 			return fail(&error);
-		}
 		g_clear_pointer(&next, g_free);
 		if (check)
 			printf("%s: a lesson of %u step%s\n", l->name, l->steps->len,
@@ -488,7 +462,6 @@ static int run_lesson(struct arguments *a)
 			status = open_lesson(a, l, false, &next);
 		lesson_free(l);
 	}
-	g_free(next);
 	return status;
 }
 

@@ -12,7 +12,8 @@
 static const struct command_option options[] = {
 	{ "lenient", NULL, "join what is there, when shards or tasks are missing", 0 },
 	{ "tasks", "N",
-	  "of explorations: divide what is left into N tasks, PREFIX.1 to PREFIX.N", 0 },
+	  "of explorations: divide what is left into N tasks, PREFIX.1 to PREFIX.N (and PREFIX.base)",
+	  0 },
 	{ "output", "PREFIX", "with --tasks; without it, of explorations: the file of the join",
 	  'o' },
 	OPTION_FORMAT_SARIF,
@@ -185,8 +186,6 @@ static int print_merged(const struct arguments *a, const struct report_file *r)
 
 /* -- states of explorations ----------------------------------------------------------- */
 
-enum { MOST_TASKS = 100000 };
-
 static bool write_tasks(struct arguments *a, struct tasks *t, struct error *error)
 {
 	const char *output = argument_output(a, false);
@@ -275,7 +274,8 @@ const struct command command_merge = {
 	        "reports, and complete when all\nof its parts are.  Reports of 'check' are "
 	        "joined into one list, of whatever runs they are.\n"
 	        "States of explorations (explore --resume) are joined into one; --tasks divides what is\n"
-	        "left of it evenly into files for explore --resume, the tasks of the next round.\nExit status: as that of "
+	        "left of it evenly into files for explore --resume, the tasks of the next round; what is known is in\n"
+	        "PREFIX.base, beside them.\nExit status: as that of "
 	        "races, explore or check.",
 	.options = options,
 	.run = run,

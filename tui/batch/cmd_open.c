@@ -24,10 +24,9 @@ static int run_open(struct arguments *a)
 	if (trace == NULL)
 		return EXIT_BAD;
 	struct error error;
-	GPtrArray *specifications = argument_values(a, "spec");
+	g_autoptr(GPtrArray) specifications = argument_values(a, "spec");
 	options.specifications = specifications;
 	int status = explorer_run(trace, &options, &error);
-	g_ptr_array_free(specifications, TRUE);
 	if (status == EXIT_BAD)
 		say_error(&error);
 	return status;

@@ -227,7 +227,7 @@ static bool is_pair(const struct change *one, const struct change *other)
 static bool strengthen_pairs(struct search *s, const GArray *atomics, bool *open,
                              struct error *error)
 {
-	GArray *all = halves(atomics);
+	g_autoptr(GArray) all = halves(atomics);
 	bool good = true, found = false;
 	for (guint n = 0; n < 2 * all->len * all->len && good && !found; n++) {
 		guint k = n % (all->len * all->len);
@@ -255,7 +255,6 @@ static bool strengthen_pairs(struct search *s, const GArray *atomics, bool *open
 		     other->order.how ? "together with this one, has to have"
 		                      : "together with this one, has to be");
 	}
-	g_array_unref(all);
 	return good;
 }
 
@@ -330,7 +329,7 @@ static int report(struct search *s, const struct explore_report *base, enum outc
 	if (!search(s, base->atomics, now, &open, error))
 		return fail(error);
 	if (s->json) {
-		json_t *root = json_pack(
+		json_auto_t *root = json_pack(
 		        "{s:s, s:b, s:O, s:I, s:I, s:{s:I, s:I, s:I, s:I}, s:b}", "heddle",
 		        HEDDLE_VERSION, "fails", now == WRONG,
 		        now == RIGHT ? "weaker" : "stronger", s->found, "explorations",
@@ -341,7 +340,6 @@ static int report(struct search *s, const struct explore_report *base, enum outc
 		        !open && !s->looks && s->left_pairs == 0);
 		json_dumpf(root, stdout, JSON_INDENT(1));
 		putchar('\n');
-		json_decref(root);
 	} else {
 		print_end(s, now, open);
 	}

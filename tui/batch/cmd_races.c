@@ -61,7 +61,7 @@ static struct report *find(const struct arguments *a, struct trace *t,
 static bool take_specs(const struct arguments *a, struct trace *t, struct race_options *race,
                        struct spec_rules **rules, struct error *error)
 {
-	GPtrArray *paths = argument_values(a, "spec");
+	g_autoptr(GPtrArray) paths = argument_values(a, "spec");
 	bool fits = (race->analysis == ANALYSIS_AUTO || race->analysis == ANALYSIS_SMT) &&
 	            !race->use_values && !race->use_missing;
 
@@ -75,7 +75,6 @@ static bool take_specs(const struct arguments *a, struct trace *t, struct race_o
 		          "with --missing");
 	}
 	fits = paths->len == 0 || *rules != NULL;
-	g_ptr_array_unref(paths);
 	return fits;
 }
 

@@ -30,16 +30,14 @@ static void tell(const struct session *s, const struct arguments *a)
 	const struct record_facts *f = &s->facts;
 	struct error note;
 	if (f->status == LOG_DEADLOCK) {
-		GString *text = g_string_new(NULL);
+		g_autoptr(GString) text = g_string_new(NULL);
 		record_explain_deadlock(s->trace, f, text);
 		fprintf(stderr,
 		        "heddle: deadlock: no thread can go on; the program was ended\n");
-		char **lines = g_strsplit(text->str, "\n", -1);
+		g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
 		for (char **l = lines; *l; l++)
 			if (**l)
 				fprintf(stderr, "heddle:   %s\n", *l);
-		g_strfreev(lines);
-		g_string_free(text, TRUE);
 	}
 	if (f->status != LOG_DEADLOCK && f->outcome == LOG_DEADLOCK)
 		fprintf(stderr,
@@ -161,10 +159,9 @@ static int run_record(struct arguments *a)
 		                   : o.compress ? "--compress"
 		                                : "--last");
 	o.start_at = argument_value(a, "start-at");
-	GPtrArray *suppressions = argument_values(a, "suppressions");
+	g_autoptr(GPtrArray) suppressions = argument_values(a, "suppressions");
 	char *lines = suppressions->len > 0 ? suppressions_text(suppressions, &error) : NULL;
 	bool readable = suppressions->len == 0 || lines != NULL;
-	g_ptr_array_unref(suppressions);
 	if (!readable)
 		return ours(&error);
 	o.suppressions = lines;

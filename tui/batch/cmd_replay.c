@@ -17,6 +17,7 @@
 #include "tui/batch/replay_parting.h"
 #include "tui/batch/replay_program.h"
 #include "tui/batch/replay_server.h"
+#include "tui/dap/dap.h"
 
 static int ours(const struct error *error)
 {
@@ -29,14 +30,12 @@ static int ours(const struct error *error)
 /* The file of `folder` whose escaped name is `name`, since a witness has escaped names. */
 static char *file_printed_as(const char *folder, const char *name)
 {
-	GDir *dir = g_dir_open(folder, 0, NULL);
+	g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
 	const char *entry;
 	char *path = NULL;
 	while (dir && !path && (entry = g_dir_read_name(dir)) != NULL)
 		if (strcmp(printable(entry), name) == 0)
 			path = g_build_filename(folder, entry, NULL);
-	if (dir)
-		g_dir_close(dir);
 	return path ? path : g_build_filename(folder, name, NULL);
 }
 
@@ -47,9 +46,8 @@ static struct trace *trace_of(struct arguments *a, const char *witness_path,
 	const char *given = argument_value(a, "trace");
 	char *path = g_strdup(given);
 	if (!path && w->trace_name) {
-		char *folder = g_path_get_dirname(witness_path);
+		g_autofree char *folder = g_path_get_dirname(witness_path);
 		path = file_printed_as(folder, w->trace_name);
-		g_free(folder);
 		if (access(path, R_OK) != 0 && access(w->trace_name, R_OK) == 0) {
 			g_free(path);
 			path = g_strdup(w->trace_name);
@@ -65,7 +63,7 @@ static struct trace *trace_of(struct arguments *a, const char *witness_path,
 	g_free(path);
 	if (!t || !w->trace_digest || !*w->trace_digest)
 		return t;
-	char *digest = trace_digest(t);
+	g_autofree char *digest = trace_digest(t);
 	if (*digest && g_ascii_strcasecmp(digest, w->trace_digest) != 0) {
 		error_set(
 		        &error, trace_name(t), "make the witness again for this trace",
@@ -74,7 +72,6 @@ static struct trace *trace_of(struct arguments *a, const char *witness_path,
 		trace_close(t);
 		t = NULL;
 	}
-	g_free(digest);
 	return t;
 }
 
@@ -82,11 +79,10 @@ static struct trace *trace_of(struct arguments *a, const char *witness_path,
 
 static void print_event(const struct trace *t, uint32_t e, const char *before)
 {
-	GString *line = g_string_new(NULL);
+	g_autoptr(GString) line = g_string_new(NULL);
 	trace_append_operation(t, e, line);
 	fprintf(stderr, "heddle: %s%s %s at %s\n", before, printable_thread(t, e), line->str,
 	        printable(trace_location_name(t, e)));
-	g_string_free(line, TRUE);
 }
 
 static void print_stop(const struct trace *t, const struct plan *p, const struct plan_run *run)
@@ -99,24 +95,21 @@ static void print_stop(const struct trace *t, const struct plan *p, const struct
 		if (p->pair[side] == NONE)
 			continue;
 		print_event(t, p->pair[side], "  ");
-		GString *stack = g_string_new(NULL);
+		g_autoptr(GString) stack = g_string_new(NULL);
 		plan_append_stack(t, p, run, side, stack);
 		fputs(stack->str, stderr);
-		g_string_free(stack, TRUE);
 	}
 }
 
 static void print_deadlock(const struct plan_run *run)
 {
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	record_explain_deadlock(run->trace, &run->facts, text);
-	char **lines = g_strsplit(text->str, "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
 	fprintf(stderr, "heddle:   it ends in a deadlock\n");
 	for (char **line = lines; *line; line++)
 		if (**line)
 			fprintf(stderr, "heddle:     %s\n", *line);
-	g_strfreev(lines);
-	g_string_free(text, TRUE);
 }
 
 static void print_outcome(const struct plan *p, const struct plan_run *run)
@@ -219,7 +212,7 @@ static bool wait_happened(const struct trace *t, const struct witness *w,
 	bool deadlock = w->claim == CLAIM_DEADLOCK;
 	const char *what = deadlock ? "deadlock" : "wait that never ends";
 	unsigned dropped;
-	GPtrArray *stuck = stuck_find(run->trace, &dropped);
+	g_autoptr(GPtrArray) stuck = stuck_find(run->trace, &dropped);
 	bool happened = false;
 	for (guint i = 0; i < stuck->len; i++) {
 		struct finding *f = stuck->pdata[i];
@@ -228,7 +221,6 @@ static bool wait_happened(const struct trace *t, const struct witness *w,
 		finding_free(f);
 	}
 	bool other = run->facts.status == LOG_DEADLOCK;
-	g_ptr_array_free(stuck, TRUE);
 	if (happened)
 		fprintf(stderr, "heddle: the %s of the witness happened\n", what);
 	else
@@ -252,13 +244,10 @@ static bool same_outcome(const struct plan_run *x, const struct plan_run *y)
 			return false;
 		if (x->reached[i] == NONE)
 			continue;
-		GString *a = g_string_new(NULL), *b = g_string_new(NULL);
+		g_autoptr(GString) a = g_string_new(NULL), b = g_string_new(NULL);
 		trace_append_operation(x->trace, x->reached[i], a);
 		trace_append_operation(y->trace, y->reached[i], b);
-		bool same = g_string_equal(a, b);
-		g_string_free(a, TRUE);
-		g_string_free(b, TRUE);
-		if (!same)
+		if (!g_string_equal(a, b))
 			return false;
 	}
 	return true;
@@ -328,13 +317,12 @@ static uint32_t free_in(const struct trace *t, const struct witness *w)
  * matter to a replay. */
 static bool take_specs(const struct arguments *a, struct plan *plan, struct error *error)
 {
-	GPtrArray *given = argument_values(a, "spec");
+	g_autoptr(GPtrArray) given = argument_values(a, "spec");
 	bool binds, ok = interposer_binds(given, &binds, error);
 	if (ok && binds) {
 		g_ptr_array_unref(plan->specs);
 		plan->specs = g_ptr_array_ref(given);
 	}
-	g_ptr_array_unref(given);
 	return ok;
 }
 
@@ -443,7 +431,7 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 	const char *until = argument_value(a, "until");
 	size_t length = w->events ? w->events->len : 0;
 	const uint32_t *events = w->events ? (const uint32_t *)w->events->data : NULL;
-	GArray *whole = NULL;
+	g_autoptr(GArray) whole = NULL;
 	if (!witness_fits(t, w, &error))
 		return ours(&error);
 	if (until) {
@@ -480,14 +468,48 @@ static int replay(struct arguments *a, const struct trace *t, const struct witne
 	if (w->claim == CLAIM_C11_RACE && trace_weak_first(t) == NONE && !until)
 		explain_c11(t, w);
 	int status = EXIT_OURS;
-	if (plan_make(t, events, length, pair, &plan, &error)) {
+	if (plan_make(t, events, length, pair, &plan, &error))
 		status = run_plan(a, t, w, &plan, argv);
-	} else {
+	else
 		say_error(&error);
-	}
 	plan_release(&plan);
-	if (whole)
-		g_array_free(whole, TRUE);
+	return status;
+}
+
+/* --dap: the editor says which run, where the command line does not. */
+static int serve_editor(const struct arguments *a, const char *address)
+{
+	static const char *const passed[] = { "first", "until", "timeout", "spec" };
+	struct error error;
+	GPtrArray *options = g_ptr_array_new_with_free_func(g_free);
+	unsigned timeout = (unsigned)argument_number(a, "timeout", DEFAULT_TIMEOUT);
+	struct dap_start start = { .options = options,
+		                   .witness = argument_value(a, "witness"),
+		                   .trace = argument_value(a, "trace"),
+		                   .argv = a->rest && a->rest[0] ? a->rest : NULL,
+		                   .timeout = timeout };
+	for (size_t i = 0; i < G_N_ELEMENTS(passed); i++) {
+		GPtrArray *values = argument_values(a, passed[i]);
+		for (guint k = 0; k < values->len; k++) {
+			const char *value = values->pdata[k];
+			bool file = g_file_test(value, G_FILE_TEST_IS_REGULAR);
+			g_ptr_array_add(options, g_strdup_printf("--%s", passed[i]));
+			g_ptr_array_add(options, file ? g_canonicalize_filename(value, NULL)
+			                              : g_strdup(value));
+		}
+		g_ptr_array_unref(values);
+	}
+	if (argument_flag(a, "lenient"))
+		g_ptr_array_add(options, g_strdup("--lenient"));
+	int status = EXIT_BAD;
+	if (replay_address_check("--dap", address, &error) &&
+	    replay_client(address, "waiting for an editor at", timeout, &start.in, &start.out,
+	                  &error) &&
+	    dap_serve(&start, &error))
+		status = 0;
+	if (status)
+		say_error(&error);
+	g_ptr_array_free(options, TRUE);
 	return status;
 }
 
@@ -495,14 +517,16 @@ static int run_replay(struct arguments *a)
 {
 	struct error error;
 	struct witness w = { 0 };
-	const char *path = argument_value(a, "witness");
+	const char *path = argument_value(a, "witness"), *dap = argument_value(a, "dap");
+	if (dap)
+		return serve_editor(a, dap);
 	if (!a->rest || !a->rest[0])
 		return usage_error(a, "no program given after --");
 	const char *server = argument_value(a, "gdb-server");
 	if (!path && !argument_value(a, "trace"))
 		return usage_error(a,
 		                   "--witness W is needed (or --trace T: the recorded order)");
-	if (server && !replay_address_check(server, &error)) {
+	if (server && !replay_address_check("--gdb-server", server, &error)) {
 		say_error(&error);
 		return 2;
 	}
@@ -531,6 +555,10 @@ static const struct command_option options[] = {
 	  "serve gdb ('target remote localhost:PORT'), which goes through the run forward and "
 	  "backward; also localhost:PORT, a path, or - for standard input and output",
 	  0 },
+	{ "dap", "PORT",
+	  "serve an editor by the Debug Adapter Protocol; the same addresses; witness, trace "
+	  "and program may come from the editor",
+	  0 },
 	{ "spec", "FILE", "the bind lines that it was recorded with, when they lie elsewhere",
 	  0 },
 	{ "timeout", "SECONDS",
@@ -544,7 +572,7 @@ static const struct command_option options[] = {
 const struct command command_replay = {
 	.name = "replay",
 	.usage = "--witness W|--trace T [--first 1|2] [--until EVENT] [--gdb] "
-	         "[--gdb-server PORT] [--timeout S] -- PROG ARGS",
+	         "[--gdb-server PORT] [--dap PORT] [--timeout S] -- PROG ARGS",
 	.summary = "make a witness happen on the real program",
 	.details =
 	        "Stops both threads before the pair, prints their stacks, lets either go "

@@ -53,7 +53,7 @@ static json_t *answer_json(enum answer a)
 static void print_condition(const struct spec_object *o, const struct spec_condition *c,
                             const struct ecl *ecl, const struct condition_check *check)
 {
-	char *pair = pair_text(o, c), *formula = formula_text(o, c, c->formula);
+	g_autofree char *pair = pair_text(o, c), *formula = formula_text(o, c, c->formula);
 	const char *sound = answer_text(check->sound.answer, "sound", "UNSOUND");
 	const char *precise = answer_text(check->precise.answer, "precise", "not precise");
 	const char *asymmetric = check->symmetric.answer == ANSWER_NO ? ", NOT SYMMETRIC"
@@ -67,10 +67,9 @@ static void print_condition(const struct spec_object *o, const struct spec_condi
 	       : check->precise.answer == ANSWER_OPEN ? "precision not decided"
 	                                              : precise);
 	if (ecl->in_the_way) {
-		char *atom = formula_text(o, c, ecl->in_the_way);
+		g_autofree char *atom = formula_text(o, c, ecl->in_the_way);
 		printf("    not ECL because of %s: %s; checked pair by pair, in linear time\n",
 		       atom, ecl->why);
-		g_free(atom);
 	}
 	if (check->symmetric.example)
 		printf("    not symmetric: %s\n", check->symmetric.example);
@@ -78,24 +77,21 @@ static void print_condition(const struct spec_object *o, const struct spec_condi
 		printf("    not sound: %s\n", check->sound.example);
 	if (check->precise.example)
 		printf("    not precise: %s\n", check->precise.example);
-	g_free(pair);
-	g_free(formula);
 }
 
 static json_t *condition_json(const struct spec_object *o, const struct spec_condition *c,
                               const struct ecl *ecl, const struct condition_check *check)
 {
-	char *pair = pair_text(o, c), *formula = formula_text(o, c, c->formula);
+	g_autofree char *pair = pair_text(o, c), *formula = formula_text(o, c, c->formula);
 	json_t *j = json_pack("{s[oo]sososIss}", "methods",
 	                      json_text(spec_method_at(o, c->methods[0])->name),
 	                      json_text(spec_method_at(o, c->methods[1])->name), "invocations",
 	                      json_text(pair), "condition", json_text(formula), "line",
 	                      (json_int_t)c->line, "class", ecl_word(ecl->class));
 	if (ecl->in_the_way) {
-		char *atom = formula_text(o, c, ecl->in_the_way);
+		g_autofree char *atom = formula_text(o, c, ecl->in_the_way);
 		json_object_set_new(j, "in_the_way", json_text(atom));
 		json_object_set_new(j, "why", json_string(ecl->why));
-		g_free(atom);
 	}
 	if (check->symmetric.answer != ANSWER_UNASKED)
 		json_object_set_new(j, "symmetric", answer_json(check->symmetric.answer));
@@ -108,8 +104,6 @@ static json_t *condition_json(const struct spec_object *o, const struct spec_con
 		json_object_set_new(j, "counterexample", json_text(example));
 	if (check->precise.example)
 		json_object_set_new(j, "imprecise_for", json_text(check->precise.example));
-	g_free(pair);
-	g_free(formula);
 	return j;
 }
 
@@ -134,7 +128,7 @@ static void check_defaults(const struct spec_object *o, json_t *json)
 static unsigned check_object(const struct spec_object *o, json_t *json)
 {
 	struct prover *prover = prover_new(o, SOLVER_MILLISECONDS);
-	json_t *conditions = json_array(), *defaults = json_array();
+	json_auto_t *conditions = json_array(), *defaults = json_array();
 	unsigned refused = 0;
 	if (!json)
 		printf("object %s\n", o->name);
@@ -156,8 +150,6 @@ static unsigned check_object(const struct spec_object *o, json_t *json)
 		json_array_append_new(json, json_pack("{sosOsO}", "name", json_text(o->name),
 		                                      "conditions", conditions, "defaults",
 		                                      defaults));
-	json_decref(conditions);
-	json_decref(defaults);
 	return refused;
 }
 
@@ -215,15 +207,15 @@ static char *touch_text(const struct spec_object *o, const struct points *p, uin
 static void print_touches(const struct spec_object *o, const struct points *p, json_t *json)
 {
 	for (guint m = 0; m < o->methods->len; m++) {
-		GString *head = g_string_new(NULL);
-		GArray *rows = g_array_new(FALSE, FALSE, sizeof(struct touch_row));
+		g_autoptr(GString) head = g_string_new(NULL);
+		g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(struct touch_row));
 		spec_print_method(spec_method_at(o, m), head);
 		points_of_method(p, m, rows);
 		if (!json && rows->len == 0)
 			printf("  %s touches nothing\n", head->str);
 		for (guint i = 0; i < rows->len; i++) {
 			struct touch_row *row = &g_array_index(rows, struct touch_row, i);
-			char *point = touch_text(o, p, m, row->touch);
+			g_autofree char *point = touch_text(o, p, m, row->touch);
 			bool always = *row->condition == 0;
 			if (json)
 				json_array_append_new(
@@ -235,11 +227,8 @@ static void print_touches(const struct spec_object *o, const struct points *p, j
 			else
 				printf("  %s touches %s%s%s\n", head->str, point,
 				       always ? "" : " when ", row->condition);
-			g_free(point);
 			g_free(row->condition);
 		}
-		g_array_unref(rows);
-		g_string_free(head, TRUE);
 	}
 }
 
@@ -247,20 +236,17 @@ static void print_matrix(const struct points *p)
 {
 	size_t width = 4;
 	for (uint32_t i = 0; i < points_count(p); i++) {
-		char *name = point_text(p, i);
+		g_autofree char *name = point_text(p, i);
 		width = MAX(width, strlen(name) + 2);
-		g_free(name);
 	}
 	printf("  %-*s", (int)width, "");
 	for (uint32_t i = 0; i < points_count(p); i++) {
-		char *name = point_text(p, i);
+		g_autofree char *name = point_text(p, i);
 		printf("%-*s", (int)width, name);
-		g_free(name);
 	}
 	for (uint32_t i = 0; i < points_count(p); i++) {
-		char *name = point_text(p, i);
+		g_autofree char *name = point_text(p, i);
 		printf("\n  %-*s", (int)width, name);
-		g_free(name);
 		for (uint32_t k = 0; k < points_count(p); k++)
 			printf("%-*s", (int)width,
 			       !clash(points_at(p, i), k) ? "no"
@@ -292,18 +278,16 @@ static json_t *points_json(const struct spec_object *o, const struct points *p)
 	json_t *points = json_array(), *touches = json_array(), *conflicts = json_array(),
 	       *pairwise = json_array();
 	for (uint32_t i = 0; i < points_count(p); i++) {
-		char *name = point_text(p, i);
+		g_autofree char *name = point_text(p, i);
 		json_array_append_new(points, json_text(name));
 		for (uint32_t k = i; k < points_count(p); k++) {
-			char *other = point_text(p, k);
+			g_autofree char *other = point_text(p, k);
 			if (clash(points_at(p, i), k))
 				json_array_append_new(conflicts,
 				                      json_pack("{s[ss]sb}", "points", name,
 				                                other, "same_key",
 				                                points_at(p, i)->key != NULL));
-			g_free(other);
 		}
-		g_free(name);
 	}
 	print_touches(o, p, touches);
 	print_pairwise(o, p, pairwise);
@@ -315,9 +299,8 @@ static void print_points(const struct spec_object *o, const struct points *p)
 {
 	printf("object %s\n", o->name);
 	for (uint32_t i = 0; i < points_count(p); i++) {
-		char *name = point_text(p, i);
+		g_autofree char *name = point_text(p, i);
 		printf("  point %s\n", name);
-		g_free(name);
 	}
 	if (points_count(p) > 0)
 		printf("\n");

@@ -38,11 +38,10 @@ struct verdict_of {
 static bool of_this_trace(const struct arguments *a, const struct trace *t,
                           const struct witness *w, struct verdict_of *v)
 {
-	char *digest = trace_digest(t);
+	g_autofree char *digest = trace_digest(t);
 	bool other = w->trace_digest != NULL && strlen(w->trace_digest) == 64 &&
 	             *digest != '\0' && g_ascii_strcasecmp(digest, w->trace_digest) != 0;
 
-	g_free(digest);
 	if (!other)
 		return true;
 	if (!argument_flag(a, "lenient")) {
@@ -69,14 +68,14 @@ static void print_verdict(const struct witness *w, const struct verdict_of *v,
                           enum output_format format)
 {
 	if (format != FORMAT_TEXT) {
-		json_t *j = json_pack("{ss sb ss ss si so so}", "heddle", HEDDLE_VERSION,
-		                      "accepted", v->accepted, "kind", claim_word(w->claim),
-		                      "proved", v->accepted ? claim_word(v->claim) : "nothing",
-		                      "events", (int)w->events->len, "reason",
-		                      json_text(v->reason->str), "notes", json_notes(v->notes));
+		json_auto_t *j =
+		        json_pack("{ss sb ss ss si so so}", "heddle", HEDDLE_VERSION,
+		                  "accepted", v->accepted, "kind", claim_word(w->claim),
+		                  "proved", v->accepted ? claim_word(v->claim) : "nothing",
+		                  "events", (int)w->events->len, "reason",
+		                  json_text(v->reason->str), "notes", json_notes(v->notes));
 		json_dumpf(j, stdout, 0);
 		putchar('\n');
-		json_decref(j);
 		return;
 	}
 	if (v->accepted && w->claim == CLAIM_REACH)
@@ -103,12 +102,10 @@ static void print_verdict(const struct witness *w, const struct verdict_of *v,
 static bool open_rules(const struct arguments *a, struct trace *t, const struct witness *w,
                        struct spec_rules **rules, struct error *error)
 {
-	GPtrArray *given = argument_values(a, "spec"), *named = spec_rules_paths(w);
+	g_autoptr(GPtrArray) given = argument_values(a, "spec"), named = spec_rules_paths(w);
 	bool needed = given->len > 0 || named->len > 0 || w->claim == CLAIM_COV;
 
 	*rules = needed ? spec_rules_new(t, given->len > 0 ? given : named, error) : NULL;
-	g_ptr_array_unref(given);
-	g_ptr_array_unref(named);
 	return !needed || *rules != NULL;
 }
 
@@ -117,7 +114,7 @@ static bool open_rules(const struct arguments *a, struct trace *t, const struct 
 static bool has_cycle(const struct arguments *a, struct trace *t, const struct witness *w,
                       GString *reason, struct error *error, bool *good)
 {
-	GPtrArray *given = argument_values(a, "spec"), *named = spec_rules_paths(w);
+	g_autoptr(GPtrArray) given = argument_values(a, "spec"), named = spec_rules_paths(w);
 	struct specs *specs = specs_open(given->len > 0 ? given : named, error);
 	struct atomic_model *m = specs ? atomic_model_for(t, specs, NULL, NULL) : NULL;
 	bool cycle = m != NULL &&
@@ -129,8 +126,6 @@ static bool has_cycle(const struct arguments *a, struct trace *t, const struct w
 	atomic_model_free(m);
 	if (specs)
 		specs_free(specs);
-	g_ptr_array_unref(given);
-	g_ptr_array_unref(named);
 	return cycle;
 }
 

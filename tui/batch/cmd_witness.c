@@ -63,11 +63,10 @@ static void print_proof(const struct trace *t, const struct finding *f)
 /* Reduce context switches, within a bound. */
 static void polish(const struct trace *t, const struct check_options *check, struct finding *f)
 {
-	GArray *pair = finding_claimed(f);
+	g_autoptr(GArray) pair = finding_claimed(f);
 
 	witness_minimise(t, finding_claim(f), (const uint32_t *)(void *)pair->data, pair->len,
 	                 check, f->witness);
-	g_array_unref(pair);
 }
 
 static void make_witness(const struct trace *t, const struct race_options *race,
@@ -108,8 +107,8 @@ static void under_rule5(const struct trace *t, const struct check_options *check
 /* `out`: standard error when the witness goes to standard output. */
 static void print_switches(const struct trace *t, const struct witness *w, FILE *out)
 {
-	GArray *switches = witness_switches(t, w);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GArray) switches = witness_switches(t, w);
+	g_autoptr(GString) text = g_string_new(NULL);
 
 	for (guint i = 0; i < switches->len; i++) {
 		const struct context_switch *s =
@@ -122,15 +121,13 @@ static void print_switches(const struct trace *t, const struct witness *w, FILE 
 		fprintf(out, "  %s -> %s before event %u, %s\n", printable_thread(t, from),
 		        printable_thread(t, to), to, text->str);
 	}
-	g_string_free(text, TRUE);
-	g_array_unref(switches);
 }
 
 /* The same as JSON; owned by the caller. */
 static json_t *switches_json(const struct trace *t, const struct witness *w)
 {
-	GArray *switches = witness_switches(t, w);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GArray) switches = witness_switches(t, w);
+	g_autoptr(GString) text = g_string_new(NULL);
 	json_t *all = json_array();
 
 	for (guint i = 0; i < switches->len; i++) {
@@ -151,21 +148,18 @@ static json_t *switches_json(const struct trace *t, const struct witness *w)
 		json_object_set_new(j, "text", json_text(text->str));
 		json_array_append_new(all, j);
 	}
-	g_string_free(text, TRUE);
-	g_array_unref(switches);
 	return all;
 }
 
 static int print_witness(const struct trace *t, const struct witness *w, const char *path)
 {
 	struct error error;
-	GString *text;
+	g_autoptr(GString) text = NULL;
 
 	if (path == NULL) {
 		text = g_string_new(NULL);
 		witness_print(t, w, text);
 		fputs(text->str, stdout);
-		g_string_free(text, TRUE);
 		fputs("heddle: its context switches:\n", stderr);
 		print_switches(t, w, stderr);
 		return EXIT_FOUND;
@@ -249,7 +243,7 @@ static int data_race(const struct arguments *a, struct trace *t, uint32_t e1, ui
 {
 	struct check_options check = { .use_values = race->use_values,
 		                       .use_missing = race->use_missing };
-	GPtrArray *paths = argument_values(a, "spec");
+	g_autoptr(GPtrArray) paths = argument_values(a, "spec");
 	struct spec_rules *rules = NULL;
 	struct error error = { .where = "" };
 	struct finding *f = NULL;
@@ -267,7 +261,6 @@ static int data_race(const struct arguments *a, struct trace *t, uint32_t e1, ui
 		under_rule5(t, &check, f);
 	int status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, paths, f);
 	spec_rules_free(rules);
-	g_ptr_array_unref(paths);
 	return status;
 }
 
@@ -285,7 +278,7 @@ static int order_violation(const struct arguments *a, struct trace *t, uint32_t 
 		                   .budget_total = race->budget_total };
 	struct check_options check = { 0 };
 	struct error error = { .where = "" };
-	GPtrArray *paths = spec_rules_choose(a, t, NULL);
+	g_autoptr(GPtrArray) paths = spec_rules_choose(a, t, NULL);
 	struct spec_rules *rules = spec_rules_new(t, paths, &error);
 	struct finding *f = NULL;
 
@@ -296,7 +289,6 @@ static int order_violation(const struct arguments *a, struct trace *t, uint32_t 
 	check.semantics = spec_rules_semantics(rules);
 	int status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, paths, f);
 	spec_rules_free(rules);
-	g_ptr_array_unref(paths);
 	return status;
 }
 
@@ -353,10 +345,8 @@ static int deadlock(const struct arguments *a, struct trace *t, const uint32_t *
 		          "%u request%s",
 		          count == 1 ? "" : "se", count, count == 1 ? "" : "s");
 	report_free(r);
-	GPtrArray *paths = argument_values(a, "spec");
-	int status = f == NULL ? fail(&error) : print_answer(a, t, race, &check, paths, f);
-	g_ptr_array_unref(paths);
-	return status;
+	g_autoptr(GPtrArray) paths = argument_values(a, "spec");
+	return f == NULL ? fail(&error) : print_answer(a, t, race, &check, paths, f);
 }
 
 /* -- without a pair: the first finding that has a witness -------------------------------- */
@@ -400,7 +390,7 @@ static guint choose(const struct arguments *a, struct trace *t, const struct rac
 {
 	static const enum detector order[] = { DETECTOR_COUNT, DETECTOR_DEADLOCKS,
 		                               DETECTOR_COV };
-	GPtrArray *paths = spec_rules_choose(a, t, NULL);
+	g_autoptr(GPtrArray) paths = spec_rules_choose(a, t, NULL);
 	struct specs *specs = specs_open(paths, error);
 	struct detection on = { .trace = t,
 		                .specs = specs,
@@ -411,7 +401,7 @@ static guint choose(const struct arguments *a, struct trace *t, const struct rac
 	for (size_t k = 0; specs != NULL && count == 0 && k < G_N_ELEMENTS(order); k++) {
 		struct report *r = look_for(&on, order[k], race, error);
 		const struct finding *f = r != NULL ? first_shown(r) : NULL;
-		GArray *claimed = f != NULL ? finding_claimed(f) : NULL;
+		g_autoptr(GArray) claimed = f != NULL ? finding_claimed(f) : NULL;
 
 		for (; f != NULL && count < MIN(claimed->len, MOST_REQUESTS); count++)
 			e[count] = g_array_index(claimed, uint32_t, count);
@@ -423,8 +413,6 @@ static guint choose(const struct arguments *a, struct trace *t, const struct rac
 			        finding_kind_word(f->kind), f->first, f->second,
 			        f->missing ? ", " : "",
 			        f->missing ? printable(f->missing) : "");
-		if (claimed != NULL)
-			g_array_unref(claimed);
 		*open |= r != NULL && (r->budget_spent || (r->candidates > 0 && !r->complete));
 		report_free(r);
 		if (r == NULL)
@@ -433,7 +421,6 @@ static guint choose(const struct arguments *a, struct trace *t, const struct rac
 	model_free(on.model);
 	if (specs != NULL)
 		specs_free(specs);
-	g_ptr_array_unref(paths);
 	return count;
 }
 
@@ -463,10 +450,9 @@ static int write_weak(const struct trace *t, const struct witness *w, const char
 		       weak_model_words[w->memory], path);
 		return EXIT_FOUND;
 	}
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	witness_print(t, w, text);
 	fputs(text->str, stdout);
-	g_string_free(text, TRUE);
 	return EXIT_FOUND;
 }
 
@@ -476,7 +462,7 @@ static int answer_weak(const struct arguments *a, const struct trace *t, const u
 {
 	bool json = argument_format(a, false) == FORMAT_JSON;
 	const char *path = argument_output(a, !json);
-	GString *reason = g_string_new(NULL);
+	g_autoptr(GString) reason = g_string_new(NULL);
 	struct witness w;
 	struct error error;
 	int status = EXIT_BUDGET;
@@ -517,7 +503,6 @@ static int answer_weak(const struct arguments *a, const struct trace *t, const u
 		else
 			finding_free(f);
 	}
-	g_string_free(reason, TRUE);
 	return status;
 }
 

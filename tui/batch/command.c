@@ -68,16 +68,14 @@ int usage_error(const struct arguments *a, const char *format, ...)
 {
 	va_list ap;
 	va_start(ap, format);
-	char *what = g_strdup_vprintf(format, ap);
+	g_autofree char *what = g_strdup_vprintf(format, ap);
 	va_end(ap);
-	GString *escaped = g_string_new(NULL);
+	g_autoptr(GString) escaped = g_string_new(NULL);
 	append_escaped(escaped, what, strlen(what));
-	char *remedy = a->command ? g_strdup_printf("see 'heddle %s --help'", a->command->name)
-	                          : g_strdup("see 'heddle --help'");
+	g_autofree char *remedy =
+	        a->command ? g_strdup_printf("see 'heddle %s --help'", a->command->name)
+	                   : g_strdup("see 'heddle --help'");
 	say(a->command ? a->command->name : "", escaped->str, remedy);
-	g_free(remedy);
-	g_string_free(escaped, TRUE);
-	g_free(what);
 	return bad_usage(a->command);
 }
 
@@ -168,9 +166,8 @@ int argument_choice(const struct arguments *a, const char *name, const char *con
 	for (int i = 0; words[i]; i++)
 		if (strcmp(words[i], text) == 0)
 			return i;
-	char *list = g_strjoinv(", ", (char **)words);
+	g_autofree char *list = g_strjoinv(", ", (char **)words);
 	int status = usage_error(a, "--%s: expected one of %s, found '%s'", name, list, text);
-	g_free(list);
 	exit(status);
 }
 
@@ -334,14 +331,13 @@ static bool parse(struct arguments *a, int argc, char **argv)
 static void print_options(const struct command_option *options)
 {
 	for (const struct command_option *o = options; o && o->name; o++) {
-		char *left = g_strdup_printf("%c%c%s --%s%s%s", o->letter ? '-' : ' ',
-		                             o->letter ? o->letter : ' ', o->letter ? "," : " ",
-		                             o->name, o->argument ? " " : "",
-		                             o->argument ? o->argument : "");
+		g_autofree char *left = g_strdup_printf(
+		        "%c%c%s --%s%s%s", o->letter ? '-' : ' ', o->letter ? o->letter : ' ',
+		        o->letter ? "," : " ", o->name, o->argument ? " " : "",
+		        o->argument ? o->argument : "");
 		printf("  %-34s %s%s\n", left,
 		       strlen(left) > 34 ? "\n                                     " : "",
 		       o->help);
-		g_free(left);
 	}
 }
 
@@ -560,13 +556,12 @@ struct trace *open_trace(const struct arguments *a, const char *path)
 		say_error(&e);
 		return NULL;
 	}
-	char *who = g_strdup_printf("'heddle %s'", a->command->name);
+	g_autofree char *who = g_strdup_printf("'heddle %s'", a->command->name);
 	if (!a->command->reads_weak && !trace_weak_allows(t, who, &e)) {
 		say_error(&e);
 		trace_close(t);
 		t = NULL;
 	}
-	g_free(who);
 	if (t == NULL)
 		return NULL;
 	for (guint i = 0; !quiet && t->warnings && i < t->warnings->len; i++)

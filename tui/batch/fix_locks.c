@@ -25,12 +25,11 @@ static bool names_variable(const struct looking *x, uint32_t event)
 	size_t i;
 
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		char *is = variable_name(x->t, v);
+		g_autofree char *is = variable_name(x->t, v);
 		bool found = false;
 
 		json_array_foreach(list, i, name) found |=
 		        g_strcmp0(json_string_value(name), is) == 0;
-		g_free(is);
 		if (found)
 			return true;
 	}

@@ -12,13 +12,12 @@
 
 static char *student_of(const char *path)
 {
-	char *name = g_path_get_basename(path);
+	g_autofree char *name = g_path_get_basename(path);
 	char *dot = strrchr(name, '.');
 	if (dot && dot != name)
 		*dot = '\0';
 	GString *text = g_string_new(NULL);
 	append_escaped(text, name, strlen(name));
-	g_free(name);
 	return g_string_free(text, FALSE);
 }
 
@@ -26,7 +25,7 @@ static char *student_of(const char *path)
 static json_t *read_lessons(const char *path, struct error *error)
 {
 	json_error_t fault;
-	json_t *root = json_load_file(path, 0, &fault);
+	json_auto_t *root = json_load_file(path, 0, &fault);
 	json_t *lessons = json_object_get(root, "lessons"), *item;
 	bool good = json_is_array(lessons);
 	size_t i;
@@ -39,7 +38,6 @@ static json_t *read_lessons(const char *path, struct error *error)
 		          "a student makes it with heddle lesson --format json > NAME.json",
 		          "is no progress in lessons%s%s", root ? "" : ": ",
 		          root ? "" : fault.text);
-	json_decref(root);
 	return good ? lessons : NULL;
 }
 
@@ -75,8 +73,8 @@ static void append_state(const json_t *lesson, GString *out)
 
 static void print_student(const char *path, const json_t *lessons)
 {
-	GString *states = g_string_new(NULL), *state = g_string_new(NULL);
-	char *student = student_of(path);
+	g_autoptr(GString) states = g_string_new(NULL), state = g_string_new(NULL);
+	g_autofree char *student = student_of(path);
 	guint finished = 0;
 	const json_t *lesson;
 	size_t i;
@@ -88,18 +86,14 @@ static void print_student(const char *path, const json_t *lessons)
 		if (state->len == 0)
 			continue;
 		const char *name = json_string_value(json_object_get(lesson, "name"));
-		GString *text = g_string_new(NULL);
+		g_autoptr(GString) text = g_string_new(NULL);
 		append_escaped(text, name, strlen(name));
 		g_string_append(states, "    ");
 		append_padded(states, text->str, 22);
 		g_string_append_printf(states, "%s\n", state->str);
-		g_string_free(text, TRUE);
 	}
 	printf("%s: %u of %u finished\n%s", student, finished, (guint)json_array_size(lessons),
 	       states->str);
-	g_string_free(states, TRUE);
-	g_string_free(state, TRUE);
-	g_free(student);
 }
 
 bool lesson_class_print(const GPtrArray *files, bool json, struct error *error)
@@ -111,25 +105,22 @@ bool lesson_class_print(const GPtrArray *files, bool json, struct error *error)
 		if (good)
 			json_array_append_new(all, lessons);
 	}
-	json_t *students = json_array();
+	json_auto_t *students = json_array();
 	for (guint i = 0; good && i < files->len; i++) {
-		char *student = student_of(files->pdata[i]);
+		g_autofree char *student = student_of(files->pdata[i]);
 		if (json)
 			json_array_append_new(students,
 			                      json_pack("{s:s, s:O}", "student", student,
 			                                "lessons", json_array_get(all, i)));
 		else
 			print_student(files->pdata[i], json_array_get(all, i));
-		g_free(student);
 	}
 	if (good && json) {
-		json_t *root =
+		json_auto_t *root =
 		        json_pack("{s:s, s:O}", "heddle", HEDDLE_VERSION, "students", students);
 		json_dumpf(root, stdout, JSON_INDENT(2));
 		putchar('\n');
-		json_decref(root);
 	}
-	json_decref(students);
 	json_decref(all);
 	return good;
 }

@@ -24,19 +24,16 @@ static GHashTable *races_by_places(const struct report_file *all)
 
 	for (guint i = 0; i < all->findings->len; i++) {
 		json_t *f = g_array_index(all->findings, struct filed_finding, i).fields;
-		char *key = key_of_places(json_object_get(f, "locations"));
+		g_autofree char *key = key_of_places(json_object_get(f, "locations"));
 		GPtrArray *list = g_hash_table_lookup(races, key);
 
-		if (strcmp(json_word(f, "verdict"), verdict_word(VERDICT_RACE)) != 0) {
-			g_free(key);
+		if (strcmp(json_word(f, "verdict"), verdict_word(VERDICT_RACE)) != 0)
 			continue;
-		}
 		if (list == NULL) {
 			list = g_ptr_array_new();
 			g_hash_table_insert(races, g_strdup(key), list);
 		}
 		g_ptr_array_add(list, f);
-		g_free(key);
 	}
 	return races;
 }
@@ -70,7 +67,7 @@ static bool same_pair(const json_t *race, const json_t *read)
 /* Is the read in one of the races: the pair itself, or its places and a variable? */
 static bool is_racy(GHashTable *races, const json_t *read)
 {
-	char *key = key_of_places(json_object_get(read, "locations"));
+	g_autofree char *key = key_of_places(json_object_get(read, "locations"));
 	const GPtrArray *list = g_hash_table_lookup(races, key);
 	bool racy = false;
 
@@ -78,7 +75,6 @@ static bool is_racy(GHashTable *races, const json_t *read)
 		racy = same_pair(list->pdata[i], read) ||
 		       have_common(json_object_get(list->pdata[i], "variables"),
 		                   json_object_get(read, "variables"));
-	g_free(key);
 	return racy;
 }
 
@@ -120,7 +116,7 @@ static json_t *rewritten(json_t *fields, json_t *behind)
 
 void merge_behind(struct report_file *all)
 {
-	GHashTable *races = races_by_places(all);
+	g_autoptr(GHashTable) races = races_by_places(all);
 
 	all->rewritten = g_ptr_array_new_with_free_func(free);
 	for (guint i = 0; i < all->findings->len; i++) {
@@ -131,16 +127,14 @@ void merge_behind(struct report_file *all)
 		/* a witness is no value here, and what is impossible has none */
 		if (!json_is_array(reads) || json_object_get(f->fields, "witness") != NULL)
 			continue;
-		json_t *behind = racy_reads(races, reads);
+		json_auto_t *behind = racy_reads(races, reads);
 		json_t *fields = rewritten(f->fields, behind);
 		char *text = json_dumps(fields, 0);
 
 		g_ptr_array_add(all->rewritten, text);
-		json_decref(behind);
 		json_decref(f->fields);
 		f->fields = fields;
 		f->text = text;
 		f->length = strlen(text);
 	}
-	g_hash_table_destroy(races);
 }

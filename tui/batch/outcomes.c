@@ -68,10 +68,9 @@ static void set_line(struct outcome *o)
 void outcome_set_output(struct outcome *o, const char *text, gsize length)
 {
 	enum { BOUND = 1 << 17 }; /* at the beginning and at the end */
-	char *digest =
+	g_autofree char *digest =
 	        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, length);
 	g_strlcpy(o->hash, digest, sizeof(o->hash));
-	g_free(digest);
 	o->lines = g_ptr_array_new_with_free_func(g_free);
 	if (length > 2 * BOUND) {
 		add_lines(o->lines, text, BOUND);
@@ -87,9 +86,8 @@ json_t *outcome_json(const struct outcome *o)
 	json_t *lines = json_array();
 	for (guint i = 0; i < o->lines->len; i++) {
 		const char *line = o->lines->pdata[i];
-		char *text = g_base64_encode((const guchar *)line, strlen(line));
+		g_autofree char *text = g_base64_encode((const guchar *)line, strlen(line));
 		json_array_append_new(lines, json_string(text));
-		g_free(text);
 	}
 	return json_pack("{si si sb sb sI ss so sI sI si sI}", "status", o->status, "signal",
 	                 o->signal, "deadlock", o->deadlock, "timed-out", o->timed_out,
@@ -131,10 +129,9 @@ struct outcome *outcome_of_json(const json_t *value)
 	o->lines = g_ptr_array_new_with_free_func(g_free);
 	for (size_t i = 0; i < json_array_size(lines); i++) {
 		gsize length;
-		guchar *line =
+		g_autofree guchar *line =
 		        g_base64_decode(json_string_value(json_array_get(lines, i)), &length);
 		g_ptr_array_add(o->lines, g_strndup((char *)line, length));
-		g_free(line);
 	}
 	set_line(o);
 	g_strlcpy(o->hash, hash, sizeof o->hash);
@@ -249,7 +246,7 @@ static struct shape *shape_named(struct grouping *g, GHashTable *known, const ch
 
 static void find_shapes(struct grouping *g)
 {
-	GHashTable *known = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) known = g_hash_table_new(g_str_hash, g_str_equal);
 	for (guint i = 0; i < g->outcomes->len; i++) {
 		const struct outcome *o = g->outcomes->pdata[i];
 		for (guint k = 0; k < o->lines->len; k++) {
@@ -259,7 +256,6 @@ static void find_shapes(struct grouping *g)
 			g_ptr_array_add(s->lines[i], o->lines->pdata[k]);
 		}
 	}
-	g_hash_table_unref(known);
 }
 
 static gint by_text(gconstpointer a, gconstpointer b)
@@ -273,7 +269,7 @@ static char *in_detail(const GPtrArray *lines, enum detail detail)
 	guint count = lines ? lines->len : 0;
 	if (detail == DETAIL_ANY || count == 0)
 		return g_strdup(count ? "any" : "");
-	GPtrArray *sorted = g_ptr_array_sized_new(count);
+	g_autoptr(GPtrArray) sorted = g_ptr_array_sized_new(count);
 	GString *text = g_string_new(NULL);
 	for (guint i = 0; i < count; i++)
 		g_ptr_array_add(sorted, lines->pdata[i]);
@@ -281,14 +277,14 @@ static char *in_detail(const GPtrArray *lines, enum detail detail)
 		g_ptr_array_sort(sorted, by_text);
 	for (guint i = 0; i < count; i++)
 		g_string_append_printf(text, "%s\n", (char *)sorted->pdata[i]);
-	g_ptr_array_unref(sorted);
 	return g_string_free(text, FALSE);
 }
 
 /* Split the groups by `texts` (by outcome; ownership taken), unless they become too many. */
 static bool refine(struct grouping *g, char **texts)
 {
-	GHashTable *known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) known =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	uint32_t *group = g_new(uint32_t, g->outcomes->len);
 	for (guint i = 0; i < g->outcomes->len; i++) {
 		char *key = g_strdup_printf("%u %s", g->group[i], texts[i]);
@@ -301,7 +297,6 @@ static bool refine(struct grouping *g, char **texts)
 		g_free(texts[i]);
 	}
 	uint64_t groups = g_hash_table_size(known);
-	g_hash_table_unref(known);
 	g_free(texts);
 	bool good = groups <= g->most;
 	if (good) {
@@ -324,14 +319,12 @@ static char **texts_of(const struct grouping *g, const struct shape *s, enum det
 static void count_different(const struct grouping *g, struct shape *s)
 {
 	for (enum detail d = 0; d < DETAILS; d++) {
-		GHashTable *texts =
+		g_autoptr(GHashTable) texts =
 		        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-		char **each = texts_of(g, s, d);
+		g_autofree char **each = texts_of(g, s, d);
 		for (guint i = 0; i < g->outcomes->len; i++)
 			g_hash_table_add(texts, each[i]);
 		s->different[d] = g_hash_table_size(texts);
-		g_hash_table_unref(texts);
-		g_free(each);
 	}
 	guint number = 0;
 	s->steady = true;
@@ -353,7 +346,7 @@ static gint least_varying(gconstpointer a, gconstpointer b)
 /* Split by the order of lines of different shapes, among those whose order is compared. */
 static void refine_by_order(struct grouping *g)
 {
-	GHashTable *ordered = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GHashTable) ordered = g_hash_table_new(g_str_hash, g_str_equal);
 	char **texts = g_new(char *, g->outcomes->len);
 	for (guint k = 0; k < g->shapes->len; k++) {
 		struct shape *s = g->shapes->pdata[k];
@@ -364,15 +357,13 @@ static void refine_by_order(struct grouping *g)
 		const struct outcome *o = g->outcomes->pdata[i];
 		GString *text = g_string_new(NULL);
 		for (guint k = 0; k < o->lines->len; k++) {
-			char *shape = shape_of(o->lines->pdata[k]);
+			g_autofree char *shape = shape_of(o->lines->pdata[k]);
 			if (g_hash_table_contains(ordered, shape))
 				g_string_append_printf(text, "%s\n", shape);
-			g_free(shape);
 		}
 		texts[i] = g_string_free(text, FALSE);
 	}
 	refine(g, texts);
-	g_hash_table_unref(ordered);
 }
 
 static void compare_lines(struct grouping *g)
@@ -397,14 +388,13 @@ static void compare_lines(struct grouping *g)
 static char *last_compared(const struct grouping *g, const struct outcome *o)
 {
 	for (guint k = o->lines->len; k-- > 0;) {
-		char *shape = shape_of(o->lines->pdata[k]);
+		g_autofree char *shape = shape_of(o->lines->pdata[k]);
 		bool compared = false;
 		for (guint i = 0; i < g->shapes->len && !compared; i++) {
 			const struct shape *s = g->shapes->pdata[i];
 			compared = s->compared < DETAIL_ANY && strcmp(s->text, shape) == 0 &&
 			           *s->text;
 		}
-		g_free(shape);
 		if (compared)
 			return shown(o->lines->pdata[k]);
 	}
@@ -427,7 +417,7 @@ static void note_left_out(struct outcomes *x, const struct grouping *g)
 /* Merge each group into its first outcome. */
 static void merge(struct grouping *g, GPtrArray *into)
 {
-	struct outcome **first = g_new0(struct outcome *, g->outcomes->len);
+	g_autofree struct outcome **first = g_new0(struct outcome *, g->outcomes->len);
 	for (guint i = 0; i < g->outcomes->len; i++) {
 		struct outcome *o = g->outcomes->pdata[i], *known = first[g->group[i]];
 		if (!known) {
@@ -442,7 +432,6 @@ static void merge(struct grouping *g, GPtrArray *into)
 		known->outputs += o->outputs;
 		outcome_free(o);
 	}
-	g_free(first);
 }
 
 static gint most_frequent_first(gconstpointer a, gconstpointer b)

@@ -83,8 +83,6 @@ json_t *places_parse(const char *place)
 	guint64 line = colon ? g_ascii_strtoull(colon + 1, &end, 10) : 0;
 	if (line == 0 || end != place + length)
 		return json_pack("{so}", "name", json_text(place));
-	char *file = g_strndup(place, (gsize)(colon - place));
-	json_t *site = json_pack("{sosI}", "file", json_text(file), "line", (json_int_t)line);
-	g_free(file);
-	return site;
+	g_autofree char *file = g_strndup(place, (gsize)(colon - place));
+	return json_pack("{sosI}", "file", json_text(file), "line", (json_int_t)line);
 }

@@ -38,7 +38,7 @@ static void append_common(const struct trace *t, const struct step *s,
 void print_steps(const struct trace *t, const struct path *path)
 {
 	struct missing_calls *calls = NULL; /* made on demand */
-	GString *line = g_string_new(NULL);
+	g_autoptr(GString) line = g_string_new(NULL);
 	for (guint i = 0; path->steps && i < path->steps->len; i++) {
 		const struct step *s = &g_array_index(path->steps, struct step, i);
 		g_string_printf(line, "  %u -> %u  ", s->from, s->to);
@@ -48,7 +48,6 @@ void print_steps(const struct trace *t, const struct path *path)
 		puts(line->str);
 	}
 	missing_calls_free(calls);
-	g_string_free(line, TRUE);
 }
 
 char *variable_name(const struct trace *t, uint32_t variable)
@@ -66,11 +65,9 @@ const char *printable(const char *name)
 		at++;
 	if (*at == '\0')
 		return name;
-	GString *s = g_string_new(NULL);
+	g_autoptr(GString) s = g_string_new(NULL);
 	append_escaped(s, name, strlen(name));
-	const char *kept = g_intern_string(s->str);
-	g_string_free(s, TRUE);
-	return kept;
+	return g_intern_string(s->str);
 }
 
 const char *printable_thread(const struct trace *t, uint32_t event)
@@ -93,8 +90,9 @@ void append_frame(const struct trace *t, const struct frame *f, GString *out)
 /* The function and its callers. */
 static void print_callers(const struct trace *t, uint32_t event)
 {
-	GArray *frames = trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
-	GString *s = g_string_new(NULL);
+	g_autoptr(GArray) frames =
+	        trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
+	g_autoptr(GString) s = g_string_new(NULL);
 	guint first = own_code_frame(t, frames);
 	for (guint i = first; i < trace_frames_shown(t, frames); i++) {
 		const struct frame *f = &g_array_index(frames, struct frame, i);
@@ -112,27 +110,24 @@ static void print_callers(const struct trace *t, uint32_t event)
 		append_frame(t, &g_array_index(frames, struct frame, 0), s);
 	}
 	fputs(s->str, stdout);
-	g_string_free(s, TRUE);
-	g_array_free(frames, TRUE);
 }
 
 static void print_event(const struct trace *t, uint32_t event)
 {
-	GString *s = g_string_new(NULL);
+	g_autoptr(GString) s = g_string_new(NULL);
 	trace_append_operation(t, event, s);
 	printf("    %8u  %-6s %-28s %s", event, printable_thread(t, event), s->str,
 	       printable(own_code_place_name(t, event)));
 	print_callers(t, event);
 	putchar('\n');
-	g_string_free(s, TRUE);
 }
 
 static void print_variables(const struct trace *t, const struct finding *f)
 {
 	for (guint i = 0; f->variables && i < f->variables->len && i < 4; i++) {
-		char *name = variable_name(t, g_array_index(f->variables, uint32_t, i));
+		g_autofree char *name =
+		        variable_name(t, g_array_index(f->variables, uint32_t, i));
 		printf("%s%s", i ? ", " : "  on ", name);
-		g_free(name);
 	}
 	if (f->variables && f->variables->len > 4)
 		printf(" and %u more", f->variables->len - 4);
@@ -159,12 +154,11 @@ static void print_cycle(const struct trace *t, const struct finding *f)
 		const struct cycle_unit *u =
 		        &g_array_index(f->units, struct cycle_unit, e->from);
 		const struct cycle_unit *v = &g_array_index(f->units, struct cycle_unit, e->to);
-		char *name = variable_name(t, e->variable);
+		g_autofree char *name = variable_name(t, e->variable);
 		printf("    %s (%s, %u-%u) before %s (%s, %u-%u): %s\n", printable(u->unit),
 		       printable(trace_thread_name(t, u->thread)), u->begin, u->end,
 		       printable(v->unit), printable(trace_thread_name(t, v->thread)), v->begin,
 		       v->end, name);
-		g_free(name);
 		print_event(t, e->events[0]);
 		print_event(t, e->events[1]);
 	}
@@ -175,12 +169,11 @@ static void print_cycle(const struct trace *t, const struct finding *f)
 
 void print_behind(const struct trace *t, const struct finding *f, const char *indent)
 {
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 
 	finding_append_behind(t, f, text);
 	if (text->len > 0)
 		printf("%s%s\n", indent, text->str);
-	g_string_free(text, TRUE);
 }
 
 /* Beside a cycle of requests for locks, that it is one says all. */
@@ -197,11 +190,10 @@ static void print_waits(const struct trace *t, const struct finding *f)
 {
 	for (guint i = 0; f->waits && i < f->waits->len; i++) {
 		const struct wait *w = &g_array_index(f->waits, struct wait, i);
-		GString *line = g_string_new(NULL);
+		g_autoptr(GString) line = g_string_new(NULL);
 
 		append_wait(t, w, line);
 		printf("    %s\n", line->str);
-		g_string_free(line, TRUE);
 	}
 }
 
@@ -307,14 +299,13 @@ static void print_summary(const struct report *r, guint count, bool more,
 		                   .values =
 		                           json_is_true(json_object_get(o->options, "values")),
 		                   .predicted = o->predicted };
-	char *complete = complete_sentence(&promise);
+	g_autofree char *complete = complete_sentence(&promise);
 	printf("%s: %u finding%s by %s in %" G_GUINT64_FORMAT " event%s, %s\n",
 	       trace_name(r->trace), count, plural(count), r->analysis, r->trace->events_count,
 	       plural(r->trace->events_count),
 	       r->complete       ? complete
 	       : r->budget_spent ? "not complete: the budget ran out (--budget gives more)"
 	                         : "not complete");
-	g_free(complete);
 	for (guint i = 0; i < r->notes->len; i++)
 		printf("note: %s\n", (char *)r->notes->pdata[i]);
 }
@@ -323,8 +314,8 @@ static void print_summary(const struct report *r, guint count, bool more,
  * in all. */
 static guint print_suppressed(const struct report *r, const struct print_options *o)
 {
-	GHashTable *counts = g_hash_table_new(g_str_hash, g_str_equal);
-	GPtrArray *lines = g_ptr_array_new();
+	g_autoptr(GHashTable) counts = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GPtrArray) lines = g_ptr_array_new();
 	guint all = 0;
 
 	for (guint i = 0; i < r->findings->len; i++) {
@@ -345,8 +336,6 @@ static guint print_suppressed(const struct report *r, const struct print_options
 		printf("suppressed: %u finding%s by %s\n", count, plural(count),
 		       printable(lines->pdata[i]));
 	}
-	g_ptr_array_free(lines, TRUE);
-	g_hash_table_destroy(counts);
 	return all;
 }
 
@@ -396,22 +385,19 @@ static void print_sarif(const struct report *r, const struct print_options *o)
 			continue;
 		if (o->changes && verdict_is_found(f->verdict))
 			state = match_state_word(changes_state(o->changes, i));
-		json_t *j = finding_json(places, r->trace, f);
+		json_auto_t *j = finding_json(places, r->trace, f);
 		json_set_suppressed(j, suppressions_find(o->suppressions, r->trace, f));
 		if (f->verdict == VERDICT_RACE || f->verdict == VERDICT_HAPPENED) {
-			char *text = finding_sentence(r->trace, f);
+			g_autofree char *text = finding_sentence(r->trace, f);
 			json_object_set_new(j, "text", json_text(text));
-			g_free(text);
 		}
 		if (f->witness != NULL) {
-			GArray *claimed = finding_claimed(f);
+			g_autoptr(GArray) claimed = finding_claimed(f);
 			json_object_set_new(
 			        j, "schedule",
 			        sarif_schedule(places, r->trace, f->witness, claimed));
-			g_array_free(claimed, TRUE);
 		}
 		sarif_add(s, j, state);
-		json_decref(j);
 	}
 	if (o->changes)
 		changes_absent_sarif(o->changes, s);
@@ -433,12 +419,11 @@ void print_options_release(struct print_options *o)
 
 bool suppressions_parse(const struct arguments *a, struct suppressions **suppressions)
 {
-	GPtrArray *paths = argument_values(a, "suppressions");
+	g_autoptr(GPtrArray) paths = argument_values(a, "suppressions");
 	struct error error;
 
 	*suppressions = paths->len > 0 ? suppressions_open(paths, &error) : NULL;
 	bool good = paths->len == 0 || *suppressions != NULL;
-	g_ptr_array_free(paths, TRUE);
 	if (!good)
 		say_error(&error);
 	return good;

@@ -18,11 +18,9 @@
 
 json_t *json_text(const char *text)
 {
-	GString *s = g_string_new(NULL);
+	g_autoptr(GString) s = g_string_new(NULL);
 	append_escaped(s, text, strlen(text));
-	json_t *j = json_stringn(s->str, s->len);
-	g_string_free(s, TRUE);
-	return j;
+	return json_stringn(s->str, s->len);
 }
 
 static json_t *json_events(const uint32_t *events, size_t count)
@@ -36,7 +34,7 @@ static json_t *json_events(const uint32_t *events, size_t count)
 static json_t *json_path(const struct trace *t, const struct path *path)
 {
 	json_t *a = json_array();
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	for (guint i = 0; path->steps && i < path->steps->len; i++) {
 		const struct step *s = &g_array_index(path->steps, struct step, i);
 		g_string_truncate(text, 0);
@@ -46,7 +44,6 @@ static json_t *json_path(const struct trace *t, const struct path *path)
 		                                   step_rule_text(s->rule), "text",
 		                                   json_text(text->str)));
 	}
-	g_string_free(text, TRUE);
 	return a;
 }
 
@@ -64,7 +61,8 @@ static void json_variables(const struct trace *t, const struct finding *f, json_
 	if (f->variables == NULL || f->variables->len == 0)
 		return;
 	json_t *all = json_array();
-	GHashTable *seen = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) seen =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	for (guint i = 0; i < f->variables->len; i++) {
 		char *name = variable_name(t, g_array_index(f->variables, uint32_t, i));
 		if (i == 0)
@@ -76,21 +74,19 @@ static void json_variables(const struct trace *t, const struct finding *f, json_
 		json_array_append_new(all, json_string(name));
 		g_hash_table_add(seen, name);
 	}
-	g_hash_table_destroy(seen);
 	json_object_set_new(j, "variables", all);
 }
 
 static json_t *json_stack(const struct trace *t, uint32_t event)
 {
-	GArray *frames = trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
+	g_autoptr(GArray) frames =
+	        trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
 	json_t *stack = json_array();
 	for (guint i = 0; i < frames->len; i++) {
-		GString *text = g_string_new(NULL);
+		g_autoptr(GString) text = g_string_new(NULL);
 		append_frame(t, &g_array_index(frames, struct frame, i), text);
 		json_array_append_new(stack, json_string(text->str));
-		g_string_free(text, TRUE);
 	}
-	g_array_free(frames, TRUE);
 	return stack;
 }
 
@@ -108,7 +104,7 @@ static void json_cycle(const struct trace *t, const struct finding *f, json_t *j
 	}
 	for (guint i = 0; f->edges && i < f->edges->len; i++) {
 		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, i);
-		char *name = variable_name(t, e->variable);
+		g_autofree char *name = variable_name(t, e->variable);
 		json_array_append_new(edges,
 		                      json_pack("{sIsIsssoss}", "from", (json_int_t)e->from,
 		                                "to", (json_int_t)e->to, "variable", name,
@@ -121,7 +117,6 @@ static void json_cycle(const struct trace *t, const struct finding *f, json_t *j
 			                    "stacks",
 			                    json_pack("[oo]", json_stack(t, e->events[0]),
 			                              json_stack(t, e->events[1])));
-		g_free(name);
 	}
 	json_object_set_new(j, "sets", sets);
 	json_object_set_new(j, "mixed", json_boolean(f->mixed));
@@ -153,7 +148,7 @@ static GArray *telling_events(const struct finding *f)
 static json_t *json_read(const struct trace *t, const struct racy_read *r)
 {
 	const struct event *x = &t->events[r->read];
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 
 	trace_append_variable(t, x, text);
 	json_t *j = json_pack("{sIsIsoso}", "read", (json_int_t)r->read, "write",
@@ -165,20 +160,18 @@ static json_t *json_read(const struct trace *t, const struct racy_read *r)
 		shown_append(t, shown_variable(x), x->aux, text);
 		json_object_set_new(j, "value", json_text(text->str));
 	}
-	g_string_free(text, TRUE);
 	return j;
 }
 
 void json_set_behind(const struct trace *t, const struct finding *f, json_t *j)
 {
-	json_t *list = json_array();
+	json_auto_t *list = json_array();
 
 	for (guint i = 0; f->behind != NULL && i < f->behind->len; i++)
 		json_array_append_new(
 		        list, json_read(t, &g_array_index(f->behind, struct racy_read, i)));
 	if (json_array_size(list) > 0)
 		json_object_set(j, "behind", list);
-	json_decref(list);
 }
 
 /* In a shard's report, for `merge`: the reads that the proof rests on, whose races may be
@@ -186,8 +179,8 @@ void json_set_behind(const struct trace *t, const struct finding *f, json_t *j)
  * variables. */
 static void json_set_reads(const struct trace *t, const struct finding *f, json_t *j)
 {
-	GArray *reads = finding_reads(t, f);
-	json_t *list = json_array();
+	g_autoptr(GArray) reads = finding_reads(t, f);
+	json_auto_t *list = json_array();
 
 	for (guint i = 0; i < reads->len; i++) {
 		const struct racy_read *r = &g_array_index(reads, struct racy_read, i);
@@ -195,9 +188,8 @@ static void json_set_reads(const struct trace *t, const struct finding *f, json_
 		json_t *read = json_read(t, r), *names = json_array();
 
 		for (uint32_t v = run.first; v < run.first + run.count; v++) {
-			char *name = variable_name(t, v);
+			g_autofree char *name = variable_name(t, v);
 			json_array_append_new(names, json_text(name));
-			g_free(name);
 		}
 		json_object_set_new(read, "variables", names);
 		json_object_set_new(read, "locations",
@@ -207,19 +199,16 @@ static void json_set_reads(const struct trace *t, const struct finding *f, json_
 	}
 	if (reads->len > 0)
 		json_object_set(j, "reads", list);
-	json_decref(list);
-	g_array_unref(reads);
 }
 
 static json_t *json_sites(const struct places *places, const struct finding *f)
 {
-	GArray *events = telling_events(f);
+	g_autoptr(GArray) events = telling_events(f);
 	json_t *sites = json_array();
 
 	for (guint i = 0; i < events->len; i++)
 		json_array_append_new(sites,
 		                      places_json(places, g_array_index(events, uint32_t, i)));
-	g_array_free(events, TRUE);
 	return sites;
 }
 
@@ -227,8 +216,8 @@ static json_t *json_sites(const struct places *places, const struct finding *f)
 static void json_set_places(const struct places *places, const struct trace *t,
                             const struct finding *f, json_t *j)
 {
-	GArray *events = telling_events(f);
-	json_t *list = json_array();
+	g_autoptr(GArray) events = telling_events(f);
+	json_auto_t *list = json_array();
 	bool differs = false;
 
 	for (guint i = 0; i < events->len; i++) {
@@ -244,8 +233,6 @@ static void json_set_places(const struct places *places, const struct trace *t,
 	}
 	if (differs)
 		json_object_set(j, "places", list);
-	json_decref(list);
-	g_array_free(events, TRUE);
 }
 
 static void json_pair(const struct trace *t, const struct finding *f, json_t *j)
@@ -286,7 +273,7 @@ static json_t *json_waits(const struct trace *t, const GArray *waits)
 	for (guint i = 0; i < waits->len; i++) {
 		const struct wait *w = &g_array_index(waits, struct wait, i);
 		uint32_t thread = t->events[w->event].thread;
-		GString *object = g_string_new(NULL);
+		g_autoptr(GString) object = g_string_new(NULL);
 
 		append_waited(t, w, object);
 		json_t *j = json_pack("{sossso}", "thread",
@@ -298,7 +285,6 @@ static json_t *json_waits(const struct trace *t, const GArray *waits)
 			                    json_text(trace_thread_name(t, w->holder)));
 		json_object_set_new(j, "event", json_integer(w->event));
 		json_array_append_new(list, j);
-		g_string_free(object, TRUE);
 	}
 	return list;
 }
@@ -397,6 +383,17 @@ static void write_open(json_t *object, FILE *out)
 	json_decref(object);
 }
 
+/* Sets nothing when there are no sentences. */
+static void set_sentences(json_t *j, const char *key, const GPtrArray *sentences)
+{
+	json_t *array = sentences && sentences->len ? json_array() : NULL;
+
+	for (guint i = 0; array && i < sentences->len; i++)
+		json_array_append_new(array, json_text(sentences->pdata[i]));
+	if (array)
+		json_object_set_new(j, key, array);
+}
+
 static json_t *json_head(const struct report *r, const struct print_options *o)
 {
 	json_t *j =
@@ -416,13 +413,8 @@ static json_t *json_head(const struct report *r, const struct print_options *o)
 	json_object_set_new(j, "candidates", json_integer((json_int_t)r->candidates));
 	if (r->budget_spent)
 		json_object_set_new(j, "budget-spent", json_true());
-	if (r->notes->len) {
-		json_t *notes = json_array();
-
-		for (guint i = 0; i < r->notes->len; i++)
-			json_array_append_new(notes, json_text(r->notes->pdata[i]));
-		json_object_set_new(j, "notes", notes);
-	}
+	set_sentences(j, "notes", r->notes);
+	set_sentences(j, "warnings", r->trace->warnings);
 	return j;
 }
 

@@ -83,11 +83,8 @@ static char *source_root(void)
 	char *start = g_get_current_dir(), *folder = g_strdup(start);
 
 	for (;;) {
-		char *git = g_build_filename(folder, ".git", NULL);
-		bool top = g_file_test(git, G_FILE_TEST_EXISTS);
-
-		g_free(git);
-		if (top) {
+		g_autofree char *git = g_build_filename(folder, ".git", NULL);
+		if (g_file_test(git, G_FILE_TEST_EXISTS)) {
 			g_free(start);
 			return folder;
 		}
@@ -130,15 +127,15 @@ static char **lines_of(struct sarif *s, const char *path)
 /* Append a line of a source file without its white space; false when it cannot be read. */
 static bool append_line(struct sarif *s, const char *path, json_int_t line, GString *out)
 {
-	char *whole = g_path_is_absolute(path) ? g_strdup(path)
-	                                       : g_build_filename(s->root, path, NULL);
+	g_autofree char *whole = g_path_is_absolute(path)
+	                                 ? g_strdup(path)
+	                                 : g_build_filename(s->root, path, NULL);
 	char **lines = lines_of(s, whole);
 	bool there = lines != NULL && line > 0 && line <= (json_int_t)g_strv_length(lines);
 
 	for (const char *c = there ? lines[line - 1] : ""; *c != '\0'; c++)
 		if (!g_ascii_isspace(*c))
 			g_string_append_c(out, *c);
-	g_free(whole);
 	return there;
 }
 
@@ -147,13 +144,12 @@ static bool append_line(struct sarif *s, const char *path, json_int_t line, GStr
 static json_t *artifact(const struct sarif *s, const char *path)
 {
 	const char *below = below_root(s, path);
-	char *uri = below ? g_uri_escape_string(below, "/", FALSE)
-	                  : g_filename_to_uri(path, NULL, NULL);
+	g_autofree char *uri = below ? g_uri_escape_string(below, "/", FALSE)
+	                             : g_filename_to_uri(path, NULL, NULL);
 	json_t *j = json_pack("{so}", "uri", json_text(uri ? uri : path));
 
 	if (below != NULL)
 		json_object_set_new(j, "uriBaseId", json_string(ROOT));
-	g_free(uri);
 	return j;
 }
 
@@ -201,7 +197,7 @@ json_t *sarif_schedule(const struct places *places, const struct trace *t, const
                        const GArray *claimed)
 {
 	json_t *steps = json_array();
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	guint first = events->len > FLOW_MOST ? events->len - FLOW_MOST : 0;
 
 	for (guint i = first; i < events->len; i++) {
@@ -227,7 +223,6 @@ json_t *sarif_schedule(const struct places *places, const struct trace *t, const
 		                         : turn ? "important"
 		                                : "unimportant"));
 	}
-	g_string_free(text, TRUE);
 	return steps;
 }
 
@@ -261,7 +256,7 @@ static json_t *code_flow(const struct sarif *s, const json_t *schedule)
  * the text of the lines where all can be read, else by function and the line in it. */
 static char *fingerprint(struct sarif *s, const json_t *f, bool by_text)
 {
-	GString *key = g_string_new(json_word(f, "kind"));
+	g_autoptr(GString) key = g_string_new(json_word(f, "kind"));
 	const json_t *site;
 	size_t i;
 	bool good = json_array_size(json_object_get(f, "sites")) > 0;
@@ -286,7 +281,6 @@ static char *fingerprint(struct sarif *s, const json_t *f, bool by_text)
 	g_string_append_printf(key, "|%s|%s", json_word(f, "variable"), json_word(f, "story"));
 	char *sum =
 	        good ? g_compute_checksum_for_string(G_CHECKSUM_SHA256, key->str, -1) : NULL;
-	g_string_free(key, TRUE);
 	if (sum == NULL)
 		return NULL;
 	for (unsigned copy = 1;; copy++) {
@@ -305,11 +299,10 @@ static json_t *fingerprints(struct sarif *s, const json_t *f)
 	json_t *j = json_object();
 
 	for (int by_text = 0; by_text < 2; by_text++) {
-		char *mark = fingerprint(s, f, by_text);
+		g_autofree char *mark = fingerprint(s, f, by_text);
 
 		if (mark != NULL)
 			json_object_set_new(j, names[by_text], json_text(mark));
-		g_free(mark);
 	}
 	return j;
 }
@@ -391,7 +384,7 @@ static void set_locations(const struct sarif *s, json_t *result, const json_t *f
 static void add_lines(const struct sarif *s, const json_t *f)
 {
 	const json_t *own = json_object_get(f, "places"), *site;
-	char *text = message(f);
+	g_autofree char *text = message(f);
 	size_t i;
 
 	if (json_array_size(json_object_get(f, "sites")) == 0)
@@ -414,7 +407,6 @@ static void add_lines(const struct sarif *s, const json_t *f)
 		before = place;
 	}
 	g_free(before);
-	g_free(text);
 }
 
 void sarif_add(struct sarif *s, const json_t *f, const char *baseline_state)
@@ -429,7 +421,7 @@ void sarif_add(struct sarif *s, const json_t *f, const char *baseline_state)
 	}
 	json_t *result = json_object(), *schedule = json_object_get(f, "schedule");
 	const char *suppressed = json_word(f, "suppressed");
-	char *text = message(f);
+	g_autofree char *text = message(f);
 
 	set_rule(result, json_word(f, "kind"));
 	set_level(result, json_word(f, "verdict"));
@@ -450,7 +442,6 @@ void sarif_add(struct sarif *s, const json_t *f, const char *baseline_state)
 	json_dumpf(result, s->out, 0);
 	s->any = true;
 	json_decref(result);
-	g_free(text);
 }
 
 /* -- the file ------------------------------------------------------------------------------ */
@@ -481,15 +472,15 @@ struct sarif *sarif_begin(FILE *out, enum output_format format)
 	s->lines = format == FORMAT_QUICKFIX;
 	if (s->lines)
 		return s;
-	json_t *list = rules_json();
+	json_auto_t *list = rules_json();
 	char *rule_text = json_dumps(list, 0);
 
 	s->root = source_root();
 	s->marks = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	s->sources = g_hash_table_new_full(g_str_hash, g_str_equal, g_free,
 	                                   (GDestroyNotify)g_strfreev);
-	char *with_slash = g_strconcat(s->root, "/", NULL);
-	char *uri = g_filename_to_uri(with_slash, NULL, NULL);
+	g_autofree char *with_slash = g_strconcat(s->root, "/", NULL);
+	g_autofree char *uri = g_filename_to_uri(with_slash, NULL, NULL);
 	fprintf(out,
 	        "{\n \"$schema\": \"https://json.schemastore.org/sarif-2.1.0.json\",\n"
 	        " \"version\": \"2.1.0\",\n"
@@ -500,10 +491,7 @@ struct sarif *sarif_begin(FILE *out, enum output_format format)
 	        "  \"columnKind\": \"unicodeCodePoints\",\n"
 	        "  \"results\": [",
 	        rule_text, ROOT, uri ? uri : "file:///");
-	g_free(uri);
-	g_free(with_slash);
 	free(rule_text);
-	json_decref(list);
 	return s;
 }
 

@@ -28,12 +28,11 @@ static bool parse_analysis(const struct arguments *a, struct race_options *o)
 
 	if (word == NULL || analysis_from_word(word, &o->analysis))
 		return true;
-	GString *all = g_string_new(NULL);
+	g_autoptr(GString) all = g_string_new(NULL);
 	for (int i = 0; i < ANALYSIS_COUNT; i++)
 		g_string_append_printf(all, "%s%s", i > 0 ? ", " : "",
 		                       analysis_word((enum analysis)i));
 	usage_error(a, "--analysis: expected one of %s, found '%s'", all->str, word);
-	g_string_free(all, TRUE);
 	return false;
 }
 
@@ -96,23 +95,21 @@ bool race_options_fit(const struct arguments *a, const struct trace *t,
 
 static json_t *specs_json(const struct arguments *a)
 {
-	GPtrArray *paths = argument_values(a, "spec");
+	g_autoptr(GPtrArray) paths = argument_values(a, "spec");
 	json_t *specs = json_array();
 
 	for (guint i = 0; i < paths->len; i++) {
-		char *header = spec_rules_header(paths->pdata[i]);
+		g_autofree char *header = spec_rules_header(paths->pdata[i]);
 
 		json_array_append_new(specs, json_text(header));
-		g_free(header);
 	}
-	g_ptr_array_unref(paths);
 	return specs;
 }
 
 void race_options_tell(const struct arguments *a, const struct trace *t,
                        const struct race_options *o, struct print_options *print)
 {
-	char *budget = g_strdup_printf("%g,%g", o->budget_pair, o->budget_total);
+	g_autofree char *budget = g_strdup_printf("%g,%g", o->budget_pair, o->budget_total);
 
 	print->options = json_pack(
 	        "{sssssssbsbsbsbssso}", "pairs", o->pairs_events ? "events" : "sites",
@@ -121,7 +118,6 @@ void race_options_tell(const struct arguments *a, const struct trace *t,
 	        "verdicts", o->all_verdicts ? "all" : "races", "witness", o->want_witness,
 	        "values", o->use_values, "missing", o->use_missing, "lenient",
 	        argument_flag(a, "lenient"), "budget", budget, "spec", specs_json(a));
-	g_free(budget);
 	if (o->shards > 1 || argument_value(a, "shard") != NULL) {
 		print->shard = g_strdup_printf("%u/%u", o->shard + 1, o->shards);
 		print->digest = trace_digest(t);

@@ -99,7 +99,7 @@ static void look(struct record_live *l)
 	struct record_facts facts = { .debug = l->debug, .suppressions = l->suppressions };
 	struct error error;
 	int log = so_far_copy(l->so_far);
-	char *path = log < 0 ? NULL : file_descriptor_path(log);
+	g_autofree char *path = log < 0 ? NULL : file_descriptor_path(log);
 	struct trace *t =
 	        path ? record_import(path, "the recording so far", &facts, &progress, &error)
 	             : NULL;
@@ -107,7 +107,6 @@ static void look(struct record_live *l)
 		analyse(l, t, &progress);
 	trace_close(t);
 	record_facts_release(&facts);
-	g_free(path);
 	if (log >= 0)
 		close(log);
 }

@@ -68,7 +68,7 @@ static char *describe_pair(const struct gdb_stop *stop)
 		const struct event *e = &t->events[event];
 		const struct location *l = &t->locations[e->location];
 		const char *thread = trace_thread_name(t, e->thread);
-		char *file =
+		g_autofree char *file =
 		        l->file ? g_path_get_basename(trace_string(t, l->file)) : g_strdup("?");
 		g_string_append(out, out->len ? "\n" : "");
 		append_escaped(out, thread, strlen(thread));
@@ -77,7 +77,6 @@ static char *describe_pair(const struct gdb_stop *stop)
 		g_string_append_c(out, '\t');
 		append_escaped(out, file, strlen(file));
 		g_string_append_printf(out, "\t%u", l->line);
-		g_free(file);
 	}
 	return g_string_free(out, FALSE);
 }

@@ -12,10 +12,9 @@
 static void tell_side(const struct trace *t, const struct parting *p, int side,
                       const char *before)
 {
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	parting_append(t, p, side, text);
 	fprintf(stderr, "heddle:   %s: %s\n", before, text->str);
-	g_string_free(text, TRUE);
 }
 
 /* Does its trace have all that the run did? */
@@ -50,9 +49,8 @@ static void tell_ends(const struct plan_run *runs)
 		             NULL);
 	unsigned parts = outcome_differs(&ends[0], &ends[1]) & ~(unsigned)OUTCOME_PRINTED;
 	if (parts) {
-		char *text = outcome_difference(&ends[0], &ends[1], parts);
+		g_autofree char *text = outcome_difference(&ends[0], &ends[1], parts);
 		fprintf(stderr, "heddle: at the end of the first: %s as in the second\n", text);
-		g_free(text);
 	}
 	for (int i = 0; i < 2; i++)
 		outcome_release(&ends[i]);
@@ -87,9 +85,7 @@ void replay_tell_parting(const struct trace *recorded, const struct plan_run *ru
 bool replay_keep(const struct plan_run *run, const char *prefix, unsigned number,
                  struct error *error)
 {
-	char *path = g_strdup_printf("%s.run%u.hdl", prefix, number);
-	bool good = run->trace == NULL ||
-	            trace_write(run->trace, path, TRACE_BINARY, NULL, NULL, error);
-	g_free(path);
-	return good;
+	g_autofree char *path = g_strdup_printf("%s.run%u.hdl", prefix, number);
+	return run->trace == NULL ||
+	       trace_write(run->trace, path, TRACE_BINARY, NULL, NULL, error);
 }

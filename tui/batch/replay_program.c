@@ -10,11 +10,9 @@
 /* Is the program another one, or another build, than the trace's first module? */
 static bool is_other_build(const struct trace *t, const char *program)
 {
-	char *id = record_build_id(program);
+	g_autofree char *id = record_build_id(program);
 	const char *recorded = t->modules_count ? trace_string(t, t->modules[0].build_id) : "";
-	bool other = id && *recorded && strcmp(id, recorded) != 0;
-	g_free(id);
-	return other;
+	return id && *recorded && strcmp(id, recorded) != 0;
 }
 
 bool replay_compare_program(const struct trace *t, const char *program)
@@ -29,11 +27,9 @@ bool replay_compare_program(const struct trace *t, const char *program)
 	if (!recorded)
 		return other;
 	surroundings_inherit(recorded);
-	char *now = surroundings_now();
-	GPtrArray *list = surroundings_compare(recorded, now);
+	g_autofree char *now = surroundings_now();
+	g_autoptr(GPtrArray) list = surroundings_compare(recorded, now);
 	for (guint i = 0; i < list->len; i++)
 		fprintf(stderr, "heddle: %s\n", printable(list->pdata[i]));
-	g_ptr_array_free(list, TRUE);
-	g_free(now);
 	return other;
 }

@@ -67,7 +67,7 @@ static void why(const struct session *s, GString *out)
 	g_string_append_printf(out, "this run is the witness of a finding (%s):\n",
 	                       claim_word(w->claim));
 	append_pair(s, out);
-	GArray *switches = witness_switches(t, w);
+	g_autoptr(GArray) switches = witness_switches(t, w);
 	g_string_append_printf(out, "it has %u events and changes threads %u time%s:\n",
 	                       w->events->len, switches->len, plural(switches->len));
 	enum { MOST = 40 };
@@ -83,7 +83,6 @@ static void why(const struct session *s, GString *out)
 	}
 	if (switches->len > MOST)
 		g_string_append_printf(out, "  and %u more\n", switches->len - MOST);
-	g_array_free(switches, TRUE);
 }
 
 static void where(const struct session *s, struct gdb_server *server, GString *out)
@@ -160,7 +159,7 @@ static void answer_monitor(void *context, struct gdb_server *server, const char 
                            GString *out)
 {
 	const struct session *s = context;
-	char *word = g_strstrip(g_strdup(command));
+	g_autofree char *word = g_strstrip(g_strdup(command));
 	const char *w = word;
 	if (g_str_has_prefix(w, "heddle"))
 		w += strlen("heddle");
@@ -177,7 +176,6 @@ static void answer_monitor(void *context, struct gdb_server *server, const char 
 			g_string_append(out, "there is no such command; there are\n");
 		help(out);
 	}
-	g_free(word);
 }
 
 static const char *name_of(void *context, uint32_t number)
@@ -205,11 +203,11 @@ static int port_of(const char *address)
 	return port <= 65535 && *end == '\0' ? (int)port : -1;
 }
 
-bool replay_address_check(const char *address, struct error *error)
+bool replay_address_check(const char *option, const char *address, struct error *error)
 {
 	if (strcmp(address, "-") == 0 || is_path(address) || port_of(address) >= 0)
 		return true;
-	return error_set(error, "--gdb-server", "give a port, 'localhost:PORT', a path or '-'",
+	return error_set(error, option, "give a port, 'localhost:PORT', a path or '-'",
 	                 "'%s' is no address on this machine", address);
 }
 
@@ -244,36 +242,35 @@ static int listen_at(const char *address, struct error *error)
 	return -1;
 }
 
-static void say_where(const char *address, int fd)
+static void say_where(const char *address, const char *invitation, int fd)
 {
 	struct sockaddr_in at = { 0 };
 	socklen_t size = sizeof(at);
 	if (is_path(address))
-		fprintf(stderr, "heddle: waiting for gdb: target remote %s\n",
-		        printable(address));
+		fprintf(stderr, "heddle: %s %s\n", invitation, printable(address));
 	else if (getsockname(fd, (struct sockaddr *)&at, &size) == 0)
-		fprintf(stderr, "heddle: waiting for gdb: target remote localhost:%u\n",
-		        ntohs(at.sin_port));
+		fprintf(stderr, "heddle: %s localhost:%u\n", invitation, ntohs(at.sin_port));
 }
 
-static bool accept_one(const struct replay_server *r, int *client, struct error *error)
+static bool accept_one(const char *address, const char *invitation, unsigned timeout,
+                       int *client, struct error *error)
 {
-	int fd = listen_at(r->address, error), one = 1;
+	int fd = listen_at(address, error), one = 1;
 	if (fd < 0)
 		return false;
-	say_where(r->address, fd);
+	say_where(address, invitation, fd);
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	int ready;
 	do
-		ready = poll(&p, 1, r->timeout ? (int)MIN(r->timeout, 86400) * 1000 : -1);
+		ready = poll(&p, 1, timeout ? (int)MIN(timeout, 86400) * 1000 : -1);
 	while (ready < 0 && errno == EINTR);
 	*client = ready > 0 ? accept4(fd, NULL, NULL, SOCK_CLOEXEC) : -1;
 	close(fd);
-	if (is_path(r->address))
-		unlink(r->address);
+	if (is_path(address))
+		unlink(address);
 	if (*client < 0)
-		return error_set(error, r->address, "connect sooner, or see --timeout",
-		                 "no debugger came within %u s", r->timeout);
+		return error_set(error, address, "connect sooner, or see --timeout",
+		                 "no debugger came within %u s", timeout);
 	setsockopt(*client, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
 	return true;
 }
@@ -288,6 +285,18 @@ static bool take_standard(int *in, int *out)
 	          dup2(STDERR_FILENO, STDOUT_FILENO) >= 0;
 	if (null >= 0)
 		close(null);
+	return ok;
+}
+
+bool replay_client(const char *address, const char *invitation, unsigned timeout, int *in,
+                   int *out, struct error *error)
+{
+	if (strcmp(address, "-") == 0)
+		return take_standard(in, out) ||
+		       error_set(error, address, NULL,
+		                 "standard input and output are not there");
+	bool ok = accept_one(address, invitation, timeout, in, error);
+	*out = *in;
 	return ok;
 }
 
@@ -334,14 +343,12 @@ int replay_serve(const struct replay_server *r)
 	struct error error;
 	char *library = NULL;
 	int in = -1, out = -1;
-	bool standard = strcmp(r->address, "-") == 0;
 	if (!inferior_possible(&error) ||
-	    (standard ? !take_standard(&in, &out) : !accept_one(r, &in, &error))) {
+	    !replay_client(r->address, "waiting for gdb: target remote", r->timeout, &in, &out,
+	                   &error)) {
 		say_error(&error);
 		return EXIT_CANNOT;
 	}
-	if (!standard)
-		out = in;
 	int status = EXIT_OURS;
 	if (interposer_of(r->plan->specs, r->argv[0], &library, &error)) {
 		r->plan->interposer = library;

@@ -18,8 +18,14 @@ struct replay_server {
 	unsigned timeout;    /* seconds: for the client to come, and for a way back; 0: none */
 };
 
-/* An address that can be served; false and `error` otherwise. */
-bool replay_address_check(const char *address, struct error *error);
+/* An address that `option` can serve; false and `error` otherwise. */
+bool replay_address_check(const char *option, const char *address, struct error *error);
+
+/* Wait for one client at an address; `invitation` says on standard error where ("waiting for
+ * gdb: target remote"). With "-" the client has standard input and output, and the program
+ * writes to standard error. False and `error` when none came within `timeout` seconds. */
+bool replay_client(const char *address, const char *invitation, unsigned timeout, int *in,
+                   int *out, struct error *error);
 
 /* Until the debugger leaves; the exit status. */
 int replay_serve(const struct replay_server *r);

@@ -128,13 +128,12 @@ static bool refuse(const struct report_file *r, const char *text, const char *fo
 static json_t *load_without(const struct report_file *r, struct span whole, struct span out,
                             const char *with, struct error *error)
 {
-	GString *text = g_string_new_len(whole.begin, out.begin - whole.begin);
+	g_autoptr(GString) text = g_string_new_len(whole.begin, out.begin - whole.begin);
 	json_error_t problem;
 
 	g_string_append(text, with);
 	g_string_append_len(text, out.end, whole.end - out.end);
 	json_t *j = json_loadb(text->str, text->len, 0, &problem);
-	g_string_free(text, TRUE);
 	if (j != NULL && json_is_object(j))
 		return j;
 	refuse(r, j == NULL ? problem.text : "another value", j == NULL ? "no JSON: " : "",
@@ -259,9 +258,8 @@ static struct report_file *new_file(const char *name)
 {
 	struct report_file *r = g_new0(struct report_file, 1);
 
-	char *base = g_path_get_basename(name);
+	g_autofree char *base = g_path_get_basename(name);
 	r->name = g_strdup(printable(base));
-	g_free(base);
 	r->findings = g_array_new(FALSE, FALSE, sizeof(struct filed_finding));
 	return r;
 }

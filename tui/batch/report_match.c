@@ -47,14 +47,12 @@ static char *exact(const json_t *place)
 
 static uint32_t place_distance(const json_t *place, const json_t *other)
 {
-	char *a = match_area(place), *b = match_area(other);
+	g_autofree char *a = match_area(place), *b = match_area(other);
 	uint32_t lines = (uint32_t)abs(line_of(place) - line_of(other));
 	bool known = *json_word(place, "function") || *json_word(place, "name");
 
 	if (strcmp(a, b) != 0 || (!known && lines > MATCH_LINES))
 		lines = NONE;
-	g_free(a);
-	g_free(b);
 	return lines;
 }
 
@@ -172,7 +170,7 @@ static GHashTable *groups_of(const struct report_file *r, GPtrArray *in_order)
 
 	for (guint i = 0; i < r->findings->len; i++) {
 		const json_t *f = g_array_index(r->findings, struct filed_finding, i).fields;
-		char *kind = filed_is_found(f) ? kind_of(f) : NULL, *key;
+		g_autofree char *kind = filed_is_found(f) ? kind_of(f) : NULL, *key = NULL;
 
 		if (kind == NULL)
 			continue;
@@ -188,8 +186,6 @@ static GHashTable *groups_of(const struct report_file *r, GPtrArray *in_order)
 			g_ptr_array_add(in_order, g);
 		}
 		g_array_append_val(g->findings, i);
-		g_free(kind);
-		g_free(key);
 	}
 	return groups;
 }
@@ -273,8 +269,8 @@ static GHashTable *left_by_area(const GPtrArray *old)
 
 static void match_moved(const GPtrArray *old, const GPtrArray *new)
 {
-	GHashTable *areas = left_by_area(old);
-	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct near));
+	g_autoptr(GHashTable) areas = left_by_area(old);
+	g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(struct near));
 
 	for (guint i = 0; i < new->len; i++) {
 		struct group *g = new->pdata[i];
@@ -299,8 +295,6 @@ static void match_moved(const GPtrArray *old, const GPtrArray *new)
 		n->new->other = n->old;
 		n->old->moved = n->new->moved = true;
 	}
-	g_array_free(all, TRUE);
-	g_hash_table_destroy(areas);
 }
 
 /* -- reports ------------------------------------------------------------------------------- */
@@ -331,18 +325,14 @@ static void side_init(struct match_side *side, const struct report_file *r,
 void match_reports(const struct report_file *old, const struct report_file *new,
                    struct match *match)
 {
-	GPtrArray *in_old = g_ptr_array_new(), *in_new = g_ptr_array_new();
-	GHashTable *olds = groups_of(old, in_old), *news = groups_of(new, in_new);
+	g_autoptr(GPtrArray) in_old = g_ptr_array_new(), in_new = g_ptr_array_new();
+	g_autoptr(GHashTable) olds = groups_of(old, in_old), news = groups_of(new, in_new);
 
 	match_places(olds, news, true);
 	match_moved(in_old, in_new);
 	match_places(olds, news, false);
 	side_init(&match->old, old, in_old, MATCH_ABSENT);
 	side_init(&match->new, new, in_new, MATCH_NEW);
-	g_ptr_array_unref(in_old);
-	g_ptr_array_unref(in_new);
-	g_hash_table_destroy(olds);
-	g_hash_table_destroy(news);
 }
 
 void match_release(struct match *match)

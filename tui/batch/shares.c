@@ -65,13 +65,17 @@ static char *task_of(const char *state, unsigned job)
 	return g_strdup_printf("%s.task.%u", state, job + 1);
 }
 
+static char *base_of(const char *state)
+{
+	return g_strdup_printf("%s.task.base", state);
+}
+
 /* Were processes that explored parts of this state killed? */
 static bool has_tasks(const char *state)
 {
-	char *first = task_of(state, 0);
-	bool there = state && g_file_test(state, G_FILE_TEST_EXISTS) &&
-	             g_file_test(first, G_FILE_TEST_EXISTS);
-	g_free(first);
+	char *base = state ? base_of(state) : NULL;
+	bool there = base && g_file_test(state, G_FILE_TEST_EXISTS) && tasks_are(base);
+	g_free(base);
 	return there;
 }
 
@@ -518,6 +522,7 @@ static GPtrArray *task_files(const struct rounds *r)
 	return files;
 }
 
+/* The base last: where there is one, tasks may be left. */
 static void remove_tasks(const struct rounds *r)
 {
 	for (unsigned i = 0; i < MOST_JOBS; i++) {
@@ -525,6 +530,9 @@ static void remove_tasks(const struct rounds *r)
 		unlink(path);
 		g_free(path);
 	}
+	char *base = base_of(r->state);
+	unlink(base);
+	g_free(base);
 }
 
 /* Into the state, what its tasks have; they go when that is written. */
@@ -538,25 +546,35 @@ static bool take_in(const struct rounds *r, const GPtrArray *files, struct error
 	return good;
 }
 
-/* Tasks that a killed process has left: all of a division, or else nothing was done on them. */
+/* Are only some of a division's tasks there, since a process was killed that made or removed
+ * them? Then nothing was done on them, or the state has it. */
+static bool are_incomplete(const GPtrArray *files)
+{
+	struct error none;
+	struct tasks *some = files->len > 0 ? tasks_join(files, true, &none) : NULL;
+	tasks_free(some);
+	return some != NULL || files->len == 0;
+}
+
+/* Tasks that a killed process has left. */
 static bool recover(const struct rounds *r, struct error *error)
 {
 	GPtrArray *files = g_ptr_array_new_with_free_func(g_free);
-	struct error none;
-	bool good = true;
-	for (unsigned i = 0; has_tasks(r->state) && i < MOST_JOBS; i++) {
+	struct error why = { 0 };
+	for (unsigned i = 0; i < MOST_JOBS; i++) {
 		char *path = task_of(r->state, i);
 		if (g_file_test(path, G_FILE_TEST_EXISTS))
 			g_ptr_array_add(files, path);
 		else
 			g_free(path);
 	}
-	struct tasks *all = files->len > 0 ? tasks_join(files, false, &none) : NULL;
-	if (all != NULL)
-		good = tasks_keep(all, r->state, error);
-	if (good && files->len > 0)
+	bool good = files->len > 0 && take_in(r, files, &why);
+	if (!good && are_incomplete(files)) {
 		remove_tasks(r);
-	tasks_free(all);
+		good = true;
+	}
+	if (!good)
+		*error = why;
 	g_ptr_array_unref(files);
 	return good;
 }
@@ -612,13 +630,15 @@ static struct tasks *open_state(const struct rounds *r, struct error *error)
 	return t;
 }
 
-/* One round, or *over. The exit status of a job that failed, else EXIT_NOTHING. */
-static int run_next(const struct rounds *r, bool *over, struct error *error)
+/* One round, or *over; *ended: all is explored, and something was found. The exit status of a
+ * job that failed, else EXIT_NOTHING. */
+static int run_next(const struct rounds *r, bool *over, bool *ended, struct error *error)
 {
 	gint64 from = g_get_monotonic_time();
 	struct tasks *t = open_state(r, error);
 	uint64_t left = 0;
 	*over = t == NULL || is_over(r, t, &left);
+	*ended = t != NULL && tasks_left(t) == 0 && tasks_failed(t);
 	char *prefix = g_strdup_printf("%s.task", r->state);
 	bool good = t != NULL && (*over || tasks_divide(t, prefix, r->count, error));
 	g_free(prefix);
@@ -628,6 +648,22 @@ static int run_next(const struct rounds *r, bool *over, struct error *error)
 	/* a join may take a tenth of the time, not more */
 	gint64 least = MAX(10 * (g_get_monotonic_time() - from), G_USEC_PER_SEC / 2);
 	return run_round(r, left, least, error);
+}
+
+/* Where all is explored and something was found: one more command on the state, which looks for
+ * the points of no return with the program, and reports. */
+static int report_end(const struct rounds *r)
+{
+	static const char *const replaced[] = { "jobs", "runs", "budget", NULL };
+	char budget[G_ASCII_DTOSTR_BUF_SIZE];
+	GPtrArray *words = command_begin(r->a, replaced);
+	command_add(words, "--budget=%s",
+	            g_ascii_dtostr(budget, sizeof budget, seconds_left(r)));
+	command_end(r->a, words);
+	fflush(stdout);
+	int status = wait_for(start(words, NULL, false));
+	g_ptr_array_unref(words);
+	return status;
 }
 
 static int print_state(const struct rounds *r)
@@ -653,8 +689,9 @@ static int run_rounds(const struct arguments *a)
 		            .began = g_get_monotonic_time(),
 		            .most = argument_number(a, "runs", EXPLORE_RUNS),
 		            .interrupted = catch_interruption() };
-	bool over = false;
-	int status = recover(&r, &error) ? run_first(&r) : EXIT_BAD;
+	bool over = false, ended = false;
+	bool clear = !has_tasks(r.state) || recover(&r, &error);
+	int status = clear ? run_first(&r) : EXIT_BAD;
 	struct tasks *t = status == EXIT_NOTHING ? open_state(&r, &error) : NULL;
 	if (t == NULL)
 		return *error.what ? fail(&error) : status;
@@ -662,10 +699,10 @@ static int run_rounds(const struct arguments *a)
 	r.before = tasks_runs(t) - 1; /* run_first made one of them */
 	tasks_free(t);
 	while (status == EXIT_NOTHING && !over)
-		status = run_next(&r, &over, &error);
+		status = run_next(&r, &over, &ended, &error);
 	if (status != EXIT_NOTHING)
 		return *error.what ? fail(&error) : status;
-	return print_state(&r);
+	return ended && !*r.interrupted ? report_end(&r) : print_state(&r);
 }
 
 /* -- the command --------------------------------------------------------------------------- */

@@ -14,12 +14,9 @@ struct spec_rules {
 
 GPtrArray *spec_rules_choose(const struct arguments *a, const struct trace *t, GPtrArray *notes)
 {
-	GPtrArray *given = argument_values(a, "spec"), *recorded = trace_recorded_specs(t);
-	GPtrArray *chosen = specs_choose(given, recorded, notes);
-
-	g_ptr_array_unref(given);
-	g_ptr_array_unref(recorded);
-	return chosen;
+	g_autoptr(GPtrArray) given = argument_values(a, "spec"),
+	                     recorded = trace_recorded_specs(t);
+	return specs_choose(given, recorded, notes);
 }
 
 struct spec_rules *spec_rules_new(struct trace *t, const GPtrArray *paths, struct error *error)

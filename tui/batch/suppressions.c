@@ -47,16 +47,15 @@ struct suppressions {
 
 static GRegex *compile(const char *pattern)
 {
-	GString *regex = g_string_new(NULL);
+	g_autoptr(GString) regex = g_string_new(NULL);
 
 	if (*pattern == '^')
 		g_string_append_c(regex, *pattern++);
 	while (*pattern != '\0') {
 		size_t literal = strcspn(pattern, "*$");
-		char *quoted = g_regex_escape_string(pattern, (gint)literal);
+		g_autofree char *quoted = g_regex_escape_string(pattern, (gint)literal);
 
 		g_string_append(regex, quoted);
-		g_free(quoted);
 		pattern += literal;
 		if (*pattern == '*')
 			g_string_append(regex, ".*");
@@ -66,10 +65,8 @@ static GRegex *compile(const char *pattern)
 			g_string_append(regex, "\\$");
 		pattern += *pattern != '\0';
 	}
-	GRegex *compiled = g_regex_new(
-	        regex->str, G_REGEX_RAW | G_REGEX_OPTIMIZE | G_REGEX_DOTALL, 0, NULL);
-	g_string_free(regex, TRUE);
-	return compiled;
+	return g_regex_new(regex->str, G_REGEX_RAW | G_REGEX_OPTIMIZE | G_REGEX_DOTALL, 0,
+	                   NULL);
 }
 
 static bool take_type(const char *word, struct rule *rule)
@@ -102,7 +99,7 @@ static bool read_line(struct suppressions *s, const char *path, unsigned number,
                       struct error *error)
 {
 	struct rule rule = { .kinds = 0 };
-	char *base;
+	g_autofree char *base = NULL;
 
 	g_strstrip(line);
 	if (*line == '\0' || *line == '#')
@@ -110,17 +107,14 @@ static bool read_line(struct suppressions *s, const char *path, unsigned number,
 	char *colon = strchr(line, ':');
 	if (colon == NULL || colon[1] == '\0')
 		return refuse_line(path, number, line, error);
-	char *word = g_strndup(line, (gsize)(colon - line));
-	bool known = take_type(word, &rule);
-	g_free(word);
-	if (!known)
+	g_autofree char *word = g_strndup(line, (gsize)(colon - line));
+	if (!take_type(word, &rule))
 		return refuse_line(path, number, line, error);
 	rule.pattern = compile(colon + 1);
 	if (rule.pattern == NULL)
 		return refuse_line(path, number, line, error);
 	base = g_path_get_basename(path);
 	rule.line = g_strdup_printf("%s (%s:%u)", line, base, number);
-	g_free(base);
 	g_array_append_val(s->rules, rule);
 	return true;
 }
@@ -128,12 +122,11 @@ static bool read_line(struct suppressions *s, const char *path, unsigned number,
 static bool read_lines(struct suppressions *s, const char *path, char *text,
                        struct error *error)
 {
-	char **lines = g_strsplit(text, "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 	bool good = true;
 
 	for (unsigned i = 0; good && lines[i] != NULL; i++)
 		good = read_line(s, path, i + 1, lines[i], error);
-	g_strfreev(lines);
 	return good;
 }
 
@@ -153,7 +146,7 @@ static bool read_marks(struct suppressions *s, const char *path, const char *tex
 		        "expected suppressions or notes of heddle, found %s",
 		        root ? "other JSON" : trouble.text);
 	}
-	char *base = g_path_get_basename(path);
+	g_autofree char *base = g_path_get_basename(path);
 	json_array_foreach(json_object_get(root, "findings"), i, item)
 	{
 		const char *mark = json_word(item, "mark"), *note = json_word(item, "note");
@@ -164,7 +157,6 @@ static bool read_marks(struct suppressions *s, const char *path, const char *tex
 		                     g_strdup_printf("marked %s%s%s (%s)", mark,
 		                                     *note ? ": " : "", note, base));
 	}
-	g_free(base);
 	json_decref(root);
 	return true;
 }
@@ -172,7 +164,7 @@ static bool read_marks(struct suppressions *s, const char *path, const char *tex
 static bool read_file(struct suppressions *s, const char *path, struct error *error)
 {
 	size_t length;
-	char *text = input_text(path, "suppressions", &length, error);
+	g_autofree char *text = input_text(path, "suppressions", &length, error);
 	bool good = false;
 
 	if (text == NULL)
@@ -185,7 +177,6 @@ static bool read_file(struct suppressions *s, const char *path, struct error *er
 		good = read_marks(s, path, text, error);
 	else
 		good = read_lines(s, path, text, error);
-	g_free(text);
 	return good;
 }
 
@@ -231,14 +222,13 @@ void suppressions_free(struct suppressions *s)
 void suppressions_add_recorded(struct suppressions **s, const struct trace *t)
 {
 	const char *text = trace_note(t, SUPPRESSIONS_NOTE);
-	char **lines = g_strsplit(text ? text : "", "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(text ? text : "", "\n", -1);
 	struct error ignored;
 
 	if (text != NULL && *s == NULL)
 		*s = suppressions_new();
 	for (unsigned i = 0; lines[i] != NULL; i++)
 		read_line(*s, trace_name(t), i + 1, lines[i], &ignored);
-	g_strfreev(lines);
 }
 
 char *suppressions_text(const GPtrArray *paths, struct error *error)
@@ -253,11 +243,11 @@ char *suppressions_text(const GPtrArray *paths, struct error *error)
 		                 "marks of the explorer belong to a trace that is there");
 	for (guint i = 0; good && i < paths->len; i++) {
 		size_t length;
-		char *text = input_text(paths->pdata[i], "suppressions", &length, error);
+		g_autofree char *text =
+		        input_text(paths->pdata[i], "suppressions", &length, error);
 
 		good = text != NULL;
 		g_string_append_printf(all, "%s\n", good ? text : "");
-		g_free(text);
 	}
 	suppressions_free(s);
 	return g_string_free(all, !good);
@@ -301,7 +291,8 @@ static const char *match(const struct suppressions *s, enum finding_kind kind,
 
 static void add_frames(const struct trace *t, uint32_t event, GArray *subjects)
 {
-	GArray *frames = trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
+	g_autoptr(GArray) frames =
+	        trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
 
 	for (guint i = 0; i < frames->len; i++) {
 		const struct frame *f = &g_array_index(frames, struct frame, i);
@@ -312,7 +303,6 @@ static void add_frames(const struct trace *t, uint32_t event, GArray *subjects)
 		if (l->file == 0)
 			add_subject(subjects, trace_string(t, l->name), i == 0, true);
 	}
-	g_array_free(frames, TRUE);
 }
 
 const char *suppressions_find(const struct suppressions *s, const struct trace *t,
@@ -320,13 +310,12 @@ const char *suppressions_find(const struct suppressions *s, const struct trace *
 {
 	if (s == NULL)
 		return NULL;
-	char *key = f->first != NONE && f->second != NONE ? finding_key(t, f) : NULL;
+	g_autofree char *key = f->first != NONE && f->second != NONE ? finding_key(t, f) : NULL;
 	const char *found = key ? g_hash_table_lookup(s->marks, key) : NULL;
-	g_free(key);
 	if (found != NULL)
 		return found;
-	GArray *subjects = g_array_new(FALSE, FALSE, sizeof(struct subject));
-	GPtrArray *names = g_ptr_array_new_with_free_func(g_free);
+	g_autoptr(GArray) subjects = g_array_new(FALSE, FALSE, sizeof(struct subject));
+	g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
 	if (f->requests == NULL && f->units == NULL) {
 		if (f->first != NONE)
 			add_frames(t, f->first, subjects);
@@ -345,8 +334,6 @@ const char *suppressions_find(const struct suppressions *s, const struct trace *
 		add_subject(subjects, g_ptr_array_index(names, i), true, false);
 	}
 	found = match(s, f->kind, subjects);
-	g_array_free(subjects, TRUE);
-	g_ptr_array_free(names, TRUE);
 	return found;
 }
 
@@ -358,7 +345,7 @@ const char *suppressions_find_filed(const struct suppressions *s, enum finding_k
 
 	if (s == NULL)
 		return NULL;
-	GArray *subjects = g_array_new(FALSE, FALSE, sizeof(struct subject));
+	g_autoptr(GArray) subjects = g_array_new(FALSE, FALSE, sizeof(struct subject));
 	json_array_foreach(json_object_get(fields, "sites"), i, site)
 	{
 		add_subject(subjects, json_word(site, "function"), true, false);
@@ -370,7 +357,5 @@ const char *suppressions_find_filed(const struct suppressions *s, enum finding_k
 	                add_subject(subjects, json_string_value(frame), k == 0, false);
 	json_array_foreach(json_object_get(fields, "variables"), i, site)
 	        add_subject(subjects, json_string_value(site), true, false);
-	const char *found = match(s, kind, subjects);
-	g_array_free(subjects, TRUE);
-	return found;
+	return match(s, kind, subjects);
 }

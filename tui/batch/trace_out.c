@@ -23,9 +23,8 @@ bool trace_out_write(const struct trace *t, const char *path, enum trace_format 
 	if (format == TRACE_BINARY)
 		return error_set(error, "standard output", "name a file",
 		                 "a binary trace is mapped and needs a file");
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	trace_print(t, format, keep, text, left_out);
 	streams_put_data(text->str, text->len);
-	g_string_free(text, TRUE);
 	return true;
 }

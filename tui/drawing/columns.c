@@ -41,7 +41,7 @@ void append_padded(GString *out, const char *text, int width)
 void append_wrapped(GString *out, const char *text, int indent, int width)
 {
 	int at = indent;
-	char **words = g_strsplit(text, " ", -1);
+	g_auto(GStrv) words = g_strsplit(text, " ", -1);
 	for (char **word = words; *word; word++) {
 		int columns = text_columns(*word);
 		if (at > indent && at + 1 + columns > width) {
@@ -52,5 +52,4 @@ void append_wrapped(GString *out, const char *text, int indent, int width)
 		at += columns + (at > indent);
 	}
 	g_string_append_c(out, '\n');
-	g_strfreev(words);
 }

@@ -63,7 +63,7 @@ static const struct drawn_edge *edge_at(const struct drawing *d, uint32_t i)
 
 static void append_quoted(GString *out, const char *text)
 {
-	GString *safe = g_string_new(NULL);
+	g_autoptr(GString) safe = g_string_new(NULL);
 	append_escaped(safe, text, strlen(text));
 	g_string_append_c(out, '"');
 	for (const char *c = safe->str; *c; c++) {
@@ -72,7 +72,6 @@ static void append_quoted(GString *out, const char *text)
 		g_string_append_c(out, *c);
 	}
 	g_string_append_c(out, '"');
-	g_string_free(safe, TRUE);
 }
 
 void drawing_dot(const struct drawing *d, GString *out)
@@ -117,7 +116,7 @@ enum { LANE = 260, ROW = 34, TOP = 60, LEFT = 20, BOX = 200, TEXT_ROOM = 27 };
 
 static void append_xml(GString *out, const char *text, size_t room)
 {
-	GString *safe = g_string_new(NULL);
+	g_autoptr(GString) safe = g_string_new(NULL);
 	append_escaped(safe, text, strlen(text));
 	if (room && g_utf8_strlen(safe->str, -1) > (glong)room) {
 		g_string_truncate(safe,
@@ -125,10 +124,8 @@ static void append_xml(GString *out, const char *text, size_t room)
 		                          safe->str));
 		g_string_append(safe, "…");
 	}
-	char *escaped = g_markup_escape_text(safe->str, -1);
+	g_autofree char *escaped = g_markup_escape_text(safe->str, -1);
 	g_string_append(out, escaped);
-	g_free(escaped);
-	g_string_free(safe, TRUE);
 }
 
 /* Rows are the distinct begins and ends of nodes, so that idle time takes no space. */
@@ -231,7 +228,7 @@ static void svg_edge(const struct drawing *d, const struct drawn_edge *e, guint 
 
 void drawing_svg(const struct drawing *d, GString *out)
 {
-	GArray *rows = make_rows(d);
+	g_autoptr(GArray) rows = make_rows(d);
 	int width = LEFT * 2 + LANE * MAX(1, (int)d->lanes->len);
 	int height = TOP + ROW * ((int)rows->len + 1);
 	g_string_append_printf(
@@ -259,5 +256,4 @@ void drawing_svg(const struct drawing *d, GString *out)
 	for (guint i = 0; i < d->edges->len; i++)
 		svg_edge(d, edge_at(d, i), i, rows, out);
 	g_string_append(out, "</svg>\n");
-	g_array_unref(rows);
 }

@@ -440,14 +440,13 @@ static void edit_source(struct app *app)
 	if (is_empty(app))
 		return;
 	struct session *s = app->session;
-	GArray *frames = session_frames(s, s->event);
+	g_autoptr(GArray) frames = session_frames(s, s->event);
 	const struct frame *frame =
 	        &g_array_index(frames, struct frame, MIN(s->frame, frames->len - 1));
 	const struct location *l = &s->trace->locations[frame->location];
 	const struct source_file *file =
 	        l->file && l->line ? sources_get(&app->sources, trace_string(s->trace, l->file))
 	                           : NULL;
-	g_array_free(frames, TRUE);
 	if (file == NULL || file->lines == NULL) {
 		app_say(app, SAYS_NO_SOURCE);
 		return;
@@ -505,13 +504,12 @@ static void go_no_return(struct app *app)
 	bool passes = p->passes != NONE && s->event != p->passes;
 	app_go(app, VIEW_TRACE);
 	app_goto(app, passes ? p->passes : p->fails, true);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	return_point_append_instead(p, text);
 	if (passes)
 		app_say(app, SAYS_LAST_CHANCE, text->str);
 	else
 		app_say(app, SAYS_NO_RETURN, return_point_claim(p), text->str);
-	g_string_free(text, TRUE);
 }
 
 static void common_request(struct app *app, enum request request, uint64_t count)
@@ -774,7 +772,7 @@ static void draw_header(const struct app *app, struct pane p)
 	int at = pane_text(p, 0, 0, STYLE_TITLE, "heddle");
 	const char *name = trace_name(app_trace(app));
 	at = pane_text(p, 0, at + 2, STYLE_HEADING, name);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	session_append_ending(app->session, true, text);
 	if (text->len)
 		at = pane_text(p, 0, at + 2, STYLE_RACE, text->str);
@@ -809,7 +807,6 @@ static void draw_header(const struct app *app, struct pane p)
 	} else if (text->len) {
 		pane_text(facts, 0, 0, busy ? STYLE_BUSY : STYLE_DIM, text->str);
 	}
-	g_string_free(text, TRUE);
 }
 
 static int draw_hint(struct pane p, int at, int limit, int key, const char *hint)
@@ -885,13 +882,10 @@ static void draw_question(const struct app *app, struct pane row, struct pane bo
 			pane_rune(box, r, c, STYLE_TEXT, ' ');
 		for (at = 0; *text; text += text_next(text).bytes) {
 			struct drawn d = text_next(text);
-			char *one = g_strndup(text, d.bytes);
-			if (at + d.columns > columns) {
-				g_free(one);
+			g_autofree char *one = g_strndup(text, d.bytes);
+			if (at + d.columns > columns)
 				break;
-			}
 			at = pane_text(box, r, at, STYLE_ERROR, one);
-			g_free(one);
 		}
 	}
 	pane_text(row, 0, 0, STYLE_KEY, keys);

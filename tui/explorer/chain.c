@@ -135,13 +135,12 @@ static char *names_gutter(const struct trace *t, const struct lanes *l)
 	GString *out = g_string_new(NULL);
 	for (int i = 0; i < l->count; i++) {
 		const char *name = trace_thread_name(t, l->threads[i]);
-		char *cut =
+		g_autofree char *cut =
 		        g_utf8_validate(name, -1, NULL)
 		                ? g_utf8_substring(name, 0,
 		                                   MIN(g_utf8_strlen(name, -1), WIDEST_NAME))
 		                : g_strdup("?");
 		append_padded(out, cut, l->width - 1);
-		g_free(cut);
 	}
 	return g_string_free(out, FALSE);
 }
@@ -204,16 +203,14 @@ void chain_draw(const struct session *s, const GArray *steps, struct drawing *d)
 		uint32_t node = drawing_node(d, t->events[event].thread, event, event,
 		                             event_text(s, event), false);
 		if (i > 0) {
-			char *rule = rule_text(s, step_at(steps, i - 1));
+			g_autofree char *rule = rule_text(s, step_at(steps, i - 1));
 			drawing_edge(d, previous, node, g_strdup(g_strstrip(rule)), false,
 			             false);
-			g_free(rule);
 		}
 		previous = node;
 	}
 	if (ring) {
-		char *rule = rule_text(s, step_at(steps, steps->len - 1));
+		g_autofree char *rule = rule_text(s, step_at(steps, steps->len - 1));
 		drawing_edge(d, previous, first, g_strdup(g_strstrip(rule)), true, false);
-		g_free(rule);
 	}
 }

@@ -129,7 +129,7 @@ static char **complete(const char *text, int start, int end)
 	rl_attempted_completion_over = 1;
 	if (line.app == NULL || line.kind == LINE_NOTE || line.kind == LINE_ANSWER)
 		return NULL;
-	GPtrArray *words =
+	g_autoptr(GPtrArray) words =
 	        commands_complete(line.app, line.kind == LINE_FIND ? "find " : rl_line_buffer,
 	                          line.kind == LINE_FIND ? 5 : start, text);
 	char **matches = NULL;
@@ -147,7 +147,6 @@ static char **complete(const char *text, int start, int end)
 		}
 		matches[0] = strndup(words->pdata[0], common);
 	}
-	g_ptr_array_free(words, TRUE);
 	rl_completion_append_character = '\0';
 	return matches;
 }
@@ -156,10 +155,9 @@ static char **complete(const char *text, int start, int end)
 
 void line_start(void)
 {
-	char *folder = g_build_filename(g_get_user_state_dir(), "heddle", NULL);
+	g_autofree char *folder = g_build_filename(g_get_user_state_dir(), "heddle", NULL);
 	g_mkdir_with_parents(folder, 0700);
 	line.history_path = g_build_filename(folder, "history", NULL);
-	g_free(folder);
 	using_history();
 	stifle_history(HISTORY_KEPT);
 	read_history(line.history_path);
@@ -298,7 +296,7 @@ void line_draw(const struct app *app, struct pane row, struct pane body)
 	int at = pane_text(row, 0, 0, STYLE_KEY, prompts[line.kind]);
 	if (rl_display_prompt && *rl_display_prompt) /* readline's search of the history */
 		at = pane_text(row, 0, at, STYLE_DIM, rl_display_prompt);
-	char *before = g_strndup(rl_line_buffer, (gsize)rl_point);
+	g_autofree char *before = g_strndup(rl_line_buffer, (gsize)rl_point);
 	int cursor = text_columns(before);
 	struct pane field = pane_part(row, 0, at, 1, -1);
 	int room = field.columns - 2;
@@ -311,7 +309,6 @@ void line_draw(const struct app *app, struct pane row, struct pane body)
 	pane_text(field, 0, 0, STYLE_TEXT, visible);
 	row.grid->cursor_row = row.row;
 	row.grid->cursor_column = MIN(field.column + cursor, row.grid->columns - 1);
-	g_free(before);
 	if (line.matches->len)
 		draw_matches(body);
 }

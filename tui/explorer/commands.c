@@ -112,11 +112,11 @@ bool word_help(struct app *app, const char *arguments, struct error *error)
 
 void commands_run(struct app *app, const char *line)
 {
-	char *copy = g_strstrip(g_strdup(line));
+	g_autofree char *copy = g_strstrip(g_strdup(line));
 	char *arguments = copy + strcspn(copy, " \t");
 	struct error error = { 0 };
 	const char *slash = memchr(copy, '/', (gsize)(arguments - copy));
-	char *format = slash ? g_strdup(slash) : NULL; /* gdb's "p/x total" */
+	g_autofree char *format = slash ? g_strdup(slash) : NULL; /* gdb's "p/x total" */
 	if (format) {
 		copy[slash - copy] = '\0';
 		arguments = format;
@@ -125,11 +125,8 @@ void commands_run(struct app *app, const char *line)
 	}
 	g_strstrip(arguments);
 	const struct word *word = NULL;
-	if (*copy == '\0') {
-		g_free(format);
-		g_free(copy);
+	if (*copy == '\0')
 		return;
-	}
 	if (g_ascii_isdigit(*copy)) { /* a number is a goto */
 		if (!word_go_event(app, copy, &error))
 			app_complain(app, &error);
@@ -137,8 +134,6 @@ void commands_run(struct app *app, const char *line)
 	           !word->run(app, arguments, &error)) {
 		app_complain(app, &error);
 	}
-	g_free(format);
-	g_free(copy);
 }
 
 static void offer(GPtrArray *out, const char *name, const char *text)
@@ -162,11 +157,9 @@ static void offer_places(const struct trace *t, const char *text, GPtrArray *out
 		const struct location *l = &t->locations[i];
 		offer(out, trace_string(t, l->function), text);
 		if (l->file && l->line) {
-			char *base = g_path_get_basename(trace_string(t, l->file));
-			char *place = g_strdup_printf("%s:%u", base, l->line);
+			g_autofree char *base = g_path_get_basename(trace_string(t, l->file));
+			g_autofree char *place = g_strdup_printf("%s:%u", base, l->line);
 			offer(out, place, text);
-			g_free(place);
-			g_free(base);
 		} else {
 			offer(out, trace_string(t, l->name), text);
 		}
@@ -176,17 +169,13 @@ static void offer_places(const struct trace *t, const char *text, GPtrArray *out
 static void offer_files(const char *text, GPtrArray *out)
 {
 	const char *slash = strrchr(text, '/');
-	char *folder = slash ? g_strndup(text, slash - text + 1) : g_strdup("");
-	GDir *dir = g_dir_open(*folder ? folder : ".", 0, NULL);
+	g_autofree char *folder = slash ? g_strndup(text, slash - text + 1) : g_strdup("");
+	g_autoptr(GDir) dir = g_dir_open(*folder ? folder : ".", 0, NULL);
 	const char *name;
 	while (dir && (name = g_dir_read_name(dir))) {
-		char *path = g_strconcat(folder, name, NULL);
+		g_autofree char *path = g_strconcat(folder, name, NULL);
 		offer(out, path, text);
-		g_free(path);
 	}
-	if (dir)
-		g_dir_close(dir);
-	g_free(folder);
 }
 
 static int compare_words(gconstpointer a, gconstpointer b)
@@ -199,17 +188,14 @@ static void offer_arguments(const struct app *app, enum completes what, const ch
 {
 	const struct trace *t = app_trace(app);
 	static const char *const triages[] = { "real", "benign", "duplicate", "fixed", "none" };
-	if (what == C_NAMES || what == C_VARIABLES) {
+	if (what == C_NAMES || what == C_VARIABLES)
 		OFFER_TABLE(variables, t->variables[i].name)
-	}
-	if (what == C_NAMES) {
+	if (what == C_NAMES)
 		OFFER_TABLE(objects, t->objects[i].name)
-	}
 	if (what == C_NAMES || what == C_PLACES)
 		offer_places(t, text, out);
-	if (what == C_THREADS) {
+	if (what == C_THREADS)
 		OFFER_TABLE(threads, t->threads[i].name)
-	}
 	if (what == C_FILES)
 		offer_files(text, out);
 	for (size_t i = 0; what == C_VIEWS && view_name(i); i++)
@@ -228,10 +214,9 @@ static void offer_arguments(const struct app *app, enum completes what, const ch
 		offer(out, request_table[r].word, text);
 	const GPtrArray *stops = app->session->breakpoints;
 	for (guint i = 0; what == C_BREAKPOINTS && i < stops->len; i++) {
-		char *number = g_strdup_printf(
+		g_autofree char *number = g_strdup_printf(
 		        "%u", ((const struct breakpoint *)stops->pdata[i])->number);
 		offer(out, number, text);
-		g_free(number);
 	}
 	for (int i = 0; what == C_SETTINGS && i < SETTING_COUNT; i++)
 		offer(out, settings_table[i].word, text);
@@ -262,10 +247,9 @@ static void offer_values(const struct app *app, const char *name, const char *te
 		for (int k = 0; k < 2; k++) {
 			if (parts[k] == 0 || t->values[parts[k]].kind != V_INT)
 				continue;
-			char *number = g_strdup_printf("%" G_GINT64_FORMAT,
-			                               (gint64)t->values[parts[k]].integer);
+			g_autofree char *number = g_strdup_printf(
+			        "%" G_GINT64_FORMAT, (gint64)t->values[parts[k]].integer);
 			offer(out, number, text);
-			g_free(number);
 		}
 	}
 }
@@ -276,7 +260,7 @@ static void offer_condition(const struct app *app, const char *condition, const 
                             GPtrArray *out)
 {
 	static const char *const comparisons[] = { "==", "!=", "<", "<=", ">", ">=", NULL };
-	char **tokens = g_strsplit(condition, " ", -1);
+	g_auto(GStrv) tokens = g_strsplit(condition, " ", -1);
 	const char *last = "", *compared = "";
 	for (char **token = tokens; *token; token++) {
 		if (**token == '\0')
@@ -293,7 +277,6 @@ static void offer_condition(const struct app *app, const char *condition, const 
 		offer(out, "event", text);
 		offer_arguments(app, C_VARIABLES, text, out);
 	}
-	g_strfreev(tokens);
 }
 
 /* The begin of the condition in a line up to the word that is completed; NULL: not in one. */
@@ -318,8 +301,8 @@ static bool offer_by_place(const struct app *app, const struct word *word, const
                            const char *text, GPtrArray *out)
 {
 	const char *condition = condition_in(word, before);
-	char *stripped = g_strstrip(g_strdup(before));
-	char **tokens = g_strsplit(stripped, " ", -1);
+	g_autofree char *stripped = g_strstrip(g_strdup(before));
+	g_auto(GStrv) tokens = g_strsplit(stripped, " ", -1);
 	guint count = g_strv_length(tokens);
 	enum setting setting = word->completes == C_SETTINGS && count == 2
 	                               ? settings_find(tokens[1])
@@ -332,17 +315,14 @@ static bool offer_by_place(const struct app *app, const struct word *word, const
 	            strcmp(tokens[1], "line") == 0)) {
 		offer_arguments(app, C_PLACES, text, out);
 	} else if (setting != SETTING_COUNT) {
-		char **values = g_strsplit(settings_table[setting].values, "|", -1);
+		g_auto(GStrv) values = g_strsplit(settings_table[setting].values, "|", -1);
 		for (char **value = values; *value; value++)
 			offer(out, *value, text);
-		g_strfreev(values);
 	} else if (count == 2 && strstr(word->arguments, "if COND")) {
 		offer(out, "if", text);
 	} else {
 		known = false;
 	}
-	g_strfreev(tokens);
-	g_free(stripped);
 	return known;
 }
 
@@ -359,14 +339,12 @@ GPtrArray *commands_complete(const struct app *app, const char *line, int start,
 		offer_arguments(app, C_WORDS, text, out);
 		return out;
 	}
-	char *name = g_strndup(line, strcspn(line, " "));
+	g_autofree char *name = g_strndup(line, strcspn(line, " "));
 	const struct word *word = find_word(name, &ignored);
-	g_free(name);
-	char *before = g_strndup(line, (gsize)start);
+	g_autofree char *before = g_strndup(line, (gsize)start);
 	if (word && !offer_by_place(app, word, before, text, out))
 		offer_arguments(app, word->completes, text, out);
 	g_ptr_array_sort(out, compare_words);
-	g_free(before);
 	return out;
 }
 
@@ -374,12 +352,10 @@ void commands_print_table(GString *out)
 {
 	g_string_append(out, "| command | other names | does |\n| --- | --- | --- |\n");
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++) {
-		char **parts = g_strsplit(words[i].arguments, "|", -1);
-		char *arguments = g_strjoinv("\\|", parts);
+		g_auto(GStrv) parts = g_strsplit(words[i].arguments, "|", -1);
+		g_autofree char *arguments = g_strjoinv("\\|", parts);
 		g_string_append_printf(out, "| `%s%s%s` | %s | %s |\n", words[i].name,
 		                       *arguments ? " " : "", arguments, words[i].others,
 		                       words[i].help);
-		g_free(arguments);
-		g_strfreev(parts);
 	}
 }

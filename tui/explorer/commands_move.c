@@ -37,9 +37,8 @@ static char *event_words(const struct app *app)
 
 static void say_event(struct app *app)
 {
-	char *event = event_words(app);
+	g_autofree char *event = event_words(app);
 	app_say(app, "%s", event);
-	g_free(event);
 }
 
 /* Go there; shows the trace unless one is where steps are seen. */
@@ -112,9 +111,8 @@ GArray *places_of(const struct app *app, const char *place)
 	       (before = session_step(s, here, STEP_THREAD, -1, 1)) != here)
 		here = before; /* an event without a place */
 	const char *file = trace_string(t, own_code_location(t, here)->file);
-	char *whole = g_strdup_printf("%s:%s", file, place);
+	g_autofree char *whole = g_strdup_printf("%s:%s", file, place);
 	found = locations_of(t, whole);
-	g_free(whole);
 	return found;
 }
 
@@ -163,17 +161,15 @@ bool word_stack(struct app *app, const char *arguments, struct error *error)
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
 	GString *out = g_string_new(NULL);
-	GArray *frames = session_frames(s, s->event);
+	g_autoptr(GArray) frames = session_frames(s, s->event);
 	for (guint i = 0; i < frames->len; i++) {
 		struct frame frame = g_array_index(frames, struct frame, i);
 		append_frame(t, i, frame.function, frame.location, i == s->frame, out);
 	}
-	g_array_free(frames, TRUE);
-	char *title =
+	g_autofree char *title =
 	        g_strdup_printf("call stack of %s at event %u",
 	                        trace_thread_name(t, t->events[s->event].thread), s->event);
 	app_show_text(app, title, out);
-	g_free(title);
 	return true;
 }
 
@@ -181,9 +177,8 @@ static bool set_frame(struct app *app, unsigned frame, struct error *error)
 {
 	if (!need_events(app, error) || !need_index(app, error))
 		return false;
-	GArray *frames = session_frames(app->session, app->session->event);
+	g_autoptr(GArray) frames = session_frames(app->session, app->session->event);
 	unsigned depth = frames->len;
-	g_array_free(frames, TRUE);
 	if (frame >= depth)
 		return refuse(error, NO_FRAME, depth - 1);
 	app_go(app, VIEW_SOURCE);
@@ -219,7 +214,7 @@ bool word_list(struct app *app, const char *arguments, struct error *error)
 	if (!need_events(app, error))
 		return false;
 	if (*arguments) {
-		GArray *locations = places_of(app, arguments);
+		g_autoptr(GArray) locations = places_of(app, arguments);
 		uint32_t found = NONE;
 		for (uint64_t n = 0; locations->len && found == NONE && n < t->events_count;
 		     n++) {
@@ -227,7 +222,6 @@ bool word_list(struct app *app, const char *arguments, struct error *error)
 			if (is_one_of(locations, t->events[e].location))
 				found = e;
 		}
-		g_array_free(locations, TRUE);
 		if (found == NONE)
 			return refuse(error, NO_EVENT_AT, arguments);
 		app_goto(app, found, true);
@@ -300,11 +294,10 @@ static bool leave_function(struct app *app, int direction, struct error *error)
 	const struct trace *t = s->trace;
 	if (!need_events(app, error) || !need_index(app, error))
 		return false;
-	GArray *frames = session_frames(s, s->event);
+	g_autoptr(GArray) frames = session_frames(s, s->event);
 	uint32_t function = s->frame < frames->len
 	                            ? g_array_index(frames, struct frame, s->frame).function
 	                            : 0;
-	g_array_free(frames, TRUE);
 	uint32_t to = session_step(s, s->event, STEP_OUT, direction, 1);
 	const char *thread = trace_thread_name(t, t->events[s->event].thread);
 	const char *name = function ? trace_string(t, function) : "its function";
@@ -312,12 +305,11 @@ static bool leave_function(struct app *app, int direction, struct error *error)
 		return direction > 0 ? refuse(error, NO_WAY_OUT, thread, name)
 		                     : refuse(error, NO_WAY_BACK, thread, name);
 	move_to(app, to);
-	char *event = event_words(app);
+	g_autofree char *event = event_words(app);
 	if (direction > 0)
 		app_say(app, SAYS_RETURNED, name, event);
 	else
 		app_say(app, SAYS_NOT_CALLED_YET, name, event);
-	g_free(event);
 	return true;
 }
 
@@ -351,10 +343,9 @@ bool word_until(struct app *app, const char *arguments, struct error *error)
 		return step_by(app, STEP_UNTIL, 1, "1", error);
 	if (!need_events(app, error))
 		return false;
-	GArray *places = places_of(app, arguments);
+	g_autoptr(GArray) places = places_of(app, arguments);
 	bool any = places->len > 0;
 	uint32_t to = any ? until_place(s, places) : NONE;
-	g_array_unref(places);
 	if (!any)
 		return refuse(error, NO_EVENT_AT, arguments);
 	if (to == NONE)
@@ -371,14 +362,13 @@ static uint32_t thread_of(const struct trace *t, const char *text)
 		if (strcmp(trace_thread_name(t, i), text) == 0)
 			return i;
 	bool number = *text && text[strspn(text, "0123456789")] == '\0';
-	char *named = g_strconcat("T", text, NULL);
+	g_autofree char *named = g_strconcat("T", text, NULL);
 	uint32_t found = number ? NONE : t->threads_count;
 	for (uint32_t i = 0; number && i < t->threads_count; i++)
 		if (strcmp(trace_thread_name(t, i), named) == 0)
 			found = i;
 	if (number && found == NONE)
 		found = (uint32_t)MIN(g_ascii_strtoull(text, NULL, 10), t->threads_count);
-	g_free(named);
 	return found;
 }
 
@@ -405,9 +395,8 @@ bool word_thread(struct app *app, const char *arguments, struct error *error)
 	uint64_t past = search_end(i, 0, list.count, list.items[i] <= s->event);
 	move_to(app, list.items[past ? past - 1 : 0]);
 	if (past == 0) {
-		char *event = event_words(app);
+		g_autofree char *event = event_words(app);
 		app_say(app, SAYS_NOT_BEGUN, session_thread(s, thread), event);
-		g_free(event);
 	}
 	return true;
 }
@@ -428,9 +417,8 @@ static bool run_on(struct app *app, int direction, uint64_t count, struct error 
 			                     : refuse(error, NO_STOP_BEFORE, s->event);
 		move_to(app, to);
 		hit->hits++;
-		char *event = event_words(app);
+		g_autofree char *event = event_words(app);
 		app_say(app, SAYS_STOPPED, hit->number, event);
-		g_free(event);
 		if (hit->once)
 			g_ptr_array_remove(s->breakpoints, hit);
 	}
@@ -470,7 +458,7 @@ static bool add_breakpoint(struct app *app, const char *arguments, unsigned acce
 {
 	struct session *s = app->session;
 	const char *condition = strstr(arguments, " if ");
-	char *place =
+	g_autofree char *place =
 	        condition ? g_strndup(arguments, condition - arguments) : g_strdup(arguments);
 	struct breakpoint *b = g_new0(struct breakpoint, 1);
 	b->variable = NONE;
@@ -491,7 +479,6 @@ static bool add_breakpoint(struct app *app, const char *arguments, unsigned acce
 		good = refuse(error, NO_EVENT_AT, place);
 	if (good && condition)
 		good = (b->condition = stop_condition_new(s, condition + 4, error)) != NULL;
-	g_free(place);
 	if (!good) {
 		breakpoint_free(b);
 		return false;
@@ -585,20 +572,19 @@ static GPtrArray *breakpoints_of(const struct session *s, const char *numbers,
 bool word_delete_at(struct app *app, const char *arguments, struct error *error)
 {
 	struct session *s = app->session;
-	GPtrArray *found = breakpoints_of(s, arguments, error);
+	g_autoptr(GPtrArray) found = breakpoints_of(s, arguments, error);
 	if (found == NULL)
 		return false;
 	for (guint i = 0; i < found->len; i++)
 		g_ptr_array_remove(s->breakpoints, found->pdata[i]);
 	app_say(app, SAYS_BREAKPOINTS_LEFT, s->breakpoints->len, plural(s->breakpoints->len));
-	g_ptr_array_unref(found);
 	return true;
 }
 
 static bool set_disabled(struct app *app, const char *arguments, bool disabled,
                          struct error *error)
 {
-	GPtrArray *found = breakpoints_of(app->session, arguments, error);
+	g_autoptr(GPtrArray) found = breakpoints_of(app->session, arguments, error);
 	if (found == NULL)
 		return false;
 	for (guint i = 0; i < found->len; i++)
@@ -607,7 +593,6 @@ static bool set_disabled(struct app *app, const char *arguments, bool disabled,
 		app_say(app, SAYS_DISABLED, found->len, plural(found->len));
 	else
 		app_say(app, SAYS_ENABLED, found->len, plural(found->len));
-	g_ptr_array_unref(found);
 	return true;
 }
 

@@ -15,16 +15,13 @@
 static bool take_pair(struct app *app, const char *arguments, const char **rest,
                       struct error *error)
 {
-	char **w = g_strsplit(arguments, " ", 3);
+	g_auto(GStrv) w = g_strsplit(arguments, " ", 3);
 	uint32_t a = NONE, b = NONE;
-	if (g_strv_length(w) < 2) {
-		g_strfreev(w);
+	if (g_strv_length(w) < 2)
 		return refuse(error, WANTS_TWO_EVENTS);
-	}
 	a = event_of(app, w[0], error);
 	b = a == NONE ? NONE : event_of(app, w[1], error);
 	*rest = w[2] ? strstr(arguments + strlen(w[0]) + 1, w[2]) : "";
-	g_strfreev(w);
 	if (a == NONE || b == NONE)
 		return false;
 	if (a == b)

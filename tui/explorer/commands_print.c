@@ -87,7 +87,7 @@ static uint32_t find_at(const struct session *s, uint64_t address, const char *m
 {
 	const struct trace *t = s->trace;
 	uint32_t found = NONE, best = 0, since;
-	GString *accepted = g_string_new(NULL);
+	g_autoptr(GString) accepted = g_string_new(NULL);
 	for (uint32_t v = 0; address > UINT16_MAX && v < t->variables_count; v++) {
 		if (t->variables[v].address != address || t->variables[v].size == 0 ||
 		    !is_there(s, v, &since) || (found != NONE && since < best) ||
@@ -97,7 +97,6 @@ static uint32_t find_at(const struct session *s, uint64_t address, const char *m
 		best = since;
 		g_string_assign(name, accepted->str);
 	}
-	g_string_free(accepted, TRUE);
 	return found;
 }
 
@@ -196,14 +195,13 @@ static bool read_index(struct reader *r, GString *name)
 static bool read_arrow(struct reader *r, GString *name)
 {
 	gsize length = identifier_length(r->at + 2);
-	char *member = g_strndup(r->at + 2, length);
+	g_autofree char *member = g_strndup(r->at + 2, length);
 	uint64_t address;
 	bool known = pointed_to(r->app, name->str, &address);
 	bool good = !known || address != 0 || refuse(r->error, NO_OBJECT_AT_NULL, name->str);
 	if (!known || find_at(r->app->session, address, member, name_member, name) == NONE)
 		g_string_append_printf(name, "->%s", member);
 	r->at += 2 + length;
-	g_free(member);
 	return good;
 }
 
@@ -223,7 +221,7 @@ static bool read_name(struct reader *r, GString *out)
 		r->at += recorded;
 		return true;
 	}
-	GString *name = g_string_new_len(r->at, (gssize)length);
+	g_autoptr(GString) name = g_string_new_len(r->at, (gssize)length);
 	r->at += length;
 	bool good = true;
 	while (good) {
@@ -241,7 +239,6 @@ static bool read_name(struct reader *r, GString *out)
 	}
 	uint32_t v = session_find_here(app->session, name->str);
 	g_string_append(out, v != NONE ? trace_string(t, t->variables[v].name) : name->str);
-	g_string_free(name, TRUE);
 	return good;
 }
 
@@ -325,7 +322,7 @@ static bool show_members(struct app *app, const char *object, bool prefix)
 static bool show_pointed(struct app *app, const char *pointer, const char *typed,
                          struct error *error)
 {
-	GString *object = g_string_new(NULL);
+	g_autoptr(GString) object = g_string_new(NULL);
 	uint64_t address = 0;
 	bool good = true;
 	if (!pointed_to(app, pointer, &address))
@@ -336,19 +333,17 @@ static bool show_pointed(struct app *app, const char *pointer, const char *typed
 	         (!show_members(app, object->str, false) &&
 	          !show_members(app, object->str, true)))
 		good = refuse(error, NO_OBJECT_RECORDED, typed);
-	g_string_free(object, TRUE);
 	return good;
 }
 
 /* `*p`. Where the pointer is not recorded, its object may be, as "p->n". */
 static bool print_object(struct app *app, const char *text, struct error *error)
 {
-	char *pointer = in_recorded_names(app, text, 0, error);
+	g_autofree char *pointer = in_recorded_names(app, text, 0, error);
 	bool good = pointer != NULL;
 	bool recorded = good && session_find_here(app->session, pointer) != NONE;
 	if (good && (recorded || !show_members(app, pointer, false)))
 		good = show_pointed(app, pointer, text, error);
-	g_free(pointer);
 	return good;
 }
 
@@ -362,7 +357,7 @@ static bool print_text(struct app *app, const char *typed, const char *text, cha
                        struct error *error)
 {
 	uint32_t v = session_find_short(app->session, text);
-	GString *out = g_string_new(NULL);
+	g_autoptr(GString) out = g_string_new(NULL);
 	struct condition_value value;
 	bool good = true;
 	if (v != NONE && format == '\0') {
@@ -375,7 +370,6 @@ static bool print_text(struct app *app, const char *typed, const char *text, cha
 		append_formatted(value, format, out);
 		app_say(app, SAYS_VALUE, typed, out->str);
 	}
-	g_string_free(out, TRUE);
 	return good;
 }
 
@@ -396,19 +390,16 @@ bool word_print(struct app *app, const char *arguments, struct error *error)
 		return false;
 	if (*arguments == '*' && is_name(arguments + 1))
 		return print_object(app, arguments + 1, error);
-	char *text = in_recorded_names(app, arguments, 0, error);
-	bool good = text && print_text(app, arguments, text, format, error);
-	g_free(text);
-	return good;
+	g_autofree char *text = in_recorded_names(app, arguments, 0, error);
+	return text && print_text(app, arguments, text, format, error);
 }
 
 uint32_t variable_of(const struct app *app, const char *name, struct error *error)
 {
-	char *text = in_recorded_names(app, name, 0, error);
+	g_autofree char *text = in_recorded_names(app, name, 0, error);
 	uint32_t v = text ? session_find_short(app->session, text) : NONE;
 	if (text && v == NONE)
 		refuse(error, NO_VARIABLE, name);
-	g_free(text);
 	return v;
 }
 

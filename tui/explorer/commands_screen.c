@@ -28,7 +28,7 @@ const char *view_name(size_t i)
 
 bool word_view(struct app *app, const char *arguments, struct error *error)
 {
-	GString *names = g_string_new(NULL);
+	g_autoptr(GString) names = g_string_new(NULL);
 	const char *name;
 	bool found = false;
 	for (size_t i = 0; !found && (name = view_name(i)) != NULL; i++) {
@@ -44,7 +44,6 @@ bool word_view(struct app *app, const char *arguments, struct error *error)
 	}
 	if (!found)
 		refuse(error, WANTS_ONE_OF, names->str);
-	g_string_free(names, TRUE);
 	return found;
 }
 
@@ -103,9 +102,9 @@ bool word_directory(struct app *app, const char *arguments, struct error *error)
 bool word_bind(struct app *app, const char *arguments, struct error *error)
 {
 	const char *keys = strchr(arguments, ' ');
-	char *name = keys ? g_strndup(arguments, keys - arguments) : g_strdup(arguments);
+	g_autofree char *name =
+	        keys ? g_strndup(arguments, keys - arguments) : g_strdup(arguments);
 	enum request request = request_from_word(name);
-	g_free(name);
 	if (request == REQUEST_NONE)
 		return refuse(error, NO_REQUEST, arguments);
 	if (keys == NULL || !bindings_set(&app->bindings, request, keys + 1))
@@ -115,7 +114,7 @@ bool word_bind(struct app *app, const char *arguments, struct error *error)
 
 bool word_press(struct app *app, const char *arguments, struct error *error)
 {
-	char **names = g_strsplit(arguments, " ", -1);
+	g_auto(GStrv) names = g_strsplit(arguments, " ", -1);
 	bool good = true;
 	for (char **name = names; *name && good; name++) {
 		int key = key_from_name(*name);
@@ -126,7 +125,6 @@ bool word_press(struct app *app, const char *arguments, struct error *error)
 		else
 			app_key(app, key);
 	}
-	g_strfreev(names);
 	return good;
 }
 
@@ -146,13 +144,12 @@ bool word_save_screen(struct app *app, const char *arguments, struct error *erro
 	g_free(app->message);
 	app->message = NULL;
 	app_draw(app);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	if (g_str_has_suffix(arguments, ".svg"))
 		grid_svg(&app->grid, text);
 	else
 		grid_dump(&app->grid, false, text);
 	export_text(app, arguments, text->str);
-	g_string_free(text, TRUE);
 	return true;
 }
 

@@ -13,12 +13,11 @@
 
 static void append_state(const struct app *app, unsigned parts, GString *out)
 {
-	GArray *rows = state_rows(app, parts, 200);
+	g_autoptr(GArray) rows = state_rows(app, parts, 200);
 	for (guint i = 0; i < rows->len; i++) {
 		const struct state_row *row = &g_array_index(rows, struct state_row, i);
 		g_string_append_printf(out, "%s%s\n", row->text, row->tail ? row->tail : "");
 	}
-	g_array_free(rows, TRUE);
 }
 
 static void info_threads(const struct app *app, const char *rest, GString *out)
@@ -35,11 +34,10 @@ static void info_locks(const struct app *app, const char *rest, GString *out)
 	append_padded(out, "events", 10);
 	g_string_append(out, "here\n");
 	for (uint64_t o = 0; o < t->objects_count; o++) {
-		GString *name = g_string_new(NULL);
+		g_autoptr(GString) name = g_string_new(NULL);
 		const char *text = trace_string(t, t->objects[o].name);
 		append_escaped(name, text, strlen(text));
 		append_padded(out, name->str, 24);
-		g_string_free(name, TRUE);
 		struct event_list list = event_list_at(&t->index->object_events, (uint32_t)o);
 		append_padded(out, grouped(list.count, number), 10);
 		const char *state = "";
@@ -66,11 +64,10 @@ static void info_variables(const struct app *app, const char *rest, GString *out
 	append_padded(out, "accesses", 10);
 	g_string_append(out, "value here\n");
 	for (uint64_t v = 0; v < MIN(t->variables_count, 5000); v++) {
-		GString *name = g_string_new(NULL);
+		g_autoptr(GString) name = g_string_new(NULL);
 		const char *text = trace_string(t, t->variables[v].name);
 		append_escaped(name, text, strlen(text));
 		append_padded(out, name->str, 30);
-		g_string_free(name, TRUE);
 		append_padded(
 		        out,
 		        grouped(event_list_at(&t->index->variable_events, (uint32_t)v).count,
@@ -251,16 +248,14 @@ bool word_info(struct app *app, const char *arguments, struct error *error)
 			return false;
 		GString *out = g_string_new(NULL);
 		infos[i].append(app, rest, out);
-		char *title =
+		g_autofree char *title =
 		        g_strdup_printf("%s at event %u", infos[i].name, app->session->event);
 		app_show_text(app, title, out);
-		g_free(title);
 		return true;
 	}
-	GString *names = g_string_new(NULL);
+	g_autoptr(GString) names = g_string_new(NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(infos); i++)
 		g_string_append_printf(names, "%s%s", i ? ", " : "", infos[i].name);
 	refuse(error, WANTS_ONE_OF, names->str);
-	g_string_free(names, TRUE);
 	return false;
 }

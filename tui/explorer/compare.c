@@ -43,7 +43,7 @@ static void add_variables(const struct session *s, const struct entry *e, GPtrAr
 /* Add the callers of the event's function. */
 static void add_callers(const struct session *s, uint32_t event, GPtrArray *facts)
 {
-	GArray *frames = session_frames(s, event);
+	g_autoptr(GArray) frames = session_frames(s, event);
 	for (guint i = 1; i < frames->len; i++) {
 		const char *name =
 		        trace_string(s->trace, g_array_index(frames, struct frame, i).function);
@@ -53,13 +53,12 @@ static void add_callers(const struct session *s, uint32_t event, GPtrArray *fact
 		append_escaped(text, name, strlen(name));
 		add_fact(facts, text);
 	}
-	g_array_free(frames, TRUE);
 }
 
 static void add_locks(const struct session *s, uint32_t event, GPtrArray *facts)
 {
 	const struct trace *t = s->trace;
-	GArray *held = session_locks_held(s, event);
+	g_autoptr(GArray) held = session_locks_held(s, event);
 	bool any = false;
 	for (guint i = 0; i < held->len; i++) {
 		uint32_t acquire = g_array_index(held, uint32_t, i);
@@ -72,7 +71,6 @@ static void add_locks(const struct session *s, uint32_t event, GPtrArray *facts)
 	}
 	if (!any)
 		add_fact(facts, g_string_append(fact("lock held"), "none, on one side"));
-	g_array_free(held, TRUE);
 }
 
 static void add_side(const struct session *s, uint32_t event, GPtrArray *facts)
@@ -163,7 +161,7 @@ static void append_facts(const GPtrArray *a, const GPtrArray *b, bool shared, GS
 
 GString *compare_findings(const struct session *s, const struct entry *a, const struct entry *b)
 {
-	GPtrArray *of_a = facts_of(s, a), *of_b = facts_of(s, b);
+	g_autoptr(GPtrArray) of_a = facts_of(s, a), of_b = facts_of(s, b);
 	GString *out = g_string_new(NULL);
 	g_string_append(out, "Both\n");
 	append_facts(of_a, of_b, true, out);
@@ -171,7 +169,5 @@ GString *compare_findings(const struct session *s, const struct entry *a, const 
 	append_facts(of_a, of_b, false, out);
 	g_string_append_printf(out, "\nOnly %s (%s)\n", b->where, b->variable);
 	append_facts(of_b, of_a, false, out);
-	g_ptr_array_unref(of_a);
-	g_ptr_array_unref(of_b);
 	return out;
 }

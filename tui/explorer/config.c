@@ -49,7 +49,7 @@ static bool load_screen(struct config *c, GKeyFile *file, const char *path, stru
 {
 	static const char *const words[] = { "auto", "none", "8", "256" };
 	bool given = g_key_file_has_key(file, "screen", "colours", NULL);
-	char *colours = given ? text_of(file, "screen", "colours") : NULL;
+	g_autofree char *colours = given ? text_of(file, "screen", "colours") : NULL;
 	bool good = !given;
 	for (size_t i = 0; colours && i < G_N_ELEMENTS(words); i++) {
 		if (strcmp(colours, words[i]) == 0) {
@@ -57,10 +57,9 @@ static bool load_screen(struct config *c, GKeyFile *file, const char *path, stru
 			good = true;
 		}
 	}
-	g_free(colours);
 	if (!good)
 		return refuse_file(path, "screen", "colours", "auto, none, 8 or 256", error);
-	char **keys = g_key_file_get_keys(file, "screen", NULL, NULL);
+	g_auto(GStrv) keys = g_key_file_get_keys(file, "screen", NULL, NULL);
 	for (char **key = keys; key && *key && good; key++) {
 		enum setting found = settings_find(*key);
 		good = (found != SETTING_COUNT &&
@@ -69,7 +68,6 @@ static bool load_screen(struct config *c, GKeyFile *file, const char *path, stru
 		                   "colours, palette, mouse, ascii, projector or witness-calls",
 		                   error);
 	}
-	g_strfreev(keys);
 	return good && load_flag(file, path, "mouse", &c->screen.mouse, error) &&
 	       load_flag(file, path, "ascii", &c->ascii, error);
 }
@@ -77,7 +75,7 @@ static bool load_screen(struct config *c, GKeyFile *file, const char *path, stru
 static bool load_colours(struct config *c, GKeyFile *file, const char *path,
                          struct error *error)
 {
-	char **keys = g_key_file_get_keys(file, "colours", NULL, NULL);
+	g_auto(GStrv) keys = g_key_file_get_keys(file, "colours", NULL, NULL);
 	bool good = true;
 	for (char **key = keys; key && *key && good; key++) {
 		char *value = text_of(file, "colours", *key), *end;
@@ -98,13 +96,12 @@ static bool load_colours(struct config *c, GKeyFile *file, const char *path,
 			                   error);
 		g_free(value);
 	}
-	g_strfreev(keys);
 	return good;
 }
 
 static bool load_keys(struct config *c, GKeyFile *file, const char *path, struct error *error)
 {
-	char **keys = g_key_file_get_keys(file, "keys", NULL, NULL);
+	g_auto(GStrv) keys = g_key_file_get_keys(file, "keys", NULL, NULL);
 	struct bindings trial;
 	bool good = true;
 	bindings_init(&trial);
@@ -121,7 +118,6 @@ static bool load_keys(struct config *c, GKeyFile *file, const char *path, struct
 		g_ptr_array_add(c->keys, value);
 	}
 	bindings_release(&trial);
-	g_strfreev(keys);
 	return good;
 }
 
@@ -133,15 +129,14 @@ static bool load_settings(GKeyFile *file, const char *path, struct error *error)
 		const struct setting_info *info = &settings_table[i];
 		if (!g_key_file_has_key(file, info->group, info->word, NULL))
 			continue;
-		char *value = text_of(file, info->group, info->word);
+		g_autofree char *value = text_of(file, info->group, info->word);
 		good = settings_accepts((enum setting)i, value) ||
 		       refuse_file(path, info->group, info->word,
 		                   *info->values ? info->values : "text", error);
 		if (good)
 			settings_apply(NULL, (enum setting)i, value);
-		g_free(value);
 	}
-	char **keys = g_key_file_get_keys(file, "my-code", NULL, NULL);
+	g_auto(GStrv) keys = g_key_file_get_keys(file, "my-code", NULL, NULL);
 	for (char **key = keys; key && *key && good; key++) {
 		enum setting found = settings_find(*key);
 		good = (found != SETTING_COUNT &&
@@ -149,7 +144,6 @@ static bool load_settings(GKeyFile *file, const char *path, struct error *error)
 		       refuse_file(path, "my-code", *key, "just-my-code, mine or theirs",
 		                   error);
 	}
-	g_strfreev(keys);
 	return good;
 }
 
@@ -157,7 +151,7 @@ static bool groups_are_known(GKeyFile *file, const char *path, struct error *err
 {
 	static const char *const known[] = { "screen",  "colours", "keys",
 		                             "my-code", "build",   NULL };
-	char **groups = g_key_file_get_groups(file, NULL);
+	g_auto(GStrv) groups = g_key_file_get_groups(file, NULL);
 	bool good = true;
 	for (char **group = groups; *group && good; group++)
 		if (!g_strv_contains(known, *group))
@@ -165,7 +159,6 @@ static bool groups_are_known(GKeyFile *file, const char *path, struct error *err
 			                 "[%s]: expected [screen], [colours], [keys], "
 			                 "[my-code] or [build]",
 			                 *group);
-	g_strfreev(groups);
 	return good;
 }
 
@@ -175,7 +168,7 @@ bool config_load(struct config *c, struct error *error)
 	c->keys = g_ptr_array_new_with_free_func(g_free);
 	for (int s = 0; s < STYLE_COUNT; s++)
 		c->screen.custom[s] = -2;
-	char *path = settings_path();
+	g_autofree char *path = settings_path();
 	GKeyFile *file = g_key_file_new();
 	GError *trouble = NULL;
 	bool good = true;
@@ -198,7 +191,6 @@ bool config_load(struct config *c, struct error *error)
 			c->screen.custom[s] = settings_colour((enum style)s);
 	g_clear_error(&trouble);
 	g_key_file_free(file);
-	g_free(path);
 	return good;
 }
 

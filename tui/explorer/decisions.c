@@ -189,7 +189,7 @@ GArray *decisions_of(const struct session *s, const struct finding *f)
 		                                          sizeof(struct knowledge)),
 		                     .rows = g_array_new(FALSE, FALSE, sizeof(struct decision)),
 		                     .of = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
-	GArray *events = f->witness ? g_array_ref(f->witness) : recorded_accesses(&d);
+	g_autoptr(GArray) events = f->witness ? g_array_ref(f->witness) : recorded_accesses(&d);
 	struct stage stage;
 	g_array_set_clear_func(d.rows, decision_clear);
 	if (f->witness)
@@ -201,7 +201,6 @@ GArray *decisions_of(const struct session *s, const struct finding *f)
 	}
 	if (f->witness)
 		stage_release(&stage);
-	g_array_unref(events);
 	g_array_unref(d.known);
 	g_array_unref(d.of);
 	return d.rows;

@@ -28,10 +28,9 @@ const char *grouped(uint64_t number, char buffer[32])
 
 void describe_operand(const struct trace *t, uint32_t event, GString *out)
 {
-	GString *name = g_string_new(NULL);
+	g_autoptr(GString) name = g_string_new(NULL);
 	trace_append_operand(t, event, name);
 	own_code_append_name(name->str, out);
-	g_string_free(name, TRUE);
 }
 
 /* -- events ------------------------------------------------------------------------- */
@@ -51,13 +50,12 @@ static uint32_t recorded_before(const struct session *s, uint32_t event)
 /* A value; one that points to a named object is named as people write it. */
 static void append_value(const struct trace *t, uint32_t variable, uint32_t value, GString *out)
 {
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	shown_append(t, variable, value, text);
 	if (*text->str == '&')
 		own_code_append_name(text->str, out);
 	else
 		g_string_append(out, text->str);
-	g_string_free(text, TRUE);
 }
 
 static void append_change(const struct trace *t, uint32_t event, uint32_t old, GString *out)
@@ -175,10 +173,9 @@ void describe_place(const struct session *s, uint32_t event, GString *out)
 		g_string_append_c(out, ' ');
 	}
 	if (l->file && l->line) {
-		char *base = g_path_get_basename(trace_string(t, l->file));
+		g_autofree char *base = g_path_get_basename(trace_string(t, l->file));
 		append_escaped(out, base, strlen(base));
 		g_string_append_printf(out, ":%u", l->line);
-		g_free(base);
 		return;
 	}
 	const char *name = trace_string(t, l->name);
@@ -209,7 +206,7 @@ static const char *access_word(const struct trace *t, uint32_t event)
 /* Append the locks of the event's thread, "m, l"; false when it has none. */
 static bool append_held(const struct session *s, uint32_t event, GString *out)
 {
-	GArray *held = session_locks_held(s, event);
+	g_autoptr(GArray) held = session_locks_held(s, event);
 	const struct trace *t = s->trace;
 	bool any = false;
 	for (guint i = 0; i < held->len; i++) {
@@ -220,7 +217,6 @@ static bool append_held(const struct session *s, uint32_t event, GString *out)
 		describe_operand(t, acquire, out);
 		any = true;
 	}
-	g_array_free(held, TRUE);
 	return any;
 }
 
@@ -228,11 +224,10 @@ void describe_line(const struct trace *t, uint32_t event, GString *out)
 {
 	const struct location *l = own_code_location(t, event);
 	const char *name = trace_string(t, l->file && l->line ? l->file : l->name);
-	char *base = l->file && l->line ? g_path_get_basename(name) : g_strdup(name);
+	g_autofree char *base = l->file && l->line ? g_path_get_basename(name) : g_strdup(name);
 	append_escaped(out, base, strlen(base));
 	if (l->file && l->line)
 		g_string_append_printf(out, ":%u", l->line);
-	g_free(base);
 }
 
 void describe_about_to(const struct session *s, uint32_t event, bool same, GString *out)
@@ -345,7 +340,8 @@ bool describe_common_lock(const struct session *s, uint32_t first, uint32_t seco
 	if (!session_has(s, INDEX_MATCH | INDEX_OBJECTS))
 		return false;
 	const struct trace *t = s->trace;
-	GArray *one = session_locks_held(s, first), *two = session_locks_held(s, second);
+	g_autoptr(GArray) one = session_locks_held(s, first),
+	                  two = session_locks_held(s, second);
 	bool found = false;
 	for (guint i = 0; i < one->len && !found; i++) {
 		const struct event *a = &t->events[g_array_index(one, uint32_t, i)];
@@ -359,21 +355,18 @@ bool describe_common_lock(const struct session *s, uint32_t first, uint32_t seco
 		if (found)
 			describe_operand(t, g_array_index(one, uint32_t, i), out);
 	}
-	g_array_free(one, TRUE);
-	g_array_free(two, TRUE);
 	return found;
 }
 
 static void explain_impossible(const struct session *s, const struct finding *f, GString *out)
 {
-	GString *lock = g_string_new(NULL);
+	g_autoptr(GString) lock = g_string_new(NULL);
 	bool locked = describe_common_lock(s, f->first, f->second, lock);
 	if (locked)
 		g_string_append_printf(
 		        out,
 		        "Both hold %s, which one thread holds at a time, so they cannot come together. ",
 		        lock->str);
-	g_string_free(lock, TRUE);
 	g_string_append(out, "Proved: this pair cannot race in any reordering of the run");
 	if (f->proof && f->proof->same_pairing)
 		g_string_append(out, " (given the same pairing)");
@@ -381,11 +374,10 @@ static void explain_impossible(const struct session *s, const struct finding *f,
 	if (locked)
 		return;
 	if (f->behind != NULL) {
-		GString *text = g_string_new(NULL);
+		g_autoptr(GString) text = g_string_new(NULL);
 		finding_append_behind(s->trace, f, text);
 		*text->str = g_ascii_toupper(*text->str);
 		g_string_append_printf(out, "%s. ", text->str);
-		g_string_free(text, TRUE);
 	}
 	if (f->proof && f->proof->cycle.steps && f->proof->cycle.steps->len) {
 		const struct step *step = &g_array_index(f->proof->cycle.steps, struct step, 0);

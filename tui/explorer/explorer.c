@@ -35,10 +35,10 @@ static bool is_utf8(void)
  * when the index is complete, so that the output does not depend on timing. */
 static bool run_script(struct app *app, const char *path, struct error *error)
 {
-	char *text = input_text(path, "script", NULL, error);
+	g_autofree char *text = input_text(path, "script", NULL, error);
 	if (text == NULL)
 		return false;
-	char **lines = g_strsplit(text, "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 	bool good = true;
 	app->scripted = true;
 	while (!session_has(app->session, INDEX_ALL) && !jobs_idle(&app->jobs))
@@ -58,8 +58,6 @@ static bool run_script(struct app *app, const char *path, struct error *error)
 			                 app->message);
 	}
 	app->scripted = false;
-	g_strfreev(lines);
-	g_free(text);
 	return good;
 }
 
@@ -84,9 +82,8 @@ static void run_program(struct app *app)
 	app->after = NULL;
 	screen_lend();
 	if (!app->after_is_heddle) {
-		char *command = child_spelt(words);
+		g_autofree char *command = child_spelt(words);
 		printf("\n$ %s\n", command);
-		g_free(command);
 	}
 	fflush(stdout);
 	int status = child_run(words, false);
@@ -95,10 +92,9 @@ static void run_program(struct app *app)
 	           : WIFEXITED(status) ? WEXITSTATUS(status)
 	                               : 128 + WTERMSIG(status);
 	if (!app->after_is_heddle || code != 0) {
-		char *prompt = g_strdup_printf(
+		g_autofree char *prompt = g_strdup_printf(
 		        "\n[ended with status %d; any key goes back to heddle] ", code);
 		screen_await_key(prompt);
-		g_free(prompt);
 	}
 	app->after_is_heddle = false;
 	screen_take_back();
@@ -215,12 +211,9 @@ static bool begin_at(struct app *app, const struct explorer_options *options,
 static struct specs *open_specs(const struct trace *t, const GPtrArray *given,
                                 struct error *error)
 {
-	GPtrArray *recorded = trace_recorded_specs(t);
-	GPtrArray *paths = specs_choose(given, recorded, NULL);
-	struct specs *specs = specs_open(paths, error);
-	g_ptr_array_unref(paths);
-	g_ptr_array_unref(recorded);
-	return specs;
+	g_autoptr(GPtrArray) recorded = trace_recorded_specs(t);
+	g_autoptr(GPtrArray) paths = specs_choose(given, recorded, NULL);
+	return specs_open(paths, error);
 }
 
 /* Lessons refer to findings, so wait for them before the first step, within limits. */
@@ -347,10 +340,9 @@ static bool play_task(struct app *app, const struct lesson_step *s, struct error
 	bool mended = g->changed && lesson_step_mends(s); /* its keys were pressed: only once */
 	if (checks_failing(app, s->checks) == NULL && !mended)
 		return refuse_step(g, s, error, "the task is done before any key", NULL);
-	char *press = g_strconcat("press ", s->keys, NULL);
+	g_autofree char *press = g_strconcat("press ", s->keys, NULL);
 	if (!mended)
 		commands_run(app, press);
-	g_free(press);
 	if (app->message && app->message_is_error)
 		return refuse_step(g, s, error, "the keys are refused", app->message);
 	if (app->quit)
@@ -379,9 +371,8 @@ static bool play_step(struct app *app, const struct lesson_step *s, struct error
 	if (s->question) {
 		guide_answer(app, s->answer);
 		if (!g->done && strchr(s->answer, '|')) {
-			char *one = g_strndup(s->answer, strcspn(s->answer, "|"));
+			g_autofree char *one = g_strndup(s->answer, strcspn(s->answer, "|"));
 			guide_answer(app, g_strstrip(one));
-			g_free(one);
 		}
 		if (!g->done)
 			return refuse_step(g, s, error, "its answer is refused", s->answer);

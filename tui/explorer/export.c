@@ -67,13 +67,11 @@ static void append_story(const struct app *app, const struct entry *entry, GStri
 {
 	enum { COLUMNS = 96 };
 	const struct finding *f = session_finding(app->session);
-	GArray *prose =
+	g_autoptr(GArray) prose =
 	        story_tell(app->session, (struct sources *)&app->sources, entry, f, COLUMNS);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	prose_print(prose, COLUMNS, false, text);
 	g_string_append_printf(out, "```\n%s```\n", text->str);
-	g_string_free(text, TRUE);
-	g_array_free(prose, TRUE);
 }
 
 /* The witness; if very long, only its end with the pair. */
@@ -122,10 +120,9 @@ static json_t *string_of(const char *text)
 	json_t *string = json_string(text);
 	if (string)
 		return string;
-	GString *escaped = g_string_new(NULL);
+	g_autoptr(GString) escaped = g_string_new(NULL);
 	append_escaped(escaped, text, strlen(text));
 	string = json_string(escaped->str);
-	g_string_free(escaped, TRUE);
 	return string;
 }
 
@@ -163,10 +160,9 @@ static char *to_json(const struct app *app, const struct entry *entry)
 			        witness, json_integer(g_array_index(f->witness, uint32_t, i)));
 		json_object_set_new(root, "witness", witness);
 	}
-	GString *words = g_string_new(NULL);
+	g_autoptr(GString) words = g_string_new(NULL);
 	explain_entry(s, entry, words);
 	json_object_set_new(root, "explanation", string_of(words->str));
-	g_string_free(words, TRUE);
 	if (entry->triage)
 		json_object_set_new(root, "mark", json_string(triage_word(entry->triage)));
 	if (entry->note)
@@ -274,14 +270,11 @@ static const char *suffix_for(const struct app *app)
 /* Default name: beside the trace, or in the working folder if that is not writable. */
 static char *name_beside(const struct session *s, const char *suffix)
 {
-	char *folder = g_path_get_dirname(s->trace->path ? s->trace->path : ".");
-	char *name = g_strdup_printf("%s-%u-%u%s", trace_name(s->trace), s->pair[0], s->pair[1],
-	                             suffix);
+	g_autofree char *folder = g_path_get_dirname(s->trace->path ? s->trace->path : ".");
+	g_autofree char *name = g_strdup_printf("%s-%u-%u%s", trace_name(s->trace), s->pair[0],
+	                                        s->pair[1], suffix);
 	bool here = strcmp(folder, ".") == 0 || access(folder, W_OK) != 0;
-	char *path = here ? g_strdup(name) : g_build_filename(folder, name, NULL);
-	g_free(name);
-	g_free(folder);
-	return path;
+	return here ? g_strdup(name) : g_build_filename(folder, name, NULL);
 }
 
 /* The contents for the form chosen by `name`; NULL and `error` when there is nothing to
@@ -294,14 +287,12 @@ static char *make_form(const struct app *app, const char *name, struct error *er
 	for (size_t i = 0; i < G_N_ELEMENTS(forms); i++) {
 		if (!g_str_has_suffix(name, forms[i].suffix))
 			continue;
-		char *text = NULL;
+		g_autofree char *text = NULL;
 		if (entry == NULL && !forms[i].graph)
 			refuse(error, NO_FINDING);
 		else if ((text = forms[i].make(app, entry)) == NULL)
 			refuse(error, NO_GRAPH);
-		char *guarded = text ? streams_guarded(text) : NULL;
-		g_free(text);
-		return guarded;
+		return text ? streams_guarded(text) : NULL;
 	}
 	error_set(error, name, NULL,
 	          "expected a name that ends in .md, .json, .wit, .dot, .svg or .html");
@@ -312,13 +303,11 @@ static char *make_form(const struct app *app, const char *name, struct error *er
 
 static bool has_content(const char *path, const char *text)
 {
-	char *old = NULL;
+	g_autofree char *old = NULL;
 	gsize length = 0;
-	bool same = g_file_test(path, G_FILE_TEST_IS_REGULAR) &&
-	            g_file_get_contents(path, &old, &length, NULL) && length == strlen(text) &&
-	            memcmp(old, text, length) == 0;
-	g_free(old);
-	return same;
+	return g_file_test(path, G_FILE_TEST_IS_REGULAR) &&
+	       g_file_get_contents(path, &old, &length, NULL) && length == strlen(text) &&
+	       memcmp(old, text, length) == 0;
 }
 
 /* The first of STEM.SUFFIX, STEM.2.SUFFIX, ... that is free or has this content. */
@@ -367,7 +356,7 @@ void export_text(struct app *app, const char *name, const char *text)
 bool export_write(struct app *app, const char *path, struct error *error)
 {
 	char *name = path ? g_strdup(path) : name_beside(app->session, suffix_for(app));
-	char *text = make_form(app, name, error);
+	g_autofree char *text = make_form(app, name, error);
 	if (text == NULL) {
 		g_free(name);
 		return false;
@@ -379,7 +368,6 @@ bool export_write(struct app *app, const char *path, struct error *error)
 	}
 	export_text(app, name, text);
 	g_free(name);
-	g_free(text);
 	return true;
 }
 
@@ -425,17 +413,15 @@ static guint replay_options(char **words)
 /* Write the witness beside the trace; the path, or NULL and `error`. */
 static char *write_replayed(const struct session *s, struct error *error)
 {
-	char *text = export_witness(s, error);
+	g_autofree char *text = export_witness(s, error);
 	if (text == NULL)
 		return NULL;
-	char *name = name_beside(s, ".wit");
+	g_autofree char *name = name_beside(s, ".wit");
 	char *path = unused_name(name, text);
 	if (!has_content(path, text) && !file_write_whole(path, text, strlen(text), error)) {
 		g_free(path);
 		path = NULL;
 	}
-	g_free(name);
-	g_free(text);
 	return path;
 }
 
@@ -469,23 +455,21 @@ bool export_ask(struct app *app, char **program, app_answer *yes, char **words,
                 struct error *error)
 {
 	enum { READABLE = 800 }; /* columns: half of the smallest screen */
-	char *command = child_spelt(program);
+	g_autofree char *command = child_spelt(program);
 	bool readable = text_columns(command) <= READABLE;
 	if (readable)
 		app_ask(app, g_strdup_printf(ASKS_FOREIGN, command), yes, words);
 	else
 		g_strfreev(words);
-	g_free(command);
 	return readable || refuse(error, NO_SHOWN_COMMAND);
 }
 
 bool export_replay(struct app *app, const char *arguments, struct error *error)
 {
-	char **typed = NULL;
-	GError *trouble = NULL;
+	g_auto(GStrv) typed = NULL;
+	g_autoptr(GError) trouble = NULL;
 	if (*arguments && !g_shell_parse_argv(arguments, NULL, &typed, &trouble)) {
 		error_set(error, "", NULL, "%s", trouble->message);
-		g_error_free(trouble);
 		return false;
 	}
 	if (typed == NULL)
@@ -495,9 +479,9 @@ bool export_replay(struct app *app, const char *arguments, struct error *error)
 	if (*rest && strcmp(*rest, "--") == 0)
 		rest++;
 	bool foreign = false;
-	char **program =
+	g_auto(GStrv) program =
 	        *rest ? g_strdupv(rest) : export_program(app->session, &foreign, error);
-	char *path = program ? write_replayed(app->session, error) : NULL;
+	g_autofree char *path = program ? write_replayed(app->session, error) : NULL;
 	bool good = path != NULL;
 	if (good) {
 		char **words = replay_words(typed, options, path, program);
@@ -506,8 +490,5 @@ bool export_replay(struct app *app, const char *arguments, struct error *error)
 		else
 			run_replay(app, words);
 	}
-	g_free(path);
-	g_strfreev(program);
-	g_strfreev(typed);
 	return good;
 }

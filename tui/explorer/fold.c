@@ -59,8 +59,8 @@ static void find_rounds(const struct trace *t, uint32_t event, int direction, GA
 
 static bool find_loop_at(const struct trace *t, uint32_t event, struct fold *fold)
 {
-	GArray *before = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	GArray *after = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) before = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) after = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	find_rounds(t, event, -1, before);
 	find_rounds(t, event, 1, after);
 	guint rounds = before->len + 1 + after->len;
@@ -76,8 +76,6 @@ static bool find_loop_at(const struct trace *t, uint32_t event, struct fold *fol
 		fold->rounds = rounds - 2;
 		fold->events = t->index->position[last] - t->index->position[fold->first];
 	}
-	g_array_free(before, TRUE);
-	g_array_free(after, TRUE);
 	return rounds > 2;
 }
 

@@ -70,9 +70,8 @@ static char *line_of(const struct session *s, uint32_t event)
 	const struct location *l = own_code_location(s->trace, event);
 	if (l->file == 0 || l->line == 0)
 		return g_strdup(own_code_place_name(s->trace, event));
-	char *base = g_path_get_basename(trace_string(s->trace, l->file));
+	g_autofree char *base = g_path_get_basename(trace_string(s->trace, l->file));
 	char *line = g_strdup_printf("%s:%u", base, l->line);
-	g_free(base);
 	return line;
 }
 
@@ -137,7 +136,8 @@ static struct folder *folder_of(struct folders *f, GHashTable *known, char *name
 
 void folders_make(struct folders *f, const struct session *s, const GArray *shown)
 {
-	GHashTable *known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) known =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	g_array_set_size(f->list, 0);
 	g_array_set_size(f->lines, 0);
 	for (guint i = 0; i < shown->len; i++) {
@@ -150,7 +150,6 @@ void folders_make(struct folders *f, const struct session *s, const GArray *show
 			                ->members,
 			        entry);
 	}
-	g_hash_table_unref(known);
 	for (guint i = 0; i < f->list->len; i++) {
 		const struct folder *folder = &g_array_index(f->list, struct folder, i);
 		int head = -1 - (int)i;

@@ -176,10 +176,9 @@ int pane_format(struct pane p, int row, int column, enum style style, const char
 {
 	va_list ap;
 	va_start(ap, format);
-	char *text = g_strdup_vprintf(format, ap);
+	g_autofree char *text = g_strdup_vprintf(format, ap);
 	va_end(ap);
 	column = pane_text(p, row, column, style, text);
-	g_free(text);
 	return column;
 }
 
@@ -203,9 +202,8 @@ void pane_rule(struct pane p, int row, const char *title)
 	for (int c = 0; c < p.columns; c++)
 		pane_rune(p, row, c, STYLE_RULE, 0x2500);
 	if (title && *title) {
-		char *spaced = g_strdup_printf(" %s ", title);
+		g_autofree char *spaced = g_strdup_printf(" %s ", title);
 		pane_text(p, row, 2, STYLE_HEADING, spaced);
-		g_free(spaced);
 	}
 }
 
@@ -232,14 +230,13 @@ int pane_paragraph(struct pane p, int row, int column, enum style style, const c
 			continue;
 		}
 		gsize length = strcspn(text, " \n");
-		char *word = g_strndup(text, length);
+		g_autofree char *word = g_strndup(text, length);
 		int width = text_columns(word);
 		if (at > column && at + width > p.columns) {
 			row++;
 			at = column;
 		}
 		at = pane_text(p, row, at, style, word);
-		g_free(word);
 		text += length;
 		while (*text == ' ') {
 			text++;

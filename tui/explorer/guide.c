@@ -90,11 +90,10 @@ static void go_on(struct app *app)
 	if (g->step + 1 < g->lesson->steps->len) {
 		begin_step(g, g->step + 1);
 	} else {
-		GString *how = g_string_new(NULL);
+		g_autoptr(GString) how = g_string_new(NULL);
 		g->finished = true;
 		lesson_progress_append(g->counts, how);
 		app_say(app, SAYS_LESSON_DONE, how->str);
-		g_string_free(how, TRUE);
 	}
 	save(app);
 }
@@ -169,15 +168,14 @@ static unsigned finding_line(const struct app *app)
 		const struct finding *f = entry->finding;
 		const char *site =
 		        trace_site_name(app->session->trace, side ? f->second : f->first);
-		char *file = g_path_get_basename(site), *own = g_path_get_basename(source);
+		g_autofree char *file = g_path_get_basename(site),
+		                *own = g_path_get_basename(source);
 		char *colon = strrchr(file, ':');
 		if (colon) {
 			*colon = '\0';
 			line = strcmp(file, own) == 0 ? (unsigned)strtoul(colon + 1, NULL, 10)
 			                              : 0;
 		}
-		g_free(own);
-		g_free(file);
 	}
 	return line;
 }
@@ -239,15 +237,12 @@ bool guide_request(struct app *app, enum request request)
 
 static void add_words(GPtrArray *lines, const char *before, const char *text, int width)
 {
-	char *whole = g_strconcat(before, text, NULL);
-	GString *out = g_string_new(NULL);
+	g_autofree char *whole = g_strconcat(before, text, NULL);
+	g_autoptr(GString) out = g_string_new(NULL);
 	append_wrapped(out, whole, 0, width);
-	char **rows = g_strsplit(g_strchomp(out->str), "\n", -1);
+	g_auto(GStrv) rows = g_strsplit(g_strchomp(out->str), "\n", -1);
 	for (char **r = rows; *r; r++)
 		g_ptr_array_add(lines, g_strdup(*r));
-	g_strfreev(rows);
-	g_string_free(out, TRUE);
-	g_free(whole);
 }
 
 /* The step, the hints shown, the response to an answer. */
@@ -285,10 +280,9 @@ static struct pane place(const struct app *app, struct pane body)
 		return body;
 	if (body.columns >= SIDE_FROM)
 		return pane_part(body, 0, body.columns - side_columns(app, body), -1, -1);
-	GPtrArray *lines = lines_of(g, body.columns - 2);
+	g_autoptr(GPtrArray) lines = lines_of(g, body.columns - 2);
 	int room = MAX(LESSON_ROWS, body.rows / 2 - 2);
 	int rows = 1 + CLAMP((int)lines->len, MINIMUM_TEXT, room);
-	g_ptr_array_unref(lines);
 	int at = split_at(app, SPLIT_LESSON, body.rows, body.rows - rows, 4, MINIMUM_TEXT);
 	return pane_part(body, at, 0, -1, -1);
 }
@@ -343,7 +337,7 @@ static int draw_keys(const struct app *app, struct pane p, int row)
 
 static void draw_text(const struct guide *g, struct pane p)
 {
-	GPtrArray *lines = lines_of(g, p.columns - 2);
+	g_autoptr(GPtrArray) lines = lines_of(g, p.columns - 2);
 	guint first = lines->len > (guint)p.rows ? lines->len - p.rows : 0;
 	for (guint i = first; i < lines->len; i++) {
 		const char *line = lines->pdata[i];
@@ -357,7 +351,6 @@ static void draw_text(const struct guide *g, struct pane p)
 	}
 	if (first)
 		pane_text(p, 0, p.columns - 9, STYLE_DIM, " … L: all");
-	g_ptr_array_unref(lines);
 }
 
 void guide_draw(const struct app *app, struct pane *body)
@@ -368,8 +361,9 @@ void guide_draw(const struct app *app, struct pane *body)
 	struct pane p = place(app, *body), whole = *body;
 	bool side = guide_size(app) == GUIDE_SHOWN && body->columns >= SIDE_FROM;
 	*body = guide_rest(app, *body);
-	char *title = g_strdup_printf(" %u/%u %s%s ", g->step + 1, g->lesson->steps->len,
-	                              g->done ? "✓ " : "", g->lesson->title);
+	g_autofree char *title =
+	        g_strdup_printf(" %u/%u %s%s ", g->step + 1, g->lesson->steps->len,
+	                        g->done ? "✓ " : "", g->lesson->title);
 	if (side) { /* the last row has the keys */
 		pane_bar(pane_part(pane_whole((struct grid *)&app->grid), p.row, 0, p.rows, -1),
 		         p.column - 1);
@@ -387,5 +381,4 @@ void guide_draw(const struct app *app, struct pane *body)
 		pane_text(room, 0, 0, STYLE_HEADING, title);
 		draw_text(g, pane_part(p, 1, 0, -1, -1));
 	}
-	g_free(title);
 }

@@ -47,10 +47,8 @@ static bool names(const struct entry *entry, const char *variable)
 {
 	if (strcmp(variable, "*") == 0 || strcmp(entry->variable, variable) == 0)
 		return true;
-	char **parts = g_strsplit_set(entry->variable, ", ", -1);
-	bool found = g_strv_contains((const char *const *)parts, variable);
-	g_strfreev(parts);
-	return found;
+	g_auto(GStrv) parts = g_strsplit_set(entry->variable, ", ", -1);
+	return g_strv_contains((const char *const *)parts, variable);
 }
 
 /* KIND VARIABLE [VERDICT]; without a verdict: can happen or happened. */
@@ -89,12 +87,10 @@ static bool stands_at(const struct app *app, uint32_t event, const char *place)
 	const char *colon = strrchr(place, ':');
 	if (colon == NULL)
 		return strcmp(trace_string(t, l->function), place) == 0;
-	char *base = g_path_get_basename(trace_string(t, l->file));
-	bool same = strncmp(base, place, colon - place) == 0 &&
-	            strlen(base) == (size_t)(colon - place) &&
-	            l->line == g_ascii_strtoull(colon + 1, NULL, 10);
-	g_free(base);
-	return same;
+	g_autofree char *base = g_path_get_basename(trace_string(t, l->file));
+	return strncmp(base, place, colon - place) == 0 &&
+	       strlen(base) == (size_t)(colon - place) &&
+	       l->line == g_ascii_strtoull(colon + 1, NULL, 10);
 }
 
 static bool is_at(const struct app *app, char *const *operands)
@@ -110,11 +106,9 @@ static bool is_event(const struct app *app, char *const *operands)
 		return false;
 	if (operands[1] == NULL)
 		return true;
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	trace_append_operand(t, event, text);
-	bool same = strcmp(text->str, operands[1]) == 0;
-	g_string_free(text, TRUE);
-	return same;
+	return strcmp(text->str, operands[1]) == 0;
 }
 
 static bool is_pair(const struct app *app, char *const *operands)
@@ -238,12 +232,10 @@ static bool is_value(const struct app *app, char *const *operands)
 		return false;
 	struct known_value known =
 	        session_value(s, variable, (uint32_t)s->trace->events_count - 1);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	if (known.value)
 		shown_append(s->trace, NONE, known.value, text);
-	bool same = strcmp(text->str, operands[1]) == 0;
-	g_string_free(text, TRUE);
-	return same;
+	return strcmp(text->str, operands[1]) == 0;
 }
 
 static bool is_holds(const struct app *app, char *const *operands)
@@ -254,20 +246,18 @@ static bool is_holds(const struct app *app, char *const *operands)
 		event++;
 	if (event == t->events_count)
 		return false;
-	GArray *held = session_locks_held(app->session, event);
+	g_autoptr(GArray) held = session_locks_held(app->session, event);
 	bool good = strcmp(operands[1], "nothing") == 0;
 	for (guint i = 0; i < held->len; i++) {
 		uint32_t acquire = g_array_index(held, uint32_t, i);
 		if (t->events[acquire].thread != t->events[event].thread)
 			continue;
-		GString *lock = g_string_new(NULL);
+		g_autoptr(GString) lock = g_string_new(NULL);
 		trace_append_operand(t, acquire, lock);
 		good = strcmp(lock->str, operands[1]) == 0;
-		g_string_free(lock, TRUE);
 		if (!good)
 			break;
 	}
-	g_array_free(held, TRUE);
 	return good;
 }
 

@@ -67,7 +67,7 @@ static void begin_side(struct importer *im)
 /* Parse "file.c:31" or "file.c:31:5" into the frame. */
 static void set_place(struct reported_frame *frame, const char *text, gsize length)
 {
-	char *place = g_strndup(text, length);
+	g_autofree char *place = g_strndup(text, length);
 	for (int numbers = 0; numbers < 2; numbers++) {
 		char *colon = strrchr(place, ':');
 		if (colon == NULL || !g_ascii_isdigit(colon[1]))
@@ -77,7 +77,6 @@ static void set_place(struct reported_frame *frame, const char *text, gsize leng
 	}
 	if (frame->line)
 		frame->file = g_strdup(place);
-	g_free(place);
 }
 
 static void add_frame(struct importer *im, struct reported_frame *frame)
@@ -184,19 +183,16 @@ static void text_line(struct importer *im, const char *line)
 /* The text between <tag> and </tag> on the line. */
 static char *tagged(const char *line, const char *tag)
 {
-	char *begin = g_strdup_printf("<%s>", tag), *end = g_strdup_printf("</%s>", tag);
+	g_autofree char *begin = g_strdup_printf("<%s>", tag),
+	                *end = g_strdup_printf("</%s>", tag);
 	const char *from = strstr(line, begin), *to = from ? strstr(from, end) : NULL;
-	char *text =
-	        to ? g_strndup(from + strlen(begin), (gsize)(to - from) - strlen(begin)) : NULL;
-	g_free(begin);
-	g_free(end);
-	return text;
+	return to ? g_strndup(from + strlen(begin), (gsize)(to - from) - strlen(begin)) : NULL;
 }
 
 static void xml_line(struct importer *im, const char *line, struct reported_frame *frame)
 {
-	char *kind = tagged(line, "kind"), *function = tagged(line, "fn"),
-	     *file = tagged(line, "file"), *number = tagged(line, "line");
+	g_autofree char *kind = tagged(line, "kind"), *function = tagged(line, "fn"),
+	                *file = tagged(line, "file"), *number = tagged(line, "line");
 	if (kind && (strcmp(kind, "Race") == 0 || strcmp(kind, "ConflictingAccess") == 0)) {
 		begin_race(im);
 		im->one_sided = strcmp(kind, "ConflictingAccess") == 0;
@@ -222,15 +218,11 @@ static void xml_line(struct importer *im, const char *line, struct reported_fram
 		add_frame(im, frame);
 		memset(frame, 0, sizeof *frame);
 	}
-	g_free(kind);
-	g_free(function);
-	g_free(file);
-	g_free(number);
 }
 
 GArray *import_report(const char *path, struct error *error)
 {
-	char *text = input_text(path, "report", NULL, error);
+	g_autofree char *text = input_text(path, "report", NULL, error);
 	if (text == NULL)
 		return NULL;
 	struct importer im = { .races = g_array_new(FALSE, FALSE,
@@ -238,7 +230,7 @@ GArray *import_report(const char *path, struct error *error)
 	struct reported_frame frame = { 0 };
 	bool xml = strstr(text, "<valgrindoutput>") != NULL;
 	g_array_set_clear_func(im.races, race_clear);
-	char **lines = g_strsplit(text, "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 	for (char **line = lines; *line; line++) {
 		if (xml)
 			xml_line(&im, *line, &frame);
@@ -247,8 +239,6 @@ GArray *import_report(const char *path, struct error *error)
 	}
 	end_race(&im);
 	frame_clear(&frame);
-	g_strfreev(lines);
-	g_free(text);
 	if (im.races->len == 0) {
 		imported_free(im.races);
 		error_set(error, path, "give a report of ThreadSanitizer, Helgrind or DRD",
@@ -328,8 +318,8 @@ static void meet(const struct trace *t, struct reported_pair *r, struct met *met
 /* Find pairs for all races without one, in a pass over the trace. */
 static void find_pairs(const struct trace *t, GArray *pairs)
 {
-	struct met *met = g_new0(struct met, pairs->len);
-	uint8_t *wanted = g_new0(uint8_t, t->locations_count + 1);
+	g_autofree struct met *met = g_new0(struct met, pairs->len);
+	g_autofree uint8_t *wanted = g_new0(uint8_t, t->locations_count + 1);
 	for (guint i = 0; i < pairs->len; i++) {
 		const struct reported_pair *r = &g_array_index(pairs, struct reported_pair, i);
 		for (uint64_t l = 0; r->pair[0] == NONE && l < t->locations_count; l++)
@@ -354,8 +344,6 @@ static void find_pairs(const struct trace *t, GArray *pairs)
 				meet(t, r, &met[i], (uint32_t)e);
 		}
 	}
-	g_free(wanted);
-	g_free(met);
 }
 
 static void take_places(const struct trace *t, const struct reported_race *race, uint32_t slack,

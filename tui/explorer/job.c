@@ -71,12 +71,11 @@ void job_hand_over(struct job *job, void *item)
 static void deliver(struct job *job)
 {
 	g_mutex_lock(&job->jobs->mutex);
-	GPtrArray *items = g_steal_pointer(&job->items);
+	g_autoptr(GPtrArray) items = g_steal_pointer(&job->items);
 	g_mutex_unlock(&job->jobs->mutex);
 	if (items == NULL)
 		return;
 	job->news(job, items);
-	g_ptr_array_free(items, TRUE);
 }
 
 void jobs_init(struct jobs *jobs)

@@ -89,7 +89,7 @@ static void unbind(struct bindings *b, enum request request)
 
 bool bindings_set(struct bindings *b, enum request request, const char *keys)
 {
-	char **words = g_strsplit_set(keys, " ", -1);
+	g_auto(GStrv) words = g_strsplit_set(keys, " ", -1);
 	bool good = true;
 	for (char **w = words; *w; w++)
 		good = good && (**w == '\0' || key_from_name(*w) != KEYCODE_NONE);
@@ -100,7 +100,6 @@ bool bindings_set(struct bindings *b, enum request request, const char *keys)
 		if (**w)
 			g_array_append_val(b->items, binding);
 	}
-	g_strfreev(words);
 	return good;
 }
 

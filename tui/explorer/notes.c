@@ -43,9 +43,8 @@ static char *fallback_path(const struct session *s)
 /* The folder must be writable, since files are replaced as a whole. */
 static char *path_to_write(const struct session *s)
 {
-	char *folder = g_path_get_dirname(s->notes_path);
+	g_autofree char *folder = g_path_get_dirname(s->notes_path);
 	bool writable = access(folder, W_OK) == 0 || access(folder, F_OK) < 0;
-	g_free(folder);
 	return writable ? g_strdup(s->notes_path) : fallback_path(s);
 }
 
@@ -90,7 +89,7 @@ static bool check_notes(const json_t *root, const char *path, struct error *erro
  * another format. */
 static json_t *read_notes(const struct session *s, struct error *error)
 {
-	char *path = path_to_read(s), *text = NULL;
+	g_autofree char *path = path_to_read(s), *text = NULL;
 	json_t *root = NULL;
 	json_error_t trouble;
 	size_t length = 0;
@@ -106,8 +105,6 @@ static json_t *read_notes(const struct session *s, struct error *error)
 		else if (!check_notes(root, path, error))
 			g_clear_pointer(&root, json_decref);
 	}
-	g_free(text);
-	g_free(path);
 	return root;
 }
 
@@ -148,10 +145,8 @@ static GHashTable *items_by_key(json_t *root)
 
 static json_t *item_of(GHashTable *items, const struct entry *entry)
 {
-	char *key = as_utf8(entry->key);
-	json_t *item = g_hash_table_lookup(items, key);
-	g_free(key);
-	return item;
+	g_autofree char *key = as_utf8(entry->key);
+	return g_hash_table_lookup(items, key);
 }
 
 static enum triage mark_of(const json_t *item)
@@ -186,10 +181,9 @@ static void load_entry(struct entry *entry, const json_t *item)
 
 static void load_entries(struct session *s, json_t *root)
 {
-	GHashTable *items = items_by_key(root);
+	g_autoptr(GHashTable) items = items_by_key(root);
 	for (guint i = 0; i < s->entries->len; i++)
 		load_entry(s->entries->pdata[i], item_of(items, s->entries->pdata[i]));
-	g_hash_table_unref(items);
 }
 
 static void set_or_remove(json_t *item, const char *key, const char *value)
@@ -198,9 +192,8 @@ static void set_or_remove(json_t *item, const char *key, const char *value)
 		json_object_del(item, key);
 		return;
 	}
-	char *text = as_utf8(value);
+	g_autofree char *text = as_utf8(value);
 	json_object_set_new(item, key, json_string(text));
-	g_free(text);
 }
 
 /* Remove an item that has only a key left. */
@@ -285,7 +278,7 @@ static void add_bookmark(GArray *bookmarks, uint32_t event, const char *name)
  * kept. */
 static void load_bookmarks(struct session *s, json_t *root)
 {
-	GArray *theirs = g_array_new(FALSE, FALSE, sizeof(struct bookmark));
+	g_autoptr(GArray) theirs = g_array_new(FALSE, FALSE, sizeof(struct bookmark));
 	json_t *item;
 	size_t k;
 	json_array_foreach(list_of(root, "bookmarks"), k, item)
@@ -307,7 +300,6 @@ static void load_bookmarks(struct session *s, json_t *root)
 	}
 	g_array_set_size(s->kept_bookmarks, 0);
 	g_array_append_vals(s->kept_bookmarks, theirs->data, theirs->len);
-	g_array_free(theirs, TRUE); /* their names belong to kept_bookmarks now */
 }
 
 static void merge_bookmarks(const struct session *s, json_t *list)
@@ -340,12 +332,11 @@ static void merge_bookmarks(const struct session *s, json_t *list)
 
 bool session_load_notes(struct session *s, struct error *error)
 {
-	json_t *root = read_notes(s, error);
+	json_auto_t *root = read_notes(s, error);
 	if (root == NULL)
 		return false;
 	load_entries(s, root);
 	load_bookmarks(s, root);
-	json_decref(root);
 	return true;
 }
 
@@ -353,7 +344,7 @@ bool session_load_notes(struct session *s, struct error *error)
 static int lock_folder(const char *path, struct error *error)
 {
 	enum { TRIES = 100, PAUSE = 20000 }; /* microseconds */
-	char *folder = g_path_get_dirname(path);
+	g_autofree char *folder = g_path_get_dirname(path);
 	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), failed = fd < 0;
 	for (int i = 0; fd >= 0 && i < TRIES; i++) {
 		failed = flock(fd, LOCK_EX | LOCK_NB) != 0;
@@ -369,19 +360,17 @@ static int lock_folder(const char *path, struct error *error)
 			close(fd);
 		fd = -1;
 	}
-	g_free(folder);
 	return fd;
 }
 
 static bool write_merged(struct session *s, const char *path, struct error *error)
 {
-	json_t *root = read_notes(s, error);
+	json_auto_t *root = read_notes(s, error);
 	if (root == NULL)
 		return false;
-	GHashTable *items = items_by_key(root);
+	g_autoptr(GHashTable) items = items_by_key(root);
 	for (guint i = 0; i < s->entries->len; i++)
 		merge_entry(list_of(root, "findings"), items, s->entries->pdata[i]);
-	g_hash_table_unref(items);
 	merge_bookmarks(s, list_of(root, "bookmarks"));
 	char *text = json_dumps(root, JSON_INDENT(1));
 	bool good = text && file_write_whole(path, text, strlen(text), error);
@@ -390,17 +379,15 @@ static bool write_merged(struct session *s, const char *path, struct error *erro
 		load_entries(s, root);
 		load_bookmarks(s, root);
 	}
-	json_decref(root);
 	return good;
 }
 
 bool session_save_notes(struct session *s, struct error *error)
 {
-	char *path = path_to_write(s);
+	g_autofree char *path = path_to_write(s);
 	int lock = lock_folder(path, error);
 	bool good = lock >= 0 && write_merged(s, path, error);
 	if (lock >= 0)
 		close(lock);
-	g_free(path);
 	return good;
 }

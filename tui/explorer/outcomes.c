@@ -90,7 +90,7 @@ static void add_run(const struct tree *t, struct outcome *o, const struct tree_r
 /* Errors that no run ends with: the run went on, and ended with another one. */
 static void add_passing_errors(const struct tree *t, GArray *all)
 {
-	bool *ended = g_new0(bool, t->errors->len + 1);
+	g_autofree bool *ended = g_new0(bool, t->errors->len + 1);
 	for (guint i = 0; i < t->runs->len; i++) {
 		int64_t error = tree_at(t, i)->error;
 		if (error >= 0 && error < t->errors->len)
@@ -101,9 +101,8 @@ static void add_passing_errors(const struct tree *t, GArray *all)
 		bool known = ended[i];
 		for (guint k = 0; !known && k < all->len; k++) { /* without numbers of errors */
 			const struct outcome *o = &g_array_index(all, struct outcome, k);
-			char *words = end_text(e->end, e->status);
+			g_autofree char *words = end_text(e->end, e->status);
 			known = strcmp(o->words, words) == 0 && strcmp(o->text, e->story) == 0;
-			g_free(words);
 		}
 		const struct tree_run *r = tree_run_of(t, e->shortest);
 		struct outcome o = { .kind = OUTCOME_FAILED,
@@ -119,7 +118,6 @@ static void add_passing_errors(const struct tree *t, GArray *all)
 		else
 			g_array_append_val(all, o);
 	}
-	g_free(ended);
 }
 
 static void add_races(const struct tree *t, GArray *all)
@@ -153,11 +151,12 @@ static gint by_rank(const void *a, const void *b)
 GArray *outcomes_of(const struct tree *t)
 {
 	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct outcome));
-	GHashTable *known = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) known =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	g_array_set_clear_func(all, outcome_clear);
 	for (uint32_t i = 0; i < t->runs->len; i++) {
 		const struct tree_run *r = tree_run_of(t, i);
-		char *key = key_of(t, r);
+		g_autofree char *key = key_of(t, r);
 		guint at = GPOINTER_TO_UINT(g_hash_table_lookup(known, key));
 		if (at == 0) {
 			struct outcome o = begin_outcome(t, r);
@@ -166,9 +165,7 @@ GArray *outcomes_of(const struct tree *t)
 			g_hash_table_insert(known, g_strdup(key), GUINT_TO_POINTER(at));
 		}
 		add_run(t, &g_array_index(all, struct outcome, at - 1), r);
-		g_free(key);
 	}
-	g_hash_table_unref(known);
 	add_passing_errors(t, all);
 	add_races(t, all);
 	g_array_sort(all, by_rank);
@@ -178,18 +175,16 @@ GArray *outcomes_of(const struct tree *t)
 guint outcome_of_run(const struct tree *t, const GArray *outcomes, uint32_t run)
 {
 	const struct tree_run *r = tree_run_of(t, run);
-	char *key = key_of(t, r);
+	g_autofree char *key = key_of(t, r);
 	guint found = 0;
 	for (guint i = 0; i < outcomes->len; i++) {
 		const struct outcome *o = &g_array_index(outcomes, struct outcome, i);
 		if (o->kind == OUTCOME_RACE)
 			continue;
-		char *own = key_of(t, tree_run_of(t, o->shortest));
+		g_autofree char *own = key_of(t, tree_run_of(t, o->shortest));
 		if (strcmp(own, key) == 0)
 			found = i;
-		g_free(own);
 	}
-	g_free(key);
 	return found;
 }
 

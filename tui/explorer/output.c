@@ -49,15 +49,12 @@ struct output_task *output_task_new(struct app *app, char *title)
 
 static void remove_folder(const char *folder)
 {
-	GDir *dir = g_dir_open(folder, 0, NULL);
+	g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
 	const char *name;
 	while (dir && (name = g_dir_read_name(dir))) {
-		char *path = g_build_filename(folder, name, NULL);
+		g_autofree char *path = g_build_filename(folder, name, NULL);
 		g_remove(path);
-		g_free(path);
 	}
-	if (dir)
-		g_dir_close(dir);
 	g_rmdir(folder);
 }
 

@@ -113,7 +113,7 @@ static const char style[] =
 
 static void html(GString *out, const char *text)
 {
-	GString *safe = g_string_new(NULL);
+	g_autoptr(GString) safe = g_string_new(NULL);
 	append_escaped(safe, text, strlen(text));
 	for (const char *c = safe->str; *c; c++) {
 		switch (*c) {
@@ -136,7 +136,6 @@ static void html(GString *out, const char *text)
 			g_string_append_c(out, *c);
 		}
 	}
-	g_string_free(safe, TRUE);
 }
 
 static void element(GString *out, const char *name, const char *class, const char *text)
@@ -148,28 +147,25 @@ static void element(GString *out, const char *name, const char *class, const cha
 
 static void attribute(GString *out, const char *name, const char *text)
 {
-	char **lines = g_strsplit(text, "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 	g_string_append_printf(out, " %s=\"", name);
 	for (char **line = lines; *line; line++) {
 		g_string_append(out, line == lines ? "" : "&#10;");
 		html(out, *line);
 	}
 	g_string_append_c(out, '"');
-	g_strfreev(lines);
 }
 
 /* "'sha256-...'" of a script or style, for the policy. */
 static void append_digest(GString *out, const char *text)
 {
-	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 	guint8 digest[32];
 	gsize length = sizeof digest;
 	g_checksum_update(sum, (const guchar *)text, (gssize)strlen(text));
 	g_checksum_get_digest(sum, digest, &length);
-	char *base64 = g_base64_encode(digest, length);
+	g_autofree char *base64 = g_base64_encode(digest, length);
 	g_string_append_printf(out, "'sha256-%s'", base64);
-	g_free(base64);
-	g_checksum_free(sum);
 }
 
 static void begin_page(GString *out, const char *title)
@@ -179,12 +175,11 @@ static void begin_page(GString *out, const char *title)
 	                "<meta name=\"viewport\" content=\"width=device-width\"/>"
 	                "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src "
 	                "&#39;none&#39;; script-src ");
-	GString *digests = g_string_new(NULL);
+	g_autoptr(GString) digests = g_string_new(NULL);
 	append_digest(digests, script);
 	g_string_append(digests, "; style-src ");
 	append_digest(digests, style);
 	html(out, digests->str);
-	g_string_free(digests, TRUE);
 	g_string_append(out, "\"/><title>");
 	html(out, title);
 	g_string_append_printf(out, "</title><style>%s</style></head>\n<body><h1>", style);
@@ -204,14 +199,13 @@ static void page_source(const struct app *app, GString *out, uint32_t event)
 	const struct trace *t = app_trace(app);
 	struct frame place = own_code_place(t, event);
 	const struct location *l = &t->locations[place.location];
-	GString *title = g_string_new(NULL);
+	g_autoptr(GString) title = g_string_new(NULL);
 	g_string_append_printf(title, "%s: ", trace_thread_name(t, t->events[event].thread));
 	describe_event(app->session, event, title);
 	g_string_append(title, "   ");
 	describe_place(app->session, event, title);
 	g_string_append(out, "<div class=\"side\">");
 	element(out, "h4", "where", title->str);
-	g_string_free(title, TRUE);
 	const struct source_file *file =
 	        l->file && l->line
 	                ? sources_get((struct sources *)&app->sources, trace_string(t, l->file))
@@ -220,12 +214,11 @@ static void page_source(const struct app *app, GString *out, uint32_t event)
 		g_string_append(out, "<pre>");
 		for (guint i = l->line > AROUND ? l->line - AROUND : 1;
 		     i <= MIN(l->line + AROUND, file->lines->len); i++) {
-			char *line = g_strdup_printf("%5u  %s\n", i,
-			                             (char *)file->lines->pdata[i - 1]);
+			g_autofree char *line = g_strdup_printf(
+			        "%5u  %s\n", i, (char *)file->lines->pdata[i - 1]);
 			g_strchomp(line);
 			element(out, "span", i == l->line ? "here" : "line", line);
 			g_string_append_c(out, '\n');
-			g_free(line);
 		}
 		g_string_append(out, "</pre>");
 	} else {
@@ -306,7 +299,8 @@ static int by_number(gconstpointer a, gconstpointer b)
 
 static void recorded_order(const struct walk *w, GString *out)
 {
-	GArray *sorted = g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* of the steps shown */
+	g_autoptr(GArray) sorted =
+	        g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* of the steps shown */
 	for (guint i = w->from; i < w->events->len; i++)
 		g_array_append_val(sorted, g_array_index(w->events, uint32_t, i));
 	g_array_sort(sorted, by_number);
@@ -315,15 +309,13 @@ static void recorded_order(const struct walk *w, GString *out)
 	lane_heads(w, out);
 	for (guint i = 0; i < sorted->len; i++) {
 		uint32_t event = event_at(sorted, i);
-		GString *text = g_string_new(NULL);
+		g_autoptr(GString) text = g_string_new(NULL);
 		describe_event(w->s, event, text);
 		g_string_append_printf(out, "<tr class=\"was%s\" data-event=\"%u\">",
 		                       is_claimed(w, event) ? " pair" : "", event);
 		lane_cells(w, out, event, text->str, 0);
-		g_string_free(text, TRUE);
 	}
 	g_string_append(out, "</table></div>\n");
-	g_array_free(sorted, TRUE);
 }
 
 /* "acct.balance reads 100 or 150": a read that is next together with a write sees either what
@@ -353,7 +345,7 @@ static bool describe_racing_read(const struct walk *w, uint32_t event, guint ste
 /* "T1 holds m, q.lock; T2 holds n" */
 static void append_held(const struct walk *w, guint step, GString *out)
 {
-	GArray *locks = stage_locks(&w->stage, step);
+	g_autoptr(GArray) locks = stage_locks(&w->stage, step);
 	uint32_t before = NONE;
 	for (guint i = 0; i < locks->len; i++) {
 		const struct event *e = &w->t->events[event_at(locks, i)];
@@ -365,7 +357,6 @@ static void append_held(const struct walk *w, guint step, GString *out)
 		describe_operand(w->t, event_at(locks, i), out);
 		before = e->thread;
 	}
-	g_array_free(locks, TRUE);
 }
 
 /* "after step 3 of 13", or which of the last steps are next. */
@@ -390,7 +381,7 @@ static void step_row(const struct walk *w, GString *out, guint i)
 	uint32_t event = event_at(w->events, i);
 	bool next = i + w->claim >= w->events->len;
 	guint step = next ? w->events->len - w->claim : i, after = next ? step : i + 1;
-	GString *text = g_string_new(NULL), *words = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL), words = g_string_new(NULL);
 	if (!next || !describe_racing_read(w, event, step, text))
 		stage_describe(&w->stage, event, step, text);
 	g_string_append_printf(out, "<tr class=\"step%s\" data-event=\"%u\"",
@@ -416,8 +407,6 @@ static void step_row(const struct walk *w, GString *out, guint i)
 	attribute(out, "data-values", words->str);
 	g_string_append_c(out, '>');
 	lane_cells(w, out, event, text->str, w->moves[i]);
-	g_string_free(text, TRUE);
-	g_string_free(words, TRUE);
 }
 
 static void witness_order(const struct walk *w, GString *out)
@@ -483,20 +472,17 @@ static void page_story(const struct app *app, const struct entry *entry,
                        const struct finding *f, GString *out)
 {
 	enum { WIDTH = 110 };
-	GArray *prose =
+	g_autoptr(GArray) prose =
 	        story_tell(app->session, (struct sources *)&app->sources, entry, f, WIDTH);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	prose_print(prose, WIDTH, false, text);
 	g_string_append(out, "<pre class=\"story\">");
-	char **lines = g_strsplit(text->str, "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
 	for (char **line = lines; *line; line++) {
 		html(out, *line);
 		g_string_append_c(out, '\n');
 	}
-	g_strfreev(lines);
 	g_string_append(out, "</pre>\n");
-	g_string_free(text, TRUE);
-	g_array_unref(prose);
 }
 
 static void page_finding(const struct app *app, const struct entry *entry, guint number,
@@ -506,7 +492,7 @@ static void page_finding(const struct app *app, const struct entry *entry, guint
 	const struct finding *exact = entry == session_selected(s) ? session_finding(s) : NULL;
 	const struct finding *f = exact ? exact : entry->finding;
 	const char *verdict = verdict_word(missing_code_verdict(s, entry));
-	GString *words = g_string_new(NULL);
+	g_autoptr(GString) words = g_string_new(NULL);
 	g_string_append_printf(
 	        out, "<section id=\"finding-%u\"><h2><span class=\"%s\">%s %s</span> ", number,
 	        verdict, verdict_glyph(f),
@@ -526,7 +512,6 @@ static void page_finding(const struct app *app, const struct entry *entry, guint
 		                entry->note ? ": " : "", entry->note ? entry->note : "");
 		element(out, "p", "dim", words->str);
 	}
-	g_string_free(words, TRUE);
 	g_string_append(out, "<div class=\"sides\">");
 	page_source(app, out, f->first);
 	if (f->second != f->first)
@@ -542,21 +527,20 @@ static void page_finding(const struct app *app, const struct entry *entry, guint
 static void page_table(const struct app *app, GString *out)
 {
 	const GPtrArray *entries = app->session->entries;
-	GString *summary = g_string_new(NULL);
+	g_autoptr(GString) summary = g_string_new(NULL);
 	session_append_ending(app->session, false, summary);
 	if (summary->len)
 		g_string_append(summary, ". ");
 	session_append_summary(app->session, summary);
 	element(out, "p", "words", summary->len ? summary->str : "Nothing was found.");
-	g_string_free(summary, TRUE);
 	g_string_append(out,
 	                "<table class=\"list\"><tr><th>verdict</th><th>kind</th><th>where</th>"
 	                "<th>variable</th><th>count</th></tr>\n");
 	for (guint i = 0; i < entries->len; i++) {
 		const struct entry *entry = entries->pdata[i];
 		const char *verdict = verdict_word(missing_code_verdict(app->session, entry));
-		char *count = g_strdup_printf("%" G_GUINT64_FORMAT,
-		                              (guint64)MAX(entry->finding->count, 1));
+		g_autofree char *count = g_strdup_printf(
+		        "%" G_GUINT64_FORMAT, (guint64)MAX(entry->finding->count, 1));
 		g_string_append_printf(
 		        out, "<tr><td class=\"%s\"><a href=\"#finding-%u\">%s %s</a></td>",
 		        verdict, i + 1, verdict_glyph(entry->finding),
@@ -567,7 +551,6 @@ static void page_table(const struct app *app, GString *out)
 		element(out, "td", "variable", entry->variable);
 		element(out, "td", "count", count);
 		g_string_append(out, "</tr>\n");
-		g_free(count);
 	}
 	g_string_append(out, "</table>\n");
 }
@@ -576,9 +559,8 @@ char *page_of_findings(const struct app *app, const struct entry *only)
 {
 	const GPtrArray *entries = app->session->entries;
 	GString *out = g_string_new(NULL);
-	char *title = g_strdup_printf("Heddle: %s", trace_name(app_trace(app)));
+	g_autofree char *title = g_strdup_printf("Heddle: %s", trace_name(app_trace(app)));
 	begin_page(out, title);
-	g_free(title);
 	if (only == NULL)
 		page_table(app, out);
 	for (guint i = 0, told = 0; i < entries->len; i++) {
@@ -597,7 +579,7 @@ static void run_row(const struct tree *tree, guint i, GString *out)
 {
 	const struct tree_run *r = &g_array_index(tree->runs, struct tree_run, i);
 	const char *other = r->parent == NONE ? "the first run" : r->flip;
-	GString *end = g_string_new(NULL), *words = g_string_new(NULL);
+	g_autoptr(GString) end = g_string_new(NULL), words = g_string_new(NULL);
 	explore_append_end(r, end);
 	g_string_append_printf(out, "<tr class=\"step%s\" data-event=\"%u\"",
 	                       tree_run_failed(r) ? " pair" : "", r->run);
@@ -617,8 +599,6 @@ static void run_row(const struct tree *tree, guint i, GString *out)
 	element(out, "td", "", other);
 	element(out, "td", "mark", r->place);
 	g_string_append(out, "</tr>\n");
-	g_string_free(end, TRUE);
-	g_string_free(words, TRUE);
 }
 
 /* The runs as steps to walk, in the view's order. */
@@ -682,7 +662,7 @@ static void outcome_row(const struct app *app, const struct tree *tree, const GA
 {
 	static const char *const glyphs[] = { "✗", "⇄", "✓" };
 	const struct outcome *o = &g_array_index(outcomes, struct outcome, i);
-	GString *words = g_string_new(NULL);
+	g_autoptr(GString) words = g_string_new(NULL);
 	char number[32];
 	g_string_append_printf(out, "<tr class=\"step%s\" data-event=\"%u\"",
 	                       o->kind == OUTCOME_PASSED ? "" : " pair", o->shortest);
@@ -696,10 +676,9 @@ static void outcome_row(const struct app *app, const struct tree *tree, const GA
 	        o->kind == OUTCOME_FAILED ? tree_run_of(tree, o->first)->story : o->text;
 	attribute(out, "data-line", *story ? story : o->text);
 	attribute(out, "data-locks", "");
-	GString *difference = g_string_new(NULL);
+	g_autoptr(GString) difference = g_string_new(NULL);
 	append_difference(app, tree, o, difference);
 	attribute(out, "data-values", difference->str);
-	g_string_free(difference, TRUE);
 	g_string_append(out, ">");
 	element(out, "td", "number", o->count > 0 ? grouped(o->count, number) : "");
 	element(out, "td", "event", words->str);
@@ -709,14 +688,13 @@ static void outcome_row(const struct app *app, const struct tree *tree, const GA
 	                o->shortest);
 	element(out, "td", "mark", words->str);
 	g_string_append(out, "</tr>\n");
-	g_string_free(words, TRUE);
 }
 
 /* How the runs end, failures first, as the view has it. */
 static void page_outcomes(const struct app *app, const struct tree *tree, GString *out)
 {
-	GArray *outcomes = outcomes_of(tree);
-	GString *words = g_string_new(NULL);
+	g_autoptr(GArray) outcomes = outcomes_of(tree);
+	g_autoptr(GString) words = g_string_new(NULL);
 	char number[32];
 	g_string_printf(words, "%s: %u outcome%s of %s different run%s", tree->program,
 	                outcomes->len, plural(outcomes->len), grouped(tree->states, number),
@@ -735,8 +713,6 @@ static void page_outcomes(const struct app *app, const struct tree *tree, GStrin
 	g_string_append(out, "</table></div>");
 	page_state(out);
 	g_string_append(out, "</div>\n");
-	g_string_free(words, TRUE);
-	g_array_unref(outcomes);
 }
 
 char *page_of_exploration(const struct app *app)

@@ -157,7 +157,7 @@ void add_access_points(const struct app *app, GArray *rows)
 	    !last_call(s, &last, &scratch))
 		return;
 	const struct points *points = s->model->objects[last.object].type->points;
-	GArray *list = touched_of(s, last.object);
+	g_autoptr(GArray) list = touched_of(s, last.object);
 	find_clocks(s, list);
 	for (guint i = 0; i < list->len; i++) {
 		const struct touched *a = &g_array_index(list, struct touched, i);
@@ -172,5 +172,4 @@ void add_access_points(const struct app *app, GArray *rows)
 			                 remark(s->trace, points, list, a) };
 		g_array_append_val(rows, row);
 	}
-	g_array_unref(list);
 }

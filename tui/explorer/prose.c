@@ -45,16 +45,15 @@ static void prose_add_steps(GArray *prose, const struct session *s, const GArray
 {
 	for (guint i = 0; i < steps->len; i++) {
 		const struct step *step = &g_array_index(steps, struct step, i);
-		GString *text = g_string_new(NULL);
+		g_autoptr(GString) text = g_string_new(NULL);
 		describe_step(s, step, text);
 		prose_add(prose, STYLE_TEXT, step->to, "  %s", text->str);
-		g_string_free(text, TRUE);
 	}
 }
 
 void prose_add_chain(GArray *prose, const struct session *s, const GArray *steps, int columns)
 {
-	GArray *rows = chain_rows(s, steps, columns);
+	g_autoptr(GArray) rows = chain_rows(s, steps, columns);
 	if (rows == NULL) {
 		prose_add_steps(prose, s, steps);
 		return;
@@ -68,7 +67,6 @@ void prose_add_chain(GArray *prose, const struct session *s, const GArray *steps
 			                   row->event };
 		g_array_append_val(prose, added);
 	}
-	g_array_free(rows, TRUE);
 }
 
 /* A closure's cycle in lanes, or a solver's core as constraints. */
@@ -118,11 +116,10 @@ static void append_lines(const struct prose_row *row, int columns, GString *out)
 static int height_of(const struct prose_row *row, int columns)
 {
 	int height = 0;
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	append_lines(row, columns, text);
 	for (const char *c = text->str; *c; c++)
 		height += *c == '\n';
-	g_string_free(text, TRUE);
 	return height;
 }
 
@@ -145,16 +142,14 @@ void prose_fit(const GArray *prose, struct list *l, int rows, int columns)
 
 static int draw_row(const struct prose_row *row, struct pane p, int at)
 {
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	append_lines(row, p.columns - MARGIN, text);
 	if (row->gutter)
 		pane_text(p, at, 2, STYLE_TEXT, row->gutter);
-	char **lines = g_strsplit(g_strchomp(text->str), "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(g_strchomp(text->str), "\n", -1);
 	for (char **line = lines; *line; line++)
 		pane_text(p, at++, 1 + indent_of(row), row->style, *line);
 	at += lines[0] == NULL; /* an empty paragraph is a line */
-	g_strfreev(lines);
-	g_string_free(text, TRUE);
 	return at;
 }
 
@@ -206,7 +201,7 @@ static void print_row(const struct prose_row *row, int columns, GString *out)
 	int blanks = (int)strspn(row->text, " "), indent = indent_of(row);
 	const char *text = row->text + blanks;
 	int hang = hang_of(text);
-	GString *line = g_string_new(NULL);
+	g_autoptr(GString) line = g_string_new(NULL);
 	if (row->gutter)
 		g_string_append_printf(line, "%s ", row->gutter);
 	g_string_append_printf(line, "%*s", *text ? blanks : 0, "");
@@ -214,23 +209,20 @@ static void print_row(const struct prose_row *row, int columns, GString *out)
 	append_wrapped(line, text + hang, indent + hang, MAX(columns, indent + hang + 20));
 	g_string_append(out, g_strchomp(line->str)); /* no trailing blanks */
 	g_string_append_c(out, '\n');
-	g_string_free(line, TRUE);
 }
 
 void prose_print(const GArray *prose, int columns, bool ascii, GString *out)
 {
-	GString *page = g_string_new(NULL);
+	g_autoptr(GString) page = g_string_new(NULL);
 	for (guint i = 0; i < prose->len; i++)
 		print_row(row_at(prose, i), columns, page);
 	if (ascii) {
-		char **lines = g_strsplit(page->str, "\n", -1);
+		g_auto(GStrv) lines = g_strsplit(page->str, "\n", -1);
 		for (char **line = lines; *line; line++) {
 			append_ascii(*line, out);
 			g_string_append(out, line[1] ? "\n" : "");
 		}
-		g_strfreev(lines);
 	} else {
 		g_string_append_len(out, page->str, (gssize)page->len);
 	}
-	g_string_free(page, TRUE);
 }

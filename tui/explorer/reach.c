@@ -56,7 +56,7 @@ static bool is_among(const GArray *locations, uint32_t location)
 static void add_visits(struct reach *r, const GArray *locations, bool own)
 {
 	const struct trace *t = r->s->trace;
-	bool *inside = g_new0(bool, t->threads_count + 1);
+	g_autofree bool *inside = g_new0(bool, t->threads_count + 1);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		uint32_t location = own ? own_code_place(t, e).location : t->events[e].location;
 		bool here = is_among(locations, location);
@@ -64,16 +64,14 @@ static void add_visits(struct reach *r, const GArray *locations, bool own)
 			g_array_append_val(r->targets, e);
 		inside[t->events[e].thread] = here;
 	}
-	g_free(inside);
 }
 
 static bool find_targets(struct reach *r, const char *place, struct error *error)
 {
-	GArray *locations = locations_of(r->s->trace, place);
+	g_autoptr(GArray) locations = locations_of(r->s->trace, place);
 	add_visits(r, locations, false);
 	if (r->targets->len == 0 && locations->len) /* its events are inside of libraries */
 		add_visits(r, locations, true);
-	g_array_unref(locations);
 	return r->targets->len || refuse(error, NO_EVENT_AT, place);
 }
 
@@ -100,15 +98,13 @@ static uint32_t value_of(const struct reach *r, uint32_t variable, uint32_t writ
 static enum truth holds(void *self, uint32_t target, const uint32_t *writers)
 {
 	const struct reach *r = self;
-	uint32_t *values = g_new0(uint32_t, r->names->len + 1);
+	g_autofree uint32_t *values = g_new0(uint32_t, r->names->len + 1);
 	for (guint i = 0, v = 0; i < r->names->len; i++) {
 		uint32_t variable = g_array_index(r->names, uint32_t, i);
 		if (variable != NONE)
 			values[i] = value_of(r, variable, writers[v++]);
 	}
-	enum truth truth = stop_condition_holds_with(r->s, r->condition, target, values);
-	g_free(values);
-	return truth;
+	return stop_condition_holds_with(r->s, r->condition, target, values);
 }
 
 static bool reach_run(struct job *job, const struct progress *progress, struct error *error)
@@ -136,14 +132,12 @@ static void append_places(const struct reach *r, const GArray *events, guint beg
 	while (last > first &&
 	       own_code_location(t, g_array_index(events, uint32_t, last))->line == 0)
 		last--;
-	GString *from = g_string_new(NULL), *to = g_string_new(NULL);
+	g_autoptr(GString) from = g_string_new(NULL), to = g_string_new(NULL);
 	describe_place(r->s, g_array_index(events, uint32_t, first), from);
 	describe_place(r->s, g_array_index(events, uint32_t, last), to);
 	g_string_append(out, from->str);
 	if (strcmp(from->str, to->str) != 0)
 		g_string_append_printf(out, " to %s", to->str);
-	g_string_free(from, TRUE);
-	g_string_free(to, TRUE);
 }
 
 /* "  2. T1, bank.c:20 to bank.c:25: lock m, balance 100 → 150, and 3 other events" */
@@ -151,7 +145,7 @@ static void tell_turn(GArray *prose, const struct reach *r, const struct stage *
                       guint begin, guint end, guint number)
 {
 	enum { TOLD = 5 };
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	uint32_t first = g_array_index(stage->events, uint32_t, begin);
 	g_string_append_printf(text, "%u. ", number);
 	append_thread(r->s, first, text);
@@ -164,7 +158,6 @@ static void tell_turn(GArray *prose, const struct reach *r, const struct stage *
 	}
 	prose_add(prose, style_of_thread(r->s->trace->events[first].thread), first, "  %s",
 	          text->str);
-	g_string_free(text, TRUE);
 }
 
 static void tell_schedule(GArray *prose, const struct reach *r, const struct stage *stage)
@@ -172,7 +165,7 @@ static void tell_schedule(GArray *prose, const struct reach *r, const struct sta
 	enum { MOST_TURNS = 40 };
 	const GArray *events = stage->events;
 	const struct trace *t = r->s->trace;
-	GArray *begins = g_array_new(FALSE, FALSE, sizeof(guint));
+	g_autoptr(GArray) begins = g_array_new(FALSE, FALSE, sizeof(guint));
 	for (guint i = 0; i < events->len; i++)
 		if (i == 0 || t->events[g_array_index(events, uint32_t, i)].thread !=
 		                      t->events[g_array_index(events, uint32_t, i - 1)].thread)
@@ -186,7 +179,6 @@ static void tell_schedule(GArray *prose, const struct reach *r, const struct sta
 		          i + 1 < begins->len ? g_array_index(begins, guint, i + 1)
 		                              : events->len,
 		          i + 1);
-	g_array_free(begins, TRUE);
 }
 
 static bool is_as_recorded(const GArray *sequence)
@@ -203,7 +195,7 @@ static void tell_yes(GArray *prose, const struct reach *r)
 	const struct session *s = r->s;
 	struct stage stage;
 	stage_init(&stage, s, a->sequence, false);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	append_thread(s, a->target, text);
 	g_string_append(text, " comes to ");
 	describe_place(s, a->target, text);
@@ -241,7 +233,6 @@ static void tell_yes(GArray *prose, const struct reach *r)
 	prose_add(prose, STYLE_TEXT, NONE,
 	          "  w walks it, c runs the program along it, and `export NAME.wit` writes it "
 	          "for verify and replay.");
-	g_string_free(text, TRUE);
 	stage_release(&stage);
 }
 
@@ -293,7 +284,7 @@ static void reach_done(struct job *job, bool good, const struct error *error)
 			app_say(app, SAYS_REACH_STOPPED, r->asked);
 	}
 	if (!app->jobs.closing && good) {
-		GArray *prose = prose_new();
+		g_autoptr(GArray) prose = prose_new();
 		GString *text = g_string_new(NULL);
 		bool partly = r->visits > MOST_VISITS;
 		if (r->answer.kind == REACHABLE_YES) {
@@ -305,7 +296,6 @@ static void reach_done(struct job *job, bool good, const struct error *error)
 		else
 			tell_unknown(prose, r);
 		prose_print(prose, MIN(app->grid.columns - 2, 100), app->options.ascii, text);
-		g_array_unref(prose);
 		app_show_text(app, "Reach", text);
 	}
 	reach_free(r);
@@ -321,7 +311,8 @@ bool word_reach(struct app *app, const char *arguments, struct error *error)
 	if (!need_events(app, error) || !need_index(app, error) ||
 	    !weak_memory_allows(app->session, "other schedules", error))
 		return false;
-	char *condition = g_strndup(arguments, at - arguments), *place = g_strdup(at + 4);
+	g_autofree char *condition = g_strndup(arguments, at - arguments),
+	                *place = g_strdup(at + 4);
 	struct reach *r = g_new0(struct reach, 1);
 	r->s = app->session;
 	r->asked = g_strdup(arguments);
@@ -335,8 +326,6 @@ bool word_reach(struct app *app, const char *arguments, struct error *error)
 		g_array_unref(r->names);
 		good = find_variables(r, error) && find_targets(r, g_strstrip(place), error);
 	}
-	g_free(condition);
-	g_free(place);
 	if (!good) {
 		reach_free(r);
 		return false;

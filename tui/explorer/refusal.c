@@ -96,7 +96,7 @@ static bool refuse_lock(const struct refusal *r)
 	const struct event *e = &r->t->events[r->event];
 	if (!op_acquires(e->op) || event_inert(e))
 		return false;
-	GArray *locks = stage_locks(r->stage, r->stage->events->len);
+	g_autoptr(GArray) locks = stage_locks(r->stage, r->stage->events->len);
 	uint32_t held = NONE;
 	for (guint i = 0; i < locks->len && held == NONE; i++) {
 		uint32_t acquire = g_array_index(locks, uint32_t, i);
@@ -105,7 +105,6 @@ static bool refuse_lock(const struct refusal *r)
 		    (a->op != OP_RACQ || e->op != OP_RACQ))
 			held = acquire;
 	}
-	g_array_free(locks, TRUE);
 	if (held == NONE)
 		return false;
 	append_thread(r, e->thread);

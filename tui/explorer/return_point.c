@@ -42,14 +42,11 @@ static bool is_event(const struct trace *t, uint32_t event, const json_t *item)
 	if (thread == NULL || operation == NULL || event >= t->events_count ||
 	    strcmp(thread, trace_thread_name(t, t->events[event].thread)) != 0)
 		return false;
-	char *text = operation_at(t, event), *safe = NULL;
+	g_autofree char *text = operation_at(t, event), *safe = NULL;
 	GString *escaped = g_string_new(NULL);
 	append_escaped(escaped, text, strlen(text));
 	safe = g_string_free(escaped, FALSE);
-	bool same = strcmp(operation, safe) == 0 || strcmp(operation, text) == 0;
-	g_free(text);
-	g_free(safe);
-	return same;
+	return strcmp(operation, safe) == 0 || strcmp(operation, text) == 0;
 }
 
 static char *text_of(const json_t *item, const char *key)
@@ -101,11 +98,9 @@ static bool begin_alike(const struct trace *t, const struct trace *other, uint32
 	bool same = last < t->events_count && last < other->events_count && last < MOST_EVENTS;
 
 	for (uint32_t e = 0; same && e <= last; e++) {
-		char *a = event_text(t, e), *b = event_text(other, e);
+		g_autofree char *a = event_text(t, e), *b = event_text(other, e);
 
 		same = strcmp(a, b) == 0;
-		g_free(a);
-		g_free(b);
 	}
 	return same;
 }
@@ -118,19 +113,15 @@ static struct trace *trace_of(const char *file, const json_t *error)
 
 	if (path == NULL)
 		return NULL;
-	char *folder = g_path_get_dirname(file), *base = g_path_get_basename(path);
-	char *beside = g_build_filename(folder, base, NULL);
-	struct trace *t = trace_open(beside, NULL, NULL, &ignored);
-	g_free(folder);
-	g_free(base);
-	g_free(beside);
-	return t;
+	g_autofree char *folder = g_path_get_dirname(file), *base = g_path_get_basename(path);
+	g_autofree char *beside = g_build_filename(folder, base, NULL);
+	return trace_open(beside, NULL, NULL, &ignored);
 }
 
 /* `run`: the trace is this run of the exploration; NONE: it may begin as one. */
 static struct return_point *find_in(const struct trace *t, const char *file, uint32_t run)
 {
-	json_t *root = json_load_file(file, 0, NULL);
+	json_auto_t *root = json_load_file(file, 0, NULL);
 	const json_t *errors = json_object_get(root, "errors");
 	struct return_point *p = NULL;
 
@@ -152,14 +143,13 @@ static struct return_point *find_in(const struct trace *t, const char *file, uin
 		if (other != NULL)
 			trace_close(other);
 	}
-	json_decref(root);
 	return p;
 }
 
 struct return_point *return_point_find(const struct trace *t, const char *file)
 {
 	uint32_t run = NONE;
-	char *beside = t->path ? tree_of_trace(t->path, &run) : NULL;
+	g_autofree char *beside = t->path ? tree_of_trace(t->path, &run) : NULL;
 	struct return_point *p = NULL;
 
 	if (file != NULL)
@@ -167,11 +157,9 @@ struct return_point *return_point_find(const struct trace *t, const char *file)
 	if (p == NULL && beside != NULL)
 		p = find_in(t, beside, run);
 	if (p == NULL && beside != NULL) {
-		char *explored = g_strconcat(beside, ".explored", NULL);
+		g_autofree char *explored = g_strconcat(beside, ".explored", NULL);
 		p = find_in(t, explored, NONE);
-		g_free(explored);
 	}
-	g_free(beside);
 	return p;
 }
 
@@ -224,7 +212,7 @@ static void tell_thread(const struct stage *stage, guint step, const GArray *loc
 	const struct trace *t = stage->session->trace;
 	uint32_t last = stage_last(stage, thread, step);
 	uint32_t next = stage_next(stage, thread, step);
-	GString *text = g_string_new("  "), *status = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new("  "), status = g_string_new(NULL);
 
 	append_escaped(text, trace_thread_name(t, thread),
 	               strlen(trace_thread_name(t, thread)));
@@ -244,8 +232,6 @@ static void tell_thread(const struct stage *stage, guint step, const GArray *loc
 	if (status->len)
 		g_string_append_printf(text, ", %s", status->str);
 	prose_add(prose, style_of_thread(thread), next, "    %s", text->str);
-	g_string_free(text, TRUE);
-	g_string_free(status, TRUE);
 }
 
 /* Of all threads, or of the one that took the step. */
@@ -253,7 +239,7 @@ static void tell_threads(const struct stage *stage, guint step, uint32_t only, G
 {
 	enum { MOST = 12 };
 	const struct trace *t = stage->session->trace;
-	GArray *locks = stage_locks(stage, step);
+	g_autoptr(GArray) locks = stage_locks(stage, step);
 	uint32_t told = 0;
 
 	for (uint32_t u = 0; u < t->threads_count && told < MOST; u++) {
@@ -262,26 +248,24 @@ static void tell_threads(const struct stage *stage, guint step, uint32_t only, G
 		tell_thread(stage, step, locks, u, prose);
 		told++;
 	}
-	g_array_free(locks, TRUE);
 }
 
 /* The passing run's step beside the failing one's. */
 static void tell_difference(const struct session *s, const struct return_point *p,
                             GArray *prose)
 {
-	GString *text = g_string_new("  The difference: here this run goes on with ");
+	g_autoptr(GString) text = g_string_new("  The difference: here this run goes on with ");
 
 	append_step(s, p->fails, text);
 	g_string_append(text, "; one that ends well goes on with ");
 	return_point_append_instead(p, text);
 	g_string_append_c(text, '.');
 	prose_add(prose, STYLE_TEXT, p->fails, "%s", text->str);
-	g_string_free(text, TRUE);
 }
 
 static void tell_states(const struct session *s, const struct return_point *p, GArray *prose)
 {
-	GArray *events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) events = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct stage stage;
 
 	for (uint32_t e = 0; e <= p->fails; e++)
@@ -292,13 +276,12 @@ static void tell_states(const struct session *s, const struct return_point *p, G
 	prose_add(prose, STYLE_TEXT, p->fails, "  After the step, the others as before:");
 	tell_threads(&stage, p->fails + 1, s->trace->events[p->fails].thread, prose);
 	stage_release(&stage);
-	g_array_free(events, TRUE);
 }
 
 void return_point_tell(const struct session *s, struct sources *sources, GArray *prose)
 {
 	const struct return_point *p = s->point;
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 
 	prose_add(prose, STYLE_TEXT, NONE, "%s", "");
 	prose_add(prose, STYLE_HEADING, p->fails, "%s",
@@ -324,5 +307,4 @@ void return_point_tell(const struct session *s, struct sources *sources, GArray 
 	tell_line(s, sources, p->fails, prose);
 	tell_difference(s, p, prose);
 	tell_states(s, p, prose);
-	g_string_free(text, TRUE);
 }

@@ -53,12 +53,9 @@ static char **end_words(GPtrArray *words)
 static struct trace *open_run(const struct output_task *task, unsigned number)
 {
 	struct error ignored;
-	char *name = g_strdup_printf("kept.run%u.hdl", number);
-	char *path = g_build_filename(task->folder, name, NULL);
-	struct trace *t = trace_open(path, NULL, NULL, &ignored);
-	g_free(name);
-	g_free(path);
-	return t;
+	g_autofree char *name = g_strdup_printf("kept.run%u.hdl", number);
+	g_autofree char *path = g_build_filename(task->folder, name, NULL);
+	return trace_open(path, NULL, NULL, &ignored);
 }
 
 static bool is_whole(const struct trace *t)
@@ -93,9 +90,8 @@ static void tell_memory(struct trace *a, struct trace *b, const char *other, GSt
 		name = memory_difference(x, y);
 	}
 	if (name) {
-		char *text = memory_words(x, y, name);
+		g_autofree char *text = memory_words(x, y, name);
 		g_string_append_printf(out, "At the end %s as with %s.\n", text, other);
-		g_free(text);
 	}
 	memory_release(&m[0]);
 	memory_release(&m[1]);
@@ -151,11 +147,10 @@ static void compare_recorded(struct output_task *task, GString *out)
 		                "Each thread does and sees what it did in the recording.\n");
 	}
 	struct ending ending = trace_ending(recorded);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	ending_append(&ending, text);
 	if (text->len)
 		g_string_append_printf(out, "As recorded: %s.\n", text->str);
-	g_string_free(text, TRUE);
 	if (run)
 		trace_close(run);
 	if (other)
@@ -166,12 +161,11 @@ static void compare_recorded(struct output_task *task, GString *out)
 static GPtrArray *printed_lines(const struct output_side *side)
 {
 	GPtrArray *kept = g_ptr_array_new_with_free_func(g_free);
-	char **lines = g_strsplit(side->text->str, "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(side->text->str, "\n", -1);
 	for (char **line = lines; *line; line++)
 		if (**line && !g_str_has_prefix(*line, "heddle:") &&
 		    !g_str_has_prefix(*line, "    #"))
 			g_ptr_array_add(kept, g_strdup(*line));
-	g_strfreev(lines);
 	return kept;
 }
 
@@ -194,7 +188,7 @@ static void tell_printed(struct app *app, struct output_task *task)
 	if (a->end && b->end && strcmp(a->end, b->end) != 0)
 		g_string_append_printf(o->result, "The ends differ: %s with %s, %s with %s.\n",
 		                       a->end, task->names[0], b->end, task->names[1]);
-	GPtrArray *x = printed_lines(a), *y = printed_lines(b);
+	g_autoptr(GPtrArray) x = printed_lines(a), y = printed_lines(b);
 	guint i = 0;
 	while (i < x->len && i < y->len && strcmp(x->pdata[i], y->pdata[i]) == 0)
 		i++;
@@ -205,8 +199,6 @@ static void tell_printed(struct app *app, struct output_task *task)
 		append_printed(y, i, o->result);
 		g_string_append(o->result, ".\n");
 	}
-	g_ptr_array_unref(x);
-	g_ptr_array_unref(y);
 }
 
 /* -- a schedule again ----------------------------------------------------------------------- */
@@ -216,8 +208,8 @@ static char **replay_words(const struct output_task *task, const char *trace,
                            const char *witness, const char *first, char *const *program)
 {
 	GPtrArray *words = g_ptr_array_new();
-	char *prefix = g_build_filename(task->folder, "kept", NULL);
-	char *seconds = g_strdup_printf("%d", RUN_SECONDS), *heddle = self();
+	g_autofree char *prefix = g_build_filename(task->folder, "kept", NULL);
+	g_autofree char *seconds = g_strdup_printf("%d", RUN_SECONDS), *heddle = self();
 	char *fixed[] = { heddle,    "replay",      "-q",       "--timeout", seconds,
 		          "--trace", (char *)trace, "--output", prefix,      NULL };
 	add_all(words, fixed);
@@ -231,9 +223,6 @@ static char **replay_words(const struct output_task *task, const char *trace,
 	}
 	g_ptr_array_add(words, g_strdup("--"));
 	add_all(words, program);
-	g_free(prefix);
-	g_free(seconds);
-	g_free(heddle);
 	return end_words(words);
 }
 
@@ -253,11 +242,10 @@ static bool make_folder(struct output_task *task, struct error *error)
 static char *write_witness(const struct app *app, const struct output_task *task,
                            struct error *error)
 {
-	char *text = export_witness(app->session, error);
+	g_autofree char *text = export_witness(app->session, error);
 	char *path = text ? g_build_filename(task->folder, "kept.wit", NULL) : NULL;
 	if (path && !file_write_whole(path, text, strlen(text), error))
 		g_clear_pointer(&path, g_free);
-	g_free(text);
 	return path;
 }
 
@@ -320,9 +308,9 @@ static bool start_run(struct app *app, char **words, struct error *error)
 	uint32_t run = 0;
 	while (strcmp(what_words[what], words[0]) != 0)
 		what++;
-	char *explored = what == WHAT_EXPLORED ? explore_view_trace(app, &run) : NULL;
+	g_autofree char *explored =
+	        what == WHAT_EXPLORED ? explore_view_trace(app, &run) : NULL;
 	struct output_task *task = output_task_new(app, title_of(app, what, run));
-	g_free(explored);
 	bool good = make_folder(task, error);
 	if (good && what == WHAT_WITNESS) {
 		good = add_witness(app, task, words + 2, error);
@@ -382,7 +370,7 @@ static bool run_what(struct app *app, enum what what, struct error *error)
 	char *explored = what == WHAT_EXPLORED ? explore_view_trace(app, &run) : NULL;
 	if (what == WHAT_EXPLORED && explored == NULL)
 		return refuse(error, NO_TRACE_KEPT);
-	char **program = export_program(app->session, &foreign, error);
+	g_auto(GStrv) program = export_program(app->session, &foreign, error);
 	bool good = program != NULL;
 	if (good) {
 		GPtrArray *list = g_ptr_array_new();
@@ -397,7 +385,6 @@ static bool run_what(struct app *app, enum what what, struct error *error)
 			g_strfreev(words);
 		}
 	}
-	g_strfreev(program);
 	g_free(explored);
 	return good;
 }
@@ -423,10 +410,10 @@ static void add_recorded_options(const struct trace *t, GPtrArray *words)
 		                             NULL };
 	const char *how = trace_note(t, RECORDED_HOW_NOTE);
 	const char *seed = trace_note(t, "recording-seed");
-	char *text = how    ? g_strdup(how)
-	             : seed ? g_strdup_printf("--seed %s", seed)
-	                    : g_strdup("");
-	char **given = g_strsplit(text, " ", -1);
+	g_autofree char *text = how    ? g_strdup(how)
+	                        : seed ? g_strdup_printf("--seed %s", seed)
+	                               : g_strdup("");
+	g_auto(GStrv) given = g_strsplit(text, " ", -1);
 	for (char **word = given; *word; word++) {
 		if (g_strv_contains(flags, *word)) {
 			g_ptr_array_add(words, g_strdup(*word));
@@ -442,8 +429,6 @@ static void add_recorded_options(const struct trace *t, GPtrArray *words)
 		g_ptr_array_add(words, g_strdup("--start-at"));
 		g_ptr_array_add(words, g_strdup(start));
 	}
-	g_strfreev(given);
-	g_free(text);
 }
 
 /* `heddle record ... -o FILE -- PROGRAM` */
@@ -478,11 +463,9 @@ static void name_rebuilt(struct app *app)
 		*dot = '\0';
 	if (g_str_has_suffix(base, ".rebuilt"))
 		base[strlen(base) - strlen(".rebuilt")] = '\0';
-	char *name = g_strdup_printf("%s.rebuilt.hdl", base);
-	char *whole = g_build_filename(folder, name, NULL);
+	g_autofree char *name = g_strdup_printf("%s.rebuilt.hdl", base);
+	g_autofree char *whole = g_build_filename(folder, name, NULL);
 	app->rebuilt = export_unused_name(whole);
-	g_free(whole);
-	g_free(name);
 	g_free(base);
 	g_free(folder);
 }
@@ -490,7 +473,7 @@ static void name_rebuilt(struct app *app)
 /* "Findings: 0 new, 1 known, 0 gone", which `heddle diff` says last. */
 static void tell_findings(const struct output_side *side, GString *out)
 {
-	char **lines = g_strsplit(side->text->str, "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(side->text->str, "\n", -1);
 	for (guint i = g_strv_length(lines); i-- > 0;) {
 		const char *counts = strstr(lines[i], " new, ") ? strstr(lines[i], ": ") : NULL;
 		if (counts == NULL)
@@ -498,7 +481,6 @@ static void tell_findings(const struct output_side *side, GString *out)
 		g_string_append_printf(out, "Findings%s.\n", counts);
 		break;
 	}
-	g_strfreev(lines);
 }
 
 static void rebuilt(struct app *app, struct output_task *task)
@@ -557,17 +539,15 @@ static void start_rebuild(struct app *app, char **words)
 		struct output_step *record =
 		        output_task_add(task, 0, RECORD_SECONDS,
 		                        record_words(app_trace(app), app->rebuilt, words + 1));
-		char *spelt = child_spelt(record->argv + 1);
+		g_autofree char *spelt = child_spelt(record->argv + 1);
 		record->began = g_strdup_printf("$ heddle %s", spelt);
-		g_free(spelt);
-		char *heddle = self();
+		g_autofree char *heddle = self();
 		struct output_step *diff =
 		        output_task_add(task, 0, COMPARE_SECONDS,
 		                        output_words(heddle, "diff", "-q", "--",
 		                                     app_trace(app)->path, app->rebuilt, NULL));
 		diff->unseen = true;
 		diff->began = g_strdup("$ heddle diff");
-		g_free(heddle);
 	}
 	task->ended = rebuilt;
 	if (!output_begin(app, task, &error))
@@ -601,7 +581,7 @@ bool word_rebuild(struct app *app, const char *arguments, struct error *error)
 	char *command = build_command(arguments, error);
 	if (command == NULL)
 		return false;
-	char **program =
+	g_auto(GStrv) program =
 	        app_trace(app)->path ? export_program(app->session, &foreign, &none) : NULL;
 	GPtrArray *list = g_ptr_array_new();
 	g_ptr_array_add(list, command);
@@ -612,7 +592,6 @@ bool word_rebuild(struct app *app, const char *arguments, struct error *error)
 		good = export_ask(app, program, start_rebuild, words, error);
 	else
 		start_rebuild(app, words);
-	g_strfreev(program);
 	return good;
 }
 
@@ -626,9 +605,8 @@ static struct output_step *add_heddle(struct output_task *task, GPtrArray *words
 	g_ptr_array_add(words, g_strdup("--"));
 	add_all(words, program);
 	struct output_step *step = output_task_add(task, 0, BUILD_SECONDS, end_words(words));
-	char *spelt = child_spelt(step->argv + 1);
+	g_autofree char *spelt = child_spelt(step->argv + 1);
 	step->began = g_strdup_printf("$ heddle %s", spelt);
-	g_free(spelt);
 	return step;
 }
 
@@ -638,7 +616,7 @@ static void start_orders(struct app *app, char **program)
 	struct error error;
 	struct output_task *task =
 	        output_task_new(app, g_strdup("which memory orders it needs"));
-	GPtrArray *against = weak_memory_against(app->session);
+	g_autoptr(GPtrArray) against = weak_memory_against(app->session);
 	if (against->len > 0) {
 		char *beginning[] = { (char *)"explore", (char *)"--memory", (char *)"rc11",
 			              NULL };
@@ -655,20 +633,18 @@ static void start_orders(struct app *app, char **program)
 	add_heddle(task, words, program);
 	if (!output_begin(app, task, &error))
 		app_complain(app, &error);
-	g_ptr_array_unref(against);
 	g_strfreev(program);
 }
 
 bool word_orders(struct app *app, const char *arguments, struct error *error)
 {
 	bool foreign = false, good = true;
-	char **program = export_program(app->session, &foreign, error);
+	g_auto(GStrv) program = export_program(app->session, &foreign, error);
 	if (program == NULL)
 		return false;
 	if (foreign)
 		good = export_ask(app, program, start_orders, g_strdupv(program), error);
 	else
 		start_orders(app, g_strdupv(program));
-	g_strfreev(program);
 	return good;
 }

@@ -131,7 +131,7 @@ uint32_t stage_value(const struct stage *stage, guint step, uint32_t variable, u
 		threads += last != NONE;
 		end = last != NONE ? MAX(end, last + 1) : end;
 	}
-	uint8_t *met = g_new0(uint8_t, t->threads_count + 1);
+	g_autofree uint8_t *met = g_new0(uint8_t, t->threads_count + 1);
 	uint64_t from = event_list_before(list, end);
 	uint64_t stop = from > LOOKED_AT ? from - LOOKED_AT : 0;
 	for (uint64_t i = from; i > stop && threads > 0; i--) {
@@ -148,7 +148,6 @@ uint32_t stage_value(const struct stage *stage, guint step, uint32_t variable, u
 			best = position;
 		}
 	}
-	g_free(met);
 	if (*writer != NONE)
 		return schedule_written_value(t, &t->events[*writer]);
 	return stop > 0 ? 0 : schedule_initial_value(s, variable);
@@ -172,13 +171,12 @@ GArray *stage_locks(const struct stage *stage, guint step)
 		uint32_t last = stage_last(stage, i, step);
 		if (last == NONE)
 			continue;
-		GArray *held = session_locks_held(s, last);
+		g_autoptr(GArray) held = session_locks_held(s, last);
 		for (guint j = 0; j < held->len; j++) {
 			uint32_t acquire = at(held, j);
 			if (t->events[acquire].thread == i)
 				g_array_append_val(locks, acquire);
 		}
-		g_array_free(held, TRUE);
 	}
 	return locks;
 }
@@ -226,7 +224,7 @@ int8_t *schedule_moves(const GArray *events)
 {
 	guint n = events->len, longest = 0;
 	int8_t *moves = g_new0(int8_t, n + 1);
-	guint *tail = g_new(guint, n + 1), *before = g_new(guint, n + 1);
+	g_autofree guint *tail = g_new(guint, n + 1), *before = g_new(guint, n + 1);
 	for (guint i = 0; i < n;
 	     i++) { /* patience: tail[k] ends the best run of length k + 1 */
 		guint low = search_end(middle, 0, longest,
@@ -244,8 +242,6 @@ int8_t *schedule_moves(const GArray *events)
 			moves[i] = at(events, i) < largest ? -1 : 1;
 		largest = MAX(largest, at(events, i));
 	}
-	g_free(tail);
-	g_free(before);
 	return moves;
 }
 
@@ -350,11 +346,10 @@ bool chooser_take(struct chooser *c, uint32_t thread, GString *reason)
 
 void chooser_undo(struct chooser *c)
 {
-	GString *ignored = g_string_new(NULL);
+	g_autoptr(GString) ignored = g_string_new(NULL);
 	stage_pop(&c->stage);
 	replay(c, ignored);
 	find_choices(c);
-	g_string_free(ignored, TRUE);
 }
 
 bool chooser_is_at_pair(const struct chooser *c, const uint32_t pair[2])

@@ -15,7 +15,7 @@ static void draw_choices(const struct app *app, const struct witness_view *v, st
 {
 	const struct chooser *c = &v->chooser;
 	const struct trace *t = app_trace(app);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	for (guint i = 0; i < c->choices->len; i++) {
 		const struct choice *choice = &g_array_index(c->choices, struct choice, i);
 		int row = (int)i - MAX((int)v->choice - (p.rows - REASON_ROWS - 2), 0);
@@ -42,7 +42,6 @@ static void draw_choices(const struct app *app, const struct witness_view *v, st
 			               0, 0, STYLE_OPEN,
 			               *choice->why ? choice->why : choice->reason);
 	}
-	g_string_free(text, TRUE);
 }
 
 static void draw_foot(const struct app *app, const struct witness_view *v, struct pane p)
@@ -68,14 +67,13 @@ void scheduler_draw(const struct app *app, const struct witness_view *v, struct 
 	pane_bar(pane_part(p, 2, 0, left.rows, -1), half);
 	split_border(pane_part(p, 2, 0, left.rows, -1), SPLIT_WITNESS, half, true);
 	guint top = c->events->len > (guint)left.rows ? c->events->len - left.rows : 0;
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	for (guint i = top; i < c->events->len; i++) {
 		uint32_t event = g_array_index(c->events, uint32_t, i);
 		g_string_truncate(text, 0);
 		stage_describe(&c->stage, event, i, text);
 		draw_witness_event(app, v, left, (int)(i - top), event, text->str, 0);
 	}
-	g_string_free(text, TRUE);
 	draw_choices(app, v, pane_part(p, 2, half + 1, left.rows, -1));
 	draw_foot(app, v, pane_part(p, p.rows - foot, 0, -1, -1));
 }
@@ -84,7 +82,7 @@ void scheduler_draw(const struct app *app, const struct witness_view *v, struct 
 
 void scheduler_start(struct app *app, struct witness_view *v, guint count)
 {
-	GString *reason = g_string_new(NULL);
+	g_autoptr(GString) reason = g_string_new(NULL);
 	if (!session_has(app->session, INDEX_ALL)) {
 		app_say(app, SAYS_INDEX_AWAITED);
 	} else if (chooser_init(&v->chooser, app->session, v->w.events, count, reason)) {
@@ -95,7 +93,6 @@ void scheduler_start(struct app *app, struct witness_view *v, guint count)
 		chooser_release(&v->chooser);
 		app_say(app, SAYS_REFUSED, reason->str);
 	}
-	g_string_free(reason, TRUE);
 }
 
 /* The schedule becomes the witness when it has reached the pair. */
@@ -112,7 +109,7 @@ static bool adopt(struct app *app, struct witness_view *v)
 	f->count = 1;
 	f->witness = events;
 	f->by = "you";
-	GString *reason = g_string_new(NULL);
+	g_autoptr(GString) reason = g_string_new(NULL);
 	struct check_options options = { .use_missing = app->session->missing };
 	bool good = witness_check(app_trace(app), (const uint32_t *)events->data, events->len,
 	                          CLAIM_RACE, v->pair, 2, &options, reason);
@@ -129,14 +126,13 @@ static bool adopt(struct app *app, struct witness_view *v)
 		app_say(app, SAYS_REFUSED, reason->str);
 		finding_free(f);
 	}
-	g_string_free(reason, TRUE);
 	return good;
 }
 
 bool scheduler_request(struct app *app, struct witness_view *v, enum request request)
 {
 	uint32_t threads = (uint32_t)v->chooser.choices->len;
-	GString *reason = g_string_new(NULL);
+	g_autoptr(GString) reason = g_string_new(NULL);
 	bool understood = true;
 	switch (request) {
 	case REQUEST_DOWN:
@@ -171,6 +167,5 @@ bool scheduler_request(struct app *app, struct witness_view *v, enum request req
 	default:
 		understood = false;
 	}
-	g_string_free(reason, TRUE);
 	return understood;
 }

@@ -450,9 +450,7 @@ void screen_suspend(void)
 
 void screen_copy(const char *text, size_t length)
 {
-	char *encoded = g_base64_encode((const guchar *)text, MIN(length, 70000));
-	char *sequence = g_strdup_printf("\033]52;c;%s\a", encoded);
+	g_autofree char *encoded = g_base64_encode((const guchar *)text, MIN(length, 70000));
+	g_autofree char *sequence = g_strdup_printf("\033]52;c;%s\a", encoded);
 	write_now(sequence, strlen(sequence));
-	g_free(sequence);
-	g_free(encoded);
 }

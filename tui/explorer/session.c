@@ -189,11 +189,10 @@ static void append_line(const struct trace *t, uint32_t event, const struct loca
 	const struct location *l = own_code_location(t, event);
 	const char *name = trace_string(t, l->name);
 	if (l->file && l->line) {
-		char *base = g_path_get_basename(trace_string(t, l->file));
+		g_autofree char *base = g_path_get_basename(trace_string(t, l->file));
 		if (other == NULL || other->file != l->file) /* the file's name only once */
 			append_escaped(out, base, strlen(base));
 		g_string_append_printf(out, ":%u", l->line);
-		g_free(base);
 	} else if (*name) {
 		append_escaped(out, name, strlen(name));
 	} else {
@@ -658,11 +657,10 @@ uint32_t session_find_short(const struct session *s, const char *name)
 /* The function of the selected frame; "": not known. */
 static const char *frame_function(const struct session *s)
 {
-	GArray *frames = session_frames(s, s->event);
+	g_autoptr(GArray) frames = session_frames(s, s->event);
 	uint32_t function = s->frame < frames->len
 	                            ? g_array_index(frames, struct frame, s->frame).function
 	                            : 0;
-	g_array_free(frames, TRUE);
 	return trace_string(s->trace, function);
 }
 
@@ -699,14 +697,12 @@ static uint64_t accessed_here(const struct session *s, uint32_t variable)
 
 bool session_is_local(const struct session *s, uint32_t variable)
 {
-	char *name =
+	g_autofree char *name =
 	        s->trace->events_count && session_has(s, INDEX_VARIABLES)
 	                ? local_name(trace_string(s->trace, s->trace->variables[variable].name),
 	                             frame_function(s))
 	                : NULL;
-	bool local = name && accessed_here(s, variable) > 0;
-	g_free(name);
-	return local;
+	return name && accessed_here(s, variable) > 0;
 }
 
 uint32_t session_find_here(const struct session *s, const char *name)
@@ -717,12 +713,12 @@ uint32_t session_find_here(const struct session *s, const char *name)
 	bool known = t->events_count > 0 && session_has(s, INDEX_VARIABLES);
 	const char *function = known ? frame_function(s) : "";
 	for (uint32_t v = 0; *function && v < t->variables_count; v++) {
-		char *local = local_name(trace_string(t, t->variables[v].name), function);
+		g_autofree char *local =
+		        local_name(trace_string(t, t->variables[v].name), function);
 		if (local && strcmp(local, name) == 0 && accessed_here(s, v) > last) {
 			found = v;
 			last = accessed_here(s, v);
 		}
-		g_free(local);
 	}
 	return found != NONE ? found : named_short(t, name);
 }
@@ -770,8 +766,6 @@ GArray *session_frames(const struct session *s, uint32_t event)
 
 unsigned session_own_frame(const struct session *s, uint32_t event)
 {
-	GArray *frames = session_frames(s, event);
-	unsigned frame = own_code_frame(s->trace, frames);
-	g_array_free(frames, TRUE);
-	return frame;
+	g_autoptr(GArray) frames = session_frames(s, event);
+	return own_code_frame(s->trace, frames);
 }

@@ -32,10 +32,8 @@ bool settings_accepts(enum setting setting, const char *value)
 {
 	if (*settings_table[setting].values == '\0')
 		return g_utf8_validate(value, -1, NULL) && strpbrk(value, "\n\r") == NULL;
-	char **words = g_strsplit(settings_table[setting].values, "|", -1);
-	bool found = g_strv_contains((const char *const *)words, value);
-	g_strfreev(words);
-	return found;
+	g_auto(GStrv) words = g_strsplit(settings_table[setting].values, "|", -1);
+	return g_strv_contains((const char *const *)words, value);
 }
 
 /* The value in force; borrowed. */
@@ -56,11 +54,10 @@ bool settings_project(void)
 
 static void add_patterns(enum setting setting, bool own)
 {
-	char **globs = g_strsplit(settings_value(setting), ";", -1);
+	g_auto(GStrv) globs = g_strsplit(settings_value(setting), ";", -1);
 	for (char **glob = globs; *glob; glob++)
 		if (*g_strstrip(*glob))
 			own_code_add_pattern(*glob, own);
-	g_strfreev(globs);
 }
 
 static void apply_my_code(void)
@@ -92,29 +89,28 @@ void settings_apply(struct app *app, enum setting setting, const char *value)
 
 void settings_load_my_code(void)
 {
-	char *path = settings_path();
+	g_autofree char *path = settings_path();
 	GKeyFile *file = g_key_file_new();
 	if (g_file_test(path, G_FILE_TEST_IS_REGULAR) &&
 	    g_key_file_load_from_file(file, path, G_KEY_FILE_NONE, NULL)) {
 		for (int i = 0; i < SETTING_COUNT; i++) {
 			const struct setting_info *info = &settings_table[i];
-			char *value = strcmp(info->group, "my-code") == 0
-			                      ? g_key_file_get_string(file, info->group,
-			                                              info->word, NULL)
-			                      : NULL;
+			g_autofree char *value =
+			        strcmp(info->group, "my-code") == 0
+			                ? g_key_file_get_string(file, info->group, info->word,
+			                                        NULL)
+			                : NULL;
 			if (value && settings_accepts((enum setting)i, value))
 				settings_apply(NULL, (enum setting)i, value);
-			g_free(value);
 		}
 	}
 	g_key_file_free(file);
-	g_free(path);
 }
 
 /* Write the value to the file, with what else stands in it. */
 static bool keep(const char *group, const char *key, const char *value, struct error *error)
 {
-	char *path = settings_path(), *folder = g_path_get_dirname(path);
+	g_autofree char *path = settings_path(), *folder = g_path_get_dirname(path);
 	GKeyFile *file = g_key_file_new();
 	GError *trouble = NULL;
 	bool good = true;
@@ -127,14 +123,11 @@ static bool keep(const char *group, const char *key, const char *value, struct e
 	if (good) {
 		gsize length;
 		g_key_file_set_string(file, group, key, value);
-		char *text = g_key_file_to_data(file, &length, NULL);
+		g_autofree char *text = g_key_file_to_data(file, &length, NULL);
 		g_mkdir_with_parents(folder, 0700);
 		good = file_write_whole(path, text, length, error);
-		g_free(text);
 	}
 	g_key_file_free(file);
-	g_free(folder);
-	g_free(path);
 	return good;
 }
 
@@ -168,10 +161,8 @@ char *settings_build(const char *folder)
 
 bool settings_keep_build(const char *folder, const char *command, struct error *error)
 {
-	char *key = folder_key(folder);
-	bool good = keep(build_group, key, command, error);
-	g_free(key);
-	return good;
+	g_autofree char *key = folder_key(folder);
+	return keep(build_group, key, command, error);
 }
 
 /* Blue, orange, yellow and greys: told apart by people who do not see red and green as two. */
@@ -202,7 +193,7 @@ short settings_colour(enum style style)
 static void list_settings(struct app *app)
 {
 	GString *out = g_string_new(NULL);
-	char *path = settings_path();
+	g_autofree char *path = settings_path();
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		const struct setting_info *info = &settings_table[i];
 		const char *value = settings_value((enum setting)i);
@@ -214,7 +205,6 @@ static void list_settings(struct app *app)
 	g_string_append_printf(out, "\n:set NAME VALUE changes one and keeps it in ");
 	append_escaped(out, path, strlen(path));
 	g_string_append(out, "\n");
-	g_free(path);
 	app_show_text(app, "Settings", out);
 }
 
@@ -241,7 +231,7 @@ bool word_set(struct app *app, const char *arguments, struct error *error)
 		return true;
 	}
 	gsize length = strcspn(arguments, " =?");
-	char *name = g_strndup(arguments, length);
+	g_autofree char *name = g_strndup(arguments, length);
 	enum setting setting = settings_find(name);
 	const char *rest = arguments + length;
 	rest += strspn(rest, " ");
@@ -254,7 +244,6 @@ bool word_set(struct app *app, const char *arguments, struct error *error)
 		app_say(app, SAYS_VALUE, name, settings_value(setting));
 	else
 		good = set_one(app, setting, rest, error);
-	g_free(name);
 	return good;
 }
 

@@ -78,7 +78,7 @@ static GPtrArray *split_lines(const char *text, gsize length)
 
 static bool try_path(struct source_file *file, const char *path)
 {
-	char *text;
+	g_autofree char *text = NULL;
 	gsize length;
 	if (!g_file_test(path, G_FILE_TEST_IS_REGULAR) ||
 	    !g_file_get_contents(path, &text, &length, NULL))
@@ -87,7 +87,6 @@ static bool try_path(struct source_file *file, const char *path)
 	file->path = g_strdup(path);
 	file->modified = g_stat(path, &status) == 0 ? status.st_mtime : 0;
 	file->lines = split_lines(text, MIN(length, FILE_LIMIT));
-	g_free(text);
 	return true;
 }
 
@@ -97,9 +96,8 @@ static bool try_folder(struct source_file *file, const char *folder, const char 
 	for (const char *tail = recorded; tail; tail = strchr(tail, '/')) {
 		while (*tail == '/')
 			tail++;
-		char *path = g_build_filename(folder, tail, NULL);
+		g_autofree char *path = g_build_filename(folder, tail, NULL);
 		bool found = *tail && try_path(file, path);
-		g_free(path);
 		if (found)
 			return true;
 	}
@@ -134,8 +132,6 @@ const char *sources_place(struct sources *s, const char *place)
 	const char *colon = strrchr(place, ':');
 	if (colon == NULL || !g_ascii_isdigit(colon[1]))
 		return NULL;
-	char *file = g_strndup(place, (gsize)(colon - place));
-	const char *line = sources_line(s, file, (uint32_t)strtoul(colon + 1, NULL, 10));
-	g_free(file);
-	return line;
+	g_autofree char *file = g_strndup(place, (gsize)(colon - place));
+	return sources_line(s, file, (uint32_t)strtoul(colon + 1, NULL, 10));
 }

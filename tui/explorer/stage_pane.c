@@ -126,17 +126,16 @@ static void append_line(const struct trace *t, uint32_t event, GString *out)
 	const struct location *l = own_code_location(t, event);
 	if (l->file == 0 || l->line == 0)
 		return;
-	char *base = g_path_get_basename(trace_string(t, l->file));
+	g_autofree char *base = g_path_get_basename(trace_string(t, l->file));
 	append_escaped(out, base, strlen(base));
 	g_string_append_printf(out, ":%u", l->line);
-	g_free(base);
 }
 
 static void draw_next(const struct app *app, struct pane p, int row, uint32_t next,
                       enum style style)
 {
 	const struct trace *t = app_trace(app);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	append_line(t, next, text);
 	int place = MIN(MAX(text_columns(text->str), 12), p.columns / 2);
 	pane_field(p, row, 0, place, STYLE_DIM, text->str);
@@ -147,7 +146,6 @@ static void draw_next(const struct app *app, struct pane p, int row, uint32_t ne
 	else
 		describe_event(app->session, next, text);
 	pane_text(p, row, place + 1, style, text->str);
-	g_string_free(text, TRUE);
 }
 
 static void draw_thread(const struct app *app, const struct stage *stage, guint step,
@@ -159,7 +157,7 @@ static void draw_thread(const struct app *app, const struct stage *stage, guint 
 	bool of_pair = next != NONE && (next == pair[0] || next == pair[1]);
 	bool begun = stage_last(stage, thread, step) != NONE;
 	enum style style = of_pair ? STYLE_RACE : begun ? style_of_thread(thread) : STYLE_DIM;
-	GString *status = g_string_new(NULL);
+	g_autoptr(GString) status = g_string_new(NULL);
 	stage_append_status(stage, thread, step, locks, next, status);
 	if (of_pair)
 		pane_text(p, row, 0, STYLE_RACE, "▸");
@@ -181,7 +179,6 @@ static void draw_thread(const struct app *app, const struct stage *stage, guint 
 		draw_next(app, middle, row, next, style);
 	pane_field(p, row, p.columns - width, width,
 	           strstr(status->str, "waits") ? STYLE_OPEN : STYLE_LOCK, status->str);
-	g_string_free(status, TRUE);
 }
 
 int stage_sentence_rows(const char *sentence, int columns)
@@ -197,8 +194,8 @@ void stage_pane_draw(const struct app *app, const struct stage *stage, guint ste
                      struct pane p)
 {
 	const struct trace *t = app_trace(app);
-	GArray *locks = stage_locks(stage, step);
-	uint8_t *shown = g_new0(uint8_t, t->threads_count + 1);
+	g_autoptr(GArray) locks = stage_locks(stage, step);
+	g_autofree uint8_t *shown = g_new0(uint8_t, t->threads_count + 1);
 	int told = stage_sentence_rows(sentence, p.columns);
 	int room = p.rows - OTHER_ROWS - told, row = 1 + told;
 	choose(stage, step, pair, locks, (uint32_t)MAX(room, 0), shown);
@@ -210,13 +207,11 @@ void stage_pane_draw(const struct app *app, const struct stage *stage, guint ste
 		if (shown[i])
 			draw_thread(app, stage, step, pair, locks, i, p, row++);
 	/* memory has no one value at a step of such a run */
-	GString *text = g_string_new(app->session->weak ? "last stored  " : "values  ");
+	g_autoptr(GString) text =
+	        g_string_new(app->session->weak ? "last stored  " : "values  ");
 	gsize before = text->len;
 	stage_append_values(stage, step, text);
 	if (text->len == before)
 		g_string_append(text, "none is known yet");
 	pane_text(p, p.rows - 1, 1, text->len == before ? STYLE_DIM : STYLE_TEXT, text->str);
-	g_string_free(text, TRUE);
-	g_array_free(locks, TRUE);
-	g_free(shown);
 }

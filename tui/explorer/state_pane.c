@@ -78,7 +78,7 @@ static void add_threads(const struct app *app, GArray *rows)
 {
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
-	GArray *held = session_locks_held(s, s->event);
+	g_autoptr(GArray) held = session_locks_held(s, s->event);
 	for (uint32_t i = 0; i < t->threads_count; i++) {
 		uint32_t at = thread_event_at(s, i, s->event);
 		if (s->hidden[i])
@@ -111,7 +111,6 @@ static void add_threads(const struct app *app, GArray *rows)
 			g_string_append(text, "holds nothing");
 		add(rows, style_of_thread(i), g_string_free(text, FALSE), NULL);
 	}
-	g_array_free(held, TRUE);
 }
 
 /* -- stacks -------------------------------------------------------------------------- */
@@ -122,11 +121,10 @@ static void append_call(const struct trace *t, uint32_t location, GString *out)
 	if (location == 0)
 		return;
 	if (l->file && l->line) {
-		char *base = g_path_get_basename(trace_string(t, l->file));
+		g_autofree char *base = g_path_get_basename(trace_string(t, l->file));
 		g_string_append_c(out, ' ');
 		append_escaped(out, base, strlen(base));
 		g_string_append_printf(out, ":%u", l->line);
-		g_free(base);
 	} else {
 		const char *name = trace_string(t, l->name);
 		g_string_append_c(out, ' ');
@@ -143,7 +141,7 @@ static void append_function(const struct trace *t, uint32_t string, GString *out
 void append_stack(const struct app *app, uint32_t event, GString *out)
 {
 	const struct trace *t = app_trace(app);
-	GArray *frames = session_frames(app->session, event);
+	g_autoptr(GArray) frames = session_frames(app->session, event);
 	append_padded_name(app->session, t->events[event].thread, out);
 	g_string_append(out, "  ");
 	guint first = own_code_frame(t, frames);
@@ -162,7 +160,6 @@ void append_stack(const struct app *app, uint32_t event, GString *out)
 		g_string_append(out, "   inside of ");
 		append_function(t, g_array_index(frames, struct frame, 0).function, out);
 	}
-	g_array_free(frames, TRUE);
 }
 
 static void add_stacks(const struct app *app, GArray *rows)
@@ -215,7 +212,7 @@ static void add_values(const struct app *app, GArray *rows)
 {
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
-	GArray *list = interesting(s);
+	g_autoptr(GArray) list = interesting(s);
 	for (guint i = 0; i < list->len; i++) {
 		uint32_t v = g_array_index(list, uint32_t, i);
 		struct known_value now = session_value(s, v, s->event);
@@ -244,7 +241,6 @@ static void add_values(const struct app *app, GArray *rows)
 		add(rows, STYLE_TEXT, g_string_free(text, FALSE),
 		    tail ? g_string_free(tail, FALSE) : NULL);
 	}
-	g_array_free(list, TRUE);
 }
 
 /* -- clocks -------------------------------------------------------------------------- */
@@ -256,8 +252,8 @@ static void add_clocks(const struct app *app, GArray *rows)
 	const struct order *order = session_order(s, s->order);
 	if (order == NULL)
 		return;
-	uint32_t *clock = g_new0(uint32_t, t->threads_count),
-	         *before = g_new0(uint32_t, t->threads_count);
+	g_autofree uint32_t *clock = g_new0(uint32_t, t->threads_count),
+	                    *before = g_new0(uint32_t, t->threads_count);
 	for (uint32_t i = 0; i < t->threads_count; i++) {
 		uint32_t at = thread_event_at(s, i, s->event);
 		if (at == NONE || s->hidden[i])
@@ -282,8 +278,6 @@ static void add_clocks(const struct app *app, GArray *rows)
 		add(rows, style_of_thread(i), g_string_free(text, FALSE),
 		    g_string_free(tail, FALSE));
 	}
-	g_free(clock);
-	g_free(before);
 }
 
 /* -- the rows ------------------------------------------------------------------------------ */

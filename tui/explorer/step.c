@@ -109,7 +109,7 @@ static uint32_t step_object(const struct session *s, uint32_t event, int directi
 	if (op_table[e->op].operand == OPERAND_OBJECT)
 		return list_neighbour(event_list_at(&t->index->object_events, e->target), event,
 		                      direction);
-	GArray *held = session_locks_held(s, event);
+	g_autoptr(GArray) held = session_locks_held(s, event);
 	uint32_t best = NONE;
 	for (guint i = 0; i < held->len; i++) {
 		const struct event *acquire = &t->events[g_array_index(held, uint32_t, i)];
@@ -121,7 +121,6 @@ static uint32_t step_object(const struct session *s, uint32_t event, int directi
 		if (e2 != NONE && (best == NONE || (direction > 0 ? e2 < best : e2 > best)))
 			best = e2;
 	}
-	g_array_free(held, TRUE);
 	return best;
 }
 
@@ -185,13 +184,12 @@ struct frame_call {
 /* The call of the event's frame `inner`, counted from the innermost. */
 static struct frame_call call_at(const struct session *s, uint32_t event, guint inner)
 {
-	GArray *frames = session_frames(s, event);
+	g_autoptr(GArray) frames = session_frames(s, event);
 	struct frame_call call = { 0 };
 	if (inner < frames->len) {
 		call.depth = frames->len - inner;
 		call.function = g_array_index(frames, struct frame, inner).function;
 	}
-	g_array_free(frames, TRUE);
 	return call;
 }
 
@@ -199,14 +197,13 @@ static struct frame_call call_at(const struct session *s, uint32_t event, guint 
 static bool is_inside(const struct session *s, uint32_t event, struct frame_call call,
                       bool *deeper)
 {
-	GArray *frames = session_frames(s, event);
+	g_autoptr(GArray) frames = session_frames(s, event);
 	guint depth = frames->len;
 	bool inside = depth >= call.depth;
 	if (inside && call.function) /* else not known: any */
 		inside = g_array_index(frames, struct frame, depth - call.depth).function ==
 		         call.function;
 	*deeper = inside && depth > call.depth;
-	g_array_free(frames, TRUE);
 	return inside;
 }
 

@@ -55,7 +55,7 @@ static void tell_side(struct story *story, uint32_t event)
 {
 	const struct session *s = story->s;
 	const struct trace *t = story->t;
-	GString *text = g_string_new(NULL), *held = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL), held = g_string_new(NULL);
 	const char *verb = does(t, event);
 	session_append_role(s, t->events[event].thread, text);
 	g_string_append_c(text, ' ');
@@ -76,8 +76,6 @@ static void tell_side(struct story *story, uint32_t event)
 	                                                     trace_string(t, l->file), l->line)
 	                                      : NULL;
 	prose_add(story->prose, STYLE_TEXT, event, "      %s", line ? line : "(no source)");
-	g_string_free(text, TRUE);
-	g_string_free(held, TRUE);
 }
 
 /* -- the recording ------------------------------------------------------------------- */
@@ -90,7 +88,7 @@ static void tell_edges(struct story *story, const GArray *steps)
 		const struct step *step = &g_array_index(steps, struct step, i);
 		if (story->t->events[step->from].thread == story->t->events[step->to].thread)
 			continue;
-		GString *text = g_string_new(NULL);
+		g_autoptr(GString) text = g_string_new(NULL);
 		g_string_append_printf(text, "%s: ", thread_of(story, step->from));
 		describe_event(story->s, step->from, text);
 		g_string_append(text, " (");
@@ -101,7 +99,6 @@ static void tell_edges(struct story *story, const GArray *steps)
 		describe_line(story->t, step->to, text);
 		g_string_append_c(text, ')');
 		prose_add(story->prose, STYLE_TEXT, step->to, "      %s", text->str);
-		g_string_free(text, TRUE);
 	}
 }
 
@@ -110,7 +107,7 @@ static void tell_missing(struct story *story)
 {
 	const struct session *s = story->s;
 	const struct finding *f = story->f;
-	GString *text = g_string_new("  ");
+	g_autoptr(GString) text = g_string_new("  ");
 	if (s->missing)
 		missing_code_silence(s, f->first, f->second, text);
 	else if (session_selected(s) && missing_code_refutes(s, session_selected(s)))
@@ -119,7 +116,6 @@ static void tell_missing(struct story *story)
 		                "them apart, which any such detector would have to ask (M).");
 	if (text->len > 2)
 		prose_add(story->prose, STYLE_TEXT, NONE, "%s", text->str);
-	g_string_free(text, TRUE);
 }
 
 static void tell_recording(struct story *story)
@@ -167,12 +163,10 @@ static uint32_t witness_at(const struct story *story, guint i)
 /* Number of events at the witness's end that are its claim. */
 static guint claimed_tail(const struct finding *f)
 {
-	GArray *claimed = finding_claimed(f);
+	g_autoptr(GArray) claimed = finding_claimed(f);
 	bool all_next =
 	        (f->kind == FINDING_DATA_RACE && !is_weak_order(f)) || f->requests != NULL;
-	guint tail = all_next ? MIN(claimed->len, f->witness->len) : 0;
-	g_array_free(claimed, TRUE);
-	return tail;
+	return all_next ? MIN(claimed->len, f->witness->len) : 0;
 }
 
 static GArray *runs_of(const struct story *story, guint from, guint to)
@@ -249,17 +243,16 @@ static void append_places(const struct story *story, const struct run *run, GStr
 		last--;
 	uint32_t a = witness_at(story, first), b = witness_at(story, last);
 	describe_line(story->t, a, out);
-	GString *to = g_string_new(NULL);
+	g_autoptr(GString) to = g_string_new(NULL);
 	describe_line(story->t, b, to);
 	if (!g_str_has_suffix(out->str, to->str))
 		g_string_append_printf(out, " to %s", to->str);
-	g_string_free(to, TRUE);
 }
 
 static void tell_run(struct story *story, const struct stage *stage, const struct run *run,
                      const int8_t *moves, guint number)
 {
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	uint32_t first = witness_at(story, run->begin), last = witness_at(story, run->end - 1);
 	int moved = 0;
 	for (guint i = run->begin; i < run->end; i++)
@@ -278,7 +271,6 @@ static void tell_run(struct story *story, const struct stage *stage, const struc
 		                       moved > 0 ? "▲ moved up" : "▼ moved down");
 	prose_add(story->prose, style_of_thread(story->t->events[first].thread), first, "  %s",
 	          text->str);
-	g_string_free(text, TRUE);
 }
 
 /* Length of the prefix that is the same as in the recording, if large. */
@@ -286,13 +278,12 @@ static guint as_recorded(const struct story *story)
 {
 	enum { MANY = 24 };
 	guint n = story->f->witness->len, same = 0;
-	uint32_t *least = g_new(uint32_t, n + 1); /* least id from here on */
+	g_autofree uint32_t *least = g_new(uint32_t, n + 1); /* least id from here on */
 	least[n] = NONE;
 	for (guint i = n; i-- > 0;)
 		least[i] = MIN(least[i + 1], witness_at(story, i));
 	while (same < n - claimed_tail(story->f) && witness_at(story, same) == least[same])
 		same++;
-	g_free(least);
 	return same >= MANY ? same : 0;
 }
 
@@ -303,9 +294,9 @@ static void tell_schedule(struct story *story)
 	GArray *events = story->f->witness;
 	guint end = events->len - claimed_tail(story->f), from = as_recorded(story);
 	struct stage stage;
-	int8_t *moves = schedule_moves(events);
+	g_autofree int8_t *moves = schedule_moves(events);
 	stage_init(&stage, story->s, events, false);
-	GArray *runs = runs_of(story, from, end);
+	g_autoptr(GArray) runs = runs_of(story, from, end);
 	heading(story,
 	        is_weak_order(story->f)
 	                ? "How it happens: no order of the events turns the two round; one "
@@ -323,9 +314,7 @@ static void tell_schedule(struct story *story)
 		          from ? "Then " : "First ", skipped, plural(skipped));
 	for (guint i = skipped; i < runs->len; i++)
 		tell_run(story, &stage, &g_array_index(runs, struct run, i), moves, i + 1);
-	g_array_free(runs, TRUE);
 	stage_release(&stage);
-	g_free(moves);
 }
 
 /* -- the outcome --------------------------------------------------------------------------- */
@@ -350,7 +339,7 @@ static void tell_read(struct story *story, const struct stage *stage, uint32_t r
 	const struct trace *t = story->t;
 	uint32_t aux = t->events[write].aux;
 	uint32_t written = t->values[aux].kind == V_PAIR ? t->values[aux].second : aux;
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	g_string_append_printf(text, "%s first: it reads ", thread_of(story, read));
 	append_value_at(story, stage, before, read, text);
 	g_string_append_printf(text, ". %s first: %s reads ", thread_of(story, write),
@@ -361,7 +350,6 @@ static void tell_read(struct story *story, const struct stage *stage, uint32_t r
 		g_string_append(text, "what was written");
 	g_string_append_c(text, '.');
 	prose_add(story->prose, STYLE_TEXT, read, "  %s", text->str);
-	g_string_free(text, TRUE);
 }
 
 static void tell_race_end(struct story *story)
@@ -370,13 +358,12 @@ static void tell_race_end(struct story *story)
 	const struct trace *t = story->t;
 	const struct event *a = &t->events[f->first], *b = &t->events[f->second];
 	if (is_weak_order(f)) {
-		GString *text = g_string_new(NULL);
+		g_autoptr(GString) text = g_string_new(NULL);
 		describe_weak_order(story->s, f, text);
 		prose_add(story->prose, STYLE_RACE, f->second, "  %s", text->str);
-		g_string_free(text, TRUE);
 		return;
 	}
-	GString *text = g_string_new("Now ");
+	g_autoptr(GString) text = g_string_new("Now ");
 	bool same = a->target == b->target && !((a->flags | b->flags) & EVENT_WIDE);
 	describe_about_to(story->s, f->first, false, text);
 	g_string_append(text, ", and ");
@@ -387,7 +374,6 @@ static void tell_race_end(struct story *story)
 	explain_memory(story->s, f, text);
 	if (text->len)
 		prose_add(story->prose, STYLE_TEXT, NONE, " %s", text->str);
-	g_string_free(text, TRUE);
 	if ((a->flags | b->flags) & EVENT_WIDE || a->target != b->target)
 		return;
 	struct stage stage;
@@ -405,25 +391,22 @@ static void tell_race_end(struct story *story)
 
 static void tell_end(struct story *story, const struct entry *entry)
 {
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	if (story->f->kind == FINDING_DATA_RACE) {
 		tell_race_end(story);
 	} else {
 		explain_entry(story->s, entry, text);
 		prose_add(story->prose, STYLE_RACE, story->f->second, "  %s", text->str);
 	}
-	g_string_free(text, TRUE);
 	heading(story, "To see it on the program");
-	GString *events = g_string_new(NULL);
-	GArray *claimed = finding_claimed(story->f);
+	g_autoptr(GString) events = g_string_new(NULL);
+	g_autoptr(GArray) claimed = finding_claimed(story->f);
 	for (guint i = 0; i < claimed->len; i++)
 		g_string_append_printf(events, " %u", g_array_index(claimed, uint32_t, i));
 	prose_add(story->prose, STYLE_TEXT, NONE,
 	          "  heddle witness %s%s%s -o race.wit; heddle replay --witness race.wit -- "
 	          "PROGRAM   (in the explorer: w, r)",
 	          trace_name(story->t), events->str, story->s->missing ? " --missing" : "");
-	g_array_unref(claimed);
-	g_string_free(events, TRUE);
 }
 
 /* -- the story ----------------------------------------------------------------------------- */
@@ -437,12 +420,12 @@ static void tell_title(struct story *story, const struct entry *entry)
 		[VERDICT_CANDIDATE] = "not decided yet",
 		[VERDICT_IMPOSSIBLE] = "cannot happen, in any order of this run's events",
 	};
-	char *kind = g_strdelimit(g_strdup(finding_kind_word(story->f->kind)), "-", ' ');
+	g_autofree char *kind =
+	        g_strdelimit(g_strdup(finding_kind_word(story->f->kind)), "-", ' ');
 	prose_add(story->prose, STYLE_HEADING, story->f->first, "%s on %s: %s", kind,
 	          entry->variable,
 	          story->f->missing ? "can happen, unless missing code orders it"
 	                            : verdicts[story->f->verdict]);
-	g_free(kind);
 	blank(story);
 }
 
@@ -453,14 +436,13 @@ static void tell_known(struct story *story, const struct entry *entry)
 	const struct finding *f = story->f;
 	heading(story,
 	        f->verdict == VERDICT_IMPOSSIBLE ? "Why it cannot happen" : "What is known");
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	if (f->verdict != VERDICT_IMPOSSIBLE)
 		explain_entry(s, entry, text);
 	else if (describe_common_lock(s, f->first, f->second, text))
 		g_string_prepend(text, "Both hold one lock, and it has one holder: ");
 	if (text->len)
 		prose_add(story->prose, STYLE_TEXT, f->first, "  %s", text->str);
-	g_string_free(text, TRUE);
 	if (f->verdict == VERDICT_IMPOSSIBLE)
 		prose_add_proof(story->prose, s, f->proof, story->columns, PROOF_OF_PAIR);
 }

@@ -111,7 +111,7 @@ static GArray *in_tree_order(const GArray *given)
 {
 	GArray *out = g_array_new(FALSE, FALSE, sizeof(struct tree_run));
 	guint n = given->len;
-	uint32_t *first = g_new(uint32_t, n + 1), *last = g_new(uint32_t, n + 1);
+	g_autofree uint32_t *first = g_new(uint32_t, n + 1), *last = g_new(uint32_t, n + 1);
 	uint32_t *next = g_new(uint32_t, n + 1), *open = g_new(uint32_t, n + 1), depth = 0;
 	memset(first, 0xff, sizeof *first * (n + 1));
 	for (guint i = 0; i < n; i++) { /* linked in order */
@@ -140,8 +140,6 @@ static GArray *in_tree_order(const GArray *given)
 		if (at != NONE)
 			at = next[at];
 	}
-	g_free(first);
-	g_free(last);
 	g_free(next);
 	g_free(open);
 	return out;
@@ -161,7 +159,7 @@ static bool is_tree(const GArray *runs)
 static bool read_runs(struct tree *tree, const json_t *root)
 {
 	const json_t *list = json_object_get(root, "runs");
-	GArray *given = g_array_new(FALSE, FALSE, sizeof(struct tree_run));
+	g_autoptr(GArray) given = g_array_new(FALSE, FALSE, sizeof(struct tree_run));
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		struct tree_run r = read_run(json_array_get(list, i));
 		g_array_append_val(given, r);
@@ -175,7 +173,6 @@ static bool read_runs(struct tree *tree, const json_t *root)
 	}
 	for (guint i = 0; !good && i < given->len; i++)
 		run_clear(&g_array_index(given, struct tree_run, i));
-	g_array_unref(given); /* its strings were moved */
 	if (good)
 		g_array_set_clear_func(tree->runs, run_clear);
 	return good;
@@ -218,7 +215,8 @@ static void read_found(struct tree *tree, const json_t *root)
 		e.story[strcspn(e.story, "\n")] = '\0';
 		g_array_append_val(tree->errors, e);
 	}
-	GHashTable *told = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) told =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	const json_t *races = json_object_get(root, "races");
 	for (size_t i = 0; i < json_array_size(races); i++) {
 		const json_t *item = json_array_get(races, i);
@@ -230,7 +228,6 @@ static void read_found(struct tree *tree, const json_t *root)
 		else
 			race_clear(&r);
 	}
-	g_hash_table_unref(told);
 }
 
 static void append_event(GString *story, const char *before, const json_t *e)
@@ -272,7 +269,7 @@ static void read_points(struct tree *tree, const json_t *errors)
 struct tree *tree_open(const char *path, struct error *error)
 {
 	json_error_t fault;
-	json_t *root = json_load_file(path, 0, &fault);
+	json_auto_t *root = json_load_file(path, 0, &fault);
 	if (root == NULL) {
 		error_set(error,
 		          place_line(path, fault.line > 0 ? (uint64_t)fault.line : 0).text,
@@ -319,7 +316,6 @@ struct tree *tree_open(const char *path, struct error *error)
 	for (guint i = 0; good && i < tree->runs->len; i++)
 		tree->uses |= strcmp(g_array_index(tree->runs, struct tree_run, i).end,
 		                     "use-after-free") == 0;
-	json_decref(root);
 	if (good)
 		return tree;
 	tree->runs = g_array_new(FALSE, FALSE, sizeof(struct tree_run));

@@ -77,13 +77,12 @@ static void add_event(struct witness_view *v, const struct trace *t, guint index
 
 static void make_lanes(struct witness_view *v, const struct trace *t)
 {
-	uint8_t *seen = g_new0(uint8_t, t->threads_count + 1);
+	g_autofree uint8_t *seen = g_new0(uint8_t, t->threads_count + 1);
 	for (guint i = v->fold; i < v->w.events->len; i++)
 		seen[t->events[event_at(v, i)].thread] = 1;
 	for (uint32_t i = 0; i < t->threads_count; i++)
 		if (seen[i])
 			g_array_append_val(v->turns.lanes, i);
-	g_free(seen);
 }
 
 void turns_make(struct witness_view *v, const struct trace *t)
@@ -243,7 +242,7 @@ static void append_places(const struct app *app, const struct witness_view *v,
 {
 	const struct trace *t = app_trace(app);
 	uint32_t ends[2];
-	GString *from = g_string_new(NULL), *to = g_string_new(NULL);
+	g_autoptr(GString) from = g_string_new(NULL), to = g_string_new(NULL);
 	find_ends(t, v, turn, ends);
 	describe_place(app->session, ends[0], from);
 	describe_place(app->session, ends[1], to);
@@ -253,8 +252,6 @@ static void append_places(const struct app *app, const struct witness_view *v,
 	if (strcmp(from->str, to->str) != 0)
 		g_string_append_printf(out, " … %s",
 		                       same_file ? to->str + (colon - from->str) : to->str);
-	g_string_free(from, TRUE);
-	g_string_free(to, TRUE);
 }
 
 static void draw_turn(const struct app *app, const struct witness_view *v,
@@ -272,7 +269,7 @@ static void draw_turn(const struct app *app, const struct witness_view *v,
 	const char *mark = turn->moved > 0 ? "▲" : turn->moved < 0 ? "▼" : "";
 	pane_text(p, row, at, STYLE_MOVED, mark);
 	at += 2;
-	GString *text = g_string_new(NULL), *places = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL), places = g_string_new(NULL);
 	append_places(app, v, turn, places);
 	int room = p.columns - at, right = 0;
 	if (turn->why != NONE) {
@@ -285,8 +282,6 @@ static void draw_turn(const struct app *app, const struct witness_view *v,
 		           s->reason == SWITCH_OPTIONAL ? STYLE_DIM : STYLE_KEY, text->str);
 	}
 	pane_field(p, row, at, room - right - (right ? 1 : 0), STYLE_TEXT, places->str);
-	g_string_free(places, TRUE);
-	g_string_free(text, TRUE);
 }
 
 static void draw_line(const struct app *app, const struct witness_view *v,
@@ -310,7 +305,7 @@ static void draw_line(const struct app *app, const struct witness_view *v,
 		pane_text(p, row, 2, STYLE_RACE, witness_claim_words(v));
 	} else {
 		uint32_t event = event_at(v, turn->begin);
-		GString *text = g_string_new(NULL);
+		g_autoptr(GString) text = g_string_new(NULL);
 		g_string_append_printf(text, "%u ", event);
 		g_string_append(text, trace_thread_name(t, t->events[event].thread));
 		g_string_append_c(text, ' ');
@@ -319,7 +314,6 @@ static void draw_line(const struct app *app, const struct witness_view *v,
 		describe_place(app->session, event, text);
 		int at = draw_lanes(v, p, row, t->events[event].thread);
 		pane_text(p, row, at, STYLE_RACE, text->str);
-		g_string_free(text, TRUE);
 	}
 }
 
@@ -328,12 +322,11 @@ void turns_draw(const struct app *app, const struct witness_view *v, struct pane
 	int foot = witness_foot_rows(v, p.rows);
 	struct pane body = pane_part(p, 2, 0, rows_of(v, p.rows), -1);
 	uint64_t cursor = turn_of_cursor(v);
-	GString *title = g_string_new("the witness by turns  ");
+	g_autoptr(GString) title = g_string_new("the witness by turns  ");
 	append_switch_count(v, title);
 	int at = pane_text(p, 0, 1, STYLE_HEADING, title->str);
 	pane_format(p, 0, at, v->accepted ? STYLE_NONE : STYLE_ERROR, " · %s %s",
 	            v->accepted ? "✓" : "✗", v->verdict);
-	g_string_free(title, TRUE);
 	pane_rule(p, 1, NULL);
 	for (int r = 0; r < body.rows && v->turns.top + (uint64_t)r < v->turns.list->len; r++) {
 		draw_line(app, v, turn_at(v, v->turns.top + (uint64_t)r), body, r);

@@ -25,7 +25,7 @@ static int draw_invocation(const struct app *app, struct pane p, int row,
 	const struct trace *t = app_trace(app);
 	uint32_t event = side ? f->second : f->first;
 	uint32_t thread = t->events[event].thread;
-	GString *place = g_string_new(NULL);
+	g_autoptr(GString) place = g_string_new(NULL);
 	describe_place(app->session, event, place);
 	int at = pane_text(p, row, 1, style_of_thread(thread),
 	                   session_thread(app->session, thread));
@@ -33,7 +33,6 @@ static int draw_invocation(const struct app *app, struct pane p, int row,
 	pane_format(p, row, at + 3, STYLE_DIM, "event %u, %s", event, place->str);
 	if (f->points[side])
 		pane_format(p, row + 1, 5, STYLE_LOCK, "touches %s", f->points[side]);
-	g_string_free(place, TRUE);
 	return row + 3;
 }
 
@@ -63,10 +62,9 @@ static void commute_draw(const struct app *app, const void *state, struct pane p
 		pane_text(p, row, 5, STYLE_RACE, "which is false for these values");
 		row += 2;
 	}
-	GString *words = g_string_new(NULL);
+	g_autoptr(GString) words = g_string_new(NULL);
 	explain_entry(app->session, session_selected(app->session), words);
 	pane_paragraph(pane_part(p, row, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT, words->str);
-	g_string_free(words, TRUE);
 }
 
 static bool commute_request(struct app *app, void *state, enum request request, uint64_t count)

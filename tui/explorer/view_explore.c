@@ -83,7 +83,7 @@ static void make_rows(struct explore_view *v)
 {
 	const struct tree *t = v->tree;
 	guint n = t->runs->len;
-	bool *shown = g_new0(bool, n + 1), *followed = g_new0(bool, n + 1);
+	g_autofree bool *shown = g_new0(bool, n + 1), *followed = g_new0(bool, n + 1);
 	v->own = own_code_is_on();
 	for (guint i = n; i-- > 0;) { /* children follow their parents */
 		const struct tree_run *r = tree_at(t, i);
@@ -107,8 +107,6 @@ static void make_rows(struct explore_view *v)
 		followed[parent] = true;
 	}
 	v->folded = n - v->rows->len;
-	g_free(shown);
-	g_free(followed);
 }
 
 static void select_run(struct explore_view *v, uint32_t run)
@@ -123,7 +121,7 @@ static void explore_show(struct app *app, void *state)
 {
 	struct explore_view *v = state;
 	const char *trace = app_trace(app)->path;
-	char *path = trace ? tree_of_trace(trace, &v->here) : NULL;
+	g_autofree char *path = trace ? tree_of_trace(trace, &v->here) : NULL;
 	const char *wanted = app->tree_path ? app->tree_path : path;
 	if (wanted && (v->tree == NULL || strcmp(v->tree->path, wanted) != 0)) {
 		forget(v);
@@ -143,7 +141,6 @@ static void explore_show(struct app *app, void *state)
 		make_rows(v);
 		select_run(v, run);
 	}
-	g_free(path);
 }
 
 /* With a lesson space is short: the list has priority. */
@@ -212,9 +209,8 @@ static enum style end_style(const struct tree_run *r)
 void explore_append_end(const struct tree_run *r, GString *out)
 {
 	g_string_append(out, tree_run_failed(r) ? "✗ " : r->redundant ? "· " : "✓ ");
-	char *text = tree_run_failed(r) ? end_text(r->end, r->status) : NULL;
+	g_autofree char *text = tree_run_failed(r) ? end_text(r->end, r->status) : NULL;
 	g_string_append(out, text ? text : r->redundant ? "known" : r->end);
-	g_free(text);
 }
 
 static enum style style_of_flip(const struct tree *t, const char *flip)
@@ -244,7 +240,7 @@ static void draw_run(const struct explore_view *v, struct pane p, int row, uint6
 	uint32_t deepest = MIN(v->deepest, DEEPEST_DRAWN);
 	int tree_width = 3 + 2 * (int)deepest, at = tree_width + 7;
 	int end_width = 17; /* "✗ use-after-free" */
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	char number[16];
 	g_snprintf(number, sizeof number, "%u", r->run);
 	pane_text(p, row, 0, STYLE_HERE, r->run == v->here ? "▸" : " ");
@@ -258,16 +254,14 @@ static void draw_run(const struct explore_view *v, struct pane p, int row, uint6
 	          r->parent == NONE ? "the first run" : r->flip);
 	if (i == v->list.cursor)
 		pane_highlight(p, row, ATTR_REVERSE);
-	g_string_free(text, TRUE);
 }
 
 static void draw_scope(const struct tree *t, struct pane p)
 {
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	tree_append_scope(t, text);
 	pane_paragraph(pane_part(p, 1, 1, HEAD_ROWS - 1, p.columns - 2), 0, 0,
 	               t->complete ? STYLE_NONE : STYLE_OPEN, text->str);
-	g_string_free(text, TRUE);
 }
 
 static void draw_head(const struct explore_view *v, struct pane p)
@@ -351,25 +345,23 @@ static int draw_way(const struct app *app, const struct explore_view *v, const G
 
 static int draw_lines(struct pane p, int row, const char *text, enum style style)
 {
-	char **lines = g_strsplit(text, "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 	for (char **line = lines; *line && row < p.rows; line++)
 		if (**line)
 			row += pane_paragraph(pane_part(p, row, 1, -1, p.columns - 2), 0, 0,
 			                      style, *line);
-	g_strfreev(lines);
 	return row;
 }
 
 /* Places, "a.c:3 and b.c:7", each with its source line. */
 static int draw_places(const struct app *app, struct pane p, int row, const char *where)
 {
-	char **places = g_strsplit(where, " and ", -1);
+	g_auto(GStrv) places = g_strsplit(where, " and ", -1);
 	for (char **place = places; *place && row < p.rows; place++) {
 		const char *line = sources_place((struct sources *)&app->sources, *place);
 		pane_format(p, row++, 1, STYLE_TEXT, "%s%s%s", *place, line ? "   " : "",
 		            line ? line : "");
 	}
-	g_strfreev(places);
 	return row;
 }
 
@@ -408,11 +400,10 @@ static void draw_outcome_foot(const struct app *app, const struct explore_view *
 	const struct outcome *o = outcome_at(v, v->outcome_list.cursor);
 	draw_threads(v->tree, p);
 	struct pane body = pane_part(p, 1, 0, p.rows - 2, -1);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	outcome_append_count(v->tree, o, text);
 	int row = pane_paragraph(pane_part(body, 0, 1, -1, body.columns - 2), 0, 0,
 	                         STYLE_HEADING, text->str);
-	g_string_free(text, TRUE);
 	if (*o->where && strstr(o->text, o->where) == NULL)
 		row = draw_places(app, body, row, o->where);
 	const struct tree_run *first = tree_run_of(v->tree, o->first);
@@ -509,11 +500,9 @@ static void explore_draw(const struct app *app, const void *state, struct pane p
 /* Traces are beside the tree, also after moving both. */
 static char *trace_of(const struct tree *t, const struct tree_run *r)
 {
-	char *folder = g_path_get_dirname(t->path), *base = g_path_get_basename(r->trace);
-	char *path = g_build_filename(folder, base, NULL);
-	g_free(folder);
-	g_free(base);
-	return path;
+	g_autofree char *folder = g_path_get_dirname(t->path),
+	                *base = g_path_get_basename(r->trace);
+	return g_build_filename(folder, base, NULL);
 }
 
 /* Open the trace of another run in another explorer; its end returns here. */
@@ -526,11 +515,10 @@ static void open_trace(struct app *app, const struct tree *t, const struct tree_
 	}
 	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 	self[MAX(length, 0)] = '\0';
-	char *path = trace_of(t, r);
+	g_autofree char *path = trace_of(t, r);
 	char *words[] = { self, "open", "--", path, NULL };
 	app_run_after(app, g_strdupv(words));
 	app->after_is_heddle = true;
-	g_free(path);
 }
 
 /* Is there something wrong with this line of the list? */

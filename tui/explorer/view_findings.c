@@ -153,12 +153,11 @@ static bool passes(const struct session *s, const struct findings *f, const stru
 	if (f->filter == NULL)
 		return true;
 	bool all = true;
-	char **words = g_strsplit(f->filter, " ", -1);
+	g_auto(GStrv) words = g_strsplit(f->filter, " ", -1);
 	for (char **w = words; *w && all; w++) {
 		bool without = **w == '!' && (*w)[1];
 		all = **w == '\0' || says(s, entry, *w + without) != without;
 	}
-	g_strfreev(words);
 	return all;
 }
 
@@ -424,7 +423,7 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 	pane_field(p, 0, c.where, c.where_width, STYLE_HEADING, "where");
 	pane_text(p, 0, c.variable, STYLE_HEADING, "variable");
 	pane_field_right(p, 0, c.count, 6, STYLE_HEADING, "count");
-	GString *about = g_string_new(NULL);
+	g_autoptr(GString) about = g_string_new(NULL);
 	if (f->list.count > (uint64_t)f->list.rows)
 		g_string_append_printf(about, "%u of %u", (guint)f->list.cursor + 1,
 		                       (guint)f->list.count);
@@ -441,7 +440,6 @@ static void draw_list(const struct app *app, const struct findings *f, struct pa
 		g_string_append_printf(about, "%s◆ in the report", about->len ? "  " : "");
 	pane_field(p, 0, c.where + 7, c.where_width - 7, f->filter ? STYLE_KEY : STYLE_DIM,
 	           about->str);
-	g_string_free(about, TRUE);
 	for (int r = 0; r < f->list.rows && f->list.top + r < f->list.count; r++) {
 		uint64_t i = f->list.top + r;
 		const struct folder *folder = folders_at(&f->folders, i);
@@ -512,11 +510,10 @@ static void draw_no_race(struct pane p)
 static void draw_empty(const struct app *app, const struct findings *f, struct pane p)
 {
 	guint all = app->session->entries->len;
-	GString *ending = g_string_new(NULL);
+	g_autoptr(GString) ending = g_string_new(NULL);
 	session_append_ending(app->session, false, ending);
 	if (ending->len)
 		pane_format(p, 0, 3, STYLE_RACE, "%s.", ending->str);
-	g_string_free(ending, TRUE);
 	if (all && all == f->left_out && app->session->seen[ANALYSIS_AUTO]) {
 		draw_no_race(pane_part(p, 2, 3, -1, p.columns - 6));
 		draw_left_out(app, f, pane_part(p, 7, 0, 1, -1), 3);
@@ -569,13 +566,12 @@ static void findings_draw(const struct app *app, const void *state, struct pane 
 		split_border(source, SPLIT_SIDES, half, true);
 	}
 	pane_rule(p, l.words - 1, NULL);
-	GString *words = g_string_new(NULL);
+	g_autoptr(GString) words = g_string_new(NULL);
 	explain_entry(app->session, entry, words);
 	if (entry->note)
 		g_string_append_printf(words, " Note: %s", entry->note);
 	pane_paragraph(pane_part(p, l.words, 1, l.words_rows, p.columns - 2), 0, 0, STYLE_TEXT,
 	               words->str);
-	g_string_free(words, TRUE);
 }
 
 /* -- requests ----------------------------------------------------------------------- */
@@ -664,11 +660,10 @@ guint findings_mark(struct app *app, enum triage triage, const char *note)
 	}
 	if (count > 0)
 		return count;
-	GArray *those = under_cursor(app, f);
+	g_autoptr(GArray) those = under_cursor(app, f);
 	count = those->len;
 	for (guint i = 0; i < count; i++)
 		mark(s->entries->pdata[g_array_index(those, int, i)], triage, note);
-	g_array_unref(those);
 	return count;
 }
 
@@ -684,17 +679,16 @@ static void triage(struct app *app)
 		app_complain(app, &e);
 		return;
 	}
-	GString *many = g_string_new(NULL);
+	g_autoptr(GString) many = g_string_new(NULL);
 	if (count > 1)
 		g_string_printf(many, COUNT_FINDINGS, count);
 	app_say(app, SAYS_MARKED, many->str, mark ? triage_word(mark) : MARKED_AS_NEW,
 	        app->session->notes_path);
-	g_string_free(many, TRUE);
 }
 
 static void pick(struct app *app, struct findings *f)
 {
-	GArray *those = under_cursor(app, f);
+	g_autoptr(GArray) those = under_cursor(app, f);
 	bool all = true;
 	for (guint i = 0; i < those->len; i++)
 		all &= g_hash_table_contains(
@@ -707,7 +701,6 @@ static void pick(struct app *app, struct findings *f)
 		else
 			g_hash_table_add(f->picked, entry);
 	}
-	g_array_unref(those);
 	list_request(&f->list, REQUEST_DOWN, 1);
 	select_cursor(app, f);
 }

@@ -271,7 +271,7 @@ static void graph_draw(const struct app *app, const void *state, struct pane p)
 	const struct finding *f = cycle_of(app, v);
 	if (f == NULL) {
 		pane_text(p, 0, 1, STYLE_HEADING, "conflict graph");
-		GString *nothing = g_string_new(NULL);
+		g_autoptr(GString) nothing = g_string_new(NULL);
 		if (jobs_idle(&app->jobs))
 			append_nothing(app->session, nothing);
 		else
@@ -280,10 +280,9 @@ static void graph_draw(const struct app *app, const void *state, struct pane p)
 			                "looking.");
 		pane_paragraph(pane_part(p, 2, 1, -1, p.columns - 2), 0, 0, STYLE_TEXT,
 		               nothing->str);
-		g_string_free(nothing, TRUE);
 		return;
 	}
-	GString *text = g_string_new("set: ");
+	g_autoptr(GString) text = g_string_new("set: ");
 	for (guint i = 0; f->sets && i < f->sets->len; i++)
 		g_string_append_printf(text, "%s%s", i ? ", " : "", (char *)f->sets->pdata[i]);
 	bool happened = f->verdict == VERDICT_HAPPENED;
@@ -306,7 +305,6 @@ static void graph_draw(const struct app *app, const void *state, struct pane p)
 	                     "here."
 	                   : "This run had them in another order; in the witness (w) no serial "
 	                     "order is left.");
-	g_string_free(text, TRUE);
 }
 
 static bool graph_request(struct app *app, void *state, enum request request, uint64_t count)

@@ -99,7 +99,7 @@ static void add_ordered(const struct app *app, struct order_view *v, const struc
 {
 	const struct session *s = app->session;
 	struct path path = { 0 };
-	char *a = event_words(s, first), *b = event_words(s, second);
+	g_autofree char *a = event_words(s, first), *b = event_words(s, second);
 	prose_add(v->rows, STYLE_HEADING, first, "%s   is before   %s   because", a, b);
 	if (order_path(order, first, second, &path) && path.steps) {
 		g_array_append_vals(v->steps, path.steps->data, path.steps->len);
@@ -107,8 +107,6 @@ static void add_ordered(const struct app *app, struct order_view *v, const struc
 		add_meaning(s, v, path.steps);
 	}
 	path_release(&path);
-	g_free(a);
-	g_free(b);
 }
 
 /* For an unordered pair: the role of missing code. */
@@ -116,7 +114,7 @@ static void add_missing(const struct session *s, struct order_view *v)
 {
 	if (!session_lacks_code(s))
 		return;
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	if (s->missing)
 		missing_code_silence(s, s->pair[0], s->pair[1], text);
 	else
@@ -124,12 +122,11 @@ static void add_missing(const struct session *s, struct order_view *v)
 		                "Calls into code that was not recorded (░) are not counted "
 		                "here; M counts what they may have ordered.");
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s", text->str);
-	g_string_free(text, TRUE);
 }
 
 static void add_unordered(const struct session *s, struct order_view *v, enum order_kind kind)
 {
-	char *a = event_words(s, s->pair[0]), *b = event_words(s, s->pair[1]);
+	g_autofree char *a = event_words(s, s->pair[0]), *b = event_words(s, s->pair[1]);
 	prose_add(v->rows, STYLE_HEADING, s->pair[0], "%s   and   %s", a, b);
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s", "");
 	prose_add(v->rows, STYLE_RACE, s->pair[1], "Under %s%s the two are unordered.",
@@ -141,18 +138,14 @@ static void add_unordered(const struct session *s, struct order_view *v, enum or
 	                     "is the witness's word (w)."
 	                   : "They do not conflict: no race either way.");
 	add_missing(s, v);
-	g_free(a);
-	g_free(b);
 }
 
 static void add_closure(struct app *app, struct order_view *v)
 {
 	const struct session *s = app->session;
 	const struct finding *f = session_finding(s);
-	char *a = event_words(s, s->pair[0]), *b = event_words(s, s->pair[1]);
+	g_autofree char *a = event_words(s, s->pair[0]), *b = event_words(s, s->pair[1]);
 	prose_add(v->rows, STYLE_HEADING, s->pair[0], "%s   and   %s", a, b);
-	g_free(a);
-	g_free(b);
 	prose_add(v->rows, STYLE_TEXT, NONE, "%s", "");
 	if (f && (f->verdict == VERDICT_RACE || f->missing)) {
 		prose_add(v->rows, STYLE_RACE, NONE,
@@ -184,8 +177,8 @@ static void add_summary(struct app *app, struct order_view *v)
 {
 	const struct session *s = app->session;
 	const struct entry *entry = session_selected(s);
-	GString *by = g_string_new(NULL), *not_by = g_string_new(NULL),
-	        *unknown = g_string_new(NULL);
+	g_autoptr(GString) by = g_string_new(NULL), not_by = g_string_new(NULL),
+	                   unknown = g_string_new(NULL);
 	bool reading = false; /* the second's own reading of the first is what orders them */
 	for (int k = 0; k < ORDER_KIND_COUNT; k++) {
 		if (s->weak && k != ORDER_KIND_HB)
@@ -215,9 +208,6 @@ static void add_summary(struct app *app, struct order_view *v)
 		prose_add(v->rows, STYLE_DIM, NONE,
 		          "That is this one pair; \"seen by\" in the list is about any of the "
 		          "pairs of these two places.");
-	g_string_free(by, TRUE);
-	g_string_free(not_by, TRUE);
-	g_string_free(unknown, TRUE);
 }
 
 static void order_show(struct app *app, void *state)

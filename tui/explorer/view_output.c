@@ -62,11 +62,9 @@ static char *clean(const char *text)
 	const char *last = strrchr(text, '\r');
 	GString *out = g_string_new(NULL);
 	if (last && last[1] == '\0') {
-		char *cut = g_strndup(text, (gsize)(last - text));
+		g_autofree char *cut = g_strndup(text, (gsize)(last - text));
 		g_string_free(out, TRUE);
-		char *cleaned = clean(cut);
-		g_free(cut);
-		return cleaned;
+		return clean(cut);
 	}
 	for (const char *p = last ? last + 1 : text; *p;) {
 		gsize length = strcspn(p, "\t");
@@ -85,10 +83,9 @@ static void find_place(const struct output_view *v, struct line *line)
 	GMatchInfo *match;
 	for (int i = 0; i < 2 && line->file == NULL && line->texts[i]; i++) {
 		if (g_regex_match(v->place, line->texts[i], 0, &match)) {
-			char *number = g_match_info_fetch(match, 2);
+			g_autofree char *number = g_match_info_fetch(match, 2);
 			line->file = g_match_info_fetch(match, 1);
 			line->number = (unsigned)g_ascii_strtoull(number, NULL, 10);
-			g_free(number);
 		}
 		g_match_info_free(match);
 	}
@@ -139,7 +136,7 @@ static void add_line(struct output_view *v, const char *left, const char *right,
 	struct line whole = { { (char *)left, (char *)right }, style, NULL, 0 };
 	if (*left != '$') /* a command is no message */
 		find_place(v, &whole);
-	GPtrArray *a = pieces(left, width), *b = right ? pieces(right, width) : NULL;
+	g_autoptr(GPtrArray) a = pieces(left, width), b = right ? pieces(right, width) : NULL;
 	for (guint i = 0; i < MAX(a->len, b ? b->len : 0); i++) {
 		struct line line = { .style = style, .number = whole.number };
 		line.texts[0] = g_strdup(i < a->len ? a->pdata[i] : "");
@@ -148,11 +145,8 @@ static void add_line(struct output_view *v, const char *left, const char *right,
 		g_array_append_val(v->lines, line);
 	}
 	g_ptr_array_set_free_func(a, g_free);
-	g_ptr_array_unref(a);
-	if (b) {
+	if (b)
 		g_ptr_array_set_free_func(b, g_free);
-		g_ptr_array_unref(b);
-	}
 	g_free(whole.file);
 }
 
@@ -180,8 +174,8 @@ static char **lines_of(const GString *text)
 
 static void lay_out(struct output_view *v, const struct output *o, int columns)
 {
-	char **result = lines_of(o->result), **a = lines_of(o->sides[0].text),
-	     **b = o->count > 1 ? lines_of(o->sides[1].text) : NULL;
+	g_auto(GStrv) result = lines_of(o->result), a = lines_of(o->sides[0].text),
+	              b = o->count > 1 ? lines_of(o->sides[1].text) : NULL;
 	guint in_a = g_strv_length(a), in_b = b ? g_strv_length(b) : 0;
 	int width = MAX(b ? (columns - 3) / 2 : columns - 2, 8);
 	g_array_set_size(v->lines, 0);
@@ -194,9 +188,6 @@ static void lay_out(struct output_view *v, const struct output *o, int columns)
 		const char *left = i < in_a ? a[i] : "", *right = i < in_b ? b[i] : "";
 		add_line(v, left, b ? right : NULL, width, b ? STYLE_TEXT : style_of(left));
 	}
-	g_strfreev(result);
-	g_strfreev(a);
-	g_strfreev(b);
 }
 
 static const struct line *line_at(const struct output_view *v, uint64_t i)
@@ -265,13 +256,12 @@ static void output_fit(struct app *app, void *state, int rows, int columns)
 
 static void draw_end(struct pane p, int row, const struct output_side *side, bool running)
 {
-	GString *text = g_string_new(side->title ? side->title : "");
+	g_autoptr(GString) text = g_string_new(side->title ? side->title : "");
 	g_string_append_printf(text, "%s%s", text->len ? ": " : "",
 	                       side->end ? side->end
 	                       : running ? "runs"
 	                                 : "not run");
 	pane_text(p, row, 1, side->end && side->failed ? STYLE_ERROR : STYLE_KEY, text->str);
-	g_string_free(text, TRUE);
 }
 
 static void draw_place(const struct app *app, const struct line *line, struct pane p)
@@ -362,11 +352,10 @@ static void open_recording(struct app *app)
 		app_say(app, SAYS_NO_RECORDING);
 		return;
 	}
-	char *self = g_file_read_link("/proc/self/exe", NULL);
+	g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
 	app_run_after(app, output_words(self ? self : "heddle", "open", "--",
 	                                app->output->trace, NULL));
 	app->after_is_heddle = true;
-	g_free(self);
 }
 
 static bool output_request(struct app *app, void *state, enum request request, uint64_t count)

@@ -31,8 +31,8 @@ static void draw_title(const struct app *app, struct pane p, const struct locati
                        uint32_t function)
 {
 	const struct trace *t = app_trace(app);
-	GString *title = g_string_new(NULL);
-	char *base = g_path_get_basename(trace_string(t, l->file));
+	g_autoptr(GString) title = g_string_new(NULL);
+	g_autofree char *base = g_path_get_basename(trace_string(t, l->file));
 	append_escaped(title, base, strlen(base));
 	const char *name = trace_string(t, function);
 	if (*name) {
@@ -41,8 +41,6 @@ static void draw_title(const struct app *app, struct pane p, const struct locati
 		g_string_append(title, "()");
 	}
 	pane_text(p, 0, 1, STYLE_HEADING, title->str);
-	g_free(base);
-	g_string_free(title, TRUE);
 }
 
 static char access_letter(enum op op)
@@ -57,12 +55,11 @@ static int draw_mark(const struct app *app, struct pane p, int row, uint32_t eve
 {
 	const struct trace *t = app_trace(app);
 	const struct event *e = &t->events[event];
-	char *mark = g_strdup_printf(
+	g_autofree char *mark = g_strdup_printf(
 	        " %s %c", session_thread_within(app->session, e->thread, p.columns / 5),
 	        access_letter(e->op));
 	int width = text_columns(mark);
 	pane_field(p, row, p.columns - width, width, style_of_thread(e->thread), mark);
-	g_free(mark);
 	return width;
 }
 
@@ -100,10 +97,8 @@ static struct frame frame_at(const struct app *app, uint32_t event, unsigned fra
 	if (frame == 0 && t->events[event].op == OP_ENTER && t->locations[location].line == 0 &&
 	    session_has(app->session, INDEX_THREADS) && trace_next(t, event) != NONE)
 		at = trace_next(t, event);
-	GArray *frames = session_frames(app->session, at);
-	struct frame found = g_array_index(frames, struct frame, MIN(frame, frames->len - 1));
-	g_array_free(frames, TRUE);
-	return found;
+	g_autoptr(GArray) frames = session_frames(app->session, at);
+	return g_array_index(frames, struct frame, MIN(frame, frames->len - 1));
 }
 
 const char *source_line(const struct app *app, uint32_t location)
@@ -138,7 +133,7 @@ void draw_neighbours(const struct app *app, struct pane p, uint32_t event)
 	const struct trace *t = s->trace;
 	enum style style = style_of_thread(t->events[event].thread);
 	int at = pane_text(p, 0, 1, style, session_thread(s, t->events[event].thread));
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	describe_place(s, event, text);
 	pane_format(p, 0, at + 1, STYLE_HEADING, "at %s", text->str);
 	uint32_t top = session_step(s, event, STEP_THREAD, -1, (uint64_t)(p.rows - 1) / 2);
@@ -157,7 +152,6 @@ void draw_neighbours(const struct app *app, struct pane p, uint32_t event)
 			break;
 		top = next;
 	}
-	g_string_free(text, TRUE);
 }
 
 /* -- the view ----------------------------------------------------------------------- */
@@ -197,13 +191,12 @@ static void draw_event_side(const struct app *app, struct pane p, uint32_t event
                             unsigned frame)
 {
 	const struct session *s = app->session;
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	const struct trace *t = s->trace;
 	g_string_append_printf(text, "%u %s: ", event,
 	                       trace_thread_name(t, t->events[event].thread));
 	describe_event(s, event, text);
 	pane_text(p, 0, 1, style_of_thread(t->events[event].thread), text->str);
-	g_string_free(text, TRUE);
 	struct pane rest = pane_part(p, 1, 0, -1, -1);
 	if (!draw_source(app, rest, event, frame))
 		draw_missing(app, rest, frame_at(app, event, frame).location, event);
@@ -241,10 +234,8 @@ static void source_draw(const struct app *app, const void *state, struct pane p)
 
 static unsigned stack_depth(const struct app *app)
 {
-	GArray *frames = session_frames(app->session, app->session->event);
-	unsigned depth = frames->len;
-	g_array_free(frames, TRUE);
-	return depth;
+	g_autoptr(GArray) frames = session_frames(app->session, app->session->event);
+	return frames->len;
 }
 
 static bool source_request(struct app *app, void *state, enum request request, uint64_t count)

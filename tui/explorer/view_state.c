@@ -50,12 +50,11 @@ static void state_draw(const struct app *app, const void *state, struct pane p)
 	const struct session *s = app->session;
 	if (s->trace->events_count == 0)
 		return;
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	g_string_append_printf(text, "after event %u, %s: ", s->event,
 	                       trace_thread_name(s->trace, s->trace->events[s->event].thread));
 	describe_event(s, s->event, text);
 	pane_text(p, 0, 1, STYLE_HEADING, text->str);
-	g_string_free(text, TRUE);
 	if (!session_has(s, INDEX_ALL))
 		pane_text(p, 1, 1, STYLE_BUSY, "the index is still being built");
 	draw_state_rows(pane_part(p, 2, 1, -1, -1), v->rows, v->list.top);

@@ -46,9 +46,8 @@ static int left_column(char *const *given)
 		const char *tab = strchr(*given, '\t');
 		if (tab == NULL)
 			continue;
-		char *text = g_strndup(*given, tab - *given);
+		g_autofree char *text = g_strndup(*given, tab - *given);
 		left = MAX(left, MIN(text_columns(text), WIDEST) + 2);
-		g_free(text);
 	}
 	return left;
 }
@@ -59,12 +58,11 @@ static void lay_out_line(const char *line, int left, int width, GString *out)
 	const char *tab = strchr(line, '\t');
 	int indent = (int)strspn(line, " ");
 	if (tab) {
-		char *text = g_strndup(line, tab - line);
+		g_autofree char *text = g_strndup(line, tab - line);
 		append_padded(out, text, left - 1);
 		if (text_columns(text) >= left)
 			g_string_append_printf(out, "\n%*s", left, "");
 		append_wrapped(out, tab + 1, left, width);
-		g_free(text);
 	} else if (text_columns(line) <= width) {
 		g_string_append_printf(out, "%s\n", line);
 	} else {
@@ -78,16 +76,14 @@ static void lay_out(struct text_state *v, int columns)
 {
 	if (v->columns == columns || v->text == NULL)
 		return;
-	char **given = g_strsplit(v->text, "\n", -1);
-	GString *out = g_string_new(NULL);
+	g_auto(GStrv) given = g_strsplit(v->text, "\n", -1);
+	g_autoptr(GString) out = g_string_new(NULL);
 	v->columns = columns;
 	v->left = left_column(given);
 	for (char **line = given; *line; line++)
 		lay_out_line(*line, v->left, MAX(columns - 2, v->left + 8), out);
-	g_strfreev(given);
 	g_strfreev(v->lines);
 	v->lines = g_strsplit(out->str, "\n", -1);
-	g_string_free(out, TRUE);
 	guint count = g_strv_length(v->lines);
 	while (count && *v->lines[count - 1] == '\0')
 		count--;
@@ -168,17 +164,16 @@ static void append_requests(const struct app *app, enum view_kind view, bool com
 		if (!(info->views & 1u << view) || is_common != common ||
 		    (is_lesson && app->guide == NULL))
 			continue;
-		GString *keys = g_string_new(NULL);
+		g_autoptr(GString) keys = g_string_new(NULL);
 		bindings_keys(&app->bindings, (enum request)r, keys);
 		g_string_append_printf(out, "  %s\t%s\n", keys->str, info->help);
-		g_string_free(keys, TRUE);
 	}
 }
 
 static void help_show(struct app *app, void *state)
 {
 	enum view_kind view = asked_about(app);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	g_string_append_printf(text, "In %s (a number before a key repeats it: 10n)\n",
 	                       view_table[view]->title);
 	append_requests(app, view, false, text);
@@ -192,7 +187,6 @@ static void help_show(struct app *app, void *state)
 	        "       ░ inside of code that was not recorded\n\nCommands: `:help` lists "
 	        "them.\n");
 	set_text(state, text->str);
-	g_string_free(text, TRUE);
 }
 
 static void help_draw(const struct app *app, const void *state, struct pane p)
@@ -201,10 +195,9 @@ static void help_draw(const struct app *app, const void *state, struct pane p)
 	for (int r = 0; r < p.rows && v->list.top + r < v->list.count; r++) {
 		const char *text = v->lines[v->list.top + r];
 		if (g_str_has_prefix(text, "  ") && (int)strlen(text) > v->left) {
-			char *keys = g_strndup(text, v->left);
+			g_autofree char *keys = g_strndup(text, v->left);
 			pane_text(p, r, 0, STYLE_KEY, keys);
 			pane_text(p, r, v->left, STYLE_TEXT, text + v->left);
-			g_free(keys);
 		} else {
 			pane_text(p, r, 1, *text == ' ' ? STYLE_TEXT : STYLE_HEADING, text);
 		}

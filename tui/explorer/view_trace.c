@@ -89,11 +89,10 @@ static void find_section(const struct session *s, struct trace_state *v)
 	else if (op_releases(e->op) && !event_inert(e))
 		acquire = t->index->partner[s->event];
 	if (acquire == NONE) {
-		GArray *held = session_locks_held(s, s->event);
+		g_autoptr(GArray) held = session_locks_held(s, s->event);
 		for (guint i = 0; i < held->len; i++)
 			if (t->events[g_array_index(held, uint32_t, i)].thread == e->thread)
 				acquire = g_array_index(held, uint32_t, i);
-		g_array_free(held, TRUE);
 	}
 	if (acquire == NONE)
 		acquire = missing_inside(s, s->event);
@@ -350,8 +349,9 @@ static void draw_return_point(const struct session *s, struct pane lane, int at,
 		return;
 	bool fails = event == p->fails;
 	enum style style = fails ? STYLE_RACE : STYLE_NONE;
-	char *text = fails ? g_strdup_printf("✗ from here on %s", return_point_claim(p))
-	                   : g_strdup("✓ the last chance to end well");
+	g_autofree char *text =
+	        fails ? g_strdup_printf("✗ from here on %s", return_point_claim(p))
+	              : g_strdup("✓ the last chance to end well");
 	int width = text_columns(text);
 	if (at + width <= lane.columns)
 		pane_text(lane, 0, at, style, text);
@@ -359,7 +359,6 @@ static void draw_return_point(const struct session *s, struct pane lane, int at,
 		pane_text(before, 0, before.columns - width - 1, style, text);
 	else
 		pane_text(lane, 0, at, style, fails ? "✗ no return" : "✓ last chance");
-	g_free(text);
 }
 
 static void draw_event(const struct app *app, const struct trace_state *v,
@@ -386,7 +385,7 @@ static void draw_event(const struct app *app, const struct trace_state *v,
 		           session_thread_within(s, thread, l->name_width));
 		lane = pane_part(lane, 0, l->name_width + 2, 1, -1);
 	}
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	const struct fold *fold = s->folds->len ? session_fold_at(s, event) : NULL;
 	if (fold && event == fold->first)
 		append_fold(s, fold, text);
@@ -400,7 +399,6 @@ static void draw_event(const struct app *app, const struct trace_state *v,
 	                  event == s->event ? STYLE_HERE : style_of_thread(thread), text->str);
 	draw_return_point(s, lane, end + 2,
 	                  pane_part(p, row, l->begin, 1, l->width ? at - l->begin : 0), event);
-	g_string_free(text, TRUE);
 	if (switched)
 		pane_field_right(p, row, l->end - 7, 6, STYLE_DIM, "switch");
 	if (event == s->event)
@@ -433,7 +431,7 @@ static void append_return_point(const struct session *s, GString *out)
 static void draw_foot(const struct app *app, const struct trace_state *v, struct pane p)
 {
 	const struct session *s = app->session;
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	append_stack(app, s->event, text);
 	pane_text(p, 1, 1, style_of_thread(s->trace->events[s->event].thread), text->str);
 	g_string_truncate(text, 0);
@@ -466,7 +464,6 @@ static void draw_foot(const struct app *app, const struct trace_state *v, struct
 			g_string_truncate(text, text->len - strlen("░ "));
 	}
 	pane_text(p, 2, 1, STYLE_TEXT, text->str);
-	g_string_free(text, TRUE);
 }
 
 static void trace_draw(const struct app *app, const void *state, struct pane p)

@@ -88,7 +88,7 @@ static uint32_t event_at(const struct witness_view *v, guint i)
 
 static void verify(const struct app *app, struct witness_view *v)
 {
-	GString *reason = g_string_new(NULL);
+	g_autoptr(GString) reason = g_string_new(NULL);
 	struct semantics semantics;
 	struct check_options options =
 	        session_check_options(app->session, v->w.claim, &semantics);
@@ -108,7 +108,6 @@ static void verify(const struct app *app, struct witness_view *v)
 		                          v->w.condition, reason);
 	g_free(v->verdict);
 	v->verdict = v->accepted ? g_strdup("checked") : g_strdup(reason->str);
-	g_string_free(reason, TRUE);
 }
 
 static void add_row(GArray *rows, enum row_kind kind, guint index)
@@ -342,7 +341,7 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 	/* a finding is a pair of places, its proof is on one pair of accesses */
 	bool one_of_many = places && places != f && places->count > 1 &&
 	                   missing_code_verdict(s, entry) != VERDICT_IMPOSSIBLE;
-	GString *lock = g_string_new(NULL);
+	g_autoptr(GString) lock = g_string_new(NULL);
 	v->finding = f;
 	prose_add(v->prose, STYLE_NONE, NONE,
 	          "✗ %sproved impossible, in any order of this run%s",
@@ -353,19 +352,17 @@ static void take_proof(struct app *app, struct witness_view *v, const struct fin
 		prose_add(v->prose, STYLE_TEXT, NONE,
 		          "Both hold %s, and one lock has one holder.", lock->str);
 	if (f->behind != NULL) {
-		GString *behind = g_string_new(NULL);
+		g_autoptr(GString) behind = g_string_new(NULL);
 		finding_append_behind(s->trace, f, behind);
 		*behind->str = g_ascii_toupper(*behind->str);
 		prose_add(v->prose, STYLE_TEXT, NONE, "%s.", behind->str);
 		prose_add(v->prose, STYLE_TEXT, NONE, "%s", "");
-		g_string_free(behind, TRUE);
 	}
 	prose_add_proof(v->prose, s, f->proof, app->grid.columns, PROOF_OF_PAIR);
 	prose_add(v->prose, STYLE_TEXT, NONE, "%s", "");
 	prose_add(v->prose, STYLE_DIM, NONE,
 	          "Proof: %s, events %u and %u (what this means: docs/verdicts.md).",
 	          f->proof ? proof_method_word(f->proof->method) : "?", f->first, f->second);
-	g_string_free(lock, TRUE);
 }
 
 void witness_view_show(struct app *app, struct witness_view *v)
@@ -524,11 +521,10 @@ static void draw_switch(const struct app *app, const struct witness_view *v, str
 	const struct context_switch *s =
 	        &g_array_index(v->switches, struct context_switch, index);
 	pane_rule(pane_part(p, row, 0, 1, -1), 0, NULL);
-	GString *text = g_string_new(" switch, ");
+	g_autoptr(GString) text = g_string_new(" switch, ");
 	append_switch_reason(app->session, v, s, text);
 	g_string_append_c(text, ' ');
 	pane_text(p, row, 2, s->reason == SWITCH_OPTIONAL ? STYLE_DIM : STYLE_KEY, text->str);
-	g_string_free(text, TRUE);
 }
 
 const char *witness_claim_words(const struct witness_view *v)
@@ -569,7 +565,7 @@ static void draw_row(const struct app *app, const struct witness_view *v, struct
 		            return_point_claim(v->point));
 		break;
 	case ROW_EVENT: {
-		GString *text = g_string_new(NULL);
+		g_autoptr(GString) text = g_string_new(NULL);
 		uint32_t event = is_new ? event_at(v, what->index)
 		                        : g_array_index(v->sorted, uint32_t, what->index);
 		if (is_new)
@@ -578,7 +574,6 @@ static void draw_row(const struct app *app, const struct witness_view *v, struct
 			describe_event(app->session, event, text);
 		guint index = is_new ? what->index : stage_position(&v->stage, event);
 		draw_witness_event(app, v, p, row, event, text->str, v->moves[index]);
-		g_string_free(text, TRUE);
 		break;
 	}
 	}
@@ -695,7 +690,7 @@ static void tell_claim(const struct app *app, struct witness_view *v)
 void draw_witness_foot(const struct app *app, const struct witness_view *v, struct pane p)
 {
 	guint step = cursor_step(v);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	g_string_append_printf(text, "after step %u of %u", step, v->w.events->len);
 	stage_pane_draw(app, &v->stage, step, v->pair, text->str, v->sentence, p);
 	int title = text_columns(text->str) + 5; /* the rule is visible on both sides */
@@ -705,7 +700,6 @@ void draw_witness_foot(const struct app *app, const struct witness_view *v, stru
 	int width = text_columns(text->str), most = MIN(p.columns / 2, p.columns - 2 - title);
 	pane_field(p, 0, p.columns - 2 - MIN(width, most), MIN(width, most), STYLE_DIM,
 	           text->str);
-	g_string_free(text, TRUE);
 }
 
 static void draw_recorded(const struct app *app, const struct witness_view *v, struct pane p)
@@ -726,7 +720,7 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 	int foot = witness_foot_rows(v, p.rows), half = -1;
 	if (!alone)
 		half = split_at(app, SPLIT_WITNESS, p.columns, p.columns * 2 / 5, 12, 24);
-	GString *title = g_string_new("witness  ");
+	g_autoptr(GString) title = g_string_new("witness  ");
 	append_switch_count(v, title);
 	int after = alone ? 0 : pane_text(p, 0, 1, STYLE_HEADING, "recorded");
 	if (!alone && v->calls_count && !v->all_calls)
@@ -735,7 +729,6 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 	int at = pane_text(p, 0, half + 2, STYLE_HEADING, title->str);
 	pane_format(p, 0, at, v->accepted ? STYLE_NONE : STYLE_ERROR, " · %s %s",
 	            v->accepted ? "✓" : "✗", v->verdict);
-	g_string_free(title, TRUE);
 	pane_rule(p, 1, NULL);
 	struct pane both = pane_part(p, 2, 0, p.rows - 2 - foot, -1);
 	struct pane right = pane_part(both, 0, half + 1, -1, -1);
@@ -761,8 +754,8 @@ static void draw_orders(const struct app *app, const struct witness_view *v, str
 static void draw_happened(const struct app *app, const struct finding *f, struct pane p)
 {
 	const struct session *s = app->session;
-	GArray *prose = prose_new();
-	GString *text = g_string_new(NULL);
+	g_autoptr(GArray) prose = prose_new();
+	g_autoptr(GString) text = g_string_new(NULL);
 	prose_add(prose, STYLE_TEXT, NONE,
 	          "No witness is needed: it happened in this very run. T shows the run, s the "
 	          "source%s.",
@@ -770,18 +763,15 @@ static void draw_happened(const struct app *app, const struct finding *f, struct
 	if (s->point)
 		return_point_tell(s, (struct sources *)&app->sources, prose);
 	prose_print(prose, p.columns, app->options.ascii, text);
-	char **lines = g_strsplit(text->str, "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(text->str, "\n", -1);
 	for (int i = 0; lines[i] && i < p.rows; i++)
 		pane_text(p, i, 0, STYLE_TEXT, lines[i]);
-	g_strfreev(lines);
-	g_string_free(text, TRUE);
-	g_array_free(prose, TRUE);
 }
 
 static void draw_waiting(const struct app *app, struct pane p)
 {
 	const struct finding *f = session_finding(app->session);
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	const uint32_t *pair = app->session->pair;
 	g_string_append_printf(text, "pair %u ", pair[0]);
 	describe_event(app->session, pair[0], text);
@@ -805,7 +795,6 @@ static void draw_waiting(const struct app *app, struct pane p)
 	else
 		pane_text(p, 2, 1, STYLE_OPEN,
 		          "not decided: the search was stopped. w asks again.");
-	g_string_free(text, TRUE);
 }
 
 static void witness_fit(struct app *app, void *state, int rows, int columns)
@@ -921,11 +910,10 @@ static bool go_no_return(struct app *app, struct witness_view *v)
 		    v->list.cursor == i)
 			continue;
 		v->list.cursor = i;
-		GString *text = g_string_new(NULL);
+		g_autoptr(GString) text = g_string_new(NULL);
 		return_point_append_instead(v->point, text);
 		app_say(app, SAYS_NO_RETURN_IN_SCHEDULE, text->str,
 		        return_point_claim(v->point));
-		g_string_free(text, TRUE);
 		follow(app, v);
 		return true;
 	}

@@ -32,8 +32,8 @@ static void append_place(const struct trace *t, uint32_t event, GString *out)
 static void append_place_beside(const struct trace *t, uint32_t event, uint32_t other,
                                 const char *before, GString *out)
 {
-	char *a = g_strdup(own_code_place_name(t, event)),
-	     *b = g_strdup(own_code_place_name(t, other));
+	g_autofree char *a = g_strdup(own_code_place_name(t, event)),
+	                *b = g_strdup(own_code_place_name(t, other));
 	char *line_a = strrchr(a, ':'), *line_b = strrchr(b, ':');
 	bool same = line_a && line_b && line_a - a == line_b - b &&
 	            strncmp(a, b, (size_t)(line_a - a)) == 0;
@@ -41,8 +41,6 @@ static void append_place_beside(const struct trace *t, uint32_t event, uint32_t 
 		g_string_append_printf(out, "%s%s", before, line_a + 1);
 	else
 		append_escaped(out, a, strlen(a));
-	g_free(a);
-	g_free(b);
 }
 
 static void append_written(const struct trace *t, uint32_t store, GString *out)
@@ -132,7 +130,7 @@ static void add_buffers(const struct app *app, GArray *rows)
 	for (uint32_t u = 0; u < t->threads_count; u++) {
 		if (s->hidden[u])
 			continue;
-		GArray *stores = buffer_of(s, u, s->event);
+		g_autoptr(GArray) stores = buffer_of(s, u, s->event);
 		GString *text = g_string_new(trace_thread_name(t, u));
 		g_string_append(text, stores->len ? "  ▸" : "  empty");
 		for (guint i = 0; i < stores->len && i < STORES_SHOWN; i++) {
@@ -149,7 +147,6 @@ static void add_buffers(const struct app *app, GArray *rows)
 			g_string_append_printf(text, ", and %u more",
 			                       stores->len - STORES_SHOWN);
 		add_row(rows, style_of_thread(u), text);
-		g_array_free(stores, TRUE);
 	}
 }
 
@@ -187,7 +184,7 @@ static void add_order(const struct app *app, GArray *rows)
 	const struct event *x = &t->events[s->event];
 	if (!is_plain_atomic(x))
 		return;
-	GArray *order = modification_order(s, x->target, s->event);
+	g_autoptr(GArray) order = modification_order(s, x->target, s->event);
 	uint32_t read = op_reads(x->op) ? trace_writers(t, s->event).items[0] : s->event;
 	bool passed = false;
 	guint skip = order->len > STORES_SHOWN ? order->len - STORES_SHOWN : 0;
@@ -206,7 +203,6 @@ static void add_order(const struct app *app, GArray *rows)
 		else
 			add_row(rows, here || mine ? STYLE_HERE : STYLE_TEXT, text);
 	}
-	g_array_free(order, TRUE);
 }
 
 /* ---- what was passed over ---- */
@@ -264,11 +260,10 @@ static bool find_passing(const struct session *s, uint32_t event, struct passing
 		return false;
 	p->from = trace_writers(t, event).items[0];
 	if (trace_model(t) == WEAK_RC11) {
-		GArray *order = modification_order(s, x->target, event);
+		g_autoptr(GArray) order = modification_order(s, x->target, event);
 		uint32_t last =
 		        order->len ? g_array_index(order, uint32_t, order->len - 1) : NONE;
 		p->store = last != p->from ? last : NONE;
-		g_array_free(order, TRUE);
 	} else {
 		struct event_list list = event_list_at(&t->index->variable_events, x->target);
 		uint64_t i = event_list_before(list, event);
@@ -452,7 +447,7 @@ static void add_overtaken(const struct session *s, GArray *rows)
 	const struct event *x = &t->events[s->event];
 	if (trace_model(t) != WEAK_RC11 || x->op != OP_AWRITE || !is_plain_atomic(x))
 		return;
-	GArray *order = modification_order(s, x->target, s->event);
+	g_autoptr(GArray) order = modification_order(s, x->target, s->event);
 	uint32_t last = g_array_index(order, uint32_t, order->len - 1);
 	if (last != s->event) {
 		GString *text = line("it stands before ");
@@ -460,7 +455,6 @@ static void add_overtaken(const struct session *s, GArray *rows)
 		g_string_append(text, ", which came earlier: nothing orders the two");
 		add_row(rows, STYLE_TEXT, text);
 	}
-	g_array_free(order, TRUE);
 }
 
 /* ---- the rows ---- */

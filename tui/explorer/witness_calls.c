@@ -43,7 +43,7 @@ static void close_call(const struct trace *t, const GArray *events, GArray *open
 uint8_t *witness_calls_left(const struct trace *t, const GArray *events, guint *count)
 {
 	uint8_t *left = g_new0(uint8_t, events->len + 1);
-	GArray **open = g_new0(GArray *, t->threads_count + 1);
+	g_autofree GArray **open = g_new0(GArray *, t->threads_count + 1);
 
 	for (uint32_t u = 0; u < t->threads_count; u++)
 		open[u] = g_array_new(FALSE, FALSE, sizeof(struct open_call));
@@ -67,7 +67,6 @@ uint8_t *witness_calls_left(const struct trace *t, const GArray *events, guint *
 		}
 		g_array_free(open[u], TRUE);
 	}
-	g_free(open);
 	*count = 0;
 	for (guint i = 0; i < events->len; i++) {
 		bool begins = i == 0 ||

@@ -185,7 +185,7 @@ static bool analysis_run(struct job *job, const struct progress *progress, struc
 static void say_settled(struct app *app, const struct report *report)
 {
 	guint races = 0, maybe = 0, happened = 0;
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	for (guint i = 0; i < report->findings->len; i++) {
 		const struct finding *f = report->findings->pdata[i];
 		races += f->verdict == VERDICT_RACE;
@@ -210,7 +210,6 @@ static void say_settled(struct app *app, const struct report *report)
 		g_string_append(text, report->complete ? SETTLED_ALL : SETTLED_NOT_ALL);
 	if (!app->message && !app->line_open)
 		app_say(app, "%s", text->str);
-	g_string_free(text, TRUE);
 }
 
 /* A report names two places; prefer a pair that happens-before leaves unordered to the first
@@ -246,11 +245,11 @@ static void analysis_done(struct job *job, bool good, const struct error *error)
 
 static void start_analysis(struct app *app, enum analysis analysis)
 {
-	char *title = analysis == ANALYSIS_AUTO
-	                      ? g_strdup("auto")
-	                      : g_strdup_printf("asking %s", analysis_word(analysis));
+	g_autofree char *title =
+	        analysis == ANALYSIS_AUTO
+	                ? g_strdup("auto")
+	                : g_strdup_printf("asking %s", analysis_word(analysis));
 	struct job *job = job_new(app, title, analysis);
-	g_free(title);
 	job->run = analysis_run;
 	job->done = analysis_done;
 	job->tells = analysis == ANALYSIS_AUTO; /* its rung, and the races so far */
@@ -420,9 +419,8 @@ bool app_need_order(struct app *app, enum order_kind kind)
 		return false;
 	if (is_under_way(app, detail, order_run))
 		return false;
-	char *title = g_strdup_printf(WORK_ORDER, order_kind_word(kind));
+	g_autofree char *title = g_strdup_printf(WORK_ORDER, order_kind_word(kind));
 	struct job *job = job_new(app, title, detail);
-	g_free(title);
 	job->run = order_run;
 	job->done = order_done;
 	job->urgent = true;
@@ -441,7 +439,7 @@ struct decision {
 /* In this run alone: do the two race? */
 static bool decide_weak(const struct trace *t, struct decision *d, struct error *error)
 {
-	GString *reason = g_string_new(NULL);
+	g_autoptr(GString) reason = g_string_new(NULL);
 	struct finding *f = finding_new(FINDING_DATA_RACE, MIN(d->first, d->second),
 	                                MAX(d->first, d->second));
 	if (weak_race_settle(t, f, reason)) {
@@ -450,7 +448,6 @@ static bool decide_weak(const struct trace *t, struct decision *d, struct error 
 		refuse(error, NO_WEAK_RACE, reason->str);
 		finding_free(f);
 	}
-	g_string_free(reason, TRUE);
 	return d->finding != NULL;
 }
 

@@ -32,13 +32,14 @@ static char *memory_of(const struct lesson *l)
  * memory model; NULL: not started, or did not end. */
 static json_t *ask(const struct workshop *w, const char *const *command)
 {
-	char *self = g_file_read_link("/proc/self/exe", NULL);
-	char *program = lesson_program(w->lesson), *run = g_strconcat("./", program, NULL);
-	GPtrArray *argv = g_ptr_array_new();
-	char *out = NULL;
+	g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
+	g_autofree char *program = lesson_program(w->lesson),
+	                *run = g_strconcat("./", program, NULL);
+	g_autoptr(GPtrArray) argv = g_ptr_array_new();
+	g_autofree char *out = NULL;
 	json_t *answer = NULL;
 	const char *const before[] = { "timeout", "-k", "5", "90", self ? self : "heddle" };
-	char *memory = memory_of(w->lesson);
+	g_autofree char *memory = memory_of(w->lesson);
 	const char *const after[] = { "--memory", memory, "--format", "json", "--", run, NULL };
 	for (size_t i = 0; i < G_N_ELEMENTS(before); i++)
 		g_ptr_array_add(argv, (char *)before[i]);
@@ -50,12 +51,6 @@ static json_t *ask(const struct workshop *w, const char *const *command)
 	                 G_SPAWN_SEARCH_PATH | G_SPAWN_STDERR_TO_DEV_NULL, NULL, NULL, &out,
 	                 NULL, NULL, NULL))
 		answer = json_loads(out, JSON_DISABLE_EOF_CHECK, NULL);
-	g_free(out);
-	g_ptr_array_unref(argv);
-	g_free(memory);
-	g_free(run);
-	g_free(program);
-	g_free(self);
 	return answer;
 }
 
@@ -67,14 +62,12 @@ static bool prints_right(const struct lesson *l, const char *line)
 /* The last line of the program's output, without heddle's messages. */
 static char *last_line(const GString *said)
 {
-	char **lines = g_strsplit(said->str, "\n", -1);
+	g_auto(GStrv) lines = g_strsplit(said->str, "\n", -1);
 	const char *last = "";
 	for (char **line = lines; *line; line++)
 		if (**line && !g_str_has_prefix(*line, "heddle:"))
 			last = *line;
-	char *copy = g_strdup(last);
-	g_strfreev(lines);
-	return copy;
+	return g_strdup(last);
 }
 
 static bool refuse_line(const struct lesson *l, const char *line, GString *why)
@@ -89,7 +82,7 @@ static bool refuse_line(const struct lesson *l, const char *line, GString *why)
 
 static bool judge_recording(const struct workshop *w, const GString *said, GString *why)
 {
-	char *line = last_line(said);
+	g_autofree char *line = last_line(said);
 	bool right = true;
 	if (w->status != 0) {
 		g_string_append_printf(
@@ -101,7 +94,6 @@ static bool judge_recording(const struct workshop *w, const GString *said, GStri
 	} else if (!prints_right(w->lesson, line)) {
 		right = refuse_line(w->lesson, line, why);
 	}
-	g_free(line);
 	return right;
 }
 
@@ -109,10 +101,9 @@ static bool judge_recording(const struct workshop *w, const GString *said, GStri
 static char *schedule_of(const struct workshop *w, const json_t *outcome)
 {
 	GString *out = g_string_new(NULL);
-	char *memory = memory_of(w->lesson);
+	g_autofree char *memory = memory_of(w->lesson);
 	if (strcmp(memory, "sc") != 0)
 		g_string_append_printf(out, "--memory %s ", memory);
-	g_free(memory);
 	g_string_append_printf(out, "--strategy %s", word(outcome, "strategy"));
 	static const char *const numbers[] = { "depth", "steps", "seed" };
 	for (size_t i = 0; i < G_N_ELEMENTS(numbers); i++) {
@@ -137,15 +128,12 @@ static void show_run(struct workshop *w, const char *name)
 static void record_schedule(struct workshop *w, const char *options)
 {
 	static const char name[] = "counterexample.hdl";
-	char *program = lesson_program(w->lesson);
-	char *command =
+	g_autofree char *program = lesson_program(w->lesson);
+	g_autofree char *command =
 	        g_strdup_printf("heddle record -q %s -o %s -- ./%s", options, name, program);
-	GString *said = g_string_new(NULL);
+	g_autoptr(GString) said = g_string_new(NULL);
 	workshop_run(w, command, said);
 	show_run(w, name);
-	g_string_free(said, TRUE);
-	g_free(command);
-	g_free(program);
 }
 
 static bool judge_schedules(struct workshop *w, GString *why)
@@ -166,10 +154,9 @@ static bool judge_schedules(struct workshop *w, GString *why)
 			refuse_line(w->lesson, word(outcome, "line"), why);
 		else
 			g_string_append_printf(why, "it ends so: %s", word(outcome, "end"));
-		char *schedule = schedule_of(w, outcome);
+		g_autofree char *schedule = schedule_of(w, outcome);
 		g_string_append_printf(why, " (heddle record %s)", schedule);
 		record_schedule(w, schedule);
-		g_free(schedule);
 		right = false;
 	}
 	json_decref(answer);
@@ -191,30 +178,27 @@ static bool judge_exploration(struct workshop *w, GString *why)
 {
 	static const char *const command[] = { "explore",        "-q", "--budget", "5", "-o",
 		                               "counterexample", NULL };
-	json_t *answer = ask(w, command);
+	json_auto_t *answer = ask(w, command);
 	const json_t *error = json_array_get(json_object_get(answer, "errors"), 0),
 	             *race = json_array_get(json_object_get(answer, "races"), 0);
 	if (error) {
-		char **story = g_strsplit(word(error, "story"), "\n", -1);
+		g_auto(GStrv) story = g_strsplit(word(error, "story"), "\n", -1);
 		g_string_append_printf(why, "a schedule still ends in an error: %s",
 		                       word(error, "kind"));
 		append_locations(error, why);
 		for (char **line = story; *line && **line; line++)
 			g_string_append_printf(why, "; %s", *line);
-		g_strfreev(story);
 		show_run(w, word(error, "trace"));
 	} else if (race) {
 		g_string_append_printf(why, "there is a data race on %s",
 		                       word(race, "variable"));
 		append_locations(race, why);
-		char *name = g_strdup_printf("counterexample.run%" JSON_INTEGER_FORMAT ".hdl",
-		                             json_integer_value(json_object_get(race, "run")));
+		g_autofree char *name =
+		        g_strdup_printf("counterexample.run%" JSON_INTEGER_FORMAT ".hdl",
+		                        json_integer_value(json_object_get(race, "run")));
 		show_run(w, name);
-		g_free(name);
 	}
-	bool right = error == NULL && race == NULL;
-	json_decref(answer);
-	return right;
+	return error == NULL && race == NULL;
 }
 
 bool workshop_judge(struct workshop *w, const GString *said, GString *why)

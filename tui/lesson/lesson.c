@@ -107,10 +107,9 @@ static bool refuse(struct reader *r, const char *remedy, const char *format, ...
 {
 	va_list ap;
 	va_start(ap, format);
-	char *what = g_strdup_vprintf(format, ap);
+	g_autofree char *what = g_strdup_vprintf(format, ap);
 	va_end(ap);
 	error_set(r->error, place_line(r->lesson->path, r->line).text, remedy, "%s", what);
-	g_free(what);
 	return false;
 }
 
@@ -142,12 +141,12 @@ static bool set_text(struct reader *r, const char *key, char **field, const char
 /* Files are in the lesson's folder, and their names need no quoting. */
 static bool add_files(struct reader *r, GPtrArray *list, const char *value)
 {
-	char **words = g_strsplit(value, " ", -1);
+	g_auto(GStrv) words = g_strsplit(value, " ", -1);
 	bool good = true;
 	for (char **w = words; *w && good; w++) {
 		if (**w == '\0')
 			continue;
-		char *path = g_build_filename(r->lesson->folder, *w, NULL);
+		g_autofree char *path = g_build_filename(r->lesson->folder, *w, NULL);
 		if (strspn(*w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 		               "._+-") != strlen(*w) ||
 		    **w == '-' || **w == '.')
@@ -158,15 +157,13 @@ static bool add_files(struct reader *r, GPtrArray *list, const char *value)
 			              "there is no file '%s'", *w);
 		else
 			g_ptr_array_add(list, g_strdup(*w));
-		g_free(path);
 	}
-	g_strfreev(words);
 	return good;
 }
 
 static bool add_check(struct reader *r, GPtrArray *list, const char *value)
 {
-	char **words = NULL;
+	g_auto(GStrv) words = NULL;
 	int count = 0;
 	if (!g_shell_parse_argv(value, &count, &words, NULL))
 		return refuse(r, "docs/lessons.md has the table",
@@ -175,22 +172,18 @@ static bool add_check(struct reader *r, GPtrArray *list, const char *value)
 		const struct check_info *info = &check_table[k];
 		if (strcmp(info->word, words[0]) != 0)
 			continue;
-		if ((guint)count - 1 < info->low || (guint)count - 1 > info->high) {
-			g_strfreev(words);
+		if ((guint)count - 1 < info->low || (guint)count - 1 > info->high)
 			return refuse(r, NULL, "'%s' takes %s, found '%s'", info->word,
 			              *info->operands ? info->operands : "nothing", value);
-		}
 		struct lesson_check *check = g_new0(struct lesson_check, 1);
 		check->kind = (enum check_kind)k;
 		check->operands = g_strdupv(words + 1);
 		check->text = g_strdup(value);
 		check->line = r->line;
 		g_ptr_array_add(list, check);
-		g_strfreev(words);
 		return true;
 	}
 	refuse(r, "docs/lessons.md has the table", "there is no check '%s'", words[0]);
-	g_strfreev(words);
 	return false;
 }
 
@@ -202,14 +195,12 @@ static bool add_line(GPtrArray *list, const char *value)
 
 static bool options_are_words(struct reader *r, const char *value)
 {
-	char **words = NULL;
-	GError *trouble = NULL;
+	g_auto(GStrv) words = NULL;
+	g_autoptr(GError) trouble = NULL;
 	if (*value && !g_shell_parse_argv(value, NULL, &words, &trouble)) {
 		refuse(r, NULL, "expected options: %s", trouble->message);
-		g_error_free(trouble);
 		return false;
 	}
-	g_strfreev(words);
 	return true;
 }
 
@@ -221,14 +212,13 @@ static bool set_options(struct reader *r, const char *key, char **field, const c
 static bool set_pattern(struct reader *r, const char *key, char **field, const char *value)
 {
 	GError *trouble = NULL;
-	GRegex *regex = g_regex_new(value, 0, 0, &trouble);
+	g_autoptr(GRegex) regex = g_regex_new(value, 0, 0, &trouble);
 	if (regex == NULL) {
 		refuse(r, "give a regular expression, as in ^balance (100|150)$",
 		       "'%s' is none: %s", value, trouble->message);
 		g_error_free(trouble);
 		return false;
 	}
-	g_regex_unref(regex);
 	return set_text(r, key, field, value);
 }
 
@@ -341,9 +331,8 @@ static bool take_line(struct reader *r, const char *line)
 	}
 	char *key = key_of(line);
 	if (key) {
-		char *value = g_strstrip(g_strdup(line + strlen(key) + 1));
+		g_autofree char *value = g_strstrip(g_strdup(line + strlen(key) + 1));
 		bool good = r->step ? step_key(r, key, value) : head_key(r, key, value);
-		g_free(value);
 		g_free(key);
 		return good;
 	}
@@ -385,9 +374,8 @@ static bool step_is_whole(struct reader *r, struct lesson_step *s)
 		return refuse(r, "make two steps of it", "a task and a question in one step");
 	if (s->task && s->keys == NULL)
 		return refuse(r, "keys: w", "the task has no keys that do it");
-	GPtrArray *lines = lesson_lines(s, LESSON_COLUMNS);
+	g_autoptr(GPtrArray) lines = lesson_lines(s, LESSON_COLUMNS);
 	guint rows = lines->len;
-	g_ptr_array_unref(lines);
 	if (rows > LESSON_ROWS)
 		return refuse(r, "make two steps of it",
 		              "the step '%s' has %u lines of %d columns; %d fit on a small "
@@ -425,7 +413,7 @@ static bool is_whole(struct reader *r)
 /* A line with a leading blank continues the previous one. */
 static bool read_lines(struct reader *r, char *const *lines)
 {
-	GString *whole = g_string_new(NULL);
+	g_autoptr(GString) whole = g_string_new(NULL);
 	bool open = false, good = true;
 	for (unsigned i = 1; good; i++) { /* lines[0] is the first line */
 		char *line = lines[i] ? g_strchomp(lines[i]) : NULL;
@@ -443,7 +431,6 @@ static bool read_lines(struct reader *r, char *const *lines)
 		open = true;
 		r->line = good ? i + 1 : r->line;
 	}
-	g_string_free(whole, TRUE);
 	return good;
 }
 
@@ -451,7 +438,7 @@ static struct lesson *lesson_open(const char *path, struct error *error)
 {
 	static const char first[] = "#! heddle-lesson 1";
 	size_t length;
-	char *text = input_text(path, "lesson", &length, error);
+	g_autofree char *text = input_text(path, "lesson", &length, error);
 	if (text == NULL)
 		return NULL;
 	struct reader r = { .lesson = lesson_new(path),
@@ -462,13 +449,11 @@ static struct lesson *lesson_open(const char *path, struct error *error)
 	bool good = true;
 	if (strlen(text) != length || !g_utf8_validate(text, length, NULL))
 		good = refuse(&r, NULL, "is no text in UTF-8");
-	char **lines = g_strsplit(text, "\n", -1);
-	g_free(text);
+	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 	if (good && (lines[0] == NULL || strcmp(g_strchomp(lines[0]), first) != 0))
 		good = refuse(&r, "docs/lessons.md has the format",
 		              "expected '%s' in the first line", first);
 	good = good && read_lines(&r, lines) && is_whole(&r);
-	g_strfreev(lines);
 	g_hash_table_destroy(r.head);
 	if (good)
 		return r.lesson;
@@ -488,10 +473,10 @@ static int by_order(gconstpointer a, gconstpointer b)
 
 static void add_folder(GPtrArray *all, const char *folder, bool deeper)
 {
-	GDir *dir = g_dir_open(folder, 0, NULL);
+	g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
 	const char *name;
 	while (dir && (name = g_dir_read_name(dir))) {
-		char *path = g_build_filename(folder, name, NULL);
+		g_autofree char *path = g_build_filename(folder, name, NULL);
 		struct lesson *l = NULL;
 		if (deeper && g_file_test(path, G_FILE_TEST_IS_DIR))
 			add_folder(all, path, false);
@@ -499,22 +484,18 @@ static void add_folder(GPtrArray *all, const char *folder, bool deeper)
 			l = lesson_open(path, NULL);
 		if (l)
 			g_ptr_array_add(all, l);
-		g_free(path);
 	}
-	if (dir)
-		g_dir_close(dir);
 }
 
 GPtrArray *lessons_all(void)
 {
 	GPtrArray *all = g_ptr_array_new_with_free_func((GDestroyNotify)lesson_free);
-	char *samples = home_find("samples");
-	char *own = g_build_filename(g_get_user_data_dir(), "heddle", "lessons", NULL);
+	g_autofree char *samples = home_find("samples");
+	g_autofree char *own =
+	        g_build_filename(g_get_user_data_dir(), "heddle", "lessons", NULL);
 	if (samples)
 		add_folder(all, samples, true);
 	add_folder(all, own, true);
-	g_free(samples);
-	g_free(own);
 	g_ptr_array_sort(all, by_order);
 	return all;
 }
@@ -523,7 +504,7 @@ struct lesson *lesson_find(const char *name, struct error *error)
 {
 	if (strchr(name, '/') || g_str_has_suffix(name, ".lesson"))
 		return lesson_open(name, error);
-	GPtrArray *all = lessons_all();
+	g_autoptr(GPtrArray) all = lessons_all();
 	struct lesson *found = NULL;
 	for (guint i = 0; i < all->len && found == NULL; i++) {
 		const struct lesson *l = all->pdata[i];
@@ -531,7 +512,6 @@ struct lesson *lesson_find(const char *name, struct error *error)
 			found = lesson_open(l->path, error);
 	}
 	bool any = all->len > 0;
-	g_ptr_array_unref(all);
 	if (found == NULL)
 		error_set(error, "lesson",
 		          any ? "'heddle lesson' lists them; a file's name ends in .lesson"
@@ -553,58 +533,50 @@ char *lesson_program(const struct lesson *l)
 
 bool lesson_answers(const struct lesson_step *s, const char *text)
 {
-	char *given = g_strstrip(g_utf8_casefold(text, -1));
+	g_autofree char *given = g_strstrip(g_utf8_casefold(text, -1));
 	if (g_str_has_suffix(given, ")") && s->choices->len)
 		given[strlen(given) - 1] = '\0';
-	char **right = g_strsplit(s->answer, "|", -1);
+	g_auto(GStrv) right = g_strsplit(s->answer, "|", -1);
 	bool found = false;
 	for (char **r = right; *r && !found; r++) {
-		char *wanted = g_strstrip(g_utf8_casefold(*r, -1));
+		g_autofree char *wanted = g_strstrip(g_utf8_casefold(*r, -1));
 		found = strcmp(wanted, given) == 0;
-		g_free(wanted);
 	}
 	if (!found && s->choices->len) {
-		char *choice = g_utf8_casefold(s->choices->pdata[s->answer[0] - 'a'], -1);
+		g_autofree char *choice =
+		        g_utf8_casefold(s->choices->pdata[s->answer[0] - 'a'], -1);
 		found = strcmp(choice, given) == 0;
-		g_free(choice);
 	}
-	g_strfreev(right);
-	g_free(given);
 	return found;
 }
 
 static void add_wrapped(GPtrArray *lines, const char *text, int indent, int width)
 {
-	GString *out = g_string_new(NULL);
+	g_autoptr(GString) out = g_string_new(NULL);
 	append_wrapped(out, text, indent, width);
-	char **rows = g_strsplit(g_strchomp(out->str), "\n", -1);
+	g_auto(GStrv) rows = g_strsplit(g_strchomp(out->str), "\n", -1);
 	for (char **r = rows; *r; r++)
 		g_ptr_array_add(lines, g_strdup(*r));
-	g_strfreev(rows);
-	g_string_free(out, TRUE);
 }
 
 GPtrArray *lesson_lines(const struct lesson_step *s, int width)
 {
 	GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
-	char **paragraphs = g_strsplit(s->text ? s->text : "", "\n\n", -1);
+	g_auto(GStrv) paragraphs = g_strsplit(s->text ? s->text : "", "\n\n", -1);
 	for (char **p = paragraphs; *p; p++)
 		if (**p)
 			add_wrapped(lines, *p, 0, width);
-	g_strfreev(paragraphs);
 	if (s->task) {
-		char *task = g_strconcat("▸ ", s->task, NULL);
+		g_autofree char *task = g_strconcat("▸ ", s->task, NULL);
 		add_wrapped(lines, task, 0, width);
-		g_free(task);
 	}
 	if (s->question) {
-		GString *text = g_string_new("? ");
+		g_autoptr(GString) text = g_string_new("? ");
 		g_string_append(text, s->question);
 		for (guint i = 0; i < s->choices->len; i++)
 			g_string_append_printf(text, "  %c) %s", 'a' + i,
 			                       (char *)s->choices->pdata[i]);
 		add_wrapped(lines, text->str, 0, width);
-		g_string_free(text, TRUE);
 	}
 	return lines;
 }

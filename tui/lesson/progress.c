@@ -15,7 +15,7 @@ static char *path_of_progress(void)
 /* The progress in all lessons; NULL and `error` when the file is damaged. */
 static json_t *load(struct error *error)
 {
-	char *path = path_of_progress();
+	g_autofree char *path = path_of_progress();
 	json_error_t trouble;
 	json_t *root = NULL;
 	if (!g_file_test(path, G_FILE_TEST_EXISTS))
@@ -28,7 +28,6 @@ static json_t *load(struct error *error)
 		          root ? "" : trouble.text);
 		g_clear_pointer(&root, json_decref);
 	}
-	g_free(path);
 	return root;
 }
 
@@ -47,14 +46,13 @@ static void append_count(guint count, const char *word, GString *out)
 
 void lesson_progress_append(struct lesson_progress progress, GString *out)
 {
-	GString *text = g_string_new(NULL);
+	g_autoptr(GString) text = g_string_new(NULL);
 	append_count(progress.wrong, "wrong answer", text);
 	append_count(progress.hints, "hint", text);
 	append_count(progress.skipped, "step left out", text);
 	if (progress.skipped > 1) /* "steps left out" */
 		g_string_replace(text, "step left outs", "steps left out", 0);
 	g_string_append(out, text->len ? text->str : "no mistake, no hint");
-	g_string_free(text, TRUE);
 }
 
 struct lesson_progress lesson_progress_load(const char *name)
@@ -74,7 +72,7 @@ struct lesson_progress lesson_progress_load(const char *name)
 bool lesson_progress_save(const char *name, struct lesson_progress progress,
                           struct error *error)
 {
-	json_t *root = load(error);
+	json_auto_t *root = load(error);
 	if (root == NULL)
 		return false;
 	json_object_set_new(root, name,
@@ -83,12 +81,9 @@ bool lesson_progress_save(const char *name, struct lesson_progress progress,
 	                              (int)progress.wrong, "hints", (int)progress.hints,
 	                              "skipped", (int)progress.skipped));
 	char *text = json_dumps(root, JSON_INDENT(2) | JSON_SORT_KEYS);
-	char *path = path_of_progress(), *folder = g_path_get_dirname(path);
+	g_autofree char *path = path_of_progress(), *folder = g_path_get_dirname(path);
 	g_mkdir_with_parents(folder, 0700);
 	bool good = file_write_whole(path, text, strlen(text), error);
 	free(text);
-	g_free(folder);
-	g_free(path);
-	json_decref(root);
 	return good;
 }

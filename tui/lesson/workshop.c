@@ -24,17 +24,14 @@ enum { RUN_SECONDS = 20, STATUS_TIMEOUT = 124 };
 
 static bool copy_file(const char *from, const char *to, struct error *error)
 {
-	char *text;
+	g_autofree char *text = NULL;
 	gsize length;
-	GError *trouble = NULL;
+	g_autoptr(GError) trouble = NULL;
 	if (!g_file_get_contents(from, &text, &length, &trouble)) {
 		error_set(error, from, NULL, "cannot be read: %s", trouble->message);
-		g_error_free(trouble);
 		return false;
 	}
-	bool good = file_write_whole(to, text, length, error);
-	g_free(text);
-	return good;
+	return file_write_whole(to, text, length, error);
 }
 
 /* Files edited by the student are kept. */
@@ -42,22 +39,19 @@ static bool bring(const struct workshop *w, const GPtrArray *names, struct error
 {
 	bool good = true;
 	for (guint i = 0; i < names->len && good; i++) {
-		char *from = g_build_filename(w->lesson->folder, names->pdata[i], NULL);
-		char *to = g_build_filename(w->folder, names->pdata[i], NULL);
+		g_autofree char *from =
+		        g_build_filename(w->lesson->folder, names->pdata[i], NULL);
+		g_autofree char *to = g_build_filename(w->folder, names->pdata[i], NULL);
 		if (!g_file_test(to, G_FILE_TEST_EXISTS))
 			good = copy_file(from, to, error);
-		g_free(from);
-		g_free(to);
 	}
 	return good;
 }
 
 static char *in_folder(const struct workshop *w, const char *suffix)
 {
-	char *program = lesson_program(w->lesson);
-	char *path = g_strconcat(w->folder, "/", program, suffix, NULL);
-	g_free(program);
-	return path;
+	g_autofree char *program = lesson_program(w->lesson);
+	return g_strconcat(w->folder, "/", program, suffix, NULL);
 }
 
 bool workshop_open(struct workshop *w, const struct lesson *lesson, const char *folder,
@@ -88,16 +82,13 @@ bool workshop_open(struct workshop *w, const struct lesson *lesson, const char *
 /* Remove our own folder: files, and the program's folders. */
 static void remove_tree(const char *path)
 {
-	GDir *dir =
+	g_autoptr(GDir) dir =
 	        g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
 	const char *name;
 	while (dir && (name = g_dir_read_name(dir))) {
-		char *child = g_build_filename(path, name, NULL);
+		g_autofree char *child = g_build_filename(path, name, NULL);
 		remove_tree(child);
-		g_free(child);
 	}
-	if (dir)
-		g_dir_close(dir);
 	g_remove(path);
 }
 
@@ -116,17 +107,15 @@ void workshop_close(struct workshop *w)
 
 static void append_options(GString *out, const char *options)
 {
-	char **words = NULL;
+	g_auto(GStrv) words = NULL;
 	if (!g_shell_parse_argv(options, NULL, &words, NULL))
 		return;
 	for (char **w = words; *w; w++) {
 		bool simple = strspn(*w, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 		                         "0123456789-_=./,+") == strlen(*w);
-		char *quoted = simple ? g_strdup(*w) : g_shell_quote(*w);
+		g_autofree char *quoted = simple ? g_strdup(*w) : g_shell_quote(*w);
 		g_string_append_printf(out, " %s", quoted);
-		g_free(quoted);
 	}
-	g_strfreev(words);
 }
 
 static void append_names(GString *out, const GPtrArray *names)
@@ -146,14 +135,13 @@ static char *object_of(const char *source)
 static void add_plain(GPtrArray *recipe, const struct lesson *l, GString *objects)
 {
 	for (guint i = 0; i < l->plain->len; i++) {
-		char *object = object_of(l->plain->pdata[i]);
+		g_autofree char *object = object_of(l->plain->pdata[i]);
 		GString *line = g_string_new("cc");
 		append_options(line, l->compile);
 		g_string_append_printf(line, " -c %s -o %s", (char *)l->plain->pdata[i],
 		                       object);
 		g_string_append_printf(objects, " %s", object);
 		g_ptr_array_add(recipe, g_string_free(line, FALSE));
-		g_free(object);
 	}
 }
 
@@ -165,19 +153,17 @@ static bool is_cxx(const char *name)
 
 bool lesson_spec_binds(const struct lesson *l, guint i)
 {
-	char *path = g_build_filename(l->folder, l->specs->pdata[i], NULL), *text = NULL;
-	bool binds = g_file_get_contents(path, &text, NULL, NULL) &&
-	             g_regex_match_simple("^\\s*bind\\s", text, G_REGEX_MULTILINE, 0);
-	g_free(text);
-	g_free(path);
-	return binds;
+	g_autofree char *path = g_build_filename(l->folder, l->specs->pdata[i], NULL),
+	                *text = NULL;
+	return g_file_get_contents(path, &text, NULL, NULL) &&
+	       g_regex_match_simple("^\\s*bind\\s", text, G_REGEX_MULTILINE, 0);
 }
 
 GPtrArray *lesson_recipe(const struct lesson *l, bool mended)
 {
 	GPtrArray *recipe = g_ptr_array_new_with_free_func(g_free);
-	GString *objects = g_string_new(NULL);
-	char *program = lesson_program(l);
+	g_autoptr(GString) objects = g_string_new(NULL);
+	g_autofree char *program = lesson_program(l);
 	if (mended && l->fix_plain)
 		append_names(objects, l->plain);
 	else
@@ -200,8 +186,6 @@ GPtrArray *lesson_recipe(const struct lesson *l, bool mended)
 		g_string_append_printf(line, " -o %s.explored -- ./%s", program, program);
 		g_ptr_array_add(recipe, g_string_free(line, FALSE));
 	}
-	g_string_free(objects, TRUE);
-	g_free(program);
 	return recipe;
 }
 
@@ -221,13 +205,12 @@ static void prepare_child(gpointer unused)
 static char **words_of(const char *command)
 {
 	char **argv = NULL, *limit = g_strdup_printf("%d", RUN_SECONDS);
-	char *self = g_file_read_link("/proc/self/exe", NULL);
+	g_autofree char *self = g_file_read_link("/proc/self/exe", NULL);
 	GPtrArray *words = g_ptr_array_new();
 	const char *const before[] = { "timeout", "--foreground", "-k", "5", limit };
 	if (!g_shell_parse_argv(command, NULL, &argv, NULL)) {
 		g_ptr_array_unref(words);
 		g_free(limit);
-		g_free(self);
 		return NULL;
 	}
 	for (size_t i = 0; i < G_N_ELEMENTS(before); i++)
@@ -240,7 +223,6 @@ static char **words_of(const char *command)
 	g_ptr_array_add(words, NULL);
 	g_strfreev(argv);
 	g_free(limit);
-	g_free(self);
 	return (char **)g_ptr_array_free(words, FALSE);
 }
 
@@ -282,12 +264,12 @@ static bool is_recording(const char *command)
 /* The compiler must succeed; the program may end in any way. */
 bool workshop_make(struct workshop *w, GString *said, struct error *error)
 {
-	GPtrArray *recipe = lesson_recipe(w->lesson, w->mended);
+	g_autoptr(GPtrArray) recipe = lesson_recipe(w->lesson, w->mended);
 	bool good = true;
 	g_clear_pointer(&w->shown, g_free);
 	for (guint i = 0; i < recipe->len && good; i++) {
 		const char *command = recipe->pdata[i];
-		GString *here = g_string_new(NULL);
+		g_autoptr(GString) here = g_string_new(NULL);
 		int status = workshop_run(w, command, here);
 		bool bad = is_recording(command) ? status == 125 || status == 127 || status == 2
 		                                 : status != 0;
@@ -304,9 +286,7 @@ bool workshop_make(struct workshop *w, GString *said, struct error *error)
 		/* The exploration's report is shown in its view. */
 		if (bad || !g_str_has_prefix(command, "heddle explore"))
 			g_string_append(said, here->str);
-		g_string_free(here, TRUE);
 	}
-	g_ptr_array_unref(recipe);
 	if (good && access(w->trace, R_OK) < 0)
 		good = error_set(error, w->trace, NULL, "was not recorded");
 	return good;
@@ -316,12 +296,9 @@ bool workshop_mend(struct workshop *w, struct error *error)
 {
 	const struct lesson *l = w->lesson;
 	for (guint i = 0; i < l->fixed->len; i++) {
-		char *from = g_build_filename(l->folder, l->fixed->pdata[i], NULL);
-		char *to = g_build_filename(w->folder, l->sources->pdata[i], NULL);
-		bool good = copy_file(from, to, error);
-		g_free(from);
-		g_free(to);
-		if (!good)
+		g_autofree char *from = g_build_filename(l->folder, l->fixed->pdata[i], NULL);
+		g_autofree char *to = g_build_filename(w->folder, l->sources->pdata[i], NULL);
+		if (!copy_file(from, to, error))
 			return false;
 	}
 	w->mended = true;
@@ -330,14 +307,11 @@ bool workshop_mend(struct workshop *w, struct error *error)
 
 bool workshop_edit(const struct workshop *w, unsigned line, struct error *error)
 {
-	char *path = g_build_filename(w->folder, w->lesson->sources->pdata[0], NULL);
-	char **words = editor_words(path, line);
+	g_autofree char *path = g_build_filename(w->folder, w->lesson->sources->pdata[0], NULL);
+	g_auto(GStrv) words = editor_words(path, line);
 	int status = child_run(words, false);
-	g_strfreev(words);
-	bool good = status == 0 ||
-	            error_set(error, editor_name(), "set EDITOR to one that is installed",
-	                      "the editor ended with status %d",
-	                      WIFEXITED(status) ? WEXITSTATUS(status) : -1);
-	g_free(path);
-	return good;
+	return status == 0 ||
+	       error_set(error, editor_name(), "set EDITOR to one that is installed",
+	                 "the editor ended with status %d",
+	                 WIFEXITED(status) ? WEXITSTATUS(status) : -1);
 }

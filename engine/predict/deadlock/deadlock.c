@@ -164,8 +164,8 @@ static void collect_requests(struct search *s)
 {
 	const struct trace *t = s->t;
 	GArray **held = arrays_new(t->threads_count, sizeof(uint32_t)); /* acquires */
-	uint32_t *sets = g_new0(uint32_t, t->threads_count + 1);
-	GArray *wants = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autofree uint32_t *sets = g_new0(uint32_t, t->threads_count + 1);
+	g_autoptr(GArray) wants = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 
@@ -183,9 +183,7 @@ static void collect_requests(struct search *s)
 		sets[x->thread] = lockset_moved(s->locksets, sets[x->thread], x);
 	}
 	collect_wants(s, held, sets, wants);
-	g_array_free(wants, TRUE);
 	arrays_free(held, t->threads_count);
-	g_free(sets);
 }
 
 /* Do both hold a lock that only one can hold? */
@@ -286,7 +284,7 @@ static void link_to_holders(struct search *s, struct want *a, const GArray *hold
 
 static void link_wants(struct search *s)
 {
-	GHashTable *holders = wants_by_held(s);
+	g_autoptr(GHashTable) holders = wants_by_held(s);
 
 	for (uint32_t i = 0; i < s->wants->len; i++) {
 		struct want *a = &g_array_index(s->wants, struct want, i);
@@ -300,7 +298,6 @@ static void link_wants(struct search *s)
 			        s, a,
 			        g_hash_table_lookup(holders, GUINT_TO_POINTER(a->lock * 2)));
 	}
-	g_hash_table_destroy(holders);
 }
 
 /* -- one set of requests ------------------------------------------------------------------- */
@@ -395,7 +392,7 @@ static void settle(struct search *s, GBytes *key, struct finding *f)
 static struct finding *ask(struct search *s)
 {
 	struct finding *f = make_finding(s, VERDICT_UNKNOWN);
-	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	double left = s->options->budget_total - smt_solver_seconds(s->smt);
 	struct smt_query *q = smt_query_new(s->smt);
 
@@ -423,14 +420,12 @@ static struct finding *ask(struct search *s)
 			f->witness = g_steal_pointer(&witness);
 		}
 	}
-	if (witness != NULL)
-		g_array_free(witness, TRUE);
 	return f;
 }
 
 static void decide(struct search *s)
 {
-	GBytes *key = unit_key(s);
+	g_autoptr(GBytes) key = unit_key(s);
 	const struct finding *known = g_hash_table_lookup(s->settled, key);
 	/* After the solver's budget a query still costs a little. */
 	bool paid = smt_solver_seconds(s->smt) < s->options->budget_total;
@@ -442,16 +437,14 @@ static void decide(struct search *s)
 		settle(s, key, ask(s));
 	if (paid)
 		effort_resume(&s->effort);
-	g_bytes_unref(key);
 }
 
 static bool unit_is_race(const struct search *s)
 {
 	if (s->options->pairs_events)
 		return false;
-	GBytes *key = unit_key(s);
+	g_autoptr(GBytes) key = unit_key(s);
 	const struct finding *f = g_hash_table_lookup(s->settled, key);
-	g_bytes_unref(key);
 	return f != NULL && is_shown(f);
 }
 
@@ -580,10 +573,9 @@ static void note_happened(struct search *s, const struct finding *f)
 		uint32_t e = g_array_index(f->waits, struct wait, i).event;
 
 		g_hash_table_add(s->happened, GUINT_TO_POINTER(e + 1));
-		GBytes *key = requests_key(s, &e, 1);
+		g_autoptr(GBytes) key = requests_key(s, &e, 1);
 		if (!g_hash_table_contains(s->settled, key))
 			g_hash_table_insert(s->settled, g_bytes_ref(key), (gpointer)f);
-		g_bytes_unref(key);
 	}
 }
 
@@ -601,12 +593,11 @@ static void add_happened(struct search *s)
 			continue;
 		}
 		add_witness(s, f);
-		GBytes *key = happened_key(s, f);
+		g_autoptr(GBytes) key = happened_key(s, f);
 		if (g_hash_table_contains(s->settled, key)) /* the same places again */
 			report_add(s->report, f);
 		else
 			settle(s, key, f);
-		g_bytes_unref(key);
 	}
 	g_ptr_array_free(happened, TRUE);
 	if (dropped > 0)
@@ -640,9 +631,8 @@ static void found(void *context, struct finding *f)
 	}
 	f->verdict = VERDICT_RACE;
 	f->counted_all = s->options->pairs_events;
-	GBytes *key = happened_key(s, f);
+	g_autoptr(GBytes) key = happened_key(s, f);
 	settle(s, key, f);
-	g_bytes_unref(key);
 }
 
 static void find_waits(struct search *s, const struct progress *progress)

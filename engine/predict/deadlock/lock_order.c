@@ -77,8 +77,8 @@ static void sort_edges(uint64_t *start, uint32_t *wanted, uint32_t locks,
 
 uint32_t *lock_order_components(uint32_t locks, const struct lock_edge *edges, size_t count)
 {
-	uint64_t *start = g_new0(uint64_t, locks + 2);
-	uint32_t *wanted = g_new(uint32_t, count + 1);
+	g_autofree uint64_t *start = g_new0(uint64_t, locks + 2);
+	g_autofree uint32_t *wanted = g_new(uint32_t, count + 1);
 	struct walk w = { .start = start,
 		          .wanted = wanted,
 		          .index = g_new(uint32_t, locks + 1),
@@ -95,8 +95,6 @@ uint32_t *lock_order_components(uint32_t locks, const struct lock_edge *edges, s
 		if (w.index[l] == NONE)
 			walk_from(&w, l);
 	}
-	g_free(start);
-	g_free(wanted);
 	g_free(w.index);
 	g_free(w.low);
 	g_free(w.next);

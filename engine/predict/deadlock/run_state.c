@@ -764,7 +764,8 @@ static void walk_recording(struct run_state *s)
 static void find_once(struct run_state *s)
 {
 	const struct trace *t = s->t;
-	GHashTable *by_name = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	g_autoptr(GHashTable) by_name =
+	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
 	s->begins = g_new(uint32_t, t->messages_count + 1);
 	s->ends = g_new(uint32_t, t->messages_count + 1);
@@ -790,7 +791,6 @@ static void find_once(struct run_state *s)
 		s->begins[m] = e - 1;
 		s->ends[m] = s->ends[at(s, e - 1)->target] = m;
 	}
-	g_hash_table_destroy(by_name);
 }
 
 static void make_cells(struct run_state *s)

@@ -77,7 +77,7 @@ static bool find_wants(struct final_state *s)
  * futex, where it has such waits. */
 static void find_futexes(const struct trace *t, enum wait_for *use)
 {
-	bool *used = g_new0(bool, t->objects_count + 1);
+	g_autofree bool *used = g_new0(bool, t->objects_count + 1);
 
 	for (uint32_t e = 0; e < t->events_count; e++)
 		if (op_table[t->events[e].op].operand == OPERAND_OBJECT &&
@@ -87,7 +87,6 @@ static void find_futexes(const struct trace *t, enum wait_for *use)
 		if (t->events[e].op == OP_WANT && !used[t->events[e].target] &&
 		    use[t->events[e].target] == WAIT_LOCK)
 			use[t->events[e].target] = WAIT_FUTEX;
-	g_free(used);
 }
 
 void wait_uses(const struct trace *t, enum wait_for *use)
@@ -331,7 +330,7 @@ static bool has_lock(const struct final_state *s, const GArray *circle)
 
 static void find_circles(struct final_state *s, GPtrArray *findings)
 {
-	GArray *circle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) circle = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	for (uint32_t u = 0; u < s->t->threads_count; u++) {
 		if (s->want[u] == NONE || s->told[u] || !find_circle(s, u, circle) ||
@@ -339,7 +338,6 @@ static void find_circles(struct final_state *s, GPtrArray *findings)
 			continue;
 		g_ptr_array_add(findings, deadlock_of(s, circle));
 	}
-	g_array_free(circle, TRUE);
 }
 
 /* The finding whose threads this one waits for, transitively; or NULL. */

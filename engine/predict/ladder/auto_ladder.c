@@ -369,9 +369,9 @@ static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 
 	if (!have_m2(l))
 		return true;
-	GArray *witness = l->witness_events < l->options->witness_events
-	                          ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
-	                          : NULL;
+	g_autoptr(GArray) witness = l->witness_events < l->options->witness_events
+	                                    ? g_array_new(FALSE, FALSE, sizeof(uint32_t))
+	                                    : NULL;
 	enum m2_verdict verdict = m2_pair(l->m2, e1, e2, witness, &proof);
 	if (verdict == M2_RACE) {
 		struct finding *f = race_finding(l->t, e1, e2, VERDICT_RACE, "m2");
@@ -383,8 +383,6 @@ static bool ask_m2(struct ladder *l, uint64_t unit, uint32_t e1, uint32_t e2)
 		note_impossible(l, other_unit(l, unit, e1, e2), proof, "m2");
 	}
 	proof_free(proof);
-	if (witness != NULL)
-		g_array_unref(witness);
 	return verdict == M2_RACE || verdict == M2_IMPOSSIBLE;
 }
 

@@ -101,7 +101,7 @@ void report_look_behind(struct report *r)
 {
 	for (guint i = 0; i < r->findings->len; i++) {
 		struct finding *f = r->findings->pdata[i];
-		GArray *reads =
+		g_autoptr(GArray) reads =
 		        f->verdict == VERDICT_IMPOSSIBLE ? finding_reads(r->trace, f) : NULL;
 
 		for (guint k = 0; reads != NULL && k < reads->len; k++) {
@@ -117,7 +117,5 @@ void report_look_behind(struct report *r)
 				}
 			}
 		}
-		if (reads != NULL)
-			g_array_unref(reads);
 	}
 }

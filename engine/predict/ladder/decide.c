@@ -72,7 +72,7 @@ static struct finding *settled(const struct deciders *d, uint32_t e1, uint32_t e
 /* NULL when M2 does not settle it. */
 static struct finding *decide_by_m2(struct deciders *d, uint32_t e1, uint32_t e2)
 {
-	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct proof *proof = NULL;
 	struct finding *f = NULL;
 	enum m2_verdict verdict = m2_pair(d->tools.m2, e1, e2, witness, &proof);
@@ -84,7 +84,6 @@ static struct finding *decide_by_m2(struct deciders *d, uint32_t e1, uint32_t e2
 		f = settled(d, e1, e2, verdict, witness, proof);
 	else
 		proof_free(proof);
-	g_array_unref(witness);
 	return f;
 }
 
@@ -123,7 +122,7 @@ static struct finding *decide(struct deciders *d, uint32_t e1, uint32_t e2)
 static void look_behind(struct deciders *d, struct finding *f)
 {
 	enum { MOST = 8 };
-	GArray *reads = finding_reads(d->t, f);
+	g_autoptr(GArray) reads = finding_reads(d->t, f);
 
 	for (guint i = 0; i < MIN(reads->len, MOST); i++) {
 		struct racy_read r = g_array_index(reads, struct racy_read, i);
@@ -133,7 +132,6 @@ static void look_behind(struct deciders *d, struct finding *f)
 			finding_add_behind(f, r);
 		finding_free(race);
 	}
-	g_array_unref(reads);
 }
 
 static bool cancelled(struct error *error)

@@ -46,8 +46,8 @@ static bool ends_region(const struct trace *t, const uint64_t *needed, const boo
 static void make_regions(struct ladder_proofs *l, bool use_values)
 {
 	const struct trace *t = l->t;
-	uint64_t *needed = g_new0(uint64_t, t->events_count / 64 + 1);
-	bool *tried = g_new0(bool, t->objects_count + 1);
+	g_autofree uint64_t *needed = g_new0(uint64_t, t->events_count / 64 + 1);
+	g_autofree bool *tried = g_new0(bool, t->objects_count + 1);
 	uint32_t *now = g_new(uint32_t, t->threads_count + 1), next = 0;
 
 	for (uint64_t i = 0; i < t->index->must_count; i++) {
@@ -83,8 +83,6 @@ static void make_regions(struct ladder_proofs *l, bool use_values)
 			now[u] = next++;
 	}
 	g_free(now);
-	g_free(needed);
-	g_free(tried);
 }
 
 static void free_points(gpointer p)

@@ -81,7 +81,7 @@ static GArray *collect_sections(struct cones *c)
 
 static void make_sections(struct cones *c)
 {
-	GArray *raw = collect_sections(c);
+	g_autoptr(GArray) raw = collect_sections(c);
 	GArray *uses = g_array_new(FALSE, FALSE, sizeof(struct lock_use));
 	const struct raw_section *last = NULL;
 
@@ -104,7 +104,6 @@ static void make_sections(struct cones *c)
 	for (uint32_t o = 0; o < c->t->objects_count; o++)
 		c->use_start[o + 1] += c->use_start[o];
 	c->uses = (struct lock_use *)g_array_free(uses, FALSE);
-	g_array_unref(raw);
 }
 
 static void open_remove(GArray *open, uint32_t index)
@@ -121,9 +120,9 @@ static void open_remove(GArray *open, uint32_t index)
 static void make_changes(struct cones *c)
 {
 	const struct trace *t = c->t;
-	uint32_t *by_event; /* acquire or release -> section */
+	g_autofree uint32_t *by_event = NULL; /* acquire or release -> section */
 	GArray **open = arrays_new(c->threads, sizeof(uint32_t));
-	GArray **changes = arrays_new(c->threads, sizeof(struct lock_change));
+	g_autofree GArray **changes = arrays_new(c->threads, sizeof(struct lock_change));
 
 	by_event = g_new(uint32_t, t->events_count + 1);
 	for (guint i = 0; i < c->sections->len; i++) {
@@ -164,8 +163,6 @@ static void make_changes(struct cones *c)
 		c->changes[u] = (struct lock_change *)g_array_free(changes[u], FALSE);
 	}
 	arrays_free(open, c->threads);
-	g_free(changes);
-	g_free(by_event);
 }
 
 const struct lock_use *cones_lock(const struct cones *c, uint32_t object, uint32_t *count)

@@ -272,10 +272,8 @@ static bool accepted(struct m2 *m, uint32_t cut, GArray *witness)
 		return accepted_whole(m, cut, witness);
 	if (accepted_after(m, cut))
 		return true;
-	GArray *scratch = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	bool good = accepted_whole(m, cut, scratch);
-	g_array_unref(scratch);
-	return good;
+	g_autoptr(GArray) scratch = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	return accepted_whole(m, cut, scratch);
 }
 
 /* Set m->tail to the cone's events from the cut on, as recorded. */
@@ -296,7 +294,7 @@ static void recorded_tail(struct m2 *m, uint32_t cut)
  * completed. */
 static bool recorded_and_closed(struct m2 *m)
 {
-	uint32_t *prefix = g_memdup2(m->cone.prefix, m->threads * sizeof(uint32_t));
+	g_autofree uint32_t *prefix = g_memdup2(m->cone.prefix, m->threads * sizeof(uint32_t));
 	bool extended = m->cone.extended, exact = m->cone.exact, good;
 
 	window_base(m, m->e1);
@@ -311,7 +309,6 @@ static bool recorded_and_closed(struct m2 *m)
 	memcpy(m->cone.prefix, prefix, m->threads * sizeof(uint32_t));
 	m->cone.extended = extended;
 	m->cone.exact = exact;
-	g_free(prefix);
 	return good;
 }
 

@@ -448,9 +448,9 @@ void closure_cycle(const struct m2 *m, struct path *path)
 {
 	/* breadth-first search over added edges joined by the causal order */
 	guint count = m->edges->len;
-	int *parent = g_new(int, count + 1);
-	GArray *queue = g_array_new(FALSE, FALSE, sizeof(int));
-	GArray *chain = g_array_new(FALSE, FALSE, sizeof(int));
+	g_autofree int *parent = g_new(int, count + 1);
+	g_autoptr(GArray) queue = g_array_new(FALSE, FALSE, sizeof(int));
+	g_autoptr(GArray) chain = g_array_new(FALSE, FALSE, sizeof(int));
 	uint32_t goal = m->failed.from, at = m->failed.to;
 	int last = -1;
 
@@ -494,7 +494,4 @@ void closure_cycle(const struct m2 *m, struct path *path)
 	}
 	past_path(m->past, at, goal, false, path, NULL);
 	path_add(path, m->failed.from, m->failed.to, m->failed.rule, m->failed.detail);
-	g_free(parent);
-	g_array_unref(queue);
-	g_array_unref(chain);
 }

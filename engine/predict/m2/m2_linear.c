@@ -304,7 +304,7 @@ static bool bring(struct linear *l, GArray *stack, uint32_t e)
 
 bool linear_max_min(struct m2 *m, uint32_t thread)
 {
-	GArray *stack = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) stack = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct linear l;
 	uint32_t u;
 	bool good = true;
@@ -316,7 +316,6 @@ bool linear_max_min(struct m2 *m, uint32_t thread)
 		take(&l, u);
 	good = good && all_done(&l);
 	linear_release(&l);
-	g_array_unref(stack);
 	return good;
 }
 

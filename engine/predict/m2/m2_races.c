@@ -90,8 +90,8 @@ static uint64_t *region_ends(const struct trace *t)
 static void make_regions(struct hunt *h)
 {
 	const struct trace *t = h->t;
-	uint64_t *ends = region_ends(t);
-	uint32_t *now = g_new(uint32_t, t->threads_count + 1);
+	g_autofree uint64_t *ends = region_ends(t);
+	g_autofree uint32_t *now = g_new(uint32_t, t->threads_count + 1);
 	GArray *first = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	memset(now, 0xff, (t->threads_count + 1) * sizeof(uint32_t));
@@ -108,8 +108,6 @@ static void make_regions(struct hunt *h)
 			now[u] = NONE;
 	}
 	h->region_first = (uint32_t *)g_array_free(first, FALSE);
-	g_free(now);
-	g_free(ends);
 }
 
 static gpointer regions(const struct hunt *h, uint32_t e1, uint32_t e2)
@@ -363,7 +361,7 @@ static GArray *first_attempts(struct site_pairs *p)
 /* Each round goes along the trace once, with more attempts at undecided variables. */
 static bool run_rounds(struct hunt *h, struct site_pairs *p, struct outcome_of_site *sites)
 {
-	GArray *round = first_attempts(p);
+	g_autoptr(GArray) round = first_attempts(p);
 
 	for (uint32_t batch = 1; round->len > 0 && !h->cancelled; batch *= 4) {
 		guint kept = 0;
@@ -380,7 +378,6 @@ static bool run_rounds(struct hunt *h, struct site_pairs *p, struct outcome_of_s
 		}
 		g_array_set_size(round, kept);
 	}
-	g_array_unref(round);
 	return !h->cancelled;
 }
 
@@ -390,14 +387,14 @@ static bool hunt_sites(struct hunt *h, const struct candidate_options *candidate
 
 	if (p == NULL)
 		return false;
-	struct outcome_of_site *sites = g_new0(struct outcome_of_site, site_pairs_count(p) + 1);
+	g_autofree struct outcome_of_site *sites =
+	        g_new0(struct outcome_of_site, site_pairs_count(p) + 1);
 	bool going = run_rounds(h, p, sites);
 	/* proofs for the list are computed again, one for each site pair: output */
 	m2_bound(h->m2, h->options->budget_pair, G_MAXDOUBLE);
 	for (uint32_t i = 0; i < site_pairs_count(p) && going && h->options->all_verdicts; i++)
 		settle_site(h, p, i, &sites[i]);
 	site_pairs_free(p);
-	g_free(sites);
 	return going;
 }
 

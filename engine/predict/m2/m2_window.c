@@ -16,8 +16,8 @@ static uint64_t *shared_variables(const struct trace *t)
 {
 	enum { WRITTEN = 1, SHARED = 2 };
 	uint64_t *bits = g_new0(uint64_t, t->variables_count / 64 + 1);
-	uint8_t *use = g_new0(uint8_t, t->variables_count + 1);
-	uint32_t *owner = g_new0(uint32_t, t->variables_count + 1); /* thread + 1 */
+	g_autofree uint8_t *use = g_new0(uint8_t, t->variables_count + 1);
+	g_autofree uint32_t *owner = g_new0(uint32_t, t->variables_count + 1); /* thread + 1 */
 
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
@@ -34,8 +34,6 @@ static uint64_t *shared_variables(const struct trace *t)
 	}
 	for (uint32_t v = 0; v < t->variables_count; v++)
 		bits[v / 64] |= (uint64_t)(use[v] == (WRITTEN | SHARED)) << (v % 64);
-	g_free(use);
-	g_free(owner);
 	return bits;
 }
 
@@ -322,14 +320,15 @@ bool window_fill(struct m2 *m, uint64_t limit)
 	if (w->size > limit)
 		return false;
 	m->work += w->size;
-	GArray *uses = g_array_new(FALSE, FALSE, sizeof(struct variable_use));
+	g_autoptr(GArray) uses = g_array_new(FALSE, FALSE, sizeof(struct variable_use));
 	for (guint i = 0; i < w->threads->len; i++) {
 		uint32_t u = g_array_index(w->threads, uint32_t, i);
 
 		for (uint32_t p = w->base[u]; p < m->cone.prefix[u]; p++)
 			collect_event(m, uses, m2_event(m, u, p), u, p);
 	}
-	GArray *variables = g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), uses->len);
+	g_autoptr(GArray) variables =
+	        g_array_sized_new(FALSE, FALSE, sizeof(uint32_t), uses->len);
 	for (guint i = 0; i < uses->len; i++)
 		g_array_append_val(variables,
 		                   g_array_index(uses, struct variable_use, i).variable);
@@ -337,8 +336,6 @@ bool window_fill(struct m2 *m, uint64_t limit)
 	for (guint i = 0; i < variables->len; i++)
 		w->local[g_array_index(variables, uint32_t, i)] = NONE;
 	make_runs(m, variables);
-	g_array_unref(uses);
-	g_array_unref(variables);
 	return true;
 }
 

@@ -214,7 +214,8 @@ bool variable_ordered(const struct trace *t, uint32_t variable, class_order *bef
                       const void *context, uint64_t *steps)
 {
 	struct event_list list = event_list_at(&t->index->variable_events, variable);
-	GArray *reads = g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* since then, by thread */
+	g_autoptr(GArray) reads =
+	        g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* since then, by thread */
 	uint32_t write = NONE;
 	bool ordered = true;
 
@@ -243,7 +244,6 @@ bool variable_ordered(const struct trace *t, uint32_t variable, class_order *bef
 			g_array_append_val(reads, e);
 		}
 	}
-	g_array_unref(reads);
 	return ordered;
 }
 
@@ -295,7 +295,7 @@ static struct use *find_uses(const struct trace *t, struct locksets *locksets,
 uint64_t *classes_suspects(const struct trace *t, struct locksets *locksets, bool locked,
                            const struct progress *progress)
 {
-	struct use *uses = find_uses(t, locksets, progress);
+	g_autofree struct use *uses = find_uses(t, locksets, progress);
 
 	if (uses == NULL)
 		return NULL;
@@ -309,6 +309,5 @@ uint64_t *classes_suspects(const struct trace *t, struct locksets *locksets, boo
 		if (use->threads && use->writes && use->plain && free)
 			suspects[v / 64] |= (uint64_t)1 << (v % 64);
 	}
-	g_free(uses);
 	return suspects;
 }

@@ -177,7 +177,8 @@ static void pair_groups(const struct kind *kinds, const struct group *a, const s
 static void pair_many(const struct sets *s, uint32_t one, uint32_t other,
                       struct site_races *sites)
 {
-	GArray *a = groups_of(s, one), *b = one == other ? g_array_ref(a) : groups_of(s, other);
+	g_autoptr(GArray) a = groups_of(s, one),
+	                  b = one == other ? g_array_ref(a) : groups_of(s, other);
 
 	for (guint i = 0; i < a->len; i++) {
 		guint end = one == other ? i + 1 : b->len;
@@ -186,8 +187,6 @@ static void pair_many(const struct sets *s, uint32_t one, uint32_t other,
 			pair_groups(s->kinds, &g_array_index(a, struct group, i),
 			            &g_array_index(b, struct group, j), sites);
 	}
-	g_array_unref(a);
-	g_array_unref(b);
 }
 
 /* -- pairs of lock sets -------------------------------------------------------------------- */

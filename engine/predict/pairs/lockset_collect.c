@@ -416,7 +416,7 @@ static void count_by_lists(struct counting *c)
 {
 	const struct trace *t = c->holding.t;
 	uint64_t words = t->events_count / 64 + 1;
-	uint64_t *wanted = scattered_new0(uint64_t, words);
+	g_autofree uint64_t *wanted = scattered_new0(uint64_t, words);
 	uint32_t found[FOUND], count = 0;
 
 	for (uint32_t v = 0; v < t->variables_count; v++) {
@@ -433,7 +433,6 @@ static void count_by_lists(struct counting *c)
 			count = 0;
 		}
 	}
-	g_free(wanted);
 }
 
 static void count_all(struct counting *c, struct trace *t)
@@ -456,7 +455,7 @@ static void count_all(struct counting *c, struct trace *t)
 static void take_out(struct kinds *k, const struct counting *c)
 {
 	uint64_t variables = c->holding.t->variables_count, sum = 0;
-	uint32_t *end = g_new0(uint32_t, variables + 1);
+	g_autofree uint32_t *end = g_new0(uint32_t, variables + 1);
 
 	k->count = c->table.count;
 	k->of = g_new(struct kind, k->count + 1);
@@ -472,13 +471,12 @@ static void take_out(struct kinds *k, const struct counting *c)
 		if (c->table.of[i].count > 0)
 			k->of[end[c->table.of[i].variable]++] = c->table.of[i];
 	}
-	g_free(end);
 }
 
 bool kinds_collect(struct kinds *k, struct trace *t, struct locksets *locksets,
                    const struct progress *progress)
 {
-	struct use *uses = uses_new(t->variables_count);
+	g_autofree struct use *uses = uses_new(t->variables_count);
 	struct counting c = { 0 };
 	uint64_t count = t->events_count;
 	bool done = true;
@@ -497,7 +495,6 @@ bool kinds_collect(struct kinds *k, struct trace *t, struct locksets *locksets,
 		take_out(k, &c);
 	}
 	holding_release(&c.holding);
-	g_free(uses);
 	g_free(c.chosen);
 	g_free(c.table.of);
 	return done;

@@ -308,7 +308,7 @@ struct locksets *locksets_empty(void)
 struct locksets *locksets_new(struct trace *t)
 {
 	struct locksets *l = locksets_empty();
-	uint32_t *now = g_new0(uint32_t, t->threads_count + 1);
+	g_autofree uint32_t *now = g_new0(uint32_t, t->threads_count + 1);
 
 	l->at = g_new(uint32_t, t->events_count + 1);
 	for (uint32_t e = 0; e < t->events_count; e++) {
@@ -318,7 +318,6 @@ struct locksets *locksets_new(struct trace *t)
 		if ((op_acquires(x->op) || op_releases(x->op)) && !event_inert(x))
 			now[x->thread] = lockset_moved(l, now[x->thread], x);
 	}
-	g_free(now);
 	return l;
 }
 

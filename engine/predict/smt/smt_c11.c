@@ -266,7 +266,7 @@ static void add_breakers(const struct chase *c, const struct link *link, GArray 
 static bool refuse_chain(struct chase *c, struct smt_query *q, uint32_t last)
 {
 	const struct trace *t = c->s->t;
-	GArray *atoms = g_array_new(FALSE, FALSE, sizeof(struct smt_atom));
+	g_autoptr(GArray) atoms = g_array_new(FALSE, FALSE, sizeof(struct smt_atom));
 
 	for (uint32_t e = last; c->cause[e] != e; e = c->cause[e]) {
 		const struct link *link = g_hash_table_lookup(c->links, GUINT_TO_POINTER(e));
@@ -283,7 +283,6 @@ static bool refuse_chain(struct chase *c, struct smt_query *q, uint32_t last)
 	if (atoms->len > 0)
 		smt_query_require(q, (const struct smt_atom *)(void *)atoms->data, atoms->len);
 	c->stuck = atoms->len == 0;
-	g_array_free(atoms, TRUE);
 	return false;
 }
 

@@ -47,10 +47,9 @@ static bool impossible_unpaired(struct smt *s, uint32_t e1, uint32_t e2, double 
 		s->unpaired = smt_make(s->t, &s->options, false, progress);
 	if (s->unpaired == NULL)
 		return false;
-	GArray *sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) sequence = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	enum smt_answer answer =
 	        race_query(s->unpaired, e1, e2, seconds, sequence, NULL, progress);
-	g_array_free(sequence, TRUE);
 	return answer == SMT_IMPOSSIBLE;
 }
 
@@ -101,7 +100,7 @@ static enum smt_answer decide_c11(struct smt *s, struct finding *f, double secon
                                   const struct race_options *options,
                                   const struct progress *progress)
 {
-	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	enum smt_answer answer = c11_query(s, f->first, f->second, seconds, witness, progress);
 
 	if (answer == SMT_WITNESS) {
@@ -116,8 +115,6 @@ static enum smt_answer decide_c11(struct smt *s, struct finding *f, double secon
 		proof_free(f->proof);
 		f->proof = NULL;
 	}
-	if (witness != NULL)
-		g_array_free(witness, TRUE);
 	return answer;
 }
 
@@ -180,7 +177,7 @@ struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
                            const struct race_options *options, double seconds,
                            const struct progress *progress)
 {
-	GArray *witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) witness = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	struct finding *f = race_finding(s->t, e1, e2, VERDICT_UNKNOWN, "smt");
 	double before = smt_solver_seconds(s);
 	enum smt_answer answer =
@@ -202,8 +199,6 @@ struct finding *smt_decide(struct smt *s, uint32_t e1, uint32_t e2,
 		else if (hides_c11(s, f))
 			doubt(s, f);
 	}
-	if (witness != NULL)
-		g_array_free(witness, TRUE);
 	if (answer == SMT_CANCELLED) {
 		finding_free(f);
 		return NULL;

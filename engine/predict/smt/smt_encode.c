@@ -354,7 +354,7 @@ static Z3_ast encode_condition(struct encoding *x, const uint32_t *e)
 static Z3_ast encode_try(struct encoding *x, const uint32_t *e)
 {
 	const struct smt_query *q = x->q;
-	GArray *sections = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) sections = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	Z3_ast any = is_out(x, e[0]);
 
 	tries_sections(q->s->tries, e[0], sections);
@@ -372,7 +372,6 @@ static Z3_ast encode_try(struct encoding *x, const uint32_t *e)
 			        both(x, inside, either(x, is_out(x, r), is_before(x, e[0], r)));
 		any = either(x, any, inside);
 	}
-	g_array_free(sections, TRUE);
 	return any;
 }
 
@@ -382,8 +381,8 @@ static Z3_ast encode_empty(struct encoding *x, const uint32_t *e)
 	const struct trace *t = x->q->s->t;
 	uint32_t f = e[0], object = t->events[f].target;
 	struct event_list list = event_list_at(&t->index->object_events, object);
-	GArray *terms = g_array_new(FALSE, FALSE, sizeof(Z3_ast));
-	GArray *weights = g_array_new(FALSE, FALSE, sizeof(int));
+	g_autoptr(GArray) terms = g_array_new(FALSE, FALSE, sizeof(Z3_ast));
+	g_autoptr(GArray) weights = g_array_new(FALSE, FALSE, sizeof(int));
 
 	for (uint64_t i = 0; i < list.count; i++) {
 		uint32_t p = list.items[i];
@@ -398,8 +397,6 @@ static Z3_ast encode_empty(struct encoding *x, const uint32_t *e)
 	Z3_ast result =
 	        Z3_mk_pble(x->context, terms->len, (const Z3_ast *)(void *)terms->data,
 	                   (const int *)(void *)weights->data, -t->objects[object].count);
-	g_array_free(terms, TRUE);
-	g_array_free(weights, TRUE);
 	return either(x, is_out(x, f), result);
 }
 
@@ -530,7 +527,7 @@ static void choose_read(struct encoding *x, const uint32_t *e)
 static void choose_try(struct encoding *x, const uint32_t *e)
 {
 	const struct smt_query *q = x->q;
-	GArray *sections = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+	g_autoptr(GArray) sections = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 
 	tries_sections(q->s->tries, e[0], sections);
 	for (guint i = 0; i < sections->len && there(x, e[0]); i++) {
@@ -546,7 +543,6 @@ static void choose_try(struct encoding *x, const uint32_t *e)
 			choose(x, e[0], r);
 		break;
 	}
-	g_array_free(sections, TRUE);
 }
 
 static void choose_empty(struct encoding *x, const uint32_t *e)

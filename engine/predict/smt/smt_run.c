@@ -616,12 +616,11 @@ static uint32_t report_obstacles(struct smt_query *q)
 /* Prepend the prefix to the sequence. */
 static void put_prefix(struct smt_query *q, uint32_t prefix)
 {
-	uint32_t *ids = g_new(uint32_t, prefix + 1);
+	g_autofree uint32_t *ids = g_new(uint32_t, prefix + 1);
 
 	for (uint32_t e = 0; e < prefix; e++)
 		ids[e] = e;
 	g_array_prepend_vals(q->sequence, ids, prefix);
-	g_free(ids);
 }
 
 bool scheduler_run(struct smt_query *q, uint32_t prefix, uint32_t *fresh)

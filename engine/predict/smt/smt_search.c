@@ -183,7 +183,7 @@ static bool try_windows(struct smt_query *q, const struct encoding *x, uint32_t 
 {
 	const struct smt *s = q->s;
 	size_t size = s->threads * sizeof(uint32_t);
-	uint32_t *cut = g_memdup2(q->cut, size + 1);
+	g_autofree uint32_t *cut = g_memdup2(q->cut, size + 1);
 	uint32_t latest = latest_window(q, x), width = SMALLEST_WINDOW, prefix = latest;
 	bool good;
 
@@ -202,7 +202,6 @@ static bool try_windows(struct smt_query *q, const struct encoding *x, uint32_t 
 		width *= 4;
 		prefix = latest > width ? latest - width : 0;
 	}
-	g_free(cut);
 	return good;
 }
 

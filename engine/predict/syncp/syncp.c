@@ -375,7 +375,8 @@ static void variable_sites(struct syncp *s, struct access_classes *c, struct clo
 	uint32_t variable = s->accesses.variables[index], first[2];
 
 	access_classes_of(c, &s->accesses, index, true);
-	const struct access_class **by = g_new(const struct access_class *, c->count + 1);
+	g_autofree const struct access_class **by =
+	        g_new(const struct access_class *, c->count + 1);
 	uint32_t *start = g_new(uint32_t, c->count + 1), starts = 0;
 	for (uint32_t i = 0; i < c->count; i++)
 		by[i] = &c->of[i];
@@ -399,7 +400,6 @@ static void variable_sites(struct syncp *s, struct access_classes *c, struct clo
 		}
 	}
 	g_free(start);
-	g_free(by);
 }
 
 static bool find_sites(struct syncp *s, struct site_races *sites,
@@ -479,8 +479,8 @@ bool race_suspects(struct trace *t, uint64_t **suspects, uint64_t *count,
                    const struct progress *progress)
 {
 	struct syncp s = { .t = t, .threads = (uint32_t)t->threads_count };
-	struct variable_use *uses = NULL;
-	GArray *strays = NULL;
+	g_autofree struct variable_use *uses = NULL;
+	g_autoptr(GArray) strays = NULL;
 	enum order_kind kind =
 	        has_atomics_or_tries(t) ? ORDER_KIND_LASTING : ORDER_KIND_OBSERVED;
 
@@ -495,9 +495,6 @@ bool race_suspects(struct trace *t, uint64_t **suspects, uint64_t *count,
 		(*suspects)[v / 64] |= (uint64_t)1 << (v % 64);
 		++*count;
 	}
-	g_free(uses);
-	if (strays != NULL)
-		g_array_free(strays, TRUE);
 	syncp_release(&s);
 	return done;
 }

@@ -81,7 +81,7 @@ static void choose(struct collecting *c, const struct variable_use *uses)
 static void sort_strays(struct collecting *c, const GArray *strays)
 {
 	uint32_t count = c->s->accesses.count;
-	uint32_t *next = g_new(uint32_t, count + 1);
+	g_autofree uint32_t *next = g_new(uint32_t, count + 1);
 
 	c->strays = g_new(struct stray, c->chosen[count].first + 1);
 	for (uint32_t i = 0; i < count; i++)
@@ -93,7 +93,6 @@ static void sort_strays(struct collecting *c, const GArray *strays)
 		if (at != NONE && c->chosen[at].strays > 0)
 			c->strays[next[at]++] = s;
 	}
-	g_free(next);
 }
 
 /* -- windows of strays

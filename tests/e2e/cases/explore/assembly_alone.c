@@ -29,3 +29,7 @@ int main(void)
 //: explore --memory rc11
 //= complete no
 //~ said assembly_alone\.c:7 \(add\) has an atomic instruction of inline assembly
+//: record -q -o t.hdl @
+//: races t.hdl
+//~ err assembly_alone\.c:7 \(add\) has an atomic instruction of inline assembly
+//~ join("",@{$d->{warnings}}) has an atomic instruction

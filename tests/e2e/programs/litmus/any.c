@@ -229,7 +229,11 @@ static const struct op *run_library(const struct op *o)
 		pthread_cond_broadcast(&condition);
 		return o;
 	case ARRIVE:
-		*result = pthread_barrier_wait(&rendezvous) == PTHREAD_BARRIER_SERIAL_THREAD;
+		if (o->expected)
+			pthread_barrier_wait(&rendezvous);
+		else
+			*result = pthread_barrier_wait(&rendezvous) ==
+			          PTHREAD_BARRIER_SERIAL_THREAD;
 		return o + 1;
 	default: /* ONCE */
 		routine = o + 1;

@@ -1,0 +1,331 @@
+/* run.c - the run goes on, forward and backward, and stops. */
+#include "tui/dap/session.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- threads ---- */
+
+const struct thread *find_thread(const struct session *s, json_int_t id)
+{
+	for (guint i = 0; i < s->threads->len; i++)
+		if (g_array_index(s->threads, struct thread, i).id == id)
+			return &g_array_index(s->threads, struct thread, i);
+	return NULL;
+}
+
+/* The editor's id of a thread by gdb's number; 0: unknown. */
+static unsigned thread_id(const struct session *s, const char *gdb)
+{
+	for (guint i = 0; gdb && i < s->threads->len; i++)
+		if (strcmp(g_array_index(s->threads, struct thread, i).gdb, gdb) == 0)
+			return g_array_index(s->threads, struct thread, i).id;
+	return 0;
+}
+
+static void tell_thread(struct session *s, unsigned id, const char *reason)
+{
+	send_event(s, "thread",
+	           json_pack("{sssI}", "reason", reason, "threadId", (json_int_t)id));
+}
+
+static gint by_id(gconstpointer a, gconstpointer b)
+{
+	const struct thread *x = a, *y = b;
+	return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* The threads of gdb's answer; "Thread 2" is the server's number of it. */
+static GArray *threads_of(const json_t *answer)
+{
+	GArray *list = g_array_new(FALSE, TRUE, sizeof(struct thread));
+	size_t i;
+	const json_t *item, *all = json_object_get(answer, "threads");
+	json_array_foreach(all, i, item)
+	{
+		struct thread t = { 0 };
+		const char *gdb = text_of(item, "id"), *name = text_of(item, "details");
+		const char *target = text_of(item, "target-id");
+		if (!gdb || !target || sscanf(target, "Thread %u", &t.id) != 1)
+			continue;
+		g_strlcpy(t.gdb, gdb, sizeof(t.gdb));
+		g_strlcpy(t.name, name ? name : target, sizeof(t.name));
+		g_array_append_val(list, t);
+	}
+	g_array_sort(list, by_id);
+	return list;
+}
+
+void renew_threads(struct session *s)
+{
+	GString *why = g_string_new(NULL);
+	json_t *answer = target_command(&s->target, "-thread-info", why);
+	g_string_free(why, TRUE);
+	if (!answer)
+		return;
+	GArray *before = s->threads;
+	s->threads = threads_of(answer);
+	json_decref(answer);
+	for (guint i = 0; i < s->threads->len; i++) {
+		unsigned id = g_array_index(s->threads, struct thread, i).id;
+		bool old = false;
+		for (guint k = 0; k < before->len; k++)
+			old |= g_array_index(before, struct thread, k).id == id;
+		if (!old)
+			tell_thread(s, id, "started");
+	}
+	for (guint k = 0; k < before->len; k++) {
+		unsigned id = g_array_index(before, struct thread, k).id;
+		if (!find_thread(s, id))
+			tell_thread(s, id, "exited");
+	}
+	g_array_free(before, TRUE);
+}
+
+/* ---- it goes on ---- */
+
+bool go_on(struct session *s, const char *command, GString *why)
+{
+	g_string_truncate(s->target.notes, 0);
+	json_t *body = target_command(&s->target, command, why);
+	if (!body)
+		return false;
+	json_decref(body);
+	if (command != s->going) {
+		g_free(s->going);
+		s->going = g_strdup(command);
+	}
+	s->going_token = s->target.token;
+	s->running = true;
+	s->shown = s->paused = false;
+	forget_stop(s);
+	return true;
+}
+
+/* A step of the thread that the request names. */
+static bool step(struct session *s, const json_t *args, const char *line,
+                 const char *instruction, bool back, GString *why)
+{
+	const struct thread *t =
+	        find_thread(s, json_integer_value(json_object_get(args, "threadId")));
+	const char *granularity = text_of(args, "granularity");
+	if (!t) {
+		g_string_assign(why, "no such thread ('threadId')");
+		return false;
+	}
+	bool fine = granularity && strcmp(granularity, "instruction") == 0;
+	/* A thread that waits in the recorder for its turn comes back from there first. */
+	unsigned level = back ? 0 : first_level(s, t->gdb);
+	bool finish = level > 0 || strcmp(line, "finish") == 0;
+	GString *command = g_string_new(NULL);
+	g_string_printf(command, "-exec-%s --thread %s",
+	                level > 0 ? "finish"
+	                : fine    ? instruction
+	                          : line,
+	                t->gdb);
+	if (finish)
+		g_string_append_printf(command, " --frame %u", level > 0 ? level - 1 : 0);
+	if (back)
+		g_string_append(command, " --reverse");
+	bool ok = go_on(s, command->str, why);
+	g_string_free(command, TRUE);
+	return ok;
+}
+
+bool go_next(struct session *s, const json_t *args, json_t *body, GString *why)
+{
+	(void)body;
+	return step(s, args, "next", "next-instruction", false, why);
+}
+
+bool step_in(struct session *s, const json_t *args, json_t *body, GString *why)
+{
+	(void)body;
+	return step(s, args, "step", "step-instruction", false, why);
+}
+
+bool step_out(struct session *s, const json_t *args, json_t *body, GString *why)
+{
+	(void)body;
+	return step(s, args, "finish", "finish", false, why);
+}
+
+bool step_back(struct session *s, const json_t *args, json_t *body, GString *why)
+{
+	(void)body;
+	return step(s, args, "next", "next-instruction", true, why);
+}
+
+bool go_continue(struct session *s, const json_t *args, json_t *body, GString *why)
+{
+	(void)args;
+	json_object_set_new(body, "allThreadsContinued", json_true());
+	return go_on(s, "-exec-continue", why);
+}
+
+bool reverse_continue(struct session *s, const json_t *args, json_t *body, GString *why)
+{
+	(void)args;
+	(void)body;
+	return go_on(s, "-exec-continue --reverse", why);
+}
+
+bool pause_run(struct session *s, const json_t *args, json_t *body, GString *why)
+{
+	(void)args;
+	(void)body;
+	if (!s->running)
+		return true;
+	s->paused = true;
+	json_t *answer = target_command(&s->target, "-exec-interrupt", why);
+	json_decref(answer);
+	return answer != NULL;
+}
+
+/* ---- it stops ---- */
+
+/* gdb's reasons and the protocol's. */
+static const struct {
+	const char *gdb, *editor, *description;
+} reasons[] = {
+	{ "breakpoint-hit", "breakpoint", NULL },
+	{ "watchpoint-trigger", "data breakpoint", NULL },
+	{ "read-watchpoint-trigger", "data breakpoint", NULL },
+	{ "access-watchpoint-trigger", "data breakpoint", NULL },
+	{ "watchpoint-scope", "data breakpoint", "the watched variable is no longer there" },
+	{ "end-stepping-range", "step", NULL },
+	{ "function-finished", "step", NULL },
+	{ "location-reached", "step", NULL },
+	{ "no-history", "pause", "the beginning or the end of the run" },
+};
+
+/* "acct.balance: 100, then 150": the values that a watchpoint saw. */
+static void describe_watch(struct session *s, const json_t *record, json_t *body)
+{
+	static const char *const kinds[] = { "wpt", "hw-rwpt", "hw-awpt" };
+	const json_t *value = json_object_get(record, "value"), *point = NULL;
+	for (size_t i = 0; i < G_N_ELEMENTS(kinds) && !point; i++)
+		point = json_object_get(record, kinds[i]);
+	const char *number = text_of(point, "number"), *name = watched_name(s, number);
+	const char *old = text_of(value, "old"), *new = text_of(value, "new");
+	new = new ? new : text_of(value, "value");
+	if (!number)
+		return;
+	json_object_set_new(body, "hitBreakpointIds", json_pack("[i]", atoi(number)));
+	GString *text = g_string_new(name ? name : text_of(point, "exp"));
+	if (old)
+		g_string_append_printf(text, ": %s, then %s", old, new ? new : "?");
+	else if (new)
+		g_string_append_printf(text, ": %s", new);
+	json_object_set_new(body, "description", json_bytes(text->str, text->len));
+	json_object_set_new(body, "text", json_bytes(text->str, text->len));
+	g_string_free(text, TRUE);
+}
+
+/* Heddle's remark on the stop becomes its description, and is said. */
+static bool describe_notes(struct session *s, json_t *body)
+{
+	GString *notes = s->target.notes;
+	const char *mark = strstr(notes->str, "heddle: ");
+	if (!mark)
+		return false;
+	mark += strlen("heddle: ");
+	char *words = g_strchomp(g_strndup(mark, strcspn(mark, "\n(")));
+	json_object_set_new(body, "description", json_bytes(words, strlen(words)));
+	json_object_set_new(body, "text", json_bytes(words, strlen(words)));
+	g_free(words);
+	send_output(s, "console", notes->str, notes->len);
+	g_string_truncate(notes, 0);
+	return true;
+}
+
+void tell_stop(struct session *s, const char *reason, const char *description,
+               const json_t *record)
+{
+	unsigned thread = thread_id(s, text_of(record, "thread-id"));
+	json_t *body = json_pack("{sssb}", "reason", reason, "allThreadsStopped", 1);
+	if (thread == 0 && s->threads->len > 0)
+		thread = g_array_index(s->threads, struct thread, 0).id;
+	if (thread)
+		json_object_set_new(body, "threadId", json_integer(thread));
+	if (description)
+		json_object_set_new(body, "description",
+		                    json_bytes(description, strlen(description)));
+	const char *number = text_of(record, "bkptno");
+	if (number)
+		json_object_set_new(body, "hitBreakpointIds", json_pack("[i]", atoi(number)));
+	if (strcmp(reason, "data breakpoint") == 0)
+		describe_watch(s, record, body);
+	describe_notes(s, body);
+	s->shown = true;
+	send_event(s, "stopped", body);
+}
+
+/* The process has ended as gdb sees it: "exit-code" is octal. */
+static void tell_exit(struct session *s, const json_t *record)
+{
+	const char *code = text_of(record, "exit-code");
+	bool killed = text_of(record, "signal-name") != NULL;
+	send_event(s, "exited",
+	           json_pack("{sI}", "exitCode",
+	                     (json_int_t)(code     ? strtol(code, NULL, 8)
+	                                  : killed ? 1
+	                                           : 0)));
+	send_event(s, "terminated", NULL);
+}
+
+static void take_stop(struct session *s, const json_t *record)
+{
+	const char *reason = text_of(record, "reason"),
+	           *signal = text_of(record, "signal-name");
+	s->running = false;
+	if (!s->configured) /* at main, as the session began */
+		return;
+	if (reason && g_str_has_prefix(reason, "exited")) {
+		tell_exit(s, record);
+		return;
+	}
+	bool sigint = signal && strcmp(signal, "SIGINT") == 0;
+	if (s->interrupted && sigint && !s->paused)
+		return; /* breakpoints are set, and it goes on */
+	s->interrupted = false;
+	drop_objects(s);
+	renew_threads(s);
+	for (size_t i = 0; reason && i < G_N_ELEMENTS(reasons); i++)
+		if (strcmp(reasons[i].gdb, reason) == 0) {
+			tell_stop(s, reasons[i].editor, reasons[i].description, record);
+			return;
+		}
+	if (!signal || sigint)
+		tell_stop(s, "pause", NULL, record);
+	else if (strcmp(signal, "SIGTRAP") == 0) /* by Heddle: before the pair */
+		tell_stop(s, "breakpoint", NULL, record);
+	else
+		tell_stop(s, "exception", text_of(record, "signal-meaning"), record);
+}
+
+void take_record(struct session *s, const struct mi_record *r)
+{
+	if (r->kind == '*' && strcmp(r->word, "stopped") == 0) {
+		take_stop(s, r->body);
+	} else if (r->kind == '*' && strcmp(r->word, "running") == 0) {
+		s->running = true;
+		if (s->shown) { /* by a command of the user's to gdb */
+			s->shown = false;
+			forget_stop(s);
+			send_event(s, "continued",
+			           json_pack("{sIsb}", "threadId", (json_int_t)1,
+			                     "allThreadsContinued", 1));
+		}
+	} else if (r->kind == '=' && strcmp(r->word, "breakpoint-modified") == 0) {
+		breakpoint_modified(s, json_object_get(r->body, "bkpt"));
+	} else if (r->kind == '^' && strcmp(r->word, "error") == 0 && s->running &&
+	           r->token == s->going_token) {
+		/* It was to go on, and could not. */
+		s->running = s->interrupted = false;
+		drop_objects(s);
+		renew_threads(s);
+		tell_stop(s, "exception", text_of(r->body, "msg"), NULL);
+	}
+}

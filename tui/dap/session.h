@@ -1,0 +1,138 @@
+/*
+ * session.h - an editor's session: what the adapter's files share.
+ *
+ * The editor's ids: a thread's is the recording's (T1 is 2) and stays the same however often
+ * the program is run again; a frame and a set of variables are numbered from 1 with each stop,
+ * and the numbers of earlier stops are never used again.
+ */
+#ifndef HEDDLE_SESSION_H
+#define HEDDLE_SESSION_H
+
+#include "tui/dap/dap.h"
+#include "tui/dap/target.h"
+
+struct thread {
+	unsigned id;   /* the editor's */
+	char gdb[16];  /* gdb's own number, as text */
+	char name[64]; /* "T1" */
+};
+
+struct frame {
+	char thread[16]; /* gdb's number */
+	unsigned level;
+	char *file; /* path, or NULL */
+};
+
+enum scope { SCOPE_LOCALS, SCOPE_GLOBALS, SCOPE_OBJECT };
+
+/* A set of variables that the editor may ask for. */
+struct variables {
+	enum scope scope;
+	unsigned frame;       /* index */
+	char *object;         /* SCOPE_OBJECT: gdb's variable object */
+	GHashTable *children; /* name, as the editor has it, to gdb's variable object */
+};
+
+struct data_point {
+	char *name, *type; /* of the variable, to be shown and watched */
+	guint64 address, size;
+};
+
+struct watch {
+	int number; /* gdb's */
+	guint data; /* index of its data_point */
+};
+
+struct session {
+	const struct dap_start *start;
+	struct wire wire;
+	struct target target;
+	bool launched, configured, entry; /* entry: stop at main */
+	bool over;                        /* the editor has left */
+	unsigned line_base;               /* number of a file's first line: 0 or 1 */
+	/* The run. */
+	bool running;
+	bool shown;       /* the editor knows that it stands */
+	bool paused;      /* the editor asked for it */
+	bool interrupted; /* by the adapter, to set breakpoints; then it goes on */
+	char *going;      /* the command that runs, or NULL */
+	uint64_t going_token;
+	GQueue *waiting; /* json_t *: requests for when it stands */
+	/* Of the present stop. */
+	GArray *threads;                     /* struct thread */
+	GPtrArray *frames;                   /* struct frame * */
+	GPtrArray *sets;                     /* struct variables * */
+	unsigned frames_before, sets_before; /* given out for earlier stops */
+	GPtrArray *objects;                  /* char *: gdb's variable objects, to be deleted */
+	/* Breakpoints. */
+	GHashTable *sources; /* path to GArray of int: gdb's numbers */
+	GArray *functions;   /* int */
+	GArray *watches;     /* struct watch */
+	GHashTable *pending; /* gdb's numbers of those without code as yet */
+	GPtrArray *data;     /* struct data_point *; a dataId is an index */
+	GHashTable *files;   /* paths that frames have named */
+};
+
+/* ---- requests: `args` is an object; the answer's body is filled in; false and `why` ---- */
+
+typedef bool request(struct session *s, const json_t *args, json_t *body, GString *why);
+request set_breakpoints, set_function_breakpoints, data_breakpoint_info, set_data_breakpoints,
+        set_exception_breakpoints;
+request go_continue, go_next, step_in, step_out, step_back, reverse_continue, pause_run;
+request list_threads, list_frames, list_scopes, list_variables, set_variable, evaluate,
+        read_source;
+
+/* ---- arguments ---- */
+
+/* NULL and `why` when it is no text. */
+const char *text_of(const json_t *object, const char *name);
+const char *needed_text(const json_t *args, const char *name, GString *why);
+/* Owned by the caller; `why` is emptied first. */
+json_t *ask_quoted(struct session *s, GString *why, const char *command, const char *argument);
+
+/* ---- events ---- */
+
+/* `body` is released. */
+void send_event(struct session *s, const char *name, json_t *body);
+void send_output(void *session, const char *category, const char *text, size_t length);
+
+/* ---- the run (run.c) ---- */
+
+/* Let it go on by gdb's command. */
+bool go_on(struct session *s, const char *command, GString *why);
+/* Executions, notifications and late errors of gdb's. */
+void take_record(struct session *s, const struct mi_record *r);
+void tell_stop(struct session *s, const char *reason, const char *description,
+               const json_t *record);
+/* The threads of now; the editor is told which are new and which are gone. */
+void renew_threads(struct session *s);
+const struct thread *find_thread(const struct session *s, json_int_t id);
+
+/* ---- breakpoints (points.c) ---- */
+
+/* A breakpoint without code may have found it. */
+void breakpoint_modified(struct session *s, const json_t *body);
+/* "acct.balance": the name of what gdb's watchpoint `number` watches; or NULL. */
+const char *watched_name(const struct session *s, const char *number);
+
+/* ---- variables (look.c) ---- */
+
+/* Frames and variables of the last stop are no longer valid. */
+void forget_stop(struct session *s);
+/* Delete gdb's variable objects, while the program stands. */
+void drop_objects(struct session *s);
+/* Append " --thread T --frame L" of the editor's frame id, which may be missing. */
+bool name_frame(struct session *s, const json_t *id, GString *command, GString *why);
+/* The same of a set of variables. */
+void name_set_frame(const struct session *s, const json_t *set, GString *command);
+/* gdb's variable object of a variable that the editor names by its set; NULL and `why`. */
+const char *find_object(const struct session *s, const json_t *set, const char *name,
+                        GString *why);
+/* "acct.balance": the expression of gdb's variable object, owned by the caller; NULL: it has
+ * none. */
+char *path_expression(struct session *s, const char *object, GString *why);
+/* Frames of the stack above the user's own code that are the recorder's: the level of the first
+ * frame that is shown. */
+unsigned first_level(struct session *s, const char *gdb_thread);
+
+#endif
