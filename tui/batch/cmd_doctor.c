@@ -3,7 +3,6 @@
  * the rest. Every check is tried out.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,7 +107,7 @@ static void check_recording(const char *self)
 	if (says) {
 		struct session_options o = { .argv = (char *[]){ program, NULL },
 			                     .output = output,
-			                     .seed = 1 };
+			                     .strategy.seed = 1 };
 		struct session s;
 		struct error error;
 		bool ok = session_record(&o, &s, NULL, &error);
