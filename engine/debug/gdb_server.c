@@ -754,8 +754,11 @@ bool gdb_server_run(struct gdb_server *s, struct error *error)
 			break;
 		}
 		if (s->lost || t->f.server <= 0 || t->f.debug == NULL)
-			return t->f.gone || error_set(error, t->f.argv[0], NULL,
-			                              "gdbserver or the program is lost");
+			return t->f.gone ||
+			       error_set(error, t->f.argv[0], NULL,
+			                 "gdbserver or the program is lost%s%s%s%s",
+			                 *t->lost.what ? ": " : "", t->lost.where,
+			                 *t->lost.where ? ": " : "", t->lost.what);
 	}
 	return true;
 }

@@ -169,20 +169,35 @@ static uint64_t register_in(const char *key, unsigned number)
 	return value;
 }
 
+static bool moment_registers(struct travel *t, struct moment *p, int tid)
+{
+	enum { RSP = 7, RIP = 16 };
+	if (!registers_of(t, tid, p->registers))
+		return false;
+	p->pc = register_in(p->registers, RIP);
+	p->sp = register_in(p->registers, RSP);
+	return true;
+}
+
 /* Where the program stands now. */
 static bool moment_now(struct travel *t, struct moment *p)
 {
-	enum { RSP = 7, RIP = 16 };
 	memset(p, 0, sizeof(*p));
 	p->clock = t->f.debug->clock;
 	p->thread = t->f.debug->thread;
 	p->index = -1;
 	p->end = t->f.debug->trap == TRAP_END;
-	if (!registers_of(t, travel_tid(t, p->thread), p->registers))
-		return false;
-	p->pc = register_in(p->registers, RIP);
-	p->sp = register_in(p->registers, RSP);
-	return true;
+	return moment_registers(t, p, travel_tid(t, p->thread));
+}
+
+/* The same at a stop. gdbserver may not know the thread whose turn it is, when that has just
+ * been created: the moment is then that of the thread that stopped. */
+static bool moment_of_stop(struct travel *t, const struct stop *stop, struct moment *p)
+{
+	if (moment_now(t, p))
+		return true;
+	p->thread = travel_number(t, stop->tid);
+	return p->thread != UINT32_MAX && moment_registers(t, p, stop->tid);
 }
 
 /*
@@ -306,8 +321,7 @@ void travel_close(struct travel *t)
 
 static enum travel_result restart(struct travel *t)
 {
-	struct error error;
-	return travel_restart(t, &error)       ? TRAVEL_THERE
+	return travel_restart(t, &t->lost)     ? TRAVEL_THERE
 	       : t->f.interrupted || t->f.late ? TRAVEL_INTERRUPTED
 	                                       : TRAVEL_LOST;
 }
@@ -849,7 +863,7 @@ enum travel_result travel_forward(struct travel *t, const char *packet, struct s
 	t->f.interrupted = false;
 	remove_all(t);
 	bool pair = t->f.debug->trap == TRAP_PAIR, end = t->f.debug->trap == TRAP_END;
-	if (!moment_now(t, &t->present))
+	if (!moment_of_stop(t, stop, &t->present))
 		return TRAVEL_LOST;
 	t->at_pair &= t->present.clock == from.clock;
 	if (end) {

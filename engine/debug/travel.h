@@ -40,7 +40,8 @@ struct travel {
 	/* The present place is one of the trail, and the program stands behind it: see
 	 * travel_settle. */
 	bool ahead;
-	char *program; /* path of the executable, owned */
+	char *program;     /* path of the executable, owned */
+	struct error lost; /* why the program could not be started again; what "": it could */
 };
 
 enum travel_result {
