@@ -100,21 +100,32 @@ static bool open_code(struct opened *o, const char *path)
 
 uint64_t debuginfo_atomic_instruction(const struct debuginfo *d)
 {
-	struct opened o;
-	uint64_t found = open_code(&o, d->path) ? scan_file(d, o.elf, o.decoder, o.i) : 0;
-	close_code(&o);
-	return found;
+	uint64_t *answer = &((struct debuginfo *)d)->atomic_instruction;
+	uint64_t known = __atomic_load_n(answer, __ATOMIC_RELAXED);
+	if (known == 0) {
+		struct opened o;
+		known = 1 + (open_code(&o, d->path) ? scan_file(d, o.elf, o.decoder, o.i) : 0);
+		close_code(&o);
+		__atomic_store_n(answer, known, __ATOMIC_RELAXED);
+	}
+	return known - 1;
 }
 
 /* ---- results ---- */
 
 enum { MOST_INSTRUCTIONS = 200 };
 
+/* Where a way is. */
 struct following {
 	struct opened *code;
 	GArray *ways;     /* uint64_t: addresses that are to be followed */
 	GHashTable *been; /* addresses << 1 | low */
 	bool low;         /* the lowest byte of the result is overwritten */
+	/* The two results' values, while they are known, and what they were compared with last,
+	 * while the flags tell that. */
+	bool known, compared, flagged; /* flagged: the flags tell something of the result */
+	uint32_t values[2], with;
+	uint64_t target; /* of a jump that both take; 0: none */
 };
 
 /* The section's code from the address on; NULL: there is none. `linkage`: it leads to other
@@ -177,13 +188,74 @@ static enum next follow_branch(struct following *f, const cs_insn *i, bool call)
 	return i->id == X86_INS_JMP ? NEXT_OVERWRITES : NEXT_GOES_ON;
 }
 
+/* A sum of the result and a constant, or a comparison with one. */
+static bool computes(struct following *f, const cs_insn *i)
+{
+	const cs_x86 *x = &i->detail->x86;
+	bool tests = i->id == X86_INS_TEST, compares = tests || i->id == X86_INS_CMP;
+	bool sums = i->id == X86_INS_ADD || i->id == X86_INS_SUB;
+	if (!f->known || (!sums && !compares) || x->op_count != 2 ||
+	    x->operands[0].type != X86_OP_REG || x->operands[0].reg != X86_REG_EAX)
+		return false;
+	bool itself = x->operands[1].type == X86_OP_REG && x->operands[1].reg == X86_REG_EAX;
+	if (tests ? !itself : x->operands[1].type != X86_OP_IMM)
+		return false;
+	f->with = tests ? 0 : (uint32_t)x->operands[1].imm;
+	f->compared = compares;
+	f->flagged = true;
+	for (int k = 0; k < 2 && sums; k++)
+		f->values[k] += i->id == X86_INS_ADD ? f->with : -f->with;
+	return true;
+}
+
+/* Does a jump after a comparison lead one way for both results? */
+static bool decides(struct following *f, const cs_insn *i)
+{
+	bool taken[2];
+	if (!f->compared || i->detail->x86.operands[0].type != X86_OP_IMM)
+		return false;
+	for (int k = 0; k < 2; k++) {
+		uint32_t v = f->values[k];
+		bool equal = v == f->with, below = v < f->with;
+		switch (i->id) {
+		case X86_INS_JE:
+		case X86_INS_JNE:
+			taken[k] = equal == (i->id == X86_INS_JE);
+			break;
+		case X86_INS_JB:
+		case X86_INS_JAE:
+			taken[k] = below == (i->id == X86_INS_JB);
+			break;
+		case X86_INS_JBE:
+		case X86_INS_JA:
+			taken[k] = (below || equal) == (i->id == X86_INS_JBE);
+			break;
+		default:
+			return false;
+		}
+	}
+	f->target = taken[0] ? (uint64_t)i->detail->x86.operands[0].imm : 0;
+	return taken[0] == taken[1];
+}
+
 static enum next follow(struct following *f, const cs_insn *i)
 {
 	cs_regs read, written;
 	uint8_t reads, writes;
 	csh decoder = f->code->decoder;
+	f->target = 0;
 	if (cs_regs_access(decoder, i, read, &reads, written, &writes) != CS_ERR_OK)
 		return NEXT_READS;
+	if (computes(f, i) || (cs_insn_group(decoder, i, X86_GRP_JUMP) && decides(f, i)))
+		return NEXT_GOES_ON;
+	f->target = 0;
+	for (int k = 0; k < reads; k++)
+		if (read[k] == X86_REG_EFLAGS && f->flagged)
+			return NEXT_READS;
+	for (int k = 0; k < writes; k++)
+		if (written[k] == X86_REG_EFLAGS && i->id != X86_INS_INC &&
+		    i->id != X86_INS_DEC) /* which leave the carry */
+			f->compared = f->flagged = false;
 	for (int k = 0; k < reads; k++)
 		if (is_of_result(read[k]) && !is_zeroing(i) &&
 		    !(f->low && read[k] == X86_REG_AL))
@@ -211,33 +283,42 @@ static bool follow_way(struct following *f, uint64_t address)
 	bool linkage;
 	const uint8_t *bytes = code_at(f->code->elf, address, &count, &linkage);
 	cs_insn *i = f->code->i;
-	f->low = false;
+	f->low = f->compared = f->flagged = false;
 	for (;;) {
 		if (!g_hash_table_add(f->been, (gpointer)(uintptr_t)(address << 1 | f->low)))
-			return true;
+			return !f->known;
 		if (bytes == NULL || g_hash_table_size(f->been) > MOST_INSTRUCTIONS ||
 		    !cs_disasm_iter(f->code->decoder, &bytes, &count, &address, i))
 			return false;
 		enum next next = follow(f, i);
 		if (next != NEXT_GOES_ON)
 			return next == NEXT_OVERWRITES;
+		if (f->target == 0)
+			continue;
+		address = f->target;
+		bytes = code_at(f->code->elf, address, &count, &linkage);
 	}
 }
 
-bool debuginfo_result_unseen(const char *path, uint64_t address)
+bool debuginfo_result_unseen(const char *path, uint64_t address, const int32_t results[2])
 {
 	struct opened o;
 	bool unseen = open_code(&o, path) &&
 	              cs_option(o.decoder, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK;
-	struct following f = { &o, g_array_new(FALSE, FALSE, sizeof(uint64_t)),
-		               g_hash_table_new(NULL, NULL) };
+	struct following f = { .code = &o,
+		               .ways = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
+		               .been = g_hash_table_new(NULL, NULL) };
 	if (unseen) { /* with room for details */
 		cs_free(o.i, 1);
 		o.i = cs_malloc(o.decoder);
 	}
 	g_array_append_val(f.ways, address);
-	for (guint i = 0; unseen && i < f.ways->len; i++)
+	for (guint i = 0; unseen && i < f.ways->len; i++) {
+		f.known = i == 0;
+		f.values[0] = (uint32_t)results[0];
+		f.values[1] = (uint32_t)results[1];
 		unseen = follow_way(&f, g_array_index(f.ways, uint64_t, i));
+	}
 	g_array_free(f.ways, TRUE);
 	g_hash_table_unref(f.been);
 	close_code(&o);

@@ -50,9 +50,10 @@ enum debug_reads debuginfo_reads(const struct debuginfo *d);
 /* The address of an instruction in code with source lines that is atomic in itself (x86-64); 0:
  * none. Reads the file's code: half a second for 10 MB. */
 uint64_t debuginfo_atomic_instruction(const struct debuginfo *d);
-/* Is the result of the call that returns to this address (x86-64, of the file's) overwritten,
- * on every way, before it is read? False when that is not certain. */
-bool debuginfo_result_unseen(const char *path, uint64_t address);
+/* Does the code that a call returns to (x86-64, an address of the file's) do the same for both
+ * of these results: is it overwritten, on every way, before it is read, but for comparisons
+ * with constants that lead one way for both? False when that is not certain. */
+bool debuginfo_result_unseen(const char *path, uint64_t address, const int32_t results[2]);
 /* Hex; "" when absent. */
 const char *debuginfo_build_id(const struct debuginfo *d);
 /* The first error in the DWARF; NULL: none. */

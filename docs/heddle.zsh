@@ -221,9 +221,11 @@ verify) _arguments \
 record) _arguments \
 	'*--output[where the trace goes (default\: PROG.hdl)]:TRACE:_files' \
 	'*--mode[one thread at a time and exact, or free]:word:(controlled free)' \
-	'*--strategy[who runs next, in controlled mode]:word:(random pct noise rr)' \
+	'*--strategy[who runs next, in controlled mode]:word:(random pct noise rr pos surw turns)' \
 	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
 	'*--steps[pct\: about how many steps the run has (default 1000)]:N:_files' \
+	'*--target[surw\: the events that are to come in each order equally often (from shake)]:PLACE+SIZE=N,...:_files' \
+	'*--turns[turns\: who goes on, until it has made so many events]:THREAD\:EVENTS,...:_files' \
 	'*--seed[another seed is another schedule (default 1)]:N:_files' \
 	'*--memory[the memory model that the run is under (default sc)]:word:(sc tso rc11)' \
 	'*--spec[its bind lines become invocations, its missing blocks missing code]:FILE:_files' \
@@ -233,6 +235,7 @@ record) _arguments \
 	'*--live[say on standard error, while the program runs, which races happens-before finds]' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
 	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
+	'*--filter[leave out, while the program runs, accesses that tell happens-before (the default) or also WCP and its kin nothing new, and all values\: quicker, smaller, and for these analyses and lockset alone]:word:(hb wcp)' \
 	'*--no-values[leave values out]' \
 	'*--no-missing[leave out calls into code that is not instrumented]' \
 	'*--no-inputs[leave out what comes from outside (sockets, pipes, terminals)\: replay needs it again]' \
@@ -310,7 +313,11 @@ merge) _arguments \
 shake) _arguments \
 	'*--runs[how many runs (default 100)]:N:_files' \
 	'*--seed[the first seed (default 1)]:N:_files' \
-	'*--strategy[one strategy (default\: a mixture)]:word:(random pct noise rr)' \
+	'*--strategy[one strategy, or auto\: several, which learn from each other'\''s runs (default\: a mixture)]:word:(auto random pct noise rr pos surw turns)' \
+	'*--target[surw\: as of record]:PLACE+SIZE=N,...:_files' \
+	'*--turns[turns\: as of record]:THREAD\:EVENTS,...:_files' \
+	'*--until-error[no more runs after the first that fails]' \
+	'*--tries[how many more runs to find the fewest switches of threads with, that a failure needs (default 40; 0\: none)]:N:_files' \
 	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
 	'*--steps[pct\: about how many steps a run has (default\: measured)]:N:_files' \
 	'*--memory[the memory model that the runs are under (default sc)]:word:(sc tso rc11)' \

@@ -22,7 +22,7 @@
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
-enum { VERSION = 6, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
+enum { VERSION = 5, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
 static const uint32_t byte_order = 0x01020304;
 
 /* -- identity ------------------------------------------------------------------------------ */
@@ -70,18 +70,18 @@ char *checkpoint_identity(const struct explore_options *o, struct error *error)
 }
 
 /* Do two identities differ? The lines that do are owned by the caller. */
-static bool checkpoint_differ(const char *stored, const char *own, char **was, char **is)
+static bool differ(const char *stored, const char *own, char **was, char **is)
 {
 	char **a = g_strsplit(stored, "\n", -1), **b = g_strsplit(own, "\n", -1);
 	guint i = 0;
 	while (a[i] && b[i] && strcmp(a[i], b[i]) == 0)
 		i++;
-	bool differ = a[i] || b[i];
+	bool other = a[i] || b[i];
 	*was = g_strdup(a[i] ? a[i] : "nothing");
 	*is = g_strdup(b[i] ? b[i] : "nothing");
 	g_strfreev(a);
 	g_strfreev(b);
-	return differ;
+	return other;
 }
 
 /* -- the report ---------------------------------------------------------------------------- */
@@ -149,16 +149,22 @@ static void archive_history(struct explore_error *e, struct archive *a)
 	ARCHIVE_EACH(a, e->history, 0, struct linear_shown, s, archive_shown(s, a));
 }
 
+/* The shortest run, and what it shows of the error. */
+static void archive_shortest(struct explore_error *e, uint32_t runs, struct archive *a)
+{
+	e->shortest = (uint32_t)archive_below(a, e->shortest, runs);
+	archive_text(a, &e->story);
+	archive_history(e, a);
+}
+
 static void archive_error(struct explore_error *e, uint32_t runs, struct archive *a)
 {
 	e->end = (enum explore_end)archive_below(a, e->end, EXPLORE_END_COUNT);
 	ARCHIVE(a, e->status);
-	archive_text(a, &e->story);
 	archive_text(a, &e->key);
 	archive_texts(a, &e->places);
-	archive_history(e, a);
 	e->run = (uint32_t)archive_below(a, e->run, runs);
-	e->shortest = (uint32_t)archive_below(a, e->shortest, runs);
+	archive_shortest(e, runs, a);
 	ARCHIVE(a, e->count);
 	if (e->key == NULL)
 		archive_fail(a);
@@ -181,16 +187,12 @@ static void archive_known_errors(struct explore_report *r, uint32_t known, struc
 {
 	for (uint32_t i = 0; i < known; i++) {
 		struct explore_error *e = &g_array_index(r->errors, struct explore_error, i);
-		e->shortest = (uint32_t)archive_below(a, e->shortest, r->runs->len);
-		ARCHIVE(a, e->count);
-		if (e->history == NULL)
-			continue;
 		if (archive_reads(a)) {
 			g_clear_pointer(&e->story, g_free);
 			g_clear_pointer(&e->history, g_array_unref);
 		}
-		archive_text(a, &e->story);
-		archive_history(e, a);
+		archive_shortest(e, r->runs->len, a);
+		ARCHIVE(a, e->count);
 	}
 }
 
@@ -567,7 +569,7 @@ static bool read_state(const struct checkpoint *c, struct exploration *x, const 
 	bool good = archive_ended(a), other = false;
 	archive_free(a);
 	x->identity = x->identity ? x->identity : g_strdup("");
-	if (own != NULL && checkpoint_differ(x->identity, own, &was, &is)) {
+	if (own != NULL && differ(x->identity, own, &was, &is)) {
 		other = true;
 		error_set(error, path,
 		          "give --resume another file, or the same program and options",
@@ -625,9 +627,9 @@ bool checkpoint_load_added(const struct checkpoint *task, const struct task_orig
 	GArray *const lists[] = { x->report->runs, x->report->errors, x->report->races };
 	const uint32_t lengths[] = { o->extent.runs, o->extent.errors, o->extent.races };
 	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
-		guint size = g_array_get_element_size(lists[i]);
+		size_t size = g_array_get_element_size(lists[i]), had = lists[i]->len;
 		g_array_set_size(lists[i], lengths[i]);
-		memset(lists[i]->data, 0, (size_t)size * lengths[i]);
+		memset(lists[i]->data + had * size, 0, (lengths[i] - had) * size);
 	}
 	x->histories = histories_beyond(o->extent.histories.runs);
 	return read_added(task, x, error);

@@ -194,6 +194,10 @@ struct explore_race {
 };
 void explore_report_free(struct explore_report *report);
 
+/* "T2 writes p[0] after T1 freed its block at a.c:5": the first such use in the trace (indexed
+ * as needed), owned by the caller; or NULL. */
+char *explore_first_use(struct trace *t);
+
 /* NULL and `error` when the program cannot be run, or cancelled. */
 struct explore_report *explore(const struct explore_options *options,
                                const struct progress *progress, struct error *error);

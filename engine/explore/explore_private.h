@@ -99,6 +99,11 @@ struct exploration {
 	GHashTable *races;       /* char *: pairs of places, and "sites " with pairs of sites */
 	int64_t races_effort, effort_began; /* processor time, microseconds, of the races beyond
 	                                     * happens-before; at the beginning */
+	struct {
+		const struct trace *trace;
+		uint32_t run;
+		bool any;
+	} suspects;       /* may anything race in the run that was asked about last? */
 	bool beyond;      /* something needs more preemptions than the bound permits */
 	bool races_left;  /* of some run these were not all looked for */
 	GHashTable *gaps; /* char *, also in report->gaps */

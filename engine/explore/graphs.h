@@ -40,6 +40,10 @@ struct graphs {
 	GHashTable
 	        *unseen; /* uint64_t: sites of calls to whether nobody looks at their result */
 	GHashTable *shared; /* TSO: struct memory_place: plain memory of several threads */
+	GHashTable *uses;   /* struct memory_place, of a byte: GArray of graphs_alone.c */
+	GHashTable *ends;   /* uint64_t: marks of threads' last events in runs */
+	bool meet;          /* threads share more than atomics */
+	uint64_t spared;    /* graphs without a run */
 	struct memory_counts counts;
 	struct error *error;
 	guint looks;      /* gaps of loops that look in vain */
@@ -75,6 +79,15 @@ void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory
 void known_free(void *known);
 /* The gap of a loop that looks at the site `times` times in vain, and is taken to wait. */
 void graphs_note_looks(struct graphs *s, uint64_t site, unsigned times);
+
+/* ---- graphs_alone.c ---- */
+/* What a run shows of what its threads share; sets s->restart when graphs were spared for what
+ * is not so. */
+void graphs_note_uses(struct graphs *s, const struct trace *t, const struct memory_recorded *r);
+/* The graph was run. */
+void graphs_note_ends(struct graphs *s, struct memory_graph *g);
+/* Would a run of the graph show nothing new? */
+bool graphs_spare(struct graphs *s, struct memory_graph *g, bool blocked);
 
 /* ---- graphs_plan.c ---- */
 /* The plan of a graph, all of whose events are known. plan_release. */

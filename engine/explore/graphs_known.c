@@ -3,6 +3,7 @@
 #include "debuginfo/debuginfo.h"
 #include "engine/trace/own_code.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,9 +31,10 @@ static bool is_wanted(const void *context, const struct memory_place *place)
 	return g_hash_table_contains(((const struct graphs *)context)->shared, place);
 }
 
-/* A call whose result is overwritten before it is read, by the program's code. */
+/* A wait at a barrier, after which the program's code does the same whoever is the last. */
 static bool is_unseen(const void *context, const struct trace *t, uint32_t event)
 {
+	static const int32_t results[2] = { 0, PTHREAD_BARRIER_SERIAL_THREAD };
 	const struct graphs *s = context;
 	const struct location *l = &t->locations[t->events[event].location];
 	if (l->module == NONE)
@@ -41,7 +43,8 @@ static bool is_unseen(const void *context, const struct trace *t, uint32_t event
 	uint64_t site = l->address ^ (uint64_t)l->module << 48;
 	gpointer known = g_hash_table_lookup(s->unseen, &site);
 	if (known == NULL) {
-		bool unseen = debuginfo_result_unseen(trace_string(t, m->path), l->address + 1);
+		bool unseen = debuginfo_result_unseen(trace_string(t, m->path), l->address + 1,
+		                                      results);
 		known = GUINT_TO_POINTER(1u + unseen);
 		g_hash_table_insert(s->unseen, g_memdup2(&site, sizeof site), known);
 	}

@@ -68,6 +68,9 @@ static bool report_run(struct graphs *s, struct plan_run *run, struct memory_rec
 	bool good = explore_note_end(x, run, &e, s->error);
 	g_array_append_val(x->report->runs, e);
 	explore_note_limits(x, run);
+	graphs_note_uses(s, run->trace, r);
+	if (!e.strayed)
+		graphs_note_ends(s, r->graph);
 	if (!e.strayed && !e.redundant)
 		explore_find_races(x);
 	x->view = NULL;
@@ -311,7 +314,7 @@ static bool visit(void *context, const struct memory_graph *graph, bool blocked)
 	note_guesses(s, g);
 	if (limit_reached(s))
 		return false;
-	if (g_hash_table_contains(s->classes, &class_))
+	if (g_hash_table_contains(s->classes, &class_) || graphs_spare(s, g, blocked))
 		return true;
 	if (!run_graph(s, g, NONE, false))
 		return false;
@@ -334,6 +337,8 @@ static void begin_again(struct graphs *s)
 	g_hash_table_remove_all(s->x->races);
 	g_hash_table_remove_all(s->known);
 	g_hash_table_remove_all(s->classes);
+	g_hash_table_remove_all(s->ends);
+	s->spared = 0;
 	s->again = false;
 }
 
@@ -351,6 +356,10 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 		            .places = numbers_new(g_free),
 		            .compares = numbers_new(NULL),
 		            .unseen = numbers_new(NULL),
+		            .uses = g_hash_table_new_full(memory_place_hash, memory_place_equal,
+		                                          g_free,
+		                                          (GDestroyNotify)g_array_unref),
+		            .ends = numbers_new(NULL),
 		            .shared = g_hash_table_new_full(memory_place_hash,
 		                                            memory_place_equal, g_free, NULL),
 		            .error = error };
@@ -379,6 +388,8 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 	g_hash_table_unref(s.places);
 	g_hash_table_unref(s.compares);
 	g_hash_table_unref(s.unseen);
+	g_hash_table_unref(s.uses);
+	g_hash_table_unref(s.ends);
 	g_hash_table_unref(s.shared);
 	memory_world_release(&s.world);
 	return !s.failed && !x->cancelled;

@@ -48,7 +48,10 @@ struct reach {
 	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
 	struct symmetry *symmetry; /* where objects are looked at by results, else NULL */
 	uint32_t *waits;         /* by event: the wait or arrival in force after it, or NONE */
-	uint32_t *counted;       /* by event: the semaphore whose count it reads, or NONE */
+	uint32_t *counted;       /* by event: the semaphore, or the sleepers on a futex, whose
+	                          * number it reads; or NONE */
+	uint32_t *must;          /* by event: where its must-edges begin among `edges` */
+	GPtrArray *edges;        /* const struct must_edge *, of the trace */
 	uint32_t *begins, *ends; /* by message of a once-function: its events, or NONE */
 	uint8_t *tried;          /* by object: tries, or looks at its count, tell its state */
 	GArray *sections;        /* struct held_section, by object */

@@ -353,6 +353,59 @@ LARGE tso several sizes
 PARTS tso several sizes
 READ rc11 plain reads of atomics
 E
+# Threads that share nothing but atomics: one run for what each of them can read. When they share
+# plain memory, too, what two of them read together makes the race.
+cat >alone.c <<'C'
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static atomic_int x[2];
+int shared, own[2];
+static void *write_both(void *p)
+{
+	for (int i = 0; i < 3; i++) {
+		atomic_store_explicit(&x[0], i + 1, memory_order_relaxed);
+		atomic_store_explicit(&x[1], i + 1, memory_order_relaxed);
+	}
+	return p;
+}
+static void *read_one(void *p)
+{
+	int me = *(int *)p, saw = atomic_load_explicit(&x[me], memory_order_relaxed);
+#ifdef SHARED
+	if (saw == 3)
+		shared = me;
+#elif defined FAILS
+	if (saw == 3 && me == 1)
+		abort();
+#else
+	own[me] = saw;
+#endif
+	return 0;
+}
+int main(void)
+{
+	static int number[2];
+	pthread_t t;
+	for (int i = 0; i < 2; i++) {
+		number[i] = i;
+		pthread_create(&t, 0, read_one, &number[i]);
+	}
+	pthread_create(&t, 0, write_both, 0);
+	pthread_exit(0);
+}
+C
+while read -r flag model want; do
+	run "$HEDDLE" cc -g -O1 -D"$flag" alone.c -o alone -pthread
+	run "$HEDDLE" explore --budget 100 --memory "$model" --format json -- ./alone
+	is "$(json 'join " ", $d->{complete} ? 1 : 0, @$d{qw(graphs executions)}, map { scalar @{$d->{$_}} } qw(errors races)')" \
+		"1 $want" "threads that share atomics, $flag, $model: complete, graphs, runs, errors, races"
+done <<'E'
+OWN rc11 16 7 0 0
+OWN tso 16 7 0 0
+FAILS rc11 16 7 1 0
+SHARED rc11 16 16 0 1
+E
 # The text format keeps that a compare-and-exchange failed.
 printf '%s\n' '#! heddle 1' 'T1|ar4(x)=0;rlx,failed|a' 'T1|ar4(x)=0;seq_cst,failed|b' 'T1|ar4(x)=0;acq|c' >failed.txt
 run "$HEDDLE" convert failed.txt failed.hdl

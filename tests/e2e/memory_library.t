@@ -178,7 +178,11 @@ static void *arrive(void *p)
 				last[me] = result;
 		} else if (LOOKS == 4)
 			return (void *)(long)WAIT();
-		else if (LOOKS != 2)
+		else if (LOOKS == 6) {
+			int result = WAIT();
+			if (result != 0 && result != PTHREAD_BARRIER_SERIAL_THREAD)
+				last[me] = 1;
+		} else if (LOOKS != 2)
 			WAIT();
 	}
 	return 0;
@@ -200,6 +204,7 @@ int main(void)
 C
 check arrivals "-DLOOKS=0 -DROUNDS=2" rc11 "0 1"
 check arrivals "-DLOOKS=0 -DROUNDS=2" tso "0 1"
+check arrivals "-DLOOKS=6 -DROUNDS=2" rc11 "0 1"
 check arrivals "-DLOOKS=1 -DROUNDS=1" rc11 "0 1 2"
 check arrivals "-DLOOKS=2 -DROUNDS=1" rc11 "1 2 4 3"
 check arrivals "-DLOOKS=3 -DROUNDS=1" rc11 "1 2 4 3"

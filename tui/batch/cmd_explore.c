@@ -194,7 +194,8 @@ static bool write_tree(const struct explore_report *r, const struct explore_aske
 	json_t *root = report_json(r, asked);
 	char *text = json_dumps(root, JSON_INDENT(1));
 	json_decref(root);
-	bool good = file_write_whole(path, text, strlen(text), error);
+	bool good = file_may_become(path, FILE_REPORT, error) &&
+	            file_write_whole(path, text, strlen(text), error);
 	free(text);
 	return good;
 }
@@ -567,7 +568,7 @@ static int run(struct arguments *a)
 	struct explore_options o = {
 		.argv = argv,
 		.resume = argument_value(a, "resume"),
-		.save = argument_output(a, false),
+		.save = argument_output(a, false, FILE_REPORT),
 		.seed = argument_number(a, "seed", 0),
 		.max_runs = argument_number(a, "runs", EXPLORE_RUNS),
 		.max_steps = argument_number(a, "steps", 0),
