@@ -23,8 +23,11 @@ static bool is_shared(const void *context, uint32_t event)
 	struct wide run = event_variables(t, &t->events[event]);
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		struct event_list list = event_list_at(&t->index->variable_events, v);
-		for (uint64_t i = 0; i < list.count; i++)
-			if (t->events[list.items[i]].thread != t->events[event].thread)
+		/* from both ends: a thread may have looked a million times */
+		for (uint64_t i = 0; i < (list.count + 1) / 2; i++)
+			if (t->events[list.items[i]].thread != t->events[event].thread ||
+			    t->events[list.items[list.count - 1 - i]].thread !=
+			            t->events[event].thread)
 				return true;
 	}
 	return false;
@@ -259,16 +262,37 @@ static uint64_t look_number(const uint64_t *states, const struct history *h, uin
 	return history_mix(history_mix(h->threads[thread].who, states[event]), seen);
 }
 
+/* The same before each event; owned by the caller. */
+static uint64_t *prefixes_before(const struct history *reduced)
+{
+	const struct trace *t = reduced->trace;
+	uint64_t *before = g_new(uint64_t, t->events_count + 1);
+	for (uint32_t u = 0; u < t->threads_count; u++) {
+		struct event_list mine = trace_thread_events(t, u);
+		const GArray *prefixes = reduced->threads[u].prefixes;
+		uint64_t now = g_array_index(prefixes, uint64_t, 0);
+		for (uint64_t i = 0; i < mine.count; i++) {
+			uint32_t e = mine.items[i];
+			uint32_t step = g_array_index(reduced->step_of, uint32_t, e);
+			before[e] = now;
+			if (step != NONE)
+				now = g_array_index(prefixes, uint64_t, step + 1);
+		}
+	}
+	return before;
+}
+
 void awaits_learn(struct awaits *a, const struct await_rounds *rounds,
                   const struct history *reduced, const struct history *raw)
 {
 	const struct trace *t = raw->trace;
 	bool *inside = g_new0(bool, t->events_count + 1); /* of the rounds so far */
+	g_autofree uint64_t *before = prefixes_before(reduced);
 	for (guint k = 0; k < rounds->list->len; k++) {
 		const struct await_round *r =
 		        &g_array_index(rounds->list, struct await_round, k);
 		struct event_list mine = trace_thread_events(t, r->thread);
-		uint64_t prefix = prefix_before(reduced, r->first);
+		uint64_t prefix = before[r->first];
 		if (r->looks == 1 && r->last == r->first)
 			numbers_add(a->looks, look_number(rounds->states, raw, r->first,
 			                                  raw->seen[r->first]));
