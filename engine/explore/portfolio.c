@@ -121,9 +121,9 @@ GArray *turns_without(const GArray *turns, guint first, guint count)
 
 static bool has(const struct portfolio *p, enum arm arm)
 {
-	return arm == ARM_PAIR       ? p->pairs->len > 0
+	return arm == ARM_PAIR       ? p->pairs->len > 0 && !p->explores
 	       : arm == ARM_SURW     ? p->targets->len > 0
-	       : arm == ARM_FEEDBACK ? p->kept->len > 0
+	       : arm == ARM_FEEDBACK ? p->kept->len > 0 && !p->explores
 	       : arm == ARM_PCT      ? !p->explores
 	                             : true;
 }
@@ -149,7 +149,7 @@ static enum arm next_arm(struct portfolio *p)
 {
 	if (p->runs == 0)
 		return ARM_POS;
-	return p->runs % 4 && p->pairs->len > 0 && !p->explores ? ARM_PAIR : draw_arm(p);
+	return p->runs % 4 && has(p, ARM_PAIR) ? ARM_PAIR : draw_arm(p);
 }
 
 static void take_pair(struct portfolio *p, struct strategy *s)
