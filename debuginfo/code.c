@@ -19,7 +19,8 @@ static bool is_atomic(const cs_insn *i)
 	       (i->id == X86_INS_XCHG && strchr(i->op_str, '[') != NULL);
 }
 
-/* The first one in the symbol's code; 0: none, or what is no code ends the search. */
+/* Address of the first atomic instruction of the symbol; 0: none before its end, or before
+ * bytes that are no instruction. */
 static uint64_t scan_symbol(csh decoder, cs_insn *i, const struct elf_symbol *s,
                             const uint8_t *bytes, size_t count)
 {
@@ -40,7 +41,7 @@ static uint64_t scan_section(const struct debuginfo *d, csh decoder, cs_insn *i,
 		if (s->address < base || s->address >= end || s->size > end - s->address)
 			continue;
 		if (debuginfo_code(d, s->address, &place, 1) == 0 || place.line == 0)
-			continue; /* nobody's source: the compiler's own, a library's */
+			continue; /* without source lines: the compiler's or a library's */
 		const uint8_t *bytes = (const uint8_t *)data->d_buf + (s->address - base);
 		uint64_t found = scan_symbol(decoder, i, s, bytes, s->size);
 		if (found != 0)

@@ -42,9 +42,9 @@ struct mined {
  * places of the three acquires) and rule; at most `limit`, and then *cut. */
 GArray *mined_find(const struct trace *t, uint32_t limit, bool *cut);
 
-/* The same question of a cycle of two units: the first one's part up to its conflicting access,
- * the rest of it from where it holds no lock, the second unit between.  False where there is no
- * such place.  The trace has INDEX_THREADS. */
+/* A cycle of two units as such a pair: the first unit is divided after its conflicting access,
+ * where it holds no lock, and the second unit runs between.  False for other cycles, and when
+ * it holds one throughout. The trace has INDEX_THREADS. */
 bool mined_of_cycle(const struct trace *t, const struct finding *f, struct mined *m);
 
 /* Adds those of a trace to a report as candidates, but for pairs that it has. */

@@ -650,7 +650,8 @@ bool atomic_predict(struct trace *t, const struct atomic_model *m,
 	p.finder = cycles_new(t, m);
 	struct graph_options whole = { .uses = p.uses, .progress = progress };
 	p.g = conflict_graph_new(t, m, &whole);
-	/* The solver's tables are as wide as the threads that it knows of. */
+	/* The solver's tables have a column for each thread: short threads share one as chains.
+	 */
 	struct trace *chains = trace_by_chains(t, CHAINS_LEAST, progress, &p.cancelled);
 	p.smt = p.g && !p.cancelled ? smt_new(chains ? chains : t, &solver, progress) : NULL;
 	p.cancelled = p.smt == NULL;

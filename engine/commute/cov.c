@@ -22,7 +22,7 @@ struct candidate {
 /* Candidates of one pair of locations, unless options.pairs_events. */
 struct site_pair {
 	uint32_t sites[2];
-	uint32_t candidates; /* number of them in the list */
+	uint32_t candidates; /* pairs of these sites in the list */
 	uint64_t others;     /* not in the list, as one in the list is at least as likely to be
 	                        possible (clashes at two access points may be counted twice) */
 	bool must;           /* the list has one that the causal past orders */

@@ -61,7 +61,7 @@ struct model *model_new(struct trace *t, const struct specs *specs,
                         const struct progress *progress, struct error *error);
 void model_free(struct model *m);
 
-/* Bound for one event: a wait is one of the condition and a use of it and of its block. */
+/* Calls of one event, at most: a wait calls the condition, uses it, and uses its block. */
 #define MOST_CALLS 3
 #define MOST_NAMES 64 /* arguments and results of an invocation */
 struct call_scratch {

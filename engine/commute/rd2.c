@@ -406,8 +406,8 @@ static void compare_with(struct rd2 *r, const struct call *now, const struct tou
 	}
 }
 
-/* Compare with every earlier invocation of the methods whose condition with this one is not
- * ECL. */
+/* Compares with each earlier invocation of a method whose condition is outside of the logic of
+ * access points (ECL). */
 static void compare_pairwise(struct rd2 *r, const struct call *now, const struct toucher *self,
                              uint32_t clock, bool all)
 {

@@ -197,7 +197,8 @@ bool detector_applies(enum detector d, const struct detection *on)
 	       detectors[d].applies(on->trace);
 }
 
-/* Give each witness few context switches; of what happened it is the recorded order. */
+/* Reduces the context switches of each witness; a finding that happened keeps the recorded
+ * order. */
 static void polish(enum detector d, const struct detection *on, const struct report *r)
 {
 	struct semantics semantics;
@@ -229,7 +230,7 @@ static void polish(enum detector d, const struct detection *on, const struct rep
 struct report *detector_run(enum detector d, struct detection *on,
                             const struct progress *progress, struct error *error)
 {
-	/* what happened is known of every run */
+	/* findings that happened need no model of the memory */
 	if (d > DETECTOR_MISUSE && !trace_weak_allows(on->trace, "this search", error))
 		return NULL;
 	struct report *r = detectors[d].find(on, progress, error);

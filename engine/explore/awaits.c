@@ -1,6 +1,8 @@
 /* awaits.c - see awaits.h. */
 #include "engine/explore/awaits.h"
 
+#include "engine/base/search.h"
+
 #include "engine/base/numbers.h"
 #include "engine/explore/history_private.h"
 #include "engine/memory/rounds.h"
@@ -183,13 +185,11 @@ void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
 /* The number of the thread's history without rounds, up to an event of the run. */
 static uint64_t prefix_before(const struct history *reduced, uint32_t event)
 {
-	const struct trace *t = reduced->trace;
-	uint32_t thread = t->events[event].thread, step = NONE;
-	struct event_list mine = trace_thread_events(t, thread);
-	for (uint64_t i = t->index->position[event]; i-- > 0 && step == NONE;)
-		step = g_array_index(reduced->step_of, uint32_t, mine.items[i]);
-	return g_array_index(reduced->threads[thread].prefixes, uint64_t,
-	                     step == NONE ? 0 : step + 1);
+	uint32_t thread = reduced->trace->events[event].thread;
+	const struct thread_history *h = &reduced->threads[thread];
+	size_t steps =
+	        search_end(i, 0, h->events->len, g_array_index(h->events, uint32_t, i) < event);
+	return g_array_index(h->prefixes, uint64_t, steps);
 }
 
 uint64_t await_rounds_class(const struct await_rounds *rounds, const struct plan_run *run,

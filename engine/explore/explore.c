@@ -265,7 +265,7 @@ static bool begin(struct exploration *x, struct error *error)
 		x->program = g_strdup(x->options->argv[0]);
 		x->told = g_strdup(x->options->told);
 		x->environment = g_ptr_array_new_with_free_func(g_free);
-		for (char **variable = environ; *variable; variable++)
+		for (char **variable = environ; variable != NULL && *variable; variable++)
 			g_ptr_array_add(x->environment, g_strdup(*variable));
 		x->resumed = x->from != NULL;
 		if (!x->identity || (x->resumed && !checkpoint_load(x->from, x, error)))

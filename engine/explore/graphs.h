@@ -39,11 +39,13 @@ struct graphs {
 	GHashTable *compares;
 	GHashTable
 	        *unseen; /* uint64_t: sites of calls to whether nobody looks at their result */
-	GHashTable *shared; /* TSO: struct memory_place: plain memory of several threads */
-	GHashTable *uses;   /* struct memory_place, of a byte: GArray of graphs_alone.c */
-	GHashTable *ends;   /* uint64_t: marks of threads' last events in runs */
-	bool meet;          /* threads share more than atomics */
-	uint64_t spared;    /* graphs without a run */
+	/* struct memory_place, whose plain accesses are events: of several threads under TSO,
+	 * and of atomics. */
+	GHashTable *shared;
+	GHashTable *uses; /* struct memory_place, of a byte: GArray of graphs_alone.c */
+	GHashTable *ends; /* uint64_t: marks of threads' last events in runs */
+	bool meet;        /* threads share more than atomics */
+	uint64_t spared;  /* graphs without a run */
 	struct memory_counts counts;
 	struct error *error;
 	guint looks;      /* gaps of loops that look in vain */
@@ -77,6 +79,9 @@ void graphs_learn(struct graphs *s, const struct plan_run *run, struct memory_re
 /* The graph of a run; sets s->again when what an event is changes by it. */
 void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory_recorded *r);
 void known_free(void *known);
+/* Where plain accesses of atomics are events under RC11, a graph in which they race cannot be
+ * run: true and a gap. */
+bool graphs_note_mixed(struct graphs *s);
 /* The gap of a loop that looks at the site `times` times in vain, and is taken to wait. */
 void graphs_note_looks(struct graphs *s, uint64_t site, unsigned times);
 

@@ -95,7 +95,7 @@ static uint64_t *states_of(const struct plan_run *run)
 /* TSO: plain memory that two threads access, one of which writes. */
 struct sharing {
 	uint32_t thread;
-	bool several, written;
+	bool several, written, plain;
 };
 
 static void find_shared(struct graphs *s, const struct trace *t,
@@ -118,14 +118,37 @@ static void find_shared(struct graphs *s, const struct trace *t,
 		}
 		known->several |= known->thread != x->thread;
 		known->written |= op_writes(x->op);
-		if (known->several && known->written &&
-		    !g_hash_table_contains(s->shared, &place)) {
-			g_hash_table_add(s->shared, g_memdup2(&place, sizeof place));
-			s->again |= !op_is_atomic(x->op);
-		}
+		known->plain |= !op_is_atomic(x->op);
+	}
+	GHashTableIter all;
+	gpointer place, known;
+	g_hash_table_iter_init(&all, seen);
+	while (g_hash_table_iter_next(&all, &place, &known)) {
+		const struct sharing *w = known;
+		if (w->several && w->written &&
+		    g_hash_table_add(s->shared, g_memdup2(place, sizeof(struct memory_place))))
+			s->again |= w->plain;
 	}
 	g_hash_table_unref(seen);
 	memory_blocks_free(blocks);
+}
+
+static void note_unmodelled(struct graphs *s, enum memory_unmodelled what)
+{
+	char *why =
+	        g_strdup_printf("--memory does not model %s: what depends on their order is "
+	                        "not explored",
+	                        memory_unmodelled_words(what));
+	explore_gap(s->x, why);
+	g_free(why);
+}
+
+bool graphs_note_mixed(struct graphs *s)
+{
+	if (s->model != MEMORY_RC11 || g_hash_table_size(s->shared) == 0)
+		return false;
+	note_unmodelled(s, MEMORY_UNMODELLED_PLAIN);
+	return true;
 }
 
 void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory_recorded *r)
@@ -134,7 +157,7 @@ void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory
 	uint64_t *states = states_of(run);
 	GArray *fences = graphs_fences(s);
 	struct memory_choice choice = { .context = s,
-		                        .wanted = s->model == MEMORY_TSO ? is_wanted : NULL,
+		                        .wanted = is_wanted,
 		                        .states = states,
 		                        .keeps_updates = s->with_rounds,
 		                        .fences = fences,
@@ -146,17 +169,14 @@ void graphs_recorded(struct graphs *s, const struct plan_run *run, struct memory
 	if (s->model == MEMORY_TSO)
 		find_shared(s, t, r);
 	s->again |= r->recounted;
-	note_places(s, t, r);
-	for (int u = 0; u < MEMORY_UNMODELLED_COUNT; u++) {
-		if (!(r->unmodelled >> u & 1))
-			continue;
-		char *why = g_strdup_printf(
-		        "--memory does not model %s: what depends on their order is not "
-		        "explored",
-		        memory_unmodelled_words((enum memory_unmodelled)u));
-		explore_gap(s->x, why);
-		g_free(why);
+	for (guint i = 0; i < r->mixed->len; i++) {
+		const struct memory_place *p = &g_array_index(r->mixed, struct memory_place, i);
+		s->again |= g_hash_table_add(s->shared, g_memdup2(p, sizeof *p));
 	}
+	note_places(s, t, r);
+	for (int u = 0; u < MEMORY_UNMODELLED_COUNT; u++)
+		if (r->unmodelled >> u & 1)
+			note_unmodelled(s, (enum memory_unmodelled)u);
 }
 
 /* ---- next events ---- */

@@ -16,6 +16,8 @@ struct planning {
 	struct memory_graph *g;
 	struct plan *plan;
 	uint32_t *step;    /* by event: its step, or NONE */
+	uint32_t *name;    /* by event: of a store, in struct log_step */
+	bool *begun;       /* by location: an atomic access of it is issued */
 	uint32_t *issued;  /* by thread: its next event without steps, or NONE */
 	GArray **buffered; /* TSO, by thread: uint32_t: events that wait; NONE: of no event */
 };
@@ -182,17 +184,33 @@ static void tell_waits(const struct memory_event *e, struct log_step *step)
 		step->late = e->value >> e->thread % MEMORY_CHOICES & 1;
 }
 
+static bool is_plain(const struct memory_event *e)
+{
+	return e->order == ORDER_PLAIN;
+}
+
+/* What a plain write before the first atomic access leaves is the initial value. */
 static uint32_t named_store(const struct planning *p, uint32_t store)
 {
-	return p->g->events[store].kind == MEMORY_INIT ? STEP_INITIAL
-	                                               : STEP_STORE + p->step[store];
+	const struct memory_event *e = &p->g->events[store];
+	return e->kind == MEMORY_INIT ? STEP_INITIAL : p->name[store];
+}
+
+static void name_store(struct planning *p, uint32_t id)
+{
+	const struct memory_event *e = &p->g->events[id];
+	if (e->location == NONE || (e->flags & MEMORY_LIBRARY))
+		return;
+	bool first = is_plain(e) && !p->begun[e->location];
+	p->name[id] = first ? STEP_INITIAL : STEP_STORE + p->step[id];
+	p->begun[e->location] |= !is_plain(e);
 }
 
 /* What the step leaves open under RC11. */
 static void tell_source(const struct planning *p, uint32_t id, struct log_step *step)
 {
 	const struct memory_event *e = &p->g->events[id];
-	if (p->s->model != MEMORY_RC11 || (e->flags & MEMORY_LIBRARY))
+	if (p->s->model != MEMORY_RC11 || (e->flags & MEMORY_LIBRARY) || is_plain(e))
 		return;
 	if (e->kind == MEMORY_LOAD)
 		step->reads = named_store(p, e->rf);
@@ -236,6 +254,7 @@ static void issue(struct planning *p, uint32_t id)
 	if (k->own.tag == 0) {
 		if (e->kind == MEMORY_STORE && (e->flags & MEMORY_EXCLUSIVE))
 			p->step[id] = p->step[e->po_prev];
+		name_store(p, id);
 		return;
 	}
 	struct log_step own = k->own;
@@ -244,6 +263,7 @@ static void issue(struct planning *p, uint32_t id)
 	tell_source(p, id, &own);
 	tell_waits(e, &own);
 	p->step[id] = add_step(p, own, e->thread);
+	name_store(p, id);
 	if (waits(p, id))
 		g_array_append_val(p->buffered[e->thread], id);
 	else if (memory_drains(e))
@@ -284,6 +304,8 @@ void graphs_plan(struct graphs *s, struct memory_graph *g, struct plan *plan)
 	uint32_t *order = sort_events(&p, &count);
 	p.step = g_new(uint32_t, g->count + 1);
 	memset(p.step, 0xff, (g->count + 1) * sizeof *p.step);
+	p.name = g_new0(uint32_t, g->count + 1);
+	p.begun = g_new0(bool, g->locations + 1);
 	p.issued = g_new(uint32_t, g->threads + 1);
 	p.buffered = g_new(GArray *, g->threads + 1);
 	for (uint32_t t = 0; t < g->threads; t++) {
@@ -305,5 +327,7 @@ void graphs_plan(struct graphs *s, struct memory_graph *g, struct plan *plan)
 	g_free(p.buffered);
 	g_free(p.issued);
 	g_free(p.step);
+	g_free(p.name);
+	g_free(p.begun);
 	g_free(order);
 }

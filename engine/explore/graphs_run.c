@@ -133,7 +133,8 @@ static bool run_graph(struct graphs *s, struct memory_graph *g, uint32_t thread,
 		good = false;
 		s->failed = true;
 	}
-	bool nothing = doubtful && run.diverged;
+	bool racy = good && run.diverged && graphs_note_mixed(s);
+	bool nothing = (doubtful || racy) && run.diverged;
 	if (good && !nothing && !explore_is_interrupted(x)) {
 		struct memory_recorded recorded;
 		graphs_apply_orders(s, run.trace);
@@ -278,8 +279,9 @@ static enum memory_step next(void *context, const struct memory_graph *graph, ui
 	if (k == NULL && is_excluded(g, thread, event))
 		return MEMORY_STEP_EVENT;
 	if (k == NULL) {
-		explore_gap(s->x, "a thread was cut off before its end: what it does next is "
-		                  "not known");
+		if (!graphs_note_mixed(s))
+			explore_gap(s->x, "a thread was cut off before its end: what it does "
+			                  "next is not known");
 		struct known *none = g_new0(struct known, 1);
 		none->step = MEMORY_STEP_NONE;
 		none->steps = g_array_new(FALSE, FALSE, sizeof(struct log_step));

@@ -134,7 +134,6 @@ static char *line_at(const char *text, size_t at)
 static char *other_line(const char *a, const char *b)
 {
 	size_t line = 0, i = 0;
-	char *x, *y, *text;
 
 	for (; a[i] && a[i] == b[i]; i++)
 		if (a[i] == '\n')
@@ -142,12 +141,9 @@ static char *other_line(const char *a, const char *b)
 	/* one ends with a line of the other's */
 	if ((a[i] == '\n' && b[i] == '\0') || (a[i] == '\0' && b[i] == '\n'))
 		line = i + 1;
-	x = line_at(a, MIN(line, strlen(a)));
-	y = line_at(b, MIN(line, strlen(b)));
-	text = g_strdup_printf("it prints %s, not %s", x, y);
-	g_free(x);
-	g_free(y);
-	return text;
+	g_autofree char *x = line_at(a, MIN(line, strlen(a)));
+	g_autofree char *y = line_at(b, MIN(line, strlen(b)));
+	return g_strdup_printf("it prints %s, not %s", x, y);
 }
 
 /* The tables of the first difference of memory in one of the parts; NULL: there is none. */
@@ -168,15 +164,10 @@ char *outcome_difference(const struct outcome *a, const struct outcome *b, unsig
 	unsigned differ = outcome_differs(a, b) & parts;
 	GHashTable *tables[2];
 	const char *name;
-	char *x, *y, *text;
 
 	if (differ & OUTCOME_END) {
-		x = outcome_end(a);
-		y = outcome_end(b);
-		text = a->stuck ? g_strdup(x) : g_strdup_printf("%s, not %s", x, y);
-		g_free(x);
-		g_free(y);
-		return text;
+		g_autofree char *x = outcome_end(a), *y = outcome_end(b);
+		return a->stuck ? g_strdup(x) : g_strdup_printf("%s, not %s", x, y);
 	}
 	/* what it prints is what it does; the heap is the last to look at */
 	name = memory_of(a, b, differ & OUTCOME_PRINTED ? differ & OUTCOME_VALUES : differ,

@@ -228,7 +228,7 @@ struct cover {
 	uint32_t location; /* whose events access it, + 1; 0: none yet */
 	uint32_t writer;   /* the last plain write before these, + 1 */
 	uint32_t storer;   /* thread that stored last while others were alive, + 1 */
-	bool behind;       /* written plainly after an event */
+	uint32_t behind;   /* the last plain write after an event, + 1 */
 	bool plain_store;  /* by `storer` or others, not by an update */
 	bool several;      /* threads stored, not by updates alone, while others were alive */
 	/* TSO, while others were alive: */
@@ -323,7 +323,7 @@ static void learn_initial(struct conversion *c, struct memory_initial *i,
 	}
 	uint64_t left = exact ? integer_of(c, write - 1, true, &known) : 0;
 	if (known && i->known && left != i->value)
-		note_unmodelled(c, MEMORY_UNMODELLED_PLAIN);
+		g_array_append_val(c->r->mixed, *p);
 	if (known && !i->known) {
 		i->value = left;
 		i->known = true;
@@ -382,7 +382,7 @@ static uint32_t source_of(struct conversion *c, uint32_t event, uint32_t locatio
 	uint32_t last = c->last_store[location];
 	if (own != NONE)
 		return own;
-	if (c->model == MEMORY_TSO)
+	if (c->model == MEMORY_TSO || !op_is_atomic(c->t->events[event].op))
 		return memory_newest(c->r->graph, location);
 	if (c->t->weak_count == 0)
 		return last != NONE ? last : first;
@@ -587,6 +587,20 @@ static void arrive(struct conversion *c, uint32_t thread, uint32_t event)
 	}
 }
 
+/* The plain access of an atomic has to be an event, where it is one of the same bytes. */
+static void note_mixed(struct conversion *c, uint32_t event, const struct cover *v,
+                       enum memory_unmodelled otherwise)
+{
+	struct memory_place place;
+	bool small = memory_place_of(c->t, c->blocks, event, &place);
+	const struct memory_place *atomic =
+	        &g_array_index(c->world->places, struct memory_place, v->location - 1);
+	if (small && memory_place_equal(&place, atomic))
+		g_array_append_val(c->r->mixed, place);
+	else
+		note_unmodelled(c, otherwise);
+}
+
 /*
  * A plain access of what has events is in no graph. What it writes is what the next event
  * reads, and another graph has it elsewhere. What it reads is known by the past alone where the
@@ -601,11 +615,11 @@ static void cover_plain(struct conversion *c, uint32_t event)
 		if (op_writes(x->op) && v->location == 0)
 			v->writer = event + 1;
 		else if (op_writes(x->op) && c->alive > 1)
-			note_unmodelled(c, MEMORY_UNMODELLED_PLAIN);
+			note_mixed(c, event, v, MEMORY_UNMODELLED_PLAIN);
 		else if (op_writes(x->op))
-			v->behind = true;
+			v->behind = event + 1;
 		else if (v->several)
-			note_unmodelled(c, MEMORY_UNMODELLED_READS);
+			note_mixed(c, event, v, MEMORY_UNMODELLED_READS);
 	}
 }
 
@@ -619,7 +633,7 @@ static void cover_event(struct conversion *c, uint32_t event, uint32_t location)
 		if (v->location != 0 && v->location != location + 1)
 			note_unmodelled(c, MEMORY_UNMODELLED_SIZES);
 		if (v->behind)
-			note_unmodelled(c, MEMORY_UNMODELLED_PLAIN);
+			note_mixed(c, v->behind - 1, v, MEMORY_UNMODELLED_PLAIN);
 		v->location = location + 1;
 		if (!op_writes(x->op) || c->alive < 2)
 			continue;
@@ -686,9 +700,12 @@ static void add_access(struct conversion *c, uint32_t event)
 		look_at(c, event, location, update | locked);
 	else if (op_reads(x->op))
 		add_load(c, event, location, update | locked);
-	if (op_writes(x->op) && !c->rounds.in_vain[event])
-		add_store(c, event, location, update, ORDER_PLAIN,
-		          integer_of(c, event, true, &known));
+	if (op_writes(x->op) && !c->rounds.in_vain[event]) {
+		uint64_t value = integer_of(c, event, true, &known);
+		add_store(c, event, location, update, ORDER_PLAIN, value);
+		if (!known && !atomic)
+			note_unmodelled(c, MEMORY_UNMODELLED_PLAIN);
+	}
 	if (atomic)
 		add_fences(c, event, true);
 }
@@ -871,6 +888,26 @@ static void add_semaphore(struct conversion *c, uint32_t event)
 	        (uint64_t)c->t->objects[x->target].count;
 	if (load_state(c, event, location, l, tries(x), done, &count) && done)
 		store_state(c, event, location, l, x->op == OP_POST ? count + 1 : count - 1);
+}
+
+/* The count is told: a load that orders nothing. */
+static void look_at_count(struct conversion *c, uint32_t event)
+{
+	const struct event *x = &c->t->events[event];
+	uint64_t address = c->t->variables[event_variables(c->t, x).first].address;
+	gpointer known = g_hash_table_lookup(c->semaphores, (gpointer)(uintptr_t)address);
+	uint32_t object = GPOINTER_TO_UINT(known) - 1;
+	uint32_t location = lock_location(c->t, c->world, c->blocks, object);
+	struct memory_event e = { .kind = MEMORY_LOAD,
+		                  .location = location,
+		                  .peer = NONE,
+		                  .flags = MEMORY_LIBRARY | MEMORY_UNORDERED };
+	g_array_index(c->world->initials, struct memory_initial, location).value =
+	        (uint64_t)c->t->objects[object].count;
+	uint32_t from = read_source(c, event, location, MEMORY_LIBRARY);
+	uint32_t id = append(c, event, &e);
+	c->r->graph->events[id].order = ORDER_RLX;
+	memory_read_from(c->r->graph, id, from);
 }
 
 /* The end of a wait, for a store that has none of the bits. */
@@ -1072,8 +1109,9 @@ static void convert(struct conversion *c, uint32_t event)
 	case OP_AWRITE:
 	case OP_RMW:
 		if (looks_at_semaphore(c, x))
-			note_unmodelled(c, MEMORY_UNMODELLED_SEMAPHORES);
-		add_access(c, event);
+			look_at_count(c, event);
+		else
+			add_access(c, event);
 		break;
 	case OP_FENCE:
 		if (c->rounds.in_vain[event])
@@ -1168,6 +1206,7 @@ void memory_recorded_init(struct memory_recorded *r, const struct trace *t,
 	r->graph = memory_graph_new();
 	r->looks = g_array_new(FALSE, FALSE, sizeof(struct memory_look));
 	r->waits = g_array_new(FALSE, FALSE, sizeof(struct memory_wait));
+	r->mixed = g_array_new(FALSE, FALSE, sizeof(struct memory_place));
 	r->look_of = g_new(uint32_t, t->events_count + 1);
 	memset(r->look_of, 0xff, (t->events_count + 1) * sizeof *r->look_of);
 	c.look = g_new(uint32_t, t->threads_count + 1);
@@ -1211,6 +1250,7 @@ void memory_recorded_release(struct memory_recorded *r)
 	memory_graph_free(r->graph);
 	g_array_free(r->looks, TRUE);
 	g_array_free(r->waits, TRUE);
+	g_array_free(r->mixed, TRUE);
 	g_free(r->look_of);
 	g_free(r->event);
 	g_free(r->graph_of);

@@ -16,15 +16,15 @@
 /* What is not modelled, where a run has it; the sentence names it. */
 #define MEMORY_UNMODELLED(U) \
 	U(CONDITIONS, \
-	  "spurious wake-ups, cancelled waits, and conditions of more than 64 threads") \
-	U(SEMAPHORES, "looks at the counts of semaphores, and their making anew") \
+	  "cancelled waits, waits that end without a signal, and conditions of more than 64 threads") \
+	U(SEMAPHORES, "semaphores that are made anew") \
 	U(MESSAGES, \
 	  "once-functions that are left by an exception, and synchronisation by messages") \
 	U(MISUSE, "locks that are taken twice, or given back by who does not hold them") \
 	U(SIZES, \
 	  "memory accessed in several sizes that overlap, or atomics larger than 8 bytes") \
 	U(PLAIN, \
-	  "plain writes to atomics after the first atomic access, or of several first values") \
+	  "plain accesses of atomics that race with atomic ones, or whose values are not known") \
 	U(READS, "plain reads of atomics that several threads store to")
 enum memory_unmodelled {
 #define U(name, words) MEMORY_UNMODELLED_##name,
@@ -97,6 +97,8 @@ struct memory_recorded {
 	uint32_t *look_of;   /* by event of the trace: the first of its looks, or NONE */
 	uint32_t unmodelled; /* bit set of enum memory_unmodelled */
 	bool recounted;      /* a barrier of earlier runs has become an atomic */
+	GArray *mixed; /* struct memory_place: of atomics whose plain accesses should be events
+	                */
 };
 /* A fence that the program does not have, before or after the atomic accesses of an
  * instruction. */

@@ -80,7 +80,7 @@ static void keep_own(GArray *list, uint32_t thread)
 	}
 }
 
-/* Heads of one variable at a read of it. */
+/* Edges into a read from the heads of the release sequences of its variable. */
 static void read_heads(struct causality *c, uint32_t event, const GArray *heads)
 {
 	const struct event *x = &c->t->events[event];

@@ -96,10 +96,10 @@ static bool clashes_within(const struct edc *d, uint32_t item, uint32_t other)
 }
 
 /*
- * A closed exclusive section that touched `item`: sections that touched what clashes with the
- * item had an edge to that touch, so are ordered before this section's release. Where whatever
- * would get an edge from them gets one from this section, they need not be kept: else a list
- * has each thread that ever was.
+ * Forgets sections that an exclusive section, closed now, makes redundant. Sections that
+ * touched an item clashing with `item` have an edge to this section's touch, so they are
+ * ordered before its release. When every later edge from them would be implied by one from this
+ * section, they are dropped; the lists would otherwise grow with the number of threads.
  */
 static void table_forget(struct edc *d, const struct edc_section *s, uint32_t item)
 {

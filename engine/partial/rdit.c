@@ -198,7 +198,7 @@ static void add_edge(struct collector *c, uint32_t before, uint32_t after)
 /* Of one address and thread: accesses since the chain's last event. */
 struct chain_accesses {
 	uint32_t since; /* that event + 2 (1: before the chain); 0: no access */
-	uint32_t last;  /* the latest of them */
+	uint32_t last;  /* latest access of the chain */
 };
 
 /* Edges of one address: from each event of the chain to the next; from accesses since the

@@ -49,7 +49,7 @@ static void add_atom(struct search *s, int kind, uint32_t e, uint32_t f)
 	g_array_append_val(s->atoms, atom);
 }
 
-/* Exclude these last writes: one of them is left out, or another write comes after it. */
+/* Excludes this combination of last writes: at least one is left out or overwritten. */
 static void exclude(struct search *s, struct smt_query *q)
 {
 	g_array_set_size(s->atoms, 0);

@@ -3,7 +3,8 @@
 #include "engine/memory/need.h"
 #include "engine/witness/check_weak.h"
 
-/* The two are next together, or an order of relaxed atomics alone keeps them apart. */
+/* Notes of a race: its two accesses can be next to each other, or relaxed atomics separate them
+ * in every run. */
 static const char next_note[] = "happens-before leaves the two unordered in this run";
 static const char apart_note[] = "visible only as a C11 race";
 
@@ -17,8 +18,8 @@ static bool is_run(const struct trace *t, const GArray *events, enum weak_model 
 	                          said, model, pair, reason);
 }
 
-/* The same events with the pair last, as one shows a race, where that is a run, too; else as
- * they are. Owned by the caller. */
+/* The events with the pair moved to the end, as a race is shown; unmoved when that is no run of
+ * the model. Owned by the caller. */
 static GArray *pair_last(const struct trace *t, const GArray *events, enum weak_model model,
                          const uint32_t pair[2])
 {

@@ -13,16 +13,17 @@
 static uint32_t instance_of(struct import *im, const char *type, uint64_t self, bool made)
 {
 	const struct block_life *life = self < 65536 ? NULL : import_life(im, self);
-	char *key = g_strdup_printf("%s %" PRIx64 " %u", type, self, life ? life->block : NONE);
-	char *counter =
+	g_autofree char *key =
+	        g_strdup_printf("%s %" PRIx64 " %u", type, self, life ? life->block : NONE);
+	g_autofree char *counter =
 	        self < 65536 ? g_strdup_printf("%s%" PRIu64, type, self) : g_strdup(type);
 	gpointer found = g_hash_table_lookup(im->instances, key);
 	if (!found || made) {
 		uint32_t count =
 		        GPOINTER_TO_UINT(g_hash_table_lookup(im->instances, counter)) + 1;
-		char *name = self >= 65536 ? g_strdup_printf("%s%u", counter, count)
-		             : count > 1   ? g_strdup_printf("%s#%u", counter, count)
-		                           : g_strdup(counter);
+		g_autofree char *name = self >= 65536 ? g_strdup_printf("%s%u", counter, count)
+		                        : count > 1   ? g_strdup_printf("%s#%u", counter, count)
+		                                      : g_strdup(counter);
 		uint32_t instance = builder_instance(im->b, name, strlen(name));
 		builder_instance_type(im->b, instance,
 		                      builder_string(im->b, type, strlen(type)));
@@ -31,10 +32,7 @@ static uint32_t instance_of(struct import *im, const char *type, uint64_t self, 
 		g_hash_table_insert(im->instances, g_strdup(counter), GUINT_TO_POINTER(count));
 		found = GUINT_TO_POINTER(instance + 1);
 		g_hash_table_insert(im->instances, g_strdup(key), found);
-		g_free(name);
 	}
-	g_free(key);
-	g_free(counter);
 	return GPOINTER_TO_UINT(found) - 1;
 }
 
@@ -46,7 +44,7 @@ static int hex_digit(char c)
 /* Parse a string up to its closing quote, unescaped; advances *at. */
 static uint32_t string_value(struct import *im, const char **at)
 {
-	GString *s = g_string_new(NULL);
+	g_autoptr(GString) s = g_string_new(NULL);
 	const char *c = *at + 1;
 	for (; *c && *c != '"'; c++) {
 		if (*c != '\\' || !c[1]) {
@@ -59,9 +57,7 @@ static uint32_t string_value(struct import *im, const char **at)
 		}
 	}
 	*at = *c ? c + 1 : c;
-	uint32_t value = builder_value(im->b, V_STRING, s->str, s->len);
-	g_string_free(s, TRUE);
-	return value;
+	return builder_value(im->b, V_STRING, s->str, s->len);
 }
 
 /* Parse a value of the text format; advances *at. */
@@ -85,10 +81,8 @@ static uint32_t one_value(struct import *im, const char **at)
 	gint64 n = g_ascii_strtoll(start, &end, 10);
 	if (length > 0 && end == start + length && errno == 0)
 		return builder_integer(im->b, (int64_t)import_value(im, (uint64_t)n));
-	char *valid = g_utf8_make_valid(start, (gssize)length);
-	uint32_t value = builder_value(im->b, V_TOKEN, valid, strlen(valid));
-	g_free(valid);
-	return value;
+	g_autofree char *valid = g_utf8_make_valid(start, (gssize)length);
+	return builder_value(im->b, V_TOKEN, valid, strlen(valid));
 }
 
 static GArray *values_of(struct import *im, const char *text)
@@ -105,11 +99,11 @@ static GArray *values_of(struct import *im, const char *text)
 void import_invocation(struct import *im, struct lane *lane, enum log_tag tag, unsigned flags,
                        uint64_t pc, const uint64_t *w)
 {
-	char *text = g_malloc0(w[2] + 3); /* NUL-terminated in any case */
+	g_autofree char *text = g_malloc0(w[2] + 3); /* NUL-terminated in any case */
 	memcpy(text, w + 3, w[2]);
 	const char *type = text, *method = type + strlen(type) + 1;
 	const char *list = method < text + w[2] ? method + strlen(method) + 1 : method;
-	GArray *values = values_of(im, list < text + w[2] ? list : "");
+	g_autoptr(GArray) values = values_of(im, list < text + w[2] ? list : "");
 	const uint32_t *v = (const uint32_t *)values->data;
 	struct event e = { .op = tag == LOG_CALL ? OP_CALL : OP_RET,
 		           .target = instance_of(im, type, w[1], flags & LOG_MADE),
@@ -119,6 +113,4 @@ void import_invocation(struct import *im, struct lane *lane, enum log_tag tag, u
 	                           tag == LOG_CALL ? values->len : 0, v,
 	                           tag == LOG_CALL ? 0 : values->len);
 	import_event(im, lane, e);
-	g_array_unref(values);
-	g_free(text);
 }

@@ -134,6 +134,8 @@ uint64_t import_address(struct import *im, uint64_t address)
 {
 	if (!im->rebase)
 		return address;
+	if (address & LOG_FUTEX_BIT) /* beside its word */
+		return import_address(im, address ^ LOG_FUTEX_BIT) | LOG_FUTEX_BIT;
 	const struct block_life *life = import_life(im, address);
 	return address + (life ? life->shift : rebase_elsewhere(im->rebase, address));
 }

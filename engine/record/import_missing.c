@@ -265,7 +265,7 @@ static const struct missing_function *function_at(struct import *im, uint64_t ad
 		                        .state = NONE,
 		                        .globals =
 		                                g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
-	GString *name = g_string_new(NULL);
+	g_autoptr(GString) name = g_string_new(NULL);
 	const struct record_module *m =
 	        address ? record_module_of(im->facts->modules, address)
 	        : im->facts->modules->len
@@ -282,7 +282,6 @@ static const struct missing_function *function_at(struct import *im, uint64_t ad
 		g_string_append_printf(name, "@%s", record_last_component(m->path));
 	}
 	f->name = builder_string(im->b, name->str, name->len);
-	g_string_free(name, TRUE);
 	g_hash_table_insert(missing->functions, GSIZE_TO_POINTER(address), f);
 	return f;
 }

@@ -69,7 +69,7 @@ static void append_openmp(uint64_t address, GString *name)
 /* A unique name for the builder; the namer has better ones. */
 static void begin_object(struct import *im, struct site *site, uint64_t address)
 {
-	GString *name = g_string_new(NULL);
+	g_autoptr(GString) name = g_string_new(NULL);
 	const struct block_life *life = import_life(im, address);
 	const struct record_module *m = record_module_of(im->facts->modules, address);
 	if (address < LOG_OMP_END)
@@ -87,7 +87,6 @@ static void begin_object(struct import *im, struct site *site, uint64_t address)
 		builder_object_address(im->b, site->object, import_address(im, address));
 	if (life && life->heap)
 		builder_object_block(im->b, site->object, life->block);
-	g_string_free(name, TRUE);
 }
 
 void import_object_init(struct import *im, uint64_t address)
@@ -120,11 +119,9 @@ uint32_t import_object(struct import *im, struct lane *lane, enum log_tag tag, u
 
 uint32_t import_awaited(struct import *im, bool channel, uint64_t number)
 {
-	char *name = channel ? channel_name((unsigned)number)
-	                     : g_strdup_printf("once%" G_GUINT64_FORMAT, number);
-	uint32_t object = builder_object(im->b, name, strlen(name));
-	g_free(name);
-	return object;
+	g_autofree char *name = channel ? channel_name((unsigned)number)
+	                                : g_strdup_printf("once%" G_GUINT64_FORMAT, number);
+	return builder_object(im->b, name, strlen(name));
 }
 
 /* A named semaphore may be opened while in use: its first count is kept. */

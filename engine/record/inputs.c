@@ -43,19 +43,18 @@ char *inputs_pack(const GByteArray *raw)
 	if (raw->len == 0)
 		return NULL;
 	size_t room = ZSTD_compressBound(raw->len);
-	uint8_t *packed = g_malloc(room);
+	g_autofree uint8_t *packed = g_malloc(room);
 	size_t bytes = ZSTD_compress(packed, room, raw->data, raw->len, LEVEL);
 	char *text = NULL;
 	if (!ZSTD_isError(bytes) && bytes <= MAX_PACKED)
 		text = g_base64_encode(packed, bytes);
-	g_free(packed);
 	return text;
 }
 
 static GByteArray *expand(const char *note)
 {
 	gsize length;
-	guchar *packed = g_base64_decode(note, &length);
+	g_autofree guchar *packed = g_base64_decode(note, &length);
 	unsigned long long bytes = ZSTD_getFrameContentSize(packed, length);
 	GByteArray *raw = NULL;
 	if (bytes != ZSTD_CONTENTSIZE_ERROR && bytes != ZSTD_CONTENTSIZE_UNKNOWN &&
@@ -68,7 +67,6 @@ static GByteArray *expand(const char *note)
 			raw = NULL;
 		}
 	}
-	g_free(packed);
 	return raw;
 }
 
@@ -87,11 +85,12 @@ static void append_filled(GByteArray *out, const uint8_t *at, const struct log_i
 
 GByteArray *inputs_unpack(const char *note, uint32_t *count)
 {
-	GByteArray *raw = expand(note), *out = NULL;
+	g_autoptr(GByteArray) raw = expand(note);
+	GByteArray *out = NULL;
 	*count = 0;
 	if (!raw)
 		return NULL;
-	GByteArray **by_thread = g_new0(GByteArray *, LOG_THREADS);
+	g_autofree GByteArray **by_thread = g_new0(GByteArray *, LOG_THREADS);
 	const uint8_t *at = raw->data, *end = at + raw->len, *next;
 	struct log_input in;
 	for (; input_at(at, end, &in, &next); at = next) {
@@ -108,7 +107,5 @@ GByteArray *inputs_unpack(const char *note, uint32_t *count)
 			g_byte_array_append(out, by_thread[i]->data, by_thread[i]->len);
 			g_byte_array_free(by_thread[i], TRUE);
 		}
-	g_free(by_thread);
-	g_byte_array_free(raw, TRUE);
 	return out;
 }

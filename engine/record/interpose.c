@@ -152,9 +152,8 @@ static void function(GString *out, const struct bound *x, unsigned n)
 	names(b, arguments, total, kinds[1], values[1]);
 	for (guint i = 0; i < b->parameters->len; i++)
 		if (parameter_at(b, i)->role == BIND_SELF) {
-			char *e = g_strdup_printf("a%u", i);
+			g_autofree char *e = g_strdup_printf("a%u", i);
 			object(parameter_at(b, i), e, self, condition);
-			g_free(e);
 		}
 	if (after)
 		object(&b->result, "r", self, condition);
@@ -274,12 +273,12 @@ static bool find_bounds(const struct specs *specs, const char *path, GArray *bou
 
 static bool compile(const char *source, const char *path, struct error *error)
 {
-	char **words = NULL;
+	g_auto(GStrv) words = NULL;
 	const char *compiler = g_getenv("CC");
-	GPtrArray *argv = g_ptr_array_new();
-	char *file = g_strdup_printf("%s.c", path), *messages = NULL;
+	g_autoptr(GPtrArray) argv = g_ptr_array_new();
+	g_autofree char *file = g_strdup_printf("%s.c", path), *messages = NULL;
 	int status = 1;
-	GError *g = NULL;
+	g_autoptr(GError) g = NULL;
 	if (compiler == NULL || *compiler == 0 ||
 	    !g_shell_parse_argv(compiler, NULL, &words, NULL))
 		words = g_strsplit("cc", " ", -1);
@@ -303,13 +302,7 @@ static bool compile(const char *source, const char *path, struct error *error)
 		          g          ? g->message
 		          : messages ? messages
 		                     : "an error");
-	if (g)
-		g_error_free(g);
 	unlink(file);
-	g_free(file);
-	g_free(messages);
-	g_strfreev(words);
-	g_ptr_array_unref(argv);
 	return ok;
 }
 
@@ -320,12 +313,13 @@ static bool compile(const char *source, const char *path, struct error *error)
 static void remove_stale(const char *folder)
 {
 	const gint64 old = 3600;
-	GDir *dir = g_dir_open(folder, 0, NULL);
+	g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
 	for (const char *name; dir != NULL && (name = g_dir_read_name(dir)) != NULL;) {
 		if (!g_str_has_prefix(name, LOG_BIND_LIBRARY))
 			continue;
 		const char *digits = name + strlen(LOG_BIND_LIBRARY);
-		char *end, *path = g_build_filename(folder, name, NULL);
+		char *end;
+		g_autofree char *path = g_build_filename(folder, name, NULL);
 		long pid = strtol(digits, &end, 10);
 		struct stat status;
 		if (end == digits + PID_DIGITS && *end == '-' && pid > 0 &&
@@ -333,10 +327,7 @@ static void remove_stale(const char *folder)
 		    status.st_uid == geteuid() && time(NULL) - status.st_mtime > old &&
 		    kill((pid_t)pid, 0) != 0 && errno == ESRCH)
 			unlink(path);
-		g_free(path);
 	}
-	if (dir != NULL)
-		g_dir_close(dir);
 }
 
 /* Compile with $CC (or cc) into a new temporary file, unlinked and freed by the caller.
@@ -345,10 +336,10 @@ static void remove_stale(const char *folder)
 static char *interposer_build(const struct specs *specs, const char *program,
                               struct error *error)
 {
-	GArray *bounds = g_array_new(FALSE, FALSE, sizeof(struct bound));
+	g_autoptr(GArray) bounds = g_array_new(FALSE, FALSE, sizeof(struct bound));
 	char *path = NULL;
 	if (find_bounds(specs, program, bounds, error)) {
-		char *source = source_of(specs, bounds);
+		g_autofree char *source = source_of(specs, bounds);
 		/* constant length, as it is in the environment */
 		path = g_strdup_printf("%s/" LOG_BIND_LIBRARY "%0*d-XXXXXX.so", g_get_tmp_dir(),
 		                       PID_DIGITS, (int)getpid());
@@ -367,9 +358,7 @@ static char *interposer_build(const struct specs *specs, const char *program,
 				unlink(path);
 			g_clear_pointer(&path, g_free);
 		}
-		g_free(source);
 	}
-	g_array_unref(bounds);
 	return path;
 }
 
@@ -404,7 +393,7 @@ bool interposer_binds(const GPtrArray *files, bool *binds, struct error *error)
 bool interposer_of(const GPtrArray *files, const char *program, char **library,
                    struct error *error)
 {
-	char *path;
+	g_autofree char *path = NULL;
 	bool instrumented, clang_name;
 	*library = NULL;
 	if (files == NULL || files->len == 0)
@@ -419,7 +408,6 @@ bool interposer_of(const GPtrArray *files, const char *program, char **library,
 		ok = *library != NULL;
 	}
 	specs_free(specs);
-	g_free(path);
 	return ok;
 }
 
@@ -451,27 +439,24 @@ static GPtrArray *all_binds(const struct specs *specs)
 
 static bool any_function(const struct specs *specs, struct program *p)
 {
-	GPtrArray *binds = all_binds(specs);
+	g_autoptr(GPtrArray) binds = all_binds(specs);
 	bool any = false;
 	for (guint i = 0; i < binds->len && !any; i++) {
 		const struct spec_bind *b = binds->pdata[i];
 		any = has_function(p, b->function);
 	}
-	g_ptr_array_unref(binds);
 	return any;
 }
 
 static bool binds_twice(const struct specs *specs)
 {
-	GPtrArray *binds = all_binds(specs);
-	GHashTable *functions = g_hash_table_new(g_str_hash, g_str_equal);
+	g_autoptr(GPtrArray) binds = all_binds(specs);
+	g_autoptr(GHashTable) functions = g_hash_table_new(g_str_hash, g_str_equal);
 	bool twice = false;
 	for (guint i = 0; i < binds->len; i++) {
 		const struct spec_bind *b = binds->pdata[i];
 		twice |= !g_hash_table_add(functions, b->function);
 	}
-	g_hash_table_destroy(functions);
-	g_ptr_array_unref(binds);
 	return twice;
 }
 

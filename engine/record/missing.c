@@ -32,7 +32,7 @@ static void append_block(const struct spec_missing *m, GString *out)
 bool missing_lines(const GPtrArray *files, char *lines, size_t room, struct error *error)
 {
 	struct specs *specs = specs_new();
-	GString *out = g_string_new(NULL);
+	g_autoptr(GString) out = g_string_new(NULL);
 	bool ok = true;
 	for (guint i = 0; ok && files != NULL && i < files->len; i++)
 		ok = specs_load(specs, files->pdata[i], error);
@@ -45,7 +45,6 @@ bool missing_lines(const GPtrArray *files, char *lines, size_t room, struct erro
 		               room - 1, out->len);
 	if (ok)
 		memcpy(lines, out->str, out->len + 1);
-	g_string_free(out, TRUE);
 	specs_free(specs);
 	return ok;
 }

@@ -179,7 +179,7 @@ uint32_t names_block_at(const struct names *n, uint64_t address, uint32_t event)
 /* Values that are the address of some block: a byte each, so that the pass asks no table. */
 static uint8_t *address_values(const struct trace *t)
 {
-	GHashTable *addresses = g_hash_table_new(NULL, NULL);
+	g_autoptr(GHashTable) addresses = g_hash_table_new(NULL, NULL);
 	uint8_t *is_address = g_new0(uint8_t, t->values_count + 1);
 	for (uint64_t i = 0; i < t->blocks_count; i++)
 		if (t->blocks[i].address != 0 && t->blocks[i].alloc != NONE)
@@ -188,7 +188,6 @@ static uint8_t *address_values(const struct trace *t)
 		is_address[i] = t->values[i].kind == V_INT &&
 		                g_hash_table_contains(addresses,
 		                                      GSIZE_TO_POINTER(t->values[i].integer));
-	g_hash_table_unref(addresses);
 	return is_address;
 }
 
@@ -213,13 +212,12 @@ static void note_receiver(struct names *n, uint32_t block, uint32_t variable)
 	if (global == NULL || global->type == NONE)
 		return;
 	struct debuginfo *d = names_debuginfo(n, module);
-	GString *path = g_string_new(NULL);
+	g_autoptr(GString) path = g_string_new(NULL);
 	uint64_t offset = v->address - names_base(n, module) - global->address;
 	struct debug_part part = debuginfo_part(d, global->type, offset, sizeof(void *), path);
 	g_string_truncate(path, 0);
 	names_append_data(n, v->address, sizeof(void *), path);
 	receive(n, block, module, debuginfo_pointee(d, part.type), path->str);
-	g_string_free(path, TRUE);
 }
 
 static void note_access(struct names *n, const struct event *e, const struct variable *v)
@@ -271,8 +269,8 @@ static void note_object(struct names *n, const struct told *told)
 static void pass(struct names *n)
 {
 	const struct trace *t = n->trace;
-	uint8_t *is_address = address_values(t);
-	GHashTable *live = g_hash_table_new(NULL, NULL); /* address -> block + 1 */
+	g_autofree uint8_t *is_address = address_values(t);
+	g_autoptr(GHashTable) live = g_hash_table_new(NULL, NULL); /* address -> block + 1 */
 	for (uint64_t i = 0; i < n->told.count; i++) {
 		const struct event *e = &n->told.at[i].event;
 		if (op_is_access(e->op)) {
@@ -307,8 +305,6 @@ static void pass(struct names *n)
 			note_object(n, &n->told.at[i]);
 		}
 	}
-	g_hash_table_unref(live);
-	g_free(is_address);
 }
 
 /* Receivers inside blocks count once the type of their own block is known. */
@@ -326,7 +322,7 @@ static void resolve_receivers(struct names *n)
 			struct block_facts *f = &n->blocks->facts[r->block];
 			if (holder->type == NONE || f->fit == FIT_EXACT)
 				continue;
-			GString *path = g_string_new(NULL);
+			g_autoptr(GString) path = g_string_new(NULL);
 			struct debug_part part = part_in_block(
 			        n, v->block, v->address - t->blocks[v->block].address,
 			        sizeof(void *), path);
@@ -335,7 +331,6 @@ static void resolve_receivers(struct names *n)
 			receive(n, r->block, holder->module, debuginfo_pointee(d, part.type),
 			        NULL);
 			changed |= f->fit != before;
-			g_string_free(path, TRUE);
 		}
 	}
 }
@@ -361,9 +356,8 @@ static void add_members(struct names *n, GArray *list, uint32_t module, uint32_t
 		return;
 	for (uint32_t i = 0; i < t->member_count; i++) {
 		const struct debug_member *m = debuginfo_member(d, t->members + i);
-		char *name = g_strdup_printf("%s->%s", local, m->name);
+		g_autofree char *name = g_strdup_printf("%s->%s", local, m->name);
 		add_candidate(n, list, module, debuginfo_pointee(d, m->type), name, false);
-		g_free(name);
 	}
 }
 
@@ -507,20 +501,17 @@ static const char *local_pointer(struct names *n, const struct block_facts *f)
 static const char *type_pointer(struct names *n, const struct block_facts *f)
 {
 	static const char *const words[] = { "struct ", "union ", "class ", "enum " };
-	GString *name = g_string_new(NULL);
+	g_autoptr(GString) name = g_string_new(NULL);
 	debuginfo_type_name(names_debuginfo(n, f->module), f->type, name);
 	for (size_t i = 0; i < G_N_ELEMENTS(words); i++)
 		if (g_str_has_prefix(name->str, words[i]))
 			g_string_erase(name, 0, (gssize)strlen(words[i]));
-	GString *plain = g_string_new(NULL);
+	g_autoptr(GString) plain = g_string_new(NULL);
 	names_append_function(name->str, plain);
 	for (char *c = plain->str; *c; c++) /* "unsigned int", "node *" */
 		if (strchr(" ,()[]*&|", *c))
 			*c = '_';
-	const char *own = g_string_chunk_insert_const(n->blocks->strings, plain->str);
-	g_string_free(plain, TRUE);
-	g_string_free(name, TRUE);
-	return own;
+	return g_string_chunk_insert_const(n->blocks->strings, plain->str);
 }
 
 /* Of an event that was told. */
@@ -534,13 +525,11 @@ static uint32_t location_of(const struct names *n, uint32_t event)
 static const char *allocation_place(struct names *n, uint32_t block)
 {
 	const struct trace *t = n->trace;
-	GString *name = g_string_new("block@");
+	g_autoptr(GString) name = g_string_new("block@");
 	uint32_t alloc = t->blocks[block].alloc;
 	if (alloc != NONE)
 		names_append_location(n, &t->locations[location_of(n, alloc)], name);
-	const char *own = g_string_chunk_insert_const(n->blocks->strings, name->str);
-	g_string_free(name, TRUE);
-	return own;
+	return g_string_chunk_insert_const(n->blocks->strings, name->str);
 }
 
 /* Settles a block's type and P when it is first asked for. */

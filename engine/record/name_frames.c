@@ -154,7 +154,7 @@ static bool append(struct names *n, const struct frame_place *place, uint64_t si
 		return false;
 	uint32_t module = names_module_below(n, place->address);
 	struct debuginfo *d = names_debuginfo(n, module);
-	GString *local = g_string_new(NULL);
+	g_autoptr(GString) local = g_string_new(NULL);
 	struct debug_part part = { .exact = false };
 	bool known = d && debuginfo_frame_name(d, place->address - names_base(n, module),
 	                                       place->offset, size, local, &part);
@@ -162,7 +162,6 @@ static bool append(struct names *n, const struct frame_place *place, uint64_t si
 		debuginfo_form(d, part.type, n->form);
 	if (known)
 		names_append_function(local->str, name);
-	g_string_free(local, TRUE);
 	return known;
 }
 

@@ -12,18 +12,16 @@ enum { LINE = 65, MOST_LINES = 4096 }; /* 64 hexadecimal digits and the end of t
 /* "DIGEST\n"; false when the program is not there. */
 static bool line_of(char *const *argv, char line[LINE + 1])
 {
-	char *found =
+	g_autofree char *found =
 	        strchr(argv[0], '/') ? g_strdup(argv[0]) : g_find_program_in_path(argv[0]);
 	char *path = found ? realpath(found, NULL) : NULL;
-	g_free(found);
 	if (path == NULL)
 		return false;
-	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
+	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 	g_checksum_update(sum, (const guchar *)path, (gssize)strlen(path) + 1);
 	for (char *const *word = argv + 1; *word; word++)
 		g_checksum_update(sum, (const guchar *)*word, (gssize)strlen(*word) + 1);
 	g_snprintf(line, LINE + 1, "%s\n", g_checksum_get_string(sum));
-	g_checksum_free(sum);
 	free(path);
 	return true;
 }
@@ -56,22 +54,18 @@ bool recorded_here(char *const *argv)
 	char line[LINE + 1];
 	if (argv[0] == NULL || !line_of(argv, line))
 		return false;
-	char *path = registry_path(), *text = read_registry(path);
-	bool found = text && strstr(text, line) != NULL;
-	g_free(text);
-	g_free(path);
-	return found;
+	g_autofree char *path = registry_path(), *text = read_registry(path);
+	return text && strstr(text, line) != NULL;
 }
 
 /* The later half stays. */
 static void shorten(const char *path)
 {
-	char *text = read_registry(path);
+	g_autofree char *text = read_registry(path);
 	size_t length = text ? strlen(text) : 0, lines = length / LINE;
 	if (lines >= MOST_LINES)
 		file_write_whole(path, text + lines / 2 * LINE, length - lines / 2 * LINE,
 		                 NULL);
-	g_free(text);
 }
 
 void recorded_remember(char *const *argv)
@@ -79,7 +73,7 @@ void recorded_remember(char *const *argv)
 	char line[LINE + 1];
 	if (argv[0] == NULL || recorded_here(argv) || !line_of(argv, line))
 		return;
-	char *path = registry_path(), *folder = g_path_get_dirname(path);
+	g_autofree char *path = registry_path(), *folder = g_path_get_dirname(path);
 	int fd = -1;
 	if (g_mkdir_with_parents(folder, 0700) == 0) {
 		shorten(path);
@@ -91,6 +85,4 @@ void recorded_remember(char *const *argv)
 		(void)!write(fd, line, LINE);
 		close(fd);
 	}
-	g_free(folder);
-	g_free(path);
 }

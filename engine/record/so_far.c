@@ -92,14 +92,13 @@ static bool copy_chunk(const struct so_far *s, struct log_chunk *head)
 /* The header and the whole chunks. */
 static bool copy_file(const struct so_far *s, int to, uint64_t end)
 {
-	char *bytes = g_malloc(LOG_CHUNK);
+	g_autofree char *bytes = g_malloc(LOG_CHUNK);
 	uint64_t at = 0;
 	for (ssize_t n = 1; at < end && n > 0; at += (uint64_t)MAX(n, 0)) {
 		n = pread(s->log, bytes, MIN(LOG_CHUNK, end - at), (off_t)at);
 		if (n > 0 && !file_write_all(to, bytes, (size_t)n, (off_t)at))
 			n = -1;
 	}
-	g_free(bytes);
 	return at == end;
 }
 

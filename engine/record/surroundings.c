@@ -53,27 +53,24 @@ char *surroundings_now(void)
 {
 	enum { HASH = 6 }; /* digits of 4 bits */
 	GString *text = g_string_new(NULL);
-	char *folder = g_get_current_dir();
+	g_autofree char *folder = g_get_current_dir();
 	char *escaped = g_uri_escape_string(folder, "/", FALSE);
 	g_string_append_printf(text, "cwd=%s", escaped);
 	g_free(escaped);
-	g_free(folder);
 	for (int fd = 0; fd < LOOKED_AT; fd++)
 		if (is_inherited(fd))
 			g_string_append_printf(text, " fd=%d:%s", fd, kind_of(fd));
-	char **names = g_listenv();
+	g_auto(GStrv) names = g_listenv();
 	qsort(names, g_strv_length(names), sizeof(*names), by_name);
 	for (char **name = names; *name; name++) {
 		if (is_restless(*name))
 			continue;
-		char *hash =
+		g_autofree char *hash =
 		        g_compute_checksum_for_string(G_CHECKSUM_SHA256, g_getenv(*name), -1);
 		escaped = g_uri_escape_string(*name, NULL, FALSE);
 		g_string_append_printf(text, " env=%s:%.*s", escaped, HASH, hash);
 		g_free(escaped);
-		g_free(hash);
 	}
-	g_strfreev(names);
 	return g_string_free(text, FALSE);
 }
 
@@ -111,7 +108,7 @@ static void stand_in(int fd, const char *kind)
 
 void surroundings_inherit(const char *recorded)
 {
-	char **words = g_strsplit(recorded, " ", -1);
+	g_auto(GStrv) words = g_strsplit(recorded, " ", -1);
 	const char *kinds[LOOKED_AT];
 	kinds_in(words, kinds);
 	for (int fd = 3; fd < LOOKED_AT; fd++) {
@@ -121,7 +118,6 @@ void surroundings_inherit(const char *recorded)
 		else if (!open_now && kinds[fd] && fcntl(fd, F_GETFD) < 0)
 			stand_in(fd, kinds[fd]);
 	}
-	g_strfreev(words);
 }
 
 /* ---- comparing ---- */
@@ -163,24 +159,22 @@ static void list_variables(GHashTable *a, GHashTable *b, bool both, const char *
 {
 	enum { MOST = 8 };
 	GList *names = g_list_sort(g_hash_table_get_keys(a), (GCompareFunc)strcmp);
-	GString *list = g_string_new(NULL);
+	g_autoptr(GString) list = g_string_new(NULL);
 	unsigned count = 0;
 	for (GList *i = names; i; i = i->next) {
 		const char *other = g_hash_table_lookup(b, i->data);
 		if (both ? !other || strcmp(other, g_hash_table_lookup(a, i->data)) == 0
 		         : other != NULL)
 			continue;
-		char *name = g_uri_unescape_string(i->data, NULL);
+		g_autofree char *name = g_uri_unescape_string(i->data, NULL);
 		if (count++ < MOST)
 			g_string_append_printf(list, "%s%s", list->len ? ", " : "",
 			                       name ? name : (char *)i->data);
-		g_free(name);
 	}
 	if (count > MOST)
 		g_string_append_printf(list, " and %u more", count - MOST);
 	if (count)
 		g_ptr_array_add(out, g_strdup_printf(words, list->str));
-	g_string_free(list, TRUE);
 	g_list_free(names);
 }
 
@@ -189,16 +183,15 @@ static void compare_folders(char **recorded, char **now, GPtrArray *out)
 	if (!recorded[0] || !now[0] || !g_str_has_prefix(recorded[0], "cwd=") ||
 	    strcmp(recorded[0], now[0]) == 0)
 		return;
-	char *folder = g_uri_unescape_string(recorded[0] + 4, NULL);
+	g_autofree char *folder = g_uri_unescape_string(recorded[0] + 4, NULL);
 	g_ptr_array_add(out, g_strdup_printf("the working directory was %s in the recording",
 	                                     folder ? folder : recorded[0] + 4));
-	g_free(folder);
 }
 
 GPtrArray *surroundings_compare(const char *recorded, const char *now)
 {
 	GPtrArray *out = g_ptr_array_new_with_free_func(g_free);
-	char **was = g_strsplit(recorded, " ", -1), **is = g_strsplit(now, " ", -1);
+	g_auto(GStrv) was = g_strsplit(recorded, " ", -1), is = g_strsplit(now, " ", -1);
 	compare_folders(was, is, out);
 	compare_kinds(was, is, out);
 	GHashTable *old = variables_in(was), *new = variables_in(is);
@@ -209,7 +202,5 @@ GPtrArray *surroundings_compare(const char *recorded, const char *now)
 	               out);
 	g_hash_table_destroy(old);
 	g_hash_table_destroy(new);
-	g_strfreev(was);
-	g_strfreev(is);
 	return out;
 }

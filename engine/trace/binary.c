@@ -443,7 +443,7 @@ static bool check_blocks(struct in *in, const struct reel_source *r, uint64_t *e
 	return true;
 }
 
-/* What events refer to is checked with the tables. */
+/* Opens the blocks of events; what events refer to is checked by check_events. */
 static bool read_events(struct in *in, bool stacks)
 {
 	struct trace *t = in->t;

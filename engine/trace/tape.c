@@ -46,7 +46,7 @@ enum value_code {
 
 enum { TARGET_SHIFT = 2, VALUE_SHIFT = 5, MEMORY_BITS = 13, SLOTS = 1 << 14 };
 
-/* What follows of a distance, by code. */
+/* By code: number of bytes that follow, for the distance. */
 static const uint8_t target_bytes[TARGET_CODES] = { 0, 0, 1, 2, 4, 0, 0, 0 };
 static const uint8_t value_bytes[VALUE_CODES] = { 0, 0, 0, 0, 1, 2, 4, 0 };
 static const uint32_t mask_of[5] = { 0, 0xff, 0xffff, 0xffffff, UINT32_MAX };
@@ -67,8 +67,8 @@ struct tape {
 	uint32_t kind_count, track_count;
 	uint32_t fresh;                    /* values up to here have occurred */
 	uint32_t memory[1 << MEMORY_BITS]; /* by hash of a target: the value last seen there */
-	/* encoder: where a head, a thread was put; stale entries are told by what they lead to
-	 */
+	/* Encoder: index of a head's kind, of a thread's track. An entry may be stale: compare
+	 * what it points to. */
 	uint32_t kind_slots[SLOTS], track_slots[SLOTS];
 	uint32_t track; /* encoder: of the event before */
 };
@@ -157,7 +157,7 @@ static uint8_t *put_number(uint8_t *at, uint32_t number)
 
 static inline unsigned bytes_of(uint32_t coded)
 {
-	return coded < 0x100 ? 0 : coded < 0x10000 ? 1 : 2; /* code beyond that of a byte */
+	return coded < 0x100 ? 0 : coded < 0x10000 ? 1 : 2; /* added to the code of one byte */
 }
 
 static inline uint8_t *put_bytes(uint8_t *at, uint32_t coded, unsigned bytes)
@@ -170,7 +170,7 @@ static uint32_t track_of(struct tape *p, uint32_t thread, bool *is_new)
 {
 	uint32_t *slot = &p->track_slots[thread % SLOTS];
 	*is_new = *slot >= p->track_count || p->tracks[*slot].thread != thread;
-	if (*is_new) { /* or another thread has its slot: then it has two tracks */
+	if (*is_new) { /* or evicted by a thread of the same slot: it gets a second track */
 		*slot = p->track_count++;
 		p->tracks[*slot] = (struct track){ .thread = thread };
 	}

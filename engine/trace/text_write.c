@@ -152,7 +152,8 @@ static void print_facts(struct printer *p)
 	}
 }
 
-/* Of a part of a trace nothing is said: its events have other ids. */
+/* Directives "reads" and "after" name events by id, so a part of a trace, whose ids differ, has
+ * none. */
 static void print_weak(struct printer *p)
 {
 	for (uint64_t i = 0; p->keep == NULL && i < p->t->weak_count; i++) {
@@ -363,7 +364,7 @@ void trace_print(const struct trace *t, enum trace_format format, const uint64_t
 	print(&p, format, left_out);
 }
 
-/* Then the note's key is among the strings. */
+/* Input was recorded when the key of its note is among the strings. */
 bool trace_has_input(const struct trace *t)
 {
 	static const char key[] = TRACE_INPUT_NOTE;

@@ -111,7 +111,8 @@ struct trace *trace_reading(const struct trace *t)
 
 /* -- opening ------------------------------------------------------------------------------- */
 
-/* The same trace, or NULL when what it says of a memory model does not fit. */
+/* Returns the trace, or closes it and returns NULL when its facts about a memory model are
+ * inconsistent. */
 static struct trace *weak_checked(struct trace *t, struct error *error)
 {
 	if (t == NULL || (t->weak_count == 0 && trace_model(t) == WEAK_SC) ||

@@ -161,7 +161,7 @@ static enum stay stay_of(const struct checker *c, uint32_t wait, size_t *until)
 	return STAY_MAY;
 }
 
-/* Do the signals that come later suffice for all that need one, if this one is not theirs? */
+/* Are the later signals enough for all waiters that need one, without this one? */
 static bool later_suffices(const struct checker *c, uint32_t condition)
 {
 	const struct waits *w = c->waits;
@@ -218,8 +218,7 @@ static void wake(struct checker *c, uint32_t e)
 			places[stay] = until;
 		}
 	}
-	/* who leaves first goes first, as long as the later signals are enough for the others
-	 */
+	/* the waiter that leaves first, unless the later signals are too few for the others */
 	uint32_t best = first[STAY_NEEDS];
 	if (first[STAY_MAY] != NONE &&
 	    (best == NONE ||
@@ -272,7 +271,7 @@ static bool has_room(const struct checker *c, const struct channel_state *k, uin
 	       c->waits->written[at(c, send)->target] || bytes_in(c, k) + m->bytes <= m->room;
 }
 
-/* What is received is what was written first; its end, when all else was read. */
+/* A channel is first in, first out; its end is received after all messages. */
 static bool is_first(const struct checker *c, const struct channel_state *k, uint32_t receive)
 {
 	uint32_t m = at(c, receive)->target;
@@ -316,7 +315,7 @@ static void take_message(struct checker *c, uint32_t e)
 	k->first += w->reads[x->target] == m->reads && k->first < k->queue->len;
 }
 
-/* Would who stands there wait for the channel: for something to read, or for room? */
+/* Would the operation wait for its channel, for a message or for room? */
 static bool waits_for_channel(const struct checker *c, uint32_t e)
 {
 	const struct event *x = at(c, e);

@@ -189,8 +189,8 @@ static bool same_extent(const struct trace *t, uint32_t a, uint32_t b)
 	return x.first == y.first && x.count == y.count;
 }
 
-/* Does the read see what it saw in the trace, so that its thread goes on in the same way?
- * `store`: NONE: the initial value. */
+/* Does the read get its recorded value from `store` (NONE: the initial value)? Its thread
+ * continues as recorded only then. */
 static bool check_value(struct weak_check *c, uint32_t read, uint32_t store, uint32_t recorded)
 {
 	uint32_t seen = store == NONE ? 0 : value_of(c->t, store, true);
@@ -678,7 +678,7 @@ static bool check_psc(struct weak_check *c)
 	return good;
 }
 
-/* Also of what is no part of the relations: these rows have a place there, and no edges. */
+/* Events that take part in no relation have rows without edges. */
 static bool check_rc11(struct weak_check *c, GHashTable *recorded)
 {
 	c->position = g_new0(uint32_t, c->length + 1);

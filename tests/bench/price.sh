@@ -12,7 +12,8 @@
 #   COUNT    of numbers that the merge sort sorts (default: 250000)
 #
 # Seconds passed and of the processor (user and system), the largest resident set in MB (of the
-# greatest process), events, bytes of the trace an event.
+# greatest process), events, bytes of the trace an event, and seconds of the processor of
+# happens-before on the trace.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/tests/bench/programs
@@ -67,13 +68,21 @@ median() { sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
 column() { awk -v f="$2" '{ print $f }' "$work/price/$1.lines" | median; }
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0) printf "%.1f", a / b; else print "-" }'; }
 
-events_and_bytes() { # NAME VARIANT: of its last run
+# Of a variant's last run: events, bytes of the trace an event, and the processor's time of
+# happens-before on it.
+of_traces() { # NAME VARIANT
 	local t n events=0 bytes=0
+	rm -f "$work/price/hb"
 	for t in "$work/price/$1.$2"/trace.*.hdl; do
 		n=$("$HEDDLE" info -q "$t" | awk '$1 == "events" { print $2; exit }')
 		events=$((events + n)) bytes=$((bytes + $(stat -c %s "$t")))
+		for n in 1 2 3; do
+			/usr/bin/time -o "$work/price/time" -f "%U %S" "$HEDDLE" races -q --analysis hb "$t" >/dev/null 2>&1
+			awk '$1 ~ /^[0-9.]+$/ { print $1 + $2 }' "$work/price/time"
+		done | median >>"$work/price/hb"
 	done
-	printf '%s | %s' "$(awk -v n=$events 'BEGIN { printf "%.2f", n / 1e6 }')" "$(ratio $bytes $events)"
+	printf '%s | %s | %s' "$(awk -v n=$events 'BEGIN { printf "%.2f", n / 1e6 }')" \
+		"$(ratio $bytes $events)" "$(awk '{ n += $1 } END { printf "%.2f", n }' "$work/price/hb")"
 }
 
 rows() { # NAME
@@ -94,7 +103,7 @@ rows() { # NAME
 			"$(ratio "$(column $v 1)" "$(column tsan 1)")" \
 			"$(ratio "$(column $v 2)" "$(column tsan 2)")" \
 			"$(ratio "$(column $v 3)" "$(column tsan 3)")" \
-			"$(events_and_bytes "$name" $v)"
+			"$(of_traces "$name" $v)"
 	done
 }
 
@@ -106,7 +115,7 @@ for name; do
 	esac
 done
 cat <<'T'
-| | plain: s / processor / MB | ThreadSanitizer: s / processor / MB | `heddle record`: s / processor / MB | times ThreadSanitizer | M events | bytes an event |
-| --- | ---: | ---: | ---: | ---: | ---: | ---: |
+| | plain: s / processor / MB | ThreadSanitizer: s / processor / MB | `heddle record`: s / processor / MB | times ThreadSanitizer | M events | bytes an event | `races --analysis hb`: processor |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
 T
 for name; do rows "$name"; done

@@ -12,6 +12,7 @@ circular='
 	engine/trace
 	engine/witness
 	tui/batch
+	tui/dap
 	tui/explorer
 '
 

@@ -252,6 +252,38 @@ unlike "$out" 'conflicting critical sections' "which is missing where the two co
 run "$HEDDLE" commute joined.txt --analysis edc --format json
 is "$(json '$d->{complete} ? 1 : 0')" 0 "EDC does not claim to be complete"
 
+# Linearizability of the recorded history.
+history() { # FILE LINES...
+	local file=$1
+	shift
+	printf '%s\n' '#! heddle 1' '#! object q queue' "$@" >"$file"
+	run "$HEDDLE" commute "$file" --linearizable
+}
+history lost.txt 'T1|call(q.enqueue,1)|q.c:1' 'T2|act(q.enqueue,2)|q.c:2' 'T2|call(q.dequeue)|q.c:3' 'T2|ret(q.dequeue)=nil|q.c:3'
+is "$status" 1 "a queue that is empty after an enqueue returned"
+is "$out" "q is not linearizable: in no order of its invocations, each between its call and its return, do all return what they did
+  T2  [enqueue(2)] [dequeue() / nil]
+  the longest order that fits is enqueue(2):
+  then dequeue() by T2 (q.c:3) would return 2, and not nil
+  (1 more invocation makes no difference)" "drawn, with the reason"
+run "$HEDDLE" commute lost.txt --linearizable --format json
+is "$(json 'join ";", map { my $o = $_; "$o->{object} " . ($o->{linearizable} ? 1 : 0) . " $o->{location} " . join ",", map { "$_->{thread} $_->{invocation} $_->{call}-$_->{return}" } @{$o->{history}} } @{$d->{objects}}')" \
+	'q 0 q.c:3 T2 enqueue(2) 1-1,T2 dequeue() / nil 2-3' "the same in JSON"
+history taken.txt 'T1|call(q.dequeue)|q.c:1' 'T2|act(q.enqueue,2)|q.c:2' 'T2|call(q.dequeue)|q.c:3' 'T2|ret(q.dequeue)=nil|q.c:3'
+is "$status $out" "0 q: 3 invocations, linearizable" "one that has not returned may have taken effect"
+history order.txt 'T1|call(q.enqueue,1)|q.c:1' 'T2|act(q.enqueue,2)|q.c:2' 'T1|ret(q.enqueue)|q.c:1' 'T3|act(q.dequeue)=2|q.c:3' 'T2|act(q.dequeue)=1|q.c:4'
+is "$status $out" "0 q: 4 invocations, linearizable" "two at the same time may take effect in either order"
+sed 's/^#! object q queue/#! object q closed/' order.txt >closed.txt
+printf 'object closed {\n method enqueue(v)\n method dequeue() / r\n state n : int\n effect enqueue(v) { n := n + 1 }\n}\n' >closed.spec
+run "$HEDDLE" commute closed.txt --linearizable --spec closed.spec
+is "$status $out" "3 q: undecided: not looked at: the specification has no effect of dequeue" "a method without effects"
+run "$HEDDLE" commute order.txt --linearizable --analysis cov
+is "$status" 2 "--linearizable is no --analysis"
+run "$HEDDLE" commute order.txt --linearizable --format sarif
+is "$status" 2 "its report is text or JSON"
+run "$HEDDLE" explore --linearizable -- ./none
+is "$status" 2 "explore wants a specification with it"
+
 # Bad usage.
 run "$HEDDLE" commute connections.txt --analysis frob
 is "$status" 2 "an unknown analysis"

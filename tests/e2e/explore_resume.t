@@ -127,6 +127,9 @@ is $status 2 "other arguments are refused with jobs, too"
 cp kept shared && chmod 660 shared
 run "$HEDDLE" explore --resume shared -- ./sync log "${arguments[@]}"
 like "$status $err" "^2 .*shared: belongs to another user, or may be written by others" "a state that others may write sets no environment"
+env -i "$HEDDLE" explore --runs 1 --resume bare -- ./sync log "${arguments[@]}" >/dev/null
+run "$HEDDLE" explore --budget 0 --resume bare --format json -- ./sync log "${arguments[@]}"
+is "$status $(found)" "$whole" "a state of an empty environment"
 run stat -c %a kept
 is "$out" 600 "the state is for its user alone"
 done_testing

@@ -27,13 +27,13 @@ unlike "$out" "no race, in this run|nothing was missed" "1: and no word of peace
 
 # 2, 3. What an exploration ran into is among its outcomes, a use after free, too; nothing from outside is made up.
 build "$first/freed_early.c" freed
-timeout 100 "$HEDDLE" explore -q -o freed -- ./freed >/dev/null 2>&1
-look 80 24 freed.run0.hdl "press X g"
+timeout 100 "$HEDDLE" explore -q -o early -- ./freed >/dev/null 2>&1
+look 80 24 early.run0.hdl "press X g"
 like "$out" "✗ 1 use after free" "2: the use after free is an outcome"
 like "$out" "T1 writes .p after T2 freed its block" "2: and is told"
 build "$root/tests/e2e/cases/explore/service.c" shutdown
-timeout 200 "$HEDDLE" explore -q --budget 60 -o shutdown -- ./shutdown >/dev/null 2>&1
-look 100 30 shutdown.run0.hdl "press X"
+timeout 200 "$HEDDLE" explore -q --budget 60 -o closing -- ./shutdown >/dev/null 2>&1
+look 100 30 closing.run0.hdl "press X"
 like "$out" "✗ [0-9]+ use after free" "3: the uses after free of a shutdown"
 unlike "$out" "diverged|clock, a file, a socket" "3: and no word of a clock or a file"
 
@@ -68,7 +68,7 @@ done
 # 7: lesson_judge.t and walks.t. 8: screen_words.t (no units: no promise). 9: diff_kinds.t.
 
 # 10. The run that failed its check says so first (walks.t); so does one that used freed memory.
-look 80 24 freed.run1.hdl
+look 80 24 early.run1.hdl
 like "$out" "● *(happened|use.free|use→free)" "10: what happened comes first"
 unlike "$out" "nothing was missed" "10: and nothing is called complete before it"
 

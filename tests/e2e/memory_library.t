@@ -212,6 +212,34 @@ check arrivals "-DLOOKS=4 -DROUNDS=1" rc11 "1 2 4 3"
 # Where more threads use it than it is for, who meets whom is open; the third one waits for ever.
 check arrivals "-DLOOKS=5 -DROUNDS=1 -DMEET=2" rc11 "6 6"
 
+# The count of a semaphore, as others post and take.
+cat >count.c <<'C'
+#include <pthread.h>
+#include <semaphore.h>
+static sem_t s;
+static void *post(void *p)
+{
+	sem_post(&s);
+	sem_post(&s);
+	sem_wait(&s);
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	int first, second;
+	sem_init(&s, 0, 1);
+	pthread_create(&t, 0, post, 0);
+	sem_getvalue(&s, &first);
+	sem_getvalue(&s, &second);
+	pthread_join(t, 0);
+	return first * 10 + second;
+}
+C
+for model in tso rc11; do
+	check count "" $model "11 12 13 22 23 32 33 10"
+done
+
 # Each thread can run the once-function; the others see what it did.
 cat >once.c <<'C'
 #include <pthread.h>

@@ -22,6 +22,13 @@ run timeout 30 $HEDDLE replay --witness race.wit -- ./futex race
 is "$status" 0 "the race's witness is followed"
 like "$err" "stopped before the pair" "to the pair, though nobody has woken the waiter"
 
+# how many sleep is told by an address beside the word's, also where the kernel chooses addresses
+gcc -o no_personality "$programs/no_personality.c"
+$HEDDLE cc -g -O1 "$root/tests/e2e/cases/explore/futex_woken.c" -o woken -pthread
+./no_personality true && refused=./no_personality
+run timeout 60 ${refused:-} $HEDDLE explore --format json -- ./woken
+is "$status $(json '"$d->{states} $d->{complete}"')" "1 3 1" "explored with random addresses"
+
 if ! $HEDDLE c++ -std=c++20 -g -O1 "$programs/futex_ways.cc" -o ways -pthread 2>/dev/null; then
 	ok 0 "what the C++ library waits for # SKIP no compiler for C++20"
 	done_testing

@@ -201,7 +201,7 @@ my $why = await('output');
 $why = await('output') until $why->{output} =~ /witness of a finding/;
 print "why: ", $why->{output} =~ /between T1 w8.acct.balance.=150 at bank.c:23/ ? 'told' : $why->{output}, "\n";
 my $set = ask('setBreakpoints', { source => { path => $path }, breakpoints => [{ line => 23 },
-	{ line => 24, condition => 'n == 51' }, { line => 9999 }, { line => 23, condition => 'nonsense > 0' },
+	{ line => 22, condition => 'n == 51' }, { line => 9999 }, { line => 23, condition => 'nonsense > 0' },
 	{ line => 'x' }, { line => 23, hitCondition => 'often' }] })->{body}{breakpoints};
 print "points: ", join(' ', map { $_->{verified} ? 'set' : $_->{message} ? 'refused' : 'silent' } @$set), "\n";
 ask('setFunctionBreakpoints', { breakpoints => [{ name => 'report' }] });

@@ -120,22 +120,31 @@ static bool is_gone(const struct changes *c, guint i)
 	return filed_is_found(fields_of(c->s.old, i)) && c->match.old.state[i] == MATCH_ABSENT;
 }
 
-void changes_print_absent(const struct changes *c, FILE *out)
+json_t *changes_absent(const struct changes *c)
 {
-	const char *separator = "\n";
+	json_t *list = json_array();
 
-	fputs(", \"absent\": [", out);
 	for (guint i = 0; i < c->s.old->findings->len; i++) {
 		if (!is_gone(c, i))
 			continue;
-		json_auto_t *j = json_copy((json_t *)fields_of(c->s.old, i));
+		json_t *j = json_copy((json_t *)fields_of(c->s.old, i));
 		json_object_del(j, "witness"); /* a number here */
 		json_object_set_new(j, "baselineState",
 		                    json_string(match_state_word(MATCH_ABSENT)));
 		json_object_set_new(j, "became", became_json(&c->gone[i]));
-		fputs(separator, out);
-		json_dumpf(j, out, 0);
-		separator = ",\n";
+		json_array_append_new(list, j);
+	}
+	return list;
+}
+
+void changes_print_absent(const struct changes *c, FILE *out)
+{
+	json_auto_t *list = changes_absent(c);
+
+	fputs(", \"absent\": [", out);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		fputs(i > 0 ? ",\n" : "\n", out);
+		json_dumpf(json_array_get(list, i), out, 0);
 	}
 	fputs("\n]", out);
 }

@@ -27,7 +27,9 @@ enum match_state changes_state(const struct changes *c, uint32_t new_finding);
 json_t *changes_counts(const struct changes *c);
 /* Add "baselineState" and its fields to a finding of the new report. */
 void changes_add_state(const struct changes *c, uint32_t new_finding, json_t *into);
-/* Print `, "absent": [...]`, the findings that are gone. */
+/* The findings that are gone; owned by the caller. */
+json_t *changes_absent(const struct changes *c);
+/* Print them as `, "absent": [...]`. */
 void changes_print_absent(const struct changes *c, FILE *out);
 void changes_absent_sarif(const struct changes *c, struct sarif *s);
 /* Print the findings of one state as text; NEW and ABSENT with their fate in the other

@@ -36,7 +36,7 @@ static GList *undecided_of(const struct checkup *c, enum finding_kind kind)
 	return left;
 }
 
-/* Was something of the kind left open in some run, that no later run decided? */
+/* Has a run left a question of the kind that no later run has answered? */
 static bool is_open(const struct checkup *c, enum finding_kind kind)
 {
 	GList *left = undecided_of(c, kind);
@@ -132,7 +132,7 @@ static gint by_text(gconstpointer a, gconstpointer b)
 	return strcmp(((const struct undecided *)a)->text, ((const struct undecided *)b)->text);
 }
 
-/* Pairs that neither an analysis nor a run with this aim decided, by name. */
+/* Names pairs that no analysis has decided, nor a run that was driven towards them. */
 static void tell_undecided(const struct checkup *c, GPtrArray *s)
 {
 	enum { NAMED = 3 };
@@ -193,7 +193,7 @@ static void tell_exploration(const struct checkup *c, GPtrArray *s)
 		    c->aims->len - c->next_aim == 1 ? "is" : "are");
 }
 
-/* Of which kinds some run was not looked at to the end. */
+/* Names the kinds whose analysis was stopped early on some run. */
 static void tell_stopped(const struct checkup *c, GPtrArray *s)
 {
 	GList *names = g_list_sort(g_hash_table_get_keys(c->stopped), (GCompareFunc)strcmp);

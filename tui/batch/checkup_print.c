@@ -264,22 +264,6 @@ static void print_text(const struct checkup *c, const struct changes *changes)
 		puts(sentences->pdata[i]);
 }
 
-/* What a function prints as JSON after a comma, `, "absent": [...]`, into an object. */
-static void add_absent(json_t *into, const struct changes *changes)
-{
-	char *text = NULL, *whole;
-	size_t length = 0;
-	FILE *out = open_memstream(&text, &length);
-
-	changes_print_absent(changes, out);
-	fclose(out);
-	whole = g_strdup_printf("{\"baseline\": {}%s}", text);
-	json_auto_t *j = json_loads(whole, 0, NULL);
-	json_object_set(into, "absent", json_object_get(j, "absent"));
-	g_free(whole);
-	free(text);
-}
-
 static void print_json(const struct checkup *c, const struct changes *changes)
 {
 	json_t *j = checkup_json(c), *f;
@@ -289,7 +273,7 @@ static void print_json(const struct checkup *c, const struct changes *changes)
 		json_array_foreach(json_object_get(j, "findings"), i, f)
 		        changes_add_state(changes, (uint32_t)i, f);
 		json_object_set_new(j, "baseline", changes_counts(changes));
-		add_absent(j, changes);
+		json_object_set_new(j, "absent", changes_absent(changes));
 	}
 	json_dumpf(j, stdout, JSON_INDENT(1));
 	putchar('\n');

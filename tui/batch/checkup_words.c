@@ -80,7 +80,7 @@ static void tell_race(const struct trace *t, const struct finding *f, GString *o
 		g_string_append_printf(out, "; it %s", printable(f->missing));
 }
 
-/* The end of a life and the later use. */
+/* A use of a block or object after its end. */
 static void tell_use(const struct trace *t, const struct finding *f, GString *out)
 {
 	bool first = t->events[f->first].op == OP_FREE || t->events[f->first].op == OP_DESTROY;

@@ -43,8 +43,7 @@ struct search {
 	uint64_t tried_orders, tried_fences, tried_pairs, left_pairs, most_pairs;
 	json_t *found; /* array of changes */
 	bool json;
-	bool looks; /* loops that look in vain were cut in an exploration without failing runs
-	             */
+	bool looks; /* an exploration without failing runs has cut waiting loops short */
 };
 
 /* BROKEN: `error`. */
@@ -81,7 +80,7 @@ static struct change change_of(const struct explore_atomic *a, int how, uint8_t 
 	};
 }
 
-/* Its outcome with these changes (the second may be NULL) after those that s->orders has. */
+/* Explores with one change more than s->orders, or two (`other` may be NULL). */
 static enum outcome explore_changed(struct search *s, const struct change *one,
                                     const struct change *other, bool *open, struct error *error)
 {
@@ -95,7 +94,7 @@ static enum outcome explore_changed(struct search *s, const struct change *one,
 
 static const char *const sides[] = { NULL, "before", "after" };
 
-/* A change that was found; `pair`: it is right with the other one of two alone. */
+/* Reports a change; `pair`: one of two that help only together. */
 static void tell(struct search *s, const struct change *c, bool pair, const char *sentence)
 {
 	const struct explore_atomic *a = c->a;
@@ -123,7 +122,7 @@ static void tell(struct search *s, const struct change *c, bool pair, const char
 		       none ? "left out" : explore_order_words[c->order.order]);
 }
 
-/* Single orders whose strengthening leaves no failing run; the weakest that does, of each. */
+/* Finds, for each operation, the weakest stronger order that leaves no failing run. */
 static bool strengthen(struct search *s, const GArray *atomics, bool *open, struct error *error)
 {
 	for (guint i = 0; i < atomics->len; i++) {
@@ -222,7 +221,8 @@ static bool is_pair(const struct change *one, const struct change *other)
 	return one->order.order == ORDER_REL && other->order.order == ORDER_ACQ;
 }
 
-/* Two at once, pairs of orders first, until one is right or s->most_pairs were tried. */
+/* Tries two changes at once, pairs of orders first: up to one that is right, or s->most_pairs.
+ */
 static bool strengthen_pairs(struct search *s, const GArray *atomics, bool *open,
                              struct error *error)
 {
@@ -257,7 +257,7 @@ static bool strengthen_pairs(struct search *s, const GArray *atomics, bool *open
 	return good;
 }
 
-/* As weak as it goes, one after the other: in the end none can be weakened any more. */
+/* Weakens order after order, until no single one can be weakened further. */
 static bool weaken(struct search *s, const GArray *atomics, bool *open, struct error *error)
 {
 	for (guint i = 0; i < atomics->len; i++) {

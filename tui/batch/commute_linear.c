@@ -53,10 +53,11 @@ static void print_text(struct model *m, const GArray *all, const GPtrArray *note
 		char *name = model_object_name(m, t->object);
 		if (t->answer == LINEAR_NO)
 			printf("%s\n", t->story->text);
+		else if (t->answer == LINEAR_UNDECIDED)
+			printf("%s: undecided: %s\n", name, t->why);
 		else
-			printf("%s: %u invocation%s, %s%s\n", name, t->invocations,
-			       plural(t->invocations), t->why ? "undecided: " : "linearizable",
-			       t->why ? t->why : "");
+			printf("%s: %u invocation%s, linearizable\n", name, t->invocations,
+			       plural(t->invocations));
 		g_free(name);
 	}
 	if (all->len == 0)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 struct side {                        /* one place of the finding */
-	const char *function, *file; /* the place's, but for its line */
+	const char *function, *file; /* of the place, whose line a fix moves */
 	GArray *locks;               /* uint32_t: held at all its accesses so far */
 	bool any;                    /* has it an access? */
 };

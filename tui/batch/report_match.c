@@ -39,11 +39,8 @@ char *match_area(const json_t *place)
 
 static char *exact(const json_t *place)
 {
-	char *where = match_area(place), *with_line;
-
-	with_line = g_strdup_printf("%s %d", where, line_of(place));
-	g_free(where);
-	return with_line;
+	g_autofree char *where = match_area(place);
+	return g_strdup_printf("%s %d", where, line_of(place));
 }
 
 static uint32_t place_distance(const json_t *place, const json_t *other)

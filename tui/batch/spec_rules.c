@@ -68,15 +68,13 @@ const struct race_rules *spec_rules_races(struct spec_rules *r)
 char *spec_rules_header(const char *path)
 {
 	size_t length;
-	char *text = input_text(path, "specification", &length, NULL), *sum, *header;
+	g_autofree char *text = input_text(path, "specification", &length, NULL);
 
 	if (text == NULL)
 		return g_strdup(path);
-	sum = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, length);
-	header = g_strdup_printf("%s:%s", path, sum);
-	g_free(sum);
-	g_free(text);
-	return header;
+	g_autofree char *sum =
+	        g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)text, length);
+	return g_strdup_printf("%s:%s", path, sum);
 }
 
 GPtrArray *spec_rules_paths(const struct witness *w)

@@ -130,7 +130,7 @@ static bool read_lines(struct suppressions *s, const char *path, char *text,
 	return good;
 }
 
-/* The marks of a notes file that say: this is no matter. */
+/* Suppresses the findings that a notes file marks benign or duplicate. */
 static bool read_marks(struct suppressions *s, const char *path, const char *text,
                        struct error *error)
 {

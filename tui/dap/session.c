@@ -361,7 +361,7 @@ static void turn(struct session *s)
 		mi_release(r);
 		g_free(r);
 	} else if (s->launched && s->target.lost) {
-		say(s, "heddle: gdb has ended\n");
+		say(s, "heddle: gdb or its server has ended\n");
 		target_close(&s->target);
 		s->launched = false;
 		send_event(s, "terminated", NULL);

@@ -118,10 +118,19 @@ void target_wait(struct target *t, int milliseconds)
 	struct pollfd p[] = {
 		{ .fd = t->client->gone ? -1 : t->client->in, .events = POLLIN },
 		{ .fd = t->gdb && !t->lost ? t->from_gdb : -1, .events = POLLIN },
-		{ .fd = t->server ? t->output.fd : -1, .events = POLLIN },
-		{ .fd = t->server ? t->errors.fd : -1, .events = POLLIN },
+		{ .fd = t->bytes ? t->output.fd : -1, .events = POLLIN },
+		{ .fd = t->bytes ? t->errors.fd : -1, .events = POLLIN },
 	};
-	if (poll(p, G_N_ELEMENTS(p), milliseconds) <= 0)
+	enum { LOOK = 500 }; /* milliseconds: is the server there? */
+	if (t->server > 0 && (milliseconds < 0 || milliseconds > LOOK))
+		milliseconds = LOOK;
+	int some = poll(p, G_N_ELEMENTS(p), milliseconds);
+	/* gdb may not notice that the server has ended while the program runs. */
+	if (t->server > 0 && waitpid(t->server, NULL, WNOHANG) == t->server) {
+		t->server = 0;
+		t->lost = true;
+	}
+	if (some <= 0)
 		return;
 	/* The program wrote before it stopped: first its output, then the stop. */
 	if (p[1].revents || p[2].revents || p[3].revents) {

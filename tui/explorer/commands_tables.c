@@ -151,7 +151,7 @@ static void info_orders(const struct app *app, const char *rest, GString *out)
 		                                                      : "  (not built yet)");
 }
 
-/* gdb's: where one is. */
+/* gdb's `info frame`: the event, its frame and the locks held. */
 static void info_frame(const struct app *app, const char *rest, GString *out)
 {
 	const struct session *s = app->session;
@@ -171,7 +171,8 @@ static void info_frame(const struct app *app, const char *rest, GString *out)
 	g_string_append(out, out->len > before ? "\n" : "no lock\n");
 }
 
-/* gdb's: a source line, as "bank.c:31", "deposit" or "31" in the file here; "" is the event's.
+/* gdb's `info line`: a source line, as "bank.c:31", "deposit" or "31" in the file here; "" is
+ * the event's.
  */
 static void info_line(const struct app *app, const char *place, GString *out)
 {

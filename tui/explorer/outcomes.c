@@ -203,7 +203,7 @@ static guint distance(const struct tree *t, uint32_t a, uint32_t b, uint32_t *me
 	return steps;
 }
 
-/* The runs from below `top` down to `run`. */
+/* The path in the tree from a child of `top` to `run`. */
 static GArray *way_to(const struct tree *t, uint32_t top, uint32_t run)
 {
 	GArray *way = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -245,7 +245,7 @@ void outcome_difference_release(struct outcome_difference *p)
 
 /* -- words ---------------------------------------------------------------------------------- */
 
-/* A number with three digits that count: an estimate has no more. */
+/* A number to three significant digits: an estimate has no more. */
 static const char *rough(uint64_t number, char buffer[32])
 {
 	static const struct {
@@ -261,7 +261,7 @@ static const char *rough(uint64_t number, char buffer[32])
 	return grouped(number, buffer);
 }
 
-/* How many of the different runs there may be are left, by the part that was seen. */
+/* The estimated number of different runs that were not made. */
 static void append_left(const struct tree *t, GString *out)
 {
 	char left[32], low[32], high[32];

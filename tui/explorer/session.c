@@ -73,7 +73,8 @@ const char *session_thread(const struct session *s, uint32_t thread)
 		role_append_thread(s->trace, thread, text);
 		const char *end = text->len ? strrchr(text->str, '(') : NULL;
 		gsize without = end ? (gsize)(end - text->str) : 0;
-		g_string_append_c(text, '\0'); /* behind it: without the argument */
+		/* A second text behind the first: without the argument. */
+		g_string_append_c(text, '\0');
 		g_string_append_len(text, text->str, (gssize)without);
 		s->threads[thread] = g_string_free(text, FALSE);
 	}

@@ -18,7 +18,7 @@ enum {
 
 /* -- selection of threads ------------------------------------------------------------------ */
 
-/* Has the thread events in the schedule? While it grows, any may. */
+/* Has the thread events in the schedule? A schedule that still grows may get them of any. */
 static bool takes_part(const struct stage *stage, uint32_t thread)
 {
 	return stage->grows || stage_last(stage, thread, stage->events->len) != NONE;

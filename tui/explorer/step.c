@@ -170,9 +170,9 @@ static uint32_t step_accessor(const struct session *s, uint32_t event, int direc
 
 /* -- stepping by calls ----------------------------------------------------------------- */
 
-/* A call that one may be inside of: its frame, counted from the thread's outermost. */
+/* An open call of a thread. */
 struct frame_call {
-	guint depth; /* 1: the outermost */
+	guint depth; /* of its frame; 1: the outermost */
 	uint32_t function;
 };
 
@@ -195,7 +195,7 @@ static bool is_inside(const struct session *s, uint32_t event, struct frame_call
 	g_autoptr(GArray) frames = session_frames(s, event);
 	guint depth = frames->len;
 	bool inside = depth >= call.depth;
-	if (inside && call.function) /* else not known: any */
+	if (inside && call.function) /* 0: unknown, any will do */
 		inside = g_array_index(frames, struct frame, depth - call.depth).function ==
 		         call.function;
 	*deeper = inside && depth > call.depth;

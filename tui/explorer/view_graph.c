@@ -209,7 +209,7 @@ static void draw_decisions(const struct app *app, const struct graph_view *v,
 		pane_format(p, 0, p.columns - 18, STYLE_DIM, "%u above, %u below", top, below);
 }
 
-/* As the table has it; else as it was recorded. */
+/* An access in the words of the view's rows; one that has no row as it was recorded. */
 static void append_access(const struct app *app, const struct graph_view *v, uint32_t event,
                           GString *out)
 {

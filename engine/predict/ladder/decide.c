@@ -77,8 +77,7 @@ static struct finding *decide_by_m2(struct deciders *d, uint32_t e1, uint32_t e2
 	struct finding *f = NULL;
 	enum m2_verdict verdict = m2_pair(d->tools.m2, e1, e2, witness, &proof);
 
-	/* with --values more may be reordered than M2 knows of, with relaxed atomics more may
-	 * race */
+	/* M2's proof does not cover the reorderings that --values permits, nor C11 races */
 	if (verdict == M2_RACE ||
 	    (verdict == M2_IMPOSSIBLE && !d->options->use_values && !c11_matters(d->t)))
 		f = settled(d, e1, e2, verdict, witness, proof);

@@ -54,7 +54,7 @@ static void hand_over(struct variable_use *use, const struct looked *x)
 	use->what |= x->thread * VARIABLE_OWNER;
 }
 
-/* The access is ordered after all others, and there are no strays: it begins anew. */
+/* Restarts the history at an access that is ordered after all others (no strays are left). */
 static void begin_anew(struct variable_use *use, const struct looked *x)
 {
 	use->before = x->event + 1;

@@ -15,6 +15,7 @@ trap 'rm -r "$scratch"' EXIT
 cp -r "$tests" "$scratch/tests"
 cat >"$scratch/genmc.h" <<'C'
 /* What GenMC's genmc.h declares, as far as a real program can have it. */
+#pragma once
 #include <assert.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -22,7 +23,11 @@ cat >"$scratch/genmc.h" <<'C'
 #include <stdint.h>
 #include <stdlib.h>
 static sem_t genmc_never;
-#define __VERIFIER_assume(c) ((c) ? (void)0 : (void)sem_wait(&genmc_never))
+static inline void __VERIFIER_assume(int holds)
+{
+	if (!holds)
+		sem_wait(&genmc_never);
+}
 #define __VERIFIER_assert(c) assert(c)
 #define __VERIFIER_error() abort()
 typedef pthread_t __VERIFIER_thread_t;

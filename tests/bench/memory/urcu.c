@@ -24,7 +24,8 @@ static void put(int i)
 	cds_wfcq_node_init(&items[i].node);
 	cds_wfcq_enqueue(&head, &tail, &items[i].node);
 }
-/* The queue is looked through, as a dequeue writes plainly to what was an atomic. */
+/* The queue is looked through: a dequeue resets the head's link plainly, which is a data race
+ * in C11, as nothing orders it with the relaxed store that it read before. */
 static struct cds_wfcq_node *last;
 static struct item *get(void)
 {

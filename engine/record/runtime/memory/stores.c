@@ -213,6 +213,7 @@ static void plain(struct thread *t, struct views *v, struct location *l, bool wr
 	s->unknown = s->known = true;
 	s->thread = t->id;
 	s->ordinal = t->ordinal - 1;
+	s->step = replay_made(); /* its event is written */
 	insert(l, s, l->last);
 }
 

@@ -352,6 +352,11 @@ uint32_t replay_step_number(const struct log_step *step)
 	return (uint32_t)(step - steps);
 }
 
+uint32_t replay_made(void)
+{
+	return rt.replay && phase == FOLLOWING && position > 0 ? STEP_STORE + position - 1 : 0;
+}
+
 void replay_refuse(struct thread *t, uintptr_t pc)
 {
 	diverged(t, DIVERGED_OPERATION, pc);

@@ -42,6 +42,8 @@ bool replay_expects(const struct thread *t, enum log_tag tag, uintptr_t pc);
 /* The step that the thread's next event is, or NULL when it has none now; its number. */
 const struct log_step *replay_step(const struct thread *t);
 uint32_t replay_step_number(const struct log_step *step);
+/* STEP_STORE + the step of the event that was just made, while the plan is followed; else 0. */
+uint32_t replay_made(void);
 /* The event before `pc` cannot be what the plan says. */
 void replay_refuse(struct thread *t, uintptr_t pc);
 /* Is everybody still before the pair, so that nothing may differ? */

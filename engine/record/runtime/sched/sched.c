@@ -183,13 +183,14 @@ static bool stays_whole(const struct thread *t)
 	return rt.config.flags & LOG_EXPLORE && (t->calls.open_count || t->calls.told_calls);
 }
 
-/* In an exploration the lowest thread goes on and on, but for this. */
+/* In an exploration the lowest thread goes on and on, but for this: in an invocation, too,
+ * since it would look for ever. */
 static bool waits_by_looking(struct thread *t)
 {
 	if (memory_states && memory_waits(t))
 		sched_end_if_idle(t);
 	return rt.config.flags & LOG_EXPLORE && rt.config.strategy == STRATEGY_FIRST &&
-	       !stays_whole(t) && (memory_waits(t) || poll_cycles(t));
+	       (memory_waits(t) || poll_cycles(t));
 }
 
 /* A run that is explored has come to its limit of steps. */
@@ -265,10 +266,10 @@ void sched_access(struct thread *t)
 		if (sched.timed)
 			sched_wake_sleepers(t);
 	}
-	preempt |= waits_by_looking(t);
+	preempt = waits_by_looking(t) || (preempt && !stays_whole(t));
 	if (sched_each_event() && !sched_is_chance(t))
 		return;
-	if (preempt && !stays_whole(t) && (sched.ready || sched.files || sched.signalled))
+	if (preempt && (sched.ready || sched.files || sched.signalled))
 		give_way(t);
 	else
 		sched_event_alone(t);

@@ -226,12 +226,17 @@ static bool expects_signal(void)
 }
 
 /* Has the process threads that the program did not create by pthread_create: the C library's
- * own, of timers (SIGEV_THREAD) and asynchronous input and output? */
+ * own, of timers (SIGEV_THREAD) and asynchronous input and output? The first thread is in the
+ * list until the process ends, even when it has ended (pthread_exit). */
 static bool has_other_threads(void)
 {
 	struct stat s;
+	nlink_t own = sched.live_count + 1;
+	for (unsigned i = 0; i < sched.live_count; i++)
+		if (sched.live[i]->life.tid == getpid())
+			own = sched.live_count;
 	return syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &s, 0) == 0 &&
-	       s.st_nlink > 2 + (nlink_t)sched.live_count;
+	       s.st_nlink > 2 + own;
 }
 
 /*

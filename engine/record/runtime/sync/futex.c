@@ -224,7 +224,7 @@ static unsigned signal_in_events(struct thread *t, const struct futex_call *c, b
 	const void *sleepers = place_of(c, LOG_FUTEX_SLEEPERS);
 	unsigned n = sched_waiters(sleepers, FOR_CONDITION);
 	n = all || n == 0 ? n : 1;
-	log_access(t, LOG_AREAD, 1, c->pc, place_of(c, LOG_FUTEX_COUNT), 0, true, n);
+	log_access(t, LOG_AREAD, 1, c->pc, place_of(c, LOG_FUTEX_COUNT), 1, true, n);
 	plan_point(t);
 	condition_signal(t, sleepers, all, 0, c->pc);
 	return n;
