@@ -22,10 +22,11 @@ enum {
 	MOST_KEPT = 64, /* schedules that feedback varies */
 	NEWEST = 16,    /* pairs */
 	MOST_PAIRS = 4000,
-	MOST_TRIES = 3,      /* of one pair of places */
-	MOST_EARLIER = 6,    /* events before one that it may be turned with, */
-	MOST_ENDS = 2,       /* last uses of a variable before its block's end */
-	LOOKED_AT = 64,      /* of so many */
+	MOST_TRIES = 3,   /* of one pair of places */
+	MOST_EARLIER = 6, /* events before one that it may be turned with, */
+	MOST_ENDS = 2,    /* last uses of a variable before its block's end */
+	LOOKED_AT = 64,   /* of so many */
+	FEW_EVENTS = 20000,
 	MOST_EVENTS = 200000 /* of a run that is learned from */
 };
 
@@ -120,9 +121,9 @@ GArray *turns_without(const GArray *turns, guint first, guint count)
 
 static bool has(const struct portfolio *p, enum arm arm)
 {
-	return arm == ARM_PAIR       ? p->pairs->len > 0
+	return arm == ARM_PAIR       ? p->pairs->len > 0 && !p->explores
 	       : arm == ARM_SURW     ? p->targets->len > 0
-	       : arm == ARM_FEEDBACK ? p->kept->len > 0
+	       : arm == ARM_FEEDBACK ? p->kept->len > 0 && !p->explores
 	       : arm == ARM_PCT      ? !p->explores
 	                             : true;
 }
@@ -148,7 +149,7 @@ static enum arm next_arm(struct portfolio *p)
 {
 	if (p->runs == 0)
 		return ARM_POS;
-	return p->runs % 4 && p->pairs->len > 0 && !p->explores ? ARM_PAIR : draw_arm(p);
+	return p->runs % 4 && has(p, ARM_PAIR) ? ARM_PAIR : draw_arm(p);
 }
 
 static void take_pair(struct portfolio *p, struct strategy *s)
@@ -158,9 +159,17 @@ static void take_pair(struct portfolio *p, struct strategy *s)
 	guint at = p->pairs->len - 1 - (guint)draw(p, newest);
 	struct turned *pair = &g_array_index(p->pairs, struct turned, at);
 	s->kind = STRATEGY_TURNS;
-	s->turns = g_array_ref(pair->turns);
-	if (draw(p, 4))
-		s->seed = 0; /* without chance */
+	s->turns = g_array_copy(pair->turns);
+	/* then chance; or the other goes on; or the one that was stopped, as soon as it can */
+	unsigned how = (unsigned)draw(p, 4);
+	s->seed = how ? 0 : s->seed;
+	if (how > 1) {
+		uint32_t stopped =
+		        g_array_index(pair->turns, struct log_turn, pair->turns->len - 2)
+		                .thread;
+		struct log_turn rest = { stopped, UINT32_MAX };
+		g_array_append_val(s->turns, rest);
+	}
 	g_array_remove_index(p->pairs, at);
 }
 
@@ -340,7 +349,7 @@ static void turn_pair(struct portfolio *p, const struct trace *t, const GArray *
 	struct turned pair = { key, turns_before(t, turns, number, first, whole) };
 	struct log_turn goes = { other, number[second] + 1 };
 	g_array_append_val(pair.turns, goes);
-	if (pair.turns->len <= LOG_TURNS)
+	if (pair.turns->len < LOG_TURNS)
 		g_array_append_val(p->pairs, pair);
 	else
 		g_array_unref(pair.turns);
@@ -420,10 +429,12 @@ void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, 
 		p->steps = t->events_count;
 		find_targets(p, t);
 	}
+	p->kept_runs += sources > 0;
+	if (sources > 0 ||
+	    t->events_count <= FEW_EVENTS) /* pairs in an order not seen so far */
+		find_pairs(p, t, turns);
 	if (sources == 0)
 		return;
-	p->kept_runs++;
-	find_pairs(p, t, turns);
 	if (turns->len == 0 || turns->len > LOG_TURNS)
 		return;
 	if (p->kept->len >= MOST_KEPT)

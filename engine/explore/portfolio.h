@@ -12,8 +12,8 @@
 #include "engine/trace/trace.h"
 
 struct portfolio;
-/* `explores`: an exploration turns pairs by itself, so that few of them are turned here, and
- * has no pct. */
+/* `explores`: an exploration turns pairs by itself, and records each look of a thread that
+ * spins through its turn: only pos, surw and random. */
 struct portfolio *portfolio_new(uint64_t seed, bool explores);
 void portfolio_free(struct portfolio *p); /* NULL is allowed */
 

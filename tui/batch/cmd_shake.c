@@ -368,7 +368,7 @@ static bool has_failed(const struct outcomes *x, const struct outcome *o)
 	bool other = false;
 	for (guint i = 0; i < x->list->len; i++)
 		other |= ((const struct outcome *)x->list->pdata[i])->status != o->status;
-	return outcome_fails(o) || (o->status != 0 && other);
+	return outcome_fails(o) || (o->status != 0 && other && !o->timed_out);
 }
 
 static bool is_new(const struct outcomes *x, uint64_t n)

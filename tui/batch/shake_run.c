@@ -114,7 +114,7 @@ struct outcome *shaken_make(struct shaken *s, const struct strategy *how, uint64
 
 bool outcome_fails(const struct outcome *o)
 {
-	return o->signal || o->deadlock || o->misuses || o->use;
+	return (o->signal && !o->timed_out) || o->deadlock || o->misuses || o->use;
 }
 
 /* -- fewest switches ----------------------------------------------------------------------- */

@@ -98,7 +98,7 @@ trial() { # TOOL PROGRAM SEED ARGS
 		--format json -- "./$program" "$@" <"$input" 2>/dev/null)
 	perl -MJSON::PP -0777 -e '
 		my $d = eval { JSON::PP->new->decode(<STDIN>) } or print("- failed"), exit;
-		my ($first) = sort { $a <=> $b } map { $_->{run} } @{$d->{errors} // []};
+		my ($first) = sort { $a <=> $b } map { $_->{run} } grep { $_->{kind} ne "cut" } @{$d->{errors} // []};
 		$first = $d->{"first-failure"} - 1 if defined $d->{"first-failure"};
 		print defined $first ? $first + 1 : "- " . ($d->{executions} // $d->{runs});' <<<"$out"
 }

@@ -160,6 +160,15 @@ void sched_event_alone(struct thread *t)
 
 /* ---- turns ---- */
 
+/* Has it gone on for longer than its events take, or (to its end) for very long, while others
+ * could go? Then it spins. */
+static bool is_stalled(const struct thread *t, uint32_t until)
+{
+	enum { SPINNING = 20000 };
+	uint64_t most = SPINNING + (until == UINT32_MAX ? 0 : 4ull * until);
+	return sched.holder == t && sched.steps - sched.turn_start > most;
+}
+
 /* The thread whose turn it is; NULL: none, or it cannot go on now. */
 static struct thread *turn(void)
 {
@@ -167,7 +176,8 @@ static struct thread *turn(void)
 	for (; sched.turn < c->turn_count && sched.turn < LOG_TURNS; sched.turn++) {
 		const struct log_turn *l = &c->turns[sched.turn];
 		struct thread *t = l->thread < MAX_THREADS ? rt.threads[l->thread] : NULL;
-		bool over = t ? t->sched.state == STATE_DONE || t->ordinal >= l->until
+		bool over = t ? t->sched.state == STATE_DONE || t->ordinal >= l->until ||
+		                            is_stalled(t, l->until)
 		              : l->thread < rt.thread_count;
 		if (!over)
 			return t && t->sched.state == STATE_READY ? t : NULL;
