@@ -414,20 +414,44 @@ static void check_outside(struct check *c)
 	}
 }
 
-/* A try outside fails while an invocation runs that holds the lock: it sees a part of it. */
+enum { NOBODY, MANY = UINT32_MAX };
+
+/* By lock: the thread that takes or tries it + 1, or MANY. */
+static uint32_t *takers_of(const struct check *c)
+{
+	uint32_t *takers = g_new0(uint32_t, c->t->objects_count + 1);
+	for (uint32_t e = 0; e < c->t->events_count; e++) {
+		const struct event *x = &c->t->events[e];
+		if (event_inert(x) || (!op_acquires(x->op) && x->op != OP_TRYFAIL))
+			continue;
+		uint32_t *taker = &takers[x->target];
+		*taker = *taker == NOBODY || *taker == x->thread + 1u ? x->thread + 1u : MANY;
+	}
+	return takers;
+}
+
+/* A try outside fails while an invocation runs that holds the lock: it sees a part of it. One
+ * in an invocation fails while another thread holds it, which no order of whole invocations
+ * has. */
 static void check_tries(struct check *c)
 {
 	const struct trace *t = c->t;
+	g_autofree uint32_t *takers = takers_of(c);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
 		bool tries =
 		        x->op == OP_TRYFAIL || (op_acquires(x->op) && x->flags & EVENT_TRY);
-		uint32_t owner = tries && !event_inert(x) && c->s->of[e] == NONE
-		                         ? c->lock_owner[x->target]
-		                         : NONE;
-		if (owner != NONE)
+		if (!tries || event_inert(x))
+			continue;
+		bool inside = c->s->of[e] != NONE;
+		uint32_t owner = inside ? scope_at(c, e)->object : c->lock_owner[x->target];
+		if (owner != NONE && !inside)
 			put_broken(c, owner,
 			           "the program tries a lock that an invocation takes, at %s",
+			           place(c, e));
+		else if (inside && takers[x->target] == MANY)
+			put_broken(c, owner,
+			           "an invocation tries a lock that other threads take, at %s",
 			           place(c, e));
 	}
 }
