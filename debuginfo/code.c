@@ -100,10 +100,15 @@ static bool open_code(struct opened *o, const char *path)
 
 uint64_t debuginfo_atomic_instruction(const struct debuginfo *d)
 {
-	struct opened o;
-	uint64_t found = open_code(&o, d->path) ? scan_file(d, o.elf, o.decoder, o.i) : 0;
-	close_code(&o);
-	return found;
+	uint64_t *answer = &((struct debuginfo *)d)->atomic_instruction;
+	uint64_t known = __atomic_load_n(answer, __ATOMIC_RELAXED);
+	if (known == 0) {
+		struct opened o;
+		known = 1 + (open_code(&o, d->path) ? scan_file(d, o.elf, o.decoder, o.i) : 0);
+		close_code(&o);
+		__atomic_store_n(answer, known, __ATOMIC_RELAXED);
+	}
+	return known - 1;
 }
 
 /* ---- results ---- */

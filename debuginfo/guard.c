@@ -76,6 +76,17 @@ struct child_message {
 	uint64_t counts[G_N_ELEMENTS(forms)], string_bytes;
 };
 
+bool debuginfo_read_here(struct debuginfo *d, enum reading most, struct error *error)
+{
+	if (!debuginfo_read_elf(d, error))
+		return false;
+	if (most >= READ_DWARF)
+		debuginfo_read_dwarf(d);
+	if (most >= READ_NAMES)
+		debuginfo_show_symbols(d);
+	return true;
+}
+
 /* -- the child ----------------------------------------------------------------------------- */
 
 struct string_table {

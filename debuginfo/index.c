@@ -3,9 +3,8 @@
  * address, functions and types by name. Nested and overlapping code ranges become disjoint
  * segments with their innermost scope.
  */
+#include "engine/base/compare.h"
 #include "debuginfo/private.h"
-
-#include <string.h>
 
 static int by_line(const void *a, const void *b)
 {
@@ -155,20 +154,14 @@ static void index_types(struct debuginfo *d)
 	}
 }
 
-static int by_address(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 static void index_functions(struct debuginfo *d)
 {
-	g_array_sort(d->taken, by_address);
+	g_array_sort(d->taken, compare_u64);
 	for (guint i = 0; i < d->functions->len; i++) {
 		struct function_record *f = AT(d->functions, struct function_record, i);
 		f->public.address_taken = f->public.low != 0 &&
 		                          bsearch(&f->public.low, d->taken->data, d->taken->len,
-		                                  sizeof(uint64_t), by_address) != NULL;
+		                                  sizeof(uint64_t), compare_u64) != NULL;
 		if (f->public.name[0] == '\0')
 			continue;
 		uint32_t other = debuginfo_function_named(d, f->public.name);

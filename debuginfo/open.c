@@ -5,11 +5,6 @@
 
 #include <string.h>
 
-const char *debuginfo_intern(struct debuginfo *d, const char *text)
-{
-	return g_string_chunk_insert_const(d->strings, text);
-}
-
 static struct debuginfo *debuginfo_new(const char *path)
 {
 	struct debuginfo *d = g_new0(struct debuginfo, 1);
@@ -51,17 +46,6 @@ void debuginfo_close(struct debuginfo *d)
 	g_free(d->damage);
 	g_free(d->path);
 	g_free(d);
-}
-
-bool debuginfo_read_here(struct debuginfo *d, enum reading most, struct error *error)
-{
-	if (!debuginfo_read_elf(d, error))
-		return false;
-	if (most >= READ_DWARF)
-		debuginfo_read_dwarf(d);
-	if (most >= READ_NAMES)
-		debuginfo_show_symbols(d);
-	return true;
 }
 
 struct debuginfo *debuginfo_open_here(const char *path, struct error *error)

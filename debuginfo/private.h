@@ -87,9 +87,16 @@ struct debuginfo {
 	GArray *code_symbols, *data_symbols; /* struct elf_symbol, by address */
 	GArray *taken; /* uint64_t: addresses taken by relocations and instructions */
 	GHashTable *types_by_name, *functions_by_name; /* name (borrowed) -> id + 1 */
+	/* The answer to debuginfo_atomic_instruction, + 1; 0: nobody has asked. */
+	uint64_t atomic_instruction;
 };
 
 #define AT(array, type, i) (&g_array_index((array), type, (i)))
+
+static inline const char *debuginfo_intern(struct debuginfo *d, const char *text)
+{
+	return g_string_chunk_insert_const(d->strings, text);
+}
 
 /* elf.c: check the file; read symbols, build-id and taken addresses. */
 bool debuginfo_read_elf(struct debuginfo *d, struct error *error);
@@ -111,10 +118,9 @@ enum reading { READ_SYMBOLS, READ_DWARF, READ_NAMES };
  * without DWARF that was asked for. */
 bool debuginfo_read_guarded(struct debuginfo *d, enum reading most, struct error *error);
 
-/* open.c: read in this process. */
+/* guard.c: read in this process. */
 bool debuginfo_read_here(struct debuginfo *d, enum reading most, struct error *error);
 /* open.c: open without the guard, so that a fuzzer sees crashes. */
 struct debuginfo *debuginfo_open_here(const char *path, struct error *error);
-const char *debuginfo_intern(struct debuginfo *d, const char *text);
 
 #endif

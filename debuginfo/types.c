@@ -4,8 +4,6 @@
  */
 #include "debuginfo/private.h"
 
-#include <string.h>
-
 const struct debug_type *debuginfo_type(const struct debuginfo *d, uint32_t type)
 {
 	static const struct debug_type unknown = { .kind = TYPE_UNKNOWN,

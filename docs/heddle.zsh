@@ -112,6 +112,7 @@ atomic) _arguments \
 commute) _arguments \
 	'*--spec[a specification, besides those that ship (default\: those it was recorded with); may be repeated]:FILE:_files' \
 	'*--analysis[commutativity races (default), order violations, or those that EDC leaves open]:word:(rd2 cov edc)' \
+	'*--linearizable[instead\: is there, for each object, an order of its invocations that explains what they returned, by the effects?]' \
 	'*--pairs[one finding a pair of source lines (default), or every pair]:word:(sites events)' \
 	'*--direct[rd2 without access points\: compare each invocation with every other]' \
 	'*--bounded[edc\: track critical sections in bounded space; may lose edges]' \
@@ -220,9 +221,11 @@ verify) _arguments \
 record) _arguments \
 	'*--output[where the trace goes (default\: PROG.hdl)]:TRACE:_files' \
 	'*--mode[one thread at a time and exact, or free]:word:(controlled free)' \
-	'*--strategy[who runs next, in controlled mode]:word:(random pct noise rr)' \
+	'*--strategy[who runs next, in controlled mode]:word:(random pct noise rr pos surw turns)' \
 	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
 	'*--steps[pct\: about how many steps the run has (default 1000)]:N:_files' \
+	'*--target[surw\: the events that are to come in each order equally often (from shake)]:PLACE+SIZE=N,...:_files' \
+	'*--turns[turns\: who goes on, until it has made so many events]:THREAD\:EVENTS,...:_files' \
 	'*--seed[another seed is another schedule (default 1)]:N:_files' \
 	'*--memory[the memory model that the run is under (default sc)]:word:(sc tso rc11)' \
 	'*--spec[its bind lines become invocations, its missing blocks missing code]:FILE:_files' \
@@ -232,6 +235,7 @@ record) _arguments \
 	'*--live[say on standard error, while the program runs, which races happens-before finds]' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
 	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
+	'*--filter[leave out, while the program runs, accesses that tell happens-before (the default) or also WCP and its kin nothing new, and all values\: quicker, smaller, and for these analyses and lockset alone]:word:(hb wcp)' \
 	'*--no-values[leave values out]' \
 	'*--no-missing[leave out calls into code that is not instrumented]' \
 	'*--no-inputs[leave out what comes from outside (sockets, pipes, terminals)\: replay needs it again]' \
@@ -309,7 +313,11 @@ merge) _arguments \
 shake) _arguments \
 	'*--runs[how many runs (default 100)]:N:_files' \
 	'*--seed[the first seed (default 1)]:N:_files' \
-	'*--strategy[one strategy (default\: a mixture)]:word:(random pct noise rr)' \
+	'*--strategy[one strategy, or auto\: several, which learn from each other'\''s runs (default\: a mixture)]:word:(auto random pct noise rr pos surw turns)' \
+	'*--target[surw\: as of record]:PLACE+SIZE=N,...:_files' \
+	'*--turns[turns\: as of record]:THREAD\:EVENTS,...:_files' \
+	'*--until-error[no more runs after the first that fails]' \
+	'*--tries[how many more runs to find the fewest switches of threads with, that a failure needs (default 40; 0\: none)]:N:_files' \
 	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
 	'*--steps[pct\: about how many steps a run has (default\: measured)]:N:_files' \
 	'*--memory[the memory model that the runs are under (default sc)]:word:(sc tso rc11)' \
@@ -327,6 +335,7 @@ explore) _arguments \
 	'*--output[keep the tree in FILE, and traces of failing runs as FILE.runN.hdl]:FILE:_files' \
 	'*--spec[invocations of its objects are single steps, and may commute]:FILE:_files' \
 	'*--results[invocations that return the same are the same, in whatever order, where the effects say what they return]' \
+	'*--linearizable[with --spec\: no invocation is taken to be one step; does each schedule'\''s history have an order that explains it by the effects?]' \
 	'*--runs[at most N runs (default 10000)]:N:_files' \
 	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
 	'*--seed[choose the first run'\''s schedule at random, by this seed (default\: the lowest thread first)]:N:_files' \

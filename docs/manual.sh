@@ -7,8 +7,8 @@ heddle=$2
 # The tables that the completions share: the commands in order, their options, and of options that
 # take one of some words, the words.
 tables='
-function is_words(s) { return s ~ /^[a-z0-9]+(\|[a-z0-9]+)+$/ }
-function words(s) { gsub(/\|/, " ", s); return s }
+function is_words(s) { return s ~ /^\[?[a-z0-9]+(\|[a-z0-9]+)+\]?$/ }
+function words(s) { gsub(/[][]/, "", s); gsub(/\|/, " ", s); return s }
 $1 == "command" { order[++n] = $2; summary[$2] = $4 }
 $1 == "option" { options[$2] = options[$2] " " $3; at[$2, ++count[$2]] = $3; value[$2, $3] = $4; help[$2, $3] = $5 }
 '

@@ -1,6 +1,7 @@
 /*
  * finding.c - construction of findings and reports.
  */
+#include "engine/trace/formats.h"
 #include "engine/finding.h"
 
 #include "engine/trace/own_code.h"
@@ -392,6 +393,18 @@ bool finding_limit(const struct trace *t, struct finding *f)
 	return true;
 }
 
+/* In a filtered trace, does the analysis of that word find what it finds in the whole one? */
+static bool filter_keeps(const struct trace *t, const char *analysis)
+{
+	static const char *const hb[] = { "lockset", "hb", NULL };
+	static const char *const wcp[] = { "lockset", "hb", "cp", "wcp", "dc", "wdc", NULL };
+	const char *filter = trace_note(t, TRACE_FILTER_NOTE);
+	const char *const *kept = g_strcmp0(filter, "wcp") == 0 ? wcp : hb;
+	if (filter == NULL) /* a filter for the lockset analysis keeps all it needs */
+		return strcmp(analysis, "lockset") == 0;
+	return g_strv_contains(kept, analysis);
+}
+
 void report_limit(struct report *r)
 {
 	const struct trace *t = r->trace;
@@ -414,11 +427,20 @@ void report_limit(struct report *r)
 		            "which write a read saw is a guess, and nothing is proved "
 		            "impossible; record in controlled mode to be exact");
 	}
-	/* a filter for the lockset analysis keeps all it needs */
-	if (t->filtered && strcmp(r->analysis, "lockset") != 0) {
+	if (t->filtered && !filter_keeps(t, r->analysis)) {
+		const char *filter = trace_note(t, TRACE_FILTER_NOTE);
 		r->complete = false;
-		report_note(r, "the trace was filtered: what was dropped may be missed, and "
-		               "nothing is proved impossible");
+		if (filter)
+			report_note(
+			        r,
+			        "recorded with --filter %s: values and which write a read saw "
+			        "are not known, so something may be missed, and nothing is "
+			        "proved impossible; record without --filter for that",
+			        filter);
+		else
+			report_note(r,
+			            "the trace was filtered: what was dropped may be missed, "
+			            "and nothing is proved impossible");
 	}
 }
 

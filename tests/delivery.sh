@@ -1,7 +1,7 @@
 #!/bin/bash
 # make check-delivery: Heddle as others get it, with their own programs.  Installs what it needs from
 # Debian, builds the packages, installs them (root), runs their tests, and removes them again; and walks the
-# explorer's pages in a browser.
+# explorer's pages in a browser and a race in an editor.
 set -eu
 tests/deps.sh debhelper dpkg-dev lintian pkg-config gcc libc6-dev
 step() { printf '\n== %s\n' "$*"; }
@@ -42,5 +42,9 @@ step "pages: walked in a browser"
 tests/deps.sh chromium fonts-dejavu-core perl
 tests/run.sh build page | tee build/pages.said
 grep -q ' 0 skipped$' build/pages.said || { echo "check-delivery: no browser walked the pages" >&2; exit 1; }
+
+step "an editor: Emacs goes through a race by the Debug Adapter Protocol"
+tests/deps.sh emacs-nox elpa-dap-mode gdb gdbserver
+tests/editor.sh
 
 step "delivery: all passed"

@@ -7,7 +7,6 @@
 #include "engine/predict/predict.h"
 #include "engine/witness/check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))

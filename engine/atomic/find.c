@@ -1,8 +1,37 @@
 /*
- * find.c - the whole analysis: cycles that happened, predicted cycles, grades.
+ * find.c - the whole analysis: the units of work, cycles that happened, predicted cycles,
+ * grades.
  */
 #include "engine/atomic/atomic.h"
 #include "engine/atomic/mined.h"
+
+/* Note the sets that a unit names and that have no members. */
+static void note_empty_sets(struct atomic_model *m)
+{
+	g_autofree bool *filled = g_new0(bool, m->sets->len + 1);
+	for (guint i = 0; i < m->members->len; i++)
+		filled[g_array_index(m->members, uint32_t, i)] = true;
+	for (guint i = 0; i < m->sets->len; i++)
+		if (!filled[i])
+			g_ptr_array_add(m->notes,
+			                g_strdup_printf("atomic set %s is named by a unit and "
+			                                "has no members",
+			                                (char *)m->sets->pdata[i]));
+}
+
+struct atomic_model *atomic_model_for(struct trace *t, const struct specs *specs,
+                                      const struct infer_options *options,
+                                      const struct progress *progress)
+{
+	struct atomic_model *m = atomic_model_declared(t);
+	bool specified = specs != NULL && atomic_model_specify(m, t, specs);
+	if (!specified)
+		note_empty_sets(m);
+	if (specified || m->sets->len > 0 || m->opens->len > 0)
+		return m;
+	atomic_model_free(m);
+	return atomic_model_inferred(t, options, progress);
+}
 
 /* Cycles that rest on inferred sets alone are shown with --all. */
 static void hide_inferred(struct report *r)

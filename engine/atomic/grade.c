@@ -2,6 +2,7 @@
  * grade.c - confidence in cycles over inferred sets: grade A when a unit usually makes all its
  * accesses to a set in one critical section, and here did not.
  */
+#include "engine/base/compare.h"
 #include "engine/atomic/held.h"
 #include "engine/atomic/model.h"
 #include "engine/finding.h"
@@ -103,17 +104,11 @@ static void note_cover(const struct habit_lane *l, struct open_unit *u, uint32_t
 	                    GUINT_TO_POINTER(u->covers->len));
 }
 
-static int by_number(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 static bool is_on(const struct habit_pass *n, const struct open_unit *u, uint32_t set)
 {
 	return u->opens &&
 	       bsearch(&set, (const uint32_t *)(void *)n->m->open_sets->data + u->opens->first,
-	               u->opens->count, sizeof set, by_number) != NULL;
+	               u->opens->count, sizeof set, compare_u32) != NULL;
 }
 
 static void note_access(struct habit_pass *n, uint32_t event)

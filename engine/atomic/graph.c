@@ -11,7 +11,6 @@
 #include "engine/base/search.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* An access by a unit; the serial differs when the unit's index is reused. */
 struct unit_access {

@@ -163,24 +163,6 @@ static void note_role(struct infer_walk *w, uint32_t event)
 
 /* -- pass 2: locks, globals, owners ------------------------------------------------------- */
 
-bool infer_counts(const struct inference *k, uint32_t v)
-{
-	return g_array_index(k->since, uint32_t, v) != NONE && !k->places->at[v].local &&
-	       !k->places->at[v].exempt;
-}
-
-bool infer_is_scalar_global(const struct inference *k, uint32_t v)
-{
-	return k->places->at[v].member == NULL && k->t->variables[v].block == NONE;
-}
-
-uint32_t infer_root(struct inference *k, uint32_t v)
-{
-	while (k->joined[v] != v)
-		v = k->joined[v] = k->joined[k->joined[v]];
-	return v;
-}
-
 static void count_lock(struct infer_walk *w, uint32_t v, uint32_t object)
 {
 	gpointer key = GSIZE_TO_POINTER((uint64_t)v << 32 | object);

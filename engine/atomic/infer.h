@@ -35,9 +35,23 @@ struct inference {
 	bool late, cancelled;
 };
 
-bool infer_counts(const struct inference *k, uint32_t variable);
-bool infer_is_scalar_global(const struct inference *k, uint32_t variable);
-uint32_t infer_root(struct inference *k, uint32_t variable);
+/* May the variable be in a set: is it shared, and neither local nor exempt? */
+static inline bool infer_counts(const struct inference *k, uint32_t v)
+{
+	return g_array_index(k->since, uint32_t, v) != NONE && !k->places->at[v].local &&
+	       !k->places->at[v].exempt;
+}
+static inline bool infer_is_scalar_global(const struct inference *k, uint32_t v)
+{
+	return k->places->at[v].member == NULL && k->t->variables[v].block == NONE;
+}
+/* The representative of the scalar globals that the variable is joined with. */
+static inline uint32_t infer_root(struct inference *k, uint32_t v)
+{
+	while (k->joined[v] != v)
+		v = k->joined[v] = k->joined[k->joined[v]];
+	return v;
+}
 
 /* infer_block.c */
 void infer_sets(struct inference *k);

@@ -3,8 +3,6 @@
 #include "engine/base/search.h"
 #include "engine/atomic/mined.h"
 
-#include <string.h>
-
 enum { NEIGHBOURS = 6, TRIED = 64, MOST_SECTIONS = 200000, INSTANCES = 4 };
 
 struct touch { /* of a variable in a section */

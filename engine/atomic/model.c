@@ -1,6 +1,7 @@
 /*
  * model.c - atomic sets and units from the trace's own declarations.
  */
+#include "engine/base/compare.h"
 #include "engine/atomic/model.h"
 
 #include <stdlib.h>
@@ -98,18 +99,12 @@ GArray *atomic_model_memberships(const struct atomic_model *m, const struct trac
 
 /* -- units -------------------------------------------------------------------------------- */
 
-static int by_set(gconstpointer a, gconstpointer b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* Ascending, for binary search in units on thousands of sets. */
 static void sort_open(GArray *open_sets, const struct atomic_open *o)
 {
 	if (o->count > 1)
 		qsort(&g_array_index(open_sets, uint32_t, o->first), o->count, sizeof(uint32_t),
-		      by_set);
+		      compare_u32);
 }
 
 static void add_open(GArray *opens, GArray *open_sets, uint32_t event, const uint32_t *old,
@@ -224,38 +219,10 @@ static void add_units(const struct trace *t, struct atomic_model *m)
 	}
 }
 
-/* Note the sets that a unit names and that have no members. */
-static void note_empty_sets(struct atomic_model *m)
-{
-	g_autofree bool *filled = g_new0(bool, m->sets->len + 1);
-	for (guint i = 0; i < m->members->len; i++)
-		filled[g_array_index(m->members, uint32_t, i)] = true;
-	for (guint i = 0; i < m->sets->len; i++)
-		if (!filled[i])
-			g_ptr_array_add(m->notes,
-			                g_strdup_printf("atomic set %s is named by a unit and "
-			                                "has no members",
-			                                (char *)m->sets->pdata[i]));
-}
-
 struct atomic_model *atomic_model_declared(const struct trace *t)
 {
 	struct atomic_model *m = atomic_model_new(t);
 	add_members(t, m);
 	add_units(t, m);
 	return m;
-}
-
-struct atomic_model *atomic_model_for(struct trace *t, const struct specs *specs,
-                                      const struct infer_options *options,
-                                      const struct progress *progress)
-{
-	struct atomic_model *m = atomic_model_declared(t);
-	bool specified = specs != NULL && atomic_model_specify(m, t, specs);
-	if (!specified)
-		note_empty_sets(m);
-	if (specified || m->sets->len > 0 || m->opens->len > 0)
-		return m;
-	atomic_model_free(m);
-	return atomic_model_inferred(t, options, progress);
 }

@@ -10,6 +10,7 @@
  * Groups are tried until the budget ends: units of the findings; then pairs on one set, nearest
  * first and a few of each code; then triples; then the rest.
  */
+#include "engine/base/compare.h"
 #include "engine/atomic/atomic.h"
 #include "engine/predict/smt/smt.h"
 #include "engine/trace/chains.h"
@@ -538,12 +539,6 @@ static void ask_finding_on(struct predictor *p, const struct span_range *set,
 
 #define FINDING_UNITS 16 /* of a cycle; longer ones are not tried */
 
-static int by_number(gconstpointer a, gconstpointer b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* The spans of its units, ascending. The caller frees it. */
 static GArray *spans_of(const struct predictor *p, const struct finding *f)
 {
@@ -555,7 +550,7 @@ static GArray *spans_of(const struct predictor *p, const struct finding *f)
 		for (; s != NONE; s = g_array_index(p->next, uint32_t, s))
 			g_array_append_val(spans, s);
 	}
-	g_array_sort(spans, by_number);
+	g_array_sort(spans, compare_u32);
 	return spans;
 }
 

@@ -2,7 +2,6 @@
  * base.c - errors and escapes.
  */
 #include "engine/base/base.h"
-#include "engine/base/file.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -123,13 +122,4 @@ void append_escaped(GString *out, const char *text, size_t length)
 			g_string_append_len(out, text, next - text);
 		text = next;
 	}
-}
-
-bool file_write_whole(const char *path, const void *bytes, size_t length, struct error *error)
-{
-	struct file_writer *w = file_writer_open(path, error);
-	if (w == NULL)
-		return false;
-	file_writer_put(w, bytes, length);
-	return file_writer_commit(w, error);
 }

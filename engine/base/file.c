@@ -92,6 +92,61 @@ static bool give_name(struct file_writer *w)
 	return !w->nameless;
 }
 
+/* -- files that are overwritten ------------------------------------------------------------ */
+
+enum { MOST_BEGINNINGS = 3 };
+/* How files of the kinds begin; ? is any byte. */
+static const struct {
+	const char *name, *beginnings[MOST_BEGINNINGS];
+} kinds[FILE_KINDS] = {
+	[FILE_TRACE] = { "trace", { "\x89HDLT\r\n", "#! heddle 1" } },
+	[FILE_WITNESS] = { "witness", { "#! heddle-witness" } },
+	[FILE_REPORT] = { "report of heddle", { "{\"heddle\"", "{\n \"heddle\"" } },
+	[FILE_STATE] = { "state of an exploration", { "heddle exploration\n" } },
+	[FILE_GRAPH] = { "graph", { "digraph ", "<svg ", "<?xml " } },
+	[FILE_TABLE] = { "table of a trace", { "event,thread,op," } },
+	[FILE_PERFETTO] = { "Perfetto trace", { "\n?P\1", "\n??P\1" } },
+};
+
+static bool begins(const char *bytes, size_t length, const char *beginning)
+{
+	size_t i = 0;
+	while (beginning[i] && i < length && (beginning[i] == '?' || beginning[i] == bytes[i]))
+		i++;
+	return beginning[i] == '\0';
+}
+
+/* A line of STD: THREAD|OPERATION(OPERAND)|LOCATION. */
+static bool is_std(const char *bytes, size_t length)
+{
+	const char *end = memchr(bytes, '\n', length), *open, *close;
+	size_t line = end ? (size_t)(end - bytes) : length;
+	const char *bar = memchr(bytes, '|', line);
+	open = bar ? memchr(bar, '(', line - (size_t)(bar - bytes)) : NULL;
+	close = open ? memchr(open, ')', line - (size_t)(open - bytes)) : NULL;
+	return close && close + 1 < bytes + line && close[1] == '|';
+}
+
+bool file_may_become(const char *path, enum file_kind kind, struct error *error)
+{
+	char bytes[256];
+	struct stat info;
+	if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0)
+		return true;
+	int file = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = file < 0 ? -1 : read(file, bytes, sizeof bytes);
+	if (file >= 0)
+		close(file);
+	size_t length = got > 0 ? (size_t)got : 0;
+	bool same = kind == FILE_TRACE && is_std(bytes, length);
+	for (size_t i = 0; i < MOST_BEGINNINGS && kinds[kind].beginnings[i]; i++)
+		same |= begins(bytes, length, kinds[kind].beginnings[i]);
+	return same || error_set(error, path, "name another file, or delete this one",
+	                         "is no %s, and would be overwritten", kinds[kind].name);
+}
+
+/* -- writing ------------------------------------------------------------------------------- */
+
 struct file_writer *file_writer_open(const char *path, struct error *error)
 {
 	struct file_writer *w = g_new0(struct file_writer, 1);
@@ -251,4 +306,25 @@ char *file_digest(const char *path)
 	char *digest = ferror(file) ? NULL : g_strdup(g_checksum_get_string(sum));
 	fclose(file);
 	return digest;
+}
+
+bool file_write_whole(const char *path, const void *bytes, size_t length, struct error *error)
+{
+	struct file_writer *w = file_writer_open(path, error);
+	if (w == NULL)
+		return false;
+	file_writer_put(w, bytes, length);
+	return file_writer_commit(w, error);
+}
+
+void file_remove_tree(const char *path)
+{
+	g_autoptr(GDir) dir =
+	        g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
+	const char *name;
+	while (dir && (name = g_dir_read_name(dir))) {
+		g_autofree char *child = g_build_filename(path, name, NULL);
+		file_remove_tree(child);
+	}
+	remove(path);
 }

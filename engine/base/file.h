@@ -29,9 +29,28 @@ void file_writer_hurry(struct file_writer *w);
 bool file_writer_commit(struct file_writer *w, struct error *error);
 void file_writer_abandon(struct file_writer *w);
 
+/* Kinds of files that commands write where they are told to. */
+enum file_kind {
+	FILE_TRACE, /* in whatever form */
+	FILE_WITNESS,
+	FILE_REPORT, /* JSON of heddle's */
+	FILE_STATE,  /* of an exploration */
+	FILE_GRAPH,  /* DOT or SVG */
+	FILE_TABLE,  /* CSV of a trace */
+	FILE_PERFETTO,
+	FILE_KINDS
+};
+/* May a file of this kind be written there? Yes where nothing is, or an empty file, or none
+ * that is ordinary, or one of its kind, by its beginning: what else is there would be lost.
+ * False and `error`. */
+bool file_may_become(const char *path, enum file_kind kind, struct error *error);
+
 /* Write all of it to a descriptor: at `offset`, or (-1) where the file stands. False and errno,
  * ENOSPC when nothing more fits. */
 bool file_write_all(int fd, const void *bytes, size_t length, int64_t offset);
+
+/* Removes a file, or a folder with all that it holds; symbolic links are not followed. */
+void file_remove_tree(const char *path);
 
 /* The SHA-256 of a file, in hexadecimal digits, owned by the caller; NULL and errno when it
  * cannot be read. */

@@ -2,7 +2,6 @@
 #include "engine/base/streams.h"
 #include "engine/base/file.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 

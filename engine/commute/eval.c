@@ -2,8 +2,6 @@
 #include "engine/commute/eval.h"
 #include "engine/base/hash.h"
 
-#include <string.h>
-
 /* -- string constants --------------------------------------------------------------------- */
 
 #define FIRST_OWN_TEXT (INT64_C(1) << 40) /* larger than every id of a universe */

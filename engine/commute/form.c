@@ -1,4 +1,5 @@
 /* form.c - see form.h. */
+#include "engine/base/compare.h"
 #include "engine/commute/form.h"
 
 #include <string.h>
@@ -194,11 +195,6 @@ static void print_literal(const struct spec_object *o, const struct form *f, cha
 	g_string_append(out, parens ? ")" : "");
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void print_form(const struct spec_object *o, const struct form *f, char **names,
                        bool canonical, bool parens, GString *out)
 {
@@ -217,7 +213,7 @@ static void print_form(const struct spec_object *o, const struct form *f, char *
 		g_ptr_array_add(texts, g_string_free(s, FALSE));
 	}
 	if (canonical)
-		g_ptr_array_sort(texts, by_text);
+		g_ptr_array_sort(texts, compare_texts);
 	g_string_append(out, parens ? "(" : "");
 	for (guint i = 0; i < texts->len; i++)
 		g_string_append_printf(out, "%s%s",

@@ -478,7 +478,7 @@ bool model_commute(struct model *m, const struct call *a, const struct call *b, 
 
 /* -- text ---------------------------------------------------------------------------------- */
 
-static void append_val(const struct model *m, struct val v, GString *out)
+void model_append_value(const struct model *m, struct val v, GString *out)
 {
 	switch (v.kind) {
 	case V_NONE:
@@ -532,12 +532,12 @@ char *model_call_text(const struct model *m, const struct call *c)
 	g_string_append_c(s, '(');
 	for (uint32_t k = 0; k < i.argument_count; k++) {
 		g_string_append(s, k ? ", " : "");
-		append_val(m, m->vals[i.arguments[k]], s);
+		model_append_value(m, m->vals[i.arguments[k]], s);
 	}
 	g_string_append_c(s, ')');
 	for (uint32_t k = 0; k < i.result_count; k++) {
 		g_string_append(s, k ? ", " : " / ");
-		append_val(m, m->vals[i.results[k]], s);
+		model_append_value(m, m->vals[i.results[k]], s);
 	}
 	return g_string_free(s, FALSE);
 }
@@ -549,7 +549,7 @@ static char **value_texts(const struct model *m, const struct call *c)
 	char **texts = g_new0(char *, count + 1);
 	for (uint32_t i = 0; i < count; i++) {
 		GString *text = g_string_new(NULL);
-		append_val(m, c->names[i], text);
+		model_append_value(m, c->names[i], text);
 		texts[i] = g_string_free(text, FALSE);
 	}
 	return texts;
@@ -585,7 +585,7 @@ char *model_point_text(const struct model *m, const struct call *c, struct touch
 	g_string_append_printf(s, ":%s", p->name);
 	if (touch.slot != NONE) {
 		g_string_append_c(s, ':');
-		append_val(m, c->names[touch.slot], s);
+		model_append_value(m, c->names[touch.slot], s);
 	}
 	return g_string_free(s, FALSE);
 }

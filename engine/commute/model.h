@@ -100,6 +100,7 @@ char *model_call_text(const struct model *m, const struct call *c);
 char *model_condition_text(const struct model *m, const struct call *a, const struct call *b);
 char *model_point_text(const struct model *m, const struct call *c, struct touch touch);
 char *model_object_name(const struct model *m, uint32_t object);
+void model_append_value(const struct model *m, struct val v, GString *out);
 
 /* Rule 5 for the checker. Borrows the model. */
 struct semantics model_semantics(struct model *m);

@@ -179,6 +179,24 @@ struct sym term_value(struct sym_env *v, const struct expr *e)
 	return r;
 }
 
+Z3_ast state_representative(struct prover *p, const struct sym_slot *s, unsigned unions,
+                            Z3_ast x)
+{
+	if (unions == 0)
+		return Z3_mk_select(p->z, s->term, x);
+	const Z3_ast *ab = s->unions[unions - 1];
+	Z3_ast rx = state_representative(p, s, unions - 1, x);
+	Z3_ast ra = state_representative(p, s, unions - 1, ab[0]);
+	Z3_ast rb = state_representative(p, s, unions - 1, ab[1]);
+	return Z3_mk_ite(p->z, Z3_mk_eq(p->z, rx, rb), ra, rx);
+}
+
+Z3_ast state_same_class(struct prover *p, const struct sym_slot *s, Z3_ast a, Z3_ast b)
+{
+	return Z3_mk_eq(p->z, state_representative(p, s, s->union_count, a),
+	                state_representative(p, s, s->union_count, b));
+}
+
 static Z3_ast encode_comparison(struct sym_env *v, const struct expr *e)
 {
 	struct prover *p = v->p;

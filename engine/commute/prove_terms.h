@@ -71,6 +71,12 @@ Z3_ast term_truth(struct sym_env *v, const struct expr *e);
 struct sym term_value(struct sym_env *v, const struct expr *e);
 struct sym term_integer(struct sym_env *v, const struct expr *e);
 
+/* The representative of x after the first `unions` unions. */
+Z3_ast state_representative(struct prover *p, const struct sym_slot *s, unsigned unions,
+                            Z3_ast x);
+/* Do a and b have the same representative? */
+Z3_ast state_same_class(struct prover *p, const struct sym_slot *s, Z3_ast a, Z3_ast b);
+
 /* States and effects (prove_states.c). The caller releases the states that it makes. */
 static inline enum sort state_sort(const struct prover *p, uint32_t state)
 {
@@ -98,12 +104,6 @@ Z3_ast state_effect(struct prover *p, uint32_t method, const Z3_ast *names,
 /* Are two states equal? Partitions: do they agree on `witness`, two arbitrary values? */
 Z3_ast state_equal(struct prover *p, const struct sym_state *a, const struct sym_state *b,
                    const Z3_ast witness[2]);
-/* The representative of x after the first `unions` unions. */
-Z3_ast state_representative(struct prover *p, const struct sym_slot *s, unsigned unions,
-                            Z3_ast x);
-/* Do a and b have the same representative? */
-Z3_ast state_same_class(struct prover *p, const struct sym_slot *s, Z3_ast a, Z3_ast b);
-
 /* Models (prove_print.c). */
 bool prove_holds(struct prover *p, Z3_model model, Z3_ast truth);
 void prove_print_invocation(struct prover *p, Z3_model model, const struct spec_method *m,

@@ -195,10 +195,21 @@ static void append_reason(const struct stop *stop, GString *out)
 	g_strfreev(fields);
 }
 
+/* A ^C that was read together with the packet that lets the program run. */
+static bool take_interrupt(GString *bytes)
+{
+	size_t acks = strspn(bytes->str, "+-");
+	bool interrupt = acks < bytes->len && bytes->str[acks] == '\003';
+	if (interrupt)
+		g_string_erase(bytes, 0, (gssize)acks + 1);
+	return interrupt;
+}
+
 static void set_deadline(struct gdb_server *s)
 {
 	struct inferior *f = &s->travel.f;
-	f->interrupted = f->late = false;
+	f->interrupted = take_interrupt(s->bytes);
+	f->late = false;
 	f->deadline =
 	        s->timeout ? g_get_monotonic_time() + s->timeout * (gint64)G_USEC_PER_SEC : 0;
 }
@@ -272,9 +283,9 @@ static enum travel_result go_forward(struct gdb_server *s, const char *packet,
                                      struct stop *stop)
 {
 	memset(stop, 0, sizeof(*stop));
+	set_deadline(s);
 	if (s->turn) {
 		s->turn = false;
-		set_deadline(s);
 		enum travel_result r =
 		        travel_turn_pair(&s->travel, s->travel.f.first == 1 ? 2 : 1);
 		if (r != TRAVEL_PAIR && r != TRAVEL_THERE)

@@ -71,6 +71,15 @@ static bool is_foreign(const struct travel *t, const char *path)
 	return strstr(path, "libheddle-record.so") || !file_mentions(path, "__tsan_func_entry");
 }
 
+/* A path of /proc's maps, where a line end is \012; owned by the caller. */
+static char *mapped_path(const char *escaped)
+{
+	char **parts = g_strsplit(escaped, "\\012", -1);
+	char *path = g_strjoinv("\n", parts);
+	g_strfreev(parts);
+	return path;
+}
+
 static void read_code(struct travel *t)
 {
 	char *path = g_strdup_printf("/proc/%d/maps", (int)t->f.process.pid), *text = NULL;
@@ -85,8 +94,10 @@ static void read_code(struct travel *t)
 			           &at) < 3 ||
 			    bits[2] != 'x' || at == 0)
 				continue;
-			r.foreign = is_foreign(t, *line + at);
-			r.runtime = strstr(*line + at, "libheddle-record.so") != NULL;
+			char *of = mapped_path(*line + at);
+			r.foreign = is_foreign(t, of);
+			r.runtime = strstr(of, "libheddle-record.so") != NULL;
+			g_free(of);
 			g_array_append_val(t->code, r);
 		}
 		g_strfreev(lines);
@@ -818,7 +829,7 @@ enum travel_result travel_forward(struct travel *t, const char *packet, struct s
 	}
 	t->f.debug->stop_at = 0;
 	t->f.debug->stop_pair = !t->at_pair;
-	t->f.interrupted = t->f.late = false;
+	t->f.late = false; /* a ^C that came meanwhile counts */
 	t->f.deadline = 0;
 	bool lives;
 	while ((lives = inferior_resume(&t->f, packet, stop)) && stop->kind == 'T' &&

@@ -56,6 +56,8 @@ char *checkpoint_identity(const struct explore_options *o, struct error *error)
 	}
 	g_string_append_printf(text, "\nresults %d\nsteps %" G_GUINT64_FORMAT "\nshard %u/%u\n",
 	                       o->by_results, o->max_steps, o->shard, o->shards);
+	if (o->linearizable)
+		g_string_append(text, "linearizable\n");
 	g_string_append_printf(text, "preemptions %" G_GINT64_FORMAT "\n",
 	                       o->bounded ? (gint64)o->preemptions : -1);
 	const char *check = o->finals ? finals_check(o->finals) : NULL;
@@ -68,18 +70,18 @@ char *checkpoint_identity(const struct explore_options *o, struct error *error)
 }
 
 /* Do two identities differ? The lines that do are owned by the caller. */
-static bool checkpoint_differ(const char *stored, const char *own, char **was, char **is)
+static bool differ(const char *stored, const char *own, char **was, char **is)
 {
 	char **a = g_strsplit(stored, "\n", -1), **b = g_strsplit(own, "\n", -1);
 	guint i = 0;
 	while (a[i] && b[i] && strcmp(a[i], b[i]) == 0)
 		i++;
-	bool differ = a[i] || b[i];
+	bool other = a[i] || b[i];
 	*was = g_strdup(a[i] ? a[i] : "nothing");
 	*is = g_strdup(b[i] ? b[i] : "nothing");
 	g_strfreev(a);
 	g_strfreev(b);
-	return differ;
+	return other;
 }
 
 /* -- the report ---------------------------------------------------------------------------- */
@@ -108,15 +110,61 @@ static void archive_run(struct explore_run *r, uint32_t number, struct archive *
 	archive_bytes_of(a, &r->schedule);
 }
 
+/* The elements of a GArray from `from` on, zeros before they are read. */
+#define ARCHIVE_EACH(a, array, from, type, element, visit) \
+	do { \
+		size_t first_ = archive_reads(a) ? (array)->len : (from); \
+		size_t count_ = archive_count((a), (array)->len - first_, 1); \
+		for (size_t at_ = first_; at_ < first_ + count_; at_++) { \
+			if (archive_reads(a)) { \
+				type none_ = { 0 }; \
+				g_array_append_val((array), none_); \
+			} \
+			type *element = &g_array_index((array), type, at_); \
+			visit; \
+		} \
+	} while (0)
+
+static void archive_shown(struct linear_shown *s, struct archive *a)
+{
+	archive_text(a, &s->thread);
+	archive_text(a, &s->text);
+	archive_text(a, &s->place);
+	ARCHIVE(a, s->call);
+	ARCHIVE(a, s->ret);
+	ARCHIVE(a, s->order);
+	if (!s->thread || !s->text || !s->place)
+		archive_fail(a);
+}
+
+static void archive_history(struct explore_error *e, struct archive *a)
+{
+	bool has = archive_number(a, e->history != NULL);
+	if (!has)
+		return;
+	if (archive_reads(a)) {
+		e->history = g_array_new(FALSE, FALSE, sizeof(struct linear_shown));
+		g_array_set_clear_func(e->history, linear_shown_clear);
+	}
+	ARCHIVE_EACH(a, e->history, 0, struct linear_shown, s, archive_shown(s, a));
+}
+
+/* The shortest run, and what it shows of the error. */
+static void archive_shortest(struct explore_error *e, uint32_t runs, struct archive *a)
+{
+	e->shortest = (uint32_t)archive_below(a, e->shortest, runs);
+	archive_text(a, &e->story);
+	archive_history(e, a);
+}
+
 static void archive_error(struct explore_error *e, uint32_t runs, struct archive *a)
 {
 	e->end = (enum explore_end)archive_below(a, e->end, EXPLORE_END_COUNT);
 	ARCHIVE(a, e->status);
-	archive_text(a, &e->story);
 	archive_text(a, &e->key);
 	archive_texts(a, &e->places);
 	e->run = (uint32_t)archive_below(a, e->run, runs);
-	e->shortest = (uint32_t)archive_below(a, e->shortest, runs);
+	archive_shortest(e, runs, a);
 	ARCHIVE(a, e->count);
 	if (e->key == NULL)
 		archive_fail(a);
@@ -134,27 +182,16 @@ static void archive_race(struct explore_race *r, uint32_t runs, struct archive *
 		archive_fail(a);
 }
 
-/* The elements of a GArray from `from` on, zeros before they are read. */
-#define ARCHIVE_EACH(a, array, from, type, element, visit) \
-	do { \
-		size_t first_ = archive_reads(a) ? (array)->len : (from); \
-		size_t count_ = archive_count((a), (array)->len - first_, 1); \
-		for (size_t at_ = first_; at_ < first_ + count_; at_++) { \
-			if (archive_reads(a)) { \
-				type none_ = { 0 }; \
-				g_array_append_val((array), none_); \
-			} \
-			type *element = &g_array_index((array), type, at_); \
-			visit; \
-		} \
-	} while (0)
-
 /* Of errors that the base has: what changes. */
 static void archive_known_errors(struct explore_report *r, uint32_t known, struct archive *a)
 {
 	for (uint32_t i = 0; i < known; i++) {
 		struct explore_error *e = &g_array_index(r->errors, struct explore_error, i);
-		e->shortest = (uint32_t)archive_below(a, e->shortest, r->runs->len);
+		if (archive_reads(a)) {
+			g_clear_pointer(&e->story, g_free);
+			g_clear_pointer(&e->history, g_array_unref);
+		}
+		archive_shortest(e, r->runs->len, a);
 		ARCHIVE(a, e->count);
 	}
 }
@@ -532,7 +569,7 @@ static bool read_state(const struct checkpoint *c, struct exploration *x, const 
 	bool good = archive_ended(a), other = false;
 	archive_free(a);
 	x->identity = x->identity ? x->identity : g_strdup("");
-	if (own != NULL && checkpoint_differ(x->identity, own, &was, &is)) {
+	if (own != NULL && differ(x->identity, own, &was, &is)) {
 		other = true;
 		error_set(error, path,
 		          "give --resume another file, or the same program and options",
@@ -590,9 +627,9 @@ bool checkpoint_load_added(const struct checkpoint *task, const struct task_orig
 	GArray *const lists[] = { x->report->runs, x->report->errors, x->report->races };
 	const uint32_t lengths[] = { o->extent.runs, o->extent.errors, o->extent.races };
 	for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
-		guint size = g_array_get_element_size(lists[i]);
+		size_t size = g_array_get_element_size(lists[i]), had = lists[i]->len;
 		g_array_set_size(lists[i], lengths[i]);
-		memset(lists[i]->data, 0, (size_t)size * lengths[i]);
+		memset(lists[i]->data + had * size, 0, (lengths[i] - had) * size);
 	}
 	x->histories = histories_beyond(o->extent.histories.runs);
 	return read_added(task, x, error);

@@ -53,8 +53,8 @@ bool checkpoint_inherit(const struct checkpoint *c, struct error *error);
 /* Read all, after checkpoint_follow, into a new exploration; where that has an identity, only
  * if the state has the same. Of a base, x->origin is what it has. */
 bool checkpoint_load(const struct checkpoint *c, struct exploration *x, struct error *error);
-/* Read what a task has added alone, into a new exploration of no runs; `base`: that of the
- * base. */
+/* Read what a task has added alone, into a new exploration of no runs, or of as many empty ones
+ * as the base has; `base`: that of the base. */
 bool checkpoint_load_added(const struct checkpoint *task, const struct task_origin *base,
                            struct exploration *x, struct error *error);
 

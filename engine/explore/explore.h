@@ -50,6 +50,8 @@ struct explore_options {
 	const struct specs *specs;   /* their contents, or NULL */
 	bool by_results;    /* invocations with equal results are equivalent in any order, where
 	                     * effects determine results */
+	bool linearizable;  /* no invocation is taken to be one step; instead histories of
+	                     * objects whose methods have effects are checked */
 	const char *resume; /* file of the exploration's state, to go on from and to keep it in;
 	                     * or NULL */
 	const char *told;   /* the options as text, for reports of that file; or NULL */
@@ -83,10 +85,11 @@ struct explore_options {
 	E(BLOCKED, "blocked")   /* no thread can continue, without a cycle: a lost wake-up */ \
 	E(USE_AFTER_FREE, "use-after-free") \
 	E(LOCK_MISUSE, "lock-misuse") \
-	E(SPECIFICATION, "specification") /* results contradict the effects */ \
-	E(CHECK, "check")                 /* --check does not hold at the end */ \
-	E(CUT, "cut")                     /* too much time or too many steps */ \
-	E(DIVERGED, "diverged")           /* did not follow the schedule: uncontrolled input */
+	E(SPECIFICATION, "specification")     /* results contradict the effects */ \
+	E(LINEARIZABILITY, "linearizability") /* no order explains an object's results */ \
+	E(CHECK, "check")                     /* --check does not hold at the end */ \
+	E(CUT, "cut")                         /* too much time or too many steps */ \
+	E(DIVERGED, "diverged") /* did not follow the schedule: uncontrolled input */
 enum explore_end {
 #define E(name, word) EXPLORE_##name,
 	EXPLORE_ENDS(E)
@@ -130,9 +133,10 @@ struct explore_error {
 	char *story;       /* owned */
 	char *key;         /* owned: identity of the error */
 	GPtrArray *places; /* char *, owned, or NULL: places as in a run */
+	GArray *history;   /* struct linear_shown of the smallest history; owned; or NULL */
 	uint32_t run;      /* the first */
-	uint32_t
-	        shortest; /* the run with the fewest switches, then events; its trace is kept */
+	uint32_t shortest; /* the run with the fewest invocations in `history`, then switches,
+	                    * then events; its trace is kept */
 	uint64_t count;
 };
 
@@ -189,6 +193,10 @@ struct explore_race {
 	uint32_t run;                    /* the first with it */
 };
 void explore_report_free(struct explore_report *report);
+
+/* "T2 writes p[0] after T1 freed its block at a.c:5": the first such use in the trace (indexed
+ * as needed), owned by the caller; or NULL. */
+char *explore_first_use(struct trace *t);
 
 /* NULL and `error` when the program cannot be run, or cancelled. */
 struct explore_report *explore(const struct explore_options *options,

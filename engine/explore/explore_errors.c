@@ -151,6 +151,7 @@ static void note_ending(struct trace *t, const struct explore_run *r)
 		[EXPLORE_USE_AFTER_FREE] = ENDING_ERROR,
 		[EXPLORE_LOCK_MISUSE] = ENDING_ERROR,
 		[EXPLORE_SPECIFICATION] = ENDING_ERROR,
+		[EXPLORE_LINEARIZABILITY] = ENDING_ERROR,
 		[EXPLORE_CUT] = ENDING_CUT,
 		[EXPLORE_DIVERGED] = ENDING_CUT,
 	};
@@ -209,20 +210,33 @@ static bool is_shorter(const struct explore_run *a, const struct explore_run *b)
 	return a->switches != b->switches ? a->switches < b->switches : a->events < b->events;
 }
 
-/* The run becomes its error's shortest, if it is; the trace of the one before it goes, unless
- * it is kept for something else. False: not shorter. */
-static bool note_shortest(struct exploration *x, const struct explore_run *r)
+static void take_history(struct explore_error *e, const struct linear_story *story)
+{
+	if (e->history)
+		g_array_unref(e->history);
+	e->history = g_array_ref(story->shown);
+	g_free(e->story);
+	e->story = g_strdup(story->text);
+}
+
+/* The run becomes the error's shortest, if it is; the trace of the one before it goes, unless
+ * it is kept for something else. `story`: of a history that is not linearizable, else NULL.
+ * False: not shorter. */
+static bool note_shortest(struct exploration *x, const struct explore_run *r, uint32_t error,
+                          const struct linear_story *story)
 {
 	GArray *runs = x->report->runs, *errors = x->report->errors;
-	if (r->error == NONE || r->strayed)
+	if (error == NONE || r->strayed)
 		return false;
-	struct explore_error *e = &g_array_index(errors, struct explore_error, r->error);
+	struct explore_error *e = &g_array_index(errors, struct explore_error, error);
 	if (e->run == x->run || x->report->errors->len > SAVED_ERRORS)
 		return false;
 	struct explore_run *before = &g_array_index(runs, struct explore_run, e->shortest);
 	/* those of a task's base are of all tasks */
 	bool other = x->options->save_races || e->shortest < MAX(x->origin.extent.runs, 1);
-	if (!is_shorter(r, before))
+	bool smaller = story && story->shown->len < e->history->len;
+	if (!smaller &&
+	    (!is_shorter(r, before) || (story && story->shown->len > e->history->len)))
 		return false;
 	for (guint i = 0; i < errors->len; i++) {
 		const struct explore_error *o = &g_array_index(errors, struct explore_error, i);
@@ -237,7 +251,42 @@ static bool note_shortest(struct exploration *x, const struct explore_run *r)
 		g_clear_pointer(&before->trace, g_free);
 	}
 	e->shortest = x->run;
+	if (story)
+		take_history(e, story);
 	return true;
+}
+
+/* Histories that are not linearizable are separate errors, too; a run that completed has failed
+ * by the first. */
+static bool count_nonlinear(struct exploration *x, struct explore_run *r)
+{
+	GPtrArray *stories = explore_find_nonlinear(x);
+	bool fresh = false;
+	x->nonlinear = stories->len > 0;
+	for (guint i = 0; i < stories->len; i++) {
+		const struct linear_story *story = stories->pdata[i];
+		struct explore_run as = *r;
+		as.end = EXPLORE_LINEARIZABILITY;
+		as.places = g_ptr_array_new_with_free_func(g_free);
+		g_ptr_array_add(as.places, g_strdup(story->place));
+		as.story = story->text;
+		bool first = count_error(x, &as, g_strdup(story->key), true);
+		if (first)
+			take_history(&g_array_index(x->report->errors, struct explore_error,
+			                            as.error),
+			             story);
+		fresh |= first || note_shortest(x, r, as.error, story);
+		g_ptr_array_unref(as.places);
+		if (r->end != EXPLORE_FINE)
+			continue;
+		r->end = EXPLORE_LINEARIZABILITY;
+		explore_set_place(r, story->place);
+		g_free(r->story);
+		r->story = g_strdup(story->text);
+		r->error = as.error;
+	}
+	g_ptr_array_unref(stories);
+	return fresh;
 }
 
 /* Keep the first run, and of each error the first and the shortest. */
@@ -246,10 +295,13 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
 {
 	bool diverged = r->strayed, fresh = count_uses(x, r);
 	fresh |= count_misuses(x, r);
+	fresh |= count_nonlinear(x, r);
 	if (r->end != EXPLORE_FINE && r->end != EXPLORE_USE_AFTER_FREE &&
-	    r->end != EXPLORE_LOCK_MISUSE && !(r->end == EXPLORE_DIVERGED && x->after_use))
+	    r->end != EXPLORE_LOCK_MISUSE && r->end != EXPLORE_LINEARIZABILITY &&
+	    !(r->end == EXPLORE_DIVERGED && x->after_use))
 		fresh |= count_error(x, r, key_of(r), true);
-	fresh |= note_shortest(x, r);
+	if (r->end != EXPLORE_LINEARIZABILITY)
+		fresh |= note_shortest(x, r, r->error, NULL);
 	bool keep = x->run == 0 || (fresh && x->report->errors->len <= SAVED_ERRORS);
 	if (diverged && (r->end == EXPLORE_USE_AFTER_FREE || x->after_use))
 		explore_gap(x, "a run did not follow its schedule after it had used what was "

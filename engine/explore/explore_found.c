@@ -5,6 +5,7 @@
 #include "engine/trace/formats.h"
 #include "engine/trace/own_code.h"
 
+#include "engine/order/order.h"
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/effort.h"
 #include "engine/predict/pairs/candidates.h"
@@ -139,18 +140,68 @@ static bool is_wanted(const void *context, uint32_t site_a, uint32_t site_b)
 	return !known;
 }
 
-/* May any variable race, by its accesses and locks alone? */
-static bool has_suspects(struct exploration *x)
+static bool comes_before(const void *order, uint32_t e, uint32_t f)
+{
+	return order_ordered_unobserved(order, e, f);
+}
+
+/* Has the variable conflicting accesses that neither a lock nor the order keeps apart? */
+static bool is_free_to_race(struct classes *c, const struct order *order, uint32_t variable)
+{
+	classes_clear(c);
+	classes_add(c, variable);
+	for (guint i = 0; i < c->classes->len; i++)
+		for (guint k = i + 1; k < c->classes->len; k++) {
+			const struct class *a = class_at(c, i), *b = class_at(c, k);
+			struct span span = { 0, 0 };
+			if (!classes_conflict(a, b) ||
+			    lockset_exclusive(c->locksets, a->lockset, b->lockset) != 0)
+				continue;
+			for (uint32_t m = 0; m < a->count; m++) {
+				class_span(c, b, class_member(c, a, m), comes_before, order,
+				           &span);
+				if (span.end > span.first)
+					return true;
+			}
+		}
+	return false;
+}
+
+/* May any variable race, by its accesses, locks, and what orders threads in every reordering?
+ */
+static bool find_suspects(struct exploration *x)
 {
 	struct locksets *locksets = locksets_new(x->trace);
 	uint64_t *suspects = classes_suspects(x->trace, locksets, false, x->progress);
+	struct order *order = NULL;
+	struct classes classes;
 	bool any = false;
+	classes_init(&classes, x->trace, locksets);
 	x->cancelled |= suspects == NULL;
-	for (uint64_t i = 0; suspects && i <= x->trace->variables_count / 64 && !any; i++)
-		any = suspects[i] != 0;
+	for (uint32_t v = 0; suspects && v < x->trace->variables_count && !any; v++) {
+		if (!(suspects[v / 64] >> v % 64 & 1))
+			continue;
+		if (order == NULL)
+			order = order_new_fixed(x->trace, x->progress);
+		any = order == NULL || is_free_to_race(&classes, order, v);
+	}
+	if (order != NULL)
+		order_free(order);
+	classes_release(&classes);
 	g_free(suspects);
 	locksets_free(locksets);
 	return any;
+}
+
+/* The same; remembered for the second question about a run. */
+static bool has_suspects(struct exploration *x)
+{
+	if (x->suspects.trace != x->trace || x->suspects.run != x->run) {
+		x->suspects.any = find_suspects(x);
+		x->suspects.trace = x->trace;
+		x->suspects.run = x->run;
+	}
+	return x->suspects.any;
 }
 
 static void find_races_by(struct exploration *x, enum analysis analysis)
@@ -187,6 +238,7 @@ static void find_races_by(struct exploration *x, enum analysis analysis)
 
 void explore_find_races(struct exploration *x)
 {
+	x->suspects.trace = NULL;
 	find_races_by(x, ANALYSIS_HB);
 }
 

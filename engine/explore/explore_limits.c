@@ -81,7 +81,8 @@ void explore_note_limits(struct exploration *x, const struct plan_run *run)
 void explore_note_no_invocation(struct exploration *x)
 {
 	if (x->options->specs == NULL || x->run > 0 || g_hash_table_size(x->plain) > 0 ||
-	    (x->view->calls != NULL && x->view->calls->len > 0))
+	    (x->view->calls != NULL && x->view->calls->len > 0) ||
+	    (x->parts != NULL && x->parts->len > 0))
 		return;
 	g_ptr_array_add(x->report->notes,
 	                g_strdup("the first run has no invocation of a specified object: give "

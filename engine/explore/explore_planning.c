@@ -32,6 +32,9 @@ void execution_free(struct execution *p)
 	smt_free(p->smt);
 	history_free(p->history);
 	view_free(p->view);
+	if (p->parts)
+		g_ptr_array_unref(p->parts);
+	model_free(p->model);
 	history_free(p->raw);
 	view_free(p->raw_view);
 	await_rounds_release(&p->rounds);
@@ -153,6 +156,8 @@ static void enter(struct exploration *x, const struct execution *p)
 	x->view = p->view;
 	x->history = p->history;
 	x->rounds = &p->rounds;
+	x->model = p->model;
+	x->parts = p->parts;
 	x->run = p->number;
 	x->known_run = p->known_run;
 	x->after_use = p->after_use;
@@ -172,6 +177,8 @@ void explore_leave(struct exploration *x)
 	x->view = NULL;
 	x->history = NULL;
 	x->rounds = NULL;
+	x->model = NULL;
+	x->parts = NULL;
 }
 
 /* One step of planning; true when nothing is left. */
@@ -286,6 +293,7 @@ void explore_plan(struct exploration *x, struct execution *p, struct pending *s,
 	}
 	bool hunts = x->options->until_error;
 	p->search = reversals_new(p->history, &p->limits, explore_take_reversal, x);
+	explore_find_histories(x, p);
 	if (reversals_by_states(p->search, hunts ? FEW_STATES_HUNTING : FEW_STATES)) {
 		explore_find_reordered_races(x);
 		note_planned(x, p);

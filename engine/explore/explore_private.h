@@ -7,6 +7,7 @@
 #ifndef HEDDLE_EXPLORE_PRIVATE_H
 #define HEDDLE_EXPLORE_PRIVATE_H
 
+#include "engine/commute/linear_trace.h"
 #include "engine/explore/awaits.h"
 #include "engine/explore/explore.h"
 #include "engine/explore/flips.h"
@@ -21,6 +22,8 @@ struct execution {
 	struct history *history; /* without looks that led nowhere */
 	struct view *raw_view;   /* where there are such: with them; or NULL */
 	struct history *raw;
+	struct model *model; /* with --linearizable: of its trace; or NULL */
+	GPtrArray *parts;    /* of it: struct linear_part * */
 	struct flip_limits limits;
 	uint32_t *common; /* see flip_limits */
 	bool *ended, *goes_on;
@@ -96,6 +99,11 @@ struct exploration {
 	GHashTable *races;       /* char *: pairs of places, and "sites " with pairs of sites */
 	int64_t races_effort, effort_began; /* processor time, microseconds, of the races beyond
 	                                     * happens-before; at the beginning */
+	struct {
+		const struct trace *trace;
+		uint32_t run;
+		bool any;
+	} suspects;       /* may anything race in the run that was asked about last? */
 	bool beyond;      /* something needs more preemptions than the bound permits */
 	bool races_left;  /* of some run these were not all looked for */
 	GHashTable *gaps; /* char *, also in report->gaps */
@@ -114,6 +122,9 @@ struct exploration {
 	const struct view *view;
 	const struct history *history;
 	const struct await_rounds *rounds; /* of loops that wait */
+	struct model *model;               /* with --linearizable; or NULL */
+	const GPtrArray *parts;            /* struct linear_part *: its histories */
+	bool nonlinear;                    /* one of these is not linearizable */
 	uint32_t run;
 	uint32_t known_run; /* its number among the histories; NONE: its class was covered */
 	bool after_use;     /* as in its schedule */
@@ -229,6 +240,12 @@ char *explore_use_key(const struct trace *t, uint32_t use, uint32_t end);
 char *explore_used_name(const struct trace *t, uint32_t event);
 /* "T2 writes p[0] after T1 freed its block at a.c:5"; owned by the caller. */
 char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end);
+/* explore_linear.c: with --linearizable: find the histories of the current run. */
+void explore_see_parts(struct exploration *x, struct execution *ex);
+/* Those that are not linearizable as they happened: struct linear_story *, owned. */
+GPtrArray *explore_find_nonlinear(struct exploration *x);
+/* Schedule the first that some schedule of its class has. */
+void explore_find_histories(struct exploration *x, struct execution *p);
 /* explore_found.c */
 void explore_find_deadlocks(struct exploration *x);
 /* Add races by the run's own happens-before. */

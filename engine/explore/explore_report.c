@@ -34,6 +34,8 @@ static void error_clear(void *data)
 	struct explore_error *e = data;
 	g_free(e->story);
 	g_free(e->key);
+	if (e->history)
+		g_array_unref(e->history);
 	if (e->places)
 		g_ptr_array_unref(e->places);
 }

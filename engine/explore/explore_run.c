@@ -158,13 +158,18 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	explore_note_atomics(x);
 	bool endless = r.end == EXPLORE_CUT && run->facts.status != LOG_CUT;
 	bool idle = s->by_chance && r.redundant;
-	*follow = good && !x->again && !r.strayed && !endless && !idle && s->kind != FLIP_USE;
+	if (s->kind == FLIP_HISTORY && !x->nonlinear)
+		explore_gap(x, "a schedule with a history that is not linearizable was not "
+		               "followed: an error may be missing");
+	*follow = !(s->kind == FLIP_HISTORY && r.redundant) && good && !x->again &&
+	          !r.strayed && !endless && !idle && s->kind != FLIP_USE;
 	return good;
 }
 
 struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out)
 {
-	return (struct view_rules){ .specs = x->options->specs,
+	return (struct view_rules){ .specs =
+		                            x->options->linearizable ? NULL : x->options->specs,
 		                    .plain = x->plain,
 		                    .by_results = x->options->by_results,
 		                    .ordered = x->ordered,
@@ -206,10 +211,13 @@ static bool enter(struct exploration *x, const struct pending *s, struct executi
 	x->trace = ex->run.trace;
 	if (!see(x, ex, NULL) || !leave_out_looks(x, ex))
 		return false;
+	explore_see_parts(x, ex);
 	x->view = ex->view;
 	x->history = ex->history;
 	x->rounds = &ex->rounds;
-	return true;
+	x->model = ex->model;
+	x->parts = ex->parts;
+	return !x->cancelled;
 }
 
 /* Judge an execution and plan its reversals; takes ownership of both. */

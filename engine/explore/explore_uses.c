@@ -170,3 +170,18 @@ GPtrArray *explore_find_misuses(const struct exploration *x)
 	report_free(report);
 	return misuses;
 }
+
+char *explore_first_use(struct trace *t)
+{
+	char *text = NULL;
+	if (!trace_need(t, INDEX_THREADS | INDEX_MATCH | INDEX_OBJECTS, NULL))
+		return NULL;
+	struct lifetimes *l = lifetimes_new(t);
+	for (uint32_t e = 0; e < t->events_count && text == NULL; e++) {
+		uint32_t end = lifetimes_ended(l, e);
+		if (end != NONE)
+			text = explore_use_text(t, e, end);
+	}
+	lifetimes_free(l);
+	return text;
+}

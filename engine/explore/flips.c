@@ -410,6 +410,13 @@ bool reversals_by_states(struct reversals *r, uint32_t most)
 	return reach_by_states(&r->search, most);
 }
 
+enum linear_answer reversals_linear(struct reversals *r, const struct linear_part *part,
+                                    uint32_t most, const GArray **sequence)
+{
+	*sequence = r->search.sequence;
+	return reach_linear(&r->search, part, most);
+}
+
 void reversals_by_walks(struct reversals *r, uint64_t seed, uint64_t looks)
 {
 	reach_by_walks(&r->search, seed, looks);

@@ -11,6 +11,7 @@
 #ifndef HEDDLE_FLIPS_H
 #define HEDDLE_FLIPS_H
 
+#include "engine/commute/linear_trace.h"
 #include "engine/explore/history.h"
 #include "engine/predict/smt/smt.h"
 
@@ -34,6 +35,8 @@ enum flip_kind {
 	FLIP_GOES_ON, /* the thread continues beyond the run; event: NONE; other: an event
 	               * excluded, or NONE */
 	FLIP_FINAL,   /* the end; other: the last write of a differing variable */
+	FLIP_HISTORY, /* calls and returns in an order that makes a history that is not
+	               * linearizable; known by its schedule alone */
 	FLIP_KINDS
 };
 
@@ -101,6 +104,12 @@ void reversals_by_walks(struct reversals *r, uint64_t seed, uint64_t looks);
 /* By the solver: the reversals of the next operation with any, late ones first. False when no
  * operation is left. Synchronisation behaves as in the run. */
 bool reversals_by_solver(struct reversals *r, struct smt *smt);
+/* Is there a schedule with the same outcomes as the run in which the history of the invocations
+ * is not linearizable (engine/commute/linear_trace.h)? LINEAR_NO: *sequence, borrowed until the
+ * next search: the schedule until then, each call as late and each return as early as can be.
+ */
+enum linear_answer reversals_linear(struct reversals *r, const struct linear_part *part,
+                                    uint32_t most, const GArray **sequence);
 /* Was the search stopped by `take`, cancellation or time? */
 bool reversals_stopped(const struct reversals *r);
 /* Were queries undecided, or maximal prefixes dropped beyond a bound? */

@@ -52,13 +52,15 @@ struct search {
 	GArray *required; /* uint32_t: included events */
 	GArray *extras;   /* struct part: requirements on a run beside its threads' steps */
 	GHashTable *ends; /* uint64_t: known values of finals */
-	struct abstract *abstract; /* for objects viewed by results, else NULL */
-	bool fresh;                /* exclude prefixes found so far */
-	uint32_t *judged;          /* by thread: the cut being judged */
-	uint32_t *bound;           /* by thread: first step that depends on the event */
-	uint32_t *limit;           /* by thread: as `bound`, also for excluded rivals */
-	uint32_t *cut;             /* by thread: number of included steps */
-	GArray *found;             /* struct found */
+	struct abstract *abstract;  /* for objects viewed by results, else NULL */
+	struct calls_search *calls; /* of a search over the order of calls and returns; or NULL
+	                             */
+	bool fresh;                 /* exclude prefixes found so far */
+	uint32_t *judged;           /* by thread: the cut being judged */
+	uint32_t *bound;            /* by thread: first step that depends on the event */
+	uint32_t *limit;            /* by thread: as `bound`, also for excluded rivals */
+	uint32_t *cut;              /* by thread: number of included steps */
+	GArray *found;              /* struct found */
 	GArray *sequence;
 };
 
@@ -79,6 +81,11 @@ void give_part(struct search *x);
 bool reach_by_states(struct search *x, uint32_t most);
 /* reach_walk.c: some reversals of all kinds. */
 void reach_by_walks(struct search *x, uint64_t seed, uint64_t looks);
+/* reach_linear.c: is there a schedule of the run's class, with the same outcomes, in which the
+ * part's history is not linearizable? LINEAR_NO: with x->sequence, its recorded events;
+ * else LINEAR_YES, or LINEAR_UNDECIDED beyond `most` states and sets of configurations. */
+enum linear_answer reach_linear(struct search *x, const struct linear_part *part,
+                                uint32_t most);
 /* outcomes.c: the kinds from FLIP_FAILS on. */
 void flip_outcomes(struct search *x, uint32_t event);
 void flip_ends(struct search *x);

@@ -8,6 +8,7 @@ struct lifetimes {
 	uint32_t *destroyed;    /* by object: first destruction, or NONE */
 	uint32_t *stack_thread; /* by block: the thread whose stack it is, or NONE */
 	uint32_t *left; /* by thread whose stack others use: the event that ends it, or NONE */
+	bool *mortal;   /* by event: what it uses ends */
 	GArray *wants;  /* uint32_t: pending waits at the run's end, in order */
 };
 
@@ -84,31 +85,6 @@ static void find_stacks(struct lifetimes *l)
 	g_free(used);
 }
 
-struct lifetimes *lifetimes_new(struct trace *t)
-{
-	struct lifetimes *l = g_new(struct lifetimes, 1);
-	trace_need(t, INDEX_OBJECTS, NULL);
-	*l = (struct lifetimes){ .t = t,
-		                 .destroyed = nones(t->objects_count),
-		                 .stack_thread = nones(t->blocks_count),
-		                 .left = nones(t->threads_count),
-		                 .wants = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
-	find_objects(l);
-	find_stacks(l);
-	return l;
-}
-
-void lifetimes_free(struct lifetimes *l)
-{
-	if (l == NULL)
-		return;
-	g_free(l->destroyed);
-	g_free(l->stack_thread);
-	g_free(l->left);
-	g_array_unref(l->wants);
-	g_free(l);
-}
-
 /* Must the operation's object exist? Woken threads and departures from barriers may come after
  * its destruction. */
 static bool uses_object(enum op op)
@@ -116,8 +92,8 @@ static bool uses_object(enum op op)
 	return op_table[op].operand == OPERAND_OBJECT && op != OP_WAKE && op != OP_DEPART;
 }
 
-unsigned lifetimes_ends(const struct lifetimes *l, uint32_t event,
-                        uint32_t ends[MOST_LIFETIME_ENDS])
+static unsigned find_ends_of(const struct lifetimes *l, uint32_t event,
+                             uint32_t ends[MOST_LIFETIME_ENDS])
 {
 	const struct trace *t = l->t;
 	const struct event *e = &t->events[event];
@@ -144,6 +120,43 @@ unsigned lifetimes_ends(const struct lifetimes *l, uint32_t event,
 	if (second != NONE)
 		ends[count++] = second;
 	return count;
+}
+
+struct lifetimes *lifetimes_new(struct trace *t)
+{
+	struct lifetimes *l = g_new(struct lifetimes, 1);
+	trace_need(t, INDEX_OBJECTS, NULL);
+	*l = (struct lifetimes){ .t = t,
+		                 .destroyed = nones(t->objects_count),
+		                 .stack_thread = nones(t->blocks_count),
+		                 .left = nones(t->threads_count),
+		                 .wants = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+	find_objects(l);
+	find_stacks(l);
+	l->mortal = g_new(bool, t->events_count + 1);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		uint32_t ends[MOST_LIFETIME_ENDS];
+		l->mortal[e] = find_ends_of(l, e, ends) > 0;
+	}
+	return l;
+}
+
+void lifetimes_free(struct lifetimes *l)
+{
+	if (l == NULL)
+		return;
+	g_free(l->destroyed);
+	g_free(l->stack_thread);
+	g_free(l->left);
+	g_array_unref(l->wants);
+	g_free(l->mortal);
+	g_free(l);
+}
+
+unsigned lifetimes_ends(const struct lifetimes *l, uint32_t event,
+                        uint32_t ends[MOST_LIFETIME_ENDS])
+{
+	return l->mortal[event] ? find_ends_of(l, event, ends) : 0;
 }
 
 bool lifetimes_ends_thread(const struct lifetimes *l, uint32_t event)

@@ -153,6 +153,8 @@ static void prepare(struct reach *r)
 	for (uint32_t e = 0; e < t->events_count; e++)
 		r->visible[e] = is_visible(r, e) || (r->barred != NULL && may_unblock(r, e));
 	find_keepers(r);
+	if (r->x->calls != NULL)
+		reach_show_calls(r);
 	number_objects(r);
 	if (r->x->abstract)
 		r->symmetry = symmetry_new(r->x->h, r->visible);
@@ -342,16 +344,9 @@ static uint32_t add_state(struct reach *r, const uint32_t *state, struct origin 
 	return r->count - 1;
 }
 
-/* The events that lead to a state. */
-static void sequence_to(const struct reach *r, uint32_t state, GArray *sequence)
+void reach_sequence(const struct reach *r, const GArray *way, GArray *sequence)
 {
-	GArray *way = g_array_new(FALSE, FALSE, sizeof(struct origin));
 	uint32_t *at = g_new0(uint32_t, r->size);
-	while (state != 0) {
-		struct origin origin = g_array_index(r->origins, struct origin, state);
-		g_array_append_val(way, origin);
-		state = origin.state;
-	}
 	g_array_set_size(sequence, 0);
 	begin_objects(r, at);
 	take_all(r, at, sequence);
@@ -362,8 +357,20 @@ static void sequence_to(const struct reach *r, uint32_t state, GArray *sequence)
 		g_array_append_val(sequence, e);
 		take_all(r, at, sequence);
 	}
-	g_array_unref(way);
 	g_free(at);
+}
+
+/* The events that lead to a state. */
+static void sequence_to(const struct reach *r, uint32_t state, GArray *sequence)
+{
+	GArray *way = g_array_new(FALSE, FALSE, sizeof(struct origin));
+	while (state != 0) {
+		struct origin origin = g_array_index(r->origins, struct origin, state);
+		g_array_append_val(way, origin);
+		state = origin.state;
+	}
+	reach_sequence(r, way, sequence);
+	g_array_unref(way);
 }
 
 /* -- reversals ----------------------------------------------------------------------------- */
@@ -733,6 +740,13 @@ bool reach_stands(const struct reach *r, uint32_t s, uint32_t u)
 {
 	uint32_t e = next_of(r, state_at(r, s), u);
 	return e != NONE && stands(r, state_at(r, s), e) && !is_beyond_stop(r, e);
+}
+
+bool reach_can_go(const struct reach *r, uint32_t s, uint32_t u)
+{
+	const uint32_t *state = state_at(r, s);
+	uint32_t e = next_of(r, state, u);
+	return e != NONE && stands(r, state, e) && may_come(r, state, e);
 }
 
 bool reach_may_go(const struct reach *r, uint32_t s, uint32_t u, enum answer answer)

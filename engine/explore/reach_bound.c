@@ -51,7 +51,10 @@ static bool could_go_on(struct bounded *b, struct visit v)
 	b->r->barred[v.last] = false;
 	struct event_list mine = trace_thread_events(b->r->t, v.last);
 	uint32_t done = reach_state(b->r, v.state)[v.last];
-	if (done == mine.count || b->r->t->events[mine.items[done]].op == OP_WAKE)
+	enum op next = done == mine.count ? OP_WAKE : b->r->t->events[mine.items[done]].op;
+	bool sleeps = op_acquires(next) && /* on a futex, until the time is up */
+	              sync_waits(b->r, reach_state(b->r, v.state), v.last) != NONE;
+	if (next == OP_WAKE || sleeps)
 		return false;
 	return reach_look_at(b->r, v.state, v.last) != ANSWER_WAITS;
 }

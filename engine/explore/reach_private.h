@@ -48,7 +48,10 @@ struct reach {
 	uint32_t *object_slot;     /* by object of the model: its abstract state, or NONE */
 	struct symmetry *symmetry; /* where objects are looked at by results, else NULL */
 	uint32_t *waits;         /* by event: the wait or arrival in force after it, or NONE */
-	uint32_t *counted;       /* by event: the semaphore whose count it reads, or NONE */
+	uint32_t *counted;       /* by event: the semaphore, or the sleepers on a futex, whose
+	                          * number it reads; or NONE */
+	uint32_t *must;          /* by event: where its must-edges begin among `edges` */
+	GPtrArray *edges;        /* const struct must_edge *, of the trace */
 	uint32_t *begins, *ends; /* by message of a once-function: its events, or NONE */
 	uint8_t *tried;          /* by object: tries, or looks at its count, tell its state */
 	GArray *sections;        /* struct held_section, by object */
@@ -122,6 +125,8 @@ void reach_end(struct reach *r);
 enum answer reach_look_at(struct reach *r, uint32_t state, uint32_t thread);
 /* Has the thread begun, and steps left? */
 bool reach_stands(const struct reach *r, uint32_t state, uint32_t thread);
+/* Can the thread's next event come as in the run? */
+bool reach_can_go(const struct reach *r, uint32_t state, uint32_t thread);
 /* May the thread continue by this answer, and among equivalent threads (symmetry.h)? */
 bool reach_may_go(const struct reach *r, uint32_t state, uint32_t thread, enum answer answer);
 bool reach_is_premature(const struct reach *r, uint32_t state, uint32_t thread);
@@ -134,6 +139,10 @@ uint32_t reach_waiters(const struct reach *r, uint32_t state, uint32_t thread,
                        uint32_t *waiters);
 /* The number of the state after the thread's next event. */
 uint32_t reach_add_next(struct reach *r, uint32_t state, uint32_t thread, uint32_t woken);
+/* The events of a way, struct origin with the last first. */
+void reach_sequence(const struct reach *r, const GArray *way, GArray *sequence);
+/* reach_linear.c: make visible where invocations begin. */
+void reach_show_calls(struct reach *r);
 /* Pass the reversal to the taker. */
 void reach_give(struct reach *r, const struct candidate *c);
 /* reach_bound.c: visit all states within the limits' bound on preemptions; false when these are

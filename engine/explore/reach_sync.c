@@ -5,6 +5,8 @@
  */
 #include "engine/explore/reach_private.h"
 
+#include "engine/record/layout.h"
+
 #include <string.h>
 
 static const struct outcome same = { .answer = ANSWER_SAME, .other = NONE };
@@ -124,24 +126,46 @@ static struct outcome take(const struct reach *r, const uint32_t *state, uint32_
 		                 failed ? OP_TAKE : OP_TAKETRYFAIL, 0, NONE };
 }
 
-uint64_t sync_sees_count(const struct reach *r, const uint32_t *state, uint32_t event)
+/* How many sleep on a futex, where the read's wake wakes all; else, are there any? */
+static int64_t sleepers_in(const struct reach *r, const uint32_t *state, uint32_t read)
 {
-	return history_would_hold(r->x->h, event,
-	                          (uint64_t)count_in(r, state, r->counted[event]));
+	uint32_t sleepers = r->counted[read], signal = trace_next(r->t, read);
+	int64_t count = 0;
+	for (uint32_t u = 0; u < r->threads; u++) {
+		uint32_t wait = sync_waits(r, state, u);
+		count += wait != NONE && r->t->events[wait].op == OP_WAIT &&
+		         r->t->events[wait].target == sleepers &&
+		         !bit_of(r, state, BIT_WOKEN, u);
+	}
+	return signal != NONE && r->t->events[signal].op == OP_SIGNAL ? MIN(count, 1) : count;
 }
 
-/* The semaphore at the variable's address at that time, or NONE. */
-static uint32_t semaphore_at(const struct trace *t, uint32_t event)
+uint64_t sync_sees_count(const struct reach *r, const uint32_t *state, uint32_t event)
+{
+	uint32_t object = r->counted[event];
+	struct event_list list = events_of(r, object);
+	bool sleepers = op_table[r->t->events[list.items[0]].op].use != USE_SEMAPHORE;
+	int64_t count = sleepers ? sleepers_in(r, state, event) : count_in(r, state, object);
+	return history_would_hold(r->x->h, event, (uint64_t)count);
+}
+
+/* The semaphore at the variable's address at that time, or the sleepers on its futex; or NONE.
+ */
+static uint32_t counted_at(const struct trace *t, uint32_t event)
 {
 	struct wide run = event_variables(t, &t->events[event]);
+	uint64_t address = t->variables[run.first].address;
+	bool sleepers = address & LOG_FUTEX_BIT;
 	uint32_t best = NONE;
+	if (sleepers)
+		address += LOG_FUTEX_SLEEPERS - LOG_FUTEX_COUNT;
 	for (uint32_t o = 0; o < t->objects_count; o++) {
 		struct event_list list = event_list_at(&t->index->object_events, o);
 		if (list.count == 0 || t->objects[o].address == 0 ||
-		    t->objects[o].address != t->variables[run.first].address)
+		    t->objects[o].address != address)
 			continue;
 		enum op op = t->events[list.items[0]].op;
-		if (op_table[op].use != USE_SEMAPHORE)
+		if (!sleepers && op_table[op].use != USE_SEMAPHORE)
 			continue;
 		if (best == NONE || list.items[0] < event)
 			best = o;
@@ -269,9 +293,8 @@ static bool is_modelled(const struct reach *r, const struct must_edge *edge)
 
 bool sync_must_hold(const struct reach *r, const uint32_t *state, uint32_t e)
 {
-	struct must_run run = trace_must_into(r->t, e);
-	for (uint64_t i = 0; i < run.count; i++) {
-		const struct must_edge *edge = &r->t->index->must[run.first + i];
+	for (uint32_t i = r->must[e]; i < r->must[e + 1]; i++) {
+		const struct must_edge *edge = g_ptr_array_index(r->edges, i);
 		if (!is_done(r, state, edge->before) && !is_modelled(r, edge))
 			return false;
 	}
@@ -406,6 +429,15 @@ void sync_prepare(struct reach *r)
 	r->begins = g_new(uint32_t, t->messages_count + 1);
 	r->ends = g_new(uint32_t, t->messages_count + 1);
 	r->tried = g_new0(uint8_t, t->objects_count + 1);
+	r->must = g_new(uint32_t, t->events_count + 1);
+	r->edges = g_ptr_array_new();
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		struct must_run run = trace_must_into(t, e);
+		r->must[e] = r->edges->len;
+		for (uint64_t i = 0; i < run.count; i++)
+			g_ptr_array_add(r->edges, (void *)&t->index->must[run.first + i]);
+	}
+	r->must[t->events_count] = r->edges->len;
 	memset(r->ends, 0xff, sizeof(uint32_t) * (t->messages_count + 1));
 	find_messages(r);
 	find_sections(r);
@@ -413,7 +445,7 @@ void sync_prepare(struct reach *r)
 		find_waits(r, u);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		r->counted[e] = x->op == OP_AREAD ? semaphore_at(t, e) : NONE;
+		r->counted[e] = x->op == OP_AREAD ? counted_at(t, e) : NONE;
 		if (r->counted[e] != NONE)
 			r->tried[r->counted[e]] = true;
 		if (op_fails(x->op) ||
@@ -425,6 +457,8 @@ void sync_prepare(struct reach *r)
 void sync_release(struct reach *r)
 {
 	g_free(r->waits);
+	g_free(r->must);
+	g_ptr_array_unref(r->edges);
 	g_free(r->counted);
 	g_free(r->begins);
 	g_free(r->ends);

@@ -7,6 +7,7 @@
  */
 #include "engine/explore/tasks.h"
 
+#include "engine/base/file.h"
 #include "engine/base/numbers.h"
 #include "engine/explore/checkpoint.h"
 
@@ -204,6 +205,7 @@ static void map_errors(struct exploration *x, struct exploration *other, struct 
 		fresh.story = g_strdup(e->story);
 		fresh.key = g_strdup(e->key);
 		fresh.places = e->places ? g_ptr_array_ref(e->places) : NULL;
+		fresh.history = e->history ? g_array_ref(e->history) : NULL;
 		fresh.run = joined_run(n, e->run);
 		fresh.shortest = joined_run(n, e->shortest);
 		fresh.count = 0;
@@ -225,8 +227,19 @@ static void adopt_errors(struct exploration *x, const struct exploration *other,
 		own->count += added - MIN(twice[i], added);
 		own->count = MAX(own->count, 1);
 		uint32_t shortest = joined_run(n, e->shortest);
-		if (is_shorter(run_of(x, shortest), run_of(x, own->shortest)))
-			own->shortest = shortest;
+		guint length = e->history ? e->history->len : 0,
+		      own_length = own->history ? own->history->len : 0;
+		if (length > own_length ||
+		    (length == own_length &&
+		     !is_shorter(run_of(x, shortest), run_of(x, own->shortest))))
+			continue;
+		own->shortest = shortest;
+		if (length == own_length)
+			continue;
+		g_array_unref(own->history);
+		own->history = g_array_ref(e->history);
+		g_free(own->story);
+		own->story = g_strdup(e->story);
 	}
 }
 
@@ -359,6 +372,7 @@ static void adopt_restarted(struct exploration *x, const struct exploration *oth
 		fresh.story = g_strdup(e->story);
 		fresh.key = g_strdup(e->key);
 		fresh.places = e->places ? g_ptr_array_ref(e->places) : NULL;
+		fresh.history = e->history ? g_array_ref(e->history) : NULL;
 		fresh.run = fresh.shortest = 0; /* its own is not kept */
 		g_array_append_val(x->report->errors, fresh);
 	}
@@ -371,6 +385,7 @@ struct division {
 	GPtrArray *files, *bases; /* struct checkpoint *: of the tasks; bases that were named */
 	struct tasks *base;       /* the state that they began with */
 	bool anew;                /* some have begun anew */
+	GArray *runs; /* for the next task: as many as the base has, empty; or NULL */
 };
 
 static bool belong(const struct division *d, const struct checkpoint *c, struct error *error)
@@ -436,13 +451,31 @@ static gint by_task(gconstpointer p, gconstpointer q)
 	return (i > k) - (i < k);
 }
 
+/* The runs that a task has not added are as many as the base's, and empty: these are made once.
+ */
+static void lend_runs(struct division *d, struct exploration *x)
+{
+	if (d->runs == NULL)
+		return;
+	g_array_unref(x->report->runs);
+	x->report->runs = g_steal_pointer(&d->runs);
+}
+
+static void take_back_runs(struct division *d, struct exploration *x)
+{
+	d->runs = g_steal_pointer(&x->report->runs);
+	g_array_set_size(d->runs, d->base->x.origin.extent.runs);
+	x->report->runs = g_array_new(FALSE, FALSE, sizeof(struct explore_run));
+}
+
 /* A task: what it added, or all if it has begun anew. NULL and `error`. */
-static struct tasks *load_task(const struct division *d, const struct checkpoint *c,
+static struct tasks *load_task(struct division *d, const struct checkpoint *c,
                                struct error *error)
 {
 	if (checkpoint_task(c)->anew)
 		return load(c, error);
 	struct tasks *t = tasks_new();
+	lend_runs(d, &t->x);
 	if (checkpoint_load_added(c, &d->base->x.origin, &t->x, error))
 		return t;
 	tasks_free(t);
@@ -450,7 +483,7 @@ static struct tasks *load_task(const struct division *d, const struct checkpoint
 }
 
 /* Add all tasks to the base; false and `error`. */
-static bool join_added(const struct division *d, struct error *error)
+static bool join_added(struct division *d, struct error *error)
 {
 	struct join j;
 	bool good = true;
@@ -458,10 +491,14 @@ static bool join_added(const struct division *d, struct error *error)
 	for (guint i = 0; good && i < d->files->len; i++) {
 		struct tasks *t = load_task(d, d->files->pdata[i], error);
 		good = t != NULL;
-		if (good)
+		if (good) {
 			adopt(&j, &t->x);
+			take_back_runs(d, &t->x);
+		}
 		tasks_free(t);
 	}
+	if (d->runs != NULL)
+		g_array_unref(d->runs);
 	join_end(&j);
 	return good;
 }
@@ -625,7 +662,7 @@ struct tasks *tasks_join(const GPtrArray *paths, bool lenient, struct error *err
 
 bool tasks_keep(struct tasks *t, const char *path, struct error *error)
 {
-	return checkpoint_store(&t->x, path, error);
+	return file_may_become(path, FILE_STATE, error) && checkpoint_store(&t->x, path, error);
 }
 
 /* PREFIX.base, or that of a task from 0; owned by the caller. */

@@ -56,7 +56,8 @@ static void append_event(const struct trace *t, uint32_t event, GString *line, G
 bool export_csv(const struct trace *t, const char *path, struct error *error)
 {
 	enum { FULL = 1 << 16 };
-	struct file_writer *w = file_writer_open(path, error);
+	struct file_writer *w =
+	        file_may_become(path, FILE_TABLE, error) ? file_writer_open(path, error) : NULL;
 	g_autoptr(GString) lines =
 	        g_string_new("event,thread,op,operand,value,location,function\r\n"),
 	                   text = g_string_new(NULL);

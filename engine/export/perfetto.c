@@ -7,8 +7,6 @@
 #include "engine/export/perfetto.pb-c.h"
 #include "engine/trace/index.h"
 
-#include <string.h>
-
 enum {
 	TICK = 1000, /* nanoseconds an event */
 	SEQUENCE = 1,
@@ -405,9 +403,10 @@ static void release(struct writer *w)
 bool export_perfetto(struct trace *t, const struct report *report, const char *path,
                      struct error *error)
 {
-	struct writer w = { .t = t, .file = file_writer_open(path, error) };
+	struct writer w = { .t = t };
 
-	if (w.file == NULL)
+	if (!file_may_become(path, FILE_PERFETTO, error) ||
+	    (w.file = file_writer_open(path, error)) == NULL)
 		return false;
 	trace_need(t, INDEX_MATCH | INDEX_WRITERS | INDEX_MUST, NULL);
 	w.bytes = g_byte_array_new();

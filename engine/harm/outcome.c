@@ -1,7 +1,6 @@
 /* outcome.c - see outcome.h. */
 #include "engine/harm/outcome.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { LINE_SHOWN = 60 };
@@ -35,7 +34,7 @@ char *outcome_text(const char *path, GError **problem)
 	if (!g_file_get_contents(path, &bytes, &length, problem))
 		return NULL;
 	if (memchr(bytes, 0, length) == NULL)
-		return bytes;
+		return g_steal_pointer(&bytes);
 	GString *text = g_string_sized_new(length + length / 8);
 	for (gsize i = 0; i < length; i++) {
 		if (bytes[i] == 0)

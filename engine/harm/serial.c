@@ -1,4 +1,5 @@
 /* serial.c - see serial.h. */
+#include "engine/base/compare.h"
 #include "engine/harm/serial.h"
 
 #include "engine/harm/trial.h"
@@ -152,17 +153,12 @@ static bool run_way(struct serial *s, enum way way, struct outcome *outcome)
 	return good;
 }
 
-static int by_text(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* In what order lines are printed is of no unit's doing. */
 static void sort_lines(struct outcome *o)
 {
 	g_auto(GStrv) lines = g_strsplit(g_strchomp(o->printed), "\n", -1);
 
-	qsort(lines, g_strv_length(lines), sizeof(*lines), by_text);
+	qsort(lines, g_strv_length(lines), sizeof(*lines), compare_texts);
 	g_free(o->printed);
 	o->printed = g_strjoinv("\n", lines);
 }

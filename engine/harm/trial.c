@@ -4,7 +4,6 @@
 #include "engine/base/file.h"
 
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 /* A run that goes on for ever fills the disk, and its trace the memory: some million events. */

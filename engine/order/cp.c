@@ -8,6 +8,7 @@
  * time quadratic in the sections of a lock that do not conflict; no better bound is known for
  * CP.
  */
+#include "engine/base/compare.h"
 #include "engine/order/order_private.h"
 
 #include <string.h>
@@ -34,18 +35,11 @@ struct lock_sections {
 	uint32_t threads_before; /* threads with a section up to the current one */
 };
 
-static int by_number(gconstpointer p, gconstpointer q)
-{
-	uint32_t a = *(const uint32_t *)p, b = *(const uint32_t *)q;
-
-	return a < b ? -1 : a > b;
-}
-
 static void sort_once(GArray *numbers)
 {
 	guint kept = 0;
 
-	g_array_sort(numbers, by_number);
+	g_array_sort(numbers, compare_u32);
 	for (guint i = 0; i < numbers->len; i++) {
 		uint32_t x = g_array_index(numbers, uint32_t, i);
 

@@ -3,20 +3,13 @@
  * runs again with the calls as barrier pairs, and a finding that is gone then becomes a
  * candidate that names the calls.
  */
-#include <string.h>
 
+#include "engine/base/compare.h"
 #include "engine/order/order.h"
 #include "engine/partial/calls.h"
 #include "engine/partial/rdit.h"
 #include "engine/predict/deadlock/deadlock.h"
 #include "engine/predict/predict.h"
-
-static int by_number(gconstpointer a, gconstpointer b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
 
 /* The sites (or events) of a finding, independent of their order. */
 static char *key_of(const struct trace *t, const struct finding *f, bool events)
@@ -29,7 +22,7 @@ static char *key_of(const struct trace *t, const struct finding *f, bool events)
 
 		*e = events ? *e : t->locations[t->events[*e].location].site;
 	}
-	g_array_sort(claimed, by_number);
+	g_array_sort(claimed, compare_u32);
 	for (guint i = 0; i < claimed->len; i++)
 		g_string_append_printf(key, " %u", g_array_index(claimed, uint32_t, i));
 	return g_string_free(key, FALSE);

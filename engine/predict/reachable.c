@@ -4,8 +4,6 @@
 #include "engine/predict/smt/smt.h"
 #include "engine/witness/witness.h"
 
-#include <string.h>
-
 struct search {
 	struct trace *t;
 	const struct reachable_question *question;

@@ -19,6 +19,7 @@
 #include "engine/record/inputs.h"
 #include "engine/record/surroundings.h"
 #include "engine/trace/ending.h"
+#include "engine/trace/formats.h"
 
 /* ---- the file ---- */
 
@@ -82,6 +83,16 @@ static void begin_chunk(struct import *im, struct log_reader *reader, uint64_t o
 	                 (const uint64_t *)(chunk + bytes));
 }
 
+/* Another thread comes, or (`last`) none. */
+static void note_turn(struct import *im, bool last)
+{
+	uint64_t made = import_lane(im, im->thread)->ordinal;
+	struct log_turn turn = { im->thread,
+		                 last ? UINT32_MAX : (uint32_t)MIN(made, UINT32_MAX - 1) };
+	if (im->facts->turns->len <= LOG_TURNS)
+		g_array_append_val(im->facts->turns, turn);
+}
+
 static void read_records(struct import *im)
 {
 	struct log_record record = { .slot = 0 };
@@ -91,9 +102,11 @@ static void read_records(struct import *im)
 		if (!weak && lane->state == 0)
 			import_shorts(im, lane, im->reader);
 		more = log_reader_next(im->reader, &record);
-		if (more && record.tag == LOG_SWITCH)
+		if (more && record.tag == LOG_SWITCH) {
+			note_turn(im, false);
 			im->thread = record.pc < LOG_THREADS ? record.pc : im->thread;
-		else if (more)
+		}
+		if (more && record.tag != LOG_SWITCH)
 			import_record(im, im->thread, &record);
 	} while (more);
 	im->chunks_read++;
@@ -224,9 +237,11 @@ static bool read_free(struct import *im, GArray *chunks, const struct progress *
 }
 
 /* The operation that a blocked thread would do; LOG_NOTHING: none that the trace can say. */
-static enum log_tag wanted_tag(enum log_wait reason)
+static enum log_tag wanted_tag(enum log_wait reason, uint64_t object)
 {
 	switch (reason) {
+	case FOR_FUTEX:
+		return object & LOG_FUTEX_BIT ? LOG_WAKE : LOG_ACQ;
 	case FOR_SLEEP:
 	case FOR_LOOK:
 		return LOG_NOTHING;
@@ -248,7 +263,7 @@ static enum log_tag wanted_tag(enum log_wait reason)
 /* A destroyed object being waited for is still that object. */
 static void add_want(struct import *im, const struct record_wait *w)
 {
-	enum log_tag tag = wanted_tag(w->reason);
+	enum log_tag tag = wanted_tag(w->reason, w->object);
 	bool join = tag == LOG_JOIN;
 	if (w->reason == FOR_LOOK)
 		import_lane(im, w->thread)->stuck = true;
@@ -285,7 +300,7 @@ static void note_count(struct import *im, const char *key, uint64_t count)
 }
 
 /* Note polls that are not in the trace (see polls.c), and repeated accesses omitted by free
- * mode. */
+ * mode and --filter. */
 static void note_repeats(struct import *im)
 {
 	note_count(im, "recording-repeated", im->repeated);
@@ -436,6 +451,7 @@ void import_init(struct import *im, const char *path, const char *name)
 	im->names = names_new(im->folder, im->facts->debug);
 	builder_namer(im->b, names_namer(im->names));
 	im->facts->blocked = g_array_new(FALSE, FALSE, sizeof(struct record_wait));
+	im->facts->turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
 	im->facts->ended = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	im->facts->states = g_array_new(FALSE, FALSE, sizeof(struct record_state));
 	im->facts->missing = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -483,6 +499,9 @@ static void note_recording(struct import *im)
 	note_command(im);
 	builder_note(im->b, "recording",
 	             im->header->flags & LOG_CONTROLLED ? "controlled" : "free");
+	if (im->header->flags & LOG_FILTER)
+		builder_note(im->b, TRACE_FILTER_NOTE,
+		             im->header->flags & LOG_FILTER_HB ? "hb" : "wcp");
 	snprintf(seed, sizeof(seed), "%" PRIu64, im->header->seed);
 	builder_note(im->b, "recording-seed", seed);
 	if (im->header->memory == LOG_TSO || im->header->memory == LOG_RC11)
@@ -490,10 +509,11 @@ static void note_recording(struct import *im)
 	if (!(im->header->flags & LOG_ASLR_OFF))
 		builder_note(im->b, "recording-addresses", "numbered");
 	note_count(im, "recording-clocks", im->clocks);
-	for (guint i = 0; i < im->facts->blocked->len; i++)
-		im->futexes +=
-		        g_array_index(im->facts->blocked, struct record_wait, i).reason ==
-		        FOR_FUTEX;
+	for (guint i = 0; i < im->facts->blocked->len; i++) {
+		const struct record_wait *w =
+		        &g_array_index(im->facts->blocked, struct record_wait, i);
+		im->futexes += w->reason == FOR_FUTEX && !(w->object & LOG_FUTEX_BIT);
+	}
 	note_count(im, FUTEX_NOTE, im->futexes);
 	note_inputs(im);
 	note_repeats(im);
@@ -550,6 +570,8 @@ static struct trace *import_all(struct import *im, const char *name,
 	bool whole = controlled ? read_controlled(im, chunks, progress)
 	                        : read_free(im, chunks, progress);
 	g_array_free(chunks, TRUE);
+	if (controlled)
+		note_turn(im, true);
 	for (guint i = 0; i < im->facts->blocked->len; i++)
 		add_want(im, &g_array_index(im->facts->blocked, struct record_wait, i));
 	leave_all(im);
@@ -569,7 +591,8 @@ static struct trace *import_all(struct import *im, const char *name,
 	if (t == NULL)
 		return NULL;
 	t->order_exact = controlled;
-	t->values_exact = controlled && values;
+	t->filtered = im->header->flags & LOG_FILTER;
+	t->values_exact = controlled && values && !t->filtered;
 	if (im->crash.thread != NONE)
 		trace_note_crash(t, im->crash.thread, im->crash.address, im->crash.location);
 	const GPtrArray *unread = names_warnings(im->names);

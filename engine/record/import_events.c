@@ -370,6 +370,8 @@ static void note(struct import *im, const char *text, uint64_t length)
 		g_ptr_array_add(im->facts->unordered, g_strdup(value));
 	else if (strcmp(key, "assertion") == 0)
 		builder_note(im->b, ASSERTION_NOTE, value);
+	else if (strcmp(key, "futexes") == 0)
+		builder_note(im->b, FUTEX_STEPS_NOTE, value);
 	else if (strcmp(key, "memory") == 0)
 		builder_note(im->b, WEAK_LIMIT_NOTE, value);
 	else if (strcmp(key, "input") == 0 && !im->facts->input)
@@ -427,38 +429,61 @@ static void add_access(struct import *im, struct lane *lane, const struct log_re
 	site->life = life;
 }
 
+/* The access of a site again, at that distance: of a short record, the value's difference in
+ * `word`, or of a half (0), without one.  False, and nothing done, where import_record has to.
+ */
+static inline bool short_again(struct import *im, struct lane *lane, struct log_reader *reader,
+                               unsigned slot, uint64_t distance, uint64_t word)
+{
+	struct import_site *site = &im->sites[slot];
+	uint64_t *last = &reader->sites.at[slot].address, field = log_short_field(word);
+	uint64_t address = (*last + distance) & LOG_ADDRESS_MASK;
+	struct block_life *life = site->life;
+	if (site->key == 0 || site->key != reader->sites.at[slot].key ||
+	    (word && field == LOG_DELTA_FOLLOWS) || life == NULL || life->dead ||
+	    address - life->low >= life->high - life->low)
+		return false;
+	struct access a = { .head = site->head | lane->thread,
+		            .offset = address - life->low,
+		            .region = life->region,
+		            .size = site->size,
+		            .valued = word && field != LOG_DELTA_UNKNOWN };
+	*last = address;
+	if (a.valued) {
+		uint64_t value = reader->sites.value[slot] + log_short_difference(word);
+		reader->sites.value[slot] = value;
+		a.value = (int64_t)(im->rebase ? import_value(im, value) : value);
+	}
+	add_at_site(im, lane, &a, site);
+	lane->ordinal++;
+	return true;
+}
+
+static inline bool half_again(struct import *im, struct lane *lane, struct log_reader *reader,
+                              uint64_t half)
+{
+	return short_again(im, lane, reader, log_half_slot(half), log_half_offset(half), 0);
+}
+
 void import_shorts(struct import *im, struct lane *lane, struct log_reader *reader)
 {
-	if (reader->second)
+	const uint64_t *end = reader->end;
+	if (reader->second && !half_again(im, lane, reader, reader->second))
 		return;
-	const uint64_t *at = reader->at, *end = reader->end;
-	for (; at < end; at++) {
-		uint64_t word = *at, field = log_short_field(word);
-		unsigned slot = log_short_slot(word);
-		struct import_site *site = &im->sites[slot];
-		uint64_t *last = &reader->sites.at[slot].address;
-		uint64_t address = *last + log_short_offset(word);
-		address &= LOG_ADDRESS_MASK;
-		struct block_life *life = site->life;
-		if ((word & (LOG_SHORT | LOG_PAIR)) != LOG_SHORT || site->key == 0 ||
-		    site->key != reader->sites.at[slot].key || field == LOG_DELTA_FOLLOWS ||
-		    life == NULL || life->dead || address - life->low >= life->high - life->low)
-			break;
-		struct access a = { .head = site->head | lane->thread,
-			            .offset = address - life->low,
-			            .region = life->region,
-			            .size = site->size,
-			            .valued = field != LOG_DELTA_UNKNOWN };
-		*last = address;
-		if (a.valued) {
-			uint64_t value = reader->sites.value[slot] + log_short_difference(word);
-			reader->sites.value[slot] = value;
-			a.value = (int64_t)(im->rebase ? import_value(im, value) : value);
+	reader->second = 0;
+	for (; reader->at < end && *reader->at & LOG_SHORT; reader->at++) {
+		uint64_t word = *reader->at, second = LOG_HALF_NONE;
+		if (!(word & LOG_PAIR)
+		            ? !short_again(im, lane, reader, log_short_slot(word),
+		                           log_short_offset(word), word)
+		            : !half_again(im, lane, reader, log_pair_halves(word, &second)))
+			return;
+		if (second != LOG_HALF_NONE && !half_again(im, lane, reader, second)) {
+			reader->second = second | LOG_PAIR;
+			reader->at++;
+			return;
 		}
-		add_at_site(im, lane, &a, site);
-		lane->ordinal++;
 	}
-	reader->at = at;
 }
 
 static void add_enter(struct import *im, struct lane *lane, const struct log_record *r)

@@ -23,7 +23,7 @@
  * A write's value is added after its record was written. ENTER has the number of frames left
  * before (LEAVE) instead of the address difference.
  *
- * Free mode, where plain accesses have no values, puts two records into one word,
+ * Free mode and LOG_FILTER, where plain accesses have no values, put two records into one word,
  *     3 << 62 | the second << 31 | the first, each: slot << 18 | address difference (18 bits)
  * with LOG_HALF_NONE as the second until it is written. Value or size do not differ. LEAVE has
  * a site, too, with key LOG_LEAVE, and its count instead of the address difference.
@@ -31,10 +31,11 @@
 #ifndef HEDDLE_LAYOUT_H
 #define HEDDLE_LAYOUT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     22
+#define LOG_VERSION     23
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -51,7 +52,7 @@ struct log_header {
 	uint64_t chunks;     /* number begun */
 	uint64_t first_kept; /* --last: the sequence number of the oldest chunk still there */
 	uint64_t lost;       /* events by signal handlers inside blocking calls */
-	uint64_t repeated;   /* free mode: omitted accesses; set at the end */
+	uint64_t repeated;   /* free mode, LOG_FILTER: omitted accesses; set at the end */
 	uint32_t pid;
 	uint32_t stopped; /* replay: 1 when both threads stand before the pair */
 	uint32_t stolen;  /* number of times the watchdog took the token away */
@@ -117,6 +118,12 @@ enum log_flag {
 	LOG_MISSING = 128,    /* record calls of uninstrumented code */
 	LOG_SERVE = 256,      /* fork server: runs are forked from this process */
 	LOG_SETTLE = 512,     /* a run that becomes a fork server at the beginning of main */
+	LOG_FUTEXES = 1024, /* a replay: waits for futexes are modelled, as with LOG_EXPLORE */
+	/* Accesses that tell the analysis nothing new are left out (runtime/log/access.h), and
+	 * plain ones have no values: for happens-before, or for WCP and its kin. */
+	LOG_FILTER_HB = 2048,
+	LOG_FILTER_WCP = 4096,
+	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP,
 };
 
 enum log_status {
@@ -452,7 +459,12 @@ enum log_object_flag {
 enum { LOG_OMP_CRITICAL = 8, LOG_OMP_ATOMIC = 16, LOG_OMP_BARRIERS = 64, LOG_OMP_STEP = 8 };
 /* Variables of teams beside their barriers: distribution of work shares. */
 enum { LOG_OMP_SHARES = 1 << 20 };
-#define LOG_OMP_END (1u << 20) /* of the objects; shares end at twice that */
+#define LOG_OMP_END   (1u << 20) /* of the objects; shares end at twice that */
+/* Of a futex whose waits are modelled: addresses that no memory has, from its word's with this
+ * bit on: the lock within which the kernel compares and sleeps, the condition that sleepers
+ * wait for, a variable that holds how many they are. */
+#define LOG_FUTEX_BIT (1ull << 47)
+enum { LOG_FUTEX_LOCK, LOG_FUTEX_SLEEPERS, LOG_FUTEX_COUNT };
 
 #define LOG_PC_SHIFT     16
 #define LOG_ADDRESS_MASK ((1ull << 48) - 1)
@@ -520,11 +532,33 @@ static inline unsigned log_site_slot(uint64_t key)
 
 /* FIRST is for exploration: the lowest runnable thread, without preemption. */
 #define LOG_STRATEGIES(S) \
-	S(RANDOM, "random") S(PCT, "pct") S(NOISE, "noise") S(RR, "rr") S(FIRST, "first")
+	S(RANDOM, "random") \
+	S(PCT, "pct") \
+	S(NOISE, "noise") S(RR, "rr") S(FIRST, "first") S(POS, "pos") S(SURW, "surw") \
+	        S(TURNS, "turns")
 enum log_strategy {
 #define S(name, word) STRATEGY_##name,
 	LOG_STRATEGIES(S)
 #undef S
+	        STRATEGY_COUNT
+};
+
+/* surw: the events whose interleavings are to be equally likely, those of one place, and how
+ * many of them a thread (by its number) and all that come from it have; LOG_WEIGHTS and above:
+ * one. */
+enum { LOG_WEIGHTS = 256 };
+struct log_target {
+	uint64_t place;
+	uint32_t size;    /* bytes, or 1 for an object (a lock, ...); 0: no such event */
+	uint32_t threads; /* number of weights */
+	uint16_t weight[LOG_WEIGHTS];
+};
+
+/* turns: the thread goes on until it has made so many events (visible ones: LOG_TAGS). */
+enum { LOG_TURNS = 4096 };
+struct log_turn {
+	uint32_t thread;
+	uint32_t until; /* UINT32_MAX: its end */
 };
 
 /* Memory models; the words are weak_model_words, trace/weak.h. */
@@ -545,16 +579,15 @@ struct log_config {
 	uint64_t seed;
 	uint64_t steps; /* pct: approximate number of scheduling points; with LOG_EXPLORE the
 	                 * bound after the plan (0: none) */
-	uint64_t max_bytes;  /* of the log; 0: no limit */
-	uint64_t keep_bytes; /* --last; 0: all */
+	struct log_target target;         /* surw */
+	uint32_t turn_count;              /* turns */
+	struct log_turn turns[LOG_TURNS]; /* then the lowest thread, without preemption */
+	uint64_t max_bytes;               /* of the log; 0: no limit */
+	uint64_t keep_bytes;              /* --last; 0: all */
 	uint64_t watchdog_ms;
 	char log[2048]; /* absolute path of the log */
 	uint64_t start_low,
-	        start_high;  /* --start-at: the function, less the load bias; 0: at once */
-	char missing[32768]; /* LOG_MISSING: lines of the specifications;
-	                        runtime/missing/modules.c */
-	char preload[2048];  /* what LD_PRELOAD was before us ("" for unset), to be restored */
-	char library_path[2048];
+	        start_high; /* --start-at: the function, less the load bias; 0: at once */
 	uint32_t had_preload, had_library_path;
 	int32_t buffer;         /* descriptor of the shared chunks */
 	uint32_t buffer_chunks; /* one, or in free mode (LOG_BUFFERS) one for each thread */
@@ -570,7 +603,13 @@ struct log_config {
 	uint32_t poison; /* the block freed by this step (less one) is filled with LOG_POISON
 	                  * and not reused; 0: none */
 	int32_t gate;    /* descriptor to read from while holding */
+	/* -- what all runs of a fork server share: a copy of a settled process has it already */
+	char missing[32768]; /* LOG_MISSING: lines of the specifications;
+	                        runtime/missing/modules.c */
+	char preload[2048];  /* what LD_PRELOAD was before us ("" for unset), to be restored */
+	char library_path[2048];
 };
+#define LOG_CONFIG_OWN offsetof(struct log_config, missing)
 
 /*
  * Fork server (LOG_SERVE): before any code of the program, the runtime waits at a socket

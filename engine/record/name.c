@@ -452,6 +452,37 @@ static void keep_form(struct names *n, const GString *name)
 	g_string_assign(n->last_form, n->form->str);
 }
 
+/* The variable at an address of a stack, or NONE. */
+static uint32_t variable_at(const struct trace *t, uint64_t address)
+{
+	for (uint32_t v = 0; v < t->variables_count; v++)
+		if (t->variables[v].address == address)
+			return v;
+	return NONE;
+}
+
+/* What exploration adds to a futex: its sleepers have the word's name, the others more. */
+static bool append_futex(struct names *n, uint64_t address, uint32_t location, GString *name)
+{
+	static const char *const parts[] = { [LOG_FUTEX_LOCK] = "@futex",
+		                             [LOG_FUTEX_SLEEPERS] = "",
+		                             [LOG_FUTEX_COUNT] = "@sleepers" };
+	uint64_t part = address % 4, word = (address & ~LOG_FUTEX_BIT) - part;
+	if (!(address & LOG_FUTEX_BIT) || part >= G_N_ELEMENTS(parts))
+		return false;
+	uint32_t block = n->trace ? names_block_at(n, word, NONE) : NONE;
+	bool local = block != NONE && is_stack(n->trace, block);
+	uint32_t variable = local ? variable_at(n->trace, word) : NONE;
+	if (local && (variable == NONE || !names_append_local(n, variable, 4, name)))
+		append_stack(n, block, word, location, name);
+	else if (block != NONE && !local)
+		names_append_in_block(n, block, word, 4, name);
+	else if (!local && !names_append_data(n, word, 4, name))
+		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", word);
+	g_string_append(name, parts[part]);
+	return true;
+}
+
 static void name_variable(void *context, const struct trace *partial, const struct variable *v,
                           GString *name)
 {
@@ -470,7 +501,8 @@ static void name_variable(void *context, const struct trace *partial, const stru
 		g_string_append_printf(name, "omp_share_%" G_GUINT64_FORMAT,
 		                       1 + (v->address - LOG_OMP_SHARES - LOG_OMP_BARRIERS) /
 		                                       LOG_OMP_STEP);
-	else if (!names_append_data(n, v->address, v->size, name) &&
+	else if (!append_futex(n, v->address, location, name) &&
+	         !names_append_data(n, v->address, v->size, name) &&
 	         !names_append_library(n, (uint32_t)index, v->address, v->size, name))
 		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", v->address);
 	make_unique(&n->variables_taken, name);
@@ -514,7 +546,9 @@ static void name_object(void *context, const struct object *o, GString *out)
 	uint32_t location = first == NONE ? NONE : n->told.at[first].event.location;
 	uint32_t event = first == NONE ? NONE : n->told.at[first].id;
 	uint32_t block = n->trace ? names_block_at(n, o->address, event) : NONE;
-	if (block != NONE && is_stack(n->trace, block)) {
+	if (append_futex(n, o->address, location, name)) {
+		/* not at an address of its own */
+	} else if (block != NONE && is_stack(n->trace, block)) {
 		if (index >= n->trace->objects_count ||
 		    !names_append_local_object(n, (uint32_t)index, name))
 			append_stack(n, block, o->address, location, name);

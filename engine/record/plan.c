@@ -14,6 +14,7 @@
 #include "engine/record/plan.h"
 #include "engine/record/session.h"
 #include "engine/trace/ending.h"
+#include "engine/trace/formats.h"
 
 void plan_release(struct plan *p)
 {
@@ -103,6 +104,21 @@ static void thread_events_free(const struct trace *t, struct thread_events *all)
 		g_array_free(all[i].repeats, TRUE);
 	}
 	g_free(all);
+}
+
+uint32_t *plan_event_numbers(const struct trace *t)
+{
+	uint32_t *numbers = g_new(uint32_t, t->events_count + 1);
+	struct thread_events *all = collect(t);
+	memset(numbers, 0xff, t->events_count * sizeof(*numbers));
+	for (uint64_t u = 0; u < t->threads_count; u++)
+		for (guint i = 0; i < all[u].events->len; i++) {
+			uint32_t event = g_array_index(all[u].events, uint32_t, i);
+			if (event != NONE)
+				numbers[event] = i;
+		}
+	thread_events_free(t, all);
+	return numbers;
 }
 
 /* Number of repetitions of the thread's event of this index; indexes must ascend. */
@@ -379,7 +395,7 @@ static bool is_sound(const struct plan *p)
 		if (a->thread >= threads || (i > 0 && a[-1].thread > a->thread))
 			return false;
 	}
-	return threads <= LOG_THREADS && p->strategy <= STRATEGY_FIRST;
+	return threads <= LOG_THREADS && p->strategy < STRATEGY_COUNT;
 }
 
 void plan_archive(struct plan *p, struct archive *a)
@@ -424,12 +440,24 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
 	if (strcmp(recording, "controlled") != 0)
 		return error_set(error, trace_name(t), "record it again without --mode free",
 		                 "was recorded in free mode, whose order is not known exactly");
+	const char *filter = trace_note(t, TRACE_FILTER_NOTE);
+	if (filter)
+		return error_set(
+		        error, trace_name(t),
+		        "record it without --filter, with the same --seed, and replay that",
+		        "was recorded with --filter %s, which leaves out accesses that "
+		        "replay goes by",
+		        filter);
+	if (t->filtered)
+		return error_set(error, trace_name(t), "replay the whole trace",
+		                 "was filtered, and lacks accesses that replay goes by");
 	plan_init(p);
 	const char *seed = trace_note(t, "recording-seed");
 	p->seed = seed ? g_ascii_strtoull(seed, NULL, 10) : 1;
 	bool exact = trace_note(t, "recording-addresses") == NULL;
 	p->specs = trace_recorded_specs(t);
 	p->start_at = trace_note(t, "recording-start");
+	p->futexes = trace_note(t, FUTEX_STEPS_NOTE) != NULL;
 	add_threads(t, p);
 	add_answers(t, p);
 	if (!add_inputs(t, p, error))
@@ -636,6 +664,7 @@ static void configure(const struct plan *p, unsigned first, struct record_option
 			c->steps =
 			        p->max_steps > p->steps->len ? p->max_steps - p->steps->len : 1;
 	}
+	c->flags |= p->futexes ? LOG_FUTEXES : 0;
 	c->seed = p->seed;
 	c->strategy = p->strategy;
 	c->memory = p->memory;

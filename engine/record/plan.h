@@ -30,6 +30,7 @@ struct plan {               /* zero to init; plan_release */
 	uint32_t strategy;  /* of what follows the plan: enum log_strategy */
 	uint64_t max_steps; /* with `explore`: of a run; 0: no limit */
 	bool other_build;   /* the program is not the recorded one: a divergence says so */
+	bool futexes;       /* waits for futexes are steps */
 	bool explore;       /* chance does not switch inside of invocations; ends are noted */
 	bool open_end;      /* the last step need not come: plan_go_on */
 	uint32_t held;      /* plan_hold: the runtime's number + 1; 0: no thread */
@@ -60,6 +61,10 @@ bool plan_make(const struct trace *t, const uint32_t *sequence, size_t length,
  * sequence; stores of a thread that have to have arrived do so without a step.
  */
 bool plan_weak(struct plan *plan, const struct trace *t, const GArray *said);
+
+/* By event: how many events of its thread the runtime counted before it, or NONE for events
+ * that it did not record; g_free. */
+uint32_t *plan_event_numbers(const struct trace *t);
 
 /* Where to stop before requests that wait (uint32_t): the first two, if all are for locks.
  * Other waits are no events that a thread comes to: they follow by themselves. */

@@ -68,9 +68,11 @@ struct record_facts {
 	uint64_t instrumented; /* function entries: 0 without the compilers' hooks */
 	uint32_t happened;     /* bit set of enum log_happened */
 	GArray *blocked;       /* struct record_wait: a deadlock, see record_explain_deadlock */
-	GArray *stopped[2];    /* struct log_stopped: replay, the stacks at the pair; or NULL */
-	GArray *states; /* struct record_state: exploration beyond sequential consistency */
-	GArray *ended;  /* uint32_t: exploration, threads that came to an end */
+	GArray *turns; /* struct log_turn: controlled mode: up to each switch, and to the end,
+	                * of at most LOG_TURNS + 1 */
+	GArray *stopped[2]; /* struct log_stopped: replay, the stacks at the pair; or NULL */
+	GArray *states;     /* struct record_state: exploration beyond sequential consistency */
+	GArray *ended;      /* uint32_t: exploration, threads that came to an end */
 	/* uint32_t: exploration, threads that stood before the end of the program (exit,
 	 * abort), where others could still go on */
 	GArray *ends;

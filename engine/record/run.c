@@ -269,11 +269,13 @@ char *record_build_id(const char *program)
 /* ---- running ---- */
 
 int run_config_file(const struct record_options *o, const struct log_config *config,
-                    struct error *error)
+                    bool shared, struct error *error)
 {
 	int fd = memfd_create("heddle", MFD_CLOEXEC);
-	if (fd < 0 || write(fd, config, sizeof(*config)) != (ssize_t)sizeof(*config) ||
-	    (o->plan_bytes && write(fd, o->plan, o->plan_bytes) != (ssize_t)o->plan_bytes)) {
+	ssize_t size = shared ? sizeof(*config) : LOG_CONFIG_OWN;
+	if (fd < 0 || write(fd, config, size) != size ||
+	    (o->plan_bytes &&
+	     pwrite(fd, o->plan, o->plan_bytes, sizeof(*config)) != (ssize_t)o->plan_bytes)) {
 		error_set(error, "memfd", NULL, "cannot pass options to the program: %s",
 		          g_strerror(errno));
 		if (fd >= 0)
@@ -579,7 +581,7 @@ bool run_launch(struct record_options *o, const char *path, bool clang_name, int
 	int target = high_descriptor();
 	char **env = environment(o, &o->config, target, runtime, clang_name);
 	o->config.buffer = target - 1;
-	int config = run_config_file(o, &o->config, error);
+	int config = run_config_file(o, &o->config, true, error);
 	*pid = -1;
 	if (config >= 0 && pipe2(report, O_CLOEXEC) == 0) {
 		/* The descriptor must differ from the one that it is copied to. */

@@ -7,9 +7,9 @@
 
 #include "engine/record/record.h"
 
-/* The config and the plan as a file of memory, or -1. */
+/* The config and the plan as a file of memory, or -1. `shared`: with what all runs share. */
 int run_config_file(const struct record_options *o, const struct log_config *config,
-                    struct error *error);
+                    bool shared, struct error *error);
 /* Start the program (record_check_program's path) with the runtime; what of the config that
  * decides is filled in.  `buffer`: what config.buffer shall be there. */
 bool run_launch(struct record_options *o, const char *path, bool clang_name, int buffer,

@@ -146,7 +146,7 @@ static bool settle(struct record_server *s, const struct record_options *o)
 	first.config.input_bytes = 0;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
 		return true;
-	int passed[3] = { run_config_file(&first, &first.config, NULL),
+	int passed[3] = { run_config_file(&first, &first.config, true, NULL),
 		          run_make_buffer(&first.config, NULL), pair[1] };
 	bool sent = passed[0] >= 0 && passed[1] >= 0 && send_request(s->socket, passed, 3) &&
 	            next_answer(s->socket, 0, &child) && child.pid > 0;
@@ -178,7 +178,7 @@ bool record_server_fork(struct record_server *s, struct record_options *o, int b
 	s->tried = true;
 	if (s->lost)
 		return false;
-	int passed[3] = { run_config_file(o, &o->config, NULL), buffer, -1 };
+	int passed[3] = { run_config_file(o, &o->config, s->settled <= 0, NULL), buffer, -1 };
 	if (o->stdout_path)
 		passed[2] = open(o->stdout_path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	if (passed[0] >= 0 && (passed[2] >= 0 || !o->stdout_path) &&

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "debuginfo/debuginfo.h"
+#include "engine/base/file.h"
 #include "engine/record/interpose.h"
 #include "engine/record/live.h"
 #include "engine/record/missing.h"
@@ -13,13 +14,6 @@
 #include "engine/record/surroundings.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
-
-const char *const record_strategies[] = {
-#define S(name, word) word,
-	LOG_STRATEGIES(S)
-#undef S
-	        NULL
-};
 
 void session_release(struct session *s)
 {
@@ -168,19 +162,21 @@ static void unfollow(struct followed *f)
 	trace_writer_abandon(g_steal_pointer(&f->s->facts.writer));
 }
 
+const char *const session_filters[] = { "hb", "wcp", NULL };
+static const uint32_t filter_flags[] = {
+	[FILTER_HB] = LOG_FILTER_HB, [FILTER_WCP] = LOG_FILTER_WCP
+};
+
 /* The options that decide how it runs and what is recorded, as words of `heddle record`. */
 static char *options_words(const struct session_options *o)
 {
 	GString *out = g_string_new(NULL);
-	g_string_printf(out, "--mode %s --strategy %s", o->free_mode ? "free" : "controlled",
-	                record_strategies[o->strategy]);
-	if (o->strategy == STRATEGY_PCT)
-		g_string_append_printf(out, " --depth %u", o->depth ? o->depth : 3);
-	if (o->strategy == STRATEGY_PCT && o->steps)
-		g_string_append_printf(out, " --steps %" PRIu64, o->steps);
-	g_string_append_printf(out, " --seed %" PRIu64, o->seed);
+	g_string_printf(out, "--mode %s ", o->free_mode ? "free" : "controlled");
+	strategy_append(&o->strategy, out);
 	if (o->memory != WEAK_SC)
 		g_string_append_printf(out, " --memory %s", weak_model_words[o->memory]);
+	if (o->filter)
+		g_string_append_printf(out, " --filter %s", session_filters[o->filter - 1]);
 	g_string_append_printf(out, "%s%s%s", o->no_values ? " --no-values" : "",
 	                       o->no_missing ? " --no-missing" : "",
 	                       o->no_inputs ? " --no-inputs" : "");
@@ -199,22 +195,20 @@ bool session_record(const struct session_options *options, struct session *s,
 	s->output = options->output ? g_strdup(options->output)
 	                            : session_default_output(options->argv[0]);
 	o.config.flags = (options->free_mode ? 0 : LOG_CONTROLLED) |
-	                 (options->no_values ? 0 : LOG_VALUES) |
+	                 (options->no_values ? 0 : LOG_VALUES) | filter_flags[options->filter] |
 	                 (options->no_inputs ? 0 : LOG_KEEP_INPUTS) |
 	                 (options->no_missing ? 0 : LOG_MISSING) |
 	                 (options->compress && !options->keep_events ? LOG_COMPRESSED : 0);
-	o.config.strategy = options->strategy;
+	strategy_configure(&options->strategy, &o.config);
 	o.config.memory = options->memory;
-	o.config.depth = options->depth ? options->depth : 3;
-	o.config.seed = options->seed;
-	o.config.steps = options->steps;
 	o.config.max_bytes = options->max_bytes;
 	/* An event takes about 10 bytes, at most 20. */
 	o.config.keep_bytes = options->keep_events ? options->keep_events * 20 + LOG_CHUNK : 0;
 	if (options->start_at &&
 	    !session_start_at(options->argv[0], options->start_at, &o.config, error))
 		return false;
-	if (!log_path(s->output, o.config.log, sizeof(o.config.log), error))
+	if (!file_may_become(s->output, FILE_TRACE, error) ||
+	    !log_path(s->output, o.config.log, sizeof(o.config.log), error))
 		return false;
 	if (!missing_lines(options->specs, o.config.missing, sizeof(o.config.missing), error) ||
 	    !interposer_of(options->specs, o.argv[0], &library, error))

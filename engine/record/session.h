@@ -6,10 +6,13 @@
 #define HEDDLE_SESSION_H
 
 #include "engine/record/record.h"
+#include "engine/record/strategy.h"
 #include "engine/trace/weak.h"
 
-/* Strategy words, in the order of enum log_strategy; ends with NULL. */
-extern const char *const record_strategies[];
+/* What is left out: accesses that tell these analyses nothing new. */
+enum session_filter { FILTER_NOTHING, FILTER_HB, FILTER_WCP };
+/* Their words, from FILTER_HB on; ends with NULL. */
+extern const char *const session_filters[];
 
 /* Looks at the recording while it is made (so_far.h): controlled mode, not with compress and
  * keep_events. `end` is called once the program has ended, if `begin` was. */
@@ -25,15 +28,16 @@ struct session_options {
 	const char *output; /* the trace; NULL: PROG.hdl in the current folder */
 	bool free_mode;
 	bool no_values;
+	enum session_filter filter;
 	bool no_missing; /* calls into code that is not instrumented are not recorded */
 	bool no_inputs;  /* what comes from outside is not kept for replay */
 	bool compress;   /* the log, while recording; not with keep_events */
 	/* The events go to the file alone: the session's trace has only its other tables. */
 	bool disk_alone;
 	struct session_watch watch;
-	unsigned strategy, depth;
-	enum weak_model memory; /* not WEAK_SC: controlled mode only */
-	uint64_t seed, steps, max_bytes, keep_events;
+	struct strategy strategy; /* its turns are borrowed */
+	enum weak_model memory;   /* not WEAK_SC: controlled mode only */
+	uint64_t max_bytes, keep_events;
 	const char *start_at;
 	const char *suppressions;              /* kept in the trace: its text, or NULL */
 	const char *stdout_path, *stderr_path; /* files for what it prints, or NULL: as ours */

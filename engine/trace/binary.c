@@ -11,7 +11,6 @@
 
 #include <stdarg.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <zstd.h>
 
 /* -- reading ------------------------------------------------------------------------------ */

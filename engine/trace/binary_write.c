@@ -324,8 +324,9 @@ void binary_write(const struct trace *t, const uint64_t *keep, struct file_write
 
 struct trace_writer *trace_writer_open(const char *path, struct error *error)
 {
-	struct file_writer *file = file_writer_open(path, error);
-	if (file == NULL)
+	struct file_writer *file = NULL;
+	if (!file_may_become(path, FILE_TRACE, error) ||
+	    (file = file_writer_open(path, error)) == NULL)
 		return NULL;
 	file_writer_private(file);
 	struct trace_writer *w = g_new(struct trace_writer, 1);

@@ -2,7 +2,6 @@
 #include "engine/trace/channel.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define PREFIX "pipe:"

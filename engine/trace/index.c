@@ -10,7 +10,6 @@
 #include "engine/base/scattered.h"
 #include "engine/base/search.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 

@@ -6,6 +6,7 @@
  * needs a look-up: a region is a radix tree over offsets, whose entry for a byte is the first
  * place beginning there; no hashing, and places are sorted by address at the end.
  */
+#include "engine/base/compare.h"
 #include "engine/base/scattered.h"
 #include "engine/base/search.h"
 #include "engine/trace/builder_private.h"
@@ -164,7 +165,7 @@ uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint
 
 void builder_grow_places(struct builder *b, uint32_t place)
 {
-	uint32_t room = MAX(4096, place + place / 2 + 1);
+	uint32_t room = MAX(64, place + place / 2 + 1);
 	b->places = scattered_realloc(b->places, b->places_room * sizeof *b->places,
 	                              room * sizeof *b->places);
 	memset(b->places + b->places_room, 0, (room - b->places_room) * sizeof *b->places);
@@ -284,12 +285,6 @@ static uint32_t directive_size(struct builder *b, const struct spot *s)
 	return s->size ? s->size : s->name ? builder_meaning(b, s->name)->size : 0;
 }
 
-static int by_number(const void *x, const void *y)
-{
-	const uint64_t *a = x, *b = y;
-	return *a < *b ? -1 : *a > *b;
-}
-
 struct cutter {
 	struct builder *b;
 	GArray *variables; /* struct variable */
@@ -379,7 +374,7 @@ static void sort_nearly(uint64_t *numbers, size_t count)
 		numbers[k] = number;
 		moves += i - k;
 		if (moves > most) {
-			qsort(numbers, count, sizeof *numbers, by_number);
+			qsort(numbers, count, sizeof *numbers, compare_u64);
 			return;
 		}
 	}

@@ -373,10 +373,11 @@ bool trace_has_input(const struct trace *t)
 bool trace_write(const struct trace *t, const char *path, enum trace_format format,
                  const uint64_t *keep, uint64_t *left_out, struct error *error)
 {
-	struct printer p = { .t = t, .keep = keep, .file = file_writer_open(path, error) };
+	struct printer p = { .t = t, .keep = keep };
 	if (left_out)
 		*left_out = 0;
-	if (p.file == NULL)
+	if (!file_may_become(path, FILE_TRACE, error) ||
+	    (p.file = file_writer_open(path, error)) == NULL)
 		return false;
 	if (trace_has_input(t))
 		file_writer_private(p.file);

@@ -4,19 +4,14 @@
 #include "engine/trace/weak.h"
 #include "engine/base/column.h"
 #include "engine/base/input.h"
-#include "engine/trace/formats.h"
 #include "engine/trace/index_private.h"
 #include "engine/trace/reel.h"
 #include "engine/trace/spell.h"
 #include "engine/trace/storage.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 const struct op_info op_table[OP_COUNT] = {
 #define OP(name, text, kind, group, object, effect, sentence) \

@@ -7,7 +7,6 @@
 #include "engine/base/input.h"
 #include "engine/witness/regroup.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -499,7 +498,8 @@ bool witness_write(const struct trace *t, const struct witness *w, const char *p
 	g_autoptr(GString) text = g_string_new(NULL);
 
 	witness_print(t, w, text);
-	return file_write_whole(path, text->str, text->len, error);
+	return file_may_become(path, FILE_WITNESS, error) &&
+	       file_write_whole(path, text->str, text->len, error);
 }
 
 /* -- fewer context switches ---------------------------------------------------------------- */

@@ -11,7 +11,6 @@
 use strict;
 use warnings;
 use File::Temp qw(tempdir);
-use JSON::PP;
 
 my ($heddle, $rows_file, @nodes) = @ARGV;
 @nodes = (8, 64, 512) unless @nodes;
@@ -31,6 +30,12 @@ sub cost {
 	return $after[2] + $after[3] - $before[2] - $before[3];
 }
 
+# Of the exploration in $out: runs, and classes.
+sub counts {
+	$out =~ /^(\d+) runs?(?:, (\d+) of them different)?/ or die "cluster.pl: no exploration: $out";
+	return ($1, $2 // $1);
+}
+
 # The time after which `nodes` have done all jobs.
 sub makespan {
 	my ($nodes, @jobs) = @_;
@@ -45,35 +50,33 @@ sub makespan {
 # `each`: seconds of the program's own in a run; `rounds`: in how many of them a job would make its runs, if all had as many.
 sub explore {
 	my ($program, $each, $rounds) = @_;
-	my $one = cost("$heddle explore --budget 0 --runs 1000000 --format json -- $program");
-	my $whole = decode_json($out);
-	my $classes = $whole->{states};
-	my %row = (name => sprintf('explore, %d runs of %.2f s', $whole->{executions}, $each),
-		one => $one + $whole->{executions} * $each);
+	my $one = cost("$heddle explore --budget 0 --runs 1000000 -- $program");
+	my ($whole, $classes) = counts();
+	my %row = (name => sprintf('explore, %d runs of %.2f s', $whole, $each), one => $one + $whole * $each);
 	my $before = 0;
 	my $job = sub {
 		my ($state, $runs) = @_;
-		my $own = cost("$heddle explore --budget 0 --runs $runs --resume $state --format json -- $program");
-		return $own + $each * (decode_json($out)->{executions} - $before);
+		my $own = cost("$heddle explore --budget 0 --runs $runs --resume $state -- $program");
+		return $own + $each * ((counts())[0] - $before);
 	};
 	for my $nodes (@nodes) {
 		unlink glob 'round*';
+		$before = 0;
 		my $time = $job->('round0.1', 1);
 		my ($round, $made, $joins) = (0, 0, 0);
 		my $runs = 1 + int($classes / $nodes / $rounds);
 		while (1) {
 			my $next = $round + 1;
-			$joins += cost("$heddle merge round$round.[1-9]* --tasks $nodes -o round$next --format json");
-			my $all = decode_json($out);
-			$made = $before = $all->{executions};
-			last if !grep { /schedules are left/ } @{$all->{gaps}};
+			$joins += cost("$heddle merge round$round.[1-9]* --tasks $nodes -o round$next");
+			$made = $before = (counts())[0];
+			last if $out !~ /schedules are left/;
 			die "cluster.pl: no end after $next rounds\n" if $next > 60;
 			$time += makespan($nodes, map { $job->("round$next.$_", $runs) } 1 .. $nodes);
 			unlink glob "round$round.*";
 			$round = $next;
 		}
-		die "cluster.pl: other classes\n" if decode_json($out)->{states} != $classes;
-		$row{$nodes} = { time => $time + $joins, joins => $joins, rounds => $round, made => $made / $whole->{executions}, runs => $runs };
+		die "cluster.pl: other classes\n" if (counts())[1] != $classes;
+		$row{$nodes} = { time => $time + $joins, joins => $joins, rounds => $round, made => $made / $whole, runs => $runs };
 		printf STDERR "%s, %d nodes: %.2f s, %d rounds of %d runs, joins %.2f s\n", $program, $nodes, $time + $joins, $round, $runs, $joins;
 	}
 	return \%row;

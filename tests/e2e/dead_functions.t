@@ -7,7 +7,6 @@
 only_tests='
 	aim_sequence
 	app_start_index
-	atomic_model_declared
 	bindings_print_table
 	commands_print_table
 	cycles_collect

@@ -14,7 +14,7 @@ seeds=$(seq "$first" $((first + ${HEDDLE_SYNC_PROGRAMS:-30} - 1)))
 # 700012: a wait whose time was up, then a signal to the same thread's next wait; 1100234, 3100085: a
 # stack that a second thread has after the first was joined; 21002103: main ends the program between
 # a wait and the release of its mutex; every eighth: main joins nobody; every fourth:
-# accesses of parts of a variable; those that leave 4 by 8: loops that wait by looking; and in 107, 135, 267, 435 reads that not every run's accesses divide alike
+# accesses of parts of a variable; those that leave 4 by 8: loops that wait by looking; 2, 13 or 15 by 16: futexes; and in 107, 135, 267, 435 reads that not every run's accesses divide alike
 chosen=${HEDDLE_SYNC_FIRST:-}${HEDDLE_SYNC_PROGRAMS:-}
 [ -n "$chosen" ] || seeds+=" 700012 1100234 3100085 21002103 107 135 267 435 36 44 308"
 

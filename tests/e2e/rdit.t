@@ -104,4 +104,14 @@ is "$status" 0 "an acquire of l is an access to l"
 # The checker knows these orders too.
 run "$HEDDLE" races account.txt --missing --pairs events --format json
 is "$(json 'join " ", @{$d->{findings}[0]{witness}}[-2, -1]')" "8 12" "the witness ends with the pair"
+
+# The thesis's table 5.3: traces without their synchronisation, by the bench that makes the table.
+for name in account bubblesort clean critical-small lang readerswriters twostage; do
+	traces="${traces-} $root/tests/traces/$name.std"
+done
+table=$("$root/tests/bench/rdit_table.pl" $traces)
+read -r true hb hb_false rdit rdit_false < <(awk -F' *[|] *' '$2 == "all" { print $3, $5, $6, $11, $12 }' <<<"$table")
+is "$rdit_false" 0 "RDIT has no false race on traces without their synchronisation"
+ok $((rdit * 4 < true * 3)) "and three quarters of the true ones ($rdit of $true)"
+ok $((hb_false == 0)) "happens-before has ($hb_false of $hb)" || sed 's/^/# /' <<<"$table"
 done_testing

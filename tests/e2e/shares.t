@@ -31,10 +31,10 @@ like "$status $err" "^2 .*bad.json: \"outcomes\"" "what is no outcome"
 
 # --resume: a finished share is kept
 rm -f runs
-run "$HEDDLE" shake --runs 20 --shard 1/2 --resume kept -- ./bug
+run "$HEDDLE" shake --runs 20 --tries 0 --shard 1/2 --resume kept -- ./bug
 first=$out
 is "$status $(runs)" "1 10" "a share of twenty runs is ten"
-run "$HEDDLE" shake --runs 20 --shard 1/2 --resume kept -- ./bug
+run "$HEDDLE" shake --runs 20 --tries 0 --shard 1/2 --resume kept -- ./bug
 is "$status $(runs)" "1 10" "it is not made again"
 is "$out" "$first" "but printed"
 run "$HEDDLE" shake --runs 22 --shard 1/2 --resume kept -- ./bug

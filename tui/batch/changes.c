@@ -3,8 +3,6 @@
  */
 #include "tui/batch/changes.h"
 
-#include <string.h>
-
 struct changes {
 	struct changes_sides s;
 	struct match match;

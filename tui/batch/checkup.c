@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -269,7 +268,7 @@ static bool parse(const struct arguments *a, struct checkup *c)
 	if (!parse_budget(a, c, &budget) ||
 	    !parse_seconds(a, "timeout", DEFAULT_TIMEOUT, &timeout))
 		return false;
-	c->prefix = argument_output(a, false);
+	c->prefix = argument_output(a, false, FILE_KINDS);
 	if (c->prefix == NULL)
 		c->prefix = "check";
 	c->runs_asked = (uint32_t)MIN(argument_number(a, "runs", DEFAULT_RUNS), 100000);

@@ -143,6 +143,7 @@ struct checkup {
 	/* -- exploration */
 	struct explore_report *hunted; /* until its first error, or complete; owned, or NULL */
 	bool explored, explored_all;
+	bool futexes; /* a run waited for some; only an exploration knows the orders of wakes */
 	uint64_t classes, executions, left, fine_runs;
 	GHashTable *ends; /* how its runs ended (char *): a set */
 	struct progress progress;

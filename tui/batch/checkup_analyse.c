@@ -9,7 +9,6 @@
 #include "engine/detect/failure.h"
 #include "engine/harm/serial.h"
 #include "engine/predict/predict.h"
-#include "tui/batch/spec_rules.h"
 #include "tui/batch/suppressions.h"
 
 #include <string.h>
@@ -555,12 +554,8 @@ bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shal
 		good = find_mined(&x);
 	if (good && !shallow)
 		collect_aims(&x);
-	if (trace_note(t, FUTEX_NOTE) != NULL) {
-		c->open[FINDING_STUCK] = true;
-		checkup_gap(c,
-		            "waits for a futex, by system calls of the program's own, that no "
-		            "wake ends in another order: those that happened are listed");
-	}
+	if (trace_note(t, FUTEX_NOTE) != NULL)
+		c->open[FINDING_STUCK] = c->futexes = true;
 	c->analysed += good && !shallow;
 	g_array_unref(x.undecided);
 	g_ptr_array_unref(x.fresh);

@@ -251,6 +251,10 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 		    c->cut_runs, plural(c->cut_runs), c->cut_ms / 1000.0,
 		    c->cut_runs == 1 ? "was" : "were");
 	tell_stopped(c, s);
+	if (c->futexes && !c->explored_all)
+		add(s,
+		    "Not covered: waits for a futex, by system calls of the program's own, that "
+		    "no wake ends in another order: those that happened are listed.");
 	for (guint i = 0; i < c->gaps->len; i++)
 		add(s, "Not covered: %s.", (char *)c->gaps->pdata[i]);
 }

@@ -4,6 +4,7 @@
  *
  * Findings are equal when kind and places agree; failures of a run also when their texts do.
  */
+#include "engine/base/compare.h"
 #include "tui/batch/checkup.h"
 #include "tui/batch/suppressions.h"
 
@@ -33,11 +34,6 @@ void checked_free(void *data)
 }
 
 /* -- equality ------------------------------------------------------------------------------ */
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
 
 /* The places of those who wait for ever; who only waits for another thread's end is not at
  * fault. False: there are none. */
@@ -102,7 +98,7 @@ char *checkup_key(const json_t *fields)
 		                       (int)json_integer_value(json_object_get(site, "line"))));
 	}
 	if (names->len > 1)
-		qsort(names->pdata, names->len, sizeof(*names->pdata), by_name);
+		qsort(names->pdata, names->len, sizeof(*names->pdata), compare_texts);
 	if (own != NULL) { /* a line that calls a library does so with several variables */
 		g_string_append_c(key, ' ');
 		own_code_append_name(json_word(fields, "variable"), key);

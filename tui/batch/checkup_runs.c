@@ -8,7 +8,6 @@
 #include "tui/batch/checkup.h"
 
 #include "engine/base/file.h"
-#include "engine/detect/failure.h"
 #include "engine/predict/predict.h"
 #include "engine/trace/ending.h"
 #include "engine/trace/formats.h"
@@ -154,17 +153,17 @@ static void session_of(const struct checkup *c, struct session_options *o, uint6
 		                               STRATEGY_NOISE };
 
 	number = number * c->shards + c->shard;
-	*o = (struct session_options){ .argv = c->argv,
-		                       .strategy = strategies[number % 4],
-		                       .seed = number + 1,
-		                       .max_bytes =
-		                               (uint64_t)CLAMP(checkup_left(c) * BYTES_A_SECOND,
-		                                               LEAST_BYTES, MOST_BYTES),
-		                       .specs = c->binds };
+	*o = (struct session_options){
+		.argv = c->argv,
+		.strategy = { .kind = strategies[number % 4], .seed = number + 1 },
+		.max_bytes = (uint64_t)CLAMP(checkup_left(c) * BYTES_A_SECOND, LEAST_BYTES,
+		                             MOST_BYTES),
+		.specs = c->binds
+	};
 	if (c->shorter)
 		o->max_bytes = MIN(o->max_bytes, SHORT_BYTES);
 	if (c->runs->len > 0)
-		o->steps = MAX(run_at(c, 0)->events, 1);
+		o->strategy.steps = MAX(run_at(c, 0)->events, 1);
 	double most = MAX(checkup_left(c) * 1000 / TIME_PARTS, 2000);
 	o->timeout_ms =
 	        (unsigned)MIN(MAX(MIN(most, checkup_left(c) * 1000), 500), c->timeout_ms);
@@ -257,7 +256,7 @@ static bool record(struct checkup *c, uint64_t number)
 	c->run_seconds = (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
 	if (good) {
 		outcome_take(outcome, s.trace, &s.facts, &s.result, output, errors);
-		run = add_run(c, s.trace, record_strategies[o.strategy], o.seed,
+		run = add_run(c, s.trace, record_strategies[o.strategy.kind], o.strategy.seed,
 		              s.result.status, path, outcome);
 		run_at(c, run)->recorded = true;
 		c->cut_runs += s.result.timed_out;

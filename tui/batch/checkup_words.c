@@ -4,8 +4,6 @@
 #include "engine/trace/own_code.h"
 #include "tui/batch/checkup.h"
 
-#include <string.h>
-
 static const char *thread_of(const struct trace *t, uint32_t event)
 {
 	return printable_thread(t, event);

@@ -39,20 +39,6 @@ static const struct command_option options[] = {
 	{ 0 },
 };
 
-static bool read_budget(const char *text, struct atomic_options *o)
-{
-	char *end;
-	if (text == NULL)
-		return true;
-	o->budget_pair = g_ascii_strtod(text, &end);
-	if (end == text || *end != ',')
-		return false;
-	const char *rest = end + 1;
-	o->budget_total = g_ascii_strtod(rest, &end);
-	o->budget_happened = o->budget_total > 0 ? o->budget_total : -1; /* 0 would be any */
-	return end != rest && *end == '\0' && o->budget_pair >= 0 && o->budget_total >= 0;
-}
-
 /* Parse --split; NULL when absent. False: an unknown word, and no list. */
 static bool read_splits(const char *text, GPtrArray **words)
 {
@@ -137,7 +123,7 @@ static int analyse(struct arguments *a, struct trace *t, const struct specs *spe
 	progress_done();
 	struct error error;
 	missing_code_note(t, r);
-	const char *path = argument_output(a, false);
+	const char *path = argument_output(a, false, FILE_WITNESS);
 	int status = path && !write_witness(a, r, path, &error) ? fail(&error)
 	                                                        : print_report(r, print);
 	report_free(r);
@@ -156,8 +142,11 @@ static int run(struct arguments *a)
 		                    .budget_pair = 1,
 		                    .budget_total = 5,
 		                    .budget_happened = 60 };
-	if (!read_budget(argument_value(a, "budget"), &o))
-		return usage_error(a, "--budget wants two numbers of seconds, as in 1,5");
+	if (argument_flag(a, "budget")) {
+		argument_budget(a, &o.budget_pair, &o.budget_total);
+		o.budget_happened =
+		        o.budget_total > 0 ? o.budget_total : -1; /* 0 would be any */
+	}
 	GPtrArray *splits;
 	if (!read_splits(argument_value(a, "split"), &splits))
 		return usage_error(a,

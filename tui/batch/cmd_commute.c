@@ -2,11 +2,11 @@
  * cmd_commute.c - `heddle commute`: commutativity races, order violations, uses after free.
  */
 #include "engine/commute/missing.h"
+#include "tui/batch/commute_linear.h"
 #include "tui/batch/print.h"
 #include "tui/batch/spec_rules.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static const struct command_option options[] = {
 	{ "spec", "FILE",
@@ -15,6 +15,10 @@ static const struct command_option options[] = {
 	  0 },
 	{ "analysis", "rd2|cov|edc",
 	  "commutativity races (default), order violations, or those that EDC leaves open", 0 },
+	{ "linearizable", NULL,
+	  "instead: is there, for each object, an order of its invocations that explains what they "
+	  "returned, by the effects?",
+	  0 },
 	{ "pairs", "sites|events",
 	  "one finding a pair of source lines (default), or every pair", 0 },
 	{ "direct", NULL, "rd2 without access points: compare each invocation with every other",
@@ -36,22 +40,6 @@ static const char *const pairs[] = { "sites", "events", NULL };
 
 static const char *const verdicts[] = { "race", "all", NULL };
 
-static bool read_budget(const struct arguments *a, struct cov_options *o)
-{
-	const char *text = argument_value(a, "budget");
-	char *end;
-	o->budget_pair = 1;
-	o->budget_total = 5;
-	if (text == NULL)
-		return true;
-	o->budget_pair = strtod(text, &end);
-	if (end == text || *end != ',')
-		return false;
-	text = end + 1;
-	o->budget_total = strtod(text, &end);
-	return end != text && *end == 0 && o->budget_pair >= 0 && o->budget_total >= 0;
-}
-
 /* Marks what calls into code that is not instrumented may order. */
 static struct report *analyse(const struct arguments *a, struct model *m, struct error *error)
 {
@@ -61,8 +49,10 @@ static struct report *analyse(const struct arguments *a, struct model *m, struct
 		                   .direct = argument_flag(a, "direct") };
 	struct cov_options cov = { .pairs_events = pairs_events,
 		                   .all_verdicts =
-		                           argument_choice(a, "verdicts", verdicts, 0) == 1 };
-	read_budget(a, &cov);
+		                           argument_choice(a, "verdicts", verdicts, 0) == 1,
+		                   .budget_pair = 1,
+		                   .budget_total = 5 };
+	argument_budget(a, &cov.budget_pair, &cov.budget_total);
 	struct edc_options edc = { .pairs_events = pairs_events,
 		                   .bounded = argument_flag(a, "bounded") };
 	struct report *r = NULL;
@@ -91,6 +81,12 @@ static int run_on(struct arguments *a, struct trace *t, const struct specs *spec
 {
 	struct error error = { 0 };
 	struct model *m = model_new(t, specs, progress_on_stderr(), &error);
+	if (m && argument_flag(a, "linearizable")) {
+		int linear = commute_linear(m, notes, print->format);
+		progress_done();
+		model_free(m);
+		return linear;
+	}
 	struct report *r = m ? analyse(a, m, &error) : NULL;
 	progress_done();
 	for (guint i = 0; r && i < notes->len; i++)
@@ -109,11 +105,12 @@ static int run(struct arguments *a)
 	argument_choice(a, "analysis", analyses, 0);
 	argument_choice(a, "pairs", pairs, 0);
 	argument_choice(a, "verdicts", verdicts, 0);
-	struct cov_options cov;
-	if (!read_budget(a, &cov))
-		return usage_error(a,
-		                   "--budget takes two numbers of seconds, as in 1,5, not '%s'",
-		                   argument_value(a, "budget"));
+	if (argument_flag(a, "linearizable") && argument_value(a, "analysis"))
+		return usage_error(a, "--linearizable goes without --analysis");
+	if (argument_flag(a, "linearizable") && argument_format(a, true) > FORMAT_JSON)
+		return usage_error(a, "--linearizable: its report is text or JSON");
+	double pair, total;
+	argument_budget(a, &pair, &total);
 	struct print_options print;
 	struct trace *t =
 	        print_options_parse(a, &print) ? open_trace(a, a->words->pdata[0]) : NULL;

@@ -3,7 +3,6 @@
  * the rest. Every check is tried out.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
@@ -108,7 +107,7 @@ static void check_recording(const char *self)
 	if (says) {
 		struct session_options o = { .argv = (char *[]){ program, NULL },
 			                     .output = output,
-			                     .seed = 1 };
+			                     .strategy.seed = 1 };
 		struct session s;
 		struct error error;
 		bool ok = session_record(&o, &s, NULL, &error);
@@ -159,8 +158,8 @@ static void check_compilers(void)
 	              cxx && *cxx ? "C++ compiler ($CXX)" : "C++ compiler", USEFUL,
 	              "apt install g++");
 	check_command("clang", "clang", USEFUL, "apt install clang, if you build with it");
-	check_command("gdb", "gdb (replay --gdb)", USEFUL, "apt install gdb");
-	check_command("gdbserver", "gdbserver (replay --gdb-server)", USEFUL,
+	check_command("gdb", "gdb (replay --gdb, --dap)", USEFUL, "apt install gdb");
+	check_command("gdbserver", "gdbserver (replay --gdb-server, --dap)", USEFUL,
 	              "apt install gdbserver");
 }
 

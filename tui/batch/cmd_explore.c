@@ -7,6 +7,7 @@
 #include "engine/trace/own_code.h"
 #include "tui/batch/command.h"
 #include "tui/batch/explore_tree.h"
+#include "tui/batch/linear_json.h"
 #include "tui/batch/point_json.h"
 #include "tui/batch/print.h"
 #include "tui/batch/report_file.h"
@@ -105,6 +106,8 @@ static json_t *errors_json(const struct explore_report *r)
 		        error_places_json(e), "run", (int)e->run, "count", (json_int_t)e->count,
 		        "trace", text_or_null(run->trace));
 		json_object_set_new(item, "shortest", json_integer(e->shortest));
+		if (e->history != NULL)
+			json_object_set_new(item, "history", history_json(e->history));
 		json_t *point = point_json(r, i);
 		if (point != NULL)
 			json_object_set_new(item, "point-of-no-return", point);
@@ -191,7 +194,8 @@ static bool write_tree(const struct explore_report *r, const struct explore_aske
 	json_t *root = report_json(r, asked);
 	char *text = json_dumps(root, JSON_INDENT(1));
 	json_decref(root);
-	bool good = file_write_whole(path, text, strlen(text), error);
+	bool good = file_may_become(path, FILE_REPORT, error) &&
+	            file_write_whole(path, text, strlen(text), error);
 	free(text);
 	return good;
 }
@@ -258,8 +262,8 @@ static void print_errors(const struct explore_report *r)
 	for (guint i = 0; i < r->errors->len; i++) {
 		const struct explore_error *e =
 		        &g_array_index(r->errors, struct explore_error, i);
-		const struct explore_run *run =
-		        &g_array_index(r->runs, struct explore_run, e->run);
+		const struct explore_run *run = &g_array_index(
+		        r->runs, struct explore_run, e->history ? e->shortest : e->run);
 		printf("\n");
 		print_end(e->end, e->status);
 		printf(", in %" PRIu64 " of %u run%s, first in run %u", e->count, r->runs->len,
@@ -272,9 +276,10 @@ static void print_errors(const struct explore_report *r)
 			if (**line)
 				printf("    %s\n", *line);
 		g_strfreev(lines);
-		if (e->run != 0)
+		uint32_t told = e->history ? e->shortest : e->run;
+		if (told != 0)
 			printf("    differs from run 0 in this:\n");
-		print_way(r, e->run);
+		print_way(r, told);
 		print_point(r, i);
 		if (run->trace)
 			printf("    heddle %s\n", run->trace);
@@ -563,17 +568,24 @@ static int run(struct arguments *a)
 	struct explore_options o = {
 		.argv = argv,
 		.resume = argument_value(a, "resume"),
-		.save = argument_output(a, false),
+		.save = argument_output(a, false, FILE_REPORT),
 		.seed = argument_number(a, "seed", 0),
 		.max_runs = argument_number(a, "runs", EXPLORE_RUNS),
 		.max_steps = argument_number(a, "steps", 0),
 		.seconds = seconds_of(a, "budget", EXPLORE_SECONDS),
 		.by_results = argument_flag(a, "results"),
+		.linearizable = argument_flag(a, "linearizable"),
 		.until_error = argument_flag(a, "until-error"),
 		.memory = model_of(a),
 		.query_seconds = 1,
 		.timeout_ms = (unsigned)(MIN(seconds_of(a, "timeout", 10), LONGEST) * 1000)
 	};
+	if (o.linearizable && argument_value(a, "spec") == NULL)
+		return usage_error(a,
+		                   "--linearizable wants the effects of the methods: --spec");
+	if (o.linearizable && o.by_results)
+		return usage_error(a, "--linearizable goes without --results: no invocation is "
+		                      "taken to be one step");
 	read_bound(a, &o);
 	recorded_remember(argv);
 	enum output_format format = argument_format(a, true);
@@ -621,6 +633,10 @@ static const struct command_option options[] = {
 	{ "results", NULL,
 	  "invocations that return the same are the same, in whatever order, where the effects "
 	  "say what they return",
+	  0 },
+	{ "linearizable", NULL,
+	  "with --spec: no invocation is taken to be one step; does each schedule's history have "
+	  "an order that explains it by the effects?",
 	  0 },
 	{ "runs", "N", "at most N runs (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 },

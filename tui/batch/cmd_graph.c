@@ -171,7 +171,8 @@ static bool hand_out(const struct drawing *d, const char *path, struct error *er
 	else
 		drawing_dot(d, out);
 	if (path != NULL)
-		good = file_write_whole(path, out->str, out->len, error);
+		good = file_may_become(path, FILE_GRAPH, error) &&
+		       file_write_whole(path, out->str, out->len, error);
 	else
 		fwrite(out->str, 1, out->len, stdout);
 	return good;
@@ -199,7 +200,7 @@ static int run(struct arguments *a)
 	add_lanes(&d, t);
 	bool good =
 	        order ? draw_order(t, kind, &d, &error) : draw_conflict_graph(a, t, &d, &error);
-	good = good && hand_out(&d, argument_output(a, true), &error);
+	good = good && hand_out(&d, argument_output(a, true, FILE_GRAPH), &error);
 	drawing_release(&d);
 	trace_close(t);
 	return good ? EXIT_NOTHING : fail(&error);

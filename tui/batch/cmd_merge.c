@@ -188,13 +188,14 @@ static int print_merged(const struct arguments *a, const struct report_file *r)
 
 static bool write_tasks(struct arguments *a, struct tasks *t, struct error *error)
 {
-	const char *output = argument_output(a, false);
+	bool divides = argument_value(a, "tasks") != NULL;
+	const char *output = argument_output(a, false, divides ? FILE_KINDS : FILE_STATE);
 	uint64_t tasks = argument_number(a, "tasks", 0);
 
 	if (output == NULL)
 		return true;
-	return argument_value(a, "tasks") ? tasks_divide(t, output, (uint32_t)tasks, error)
-	                                  : tasks_keep(t, output, error);
+	return divides ? tasks_divide(t, output, (uint32_t)tasks, error)
+	               : tasks_keep(t, output, error);
 }
 
 static int merge_states(struct arguments *a)

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 
 /* The orders that an operation can have, weak ones first; ends with 0. */
 static const uint8_t *orders_of(const struct explore_atomic *a)

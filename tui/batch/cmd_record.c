@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "engine/record/session.h"
 #include "tui/batch/command.h"
@@ -118,6 +117,23 @@ static void await_interruption(const struct record_result *of)
 			sigaction(signals[i], &action, NULL);
 }
 
+/* The turns are in `turns`. */
+static bool read_strategy(const struct arguments *a, struct strategy *s, GArray *turns,
+                          struct error *error)
+{
+	const char *target = argument_value(a, "target"), *given = argument_value(a, "turns");
+	s->kind = argument_choice(a, "strategy", record_strategies,
+	                          given    ? STRATEGY_TURNS
+	                          : target ? STRATEGY_SURW
+	                                   : STRATEGY_RANDOM);
+	s->depth = argument_number(a, "depth", 3);
+	s->steps = argument_number(a, "steps", 0);
+	s->seed = argument_number(a, "seed", 1);
+	s->turns = turns;
+	return (!target || strategy_read_target(target, &s->target, error)) &&
+	       (!given || strategy_read_turns(given, turns, error));
+}
+
 static int run_record(struct arguments *a)
 {
 	static const char *const modes[] = { "controlled", "free", NULL };
@@ -131,26 +147,33 @@ static int run_record(struct arguments *a)
 		o.argv = (char **)a->words->pdata;
 	} else
 		return usage_error(a, "no program given");
-	o.output = argument_output(a, false);
+	o.output = argument_output(a, false, FILE_TRACE);
 	o.free_mode = argument_choice(a, "mode", modes, 0) == 1;
 	o.no_values = argument_flag(a, "no-values");
+	o.filter = argument_choice(a, "filter", session_filters, -1) + 1;
 	o.no_missing = argument_flag(a, "no-missing");
 	o.no_inputs = argument_flag(a, "no-inputs");
-	o.strategy = argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
+	GArray *turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
+	if (!read_strategy(a, &o.strategy, turns, &error)) {
+		g_array_unref(turns);
+		return ours(&error);
+	}
 	o.memory = argument_choice(a, "memory", weak_model_words, WEAK_SC);
 	if (o.memory != WEAK_SC && o.free_mode)
 		return usage_error(a,
 		                   "--memory %s is for controlled mode: leave --mode free out",
 		                   weak_model_words[o.memory]);
-	o.depth = argument_number(a, "depth", 3);
-	o.steps = argument_number(a, "steps", 0);
-	o.seed = argument_number(a, "seed", 1);
 	o.max_bytes = MIN(max_size(a), UINT64_MAX >> 20) << 20;
 	o.keep_events = argument_number(a, "last", 0);
 	o.compress = argument_flag(a, "compress");
 	if (o.compress && o.keep_events)
 		return usage_error(a,
 		                   "--compress is not for --last, which limits the log itself");
+	if (o.filter && (o.memory != WEAK_SC || o.keep_events))
+		return usage_error(a, "--filter is not for %s",
+		                   o.keep_events ? "--last, which drops what the accesses that "
+		                                   "are left out repeat"
+		                                 : "--memory, whose stores all count");
 	bool live = argument_flag(a, "live");
 	if (live && (o.free_mode || o.compress || o.keep_events))
 		return usage_error(a,
@@ -174,6 +197,7 @@ static int run_record(struct arguments *a)
 	await_interruption(&s.result);
 	bool ok = session_record(&o, &s, &making, &error);
 	g_ptr_array_unref((GPtrArray *)o.specs);
+	g_array_unref(turns);
 	progress_done();
 	int status = s.result.status;
 	if (ok) {
@@ -208,9 +232,14 @@ static int run_record(struct arguments *a)
 static const struct command_option options[] = {
 	{ "output", "TRACE", "where the trace goes (default: PROG.hdl)", 'o' },
 	{ "mode", "controlled|free", "one thread at a time and exact, or free", 0 },
-	{ "strategy", "random|pct|noise|rr", "who runs next, in controlled mode", 0 },
+	{ "strategy", "random|pct|noise|rr|pos|surw|turns", "who runs next, in controlled mode",
+	  0 },
 	{ "depth", "D", "pct: the depth of bugs looked for (default 3)", 0 },
 	{ "steps", "N", "pct: about how many steps the run has (default 1000)", 0 },
+	{ "target", "PLACE+SIZE=N,...",
+	  "surw: the events that are to come in each order equally often (from shake)", 0 },
+	{ "turns", "THREAD:EVENTS,...", "turns: who goes on, until it has made so many events",
+	  0 },
 	{ "seed", "N", "another seed is another schedule (default 1)", 0 },
 	{ "memory", "sc|tso|rc11", "the memory model that the run is under (default sc)", 0 },
 	{ "spec", "FILE", "its bind lines become invocations, its missing blocks missing code",
@@ -227,6 +256,11 @@ static const struct command_option options[] = {
 	  "repeated",
 	  0 },
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
+	{ "filter", "[hb|wcp]",
+	  "leave out, while the program runs, accesses that tell happens-before (the default) "
+	  "or also WCP and its kin nothing new, and all values: quicker, smaller, and for these "
+	  "analyses and lockset alone",
+	  0 },
 	{ "no-values", NULL, "leave values out", 0 },
 	{ "no-missing", NULL, "leave out calls into code that is not instrumented", 0 },
 	{ "no-inputs", NULL,

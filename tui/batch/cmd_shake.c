@@ -9,91 +9,30 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/base/file.h"
+#include "engine/explore/portfolio.h"
 #include "engine/predict/misuse.h"
-#include "engine/record/session.h"
+#include "engine/record/layout.h"
 #include "tui/batch/command.h"
 #include "tui/batch/outcomes.h"
 #include "tui/batch/print.h"
 #include "tui/batch/shake_merge.h"
+#include "tui/batch/shake_run.h"
 #include "tui/batch/shares.h"
 
-/* Shared by all runs. */
 struct shake {
-	char **argv;
+	struct shaken runs;
 	const char *program;
-	unsigned timeout_ms, depth;
-	enum weak_model memory;
-	int log, output; /* nameless files */
-	bool interrupted;
+	unsigned depth;
 	uint64_t steps; /* pct: length of a run; a guess until measured */
 	bool measured;
+	unsigned tries; /* runs to find fewer switches with, of each failing outcome */
+	bool until_error;
 	/* -- the share */
 	uint32_t shard, shards; /* shards 0: all */
 	char *share, *options;  /* --shard as given, or NULL; owned */
-	uint64_t runs, left;    /* made; not made, as the time was up or it was interrupted */
+	uint64_t made, left;    /* runs; not made, as the time was up or it was interrupted */
+	uint64_t failed;        /* number of the first run that failed, from 1; 0: none */
 };
-
-/* The outcome of a run, from the header of its log and its output. */
-static struct outcome *outcome_of(const struct record_result *result, const char *log,
-                                  const char *output, struct shake *shake)
-{
-	struct outcome *out = g_new0(struct outcome, 1);
-	struct log_header header = { 0 };
-	gchar *text = NULL;
-	gsize length = 0;
-	FILE *file = fopen(log, "rb");
-	if (file) {
-		if (fread(&header, sizeof(header), 1, file) == 1) {
-			out->deadlock = header.outcome == LOG_DEADLOCK;
-			out->misuses = header.misuses;
-		}
-		if (!shake->measured && header.steps > 0) { /* one run gives the length */
-			shake->measured = true;
-			shake->steps = header.steps;
-		}
-		fclose(file);
-	}
-	out->status = result->status;
-	out->signal = result->signal;
-	out->timed_out = result->timed_out;
-	if (!g_file_get_contents(output, &text, &length, NULL))
-		text = g_strdup("");
-	outcome_set_output(out, text, length);
-	g_free(text);
-	return out;
-}
-
-/* One run; NULL and `error` when it cannot be started or was interrupted. */
-static struct outcome *run_once(struct shake *shake, unsigned strategy, uint64_t seed,
-                                struct error *error)
-{
-	struct record_result result = { 0 };
-	struct record_options o = { .argv = shake->argv, .timeout_ms = shake->timeout_ms };
-	char *log = file_descriptor_path(shake->log),
-	     *output = file_descriptor_path(shake->output);
-	o.config.flags = LOG_CONTROLLED | LOG_VALUES;
-	o.config.strategy = strategy;
-	o.config.memory = shake->memory;
-	o.config.depth = shake->depth;
-	o.config.steps = shake->steps;
-	o.config.seed = seed;
-	o.config.max_bytes = 4 * LOG_CHUNK; /* only the outcome is wanted */
-	g_strlcpy(o.config.log, log, sizeof(o.config.log));
-	o.stdout_path = output;
-	struct outcome *out = NULL;
-	bool ran = record_run(&o, &result, error);
-	shake->interrupted |= result.interrupted != 0;
-	if (ran && !shake->interrupted) {
-		out = outcome_of(&result, log, output, shake);
-		out->seed = seed;
-		out->strategy = strategy;
-		out->steps = o.config.steps;
-	}
-	g_free(log);
-	g_free(output);
-	return out;
-}
 
 static char *how_it_ended(const struct outcome *o)
 {
@@ -149,6 +88,15 @@ static void print_json(const struct outcomes *x, const struct shake *shake)
 		                  o->hash, "seed", (json_int_t)o->seed, "strategy",
 		                  record_strategies[o->strategy], "line", o->line, "outputs",
 		                  (json_int_t)o->outputs, "findings", findings_json(o));
+		json_object_set_new(item, "run", json_integer((json_int_t)o->run));
+		json_object_set_new(item, "options", json_text(o->again));
+		if (o->use)
+			json_object_set_new(item, "use", json_text(o->use));
+		if (o->fewest)
+			json_object_set_new(item, "fewest",
+			                    json_pack("{ss sI sI}", "options", o->fewest,
+			                              "switches", (json_int_t)o->switches,
+			                              "tries", (json_int_t)o->tries));
 		if (o->strategy == STRATEGY_PCT)
 			json_object_set_new(item, "steps", json_integer(o->steps));
 		if (o->strategy == STRATEGY_PCT)
@@ -160,13 +108,16 @@ static void print_json(const struct outcomes *x, const struct shake *shake)
 	}
 	json_t *report =
 	        json_pack("{s:s, s:o, s:I, s:o, s:o}", "heddle", HEDDLE_VERSION, "program",
-	                  json_text(shake->program), "runs", (json_int_t)shake->runs,
+	                  json_text(shake->program), "runs", (json_int_t)shake->made,
 	                  "outcomes", list, "lines-left-out", left_out_json(x));
-	if (shake->memory != WEAK_SC)
+	if (shake->runs.memory != WEAK_SC)
 		json_object_set_new(report, "memory",
-		                    json_string(weak_model_words[shake->memory]));
+		                    json_string(weak_model_words[shake->runs.memory]));
 	if (shake->left > 0)
 		json_object_set_new(report, "left", json_integer((json_int_t)shake->left));
+	if (shake->failed > 0)
+		json_object_set_new(report, "first-failure",
+		                    json_integer((json_int_t)shake->failed));
 	json_dumpf(report, stdout, JSON_INDENT(1));
 	putchar('\n');
 	json_decref(report);
@@ -182,10 +133,11 @@ static void print_share(const struct outcomes *x, const struct shake *shake)
 	        json_pack("{ss ss so ss so so}", "heddle", HEDDLE_VERSION, "command", "shake",
 	                  "program", json_text(shake->program), "shard", shake->share,
 	                  "options", json_text(shake->options), "outcomes", list);
-	json_object_set_new(report, "runs", json_integer((json_int_t)shake->runs));
+	json_object_set_new(report, "runs", json_integer((json_int_t)shake->made));
 	json_object_set_new(report, "left", json_integer((json_int_t)shake->left));
-	json_object_set_new(report, "memory", json_integer(shake->memory));
+	json_object_set_new(report, "memory", json_integer(shake->runs.memory));
 	json_object_set_new(report, "depth", json_integer(shake->depth));
+	json_object_set_new(report, "first-failure", json_integer((json_int_t)shake->failed));
 	json_dumpf(report, stdout, JSON_COMPACT);
 	putchar('\n');
 	json_decref(report);
@@ -203,20 +155,12 @@ static char *what_it_said(const struct outcomes *x, const struct outcome *o)
 	return g_strdup(o->line);
 }
 
-static char *how_again(const struct outcome *o, const struct shake *shake)
+/* Options that make it again, with the memory model. */
+static char *how_again(const char *options, const struct shake *shake)
 {
-	char *steps = o->strategy == STRATEGY_PCT
-	                      ? g_strdup_printf(" --depth %u --steps %" PRIu64, shake->depth,
-	                                        o->steps)
-	                      : g_strdup("");
-	char *again = g_strdup_printf("%s%s--strategy %s%s --seed %" PRIu64,
-	                              shake->memory ? "--memory " : "",
-	                              shake->memory == WEAK_TSO ? "tso "
-	                              : shake->memory           ? "rc11 "
-	                                                        : "",
-	                              record_strategies[o->strategy], steps, o->seed);
-	g_free(steps);
-	return again;
+	return g_strdup_printf("%s%s%s%s", shake->runs.memory ? "--memory " : "",
+	                       shake->runs.memory ? weak_model_words[shake->runs.memory] : "",
+	                       shake->runs.memory ? " " : "", options);
 }
 
 static int widest(GPtrArray *column, const char *heading, int most)
@@ -242,12 +186,29 @@ static void print_findings(const struct outcomes *x, const struct shake *shake)
 		}
 		if (!first)
 			continue;
-		char *again = how_again(first, shake);
+		char *again = how_again(first->again, shake);
 		printf("lock-misuse, in %" PRIu64
 		       " runs: a thread %s; 'heddle races' says where, on "
 		       "the trace of %s\n",
 		       runs, misuse_text(misuses[m]), again);
 		g_free(again);
+	}
+}
+
+/* What else is known of failing outcomes. */
+static void print_fewest(const struct outcomes *x)
+{
+	for (guint i = 0; i < x->list->len; i++) {
+		const struct outcome *o = x->list->pdata[i];
+		char *ended = how_it_ended(o);
+		if (o->use)
+			printf("use after free, in %" PRIu64 " runs (%s): %s\n", o->count,
+			       ended, o->use);
+		if (o->fewest)
+			printf("%s with %u switch%s of threads, no fewer found in %u runs: %s\n",
+			       ended, o->switches, o->switches == 1 ? "" : "es", o->tries,
+			       o->fewest);
+		g_free(ended);
 	}
 }
 
@@ -282,13 +243,13 @@ static void print_table(const struct outcomes *x, const struct shake *shake)
 	for (int c = 0; c < COLUMNS; c++)
 		widths[c] = widest(texts[c], headings[c], LONGEST);
 	printf("%" PRIu64 " runs, %u %s; 'heddle record OPTIONS -- %s' records one again\n",
-	       shake->runs, outcomes->len, outcomes->len == 1 ? "outcome" : "outcomes",
+	       shake->made, outcomes->len, outcomes->len == 1 ? "outcome" : "outcomes",
 	       shake->program);
 	printf("  runs  %-*s  %-*s  options\n", widths[ENDS], headings[ENDS], widths[SAYS],
 	       headings[SAYS]);
 	for (guint i = 0; i < outcomes->len; i++) {
 		const struct outcome *o = outcomes->pdata[i];
-		char *again = how_again(o, shake);
+		char *again = how_again(o->again, shake);
 		printf("%6" PRIu64 "  %-*s  %-*s  %s\n", o->count, widths[ENDS],
 		       (char *)texts[ENDS]->pdata[i], widths[SAYS],
 		       (char *)texts[SAYS]->pdata[i], again);
@@ -297,6 +258,7 @@ static void print_table(const struct outcomes *x, const struct shake *shake)
 	for (int c = 0; c < COLUMNS; c++)
 		g_ptr_array_free(texts[c], TRUE);
 	print_findings(x, shake);
+	print_fewest(x);
 	print_left_out(x);
 	if (shake->left > 0)
 		printf("%" PRIu64 " more runs were not made: the time was up, or it was "
@@ -329,7 +291,8 @@ int shake_merge(const GPtrArray *reports, enum output_format format)
 	struct outcomes *all = outcomes_new();
 	struct shake shake = { .program = json_word(first->head, "program") };
 	json_int_t memory = json_integer_value(json_object_get(first->head, "memory"));
-	shake.memory = memory > 0 && memory <= WEAK_RC11 ? (enum weak_model)memory : WEAK_SC;
+	shake.runs.memory =
+	        memory > 0 && memory <= WEAK_RC11 ? (enum weak_model)memory : WEAK_SC;
 	shake.depth = (unsigned)json_integer_value(json_object_get(first->head, "depth"));
 	for (guint i = 0; i < reports->len; i++) {
 		const struct report_file *r = reports->pdata[i];
@@ -346,8 +309,12 @@ int shake_merge(const GPtrArray *reports, enum output_format format)
 			}
 			outcomes_add(all, o);
 		}
-		shake.runs += (uint64_t)json_integer_value(json_object_get(r->head, "runs"));
+		shake.made += (uint64_t)json_integer_value(json_object_get(r->head, "runs"));
 		shake.left += (uint64_t)json_integer_value(json_object_get(r->head, "left"));
+		json_int_t failed =
+		        json_integer_value(json_object_get(r->head, "first-failure"));
+		if (failed > 0 && (shake.failed == 0 || (uint64_t)failed < shake.failed))
+			shake.failed = (uint64_t)failed;
 	}
 	outcomes_sort(all);
 	int status = report_as(all, &shake, format);
@@ -360,8 +327,8 @@ int shake_merge(const GPtrArray *reports, enum output_format format)
 /* Options that all shares must have in common. */
 static char *options_text(const struct arguments *a)
 {
-	static const char *const telling[] = { "runs",  "seed",  "strategy",
-		                               "depth", "steps", "memory" };
+	static const char *const telling[] = { "runs",   "seed",  "strategy", "depth", "steps",
+		                               "target", "turns", "memory",   "tries" };
 	GString *text = g_string_new(NULL);
 	for (size_t i = 0; i < G_N_ELEMENTS(telling); i++) {
 		const char *value = argument_value(a, telling[i]);
@@ -374,42 +341,130 @@ static char *options_text(const struct arguments *a)
 	return g_string_free(text, FALSE);
 }
 
+static bool is_auto(const struct arguments *a)
+{
+	const char *word = argument_value(a, "strategy");
+	return word && strcmp(word, "auto") == 0;
+}
+
+/* How run `n` is made without a portfolio; by default mostly random, with some of the others.
+ */
+static struct strategy strategy_of(const struct shake *shake, const struct strategy *named,
+                                   uint64_t n)
+{
+	struct strategy how = strategy_copy(named);
+	if (how.kind == STRATEGY_COUNT)
+		how.kind = n % 4 == 2   ? STRATEGY_PCT
+		           : n % 4 == 3 ? STRATEGY_NOISE
+		                        : STRATEGY_RANDOM;
+	how.seed += n;
+	how.steps = how.kind == STRATEGY_PCT ? shake->steps : 0;
+	return how;
+}
+
+/* An exit status is a failure where other runs have another one. */
+static bool has_failed(const struct outcomes *x, const struct outcome *o)
+{
+	bool other = false;
+	for (guint i = 0; i < x->list->len; i++)
+		other |= ((const struct outcome *)x->list->pdata[i])->status != o->status;
+	return outcome_fails(o) || (o->status != 0 && other);
+}
+
+static bool is_new(const struct outcomes *x, uint64_t n)
+{
+	for (guint i = 0; i < x->list->len; i++)
+		if (((const struct outcome *)x->list->pdata[i])->run == n)
+			return true;
+	return false;
+}
+
+/* The first of the run's kind: with as few switches as can be found. */
+static void minimise(struct shake *shake, const struct outcomes *x, const struct strategy *how,
+                     uint64_t n)
+{
+	for (guint i = 0; i < x->list->len; i++) {
+		struct outcome *o = x->list->pdata[i];
+		if (o->run == n && has_failed(x, o) && !o->timed_out)
+			shaken_fewest(&shake->runs, how, o, shake->tries);
+	}
+}
+
+/* Run `n`; false: interrupted, or `error`. */
+static bool run_one(struct shake *shake, struct outcomes *x, struct portfolio *portfolio,
+                    const struct strategy *how, uint64_t n, struct error *error)
+{
+	struct shaken_run look = { 0 };
+	struct outcome *o = shaken_make(&shake->runs, how, n, portfolio ? &look : NULL, error);
+	if (o == NULL)
+		return false;
+	if (!shake->measured && shake->runs.steps > 0) { /* one run gives the length */
+		shake->measured = true;
+		shake->steps = shake->runs.steps;
+	}
+	outcomes_add(x, o);
+	shake->made++;
+	bool news = is_new(x, n);
+	if (portfolio)
+		portfolio_learn(portfolio, look.trace, look.turns, news && shake->made > 1);
+	shaken_run_release(&look);
+	if (news)
+		minimise(shake, x, how, n);
+	for (guint i = 0; i < x->list->len; i++) {
+		const struct outcome *first = x->list->pdata[i];
+		if (has_failed(x, first) && (shake->failed == 0 || first->run < shake->failed))
+			shake->failed = first->run + 1;
+	}
+	return true;
+}
+
 /* The runs of the share, or all of them; false: `error`. */
 static bool run_all(struct shake *shake, struct outcomes *outcomes, const struct arguments *a,
-                    uint64_t runs, struct error *error)
+                    const struct strategy *named, uint64_t runs, struct error *error)
 {
-	uint64_t first = argument_number(a, "seed", 1);
 	double seconds = (double)argument_number(a, "budget", 0);
 	gint64 deadline = g_get_monotonic_time() + (gint64)(seconds * G_USEC_PER_SEC);
-	bool named = argument_value(a, "strategy") != NULL;
-	unsigned strategy =
-	        (unsigned)argument_choice(a, "strategy", record_strategies, STRATEGY_RANDOM);
 	const struct progress *progress = progress_on_stderr();
 	const volatile int *interrupted = catch_interruption();
 	uint64_t step = MAX(shake->shards, 1);
-	for (uint64_t n = shake->shard; n < runs; n += step) {
-		/* By default mostly random, with some of the others. */
-		unsigned which = named        ? strategy
-		                 : n % 4 == 2 ? STRATEGY_PCT
-		                 : n % 4 == 3 ? STRATEGY_NOISE
-		                              : STRATEGY_RANDOM;
+	struct portfolio *portfolio =
+	        is_auto(a) ? portfolio_new(named->seed * step + shake->shard) : NULL;
+	bool good = true;
+	for (uint64_t n = shake->shard; good && n < runs; n += step) {
 		bool late = seconds > 0 && g_get_monotonic_time() > deadline;
-		struct outcome *o = NULL;
-		if (!late && !*interrupted &&
-		    progress_tick(progress, (double)n / (double)runs, "running"))
-			o = run_once(shake, which, first + n, error);
-		else
-			shake->interrupted = true;
-		if (o == NULL && !shake->interrupted && !*interrupted)
-			return false;
-		if (o == NULL) { /* print the table so far */
+		bool over = shake->until_error && shake->failed > 0;
+		bool goes_on = !late && !over && !*interrupted &&
+		               progress_tick(progress, (double)n / (double)runs, "running");
+		struct strategy how = portfolio && goes_on ? portfolio_next(portfolio)
+		                                           : strategy_of(shake, named, n);
+		bool ran = goes_on && run_one(shake, outcomes, portfolio, &how, n, error);
+		strategy_release(&how);
+		good = ran || !goes_on || shake->runs.interrupted || *interrupted;
+		if (over)
+			break;
+		if (!ran && good) { /* print the table so far */
 			shake->left = (runs - n + step - 1) / step;
-			return true;
+			break;
 		}
-		outcomes_add(outcomes, o);
-		shake->runs++;
 	}
-	return true;
+	portfolio_free(portfolio);
+	return good;
+}
+
+/* The strategy of all runs; kind STRATEGY_COUNT: several. */
+static bool read_strategy(const struct arguments *a, const struct shake *shake,
+                          struct strategy *s, struct error *error)
+{
+	const char *target = argument_value(a, "target"), *given = argument_value(a, "turns");
+	s->kind = is_auto(a) ? STRATEGY_COUNT
+	                     : (uint32_t)argument_choice(a, "strategy", record_strategies,
+	                                                 given    ? STRATEGY_TURNS
+	                                                 : target ? STRATEGY_SURW
+	                                                          : STRATEGY_COUNT);
+	s->depth = shake->depth;
+	s->seed = argument_number(a, "seed", 1);
+	return (!target || strategy_read_target(target, &s->target, error)) &&
+	       (!given || strategy_read_turns(given, s->turns, error));
 }
 
 static int run_shake(struct arguments *a)
@@ -428,31 +483,29 @@ static int run_shake(struct arguments *a)
 		return shares_run(a);
 	enum { GUESS = 1000 }; /* also the runtime's */
 	uint64_t steps = argument_number(a, "steps", 0);
-	struct shake shake = { .argv = argv,
-		               .program = argv[0],
-		               .timeout_ms = timeout,
-		               .memory =
-		                       argument_choice(a, "memory", weak_model_words, WEAK_SC),
-		               .depth = argument_number(a, "depth", 3),
-		               .log = file_open_nameless(g_get_tmp_dir()),
-		               .output = file_open_nameless(g_get_tmp_dir()),
-		               .steps = steps ? steps : GUESS,
-		               .measured = steps > 0,
-		               .share = g_strdup(argument_value(a, "shard")),
-		               .options = options_text(a) };
+	struct strategy named = { .turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn)) };
+	struct shake shake = {
+		.program = argv[0],
+		.runs = { .argv = argv,
+		          .timeout_ms = timeout,
+		          .memory = argument_choice(a, "memory", weak_model_words, WEAK_SC) },
+		.depth = argument_number(a, "depth", 3),
+		.steps = steps ? steps : GUESS,
+		.measured = steps > 0,
+		.tries = (unsigned)MIN(argument_number(a, "tries", 40), UINT32_MAX),
+		.until_error = argument_flag(a, "until-error"),
+		.share = g_strdup(argument_value(a, "shard")),
+		.options = options_text(a)
+	};
 	argument_shard(a, &shake.shard, &shake.shards);
 	struct outcomes *outcomes = outcomes_new();
-	bool ok = shake.log >= 0 && shake.output >= 0;
-	if (!ok)
-		error_set(&error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
-		          "cannot keep what a run leaves: %s", g_strerror(errno));
-	ok = ok && run_all(&shake, outcomes, a, runs, &error);
+	bool ok = shaken_open(&shake.runs, &error) &&
+	          read_strategy(a, &shake, &named, &error) &&
+	          run_all(&shake, outcomes, a, &named, runs, &error);
 	progress_done();
-	if (shake.log >= 0)
-		close(shake.log);
-	if (shake.output >= 0)
-		close(shake.output);
+	shaken_close(&shake.runs);
 	int status = ok ? report_as(outcomes, &shake, format) : fail(&error);
+	strategy_release(&named);
 	g_free(shake.share);
 	g_free(shake.options);
 	outcomes_free(outcomes);
@@ -462,7 +515,16 @@ static int run_shake(struct arguments *a)
 static const struct command_option options[] = {
 	{ "runs", "N", "how many runs (default 100)", 'n' },
 	{ "seed", "N", "the first seed (default 1)", 0 },
-	{ "strategy", "random|pct|noise|rr", "one strategy (default: a mixture)", 0 },
+	{ "strategy", "auto|random|pct|noise|rr|pos|surw|turns",
+	  "one strategy, or auto: several, which learn from each other's runs (default: a mixture)",
+	  0 },
+	{ "target", "PLACE+SIZE=N,...", "surw: as of record", 0 },
+	{ "turns", "THREAD:EVENTS,...", "turns: as of record", 0 },
+	{ "until-error", NULL, "no more runs after the first that fails", 0 },
+	{ "tries", "N",
+	  "how many more runs to find the fewest switches of threads with, that a failure needs "
+	  "(default 40; 0: none)",
+	  0 },
 	{ "depth", "D", "pct: the depth of bugs looked for (default 3)", 0 },
 	{ "steps", "N", "pct: about how many steps a run has (default: measured)", 0 },
 	{ "memory", "sc|tso|rc11", "the memory model that the runs are under (default sc)", 0 },

@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { MOST_REQUESTS = 16 }; /* of one deadlock, on the command line */
 
@@ -197,7 +196,7 @@ static int print_answer(const struct arguments *a, struct trace *t,
                         const GPtrArray *specs, struct finding *f)
 {
 	bool json = argument_format(a, false) == FORMAT_JSON;
-	const char *path = argument_output(a, !json);
+	const char *path = argument_output(a, !json, FILE_WITNESS);
 	json_t *switches = NULL;
 	struct witness w;
 	struct error error;
@@ -461,7 +460,7 @@ static int answer_weak(const struct arguments *a, const struct trace *t, const u
                        guint count)
 {
 	bool json = argument_format(a, false) == FORMAT_JSON;
-	const char *path = argument_output(a, !json);
+	const char *path = argument_output(a, !json, FILE_WITNESS);
 	g_autoptr(GString) reason = g_string_new(NULL);
 	struct witness w;
 	struct error error;

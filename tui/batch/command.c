@@ -147,11 +147,33 @@ uint64_t argument_number(const struct arguments *a, const char *name, uint64_t o
 	return number;
 }
 
-const char *argument_output(const struct arguments *a, bool may_print)
+void argument_budget(const struct arguments *a, double *pair, double *total)
+{
+	const char *text = argument_value(a, "budget"), *rest;
+	char *end;
+	if (text == NULL)
+		return;
+	*pair = g_ascii_strtod(text, &end);
+	bool good = end != text && *end == ',' && *pair >= 0;
+	rest = good ? end + 1 : end;
+	*total = g_ascii_strtod(rest, &end);
+	if (!good || end == rest || *end != '\0' || !(*total >= 0))
+		exit(usage_error(
+		        a, "--budget: expected two numbers of seconds as in 1,5, found '%s'",
+		        text));
+}
+
+const char *argument_output(const struct arguments *a, bool may_print, enum file_kind kind)
 {
 	const char *path = argument_value(a, "output");
-	if (path == NULL || strcmp(path, "-") != 0)
+	struct error error;
+	if (path == NULL)
+		return NULL;
+	if (strcmp(path, "-") != 0) {
+		if (kind != FILE_KINDS && !file_may_become(path, kind, &error))
+			exit(fail(&error));
 		return path;
+	}
 	if (!may_print)
 		exit(usage_error(a, "--output: expected a file, found '-'"));
 	return NULL;
@@ -276,6 +298,15 @@ static void add_option(struct arguments *a, const struct command_option *o, char
 	g_ptr_array_add(a->option_values, value);
 }
 
+/* Of an argument that may be left out, the words that it can be; freed with g_strfreev. */
+static char **option_words(const struct command_option *o)
+{
+	char *inside = g_strndup(o->argument + 1, strlen(o->argument) - 2);
+	char **words = g_strsplit(inside, "|", -1);
+	g_free(inside);
+	return words;
+}
+
 /* Parse the option at argv[i]; returns the index of the last word used, or -1. */
 static int parse_option(struct arguments *a, int argc, char **argv, int i)
 {
@@ -294,6 +325,13 @@ static int parse_option(struct arguments *a, int argc, char **argv, int i)
 		}
 		add_option(a, o, "");
 		return i;
+	}
+	if (value == NULL && o->argument[0] == '[') {
+		char **words = option_words(o);
+		bool given = i + 1 < argc && g_strv_contains((const char **)words, argv[i + 1]);
+		add_option(a, o, given ? argv[i + 1] : (char *)g_intern_string(words[0]));
+		g_strfreev(words);
+		return i + given;
 	}
 	if (value == NULL && ++i == argc) {
 		usage_error(a, "--%s needs %s", o->name, o->argument);

@@ -6,6 +6,7 @@
 #define HEDDLE_COMMAND_H
 
 #include "engine/base/base.h"
+#include "engine/base/file.h"
 #include "engine/finding.h"
 
 enum exit_status {
@@ -17,8 +18,10 @@ enum exit_status {
 };
 
 struct command_option {
-	const char *name;     /* long, without the dashes */
-	const char *argument; /* "FILE", "N", "text|json"; NULL for a flag */
+	const char *name; /* long, without the dashes */
+	/* "FILE", "N", "text|json"; "[text|json]": one of these, or nothing for the first; NULL
+	 * for a flag */
+	const char *argument;
 	const char *help;
 	char letter; /* short form, or 0 */
 };
@@ -54,9 +57,13 @@ const char *argument_value(const struct arguments *a, const char *name); /* or N
 GPtrArray *argument_values(const struct arguments *a, const char *name); /* all; caller frees */
 /* Unsigned number; prints bad usage and exits with 2 otherwise. */
 uint64_t argument_number(const struct arguments *a, const char *name, uint64_t otherwise);
+/* --budget PAIR,ALL: seconds for each pair and in all, which stay as they are without the option;
+ * bad usage prints and exits with 2. */
+void argument_budget(const struct arguments *a, double *pair, double *total);
 /* --output: a path, or NULL for standard output. Where standard output is not possible (used by
- * the report or the program, or not text), - is bad usage: prints and exits. */
-const char *argument_output(const struct arguments *a, bool may_print);
+ * the report or the program, or not text), - is bad usage: prints and exits; so it does where a
+ * file of another kind would be lost (FILE_KINDS: a prefix, not looked at). */
+const char *argument_output(const struct arguments *a, bool may_print, enum file_kind kind);
 /* Index of one of the words (NULL-terminated); bad usage prints the words and exits with 2. */
 int argument_choice(const struct arguments *a, const char *name, const char *const *words,
                     int otherwise);

@@ -3,7 +3,6 @@
  */
 #include "tui/batch/lesson_class.h"
 
-#include "tui/batch/print.h"
 #include "tui/drawing/columns.h"
 
 #include <jansson.h>

@@ -1,17 +1,28 @@
 /* outcomes.c - see outcomes.h. */
+#include "engine/base/compare.h"
 #include "tui/batch/outcomes.h"
 
 #include <string.h>
 
 #include "engine/base/base.h"
-#include "engine/record/session.h"
+#include "engine/record/strategy.h"
+#include "tui/batch/print.h"
 
-static void outcome_free(gpointer p)
+void outcome_free(struct outcome *o)
 {
-	struct outcome *o = p;
+	if (o == NULL)
+		return;
 	g_ptr_array_unref(o->lines);
 	g_free(o->line);
+	g_free(o->again);
+	g_free(o->use);
+	g_free(o->fewest);
 	g_free(o);
+}
+
+static void free_outcome(gpointer p)
+{
+	outcome_free(p);
 }
 
 static void left_out_clear(gpointer p)
@@ -22,7 +33,7 @@ static void left_out_clear(gpointer p)
 struct outcomes *outcomes_new(void)
 {
 	struct outcomes *x = g_new0(struct outcomes, 1);
-	x->list = g_ptr_array_new_with_free_func(outcome_free);
+	x->list = g_ptr_array_new_with_free_func(free_outcome);
 	x->left_out = g_array_new(FALSE, TRUE, sizeof(struct left_out));
 	g_array_set_clear_func(x->left_out, left_out_clear);
 	return x;
@@ -89,11 +100,26 @@ json_t *outcome_json(const struct outcome *o)
 		g_autofree char *text = g_base64_encode((const guchar *)line, strlen(line));
 		json_array_append_new(lines, json_string(text));
 	}
-	return json_pack("{si si sb sb sI ss so sI sI si sI}", "status", o->status, "signal",
+	json_t *made =
+	        json_pack("{sI ss sI sI}", "run", (json_int_t)o->run, "options", o->again,
+	                  "switches", (json_int_t)o->switches, "tries", (json_int_t)o->tries);
+	if (o->fewest)
+		json_object_set_new(made, "fewest", json_text(o->fewest));
+	if (o->use)
+		json_object_set_new(made, "use", json_text(o->use));
+	return json_pack("{si si sb sb sI ss so sI sI si sI so}", "status", o->status, "signal",
 	                 o->signal, "deadlock", o->deadlock, "timed-out", o->timed_out,
 	                 "misuses", (json_int_t)o->misuses, "hash", o->hash, "lines", lines,
 	                 "count", (json_int_t)o->count, "seed", (json_int_t)o->seed, "strategy",
-	                 (int)o->strategy, "steps", (json_int_t)o->steps);
+	                 (int)o->strategy, "steps", (json_int_t)o->steps, "made", made);
+}
+
+/* A text of a report, for a terminal; owned by the caller. */
+static char *escaped(const char *text)
+{
+	GString *out = g_string_new(NULL);
+	append_escaped(out, text, strlen(text));
+	return g_string_free(out, FALSE);
 }
 
 static bool is_lines(const json_t *lines)
@@ -114,15 +140,17 @@ static bool is_strategy(int strategy)
 
 struct outcome *outcome_of_json(const json_t *value)
 {
-	json_int_t misuses, count, seed, steps;
+	json_int_t misuses, count, seed, steps, run, switches, tries;
 	int status, signal, deadlock, timed_out, strategy;
-	const char *hash;
+	const char *hash, *again, *fewest = NULL, *use = NULL;
 	json_t *lines;
-	if (json_unpack((json_t *)value, "{si si sb sb sI ss so sI sI si sI}", "status",
+	if (json_unpack((json_t *)value,
+	                "{si si sb sb sI ss so sI sI si sI s{sI ss sI sI s?s s?s}}", "status",
 	                &status, "signal", &signal, "deadlock", &deadlock, "timed-out",
 	                &timed_out, "misuses", &misuses, "hash", &hash, "lines", &lines,
-	                "count", &count, "seed", &seed, "strategy", &strategy, "steps",
-	                &steps) != 0 ||
+	                "count", &count, "seed", &seed, "strategy", &strategy, "steps", &steps,
+	                "made", "run", &run, "options", &again, "switches", &switches, "tries",
+	                &tries, "fewest", &fewest, "use", &use) != 0 ||
 	    !is_lines(lines) || !is_strategy(strategy) || count < 1)
 		return NULL;
 	struct outcome *o = g_new0(struct outcome, 1);
@@ -144,13 +172,19 @@ struct outcome *outcome_of_json(const json_t *value)
 	o->seed = (uint64_t)seed;
 	o->strategy = (unsigned)strategy;
 	o->steps = (uint64_t)steps;
+	o->run = (uint64_t)run;
+	o->switches = (unsigned)switches;
+	o->tries = (unsigned)tries;
+	o->again = escaped(again);
+	o->fewest = fewest ? escaped(fewest) : NULL;
+	o->use = use ? escaped(use) : NULL;
 	return o;
 }
 
 static bool same_end(const struct outcome *a, const struct outcome *b)
 {
 	return a->status == b->status && a->deadlock == b->deadlock &&
-	       a->timed_out == b->timed_out && a->misuses == b->misuses;
+	       a->timed_out == b->timed_out && a->misuses == b->misuses && !a->use == !b->use;
 }
 
 void outcomes_add(struct outcomes *x, struct outcome *o)
@@ -162,12 +196,13 @@ void outcomes_add(struct outcomes *x, struct outcome *o)
 		if (!same_end(old, o) || strcmp(old->hash, o->hash) != 0)
 			continue;
 		old->count += o->count;
-		if (o->seed < old->seed) { /* the first run with it */
-			old->seed = o->seed;
-			old->strategy = o->strategy;
-			old->steps = o->steps;
+		if (o->run < old->run) { /* the first run with it */
+			o->count = old->count;
+			x->list->pdata[i] = o;
+			outcome_free(old);
+		} else {
+			outcome_free(o);
 		}
-		outcome_free(o);
 		return;
 	}
 	g_ptr_array_add(x->list, o);
@@ -258,11 +293,6 @@ static void find_shapes(struct grouping *g)
 	}
 }
 
-static gint by_text(gconstpointer a, gconstpointer b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 /* The lines in that detail as one text; owned by the caller. */
 static char *in_detail(const GPtrArray *lines, enum detail detail)
 {
@@ -274,7 +304,7 @@ static char *in_detail(const GPtrArray *lines, enum detail detail)
 	for (guint i = 0; i < count; i++)
 		g_ptr_array_add(sorted, lines->pdata[i]);
 	if (detail == DETAIL_TEXTS)
-		g_ptr_array_sort(sorted, by_text);
+		g_ptr_array_sort(sorted, compare_texts);
 	for (guint i = 0; i < count; i++)
 		g_string_append_printf(text, "%s\n", (char *)sorted->pdata[i]);
 	return g_string_free(text, FALSE);
@@ -439,13 +469,13 @@ static gint most_frequent_first(gconstpointer a, gconstpointer b)
 	const struct outcome *x = *(struct outcome *const *)a, *y = *(struct outcome *const *)b;
 	if (x->count != y->count)
 		return x->count > y->count ? -1 : 1;
-	return x->seed < y->seed ? -1 : x->seed > y->seed;
+	return x->run < y->run ? -1 : x->run > y->run;
 }
 
 static gint first_first(gconstpointer a, gconstpointer b)
 {
 	const struct outcome *x = *(struct outcome *const *)a, *y = *(struct outcome *const *)b;
-	return x->seed < y->seed ? -1 : x->seed > y->seed;
+	return x->run < y->run ? -1 : x->run > y->run;
 }
 
 void outcomes_sort(struct outcomes *x)
@@ -475,7 +505,7 @@ void outcomes_group(struct outcomes *x)
 		for (guint i = 0; i < x->list->len; i++)
 			g.group[i] = i;
 	}
-	x->list = g_ptr_array_new_with_free_func(outcome_free);
+	x->list = g_ptr_array_new_with_free_func(free_outcome);
 	merge(&g, x->list);
 	g_ptr_array_sort(x->list, most_frequent_first);
 	for (guint k = 0; k < g.shapes->len; k++)
@@ -491,7 +521,7 @@ bool outcomes_tell(const struct outcomes *x)
 	bool found = x->list->len > 1;
 	for (guint i = 0; i < x->list->len; i++) {
 		const struct outcome *o = x->list->pdata[i];
-		found |= o->signal || o->deadlock || o->timed_out || o->misuses;
+		found |= o->signal || o->deadlock || o->timed_out || o->misuses || o->use;
 	}
 	for (guint i = 0; i < x->left_out->len; i++)
 		found |= g_array_index(x->left_out, struct left_out, i).steady;

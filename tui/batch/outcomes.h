@@ -14,16 +14,25 @@
 struct outcome {
 	int status, signal; /* of the process; signal 0: exited */
 	bool deadlock, timed_out;
-	uint32_t misuses;  /* bit set of enum log_misuse */
-	char hash[17];     /* of the output, the first 16 hexadecimal digits of its SHA-256 */
-	char *line;        /* owned: last compared line of the output, escaped */
-	GPtrArray *lines;  /* owned: char *, the output within its bounds */
-	uint64_t count;    /* runs */
-	uint64_t outputs;  /* number of different outputs */
-	uint64_t seed;     /* of the first run */
+	uint32_t misuses; /* bit set of enum log_misuse */
+	char hash[17];    /* of the output, the first 16 hexadecimal digits of its SHA-256 */
+	char *line;       /* owned: last compared line of the output, escaped */
+	GPtrArray *lines; /* owned: char *, the output within its bounds */
+	uint64_t count;   /* runs */
+	uint64_t outputs; /* number of different outputs */
+	/* the first run with it: its number, how it was made, options to make it again (owned)
+	 */
+	uint64_t run, seed;
 	unsigned strategy; /* enum log_strategy */
 	uint64_t steps;    /* pct: assumed length of a run */
+	char *again;
+	char *use; /* owned: a use of freed memory in it, where that was looked for; or NULL */
+	/* a schedule that ends so with the fewest switches found: its options, or NULL; owned
+	 */
+	char *fewest;
+	unsigned switches, tries;
 };
+void outcome_free(struct outcome *o); /* NULL is allowed */
 
 /* Lines that differ only in numbers and were not compared. */
 struct left_out {

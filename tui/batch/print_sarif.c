@@ -5,7 +5,6 @@
  */
 #include "tui/batch/print.h"
 
-#include "engine/base/input.h"
 #include "tui/batch/places.h"
 #include "tui/batch/report_file.h"
 

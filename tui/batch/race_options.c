@@ -1,26 +1,14 @@
 /* race_options.c - the options that the commands about data races share. */
 #include "tui/batch/race_options.h"
 
+#include "engine/trace/formats.h"
 #include "engine/order/order.h"
 #include "engine/witness/witness.h"
 #include "tui/batch/shares.h"
 #include "tui/batch/spec_rules.h"
 
 #include <jansson.h>
-#include <stdlib.h>
 #include <string.h>
-
-static bool parse_budget(const char *text, struct race_options *o)
-{
-	char *end;
-
-	o->budget_pair = g_ascii_strtod(text, &end);
-	if (end == text || *end != ',')
-		return false;
-	text = end + 1;
-	o->budget_total = g_ascii_strtod(text, &end);
-	return end != text && *end == '\0' && o->budget_pair >= 0 && o->budget_total >= 0;
-}
 
 static bool parse_analysis(const struct arguments *a, struct race_options *o)
 {
@@ -57,18 +45,12 @@ static bool parse_candidates(const struct arguments *a, struct race_options *o)
 
 bool race_options_parse(const struct arguments *a, struct race_options *o)
 {
-	const char *budget = argument_value(a, "budget");
 	uint32_t shard, shards;
 
 	race_options_init(o);
 	if (!parse_analysis(a, o) || !parse_candidates(a, o))
 		return false;
-	if (budget != NULL && !parse_budget(budget, o)) {
-		usage_error(a,
-		            "--budget: expected two numbers of seconds as in 1,5, found '%s'",
-		            budget);
-		return false;
-	}
+	argument_budget(a, &o->budget_pair, &o->budget_total);
 	argument_shard(a, &shard, &shards);
 	if (shards > 0) {
 		o->shard = shard;
@@ -82,15 +64,28 @@ bool race_options_parse(const struct arguments *a, struct race_options *o)
 bool race_options_fit(const struct arguments *a, const struct trace *t,
                       const struct race_options *o, struct error *error)
 {
-	bool observes = analysis_is_sound(o->analysis) || o->want_witness;
+	/* --missing orders calls that were not recorded with accesses */
+	bool observes = analysis_is_sound(o->analysis) || o->want_witness || o->use_missing;
 
 	if (!observes || !t->filtered || argument_flag(a, "lenient"))
 		return true;
+	const char *who = o->want_witness                  ? "a witness"
+	                  : analysis_is_sound(o->analysis) ? analysis_word(o->analysis)
+	                                                   : "--missing";
+	const char *filter = trace_note(t, TRACE_FILTER_NOTE);
+	if (filter)
+		return error_set(
+		        error, trace_name(t),
+		        strcmp(a->command->name, "races") == 0
+		                ? "use --analysis hb; or record without --filter; or --lenient to "
+		                  "go on all the same"
+		                : "record without --filter; or --lenient to go on all the same",
+		        "recorded with --filter %s, which leaves accesses out, and %s needs them "
+		        "all",
+		        filter, who);
 	return error_set(
 	        error, trace_name(t), "use the whole trace, or --lenient to go on all the same",
-	        "redundant events were filtered out of this trace, and %s needs to know "
-	        "which write each read observes",
-	        o->want_witness ? "a witness" : analysis_word(o->analysis));
+	        "redundant events were filtered out of this trace, and %s needs them all", who);
 }
 
 static json_t *specs_json(const struct arguments *a)

@@ -2,7 +2,6 @@
 #include "tui/batch/replay_parting.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "engine/harm/outcome.h"
 #include "engine/harm/parting.h"

@@ -206,9 +206,12 @@ static const char *explored_kind(const json_t *e)
 		const char *end;
 		enum finding_kind kind;
 	} kinds[] = {
-		{ "exit-status", FINDING_EXIT },        { "signal", FINDING_CRASH },
-		{ "blocked", FINDING_STUCK },           { "check", FINDING_ASSERTION },
+		{ "exit-status", FINDING_EXIT },
+		{ "signal", FINDING_CRASH },
+		{ "blocked", FINDING_STUCK },
+		{ "check", FINDING_ASSERTION },
 		{ "specification", FINDING_ASSERTION },
+		{ "linearizability", FINDING_ASSERTION },
 	};
 	const char *end = json_word(e, "kind");
 

@@ -1,6 +1,7 @@
 /*
  * report_match.c - equality of findings of two reports; see report_match.h.
  */
+#include "engine/base/compare.h"
 #include "tui/batch/report_match.h"
 
 #include <stdlib.h>
@@ -85,14 +86,9 @@ struct group {
 	bool moved;
 };
 
-static int by_word(gconstpointer a, gconstpointer b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void append_sorted(GString *out, GPtrArray *words)
 {
-	g_ptr_array_sort(words, by_word);
+	g_ptr_array_sort(words, compare_texts);
 	for (guint i = 0; i < words->len; i++)
 		g_string_append_printf(out, "|%s", (const char *)words->pdata[i]);
 	g_ptr_array_unref(words);

@@ -3,7 +3,6 @@
 
 #include "engine/base/streams.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum trace_format trace_out_format(const struct arguments *a, const char *path)

@@ -219,6 +219,8 @@ bool read_source(struct session *s, const json_t *args, json_t *body, GString *w
 
 /* ---- variables ---- */
 
+enum { VARIABLES_MOST = 1000 }; /* at once */
+
 /* A new set; its id. */
 static json_int_t add_set(struct session *s, enum scope scope, unsigned frame,
                           const char *object)
@@ -266,17 +268,29 @@ bool list_scopes(struct session *s, const json_t *args, json_t *body, GString *w
 static bool has_children(const json_t *object)
 {
 	const char *count = text_of(object, "numchild"), *more = text_of(object, "has_more");
-	return (count && atoi(count) > 0) ||
-	       (text_of(object, "dynamic") && more && atoi(more) > 0);
+	const char *hint = text_of(object, "displayhint");
+	if (!text_of(object, "dynamic"))
+		return count && atoi(count) > 0;
+	/* Shown by a printer, which is asked when they are. */
+	return more ? atoi(more) > 0 : !hint || strcmp(hint, "string") != 0;
 }
 
 char *path_expression(struct session *s, const char *object, GString *why)
 {
 	json_t *answer = target_ask(&s->target, why, "-var-info-path-expression %s", object);
 	const char *text = text_of(answer, "path_expr");
-	GRegex *plain = g_regex_new("\\((\\w+)\\)(?=\\.|->|\\[)", 0, 0, NULL);
-	char *path = text && *text ? g_regex_replace(plain, text, -1, 0, "\\1", 0, NULL) : NULL;
-	g_regex_unref(plain);
+	/* Members of what has no name have no expression either. */
+	char *path = text && *text && !strstr(text, "()") ? g_strdup(text) : NULL;
+	/* gdb puts each part into parentheses. */
+	GRegex *part =
+	        g_regex_new("(?<![\\w)])\\(([\\w.>\\[\\]:-]+)\\)(?=$|[.\\[)-])", 0, 0, NULL);
+	for (bool more = path != NULL; more;) {
+		char *shorter = g_regex_replace(part, path, -1, 0, "\\1", 0, NULL);
+		more = shorter && strcmp(shorter, path) != 0;
+		g_free(shorter ? path : NULL);
+		path = shorter ? shorter : path;
+	}
+	g_regex_unref(part);
 	json_decref(answer);
 	return path;
 }
@@ -368,8 +382,7 @@ static bool list_globals(struct session *s, struct variables *v, const char *fra
 	if (!answer)
 		return false;
 	json_decref(answer);
-	enum { MOST = 1000 };
-	char **lines = g_strsplit(s->target.stream->str, "\n", MOST);
+	char **lines = g_strsplit(s->target.stream->str, "\n", VARIABLES_MOST);
 	for (char **name = lines; *name; name++)
 		if (**name)
 			append_named(s, v, frame, *name, NULL, list);
@@ -386,6 +399,14 @@ static bool is_access_group(const json_t *child)
 	        strcmp(name, "private") == 0);
 }
 
+static void append_element(struct session *s, struct variables *v, const char *index,
+                           const json_t *child, json_t *list)
+{
+	char *name = g_strdup_printf("[%s]", index);
+	json_array_append_new(list, shown_variable(s, v, name, child));
+	g_free(name);
+}
+
 static bool list_children(struct session *s, struct variables *v, const char *object,
                           json_int_t from, json_int_t count, json_t *list, GString *why)
 {
@@ -400,11 +421,13 @@ static bool list_children(struct session *s, struct variables *v, const char *ob
 		const char *name = text_of(child, "exp");
 		if (is_access_group(child))
 			list_children(s, v, text_of(child, "name"), 0, count, list, why);
+		else if (name && name[strspn(name, "0123456789")] == '\0') /* of an array */
+			append_element(s, v, name, child, list);
 		else if (name)
 			json_array_append_new(list, shown_variable(s, v, name, child));
 	}
 	const char *more = text_of(answer, "has_more");
-	if (more && atoi(more) > 0)
+	if (more && atoi(more) > 0 && count == VARIABLES_MOST)
 		json_array_append_new(
 		        list, json_pack("{sssssi}", "name", "...", "value",
 		                        "more: evaluate an element or a slice (a[9]@10)",
@@ -434,14 +457,13 @@ const char *find_object(const struct session *s, const json_t *set, const char *
 
 bool list_variables(struct session *s, const json_t *args, json_t *body, GString *why)
 {
-	enum { MOST = 1000 };
 	json_int_t from = json_integer_value(json_object_get(args, "start"));
 	json_int_t count = json_integer_value(json_object_get(args, "count"));
 	struct variables *v = find_set(s, json_object_get(args, "variablesReference"), why);
 	if (!v)
 		return false;
-	from = CLAMP(from, 0, INT32_MAX - MOST);
-	count = count > 0 && count < MOST ? count : MOST;
+	from = CLAMP(from, 0, INT32_MAX - VARIABLES_MOST);
+	count = count > 0 && count < VARIABLES_MOST ? count : VARIABLES_MOST;
 	json_t *list = json_array();
 	GString *frame = g_string_new(NULL);
 	name_frame_at(s, v->frame, frame);

@@ -287,6 +287,8 @@ bool data_breakpoint_info(struct session *s, const json_t *args, json_t *body, G
 	if (json_integer_value(set) > 0) {
 		const char *object = find_object(s, set, name, why);
 		expression = object ? path_expression(s, object, why) : NULL;
+		if (object && !expression)
+			g_string_assign(why, "gdb has no expression for it");
 		name_set_frame(s, set, frame);
 	} else if (name_frame(s, json_object_get(args, "frameId"), frame, why)) {
 		expression = g_strdup(name);

@@ -126,8 +126,10 @@ static bool step(struct session *s, const json_t *args, const char *line,
 	                t->gdb);
 	if (finish)
 		g_string_append_printf(command, " --frame %u", level > 0 ? level - 1 : 0);
-	if (back)
+	if (back) {
 		g_string_append(command, " --reverse");
+		json_decref(target_command(&s->target, "-gdb-set scheduler-locking on", why));
+	}
 	bool ok = go_on(s, command->str, why);
 	g_string_free(command, TRUE);
 	return ok;
@@ -290,6 +292,8 @@ static void take_stop(struct session *s, const json_t *record)
 	if (s->interrupted && sigint && !s->paused)
 		return; /* breakpoints are set, and it goes on */
 	s->interrupted = false;
+	GString *why = g_string_new(NULL);
+	json_decref(target_command(&s->target, "-gdb-set scheduler-locking off", why));
 	drop_objects(s);
 	renew_threads(s);
 	for (size_t i = 0; reason && i < G_N_ELEMENTS(reasons); i++)
@@ -297,8 +301,9 @@ static void take_stop(struct session *s, const json_t *record)
 			tell_stop(s, reasons[i].editor, reasons[i].description, record);
 			return;
 		}
+	bool stepped = !reason && !s->paused && s->going && !strstr(s->going, "continue");
 	if (!signal || sigint)
-		tell_stop(s, "pause", NULL, record);
+		tell_stop(s, stepped ? "step" : "pause", NULL, record);
 	else if (strcmp(signal, "SIGTRAP") == 0) /* by Heddle: before the pair */
 		tell_stop(s, "breakpoint", NULL, record);
 	else

@@ -432,7 +432,7 @@ bool dap_serve(const struct dap_start *start, struct error *error)
 		.objects = g_ptr_array_new_with_free_func(g_free),
 		.sources = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, free_numbers),
 		.functions = g_array_new(FALSE, FALSE, sizeof(int)),
-		.watches = g_array_new(FALSE, FALSE, sizeof(int)),
+		.watches = g_array_new(FALSE, FALSE, sizeof(struct watch)),
 		.pending = g_hash_table_new(g_direct_hash, g_direct_equal),
 		.data = g_ptr_array_new_with_free_func(free_data_point),
 		.files = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),

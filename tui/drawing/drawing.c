@@ -1,6 +1,7 @@
 /*
  * drawing.c - DOT and SVG output of graphs in lanes.
  */
+#include "engine/base/compare.h"
 #include "tui/drawing/drawing.h"
 
 #include <stdlib.h>
@@ -129,12 +130,6 @@ static void append_xml(GString *out, const char *text, size_t room)
 }
 
 /* Rows are the distinct begins and ends of nodes, so that idle time takes no space. */
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 static GArray *make_rows(const struct drawing *d)
 {
 	GArray *rows = g_array_new(FALSE, FALSE, sizeof(uint64_t));
@@ -142,7 +137,7 @@ static GArray *make_rows(const struct drawing *d)
 		g_array_append_val(rows, node_at(d, i)->from);
 		g_array_append_val(rows, node_at(d, i)->to);
 	}
-	g_array_sort(rows, by_number);
+	g_array_sort(rows, compare_u64);
 	guint kept = 0;
 	for (guint i = 0; i < rows->len; i++)
 		if (kept == 0 ||
@@ -155,7 +150,7 @@ static GArray *make_rows(const struct drawing *d)
 
 static int row_y(const GArray *rows, uint64_t event)
 {
-	const uint64_t *at = bsearch(&event, rows->data, rows->len, sizeof event, by_number);
+	const uint64_t *at = bsearch(&event, rows->data, rows->len, sizeof event, compare_u64);
 	return TOP + ROW * (int)(at - (const uint64_t *)(void *)rows->data);
 }
 

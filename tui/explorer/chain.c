@@ -1,6 +1,7 @@
 /*
  * chain.c - see chain.h.
  */
+#include "engine/base/compare.h"
 #include "tui/explorer/chain.h"
 
 #include "tui/explorer/grid.h"
@@ -47,12 +48,6 @@ static int lane_of(const struct lanes *l, uint32_t thread)
 	return -1;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* Assign lanes in thread order; false when there are too many. */
 static bool lanes_of(const struct trace *t, const GArray *steps, struct lanes *l)
 {
@@ -65,7 +60,7 @@ static bool lanes_of(const struct trace *t, const GArray *steps, struct lanes *l
 			return false;
 		l->threads[l->count++] = thread;
 	}
-	qsort(l->threads, (size_t)l->count, sizeof *l->threads, ascending);
+	qsort(l->threads, (size_t)l->count, sizeof *l->threads, compare_u32);
 	for (int i = 0; i < l->count; i++) {
 		int name = text_columns(trace_thread_name(t, l->threads[i]));
 		l->width = MAX(l->width, MIN(name, WIDEST_NAME) + BETWEEN);

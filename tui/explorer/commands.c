@@ -4,6 +4,7 @@
  * words.def is the only table; commands_*.c have the functions. A command works on the session
  * and answers with a message, a text or another view, independent of keys and drawing.
  */
+#include "engine/base/compare.h"
 #include "tui/explorer/commands.h"
 #include "tui/explorer/folders.h"
 #include "tui/explorer/settings.h"
@@ -31,13 +32,18 @@ enum completes {
 static const struct word {
 	const char *name, *others, *arguments, *help;
 	enum completes completes;
-	word_function *run;
+	word_function *run; /* or NULL: run_by, with `how` */
+	word_by_function *run_by;
+	int how;
 } words[] = {
 #define WORD(function, name, others, arguments, completes, help) \
-	{ name, others, arguments, help, completes, word_##function },
+	{ name, others, arguments, help, completes, word_##function, NULL, 0 },
+#define WORD_BY(function, how, name, others, arguments, completes, help) \
+	{ name, others, arguments, help, completes, NULL, by_##function, how },
 #include "tui/explorer/words.def"
 #include "tui/explorer/messages.h"
 #undef WORD
+#undef WORD_BY
 };
 
 /* -- helpers ------------------------------------------------------------------------ */
@@ -131,7 +137,8 @@ void commands_run(struct app *app, const char *line)
 		if (!word_go_event(app, copy, &error))
 			app_complain(app, &error);
 	} else if ((word = find_word(copy, &error)) == NULL ||
-	           !word->run(app, arguments, &error)) {
+	           !(word->run ? word->run(app, arguments, &error)
+	                       : word->run_by(app, word->how, arguments, &error))) {
 		app_complain(app, &error);
 	}
 }
@@ -178,11 +185,6 @@ static void offer_files(const char *text, GPtrArray *out)
 	}
 }
 
-static int compare_words(gconstpointer a, gconstpointer b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
 static void offer_arguments(const struct app *app, enum completes what, const char *text,
                             GPtrArray *out)
 {
@@ -220,7 +222,7 @@ static void offer_arguments(const struct app *app, enum completes what, const ch
 	}
 	for (int i = 0; what == C_SETTINGS && i < SETTING_COUNT; i++)
 		offer(out, settings_table[i].word, text);
-	g_ptr_array_sort(out, compare_words);
+	g_ptr_array_sort(out, compare_texts);
 }
 
 /* -- conditions: what stands before the word says what it can be ----------------------------- */
@@ -344,7 +346,7 @@ GPtrArray *commands_complete(const struct app *app, const char *line, int start,
 	g_autofree char *before = g_strndup(line, (gsize)start);
 	if (word && !offer_by_place(app, word, before, text, out))
 		offer_arguments(app, word->completes, text, out);
-	g_ptr_array_sort(out, compare_words);
+	g_ptr_array_sort(out, compare_texts);
 	return out;
 }
 

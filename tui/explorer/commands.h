@@ -10,8 +10,21 @@
 /* A command; false and `error` on failure. */
 typedef bool word_function(struct app *app, const char *arguments, struct error *error);
 #define WORD(function, name, others, arguments, completes, help) word_function word_##function;
+#define WORD_BY(...)
 #include "tui/explorer/words.def"
 #undef WORD
+#undef WORD_BY
+
+/* Several commands that differ in `how` alone. */
+typedef bool word_by_function(struct app *app, int how, const char *arguments,
+                              struct error *error);
+enum { BACK = -1, FORWARD = 1 };
+enum { AT_PLACE = 0, AT_READS = 1, AT_WRITES = 2, AT_ONCE = 4 };
+word_by_function by_step;       /* an enum step_kind, negative: back */
+word_by_function by_leave;      /* direction: out of the selected frame's function */
+word_by_function by_run;        /* direction: to a breakpoint */
+word_by_function by_breakpoint; /* AT_... */
+word_by_function by_disabling;  /* false: enables */
 
 /* A positive number of steps; default 1. */
 uint64_t count_of(const char *arguments);

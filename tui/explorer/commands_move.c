@@ -7,6 +7,7 @@
 #include "engine/base/search.h"
 #include "engine/trace/own_code.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* -- helpers ------------------------------------------------------------------------ */
@@ -233,13 +234,14 @@ bool word_list(struct app *app, const char *arguments, struct error *error)
 
 /* -- stepping ----------------------------------------------------------------------- */
 
-static bool step_by(struct app *app, enum step_kind kind, int direction, const char *arguments,
-                    struct error *error)
+bool by_step(struct app *app, int how, const char *arguments, struct error *error)
 {
 	const struct session *s = app->session;
+	int direction = how < 0 ? BACK : FORWARD;
 	if (!need_events(app, error))
 		return false;
-	uint32_t to = session_step(s, s->event, kind, direction, count_of(arguments));
+	uint32_t to = session_step(s, s->event, (enum step_kind)abs(how), direction,
+	                           count_of(arguments));
 	if (to == s->event)
 		return (direction > 0 ? refuse(error, NO_STEP_AFTER)
 		                      : refuse(error, NO_STEP_BEFORE));
@@ -247,48 +249,8 @@ static bool step_by(struct app *app, enum step_kind kind, int direction, const c
 	return true;
 }
 
-bool word_stepi(struct app *app, const char *arguments, struct error *error)
-{
-	return step_by(app, STEP_THREAD, 1, arguments, error);
-}
-
-bool word_reverse_stepi(struct app *app, const char *arguments, struct error *error)
-{
-	return step_by(app, STEP_THREAD, -1, arguments, error);
-}
-
-bool word_nexti(struct app *app, const char *arguments, struct error *error)
-{
-	return step_by(app, STEP_OVER, 1, arguments, error);
-}
-
-bool word_reverse_nexti(struct app *app, const char *arguments, struct error *error)
-{
-	return step_by(app, STEP_OVER, -1, arguments, error);
-}
-
-bool word_step(struct app *app, const char *arguments, struct error *error)
-{
-	return step_by(app, STEP_LINE, 1, arguments, error);
-}
-
-bool word_reverse_step(struct app *app, const char *arguments, struct error *error)
-{
-	return step_by(app, STEP_LINE, -1, arguments, error);
-}
-
-bool word_next(struct app *app, const char *arguments, struct error *error)
-{
-	return step_by(app, STEP_LINE_OVER, 1, arguments, error);
-}
-
-bool word_reverse_next(struct app *app, const char *arguments, struct error *error)
-{
-	return step_by(app, STEP_LINE_OVER, -1, arguments, error);
-}
-
 /* Out of the selected frame's function: to the first event of its caller, as gdb's. */
-static bool leave_function(struct app *app, int direction, struct error *error)
+bool by_leave(struct app *app, int direction, const char *arguments, struct error *error)
 {
 	const struct session *s = app->session;
 	const struct trace *t = s->trace;
@@ -313,16 +275,6 @@ static bool leave_function(struct app *app, int direction, struct error *error)
 	return true;
 }
 
-bool word_finish(struct app *app, const char *arguments, struct error *error)
-{
-	return leave_function(app, 1, error);
-}
-
-bool word_reverse_finish(struct app *app, const char *arguments, struct error *error)
-{
-	return leave_function(app, -1, error);
-}
-
 /* The thread's next event at the place, or the first one out of its function. */
 static uint32_t until_place(const struct session *s, const GArray *places)
 {
@@ -340,7 +292,7 @@ bool word_until(struct app *app, const char *arguments, struct error *error)
 {
 	const struct session *s = app->session;
 	if (*arguments == '\0')
-		return step_by(app, STEP_UNTIL, 1, "1", error);
+		return by_step(app, STEP_UNTIL, "1", error);
 	if (!need_events(app, error))
 		return false;
 	g_autoptr(GArray) places = places_of(app, arguments);
@@ -401,8 +353,8 @@ bool word_thread(struct app *app, const char *arguments, struct error *error)
 	return true;
 }
 
-/* To the `count`th stop from here, or the last one before there are no more. */
-static bool run_on(struct app *app, int direction, uint64_t count, struct error *error)
+/* To the Nth stop from here, or the last one before there are no more. */
+bool by_run(struct app *app, int direction, const char *arguments, struct error *error)
 {
 	struct session *s = app->session;
 	struct breakpoint *hit;
@@ -410,7 +362,7 @@ static bool run_on(struct app *app, int direction, uint64_t count, struct error 
 		return false;
 	if (s->breakpoints->len == 0)
 		return refuse(error, NO_STOPS);
-	for (; count > 0; count--) {
+	for (uint64_t count = count_of(arguments); count > 0; count--) {
 		uint32_t to = session_run(s, s->event, direction, &hit);
 		if (to == NONE)
 			return direction > 0 ? refuse(error, NO_STOP_AFTER, s->event)
@@ -423,16 +375,6 @@ static bool run_on(struct app *app, int direction, uint64_t count, struct error 
 			g_ptr_array_remove(s->breakpoints, hit);
 	}
 	return true;
-}
-
-bool word_cont(struct app *app, const char *arguments, struct error *error)
-{
-	return run_on(app, 1, count_of(arguments), error);
-}
-
-bool word_reverse_cont(struct app *app, const char *arguments, struct error *error)
-{
-	return run_on(app, -1, count_of(arguments), error);
 }
 
 /* Stops where the function is entered; if inlined, at its first event. */
@@ -451,19 +393,17 @@ static void set_place(const struct app *app, const char *place, struct breakpoin
 	}
 }
 
-enum stops_at { AT_PLACE = 0, AT_READS = 1, AT_WRITES = 2 };
-
-static bool add_breakpoint(struct app *app, const char *arguments, unsigned accesses, bool once,
-                           struct error *error)
+bool by_breakpoint(struct app *app, int how, const char *arguments, struct error *error)
 {
 	struct session *s = app->session;
+	int accesses = how & (AT_READS | AT_WRITES);
 	const char *condition = strstr(arguments, " if ");
 	g_autofree char *place =
 	        condition ? g_strndup(arguments, condition - arguments) : g_strdup(arguments);
 	struct breakpoint *b = g_new0(struct breakpoint, 1);
 	b->variable = NONE;
 	b->function = NONE;
-	b->once = once;
+	b->once = how & AT_ONCE;
 	b->reads = accesses & AT_READS;
 	b->writes = accesses & AT_WRITES;
 	b->text = g_strdup(arguments);
@@ -490,31 +430,6 @@ static bool add_breakpoint(struct app *app, const char *arguments, unsigned acce
 	else
 		app_say(app, SAYS_BREAKPOINT, b->number, arguments);
 	return true;
-}
-
-bool word_break_at(struct app *app, const char *arguments, struct error *error)
-{
-	return add_breakpoint(app, arguments, AT_PLACE, false, error);
-}
-
-bool word_tbreak(struct app *app, const char *arguments, struct error *error)
-{
-	return add_breakpoint(app, arguments, AT_PLACE, true, error);
-}
-
-bool word_watch(struct app *app, const char *arguments, struct error *error)
-{
-	return add_breakpoint(app, arguments, AT_WRITES, false, error);
-}
-
-bool word_rwatch(struct app *app, const char *arguments, struct error *error)
-{
-	return add_breakpoint(app, arguments, AT_READS, false, error);
-}
-
-bool word_awatch(struct app *app, const char *arguments, struct error *error)
-{
-	return add_breakpoint(app, arguments, AT_READS | AT_WRITES, false, error);
 }
 
 static struct breakpoint *breakpoint_of(const struct session *s, const char *text,
@@ -581,8 +496,7 @@ bool word_delete_at(struct app *app, const char *arguments, struct error *error)
 	return true;
 }
 
-static bool set_disabled(struct app *app, const char *arguments, bool disabled,
-                         struct error *error)
+bool by_disabling(struct app *app, int disabled, const char *arguments, struct error *error)
 {
 	g_autoptr(GPtrArray) found = breakpoints_of(app->session, arguments, error);
 	if (found == NULL)
@@ -594,14 +508,4 @@ static bool set_disabled(struct app *app, const char *arguments, bool disabled,
 	else
 		app_say(app, SAYS_ENABLED, found->len, plural(found->len));
 	return true;
-}
-
-bool word_enable(struct app *app, const char *arguments, struct error *error)
-{
-	return set_disabled(app, arguments, false, error);
-}
-
-bool word_disable(struct app *app, const char *arguments, struct error *error)
-{
-	return set_disabled(app, arguments, true, error);
 }

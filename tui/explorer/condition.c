@@ -7,8 +7,6 @@
 
 #include "tui/explorer/session.h"
 
-#include <string.h>
-
 struct stop_condition {
 	struct condition *condition;
 	GArray *named; /* struct named, by the condition's names */

@@ -13,7 +13,6 @@
 #include "tui/explorer/explorer.h"
 #include "tui/explorer/settings.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool refuse_file(const char *path, const char *group, const char *key,

@@ -1,4 +1,5 @@
 /* decisions.c - see decisions.h. */
+#include "engine/base/compare.h"
 #include "tui/explorer/decisions.h"
 
 #include "engine/trace/shown.h"
@@ -153,12 +154,6 @@ static void add_access(struct decision_search *d, uint32_t e, const struct stage
 	g_array_append_val(d->of, variable);
 }
 
-static int by_event(gconstpointer a, gconstpointer b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* The units' accesses to the edges' variables, as recorded. */
 static GArray *recorded_accesses(const struct decision_search *d)
 {
@@ -177,7 +172,7 @@ static GArray *recorded_accesses(const struct decision_search *d)
 	for (guint i = 0; i < d->f->edges->len && searched > MOST_SEARCHED; i++)
 		g_array_append_vals(events,
 		                    g_array_index(d->f->edges, struct cycle_edge, i).events, 2);
-	g_array_sort(events, by_event);
+	g_array_sort(events, compare_u32);
 	return events;
 }
 

@@ -3,7 +3,6 @@
  */
 #include "tui/explorer/folders.h"
 
-#include "engine/detect/failure.h"
 #include "engine/trace/own_code.h"
 #include "tui/explorer/missing_code.h"
 

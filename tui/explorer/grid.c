@@ -3,7 +3,6 @@
  */
 #include "tui/explorer/grid.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <wchar.h>
 

@@ -3,9 +3,9 @@
 #include "tui/explorer/messages.h"
 
 #include "engine/base/child.h"
+#include "engine/base/file.h"
 
 #include <errno.h>
-#include <glib/gstdio.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -47,21 +47,10 @@ struct output_task *output_task_new(struct app *app, char *title)
 	return task;
 }
 
-static void remove_folder(const char *folder)
-{
-	g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
-	const char *name;
-	while (dir && (name = g_dir_read_name(dir))) {
-		g_autofree char *path = g_build_filename(folder, name, NULL);
-		g_remove(path);
-	}
-	g_rmdir(folder);
-}
-
 void output_task_free(struct output_task *task)
 {
 	if (task->folder)
-		remove_folder(task->folder);
+		file_remove_tree(task->folder);
 	output_free(task->output);
 	g_ptr_array_unref(task->steps);
 	g_free(task->folder);

@@ -1,4 +1,5 @@
 /* page.c - see page.h. The page is also well-formed XML, by which its tests read it. */
+#include "engine/base/compare.h"
 #include "tui/explorer/page.h"
 
 #include "engine/trace/own_code.h"
@@ -291,19 +292,13 @@ static bool is_claimed(const struct walk *w, uint32_t event)
 	return claimed;
 }
 
-static int by_number(gconstpointer a, gconstpointer b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 static void recorded_order(const struct walk *w, GString *out)
 {
 	g_autoptr(GArray) sorted =
 	        g_array_new(FALSE, FALSE, sizeof(uint32_t)); /* of the steps shown */
 	for (guint i = w->from; i < w->events->len; i++)
 		g_array_append_val(sorted, g_array_index(w->events, uint32_t, i));
-	g_array_sort(sorted, by_number);
+	g_array_sort(sorted, compare_u32);
 	g_string_append(out,
 	                "<div class=\"order\"><h4>as recorded</h4><table class=\"lanes\">");
 	lane_heads(w, out);

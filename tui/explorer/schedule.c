@@ -8,7 +8,6 @@
 #include "tui/explorer/refusal.h"
 #include "engine/base/search.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {

@@ -13,7 +13,6 @@
 #include "tui/drawing/columns.h"
 #include "tui/explorer/import.h"
 #include "tui/explorer/return_point.h"
-#include "tui/explorer/weak_order.h"
 #include "tui/explorer/messages.h"
 
 #include <string.h>

@@ -4,6 +4,7 @@
  * By binary searches in the index, so that a step in a trace of 10^8 events takes no pass; by a
  * scan until the index is built.
  */
+#include "engine/base/compare.h"
 #include "tui/explorer/session.h"
 #include "engine/base/search.h"
 
@@ -80,12 +81,6 @@ static void add_open(const struct trace *t, uint32_t object, uint32_t event, GAr
 	}
 }
 
-static int ascending(gconstpointer a, gconstpointer b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 GArray *session_locks_held(const struct session *s, uint32_t event)
 {
 	enum { OBJECTS_LOOKED_AT = 100000 };
@@ -95,7 +90,7 @@ GArray *session_locks_held(const struct session *s, uint32_t event)
 		return held;
 	for (uint32_t o = 0; o < MIN(t->objects_count, OBJECTS_LOOKED_AT); o++)
 		add_open(t, o, event, held);
-	g_array_sort(held, ascending);
+	g_array_sort(held, compare_u32);
 	return held;
 }
 

@@ -10,8 +10,6 @@
 #include "tui/explorer/return_point.h"
 #include "tui/explorer/weak_order.h"
 
-#include <string.h>
-
 struct story {
 	const struct session *s;
 	const struct trace *t;

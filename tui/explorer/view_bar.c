@@ -2,8 +2,6 @@
  */
 #include "tui/explorer/view_bar.h"
 
-#include <string.h>
-
 struct tab {
 	enum view_kind view;
 	const char *word;

@@ -10,8 +10,6 @@
 #include "tui/explorer/prose.h"
 #include "tui/explorer/missing_code.h"
 
-#include <string.h>
-
 /* After the orders of order.h: the closure of the pair's causal past. */
 enum { KIND_CLOSURE = ORDER_KIND_COUNT, SUMMARY_EVENTS = 1000000 };
 

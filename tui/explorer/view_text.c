@@ -4,8 +4,6 @@
  */
 #include "tui/explorer/app.h"
 
-#include "tui/explorer/command_line.h"
-
 #include <string.h>
 
 struct text_state {

@@ -2,6 +2,7 @@
  * view_witness.c - recorded order and witness side by side: moved events, necessary context
  * switches with reasons, stepping. Below, the state of the threads.
  */
+#include "engine/base/compare.h"
 #include "engine/trace/shown.h"
 #include "engine/trace/own_code.h"
 #include "engine/base/search.h"
@@ -116,12 +117,6 @@ static void add_row(GArray *rows, enum row_kind kind, guint index)
 	g_array_append_val(rows, row);
 }
 
-static int by_number(gconstpointer a, gconstpointer b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* Length of the common prefix of both orders. */
 static guint common_prefix(const struct witness_view *v)
 {
@@ -230,7 +225,7 @@ static bool has_optional(const struct witness_view *v)
 static void take_witness(struct app *app, struct witness_view *v)
 {
 	v->sorted = (g_array_free(v->sorted, TRUE), g_array_copy(v->w.events));
-	g_array_sort(v->sorted, by_number);
+	g_array_sort(v->sorted, compare_u32);
 	v->moves = schedule_moves(v->w.events);
 	/* why a switch is needed is known of sequentially consistent runs alone */
 	v->switches = app->session->weak

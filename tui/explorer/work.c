@@ -12,8 +12,6 @@
 #include "engine/predict/weak_races.h"
 #include "engine/witness/witness.h"
 
-#include <string.h>
-
 static void start_analysis(struct app *app, enum analysis analysis);
 
 static struct job *job_new(struct app *app, const char *title, int detail)

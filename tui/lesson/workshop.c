@@ -6,12 +6,10 @@
 
 #include "engine/base/editor.h"
 #include "engine/base/child.h"
+#include "engine/base/file.h"
 
 #include <errno.h>
-#include <glib/gstdio.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -79,23 +77,10 @@ bool workshop_open(struct workshop *w, const struct lesson *lesson, const char *
 	return false;
 }
 
-/* Remove our own folder: files, and the program's folders. */
-static void remove_tree(const char *path)
-{
-	g_autoptr(GDir) dir =
-	        g_file_test(path, G_FILE_TEST_IS_SYMLINK) ? NULL : g_dir_open(path, 0, NULL);
-	const char *name;
-	while (dir && (name = g_dir_read_name(dir))) {
-		g_autofree char *child = g_build_filename(path, name, NULL);
-		remove_tree(child);
-	}
-	g_remove(path);
-}
-
 void workshop_close(struct workshop *w)
 {
 	if (w->temporary && w->folder)
-		remove_tree(w->folder);
+		file_remove_tree(w->folder);
 	g_free(w->folder);
 	g_free(w->trace);
 	g_free(w->shown);

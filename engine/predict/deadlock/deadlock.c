@@ -6,6 +6,7 @@
  * threads, rule out cycles there. Then events of a cycle's classes are combined, as far as
  * their causal pasts permit, and the solver decides whether all requests can be next at once.
  */
+#include "engine/base/compare.h"
 #include "engine/base/arrays.h"
 #include "engine/trace/ending.h"
 #include "engine/predict/deadlock/deadlock.h"
@@ -23,7 +24,6 @@
 #include "engine/witness/witness.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
 	MAX_LENGTH = 16,     /* threads on a cycle */
@@ -69,13 +69,6 @@ struct search {
 static GBytes *bytes_of(const uint32_t *numbers, size_t count)
 {
 	return g_bytes_new(numbers, count * sizeof(uint32_t));
-}
-
-static int number_compare(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
 }
 
 static void add_request(struct search *s, uint32_t e, bool exclusive, uint32_t held)
@@ -311,7 +304,7 @@ static GBytes *unit_key(const struct search *s)
 		numbers[i] = s->options->pairs_events
 		                     ? s->chosen[i]
 		                     : g_array_index(s->wants, struct want, s->path[i]).site;
-	qsort(numbers, s->length, sizeof(uint32_t), number_compare);
+	qsort(numbers, s->length, sizeof(uint32_t), compare_u32);
 	return bytes_of(numbers, s->length);
 }
 
@@ -557,7 +550,7 @@ static GBytes *requests_key(const struct search *s, const uint32_t *requests, ui
 		                     ? e
 		                     : s->t->locations[s->t->events[e].location].site;
 	}
-	qsort(numbers, count, sizeof(uint32_t), number_compare);
+	qsort(numbers, count, sizeof(uint32_t), compare_u32);
 	return bytes_of(numbers, count);
 }
 

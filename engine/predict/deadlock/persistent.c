@@ -3,10 +3,6 @@
  */
 #include "engine/predict/deadlock/persistent.h"
 
-#include "engine/trace/tries.h"
-
-#include <string.h>
-
 /* Kinds of use of an item by a thread.  Of a variable: ANY, WRITE; of a block: ANY, FREE. */
 enum use_kind {
 	USED_ANY,

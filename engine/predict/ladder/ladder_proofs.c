@@ -6,8 +6,6 @@
 #include "engine/trace/index.h"
 #include "engine/base/hash.h"
 
-#include <string.h>
-
 /* A pair of events that cannot both be next. */
 struct point {
 	uint32_t e1, e2;

@@ -8,8 +8,6 @@
 #include "engine/base/search.h"
 #include "engine/predict/m2/m2_private.h"
 
-#include <string.h>
-
 bool m2_reaches(const struct m2 *m, uint32_t e, uint32_t f)
 {
 	return chain_reaches(m->order, m->t->events[e].thread, m2_position(m, e),

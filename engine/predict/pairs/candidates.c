@@ -12,9 +12,6 @@
 #include "engine/base/search.h"
 #include "engine/predict/pairs/classes.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static bool unordered(const struct candidate_options *o, uint32_t e, uint32_t f)
 {
 	uint32_t e1 = MIN(e, f), e2 = MAX(e, f);

@@ -10,8 +10,6 @@
 #include "engine/base/hash.h"
 #include "engine/predict/pairs/candidates.h"
 
-#include <string.h>
-
 /* Direct-mapped caches of results. */
 enum { RECENT_BITS = 12, RECENT = 1 << RECENT_BITS, FIRST_SLOTS = 1 << 8 };
 struct recent {

@@ -7,8 +7,6 @@
 #include "engine/predict/race.h"
 #include "engine/witness/check.h"
 
-#include <string.h>
-
 struct smt_options smt_race_options(const struct race_options *options)
 {
 	const struct race_rules *rules = options->rules;

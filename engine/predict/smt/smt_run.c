@@ -9,8 +9,6 @@
 #include "engine/base/search.h"
 #include "engine/predict/smt/smt_private.h"
 
-#include <string.h>
-
 /* Values of `until` beside events: retry after the next step; never. */
 enum { AGAIN = UINT32_MAX - 1, NEVER = UINT32_MAX - 2 };
 

@@ -90,10 +90,11 @@ build() { # PERIOD FOLDER
 
 # One trial: the number of executions up to the first that fails, or "-" and how many were made.
 trial() { # TOOL PROGRAM SEED ARGS
-	local tool=$1 program=$2 seed=$3 input=/dev/null out
+	local tool=$1 program=$2 seed=$3 input=/dev/null out how=()
 	shift 3
 	[[ ${1-} == input:* ]] && input=${1#input:} && shift
-	out=$("$HEDDLE" "$tool" --until-error --seed "$seed" --runs "$RUNS" --budget "$SECONDS_EACH" \
+	[ "$tool" = shake ] && how=(--strategy auto --tries 0)
+	out=$("$HEDDLE" "$tool" "${how[@]}" --until-error --seed "$seed" --runs "$RUNS" --budget "$SECONDS_EACH" \
 		--format json -- "./$program" "$@" <"$input" 2>/dev/null)
 	perl -MJSON::PP -0777 -e '
 		my $d = eval { JSON::PP->new->decode(<STDIN>) } or print("- failed"), exit;

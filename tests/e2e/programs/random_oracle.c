@@ -11,19 +11,21 @@
  *
  * An operation is three characters:
  *
- *     LNV H.V XN. ZN. MN.   loops that wait, by looking at atomics: until N is V; until both are;
- * until N, which was 0, is set to 1, by looking first, or by compare and exchange at once; until 1
- * was added to N by load, compare and exchange
- *     rNV wNV    read, write of a plain cell N, of the value V       RNV WNV  the same, atomic
- *     P.. Q.V BNV  read both of cells 0 and 1 at once, write V to both at once, write the low
- * byte of cell N mN. GN. K..  an object's counter: add 1, its value (by its own lock, or N:
- * mutex 1); a look at its memory A.V D.V    an object's set: add V ('1': it was not there), is
- * V there? aN.  xNV   add 1 to atomic N; compare and exchange V for 1 - V ('+': done) lN. uN.
- * tN. TN.     lock, unlock, try, try with a time limit, of mutex N i.. o.. I.. e.. f.. E.. F..
- * reader-writer lock: read, write, unlock; tries of both; timed s.. S.. d..         spin lock:
- * lock, unlock, try p.. z.. y.. Y.. g.. semaphore: post, wait, try, timed wait, its count c..
- * C.. n.. N.. qN. condition: wait, timed wait ('1': the time was up), signal, broadcast; wait
- * while cell N is 0 b..                 barrier of two
+ *     LNV H.V XN. ZN. MN.   loops that wait, by looking at atomics: until N is V; until both
+ * are; until N, which was 0, is set to 1, by looking first, or by compare and exchange at once;
+ * until 1 was added to N by load, compare and exchange UNV        the futex of atomic N % 2; by
+ * N / 2: sleep while it is V ('1': it was not), the same with a time limit ('2': the time was
+ * up), wake V (9: all; how many slept), sleep in a loop until it is not V rNV wNV    read,
+ * write of a plain cell N, of the value V       RNV WNV  the same, atomic P.. Q.V BNV  read
+ * both of cells 0 and 1 at once, write V to both at once, write the low byte of cell N mN. GN.
+ * K..  an object's counter: add 1, its value (by its own lock, or N: mutex 1); a look at its
+ * memory A.V D.V    an object's set: add V ('1': it was not there), is V there? aN.  xNV   add
+ * 1 to atomic N; compare and exchange V for 1 - V ('+': done) lN. uN. tN. TN.     lock, unlock,
+ * try, try with a time limit, of mutex N i.. o.. I.. e.. f.. E.. F.. reader-writer lock: read,
+ * write, unlock; tries of both; timed s.. S.. d..         spin lock: lock, unlock, try p.. z..
+ * y.. Y.. g.. semaphore: post, wait, try, timed wait, its count c.. C.. n.. N.. qN. condition:
+ * wait, timed wait ('1': the time was up), signal, broadcast; wait while cell N is 0 b..
+ * barrier of two
  * ('1': the serial thread) ON.                 once, by routine N ('1': it was run here) kN.
  * hN.             create, join thread N vN. V..             use (N: 0 read, 1 write), free the
  * block ('f': it was freed before) jN. JN.             where the last result was 0 (not 0):
@@ -57,6 +59,8 @@ enum phase {
 	INSIDE_DONE, /* has written there */
 	INVOKED,     /* holds mutex 1, in an invocation of the counter */
 	HALF,        /* of a loop that waits: has looked once */
+	SLEEPS,      /* on a futex */
+	SLEEPS_TIMED,
 };
 struct state {
 	uint8_t phase[THREADS], at[THREADS], last[THREADS], length[THREADS];
@@ -303,6 +307,70 @@ static void step_object(const struct state *s, int t, const char *op)
 	}
 }
 
+/* -- futexes ------------------------------------------------------------------------------- */
+
+/* Compare and sleep are one step. */
+static void sleep_while(const struct state *s, int t, const char *op, enum phase phase)
+{
+	if (s->atom[(op[1] - '0') % 2] == op[2] - '0')
+		go_to(s, t, phase);
+	else if ((op[1] - '0') / 2 == 3)
+		go_to(s, t, RUNS); /* it looks again */
+	else
+		end(s, t, 1);
+}
+
+static const char *sleeps_in(const struct state *s, int t, int word)
+{
+	const char *op = &program[t][s->at[t] * 3];
+	bool asleep = s->phase[t] == SLEEPS || s->phase[t] == SLEEPS_TIMED;
+	return asleep && (op[1] - '0') % 2 == word ? op : NULL;
+}
+
+/* Any of those that sleep, up to `most`. */
+static void wake_up(const struct state *s, int t, int word, int most, int woken)
+{
+	bool any = false;
+	for (int u = 0; u < threads && woken < most; u++) {
+		const char *op = sleeps_in(s, u, word);
+		struct state after = *s;
+		if (op == NULL)
+			continue;
+		any = true;
+		after.phase[u] = RUNS;
+		if ((op[1] - '0') / 2 != 3) {
+			after.at[u]++;
+			after.last[u] = 0;
+			tell(&after, u, 0);
+		}
+		wake_up(&after, t, word, most, woken + 1);
+	}
+	if (!any)
+		end(s, t, woken);
+}
+
+static void step_futex(const struct state *s, int t, const char *op)
+{
+	int n = op[1] - '0', value = op[2] - '0';
+	switch (n / 2) {
+	case 0:
+		sleep_while(s, t, op, SLEEPS);
+		return;
+	case 1:
+		sleep_while(s, t, op, SLEEPS_TIMED);
+		return;
+	case 2:
+		wake_up(s, t, n % 2, value, 0);
+		return;
+	default:
+		if (s->atom[n % 2] == value)
+			go_to(s, t, HALF);
+		else
+			end(s, t, s->atom[n % 2]);
+		return;
+	}
+}
+
 /* One round of a loop that waits has two looks in H, X and M. */
 static void step_half(const struct state *s, int t, const char *op)
 {
@@ -312,6 +380,9 @@ static void step_half(const struct state *s, int t, const char *op)
 	after.phase[t] = RUNS;
 	after.seen[t] = 0;
 	switch (op[0]) {
+	case 'U':
+		sleep_while(s, t, op, SLEEPS);
+		return;
 	case 'H':
 		if (s->atom[1] == value) {
 			end(&after, t, value);
@@ -373,6 +444,9 @@ static void step_within(const struct state *s, int t, const char *op)
 	switch (s->phase[t]) {
 	case WAITS_TIMED:
 		go_to(s, t, LATE);
+		return;
+	case SLEEPS_TIMED:
+		end(s, t, 2);
 		return;
 	case WOKEN:
 	case LATE:
@@ -589,6 +663,9 @@ static void step(const struct state *s, int t)
 	case 'O':
 		enter_once(s, t);
 		return;
+	case 'U':
+		step_futex(s, t, op);
+		return;
 	case 'L':
 	case 'H':
 	case 'X':
@@ -625,7 +702,7 @@ static bool can_step(const struct state *s, int t)
 	dry = true;
 	step(s, t);
 	dry = false;
-	return moved && s->phase[t] != WAITS_TIMED;
+	return moved && s->phase[t] != WAITS_TIMED && s->phase[t] != SLEEPS_TIMED;
 }
 
 static void search(void)
@@ -672,6 +749,7 @@ enum feature {
 	FEATURES
 };
 static bool loops; /* has it loops that wait? */
+static bool futexes;
 static bool has[FEATURES];
 static uint64_t random_state;
 
@@ -787,9 +865,43 @@ static void loop_block(int t)
 	}
 }
 
+/* A use of a futex: by itself, or as one does; what others wait for and wake; and both. */
+static void futex_block(int t)
+{
+	unsigned n = below(2), value = below(4) == 0;
+	switch (below(7)) {
+	case 0:
+	case 1:
+		op(t, 'U', n, value);
+		break;
+	case 2:
+		op(t, 'U', 2 + n, value);
+		break;
+	case 3:
+		op(t, 'U', 6 + n, value);
+		break;
+	case 4:
+		op(t, 'R', n, 0);
+		op(t, 'J', 1, 0);
+		op(t, 'U', 2 * below(2) + n, 0);
+		break;
+	case 5:
+		op(t, below(3) ? 'W' : 'a', n, 1);
+		op(t, 'U', 4 + n, below(3) ? 1 : 9);
+		break;
+	default:
+		op(t, 'U', 4 + n, below(3) ? 1 + below(2) : 9);
+		break;
+	}
+}
+
 static void block(int t)
 {
 	static const char tries[] = "efEF", takes[] = "ppzyYg";
+	if (futexes && below(3)) {
+		futex_block(t);
+		return;
+	}
 	if (loops && below(3)) {
 		loop_block(t);
 		return;
@@ -936,6 +1048,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < 8; i++)
 		below(2);
 	loops = bound < 0 && seed % 8 == 4;
+	futexes = seed % 16 == 2 || seed % 16 == 13 || seed % 16 == 15;
 	make();
 	if (seed % 4 == 3)
 		widen();

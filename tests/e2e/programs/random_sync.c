@@ -7,13 +7,17 @@
  * The lines are written by bare system calls, so that a recording sees nothing of them.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 
 enum { LOG = 100, OPERATION = 3 };
 
@@ -46,7 +50,7 @@ struct set {
 	struct node {
 		int value;
 		struct node *next;
-	} *first;
+	} * first;
 };
 static struct counter counter = { PTHREAD_MUTEX_INITIALIZER, 0 };
 static struct set set = { PTHREAD_MUTEX_INITIALIZER, 0 };
@@ -175,6 +179,34 @@ static int use(int writes)
 	return was ? 'f' - '0' : 0;
 }
 
+/* 0: woken, 1: the word has another value, 2: the time is up. */
+static int futex_sleep(_Atomic int *word, int value, int timed)
+{
+	long status =
+	        timed ? syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, &far, NULL,
+	                        FUTEX_BITSET_MATCH_ANY)
+	              : syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
+	return status == 0 ? 0 : errno == EAGAIN ? 1 : 2;
+}
+
+/* The four ways to use the futex of an atomic. */
+static int use_futex(int way, _Atomic int *word, int value)
+{
+	int seen;
+	switch (way) {
+	case 0:
+	case 1:
+		return futex_sleep(word, value, way);
+	case 2:
+		return (int)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE,
+		                    value == 9 ? INT_MAX : value, NULL, NULL, 0);
+	default:
+		while ((seen = *word) == value)
+			futex_sleep(word, value, 0);
+		return seen;
+	}
+}
+
 static int operate(char operation, int n, int value)
 {
 	int result = 0;
@@ -228,6 +260,8 @@ static int operate(char operation, int n, int value)
 		result = value;
 		return atomic_compare_exchange_strong(&atom[n], &result, 1 - value) ? '+' - '0'
 		                                                                    : result;
+	case 'U':
+		return use_futex(n / 2, &atom[n % 2], value);
 	case 'v':
 		return use(n);
 	case 'V':

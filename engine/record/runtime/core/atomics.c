@@ -14,17 +14,29 @@ typedef unsigned __int128 a128;
 static const uint8_t order_of[8] = { 1, 2, 2, 3, 4, 5, 5, 5 };
 #define ORDER(order) (order_of[(order)&7])
 
-static void atomic_point(struct thread *t)
+static __thread unsigned operations; /* so far, of this thread */
+
+/* Called by engine/record/stub/looks.hh: how many; 0 where that makes no difference. */
+EXPORT unsigned heddle_record_looks(void);
+unsigned heddle_record_looks(void)
 {
+	return rt.on && rt.controlled && futexes_are_steps() ? operations : 0;
+}
+
+static void atomic_point(struct thread *t, const volatile void *p, unsigned code, bool changes)
+{
+	operations++;
 	if (t->pending)
 		log_fill(t);
 	if (!rt.controlled)
 		return;
 	if (rt.replay && t->poll.repeats)
 		return;
+	sched_about(&t->sched, p, 1u << code, changes);
 	/* Cheaper than a lock's: one in eight, and always when the budget is used up. */
-	bool pct = rt.config.strategy == STRATEGY_PCT && t->poll.spins < SPIN_LIMIT;
-	if (rt.replay || pct)
+	bool always = (rt.config.strategy == STRATEGY_PCT || sched_each_event()) &&
+	              t->poll.spins < SPIN_LIMIT;
+	if (rt.replay || always)
 		sched_point_slow(t);
 	else if (t->budget < 16)
 		sched_access(t);
@@ -53,13 +65,13 @@ static void looked(struct thread *t, unsigned order, const volatile void *p, uns
 	poll_look(t, p, value, pc);
 }
 
-#define ENTER(fallback) \
+#define ENTER(code, changes, fallback) \
 	struct thread *t = me; \
 	if (unlikely(t->gate) && !hook_slow(t)) \
 		return fallback; \
 	if (unlikely(rt.async_handlers)) \
 		handlers_run(t); \
-	atomic_point(t);
+	atomic_point(t, p, code, changes);
 
 /* The thread's state before an operation, where it is wanted. */
 #define STATE(p, order, operand, expected) \
@@ -132,7 +144,7 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 	        BEHIND(__tsan_atomic##bits##_##name); \
 	type __tsan_atomic##bits##_##name(volatile type *p, type v, int order) \
 	{ \
-		ENTER(function(p, v, __ATOMIC_SEQ_CST)) \
+		ENTER(code, true, function(p, v, __ATOMIC_SEQ_CST)) \
 		if (unlikely(rt.memory) && code < 4) \
 			return (type)weak_update(t, p, code, how, (uint64_t)v, ORDER(order), \
 			                         HOOK_CALLER()); \
@@ -154,7 +166,8 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 	int __tsan_atomic##bits##_##name(volatile type *p, type *expected, type v, int order, \
 	                                 int failure) \
 	{ \
-		ENTER(__atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, \
+		ENTER(code, true, \
+		      __atomic_compare_exchange_n(p, expected, v, false, __ATOMIC_SEQ_CST, \
 		                                  __ATOMIC_SEQ_CST)) \
 		type old = *expected; \
 		if (unlikely(rt.memory)) { \
@@ -185,7 +198,7 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 	        BEHIND(__tsan_atomic##bits##_load); \
 	type __tsan_atomic##bits##_load(const volatile type *p, int order) \
 	{ \
-		ENTER(__atomic_load_n(p, __ATOMIC_SEQ_CST)) \
+		ENTER(code, false, __atomic_load_n(p, __ATOMIC_SEQ_CST)) \
 		if (unlikely(rt.memory)) \
 			return (type)weak_load(t, p, code, ORDER(order), HOOK_CALLER()); \
 		STATE(p, order, 0, 0); \
@@ -201,7 +214,7 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 			__atomic_store_n(p, v, __ATOMIC_SEQ_CST); \
 			return; \
 		} \
-		atomic_point(t); \
+		atomic_point(t, p, code, true); \
 		if (unlikely(rt.memory)) { \
 			memory_store(t, p, code, v, ORDER(order), HOOK_CALLER()); \
 			poll_wrote(p); \
@@ -235,7 +248,7 @@ static bool weak_compare(struct thread *t, volatile void *p, unsigned code, uint
 			                            __ATOMIC_SEQ_CST); \
 			return old; \
 		} \
-		atomic_point(t); \
+		atomic_point(t, p, code, true); \
 		if (unlikely(rt.memory)) { \
 			uint64_t seen = old; \
 			weak_compare(t, p, code, &seen, v, ORDER(order), ORDER(failure), \
@@ -287,7 +300,7 @@ LOOP128(wide_nand, ~(old &v))
 EXPORT a128 __tsan_atomic128_load(const volatile a128 *p, int order);
 a128 __tsan_atomic128_load(const volatile a128 *p, int order)
 {
-	ENTER(load128(p, order))
+	ENTER(4, false, load128(p, order))
 	if (unlikely(rt.memory))
 		memory_wide(t);
 	a128 v = load128(p, order);
@@ -302,7 +315,7 @@ void __tsan_atomic128_store(volatile a128 *p, a128 v, int order)
 		wide_exchange128(p, v, order);
 		return;
 	}
-	atomic_point(t);
+	atomic_point(t, p, 4, true);
 	if (unlikely(rt.memory))
 		memory_wide(t);
 	log_access(t, LOG_AWRITE, ORDER(order), HOOK_CALLER(), (const void *)p, 4, false, 0);
@@ -322,7 +335,7 @@ static int exchange_record128(volatile a128 *p, a128 *expected, a128 v, int orde
 	struct thread *t = me;
 	bool open = !t->gate || hook_slow(t);
 	if (open) {
-		atomic_point(t);
+		atomic_point(t, p, 4, true);
 		if (unlikely(rt.memory))
 			memory_wide(t);
 	}

@@ -67,6 +67,7 @@ void *rt_pages(size_t bytes);
 /* An address range of `bytes` where the runtime's mappings lie: those of the program do not
  * depend on how much has been recorded. */
 uintptr_t rt_place(size_t bytes);
+void rt_reserve(void); /* some megabytes for rt_pages, before the process is copied */
 /* Pages that are read first and written later would be changed under all threads' feet, which
  * costs more than to have them at once.  Where the kernel cannot do it, nothing happens. */
 void rt_populate(void *pages, size_t bytes);

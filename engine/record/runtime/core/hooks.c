@@ -29,8 +29,10 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 		handlers_run(t);
 	if (unlikely(rt.replay) && tag == LOG_READ && code < 4 && read_again(t, p, code, pc))
 		return;
-	if (unlikely(--t->budget < 0))
+	if (unlikely(--t->budget < 0)) {
+		sched_about(&t->sched, p, 1u << code, tag == LOG_WRITE);
 		sched_access(t);
+	}
 	if (unlikely(rt.memory))
 		memory_before(t, tag, p, (size_t)1 << code);
 	log_access(t, tag, what >> 8 & 255, pc, p, code, false, 0);
@@ -61,30 +63,34 @@ static __attribute__((noinline)) void access_framed(struct thread *t, const void
 		log_frames(t);
 		if (t->epoch)
 			written = log_free_here(t, tag, flags, pc, (uintptr_t)p, code);
-		else if ((written = log_access_here(t, tag, flags, pc, (uintptr_t)p, code)))
-			t->budget--;
+		else
+			written = log_access_here(t, tag, flags, pc, (uintptr_t)p, code);
+		t->budget -= written;
 	}
 	if (!written)
 		access_rest(p, what, pc);
 }
 
-/* Free mode: not a repetition by the instruction. */
+/* Free mode, and --filter: not a repetition by the instruction. */
 ALWAYS_INLINE void free_new(struct thread *t, const void *p, unsigned code, enum log_tag tag,
                             unsigned flags, uintptr_t pc)
 {
 	if (t->dirty)
 		access_framed(t, p, tag | flags << 8 | code << 16, pc);
-	else if (unlikely(t->attention ||
+	else if (unlikely(t->attention || t->budget <= 0 ||
 	                  !log_free_here(t, tag, flags, pc, (uintptr_t)p, code)))
 		access_rest(p, tag | flags << 8 | code << 16, pc);
+	else
+		t->budget--;
 }
 
 ALWAYS_INLINE bool free_again(struct thread *t, const void *p, unsigned code, enum log_tag tag,
                               uintptr_t pc)
 {
 	uint64_t key = seen_key(t, tag, pc, (uintptr_t)p, code);
-	if (*seen_entry(t, key) != key)
+	if (*seen_entry(t, key) != key || unlikely(t->attention || t->budget <= 0))
 		return false;
+	t->budget--;
 	t->repeated++;
 	return true;
 }
@@ -119,8 +125,10 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 		return;
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);
-	if (unlikely(--t->budget < 0))
+	if (unlikely(--t->budget < 0)) {
+		sched_about(&t->sched, p, (uint32_t)size, tag == LOG_WRITE);
 		sched_access(t);
+	}
 	if (unlikely(rt.memory))
 		memory_before(t, tag, p, size);
 	switch (size) {
@@ -242,7 +250,7 @@ ALWAYS_INLINE void push_frame(struct thread *t, uintptr_t call, uintptr_t functi
 	f->call = call;
 	f->function = function;
 	f->sp = sp;
-	if (t->epoch) {
+	if (t->epoch && !rt.filter) {
 		f->context = context_of(f[-1].context, call, function);
 		t->context = context_now(t, f->context);
 	}

@@ -93,8 +93,7 @@ static void begin_random(void)
 
 bool begin_again(int fd, int buffer)
 {
-	if (syscall(SYS_pread64, fd, &rt.config, sizeof(rt.config), 0) !=
-	    (long)sizeof(rt.config))
+	if (syscall(SYS_pread64, fd, &rt.config, LOG_CONFIG_OWN, 0) != LOG_CONFIG_OWN)
 		return false;
 	rt.replay = rt.config.flags & LOG_REPLAY;
 	if (rt.replay && !replay_load(fd, sizeof(rt.config)))
@@ -122,6 +121,8 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 		serve(fd);
 	rt.controlled = rt.config.flags & LOG_CONTROLLED;
 	rt.values = rt.config.flags & LOG_VALUES;
+	rt.filter = rt.config.flags & LOG_FILTER;
+	rt.filter_wcp = rt.config.flags & LOG_FILTER_WCP;
 	rt.replay = rt.config.flags & LOG_REPLAY;
 	rt.missing = rt.config.flags & LOG_MISSING;
 	if (rt.controlled)

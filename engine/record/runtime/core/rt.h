@@ -76,9 +76,9 @@ struct thread {
 	struct stream *stream;
 	uint64_t
 	        *pending; /* the end of the last write's record, whose value is not yet known */
-	/* Free mode: a new number after each synchronisation, and a hash of it and the calling
-	 * context; an access that the instruction has made in both before is not written
-	 * again, but counted.  Controlled mode, and nobody: 0. */
+	/* Free mode and --filter: a new number after each synchronisation, and a hash of it and
+	 * (without --filter) the calling context; an access that the instruction has made in
+	 * both before is not written again, but counted.  Else, and nobody: 0. */
 	uint64_t epoch, context, repeated;
 	uint32_t pending_code, pending_slot;
 	uint32_t id;
@@ -106,7 +106,7 @@ struct thread {
 	struct thread_memory memory;
 	struct poll poll;
 	struct stream own; /* free mode: `stream` */
-	/* free mode: log/access.h; whole pages */
+	/* free mode and --filter: log/access.h; whole pages */
 	uint64_t seen[1 << SEEN_BITS] __attribute__((aligned(4096)));
 };
 _Static_assert(offsetof(struct thread, sched) <= 3 * 64,
@@ -118,6 +118,8 @@ extern struct thread nobody __attribute__((visibility("hidden")));
 struct runtime {
 	bool on;         /* recording was asked for and has not ended */
 	bool controlled; /* else free mode */
+	bool filter;     /* what tells happens-before nothing new is left out, */
+	bool filter_wcp; /* or WCP and its kin */
 	bool replay;
 	bool clocked;           /* a debugger follows: replay/clock.c */
 	enum log_memory memory; /* not LOG_SC: controlled mode */
@@ -173,6 +175,12 @@ ALWAYS_INLINE bool looks_count(void)
 	return rt.config.strategy != STRATEGY_FIRST && !(rt.config.flags & LOG_EXPLORE) &&
 	       rt.memory == LOG_SC;
 }
+/* Does the strategy decide before each event? */
+ALWAYS_INLINE bool sched_each_event(void)
+{
+	return rt.config.strategy >= STRATEGY_POS;
+}
+
 /* ---- invoke.c ---- */
 /* `made`: the call made the object. */
 void invoke_record(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,

@@ -185,6 +185,7 @@ static int settled_main(int argc, char **argv, char **environment)
 	answer(settled_control, settles ? (int)syscall(SYS_getpid) : -EBUSY, 0);
 	if (!settles)
 		syscall(SYS_exit_group, 0);
+	rt_reserve();
 	int count = serve_runs(settled_control, received);
 	become_later_run(received, count);
 	return program_main(argc, argv, environment); /* with no frame of ours */

@@ -20,9 +20,35 @@ uintptr_t rt_place(size_t bytes)
 	return __atomic_fetch_add(&next_place, bytes + 4096, __ATOMIC_RELAXED);
 }
 
+/* Pages that are mapped, and not used yet: copies of the process take from them what each of
+ * them needs, and ask the kernel for nothing. */
+static uintptr_t reserve, reserve_end;
+
+void rt_reserve(void)
+{
+	enum { MOST = 64 << 20, SMALL_PAGES = 15 /* MADV_NOHUGEPAGE */ };
+	reserve = (uintptr_t)rt_pages(MOST);
+	raw_syscall(SYS_madvise, (long)reserve, MOST, SMALL_PAGES, 0, 0, 0);
+	reserve_end = reserve ? reserve + MOST : 0;
+}
+
+static void *take_reserved(size_t bytes)
+{
+	uintptr_t at = __atomic_load_n(&reserve, __ATOMIC_RELAXED);
+	do
+		if (reserve_end - at < bytes)
+			return NULL;
+	while (!__atomic_compare_exchange_n(&reserve, &at, at + bytes, true, __ATOMIC_RELAXED,
+	                                    __ATOMIC_RELAXED));
+	return (void *)at;
+}
+
 void *rt_pages(size_t bytes)
 {
 	bytes = (bytes + 4095) & ~4095ul;
+	void *reserved = take_reserved(bytes);
+	if (reserved)
+		return reserved;
 	uintptr_t at = rt_place(bytes);
 	long p = raw_syscall(SYS_mmap, at, bytes, PROT_READ | PROT_WRITE,
 	                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE,

@@ -63,9 +63,9 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 	log_before(t);
 	/* A read of an atomic: what comes after it races with nothing that the same before it
 	 * does not race with. */
-	if (tag == LOG_AREAD && !rt.controlled)
+	if (tag == LOG_AREAD)
 		log_ticket(t);
-	else if (tag > LOG_AREAD && !rt.controlled)
+	else if (tag > LOG_AREAD)
 		log_epoch(t);
 	struct stream *s = t->stream;
 	uint64_t *w = log_room(s, 4), address = (uintptr_t)p & LOG_ADDRESS_MASK;
@@ -73,7 +73,7 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 	unsigned slot = log_site_slot(key);
 	struct log_sites *sites = s->sites;
 	uint64_t offset = address - sites->at[slot].address;
-	bool valued = code < 4 && rt.values && (rt.controlled || tag >= LOG_AREAD);
+	bool valued = code < 4 && rt.values && (!t->epoch || tag >= LOG_AREAD);
 	if (!known && tag == LOG_READ && valued) {
 		value = peek(address, code);
 		known = true;
@@ -114,8 +114,7 @@ void log_rmw(struct thread *t, unsigned flags, uintptr_t pc, const void *p, unsi
 		return;
 	struct stream *s = t->stream;
 	log_before(t);
-	if (!rt.controlled)
-		log_epoch(t);
+	log_epoch(t);
 	uint64_t *w = log_room(s, 4);
 	w[1] = log_place((uintptr_t)p, code);
 	w[2] = old;

@@ -31,7 +31,7 @@ ALWAYS_INLINE uint64_t peek(uintptr_t address, unsigned code)
 	}
 }
 
-/* Free mode: the record of a site that differs only in the address, by a little. */
+/* Without values: the record of a site that differs only in the address, by a little. */
 ALWAYS_INLINE void log_half(struct stream *s, unsigned slot, uint64_t offset)
 {
 	uint64_t *w = s->next;
@@ -112,8 +112,9 @@ ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned 
 }
 
 /*
- * Free mode: what an instruction does to an address in one calling context and epoch, as a
- * hash.  Equal ones are taken for the same: for two that are not, the chance is 1 in 2^64.
+ * Free mode and --filter: what an instruction does to an address in one calling context (of
+ * --filter: in any) and epoch, as a hash.  Equal ones are taken for the same: for two that are
+ * not, the chance is 1 in 2^64.
  */
 ALWAYS_INLINE uint64_t seen_key(const struct thread *t, enum log_tag tag, uintptr_t pc,
                                 uintptr_t address, unsigned code)
@@ -127,7 +128,7 @@ ALWAYS_INLINE uint64_t *seen_entry(struct thread *t, uint64_t key)
 	return &t->seen[key >> (64 - SEEN_BITS)];
 }
 
-/* The same in free mode, without values.  False: there is no room. */
+/* The same without values, in free mode and with --filter.  False: there is no room. */
 ALWAYS_INLINE bool log_free_here(struct thread *t, enum log_tag tag, unsigned flags,
                                  uintptr_t pc, uintptr_t address, unsigned code)
 {

@@ -65,13 +65,19 @@ ALWAYS_INLINE void log_before(struct thread *t)
 		log_frames(t);
 }
 
-/* A scheduling point, before an event that may interact with other threads. */
-ALWAYS_INLINE void sched_point(struct thread *t)
+/* A scheduling point, before an event of the object that may interact with other threads. */
+ALWAYS_INLINE void sched_point_at(struct thread *t, const volatile void *object)
 {
 	if (t->pending)
 		log_fill(t);
-	if (rt.controlled)
-		sched_point_slow(t);
+	if (!rt.controlled)
+		return;
+	sched_about(&t->sched, object, 1, true);
+	sched_point_slow(t);
+}
+ALWAYS_INLINE void sched_point(struct thread *t)
+{
+	sched_point_at(t, NULL);
 }
 /* Before an event that is no scheduling point. */
 ALWAYS_INLINE void plan_point(struct thread *t)
@@ -86,6 +92,8 @@ ALWAYS_INLINE void plan_point(struct thread *t)
 /* Free mode: the next record's place in the order of synchronisation. */
 static inline void log_ticket(struct thread *t)
 {
+	if (rt.controlled)
+		return;
 	uint64_t *w = log_room(t->stream, 1);
 	w[0] = log_word(LOG_TICKET, 0, __atomic_add_fetch(&rt.ticket, 1, __ATOMIC_SEQ_CST));
 	t->stream->next = w + 1;

@@ -27,7 +27,8 @@ enum { SEEN_BITS = 13 }; /* of a thread's table of accesses that have been writt
 struct stream { /* where records go: one for all in controlled mode, else one a thread */
 	uint64_t *next, *end;
 	void *chunk;
-	uint64_t *half; /* free mode: `next`, when the word before it has room for a record */
+	uint64_t *half; /* short records in pairs: `next`, when the word before it has room for
+	                   a record */
 	uint32_t thread;
 	uint32_t last;           /* controlled: the thread of the last record */
 	struct log_sites *sites; /* as the reader will know them; layout.h */
@@ -36,7 +37,7 @@ struct stream { /* where records go: one for all in controlled mode, else one a 
 
 struct frame {
 	uintptr_t call, function, sp;
-	uint64_t context; /* free mode: a hash of this frame's call and its callers' */
+	uint64_t context; /* free mode without --filter: a hash of its call and its callers' */
 };
 
 /* ---- the file and its chunks ---- */

@@ -20,9 +20,11 @@ void log_switch(struct thread *t)
 
 /*
  * What orders others before its thread, and nothing of its thread before others.  In free mode
- * an access after it needs no record when the thread has made the same before it: whatever the
- * later one races with the earlier one races with, too, and holds no lock besides.  (Memory
- * that is allocated has had an epoch of its own since it was freed.)
+ * and with --filter an access after it needs no record when the thread has made the same before
+ * it: whatever the later one races with the earlier one races with, too, and holds no lock
+ * besides.  (Memory that is allocated has had an epoch of its own since it was freed.)  WCP
+ * also orders critical sections by the accesses in them: for it each acquisition begins an
+ * epoch.
  */
 #define BIT(tag) (1ull << LOG_##tag)
 #define ACQUIRES \
@@ -40,9 +42,9 @@ void log_event(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc,
 		t->poll.spins = 0;
 		poll_changed();
 	}
-	if (!rt.controlled && ACQUIRES >> tag & 1)
+	if (ACQUIRES >> tag & 1 && !rt.filter_wcp)
 		log_ticket(t);
-	else if (!rt.controlled)
+	else
 		log_epoch(t);
 	log_put(s, log_word(tag, flags, pc), (uint64_t[]){ a, b }, words);
 	if (tag != LOG_SEMAPHORE && tag != LOG_GIVEN && tag != LOG_MISUSE)
@@ -76,8 +78,7 @@ void log_invocation(struct thread *t, enum log_tag tag, unsigned flags, uint64_t
 {
 	uint64_t object = (uintptr_t)self;
 	log_before(t);
-	if (!rt.controlled)
-		log_epoch(t);
+	log_epoch(t);
 	uint64_t *w = log_blob(t, tag, pc, &object, 1, text, length);
 	if (w)
 		w[0] |= flags << 8;
@@ -117,8 +118,7 @@ void log_clock(struct thread *t, clockid_t clock, const struct timespec *time)
 void log_init(struct thread *t, const volatile void *object)
 {
 	log_turn(t);
-	if (!rt.controlled)
-		log_ticket(t);
+	log_ticket(t);
 	log_put(t->stream, log_word(LOG_INIT, 0, 0), (uint64_t[]){ (uintptr_t)object }, 1);
 }
 

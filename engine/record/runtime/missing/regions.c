@@ -51,8 +51,7 @@ static void write_miss(struct thread *t, const struct region *r, unsigned flags)
 	bool cut;
 	unsigned count = reach_scan(t, r->arguments, r->mask, &list, &cut);
 	uint64_t function = r->function;
-	if (!rt.controlled)
-		log_epoch(t);
+	log_epoch(t);
 	uint64_t *w = log_blob(t, LOG_MISS, r->pc, &function, 1, list, count * sizeof(*list));
 	if (w)
 		w[0] |= (uint64_t)(flags | (cut ? LOG_MISS_CUT : 0)) << 8;
@@ -63,8 +62,7 @@ static void write_back(struct thread *t, const struct region *r)
 	if (rt.config.flags & LOG_EXPLORE)
 		return;
 	log_turn(t);
-	if (!rt.controlled)
-		log_epoch(t);
+	log_epoch(t);
 	log_put(t->stream, log_word(LOG_BACK, 0, r->pc), (uint64_t[]){ r->function }, 1);
 }
 

@@ -29,11 +29,36 @@ static enum { FOLLOWING, GATHERING, HOLDING, FIRST, SECOND, OVER } phase;
 static bool arrived[2];
 static bool paired; /* both of the pair have made their accesses */
 
+/* What is kept of the plan lies together. */
+static char *room;
+
+static void *take_room(uint64_t bytes)
+{
+	char *p = room;
+	room += (bytes + 23) & ~15ull; /* 8 more, and aligned */
+	return p;
+}
+
+static bool make_room(void)
+{
+	const struct log_config *c = &rt.config;
+	uint64_t parts[] = { c->plan_length * sizeof(*steps),
+		             c->thread_count * sizeof(*threads),
+		             c->answer_count * sizeof(*answers),
+		             c->input_bytes,
+		             (c->thread_count + 1) * sizeof(*inputs_of),
+		             (c->plan_length + 1) * sizeof(*next_of),
+		             (c->thread_count + 1) * sizeof(*first_of),
+		             (c->thread_count + 2) * sizeof(*answer_start) };
+	uint64_t bytes = 0;
+	for (unsigned i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		bytes += parts[i] + 24;
+	return (room = rt_pages(bytes)) != NULL;
+}
+
 static void *read_all(int fd, uint64_t *offset, uint64_t bytes)
 {
-	char *p = rt_pages(bytes + 8);
-	if (!p)
-		return NULL;
+	char *p = take_room(bytes);
 	for (uint64_t done = 0; done < bytes;) {
 		long n = syscall(SYS_pread64, fd, p + done, bytes - done, *offset + done);
 		if (n <= 0)
@@ -53,8 +78,8 @@ static bool load_inputs(int fd, uint64_t *offset)
 {
 	const struct log_config *c = &rt.config;
 	inputs = read_all(fd, offset, c->input_bytes);
-	inputs_of = rt_pages((c->thread_count + 1) * sizeof(*inputs_of));
-	if (!inputs || !inputs_of)
+	inputs_of = take_room((c->thread_count + 1) * sizeof(*inputs_of));
+	if (!inputs)
 		return false;
 	const char *p = inputs;
 	for (uint32_t i = 0; i < c->input_count; i++) {
@@ -86,14 +111,15 @@ void replay_inputs(uint32_t id, const struct log_input **from, const struct log_
 bool replay_load(int fd, uint64_t offset)
 {
 	struct log_config *c = &rt.config;
+	if (!make_room())
+		return false;
 	steps = read_all(fd, &offset, c->plan_length * sizeof(*steps));
 	threads = read_all(fd, &offset, c->thread_count * sizeof(*threads));
 	answers = read_all(fd, &offset, c->answer_count * sizeof(*answers));
-	next_of = rt_pages((c->plan_length + 1) * sizeof(*next_of));
-	first_of = rt_pages((c->thread_count + 1) * sizeof(*first_of));
-	answer_start = rt_pages((c->thread_count + 2) * sizeof(*answer_start));
-	if (!load_inputs(fd, &offset) || !steps || !threads || !answers || !next_of ||
-	    !first_of || !answer_start)
+	next_of = take_room((c->plan_length + 1) * sizeof(*next_of));
+	first_of = take_room((c->thread_count + 1) * sizeof(*first_of));
+	answer_start = take_room((c->thread_count + 2) * sizeof(*answer_start));
+	if (!load_inputs(fd, &offset) || !steps || !threads || !answers)
 		return false;
 	for (uint32_t i = 0; i < c->thread_count; i++)
 		first_of[i] = UINT32_MAX;

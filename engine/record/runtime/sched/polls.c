@@ -66,6 +66,20 @@ bool poll_spins(struct thread *t)
 	return t->poll.spins >= SPIN_LIMIT;
 }
 
+/* With --filter: the thread has done for a while what it had done before, and no more. */
+static void settle_unseen(struct thread *t)
+{
+	enum { LONG = 200 }; /* accesses */
+	struct poll *l = &t->poll;
+	if (l->filtered_at != t->stream->next) {
+		l->filtered_at = t->stream->next;
+		l->filtered = t->counted;
+	} else if (t->counted - l->filtered >= LONG) {
+		l->spins = SPIN_LIMIT;
+		l->worked = worked(t);
+	}
+}
+
 /*
  * At a scheduling point: the same for a plain variable (volatile, or not optimised), whose
  * reads are too cheap to look after each.  When the log ends in nothing but one read of one
@@ -75,6 +89,10 @@ void poll_settle(struct thread *t)
 {
 	enum { MANY = 8 };
 	struct stream *s = t->stream;
+	if (t->epoch) {
+		settle_unseen(t);
+		return;
+	}
 	const uint64_t same = log_short(LOG_SITES - 1, 0, 0);
 	uint64_t *w = s->next, *first = w;
 	if (!s->chunk || s->last != t->id || t->pending || !(w[-1] & LOG_SHORT) ||

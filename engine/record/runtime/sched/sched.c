@@ -161,8 +161,8 @@ void sched_lowest(struct thread *t)
 static void count_steps(struct thread *t)
 {
 	int32_t used = t->drawn - (t->budget > 0 ? t->budget : 0);
-	if (used == 0 && rt.config.flags & LOG_EXPLORE)
-		used = 1; /* a look that took the thread here at once */
+	if (used == 0 && (rt.config.flags & LOG_EXPLORE || sched_each_event()))
+		used = 1; /* a look, or the strategy, took the thread here at once */
 	t->drawn = t->budget > 0 ? t->budget : 0;
 	t->counted += used;
 	sched.accesses += used;
@@ -217,8 +217,10 @@ void sched_point_slow(struct thread *t)
 		sched_change_point(t);
 	if (sched.timed && sched.virtual_time >= sched.soonest)
 		sched_fire_due();
-	if (sched.ready == 0 && !sched.signalled && (sched.files == 0 || sched.steps % 16))
+	if (sched.ready == 0 && !sched.signalled && (sched.files == 0 || sched.steps % 16)) {
+		sched_event_alone(t);
 		return;
+	}
 	if (waits_by_looking(t)) {
 		give_way(t);
 		return;
@@ -264,8 +266,12 @@ void sched_access(struct thread *t)
 			sched_wake_sleepers(t);
 	}
 	preempt |= waits_by_looking(t);
+	if (sched_each_event() && !sched_is_chance(t))
+		return;
 	if (preempt && !stays_whole(t) && (sched.ready || sched.files || sched.signalled))
 		give_way(t);
+	else
+		sched_event_alone(t);
 }
 
 /* The program says itself that it has nothing to do now, or spins. */
@@ -405,8 +411,10 @@ static void quiet_step(struct thread *t)
 	enum { SPINS = 1000 };
 	if (rt.replay && t->gate & GATE_OWN && ++t->own_steps % SPINS != 0)
 		return;
-	if (--t->budget < 0)
+	if (--t->budget < 0) {
+		sched_about(&t->sched, NULL, 0, false);
 		sched_access(t);
+	}
 }
 
 /* A hook of a thread whose gate is not open: may it record after all? */
@@ -453,6 +461,7 @@ void sched_begin_again(void)
 	sched_init();
 	me->budget = me->drawn = sched_draw_budget();
 	sched_draw_priority(me);
+	sched_events_born(me, NULL);
 }
 
 void sched_init(void)

@@ -41,7 +41,14 @@ struct thread_sched {
 	bool spins;        /* it lost the token because it spun, and has not come back */
 	uint64_t deadline; /* virtual nanoseconds, when timed */
 	uint64_t since;    /* order of blocking: first come, first served where it matters */
-	int64_t priority;  /* pct */
+	int64_t priority;  /* pct, pos, surw */
+	/* What its next event is about, and whether that changes it; NULL: unknown.  For
+	 * strategies that decide before each event (sched_events.c). */
+	const volatile void *place;
+	uint32_t size;
+	bool changes;
+	bool held;     /* surw: another thread's event comes first */
+	uint32_t left; /* surw: events of the target that it still has */
 	struct pollfd *fds;
 	unsigned fd_count;
 };
@@ -54,6 +61,10 @@ struct poll {
 	uint32_t left;     /* looks left, where it yields by itself */
 	uint64_t worked;   /* its accesses at the last look */
 	uint64_t news;     /* polls_news, when it last gave way */
+	/* --filter: the end of the log at a scheduling point, and its accesses when that was
+	 * first seen. */
+	const uint64_t *filtered_at;
+	uint64_t filtered;
 	struct {
 		const volatile void *place;
 		uint64_t value;
@@ -86,6 +97,15 @@ uint64_t sched_steps(void);
  * spins there gives way. */
 bool hook_slow(struct thread *t);
 bool hook_slow_access(struct thread *t);
+
+/* The thread's next event, before a point. */
+static inline void sched_about(struct thread_sched *s, const volatile void *place,
+                               uint32_t size, bool changes)
+{
+	s->place = place;
+	s->size = size;
+	s->changes = changes;
+}
 
 /* ---- waiting ---- */
 bool sched_block(struct thread *t, enum log_wait reason, const void *object, bool timed,

@@ -30,6 +30,8 @@ struct scheduler {
 	uint64_t change[64];
 	unsigned changes;
 	int64_t lowest;
+	uint32_t intended; /* surw: who makes the target's next event, + 1; 0: not drawn */
+	uint32_t turn;     /* turns: number of those that are over */
 };
 extern struct scheduler sched __attribute__((visibility("hidden")));
 
@@ -76,6 +78,12 @@ static inline uint32_t sched_draw(uint32_t below)
 	return below <= 1 ? 0 : (next_random() >> 33) % below;
 }
 void sched_strategy_init(void);
+/* No chance: who waits longest is woken first. */
+static inline bool sched_in_order(void)
+{
+	return rt.config.strategy == STRATEGY_RR || rt.config.strategy == STRATEGY_FIRST ||
+	       rt.config.strategy == STRATEGY_TURNS;
+}
 int32_t sched_draw_budget(void);  /* accesses until the next chance to switch */
 int32_t sched_first_budget(void); /* the same of STRATEGY_FIRST */
 void sched_change_point(struct thread *t);
@@ -86,6 +94,15 @@ void sched_lower(struct thread *t);          /* it falls behind all others */
 bool sched_all_wait(const struct thread *t); /* does everybody else who can run spin? */
 int32_t sched_spin_budget(struct thread *t);
 bool sched_yields_later(struct thread *t);
+
+/* ---- sched_events.c: strategies that decide before each event ---- */
+struct thread *sched_choose_by_event(const struct thread *current); /* as sched_choose_ready */
+/* Is the thread's next event a chance to switch? In long runs not each one is. */
+bool sched_is_chance(const struct thread *t);
+/* It makes its next event with nobody else ready. */
+void sched_event_alone(struct thread *t);
+void sched_events_born(struct thread *t, const struct thread *parent); /* NULL: main */
+int32_t sched_turns_budget(void);
 
 /* ---- sched_time.c ---- */
 uint64_t sched_real_now(void); /* nanoseconds of the monotonic clock */

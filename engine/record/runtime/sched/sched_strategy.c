@@ -30,6 +30,11 @@ int32_t sched_draw_budget(void)
 		return 1000;
 	case STRATEGY_FIRST:
 		return sched_first_budget();
+	case STRATEGY_POS:
+	case STRATEGY_SURW:
+		return 0;
+	case STRATEGY_TURNS:
+		return sched_turns_budget();
 	case STRATEGY_PCT: {
 		int64_t best = 2000;
 		for (unsigned i = 0; i < sched.changes; i++)
@@ -106,6 +111,8 @@ struct thread *sched_choose_ready(struct thread *current)
 		    rt.threads[id]->sched.state == STATE_READY)
 			return rt.threads[id];
 	}
+	if (sched_each_event())
+		return sched_choose_by_event(current);
 	/* `first`: the lowest, but in turn when the current one gives way of itself */
 	bool first = rt.config.strategy == STRATEGY_FIRST;
 	if (first || rt.config.strategy == STRATEGY_RR) {

@@ -141,6 +141,14 @@ static unsigned waits_of(const struct thread *t, struct pollfd fds[MOST_WAITS])
 	return t->sched.fd_count ? t->sched.fd_count : sched_outside_waits(t, fds, MOST_WAITS);
 }
 
+/* For what people are told that it waits. */
+static enum log_wait reason_of(const struct thread *t)
+{
+	bool futex =
+	        t->sched.reason == FOR_CONDITION && (uintptr_t)t->sched.object & LOG_FUTEX_BIT;
+	return futex ? FOR_FUTEX : t->sched.reason;
+}
+
 static void log_wait(struct thread *t)
 {
 	struct pollfd fds[MOST_WAITS];
@@ -153,7 +161,7 @@ static void log_wait(struct thread *t)
 	uint64_t words[] = { calls ? 0 : (uintptr_t)t->sched.object,
 		             calls ? LOG_ALL_THREADS : holder_of(t), t->sched.pc,
 		             calls ? outside_wanted(&fds[0]) : message_for(t) };
-	log_fact(LOG_BLOCKED, calls ? FOR_FILE : t->sched.reason, t->id, words, 4);
+	log_fact(LOG_BLOCKED, calls ? FOR_FILE : reason_of(t), t->id, words, 4);
 }
 
 /* It looks at memory again and again. */

@@ -115,10 +115,11 @@ struct thread *thread_new(struct thread *parent)
 	t->sched.state = STATE_READY;
 	t->unusual = 1;
 	t->callback_at = UINT32_MAX;
-	t->epoch = rt.controlled ? 0 : 1;
+	t->epoch = !rt.controlled || rt.filter ? 1 : 0;
 	if (t->epoch)
 		rt_populate(t->seen, sizeof(t->seen));
 	sched_draw_priority(t);
+	sched_events_born(t, parent);
 	if (parent)
 		parent->life.children++;
 	sched_lock();

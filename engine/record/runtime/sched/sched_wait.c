@@ -79,8 +79,7 @@ unsigned sched_wake(const void *object, enum log_wait reason, unsigned most)
 	while (woken < most) {
 		struct thread *best = NULL;
 		uint32_t n = 0, lot = 0;
-		if (most == 1 && !rt.replay && rt.config.strategy != STRATEGY_RR &&
-		    rt.config.strategy != STRATEGY_FIRST) {
+		if (most == 1 && !rt.replay && !sched_in_order()) {
 			/* any waiter may be the one */
 			for (unsigned i = 0; i < sched.live_count; i++)
 				if (sched.live[i]->sched.state == STATE_BLOCKED &&
@@ -165,9 +164,8 @@ static struct thread *waiter_of(const void *condition)
 			continue;
 		n++;
 		if (rt.replay ? !best || replay_wake_turn(t->id) < replay_wake_turn(best->id)
-		    : rt.config.strategy == STRATEGY_RR || rt.config.strategy == STRATEGY_FIRST
-		            ? !best || t->sched.since < best->sched.since
-		            : sched_draw(n) == 0)
+		    : sched_in_order() ? !best || t->sched.since < best->sched.since
+		                       : sched_draw(n) == 0)
 			best = t;
 	}
 	return best;

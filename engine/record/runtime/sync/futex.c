@@ -9,6 +9,11 @@
  * even asked.  So it orders nothing; what does are the atomics around it, which are recorded
  * where they are instrumented.
  *
+ * In an exploration, and where one of its runs is replayed, it is as the kernel has it, in
+ * events: a wait locks, reads the word, sleeps at a condition where the word has the value, and
+ * unlocks; a wake locks, reads how many sleep, signals, and unlocks.  Other operations are told
+ * as what exploration does not try, as are waits and wakes for some of the sleepers by a mask.
+ *
  * A wake also goes to the kernel, for those who wait there: threads that the runtime does not
  * schedule, and other processes.
  */
@@ -18,7 +23,8 @@
 #include <unistd.h>
 #include <sys/syscall.h>
 
-#include "engine/record/runtime/core/rt.h"
+#include "engine/record/runtime/libc/libc.h"
+#include "sync_private.h"
 
 INTERPOSED(syscall);
 
@@ -57,6 +63,8 @@ struct futex_call {
 	bool realtime, private;
 	uint32_t value;
 	const struct timespec *time; /* of a wait; or NULL */
+	uint32_t mask;               /* of *_BITSET: which sleepers; else all */
+	uintptr_t pc;
 };
 
 static bool same_value(const struct futex_call *c)
@@ -118,7 +126,131 @@ static int wait_planned(struct thread *t, const struct futex_call *c, uint64_t d
 	return (int)answer.tv_sec;
 }
 
-static long wait_here(struct thread *t, const struct futex_call *c, uintptr_t pc)
+/* ---- as the kernel has it, in events ---- */
+
+static const void *place_of(const struct futex_call *c, unsigned part)
+{
+	return (const void *)(((uintptr_t)c->word | LOG_FUTEX_BIT) + part);
+}
+
+/* Said in the log, so that a replay does the same. */
+bool futexes_are_steps(void)
+{
+	static bool said;
+	bool explored = rt.config.flags & (LOG_EXPLORE | LOG_FUTEXES) && !rt.memory;
+	if (explored && !said)
+		log_note("futexes", "");
+	said |= explored;
+	return explored;
+}
+
+static bool is_modelled(const struct futex_call *c)
+{
+	return c->mask == FUTEX_BITSET_MATCH_ANY && (c->private || !memory_shared(c->word)) &&
+	       futexes_are_steps();
+}
+
+/* Who is within the lock of a futex: a plan may let others run meanwhile. */
+struct holder {
+	const void *lock;
+	struct holder *next;
+};
+static struct holder *holders;
+
+static bool is_held(const void *lock)
+{
+	const struct holder *h = holders;
+	while (h && h->lock != lock)
+		h = h->next;
+	return h != NULL;
+}
+
+static void enter(struct thread *t, const struct futex_call *c, struct holder *h)
+{
+	h->lock = place_of(c, LOG_FUTEX_LOCK);
+	sched_point(t);
+	t->sched.pc = c->pc;
+	while (is_held(h->lock) && rt.on)
+		sched_block(t, FOR_SPIN, h->lock, false, 0);
+	h->next = holders;
+	holders = h;
+	plan_point(t);
+	log_sync(t, LOG_ACQ, c->pc, h->lock);
+	plan_point(t);
+}
+
+static void leave(struct thread *t, const struct futex_call *c, const struct holder *h)
+{
+	plan_point(t);
+	struct holder **at = &holders;
+	while (*at && *at != h)
+		at = &(*at)->next;
+	if (*at)
+		*at = h->next;
+	log_sync(t, LOG_REL, c->pc, h->lock);
+	sched_wake(h->lock, FOR_SPIN, UINT_MAX);
+}
+
+/* 0, EAGAIN or ETIMEDOUT. */
+static int wait_in_events(struct thread *t, const struct futex_call *c, uint64_t deadline)
+{
+	const void *sleepers = place_of(c, LOG_FUTEX_SLEEPERS);
+	struct holder h;
+	enter(t, c, &h);
+	uint32_t value = __atomic_load_n(c->word, __ATOMIC_SEQ_CST);
+	log_access(t, LOG_AREAD, 1, c->pc, c->word, 2, true, value);
+	bool sleeps = value == c->value;
+	if (sleeps) {
+		plan_point(t);
+		t->sync.condition = sleepers;
+		t->sync.woken = false;
+		log_object(t, LOG_WAIT, c->time ? LOG_TRY : 0, c->pc, sleepers);
+	}
+	leave(t, c, &h);
+	if (!sleeps)
+		return EAGAIN;
+	condition_sleep(t, sleepers, c->time != NULL, deadline, c->pc);
+	if (c->time) /* a wake has counted it, or it has gone */
+		enter(t, c, &h);
+	bool woken = condition_wake(t, sleepers, c->pc);
+	if (c->time)
+		leave(t, c, &h);
+	return woken || !c->time ? 0 : ETIMEDOUT;
+}
+
+/* Signal one sleeper, or all; how many there were. */
+static unsigned signal_in_events(struct thread *t, const struct futex_call *c, bool all)
+{
+	const void *sleepers = place_of(c, LOG_FUTEX_SLEEPERS);
+	unsigned n = sched_waiters(sleepers, FOR_CONDITION);
+	n = all || n == 0 ? n : 1;
+	log_access(t, LOG_AREAD, 1, c->pc, place_of(c, LOG_FUTEX_COUNT), 0, true, n);
+	plan_point(t);
+	condition_signal(t, sleepers, all, 0, c->pc);
+	return n;
+}
+
+/* How many it woke: with a number that is meant to be all, all at once. */
+static unsigned wake_in_events(struct thread *t, const struct futex_call *c, uint32_t most)
+{
+	enum { MANY = 64 };
+	struct holder h;
+	unsigned woken = 0, n = 1;
+	enter(t, c, &h);
+	if (most >= MANY)
+		woken = signal_in_events(t, c, true);
+	while (most < MANY && woken < most && n > 0) {
+		if (woken > 0)
+			plan_point(t);
+		woken += n = signal_in_events(t, c, false);
+	}
+	leave(t, c, &h);
+	return woken;
+}
+
+/* ---- the calls ---- */
+
+static long wait_here(struct thread *t, const struct futex_call *c)
 {
 	if (c->time &&
 	    (c->time->tv_sec < 0 || c->time->tv_nsec < 0 || c->time->tv_nsec >= 1000000000)) {
@@ -127,12 +259,15 @@ static long wait_here(struct thread *t, const struct futex_call *c, uintptr_t pc
 	}
 	if (!rt.replay) /* the plan has no place for it */
 		sched_point(t);
-	t->sched.pc = pc;
+	t->sched.pc = c->pc;
 	uint64_t deadline = deadline_of_wait(c);
 	if (!c->private && memory_shared(c->word))
 		return wait_outside(t, c, deadline);
-	struct timespec ended = { .tv_sec = wait_planned(t, c, deadline) };
-	log_clock(t, LOG_FUTEX_CLOCK, &ended);
+	bool modelled = is_modelled(c);
+	struct timespec ended = { .tv_sec = modelled ? wait_in_events(t, c, deadline)
+		                                     : wait_planned(t, c, deadline) };
+	if (!modelled)
+		log_clock(t, LOG_FUTEX_CLOCK, &ended);
 	if (ended.tv_sec == 0)
 		return 0;
 	errno = (int)ended.tv_sec;
@@ -144,7 +279,9 @@ static long wake_here(struct thread *t, const struct futex_call *c, uint32_t mos
 {
 	if (!rt.replay)
 		sched_point(t);
-	long woken = sched_wake(c->word, FOR_FUTEX, most);
+	long woken = is_modelled(c) ? wake_in_events(t, c, most) : 0;
+	if (woken < most)
+		woken += sched_wake(c->word, FOR_FUTEX, most - (uint32_t)woken);
 	if (woken < most) {
 		long rest = most - woken < INT_MAX ? most - woken : INT_MAX;
 		long more =
@@ -157,6 +294,23 @@ static long wake_here(struct thread *t, const struct futex_call *c, uint32_t mos
 	return woken;
 }
 
+/* Wakes, or moves, sleepers of one word or two: they look again. */
+static long call_otherwise(struct thread *t, const struct futex_call *c, const long a[6])
+{
+	struct futex_call words[] = { *c, *c };
+	words[1].word = (const uint32_t *)a[4];
+	order_matters("a futex in other ways than to wait and to wake");
+	for (unsigned i = 0; i < 2 && words[i].word; i++) {
+		sched_wake(words[i].word, FOR_FUTEX, UINT_MAX);
+		if (is_modelled(&words[i]))
+			wake_in_events(t, &words[i], UINT_MAX);
+	}
+	long status = answered(SYS_futex, a[0], a[1], a[2], a[3], a[4], a[5]);
+	if (a[4])
+		sched_wake((const void *)a[4], FOR_FUTEX, UINT_MAX);
+	return status;
+}
+
 static long futex_call(struct thread *t, const long a[6], uintptr_t pc)
 {
 	struct futex_call c = {
@@ -166,23 +320,24 @@ static long futex_call(struct thread *t, const long a[6], uintptr_t pc)
 		.private = a[1] & FUTEX_PRIVATE_FLAG,
 		.value = (uint32_t)a[2],
 		.time = (const struct timespec *)a[3],
+		.mask = FUTEX_BITSET_MATCH_ANY,
+		.pc = pc,
 	};
-	long status;
 	switch (c.operation) {
-	case FUTEX_WAIT:
 	case FUTEX_WAIT_BITSET:
-		return wait_here(t, &c, pc);
+		c.mask = (uint32_t)a[5];
+		/* fall through */
+	case FUTEX_WAIT:
+		return wait_here(t, &c);
+	case FUTEX_WAKE_BITSET: /* of some only: the others look in vain, and wait again */
+		if ((uint32_t)a[5] == FUTEX_BITSET_MATCH_ANY)
+			return wake_here(t, &c, c.value);
+		order_matters("a futex whose sleepers are woken by a mask");
+		return wake_here(t, &c, UINT_MAX);
 	case FUTEX_WAKE:
 		return wake_here(t, &c, c.value);
-	case FUTEX_WAKE_BITSET: /* of some only: the others look in vain, and wait again */
-		return wake_here(t, &c,
-		                 (uint32_t)a[5] == FUTEX_BITSET_MATCH_ANY ? c.value : UINT_MAX);
-	default: /* also wakes, or moves, waiters of one word or two: they look again */
-		sched_wake(c.word, FOR_FUTEX, UINT_MAX);
-		status = answered(SYS_futex, a[0], a[1], a[2], a[3], a[4], a[5]);
-		if (a[4])
-			sched_wake((const void *)a[4], FOR_FUTEX, UINT_MAX);
-		return status;
+	default:
+		return call_otherwise(t, &c, a);
 	}
 }
 

@@ -69,4 +69,7 @@ void message_acquire(uintptr_t key, uintptr_t pc);
 uint64_t message_of(uintptr_t key, bool anew);
 bool message_exists(uintptr_t key); /* has it been asked for? */
 
+/* futex.c: an exploration, or a replay of one of its runs? */
+bool futexes_are_steps(void);
+
 #endif

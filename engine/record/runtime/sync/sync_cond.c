@@ -48,6 +48,24 @@ static int free_wait(struct thread *t, pthread_cond_t *c, pthread_mutex_t *m,
 	return status;
 }
 
+bool condition_sleep(struct thread *t, const void *c, bool timed, uint64_t deadline,
+                     uintptr_t pc)
+{
+	bool in_time = true;
+	t->sched.pc = pc;
+	while (!t->sync.woken && in_time && !t->sched.cancelled && rt.on)
+		in_time = sched_block(t, FOR_CONDITION, c, timed, deadline);
+	return in_time || t->sync.woken;
+}
+
+bool condition_wake(struct thread *t, const void *c, uintptr_t pc)
+{
+	t->sync.condition = NULL;
+	plan_point(t);
+	log_object(t, LOG_WAKE, t->sync.woken ? 0 : LOG_TRY, pc, c);
+	return t->sync.woken;
+}
+
 /* clock -1: the condition's own. */
 static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespec *at,
                      clockid_t clock, uintptr_t pc)
@@ -61,7 +79,7 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 		return free_wait(t, c, m, at, clock, pc);
 	if (at && !valid_time(at))
 		return EINVAL;
-	sched_point(t);
+	sched_point_at(t, c);
 	if (t->sched.cancelled)
 		pthread_testcancel();
 	uint64_t deadline = 0;
@@ -82,14 +100,8 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 	}
 	log_sync(t, LOG_REL, pc, m);
 	sched_wake(m, FOR_MUTEX, one_or_all());
-	t->sched.pc = pc;
-	bool signalled = true;
-	while (!t->sync.woken && signalled && !t->sched.cancelled && rt.on)
-		signalled = sched_block(t, FOR_CONDITION, c, at != NULL, deadline);
-	signalled |= t->sync.woken;
-	t->sync.condition = NULL;
-	plan_point(t);
-	log_object(t, LOG_WAKE, t->sync.woken ? 0 : LOG_TRY, pc, c);
+	bool signalled = condition_sleep(t, c, at != NULL, deadline, pc);
+	condition_wake(t, c, pc);
 	plan_point(t);
 	int relock = mutex_take(t, m, false, 0, pc);
 	if (relock == 0 || relock == EOWNERDEAD)
@@ -99,13 +111,8 @@ static int cond_wait(pthread_cond_t *c, pthread_mutex_t *m, const struct timespe
 	return relock ? relock : signalled ? 0 : ETIMEDOUT;
 }
 
-static int cond_signal(pthread_cond_t *c, bool all, uintptr_t pc)
+void condition_signal(struct thread *t, const void *c, bool all, unsigned flags, uintptr_t pc)
 {
-	struct thread *t = recording();
-	if (!t)
-		return all ? REAL_CONDITION(pthread_cond_broadcast)(c)
-		           : REAL_CONDITION(pthread_cond_signal)(c);
-	sched_point(t);
 	struct thread *woken = NULL;
 	if (memory_states && !all) {
 		const struct log_step *s = replay_step(t);
@@ -113,15 +120,28 @@ static int cond_signal(pthread_cond_t *c, bool all, uintptr_t pc)
 		woken = sched_waiter(c, told ? s->reads - STEP_STORE : UINT32_MAX);
 		memory_tell(t, woken ? woken->id + 1 : 0);
 	}
-	log_cond(t, all ? LOG_BROADCAST : LOG_SIGNAL, 0, pc, c);
+	log_object(t, all ? LOG_BROADCAST : LOG_SIGNAL, flags, pc, c);
 	if (!rt.controlled)
-		return all ? REAL_CONDITION(pthread_cond_broadcast)(c)
-		           : REAL_CONDITION(pthread_cond_signal)(c);
+		return;
 	if (all || !memory_states)
 		sched_signal(c, all ? UINT_MAX : 1);
 	else if (woken)
 		sched_wake_waiter(woken);
-	return 0;
+}
+
+static int cond_signal(pthread_cond_t *c, bool all, uintptr_t pc)
+{
+	struct thread *t = recording();
+	if (t) {
+		sched_point_at(t, c);
+		if (cond_dead(c))
+			misused(t, MISUSE_USE_DESTROYED, pc, c);
+		condition_signal(t, c, all, cond_dead(c) ? LOG_DEAD : 0, pc);
+		if (rt.controlled)
+			return 0;
+	}
+	return all ? REAL_CONDITION(pthread_cond_broadcast)(c)
+	           : REAL_CONDITION(pthread_cond_signal)(c);
 }
 
 int interposed_pthread_cond_wait(pthread_cond_t *c, pthread_mutex_t *m)

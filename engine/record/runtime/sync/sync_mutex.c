@@ -153,7 +153,7 @@ static int mutex_lock(pthread_mutex_t *m, const struct timespec *at, clockid_t c
 	if (!t)
 		return at ? REAL(pthread_mutex_clocklock)(m, clock, at)
 		          : REAL(pthread_mutex_lock)(m);
-	sched_point(t);
+	sched_point_at(t, m);
 	check_lock(t, m, at != NULL, pc);
 	if (!rt.controlled) {
 		status = at ? REAL(pthread_mutex_clocklock)(m, clock, at)
@@ -179,7 +179,7 @@ static int mutex_trylock(pthread_mutex_t *m, uintptr_t pc)
 	struct thread *t = recording();
 	if (!t)
 		return REAL(pthread_mutex_trylock)(m);
-	sched_point(t);
+	sched_point_at(t, m);
 	check_lock(t, m, true, pc);
 	int status = told_to_fail(t, LOG_TRYFAIL) ? EBUSY : REAL(pthread_mutex_trylock)(m);
 	return mutex_outcome(t, m, status, true, pc);

@@ -81,4 +81,13 @@ void mutex_check_unlock(struct thread *t, const pthread_mutex_t *m, uintptr_t pc
 int mutex_take(struct thread *t, pthread_mutex_t *m, bool timed, uint64_t deadline,
                uintptr_t pc);
 
+/* sync_cond.c: of a condition, or what the runtime models as one.  Sleep there, as one of its
+ * waiters (sync.condition, since the wait was written), until a signal comes or the time is up;
+ * false: only the latter.  Then the thread is none, and says how it ended: true: signalled. */
+bool condition_sleep(struct thread *t, const void *c, bool timed, uint64_t deadline,
+                     uintptr_t pc);
+bool condition_wake(struct thread *t, const void *c, uintptr_t pc);
+/* Write the signal, and wake.  `flags`: enum log_object_flag. */
+void condition_signal(struct thread *t, const void *c, bool all, unsigned flags, uintptr_t pc);
+
 #endif

@@ -76,7 +76,7 @@ static int rw_lock(pthread_rwlock_t *l, bool write, bool try_only, const struct 
 			           l);
 		return status;
 	}
-	sched_point(t);
+	sched_point_at(t, l);
 	check_lock(t, l, try_only || at, pc);
 	if (!write && l->__data.__flags == PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP)
 		order_matters("a reader-writer lock that lets a waiting writer go first");
@@ -199,7 +199,7 @@ int interposed_pthread_spin_lock(pthread_spinlock_t *l)
 	struct thread *t = recording();
 	if (!t)
 		return REAL(pthread_spin_lock)(l);
-	sched_point(t);
+	sched_point_at(t, (const volatile void *)l);
 	check_spin(t, l, false, CALLER());
 	int status;
 	if (!rt.controlled) {
@@ -221,7 +221,7 @@ int interposed_pthread_spin_trylock(pthread_spinlock_t *l)
 	struct thread *t = recording();
 	if (!t)
 		return REAL(pthread_spin_trylock)(l);
-	sched_point(t);
+	sched_point_at(t, (const volatile void *)l);
 	check_spin(t, l, true, CALLER());
 	int status = told_to_fail(t, LOG_TRYFAIL) ? EBUSY : REAL(pthread_spin_trylock)(l);
 	if (status == 0) {

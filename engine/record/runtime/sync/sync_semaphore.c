@@ -72,7 +72,7 @@ static int sem_take(sem_t *s, bool try_only, const struct timespec *at, clockid_
 	struct thread *t = recording();
 	int status;
 	if (t) {
-		sched_point(t);
+		sched_point_at(t, s);
 		check_use(t, s, pc);
 	}
 	if (!t || !rt.controlled) {
@@ -144,7 +144,7 @@ int interposed_sem_post(sem_t *s)
 		rt.poke = 1; /* a signal handler may do this */
 		return status;
 	}
-	sched_point(t);
+	sched_point_at(t, s);
 	check_use(t, s, CALLER());
 	log_sync(t, LOG_POST, CALLER(), s);
 	int status = REAL(sem_post)(s);
@@ -158,7 +158,7 @@ int interposed_sem_getvalue(sem_t *s, int *value)
 	struct thread *t = recording();
 	if (!t)
 		return REAL(sem_getvalue)(s, value);
-	sched_point(t);
+	sched_point_at(t, s);
 	int status = REAL(sem_getvalue)(s, value);
 	if (status == 0)
 		log_access(t, LOG_AREAD, 1, CALLER(), s, 2, true, (unsigned)*value);

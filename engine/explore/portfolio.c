@@ -1,0 +1,395 @@
+/*
+ * portfolio.c - see portfolio.h.
+ *
+ * The strategies: pairs of conflicting events, seen in one order, are turned by turns; pos and
+ * surw (sched_events.c), surw's target drawn by its number of events, as its paper does (Zhao
+ * et al., ASPLOS 2025, section 5); feedback: a run in which a read saw a write that it had not
+ * seen in any other is varied, after RFF (Wolff et al., ASPLOS 2024): its turns up to some
+ * point, then pos; pct and random.  One is drawn by what it has gained: new pairs of a write
+ * and its read.
+ */
+#include "engine/explore/portfolio.h"
+
+#include <string.h>
+
+#include "engine/base/hash.h"
+#include "engine/record/plan.h"
+#include "engine/trace/index.h"
+
+enum arm { ARM_PAIR, ARM_POS, ARM_SURW, ARM_FEEDBACK, ARM_PCT, ARM_RANDOM, ARMS };
+
+enum {
+	MOST_KEPT = 64,      /* schedules that feedback varies */
+	MOST_TRIES = 3,      /* of one pair of places */
+	MOST_EARLIER = 6,    /* events before one that it may be turned with, */
+	LOOKED_AT = 64,      /* of so many */
+	MOST_EVENTS = 200000 /* of a run that is learned from */
+};
+
+/* A conflicting pair: `stops` was first, and now waits for `goes`. */
+struct turned {
+	uint64_t key; /* of its two places */
+	GArray *turns;
+};
+
+struct portfolio {
+	uint64_t random; /* state of xorshift64; not 0 */
+	uint64_t runs, seed;
+	enum arm arm; /* of the last run */
+	double tried[ARMS], gained[ARMS];
+	GArray *pairs;       /* struct turned, to be run */
+	GHashTable *paired;  /* key -> how often */
+	GHashTable *seen;    /* key of a write's and its read's place */
+	GPtrArray *kept;     /* GArray *: turns of runs with new ones */
+	GArray *targets;     /* struct log_target, */
+	GArray *target_uses; /* and uint64_t: their events */
+	uint64_t steps;      /* of a run */
+};
+
+static void free_turned(void *data)
+{
+	g_array_unref(((struct turned *)data)->turns);
+}
+
+static void free_turns(void *data)
+{
+	g_array_unref(data);
+}
+
+struct portfolio *portfolio_new(uint64_t seed)
+{
+	struct portfolio *p = g_new0(struct portfolio, 1);
+	p->random = hash_word(seed + 1) | 1;
+	p->seed = seed;
+	p->pairs = g_array_new(FALSE, FALSE, sizeof(struct turned));
+	g_array_set_clear_func(p->pairs, free_turned);
+	p->paired = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	p->seen = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	p->kept = g_ptr_array_new_with_free_func(free_turns);
+	p->targets = g_array_new(FALSE, FALSE, sizeof(struct log_target));
+	p->target_uses = g_array_new(FALSE, FALSE, sizeof(uint64_t));
+	p->steps = 1000;
+	return p;
+}
+
+void portfolio_free(struct portfolio *p)
+{
+	if (p == NULL)
+		return;
+	g_array_unref(p->pairs);
+	g_hash_table_unref(p->paired);
+	g_hash_table_unref(p->seen);
+	g_ptr_array_unref(p->kept);
+	g_array_unref(p->targets);
+	g_array_unref(p->target_uses);
+	g_free(p);
+}
+
+static uint64_t draw(struct portfolio *p, uint64_t below)
+{
+	p->random ^= p->random << 13;
+	p->random ^= p->random >> 7;
+	p->random ^= p->random << 17;
+	return below ? (p->random >> 11) % below : 0;
+}
+
+GArray *turns_without(const GArray *turns, guint first, guint count)
+{
+	GArray *left = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
+	for (guint i = 0; i < turns->len; i++) {
+		const struct log_turn *t = &g_array_index(turns, struct log_turn, i);
+		if (i >= first && i - first < count)
+			continue;
+		struct log_turn *last =
+		        left->len ? &g_array_index(left, struct log_turn, left->len - 1) : NULL;
+		if (last && last->thread == t->thread)
+			last->until = MAX(last->until, t->until);
+		else
+			g_array_append_val(left, *t);
+	}
+	return left;
+}
+
+/* -- the next run ------------------------------------------------------------------------- */
+
+static bool has(const struct portfolio *p, enum arm arm)
+{
+	return arm == ARM_PAIR       ? p->pairs->len > 0
+	       : arm == ARM_SURW     ? p->targets->len > 0
+	       : arm == ARM_FEEDBACK ? p->kept->len > 0
+	                             : true;
+}
+
+/* By what each has gained; one that was not tried yet has the best prospects. */
+static enum arm draw_arm(struct portfolio *p)
+{
+	double weight[ARMS], all = 0;
+	for (int a = 0; a < ARMS; a++) {
+		weight[a] = has(p, (enum arm)a) ? (p->gained[a] + 1) / (p->tried[a] + 1) : 0;
+		weight[a] = weight[a] > 0 ? MAX(weight[a], 0.1) : 0;
+		all += weight[a];
+	}
+	double at = all * (double)draw(p, 1 << 30) / (1 << 30);
+	int arm = 0;
+	while (arm + 1 < ARMS && at >= weight[arm])
+		at -= weight[arm++];
+	return weight[arm] > 0 ? (enum arm)arm : ARM_POS;
+}
+
+/* First by chance, which most bugs need no more than; then pairs and others in turn. */
+static enum arm next_arm(struct portfolio *p)
+{
+	if (p->runs == 0)
+		return ARM_POS;
+	return p->runs % 4 && p->pairs->len > 0 ? ARM_PAIR : draw_arm(p);
+}
+
+static void take_pair(struct portfolio *p, struct strategy *s)
+{
+	guint at = (guint)draw(p, p->pairs->len);
+	struct turned *pair = &g_array_index(p->pairs, struct turned, at);
+	s->kind = STRATEGY_TURNS;
+	s->turns = g_array_ref(pair->turns);
+	if (draw(p, 4))
+		s->seed = 0; /* without chance */
+	g_array_remove_index_fast(p->pairs, at);
+}
+
+static void take_target(struct portfolio *p, struct strategy *s)
+{
+	uint64_t all = 0;
+	for (guint i = 0; i < p->targets->len; i++)
+		all += g_array_index(p->target_uses, uint64_t, i);
+	uint64_t n = draw(p, all);
+	guint at = 0;
+	while (n >= g_array_index(p->target_uses, uint64_t, at))
+		n -= g_array_index(p->target_uses, uint64_t, at++);
+	s->kind = STRATEGY_SURW;
+	s->target = g_array_index(p->targets, struct log_target, at);
+}
+
+static void take_kept(struct portfolio *p, struct strategy *s)
+{
+	const GArray *of = p->kept->pdata[draw(p, p->kept->len)];
+	guint cut = (guint)draw(p, of->len + 1);
+	s->kind = STRATEGY_TURNS;
+	s->turns = turns_without(of, cut, of->len - cut);
+}
+
+struct strategy portfolio_next(struct portfolio *p)
+{
+	struct strategy s = { .kind = STRATEGY_POS,
+		              .seed = p->runs == 0 ? p->seed : draw(p, 1u << 31) + 1 };
+	p->arm = next_arm(p);
+	switch (p->arm) {
+	case ARM_PAIR:
+		take_pair(p, &s);
+		break;
+	case ARM_SURW:
+		take_target(p, &s);
+		break;
+	case ARM_FEEDBACK:
+		take_kept(p, &s);
+		break;
+	case ARM_PCT:
+		s.kind = STRATEGY_PCT;
+		s.depth = 3;
+		s.steps = p->steps;
+		break;
+	case ARM_RANDOM:
+		s.kind = STRATEGY_RANDOM;
+		break;
+	default:
+		break;
+	}
+	p->runs++;
+	p->tried[p->arm]++;
+	return s;
+}
+
+/* -- what a run teaches ------------------------------------------------------------------- */
+
+static uint64_t place_of(const struct trace *t, uint32_t event)
+{
+	if (event == NONE)
+		return 1;
+	const struct location *l = &t->locations[t->events[event].location];
+	return hash_word(l->address * 64 + l->module % 64);
+}
+
+static bool remember(GHashTable *set, uint64_t key)
+{
+	return g_hash_table_add(set, g_memdup2(&key, sizeof key));
+}
+
+/* How many reads saw a write that such a read had not seen in any run. */
+static unsigned new_sources(struct portfolio *p, const struct trace *t)
+{
+	unsigned count = 0;
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *r = &t->events[e];
+		if (!op_is_access(r->op) || !op_reads(r->op) || r->flags & EVENT_WIDE)
+			continue;
+		count += remember(p->seen,
+		                  place_of(t, e) * 31 + place_of(t, t->index->writer[e]));
+	}
+	return count;
+}
+
+/* The number of events of one place, by the runtime's number of their threads, with those of
+ * all that come from it. */
+static void add_target(struct portfolio *p, const struct trace *t, struct event_list list,
+                       uint64_t place, uint32_t size)
+{
+	struct log_target target = { .place = place, .size = MAX(size, 1) };
+	uint64_t *count = g_new0(uint64_t, t->threads_count + 1), events = 0;
+	unsigned threads = 0;
+	bool changed = false;
+	for (uint64_t i = 0; i < list.count; i++) {
+		const struct event *e = &t->events[list.items[i]];
+		bool point = op_is_access(e->op) || op_acquires(e->op) || e->op == OP_WAIT ||
+		             e->op == OP_SIGNAL || e->op == OP_BROADCAST || e->op == OP_POST;
+		threads += point && count[e->thread] == 0;
+		count[e->thread] += point;
+		events += point;
+		changed |= !op_is_access(e->op) || op_writes(e->op);
+	}
+	for (uint32_t u = (uint32_t)t->threads_count; u-- > 0;) { /* parents come before */
+		uint32_t number = t->threads[u].recorded, parent = t->threads[u].parent;
+		if (number < LOG_WEIGHTS) {
+			target.weight[number] = (uint16_t)MIN(count[u], UINT16_MAX);
+			target.threads = MAX(target.threads, number + 1);
+		}
+		if (parent != NONE && parent < u)
+			count[parent] += count[u];
+	}
+	g_free(count);
+	if (threads < 2 || !changed)
+		return;
+	g_array_append_val(p->targets, target);
+	g_array_append_val(p->target_uses, events);
+}
+
+static void find_targets(struct portfolio *p, const struct trace *t)
+{
+	g_array_set_size(p->targets, 0);
+	g_array_set_size(p->target_uses, 0);
+	for (uint32_t v = 0; v < t->variables_count; v++)
+		add_target(p, t, event_list_at(&t->index->variable_events, v),
+		           t->variables[v].address, t->variables[v].size);
+	for (uint32_t o = 0; o < t->objects_count; o++)
+		add_target(p, t, event_list_at(&t->index->object_events, o),
+		           t->objects[o].address, 1);
+}
+
+/* Did `first`'s thread begin the other after it, or was it waited for before? */
+static bool is_ordered(const struct trace *t, uint32_t first, uint32_t second)
+{
+	uint32_t by = t->events[first].thread;
+	for (uint32_t u = t->events[second].thread; u != NONE && u != by;
+	     u = t->threads[u].parent) {
+		uint32_t fork = t->threads[u].fork;
+		if (fork != NONE && fork > first && t->events[fork].thread == by)
+			return true;
+	}
+	return false; /* where one waits for the other, the run shows that it cannot be turned
+	               */
+}
+
+/* The turns of the run up to its event, which its thread has not made. */
+static GArray *turns_before(const struct trace *t, const GArray *turns, const uint32_t *number,
+                            uint32_t event, bool whole)
+{
+	GArray *out = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
+	struct log_turn last = { t->threads[t->events[event].thread].recorded, number[event] };
+	for (guint i = 0; whole && i < turns->len; i++) {
+		const struct log_turn *turn = &g_array_index(turns, struct log_turn, i);
+		if (turn->thread == last.thread && turn->until > last.until)
+			break;
+		g_array_append_val(out, *turn);
+	}
+	g_array_append_val(out, last);
+	return out;
+}
+
+static void turn_pair(struct portfolio *p, const struct trace *t, const GArray *turns,
+                      const uint32_t *number, uint32_t first, uint32_t second)
+{
+	uint64_t key = place_of(t, first) * 31 + place_of(t, second);
+	guint times = GPOINTER_TO_UINT(g_hash_table_lookup(p->paired, &key));
+	uint32_t other = t->threads[t->events[second].thread].recorded;
+	if (times >= MOST_TRIES || number[first] == NONE || number[second] == NONE ||
+	    other == NONE || t->threads[t->events[first].thread].recorded == NONE)
+		return;
+	g_hash_table_replace(p->paired, g_memdup2(&key, sizeof key),
+	                     GUINT_TO_POINTER(times + 1));
+	struct turned pair = { key, turns_before(t, turns, number, first, draw(p, 2)) };
+	struct log_turn goes = { other, number[second] + 1 };
+	g_array_append_val(pair.turns, goes);
+	if (pair.turns->len <= LOG_TURNS)
+		g_array_append_val(p->pairs, pair);
+	else
+		g_array_unref(pair.turns);
+}
+
+static bool conflict(const struct event *a, const struct event *b)
+{
+	if (op_is_access(a->op))
+		return op_writes(a->op) || op_writes(b->op);
+	return (op_acquires(a->op) || a->op == OP_WAIT || a->op == OP_SIGNAL ||
+	        a->op == OP_BROADCAST) &&
+	       !op_releases(b->op);
+}
+
+static void turn_pairs_of(struct portfolio *p, const struct trace *t, const GArray *turns,
+                          const uint32_t *number, struct event_list list)
+{
+	for (uint64_t i = 1; i < list.count; i++) {
+		unsigned tried = 0;
+		for (uint64_t n = 0; n < i && n < LOOKED_AT && tried < MOST_EARLIER; n++) {
+			uint64_t k =
+			        n % 2 ? i - 1 - n / 2 : n / 2; /* the first, the last, ... */
+			uint32_t first = list.items[k], second = list.items[i];
+			if (t->events[first].thread == t->events[second].thread ||
+			    !conflict(&t->events[first], &t->events[second]) ||
+			    is_ordered(t, first, second))
+				continue;
+			tried++;
+			turn_pair(p, t, turns, number, first, second);
+		}
+	}
+}
+
+static void find_pairs(struct portfolio *p, const struct trace *t, const GArray *turns)
+{
+	uint32_t *number = plan_event_numbers(t);
+	for (uint32_t v = 0; v < t->variables_count; v++)
+		turn_pairs_of(p, t, turns, number,
+		              event_list_at(&t->index->variable_events, v));
+	for (uint32_t o = 0; o < t->objects_count; o++)
+		turn_pairs_of(p, t, turns, number, event_list_at(&t->index->object_events, o));
+	g_free(number);
+}
+
+void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, bool news)
+{
+	const unsigned parts = INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS;
+	p->gained[p->arm] += news;
+	if (t == NULL || t->events_count == 0 || t->events_count > MOST_EVENTS ||
+	    !trace_need(t, parts, NULL))
+		return;
+	unsigned sources = new_sources(p, t);
+	p->gained[p->arm] += sources > 0;
+	if (p->targets->len == 0 || sources > 0) {
+		p->steps = t->events_count;
+		find_targets(p, t);
+	}
+	if (sources == 0)
+		return;
+	find_pairs(p, t, turns);
+	if (turns->len == 0 || turns->len > LOG_TURNS)
+		return;
+	if (p->kept->len >= MOST_KEPT)
+		g_ptr_array_remove_index_fast(p->kept, (guint)draw(p, p->kept->len));
+	g_ptr_array_add(p->kept, g_array_copy((GArray *)turns));
+}

@@ -1,0 +1,28 @@
+/*
+ * portfolio.h - which schedule a program is run along next, while one that fails is looked for:
+ * several strategies that share what they learn from each other's runs (shake --strategy auto).
+ *
+ * Every run is one strategy with its seed and parameters, so that it comes again by them alone.
+ * Which ones are chosen depends only on the portfolio's seed and on what the runs did.
+ */
+#ifndef HEDDLE_PORTFOLIO_H
+#define HEDDLE_PORTFOLIO_H
+
+#include "engine/record/strategy.h"
+#include "engine/trace/trace.h"
+
+struct portfolio;
+struct portfolio *portfolio_new(uint64_t seed);
+void portfolio_free(struct portfolio *p); /* NULL is allowed */
+
+/* How the next run is made; strategy_release. */
+struct strategy portfolio_next(struct portfolio *p);
+/* The run that was made so: its trace (controlled mode; indexed as needed) with its turns
+ * (struct log_turn), or NULL when there is none; `news`: it ended as no run before it. */
+void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, bool news);
+
+/* Turns without the `count` from `first` on; neighbours of one thread are one. Owned by the
+ * caller. */
+GArray *turns_without(const GArray *turns, guint first, guint count);
+
+#endif

@@ -1,0 +1,227 @@
+/*
+ * sched_events.c - controlled mode: strategies that decide before each event, and know which
+ * object it is about.
+ *
+ * pos: partial order sampling (Yuan, Yang, Gu, CAV 2018, algorithm 1): each pending event has a
+ * random priority, the highest is made, and then it and those that race with it get new ones.
+ *
+ * surw: a selectively uniform random walk (Zhao, Wolff, Mathur, Roychoudhury, ASPLOS 2025,
+ * algorithms 1 and 2): which thread makes the next event of the target is drawn with the
+ * numbers of such events that each still has, so that all their interleavings are about equally
+ * likely. A thread that comes to one before its turn is held. In between goes who has the
+ * highest priority, drawn anew with each event.
+ *
+ * turns: threads in the order given, each until it has made so many events; then pos, or with
+ * seed 0 the lowest thread, without preemption.
+ */
+#include "sched_private.h"
+
+/* In a run of so many accesses every second one is a chance to switch, and so on. */
+enum { EACH = 1 << 14 };
+
+static bool is_about(const struct thread_sched *s, uint64_t place, uint64_t size)
+{
+	uint64_t mine = (uintptr_t)s->place;
+	return mine != 0 && mine < place + size && place < mine + s->size;
+}
+
+static bool is_target(const struct thread *t)
+{
+	return rt.config.strategy == STRATEGY_SURW &&
+	       is_about(&t->sched, rt.config.target.place, rt.config.target.size);
+}
+
+bool sched_is_chance(const struct thread *t)
+{
+	uint64_t rare = sched.accesses / EACH;
+	return rt.config.strategy == STRATEGY_TURNS || rare == 0 || is_target(t) ||
+	       sched_draw((uint32_t)rare + 1) == 0;
+}
+
+static bool may_go(const struct thread *t)
+{
+	return t->sched.state == STATE_READY && !t->sched.held;
+}
+
+/* Of those that may go; those that spin may have to wait for one that does not. */
+static struct thread *highest(void)
+{
+	struct thread *best = NULL;
+	bool best_waits = false;
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		struct thread *t = sched.live[i];
+		if (!may_go(t))
+			continue;
+		bool waits = poll_waits(t);
+		if (best && (waits > best_waits || (waits == best_waits &&
+		                                    t->sched.priority <= best->sched.priority)))
+			continue;
+		best = t;
+		best_waits = waits;
+	}
+	return best;
+}
+
+/* ---- pos ---- */
+
+static struct thread *pos_choose(void)
+{
+	struct thread *next = highest();
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		struct thread *t = sched.live[i];
+		if (t != next && (t->sched.changes || next->sched.changes) &&
+		    is_about(&t->sched, (uintptr_t)next->sched.place, next->sched.size))
+			sched_draw_priority(t);
+	}
+	sched_draw_priority(next);
+	return next;
+}
+
+/* ---- surw ---- */
+
+void sched_events_born(struct thread *t, const struct thread *parent)
+{
+	const struct log_target *target = &rt.config.target;
+	if (rt.config.strategy != STRATEGY_SURW)
+		return;
+	t->sched.left =
+	        t->id < target->threads && t->id < LOG_WEIGHTS ? target->weight[t->id] : 1;
+	if (parent == NULL)
+		return;
+	struct thread *from = rt.threads[parent->id];
+	/* the parent's events included the child's, and so did its turn */
+	if (sched.intended == from->id + 1 && sched_draw(from->sched.left) < t->sched.left)
+		sched.intended = t->id + 1;
+	from->sched.left -= t->sched.left < from->sched.left ? t->sched.left : from->sched.left;
+}
+
+static void made_target_event(struct thread *t)
+{
+	if (t->sched.left > 0)
+		t->sched.left--;
+	sched.intended = 0;
+	for (unsigned i = 0; i < sched.live_count; i++)
+		sched.live[i]->sched.held = false;
+}
+
+/* Whose event of the target comes next. */
+static struct thread *draw_intended(void)
+{
+	uint32_t all = 0;
+	for (unsigned i = 0; i < sched.live_count; i++)
+		if (sched.live[i]->sched.state == STATE_READY)
+			all += sched.live[i]->sched.left;
+	uint32_t n = sched_draw(all);
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		struct thread *t = sched.live[i];
+		if (t->sched.state != STATE_READY)
+			continue;
+		if (n < t->sched.left)
+			return t;
+		n -= t->sched.left;
+	}
+	return NULL;
+}
+
+static struct thread *surw_choose(void)
+{
+	for (;;) {
+		struct thread *next = highest();
+		if (next == NULL) {
+			/* the intended one waits: for one that is held, or for another's event
+			 */
+			sched.intended = 0;
+			for (unsigned i = 0; i < sched.live_count; i++)
+				sched.live[i]->sched.held = false;
+			next = highest();
+		}
+		if (!is_target(next)) {
+			sched_draw_priority(next);
+			return next;
+		}
+		if (next->sched.left == 0)
+			next->sched.left = 1;
+		if (sched.intended == 0)
+			sched.intended = draw_intended()->id + 1;
+		if (sched.intended == next->id + 1) {
+			made_target_event(next);
+			sched_draw_priority(next);
+			return next;
+		}
+		next->sched.held = true;
+	}
+}
+
+void sched_event_alone(struct thread *t)
+{
+	if (is_target(t))
+		made_target_event(t);
+}
+
+/* ---- turns ---- */
+
+/* The thread whose turn it is; NULL: none, or it cannot go on now. */
+static struct thread *turn(void)
+{
+	const struct log_config *c = &rt.config;
+	for (; sched.turn < c->turn_count && sched.turn < LOG_TURNS; sched.turn++) {
+		const struct log_turn *l = &c->turns[sched.turn];
+		struct thread *t = l->thread < MAX_THREADS ? rt.threads[l->thread] : NULL;
+		bool over = t ? t->sched.state == STATE_DONE || t->ordinal >= l->until
+		              : l->thread < rt.thread_count;
+		if (!over)
+			return t && t->sched.state == STATE_READY ? t : NULL;
+	}
+	return NULL;
+}
+
+/* Who has just had its turn stays where it is, as long as another one can go. */
+static bool has_stopped(const struct thread *t)
+{
+	return sched.turn > 0 && sched.turn < rt.config.turn_count &&
+	       rt.config.turns[sched.turn - 1].thread == t->id;
+}
+
+/* The current one goes on, or the lowest goes; one that spins gives way to the next. */
+static struct thread *turns_choose(const struct thread *current)
+{
+	enum { SPINNING = 20000 };
+	struct thread *best = turn();
+	if (best)
+		return best;
+	if (sched.turn >= rt.config.turn_count && rt.config.seed) {
+		rt.config.strategy = STRATEGY_POS; /* from here on */
+		return pos_choose();
+	}
+	bool spins = sched.steps - sched.turn_start > SPINNING;
+	unsigned best_rank = 0;
+	for (unsigned i = 0; i < sched.live_count; i++) {
+		struct thread *t = sched.live[i];
+		if (t->sched.state != STATE_READY)
+			continue;
+		unsigned rank = (has_stopped(t) ? 0 : 4) + (poll_waits(t) ? 0 : 2) +
+		                (spins ? t->id > current->id : t == current);
+		if (!best || rank > best_rank || (rank == best_rank && t->id < best->id)) {
+			best = t;
+			best_rank = rank;
+		}
+	}
+	return best;
+}
+
+int32_t sched_turns_budget(void)
+{
+	return sched.turn < rt.config.turn_count ? 0 : 1000;
+}
+
+struct thread *sched_choose_by_event(const struct thread *current)
+{
+	switch (rt.config.strategy) {
+	case STRATEGY_POS:
+		return pos_choose();
+	case STRATEGY_SURW:
+		return surw_choose();
+	default:
+		return turns_choose(current);
+	}
+}

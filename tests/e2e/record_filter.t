@@ -1,0 +1,144 @@
+#!/bin/bash
+# `record --filter`: what is left out while the program runs is only what other accesses say as
+# well. Programs of random steps (programs/filtered.c) are recorded whole and filtered in the same
+# schedule: the same synchronisation, and the same pairs of places and variables by each analysis
+# that the filter is for. What is not known of such a trace is refused, or said.
+. tests/e2e/lib.sh
+programs=$root/tests/e2e/programs
+cd "$scratch" || exit 1
+$HEDDLE cc -g -O1 "$programs/filtered.c" -o filtered -pthread || echo "# cannot build filtered"
+
+# others TRACE: all of its events but plain accesses, looks at atomics (a repeated one is counted
+# where nothing was recorded since), calls and returns
+others() {
+	$HEDDLE convert -q "$1" "$1.txt"
+	grep -v '^#' "$1.txt" | grep -Ev '\|(a?r[0-9]*\(|w[0-9]*\(|enter|leave)' | cut -d'|' -f1,2
+}
+# pairs TRACE ANALYSIS: "place place variable" of each, sorted
+pairs() {
+	$HEDDLE races -q --analysis "$2" --pairs events --format json "$1" | perl -ne '
+		my ($sites, $variable) = /"sites": \[(.*?)\], "variable": "([^"]*)"/ or next;
+		my @sites = sort map { s/"//gr } $sites =~ /("line": \d+, "column": \d+, "function": "[^"]*")/g;
+		$pairs{"@sites $variable"} = 1;
+		END { print "$_\n" for sort keys %pairs }'
+}
+
+seeds=${HEDDLE_FILTER_SEEDS:-8}
+bad=0 other_runs=0 dropped=0 found=0
+for seed in $(seq "$seeds"); do
+	strategy=$(echo random pct noise rr | cut -d' ' -f$((seed % 4 + 1)))
+	how="-q --seed $seed --strategy $strategy"
+	$HEDDLE record $how -o whole.hdl -- ./filtered "$seed" || bad=$((bad + 1))
+	others whole.hdl >whole.others
+	for filter in hb wcp; do
+		$HEDDLE record $how --filter $filter -o less.hdl -- ./filtered "$seed" || bad=$((bad + 1))
+		others less.hdl | cmp -s - whole.others || other_runs=$((other_runs + 1))
+		left=$($HEDDLE info -q less.hdl | awk '$1 == "recording-left-out" { print $2 }')
+		dropped=$((dropped + ${left:-0}))
+		analyses="lockset hb"
+		[ $filter = wcp ] && analyses="$analyses cp wcp dc wdc"
+		for analysis in $analyses; do
+			pairs whole.hdl $analysis >whole.pairs
+			pairs less.hdl $analysis >less.pairs
+			found=$((found + $(wc -l <whole.pairs)))
+			cmp -s whole.pairs less.pairs && continue
+			bad=$((bad + 1))
+			echo "# seed $seed, $strategy, --filter $filter, $analysis:"
+			diff whole.pairs less.pairs | head -3 | sed 's/^/# /'
+		done
+	done
+done
+is "$other_runs" 0 "the filtered recording is of the same run"
+is "$bad" 0 "and has the same pairs of places and variables"
+ok $((dropped <= 100 * seeds)) "much is left out ($dropped)"
+ok $((found <= 100 * seeds)) "and there is much to find ($found)"
+
+# What the trace says of itself, and who takes it.
+run $HEDDLE record --seed 3 --filter -o less.hdl -- ./filtered 3
+is "$status" 0 "--filter alone"
+run $HEDDLE info --format json less.hdl
+is "$(json '$d->{recording}{"recording-filter"}')" hb "is for happens-before"
+is "$(json '$d->{filtered} ? 1 : 0')" 1 "the trace says that it is filtered"
+is "$(json '$d->{values_exact} ? 1 : 0')" 0 "and that it has no values"
+is "$(json '$d->{order_exact} ? 1 : 0')" 1 "its order is exact"
+run $HEDDLE races --analysis hb less.hdl
+is "$status" 1 "HB takes it"
+unlike "$out" 'recorded with' "and has nothing to add"
+for analysis in auto shb syncp m2 smt; do
+	run $HEDDLE races --analysis $analysis less.hdl
+	is "$status" 2 "$analysis refuses it"
+	like "$err" 'recorded with --filter hb, which leaves accesses out, .*; use --analysis hb; or record without --filter' \
+		"$analysis says why, and what to do"
+done
+run $HEDDLE races --analysis syncp --lenient less.hdl
+like "$out" 'not complete' "syncp --lenient is never complete"
+like "$out" 'recorded with --filter hb: values and which write a read saw are not known' "and says why"
+run $HEDDLE races --analysis wcp less.hdl
+like "$out" 'recorded with --filter hb: ' "--filter hb is not for WCP"
+run $HEDDLE races --analysis hb --missing less.hdl
+is "$status" 2 "HB refuses it with --missing"
+like "$err" 'and --missing needs them all' "and says why"
+run $HEDDLE atomic less.hdl
+like "$out$err" 'recorded with --filter hb: ' "nor for atomicity"
+run $HEDDLE deadlocks less.hdl
+is "$status" 2 "deadlocks refuse it"
+like "$err" 'recorded with --filter hb, .*; record without --filter; or --lenient' "with their own remedy"
+run $HEDDLE replay --trace less.hdl -- ./filtered 3
+is "$status" 125 "no replay"
+like "$err" 'recorded with --filter hb, .*; record it without --filter, with the same --seed' "with the remedy"
+$HEDDLE convert -q less.hdl less.txt
+run $HEDDLE races --analysis shb less.txt
+like "$err" 'recorded with --filter hb' "a text has it, too"
+run $HEDDLE record -q --filter=wcp -o less.hdl -- ./filtered 3
+run $HEDDLE races --analysis wcp less.hdl
+unlike "$out" 'recorded with' "--filter wcp is for WCP"
+run $HEDDLE record -q --filter ./filtered 3
+is "$status" 0 "--filter takes no program for its word"
+run $HEDDLE record -q --filter=m2 -o less.hdl -- ./filtered 3
+is "$status" 125 "another analysis"
+like "$err" "expected one of hb, wcp, found 'm2'" "is an error"
+for other in "--last 100" "--memory tso"; do
+	run $HEDDLE record $other --filter -- ./filtered 3
+	is "$status" 125 "not with $other"
+	like "$err" '--filter is not for --' "which is said"
+done
+
+# Free mode leaves out more than by itself.
+$HEDDLE record -q --mode free -o free.hdl -- ./filtered 4
+run $HEDDLE record -q --mode free --filter -o less.hdl -- ./filtered 4
+is "$status" 0 "free mode"
+run $HEDDLE info --format json less.hdl
+is "$(json '$d->{recording}{"recording-filter"}')" hb "says so, too"
+
+# Who spins on what is left out gives way under every strategy.
+cat >spin.c <<'C'
+#include <pthread.h>
+static volatile int ready[2];
+static void *run(void *p)
+{
+	ready[0] = 1;
+	while (!ready[1])
+		;
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, 0, run, 0);
+	while (!ready[0])
+		;
+	ready[1] = 1;
+	return pthread_join(t, 0);
+}
+C
+$HEDDLE cc -g -O1 spin.c -o spin -pthread || echo "# cannot build spin"
+for strategy in random pct noise rr; do
+	for seed in 1 2 3; do
+		run timeout 60 $HEDDLE record -q --filter --strategy $strategy --seed $seed -o spin.hdl -- ./spin
+		is "$status" 0 "a program that spins ends: $strategy, seed $seed"
+	done
+done
+run $HEDDLE races --analysis hb spin.hdl
+like "$out" 'on ready\[0\]' "its race"
+like "$out" 'on ready\[1\]' "and the other"
+done_testing

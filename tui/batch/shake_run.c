@@ -1,0 +1,201 @@
+/* shake_run.c - see shake_run.h. */
+#include "tui/batch/shake_run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "debuginfo/debuginfo.h"
+#include "engine/base/file.h"
+#include "engine/explore/explore.h"
+#include "engine/explore/portfolio.h"
+#include "engine/record/record.h"
+
+bool shaken_open(struct shaken *s, struct error *error)
+{
+	s->log = file_open_nameless(g_get_tmp_dir());
+	s->output = file_open_nameless(g_get_tmp_dir());
+	s->debug = debug_store_new();
+	return (s->log >= 0 && s->output >= 0) ||
+	       error_set(error, g_get_tmp_dir(), "set TMPDIR to a folder with room",
+	                 "cannot keep what a run leaves: %s", g_strerror(errno));
+}
+
+void shaken_close(struct shaken *s)
+{
+	if (s->log >= 0)
+		close(s->log);
+	if (s->output >= 0)
+		close(s->output);
+	debug_store_free(s->debug);
+}
+
+void shaken_run_release(struct shaken_run *run)
+{
+	trace_close(run->trace);
+	if (run->turns)
+		g_array_unref(run->turns);
+	*run = (struct shaken_run){ 0 };
+}
+
+/* From the header of its log and its output. */
+static struct outcome *outcome_of(const struct record_result *result, const char *log,
+                                  const char *output, struct shaken *s)
+{
+	struct outcome *out = g_new0(struct outcome, 1);
+	struct log_header header = { 0 };
+	gchar *text = NULL;
+	gsize length = 0;
+	FILE *file = fopen(log, "rb");
+	if (file) {
+		if (fread(&header, sizeof(header), 1, file) == 1) {
+			out->deadlock = header.outcome == LOG_DEADLOCK;
+			out->misuses = header.misuses;
+		}
+		s->steps = header.steps;
+		fclose(file);
+	}
+	out->status = result->status;
+	out->signal = result->signal;
+	out->timed_out = result->timed_out;
+	if (!g_file_get_contents(output, &text, &length, NULL))
+		text = g_strdup("");
+	outcome_set_output(out, text, length);
+	g_free(text);
+	return out;
+}
+
+/* The log's trace, where it can be had. */
+static void look_at(struct shaken *s, const char *log, struct shaken_run *run)
+{
+	struct record_facts facts = { .debug = s->debug };
+	struct error none;
+	run->trace = record_import(log, "a run", &facts, NULL, &none);
+	run->turns = g_steal_pointer(&facts.turns);
+	record_facts_release(&facts);
+}
+
+struct outcome *shaken_make(struct shaken *s, const struct strategy *how, uint64_t number,
+                            struct shaken_run *look, struct error *error)
+{
+	enum { LOOKED_AT = 16, ENOUGH = 4 }; /* chunks; for the outcome alone the header is */
+	struct record_result result = { 0 };
+	struct record_options o = { .argv = s->argv, .timeout_ms = s->timeout_ms };
+	char *log = file_descriptor_path(s->log), *output = file_descriptor_path(s->output);
+	GString *again = g_string_new(NULL);
+	o.config.flags = LOG_CONTROLLED | LOG_VALUES;
+	strategy_configure(how, &o.config);
+	o.config.memory = s->memory;
+	o.config.max_bytes = (look ? LOOKED_AT : ENOUGH) * (uint64_t)LOG_CHUNK;
+	g_strlcpy(o.config.log, log, sizeof(o.config.log));
+	o.stdout_path = output;
+	struct outcome *out = NULL;
+	bool ran = record_run(&o, &result, error);
+	s->interrupted |= result.interrupted != 0;
+	if (ran && !s->interrupted) {
+		out = outcome_of(&result, log, output, s);
+		if (look) {
+			look_at(s, log, look);
+			out->use = look->trace ? explore_first_use(look->trace) : NULL;
+		}
+		strategy_append(how, again);
+		out->run = number;
+		out->seed = how->seed;
+		out->strategy = how->kind;
+		out->steps = how->steps;
+		out->again = g_strdup(again->str);
+	}
+	g_string_free(again, TRUE);
+	g_free(log);
+	g_free(output);
+	return out;
+}
+
+bool outcome_fails(const struct outcome *o)
+{
+	return o->signal || o->deadlock || o->misuses || o->use;
+}
+
+/* -- fewest switches ----------------------------------------------------------------------- */
+
+struct fewest {
+	struct shaken *s;
+	const struct outcome *wanted;
+	GArray *turns;     /* the best schedule so far */
+	unsigned switches; /* of its run */
+	unsigned tries, most;
+	bool over;
+};
+
+static bool is_wanted(const struct fewest *f, const struct outcome *o)
+{
+	const struct outcome *w = f->wanted;
+	return o->status == w->status && o->signal == w->signal && o->deadlock == w->deadlock &&
+	       o->misuses == w->misuses && !o->use == !w->use &&
+	       (!w->signal || strcmp(o->line, w->line) == 0);
+}
+
+/* Takes over the turns. Does the run by them end as wanted, with no more switches? */
+static bool try_turns(struct fewest *f, GArray *turns)
+{
+	struct strategy how = { .kind = STRATEGY_TURNS, .turns = turns };
+	struct shaken_run run = { 0 };
+	struct error none;
+	f->tries++;
+	struct outcome *o = shaken_make(f->s, &how, 0, &run, &none);
+	f->over |= o == NULL;
+	bool good = o && run.turns && run.turns->len > 0 && run.turns->len <= LOG_TURNS &&
+	            is_wanted(f, o) && (f->turns == NULL || run.turns->len - 1 <= f->switches);
+	if (good) {
+		if (f->turns)
+			g_array_unref(f->turns);
+		f->turns = g_array_ref(turns);
+		f->switches = run.turns->len - 1;
+	}
+	outcome_free(o);
+	shaken_run_release(&run);
+	g_array_unref(turns);
+	return good;
+}
+
+static bool may_try(const struct fewest *f)
+{
+	return f->tries < f->most && !f->over;
+}
+
+/* Parts of half the length, then of a quarter, ..., are taken out one after the other. */
+static void take_out(struct fewest *f)
+{
+	for (guint part = (f->turns->len + 1) / 2; part > 0; part /= 2)
+		for (guint at = 0; at < f->turns->len && may_try(f);)
+			if (!try_turns(f, turns_without(f->turns, at, part)))
+				at += part;
+}
+
+void shaken_fewest(struct shaken *s, const struct strategy *how, struct outcome *o,
+                   unsigned most)
+{
+	struct fewest f = { .s = s, .wanted = o, .most = most };
+	struct shaken_run run = { 0 };
+	struct error none;
+	if (most == 0 || s->memory != WEAK_SC)
+		return;
+	struct outcome *again = shaken_make(s, how, 0, &run, &none);
+	if (again && run.turns && run.turns->len <= LOG_TURNS && is_wanted(&f, again) &&
+	    try_turns(&f, g_array_copy(run.turns))) {
+		for (guint before = 0; before != f.turns->len && may_try(&f);) {
+			before = f.turns->len;
+			take_out(&f);
+		}
+		struct strategy best = { .kind = STRATEGY_TURNS, .turns = f.turns };
+		GString *text = g_string_new(NULL);
+		strategy_append(&best, text);
+		o->fewest = g_string_free(text, FALSE);
+		o->switches = f.switches;
+		o->tries = f.tries;
+		g_array_unref(f.turns);
+	}
+	outcome_free(again);
+	shaken_run_release(&run);
+}

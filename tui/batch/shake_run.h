@@ -1,0 +1,51 @@
+/*
+ * shake_run.h - one run of `heddle shake`, and the schedule of fewest switches that ends as it
+ * did.
+ */
+#ifndef HEDDLE_SHAKE_RUN_H
+#define HEDDLE_SHAKE_RUN_H
+
+#include "engine/record/strategy.h"
+#include "engine/trace/trace.h"
+#include "engine/trace/weak.h"
+#include "tui/batch/outcomes.h"
+
+/* Shared by all runs. */
+struct shaken {
+	char **argv;
+	unsigned timeout_ms;
+	enum weak_model memory;
+	int log, output; /* nameless files */
+	struct debug_store *debug;
+	bool interrupted;
+	uint64_t steps; /* of the last run */
+};
+/* False and `error`. shaken_close in either case. */
+bool shaken_open(struct shaken *s, struct error *error);
+void shaken_close(struct shaken *s);
+
+/* What is known of a run beside its outcome; zero for none. */
+struct shaken_run {
+	struct trace *trace;
+	GArray *turns; /* struct log_turn */
+};
+void shaken_run_release(struct shaken_run *run);
+
+/* One run; `look` (or NULL) takes its trace, and then its uses after free belong to the
+ * outcome. NULL: s->interrupted, or `error`: it cannot be started. */
+struct outcome *shaken_make(struct shaken *s, const struct strategy *how, uint64_t number,
+                            struct shaken_run *look, struct error *error);
+
+/* Did it go wrong by itself, whatever other runs do? */
+bool outcome_fails(const struct outcome *o);
+
+/*
+ * Looks for the schedule of fewest switches between threads that ends as `o`, a run by `how`,
+ * did: turns are taken out of its schedule, as long as it ends so (Zeller, Hildebrandt: delta
+ * debugging, TSE 2002, section 3), with at most so many runs. Sets o->fewest, switches, tries;
+ * none where its turns alone do not lead there.
+ */
+void shaken_fewest(struct shaken *s, const struct strategy *how, struct outcome *o,
+                   unsigned most);
+
+#endif
