@@ -534,8 +534,8 @@ static inline unsigned log_site_slot(uint64_t key)
 #define LOG_STRATEGIES(S) \
 	S(RANDOM, "random") \
 	S(PCT, "pct") \
-	S(NOISE, "noise") S(RR, "rr") S(FIRST, "first") S(POS, "pos") S(SURW, "surw") \
-	        S(TURNS, "turns")
+	S(NOISE, "noise") \
+	S(RR, "rr") S(FIRST, "first") S(POS, "pos") S(SURW, "surw") S(TURNS, "turns")
 enum log_strategy {
 #define S(name, word) STRATEGY_##name,
 	LOG_STRATEGIES(S)
