@@ -16,39 +16,56 @@ struct awaits {
 
 /* -- of one run --------------------------------------------------------------------------- */
 
+/* By variable, do several threads access it? Owned by the caller. */
+static bool *find_several(const struct trace *t)
+{
+	bool *several = g_new0(bool, t->variables_count + 1);
+	g_autofree uint32_t *first = g_new0(uint32_t, t->variables_count + 1); /* + 1 */
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *x = &t->events[e];
+		if (!op_is_access(x->op))
+			continue;
+		struct wide run = event_variables(t, x);
+		for (uint32_t v = run.first; v < run.first + run.count; v++) {
+			several[v] |= first[v] != 0 && first[v] != x->thread + 1u;
+			first[v] = x->thread + 1u;
+		}
+	}
+	return several;
+}
+
+struct sharing {
+	const struct trace *t;
+	const bool *several;
+};
+
 /* Do several threads access memory of the event? */
 static bool is_shared(const void *context, uint32_t event)
 {
-	const struct trace *t = context;
-	struct wide run = event_variables(t, &t->events[event]);
-	for (uint32_t v = run.first; v < run.first + run.count; v++) {
-		struct event_list list = event_list_at(&t->index->variable_events, v);
-		/* from both ends: a thread may have looked a million times */
-		for (uint64_t i = 0; i < (list.count + 1) / 2; i++)
-			if (t->events[list.items[i]].thread != t->events[event].thread ||
-			    t->events[list.items[list.count - 1 - i]].thread !=
-			            t->events[event].thread)
-				return true;
-	}
+	const struct sharing *s = context;
+	struct wide run = event_variables(s->t, &s->t->events[event]);
+	for (uint32_t v = run.first; v < run.first + run.count; v++)
+		if (s->several[v])
+			return true;
 	return false;
 }
 
 /* What is on its thread's own stack alone belongs to the thread's state. */
-static bool is_own(const struct trace *t, uint32_t event)
+static bool is_own(const struct sharing *s, uint32_t event)
 {
-	const struct event *x = &t->events[event];
-	struct wide run = event_variables(t, x);
-	uint32_t stack = t->threads[x->thread].stack;
+	const struct event *x = &s->t->events[event];
+	struct wide run = event_variables(s->t, x);
+	uint32_t stack = s->t->threads[x->thread].stack;
 	for (uint32_t i = 0; i < run.count; i++)
-		if (stack == NONE || t->variables[run.first + i].block != stack)
+		if (stack == NONE || s->t->variables[run.first + i].block != stack)
 			return false;
-	return !is_shared(t, event);
+	return !is_shared(s, event);
 }
 
-static bool may_see_more(const struct trace *t, uint32_t event)
+static bool may_see_more(const struct sharing *s, uint32_t event)
 {
-	const struct event *x = &t->events[event];
-	return op_is_access(x->op) && op_reads(x->op) && !event_inert(x) && !is_own(t, event);
+	const struct event *x = &s->t->events[event];
+	return op_is_access(x->op) && op_reads(x->op) && !event_inert(x) && !is_own(s, event);
 }
 
 /* The steps of a round are no steps of the run. */
@@ -68,10 +85,11 @@ static void add_round(struct await_rounds *rounds, const struct trace *t, uint32
 	struct await_round r = {
 		.thread = t->events[first].thread, .first = first, .next = next, .last = first
 	};
+	struct sharing s = { t, rounds->several };
 	struct event_list mine = trace_thread_events(t, r.thread);
 	for (uint32_t i = t->index->position[first]; i < t->index->position[next]; i++) {
 		uint32_t e = mine.items[i];
-		if (rounds->in_vain[e] || !may_see_more(t, e))
+		if (rounds->in_vain[e] || !may_see_more(&s, e))
 			continue;
 		r.last = e;
 		r.looks++;
@@ -133,12 +151,13 @@ static void keep_last(struct await_rounds *rounds, const struct plan_run *run,
 }
 
 /* Does the event change what others see, or what the thread itself does, but its stack? */
-static bool changes(const struct trace *t, uint32_t event)
+static bool changes(const struct sharing *s, uint32_t event)
 {
-	const struct event *x = &t->events[event];
+	const struct event *x = &s->t->events[event];
 	enum op_class class = op_table[x->op].class;
 	if (class == OP_CLASS_ACCESS)
-		return op_writes(x->op) && !is_own(t, event) && !memory_writes_the_same(t, x);
+		return op_writes(x->op) && !is_own(s, event) &&
+		       !memory_writes_the_same(s->t, x);
 	return (class == OP_CLASS_SYNC && x->op != OP_FENCE) || class == OP_CLASS_MEMORY ||
 	       class == OP_CLASS_CALL;
 }
@@ -146,9 +165,10 @@ static bool changes(const struct trace *t, uint32_t event)
 bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run *run)
 {
 	const struct trace *t = run->trace;
+	struct sharing s = { t, rounds->several };
 	uint32_t change = NONE;
 	for (uint32_t e = 0; e < t->events_count; e++)
-		if (!event_inert(&t->events[e]) && changes(t, e) && !op_wants(t->events[e].op))
+		if (!event_inert(&t->events[e]) && changes(&s, e) && !op_wants(t->events[e].op))
 			change = e;
 	for (guint i = 0; i < run->facts.blocked->len; i++) {
 		uint32_t thread =
@@ -174,7 +194,9 @@ void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
 		rounds->states[state->event] = state->state;
 	}
 	rounds->in_vain = g_new0(bool, t->events_count + 1);
-	memory_rounds_init(&found, t, rounds->states, is_shared, t, false);
+	rounds->several = find_several(t);
+	struct sharing s = { t, rounds->several };
+	memory_rounds_init(&found, t, rounds->states, is_shared, &s, false);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		if (found.first[e] != NONE &&
 		    (view->scopes == NULL || view->scopes->of[e] == NONE))
@@ -217,6 +239,7 @@ void await_rounds_release(struct await_rounds *rounds)
 {
 	g_free(rounds->states);
 	g_free(rounds->in_vain);
+	g_free(rounds->several);
 	if (rounds->list != NULL)
 		g_array_unref(rounds->list);
 }

@@ -25,6 +25,7 @@ struct await_rounds {
 	uint64_t *states; /* by event: the thread's state before it; 0: not known */
 	GArray *list;     /* struct await_round: inner ones before those around them */
 	bool *in_vain;    /* by event */
+	bool *several;    /* by variable: do several threads access it? */
 	bool idle; /* the run ended as everybody waited, some by looking: their last rounds are
 	            * steps */
 };
