@@ -50,9 +50,27 @@ static bool has_failed_once(const struct trace *t)
 	return false;
 }
 
+/* A wait that is in no loop goes on after a spurious wake-up, for example. */
+static void note_spurious(struct exploration *x)
+{
+	static const char note[] =
+	        "no wait for a condition ends without a signal here: spurious "
+	        "wake-ups, which POSIX allows, are not explored";
+	if (g_hash_table_contains(x->errors, note))
+		return;
+	uint32_t e = 0;
+	while (e < x->trace->events_count && x->trace->events[e].op != OP_WAIT)
+		e++;
+	if (e == x->trace->events_count)
+		return;
+	g_hash_table_add(x->errors, g_strdup(note));
+	g_ptr_array_add(x->report->notes, g_strdup(note));
+}
+
 void explore_note_limits(struct exploration *x, const struct plan_run *run)
 {
 	note_missing(x, run);
+	note_spurious(x);
 	if (has_failed_once(x->trace))
 		explore_gap(x, "a once-function was left by an exception: not every order in "
 		               "which others run it again is looked for");

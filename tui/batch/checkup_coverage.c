@@ -216,8 +216,8 @@ static void tell_rest(const struct checkup *c, GPtrArray *s)
 	    "than this one, and code that is not instrumented%s.",
 	    c->missing_calls ? " (which the program calls)" : "");
 	add(s,
-	    "Not covered: loops that wait until a value changes, and waits for input from outside "
-	    "the program.");
+	    "Not covered: loops that wait until a value changes, waits for a condition that end "
+	    "without a signal (spurious wake-ups), and waits for input from outside the program.");
 	add(s,
 	    "Not covered: atomicity in general. Units of work are inferred, so no finding is no "
 	    "proof.");

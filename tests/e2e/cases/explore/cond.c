@@ -16,3 +16,4 @@ int main(void) { pthread_t t[3];
 //= exit 1
 //= complete yes
 //= errors signal@cond.c:13
+//~ said spurious wake-ups.*are not explored
