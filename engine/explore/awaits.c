@@ -165,7 +165,8 @@ static bool changes(const struct sharing *s, uint32_t event)
 bool await_rounds_judge(const struct await_rounds *rounds, const struct plan_run *run)
 {
 	const struct trace *t = run->trace;
-	struct sharing s = { t, rounds->several };
+	g_autofree bool *several = find_several(t);
+	struct sharing s = { t, several };
 	uint32_t change = NONE;
 	for (uint32_t e = 0; e < t->events_count; e++)
 		if (!event_inert(&t->events[e]) && changes(&s, e) && !op_wants(t->events[e].op))
