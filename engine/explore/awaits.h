@@ -29,9 +29,10 @@ struct await_rounds {
 	bool idle; /* the run ended as everybody waited, some by looking: their last rounds are
 	            * steps */
 };
-/* Of the view of a run, none of which is left out; await_rounds_release. */
+/* Of a run, none of which is left out, outside of its scopes (NULL: it has none);
+ * await_rounds_release. */
 void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
-                       const struct view *view);
+                       const struct scopes *scopes);
 void await_rounds_release(struct await_rounds *rounds);
 
 /* Did the run end since all threads wait for ever, those that look in rounds that lead nowhere?

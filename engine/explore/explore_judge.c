@@ -178,6 +178,18 @@ static void find_places(const struct exploration *x, const struct plan_run *run,
 		add_waits(&run->facts, joins, r);
 }
 
+/* Does nothing change any more? Of a run under a memory model no rounds are known. */
+static bool is_at_rest(const struct exploration *x, const struct plan_run *run)
+{
+	if (x->rounds != NULL)
+		return await_rounds_judge(x->rounds, run);
+	struct await_rounds rounds = { 0 };
+	await_rounds_find(&rounds, run, NULL);
+	bool rests = await_rounds_judge(&rounds, run);
+	await_rounds_release(&rounds);
+	return rests;
+}
+
 void explore_judge(struct exploration *x, const struct plan_run *run, struct explore_run *r)
 {
 	const struct record_result *result = &run->result;
@@ -203,7 +215,7 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 		record_explain_deadlock(run->trace, &run->facts, story);
 		if (story->len)
 			g_string_truncate(story, story->len - 1);
-		bool rests = await_rounds_judge(x->rounds, run);
+		bool rests = is_at_rest(x, run);
 		r->end = !rests                  ? EXPLORE_CUT
 		         : is_cycle(&run->facts) ? EXPLORE_DEADLOCK
 		                                 : EXPLORE_BLOCKED;

@@ -190,7 +190,7 @@ static bool see(struct exploration *x, struct execution *ex, const bool *left_ou
 /* Looks that lead nowhere are none of the run's steps. */
 static bool leave_out_looks(struct exploration *x, struct execution *ex)
 {
-	await_rounds_find(&ex->rounds, &ex->run, ex->view);
+	await_rounds_find(&ex->rounds, &ex->run, ex->view->scopes);
 	if (ex->rounds.list->len == 0)
 		return true;
 	ex->raw_view = g_steal_pointer(&ex->view);

@@ -2,6 +2,7 @@
 #include "engine/explore/graphs.h"
 #include "engine/trace/own_code.h"
 #include "engine/trace/shown.h"
+#include "engine/trace/weak.h"
 
 #include <string.h>
 
@@ -13,6 +14,7 @@ struct telling {
 	GString *text;
 	uint32_t told, last; /* the read told last */
 	uint32_t *written;   /* by variable: its last write before `at`, + 1 */
+	uint32_t *newest;    /* by variable: the last of these in modification order, + 1 */
 	uint32_t at;
 };
 
@@ -24,8 +26,13 @@ static uint32_t last_write(struct telling *w, uint32_t event, uint32_t variable)
 		if (!op_is_access(x->op) || !op_writes(x->op) || event_inert(x))
 			continue;
 		struct wide run = event_variables(w->t, x);
-		for (uint32_t i = 0; i < run.count; i++)
+		for (uint32_t i = 0; i < run.count; i++) {
+			uint32_t *newest = &w->newest[run.first + i];
+			uint32_t last = *newest - 1;
+			if (trace_weak_store(w->t, w->at, WEAK_AFTER, last) == last)
+				*newest = w->at + 1;
 			w->written[run.first + i] = w->at + 1;
+		}
 	}
 	return w->written[variable] - 1;
 }
@@ -44,7 +51,10 @@ static void tell(void *context, uint32_t read, uint32_t variable, uint32_t write
 	if (w->told == MOST)
 		return;
 	uint32_t newest = last_write(w, read, variable);
-	if (newest == writer || newest == NONE || read == w->last)
+	bool again = w->last != NONE &&
+	             t->events[read].location == t->events[w->last].location &&
+	             t->events[read].thread == t->events[w->last].thread;
+	if (newest == writer || newest == NONE || read == w->last || again)
 		return;
 	GString *s = w->text;
 	g_string_append_printf(s, "%s%s reads ", w->told > 0 ? "; " : "",
@@ -59,12 +69,16 @@ static void tell(void *context, uint32_t read, uint32_t variable, uint32_t write
 	trace_append_variable(t, &t->events[read], s);
 	g_string_append(s, " = ");
 	shown_append(t, shown_variable(&t->events[read]), value_of(t, read, false), s);
+	bool late = writer != NONE && w->newest[variable] == writer + 1;
 	g_string_append_printf(s, " (%s), %s, though %s has stored ",
 	                       own_code_place_name(t, read),
-	                       writer == NONE ? "the initial value" : "an older store",
+	                       writer == NONE ? "the initial value"
+	                       : late         ? "the last store in modification order"
+	                                      : "an older store",
 	                       trace_thread_name(t, t->events[newest].thread));
 	shown_append(t, shown_variable(&t->events[newest]), value_of(t, newest, true), s);
-	g_string_append_printf(s, " (%s)", own_code_place_name(t, newest));
+	g_string_append_printf(s, " (%s)%s", own_code_place_name(t, newest),
+	                       late ? ", which comes before it there" : "");
 	w->last = read;
 	w->told++;
 }
@@ -73,8 +87,10 @@ void graphs_describe(const struct trace *t, struct explore_run *r)
 {
 	struct telling w = { .t = t, .run = r, .text = g_string_new(NULL), .last = NONE };
 	w.written = g_new0(uint32_t, t->variables_count + 1);
+	w.newest = g_new0(uint32_t, t->variables_count + 1);
 	trace_weak_walk(t, tell, &w);
 	g_free(w.written);
+	g_free(w.newest);
 	if (w.told == 0) {
 		g_string_append(w.text, "each load reads the last store, in this order");
 		r->thread = g_strdup("");
