@@ -233,7 +233,7 @@ static bool has_other_threads(void)
 	struct stat s;
 	nlink_t own = sched.live_count + 1;
 	for (unsigned i = 0; i < sched.live_count; i++)
-		if (sched.live[i]->life.tid == getpid())
+		if (sched.live[i]->life.tid == syscall(SYS_getpid))
 			own = sched.live_count;
 	return syscall(SYS_newfstatat, AT_FDCWD, "/proc/self/task", &s, 0) == 0 &&
 	       s.st_nlink > 2 + own;

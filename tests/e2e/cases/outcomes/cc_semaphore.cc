@@ -21,6 +21,5 @@ int main()
 
 //: build -std=c++20
 //: explore
-//= complete no
-//~ said waits by looking
-//~ outcomes ^(0|1)( (0|1))*$
+//= complete yes
+//= outcomes 0 1
