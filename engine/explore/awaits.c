@@ -199,8 +199,7 @@ void await_rounds_find(struct await_rounds *rounds, const struct plan_run *run,
 	struct sharing s = { t, rounds->several };
 	memory_rounds_init(&found, t, rounds->states, is_shared, &s, false);
 	for (uint32_t e = 0; e < t->events_count; e++)
-		if (found.first[e] != NONE &&
-		    (scopes == NULL || scopes->of[e] == NONE))
+		if (found.first[e] != NONE && (scopes == NULL || scopes->of[e] == NONE))
 			add_round(rounds, t, found.first[e], e);
 	for (guint i = 0; run->facts.status == LOG_DEADLOCK && i < run->facts.blocked->len; i++)
 		keep_last(rounds, run,
