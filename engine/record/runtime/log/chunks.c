@@ -324,6 +324,9 @@ void log_more(struct stream *s, unsigned words)
 		s->next = scratch;
 		s->end = scratch + 8192 - 64;
 	}
+	/* --last: accesses that were told may be in a chunk that goes. */
+	if (rt.config.keep_bytes && me && me->stream == s && me->epoch)
+		me->epoch++;
 	unlock_chunks();
 }
 
