@@ -10,24 +10,6 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-void builder_table_grow(struct table *h, uint64_t (*hash)(const void *, uint32_t),
-                        const void *of)
-{
-	uint32_t size = h->slots ? 2 * (h->mask + 1) : 64;
-	uint32_t *old = h->slots, old_size = h->slots ? h->mask + 1 : 0;
-	h->slots = scattered_new0(uint32_t, size);
-	h->mask = size - 1;
-	for (uint32_t i = 0; i < old_size; i++) {
-		if (old[i] == 0)
-			continue;
-		uint32_t at = hash(of, old[i] - 1) & h->mask;
-		while (h->slots[at])
-			at = (at + 1) & h->mask;
-		h->slots[at] = old[i];
-	}
-	g_free(old);
-}
-
 /* -- facts beside the events --------------------------------------------------------------- */
 
 void builder_size_directive(struct builder *b, const char *name, size_t length, uint32_t size)

@@ -288,8 +288,6 @@ struct cut {
 	GArray *wides;     /* struct wide */
 	uint32_t *places;  /* by place, see tape.h; owned */
 };
-/* The current block that encloses a name of a text trace, or NONE. */
-uint32_t builder_block_around(struct builder *b, const char *name, size_t length);
 struct cut builder_cut_memory(struct builder *b);
 /* "P+12": name of a recorded variable without debug information. */
 void builder_append_plain_name(const struct builder *b, const struct variable *v,

@@ -3,8 +3,27 @@
  * instances. Several look-ups for each line of text: an open-addressed table on the first bytes
  * of strings, so that most touch one cache line.
  */
-#include "engine/trace/builder_private.h"
 #include "engine/base/hash.h"
+#include "engine/base/scattered.h"
+#include "engine/trace/builder_private.h"
+
+void builder_table_grow(struct table *h, uint64_t (*hash)(const void *, uint32_t),
+                        const void *of)
+{
+	uint32_t size = h->slots ? 2 * (h->mask + 1) : 64;
+	uint32_t *old = h->slots, old_size = h->slots ? h->mask + 1 : 0;
+	h->slots = scattered_new0(uint32_t, size);
+	h->mask = size - 1;
+	for (uint32_t i = 0; i < old_size; i++) {
+		if (old[i] == 0)
+			continue;
+		uint32_t at = hash(of, old[i] - 1) & h->mask;
+		while (h->slots[at])
+			at = (at + 1) & h->mask;
+		h->slots[at] = old[i];
+	}
+	g_free(old);
+}
 
 const char *builder_string_at(const struct builder *b, uint32_t string, size_t *length)
 {
@@ -189,28 +208,6 @@ uint32_t builder_object(struct builder *b, const char *name, size_t length)
 {
 	NAMED(object, objects, struct object,
 	      ((struct object){ .name = string, .block = NONE }));
-}
-
-/* A name is a different object in each life of the enclosing block. */
-uint32_t builder_object_text(struct builder *b, const char *name, size_t length)
-{
-	uint32_t i = builder_object(b, name, length);
-	struct meaning *m = builder_meaning(b, AT(b->objects, struct object, i)->name);
-	struct object now = *AT(b->objects, struct object, i);
-	if (b->blocks->len == 0 || m->object_at == b->lives)
-		return i;
-	m->object_at = b->lives;
-	uint32_t block = builder_block_around(b, name, length);
-	if (block == now.block)
-		return i;
-	if (now.block == NONE) { /* named before its block was allocated */
-		AT(b->objects, struct object, i)->block = block;
-		return i;
-	}
-	now.block = block;
-	g_array_append_val(b->objects, now);
-	m->object = b->objects->len - 1;
-	return m->object;
 }
 
 bool builder_is_object(const struct builder *b, const char *name, size_t length)

@@ -189,7 +189,7 @@ static uint32_t block_pointed_to(struct builder *b, const char *name, size_t end
 
 /* The block of the longest prefix that names one, up to the end or a suffix of a block's
  * name. */
-uint32_t builder_block_around(struct builder *b, const char *name, size_t length)
+static uint32_t block_around(struct builder *b, const char *name, size_t length)
 {
 	for (size_t end = length; end > 0; end--) {
 		bool arrow = end + 1 < length && name[end] == '-' && name[end + 1] == '>';
@@ -203,6 +203,28 @@ uint32_t builder_block_around(struct builder *b, const char *name, size_t length
 			return block;
 	}
 	return NONE;
+}
+
+/* A name is a different object in each life of the enclosing block. */
+uint32_t builder_object_text(struct builder *b, const char *name, size_t length)
+{
+	uint32_t i = builder_object(b, name, length);
+	struct meaning *m = builder_meaning(b, AT(b->objects, struct object, i)->name);
+	struct object now = *AT(b->objects, struct object, i);
+	if (b->blocks->len == 0 || m->object_at == b->lives)
+		return i;
+	m->object_at = b->lives;
+	uint32_t block = block_around(b, name, length);
+	if (block == now.block)
+		return i;
+	if (now.block == NONE) { /* named before its block was allocated */
+		AT(b->objects, struct object, i)->block = block;
+		return i;
+	}
+	now.block = block;
+	g_array_append_val(b->objects, now);
+	m->object = b->objects->len - 1;
+	return m->object;
 }
 
 /* "p+12": length of the base, and the offset; otherwise the whole name, offset 0. */
@@ -225,7 +247,7 @@ uint32_t builder_place_text(struct builder *b, const char *name, size_t length, 
 	if (m->spot != NONE && m->spot_at == b->lives && m->spot_size == size)
 		return m->spot;
 	struct spot s = { .name = string, .size = size };
-	uint32_t block = b->blocks->len ? builder_block_around(b, name, length) : NONE;
+	uint32_t block = b->blocks->len ? block_around(b, name, length) : NONE;
 	size_t base = base_length(name, length, &s.offset);
 	s.region = region_intern(b, builder_string(b, name, base), block);
 	m = builder_meaning(b, string);
@@ -455,9 +477,8 @@ static void adopt_early_places(struct builder *b)
 		struct region r = *AT(b->regions, struct region, i);
 		size_t length;
 		const char *name = builder_string_at(b, r.name, &length);
-		uint32_t block = r.block == NONE && r.levels == 0
-		                         ? builder_block_around(b, name, length)
-		                         : NONE;
+		uint32_t block =
+		        r.block == NONE && r.levels == 0 ? block_around(b, name, length) : NONE;
 		into[i] = i;
 		if (block != NONE && AT(b->blocks, struct block, block)->alloc == NONE)
 			into[i] = region_intern(b, r.name, block);
@@ -472,7 +493,7 @@ static void adopt_early_places(struct builder *b)
 		size_t length;
 		const char *name = builder_string_at(b, o->name, &length);
 		uint32_t block = o->block == NONE && o->address == 0
-		                         ? builder_block_around(b, name, length)
+		                         ? block_around(b, name, length)
 		                         : NONE;
 		if (block != NONE && AT(b->blocks, struct block, block)->alloc == NONE)
 			o->block = block;

@@ -364,13 +364,6 @@ void trace_print(const struct trace *t, enum trace_format format, const uint64_t
 	print(&p, format, left_out);
 }
 
-/* Input was recorded when the key of its note is among the strings. */
-bool trace_has_input(const struct trace *t)
-{
-	static const char key[] = TRACE_INPUT_NOTE;
-	return memmem(t->string_bytes, t->string_bytes_count, key, sizeof key) != NULL;
-}
-
 bool trace_write(const struct trace *t, const char *path, enum trace_format format,
                  const uint64_t *keep, uint64_t *left_out, struct error *error)
 {

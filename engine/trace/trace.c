@@ -1,29 +1,12 @@
 /*
- * trace.c - opening and closing traces, and names for people.
+ * trace.c - a trace's memory, its names, conflicts of its events.
  */
-#include "engine/trace/weak.h"
 #include "engine/base/column.h"
-#include "engine/base/input.h"
-#include "engine/trace/index_private.h"
-#include "engine/trace/reel.h"
-#include "engine/trace/spell.h"
+#include "engine/trace/formats.h"
 #include "engine/trace/storage.h"
 
 #include <stdarg.h>
 #include <string.h>
-#include <sys/mman.h>
-
-const struct op_info op_table[OP_COUNT] = {
-#define OP(name, text, kind, group, object, effect, sentence) \
-	[OP_##name] = { .word = text, \
-		        .verb = sentence, \
-		        .operand = OPERAND_##kind, \
-		        .class = OP_CLASS_##group, \
-		        .use = USE_##object },
-#define TRIED(name, text) [OP_##name].tried = text,
-#include "engine/trace/ops.def"
-#undef OP
-};
 
 /* -- storage ------------------------------------------------------------------------------- */
 
@@ -79,24 +62,6 @@ void trace_warn(struct trace *t, const char *format, ...)
 	va_end(ap);
 }
 
-void trace_close(struct trace *t)
-{
-	if (t == NULL)
-		return;
-	index_free(t->index);
-	reel_free(t->storage->reel);
-	g_ptr_array_free(t->storage->owned, TRUE);
-	g_ptr_array_free(t->storage->columns, TRUE);
-	if (t->storage->map)
-		munmap(t->storage->map, t->storage->map_length);
-	g_free(t->storage);
-	if (t->warnings)
-		g_ptr_array_free(t->warnings, TRUE);
-	g_free(t->name);
-	g_free(t->path);
-	g_free(t);
-}
-
 struct trace *trace_reading(const struct trace *t)
 {
 	struct trace *r = trace_new(t->path), own = *r;
@@ -109,47 +74,11 @@ struct trace *trace_reading(const struct trace *t)
 	return r;
 }
 
-/* -- opening ------------------------------------------------------------------------------- */
-
-/* Returns the trace, or closes it and returns NULL when its facts about a memory model are
- * inconsistent. */
-static struct trace *weak_checked(struct trace *t, struct error *error)
+/* Input was recorded when the key of its note is among the strings. */
+bool trace_has_input(const struct trace *t)
 {
-	if (t == NULL || (t->weak_count == 0 && trace_model(t) == WEAK_SC) ||
-	    trace_weak_fits(t, error))
-		return t;
-	trace_close(t);
-	return NULL;
-}
-
-struct trace *trace_open(const char *path, const struct trace_options *options,
-                         const struct progress *progress, struct error *error)
-{
-	struct input in;
-	struct trace *t;
-	if (!input_open(path, "trace", &in, error))
-		return NULL;
-	char *digest =
-	        in.stream ? g_compute_checksum_for_data(G_CHECKSUM_SHA256, in.bytes, in.length)
-	                  : NULL;
-	if (binary_recognise(in.bytes, in.length)) {
-		t = binary_read(path, in.bytes, in.length, in.stream ? NULL : &in.file,
-		                progress, error);
-	} else {
-		t = text_read(path, in.bytes, in.length, options, progress, error);
-		input_close(&in);
-	}
-	if (t != NULL && digest != NULL)
-		t->digest = trace_own(t, digest);
-	else
-		g_free(digest);
-	return weak_checked(t, error);
-}
-
-struct trace *trace_from_text(const char *name, const char *text, size_t length,
-                              const struct trace_options *options, struct error *error)
-{
-	return weak_checked(text_read(name, text, length, options, NULL, error), error);
+	static const char key[] = TRACE_INPUT_NOTE;
+	return memmem(t->string_bytes, t->string_bytes_count, key, sizeof key) != NULL;
 }
 
 /* -- conflicts ----------------------------------------------------------------------------- */
@@ -173,37 +102,6 @@ bool events_race_conflict(const struct trace *t, uint32_t a, uint32_t b)
 const char *trace_name(const struct trace *t)
 {
 	return t->name;
-}
-
-void trace_append_variable(const struct trace *t, const struct event *e, GString *out)
-{
-	struct spelling s = spelling_for_people(t);
-	spell(&s, SPELT_VARIABLE, event_variables(t, e).first, out);
-}
-
-void trace_append_value(const struct trace *t, uint32_t value, GString *out)
-{
-	struct spelling s = spelling_for_people(t);
-	spell_value(&s, value, out);
-}
-
-void trace_append_operand(const struct trace *t, uint32_t event, GString *out)
-{
-	struct spelling s = spelling_for_people(t);
-	spell_operand(&s, &t->events[event], out);
-}
-
-void trace_append_operation(const struct trace *t, uint32_t event, GString *out)
-{
-	struct spelling s = spelling_for_people(t);
-	s.shown = true;
-	spell_operation(&s, &t->events[event], out);
-}
-
-void trace_append_line(const struct trace *t, uint32_t event, GString *out)
-{
-	struct spelling s = spelling_for_people(t);
-	spell_line(&s, &t->events[event], out);
 }
 
 const char *trace_thread_name(const struct trace *t, uint32_t thread)

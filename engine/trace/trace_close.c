@@ -1,0 +1,26 @@
+/*
+ * trace_close.c - the end of a trace: what it was read into, its index, its files.
+ */
+#include "engine/trace/index_private.h"
+#include "engine/trace/reel.h"
+#include "engine/trace/storage.h"
+
+#include <sys/mman.h>
+
+void trace_close(struct trace *t)
+{
+	if (t == NULL)
+		return;
+	index_free(t->index);
+	reel_free(t->storage->reel);
+	g_ptr_array_free(t->storage->owned, TRUE);
+	g_ptr_array_free(t->storage->columns, TRUE);
+	if (t->storage->map)
+		munmap(t->storage->map, t->storage->map_length);
+	g_free(t->storage);
+	if (t->warnings)
+		g_ptr_array_free(t->warnings, TRUE);
+	g_free(t->name);
+	g_free(t->path);
+	g_free(t);
+}
