@@ -6,27 +6,11 @@
  * and lock holders are computed again, from the events alone. Every reported race has passed
  * it.
  *
- * This file: the state, its steps, and the claims.
+ * This file: the claims, and the entries of check.h.
  */
 #include "engine/witness/check_private.h"
 
 #include <string.h>
-
-bool check_refuse(const struct checker *c, GString *reason, const char *rule, uint32_t e,
-                  const char *format, ...)
-{
-	va_list list;
-
-	if (reason == NULL)
-		return false;
-	g_string_append_printf(reason, "%s: event %u ", rule, e);
-	trace_append_operation(c->t, e, reason);
-	g_string_append_c(reason, ' ');
-	va_start(list, format);
-	g_string_append_vprintf(reason, format, list);
-	va_end(list);
-	return false;
-}
 
 static uint32_t *new_cells(uint64_t count, uint32_t value)
 {
@@ -37,31 +21,6 @@ static uint32_t *new_cells(uint64_t count, uint32_t value)
 	return array;
 }
 
-static void state_clear(struct checker *c)
-{
-	const struct trace *t = c->t;
-
-	memset(c->taken, 0, sizeof(uint32_t) * (t->threads_count + 1));
-	memset(c->last, 0xff, sizeof(uint32_t) * (t->variables_count + 1));
-	memset(c->owner, 0xff, sizeof(uint32_t) * (t->objects_count + 1));
-	memset(c->readers, 0, sizeof(uint32_t) * (t->objects_count + 1));
-	memset(c->waker_too_early, 0, sizeof(uint32_t) * (c->f.wakes->len + 1));
-	memset(c->busy, 0xff, sizeof(uint32_t) * (t->instances_count + 1));
-	for (uint32_t o = 0; o < t->objects_count; o++)
-		c->count[o] = (uint32_t)t->objects[o].count;
-	for (uint32_t i = 0; i < t->instances_count; i++) {
-		if (c->abstract[i] != NULL && c->options.semantics->state_free != NULL)
-			c->options.semantics->state_free(c->options.semantics->context,
-			                                 c->abstract[i]);
-		c->abstract[i] = NULL;
-		if (c->invoked[i] != NULL)
-			g_array_set_size(c->invoked[i], 0);
-	}
-	c->prefix = 0;
-	c->undoing = c->decides = false;
-	c->changes.count = 0;
-}
-
 struct checker *checker_new(const struct trace *t, const struct check_options *options)
 {
 	struct checker *c = g_new0(struct checker, 1);
@@ -70,6 +29,11 @@ struct checker *checker_new(const struct trace *t, const struct check_options *o
 	if (options != NULL)
 		c->options = *options;
 	facts_make(c);
+	if (c->options.use_missing)
+		facts_missing(c);
+	if (c->options.semantics != NULL)
+		facts_invocations(c);
+	facts_sort(c);
 	c->taken = new_cells(c->t->threads_count, 0);
 	c->last = new_cells(c->t->variables_count, NONE);
 	c->owner = new_cells(c->t->objects_count, NONE);
@@ -79,7 +43,7 @@ struct checker *checker_new(const struct trace *t, const struct check_options *o
 	c->busy = new_cells(c->t->instances_count, NONE);
 	c->abstract = g_new0(void *, c->t->instances_count + 1);
 	c->invoked = g_new0(GArray *, c->t->instances_count + 1);
-	state_clear(c);
+	checker_clear(c);
 	return c;
 }
 
@@ -90,148 +54,21 @@ void checker_free(struct checker *c)
 	void *arrays[] = { c->taken,           c->last, c->owner,    c->readers, c->count,
 		           c->waker_too_early, c->busy, c->abstract, c->invoked };
 
-	state_clear(c);
+	checker_clear(c);
 	for (uint32_t i = 0; i < c->t->instances_count; i++) {
 		if (c->invoked[i] != NULL)
 			g_array_unref(c->invoked[i]);
 	}
 	facts_release(&c->f);
 	waits_free(c->waits);
+	g_free(c->lacking);
 	g_free(c->changes.of);
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_free(arrays[i]);
 	g_free(c);
 }
 
-/* -- steps --------------------------------------------------------------------------------- */
-
-/* Fast path for the most frequent events: plain accesses of one variable outside of blocks.
- * True: allowed and applied; false: use checker_step_asked. */
-static inline bool step_plain(struct checker *c, uint32_t e)
-{
-	const struct event *x = at(c, e);
-	uint32_t *own = &c->taken[x->thread];
-
-	if (!event_simple(x) || c->t->variables[x->target].block != NONE ||
-	    (c->f.blocked[e / 64] >> (e % 64) & 1) || c->f.place[e] != *own ||
-	    (x->op == OP_READ && c->last[x->target] != c->f.writer[e]))
-		return false;
-	cell_set(c, own, *own + 1);
-	if (x->op == OP_WRITE)
-		cell_set(c, &c->last[x->target], e);
-	return true;
-}
-
-__attribute__((noinline)) bool checker_step_asked(struct checker *c, uint32_t e,
-                                                  struct requirements asked, GString *reason)
-{
-	if (!rules_allow(c, e, asked, reason))
-		return false;
-	/* Last, since it changes the state of the specification. */
-	if (op_table[at(c, e)->op].class == OP_CLASS_CALL && !event_inert(at(c, e)) &&
-	    !rule_invocation(c, e, !asked.result, reason))
-		return false;
-	rules_take(c, e);
-	return true;
-}
-
-static inline bool check_step(struct checker *c, uint32_t e, struct requirements asked,
-                              GString *reason)
-{
-	return (e < c->t->events_count && step_plain(c, e)) ||
-	       checker_step_asked(c, e, asked, reason);
-}
-
-bool checker_enabled(struct checker *c, uint32_t event, GString *reason)
-{
-	return rules_allow(c, event, ALL_REQUIREMENTS, reason);
-}
-
-bool checker_step(struct checker *c, uint32_t event, GString *reason)
-{
-	bool good = check_step(c, event, ALL_REQUIREMENTS, reason);
-
-	if (good)
-		c->prefix = NONE; /* not a prefix of the recording any more */
-	return good;
-}
-
 /* -- claims -------------------------------------------------------------------------------- */
-
-bool claim_conflicts(const struct checker *c, const uint32_t *pair, GString *reason)
-{
-	if (pair[0] >= c->t->events_count || pair[1] >= c->t->events_count) {
-		g_string_append(reason, "the pair: no such event");
-		return false;
-	}
-	const struct event *x = at(c, pair[0]);
-	const struct event *y = at(c, pair[1]);
-	if (op_is_access(x->op) && op_is_access(y->op) && !event_inert(x) && !event_inert(y) &&
-	    x->thread != y->thread && (op_writes(x->op) || op_writes(y->op)) &&
-	    !(op_is_atomic(x->op) && op_is_atomic(y->op)) && events_overlap(c->t, x, y))
-		return true;
-	g_string_append_printf(reason, "the pair: events %u and %u do not conflict", pair[0],
-	                       pair[1]);
-	return false;
-}
-
-bool claim_ends_with(const uint32_t *a, const uint32_t *b)
-{
-	return (a[0] == b[0] && a[1] == b[1]) || (a[0] == b[1] && a[1] == b[0]);
-}
-
-/* One event of the pair is next in its thread, with its must-order satisfied. */
-static bool next_of_pair(struct checker *c, uint32_t e, GString *reason)
-{
-	return rules_allow(c, e, (struct requirements){ .observation = false, .freed = false },
-	                   reason);
-}
-
-/* Prefetch for a coming event. For an event without a variable the address is wrong, but
- * harmless. */
-static inline void prefetch_event(const struct checker *c, uint32_t e)
-{
-	uint32_t target = at(c, e)->target;
-
-	__builtin_prefetch(&c->t->variables[target].block);
-	__builtin_prefetch(&c->last[target]);
-}
-
-enum { AHEAD = 24 }; /* events */
-
-/* Apply a whole sequence. */
-static bool take_sequence(struct checker *c, const uint32_t *sequence, size_t length,
-                          GString *reason)
-{
-	for (size_t i = 0; i < length; i++) {
-		if (i + AHEAD < length && sequence[i + AHEAD] < c->t->events_count)
-			prefetch_event(c, sequence[i + AHEAD]);
-		if (!check_step(c, sequence[i], ALL_REQUIREMENTS, reason))
-			return false;
-	}
-	return true;
-}
-
-static bool claim_race(struct checker *c, const uint32_t *sequence, size_t length,
-                       const uint32_t *pair, GString *reason)
-{
-	if (!claim_conflicts(c, pair, reason))
-		return false;
-	if (length < 2 || !claim_ends_with(sequence + length - 2, pair)) {
-		g_string_append_printf(reason,
-		                       "the pair: the last two events are not %u and %u",
-		                       pair[0], pair[1]);
-		return false;
-	}
-	return take_sequence(c, sequence, length - 2, reason) &&
-	       next_of_pair(c, pair[0], reason) && next_of_pair(c, pair[1], reason);
-}
-
-bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length, GString *reason)
-{
-	return take_sequence(c, sequence, length, reason) &&
-	       invocations_closed(c, NONE, reason);
-}
 
 /* A thread comes to the event, whether it can do it or has to wait there. */
 static bool claim_reach(struct checker *c, const uint32_t *sequence, size_t length,
@@ -249,40 +86,6 @@ static bool claim_reach(struct checker *c, const uint32_t *sequence, size_t leng
 		return false;
 	return c->f.place[target] == c->taken[at(c, target)->thread] ||
 	       check_refuse(c, reason, "the place", target, "is not next in its thread");
-}
-
-bool holds_shared(const struct checker *c, uint32_t thread, uint32_t object)
-{
-	bool holds = false;
-
-	for (uint32_t i = 0; i < c->taken[thread]; i++) {
-		const struct event *x = at(c, c->f.own[c->f.start[thread] + i]);
-
-		if (!event_inert(x) && (x->op == OP_RACQ || x->op == OP_RREL) &&
-		    x->target == object)
-			holds = x->op == OP_RACQ;
-	}
-	return holds;
-}
-
-/* Is the lock requested in exclusive mode? A want does not tell: yes, when only readers kept it
- * waiting at the end of the recording. Else shared mode is assumed, which excludes less. */
-bool asks_exclusive(const struct checker *c, uint32_t e)
-{
-	const struct event *want = at(c, e);
-	int64_t exclusive = 0, shared = 0;
-
-	if (want->op != OP_WANT)
-		return want->op == OP_ACQ;
-	for (uint32_t i = 0; i < c->t->events_count; i++) {
-		const struct event *x = at(c, i);
-
-		if (event_inert(x) || x->target != want->target)
-			continue;
-		exclusive += (x->op == OP_ACQ) - (x->op == OP_REL);
-		shared += (x->op == OP_RACQ) - (x->op == OP_RREL);
-	}
-	return exclusive == 0 && shared > 0;
 }
 
 /* Is the request `e` blocked by the thread of request `other`? A thread blocks itself when it
@@ -362,7 +165,7 @@ static bool claim_deadlock(struct checker *c, const uint32_t *sequence, size_t l
 	good = claim == CLAIM_DEADLOCK &&
 	       claim_cycle(c, sequence, length, requests, count, reason);
 	if (!good) {
-		state_clear(c);
+		checker_clear(c);
 		good = claim_stuck(c, sequence, length, requests, count,
 		                   claim == CLAIM_STUCK ? reason : other);
 	}
@@ -403,73 +206,11 @@ bool checker_claim(struct checker *c, const uint32_t *sequence, size_t length, e
 {
 	g_autoptr(GString) scratch = reason == NULL ? g_string_new(NULL) : NULL;
 
-	state_clear(c);
+	checker_clear(c);
 	bool good = claim_check(c, sequence, length, claim, pair, pair_count,
 	                        reason == NULL ? scratch : reason);
 	c->prefix = NONE;
 	return good;
-}
-
-void change_log_grow(struct change_log *log)
-{
-	log->room = MAX(1024, 2 * log->room);
-	log->of = g_renew(struct undo_change, log->of, log->room);
-}
-
-/* Undo changes until the log has `length` entries. */
-static void undo_changes(struct checker *c, uint32_t length)
-{
-	for (uint32_t i = c->changes.count; i-- > length;)
-		*c->changes.of[i].cell = c->changes.of[i].old;
-	c->changes.count = length;
-}
-
-/* Undo the last events of the prefix, as far as the log goes. */
-static void rewind_prefix(struct checker *c, uint32_t prefix)
-{
-	const uint32_t *first = c->taken, *end = c->taken + c->t->threads_count;
-
-	c->rewinds = true;
-	while (c->prefix > prefix && c->changes.count > 0) {
-		uint32_t last = c->changes.count - 1;
-		const uint32_t *cell = c->changes.of[last].cell;
-
-		/* each event begins with this change */
-		if (cell >= first && cell < end)
-			c->prefix--;
-		undo_changes(c, last);
-	}
-}
-
-enum { LOG_LIMIT = 6 << 20 }; /* changes kept for undo */
-
-/* Drop the older half of the log, up to the beginning of an event. */
-static void trim_log(struct checker *c)
-{
-	struct change_log *log = &c->changes;
-	uint32_t gone = log->count / 2;
-
-	if (log->count > LOG_LIMIT) {
-		log->count -= gone;
-		memmove(log->of, log->of + gone, log->count * sizeof(struct undo_change));
-	}
-}
-
-/* Apply the recording up to `prefix`. */
-static bool take_recorded(struct checker *c, uint32_t prefix, GString *reason)
-{
-	c->undoing = c->rewinds;
-	if (prefix > c->t->events_count)
-		return rules_allow(c, prefix - 1, ALL_REQUIREMENTS,
-		                   reason); /* fails, with the reason */
-	while (c->prefix < prefix) {
-		prefetch_event(c, MIN(c->prefix + AHEAD, prefix - 1));
-		if (!check_step(c, c->prefix, ALL_REQUIREMENTS, reason))
-			return false;
-		if ((++c->prefix & 0xffff) == 0)
-			trim_log(c);
-	}
-	return true;
 }
 
 /* Is a fresh state cheaper than logging and undoing the changes of a tail? */
@@ -485,18 +226,18 @@ bool checker_race_after(struct checker *c, uint32_t prefix, const uint32_t *tail
 
 	BUG_ON(c->options.semantics != NULL);
 	if (c->prefix != NONE && c->prefix > prefix)
-		rewind_prefix(c, prefix);
+		checker_rewind(c, prefix);
 	if (c->prefix == NONE || c->prefix > prefix)
-		state_clear(c);
-	bool good = take_recorded(c, prefix, scratch);
+		checker_clear(c);
+	bool good = checker_take_recorded(c, prefix, scratch);
 	c->undoing = !cheaper_anew(c, prefix, length);
 	uint32_t before = c->changes.count;
 	if (good)
 		good = claim_race(c, tail, length, pair, scratch);
 	if (c->undoing)
-		undo_changes(c, before);
+		checker_undo(c, before);
 	else
-		state_clear(c);
+		checker_clear(c);
 	if (reason != NULL)
 		g_string_append(reason, scratch->str);
 	return good;

@@ -525,10 +525,10 @@ void facts_make(struct checker *c)
 	facts_destroyed(c, &others);
 	g_array_free(others.events, TRUE);
 	facts_observation(c);
-	if (c->options.use_missing)
-		facts_missing(c);
-	if (c->options.semantics != NULL)
-		facts_invocations(c);
+}
+
+void facts_sort(struct checker *c)
+{
 	g_array_sort(c->f.needs, need_compare);
 	g_array_sort(c->f.wakes, wake_compare);
 	c->f.woken = g_hash_table_new(hash_pointer, NULL);

@@ -1,7 +1,8 @@
 /*
- * check_private.h - internals of the checker: facts of the trace (check_facts.c;
- * check_missing.c for barrier pairs), the rules (check_rules.c: 1 to 4 and 6;
- * check_invocations.c: 5), the claims (check.c, check_order.c, check_c11.c).
+ * check_private.h - internals of the checker, from the bottom up: the state (check_state.c),
+ * facts of the trace (check_facts.c; check_missing.c for barrier pairs), the rules
+ * (check_rules.c: 1 to 4 and 6; check_invocations.c: 5), steps (check_steps.c), the claims
+ * (check_race.c, check_order.c, check_c11.c, check_stuck.c, check.c).
  *
  * Facts are computed once. The rest of struct checker is the state after the events applied so
  * far; every change goes through cell_set, so that a tail can be undone. Includes only the
@@ -77,9 +78,11 @@ struct checker {
 	GArray **invoked;          /* by instance: invocations applied, in order */
 	uint32_t prefix;           /* recorded events 0 .. prefix-1 are applied, in order */
 	struct waits *waits;       /* check_stuck.c; NULL until the first such claim */
-	bool decides;              /* the state decides pairings: a claim of check_stuck.c */
-	bool undoing;              /* changes are logged */
-	bool rewinds; /* a shorter prefix was requested, so its changes are logged */
+	bool *lacking; /* the same, by object: the trace lacks operations on it, so that its
+	                * pairing counts */
+	bool decides;  /* the state decides pairings: a claim of check_stuck.c */
+	bool undoing;  /* changes are logged */
+	bool rewinds;  /* a shorter prefix was requested, so its changes are logged */
 	struct change_log changes;
 };
 
@@ -128,12 +131,24 @@ static inline bool specified(const struct checker *c, uint32_t instance)
 	       s->specified(s->context, instance);
 }
 
+/* Is the pairing of the object's operations decided by the state? */
+static inline bool waits_decide(const struct checker *c, uint32_t object)
+{
+	return c->decides && !c->lacking[object];
+}
+
+/* check_state.c: back to the state before the first event. */
+void checker_clear(struct checker *c);
+/* Undo changes until the log has `length` entries. */
+void checker_undo(struct checker *c, uint32_t length);
 /* Append "RULE: event E OPERATION ..." to `reason` (may be NULL); returns false. */
 bool check_refuse(const struct checker *c, GString *reason, const char *rule, uint32_t e,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* check_facts.c */
 void facts_make(struct checker *c);
+/* After facts_make, and the additions of check_missing.c and check_invocations.c. */
+void facts_sort(struct checker *c);
 void facts_release(struct facts *f);
 void facts_need(struct facts *f, uint32_t after, uint32_t before);
 /* First entry with this key in a table sorted by its first member. */
@@ -166,24 +181,35 @@ uint32_t invocation_of(const struct checker *c, uint32_t e);
 /* No invocation may be open, except by thread `spared`. */
 bool invocations_closed(const struct checker *c, uint32_t spared, GString *reason);
 
-/* check.c */
-bool claim_conflicts(const struct checker *c, const uint32_t *pair, GString *reason);
-bool claim_ends_with(const uint32_t *last_two, const uint32_t *pair);
-bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length, GString *reason);
+/* Does the thread hold the object in shared mode? */
+bool holds_shared(const struct checker *c, uint32_t thread, uint32_t object);
+/* Is the lock requested in exclusive mode? A want does not tell: yes, when only readers kept it
+ * waiting at the end of the recording. Else shared mode is assumed, which excludes less. */
+bool asks_exclusive(const struct checker *c, uint32_t e);
+
+/* check_steps.c */
 /* One step: false and `reason` when a requirement fails, else the event is applied. */
 bool checker_step_asked(struct checker *c, uint32_t e, struct requirements asked,
                         GString *reason);
+/* Apply a whole sequence. */
+bool checker_take_all(struct checker *c, const uint32_t *sequence, size_t length,
+                      GString *reason);
+/* The same, after which no invocation is open. */
+bool claim_prefix(struct checker *c, const uint32_t *sequence, size_t length, GString *reason);
+/* Undo the last events of the prefix, as far as the log goes. */
+void checker_rewind(struct checker *c, uint32_t prefix);
+/* Apply the recording up to `prefix`. */
+bool checker_take_recorded(struct checker *c, uint32_t prefix, GString *reason);
 
-/* Does the thread hold the object in shared mode? */
-bool holds_shared(const struct checker *c, uint32_t thread, uint32_t object);
-/* Is the lock requested in exclusive mode? */
-bool asks_exclusive(const struct checker *c, uint32_t e);
+/* check_race.c */
+bool claim_conflicts(const struct checker *c, const uint32_t *pair, GString *reason);
+bool claim_ends_with(const uint32_t *last_two, const uint32_t *pair);
+bool claim_race(struct checker *c, const uint32_t *sequence, size_t length,
+                const uint32_t *pair, GString *reason);
 
 /* check_stuck.c */
 bool claim_stuck(struct checker *c, const uint32_t *sequence, size_t length,
                  const uint32_t *requests, size_t count, GString *reason);
-/* Is the pairing of the object's operations decided by the state? */
-bool waits_decide(const struct checker *c, uint32_t object);
 void waits_free(struct waits *waits); /* may be NULL */
 
 /* check_order.c */

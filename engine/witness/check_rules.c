@@ -15,7 +15,7 @@ bool rule_must(const struct checker *c, uint32_t e, GString *reason)
 
 		if (n->after != e)
 			break;
-		if (c->decides && n->object != NONE && waits_decide(c, n->object))
+		if (n->object != NONE && waits_decide(c, n->object))
 			continue;
 		if (!taken(c, n->before)) {
 			check_refuse(c, reason, "rule 4 (must-order)", e,
@@ -35,7 +35,7 @@ static bool rule_wake(const struct checker *c, uint32_t e, GString *reason)
 
 	if (i == 0 || !c->waker_too_early[i - 1])
 		return true;
-	if (c->decides && waits_decide(c, at(c, e)->target))
+	if (waits_decide(c, at(c, e)->target))
 		return true;
 	const struct condition_wake *w =
 	        &g_array_index(c->f.wakes, struct condition_wake, i - 1);
@@ -369,4 +369,38 @@ void rules_take(struct checker *c, uint32_t e)
 	default:
 		break;
 	}
+}
+
+/* -- requests for locks --------------------------------------------------------------------- */
+
+bool holds_shared(const struct checker *c, uint32_t thread, uint32_t object)
+{
+	bool holds = false;
+
+	for (uint32_t i = 0; i < c->taken[thread]; i++) {
+		const struct event *x = at(c, c->f.own[c->f.start[thread] + i]);
+
+		if (!event_inert(x) && (x->op == OP_RACQ || x->op == OP_RREL) &&
+		    x->target == object)
+			holds = x->op == OP_RACQ;
+	}
+	return holds;
+}
+
+bool asks_exclusive(const struct checker *c, uint32_t e)
+{
+	const struct event *want = at(c, e);
+	int64_t exclusive = 0, shared = 0;
+
+	if (want->op != OP_WANT)
+		return want->op == OP_ACQ;
+	for (uint32_t i = 0; i < c->t->events_count; i++) {
+		const struct event *x = at(c, i);
+
+		if (event_inert(x) || x->target != want->target)
+			continue;
+		exclusive += (x->op == OP_ACQ) - (x->op == OP_REL);
+		shared += (x->op == OP_RACQ) - (x->op == OP_RREL);
+	}
+	return exclusive == 0 && shared > 0;
 }

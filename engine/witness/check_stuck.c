@@ -26,7 +26,6 @@ struct waits {
 	struct channels names;
 	struct channel_state *channels;
 	uint32_t *once;    /* by message: event with which its once-function begins, or NONE */
-	bool *lacking;     /* by object: the trace lacks operations on it; its pairing counts */
 	bool *shows_end;   /* by thread */
 	uint8_t *kind;     /* by object: enum op_use of a want */
 	uint64_t *serial;  /* bit set of the arrivals that completed their round */
@@ -55,16 +54,10 @@ static void add_to(uint64_t *set, uint32_t e)
 	set[e / 64] |= (uint64_t)1 << (e % 64);
 }
 
-bool waits_decide(const struct checker *c, uint32_t object)
-{
-	return !c->waits->lacking[object];
-}
-
 void waits_free(struct waits *w)
 {
 	if (w == NULL)
 		return;
-	g_free(w->lacking);
 	g_free(w->shows_end);
 	g_free(w->kind);
 	g_free(w->serial);
@@ -367,7 +360,7 @@ static bool decide(const struct checker *c, uint32_t e, GString *reason)
 		                    "joins a thread that is not created yet");
 	if (!event_inert(x) && op_table[x->op].operand == OPERAND_MESSAGE)
 		return decide_message(c, e, reason);
-	if (event_inert(x) || op_table[x->op].operand != OPERAND_OBJECT || w->lacking[o])
+	if (event_inert(x) || op_table[x->op].operand != OPERAND_OBJECT || c->lacking[o])
 		return true;
 	if (x->op == OP_TAKE && c->count[o] == 0)
 		return check_refuse(c, reason, "rule W2 (semaphores)", e, "finds no count");
@@ -537,7 +530,7 @@ static void find_lacking(struct checker *c)
 			uint32_t o = x->target;
 
 			if (x->op == OP_TAKE && left[o] <= 0)
-				w->lacking[o] = true;
+				c->lacking[o] = true;
 			left[o] += (x->op == OP_POST) - (x->op == OP_TAKE);
 			if (x->op == OP_ARRIVE && size_of(c, o) > 0 &&
 			    (w->arrived[o] + 1) % size_of(c, o) == 0)
@@ -545,7 +538,7 @@ static void find_lacking(struct checker *c)
 			if (x->op == OP_BROADCAST || x->op == OP_SIGNAL || x->op == OP_WAIT ||
 			    x->op == OP_WAKE || x->op == OP_ARRIVE || x->op == OP_DEPART) {
 				if (x->op != OP_ARRIVE && !decide(c, e, NULL))
-					w->lacking[o] = true;
+					c->lacking[o] = true;
 				take(c, e);
 			}
 		}
@@ -599,7 +592,7 @@ static void waits_make(struct checker *c)
 	const struct trace *t = c->t;
 	struct waits *w = c->waits = g_new0(struct waits, 1);
 
-	w->lacking = g_new0(bool, t->objects_count + 1);
+	c->lacking = g_new0(bool, t->objects_count + 1);
 	w->shows_end = g_new0(bool, t->threads_count + 1);
 	w->kind = g_new0(uint8_t, t->objects_count + 1);
 	w->serial = g_new0(uint64_t, t->events_count / 64 + 1);
@@ -619,7 +612,7 @@ static void waits_make(struct checker *c)
 	find_lacking(c);
 	/* without its size a barrier's rounds are those of the trace */
 	for (uint32_t o = 0; o < t->objects_count; o++)
-		w->lacking[o] |= w->kind[o] == USE_BARRIER && t->objects[o].count <= 0;
+		c->lacking[o] |= w->kind[o] == USE_BARRIER && t->objects[o].count <= 0;
 }
 
 /* -- rules W3 and W4: who waits for ever ------------------------------------------------------ */
@@ -645,13 +638,13 @@ static bool is_blocked(const struct checker *c, uint32_t e)
 		return !w->misused[o] &&
 		       (c->owner[o] != NONE || (asks_exclusive(c, e) && c->readers[o] > 0));
 	case USE_SEMAPHORE:
-		return c->count[o] == 0 && !w->lacking[o];
+		return c->count[o] == 0 && !c->lacking[o];
 	case USE_CONDITION:
-		return waits_at(c, x->thread, o) && !w->woken[x->thread] && !w->lacking[o] &&
+		return waits_at(c, x->thread, o) && !w->woken[x->thread] && !c->lacking[o] &&
 		       !(at(c, w->waiting[x->thread] - 1)->flags & EVENT_TRY) &&
 		       (x->op == OP_WANT || in_set(w->depends, e));
 	case USE_BARRIER:
-		return waits_at(c, x->thread, o) && !w->lacking[o] &&
+		return waits_at(c, x->thread, o) && !c->lacking[o] &&
 		       round_open(c, x->thread, o);
 	default:
 		return false;
