@@ -165,8 +165,8 @@ static bool is_maximal(const struct memory_graph *g, uint32_t id, const uint8_t 
 #undef PREVIOUS
 }
 
-/* The graph without what was added after the load and is not before the store; NULL when some
- * of that was not maximal. */
+/* The graph without the events added after the load, but for the store's causal past; NULL when
+ * one of these was not added maximally (TruSt's condition). */
 static struct memory_graph *without_later(const struct memory_graph *g, uint32_t load,
                                           const uint8_t *prefix)
 {
@@ -295,7 +295,7 @@ static bool add_next(struct enumeration *x, struct memory_graph *g,
 
 enum wait { WAIT_NOT, WAIT_EXIT, WAIT_FOR_EVER, WAIT_IN_VAIN };
 
-/* A store that wrote what its load, of the same round, had read. */
+/* Does the store write back the value that the load of its round read? */
 static bool writes_the_same(const struct memory_graph *g, uint32_t store)
 {
 	const struct memory_event *e = &g->events[store];

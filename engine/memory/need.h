@@ -10,10 +10,10 @@
 
 #include "engine/trace/weak.h"
 
-/* The `count` events of `of`, and all before them by program order, creation and join, by what
- * reads saw, and by the order of the library's operations on one object; with the arrivals
- * (FLUSH) of these stores up to the last of `of`. In the trace's order; uint32_t, owned by the
- * caller. */
+/* The causal past of the `count` events of `of`, with themselves: by program order, creation
+ * and join, reads-from, and the order of the library's operations on one object; with the
+ * arrivals (FLUSH) of its stores up to the last of `of`. In the trace's order; uint32_t, owned
+ * by the caller. */
 GArray *run_past(const struct trace *t, const uint32_t *of, size_t count);
 
 /* What loads see and where stores stand in such a sequence, where it is not the last store in

@@ -94,7 +94,8 @@ static void add_store(struct rc11 *m, uint32_t i)
 		     m->own.words);
 }
 
-/* What a read-lock acquires: the last write-unlock, which is no update, as all others are. */
+/* The last write-unlock, which a read-lock acquires: the only store of the lock that is no
+ * update. */
 static uint32_t write_unlock(const struct memory_graph *g, uint32_t store)
 {
 	while (g->events[store].flags & MEMORY_EXCLUSIVE)
