@@ -1,11 +1,27 @@
 /*
- * explore_limits.c - reasons for incompleteness and other notes, each reported once.
+ * explore_limits.c - limits of time, reasons for incompleteness and other notes, each reported
+ * once.
  */
 #include "engine/explore/explore_private.h"
 #include "engine/trace/ending.h"
+#include "engine/trace/once.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+bool explore_out_of_time(const struct exploration *x)
+{
+	return x->deadline != 0 && g_get_monotonic_time() > x->deadline;
+}
+
+bool explore_is_interrupted(struct exploration *x)
+{
+	const volatile int *told = x->options->interrupted;
+	x->interrupted |= told != NULL && *told;
+	if (x->interrupted)
+		explore_stop(x, "it was interrupted");
+	return x->interrupted;
+}
 
 /* Uninstrumented code: its accesses and scheduling points are unknown. */
 static void note_missing(struct exploration *x, const struct plan_run *run)
@@ -43,8 +59,7 @@ static bool has_failed_once(const struct trace *t)
 {
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *s = &t->events[e];
-		if (s->op == OP_SND && s->flags & EVENT_TRY &&
-		    !g_str_has_suffix(trace_string(t, t->messages[s->target]), MESSAGE_BEGINS))
+		if (s->op == OP_SND && s->flags & EVENT_TRY && !once_begins_at(t, e))
 			return true;
 	}
 	return false;

@@ -11,6 +11,7 @@
 #include "engine/explore/final.h"
 #include "engine/explore/reach_private.h"
 #include "engine/base/hash.h"
+#include "engine/trace/once.h"
 
 #include <string.h>
 
@@ -128,10 +129,7 @@ static void find_keepers(struct reach *r)
 		r->visible[r->x->limits->tail] = true;
 	for (uint32_t e = 0; r->x->limits->goes_on && e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
-		bool runs = x->op == OP_SND &&
-		            g_str_has_suffix(trace_string(t, t->messages[x->target]),
-		                             MESSAGE_BEGINS);
-		if (!runs && !may_keep(r->x, e, NONE))
+		if (!once_begins_at(t, e) && !may_keep(r->x, e, NONE))
 			continue;
 		g_array_append_val(r->keepers, e);
 		r->visible[e] |= x->op == OP_FREE || x->op == OP_DESTROY;
@@ -153,8 +151,8 @@ static void prepare(struct reach *r)
 	for (uint32_t e = 0; e < t->events_count; e++)
 		r->visible[e] = is_visible(r, e) || (r->barred != NULL && may_unblock(r, e));
 	find_keepers(r);
-	if (r->x->calls != NULL)
-		reach_show_calls(r);
+	if (r->x->show_calls != NULL)
+		r->x->show_calls(r);
 	number_objects(r);
 	if (r->x->abstract)
 		r->symmetry = symmetry_new(r->x->h, r->visible);
@@ -817,7 +815,7 @@ bool reach_is_stopped(struct reach *r)
 }
 
 /* Explore all successors of all states; a signal wakes any of the waiting threads. */
-static bool search_states(struct reach *r, uint32_t most)
+bool reach_search(struct reach *r, uint32_t most)
 {
 	uint32_t *threads = g_new(uint32_t, r->threads + 1);
 	uint32_t *waiters = g_new(uint32_t, r->threads + 1);
@@ -893,28 +891,6 @@ void reach_give(struct reach *r, const struct candidate *c)
 		give_part(x);
 }
 
-static int late_first(gconstpointer a, gconstpointer b)
-{
-	const struct candidate *x = a, *y = b;
-	if (x->event != y->event)
-		return x->event > y->event ? -1 : 1;
-	if (x->state != y->state)
-		return x->state < y->state ? -1 : 1;
-	return x->key < y->key ? -1 : x->key > y->key;
-}
-
-static GArray *all_candidates(const struct reach *r)
-{
-	GArray *all = g_array_new(FALSE, FALSE, sizeof(struct candidate));
-	GHashTableIter it;
-	gpointer list;
-	g_hash_table_iter_init(&it, r->candidates);
-	while (g_hash_table_iter_next(&it, NULL, &list))
-		g_array_append_vals(all, ((GArray *)list)->data, ((GArray *)list)->len);
-	g_array_sort(all, late_first);
-	return all;
-}
-
 void reach_end(struct reach *r)
 {
 	guint calls = r->x->h->view->calls ? r->x->h->view->calls->len : 0;
@@ -961,20 +937,4 @@ void reach_begin(struct reach *r, struct search *x)
 	begin_objects(r, r->scratch);
 	take_all(r, r->scratch, NULL);
 	add_state(r, r->scratch, (struct origin){ NONE, NONE, NONE });
-}
-
-bool reach_by_states(struct search *x, uint32_t most)
-{
-	struct reach r;
-	reach_begin(&r, x);
-	size_t bytes = r.size * sizeof(uint32_t) + sizeof(struct origin) + 4 * sizeof(uint32_t);
-	most = (uint32_t)MIN(most, MOST_STATE_BYTES / bytes);
-	bool done = r.barred ? reach_bounded(&r, most) : search_states(&r, most);
-	GArray *candidates = done ? all_candidates(&r) : NULL;
-	for (guint i = 0; done && i < candidates->len && !x->stopped; i++)
-		reach_give(&r, &g_array_index(candidates, struct candidate, i));
-	if (candidates)
-		g_array_unref(candidates);
-	reach_end(&r);
-	return done;
 }

@@ -11,8 +11,9 @@
 
 #include "engine/explore/flips_private.h"
 #include "engine/explore/symmetry.h"
+#include "engine/trace/lock_sections.h"
 
-/* A run with more is left to the solver: so many states, and so many bytes of them. */
+/* Bounds of the search over states; a run beyond them is left to the solver. */
 enum { MOST_STATES = 1000000, MOST_STATE_BYTES = 128 << 20 };
 
 struct origin {
@@ -28,13 +29,6 @@ struct candidate {
 	const char *text; /* as in struct flip */
 	enum flip_kind kind;
 	enum op op; /* the operation if it differs, else OP_COUNT */
-};
-
-/* Of a lock. */
-struct held_section {
-	uint32_t acquire, thread;
-	uint32_t from, to; /* positions among the thread's events; to: NONE: never released */
-	bool shared;
 };
 
 struct reach {
@@ -54,13 +48,12 @@ struct reach {
 	GPtrArray *edges;        /* const struct must_edge *, of the trace */
 	uint32_t *begins, *ends; /* by message of a once-function: its events, or NONE */
 	uint8_t *tried;          /* by object: tries, or looks at its count, tell its state */
-	GArray *sections;        /* struct held_section, by object */
-	uint32_t *sections_of;   /* by object: its first among `sections` */
-	GArray *keepers;         /* uint32_t: events that may keep a thread from going on */
-	uint64_t end;            /* what the variables of --final hold at the end */
-	GArray *states;          /* uint32_t */
-	GArray *origins;         /* struct origin */
-	uint32_t *known;         /* hash table of states: 0, or one more than its number */
+	struct lock_sections sections;
+	GArray *keepers; /* uint32_t: events that may keep a thread from going on */
+	uint64_t end;    /* what the variables of --final hold at the end */
+	GArray *states;  /* uint32_t */
+	GArray *origins; /* struct origin */
+	uint32_t *known; /* hash table of states: 0, or one more than its number */
 	uint32_t known_mask;
 	GHashTable *candidates; /* what makes them alike -> GArray of struct candidate */
 	GArray **rivals;        /* by call: events, or NULL: not looked at yet */
@@ -141,13 +134,13 @@ uint32_t reach_waiters(const struct reach *r, uint32_t state, uint32_t thread,
 uint32_t reach_add_next(struct reach *r, uint32_t state, uint32_t thread, uint32_t woken);
 /* The events of a way, struct origin with the last first. */
 void reach_sequence(const struct reach *r, const GArray *way, GArray *sequence);
-/* reach_linear.c: make visible where invocations begin. */
-void reach_show_calls(struct reach *r);
 /* Pass the reversal to the taker. */
 void reach_give(struct reach *r, const struct candidate *c);
 /* reach_bound.c: visit all states within the limits' bound on preemptions; false when these are
  * more than `most`, or the search was stopped. */
 bool reach_bounded(struct reach *r, uint32_t most);
+/* reach.c: the same without a bound. */
+bool reach_search(struct reach *r, uint32_t most);
 /* Is the search out of time, or cancelled? */
 bool reach_is_stopped(struct reach *r);
 

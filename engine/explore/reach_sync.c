@@ -6,6 +6,7 @@
 #include "engine/explore/reach_private.h"
 
 #include "engine/record/layout.h"
+#include "engine/trace/once.h"
 
 #include <string.h>
 
@@ -36,46 +37,22 @@ static uint32_t holder_in_run(const struct reach *r, uint32_t before, bool share
 	return NONE;
 }
 
-/* Find the critical sections, by lock: contiguous, since queried in every state. */
-static void find_sections(struct reach *r)
-{
-	const struct trace *t = r->t;
-	r->sections = g_array_new(FALSE, FALSE, sizeof(struct held_section));
-	r->sections_of = g_new(uint32_t, t->objects_count + 2);
-	for (uint32_t o = 0; o < t->objects_count; o++) {
-		struct event_list list = events_of(r, o);
-		r->sections_of[o] = r->sections->len;
-		for (uint64_t i = 0; i < list.count; i++) {
-			uint32_t a = list.items[i], release = t->index->partner[a];
-			if (!op_acquires(t->events[a].op) || event_inert(&t->events[a]))
-				continue;
-			struct held_section section = {
-				.acquire = a,
-				.thread = t->events[a].thread,
-				.from = t->index->position[a],
-				.to = release == NONE ? NONE : t->index->position[release],
-				.shared = t->events[a].op == OP_RACQ
-			};
-			g_array_append_val(r->sections, section);
-		}
-	}
-	r->sections_of[t->objects_count] = r->sections->len;
-}
-
-/* The same in a state. */
+/* The same in a state: of several, the first in the run. */
 static uint32_t holder(const struct reach *r, const uint32_t *state, uint32_t before,
                        bool shared, uint32_t but)
 {
-	uint32_t object = r->t->events[before].target, end = r->sections_of[object + 1];
-	for (uint32_t i = r->sections_of[object]; i < end; i++) {
-		const struct held_section *s =
-		        &g_array_index(r->sections, struct held_section, i);
-		uint32_t done = state[s->thread];
-		if (s->from < done && s->to >= done && s->thread != but &&
-		    !(s->shared && shared))
-			return s->acquire;
+	uint32_t count, found = NONE;
+	const struct lock_user *use =
+	        lock_uses(&r->sections, r->t->events[before].target, &count);
+	for (; count > 0; use++, count--) {
+		const struct lock_section *s = &r->sections.items[use->first];
+		uint32_t done = state[use->thread];
+		for (uint32_t i = use->thread == but ? use->count : 0;
+		     i < use->count && s[i].p < done; i++)
+			if (s[i].q >= done && (s[i].exclusive || !shared))
+				found = MIN(found, s[i].acquire);
 	}
-	return NONE;
+	return found;
 }
 
 static struct outcome acquire(const struct reach *r, const uint32_t *state, uint32_t e)
@@ -250,28 +227,6 @@ static struct outcome receive(const struct reach *r, const uint32_t *state, uint
 	return ends == NONE || !is_done(r, state, ends) ? waits : same;
 }
 
-static void find_messages(struct reach *r)
-{
-	const struct trace *t = r->t;
-	GHashTable *beginning = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		if (t->events[e].op != OP_SND)
-			continue;
-		const char *name = trace_string(t, t->messages[t->events[e].target]);
-		r->ends[t->events[e].target] = e;
-		if (g_str_has_suffix(name, MESSAGE_BEGINS))
-			g_hash_table_insert(
-			        beginning,
-			        g_strndup(name, strlen(name) - strlen(MESSAGE_BEGINS)),
-			        GUINT_TO_POINTER(e + 1));
-	}
-	for (uint32_t m = 0; m < t->messages_count; m++)
-		r->begins[m] = GPOINTER_TO_UINT(g_hash_table_lookup(
-		                       beginning, trace_string(t, t->messages[m]))) -
-		               1;
-	g_hash_table_unref(beginning);
-}
-
 /* -- must-orders --------------------------------------------------------------------------- */
 
 /* Pairings of this run do not bind others. */
@@ -389,9 +344,7 @@ bool sync_is_visible(const struct reach *r, uint32_t event)
 		return r->tried[x->target];
 	case OP_SND:
 	case OP_RCV:
-		return r->begins[x->target] != NONE ||
-		       g_str_has_suffix(trace_string(r->t, r->t->messages[x->target]),
-		                        MESSAGE_BEGINS);
+		return r->begins[x->target] != NONE || once_begins_at(r->t, event);
 	case OP_FREE:
 		return true;
 	case OP_ALLOC:
@@ -426,7 +379,7 @@ void sync_prepare(struct reach *r)
 	const struct trace *t = r->t;
 	r->waits = g_new(uint32_t, t->events_count + 1);
 	r->counted = g_new(uint32_t, t->events_count + 1);
-	r->begins = g_new(uint32_t, t->messages_count + 1);
+	r->begins = once_begins(t);
 	r->ends = g_new(uint32_t, t->messages_count + 1);
 	r->tried = g_new0(uint8_t, t->objects_count + 1);
 	r->must = g_new(uint32_t, t->events_count + 1);
@@ -439,12 +392,13 @@ void sync_prepare(struct reach *r)
 	}
 	r->must[t->events_count] = r->edges->len;
 	memset(r->ends, 0xff, sizeof(uint32_t) * (t->messages_count + 1));
-	find_messages(r);
-	find_sections(r);
+	lock_sections_init(&r->sections, t);
 	for (uint32_t u = 0; u < r->threads; u++)
 		find_waits(r, u);
 	for (uint32_t e = 0; e < t->events_count; e++) {
 		const struct event *x = &t->events[e];
+		if (x->op == OP_SND)
+			r->ends[x->target] = e;
 		r->counted[e] = x->op == OP_AREAD ? counted_at(t, e) : NONE;
 		if (r->counted[e] != NONE)
 			r->tried[r->counted[e]] = true;
@@ -463,8 +417,7 @@ void sync_release(struct reach *r)
 	g_free(r->begins);
 	g_free(r->ends);
 	g_free(r->tried);
-	g_free(r->sections_of);
-	g_array_unref(r->sections);
+	lock_sections_release(&r->sections);
 }
 
 bool sync_has_outcomes(const struct trace *t)
@@ -484,8 +437,7 @@ bool sync_has_outcomes(const struct trace *t)
 				return true;
 			break;
 		case OP_SND:
-			if (g_str_has_suffix(trace_string(t, t->messages[x->target]),
-			                     MESSAGE_BEGINS))
+			if (once_begins_at(t, e))
 				return true;
 			break;
 		default:

@@ -6,6 +6,7 @@
 #include "engine/predict/deadlock/stuck.h"
 
 #include "engine/base/hash.h"
+#include "engine/trace/once.h"
 #include "engine/trace/tries.h"
 
 #include <string.h>
@@ -760,36 +761,16 @@ static void walk_recording(struct run_state *s)
 	run_state_undo(s, 0);
 }
 
-/* Pairs the two messages of each once-function by their names. */
 static void find_once(struct run_state *s)
 {
 	const struct trace *t = s->t;
-	g_autoptr(GHashTable) by_name =
-	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 
-	s->begins = g_new(uint32_t, t->messages_count + 1);
+	s->begins = once_begins(t);
 	s->ends = g_new(uint32_t, t->messages_count + 1);
-	memset(s->begins, 0xff, sizeof(uint32_t) * (t->messages_count + 1));
 	memset(s->ends, 0xff, sizeof(uint32_t) * (t->messages_count + 1));
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const char *name;
-
-		if (t->events[e].op != OP_SND)
-			continue;
-		name = trace_string(t, t->messages[t->events[e].target]);
-		if (g_str_has_suffix(name, MESSAGE_BEGINS))
-			g_hash_table_insert(
-			        by_name, g_strndup(name, strlen(name) - strlen(MESSAGE_BEGINS)),
-			        GUINT_TO_POINTER(e + 1));
-	}
-	for (uint32_t m = 0; m < t->messages_count && g_hash_table_size(by_name) > 0; m++) {
-		uint32_t e = GPOINTER_TO_UINT(
-		        g_hash_table_lookup(by_name, trace_string(t, t->messages[m])));
-
-		if (e == 0)
-			continue;
-		s->begins[m] = e - 1;
-		s->ends[m] = s->ends[at(s, e - 1)->target] = m;
+	for (uint32_t m = 0; m < t->messages_count; m++) {
+		if (s->begins[m] != NONE)
+			s->ends[m] = s->ends[at(s, s->begins[m])->target] = m;
 	}
 }
 

@@ -19,9 +19,7 @@ struct cones {
 	struct trace *t;
 	uint32_t threads;
 	struct past *past;
-	GArray *sections; /* struct section, by lock and thread */
-	struct lock_use *uses;
-	uint32_t *use_start;          /* by object; one more at the end */
+	struct lock_sections sections;
 	struct lock_change **changes; /* by thread */
 	uint32_t *change_count;
 	GArray *opens; /* uint32_t: indexes of sections */
@@ -36,75 +34,6 @@ static uint32_t position_of(const struct cones *c, uint32_t e)
 }
 
 /* -- critical sections --------------------------------------------------------------------- */
-
-struct raw_section {
-	uint32_t object, thread;
-	struct section s;
-};
-
-static int raw_compare(gconstpointer a, gconstpointer b)
-{
-	const struct raw_section *x = a, *y = b;
-
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	if (x->thread != y->thread)
-		return x->thread < y->thread ? -1 : 1;
-	return x->s.p < y->s.p ? -1 : x->s.p > y->s.p;
-}
-
-static GArray *collect_sections(struct cones *c)
-{
-	const struct trace *t = c->t;
-	GArray *raw = g_array_new(FALSE, FALSE, sizeof(struct raw_section));
-
-	for (uint32_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		struct raw_section s;
-
-		if (!op_acquires(x->op) || event_inert(x))
-			continue;
-		s = (struct raw_section){ x->target,
-			                  x->thread,
-			                  { .acquire = e,
-			                    .release = t->index->partner[e],
-			                    .p = position_of(c, e),
-			                    .q = NONE,
-			                    .exclusive = x->op == OP_ACQ } };
-		if (s.s.release != NONE)
-			s.s.q = position_of(c, s.s.release);
-		g_array_append_val(raw, s);
-	}
-	g_array_sort(raw, raw_compare);
-	return raw;
-}
-
-static void make_sections(struct cones *c)
-{
-	g_autoptr(GArray) raw = collect_sections(c);
-	GArray *uses = g_array_new(FALSE, FALSE, sizeof(struct lock_use));
-	const struct raw_section *last = NULL;
-
-	c->sections = g_array_sized_new(FALSE, FALSE, sizeof(struct section), raw->len);
-	c->use_start = g_new0(uint32_t, c->t->objects_count + 2);
-	for (guint i = 0; i < raw->len; i++) {
-		const struct raw_section *now = &g_array_index(raw, struct raw_section, i);
-
-		if (last == NULL || last->object != now->object ||
-		    last->thread != now->thread) {
-			struct lock_use use = { now->thread, i, 0 };
-
-			g_array_append_val(uses, use);
-			c->use_start[now->object + 1]++;
-		}
-		g_array_index(uses, struct lock_use, uses->len - 1).count++;
-		g_array_append_val(c->sections, now->s);
-		last = now;
-	}
-	for (uint32_t o = 0; o < c->t->objects_count; o++)
-		c->use_start[o + 1] += c->use_start[o];
-	c->uses = (struct lock_use *)g_array_free(uses, FALSE);
-}
 
 static void open_remove(GArray *open, uint32_t index)
 {
@@ -125,8 +54,8 @@ static void make_changes(struct cones *c)
 	g_autofree GArray **changes = arrays_new(c->threads, sizeof(struct lock_change));
 
 	by_event = g_new(uint32_t, t->events_count + 1);
-	for (guint i = 0; i < c->sections->len; i++) {
-		const struct section *s = cones_section(c, i);
+	for (uint32_t i = 0; i < c->sections.count; i++) {
+		const struct lock_section *s = cones_section(c, i);
 
 		by_event[s->acquire] = i;
 		if (s->release != NONE)
@@ -146,7 +75,7 @@ static void make_changes(struct cones *c)
 		else
 			open_remove(o, by_event[e]);
 		for (guint i = 0; i < o->len; i++) {
-			const struct section *s =
+			const struct lock_section *s =
 			        cones_section(c, g_array_index(o, uint32_t, i));
 
 			if (s->q != NONE)
@@ -165,15 +94,14 @@ static void make_changes(struct cones *c)
 	arrays_free(open, c->threads);
 }
 
-const struct lock_use *cones_lock(const struct cones *c, uint32_t object, uint32_t *count)
+const struct lock_user *cones_lock(const struct cones *c, uint32_t object, uint32_t *count)
 {
-	*count = c->use_start[object + 1] - c->use_start[object];
-	return c->uses + c->use_start[object];
+	return lock_uses(&c->sections, object, count);
 }
 
-const struct section *cones_section(const struct cones *c, uint32_t index)
+const struct lock_section *cones_section(const struct cones *c, uint32_t index)
 {
-	return &g_array_index(c->sections, struct section, index);
+	return &c->sections.items[index];
 }
 
 static const struct lock_change *change_before(const struct cones *c, uint32_t thread,
@@ -278,7 +206,7 @@ struct cones *cones_new(struct trace *t, const struct progress *progress)
 	c->t = t;
 	c->past = past;
 	c->threads = (uint32_t)t->threads_count;
-	make_sections(c);
+	lock_sections_init(&c->sections, t);
 	make_changes(c);
 	make_tries(c);
 	make_late(c);
@@ -299,10 +227,8 @@ void cones_free(struct cones *c)
 		g_free(c->changes[u]);
 	g_free(c->changes);
 	g_free(c->change_count);
-	g_free(c->uses);
-	g_free(c->use_start);
 	g_free(c->inexact);
-	g_array_unref(c->sections);
+	lock_sections_release(&c->sections);
 	g_array_unref(c->opens);
 	g_array_unref(c->late);
 	g_free(c);

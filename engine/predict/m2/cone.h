@@ -2,28 +2,15 @@
  * cone.h - the cone of a pair of events: their causal pasts (order/past.h), extended by the
  * releases of critical sections that other threads would leave open.
  *
- * Critical sections are listed once for a trace, then read-only. Positions are indices in a
- * thread's list of events; a prefix is a number of events of a thread; a cone is a prefix of
- * each thread. Source: semantics.md, "M2"; Pavlogiannis, POPL 2020, section 4.
+ * Critical sections (trace/lock_sections.h) are listed once for a trace, then read-only. A
+ * prefix is a number of events of a thread; a cone is a prefix of each thread. Source:
+ * semantics.md, "M2"; Pavlogiannis, POPL 2020, section 4.
  */
 #ifndef HEDDLE_CONE_H
 #define HEDDLE_CONE_H
 
 #include "engine/order/past.h"
-#include "engine/trace/index.h"
-
-/* A critical section. */
-struct section {
-	uint32_t acquire, release; /* events; release NONE: never released */
-	uint32_t p, q;             /* positions of the two; q NONE */
-	bool exclusive;
-};
-
-/* A thread's critical sections of a lock, in program order. */
-struct lock_use {
-	uint32_t thread;
-	uint32_t first, count; /* a range of cones.sections */
-};
+#include "engine/trace/lock_sections.h"
 
 /* An access after the free of its block in the recording. */
 struct late_access {
@@ -39,8 +26,8 @@ void cones_free(struct cones *c);
 const struct past *cones_past(const struct cones *c);
 
 /* The critical sections of a lock, by thread. */
-const struct lock_use *cones_lock(const struct cones *c, uint32_t object, uint32_t *count);
-const struct section *cones_section(const struct cones *c, uint32_t index);
+const struct lock_user *cones_lock(const struct cones *c, uint32_t object, uint32_t *count);
+const struct lock_section *cones_section(const struct cones *c, uint32_t index);
 /* Sections (indices) left open by a prefix of a thread. */
 const uint32_t *cones_open(const struct cones *c, uint32_t thread, uint32_t prefix,
                            uint32_t *count);

@@ -106,12 +106,12 @@ static struct proof *prove_by_cone(const struct m2 *m, uint32_t e, uint32_t othe
 	return finish_proof(p);
 }
 
-static struct proof *prove_by_open(const struct m2 *m, const struct section *a,
-                                   const struct section *b)
+static struct proof *prove_by_open(const struct m2 *m, const struct lock_section *a,
+                                   const struct lock_section *b)
 {
 	struct proof *p = proof_new(PROOF_LOCK);
 	uint32_t object = m->t->events[a->acquire].target;
-	const struct section *sections[] = { a, b };
+	const struct lock_section *sections[] = { a, b };
 
 	for (int i = 0; i < 2; i++) {
 		uint32_t acquire = sections[i]->acquire;
@@ -139,7 +139,7 @@ static struct proof *prove_by_cycle(const struct m2 *m)
 
 /* An open section of the cone. */
 struct opened {
-	const struct section *section;
+	const struct lock_section *section;
 	uint32_t object, thread;
 };
 
@@ -152,7 +152,7 @@ static GArray *open_sections(const struct m2 *m)
 		const uint32_t *open = cones_open(m->cones, u, m->cone.prefix[u], &count);
 
 		for (uint32_t i = 0; i < count; i++) {
-			const struct section *s = cones_section(m->cones, open[i]);
+			const struct lock_section *s = cones_section(m->cones, open[i]);
 			struct opened o = { s, m->t->events[s->acquire].target, u };
 
 			g_array_append_val(all, o);
@@ -161,7 +161,8 @@ static GArray *open_sections(const struct m2 *m)
 	return all;
 }
 
-static bool two_open(const GArray *open, const struct section **a, const struct section **b)
+static bool two_open(const GArray *open, const struct lock_section **a,
+                     const struct lock_section **b)
 {
 	for (guint i = 0; i < open->len; i++) {
 		const struct opened *x = &g_array_index(open, struct opened, i);
@@ -190,7 +191,7 @@ static uint32_t first_broken(const struct m2 *m, const GArray *open)
 	for (guint i = 0; i < open->len; i++) {
 		const struct opened *o = &g_array_index(open, struct opened, i);
 		uint32_t users;
-		const struct lock_use *use = cones_lock(m->cones, o->object, &users);
+		const struct lock_user *use = cones_lock(m->cones, o->object, &users);
 
 		for (uint32_t k = 0; k < users && o->section->acquire < broken; k++) {
 			uint32_t u = use[k].thread;
@@ -200,7 +201,7 @@ static uint32_t first_broken(const struct m2 *m, const GArray *open)
 			                                  m->cone.prefix[u]);
 
 			for (; u != o->thread && low > 0; low--) {
-				const struct section *s =
+				const struct lock_section *s =
 				        cones_section(m->cones, use[k].first + low - 1);
 
 				if (!s->exclusive && !o->section->exclusive)
@@ -405,7 +406,7 @@ static bool claims(const struct m2 *m)
 static enum m2_verdict decide(struct m2 *m, uint32_t e1, uint32_t e2, GArray *witness,
                               struct proof **proof)
 {
-	const struct section *a, *b;
+	const struct lock_section *a, *b;
 	struct proof *scratch = NULL;
 
 	if (proof == NULL)

@@ -38,13 +38,13 @@ enum outcome closure_edge(struct m2 *m, uint32_t from, uint32_t to, enum step_ru
 /* -- initial edges ------------------------------------------------------------------------- */
 
 /* A thread's last section of a lock that begins before `prefix`, exclusive or any; or NULL. */
-static const struct section *last_section(const struct m2 *m, const struct lock_use *use,
-                                          uint32_t prefix, bool exclusive)
+static const struct lock_section *last_section(const struct m2 *m, const struct lock_user *use,
+                                               uint32_t prefix, bool exclusive)
 {
 	uint32_t low = search_end(i, 0, use->count,
 	                          cones_section(m->cones, use->first + i)->p < prefix);
 	for (; low > 0; low--) {
-		const struct section *s = cones_section(m->cones, use->first + low - 1);
+		const struct lock_section *s = cones_section(m->cones, use->first + low - 1);
 
 		if (!exclusive || s->exclusive)
 			return s;
@@ -52,22 +52,22 @@ static const struct section *last_section(const struct m2 *m, const struct lock_
 	return NULL;
 }
 
-static bool closed(const struct m2 *m, const struct section *s, uint32_t thread)
+static bool closed(const struct m2 *m, const struct lock_section *s, uint32_t thread)
 {
 	return s->release != NONE && s->q < m->cone.prefix[thread];
 }
 
 /* Order every closed section of a lock before an open one. */
-static enum outcome open_section(struct m2 *m, uint32_t thread, const struct section *open)
+static enum outcome open_section(struct m2 *m, uint32_t thread, const struct lock_section *open)
 {
 	uint32_t object = m->t->events[open->acquire].target, users;
-	const struct lock_use *use = cones_lock(m->cones, object, &users);
+	const struct lock_user *use = cones_lock(m->cones, object, &users);
 	enum outcome o = DONE;
 
 	for (uint32_t i = 0; i < users && o == DONE; i++) {
 		if (use[i].thread == thread || m->cone.prefix[use[i].thread] == 0)
 			continue;
-		const struct section *s = last_section(
+		const struct lock_section *s = last_section(
 		        m, &use[i], m->cone.prefix[use[i].thread], !open->exclusive);
 		if (s == NULL || !closed(m, s, use[i].thread) ||
 		    (s->release < m->w.cut && open->acquire >= m->w.cut) ||
@@ -288,11 +288,11 @@ static enum outcome close_reading(struct m2 *m, const struct reading *r)
 }
 
 /* a1 <P r2 implies r1 <P a2. */
-static enum outcome close_section(struct m2 *m, uint32_t object, const struct section *s2,
-                                  uint32_t thread, const struct lock_use *use)
+static enum outcome close_section(struct m2 *m, uint32_t object, const struct lock_section *s2,
+                                  uint32_t thread, const struct lock_user *use)
 {
 	uint32_t before = chain_predecessors(m->order, thread, s2->q, use->thread);
-	const struct section *s1 = last_section(m, use, before, !s2->exclusive);
+	const struct lock_section *s1 = last_section(m, use, before, !s2->exclusive);
 
 	if (s1 == NULL)
 		return DONE;
@@ -306,14 +306,15 @@ static enum outcome close_section(struct m2 *m, uint32_t object, const struct se
 static enum outcome close_lock(struct m2 *m, uint32_t object)
 {
 	uint32_t users;
-	const struct lock_use *use = cones_lock(m->cones, object, &users);
+	const struct lock_user *use = cones_lock(m->cones, object, &users);
 	enum outcome o = DONE;
 
 	for (uint32_t j = 0; j < users && o == DONE; j++) {
 		uint32_t thread = use[j].thread;
 
 		for (uint32_t k = use[j].count; k-- > 0 && o == DONE;) {
-			const struct section *s2 = cones_section(m->cones, use[j].first + k);
+			const struct lock_section *s2 =
+			        cones_section(m->cones, use[j].first + k);
 
 			if (s2->p >= m->cone.prefix[thread] || !closed(m, s2, thread))
 				continue;
@@ -398,7 +399,7 @@ enum outcome closure_run(struct m2 *m)
 static enum outcome straddling(struct m2 *m, uint32_t object)
 {
 	uint32_t users;
-	const struct lock_use *use = cones_lock(m->cones, object, &users);
+	const struct lock_user *use = cones_lock(m->cones, object, &users);
 	enum outcome o = DONE;
 
 	for (uint32_t i = 0; i < users; i++) {
@@ -406,12 +407,12 @@ static enum outcome straddling(struct m2 *m, uint32_t object)
 
 		if (m->w.base[u] == 0)
 			continue;
-		const struct section *s = last_section(m, &use[i], m->w.base[u], false);
+		const struct lock_section *s = last_section(m, &use[i], m->w.base[u], false);
 		if (s == NULL || !closed(m, s, u) || s->q < m->w.base[u])
 			continue;
 		for (uint32_t j = 0; j < users && o == DONE; j++) {
 			for (uint32_t k = 0; j != i && k < use[j].count && o == DONE; k++) {
-				const struct section *s2 =
+				const struct lock_section *s2 =
 				        cones_section(m->cones, use[j].first + k);
 
 				if (s2->p < m->w.base[use[j].thread])

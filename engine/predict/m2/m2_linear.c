@@ -64,7 +64,7 @@ static void hold_locks_of_head(struct m2 *m, bool hold)
 		const uint32_t *open = cones_open(m->cones, u, m->w.base[u], &count);
 
 		for (uint32_t i = 0; i < count; i++) {
-			const struct section *s = cones_section(m->cones, open[i]);
+			const struct lock_section *s = cones_section(m->cones, open[i]);
 			uint32_t object = m->t->events[s->acquire].target;
 
 			m->w.owner[object] = hold && s->exclusive;
@@ -371,11 +371,11 @@ static enum outcome order_accesses(struct m2 *m, uint32_t thread)
 	return o;
 }
 
-static enum outcome order_with_use(struct m2 *m, const struct lock_use *use,
-                                   const struct section *s2)
+static enum outcome order_with_use(struct m2 *m, const struct lock_user *use,
+                                   const struct lock_section *s2)
 {
 	for (uint32_t k = use->count; k-- > 0;) {
-		const struct section *s1 = cones_section(m->cones, use->first + k);
+		const struct lock_section *s1 = cones_section(m->cones, use->first + k);
 
 		if (s1->acquire > s2->acquire || s1->p >= m->cone.prefix[use->thread] ||
 		    (!s1->exclusive && !s2->exclusive))
@@ -394,14 +394,15 @@ static enum outcome order_with_use(struct m2 *m, const struct lock_use *use,
 static enum outcome order_lock(struct m2 *m, uint32_t object, uint32_t thread)
 {
 	uint32_t users;
-	const struct lock_use *use = cones_lock(m->cones, object, &users);
+	const struct lock_user *use = cones_lock(m->cones, object, &users);
 	enum outcome o = DONE;
 
 	for (uint32_t j = 0; j < users && o == DONE; j++) {
 		if (use[j].thread == thread)
 			continue;
 		for (uint32_t k = 0; k < use[j].count && o == DONE; k++) {
-			const struct section *s2 = cones_section(m->cones, use[j].first + k);
+			const struct lock_section *s2 =
+			        cones_section(m->cones, use[j].first + k);
 
 			if (s2->p >= m->cone.prefix[use[j].thread])
 				break;
