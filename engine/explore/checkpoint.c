@@ -149,7 +149,7 @@ static void archive_history(struct explore_error *e, struct archive *a)
 	ARCHIVE_EACH(a, e->history, 0, struct linear_shown, s, archive_shown(s, a));
 }
 
-/* The shortest run, and what it shows of the error. */
+/* The shortest run with the error, and the history that it shows. */
 static void archive_shortest(struct explore_error *e, uint32_t runs, struct archive *a)
 {
 	e->shortest = (uint32_t)archive_below(a, e->shortest, runs);

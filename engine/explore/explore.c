@@ -25,20 +25,6 @@ enum { MOST_IDLE = 32 };
 /* Microseconds between two states in options->resume. */
 enum { BETWEEN_CHECKPOINTS = 10000000 };
 
-bool explore_out_of_time(const struct exploration *x)
-{
-	return x->deadline != 0 && g_get_monotonic_time() > x->deadline;
-}
-
-bool explore_is_interrupted(struct exploration *x)
-{
-	const volatile int *told = x->options->interrupted;
-	x->interrupted |= told != NULL && *told;
-	if (x->interrupted)
-		explore_stop(x, "it was interrupted");
-	return x->interrupted;
-}
-
 /* Executions so far, of all parts. */
 static uint64_t executions(const struct exploration *x)
 {
@@ -409,13 +395,6 @@ void exploration_begin(struct exploration *x, const struct explore_options *opti
 		.effort_began = effort_microseconds(),
 		.deadline = budget > 0 ? g_get_monotonic_time() + budget : 0,
 	};
-}
-
-void explore_sets(const struct exploration *x, GHashTable *sets[5])
-{
-	GHashTable *const all[5] = { x->errors, x->races, x->plain, x->ordered,
-		                     x->finals_seen };
-	memcpy(sets, all, sizeof all);
 }
 
 void exploration_end(struct exploration *x)

@@ -16,6 +16,7 @@
 
 #include "engine/commute/spec.h"
 #include "engine/explore/final.h"
+#include "engine/finding.h"
 #include "engine/memory/models.h"
 #include "engine/record/plan.h"
 
@@ -76,27 +77,36 @@ struct explore_options {
 	const volatile int *interrupted; /* stop when nonzero; or NULL */
 };
 
-/* Endings of a run. */
+/* Endings of a run: enumerator, word in JSON, the kind of finding that it is (KIND_COUNT:
+ * none).
+ */
 #define EXPLORE_ENDS(E) \
-	E(FINE, "exit") /* status 0 */ \
-	E(STATUS, "exit-status") \
-	E(SIGNAL, "signal") \
-	E(DEADLOCK, "deadlock") /* the waits form a cycle */ \
-	E(BLOCKED, "blocked")   /* no thread can continue, without a cycle: a lost wake-up */ \
-	E(USE_AFTER_FREE, "use-after-free") \
-	E(LOCK_MISUSE, "lock-misuse") \
-	E(SPECIFICATION, "specification")     /* results contradict the effects */ \
-	E(LINEARIZABILITY, "linearizability") /* no order explains an object's results */ \
-	E(CHECK, "check")                     /* --check does not hold at the end */ \
-	E(CUT, "cut")                         /* too much time or too many steps */ \
-	E(DIVERGED, "diverged") /* did not follow the schedule: uncontrolled input */
+	E(FINE, "exit", KIND_COUNT) /* status 0 */ \
+	E(STATUS, "exit-status", EXIT) \
+	E(SIGNAL, "signal", CRASH) \
+	E(DEADLOCK, "deadlock", DEADLOCK) /* the waits form a cycle */ \
+	E(BLOCKED, "blocked", \
+	  STUCK) /* no thread can continue, without a cycle: a lost wake-up */ \
+	E(USE_AFTER_FREE, "use-after-free", USE_AFTER_FREE) \
+	E(LOCK_MISUSE, "lock-misuse", LOCK_MISUSE) \
+	E(SPECIFICATION, "specification", ASSERTION)     /* results contradict the effects */ \
+	E(LINEARIZABILITY, "linearizability", ASSERTION) /* no order explains the results */ \
+	E(CHECK, "check", ASSERTION) /* --check does not hold at the end */ \
+	E(CUT, "cut", KIND_COUNT)    /* too much time or too many steps */ \
+	E(DIVERGED, "diverged", \
+	  KIND_COUNT) /* did not follow the schedule: uncontrolled input */
 enum explore_end {
-#define E(name, word) EXPLORE_##name,
+#define E(name, word, kind) EXPLORE_##name,
 	EXPLORE_ENDS(E)
 #undef E
 	        EXPLORE_END_COUNT
 };
 const char *explore_end_word(enum explore_end end);
+/* EXPLORE_END_COUNT for another word. */
+enum explore_end explore_end_of(const char *word);
+/* The finding that a run is which ends so and said `story` (or NULL); FINDING_KIND_COUNT: none.
+ */
+enum finding_kind explore_finding_kind(enum explore_end end, const char *story);
 
 /* One execution: a node of the tree. */
 struct explore_run {

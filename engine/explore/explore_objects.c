@@ -59,3 +59,13 @@ void explore_judge_objects(struct exploration *x, struct explore_run *r)
 	r->story = g_strdup(v->contradiction);
 	explore_set_place(r, v->contradiction_at);
 }
+
+struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out)
+{
+	return (struct view_rules){ .specs =
+		                            x->options->linearizable ? NULL : x->options->specs,
+		                    .plain = x->plain,
+		                    .by_results = x->options->by_results,
+		                    .ordered = x->ordered,
+		                    .left_out = left_out };
+}

@@ -137,7 +137,7 @@ struct exploration {
  * all of it but the report. */
 void exploration_begin(struct exploration *x, const struct explore_options *options);
 void exploration_end(struct exploration *x);
-/* Sets of texts that belong to the state. */
+/* explore_report.c: sets of texts that belong to the state. */
 void explore_sets(const struct exploration *x, GHashTable *sets[5]);
 /* The end of the report: complete or not, and how much is left. */
 void explore_conclude(struct exploration *x);
@@ -171,9 +171,9 @@ void explore_plan(struct exploration *x, struct execution *ex, struct pending *s
 /* Plan what else may follow after the run's schedule, where that ends within a look that led
  * nowhere. `x`: at the run, which is among the known ones. */
 void explore_plan_begun(struct exploration *x, struct execution *ex, const struct pending *s);
-/* How runs are viewed. */
+/* explore_objects.c: how runs are viewed. */
 struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out);
-/* Continue planning the first kept execution. */
+/* explore_planning.c: continue planning the first kept execution. */
 void explore_plan_further(struct exploration *x);
 /* Further walks through the states of a kept run. */
 void explore_walk_again(struct exploration *x);
@@ -181,9 +181,6 @@ void explore_walk_again(struct exploration *x);
 bool explore_keeps_too_much(const struct exploration *x);
 /* Unset the current run. */
 void explore_leave(struct exploration *x);
-/* explore.c */
-bool explore_out_of_time(const struct exploration *x);
-bool explore_is_interrupted(struct exploration *x);
 
 /* explore_errors.c: record the run's ending among the errors, and save its trace if it is the
  * first of its kind. False and `error` when it cannot be written. */
@@ -201,13 +198,16 @@ void explore_find_end(const struct exploration *x, const struct plan_run *run,
                       struct flip_limits *limits);
 void explore_note_cut_off(struct exploration *x, const struct plan_run *run,
                           const struct explore_run *r);
-/* explore_limits.c: reasons for incompleteness, and notes, on the current run. */
+/* explore_limits.c: limits of time. */
+bool explore_out_of_time(const struct exploration *x);
+bool explore_is_interrupted(struct exploration *x);
+/* Reasons for incompleteness, and notes, on the current run. */
 void explore_note_limits(struct exploration *x, const struct plan_run *run);
 void explore_note_no_invocation(struct exploration *x);
 /* Names of --final and --check: those of a run that came to its end are seen. */
 void explore_see_finals(struct exploration *x);
-/* The value of what no run touches tells nothing apart, as likely a mistake in the name: a gap.
- */
+/* Note a name of --final that no run accesses as a gap: it distinguishes no outcomes, and is
+ * likely misspelt. */
 void explore_note_final(struct exploration *x, const char *name);
 void explore_note_peeks(struct exploration *x);
 void explore_note_atomics(struct exploration *x);
@@ -238,9 +238,7 @@ GPtrArray *explore_find_misuses(const struct exploration *x);
  * such. */
 bool explore_know_use(struct exploration *x, uint32_t use, uint32_t end);
 char *explore_use_key(const struct trace *t, uint32_t use, uint32_t end);
-/* The variable, object or (of a free) block of an operation; owned by the caller. */
-char *explore_used_name(const struct trace *t, uint32_t event);
-/* "T2 writes p[0] after T1 freed its block at a.c:5"; owned by the caller. */
+/* explore_words.c: "T2 writes p[0] after T1 freed its block at a.c:5"; owned by the caller. */
 char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end);
 /* explore_linear.c: with --linearizable: find the histories of the current run. */
 void explore_see_parts(struct exploration *x, struct execution *ex);

@@ -3,15 +3,37 @@
  */
 #include "engine/explore/explore_private.h"
 
-static const char *const end_words[] = {
-#define E(name, word) word,
+#include <string.h>
+
+static const struct {
+	const char *word;
+	enum finding_kind kind;
+} ends[EXPLORE_END_COUNT + 1] = {
+#define E(name, word, kind) { word, FINDING_##kind },
 	EXPLORE_ENDS(E)
 #undef E
+	        { "", FINDING_KIND_COUNT },
 };
 
 const char *explore_end_word(enum explore_end end)
 {
-	return end_words[end];
+	return ends[end].word;
+}
+
+enum explore_end explore_end_of(const char *word)
+{
+	enum explore_end end = 0;
+
+	while (end < EXPLORE_END_COUNT && strcmp(ends[end].word, word) != 0)
+		end++;
+	return end;
+}
+
+enum finding_kind explore_finding_kind(enum explore_end end, const char *story)
+{
+	bool asserted = story != NULL && strstr(story, ": Assertion `") != NULL;
+
+	return asserted && ends[end].kind == FINDING_CRASH ? FINDING_ASSERTION : ends[end].kind;
 }
 
 static void run_clear(void *data)
@@ -120,4 +142,11 @@ void explore_gap(struct exploration *x, const char *why)
 void explore_stop(struct exploration *x, const char *why)
 {
 	x->stop = x->stop ? x->stop : why;
+}
+
+void explore_sets(const struct exploration *x, GHashTable *sets[5])
+{
+	GHashTable *const all[5] = { x->errors, x->races, x->plain, x->ordered,
+		                     x->finals_seen };
+	memcpy(sets, all, sizeof all);
 }

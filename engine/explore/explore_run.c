@@ -166,16 +166,6 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	return good;
 }
 
-struct view_rules explore_view_rules(const struct exploration *x, const bool *left_out)
-{
-	return (struct view_rules){ .specs =
-		                            x->options->linearizable ? NULL : x->options->specs,
-		                    .plain = x->plain,
-		                    .by_results = x->options->by_results,
-		                    .ordered = x->ordered,
-		                    .left_out = left_out };
-}
-
 /* View the execution with all its steps, or without those in rounds in vain. */
 static bool see(struct exploration *x, struct execution *ex, const bool *left_out)
 {

@@ -76,7 +76,7 @@ static void describe_return(const struct exploration *x, const struct flip *f,
 }
 
 /* The variable, object or (of a free) block of an operation. */
-char *explore_used_name(const struct trace *t, uint32_t event)
+static char *explore_used_name(const struct trace *t, uint32_t event)
 {
 	const struct event *e = &t->events[event];
 	GString *name = g_string_new(NULL);
@@ -89,6 +89,43 @@ char *explore_used_name(const struct trace *t, uint32_t event)
 		append_escaped(name, text, strlen(text));
 	}
 	return g_string_free(name, FALSE);
+}
+
+/* A block without an allocation is a stack. */
+static bool in_stack(const struct trace *t, const struct event *e)
+{
+	uint32_t block = op_is_access(e->op) ? t->variables[event_variables(t, e).first].block
+	                 : op_table[e->op].operand == OPERAND_OBJECT
+	                         ? t->objects[e->target].block
+	                         : NONE;
+	return block != NONE && t->blocks[block].alloc == NONE;
+}
+
+char *explore_use_text(const struct trace *t, uint32_t use, uint32_t end)
+{
+	const struct event *e = &t->events[use];
+	const char *who = trace_thread_name(t, e->thread);
+	const char *other = trace_thread_name(t, t->events[end].thread);
+	GString *text = g_string_new(who);
+	char *name = explore_used_name(t, use);
+	const char *does = !op_is_access(e->op) ? e->op == OP_FREE ? "frees" : "uses"
+	                   : op_writes(e->op)   ? "writes"
+	                                        : "reads";
+	const char *place = own_code_place_name(t, end);
+	g_string_append_printf(text, " %s %s after ", does, name);
+	if (t->events[end].op == OP_DESTROY && !op_is_access(e->op) &&
+	    t->events[end].target == e->target)
+		g_string_append_printf(text, "%s destroyed it at %s", other, place);
+	else if (in_stack(t, e))
+		g_string_append_printf(text,
+		                       "the end of %s, whose stack it was (last seen at %s)",
+		                       other, place);
+	else if (e->op == OP_FREE)
+		g_string_append_printf(text, "%s freed it at %s", other, place);
+	else
+		g_string_append_printf(text, "%s freed its block at %s", other, place);
+	g_free(name);
+	return g_string_free(text, FALSE);
 }
 
 static void describe_use(const struct exploration *x, const struct flip *f, struct pending *s)

@@ -36,6 +36,7 @@ struct found {
 	bool all;      /* for any set of rivals */
 };
 
+struct reach;
 struct search {
 	const struct history *h;
 	struct trace *t;
@@ -55,12 +56,14 @@ struct search {
 	struct abstract *abstract;  /* for objects viewed by results, else NULL */
 	struct calls_search *calls; /* of a search over the order of calls and returns; or NULL
 	                             */
-	bool fresh;                 /* exclude prefixes found so far */
-	uint32_t *judged;           /* by thread: the cut being judged */
-	uint32_t *bound;            /* by thread: first step that depends on the event */
-	uint32_t *limit;            /* by thread: as `bound`, also for excluded rivals */
-	uint32_t *cut;              /* by thread: number of included steps */
-	GArray *found;              /* struct found */
+	/* The same: makes visible where its invocations begin. */
+	void (*show_calls)(struct reach *r);
+	bool fresh;       /* exclude prefixes found so far */
+	uint32_t *judged; /* by thread: the cut being judged */
+	uint32_t *bound;  /* by thread: first step that depends on the event */
+	uint32_t *limit;  /* by thread: as `bound`, also for excluded rivals */
+	uint32_t *cut;    /* by thread: number of included steps */
+	GArray *found;    /* struct found */
 	GArray *sequence;
 };
 

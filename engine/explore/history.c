@@ -9,13 +9,6 @@
 
 #include <string.h>
 
-/* A memory block, or a stack, from its allocation. */
-struct life {
-	uint64_t address, size;
-	uint32_t alloc; /* event; for a stack its thread's creation; 0: initially */
-	uint64_t id;    /* equal in all runs */
-};
-
 /* Is the event a step? Calls count only as far as needed. */
 static bool is_step(const struct history *h, uint32_t event)
 {
@@ -41,74 +34,7 @@ static void find_ancestry(struct history *h)
 	g_free(children);
 }
 
-/* -- memory ------------------------------------------------------------------------------ */
-
-static int by_address(const void *a, const void *b)
-{
-	const struct life *x = a, *y = b;
-	if (x->address != y->address)
-		return x->address < y->address ? -1 : 1;
-	return x->alloc < y->alloc ? -1 : x->alloc > y->alloc;
-}
-
-static void find_lives(struct history *h)
-{
-	const struct trace *t = h->view->recorded;
-	uint32_t *allocations = g_new0(uint32_t, t->threads_count + 1);
-	uint64_t *id = g_new0(uint64_t, t->blocks_count + 1);
-	/* a stack is reused after its thread was joined: it belongs to the latest thread */
-	uint32_t *born = g_new0(uint32_t, t->blocks_count + 1);
-	for (uint64_t e = 0; e < t->events_count; e++) {
-		const struct event *x = &t->events[e];
-		if (x->op == OP_ALLOC && x->target < t->blocks_count)
-			id[x->target] = history_mix(h->threads[x->thread].who,
-			                            ++allocations[x->thread]);
-	}
-	for (uint32_t i = 0; i < t->threads_count; i++)
-		if (t->threads[i].stack != NONE) {
-			id[t->threads[i].stack] = history_mix(h->threads[i].who, 0);
-			born[t->threads[i].stack] =
-			        t->threads[i].fork == NONE ? 0 : t->threads[i].fork;
-		}
-	h->lives = g_new(struct life, t->blocks_count + 1);
-	for (uint32_t b = 0; b < t->blocks_count; b++)
-		if (t->blocks[b].address != 0 && id[b] != 0)
-			h->lives[h->lives_count++] = (struct life){
-				.address = t->blocks[b].address,
-				.size = MAX(t->blocks[b].size, 1),
-				.alloc = t->blocks[b].alloc == NONE ? born[b]
-				                                    : t->blocks[b].alloc,
-				.id = id[b],
-			};
-	qsort(h->lives, h->lives_count, sizeof *h->lives, by_address);
-	g_free(allocations);
-	g_free(id);
-	g_free(born);
-}
-
-/* The block at `address` at `event`, or NULL. */
-static const struct life *life_at(const struct history *h, uint64_t address, uint32_t event)
-{
-	enum { BACK = 64 };
-	size_t low = search_end(i, 0, h->lives_count, h->lives[i].address <= address);
-	for (int i = 0; i < BACK && low > 0; i++, low--) {
-		const struct life *l = &h->lives[low - 1];
-		if (address - l->address < l->size && l->alloc <= event)
-			return l;
-	}
-	return NULL;
-}
-
 /* -- values ------------------------------------------------------------------------------ */
-
-bool history_pointer(const struct history *h, uint64_t integer, uint32_t event,
-                     uint64_t *number)
-{
-	const struct life *l = life_at(h, integer, event);
-	if (l != NULL)
-		*number = history_mix(history_mix(3, l->id), integer - l->address);
-	return l != NULL;
-}
 
 static uint64_t integer_number(const struct history *h, uint64_t integer, uint32_t event)
 {
@@ -134,15 +60,6 @@ static uint64_t value_number(const struct history *h, uint32_t value, uint32_t e
 	uint64_t number = history_mix(5, g_str_hash(text->str));
 	g_string_free(text, TRUE);
 	return number;
-}
-
-uint64_t history_write_number(const struct history *h, uint32_t write)
-{
-	if (write == NONE)
-		return 6;
-	uint32_t thread = h->trace->events[write].thread;
-	return history_mix(history_mix(7, h->threads[thread].who),
-	                   g_array_index(h->step_of, uint32_t, write));
 }
 
 /* -- histories --------------------------------------------------------------------------- */
@@ -279,7 +196,7 @@ struct history *history_new(const struct view *view, struct initials *initials)
 	h->threads = g_new0(struct thread_history, t->threads_count + 1);
 	h->lifetimes = lifetimes_new(t);
 	find_ancestry(h);
-	find_lives(h);
+	history_find_lives(h);
 	history_learn_initials(h);
 	add_steps(h);
 	h->finals = g_array_new(FALSE, FALSE, sizeof(struct part));

@@ -1,6 +1,6 @@
 /*
- * history_private.h - numbers that are equal in all runs: shared by histories (history.c) and
- * what reads see (seen.c).
+ * history_private.h - numbers that are equal in all runs: shared by histories (history.c,
+ * history_lives.c) and what reads see (seen.c).
  */
 #ifndef HEDDLE_HISTORY_PRIVATE_H
 #define HEDDLE_HISTORY_PRIVATE_H
@@ -16,11 +16,21 @@ static inline uint64_t history_mix(uint64_t h, uint64_t x)
 	return h ^ h >> 32;
 }
 
+/* history_lives.c: find h->lives, after the threads. */
+void history_find_lives(struct history *h);
 /* Does the integer point into an allocated block? Then *number is the block and place in it. */
 bool history_pointer(const struct history *h, uint64_t integer, uint32_t event,
                      uint64_t *number);
 /* A write by thread and position. */
-uint64_t history_write_number(const struct history *h, uint32_t write);
+static inline uint64_t history_write_number(const struct history *h, uint32_t write)
+{
+	if (write == NONE)
+		return 6;
+	uint32_t thread = h->trace->events[write].thread;
+	return history_mix(history_mix(7, h->threads[thread].who),
+	                   g_array_index(h->step_of, uint32_t, write));
+}
+
 /* Take initial values from reads of this run. (Stacks and heap blocks begin with garbage, which
  * may differ.) */
 void history_learn_initials(struct history *h);

@@ -55,7 +55,8 @@ static bool is_noticed(const struct reach *r, uint32_t e)
 	       (!event_inert(x) && op_table[x->op].class == OP_CLASS_SYNC && x->op != OP_FENCE);
 }
 
-void reach_show_calls(struct reach *r)
+/* Make visible where invocations begin. */
+static void show_calls(struct reach *r)
 {
 	struct calls_search *s = r->x->calls;
 	for (uint32_t i = 0; i < s->part->h.count; i++) {
@@ -379,12 +380,14 @@ enum linear_answer reach_linear(struct search *x, const struct linear_part *part
 		                                     sizeof(struct linear_config)),
 		                  .found = NONE };
 	x->calls = &s;
+	x->show_calls = show_calls;
 	reach_begin(&r, x);
 	search(&s, most);
 	if (s.found != NONE)
 		sequence_of(&s, x->sequence);
 	reach_end(&r);
 	x->calls = NULL;
+	x->show_calls = NULL;
 	linear_free(s.linear);
 	g_hash_table_unref(s.known);
 	g_ptr_array_unref(s.sets);

@@ -256,24 +256,3 @@ char *view_object_name(const struct view *v, uint32_t object)
 {
 	return model_object_name(v->model, object);
 }
-
-static const char *method_name(const struct trace *t, uint32_t call)
-{
-	return trace_string(t, t->invocations[t->events[call].aux].method);
-}
-
-char *view_call_text(const struct view *v, const struct view_call *call)
-{
-	if (call->scope == NULL)
-		return g_strdup("a look inside");
-	struct call c = { .event = call->scope->call, .object = call->object };
-	char *text, *name = view_object_name(v, call->object), *both;
-	if (call->scope->ret == NONE)
-		text = g_strdup(method_name(v->recorded, call->scope->call));
-	else
-		text = model_call_text(v->model, &c);
-	both = g_strdup_printf("%s.%s", name, text);
-	g_free(name);
-	g_free(text);
-	return both;
-}
