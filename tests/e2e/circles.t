@@ -6,12 +6,7 @@
 
 # folders whose files still use each other in circles
 circular='
-	engine/explore
-	engine/memory
 	engine/record
-	engine/trace
-	engine/witness
-	tui/batch
 	tui/dap
 	tui/explorer
 '

@@ -137,16 +137,18 @@ json_t *changes_absent(const struct changes *c)
 	return list;
 }
 
-void changes_print_absent(const struct changes *c, FILE *out)
+json_t *changes_members(const struct changes *c)
 {
-	json_auto_t *list = changes_absent(c);
+	json_t *findings = json_array();
 
-	fputs(", \"absent\": [", out);
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		fputs(i > 0 ? ",\n" : "\n", out);
-		json_dumpf(json_array_get(list, i), out, 0);
+	for (guint i = 0; i < c->s.new->findings->len; i++) {
+		json_t *members = json_object();
+
+		changes_add_state(c, i, members);
+		json_array_append_new(findings, members);
 	}
-	fputs("\n]", out);
+	return json_pack("{sososo}", "counts", changes_counts(c), "findings", findings,
+	                 "absent", changes_absent(c));
 }
 
 void changes_absent_sarif(const struct changes *c, struct sarif *s)
@@ -217,7 +219,7 @@ void changes_print_text(const struct changes *c, enum match_state state, FILE *o
 		if (side->state[i] != state || !filed_is_found(fields_of(r, i)))
 			continue;
 		fprintf(out, "%s: ", gone ? "gone" : state == MATCH_NEW ? "new" : "left");
-		print_filed(fields_of(r, i), out);
+		finding_print(fields_of(r, i), out);
 		if (gone)
 			print_became(&c->gone[i], "now", out);
 		else if (state == MATCH_NEW && tells(&c->fresh[i]))

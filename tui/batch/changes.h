@@ -29,8 +29,9 @@ json_t *changes_counts(const struct changes *c);
 void changes_add_state(const struct changes *c, uint32_t new_finding, json_t *into);
 /* The findings that are gone; owned by the caller. */
 json_t *changes_absent(const struct changes *c);
-/* Print them as `, "absent": [...]`. */
-void changes_print_absent(const struct changes *c, FILE *out);
+/* For the report of the new findings: {"counts", "findings": [members of each], "absent"};
+ * owned by the caller. */
+json_t *changes_members(const struct changes *c);
 void changes_absent_sarif(const struct changes *c, struct sarif *s);
 /* Print the findings of one state as text; NEW and ABSENT with their fate in the other
  * trace. */

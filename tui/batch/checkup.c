@@ -13,35 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { DEFAULT_BUDGET = 60, DEFAULT_TIMEOUT = 10, DEFAULT_RUNS = 12, MOST_SECONDS = 1000000 };
-
-bool checkup_over(const struct checkup *c)
-{
-	return (c->interrupted && *c->interrupted) ||
-	       (c->deadline != 0 && g_get_monotonic_time() > c->deadline);
-}
-
-double checkup_left(const struct checkup *c)
-{
-	if (c->deadline == 0)
-		return MOST_SECONDS;
-	return MAX(0, (double)(c->deadline - g_get_monotonic_time()) / G_USEC_PER_SEC);
-}
-
-void checkup_gap(struct checkup *c, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	char *text = g_strdup_vprintf(format, ap);
-	va_end(ap);
-	for (guint i = 0; i < c->gaps->len; i++)
-		if (strcmp(c->gaps->pdata[i], text) == 0) {
-			g_free(text);
-			return;
-		}
-	g_ptr_array_add(c->gaps, text);
-}
+enum { DEFAULT_BUDGET = 60, DEFAULT_TIMEOUT = 10, DEFAULT_RUNS = 12 };
 
 static bool tick(void *context, double fraction, const char *what)
 {
@@ -200,7 +172,7 @@ static bool parse_seconds(const struct arguments *a, const char *name, double ot
 
 	*seconds = text ? g_ascii_strtod(text, &end) : otherwise;
 	if (text &&
-	    (end == text || *end != '\0' || !(*seconds >= 0) || *seconds > MOST_SECONDS)) {
+	    (end == text || *end != '\0' || !(*seconds >= 0) || *seconds > CHECKUP_LONGEST)) {
 		usage_error(a, "--%s: expected a number of seconds, found '%s'", name, text);
 		return false;
 	}
@@ -225,8 +197,8 @@ static bool parse_budget(const struct arguments *a, struct checkup *c, double *b
 		c->pair_seconds = g_ascii_strtod(pair, &end);
 		good = end != pair;
 	}
-	if (good && *end == '\0' && *budget >= 0 && *budget <= MOST_SECONDS &&
-	    c->pair_seconds >= 0 && c->pair_seconds <= MOST_SECONDS)
+	if (good && *end == '\0' && *budget >= 0 && *budget <= CHECKUP_LONGEST &&
+	    c->pair_seconds >= 0 && c->pair_seconds <= CHECKUP_LONGEST)
 		return true;
 	usage_error(a, "--budget: expected a number of seconds, or two as in 60,1, found '%s'",
 	            text);

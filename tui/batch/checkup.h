@@ -1,8 +1,9 @@
 /*
  * checkup.h - state of `heddle check`: its runs, one list of findings of all kinds, and
- * coverage. cmd_check.c is the command; checkup_runs.c makes runs, checkup_analyse.c analyses
- * their traces, checkup_list.c keeps the list, checkup_coverage.c has the coverage sentences,
- * checkup_words.c those of findings, checkup_print.c prints.
+ * coverage. cmd_check.c is the command; checkup_runs.c makes runs, checkup_kept.c keeps
+ * them, checkup_analyse.c analyses their traces, checkup_list.c keeps the list,
+ * checkup_coverage.c has the coverage sentences, checkup_words.c those of findings,
+ * checkup_print.c prints.
  */
 #ifndef HEDDLE_CHECKUP_H
 #define HEDDLE_CHECKUP_H
@@ -158,6 +159,8 @@ void checkup_close(struct checkup *c);
  * printed. */
 bool checkup_run(struct checkup *c, const GPtrArray *traces);
 
+/* checkup_kept.c */
+enum { CHECKUP_LONGEST = 1000000 }; /* seconds that an option may ask for */
 /* Has the deadline passed, or was it interrupted? */
 bool checkup_over(const struct checkup *c);
 /* Seconds left; a large number without a budget. */
@@ -165,6 +168,18 @@ double checkup_left(const struct checkup *c);
 /* Add a sentence on incomplete coverage, unless it is there. */
 void checkup_gap(struct checkup *c, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
+static inline struct checkup_run *checkup_run_at(const struct checkup *c, uint32_t i)
+{
+	return &g_array_index(c->runs, struct checkup_run, i);
+}
+/* Index of the new run; its trace needs no analysis when same_as is set. `outcome`: owned from
+ * now on, or NULL. */
+uint32_t checkup_add_run(struct checkup *c, const struct trace *t, const char *strategy,
+                         uint64_t seed, int exit, const char *path, struct outcome *outcome);
+/* The file for the next one; owned by the caller. */
+char *checkup_run_path(const struct checkup *c);
+/* Keep the trace of an additional run for analysis. */
+void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *output);
 
 /* checkup_specs.c: add the specifications that fit the program, where none was named. */
 void checkup_find_specs(struct checkup *c);
@@ -172,9 +187,6 @@ void checkup_find_specs(struct checkup *c);
 /* checkup_runs.c: check a program, or traces. False: c->error. */
 bool checkup_program(struct checkup *c);
 bool checkup_traces(struct checkup *c, const GPtrArray *paths);
-/* Keep the trace of an additional run for analysis. */
-void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *output);
-
 /* checkup_analyse.c: add the findings of a run's trace; `shallow`: only those that happened.
  * `recorded`: the run's outcome, for harm; or NULL. False: c->error. */
 bool checkup_analyse(struct checkup *c, struct trace *t, uint32_t run, bool shallow,
@@ -194,6 +206,8 @@ struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, js
                                    char *text, uint32_t run, bool happened);
 /* A run equal to an earlier one shows the same findings. */
 void checkup_seen_again(struct checkup *c, uint32_t run, uint32_t as);
+/* Print a new finding on standard error. */
+void checkup_stream(const struct checkup *c, const struct checked *f);
 /* After all runs: determine harm from the runs where no replay did, and the order of
  * display. */
 void checkup_settle(struct checkup *c);
@@ -212,7 +226,5 @@ int checkup_print(const struct checkup *c, enum output_format format,
                   const struct report_file *baseline);
 /* The report as if read from a file; owned by the caller. */
 struct report_file *checkup_report(const struct checkup *c);
-/* Print a new finding on standard error. */
-void checkup_stream(const struct checkup *c, const struct checked *f);
 
 #endif

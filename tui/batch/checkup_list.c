@@ -304,6 +304,17 @@ struct checked *checkup_add_fields(struct checkup *c, enum finding_kind kind, js
 	return known;
 }
 
+void checkup_stream(const struct checkup *c, const struct checked *f)
+{
+	/* an exit status may turn out to be that of every run */
+	if (!c->streams || f->kind == FINDING_EXIT)
+		return;
+	progress_done();
+	fprintf(stderr, "heddle: after %.1f s: %s: %s\n",
+	        (double)(g_get_monotonic_time() - c->began) / G_USEC_PER_SEC,
+	        finding_kind_word(f->kind), f->text);
+}
+
 /* -- order of display ---------------------------------------------------------------------- */
 
 static int rank_of_harm(enum harm harm)

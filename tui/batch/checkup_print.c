@@ -10,31 +10,26 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct checkup_run *run_at(const struct checkup *c, uint32_t i)
-{
-	return &g_array_index(c->runs, struct checkup_run, i);
-}
-
 /* Trace file of a run, or of the earlier run that equals it. */
 static const char *trace_of(const struct checkup *c, uint32_t run)
 {
-	const struct checkup_run *r = run_at(c, run);
+	const struct checkup_run *r = checkup_run_at(c, run);
 
-	return r->same_as != NONE ? run_at(c, r->same_as)->trace : r->trace;
+	return r->same_as != NONE ? checkup_run_at(c, r->same_as)->trace : r->trace;
 }
 
 /* "heddle record --strategy pct --seed 2 -- ./prog": owned by the caller; NULL: not by
  * recording. */
 static char *checkup_again(const struct checkup *c, uint32_t run)
 {
-	const struct checkup_run *r = run == NONE ? NULL : run_at(c, run);
+	const struct checkup_run *r = run == NONE ? NULL : checkup_run_at(c, run);
 
 	if (r == NULL || !r->recorded)
 		return NULL;
 	if (strcmp(r->strategy, record_strategies[STRATEGY_PCT]) == 0)
 		return g_strdup_printf("heddle record --strategy pct --steps %" PRIu64
 		                       " --seed %" PRIu64 " -- %s",
-		                       MAX(run_at(c, 0)->events, 1), r->seed,
+		                       MAX(checkup_run_at(c, 0)->events, 1), r->seed,
 		                       printable(c->argv[0]));
 	return g_strdup_printf("heddle record --strategy %s --seed %" PRIu64 " -- %s",
 	                       r->strategy, r->seed, printable(c->argv[0]));
@@ -100,7 +95,7 @@ static json_t *runs_json(const struct checkup *c)
 	json_t *list = json_array();
 
 	for (guint i = 0; i < c->runs->len; i++) {
-		const struct checkup_run *r = run_at(c, i);
+		const struct checkup_run *r = checkup_run_at(c, i);
 		json_t *j = json_pack("{sIsssosisI}", "seed", (json_int_t)r->seed, "strategy",
 		                      r->strategy, "trace", json_text(trace_of(c, i)), "exit",
 		                      r->exit, "events", (json_int_t)r->events);
@@ -200,7 +195,7 @@ static void print_point_trace(const struct checkup *c, const struct checked *f)
 	const char *trace = json_string_value(json_object_get(point, "trace"));
 
 	if (trace != NULL &&
-	    (f->shown == NONE || strcmp(trace, run_at(c, f->shown)->trace) != 0))
+	    (f->shown == NONE || strcmp(trace, checkup_run_at(c, f->shown)->trace) != 0))
 		printf("    heddle %s   (the run of that point: | goes there)\n",
 		       printable(trace));
 }
@@ -333,15 +328,4 @@ int checkup_print(const struct checkup *c, enum output_format format,
 	return found                                 ? EXIT_FOUND
 	       : c->budget_spent && !c->explored_all ? EXIT_BUDGET
 	                                             : EXIT_NOTHING;
-}
-
-void checkup_stream(const struct checkup *c, const struct checked *f)
-{
-	/* an exit status may turn out to be that of every run */
-	if (!c->streams || f->kind == FINDING_EXIT)
-		return;
-	progress_done();
-	fprintf(stderr, "heddle: after %.1f s: %s: %s\n",
-	        (double)(g_get_monotonic_time() - c->began) / G_USEC_PER_SEC,
-	        finding_kind_word(f->kind), f->text);
 }

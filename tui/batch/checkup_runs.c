@@ -30,55 +30,9 @@ enum {
 	TIME_PARTS = 5,           /* of the time left, a recording may take one */
 	SHORT_BYTES = 1 << 20,    /* of the runs after one that did not end: 100,000 events */
 	LONG_EVENTS = 200000,     /* of a run that did not end and is looked at later */
-	KEPT_EVENTS = 1000000,    /* of a run on the way whose trace is kept */
 };
 
 /* -- runs -------------------------------------------------------------------------------- */
-
-static struct checkup_run *run_at(const struct checkup *c, uint32_t i)
-{
-	return &g_array_index(c->runs, struct checkup_run, i);
-}
-
-static char *digest_of(const struct trace *t)
-{
-	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
-	struct ending end = trace_ending(t);
-	int numbers[2] = { (int)end.kind, end.number };
-
-	g_checksum_update(sum, (const guchar *)t->events,
-	                  (gssize)(t->events_count * sizeof(*t->events)));
-	g_checksum_update(sum, (const guchar *)numbers, sizeof(numbers));
-	return g_strdup(g_checksum_get_string(sum));
-}
-
-/* Index of the new run; its trace needs no analysis when same_as is set. */
-static uint32_t add_run(struct checkup *c, const struct trace *t, const char *strategy,
-                        uint64_t seed, int exit, const char *path, struct outcome *outcome)
-{
-	struct checkup_run run = { .strategy = strategy,
-		                   .seed = seed,
-		                   .trace = g_strdup(path),
-		                   .exit = exit,
-		                   .events = t->events_count,
-		                   .same_as = NONE,
-		                   .digest = digest_of(t),
-		                   .outcome = outcome };
-	gpointer known = g_hash_table_lookup(c->digests, run.digest);
-
-	if (known != NULL)
-		run.same_as = GPOINTER_TO_UINT(known) - 1;
-	g_array_append_val(c->runs, run);
-	if (known == NULL)
-		g_hash_table_insert(c->digests, run.digest, GUINT_TO_POINTER(c->runs->len));
-	c->missing_calls += missing_code_was_called(t);
-	return c->runs->len - 1;
-}
-
-static char *run_path(const struct checkup *c)
-{
-	return g_strdup_printf("%s.run%u.hdl", c->prefix, c->runs->len);
-}
 
 static struct trace *open_run(struct checkup *c, const char *path)
 {
@@ -89,40 +43,13 @@ static struct trace *open_run(struct checkup *c, const char *path)
 
 static bool analyse_run(struct checkup *c, uint32_t run, bool shallow)
 {
-	struct trace *t = open_run(c, run_at(c, run)->trace);
-	bool good = t != NULL && checkup_analyse(c, t, run, shallow, run_at(c, run)->outcome);
+	struct trace *t = open_run(c, checkup_run_at(c, run)->trace);
+	bool good = t != NULL &&
+	            checkup_analyse(c, t, run, shallow, checkup_run_at(c, run)->outcome);
 
 	c->failed |= t == NULL;
 	trace_close(t);
 	return good;
-}
-
-/* Any such run is a run of the program, even when its schedule was not followed. */
-void checkup_keep_run(struct checkup *c, struct plan_run *run, const char *output)
-{
-	struct outcome *outcome;
-	struct error error;
-	uint32_t number;
-
-	if (run->trace == NULL || run->trace->events_count > KEPT_EVENTS ||
-	    c->runs->len > c->runs_asked * 3 + 3)
-		return;
-	/* where a run left its schedule and could not go on, the signal is ours */
-	if (run->diverged && (run->result.signal == SIGABRT || run->result.signal == SIGKILL))
-		return;
-	record_note_ending(run->trace, &run->facts, &run->result);
-	g_autofree char *digest = digest_of(run->trace);
-	if (g_hash_table_contains(c->digests, digest))
-		return;
-	g_autofree char *path = run_path(c);
-	if (trace_write(run->trace, path, TRACE_BINARY, NULL, NULL, &error)) {
-		outcome = g_new0(struct outcome, 1);
-		outcome_take(outcome, run->trace, &run->facts, &run->result, output, NULL);
-		number =
-		        add_run(c, run->trace, c->making, 0, run->result.status, path, outcome);
-		run_at(c, number)->tried = c->trying;
-		g_array_append_val(c->waiting, number);
-	}
 }
 
 /* Analyse at most so many of the additional runs, and of those that this causes. */
@@ -163,7 +90,7 @@ static void session_of(const struct checkup *c, struct session_options *o, uint6
 	if (c->shorter)
 		o->max_bytes = MIN(o->max_bytes, SHORT_BYTES);
 	if (c->runs->len > 0)
-		o->strategy.steps = MAX(run_at(c, 0)->events, 1);
+		o->strategy.steps = MAX(checkup_run_at(c, 0)->events, 1);
 	double most = MAX(checkup_left(c) * 1000 / TIME_PARTS, 2000);
 	o->timeout_ms =
 	        (unsigned)MIN(MAX(MIN(most, checkup_left(c) * 1000), 500), c->timeout_ms);
@@ -237,7 +164,7 @@ static bool record(struct checkup *c, uint64_t number)
 	struct outcome *outcome = g_new0(struct outcome, 1);
 	g_autofree char *output = file_descriptor_path(c->output),
 	                *errors = file_descriptor_path(c->errors);
-	g_autofree char *path = run_path(c);
+	g_autofree char *path = checkup_run_path(c);
 	struct session_options o;
 	struct session s;
 	uint32_t run = NONE;
@@ -256,9 +183,9 @@ static bool record(struct checkup *c, uint64_t number)
 	c->run_seconds = (double)(g_get_monotonic_time() - began) / G_USEC_PER_SEC;
 	if (good) {
 		outcome_take(outcome, s.trace, &s.facts, &s.result, output, errors);
-		run = add_run(c, s.trace, record_strategies[o.strategy.kind], o.strategy.seed,
-		              s.result.status, path, outcome);
-		run_at(c, run)->recorded = true;
+		run = checkup_add_run(c, s.trace, record_strategies[o.strategy.kind],
+		                      o.strategy.seed, s.result.status, path, outcome);
+		checkup_run_at(c, run)->recorded = true;
 		c->cut_runs += s.result.timed_out;
 		cut = s.result.timed_out || s.facts.status == LOG_LIMIT;
 		if (s.result.timed_out)
@@ -277,23 +204,23 @@ static bool record(struct checkup *c, uint64_t number)
 		g_free(outcome);
 	}
 	session_release(&s);
-	if (!good || run_at(c, run)->same_as != NONE) {
+	if (!good || checkup_run_at(c, run)->same_as != NONE) {
 		if (good) { /* one trace of equal runs is enough */
-			unlink(run_at(c, run)->trace);
-			checkup_seen_again(c, run, run_at(c, run)->same_as);
+			unlink(checkup_run_at(c, run)->trace);
+			checkup_seen_again(c, run, checkup_run_at(c, run)->same_as);
 		}
 		return !c->failed;
 	}
 	if (number == 0 && !cut && !hunt(c))
 		return false;
 	/* behind a whole exploration only what contradicts it is news */
-	if (c->explored_all && is_explored(c, run_at(c, run)->outcome)) {
-		unlink(run_at(c, run)->trace);
-		g_hash_table_remove(c->digests, run_at(c, run)->digest);
+	if (c->explored_all && is_explored(c, checkup_run_at(c, run)->outcome)) {
+		unlink(checkup_run_at(c, run)->trace);
+		g_hash_table_remove(c->digests, checkup_run_at(c, run)->digest);
 		g_array_set_size(c->runs, run);
 		return true;
 	}
-	if (cut && run_at(c, run)->events > LONG_EVENTS) {
+	if (cut && checkup_run_at(c, run)->events > LONG_EVENTS) {
 		c->shorter = true;
 		g_array_append_val(c->postponed, run);
 		return look_at_postponed(c, false);
@@ -306,24 +233,7 @@ static bool record(struct checkup *c, uint64_t number)
 
 static enum finding_kind kind_of(const struct explore_error *e)
 {
-	switch (e->end) {
-	case EXPLORE_STATUS:
-		return FINDING_EXIT;
-	case EXPLORE_DEADLOCK:
-		return FINDING_DEADLOCK;
-	case EXPLORE_BLOCKED:
-		return FINDING_STUCK;
-	case EXPLORE_USE_AFTER_FREE:
-		return FINDING_USE_AFTER_FREE;
-	case EXPLORE_LOCK_MISUSE:
-		return FINDING_LOCK_MISUSE;
-	case EXPLORE_CHECK:
-	case EXPLORE_SPECIFICATION:
-		return FINDING_ASSERTION;
-	default:
-		return e->story && strstr(e->story, ": Assertion `") ? FINDING_ASSERTION
-		                                                     : FINDING_CRASH;
-	}
+	return explore_finding_kind(e->end, e->story);
 }
 
 /* A place that the exploration names, with its function, as the first run's trace has it. */
@@ -419,11 +329,12 @@ static bool take_error(struct checkup *c, const struct trace *first,
 		return true;
 	}
 	for (guint i = 0; from->trace && i < c->runs->len; i++)
-		if (strcmp(run_at(c, i)->trace, from->trace) == 0)
+		if (strcmp(checkup_run_at(c, i)->trace, from->trace) == 0)
 			run = i;
 	if (t != NULL) {
 		if (run == NONE)
-			run = add_run(c, t, "explored", 0, exit_of(from), from->trace, NULL);
+			run = checkup_add_run(c, t, "explored", 0, exit_of(from), from->trace,
+			                      NULL);
 		good = checkup_analyse(c, t, run, e->end != EXPLORE_USE_AFTER_FREE, NULL);
 	}
 	trace_close(t);
@@ -455,10 +366,11 @@ static bool look_at_race(struct checkup *c, const struct explore_run *from)
 	bool known = t == NULL, good = true;
 
 	for (guint i = 0; !known && i < c->runs->len; i++)
-		known = strcmp(run_at(c, i)->trace, from->trace) == 0;
+		known = strcmp(checkup_run_at(c, i)->trace, from->trace) == 0;
 	if (!known && !checkup_over(c)) {
-		uint32_t run = add_run(c, t, "explored", 0, exit_of(from), from->trace, NULL);
-		good = run_at(c, run)->same_as != NONE ||
+		uint32_t run =
+		        checkup_add_run(c, t, "explored", 0, exit_of(from), from->trace, NULL);
+		good = checkup_run_at(c, run)->same_as != NONE ||
 		       checkup_analyse(c, t, run, false, NULL);
 	}
 	trace_close(t);
@@ -579,7 +491,7 @@ static void add_exploration_gaps(struct checkup *c, const struct explore_report 
 
 static bool take_exploration(struct checkup *c, const struct explore_report *r)
 {
-	struct trace *first = open_run(c, run_at(c, 0)->trace);
+	struct trace *first = open_run(c, checkup_run_at(c, 0)->trace);
 	bool good = first != NULL;
 
 	c->explored = true;
@@ -590,8 +502,8 @@ static bool take_exploration(struct checkup *c, const struct explore_report *r)
 	for (guint i = 0; i < r->runs->len; i++)
 		note_end(c, &g_array_index(r->runs, struct explore_run, i));
 	for (guint i = 0; c->explored_all && i < c->runs->len; i++)
-		if (run_at(c, i)->outcome)
-			is_explored(c, run_at(c, i)->outcome);
+		if (checkup_run_at(c, i)->outcome)
+			is_explored(c, checkup_run_at(c, i)->outcome);
 	for (guint i = 0; good && i < r->errors->len; i++)
 		good = take_error(c, first, r,
 		                  &g_array_index(r->errors, struct explore_error, i));
@@ -619,7 +531,7 @@ static void remove_saved(const struct checkup *c, struct explore_report *r)
 		bool used = false;
 
 		for (guint k = 0; run->trace && k < c->runs->len; k++)
-			used |= strcmp(run_at(c, k)->trace, run->trace) == 0;
+			used |= strcmp(checkup_run_at(c, k)->trace, run->trace) == 0;
 		if (run->trace && !used) {
 			unlink(run->trace);
 			g_clear_pointer(&run->trace, g_free);
@@ -680,7 +592,7 @@ static struct explore_report *explore_for(struct checkup *c, double seconds, con
  */
 static bool hunt(struct checkup *c)
 {
-	const struct checkup_run *first = run_at(c, 0);
+	const struct checkup_run *first = checkup_run_at(c, 0);
 	bool good = true;
 
 	if (first->events == 0 || first->events > EXPLORED_EVENTS || checkup_left(c) < 1 ||
@@ -740,7 +652,7 @@ static bool run_aimed(struct checkup *c)
 	const struct checkup_aim *next =
 	        &g_array_index(c->aims, struct checkup_aim, c->next_aim++);
 	struct harm_options options = { .argv = c->argv, .ran = keep_aimed, .context = c };
-	struct trace *t = open_run(c, run_at(c, next->run)->trace);
+	struct trace *t = open_run(c, checkup_run_at(c, next->run)->trace);
 	bool reached = false, good = t != NULL;
 
 	options.timeout_ms =
@@ -777,7 +689,7 @@ static bool aim_runs(struct checkup *c, uint32_t most)
 /* Do the first runs indicate a program small enough for exploration? */
 static bool is_small(struct checkup *c)
 {
-	uint64_t events = c->runs->len ? run_at(c, 0)->events : 0;
+	uint64_t events = c->runs->len ? checkup_run_at(c, 0)->events : 0;
 
 	if (events > EXPLORED_EVENTS)
 		checkup_gap(c,
@@ -855,8 +767,8 @@ bool checkup_traces(struct checkup *c, const GPtrArray *paths)
 
 		if (t == NULL)
 			return !(c->failed = true);
-		uint32_t run =
-		        add_run(c, t, "given", 0, exit_of_trace(t), paths->pdata[i], NULL);
+		uint32_t run = checkup_add_run(c, t, "given", 0, exit_of_trace(t),
+		                               paths->pdata[i], NULL);
 		bool good = checkup_analyse(c, t, run, false, NULL);
 		trace_close(t);
 		if (!good)

@@ -335,7 +335,8 @@ static void print_json(const struct changes *c, const struct side *old, const st
 		separator = ",\n";
 	}
 	fputs("\n]", stdout);
-	changes_print_absent(c, stdout);
+	json_auto_t *absent = changes_absent(c);
+	findings_print_absent(absent, stdout);
 	puts("}");
 	free(text);
 }

@@ -299,7 +299,7 @@ static void print_text(const struct fix *x, const GArray *new)
 			continue;
 		counts[j->fate]++;
 		printf("%s: ", fate_words[j->fate]);
-		print_filed(old_fields(x, i), stdout);
+		finding_print(old_fields(x, i), stdout);
 		printf("    now: %s\n", j->why ? j->why : "");
 		if (j->now != NONE &&
 		    ((struct checked *)x->c->list->pdata[j->now])->witness_file != NULL)

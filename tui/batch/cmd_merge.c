@@ -105,7 +105,7 @@ static void print_check(const struct report_file *r)
 	for (guint i = 0; i < r->findings->len; i++) {
 		const json_t *f = g_array_index(r->findings, struct filed_finding, i).fields;
 
-		print_filed(f, stdout);
+		finding_print(f, stdout);
 		if (*json_word(f, "text"))
 			printf("    %s\n", json_word(f, "text"));
 	}
@@ -118,7 +118,8 @@ static void print_check(const struct report_file *r)
 static void print_findings(const struct report_file *r)
 {
 	for (guint i = 0; i < r->findings->len; i++)
-		print_filed(g_array_index(r->findings, struct filed_finding, i).fields, stdout);
+		finding_print(g_array_index(r->findings, struct filed_finding, i).fields,
+		              stdout);
 	const json_t *asked = json_object_get(r->head, "options");
 	struct promise promise = { .analysis = json_word(r->head, "analysis"),
 		                   .any = r->findings->len > 0,

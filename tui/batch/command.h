@@ -1,6 +1,6 @@
 /*
  * command.h - the table of subcommands with options and functions, from which help, completion
- * and the manual are made.
+ * and the manual are made (command.c), and what commands use (arguments.c).
  */
 #ifndef HEDDLE_COMMAND_H
 #define HEDDLE_COMMAND_H
@@ -88,9 +88,13 @@ enum output_format argument_format(const struct arguments *a, bool sarif);
 		"lenient", NULL, "turn refusals that have a safe reading into warnings", 0 \
 	}
 
+/* --quiet: no warnings and no progress from now on. */
+void messages_quiet(bool on);
 /* The only place that prints messages: "heddle: WHERE: WHAT; REMEDY". */
 void say_error(const struct error *error);
 int fail(const struct error *error); /* say_error and EXIT_BAD */
+/* Exit status for bad usage; commands that end as their program leave 2 to the program. */
+int usage_status(const struct command *c);
 int usage_error(const struct arguments *a, const char *format, ...)
         __attribute__((format(printf, 2, 3)));
 /* Progress on standard error, if it is a terminal and the work takes over a second. */

@@ -50,122 +50,7 @@ void print_steps(const struct trace *t, const struct path *path)
 	missing_calls_free(calls);
 }
 
-char *variable_name(const struct trace *t, uint32_t variable)
-{
-	const char *name = trace_string(t, t->variables[variable].name);
-	GString *s = g_string_new(NULL);
-	append_escaped(s, name, strlen(name));
-	return g_string_free(s, FALSE);
-}
-
-const char *printable(const char *name)
-{
-	const char *at = name;
-	while (*at >= 0x20 && *at < 0x7f)
-		at++;
-	if (*at == '\0')
-		return name;
-	g_autoptr(GString) s = g_string_new(NULL);
-	append_escaped(s, name, strlen(name));
-	return g_intern_string(s->str);
-}
-
-const char *printable_thread(const struct trace *t, uint32_t event)
-{
-	return printable(trace_thread_name(t, t->events[event].thread));
-}
-
-void append_frame(const struct trace *t, const struct frame *f, GString *out)
-{
-	const char *function = trace_string(t, f->function);
-	const char *place = trace_string(t, t->locations[f->location].name);
-	own_code_append_name(function, out);
-	if (*function && *place)
-		g_string_append_c(out, ' ');
-	append_escaped(out, place, strlen(place));
-}
-
 /* -- text --------------------------------------------------------------------------- */
-
-/* The function and its callers. */
-static void print_callers(const struct trace *t, uint32_t event)
-{
-	g_autoptr(GArray) frames =
-	        trace_frames(t, event, t->stacks_count ? trace_stack(t, event) : 0);
-	g_autoptr(GString) s = g_string_new(NULL);
-	guint first = own_code_frame(t, frames);
-	for (guint i = first; i < trace_frames_shown(t, frames); i++) {
-		const struct frame *f = &g_array_index(frames, struct frame, i);
-		const char *function = trace_string(t, f->function);
-		if (i > first && own_code_is_on() && !own_code_has(t, f))
-			continue;
-		g_string_append(s, i > first ? ", from " : *function ? "  in " : "");
-		if (i > first)
-			append_frame(t, f, s);
-		else
-			own_code_append_name(function, s);
-	}
-	if (first > 0) {
-		g_string_append(s, ", inside of ");
-		append_frame(t, &g_array_index(frames, struct frame, 0), s);
-	}
-	fputs(s->str, stdout);
-}
-
-static void print_event(const struct trace *t, uint32_t event)
-{
-	g_autoptr(GString) s = g_string_new(NULL);
-	trace_append_operation(t, event, s);
-	printf("    %8u  %-6s %-28s %s", event, printable_thread(t, event), s->str,
-	       printable(own_code_place_name(t, event)));
-	print_callers(t, event);
-	putchar('\n');
-}
-
-static void print_variables(const struct trace *t, const struct finding *f)
-{
-	for (guint i = 0; f->variables && i < f->variables->len && i < 4; i++) {
-		g_autofree char *name =
-		        variable_name(t, g_array_index(f->variables, uint32_t, i));
-		printf("%s%s", i ? ", " : "  on ", name);
-	}
-	if (f->variables && f->variables->len > 4)
-		printf(" and %u more", f->variables->len - 4);
-}
-
-/* The sets, and the grade (engine/atomic/grade.c). */
-static void print_sets(const struct finding *f)
-{
-	printf("    %s", f->sets->len == 1 ? "in atomic set " : "needs atomic sets ");
-	for (guint i = 0; i < f->sets->len; i++)
-		printf("%s%s", i ? ", " : "", printable(f->sets->pdata[i]));
-	puts(f->grade == 'A'
-	             ? ": such units hold one lock for it, and one here did not (grade A)"
-	     : f->grade == 'B' ? ", as the specification declares (grade B)"
-	     : f->grade == 'C' ? ": sets and units are inferred, not declared (grade C)"
-	                       : "");
-}
-
-static void print_cycle(const struct trace *t, const struct finding *f)
-{
-	print_sets(f);
-	for (guint i = 0; f->edges && i < f->edges->len; i++) {
-		const struct cycle_edge *e = &g_array_index(f->edges, struct cycle_edge, i);
-		const struct cycle_unit *u =
-		        &g_array_index(f->units, struct cycle_unit, e->from);
-		const struct cycle_unit *v = &g_array_index(f->units, struct cycle_unit, e->to);
-		g_autofree char *name = variable_name(t, e->variable);
-		printf("    %s (%s, %u-%u) before %s (%s, %u-%u): %s\n", printable(u->unit),
-		       printable(trace_thread_name(t, u->thread)), u->begin, u->end,
-		       printable(v->unit), printable(trace_thread_name(t, v->thread)), v->begin,
-		       v->end, name);
-		print_event(t, e->events[0]);
-		print_event(t, e->events[1]);
-	}
-	puts(f->verdict == VERDICT_CANDIDATE
-	             ? "    whether the outcome is one of no serial order is not known"
-	             : "    so no serial order of these units has the same outcome");
-}
 
 void print_behind(const struct trace *t, const struct finding *f, const char *indent)
 {
@@ -176,75 +61,13 @@ void print_behind(const struct trace *t, const struct finding *f, const char *in
 		printf("%s%s\n", indent, text->str);
 }
 
-/* Beside a cycle of requests for locks, that it is one says all. */
-static bool waits_say_more(const struct finding *f)
+void report_print_finding(const struct places *places, const struct trace *t,
+                          const struct finding *f)
 {
-	bool locks = f->kind == FINDING_DEADLOCK;
+	json_auto_t *j = finding_json(places, t, f);
 
-	for (guint i = 0; f->waits && i < f->waits->len; i++)
-		locks &= g_array_index(f->waits, struct wait, i).what == WAIT_LOCK;
-	return f->verdict == VERDICT_HAPPENED || (f->waits && !locks);
-}
-
-static void print_waits(const struct trace *t, const struct finding *f)
-{
-	for (guint i = 0; f->waits && i < f->waits->len; i++) {
-		const struct wait *w = &g_array_index(f->waits, struct wait, i);
-		g_autoptr(GString) line = g_string_new(NULL);
-
-		append_wait(t, w, line);
-		printf("    %s\n", line->str);
-	}
-}
-
-void report_print_finding(const struct trace *t, const struct finding *f)
-{
-	printf("%s: %s", finding_verdict_text(f->kind, f->verdict), finding_kind_word(f->kind));
-	print_variables(t, f);
-	if (f->count > 1)
-		printf("  (%" G_GUINT64_FORMAT "%s)", f->count, f->counted_all ? "" : " seen");
-	if (f->note)
-		printf("  [%s]", f->note);
-	putchar('\n');
-	if (f->methods[0])
-		printf("    %s  with  %s\n", f->methods[0], f->methods[1] ? f->methods[1] : "");
-	if (f->condition)
-		printf("    commute only if %s\n", f->condition);
-	if (f->points[0])
-		printf("    access points %s and %s clash\n", f->points[0],
-		       f->points[1] ? f->points[1] : "");
-	if (f->units) {
-		print_cycle(t, f);
-		return;
-	}
-	for (guint i = 0; f->requests && i < f->requests->len; i++)
-		print_event(t, g_array_index(f->requests, uint32_t, i));
-	if (f->requests == NULL && f->first != NONE)
-		print_event(t, f->first);
-	if (f->requests == NULL && f->second != NONE && f->second != f->first)
-		print_event(t, f->second);
-	if (waits_say_more(f))
-		print_waits(t, f);
-	if (f->story)
-		printf("    %s\n", f->story);
-	if (f->missing)
-		printf("    a %s %s\n", finding_kind_noun(f->kind), printable(f->missing));
-	bool found = f->verdict != VERDICT_HAPPENED && f->by != NULL;
-	if (f->witness)
-		printf("    witness of %u events, checked%s%s\n", f->witness->len,
-		       found ? ", by " : "", found ? f->by : "");
-	const char *needs = trace_model(t) == WEAK_SC ? NULL : weak_race_sentence(f);
-	if (needs)
-		printf("    %s\n", needs);
-	else if (f->witness && f->kind == FINDING_DATA_RACE && trace_model(t) != WEAK_SC)
-		printf("    whether it needs weak memory is not known\n");
-	if (f->proof)
-		printf("    proved impossible by the %s%s\n",
-		       proof_method_word(f->proof->method),
-		       f->proof->same_pairing ? ", given the same pairing" : "");
-	print_behind(t, f, "    ");
-	if (f->open)
-		printf("    unknown: %s\n", open_reason_text(f->open));
+	finding_set_lines(t, f, j);
+	finding_print(j, stdout);
 }
 
 /* The claim of a complete analysis, after "no" or "no other"; data races: not listed. */
@@ -347,6 +170,7 @@ static bool is_known(const struct changes *c, const struct finding *f, uint32_t 
 
 static void print_text(const struct report *r, const struct print_options *o)
 {
+	struct places *places = places_new(r->trace);
 	guint count = 0;
 
 	for (guint i = 0; i < r->findings->len; i++) {
@@ -357,10 +181,11 @@ static void print_text(const struct report *r, const struct print_options *o)
 		if (!is_known(o->changes, f, i)) {
 			fputs(o->changes && verdict_is_found(f->verdict) ? "new: " : "",
 			      stdout);
-			report_print_finding(r->trace, f);
+			report_print_finding(places, r->trace, f);
 		}
 		count++;
 	}
+	places_free(places);
 	if (o->changes)
 		changes_print_text(o->changes, MATCH_ABSENT, stdout);
 	guint suppressed = print_suppressed(r, o);
@@ -445,9 +270,13 @@ bool print_options_parse(const struct arguments *a, struct print_options *o)
 	return o->baseline != NULL;
 }
 
-bool verdict_is_found(enum verdict verdict)
+static void print_json(const struct report *r, const struct print_options *o)
 {
-	return verdict != VERDICT_IMPOSSIBLE && verdict != VERDICT_UNKNOWN;
+	json_auto_t *members = o->changes ? changes_members(o->changes) : NULL;
+	struct print_options with = *o;
+
+	with.members = members;
+	report_print_json(r, &with, stdout);
 }
 
 static int print_as_asked(const struct report *r, const struct print_options *o)
@@ -456,7 +285,7 @@ static int print_as_asked(const struct report *r, const struct print_options *o)
 
 	switch (o->format) {
 	case FORMAT_JSON:
-		report_print_json(r, o, stdout);
+		print_json(r, o);
 		break;
 	case FORMAT_SARIF:
 	case FORMAT_QUICKFIX:

@@ -6,6 +6,8 @@
 
 #include "engine/trace/index.h"
 #include "tui/batch/command.h"
+#include "tui/batch/finding_json.h"
+#include "tui/batch/names.h"
 
 #include <stdio.h>
 
@@ -29,6 +31,8 @@ struct print_options {
 	bool no_witness;               /* without witnesses */
 	struct json_t *switches;       /* of the only finding's witness; borrowed, or NULL */
 	const struct changes *changes; /* relative to the baseline; borrowed, or NULL */
+	/* The same for JSON (changes_members), where wanted; borrowed, or NULL. */
+	const struct json_t *members;
 };
 void print_options_release(struct print_options *o);
 /* --format, --baseline and --suppressions. False: the error has been printed. */
@@ -54,7 +58,8 @@ bool suppressions_parse(const struct arguments *a, struct suppressions **suppres
 /* Print a report on standard output; returns the exit status. */
 int print_report(const struct report *report, const struct print_options *options);
 /* One finding of it, in text. */
-void report_print_finding(const struct trace *t, const struct finding *f);
+void report_print_finding(const struct places *places, const struct trace *t,
+                          const struct finding *f);
 struct promise {
 	const char *analysis, *shard; /* shard: "2/8", or NULL */
 	const char *scope;            /* as in struct report, or NULL */
@@ -65,17 +70,11 @@ struct promise {
 /* The promise of a complete analysis: "complete: in all reorderings of this run ..., no other
  * data race". Owned by the caller. */
 char *complete_sentence(const struct promise *promise);
-/* Does the verdict count as found, which decides the exit status? */
-bool verdict_is_found(enum verdict verdict);
-
 /* As JSON, one finding at a time, so that the witnesses of a large report are not all in
  * memory. */
 void report_print_json(const struct report *report, const struct print_options *options,
                        FILE *out);
 bool print_lists(const struct finding *finding, const struct print_options *options);
-/* One finding without its witness; owned by the caller. */
-struct json_t *finding_json(const struct places *places, const struct trace *t,
-                            const struct finding *f);
 
 /* SARIF, or lines for editors (FORMAT_QUICKFIX), one finding (as JSON) at a time; freed by
  * sarif_end. */
@@ -94,24 +93,8 @@ char *finding_sentence(const struct trace *t, const struct finding *f);
 
 /* A chain or proof: a line for each step, in the user's names. */
 void print_steps(const struct trace *t, const struct path *path);
-/* A proof with the same sentences; owned by the caller. */
-struct json_t *proof_json(const struct trace *t, const struct proof *proof);
-/* A JSON string, with invalid UTF-8 and control bytes as \xHH. */
-struct json_t *json_text(const char *text);
 /* A line on the racy reads that keep an impossible pair apart, if any. */
 void print_behind(const struct trace *t, const struct finding *f, const char *indent);
-/* "suppressed", the line that suppresses the finding; nothing for NULL. */
-void json_set_suppressed(struct json_t *finding, const char *line);
-/* "behind": [{"read", "write", "variable", "location"}, ...], if any. */
-void json_set_behind(const struct trace *t, const struct finding *f, struct json_t *j);
-/* Append a stack frame: "deposit bank.c:23". */
-void append_frame(const struct trace *t, const struct frame *f, GString *out);
-/* Escaped; owned by the caller. */
-char *variable_name(const struct trace *t, uint32_t variable);
-/* The name, escaped if necessary; valid until the program ends. */
-const char *printable(const char *name);
-const char *printable_thread(const struct trace *t, uint32_t event);
-
 /* "4 runs, all different; they cover 1 more schedule", of an exploration: its runs, those that
  * differ, and the schedules that were not run since one of these covers them. */
 void print_run_counts(uint64_t runs, uint64_t different, uint64_t covered);

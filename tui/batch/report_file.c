@@ -4,8 +4,6 @@
  */
 #include "tui/batch/report_file.h"
 
-#include "tui/batch/places.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -177,64 +175,22 @@ static bool read_findings(struct report_file *r, struct span array, struct error
 	return true;
 }
 
-/* A race or error of an exploration with the fields of a finding. */
-static void add_explored(struct report_file *r, const json_t *from, const char *kind,
-                         const char *verdict)
-{
-	struct filed_finding f = { .fields = json_copy((json_t *)from) };
-	json_t *sites = json_array(), *location;
-	const char *variable = json_word(from, "variable");
-	size_t i;
-
-	json_array_foreach(json_object_get(from, "locations"), i, location)
-	{
-		if (json_is_string(location))
-			json_array_append_new(sites, places_parse(json_string_value(location)));
-	}
-	json_object_set_new(f.fields, "sites", sites);
-	json_object_set_new(f.fields, "kind", json_string(kind));
-	json_object_set_new(f.fields, "verdict", json_string(verdict));
-	if (*variable)
-		json_object_set_new(f.fields, "variables", json_pack("[s]", variable));
-	g_array_append_val(r->findings, f);
-}
-
-/* The kind of finding for an explored run's ending (words: explore.h). */
-static const char *explored_kind(const json_t *e)
-{
-	static const struct {
-		const char *end;
-		enum finding_kind kind;
-	} kinds[] = {
-		{ "exit-status", FINDING_EXIT },
-		{ "signal", FINDING_CRASH },
-		{ "blocked", FINDING_STUCK },
-		{ "check", FINDING_ASSERTION },
-		{ "specification", FINDING_ASSERTION },
-		{ "linearizability", FINDING_ASSERTION },
-	};
-	const char *end = json_word(e, "kind");
-
-	if (strstr(json_word(e, "story"), ": Assertion `") != NULL)
-		return finding_kind_word(FINDING_ASSERTION);
-	for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++)
-		if (strcmp(kinds[i].end, end) == 0)
-			return finding_kind_word(kinds[i].kind);
-	return end;
-}
-
 /* An exploration lists "errors" and "races" of its runs. */
 static void add_exploration(struct report_file *r)
 {
-	size_t i;
-	json_t *e;
+	static const char *const lists[] = { "errors", "races" };
 
-	if (json_object_get(r->head, "executions") == NULL)
-		return;
-	json_array_foreach(json_object_get(r->head, "errors"), i, e)
-	        add_explored(r, e, explored_kind(e), verdict_word(VERDICT_HAPPENED));
-	json_array_foreach(json_object_get(r->head, "races"), i, e) add_explored(
-	        r, e, finding_kind_word(FINDING_DATA_RACE), verdict_word(VERDICT_RACE));
+	for (size_t k = 0; json_object_get(r->head, "executions") && k < G_N_ELEMENTS(lists);
+	     k++) {
+		size_t i;
+		json_t *element;
+
+		json_array_foreach(json_object_get(r->head, lists[k]), i, element)
+		{
+			struct filed_finding f = { .fields = finding_of_explored(element) };
+			g_array_append_val(r->findings, f);
+		}
+	}
 }
 
 static bool read_report(struct report_file *r, struct span text, struct error *error)
@@ -338,130 +294,10 @@ void report_file_free(struct report_file *r)
 
 /* -- access -------------------------------------------------------------------------------- */
 
-const char *json_word(const json_t *object, const char *key)
-{
-	const char *word = json_string_value(json_object_get(object, key));
-
-	return word != NULL ? word : "";
-}
-
 bool filed_is_found(const json_t *f)
 {
 	const char *verdict = json_word(f, "verdict");
 
 	return strcmp(verdict, verdict_word(VERDICT_IMPOSSIBLE)) != 0 &&
 	       strcmp(verdict, verdict_word(VERDICT_UNKNOWN)) != 0;
-}
-
-const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
-/* -- text ---------------------------------------------------------------------------------- */
-
-static const char *element_word(const json_t *array, size_t i)
-{
-	const char *word = json_string_value(json_array_get(array, i));
-
-	return word != NULL ? word : "";
-}
-
-static void print_names(const json_t *f, FILE *out)
-{
-	const json_t *names = json_object_get(f, "variables");
-	size_t count = json_array_size(names);
-
-	for (size_t i = 0; i < count && i < 4; i++)
-		fprintf(out, "%s%s", i ? ", " : "  on ", element_word(names, i));
-	if (count > 4)
-		fprintf(out, " and %zu more", count - 4);
-}
-
-/* "    bank.c:31  in report, from worker bank.c:38": with the stack, if known. */
-static void print_site(const json_t *f, size_t i, FILE *out)
-{
-	const json_t *site = json_array_get(json_object_get(f, "sites"), i);
-	const json_t *stack = json_array_get(json_object_get(f, "stacks"), i);
-	const char *file = json_word(site, "file");
-
-	fprintf(out, "    %-6s ", element_word(json_object_get(f, "threads"), i));
-	if (*file)
-		fprintf(out, "%s:%d", base_name(file),
-		        (int)json_integer_value(json_object_get(site, "line")));
-	else
-		fputs(json_word(site, "name"), out);
-	if (*json_word(site, "function"))
-		fprintf(out, "  in %s", json_word(site, "function"));
-	for (size_t k = 1; k < json_array_size(stack); k++)
-		fprintf(out, ", from %s", element_word(stack, k));
-	fputc('\n', out);
-}
-
-/* As finding_append_behind has it. */
-static void print_filed_behind(const json_t *behind, FILE *out)
-{
-	size_t i;
-	json_t *r;
-
-	json_array_foreach((json_t *)behind, i, r)
-	{
-		fprintf(out, "%s%s (itself racing) is read ",
-		        i == 0 ? "    only while " : " and ", json_word(r, "variable"));
-		if (*json_word(r, "value"))
-			fprintf(out, "as %s", json_word(r, "value"));
-		else
-			fprintf(out, "from event %" JSON_INTEGER_FORMAT,
-			        json_integer_value(json_object_get(r, "write")));
-		fprintf(out, ", by %s at %s", json_word(r, "thread"), json_word(r, "location"));
-	}
-	if (i > 0)
-		fputs(": repair that first, or look behind it\n", out);
-}
-
-static void print_evidence(const json_t *f, FILE *out)
-{
-	const json_t *proof = json_object_get(f, "proof");
-	json_int_t events = json_integer_value(json_object_get(f, "witness"));
-	const char *by = json_word(f, "by"), *given = json_word(proof, "given");
-
-	if (events > 0)
-		fprintf(out, "    witness of %" JSON_INTEGER_FORMAT " events, checked%s%s\n",
-		        events, *by ? ", by " : "", by);
-	if (proof != NULL)
-		fprintf(out, "    proved impossible by the %s%s%s\n",
-		        json_word(proof, "method"), *given ? ", given the " : "", given);
-	print_filed_behind(json_object_get(f, "behind"), out);
-	if (*json_word(f, "budget"))
-		fprintf(out, "    unknown: %s\n",
-		        open_reason_text(open_reason_of(json_word(f, "budget"))));
-}
-
-void print_filed(const json_t *f, FILE *out)
-{
-	const json_t *methods = json_object_get(f, "methods");
-	json_int_t count = json_integer_value(json_object_get(f, "count"));
-	size_t unit;
-	json_t *u;
-
-	fprintf(out, "%s: %s", json_word(f, "verdict"), json_word(f, "kind"));
-	print_names(f, out);
-	if (count > 1)
-		fprintf(out, "  (%" JSON_INTEGER_FORMAT "%s)", count,
-		        strcmp(json_word(f, "counted"), "seen") == 0 ? " seen" : "");
-	if (*json_word(f, "note"))
-		fprintf(out, "  [%s]", json_word(f, "note"));
-	fputc('\n', out);
-	if (methods != NULL)
-		fprintf(out, "    %s  with  %s\n", element_word(methods, 0),
-		        element_word(methods, 1));
-	if (*json_word(f, "condition"))
-		fprintf(out, "    commute only if %s\n", json_word(f, "condition"));
-	json_array_foreach(json_object_get(f, "cycle"), unit, u) fprintf(
-	        out, "    unit %s of %s\n", json_word(u, "unit"), json_word(u, "thread"));
-	for (size_t i = 0; i < json_array_size(json_object_get(f, "sites")); i++)
-		print_site(f, i, out);
-	print_evidence(f, out);
 }

@@ -1,6 +1,7 @@
 /*
  * report_file.h - reads reports written with --format json, for `merge`, `diff` and --baseline.
- * Witnesses stay text in the file, since they are most of a large report.
+ * Their findings have the shape of finding_json.h. Witnesses stay text in the file, since they
+ * are most of a large report.
  */
 #ifndef HEDDLE_REPORT_FILE_H
 #define HEDDLE_REPORT_FILE_H
@@ -36,14 +37,7 @@ struct report_file *report_file_of(const struct report *report,
 struct report_file *report_file_of_json(const char *name, const json_t *report);
 void report_file_free(struct report_file *r);
 
-/* A string member, or "". */
-const char *json_word(const json_t *object, const char *key);
-/* The last component of a path. */
-const char *base_name(const char *path);
 /* Is the finding neither impossible nor unknown? */
 bool filed_is_found(const json_t *finding);
-
-/* Print a finding; lines after the first are indented. */
-void print_filed(const json_t *finding, FILE *out);
 
 #endif

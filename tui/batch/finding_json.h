@@ -1,0 +1,49 @@
+/*
+ * finding_json.h - the one shape of a finding outside of the engine: a JSON object with the
+ * fields of docs/reports.md, "JSON". Reports write it and report files are read into it, so
+ * that `merge`, `diff`, `check` and a baseline handle findings of their own and of a file
+ * alike; the errors and races of an exploration are turned into it.
+ */
+#ifndef HEDDLE_FINDING_JSON_H
+#define HEDDLE_FINDING_JSON_H
+
+#include "engine/finding.h"
+
+#include <jansson.h>
+#include <stdio.h>
+
+struct places;
+
+/* One finding without its witness; owned by the caller. */
+json_t *finding_json(const struct places *places, const struct trace *t,
+                     const struct finding *f);
+/* An element of an exploration's "errors" or "races" as a finding, with the element's own
+ * fields beside; owned by the caller. */
+json_t *finding_of_explored(const json_t *element);
+/* Does the verdict count as found, which decides the exit status? */
+bool verdict_is_found(enum verdict verdict);
+/* For a word that is no kind: FINDING_KIND_COUNT. */
+enum finding_kind finding_kind_of(const json_t *finding);
+
+/* Findings that are gone, as `, "absent": [...]`. */
+void findings_print_absent(const json_t *absent, FILE *out);
+
+/* Print a finding as text: a heading, and lines that begin with four blanks. Accesses are told
+ * by "lines" (finding_set_lines) or else by "sites". */
+void finding_print(const json_t *finding, FILE *out);
+/* The members that only the text has, as they take a trace: "lines", each event that makes the
+ * finding with its operation and callers, and "needs", a sentence on memory models. */
+void finding_set_lines(const struct trace *t, const struct finding *f, json_t *finding);
+
+/* A proof with its sentences; owned by the caller. */
+json_t *proof_json(const struct trace *t, const struct proof *proof);
+/* "behind": [{"read", "write", "variable", "location"}, ...], if any. */
+void json_set_behind(const struct trace *t, const struct finding *f, json_t *j);
+/* "reads", in a shard's report for `merge`: the reads that a proof rests on, whose races may be
+ * findings of other shards, each with its own and its write's place and the names of its
+ * variables. */
+void json_set_reads(const struct trace *t, const struct finding *f, json_t *j);
+/* "suppressed", the line that suppresses the finding; nothing for NULL. */
+void json_set_suppressed(json_t *finding, const char *line);
+
+#endif
