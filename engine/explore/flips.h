@@ -114,7 +114,7 @@ enum linear_answer reversals_linear(struct reversals *r, const struct linear_par
 bool reversals_stopped(const struct reversals *r);
 /* Were queries undecided, or maximal prefixes dropped beyond a bound? */
 bool reversals_unanswered(const struct reversals *r);
-/* Was something left out since it needs more preemptions than the bound? */
+/* Was a reversal left out because it needs more preemptions than the bound? */
 bool reversals_bounded(const struct reversals *r);
 
 #endif

@@ -198,7 +198,7 @@ static bool same_event(const struct memory_event *a, const struct memory_event *
 	       a->guard == b->guard && (a->kind != MEMORY_STORE || a->value == b->value);
 }
 
-/* What a load of this kind of operation did when it read what it did here. */
+/* Learn from a compare-and-exchange of the run whether it succeeds with the value read. */
 static void learn_outcome(struct graphs *s, struct known *known, const struct memory_event *e)
 {
 	if (e->kind != MEMORY_LOAD || !(e->flags & MEMORY_LOCKED))

@@ -42,9 +42,9 @@ static uint32_t stack_used(const struct lifetimes *l, const struct event *e)
 	return thread != e->thread ? thread : NONE;
 }
 
-/* A thread ends with its last event that does something: nobody can stop it between that and
- * its end.  It has come there when it has left its first function (also by pthread_exit), or is
- * joined. */
+/* A thread's end: its last event with an effect, since nothing can block the thread after it.
+ * Threads that have left their first function (also by pthread_exit) or were joined have one.
+ */
 static void find_ends(struct lifetimes *l, const bool *used)
 {
 	const struct trace *t = l->t;

@@ -84,8 +84,8 @@ struct failing {
 	bool open; /* of some run it is not known */
 };
 
-/* A name in a stack tells who uses what of it in that run: another run's may differ.  As each
- * thread does what follows from what it has read, the place and the value tell enough. */
+/* Names of stack variables depend on the run, so they are left out: the place and the value
+ * identify the event, as a thread's behaviour follows from the values that it reads. */
 static void drop_stack_name(const struct trace *t, const struct event *e, GString *text)
 {
 	uint32_t block =

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Larger numbers are addresses mostly, which mean nothing in another run. */
+/* Larger integers are taken for addresses, which differ between runs. */
 static const int64_t LARGEST = (int64_t)1 << 40;
 
 static void value_free(void *data)
@@ -113,8 +113,8 @@ static uint32_t block_at(const struct search *s, uint64_t address)
 
 /* -- values -------------------------------------------------------------------------------- */
 
-/* The last value that was written; false where it is none that can be compared. *block: what it
- * points to, or NONE. */
+/* The variable's last written value; false when runs cannot be compared by it. *block: the
+ * block that it points to, or NONE. */
 static bool last_value(const struct search *s, uint32_t v, struct memory_value *x,
                        uint32_t *block)
 {
@@ -260,7 +260,7 @@ const char *memory_difference(GHashTable *a, GHashTable *b)
 		y = g_hash_table_lookup(b, name);
 		if (y == NULL || x->value == y->value)
 			continue;
-		/* a number that looks like no address, and one that does, are not compared */
+		/* a pointer is not compared with a plain integer */
 		if (x->pointer != y->pointer && x->value != 0 && y->value != 0)
 			continue;
 		if (found == NULL || strcmp(name, found) < 0)

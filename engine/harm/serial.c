@@ -12,7 +12,7 @@ enum way { BETWEEN, BEHIND, BEFORE, ALONE, LAST, WHOLE, WAYS };
  * the thread of A and B goes first to its end.  LAST: the other thread does.  WHOLE: from the
  * beginning every thread goes on as long as it can, the first one first. */
 
-/* In what order things are linked in the heap is of no unit's doing. */
+/* The heap is not compared: the order of links in it is decided outside of the units. */
 enum { COMPARED = OUTCOME_ALL & ~OUTCOME_HEAP };
 
 struct serial {
@@ -153,7 +153,7 @@ static bool run_way(struct serial *s, enum way way, struct outcome *outcome)
 	return good;
 }
 
-/* In what order lines are printed is of no unit's doing. */
+/* Lines are compared as a set: their order is decided outside of the units. */
 static void sort_lines(struct outcome *o)
 {
 	g_auto(GStrv) lines = g_strsplit(g_strchomp(o->printed), "\n", -1);

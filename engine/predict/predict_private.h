@@ -1,6 +1,6 @@
 /*
- * predict_private.h - the functions behind runs.def: the type of an analysis, and the entry of
- * each.
+ * predict_private.h - the functions behind analyses.def: the type of an analysis, and the entry
+ * of each.
  *
  * Everything outside of engine/predict goes through predict.h.
  */

@@ -1,6 +1,6 @@
 /*
- * codec.h - the words of the recording log: how each is put together from its fields, and
- * beside it how it is taken apart.  layout.h says what the fields mean.
+ * codec.h - the words of the recording log: for each the encoder, and the decoder beside it.
+ * layout.h has the meaning of the fields.
  *
  * The runtime encodes (runtime/log/), decode.c decodes; both include this header and neither
  * shifts bits of a record by itself, so that a change of a field is made here alone.  Pure

@@ -237,8 +237,8 @@ static const struct weak_source *row_of(const GArray *said, uint32_t event, enum
 	return NULL;
 }
 
-/* A plain write is not known by its step: it is the last one, or as good as the initial value.
- */
+/* The step of the store, for the plan; a plain write has none: the last one stands for itself,
+ * any other for the initial value. */
 static uint32_t reference(const struct trace *t, const struct plan *p, guint store, bool last)
 {
 	if (store == NONE)
@@ -279,7 +279,7 @@ bool plan_weak(struct plan *p, const struct trace *t, const GArray *said)
 	return good;
 }
 
-/* What the trace says of reads and stores. */
+/* Add the trace's reads-from and modification order (weak.h). */
 static void add_weak(const struct trace *t, struct plan *p)
 {
 	GArray *said = g_array_new(FALSE, FALSE, sizeof(struct weak_source));
@@ -381,7 +381,7 @@ void plan_init(struct plan *p)
 	}
 }
 
-/* What the runtime takes for granted. */
+/* Does the plan keep the invariants that the runtime relies on? */
 static bool is_sound(const struct plan *p)
 {
 	uint32_t threads = p->threads->len;

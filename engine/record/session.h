@@ -17,7 +17,7 @@ extern const char *const session_filters[];
 /* Looks at the recording while it is made (so_far.h): controlled mode, not with compress and
  * keep_events. `end` is called once the program has ended, if `begin` was. */
 struct session_watch {
-	void (*begin)(void *context, const char *log, int buffer); /* or NULL: nobody looks */
+	void (*begin)(void *context, const char *log, int buffer); /* or NULL: no watch */
 	void (*end)(void *context);
 	void *context;
 };

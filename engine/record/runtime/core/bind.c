@@ -189,8 +189,8 @@ static uintptr_t stack_pointer_in(const struct __jmp_buf_tag *buffer)
 }
 
 /*
- * The calls whose frames a jump takes off the stack end here: their scope must not take in
- * what the thread does next.  A jump to another stack (a coroutine's) ends none.
+ * The calls whose frames a jump takes off the stack end here: later events of the thread are
+ * not in their scope.  A jump to another stack (a coroutine's) ends none.
  */
 static __attribute__((noinline)) void leave_calls(const struct __jmp_buf_tag *buffer)
 {

@@ -20,8 +20,8 @@ uintptr_t rt_place(size_t bytes)
 	return __atomic_fetch_add(&next_place, bytes + 4096, __ATOMIC_RELAXED);
 }
 
-/* Pages that are mapped, and not used yet: copies of the process take from them what each of
- * them needs, and ask the kernel for nothing. */
+/* A reserve of mapped pages: forked copies of the process take theirs from it, without a system
+ * call each. */
 static uintptr_t reserve, reserve_end;
 
 void rt_reserve(void)

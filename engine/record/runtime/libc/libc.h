@@ -31,8 +31,8 @@ void clocks_init(void);
 uint64_t deadline_of(clockid_t clock, const struct timespec *at);
 
 /* ---- orders.c ---- */
-/* The program does what may do otherwise in another order, which exploration does not try;
- * `operation` is a constant.  None where there never was another thread. */
+/* Note an operation whose result may depend on an order that exploration does not vary;
+ * `operation` is a constant.  No note while the program has had one thread only. */
 void order_matters(const char *operation);
 #define ROBUST_LEFT "a thread's end with a robust mutex in its hands"
 /* The same of what is read and written there; `at_offset`: at a place that the call gives. */

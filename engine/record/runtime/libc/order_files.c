@@ -36,8 +36,8 @@ static int joined_by(int who, int own)
 	return who == 0 || who == own ? own : MANY;
 }
 
-/* The caller changes what the key stands for, or looks at it.  True: a thread looked at what
- * another changed. */
+/* The caller changes or examines the thing of this key.  True: one thread has examined it and
+ * another changed it. */
 static bool meet(struct meetings *m, uint64_t first, uint64_t second, bool changes)
 {
 	unsigned i = 0;

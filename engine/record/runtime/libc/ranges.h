@@ -1,10 +1,10 @@
 /*
- * ranges.h - what a function of the C library reads and writes for its caller, as accesses of
- * the caller.  For the functions that the runtime stands before: strings.c, search.c, wide.c,
- * formats.c, streams.c, results.c.
+ * ranges.h - the memory that a function of the C library reads and writes, recorded as accesses
+ * of the caller.  For the functions that the runtime stands before: strings.c, search.c,
+ * wide.c, formats.c, streams.c, results.c.
  *
- * What is read is recorded before the real function runs, what it writes before it too where
- * its extent is known by then, else right after, in the same turn.
+ * Reads are recorded before the real function runs; writes too where their extent is known by
+ * then, else right after it, in the same turn.
  */
 #ifndef HEDDLE_RANGES_H
 #define HEDDLE_RANGES_H

@@ -3,8 +3,8 @@
  * struct, a name, a number; and those of fortified programs (-D_FORTIFY_SOURCE), which check
  * the room first.
  *
- * The first kind comes to one line each: the real function, and what has been touched when its
- * result says so.
+ * A function of the first kind is one line: the real function, and the memory that it has
+ * touched for each kind of result.
  */
 #include <arpa/inet.h>
 #include <dirent.h>

@@ -3,7 +3,7 @@
  * rest of what libtsan intercepts of <string.h>, and <stdlib.h>'s numbers.  strings.c has those
  * that copy, and the commonest.
  *
- * What a function looks at is what its result says: up to the place found, or the end.
+ * The bytes that a function reads follow from its result: up to the place found, or the end.
  */
 #include <inttypes.h>
 #include <link.h>

@@ -288,7 +288,8 @@ static int print_checked(FILE *f, int flag, const char *format, va_list list, ui
 	va_end(again);
 	return n;
 }
-/* `n` characters were made of `room`: what of them, and the zero, is there. */
+/* A call formatted `n` characters into `room` bytes: record the bytes that it wrote, with the
+ * terminating zero. */
 static void made(char *to, size_t room, int n, uintptr_t pc)
 {
 	if (to && n >= 0 && room > 0)

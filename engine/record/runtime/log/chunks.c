@@ -279,7 +279,7 @@ static void clear_sites(struct stream *s)
 		if (s->sites && s->hints)
 			return; /* new pages are empty */
 	}
-	if (!s->sites || !s->hints) { /* what there is of them is not used, nor given back */
+	if (!s->sites || !s->hints) { /* a table that was mapped alone stays, unused */
 		log_stop(LOG_FULL, ENOMEM);
 		s->sites = &shared;
 		s->hints = shared_hints;

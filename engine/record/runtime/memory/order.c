@@ -112,7 +112,7 @@ static bool is_before(const struct store *s, const struct store *of)
 	return s == NULL || s->number < of->number;
 }
 
-/* ---- what leads into an event ---- */
+/* ---- edges into an event ---- */
 
 struct incoming {
 	struct nodes base; /* by edges of scb */

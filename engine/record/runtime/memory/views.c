@@ -81,7 +81,7 @@ static struct view *at(uintptr_t object, unsigned kind)
 
 /*
  * Synchronises-with of the library's operations.  A wait of a condition is its mutex's release
- * and acquire; that who is woken is after the signal, too, forbids nothing that C11 allows of
+ * and acquire; an order of the signal before the woken thread would forbid no behaviour of
  * programs that wait in a loop.
  */
 void views_event(struct thread *t, enum log_tag tag, uintptr_t object)

@@ -1,9 +1,9 @@
 /*
- * views.h - RC11: what a thread knows, and what its order with other threads is.
+ * views.h - RC11: happens-before and psc among the events of a run.
  *
  * A view is a vector clock of happens-before: of each thread the number of its last event that
- * is before; and sets of nodes (seq_cst accesses and fences) from which the axiom about psc
- * wants to know what leads to the events that are before (order.c).
+ * is before; and the sets of nodes (seq_cst accesses and fences) that reach these events, for
+ * the axiom about psc (order.c).
  */
 #ifndef HEDDLE_RUNTIME_VIEWS_H
 #define HEDDLE_RUNTIME_VIEWS_H
@@ -73,7 +73,7 @@ void views_event(struct thread *t, enum log_tag tag, uintptr_t object);
 /* ---- order.c ---- */
 struct store;
 struct location;
-/* An access of an atomic, with what the axioms about psc want to know of it. */
+/* An access of an atomic, with the facts that the axiom about psc needs. */
 struct access {
 	struct access *next;       /* of its location, the newest first */
 	const struct store *store; /* that it wrote, or (`reads`) read; NULL: one forgotten */

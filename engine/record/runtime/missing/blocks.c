@@ -4,8 +4,8 @@
  * address is found in a few steps however far it is.
  *
  * A summary's bit says that there may be beginnings below it; it is set after them, and cleared
- * in controlled mode alone, where (nearly) nobody else allocates meanwhile.  Knows nothing of
- * how long blocks are, nor of what they are looked for.
+ * in controlled mode alone, where hardly any other thread allocates meanwhile.  The lengths of
+ * blocks are not kept.
  */
 #include <sys/syscall.h>
 

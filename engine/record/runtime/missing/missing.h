@@ -46,7 +46,7 @@ void missing_left(struct thread *t); /* the same at once, by the hook */
 /* A thread whose first function is not instrumented begins, and ends. */
 void missing_begin_thread(struct thread *t, const void *start, const void *argument);
 void missing_end_thread(struct thread *t);
-/* A jump or a caught exception leaves what the frames up to `sp` have called. */
+/* A jump or a caught exception ends the calls of uninstrumented code from frames below `sp`. */
 void missing_jump(struct thread *t, uintptr_t sp);
 
 /* ---- blocks.c ---- */

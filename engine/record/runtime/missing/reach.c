@@ -225,7 +225,7 @@ static uintptr_t window(uintptr_t from, uintptr_t end, uintptr_t most)
 	return end - from < most ? end - from : most;
 }
 
-/* The entry of what a word points to, when it is a pointer; else -1. */
+/* The entry of the memory that a word points to; -1: the word is no pointer. */
 static int pointed_to(struct thread *t, uintptr_t word)
 {
 	struct reach *r = t->missing.reach;
@@ -343,8 +343,8 @@ static void spread(struct thread *t)
 	}
 }
 
-/* Of an argument that is not followed all the way: what it points to, and for `near` what that
- * points to. */
+/* Reach of an argument that is followed one step: the memory that it points to; with `near` two
+ * steps. */
 static void touch(struct thread *t, unsigned entry, unsigned bit, bool near)
 {
 	struct reach *r = t->missing.reach;

@@ -180,8 +180,8 @@ static bool as_planned(struct thread *t, enum log_tag tag, uintptr_t pc)
 	return true;
 }
 
-/* Somebody writes whose writes are not seen here: who waits for what is not known from now on.
- */
+/* A writer exists whose writes are not recorded here, so from now on no wait at the channel can
+ * be explained. */
 static void is_not_modelled(struct thread *t, struct channel *c, uintptr_t pc)
 {
 	if (c->number == 0)

@@ -103,7 +103,8 @@ static bool take_address(const struct sockaddr *a, socklen_t length, union addre
 	if (!a || length < sizeof(sa_family_t) || length > sizeof(*out))
 		return false;
 	memcpy(out, a, length);
-	if (out->any.sa_family == AF_UNIX && out->un.sun_path[0]) /* what is behind its end */
+	if (out->any.sa_family == AF_UNIX &&
+	    out->un.sun_path[0]) /* bytes after the path's end */
 		memset(out->un.sun_path + strlen(out->un.sun_path), 0,
 		       sizeof(*out) - offsetof(struct sockaddr_un, sun_path) -
 		               strlen(out->un.sun_path));

@@ -117,7 +117,7 @@ static bool is_sent_whole(int fd, size_t size)
 	       (type != SOCK_STREAM || size <= MOST_PART);
 }
 
-/* Asked for by somebody who will wait for it, from a file as from a socket. */
+/* May a read of it block? Files count as if it might. */
 static bool is_input(int fd)
 {
 	int error = errno;

@@ -348,7 +348,7 @@ static void run_at_once(struct thread *t, struct arrival *a, ucontext_t *context
 	uint64_t *pending = t->pending;
 	bool ours = a->at >= rt.own_low && a->at < rt.own_high;
 	if (fault)
-		t->pending = NULL; /* its address may be what the fault is about */
+		t->pending = NULL; /* reading its value may be the fault */
 	if (ours)
 		t->gate |= GATE_INSIDE;
 	bool shown = t->gate == 0;

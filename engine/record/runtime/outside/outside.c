@@ -35,10 +35,10 @@ static struct descriptor {
 static struct membership { /* of a descriptor in an epoll instance */
 	int32_t set;
 	uint32_t next;
-	uint64_t data;            /* what the instance says for it, */
-	uint32_t events;          /* and what it was asked to look for */
+	uint64_t data;            /* of the member, as epoll_ctl gave it */
+	uint32_t events;          /* that the instance reports of it */
 } memberships[DESCRIPTORS];       /* the first is not used */
-static uint32_t used = 1, unused; /* so many have been; a list of those that are no more */
+static uint32_t used = 1, unused; /* first place never used; list of free ones */
 static int highest;               /* of the members */
 static bool seen; /* is anything from outside?  Until then numbers are not recorded. */
 
@@ -213,7 +213,7 @@ bool outside_is_inside(int fd)
 	             d->origin == ORIGIN_LINKED);
 }
 
-/* ---- who can end a wait ---- */
+/* ---- members of epoll instances ---- */
 
 /* The descriptor's place in the instance, or where one would go: at the end. */
 static uint32_t *membership_in(struct descriptor *d, int set)

@@ -71,9 +71,9 @@ struct given {
 
 /* ---- the table of descriptors: outside.c ---- */
 
-/* Does the call on it bring something from outside, to be recorded or given? */
+/* Does a call on it bring input from outside, to be recorded or given? */
 bool outside(struct thread *t, int fd);
-/* Is what is asked of it and set on it recorded and given? */
+/* Are its state and options (fcntl, getsockopt, ...) recorded and given? */
 bool outside_asked(struct thread *t, int fd);
 bool outside_is_inside(int fd); /* known to be the process's own: for what lies in a set */
 /* Can nothing but the process's own threads bring one of the events that are waited for?  Of an
@@ -96,8 +96,8 @@ int outside_recorded(int fd);
  */
 int outside_made(struct thread *t, enum log_input_call call, int fd, enum origin origin,
                  uintptr_t pc);
-/* Replay: something that only has the number `wanted`, or another; -1 and errno when there is
- * none. */
+/* Replay: a placeholder descriptor, with the number `wanted` if that is free; -1 and errno when
+ * none can be made. */
 int outside_stand_in(struct thread *t, int wanted, int flags);
 /* Replay: a descriptor that has been made gets the number `wanted`, if it is free; the number.
  */
@@ -125,7 +125,7 @@ bool streams_read_here(void);
 /* True: it is a FIFO that has been opened by name, and *fd is what open() returns. */
 bool fifo_opened(struct thread *t, int folder, const char *path, int flags, uintptr_t pc,
                  int *fd);
-/* As read(), but that what is read is no event. */
+/* As read(), without an event for the bytes. */
 ssize_t descriptor_read(struct thread *t, int fd, void *p, size_t size, uintptr_t pc);
 
 /* ---- sockets of the process to itself: connections.c ---- */
@@ -178,7 +178,7 @@ void channel_holds_bytes(unsigned channel, unsigned pages);
 unsigned channel_wanted(int fd, short events);
 /* Can nothing but the process's own threads bring such an event? */
 bool channel_only_own(int fd, short events);
-/* Is what was written perhaps still on its way (a network's socket)? */
+/* May written bytes still be on their way (a network's socket)? */
 bool channel_comes_late(int fd, short events);
 /* A child process has a copy of every descriptor from now on, */
 void channels_forked(struct thread *t, uintptr_t pc);
@@ -243,7 +243,7 @@ void input_keep_scattered(struct thread *t, enum log_input_call call, int fd, in
  */
 bool input_given(struct thread *t, enum log_input_call call, int fd, uint64_t most,
                  struct given *g);
-/* The same of what is asked of a descriptor and set on it. */
+/* The same for a descriptor's state and options. */
 bool input_state_given(struct thread *t, enum log_input_call call, int fd, struct given *g);
 /* The same of a wait that would begin with descriptors of the process alone. */
 bool input_became(struct thread *t, enum log_input_call call, int fd);

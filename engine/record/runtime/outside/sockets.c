@@ -26,7 +26,7 @@
 INTERPOSED(listen, shutdown, connect, ioctl, socket, eventfd, signalfd, dup, dup2, dup3, close,
            fclose);
 
-/* ---- what is asked and set ---- */
+/* ---- addresses and options ---- */
 
 #define STATES(type, name, parameters, arguments, fd) \
 	INTERPOSED(name); \
@@ -157,7 +157,7 @@ int interposed_ioctl(int fd, unsigned long request, ...)
 	return result;
 }
 
-/* ---- what makes descriptors ---- */
+/* ---- calls that make descriptors ---- */
 
 #define MAKES(name, parameters, arguments, call, origin) \
 	INTERPOSED(name); \

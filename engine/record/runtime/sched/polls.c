@@ -43,7 +43,7 @@ void poll_wrote(const volatile void *p)
 	poll_changed();
 }
 
-/* Grows when something is written where the thread looks. */
+/* A number that grows with every write to a location that the thread polls. */
 uint64_t poll_news(const struct thread *t)
 {
 	uint64_t sum = 0;
@@ -176,7 +176,7 @@ static uint64_t chunk_of(const struct stream *s)
 	return s->chunk ? ((const struct log_chunk *)s->chunk)->sequence : UINT64_MAX;
 }
 
-/* Replay: the plan has repetitions of the last event, and nobody comes in between. */
+/* Replay: does the plan repeat the last event, with no other thread in between? */
 static bool planned(struct thread *t, const volatile void *p, uint64_t value, uintptr_t pc)
 {
 	struct poll *l = &t->poll;

@@ -1,8 +1,8 @@
 /*
  * sched.c - controlled mode: one thread of the program runs at a time, the holder of the
- * token.  Here it is handed over.  Who is next, and when: sched_strategy.c; who waits for what:
- * sched_wait.c; what to do when nobody can run: sched_stuck.c; sched_time.c, sched_threads.c
- * (birth and end), sched_watchdog.c (who holds it and does not come back).
+ * token.  Here it is handed over.  The choice of the next thread: sched_strategy.c; waiting
+ * threads: sched_wait.c; no runnable thread: sched_stuck.c; virtual time: sched_time.c; birth
+ * and end of threads: sched_threads.c; a holder that does not come back: sched_watchdog.c.
  *
  * A thread gives the token up at scheduling points (before synchronisation, and after a
  * drawn number of plain accesses), when it blocks on something that the runtime models,
@@ -247,7 +247,7 @@ void sched_access(struct thread *t)
 			return;
 		}
 	}
-	/* `first` preempts what spins alone, not what has just followed a plan */
+	/* strategy first preempts spinning threads alone, and none that just followed a plan */
 	bool preempt = rt.config.strategy != STRATEGY_FIRST || t->drawn == sched_first_budget();
 	t->budget = 0;
 	count_steps(t);

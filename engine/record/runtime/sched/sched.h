@@ -140,8 +140,8 @@ void sched_start(struct thread *t); /* a new thread waits for its first turn */
 void sched_end(struct thread *t);
 void sched_adopt(struct thread *t); /* a new one that no thread created: waits for its turn */
 void sched_expect(int more);        /* changes the number of threads that may come like that */
-/* Out of the scheduler's sight, running, until somebody who has the token calls it back; `next`
- * gets the token, or (NULL) the strategy chooses. */
+/* The thread runs on without the token, unscheduled, until a token holder calls sched_unpark;
+ * `next` gets the token, or (NULL) the strategy chooses. */
 void sched_park(struct thread *t, struct thread *next);
 void sched_unpark(struct thread *t);       /* it is ready, */
 void sched_await_unpark(struct thread *t); /* and waits here for its turn */

@@ -91,7 +91,7 @@ void sched_change_point(struct thread *t);
 struct thread *sched_choose_ready(struct thread *current);
 void sched_draw_priority(struct thread *t);  /* of a new thread */
 void sched_lower(struct thread *t);          /* it falls behind all others */
-bool sched_all_wait(const struct thread *t); /* does everybody else who can run spin? */
+bool sched_all_wait(const struct thread *t); /* do all other runnable threads spin? */
 int32_t sched_spin_budget(struct thread *t);
 bool sched_yields_later(struct thread *t);
 
@@ -128,7 +128,8 @@ struct thread *sched_choose(struct thread *t, bool may_idle);
 /* Wait for the world outside: descriptors, threads in blocking calls, deadlines. */
 void sched_idle(void);
 bool sched_release_futex(struct thread *t);
-/* An exploration: end the run where all look at memory for what nobody will write. */
+/* Exploration: end the run when every thread polls memory for a value that no thread will
+ * write. */
 void sched_end_if_idle(struct thread *t);
 /* Nobody has the token, or its holder sleeps (`sleeper`), and nobody is ready: a deadlock
  * through channels of the process alone ends the program; under lock. */
@@ -149,8 +150,8 @@ struct look {
 bool sched_watchdog(struct look *seen);
 
 /* ---- sched_outside.c ---- */
-/* The descriptors that a thread waits for in a blocking call, without a time limit, by the
- * kernel's account: how many; 0: it does something else.  Any of them ends the wait. */
+/* The descriptors of the blocking call, without a time limit, in which /proc shows the thread;
+ * any of them ends its wait.  Returns their number; 0: it is in no such call. */
 unsigned sched_outside_waits(const struct thread *t, struct pollfd *fds, unsigned room);
 
 /* ---- sched_threads.c ---- */

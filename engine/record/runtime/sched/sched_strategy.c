@@ -1,6 +1,6 @@
 /*
  * sched_strategy.c - controlled mode: which of the threads that can run is next, and for how
- * many accesses, by the strategy (enum log_strategy) and the seed; who spins gives way.
+ * many accesses, by the strategy (enum log_strategy) and the seed; a spinning thread yields.
  */
 #include "sched_private.h"
 
@@ -92,7 +92,7 @@ void sched_strategy_init(void)
 		sched.change[sched.changes++] = 1 + next_random() % steps;
 }
 
-/* ---- who is next ---- */
+/* ---- the next thread ---- */
 
 static struct thread *nth_ready(uint32_t n)
 {

@@ -14,7 +14,7 @@
 
 #include "sched_private.h"
 
-/* ---- what comes from outside ---- */
+/* ---- input from outside ---- */
 
 static void retry_real_objects(void)
 {
@@ -141,7 +141,7 @@ static unsigned waits_of(const struct thread *t, struct pollfd fds[MOST_WAITS])
 	return t->sched.fd_count ? t->sched.fd_count : sched_outside_waits(t, fds, MOST_WAITS);
 }
 
-/* For what people are told that it waits. */
+/* The kind of wait that reports name. */
 static enum log_wait reason_of(const struct thread *t)
 {
 	bool futex =
@@ -270,8 +270,8 @@ static bool is_deadlock(void)
 	return now - since >= QUIET * 1000000000ull && !expects_signal();
 }
 
-/* Does the thread wait in a blocking call for what the process alone can bring, and is it not
- * there? */
+/* Does the thread wait in a blocking call for descriptors that only the process itself can make
+ * ready, and is none of them ready? */
 static bool waits_inside(const struct thread *t)
 {
 	struct pollfd fds[MOST_WAITS];

@@ -76,9 +76,9 @@ void sched_fire_due(void)
 }
 
 /*
- * Sleepers come back when virtual time has come so far, and when all others spin: it may be
- * for what the sleeper brings.  Waits with a time limit end in that way only when spinning has
- * long been in vain.
+ * Sleepers wake at their deadline in virtual time, and when all other threads spin, since these
+ * may wait for a sleeper.  A wait with a time limit ends early in that way only after long
+ * spinning.
  */
 void sched_wake_sleepers(const struct thread *t)
 {

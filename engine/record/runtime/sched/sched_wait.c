@@ -1,6 +1,6 @@
 /*
- * sched_wait.c - controlled mode: threads that wait for something that the runtime models (an
- * object, a deadline, a descriptor), and who wakes them.
+ * sched_wait.c - controlled mode: threads that wait for an object, a deadline or a
+ * descriptor, and their wake-ups.
  */
 #include <limits.h>
 #include <poll.h>

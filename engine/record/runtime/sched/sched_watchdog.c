@@ -1,7 +1,7 @@
 /*
- * sched_watchdog.c - controlled mode: who has the token and does not come back.  It blocks in
- * something that is not modelled, spins in code that is not instrumented, or is gone by the
- * system call alone.  The threads that wait for the token look after it.
+ * sched_watchdog.c - controlled mode: a token holder that does not reach its next scheduling
+ * point.  It blocks in a call that is not modelled, spins in code that is not instrumented, or
+ * has ended by the bare system call.  The threads that wait for the token check on it.
  */
 #include <string.h>
 #include <sys/syscall.h>
@@ -86,8 +86,8 @@ static bool bury_gone(struct thread *h)
 	return true;
 }
 
-/* Has a thread but the holder something to do now, without the token?  It may be just what the
- * holder waits for: a lock of the C library's, or the rest of a parallel region in libgomp. */
+/* Does a thread other than the holder run, without the token?  The holder may wait for it: for
+ * a lock inside the C library, or for the rest of a parallel region in libgomp. */
 static bool another_runs(const struct thread *h)
 {
 	uint64_t ticks;

@@ -4,17 +4,16 @@
  * languages.
  *
  * In controlled mode a wait is one in our scheduler, with a deadline of virtual time; how it
- * ended is kept for replay, like what a clock said.  Nothing of it is an event: a futex says
- * nothing but "look again", it may say so at any time, and who does not wait in time is not
- * even asked.  So it orders nothing; what does are the atomics around it, which are recorded
- * where they are instrumented.
+ * ended is kept for replay, like a clock's answer.  None of it is an event, as a futex orders
+ * nothing: it may wake at any time, and a thread that comes late does not wait.  The atomics
+ * around it order, and are recorded where they are instrumented.
  *
  * In an exploration, and where one of its runs is replayed, it is as the kernel has it, in
  * events: a wait locks, reads the word, sleeps at a condition where the word has the value, and
  * unlocks; a wake locks, reads how many sleep, signals, and unlocks.  Other operations are told
  * as what exploration does not try, as are waits and wakes for some of the sleepers by a mask.
  *
- * A wake also goes to the kernel, for those who wait there: threads that the runtime does not
+ * A wake also goes to the kernel, for waiters there: threads that the runtime does not
  * schedule, and other processes.
  */
 #include <limits.h>

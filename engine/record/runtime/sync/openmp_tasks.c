@@ -69,7 +69,7 @@ static void family_left(struct family *f)
 		__libc_free(f);
 }
 
-/* Of what the thread does now: a task, or (as long as the thread lives) no task. */
+/* The family of the thread's current task; outside of tasks, that of the thread itself. */
 static struct family *family_of(struct thread *t)
 {
 	struct family **own = t->openmp.task ? &t->openmp.task->family : &t->openmp.family;

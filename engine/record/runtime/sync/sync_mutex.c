@@ -81,7 +81,7 @@ static bool tells_owner(const pthread_mutex_t *m)
 	return !(m->__data.__kind & ELISION) && m->__data.__owner < INCONSISTENT;
 }
 
-/* None of the bits that the C library gives a kind: what lay in the memory before. */
+/* Has the mutex never been initialised? The C library sets no such bits in a kind. */
 static bool is_garbage(const pthread_mutex_t *m)
 {
 	enum { KINDS = 0x7ff80000 | 0x3ff, TYPES = 0x7f, KNOWN = 0x73 };

@@ -9,7 +9,7 @@
 
 INTERPOSED(pthread_once, call_once);
 
-/* -- once, and the guards of C++ statics: a message from who ran it to who comes later -- */
+/* -- once, and the guards of C++ statics: a message from the thread that ran it to later callers -- */
 
 enum { ONCE_SLOTS = 1 << 14 };
 struct once {

@@ -39,8 +39,8 @@ static inline int initialised(void *object, int status, struct thread *t)
 	return status;
 }
 
-/* The same.  A witness may destroy what somebody holds; that the C library refuses it (POSIX
- * says nothing) must not end the replay.  `flags`: enum log_object_flag. */
+/* The same.  A witness may destroy an object that a thread holds; the C library's refusal,
+ * which POSIX leaves open, must not end the replay.  `flags`: enum log_object_flag. */
 static inline int destroyed(void *object, int status, unsigned flags, struct thread *t,
                             uintptr_t pc)
 {

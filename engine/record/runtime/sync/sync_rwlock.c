@@ -22,7 +22,7 @@ static unsigned rw_dead(const pthread_rwlock_t *l)
 
 enum { READERS_SHIFT = 3 }; /* of the C library's count of readers; below are its flags */
 
-/* No value that the C library gives these fields: what lay in the memory before. */
+/* Has the lock never been initialised? The C library gives these fields no such value. */
 static bool is_garbage(const pthread_rwlock_t *l)
 {
 	return (unsigned)l->__data.__shared > 1 ||
