@@ -296,18 +296,17 @@ static const uint8_t op_of[LOG_TAG_COUNT] = {
 };
 
 /* Replay counts recorded events that the trace does not have. */
-static void drop_event(struct import *im, const struct lane *lane)
+static void drop_event(struct import *im, const struct lane *lane, uint64_t ordinal)
 {
-	builder_drop(im->b,
-	             (struct recorded_drop){ .thread = lane->thread, .index = lane->ordinal });
+	builder_drop(im->b, (struct recorded_drop){ .thread = lane->thread, .index = ordinal });
 }
 
-static void import_refused(struct import *im, const struct lane *lane,
+static void import_refused(struct import *im, const struct lane *lane, uint64_t ordinal,
                            const struct error *error)
 {
 	if (im->refused++ == 0)
 		im->first_refusal = *error;
-	drop_event(im, lane);
+	drop_event(im, lane, ordinal);
 }
 
 bool import_event(struct import *im, struct lane *lane, struct event e)
@@ -316,7 +315,7 @@ bool import_event(struct import *im, struct lane *lane, struct event e)
 	e.thread = lane->thread;
 	if (G_LIKELY(builder_add(im->b, e, 0, &error)))
 		return true;
-	import_refused(im, lane, &error);
+	import_refused(im, lane, lane->ordinal, &error);
 	return false;
 }
 
@@ -390,12 +389,16 @@ static unsigned order_of(enum op op, unsigned flags)
 	                                                                         : order;
 }
 
-static inline void add_at_site(struct import *im, struct lane *lane, const struct access *a,
-                               struct import_site *site)
+/* The next accesses of the thread, from its event `ordinal` on. */
+static void add_accesses(struct import *im, const struct lane *lane, uint64_t ordinal,
+                         struct access *accesses, uint32_t count)
 {
 	struct error error;
-	if (G_UNLIKELY(!builder_add_access(im->b, a, &site->site, &error)))
-		import_refused(im, lane, &error);
+	for (uint32_t at = 0; at < count; at++) {
+		at += builder_add_accesses(im->b, accesses + at, count - at, &error);
+		if (G_UNLIKELY(at < count))
+			import_refused(im, lane, ordinal + at, &error);
+	}
 }
 
 /* Of a record, what its site's key has. */
@@ -421,7 +424,8 @@ static void add_access(struct import *im, struct lane *lane, const struct log_re
 	a.value = r->valued ? (int64_t)import_value(im, r->value) : 0;
 	struct import_site *site = &im->sites[r->slot];
 	a.head = event_head(&e);
-	add_at_site(im, lane, &a, site);
+	a.site = &site->site;
+	add_accesses(im, lane, lane->ordinal, &a, 1);
 	site->key = 0;
 	if (r->tag == LOG_RMW || r->code >= LOG_RANGE)
 		return;
@@ -431,61 +435,101 @@ static void add_access(struct import *im, struct lane *lane, const struct log_re
 	site->life = life;
 }
 
-/* The access of a site again, at that distance: of a short record, the value's difference in
- * `word`, or of a half (0), without one.  False, and nothing done, where import_record has to.
- */
-static inline bool short_again(struct import *im, struct lane *lane, struct log_reader *reader,
-                               unsigned slot, uint64_t distance, uint64_t word)
+/* The life at an address where a site goes that was elsewhere; NULL: import_record has to. */
+static __attribute__((noinline)) struct block_life *
+move_site(struct import *im, struct import_site *site, uint64_t address)
+{
+	struct block_life *life = import_life(im, address);
+	if (life)
+		site->life = life;
+	return life;
+}
+
+/* The access of a site again, at that distance.  False, and nothing done, where import_record
+ * has to. */
+static inline bool site_again(struct import *im, const struct lane *lane,
+                              struct log_reader *reader, unsigned slot, uint64_t distance,
+                              struct access *a)
 {
 	struct import_site *site = &im->sites[slot];
-	uint64_t *last = &reader->sites.at[slot].address, field = log_short_field(word);
+	uint64_t *last = &reader->sites.at[slot].address;
 	uint64_t address = (*last + distance) & LOG_ADDRESS_MASK;
 	struct block_life *life = site->life;
-	if (site->key == 0 || site->key != reader->sites.at[slot].key ||
-	    (word && field == LOG_DELTA_FOLLOWS) || life == NULL || life->dead ||
-	    address - life->low >= life->high - life->low)
+	if (G_UNLIKELY(site->key == 0 || site->key != reader->sites.at[slot].key))
 		return false;
-	struct access a = { .head = site->head | lane->thread,
-		            .offset = address - life->low,
-		            .region = life->region,
-		            .size = site->size,
-		            .valued = word && field != LOG_DELTA_UNKNOWN };
+	if (G_UNLIKELY(life == NULL || life->dead ||
+	               address - life->low >= life->high - life->low) &&
+	    (life = move_site(im, site, address)) == NULL)
+		return false;
+	a->head = site->head | lane->thread;
+	a->offset = address - life->low;
+	a->region = life->region;
+	a->size = site->size;
+	a->site = &site->site;
+	a->valued = false;
 	*last = address;
-	if (a.valued) {
-		uint64_t value = reader->sites.value[slot] + log_short_difference(word);
-		reader->sites.value[slot] = value;
-		a.value = (int64_t)(im->rebase ? import_value(im, value) : value);
-	}
-	add_at_site(im, lane, &a, site);
-	lane->ordinal++;
 	return true;
 }
 
-static inline bool half_again(struct import *im, struct lane *lane, struct log_reader *reader,
-                              uint64_t half)
+static inline bool half_again(struct import *im, const struct lane *lane,
+                              struct log_reader *reader, uint64_t half, struct access *a)
 {
-	return short_again(im, lane, reader, log_half_slot(half), log_half_offset(half), 0);
+	return site_again(im, lane, reader, log_half_slot(half), log_half_offset(half), a);
+}
+
+/* The words of a short record with a value that follows; 0: the log may end in it. */
+static inline unsigned short_words(const struct log_reader *reader, uint64_t field)
+{
+	const uint64_t *at = reader->at;
+	if (G_LIKELY(field != LOG_DELTA_FOLLOWS))
+		return 1;
+	return at + 2 < reader->end && (at[1] || at[2]) ? 2 : 0;
+}
+
+/* The next record, if it is a short one of an access whose site was met before. */
+static inline bool next_again(struct import *im, const struct lane *lane,
+                              struct log_reader *reader, struct access *a)
+{
+	if (G_UNLIKELY(reader->second)) {
+		if (!half_again(im, lane, reader, reader->second, a))
+			return false;
+		reader->second = 0;
+		return true;
+	}
+	if (reader->at >= reader->end || !(*reader->at & LOG_SHORT))
+		return false;
+	uint64_t word = *reader->at, second, field = log_short_field(word);
+	if (word & LOG_PAIR) {
+		if (!half_again(im, lane, reader, log_pair_halves(word, &second), a))
+			return false;
+		reader->at++;
+		reader->second = second == LOG_HALF_NONE ? 0 : second | LOG_PAIR;
+		return true;
+	}
+	unsigned slot = log_short_slot(word), words = short_words(reader, field);
+	if (words == 0 || !site_again(im, lane, reader, slot, log_short_offset(word), a))
+		return false;
+	if (field != LOG_DELTA_UNKNOWN) {
+		uint64_t *last = &reader->sites.value[slot];
+		*last = words == 2 ? reader->at[1] : *last + log_short_difference(word);
+		a->valued = true;
+		a->value = (int64_t)(im->rebase ? import_value(im, *last) : *last);
+	}
+	reader->at += words;
+	return true;
 }
 
 void import_shorts(struct import *im, struct lane *lane, struct log_reader *reader)
 {
-	const uint64_t *end = reader->end;
-	if (reader->second && !half_again(im, lane, reader, reader->second))
-		return;
-	reader->second = 0;
-	for (; reader->at < end && *reader->at & LOG_SHORT; reader->at++) {
-		uint64_t word = *reader->at, second = LOG_HALF_NONE;
-		if (!(word & LOG_PAIR)
-		            ? !short_again(im, lane, reader, log_short_slot(word),
-		                           log_short_offset(word), word)
-		            : !half_again(im, lane, reader, log_pair_halves(word, &second)))
-			return;
-		if (second != LOG_HALF_NONE && !half_again(im, lane, reader, second)) {
-			reader->second = second | LOG_PAIR;
-			reader->at++;
-			return;
-		}
-	}
+	struct access batch[BATCH];
+	uint32_t count;
+	do {
+		count = 0;
+		while (count < BATCH && next_again(im, lane, reader, &batch[count]))
+			count++;
+		add_accesses(im, lane, lane->ordinal, batch, count);
+		lane->ordinal += count;
+	} while (count == BATCH);
 }
 
 static void add_enter(struct import *im, struct lane *lane, const struct log_record *r)
@@ -548,7 +592,7 @@ static void add_free(struct import *im, struct lane *lane, uint64_t pc, const ui
 {
 	struct block_life *life = import_life(im, w[1]);
 	if (!life || life->low != w[1] || !life->heap || life->block == NONE) {
-		drop_event(im, lane); /* not allocated in the log */
+		drop_event(im, lane, lane->ordinal); /* not allocated in the log */
 		return;
 	}
 	/* Later accesses, up to the next allocation, are uses after free: the block stays in

@@ -62,8 +62,10 @@ struct import_site {
 	uint64_t key;
 	uint64_t head;
 	struct block_life *life;
-	struct access_site site;
+	struct access_site site; /* of accesses of one size */
 };
+
+enum { BATCH = 64 };
 
 struct import {
 	struct builder *b;

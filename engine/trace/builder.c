@@ -239,7 +239,7 @@ struct trace *builder_finish(struct builder *b, bool complete, struct error *err
 		return NULL;
 	}
 	if (b->writer)
-		binary_places(b->writer, c.places, b->spots.count);
+		binary_places(b->writer, c.places, c.places_count);
 	else
 		g_free(c.places);
 	warn_of_leniency(b);
@@ -275,7 +275,8 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	b->pending = b->writer ? binary_pending(b->writer) : NULL;
 	b->t = trace_new(name);
 	b->warnings = g_ptr_array_new_with_free_func(g_free);
-	b->recent_integers = g_new0(struct recent_integer, RECENT);
+	builder_begin_integers(b);
+	b->telling.low = 1;
 	b->recent_lines = g_new0(struct recent_line, RECENT_LINES);
 	const char *folder = options ? options->folder : NULL;
 	uint64_t memory = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE);
@@ -283,7 +284,7 @@ struct builder *builder_new(const char *name, const struct trace_options *option
 	column_init(&b->stacks, sizeof(uint32_t), folder, memory / 32);
 	column_init(&b->values_array, sizeof(struct value), NULL, 0);
 	column_init(&b->spots, sizeof(struct spot), NULL, 0);
-	column_init(&b->nodes, RADIX * sizeof(uint32_t), NULL, 0);
+	column_init(&b->lines, sizeof(struct line), NULL, 0);
 #define NEW(member, type) b->member = g_array_new(FALSE, TRUE, sizeof(type))
 	NEW(string_bytes, char);
 	NEW(string_offsets, uint32_t);
@@ -343,22 +344,22 @@ void builder_free(struct builder *b)
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		free_array(arrays[i]);
 	struct table *tables[] = { &b->values,        &b->lists_table,    &b->spots_table,
-		                   &b->regions_table, &b->contexts_table, &b->sites_table };
+		                   &b->regions_table, &b->contexts_table, &b->sites_table,
+		                   &b->lines_table };
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		g_free(tables[i]->slots);
 	free_array(b->lates);
 	if (b->late_keys)
 		g_hash_table_destroy(b->late_keys);
 	g_free(b->strings);
-	g_free(b->recent_integers);
+	g_free(b->integers.slots);
 	g_free(b->recent_lines);
-	g_free(b->places);
 	g_array_free(b->telling.told, TRUE);
 	g_array_free(b->telling.accesses, TRUE);
 	g_free(b->failure);
 	column_free(&b->events);
 	column_free(&b->stacks);
-	column_free(&b->nodes);
+	column_free(&b->lines);
 	column_free(&b->values_array);
 	column_free(&b->spots);
 	if (b->warnings)

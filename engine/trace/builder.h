@@ -68,20 +68,25 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
  * and LEAVE. False and `error` when the event is rejected. */
 bool builder_add(struct builder *b, struct event event, uint64_t line, struct error *error);
 /*
- * Add a recorded access of a region. `head` is the event's second word, with thread, location,
+ * A recorded access of a region. `head` is the event's second word, with thread, location,
  * operation and flags: as a number it stays in a register. `site` is the caller's for accesses
- * of one instruction, zero at first: it remembers where the last one was.
+ * of one instruction, zero at first: it remembers where the last ones were.
  */
+struct access_site {
+	struct near_line { /* places of a line (memory.c): at multiples of the size, others */
+		uint64_t low;
+		uint64_t what; /* region + 1 << 32 | size; 0: none */
+		uint32_t line, step;
+	} near[2];
+};
 struct access {
 	uint64_t head;
 	uint64_t offset; /* in the region, and bytes */
 	uint32_t region, size;
-	bool valued;
 	int64_t value;
-};
-struct access_site {
-	uint64_t line;
-	uint32_t region, node;
+	struct access_site *site;
+	uint32_t place; /* the builder's */
+	bool valued;
 };
 static inline uint64_t event_head(const struct event *e)
 {
@@ -89,8 +94,9 @@ static inline uint64_t event_head(const struct event *e)
 	memcpy(&word, (const char *)e + sizeof word, sizeof word);
 	return word;
 }
-bool builder_add_access(struct builder *b, const struct access *access,
-                        struct access_site *site, struct error *error);
+/* Add accesses of one thread; returns how many were added: the next one is rejected. */
+uint32_t builder_add_accesses(struct builder *b, struct access *accesses, uint32_t count,
+                              struct error *error);
 uint32_t builder_event_count(const struct builder *b);
 /* Number of open scopes (call, ubeg, miss, enter) of all threads, without those blocked
  * forever. */
@@ -152,9 +158,9 @@ struct told {
 	uint32_t id;
 	uint32_t enter; /* of an ENTER: number of those before it */
 };
-/* The first access of each place, the first TOLD_ACCESSES of each block, accesses of stacks
- * (not again before an ENTER or LEAVE), writes of values that may be addresses of blocks; all
- * operations but accesses, without calls in which nothing else was told. */
+/* The first TOLD_ACCESSES of each block of the heap, the first access of each place elsewhere,
+ * in stacks again after an ENTER or LEAVE, writes of values that may be addresses of blocks;
+ * all operations but accesses, without calls in which nothing else was told. */
 enum { TOLD_ACCESSES = 6 };
 struct telling_of { /* borrowed */
 	const struct told *at;

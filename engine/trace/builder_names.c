@@ -74,51 +74,32 @@ static bool first_of_block(struct telling *g, uint32_t block)
 	return *count < TOLD_ACCESSES && ++*count;
 }
 
-static struct place_state *meet_place(struct builder *b, uint32_t place)
+/* The integer that the event writes, or 0. */
+static uint64_t written_integer(const struct builder *b, const struct event *e)
 {
-	struct place_state *p = builder_place_state(b, place);
-	if (p->told)
-		return p;
-	const struct spot *s = AT(&b->spots, struct spot, place);
-	p->block = AT(b->regions, struct region, s->region)->block;
-	p->stack = p->block != NONE && AT(b->blocks, struct block, p->block)->alloc == NONE;
-	p->frames = b->telling.frames - 1;
-	return p;
-}
-
-/* Does the access write an integer that may be the address of a block? Mostly the place has
- * just seen it. */
-static inline bool may_store_block(const struct builder *b, const struct place_state *p,
-                                   const struct event *e)
-{
-	const struct telling *g = &b->telling;
-	if (!op_writes(e->op) || e->aux == 0 || g->bits == 0)
-		return false;
-	uint64_t integer = (uint64_t)p->seen.integer;
-	if (p->seen.value != e->aux + 1) {
-		const struct value *v = AT(&b->values_array, struct value, e->aux);
-		if (v->kind == V_PAIR)
-			v = AT(&b->values_array, struct value, v->second);
-		integer = v->kind == V_INT ? (uint64_t)v->integer : 0;
-	}
-	return integer >= g->low && integer <= g->high && (integer & ~g->bits) == 0;
+	const struct value *v = AT(&b->values_array, struct value, e->aux);
+	if (!op_writes(e->op))
+		return 0;
+	if (v->kind == V_PAIR)
+		v = AT(&b->values_array, struct value, v->second);
+	return v->kind == V_INT ? (uint64_t)v->integer : 0;
 }
 
 static void tell_access(struct builder *b, const struct event *e)
 {
-	struct place_state *p = meet_place(b, e->target);
-	bool news = !p->told;
-	p->told = true;
-	if (p->stack) {
-		news |= p->frames != b->telling.frames;
-		p->frames = b->telling.frames;
-	} else if (p->block != NONE) {
-		news |= first_of_block(&b->telling, p->block);
-	}
-	if (news || may_store_block(b, p, e))
+	struct telling *g = &b->telling;
+	struct line *l = builder_line(b, e->target);
+	bool heap = l->block != NONE && !l->stack, news;
+	if (l->stack && l->frames != g->frames)
+		l->told = 0;
+	l->frames = g->frames;
+	if (heap)
+		news = first_of_block(g, l->block);
+	else
+		news = !(l->told & line_bit(e->target));
+	if (news || builder_may_be_block(b, written_integer(b, e)))
 		tell(b, e);
-	p->quiet = !p->stack && (p->block == NONE ||
-	                         *AT(b->telling.accesses, uint8_t, p->block) == TOLD_ACCESSES);
+	l->told |= !heap ? line_bit(e->target) : news ? 0 : UINT64_MAX;
 }
 
 void builder_tell(struct builder *b, const struct event *e)

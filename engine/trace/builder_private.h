@@ -60,17 +60,34 @@ struct region {
 	uint32_t name; /* string */
 	uint32_t block;
 	uint64_t address; /* recordings */
-	/* Root of its tree of places (memory.c), 0: none yet; levels 0: text trace. */
-	uint32_t root, levels;
+	uint32_t odd;     /* recordings: its last line of spots + 1; 0: none */
+	bool recorded;    /* of a recording, not of a text */
 };
 
-/* A place: the target of an access until the end. */
+/* A place (the target of an access until the end) of a text trace, or of a recording where
+ * it is in no line of its size. */
 struct spot {
 	uint32_t region, name; /* name: string as the text has it, 0: none */
 	uint64_t offset;
 	uint32_t size;
-	uint32_t next; /* recordings: next place of the same offset, coded as in a node; 0: none
-	                */
+	uint32_t place; /* of a text trace its index */
+};
+
+/* Places of a recording: LINE of one region and size, in a row. The i-th place of line n is
+ * place n * LINE + i. It begins i << step bytes after `low`: sizes are powers of two (1 <<
+ * code), and either all of its places begin at multiples of their size (step == code), or a
+ * byte apart (step 0), and those at multiples are not met. Code ODD_SIZE: places of any size,
+ * struct spot. */
+enum { LINE_BITS = 6, LINE = 1 << LINE_BITS, ODD_SIZE = 7 };
+struct line {
+	uint64_t met;  /* bit set: the places that there are */
+	uint64_t told; /* those of which nothing is to be told (struct told) but writes of what
+	                * may be a block's address; in a stack, while `frames` is the same */
+	uint64_t low;  /* offset in the region */
+	uint32_t region, block;
+	uint32_t frames; /* b->telling.frames */
+	uint8_t code, step;
+	bool stack; /* in a stack */
 };
 
 /* A thread that holds a lock in shared mode. */
@@ -119,30 +136,27 @@ struct string_slot {
 	uint32_t string, length; /* string: index + 1; 0: free */
 };
 
-/* Caches of recently interned items, which save a cache miss each. */
-#define RECENT 16384u /* a power of two */
-struct recent_integer {
+/* The values that are integers: an open-addressed table. */
+struct integer_slot {
 	int64_t integer;
-	uint32_t value; /* plus one */
+	uint32_t value; /* plus one; 0: free */
 };
-/* An integer and its value. */
-struct seen_integer {
-	int64_t integer;
-	uint32_t value; /* plus one; 0: none yet */
+struct integers {
+	struct integer_slot *slots;
+	uint64_t mask, count;
+	unsigned shift;
 };
-/* What is known of a place of a recording while it is made. */
-struct place_state {
-	struct seen_integer seen; /* last accessed there: most reads see it again */
-	uint32_t block;           /* of its region; NONE */
-	uint32_t frames;          /* in a stack: b->frames when it was told */
-	bool told, stack;
-	bool quiet; /* its accesses tell nothing, but for addresses of blocks that they write */
-};
-enum { LATEST = 4 }; /* integers last accessed anywhere, a power of two: copies store them */
+/* Where an integer's look-up begins: four neighbours have a cache line. */
+static inline uint64_t integer_slot(const struct integers *t, int64_t integer)
+{
+	return (hash_word((uint64_t)integer >> 2) >> t->shift << 2) | ((uint64_t)integer & 3);
+}
+
 #define RECENT_LINES 4096u
 struct recent_line {
-	uint64_t number; /* offset by RADIX */
-	uint32_t region, node;
+	uint64_t low;
+	uint32_t region, line; /* line + 1; 0: none */
+	uint8_t code, step;
 };
 
 /* The events that names may depend on (struct told), told to the namer at the end. */
@@ -151,7 +165,8 @@ struct telling {
 	GArray *accesses; /* uint8_t by block: accesses told, up to TOLD_ACCESSES */
 	uint32_t enters;  /* ENTERs so far */
 	uint32_t frames;  /* changes with each ENTER and LEAVE */
-	/* addresses of blocks: the lowest, the highest, the bits that any has */
+	/* addresses of blocks: the lowest (more than the highest: none), the highest, the bits
+	 * that any has */
 	uint64_t low, high, bits;
 };
 
@@ -163,20 +178,17 @@ struct builder {
 	struct string_slot *strings;
 	uint32_t strings_mask;
 	struct table values, lists_table, spots_table, regions_table, contexts_table,
-	        sites_table;
+	        sites_table, lines_table;
 	struct column events, stacks; /* struct event, uint32_t */
-	struct column nodes;          /* RADIX uint32_t: the trees of places, see memory.c */
+	struct column lines;          /* struct line: places of recordings */
 	struct column values_array;   /* struct value */
-	struct column spots;          /* struct spot: places */
+	struct column spots;          /* struct spot: other places */
 	GArray *value_lists, *threads, *objects, *messages, *blocks, *instances, *invocations,
 	        *locations, *sites, *contexts, *modules, *atomic_sets, *notes, *clocks,
 	        *repeats, *drops, *weak;
 	GArray *regions, *locks, *states;
-	struct recent_integer *recent_integers;
+	struct integers integers;
 	struct recent_line *recent_lines;
-	struct place_state *places; /* by place, `places_room` of them: recordings */
-	struct seen_integer latest[LATEST];
-	uint32_t places_room, latest_next;
 	uint32_t lives; /* number of block lives so far: place caches are valid while it is
 	                 * unchanged */
 	bool any_scope; /* ENTER or LEAVE occurred: there are stacks */
@@ -219,66 +231,27 @@ static inline struct meaning *builder_meaning(struct builder *b, uint32_t string
 	return AT(b->meanings, struct meaning, string);
 }
 
-void builder_grow_places(struct builder *b, uint32_t place); /* memory.c */
-static inline struct place_state *builder_place_state(struct builder *b, uint32_t place)
-{
-	if (G_UNLIKELY(place >= b->places_room))
-		builder_grow_places(b, place);
-	return &b->places[place];
-}
-
-/* -- the place and the value of a recorded access ------------------------------------------ */
-
-/* The trees of places (memory.c). An entry of a lowest node, and spot.next: the index of a
- * place plus one, with the code of its size above (a power of two up to 16, or ENTRY_ODD), so
- * that the entry answers most look-ups. */
-enum { RADIX_BITS = 6, RADIX = 1 << RADIX_BITS };
-enum { ENTRY_SHIFT = 29, ENTRY_ODD = 7 };
-#define ENTRY_SPOT ((1u << ENTRY_SHIFT) - 1)
-
-static inline uint32_t place_size_code(uint32_t size)
-{
-	static const uint8_t codes[17] = { ENTRY_ODD, 0,         1,         ENTRY_ODD,
-		                           2,         ENTRY_ODD, ENTRY_ODD, ENTRY_ODD,
-		                           3,         ENTRY_ODD, ENTRY_ODD, ENTRY_ODD,
-		                           ENTRY_ODD, ENTRY_ODD, ENTRY_ODD, ENTRY_ODD,
-		                           4 };
-	return size <= 16 ? codes[size] : ENTRY_ODD;
-}
-
-static inline uint32_t *builder_node(const struct builder *b, uint32_t node)
-{
-	return column_at(&b->nodes, node);
-}
-
-/* As builder_place; `site` remembers where the last one was. The second is for a place that is
- * new, elsewhere, or of an odd size. */
+/* memory.c: the line and the number in it of a place that is none of `near`, which becomes its
+ * line where it has one of its size. */
 uint32_t builder_place_far(struct builder *b, uint32_t region, uint64_t offset, uint32_t size,
-                           struct access_site *site);
-static inline uint32_t builder_place_near(struct builder *b, uint32_t region, uint64_t offset,
-                                          uint32_t size, struct access_site *site)
+                           struct near_line *near);
+static inline struct line *builder_line(const struct builder *b, uint32_t place)
 {
-	if (G_LIKELY(site->line == offset / RADIX && site->region == region && site->node)) {
-		uint32_t entry = builder_node(b, site->node)[offset % RADIX];
-		uint32_t code = place_size_code(size);
-		if (G_LIKELY(entry && entry >> ENTRY_SHIFT == code && code != ENTRY_ODD))
-			return (entry & ENTRY_SPOT) - 1;
-	}
-	return builder_place_far(b, region, offset, size, site);
+	return column_at(&b->lines, place / LINE);
+}
+static inline uint64_t line_bit(uint32_t place)
+{
+	return UINT64_C(1) << place % LINE;
 }
 
-/* An integer that was read from a place or written to it. builder_values.c: one that the place
- * has not just seen, among the latest or looked up. */
-struct seen_integer builder_other_integer(struct builder *b, int64_t integer);
-static inline uint32_t builder_integer_at(struct builder *b, struct place_state *place,
-                                          int64_t integer)
+/* builder_values.c: the table of integers; an integer that is not in its first slot. */
+void builder_begin_integers(struct builder *b);
+uint32_t builder_integer_far(struct builder *b, int64_t integer);
+static inline uint32_t builder_integer_near(struct builder *b, int64_t integer)
 {
-	struct seen_integer *seen = &place->seen;
-	if (seen->value == 0 || seen->integer != integer)
-		*seen = builder_other_integer(b, integer);
-	else
-		b->latest[b->latest_next++ % LATEST] = *seen;
-	return seen->value - 1;
+	const struct integer_slot *s = &b->integers.slots[integer_slot(&b->integers, integer)];
+	return G_LIKELY(s->value && s->integer == integer) ? s->value - 1
+	                                                   : builder_integer_far(b, integer);
 }
 
 /* memory.c: the variables and wide accesses made from places; every access is changed from
@@ -287,6 +260,7 @@ struct cut {
 	GArray *variables; /* struct variable; names of recordings are NONE yet */
 	GArray *wides;     /* struct wide */
 	uint32_t *places;  /* by place, see tape.h; owned */
+	uint64_t places_count;
 };
 struct cut builder_cut_memory(struct builder *b);
 /* "P+12": name of a recorded variable without debug information. */
@@ -295,12 +269,16 @@ void builder_append_plain_name(const struct builder *b, const struct variable *v
 
 /* builder_names.c: note an event that is about to be added, if names may depend on it. */
 void builder_tell(struct builder *b, const struct event *e);
-/* False for most accesses that need not be told. */
-static inline bool builder_tells_access(const struct builder *b, const struct place_state *p,
-                                        bool writes)
+/* May a block begin at an address? */
+static inline bool builder_may_be_block(const struct builder *b, uint64_t address)
 {
-	uint64_t integer = (uint64_t)p->seen.integer;
-	return !p->quiet || (writes && integer >= b->telling.low && integer <= b->telling.high);
+	return address >= b->telling.low && address <= b->telling.high &&
+	       (address & ~b->telling.bits) == 0;
+}
+/* Is nothing to be told of an access but the address of a block? */
+static inline bool builder_told(const struct builder *b, const struct line *l, uint32_t place)
+{
+	return l->told & line_bit(place) && (!l->stack || l->frames == b->telling.frames);
 }
 
 /* To the writer, which says itself that the disk is full; the builder counts. */

@@ -2,6 +2,7 @@
  * builder_values.c - interned values: integers, strings, tokens, old>new pairs, lists, and
  * arguments and results of invocations. Equal values have equal indices.
  */
+#include "engine/base/scattered.h"
 #include "engine/trace/builder_private.h"
 
 static uint64_t value_hash_of(const struct value *v)
@@ -31,27 +32,52 @@ static uint32_t value_intern(struct builder *b, struct value v)
 	return (uint32_t)b->values_array.count - 1;
 }
 
-uint32_t builder_integer(struct builder *b, int64_t integer)
+static struct integer_slot *integer_find(const struct integers *t, int64_t integer)
 {
-	struct recent_integer *recent =
-	        &b->recent_integers[mix((uint64_t)integer) & (RECENT - 1)];
-	if (recent->value == 0 || recent->integer != integer) {
-		recent->value =
-		        value_intern(b, (struct value){ .kind = V_INT, .integer = integer }) +
-		        1;
-		recent->integer = integer;
-	}
-	return recent->value - 1;
+	uint64_t at = integer_slot(t, integer);
+	while (t->slots[at].value && t->slots[at].integer != integer)
+		at = (at + 1) & t->mask;
+	return &t->slots[at];
 }
 
-struct seen_integer builder_other_integer(struct builder *b, int64_t integer)
+static void integers_resize(struct integers *t, uint64_t size)
 {
-	for (unsigned i = 0; i < LATEST; i++)
-		if (b->latest[i].value && b->latest[i].integer == integer)
-			return b->latest[i];
-	struct seen_integer found = { integer, builder_integer(b, integer) + 1 };
-	b->latest[b->latest_next++ % LATEST] = found;
-	return found;
+	struct integers old = *t;
+	t->slots = scattered_new0(struct integer_slot, size);
+	t->mask = size - 1;
+	t->shift = 66 - (unsigned)__builtin_ctzll(size);
+	for (uint64_t i = 0; old.slots && i <= old.mask; i++)
+		if (old.slots[i].value)
+			*integer_find(t, old.slots[i].integer) = old.slots[i];
+	g_free(old.slots);
+}
+
+void builder_begin_integers(struct builder *b)
+{
+	enum { FIRST = 1024 };
+	integers_resize(&b->integers, FIRST);
+}
+
+uint32_t builder_integer_far(struct builder *b, int64_t integer)
+{
+	struct integers *t = &b->integers;
+	struct integer_slot *slot = integer_find(t, integer);
+	if (slot->value)
+		return slot->value - 1;
+	if (4 * (t->count + 1) > 3 * t->mask) {
+		integers_resize(t, 2 * (t->mask + 1));
+		slot = integer_find(t, integer);
+	}
+	t->count++;
+	*(struct value *)column_push(&b->values_array) =
+	        (struct value){ .kind = V_INT, .integer = integer };
+	*slot = (struct integer_slot){ integer, (uint32_t)b->values_array.count };
+	return slot->value - 1;
+}
+
+uint32_t builder_integer(struct builder *b, int64_t integer)
+{
+	return builder_integer_near(b, integer);
 }
 
 uint32_t builder_value(struct builder *b, enum value_kind kind, const char *text, size_t length)

@@ -3,8 +3,8 @@
  * accesses; and finally the variables.
  *
  * Places of text traces are hashed, as names come in any order. In recordings every access
- * needs a look-up: a region is a radix tree over offsets, whose entry for a byte is the first
- * place beginning there; no hashing, and places are sorted by address at the end.
+ * needs a look-up: places of one size are bits of lines (struct line), which are hashed, and
+ * whoever accesses them remembers the line.
  */
 #include "engine/base/compare.h"
 #include "engine/base/scattered.h"
@@ -47,9 +47,7 @@ uint32_t builder_region(struct builder *b, const char *name, uint64_t address, u
 	struct region r = { .name = builder_string(b, name, strlen(name)),
 		            .block = block,
 		            .address = address,
-		            .levels = 1 };
-	for (uint64_t rest = (size ? size - 1 : 0) / RADIX; rest; rest /= RADIX)
-		r.levels++;
+		            .recorded = true };
 	g_array_append_val(b->regions, r);
 	return b->regions->len - 1;
 }
@@ -80,6 +78,7 @@ static uint32_t spot_intern(struct builder *b, struct spot s)
 		if (same_spot(AT(&b->spots, struct spot, i), &s))
 			return i;
 	}
+	s.place = (uint32_t)b->spots.count;
 	*(struct spot *)column_push(&b->spots) = s;
 	b->spots_table.slots[at] = (uint32_t)b->spots.count;
 	b->spots_table.count++;
@@ -88,88 +87,114 @@ static uint32_t spot_intern(struct builder *b, struct spot s)
 
 /* -- places of recordings ------------------------------------------------------------------ */
 
-static uint32_t node_new(struct builder *b)
+static inline uint64_t line_key(uint32_t region, uint64_t low, unsigned code, unsigned step)
 {
-	if (b->nodes.count == 0) /* 0 means none */
-		memset(column_push(&b->nodes), 0, RADIX * sizeof(uint32_t));
-	memset(column_push(&b->nodes), 0, RADIX * sizeof(uint32_t));
-	return (uint32_t)b->nodes.count - 1;
+	return mix(low ^ (uint64_t)region << 32 ^ code << 4 ^ step);
 }
 
-/* The lowest node of the tree for an offset, with RADIX bytes. */
-static uint32_t line_of(struct builder *b, uint32_t region, uint64_t offset)
+static uint64_t line_hash(const void *of, uint32_t i)
 {
-	struct region *r = AT(b->regions, struct region, region);
-	if (r->root == 0)
-		r->root = node_new(b);
-	uint32_t node = r->root;
-	for (unsigned shift = (r->levels - 1) * RADIX_BITS; shift; shift -= RADIX_BITS) {
-		uint64_t child = offset >> shift;
-		BUG_ON(child >= RADIX);
-		if (builder_node(b, node)[child] == 0) {
-			uint32_t made = node_new(b); /* nodes may move */
-			builder_node(b, node)[child] = made;
-		}
-		node = builder_node(b, node)[child];
-		offset &= (UINT64_C(1) << shift) - 1;
-	}
-	return node;
+	const struct builder *b = of;
+	const struct line *l = AT(&b->lines, struct line, i);
+	return line_key(l->region, l->low, l->code, l->step);
 }
 
-static uint32_t node_of(struct builder *b, uint32_t region, uint64_t offset)
+static uint32_t line_new(struct builder *b, uint32_t region, uint64_t low, unsigned code,
+                         unsigned step)
 {
-	uint64_t number = offset / RADIX;
-	struct recent_line *recent = &b->recent_lines[(number ^ region * 37u) % RECENT_LINES];
-	if (recent->number != number || recent->region != region || recent->node == 0)
-		*recent = (struct recent_line){ number, region, line_of(b, region, offset) };
-	return recent->node;
-}
-
-static uint32_t add_place(struct builder *b, uint32_t *entry, struct spot s)
-{
-	uint32_t code = place_size_code(s.size);
-	for (uint32_t at = *entry; at;) {
-		uint32_t index = (at & ENTRY_SPOT) - 1;
-		const struct spot *known = AT(&b->spots, struct spot, index);
-		if (at >> ENTRY_SHIFT == code && known->size == s.size)
-			return index;
-		at = known->next;
-	}
-	if ((uint32_t)b->spots.count >= ENTRY_SPOT) {
+	uint32_t block = AT(b->regions, struct region, region)->block;
+	if (b->lines.count >= UINT32_MAX / LINE) {
 		if (b->failure == NULL)
-			b->failure =
-			        g_strdup_printf("more than %u places in memory", ENTRY_SPOT);
+			b->failure = g_strdup("too many places in memory");
 		return 0;
 	}
-	s.next = *entry;
-	*(struct spot *)column_push(&b->spots) = s;
-	*entry = (uint32_t)b->spots.count | code << ENTRY_SHIFT;
-	return (uint32_t)b->spots.count - 1;
+	*(struct line *)column_push(&b->lines) = (struct line){
+		.low = low,
+		.region = region,
+		.block = block,
+		.frames = b->telling.frames,
+		.code = (uint8_t)code,
+		.step = (uint8_t)step,
+		.stack = block != NONE && AT(b->blocks, struct block, block)->alloc == NONE,
+	};
+	return (uint32_t)b->lines.count - 1;
+}
+
+static uint32_t line_intern(struct builder *b, uint32_t region, uint64_t low, unsigned code,
+                            unsigned step)
+{
+	struct table *h = &b->lines_table;
+	if (2 * (h->count + 1) > h->mask)
+		builder_table_grow(h, line_hash, b);
+	uint32_t at = (uint32_t)line_key(region, low, code, step) & h->mask;
+	for (; h->slots[at]; at = (at + 1) & h->mask) {
+		const struct line *l = AT(&b->lines, struct line, h->slots[at] - 1);
+		if (l->low == low && l->region == region && l->code == code && l->step == step)
+			return h->slots[at] - 1;
+	}
+	uint32_t line = line_new(b, region, low, code, step);
+	h->slots[at] = line + 1;
+	h->count++;
+	return line;
+}
+
+static uint32_t line_of(struct builder *b, uint32_t region, uint64_t low, unsigned code,
+                        unsigned step)
+{
+	uint64_t hash = (low >> LINE_BITS) ^ region * 37u ^ (code << 8) ^ (step << 4);
+	struct recent_line *r = &b->recent_lines[hash % RECENT_LINES];
+	if (r->line == 0 || r->low != low || r->region != region || r->code != code ||
+	    r->step != step)
+		*r = (struct recent_line){ low, region,
+			                   line_intern(b, region, low, code, step) + 1,
+			                   (uint8_t)code, (uint8_t)step };
+	return r->line - 1;
+}
+
+/* A place of another size: a spot, in a line of its region's. */
+static uint32_t odd_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
+{
+	uint64_t before = b->spots.count;
+	struct spot sought = { .region = region, .offset = offset, .size = size };
+	uint32_t spot = spot_intern(b, sought); /* spots may move */
+	struct spot *s = AT(&b->spots, struct spot, spot);
+	if (b->spots.count == before)
+		return s->place;
+	struct region *r = AT(b->regions, struct region, region);
+	if (r->odd == 0 || ~AT(&b->lines, struct line, r->odd - 1)->met == 0)
+		r->odd = line_new(b, region, 0, ODD_SIZE, 0) + 1;
+	struct line *l = AT(&b->lines, struct line, r->odd - 1);
+	s->place = (r->odd - 1) * LINE + (uint32_t)__builtin_popcountll(l->met);
+	l->met = l->met << 1 | 1;
+	return s->place;
+}
+
+/* The code of a size, or ODD_SIZE. */
+static inline unsigned size_code(uint32_t size)
+{
+	bool plain = size > 0 && size <= 16 && (size & (size - 1)) == 0;
+	return plain ? (unsigned)__builtin_ctz(size) : ODD_SIZE;
 }
 
 uint32_t builder_place_far(struct builder *b, uint32_t region, uint64_t offset, uint32_t size,
-                           struct access_site *site)
+                           struct near_line *near)
 {
-	uint64_t line = offset / RADIX;
-	if (site->node == 0 || site->line != line || site->region != region)
-		*site = (struct access_site){ line, region, node_of(b, region, offset) };
-	return add_place(b, builder_node(b, site->node) + offset % RADIX,
-	                 (struct spot){ .region = region, .offset = offset, .size = size });
+	unsigned code = size_code(size);
+	if (code == ODD_SIZE)
+		return odd_place(b, region, offset, size);
+	unsigned step = offset & (size - 1) ? 0 : code;
+	uint64_t low = offset >> (LINE_BITS + step) << (LINE_BITS + step);
+	uint32_t line = line_of(b, region, low, code, step);
+	*near = (struct near_line){ low, (uint64_t)(region + 1) << 32 | size, line, step };
+	uint32_t place = line * LINE + (uint32_t)((offset - low) >> step);
+	builder_line(b, place)->met |= line_bit(place);
+	return place;
 }
 
 uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
 {
-	struct access_site site = { 0 };
-	return builder_place_far(b, region, offset, size, &site);
-}
-
-void builder_grow_places(struct builder *b, uint32_t place)
-{
-	uint32_t room = MAX(64, place + place / 2 + 1);
-	b->places = scattered_realloc(b->places, b->places_room * sizeof *b->places,
-	                              room * sizeof *b->places);
-	memset(b->places + b->places_room, 0, (room - b->places_room) * sizeof *b->places);
-	b->places_room = room;
+	struct near_line near = { 0 };
+	return builder_place_far(b, region, offset, size, &near);
 }
 
 /* -- places of text traces, blocks --------------------------------------------------------- */
@@ -281,9 +306,9 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length)
 
 /* -- variables from places ----------------------------------------------------------------- */
 
-/* A place and its position. */
+/* A place and its position. `spot`: of a recording NONE in a line of its size. */
 struct order_key {
-	uint32_t region, spot;
+	uint32_t region, place, spot;
 	uint64_t offset;
 	uint64_t end;
 };
@@ -297,7 +322,7 @@ static int by_place(const void *x, const void *y)
 		return a->offset < b->offset ? -1 : 1;
 	if (a->end != b->end)
 		return a->end > b->end ? -1 : 1; /* longest first */
-	return a->spot < b->spot ? -1 : a->spot > b->spot;
+	return a->place < b->place ? -1 : a->place > b->place;
 }
 
 /* The size of a place without one: the directive's; else the longest access at its offset, or
@@ -311,7 +336,7 @@ struct cutter {
 	struct builder *b;
 	GArray *variables; /* struct variable */
 	GArray *wides;     /* struct wide */
-	struct wide *of;   /* by spot: its range; count >= 1 */
+	uint32_t *places;  /* by place: its variable, or its range of variables */
 	/* of one region: begins and ends of places; their ends; variable of each cut */
 	GArray *cuts, *ends, *first; /* uint64_t, uint64_t, uint32_t */
 	GArray *keys;                /* struct order_key */
@@ -361,7 +386,7 @@ static void add_variable(struct cutter *c, const struct order_key *key, uint64_t
                          uint64_t size)
 {
 	const struct region *r = AT(c->b->regions, struct region, key->region);
-	bool recorded = r->levels > 0;
+	bool recorded = r->recorded;
 	struct variable v = { .block = r->block,
 		              .address = r->address + offset,
 		              .size = (uint32_t)size,
@@ -460,10 +485,14 @@ static void cut_region(struct cutter *c, struct order_key *keys, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		from = cut_at(c->cuts, from, keys[i].offset);
 		guint to = cut_at(c->cuts, from, keys[i].end);
-		uint32_t first = g_array_index(c->first, uint32_t, from);
-		c->of[keys[i].spot] = (struct wide){
-			first, to > from ? g_array_index(c->first, uint32_t, to) - first : 1
-		};
+		struct wide range = { g_array_index(c->first, uint32_t, from), 1 };
+		if (to > from)
+			range.count = g_array_index(c->first, uint32_t, to) - range.first;
+		c->places[keys[i].place] = range.first;
+		if (range.count == 1)
+			continue;
+		c->places[keys[i].place] = c->wides->len | PLACE_WIDE;
+		g_array_append_val(c->wides, range);
 	}
 }
 
@@ -477,8 +506,9 @@ static void adopt_early_places(struct builder *b)
 		struct region r = *AT(b->regions, struct region, i);
 		size_t length;
 		const char *name = builder_string_at(b, r.name, &length);
-		uint32_t block =
-		        r.block == NONE && r.levels == 0 ? block_around(b, name, length) : NONE;
+		uint32_t block = r.block == NONE && !r.recorded
+		                         ? builder_block_around(b, name, length)
+		                         : NONE;
 		into[i] = i;
 		if (block != NONE && AT(b->blocks, struct block, block)->alloc == NONE)
 			into[i] = region_intern(b, r.name, block);
@@ -500,79 +530,135 @@ static void adopt_early_places(struct builder *b)
 	}
 }
 
-/* For text traces: sorted by region and offset. */
-static void cut_text(struct cutter *c)
+/* A region's places in order: its spots, or its lines of one size and step. */
+struct stream {
+	const struct order_key *spots, *spots_end;
+	const uint32_t *lines, *lines_end;
+	uint64_t rest;        /* of the line before `lines`: places that have not come */
+	struct order_key key; /* the next place */
+};
+
+/* False at the end. */
+static bool stream_next(const struct builder *b, struct stream *s)
 {
-	struct builder *b = c->b;
-	size_t n = 0;
-	g_autofree struct order_key *keys =
-	        g_new(struct order_key, (uint32_t)b->spots.count + 1);
-	for (guint i = 0; i < (uint32_t)b->spots.count; i++) {
+	if (s->spots < s->spots_end) {
+		s->key = *s->spots++;
+		return true;
+	}
+	while (s->rest == 0) {
+		if (s->lines == s->lines_end)
+			return false;
+		s->rest = AT(&b->lines, struct line, *s->lines++)->met;
+	}
+	uint32_t line = s->lines[-1], i = (uint32_t)__builtin_ctzll(s->rest);
+	const struct line *l = AT(&b->lines, struct line, line);
+	uint64_t offset = l->low + ((uint64_t)i << l->step);
+	s->rest &= s->rest - 1;
+	s->key = (struct order_key){ l->region, line * LINE + i, NONE, offset,
+		                     offset + (UINT64_C(1) << l->code) };
+	return true;
+}
+
+enum { STREAMS = 10 }; /* five sizes at two steps each, but for one byte; spots */
+
+/* All that the streams have, sorted. */
+static void merge_streams(struct cutter *c, struct stream *streams, unsigned count)
+{
+	for (unsigned i = 0; i < count;)
+		if (stream_next(c->b, &streams[i]))
+			i++;
+		else
+			streams[i] = streams[--count];
+	g_array_set_size(c->keys, 0);
+	while (count > 0) {
+		struct stream *first = &streams[0];
+		for (unsigned i = 1; i < count; i++)
+			if (by_place(&streams[i].key, &first->key) < 0)
+				first = &streams[i];
+		g_array_append_val(c->keys, first->key);
+		if (!stream_next(c->b, first))
+			*first = streams[--count];
+	}
+}
+
+static gint by_line(gconstpointer x, gconstpointer y, gpointer builder)
+{
+	const struct builder *b = builder;
+	const struct line *l = AT(&b->lines, struct line, *(const uint32_t *)x),
+	                  *m = AT(&b->lines, struct line, *(const uint32_t *)y);
+	if (l->region != m->region)
+		return l->region < m->region ? -1 : 1;
+	if (l->code != m->code)
+		return l->code < m->code ? -1 : 1;
+	if (l->step != m->step)
+		return l->step < m->step ? -1 : 1;
+	return l->low < m->low ? -1 : l->low > m->low;
+}
+
+/* Indices of lines, by region, size and step; the caller's. */
+static uint32_t *sorted_lines(struct builder *b)
+{
+	uint32_t *order = g_new(uint32_t, b->lines.count + 1);
+	for (uint32_t i = 0; i < b->lines.count; i++)
+		order[i] = i;
+	g_qsort_with_data(order, (gint)b->lines.count, sizeof *order, by_line, b);
+	return order;
+}
+
+/* The same for spots, by region and offset. */
+static struct order_key *sorted_spots(struct builder *b)
+{
+	struct order_key *keys = g_new(struct order_key, b->spots.count + 1);
+	for (uint32_t i = 0; i < b->spots.count; i++) {
 		const struct spot *s = AT(&b->spots, struct spot, i);
-		if (AT(b->regions, struct region, s->region)->levels == 0)
-			keys[n++] = (struct order_key){ s->region, i, s->offset,
-				                        s->offset + directive_size(b, s) };
+		keys[i] = (struct order_key){ s->region, s->place, i, s->offset,
+			                      s->offset + directive_size(b, s) };
 	}
-	qsort(keys, n, sizeof *keys, by_place);
-	for (size_t from = 0, to; from < n; from = to) {
-		for (to = from + 1; to < n && keys[to].region == keys[from].region; to++)
-			;
-		cut_region(c, keys + from, to - from);
-	}
+	qsort(keys, b->spots.count, sizeof *keys, by_place);
+	return keys;
 }
 
-/* Append the places that begin at one byte, longest first. */
-static void collect_entry(struct cutter *c, uint32_t entry)
+/* Divide a region's lines, from lines[*next] on, into streams; the number of these. */
+static unsigned line_streams(const struct builder *b, uint32_t region, const uint32_t *lines,
+                             uint64_t *next, struct stream *streams)
 {
-	guint from = c->keys->len;
-	while (entry) {
-		uint32_t index = (entry & ENTRY_SPOT) - 1;
-		const struct spot *s = AT(&c->b->spots, struct spot, index);
-		struct order_key key = { s->region, index, s->offset, s->offset + s->size };
-		guint at = c->keys->len;
-		while (at > from && by_place(AT(c->keys, struct order_key, at - 1), &key) > 0)
-			at--;
-		g_array_insert_val(c->keys, at, key);
-		entry = s->next;
+	const struct line *last = NULL;
+	unsigned count = 0;
+	for (; *next < b->lines.count; ++*next) {
+		const struct line *l = AT(&b->lines, struct line, lines[*next]);
+		if (l->region != region)
+			break;
+		if (l->code == ODD_SIZE)
+			continue;
+		if (!last || last->code != l->code || last->step != l->step)
+			streams[count++] = (struct stream){ .lines = lines + *next };
+		streams[count - 1].lines_end = lines + *next + 1;
+		last = l;
 	}
+	return count;
 }
 
-static void collect_node(struct cutter *c, uint32_t node, unsigned level)
-{
-	for (unsigned i = 0; i < RADIX; i++) {
-		uint32_t child = builder_node(c->b, node)[i];
-		if (child && level > 1)
-			collect_node(c, child, level - 1);
-		else if (child)
-			collect_entry(c, child);
-	}
-}
-
-static void cut_recorded(struct cutter *c)
+static void cut_regions(struct cutter *c)
 {
 	struct builder *b = c->b;
-	for (guint i = 0; i < b->regions->len; i++) {
-		const struct region *r = AT(b->regions, struct region, i);
-		if (r->root == 0)
+	g_autofree uint32_t *lines = sorted_lines(b);
+	g_autofree struct order_key *spots = sorted_spots(b);
+	uint64_t line = 0, from = 0, to = 0;
+	for (guint region = 0; region < b->regions->len; region++, from = to) {
+		struct stream streams[STREAMS];
+		unsigned count = line_streams(b, region, lines, &line, streams);
+		while (to < b->spots.count && spots[to].region == region)
+			to++;
+		if (count == 0 && to > from) { /* mostly a text's */
+			cut_region(c, spots + from, to - from);
 			continue;
-		g_array_set_size(c->keys, 0);
-		collect_node(c, r->root, r->levels);
-		cut_region(c, (struct order_key *)(void *)c->keys->data, c->keys->len);
+		}
+		streams[count++] =
+		        (struct stream){ .spots = spots + from, .spots_end = spots + to };
+		merge_streams(c, streams, count);
+		if (c->keys->len)
+			cut_region(c, (struct order_key *)(void *)c->keys->data, c->keys->len);
 	}
-}
-
-/* By place: its variable, or its range of variables. */
-static uint32_t *settle_places(struct cutter *c)
-{
-	uint32_t *places = g_new(uint32_t, (uint32_t)c->b->spots.count + 1);
-	for (guint i = 0; i < (uint32_t)c->b->spots.count; i++) {
-		places[i] = c->of[i].first;
-		if (c->of[i].count == 1)
-			continue;
-		g_array_append_val(c->wides, c->of[i]);
-		places[i] = (c->wides->len - 1) | PLACE_WIDE;
-	}
-	return places;
 }
 
 static inline void resolve_target(const uint32_t *places, struct event *e)
@@ -597,26 +683,23 @@ static void resolve_targets(struct builder *b, const uint32_t *places)
 
 struct cut builder_cut_memory(struct builder *b)
 {
+	/* places of recordings are numbered by lines, those of texts are the spots */
+	uint64_t places = b->lines.count ? b->lines.count * LINE : b->spots.count;
 	struct cutter c = { .b = b,
-		            .variables =
-		                    g_array_sized_new(FALSE, FALSE, sizeof(struct variable),
-		                                      (guint)b->spots.count),
+		            .variables = g_array_new(FALSE, FALSE, sizeof(struct variable)),
 		            .wides = g_array_new(FALSE, FALSE, sizeof(struct wide)),
-		            .of = g_new0(struct wide, (uint32_t)b->spots.count + 1),
+		            .places = scattered_new0(uint32_t, places + 1),
 		            .cuts = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 		            .ends = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 		            .first = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		            .keys = g_array_new(FALSE, FALSE, sizeof(struct order_key)) };
 	if (b->blocks->len)
 		adopt_early_places(b);
-	cut_recorded(&c);
-	cut_text(&c);
-	uint32_t *places = settle_places(&c);
-	resolve_targets(b, places);
-	g_free(c.of);
+	cut_regions(&c);
+	resolve_targets(b, c.places);
 	g_array_free(c.cuts, TRUE);
 	g_array_free(c.ends, TRUE);
 	g_array_free(c.first, TRUE);
 	g_array_free(c.keys, TRUE);
-	return (struct cut){ c.variables, c.wides, places };
+	return (struct cut){ c.variables, c.wides, c.places, places };
 }

@@ -489,22 +489,46 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 	return add(&r, &e);
 }
 
-bool builder_add_access(struct builder *b, const struct access *a, struct access_site *site,
-                        struct error *error)
+/* Where it is; what its value needs is on its way into the cache. */
+static inline void locate(struct builder *b, struct access *a)
 {
-	uint32_t thread = (uint32_t)a->head & EVENT_THREADS, value = 0;
-	uint32_t at = builder_place_near(b, a->region, a->offset, a->size, site);
-	struct place_state *place = builder_place_state(b, at);
+	struct near_line *near = &a->site->near[(a->offset & (a->size - 1)) != 0];
+	uint64_t what = (uint64_t)(a->region + 1) << 32 | a->size;
+	uint64_t i = (a->offset - near->low) >> near->step;
 	if (a->valued)
-		value = builder_integer_at(b, place, a->value);
-	const uint64_t words[2] = { at | (uint64_t)value << 32, a->head };
+		__builtin_prefetch(&b->integers.slots[integer_slot(&b->integers, a->value)]);
+	if (G_LIKELY(i < LINE && near->what == what)) {
+		a->place = near->line * LINE + (uint32_t)i;
+		builder_line(b, a->place)->met |= UINT64_C(1) << i;
+	} else {
+		a->place = builder_place_far(b, a->region, a->offset, a->size, near);
+	}
+}
+
+static inline bool add_located(struct builder *b, const struct access *a, struct error *error)
+{
+	uint32_t thread = (uint32_t)a->head & EVENT_THREADS;
+	uint32_t value = a->valued ? builder_integer_near(b, a->value) : 0;
+	const uint64_t words[2] = { a->place | (uint64_t)value << 32, a->head };
 	struct event e;
 	memcpy(&e, words, sizeof e);
 	if (G_UNLIKELY(thread != b->plain) && !becomes_plain(b, thread))
 		return builder_add(b, e, 0, error);
-	if (G_UNLIKELY(
-	            builder_tells_access(b, place, op_writes((enum op)(a->head >> 48 & 255)))))
+	bool pointer = op_writes((enum op)(a->head >> 48 & 255)) && a->valued &&
+	               builder_may_be_block(b, (uint64_t)a->value);
+	if (G_UNLIKELY(pointer || !builder_told(b, builder_line(b, a->place), a->place)))
 		builder_tell(b, &e);
 	builder_hand_over(b, &e, b->plain_state->context);
 	return true;
+}
+
+uint32_t builder_add_accesses(struct builder *b, struct access *accesses, uint32_t count,
+                              struct error *error)
+{
+	for (uint32_t i = 0; i < count; i++)
+		locate(b, &accesses[i]);
+	for (uint32_t i = 0; i < count; i++)
+		if (G_UNLIKELY(!add_located(b, &accesses[i], error)))
+			return i;
+	return count;
 }
