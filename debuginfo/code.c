@@ -4,11 +4,10 @@
  * function for each atomic operation, so an atomic instruction is inline assembly, or code that
  * was compiled otherwise.
  */
+#include "debuginfo/machine.h"
 #include "debuginfo/private.h"
 
-#include <capstone/capstone.h>
 #include <fcntl.h>
-#include <gelf.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -66,37 +65,32 @@ static uint64_t scan_file(const struct debuginfo *d, Elf *elf, csh decoder, cs_i
 	return found;
 }
 
-/* An ELF file of x86-64 and a decoder of its code. */
-struct opened {
-	int file;
-	Elf *elf;
-	csh decoder;
-	cs_insn *i;
-};
-
-static void close_code(struct opened *o)
+void machine_close(struct machine *m)
 {
-	if (o->i != NULL) {
-		cs_free(o->i, 1);
-		cs_close(&o->decoder);
+	if (m->i != NULL) {
+		cs_free(m->i, 1);
+		cs_close(&m->decoder);
 	}
-	elf_end(o->elf);
-	if (o->file >= 0)
-		close(o->file);
+	elf_end(m->elf);
+	if (m->file >= 0)
+		close(m->file);
 }
 
-static bool open_code(struct opened *o, const char *path)
+bool machine_open(struct machine *m, const char *path, bool details)
 {
 	GElf_Ehdr header;
-	memset(o, 0, sizeof *o);
+	memset(m, 0, sizeof *m);
 	elf_version(EV_CURRENT);
-	o->file = open(path, O_RDONLY | O_CLOEXEC);
-	o->elf = o->file < 0 ? NULL : elf_begin(o->file, ELF_C_READ_MMAP, NULL);
-	if (o->elf != NULL && gelf_getehdr(o->elf, &header) != NULL &&
-	    header.e_machine == EM_X86_64 &&
-	    cs_open(CS_ARCH_X86, CS_MODE_64, &o->decoder) == CS_ERR_OK)
-		o->i = cs_malloc(o->decoder);
-	return o->i != NULL;
+	m->file = open(path, O_RDONLY | O_CLOEXEC);
+	m->elf = m->file < 0 ? NULL : elf_begin(m->file, ELF_C_READ_MMAP, NULL);
+	if (m->elf == NULL || gelf_getehdr(m->elf, &header) == NULL ||
+	    header.e_machine != EM_X86_64 ||
+	    cs_open(CS_ARCH_X86, CS_MODE_64, &m->decoder) != CS_ERR_OK)
+		return false;
+	if (details) /* before there is room: it has room for them then */
+		cs_option(m->decoder, CS_OPT_DETAIL, CS_OPT_ON);
+	m->i = cs_malloc(m->decoder);
+	return m->i != NULL;
 }
 
 uint64_t debuginfo_atomic_instruction(const struct debuginfo *d)
@@ -104,9 +98,10 @@ uint64_t debuginfo_atomic_instruction(const struct debuginfo *d)
 	uint64_t *answer = &((struct debuginfo *)d)->atomic_instruction;
 	uint64_t known = __atomic_load_n(answer, __ATOMIC_RELAXED);
 	if (known == 0) {
-		struct opened o;
-		known = 1 + (open_code(&o, d->path) ? scan_file(d, o.elf, o.decoder, o.i) : 0);
-		close_code(&o);
+		struct machine m;
+		bool good = machine_open(&m, d->path, false);
+		known = 1 + (good ? scan_file(d, m.elf, m.decoder, m.i) : 0);
+		machine_close(&m);
 		__atomic_store_n(answer, known, __ATOMIC_RELAXED);
 	}
 	return known - 1;
@@ -118,7 +113,7 @@ enum { MOST_INSTRUCTIONS = 200 };
 
 /* Where a way is. */
 struct following {
-	struct opened *code;
+	struct machine *code;
 	GArray *ways;     /* uint64_t: addresses that are to be followed */
 	GHashTable *been; /* addresses << 1 | low */
 	bool low;         /* the lowest byte of the result is overwritten */
@@ -129,10 +124,10 @@ struct following {
 	uint64_t target; /* of a jump that both take; 0: none */
 };
 
-/* The section's code from the address on; NULL: there is none. `linkage`: it leads to other
- * modules. */
-static const uint8_t *code_at(Elf *elf, uint64_t address, size_t *count, bool *linkage)
+const uint8_t *machine_at(const struct machine *m, uint64_t address, size_t *count,
+                          bool *linkage)
 {
+	Elf *elf = m->elf;
 	Elf_Scn *section = NULL;
 	size_t names = 0;
 	elf_getshdrstrndx(elf, &names);
@@ -178,7 +173,7 @@ static enum next follow_branch(struct following *f, const cs_insn *i, bool call)
 	bool linkage;
 	if (to->type != X86_OP_IMM)
 		return call ? NEXT_OVERWRITES : NEXT_READS;
-	if (code_at(f->code->elf, (uint64_t)to->imm, &count, &linkage) == NULL)
+	if (machine_at(f->code, (uint64_t)to->imm, &count, &linkage) == NULL)
 		return NEXT_READS;
 	if (linkage)
 		return NEXT_OVERWRITES;
@@ -282,7 +277,7 @@ static bool follow_way(struct following *f, uint64_t address)
 {
 	size_t count;
 	bool linkage;
-	const uint8_t *bytes = code_at(f->code->elf, address, &count, &linkage);
+	const uint8_t *bytes = machine_at(f->code, address, &count, &linkage);
 	cs_insn *i = f->code->i;
 	f->low = f->compared = f->flagged = false;
 	for (;;) {
@@ -297,22 +292,17 @@ static bool follow_way(struct following *f, uint64_t address)
 		if (f->target == 0)
 			continue;
 		address = f->target;
-		bytes = code_at(f->code->elf, address, &count, &linkage);
+		bytes = machine_at(f->code, address, &count, &linkage);
 	}
 }
 
 bool debuginfo_result_unseen(const char *path, uint64_t address, const int32_t results[2])
 {
-	struct opened o;
-	bool unseen = open_code(&o, path) &&
-	              cs_option(o.decoder, CS_OPT_DETAIL, CS_OPT_ON) == CS_ERR_OK;
-	struct following f = { .code = &o,
+	struct machine m;
+	bool unseen = machine_open(&m, path, true);
+	struct following f = { .code = &m,
 		               .ways = g_array_new(FALSE, FALSE, sizeof(uint64_t)),
 		               .been = g_hash_table_new(NULL, NULL) };
-	if (unseen) { /* with room for details */
-		cs_free(o.i, 1);
-		o.i = cs_malloc(o.decoder);
-	}
 	g_array_append_val(f.ways, address);
 	for (guint i = 0; unseen && i < f.ways->len; i++) {
 		f.known = i == 0;
@@ -322,6 +312,6 @@ bool debuginfo_result_unseen(const char *path, uint64_t address, const int32_t r
 	}
 	g_array_free(f.ways, TRUE);
 	g_hash_table_unref(f.been);
-	close_code(&o);
+	machine_close(&m);
 	return unseen;
 }

@@ -35,7 +35,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     23
+#define LOG_VERSION     24
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -569,6 +569,18 @@ enum log_memory { LOG_SC, LOG_TSO, LOG_RC11 };
  * and for each that reaches this and what its words point to. */
 #define LOG_ARGUMENTS 6
 
+/* A call of an atomic operation in the program's own file: what of its thread's state the code
+ * after it does not look at any more (debuginfo/dead.h). */
+enum { LOG_DEAD_SITES = 512, LOG_DEAD_RANGES = 6 };
+struct log_dead {
+	uint32_t address;  /* where it returns to, less the load bias; 0: no more */
+	uint8_t registers; /* bits of rbx, rbp, r12 to r15 */
+	uint8_t count;
+	struct {
+		uint16_t from, bytes; /* of the stack, from the stack pointer after it on */
+	} range[LOG_DEAD_RANGES];
+};
+
 struct log_config {
 	uint32_t version;
 	uint32_t flags; /* enum log_flag */
@@ -606,6 +618,7 @@ struct log_config {
 	/* -- what all runs of a fork server share: a copy of a settled process has it already */
 	char missing[32768]; /* LOG_MISSING: lines of the specifications;
 	                        runtime/missing/modules.c */
+	struct log_dead dead[LOG_DEAD_SITES]; /* LOG_EXPLORE: by address */
 	char preload[2048];  /* what LD_PRELOAD was before us ("" for unset), to be restored */
 	char library_path[2048];
 };

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "debuginfo/dead.h"
 #include "debuginfo/debuginfo.h"
 #include "engine/record/run_private.h"
 
@@ -35,6 +36,23 @@ static void set_timeout(int socket, int seconds)
 	setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
 }
 
+static void find_dead(const char *path, struct log_config *config)
+{
+	g_autoptr(GArray) sites = debuginfo_dead(path);
+	G_STATIC_ASSERT((int)LOG_DEAD_RANGES == (int)DEAD_RANGES);
+	unsigned count = 0;
+	for (guint i = 0; i < sites->len && count < LOG_DEAD_SITES; i++) {
+		const struct dead_site *s = &g_array_index(sites, struct dead_site, i);
+		if (s->address > UINT32_MAX)
+			break;
+		struct log_dead *dead = &config->dead[count++];
+		dead->address = (uint32_t)s->address;
+		dead->registers = s->registers;
+		dead->count = s->count;
+		memcpy(dead->range, s->range, sizeof(dead->range));
+	}
+}
+
 struct record_server *record_server_new(char **argv, const char *preload, const char *output,
                                         struct error *error)
 {
@@ -55,6 +73,8 @@ struct record_server *record_server_new(char **argv, const char *preload, const 
 	s->socket = pair[0];
 	s->first = -1;
 	s->config = o.config;
+	if (good)
+		find_dead(path, &s->config);
 	g_free(path);
 	if (good) {
 		set_timeout(s->socket, STARTS_WITHIN);
@@ -129,6 +149,7 @@ static void inherit(const struct record_server *s, struct log_config *config)
 	config->buffer = s->config.buffer;
 	config->had_preload = s->config.had_preload;
 	config->had_library_path = s->config.had_library_path;
+	memcpy(config->dead, s->config.dead, sizeof(config->dead));
 	memcpy(config->preload, s->config.preload, sizeof(config->preload));
 	memcpy(config->library_path, s->config.library_path, sizeof(config->library_path));
 }

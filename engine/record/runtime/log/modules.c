@@ -158,6 +158,8 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 		rt.start_high = info->dlpi_addr + rt.config.start_high;
 		rt.waiting = true;
 	}
+	if (module_count == 0)
+		memory_program(info->dlpi_addr);
 	missing_module(info, path, low, high);
 	modules[module_count].bias = info->dlpi_addr;
 	modules[module_count++].low = low;

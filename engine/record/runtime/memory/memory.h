@@ -88,6 +88,7 @@ bool memory_waits(const struct thread *t);
 bool memory_waits_on(const struct thread *t);
 void memory_state(struct thread *t, const volatile void *p, unsigned order, uint64_t operand,
                   uint64_t expected);
+void memory_program(uintptr_t bias); /* of the program's own file */
 
 /* `next` gets the token (NULL: nobody): memory is as it sees it.  Under lock. */
 void memory_view(struct thread *next);

@@ -4,10 +4,12 @@
  * A thread's code depends on the registers that a call keeps, its stack, memory, and what the
  * access returns. Where an access begins in the same state as an earlier one of its thread, and
  * the thread has changed no memory between the two, what it did between has led nowhere: a
- * round of a loop that waits. Exploration leaves such rounds out (explore/graphs_rounds.c).
+ * round of a loop that waits. Exploration leaves such rounds out (memory/rounds.h).
  *
  * The registers are those of the caller of the hook, which core/atomics.c's entries leave in
- * memory_registers before any code of the runtime has changed them.
+ * memory_registers before any code of the runtime has changed them. What the code after the
+ * call does not look at any more (rt.config.dead) is no part of the state: the value that a
+ * failed round left in a register or on the stack.
  */
 #include "engine/record/runtime/core/rt.h"
 
@@ -22,6 +24,46 @@ static uint64_t mix(uint64_t h, uint64_t word)
 {
 	h = (h ^ word) * 0x9e3779b97f4a7c15ull;
 	return h ^ h >> 29;
+}
+
+static uintptr_t program;
+
+void memory_program(uintptr_t bias)
+{
+	program = bias;
+}
+
+/* What is dead at the call that returns to `pc`; NULL: nothing is known. */
+static const struct log_dead *dead_at(uintptr_t pc)
+{
+	unsigned from = 0, to = LOG_DEAD_SITES;
+	uintptr_t address = pc - program;
+	while (from < to) {
+		unsigned i = from + (to - from) / 2;
+		const struct log_dead *d = &rt.config.dead[i];
+		if (d->address == address)
+			return d;
+		if (d->address != 0 && d->address < address)
+			from = i + 1;
+		else
+			to = i;
+	}
+	return NULL;
+}
+
+/* A word of the stack, `at` bytes above the stack pointer after the call, without dead bytes.
+ */
+static uint64_t live_part(const struct log_dead *d, uintptr_t at, uint64_t word)
+{
+	for (unsigned i = 0; i < d->count; i++) {
+		uintptr_t from = d->range[i].from, to = from + d->range[i].bytes;
+		if (to <= at || from >= at + 8)
+			continue;
+		for (uintptr_t b = 0; b < 8; b++)
+			if (from <= at + b && at + b < to)
+				word &= ~(0xffull << 8 * b);
+	}
+	return word;
 }
 
 /* How often has the thread come back to one of its last states? Looks that a plan has may see
@@ -76,12 +118,23 @@ void memory_state(struct thread *t, const volatile void *p, unsigned order, uint
 	if (from >= to || to - from > MOST)
 		return;
 	uint64_t state = mix(mix(mix((uintptr_t)p, order), operand), expected);
+	uintptr_t pc = *(const uintptr_t *)from; /* where the hook returns to */
+	const struct log_dead *dead = dead_at(pc);
 	for (unsigned i = 0; i < REGISTERS; i++)
-		state = mix(state, memory_registers[i]);
-	for (const uint64_t *w = (const uint64_t *)from; (uintptr_t)(w + 1) <= to; w++)
+		state = mix(state, dead && dead->registers >> i & 1 ? 0 : memory_registers[i]);
+	const uint64_t *w = (const uint64_t *)from;
+	if (dead) { /* of its own frame */
+		uintptr_t own = dead->count ? dead->range[dead->count - 1].from +
+		                                      dead->range[dead->count - 1].bytes
+		                            : 0;
+		state = mix(state, *w++);
+		for (uintptr_t at = 0; at < own && (uintptr_t)(w + 1) <= to; at += 8)
+			state = mix(state, live_part(dead, at, *w++));
+	}
+	for (; (uintptr_t)(w + 1) <= to; w++)
 		state = mix(state, *w);
 	count_looks(&t->memory, state);
 	t->memory.looked = (uintptr_t)p;
-	t->memory.pc = *(const uintptr_t *)from; /* where the hook returns to */
+	t->memory.pc = pc;
 	tell(t, state);
 }

@@ -1,0 +1,30 @@
+/*
+ * dead.h - what of a thread's state its code does not look at any more: registers and bytes of
+ * the stack frame that the code after a call overwrites on every way before it reads them
+ * (x86-64, by capstone and the ABI). What is not certain counts as looked at.
+ */
+#ifndef HEDDLE_DEBUGINFO_DEAD_H
+#define HEDDLE_DEBUGINFO_DEAD_H
+
+#include <glib.h>
+#include <stdint.h>
+
+/* The registers that a call keeps, as bits. */
+enum dead_register { DEAD_RBX, DEAD_RBP, DEAD_R12, DEAD_R13, DEAD_R14, DEAD_R15, DEAD_COUNT };
+
+enum { DEAD_RANGES = 6 };
+/* At a call that returns to `address` (the file's). */
+struct dead_site {
+	uint64_t address;
+	uint8_t registers; /* dead as the call is made: bits of enum dead_register */
+	uint8_t count;
+	struct {
+		uint16_t from, bytes; /* from the stack pointer on, as it is after the call */
+	} range[DEAD_RANGES];
+};
+
+/* The calls of ThreadSanitizer's atomic operations in the file at which something is dead, by
+ * address: struct dead_site, owned by the caller; empty when the file cannot be read. */
+GArray *debuginfo_dead(const char *path);
+
+#endif

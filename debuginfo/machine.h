@@ -1,0 +1,27 @@
+/*
+ * machine.h - the machine code of an ELF file of x86-64, private to this folder: code.c and
+ * dead.c read it.
+ */
+#ifndef HEDDLE_DEBUGINFO_MACHINE_H
+#define HEDDLE_DEBUGINFO_MACHINE_H
+
+#include <capstone/capstone.h>
+#include <gelf.h>
+#include <stdbool.h>
+
+struct machine {
+	int file;
+	Elf *elf;
+	csh decoder;
+	cs_insn *i; /* room for one instruction */
+};
+/* False: it is none of x86-64, or cannot be read; machine_close all the same. `details`: what
+ * instructions read and write is wanted, too. */
+bool machine_open(struct machine *m, const char *path, bool details);
+void machine_close(struct machine *m);
+/* The section's code from the address on; NULL: there is none. `linkage`: it leads to other
+ * modules. */
+const uint8_t *machine_at(const struct machine *m, uint64_t address, size_t *count,
+                          bool *linkage);
+
+#endif
