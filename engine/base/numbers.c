@@ -85,6 +85,16 @@ bool numbers_have(const struct numbers *n, uint64_t number)
 	return *place_of(n, number) != 0;
 }
 
+uint32_t numbers_place(const struct numbers *n, uint64_t number)
+{
+	return *place_of(n, number) - 1;
+}
+
+uint64_t numbers_at(const struct numbers *n, uint32_t place)
+{
+	return g_array_index(n->all, uint64_t, place);
+}
+
 uint32_t numbers_count(const struct numbers *n)
 {
 	return n->all->len;

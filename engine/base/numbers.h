@@ -15,6 +15,10 @@ void numbers_clear(struct numbers *n);
 /* False when it was there. */
 bool numbers_add(struct numbers *n, uint64_t number);
 bool numbers_have(const struct numbers *n, uint64_t number);
+/* Its place in that order, or NONE. */
+uint32_t numbers_place(const struct numbers *n, uint64_t number);
+/* The number at a place. */
+uint64_t numbers_at(const struct numbers *n, uint32_t place);
 uint32_t numbers_count(const struct numbers *n);
 /* Add all of the other. */
 void numbers_adopt(struct numbers *n, const struct numbers *other);

@@ -31,22 +31,23 @@ static uint64_t executions(const struct exploration *x)
 	return x->report->runs->len + x->report->abandoned;
 }
 
-static bool limit_reached(struct exploration *x)
+/* Why nothing more is executed, or NULL. */
+static const char *limit_of(const struct exploration *x)
 {
 	const struct explore_options *o = x->options;
-	if (o->max_runs && executions(x) - x->before >= o->max_runs) {
-		explore_stop(x, "the limit of runs was reached (--runs)");
-		return true;
-	}
-	if (o->until_error && explore_has_failed(x)) {
-		explore_stop(x, "it ended at the first error (--until-error)");
-		return true;
-	}
-	if (explore_out_of_time(x)) {
-		explore_stop(x, "the time was up (--budget)");
-		return true;
-	}
-	return explore_is_interrupted(x);
+	if (o->max_runs && executions(x) - x->before >= o->max_runs)
+		return "the limit of runs was reached (--runs)";
+	if (o->until_error && explore_has_failed(x))
+		return "it ended at the first error (--until-error)";
+	return explore_out_of_time(x) ? "the time was up (--budget)" : NULL;
+}
+
+static bool limit_reached(struct exploration *x)
+{
+	const char *limit = limit_of(x);
+	if (limit != NULL)
+		explore_stop(x, limit);
+	return limit != NULL || explore_is_interrupted(x);
 }
 
 static bool go_on(struct exploration *x)
@@ -111,6 +112,8 @@ static void begin_again(struct exploration *x)
 	for (guint i = 0; i < r->runs->len; i++)
 		g_array_index(r->runs, struct explore_run, i).parent = i == 0 ? NONE : 0;
 	g_array_set_size(r->races, 0);
+	explore_end_unseen(x);
+	g_clear_pointer(&x->next, pending_free);
 	x->earlier = x->schedules = 0;
 	r->pruned = r->classes = 0;
 	g_ptr_array_set_size(x->repeats, 0);
@@ -168,37 +171,74 @@ static bool is_chance(const struct exploration *x)
 	return (made > 1 && x->chances < made / 2) || (idle && x->idle_chances < MOST_IDLE);
 }
 
-static bool run_next(struct exploration *x, struct error *error)
+/* One of those that wait, or by chance; NULL when a known run begins so. */
+static struct pending *take_pending(struct exploration *x, struct pending *chance)
 {
 	uint32_t made = x->report->runs->len - x->first;
-	bool idle = worklist_length(x->worklist) == 0;
-	struct pending *p = is_chance(x) ? by_chance(x) : NULL;
-	x->idle_chances = idle && p != NULL ? x->idle_chances + 1 : 0;
-	if (x->idle_chances > 0 && x->kept->len > 0)
-		explore_walk_again(x);
-	if (p == NULL && x->repeats->len > 0)
-		return explore_run_again(
-		        x, g_ptr_array_steal_index(x->repeats, x->repeats->len - 1), error);
-	if (p == NULL && (worklist_length(x->worklist) == 0 || explore_keeps_too_much(x))) {
-		explore_plan_further(x);
-		return true;
-	}
-	if (p == NULL)
-		p = worklist_take(x->worklist,
-		                  x->options->until_error || made < FIRST_BY_CHANCE);
+	bool any = x->options->until_error || made < FIRST_BY_CHANCE;
+	struct pending *p = chance ? chance : worklist_take(x->worklist, any);
 	bool known = p->parts != NULL && explore_is_known(x, p->parts, p->parts_count, p->kind);
 	x->taken += !p->by_chance;
 	x->run_of_taken += !p->by_chance && !known;
 	if (!known)
-		return explore_run_pending(x, p, error);
+		return p;
 	x->report->pruned++;
 	pending_free(p);
-	return true;
+	return NULL;
+}
+
+/* Chosen before the current run is planned, so that its execution takes the time of that; what
+ * is planned waits for one run more. Not while an error is looked for: what has been learnt last
+ * leads there. */
+void explore_choose_next(struct exploration *x)
+{
+	if (x->options->until_error)
+		return;
+	while (x->next == NULL && !x->again && !x->cancelled && !x->interrupted &&
+	       limit_of(x) == NULL && x->repeats->len == 0 &&
+	       worklist_length(x->worklist) > 0 && !explore_keeps_too_much(x))
+		x->next = take_pending(x, is_chance(x) ? by_chance(x) : NULL);
+	if (x->next != NULL && x->running == NULL) {
+		x->idle_chances = 0;
+		explore_begin_run(x, x->next);
+	}
+}
+
+static bool run_next(struct exploration *x, struct error *error)
+{
+	struct pending *p = g_steal_pointer(&x->next);
+	if (p != NULL)
+		return explore_run_pending(x, p, error);
+	bool idle = worklist_length(x->worklist) == 0;
+	struct pending *chance = is_chance(x) ? by_chance(x) : NULL;
+	x->idle_chances = idle && chance != NULL ? x->idle_chances + 1 : 0;
+	if (x->idle_chances > 0 && x->kept->len > 0)
+		explore_walk_again(x);
+	if (chance == NULL && x->repeats->len > 0)
+		return explore_run_again(
+		        x, g_ptr_array_steal_index(x->repeats, x->repeats->len - 1), error);
+	if (chance == NULL &&
+	    (worklist_length(x->worklist) == 0 || explore_keeps_too_much(x))) {
+		explore_plan_further(x);
+		return true;
+	}
+	p = take_pending(x, chance);
+	return p == NULL || explore_run_pending(x, p, error);
 }
 
 static bool has_more(const struct exploration *x)
 {
-	return worklist_length(x->worklist) > 0 || x->kept->len > 0 || x->repeats->len > 0;
+	return x->next != NULL || worklist_length(x->worklist) > 0 || x->kept->len > 0 ||
+	       x->repeats->len > 0;
+}
+
+/* The next schedule waits among the others again. */
+static void put_next_back(struct exploration *x)
+{
+	explore_end_unseen(x);
+	if (x->next != NULL && !x->next->by_chance)
+		worklist_add(x->worklist, g_steal_pointer(&x->next));
+	g_clear_pointer(&x->next, pending_free);
 }
 
 static void note_unplanned(struct exploration *x)
@@ -235,7 +275,13 @@ static void estimate(struct exploration *x)
 static bool keep_state(struct exploration *x, struct error *error)
 {
 	gint64 from = g_get_monotonic_time();
-	if (!checkpoint_store(x, x->options->resume, error))
+	bool waits = x->next != NULL && !x->next->by_chance;
+	if (waits)
+		worklist_add(x->worklist, x->next);
+	bool good = checkpoint_store(x, x->options->resume, error);
+	if (waits)
+		x->next = worklist_take(x->worklist, false);
+	if (!good)
 		return false;
 	gint64 took = g_get_monotonic_time() - from;
 	x->next_checkpoint = from + MAX(BETWEEN_CHECKPOINTS, 20 * took);
@@ -287,6 +333,7 @@ static bool explore_on(struct exploration *x, struct error *error)
 		if (!x->cancelled && is_state_due(x) && !keep_state(x, error))
 			return false;
 	}
+	put_next_back(x);
 	return x->cancelled || !x->options->resume || keep_state(x, error);
 }
 
@@ -411,6 +458,7 @@ void exploration_end(struct exploration *x)
 	g_array_unref(x->origin.errors);
 	g_array_unref(x->origin.replanned);
 	checkpoint_close(x->from);
+	pending_free(x->next);
 	g_ptr_array_unref(x->repeats);
 	g_ptr_array_unref(x->kept);
 	no_return_free(x->no_return);

@@ -24,17 +24,6 @@ static char *last_line_of(const char *text, gsize length)
 	return g_string_free(line, FALSE);
 }
 
-static char *last_line(const char *path)
-{
-	char *text = NULL;
-	gsize length = 0;
-	if (path == NULL || !g_file_get_contents(path, &text, &length, NULL))
-		return g_strdup("");
-	char *line = last_line_of(text, length);
-	g_free(text);
-	return line;
-}
-
 /* Digest of the lines of a text in any order: threads that print side by side print the same.
  */
 static uint64_t digest_of_lines(const char *text, gsize length)
@@ -66,15 +55,13 @@ static void note_threads(const struct exploration *x)
 }
 
 /* The output of a run, and how often another thread goes on in its trace. */
-static void note_output(const struct exploration *x, struct explore_run *r)
+static void note_output(const struct exploration *x, const struct plan_run *run,
+                        struct explore_run *r)
 {
-	char *text = NULL;
-	gsize length = 0;
-	if (x->output != NULL && g_file_get_contents(x->output, &text, &length, NULL)) {
-		r->printed = last_line_of(text, length);
-		r->output = digest_of_lines(text, length);
+	if (run->printed != NULL) {
+		r->printed = last_line_of(run->printed, run->printed_length);
+		r->output = digest_of_lines(run->printed, run->printed_length);
 	}
-	g_free(text);
 	for (uint32_t i = 1; i < x->trace->events_count; i++)
 		r->switches += x->trace->events[i].thread != x->trace->events[i - 1].thread;
 }
@@ -196,11 +183,12 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 	r->status = result->signal ? result->signal : result->status;
 	r->strayed = run->diverged;
 	r->error = NONE;
-	note_output(x, r);
+	note_output(x, run, r);
+	const char *last = r->printed ? r->printed : "";
 	note_threads(x);
 	if (run->diverged && result->signal != 0 && result->signal != SIGKILL) {
 		r->end = EXPLORE_SIGNAL; /* nevertheless a run of the program */
-		r->story = last_line(x->output);
+		r->story = g_strdup(last);
 	} else if (run->diverged) {
 		r->end = EXPLORE_DIVERGED;
 		r->story = g_strdup(run->cause ? run->cause : "");
@@ -224,7 +212,7 @@ void explore_judge(struct exploration *x, const struct plan_run *run, struct exp
 		r->end = result->signal        ? EXPLORE_SIGNAL
 		         : result->status != 0 ? EXPLORE_STATUS
 		                               : EXPLORE_FINE;
-		r->story = last_line(r->end == EXPLORE_FINE ? NULL : x->output);
+		r->story = g_strdup(r->end == EXPLORE_FINE ? "" : last);
 	}
 	if (r->end != EXPLORE_FINE && r->end != EXPLORE_CUT && r->end != EXPLORE_DIVERGED)
 		find_places(x, run, r);

@@ -77,6 +77,9 @@ struct exploration {
 	struct histories *histories;
 	struct awaits *awaits;
 	struct worklist *worklist;
+	struct pending *next;    /* the schedule to be executed next, chosen before the last run
+	                          * was planned; owned, or NULL */
+	struct pending *running; /* the same, when its execution has begun; borrowed */
 	GPtrArray *kept; /* struct execution *: not planned to the end, the next one first */
 	uint64_t kept_events;    /* of all of these */
 	GPtrArray *repeats;      /* struct repeat *: the last one next */
@@ -160,6 +163,10 @@ bool explore_is_known(const struct exploration *x, const struct part *parts, uin
 
 /* explore_run.c: execute; takes ownership. False and `error` when the program cannot be run. */
 bool explore_run_pending(struct exploration *x, struct pending *p, struct error *error);
+/* Begin the execution of a schedule, which explore_run_pending then waits for; or leave it to
+ * that. It ends here, unseen. */
+void explore_begin_run(struct exploration *x, struct pending *s);
+void explore_end_unseen(struct exploration *x);
 /* Execute a run of an earlier process again, and plan it; takes ownership. */
 bool explore_run_again(struct exploration *x, struct repeat *r, struct error *error);
 /* Execute a run whose schedule is kept once more, for its trace (no_return.h). False when it
@@ -181,6 +188,9 @@ void explore_walk_again(struct exploration *x);
 bool explore_keeps_too_much(const struct exploration *x);
 /* Unset the current run. */
 void explore_leave(struct exploration *x);
+/* explore.c: choose the next schedule, and begin its execution, which goes on while the current
+ * run is planned. */
+void explore_choose_next(struct exploration *x);
 
 /* explore_errors.c: record the run's ending among the errors, and save its trace if it is the
  * first of its kind. False and `error` when it cannot be written. */

@@ -33,11 +33,10 @@ bool explore_is_refused(const struct exploration *x, const struct plan_run *run,
 {
 	enum { REFUSED = 125 };
 	const char prefix[] = "heddle: ", suffix[] = "; leave its bind line out";
-	char *text = NULL;
 	if (x->interposer == NULL || run->result.status != REFUSED ||
-	    run->facts.instrumented > 0 || x->output == NULL ||
-	    !g_file_get_contents(x->output, &text, NULL, NULL))
+	    run->facts.instrumented > 0 || run->printed == NULL)
 		return false;
+	char *text = g_strdup(run->printed);
 	char *end = strstr(text, suffix), *colon = strstr(text, ": ");
 	if (colon != NULL)
 		colon = strstr(colon + 2, ": ");

@@ -17,8 +17,8 @@ static struct explore_run begin_run(struct pending *s)
 		                     .library = s->library };
 }
 
-static bool start_run(struct exploration *x, struct pending *s, struct plan_run *run,
-                      struct error *error)
+/* What depends on the exploration. */
+static void complete_plan(struct exploration *x, struct pending *s)
 {
 	const struct explore_options *o = x->options;
 	s->plan.output = x->output;
@@ -33,7 +33,34 @@ static bool start_run(struct exploration *x, struct pending *s, struct plan_run 
 	s->plan.max_steps = o->max_steps;
 	if (o->spec_files && s->plan.specs == NULL)
 		s->plan.specs = g_ptr_array_ref((GPtrArray *)o->spec_files);
-	bool good = plan_follow(&s->plan, o->argv, 0, NULL, NULL, run, error);
+}
+
+void explore_begin_run(struct exploration *x, struct pending *s)
+{
+	complete_plan(x, s);
+	if (plan_begin(&s->plan, x->options->argv))
+		x->running = s;
+}
+
+void explore_end_unseen(struct exploration *x)
+{
+	if (x->running != NULL)
+		plan_cancel(&x->running->plan);
+	x->running = NULL;
+}
+
+static bool start_run(struct exploration *x, struct pending *s, struct plan_run *run,
+                      struct error *error)
+{
+	bool begun = x->running == s, good;
+	if (!begun)
+		explore_end_unseen(x);
+	x->running = NULL;
+	complete_plan(x, s);
+	if (begun)
+		good = plan_end(&s->plan, x->options->argv, run, error);
+	else
+		good = plan_follow(&s->plan, x->options->argv, 0, NULL, NULL, run, error);
 	x->interrupted |= run->result.interrupted != 0;
 	if (good)
 		return true;
@@ -219,6 +246,7 @@ static bool follow_run(struct exploration *x, struct pending *s, struct executio
 		good = take_run(x, s, ex, &follow, &whole, error);
 	if (follow)
 		explore_plan_begun(x, ex, s);
+	explore_choose_next(x);
 	if (follow && !x->cancelled) {
 		explore_plan(x, ex, s, whole);
 	} else {

@@ -261,20 +261,36 @@ void history_add_end(struct history *h, uint32_t thread)
 
 /* -- all runs ----------------------------------------------------------------------------- */
 
+/* Runs, ascending. */
+struct run_list {
+	uint32_t count, room; /* room 0: at most one, in `only` */
+	union {
+		uint32_t *runs; /* owned */
+		uint32_t only;
+	};
+};
+
 /* Order information of a run beside the prefixes of its threads. */
 struct known_run {
 	GHashTable *calls; /* prefix before a call -> GArray of struct part: the last preceding
-	                    * steps that it does not commute with, by thread */
-	GHashTable *lengths; /* who -> number of steps + 1 */
-	uint64_t ender;      /* the thread that ended the program; 0: none */
+	                    * steps that it does not commute with, by thread; NULL: no calls */
+	uint64_t ender;    /* the thread that ended the program; 0: none */
 	uint64_t class_;
+	uint32_t count; /* of `lengths` */
+	struct length {
+		uint32_t who;   /* its place in histories.whos */
+		uint32_t steps; /* of that thread, + 1 */
+	} lengths[];
 };
 
+/* A million runs are to be kept: no table and no list of its own for each. */
 struct histories {
 	GPtrArray *known; /* struct known_run *, by run; NULL: not here */
 	struct numbers *classes;
+	struct numbers *whos; /* threads */
 	struct initials initials;
-	GHashTable *having; /* thread prefix -> GArray of uint32_t: runs with it */
+	struct numbers *prefixes; /* of threads, */
+	GArray *having;           /* struct run_list: by prefix, the runs with it */
 	uint32_t runs;
 };
 
@@ -286,11 +302,16 @@ static void free_list(gpointer list)
 static void free_known(gpointer data)
 {
 	struct known_run *k = data;
-	if (k == NULL)
-		return;
-	g_hash_table_unref(k->calls);
-	g_hash_table_unref(k->lengths);
+	if (k != NULL && k->calls != NULL)
+		g_hash_table_unref(k->calls);
 	g_free(k);
+}
+
+static void free_runs(gpointer data)
+{
+	struct run_list *l = data;
+	if (l->room > 0)
+		g_free(l->runs);
 }
 
 struct histories *histories_new(void)
@@ -298,8 +319,11 @@ struct histories *histories_new(void)
 	struct histories *all = g_new0(struct histories, 1);
 	all->known = g_ptr_array_new_with_free_func(free_known);
 	all->classes = numbers_new();
+	all->whos = numbers_new();
 	initials_begin(&all->initials);
-	all->having = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
+	all->prefixes = numbers_new();
+	all->having = g_array_new(FALSE, TRUE, sizeof(struct run_list));
+	g_array_set_clear_func(all->having, free_runs);
 	return all;
 }
 
@@ -309,7 +333,9 @@ void histories_free(struct histories *all)
 		return;
 	g_ptr_array_unref(all->known);
 	numbers_free(all->classes);
-	g_hash_table_unref(all->having);
+	numbers_free(all->whos);
+	numbers_free(all->prefixes);
+	g_array_unref(all->having);
 	initials_end(&all->initials);
 	g_free(all);
 }
@@ -344,22 +370,27 @@ static GArray *steps_before(const struct history *h, const struct view_call *cal
 	return list;
 }
 
-static struct known_run *known_run_empty(void)
+static struct known_run *known_run_empty(uint32_t count)
 {
-	struct known_run *k = g_new0(struct known_run, 1);
-	k->calls = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
-	k->lengths = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+	struct known_run *k = g_malloc0(sizeof *k + count * sizeof *k->lengths);
+	k->count = count;
 	return k;
 }
 
-static struct known_run *known_run_new(const struct history *h)
+static GHashTable *calls_empty(void)
 {
-	struct known_run *k = known_run_empty();
+	return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_list);
+}
+
+static struct known_run *known_run_new(struct histories *all, const struct history *h)
+{
+	struct known_run *k = known_run_empty(h->threads_count);
 	k->class_ = history_class(h);
 	for (uint32_t i = 0; i < h->threads_count; i++) {
 		const struct thread_history *th = &h->threads[i];
-		g_hash_table_insert(k->lengths, copy_of(th->who),
-		                    GUINT_TO_POINTER(th->events->len + 1));
+		numbers_add(all->whos, th->who);
+		k->lengths[i].who = numbers_place(all->whos, th->who);
+		k->lengths[i].steps = th->events->len + 1;
 		if (th->prefixes->len > th->events->len + 1)
 			k->ender = th->who;
 	}
@@ -369,9 +400,20 @@ static struct known_run *known_run_new(const struct history *h)
 		uint32_t step = g_array_index(h->step_of, uint32_t, call->event);
 		uint64_t before =
 		        g_array_index(h->threads[call->thread].prefixes, uint64_t, step);
+		if (k->calls == NULL)
+			k->calls = calls_empty();
 		g_hash_table_insert(k->calls, copy_of(before), steps_before(h, call));
 	}
 	return k;
+}
+
+/* The number of the thread's steps in the run, + 1; 0: it has no such thread. */
+static uint32_t length_of(const struct histories *all, const struct known_run *k, uint64_t who)
+{
+	uint32_t place = numbers_place(all->whos, who), i = 0;
+	while (i < k->count && k->lengths[i].who != place)
+		i++;
+	return i < k->count ? k->lengths[i].steps : 0;
 }
 
 uint64_t histories_class(const struct histories *all, uint32_t run)
@@ -385,14 +427,35 @@ bool histories_have_class(const struct histories *all, uint64_t class_)
 	return numbers_have(all->classes, class_);
 }
 
+/* The runs with a prefix, or NULL. */
+static struct run_list *runs_with(const struct histories *all, uint64_t prefix)
+{
+	uint32_t place = numbers_place(all->prefixes, prefix);
+	return place == NONE ? NULL : &g_array_index(all->having, struct run_list, place);
+}
+
+static const uint32_t *runs_of(const struct run_list *l)
+{
+	return l->room > 0 ? l->runs : &l->only;
+}
+
 static void add_having(struct histories *all, uint64_t prefix, uint32_t run)
 {
-	GArray *list = g_hash_table_lookup(all->having, &prefix);
-	if (list == NULL) {
-		list = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-		g_hash_table_insert(all->having, copy_of(prefix), list);
+	if (numbers_add(all->prefixes, prefix))
+		g_array_set_size(all->having, all->having->len + 1);
+	struct run_list *l = runs_with(all, prefix);
+	if (l->room == 0 && l->count == 0) {
+		l->only = run;
+	} else if (l->count >= l->room) {
+		uint32_t room = l->count + l->count / 2 + 2, *runs = g_new(uint32_t, room);
+		memcpy(runs, runs_of(l), l->count * sizeof *runs);
+		free_runs(l);
+		l->runs = runs;
+		l->room = room;
 	}
-	g_array_append_val(list, run);
+	if (l->room > 0)
+		l->runs[l->count] = run;
+	l->count++;
 }
 
 bool histories_add(struct histories *all, const struct history *h)
@@ -401,7 +464,7 @@ bool histories_add(struct histories *all, const struct history *h)
 	if (!numbers_add(all->classes, class_))
 		return false;
 	uint32_t run = all->runs++;
-	g_ptr_array_add(all->known, known_run_new(h));
+	g_ptr_array_add(all->known, known_run_new(all, h));
 	for (uint32_t i = 0; i < h->threads_count; i++) {
 		const GArray *prefixes = h->threads[i].prefixes;
 		for (guint k = 0; k < prefixes->len; k++)
@@ -417,16 +480,20 @@ void histories_add_class(struct histories *all, uint64_t class_)
 	numbers_add(all->classes, class_);
 }
 
-static bool has_run(const GArray *list, uint32_t run)
+static bool has_run(const struct run_list *list, uint32_t run)
 {
-	guint low = search_end(i, 0, list->len, g_array_index(list, uint32_t, i) < run);
-	return low < list->len && g_array_index(list, uint32_t, low) == run;
+	const uint32_t *runs = runs_of(list);
+	uint32_t low = search_end(i, 0u, list->count, runs[i] < run);
+	return low < list->count && runs[low] == run;
 }
 
 /* Are all steps before the next call, in this run, within the parts? */
-static bool call_fits(const struct known_run *k, const struct part *parts, uint32_t count)
+static bool call_fits(const struct histories *all, const struct known_run *k,
+                      const struct part *parts, uint32_t count)
 {
-	const GArray *before = g_hash_table_lookup(k->calls, &parts[0].prefix);
+	(void)all;
+	const GArray *before =
+	        k->calls ? g_hash_table_lookup(k->calls, &parts[0].prefix) : NULL;
 	for (guint i = 0; before != NULL && i < before->len; i++) {
 		const struct part *p = &g_array_index(before, struct part, i);
 		uint32_t at = 0;
@@ -438,30 +505,34 @@ static bool call_fits(const struct known_run *k, const struct part *parts, uint3
 	return before != NULL;
 }
 
-static bool goes_further(const struct known_run *k, const struct part *parts, uint32_t count)
+static bool goes_further(const struct histories *all, const struct known_run *k,
+                         const struct part *parts, uint32_t count)
 {
 	(void)count;
-	return k->ender == parts[0].who ||
-	       GPOINTER_TO_UINT(g_hash_table_lookup(k->lengths, &parts[0].who)) >
-	               parts[0].steps + 1;
+	return k->ender == parts[0].who || length_of(all, k, parts[0].who) > parts[0].steps + 1;
 }
 
-typedef bool run_test(const struct known_run *k, const struct part *parts, uint32_t count);
+typedef bool run_test(const struct histories *all, const struct known_run *k,
+                      const struct part *parts, uint32_t count);
 
+/* The runs of the shortest list are looked up in the others. */
 static bool have(const struct histories *all, const struct part *parts, uint32_t count,
                  run_test *test)
 {
-	const GArray **lists = g_newa(const GArray *, count + 1);
+	const struct run_list **lists = g_newa(const struct run_list *, count + 1);
+	uint32_t shortest = 0;
 	for (uint32_t i = 0; i < count; i++) {
-		lists[i] = g_hash_table_lookup(all->having, &parts[i].prefix);
+		lists[i] = runs_with(all, parts[i].prefix);
 		if (lists[i] == NULL)
 			return false;
+		if (lists[i]->count < lists[shortest]->count)
+			shortest = i;
 	}
-	for (guint k = 0; k < lists[0]->len; k++) {
-		uint32_t run = g_array_index(lists[0], uint32_t, k), i = 1;
-		while (i < count && has_run(lists[i], run))
+	for (uint32_t k = 0; k < lists[shortest]->count; k++) {
+		uint32_t run = runs_of(lists[shortest])[k], i = 0;
+		while (i < count && (i == shortest || has_run(lists[i], run)))
 			i++;
-		if (i == count && (!test || test(all->known->pdata[run], parts, count)))
+		if (i == count && (!test || test(all, all->known->pdata[run], parts, count)))
 			return true;
 	}
 	return false;
@@ -486,9 +557,7 @@ bool histories_have_further(const struct histories *all, const struct part *part
 bool histories_goes_on(const struct histories *all, const struct history *h, uint32_t thread,
                        uint32_t steps, uint32_t run)
 {
-	const struct known_run *k = all->known->pdata[run];
-	return GPOINTER_TO_UINT(g_hash_table_lookup(k->lengths, &h->threads[thread].who)) >
-	       steps + 1;
+	return length_of(all, all->known->pdata[run], h->threads[thread].who) > steps + 1;
 }
 
 uint32_t histories_last(const struct histories *all)
@@ -500,12 +569,11 @@ uint32_t histories_common(const struct histories *all, const struct history *h, 
                           uint32_t run)
 {
 	const GArray *prefixes = h->threads[thread].prefixes;
-	const GArray *list;
+	const struct run_list *list;
 	uint32_t common =
 	        search_end(/* the empty prefix is one */
 	                   i, 0u, prefixes->len,
-	                   (list = g_hash_table_lookup(all->having,
-	                                               &g_array_index(prefixes, uint64_t, i)),
+	                   (list = runs_with(all, g_array_index(prefixes, uint64_t, i)),
 	                    list != NULL && has_run(list, run)));
 	return common > 0 ? common - 1 : 0;
 }
@@ -515,25 +583,35 @@ uint32_t histories_count(const struct histories *all)
 	return all->runs;
 }
 
+/* A run of `other` is one here: its threads have other places. */
+static struct known_run *adopted(struct histories *all, const struct histories *other,
+                                 struct known_run *k)
+{
+	for (uint32_t i = 0; k != NULL && i < k->count; i++) {
+		uint64_t who = numbers_at(other->whos, k->lengths[i].who);
+		numbers_add(all->whos, who);
+		k->lengths[i].who = numbers_place(all->whos, who);
+	}
+	return k;
+}
+
 void histories_adopt(struct histories *all, struct histories *other, uint32_t *map)
 {
 	uint32_t before = all->runs;
-	GHashTableIter iter;
-	void *key, *value;
 	for (uint32_t i = 0; i < other->runs; i++) {
 		if (map[i] != NONE)
 			continue;
 		map[i] = all->runs++;
-		g_ptr_array_add(all->known, g_steal_pointer(&other->known->pdata[i]));
+		g_ptr_array_add(all->known,
+		                adopted(all, other, g_steal_pointer(&other->known->pdata[i])));
 	}
 	numbers_adopt(all->classes, other->classes);
-	g_hash_table_iter_init(&iter, other->having);
-	while (g_hash_table_iter_next(&iter, &key, &value)) {
-		const GArray *runs = value;
-		for (guint i = 0; i < runs->len; i++) {
-			uint32_t run = map[g_array_index(runs, uint32_t, i)];
+	for (guint p = 0; p < other->having->len; p++) {
+		const struct run_list *l = &g_array_index(other->having, struct run_list, p);
+		for (uint32_t i = 0; i < l->count; i++) {
+			uint32_t run = map[runs_of(l)[i]];
 			if (run >= before)
-				add_having(all, *(uint64_t *)key, run);
+				add_having(all, numbers_at(other->prefixes, p), run);
 		}
 	}
 	initials_adopt(&all->initials, &other->initials);
@@ -564,13 +642,6 @@ static void archive_table(struct archive *a, GHashTable *table, archive_value *a
 	}
 }
 
-static void archive_length(struct archive *a, void **value, const void *context)
-{
-	(void)context;
-	*value = GUINT_TO_POINTER(
-	        archive_below(a, GPOINTER_TO_UINT(*value), (uint64_t)UINT32_MAX + 1));
-}
-
 static void archive_before(struct archive *a, void **value, const void *context)
 {
 	(void)context;
@@ -589,34 +660,34 @@ static void archive_before(struct archive *a, void **value, const void *context)
 	}
 }
 
-/* The runs from `from` on in an ascending list: their number and the first of them. */
-static guint runs_from(const GArray *list, uint32_t from, guint *first)
+/* The runs from `from` on in a list: their number and the first of them. */
+static uint32_t runs_from(const struct run_list *list, uint32_t from, uint32_t *first)
 {
-	*first = search_end(i, 0, list->len, g_array_index(list, uint32_t, i) < from);
-	return list->len - *first;
+	const uint32_t *runs = runs_of(list);
+	*first = search_end(i, 0u, list->count, runs[i] < from);
+	return list->count - *first;
 }
 
-/* The runs from `from` on that have a prefix: the lists are ascending. */
+/* The runs from `from` on that have a prefix. */
 static void write_having(const struct histories *all, uint32_t from, struct archive *a)
 {
-	GHashTableIter iter;
-	void *key, *value;
+	const struct run_list *lists = (const void *)all->having->data;
+	guint prefixes = all->runs > from ? all->having->len : 0;
 	size_t count = 0;
-	guint at;
-	g_hash_table_iter_init(&iter, all->having);
-	while (all->runs > from && g_hash_table_iter_next(&iter, NULL, &value))
-		count += runs_from(value, from, &at) > 0;
+	uint32_t at;
+	for (guint p = 0; p < prefixes; p++)
+		count += runs_from(&lists[p], from, &at) > 0;
 	archive_count(a, count, 1);
-	g_hash_table_iter_init(&iter, all->having);
-	while (all->runs > from && g_hash_table_iter_next(&iter, &key, &value)) {
-		const GArray *list = value;
+	for (guint p = 0; p < prefixes; p++) {
+		const uint32_t *runs = runs_of(&lists[p]);
+		uint64_t prefix = numbers_at(all->prefixes, p);
 		uint32_t last = from;
-		if (runs_from(list, from, &at) == 0)
+		if (runs_from(&lists[p], from, &at) == 0)
 			continue;
-		archive_raw(a, key, sizeof(uint64_t));
-		archive_count(a, list->len - at, 1);
-		for (; at < list->len; last = g_array_index(list, uint32_t, at++))
-			archive_number(a, g_array_index(list, uint32_t, at) - last);
+		archive_raw(a, &prefix, sizeof prefix);
+		archive_count(a, lists[p].count - at, 1);
+		for (; at < lists[p].count; last = runs[at++])
+			archive_number(a, runs[at] - last);
 	}
 }
 
@@ -626,9 +697,9 @@ static void read_having(struct histories *all, uint32_t from, struct archive *a)
 	for (size_t i = 0; i < prefixes; i++) {
 		uint64_t prefix = 0, run = from;
 		archive_raw(a, &prefix, sizeof prefix);
-		const GArray *list = g_hash_table_lookup(all->having, &prefix);
-		bool known = list != NULL && list->len > 0;
-		uint32_t last = known ? g_array_index(list, uint32_t, list->len - 1) : 0;
+		const struct run_list *list = runs_with(all, prefix);
+		bool known = list != NULL && list->count > 0;
+		uint32_t last = known ? runs_of(list)[list->count - 1] : 0;
 		size_t count = archive_count(a, 0, 1);
 		for (size_t k = 0; k < count; k++) {
 			run += archive_below(a, 0, all->runs);
@@ -640,6 +711,34 @@ static void read_having(struct histories *all, uint32_t from, struct archive *a)
 			add_having(all, prefix, last);
 		}
 	}
+}
+
+/* The threads of a run with their lengths, and its calls. */
+static struct known_run *archive_known(struct histories *all, struct known_run *k,
+                                       struct archive *a)
+{
+	bool reads = archive_reads(a);
+	size_t count = archive_count(a, reads ? 0 : k->count, sizeof(uint64_t));
+	if (reads)
+		k = known_run_empty((uint32_t)count);
+	for (size_t i = 0; i < count; i++) {
+		struct length *l = &k->lengths[i];
+		uint64_t who = reads ? 0 : numbers_at(all->whos, l->who);
+		archive_raw(a, &who, sizeof who);
+		l->steps = (uint32_t)archive_below(a, l->steps, (uint64_t)UINT32_MAX + 1);
+		if (reads) {
+			numbers_add(all->whos, who);
+			l->who = numbers_place(all->whos, who);
+		}
+	}
+	GHashTable *calls = k->calls ? k->calls : calls_empty();
+	archive_table(a, calls, archive_before, NULL);
+	k->calls = g_hash_table_size(calls) > 0 ? calls : NULL;
+	if (k->calls == NULL)
+		g_hash_table_unref(calls);
+	ARCHIVE(a, k->ender);
+	ARCHIVE(a, k->class_);
+	return k;
 }
 
 struct histories_size histories_size(const struct histories *all)
@@ -663,12 +762,9 @@ void histories_archive(struct histories *all, struct histories_size from, struct
 	all->runs = first + (uint32_t)archive_count(a, all->runs - first, 1);
 	for (uint32_t i = first; i < all->runs; i++) {
 		if (archive_reads(a))
-			g_ptr_array_add(all->known, known_run_empty());
-		struct known_run *k = all->known->pdata[i];
-		archive_table(a, k->lengths, archive_length, NULL);
-		archive_table(a, k->calls, archive_before, NULL);
-		ARCHIVE(a, k->ender);
-		ARCHIVE(a, k->class_);
+			g_ptr_array_add(all->known, archive_known(all, NULL, a));
+		else
+			archive_known(all, all->known->pdata[i], a);
 	}
 	numbers_archive(all->classes, from.classes, a);
 	if (archive_reads(a))

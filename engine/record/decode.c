@@ -1,6 +1,4 @@
 /* decode.c - see decode.h. */
-#include <string.h>
-
 #include "engine/record/codec.h"
 #include "engine/record/decode.h"
 
@@ -9,7 +7,16 @@ void log_reader_chunk(struct log_reader *reader, const uint64_t *at, const uint6
 	reader->at = at;
 	reader->end = end;
 	reader->second = 0;
-	memset(&reader->sites, 0, sizeof(reader->sites));
+	for (uint32_t i = 0; i < reader->used_count; i++)
+		reader->sites.at[reader->used[i]].key = 0;
+	reader->used_count = 0;
+}
+
+static void set_site(struct log_reader *reader, unsigned slot, uint64_t key)
+{
+	if (!reader->sites.at[slot].key)
+		reader->used[reader->used_count++] = (uint16_t)slot;
+	reader->sites.at[slot].key = key;
 }
 
 static void set_key(struct log_record *r, uint64_t key)
@@ -130,7 +137,7 @@ static void fill_site(struct log_reader *reader, struct log_record *r, uint64_t 
 {
 	uint64_t key = log_site_key(first, r->code);
 	r->slot = log_site_slot(key);
-	reader->sites.at[r->slot].key = key;
+	set_site(reader, r->slot, key);
 	reader->sites.at[r->slot].address = r->address;
 	reader->sites.value[r->slot] = r->code == LOG_RANGE ? r->size
 	                               : r->valued          ? r->value
@@ -187,7 +194,7 @@ bool log_reader_next(struct log_reader *reader, struct log_record *r)
 		set_access(reader, r, w);
 		break;
 	case LOG_LEAVE:
-		reader->sites.at[log_site_slot(LOG_LEAVE)].key = LOG_LEAVE;
+		set_site(reader, log_site_slot(LOG_LEAVE), LOG_LEAVE);
 		break;
 	case LOG_ENTER:
 		r->code = 0;

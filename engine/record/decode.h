@@ -23,9 +23,11 @@ struct log_record {
 	const uint64_t *words;
 };
 
-struct log_reader {
+struct log_reader { /* zero to init */
 	const uint64_t *at, *end;
 	uint64_t second; /* pending second record of the last word, or 0 */
+	uint32_t used_count;
+	uint16_t used[LOG_SITES]; /* slots of the chunk's sites */
 	struct log_sites sites;
 };
 

@@ -61,6 +61,8 @@ static GArray *find_chunks(struct import *im)
 /* The chunk at `offset` has been read: its memory is the system's again. */
 static void end_chunk(struct import *im, uint64_t offset)
 {
+	if (im->lent)
+		return;
 	(void)madvise((void *)(im->base + offset), MIN(LOG_CHUNK, im->size - offset),
 	              MADV_DONTNEED);
 }
@@ -323,7 +325,6 @@ static void import_release(struct import *im)
 			g_array_free(lane->stores, TRUE);
 	}
 	g_array_free(im->lanes, TRUE);
-	g_free(im->reader);
 	g_tree_destroy(im->lives);
 	g_ptr_array_free(im->all_lives, TRUE);
 	g_hash_table_destroy(im->locations);
@@ -334,7 +335,7 @@ static void import_release(struct import *im)
 	names_free(im->names);
 	rebase_free(im->rebase);
 	g_free(im->folder);
-	if (im->base)
+	if (im->base && !im->lent)
 		munmap((void *)im->base, im->size);
 }
 
@@ -432,7 +433,8 @@ static int compare_addresses(gconstpointer a, gconstpointer b, gpointer data)
 
 void import_init(struct import *im, const char *path, const char *name)
 {
-	im->reader = g_new0(struct log_reader, 1);
+	if (im->reader == NULL)
+		im->reader = g_new0(struct log_reader, 1);
 	im->folder = file_folder(path);
 	struct trace_options options = { .lenient = true,
 		                         .folder = im->folder,
@@ -550,9 +552,32 @@ static void clear_facts(struct record_facts *facts)
 		                        .writer = facts->writer };
 }
 
+/* The last import, for the next one: an exploration makes thousands, and an import has a
+ * megabyte of tables of which a small log uses little. */
+static struct import *spare;
+
+static void import_free(struct import *im)
+{
+	struct log_reader *reader = im->reader;
+	bool clears = im->lent && im->chunks_read <= 1 && reader != NULL;
+	if (clears) {
+		memset(&im->sites[0], 0, sizeof(im->sites[0])); /* of records without a slot */
+		for (uint32_t i = 0; i < reader->used_count; i++)
+			memset(&im->sites[reader->used[i]], 0, sizeof(im->sites[0]));
+		memset(im, 0, offsetof(struct import, sites));
+		im->reader = reader;
+		im = g_atomic_pointer_exchange(&spare, im);
+	}
+	if (im != NULL)
+		g_free(im->reader);
+	g_free(im);
+}
+
 struct import *import_new(struct record_facts *facts)
 {
-	struct import *im = g_new0(struct import, 1);
+	struct import *im = g_atomic_pointer_exchange(&spare, NULL);
+	if (im == NULL)
+		im = g_new0(struct import, 1);
 	im->facts = facts;
 	im->flat = NONE;
 	im->crash.thread = NONE;
@@ -616,7 +641,23 @@ struct trace *import_finish(struct import *im, const char *path, const char *nam
 		im->base = NULL;
 		import_release(im);
 	}
-	g_free(im);
+	import_free(im);
+	return t;
+}
+
+struct trace *record_import_memory(const void *log, uint64_t size, const char *path,
+                                   const char *name, struct record_facts *facts,
+                                   struct error *error)
+{
+	struct import *im = import_new(facts);
+	im->base = log;
+	im->size = size;
+	im->lent = true;
+	im->header = log;
+	import_init(im, path, name);
+	struct trace *t = import_all(im, name, NULL, error);
+	import_release(im);
+	import_free(im);
 	return t;
 }
 

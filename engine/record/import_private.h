@@ -71,6 +71,7 @@ struct import {
 	struct builder *b;
 	const char *base;
 	uint64_t size;
+	bool lent; /* the log's memory is the caller's */
 	const struct log_header *header;
 	uint64_t damaged; /* chunks that could not be expanded */
 	/* controlled mode: the records in hand, their thread, how many chunks have been read */
@@ -82,7 +83,6 @@ struct import {
 	GTree *lives;         /* low -> struct block_life */
 	GPtrArray *all_lives; /* owned */
 	struct block_life *cache[CACHE];
-	struct import_site sites[LOG_SITES];
 	GHashTable *locations;              /* pc -> location + 1 */
 	GHashTable *functions;              /* pc -> string + 1 */
 	GByteArray *inputs;                 /* for replay: struct log_input, see inputs.h */
@@ -102,6 +102,9 @@ struct import {
 	} crash;
 	uint64_t refused;
 	struct error first_refusal;
+	/* the last member: of a further import only those of slots that were used are cleared
+	 */
+	struct import_site sites[LOG_SITES];
 };
 
 /* import.c */

@@ -60,6 +60,7 @@ struct log_header {
 	uint64_t steps;   /* accesses and scheduling points so far; for pct */
 	uint64_t seed;
 	uint64_t replayed; /* replay: number of plan events followed */
+	uint64_t filled;   /* a room: bytes of the chunk, at the program's end */
 	uint32_t holder;   /* controlled mode: the thread that ran last */
 	/* Begin of the main stack, and lowest of its argument strings: both at random distances
 	 * from the stack's end. 0: unknown. */
@@ -591,11 +592,10 @@ struct log_config {
 	uint64_t seed;
 	uint64_t steps; /* pct: approximate number of scheduling points; with LOG_EXPLORE the
 	                 * bound after the plan (0: none) */
-	struct log_target target;         /* surw */
-	uint32_t turn_count;              /* turns */
-	struct log_turn turns[LOG_TURNS]; /* then the lowest thread, without preemption */
-	uint64_t max_bytes;               /* of the log; 0: no limit */
-	uint64_t keep_bytes;              /* --last; 0: all */
+	struct log_target target; /* surw */
+	uint32_t turn_count;      /* turns */
+	uint64_t max_bytes;       /* of the log; 0: no limit */
+	uint64_t keep_bytes;      /* --last; 0: all */
 	uint64_t watchdog_ms;
 	char log[2048]; /* absolute path of the log */
 	uint64_t start_low,
@@ -615,6 +615,8 @@ struct log_config {
 	uint32_t poison; /* the block freed by this step (less one) is filled with LOG_POISON
 	                  * and not reused; 0: none */
 	int32_t gate;    /* descriptor to read from while holding */
+	/* -- turns alone */
+	struct log_turn turns[LOG_TURNS]; /* then the lowest thread, without preemption */
 	/* -- what all runs of a fork server share: a copy of a settled process has it already */
 	char missing[32768]; /* LOG_MISSING: lines of the specifications;
 	                        runtime/missing/modules.c */
@@ -622,7 +624,7 @@ struct log_config {
 	char preload[2048];  /* what LD_PRELOAD was before us ("" for unset), to be restored */
 	char library_path[2048];
 };
-#define LOG_CONFIG_OWN offsetof(struct log_config, missing)
+#define LOG_CONFIG_OWN offsetof(struct log_config, turns)
 
 /*
  * Fork server (LOG_SERVE): before any code of the program, the runtime waits at a socket
@@ -631,14 +633,24 @@ struct log_config {
  * with that config. It answers at the child's begin and end. Closing the socket ends the
  * server.
  *
- * A child with LOG_SETTLE has a socket in the place of the output, and serves there in the same
- * way, from the beginning of main: it answers with its own pid first; or with a negative
- * number, and ends, if its runs could differ from runs that begin earlier.
+ * A child with LOG_SETTLE has a socket in the place of the output, then a room (below), and a
+ * file for the output of all runs. It serves there from the beginning of main: it answers with
+ * its own pid first, and in the place of the status how many bytes of the room's chunk are
+ * filled; or with a negative number, and ends, if its runs could differ from runs that begin
+ * earlier. Then a request is one byte alone, and it answers at the child's end alone.
+ *
+ * The room is a file of memory which the parent, the settled process and its copies share, so
+ * that a run opens, maps and makes nothing: the log's header, its chunk, the config (of which a
+ * copy reads LOG_CONFIG_OWN bytes, and its turns) and the plan. Each run finds header and chunk
+ * as the settled process has left them; the parent sees to that. A log of more than one chunk
+ * goes to config.log as ever.
  */
 struct log_served {
 	int32_t pid;    /* of the child; negative: an errno */
 	int32_t status; /* of the end, as by waitpid */
 };
+enum { LOG_ROOM_CONFIG = LOG_HEADER + LOG_CHUNK }; /* where in the room the config is */
+enum { LOG_PASSED = 5 };                           /* most descriptors of a request */
 
 /* The next event of the plan; tag FLUSH (TSO): the oldest store in the thread's buffer arrives.
  * Where the thread's buffer has to be empty and is not, the rest arrives without a step. */

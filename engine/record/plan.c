@@ -34,6 +34,7 @@ void plan_run_release(struct plan_run *r)
 	record_facts_release(&r->facts);
 	trace_close(r->trace);
 	g_free(r->cause);
+	g_free(r->printed);
 	memset(r, 0, sizeof(*r));
 }
 
@@ -750,25 +751,81 @@ static void judge(const struct plan *p, struct plan_run *run)
 	run->apart = are_apart(run);
 }
 
+static struct record_options options_of(const struct plan *p, char **argv)
+{
+	return (struct record_options){ .argv = argv,
+		                        .preload = p->interposer,
+		                        .server = p->server,
+		                        .stdout_path = p->output,
+		                        .stderr_path = p->errors,
+		                        .timeout_ms = p->timeout_ms };
+}
+
+static void note_plan(const struct plan *p, char **argv, struct plan_run *run)
+{
+	run->facts.argv = argv;
+	run->facts.specs = p->specs;
+	run->facts.debug = record_server_debug(p->server);
+}
+
+static void note_printed(const struct plan *p, struct plan_run *run)
+{
+	gsize length = 0;
+	if (p->output != NULL && g_file_get_contents(p->output, &run->printed, &length, NULL))
+		run->printed_length = length;
+}
+
+bool plan_begin(const struct plan *p, char **argv)
+{
+	struct record_options o = options_of(p, argv);
+	GByteArray *bytes = g_byte_array_new();
+	configure(p, 0, &o, bytes);
+	bool begun = record_server_settles(p->server, &o) && record_server_begin(p->server, &o);
+	g_byte_array_free(bytes, TRUE);
+	return begun;
+}
+
+bool plan_end(const struct plan *p, char **argv, struct plan_run *run, struct error *error)
+{
+	memset(run, 0, sizeof(*run));
+	note_plan(p, argv, run);
+	if (record_server_end(p->server, p->timeout_ms, &run->result))
+		run->trace = record_server_trace(p->server, &run->facts, error);
+	else
+		error_set(error, argv[0], NULL,
+		          "a copy of it ended before its run began (status %d)",
+		          run->result.status);
+	if (run->trace == NULL)
+		return false;
+	if (record_server_printed(p->server))
+		note_printed(p, run);
+	else
+		run->printed = g_strdup("");
+	judge(p, run);
+	return true;
+}
+
+void plan_cancel(const struct plan *p)
+{
+	record_server_cancel(p->server);
+}
+
 bool plan_follow(const struct plan *p, char **argv, unsigned first,
                  void (*stopped)(void *context, pid_t pid), void *context, struct plan_run *run,
                  struct error *error)
 {
 	char *library = NULL;
+	if (p->explore && p->server != NULL && stopped == NULL && plan_begin(p, argv))
+		return plan_end(p, argv, run, error);
 	memset(run, 0, sizeof(*run));
 	if (!p->explore && !interposer_of(p->specs, argv[0], &library, error))
 		return false;
-	struct record_options o = { .argv = argv,
-		                    .stopped = stopped,
-		                    .context = context,
-		                    .preload = p->interposer ? p->interposer : library,
-		                    .server = p->server,
-		                    .stdout_path = p->output,
-		                    .stderr_path = p->errors,
-		                    .timeout_ms = p->timeout_ms };
-	run->facts.argv = argv;
-	run->facts.specs = p->specs;
-	run->facts.debug = record_server_debug(p->server);
+	struct record_options o = options_of(p, argv);
+	o.stopped = stopped;
+	o.context = context;
+	if (library)
+		o.preload = library;
+	note_plan(p, argv, run);
 	bool ok = !p->start_at || session_start_at(argv[0], p->start_at, &o.config, error);
 	if (ok) {
 		GByteArray *bytes = g_byte_array_new();
@@ -777,8 +834,10 @@ bool plan_follow(const struct plan *p, char **argv, unsigned first,
 		g_byte_array_free(bytes, TRUE);
 	}
 	interposer_remove(library);
-	if (ok)
+	if (ok) {
+		note_printed(p, run);
 		judge(p, run);
+	}
 	return ok;
 }
 

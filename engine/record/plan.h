@@ -91,8 +91,10 @@ struct plan_run {
 	uint32_t reached[2]; /* the pair's events in it, or NONE */
 	bool apart;          /* they are accesses of different places: no race in this run */
 	bool diverged;
-	uint32_t at; /* the planned event that did not come, or NONE */
-	char *cause; /* why; owned */
+	uint32_t at;   /* the planned event that did not come, or NONE */
+	char *cause;   /* why; owned */
+	char *printed; /* what went to the plan's `output`; owned; NULL: none is known */
+	size_t printed_length;
 };
 void plan_run_release(struct plan_run *run);
 
@@ -108,6 +110,16 @@ void plan_archive(struct plan *plan, struct archive *archive);
 bool plan_follow(const struct plan *plan, char **argv, unsigned first,
                  void (*stopped)(void *context, pid_t pid), void *context, struct plan_run *run,
                  struct error *error);
+
+/*
+ * The same in two parts for a plan with `explore` and a server, the first of which does not
+ * wait for the run: plan_end is called with the same plan, and nothing else is run before.
+ * False from plan_begin: it cannot be divided. `cancel`: the run is killed, and nothing is made
+ * of it.
+ */
+bool plan_begin(const struct plan *plan, char **argv);
+bool plan_end(const struct plan *plan, char **argv, struct plan_run *run, struct error *error);
+void plan_cancel(const struct plan *plan);
 
 /*
  * A run along the plan for a debugger that goes back (LOG_HOLD_CLOCK, layout.h): it waits

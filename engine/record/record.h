@@ -114,6 +114,11 @@ bool record_is_log(const char *path);
 struct trace *record_import(const char *path, const char *name, struct record_facts *facts,
                             const struct progress *progress, struct error *error);
 
+/* The same of a log that lies in memory as it would in a file (`path`: where that would be). */
+struct trace *record_import_memory(const void *log, uint64_t size, const char *path,
+                                   const char *name, struct record_facts *facts,
+                                   struct error *error);
+
 /* The file's name of the library (or program) that has the code at `pc`. */
 const char *record_library(const struct record_facts *facts, uint64_t pc);
 /* Append the name that the trace gives a thread: "main", "T3". */
@@ -199,6 +204,22 @@ bool record_server_read(const struct record_server *server, uint64_t address, vo
                         size_t size);
 /* For record_facts.debug; NULL for NULL. */
 struct debug_store *record_server_debug(const struct record_server *server);
+/*
+ * Can runs be forked at the beginning of main?  Tried once, with the first options.  Then a run
+ * costs less: begin (false: it has to be started anew) does not wait for it; end, and the trace
+ * of its log; or cancel, which may also be called where none runs.  One run at a time; its
+ * output goes to the file of the server's first options, and is overwritten by the next.  False
+ * from end: the recorder was never in the program.  `timeout_ms`: from `end` on; 0: none.
+ */
+bool record_server_settles(struct record_server *server, const struct record_options *o);
+bool record_server_begin(struct record_server *server, struct record_options *o);
+bool record_server_end(struct record_server *server, unsigned timeout_ms,
+                       struct record_result *result);
+struct trace *record_server_trace(struct record_server *server, struct record_facts *facts,
+                                  struct error *error);
+/* Has the last run printed anything? */
+bool record_server_printed(const struct record_server *server);
+void record_server_cancel(struct record_server *server);
 
 /* Start it, for a debugger (config.hold), which attends to it: the pid, and the memory of the
  * log's chunks, are the caller's.  False and `error` when it could not be started. */

@@ -269,10 +269,10 @@ char *record_build_id(const char *program)
 /* ---- running ---- */
 
 int run_config_file(const struct record_options *o, const struct log_config *config,
-                    bool shared, struct error *error)
+                    struct error *error)
 {
 	int fd = memfd_create("heddle", MFD_CLOEXEC);
-	ssize_t size = shared ? sizeof(*config) : LOG_CONFIG_OWN;
+	ssize_t size = sizeof(*config);
 	if (fd < 0 || write(fd, config, size) != size ||
 	    (o->plan_bytes &&
 	     pwrite(fd, o->plan, o->plan_bytes, sizeof(*config)) != (ssize_t)o->plan_bytes)) {
@@ -581,7 +581,7 @@ bool run_launch(struct record_options *o, const char *path, bool clang_name, int
 	int target = high_descriptor();
 	char **env = environment(o, &o->config, target, runtime, clang_name);
 	o->config.buffer = target - 1;
-	int config = run_config_file(o, &o->config, true, error);
+	int config = run_config_file(o, &o->config, error);
 	*pid = -1;
 	if (config >= 0 && pipe2(report, O_CLOEXEC) == 0) {
 		/* The descriptor must differ from the one that it is copied to. */
@@ -626,27 +626,35 @@ static bool begin_run(struct record_options *o, int buffer, pid_t *pid,
 	return good;
 }
 
-enum { PASSED_ON = 4 };
-
-/* Signals from here to end_passing are passed to the program, early ones after its start. */
-static void begin_passing(struct sigaction old[PASSED_ON])
+void run_begin_passing(struct passing *p)
 {
 	struct sigaction ignore = { .sa_handler = SIG_IGN },
 	                 forward = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
 	child_to_tell = told = 0;
-	sigaction(SIGINT, &forward, &old[0]);
-	sigaction(SIGQUIT, &ignore, &old[1]);
-	sigaction(SIGTERM, &forward, &old[2]);
-	sigaction(SIGHUP, &forward, &old[3]);
+	sigaction(SIGINT, &forward, &p->old[0]);
+	sigaction(SIGQUIT, &ignore, &p->old[1]);
+	sigaction(SIGTERM, &forward, &p->old[2]);
+	sigaction(SIGHUP, &forward, &p->old[3]);
 }
 
-static void end_passing(const struct sigaction old[PASSED_ON])
+void run_end_passing(const struct passing *p)
 {
 	child_to_tell = 0;
-	sigaction(SIGINT, &old[0], NULL);
-	sigaction(SIGQUIT, &old[1], NULL);
-	sigaction(SIGTERM, &old[2], NULL);
-	sigaction(SIGHUP, &old[3], NULL);
+	sigaction(SIGINT, &p->old[0], NULL);
+	sigaction(SIGQUIT, &p->old[1], NULL);
+	sigaction(SIGTERM, &p->old[2], NULL);
+	sigaction(SIGHUP, &p->old[3], NULL);
+}
+
+int run_told(void)
+{
+	return told;
+}
+
+void run_take_status(struct record_result *result, int status)
+{
+	result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 static void attend(struct record_options *o, pid_t pid, int buffer,
@@ -666,8 +674,7 @@ static void attend(struct record_options *o, pid_t pid, int buffer,
 	child_to_tell = 0;
 	result->started = true;
 	result->log_error = write_rest(&o->config, buffer);
-	result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	run_take_status(result, status);
 }
 
 /* The system may refuse the program, or it may end before a library is loaded. */
@@ -695,7 +702,7 @@ bool record_start(struct record_options *o, pid_t *pid, int *buffer, struct erro
 		return false;
 	o->config.version = LOG_VERSION;
 	if (!o->config.watchdog_ms)
-		o->config.watchdog_ms = 300;
+		o->config.watchdog_ms = RUN_WATCHDOG;
 	*buffer = run_make_buffer(&o->config, error);
 	if (*buffer >= 0 && begin_run(o, *buffer, pid, &result, error))
 		return true;
@@ -720,13 +727,13 @@ bool record_run(struct record_options *o, struct record_result *result, struct e
 		return false;
 	o->config.version = LOG_VERSION;
 	if (!o->config.watchdog_ms)
-		o->config.watchdog_ms = 300;
+		o->config.watchdog_ms = RUN_WATCHDOG;
 	int buffer = run_make_buffer(&o->config, error);
-	struct sigaction old[PASSED_ON];
-	begin_passing(old);
+	struct passing passing;
+	run_begin_passing(&passing);
 	if (buffer >= 0 && begin_run(o, buffer, &pid, result, error))
 		attend(o, pid, buffer, result);
-	end_passing(old);
+	run_end_passing(&passing);
 	result->interrupted = told; /* signals are passed up to here */
 	result->aslr_off = o->config.flags & LOG_ASLR_OFF;
 	if (buffer >= 0)

@@ -4,8 +4,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
@@ -14,6 +16,7 @@
 
 #include "debuginfo/dead.h"
 #include "debuginfo/debuginfo.h"
+#include "engine/base/file.h"
 #include "engine/record/run_private.h"
 
 struct record_server {
@@ -26,6 +29,15 @@ struct record_server {
 	bool instrumented;
 	struct log_config config; /* of the server's start */
 	struct debug_store *debug;
+	/* -- settled: what the process and its copies share with us, see struct log_served */
+	int room, output;         /* the file of memory; what runs write to, or -1 */
+	char *shared;             /* its header and chunk, mapped */
+	struct log_header header; /* as runs find it, */
+	char *begin;              /* and so much of the chunk; owned */
+	size_t filled;
+	int log;   /* the file of logs that have more than one chunk */
+	bool runs; /* one of its copies */
+	char *log_path;
 };
 
 enum { STARTS_WITHIN = 10 }; /* seconds */
@@ -71,7 +83,7 @@ struct record_server *record_server_new(char **argv, const char *preload, const 
 	if (pair[1] >= 0)
 		close(pair[1]);
 	s->socket = pair[0];
-	s->first = -1;
+	s->first = s->room = s->output = s->log = -1;
 	s->config = o.config;
 	if (good)
 		find_dead(path, &s->config);
@@ -92,9 +104,15 @@ void record_server_free(struct record_server *s)
 	int status;
 	if (s == NULL)
 		return;
-	close(s->socket);
-	if (s->first >= 0)
-		close(s->first);
+	record_server_cancel(s);
+	int owned[] = { s->socket, s->first, s->room, s->output, s->log };
+	for (size_t i = 0; i < G_N_ELEMENTS(owned); i++)
+		if (owned[i] >= 0)
+			close(owned[i]);
+	if (s->shared)
+		munmap(s->shared, LOG_ROOM_CONFIG);
+	g_free(s->begin);
+	g_free(s->log_path);
 	kill(s->pid, SIGKILL);
 	if (s->settled > 0)
 		kill(s->settled, SIGKILL);
@@ -119,7 +137,7 @@ bool record_server_read(const struct record_server *s, uint64_t address, void *b
 
 static bool send_request(int socket, const int *descriptors, int count)
 {
-	char byte = 0, room[CMSG_SPACE(3 * sizeof(int))] = { 0 };
+	char byte = 0, room[CMSG_SPACE(LOG_PASSED * sizeof(int))] = { 0 };
 	struct iovec data = { &byte, 1 };
 	struct msghdr message = { .msg_iov = &data,
 		                  .msg_iovlen = 1,
@@ -145,6 +163,8 @@ static bool next_answer(int socket, int flags, struct log_served *served)
 /* Children inherit the environment and settings of the server's start. */
 static void inherit(const struct record_server *s, struct log_config *config)
 {
+	config->version = LOG_VERSION;
+	config->watchdog_ms = config->watchdog_ms ? config->watchdog_ms : RUN_WATCHDOG;
 	config->flags |= s->config.flags & LOG_ASLR_OFF;
 	config->buffer = s->config.buffer;
 	config->had_preload = s->config.had_preload;
@@ -152,6 +172,30 @@ static void inherit(const struct record_server *s, struct log_config *config)
 	memcpy(config->dead, s->config.dead, sizeof(config->dead));
 	memcpy(config->preload, s->config.preload, sizeof(config->preload));
 	memcpy(config->library_path, s->config.library_path, sizeof(config->library_path));
+}
+
+/* What the settled process and we share, and the file that its own log is in until then. */
+static bool make_room(struct record_server *s, const char *output)
+{
+	s->room = memfd_create("heddle-room", MFD_CLOEXEC);
+	s->log = file_open_nameless(g_get_tmp_dir());
+	s->output = open(output ? output : "/dev/null", O_WRONLY | O_CLOEXEC);
+	if (s->room < 0 || s->log < 0 || s->output < 0 ||
+	    ftruncate(s->room, LOG_ROOM_CONFIG) != 0 || ftruncate(s->log, LOG_HEADER) != 0)
+		return false;
+	s->log_path = file_descriptor_path(s->log);
+	void *at = mmap(NULL, LOG_ROOM_CONFIG, PROT_READ | PROT_WRITE, MAP_SHARED, s->room, 0);
+	s->shared = at == MAP_FAILED ? NULL : at;
+	return s->shared != NULL;
+}
+
+/* The settled process has put its log there. */
+static void take_room(struct record_server *s, size_t filled)
+{
+	s->filled = MIN(filled, LOG_CHUNK);
+	s->begin = g_memdup2(s->shared + LOG_HEADER, s->filled);
+	memcpy(&s->header, s->shared, sizeof(s->header));
+	s->header.pid = 0;
 }
 
 /* Settle: one child runs to the beginning of main, and later runs are forked there. Where that
@@ -165,11 +209,15 @@ static bool settle(struct record_server *s, const struct record_options *o)
 	first.config.plan_length = first.config.thread_count = 0;
 	first.config.answer_count = first.config.input_count = 0;
 	first.config.input_bytes = 0;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+	if (!make_room(s, o->stdout_path) ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
 		return true;
-	int passed[3] = { run_config_file(&first, &first.config, true, NULL),
-		          run_make_buffer(&first.config, NULL), pair[1] };
-	bool sent = passed[0] >= 0 && passed[1] >= 0 && send_request(s->socket, passed, 3) &&
+	g_strlcpy(first.config.log, s->log_path, sizeof(first.config.log));
+	int buffer = run_make_buffer(&first.config, NULL); /* the config tells its size */
+	int passed[LOG_PASSED] = { run_config_file(&first, &first.config, NULL), buffer,
+		                   pair[1], s->room, s->output };
+	bool sent = passed[0] >= 0 && passed[1] >= 0 &&
+	            send_request(s->socket, passed, LOG_PASSED) &&
 	            next_answer(s->socket, 0, &child) && child.pid > 0;
 	for (int i = 0; i < 3; i++)
 		if (passed[i] >= 0)
@@ -179,6 +227,7 @@ static bool settle(struct record_server *s, const struct record_options *o)
 		s->settled = ready.pid;
 		s->first = s->socket;
 		s->socket = pair[0];
+		take_room(s, (size_t)ready.status);
 		return true;
 	}
 	close(pair[0]);
@@ -194,12 +243,7 @@ bool record_server_fork(struct record_server *s, struct record_options *o, int b
 	if (s->lost)
 		return false;
 	inherit(s, &o->config);
-	if (!s->tried && o->config.flags & LOG_EXPLORE)
-		s->lost = !settle(s, o);
-	s->tried = true;
-	if (s->lost)
-		return false;
-	int passed[3] = { run_config_file(o, &o->config, s->settled <= 0, NULL), buffer, -1 };
+	int passed[3] = { run_config_file(o, &o->config, NULL), buffer, -1 };
 	if (o->stdout_path)
 		passed[2] = open(o->stdout_path, O_WRONLY | O_TRUNC | O_CLOEXEC);
 	if (passed[0] >= 0 && (passed[2] >= 0 || !o->stdout_path) &&
@@ -214,6 +258,164 @@ bool record_server_fork(struct record_server *s, struct record_options *o, int b
 		close(passed[2]);
 	result->instrumented = s->instrumented;
 	return !s->lost;
+}
+
+/* ---- runs that the settled process forks ---- */
+
+bool record_server_settles(struct record_server *s, const struct record_options *o)
+{
+	if (!s->lost && !s->tried && o->config.flags & LOG_EXPLORE) {
+		struct record_options first = *o;
+		s->tried = true;
+		inherit(s, &first.config);
+		s->lost = !settle(s, &first);
+	}
+	return !s->lost && s->settled > 0;
+}
+
+static struct log_header *header_of(const struct record_server *s)
+{
+	return (void *)s->shared;
+}
+
+static bool has_more_chunks(const struct record_server *s)
+{
+	return header_of(s)->chunks > s->header.chunks;
+}
+
+/* How far the run has written into its chunk: hardly anything comes after its end. */
+static size_t written(const struct record_server *s)
+{
+	enum { PAGE = 4096 };
+	static const char zeros[PAGE];
+	size_t at = MAX(header_of(s)->filled, s->filled);
+	if (has_more_chunks(s) || header_of(s)->status == LOG_RUNNING)
+		return LOG_CHUNK;
+	while (at + PAGE < LOG_CHUNK && memcmp(s->shared + LOG_HEADER + at, zeros, PAGE) != 0)
+		at += PAGE;
+	return at + PAGE < LOG_CHUNK ? at : LOG_CHUNK;
+}
+
+/* Header and chunk are as the settled process left them. */
+static void clear_room(struct record_server *s)
+{
+	char *chunk = s->shared + LOG_HEADER;
+	size_t end = written(s);
+	if (end < LOG_CHUNK)
+		memset(chunk + s->filled, 0, end - s->filled);
+	else if (fallocate(s->room, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, LOG_HEADER,
+	                   LOG_CHUNK) != 0)
+		memset(chunk, 0, LOG_CHUNK);
+	memcpy(chunk, s->begin, s->filled);
+	memset(s->shared, 0, LOG_HEADER);
+	memcpy(s->shared, &s->header, sizeof(s->header));
+}
+
+static bool put(int fd, const void *bytes, size_t size, size_t at)
+{
+	return size == 0 || pwrite(fd, bytes, size, (off_t)at) == (ssize_t)size;
+}
+
+/* An empty file for what the run prints. */
+static bool clear_output(const struct record_server *s)
+{
+	return !record_server_printed(s) ||
+	       (ftruncate(s->output, 0) == 0 && lseek(s->output, 0, SEEK_SET) == 0);
+}
+
+bool record_server_begin(struct record_server *s, struct record_options *o)
+{
+	struct log_config *c = &o->config;
+	const size_t turns = offsetof(struct log_config, turns);
+	inherit(s, c);
+	c->buffer_chunks = 1;
+	g_strlcpy(c->log, s->log_path, sizeof(c->log));
+	clear_room(s);
+	bool put_all = put(s->room, c, LOG_CONFIG_OWN, LOG_ROOM_CONFIG) &&
+	               put(s->room, c->turns, c->turn_count * sizeof(c->turns[0]),
+	                   LOG_ROOM_CONFIG + turns) &&
+	               put(s->room, o->plan, o->plan_bytes, LOG_ROOM_CONFIG + sizeof(*c));
+	s->lost = !put_all || !clear_output(s) || send(s->socket, "", 1, MSG_NOSIGNAL) != 1;
+	s->runs = !s->lost;
+	return s->runs;
+}
+
+/* What of the log is in memory alone goes to the file, after its full chunks. */
+static int complete_log(struct record_server *s)
+{
+	const struct log_chunk *chunk = (const void *)(s->shared + LOG_HEADER);
+	bool good = file_write_all(s->log, s->shared, LOG_HEADER, 0) &&
+	            (chunk->magic != LOG_CHUNK_MAGIC ||
+	             file_write_all(s->log, chunk, LOG_CHUNK,
+	                            log_chunk_offset(header_of(s)->flags, chunk->sequence)));
+	return good ? 0 : errno;
+}
+
+static void kill_run(const struct record_server *s, int signal)
+{
+	pid_t pid = (pid_t)header_of(s)->pid;
+	if (pid > 0)
+		kill(pid, signal);
+}
+
+bool record_server_end(struct record_server *s, unsigned timeout_ms,
+                       struct record_result *result)
+{
+	gint64 deadline = timeout_ms ? g_get_monotonic_time() + timeout_ms * 1000ll : 0;
+	int status = 0, told = 0;
+	struct passing passing;
+	run_begin_passing(&passing);
+	while (!record_server_ended(s, &status)) {
+		gint64 now = g_get_monotonic_time();
+		struct pollfd end = { .fd = s->socket, .events = POLLIN };
+		if (deadline && now > deadline) {
+			result->timed_out = true;
+			kill_run(s, SIGKILL);
+		}
+		if (run_told() != told)
+			kill_run(s, told = run_told());
+		poll(&end, 1,
+		     deadline ? (int)CLAMP((deadline - now) / 1000 + 1, 1, 1000) : 1000);
+	}
+	run_end_passing(&passing);
+	s->runs = false;
+	result->ended_us = g_get_monotonic_time();
+	result->interrupted = run_told();
+	result->started = true;
+	result->instrumented = s->instrumented;
+	result->aslr_off = s->config.flags & LOG_ASLR_OFF;
+	run_take_status(result, status);
+	if (has_more_chunks(s))
+		result->log_error = complete_log(s);
+	return header_of(s)->pid != 0;
+}
+
+bool record_server_printed(const struct record_server *s)
+{
+	return lseek(s->output, 0, SEEK_END) != 0;
+}
+
+void record_server_cancel(struct record_server *s)
+{
+	struct pollfd end = { .fd = s->socket, .events = POLLIN };
+	int status;
+	while (s->runs && !record_server_ended(s, &status)) {
+		kill_run(s, SIGKILL);
+		poll(&end, 1, 1); /* it has no pid yet, or is about to end */
+	}
+	s->runs = false;
+}
+
+struct trace *record_server_trace(struct record_server *s, struct record_facts *facts,
+                                  struct error *error)
+{
+	if (!has_more_chunks(s))
+		return record_import_memory(s->shared, LOG_ROOM_CONFIG, s->log_path,
+		                            "the replay", facts, error);
+	struct trace *t = record_import(s->log_path, "the replay", facts, NULL, error);
+	if (ftruncate(s->log, 0) != 0 || ftruncate(s->log, LOG_HEADER) != 0)
+		s->lost = true;
+	return t;
 }
 
 int record_server_socket(const struct record_server *s)

@@ -91,18 +91,23 @@ static void begin_random(void)
 		next_random();
 }
 
-bool begin_again(int fd, int buffer)
+bool begin_again(int room)
 {
-	if (syscall(SYS_pread64, fd, &rt.config, LOG_CONFIG_OWN, 0) != LOG_CONFIG_OWN)
+	struct log_config *c = &rt.config;
+	if (syscall(SYS_pread64, room, c, LOG_CONFIG_OWN, LOG_ROOM_CONFIG) !=
+	    (long)LOG_CONFIG_OWN)
 		return false;
-	rt.replay = rt.config.flags & LOG_REPLAY;
-	if (rt.replay && !replay_load(fd, sizeof(rt.config)))
+	long turns = (long)(c->turn_count * sizeof(c->turns[0]));
+	if (turns && syscall(SYS_pread64, room, c->turns, turns,
+	                     LOG_ROOM_CONFIG + offsetof(struct log_config, turns)) != turns)
 		return false;
-	if (!log_open_again(buffer))
+	rt.replay = c->flags & LOG_REPLAY;
+	if (rt.replay && !replay_load(room, LOG_ROOM_CONFIG + sizeof(*c)))
 		return false;
+	log_begin_again();
 	begin_random();
 	memory_init();
-	rt.thread_count = rt.config.thread_count > 1 ? rt.config.thread_count : 1;
+	rt.thread_count = c->thread_count > 1 ? c->thread_count : 1;
 	me->life.tid = (pid_t)syscall(SYS_gettid);
 	sched_begin_again();
 	return true;

@@ -207,9 +207,9 @@ void forwards_init(void);
 /* serve.c: wait for requests of exploration; returns in each child, with the config of its run
  * in `rt`.  `fd`: where the config was. */
 void serve(int fd);
-/* init.c: in a copy of a settled process (serve.c): what depends on the run, from its config at
- * `fd` and its buffer, both open. */
-bool begin_again(int fd, int buffer);
+/* init.c: in a copy of a settled process (serve.c): what depends on the run, from its config in
+ * the room. */
+bool begin_again(int room);
 
 #include "engine/record/runtime/log/emit.h"
 

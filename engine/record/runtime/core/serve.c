@@ -36,9 +36,9 @@ static bool has_threads(void)
 }
 
 /* The descriptors of one request; how many. */
-static int next_request(int control, int received[3])
+static int next_request(int control, int received[LOG_PASSED])
 {
-	char byte, room[CMSG_SPACE(3 * sizeof(int))];
+	char byte, room[CMSG_SPACE(LOG_PASSED * sizeof(int))];
 	struct iovec data = { &byte, 1 };
 	struct msghdr message = { .msg_iov = &data,
 		                  .msg_iovlen = 1,
@@ -47,9 +47,11 @@ static int next_request(int control, int received[3])
 	long n;
 	while ((n = syscall(SYS_recvmsg, control, &message, 0)) == -EINTR)
 		;
-	struct cmsghdr *c = n == 1 ? CMSG_FIRSTHDR(&message) : NULL;
-	if (!c || c->cmsg_type != SCM_RIGHTS)
+	if (n != 1)
 		syscall(SYS_exit_group, 0);
+	struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+	if (!c || c->cmsg_type != SCM_RIGHTS)
+		return 0;
 	int count = (int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
 	memcpy(received, CMSG_DATA(c), count * sizeof(int));
 	return count;
@@ -58,7 +60,7 @@ static int next_request(int control, int received[3])
 /* ---- at the beginning of main ---- */
 
 enum { LOWEST_SETTLED = 700, WATCHED = 256 };
-static int settled_control = -1;
+static int settled_control = -1, settled_room = -1;
 static bool was_open[WATCHED]; /* descriptors, when the run began */
 
 static bool is_open(int fd)
@@ -96,52 +98,57 @@ static bool may_settle(void)
 	return shared_mappings() == OURS;
 }
 
-static void begin_to_settle(int socket, int fd, int buffer)
+/* A descriptor of its own where the program has none. */
+static int far_copy(int fd)
 {
-	settled_control = socket;
+	return (int)syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, LOWEST_SETTLED);
+}
+
+static void begin_to_settle(const int received[LOG_PASSED], int fd, int buffer)
+{
+	settled_control = far_copy(received[2]);
+	settled_room = far_copy(received[3]);
+	syscall(SYS_dup2, received[4], 1);
+	syscall(SYS_dup2, received[4], 2);
+	for (int i = 0; i < LOG_PASSED; i++)
+		syscall(SYS_close, received[i]);
 	for (int i = 0; i < WATCHED; i++)
 		was_open[i] = i != fd && i != buffer && is_open(i);
 }
 
 /* The copy of a settled process is a run. */
-static void become_later_run(const int received[3], int count)
+static void become_later_run(void)
 {
-	if (count == 3) {
-		syscall(SYS_dup2, received[2], 1);
-		syscall(SYS_dup2, received[2], 2);
-	}
 	syscall(SYS_close, settled_control);
-	if (!begin_again(received[0], received[1]))
+	if (!begin_again(settled_room))
 		syscall(SYS_exit_group, 125);
-	for (int i = 0; i < count; i++)
-		syscall(SYS_close, received[i]);
+	syscall(SYS_close, settled_room);
 }
 
 /* ---- as it was loaded ---- */
 
-static void become_run(int fd, int control, const int received[3], int count)
+static void become_run(int fd, int control, const int received[LOG_PASSED], int count)
 {
 	syscall(SYS_dup2, received[0], fd);
 	syscall(SYS_dup2, received[1], control);
 	if (syscall(SYS_pread64, fd, &rt.config, sizeof(rt.config), 0) !=
 	    (long)sizeof(rt.config))
 		syscall(SYS_exit_group, 125);
-	bool settles = count == 3 && rt.config.flags & LOG_SETTLE;
-	if (count == 3 && !settles) {
+	if (count == LOG_PASSED && rt.config.flags & LOG_SETTLE) {
+		begin_to_settle(received, fd, control);
+		return;
+	}
+	if (count == 3) {
 		syscall(SYS_dup2, received[2], 1);
 		syscall(SYS_dup2, received[2], 2);
 	}
-	int socket =
-	        settles ? (int)syscall(SYS_fcntl, received[2], F_DUPFD_CLOEXEC, LOWEST_SETTLED)
-	                : -1;
 	for (int i = 0; i < count; i++)
 		syscall(SYS_close, received[i]);
-	if (settles)
-		begin_to_settle(socket, fd, control);
 }
 
-/* Forks a child for each request; returns in it, with what it has received, and how much. */
-static int serve_runs(int control, int received[3])
+/* Forks a child for each request; returns in it, with what it has received, and how much.
+ * `settled`: it has no threads, and a child's begin is not told. */
+static int serve_runs(int control, bool settled, int received[LOG_PASSED])
 {
 	static const int ours[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 	enum { OURS = sizeof(ours) / sizeof(ours[0]) };
@@ -152,7 +159,7 @@ static int serve_runs(int control, int received[3])
 	for (;;) {
 		int count = next_request(control, received);
 		/* handlers of pthread_atfork are for the program's own children */
-		pid_t pid = has_threads() ? -1 : REAL(_Fork)();
+		pid_t pid = !settled && has_threads() ? -1 : REAL(_Fork)();
 		if (pid == 0) {
 			for (int i = 0; i < OURS; i++)
 				REAL(sigaction)(ours[i], &was[i], NULL);
@@ -160,7 +167,8 @@ static int serve_runs(int control, int received[3])
 		}
 		for (int i = 0; i < count; i++)
 			syscall(SYS_close, received[i]);
-		answer(control, pid < 0 ? -EAGAIN : pid, 0);
+		if (!settled || pid < 0)
+			answer(control, pid < 0 ? -EAGAIN : pid, 0);
 		if (pid < 0)
 			continue;
 		while (syscall(SYS_wait4, pid, &status, 0, NULL) == -EINTR)
@@ -171,8 +179,8 @@ static int serve_runs(int control, int received[3])
 
 void serve(int fd)
 {
-	int control = rt.config.buffer, received[3];
-	int count = serve_runs(control, received);
+	int control = rt.config.buffer, received[LOG_PASSED];
+	int count = serve_runs(control, false, received);
 	become_run(fd, control, received, count);
 }
 
@@ -180,14 +188,14 @@ static int (*program_main)(int, char **, char **);
 
 static int settled_main(int argc, char **argv, char **environment)
 {
-	int received[3];
-	bool settles = may_settle() && log_detach();
-	answer(settled_control, settles ? (int)syscall(SYS_getpid) : -EBUSY, 0);
-	if (!settles)
+	int received[LOG_PASSED];
+	long filled = may_settle() ? log_settle(settled_room) : -1;
+	answer(settled_control, filled >= 0 ? (int)syscall(SYS_getpid) : -EBUSY, (int)filled);
+	if (filled < 0)
 		syscall(SYS_exit_group, 0);
 	rt_reserve();
-	int count = serve_runs(settled_control, received);
-	become_later_run(received, count);
+	serve_runs(settled_control, true, received);
+	become_later_run();
 	return program_main(argc, argv, environment); /* with no frame of ours */
 }
 

@@ -118,31 +118,35 @@ bool log_open(void)
 	return true;
 }
 
-bool log_detach(void)
+static bool in_room;
+
+long log_settle(int room)
 {
-	const struct log_header was = *rt.header;
-	if (raw_syscall(SYS_mmap, (long)rt.header, LOG_HEADER, PROT_READ | PROT_WRITE,
-	                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) < 0)
-		return false;
-	*rt.header = was;
-	return true;
+	size_t used = rt.stream.chunk ? (size_t)((char *)rt.stream.next - parts[0]) : 0;
+	struct {
+		void *memory;
+		size_t bytes, filled, offset;
+	} shared[] = { { rt.header, LOG_HEADER, LOG_HEADER, 0 },
+		       { parts[0], LOG_CHUNK, used, LOG_HEADER } };
+	log_file_leave();
+	for (int i = 0; i < 2; i++)
+		if (raw_syscall(SYS_pwrite64, room, (long)shared[i].memory,
+		                (long)shared[i].filled, (long)shared[i].offset, 0,
+		                0) != (long)shared[i].filled ||
+		    raw_syscall(SYS_mmap, (long)shared[i].memory, (long)shared[i].bytes,
+		                PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, room,
+		                (long)shared[i].offset) < 0)
+			return -1;
+	in_room = true;
+	return (long)used;
 }
 
-bool log_open_again(int buffer)
+void log_begin_again(void)
 {
-	const struct log_header was = *rt.header;
-	size_t used = rt.stream.chunk ? (size_t)((char *)rt.stream.next - parts[0]) : 0;
-	if (raw_syscall(SYS_pwrite64, buffer, (long)parts[0], used, 0, 0, 0) != (long)used ||
-	    raw_syscall(SYS_mmap, (long)parts[0], part_bytes(), PROT_READ | PROT_WRITE,
-	                MAP_SHARED | MAP_FIXED, buffer, 0) < 0 ||
-	    !log_file_map_again(rt.header))
-		return false;
-	*rt.header = was;
 	rt.header->flags = rt.config.flags;
-	rt.header->pid = (int)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 	rt.header->seed = rt.config.seed;
 	rt.header->memory = rt.config.flags & LOG_CONTROLLED ? rt.config.memory : LOG_SC;
-	return true;
+	rt.header->pid = (uint32_t)raw_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0);
 }
 
 /* ---- to the file ---- */
@@ -207,6 +211,10 @@ void log_flush(void)
 {
 	if (!rt.on || rt.full)
 		return;
+	if (in_room) { /* nobody reads it when the parent is dead */
+		rt.header->filled = (uint64_t)((char *)rt.stream.next - parts[0]);
+		return;
+	}
 	if (rt.config.flags & LOG_CONTROLLED) {
 		if (rt.stream.chunk)
 			write_chunk(&rt.stream);

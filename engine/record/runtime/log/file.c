@@ -73,14 +73,13 @@ static void close_log(long fd)
 		raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
 }
 
-/* `at`: where, in the place of what is mapped there, or NULL. */
-static struct log_header *map_file(struct log_header *at, int *error)
+struct log_header *log_file_map(int *error)
 {
 	long fd = raw_syscall(SYS_openat, AT_FDCWD, (long)rt.config.log,
 	                      O_RDWR | O_CLOEXEC | no_links(), 0, 0, 0);
 	long p = fd < 0 ? fd
-	                : raw_syscall(SYS_mmap, (long)at, LOG_HEADER, PROT_READ | PROT_WRITE,
-	                              MAP_SHARED | (at ? MAP_FIXED : 0), fd, 0);
+	                : raw_syscall(SYS_mmap, 0, LOG_HEADER, PROT_READ | PROT_WRITE,
+	                              MAP_SHARED, fd, 0);
 	if (fd >= 0) {
 		keep_descriptor(fd);
 		raw_syscall(SYS_close, fd, 0, 0, 0, 0, 0);
@@ -89,18 +88,11 @@ static struct log_header *map_file(struct log_header *at, int *error)
 	return p < 0 ? NULL : (struct log_header *)p;
 }
 
-struct log_header *log_file_map(int *error)
+void log_file_leave(void)
 {
-	return map_file(NULL, error);
-}
-
-bool log_file_map_again(struct log_header *header)
-{
-	int error;
 	if (kept >= 0)
 		raw_syscall(SYS_close, kept, 0, 0, 0, 0, 0);
 	kept = -1;
-	return map_file(header, &error) != NULL;
 }
 
 /* ---- writing ---- */

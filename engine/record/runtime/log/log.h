@@ -42,11 +42,11 @@ struct frame {
 
 /* ---- the file and its chunks ---- */
 bool log_open(void);
-/* The header is no part of the file any more, which a later run may use. */
-bool log_detach(void);
-/* In a copy of such a process: another log, that of rt.config, which begins as this one did.
- * One stream and one chunk. */
-bool log_open_again(int buffer);
+/* Header and chunk (the only one) lie in the room (layout.h) from now on, where copies of this
+ * process go on with them. How many bytes of the chunk are filled, or a negative number. */
+long log_settle(int room);
+/* In a copy of such a process: the header is that of rt.config's run. */
+void log_begin_again(void);
 void log_close(void);
 void log_flush(void);
 void log_stream_end(struct stream *s);

@@ -6,8 +6,8 @@
 
 /* Maps the header, and keeps a descriptor; NULL: *error is an errno. */
 struct log_header *log_file_map(int *error);
-/* The same of another log, at the same address; the descriptor of the last is closed. */
-bool log_file_map_again(struct log_header *header);
+/* The descriptor is closed: a chunk that is written opens the log of rt.config by its path. */
+void log_file_leave(void);
 /* Writes all of it to this place in the file; 0 or an errno. */
 int log_file_write(const void *bytes, size_t length, uint64_t offset);
 
