@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libdwarf.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -177,6 +178,8 @@ static _Noreturn void child_main(struct debuginfo *d, enum reading most, int fd)
 	struct child_message m = { .good = false };
 
 	child_limit();
+	/* libdwarf would look up each allocation in a tree to free it at the end. */
+	dwarf_set_de_alloc_flag(0);
 	m.good = debuginfo_read_here(d, most, &m.error);
 	FILE *out = fdopen(fd, "wb");
 	_exit(out && child_send(d, &m, out) ? 0 : 1);

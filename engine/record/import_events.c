@@ -171,13 +171,23 @@ static struct range range_of(uint64_t low, uint64_t size)
 	return (struct range){ low, MIN(size, LOG_ADDRESS_MASK - low) };
 }
 
-static inline struct access access_of(struct import *im, struct block_life *life,
-                                      uint64_t address, uint64_t size)
+static inline uint64_t offset_of(struct import *im, const struct block_life *life,
+                                 uint64_t address)
 {
-	struct access a = { .size = size > UINT32_MAX ? UINT32_MAX : size };
-	a.region = life ? life->region : import_flat_region(im);
-	a.offset = life ? address - life->low : import_address(im, address) & LOG_ADDRESS_MASK;
-	return a;
+	return life ? address - life->low : import_address(im, address) & LOG_ADDRESS_MASK;
+}
+
+static inline uint64_t where_of(struct import *im, const struct block_life *life, uint64_t size)
+{
+	return access_where(life ? life->region : import_flat_region(im),
+	                    (uint32_t)MIN(size, UINT32_MAX));
+}
+
+static uint32_t place_of(struct import *im, const struct block_life *life, uint64_t address,
+                         uint64_t size)
+{
+	return builder_place(im->b, life ? life->region : import_flat_region(im),
+	                     offset_of(im, life, address), (uint32_t)MIN(size, UINT32_MAX));
 }
 
 /* ---- threads ---- */
@@ -351,8 +361,7 @@ static void add_crash(struct import *im, const struct log_record *r)
 	im->crash.address = import_address(im, address);
 	im->crash.location = place ? import_location(im, place) : NONE;
 	if (r->flags & LOG_FAILED_READ && place) {
-		struct access a = access_of(im, import_life(im, address), address, 1);
-		uint32_t at = builder_place(im->b, a.region, a.offset, a.size);
+		uint32_t at = place_of(im, import_life(im, address), address, 1);
 
 		import_event(im, lane,
 		             (struct event){ .op = OP_READ,
@@ -412,19 +421,20 @@ static void add_access(struct import *im, struct lane *lane, const struct log_re
 		           .location = site_location(im, r),
 		           .thread = lane->thread };
 	struct block_life *life = import_life(im, r->address);
-	struct access a = access_of(im, life, r->address, r->size);
 	if (r->tag == LOG_RMW && r->valued) {
-		e.target = builder_place(im->b, a.region, a.offset, a.size);
+		e.target = place_of(im, life, r->address, r->size);
 		e.aux = builder_pair(im->b, builder_integer(im->b, import_value(im, r->old)),
 		                     builder_integer(im->b, import_value(im, r->value)));
 		import_event(im, lane, e);
 		return;
 	}
-	a.valued = r->valued;
-	a.value = r->valued ? (int64_t)import_value(im, r->value) : 0;
 	struct import_site *site = &im->sites[r->slot];
-	a.head = event_head(&e);
-	a.site = &site->site;
+	struct access a = { .head = event_head(&e),
+		            .where = where_of(im, life, r->size),
+		            .offset = offset_of(im, life, r->address),
+		            .value = r->valued ? (int64_t)import_value(im, r->value) : 0,
+		            .site = &site->site,
+		            .valued = r->valued };
 	add_accesses(im, lane, lane->ordinal, &a, 1);
 	site->key = 0;
 	if (r->tag == LOG_RMW || r->code >= LOG_RANGE)
@@ -433,6 +443,7 @@ static void add_access(struct import *im, struct lane *lane, const struct log_re
 	site->size = (uint32_t)r->size;
 	site->head = a.head & ~(uint64_t)EVENT_THREADS;
 	site->life = life;
+	site->where = a.where;
 }
 
 /* The life at an address where a site goes that was elsewhere; NULL: import_record has to. */
@@ -440,8 +451,10 @@ static __attribute__((noinline)) struct block_life *
 move_site(struct import *im, struct import_site *site, uint64_t address)
 {
 	struct block_life *life = import_life(im, address);
-	if (life)
+	if (life) {
 		site->life = life;
+		site->where = where_of(im, life, site->size);
+	}
 	return life;
 }
 
@@ -463,8 +476,7 @@ static inline bool site_again(struct import *im, const struct lane *lane,
 		return false;
 	a->head = site->head | lane->thread;
 	a->offset = address - life->low;
-	a->region = life->region;
-	a->size = site->size;
+	a->where = site->where;
 	a->site = &site->site;
 	a->valued = false;
 	*last = address;

@@ -60,7 +60,7 @@ struct import_site {
 	 * where it was. */
 	uint32_t size;
 	uint64_t key;
-	uint64_t head;
+	uint64_t head, where;
 	struct block_life *life;
 	struct access_site site; /* of accesses of one size */
 };

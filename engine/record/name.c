@@ -340,19 +340,32 @@ static bool taken_add(struct taken_names *t, uint64_t hash)
 	return true;
 }
 
+static void taken_resize(struct taken_names *t, uint64_t slots)
+{
+	struct taken_names old = *t;
+	t->mask = slots - 1;
+	t->slots = scattered_new0(uint64_t, slots);
+	t->count = 0;
+	for (uint64_t i = 0; old.slots && i <= old.mask; i++)
+		if (old.slots[i])
+			taken_add(t, old.slots[i]);
+	g_free(old.slots);
+}
+
+/* Room for so many names, at once. */
+static void taken_expect(struct taken_names *t, uint64_t count)
+{
+	uint64_t slots = 1024;
+	while (slots / 4 * 3 <= count)
+		slots *= 2;
+	taken_resize(t, slots);
+}
+
 /* False when a name with this hash was there: a rare mistake makes a name longer, no more. */
 static bool take(struct taken_names *t, const GString *name)
 {
-	if (2 * t->count >= t->mask) {
-		struct taken_names old = *t;
-		t->mask = old.slots ? 2 * old.mask + 1 : 1023;
-		t->slots = scattered_new0(uint64_t, t->mask + 1);
-		t->count = 0;
-		for (uint64_t i = 0; old.slots && i <= old.mask; i++)
-			if (old.slots[i])
-				taken_add(t, old.slots[i]);
-		g_free(old.slots);
-	}
+	if (t->slots == NULL || t->count > t->mask / 4 * 3)
+		taken_resize(t, t->slots ? 2 * (t->mask + 1) : 1024);
 	return taken_add(t, hash_text(name->str, name->len));
 }
 
@@ -420,6 +433,7 @@ static void names_begin(struct names *n, const struct trace *partial)
 	memset(n->object_event, 0xff, sizeof(uint32_t) * (partial->objects_count + 1));
 	names_begin_blocks(n);
 	find_stack_tops(n, partial);
+	taken_expect(&n->variables_taken, partial->variables_count);
 }
 
 /* "p+12": no variable of a type has such a name. */
@@ -476,7 +490,7 @@ static bool append_futex(struct names *n, uint64_t address, uint32_t location, G
 	if (local && (variable == NONE || !names_append_local(n, variable, 4, name)))
 		append_stack(n, block, word, location, name);
 	else if (block != NONE && !local)
-		names_append_in_block(n, block, word, 4, name);
+		names_append_in_block(n, block, word, 4, name, NULL);
 	else if (!local && !names_append_data(n, word, 4, name))
 		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", word);
 	g_string_append(name, parts[part]);
@@ -491,12 +505,13 @@ static void name_variable(void *context, const struct trace *partial, const stru
 		names_begin(n, partial);
 	size_t index = (size_t)(v - partial->variables);
 	uint32_t location = index < partial->variables_count ? n->first_location[index] : NONE;
+	bool noted = false;
 	g_string_truncate(n->form, 0);
 	if (is_stack(partial, v->block)) {
 		if (!names_append_local(n, (uint32_t)index, v->size, name))
 			append_stack(n, v->block, v->address, location, name);
 	} else if (v->block != NONE)
-		names_append_in_block(n, v->block, v->address, v->size, name);
+		names_append_in_block(n, v->block, v->address, v->size, name, &noted);
 	else if (v->address >= LOG_OMP_SHARES && v->address < LOG_OMP_SHARES + LOG_OMP_END)
 		g_string_append_printf(name, "omp_share_%" G_GUINT64_FORMAT,
 		                       1 + (v->address - LOG_OMP_SHARES - LOG_OMP_BARRIERS) /
@@ -506,7 +521,8 @@ static void name_variable(void *context, const struct trace *partial, const stru
 	         !names_append_library(n, (uint32_t)index, v->address, v->size, name))
 		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", v->address);
 	make_unique(&n->variables_taken, name);
-	keep_form(n, name);
+	if (!noted)
+		keep_form(n, name);
 }
 
 static void name_forms(void *context, struct builder *b)
@@ -554,7 +570,7 @@ static void name_object(void *context, const struct object *o, GString *out)
 			append_stack(n, block, o->address, location, name);
 		cut_library_members(name);
 	} else if (block != NONE) {
-		names_append_in_block(n, block, o->address, 0, name);
+		names_append_in_block(n, block, o->address, 0, name, NULL);
 		cut_library_members(name);
 	} else if (names_append_data(n, o->address, 0, name)) {
 		cut_library_members(name);

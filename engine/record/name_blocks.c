@@ -45,12 +45,14 @@ struct candidate { /* a pointer at hand where an access was made */
 	bool direct;      /* a parameter or local itself */
 };
 
-#define PARTS_KEPT 4096u /* a power of two */
+#define PARTS_KEPT 16384u /* a power of two */
 struct kept_part { /* debuginfo_part's answer: elements and blocks of one type ask again */
 	uint32_t module, type;
 	uint64_t offset, size;
-	const char *path; /* interned; NULL: none kept */
-	const char *form; /* debuginfo_form's; interned */
+	const char *path;  /* interned; NULL: none kept */
+	const char *form;  /* debuginfo_form's; interned */
+	const char *noted; /* of blocks with this pointer, the pattern is in names.forms */
+	uint32_t path_length;
 	bool exact;
 };
 
@@ -65,6 +67,8 @@ struct block_names {
 	GStringChunk *strings;
 	struct kept_part *parts;
 	GString *path; /* for a moment */
+	GString *head; /* of the names in this block, up to the first digit of an element */
+	uint32_t head_of;
 };
 
 /* --- types -------------------------------------------------------------------------- */
@@ -405,8 +409,8 @@ static bool same_type(struct names *n, uint32_t module_a, uint32_t a, uint32_t m
 }
 
 /* The part [offset, offset + size) of a type. */
-static const struct kept_part *part_of(struct names *n, uint32_t module, uint32_t type,
-                                       uint64_t offset, uint64_t size)
+static struct kept_part *part_of(struct names *n, uint32_t module, uint32_t type,
+                                 uint64_t offset, uint64_t size)
 {
 	struct block_names *b = n->blocks;
 	uint64_t hash = hash_word(offset * 31 + size * 7 + type);
@@ -424,9 +428,14 @@ static const struct kept_part *part_of(struct names *n, uint32_t module, uint32_
 	if (part.exact && size > 0)
 		debuginfo_form(names_debuginfo(n, module), part.type, b->path);
 	*kept = (struct kept_part){
-		module,     type, offset,
-		size,       path, g_string_chunk_insert_const(b->strings, b->path->str),
-		part.exact,
+		.module = module,
+		.type = type,
+		.offset = offset,
+		.size = size,
+		.path = path,
+		.form = g_string_chunk_insert_const(b->strings, b->path->str),
+		.path_length = (uint32_t)strlen(path),
+		.exact = part.exact,
 	};
 	return kept;
 }
@@ -586,29 +595,49 @@ void names_append_block_type(struct names *n, uint32_t block, GString *name)
 		debuginfo_type_name(names_debuginfo(n, f->module), f->type, name);
 }
 
+/* What the names in a block begin with, up to an element's number or a distance. */
+static void append_head(struct names *n, uint32_t block, const struct block_facts *f,
+                        GString *name)
+{
+	struct block_names *b = n->blocks;
+	if (b->head_of != block) {
+		g_string_truncate(b->head, 0);
+		append_pointer(f, b->head);
+		g_string_append_c(b->head, f->type == NONE ? '+' : '[');
+		b->head_of = block;
+	}
+	g_string_append_len(name, b->head->str, (gssize)b->head->len);
+}
+
 void names_append_in_block(struct names *n, uint32_t block, uint64_t address, uint64_t size,
-                           GString *name)
+                           GString *name, bool *noted)
 {
 	const struct block_facts *f = settled(n, block);
 	uint64_t offset = address - n->trace->blocks[block].address;
 	if (f->type == NONE) {
-		append_pointer(f, name);
-		g_string_append_c(name, '+');
+		append_head(n, block, f, name);
 		names_append_number(offset, name);
 		return;
 	}
 	uint64_t within = f->each ? offset % f->each : offset;
-	const struct kept_part *part = part_of(n, f->module, f->type, within, size);
+	struct kept_part *part = part_of(n, f->module, f->type, within, size);
 	const char *path = part->path;
 	g_string_assign(n->form, part->form);
-	if (!f->each && path[0] != '.' && path[0] != '[')
-		g_string_append_c(name, '*');
-	append_pointer(f, name);
 	if (f->each) {
-		g_string_append_c(name, '[');
+		append_head(n, block, f, name);
 		names_append_number(offset / f->each, name);
 		g_string_append_c(name, ']');
-	} else if (path[0] == '.') {
+		g_string_append_len(name, path, part->path_length);
+		if (noted) {
+			*noted = part->noted == f->pointer;
+			part->noted = f->pointer;
+		}
+		return;
+	}
+	if (path[0] != '.' && path[0] != '[')
+		g_string_append_c(name, '*');
+	append_pointer(f, name);
+	if (path[0] == '.') {
 		g_string_append(name, "->");
 		path++;
 	}
@@ -706,6 +735,8 @@ void names_begin_blocks(struct names *n)
 	b->in_libraries = g_hash_table_new(NULL, NULL);
 	b->strings = g_string_chunk_new(4096);
 	b->path = g_string_new(NULL);
+	b->head = g_string_new(NULL);
+	b->head_of = NONE;
 	names_begin_frames(n);
 	pass(n);
 	resolve_receivers(n);
@@ -725,5 +756,6 @@ void names_end_blocks(struct names *n)
 	g_string_chunk_free(b->strings);
 	g_free(b->parts);
 	g_string_free(b->path, TRUE);
+	g_string_free(b->head, TRUE);
 	g_free(b);
 }

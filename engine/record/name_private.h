@@ -97,8 +97,9 @@ void names_end_blocks(struct names *n);
 uint32_t names_block_at(const struct names *n, uint64_t address, uint32_t event);
 void names_append_block(struct names *n, uint32_t block, GString *name);
 void names_append_block_type(struct names *n, uint32_t block, GString *name);
+/* *noted (or NULL): the caller, who keeps the name's pattern and its form, has done so. */
 void names_append_in_block(struct names *n, uint32_t block, uint64_t address, uint64_t size,
-                           GString *name);
+                           GString *name, bool *noted);
 /* Data of a library without a symbol: "tm@libc.tm_hour" where the first access took a whole
  * struct that a pointer at hand points to, else "libc.so.6+0x1d8640".  `variable`: NONE where
  * it is none.  False when the address is in no module. */

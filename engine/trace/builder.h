@@ -74,20 +74,24 @@ bool builder_add(struct builder *b, struct event event, uint64_t line, struct er
  */
 struct access_site {
 	struct near_line { /* places of a line (memory.c): at multiples of the size, others */
-		uint64_t low;
-		uint64_t what; /* region + 1 << 32 | size; 0: none */
+		uint64_t low, where; /* where: 0: none */
 		uint32_t line, step;
 	} near[2];
 };
 struct access {
 	uint64_t head;
-	uint64_t offset; /* in the region, and bytes */
-	uint32_t region, size;
+	uint64_t where;  /* access_where */
+	uint64_t offset; /* in the region */
 	int64_t value;
 	struct access_site *site;
 	uint32_t place; /* the builder's */
 	bool valued;
 };
+/* Region and size, in bytes. */
+static inline uint64_t access_where(uint32_t region, uint32_t size)
+{
+	return (uint64_t)(region + 1) << 32 | size;
+}
 static inline uint64_t event_head(const struct event *e)
 {
 	uint64_t word;

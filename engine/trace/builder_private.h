@@ -231,9 +231,9 @@ static inline struct meaning *builder_meaning(struct builder *b, uint32_t string
 	return AT(b->meanings, struct meaning, string);
 }
 
-/* memory.c: the line and the number in it of a place that is none of `near`, which becomes its
- * line where it has one of its size. */
-uint32_t builder_place_far(struct builder *b, uint32_t region, uint64_t offset, uint32_t size,
+/* memory.c: a place that is not in the line `near`, which becomes its line where it has one of
+ * its size. `where`: access_where. */
+uint32_t builder_place_far(struct builder *b, uint64_t where, uint64_t offset,
                            struct near_line *near);
 static inline struct line *builder_line(const struct builder *b, uint32_t place)
 {
@@ -281,18 +281,23 @@ static inline bool builder_told(const struct builder *b, const struct line *l, u
 	return l->told & line_bit(place) && (!l->stack || l->frames == b->telling.frames);
 }
 
-/* To the writer, which says itself that the disk is full; the builder counts. */
+/* More events are pending: to the writer, which says itself that the disk is full. */
+static inline void builder_pending(struct builder *b)
+{
+	if (G_LIKELY(b->pending->count < PENDING))
+		return;
+	b->plain = NONE;
+	binary_put_pending(b->writer, (const struct context *)(void *)b->contexts->data,
+	                   b->contexts->len);
+}
+
 static inline void builder_hand_over(struct builder *b, const struct event *e, uint32_t context)
 {
 	struct pending *p = b->pending;
 	p->events[p->count] = *e;
 	p->stacks[p->count++] = context;
 	b->events.count++;
-	if (G_LIKELY(p->count < PENDING))
-		return;
-	b->plain = NONE;
-	binary_put_pending(b->writer, (const struct context *)(void *)b->contexts->data,
-	                   b->contexts->len);
+	builder_pending(b);
 }
 
 /* Request names for everything in the tables and `c`. */

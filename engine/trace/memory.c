@@ -176,25 +176,26 @@ static inline unsigned size_code(uint32_t size)
 	return plain ? (unsigned)__builtin_ctz(size) : ODD_SIZE;
 }
 
-uint32_t builder_place_far(struct builder *b, uint32_t region, uint64_t offset, uint32_t size,
+uint32_t builder_place_far(struct builder *b, uint64_t where, uint64_t offset,
                            struct near_line *near)
 {
+	uint32_t region = (uint32_t)(where >> 32) - 1, size = (uint32_t)where;
 	unsigned code = size_code(size);
 	if (code == ODD_SIZE)
 		return odd_place(b, region, offset, size);
 	unsigned step = offset & (size - 1) ? 0 : code;
 	uint64_t low = offset >> (LINE_BITS + step) << (LINE_BITS + step);
 	uint32_t line = line_of(b, region, low, code, step);
-	*near = (struct near_line){ low, (uint64_t)(region + 1) << 32 | size, line, step };
-	uint32_t place = line * LINE + (uint32_t)((offset - low) >> step);
-	builder_line(b, place)->met |= line_bit(place);
-	return place;
+	*near = (struct near_line){ low, where, line, step };
+	return line * LINE + (uint32_t)((offset - low) >> step);
 }
 
 uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
 {
 	struct near_line near = { 0 };
-	return builder_place_far(b, region, offset, size, &near);
+	uint32_t place = builder_place_far(b, access_where(region, size), offset, &near);
+	builder_line(b, place)->met |= line_bit(place);
+	return place;
 }
 
 /* -- places of text traces, blocks --------------------------------------------------------- */

@@ -55,6 +55,7 @@ struct kind {
 	uint64_t head; /* the event's second word, with thread 0 */
 	uint32_t next; /* kind that followed it */
 	uint32_t target, stride, value, step, context;
+	bool access; /* encoder: no call, nor return */
 };
 
 struct track { /* a thread in the block */
@@ -157,7 +158,7 @@ static uint8_t *put_number(uint8_t *at, uint32_t number)
 
 static inline unsigned bytes_of(uint32_t coded)
 {
-	return coded < 0x100 ? 0 : coded < 0x10000 ? 1 : 2; /* added to the code of one byte */
+	return (coded > 0xff) + (coded > 0xffff); /* added to the code of one byte */
 }
 
 static inline uint8_t *put_bytes(uint8_t *at, uint32_t coded, unsigned bytes)
@@ -184,18 +185,16 @@ static uint32_t kind_of(struct tape *p, uint64_t head, bool *is_new)
 	*is_new = *slot == 0 || *slot >= p->kind_count || p->kinds[*slot].head != head;
 	if (*is_new) {
 		*slot = p->kind_count++;
-		p->kinds[*slot] = (struct kind){ .head = head };
+		p->kinds[*slot] =
+		        (struct kind){ .head = head, .access = op_is_access(op_of_head(head)) };
 	}
 	return *slot;
 }
 
-static enum value_code value_code_of(struct tape *p, const struct track *t,
-                                     const struct kind *k, uint32_t target, uint32_t value,
-                                     uint32_t *coded)
+static inline enum value_code value_code_of(const struct tape *p, const struct track *t,
+                                            const struct kind *k, uint32_t value,
+                                            uint32_t *coded)
 {
-	*coded = 0;
-	if (*remembered(p, target) == value)
-		return VALUE_REMEMBERED;
 	if (value == k->value + k->step)
 		return VALUE_STEP;
 	if (value == t->last)
@@ -208,13 +207,10 @@ static enum value_code value_code_of(struct tape *p, const struct track *t,
 	return VALUE_BYTE + bytes_of(*coded);
 }
 
-static enum target_code target_code_of(const struct track *t, const struct kind *k,
-                                       uint32_t target, uint32_t *coded)
+static inline enum target_code target_code_of(const struct track *t, const struct kind *k,
+                                              uint32_t target, uint32_t *coded)
 {
 	uint32_t moved = target - k->target;
-	*coded = 0;
-	if (moved == 0)
-		return TARGET_SAME;
 	if (moved == k->stride)
 		return TARGET_STRIDE;
 	if (target == t->target)
@@ -285,37 +281,89 @@ uint8_t *tape_begin(struct tape *p, uint8_t *bytes)
 	return put_number(bytes, fresh);
 }
 
+/* Operand and value of an event of that kind, and what they teach; the codes. */
+static inline __attribute__((always_inline)) uint8_t *
+put_operands(struct tape *p, struct track *t, struct kind *k, uint32_t target, uint32_t value,
+             uint8_t *at, unsigned *codes)
+{
+	uint32_t coded = 0, *memory = remembered(p, target);
+	enum target_code target_code = TARGET_SAME;
+	enum value_code value_code = VALUE_REMEMBERED;
+	if (target != k->target) {
+		target_code = target_code_of(t, k, target, &coded);
+		at = put_bytes(at, coded, target_bytes[target_code]);
+	}
+	if (value != *memory) {
+		value_code = value_code_of(p, t, k, value, &coded);
+		at = put_bytes(at, coded, value_bytes[value_code]);
+		*memory = value;
+	}
+	*codes = (unsigned)target_code << TARGET_SHIFT | (unsigned)value_code << VALUE_SHIFT;
+	learn(p, t, k, target, value);
+	return at;
+}
+
+/* Accesses of the thread of the event before, in the same call, whose kinds are foreseen; moves
+ * *from behind them. */
+static uint8_t *put_foreseen(struct tape *p, uint32_t track, const struct event *events,
+                             uint32_t *from, uint32_t count, const uint32_t *contexts,
+                             uint8_t *at)
+{
+	struct track t = p->tracks[track];
+	uint32_t i = *from;
+	for (; i < count; i++) {
+		const struct event *e = &events[i];
+		uint32_t next = p->kinds[t.kind].next;
+		struct kind *k = &p->kinds[next];
+		if ((k->head | t.thread) != event_head(e) || !k->access ||
+		    (contexts && contexts[i] != t.context))
+			break;
+		uint8_t *first = at;
+		unsigned codes;
+		at = put_operands(p, &t, k, e->target, e->aux, at + 1, &codes);
+		*first = (uint8_t)codes;
+		t.kind = next;
+	}
+	p->tracks[track] = t;
+	*from = i;
+	return at;
+}
+
+/* Any event. */
+static uint8_t *put_event(struct encoding *n, const struct event *e, uint32_t context,
+                          uint8_t *at)
+{
+	struct tape *p = n->p;
+	uint8_t *first = at;
+	unsigned kind_code, codes;
+	at = put_kind(n, event_head(e), context, at + 1, &kind_code);
+	struct track *t = &p->tracks[n->track];
+	struct kind *k = &p->kinds[n->kind];
+	p->kinds[t->kind].next = n->kind;
+	t->kind = n->kind;
+	at = put_operands(p, t, k, e->target, e->aux, at, &codes);
+	*first = (uint8_t)(kind_code | codes);
+	if (n->stacks->of == NULL)
+		return at;
+	if (op_of_head(k->head) == OP_ENTER) {
+		at = put_number(at, zigzag(context - k->context));
+		k->context = context;
+	}
+	t->context = context_after(n->stacks, k->head, context);
+	return at;
+}
+
 uint8_t *tape_put(struct tape *p, const struct event *events, uint32_t count,
                   const struct tape_stacks *stacks, uint8_t *at)
 {
 	struct encoding n = { p, stacks, p->track, 0 };
-	for (uint32_t i = 0; i < count; i++) {
-		const struct event *e = &events[i];
-		uint64_t word = event_head(e);
-		uint32_t target = e->target, value = e->aux, coded;
-		uint32_t context = stacks->of ? stacks->of[i] : 0;
-		uint8_t *codes = at;
-		unsigned kind_code;
-		at = put_kind(&n, word, context, at + 1, &kind_code);
-		struct track *t = &p->tracks[n.track];
-		struct kind *k = &p->kinds[n.kind];
-		p->kinds[t->kind].next = n.kind;
-		t->kind = n.kind;
-		enum target_code target_code = target_code_of(t, k, target, &coded);
-		at = put_bytes(at, coded, target_bytes[target_code]);
-		enum value_code value_code = value_code_of(p, t, k, target, value, &coded);
-		at = put_bytes(at, coded, value_bytes[value_code]);
-		*codes = (uint8_t)(kind_code | (unsigned)target_code << TARGET_SHIFT |
-		                   (unsigned)value_code << VALUE_SHIFT);
-		learn(p, t, k, target, value);
-		*remembered(p, target) = value;
-		if (stacks->of == NULL)
-			continue;
-		if (op_of_head(k->head) == OP_ENTER) {
-			at = put_number(at, zigzag(context - k->context));
-			k->context = context;
-		}
-		t->context = context_after(stacks, k->head, context);
+	for (uint32_t i = 0; i < count;) {
+		if (p->track_count)
+			at = put_foreseen(p, n.track, events, &i, count, stacks->of, at);
+		if (i == count)
+			break;
+		at = put_event(&n, &events[i], stacks->of ? stacks->of[i] : 0, at);
+		i++;
 	}
 	p->track = n.track;
 	return at;

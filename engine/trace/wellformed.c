@@ -492,34 +492,41 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 /* Where it is; what its value needs is on its way into the cache. */
 static inline void locate(struct builder *b, struct access *a)
 {
-	struct near_line *near = &a->site->near[(a->offset & (a->size - 1)) != 0];
-	uint64_t what = (uint64_t)(a->region + 1) << 32 | a->size;
+	uint32_t size = (uint32_t)a->where;
+	struct near_line *near = &a->site->near[(a->offset & (size - 1)) != 0];
 	uint64_t i = (a->offset - near->low) >> near->step;
 	if (a->valued)
 		__builtin_prefetch(&b->integers.slots[integer_slot(&b->integers, a->value)]);
-	if (G_LIKELY(i < LINE && near->what == what)) {
-		a->place = near->line * LINE + (uint32_t)i;
-		builder_line(b, a->place)->met |= UINT64_C(1) << i;
-	} else {
-		a->place = builder_place_far(b, a->region, a->offset, a->size, near);
-	}
+	a->place = G_LIKELY(i < LINE && near->where == a->where)
+	                   ? near->line * LINE + (uint32_t)i
+	                   : builder_place_far(b, a->where, a->offset, near);
 }
 
-static inline bool add_located(struct builder *b, const struct access *a, struct error *error)
+/* Accesses of the thread that is plain, as many as may be pending. */
+static void add_plain(struct builder *b, const struct access *accesses, uint32_t count)
 {
-	uint32_t thread = (uint32_t)a->head & EVENT_THREADS;
-	uint32_t value = a->valued ? builder_integer_near(b, a->value) : 0;
-	const uint64_t words[2] = { a->place | (uint64_t)value << 32, a->head };
-	struct event e;
-	memcpy(&e, words, sizeof e);
-	if (G_UNLIKELY(thread != b->plain) && !becomes_plain(b, thread))
-		return builder_add(b, e, 0, error);
-	bool pointer = op_writes((enum op)(a->head >> 48 & 255)) && a->valued &&
-	               builder_may_be_block(b, (uint64_t)a->value);
-	if (G_UNLIKELY(pointer || !builder_told(b, builder_line(b, a->place), a->place)))
-		builder_tell(b, &e);
-	builder_hand_over(b, &e, b->plain_state->context);
-	return true;
+	struct pending *p = b->pending;
+	struct event *events = p->events + p->count;
+	uint32_t *stacks = p->stacks + p->count, context = b->plain_state->context;
+	uint64_t before = b->events.count;
+	for (uint32_t i = 0; i < count; i++) {
+		const struct access *a = &accesses[i];
+		uint32_t value = a->valued ? builder_integer_near(b, a->value) : 0;
+		const uint64_t words[2] = { a->place | (uint64_t)value << 32, a->head };
+		struct line *l = builder_line(b, a->place);
+		bool pointer = op_writes((enum op)(a->head >> 48 & 255)) && a->valued &&
+		               builder_may_be_block(b, (uint64_t)a->value);
+		memcpy(&events[i], words, sizeof words);
+		stacks[i] = context;
+		l->met |= line_bit(a->place);
+		if (G_UNLIKELY(pointer || !builder_told(b, l, a->place))) {
+			b->events.count = before + i;
+			builder_tell(b, &events[i]);
+		}
+	}
+	b->events.count = before + count;
+	p->count += count;
+	builder_pending(b);
 }
 
 uint32_t builder_add_accesses(struct builder *b, struct access *accesses, uint32_t count,
@@ -527,8 +534,22 @@ uint32_t builder_add_accesses(struct builder *b, struct access *accesses, uint32
 {
 	for (uint32_t i = 0; i < count; i++)
 		locate(b, &accesses[i]);
-	for (uint32_t i = 0; i < count; i++)
-		if (G_UNLIKELY(!add_located(b, &accesses[i], error)))
+	for (uint32_t i = 0; i < count;) {
+		const struct access *a = &accesses[i];
+		uint32_t thread = (uint32_t)a->head & EVENT_THREADS;
+		if (G_LIKELY(thread == b->plain || becomes_plain(b, thread))) {
+			uint32_t part = MIN(count - i, PENDING - b->pending->count);
+			add_plain(b, a, part);
+			i += part;
+			continue;
+		}
+		struct event e = { .target = a->place,
+			           .aux = a->valued ? builder_integer(b, a->value) : 0 };
+		memcpy((char *)&e + sizeof a->head, &a->head, sizeof a->head);
+		builder_line(b, a->place)->met |= line_bit(a->place);
+		if (!builder_add(b, e, 0, error))
 			return i;
+		i++;
+	}
 	return count;
 }
