@@ -508,7 +508,7 @@ static void adopt_early_places(struct builder *b)
 		size_t length;
 		const char *name = builder_string_at(b, r.name, &length);
 		uint32_t block = r.block == NONE && !r.recorded
-		                         ? builder_block_around(b, name, length)
+		                         ? block_around(b, name, length)
 		                         : NONE;
 		into[i] = i;
 		if (block != NONE && AT(b->blocks, struct block, block)->alloc == NONE)
