@@ -4,9 +4,10 @@
  * The size of a search tree from the part that was seen (Knuth, Estimating the efficiency of
  * backtrack programs, Mathematics of Computation 29, 1975; for parts instead of single paths:
  * Kilby, Slaney, Thiebaux, Walsh, Estimating search tree size, AAAI 2006): a child that was not
- * taken yet has the size of one that was, of the same parent; where none was, of some node at
- * its depth. Which one is drawn at random, many times, from the leaves up; the mean is the
- * estimate, and the spread are the values that one in ten draws is below, and above.
+ * taken yet has the size of some node at its depth. (Of one of the same parent would be worse:
+ * what these have below them, those that wait no longer have.) Which one is drawn at random,
+ * many times, from the leaves up; the mean is the estimate, and the spread are the values that
+ * one in ten draws is below, and above.
  */
 #include "engine/explore/estimate.h"
 #include "engine/base/hash.h"
@@ -79,16 +80,12 @@ static uint32_t below(struct tree *t, uint32_t n)
 	return (uint32_t)((t->random >> 32) * n >> 32);
 }
 
-/* The size of a child of `node` that was not taken yet. */
-static double draw_child(struct tree *t, uint32_t node, uint32_t depth)
+/* The size of a child that was not taken yet, of a node at `depth`. */
+static double draw_child(struct tree *t, uint32_t depth)
 {
-	uint32_t from = t->child_begin[node], count = t->child_begin[node + 1] - from;
-	if (count > 0)
-		return t->size[t->children[from + below(t, count)]];
 	if (depth + 1 == t->depths)
 		return 1;
-	from = t->depth_begin[depth + 1];
-	count = t->depth_begin[depth + 2] - from;
+	uint32_t from = t->depth_begin[depth + 1], count = t->depth_begin[depth + 2] - from;
 	return t->size[t->by_depth[from + below(t, count)]];
 }
 
@@ -104,8 +101,7 @@ static double draw_tree(struct tree *t)
 			     c++)
 				size += t->size[t->children[c]];
 			if (t->nodes[node].waiting > 0)
-				size += t->nodes[node].waiting * t->taken *
-				        draw_child(t, node, d);
+				size += t->nodes[node].waiting * t->taken * draw_child(t, d);
 			t->size[node] = size;
 			sum += t->nodes[node].parent == NONE ? size : 0;
 		}

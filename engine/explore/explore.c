@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -188,8 +189,8 @@ static struct pending *take_pending(struct exploration *x, struct pending *chanc
 }
 
 /* Chosen before the current run is planned, so that its execution takes the time of that; what
- * is planned waits for one run more. Not while an error is looked for: what has been learnt last
- * leads there. */
+ * is planned waits for one run more. Not while an error is looked for: what has been learnt
+ * last leads there. */
 void explore_choose_next(struct exploration *x)
 {
 	if (x->options->until_error)
@@ -483,10 +484,20 @@ static bool inherit(struct exploration *x, struct error *error)
 	       checkpoint_inherit(x->from, error);
 }
 
+/* What a run needs and gives back is not the system's in between: that would cost a page fault
+ * for each page of it. */
+static void keep_heap(void)
+{
+	enum { KEPT = 32 << 20 }; /* the most that the C library takes */
+	mallopt(M_TRIM_THRESHOLD, KEPT);
+	mallopt(M_MMAP_THRESHOLD, KEPT);
+}
+
 struct explore_report *explore(const struct explore_options *options,
                                const struct progress *progress, struct error *error)
 {
 	struct exploration x;
+	keep_heap();
 	exploration_begin(&x, options);
 	x.progress = progress;
 	bool good = inherit(&x, error) && open_output(&x, error) && bind_library(&x, error) &&

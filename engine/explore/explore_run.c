@@ -165,6 +165,8 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	r.class_ = history_class(h);
 	r.commuting = g_ptr_array_new_with_free_func(g_free);
 	r.commuting_count = view_commuting_pairs(x->view, r.commuting, TOLD_PAIRS);
+	if (r.commuting_count == 0)
+		g_clear_pointer(&r.commuting, g_ptr_array_unref);
 	r.redundant = r.strayed || !histories_add(x->histories, h);
 	if (ex->rounds.idle)
 		histories_add_class(x->histories, await_rounds_class(&ex->rounds, run, h));

@@ -75,7 +75,10 @@ GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_r
 {
 	GPtrArray *uses = g_ptr_array_new_with_free_func(explore_use_free);
 	GHashTable *keys = g_hash_table_new(g_str_hash, g_str_equal);
-	struct lifetimes *l = lifetimes_new(x->trace);
+	/* is the history of the run as it was recorded? */
+	bool known = x->history != NULL && x->view->model == NULL && x->view->left_out == NULL;
+	struct lifetimes *own = known ? NULL : lifetimes_new(x->trace);
+	const struct lifetimes *l = known ? x->history->lifetimes : own;
 	for (uint32_t e = 0; e < x->trace->events_count && uses->len < MOST_USES; e++) {
 		uint32_t end = lifetimes_ended(l, e);
 		if (end != NONE)
@@ -95,7 +98,7 @@ GPtrArray *explore_find_uses(const struct exploration *x, const struct explore_r
 		g_ptr_array_add(uses, u);
 	}
 	g_hash_table_unref(keys);
-	lifetimes_free(l);
+	lifetimes_free(own);
 	return uses;
 }
 

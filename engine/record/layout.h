@@ -515,11 +515,11 @@ static inline unsigned log_site_code(uint64_t key)
 	return (key >> 11 & 3) | (key >> 12 & 4);
 }
 /* Neighbours in the program are neighbours in the table, as return addresses of hooks are at
- * least 8 bytes apart. */
+ * least 8 bytes apart; and few pages of it are used by a small program. */
 static inline unsigned log_site_slot(uint64_t key)
 {
 	uint32_t pc = key >> LOG_PC_SHIFT;
-	return (pc >> 3 ^ pc >> 15 ^ (uint32_t)key << 9) & (LOG_SITES - 1);
+	return (pc >> 3 ^ pc >> 15) & (LOG_SITES - 1);
 }
 
 /* The runtime's configuration: a struct log_config in a memory file whose descriptor number is

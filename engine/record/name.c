@@ -10,6 +10,7 @@
 #include "engine/base/scattered.h"
 #include "engine/trace/shown.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define DEEPEST_INLINING 16
@@ -162,7 +163,10 @@ static void append_place(struct names *n, uint32_t module, uint64_t address,
                          const struct debug_place *p, GString *name)
 {
 	if (p != NULL && p->line != 0) {
-		g_string_append_printf(name, "%s:%u", short_file(n, p), p->line);
+		char line[16];
+		snprintf(line, sizeof line, ":%u", p->line);
+		g_string_append(name, short_file(n, p));
+		g_string_append(name, line);
 	} else if (p != NULL && p->function[0] != '\0') {
 		g_string_append_printf(name, "%s+0x%" G_GINT64_MODIFIER "x", p->function,
 		                       p->offset);

@@ -4,6 +4,7 @@
  */
 #include "engine/trace/builder_private.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +58,11 @@ void builder_location_site(struct builder *b, uint32_t location)
 	size_t length, file;
 	const char *name = builder_string_at(b, l->name, &length);
 	g_autofree char *text = NULL;
-	if (builder_source_position(name, length, &file, numbers))
+	bool position = builder_source_position(name, length, &file, numbers);
+	if (position && name[file + 1] != '0' &&
+	    !memchr(name + file + 1, ':', length - file - 1))
+		; /* the name is the site */
+	else if (position)
 		text = g_strdup_printf("%.*s:%u", (int)file, name, numbers[0]);
 	else if (l->file && l->line)
 		text = g_strdup_printf("%s:%u", builder_text(b, l->file), l->line);
@@ -113,10 +118,12 @@ uint32_t builder_call_site(struct builder *b, const char *name, uint32_t functio
 
 uint32_t builder_code(struct builder *b, uint32_t module, uint64_t address)
 {
-	g_autofree char *name = module == NONE
-	                                ? g_strdup_printf("0x%" G_GINT64_MODIFIER "x", address)
-	                                : g_strdup_printf("module%u+0x%" G_GINT64_MODIFIER "x",
-	                                                  module, address);
+	char name[64];
+	if (module == NONE)
+		snprintf(name, sizeof name, "0x%" G_GINT64_MODIFIER "x", address);
+	else
+		snprintf(name, sizeof name, "module%u+0x%" G_GINT64_MODIFIER "x", module,
+		         address);
 	uint32_t location = builder_location(b, name, strlen(name));
 	struct location *l = AT(b->locations, struct location, location);
 	l->module = module;

@@ -74,6 +74,22 @@ START_TEST(what_has_no_sibling_is_like_others_at_its_depth)
 }
 END_TEST
 
+/* Of two nodes at one depth one has a child of 1 class and one more that waits, the other a child
+ * of 9. */
+START_TEST(what_waits_is_like_any_at_its_depth)
+{
+	count = 0;
+	grow(NONE, 0, 0, 0);
+	grow(0, 1, 2, 1);
+	uint32_t other = count;
+	grow(0, 0, 0, 0);
+	grow(other, 1, 8, 8);
+	struct explore_estimate e = estimate_of(1);
+	ck_assert_uint_eq(e.low, 14);
+	ck_assert_uint_eq(e.high, 22);
+}
+END_TEST
+
 int main(void)
 {
 	Suite *s = suite_create("size of the tree");
@@ -83,6 +99,7 @@ int main(void)
 	tcase_add_test(c, a_regular_tree_is_known_by_one_of_its_paths);
 	tcase_add_test(c, the_spread_is_that_of_the_siblings);
 	tcase_add_test(c, what_has_no_sibling_is_like_others_at_its_depth);
+	tcase_add_test(c, what_waits_is_like_any_at_its_depth);
 	suite_add_tcase(s, c);
 	return suite_run(s);
 }

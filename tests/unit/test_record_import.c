@@ -67,9 +67,9 @@ static struct log small_log(void)
 	record(&l, LOG_SWITCH, 0, 0);
 	record(&l, LOG_ALLOC, 0, 0x101);
 	word(&l, 0x1000), word(&l, 64);
-	record(&l, LOG_WRITE, LOG_SMALL, 0x102);
+	record(&l, LOG_WRITE, LOG_SMALL, 0x110);
 	word(&l, place(0x1008, 3, 7));
-	record(&l, LOG_FORK, 0, 0x103);
+	record(&l, LOG_FORK, 0, 0x118);
 	word(&l, 1);
 	record(&l, LOG_THREAD, 0, 1);
 	word(&l, 0), word(&l, 0x9000), word(&l, 0xa000), word(&l, 0);
@@ -145,24 +145,24 @@ static struct log short_log(void)
 	record(&l, LOG_SWITCH, 0, 0);
 	record(&l, LOG_ENTER, 0, 0x100);
 	word(&l, 0x101);
-	record(&l, LOG_READ, LOG_SMALL, 0x102);
+	record(&l, LOG_READ, LOG_SMALL, 0x110);
 	word(&l, place(0x2000, 2, 7));
-	short_record(&l, LOG_READ, 0x102, 2, 0, 1);
-	short_record(&l, LOG_READ, 0x102, 2, -16, -8);
-	record(&l, LOG_WRITE, 0, 0x103); /* its value never came */
+	short_record(&l, LOG_READ, 0x110, 2, 0, 1);
+	short_record(&l, LOG_READ, 0x110, 2, -16, -8);
+	record(&l, LOG_WRITE, 0, 0x118); /* its value never came */
 	word(&l, place(0x3000, 3, 0));
-	short_record(&l, LOG_WRITE, 0x103, 3, 8, 5); /* from 0 */
-	short_record(&l, LOG_WRITE, 0x103, 3, 0, LOG_DELTA_FOLLOWS);
+	short_record(&l, LOG_WRITE, 0x118, 3, 8, 5); /* from 0 */
+	short_record(&l, LOG_WRITE, 0x118, 3, 0, LOG_DELTA_FOLLOWS);
 	word(&l, 1ull << 40);
-	short_record(&l, LOG_WRITE, 0x103, 3, 0, 2);
-	short_record(&l, LOG_WRITE, 0x103, 3, 0, LOG_DELTA_UNKNOWN);
+	short_record(&l, LOG_WRITE, 0x118, 3, 0, 2);
+	short_record(&l, LOG_WRITE, 0x118, 3, 0, LOG_DELTA_UNKNOWN);
 	record(&l, LOG_LEAVE, 0, 1);
 	short_record(&l, LOG_ENTER, 0x100, 0, 0, 0);
 	short_record(&l, LOG_ENTER, 0x100, 0, 1, 0); /* leaves one first */
 	/* The next chunk knows nothing of these: a short record first is a damaged log's. */
 	begin_chunk(&l, LOG_ALL_THREADS, 1);
 	record(&l, LOG_SWITCH, 0, 0);
-	short_record(&l, LOG_READ, 0x102, 2, 0, 0);
+	short_record(&l, LOG_READ, 0x110, 2, 0, 0);
 	record(&l, LOG_ACQ, 0, 0x104);
 	word(&l, 0x4000);
 	return l;
@@ -386,10 +386,10 @@ START_TEST(tickets)
 	record(&l, LOG_TICKET, 0, 1);
 	record(&l, LOG_FORK, 0, 0x101);
 	word(&l, 1);
-	record(&l, LOG_WRITE, LOG_SMALL, 0x102);
+	record(&l, LOG_WRITE, LOG_SMALL, 0x110);
 	word(&l, place(0x1000, 2, 1));
 	record(&l, LOG_TICKET, 0, 3);
-	record(&l, LOG_ACQ, 0, 0x103);
+	record(&l, LOG_ACQ, 0, 0x118);
 	word(&l, 0x2000);
 	record(&l, LOG_TICKET, 0, 4);
 	record(&l, LOG_REL, 0, 0x104);

@@ -78,6 +78,7 @@ void rt_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 _Noreturn void rt_die(int signal_number);
 /* The function that the program would call without the runtime; see REAL. */
 void *rt_next(const char *name);
+void rt_look_up(void); /* looks up what runs call most, before the process is copied */
 
 #define REAL(name) \
 	({ \

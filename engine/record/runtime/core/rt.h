@@ -134,9 +134,7 @@ struct runtime {
 	bool waiting; /* for --start-at's function: no accesses yet */
 	uintptr_t start_low, start_high;
 	uint32_t thread_count;
-	struct thread *threads[MAX_THREADS]; /* NULL: none, or retired */
-	uint64_t repeated;                   /* of retired threads */
-	struct log_config config;
+	uint64_t repeated; /* of retired threads */
 	struct log_header *header;
 	uint64_t random;
 	uintptr_t bind_low, bind_size; /* the library of the bind lines */
@@ -150,6 +148,10 @@ struct runtime {
 	struct stream stream; /* controlled mode */
 	cpu_set_t *affinity;
 	volatile int poke; /* a signal handler has changed a real lock or semaphore */
+	/* the large ones last: a copy of the process (serve.c) pays for each page it writes to
+	 */
+	struct log_config config;
+	struct thread *threads[MAX_THREADS]; /* NULL: none, or retired */
 };
 extern struct runtime rt;
 

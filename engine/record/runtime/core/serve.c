@@ -193,6 +193,7 @@ static int settled_main(int argc, char **argv, char **environment)
 	answer(settled_control, filled >= 0 ? (int)syscall(SYS_getpid) : -EBUSY, (int)filled);
 	if (filled < 0)
 		syscall(SYS_exit_group, 0);
+	rt_look_up();
 	rt_reserve();
 	serve_runs(settled_control, true, received);
 	become_later_run();

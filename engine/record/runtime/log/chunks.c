@@ -137,6 +137,10 @@ long log_settle(int room)
 		                PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, room,
 		                (long)shared[i].offset) < 0)
 			return -1;
+	if (rt.stream.sites) { /* else a copy would read each page first, and pay twice */
+		rt_populate(rt.stream.sites, sizeof(*rt.stream.sites));
+		rt_populate(rt.stream.hints, LOG_SITES * sizeof(*rt.stream.hints));
+	}
 	in_room = true;
 	return (long)used;
 }

@@ -10,7 +10,6 @@
 struct scheduler {
 	volatile int lock;
 	struct thread *volatile holder; /* NULL: everybody is outside */
-	struct thread *live[MAX_THREADS];
 	unsigned live_count;
 	volatile unsigned ready;
 	unsigned outside, files, timed;
@@ -32,6 +31,7 @@ struct scheduler {
 	int64_t lowest;
 	uint32_t intended; /* surw: who makes the target's next event, + 1; 0: not drawn */
 	uint32_t turn;     /* turns: number of those that are over */
+	struct thread *live[MAX_THREADS];
 };
 extern struct scheduler sched __attribute__((visibility("hidden")));
 
