@@ -20,6 +20,8 @@
 
 /* Number of initial executions with random schedules. */
 enum { FIRST_BY_CHANCE = 32 };
+/* Executions of the portfolio after the first one, before its runs are planned. */
+enum { FIRST_OF_HUNT = 3 };
 /* Bound on executions by chance in a row, with nothing pending. */
 enum { MOST_IDLE = 32 };
 /* Microseconds between two states in options->resume. */
@@ -188,7 +190,8 @@ static bool is_chance(const struct exploration *x)
 	/* to plan a run to its end may take long: others, by chance, may have few states, or
 	 * more in them that a walk meets */
 	bool idle = worklist_length(x->worklist) == 0 && !explore_keeps_too_much(x);
-	return (made > 1 && x->chances < made / 2) || (idle && x->idle_chances < MOST_IDLE);
+	return x->chances < FIRST_OF_HUNT || x->chances < made / 2 ||
+	       (idle && x->idle_chances < MOST_IDLE);
 }
 
 static bool run_next(struct exploration *x, struct error *error)

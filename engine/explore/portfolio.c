@@ -22,7 +22,8 @@
 enum arm { ARM_PAIR, ARM_PAUSE, ARM_POS, ARM_SURW, ARM_FEEDBACK, ARM_PCT, ARM_RANDOM, ARMS };
 
 enum {
-	PAUSES = 6,     /* seeds of pause that have a meaning */
+	PAUSES = 6,     /* seeds of pause that have a meaning: */
+	FIRST = 4,      /* these come at once, others in between */
 	MOST_KEPT = 64, /* schedules that feedback varies */
 	MOST_PAIRS = 4000,
 	MOST_TRIES = 3,   /* of one pair of places */
@@ -152,9 +153,9 @@ static enum arm draw_arm(struct portfolio *p)
  */
 static enum arm next_arm(struct portfolio *p)
 {
-	if (p->runs < PAUSES)
+	if (p->runs < FIRST || (p->pauses < PAUSES && p->runs % 4 == 2))
 		return ARM_PAUSE;
-	return p->runs % 4 && has(p, ARM_PAIR) ? ARM_PAIR : draw_arm(p);
+	return p->runs % 2 && has(p, ARM_PAIR) ? ARM_PAIR : draw_arm(p);
 }
 
 /* One of the most suspicious, drawn. */
@@ -174,7 +175,7 @@ static guint most_suspicious(struct portfolio *p)
 
 static void take_pair(struct portfolio *p, struct strategy *s)
 {
-	guint at = most_suspicious(p);
+	guint at = draw(p, 2) ? most_suspicious(p) : (guint)draw(p, p->pairs->len);
 	struct turned *pair = &g_array_index(p->pairs, struct turned, at);
 	s->kind = STRATEGY_TURNS;
 	s->turns = g_array_copy(pair->turns);

@@ -100,15 +100,23 @@ static bool is_own(const struct thread *t, uintptr_t word)
 	return false;
 }
 
-/* Static data may be, but for main's own; of other memory one knows when a second thread has
+/* Static data, or what lies on main's stack, where arguments do. */
+static bool is_common(uintptr_t place)
+{
+	enum { STACK = 8 << 20 };
+	uintptr_t high = rt.threads[0] ? rt.threads[0]->life.stack_high : 0;
+	return (place >= how.low && place < how.high) || (place < high && high - place < STACK);
+}
+
+/* Common memory may be, but for main's own; of other memory one knows when a second thread has
  * come. */
 static bool is_shared(const struct thread *t)
 {
 	uintptr_t place = (uintptr_t)t->sched.place, word = place >> 3;
 	unsigned slot = slot_of(word);
 	if (words[slot].word != word) {
-		bool fixed = t->id != 0 && place >= how.low && place < how.high;
-		words[slot].shared = t->sched.synchronises ? !is_own(t, word) : fixed;
+		words[slot].shared = t->sched.synchronises ? !is_own(t, word)
+		                                           : t->id != 0 && is_common(place);
 		words[slot].changed = false;
 		words[slot].thread = t->id;
 		words[slot].word = word;
