@@ -413,7 +413,12 @@ void exploration_begin(struct exploration *x, const struct explore_options *opti
 		.kept = g_ptr_array_new_with_free_func(free_execution),
 		.repeats = g_ptr_array_new_with_free_func(free_repeat),
 		.turns = g_ptr_array_new_with_free_func(free_turns),
-		.portfolio = options->until_error ? portfolio_new(options->seed, true) : NULL,
+		.portfolio = options->until_error ? portfolio_new(&(struct portfolio_options){
+		                                            .seed = options->seed,
+		                                            .explores = true,
+		                                            .share = options->shard,
+		                                            .shares = options->shards })
+		                                  : NULL,
 		.no_return =
 		        no_return_new(options->finals ? finals_names(options->finals) : NULL),
 		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),

@@ -53,7 +53,9 @@ struct portfolio {
 	GArray *targets;     /* struct log_target, */
 	GArray *target_uses; /* and uint64_t: their events */
 	uint64_t steps;      /* of a run */
+	uint32_t shares, depth;
 	bool explores;
+	bool blind; /* a run was too long to learn from */
 };
 
 static void free_turned(void *data)
@@ -66,13 +68,16 @@ static void free_turns(void *data)
 	g_array_unref(data);
 }
 
-struct portfolio *portfolio_new(uint64_t seed, bool explores)
+struct portfolio *portfolio_new(const struct portfolio_options *options)
 {
 	struct portfolio *p = g_new0(struct portfolio, 1);
-	p->random = hash_word(seed + 1) | 1;
-	p->seed = seed;
-	p->explores = explores;
-	p->runs = p->pauses = explores; /* its first run is by pause */
+	p->random = hash_word(options->seed + 1) | 1;
+	p->seed = options->seed;
+	p->explores = options->explores;
+	p->runs = options->explores; /* its first run is by pause */
+	p->pauses = options->share + options->explores;
+	p->shares = MAX(options->shares, 1);
+	p->depth = options->depth;
 	p->pairs = g_array_new(FALSE, FALSE, sizeof(struct turned));
 	g_array_set_clear_func(p->pairs, free_turned);
 	p->paired = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -153,7 +158,7 @@ static enum arm draw_arm(struct portfolio *p)
  */
 static enum arm next_arm(struct portfolio *p)
 {
-	if (p->runs < FIRST || (p->pauses < PAUSES && p->runs % 4 == 2))
+	if (p->pauses < FIRST || (p->pauses < PAUSES && p->runs % 4 == 2))
 		return ARM_PAUSE;
 	return p->runs % 2 && has(p, ARM_PAIR) ? ARM_PAIR : draw_arm(p);
 }
@@ -232,11 +237,11 @@ struct strategy portfolio_next(struct portfolio *p)
 		s.kind = STRATEGY_PAUSE;
 		if (p->pauses < PAUSES)
 			s.seed = p->pauses;
-		p->pauses++;
+		p->pauses += p->shares;
 		break;
 	case ARM_PCT:
 		s.kind = STRATEGY_PCT;
-		s.depth = 3;
+		s.depth = p->depth ? p->depth : 3;
 		s.steps = p->steps;
 		break;
 	case ARM_RANDOM:
@@ -492,10 +497,16 @@ static void find_pairs(struct portfolio *p, const struct trace *t, const GArray 
 	g_free(l.held);
 }
 
+bool portfolio_looks(const struct portfolio *p)
+{
+	return !p->blind;
+}
+
 void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, bool news)
 {
 	const unsigned parts = INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS;
 	p->gained[p->arm] += news;
+	p->blind |= t != NULL && t->events_count > MOST_EVENTS;
 	if (t == NULL || t->events_count == 0 || t->events_count > MOST_EVENTS ||
 	    !trace_need(t, parts, NULL))
 		return;
