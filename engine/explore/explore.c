@@ -21,6 +21,8 @@
 
 /* Number of initial executions with random schedules. */
 enum { FIRST_BY_CHANCE = 32 };
+/* Executions of the portfolio after the first one, before its runs are planned. */
+enum { FIRST_OF_HUNT = 3 };
 /* Bound on executions by chance in a row, with nothing pending. */
 enum { MOST_IDLE = 32 };
 /* Microseconds between two states in options->resume. */
@@ -66,10 +68,11 @@ static void add_first(struct exploration *x)
 {
 	struct pending *first = g_new0(struct pending, 1);
 	plan_init(&first->plan);
-	first->plan.strategy = x->options->seed == 0     ? STRATEGY_FIRST
-	                       : x->options->until_error ? STRATEGY_POS
-	                                                 : STRATEGY_RANDOM;
-	first->plan.seed = x->options->seed ? x->options->seed : 1;
+	bool hunt = x->options->until_error; /* as the portfolio's first run, with seed 0 */
+	first->plan.strategy = hunt                    ? STRATEGY_PAUSE
+	                       : x->options->seed == 0 ? STRATEGY_FIRST
+	                                               : STRATEGY_RANDOM;
+	first->plan.seed = hunt ? 0 : x->options->seed ? x->options->seed : 1;
 	first->parent = first->known_as = NONE;
 	x->first = x->report->runs->len;
 	if (x->first > 0) { /* below the run that caused the restart */
@@ -134,28 +137,36 @@ static void begin_again(struct exploration *x)
 	add_first(x);
 }
 
-/* An execution by chance, without a schedule. */
-static struct pending *by_chance(struct exploration *x)
+struct pending *explore_by_strategy(struct exploration *x, const struct strategy *how,
+                                    char *flip)
 {
 	struct pending *p = g_new0(struct pending, 1);
-	struct strategy how = portfolio_next(x->portfolio);
-	GString *text = g_string_new(NULL);
-	strategy_append(&how, text);
 	plan_init(&p->plan);
-	p->plan.strategy = how.kind;
-	p->plan.seed = how.seed;
-	p->plan.target = how.target;
-	p->plan.turns = how.turns ? g_array_copy(how.turns) : NULL;
-	strategy_release(&how);
+	p->plan.strategy = how->kind;
+	p->plan.seed = how->seed;
+	p->plan.target = how->target;
+	p->plan.turns = how->turns ? g_array_copy(how->turns) : NULL;
 	p->parent = x->first;
 	p->known_as = 0; /* the first run, known by this number */
 	p->by_chance = true;
-	p->flip = g_strdup_printf("a schedule by %s", text->str + strlen("--"));
-	g_string_free(text, TRUE);
+	p->flip = flip;
 	p->thread = g_strdup("");
 	p->place = g_strdup("");
 	p->variable = g_strdup("");
 	x->chances++;
+	return p;
+}
+
+/* An execution without a plan. */
+static struct pending *by_chance(struct exploration *x)
+{
+	struct strategy how = portfolio_next(x->portfolio);
+	GString *text = g_string_new(NULL);
+	strategy_append(&how, text);
+	struct pending *p = explore_by_strategy(
+	        x, &how, g_strdup_printf("a schedule by %s", text->str + strlen("--")));
+	strategy_release(&how);
+	g_string_free(text, TRUE);
 	return p;
 }
 
@@ -169,7 +180,8 @@ static bool is_chance(const struct exploration *x)
 	/* to plan a run to its end may take long: others, by chance, may have few states, or
 	 * more in them that a walk meets */
 	bool idle = worklist_length(x->worklist) == 0 && !explore_keeps_too_much(x);
-	return (made > 1 && x->chances < made / 2) || (idle && x->idle_chances < MOST_IDLE);
+	return x->chances < FIRST_OF_HUNT || x->chances < made / 2 ||
+	       (idle && x->idle_chances < MOST_IDLE);
 }
 
 /* One of those that wait, or by chance; NULL when a known run begins so. */
@@ -373,7 +385,7 @@ void explore_conclude(struct exploration *x)
 
 static bool run_all(struct exploration *x, struct error *error)
 {
-	if (!begin(x, error) || !explore_on(x, error))
+	if (!begin(x, error) || !explore_on(x, error) || !explore_shorten(x, error))
 		return false;
 	trace_earlier(x);
 	if (x->stop)
@@ -413,6 +425,12 @@ static void free_execution(void *data)
 	execution_free(data);
 }
 
+static void free_turns(void *data)
+{
+	if (data)
+		g_array_unref(data);
+}
+
 static void free_repeat(void *data)
 {
 	repeat_free(data);
@@ -428,7 +446,13 @@ void exploration_begin(struct exploration *x, const struct explore_options *opti
 		.awaits = awaits_new(),
 		.kept = g_ptr_array_new_with_free_func(free_execution),
 		.repeats = g_ptr_array_new_with_free_func(free_repeat),
-		.portfolio = options->until_error ? portfolio_new(options->seed, true) : NULL,
+		.turns = g_ptr_array_new_with_free_func(free_turns),
+		.portfolio = options->until_error ? portfolio_new(&(struct portfolio_options){
+		                                            .seed = options->seed,
+		                                            .explores = true,
+		                                            .share = options->shard,
+		                                            .shares = options->shards })
+		                                  : NULL,
 		.no_return =
 		        no_return_new(options->finals ? finals_names(options->finals) : NULL),
 		.errors = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
@@ -462,6 +486,7 @@ void exploration_end(struct exploration *x)
 	pending_free(x->next);
 	g_ptr_array_unref(x->repeats);
 	g_ptr_array_unref(x->kept);
+	g_ptr_array_unref(x->turns);
 	no_return_free(x->no_return);
 	portfolio_free(x->portfolio);
 	histories_free(x->histories);

@@ -302,6 +302,7 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
 		fresh |= count_error(x, r, key_of(r), true);
 	if (r->end != EXPLORE_LINEARIZABILITY)
 		fresh |= note_shortest(x, r, r->error, NULL);
+	explore_keep_turns(x, run->facts.turns);
 	bool keep = x->run == 0 || (fresh && x->report->errors->len <= SAVED_ERRORS);
 	if (diverged && (r->end == EXPLORE_USE_AFTER_FREE || x->after_use))
 		explore_gap(x, "a run did not follow its schedule after it had used what was "

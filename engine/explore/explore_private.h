@@ -98,6 +98,7 @@ struct exploration {
 	uint32_t idle_chances;  /* in a row, with nothing pending */
 	uint64_t taken, run_of_taken; /* schedules taken so far; those not covered by then */
 	struct portfolio *portfolio;  /* of runs by chance; NULL: no error is looked for */
+	GPtrArray *turns;             /* GArray * or NULL: those of each error's shortest run */
 	struct no_return *no_return;
 	GHashTable *errors; /* char *: cycles of lock requests, uses after free asked for */
 	GHashTable *finals_seen; /* char *: names of --final that some run has */
@@ -161,6 +162,13 @@ bool explore_take_reversal(void *context, const struct flip *f);
 bool explore_is_known(const struct exploration *x, const struct part *parts, uint32_t count,
                       enum flip_kind kind);
 
+/* explore.c: a schedule from the beginning; `flip`, taken over: what the report says of it. */
+struct pending *explore_by_strategy(struct exploration *x, const struct strategy *how,
+                                    char *flip);
+/* explore_shorten.c: the current run's, for the errors whose shortest run it is. */
+void explore_keep_turns(struct exploration *x, const GArray *turns);
+/* Runs of the errors with fewer switches. False and `problem` as explore_run_pending. */
+bool explore_shorten(struct exploration *x, struct error *problem);
 /* explore_run.c: execute; takes ownership. False and `error` when the program cannot be run. */
 bool explore_run_pending(struct exploration *x, struct pending *p, struct error *error);
 /* Begin the execution of a schedule, which explore_run_pending then waits for; or leave it to

@@ -1,7 +1,8 @@
 /*
  * portfolio.c - see portfolio.h.
  *
- * The strategies: pairs of conflicting events, seen in one order, are turned by turns; pos and
+ * The strategies: pause (sched_pause.c); pairs of conflicting events, seen in one order, are
+ * turned by turns, those first that a bug is likely to be in; pos and
  * surw (sched_events.c), surw's target drawn by its number of events, as its paper does (Zhao
  * et al., ASPLOS 2025, section 5); feedback: a run in which a read saw a write that it had not
  * seen in any other is varied, after RFF (Wolff et al., ASPLOS 2024): its turns up to some
@@ -10,17 +11,20 @@
  */
 #include "engine/explore/portfolio.h"
 
+#include <limits.h>
 #include <string.h>
 
+#include "engine/atomic/held.h"
 #include "engine/base/hash.h"
 #include "engine/record/plan.h"
 #include "engine/trace/index.h"
 
-enum arm { ARM_PAIR, ARM_POS, ARM_SURW, ARM_FEEDBACK, ARM_PCT, ARM_RANDOM, ARMS };
+enum arm { ARM_PAIR, ARM_PAUSE, ARM_POS, ARM_SURW, ARM_FEEDBACK, ARM_PCT, ARM_RANDOM, ARMS };
 
 enum {
+	PAUSES = 6,     /* seeds of pause that have a meaning: */
+	FIRST = 4,      /* these come at once, others in between */
 	MOST_KEPT = 64, /* schedules that feedback varies */
-	NEWEST = 16,    /* pairs */
 	MOST_PAIRS = 4000,
 	MOST_TRIES = 3,   /* of one pair of places */
 	MOST_EARLIER = 6, /* events before one that it may be turned with, */
@@ -32,13 +36,13 @@ enum {
 
 /* A conflicting pair: `stops` was first, and now waits for `goes`. */
 struct turned {
-	uint64_t key; /* of its two places */
 	GArray *turns;
+	int suspicion; /* the higher the earlier */
 };
 
 struct portfolio {
 	uint64_t random; /* state of xorshift64; not 0 */
-	uint64_t runs, seed;
+	uint64_t runs, pauses, seed;
 	enum arm arm; /* of the last run */
 	double tried[ARMS], gained[ARMS];
 	GArray *pairs;       /* struct turned, to be run */
@@ -49,7 +53,9 @@ struct portfolio {
 	GArray *targets;     /* struct log_target, */
 	GArray *target_uses; /* and uint64_t: their events */
 	uint64_t steps;      /* of a run */
+	uint32_t shares, depth;
 	bool explores;
+	bool blind; /* a run was too long to learn from */
 };
 
 static void free_turned(void *data)
@@ -62,12 +68,16 @@ static void free_turns(void *data)
 	g_array_unref(data);
 }
 
-struct portfolio *portfolio_new(uint64_t seed, bool explores)
+struct portfolio *portfolio_new(const struct portfolio_options *options)
 {
 	struct portfolio *p = g_new0(struct portfolio, 1);
-	p->random = hash_word(seed + 1) | 1;
-	p->seed = seed;
-	p->explores = explores;
+	p->random = hash_word(options->seed + 1) | 1;
+	p->seed = options->seed;
+	p->explores = options->explores;
+	p->runs = options->explores; /* its first run is by pause */
+	p->pauses = options->share + options->explores;
+	p->shares = MAX(options->shares, 1);
+	p->depth = options->depth;
 	p->pairs = g_array_new(FALSE, FALSE, sizeof(struct turned));
 	g_array_set_clear_func(p->pairs, free_turned);
 	p->paired = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
@@ -144,19 +154,33 @@ static enum arm draw_arm(struct portfolio *p)
 	return weight[arm] > 0 ? (enum arm)arm : ARM_POS;
 }
 
-/* First by chance, which most bugs need no more than; then pairs and others in turn. */
+/* First every window that the threads come to, from both ends; then pairs and others in turn.
+ */
 static enum arm next_arm(struct portfolio *p)
 {
-	if (p->runs == 0)
-		return ARM_POS;
-	return p->runs % 4 && has(p, ARM_PAIR) ? ARM_PAIR : draw_arm(p);
+	if (p->pauses < FIRST || (p->pauses < PAUSES && p->runs % 4 == 2))
+		return ARM_PAUSE;
+	return p->runs % 2 && has(p, ARM_PAIR) ? ARM_PAIR : draw_arm(p);
+}
+
+/* One of the most suspicious, drawn. */
+static guint most_suspicious(struct portfolio *p)
+{
+	guint at = 0, alike = 0;
+	int most = INT_MIN;
+	for (guint i = 0; i < p->pairs->len; i++) {
+		int suspicion = g_array_index(p->pairs, struct turned, i).suspicion;
+		alike = suspicion > most ? 1 : alike + (suspicion == most);
+		if (suspicion > most || (suspicion == most && draw(p, alike) == 0))
+			at = i;
+		most = MAX(most, suspicion);
+	}
+	return at;
 }
 
 static void take_pair(struct portfolio *p, struct strategy *s)
 {
-	/* half of them among the newest: what comes of what was seen last */
-	guint newest = draw(p, 2) ? MIN(p->pairs->len, NEWEST) : p->pairs->len;
-	guint at = p->pairs->len - 1 - (guint)draw(p, newest);
+	guint at = draw(p, 2) ? most_suspicious(p) : (guint)draw(p, p->pairs->len);
 	struct turned *pair = &g_array_index(p->pairs, struct turned, at);
 	s->kind = STRATEGY_TURNS;
 	s->turns = g_array_copy(pair->turns);
@@ -209,9 +233,15 @@ struct strategy portfolio_next(struct portfolio *p)
 	case ARM_FEEDBACK:
 		take_kept(p, &s);
 		break;
+	case ARM_PAUSE:
+		s.kind = STRATEGY_PAUSE;
+		if (p->pauses < PAUSES)
+			s.seed = p->pauses;
+		p->pauses += p->shares;
+		break;
 	case ARM_PCT:
 		s.kind = STRATEGY_PCT;
-		s.depth = 3;
+		s.depth = p->depth ? p->depth : 3;
 		s.steps = p->steps;
 		break;
 	case ARM_RANDOM:
@@ -330,9 +360,54 @@ static GArray *turns_before(const struct trace *t, const GArray *turns, const ui
 	return out;
 }
 
-static void turn_pair(struct portfolio *p, const struct trace *t, const GArray *turns,
-                      const uint32_t *number, uint32_t first, uint32_t second)
+/* What is known of a run's events while its pairs are looked for. */
+struct looked_at {
+	const struct trace *t;
+	const GArray *turns;
+	uint32_t *number; /* of each event in its thread, for turns */
+	uint64_t *held;   /* the locks that it is made under, a bit for each (of several) */
+};
+
+static uint64_t *locks_held(const struct trace *t)
 {
+	uint64_t *held = g_new0(uint64_t, t->events_count);
+	GArray **locks = g_new0(GArray *, t->threads_count);
+	for (uint32_t e = 0; e < t->events_count; e++) {
+		const struct event *event = &t->events[e];
+		GArray **mine = &locks[event->thread];
+		if (*mine == NULL)
+			*mine = g_array_new(FALSE, FALSE, sizeof(struct held_lock));
+		for (guint i = 0; i < (*mine)->len; i++)
+			held[e] |= 1ull
+			           << g_array_index(*mine, struct held_lock, i).object % 64;
+		if (op_acquires(event->op) || op_releases(event->op))
+			held_note(*mine, e, event);
+	}
+	for (uint32_t u = 0; u < t->threads_count; u++)
+		if (locks[u])
+			g_array_unref(locks[u]);
+	g_free(locks);
+	return held;
+}
+
+/* How likely is a bug where these come in the other order? A thread within the window between
+ * two events (`inside`), an access without a lock in common, two locks held together. */
+static int suspicion_of(const struct looked_at *l, uint32_t first, uint32_t second, bool inside)
+{
+	const struct event *a = &l->t->events[first], *b = &l->t->events[second];
+	uint64_t mine = l->held[first], other = l->held[second];
+	if (op_is_access(a->op) && op_is_access(b->op))
+		return (mine & other ? 0 : 4) + (inside ? 2 : 0);
+	if (op_is_access(a->op)) /* a use, and the end of its block */
+		return 6;
+	return (mine && other && mine != other ? 4 : 0) + (inside ? 2 : 0);
+}
+
+static void turn_pair(struct portfolio *p, const struct looked_at *l, uint32_t first,
+                      uint32_t second, bool inside)
+{
+	const struct trace *t = l->t;
+	const uint32_t *number = l->number;
 	uint64_t key = place_of(t, first) * 31 + place_of(t, second);
 	guint times = GPOINTER_TO_UINT(g_hash_table_lookup(p->paired, &key));
 	uint32_t other = t->threads[t->events[second].thread].recorded;
@@ -346,7 +421,8 @@ static void turn_pair(struct portfolio *p, const struct trace *t, const GArray *
 	        p->paired, g_memdup2(&key, sizeof key),
 	        GUINT_TO_POINTER(
 	                MAX(times + 1, times < MOST_TRIES ? 0 : p->kept_runs + MOST_TRIES)));
-	struct turned pair = { key, turns_before(t, turns, number, first, whole) };
+	struct turned pair = { turns_before(t, l->turns, number, first, whole),
+		               suspicion_of(l, first, second, inside) - (int)times };
 	struct log_turn goes = { other, number[second] + 1 };
 	g_array_append_val(pair.turns, goes);
 	if (pair.turns->len < LOG_TURNS)
@@ -364,9 +440,10 @@ static bool conflict(const struct event *a, const struct event *b)
 	       !op_releases(b->op);
 }
 
-static void turn_pairs_of(struct portfolio *p, const struct trace *t, const GArray *turns,
-                          const uint32_t *number, struct event_list list)
+static void turn_pairs_of(struct portfolio *p, const struct looked_at *l,
+                          struct event_list list)
 {
+	const struct trace *t = l->t;
 	for (uint64_t i = 1; i < list.count; i++) {
 		unsigned tried = 0;
 		for (uint64_t n = 0; n < i && n < LOOKED_AT && tried < MOST_EARLIER; n++) {
@@ -378,15 +455,19 @@ static void turn_pairs_of(struct portfolio *p, const struct trace *t, const GArr
 			    is_ordered(t, first, second))
 				continue;
 			tried++;
-			turn_pair(p, t, turns, number, first, second);
+			bool inside = false;
+			for (uint64_t m = k; m-- > 0 && k - m < LOOKED_AT && !inside;)
+				inside = t->events[list.items[m]].thread ==
+				         t->events[first].thread;
+			turn_pair(p, l, first, second, inside);
 		}
 	}
 }
 
 /* The last uses of a block by others than the thread that frees it, and the free. */
-static void turn_ends_of(struct portfolio *p, const struct trace *t, const GArray *turns,
-                         const uint32_t *number, uint32_t variable)
+static void turn_ends_of(struct portfolio *p, const struct looked_at *l, uint32_t variable)
 {
+	const struct trace *t = l->t;
 	uint32_t block = t->variables[variable].block;
 	uint32_t end = block == NONE ? NONE : t->blocks[block].free;
 	struct event_list list = event_list_at(&t->index->variable_events, variable);
@@ -399,27 +480,33 @@ static void turn_ends_of(struct portfolio *p, const struct trace *t, const GArra
 		    is_ordered(t, use, end))
 			continue;
 		tried++;
-		turn_pair(p, t, turns, number, use, end);
+		turn_pair(p, l, use, end, false);
 	}
 }
 
 static void find_pairs(struct portfolio *p, const struct trace *t, const GArray *turns)
 {
-	uint32_t *number = plan_event_numbers(t);
+	struct looked_at l = { t, turns, plan_event_numbers(t), locks_held(t) };
 	for (uint32_t v = 0; v < t->variables_count; v++)
-		turn_pairs_of(p, t, turns, number,
-		              event_list_at(&t->index->variable_events, v));
+		turn_pairs_of(p, &l, event_list_at(&t->index->variable_events, v));
 	for (uint32_t o = 0; o < t->objects_count; o++)
-		turn_pairs_of(p, t, turns, number, event_list_at(&t->index->object_events, o));
+		turn_pairs_of(p, &l, event_list_at(&t->index->object_events, o));
 	for (uint32_t v = 0; v < t->variables_count; v++)
-		turn_ends_of(p, t, turns, number, v);
-	g_free(number);
+		turn_ends_of(p, &l, v);
+	g_free(l.number);
+	g_free(l.held);
+}
+
+bool portfolio_looks(const struct portfolio *p)
+{
+	return !p->blind;
 }
 
 void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, bool news)
 {
 	const unsigned parts = INDEX_THREADS | INDEX_VARIABLES | INDEX_OBJECTS | INDEX_WRITERS;
 	p->gained[p->arm] += news;
+	p->blind |= t != NULL && t->events_count > MOST_EVENTS;
 	if (t == NULL || t->events_count == 0 || t->events_count > MOST_EVENTS ||
 	    !trace_need(t, parts, NULL))
 		return;

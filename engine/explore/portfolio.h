@@ -12,13 +12,21 @@
 #include "engine/trace/trace.h"
 
 struct portfolio;
-/* `explores`: an exploration turns pairs by itself, and records each look of a thread that
- * spins through its turn: only pos, surw and random. */
-struct portfolio *portfolio_new(uint64_t seed, bool explores);
+struct portfolio_options {
+	uint64_t seed;
+	/* An exploration turns pairs by itself, and records each look of a thread that spins
+	 * through its turn: only pause, pos, surw and random. It has made the first run. */
+	bool explores;
+	uint32_t share, shares; /* what does not depend on the seed is divided; shares 0: all */
+	uint32_t depth;         /* of pct; 0: 3 */
+};
+struct portfolio *portfolio_new(const struct portfolio_options *options);
 void portfolio_free(struct portfolio *p); /* NULL is allowed */
 
 /* How the next run is made; strategy_release. */
 struct strategy portfolio_next(struct portfolio *p);
+/* Does it learn from the traces of runs? Not where one was too long. */
+bool portfolio_looks(const struct portfolio *p);
 /* The run that was made so: its trace (controlled mode; indexed as needed) with its turns
  * (struct log_turn), or NULL when there is none; `news`: it ended as no run before it. */
 void portfolio_learn(struct portfolio *p, struct trace *t, const GArray *turns, bool news);

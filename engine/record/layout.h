@@ -536,7 +536,8 @@ static inline unsigned log_site_slot(uint64_t key)
 	S(RANDOM, "random") \
 	S(PCT, "pct") \
 	S(NOISE, "noise") \
-	S(RR, "rr") S(FIRST, "first") S(POS, "pos") S(SURW, "surw") S(TURNS, "turns")
+	S(RR, "rr") \
+	S(FIRST, "first") S(POS, "pos") S(SURW, "surw") S(TURNS, "turns") S(PAUSE, "pause")
 enum log_strategy {
 #define S(name, word) STRATEGY_##name,
 	LOG_STRATEGIES(S)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# The strategies that know the next event (pos, surw, turns), the portfolio of `shake --strategy auto`, and the
+# The strategies that know the next event (pos, surw, turns, pause), the portfolio of `shake`, and the
 # schedules of fewest switches.
 . tests/e2e/lib.sh
 programs=$root/tests/e2e/programs
@@ -29,6 +29,112 @@ for wrong in "--turns 1:2,x" "--turns 1:" "--target 0x10=3" "--target 0x10+4=700
 	run "$HEDDLE" record $wrong -- ./order
 	like "$status $err" "^(125|2) .*expected" "$wrong is refused"
 done
+
+# pause: others run between two locks, two sections, two accesses, and before older threads; one seed is one run
+cat >windows.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static int x, y;
+static void *first(void *unused)
+{
+#ifdef CIRCLE
+	pthread_mutex_lock(&a);
+	pthread_mutex_lock(&b);
+	x++;
+	pthread_mutex_unlock(&b);
+	pthread_mutex_unlock(&a);
+#elif defined SECTIONS
+	pthread_mutex_lock(&a);
+	x = 1;
+	pthread_mutex_unlock(&a);
+	pthread_mutex_lock(&b);
+	y = 1;
+	pthread_mutex_unlock(&b);
+#elif defined ACCESSES
+	x = 1;
+	y = 1;
+#else
+	pthread_mutex_lock(&a);
+	assert(x == 0);
+	pthread_mutex_unlock(&a);
+#endif
+	return unused;
+}
+static void *second(void *unused)
+{
+#ifdef CIRCLE
+	pthread_mutex_lock(&b);
+	pthread_mutex_lock(&a);
+	x++;
+	pthread_mutex_unlock(&a);
+	pthread_mutex_unlock(&b);
+#elif defined SECTIONS
+	pthread_mutex_lock(&a);
+	int seen = x;
+	pthread_mutex_unlock(&a);
+	pthread_mutex_lock(&b);
+	assert(y == seen);
+	pthread_mutex_unlock(&b);
+#elif defined ACCESSES
+	int seen = x;
+	assert(y == seen);
+#else
+	pthread_mutex_lock(&a);
+	x = 1;
+	pthread_mutex_unlock(&a);
+#endif
+	return unused;
+}
+int main(void)
+{
+	pthread_t s, t;
+	pthread_create(&s, NULL, first, NULL);
+	pthread_create(&t, NULL, second, NULL);
+	pthread_join(s, NULL);
+	return pthread_join(t, NULL);
+}
+C
+for how in CIRCLE SECTIONS ACCESSES ORDER; do
+	"$HEDDLE" cc -g -O1 -D$how windows.c -o windows -pthread 2>/dev/null
+	run "$HEDDLE" shake --runs 4 --until-error --tries 0 --format json -- ./windows
+	is "$status $(json '$d->{"first-failure"} ? "found" : "not found"')" "1 found" "$how: shake finds it in one of its first four runs"
+	again=$(json 'my ($o) = grep { $_->{end} ne "exit status 0" } @{$d->{outcomes}}; $o->{options}')
+	run "$HEDDLE" record -q $again -o one.hdl -- ./windows
+	run "$HEDDLE" record -q $again -o two.hdl -- ./windows
+	is "$(cmp one.hdl two.hdl && echo same)" same "$how: $again is one run"
+	run "$HEDDLE" explore --until-error --format json -- ./windows
+	is "$status $(json '$d->{errors}[0]{run} < 4 ? "found" : "not found"')" "1 found" "$how: so does explore"
+done
+"$HEDDLE" cc -g -O1 -DSECTIONS windows.c -o windows -pthread 2>/dev/null
+cat >counted.c <<'C'
+#include <assert.h>
+#include <pthread.h>
+static volatile int x, done;
+static void *count(void *unused)
+{
+	for (int i = 0; i < 3; i++)
+		x++;
+	done = 1;
+	return unused;
+}
+int main(void)
+{
+	pthread_t t[3];
+	for (int i = 0; i < 3; i++)
+		pthread_create(&t[i], NULL, count, NULL);
+	for (int i = 0; i < 3; i++)
+		pthread_join(t[i], NULL);
+	assert(x == 9);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 counted.c -o counted -pthread
+run "$HEDDLE" explore --until-error --format json -o counted.run -- ./counted
+is "$(json 'my $e = $d->{errors}[0]; my $r = $d->{runs}; my ($f, $s) = map { $r->[$e->{$_}]{switches} } qw(run shortest);
+	$s < $f && $s <= 6 && $r->[$e->{shortest}]{flip} =~ /^fewer switches than in run/ ? "fewer" : "$f $s"')" fewer \
+	"explore --until-error shows a run with fewer switches"
+ok $([ -s "counted.run.run$(json '$d->{errors}[0]{shortest}').hdl" ]; echo $?) "whose trace is kept"
 
 # the portfolio: the same for one seed, each outcome comes again, shares are whole
 run "$HEDDLE" shake --strategy auto --seed 5 --runs 30 --format json -- ./assert

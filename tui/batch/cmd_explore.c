@@ -641,7 +641,7 @@ static const struct command_option options[] = {
 	{ "runs", "N", "at most N runs (default 10000)", 'n' },
 	{ "budget", "SECONDS", "for everything (default 60; 0: no limit)", 0 },
 	{ "seed", "N",
-	  "choose the first run's schedule at random, by this seed (default: the lowest thread first)",
+	  "choose the first run's schedule at random, by this seed (default: the lowest thread first; with --until-error by pause)",
 	  0 },
 	{ "final", "X,...", "the values of these variables at the end tell runs apart, too",
 	  0 },

@@ -341,14 +341,18 @@ static char *options_text(const struct arguments *a)
 	return g_string_free(text, FALSE);
 }
 
+/* The portfolio is of sequentially consistent runs: what loads may read beyond is by chance. */
 static bool is_auto(const struct arguments *a)
 {
 	const char *word = argument_value(a, "strategy");
-	return word && strcmp(word, "auto") == 0;
+	bool given = argument_value(a, "target") || argument_value(a, "turns");
+	return word ? strcmp(word, "auto") == 0
+	            : !given && argument_choice(a, "memory", weak_model_words, WEAK_SC) ==
+	                                WEAK_SC;
 }
 
-/* How run `n` is made without a portfolio; by default mostly random, with some of the others.
- */
+/* How run `n` is made without a portfolio; under --memory by default mostly random, with some
+ * of the others. */
 static struct strategy strategy_of(const struct shake *shake, const struct strategy *named,
                                    uint64_t n)
 {
@@ -395,7 +399,8 @@ static bool run_one(struct shake *shake, struct outcomes *x, struct portfolio *p
                     const struct strategy *how, uint64_t n, struct error *error)
 {
 	struct shaken_run look = { 0 };
-	struct outcome *o = shaken_make(&shake->runs, how, n, portfolio ? &look : NULL, error);
+	bool looks = portfolio && portfolio_looks(portfolio);
+	struct outcome *o = shaken_make(&shake->runs, how, n, looks ? &look : NULL, error);
 	if (o == NULL)
 		return false;
 	if (!shake->measured && shake->runs.steps > 0) { /* one run gives the length */
@@ -428,7 +433,12 @@ static bool run_all(struct shake *shake, struct outcomes *outcomes, const struct
 	const volatile int *interrupted = catch_interruption();
 	uint64_t step = MAX(shake->shards, 1);
 	struct portfolio *portfolio =
-	        is_auto(a) ? portfolio_new(named->seed * step + shake->shard, false) : NULL;
+	        is_auto(a) ? portfolio_new(&(struct portfolio_options){
+	                             .seed = named->seed * step + shake->shard,
+	                             .share = shake->shard,
+	                             .shares = shake->shards,
+	                             .depth = shake->depth })
+	                   : NULL;
 	bool good = true;
 	for (uint64_t n = shake->shard; good && n < runs; n += step) {
 		bool late = seconds > 0 && g_get_monotonic_time() > deadline;
@@ -515,8 +525,8 @@ static int run_shake(struct arguments *a)
 static const struct command_option options[] = {
 	{ "runs", "N", "how many runs (default 100)", 'n' },
 	{ "seed", "N", "the first seed (default 1)", 0 },
-	{ "strategy", "auto|random|pct|noise|rr|pos|surw|turns",
-	  "one strategy, or auto: several, which learn from each other's runs (default: a mixture)",
+	{ "strategy", "auto|pause|random|pct|noise|rr|pos|surw|turns",
+	  "one strategy, or auto: several, which learn from each other's runs (default: auto; under --memory random, pct and noise)",
 	  0 },
 	{ "target", "PLACE+SIZE=N,...", "surw: as of record", 0 },
 	{ "turns", "THREAD:EVENTS,...", "turns: as of record", 0 },

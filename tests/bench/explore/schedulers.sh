@@ -93,7 +93,7 @@ trial() { # TOOL PROGRAM SEED ARGS
 	local tool=$1 program=$2 seed=$3 input=/dev/null out how=()
 	shift 3
 	[[ ${1-} == input:* ]] && input=${1#input:} && shift
-	[ "$tool" = shake ] && how=(--strategy auto --tries 0)
+	[ "$tool" = shake ] && how=(--tries 0)
 	out=$("$HEDDLE" "$tool" "${how[@]}" --until-error --seed "$seed" --runs "$RUNS" --budget "$SECONDS_EACH" \
 		--format json -- "./$program" "$@" <"$input" 2>/dev/null)
 	perl -MJSON::PP -0777 -e '

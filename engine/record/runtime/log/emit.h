@@ -73,6 +73,7 @@ ALWAYS_INLINE void sched_point_at(struct thread *t, const volatile void *object)
 	if (!rt.controlled)
 		return;
 	sched_about(&t->sched, object, 1, true);
+	t->sched.synchronises = true;
 	sched_point_slow(t);
 }
 ALWAYS_INLINE void sched_point(struct thread *t)

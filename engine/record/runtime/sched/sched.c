@@ -189,8 +189,13 @@ static bool waits_by_looking(struct thread *t)
 {
 	if (memory_states && memory_waits(t))
 		sched_end_if_idle(t);
-	return rt.config.flags & LOG_EXPLORE && rt.config.strategy == STRATEGY_FIRST &&
-	       (memory_waits(t) || poll_cycles(t));
+	bool waits = rt.config.flags & LOG_EXPLORE &&
+	             (rt.config.strategy == STRATEGY_FIRST ||
+	              rt.config.strategy == STRATEGY_PAUSE) &&
+	             (memory_waits(t) || poll_cycles(t));
+	if (waits && rt.config.strategy == STRATEGY_PAUSE)
+		sched_lower(t);
+	return waits;
 }
 
 /* A run that is explored has come to its limit of steps. */
@@ -287,7 +292,8 @@ void sched_yield_point(struct thread *t, bool lower)
 	}
 	sched.virtual_time += 1000;
 	sched.steps++;
-	if (lower && rt.config.strategy == STRATEGY_PCT)
+	if (lower &&
+	    (rt.config.strategy == STRATEGY_PCT || rt.config.strategy == STRATEGY_PAUSE))
 		sched_lower(t);
 	if (sched_yields_later(t))
 		return;

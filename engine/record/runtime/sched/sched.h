@@ -47,8 +47,12 @@ struct thread_sched {
 	const volatile void *place;
 	uint32_t size;
 	bool changes;
-	bool held;     /* surw: another thread's event comes first */
-	uint32_t left; /* surw: events of the target that it still has */
+	bool synchronises;     /* it is of a lock, a condition, ... */
+	bool noticed, entered; /* pause: others may notice an event before; the last was one of
+	                        * synchronisation */
+	bool held;             /* surw: another thread's event comes first */
+	uint32_t left; /* surw: events of the target that it still has; pause: windows that it
+	                * passes by */
 	struct pollfd *fds;
 	unsigned fd_count;
 };
@@ -105,6 +109,7 @@ static inline void sched_about(struct thread_sched *s, const volatile void *plac
 	s->place = place;
 	s->size = size;
 	s->changes = changes;
+	s->synchronises = false;
 }
 
 /* ---- waiting ---- */

@@ -11,6 +11,8 @@
  * likely. A thread that comes to one before its turn is held. In between goes who has the
  * highest priority, drawn anew with each event.
  *
+ * pause: sched_pause.c.
+ *
  * turns: threads in the order given, each until it has made so many events; then pos, or with
  * seed 0 the lowest thread, without preemption.
  */
@@ -82,6 +84,8 @@ static struct thread *pos_choose(void)
 void sched_events_born(struct thread *t, const struct thread *parent)
 {
 	const struct log_target *target = &rt.config.target;
+	if (rt.config.strategy == STRATEGY_PAUSE)
+		sched_pause_born(t);
 	if (rt.config.strategy != STRATEGY_SURW)
 		return;
 	t->sched.left =
@@ -154,7 +158,9 @@ static struct thread *surw_choose(void)
 
 void sched_event_alone(struct thread *t)
 {
-	if (is_target(t))
+	if (rt.config.strategy == STRATEGY_PAUSE)
+		sched_pause_event(t);
+	else if (is_target(t))
 		made_target_event(t);
 }
 
@@ -231,6 +237,10 @@ struct thread *sched_choose_by_event(const struct thread *current)
 		return pos_choose();
 	case STRATEGY_SURW:
 		return surw_choose();
+	case STRATEGY_PAUSE:
+		if (current->sched.state == STATE_READY)
+			sched_pause_event((struct thread *)current);
+		return highest();
 	default:
 		return turns_choose(current);
 	}

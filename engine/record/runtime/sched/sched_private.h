@@ -82,7 +82,7 @@ void sched_strategy_init(void);
 static inline bool sched_in_order(void)
 {
 	return rt.config.strategy == STRATEGY_RR || rt.config.strategy == STRATEGY_FIRST ||
-	       rt.config.strategy == STRATEGY_TURNS;
+	       rt.config.strategy == STRATEGY_TURNS || rt.config.strategy == STRATEGY_PAUSE;
 }
 int32_t sched_draw_budget(void);  /* accesses until the next chance to switch */
 int32_t sched_first_budget(void); /* the same of STRATEGY_FIRST */
@@ -103,6 +103,11 @@ bool sched_is_chance(const struct thread *t);
 void sched_event_alone(struct thread *t);
 void sched_events_born(struct thread *t, const struct thread *parent); /* NULL: main */
 int32_t sched_turns_budget(void);
+
+/* ---- sched_pause.c ---- */
+void sched_pause_init(void);
+void sched_pause_born(struct thread *t);  /* its priority */
+void sched_pause_event(struct thread *t); /* at its next event, before another is chosen */
 
 /* ---- sched_time.c ---- */
 uint64_t sched_real_now(void); /* nanoseconds of the monotonic clock */

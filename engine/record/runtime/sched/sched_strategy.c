@@ -32,6 +32,7 @@ int32_t sched_draw_budget(void)
 		return sched_first_budget();
 	case STRATEGY_POS:
 	case STRATEGY_SURW:
+	case STRATEGY_PAUSE:
 		return 0;
 	case STRATEGY_TURNS:
 		return sched_turns_budget();
@@ -84,6 +85,8 @@ void sched_change_point(struct thread *t)
 
 void sched_strategy_init(void)
 {
+	if (rt.config.strategy == STRATEGY_PAUSE)
+		sched_pause_init();
 	if (rt.config.strategy != STRATEGY_PCT)
 		return;
 	uint64_t steps = rt.config.steps ? rt.config.steps : 1000;

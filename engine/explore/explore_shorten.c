@@ -1,0 +1,88 @@
+/*
+ * explore_shorten.c - while one error is looked for: its run made again with fewer switches of
+ * threads, before it is shown.
+ *
+ * Turns of the shortest run so far are taken out in parts, of half their number first, then of
+ * a quarter, ... (delta debugging: Zeller and Hildebrandt, TSE 2002). What is left is run and
+ * judged like any schedule; the error's shortest run is what note_shortest makes it.
+ */
+#include "engine/explore/explore_private.h"
+
+enum { TRIES = 40 }; /* of each error */
+
+void explore_keep_turns(struct exploration *x, const GArray *turns)
+{
+	const GArray *errors = x->report->errors;
+	for (guint i = 0; x->portfolio != NULL && i < errors->len; i++) {
+		if (g_array_index(errors, struct explore_error, i).shortest != x->run)
+			continue;
+		while (x->turns->len <= i)
+			g_ptr_array_add(x->turns, NULL);
+		if (x->turns->pdata[i])
+			g_array_unref(x->turns->pdata[i]);
+		x->turns->pdata[i] = g_array_copy((GArray *)turns);
+	}
+}
+
+static bool may_go_on(struct exploration *x, unsigned tries)
+{
+	const struct explore_options *o = x->options;
+	uint64_t made = x->report->runs->len + x->report->abandoned - x->before;
+	return tries < TRIES && (o->max_runs == 0 || made < o->max_runs) && !x->again &&
+	       !x->cancelled && !explore_out_of_time(x) && !explore_is_interrupted(x);
+}
+
+/* Run along these (taken over): is the error's shortest run another one now? */
+static bool is_shortened(struct exploration *x, guint error, GArray *turns,
+                         struct error *problem, bool *good)
+{
+	uint32_t before =
+	        g_array_index(x->report->errors, struct explore_error, error).shortest;
+	struct strategy how = { .kind = STRATEGY_TURNS, .turns = turns };
+	struct pending *p = explore_by_strategy(
+	        x, &how, g_strdup_printf("fewer switches than in run %u", before));
+	*good = explore_run_pending(x, p, problem);
+	g_array_unref(turns);
+	return *good && error < x->report->errors->len &&
+	       g_array_index(x->report->errors, struct explore_error, error).shortest != before;
+}
+
+static bool shorten(struct exploration *x, guint error, struct error *problem)
+{
+	bool good = true, shorter = true;
+	unsigned tries = 0;
+	while (shorter && good && may_go_on(x, tries)) {
+		shorter = false;
+		const GArray *first = x->turns->pdata[error];
+		for (guint part = (first->len + 1) / 2; part > 0; part /= 2)
+			for (guint at = 0; good && may_go_on(x, tries);) {
+				const GArray *turns = x->turns->pdata[error];
+				if (at >= turns->len)
+					break;
+				tries++;
+				if (is_shortened(x, error, turns_without(turns, at, part),
+				                 problem, &good))
+					shorter = true;
+				else
+					at += part;
+			}
+	}
+	return good;
+}
+
+bool explore_shorten(struct exploration *x, struct error *problem)
+{
+	enum { SWITCHES = 2 }; /* that nobody minds */
+	bool good = true;
+	if (x->portfolio == NULL || x->options->specs != NULL || x->options->resume != NULL)
+		return true;
+	for (guint i = 0; good && i < x->turns->len && i < x->report->errors->len; i++) {
+		const struct explore_error *e =
+		        &g_array_index(x->report->errors, struct explore_error, i);
+		const GArray *turns = x->turns->pdata[i];
+		if (turns != NULL && turns->len > SWITCHES && turns->len <= LOG_TURNS &&
+		    e->end != EXPLORE_CUT && e->end != EXPLORE_DIVERGED)
+			good = shorten(x, i, problem);
+	}
+	return good;
+}
