@@ -19,35 +19,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Number of initial executions with random schedules. */
-enum { FIRST_BY_CHANCE = 32 };
-/* Executions of the portfolio after the first one, before its runs are planned. */
-enum { FIRST_OF_HUNT = 3 };
-/* Bound on executions by chance in a row, with nothing pending. */
-enum { MOST_IDLE = 32 };
 /* Microseconds between two states in options->resume. */
 enum { BETWEEN_CHECKPOINTS = 10000000 };
 
-/* Executions so far, of all parts. */
-static uint64_t executions(const struct exploration *x)
-{
-	return x->report->runs->len + x->report->abandoned;
-}
-
-/* Why nothing more is executed, or NULL. */
-static const char *limit_of(const struct exploration *x)
-{
-	const struct explore_options *o = x->options;
-	if (o->max_runs && executions(x) - x->before >= o->max_runs)
-		return "the limit of runs was reached (--runs)";
-	if (o->until_error && explore_has_failed(x))
-		return "it ended at the first error (--until-error)";
-	return explore_out_of_time(x) ? "the time was up (--budget)" : NULL;
-}
-
 static bool limit_reached(struct exploration *x)
 {
-	const char *limit = limit_of(x);
+	const char *limit = explore_limit(x);
 	if (limit != NULL)
 		explore_stop(x, limit);
 	return limit != NULL || explore_is_interrupted(x);
@@ -137,93 +114,13 @@ static void begin_again(struct exploration *x)
 	add_first(x);
 }
 
-struct pending *explore_by_strategy(struct exploration *x, const struct strategy *how,
-                                    char *flip)
-{
-	struct pending *p = g_new0(struct pending, 1);
-	plan_init(&p->plan);
-	p->plan.strategy = how->kind;
-	p->plan.seed = how->seed;
-	p->plan.target = how->target;
-	p->plan.turns = how->turns ? g_array_copy(how->turns) : NULL;
-	p->parent = x->first;
-	p->known_as = 0; /* the first run, known by this number */
-	p->by_chance = true;
-	p->flip = flip;
-	p->thread = g_strdup("");
-	p->place = g_strdup("");
-	p->variable = g_strdup("");
-	x->chances++;
-	return p;
-}
-
-/* An execution without a plan. */
-static struct pending *by_chance(struct exploration *x)
-{
-	struct strategy how = portfolio_next(x->portfolio);
-	GString *text = g_string_new(NULL);
-	strategy_append(&how, text);
-	struct pending *p = explore_by_strategy(
-	        x, &how, g_strdup_printf("a schedule by %s", text->str + strlen("--")));
-	strategy_release(&how);
-	g_string_free(text, TRUE);
-	return p;
-}
-
-/* Random executions: when searching one error every second, since schedules derived from the
- * first runs are similar to these. */
-static bool is_chance(const struct exploration *x)
-{
-	uint32_t made = x->report->runs->len - x->first;
-	if (!x->options->until_error || made == 0)
-		return false;
-	/* to plan a run to its end may take long: others, by chance, may have few states, or
-	 * more in them that a walk meets */
-	bool idle = worklist_length(x->worklist) == 0 && !explore_keeps_too_much(x);
-	return x->chances < FIRST_OF_HUNT || x->chances < made / 2 ||
-	       (idle && x->idle_chances < MOST_IDLE);
-}
-
-/* One of those that wait, or by chance; NULL when a known run begins so. */
-static struct pending *take_pending(struct exploration *x, struct pending *chance)
-{
-	uint32_t made = x->report->runs->len - x->first;
-	bool any = x->options->until_error || made < FIRST_BY_CHANCE;
-	struct pending *p = chance ? chance : worklist_take(x->worklist, any);
-	bool known = p->parts != NULL && explore_is_known(x, p->parts, p->parts_count, p->kind);
-	x->taken += !p->by_chance;
-	x->run_of_taken += !p->by_chance && !known;
-	if (!known)
-		return p;
-	x->report->pruned++;
-	pending_free(p);
-	return NULL;
-}
-
-/* Chosen before the current run is planned, so that its execution takes the time of that; what
- * is planned waits for one run more. Not while an error is looked for: what has been learnt
- * last leads there. */
-void explore_choose_next(struct exploration *x)
-{
-	if (x->options->until_error)
-		return;
-	while (x->next == NULL && !x->again && !x->cancelled && !x->interrupted &&
-	       limit_of(x) == NULL && x->repeats->len == 0 &&
-	       worklist_length(x->worklist) > 0 && !explore_keeps_too_much(x))
-		x->next = take_pending(x, is_chance(x) ? by_chance(x) : NULL);
-	if (x->next != NULL && x->running == NULL) {
-		x->idle_chances = 0;
-		explore_begin_run(x, x->next);
-	}
-}
-
 static bool run_next(struct exploration *x, struct error *error)
 {
 	struct pending *p = g_steal_pointer(&x->next);
 	if (p != NULL)
 		return explore_run_pending(x, p, error);
 	bool idle = worklist_length(x->worklist) == 0;
-	struct pending *chance = is_chance(x) ? by_chance(x) : NULL;
+	struct pending *chance = explore_by_chance(x);
 	x->idle_chances = idle && chance != NULL ? x->idle_chances + 1 : 0;
 	if (x->idle_chances > 0 && x->kept->len > 0)
 		explore_walk_again(x);
@@ -235,7 +132,7 @@ static bool run_next(struct exploration *x, struct error *error)
 		explore_plan_further(x);
 		return true;
 	}
-	p = take_pending(x, chance);
+	p = explore_take_pending(x, chance);
 	return p == NULL || explore_run_pending(x, p, error);
 }
 
@@ -243,15 +140,6 @@ static bool has_more(const struct exploration *x)
 {
 	return x->next != NULL || worklist_length(x->worklist) > 0 || x->kept->len > 0 ||
 	       x->repeats->len > 0;
-}
-
-/* The next schedule waits among the others again. */
-static void put_next_back(struct exploration *x)
-{
-	explore_end_unseen(x);
-	if (x->next != NULL && !x->next->by_chance)
-		worklist_add(x->worklist, g_steal_pointer(&x->next));
-	g_clear_pointer(&x->next, pending_free);
 }
 
 static void note_unplanned(struct exploration *x)
@@ -318,7 +206,7 @@ static bool begin(struct exploration *x, struct error *error)
 		g_clear_pointer(&x->from, checkpoint_close);
 		x->next_checkpoint = g_get_monotonic_time() + BETWEEN_CHECKPOINTS;
 	}
-	x->before = executions(x);
+	x->before = explore_executions(x);
 	x->earlier = x->report->runs->len;
 	for (guint i = 0; i < x->earlier; i++)
 		x->schedules +=
@@ -346,7 +234,7 @@ static bool explore_on(struct exploration *x, struct error *error)
 		if (!x->cancelled && is_state_due(x) && !keep_state(x, error))
 			return false;
 	}
-	put_next_back(x);
+	explore_put_next_back(x);
 	return x->cancelled || !x->options->resume || keep_state(x, error);
 }
 

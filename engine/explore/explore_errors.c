@@ -219,6 +219,21 @@ static void take_history(struct explore_error *e, const struct linear_story *sto
 	e->story = g_strdup(story->text);
 }
 
+/* The current run's, for the errors whose shortest run it is. */
+static void keep_turns(struct exploration *x, const GArray *turns)
+{
+	const GArray *errors = x->report->errors;
+	for (guint i = 0; x->portfolio != NULL && i < errors->len; i++) {
+		if (g_array_index(errors, struct explore_error, i).shortest != x->run)
+			continue;
+		while (x->turns->len <= i)
+			g_ptr_array_add(x->turns, NULL);
+		if (x->turns->pdata[i])
+			g_array_unref(x->turns->pdata[i]);
+		x->turns->pdata[i] = g_array_copy((GArray *)turns);
+	}
+}
+
 /* The run becomes the error's shortest, if it is; the trace of the one before it goes, unless
  * it is kept for something else. `story`: of a history that is not linearizable, else NULL.
  * False: not shorter. */
@@ -302,7 +317,7 @@ bool explore_note_end(struct exploration *x, const struct plan_run *run, struct 
 		fresh |= count_error(x, r, key_of(r), true);
 	if (r->end != EXPLORE_LINEARIZABILITY)
 		fresh |= note_shortest(x, r, r->error, NULL);
-	explore_keep_turns(x, run->facts.turns);
+	keep_turns(x, run->facts.turns);
 	bool keep = x->run == 0 || (fresh && x->report->errors->len <= SAVED_ERRORS);
 	if (diverged && (r->end == EXPLORE_USE_AFTER_FREE || x->after_use))
 		explore_gap(x, "a run did not follow its schedule after it had used what was "

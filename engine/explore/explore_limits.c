@@ -171,3 +171,8 @@ void explore_note_atomics(struct exploration *x)
 		g_free(name);
 	}
 }
+
+uint64_t explore_executions(const struct exploration *x)
+{
+	return x->report->runs->len + x->report->abandoned;
+}

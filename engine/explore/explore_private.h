@@ -162,19 +162,16 @@ bool explore_take_reversal(void *context, const struct flip *f);
 bool explore_is_known(const struct exploration *x, const struct part *parts, uint32_t count,
                       enum flip_kind kind);
 
-/* explore.c: a schedule from the beginning; `flip`, taken over: what the report says of it. */
+/* explore_next.c: a schedule from the beginning; `flip`, taken over: what the report says of
+ * it. */
 struct pending *explore_by_strategy(struct exploration *x, const struct strategy *how,
                                     char *flip);
-/* explore_shorten.c: the current run's, for the errors whose shortest run it is. */
-void explore_keep_turns(struct exploration *x, const GArray *turns);
-/* Runs of the errors with fewer switches. False and `problem` as explore_run_pending. */
+
+/* explore_shorten.c: runs of the errors with fewer switches. False and `problem` as
+ * explore_run_pending. */
 bool explore_shorten(struct exploration *x, struct error *problem);
 /* explore_run.c: execute; takes ownership. False and `error` when the program cannot be run. */
 bool explore_run_pending(struct exploration *x, struct pending *p, struct error *error);
-/* Begin the execution of a schedule, which explore_run_pending then waits for; or leave it to
- * that. It ends here, unseen. */
-void explore_begin_run(struct exploration *x, struct pending *s);
-void explore_end_unseen(struct exploration *x);
 /* Execute a run of an earlier process again, and plan it; takes ownership. */
 bool explore_run_again(struct exploration *x, struct repeat *r, struct error *error);
 /* Execute a run whose schedule is kept once more, for its trace (no_return.h). False when it
@@ -196,9 +193,27 @@ void explore_walk_again(struct exploration *x);
 bool explore_keeps_too_much(const struct exploration *x);
 /* Unset the current run. */
 void explore_leave(struct exploration *x);
-/* explore.c: choose the next schedule, and begin its execution, which goes on while the current
- * run is planned. */
+/* explore_start.c: begin the execution of a schedule, which explore_start_run then waits for;
+ * or leave it to that. */
+void explore_begin_run(struct exploration *x, struct pending *s);
+/* End it, unseen. */
+void explore_end_unseen(struct exploration *x);
+/* Wait for the execution of `s`, begun or not; false and `error` when the program cannot be
+ * run. plan_run_release. */
+bool explore_start_run(struct exploration *x, struct pending *s, struct plan_run *run,
+                       struct error *error);
+/* explore_next.c: choose the next schedule, and begin its execution, which goes on while the
+ * current run is planned; what is planned waits for one run more. Not while an error is looked
+ * for: what has been learnt last leads there. */
 void explore_choose_next(struct exploration *x);
+/* Why nothing more is executed, or NULL. */
+const char *explore_limit(const struct exploration *x);
+/* The schedule so chosen waits among the others again. */
+void explore_put_next_back(struct exploration *x);
+/* An execution without a schedule, or NULL when the next one is to have one. */
+struct pending *explore_by_chance(struct exploration *x);
+/* `chance`, or one of those that wait if that is NULL; NULL when a known run begins so. */
+struct pending *explore_take_pending(struct exploration *x, struct pending *chance);
 
 /* explore_errors.c: record the run's ending among the errors, and save its trace if it is the
  * first of its kind. False and `error` when it cannot be written. */
@@ -217,6 +232,8 @@ void explore_find_end(const struct exploration *x, const struct plan_run *run,
 void explore_note_cut_off(struct exploration *x, const struct plan_run *run,
                           const struct explore_run *r);
 /* explore_limits.c: limits of time. */
+/* Executions so far, of all parts. */
+uint64_t explore_executions(const struct exploration *x);
 bool explore_out_of_time(const struct exploration *x);
 bool explore_is_interrupted(struct exploration *x);
 /* Reasons for incompleteness, and notes, on the current run. */

@@ -17,57 +17,6 @@ static struct explore_run begin_run(struct pending *s)
 		                     .library = s->library };
 }
 
-/* What depends on the exploration. */
-static void complete_plan(struct exploration *x, struct pending *s)
-{
-	const struct explore_options *o = x->options;
-	s->plan.output = x->output;
-	s->plan.timeout_ms = o->timeout_ms ? o->timeout_ms : 10000;
-	if (x->deadline != 0) {
-		gint64 left = (x->deadline - g_get_monotonic_time()) / 1000 + 100;
-		s->plan.timeout_ms = (unsigned)CLAMP(left, 100, s->plan.timeout_ms);
-	}
-	s->plan.interposer = x->interposer;
-	s->plan.server = x->server;
-	s->plan.explore = true;
-	s->plan.max_steps = o->max_steps;
-	if (o->spec_files && s->plan.specs == NULL)
-		s->plan.specs = g_ptr_array_ref((GPtrArray *)o->spec_files);
-}
-
-void explore_begin_run(struct exploration *x, struct pending *s)
-{
-	complete_plan(x, s);
-	if (plan_begin(&s->plan, x->options->argv))
-		x->running = s;
-}
-
-void explore_end_unseen(struct exploration *x)
-{
-	if (x->running != NULL)
-		plan_cancel(&x->running->plan);
-	x->running = NULL;
-}
-
-static bool start_run(struct exploration *x, struct pending *s, struct plan_run *run,
-                      struct error *error)
-{
-	bool begun = x->running == s, good;
-	if (!begun)
-		explore_end_unseen(x);
-	x->running = NULL;
-	complete_plan(x, s);
-	if (begun)
-		good = plan_end(&s->plan, x->options->argv, run, error);
-	else
-		good = plan_follow(&s->plan, x->options->argv, 0, NULL, NULL, run, error);
-	x->interrupted |= run->result.interrupted != 0;
-	if (good)
-		return true;
-	plan_run_release(run);
-	return false;
-}
-
 /* Did all threads end? */
 static bool is_whole(const struct explore_run *r, const struct plan_run *run)
 {
@@ -282,7 +231,7 @@ static bool is_cut_off(struct exploration *x, const struct execution *ex)
 bool explore_run_pending(struct exploration *x, struct pending *s, struct error *error)
 {
 	struct execution *ex = g_new0(struct execution, 1);
-	if (!start_run(x, s, &ex->run, error)) {
+	if (!explore_start_run(x, s, &ex->run, error)) {
 		put_back(x, s, ex);
 		return explore_is_interrupted(x); /* then there may be no trace */
 	}
@@ -324,7 +273,7 @@ static bool is_as_before(const struct exploration *x, struct execution *ex, bool
 bool explore_run_again(struct exploration *x, struct repeat *r, struct error *error)
 {
 	struct execution *ex = g_new0(struct execution, 1);
-	bool whole = false, good = start_run(x, r->schedule, &ex->run, error);
+	bool whole = false, good = explore_start_run(x, r->schedule, &ex->run, error);
 	if (!good || is_cut_off(x, ex)) {
 		g_ptr_array_add(x->repeats, r);
 		execution_free(ex);
@@ -366,7 +315,7 @@ bool explore_run_for_trace(struct exploration *x, uint32_t number)
 	struct error none;
 	bool whole;
 	plan_archive(&s->plan, a);
-	bool same = archive_ended(a) && start_run(x, s, &ex->run, &none) &&
+	bool same = archive_ended(a) && explore_start_run(x, s, &ex->run, &none) &&
 	            enter(x, s, ex, number) && is_as_before(x, ex, &whole);
 	explore_leave(x);
 	if (same) {

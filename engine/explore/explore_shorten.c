@@ -10,24 +10,10 @@
 
 enum { TRIES = 40 }; /* of each error */
 
-void explore_keep_turns(struct exploration *x, const GArray *turns)
-{
-	const GArray *errors = x->report->errors;
-	for (guint i = 0; x->portfolio != NULL && i < errors->len; i++) {
-		if (g_array_index(errors, struct explore_error, i).shortest != x->run)
-			continue;
-		while (x->turns->len <= i)
-			g_ptr_array_add(x->turns, NULL);
-		if (x->turns->pdata[i])
-			g_array_unref(x->turns->pdata[i]);
-		x->turns->pdata[i] = g_array_copy((GArray *)turns);
-	}
-}
-
 static bool may_go_on(struct exploration *x, unsigned tries)
 {
 	const struct explore_options *o = x->options;
-	uint64_t made = x->report->runs->len + x->report->abandoned - x->before;
+	uint64_t made = explore_executions(x) - x->before;
 	return tries < TRIES && (o->max_runs == 0 || made < o->max_runs) && !x->again &&
 	       !x->cancelled && !explore_out_of_time(x) && !explore_is_interrupted(x);
 }
