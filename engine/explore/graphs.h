@@ -25,6 +25,10 @@ struct known {
 	uint64_t expected;
 	GArray *steps;       /* struct log_step: of a plan, before the event's own */
 	struct log_step own; /* tag 0: the event is none of the runtime's */
+	uint64_t state;      /* that the thread begins the event in; 0: not known */
+	/* A shorter past leads to the same (graphs_shortcuts.c): not followed from that
+	 * enumeration on; 0: it is followed. */
+	uint32_t passed;
 };
 
 struct graphs {
@@ -32,13 +36,15 @@ struct graphs {
 	enum memory_model model;
 	struct memory_world world;
 	GHashTable *known;   /* uint64_t: mark to struct known */
+	GHashTable *longer;  /* uint64_t: mark that no run has shown yet to GArray of uint64_t:
+	                      * those of longer pasts that may lead to the same */
 	GHashTable *classes; /* uint64_t: of runs */
+	GHashTable *visited; /* uint64_t: those of the graphs visited since it began again */
 	GHashTable *places;  /* uint64_t: sites of loads to where they are (char *) */
 	/* uint64_t: sites of compare-and-exchanges to the order (enum memory_order_kind) of one
 	 * that failed. */
 	GHashTable *compares;
-	GHashTable
-	        *unseen; /* uint64_t: sites of calls to whether nobody looks at their result */
+	GHashTable *unseen; /* unseen.h */
 	/* struct memory_place, whose plain accesses are events: of several threads under TSO,
 	 * and of atomics. */
 	GHashTable *shared;
@@ -55,6 +61,11 @@ struct graphs {
 	bool failed;      /* the program could not be run: `error` */
 	bool limited;     /* a limit was reached */
 	uint64_t asked;   /* for next events */
+	/* Pasts were found that are not to be followed, and the enumeration begins again when
+	 * so much was asked, or at its end: each takes half as long again as the one before. */
+	bool shortens;
+	uint64_t began, until;
+	uint32_t enumeration; /* its number */
 };
 
 /* ---- graphs_marks.c ---- */
@@ -63,6 +74,9 @@ uint64_t graphs_mark(struct memory_graph *g, uint32_t event);
 /* After a look (struct memory_look) at the mark `before`. */
 uint64_t graphs_mark_look(struct memory_graph *g, const GArray *looks, uint32_t look,
                           uint64_t before);
+/* After the mark `before` and the load, if it read what `other` did. */
+uint64_t graphs_mark_as(struct memory_graph *g, uint64_t before,
+                        const struct memory_event *load, const struct memory_event *other);
 /* Of a thread before the first. */
 uint64_t graphs_root(uint32_t thread);
 /* Of a thread's last event in the graph. */
@@ -84,6 +98,18 @@ void known_free(void *known);
 bool graphs_note_mixed(struct graphs *s);
 /* The gap of a loop that looks at the site `times` times in vain, and is taken to wait. */
 void graphs_note_looks(struct graphs *s, uint64_t site, unsigned times);
+
+/* ---- graphs_shortcuts.c ---- */
+/* A load of a thread since it last changed anything, and the mark before it. */
+struct graphs_looked {
+	uint64_t before;
+	uint32_t event; /* of the graph */
+};
+void graphs_look(GArray *looks, const struct graphs_looked *look);
+/* After these looks (struct graphs_looked), which lead to the mark, the thread begins its next
+ * event in the state; sets s->shortens when that is where a shorter past leads. */
+void graphs_note_state(struct graphs *s, struct memory_graph *g, const GArray *looks,
+                       uint64_t mark, uint64_t state);
 
 /* ---- graphs_alone.c ---- */
 /* What a run shows of what its threads share; sets s->restart when graphs were spared for what

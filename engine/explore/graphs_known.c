@@ -1,9 +1,8 @@
 /* graphs_known.c - what runs show: the graph of a run, and the next events of its threads. */
 #include "engine/explore/graphs.h"
-#include "debuginfo/debuginfo.h"
+#include "engine/explore/unseen.h"
 #include "engine/trace/own_code.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,24 +30,9 @@ static bool is_wanted(const void *context, const struct memory_place *place)
 	return g_hash_table_contains(((const struct graphs *)context)->shared, place);
 }
 
-/* A wait at a barrier, after which the program's code does the same whoever is the last. */
 static bool is_unseen(const void *context, const struct trace *t, uint32_t event)
 {
-	static const int32_t results[2] = { 0, PTHREAD_BARRIER_SERIAL_THREAD };
-	const struct graphs *s = context;
-	const struct location *l = &t->locations[t->events[event].location];
-	if (l->module == NONE)
-		return false;
-	const struct module *m = &t->modules[l->module];
-	uint64_t site = l->address ^ (uint64_t)l->module << 48;
-	gpointer known = g_hash_table_lookup(s->unseen, &site);
-	if (known == NULL) {
-		bool unseen = debuginfo_result_unseen(trace_string(t, m->path), l->address + 1,
-		                                      results);
-		known = GUINT_TO_POINTER(1u + unseen);
-		g_hash_table_insert(s->unseen, g_memdup2(&site, sizeof site), known);
-	}
-	return GPOINTER_TO_UINT(known) == 2;
+	return unseen_at(((const struct graphs *)context)->unseen, t, event);
 }
 
 static void note_place(struct graphs *s, const struct trace *t, const struct memory_recorded *r,
@@ -190,6 +174,8 @@ struct learning {
 	GArray **pending;  /* by thread of the trace: struct log_step since its last event */
 	guint position;    /* first step that was not looked at */
 	GArray *marks;     /* uint64_t, by look: after it */
+	uint64_t *states;  /* by event of the trace */
+	GArray **looks;    /* by thread of the trace: struct graphs_looked */
 };
 
 static bool same_event(const struct memory_event *a, const struct memory_event *b)
@@ -280,6 +266,38 @@ static void take_fences(struct learning *l, uint32_t id, uint32_t thread)
 	learn(l, mark, MEMORY_STEP_EVENT, &g->events[id], thread, (struct log_step){ 0 });
 }
 
+/* Does the event leave memory and the other threads as they are? */
+static bool only_looks(const struct learning *l, uint32_t event)
+{
+	const struct trace *t = l->run->trace;
+	const struct event *x = &t->events[event];
+	enum op_class class = op_table[x->op].class;
+	uint32_t stack = t->threads[x->thread].stack;
+	if (class != OP_CLASS_ACCESS)
+		return x->op == OP_FENCE || class == OP_CLASS_SCOPE || class == OP_CLASS_MARKER;
+	if (!op_writes(x->op))
+		return true;
+	struct wide run = event_variables(t, x);
+	for (uint32_t i = 0; i < run.count; i++)
+		if (stack == NONE || t->variables[run.first + i].block != stack)
+			return false;
+	return x->op == OP_WRITE && l->r->graph_of[event] == NONE;
+}
+
+/* What the thread's later states are compared with. */
+static void take_change(struct learning *l, uint32_t event, uint64_t before)
+{
+	uint32_t id = l->r->graph_of[event];
+	GArray *looks = l->looks[l->run->trace->events[event].thread];
+	const struct memory_event *e = id == NONE ? NULL : &l->r->graph->events[id];
+	bool load = e != NULL && e->kind == MEMORY_LOAD && l->r->event[id] == event &&
+	            !(e->flags & (MEMORY_EXCLUSIVE | MEMORY_LIBRARY | MEMORY_CHOOSES));
+	if (!only_looks(l, event) || (e != NULL && !load && e->kind != MEMORY_FENCE))
+		g_array_set_size(looks, 0);
+	else if (load)
+		graphs_look(looks, &(struct graphs_looked){ before, id });
+}
+
 static void take_event(struct learning *l, uint32_t event, struct log_step own)
 {
 	struct memory_graph *g = l->r->graph;
@@ -290,6 +308,8 @@ static void take_event(struct learning *l, uint32_t event, struct log_step own)
 	uint64_t mark =
 	        before == NONE ? graphs_root(g->events[id].thread) : graphs_mark(g, before);
 	learn(l, mark, MEMORY_STEP_EVENT, &g->events[id], thread, own);
+	graphs_note_state(l->s, g, l->looks[thread], mark, l->states[event]);
+	take_change(l, event, mark);
 	uint32_t next = g->events[id].po_next;
 	if (next != NONE && l->r->event[next] == event)
 		learn(l, graphs_mark(g, id), MEMORY_STEP_EVENT, &g->events[next], thread,
@@ -309,6 +329,8 @@ static void take_look(struct learning *l, uint32_t look, struct log_step own)
 	uint64_t mark = graphs_mark_look(g, l->r->looks, look, before);
 	g_array_index(l->marks, uint64_t, look) = mark;
 	learn(l, before, MEMORY_STEP_EVENT, &k->e, thread, own);
+	if (k->before == NONE)
+		graphs_note_state(l->s, g, l->looks[thread], before, l->states[k->event]);
 	if (k->round == 0)
 		return;
 	struct memory_event wait = k->e;
@@ -375,6 +397,8 @@ static void take_events(struct learning *l)
 			take_event(l, e, own);
 		else if (own.tag != 0 && own.tag != LOG_FLUSH)
 			g_array_append_val(l->pending[t->events[e].thread], own);
+		if (l->r->look_of[e] == NONE && l->r->graph_of[e] == NONE)
+			take_change(l, e, 0);
 	}
 }
 
@@ -544,6 +568,10 @@ void graphs_learn(struct graphs *s, const struct plan_run *run, struct memory_re
 	l.pending = g_new(GArray *, t->threads_count + 1);
 	for (uint64_t i = 0; i < t->threads_count; i++)
 		l.pending[i] = g_array_new(FALSE, FALSE, sizeof(struct log_step));
+	l.states = states_of(run);
+	l.looks = g_new(GArray *, t->threads_count + 1);
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		l.looks[i] = g_array_new(FALSE, FALSE, sizeof(struct graphs_looked));
 	l.marks = g_array_new(FALSE, TRUE, sizeof(uint64_t));
 	g_array_set_size(l.marks, r->looks->len);
 	take_waits(&l);
@@ -552,7 +580,11 @@ void graphs_learn(struct graphs *s, const struct plan_run *run, struct memory_re
 	take_ends(&l);
 	for (uint64_t i = 0; i < t->threads_count; i++)
 		g_array_free(l.pending[i], TRUE);
+	for (uint64_t i = 0; i < t->threads_count; i++)
+		g_array_free(l.looks[i], TRUE);
 	g_array_free(l.marks, TRUE);
+	g_free(l.states);
+	g_free(l.looks);
 	g_free(l.pending);
 	g_free(l.step_of);
 	g_free(all);

@@ -109,6 +109,15 @@ uint64_t graphs_mark(struct memory_graph *g, uint32_t event)
 	}
 }
 
+uint64_t graphs_mark_as(struct memory_graph *g, uint64_t before,
+                        const struct memory_event *load, const struct memory_event *other)
+{
+	struct memory_event e = *load;
+	e.value = other->value;
+	e.rf = other->rf;
+	return mix(before, own_mark(g, &e, 0));
+}
+
 uint64_t graphs_mark_look(struct memory_graph *g, const GArray *looks, uint32_t look,
                           uint64_t before)
 {

@@ -1,5 +1,6 @@
 /* graphs_run.c - `explore --memory`: runs along graphs, and the program that is enumerated. */
 #include "engine/explore/graphs.h"
+#include "engine/explore/unseen.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -262,6 +263,10 @@ static enum memory_step next(void *context, const struct memory_graph *graph, ui
 	/* a graph of thousands of known events takes long without a run and a visit */
 	if (s->asked++ % BETWEEN_LIMITS == 0 && limit_reached(s))
 		return MEMORY_STEP_FAILED;
+	if (s->shortens && s->asked >= s->until) {
+		s->restart = true;
+		return MEMORY_STEP_FAILED;
+	}
 	if (!is_created(g, thread))
 		return MEMORY_STEP_NONE;
 	uint64_t mark = graphs_last(g, thread);
@@ -290,6 +295,10 @@ static enum memory_step next(void *context, const struct memory_graph *graph, ui
 	}
 	if (k->step == MEMORY_STEP_EVENT)
 		*event = graphs_event(s, k);
+	if (k->passed != 0 && k->passed <= s->enumeration && k->step == MEMORY_STEP_EVENT) {
+		event->expected = 0;
+		return MEMORY_STEP_AWAIT;
+	}
 	event->expected = k->step == MEMORY_STEP_AWAIT ? k->event.expected : event->expected;
 	return k->step;
 }
@@ -316,12 +325,15 @@ static bool visit(void *context, const struct memory_graph *graph, bool blocked)
 	note_guesses(s, g);
 	if (limit_reached(s))
 		return false;
-	if (g_hash_table_contains(s->classes, &class_) || graphs_spare(s, g, blocked))
+	bool known = g_hash_table_contains(s->classes, &class_);
+	if (!known && graphs_spare(s, g, blocked))
 		return true;
-	if (!run_graph(s, g, NONE, false))
+	if (!known && !run_graph(s, g, NONE, false))
 		return false;
 	/* it did not do what the graph says: once is enough */
-	g_hash_table_add(s->classes, g_memdup2(&class_, sizeof class_));
+	if (!known)
+		g_hash_table_add(s->classes, g_memdup2(&class_, sizeof class_));
+	g_hash_table_add(s->visited, g_memdup2(&class_, sizeof class_));
 	return true;
 }
 
@@ -338,6 +350,7 @@ static void begin_again(struct graphs *s)
 	g_hash_table_remove_all(s->x->errors);
 	g_hash_table_remove_all(s->x->races);
 	g_hash_table_remove_all(s->known);
+	g_hash_table_remove_all(s->longer);
 	g_hash_table_remove_all(s->classes);
 	g_hash_table_remove_all(s->ends);
 	s->spared = 0;
@@ -354,10 +367,12 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 	struct graphs s = { .x = x,
 		            .model = model,
 		            .known = numbers_new(known_free),
+		            .longer = numbers_new((GDestroyNotify)g_array_unref),
 		            .classes = numbers_new(NULL),
+		            .visited = numbers_new(NULL),
 		            .places = numbers_new(g_free),
 		            .compares = numbers_new(NULL),
-		            .unseen = numbers_new(NULL),
+		            .unseen = unseen_new(),
 		            .uses = g_hash_table_new_full(memory_place_hash, memory_place_equal,
 		                                          g_free,
 		                                          (GDestroyNotify)g_array_unref),
@@ -372,12 +387,20 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 		                          .visit = visit };
 	memory_world_init(&s.world);
 	bool good;
-	while (!(good = memory_enumerate(&program, model, &s.counts)) &&
-	       (s.again || s.restart)) {
+	for (;;) {
+		good = memory_enumerate(&program, model, &s.counts);
+		if (good ? !s.shortens : !s.again && !s.restart)
+			break;
 		if (s.again)
 			begin_again(&s);
-		s.restart = false;
+		s.restart = s.shortens = false;
+		s.enumeration++;
+		s.until = s.asked + (s.asked - s.began) * 3 / 2;
+		s.began = s.asked;
+		g_hash_table_remove_all(s.visited);
 	}
+	if (good) /* without those of runs that had needless looks */
+		x->report->classes = g_hash_table_size(s.visited);
 	graphs_note_orders(&s);
 	x->report->graphs = s.counts.complete + s.counts.blocked;
 	x->report->graphs_blocked = s.counts.blocked;
@@ -386,7 +409,9 @@ bool graphs_explore(struct exploration *x, enum memory_model model, struct error
 	if (x->cancelled)
 		error_cancelled(error);
 	g_hash_table_unref(s.known);
+	g_hash_table_unref(s.longer);
 	g_hash_table_unref(s.classes);
+	g_hash_table_unref(s.visited);
 	g_hash_table_unref(s.places);
 	g_hash_table_unref(s.compares);
 	g_hash_table_unref(s.unseen);

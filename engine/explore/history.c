@@ -5,6 +5,7 @@
 
 #include "engine/base/numbers.h"
 #include "engine/base/search.h"
+#include "engine/explore/unseen.h"
 #include "engine/order/past.h"
 
 #include <string.h>
@@ -120,12 +121,25 @@ static bool is_after_others(const struct trace *t, uint32_t arrive, uint32_t dep
 	return last == NONE || arrive > last;
 }
 
+/* The thread's arrival, of its departure; or NONE. */
+static uint32_t arrival_of(const struct trace *t, uint32_t depart)
+{
+	uint32_t own = depart;
+	while (own != NONE && t->events[own].op != OP_ARRIVE)
+		own = trace_previous(t, own);
+	return own;
+}
+
+bool history_last_unseen(const struct history *h, uint32_t depart)
+{
+	uint32_t own = arrival_of(h->trace, depart);
+	return own != NONE && unseen_at(h->initials->unseen, h->trace, own);
+}
+
 bool history_last_at_barrier(const struct history *h, uint32_t depart)
 {
 	const struct trace *t = h->trace;
-	uint32_t own = depart, object = t->events[depart].target, arrived = 0;
-	while (own != NONE && t->events[own].op != OP_ARRIVE)
-		own = trace_previous(t, own);
+	uint32_t own = arrival_of(t, depart), object = t->events[depart].target, arrived = 0;
 	if (own == NONE || t->objects[object].count <= 0)
 		return own != NONE && is_after_others(t, own, depart);
 	struct event_list list = event_list_at(&t->index->object_events, object);
@@ -146,7 +160,7 @@ static uint64_t seen_by(const struct history *h, uint32_t event)
 	if (op_is_access(e->op) && op_reads(e->op))
 		return history_find_seen(h, event);
 	if (e->op == OP_DEPART)
-		return history_last_at_barrier(h, event);
+		return !history_last_unseen(h, event) && history_last_at_barrier(h, event);
 	return e->op == OP_WAKE && e->flags & EVENT_TRY; /* timed out */
 }
 

@@ -27,7 +27,8 @@ struct thread_history {
 /* Initial values of static data, by address: from first reads of runs, else of the loaded
  * program. */
 struct initials {
-	GHashTable *pages; /* by the address of their first byte; see seen.c */
+	GHashTable *pages;  /* by the address of their first byte; see seen.c */
+	GHashTable *unseen; /* unseen.h */
 	/* False when unknown. May be NULL. */
 	bool (*read)(void *context, uint64_t address, void *bytes, size_t size);
 	void *context;
@@ -88,6 +89,8 @@ uint64_t history_after_prefix(const struct history *h, uint64_t prefix, uint32_t
 uint64_t history_after_as(const struct history *h, uint32_t event, enum op op, uint64_t seen);
 /* Was the departing thread the last to arrive? */
 bool history_last_at_barrier(const struct history *h, uint32_t depart);
+/* Does the code after the wait do the same whether it was or not? */
+bool history_last_unseen(const struct history *h, uint32_t depart);
 /* The number of an invocation's outcome with these results. */
 uint64_t history_would_return(const struct history *h, const struct view_call *call,
                               const struct val *results, uint32_t count);

@@ -218,7 +218,8 @@ static void flip_arrive(struct search *x, uint32_t arrive)
 {
 	const struct trace *t = x->t;
 	uint32_t depart = departure(x, arrive);
-	if (depart == NONE || history_last_at_barrier(x->h, depart))
+	if (depart == NONE || history_last_at_barrier(x->h, depart) ||
+	    history_last_unseen(x->h, depart))
 		return;
 	struct asked *a = ask_new(x, FLIP_LAST, arrive);
 	struct must_run run = trace_must_into(t, depart);

@@ -209,7 +209,7 @@ static struct outcome depart(const struct reach *r, const uint32_t *state, uint3
 	if (!bit_of(r, state, BIT_RELEASED, x->thread))
 		return waits;
 	bool serial = bit_of(r, state, BIT_SERIAL, x->thread);
-	if (serial == history_last_at_barrier(r->x->h, e))
+	if (serial == history_last_at_barrier(r->x->h, e) || history_last_unseen(r->x->h, e))
 		return same;
 	return (struct outcome){ ANSWER_OTHER, FLIP_LAST, OP_DEPART, serial, NONE };
 }

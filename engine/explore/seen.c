@@ -10,6 +10,7 @@
 #include "engine/explore/history_private.h"
 
 #include "engine/explore/final.h"
+#include "engine/explore/unseen.h"
 
 #include <string.h>
 
@@ -34,11 +35,13 @@ static void free_page(gpointer data)
 void initials_begin(struct initials *i)
 {
 	i->pages = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, free_page);
+	i->unseen = unseen_new();
 }
 
 void initials_end(struct initials *i)
 {
 	g_hash_table_unref(i->pages);
+	g_hash_table_unref(i->unseen);
 }
 
 static void learn_byte(const struct initials *i, uint64_t address, uint64_t number);

@@ -332,7 +332,8 @@ static enum wait wait_of(struct enumeration *x, const struct memory_graph *g, ui
 		return WAIT_NOT;
 	if (e == NULL || !memory_is_blocked(e))
 		step = x->program->next(x->program->context, g, thread, &event);
-	if (step == MEMORY_STEP_AWAIT && may_read_later(g, last, event.expected))
+	if (step == MEMORY_STEP_AWAIT &&
+	    (event.expected == 0 || may_read_later(g, last, event.expected)))
 		return WAIT_IN_VAIN;
 	return step == MEMORY_STEP_NONE   ? WAIT_NOT
 	       : step == MEMORY_STEP_EXIT ? WAIT_EXIT

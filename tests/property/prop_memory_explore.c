@@ -4,7 +4,9 @@
  * report says that it is complete. Half of the programs have operations of the thread library:
  * locks, tries, semaphores, conditions, barriers, once-functions. In the others one thread
  * waits: it looks, or tries to exchange, until it reads the value that another thread stores;
- * its outcomes are those of the program without the loop in which it reads that value.
+ * its outcomes are those of the program without the loop in which it reads that value. Half of
+ * the updates are made by a load and compare-and-exchanges until one is done; in every sixth
+ * program such a loop has a look elsewhere between.
  */
 #include "tests/property/oracle_memory.h"
 #include "tests/support/litmus_random.h"
@@ -16,7 +18,14 @@
 #include <string.h>
 
 /* any.c's kinds beyond LITMUS_FENCE. */
-enum { ANY_LOOK = LITMUS_FENCE + 1, ANY_TRY_ON, ANY_LOCK };
+enum {
+	ANY_LOOK = LITMUS_FENCE + 1,
+	ANY_TRY_ON,
+	ANY_LOCK,
+	ANY_EXCHANGE_BY_LOOP = 40,
+	ANY_ADD_BY_LOOP,
+	ANY_SNAPSHOT
+};
 enum { CASES = 16, STATUSES = 252, TRIES = 30 };
 
 static bool writes_to(const struct litmus_op *o, uint32_t location)
@@ -59,6 +68,31 @@ static struct litmus_op *find_wait(struct litmus *l, uint32_t *thread)
 	return NULL;
 }
 
+/* At the end of a thread of a small program, a load, a load elsewhere, and an update where the
+ * first one read; or NULL. */
+static struct litmus_op *add_snapshot(GRand *r, struct litmus *l, uint32_t *thread)
+{
+	static const enum memory_order_kind loads[] = { ORDER_RLX, ORDER_ACQ, ORDER_SEQ_CST };
+	static const enum memory_order_kind updates[] = { ORDER_RLX, ORDER_ACQ, ORDER_REL,
+		                                          ORDER_ACQ_REL, ORDER_SEQ_CST };
+	uint32_t all = 0, t = (uint32_t)g_rand_int_range(r, 0, (gint32)l->threads);
+	for (uint32_t u = 0; u < l->threads; u++)
+		all += l->length[u];
+	if (all > 5 || l->length[t] > 2)
+		return NULL;
+	struct litmus_op *o = &l->ops[t][l->length[t]];
+	for (uint32_t k = 0; k < 3; k++)
+		o[k] = (struct litmus_op){ .kind = k < 2 ? LITMUS_LOAD : LITMUS_ADD,
+			                   .location = k == 1,
+			                   .order = loads[g_rand_int_range(r, 0, 3)],
+			                   .failure_order = ORDER_RLX };
+	o[2].order = updates[g_rand_int_range(r, 0, G_N_ELEMENTS(updates))];
+	o[2].value = 1;
+	l->length[t] += 3;
+	*thread = t;
+	return o;
+}
+
 static bool has_library(const struct litmus *l)
 {
 	for (uint32_t t = 0; t < l->threads; t++)
@@ -69,7 +103,8 @@ static bool has_library(const struct litmus *l)
 }
 
 /* As the program any.c has it: results are registers by operation. */
-static char *ops_text(struct litmus *l, const struct litmus_op *wait)
+static char *ops_text(struct litmus *l, const struct litmus_op *wait,
+                      const struct litmus_op *snapshot, uint32_t seed, uint64_t *loops)
 {
 	GString *text = g_string_new(NULL);
 	for (uint32_t t = 0; t < l->threads; t++)
@@ -82,10 +117,20 @@ static char *ops_text(struct litmus *l, const struct litmus_op *wait)
 			           : o == wait                         ? ANY_TRY_ON
 			           : library ? ANY_LOCK + (int)o->kind - LITMUS_LOCK
 			                     : (int)o->kind;
+			int expected = (int)o->expected;
+			bool updates = o->kind == LITMUS_EXCHANGE || o->kind == LITMUS_ADD;
+			if (o == snapshot) {
+				kind = ANY_SNAPSHOT;
+			} else if (o != wait && updates && (seed / 2 + t + i) % 4) {
+				kind = o->kind == LITMUS_ADD ? ANY_ADD_BY_LOOP
+				                             : ANY_EXCHANGE_BY_LOOP;
+				expected = (seed / 4 + i) % 2;
+				++*loops;
+			}
 			g_string_append_printf(
 			        text, "%s%u,%d,%u,%d,%d,%d,%d,%u,%u,%d", text->len ? ";" : "",
 			        t, kind, o->location, o->order, o->failure_order, (int)o->value,
-			        (int)o->expected, o->result, o->when, (int)o->when_value);
+			        expected, o->result, o->when, (int)o->when_value);
 		}
 	return g_string_free(text, FALSE);
 }
@@ -93,7 +138,9 @@ static char *ops_text(struct litmus *l, const struct litmus_op *wait)
 struct expected {
 	const struct litmus *l;
 	const struct litmus_op *wait; /* or NULL */
-	uint32_t waiter;              /* its thread */
+	/* Of the same thread, or NULL: it reads what the second one after it does. */
+	const struct litmus_op *snapshot;
+	uint32_t waiter; /* its thread */
 	bool status[STATUSES];
 };
 
@@ -103,6 +150,9 @@ static void allow(void *context, const struct memory_graph *g, const struct litm
 	struct expected *e = context;
 	unsigned hash = 2166136261u;
 	if (e->wait && o->registers[e->waiter][e->wait->result] != e->wait->expected)
+		return;
+	if (e->snapshot && o->registers[e->waiter][e->snapshot[0].result] !=
+	                           o->registers[e->waiter][e->snapshot[2].result])
 		return;
 	for (uint32_t t = 0; t < e->l->threads; t++)
 		for (uint32_t k = 0; k < 4; k++)
@@ -185,7 +235,7 @@ int main(void)
 	const char *heddle = g_getenv("HEDDLE") ? g_getenv("HEDDLE") : "./heddle";
 	uint32_t cases = given ? (uint32_t)atoi(given) : CASES, failed = 0;
 	uint32_t first = seed ? (uint32_t)strtoul(seed, NULL, 10) : 1;
-	uint64_t runs = 0, graphs = 0, waits = 0, of_library = 0;
+	uint64_t runs = 0, graphs = 0, waits = 0, of_library = 0, loops = 0;
 	char *folder = g_dir_make_tmp("heddle-XXXXXX", NULL);
 	char *program = g_build_filename(folder, "any", NULL);
 	char *build = g_strdup_printf("%s cc -g -O1 -pthread -o %s "
@@ -196,9 +246,15 @@ int main(void)
 		GRand *r = g_rand_new_with_seed(first + i);
 		struct litmus l;
 		uint32_t waiter = 0;
-		struct litmus_op *wait = NULL;
+		struct litmus_op *wait = NULL, *snapshot = NULL;
 		litmus_random(r, (first + i) % 2 ? LITMUS_STRAIGHT : LITMUS_LIBRARY, &l);
-		for (int k = 0; (first + i) % 2 && k < TRIES; k++) {
+		bool looks_twice = (first + i) % 6 == 1;
+		for (int k = 0; looks_twice && k < TRIES && snapshot == NULL; k++) {
+			snapshot = add_snapshot(r, &l, &waiter);
+			if (snapshot == NULL)
+				litmus_random(r, LITMUS_STRAIGHT, &l);
+		}
+		for (int k = 0; (first + i) % 2 && !looks_twice && k < TRIES; k++) {
 			wait = find_wait(&l, &waiter);
 			if (wait != NULL)
 				break;
@@ -207,9 +263,12 @@ int main(void)
 		g_rand_free(r);
 		waits += wait != NULL;
 		of_library += has_library(&l);
-		char *ops = ops_text(&l, wait), *text = litmus_text(&l);
+		char *ops = ops_text(&l, wait, snapshot, first + i, &loops),
+		     *text = litmus_text(&l);
 		for (int m = MEMORY_TSO; m <= MEMORY_RC11; m++) {
-			struct expected e = { .l = &l, .wait = wait, .waiter = waiter };
+			struct expected e = {
+				.l = &l, .wait = wait, .snapshot = snapshot, .waiter = waiter
+			};
 			struct memory_counts counts;
 			const char *word = memory_model_word((enum memory_model)m);
 			litmus_enumerate(&l, (enum memory_model)m, allow, &e, &counts);
@@ -226,9 +285,9 @@ int main(void)
 		g_free(text);
 	}
 	printf("memory_explore: %u programs under two models (%lu with a loop that waits, %lu with "
-	       "the thread library), %lu graphs, %lu runs\n",
-	       cases, (unsigned long)waits, (unsigned long)of_library, (unsigned long)graphs,
-	       (unsigned long)runs);
+	       "the thread library; %lu updates by a loop), %lu graphs, %lu runs\n",
+	       cases, (unsigned long)waits, (unsigned long)of_library, (unsigned long)loops,
+	       (unsigned long)graphs, (unsigned long)runs);
 	g_remove(program);
 	g_rmdir(folder);
 	g_free(build);

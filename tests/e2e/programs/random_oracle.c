@@ -26,10 +26,10 @@
  * y.. Y.. g.. semaphore: post, wait, try, timed wait, its count c.. C.. n.. N.. qN. condition:
  * wait, timed wait ('1': the time was up), signal, broadcast; wait while cell N is 0 b..
  * barrier of two
- * ('1': the serial thread) ON.                 once, by routine N ('1': it was run here) kN.
- * hN.             create, join thread N vN. V..             use (N: 0 read, 1 write), free the
- * block ('f': it was freed before) jN. JN.             where the last result was 0 (not 0):
- * leave out the next N !N.                 abort when the last result was N
+ * ('1': the serial thread; N 1: nobody looks) ON.                 once, by routine N ('1': it
+ * was run here) kN. hN.             create, join thread N vN. V..             use (N: 0 read, 1
+ * write), free the block ('f': it was freed before) jN. JN.             where the last result
+ * was 0 (not 0): leave out the next N !N.                 abort when the last result was N
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -259,7 +259,7 @@ static void arrive(const struct state *s, int t)
 		after.last[u] = 0;
 		tell(&after, u, 0);
 	}
-	end(&after, t, 1);
+	end(&after, t, program[t][3 * s->at[t] + 1] == '0');
 }
 
 /* -- one step ------------------------------------------------------------------------------ */
@@ -937,7 +937,7 @@ static void block(int t)
 		condition_block(t);
 		break;
 	case BARRIER:
-		op(t, 'b', 0, 0);
+		op(t, 'b', (strlen(program[t]) / 3 + (unsigned)t) % 2, 0);
 		break;
 	case ONCE:
 		op(t, 'O', below(2), 0);

@@ -321,7 +321,10 @@ static int operate(char operation, int n, int value)
 		pthread_cond_broadcast(&condition);
 		return 0;
 	case 'b':
-		return pthread_barrier_wait(&barrier) != 0;
+		if (n == 0)
+			return pthread_barrier_wait(&barrier) != 0;
+		pthread_barrier_wait(&barrier);
+		return 0;
 	case 'O':
 		ran = 0;
 		pthread_once(&once, n ? second_routine : first_routine);

@@ -43,6 +43,10 @@ enum {
 	ONCE,
 	ONCE_END
 };
+/* EXCHANGE and ADD, by a load and compare-and-exchanges until one is done; with `expected`,
+ * each after a load. SNAPSHOT: it, the next (a load) and the one after that (ADD, where the
+ * first looked), until what the first read was still there. */
+enum { EXCHANGE_BY_LOOP = 40, ADD_BY_LOOP, SNAPSHOT };
 
 static atomic_int memory[ROUNDS][LOCATIONS];
 static int seen[ROUNDS][THREADS][REGISTERS];
@@ -102,6 +106,47 @@ static int look(const struct op *o, atomic_int *p)
 	return s;
 }
 
+#define DONE(order, made) \
+	done = atomic_compare_exchange_strong_explicit(p, &s, made, memory_order_##order, \
+	                                               memory_order_relaxed)
+#define TRY_ONCE(order, made) \
+	WITH(order, DONE(relaxed, made), DONE(acquire, made), DONE(release, made), \
+	     DONE(acq_rel, made), DONE(seq_cst, made))
+#define LOAD_INTO(variable, order, p) \
+	WITH(order, variable = atomic_load_explicit(p, memory_order_relaxed), \
+	     variable = atomic_load_explicit(p, memory_order_acquire), , , \
+	     variable = atomic_load_explicit(p, memory_order_seq_cst))
+
+/* What it read in the end. */
+__attribute__((noinline)) static int update_by_loop(const struct op *o, atomic_int *p)
+{
+	int s = atomic_load_explicit(p, memory_order_relaxed), done;
+	for (;;) {
+		int made = o->kind == ADD_BY_LOOP ? s + o->value : o->value;
+		TRY_ONCE(o->order, made)
+		if (done)
+			return s;
+		if (o->expected)
+			s = atomic_load_explicit(p, memory_order_relaxed);
+	}
+}
+
+/* The last one's operation. */
+__attribute__((noinline)) static const struct op *snapshot(const struct op *o, int round)
+{
+	atomic_int *p = &memory[round][o->location], *q = &memory[round][o[1].location];
+	int s = 0, other = 0, done;
+	do {
+		LOAD_INTO(s, o->order, p)
+		LOAD_INTO(other, o[1].order, q)
+		TRY_ONCE(o[2].order, s + o[2].value)
+	} while (!done);
+	seen[round][o->thread][o->result] = s;
+	seen[round][o->thread][o[1].result] = other;
+	seen[round][o->thread][o[2].result] = s;
+	return o + 2;
+}
+
 static void run(const struct op *o, int round)
 {
 	atomic_int *p = &memory[round][o->location];
@@ -126,6 +171,10 @@ static void run(const struct op *o, int round)
 		break;
 	case ADD:
 		UPDATE(atomic_fetch_add_explicit)
+		break;
+	case EXCHANGE_BY_LOOP:
+	case ADD_BY_LOOP:
+		s = update_by_loop(o, p);
 		break;
 	default:
 		WITH(o->order, , atomic_thread_fence(memory_order_acquire),
@@ -263,8 +312,10 @@ static void *thread(void *arg)
 		for (const struct op *o = ops; o < ops + op_count; o++) {
 			if (o->thread != me || (o->when && seen[r][me][o->when - 1] != o->is))
 				continue;
-			if (o->kind >= LOCK)
+			if (o->kind >= LOCK && o->kind <= ONCE_END)
 				o = run_library(o);
+			else if (o->kind == SNAPSHOT)
+				o = snapshot(o, r);
 			else
 				run(o, r);
 		}
