@@ -65,7 +65,7 @@ check) _arguments \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
 	'*--output[of the files that are written\: PREFIX.runN.hdl, PREFIX.N.wit (default\: check)]:PREFIX:_files' \
 	'*--shard[the I-th of N shares of the recordings (or the traces); join the reports with '\''heddle merge'\'']:I/N:_files' \
-	'*--jobs[divide the work over N processes at the same time (default 1)]:N:_files' \
+	'*--jobs[divide the work over N processes at the same time (default 1\: with more, things are found in another order)]:N:_files' \
 	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
 	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions, or TRACE.notes\: findings that do not count; may be repeated]:FILE:_files' \
@@ -186,7 +186,7 @@ races) _arguments \
 	'*--budget[seconds for a pair and in all, each rung of the ladder (default\: 1,5)]:PAIR,ALL:_files' \
 	'*--spec[invocations may be turned round where FILE says so (auto, smt)]:FILE:_files' \
 	'*--shard[the I-th of N shares of the pairs; join the reports with '\''heddle merge'\'']:I/N:_files' \
-	'*--jobs[divide the work over N processes at the same time (default 1)]:N:_files' \
+	'*--jobs[divide the work over N processes at the same time (default 1\: with more, things are found in another order)]:N:_files' \
 	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
 	'*--witness-events[keep witnesses of so many events in all in the report (default\: 32 million)]:N:_files' \
 	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
@@ -324,7 +324,7 @@ shake) _arguments \
 	'*--timeout[end a run after this time (default 10)]:SECONDS:_files' \
 	'*--budget[make no more runs after this time (default 0\: no limit)]:SECONDS:_files' \
 	'*--shard[the I-th of N shares of the runs; join the reports with '\''heddle merge'\'']:I/N:_files' \
-	'*--jobs[divide the work over N processes at the same time (default 1)]:N:_files' \
+	'*--jobs[divide the work over N processes at the same time (default 1\: with more, things are found in another order)]:N:_files' \
 	'*--resume[keep the report in FILE; when it is there already, print it and run nothing]:FILE:_files' \
 	'*--format[how to print (default\: text)]:word:(text json)' \
 	'*--help[show this help]' \
@@ -344,7 +344,7 @@ explore) _arguments \
 	'*--steps[cut a run after so many steps (default\: no limit)]:N:_files' \
 	'*--resume[keep the exploration'\''s state in FILE, and go on from there next time]:FILE:_files' \
 	'*--shard[the I-th of N shares of what follows from the first run; join the reports with '\''heddle merge'\'']:I/N:_files' \
-	'*--jobs[divide the work over N processes at the same time (default 1)]:N:_files' \
+	'*--jobs[divide the work over N processes at the same time (default 1\: with more, things are found in another order)]:N:_files' \
 	'*--memory[sc, tso or rc11\: what loads may read beyond sequential consistency (default sc)]:MODEL:_files' \
 	'*--order[--memory rc11\: as if the atomics on that line had this order; may be repeated]:FILE\:LINE=ORDER:_files' \
 	'*--bound[only schedules with at most N preemptions\: switches away from a thread that could go on]:preemptions=N:_files' \

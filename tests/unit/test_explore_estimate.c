@@ -74,8 +74,8 @@ START_TEST(what_has_no_sibling_is_like_others_at_its_depth)
 }
 END_TEST
 
-/* Of two nodes at one depth one has a child of 1 class and one more that waits, the other a child
- * of 9. */
+/* Of two nodes at one depth one has a child of 1 class and one more that waits, the other a
+ * child of 9. */
 START_TEST(what_waits_is_like_any_at_its_depth)
 {
 	count = 0;
