@@ -43,7 +43,7 @@ SANFLAGS := $(if $(SAN),$(if $(filter thread,$(SAN)),-fsanitize=thread,-fsanitiz
 	-fno-sanitize-recover=undefined) -fno-omit-frame-pointer)$(if $(COVERAGE),--coverage -fprofile-update=atomic)
 
 # Asked once, by the inner make of a target that calls deps first.
-ifneq (,$(filter-out deps clean check check-asan check-tsan fuzz soak demo bench dist format check-format tags lint coverage deb container,$(or $(MAKECMDGOALS),all)))
+ifneq (,$(filter-out deps clean check check-asan check-tsan check-exercises fuzz soak demo bench dist format check-format tags lint coverage deb container,$(or $(MAKECMDGOALS),all)))
 PKG_CFLAGS := $(shell pkg-config --cflags $(PKG))
 PKG_LIBS := $(shell pkg-config --libs $(PKG))
 endif
@@ -190,6 +190,12 @@ soak: deps
 	$(MAKE) tests
 	tests/soak.sh $(B)
 .PHONY: check-tsan fuzz soak
+
+# The exercises of docs/architecture.md, built and run in a copy of the tree.
+check-exercises: deps
+	$(MAKE) tests
+	tests/exercises.sh
+.PHONY: check-exercises
 
 # Write the golden screens anew; look at the difference before committing it.
 golden: tests

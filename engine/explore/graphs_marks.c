@@ -1,10 +1,10 @@
 /* graphs_marks.c - pasts as numbers: see graphs.h. */
+#include "engine/base/hash.h"
 #include "engine/explore/graphs.h"
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
-	uint64_t x =
-	        (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
+	uint64_t x = (a ^ (b + HASH_FACTOR + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
 	x ^= x >> 29;
 	return x | 1; /* 0: not known yet */
 }

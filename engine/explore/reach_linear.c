@@ -14,6 +14,7 @@
  * counts only when all invocations that ran by then have returned: then no order explains what
  * came until there.
  */
+#include "engine/base/hash.h"
 #include "engine/explore/reach_private.h"
 
 /* Configurations in order; or none, and `owed`. */
@@ -110,7 +111,7 @@ static guint set_hash(gconstpointer p)
 	uint64_t h = s->owed * 2 + s->unclear;
 	for (uint32_t i = 0; i < s->count; i++)
 		h = (h ^ s->configs[i].taken ^ (uint64_t)s->configs[i].state << 32) *
-		    UINT64_C(0x9e3779b97f4a7c15);
+		    HASH_FACTOR;
 	return (guint)(h >> 32);
 }
 

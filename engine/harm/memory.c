@@ -1,4 +1,5 @@
 /* memory.c - see memory.h. */
+#include "engine/base/search.h"
 #include "engine/trace/own_code.h"
 #include "engine/harm/memory.h"
 
@@ -94,16 +95,10 @@ static void find_blocks(struct search *s)
 /* The block that has the address, or NONE. */
 static uint32_t block_at(const struct search *s, uint64_t address)
 {
-	guint low = 0, high = s->blocks->len;
+	guint low = search_end(i, 0u, s->blocks->len,
+	                       s->t->blocks[g_array_index(s->blocks, uint32_t, i)].address <=
+	                               address);
 
-	while (low < high) {
-		guint middle = (low + high) / 2;
-
-		if (s->t->blocks[g_array_index(s->blocks, uint32_t, middle)].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0)
 		return NONE;
 	uint32_t found = g_array_index(s->blocks, uint32_t, low - 1);
@@ -192,17 +187,8 @@ static char *part_name(const struct search *s, const struct way *way, uint32_t v
 
 static guint first_part(const struct search *s, uint32_t block)
 {
-	guint low = 0, high = s->parts->len;
-
-	while (low < high) {
-		guint middle = (low + high) / 2;
-
-		if (g_array_index(s->parts, struct part, middle).block < block)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0u, s->parts->len,
+	                  g_array_index(s->parts, struct part, i).block < block);
 }
 
 static void take_block(struct search *s, const struct way *way)

@@ -1,4 +1,6 @@
 /* recorded.c - see recorded.h. */
+#include "engine/base/hash.h"
+#include "engine/base/search.h"
 #include "engine/memory/recorded.h"
 #include "engine/memory/rounds.h"
 #include "engine/trace/weak.h"
@@ -19,8 +21,7 @@ const char *memory_unmodelled_words(enum memory_unmodelled what)
 
 static uint64_t mix(uint64_t a, uint64_t b)
 {
-	uint64_t x =
-	        (a ^ (b + 0x9e3779b97f4a7c15ull + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
+	uint64_t x = (a ^ (b + HASH_FACTOR + (a << 6) + (a >> 2))) * 0xff51afd7ed558ccdull;
 	return x ^ x >> 32;
 }
 
@@ -155,14 +156,7 @@ static const struct block_life *life_at(const struct memory_blocks *b, uint64_t 
                                         uint32_t event)
 {
 	enum { BACK = 64 };
-	uint32_t low = 0, high = b->count;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		if (b->lives[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	uint32_t low = search_end(i, 0u, b->count, b->lives[i].address <= address);
 	for (int i = 0; i < BACK && low > 0; i++, low--) {
 		const struct block_life *l = &b->lives[low - 1];
 		if (address - l->address < l->size && l->from <= event)

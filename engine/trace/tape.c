@@ -14,6 +14,7 @@
  * ENTER its context. Distances alternate in sign (0, -1, 1, -2, ...), in 1, 2 or 4 bytes;
  * other numbers have seven bits a byte, the lowest first.
  */
+#include "engine/base/hash.h"
 #include "engine/trace/tape.h"
 #include "engine/trace/builder.h"
 
@@ -180,7 +181,7 @@ static uint32_t track_of(struct tape *p, uint32_t thread, bool *is_new)
 
 static uint32_t kind_of(struct tape *p, uint64_t head, bool *is_new)
 {
-	uint64_t hash = head * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+	uint64_t hash = head * HASH_FACTOR >> 32;
 	uint32_t *slot = &p->kind_slots[hash % SLOTS];
 	*is_new = *slot == 0 || *slot >= p->kind_count || p->kinds[*slot].head != head;
 	if (*is_new) {

@@ -5,6 +5,7 @@
  *
  * Does not use engine/trace/must.c or index.h, so that a mistake there is not repeated here.
  */
+#include "engine/base/search.h"
 #include "engine/witness/check_private.h"
 #include "engine/base/hash.h"
 
@@ -43,17 +44,10 @@ GHashTable *facts_lists(void)
 
 guint facts_first(const GArray *table, uint32_t key)
 {
-	guint low = 0, high = table->len, size = g_array_get_element_size((GArray *)table);
+	guint size = g_array_get_element_size((GArray *)table);
 
-	while (low < high) {
-		guint middle = (low + high) / 2;
-
-		if (*(const uint32_t *)(table->data + (size_t)middle * size) < key)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return search_end(i, 0u, table->len,
+	                  *(const uint32_t *)(table->data + (size_t)i * size) < key);
 }
 
 static int need_compare(gconstpointer a, gconstpointer b)
@@ -210,20 +204,13 @@ static void condition_wake(struct checker *c, struct facts_pass *p, uint32_t e, 
 	gpointer own = pair_key(o, at(c, e)->thread);
 	uintptr_t wait = (uintptr_t)g_hash_table_lookup(p->waiting, own);
 	GArray *wakers = facts_list(p->wakers, o);
-	guint low = 0, high = wakers->len;
 
 	if (wait == 0 || at(c, e)->flags & EVENT_TRY)
 		return; /* recorded as timed out */
-	while (low < high) {
-		guint middle = (low + high) / 2;
-
-		if (g_array_index(wakers, uint32_t, middle) > wait - 1)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	for (; low < wakers->len; low++) {
-		uint32_t s = g_array_index(wakers, uint32_t, low);
+	for (guint k = search_end(i, 0u, wakers->len,
+	                          g_array_index(wakers, uint32_t, i) <= wait - 1);
+	     k < wakers->len; k++) {
+		uint32_t s = g_array_index(wakers, uint32_t, k);
 		struct condition_wake w = { s, (uint32_t)(wait - 1), e };
 
 		if (at(c, s)->op == OP_SIGNAL &&

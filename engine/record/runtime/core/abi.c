@@ -28,7 +28,7 @@ static struct {
 
 static struct annotated *slot_of(struct annotated *slots, unsigned room, uintptr_t p)
 {
-	unsigned i = (unsigned)((p >> 3) * 0x9e3779b97f4a7c15ull >> 32) & (room - 1);
+	unsigned i = (unsigned)((p >> 3) * HASH_FACTOR >> 32) & (room - 1);
 	while (slots[i].address != p && slots[i].address != 0)
 		i = (i + 1) & (room - 1);
 	return &slots[i];

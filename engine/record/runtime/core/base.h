@@ -80,6 +80,9 @@ _Noreturn void rt_die(int signal_number);
 void *rt_next(const char *name);
 void rt_look_up(void); /* looks up what runs call most, before the process is copied */
 
+/* 2^64 divided by the golden ratio (engine/base/hash.h, which the runtime does not share). */
+#define HASH_FACTOR UINT64_C(0x9e3779b97f4a7c15)
+
 #define REAL(name) \
 	({ \
 		static __typeof__(name) *real_; \

@@ -86,7 +86,7 @@ static int config_descriptor(void)
 
 static void begin_random(void)
 {
-	rt.random = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull;
+	rt.random = (rt.config.seed + 1) * HASH_FACTOR;
 	for (int i = 0; i < 4; i++)
 		next_random();
 }

@@ -84,7 +84,7 @@ void order_of_name(const char *path, bool makes)
 /* Two threads that read from one place go on where the other stopped. */
 static void order_of_place(const struct stat *s, int fd)
 {
-	uint64_t file = s->st_dev * 0x9e3779b97f4a7c15 + s->st_ino;
+	uint64_t file = s->st_dev * HASH_FACTOR + s->st_ino;
 	meet(&places, file, (uint64_t)fd, true);
 	if (meet(&places, file, (uint64_t)fd, false))
 		order_matters("reading on where another thread stopped");

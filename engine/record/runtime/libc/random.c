@@ -23,7 +23,7 @@ static bool random_bytes(void *p, size_t n)
 		return false;
 	uint64_t state = t->libc.random;
 	if (!state)
-		state = (rt.config.seed + 1) * 0x9e3779b97f4a7c15ull +
+		state = (rt.config.seed + 1) * HASH_FACTOR +
 		        (t->id + 1) * 0xbf58476d1ce4e5b9ull;
 	for (size_t i = 0; i < n; i++) {
 		state ^= state << 13;

@@ -119,7 +119,7 @@ ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned 
 ALWAYS_INLINE uint64_t seen_key(const struct thread *t, enum log_tag tag, uintptr_t pc,
                                 uintptr_t address, unsigned code)
 {
-	return t->context + address * 0x9e3779b97f4a7c15u +
+	return t->context + address * HASH_FACTOR +
 	       (pc + ((uint64_t)(tag | code << 4) << 48)) * 0xc2b2ae3d27d4eb4fu;
 }
 

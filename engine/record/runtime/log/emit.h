@@ -18,8 +18,8 @@ ALWAYS_INLINE uint64_t *log_room(struct stream *s, unsigned words)
 /* Free mode: the calling context of a call from one that has the hash `parent`. */
 ALWAYS_INLINE uint64_t context_of(uint64_t parent, uintptr_t call, uintptr_t function)
 {
-	uint64_t h = ((parent << 7 | parent >> 57) ^ call ^ (uint64_t)function << 17) *
-	             0x9e3779b97f4a7c15u;
+	uint64_t h =
+	        ((parent << 7 | parent >> 57) ^ call ^ (uint64_t)function << 17) * HASH_FACTOR;
 	return h ^ h >> 32;
 }
 

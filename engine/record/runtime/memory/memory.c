@@ -13,7 +13,7 @@ void memory_init(void)
 {
 	rt.memory = rt.controlled ? rt.config.memory : LOG_SC;
 	memory_states = rt.controlled && rt.config.flags & LOG_EXPLORE;
-	laziness = 1 + (unsigned)(rt.config.seed * 0x9e3779b97f4a7c15ull >> 40) % 7;
+	laziness = 1 + (unsigned)(rt.config.seed * HASH_FACTOR >> 40) % 7;
 }
 
 bool memory_chooses(void)

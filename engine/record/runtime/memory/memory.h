@@ -104,7 +104,6 @@ bool memory_chooses(void); /* may chance choose, or is everything sequentially c
 void *memory_new(size_t bytes); /* zeroed, never given back */
 
 /* buffers.c */
-void buffers_init(void);
 void buffers_drain(struct thread *t);
 void buffers_leave(struct thread *t);
 void buffers_tick(struct thread *t);

@@ -22,7 +22,7 @@ __thread uint64_t memory_registers[REGISTERS]
 
 static uint64_t mix(uint64_t h, uint64_t word)
 {
-	h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+	h = (h ^ word) * HASH_FACTOR;
 	return h ^ h >> 29;
 }
 

@@ -54,7 +54,7 @@ static uint64_t value_at(const struct location *l)
 
 static struct location **slot_of(uintptr_t address)
 {
-	return &table[((address >> 3) * 0x9e3779b97f4a7c15ull >> 40) % TABLE];
+	return &table[((address >> 3) * HASH_FACTOR >> 40) % TABLE];
 }
 
 static struct store *new_store(void)

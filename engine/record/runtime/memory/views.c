@@ -66,8 +66,7 @@ static struct released *table[TABLE];
 
 static struct view *at(uintptr_t object, unsigned kind)
 {
-	struct released **slot =
-	        &table[((object >> 3 ^ kind) * 0x9e3779b97f4a7c15ull >> 40) % TABLE];
+	struct released **slot = &table[((object >> 3 ^ kind) * HASH_FACTOR >> 40) % TABLE];
 	for (struct released *r = *slot; r; r = r->next)
 		if (r->object == object && r->kind == kind)
 			return &r->view;

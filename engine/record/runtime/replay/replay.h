@@ -55,7 +55,6 @@ bool replay_poisons(void);
 uint64_t replay_turn(uint32_t thread);
 uint64_t replay_wake_turn(uint32_t thread); /* when it comes next in the plan */
 uint32_t replay_next(void); /* the thread whose turn it is; UINT32_MAX: nobody's */
-void replay_blocked(void);
 
 /* ---- clock.c: rt.clocked; what a debugger needs to go back (struct log_debug) ---- */
 

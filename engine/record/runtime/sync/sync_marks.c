@@ -12,7 +12,7 @@ static uint64_t marks[MARKS]; /* address << MARK_BITS | mark */
 
 static uint64_t *place_of(const volatile void *object)
 {
-	return &marks[((uintptr_t)object >> 2) * 0x9e3779b97f4a7c15ull >> 50];
+	return &marks[((uintptr_t)object >> 2) * HASH_FACTOR >> 50];
 }
 
 unsigned sync_mark(const volatile void *object)
