@@ -345,9 +345,9 @@ static bool check_event(const struct refusal *r, struct event *e)
 /* -- call stacks --------------------------------------------------------------------------- */
 
 /*
- * The table of contexts. A call's slot is among the NEAR ones at its parent's: those that are at
- * work together lie together, as parents are numbered when they are met. Where these are taken,
- * as of a function that calls a thousand others, it is anywhere.
+ * The table of contexts. A call's slot is among the NEAR ones at its parent's: those that are
+ * at work together lie together, as parents are numbered when they are met. Where these are
+ * taken, as of a function that calls a thousand others, it is anywhere.
  */
 enum { NEAR = 16, FIRST_CONTEXTS = 256 };
 
