@@ -106,13 +106,15 @@ static bool is_tape(const char *name)
 
 static bool unpack(struct in *in, const struct section *s, const void **data)
 {
-	size_t bytes = s->element * s->count;
-	if (bytes / s->packed >= PACKED_MOST ||
-	    ZSTD_getFrameContentSize(*data, s->packed) != bytes)
+	size_t bytes = s->element * s->count, packed = packed_bytes(s), each = s->element / 4;
+	if (bytes / packed >= PACKED_MOST || (packed < s->packed && s->element % 4) ||
+	    ZSTD_getFrameContentSize(*data, packed) != bytes)
 		return broken(in, s->offset, "section %.24s is not packed as it says", s->name);
-	void *room = trace_own(in->t, scattered_lines(bytes + 1));
-	if (ZSTD_decompress(room, bytes, *data, s->packed) != bytes)
+	uint32_t *room = trace_own(in->t, scattered_lines(bytes + 1));
+	if (ZSTD_decompress(room, bytes, *data, packed) != bytes)
 		return broken(in, s->offset, "section %.24s is not packed as it says", s->name);
+	for (size_t i = each; packed < s->packed && i < bytes / 4; i++)
+		room[i] += room[i - each];
 	*data = room;
 	return true;
 }
@@ -131,16 +133,16 @@ static bool read_section(struct in *in, const char *name, uint32_t element, cons
 		return broken(in, s->offset, "expected elements of %u bytes in %s, found %u",
 		              element, name, s->element);
 	if (s->offset % ALIGNMENT || s->offset > in->length ||
-	    s->packed > in->length - s->offset || (s->packed && is_tape(name)) ||
-	    (!s->packed && s->count > (in->length - s->offset) / element) ||
+	    packed_bytes(s) > in->length - s->offset || (s->packed && is_tape(name)) ||
+	    (!packed_bytes(s) && s->count > (in->length - s->offset) / element) ||
 	    (s->count >= NONE && !is_tape(name)))
 		return broken(in, s->offset, "section %s reaches out of the file", name);
 	*data = in->bytes + s->offset;
 	*count = s->count;
-	size_t bytes = s->packed ? s->packed : element * s->count;
+	size_t bytes = packed_bytes(s) ? packed_bytes(s) : element * s->count;
 	if (!is_tape(name) && trace_sum(*data, bytes) != s->sum)
 		return broken(in, s->offset, "the sum of section %s does not fit", name);
-	return !s->packed || unpack(in, s, data);
+	return !packed_bytes(s) || unpack(in, s, data);
 }
 
 /* -- checks of references ------------------------------------------------------------------ */

@@ -37,7 +37,8 @@ _Static_assert(sizeof(struct header) == 64, "written as it is");
 struct section {
 	char name[NAME_LENGTH];
 	uint32_t element; /* bytes */
-	uint32_t packed;  /* bytes of the zstd frame that the elements are in; 0: in none */
+	uint32_t packed;  /* bytes of the zstd frame that the elements are in; 0: in none; and
+	                   * PACKED_DIFFERENCES */
 	uint64_t offset, count;
 	uint64_t sum;
 };
@@ -46,6 +47,14 @@ _Static_assert(sizeof(struct section) == 56, "written as it is");
 /* Sections from this size on are packed, unless that gains too little, or more than a reader
  * believes: a small file must not ask for any amount of memory. */
 enum { PACKED_FROM = 64 << 10, PACKED_MOST = 1000 /* times */ };
+
+/* The frame has, in place of each number of 32 bits of an element, its distance from that of
+ * the element before. */
+#define PACKED_DIFFERENCES (UINT32_C(1) << 31)
+static inline uint32_t packed_bytes(const struct section *s)
+{
+	return s->packed & ~PACKED_DIFFERENCES;
+}
 
 uint64_t binary_header_sum(const struct header *h, const struct section *sections);
 

@@ -4,6 +4,7 @@
  */
 #include "engine/base/file.h"
 #include "engine/base/hash.h"
+#include "engine/base/scattered.h"
 #include "engine/trace/binary_private.h"
 
 #include <string.h>
@@ -73,19 +74,53 @@ static void pad(struct file_writer *file)
 		file_writer_put(file, zeroes, ALIGNMENT - over);
 }
 
+/* Frames that unpack to much more than a reader believes are followed by one to be skipped. */
+static size_t pad_frame(char *frame, size_t length, size_t bytes)
+{
+	const uint32_t head[2] = { ZSTD_MAGIC_SKIPPABLE_START,
+		                   (uint32_t)(bytes / (PACKED_MOST - 1)) };
+	if (bytes / length < PACKED_MOST)
+		return length;
+	memcpy(frame + length, head, sizeof head);
+	memset(frame + length + sizeof head, 0, head[1]);
+	return length + sizeof head + head[1];
+}
+
 /* The bytes as a zstd frame in `*packed` (owned by the caller); 0: not worth it. */
 static uint32_t pack(const void *data, size_t bytes, void **packed)
 {
 	enum { LEVEL = 1 };
 	*packed = NULL;
-	if (bytes < PACKED_FROM || bytes > UINT32_MAX / 2)
+	if (bytes < PACKED_FROM || bytes > UINT32_MAX / 4)
 		return 0;
 	size_t room = ZSTD_compressBound(bytes);
 	*packed = g_malloc(room);
 	size_t length = ZSTD_compress(*packed, room, data, bytes, LEVEL);
-	bool good =
-	        !ZSTD_isError(length) && length < bytes / 4 * 3 && bytes / length < PACKED_MOST;
-	return good ? (uint32_t)length : 0;
+	if (ZSTD_isError(length) || length >= bytes / 4 * 3)
+		return 0;
+	return (uint32_t)pad_frame(*packed, length, bytes);
+}
+
+/* Tables whose elements grow from one to the next, or have alike neighbours. */
+static bool in_differences(const char *name, uint64_t bytes)
+{
+	static const char *const tables[] = { "places",        "variables", "wides",
+		                              "blocks",        "contexts",  "objects",
+		                              "string_offsets" };
+	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
+		if (strcmp(name, tables[i]) == 0)
+			return bytes >= PACKED_FROM;
+	return false;
+}
+
+/* Owned by the caller. */
+static uint32_t *differences(const uint32_t *numbers, uint64_t count, uint32_t each)
+{
+	uint32_t *d = scattered_new(uint32_t, count);
+	memcpy(d, numbers, each * sizeof *d);
+	for (uint64_t i = each; i < count; i++)
+		d[i] = numbers[i] - numbers[i - each];
+	return d;
 }
 
 static void put_section(struct trace_writer *w, const char *name, const void *data,
@@ -93,9 +128,13 @@ static void put_section(struct trace_writer *w, const char *name, const void *da
 {
 	struct section s = { .element = element, .count = count };
 	g_autofree void *packed = NULL;
-	s.packed = pack(data, element * count, &packed);
+	g_autofree uint32_t *rows = NULL;
+	if (in_differences(name, element * count))
+		rows = differences(data, element / 4 * count, element / 4);
+	s.packed = pack(rows ? rows : data, element * count, &packed);
 	size_t bytes = s.packed ? s.packed : element * count;
 	const void *from = s.packed ? packed : data;
+	s.packed |= s.packed && rows ? PACKED_DIFFERENCES : 0;
 	pad(w->file);
 	g_strlcpy(s.name, name, sizeof s.name);
 	s.offset = file_writer_length(w->file);

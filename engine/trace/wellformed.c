@@ -2,6 +2,7 @@
  * wellformed.c - checks and adds events: well-formedness (docs/trace-text.md), exceptions of
  * --lenient, and call stacks.
  */
+#include "engine/base/scattered.h"
 #include "engine/trace/builder_private.h"
 #include "engine/trace/storage.h"
 
@@ -343,28 +344,52 @@ static bool check_event(const struct refusal *r, struct event *e)
 
 /* -- call stacks --------------------------------------------------------------------------- */
 
-static uint64_t context_hash(const void *of, uint32_t i)
+/*
+ * The table of contexts. A call's slot is among the NEAR ones at its parent's: those that are
+ * at work together lie together, as parents are numbered when they are met. Where these are
+ * taken, as of a function that calls a thousand others, it is anywhere.
+ */
+enum { NEAR = 16, FIRST_CONTEXTS = 256 };
+
+/* The slot of the context, or the free one that it gets. */
+static uint32_t *context_slot(const struct builder *b, const struct context *c)
 {
-	const struct builder *b = of;
-	const struct context *c = AT(b->contexts, struct context, i);
-	return mix(mix((uint64_t)c->parent << 32 ^ c->function) ^ c->call);
+	const struct table *h = &b->contexts_table;
+	uint64_t hash = mix((uint64_t)c->function << 32 ^ c->call);
+	uint32_t from = 2 * c->parent + (uint32_t)(hash & (NEAR / 2 - 1));
+	for (uint32_t i = 0;; i++) {
+		if (i == NEAR)
+			from = (uint32_t)mix(hash ^ c->parent);
+		uint32_t *slot = &h->slots[(from + i) & h->mask];
+		if (*slot == 0 ||
+		    memcmp(AT(b->contexts, struct context, *slot - 1), c, sizeof *c) == 0)
+			return slot;
+	}
+}
+
+static void grow_contexts(struct builder *b)
+{
+	struct table *h = &b->contexts_table;
+	uint32_t size = h->slots ? 2 * (h->mask + 1) : FIRST_CONTEXTS;
+	g_free(h->slots);
+	h->slots = scattered_new0(uint32_t, size);
+	h->mask = size - 1;
+	for (uint32_t i = 0; i < h->count; i++)
+		*context_slot(b, AT(b->contexts, struct context, i)) = i + 1;
 }
 
 uint32_t builder_context(struct builder *b, struct context c)
 {
-	if (2 * (b->contexts_table.count + 1) > b->contexts_table.mask)
-		builder_table_grow(&b->contexts_table, context_hash, b);
-	uint32_t at = mix(mix((uint64_t)c.parent << 32 ^ c.function) ^ c.call) &
-	              b->contexts_table.mask;
-	for (; b->contexts_table.slots[at]; at = (at + 1) & b->contexts_table.mask) {
-		uint32_t i = b->contexts_table.slots[at] - 1;
-		if (memcmp(AT(b->contexts, struct context, i), &c, sizeof c) == 0)
-			return i;
+	struct table *h = &b->contexts_table;
+	if (2 * (h->count + 1) > h->mask)
+		grow_contexts(b);
+	uint32_t *slot = context_slot(b, &c);
+	if (*slot == 0) {
+		g_array_append_val(b->contexts, c);
+		*slot = b->contexts->len;
+		h->count++;
 	}
-	g_array_append_val(b->contexts, c);
-	b->contexts_table.slots[at] = b->contexts->len;
-	b->contexts_table.count++;
-	return b->contexts->len - 1;
+	return *slot - 1;
 }
 
 /* At the first ENTER: earlier events get empty stacks. */
