@@ -36,7 +36,7 @@ void lock_sections_release(struct lock_sections *l);
 
 /* The threads that use a lock. */
 static inline const struct lock_user *lock_uses(const struct lock_sections *l, uint32_t object,
-                                               uint32_t *count)
+                                                uint32_t *count)
 {
 	*count = l->use_start[object + 1] - l->use_start[object];
 	return l->uses + l->use_start[object];

@@ -126,20 +126,19 @@ static void facts_threads(struct checker *c, struct other_events *others)
 
 /* State of the single pass over synchronisation events. */
 struct facts_pass {
-	GHashTable *posts;     /* by object: number of takes so far */
-	uint32_t *takes;       /* by object: number of takes so far */
-	GHashTable *all_takes; /* by object */
-	GHashTable *arrived;   /* (object, round + 1) -> arrives */
-	uint32_t *round;       /* by object: number of the open round */
-	bool *departed;        /* by object: the open round has a depart */
-	GHashTable *arrival;   /* (object, thread) -> round + 1 of the thread's last arrive */
-	GHashTable *waiting;   /* (object, thread) -> wait event + 1 */
-	GHashTable *wakers;    /* by object: signals and broadcasts so far */
-	GHashTable *used;      /* set of signals that woke a thread */
-	GHashTable *sent;      /* by message: last send of each thread */
-	GHashTable *held;      /* by object that is tried: open acquires */
-	uint32_t *destroyed;   /* by object: last destruction, unless acquired since */
-	uint32_t *effect;      /* by instance: last invocation that took effect */
+	GHashTable *posts;   /* by object: number of takes so far */
+	uint32_t *takes;     /* by object: number of takes so far */
+	GHashTable *arrived; /* (object, round + 1) -> arrives */
+	uint32_t *round;     /* by object: number of the open round */
+	bool *departed;      /* by object: the open round has a depart */
+	GHashTable *arrival; /* (object, thread) -> round + 1 of the thread's last arrive */
+	GHashTable *waiting; /* (object, thread) -> wait event + 1 */
+	GHashTable *wakers;  /* by object: signals and broadcasts so far */
+	GHashTable *used;    /* set of signals that woke a thread */
+	GHashTable *sent;    /* by message: last send of each thread */
+	GHashTable *held;    /* by object that is tried: open acquires */
+	uint32_t *destroyed; /* by object: last destruction, unless acquired since */
+	uint32_t *effect;    /* by instance: last invocation that took effect */
 };
 
 static gpointer pair_key(uint32_t a, uint32_t b)

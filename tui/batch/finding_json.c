@@ -39,13 +39,19 @@ static json_t *json_path(const struct trace *t, const struct path *path)
 	return a;
 }
 
-json_t *proof_json(const struct trace *t, const struct proof *p)
+static json_t *proof_members(const struct trace *t, const struct proof *p, bool steps)
 {
-	json_t *j = json_pack("{ssso}", "method", proof_method_word(p->method), "steps",
-	                      json_path(t, &p->cycle));
+	json_t *j = json_pack("{ss}", "method", proof_method_word(p->method));
+	if (steps)
+		json_object_set_new(j, "steps", json_path(t, &p->cycle));
 	if (p->same_pairing)
 		json_object_set_new(j, "given", json_string("same pairing"));
 	return j;
+}
+
+json_t *proof_json(const struct trace *t, const struct proof *p)
+{
+	return proof_members(t, p, true);
 }
 
 static void json_variables(const struct trace *t, const struct finding *f, json_t *j)
@@ -54,17 +60,19 @@ static void json_variables(const struct trace *t, const struct finding *f, json_
 		return;
 	json_t *all = json_array();
 	g_autoptr(GHashTable) seen =
-	        g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
+	        f->variables->len > 1
+	                ? g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL)
+	                : NULL;
 	for (guint i = 0; i < f->variables->len; i++) {
 		char *name = variable_name(t, g_array_index(f->variables, uint32_t, i));
 		if (i == 0)
 			json_object_set_new(j, "variable", json_string(name));
-		if (g_hash_table_contains(seen, name)) {
+		if (seen == NULL || !g_hash_table_contains(seen, name))
+			json_array_append_new(all, json_string(name));
+		if (seen != NULL)
+			g_hash_table_add(seen, name);
+		else
 			g_free(name);
-			continue;
-		}
-		json_array_append_new(all, json_string(name));
-		g_hash_table_add(seen, name);
 	}
 	json_object_set_new(j, "variables", all);
 }
@@ -168,7 +176,8 @@ static json_t *line_json(const struct trace *t, uint32_t event)
 	g_string_printf(line, "%8u  %-6s %-28s %s", event, printable_thread(t, event),
 	                operation->str, printable(own_code_place_name(t, event)));
 	append_callers(t, event, line);
-	return json_text(line->str);
+	/* its parts are escaped */
+	return json_stringn(line->str, line->len);
 }
 
 /* What the values of a race in a run under a weak memory model need. */
@@ -180,19 +189,6 @@ static const char *needs_sentence(const struct trace *t, const struct finding *f
 	    trace_model(t) != WEAK_SC)
 		needs = "whether it needs weak memory is not known";
 	return needs;
-}
-
-void finding_set_lines(const struct trace *t, const struct finding *f, json_t *j)
-{
-	g_autoptr(GArray) events = telling_events(f);
-	json_t *lines = json_array();
-
-	for (guint i = 0; i < events->len; i++)
-		json_array_append_new(lines, line_json(t, g_array_index(events, uint32_t, i)));
-	json_object_set_new(j, "lines", lines);
-	json_set_word(j, "needs", needs_sentence(t, f));
-	if (f->witness)
-		json_object_set_new(j, "witness", json_integer(f->witness->len));
 }
 
 static json_t *json_read(const struct trace *t, const struct racy_read *r)
@@ -333,25 +329,14 @@ static json_t *json_waits(const struct trace *t, const GArray *waits)
 	return list;
 }
 
-json_t *finding_json(const struct places *places, const struct trace *t,
-                     const struct finding *f)
+/* All but the places; of a proof its steps only if `steps`. */
+static void set_claim(const struct trace *t, const struct finding *f, bool steps, json_t *j)
 {
-	json_t *j = json_pack("{ssss}", "kind", finding_kind_word(f->kind), "verdict",
-	                      verdict_word(f->verdict));
-
-	if (f->first != NONE)
-		json_object_set_new(j, "first", json_integer(f->first));
-	if (f->second != NONE)
-		json_object_set_new(j, "second", json_integer(f->second));
-	if (f->first != NONE && f->second != NONE)
-		json_pair(t, f, j);
-	json_object_set_new(j, "sites", json_sites(places, f));
-	json_set_places(places, t, f, j);
 	json_variables(t, f, j);
 	json_object_set_new(j, "count", json_integer((json_int_t)f->count));
 	json_object_set_new(j, "counted", json_string(f->counted_all ? "all" : "seen"));
 	if (f->proof)
-		json_object_set_new(j, "proof", proof_json(t, f->proof));
+		json_object_set_new(j, "proof", proof_members(t, f->proof, steps));
 	json_set_behind(t, f, j);
 	json_set_word(j, "budget", open_reason_word(f->open));
 	json_set_word(j, "note", f->note);
@@ -374,6 +359,46 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 		json_object_set_new(j, "waits", json_waits(t, f->waits));
 	if (f->units)
 		json_cycle(t, f, j);
+}
+
+static json_t *new_finding(const struct finding *f)
+{
+	json_t *j = json_object();
+
+	json_object_set_new(j, "kind", json_string(finding_kind_word(f->kind)));
+	json_object_set_new(j, "verdict", json_string(verdict_word(f->verdict)));
+	return j;
+}
+
+json_t *finding_json(const struct places *places, const struct trace *t,
+                     const struct finding *f)
+{
+	json_t *j = new_finding(f);
+
+	if (f->first != NONE)
+		json_object_set_new(j, "first", json_integer(f->first));
+	if (f->second != NONE)
+		json_object_set_new(j, "second", json_integer(f->second));
+	if (f->first != NONE && f->second != NONE)
+		json_pair(t, f, j);
+	json_object_set_new(j, "sites", json_sites(places, f));
+	json_set_places(places, t, f, j);
+	set_claim(t, f, true, j);
+	return j;
+}
+
+json_t *finding_json_for_text(const struct trace *t, const struct finding *f)
+{
+	g_autoptr(GArray) events = telling_events(f);
+	json_t *j = new_finding(f), *lines = json_array();
+
+	set_claim(t, f, false, j);
+	for (guint i = 0; i < events->len; i++)
+		json_array_append_new(lines, line_json(t, g_array_index(events, uint32_t, i)));
+	json_object_set_new(j, "lines", lines);
+	json_set_word(j, "needs", needs_sentence(t, f));
+	if (f->witness)
+		json_object_set_new(j, "witness", json_integer(f->witness->len));
 	return j;
 }
 

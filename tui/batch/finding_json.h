@@ -28,13 +28,13 @@ enum finding_kind finding_kind_of(const json_t *finding);
 /* Findings that are gone, as `, "absent": [...]`. */
 void findings_print_absent(const json_t *absent, FILE *out);
 
-/* Print a finding as text: a heading, and lines that begin with four blanks. Accesses are told
- * by "lines" (finding_set_lines) or else by "sites". */
+/* The same for finding_print alone: in place of the places and of a proof's steps it has
+ * "lines", each event that makes the finding with its operation and callers, and "needs", a
+ * sentence on memory models. */
+json_t *finding_json_for_text(const struct trace *t, const struct finding *f);
+/* Print a finding as text: a heading, and lines that begin with four blanks. Events are told by
+ * "lines", or else by "sites". */
 void finding_print(const json_t *finding, FILE *out);
-/* The members that only the text has, as they take a trace: "lines", each event that makes the
- * finding with its operation and callers, and "needs", a sentence on memory models. */
-void finding_set_lines(const struct trace *t, const struct finding *f, json_t *finding);
-
 /* A proof with its sentences; owned by the caller. */
 json_t *proof_json(const struct trace *t, const struct proof *proof);
 /* "behind": [{"read", "write", "variable", "location"}, ...], if any. */

@@ -98,9 +98,11 @@ static void print_event(const json_t *f, size_t i, const char *thread, const jso
 
 static void print_events(const json_t *f, FILE *out)
 {
-	const json_t *requests = json_object_get(f, "requests");
-	size_t count =
-	        json_array_size(requests != NULL ? requests : json_object_get(f, "sites"));
+	const json_t *requests = json_object_get(f, "requests"),
+	             *lines = json_object_get(f, "lines");
+	size_t count = json_array_size(requests != NULL ? requests
+	                               : lines != NULL  ? lines
+	                                                : json_object_get(f, "sites"));
 
 	for (size_t i = 0; i < count; i++)
 		print_event(f, i, element_word(json_object_get(f, "threads"), i),

@@ -61,12 +61,10 @@ void print_behind(const struct trace *t, const struct finding *f, const char *in
 		printf("%s%s\n", indent, text->str);
 }
 
-void report_print_finding(const struct places *places, const struct trace *t,
-                          const struct finding *f)
+void report_print_finding(const struct trace *t, const struct finding *f)
 {
-	json_auto_t *j = finding_json(places, t, f);
+	json_auto_t *j = finding_json_for_text(t, f);
 
-	finding_set_lines(t, f, j);
 	finding_print(j, stdout);
 }
 
@@ -170,7 +168,6 @@ static bool is_known(const struct changes *c, const struct finding *f, uint32_t 
 
 static void print_text(const struct report *r, const struct print_options *o)
 {
-	struct places *places = places_new(r->trace);
 	guint count = 0;
 
 	for (guint i = 0; i < r->findings->len; i++) {
@@ -181,11 +178,10 @@ static void print_text(const struct report *r, const struct print_options *o)
 		if (!is_known(o->changes, f, i)) {
 			fputs(o->changes && verdict_is_found(f->verdict) ? "new: " : "",
 			      stdout);
-			report_print_finding(places, r->trace, f);
+			report_print_finding(r->trace, f);
 		}
 		count++;
 	}
-	places_free(places);
 	if (o->changes)
 		changes_print_text(o->changes, MATCH_ABSENT, stdout);
 	guint suppressed = print_suppressed(r, o);

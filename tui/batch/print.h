@@ -58,8 +58,7 @@ bool suppressions_parse(const struct arguments *a, struct suppressions **suppres
 /* Print a report on standard output; returns the exit status. */
 int print_report(const struct report *report, const struct print_options *options);
 /* One finding of it, in text. */
-void report_print_finding(const struct places *places, const struct trace *t,
-                          const struct finding *f);
+void report_print_finding(const struct trace *t, const struct finding *f);
 struct promise {
 	const char *analysis, *shard; /* shard: "2/8", or NULL */
 	const char *scope;            /* as in struct report, or NULL */

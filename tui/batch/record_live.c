@@ -7,7 +7,6 @@
  * read the recording.
  */
 #include "tui/batch/record_live.h"
-#include "tui/batch/places.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -63,21 +62,18 @@ static bool goes_on(void *context, double fraction, const char *what)
 static void print_new(struct record_live *l, const struct report *r,
                       const struct suppressions *suppressions)
 {
-	struct places *places = places_new(r->trace);
-
 	for (guint i = 0; i < r->findings->len; i++) {
 		const struct finding *f = r->findings->pdata[i];
 		char *key = finding_key(r->trace, f);
 		bool wanted = !g_hash_table_contains(l->printed, key) &&
 		              suppressions_find(suppressions, r->trace, f) == NULL;
 		if (wanted)
-			report_print_finding(places, r->trace, f);
+			report_print_finding(r->trace, f);
 		if (wanted)
 			g_hash_table_add(l->printed, key);
 		else
 			g_free(key);
 	}
-	places_free(places);
 	fflush(stdout);
 }
 

@@ -45,7 +45,6 @@ struct ladder {
 	struct classes classes; /* of the current variable */
 	bool ordered;           /* all its conflicting pairs are ordered: no race */
 	struct effort effort;   /* for enumerating pairs; deciding has its own budget */
-	uint64_t polished;      /* events checked while reducing context switches */
 	uint64_t witness_events, left_out; /* events in kept witnesses; witnesses not kept */
 	uint32_t tries_left;               /* see try_variable */
 	bool weak_atomics;                 /* pairs refuted by causal past may be C11 races */
