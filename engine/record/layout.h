@@ -616,10 +616,10 @@ struct log_config {
 	                  * and not reused; 0: none */
 	int32_t gate;    /* descriptor to read from while holding */
 	/* -- what all runs of a fork server share: a copy of a settled process has it already */
-	char missing[32768]; /* LOG_MISSING: lines of the specifications;
-	                        runtime/missing/modules.c */
+	char missing[32768];                  /* LOG_MISSING: lines of the specifications;
+	                                         runtime/missing/modules.c */
 	struct log_dead dead[LOG_DEAD_SITES]; /* LOG_EXPLORE: by address */
-	char preload[2048];  /* what LD_PRELOAD was before us ("" for unset), to be restored */
+	char preload[2048]; /* what LD_PRELOAD was before us ("" for unset), to be restored */
 	char library_path[2048];
 };
 #define LOG_CONFIG_OWN offsetof(struct log_config, missing)
