@@ -619,10 +619,10 @@ struct log_config {
 	/* -- turns alone */
 	struct log_turn turns[LOG_TURNS]; /* then the lowest thread, without preemption */
 	/* -- what all runs of a fork server share: a copy of a settled process has it already */
-	char missing[32768]; /* LOG_MISSING: lines of the specifications;
-	                        runtime/missing/modules.c */
+	char missing[32768];                  /* LOG_MISSING: lines of the specifications;
+	                                         runtime/missing/modules.c */
 	struct log_dead dead[LOG_DEAD_SITES]; /* LOG_EXPLORE: by address */
-	char preload[2048];  /* what LD_PRELOAD was before us ("" for unset), to be restored */
+	char preload[2048]; /* what LD_PRELOAD was before us ("" for unset), to be restored */
 	char library_path[2048];
 };
 #define LOG_CONFIG_OWN offsetof(struct log_config, turns)

@@ -109,7 +109,14 @@ static void call(struct making *m)
 {
 	uint32_t v = below(m, LOCALS);
 	g_autofree char *a = expression(m, 1), *b = expression(m, 1);
-	switch (below(m, 4)) {
+	switch (below(m, 5)) {
+	case 3: /* an address that comes back from elsewhere */
+		g_string_append_printf(
+		        m->text,
+		        "{ unsigned *q = pass(&v%u); v%u += (unsigned)LOAD(g%u); "
+		        "v%u = *q + %s; }\n",
+		        v, (v + 1) % LOCALS, below(m, 4), v, a);
+		break;
 	case 0:
 		g_string_append_printf(m->text, "v%u = away(&v%u);\n", v, below(m, LOCALS));
 		break;
@@ -157,7 +164,7 @@ static void statement(struct making *m, int depth)
 		                       below(m, LOCALS));
 		break;
 	case 5:
-		if (below(m, 3) == 0)
+		if (below(m, 2) == 0)
 			call(m);
 		break;
 	case 6:
@@ -193,6 +200,7 @@ static char *make_program(struct making *m)
 	        "#define APART __attribute__((noipa))\n"
 	        "unsigned g0 = 1, g1 = 2; unsigned char g2 = 3; unsigned long g3 = 4;\n"
 	        "APART unsigned away(unsigned *p) { return *p += 3; }\n"
+	        "APART unsigned *pass(unsigned *p) { return p; }\n"
 	        "APART unsigned many(unsigned a, unsigned b, unsigned c, unsigned d, unsigned e, "
 	        "unsigned f, unsigned g, unsigned h) { return a + b * c + d - e + f * g + h; }\n");
 	if (m->cpp)
