@@ -25,7 +25,7 @@ _heddle() {
 	"verify --memory") words="sc tso rc11" files= ;;
 	"verify --format") words="text json" files= ;;
 	"record --mode") words="controlled free" files= ;;
-	"record --strategy") words="random pct noise rr pos surw turns" files= ;;
+	"record --strategy") words="random pct noise rr pos surw turns pause" files= ;;
 	"record --memory") words="sc tso rc11" files= ;;
 	"record --filter") words="hb wcp" files= ;;
 	"graph --kind") words="conflict order" files= ;;
@@ -34,7 +34,7 @@ _heddle() {
 	"compare --format") words="text json" files= ;;
 	"diff --format") words="text json sarif quickfix" files= ;;
 	"merge --format") words="text json sarif quickfix" files= ;;
-	"shake --strategy") words="auto random pct noise rr pos surw turns" files= ;;
+	"shake --strategy") words="auto pause random pct noise rr pos surw turns" files= ;;
 	"shake --memory") words="sc tso rc11" files= ;;
 	"shake --format") words="text json" files= ;;
 	"explore --format") words="text json sarif quickfix" files= ;;

@@ -221,7 +221,7 @@ verify) _arguments \
 record) _arguments \
 	'*--output[where the trace goes (default\: PROG.hdl)]:TRACE:_files' \
 	'*--mode[one thread at a time and exact, or free]:word:(controlled free)' \
-	'*--strategy[who runs next, in controlled mode]:word:(random pct noise rr pos surw turns)' \
+	'*--strategy[who runs next, in controlled mode]:word:(random pct noise rr pos surw turns pause)' \
 	'*--depth[pct\: the depth of bugs looked for (default 3)]:D:_files' \
 	'*--steps[pct\: about how many steps the run has (default 1000)]:N:_files' \
 	'*--target[surw\: the events that are to come in each order equally often (from shake)]:PLACE+SIZE=N,...:_files' \
@@ -313,7 +313,7 @@ merge) _arguments \
 shake) _arguments \
 	'*--runs[how many runs (default 100)]:N:_files' \
 	'*--seed[the first seed (default 1)]:N:_files' \
-	'*--strategy[one strategy, or auto\: several, which learn from each other'\''s runs (default\: a mixture)]:word:(auto random pct noise rr pos surw turns)' \
+	'*--strategy[one strategy, or auto\: several, which learn from each other'\''s runs (default\: auto; under --memory random, pct and noise)]:word:(auto pause random pct noise rr pos surw turns)' \
 	'*--target[surw\: as of record]:PLACE+SIZE=N,...:_files' \
 	'*--turns[turns\: as of record]:THREAD\:EVENTS,...:_files' \
 	'*--until-error[no more runs after the first that fails]' \
@@ -338,7 +338,7 @@ explore) _arguments \
 	'*--linearizable[with --spec\: no invocation is taken to be one step; does each schedule'\''s history have an order that explains it by the effects?]' \
 	'*--runs[at most N runs (default 10000)]:N:_files' \
 	'*--budget[for everything (default 60; 0\: no limit)]:SECONDS:_files' \
-	'*--seed[choose the first run'\''s schedule at random, by this seed (default\: the lowest thread first)]:N:_files' \
+	'*--seed[choose the first run'\''s schedule at random, by this seed (default\: the lowest thread first; with --until-error by pause)]:N:_files' \
 	'*--final[the values of these variables at the end tell runs apart, too]:X,...:_files' \
 	'*--check[must hold at the end\: '\''x == 3 && s.count >= 0'\'']:CONDITION:_files' \
 	'*--steps[cut a run after so many steps (default\: no limit)]:N:_files' \

@@ -13,7 +13,7 @@ completed() { # completed WORD...: how bash completes the last one
 }
 is "$(completed heddle rec)" record "a command"
 is "$(completed heddle races --an)" --analysis "an option of that command"
-is "$(completed heddle record --strategy p)" "pct pos" "one of an option's words"
+is "$(completed heddle record --strategy p)" "pct pos pause" "one of an option's words"
 is "$(completed heddle races READM)" README.md "a file"
 mkdir -p "$scratch/bin" && ln -sf "$HEDDLE" "$scratch/bin/heddle"
 like "$(PATH=$scratch/bin:$PATH completed heddle lesson lost-u)" "^lost-update" "a lesson"

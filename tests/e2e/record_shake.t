@@ -16,7 +16,7 @@ like "$out" "signal 6" "the failing one"
 again=$(printf '%s\n' "$out" | sed -n 's/.*signal 6.*\(--strategy .*--seed [0-9]*\).*/\1/p' | head -1)
 run $HEDDLE record -q $again -o again.hdl -- ./assert
 is "$status" 134 "its seed makes it come again: $again"
-run $HEDDLE shake -n 3 --format json -- ./deadlock
+run $HEDDLE shake -n 3 --strategy random --format json -- ./deadlock
 is "$status" 1 "deadlocks are found"
 is "$(json '$d->{outcomes}[0]{end}')" "deadlock" "JSON: how it ended"
 is "$(json '$d->{runs}')" 3 "JSON: how many runs"
@@ -54,7 +54,7 @@ run $HEDDLE shake -n 5 --strategy rr -- ./progress
 like "$out" "5 runs, 5 outcomes" "few outcomes are told apart by all of their output"
 
 # what a run did wrong is part of its outcome, also beyond what is recorded of it
-run $HEDDLE shake -n 60 --format json -- ./progress misuse
+run $HEDDLE shake -n 60 --strategy random --format json -- ./progress misuse
 is "$(json 'join ";", map { "$_->{line} " . join ",", map { "$_->{kind} $_->{rule} $_->{verdict}" } @{$_->{findings}} } sort { $a->{line} cmp $b->{line} } @{$d->{outcomes}}')" \
 	"first was 1 ;first was 2 lock-misuse unlock-not-held happened" "misuse of locks is a finding of its outcome"
 run $HEDDLE shake -n 60 -- ./progress misuse

@@ -232,8 +232,8 @@ static int run_record(struct arguments *a)
 static const struct command_option options[] = {
 	{ "output", "TRACE", "where the trace goes (default: PROG.hdl)", 'o' },
 	{ "mode", "controlled|free", "one thread at a time and exact, or free", 0 },
-	{ "strategy", "random|pct|noise|rr|pos|surw|turns|pause", "who runs next, in controlled mode",
-	  0 },
+	{ "strategy", "random|pct|noise|rr|pos|surw|turns|pause",
+	  "who runs next, in controlled mode", 0 },
 	{ "depth", "D", "pct: the depth of bugs looked for (default 3)", 0 },
 	{ "steps", "N", "pct: about how many steps the run has (default 1000)", 0 },
 	{ "target", "PLACE+SIZE=N,...",
