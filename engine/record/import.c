@@ -601,6 +601,14 @@ static struct trace *import_all(struct import *im, const char *name,
 	return t;
 }
 
+void import_free(struct import *im)
+{
+	builder_free(im->b);
+	im->base = NULL;
+	import_release(im);
+	g_free(im);
+}
+
 struct trace *import_finish(struct import *im, const char *path, const char *name,
                             const struct progress *progress, struct error *error)
 {

@@ -112,14 +112,19 @@ static void print_callers(const struct trace *t, uint32_t event)
 	fputs(s->str, stdout);
 }
 
-static void print_event(const struct trace *t, uint32_t event)
+static void print_numbered(const struct trace *t, uint32_t event, uint32_t number)
 {
 	g_autoptr(GString) s = g_string_new(NULL);
 	trace_append_operation(t, event, s);
-	printf("    %8u  %-6s %-28s %s", event, printable_thread(t, event), s->str,
+	printf("    %8u  %-6s %-28s %s", number, printable_thread(t, event), s->str,
 	       printable(own_code_place_name(t, event)));
 	print_callers(t, event);
 	putchar('\n');
+}
+
+static void print_event(const struct trace *t, uint32_t event)
+{
+	print_numbered(t, event, event);
 }
 
 static void print_variables(const struct trace *t, const struct finding *f)
@@ -195,6 +200,16 @@ static void print_waits(const struct trace *t, const struct finding *f)
 		append_wait(t, w, line);
 		printf("    %s\n", line->str);
 	}
+}
+
+void report_print_pair(const struct trace *t, const struct finding *f,
+                       const uint32_t numbers[2])
+{
+	printf("%s: %s", finding_verdict_text(f->kind, f->verdict), finding_kind_word(f->kind));
+	print_variables(t, f);
+	putchar('\n');
+	print_numbered(t, f->first, numbers[0]);
+	print_numbered(t, f->second, numbers[1]);
 }
 
 void report_print_finding(const struct trace *t, const struct finding *f)
