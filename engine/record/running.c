@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "engine/base/hash.h"
+#include "engine/record/codec.h"
 #include "engine/record/import_private.h"
 #include "engine/record/running.h"
 #include "engine/record/so_far.h"
@@ -15,18 +16,23 @@ struct call {
 	uint32_t parent;
 	uint64_t function, pc, frame; /* as in LOG_ENTER */
 };
-/* An access of the program in a context. */
-struct point {
-	uint32_t context, site;
-};
-struct running_place { /* a site */
+enum { PLACE_FLAGS = LOG_ORDER_MASK | LOG_VOLATILE };
+/* An instruction that accesses memory. A point is its number and, above, its context's. */
+struct access_place {
 	enum log_tag tag;
 	unsigned flags;
 	uint64_t pc;
 };
-struct recent_point {
+/* What the last access of a slot of the log's sites was. */
+struct recent_access {
+	uint64_t key; /* the site's; 0: none */
+	const struct block_life *life;
+	uint32_t place, size;
+	uint8_t op, flags;
+};
+struct recent_place {
 	uint64_t key;
-	uint32_t point; /* + 1 */
+	uint32_t place; /* + 1 */
 };
 
 struct calling { /* a thread */
@@ -44,7 +50,7 @@ struct variable_range {
 	uint32_t size; /* 0: it is no variable any more */
 	const struct block_life *life;
 };
-enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS, PAGES = 1024, POINTS = 4096 };
+enum { PAGE_BITS = 12, PAGE_BYTES = 1 << PAGE_BITS, PAGES = 1024, RECENT = 1024 };
 enum { MOST_BYTES = 1 << 30 }; /* of one access; a damaged log may have any number */
 struct memory_page {
 	uint64_t number;
@@ -59,35 +65,27 @@ struct running {
 	struct log_header header;
 	struct import *im; /* NULL: the log has no header yet */
 	uint32_t thread;   /* of the next record, the runtime's number */
+	uint32_t lane;     /* the same thread's number in the events */
 	uint32_t events;   /* so far */
 	GArray *threads;   /* struct calling, by the runtime's number */
 	GArray *calls;     /* struct call */
-	GArray *points;    /* struct point */
-	GArray *places;    /* struct running_place: sites */
-	GHashTable *call_of, *point_of, *place_of; /* hash of the key -> index + 1 */
-	struct recent_point recent[POINTS];
-	GHashTable *pages; /* number -> struct memory_page, owned */
+	uint32_t *call_of; /* hash table of them, open addressing: index, or 0 */
+	uint32_t calls_mask;
+	GArray *places;       /* struct access_place */
+	GHashTable *place_of; /* hash of the key -> index + 1 */
+	struct recent_place recent[RECENT];
+	struct recent_access sites[LOG_SITES];
+	struct flow_event access; /* the last one: what stays is not set again */
+	GHashTable *pages;        /* number -> struct memory_page, owned */
 	struct memory_page *page[PAGES];
 	GArray *variables;     /* struct variable_range */
-	GArray *covered;       /* uint32_t: the variables of an access */
+	uint32_t one;          /* the variable of an access of one */
+	GArray *covered;       /* uint32_t: those of an access of several */
 	GHashTable *allocated; /* life -> struct allocated, owned */
 	GPtrArray *kept;       /* struct log_record, with words: of modules and threads */
 };
 
 /* -- interning ----------------------------------------------------------------------------- */
-
-/* The index of an element by its key's hash (two keys of one hash are taken for one: the chance
- * is 1 in 2^64), or of the new one. */
-static uint32_t intern(GHashTable *table, uint64_t key, GArray *array, gconstpointer element)
-{
-	gpointer found = g_hash_table_lookup(table, GSIZE_TO_POINTER(key));
-	if (found == NULL) {
-		g_array_append_vals(array, element, 1);
-		found = GUINT_TO_POINTER(array->len);
-		g_hash_table_insert(table, GSIZE_TO_POINTER(key), found);
-	}
-	return GPOINTER_TO_UINT(found) - 1;
-}
 
 static uint64_t key_of(uint64_t a, uint64_t b, uint64_t c)
 {
@@ -96,45 +94,82 @@ static uint64_t key_of(uint64_t a, uint64_t b, uint64_t c)
 	return hash_join(hash ^ hash >> 29, c);
 }
 
-static uint32_t place_of(struct running *r, const struct log_record *record)
+static uint32_t *call_slot(const struct running *r, const struct call *c)
 {
-	unsigned flags = record->flags & (LOG_ORDER_MASK | LOG_VOLATILE);
-	struct running_place p = { record->tag, flags, record->pc };
-	return intern(r->place_of, key_of(p.tag, p.flags, p.pc), r->places, &p);
+	uint32_t at = hash_top(key_of(c->parent, c->function, c->pc)) & r->calls_mask;
+	for (; r->call_of[at]; at = (at + 1) & r->calls_mask) {
+		const struct call *x = &g_array_index(r->calls, struct call, r->call_of[at]);
+		if (x->parent == c->parent && x->function == c->function && x->pc == c->pc)
+			break;
+	}
+	return &r->call_of[at];
 }
 
-static uint32_t point_of(struct running *r, uint32_t context, const struct log_record *record)
+static void more_calls(struct running *r)
 {
-	unsigned flags = record->flags & (LOG_ORDER_MASK | LOG_VOLATILE);
-	uint64_t key = key_of(context, record->tag | flags << 8, record->pc);
-	struct recent_point *recent = &r->recent[key >> 40 & (POINTS - 1)];
-	if (recent->point == 0 || recent->key != key) {
-		struct point p = { context, place_of(r, record) };
-		recent->key = key;
-		recent->point = intern(r->point_of, key, r->points, &p) + 1;
+	r->calls_mask = 2 * r->calls_mask + 1;
+	g_free(r->call_of);
+	r->call_of = g_new0(uint32_t, (gsize)r->calls_mask + 1);
+	for (guint i = 1; i < r->calls->len; i++)
+		*call_slot(r, &g_array_index(r->calls, struct call, i)) = i;
+}
+
+static uint32_t context_of(struct running *r, struct call call)
+{
+	uint32_t *slot = call_slot(r, &call), made = r->calls->len;
+	if (*slot)
+		return *slot;
+	*slot = made;
+	g_array_append_val(r->calls, call);
+	if (2 * r->calls->len > r->calls_mask)
+		more_calls(r);
+	return made;
+}
+
+/* Two places of one hash are taken for one: the chance is 1 in 2^64. */
+static uint32_t place_of(struct running *r, const struct log_record *record)
+{
+	unsigned flags = record->flags & PLACE_FLAGS;
+	uint64_t key = key_of(record->tag, flags, record->pc);
+	struct recent_place *recent = &r->recent[hash_top(key) % RECENT];
+	if (G_LIKELY(recent->place && recent->key == key))
+		return recent->place - 1;
+	struct access_place place = { record->tag, flags, record->pc };
+	gpointer found = g_hash_table_lookup(r->place_of, GSIZE_TO_POINTER(key));
+	if (found == NULL) {
+		g_array_append_val(r->places, place);
+		found = GUINT_TO_POINTER(r->places->len);
+		g_hash_table_insert(r->place_of, GSIZE_TO_POINTER(key), found);
 	}
-	return recent->point - 1;
+	*recent = (struct recent_place){ key, GPOINTER_TO_UINT(found) };
+	return recent->place - 1;
 }
 
 /* -- memory -------------------------------------------------------------------------------- */
 
-static uint32_t *byte_at(struct running *r, uint64_t address)
+static __attribute__((noinline)) struct memory_page *page_new(struct running *r,
+                                                              uint64_t number)
+{
+	gpointer key = GSIZE_TO_POINTER(number);
+	struct memory_page *page = g_hash_table_lookup(r->pages, key);
+	if (page == NULL) {
+		page = g_new0(struct memory_page, 1);
+		page->number = number;
+		g_hash_table_insert(r->pages, key, page);
+	}
+	return page;
+}
+
+static inline uint32_t *byte_at(struct running *r, uint64_t address)
 {
 	uint64_t number = address >> PAGE_BITS;
 	struct memory_page **page = &r->page[number % PAGES];
-	if (*page == NULL || (*page)->number != number) {
-		gpointer key = GSIZE_TO_POINTER(number);
-		*page = g_hash_table_lookup(r->pages, key);
-		if (*page == NULL) {
-			*page = g_new0(struct memory_page, 1);
-			(*page)->number = number;
-			g_hash_table_insert(r->pages, key, *page);
-		}
-	}
+	if (G_UNLIKELY(*page == NULL) || G_UNLIKELY((*page)->number != number))
+		*page = page_new(r, number);
 	return &(*page)->at[address % PAGE_BYTES];
 }
 
-static struct variable_range *range_at(struct running *r, uint32_t variable)
+static inline struct variable_range *range_at(struct running *r, uint32_t variable)
 {
 	return &g_array_index(r->variables, struct variable_range, variable);
 }
@@ -188,7 +223,8 @@ static uint32_t split(struct running *r, uint32_t variable, uint64_t address)
 	return made;
 }
 
-static void cover_slowly(struct running *r, struct variable_range access)
+static __attribute__((noinline)) void cover_slowly(struct running *r,
+                                                   struct variable_range access)
 {
 	uint64_t end = access.address + access.size;
 	for (uint64_t at = access.address; at < end;) {
@@ -210,26 +246,40 @@ static void cover_slowly(struct running *r, struct variable_range access)
 	}
 }
 
-/* The variables of an access, into r->covered. */
-static void cover(struct running *r, struct variable_range access)
+/* The variables of an access. */
+static inline const uint32_t *cover(struct running *r, struct variable_range access,
+                                    uint32_t *count)
 {
 	uint32_t variable = *byte_at(r, access.address) - 1;
+	*count = 1;
+	if (G_LIKELY(variable != NONE)) {
+		const struct variable_range *v = range_at(r, variable);
+		r->one = variable;
+		if (v->address == access.address && v->size == access.size &&
+		    v->life == access.life)
+			return &r->one;
+	}
 	g_array_set_size(r->covered, 0);
-	if (variable != NONE && range_at(r, variable)->address == access.address &&
-	    range_at(r, variable)->size == access.size &&
-	    range_at(r, variable)->life == access.life)
-		g_array_append_val(r->covered, variable);
-	else
-		cover_slowly(r, access);
+	cover_slowly(r, access);
+	*count = r->covered->len;
+	return (const uint32_t *)(void *)r->covered->data;
 }
 
 /* -- records ------------------------------------------------------------------------------- */
 
-static struct calling *calling_at(struct running *r, uint32_t thread)
+static inline struct calling *calling_at(struct running *r, uint32_t thread)
 {
-	if (r->threads->len <= thread)
+	if (G_UNLIKELY(r->threads->len <= thread))
 		g_array_set_size(r->threads, thread + 1);
 	return &g_array_index(r->threads, struct calling, thread);
+}
+
+/* Its event's op, flags, point, block and number are there. */
+static inline void pass_access(struct running *r, struct variable_range range)
+{
+	struct flow_event *x = &r->access;
+	x->variables = cover(r, range, &x->variables_count);
+	r->sink.event(r->sink.context, x);
 }
 
 static void take_access(struct running *r, const struct log_record *record)
@@ -237,22 +287,59 @@ static void take_access(struct running *r, const struct log_record *record)
 	_Static_assert(LOG_RMW - LOG_READ == OP_RMW - OP_READ, "in the same order");
 	uint64_t address = record->address & LOG_ADDRESS_MASK;
 	unsigned order = record->flags & LOG_ORDER_MASK;
+	uint32_t place = place_of(r, record);
+	struct flow_event *x = &r->access;
 	if (record->size == 0 || record->size > MOST_BYTES)
 		return;
 	const struct block_life *life = import_life(r->im, address);
-	struct flow_event x = {
-		.op = (enum op)(OP_READ + (record->tag - LOG_READ)),
-		.flags = (uint8_t)MIN(order, (unsigned)ORDER_SEQ_CST),
-		.thread = import_lane(r->im, r->thread)->thread,
-		.number = r->events++,
-		.target = NONE,
-		.block = life ? life->block : NONE,
-		.point = point_of(r, calling_at(r, r->thread)->context, record),
-	};
-	cover(r, (struct variable_range){ address, (uint32_t)record->size, life });
-	x.variables = (const uint32_t *)(void *)r->covered->data;
-	x.variables_count = r->covered->len;
-	r->sink.event(r->sink.context, &x);
+	x->op = (enum op)(OP_READ + (record->tag - LOG_READ));
+	x->flags = (uint8_t)MIN(order, (unsigned)ORDER_SEQ_CST);
+	x->thread = r->lane;
+	x->number = r->events++;
+	x->block = life ? life->block : NONE;
+	x->point = (uint64_t)calling_at(r, r->thread)->context << 32 | place;
+	if (record->tag != LOG_RMW && record->code < LOG_RANGE) {
+		uint64_t first = log_word(record->tag, record->flags & PLACE_FLAGS, record->pc);
+		r->sites[record->slot] = (struct recent_access){
+			.key = log_site_key(first, record->code),
+			.life = life,
+			.place = place,
+			.size = (uint32_t)record->size,
+			.op = (uint8_t)x->op,
+			.flags = x->flags,
+		};
+	}
+	pass_access(r, (struct variable_range){ address, (uint32_t)record->size, life });
+}
+
+/* The next records, as long as they are of one word, of instructions and in blocks that are
+ * known, and another follows: most are. */
+static void take_shorts(struct running *r)
+{
+	struct log_reader *reader = so_far_reader(r->log);
+	struct flow_event *x = &r->access;
+	uint64_t context = (uint64_t)calling_at(r, r->thread)->context << 32;
+	x->thread = r->lane;
+	for (; reader->at + 1 < reader->end && !reader->second; reader->at++) {
+		uint64_t word = *reader->at;
+		unsigned slot = log_short_slot(word);
+		const struct recent_access *site = &r->sites[slot];
+		const struct block_life *life = site->life;
+		uint64_t *last = &reader->sites.at[slot].address;
+		uint64_t address = (*last + log_short_offset(word)) & LOG_ADDRESS_MASK;
+		if (!(word & LOG_SHORT) || word & LOG_PAIR || reader->at[1] == 0 ||
+		    log_short_field(word) == LOG_DELTA_FOLLOWS || site->key == 0 ||
+		    site->key != reader->sites.at[slot].key || life == NULL || life->dead ||
+		    address - life->low >= life->high - life->low)
+			return;
+		*last = address;
+		x->op = (enum op)site->op;
+		x->flags = site->flags;
+		x->number = r->events++;
+		x->block = life->block;
+		x->point = context | site->place;
+		pass_access(r, (struct variable_range){ address, site->size, life });
+	}
 }
 
 static void leave(struct running *r, struct calling *c, uint64_t frames)
@@ -268,9 +355,8 @@ static void enter(struct running *r, const struct log_record *record)
 {
 	struct calling *c = calling_at(r, r->thread);
 	leave(r, c, record->left);
-	struct call call = { c->context, record->address, record->pc, record->value };
-	c->context = intern(r->call_of, key_of(call.parent, call.function, call.pc), r->calls,
-	                    &call);
+	c->context = context_of(
+	        r, (struct call){ c->context, record->address, record->pc, record->value });
 	c->depth++;
 	r->events++;
 }
@@ -353,6 +439,7 @@ static void take_record(struct running *r, const struct log_record *record)
 		break;
 	case LOG_SWITCH:
 		r->thread = record->pc < LOG_THREADS ? (uint32_t)record->pc : r->thread;
+		r->lane = import_lane(r->im, r->thread)->thread;
 		break;
 	case LOG_ENTER:
 		enter(r, record);
@@ -389,6 +476,7 @@ static bool begin(struct running *r)
 	r->im = import_new(&r->facts);
 	r->im->header = &r->header;
 	import_init(r->im, r->path, "the recording so far");
+	r->lane = import_lane(r->im, 0)->thread;
 	return true;
 }
 
@@ -398,19 +486,11 @@ bool running_look(struct running *r)
 	bool any = false;
 	if (r->im == NULL && !begin(r))
 		return false;
-	for (; so_far_next(r->log, &record); any = true)
+	for (; so_far_next(r->log, &record); any = true) {
 		take_record(r, &record);
+		take_shorts(r);
+	}
 	return any;
-}
-
-uint64_t running_words(const struct running *r)
-{
-	return so_far_words(r->log);
-}
-
-uint32_t running_site(const struct running *r, uint32_t point)
-{
-	return g_array_index(r->points, struct point, point).site;
 }
 
 /* -- a pair as a trace --------------------------------------------------------------------- */
@@ -452,9 +532,8 @@ static void call_and_leave(const struct running *r, struct import *im, uint32_t 
 static uint32_t add_access(const struct running *r, struct import *im,
                            const struct running_access *a, const struct variable_range *v)
 {
-	const struct point *p = &g_array_index(r->points, struct point, a->point);
-	const struct running_place *place =
-	        &g_array_index(r->places, struct running_place, p->site);
+	const struct access_place *place =
+	        &g_array_index(r->places, struct access_place, running_site(a->point));
 	struct log_record access = { .tag = place->tag,
 		                     .flags = place->flags,
 		                     .pc = place->pc,
@@ -462,7 +541,7 @@ static uint32_t add_access(const struct running *r, struct import *im,
 		                     .address = v->address,
 		                     .size = v->size };
 	uint32_t thread = number_of(r, a->thread);
-	uint32_t depth = call_into(r, im, thread, p->context);
+	uint32_t depth = call_into(r, im, thread, (uint32_t)(a->point >> 32));
 	uint32_t event = builder_event_count(im->b);
 	struct log_record leave = { .tag = LOG_LEAVE, .pc = depth };
 	import_record(im, thread, &access);
@@ -504,15 +583,15 @@ struct running *running_new(const char *path, int buffer, const struct running_s
 	struct running *r = g_new0(struct running, 1);
 	struct call none = { 0 };
 	r->sink = *sink;
+	r->access.target = NONE;
 	r->log = log;
 	r->path = g_strdup(path);
 	r->threads = g_array_new(FALSE, TRUE, sizeof(struct calling));
 	r->calls = g_array_new(FALSE, FALSE, sizeof(struct call));
 	g_array_append_val(r->calls, none);
-	r->points = g_array_new(FALSE, FALSE, sizeof(struct point));
-	r->places = g_array_new(FALSE, FALSE, sizeof(struct running_place));
-	r->call_of = g_hash_table_new(hash_pointer, NULL);
-	r->point_of = g_hash_table_new(hash_pointer, NULL);
+	r->calls_mask = 1023;
+	r->call_of = g_new0(uint32_t, (gsize)r->calls_mask + 1);
+	r->places = g_array_new(FALSE, FALSE, sizeof(struct access_place));
 	r->place_of = g_hash_table_new(hash_pointer, NULL);
 	r->pages = g_hash_table_new_full(hash_pointer, NULL, NULL, g_free);
 	r->variables = g_array_new(FALSE, FALSE, sizeof(struct variable_range));
@@ -530,11 +609,11 @@ void running_free(struct running *r)
 		import_free(r->im);
 	record_facts_release(&r->facts);
 	so_far_free(r->log);
-	GArray *arrays[] = { r->threads, r->calls,     r->points,
-		             r->places,  r->variables, r->covered };
+	GArray *arrays[] = { r->threads, r->calls, r->places, r->variables, r->covered };
 	for (size_t i = 0; i < G_N_ELEMENTS(arrays); i++)
 		g_array_free(arrays[i], TRUE);
-	GHashTable *tables[] = { r->call_of, r->point_of, r->place_of, r->pages, r->allocated };
+	GHashTable *tables[] = { r->place_of, r->pages, r->allocated };
+	g_free(r->call_of);
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		g_hash_table_destroy(tables[i]);
 	g_ptr_array_free(r->kept, TRUE);

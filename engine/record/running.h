@@ -24,14 +24,16 @@ struct running *running_new(const char *path, int buffer, const struct running_s
 void running_free(struct running *r); /* NULL is allowed */
 /* Take what has been recorded since; false: nothing. */
 bool running_look(struct running *r);
-/* How many words of the log have been looked at. */
-uint64_t running_words(const struct running *r);
 /* The place of an access (flow_event.point) without its callers: equal for one instruction. */
-uint32_t running_site(const struct running *r, uint32_t point);
+static inline uint32_t running_site(uint64_t point)
+{
+	return (uint32_t)point;
+}
 
 /* An access of the sink's. */
 struct running_access {
-	uint32_t thread, point;
+	uint32_t thread;
+	uint64_t point;
 };
 /* A trace of these two accesses of a variable alone, with their callers and names, for reports:
  * their events in it. Of `facts` the caller fills in what record_import asks for, and releases

@@ -7,6 +7,9 @@
  * Only the last record of a chunk may still change: the value of a write is added to it, and in
  * free mode and with a filter a second record goes into its word. So what has been copied is
  * copied again from that record on, which is a few words.
+ *
+ * The program waits when it is some chunks ahead (log_header.taken), so that what is told of it
+ * is never long past.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -23,7 +26,8 @@ _Static_assert(sizeof(struct log_chunk) % WORD == 0, "a head is whole words");
 
 struct so_far {
 	int log;
-	const volatile uint64_t *chunk; /* mapped */
+	struct log_header *header;      /* mapped; NULL: not yet, or not possible */
+	const volatile uint64_t *chunk; /* the same */
 	uint64_t *copy;                 /* of the chunk that is read, as far as it is known */
 	uint64_t sequence;              /* that chunk's */
 	bool begun, whole;              /* `copy` has some of it; all of it */
@@ -35,7 +39,7 @@ struct so_far {
 struct so_far *so_far_new(const char *path, int buffer)
 {
 	void *chunk = mmap(NULL, LOG_CHUNK, PROT_READ, MAP_SHARED, buffer, 0);
-	int log = open(path, O_RDONLY | O_CLOEXEC);
+	int log = open(path, O_RDWR | O_CLOEXEC);
 	if (chunk == MAP_FAILED || log < 0) {
 		if (chunk != MAP_FAILED)
 			munmap(chunk, LOG_CHUNK);
@@ -55,6 +59,8 @@ void so_far_free(struct so_far *s)
 	if (s == NULL)
 		return;
 	munmap((void *)(uintptr_t)s->chunk, LOG_CHUNK);
+	if (s->header)
+		munmap(s->header, LOG_HEADER);
 	close(s->log);
 	g_free(s->copy);
 	g_free(s);
@@ -65,6 +71,11 @@ bool so_far_header(const struct so_far *s, struct log_header *header)
 	return pread(s->log, header, sizeof *header, 0) == sizeof *header &&
 	       memcmp(header->magic, LOG_MAGIC, sizeof header->magic) == 0 &&
 	       header->version == LOG_VERSION;
+}
+
+struct log_reader *so_far_reader(struct so_far *s)
+{
+	return &s->reader;
 }
 
 uint64_t so_far_words(const struct so_far *s)
@@ -147,8 +158,20 @@ static void read_last_again(struct so_far *s)
 	s->last = NULL;
 }
 
+static void say_taken(struct so_far *s)
+{
+	if (s->header == NULL) {
+		void *header =
+		        mmap(NULL, LOG_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, s->log, 0);
+		s->header = header == MAP_FAILED ? NULL : header;
+	}
+	if (s->header)
+		__atomic_store_n(&s->header->taken, s->sequence + 1, __ATOMIC_RELAXED);
+}
+
 static void begin_chunk(struct so_far *s)
 {
+	say_taken(s);
 	memset(s->copy, 0, LOG_CHUNK);
 	log_reader_chunk(&s->reader, s->copy + HEAD, s->copy + WORDS);
 	s->last = NULL;
@@ -212,7 +235,7 @@ bool so_far_next(struct so_far *s, struct log_record *record)
 			continue;
 		/* Where more follows it is as it will be, unless that is a value's word. */
 		s->last = NULL;
-		if (!half && may_change(record, *at) && *s->reader.at == 0) {
+		if (*s->reader.at == 0 && !half && may_change(record, *at)) {
 			s->last = s->copy + (at - s->copy);
 			s->was = *at;
 		}

@@ -19,6 +19,9 @@ bool so_far_header(const struct so_far *s, struct log_header *header);
 /* The next record; its words are valid until the next call. False: there is none yet. Values
  * of writes may be missing. */
 bool so_far_next(struct so_far *s, struct log_record *record);
+/* For callers that take short records by themselves: its reader; each of them is behind another
+ * word that is not 0, else so_far_next has to take it. */
+struct log_reader *so_far_reader(struct so_far *s);
 /* How many words of the log have been looked at. */
 uint64_t so_far_words(const struct so_far *s);
 

@@ -212,7 +212,7 @@ void report_print_pair(const struct trace *t, const struct finding *f,
 	print_numbered(t, f->second, numbers[1]);
 }
 
-void report_print_finding(const struct trace *t, const struct finding *f)
+static void print_finding(const struct trace *t, const struct finding *f)
 {
 	printf("%s: %s", finding_verdict_text(f->kind, f->verdict), finding_kind_word(f->kind));
 	print_variables(t, f);
@@ -372,7 +372,7 @@ static void print_text(const struct report *r, const struct print_options *o)
 		if (!is_known(o->changes, f, i)) {
 			fputs(o->changes && verdict_is_found(f->verdict) ? "new: " : "",
 			      stdout);
-			report_print_finding(r->trace, f);
+			print_finding(r->trace, f);
 		}
 		count++;
 	}

@@ -54,8 +54,8 @@ static void on_race(void *context, const struct online_access *first,
                     const struct flow_event *x, uint32_t variable)
 {
 	struct record_live *l = context;
-	uint32_t a = running_site(l->running, first->point);
-	uint32_t b = running_site(l->running, x->point);
+	uint32_t a = running_site(first->point);
+	uint32_t b = running_site(x->point);
 	gpointer sites = (gpointer)((uintptr_t)MIN(a, b) << 32 | MAX(a, b));
 	if (!g_hash_table_add(l->sites, sites))
 		return;

@@ -9,6 +9,7 @@
  */
 #include "engine/predict/pairs/online.h"
 
+#include "engine/base/hash.h"
 #include "engine/base/scattered.h"
 #include "engine/order/clocks.h"
 
@@ -27,12 +28,15 @@ struct listed {
 	uint32_t kind;
 };
 
-/* A variable. `list`: of plain reads; `full`: of all accesses, and `read` is unused. */
+/* A variable. A list is of plain reads, or (is_full) of all accesses. */
 struct memory {
 	struct online_access read, write;
 	GArray *list; /* struct listed, or NULL */
-	bool full;
 };
+static inline bool is_full(const struct memory *m)
+{
+	return m->read.thread == NONE;
+}
 
 struct thread_past {
 	bool begun, joined;
@@ -84,6 +88,7 @@ struct online {
 	struct memory *memory;
 	uint32_t memory_count;
 	GHashTable *heads; /* variable + 1 -> GArray of struct origin: its release sequences */
+	bool any_heads;    /* there has been one */
 	bool atomics;      /* an atomic access has come */
 };
 
@@ -96,7 +101,7 @@ static struct origin *origin_at(GArray *array, uint32_t i)
 	return &g_array_index(array, struct origin, i);
 }
 
-static struct thread_past *thread_at(struct online *o, uint32_t thread)
+static __attribute__((noinline)) void more_threads(struct online *o, uint32_t thread)
 {
 	enum { FIRST_THREADS = 16, MOST_THREADS = EVENT_THREADS };
 	for (uint32_t i = o->threads->len; i <= thread; i++) {
@@ -107,6 +112,12 @@ static struct thread_past *thread_at(struct online *o, uint32_t thread)
 		uint32_t more = MAX(FIRST_THREADS, 4 * o->clocks.threads);
 		clocks_grow(&o->clocks, more >= clocks_wide ? MOST_THREADS : more);
 	}
+}
+
+static inline struct thread_past *thread_at(struct online *o, uint32_t thread)
+{
+	if (G_UNLIKELY(thread >= o->threads->len))
+		more_threads(o, thread);
 	return &g_array_index(o->threads, struct thread_past, thread);
 }
 
@@ -119,16 +130,19 @@ static struct object_past *object_at(struct online *o, uint32_t object)
 	return &g_array_index(o->objects, struct object_past, object);
 }
 
-static struct memory *memory_at(struct online *o, uint32_t variable)
+static __attribute__((noinline)) void more_memory(struct online *o, uint32_t variable)
 {
-	if (variable >= o->memory_count) {
-		uint32_t more = MAX(variable + 1, MAX(1024, 2 * o->memory_count));
-		o->memory = scattered_realloc(o->memory, o->memory_count * sizeof *o->memory,
-		                              more * sizeof *o->memory);
-		memset(o->memory + o->memory_count, 0,
-		       (more - o->memory_count) * sizeof *o->memory);
-		o->memory_count = more;
-	}
+	uint32_t more = MAX(variable + 1, MAX(1024, 2 * o->memory_count));
+	o->memory = scattered_realloc(o->memory, o->memory_count * sizeof *o->memory,
+	                              more * sizeof *o->memory);
+	memset(o->memory + o->memory_count, 0, (more - o->memory_count) * sizeof *o->memory);
+	o->memory_count = more;
+}
+
+static inline struct memory *memory_at(struct online *o, uint32_t variable)
+{
+	if (G_UNLIKELY(variable >= o->memory_count))
+		more_memory(o, variable);
 	return &o->memory[variable];
 }
 
@@ -179,19 +193,25 @@ static void keep_last(GArray *list, struct origin from)
 	g_array_append_val(list, from);
 }
 
-static void use_block(struct online *o, const struct flow_event *x)
+static inline void use_block(struct online *o, const struct flow_event *x)
 {
-	if (x->block != NONE && x->block < o->allocs->len)
-		join(o, x, g_array_index(o->allocs, struct origin, x->block));
+	if (x->block >= o->allocs->len) /* NONE, too */
+		return;
+	struct origin alloc = g_array_index(o->allocs, struct origin, x->block);
+	if (alloc.event != NONE && alloc.thread != x->thread &&
+	    clocks_now_time(&o->clocks, x->thread, alloc.thread) <= alloc.event)
+		join(o, x, alloc);
 }
 
-static void begin_thread(struct online *o, const struct flow_event *x, struct thread_past *t)
+static inline void begin_thread(struct online *o, const struct flow_event *x,
+                                struct thread_past *t)
 {
-	if (!t->begun)
-		join(o, x, t->fork);
+	t->last = x->number;
+	if (G_LIKELY(t->begun))
+		return;
+	join(o, x, t->fork);
 	t->begun = true;
 	t->fork = NO_ORIGIN;
-	t->last = x->number;
 }
 
 static void fork_or_join(struct online *o, const struct flow_event *x)
@@ -465,13 +485,14 @@ static void write_heads(struct online *o, const struct flow_event *x,
 	if (heads == NULL) {
 		heads = g_array_new(FALSE, FALSE, sizeof(struct origin));
 		g_hash_table_insert(o->heads, head_key(variable), heads);
+		o->any_heads = true;
 	}
 	add_head(heads, head);
 }
 
 static void synchronise(struct online *o, const struct flow_event *x, struct thread_past *t)
 {
-	bool atomic = op_is_atomic(x->op), any = g_hash_table_size(o->heads) > 0;
+	bool atomic = op_is_atomic(x->op), any = o->any_heads;
 	for (uint32_t i = 0; i < x->variables_count && any && atomic && op_reads(x->op); i++)
 		read_heads(o, x, t, g_hash_table_lookup(o->heads, head_key(x->variables[i])));
 	for (uint32_t i = 0; i < x->variables_count && atomic && op_writes(x->op); i++)
@@ -482,7 +503,8 @@ static void synchronise(struct online *o, const struct flow_event *x, struct thr
 
 /* -- races --------------------------------------------------------------------------------- */
 
-static bool covered(const struct online *o, uint32_t thread, const struct online_access *a)
+static inline bool covered(const struct online *o, uint32_t thread,
+                           const struct online_access *a)
 {
 	return a->time == 0 || a->thread == thread ||
 	       a->time <= clocks_now_time(&o->clocks, thread, a->thread);
@@ -514,7 +536,6 @@ static void drop(struct memory *m)
 	}
 	free_list(&m->list);
 	m->read = latest;
-	m->full = false;
 }
 
 /* Name the races with accesses of these kinds; true when no plain one is among them. */
@@ -532,25 +553,26 @@ static bool compare(struct online *o, const struct memory *m, uint32_t wanted,
 	return known;
 }
 
-static void access_listed(struct online *o, struct memory *m, const struct flow_event *x,
-                          struct online_access now, uint32_t variable)
+static __attribute__((noinline)) void access_listed(struct online *o, struct memory *m,
+                                                    const struct flow_event *x,
+                                                    struct online_access now, uint32_t variable)
 {
 	bool writes = op_writes(x->op), atomic = op_is_atomic(x->op);
 	uint32_t wanted = 1 << PLAIN_WRITE | (writes ? 1 << PLAIN_READ : 0);
 	if (!atomic)
 		wanted |= 1 << ATOMIC_WRITE | (writes ? 1 << ATOMIC_READ : 0);
-	if (m->list == NULL && m->read.time != 0)
+	if (m->list == NULL && m->read.time != 0 && !is_full(m))
 		put(m, PLAIN_READ, m->read);
-	if (!atomic && !m->full && covered(o, x->thread, &m->write)) {
+	if (!atomic && !is_full(m) && covered(o, x->thread, &m->write)) {
 		if (!writes)
 			put(m, PLAIN_READ, now);
 		else if (m->list != NULL && compare(o, m, 1 << PLAIN_READ, x, variable))
 			drop(m);
 		return;
 	}
-	if (!m->full && m->write.time != 0)
+	if (!is_full(m) && m->write.time != 0)
 		put(m, PLAIN_WRITE, m->write);
-	m->full = true;
+	m->read = (struct online_access){ .thread = NONE };
 	o->atomics |= atomic;
 	bool known = m->list == NULL || compare(o, m, wanted, x, variable);
 	put(m, 2 * atomic + writes, now);
@@ -558,12 +580,13 @@ static void access_listed(struct online *o, struct memory *m, const struct flow_
 		drop(m);
 }
 
-static void access_one(struct online *o, const struct flow_event *x, uint32_t variable)
+static inline void access_one(struct online *o, const struct flow_event *x, uint32_t variable)
 {
 	struct memory *m = memory_at(o, variable);
 	struct online_access now = { x->number + 1, x->thread, x->point };
-	if (m->list != NULL || x->op > OP_WRITE || !covered(o, x->thread, &m->read) ||
-	    !covered(o, x->thread, &m->write))
+	if (G_UNLIKELY(m->list != NULL) || G_UNLIKELY(x->op > OP_WRITE) ||
+	    G_UNLIKELY(!covered(o, x->thread, &m->read)) ||
+	    G_UNLIKELY(!covered(o, x->thread, &m->write)))
 		access_listed(o, m, x, now, variable);
 	else if (x->op == OP_READ)
 		m->read = now;
@@ -714,7 +737,7 @@ void online_event(struct online *o, const struct flow_event *x)
 		if (!inert)
 			other_event(o, x);
 	} else if (!inert) {
-		if (op_is_atomic(x->op) || g_hash_table_size(o->heads) > 0)
+		if (op_is_atomic(x->op) || o->any_heads)
 			synchronise(o, x, t);
 		for (uint32_t i = 0; i < x->variables_count; i++)
 			access_one(o, x, x->variables[i]);
@@ -744,7 +767,7 @@ struct online *online_new(online_race *race, void *context)
 	o->allocs = g_array_new(FALSE, FALSE, sizeof(struct origin));
 	o->frees = g_array_new(FALSE, FALSE, sizeof(struct origin));
 	o->living = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	o->heads = g_hash_table_new_full(NULL, NULL, NULL, free_origins);
+	o->heads = g_hash_table_new_full(hash_pointer, NULL, NULL, free_origins);
 	return o;
 }
 

@@ -17,7 +17,8 @@ struct online;
 /* An access that a later one may race with. */
 struct online_access {
 	uint32_t time; /* number of the event + 1; 0: none */
-	uint32_t thread, point;
+	uint32_t thread;
+	uint64_t point;
 };
 /* The second access, `x`, is not ordered after the first. */
 typedef void online_race(void *context, const struct online_access *first,
