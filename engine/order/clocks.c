@@ -29,6 +29,46 @@ void clocks_init(struct clocks *c, uint32_t threads, uint32_t planes)
 	c->sweep_at = FIRST_SWEEP;
 }
 
+/* A clock of `old`, an array for each plane, with the same number in `c`. */
+static void copy_clock(struct clocks *c, const struct clocks *old, uint32_t clock)
+{
+	const uint32_t *from = clocks_at(old, clock);
+	uint32_t *to = c->cells + (size_t)clock * c->width;
+
+	for (uint32_t p = 0; p < c->planes; p++) {
+		for (uint32_t u = 0; u < old->threads && !c->wide; u++)
+			to[p * c->threads + u] = from[p * old->threads + u];
+		for (uint32_t u = 0; u < old->threads && c->wide; u++) {
+			uint32_t time = from[p * old->threads + u];
+
+			if (time > 0)
+				to[p] = wide_set(&c->nodes, to[p], u, time);
+		}
+	}
+}
+
+void clocks_grow(struct clocks *c, uint32_t threads)
+{
+	struct clocks old = *c;
+
+	BUG_ON(old.wide); /* trees have a fixed number of threads */
+	clocks_init(c, threads, old.planes);
+	c->in_place = old.in_place;
+	c->capacity = old.capacity;
+	c->count = old.count;
+	g_free(c->cells);
+	c->cells = g_new0(uint32_t, (size_t)c->capacity * c->width);
+	for (uint32_t i = 1; i < old.count; i++)
+		copy_clock(c, &old, i);
+	memcpy(c->now, old.now, old.threads * sizeof(uint32_t));
+	memcpy(c->made_at, old.made_at, old.threads * sizeof(uint32_t));
+	memcpy(c->joined_at, old.joined_at, old.threads * sizeof(uint32_t));
+	c->unused = g_steal_pointer(&old.unused);
+	c->unused_count = old.unused_count;
+	c->sweep_at = old.sweep_at;
+	clocks_release(&old);
+}
+
 void clocks_release(struct clocks *c)
 {
 	g_free(c->cells);

@@ -556,7 +556,7 @@ static void clear_facts(struct record_facts *facts)
  * megabyte of tables of which a small log uses little. */
 static struct import *spare;
 
-static void import_free(struct import *im)
+static void put_away(struct import *im)
 {
 	struct log_reader *reader = im->reader;
 	bool clears = im->lent && im->chunks_read <= 1 && reader != NULL;
@@ -626,6 +626,14 @@ static struct trace *import_all(struct import *im, const char *name,
 	return t;
 }
 
+void import_free(struct import *im)
+{
+	builder_free(im->b);
+	im->base = NULL;
+	import_release(im);
+	put_away(im);
+}
+
 struct trace *import_finish(struct import *im, const char *path, const char *name,
                             const struct progress *progress, struct error *error)
 {
@@ -641,7 +649,7 @@ struct trace *import_finish(struct import *im, const char *path, const char *nam
 		im->base = NULL;
 		import_release(im);
 	}
-	import_free(im);
+	put_away(im);
 	return t;
 }
 
@@ -657,7 +665,7 @@ struct trace *record_import_memory(const void *log, uint64_t size, const char *p
 	import_init(im, path, name);
 	struct trace *t = import_all(im, name, NULL, error);
 	import_release(im);
-	import_free(im);
+	put_away(im);
 	return t;
 }
 

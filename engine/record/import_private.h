@@ -112,6 +112,8 @@ struct import {
 struct import *import_new(struct record_facts *facts);
 struct trace *import_finish(struct import *im, const char *path, const char *name,
                             const struct progress *progress, struct error *error);
+/* The end of one without a trace. */
+void import_free(struct import *im);
 /* Make it ready for records; its header is at hand. */
 void import_init(struct import *im, const char *path, const char *name);
 /* Controlled mode: all records of the next chunk, which begins at `chunk`. */

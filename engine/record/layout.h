@@ -70,7 +70,11 @@ struct log_header {
 	uint32_t misuses;  /* bit set of enum log_misuse; also after the recording stopped */
 	uint32_t happened; /* bit set of enum log_happened */
 	uint32_t memory;   /* enum log_memory */
+	/* Controlled mode: chunks that somebody who looks at the run has begun to read; the
+	 * program gets at most LOG_AHEAD further. 0: nobody looks. By the parent. */
+	uint64_t taken;
 };
+enum { LOG_AHEAD = 8 };
 
 /*
  * Replay under a debugger that goes back (LOG_HOLD_CLOCK): a clock, by which a run that is made

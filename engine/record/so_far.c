@@ -1,31 +1,45 @@
 /*
  * so_far.c - see so_far.h. The chunk that is being filled lies in memory that the program
  * shares with us; those before it are whole in the file (runtime/log/chunks.c). A record's
- * first word is written last, so the chunk read from its beginning is what a killed program
- * leaves. Its magic goes before the chunk is cleared for the next: as long as it stands the
- * words do.
+ * first word is written last, so a chunk can be read from its beginning up to the first 0. Its
+ * magic goes before the chunk is cleared for the next: as long as it stands the words do.
+ *
+ * Only the last record of a chunk may still change: the value of a write is added to it, and in
+ * free mode and with a filter a second record goes into its word. So what has been copied is
+ * copied again from that record on, which is a few words.
+ *
+ * The program waits when it is some chunks ahead (log_header.taken), so that what is told of it
+ * is never long past.
  */
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine/base/file.h"
+#include "engine/record/codec.h"
 #include "engine/record/layout.h"
 #include "engine/record/so_far.h"
 
-enum { WORDS = LOG_CHUNK / sizeof(uint64_t), HEAD = sizeof(struct log_chunk) };
+enum { WORD = sizeof(uint64_t), WORDS = LOG_CHUNK / WORD };
+enum { HEAD = sizeof(struct log_chunk) / WORD, BLOCK = 64 };
+_Static_assert(sizeof(struct log_chunk) % WORD == 0, "a head is whole words");
 
 struct so_far {
 	int log;
-	char *folder;
-	const volatile uint64_t *chunk; /* mapped */
-	uint64_t *copy;                 /* LOG_CHUNK bytes */
+	struct log_header *header;      /* mapped; NULL: not yet, or not possible */
+	const volatile uint64_t *chunk; /* the same */
+	uint64_t *copy;                 /* of the chunk that is read, as far as it is known */
+	uint64_t sequence;              /* that chunk's */
+	bool begun, whole;              /* `copy` has some of it; all of it */
+	struct log_reader reader;
+	uint64_t *last, was; /* the last record read, if it may change, and its first word */
+	uint64_t words;
 };
 
 struct so_far *so_far_new(const char *path, int buffer)
 {
 	void *chunk = mmap(NULL, LOG_CHUNK, PROT_READ, MAP_SHARED, buffer, 0);
-	int log = open(path, O_RDONLY | O_CLOEXEC);
+	int log = open(path, O_RDWR | O_CLOEXEC);
 	if (chunk == MAP_FAILED || log < 0) {
 		if (chunk != MAP_FAILED)
 			munmap(chunk, LOG_CHUNK);
@@ -34,7 +48,9 @@ struct so_far *so_far_new(const char *path, int buffer)
 		return NULL;
 	}
 	struct so_far *s = g_new0(struct so_far, 1);
-	*s = (struct so_far){ log, file_folder(path), chunk, g_malloc(LOG_CHUNK) };
+	s->log = log;
+	s->chunk = chunk;
+	s->copy = g_malloc0(LOG_CHUNK);
 	return s;
 }
 
@@ -43,77 +59,187 @@ void so_far_free(struct so_far *s)
 	if (s == NULL)
 		return;
 	munmap((void *)(uintptr_t)s->chunk, LOG_CHUNK);
+	if (s->header)
+		munmap(s->header, LOG_HEADER);
 	close(s->log);
-	g_free(s->folder);
 	g_free(s->copy);
 	g_free(s);
 }
 
-/* Its head, read at once: false while there is none. */
-static bool chunk_head(const struct so_far *s, struct log_chunk *head)
+bool so_far_header(const struct so_far *s, struct log_header *header)
 {
-	uint64_t *words = (uint64_t *)(void *)head;
-	_Static_assert(HEAD % sizeof(uint64_t) == 0, "a head is whole words");
-	for (size_t i = 0; i < HEAD / sizeof(uint64_t); i++)
-		words[i] = s->chunk[i];
+	return pread(s->log, header, sizeof *header, 0) == sizeof *header &&
+	       memcmp(header->magic, LOG_MAGIC, sizeof header->magic) == 0 &&
+	       header->version == LOG_VERSION;
+}
+
+struct log_reader *so_far_reader(struct so_far *s)
+{
+	return &s->reader;
+}
+
+uint64_t so_far_words(const struct so_far *s)
+{
+	return s->words;
+}
+
+/* The number of the chunk that is being filled; of a recording that has stopped, one more than
+ * the last. False: between two. */
+static bool filled(const struct so_far *s, uint64_t *sequence)
+{
+	union {
+		struct log_chunk chunk;
+		uint64_t words[HEAD];
+	} head;
+	struct log_header header;
+	for (size_t i = 0; i < HEAD; i++)
+		head.words[i] = s->chunk[i];
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return head->magic == LOG_CHUNK_MAGIC;
-}
-
-/* Words of the chunk up to the last that is not 0. */
-static size_t words_used(const volatile uint64_t *chunk)
-{
-	size_t used = WORDS;
-	while (used > HEAD / sizeof(uint64_t) && chunk[used - 1] == 0)
-		used--;
-	return used;
-}
-
-uint64_t so_far_length(const struct so_far *s)
-{
-	struct log_chunk head;
-	if (!chunk_head(s, &head))
-		return 0;
-	return head.sequence * LOG_CHUNK + words_used(s->chunk) * sizeof(uint64_t);
-}
-
-/* The chunk into s->copy; false when it was being changed. */
-static bool copy_chunk(const struct so_far *s, struct log_chunk *head)
-{
-	struct log_chunk after;
-	if (!chunk_head(s, head))
+	*sequence = head.chunk.sequence;
+	if (head.chunk.magic == LOG_CHUNK_MAGIC)
+		return true;
+	if (!so_far_header(s, &header) || header.status == LOG_RUNNING)
 		return false;
-	for (size_t i = 0; i < WORDS; i++)
-		s->copy[i] = s->chunk[i];
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return chunk_head(s, &after) && after.sequence == head->sequence;
+	*sequence = header.chunks;
+	return true;
 }
 
-/* The header and the whole chunks. */
-static bool copy_file(const struct so_far *s, int to, uint64_t end)
+/* From the word at which the last record began, or the next does. */
+static size_t known_words(const struct so_far *s)
 {
-	g_autofree char *bytes = g_malloc(LOG_CHUNK);
-	uint64_t at = 0;
-	for (ssize_t n = 1; at < end && n > 0; at += (uint64_t)MAX(n, 0)) {
-		n = pread(s->log, bytes, MIN(LOG_CHUNK, end - at), (off_t)at);
-		if (n > 0 && !file_write_all(to, bytes, (size_t)n, (off_t)at))
-			n = -1;
+	return (size_t)((s->last ? s->last : s->reader.at) - s->copy);
+}
+
+/* Words of the chunk that is being filled, up to a block without any; false when it is not that
+ * chunk any more. Read twice, as a write's record changes before its value stands behind it:
+ * what the first time saw a value sees the second time that one follows. */
+static bool copy_memory(struct so_far *s)
+{
+	uint64_t sequence, any = 1;
+	size_t first = known_words(s), to = first;
+	for (size_t from = first; from < WORDS && any; from = to) {
+		to = MIN(from + BLOCK, WORDS);
+		any = 0;
+		for (size_t i = from; i < to; i++)
+			any |= s->copy[i] = s->chunk[i];
 	}
-	return at == end;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	for (size_t i = first; i < to; i++)
+		if (s->copy[i])
+			s->copy[i] = s->chunk[i];
+	s->words += to - first;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	return filled(s, &sequence) && sequence == s->sequence;
 }
 
-int so_far_copy(const struct so_far *s)
+static bool copy_file(struct so_far *s)
 {
-	struct log_chunk head;
-	if (!copy_chunk(s, &head))
-		return -1;
-	uint64_t end = log_chunk_offset(0, head.sequence);
-	size_t bytes = MIN(words_used(s->copy) + 1, WORDS) * sizeof(uint64_t);
-	int to = file_open_nameless(s->folder);
-	if (to >= 0 && copy_file(s, to, end) &&
-	    file_write_all(to, (const char *)s->copy, bytes, (off_t)end))
-		return to;
-	if (to >= 0)
-		close(to);
-	return -1;
+	size_t from = known_words(s);
+	uint64_t offset = log_chunk_offset(0, s->sequence) + from * WORD;
+	ssize_t got = pread(s->log, s->copy + from, (WORDS - from) * WORD, (off_t)offset);
+	size_t end = from + (size_t)MAX(got, 0) / WORD;
+	memset(s->copy + end, 0, (WORDS - end) * WORD);
+	s->words += end - from;
+	return got > 0;
+}
+
+/* What has come to the last record since it was read. */
+static void read_last_again(struct so_far *s)
+{
+	uint64_t word = s->last ? *s->last : 0, second;
+	if (s->last == NULL || word == s->was)
+		return;
+	if (!(word & LOG_SHORT)) /* of two words: a value has come, small or as a third */
+		s->reader.at += (log_word_flags(word) & LOG_VALUE) != 0;
+	else if (!(word & LOG_PAIR))
+		s->reader.at += log_short_field(word) == LOG_DELTA_FOLLOWS;
+	else if (log_pair_halves(word, &second), second != LOG_HALF_NONE)
+		s->reader.second = second | LOG_PAIR;
+	s->last = NULL;
+}
+
+static void say_taken(struct so_far *s)
+{
+	if (s->header == NULL) {
+		void *header =
+		        mmap(NULL, LOG_HEADER, PROT_READ | PROT_WRITE, MAP_SHARED, s->log, 0);
+		s->header = header == MAP_FAILED ? NULL : header;
+	}
+	if (s->header)
+		__atomic_store_n(&s->header->taken, s->sequence + 1, __ATOMIC_RELAXED);
+}
+
+static void begin_chunk(struct so_far *s)
+{
+	say_taken(s);
+	memset(s->copy, 0, LOG_CHUNK);
+	log_reader_chunk(&s->reader, s->copy + HEAD, s->copy + WORDS);
+	s->last = NULL;
+	s->begun = true;
+	s->whole = false;
+}
+
+/* What was copied while the memory was cleared is not to be read. */
+static void forget_copied(struct so_far *s)
+{
+	size_t at = (size_t)(s->reader.at - s->copy);
+	if (s->last)
+		*s->last = s->was;
+	if (at < WORDS)
+		s->copy[at] = 0;
+}
+
+/* More of the log: false when there is none yet. */
+static bool copy_more(struct so_far *s)
+{
+	uint64_t sequence;
+	const uint64_t *at = s->reader.at;
+	if (s->begun && s->whole) {
+		s->sequence++;
+		s->begun = false;
+	}
+	if (!filled(s, &sequence) || sequence < s->sequence)
+		return false;
+	if (!s->begun)
+		begin_chunk(s);
+	bool here = sequence == s->sequence && copy_memory(s);
+	if (!here && !(filled(s, &sequence) && sequence > s->sequence)) {
+		forget_copied(s);
+		return false;
+	}
+	s->whole = !here;
+	if (!here && !copy_file(s))
+		forget_copied(s);
+	read_last_again(s);
+	return !here || s->reader.second || s->reader.at != at || *s->reader.at != 0;
+}
+
+/* Whether the record may still change: a write without its value, one record of two. */
+static bool may_change(const struct log_record *r, uint64_t word)
+{
+	uint64_t second;
+	if (!(word & LOG_SHORT))
+		return r->tag == LOG_WRITE && !(log_word_flags(word) & (LOG_VALUE | LOG_SMALL));
+	if (!(word & LOG_PAIR))
+		return log_short_field(word) == LOG_DELTA_UNKNOWN;
+	log_pair_halves(word, &second);
+	return second == LOG_HALF_NONE;
+}
+
+bool so_far_next(struct so_far *s, struct log_record *record)
+{
+	do {
+		const uint64_t *at = s->reader.at;
+		bool half = s->reader.second != 0;
+		if (!s->begun || !log_reader_next(&s->reader, record))
+			continue;
+		/* Where more follows it is as it will be, unless that is a value's word. */
+		s->last = NULL;
+		if (*s->reader.at == 0 && !half && may_change(record, *at)) {
+			s->last = s->copy + (at - s->copy);
+			s->was = *at;
+		}
+		return true;
+	} while (copy_more(s));
+	return false;
 }

@@ -1,22 +1,28 @@
 /*
- * so_far.h - the recording so far of a program that is running: a log as it would be had the
- * program been killed now. Controlled mode, of a log that is neither compressed nor a ring.
+ * so_far.h - the records of a program that is running, each once and as soon as it is there.
+ * Controlled mode, of a log that is neither compressed nor a ring.
  */
 #ifndef HEDDLE_SO_FAR_H
 #define HEDDLE_SO_FAR_H
 
 #include "engine/base/base.h"
+#include "engine/record/decode.h"
 
 struct so_far;
 
 /* Of the log at `path`, which exists, and whose last chunk is in `buffer` (a descriptor, which
  * may be closed afterwards). NULL: not possible here. */
 struct so_far *so_far_new(const char *path, int buffer);
-void so_far_free(struct so_far *s);
-/* How long it is, in bytes; 0: nothing yet, or its last chunk is just being changed. */
-uint64_t so_far_length(const struct so_far *s);
-/* A copy in a nameless file beside the log: its descriptor, owned by the caller; -1: nothing
- * yet, or it cannot be made. */
-int so_far_copy(const struct so_far *s);
+void so_far_free(struct so_far *s); /* NULL is allowed */
+/* The log's header as it is now; false: it has none yet. */
+bool so_far_header(const struct so_far *s, struct log_header *header);
+/* The next record; its words are valid until the next call. False: there is none yet. Values
+ * of writes may be missing. */
+bool so_far_next(struct so_far *s, struct log_record *record);
+/* For callers that take short records by themselves: its reader; each of them is behind another
+ * word that is not 0, else so_far_next has to take it. */
+struct log_reader *so_far_reader(struct so_far *s);
+/* How many words of the log have been looked at. */
+uint64_t so_far_words(const struct so_far *s);
 
 #endif

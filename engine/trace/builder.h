@@ -102,6 +102,10 @@ static inline uint64_t event_head(const struct event *e)
 uint32_t builder_add_accesses(struct builder *b, struct access *accesses, uint32_t count,
                               struct error *error);
 uint32_t builder_event_count(const struct builder *b);
+/* An event as it was added, without a writer; its place if it is an access. */
+const struct event *builder_event(const struct builder *b, uint32_t event);
+/* The object as it is known so far. */
+const struct object *builder_object_at(const struct builder *b, uint32_t object);
 /* Number of open scopes (call, ubeg, miss, enter) of all threads, without those blocked
  * forever. */
 uint32_t builder_open_scopes(const struct builder *b);

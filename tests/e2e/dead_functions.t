@@ -21,6 +21,7 @@ only_tests='
 	lesson_print_checks
 	memory_why_release
 	rdit_edges
+	so_far_words
 	stage_pop
 	stage_push
 	syncp_sites

@@ -175,12 +175,14 @@ static int run_record(struct arguments *a)
 		                                   "are left out repeat"
 		                                 : "--memory, whose stores all count");
 	bool live = argument_flag(a, "live");
-	if (live && (o.free_mode || o.compress || o.keep_events))
+	if (live && (o.free_mode || o.compress || o.keep_events || o.memory != WEAK_SC))
 		return usage_error(a,
-		                   "--live reads the whole log as it is written: leave %s out",
-		                   o.free_mode  ? "--mode free"
-		                   : o.compress ? "--compress"
-		                                : "--last");
+		                   "--live reads the whole log as it is written, of "
+		                   "sequentially consistent runs: leave %s out",
+		                   o.free_mode     ? "--mode free"
+		                   : o.compress    ? "--compress"
+		                   : o.keep_events ? "--last"
+		                                   : "--memory");
 	o.start_at = argument_value(a, "start-at");
 	g_autoptr(GPtrArray) suppressions = argument_values(a, "suppressions");
 	char *lines = suppressions->len > 0 ? suppressions_text(suppressions, &error) : NULL;

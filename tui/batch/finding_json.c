@@ -168,12 +168,12 @@ static void append_callers(const struct trace *t, uint32_t event, GString *s)
 	}
 }
 
-static json_t *line_json(const struct trace *t, uint32_t event)
+static json_t *line_json(const struct trace *t, uint32_t event, uint32_t number)
 {
 	g_autoptr(GString) operation = g_string_new(NULL), line = g_string_new(NULL);
 
 	trace_append_operation(t, event, operation);
-	g_string_printf(line, "%8u  %-6s %-28s %s", event, printable_thread(t, event),
+	g_string_printf(line, "%8u  %-6s %-28s %s", number, printable_thread(t, event),
 	                operation->str, printable(own_code_place_name(t, event)));
 	append_callers(t, event, line);
 	/* its parts are escaped */
@@ -387,14 +387,18 @@ json_t *finding_json(const struct places *places, const struct trace *t,
 	return j;
 }
 
-json_t *finding_json_for_text(const struct trace *t, const struct finding *f)
+json_t *finding_json_for_text(const struct trace *t, const struct finding *f,
+                              const uint32_t *numbers)
 {
 	g_autoptr(GArray) events = telling_events(f);
 	json_t *j = new_finding(f), *lines = json_array();
 
 	set_claim(t, f, false, j);
-	for (guint i = 0; i < events->len; i++)
-		json_array_append_new(lines, line_json(t, g_array_index(events, uint32_t, i)));
+	for (guint i = 0; i < events->len; i++) {
+		uint32_t event = g_array_index(events, uint32_t, i);
+
+		json_array_append_new(lines, line_json(t, event, numbers ? numbers[i] : event));
+	}
 	json_object_set_new(j, "lines", lines);
 	json_set_word(j, "needs", needs_sentence(t, f));
 	if (f->witness)

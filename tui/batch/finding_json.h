@@ -30,8 +30,10 @@ void findings_print_absent(const json_t *absent, FILE *out);
 
 /* The same for finding_print alone: in place of the places and of a proof's steps it has
  * "lines", each event that makes the finding with its operation and callers, and "needs", a
- * sentence on memory models. */
-json_t *finding_json_for_text(const struct trace *t, const struct finding *f);
+ * sentence on memory models. `numbers` (or NULL): of these events, in place of their indices.
+ */
+json_t *finding_json_for_text(const struct trace *t, const struct finding *f,
+                              const uint32_t *numbers);
 /* Print a finding as text: a heading, and lines that begin with four blanks. Events are told by
  * "lines", or else by "sites". */
 void finding_print(const json_t *finding, FILE *out);

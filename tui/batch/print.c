@@ -61,9 +61,17 @@ void print_behind(const struct trace *t, const struct finding *f, const char *in
 		printf("%s%s\n", indent, text->str);
 }
 
-void report_print_finding(const struct trace *t, const struct finding *f)
+void report_print_pair(const struct trace *t, const struct finding *f,
+                       const uint32_t numbers[2])
 {
-	json_auto_t *j = finding_json_for_text(t, f);
+	json_auto_t *j = finding_json_for_text(t, f, numbers);
+
+	finding_print(j, stdout);
+}
+
+static void print_finding(const struct trace *t, const struct finding *f)
+{
+	json_auto_t *j = finding_json_for_text(t, f, NULL);
 
 	finding_print(j, stdout);
 }
@@ -178,7 +186,7 @@ static void print_text(const struct report *r, const struct print_options *o)
 		if (!is_known(o->changes, f, i)) {
 			fputs(o->changes && verdict_is_found(f->verdict) ? "new: " : "",
 			      stdout);
-			report_print_finding(r->trace, f);
+			print_finding(r->trace, f);
 		}
 		count++;
 	}

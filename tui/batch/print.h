@@ -57,8 +57,9 @@ bool suppressions_parse(const struct arguments *a, struct suppressions **suppres
 
 /* Print a report on standard output; returns the exit status. */
 int print_report(const struct report *report, const struct print_options *options);
-/* One finding of it, in text. */
-void report_print_finding(const struct trace *t, const struct finding *f);
+/* A finding of a pair, in text, of a trace of parts: the numbers of its events in the whole. */
+void report_print_pair(const struct trace *t, const struct finding *f,
+                       const uint32_t numbers[2]);
 struct promise {
 	const char *analysis, *shard; /* shard: "2/8", or NULL */
 	const char *scope;            /* as in struct report, or NULL */

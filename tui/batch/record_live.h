@@ -13,7 +13,7 @@ struct record_live;
 struct record_live *record_live_new(const char *suppressions);
 /* For session_options. */
 struct session_watch record_live_watch(struct record_live *live);
-/* The trace is whole: its races that have not been printed, and how many there were. */
+/* The program has ended, and its trace is there: how many races there were. */
 void record_live_end(struct record_live *live, const char *trace);
 void record_live_free(struct record_live *live); /* NULL is allowed */
 

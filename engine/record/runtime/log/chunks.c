@@ -300,9 +300,34 @@ static void clear_sites(struct stream *s)
 		s->sites->at[i].key = 0;
 }
 
+volatile bool log_makes_room;
+
+/* Who looks at the run is to have seen all but the last chunks.  One that does not go on for
+ * two seconds may be gone. */
+static void await_reader(void)
+{
+	enum { TRIES = 2000, PAUSE = 1000000 };
+	static volatile int never;
+	uint64_t before = 0;
+	for (int i = 0; i < TRIES; i++) {
+		uint64_t taken = __atomic_load_n(&rt.header->taken, __ATOMIC_RELAXED);
+		if (taken == 0 || next_sequence < taken + LOG_AHEAD)
+			return;
+		if (taken != before)
+			i = 0;
+		before = taken;
+		futex_wait(&never, 0, PAUSE);
+	}
+	rt.header->taken = 0;
+}
+
 void log_more(struct stream *s, unsigned words)
 {
 	static uint64_t scratch[8192]; /* where records go when nothing more can be kept */
+	bool controlled = rt.config.flags & LOG_CONTROLLED;
+	log_makes_room = controlled;
+	if (controlled && !rt.full)
+		await_reader();
 	lock_chunks();
 	clear_sites(s);
 	s->half = NULL;
@@ -340,6 +365,7 @@ void log_more(struct stream *s, unsigned words)
 	if (rt.config.keep_bytes && me && me->stream == s && me->epoch)
 		me->epoch++;
 	unlock_chunks();
+	log_makes_room = false;
 }
 
 void log_close(void)

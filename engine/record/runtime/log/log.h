@@ -51,6 +51,10 @@ void log_close(void);
 void log_flush(void);
 void log_stream_end(struct stream *s);
 void log_more(struct stream *s, unsigned words); /* makes room */
+/* Controlled mode: the holder of the token is about it, and may sleep meanwhile (the disk is
+ * slow, who looks at the run is behind): it is no wait of the program's, and nobody else may
+ * write. */
+extern volatile bool log_makes_room;
 
 /* ---- the call stack ---- */
 void log_frames(struct thread *t);

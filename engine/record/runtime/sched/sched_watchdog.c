@@ -124,7 +124,7 @@ bool sched_watchdog(struct look *seen)
 	struct thread *h = sched.holder;
 	uint64_t events = h ? h->ordinal + h->counted : 0;
 	if (h && h->sched.state == STATE_RUNNING && sched.turns == seen->turns &&
-	    events == seen->events && !h->sched.go) {
+	    events == seen->events && !h->sched.go && !log_makes_room) {
 		uint64_t ticks = 0;
 		char state = kernel_state(h->life.tid, &ticks);
 		if (state == '?' && bury_gone(h))

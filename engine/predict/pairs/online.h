@@ -1,0 +1,36 @@
+/*
+ * online.h - happens-before and its races, event by event, while a trace is being made: the
+ * pairs of stream_sites (pairs.h) for happens-before, named as soon as their second event is
+ * there. Each event is taken once, and none is kept; memory is that of the variables, objects
+ * and blocks.
+ *
+ * Threads, objects, messages, instances, blocks and variables are numbers, which may come in
+ * any order and grow. Not for traces where reads need not see the last write (weak.h).
+ */
+#ifndef HEDDLE_ONLINE_H
+#define HEDDLE_ONLINE_H
+
+#include "engine/trace/flow.h"
+
+struct online;
+
+/* An access that a later one may race with. */
+struct online_access {
+	uint32_t time; /* number of the event + 1; 0: none */
+	uint32_t thread;
+	uint64_t point;
+};
+/* The second access, `x`, is not ordered after the first. */
+typedef void online_race(void *context, const struct online_access *first,
+                         const struct flow_event *x, uint32_t variable);
+
+struct online *online_new(online_race *race, void *context);
+void online_free(struct online *o); /* NULL is allowed */
+void online_event(struct online *o, const struct flow_event *x);
+/* An access has covered a part of variable `from`: from now on the rest is variable `to`, with
+ * the same past. */
+void online_split(struct online *o, uint32_t from, uint32_t to);
+/* The variable is other memory from now on. */
+void online_renew(struct online *o, uint32_t variable);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * running.h - the events of a program that is running, as its trace will have them, each once
+ * and as soon as it is recorded: for analyses that keep no trace (flow.h). Controlled mode.
+ *
+ * Memory is divided as it is accessed: a variable of the sink may be split later, when an
+ * access covers a part of it, and be other memory when its block is allocated again.
+ */
+#ifndef HEDDLE_RUNNING_H
+#define HEDDLE_RUNNING_H
+
+#include "engine/record/record.h"
+#include "engine/trace/flow.h"
+
+struct running_sink {
+	void *context;
+	void (*event)(void *context, const struct flow_event *x);
+	void (*split)(void *context, uint32_t from, uint32_t to);
+	void (*renew)(void *context, uint32_t variable);
+};
+
+struct running;
+/* Of the log at `path` (so_far_new); the sink is copied. NULL: not possible here. */
+struct running *running_new(const char *path, int buffer, const struct running_sink *sink);
+void running_free(struct running *r); /* NULL is allowed */
+/* Take what has been recorded since; false: nothing. */
+bool running_look(struct running *r);
+/* The place of an access (flow_event.point) without its callers: equal for one instruction. */
+static inline uint32_t running_site(uint64_t point)
+{
+	return (uint32_t)point;
+}
+
+/* An access of the sink's. */
+struct running_access {
+	uint32_t thread;
+	uint64_t point;
+};
+/* A trace of these two accesses of a variable alone, with their callers and names, for reports:
+ * their events in it. Of `facts` the caller fills in what record_import asks for, and releases
+ * it. NULL and `error`. */
+struct trace *running_pair(struct running *r, uint32_t variable,
+                           const struct running_access pair[2], struct record_facts *facts,
+                           uint32_t events[2], struct error *error);
+
+#endif

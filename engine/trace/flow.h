@@ -1,0 +1,25 @@
+/*
+ * flow.h - an event of a trace that is still being made, for analyses that take each once, in
+ * order, and keep no trace.
+ */
+#ifndef HEDDLE_FLOW_H
+#define HEDDLE_FLOW_H
+
+#include "engine/trace/event.h"
+
+struct flow_event {
+	enum op op;
+	uint8_t flags;   /* as an event's */
+	uint32_t thread; /* all numbers are those of the trace, as far as it is known */
+	uint32_t number; /* of the event: ascending */
+	uint32_t target; /* by the operation's operand kind; of an access unused */
+	/* The block that an access or an operation on an object lies in, or NONE. */
+	uint32_t block;
+	int32_t count;  /* of a semaphore: its first count */
+	uint64_t point; /* of an access: the caller's number for its place in the program */
+	/* Of an access: the variables that it covers, borrowed. */
+	const uint32_t *variables;
+	uint32_t variables_count;
+};
+
+#endif
