@@ -345,11 +345,17 @@ const char *json_word(const json_t *object, const char *key)
 	return word != NULL ? word : "";
 }
 
+bool filed_is_suppressed(const json_t *f)
+{
+	return json_object_get(f, "suppressed") != NULL;
+}
+
 bool filed_is_found(const json_t *f)
 {
 	const char *verdict = json_word(f, "verdict");
 
-	return strcmp(verdict, verdict_word(VERDICT_IMPOSSIBLE)) != 0 &&
+	return !filed_is_suppressed(f) &&
+	       strcmp(verdict, verdict_word(VERDICT_IMPOSSIBLE)) != 0 &&
 	       strcmp(verdict, verdict_word(VERDICT_UNKNOWN)) != 0;
 }
 

@@ -40,8 +40,9 @@ void report_file_free(struct report_file *r);
 const char *json_word(const json_t *object, const char *key);
 /* The last component of a path. */
 const char *base_name(const char *path);
-/* Is the finding neither impossible nor unknown? */
+/* Is the finding neither impossible, nor unknown, nor suppressed? */
 bool filed_is_found(const json_t *finding);
+bool filed_is_suppressed(const json_t *finding);
 
 /* Print a finding; lines after the first are indented. */
 void print_filed(const json_t *finding, FILE *out);
