@@ -90,7 +90,7 @@ static bool open_code(struct opened *o, const char *path)
 	GElf_Ehdr header;
 	memset(o, 0, sizeof *o);
 	elf_version(EV_CURRENT);
-	o->file = open(path, O_RDONLY | O_CLOEXEC);
+	o->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	o->elf = o->file < 0 ? NULL : elf_begin(o->file, ELF_C_READ_MMAP, NULL);
 	if (o->elf != NULL && gelf_getehdr(o->elf, &header) != NULL &&
 	    header.e_machine == EM_X86_64 &&
