@@ -31,11 +31,13 @@ last() { printf '%s\n' "$out" | tail -n 1; }
 run bash "$root/tests/run.sh" build
 is "$status" 1 "a failure is a failure of all"
 is "$(last)" "7 passed, 4 failed, 2 skipped" "the last line counts them"
-like "$out" "^failed: .*test_three" "programs that failed are named"
+like "$out" "build/tests/unit/test_three .*Failed: *1\b" "programs that failed are named"
+like "$out$err" "Checks: 3, Failures: 1" "and what they print is shown"
 run bash "$root/tests/run.sh" build some
 is "$status $(last)" "0 2 passed, 0 failed, 2 skipped" "a skipped test is not passed"
 run bash "$root/tests/run.sh" build prop_one some.t
 is "$status $(last)" "0 3 passed, 0 failed, 2 skipped" "by name, with and without the ending"
+like "$out$err" "20 random traces" "what a program prints is shown when it was named"
 run bash "$root/tests/run.sh" build 'test_*'
 is "$status $(last)" "1 2 passed, 2 failed, 0 skipped" "by pattern"
 # a build with the sanitizers: reports are failures, but for libdwarf's own in the guarded reader

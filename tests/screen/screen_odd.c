@@ -119,6 +119,36 @@ START_TEST(stopping)
 }
 END_TEST
 
+/* A long witness is compared with the recorded order by a job: keys and screen go on. */
+START_TEST(a_long_witness)
+{
+	GString *text = g_string_new(NULL);
+	for (int i = 0; i < 60000; i++)
+		g_string_append_printf(text, "T1|w(own)=%d|a.c:2\n", i % 9);
+	g_string_append(text, "T1|w(x)=1|a.c:1\nT1|acq(m)|a.c:3\nT1|rel(m)|a.c:4\n"
+	                      "T2|acq(m)|b.c:1\nT2|rel(m)|b.c:2\nT2|r(x)=1|b.c:3\n");
+	struct tui_options options = { .analyse = true };
+	struct app *app = tui_open(text->str, &options);
+	g_string_free(text, TRUE);
+	app_key(app, 'w');
+	ck_assert(tui_shows(app, "comparing the witness with the recorded order"));
+	ck_assert(!jobs_idle(&app->jobs));
+	app_key(app, 'c' - 'a' + 1); /* stops it, and w asks again */
+	tui_wait(app);
+	ck_assert(tui_shows(app, "the search was stopped. w asks again") ||
+	          tui_shows(app, "both are about to happen"));
+	app_key(app, 'w');
+	app_key(app, 's'); /* another view in the meantime */
+	tui_wait(app);
+	tui_keys(app, "w");
+	ck_assert(tui_shows(app, "both are about to happen"));
+	ck_assert(tui_shows(app, "checked"));
+	tui_keys(app, "p v"); /* the checker, again; the cursor stays */
+	ck_assert_str_ne(app->message, "");
+	tui_close(app);
+}
+END_TEST
+
 /* -- what is handed over on the way ------------------------------------------------------ */
 
 static void note_race(void *context, const struct finding *race)
@@ -202,6 +232,7 @@ int main(void)
 	tcase_add_test(c, wide_and_combining_characters);
 	tcase_add_test(c, many_threads_share_a_column);
 	tcase_add_test(c, stopping);
+	tcase_add_test(c, a_long_witness);
 	tcase_add_test(c, races_are_told_as_they_are_found);
 	tcase_add_test(c, news_of_a_job);
 	suite_add_tcase(suite, c);

@@ -350,6 +350,7 @@
 #define WORK_ORDER       "building %s"
 #define WORK_PAIR        "deciding the pair"
 #define WORK_SWITCHES    "looking for fewer switches"
+#define WORK_BOTH_ORDERS "comparing the witness with the recorded order"
 #define WORK_REACH       "is %s reachable?"
 
 #endif

@@ -429,8 +429,8 @@ struct check_options session_check_options(const struct session *s, enum claim c
 {
 	bool race = claim == CLAIM_RACE || claim == CLAIM_C11_RACE;
 	struct check_options options = { .use_missing = s->missing && race };
-	if (s->model == NULL || options.use_missing) /* rule 5 is not used with either */
-		return options;
+	if (s->model == NULL || s->trace->instances_count == 0 || options.use_missing)
+		return options; /* without rule 5 */
 	*storage = model_semantics(s->model);
 	options.semantics = storage;
 	return options;

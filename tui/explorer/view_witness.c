@@ -2,15 +2,12 @@
  * view_witness.c - recorded order and witness side by side: moved events, necessary context
  * switches with reasons, stepping. Below, the state of the threads.
  */
-#include "engine/base/compare.h"
 #include "engine/trace/shown.h"
 #include "engine/trace/own_code.h"
 #include "engine/base/search.h"
 #include "engine/predict/ladder/behind.h"
-#include "engine/witness/check_reach.h"
 #include "tui/explorer/weak_memory.h"
 #include "engine/predict/weak_races.h"
-#include "engine/witness/check_weak.h"
 #include "tui/explorer/view_witness.h"
 
 #include "tui/explorer/command_line.h"
@@ -29,7 +26,6 @@ static void *witness_open(struct app *app)
 	struct witness_view *v = g_new0(struct witness_view, 1);
 	v->rows = g_array_new(FALSE, FALSE, sizeof(struct row));
 	v->recorded = g_array_new(FALSE, FALSE, sizeof(struct row));
-	v->sorted = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	v->prose = prose_new();
 	v->shortened = g_hash_table_new(NULL, NULL);
 	turns_init(&v->turns);
@@ -38,25 +34,24 @@ static void *witness_open(struct app *app)
 	return v;
 }
 
-static void forget(struct witness_view *v)
+void witness_view_forget_orders(struct witness_view *v)
 {
 	stage_release(&v->stage);
 	witness_release(&v->w);
-	memset(&v->w, 0, sizeof v->w);
-	if (v->switches)
-		g_array_free(v->switches, TRUE);
-	v->switches = NULL;
-	g_free(v->moves);
-	v->moves = NULL;
-	g_free(v->calls_left);
-	v->calls_left = NULL;
-	g_free(v->sentence);
-	v->sentence = NULL;
-	g_free(v->verdict);
-	v->verdict = NULL;
+	g_clear_pointer(&v->sorted, g_array_unref);
+	g_clear_pointer(&v->switches, g_array_unref);
+	g_clear_pointer(&v->moves, g_free);
+	g_clear_pointer(&v->calls_left, g_free);
+	g_clear_pointer(&v->verdict, g_free);
+}
+
+static void forget(struct witness_view *v)
+{
+	both_orders_leave(v);
+	witness_view_forget_orders(v);
+	g_clear_pointer(&v->sentence, g_free);
 	g_array_set_size(v->rows, 0);
 	g_array_set_size(v->recorded, 0);
-	g_array_set_size(v->sorted, 0);
 	g_array_set_size(v->prose, 0);
 	v->list.cursor = 0;
 	if (v->choosing)
@@ -73,7 +68,6 @@ static void witness_close(void *state)
 	forget(v);
 	g_array_free(v->rows, TRUE);
 	g_array_free(v->recorded, TRUE);
-	g_array_free(v->sorted, TRUE);
 	g_array_free(v->prose, TRUE);
 	g_hash_table_unref(v->shortened);
 	turns_release(&v->turns);
@@ -85,30 +79,6 @@ static void witness_close(void *state)
 static uint32_t event_at(const struct witness_view *v, guint i)
 {
 	return g_array_index(v->w.events, uint32_t, i);
-}
-
-static void verify(const struct app *app, struct witness_view *v)
-{
-	g_autoptr(GString) reason = g_string_new(NULL);
-	struct semantics semantics;
-	struct check_options options =
-	        session_check_options(app->session, v->w.claim, &semantics);
-	v->accepted =
-	        app->session->weak
-	                ? witness_check_weak(app_trace(app),
-	                                     (const uint32_t *)v->w.events->data,
-	                                     v->w.events->len, v->w.weak, v->w.memory,
-	                                     (const uint32_t *)v->w.pair->data, reason)
-	                : witness_check(app_trace(app), (const uint32_t *)v->w.events->data,
-	                                v->w.events->len, v->w.claim,
-	                                (const uint32_t *)v->w.pair->data, v->w.pair->len,
-	                                &options, reason);
-	if (v->accepted && v->w.claim == CLAIM_REACH)
-		v->accepted = check_reach(app_trace(app), (const uint32_t *)v->w.events->data,
-		                          v->w.events->len - 1, v->reached->target,
-		                          v->w.condition, reason);
-	g_free(v->verdict);
-	v->verdict = v->accepted ? g_strdup("checked") : g_strdup(reason->str);
 }
 
 static void add_row(GArray *rows, enum row_kind kind, guint index)
@@ -221,51 +191,6 @@ static bool has_optional(const struct witness_view *v)
 	return false;
 }
 
-/* Show v->w, whose events and pair are set. */
-static void take_witness(struct app *app, struct witness_view *v)
-{
-	v->sorted = (g_array_free(v->sorted, TRUE), g_array_copy(v->w.events));
-	g_array_sort(v->sorted, compare_u32);
-	v->moves = schedule_moves(v->w.events);
-	/* why a switch is needed is known of sequentially consistent runs alone */
-	v->switches = app->session->weak
-	                      ? g_array_new(FALSE, FALSE, sizeof(struct context_switch))
-	                      : witness_switches(app_trace(app), &v->w);
-	stage_init(&v->stage, app->session, v->w.events, false);
-	v->point = app->session->point;
-	v->calls_left = witness_calls_left(app_trace(app), v->w.events, &v->calls_count);
-	make_rows(v);
-	turns_make(v, app_trace(app));
-	verify(app, v);
-	v->list.cursor = point_of_it(v);
-}
-
-static void take_reached(struct app *app, struct witness_view *v, const struct reached *r)
-{
-	v->reached = r;
-	v->w.claim = CLAIM_REACH;
-	v->w.condition = g_strdup(r->condition);
-	v->w.events = g_array_copy(r->events);
-	v->w.pair = g_array_new(FALSE, FALSE, sizeof(uint32_t));
-	g_array_append_val(v->w.pair, r->target);
-	take_witness(app, v);
-}
-
-static void take_finding(struct app *app, struct witness_view *v, const struct finding *f)
-{
-	v->finding = f;
-	v->source = f->witness;
-	v->w.claim = finding_claim(f);
-	v->w.under_missing = app->session->missing && f->kind == FINDING_DATA_RACE;
-	v->w.events = g_array_copy(f->witness);
-	v->w.pair = finding_claimed(f);
-	if (app->session->weak)
-		witness_add_memory(app_trace(app), f, &v->w);
-	take_witness(app, v);
-	if (has_optional(v) && g_hash_table_add(v->shortened, (gpointer)f))
-		app_fewer_switches(app);
-}
-
 /* Move the cursor to the event at this index of the sequence, or to the one before it that has
  * a row, or to its fold. */
 static void go_to_index(struct witness_view *v, guint index)
@@ -291,16 +216,60 @@ static guint witness_view_cursor(const struct witness_view *v)
 	return v->w.events->len - 1;
 }
 
-/* Show a better witness of the same pair; the cursor keeps its event. */
-static void take_shorter(struct app *app, struct witness_view *v, const struct finding *f)
+void witness_view_take(struct app *app, struct witness_view *v, struct witness_view *made)
 {
-	bool moved = v->list.cursor != point_of_it(v);
-	uint32_t event = event_at(v, witness_view_cursor(v));
-	forget(v);
-	take_finding(app, v, f);
+	/* a better witness of the same pair: the cursor keeps its event */
+	bool moved = v->w.events && v->list.cursor != point_of_it(v);
+	uint32_t event = moved ? event_at(v, witness_view_cursor(v)) : NONE;
+	witness_view_forget_orders(v);
+	v->w = made->w;
+	v->stage = made->stage;
+	v->sorted = made->sorted;
+	v->switches = made->switches;
+	v->moves = made->moves;
+	v->calls_left = made->calls_left;
+	v->calls_count = made->calls_count;
+	v->verdict = made->verdict;
+	v->accepted = made->accepted;
+	*made = (struct witness_view){ 0 };
+	v->point = app->session->point;
+	make_rows(v);
+	turns_make(v, app_trace(app));
+	v->list.cursor = point_of_it(v);
 	uint32_t index = moved ? stage_position(&v->stage, event) : NONE;
 	if (index != NONE)
 		go_to_index(v, index);
+	if (v->asked_to_verify)
+		app_say(app, v->accepted ? SAYS_ACCEPTED : SAYS_REFUSED, v->verdict);
+	v->asked_to_verify = false;
+	if (v->finding && has_optional(v) &&
+	    g_hash_table_add(v->shortened, (gpointer)v->finding))
+		app_fewer_switches(app);
+}
+
+static void take_reached(struct app *app, struct witness_view *v, const struct reached *r)
+{
+	struct witness w = { .claim = CLAIM_REACH,
+		             .condition = g_strdup(r->condition),
+		             .events = g_array_copy(r->events),
+		             .pair = g_array_new(FALSE, FALSE, sizeof(uint32_t)) };
+	g_array_append_val(w.pair, r->target);
+	v->reached = r;
+	both_orders_make(app, v, &w, r->target);
+}
+
+static void take_finding(struct app *app, struct witness_view *v, const struct finding *f)
+{
+	struct witness w = { .claim = finding_claim(f),
+		             .under_missing =
+		                     app->session->missing && f->kind == FINDING_DATA_RACE,
+		             .events = g_array_copy(f->witness),
+		             .pair = finding_claimed(f) };
+	if (app->session->weak)
+		witness_add_memory(app_trace(app), f, &w);
+	v->finding = f;
+	v->source = f->witness;
+	both_orders_make(app, v, &w, NONE);
 }
 
 /* Set the widths of thread names and event numbers. */
@@ -369,8 +338,8 @@ void witness_view_show(struct app *app, struct witness_view *v)
 	                 v->missing == s->missing;
 	if (same_pair && f == v->finding && f) {
 		if (v->source && f->witness != v->source && !v->choosing)
-			take_shorter(app, v, f);
-		else if (v->source && v->point != s->point && !v->choosing)
+			take_finding(app, v, f);
+		else if (v->w.events && v->point != s->point && !v->choosing)
 			remake_rows(app, v);
 		return;
 	}
@@ -763,7 +732,7 @@ static void draw_happened(const struct app *app, const struct finding *f, struct
 		pane_text(p, i, 0, STYLE_TEXT, lines[i]);
 }
 
-static void draw_waiting(const struct app *app, struct pane p)
+static void draw_waiting(const struct app *app, const struct witness_view *v, struct pane p)
 {
 	const struct finding *f = session_finding(app->session);
 	g_autoptr(GString) text = g_string_new(NULL);
@@ -775,6 +744,8 @@ static void draw_waiting(const struct app *app, struct pane p)
 	pane_text(p, 0, 1, STYLE_HEADING, text->str);
 	if (f && f->verdict == VERDICT_HAPPENED)
 		draw_happened(app, f, pane_part(p, 2, 1, -1, p.columns - 2));
+	else if (v->comparison)
+		pane_text(p, 2, 1, STYLE_BUSY, WORK_BOTH_ORDERS " (C-c stops)");
 	else if (app_decides(app, pair[0]))
 		pane_text(p, 2, 1, STYLE_BUSY,
 		          "looking for a witness, or a proof that there is none (C-c stops)");
@@ -827,7 +798,7 @@ static void witness_draw(const struct app *app, const void *state, struct pane p
 	else if (v->prose->len)
 		prose_draw(v->prose, &v->list, p);
 	else
-		draw_waiting(app, p);
+		draw_waiting(app, v, p);
 }
 
 /* -- requests ----------------------------------------------------------------------- */
@@ -985,8 +956,11 @@ static bool witness_request(struct app *app, void *state, enum request request, 
 	case REQUEST_NO_RETURN:
 		return go_no_return(app, v);
 	case REQUEST_VERIFY:
-		verify(app, v);
-		app_say(app, v->accepted ? SAYS_ACCEPTED : SAYS_REFUSED, v->verdict);
+		v->asked_to_verify = true;
+		if (v->reached)
+			take_reached(app, v, v->reached);
+		else
+			take_finding(app, v, v->finding);
 		break;
 	case REQUEST_EXPORT:
 		commands_run(app, "export");

@@ -1,7 +1,7 @@
 /*
  * view_witness.h - shared parts of the witness view: both orders side by side (view_witness.c),
- * a line per turn (turns.c), manual scheduling (scheduler.c), and the threads' state at a step
- * (stage_pane.c).
+ * their comparison (both_orders.c), a line per turn (turns.c), manual scheduling (scheduler.c),
+ * and the threads' state at a step (stage_pane.c).
  */
 #ifndef HEDDLE_VIEW_WITNESS_H
 #define HEDDLE_VIEW_WITNESS_H
@@ -60,6 +60,8 @@ struct witness_view {
 	struct turns turns; /* the short form */
 	char *verdict;      /* owned: the checker's verdict */
 	bool accepted;
+	struct comparison *comparison; /* under way (both_orders.c), or NULL; the job owns it */
+	bool asked_to_verify;          /* the user asked: its verdict is to be said */
 	bool choosing;
 	struct chooser chooser;
 	uint32_t choice; /* the thread under the cursor */
@@ -67,6 +69,11 @@ struct witness_view {
 
 /* The witness or the pair has changed (view_witness.c). */
 void witness_view_show(struct app *app, struct witness_view *v);
+/* Show what both_orders_make made: w, stage, sorted, switches, moves, calls_left, verdict,
+ * which pass to `v`. The cursor keeps its event, or goes to where the claim holds. */
+void witness_view_take(struct app *app, struct witness_view *v, struct witness_view *made);
+/* Free what witness_view_take takes. */
+void witness_view_forget_orders(struct witness_view *v);
 /* Draw an event with thread and number; `move` as in schedule_moves, in words if they fit. */
 void draw_witness_event(const struct app *app, const struct witness_view *v, struct pane p,
                         int row, uint32_t event, const char *text, int8_t move);
@@ -86,6 +93,16 @@ void append_switch_reason(const struct session *session, const struct witness_vi
                           const struct context_switch *s, GString *out);
 /* Draw the rule with the step's number, the threads' state, values. */
 void draw_witness_foot(const struct app *app, const struct witness_view *v, struct pane p);
+
+/* -- both orders, compared (both_orders.c) ------------------------------------------------- */
+
+/* Compare `w` (its parts pass) with the recorded order and judge it, then witness_view_take:
+ * now, or later if it is long; `v` shows its old witness until then. `target`: of CLAIM_REACH.
+ */
+void both_orders_make(struct app *app, struct witness_view *v, const struct witness *w,
+                      uint32_t target);
+/* `v` no longer waits for it. */
+void both_orders_leave(struct witness_view *v);
 
 /* -- calls and returns (witness_calls.c) --------------------------------------------------- */
 
