@@ -81,7 +81,7 @@ bool machine_open(struct machine *m, const char *path, bool details)
 	GElf_Ehdr header;
 	memset(m, 0, sizeof *m);
 	elf_version(EV_CURRENT);
-	m->file = open(path, O_RDONLY | O_CLOEXEC);
+	m->file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	m->elf = m->file < 0 ? NULL : elf_begin(m->file, ELF_C_READ_MMAP, NULL);
 	if (m->elf == NULL || gelf_getehdr(m->elf, &header) == NULL ||
 	    header.e_machine != EM_X86_64 ||

@@ -167,7 +167,7 @@ static bool check_header(struct debuginfo *d, Elf *elf, struct error *error)
 bool debuginfo_read_elf(struct debuginfo *d, struct error *error)
 {
 	struct place where = place_line(d->path, 0);
-	int fd = open(d->path, O_RDONLY | O_CLOEXEC);
+	int fd = open(d->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would wait */
 	struct stat status;
 	if (fd < 0 || fstat(fd, &status) != 0) {
 		int why = errno;
@@ -195,7 +195,7 @@ bool debuginfo_read_elf(struct debuginfo *d, struct error *error)
 
 void debuginfo_read_more_symbols(struct debuginfo *d, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return;
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);

@@ -245,6 +245,7 @@ complete -c heddle -n '__fish_seen_subcommand_from diff' -l version -d 'print th
 complete -c heddle -n '__fish_seen_subcommand_from merge' -l lenient -d 'join what is there, when shards or tasks are missing'
 complete -c heddle -n '__fish_seen_subcommand_from merge' -l tasks -r -d 'of explorations: divide what is left into N tasks, PREFIX.1 to PREFIX.N (and PREFIX.base)'
 complete -c heddle -n '__fish_seen_subcommand_from merge' -l output -r -d 'with --tasks; without it, of explorations: the file of the join'
+complete -c heddle -n '__fish_seen_subcommand_from merge' -l baseline -r -d 'an earlier report (JSON): only what is new counts for the exit status'
 complete -c heddle -n '__fish_seen_subcommand_from merge' -l format -x -a 'text json sarif quickfix' -d 'how to print (default: text); quickfix: FILE:LINE:COLUMN: TEXT for editors'
 complete -c heddle -n '__fish_seen_subcommand_from merge' -l help -d 'show this help'
 complete -c heddle -n '__fish_seen_subcommand_from merge' -l quiet -d 'no warnings and no progress'

@@ -305,6 +305,7 @@ merge) _arguments \
 	'*--lenient[join what is there, when shards or tasks are missing]' \
 	'*--tasks[of explorations\: divide what is left into N tasks, PREFIX.1 to PREFIX.N (and PREFIX.base)]:N:_files' \
 	'*--output[with --tasks; without it, of explorations\: the file of the join]:PREFIX:_files' \
+	'*--baseline[an earlier report (JSON)\: only what is new counts for the exit status]:REPORT:_files' \
 	'*--format[how to print (default\: text); quickfix\: FILE\:LINE\:COLUMN\: TEXT for editors]:word:(text json sarif quickfix)' \
 	'*--help[show this help]' \
 	'*--quiet[no warnings and no progress]' \

@@ -28,7 +28,7 @@ struct set_cell {
 struct activation {
 	uint32_t event;        /* the event that opened it */
 	uint32_t first, count; /* its sets, in model->open_sets */
-	uint32_t begin;        /* begin of the part since the last split */
+	uint32_t begin;        /* first event of the part since the last split; NONE: to come */
 	uint32_t unit;         /* its node, NONE before the first access */
 };
 
@@ -39,6 +39,7 @@ struct graph_builder {
 	struct set_cell *cells; /* by index into model->members */
 	GPtrArray *read_lists;  /* owned: those of the cells */
 	GArray **open;          /* by thread: struct activation, outermost first */
+	bool *split;            /* by thread: its open units begin anew with its next event */
 	uint64_t *serials;      /* by unit; 0: dropped */
 	uint32_t serials_size;
 	uint64_t serial;
@@ -332,8 +333,23 @@ static void split_units(struct graph_builder *k, uint32_t event)
 		if (a->unit != NONE)
 			unit_end(k, a->unit, event);
 		a->unit = NONE;
-		a->begin = event + 1;
+		a->begin = NONE;
+		k->split[k->t->events[event].thread] = true;
 	}
+}
+
+/* The first event of a thread after a split is the first of its open units' next parts. */
+static void begin_parts(struct graph_builder *k, uint32_t event)
+{
+	uint32_t thread = k->t->events[event].thread;
+	GArray *open = k->open[thread];
+
+	for (guint i = 0; i < open->len; i++) {
+		struct activation *a = &g_array_index(open, struct activation, i);
+		if (a->begin == NONE)
+			a->begin = event;
+	}
+	k->split[thread] = false;
 }
 
 static void graph_step(struct graph_builder *k, uint32_t event)
@@ -341,6 +357,8 @@ static void graph_step(struct graph_builder *k, uint32_t event)
 	const struct event *e = &k->t->events[event];
 	if (event_inert(e))
 		return;
+	if (G_UNLIKELY(k->split[e->thread]))
+		begin_parts(k, event);
 	if (op_is_access(e->op))
 		access_variables(k, event);
 	else if (e->op == OP_UBEG || e->op == OP_ENTER)
@@ -364,6 +382,7 @@ static void maker_init(struct graph_builder *k, const struct trace *t,
 	k->cells = g_new0(struct set_cell, MAX(1, m->members->len));
 	k->read_lists = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
 	k->open = g_new0(GArray *, MAX(1, t->threads_count));
+	k->split = g_new0(bool, MAX(1, t->threads_count));
 	k->free_units = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	k->free_conflicts = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	k->work = g_array_new(FALSE, FALSE, sizeof(uint32_t));
@@ -377,6 +396,7 @@ static void maker_release(struct graph_builder *k)
 {
 	g_ptr_array_unref(k->read_lists);
 	arrays_free(k->open, k->t->threads_count);
+	g_free(k->split);
 	g_free(k->cells);
 	g_free(k->serials);
 	g_array_free(k->free_units, TRUE);

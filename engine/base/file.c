@@ -72,7 +72,7 @@ static int open_temporary(struct file_writer *w)
 	w->nameless = fd >= 0;
 	if (w->nameless)
 		return fd;
-	w->temporary = g_strdup_printf("%s.XXXXXX", w->path);
+	w->temporary = g_build_filename(folder, ".heddle-XXXXXX", NULL);
 	return g_mkstemp_full(w->temporary, O_RDWR | O_CLOEXEC, 0666);
 }
 
@@ -81,9 +81,11 @@ static bool give_name(struct file_writer *w)
 {
 	enum { TRIES = 100 };
 	g_autofree char *self = g_strdup_printf("/proc/self/fd/%d", w->fd);
+	g_autofree char *folder = g_path_get_dirname(w->path);
 	for (int i = 0; i < TRIES && w->nameless; i++) {
 		g_free(w->temporary);
-		w->temporary = g_strdup_printf("%s.%08x", w->path, g_random_int());
+		/* short, as the target's name may be as long as names can be */
+		w->temporary = g_strdup_printf("%s/.heddle-%08x", folder, g_random_int());
 		w->nameless =
 		        linkat(AT_FDCWD, self, AT_FDCWD, w->temporary, AT_SYMLINK_FOLLOW) != 0;
 		if (w->nameless && errno != EEXIST)
@@ -294,11 +296,19 @@ char *file_folder(const char *path)
 
 char *file_digest(const char *path)
 {
-	FILE *file = fopen(path, "rb");
+	/* O_NONBLOCK: opening a pipe must not wait for a writer. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
 	size_t got;
 
-	if (file == NULL)
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode)) {
+		int why = fd < 0 ? errno : S_ISDIR(st.st_mode) ? EISDIR : ESPIPE;
+		if (fd >= 0)
+			close(fd);
+		errno = why;
 		return NULL;
+	}
+	FILE *file = fdopen(fd, "rb");
 	g_autoptr(GChecksum) sum = g_checksum_new(G_CHECKSUM_SHA256);
 	g_autofree unsigned char *buffer = g_malloc(1 << 16);
 	while ((got = fread(buffer, 1, 1 << 16, file)) > 0)

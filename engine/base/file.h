@@ -52,8 +52,8 @@ bool file_write_all(int fd, const void *bytes, size_t length, int64_t offset);
 /* Removes a file, or a folder with all that it holds; symbolic links are not followed. */
 void file_remove_tree(const char *path);
 
-/* The SHA-256 of a file, in hexadecimal digits, owned by the caller; NULL and errno when it
- * cannot be read. */
+/* The SHA-256 of an ordinary file, in hexadecimal digits, owned by the caller; NULL and errno
+ * when it cannot be read (ESPIPE: a pipe or a device, which cannot be read a second time). */
 char *file_digest(const char *path);
 
 /*

@@ -2,6 +2,7 @@
 #include "engine/base/streams.h"
 #include "engine/base/file.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,7 +16,8 @@ struct guarded_stream {
 };
 
 static struct guarded_stream standard[] = { { .fd = STDOUT_FILENO }, { .fd = STDERR_FILENO } };
-static FILE *terminal; /* the original stdout; NULL: unchanged */
+static FILE *terminal;   /* the original stdout; NULL: unchanged */
+static int data_failure; /* errno of a streams_put_data that failed, or 0 */
 
 /* Number of bytes from `at` on that need no escape. */
 static size_t plain_bytes(const char *at, const char *end)
@@ -127,6 +129,10 @@ bool streams_finish(void)
 {
 	fflush(stderr);
 	guarded_finish(&standard[1]);
+	if (data_failure) {
+		errno = data_failure;
+		return false;
+	}
 	return fflush(stdout) == 0 && !ferror(stdout) && guarded_finish(&standard[0]);
 }
 
@@ -149,6 +155,9 @@ void streams_put_data(const char *bytes, size_t length)
 		return;
 	}
 	fflush(stdout);
-	fwrite(bytes, 1, length, streams_terminal());
-	fflush(streams_terminal());
+	errno = 0;
+	if ((fwrite(bytes, 1, length, streams_terminal()) != length ||
+	     fflush(streams_terminal()) != 0) &&
+	    data_failure == 0)
+		data_failure = errno ? errno : EIO;
 }

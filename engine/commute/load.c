@@ -13,7 +13,7 @@
 char *spec_path(const char *path)
 {
 	char *shipped = NULL;
-	if (strchr(path, '/') == NULL && !g_file_test(path, G_FILE_TEST_EXISTS)) {
+	if (*path && strchr(path, '/') == NULL && !g_file_test(path, G_FILE_TEST_EXISTS)) {
 		static const char *const folders[] = { "specs", "specs/bind", "specs/missing" };
 		for (size_t i = 0; i < G_N_ELEMENTS(folders) && !shipped; i++) {
 			g_autofree char *relative = g_build_filename(folders[i], path, NULL);

@@ -11,6 +11,7 @@
 
 #include "engine/base/archive.h"
 #include "engine/base/file.h"
+#include "engine/base/input.h"
 #include "engine/explore/tasks.h"
 
 #include <errno.h>
@@ -31,9 +32,10 @@ static bool append_digest(GString *to, const char *what, const char *path, struc
 {
 	char *sum = file_digest(path);
 	if (sum == NULL)
-		return error_set(error, path,
-		                 "give a program and specifications that can be read",
-		                 "cannot be read to compare it: %s", g_strerror(errno));
+		return error_set(
+		        error, path, "give a program and specifications that can be read",
+		        "cannot be read to compare it: %s",
+		        errno == ESPIPE ? "it is no ordinary file" : g_strerror(errno));
 	g_string_append_printf(to, "%s %s\n", what, sum);
 	g_free(sum);
 	return true;
@@ -420,15 +422,10 @@ static bool read_head(struct checkpoint *c, struct error *error)
 
 struct checkpoint *checkpoint_open(const char *path, struct error *error)
 {
-	char *bytes = NULL;
-	gsize length;
-	GError *why = NULL;
-	if (!g_file_get_contents(path, &bytes, &length, &why)) {
-		error_set(error, path, "name a state that can be read", "cannot be read: %s",
-		          why->message);
-		g_error_free(why);
+	size_t length;
+	char *bytes = input_text(path, "state", &length, error);
+	if (bytes == NULL)
 		return NULL;
-	}
 	struct checkpoint *c = g_new0(struct checkpoint, 1);
 	c->path = g_strdup(path);
 	bool good = unpack(c, bytes, length, error) && read_head(c, error);

@@ -1,6 +1,8 @@
 /* outcome.c - see outcome.h. */
 #include "engine/harm/outcome.h"
 
+#include "engine/base/input.h"
+
 #include <string.h>
 
 enum { LINE_SHOWN = 60 };
@@ -26,12 +28,12 @@ static char *stuck_threads(const struct record_facts *facts)
 	return g_string_free(text, FALSE);
 }
 
-char *outcome_text(const char *path, GError **problem)
+char *outcome_text(const char *path, struct error *error)
 {
-	g_autofree char *bytes = NULL;
-	gsize length = 0;
+	size_t length = 0;
+	g_autofree char *bytes = input_text(path, "output", &length, error);
 
-	if (!g_file_get_contents(path, &bytes, &length, problem))
+	if (bytes == NULL)
 		return NULL;
 	if (memchr(bytes, 0, length) == NULL)
 		return g_steal_pointer(&bytes);

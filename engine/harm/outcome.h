@@ -20,8 +20,8 @@ struct outcome {
 	struct memory memory; /* that it left */
 	bool forked;          /* it made processes, of which only what they print is known */
 };
-/* The file as a string, owned by the caller: a byte 0 as "\\0". NULL and `problem`. */
-char *outcome_text(const char *path, GError **problem);
+/* The file as a string, owned by the caller: a byte 0 as "\\0". NULL and `error`. */
+char *outcome_text(const char *path, struct error *error);
 void outcome_release(struct outcome *o);
 
 /* From a run and its trace; `output` and `errors` are its output files (NULL: none). */

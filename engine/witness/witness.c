@@ -199,6 +199,24 @@ static bool read_units(struct witness_reader *r, const char *rest)
 	                                          : witness_bad(r, "two units or more", rest);
 }
 
+/* Reverse append_spec: \xHH is a byte. Owned by the caller. */
+static char *read_spec(const char *text)
+{
+	GString *name = g_string_new(NULL);
+
+	for (const char *p = text; *p != '\0'; p++) {
+		bool escaped = p[0] == '\\' && p[1] == 'x' && g_ascii_isxdigit(p[2]) &&
+		               g_ascii_isxdigit(p[3]);
+		char byte = escaped ? (char)(g_ascii_xdigit_value(p[2]) * 16 +
+		                             g_ascii_xdigit_value(p[3]))
+		                    : *p;
+
+		g_string_append_c(name, byte);
+		p += escaped ? 3 : 0;
+	}
+	return g_string_free(name, FALSE);
+}
+
 static bool read_under(struct witness_reader *r, const char *rest)
 {
 	g_auto(GStrv) words = g_strsplit(rest, ",", -1);
@@ -210,7 +228,7 @@ static bool read_under(struct witness_reader *r, const char *rest)
 		else if (strcmp(*word, "missing") == 0)
 			r->w->under_missing = true;
 		else if (strncmp(*word, "spec=", 5) == 0)
-			g_ptr_array_add(r->w->under_specs, g_strdup(*word + 5));
+			g_ptr_array_add(r->w->under_specs, read_spec(*word + 5));
 		else if (**word != '\0')
 			good = witness_bad(r, "values, missing or spec=FILE:SHA256", *word);
 	}
@@ -419,6 +437,18 @@ void witness_of_run(const struct trace *t, const char *path, struct witness *w)
 	g_array_append_vals(w->weak, t->weak, (guint)t->weak_count);
 }
 
+/* FILE:SHA256 as a word of "#! under": bytes that would end the word or the line, and the
+ * backslash, as \xHH. */
+static void append_spec(const char *spec, GString *out)
+{
+	for (const char *p = spec; *p != '\0'; p++) {
+		if ((unsigned char)*p <= ' ' || *p == 0x7f || *p == ',' || *p == '\\')
+			g_string_append_printf(out, "\\x%02X", (unsigned char)*p);
+		else
+			g_string_append_c(out, *p);
+	}
+}
+
 static void print_under(const struct witness *w, GString *out)
 {
 	const char *separator = " ";
@@ -436,8 +466,8 @@ static void print_under(const struct witness *w, GString *out)
 		separator = ",";
 	}
 	for (guint i = 0; w->under_specs != NULL && i < w->under_specs->len; i++) {
-		g_string_append_printf(out, "%sspec=%s", separator,
-		                       (const char *)w->under_specs->pdata[i]);
+		g_string_append_printf(out, "%sspec=", separator);
+		append_spec(w->under_specs->pdata[i], out);
 		separator = ",";
 	}
 	g_string_append_c(out, '\n');

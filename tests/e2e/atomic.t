@@ -326,4 +326,25 @@ like "$err" 'stopped before the event' "to the last event of the cycle"
 run "$HEDDLE" atomic /nonexistent
 is "$status" 2 "a missing trace is bad input"
 like "$err" 'nonexistent' "the message names the file"
+
+# A unit cut in two by a wait goes on with its thread's next event, not with another thread's that comes between.
+cat >"$scratch/cut.txt" <<'T'
+#! atomic-set S x y
+T1|ubeg(u,S)|1
+T1|acq(l)|2
+T1|wait(c)|3
+T2|ubeg(v,S)|4
+T1|rel(l)|5
+T1|w(x)|6
+T2|w(x)|7
+T2|w(y)|8
+T2|uend(v)|9
+T1|w(y)|10
+T1|uend(u)|11
+T
+for way in "" --post-mortem; do
+	run "$HEDDLE" atomic "$scratch/cut.txt" $way --format json
+	is "$(json 'join " ", sort map { "$_->{unit} $_->{thread} $_->{begin}-$_->{end}" } @{$d->{findings}[0]{cycle}}')" \
+		"u T1 4-10 v T2 3-8" "the part of a unit after a wait${way:+ ($way)}"
+done
 done_testing

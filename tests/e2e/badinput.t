@@ -124,6 +124,8 @@ like "$err" "^heddle: bank.c: is source code, not a trace.*heddle cc" "and how o
 run "$HEDDLE" recrod -- x
 is "$status" 2 "a command misspelt"
 like "$err" "did you mean 'record'" "is guessed"
+run "$HEDDLE" record --max-size 200M -- true
+like "$err" "--max-size: expected a number \(MB\), found '200M'" "a number with a unit: the unit is named"
 run "$HEDDLE" zzz
 unlike "$err" "did you mean" "what is like none is not"
 "$HEDDLE" record -q -o "$scratch/bank.hdl" -- "$scratch/bank" 2>/dev/null

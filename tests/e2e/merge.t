@@ -108,4 +108,54 @@ is "$(json 'join " ", map { "$_->{kind}:$_->{run}:$_->{count}" } @{$d->{errors}}
 is "$(json 'join " ", map { $_->{parent} // "-" } @{$d->{runs}}')" "- 0 - 2 3" "and know their parents"
 run "$HEDDLE" merge e1.json e2.json
 like "$out" "5 runs" "as text"
+
+# What is known or suppressed counts as little in a divided or kept run as in one piece.
+printf '#! heddle 1\nT1|w(x)|a.c:1\nT2|w(x)|b.c:1\nT1|w(y)|c.c:1\nT2|w(y)|d.c:1\n' >both.txt
+printf '#! heddle 1\nT1|w(x)|a.c:1\nT2|w(x)|b.c:1\nT1|w(z)|e.c:1\nT2|w(z)|f.c:1\n' >old.txt
+"$HEDDLE" races old.txt --format json >known.json
+printf 'race:a.c\n' >one
+printf 'race:a.c\nrace:c.c\n' >all
+for options in "" "-j 2" "-j 3" "--resume kept.json"; do
+	rm -f kept.json
+	run "$HEDDLE" races both.txt --suppressions all $options
+	is "$status" 0 "everything is suppressed${options:+ ($options)}"
+	unlike "$out" '^race:' "no race is listed"
+	like "$out" '^suppressed: ' "what is suppressed is counted"
+	rm -f kept.json
+	run "$HEDDLE" races both.txt --suppressions one $options --format json
+	is "$status" 1 "one of two is suppressed"
+	is "$(json 'join ",", map { $_->{variable} . ($_->{suppressed} ? "-" : "+") } @{$d->{findings}}')" "x-,y+" "and marked"
+	rm -f kept.json
+	run "$HEDDLE" races both.txt --baseline known.json $options
+	is "$status" 1 "one race is new, one known"
+	is "$(printf '%s' "$out" | grep -c '^new: ')$(printf '%s' "$out" | grep -c 'on x')" 10 "the new one alone is listed"
+	like "$out" '1 new, 1 known, 1 gone' "and what is gone is counted"
+	rm -f kept.json
+	run "$HEDDLE" races both.txt --baseline known.json $options --format json
+	is "$(json 'join ",", map { "$_->{variable} $_->{baselineState}" } @{$d->{findings}}, @{$d->{absent}}')" \
+		"x unchanged,y new,z absent" "in JSON, too"
+	is "$(json 'join " ", @{$d->{baseline}}{qw(new unchanged absent)}')" "1 1 1" "with the counts"
+	rm -f kept.json
+	run "$HEDDLE" races old.txt --baseline known.json $options
+	is "$status" 0 "nothing new"
+done
+run "$HEDDLE" races both.txt --shard 1/2 --baseline known.json
+is "$status" 2 "a share alone cannot say what is new"
+like "$err" "baseline is for 'heddle merge'" "merge can"
+for i in 1 2; do "$HEDDLE" races both.txt --shard $i/2 --format json >share$i.json; done
+run "$HEDDLE" merge share1.json share2.json --baseline known.json --format sarif
+is "$status" 1 "merge with a baseline"
+is "$(json 'join ",", sort map { $_->{baselineState} } @{$d->{runs}[0]{results}}')" "absent,new,unchanged" "as SARIF"
+run "$HEDDLE" races both.txt -j 2 --baseline nowhere.json
+is "$status" 2 "a baseline that is not there"
+like "$err" '^heddle: nowhere.json: cannot open the report' "is said"
+
+# A finding that is suppressed in a report counts for nothing there.
+"$HEDDLE" races old.txt --suppressions one --format json >less.json
+run "$HEDDLE" races old.txt --baseline less.json
+is "$status" 1 "a race that the baseline's run suppressed is new"
+like "$out" '1 new, 1 known, 0 gone' "and counted so"
+run "$HEDDLE" diff known.json less.json
+is "$status" 0 "a race that is suppressed now is gone"
+like "$out" 'now: suppressed there' "and why"
 done_testing

@@ -125,6 +125,17 @@ static uint32_t end_of_unit(const struct trace *t, uint32_t ubeg)
 	return (uint32_t)t->events_count;
 }
 
+/* The next event of e's thread that takes effect. */
+static uint32_t next_of_thread(const struct trace *t, uint32_t e)
+{
+	uint32_t next = e + 1;
+
+	while (next < t->events_count &&
+	       (t->events[next].thread != t->events[e].thread || event_inert(&t->events[next])))
+		next++;
+	return next;
+}
+
 /* The unit of an access for a set, as the event where its part begins: the outermost open
  * one declared on the set, cut at the last wait; the event itself outside of any. */
 static uint32_t naive_unit(const struct trace *t, uint32_t event, int set)
@@ -138,7 +149,7 @@ static uint32_t naive_unit(const struct trace *t, uint32_t event, int set)
 		for (uint32_t w = u; w < event; w++)
 			if (t->events[w].op == OP_WAIT &&
 			    t->events[w].thread == t->events[event].thread)
-				begin = w + 1;
+				begin = next_of_thread(t, w);
 		return UNIT(begin, number_of_name(t, t->events[u].target));
 	}
 	return event + OWN;

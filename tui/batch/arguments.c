@@ -115,6 +115,16 @@ GPtrArray *argument_values(const struct arguments *a, const char *name)
 	return values;
 }
 
+/* The unit of an option's number, as in "MB"; "" for a plain N. */
+static const char *unit_of(const struct command *c, const char *name)
+{
+	const struct command_option *o = c->options;
+
+	while (o->name && strcmp(o->name, name) != 0)
+		o++;
+	return o->name && o->argument && strcmp(o->argument, "N") != 0 ? o->argument : "";
+}
+
 uint64_t argument_number(const struct arguments *a, const char *name, uint64_t otherwise)
 {
 	const char *text = argument_value(a, name);
@@ -123,8 +133,11 @@ uint64_t argument_number(const struct arguments *a, const char *name, uint64_t o
 	char *end;
 	errno = 0;
 	uint64_t number = strtoull(text, &end, 10);
-	if (!g_ascii_isdigit(*text) || *end != '\0' || errno)
-		exit(usage_error(a, "--%s: expected a number, found '%s'", name, text));
+	if (!g_ascii_isdigit(*text) || *end != '\0' || errno) {
+		const char *unit = unit_of(a->command, name);
+		exit(usage_error(a, "--%s: expected a number%s%s%s, found '%s'", name,
+		                 *unit ? " (" : "", unit, *unit ? ")" : "", text));
+	}
 	return number;
 }
 

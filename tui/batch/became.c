@@ -338,10 +338,11 @@ static void judge(struct became *b, const struct ground *g, const json_t *findin
 	b->fate = FATE_NOT_REPORTED;
 	if (other != NULL) {
 		b->finding = json_incref(other);
-		b->fate = strcmp(json_word(other, "verdict"),
-		                 verdict_word(VERDICT_IMPOSSIBLE)) == 0
-		                  ? FATE_IMPOSSIBLE
-		                  : FATE_UNKNOWN;
+		bool none = strcmp(json_word(other, "verdict"),
+		                   verdict_word(VERDICT_IMPOSSIBLE)) == 0;
+		b->fate = filed_is_suppressed(other) ? FATE_SUPPRESSED
+		          : none                     ? FATE_IMPOSSIBLE
+		                                     : FATE_UNKNOWN;
 	} else if (g == NULL || judge_places(b, g, finding)) {
 		;
 	} else if (nearest(again, finding, true) != NULL) {

@@ -12,6 +12,7 @@
 #define FATES(FATE) \
 	FATE(IMPOSSIBLE, "impossible", "proved impossible") \
 	FATE(UNKNOWN, "unknown", "unknown: neither a witness nor a proof") \
+	FATE(SUPPRESSED, "suppressed", "suppressed there") \
 	FATE(NOT_EXECUTED, "not-executed", "not executed") \
 	FATE(NOT_ACCESSED, "not-accessed", "executed, without an access to the variable") \
 	FATE(ORDERED, "ordered", "executed, and always in one order or one thread") \

@@ -207,13 +207,7 @@ static bool parse_budget(const struct arguments *a, struct checkup *c, double *b
 
 static bool read_expected(struct checkup *c, const char *path)
 {
-	g_autoptr(GError) problem = NULL;
-
-	if (path == NULL || (c->expected = outcome_text(path, &problem)) != NULL)
-		return true;
-	error_set(&c->error, path, "name a file with the right output", "cannot be read: %s",
-	          problem->message);
-	return false;
+	return path == NULL || (c->expected = outcome_text(path, &c->error)) != NULL;
 }
 
 /* Files without bind lines (atomic sets, say) are for the analyses alone. */

@@ -2,6 +2,7 @@
  * cmd_merge.c - `heddle merge`: merges the reports of shards.
  */
 #include "engine/explore/tasks.h"
+#include "tui/batch/changes.h"
 #include "tui/batch/explore_tree.h"
 #include "tui/batch/report_merge.h"
 #include "tui/batch/shake_merge.h"
@@ -16,15 +17,37 @@ static const struct command_option options[] = {
 	  0 },
 	{ "output", "PREFIX", "with --tasks; without it, of explorations: the file of the join",
 	  'o' },
+	OPTION_BASELINE,
 	OPTION_FORMAT_SARIF,
 	{ 0 },
 };
 
 /* -- as JSON -------------------------------------------------------------------------- */
 
-/* The findings as in the parts, with witnesses. */
-static void print_whole(const struct report_file *r)
+/* A finding, with its state against the baseline before its own fields. */
+static void put_finding(const struct report_file *r, const struct changes *c, guint i)
 {
+	const struct filed_finding *f = &g_array_index(r->findings, struct filed_finding, i);
+	json_auto_t *state = json_object();
+
+	if (c != NULL)
+		changes_add_state(c, i, state);
+	if (json_object_size(state) == 0) {
+		fwrite(f->text, 1, f->length, stdout);
+		return;
+	}
+	char *begin = json_dumps(state, 0);
+	printf("%.*s, ", (int)strlen(begin) - 1, begin);
+	fwrite(f->text + 1, 1, f->length - 1, stdout);
+	free(begin);
+}
+
+/* The findings as in the parts, with witnesses. */
+static void print_whole(const struct report_file *r, const struct changes *c)
+{
+	if (c != NULL)
+		json_object_set_new(r->head, "baseline", changes_counts(c));
+
 	char *head = json_dumps(r->head, report_file_is_exploration(r) ? JSON_INDENT(1) : 0);
 	const char *separator = "\n";
 
@@ -37,14 +60,14 @@ static void print_whole(const struct report_file *r)
 	free(head);
 	fputs(", \"findings\": [", stdout);
 	for (guint i = 0; i < r->findings->len; i++) {
-		const struct filed_finding *f =
-		        &g_array_index(r->findings, struct filed_finding, i);
-
 		fputs(separator, stdout);
-		fwrite(f->text, 1, f->length, stdout);
+		put_finding(r, c, i);
 		separator = ",\n";
 	}
-	puts("\n]}");
+	fputs("\n]", stdout);
+	if (c != NULL)
+		changes_print_absent(c, stdout);
+	puts("}");
 }
 
 /* -- as text -------------------------------------------------------------------------- */
@@ -100,26 +123,71 @@ static void print_exploration(const struct report_file *r)
 	               json_word(e, "story"));
 }
 
-static void print_check(const struct report_file *r)
+static const json_t *finding_at(const struct report_file *r, guint i)
+{
+	return g_array_index(r->findings, struct filed_finding, i).fields;
+}
+
+static bool is_known(const struct report_file *r, const struct changes *c, guint i)
+{
+	return c != NULL && filed_is_found(finding_at(r, i)) &&
+	       changes_state(c, i) != MATCH_NEW;
+}
+
+/* The findings, but those of the baseline and those that are suppressed. */
+static void print_list(const struct report_file *r, const struct changes *c)
 {
 	for (guint i = 0; i < r->findings->len; i++) {
-		const json_t *f = g_array_index(r->findings, struct filed_finding, i).fields;
+		const json_t *f = finding_at(r, i);
 
+		if (filed_is_suppressed(f) || is_known(r, c, i))
+			continue;
+		fputs(c != NULL && filed_is_found(f) ? "new: " : "", stdout);
 		finding_print(f, stdout);
-		if (*json_word(f, "text"))
+		if (report_file_is_check(r) && *json_word(f, "text"))
 			printf("    %s\n", json_word(f, "text"));
 	}
+	if (c != NULL)
+		changes_print_text(c, MATCH_ABSENT, stdout);
+}
+
+/* Returns how many findings are suppressed. */
+static guint print_suppressed(const struct report_file *r)
+{
+	guint count = 0;
+
+	for (guint i = 0; i < r->findings->len; i++)
+		count += filed_is_suppressed(finding_at(r, i));
+	if (count > 0)
+		printf("suppressed: %u finding%s (--format json lists them, each with its line)\n",
+		       count, plural(count));
+	return count;
+}
+
+static void print_against(const struct changes *c)
+{
+	if (c == NULL)
+		return;
+	fputs("against the baseline: ", stdout);
+	changes_print_counts(c, stdout);
+	putchar('\n');
+}
+
+static void print_check(const struct report_file *r, const struct changes *c)
+{
+	print_list(r, c);
 	size_t runs = json_array_size(json_object_get(r->head, "runs"));
 	printf("%u finding%s in %zu run%s\n", r->findings->len, plural(r->findings->len), runs,
 	       plural(runs));
+	print_suppressed(r);
+	print_against(c);
 	print_sentences(json_object_get(r->head, "coverage"), "");
 }
 
-static void print_findings(const struct report_file *r)
+static void print_findings(const struct report_file *r, const struct changes *c)
 {
-	for (guint i = 0; i < r->findings->len; i++)
-		finding_print(g_array_index(r->findings, struct filed_finding, i).fields,
-		              stdout);
+	print_list(r, c);
+	guint count = r->findings->len - print_suppressed(r);
 	const json_t *asked = json_object_get(r->head, "options");
 	struct promise promise = { .analysis = json_word(r->head, "analysis"),
 		                   .any = r->findings->len > 0,
@@ -128,33 +196,40 @@ static void print_findings(const struct report_file *r)
 	                         ? complete_sentence(&promise)
 	                         : g_strdup("not complete");
 	printf("%s: %u finding%s by %s in %lld event%s, %s\n", json_word(r->head, "trace"),
-	       r->findings->len, plural(r->findings->len), json_word(r->head, "analysis"),
-	       number(r, "events"), plural((uint64_t)number(r, "events")), sentence);
+	       count, plural(count), json_word(r->head, "analysis"), number(r, "events"),
+	       plural((uint64_t)number(r, "events")), sentence);
 	g_free(sentence);
 	print_sentences(json_object_get(r->head, "notes"), "note: ");
+	print_against(c);
 }
 
 /* -- as SARIF ------------------------------------------------------------------------- */
 
-static void print_sarif(const struct report_file *r, enum output_format format)
+static void print_sarif(const struct report_file *r, const struct changes *c,
+                        enum output_format format)
 {
 	struct sarif *s = sarif_begin(stdout, format);
 
-	for (guint i = 0; i < r->findings->len; i++)
-		sarif_add(s, g_array_index(r->findings, struct filed_finding, i).fields, NULL);
+	for (guint i = 0; i < r->findings->len; i++) {
+		const json_t *f = finding_at(r, i);
+		bool known = c != NULL && filed_is_found(f);
+
+		sarif_add(s, f, known ? match_state_word(changes_state(c, i)) : NULL);
+	}
+	if (c != NULL)
+		changes_absent_sarif(c, s);
 	sarif_end(s);
 }
 
 /* -- the command ---------------------------------------------------------------------- */
 
-static int status_of(const struct report_file *r)
+static int status_of(const struct report_file *r, const struct changes *c)
 {
 	bool found = json_array_size(json_object_get(r->head, "errors")) > 0 ||
 	             json_array_size(json_object_get(r->head, "races")) > 0;
 
 	for (guint i = 0; i < r->findings->len && !found; i++)
-		found = filed_is_found(
-		        g_array_index(r->findings, struct filed_finding, i).fields);
+		found = filed_is_found(finding_at(r, i)) && !is_known(r, c, i);
 	if (found)
 		return EXIT_FOUND;
 	if (report_file_is_exploration(r))
@@ -164,7 +239,8 @@ static int status_of(const struct report_file *r)
 	                                                              : EXIT_NOTHING;
 }
 
-static int print_merged(const struct arguments *a, const struct report_file *r)
+static int print_as_asked(const struct arguments *a, const struct report_file *r,
+                          const struct changes *c)
 {
 	enum output_format format = argument_format(a, true);
 
@@ -173,16 +249,36 @@ static int print_merged(const struct arguments *a, const struct report_file *r)
 		return usage_error(a, "--format %s: expected findings, found an exploration",
 		                   format == FORMAT_SARIF ? "sarif" : "quickfix");
 	if (format == FORMAT_JSON)
-		print_whole(r);
+		print_whole(r, c);
 	else if (listed)
-		print_sarif(r, format);
+		print_sarif(r, c, format);
 	else if (report_file_is_exploration(r))
 		print_exploration(r);
 	else if (report_file_is_check(r))
-		print_check(r);
+		print_check(r, c);
 	else
-		print_findings(r);
-	return status_of(r);
+		print_findings(r, c);
+	return status_of(r, c);
+}
+
+static int print_merged(const struct arguments *a, const struct report_file *r)
+{
+	const char *baseline = argument_value(a, "baseline");
+	struct error error;
+
+	if (baseline == NULL)
+		return print_as_asked(a, r, NULL);
+	if (report_file_is_exploration(r))
+		return usage_error(a, "--baseline: expected findings, found an exploration");
+	struct report_file *old = report_file_open(baseline, &error);
+	const struct changes_sides sides = { .old = old, .new = r };
+	struct changes *c =
+	        old != NULL ? changes_new(&sides, progress_on_stderr(), &error) : NULL;
+	progress_done();
+	int status = c != NULL ? print_as_asked(a, r, c) : fail(&error);
+	changes_free(c);
+	report_file_free(old);
+	return status;
 }
 
 /* -- states of explorations ----------------------------------------------------------- */

@@ -294,10 +294,16 @@ void report_file_free(struct report_file *r)
 
 /* -- access -------------------------------------------------------------------------------- */
 
+bool filed_is_suppressed(const json_t *f)
+{
+	return json_object_get(f, "suppressed") != NULL;
+}
+
 bool filed_is_found(const json_t *f)
 {
 	const char *verdict = json_word(f, "verdict");
 
-	return strcmp(verdict, verdict_word(VERDICT_IMPOSSIBLE)) != 0 &&
+	return !filed_is_suppressed(f) &&
+	       strcmp(verdict, verdict_word(VERDICT_IMPOSSIBLE)) != 0 &&
 	       strcmp(verdict, verdict_word(VERDICT_UNKNOWN)) != 0;
 }

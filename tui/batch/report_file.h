@@ -37,7 +37,8 @@ struct report_file *report_file_of(const struct report *report,
 struct report_file *report_file_of_json(const char *name, const json_t *report);
 void report_file_free(struct report_file *r);
 
-/* Is the finding neither impossible nor unknown? */
+/* Is the finding neither impossible, nor unknown, nor suppressed? */
 bool filed_is_found(const json_t *finding);
+bool filed_is_suppressed(const json_t *finding);
 
 #endif

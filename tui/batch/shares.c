@@ -7,12 +7,14 @@
  * ended, joined and divided again.
  */
 #include "tui/batch/shares.h"
+#include "tui/batch/report_file.h"
 
 #include "engine/base/file.h"
 #include "engine/explore/tasks.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glib/gstdio.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <signal.h>
@@ -39,6 +41,10 @@ void argument_shard(const struct arguments *a, uint32_t *shard, uint32_t *shards
 	if (i < 1 || i > n || n > MOST_SHARDS || *end)
 		exit(usage_error(a, "--shard: expected I/N with I from 1 to N, found '%s'",
 		                 text));
+	if (argument_value(a, "baseline"))
+		exit(usage_error(a,
+		                 "--baseline is for 'heddle merge', as a share does not know "
+		                 "what the others find"));
 	*shard = (uint32_t)i - 1;
 	*shards = (uint32_t)n;
 }
@@ -174,6 +180,12 @@ static pid_t start(GPtrArray *words, const char *output, bool quiet)
 		return pid < 0 ? -errno : pid;
 	int out = output ? open(output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600) : 1;
 	int nowhere = quiet ? open("/dev/null", O_WRONLY | O_CLOEXEC) : 2;
+	if (out < 0) {
+		struct error error;
+		error_set(&error, place_line(output, 0).text, "choose another place",
+		          "cannot write the file: %s", g_strerror(errno));
+		_exit(fail(&error));
+	}
 	if (out >= 0 && nowhere >= 0 && dup2(out, 1) == 1 && dup2(nowhere, 2) == 2)
 		execv("/proc/self/exe", (char **)words->pdata);
 	_exit(EXIT_OURS);
@@ -247,12 +259,15 @@ static void start_job(struct jobs *j, unsigned job, GPtrArray *words, const char
 }
 
 /* Run heddle on files, in the format asked for; the exit status. */
-static int merged(const GPtrArray *files, const char *format, const char *output)
+static int merged(const GPtrArray *files, const char *format, const char *baseline,
+                  const char *output)
 {
 	GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
 	g_ptr_array_add(words, g_strdup("heddle"));
 	g_ptr_array_add(words, g_strdup("merge"));
 	command_add(words, "--format=%s", format ? format : "text");
+	if (baseline)
+		command_add(words, "--baseline=%s", baseline);
 	g_ptr_array_add(words, g_strdup("--lenient"));
 	for (guint i = 0; i < files->len; i++)
 		g_ptr_array_add(words, g_strdup(files->pdata[i]));
@@ -273,8 +288,8 @@ static char *report_of(const struct jobs *j, unsigned job)
 /* The I-th of the shares. Files that it writes get its number. */
 static GPtrArray *share_of(const struct jobs *j, unsigned job)
 {
-	static const char *const replaced[] = { "jobs", "output", "format",
-		                                "runs", "resume", NULL };
+	static const char *const replaced[] = { "jobs",   "output",   "format", "runs",
+		                                "resume", "baseline", NULL };
 	const struct arguments *a = j->a;
 	bool checks = strcmp(a->command->name, "check") == 0;
 	const char *output = argument_value(a, "output"), *runs = argument_value(a, "runs");
@@ -302,8 +317,9 @@ static int merge_shares(const struct jobs *j)
 		if (!j->lost[i])
 			g_ptr_array_add(files, report_of(j, i));
 	if (tree)
-		merged(files, "json", tree);
-	int status = merged(files, argument_value(j->a, "format"), NULL);
+		merged(files, "json", NULL, tree);
+	int status = merged(files, argument_value(j->a, "format"),
+	                    argument_value(j->a, "baseline"), NULL);
 	g_ptr_array_unref(files);
 	return status;
 }
@@ -344,34 +360,36 @@ static int run_shares(const struct arguments *a)
 
 /* -- a share that is kept ------------------------------------------------------------------ */
 
-/* SHA-256 of a file's contents, and whatever else is added. */
-static bool digest_file(GChecksum *sum, const char *path)
-{
-	char bytes[1 << 16];
-	size_t got;
-	FILE *file = fopen(path, "rbe");
-	if (file == NULL)
-		return false;
-	while ((got = fread(bytes, 1, sizeof bytes, file)) > 0)
-		g_checksum_update(sum, (const guchar *)bytes, (gssize)got);
-	fclose(file);
-	return true;
-}
-
 static void digest_text(GChecksum *sum, const char *text)
 {
 	g_checksum_update(sum, (const guchar *)text, (gssize)strlen(text) + 1);
 }
 
-/* What the share is of: command, options, contents of traces or the program, its arguments.
- * Owned by the caller. */
+/* SHA-256 of a file's contents, and whatever else is added. */
+static bool digest_file(GChecksum *sum, const char *path)
+{
+	g_autofree char *digest = file_digest(path);
+
+	if (digest != NULL)
+		digest_text(sum, digest);
+	return digest != NULL;
+}
+
+/* What the share is of: command, options, contents of the files that they name, contents of
+ * traces or the program, its arguments. Owned by the caller. */
 static char *identity_of(const struct arguments *a)
 {
-	static const char *const left_out[] = { "jobs", "format", "resume", "output", NULL };
+	static const char *const left_out[] = { "jobs",   "format",   "resume",
+		                                "output", "baseline", NULL };
+	static const char *const files[] = { "spec", "expect", "suppressions", NULL };
 	GChecksum *sum = g_checksum_new(G_CHECKSUM_SHA256);
 	GPtrArray *words = command_begin(a, left_out);
 	for (guint i = 0; i < words->len; i++)
 		digest_text(sum, words->pdata[i]);
+	for (guint i = 0; i < a->option_names->len; i++)
+		if (g_strv_contains(files, a->option_names->pdata[i]) &&
+		    !digest_file(sum, a->option_values->pdata[i]))
+			digest_text(sum, "");
 	for (guint i = 0; i < a->words->len; i++)
 		if (!digest_file(sum, a->words->pdata[i]))
 			digest_text(sum, a->words->pdata[i]);
@@ -397,12 +415,12 @@ static char *member_of(const char *identity)
 static bool is_kept(const char *path, const char *identity, bool *there, struct error *error)
 {
 	char *member = member_of(identity), begin[128] = "";
-	FILE *file = fopen(path, "rbe");
-	*there = file != NULL || errno != ENOENT;
-	bool same = file && fread(begin, 1, strlen(member), file) == strlen(member) &&
+	int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe has none */
+	*there = file >= 0 || errno != ENOENT;
+	bool same = file >= 0 && read(file, begin, strlen(member)) == (ssize_t)strlen(member) &&
 	            strcmp(begin, member) == 0;
-	if (file)
-		fclose(file);
+	if (file >= 0)
+		close(file);
 	g_free(member);
 	return same || !*there ||
 	       error_set(error, path,
@@ -434,7 +452,7 @@ static bool keep_report(const char *path, const char *made, const char *identity
 static int make_share(const struct arguments *a, const char *path, const char *identity,
                       struct error *error)
 {
-	static const char *const replaced[] = { "jobs", "format", "resume", NULL };
+	static const char *const replaced[] = { "jobs", "format", "resume", "baseline", NULL };
 	struct jobs j;
 	char *made = g_strdup_printf("%s.part%d", path, (int)getpid());
 	GPtrArray *words = command_begin(a, replaced);
@@ -471,7 +489,8 @@ static int run_kept(const struct arguments *a)
 		return *error.what ? fail(&error) : status;
 	GPtrArray *files = g_ptr_array_new();
 	g_ptr_array_add(files, (char *)path);
-	status = merged(files, argument_value(a, "format"), NULL);
+	status =
+	        merged(files, argument_value(a, "format"), argument_value(a, "baseline"), NULL);
 	g_ptr_array_unref(files);
 	return status;
 }
@@ -672,8 +691,8 @@ static int print_state(const struct rounds *r)
 	GPtrArray *files = g_ptr_array_new();
 	g_ptr_array_add(files, (char *)r->state);
 	if (tree)
-		merged(files, "json", tree);
-	int status = merged(files, argument_value(r->a, "format"), NULL);
+		merged(files, "json", NULL, tree);
+	int status = merged(files, argument_value(r->a, "format"), NULL, NULL);
 	g_ptr_array_unref(files);
 	return status;
 }
@@ -707,8 +726,40 @@ static int run_rounds(const struct arguments *a)
 
 /* -- the command --------------------------------------------------------------------------- */
 
+/* Traces are read by each process, and compared when a report is there: pipes cannot. */
+static bool traces_are_files(const struct arguments *a, struct error *error)
+{
+	for (guint i = 0; i < a->words->len; i++) {
+		const char *path = a->words->pdata[i];
+		bool input = strcmp(path, "-") == 0;
+		GStatBuf status;
+
+		if (!input && (g_stat(path, &status) != 0 || S_ISREG(status.st_mode)))
+			continue;
+		return error_set(error, input ? "standard input" : place_line(path, 0).text,
+		                 "write the trace to a file, and name that",
+		                 "cannot be read more than once, as --jobs and --resume do");
+	}
+	return true;
+}
+
+/* The baseline is for the merge: a mistake is found before the work is done. */
+static bool baseline_is_good(const struct arguments *a, struct error *error)
+{
+	const char *path = argument_value(a, "baseline");
+	struct report_file *r = path ? report_file_open(path, error) : NULL;
+	bool good = path == NULL || r != NULL;
+
+	report_file_free(r);
+	return good;
+}
+
 int shares_run(const struct arguments *a)
 {
+	struct error error;
+
+	if (!traces_are_files(a, &error) || !baseline_is_good(a, &error))
+		return fail(&error);
 	if (is_exploration(a) && argument_value(a, "resume"))
 		return run_rounds(a);
 	return jobs_of(a) > 1 ? run_shares(a) : run_kept(a);

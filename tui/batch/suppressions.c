@@ -164,7 +164,7 @@ static bool read_marks(struct suppressions *s, const char *path, const char *tex
 static bool read_file(struct suppressions *s, const char *path, struct error *error)
 {
 	size_t length;
-	g_autofree char *text = input_text(path, "suppressions", &length, error);
+	g_autofree char *text = input_text(path, "suppression file", &length, error);
 	bool good = false;
 
 	if (text == NULL)
@@ -244,7 +244,7 @@ char *suppressions_text(const GPtrArray *paths, struct error *error)
 	for (guint i = 0; good && i < paths->len; i++) {
 		size_t length;
 		g_autofree char *text =
-		        input_text(paths->pdata[i], "suppressions", &length, error);
+		        input_text(paths->pdata[i], "suppression file", &length, error);
 
 		good = text != NULL;
 		g_string_append_printf(all, "%s\n", good ? text : "");

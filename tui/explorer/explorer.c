@@ -35,9 +35,14 @@ static bool is_utf8(void)
  * when the index is complete, so that the output does not depend on timing. */
 static bool run_script(struct app *app, const char *path, struct error *error)
 {
-	g_autofree char *text = input_text(path, "script", NULL, error);
+	size_t length;
+	g_autofree char *text = input_text(path, "script", &length, error);
 	if (text == NULL)
 		return false;
+	if (strlen(text) != length)
+		return error_set(error, place_line(path, 0).text,
+		                 "a script has commands of the command line, one a line",
+		                 "expected text, found a NUL byte");
 	g_auto(GStrv) lines = g_strsplit(text, "\n", -1);
 	bool good = true;
 	app->scripted = true;

@@ -7,6 +7,7 @@
 #include "engine/base/editor.h"
 #include "engine/base/child.h"
 #include "engine/base/file.h"
+#include "engine/base/input.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -22,14 +23,9 @@ enum { RUN_SECONDS = 20, STATUS_TIMEOUT = 124 };
 
 static bool copy_file(const char *from, const char *to, struct error *error)
 {
-	g_autofree char *text = NULL;
-	gsize length;
-	g_autoptr(GError) trouble = NULL;
-	if (!g_file_get_contents(from, &text, &length, &trouble)) {
-		error_set(error, from, NULL, "cannot be read: %s", trouble->message);
-		return false;
-	}
-	return file_write_whole(to, text, length, error);
+	size_t length;
+	g_autofree char *text = input_text(from, "lesson's file", &length, error);
+	return text != NULL && file_write_whole(to, text, length, error);
 }
 
 /* Files edited by the student are kept. */
