@@ -47,7 +47,7 @@ static void leads_to_the_same(struct graphs *s, struct known *known)
 static void compare(struct graphs *s, uint64_t mark, uint64_t shorter)
 {
 	struct known *known = g_hash_table_lookup(s->known, &mark);
-	const struct known *other = graphs_known(s, shorter);
+	const struct known *other = g_hash_table_lookup(s->known, &shorter);
 	if (other != NULL && other->state != 0) {
 		if (other->state == known->state)
 			leads_to_the_same(s, known);

@@ -507,9 +507,8 @@ static void adopt_early_places(struct builder *b)
 		struct region r = *AT(b->regions, struct region, i);
 		size_t length;
 		const char *name = builder_string_at(b, r.name, &length);
-		uint32_t block = r.block == NONE && !r.recorded
-		                         ? block_around(b, name, length)
-		                         : NONE;
+		uint32_t block =
+		        r.block == NONE && !r.recorded ? block_around(b, name, length) : NONE;
 		into[i] = i;
 		if (block != NONE && AT(b->blocks, struct block, block)->alloc == NONE)
 			into[i] = region_intern(b, r.name, block);

@@ -65,8 +65,11 @@ static void print_whole(const struct report_file *r, const struct changes *c)
 		separator = ",\n";
 	}
 	fputs("\n]", stdout);
-	if (c != NULL)
-		changes_print_absent(c, stdout);
+	if (c != NULL) {
+		json_auto_t *absent = changes_absent(c);
+
+		findings_print_absent(absent, stdout);
+	}
 	puts("}");
 }
 
