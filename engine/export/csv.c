@@ -8,12 +8,20 @@
 
 #include <string.h>
 
-/* Append a comma and a field, quoted where it has to be. A spreadsheet would run text that
- * begins like a formula: an apostrophe before it makes it text. */
+/* Would a spreadsheet run it? A number with its sign is none. */
+static bool is_formula(const char *text)
+{
+	bool number = (*text == '+' || *text == '-') && text[1] != '\0' &&
+	              text[1 + strspn(text + 1, "0123456789.")] == '\0';
+
+	return *text != '\0' && strchr("=+-@", *text) != NULL && !number;
+}
+
+/* Append a comma and a field, quoted where it has to be. An apostrophe makes text of what
+ * begins like a formula. */
 static void append_field(GString *line, const char *text)
 {
-	bool formula =
-	        *text != '\0' && strchr("=+-@", *text) != NULL && !g_ascii_isdigit(text[1]);
+	bool formula = is_formula(text);
 
 	g_string_append_c(line, ',');
 	if (!formula && strpbrk(text, "\",\r\n") == NULL) {
