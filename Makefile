@@ -167,12 +167,15 @@ tests: all $(call bin,$(UNIT_SRC) $(PROPERTY_SRC) $(SCREEN_SRC) $(BENCH_SRC)) $(
 deps:
 	@tests/deps.sh $(PACKAGES) $(TEST_PACKAGES)
 
+# The build of a test run uses all processors, unless -j says otherwise.
+all_jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
+
 check: deps
-	$(MAKE) tests
+	$(MAKE) $(all_jobs) tests
 	tests/run.sh $(B) $(T)
 
 check-asan: deps
-	$(MAKE) SAN=1 tests
+	$(MAKE) $(all_jobs) SAN=1 tests
 	tests/run.sh build/asan $(T)
 
 # The explorer's own threads: the screen tests under ThreadSanitizer, then a walk through the
