@@ -8,6 +8,7 @@
 #include "engine/record/record.h"
 #include "engine/base/hash.h"
 #include "engine/base/scattered.h"
+#include "engine/trace/ending.h"
 #include "engine/trace/shown.h"
 
 #include <stdio.h>
@@ -482,7 +483,7 @@ static uint32_t variable_at(const struct trace *t, uint64_t address)
 /* What exploration adds to a futex: its sleepers have the word's name, the others more. */
 static bool append_futex(struct names *n, uint64_t address, uint32_t location, GString *name)
 {
-	static const char *const parts[] = { [LOG_FUTEX_LOCK] = "@futex",
+	static const char *const parts[] = { [LOG_FUTEX_LOCK] = FUTEX_LOCK_SUFFIX,
 		                             [LOG_FUTEX_SLEEPERS] = "",
 		                             [LOG_FUTEX_COUNT] = "@sleepers" };
 	uint64_t part = address % 4, word = (address & ~LOG_FUTEX_BIT) - part;

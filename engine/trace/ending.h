@@ -51,9 +51,11 @@ void trace_note_ending(struct trace *t, enum ending_kind kind, int number, const
 
 /* Note of a recording: how often its threads waited for a futex, by a system call of the
  * program's own. */
-#define FUTEX_NOTE       "recording-futexes"
+#define FUTEX_NOTE        "recording-futexes"
 /* Note of an exploration's run, whose waits for futexes are steps, and whose rounds of
  * libstdc++'s spinning end early. */
-#define FUTEX_STEPS_NOTE "recording-futex-steps"
+#define FUTEX_STEPS_NOTE  "recording-futex-steps"
+/* Such a futex has a lock of its name and this. */
+#define FUTEX_LOCK_SUFFIX "@futex"
 
 #endif

@@ -153,10 +153,12 @@ static uint32_t unit_of(const struct trial *x, uint32_t e, int set)
 		if (event(x, u)->op != OP_UBEG || event(x, u)->thread != event(x, e)->thread ||
 		    end_of(x, u) < e || !on_set(x, u, set))
 			continue;
-		for (uint32_t w = u; w < e; w++) {
-			if (event(x, w)->op == OP_WAIT &&
-			    event(x, w)->thread == event(x, e)->thread)
-				begin = w + 1;
+		bool waited = false;
+		for (uint32_t w = u; w <= e; w++) {
+			if (event(x, w)->thread != event(x, e)->thread)
+				continue;
+			begin = waited ? w : begin; /* the next event of its own */
+			waited = event(x, w)->op == OP_WAIT;
 		}
 		return begin;
 	}

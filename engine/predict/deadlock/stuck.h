@@ -29,5 +29,7 @@ GPtrArray *stuck_find(const struct trace *t, unsigned *dropped);
 /* By object: the kind of wait that a want of it stands for, as its operations say. `use` has
  * objects_count. */
 void wait_uses(const struct trace *t, enum wait_for *use);
+/* How a wait for the object is told: explorations have the word of a futex as a condition. */
+enum wait_for wait_told(const struct trace *t, uint32_t object, enum wait_for what);
 
 #endif

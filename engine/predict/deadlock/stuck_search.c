@@ -5,6 +5,7 @@
 
 #include "engine/base/hash.h"
 #include "engine/predict/deadlock/persistent.h"
+#include "engine/predict/deadlock/stuck.h"
 #include "engine/predict/deadlock/stuck_set.h"
 #include "engine/predict/effort.h"
 
@@ -64,10 +65,12 @@ static uint32_t event_of(const struct walk *w, uint32_t thread)
 }
 
 /* Prefer a holder that waits for ever itself. */
-static struct wait wait_of(const struct stuck_set *set, uint32_t thread)
+static struct wait wait_of(const struct trace *t, const struct stuck_set *set, uint32_t thread)
 {
-	struct wait wait = { .event = run_state_event(set->s, thread),
-		             .what = run_state_waits_for(set->s, thread),
+	uint32_t event = run_state_event(set->s, thread);
+	struct wait wait = { .event = event,
+		             .what = wait_told(t, t->events[event].target,
+		                               run_state_waits_for(set->s, thread)),
 		             .holder = NONE };
 
 	for (uint32_t i = 0, u;
@@ -103,7 +106,7 @@ static struct finding *make_finding(const struct walk *w, const struct stuck_set
 	if (w->sequence->len > 0)
 		g_array_append_vals(f->witness, w->sequence->data, w->sequence->len);
 	for (uint32_t i = 0; i < count; i++) {
-		struct wait wait = wait_of(set, threads[(least + i) % count]);
+		struct wait wait = wait_of(w->t, set, threads[(least + i) % count]);
 
 		g_array_append_val(f->waits, wait);
 		g_array_append_val(f->requests, wait.event);
@@ -116,7 +119,7 @@ static struct finding *make_finding(const struct walk *w, const struct stuck_set
 			cause |= threads[i] == u;
 		if (!set->in[u] || cause)
 			continue;
-		struct wait wait = wait_of(set, u);
+		struct wait wait = wait_of(w->t, set, u);
 		g_array_append_val(f->waits, wait);
 	}
 	return f;
