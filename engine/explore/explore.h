@@ -196,6 +196,9 @@ struct explore_report {
 	bool only_looks;
 	GArray *atomics;    /* struct explore_atomic, in the order in which runs met them */
 	uint64_t abandoned; /* executions before a restart due to a non-atomic object */
+	/* Of `runs`, the last so many made an error's schedule shorter; and classes first met
+	 * by these. */
+	uint64_t shortening, shortening_classes;
 };
 struct explore_race {
 	char *first, *second, *variable; /* owned: exact places, and the name */

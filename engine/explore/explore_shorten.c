@@ -60,6 +60,7 @@ bool explore_shorten(struct exploration *x, struct error *problem)
 {
 	enum { SWITCHES = 2 }; /* that nobody minds */
 	bool good = true;
+	uint64_t runs = x->report->runs->len, classes = x->report->classes;
 	if (x->portfolio == NULL || x->options->specs != NULL || x->options->resume != NULL)
 		return true;
 	for (guint i = 0; good && i < x->turns->len && i < x->report->errors->len; i++) {
@@ -70,5 +71,7 @@ bool explore_shorten(struct exploration *x, struct error *problem)
 		    e->end != EXPLORE_CUT && e->end != EXPLORE_DIVERGED)
 			good = shorten(x, i, problem);
 	}
+	x->report->shortening = x->report->runs->len - runs;
+	x->report->shortening_classes = x->report->classes - classes;
 	return good;
 }

@@ -132,10 +132,16 @@ static json_t *races_json(const struct explore_report *r)
 	return list;
 }
 
+/* Executions that looked for something new. */
+static uint64_t searching(const struct explore_report *r)
+{
+	return r->runs->len - r->shortening;
+}
+
 static uint64_t redundant(const struct explore_report *r)
 {
 	uint64_t count = 0;
-	for (guint i = 0; i < r->runs->len; i++)
+	for (guint i = 0; i < searching(r); i++)
 		count += g_array_index(r->runs, struct explore_run, i).redundant;
 	return count;
 }
@@ -145,13 +151,17 @@ static json_t *report_json(const struct explore_report *r, const struct explore_
 	json_t *root = json_pack(
 	        "{s:s, s:o, s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o}",
 	        "heddle", HEDDLE_VERSION, "program", json_text(asked->program), "options",
-	        json_text(asked->options), "executions", (json_int_t)r->runs->len, "pruned",
-	        (json_int_t)r->pruned, "states", (json_int_t)r->classes, "redundant",
+	        json_text(asked->options), "executions", (json_int_t)searching(r), "pruned",
+	        (json_int_t)r->pruned, "states",
+	        (json_int_t)(r->classes - r->shortening_classes), "redundant",
 	        (json_int_t)redundant(r), "waiting", (json_int_t)r->waiting, "abandoned",
 	        (json_int_t)r->abandoned, "complete", r->complete, "gaps", texts_json(r->gaps),
 	        "notes", texts_json(r->notes), "errors", errors_json(r), "races", races_json(r),
 	        "runs", runs_json(r));
 	json_object_set_new(root, "threads", texts_json(r->threads));
+	if (r->shortening > 0)
+		json_object_set_new(root, "shortening",
+		                    json_integer((json_int_t)r->shortening));
 	if (r->estimate.classes > 0)
 		json_object_set_new(root, "estimate",
 		                    json_pack("{s:I, s:[I, I]}", "classes",
@@ -381,7 +391,7 @@ static void print_orders(const struct explore_asked *asked)
 
 static void print_text(const struct explore_report *r, const struct explore_asked *asked)
 {
-	print_run_counts(r->runs->len, r->classes, r->pruned);
+	print_run_counts(searching(r), r->classes - r->shortening_classes, r->pruned);
 	if (r->graphs > 0)
 		printf("%" PRIu64 " execution graph%s under --memory %s", r->graphs,
 		       plural(r->graphs), asked->memory);
@@ -401,6 +411,10 @@ static void print_text(const struct explore_report *r, const struct explore_aske
 	print_commuting(r);
 	if (r->abandoned)
 		printf("    %" PRIu64 " more runs before that was known\n", r->abandoned);
+	if (r->shortening)
+		printf("    %" PRIu64
+		       " more run%s, for a schedule of the error with fewer switches\n",
+		       r->shortening, plural(r->shortening));
 	print_races(r);
 	if (r->errors->len == 0)
 		printf("no run failed\n");

@@ -14,4 +14,4 @@ static int result(void) { return 0; }
 //= ends exit signal
 //= complete yes
 //: explore --until-error
-//= executions 1
+//= executions 2
