@@ -615,6 +615,11 @@ static void name_block(void *context, struct builder *b, struct block *block, GS
 	g_string_free(type, TRUE);
 }
 
+void names_of_few(struct names *n)
+{
+	n->few = true;
+}
+
 struct names *names_new(const char *folder, struct debug_store *store)
 {
 	struct names *n = g_new0(struct names, 1);

@@ -33,6 +33,9 @@ struct names;
  * caller: names_free, after builder_finish. */
 struct names *names_new(const char *folder, struct debug_store *store);
 void names_free(struct names *names);
+/* The trace has a few of a run's accesses: no type of a heap block is guessed by them, unless
+ * it is of the block's size. */
+void names_of_few(struct names *names);
 
 /* The trace's next ENTER: an address in the function, and its frame's CFA, or 0 when it is
  * not known, or FRAME_OF_NOBODY when no variable lies in it. */

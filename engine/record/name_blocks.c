@@ -469,6 +469,8 @@ static const struct candidate *best_candidate(struct names *n, uint32_t block)
 			unsigned fit = type_fit(n, c->module, c->type, size);
 			bool whole =
 			        debuginfo_size(names_debuginfo(n, c->module), c->type) == size;
+			if (n->few && !whole)
+				continue;
 			unsigned score = whole * 1000 + fits * 8 + fit * 2 + c->direct;
 			if (score > best_score) {
 				best_score = score;

@@ -49,6 +49,7 @@ struct names {
 	GString *patterns[2];       /* of the variable at hand; of the last in `forms` */
 	GString *last_form;         /* its form */
 	GHashTable *forms;          /* pattern of names -> its form; char *, owned (shown.h) */
+	bool few;                   /* names_of_few */
 	struct namer namer;
 };
 

@@ -557,6 +557,7 @@ struct trace *running_pair(struct running *r, uint32_t variable,
 	const struct variable_range *v = range_at(r, variable);
 	im->header = &r->header;
 	import_init(im, r->path, "the recording so far");
+	names_of_few(im->names);
 	for (guint i = 0; i < r->kept->len; i++)
 		import_record(im, 0, r->kept->pdata[i]);
 	const struct allocated *a = g_hash_table_lookup(r->allocated, v->life);
