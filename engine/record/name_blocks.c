@@ -100,22 +100,25 @@ static void receive(struct names *n, uint32_t block, uint32_t module, uint32_t t
 	f->pointer = pointer ? g_string_chunk_insert_const(n->blocks->strings, pointer) : NULL;
 }
 
+/* Is it a struct whose last member is an array of no length? */
+static bool is_flexible(struct names *n, uint32_t module, uint32_t type)
+{
+	struct debuginfo *d = names_debuginfo(n, module);
+	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, type));
+	if (t->kind != TYPE_STRUCT || t->member_count == 0)
+		return false;
+	const struct debug_member *last = debuginfo_member(d, t->members + t->member_count - 1);
+	const struct debug_type *l = debuginfo_type(d, debuginfo_strip(d, last->type));
+	return l->kind == TYPE_ARRAY && l->count == 0;
+}
+
 /* How many elements: a block of several, but not a struct with a flexible array. */
 static bool is_array(struct names *n, uint32_t block)
 {
 	const struct block_facts *f = &n->blocks->facts[block];
-	struct debuginfo *d = names_debuginfo(n, f->module);
-	uint64_t size = debuginfo_size(d, f->type);
-	const struct debug_type *t = debuginfo_type(d, debuginfo_strip(d, f->type));
-	if (size == 0 || n->trace->blocks[block].size < 2 * size)
-		return false;
-	if (t->kind == TYPE_STRUCT && t->member_count > 0) {
-		const struct debug_member *last =
-		        debuginfo_member(d, t->members + t->member_count - 1);
-		const struct debug_type *l = debuginfo_type(d, debuginfo_strip(d, last->type));
-		return !(l->kind == TYPE_ARRAY && l->count == 0);
-	}
-	return true;
+	uint64_t size = debuginfo_size(names_debuginfo(n, f->module), f->type);
+	return size != 0 && n->trace->blocks[block].size >= 2 * size &&
+	       !is_flexible(n, f->module, f->type);
 }
 
 static struct debug_part part_in_block(struct names *n, uint32_t block, uint64_t offset,
@@ -450,6 +453,21 @@ static bool access_fits(struct names *n, const struct candidate *c, const struct
 	return part_of(n, c->module, c->type, a->offset % size, a->size)->exact;
 }
 
+/* A block that is no whole number of elements holds one, and perhaps a flexible array: an
+ * access behind the element contradicts a type without one. */
+static bool is_contradicted(struct names *n, const struct candidate *c,
+                            const struct block_facts *f, uint64_t block_size)
+{
+	uint64_t size = debuginfo_size(names_debuginfo(n, c->module), c->type);
+	if (size == 0 || size > block_size || block_size % size == 0 ||
+	    is_flexible(n, c->module, c->type))
+		return false;
+	for (unsigned i = 0; i < f->access_count; i++)
+		if (f->accesses[i].offset >= size)
+			return true;
+	return false;
+}
+
 /* The candidate whose type fits most accesses; more for structs and for direct pointers. */
 static const struct candidate *best_candidate(struct names *n, uint32_t block)
 {
@@ -464,7 +482,8 @@ static const struct candidate *best_candidate(struct names *n, uint32_t block)
 			unsigned fits = 0;
 			for (unsigned j = 0; j < f->access_count; j++)
 				fits += access_fits(n, c, &f->accesses[j], size);
-			if (!access_fits(n, c, &f->accesses[i], size))
+			if (!access_fits(n, c, &f->accesses[i], size) ||
+			    is_contradicted(n, c, f, size))
 				continue;
 			unsigned fit = type_fit(n, c->module, c->type, size);
 			bool whole =

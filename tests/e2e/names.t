@@ -258,4 +258,31 @@ if CXX=g++ "$HEDDLE" c++ -g -O1 -fopenmp regions.cc -o regions -pthread 2>/dev/n
 else
 	skip "OpenMP in C++" "it does not compile here"
 fi
+# a type at hand that an access contradicts: the block is no whole number of them
+cat >raw.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+struct wide { long x[5]; };
+static void *pool;
+static void fill(void *raw, int n)
+{
+	struct wide *w = raw;
+	w->x[0] = 1;
+	for (int i = 0; i < n; i++)
+		((char *)raw)[i + 64] = (char)i;
+}
+static void *work(void *p) { fill(p, 20); return p; }
+int main(void)
+{
+	pthread_t t;
+	pool = malloc(103);
+	pthread_create(&t, NULL, work, pool);
+	fill(pool, 20);
+	pthread_join(t, NULL);
+	return 0;
+}
+C
+"$HEDDLE" cc -g -O1 raw.c -o raw -pthread && "$HEDDLE" record -q -o raw.hdl -- ./raw
+"$HEDDLE" races raw.hdl >raw.out
+like "$(cat raw.out)" 'on block@raw.c:16[+]0, block@raw.c:16[+]64' "a type at hand that the accesses contradict is not the block's"
 done_testing
