@@ -284,5 +284,5 @@ int main(void)
 C
 "$HEDDLE" cc -g -O1 raw.c -o raw -pthread && "$HEDDLE" record -q -o raw.hdl -- ./raw
 "$HEDDLE" races raw.hdl >raw.out
-like "$(cat raw.out)" 'on block@raw.c:16[+]0, block@raw.c:16[+]64' "a type at hand that the accesses contradict is not the block's"
+like "$(cat raw.out)" 'on block@raw.c:16[+]64, block@raw.c:16[+]65' "a type at hand that the accesses contradict is not the block's"
 done_testing
