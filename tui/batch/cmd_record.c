@@ -153,11 +153,9 @@ static int run_record(struct arguments *a)
 	o.filter = argument_choice(a, "filter", session_filters, -1) + 1;
 	o.no_missing = argument_flag(a, "no-missing");
 	o.no_inputs = argument_flag(a, "no-inputs");
-	GArray *turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
-	if (!read_strategy(a, &o.strategy, turns, &error)) {
-		g_array_unref(turns);
+	g_autoptr(GArray) turns = g_array_new(FALSE, FALSE, sizeof(struct log_turn));
+	if (!read_strategy(a, &o.strategy, turns, &error))
 		return ours(&error);
-	}
 	o.memory = argument_choice(a, "memory", weak_model_words, WEAK_SC);
 	if (o.memory != WEAK_SC && o.free_mode)
 		return usage_error(a,
@@ -199,7 +197,6 @@ static int run_record(struct arguments *a)
 	await_interruption(&s.result);
 	bool ok = session_record(&o, &s, &making, &error);
 	g_ptr_array_unref((GPtrArray *)o.specs);
-	g_array_unref(turns);
 	progress_done();
 	int status = s.result.status;
 	if (ok) {
