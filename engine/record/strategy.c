@@ -33,7 +33,7 @@ void strategy_configure(const struct strategy *s, struct log_config *config)
 	config->steps = s->steps;
 	if (s->kind == STRATEGY_SURW)
 		config->target = s->target;
-	if (s->kind != STRATEGY_TURNS || s->turns == NULL)
+	if (s->kind != STRATEGY_TURNS || s->turns == NULL || s->turns->len == 0)
 		return;
 	config->turn_count = MIN(s->turns->len, LOG_TURNS);
 	memcpy(config->turns, s->turns->data, config->turn_count * sizeof(struct log_turn));
