@@ -167,7 +167,7 @@ tests: all $(call bin,$(UNIT_SRC) $(PROPERTY_SRC) $(SCREEN_SRC) $(BENCH_SRC)) $(
 deps:
 	@tests/deps.sh $(PACKAGES) $(TEST_PACKAGES)
 
-# The build of a test run uses all processors, unless -j says otherwise.
+# The builds of the demonstration and of a test run use all processors, unless -j says otherwise.
 all_jobs = $(if $(filter -j%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 check: deps
@@ -205,7 +205,7 @@ golden: tests
 	for t in $(call bin,$(SCREEN_SRC)); do GOLDEN=update $$t >/dev/null; done
 
 demo: deps
-	$(MAKE) all
+	$(MAKE) $(all_jobs) all
 	samples/demo.sh
 
 bench: deps

@@ -102,13 +102,13 @@ struct node {
 	int32_t before[REGISTERS];
 	uint8_t saved;      /* the caller's registers that were written to the frame before */
 	const char *callee; /* of another module, or NULL */
-	/* What it does to what is followed. */
+	/* Its effects on registers and frame. */
 	bool anything; /* leads nowhere known: all is live before it */
 	bool frame;    /* may read all of the frame */
 	bool hook;     /* a call of an atomic operation */
 	uint8_t reads, overwrites, saves;
 	struct bytes read[2], written; /* written: overwritten */
-	/* What is live before it. */
+	/* Registers and bytes of the frame that are live before it. */
 	uint8_t live;
 	uint64_t live_frame[WINDOW / 64];
 };
@@ -133,7 +133,7 @@ struct extent {
 struct code {
 	struct machine m;
 	GHashTable *slots;   /* address of a word of the linkage -> its symbol's name */
-	GHashTable *linkage; /* address of code -> the name of what it leads to, or "" */
+	GHashTable *linkage; /* address of code -> name of the function it leads to, or "" */
 	GArray *extents;     /* struct extent, by address */
 };
 
@@ -198,7 +198,7 @@ static const char *by_slot(const struct code *c, const cs_insn *i)
 	return g_hash_table_lookup(c->slots, (gpointer)(uintptr_t)slot);
 }
 
-/* What of another module the code at the address leads to; "": it is no linkage. */
+/* The function of another module that linkage code at the address leads to; "": it is none. */
 static const char *linkage_at(struct code *c, uint64_t address)
 {
 	const char *known = g_hash_table_lookup(c->linkage, (gpointer)(uintptr_t)address);
@@ -301,7 +301,7 @@ static uint64_t read_number(const uint8_t **at, const uint8_t *end)
 	return number;
 }
 
-/* What a common entry says of those that name it. */
+/* A common information entry of .eh_frame: the form of the entries that name it. */
 struct common {
 	bool known;    /* addresses are four bytes, from where they stand on */
 	bool augments; /* with data of a length that is told */
@@ -346,7 +346,7 @@ static int by_low(gconstpointer a, gconstpointer b)
 	return x->low < y->low ? -1 : x->low > y->low;
 }
 
-/* False: the section has what is not known, so that no extent is. */
+/* False: the section has an entry of unknown form, so that no extent is certain. */
 static bool read_extents(struct code *c, const GElf_Shdr *header, const Elf_Data *data)
 {
 	const uint8_t *begin = data->d_buf, *end = begin + data->d_size;
@@ -456,7 +456,7 @@ static void flow(struct function *f, uint32_t to, const int32_t *registers, uint
 		g_array_append_val(f->open, to);
 }
 
-/* What instructions do whose operands are all that they read and write. */
+/* Effects of instructions that read and write their operands alone. */
 enum does {
 	DOES_OTHER,   /* not listed */
 	DOES_MOVE,    /* overwrites its first operand, reads the second */
@@ -733,7 +733,7 @@ static void do_call(struct function *f, struct node *n, int32_t *after)
 		              !g_str_has_suffix(callee, "_val");
 		f->escapes |= is_address(n->before[RDX]);
 		f->escapes |= is_address(n->before[RSI]) && !points;
-		for (int k = 0; k < 2; k++) { /* the atomic, and what is expected of it */
+		for (int k = 0; k < 2; k++) { /* the atomic, and its expected value */
 			int32_t at = n->before[arguments[k]];
 			n->frame |= at == SOME_ADDRESS;
 			if (is_known(at))
@@ -745,7 +745,7 @@ static void do_call(struct function *f, struct node *n, int32_t *after)
 		n->frame = true; /* arguments on the stack */
 		n->anything |= unwinds(callee);
 		f->unknown |= returns_twice(callee);
-		/* What it throws leads to places of the function, or to its callers. */
+		/* An exception leads to places of the function, or to its callers. */
 		n->reads |= f->extent->excepted ? ALL_REGISTERS
 		                                : (uint8_t)(ALL_REGISTERS & ~n->saved);
 	}
@@ -876,7 +876,7 @@ static void walk(struct function *f, uint64_t entry)
 	}
 }
 
-/* ---- what is live ---- */
+/* ---- liveness ---- */
 
 static void mark(uint64_t *frame, struct bytes bytes, bool live)
 {

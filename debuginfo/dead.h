@@ -1,7 +1,7 @@
 /*
- * dead.h - what of a thread's state its code does not look at any more: registers and bytes of
- * the stack frame that the code after a call overwrites on every way before it reads them
- * (x86-64, by capstone and the ABI). What is not certain counts as looked at.
+ * dead.h - dead registers and dead bytes of the stack frame after a call: on every path the
+ * code overwrites them before it reads them (x86-64, by capstone and the ABI). Whatever is not
+ * certain counts as live.
  */
 #ifndef HEDDLE_DEBUGINFO_DEAD_H
 #define HEDDLE_DEBUGINFO_DEAD_H

@@ -203,8 +203,8 @@ void explore_end_unseen(struct exploration *x);
 bool explore_start_run(struct exploration *x, struct pending *s, struct plan_run *run,
                        struct error *error);
 /* explore_next.c: choose the next schedule, and begin its execution, which goes on while the
- * current run is planned; what is planned waits for one run more. Not while an error is looked
- * for: what has been learnt last leads there. */
+ * current run is planned; its reversals wait for one run more. Not while an error is
+ * looked for: there the newest reversals come first. */
 void explore_choose_next(struct exploration *x);
 /* Why nothing more is executed, or NULL. */
 const char *explore_limit(const struct exploration *x);

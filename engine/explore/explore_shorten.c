@@ -3,8 +3,9 @@
  * threads, before it is shown.
  *
  * Turns of the shortest run so far are taken out in parts, of half their number first, then of
- * a quarter, ... (delta debugging: Zeller and Hildebrandt, TSE 2002). What is left is run and
- * judged like any schedule; the error's shortest run is what note_shortest makes it.
+ * a quarter, ... (delta debugging: Zeller and Hildebrandt, TSE 2002). The turns left are run
+ * and judged like any schedule; note_shortest (explore_errors.c) keeps the error's shortest
+ * run.
  */
 #include "engine/explore/explore_private.h"
 
@@ -58,7 +59,7 @@ static bool shorten(struct exploration *x, guint error, struct error *problem)
 
 bool explore_shorten(struct exploration *x, struct error *problem)
 {
-	enum { SWITCHES = 2 }; /* that nobody minds */
+	enum { SWITCHES = 2 }; /* few enough to be shown as they are */
 	bool good = true;
 	uint64_t runs = x->report->runs->len, classes = x->report->classes;
 	if (x->portfolio == NULL || x->options->specs != NULL || x->options->resume != NULL)

@@ -4,7 +4,7 @@
  */
 #include "engine/explore/explore_private.h"
 
-/* What depends on the exploration. */
+/* Set the plan's fields that depend on the exploration. */
 static void complete_plan(struct exploration *x, struct pending *s)
 {
 	const struct explore_options *o = x->options;

@@ -1,5 +1,5 @@
 /*
- * graphs_shortcuts.c - pasts of a thread that lead to what a shorter one leads to.
+ * graphs_shortcuts.c - pasts of a thread that have the same continuations as a shorter one.
  *
  *     r = x;
  *     while (!compare_exchange(&x, &r, r + 1))
@@ -43,7 +43,7 @@ static void leads_to_the_same(struct graphs *s, struct known *known)
 	s->shortens = true;
 }
 
-/* After the mark comes what comes after `shorter`, if their states are equal. */
+/* The past `mark` has the continuations of `shorter`, if their states are equal. */
 static void compare(struct graphs *s, uint64_t mark, uint64_t shorter)
 {
 	struct known *known = g_hash_table_lookup(s->known, &mark);

@@ -1,13 +1,13 @@
 /*
- * unseen.h - waits at barriers whose result nobody looks at: which thread is the last one of
- * the round (PTHREAD_BARRIER_SERIAL_THREAD) is no outcome then.
+ * unseen.h - waits at barriers whose result the code does not use: which thread is the last one
+ * of the round (PTHREAD_BARRIER_SERIAL_THREAD) is no outcome then.
  */
 #ifndef HEDDLE_EXPLORE_UNSEEN_H
 #define HEDDLE_EXPLORE_UNSEEN_H
 
 #include "engine/trace/trace.h"
 
-/* What is known, by place of the code: g_hash_table_unref. */
+/* A cache by place of the code: g_hash_table_unref. */
 GHashTable *unseen_new(void);
 /* Does the code after the wait (its arrival or its end) do the same whoever is the last?
  * (debuginfo_result_unseen.) */

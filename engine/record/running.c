@@ -23,7 +23,7 @@ struct access_place {
 	unsigned flags;
 	uint64_t pc;
 };
-/* What the last access of a slot of the log's sites was. */
+/* The last access of a slot of the log's sites. */
 struct recent_access {
 	uint64_t key; /* the site's; 0: none */
 	const struct block_life *life;
@@ -75,7 +75,7 @@ struct running {
 	GHashTable *place_of; /* hash of the key -> index + 1 */
 	struct recent_place recent[RECENT];
 	struct recent_access sites[LOG_SITES];
-	struct flow_event access; /* the last one: what stays is not set again */
+	struct flow_event access; /* the last one; fields that stay are not set again */
 	GHashTable *pages;        /* number -> struct memory_page, owned */
 	struct memory_page *page[PAGES];
 	GArray *variables;     /* struct variable_range */
@@ -403,7 +403,7 @@ static void keep_allocation(struct running *r, const struct log_record *record)
 	g_hash_table_insert(r->allocated, import_life(r->im, record->words[1]), a);
 }
 
-/* Those that change what the events are, or are events, and synchronise. */
+/* Records that synchronise, or that change the meaning of later records. */
 static void take_other(struct running *r, const struct log_record *record)
 {
 	uint32_t from = builder_event_count(r->im->b);

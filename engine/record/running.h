@@ -22,7 +22,7 @@ struct running;
 /* Of the log at `path` (so_far_new); the sink is copied. NULL: not possible here. */
 struct running *running_new(const char *path, int buffer, const struct running_sink *sink);
 void running_free(struct running *r); /* NULL is allowed */
-/* Take what has been recorded since; false: nothing. */
+/* Take the records since the last call; false: there are none. */
 bool running_look(struct running *r);
 /* The place of an access (flow_event.point) without its callers: equal for one instruction. */
 static inline uint32_t running_site(uint64_t point)

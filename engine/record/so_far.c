@@ -143,7 +143,7 @@ static bool copy_file(struct so_far *s)
 	return got > 0;
 }
 
-/* What has come to the last record since it was read. */
+/* Bytes added to the last record since it was read. */
 static void read_last_again(struct so_far *s)
 {
 	uint64_t word = s->last ? *s->last : 0, second;
@@ -179,7 +179,7 @@ static void begin_chunk(struct so_far *s)
 	s->whole = false;
 }
 
-/* What was copied while the memory was cleared is not to be read. */
+/* A copy made while the memory was cleared is not read. */
 static void forget_copied(struct so_far *s)
 {
 	size_t at = (size_t)(s->reader.at - s->copy);

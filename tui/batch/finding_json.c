@@ -180,7 +180,7 @@ static json_t *line_json(const struct trace *t, uint32_t event, uint32_t number)
 	return json_stringn(line->str, line->len);
 }
 
-/* What the values of a race in a run under a weak memory model need. */
+/* The memory model that the values of a race need, in words; for runs under a weak one. */
 static const char *needs_sentence(const struct trace *t, const struct finding *f)
 {
 	const char *needs = trace_model(t) == WEAK_SC ? NULL : weak_race_sentence(f);

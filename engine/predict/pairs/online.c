@@ -67,7 +67,7 @@ struct barrier_past {
 /* Signals and broadcasts that a waiting thread may have been woken by. */
 struct waker {
 	struct origin at;
-	bool all, used; /* a broadcast; a signal that has woken somebody */
+	bool all, used; /* a broadcast; a signal that has woken a thread */
 };
 struct condition_past {
 	GArray *wakers;
@@ -84,7 +84,8 @@ struct online {
 	GArray *last_call; /* struct origin, by instance */
 	GArray *allocs;    /* struct origin, by block */
 	GArray *frees;     /* the same */
-	GArray *living;    /* uint32_t: blocks whose life may still tell somebody something */
+	GArray *living;    /* uint32_t: blocks with an allocation or free that may still order
+	                      events */
 	struct memory *memory;
 	uint32_t memory_count;
 	GHashTable *heads; /* variable + 1 -> GArray of struct origin: its release sequences */
@@ -229,7 +230,7 @@ static void fork_or_join(struct online *o, const struct flow_event *x)
 
 /* -- barriers and conditions --------------------------------------------------------------- */
 
-/* Nobody leaves a round any more that is before the last one of each thread. */
+/* Rounds before the last one of every thread: no thread can leave them any more. */
 static void forget_rounds(struct barrier_past *b)
 {
 	uint32_t first = b->rounds->len;
@@ -269,7 +270,7 @@ static void barrier_event(struct online *o, const struct flow_event *x, struct o
 	join_all(o, x, b->rounds->pdata[round]);
 }
 
-/* A wake is by the first signal after its wait that has woken nobody, or a broadcast. */
+/* A wake is by the first signal after its wait that has woken no thread, or a broadcast. */
 static void wake(struct online *o, const struct flow_event *x, struct condition_past *c)
 {
 	gpointer wait;
@@ -287,7 +288,7 @@ static void wake(struct online *o, const struct flow_event *x, struct condition_
 	g_hash_table_remove(c->waiting, GUINT_TO_POINTER(x->thread));
 }
 
-/* Wakers before all waits, or used, wake nobody any more. */
+/* Wakers before all waits, and used signals, wake no thread any more. */
 static void forget_wakers(struct condition_past *c)
 {
 	enum { MANY = 64 };
@@ -614,7 +615,7 @@ void online_renew(struct online *o, uint32_t variable)
 	g_hash_table_remove(o->heads, head_key(variable));
 }
 
-/* -- clocks that nobody can reach any more --------------------------------------------------- */
+/* -- clocks without a use any more ----------------------------------------------------------- */
 
 static void mark(struct online *o, struct origin at)
 {

@@ -1,5 +1,5 @@
 /*
- * state.c - the state of a thread at an atomic access: what decides what it does next.
+ * state.c - the state of a thread at an atomic access: all that its next steps depend on.
  *
  * A thread's code depends on the registers that a call keeps, its stack, memory, and what the
  * access returns. Where an access begins in the same state as an earlier one of its thread, and
@@ -33,7 +33,7 @@ void memory_program(uintptr_t bias)
 	program = bias;
 }
 
-/* What is dead at the call that returns to `pc`; NULL: nothing is known. */
+/* Dead registers and bytes at the call that returns to `pc`; NULL: unknown. */
 static const struct log_dead *dead_at(uintptr_t pc)
 {
 	unsigned from = 0, to = LOG_DEAD_SITES;

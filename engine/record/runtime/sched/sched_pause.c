@@ -31,7 +31,7 @@ static struct {
 	uintptr_t low, high; /* of the program's static data */
 } how;
 
-/* Words of memory: who came first, and whether others did since. */
+/* Words of memory: their first thread, and whether others have accessed them since. */
 enum { WORDS = 4096 };
 static struct {
 	uintptr_t word;
@@ -55,7 +55,7 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *unused)
 
 void sched_pause_init(void)
 {
-	/* each finds what the others do not; the one that finds most is the first */
+	/* each finds errors that the others do not; the one that finds most is the first */
 	static const struct mode modes[] = { { NEWEST, true, false },  { OLDEST, false, false },
 		                             { NEWEST, false, true },  { OLDEST, false, true },
 		                             { NEWEST, false, false }, { NEWEST, true, true } };
@@ -88,7 +88,7 @@ static unsigned slot_of(uintptr_t word)
 	return (uint32_t)(word * 0x9e3779b97f4a7c15ull >> 40) % WORDS;
 }
 
-/* Is what lies around it the thread's own so far? */
+/* Have the words around it been accessed by this thread alone so far? */
 static bool is_own(const struct thread *t, uintptr_t word)
 {
 	enum { AROUND = 16 };
@@ -100,7 +100,7 @@ static bool is_own(const struct thread *t, uintptr_t word)
 	return false;
 }
 
-/* Static data, or what lies on main's stack, where arguments do. */
+/* Static data, or main's stack, where arguments of threads lie. */
 static bool is_common(uintptr_t place)
 {
 	enum { STACK = 8 << 20 };
