@@ -221,7 +221,7 @@ struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint6
                                  uint64_t size, GString *path)
 {
 	struct debug_part part = { .type = type, .owner = NONE };
-	uint64_t needed = size ? size : 1;
+	uint64_t needed = size ? size : 1, whole_offset = offset;
 	bool shared = false; /* by several bit-fields */
 	for (int depth = 0; depth < LONGEST_CHAIN; depth++) {
 		part.qualifiers |= debuginfo_qualifiers(d, part.type);
@@ -229,9 +229,16 @@ struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint6
 		const struct debug_type *t = debuginfo_type(d, whole);
 		if (t->kind == TYPE_ARRAY) {
 			uint64_t each = debuginfo_size(d, t->target);
-			if (each == 0 || offset % each + needed > each)
+			if (each == 0 || offset % each + needed > each) {
+				part.count =
+				        (struct debug_count){ whole_offset - offset, offset > 0,
+					                      path->len + 1, 0 };
 				break;
+			}
+			part.count = (struct debug_count){ whole_offset - offset, each,
+				                           path->len + 1, 0 };
 			g_string_append_printf(path, "[%" G_GUINT64_FORMAT "]", offset / each);
+			part.count.to = path->len - 1;
 			offset %= each;
 			part.type = t->target;
 			continue;
@@ -255,5 +262,7 @@ struct debug_part debuginfo_part(const struct debuginfo *d, uint32_t type, uint6
 	part.exact = offset == 0 && !shared && (size == 0 || length == size);
 	if (offset != 0 && !shared)
 		g_string_append_printf(path, "+%" G_GUINT64_FORMAT, offset);
+	if (part.count.to == 0)
+		part.count.to = path->len;
 	return part;
 }

@@ -393,7 +393,7 @@ static void add_variable(struct cutter *c, const struct order_key *key, uint64_t
 		              .size = (uint32_t)size,
 		              .base = recorded ? key->region : r->name };
 	/* names of recordings are requested at the end */
-	v.name = recorded ? NONE : variable_name_at(c, key, offset);
+	v.spelling = recorded ? NONE : variable_name_at(c, key, offset);
 	g_array_append_val(c->variables, v);
 }
 
