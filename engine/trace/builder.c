@@ -236,20 +236,20 @@ static bool values_everywhere(const struct trace *t)
 	return any;
 }
 
-/* What only events needed: names may need as much. */
+/* What only events needed: cutting memory and names need as much. */
 static void release_look_ups(struct builder *b)
 {
 	struct table *tables[] = { &b->lines_table, &b->spots_table, &b->contexts_table };
 	for (size_t i = 0; i < G_N_ELEMENTS(tables); i++)
 		g_clear_pointer(&tables[i]->slots, g_free);
 	g_clear_pointer(&b->integers.slots, g_free);
-	column_free(&b->lines);
 }
 
 struct trace *builder_finish(struct builder *b, bool complete, struct error *error)
 {
-	struct cut c = builder_cut_memory(b);
 	release_look_ups(b);
+	struct cut c = builder_cut_memory(b);
+	column_free(&b->lines);
 	builder_ask_names(b, &c);
 	if (b->failure) {
 		error_set(error, place_line(b->name, 0).text, "record less, with --max-size",
