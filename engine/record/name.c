@@ -383,16 +383,6 @@ static void make_unique(struct taken_names *t, GString *name)
 	g_hash_table_insert(t->numbers, base, GUINT_TO_POINTER(number));
 }
 
-void names_append_number(uint64_t number, GString *name)
-{
-	char digits[20];
-	unsigned at = sizeof digits;
-	do
-		digits[--at] = (char)('0' + number % 10);
-	while (number /= 10);
-	g_string_append_len(name, digits + at, (gssize)(sizeof digits - at));
-}
-
 /* --- variables and objects ------------------------------------------------------------ */
 
 /* The end of the highest variable or object in each stack. */

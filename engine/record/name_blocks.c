@@ -12,6 +12,7 @@
  * One linear pass over the events that were told; per block a fixed number of accesses is kept.
  */
 #include "engine/record/name_private.h"
+#include "engine/base/decimal.h"
 #include "engine/base/hash.h"
 #include "engine/base/search.h"
 
@@ -586,7 +587,7 @@ static void append_pointer(const struct block_facts *f, GString *name)
 	g_string_append(name, f->pointer);
 	if (f->number > 1) {
 		g_string_append_c(name, '#');
-		names_append_number(f->number, name);
+		append_decimal(f->number, name);
 	}
 }
 
@@ -610,32 +611,35 @@ void names_append_block_type(struct names *n, uint32_t block, GString *name)
 		debuginfo_type_name(names_debuginfo(n, f->module), f->type, name);
 }
 
-struct place_in_block names_place_in_block(struct names *n, uint32_t block, uint64_t address,
-                                           uint64_t size)
+struct place_in_block names_place_in_block(struct names *n, uint32_t block, uint64_t address)
 {
 	const struct block_facts *f = settled(n, block);
-	struct place_in_block p = { .pointer = f->pointer,
-		                    .each = f->each,
-		                    .offset = address - n->trace->blocks[block].address };
-	if (f->type != NONE)
-		p.part = part_of(n, f->module, f->type, f->each ? p.offset % f->each : p.offset,
-		                 size);
-	return p;
+	return (struct place_in_block){ .pointer = f->pointer,
+		                        .each = f->each,
+		                        .offset = address - n->trace->blocks[block].address,
+		                        .module = f->module,
+		                        .type = f->type };
+}
+
+struct kept_part *names_part(struct names *n, const struct place_in_block *p, uint64_t size)
+{
+	return part_of(n, p->module, p->type, names_within(p), size);
 }
 
 void names_append_in_block(struct names *n, uint32_t block, uint64_t address, uint64_t size,
                            GString *name)
 {
-	struct place_in_block p = names_place_in_block(n, block, address, size);
-	const char *path = p.part ? p.part->path : "";
-	g_string_assign(n->form, p.part ? p.part->form : "");
-	if (p.part && !p.each && path[0] != '.' && path[0] != '[')
+	struct place_in_block p = names_place_in_block(n, block, address);
+	const struct kept_part *part = p.type != NONE ? names_part(n, &p, size) : NULL;
+	const char *path = part ? part->path : "";
+	g_string_assign(n->form, part ? part->form : "");
+	if (part && !p.each && path[0] != '.' && path[0] != '[')
 		g_string_append_c(name, '*');
 	append_pointer(&n->blocks->facts[block], name);
-	if (p.part == NULL || p.each) {
-		g_string_append_c(name, p.part ? '[' : '+');
-		names_append_number(p.part ? p.offset / p.each : p.offset, name);
-		g_string_append(name, p.part ? "]" : "");
+	if (part == NULL || p.each) {
+		g_string_append_c(name, part ? '[' : '+');
+		append_decimal(part ? p.offset / p.each : p.offset, name);
+		g_string_append(name, part ? "]" : "");
 	} else if (path[0] == '.') {
 		g_string_append(name, "->");
 		path++;

@@ -67,7 +67,6 @@ size_t names_places(struct names *n, const struct location *l, struct debug_plac
                     size_t room);
 void names_append_location(struct names *n, const struct location *l, GString *name);
 
-void names_append_number(uint64_t number, GString *name);
 /* A function's or type's name without template arguments. */
 void names_append_function(const char *function, GString *name);
 
@@ -120,12 +119,17 @@ struct kept_part {
 	} rules[2];
 };
 struct place_in_block {
-	const char *pointer;    /* P; interned */
-	uint64_t each, offset;  /* bytes of an element, of a block of several; in the block */
-	struct kept_part *part; /* NULL: the block's type is not known */
+	const char *pointer;   /* P; interned */
+	uint64_t each, offset; /* bytes of an element, of a block of several; in the block */
+	uint32_t module, type; /* of an element; NONE: not known */
 };
-struct place_in_block names_place_in_block(struct names *n, uint32_t block, uint64_t address,
-                                           uint64_t size);
+struct place_in_block names_place_in_block(struct names *n, uint32_t block, uint64_t address);
+static inline uint64_t names_within(const struct place_in_block *p)
+{
+	return p->each ? p->offset % p->each : p->offset;
+}
+/* The part of an element of known type that is at the place. */
+struct kept_part *names_part(struct names *n, const struct place_in_block *p, uint64_t size);
 
 /* name_rules.c */
 void names_variables(void *context, struct builder *b, const struct trace *partial,

@@ -6,7 +6,8 @@
  * Two variables may not share a name: the text format would make them one. A name without the
  * digits behind '[', '+' and '#' is its class. The names of one rule in the blocks of one
  * pointer have one class, and are distinct: their digits are the block's number and the place
- * in it. So only names of a class with more than one such origin are compared with each other.
+ * in it. So are those of rules that differ in a constant distance alone (a family). So only
+ * names of a class with more than one such origin are compared with each other.
  */
 #include "engine/record/name_private.h"
 
@@ -14,23 +15,37 @@
 
 struct name_class {
 	const char *pointer; /* of the first origin; NULL: outside of the heap */
-	uint32_t rule;
+	uint32_t family;
 	bool shared; /* it has names of another origin, too */
 };
 
-struct rule_use { /* an origin */
+struct rule_use {
 	const char *pointer;
 	uint32_t rule;
 };
+
+/* Parts of an array's elements, in the blocks of a pointer: all have one rule. */
+struct run {
+	const char *pointer;
+	uint32_t module, type;
+	uint64_t each, size, first, end, stride, rest;
+	uint32_t rule; /* 0: not known */
+};
+enum { RUNS = 8 };
 
 struct spelling_names {
 	struct names *n;
 	struct builder *b;
 	struct variable *variables;
-	GHashTable *rules;   /* text of a rule -> its index + 1; owned */
-	GHashTable *uses;    /* struct rule_use, owned -> struct name_class, borrowed */
-	GHashTable *classes; /* text -> struct name_class; owned */
+	/* Text of a rule -> its index + 1; the same of families of rules; owned. */
+	GHashTable *rules, *families;
+	GArray *family_of_rule; /* uint32_t */
+	GHashTable *uses;       /* struct rule_use, owned -> struct name_class, borrowed */
+	GHashTable *classes;    /* text -> struct name_class; owned */
 	bool any_shared;
+	struct run runs[RUNS][RUNS]; /* by size and offset */
+	struct run untyped;
+	struct rule_of_part of_untyped;
 	GString *name, *text; /* for a moment */
 	GString *last_text;   /* the class of the last name outside of the heap */
 	const struct name_class *last_class;
@@ -63,10 +78,10 @@ static gboolean same_use(gconstpointer a, gconstpointer b)
 /* --- rules ---------------------------------------------------------------------------- */
 
 /* The path of a member of a block's one element: job->arg, *job+3, job[2]. */
-static struct name_rule rule_of(const struct place_in_block *p, GString *path, GString *rest)
+static struct name_rule rule_of(const struct place_in_block *p, const struct kept_part *part,
+                                GString *path, GString *rest)
 {
 	struct name_rule rule = { .each = (uint32_t)p->each };
-	const struct kept_part *part = p->part;
 	g_string_truncate(rest, 0);
 	if (part == NULL) {
 		g_string_assign(path, "+");
@@ -94,41 +109,84 @@ static struct name_rule rule_of(const struct place_in_block *p, GString *path, G
 }
 
 /* The numbers of a rule have 32 bits. */
-static bool has_rule(const struct place_in_block *p)
+static bool has_rule(const struct place_in_block *p, const struct kept_part *part)
 {
 	return p->each <= UINT32_MAX &&
-	       (p->part == NULL ||
-	        (p->part->count.each <= UINT32_MAX && p->part->count.offset <= UINT32_MAX)) &&
+	       (part == NULL ||
+	        (part->count.each <= UINT32_MAX && part->count.offset <= UINT32_MAX)) &&
 	       g_utf8_validate(p->pointer, -1, NULL); /* the block's name has it as it is */
 }
 
-static uint32_t rule_for(struct spelling_names *s, const struct place_in_block *p)
+/* Index of s->text in a table of texts. */
+static uint32_t index_of(struct spelling_names *s, GHashTable *table, bool *fresh)
+{
+	gpointer known = g_hash_table_lookup(table, s->text->str);
+	uint32_t next = g_hash_table_size(table);
+	*fresh = known == NULL;
+	if (*fresh)
+		g_hash_table_insert(table, g_strdup(s->text->str), GUINT_TO_POINTER(next + 1));
+	return *fresh ? next : GPOINTER_TO_UINT(known) - 1;
+}
+
+/* The rule's text and where in an element its places are: two members may have one name. */
+static void describe_rule(struct spelling_names *s, const struct name_rule *rule,
+                          uint64_t place, const char *path, const char *rest)
+{
+	g_string_printf(s->text, "%u %u %u %u %" G_GINT64_FORMAT " %s\n%s", rule->each,
+	                rule->base, rule->step, rule->starred, (int64_t)place, path, rest);
+}
+
+/* The places p[1].x+1, p[1].x+2 are of one family: their distance from p[1].x is in the name.
+ */
+static uint32_t family_of(struct spelling_names *s, const struct name_rule *rule,
+                          uint64_t place, GString *path, GString *rest)
+{
+	GString *tail = rule->step ? rest : path;
+	bool fresh;
+	gsize end = tail->len;
+	while (end > 0 && g_ascii_isdigit(tail->str[end - 1]))
+		end--;
+	if (end > 0 && end < tail->len && tail->str[end - 1] == '+') {
+		place -= g_ascii_strtoull(tail->str + end, NULL, 10);
+		g_string_truncate(tail, end);
+	}
+	describe_rule(s, rule, place, path->str, rest->str);
+	return index_of(s, s->families, &fresh);
+}
+
+static uint32_t rule_for(struct spelling_names *s, const struct place_in_block *p,
+                         const struct kept_part *part)
 {
 	g_autoptr(GString) path = g_string_new(NULL);
 	g_autoptr(GString) rest = g_string_new(NULL);
-	struct name_rule rule = rule_of(p, path, rest);
-	g_string_printf(s->text, "%u %u %u %u %s\n%s", rule.each, rule.base, rule.step,
-	                rule.starred, path->str, rest->str);
-	gpointer known = g_hash_table_lookup(s->rules, s->text->str);
-	if (known != NULL)
-		return NAME_BY_RULE | (GPOINTER_TO_UINT(known) - 1);
-	uint32_t spelling = builder_name_rule(s->b, rule, path->str, rest->str);
-	g_hash_table_insert(s->rules, g_strdup(s->text->str),
-	                    GUINT_TO_POINTER((spelling & ~NAME_BY_RULE) + 1));
-	return spelling;
+	struct name_rule rule = rule_of(p, part, path, rest);
+	uint64_t place = names_within(p) - rule.base;
+	bool fresh;
+	if (rule.step)
+		place %= rule.step;
+	describe_rule(s, &rule, place, path->str, rest->str);
+	uint32_t index = index_of(s, s->rules, &fresh);
+	if (fresh) {
+		BUG_ON(builder_name_rule(s->b, rule, path->str, rest->str) !=
+		       (NAME_BY_RULE | index));
+		uint32_t family = family_of(s, &rule, place, path, rest);
+		g_array_append_val(s->family_of_rule, family);
+	}
+	return NAME_BY_RULE | index;
 }
 
 /* --- classes -------------------------------------------------------------------------- */
 
 /* A name of this origin is in the class `s->text`. */
-static struct name_class *class_of(struct spelling_names *s, const char *pointer, uint32_t rule)
+static struct name_class *class_of(struct spelling_names *s, const char *pointer,
+                                   uint32_t family)
 {
 	struct name_class *class = g_hash_table_lookup(s->classes, s->text->str);
 	if (class == NULL) {
 		class = g_new(struct name_class, 1);
-		*class = (struct name_class){ .pointer = pointer, .rule = rule };
+		*class = (struct name_class){ .pointer = pointer, .family = family };
 		g_hash_table_insert(s->classes, g_strdup(s->text->str), class);
-	} else if (class->pointer != pointer || class->rule != rule) {
+	} else if (class->pointer != pointer || class->family != family) {
 		class->shared = s->any_shared = true;
 	}
 	return class;
@@ -146,7 +204,8 @@ static void note_use(struct spelling_names *s, uint32_t variable, const char *po
 		return;
 	g_string_truncate(s->text, 0);
 	append_class(s->name->str, s->text);
-	struct name_class *class = class_of(s, pointer, rule);
+	uint32_t family = g_array_index(s->family_of_rule, uint32_t, rule & ~NAME_BY_RULE);
+	struct name_class *class = class_of(s, pointer, family);
 	g_hash_table_insert(s->uses, g_memdup2(&use, sizeof use), class);
 }
 
@@ -158,24 +217,55 @@ static bool in_heap(const struct spelling_names *s, uint32_t variable)
 	return block != NONE && !names_is_stack(s->n->trace, block);
 }
 
+/* Where the last variables of a size had their run. */
+static struct run *run_of(struct spelling_names *s, const struct place_in_block *p,
+                          uint64_t within, uint64_t size)
+{
+	struct run *r = &s->runs[size % RUNS][within % RUNS];
+	bool same = r->pointer == p->pointer && r->size == size && r->each == p->each &&
+	            r->module == p->module && r->type == p->type;
+	bool inside = same && within >= r->first && within + size <= r->end &&
+	              within % r->stride == r->rest;
+	if (!inside)
+		*r = (struct run){ p->pointer, p->module, p->type, p->each, size };
+	return r;
+}
+
+/* The rule of a variable's name, or 0. */
+static uint32_t find_rule(struct spelling_names *s, uint32_t variable)
+{
+	const struct variable *v = &s->variables[variable];
+	struct place_in_block p = names_place_in_block(s->n, v->block, v->address);
+	uint64_t within = names_within(&p);
+	struct run *run = p.type == NONE ? &s->untyped : run_of(s, &p, within, v->size);
+	if (run->rule != 0 && run->pointer == p.pointer)
+		return run->rule;
+	struct kept_part *part = p.type == NONE ? NULL : names_part(s->n, &p, v->size);
+	struct rule_of_part *of = part ? &part->rules[p.each == 0] : &s->of_untyped;
+	if (of->noted != p.pointer && !has_rule(&p, part))
+		return 0;
+	if (of->rule == 0)
+		of->rule = rule_for(s, &p, part);
+	if (of->noted != p.pointer)
+		note_use(s, variable, p.pointer, of->rule);
+	of->noted = p.pointer;
+	run->pointer = p.pointer;
+	if (part && part->count.stride == 0)
+		return of->rule;
+	run->rule = of->rule;
+	run->first = part ? part->count.first : 0;
+	run->end = part ? part->count.end : 0;
+	run->stride = part ? part->count.stride : 1;
+	run->rest = within % run->stride;
+	return of->rule;
+}
+
 static void spell_in_heap(struct spelling_names *s, uint64_t count)
 {
-	struct rule_of_part untyped = { .rule = 0 };
 	for (uint32_t i = 0; i < count; i++) {
-		struct variable *v = &s->variables[i];
-		if (!in_heap(s, i))
-			continue;
-		struct place_in_block p =
-		        names_place_in_block(s->n, v->block, v->address, v->size);
-		struct rule_of_part *of = p.part ? &p.part->rules[p.each == 0] : &untyped;
-		if (of->noted != p.pointer && !has_rule(&p))
-			continue;
-		if (of->rule == 0)
-			of->rule = rule_for(s, &p);
-		v->spelling = of->rule;
-		if (of->noted != p.pointer)
-			note_use(s, i, p.pointer, of->rule);
-		of->noted = p.pointer;
+		uint32_t rule = in_heap(s, i) ? find_rule(s, i) : 0;
+		if (rule != 0)
+			s->variables[i].spelling = rule;
 	}
 }
 
@@ -252,6 +342,8 @@ void names_variables(void *context, struct builder *b, const struct trace *parti
 		.b = b,
 		.variables = variables,
 		.rules = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+		.families = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL),
+		.family_of_rule = g_array_new(FALSE, FALSE, sizeof(uint32_t)),
 		.uses = g_hash_table_new_full(hash_use, same_use, g_free, NULL),
 		.classes = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free),
 		.name = g_string_new(NULL),
@@ -262,6 +354,8 @@ void names_variables(void *context, struct builder *b, const struct trace *parti
 	spell_others(&s, partial->variables_count);
 	spell_doubtful(&s, partial->variables_count);
 	g_hash_table_unref(s.rules);
+	g_hash_table_unref(s.families);
+	g_array_unref(s.family_of_rule);
 	g_hash_table_unref(s.uses);
 	g_hash_table_unref(s.classes);
 	g_string_free(s.name, TRUE);

@@ -2,6 +2,7 @@
  * spelt.c - names of variables that are spelt by a rule (struct name_rule): made when they are
  * first asked for, by any thread, and kept until the trace is closed.
  */
+#include "engine/base/decimal.h"
 #include "engine/trace/storage.h"
 
 struct spelt_names {
@@ -26,16 +27,6 @@ void spelt_names_free(struct spelt_names *s)
 	g_free(s);
 }
 
-static void append_number(uint64_t number, GString *name)
-{
-	char digits[20];
-	unsigned at = sizeof digits;
-	do
-		digits[--at] = (char)('0' + number % 10);
-	while (number /= 10);
-	g_string_append_len(name, digits + at, (gssize)(sizeof digits - at));
-}
-
 static void append_by_rule(const struct trace *t, const struct variable *v, GString *name)
 {
 	const struct name_rule *r = &t->name_rules[v->spelling & ~NAME_BY_RULE];
@@ -47,13 +38,13 @@ static void append_by_rule(const struct trace *t, const struct variable *v, GStr
 	g_string_append(name, pointer + (*pointer == '*'));
 	if (r->each) {
 		g_string_append_c(name, '[');
-		append_number(offset / r->each, name);
+		append_decimal(offset / r->each, name);
 		g_string_append_c(name, ']');
 		offset %= r->each;
 	}
 	g_string_append(name, trace_string(t, r->path));
 	if (r->step)
-		append_number((offset - r->base) / r->step, name);
+		append_decimal((offset - r->base) / r->step, name);
 	g_string_append(name, trace_string(t, r->rest));
 }
 
