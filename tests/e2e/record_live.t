@@ -1,5 +1,6 @@
 #!/bin/bash
-# heddle record --live: races are printed while the program runs, each once; the trace is the same.
+# heddle record --live: races and uses after free are printed while the program runs, each once; the trace is
+# the same.
 . tests/e2e/lib.sh
 cd "$scratch" || exit 1
 cat >waits.c <<'C'
@@ -87,6 +88,42 @@ for seed in 1 2 3 4 5 6 7 8; do
 	pairs=$((pairs + $(wc -l <whole)))
 done
 ok "$((pairs < 50))" "which are many: $pairs"
+
+# A block that a thread uses and another frees, in either order: as of the whole trace.
+cat >freed.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static int *shared;
+static void *work(void *p)
+{
+	shared[1] = 7;
+	return p;
+}
+int main(void)
+{
+	pthread_t t;
+	shared = calloc(4, sizeof *shared);
+	pthread_create(&t, 0, work, 0);
+	free(shared);
+	pthread_join(t, 0);
+	int *own = malloc(sizeof *own);
+	*own = 1;
+	free(own);
+	return 0;
+}
+C
+$HEDDLE cc -O1 -g freed.c -o freed -pthread
+told() { grep -v '^[a-z].*hdl:' | sed -E 's/\(?\*?(shared|block@freed.c:[0-9]+)[^ ]*//g; s/ +/ /g'; }
+for seed in 1 2 3 4 5 6 7 8; do
+	run $HEDDLE record --live -q -o freed.hdl --seed $seed -- ./freed
+	like "$err" "0 races and 1 use after free by hb, not complete" "seed $seed: a use and a free"
+	printf '%s\n' "$err" | told >live
+	$HEDDLE commute -q freed.hdl | told >whole
+	ok "$(cmp -s live whole; echo $?)" "as heddle commute says it, but for the name"
+	printf '%s\n' "$err" | grep 'with' >>orders
+done
+is "$(sort -u orders)" "    free()  with  write()
+    write()  with  free()" "in either order"
 
 # What the trace says does not depend on who looks.
 env _=x $HEDDLE record -q --seed 5 -o a.hdl -- ./waits </dev/null 2>/dev/null

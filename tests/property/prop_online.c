@@ -1,7 +1,8 @@
 /*
  * prop_online.c - happens-before event by event (online.h) against the pass over the whole
- * trace (stream_sites): the same pairs of sites, on random traces with every kind of operation,
- * and with memory that is divided as it is accessed.
+ * trace (stream_sites): the same pairs of sites; and its uses after free against their
+ * definition. On random traces with every kind of operation, and with memory that is divided as
+ * it is accessed.
  */
 #include "engine/predict/pairs/online.h"
 #include "engine/predict/pairs/pairs.h"
@@ -18,6 +19,8 @@ struct feeder {
 	const struct trace *t;
 	struct online *online;
 	GHashTable *pairs; /* of sites */
+	GHashTable *freed; /* of events: an access and a free, or two frees */
+	bool inside;       /* the variables of these are known */
 	GArray *parts;     /* struct part, by variable of the analysis */
 	uint32_t *part_of; /* by variable of the trace: part + 1 */
 	GArray *covered;   /* uint32_t */
@@ -33,6 +36,16 @@ static void on_race(void *context, const struct online_access *first,
 {
 	struct feeder *f = context;
 	g_hash_table_add(f->pairs, as_pair(first->point, x->point));
+}
+
+static void on_use_after_free(void *context, const struct online_access *first,
+                              const struct flow_event *x, uint32_t block, uint32_t variable)
+{
+	struct feeder *f = context;
+	g_hash_table_add(f->freed, as_pair(first->time - 1, x->number));
+	f->inside &= x->op == OP_FREE && f->t->events[first->time - 1].op == OP_FREE
+	                     ? variable == NONE
+	                     : variable < f->parts->len;
 }
 
 static uint32_t add_part(struct feeder *f, uint32_t first, uint32_t count)
@@ -135,32 +148,85 @@ static GHashTable *expected(struct trace *t)
 	return pairs;
 }
 
-static uint64_t pairs_seen;
+/* Does the event use the block's contents? */
+static bool uses(const struct trace *t, uint32_t e, uint32_t block)
+{
+	const struct event *x = &t->events[e];
+	return op_is_access(x->op) && !event_inert(x) &&
+	       t->variables[event_variables(t, x).first].block == block;
+}
+
+/* Does the event's thread use the block between the event and the free? */
+static bool uses_again(const struct trace *t, uint32_t e, uint32_t free, uint32_t block)
+{
+	for (uint32_t f = e + 1; f < free; f++)
+		if (t->events[f].thread == t->events[e].thread && uses(t, f, block))
+			return true;
+	return false;
+}
+
+/* The definition: pairs of a block's first free and an access, or another free, unordered by
+ * happens-before; of a thread's accesses before the free only the last. */
+static GHashTable *expected_frees(struct trace *t)
+{
+	GHashTable *pairs = g_hash_table_new(NULL, NULL);
+	struct order *hb = order_new(t, ORDER_KIND_HB, NULL);
+	for (uint32_t b = 0; b < t->blocks_count; b++) {
+		uint32_t free = t->blocks[b].free;
+		for (uint32_t e = 0; e < t->events_count && free != NONE; e++) {
+			const struct event *x = &t->events[e];
+			bool again = x->op == OP_FREE && x->target == b && e > free &&
+			             !event_inert(x);
+			if (!again && (!uses(t, e, b) || uses_again(t, e, free, b)))
+				continue;
+			if (e < free ? !order_ordered(hb, e, free)
+			             : !order_ordered(hb, free, e))
+				g_hash_table_add(pairs, as_pair(e, free));
+		}
+	}
+	order_free(hb);
+	return pairs;
+}
+
+static bool same_set(GHashTable *a, GHashTable *b)
+{
+	GHashTableIter pairs;
+	gpointer pair;
+	bool equal = g_hash_table_size(a) == g_hash_table_size(b);
+	g_hash_table_iter_init(&pairs, a);
+	while (g_hash_table_iter_next(&pairs, &pair, NULL))
+		equal &= g_hash_table_contains(b, pair);
+	return equal;
+}
+
+static uint64_t pairs_seen, frees_seen;
 
 static bool same(uint64_t seed, struct trace *t)
 {
-	struct feeder f = { .t = t, .pairs = g_hash_table_new(NULL, NULL) };
-	g_autoptr(GHashTable) wanted = expected(t);
-	GHashTableIter pairs;
-	gpointer pair;
-	bool equal = true;
-	f.online = online_new(on_race, &f);
+	struct feeder f = { .t = t,
+		            .pairs = g_hash_table_new(NULL, NULL),
+		            .freed = g_hash_table_new(NULL, NULL),
+		            .inside = true };
+	g_autoptr(GHashTable) wanted = expected(t), frees = expected_frees(t);
+	f.online = online_new(&(struct online_sink){ &f, on_race, on_use_after_free });
 	f.parts = g_array_new(FALSE, FALSE, sizeof(struct part));
 	f.covered = g_array_new(FALSE, FALSE, sizeof(uint32_t));
 	f.part_of = g_new0(uint32_t, t->variables_count + 1);
 	for (uint32_t e = 0; e < t->events_count; e++)
 		feed(&f, e);
-	g_hash_table_iter_init(&pairs, wanted);
-	while (g_hash_table_iter_next(&pairs, &pair, NULL))
-		equal &= g_hash_table_contains(f.pairs, pair);
-	equal &= g_hash_table_size(wanted) == g_hash_table_size(f.pairs);
+	bool equal = same_set(wanted, f.pairs) && same_set(frees, f.freed) && f.inside;
 	pairs_seen += g_hash_table_size(f.pairs);
+	frees_seen += g_hash_table_size(f.freed);
 	if (!equal) {
 		char *text = trace_text(t);
-		printf("seed %lu: %u pairs, of the whole trace %u\n%s", (unsigned long)seed,
-		       g_hash_table_size(f.pairs), g_hash_table_size(wanted), text);
+		printf("seed %lu: %u pairs, of the whole trace %u; %u frees, by definition "
+		       "%u\n%s",
+		       (unsigned long)seed, g_hash_table_size(f.pairs),
+		       g_hash_table_size(wanted), g_hash_table_size(f.freed),
+		       g_hash_table_size(frees), text);
 		g_free(text);
 	}
+	g_hash_table_destroy(f.freed);
 	g_hash_table_destroy(f.pairs);
 	g_array_free(f.parts, TRUE);
 	g_array_free(f.covered, TRUE);
@@ -182,6 +248,7 @@ static bool one(uint64_t seed)
 int main(int argc, char **argv)
 {
 	int status = mix_main(argc, argv, "online", 4000, one);
-	printf("online: %lu pairs\n", (unsigned long)pairs_seen);
+	printf("online: %lu pairs, %lu accesses unordered with a free\n",
+	       (unsigned long)pairs_seen, (unsigned long)frees_seen);
 	return status;
 }

@@ -1,7 +1,7 @@
 /*
  * record_live.c - see record_live.h. A thread takes each event once, as soon as it is recorded
- * (running.h), through happens-before (online.h), and prints a race when its second access has
- * come: a race of a part of a run is one of the run.
+ * (running.h), through happens-before (online.h), and prints a race, or a use after free, when
+ * its second event has come: a race of a part of a run is one of the run.
  */
 #include "tui/batch/record_live.h"
 
@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "debuginfo/debuginfo.h"
+#include "engine/commute/rd2.h"
 #include "engine/base/hash.h"
 #include "engine/finding_key.h"
 #include "engine/predict/pairs/online.h"
@@ -23,7 +24,10 @@ enum { LOOK_US = 20000 };
 struct record_live {
 	const char *suppressions; /* borrowed */
 	GHashTable *sites;        /* pairs of sites that have raced, as pointers */
+	GHashTable *freed;        /* the same of an access and a free of its block, or two */
 	GHashTable *printed;      /* keys of findings */
+	guint races;              /* of these */
+	struct specs *specs;      /* the shipped ones; NULL: not yet needed */
 	struct debug_store *debug;
 	struct running *running;
 	struct online *online;
@@ -31,11 +35,10 @@ struct record_live {
 	gint stop; /* atomic */
 };
 
-static void print_new(struct record_live *l, const struct trace *t, const uint32_t events[2],
+static void print_new(struct record_live *l, const struct trace *t, struct finding *f,
                       const uint32_t numbers[2])
 {
 	struct suppressions *suppressions = NULL;
-	struct finding *f = race_finding(t, events[0], events[1], VERDICT_CANDIDATE, "hb");
 	char *key = finding_key(t, f);
 	suppressions_add_recorded(&suppressions, t);
 	if (g_hash_table_contains(l->printed, key) ||
@@ -45,32 +48,72 @@ static void print_new(struct record_live *l, const struct trace *t, const uint32
 		report_print_pair(t, f, numbers);
 		fflush(stdout);
 		g_hash_table_add(l->printed, key);
+		l->races += f->kind == FINDING_DATA_RACE;
 	}
 	suppressions_free(suppressions);
-	finding_free(f);
 }
 
-static void on_race(void *context, const struct online_access *first,
-                    const struct flow_event *x, uint32_t variable)
+/* An access of a block and a free of it, or two frees, by the specification of memory. NULL and
+ * `error`. */
+static struct finding *freed_finding(struct record_live *l, struct trace *t,
+                                     const uint32_t events[2], struct error *error)
 {
-	struct record_live *l = context;
+	struct call_scratch scratch[2];
+	struct call pair[2];
+	bool commute;
+	if (l->specs == NULL)
+		l->specs = specs_open(NULL, error);
+	struct model *m = l->specs ? model_new(t, l->specs, NULL, error) : NULL;
+	if (m == NULL)
+		return NULL;
+	struct finding *f = finding_new(FINDING_USE_AFTER_FREE, events[0], events[1]);
+	f->verdict = VERDICT_CANDIDATE;
+	f->count = 1;
+	f->by = "hb";
+	if (model_common_calls(m, events[0], events[1], pair, scratch, &commute))
+		commute_describe(m, f, &pair[0], &pair[1]);
+	model_free(m);
+	return f;
+}
+
+static void on_pair(struct record_live *l, const struct online_access *first,
+                    const struct flow_event *x, struct running_memory memory)
+{
 	uint32_t a = running_site(first->point);
 	uint32_t b = running_site(x->point);
+	bool freed = memory.block != NONE;
 	gpointer sites = (gpointer)((uintptr_t)MIN(a, b) << 32 | MAX(a, b));
-	if (!g_hash_table_add(l->sites, sites))
+	if (!g_hash_table_add(freed ? l->freed : l->sites, sites))
 		return;
 	struct record_facts facts = { .debug = l->debug, .suppressions = l->suppressions };
 	struct running_access pair[2] = { { first->thread, first->point },
 		                          { x->thread, x->point } };
 	uint32_t events[2], numbers[2] = { first->time - 1, x->number };
 	struct error error;
-	struct trace *t = running_pair(l->running, variable, pair, &facts, events, &error);
-	if (t)
-		print_new(l, t, events, numbers);
+	struct trace *t = running_pair(l->running, memory, pair, &facts, events, &error);
+	struct finding *f =
+	        t == NULL ? NULL
+	        : freed   ? freed_finding(l, t, events, &error)
+	                  : race_finding(t, events[0], events[1], VERDICT_CANDIDATE, "hb");
+	if (f != NULL)
+		print_new(l, t, f, numbers);
 	else
 		say_error(&error);
+	finding_free(f);
 	trace_close(t);
 	record_facts_release(&facts);
+}
+
+static void on_race(void *context, const struct online_access *first,
+                    const struct flow_event *x, uint32_t variable)
+{
+	on_pair(context, first, x, (struct running_memory){ variable, NONE });
+}
+
+static void on_use_after_free(void *context, const struct online_access *first,
+                              const struct flow_event *x, uint32_t block, uint32_t variable)
+{
+	on_pair(context, first, x, (struct running_memory){ variable, block });
 }
 
 static void on_event(void *context, const struct flow_event *x)
@@ -96,9 +139,10 @@ struct record_live *record_live_new(const char *suppressions)
 	struct record_live *l = g_new0(struct record_live, 1);
 	l->suppressions = suppressions;
 	l->sites = g_hash_table_new(hash_pointer, NULL);
+	l->freed = g_hash_table_new(hash_pointer, NULL);
 	l->printed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	l->debug = debug_store_new();
-	l->online = online_new(on_race, l);
+	l->online = online_new(&(struct online_sink){ l, on_race, on_use_after_free });
 	return l;
 }
 
@@ -107,6 +151,9 @@ void record_live_free(struct record_live *l)
 	if (l == NULL)
 		return;
 	g_hash_table_destroy(l->sites);
+	g_hash_table_destroy(l->freed);
+	if (l->specs)
+		specs_free(l->specs);
 	g_hash_table_destroy(l->printed);
 	running_free(l->running);
 	online_free(l->online);
@@ -154,8 +201,12 @@ struct session_watch record_live_watch(struct record_live *l)
 void record_live_end(struct record_live *l, const char *trace)
 {
 	g_autofree char *name = g_path_get_basename(trace);
-	guint count = g_hash_table_size(l->printed);
-	printf("%s: %u race%s by hb, not complete: 'heddle races' looks at other schedules\n",
-	       printable(name), count, count == 1 ? "" : "s");
+	guint uses = g_hash_table_size(l->printed) - l->races;
+	g_autofree char *freed =
+	        uses == 0 ? g_strdup("")
+	                  : g_strdup_printf(" and %u use%s after free", uses, plural(uses));
+	printf("%s: %u race%s%s by hb, not complete: 'heddle races' looks at other "
+	       "schedules\n",
+	       printable(name), l->races, plural(l->races), freed);
 	fflush(stdout);
 }

@@ -36,20 +36,32 @@ static inline bool is_full(const struct memory *m)
 
 struct thread_past {
 	bool begun, joined;
-	uint32_t last;  /* its last event */
-	uint32_t block; /* the last block that it used, after the allocation; or NONE */
+	uint32_t last;           /* its last event */
 	struct sync_point fence; /* last release fence */
 	GArray *pending;         /* struct sync_point: heads read without acquire; or NULL */
 };
 
+/* An access of a block, or its free. */
+struct use {
+	struct online_access at;
+	uint32_t variable;
+};
+struct block_past {
+	/* The last one of all; before the first by thread NONE, after a free the free. */
+	struct use last;
+	bool freed;
+	GArray *others; /* struct use: the last ones of other threads, until the free; or NULL
+	                 */
+};
+
 struct online {
-	online_race *race;
-	void *context;
+	struct online_sink sink;
 	struct clocks clocks;
 	const struct flow_event *event; /* the current one */
 	struct must_rules *must;
 	GArray *threads; /* struct thread_past */
 	GArray *locks;   /* struct lock_points, by object */
+	GArray *blocks;  /* struct block_past */
 	struct memory *memory;
 	uint32_t memory_count;
 	GHashTable
@@ -64,7 +76,7 @@ static __attribute__((noinline)) void more_threads(struct online *o, uint32_t th
 {
 	enum { FIRST_THREADS = 16, MOST_THREADS = EVENT_THREADS };
 	for (uint32_t i = o->threads->len; i <= thread; i++) {
-		struct thread_past fresh = { .block = NONE, .fence = NO_SYNC_POINT };
+		struct thread_past fresh = { .fence = NO_SYNC_POINT };
 		g_array_append_val(o->threads, fresh);
 	}
 	if (thread >= o->clocks.threads) {
@@ -148,20 +160,12 @@ static void on_must(void *context, const struct sync_point *before, uint32_t aft
 		join(context, before);
 }
 
-static __attribute__((noinline)) void use_new_block(struct online *o, struct thread_past *t,
-                                                    uint32_t block)
+/* An event in a block comes after the block's allocation. */
+static void join_alloc(struct online *o, uint32_t block)
 {
 	struct sync_point alloc = must_rules_alloc(o->must, block);
-	t->block = alloc.event != NONE ? block : NONE;
 	if (alloc.event != NONE)
 		join(o, &alloc);
-}
-
-static inline void use_block(struct online *o, struct thread_past *t,
-                             const struct flow_event *x)
-{
-	if (G_UNLIKELY(x->block != t->block) && x->block != NONE)
-		use_new_block(o, t, x->block);
 }
 
 static inline void begin_thread(struct online *o, const struct flow_event *x,
@@ -242,6 +246,87 @@ static inline bool covered(const struct online *o, uint32_t thread,
 	       a->time <= clocks_now_time(&o->clocks, thread, a->thread);
 }
 
+/* -- blocks ------------------------------------------------------------------------------- */
+
+static __attribute__((noinline)) void more_blocks(struct online *o, uint32_t block)
+{
+	const struct block_past fresh = { .last.at.thread = NONE };
+	for (uint32_t i = o->blocks->len; i <= block; i++)
+		g_array_append_val(o->blocks, fresh);
+}
+
+static inline struct block_past *block_at(struct online *o, uint32_t block)
+{
+	if (G_UNLIKELY(block >= o->blocks->len))
+		more_blocks(o, block);
+	return &g_array_index(o->blocks, struct block_past, block);
+}
+
+/* The first access by its thread since another thread's, or after the free. */
+static __attribute__((noinline)) void use_in_turn(struct online *o, const struct flow_event *x,
+                                                  struct block_past *b, struct use now)
+{
+	if (b->freed) {
+		join_alloc(o, x->block);
+		if (!covered(o, x->thread, &b->last.at))
+			o->sink.use_after_free(o->sink.context, &b->last.at, x, x->block,
+			                       now.variable);
+		return;
+	}
+	struct use other = b->last;
+	b->last = now;
+	if (other.at.thread == NONE) {
+		join_alloc(o, x->block);
+		return;
+	}
+	if (b->others == NULL)
+		b->others = g_array_new(FALSE, FALSE, sizeof(struct use));
+	for (guint i = 0; i < b->others->len; i++) {
+		struct use *u = &g_array_index(b->others, struct use, i);
+		if (u->at.thread == x->thread) {
+			*u = other;
+			return;
+		}
+	}
+	g_array_append_val(b->others, other);
+	join_alloc(o, x->block);
+}
+
+static inline void use_block(struct online *o, const struct flow_event *x)
+{
+	struct block_past *b = block_at(o, x->block);
+	struct use now = { { x->number + 1, x->thread, x->point }, x->variables[0] };
+	if (G_LIKELY(b->last.at.thread == x->thread) && !b->freed)
+		b->last = now;
+	else
+		use_in_turn(o, x, b, now);
+}
+
+static void free_against(struct online *o, const struct flow_event *x, const struct use *u)
+{
+	if (u->at.thread != NONE && !covered(o, x->thread, &u->at))
+		o->sink.use_after_free(o->sink.context, &u->at, x, x->target, u->variable);
+}
+
+static void block_event(struct online *o, const struct flow_event *x)
+{
+	struct block_past *b = block_at(o, x->target);
+	if (x->op == OP_ALLOC) { /* accesses before it are another life's */
+		free_list(&b->others);
+		*b = (struct block_past){ .last.at.thread = NONE };
+		return;
+	}
+	free_against(o, x, &b->last);
+	for (guint i = 0; b->others != NULL && i < b->others->len; i++)
+		free_against(o, x, &g_array_index(b->others, struct use, i));
+	free_list(&b->others);
+	if (!b->freed)
+		b->last = (struct use){ { x->number + 1, x->thread, x->point }, NONE };
+	b->freed = true;
+}
+
+/* -- races of variables ------------------------------------------------------------------- */
+
 static void put(struct memory *m, uint32_t kind, struct online_access access)
 {
 	struct listed fresh = { access, kind };
@@ -279,7 +364,7 @@ static bool compare(struct online *o, const struct memory *m, uint32_t wanted,
 		const struct listed *l = &g_array_index(m->list, struct listed, i);
 		if (!(wanted >> l->kind & 1) || covered(o, x->thread, &l->access))
 			continue;
-		o->race(o->context, &l->access, x, variable);
+		o->sink.race(o->sink.context, &l->access, x, variable);
 		known &= l->kind >= ATOMIC_READ;
 	}
 	return known;
@@ -396,6 +481,8 @@ static void other_event(struct online *o, const struct flow_event *x, struct thr
 {
 	if (must_rules_takes(x->op)) {
 		must_rules_event(o->must, x);
+		if (op_table[x->op].operand == OPERAND_BLOCK)
+			block_event(o, x);
 		if (x->op == OP_JOIN && x->target < o->threads->len) {
 			struct thread_past *other = thread_at(o, x->target);
 			other->joined = other->begun;
@@ -413,12 +500,14 @@ void online_event(struct online *o, const struct flow_event *x)
 	struct thread_past *t = thread_at(o, x->thread);
 	o->event = x;
 	begin_thread(o, x, t);
-	if (op_table[x->op].operand != OPERAND_BLOCK)
-		use_block(o, t, x);
-	if (!op_is_access(x->op)) {
-		if (!inert)
+	if (!op_is_access(x->op) || inert) {
+		if (x->block != NONE && op_table[x->op].operand != OPERAND_BLOCK)
+			join_alloc(o, x->block);
+		if (!op_is_access(x->op) && !inert)
 			other_event(o, x, t);
-	} else if (!inert) {
+	} else {
+		if (x->block != NONE)
+			use_block(o, x);
 		if (op_is_atomic(x->op) || o->any_heads)
 			synchronise(o, x, t);
 		for (uint32_t i = 0; i < x->variables_count; i++)
@@ -435,16 +524,16 @@ static void free_heads(gpointer list)
 	g_array_free(list, TRUE);
 }
 
-struct online *online_new(online_race *race, void *context)
+struct online *online_new(const struct online_sink *sink)
 {
 	struct online *o = g_new0(struct online, 1);
-	o->race = race;
-	o->context = context;
+	o->sink = *sink;
 	clocks_init(&o->clocks, 0, 1);
 	o->clocks.in_place = true;
 	o->must = must_rules_new(&(struct must_sink){ o, latest, on_must });
 	o->threads = g_array_new(FALSE, TRUE, sizeof(struct thread_past));
 	o->locks = g_array_new(FALSE, FALSE, sizeof(struct lock_points));
+	o->blocks = g_array_new(FALSE, FALSE, sizeof(struct block_past));
 	o->heads = g_hash_table_new_full(hash_pointer, NULL, NULL, free_heads);
 	return o;
 }
@@ -460,9 +549,12 @@ void online_free(struct online *o)
 	for (uint32_t i = 0; i < o->memory_count; i++)
 		free_list(&o->memory[i].list);
 	g_free(o->memory);
+	for (guint i = 0; i < o->blocks->len; i++)
+		free_list(&g_array_index(o->blocks, struct block_past, i).others);
 	must_rules_free(o->must);
 	g_array_free(o->threads, TRUE);
 	g_array_free(o->locks, TRUE);
+	g_array_free(o->blocks, TRUE);
 	g_hash_table_destroy(o->heads);
 	clocks_release(&o->clocks);
 	g_free(o);
