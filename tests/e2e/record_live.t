@@ -125,6 +125,29 @@ done
 is "$(sort -u orders)" "    free()  with  write()
     write()  with  free()" "in either order"
 
+# heddle check says the same while its recordings go on, each finding once, and only there.
+mkfifo more
+$HEDDLE check --budget 20 -- ./waits <more 2>check.err >check.out &
+checker=$!
+exec 5>more
+timeout 120 sh -c 'until grep -q "data-race  on early" check.err; do sleep 0.05; done'
+ok "$(grep -q 'data-race  on early' check.err; echo $?)" "a race is printed while the first run waits"
+is "$(cat check.out)" "" "before there is a report"
+like "$(cat check.err)" "^heddle: so far, in the run of seed 1 \(random\), by happens-before alone" \
+	"with the ground it stands on"
+exec 5>&-
+wait $checker
+is "$?" 1 "the report follows"
+like "$(cat check.out)" "data race" "with its findings"
+is "$(grep -c 'data-race  on early' check.err)" 1 "each is printed once, whatever the number of runs"
+for format in json sarif; do
+	run $HEDDLE check --budget 20 --runs 2 --format $format -- ./freed
+	ok "$(printf '%s' "$out" | perl -MJSON::PP -0777 -ne 'decode_json $_' ; echo $?)" \
+		"$format: standard output is the report alone"
+done
+run $HEDDLE check --budget 20 --runs 2 -q -- ./freed
+is "$err" "" "-q: nothing before the report"
+
 # What the trace says does not depend on who looks.
 env _=x $HEDDLE record -q --seed 5 -o a.hdl -- ./waits </dev/null 2>/dev/null
 env _=x $HEDDLE record -q --live --seed 5 -o b.hdl -- ./waits </dev/null 2>/dev/null

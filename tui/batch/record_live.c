@@ -6,7 +6,6 @@
 #include "tui/batch/record_live.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "debuginfo/debuginfo.h"
 #include "engine/commute/rd2.h"
@@ -22,12 +21,14 @@
 enum { LOOK_US = 20000 };
 
 struct record_live {
-	const char *suppressions; /* borrowed */
-	GHashTable *sites;        /* pairs of sites that have raced, as pointers */
-	GHashTable *freed;        /* the same of an access and a free of its block, or two */
-	GHashTable *printed;      /* keys of findings */
-	guint races;              /* of these */
-	struct specs *specs;      /* the shipped ones; NULL: not yet needed */
+	const char *suppressions; /* borrowed, as are these */
+	const struct suppressions *also;
+	const char *heading; /* NULL: none, or printed */
+	GHashTable *sites;   /* pairs of sites that have raced, as pointers */
+	GHashTable *freed;   /* the same of an access and a free of its block, or two */
+	GHashTable *printed; /* keys of findings */
+	guint races;         /* of these */
+	struct specs *specs; /* the shipped ones; NULL: not yet needed */
 	struct debug_store *debug;
 	struct running *running;
 	struct online *online;
@@ -42,11 +43,16 @@ static void print_new(struct record_live *l, const struct trace *t, struct findi
 	char *key = finding_key(t, f);
 	suppressions_add_recorded(&suppressions, t);
 	if (g_hash_table_contains(l->printed, key) ||
-	    suppressions_find(suppressions, t, f) != NULL) {
+	    suppressions_find(suppressions, t, f) != NULL ||
+	    suppressions_find(l->also, t, f) != NULL) {
 		g_free(key);
 	} else {
-		report_print_pair(t, f, numbers);
-		fflush(stdout);
+		progress_done();
+		if (l->heading)
+			fprintf(stderr, "%s\n", l->heading);
+		l->heading = NULL;
+		report_print_pair(stderr, t, f, numbers);
+		fflush(stderr);
 		g_hash_table_add(l->printed, key);
 		l->races += f->kind == FINDING_DATA_RACE;
 	}
@@ -134,15 +140,15 @@ static void on_renew(void *context, uint32_t variable)
 	online_renew(l->online, variable);
 }
 
-struct record_live *record_live_new(const char *suppressions)
+struct record_live *record_live_new(const char *suppressions, const struct suppressions *also)
 {
 	struct record_live *l = g_new0(struct record_live, 1);
 	l->suppressions = suppressions;
+	l->also = also;
 	l->sites = g_hash_table_new(hash_pointer, NULL);
 	l->freed = g_hash_table_new(hash_pointer, NULL);
 	l->printed = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	l->debug = debug_store_new();
-	l->online = online_new(&(struct online_sink){ l, on_race, on_use_after_free });
 	return l;
 }
 
@@ -155,8 +161,6 @@ void record_live_free(struct record_live *l)
 	if (l->specs)
 		specs_free(l->specs);
 	g_hash_table_destroy(l->printed);
-	running_free(l->running);
-	online_free(l->online);
 	debug_store_free(l->debug);
 	g_free(l);
 }
@@ -175,9 +179,11 @@ static void begin(void *context, const char *log, int buffer)
 {
 	struct record_live *l = context;
 	struct running_sink sink = { l, on_event, on_split, on_renew };
-	fflush(stdout);
-	dup2(STDERR_FILENO, STDOUT_FILENO); /* the program has its own */
+	g_hash_table_remove_all(l->sites); /* numbers of the recording's own */
+	g_hash_table_remove_all(l->freed);
+	l->stop = 0;
 	l->running = running_new(log, buffer, &sink);
+	l->online = online_new(&(struct online_sink){ l, on_race, on_use_after_free });
 	if (l->running)
 		l->thread = g_thread_try_new("live", follow, l, NULL);
 }
@@ -191,10 +197,13 @@ static void end(void *context)
 	l->thread = NULL;
 	if (l->running)
 		running_look(l->running); /* the rest */
+	g_clear_pointer(&l->running, running_free);
+	g_clear_pointer(&l->online, online_free);
 }
 
-struct session_watch record_live_watch(struct record_live *l)
+struct session_watch record_live_watch(struct record_live *l, const char *heading)
 {
+	l->heading = heading;
 	return (struct session_watch){ begin, end, l };
 }
 
@@ -205,8 +214,8 @@ void record_live_end(struct record_live *l, const char *trace)
 	g_autofree char *freed =
 	        uses == 0 ? g_strdup("")
 	                  : g_strdup_printf(" and %u use%s after free", uses, plural(uses));
-	printf("%s: %u race%s%s by hb, not complete: 'heddle races' looks at other "
-	       "schedules\n",
-	       printable(name), l->races, plural(l->races), freed);
-	fflush(stdout);
+	fprintf(stderr,
+	        "%s: %u race%s%s by hb, not complete: 'heddle races' looks at other "
+	        "schedules\n",
+	        printable(name), l->races, plural(l->races), freed);
 }
