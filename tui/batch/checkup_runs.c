@@ -178,10 +178,9 @@ static bool record(struct checkup *c, uint64_t number)
 	o.stdout_path = output;
 	o.stderr_path = errors;
 	c->doing = "recording";
-	g_autofree char *heading =
-	        g_strdup_printf("heddle: so far, in the run of seed %" PRIu64
-	                        " (%s), by happens-before alone, not yet decided:",
-	                        o.strategy.seed, record_strategies[o.strategy.kind]);
+	g_autofree char *heading = g_strdup_printf(
+	        "heddle: so far, in the run of seed %" PRIu64 " (%s), not yet decided:",
+	        o.strategy.seed, record_strategies[o.strategy.kind]);
 	progress_tick(&c->progress, 0, c->doing);
 	rewind_input(c);
 	if (c->live && c->watcher == NULL)

@@ -1,6 +1,6 @@
 /*
  * record_live.h - `heddle record --live`, `heddle check`: the races and uses after free of the
- * recording so far, by happens-before, on standard error while the program runs.
+ * recording so far, by happens-before and EDC, on standard error while the program runs.
  */
 #ifndef HEDDLE_RECORD_LIVE_H
 #define HEDDLE_RECORD_LIVE_H

@@ -12,6 +12,7 @@
 #include "engine/base/hash.h"
 #include "engine/base/scattered.h"
 #include "engine/order/clocks.h"
+#include "engine/order/live_sections.h"
 #include "engine/order/sync_edges.h"
 #include "engine/trace/must_rules.h"
 
@@ -37,6 +38,7 @@ static inline bool is_full(const struct memory *m)
 struct thread_past {
 	bool begun, joined;
 	uint32_t last;           /* its last event */
+	uint32_t held;           /* EDC: live_sections_held; 0: it is inside of no section */
 	struct sync_point fence; /* last release fence */
 	GArray *pending;         /* struct sync_point: heads read without acquire; or NULL */
 };
@@ -45,13 +47,14 @@ struct thread_past {
 struct use {
 	struct online_access at;
 	uint32_t variable;
+	uint32_t held; /* EDC: live_sections_held */
 };
 struct block_past {
-	/* The last one of all; before the first by thread NONE, after a free the free. */
+	/* The last one of all; before the first, and after a free, by thread NONE. */
 	struct use last;
 	bool freed;
-	GArray *others; /* struct use: the last ones of other threads, until the free; or NULL
-	                 */
+	/* The last ones of other threads; after a free that alone; or NULL. */
+	GArray *others; /* struct use */
 };
 
 struct online {
@@ -59,9 +62,10 @@ struct online {
 	struct clocks clocks;
 	const struct flow_event *event; /* the current one */
 	struct must_rules *must;
-	GArray *threads; /* struct thread_past */
-	GArray *locks;   /* struct lock_points, by object */
-	GArray *blocks;  /* struct block_past */
+	GArray *threads;                /* struct thread_past */
+	struct live_sections *sections; /* EDC; NULL: happens-before */
+	GArray *locks;                  /* struct lock_points, by object */
+	GArray *blocks;                 /* struct block_past */
 	struct memory *memory;
 	uint32_t memory_count;
 	GHashTable
@@ -152,11 +156,13 @@ static void join(void *context, const struct sync_point *from)
 		            (struct edge_source){ from->event, from->clock }, true);
 }
 
-/* The conditional edge of a wait is implied by others, as in must_walk.c. */
+/* The conditional edge of a wait is implied by others, and EDC orders invocations by their
+ * specifications alone, as in must_walk.c. */
 static void on_must(void *context, const struct sync_point *before, uint32_t after,
                     enum must_rule rule, uint32_t condition)
 {
-	if (rule != MUST_WAIT)
+	const struct online *o = context;
+	if (rule != MUST_WAIT && !(rule == MUST_INVOCATION && o->sections))
 		join(context, before);
 }
 
@@ -178,10 +184,25 @@ static inline void begin_thread(struct online *o, const struct flow_event *x,
 	must_rules_begin(o->must, x);
 }
 
+/* EDC. */
+static void section_event(struct online *o, const struct flow_event *x)
+{
+	bool shared = x->op == OP_RACQ || x->op == OP_RREL;
+	if (op_acquires(x->op))
+		live_sections_acquire(o->sections, x->thread, x->target, shared);
+	else
+		live_sections_release(o->sections, here(o, x), x->target);
+	thread_at(o, x->thread)->held = live_sections_held(o->sections, x->thread);
+}
+
 static void lock_event(struct online *o, const struct flow_event *x)
 {
-	struct lock_points *l = lock_at(o, x->target);
 	bool shared = x->op == OP_RACQ || x->op == OP_RREL;
+	if (o->sections) {
+		section_event(o, x);
+		return;
+	}
+	struct lock_points *l = lock_at(o, x->target);
 	if (op_acquires(x->op))
 		lock_acquire(l, shared, join, o);
 	else
@@ -262,49 +283,71 @@ static inline struct block_past *block_at(struct online *o, uint32_t block)
 	return &g_array_index(o->blocks, struct block_past, block);
 }
 
-/* The first access by its thread since another thread's, or after the free. */
-static __attribute__((noinline)) void use_in_turn(struct online *o, const struct flow_event *x,
-                                                  struct block_past *b, struct use now)
+static struct use use_of(const struct online *o, const struct flow_event *x)
 {
-	if (b->freed) {
-		join_alloc(o, x->block);
-		if (!covered(o, x->thread, &b->last.at))
-			o->sink.use_after_free(o->sink.context, &b->last.at, x, x->block,
-			                       now.variable);
-		return;
-	}
-	struct use other = b->last;
-	b->last = now;
-	if (other.at.thread == NONE) {
-		join_alloc(o, x->block);
-		return;
-	}
+	return (struct use){ { x->number + 1, x->thread, x->point },
+		             x->variables_count ? x->variables[0] : NONE,
+		             g_array_index(o->threads, struct thread_past, x->thread).held };
+}
+
+/* Is the use, or free, ordered before the current event, or under a lock that it is under,
+ * too? */
+static bool use_covered(const struct online *o, uint32_t thread, const struct use *u)
+{
+	const struct thread_past *t = &g_array_index(o->threads, struct thread_past, thread);
+	return covered(o, thread, &u->at) ||
+	       (o->sections && live_sections_common(o->sections, u->held, t->held));
+}
+
+static void add_use(struct block_past *b, struct use use)
+{
 	if (b->others == NULL)
 		b->others = g_array_new(FALSE, FALSE, sizeof(struct use));
-	for (guint i = 0; i < b->others->len; i++) {
+	g_array_append_val(b->others, use);
+}
+
+/* The first access by its thread since another thread's, or after the free. */
+static __attribute__((noinline)) void use_in_turn(struct online *o, const struct flow_event *x,
+                                                  struct block_past *b)
+{
+	struct use other = b->last;
+	if (b->freed) {
+		const struct use *free = &g_array_index(b->others, struct use, 0);
+		join_alloc(o, x->block);
+		if (!use_covered(o, x->thread, free))
+			o->sink.use_after_free(o->sink.context, &free->at, x, x->block,
+			                       x->variables[0]);
+		return;
+	}
+	b->last = use_of(o, x);
+	for (guint i = 0; b->others != NULL && i < b->others->len; i++) {
 		struct use *u = &g_array_index(b->others, struct use, i);
 		if (u->at.thread == x->thread) {
 			*u = other;
 			return;
 		}
 	}
-	g_array_append_val(b->others, other);
+	if (other.at.thread != NONE)
+		add_use(b, other);
 	join_alloc(o, x->block);
 }
 
-static inline void use_block(struct online *o, const struct flow_event *x)
+static inline void use_block(struct online *o, const struct flow_event *x, uint32_t held)
 {
 	struct block_past *b = block_at(o, x->block);
-	struct use now = { { x->number + 1, x->thread, x->point }, x->variables[0] };
-	if (G_LIKELY(b->last.at.thread == x->thread) && !b->freed)
-		b->last = now;
-	else
-		use_in_turn(o, x, b, now);
+	if (G_UNLIKELY(b->last.at.thread != x->thread)) {
+		use_in_turn(o, x, b);
+		return;
+	}
+	b->last.at.time = x->number + 1;
+	b->last.at.point = x->point;
+	b->last.variable = x->variables[0];
+	b->last.held = held;
 }
 
 static void free_against(struct online *o, const struct flow_event *x, const struct use *u)
 {
-	if (u->at.thread != NONE && !covered(o, x->thread, &u->at))
+	if (u->at.thread != NONE && !use_covered(o, x->thread, u))
 		o->sink.use_after_free(o->sink.context, &u->at, x, x->target, u->variable);
 }
 
@@ -316,12 +359,15 @@ static void block_event(struct online *o, const struct flow_event *x)
 		*b = (struct block_past){ .last.at.thread = NONE };
 		return;
 	}
+	join_alloc(o, x->target);
 	free_against(o, x, &b->last);
 	for (guint i = 0; b->others != NULL && i < b->others->len; i++)
 		free_against(o, x, &g_array_index(b->others, struct use, i));
+	if (b->freed)
+		return;
 	free_list(&b->others);
-	if (!b->freed)
-		b->last = (struct use){ { x->number + 1, x->thread, x->point }, NONE };
+	add_use(b, use_of(o, x));
+	b->last.at.thread = NONE;
 	b->freed = true;
 }
 
@@ -415,6 +461,8 @@ void online_split(struct online *o, uint32_t from, uint32_t to)
 {
 	memory_at(o, MAX(from, to));
 	online_renew(o, to);
+	if (o->sections)
+		live_sections_split(o->sections, from, to);
 	o->memory[to] = o->memory[from];
 	if (o->memory[to].list != NULL)
 		o->memory[to].list = g_array_copy(o->memory[from].list);
@@ -428,6 +476,8 @@ void online_renew(struct online *o, uint32_t variable)
 	struct memory *m = memory_at(o, variable);
 	free_list(&m->list);
 	*m = (struct memory){ 0 };
+	if (o->sections)
+		live_sections_renew(o->sections, variable);
 	g_hash_table_remove(o->heads, head_key(variable));
 }
 
@@ -459,6 +509,8 @@ static void sweep(struct online *o)
 	must_rules_forget(o->must, all_know, o);
 	clocks_sweep_begin(&o->clocks);
 	must_rules_visit(o->must, mark, o);
+	if (o->sections)
+		live_sections_visit(o->sections, mark, o);
 	for (guint i = 0; i < o->threads->len; i++) {
 		const struct thread_past *t = &g_array_index(o->threads, struct thread_past, i);
 		mark(o, &t->fence);
@@ -477,44 +529,131 @@ static void sweep(struct online *o)
 
 /* -- events -------------------------------------------------------------------------------- */
 
+/* -- items of EDC's critical sections -------------------------------------------------------- */
+
+static void touch(struct online *o, const struct flow_event *x, enum live_kind kind,
+                  uint32_t number)
+{
+	live_sections_touch(o->sections, x->thread, kind, number, join, o);
+}
+
+static __attribute__((noinline)) void touch_access(struct online *o, const struct flow_event *x)
+{
+	for (uint32_t i = 0; i < x->variables_count; i++)
+		touch(o, x, op_writes(x->op) ? LIVE_WRITE : LIVE_READ, x->variables[i]);
+	if (x->block != NONE)
+		touch(o, x, LIVE_USE, x->block);
+}
+
+/* The calls that model_calls (engine/commute) finds at an event that is no access. */
+static void touch_other(struct online *o, const struct flow_event *x,
+                        const struct thread_past *t)
+{
+	if (t->held == 0)
+		return;
+	if (x->op == OP_FREE)
+		touch(o, x, LIVE_FREE, x->target);
+	if (op_table[x->op].operand != OPERAND_OBJECT)
+		return;
+	if (x->op == OP_WAIT || op_wakes(x->op))
+		touch(o, x, x->op == OP_WAIT ? LIVE_WAIT : LIVE_WAKER, x->target);
+	if (x->op != OP_WAKE && x->op != OP_DEPART)
+		touch(o, x, x->op == OP_DESTROY ? LIVE_DESTROY : LIVE_OBJECT, x->target);
+	if (x->block != NONE)
+		touch(o, x, LIVE_USE, x->block);
+}
+
 static void other_event(struct online *o, const struct flow_event *x, struct thread_past *t)
 {
 	if (must_rules_takes(x->op)) {
-		must_rules_event(o->must, x);
 		if (op_table[x->op].operand == OPERAND_BLOCK)
 			block_event(o, x);
+		touch_other(o, x, t);
+		must_rules_event(o->must, x);
 		if (x->op == OP_JOIN && x->target < o->threads->len) {
 			struct thread_past *other = thread_at(o, x->target);
 			other->joined = other->begun;
 		}
 	} else if (x->op == OP_FENCE) {
 		fence(o, x, t);
-	} else if (op_acquires(x->op) || op_releases(x->op)) {
-		lock_event(o, x);
+	} else if (op_table[x->op].operand == OPERAND_OBJECT) {
+		touch_other(o, x, t);
+		if (op_acquires(x->op) || op_releases(x->op))
+			lock_event(o, x);
 	}
+}
+
+/* EDC has to do with an access only what is about its block and its thread's sections. */
+static inline void edc_access(struct online *o, const struct flow_event *x,
+                              struct thread_past *t)
+{
+	if (x->block != NONE)
+		use_block(o, x, t->held);
+	if (G_UNLIKELY(t->held != 0))
+		touch_access(o, x);
+	if (G_UNLIKELY(op_is_atomic(x->op)) || G_UNLIKELY(o->any_heads))
+		synchronise(o, x, t);
+}
+
+static inline void hb_access(struct online *o, const struct flow_event *x,
+                             struct thread_past *t)
+{
+	if (op_is_atomic(x->op) && x->block != NONE)
+		join_alloc(o, x->block); /* before what the access publishes */
+	if (op_is_atomic(x->op) || o->any_heads)
+		synchronise(o, x, t);
+	if (x->block != NONE)
+		use_block(o, x, 0);
+	for (uint32_t i = 0; i < x->variables_count; i++)
+		access_one(o, x, x->variables[i]);
+}
+
+static __attribute__((noinline)) void take_event(struct online *o, const struct flow_event *x)
+{
+	bool inert = x->flags & EVENT_INERT, access = op_is_access(x->op);
+	struct thread_past *t = thread_at(o, x->thread);
+	o->event = x;
+	begin_thread(o, x, t);
+	if (G_UNLIKELY(!access) || inert) {
+		if (x->block != NONE && op_table[x->op].operand != OPERAND_BLOCK)
+			join_alloc(o, x->block);
+		if (!access && !inert)
+			other_event(o, x, t);
+	} else if (o->sections) {
+		edc_access(o, x, t);
+	} else {
+		hb_access(o, x, t);
+	}
+	if (clocks_sweep_due(&o->clocks))
+		sweep(o);
+}
+
+/* Most events of EDC: an access outside of sections by the thread that used the block last. */
+static inline bool edc_quick(struct online *o, const struct flow_event *x)
+{
+	if (x->op > OP_WRITE || x->flags & EVENT_INERT || o->any_heads ||
+	    x->thread >= o->threads->len)
+		return false;
+	struct thread_past *t = &g_array_index(o->threads, struct thread_past, x->thread);
+	if (!t->begun || t->held != 0)
+		return false;
+	t->last = x->number;
+	if (x->block == NONE)
+		return true;
+	struct block_past *b = &g_array_index(o->blocks, struct block_past, x->block);
+	if (x->block >= o->blocks->len || b->last.at.thread != x->thread)
+		return false;
+	b->last.at.time = x->number + 1;
+	b->last.at.point = x->point;
+	b->last.variable = x->variables[0];
+	b->last.held = 0;
+	return true;
 }
 
 void online_event(struct online *o, const struct flow_event *x)
 {
-	bool inert = x->flags & EVENT_INERT;
-	struct thread_past *t = thread_at(o, x->thread);
-	o->event = x;
-	begin_thread(o, x, t);
-	if (!op_is_access(x->op) || inert) {
-		if (x->block != NONE && op_table[x->op].operand != OPERAND_BLOCK)
-			join_alloc(o, x->block);
-		if (!op_is_access(x->op) && !inert)
-			other_event(o, x, t);
-	} else {
-		if (x->block != NONE)
-			use_block(o, x);
-		if (op_is_atomic(x->op) || o->any_heads)
-			synchronise(o, x, t);
-		for (uint32_t i = 0; i < x->variables_count; i++)
-			access_one(o, x, x->variables[i]);
-	}
-	if (clocks_sweep_due(&o->clocks))
-		sweep(o);
+	if (o->sections == NULL || !edc_quick(o, x))
+		take_event(o, x);
 }
 
 /* -- making and ending ---------------------------------------------------------------------- */
@@ -538,6 +677,13 @@ struct online *online_new(const struct online_sink *sink)
 	return o;
 }
 
+struct online *online_new_edc(const struct online_sink *sink, uint32_t most)
+{
+	struct online *o = online_new(sink);
+	o->sections = live_sections_new(most);
+	return o;
+}
+
 void online_free(struct online *o)
 {
 	if (o == NULL)
@@ -552,6 +698,7 @@ void online_free(struct online *o)
 	for (guint i = 0; i < o->blocks->len; i++)
 		free_list(&g_array_index(o->blocks, struct block_past, i).others);
 	must_rules_free(o->must);
+	live_sections_free(o->sections);
 	g_array_free(o->threads, TRUE);
 	g_array_free(o->locks, TRUE);
 	g_array_free(o->blocks, TRUE);

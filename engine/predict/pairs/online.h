@@ -34,7 +34,13 @@ struct online_sink {
 };
 
 struct online *online_new(const struct online_sink *sink); /* copied */
-void online_free(struct online *o);                        /* NULL is allowed */
+/* The same by EDC (semantics.md), without races: accesses and frees that are not ordered by
+ * program order, the must-order and what critical sections have in common (of the second, its
+ * own sections do not count), and that are under no common lock. `most`: how many sections are
+ * kept for each place that sections touch (live_sections.h): with a bound there may be more
+ * pairs. */
+struct online *online_new_edc(const struct online_sink *sink, uint32_t most);
+void online_free(struct online *o); /* NULL is allowed */
 void online_event(struct online *o, const struct flow_event *x);
 /* An access has covered a part of variable `from`: from now on the rest is variable `to`, with
  * the same past. */
