@@ -249,7 +249,7 @@ static const struct command_option options[] = {
 	{ "last", "N", "keep about the last N events", 0 },
 	{ "live", NULL,
 	  "say on standard error, while the program runs, which races and uses after free "
-	  "happens-before finds",
+	  "happens-before and EDC find",
 	  0 },
 	{ "suppressions", "FILE",
 	  "ThreadSanitizer's suppressions: findings of this trace that do not count; may be "

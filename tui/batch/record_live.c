@@ -79,8 +79,7 @@ static struct finding *freed_finding(struct record_live *l, struct trace *t,
 	f->verdict = VERDICT_CANDIDATE;
 	f->count = 1;
 	f->by = edc ? "edc" : "hb";
-	f->note = edc ? "ordered in this run by locks alone (edc)"
-	              : NULL;
+	f->note = edc ? "ordered in this run by locks alone (edc)" : NULL;
 	if (model_common_calls(m, events[0], events[1], pair, scratch, &commute))
 		commute_describe(m, f, &pair[0], &pair[1]);
 	model_free(m);
