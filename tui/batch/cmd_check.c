@@ -68,14 +68,13 @@ const struct command command_check = {
 	        "error has the\n"
 	        "races and uses after free that happens-before and EDC find in it so far (not "
 	        "with -q or\n"
-	        "--shard).  "
-	        "Stops when the budget is spent or nothing is left.  Given traces, it analyses "
-	        "these and\n"
-	        "runs nothing.  The last lines say what was covered, and what was not.  Exit "
-	        "status: 0\n"
-	        "nothing found, 1 something found, 2 bad usage or a program that cannot be "
-	        "run, 3 nothing\n"
-	        "found when the budget ran out.",
+	        "--shard).  Stops when the budget is spent or nothing is left.  Given traces, "
+	        "it analyses\n"
+	        "these and runs nothing.  The last lines say what was covered, and what was "
+	        "not.  Exit\n"
+	        "status: 0 nothing found, 1 something found, 2 bad usage or a program that "
+	        "cannot be run,\n"
+	        "3 nothing found when the budget ran out.",
 	.options = options,
 	.run = run,
 	.takes_program = true,
