@@ -16,6 +16,7 @@
 #include "engine/order/clocks.h"
 #include "engine/order/order.h"
 #include "engine/order/sections.h"
+#include "engine/order/sync_edges.h"
 #include "engine/trace/tries.h"
 
 /* Program order, must-order and reads-from without lock edges: SyncP's closure. */
@@ -198,10 +199,9 @@ void locks_note(struct causality *c, uint32_t event);
 void locks_mark(struct causality *c);
 
 struct lock {
-	epoch release;   /* end of the last exclusive section */
-	uint32_t clock;  /* its vector clock */
-	GArray *readers; /* shared releases since; NULL: none */
-	/* With hidden acquires: exclusive releases that the last one is not ordered after. */
+	struct lock_points points;
+	/* With hidden acquires: exclusive releases that the last one is not ordered after
+	 * (struct sync_point). */
 	GArray *others;
 };
 struct locks {
