@@ -71,8 +71,9 @@ static void settle_unseen(struct thread *t)
 {
 	enum { LONG = 200 }; /* accesses */
 	struct poll *l = &t->poll;
-	if (l->filtered_at != t->stream->next) {
+	if (l->filtered_at != t->stream->next || l->unwritten) {
 		l->filtered_at = t->stream->next;
+		l->unwritten = 0;
 		l->filtered = t->counted;
 	} else if (t->counted - l->filtered >= LONG) {
 		l->spins = SPIN_LIMIT;
