@@ -118,6 +118,7 @@ extern struct thread nobody __attribute__((visibility("hidden")));
 struct runtime {
 	bool on;         /* recording was asked for and has not ended */
 	bool controlled; /* else free mode */
+	bool one_thread; /* its threads are contexts of one kernel thread: one_thread.h */
 	bool filter;     /* what tells happens-before nothing new is left out, */
 	bool filter_wcp; /* or WCP and its kin */
 	bool replay;
