@@ -31,17 +31,14 @@ enum { MOST_SHORT = 8, FEW_RUNS = 4 };
 enum { FILES = 256, MAPPINGS = 64 }; /* of one run; with more, the copy ends with it */
 
 /* The return from a handler is a system call, too, which must not trap. */
-extern const char one_thread_return[], one_thread_return_end[];
+extern const char one_thread_return[] __attribute__((visibility("hidden")));
+extern const char one_thread_return_end[] __attribute__((visibility("hidden")));
 __asm__(".text\n"
-        ".hidden one_thread_return\n"
-        ".hidden one_thread_return_end\n"
         "	nop\n" /* an unwinder looks at the byte before */
-        ".globl one_thread_return\n"
         "one_thread_return:\n"
         "	mov $15, %eax\n"
         "	syscall\n"
         "	nop\n"
-        ".globl one_thread_return_end\n"
         "one_thread_return_end:\n");
 
 /* As the kernel has it. */
