@@ -455,6 +455,10 @@ enum record_end record_server_end(struct record_server *s, unsigned timeout_ms,
 	}
 	run_end_passing(&passing);
 	s->runs = false;
+	/* without having begun, or by a trap that was not served: the same */
+	if (!s->kernel_threads && !s->killed &&
+	    (header_of(s)->pid == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)))
+		header_of(s)->happened |= LOG_REFUSED;
 	if (is_refused(s) && s->may_refuse) {
 		s->outgrown = s->kept > 0;
 		unsettle(s);

@@ -194,6 +194,11 @@ int main(void)
 	pthread_attr_init(&attr);
 	if (CASE == 18)
 		signal(SIGUSR1, handle);
+	if (CASE == 16) { /* and on the first thread's, which grows */
+		volatile char room[3 << 20];
+		for (unsigned i = sizeof(room); i >= 4096; i -= 4096)
+			room[i - 1] = (char)i;
+	}
 	if (CASE == 29) { /* a log of several pieces */
 		pthread_create(&t[0], 0, many, (void *)rows[0]);
 		pthread_create(&t[1], 0, many, (void *)rows[1]);

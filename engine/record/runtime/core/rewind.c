@@ -22,7 +22,11 @@ enum {
 	MOST_REGIONS = 512,
 	BUCKETS = 2 * MOST_PAGES,
 	STACK = 256 << 10,
-	ACCOUNT = 4096, /* more than the bytes of the C library's account of a thread */
+	/* Bytes, more than there are: of the C library's account of a thread, of an area of
+	 * restartable sequences, and of both with what lies between. */
+	ACCOUNT = 4096,
+	AREA = 256,
+	MOST_ACCOUNT = 64 << 10,
 };
 struct region {
 	uintptr_t lowest, low, high; /* the main stack grows down to the lowest, unseen */
@@ -49,11 +53,12 @@ bool rewind_prepare(struct rewind_stack *stack)
 static uintptr_t lowest_of(uintptr_t low, uintptr_t high)
 {
 	struct rlimit limit;
+	const uint64_t most = UINT64_C(64) << 30; /* where there is no limit, or a larger one */
 	uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-	if (here < low || here >= high || syscall(SYS_getrlimit, RLIMIT_STACK, &limit) != 0 ||
-	    limit.rlim_cur >= high)
+	if (here < low || here >= high || syscall(SYS_getrlimit, RLIMIT_STACK, &limit) != 0)
 		return low;
-	uintptr_t lowest = (high - limit.rlim_cur) & ~(uintptr_t)(PAGE - 1);
+	uint64_t room = limit.rlim_cur < most ? limit.rlim_cur : most;
+	uintptr_t lowest = (high - room) & ~(uintptr_t)(PAGE - 1);
 	return lowest < low ? lowest : low;
 }
 
@@ -177,19 +182,31 @@ static bool protect(uintptr_t low, uintptr_t high)
 	return low >= high || set_rights(low, high, PROT_READ);
 }
 
-/* But for the C library's account of this thread: the kernel writes there whenever the thread
- * runs again (restartable sequences), and no handler would come. */
+/* Of restartable sequences, from the thread pointer on; none before the C library's 2.35. */
+extern const ptrdiff_t __rseq_offset __attribute__((weak));
+
+/* But for the C library's account of this thread, with its area of restartable sequences before
+ * or after it: there the kernel writes whenever the thread runs again, and no handler would
+ * come. */
 static bool protect_all(void)
 {
-	uintptr_t from = (uintptr_t)pthread_self() & ~(uintptr_t)(PAGE - 1);
-	uintptr_t to = (((uintptr_t)pthread_self() + ACCOUNT) | (PAGE - 1)) + 1;
+	uintptr_t self = (uintptr_t)pthread_self(), low = self, high = self + ACCOUNT;
 	bool good = true;
-	for (uintptr_t page = from; page < to; page += PAGE)
-		good &= rewind_write(page);
+	if (&__rseq_offset) {
+		uintptr_t area = self + (uintptr_t)__rseq_offset;
+		low = area < low ? area : low;
+		high = area + AREA > high ? area + AREA : high;
+	}
+	low &= ~(uintptr_t)(PAGE - 1);
+	high = ((high - 1) | (PAGE - 1)) + 1;
+	if (high - low > MOST_ACCOUNT)
+		return false;
+	for (uintptr_t page = low; page < high; page += PAGE)
+		rewind_write(page);
 	for (unsigned i = 0; i < keeper->regions && good; i++) {
-		uintptr_t low = keeper->region[i].low, high = keeper->region[i].high;
-		good = protect(low, high < from ? high : from) &&
-		       protect(low > to ? low : to, high);
+		uintptr_t from = keeper->region[i].low, to = keeper->region[i].high;
+		good = protect(from, to < low ? to : low) &&
+		       protect(from > high ? from : high, to);
 	}
 	return good;
 }
