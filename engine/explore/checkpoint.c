@@ -23,7 +23,7 @@
 #include <zstd.h>
 
 static const char magic[] = "heddle exploration\n";
-enum { VERSION = 5, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
+enum { VERSION = 6, SUM = 32, PACKED_MOST = 5000 /* times its size, unpacked */ };
 static const uint32_t byte_order = 0x01020304;
 
 /* -- identity ------------------------------------------------------------------------------ */
@@ -233,7 +233,8 @@ static struct extent extent_of(const struct exploration *x)
 		            .gaps = x->report->gaps->len,
 		            .entered = worklist_entered(x->worklist),
 		            .histories = histories_size(x->histories),
-		            .awaits = awaits_size(x->awaits) };
+		            .awaits = awaits_size(x->awaits),
+		            .pasts = pasts_count(x->pasts) };
 	GHashTable *sets[G_N_ELEMENTS(e.sets)];
 	explore_sets(x, sets);
 	for (size_t i = 0; i < G_N_ELEMENTS(e.sets); i++)
@@ -317,6 +318,7 @@ static void archive_exploration(struct exploration *x, const struct extent *from
 	archive_replanned(x, a);
 	histories_archive(x->histories, from->histories, a);
 	awaits_archive(x->awaits, from->awaits, a);
+	pasts_archive(x->pasts, from->pasts, a);
 	struct pending_limits limits = { x->report->runs->len, histories_count(x->histories) };
 	worklist_archive(x->worklist, from->entered, &limits, a);
 	archive_again(x, &limits, a);
