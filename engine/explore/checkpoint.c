@@ -95,6 +95,8 @@ static void archive_run(struct explore_run *r, uint32_t number, struct archive *
 		                 &r->story, &r->trace,  &r->printed };
 	for (size_t i = 0; i < G_N_ELEMENTS(texts); i++)
 		archive_text(a, texts[i]);
+	if (archive_reads(a))
+		explore_share_texts(r);
 	r->end = (enum explore_end)archive_below(a, r->end, EXPLORE_END_COUNT);
 	ARCHIVE(a, r->status);
 	archive_texts(a, &r->places);

@@ -150,6 +150,8 @@ void explore_sets(const struct exploration *x, GHashTable *sets[5]);
 void explore_conclude(struct exploration *x);
 /* explore_report.c */
 struct explore_report *explore_report_new(void);
+/* Of a run that is to be, or is, in the report: its texts are kept once for all runs. */
+void explore_share_texts(struct explore_run *r);
 /* Add a reason for incompleteness, once. */
 void explore_gap(struct exploration *x, const char *why);
 /* The exploration ends before everything was done: the reason becomes a gap at the end, unlike

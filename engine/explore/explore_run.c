@@ -129,6 +129,7 @@ static bool take_run(struct exploration *x, struct pending *s, struct execution 
 	bool good = explore_note_end(x, run, &r, error);
 	x->report->classes += !r.redundant;
 	keep_trace(x, &r, s, ex, fresh);
+	explore_share_texts(&r);
 	g_array_append_val(x->report->runs, r);
 	explore_note_limits(x, run);
 	explore_note_cut_off(x, run, &r);
