@@ -124,8 +124,9 @@ static bool is_state(const uint64_t *word)
 }
 
 /*
- * Do the accesses of some site come `period` words later at another place?  A loop over an array
- * ends the log in equal words, too, for they have the distance from the site's last place.
+ * Do the accesses of some site come `period` words later at another place?  A loop over an
+ * array ends the log in equal words, too, for they have the distance from the site's last
+ * place.
  */
 static bool moves_on(const struct stream *s, size_t period)
 {

@@ -18,8 +18,10 @@
  */
 #include "sched_private.h"
 
-/* In a run of so many accesses every second one is a chance to switch, and so on. */
-enum { EACH = 1 << 14 };
+/* In a run of so many accesses every second one is a chance to switch, and so on, but never
+ * fewer than one in RAREST: each synchronisation is a chance, and so a thread that spins on
+ * plain variables would have ever more of the run. */
+enum { EACH = 1 << 14, RAREST = 256 };
 
 static bool is_about(const struct thread_sched *s, uint64_t place, uint64_t size)
 {
@@ -36,6 +38,7 @@ static bool is_target(const struct thread *t)
 bool sched_is_chance(const struct thread *t)
 {
 	uint64_t rare = sched.accesses / EACH;
+	rare = rare < RAREST ? rare : RAREST;
 	return rt.config.strategy == STRATEGY_TURNS || rare == 0 || is_target(t) ||
 	       sched_draw((uint32_t)rare + 1) == 0;
 }
