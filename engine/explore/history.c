@@ -5,6 +5,7 @@
 
 #include "engine/base/numbers.h"
 #include "engine/base/search.h"
+#include "engine/explore/run_list.h"
 #include "engine/explore/unseen.h"
 #include "engine/order/past.h"
 
@@ -275,15 +276,6 @@ void history_add_end(struct history *h, uint32_t thread)
 
 /* -- all runs ----------------------------------------------------------------------------- */
 
-/* Runs, ascending. */
-struct run_list {
-	uint32_t count, room; /* room 0: at most one, in `only` */
-	union {
-		uint32_t *runs; /* owned */
-		uint32_t only;
-	};
-};
-
 /* Order information of a run beside the prefixes of its threads. */
 struct known_run {
 	GHashTable *calls; /* prefix before a call -> GArray of struct part: the last preceding
@@ -323,9 +315,7 @@ static void free_known(gpointer data)
 
 static void free_runs(gpointer data)
 {
-	struct run_list *l = data;
-	if (l->room > 0)
-		g_free(l->runs);
+	run_list_clear(data);
 }
 
 struct histories *histories_new(void)
@@ -448,28 +438,11 @@ static struct run_list *runs_with(const struct histories *all, uint64_t prefix)
 	return place == NONE ? NULL : &g_array_index(all->having, struct run_list, place);
 }
 
-static const uint32_t *runs_of(const struct run_list *l)
-{
-	return l->room > 0 ? l->runs : &l->only;
-}
-
 static void add_having(struct histories *all, uint64_t prefix, uint32_t run)
 {
 	if (numbers_add(all->prefixes, prefix))
 		g_array_set_size(all->having, all->having->len + 1);
-	struct run_list *l = runs_with(all, prefix);
-	if (l->room == 0 && l->count == 0) {
-		l->only = run;
-	} else if (l->count >= l->room) {
-		uint32_t room = l->count + l->count / 2 + 2, *runs = g_new(uint32_t, room);
-		memcpy(runs, runs_of(l), l->count * sizeof *runs);
-		free_runs(l);
-		l->runs = runs;
-		l->room = room;
-	}
-	if (l->room > 0)
-		l->runs[l->count] = run;
-	l->count++;
+	run_list_add(runs_with(all, prefix), run);
 }
 
 bool histories_add(struct histories *all, const struct history *h)
@@ -492,13 +465,6 @@ bool histories_add(struct histories *all, const struct history *h)
 void histories_add_class(struct histories *all, uint64_t class_)
 {
 	numbers_add(all->classes, class_);
-}
-
-static bool has_run(const struct run_list *list, uint32_t run)
-{
-	const uint32_t *runs = runs_of(list);
-	uint32_t low = search_end(i, 0u, list->count, runs[i] < run);
-	return low < list->count && runs[low] == run;
 }
 
 /* Are all steps before the next call, in this run, within the parts? */
@@ -542,11 +508,12 @@ static bool have(const struct histories *all, const struct part *parts, uint32_t
 		if (lists[i]->count < lists[shortest]->count)
 			shortest = i;
 	}
-	for (uint32_t k = 0; k < lists[shortest]->count; k++) {
-		uint32_t run = runs_of(lists[shortest])[k], i = 0;
-		while (i < count && (i == shortest || has_run(lists[i], run)))
+	struct run_at at = run_list_from(lists[shortest], 0);
+	for (; at.left > 0; run_at_next(&at)) {
+		uint32_t i = 0;
+		while (i < count && (i == shortest || run_list_has(lists[i], at.run)))
 			i++;
-		if (i == count && (!test || test(all, all->known->pdata[run], parts, count)))
+		if (i == count && (!test || test(all, all->known->pdata[at.run], parts, count)))
 			return true;
 	}
 	return false;
@@ -560,8 +527,10 @@ bool histories_have(const struct histories *all, const struct part *parts, uint3
 void histories_mark(const struct histories *all, uint64_t prefix, bool *runs)
 {
 	const struct run_list *list = runs_with(all, prefix);
-	for (uint32_t i = 0; list != NULL && i < list->count; i++)
-		runs[runs_of(list)[i]] = true;
+	if (list == NULL)
+		return;
+	for (struct run_at at = run_list_from(list, 0); at.left > 0; run_at_next(&at))
+		runs[at.run] = true;
 }
 
 bool histories_have_call(const struct histories *all, const struct part *parts, uint32_t count)
@@ -595,7 +564,7 @@ uint32_t histories_common(const struct histories *all, const struct history *h, 
 	        search_end(/* the empty prefix is one */
 	                   i, 0u, prefixes->len,
 	                   (list = runs_with(all, g_array_index(prefixes, uint64_t, i)),
-	                    list != NULL && has_run(list, run)));
+	                    list != NULL && run_list_has(list, run)));
 	return common > 0 ? common - 1 : 0;
 }
 
@@ -629,11 +598,9 @@ void histories_adopt(struct histories *all, struct histories *other, uint32_t *m
 	numbers_adopt(all->classes, other->classes);
 	for (guint p = 0; p < other->having->len; p++) {
 		const struct run_list *l = &g_array_index(other->having, struct run_list, p);
-		for (uint32_t i = 0; i < l->count; i++) {
-			uint32_t run = map[runs_of(l)[i]];
-			if (run >= before)
-				add_having(all, numbers_at(other->prefixes, p), run);
-		}
+		for (struct run_at at = run_list_from(l, 0); at.left > 0; run_at_next(&at))
+			if (map[at.run] >= before)
+				add_having(all, numbers_at(other->prefixes, p), map[at.run]);
 	}
 	initials_adopt(&all->initials, &other->initials);
 }
@@ -681,34 +648,24 @@ static void archive_before(struct archive *a, void **value, const void *context)
 	}
 }
 
-/* The runs from `from` on in a list: their number and the first of them. */
-static uint32_t runs_from(const struct run_list *list, uint32_t from, uint32_t *first)
-{
-	const uint32_t *runs = runs_of(list);
-	*first = search_end(i, 0u, list->count, runs[i] < from);
-	return list->count - *first;
-}
-
 /* The runs from `from` on that have a prefix. */
 static void write_having(const struct histories *all, uint32_t from, struct archive *a)
 {
 	const struct run_list *lists = (const void *)all->having->data;
 	guint prefixes = all->runs > from ? all->having->len : 0;
 	size_t count = 0;
-	uint32_t at;
 	for (guint p = 0; p < prefixes; p++)
-		count += runs_from(&lists[p], from, &at) > 0;
+		count += run_list_from(&lists[p], from).left > 0;
 	archive_count(a, count, 1);
 	for (guint p = 0; p < prefixes; p++) {
-		const uint32_t *runs = runs_of(&lists[p]);
+		struct run_at at = run_list_from(&lists[p], from);
 		uint64_t prefix = numbers_at(all->prefixes, p);
-		uint32_t last = from;
-		if (runs_from(&lists[p], from, &at) == 0)
+		if (at.left == 0)
 			continue;
 		archive_raw(a, &prefix, sizeof prefix);
-		archive_count(a, lists[p].count - at, 1);
-		for (; at < lists[p].count; last = runs[at++])
-			archive_number(a, runs[at] - last);
+		archive_count(a, at.left, 1);
+		for (uint32_t last = from; at.left > 0; last = at.run, run_at_next(&at))
+			archive_number(a, at.run - last);
 	}
 }
 
@@ -720,7 +677,7 @@ static void read_having(struct histories *all, uint32_t from, struct archive *a)
 		archive_raw(a, &prefix, sizeof prefix);
 		const struct run_list *list = runs_with(all, prefix);
 		bool known = list != NULL && list->count > 0;
-		uint32_t last = known ? runs_of(list)[list->count - 1] : 0;
+		uint32_t last = known ? run_list_last(list) : 0;
 		size_t count = archive_count(a, 0, 1);
 		for (size_t k = 0; k < count; k++) {
 			run += archive_below(a, 0, all->runs);

@@ -140,7 +140,7 @@ cp "$root/LICENSE" a.base
 refused "a.base: is no state of an exploration" "a foreign file in its place"
 head -c 300 base >a.base
 refused "a.base: is damaged or cut off" "a base that is cut off"
-perl -0777 -pe 's/(.{200})./$1x/s' base >a.base
+perl -0777 -pe 's/^.{200}\K(.)/chr(ord($1) ^ 1)/se' base >a.base
 refused "a.base: is damaged or cut off" "a damaged base"
 cp base a.base && chmod 620 a.base
 run "$HEDDLE" explore --resume a.2 --runs 2 -- ./sync log "${arguments[@]}"
