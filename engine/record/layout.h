@@ -126,13 +126,15 @@ enum log_flag {
 	LOG_SETTLE = 512,     /* a run that becomes a fork server at the beginning of main */
 	LOG_FUTEXES = 1024, /* a replay: waits for futexes are modelled, as with LOG_EXPLORE */
 	/* Accesses that tell the analysis nothing new are left out (runtime/log/access.h), and
-	 * plain ones have no values: for happens-before, or for WCP and its kin. */
+	 * plain ones have no values: for happens-before, for WCP and its kin, or for RD2, which
+	 * needs no plain access. */
 	LOG_FILTER_HB = 2048,
 	LOG_FILTER_WCP = 4096,
-	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP,
+	LOG_FILTER_COMMUTE = 8192,
+	LOG_FILTER = LOG_FILTER_HB | LOG_FILTER_WCP | LOG_FILTER_COMMUTE,
 	/* With LOG_SETTLE: in copies of the process, threads are contexts of one kernel thread
 	 * (runtime/core/one_thread.h). */
-	LOG_ONE_THREAD = 8192,
+	LOG_ONE_THREAD = 16384,
 };
 
 enum log_status {

@@ -131,6 +131,7 @@ __attribute__((constructor(101))) static void begin(int argc, char **argv)
 	rt.values = rt.config.flags & LOG_VALUES;
 	rt.filter = rt.config.flags & LOG_FILTER;
 	rt.filter_wcp = rt.config.flags & LOG_FILTER_WCP;
+	rt.filter_commute = rt.config.flags & LOG_FILTER_COMMUTE;
 	rt.replay = rt.config.flags & LOG_REPLAY;
 	rt.missing = rt.config.flags & LOG_MISSING;
 	if (rt.controlled)

@@ -71,6 +71,7 @@ struct poll {
 	 * first seen. */
 	const uint64_t *filtered_at;
 	uint64_t filtered;
+	uint64_t unwritten; /* --filter commute: new accesses since then */
 	struct {
 		const volatile void *place;
 		uint64_t value;
