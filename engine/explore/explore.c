@@ -472,6 +472,9 @@ static struct explore_report *explore_with(const struct explore_options *options
 struct explore_report *explore(const struct explore_options *options,
                                const struct progress *progress, struct error *error)
 {
+	enum { LEAST = 1 }; /* seconds; 0 would be no limit */
+	gint64 begun = g_get_monotonic_time();
+	struct explore_options again = *options;
 	bool outgrown;
 	/* Classes are compared with those of other processes, whose runs may have needed kernel
 	 * threads where these would not. */
@@ -479,5 +482,11 @@ struct explore_report *explore(const struct explore_options *options,
 	keep_heap();
 	struct explore_report *report =
 	        explore_with(options, progress, kernel_threads, &outgrown, error);
-	return outgrown ? explore_with(options, progress, true, &outgrown, error) : report;
+	if (!outgrown)
+		return report;
+	if (again.seconds > 0) {
+		again.seconds -= (double)(g_get_monotonic_time() - begun) / G_USEC_PER_SEC;
+		again.seconds = MAX(again.seconds, LEAST);
+	}
+	return explore_with(&again, progress, true, &outgrown, error);
 }

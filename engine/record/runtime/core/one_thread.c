@@ -1,6 +1,6 @@
 /*
  * one_thread.c - the system calls of a run whose threads are contexts of one kernel thread:
- * each traps (Linux's Syscall User Dispatch), and is looked at here.
+ * each traps (Linux's Syscall User Dispatch), and is made, changed or refused here.
  */
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -25,8 +25,8 @@ enum { DISPATCH = 59, OFF = 0, ON = 1 };
 enum { ALLOW = 0, BLOCK = 1 };
 /* The number of no system call, by which a run ends in the handler, on the handler's stack. */
 enum { END_BY_SIGNAL = 0x48444c };
-/* After so many copies in a row that made few runs, copies do not keep their memory: they would
- * pay for the traps and end all the same. */
+/* After MOST_SHORT copies in a row with fewer runs than FEW_RUNS, memory is not put back any
+ * more: each copy would pay for the traps and end all the same. */
 enum { MOST_SHORT = 8, FEW_RUNS = 4 };
 enum { FILES = 256, MAPPINGS = 64 }; /* of one run; with more, the copy ends with it */
 
@@ -57,8 +57,8 @@ static struct shared {
 	char selector;        /* BLOCK: system calls trap */
 	unsigned runs;        /* of this copy */
 	unsigned short_lives; /* copies in a row that made but a few */
-	bool ends; /* the run has changed what is not put back: the copy ends with it */
-	/* What the run has made, and what its end undoes. */
+	bool ends;            /* a change of this run cannot be undone: the copy ends with it */
+	/* Made by the run, and undone at its end. */
 	bool opened[FILES]; /* descriptors */
 	struct mapping made[MAPPINGS];
 	unsigned made_count;
@@ -173,7 +173,7 @@ static long make(const struct call *c)
 	return raw_syscall(c->number, c->a[0], c->a[1], c->a[2], c->a[3], c->a[4], c->a[5]);
 }
 
-/* What it changes is the process's, and stays: so the copy ends with the run. */
+/* Its change of the process stays, so the copy ends with the run. */
 static long make_and_end(const struct call *c)
 {
 	shared->ends = true;
@@ -181,7 +181,7 @@ static long make_and_end(const struct call *c)
 	return make(c);
 }
 
-/* It writes at most so many bytes there. */
+/* It writes at most `bytes` to `to`. */
 static long make_into(const struct call *c, long to, size_t bytes)
 {
 	if (to)
@@ -333,7 +333,7 @@ static long futex_call(const struct call *c)
 	one_thread_refuse();
 }
 
-/* Has the calling thread ended, so that the C library is giving back what it had? */
+/* Has the calling thread ended, and the C library gives back its resources? */
 static bool at_end(void)
 {
 	return me == &nobody;

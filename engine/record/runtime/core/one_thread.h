@@ -2,31 +2,32 @@
  * one_thread.h - runs of a copy of the settled process (serve.c) whose threads are contexts of
  * its one kernel thread (sched/contexts.h).
  *
- * Right only as long as the kernel has no part in it: every system call traps (one_thread.c).
- * Those that do the same for any thread are made; at one that could block, or that is about a
- * kernel thread or a signal, the run is refused: it ends, the parent is told (LOG_REFUSED), and
- * makes it again with kernel threads.
+ * Such a run is the same as one of kernel threads only where the kernel cannot tell its threads
+ * apart.  So every system call traps (one_thread.c).  Calls that have one effect in all threads
+ * are made; at a call that could block, or that concerns a kernel thread or a signal, the run
+ * is refused: it ends, the log's header says so (LOG_REFUSED), and the parent makes it again
+ * with kernel threads.
  *
- * Where the run has changed nothing in the kernel by its end, its memory is put back to the
- * state at its beginning (rewind.c), and the copy is the next run, too: no fork, no exit, no
- * page faults.
+ * At the run's end its memory is put back to the state at its beginning (rewind.c), its files
+ * and mappings are closed, and the copy makes the next run: without a fork, an exit and page
+ * faults.  Where that is not possible, the copy ends with the run.
  */
 #ifndef HEDDLE_RUNTIME_ONE_THREAD_H
 #define HEDDLE_RUNTIME_ONE_THREAD_H
 
 #include "base.h"
 
-/* In the settled process, before its first copy: false, and nothing has changed but for memory,
- * where this is not possible. */
+/* In the settled process, before its first copy.  False: not possible in this process. */
 bool one_thread_prepare(int control);
-/* In a copy, before its run.  Returns again for each further run of it. */
+/* In a copy, before its run.  Returns again for each further run: the stack, too, is put back.
+ */
 void one_thread_begin(void);
 /* The run ends here: it needs kernel threads. */
 _Noreturn void one_thread_refuse(void);
 /* The run ends by this signal.  The process need not. */
 _Noreturn void one_thread_die(int number);
-/* Do system calls trap?  Returns whether they did.  Those that change nothing by their end, or
- * that come before the process's own, need not. */
+/* Lets system calls trap, or not; returns whether they did.  Calls of the runtime that leave
+ * nothing changed need not trap, nor do those of a process that is about to end by a signal. */
 bool one_thread_trap(bool trap);
 
 /* ---- rewind.c ---- */
@@ -34,17 +35,19 @@ struct rewind_stack {
 	void *low;
 	size_t bytes;
 };
-/* Reserves what is kept from one run to the next, with a stack for signal handlers. */
+/* Reserves the memory that is not put back: the copies of pages, a stack for signal handlers.
+ */
 bool rewind_prepare(struct rewind_stack *stack);
 /* From here on the first write to each page keeps a copy of it. */
 bool rewind_begin(void);
-/* A write to such a page has trapped: true, and it may be repeated. */
+/* A write to a page has trapped.  True: the page was one of these, and the write may be made.
+ */
 bool rewind_write(uintptr_t address);
-/* Memory that the kernel is to write to, in a system call. */
+/* The kernel is about to write there, which would fail and not trap. */
 void rewind_touch(void *memory, size_t bytes);
 /* All pages that were written to are as they were at rewind_begin. */
 void rewind_back(void);
-/* No more: all memory may be written to, and is not put back. */
+/* Memory is not put back any more, and writes do not trap. */
 void rewind_stop(void);
 bool rewind_goes_on(void);
 

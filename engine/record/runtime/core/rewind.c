@@ -23,7 +23,7 @@ enum {
 	BUCKETS = 2 * MOST_PAGES,
 	STACK = 256 << 10,
 	/* Bytes, more than there are: of the C library's account of a thread, of an area of
-	 * restartable sequences, and of both with what lies between. */
+	 * restartable sequences, and of both and the gap between them. */
 	ACCOUNT = 4096,
 	AREA = 256,
 	MOST_ACCOUNT = 64 << 10,
