@@ -5,6 +5,7 @@
 #ifndef HEDDLE_SCHED_PRIVATE_H
 #define HEDDLE_SCHED_PRIVATE_H
 
+#include "engine/record/runtime/core/one_thread.h"
 #include "engine/record/runtime/core/rt.h"
 
 struct scheduler {
