@@ -285,4 +285,53 @@ C
 "$HEDDLE" cc -g -O1 raw.c -o raw -pthread && "$HEDDLE" record -q -o raw.hdl -- ./raw
 "$HEDDLE" races raw.hdl >raw.out
 like "$(cat raw.out)" 'on block@raw.c:16[+]64, block@raw.c:16[+]65' "a type at hand that the accesses contradict is not the block's"
+# names that two variables would have: a static array, a block of the same name, and a second one
+cat >shared.c <<'C'
+#include <pthread.h>
+#include <stdlib.h>
+static int items[4];
+struct pair { int a, b; };
+struct node { struct pair in[3]; char text[8]; };
+static struct node *node;
+static void *work(void *of)
+{
+	int *items = of;
+	struct node *n = node;
+	for (int i = 0; i < 4; i++)
+		items[i] = i;
+	n[1].in[2].b = 3;
+	for (int i = 0; i < 8; i++)
+		n[0].text[i] = (char)i;
+	*(volatile short *)(n[1].text + 1) = 1;
+	return NULL;
+}
+static void *more(void *of)
+{
+	int *items = of;
+	items[2] = 7;
+	return NULL;
+}
+int main(void)
+{
+	pthread_t t;
+	node = malloc(2 * sizeof *node);
+	int *block = malloc(4 * sizeof *block), *other = malloc(4 * sizeof *other);
+	for (int i = 0; i < 4; i++)
+		items[i] = i;
+	pthread_create(&t, NULL, work, block);
+	pthread_join(t, NULL);
+	pthread_create(&t, NULL, more, other);
+	pthread_join(t, NULL);
+	return items[2] + block[1];
+}
+C
+"$HEDDLE" cc -g -O0 shared.c -o shared -pthread && "$HEDDLE" record -q -o shared.hdl -- ./shared
+"$HEDDLE" convert -q shared.hdl shared.csv
+names=$(cut -d, -f1-20 shared.csv)
+like "$names" 'main,w,items\[2\],' "a static array keeps its name"
+like "$names" 'T1,w,items\[2\]#2,' "a block's element of that name has a number"
+like "$names" 'T2,w,items#2\[2\],' "the element of a second block has the block's"
+like "$names" 'node\[1\]\.in\[2\]\.b,' "an element's part in an array of its own"
+like "$names" 'node\[0\]\.text\[7\],' "and the last one of another"
+like "$names" 'node\[1\]\.text\+1,' "an access that fits no element is named by its distance"
 done_testing
