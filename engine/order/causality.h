@@ -26,6 +26,11 @@
 /* The same with observations that involve a plain access (order_new_lasting). */
 #define ORDER_KIND_LASTING  ((enum order_kind)(ORDER_KIND_COUNT + 2))
 
+/* The strongest of these orders that leaves no race out: OBSERVED, whose pairs no correct
+ * reordering turns; LASTING with atomics or failed tries, as C11 races may lie in the order
+ * that these make (c11_matters is exact, and dearer). Walks over the events. */
+enum order_kind causality_lasting_kind(const struct trace *t);
+
 /* An edge that changed the vector clock of `to`. */
 struct edge {
 	uint32_t from, to;

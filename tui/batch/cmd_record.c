@@ -173,6 +173,9 @@ static int run_record(struct arguments *a)
 		                                   "are left out repeat"
 		                                 : "--memory, whose stores all count");
 	bool live = argument_flag(a, "live");
+	if (live && o.filter == FILTER_COMMUTE)
+		return usage_error(a, "--live finds races of accesses, which --filter commute "
+		                      "leaves out");
 	if (live && (o.free_mode || o.compress || o.keep_events || o.memory != WEAK_SC))
 		return usage_error(a,
 		                   "--live reads the whole log as it is written, of "
@@ -256,10 +259,11 @@ static const struct command_option options[] = {
 	  "repeated",
 	  0 },
 	{ "start-at", "FUNCTION", "record accesses from the first call of FUNCTION on", 0 },
-	{ "filter", "[hb|wcp]",
+	{ "filter", "[hb|wcp|commute]",
 	  "leave out, while the program runs, accesses that tell happens-before (the default) "
 	  "or also WCP and its kin nothing new, and all values: quicker, smaller, and for these "
-	  "analyses and lockset alone",
+	  "analyses and lockset alone; commute: all plain accesses, and calls into code that is not "
+	  "instrumented",
 	  0 },
 	{ "no-values", NULL, "leave values out", 0 },
 	{ "no-missing", NULL, "leave out calls into code that is not instrumented", 0 },
