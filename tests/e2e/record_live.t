@@ -170,6 +170,8 @@ for seed in 1 2 3 4 5 6 7 8; do
 	like "$($HEDDLE commute -q apart.hdl)" "^apart.hdl: 0 findings" "happens-before orders it"
 	like "$($HEDDLE commute -q --analysis edc apart.hdl)" "1 finding by edc" "edc does not"
 done
+run $HEDDLE record --live --filter hb -q -o apart.hdl -- ./apart
+unlike "$err" "edc" "EDC looks at no recording that leaves accesses out"
 ok "$((by_edc > 0 ? 0 : 1))" "some are by edc ($by_edc)"
 run $HEDDLE record --live -q -o together.hdl -- ./together
 unlike "$err" "use-after-free" "not where the sections write and read one variable"

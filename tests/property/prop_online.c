@@ -308,7 +308,8 @@ static bool same(uint64_t seed, struct trace *t)
 	g_autoptr(GHashTable) wanted = expected(t), frees = expected_frees(t);
 	run_through(&f, online_new(&(struct online_sink){ &f, on_race, on_use_after_free }));
 	bool equal = is_same(wanted, f.pairs) && is_same(frees, f.freed) && f.inside;
-	equal &= same_edc(t, f.freed);
+	if (t->blocks_count > 0)
+		equal &= same_edc(t, f.freed);
 	pairs_seen += g_hash_table_size(f.pairs);
 	frees_seen += g_hash_table_size(f.freed);
 	if (!equal) {
@@ -389,7 +390,7 @@ int main(int argc, char **argv)
 		if (path == NULL || !specs_load(specs, path, &error))
 			return EXIT_FAILURE;
 	}
-	int status = mix_main(argc, argv, "online", 4000, one);
+	int status = mix_main(argc, argv, "online", 2000, one);
 	printf("online: %lu pairs, %lu accesses unordered with a free, "
 	       "by edc %lu (%lu not by hb), bounded %lu\n",
 	       (unsigned long)pairs_seen, (unsigned long)frees_seen, (unsigned long)edc_seen,

@@ -194,6 +194,8 @@ static int run_record(struct arguments *a)
 	o.specs = argument_values(a, "spec");
 	o.disk_alone = true;
 	struct record_live *watcher = live ? record_live_new(lines, NULL) : NULL;
+	if (live && o.filter)
+		record_live_filtered(watcher);
 	if (live)
 		o.watch = record_live_watch(watcher, NULL);
 	fflush(NULL);

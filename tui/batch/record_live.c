@@ -35,6 +35,7 @@ struct record_live {
 	struct running *running;
 	struct online *online, *edc;
 	GThread *thread;
+	bool filtered;
 	gint stop; /* atomic */
 };
 
@@ -138,21 +139,24 @@ static void on_event(void *context, const struct flow_event *x)
 {
 	struct record_live *l = context;
 	online_event(l->online, x);
-	online_event(l->edc, x);
+	if (l->edc)
+		online_event(l->edc, x);
 }
 
 static void on_split(void *context, uint32_t from, uint32_t to)
 {
 	struct record_live *l = context;
 	online_split(l->online, from, to);
-	online_split(l->edc, from, to);
+	if (l->edc)
+		online_split(l->edc, from, to);
 }
 
 static void on_renew(void *context, uint32_t variable)
 {
 	struct record_live *l = context;
 	online_renew(l->online, variable);
-	online_renew(l->edc, variable);
+	if (l->edc)
+		online_renew(l->edc, variable);
 }
 
 struct record_live *record_live_new(const char *suppressions, const struct suppressions *also)
@@ -202,7 +206,9 @@ static void begin(void *context, const char *log, int buffer)
 	l->stop = 0;
 	l->running = running_new(log, buffer, &sink);
 	l->online = online_new(&(struct online_sink){ l, on_race, on_use_after_free });
-	l->edc = online_new_edc(&(struct online_sink){ l, NULL, on_predicted }, SECTIONS);
+	if (!l->filtered)
+		l->edc = online_new_edc(&(struct online_sink){ l, NULL, on_predicted },
+		                        SECTIONS);
 	if (l->running)
 		l->thread = g_thread_try_new("live", follow, l, NULL);
 }
@@ -219,6 +225,11 @@ static void end(void *context)
 	g_clear_pointer(&l->running, running_free);
 	g_clear_pointer(&l->online, online_free);
 	g_clear_pointer(&l->edc, online_free);
+}
+
+void record_live_filtered(struct record_live *l)
+{
+	l->filtered = true;
 }
 
 struct session_watch record_live_watch(struct record_live *l, const char *heading)

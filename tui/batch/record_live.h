@@ -12,6 +12,8 @@ struct suppressions;
 
 /* `suppressions`: text of --suppressions, or NULL; `also`: more of them, or NULL; borrowed. */
 struct record_live *record_live_new(const char *suppressions, const struct suppressions *also);
+/* Leave EDC out: the recording leaves accesses out, which critical sections are compared by. */
+void record_live_filtered(struct record_live *live);
 /* For session_options, of one recording after another; no finding is printed twice. `heading`:
  * a line before the recording's first finding, or NULL; borrowed. */
 struct session_watch record_live_watch(struct record_live *live, const char *heading);
