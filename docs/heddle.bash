@@ -27,7 +27,7 @@ _heddle() {
 	"record --mode") words="controlled free" files= ;;
 	"record --strategy") words="random pct noise rr pos surw turns pause" files= ;;
 	"record --memory") words="sc tso rc11" files= ;;
-	"record --filter") words="hb wcp" files= ;;
+	"record --filter") words="hb wcp commute" files= ;;
 	"graph --kind") words="conflict order" files= ;;
 	"replay --first") words="1 2" files= ;;
 	"explain --format") words="text json" files= ;;

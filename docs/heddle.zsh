@@ -235,7 +235,7 @@ record) _arguments \
 	'*--live[say on standard error, while the program runs, which races happens-before finds]' \
 	'*--suppressions[ThreadSanitizer'\''s suppressions\: findings of this trace that do not count; may be repeated]:FILE:_files' \
 	'*--start-at[record accesses from the first call of FUNCTION on]:FUNCTION:_files' \
-	'*--filter[leave out, while the program runs, accesses that tell happens-before (the default) or also WCP and its kin nothing new, and all values\: quicker, smaller, and for these analyses and lockset alone]:word:(hb wcp)' \
+	'*--filter[leave out, while the program runs, accesses that tell happens-before (the default) or also WCP and its kin nothing new, and all values\: quicker, smaller, and for these analyses and lockset alone; commute\: all plain accesses, and calls into code that is not instrumented]:word:(hb wcp commute)' \
 	'*--no-values[leave values out]' \
 	'*--no-missing[leave out calls into code that is not instrumented]' \
 	'*--no-inputs[leave out what comes from outside (sockets, pipes, terminals)\: replay needs it again]' \
