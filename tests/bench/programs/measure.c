@@ -2,12 +2,15 @@
  * measure.c - runs a command and writes "seconds seconds-of-children" of processor time (user
  * and system) to a file: of the command with all that it waited for, and the latter's part
  * alone.  Of `heddle record` the second is the recorded program, without making the trace.
+ * Third and fourth: seconds passed, and the largest resident set in kB. Passes signals on, so
+ * that a server can be ended through it.
  */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static pid_t child;
@@ -39,6 +42,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: measure FILE COMMAND...\n");
 		return 125;
 	}
+	struct timespec from, to;
+	clock_gettime(CLOCK_MONOTONIC, &from);
 	child = fork();
 	if (child == 0) {
 		execvp(argv[2], argv + 2);
@@ -54,13 +59,16 @@ int main(int argc, char **argv)
 	struct rusage usage;
 	int status;
 	wait4(child, &status, 0, &usage);
+	clock_gettime(CLOCK_MONOTONIC, &to);
 	FILE *f = fopen(argv[1], "w");
 	if (!f)
 		return 125;
-	fprintf(f, "%.3f %.3f\n",
+	fprintf(f, "%.3f %.3f %.3f %ld\n",
 	        usage.ru_utime.tv_sec + usage.ru_stime.tv_sec +
 	                1e-6 * (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec),
-	        children);
+	        children,
+	        (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec),
+	        usage.ru_maxrss);
 	fclose(f);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }

@@ -41,6 +41,8 @@ until_listens() {
 	done
 	echo "nobody listens on port $1"
 }
+# served COMMAND...: the clients of a server; the seconds that they take go to the file "served"
+served() { /usr/bin/time -q -a -o served -f %e "$@"; }
 # stop PID: ends a server and waits for it, through `measure` and `record`
 stop() {
 	kill -TERM "$1"
@@ -55,7 +57,7 @@ run_memcached() {
 	"$@" "$source/memcached" -u "$(id -un)" -l 127.0.0.1 -p 41211 -U 0 -t 4 -m 16 &
 	local server=$!
 	until_listens 41211
-	perl "$here/memcached-clients.pl" 41211 4 "${ROUNDS:-60}"
+	served perl "$here/memcached-clients.pl" 41211 4 "${ROUNDS:-60}"
 	stop $server
 }
 
@@ -68,7 +70,7 @@ run_redis() {
 		--io-threads-do-reads yes --save '' --daemonize no >server.out &
 	local server=$!
 	until_listens 41379
-	perl "$here/redis-clients.pl" 41379 4 "${ROUNDS:-40}"
+	served perl "$here/redis-clients.pl" 41379 4 "${ROUNDS:-40}"
 	stop $server
 }
 
@@ -182,6 +184,6 @@ run_tinyproxy() {
 	"$@" "$source/src/tinyproxy" -d -c conf >server.out &
 	local server=$!
 	until_listens 41888
-	perl "$here/proxy-clients.pl" 41888 41889 4 "${ROUNDS:-15}"
+	served perl "$here/proxy-clients.pl" 41888 41889 4 "${ROUNDS:-15}"
 	stop $server
 }
