@@ -433,18 +433,29 @@ static void keep_heap(void)
 	mallopt(M_MMAP_THRESHOLD, KEPT);
 }
 
-struct explore_report *explore(const struct explore_options *options,
-                               const struct progress *progress, struct error *error)
+static bool start_server(struct exploration *x, bool kernel_threads, struct error *error)
+{
+	x->server = record_server_new(x->options->argv, x->interposer, x->output, error);
+	if (x->server != NULL && kernel_threads)
+		record_server_use_kernel_threads(x->server);
+	return x->server != NULL;
+}
+
+/* *outgrown: a run needed kernel threads, and earlier ones had none: all are to be made again.
+ */
+static struct explore_report *explore_with(const struct explore_options *options,
+                                           const struct progress *progress, bool kernel_threads,
+                                           bool *outgrown, struct error *error)
 {
 	struct exploration x;
-	keep_heap();
 	exploration_begin(&x, options);
 	x.progress = progress;
 	bool good = inherit(&x, error) && open_output(&x, error) && bind_library(&x, error) &&
-	            (x.server = record_server_new(options->argv, x.interposer, x.output,
-	                                          error)) != NULL &&
+	            start_server(&x, kernel_threads, error) &&
 	            (options->memory == MEMORY_SC ? run_all(&x, error)
 	                                          : graphs_explore(&x, options->memory, error));
+	*outgrown = x.server != NULL && record_server_outgrown(x.server);
+	good = good && !*outgrown;
 	record_server_free(x.server);
 	interposer_remove(x.interposer);
 	g_ptr_array_set_size(x.kept, 0); /* their traces are kept on */
@@ -456,4 +467,17 @@ struct explore_report *explore(const struct explore_options *options,
 		return NULL;
 	}
 	return x.report;
+}
+
+struct explore_report *explore(const struct explore_options *options,
+                               const struct progress *progress, struct error *error)
+{
+	bool outgrown;
+	/* Classes are compared with those of other processes, whose runs may have needed kernel
+	 * threads where these would not. */
+	bool kernel_threads = options->resume != NULL || options->shards > 1;
+	keep_heap();
+	struct explore_report *report =
+	        explore_with(options, progress, kernel_threads, &outgrown, error);
+	return outgrown ? explore_with(options, progress, true, &outgrown, error) : report;
 }
