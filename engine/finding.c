@@ -191,7 +191,7 @@ static void append_writer(const struct trace *t, const struct wait *w, GString *
 		const struct event *x = &t->events[e];
 
 		if (!op_is_access(x->op) || !op_writes(x->op) || x->thread == want->thread ||
-		    strcmp(trace_string(t, t->variables[x->target].name), word) != 0)
+		    strcmp(trace_variable_name(t, x->target), word) != 0)
 			continue;
 		g_string_append(out, ", written last by ");
 		append_thread(t, x->thread, out);

@@ -237,8 +237,7 @@ static void touch_variables(struct collector *c, const struct event *x, uint32_t
 
 	for (uint32_t v = run.first; v < run.first + run.count; v++) {
 		if (!c->variables[v].known)
-			c->variables[v] =
-			        span_of(c, trace_string(c->t, c->t->variables[v].name));
+			c->variables[v] = span_of(c, trace_variable_name(c->t, v));
 		touch(c, c->variables[v], e, false, false);
 	}
 }

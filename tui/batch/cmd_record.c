@@ -193,9 +193,9 @@ static int run_record(struct arguments *a)
 	o.suppressions = lines;
 	o.specs = argument_values(a, "spec");
 	o.disk_alone = true;
-	struct record_live *watcher = live ? record_live_new(lines) : NULL;
+	struct record_live *watcher = live ? record_live_new(lines, NULL) : NULL;
 	if (live)
-		o.watch = record_live_watch(watcher);
+		o.watch = record_live_watch(watcher, NULL);
 	fflush(NULL);
 	await_interruption(&s.result);
 	bool ok = session_record(&o, &s, &making, &error);
@@ -251,7 +251,8 @@ static const struct command_option options[] = {
 	{ "compress", NULL, "compress the log beside the trace while it is written", 0 },
 	{ "last", "N", "keep about the last N events", 0 },
 	{ "live", NULL,
-	  "say on standard error, while the program runs, which races happens-before finds",
+	  "say on standard error, while the program runs, which races and uses after free "
+	  "happens-before and EDC find",
 	  0 },
 	{ "suppressions", "FILE",
 	  "ThreadSanitizer's suppressions: findings of this trace that do not count; may be "

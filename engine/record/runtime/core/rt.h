@@ -119,6 +119,7 @@ extern struct thread nobody __attribute__((visibility("hidden")));
 struct runtime {
 	bool on;             /* recording was asked for and has not ended */
 	bool controlled;     /* else free mode */
+	bool one_thread;     /* its threads are contexts of one kernel thread: one_thread.h */
 	bool filter;         /* accesses that tell happens-before nothing new are left out, */
 	bool filter_wcp;     /* or that tell WCP and its kin nothing new, */
 	bool filter_commute; /* or all plain ones */

@@ -41,7 +41,8 @@ void sched_hand_over(struct thread *next)
 	sched_unlock();
 	if (next) {
 		__atomic_store_n(&next->sched.go, 1, __ATOMIC_RELEASE);
-		futex_wake(&next->sched.go, 1);
+		if (!rt.one_thread)
+			futex_wake(&next->sched.go, 1);
 	}
 }
 
@@ -66,6 +67,8 @@ void sched_wait_turn(struct thread *t)
 	struct look seen = { .turns = UINT64_MAX };
 	uint64_t pause = soon; /* until the next look after the holder */
 	t->gate |= GATE_WAITING;
+	if (rt.one_thread)
+		contexts_wait(t);
 	while (!__atomic_load_n(&t->sched.go, __ATOMIC_ACQUIRE)) {
 		if (!rt.on)
 			break;
@@ -338,6 +341,8 @@ static void leave(struct thread *t)
 	t->gate |= GATE_OUTSIDE;
 	if (!rt.controlled)
 		return;
+	if (rt.one_thread)
+		one_thread_refuse();
 	sched_lock();
 	t->sched.state = STATE_OUTSIDE;
 	sched.outside++;
