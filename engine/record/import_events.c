@@ -522,7 +522,7 @@ static inline bool next_again(struct import *im, const struct lane *lane,
 	if (words == 0 || !site_again(im, lane, reader, slot, log_short_offset(word), a))
 		return false;
 	if (field != LOG_DELTA_UNKNOWN) {
-		uint64_t *last = &reader->sites.value[slot];
+		uint64_t *last = &reader->sites.at[slot].value;
 		*last = words == 2 ? reader->at[1] : *last + log_short_difference(word);
 		a->valued = true;
 		a->value = (int64_t)(im->rebase ? import_value(im, *last) : *last);

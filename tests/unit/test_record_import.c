@@ -127,13 +127,19 @@ START_TEST(records)
 END_TEST
 
 /* A short record of the site that the long one with this tag, pc and size code has filled. */
+static void short_field(struct log *l, enum log_tag tag, uint64_t pc, unsigned code,
+                        int64_t offset, uint64_t delta_field)
+{
+	unsigned slot = log_site_slot(log_site_key(tag | pc << LOG_PC_SHIFT, code));
+	uint64_t from = tag == LOG_ENTER ? 0 : LOG_OFFSET_BIAS;
+	word(l, LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT | delta_field << LOG_DELTA_SHIFT |
+	                (from + (uint64_t)offset));
+}
 static void short_record(struct log *l, enum log_tag tag, uint64_t pc, unsigned code,
                          int64_t offset, int64_t delta)
 {
-	unsigned slot = log_site_slot(log_site_key(tag | pc << LOG_PC_SHIFT, code));
-	word(l, LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
-	                ((uint64_t)delta & ((1ull << LOG_DELTA_BITS) - 1)) << LOG_DELTA_SHIFT |
-	                ((uint64_t)offset & ((1ull << LOG_OFFSET_BITS) - 1)));
+	short_field(l, tag, pc, code, offset,
+	            LOG_DELTA_LOWEST + LOG_DELTA_BIAS + (uint64_t)delta);
 }
 
 static struct log short_log(void)
@@ -152,10 +158,10 @@ static struct log short_log(void)
 	record(&l, LOG_WRITE, 0, 0x118); /* its value never came */
 	word(&l, place(0x3000, 3, 0));
 	short_record(&l, LOG_WRITE, 0x118, 3, 8, 5); /* from 0 */
-	short_record(&l, LOG_WRITE, 0x118, 3, 0, LOG_DELTA_FOLLOWS);
+	short_field(&l, LOG_WRITE, 0x118, 3, 0, LOG_DELTA_FOLLOWS);
 	word(&l, 1ull << 40);
 	short_record(&l, LOG_WRITE, 0x118, 3, 0, 2);
-	short_record(&l, LOG_WRITE, 0x118, 3, 0, LOG_DELTA_UNKNOWN);
+	short_field(&l, LOG_WRITE, 0x118, 3, 0, LOG_DELTA_UNKNOWN);
 	record(&l, LOG_LEAVE, 0, 1);
 	short_record(&l, LOG_ENTER, 0x100, 0, 0, 0);
 	short_record(&l, LOG_ENTER, 0x100, 0, 1, 0); /* leaves one first */
@@ -208,8 +214,8 @@ END_TEST
 static uint64_t half(enum log_tag tag, uint64_t pc, unsigned code, int64_t offset)
 {
 	unsigned slot = log_site_slot(log_site_key(tag | pc << LOG_PC_SHIFT, code));
-	return (uint64_t)slot << LOG_HALF_OFFSET_BITS |
-	       ((uint64_t)offset & ((1ull << LOG_HALF_OFFSET_BITS) - 1));
+	uint64_t from = tag == LOG_ENTER || tag == LOG_LEAVE ? 0 : LOG_HALF_BIAS;
+	return (uint64_t)slot << LOG_HALF_OFFSET_BITS | (from + (uint64_t)offset);
 }
 static void pair(struct log *l, uint64_t first, uint64_t second)
 {
