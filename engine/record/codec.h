@@ -137,6 +137,10 @@ CODEC uint64_t log_short_known(uint64_t delta)
 {
 	return (delta - LOG_DELTA_UNKNOWN) << LOG_DELTA_SHIFT;
 }
+CODEC bool log_is_short(uint64_t word) /* and one record, no pair */
+{
+	return word >> 62 == LOG_SHORT >> 62;
+}
 CODEC unsigned log_short_slot(uint64_t word)
 {
 	return word >> LOG_SLOT_SHIFT & (LOG_SITES - 1);
