@@ -91,35 +91,32 @@ ALWAYS_INLINE void free_new(struct thread *t, const void *p, unsigned code, enum
 		t->budget--;
 }
 
-ALWAYS_INLINE bool free_again(struct thread *t, const void *p, unsigned code, enum log_tag tag,
-                              uintptr_t pc)
+/* `todo`: with the thread's attention. */
+ALWAYS_INLINE bool free_again(struct thread *t, uint64_t todo, const void *p, unsigned code,
+                              enum log_tag tag, uintptr_t pc)
 {
 	uint64_t key = seen_key(t, tag, pc, (uintptr_t)p, code);
-	if (*seen_entry(t, key) != key || unlikely(t->attention || t->budget <= 0))
+	if (*seen_entry(t, key) != key ||
+	    unlikely((todo & ~(uint64_t)TODO_FRAMES) != TODO_EPOCHS || t->budget <= 0))
 		return false;
 	t->budget--;
 	t->repeated++;
 	return true;
 }
 
-/* An access of a thread that is not log_ready. */
-ALWAYS_INLINE void other_hook(struct thread *t, const void *p, unsigned code, enum log_tag tag,
-                              unsigned flags, uintptr_t pc)
-{
-	if (!(t->todo & TODO_EPOCHS))
-		access_framed(t, p, tag | flags << 8 | code << 16, pc);
-	else if (!free_again(t, p, code, tag, pc))
-		free_new(t, p, code, tag, flags, pc);
-}
-
 ALWAYS_INLINE void access_hook(const void *p, unsigned code, enum log_tag tag, unsigned flags,
                                uintptr_t pc)
 {
 	struct thread *t = me;
-	if (!log_ready(t, t->attention | t->todo))
-		other_hook(t, p, code, tag, flags, pc);
-	else if (unlikely(!log_access_here(t, tag, flags, pc, (uintptr_t)p, code)))
+	uint64_t todo = t->attention | t->todo;
+	if (todo & TODO_EPOCHS) {
+		if (!free_again(t, todo, p, code, tag, pc))
+			free_new(t, p, code, tag, flags, pc);
+	} else if (!log_ready(t, todo)) {
+		access_framed(t, p, tag | flags << 8 | code << 16, pc);
+	} else if (unlikely(!log_access_here(t, tag, flags, pc, (uintptr_t)p, code))) {
 		access_rest(p, tag | flags << 8 | code << 16, pc);
+	}
 }
 
 static __attribute__((noinline)) void range_hook(const void *p, size_t size, enum log_tag tag,
@@ -148,29 +145,33 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	}
 }
 
-/* What needs saved registers is a call at the end, so that the rest needs none. */
+/* As access_hook; what needs saved registers is a call at the end, so that the rest needs none.
+ */
 #define ACCESS(name, code, tag, flags) \
 	static __attribute__((noinline)) void new_##name(struct thread *t, void *p, \
 	                                                 uintptr_t pc) \
 	{ \
 		free_new(t, p, code, tag, flags, pc); \
 	} \
-	static __attribute__((noinline)) void other_##name(struct thread *t, void *p, \
-	                                                   uintptr_t pc) \
-	{ \
-		if (!(t->todo & TODO_EPOCHS)) \
-			access_framed(t, p, tag | flags << 8 | code << 16, pc); \
-		else if (!free_again(t, p, code, tag, pc)) \
-			new_##name(t, p, pc); \
-	} \
 	EXPORT void __tsan_##name(void *p); \
 	void __tsan_##name(void *p) \
 	{ \
 		struct thread *t = me; \
-		if (!log_ready(t, t->attention | t->todo)) \
-			other_##name(t, p, HOOK_CALLER()); \
-		else if (unlikely(!log_access_here(t, tag, flags, HOOK_CALLER(), (uintptr_t)p, \
-		                                   code))) \
+		uint64_t todo = t->attention | t->todo; \
+		if (unlikely(todo != 0)) { \
+			if (todo & TODO_EPOCHS) { \
+				if (!free_again(t, todo, p, code, tag, HOOK_CALLER())) \
+					new_##name(t, p, HOOK_CALLER()); \
+				return; \
+			} \
+			if (!log_ready(t, todo)) { \
+				access_framed(t, p, tag | flags << 8 | code << 16, \
+				              HOOK_CALLER()); \
+				return; \
+			} \
+		} \
+		if (unlikely(!log_access_here(t, tag, flags, HOOK_CALLER(), (uintptr_t)p, \
+		                              code))) \
 			access_rest(p, tag | flags << 8 | code << 16, HOOK_CALLER()); \
 	}
 #define ACCESS_PC(name, code, tag) \
