@@ -311,7 +311,7 @@ static void append_stack(struct names *n, uint32_t stack, uint64_t address, uint
 	g_string_append_printf(name, "+%" G_GUINT64_FORMAT, n->stack_tops[stack] - address);
 }
 
-static bool is_stack(const struct trace *t, uint32_t block)
+bool names_is_stack(const struct trace *t, uint32_t block)
 {
 	return block != NONE && t->blocks[block].alloc == NONE;
 }
@@ -357,15 +357,6 @@ static void taken_resize(struct taken_names *t, uint64_t slots)
 	g_free(old.slots);
 }
 
-/* Room for so many names, at once. */
-static void taken_expect(struct taken_names *t, uint64_t count)
-{
-	uint64_t slots = 1024;
-	while (slots / 4 * 3 <= count)
-		slots *= 2;
-	taken_resize(t, slots);
-}
-
 /* False when a name with this hash was there: a rare mistake makes a name longer, no more. */
 static bool take(struct taken_names *t, const GString *name)
 {
@@ -390,16 +381,6 @@ static void make_unique(struct taken_names *t, GString *name)
 		g_string_append_printf(name, "#%u", ++number);
 	} while (!take(t, name));
 	g_hash_table_insert(t->numbers, base, GUINT_TO_POINTER(number));
-}
-
-void names_append_number(uint64_t number, GString *name)
-{
-	char digits[20];
-	unsigned at = sizeof digits;
-	do
-		digits[--at] = (char)('0' + number % 10);
-	while (number /= 10);
-	g_string_append_len(name, digits + at, (gssize)(sizeof digits - at));
 }
 
 /* --- variables and objects ------------------------------------------------------------ */
@@ -438,7 +419,6 @@ static void names_begin(struct names *n, const struct trace *partial)
 	memset(n->object_event, 0xff, sizeof(uint32_t) * (partial->objects_count + 1));
 	names_begin_blocks(n);
 	find_stack_tops(n, partial);
-	taken_expect(&n->variables_taken, partial->variables_count);
 }
 
 /* "p+12": no variable of a type has such a name. */
@@ -452,7 +432,7 @@ static bool named_by_distance(const GString *name)
 
 /* All variables of a pattern are shown alike, or, where their types differ, as numbers. Mostly
  * the one before had the same: an array's elements come in a row. */
-static void keep_form(struct names *n, const GString *name)
+void names_keep_form(struct names *n, const GString *name)
 {
 	if (n->form->len == 0 && named_by_distance(name))
 		return;
@@ -490,44 +470,39 @@ static bool append_futex(struct names *n, uint64_t address, uint32_t location, G
 	if (!(address & LOG_FUTEX_BIT) || part >= G_N_ELEMENTS(parts))
 		return false;
 	uint32_t block = n->trace ? names_block_at(n, word, NONE) : NONE;
-	bool local = block != NONE && is_stack(n->trace, block);
+	bool local = block != NONE && names_is_stack(n->trace, block);
 	uint32_t variable = local ? variable_at(n->trace, word) : NONE;
 	if (local && (variable == NONE || !names_append_local(n, variable, 4, name)))
 		append_stack(n, block, word, location, name);
 	else if (block != NONE && !local)
-		names_append_in_block(n, block, word, 4, name, NULL);
+		names_append_in_block(n, block, word, 4, name);
 	else if (!local && !names_append_data(n, word, 4, name))
 		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", word);
 	g_string_append(name, parts[part]);
 	return true;
 }
 
-static void name_variable(void *context, const struct trace *partial, const struct variable *v,
-                          GString *name)
+void names_append_elsewhere(struct names *n, uint32_t variable, GString *name)
 {
-	struct names *n = context;
-	if (n->trace == NULL)
-		names_begin(n, partial);
-	size_t index = (size_t)(v - partial->variables);
-	uint32_t location = index < partial->variables_count ? n->first_location[index] : NONE;
-	bool noted = false;
+	const struct variable *v = &n->trace->variables[variable];
+	uint32_t location = n->first_location[variable];
 	g_string_truncate(n->form, 0);
-	if (is_stack(partial, v->block)) {
-		if (!names_append_local(n, (uint32_t)index, v->size, name))
+	if (names_is_stack(n->trace, v->block)) {
+		if (!names_append_local(n, variable, v->size, name))
 			append_stack(n, v->block, v->address, location, name);
-	} else if (v->block != NONE)
-		names_append_in_block(n, v->block, v->address, v->size, name, &noted);
-	else if (v->address >= LOG_OMP_SHARES && v->address < LOG_OMP_SHARES + LOG_OMP_END)
+	} else if (v->address >= LOG_OMP_SHARES && v->address < LOG_OMP_SHARES + LOG_OMP_END)
 		g_string_append_printf(name, "omp_share_%" G_GUINT64_FORMAT,
 		                       1 + (v->address - LOG_OMP_SHARES - LOG_OMP_BARRIERS) /
 		                                       LOG_OMP_STEP);
 	else if (!append_futex(n, v->address, location, name) &&
 	         !names_append_data(n, v->address, v->size, name) &&
-	         !names_append_library(n, (uint32_t)index, v->address, v->size, name))
+	         !names_append_library(n, variable, v->address, v->size, name))
 		g_string_append_printf(name, "memory@0x%" G_GINT64_MODIFIER "x", v->address);
+}
+
+void names_make_unique(struct names *n, GString *name)
+{
 	make_unique(&n->variables_taken, name);
-	if (!noted)
-		keep_form(n, name);
 }
 
 static void name_forms(void *context, struct builder *b)
@@ -569,13 +544,13 @@ static void name_object(void *context, const struct object *o, GString *out)
 	uint32_t block = n->trace ? names_block_at(n, o->address, event) : NONE;
 	if (append_futex(n, o->address, location, name)) {
 		/* not at an address of its own */
-	} else if (block != NONE && is_stack(n->trace, block)) {
+	} else if (block != NONE && names_is_stack(n->trace, block)) {
 		if (index >= n->trace->objects_count ||
 		    !names_append_local_object(n, (uint32_t)index, name))
 			append_stack(n, block, o->address, location, name);
 		cut_library_members(name);
 	} else if (block != NONE) {
-		names_append_in_block(n, block, o->address, 0, name, NULL);
+		names_append_in_block(n, block, o->address, 0, name);
 		cut_library_members(name);
 	} else if (names_append_data(n, o->address, 0, name)) {
 		cut_library_members(name);
@@ -605,7 +580,7 @@ static void name_block(void *context, struct builder *b, struct block *block, GS
 	struct names *n = context;
 	size_t index = n->trace ? (size_t)(block - n->trace->blocks) : SIZE_MAX;
 	if (n->trace == NULL || index >= n->trace->blocks_count ||
-	    is_stack(n->trace, (uint32_t)index))
+	    names_is_stack(n->trace, (uint32_t)index))
 		return;
 	names_append_block(n, (uint32_t)index, name);
 	GString *type = g_string_new(NULL);
@@ -641,7 +616,7 @@ struct names *names_new(const char *folder, struct debug_store *store)
 	n->objects_taken.numbers = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
 	n->namer = (struct namer){ .context = n,
 		                   .begin = name_begin,
-		                   .variable = name_variable,
+		                   .variables = names_variables,
 		                   .location = name_location,
 		                   .object = name_object,
 		                   .block = name_block,

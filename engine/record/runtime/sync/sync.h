@@ -53,6 +53,7 @@ struct thread_openmp {
 	bool parked;           /* in libgomp's own code, where the scheduler does not look */
 };
 
+void *thread_main(void *thread);     /* where it starts */
 void thread_begin(struct thread *t); /* by the new thread itself, before its first event */
 /* Who waits for a once-function to end waits for this message, of this thread (or
  * LOG_ALL_THREADS). */
