@@ -18,21 +18,9 @@
 
 /* ---- numbers in fields ---- */
 
-/* Does a difference fit into so many bits, with a sign and without the two lowest values? */
-CODEC bool log_fits(uint64_t difference, unsigned bits)
+CODEC uint64_t log_field(uint64_t word, unsigned bits)
 {
-	return difference + (1ull << (bits - 1)) - 2 < (1ull << bits) - 2;
-}
-
-CODEC uint64_t log_field(uint64_t difference, unsigned bits)
-{
-	return difference & ((1ull << bits) - 1);
-}
-
-/* The field of a word at `shift`, with its sign. */
-CODEC uint64_t log_signed(uint64_t word, unsigned shift, unsigned bits)
-{
-	return (uint64_t)((int64_t)(word << (64 - shift - bits)) >> (64 - bits));
+	return word & ((1ull << bits) - 1);
 }
 
 /* ---- the first word of a long record ---- */
@@ -124,19 +112,34 @@ CODEC uint64_t log_frame_begin(uint64_t word)
 
 /* ---- a short record: the differences from its site's entry ---- */
 
-CODEC uint64_t log_short_delta(uint64_t delta) /* the field of a value's difference, alone */
+/*
+ * Differences stand in their fields with the lowest one as 0, so that one comparison says
+ * whether a difference fits, and nothing has to be masked. The field of one that does not fit
+ * is above LOG_OFFSET_MOST, LOG_DELTA_MOST. The field of a value's begins at LOG_DELTA_LOWEST,
+ * which is not in the result here: the comparison is of the difference alone.
+ */
+CODEC uint64_t log_offset_field(uint64_t difference)
 {
-	return log_field(delta, LOG_DELTA_BITS) << LOG_DELTA_SHIFT;
+	return difference + LOG_OFFSET_BIAS;
 }
-CODEC uint64_t log_short(unsigned slot, uint64_t delta, uint64_t offset)
+CODEC uint64_t log_delta_field(uint64_t difference)
 {
-	return LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT | log_short_delta(delta) |
-	       log_field(offset, LOG_OFFSET_BITS);
+	return difference + LOG_DELTA_BIAS;
 }
-/* The record of a value that is not known, once it is: the fields that change, for ^. */
+/* `delta`: LOG_DELTA_UNKNOWN, _FOLLOWS, or LOG_DELTA_LOWEST and a field. */
+CODEC uint64_t log_short(unsigned slot, uint64_t delta, uint64_t offset_field)
+{
+	return LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT | delta << LOG_DELTA_SHIFT |
+	       offset_field;
+}
+/* The record of a value that is not known, once it is: to be added. */
 CODEC uint64_t log_short_known(uint64_t delta)
 {
-	return log_short_delta(LOG_DELTA_UNKNOWN) ^ log_short_delta(delta);
+	return (delta - LOG_DELTA_UNKNOWN) << LOG_DELTA_SHIFT;
+}
+CODEC bool log_is_short(uint64_t word) /* and one record, no pair */
+{
+	return word >> 62 == LOG_SHORT >> 62;
 }
 CODEC unsigned log_short_slot(uint64_t word)
 {
@@ -148,18 +151,27 @@ CODEC uint64_t log_short_field(uint64_t word) /* may be LOG_DELTA_UNKNOWN or _FO
 }
 CODEC uint64_t log_short_difference(uint64_t word)
 {
-	return log_signed(word, LOG_DELTA_SHIFT, LOG_DELTA_BITS);
+	return log_short_field(word) - LOG_DELTA_LOWEST - LOG_DELTA_BIAS;
+}
+CODEC uint64_t log_short_offset_field(uint64_t word)
+{
+	return log_field(word, LOG_OFFSET_BITS);
 }
 CODEC uint64_t log_short_offset(uint64_t word)
 {
-	return log_signed(word, 0, LOG_OFFSET_BITS);
+	return log_short_offset_field(word) - LOG_OFFSET_BIAS;
 }
 
 /* ---- two short records in a word (free mode): the first, and later the second ---- */
 
-CODEC uint64_t log_half_word(unsigned slot, uint64_t offset)
+/* As log_offset_field; up to LOG_HALF_MOST it fits. */
+CODEC uint64_t log_half_field(uint64_t difference)
 {
-	return (uint64_t)slot << LOG_HALF_OFFSET_BITS | log_field(offset, LOG_HALF_OFFSET_BITS);
+	return difference + LOG_HALF_BIAS;
+}
+CODEC uint64_t log_half_word(unsigned slot, uint64_t offset_field)
+{
+	return (uint64_t)slot << LOG_HALF_OFFSET_BITS | offset_field;
 }
 CODEC uint64_t log_pair(uint64_t first)
 {
@@ -180,9 +192,13 @@ CODEC unsigned log_half_slot(uint64_t half)
 {
 	return half >> LOG_HALF_OFFSET_BITS & (LOG_SITES - 1);
 }
+CODEC uint64_t log_half_offset_field(uint64_t half)
+{
+	return log_field(half, LOG_HALF_OFFSET_BITS);
+}
 CODEC uint64_t log_half_offset(uint64_t half)
 {
-	return log_signed(half, 0, LOG_HALF_OFFSET_BITS);
+	return log_half_offset_field(half) - LOG_HALF_BIAS;
 }
 
 #endif

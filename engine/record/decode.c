@@ -27,24 +27,25 @@ static void set_key(struct log_record *r, uint64_t key)
 	r->pc = log_word_pc(key);
 }
 
-/* Restore the site's data of a short record, with the address difference. */
+/* Restore the site's data of a short record, with the address difference; `field`: that of the
+ * difference, which ENTER and LEAVE have a count in. */
 static bool repeat_site(struct log_reader *reader, struct log_record *r, unsigned slot,
-                        uint64_t offset)
+                        uint64_t field, uint64_t offset)
 {
-	struct log_sites *sites = &reader->sites;
+	struct log_site *site = &reader->sites.at[slot];
 	r->slot = slot;
-	if (!sites->at[slot].key)
+	if (!site->key)
 		return false; /* damaged log */
-	set_key(r, sites->at[slot].key);
+	set_key(r, site->key);
 	if (r->tag == LOG_ENTER)
-		r->left = log_field(offset, LOG_OFFSET_BITS);
+		r->left = field;
 	else if (r->tag == LOG_LEAVE)
-		r->pc = log_field(offset, LOG_OFFSET_BITS);
+		r->pc = field;
 	else
-		sites->at[slot].address += offset;
-	sites->at[slot].address &= LOG_ADDRESS_MASK;
-	r->address = sites->at[slot].address;
-	r->value = sites->value[slot];
+		site->address += offset;
+	site->address &= LOG_ADDRESS_MASK;
+	r->address = site->address;
+	r->value = site->value;
 	r->size = r->code == LOG_RANGE ? r->value : 1u << r->code;
 	return true;
 }
@@ -52,7 +53,8 @@ static bool repeat_site(struct log_reader *reader, struct log_record *r, unsigne
 static bool next_half(struct log_reader *reader, struct log_record *r, uint64_t half)
 {
 	r->valued = false;
-	return repeat_site(reader, r, log_half_slot(half), log_half_offset(half));
+	return repeat_site(reader, r, log_half_slot(half), log_half_offset_field(half),
+	                   log_half_offset(half));
 }
 
 static bool next_pair(struct log_reader *reader, struct log_record *r)
@@ -65,7 +67,8 @@ static bool next_pair(struct log_reader *reader, struct log_record *r)
 static bool next_short(struct log_reader *reader, struct log_record *r)
 {
 	uint64_t word = *reader->at++;
-	if (!repeat_site(reader, r, log_short_slot(word), log_short_offset(word)))
+	if (!repeat_site(reader, r, log_short_slot(word), log_short_offset_field(word),
+	                 log_short_offset(word)))
 		return false;
 	uint64_t delta = log_short_field(word);
 	r->valued = delta != LOG_DELTA_UNKNOWN;
@@ -79,7 +82,7 @@ static bool next_short(struct log_reader *reader, struct log_record *r)
 	} else if (r->valued) {
 		r->value += log_short_difference(word);
 	}
-	reader->sites.value[r->slot] = r->value;
+	reader->sites.at[r->slot].value = r->value;
 	if (r->code == LOG_RANGE) {
 		r->size = r->value;
 		r->valued = false;
@@ -139,9 +142,9 @@ static void fill_site(struct log_reader *reader, struct log_record *r, uint64_t 
 	r->slot = log_site_slot(key);
 	set_site(reader, r->slot, key);
 	reader->sites.at[r->slot].address = r->address;
-	reader->sites.value[r->slot] = r->code == LOG_RANGE ? r->size
-	                               : r->valued          ? r->value
-	                                                    : 0;
+	reader->sites.at[r->slot].value = r->code == LOG_RANGE ? r->size
+	                                  : r->valued          ? r->value
+	                                                       : 0;
 }
 
 static void set_access(struct log_reader *reader, struct log_record *r, const uint64_t *w)

@@ -429,124 +429,176 @@ static void add_access(struct import *im, struct lane *lane, const struct log_re
 		return;
 	}
 	struct import_site *site = &im->sites[r->slot];
-	struct access a = { .head = event_head(&e),
-		            .where = where_of(im, life, r->size),
-		            .offset = offset_of(im, life, r->address),
-		            .value = r->valued ? (int64_t)import_value(im, r->value) : 0,
-		            .site = &site->site,
-		            .valued = r->valued };
+	uint64_t where = where_of(im, life, r->size);
+	struct access a = {
+		.head = event_head(&e),
+		.value = r->valued ? (int64_t)import_value(im, r->value) : 0,
+		.place = builder_access_place(im->b, where, offset_of(im, life, r->address),
+		                              &site->site),
+		.valued = r->valued,
+	};
 	add_accesses(im, lane, lane->ordinal, &a, 1);
 	site->key = 0;
+	site->places = 0;
 	if (r->tag == LOG_RMW || r->code >= LOG_RANGE)
 		return;
 	site->key = log_site_key(log_word(r->tag, r->flags & SITE_FLAGS, r->pc), r->code);
 	site->size = (uint32_t)r->size;
 	site->head = a.head & ~(uint64_t)EVENT_THREADS;
 	site->life = life;
-	site->where = a.where;
+	site->where = where;
 }
 
-/* The life at an address where a site goes that was elsewhere; NULL: import_record has to. */
-static __attribute__((noinline)) struct block_life *
-move_site(struct import *im, struct import_site *site, uint64_t address)
+/* A place that is not in the line where the site was last, which becomes its line; NONE:
+ * import_record has to find it. */
+static __attribute__((noinline)) uint32_t move_site(struct import *im, struct import_site *site,
+                                                    uint64_t address)
 {
-	struct block_life *life = import_life(im, address);
-	if (life) {
+	struct block_life *life = site->life;
+	const struct near_line *near = &site->site.near[0];
+	if (site->key == 0)
+		return NONE;
+	if (life == NULL || life->dead || address - life->low >= life->high - life->low) {
+		life = import_life(im, address);
+		if (life == NULL)
+			return NONE;
 		site->life = life;
 		site->where = where_of(im, life, site->size);
 	}
-	return life;
+	uint64_t offset = address - life->low;
+	uint32_t place = builder_access_place(im->b, site->where, offset, &site->site);
+	site->places = 0;
+	if (near->where == site->where && offset % site->size == 0) {
+		uint64_t room = life->high - life->low - near->low;
+		site->low = life->low + near->low;
+		site->first = near->first;
+		site->step = (uint8_t)near->step;
+		site->places = (uint8_t)MIN(LINE_PLACES, ((room - 1) >> near->step) + 1);
+		site->lives = im->all_lives->len;
+	}
+	return place;
 }
 
-/* The access of a site again, at that distance.  False, and nothing done, where import_record
- * has to. */
-static inline bool site_again(struct import *im, const struct lane *lane,
-                              struct log_reader *reader, unsigned slot, uint64_t distance,
-                              struct access *a)
+/* The place of an access of a site that was met before, or NONE. `lives`: how many there are.
+ */
+static inline uint32_t site_place(struct import *im, struct import_site *site, uint32_t lives,
+                                  uint64_t address)
 {
+	uint64_t i = address - site->low;
+	i = i >> site->step | i << (-site->step & 63); /* large between two places */
+	return G_LIKELY(i < site->places && site->lives == lives)
+	               ? site->first + (uint32_t)i
+	               : move_site(im, site, address & LOG_ADDRESS_MASK);
+}
+
+/* An access of a thread without a value, at that distance from its site's last. False, and
+ * nothing done, where import_record has to. */
+static bool half_again(struct import *im, uint32_t thread, struct log_reader *reader,
+                       uint64_t half, struct access *a)
+{
+	unsigned slot = log_half_slot(half);
 	struct import_site *site = &im->sites[slot];
-	uint64_t *last = &reader->sites.at[slot].address;
-	uint64_t address = (*last + distance) & LOG_ADDRESS_MASK;
-	struct block_life *life = site->life;
-	if (G_UNLIKELY(site->key == 0 || site->key != reader->sites.at[slot].key))
+	struct log_site *last = &reader->sites.at[slot];
+	uint64_t address = (last->address + log_half_offset(half)) & LOG_ADDRESS_MASK;
+	if (site->key != last->key)
 		return false;
-	if (G_UNLIKELY(life == NULL || life->dead ||
-	               address - life->low >= life->high - life->low) &&
-	    (life = move_site(im, site, address)) == NULL)
+	uint32_t place = site_place(im, site, im->all_lives->len, address);
+	if (place == NONE)
 		return false;
-	a->head = site->head | lane->thread;
-	a->offset = address - life->low;
-	a->where = site->where;
-	a->site = &site->site;
-	a->valued = false;
-	*last = address;
+	*a = (struct access){ .head = site->head | thread, .place = place };
+	last->address = address;
 	return true;
 }
 
-static inline bool half_again(struct import *im, const struct lane *lane,
-                              struct log_reader *reader, uint64_t half, struct access *a)
+/* The records of the next word, which has two: the accesses, up to one that is none or whose
+ * site was not met before. */
+static uint32_t next_pair(struct import *im, uint32_t thread, struct log_reader *reader,
+                          struct access *a)
 {
-	return site_again(im, lane, reader, log_half_slot(half), log_half_offset(half), a);
-}
-
-/* The words of a short record with a value that follows; 0: the log may end in it. */
-static inline unsigned short_words(const struct log_reader *reader, uint64_t field)
-{
-	const uint64_t *at = reader->at;
-	if (G_LIKELY(field != LOG_DELTA_FOLLOWS))
-		return 1;
-	return at + 2 < reader->end && (at[1] || at[2]) ? 2 : 0;
-}
-
-/* The next record, if it is a short one of an access whose site was met before. */
-static inline bool next_again(struct import *im, const struct lane *lane,
-                              struct log_reader *reader, struct access *a)
-{
-	if (G_UNLIKELY(reader->second)) {
-		if (!half_again(im, lane, reader, reader->second, a))
-			return false;
-		reader->second = 0;
-		return true;
-	}
-	if (reader->at >= reader->end || !(*reader->at & LOG_SHORT))
-		return false;
-	uint64_t word = *reader->at, second, field = log_short_field(word);
-	if (word & LOG_PAIR) {
-		if (!half_again(im, lane, reader, log_pair_halves(word, &second), a))
-			return false;
+	uint32_t count = 0;
+	if (!reader->second) {
+		uint64_t second, first = log_pair_halves(*reader->at, &second);
+		if (!half_again(im, thread, reader, first, a))
+			return 0;
+		count++;
 		reader->at++;
 		reader->second = second == LOG_HALF_NONE ? 0 : second | LOG_PAIR;
-		return true;
 	}
-	unsigned slot = log_short_slot(word), words = short_words(reader, field);
-	if (words == 0 || !site_again(im, lane, reader, slot, log_short_offset(word), a))
-		return false;
-	if (field != LOG_DELTA_UNKNOWN) {
-		uint64_t *last = &reader->sites.value[slot];
-		*last = words == 2 ? reader->at[1] : *last + log_short_difference(word);
-		a->valued = true;
-		a->value = (int64_t)(im->rebase ? import_value(im, *last) : *last);
+	if (reader->second && half_again(im, thread, reader, reader->second, a + count)) {
+		count++;
+		reader->second = 0;
 	}
-	reader->at += words;
-	return true;
+	return count;
+}
+
+/* The next short records of a word of their own, or with a value's, as long as they are
+ * accesses whose sites were met before. */
+static uint32_t next_shorts(struct import *im, uint32_t thread, struct log_reader *reader,
+                            struct access *a, uint32_t room)
+{
+	const uint64_t *at = reader->at, *end = reader->end;
+	const struct access *first = a, *last_room = a + room;
+	uint32_t lives = im->all_lives->len;
+	for (; a < last_room && at < end && log_is_short(*at); at++, a++) {
+		uint64_t word = *at, field = log_short_field(word);
+		unsigned slot = log_short_slot(word);
+		struct import_site *site = &im->sites[slot];
+		struct log_site *last = &reader->sites.at[slot];
+		uint64_t address = last->address + log_short_offset(word), value = last->value;
+		if (G_UNLIKELY(site->key != last->key))
+			break;
+		a->place = site_place(im, site, lives, address);
+		if (G_UNLIKELY(a->place == NONE))
+			break;
+		a->valued = field != LOG_DELTA_UNKNOWN;
+		if (G_LIKELY(field > LOG_DELTA_FOLLOWS))
+			value += log_short_difference(word);
+		else if (field == LOG_DELTA_FOLLOWS && at + 2 < end && (at[1] || at[2]))
+			value = *++at;
+		else if (field == LOG_DELTA_FOLLOWS)
+			break; /* the log may end before the value */
+		a->head = site->head | thread;
+		last->address = address & LOG_ADDRESS_MASK;
+		last->value = value;
+		a->value = (int64_t)(G_UNLIKELY(im->rebase) ? import_value(im, value) : value);
+	}
+	reader->at = at;
+	return (uint32_t)(a - first);
 }
 
 void import_shorts(struct import *im, struct lane *lane, struct log_reader *reader)
 {
-	struct access batch[BATCH];
-	uint32_t count;
+	struct access batch[BATCH + 1];
+	uint32_t count, thread = lane->thread;
 	do {
-		count = 0;
-		while (count < BATCH && next_again(im, lane, reader, &batch[count]))
-			count++;
+		uint32_t more = 1;
+		for (count = 0; count < BATCH && more > 0; count += more) {
+			bool words = !reader->second && reader->at < reader->end;
+			more = reader->second || (words && *reader->at & LOG_PAIR &&
+			                          *reader->at & LOG_SHORT)
+			               ? next_pair(im, thread, reader, batch + count)
+			               : next_shorts(im, thread, reader, batch + count,
+			                             BATCH - count);
+		}
 		add_accesses(im, lane, lane->ordinal, batch, count);
 		lane->ordinal += count;
-	} while (count == BATCH);
+	} while (count >= BATCH);
+}
+
+/* The same for an ENTER, cached by its slot. */
+static uint32_t site_function(struct import *im, const struct log_record *r)
+{
+	struct import_site *site = &im->sites[r->slot];
+	if (site->function_pc != r->address || r->address == 0) {
+		site->function = function_of(im, r->address);
+		site->function_pc = r->address;
+	}
+	return site->function;
 }
 
 static void add_enter(struct import *im, struct lane *lane, const struct log_record *r)
 {
-	uint32_t function = function_of(im, r->address);
+	uint32_t function = site_function(im, r);
 	uint64_t high = lane->stack_high & ~(uint64_t)(LOG_FRAME_UNIT - 1);
 	uint64_t shift = lane->stack_shift;
 	bool call = r->address < LOG_CALL_COUNT;

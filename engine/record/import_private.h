@@ -54,16 +54,26 @@ enum { CACHE = 4096 };
 
 /* What the last record of a slot of the log's sites was. */
 struct import_site {
-	uint64_t pc;
-	uint32_t location;
-	/* Of an access: its size, the site's key (0: none), the event's head without thread,
-	 * where it was. */
+	/* Of an access: the site's key (0: none), and the event's head without thread. */
+	uint64_t key, head;
+	/* Places in a row at multiples of the size, the first at address `low`, 1 << step bytes
+	 * apart: as long as there are this many lives. */
+	uint64_t low;
+	uint32_t first, lives;
+	uint8_t step, places; /* places: 0: none */
+	/* the same: its size, where it was */
 	uint32_t size;
-	uint64_t key;
-	uint64_t head, where;
+	uint64_t where;
 	struct block_life *life;
 	struct access_site site; /* of accesses of one size */
+	uint64_t pc;
+	uint32_t location;
+	/* Of an ENTER: the string of the function that has this pc. */
+	uint32_t function;
+	uint64_t function_pc;
 };
+_Static_assert(sizeof(struct import_site) == 128,
+               "a power of two, as one is looked up for each access");
 
 enum { BATCH = 64 };
 

@@ -19,9 +19,10 @@
  * address and value (0: unknown; the size of a range). A short record repeats the entry with
  * differences:
  *     1 << 63 | slot << 49 | value difference << 25 (24 bits) | address difference (25 bits)
- * both signed; LOG_DELTA_UNKNOWN: the value is unknown, LOG_DELTA_FOLLOWS: it is the next word.
- * A write's value is added after its record was written. ENTER has the number of frames left
- * before (LEAVE) instead of the address difference.
+ * both with the lowest difference as the lowest field (LOG_OFFSET_BIAS, LOG_DELTA_BIAS). Below
+ * the values' are LOG_DELTA_UNKNOWN: the value is unknown, LOG_DELTA_FOLLOWS: it is the next
+ * word. A write's value is added after its record was written. ENTER has the number of frames
+ * left before (LEAVE) instead of the address difference.
  *
  * Free mode and LOG_FILTER, where plain accesses have no values, put two records into one word,
  *     3 << 62 | the second << 31 | the first, each: slot << 18 | address difference (18 bits)
@@ -35,7 +36,7 @@
 #include <stdint.h>
 
 #define LOG_MAGIC       "HDLREC\r\n"
-#define LOG_VERSION     24
+#define LOG_VERSION     25
 #define LOG_HEADER      4096u
 #define LOG_CHUNK       (1u << 20)
 #define LOG_BUFFERS     1024
@@ -498,19 +499,28 @@ enum { LOG_FUTEX_LOCK, LOG_FUTEX_SLEEPERS, LOG_FUTEX_COUNT };
 #define LOG_PAIR             (1ull << 62)
 #define LOG_HALF_BITS        31
 #define LOG_HALF_OFFSET_BITS 18
-#define LOG_HALF_NONE        (1ull << (LOG_HALF_OFFSET_BITS - 1)) /* the lowest difference */
-/* The two lowest differences, as unsigned fields. */
-#define LOG_DELTA_UNKNOWN    (1ull << (LOG_DELTA_BITS - 1))
-#define LOG_DELTA_FOLLOWS    (LOG_DELTA_UNKNOWN + 1)
+/* Fields of differences: what is added to a difference, and the highest field. */
+#define LOG_OFFSET_BIAS      (1ull << (LOG_OFFSET_BITS - 1))
+#define LOG_OFFSET_MOST      ((1ull << LOG_OFFSET_BITS) - 1)
+#define LOG_DELTA_UNKNOWN    0ull
+#define LOG_DELTA_FOLLOWS    1ull
+#define LOG_DELTA_LOWEST     2ull /* the lowest difference's */
+#define LOG_DELTA_BIAS       (1ull << (LOG_DELTA_BITS - 1))
+#define LOG_DELTA_MOST       ((1ull << LOG_DELTA_BITS) - 1 - LOG_DELTA_LOWEST)
+#define LOG_HALF_BIAS        (1ull << (LOG_HALF_OFFSET_BITS - 1))
+#define LOG_HALF_NONE        ((1ull << LOG_HALF_OFFSET_BITS) - 1) /* no record */
+#define LOG_HALF_MOST        (LOG_HALF_NONE - 1)
 
-/* By slot; for ENTER: pc in the function, and begin of the frame. Values are separate, since
- * free mode has none for plain accesses, for a smaller working set. */
+/* By slot; for ENTER: pc in the function, and begin of the frame. */
+struct log_site {
+	uint64_t key; /* 0: none yet */
+	uint64_t address, value;
+	/* Writer, accesses: the short record with fields of 0, but for a READ whose value is
+	 * recorded with LOG_DELTA_LOWEST, as that is known at once. */
+	uint64_t word;
+};
 struct log_sites {
-	struct {
-		uint64_t key; /* 0: none yet */
-		uint64_t address;
-	} at[LOG_SITES];
-	uint64_t value[LOG_SITES];
+	struct log_site at[LOG_SITES];
 };
 
 /* A long record's first word without the flags on its value; the size code in their place and
@@ -526,10 +536,13 @@ static inline unsigned log_site_code(uint64_t key)
 }
 /* Neighbours in the program are neighbours in the table, as return addresses of hooks are at
  * least 8 bytes apart; and few pages of it are used by a small program. */
+static inline unsigned log_pc_slot(uint64_t pc)
+{
+	return pc >> 3 & (LOG_SITES - 1);
+}
 static inline unsigned log_site_slot(uint64_t key)
 {
-	uint32_t pc = key >> LOG_PC_SHIFT;
-	return (pc >> 3 ^ pc >> 15) & (LOG_SITES - 1);
+	return log_pc_slot(key >> LOG_PC_SHIFT);
 }
 
 /* The runtime's configuration: a struct log_config in a memory file whose descriptor number is

@@ -68,23 +68,24 @@ uint32_t builder_block_find(struct builder *b, const char *name, size_t length);
  * and LEAVE. False and `error` when the event is rejected. */
 bool builder_add(struct builder *b, struct event event, uint64_t line, struct error *error);
 /*
- * A recorded access of a region. `head` is the event's second word, with thread, location,
- * operation and flags: as a number it stays in a register. `site` is the caller's for accesses
- * of one instruction, zero at first: it remembers where the last ones were.
+ * Where accesses of one instruction were last, the caller's; zero at first: LINE_PLACES places
+ * of one region and size in a row (memory.c). The i-th is place `first` + i, and begins i <<
+ * step bytes after `low` in the region. The caller may find places in it by itself.
  */
+enum { LINE_BITS = 6, LINE_PLACES = 1 << LINE_BITS };
 struct access_site {
-	struct near_line { /* places of a line (memory.c): at multiples of the size, others */
+	struct near_line {           /* places at multiples of the size, others */
 		uint64_t low, where; /* where: 0: none */
-		uint32_t line, step;
+		uint32_t first, step;
 	} near[2];
 };
+/* A recorded access. `head` is the event's second word, with thread, location, operation and
+ * flags: as a number it stays in a register. */
 struct access {
 	uint64_t head;
-	uint64_t where;  /* access_where */
-	uint64_t offset; /* in the region */
 	int64_t value;
-	struct access_site *site;
-	uint32_t place; /* the builder's */
+	uint64_t slot;  /* the builder's */
+	uint32_t place; /* builder_access_place */
 	bool valued;
 };
 /* Region and size, in bytes. */
@@ -98,6 +99,9 @@ static inline uint64_t event_head(const struct event *e)
 	memcpy(&word, (const char *)e + sizeof word, sizeof word);
 	return word;
 }
+/* The place at an offset in the region of `where`. */
+uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset,
+                              struct access_site *site);
 /* Add accesses of one thread; returns how many were added: the next one is rejected. */
 uint32_t builder_add_accesses(struct builder *b, struct access *accesses, uint32_t count,
                               struct error *error);

@@ -78,7 +78,7 @@ struct spot {
  * code), and either all of its places begin at multiples of their size (step == code), or a
  * byte apart (step 0), and those at multiples are not met. Code ODD_SIZE: places of any size,
  * struct spot. */
-enum { LINE_BITS = 6, LINE = 1 << LINE_BITS, ODD_SIZE = 7 };
+enum { LINE = LINE_PLACES, ODD_SIZE = 7 };
 struct line {
 	uint64_t met;  /* bit set: the places that there are */
 	uint64_t told; /* those of which nothing is to be told (struct told) but writes of what
@@ -224,17 +224,19 @@ uint32_t builder_append_string(struct builder *b, const char *text, size_t lengt
 /* Recompute a location's site from its name or source. */
 void builder_location_site(struct builder *b, uint32_t location);
 struct lock *builder_lock(struct builder *b, uint32_t object); /* wellformed.c */
-struct thread_state *builder_state(struct builder *b, uint32_t thread);
+void builder_more_states(struct builder *b, uint32_t thread);
+static inline struct thread_state *builder_state(struct builder *b, uint32_t thread)
+{
+	if (G_UNLIKELY(b->states->len <= thread))
+		builder_more_states(b, thread);
+	return AT(b->states, struct thread_state, thread);
+}
 uint32_t builder_context(struct builder *b, struct context c); /* wellformed.c */
 static inline struct meaning *builder_meaning(struct builder *b, uint32_t string)
 {
 	return AT(b->meanings, struct meaning, string);
 }
 
-/* memory.c: a place that is not in the line `near`, which becomes its line where it has one of
- * its size. `where`: access_where. */
-uint32_t builder_place_far(struct builder *b, uint64_t where, uint64_t offset,
-                           struct near_line *near);
 static inline struct line *builder_line(const struct builder *b, uint32_t place)
 {
 	return column_at(&b->lines, place / LINE);
@@ -247,9 +249,10 @@ static inline uint64_t line_bit(uint32_t place)
 /* builder_values.c: the table of integers; an integer that is not in its first slot. */
 void builder_begin_integers(struct builder *b);
 uint32_t builder_integer_far(struct builder *b, int64_t integer);
-static inline uint32_t builder_integer_near(struct builder *b, int64_t integer)
+/* `slot`: its, or one that it had in a smaller table. */
+static inline uint32_t builder_integer_near(struct builder *b, int64_t integer, uint64_t slot)
 {
-	const struct integer_slot *s = &b->integers.slots[integer_slot(&b->integers, integer)];
+	const struct integer_slot *s = &b->integers.slots[slot];
 	return G_LIKELY(s->value && s->integer == integer) ? s->value - 1
 	                                                   : builder_integer_far(b, integer);
 }

@@ -190,13 +190,12 @@ uint32_t builder_bytes(struct builder *b, const char *text, size_t length)
 	} \
 	return m->member
 
-struct thread_state *builder_state(struct builder *b, uint32_t thread)
+void builder_more_states(struct builder *b, uint32_t thread)
 {
 	while (b->states->len <= thread) {
 		struct thread_state s = { 0 };
 		g_array_append_val(b->states, s);
 	}
-	return AT(b->states, struct thread_state, thread);
 }
 
 uint32_t builder_thread(struct builder *b, const char *name, size_t length)

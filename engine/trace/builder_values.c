@@ -77,7 +77,7 @@ uint32_t builder_integer_far(struct builder *b, int64_t integer)
 
 uint32_t builder_integer(struct builder *b, int64_t integer)
 {
-	return builder_integer_near(b, integer);
+	return builder_integer_near(b, integer, integer_slot(&b->integers, integer));
 }
 
 uint32_t builder_value(struct builder *b, enum value_kind kind, const char *text, size_t length)

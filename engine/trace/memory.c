@@ -176,8 +176,10 @@ static inline unsigned size_code(uint32_t size)
 	return plain ? (unsigned)__builtin_ctz(size) : ODD_SIZE;
 }
 
-uint32_t builder_place_far(struct builder *b, uint64_t where, uint64_t offset,
-                           struct near_line *near)
+/* A place that is not in the line `near`, which becomes its line where it has one of its size.
+ */
+static uint32_t place_far(struct builder *b, uint64_t where, uint64_t offset,
+                          struct near_line *near)
 {
 	uint32_t region = (uint32_t)(where >> 32) - 1, size = (uint32_t)where;
 	unsigned code = size_code(size);
@@ -186,14 +188,24 @@ uint32_t builder_place_far(struct builder *b, uint64_t where, uint64_t offset,
 	unsigned step = offset & (size - 1) ? 0 : code;
 	uint64_t low = offset >> (LINE_BITS + step) << (LINE_BITS + step);
 	uint32_t line = line_of(b, region, low, code, step);
-	*near = (struct near_line){ low, where, line, step };
-	return line * LINE + (uint32_t)((offset - low) >> step);
+	*near = (struct near_line){ low, where, line * LINE, step };
+	return near->first + (uint32_t)((offset - low) >> step);
+}
+
+uint32_t builder_access_place(struct builder *b, uint64_t where, uint64_t offset,
+                              struct access_site *site)
+{
+	uint32_t size = (uint32_t)where;
+	struct near_line *near = &site->near[(offset & (size - 1)) != 0];
+	uint64_t i = (offset - near->low) >> near->step;
+	return i < LINE && near->where == where ? near->first + (uint32_t)i
+	                                        : place_far(b, where, offset, near);
 }
 
 uint32_t builder_place(struct builder *b, uint32_t region, uint64_t offset, uint32_t size)
 {
 	struct near_line near = { 0 };
-	uint32_t place = builder_place_far(b, access_where(region, size), offset, &near);
+	uint32_t place = place_far(b, access_where(region, size), offset, &near);
 	builder_line(b, place)->met |= line_bit(place);
 	return place;
 }

@@ -229,16 +229,16 @@ static bool check_close(const struct refusal *r, const struct event *e)
 		if (s->op != opener(e->op))
 			continue;
 		const struct event open = { .target = s->target, .aux = s->aux, .op = s->op };
+		if (same_scope(b, &open, e)) {
+			g_array_remove_index(scopes, i);
+			return true;
+		}
 		struct scope_name is = scope_name(b, &open), found = scope_name(b, e);
-		if (!same_scope(b, &open, e))
-			return refuse(r, "scopes of a kind nest",
-			              "expected the end of %s%s%s, which is open (event %u), "
-			              "found %s(%s%s%s)",
-			              is.name, is.dot, is.method, s->event,
-			              op_table[e->op].word, found.name, found.dot,
-			              found.method);
-		g_array_remove_index(scopes, i);
-		return true;
+		return refuse(r, "scopes of a kind nest",
+		              "expected the end of %s%s%s, which is open (event %u), "
+		              "found %s(%s%s%s)",
+		              is.name, is.dot, is.method, s->event, op_table[e->op].word,
+		              found.name, found.dot, found.method);
 	}
 	struct scope_name found = scope_name(b, e);
 	return refuse(r, "scopes of a kind nest",
@@ -514,17 +514,14 @@ bool builder_add(struct builder *b, struct event e, uint64_t line, struct error 
 	return add(&r, &e);
 }
 
-/* Where it is; what its value needs is on its way into the cache. */
-static inline void locate(struct builder *b, struct access *a)
+/* What their values need is on its way into the cache. */
+static void fetch_values(const struct builder *b, struct access *accesses, uint32_t count)
 {
-	uint32_t size = (uint32_t)a->where;
-	struct near_line *near = &a->site->near[(a->offset & (size - 1)) != 0];
-	uint64_t i = (a->offset - near->low) >> near->step;
-	if (a->valued)
-		__builtin_prefetch(&b->integers.slots[integer_slot(&b->integers, a->value)]);
-	a->place = G_LIKELY(i < LINE && near->where == a->where)
-	                   ? near->line * LINE + (uint32_t)i
-	                   : builder_place_far(b, a->where, a->offset, near);
+	for (uint32_t i = 0; i < count; i++) {
+		struct access *a = &accesses[i];
+		a->slot = integer_slot(&b->integers, a->value);
+		__builtin_prefetch(&b->integers.slots[a->slot]);
+	}
 }
 
 /* Accesses of the thread that is plain, as many as may be pending. */
@@ -536,11 +533,11 @@ static void add_plain(struct builder *b, const struct access *accesses, uint32_t
 	uint64_t before = b->events.count;
 	for (uint32_t i = 0; i < count; i++) {
 		const struct access *a = &accesses[i];
-		uint32_t value = a->valued ? builder_integer_near(b, a->value) : 0;
+		uint32_t value = a->valued ? builder_integer_near(b, a->value, a->slot) : 0;
 		const uint64_t words[2] = { a->place | (uint64_t)value << 32, a->head };
 		struct line *l = builder_line(b, a->place);
-		bool pointer = op_writes((enum op)(a->head >> 48 & 255)) && a->valued &&
-		               builder_may_be_block(b, (uint64_t)a->value);
+		bool pointer = a->valued && builder_may_be_block(b, (uint64_t)a->value) &&
+		               op_writes((enum op)(a->head >> 48 & 255));
 		memcpy(&events[i], words, sizeof words);
 		stacks[i] = context;
 		l->met |= line_bit(a->place);
@@ -557,8 +554,7 @@ static void add_plain(struct builder *b, const struct access *accesses, uint32_t
 uint32_t builder_add_accesses(struct builder *b, struct access *accesses, uint32_t count,
                               struct error *error)
 {
-	for (uint32_t i = 0; i < count; i++)
-		locate(b, &accesses[i]);
+	fetch_values(b, accesses, count);
 	for (uint32_t i = 0; i < count;) {
 		const struct access *a = &accesses[i];
 		uint32_t thread = (uint32_t)a->head & EVENT_THREADS;

@@ -15,7 +15,7 @@
 /* ---- the rest of the runtime: never called here ---- */
 
 struct runtime rt;
-struct thread nobody = { .gate = GATE_FOREIGN };
+struct thread nobody = { .gate = GATE_FOREIGN, .todo = TODO_NOBODY };
 __thread struct thread *me = &nobody;
 
 static void unexpected(const char *name)
@@ -132,7 +132,7 @@ static void call_or_return(void)
 		t->depth -= 1 + below(t->depth);
 		t->low = t->depth < t->low ? t->depth : t->low;
 	}
-	t->dirty = 1;
+	t->todo |= TODO_FRAMES;
 	context_renew(t);
 }
 
@@ -149,13 +149,15 @@ static void plain_access(uint64_t pc)
 	enum log_tag tag = below(2) ? LOG_READ : LOG_WRITE;
 	unsigned code = below(5), flags = below(10) ? 0 : LOG_VOLATILE;
 	uint64_t *p = random_cell();
-	if (t->pending && below(2))
-		log_fill(t);
+	if (below(2))
+		log_value(t);
 	*p = tag == LOG_READ ? random_value(*p) : *p;
 	struct wanted *e = add(tag, flags, pc);
-	bool written = !t->dirty && below(4) &&
-	               (t->epoch ? log_free_here(t, tag, flags, pc, (uintptr_t)p, code)
-	                         : log_access_here(t, tag, flags, pc, (uintptr_t)p, code));
+	bool written =
+	        !(t->todo & TODO_FRAMES) && below(4) &&
+	        (t->epoch ? log_free_here(t, tag, flags, pc, (uintptr_t)p, code)
+	                  : log_ready(t, t->todo) &&
+	                            log_access_here(t, tag, flags, pc, (uintptr_t)p, code));
 	if (!written)
 		log_access(t, tag, flags, pc, p, code, false, 0);
 	if (tag == LOG_WRITE)
@@ -164,12 +166,9 @@ static void plain_access(uint64_t pc)
 	e->size = 1u << code;
 	e->valued = code < 4 && rt.controlled;
 	e->value = e->valued ? peek((uintptr_t)p, code) : 0;
-	if (t->pending && below(2))
-		log_fill(t);
-	else if (t->pending) /* before another cell's value changes */
-		log_fill_here(t, t->stream);
-	if (t->pending)
-		log_fill(t);
+	if (below(2)) /* before another cell's value changes */
+		log_ready(t, t->todo);
+	log_value(t);
 }
 
 static void other_record(uint64_t pc)
@@ -220,6 +219,8 @@ static void record(bool controlled)
 	thread.stream = &rt.stream;
 	thread.frames = frames + 1;
 	thread.epoch = !controlled;
+	thread.todo = controlled ? 0 : TODO_EPOCHS;
+	thread.budget = INT32_MAX;
 	thread.callback_at = UINT32_MAX;
 	rt.stream = (struct stream){ .next = chunk,
 		                     .end = chunk + LOG_CHUNK / 8 - 4,

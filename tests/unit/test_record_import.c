@@ -127,13 +127,19 @@ START_TEST(records)
 END_TEST
 
 /* A short record of the site that the long one with this tag, pc and size code has filled. */
+static void short_field(struct log *l, enum log_tag tag, uint64_t pc, unsigned code,
+                        int64_t offset, uint64_t delta_field)
+{
+	unsigned slot = log_site_slot(log_site_key(tag | pc << LOG_PC_SHIFT, code));
+	uint64_t from = tag == LOG_ENTER ? 0 : LOG_OFFSET_BIAS;
+	word(l, LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT | delta_field << LOG_DELTA_SHIFT |
+	                (from + (uint64_t)offset));
+}
 static void short_record(struct log *l, enum log_tag tag, uint64_t pc, unsigned code,
                          int64_t offset, int64_t delta)
 {
-	unsigned slot = log_site_slot(log_site_key(tag | pc << LOG_PC_SHIFT, code));
-	word(l, LOG_SHORT | (uint64_t)slot << LOG_SLOT_SHIFT |
-	                ((uint64_t)delta & ((1ull << LOG_DELTA_BITS) - 1)) << LOG_DELTA_SHIFT |
-	                ((uint64_t)offset & ((1ull << LOG_OFFSET_BITS) - 1)));
+	short_field(l, tag, pc, code, offset,
+	            LOG_DELTA_LOWEST + LOG_DELTA_BIAS + (uint64_t)delta);
 }
 
 static struct log short_log(void)
@@ -152,10 +158,10 @@ static struct log short_log(void)
 	record(&l, LOG_WRITE, 0, 0x118); /* its value never came */
 	word(&l, place(0x3000, 3, 0));
 	short_record(&l, LOG_WRITE, 0x118, 3, 8, 5); /* from 0 */
-	short_record(&l, LOG_WRITE, 0x118, 3, 0, LOG_DELTA_FOLLOWS);
+	short_field(&l, LOG_WRITE, 0x118, 3, 0, LOG_DELTA_FOLLOWS);
 	word(&l, 1ull << 40);
 	short_record(&l, LOG_WRITE, 0x118, 3, 0, 2);
-	short_record(&l, LOG_WRITE, 0x118, 3, 0, LOG_DELTA_UNKNOWN);
+	short_field(&l, LOG_WRITE, 0x118, 3, 0, LOG_DELTA_UNKNOWN);
 	record(&l, LOG_LEAVE, 0, 1);
 	short_record(&l, LOG_ENTER, 0x100, 0, 0, 0);
 	short_record(&l, LOG_ENTER, 0x100, 0, 1, 0); /* leaves one first */
@@ -205,11 +211,75 @@ START_TEST(short_records)
 }
 END_TEST
 
+/*
+ * Blocks beside each other, of a few bytes, come and go; a short record's access, whose place
+ * is found from where its site was last, is of the variables that a long one's at the same
+ * address is of, whose place is looked up.
+ */
+START_TEST(short_places)
+{
+	enum { BLOCKS = 8, APART = 48, STEPS = 3000, LOW = 0x2000 };
+	struct log l = log_new(LOG_CONTROLLED | LOG_VALUES | LOG_ASLR_OFF);
+	uint64_t at[4] = { LOW, LOW, LOW, LOW }; /* by size code: where its site was last */
+	bool there[BLOCKS] = { false };
+	GRand *random = g_rand_new_with_seed(7);
+	begin_chunk(&l, LOG_ALL_THREADS, 0);
+	record(&l, LOG_THREAD, 0, 0);
+	word(&l, UINT32_MAX), word(&l, 0x7000), word(&l, 0x8000), word(&l, 0);
+	record(&l, LOG_SWITCH, 0, 0);
+	for (int i = 0; i < BLOCKS; i++) {
+		record(&l, LOG_ALLOC, 0, 0x101);
+		word(&l, LOW + APART * i), word(&l, APART - i);
+		there[i] = true;
+	}
+	for (unsigned code = 0; code < 4; code++) {
+		record(&l, LOG_READ, LOG_SMALL, 0x108 + 8 * code);
+		word(&l, place(LOW, code, 1));
+	}
+	for (int i = 0; i < STEPS; i++) {
+		int b = g_rand_int_range(random, 0, BLOCKS);
+		if (g_rand_int_range(random, 0, 20) == 0) {
+			record(&l, there[b] ? LOG_FREE : LOG_ALLOC, 0, 0x101);
+			word(&l, LOW + APART * b);
+			if (!there[b])
+				word(&l, g_rand_int_range(random, 1, APART + 1));
+			there[b] = !there[b];
+		}
+		unsigned code = g_rand_int_range(random, 0, 4);
+		int step = g_rand_int_range(random, 0, 3) ? 1 << code : 1;
+		uint64_t to = at[code] + (g_rand_int_range(random, 0, 9) - 4) * step;
+		to = to < LOW || to >= LOW + APART * BLOCKS ? LOW + APART * b : to;
+		short_record(&l, LOG_READ, 0x108 + 8 * code, code, (int64_t)(to - at[code]), 0);
+		at[code] = to;
+		record(&l, LOG_WRITE, LOG_SMALL, 0x148);
+		word(&l, place(to, code, 1));
+	}
+	g_rand_free(random);
+	struct error error = { 0 };
+	struct trace *t = import(&l, l.bytes->len, NULL, &error);
+	ck_assert_msg(t != NULL, "%s", error.what);
+	uint32_t pairs = 0;
+	for (uint64_t i = 1; i < t->events_count; i++) {
+		if (t->events[i].op != OP_WRITE)
+			continue;
+		struct wide s = event_variables(t, &t->events[i - 1]),
+		            w = event_variables(t, &t->events[i]);
+		ck_assert_uint_eq(t->events[i - 1].op, OP_READ);
+		ck_assert_uint_eq(s.first, w.first);
+		ck_assert_uint_eq(s.count, w.count);
+		pairs++;
+	}
+	ck_assert_uint_eq(pairs, STEPS);
+	trace_close(t);
+	g_byte_array_free(l.bytes, TRUE);
+}
+END_TEST
+
 static uint64_t half(enum log_tag tag, uint64_t pc, unsigned code, int64_t offset)
 {
 	unsigned slot = log_site_slot(log_site_key(tag | pc << LOG_PC_SHIFT, code));
-	return (uint64_t)slot << LOG_HALF_OFFSET_BITS |
-	       ((uint64_t)offset & ((1ull << LOG_HALF_OFFSET_BITS) - 1));
+	uint64_t from = tag == LOG_ENTER || tag == LOG_LEAVE ? 0 : LOG_HALF_BIAS;
+	return (uint64_t)slot << LOG_HALF_OFFSET_BITS | (from + (uint64_t)offset);
 }
 static void pair(struct log *l, uint64_t first, uint64_t second)
 {
@@ -493,6 +563,7 @@ int main(void)
 	TCase *tests = tcase_create("log");
 	tcase_add_test(tests, records);
 	tcase_add_test(tests, short_records);
+	tcase_add_test(tests, short_places);
 	tcase_add_test(tests, pairs);
 	tcase_add_test(tests, cut);
 	tcase_add_loop_test(tests, damaged, 0, 3);

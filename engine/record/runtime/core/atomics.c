@@ -26,8 +26,7 @@ unsigned heddle_record_looks(void)
 static void atomic_point(struct thread *t, const volatile void *p, unsigned code, bool changes)
 {
 	operations++;
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	if (!rt.controlled)
 		return;
 	if (rt.replay && t->poll.repeats)
@@ -376,8 +375,7 @@ void __tsan_atomic_thread_fence(int order)
 		return;
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	if (ORDER(order) < 2) /* a relaxed fence does nothing */
 		return;
 	plan_point(t);

@@ -40,8 +40,8 @@ __attribute__((destructor(101))) static void end(void)
 void interposed__exit(int status)
 {
 	struct thread *t = me;
-	if (t != &nobody && t->pending && rt.on)
-		log_fill(t);
+	if (t != &nobody && rt.on)
+		log_value(t);
 	end_point();
 	rt_finish(LOG_EXITED);
 	clock_end();

@@ -18,7 +18,8 @@ static bool read_again(struct thread *t, const void *p, unsigned code, uintptr_t
 
 /* The slow part of an access: closed gates, scheduling, the first access of a site. `what`: tag
  * | flags << 8 | size code << 16. */
-static __attribute__((noinline)) void access_rest(const void *p, unsigned what, uintptr_t pc)
+static __attribute__((noinline, cold)) void access_rest(const void *p, unsigned what,
+                                                        uintptr_t pc)
 {
 	struct thread *t = me;
 	if (unlikely(t->gate) && !hook_slow_access(t))
@@ -29,7 +30,9 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 		handlers_run(t);
 	if (unlikely(rt.replay) && tag == LOG_READ && code < 4 && read_again(t, p, code, pc))
 		return;
-	if (unlikely(--t->budget < 0)) {
+	bool due = t->budget <= 0;
+	t->budget = due ? -1 : t->budget - 1;
+	if (unlikely(due)) {
 		sched_about(&t->sched, p, 1u << code, tag == LOG_WRITE);
 		sched_access(t);
 	}
@@ -43,29 +46,33 @@ static __attribute__((noinline)) void access_rest(const void *p, unsigned what, 
 		t->unusual = 1;
 }
 
-/* The first access after a call or return, which writes the pending frames. */
+/* An access that nothing but the call stack keeps from being written at once: the first one
+ * after a call or return, which writes the pending frames. */
 static __attribute__((noinline)) void access_framed(struct thread *t, const void *p,
                                                     unsigned what, uintptr_t pc)
 {
 	enum log_tag tag = what & 255;
 	unsigned flags = what >> 8 & 255, code = what >> 16;
 	bool written = false;
+	if (!(t->todo & TODO_FRAMES)) {
+		access_rest(p, what, pc);
+		return;
+	}
 	/* The site is not in the cache, and the work until it is used takes as long as to bring
 	 * it there.  A thread that records nothing has no table of them: an address is only
 	 * computed. */
-	unsigned slot = log_site_slot(log_site_key(log_word(tag, flags, pc), code));
 	__builtin_prefetch((const char *)((uintptr_t)t->stream->sites +
-	                                  slot * sizeof(t->stream->sites->at[0])),
+	                                  log_pc_slot(pc) * sizeof(t->stream->sites->at[0])),
 	                   1);
 	if (t->attention == 0 && t->budget > 0) {
-		if (t->pending)
-			log_fill(t);
+		log_value(t);
 		log_frames(t);
-		if (t->epoch)
-			written = log_free_here(t, tag, flags, pc, (uintptr_t)p, code);
-		else
+		if (!t->epoch) {
 			written = log_access_here(t, tag, flags, pc, (uintptr_t)p, code);
-		t->budget -= written;
+		} else {
+			written = log_free_here(t, tag, flags, pc, (uintptr_t)p, code);
+			t->budget -= written;
+		}
 	}
 	if (!written)
 		access_rest(p, what, pc);
@@ -89,7 +96,7 @@ ALWAYS_INLINE void free_new(struct thread *t, const void *p, unsigned code, enum
 {
 	if (unlikely(rt.filter_commute))
 		access_unwritten(t, p, tag | flags << 8 | code << 16, pc);
-	else if (t->dirty)
+	else if (t->todo & TODO_FRAMES)
 		access_framed(t, p, tag | flags << 8 | code << 16, pc);
 	else if (unlikely(t->attention || t->budget <= 0 ||
 	                  !log_free_here(t, tag, flags, pc, (uintptr_t)p, code)))
@@ -98,37 +105,32 @@ ALWAYS_INLINE void free_new(struct thread *t, const void *p, unsigned code, enum
 		t->budget--;
 }
 
-ALWAYS_INLINE bool free_again(struct thread *t, const void *p, unsigned code, enum log_tag tag,
-                              uintptr_t pc)
+/* `todo`: with the thread's attention. */
+ALWAYS_INLINE bool free_again(struct thread *t, uint64_t todo, const void *p, unsigned code,
+                              enum log_tag tag, uintptr_t pc)
 {
 	uint64_t key = seen_key(t, tag, pc, (uintptr_t)p, code);
-	if (*seen_entry(t, key) != key || unlikely(t->attention || t->budget <= 0))
+	if (*seen_entry(t, key) != key ||
+	    unlikely((todo & ~(uint64_t)TODO_FRAMES) != TODO_EPOCHS || t->budget <= 0))
 		return false;
 	t->budget--;
 	t->repeated++;
 	return true;
 }
 
-ALWAYS_INLINE void controlled_hook(struct thread *t, const void *p, unsigned code,
-                                   enum log_tag tag, unsigned flags, uintptr_t pc)
-{
-	if (t->dirty)
-		access_framed(t, p, tag | flags << 8 | code << 16, pc);
-	else if (unlikely(t->attention || t->budget <= 0 ||
-	                  !log_access_here(t, tag, flags, pc, (uintptr_t)p, code)))
-		access_rest(p, tag | flags << 8 | code << 16, pc);
-	else
-		t->budget--;
-}
-
 ALWAYS_INLINE void access_hook(const void *p, unsigned code, enum log_tag tag, unsigned flags,
                                uintptr_t pc)
 {
 	struct thread *t = me;
-	if (!t->epoch)
-		controlled_hook(t, p, code, tag, flags, pc);
-	else if (!free_again(t, p, code, tag, pc))
-		free_new(t, p, code, tag, flags, pc);
+	uint64_t todo = t->attention | t->todo;
+	if (todo & TODO_EPOCHS) {
+		if (!free_again(t, todo, p, code, tag, pc))
+			free_new(t, p, code, tag, flags, pc);
+	} else if (!log_ready(t, todo)) {
+		access_framed(t, p, tag | flags << 8 | code << 16, pc);
+	} else if (unlikely(!log_access_here(t, tag, flags, pc, (uintptr_t)p, code))) {
+		access_rest(p, tag | flags << 8 | code << 16, pc);
+	}
 }
 
 static __attribute__((noinline)) void range_hook(const void *p, size_t size, enum log_tag tag,
@@ -157,26 +159,34 @@ static __attribute__((noinline)) void range_hook(const void *p, size_t size, enu
 	}
 }
 
-/* Repetitions are handled separately, so that they need no saved registers. */
+/* As access_hook; what needs saved registers is a call at the end, so that the rest needs none.
+ */
 #define ACCESS(name, code, tag, flags) \
-	static __attribute__((noinline)) void free_##name(struct thread *t, void *p, \
-	                                                  uintptr_t pc) \
+	static __attribute__((noinline)) void new_##name(struct thread *t, void *p, \
+	                                                 uintptr_t pc) \
 	{ \
 		free_new(t, p, code, tag, flags, pc); \
-	} \
-	static __attribute__((noinline)) void controlled_##name(struct thread *t, void *p, \
-	                                                        uintptr_t pc) \
-	{ \
-		controlled_hook(t, p, code, tag, flags, pc); \
 	} \
 	EXPORT void __tsan_##name(void *p); \
 	void __tsan_##name(void *p) \
 	{ \
 		struct thread *t = me; \
-		if (!t->epoch) \
-			controlled_##name(t, p, HOOK_CALLER()); \
-		else if (!free_again(t, p, code, tag, HOOK_CALLER())) \
-			free_##name(t, p, HOOK_CALLER()); \
+		uint64_t todo = t->attention | t->todo; \
+		if (unlikely(todo != 0)) { \
+			if (todo & TODO_EPOCHS) { \
+				if (!free_again(t, todo, p, code, tag, HOOK_CALLER())) \
+					new_##name(t, p, HOOK_CALLER()); \
+				return; \
+			} \
+			if (!log_ready(t, todo)) { \
+				access_framed(t, p, tag | flags << 8 | code << 16, \
+				              HOOK_CALLER()); \
+				return; \
+			} \
+		} \
+		if (unlikely(!log_access_here(t, tag, flags, HOOK_CALLER(), (uintptr_t)p, \
+		                              code))) \
+			access_rest(p, tag | flags << 8 | code << 16, HOOK_CALLER()); \
 	}
 #define ACCESS_PC(name, code, tag) \
 	EXPORT void __tsan_##name##_pc(void *p, void *pc); \
@@ -257,7 +267,7 @@ ALWAYS_INLINE void push_frame(struct thread *t, uintptr_t call, uintptr_t functi
 		t->low = depth < t->low ? depth : t->low;
 	}
 	t->depth = depth + 1;
-	t->dirty = 1;
+	t->todo |= TODO_FRAMES;
 	if (unlikely(depth >= MAX_FRAMES))
 		return;
 	struct frame *f = &t->frames[depth];
@@ -275,8 +285,7 @@ static __attribute__((noinline)) void entry_rest(struct thread *t, uintptr_t cal
 {
 	if (t == &nobody)
 		return;
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	push_frame(t, watched_call(t, call, function), function, sp);
 }
 
@@ -286,7 +295,7 @@ void __tsan_func_entry(void *call_pc)
 	struct thread *t = me;
 	uintptr_t call = (uintptr_t)call_pc;
 	uintptr_t sp = (uintptr_t)__builtin_dwarf_cfa() - 2 * sizeof(uintptr_t);
-	if (unlikely(t->pending || rt.waiting || rt.bind_size || t == &nobody))
+	if (unlikely(t->todo & (TODO_VALUE | TODO_NOBODY) || rt.watched))
 		entry_rest(t, call, HOOK_CALLER(), sp);
 	else
 		push_frame(t, call, HOOK_CALLER(), sp);
@@ -302,7 +311,8 @@ ALWAYS_INLINE void pop_frame(struct thread *t)
 		t->low = depth;
 		left = depth < t->resume_below;
 	}
-	t->dirty = t->low < t->emitted || depth != t->emitted;
+	bool differs = t->low < t->emitted || depth != t->emitted;
+	t->todo = (t->todo & ~TODO_FRAMES) | differs * TODO_FRAMES;
 	if (t->epoch)
 		context_renew(t);
 	if (unlikely(left)) /* at the end, so that no register is saved */
@@ -311,6 +321,8 @@ ALWAYS_INLINE void pop_frame(struct thread *t)
 
 static __attribute__((noinline)) void exit_rest(struct thread *t)
 {
+	if (t == &nobody)
+		return;
 	log_fill(t);
 	pop_frame(t);
 }
@@ -319,9 +331,9 @@ EXPORT void __tsan_func_exit(void *unused);
 void __tsan_func_exit(void *unused)
 {
 	struct thread *t = me;
-	if (t->pending)
+	if (t->todo & (TODO_VALUE | TODO_NOBODY))
 		exit_rest(t);
-	else if (likely(t != &nobody))
+	else
 		pop_frame(t);
 }
 

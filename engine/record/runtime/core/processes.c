@@ -66,8 +66,7 @@ static void happened(enum log_happened fact)
 static void before_child(struct thread *t, uintptr_t pc)
 {
 	channels_forked(t, pc);
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	happened(LOG_FORKED);
 	unpin();
 }
@@ -191,8 +190,7 @@ int interposed_clone(int (*function)(void *), void *stack, int flags, void *argu
  */
 static void restricts(struct thread *t, bool strict)
 {
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	happened(strict ? LOG_STRICT : LOG_FILTERED);
 	if (!strict)
 		return;

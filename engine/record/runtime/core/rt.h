@@ -45,6 +45,20 @@ enum gate {
 	GATE_QUIET = GATE_IGNORE | GATE_OWN, /* the program's code runs, and is scheduled */
 };
 
+/* What a thread's next access or call has to see to. No bit is one of a gate's: a hook looks at
+ * both at once. */
+enum todo {
+	TODO_FRAMES = 1 << 8,  /* the log's idea of the call stack is not the thread's */
+	TODO_EPOCHS = 1 << 9,  /* always, where the thread has epochs */
+	TODO_NOBODY = 1 << 10, /* of `nobody`, always */
+	TODO_VALUE = 1 << 11,  /* of the last write */
+	/* of TODO_VALUE: the size code, 0 to 3; is its record a long one? */
+	TODO_CODE_SHIFT = 12,
+	TODO_LONG = 1 << 14,
+	TODO_OF_VALUE = TODO_VALUE | 3 << TODO_CODE_SHIFT | TODO_LONG,
+};
+_Static_assert((int)GATE_OWN < (int)TODO_FRAMES, "gates are the bits below");
+
 /* Invocations by bind lines that are open: bind.c. */
 struct heddle_bound;
 struct open_call {
@@ -70,18 +84,20 @@ struct thread {
 		};
 		volatile uint64_t attention; /* 0: an access has but to be written */
 	};
-	uint32_t dirty;   /* the log's idea of the call stack is not ours */
+	uint32_t todo;    /* bits of enum todo, before it is written; always stored whole, as
+	                   * hooks load it whole */
 	int32_t budget;   /* accesses until the next scheduling point */
 	int32_t drawn;    /* what it was when accesses were last counted */
 	uint64_t counted; /* accesses that were counted so far */
 	struct stream *stream;
-	uint64_t
-	        *pending; /* the end of the last write's record, whose value is not yet known */
+	/* TODO_VALUE: the end of the last write's record, whose value is not yet known, and its
+	 * site. */
+	uint64_t *pending;
+	struct log_site *pending_site;
 	/* Free mode and --filter: a new number after each synchronisation, and a hash of it and
 	 * (without --filter) the calling context; an access that the instruction has made in
 	 * both before is not written again, but counted.  Else, and nobody: 0. */
 	uint64_t epoch, context, repeated;
-	uint32_t pending_code, pending_slot;
 	uint32_t id;
 	uint64_t ordinal; /* visible events so far */
 	uint32_t depth, emitted, low;
@@ -135,6 +151,7 @@ struct runtime {
 	bool timers;         /* it has set a timer that sends one */
 	bool full;
 	bool waiting; /* for --start-at's function: no accesses yet */
+	bool watched; /* calls are looked at: `waiting`, or there are bind lines */
 	uintptr_t start_low, start_high;
 	uint32_t thread_count;
 	uint64_t repeated; /* of retired threads */
@@ -230,8 +247,7 @@ ALWAYS_INLINE struct thread *recording(void)
 		return NULL;
 	if (unlikely(rt.async_handlers))
 		handlers_run(t);
-	if (t->pending) /* what follows may write there unseen */
-		log_fill(t);
+	log_value(t);
 	if (unlikely(rt.memory))
 		memory_call(t);
 	return t;

@@ -269,8 +269,7 @@ uint64_t deadline_of(clockid_t clock, const struct timespec *at)
 /* A clock that the program asks: recorded, and on replay answered as it was. */
 static int ask(struct thread *t, clockid_t clock, struct timespec *answer)
 {
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	if (rt.replay && replay_answer(t, clock, answer)) {
 		t->libc.questions++;
 	} else {

@@ -76,8 +76,7 @@ static bool freed(void *p, uintptr_t pc)
 		}
 		return keeps_freed(p);
 	} else if (p) {
-		if (t->pending)
-			log_fill(t);
+		log_value(t);
 		log_afresh(t);
 	}
 	return false;

@@ -13,9 +13,13 @@ static void log_long(struct thread *t, uint64_t first, uintptr_t address, unsign
 	uint64_t *w = s->next, key = log_site_key(first, code);
 	address &= LOG_ADDRESS_MASK;
 	unsigned slot = log_site_slot(key);
-	s->sites->at[slot].key = key;
-	s->sites->at[slot].address = address;
-	s->sites->value[slot] = known ? value : 0;
+	bool seen = log_word_tag(first) == LOG_READ && code < 4;
+	s->sites->at[slot] = (struct log_site){
+		.key = key,
+		.address = address,
+		.value = known ? value : 0,
+		.word = log_short(slot, seen ? LOG_DELTA_LOWEST : LOG_DELTA_UNKNOWN, 0),
+	};
 	w[1] = log_place(address, code);
 	if (known && value < LOG_SMALL_LIMIT) {
 		w[1] |= log_place_small(value);
@@ -34,16 +38,24 @@ static void log_long(struct thread *t, uint64_t first, uintptr_t address, unsign
 void log_fill(struct thread *t)
 {
 	struct stream *s = t->stream;
-	if (likely(log_fill_here(t, s)))
-		return;
-	unsigned slot = t->pending_slot;
+	struct log_site *site = t->pending_site;
+	unsigned code = t->todo >> TODO_CODE_SHIFT & 3;
+	bool is_short = !(t->todo & TODO_LONG);
 	uint64_t *w = t->pending;
-	t->pending = NULL;
+	t->todo &= ~TODO_OF_VALUE;
 	if (w != s->next)
 		return;
-	uint64_t value = peek(s->sites->at[slot].address, t->pending_code);
-	s->sites->value[slot] = value;
-	if (value < LOG_SMALL_LIMIT) { /* the long record's two words end here */
+	uint64_t value = peek(site->address, code);
+	uint64_t delta = log_delta_field(value - site->value);
+	site->value = value;
+	if (is_short && delta <= LOG_DELTA_MOST) {
+		w[-1] += log_short_known(LOG_DELTA_LOWEST + delta);
+	} else if (is_short) {
+		w[-1] += log_short_known(LOG_DELTA_FOLLOWS);
+		BARRIER(); /* the other way round the value might stand there as a record */
+		w[0] = value;
+		s->next = w + 1;
+	} else if (value < LOG_SMALL_LIMIT) { /* the long record's two words end here */
 		w[-1] |= log_place_small(value);
 		BARRIER();
 		w[-2] |= (uint64_t)LOG_SMALL << 8;
@@ -75,32 +87,37 @@ void log_access(struct thread *t, enum log_tag tag, unsigned flags, uintptr_t pc
 	uint64_t *w = log_room(s, 4), address = (uintptr_t)p & LOG_ADDRESS_MASK;
 	uint64_t first = log_word(tag, flags, pc), key = log_site_key(first, code);
 	unsigned slot = log_site_slot(key);
-	struct log_sites *sites = s->sites;
-	uint64_t offset = address - sites->at[slot].address;
+	struct log_site *site = &s->sites->at[slot];
+	uint64_t offset = log_offset_field(address - site->address);
 	bool valued = code < 4 && rt.values && (!t->epoch || tag >= LOG_AREAD);
 	if (!known && tag == LOG_READ && valued) {
 		value = peek(address, code);
 		known = true;
 	}
 	known = known && valued;
-	uint64_t delta = known ? value - sites->value[slot] : LOG_DELTA_UNKNOWN;
-	if (sites->at[slot].key != key || !log_fits(offset, LOG_OFFSET_BITS)) {
+	uint64_t delta = log_delta_field(value - site->value);
+	bool is_long = site->key != key || offset > LOG_OFFSET_MOST;
+	if (is_long) {
 		log_long(t, first, address, code, known, value);
 	} else {
-		bool follows = known && !log_fits(delta, LOG_DELTA_BITS);
-		sites->at[slot].address = address;
+		bool follows = known && delta > LOG_DELTA_MOST;
+		site->address = address;
 		if (known)
-			sites->value[slot] = value;
+			site->value = value;
 		if (follows)
 			w[1] = value;
 		BARRIER();
-		w[0] = log_short(slot, follows ? LOG_DELTA_FOLLOWS : delta, offset);
+		w[0] = log_short(slot,
+		                 follows ? LOG_DELTA_FOLLOWS
+		                 : known ? LOG_DELTA_LOWEST + delta
+		                         : LOG_DELTA_UNKNOWN,
+		                 offset);
 		s->next = w + 1 + follows;
 	}
 	if (tag == LOG_WRITE && valued && !known) {
 		t->pending = s->next;
-		t->pending_slot = slot;
-		t->pending_code = code;
+		t->pending_site = site;
+		t->todo |= TODO_VALUE | code << TODO_CODE_SHIFT | (is_long ? TODO_LONG : 0);
 	}
 	if (t->epoch && tag < LOG_AREAD) {
 		key = seen_key(t, tag, pc, (uintptr_t)p, code);
@@ -143,25 +160,25 @@ void log_range(struct thread *t, enum log_tag tag, uintptr_t pc, const void *p, 
 	uint64_t *w = log_room(s, 3), address = (uintptr_t)p & LOG_ADDRESS_MASK;
 	uint64_t first = log_word(tag, 0, pc), key = log_site_key(first, LOG_RANGE);
 	unsigned slot = log_site_slot(key);
-	struct log_sites *sites = s->sites;
-	uint64_t offset = address - sites->at[slot].address;
-	uint64_t delta = size - sites->value[slot];
-	if (sites->at[slot].key != key || !log_fits(offset, LOG_OFFSET_BITS) ||
-	    !log_fits(delta, LOG_DELTA_BITS)) {
+	struct log_site *site = &s->sites->at[slot];
+	uint64_t offset = address - site->address, half = log_half_field(offset);
+	uint64_t delta = log_delta_field(size - site->value);
+	if (site->key != key || log_offset_field(offset) > LOG_OFFSET_MOST ||
+	    delta > LOG_DELTA_MOST) {
 		w[1] = log_place(address, LOG_RANGE);
 		w[2] = size;
 		BARRIER();
 		w[0] = first;
 		s->next = w + 3;
-	} else if (t->epoch && delta == 0 && log_fits(offset, LOG_HALF_OFFSET_BITS)) {
-		log_half(s, slot, offset);
+	} else if (t->epoch && size == site->value && half <= LOG_HALF_MOST) {
+		log_half(s, slot, half);
 	} else {
-		w[0] = log_short(slot, delta, offset);
+		w[0] = log_short(slot, LOG_DELTA_LOWEST + delta, log_offset_field(offset));
 		s->next = w + 1;
 	}
-	sites->at[slot].key = key;
-	sites->at[slot].address = address;
-	sites->value[slot] = size;
+	site->key = key;
+	site->address = address;
+	site->value = size;
 	count_event(t, tag, pc);
 	if (unlikely(rt.memory))
 		memory_logged(t, tag, 0, p, size);

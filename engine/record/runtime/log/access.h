@@ -32,10 +32,10 @@ ALWAYS_INLINE uint64_t peek(uintptr_t address, unsigned code)
 }
 
 /* Without values: the record of a site that differs only in the address, by a little. */
-ALWAYS_INLINE void log_half(struct stream *s, unsigned slot, uint64_t offset)
+ALWAYS_INLINE void log_half(struct stream *s, unsigned slot, uint64_t offset_field)
 {
 	uint64_t *w = s->next;
-	uint64_t half = log_half_word(slot, offset);
+	uint64_t half = log_half_word(slot, offset_field);
 	if (s->half == w) {
 		w[-1] ^= log_pair_second(half);
 		s->half = NULL;
@@ -45,67 +45,88 @@ ALWAYS_INLINE void log_half(struct stream *s, unsigned slot, uint64_t offset)
 	}
 }
 
-/* The value of the last write, as log_fill; false when that has to do it. */
-ALWAYS_INLINE bool log_fill_here(struct thread *t, struct stream *s)
+/* The value of the last write, of that size code, into a short record, when nothing else is to
+ * do; false when log_fill has to do it. */
+ALWAYS_INLINE bool log_fill_here(struct thread *t, struct stream *s, unsigned code)
 {
-	uint64_t *w = t->pending;
-	unsigned slot = t->pending_slot;
-	if (unlikely(w != s->next || !(w[-1] & LOG_SHORT)))
+	struct log_site *site = t->pending_site;
+	uint64_t *w = s->next;
+	if (unlikely(w != t->pending))
 		return false;
-	uint64_t value = peek(s->sites->at[slot].address, t->pending_code);
-	uint64_t delta = value - s->sites->value[slot];
-	s->sites->value[slot] = value;
-	t->pending = NULL;
-	if (unlikely(!log_fits(delta, LOG_DELTA_BITS))) {
-		w[-1] ^= log_short_known(LOG_DELTA_FOLLOWS);
+	uint64_t value = peek(site->address, code);
+	uint64_t delta = log_delta_field(value - site->value);
+	site->value = value;
+	t->todo = 0;
+	if (unlikely(delta > LOG_DELTA_MOST)) {
+		w[-1] += log_short_known(LOG_DELTA_FOLLOWS);
 		BARRIER(); /* the other way round the value might stand there as a record */
 		w[0] = value;
 		s->next = w + 1;
-		return true;
+	} else {
+		w[-1] += log_short_known(LOG_DELTA_LOWEST + delta);
 	}
-	w[-1] ^= log_short_known(delta);
 	return true;
 }
 
+/* Controlled mode: nothing is to be seen to before an access, or no more than the last write's
+ * value, which is then written. */
+ALWAYS_INLINE bool log_ready(struct thread *t, uint64_t todo)
+{
+	if (likely(todo == 0))
+		return true;
+	switch (todo) {
+	case TODO_VALUE | 0 << TODO_CODE_SHIFT:
+		return log_fill_here(t, &rt.stream, 0);
+	case TODO_VALUE | 1 << TODO_CODE_SHIFT:
+		return log_fill_here(t, &rt.stream, 1);
+	case TODO_VALUE | 2 << TODO_CODE_SHIFT:
+		return log_fill_here(t, &rt.stream, 2);
+	case TODO_VALUE | 3 << TODO_CODE_SHIFT:
+		return log_fill_here(t, &rt.stream, 3);
+	default:
+		return false;
+	}
+}
+
 /*
- * A plain access whose record is one word, or two, of a thread with nothing else to see to.
- * False: nothing is written, and log_access has to do it.
+ * Controlled mode with values: a plain access whose record is one word, or two, of a thread
+ * with nothing else to see to; counts it for the scheduler. False: nothing is written, and
+ * log_access has to do it.
  */
 ALWAYS_INLINE bool log_access_here(struct thread *t, enum log_tag tag, unsigned flags,
                                    uintptr_t pc, uintptr_t address, unsigned code)
 {
-	struct stream *s = t->stream;
-	if (t->pending && unlikely(!log_fill_here(t, s)))
+	struct stream *s = &rt.stream;
+	struct log_site *site = &s->sites->at[log_pc_slot(pc)];
+	uint64_t offset = log_offset_field(address - site->address), *w = s->next, delta = 0;
+	if (unlikely(site->key != log_site_key(log_word(tag, flags, pc), code) ||
+	             offset > LOG_OFFSET_MOST || w >= s->end))
 		return false;
-	uint64_t *w = s->next;
-	uint64_t key = log_site_key(log_word(tag, flags, pc), code);
-	unsigned slot = log_site_slot(key);
-	struct log_sites *sites = s->sites;
-	uint64_t offset = (address & LOG_ADDRESS_MASK) - sites->at[slot].address;
-	if (unlikely(w + 4 > s->end || sites->at[slot].key != key ||
-	             !log_fits(offset, LOG_OFFSET_BITS)))
+	t->budget--;
+	if (unlikely(t->budget < 0)) /* below 0 it is used up */
 		return false;
-	uint64_t delta = LOG_DELTA_UNKNOWN;
-	sites->at[slot].address += offset;
 	if (tag == LOG_READ && code < 4) {
 		uint64_t value = peek(address, code);
-		delta = value - sites->value[slot];
-		sites->value[slot] = value;
-		if (unlikely(!log_fits(delta, LOG_DELTA_BITS))) {
+		delta = log_delta_field(value - site->value);
+		site->value = value;
+		if (unlikely(delta > LOG_DELTA_MOST)) {
+			site->address = address;
 			w[1] = value;
 			BARRIER();
-			*w = log_short(slot, LOG_DELTA_FOLLOWS, offset);
+			*w = site->word - log_short_known(LOG_DELTA_LOWEST) +
+			     log_short_known(LOG_DELTA_FOLLOWS) + offset;
 			s->next = w + 2;
 			t->ordinal++;
 			return true;
 		}
 	}
-	*w++ = log_short(slot, delta, offset);
+	site->address = address;
+	*w++ = site->word + (delta << LOG_DELTA_SHIFT) + offset;
 	s->next = w; /* there is room for a write's value */
 	if (tag == LOG_WRITE && code < 4) {
 		t->pending = w;
-		t->pending_slot = slot;
-		t->pending_code = code;
+		t->pending_site = site;
+		t->todo = TODO_VALUE | code << TODO_CODE_SHIFT;
 	}
 	t->ordinal++;
 	return true;
@@ -146,17 +167,17 @@ ALWAYS_INLINE bool log_free_here(struct thread *t, enum log_tag tag, unsigned fl
 	struct stream *s = t->stream;
 	uint64_t *w = s->next;
 	uint64_t first = log_word(tag, flags, pc), key = log_site_key(first, code);
-	unsigned slot = log_site_slot(key);
-	struct log_sites *sites = s->sites;
+	unsigned slot = log_pc_slot(pc);
+	struct log_site *site = &s->sites->at[slot];
 	address &= LOG_ADDRESS_MASK;
-	uint64_t offset = address - sites->at[slot].address;
-	if (unlikely(w + 4 > s->end))
+	uint64_t offset = log_half_field(address - site->address);
+	if (unlikely(w >= s->end))
 		return false;
-	sites->at[slot].address = address;
-	if (likely(sites->at[slot].key == key && log_fits(offset, LOG_HALF_OFFSET_BITS))) {
+	site->address = address;
+	if (likely(site->key == key && offset <= LOG_HALF_MOST)) {
 		log_half(s, slot, offset);
 	} else {
-		sites->at[slot].key = key;
+		site->key = key;
 		w[1] = log_place(address, code);
 		BARRIER();
 		w[0] = first;

@@ -48,11 +48,17 @@ ALWAYS_INLINE void log_put(struct stream *s, uint64_t first, const uint64_t *wor
 	s->next = w + 1 + count;
 }
 
+/* The value of the thread's last write, which what follows may write over. */
+ALWAYS_INLINE void log_value(struct thread *t)
+{
+	if (t->todo & TODO_VALUE)
+		log_fill(t);
+}
+
 /* Before any record of `t`: its last write's value, and that the stream is at `t`. */
 ALWAYS_INLINE void log_turn(struct thread *t)
 {
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	if (unlikely(t->stream->last != t->id))
 		log_switch(t);
 }
@@ -61,15 +67,14 @@ ALWAYS_INLINE void log_turn(struct thread *t)
 ALWAYS_INLINE void log_before(struct thread *t)
 {
 	log_turn(t);
-	if (t->dirty)
+	if (t->todo & TODO_FRAMES)
 		log_frames(t);
 }
 
 /* A scheduling point, before an event of the object that may interact with other threads. */
 ALWAYS_INLINE void sched_point_at(struct thread *t, const volatile void *object)
 {
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	if (!rt.controlled)
 		return;
 	sched_about(&t->sched, object, 1, true);
@@ -84,8 +89,7 @@ ALWAYS_INLINE void sched_point(struct thread *t)
 ALWAYS_INLINE void plan_point(struct thread *t)
 {
 	if (unlikely(rt.replay)) {
-		if (t->pending)
-			log_fill(t);
+		log_value(t);
 		replay_point(t);
 	}
 }

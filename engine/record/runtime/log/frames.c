@@ -36,31 +36,32 @@ static void log_enter(struct thread *t, const struct frame *f, uint32_t left)
 	uint64_t *w = log_room(s, 3);
 	uint64_t key = log_word(LOG_ENTER, 0, f->call & LOG_ADDRESS_MASK);
 	unsigned slot = log_site_slot(key);
-	struct log_sites *sites = s->sites;
-	bool same = sites->at[slot].key == key;
+	struct log_site *site = &s->sites->at[slot];
+	bool same = site->key == key;
 	if (!same)
 		s->hints[slot] = 0;
 	uint64_t begin = f->function < LOG_CALL_COUNT ? 0 : frame_begin(t, f, &s->hints[slot]);
 	/* Both in one word, so that what the reader has as the site's value is not touched. */
-	uint64_t now = log_frame_word(f->function, begin), was = sites->at[slot].address;
+	uint64_t now = log_frame_word(f->function, begin), was = site->address;
 	same = same && !((now ^ was) & LOG_ADDRESS_MASK);
-	if (same && t->epoch && now == was && log_fits(left, LOG_HALF_OFFSET_BITS)) {
+	if (same && t->epoch && now == was && left <= LOG_HALF_MOST) {
 		log_half(s, slot, left);
 	} else if (same) {
-		w[0] = log_short(slot, begin - log_frame_begin(was), left);
+		uint64_t moved = log_delta_field(begin - log_frame_begin(was));
+		w[0] = log_short(slot, LOG_DELTA_LOWEST + moved, left);
 		s->next = w + 1;
 	} else {
 		if (left > 0) {
 			*w++ = log_word(LOG_LEAVE, 0, left);
-			sites->at[log_site_slot(LOG_LEAVE)].key = LOG_LEAVE;
+			s->sites->at[log_site_slot(LOG_LEAVE)].key = LOG_LEAVE;
 		}
 		w[1] = now;
 		BARRIER();
 		w[0] = key;
 		s->next = w + 2;
 	}
-	sites->at[slot].key = key;
-	sites->at[slot].address = now;
+	site->key = key;
+	site->address = now;
 }
 
 static void log_leave(struct thread *t, uint32_t left)
@@ -68,8 +69,7 @@ static void log_leave(struct thread *t, uint32_t left)
 	struct stream *s = t->stream;
 	uint64_t *w = log_room(s, 1);
 	unsigned slot = log_site_slot(LOG_LEAVE);
-	if (t->epoch && s->sites->at[slot].key == LOG_LEAVE &&
-	    log_fits(left, LOG_HALF_OFFSET_BITS)) {
+	if (t->epoch && s->sites->at[slot].key == LOG_LEAVE && left <= LOG_HALF_MOST) {
 		log_half(s, slot, left);
 		return;
 	}
@@ -84,7 +84,7 @@ void log_frames(struct thread *t)
 	uint32_t low = t->low < t->depth ? t->low : t->depth;
 	uint32_t left = low < t->emitted ? t->emitted - low : 0;
 	uint32_t depth = t->depth < MAX_FRAMES ? t->depth : MAX_FRAMES;
-	t->dirty = 0;
+	t->todo &= ~TODO_FRAMES;
 	t->emitted -= left;
 	bool settle = left > 0 && unlikely(t->emitted < t->resume_below);
 	if (left > 0 && (t->emitted >= depth || settle)) {
@@ -118,19 +118,18 @@ void frame_enter(struct thread *t, enum log_call call, uintptr_t pc, bool now)
 	}
 	t->depth++;
 	context_renew(t);
-	t->dirty = 1;
+	t->todo |= TODO_FRAMES;
 	if (now)
 		log_before(t);
 }
 
 void frame_leave(struct thread *t)
 {
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	if (t->depth > 0)
 		t->depth--;
 	if (t->depth < t->low)
 		t->low = t->depth;
-	t->dirty = 1;
+	t->todo |= TODO_FRAMES;
 	context_renew(t);
 }

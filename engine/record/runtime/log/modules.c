@@ -127,6 +127,7 @@ static bool is_ours(const struct dl_phdr_info *info, uintptr_t low, uintptr_t hi
 	if (info->dlpi_name && strstr(info->dlpi_name, LOG_BIND_LIBRARY)) {
 		rt.bind_low = low;
 		rt.bind_size = high - low;
+		rt.watched = true;
 		return true;
 	}
 	return false;
@@ -157,6 +158,7 @@ static int one_module(struct dl_phdr_info *info, size_t size, void *context)
 		rt.start_low = info->dlpi_addr + rt.config.start_low;
 		rt.start_high = info->dlpi_addr + rt.config.start_high;
 		rt.waiting = true;
+		rt.watched = true;
 	}
 	if (module_count == 0)
 		memory_program(info->dlpi_addr);

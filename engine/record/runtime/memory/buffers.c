@@ -98,8 +98,8 @@ static void buffers_flushed(struct thread *t, uint64_t ordinal)
 {
 	if (!rt.on)
 		return;
-	if (me->stream && me->pending)
-		log_fill(me);
+	if (me->stream)
+		log_value(me);
 	log_turn(t);
 	log_put(t->stream, log_word(LOG_FLUSH, 0, 0), &ordinal, 1);
 }

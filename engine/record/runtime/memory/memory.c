@@ -61,8 +61,7 @@ void *memory_new(size_t bytes)
 
 void memory_before(struct thread *t, enum log_tag tag, const void *p, size_t size)
 {
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	if (rt.memory != LOG_TSO)
 		return;
 	buffers_tick(t);

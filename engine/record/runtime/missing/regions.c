@@ -130,7 +130,7 @@ void missing_left(struct thread *t)
 {
 	if (t->gate)
 		return;
-	t->dirty = 1;
+	t->todo |= TODO_FRAMES;
 	log_before(t);
 }
 
@@ -139,7 +139,7 @@ void region_cut(struct thread *t, uint32_t depth)
 	if (t->depth > depth) {
 		t->depth = depth;
 		t->low = depth < t->low ? depth : t->low;
-		t->dirty = 1;
+		t->todo |= TODO_FRAMES;
 		context_renew(t);
 	}
 }

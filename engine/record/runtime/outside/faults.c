@@ -66,7 +66,7 @@ static void log_fault(struct thread *t, int number, const siginfo_t *info,
 		words[count++] = pc + 1;
 	count +=
 	        collect_stack(t, (uintptr_t)context->uc_mcontext.gregs[REG_RSP], words + count);
-	t->pending = NULL; /* its address may be the fault's */
+	t->todo &= ~TODO_OF_VALUE; /* its address may be the fault's */
 	if (rt.controlled)
 		log_frames(t);
 	uint64_t *w = log_blob(t, LOG_CRASH, t->id, NULL, 0, words, count * sizeof(*words));

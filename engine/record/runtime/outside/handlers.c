@@ -115,8 +115,7 @@ static void run_recorded(struct thread *t, struct arrival *a, void *context)
 	uint32_t outer = t->depth;
 	bool woken = t->sync.woken;
 	uintptr_t pc = t->sched.pc;
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	input_keep_signal(t, a->number, from_within(&a->info));
 	if (hidden)
 		t->gate |= GATE_INSIDE;
@@ -133,8 +132,7 @@ static void run_recorded(struct thread *t, struct arrival *a, void *context)
 	if (hidden) {
 		t->gate &= ~GATE_INSIDE;
 	} else {
-		if (t->pending)
-			log_fill(t);
+		log_value(t);
 		while (t->depth > outer)
 			frame_leave(t);
 	}
@@ -345,10 +343,10 @@ void signal_reminder(int number, siginfo_t *info, void *context)
 static void run_at_once(struct thread *t, struct arrival *a, ucontext_t *context, bool fault)
 {
 	uint32_t gate = t->gate;
-	uint64_t *pending = t->pending;
+	uint32_t value = t->todo & TODO_OF_VALUE;
 	bool ours = a->at >= rt.own_low && a->at < rt.own_high;
 	if (fault)
-		t->pending = NULL; /* reading its value may be the fault */
+		t->todo &= ~TODO_OF_VALUE; /* reading it may be the fault */
 	if (ours)
 		t->gate |= GATE_INSIDE;
 	bool shown = t->gate == 0;
@@ -363,7 +361,7 @@ static void run_at_once(struct thread *t, struct arrival *a, ucontext_t *context
 		frame_leave(t);
 	t->gate = (t->gate & ~GATE_INSIDE) | (gate & GATE_INSIDE);
 	if (!fault)
-		t->pending = pending;
+		t->todo |= value;
 }
 
 void signal_comes(int number, siginfo_t *info, void *context)

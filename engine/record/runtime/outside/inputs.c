@@ -50,8 +50,7 @@ static void put(struct thread *t, unsigned flags, const void *bytes, size_t leng
 
 static void put_head(struct thread *t, const struct log_input *in)
 {
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	if (t->stream->last != t->id)
 		log_switch(t);
 	put(t, 0, in, sizeof(*in));

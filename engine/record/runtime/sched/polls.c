@@ -94,12 +94,14 @@ void poll_settle(struct thread *t)
 		settle_unseen(t);
 		return;
 	}
-	const uint64_t same = log_short(LOG_SITES - 1, 0, 0);
 	uint64_t *w = s->next, *first = w;
-	if (!s->chunk || s->last != t->id || t->pending || !(w[-1] & LOG_SHORT) ||
-	    w[-1] & ~same)
+	if (!s->chunk || s->last != t->id || t->todo & TODO_VALUE)
 		return;
 	unsigned slot = log_short_slot(w[-1]);
+	uint64_t same =
+	        log_short(slot, LOG_DELTA_LOWEST + log_delta_field(0), log_offset_field(0));
+	if (w[-1] != same)
+		return;
 	uint64_t key = s->sites->at[slot].key;
 	if (log_word_tag(key) != LOG_READ || log_site_code(key) == LOG_RANGE)
 		return;
@@ -154,8 +156,7 @@ bool poll_cycles(struct thread *t)
 {
 	enum { LONGEST = 64, TIMES = 3 };
 	const struct stream *s = t->stream;
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	if (!s->chunk || s->last != t->id)
 		return false;
 	const uint64_t *end = s->next;
@@ -181,7 +182,7 @@ bool poll_waits(const struct thread *t)
 /* Returned from and called again, perhaps, but back in the frames of the last look? */
 static bool same_frames(const struct thread *t)
 {
-	if (!t->dirty)
+	if (!(t->todo & TODO_FRAMES))
 		return true;
 	if (t->depth != t->emitted || t->depth > MAX_FRAMES || t->low + POLL_FRAMES < t->depth)
 		return false;
@@ -219,7 +220,7 @@ bool poll_again(struct thread *t, const volatile void *p, uint64_t value, uintpt
 	if (l->spins < SPIN_LIMIT || s->next != l->end || l->place != p || l->value != value ||
 	    l->pc != pc || s->last != t->id || chunk_of(s) != l->chunk || !same_frames(t))
 		return false;
-	t->dirty = 0;
+	t->todo &= ~TODO_FRAMES;
 	t->low = t->emitted;
 	if (l->repeats++ == 0) {
 		uint64_t *w = log_room(s, 1);

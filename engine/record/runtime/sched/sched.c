@@ -21,7 +21,7 @@
 struct scheduler sched;
 
 __thread struct thread *me = &nobody;
-struct thread nobody = { .gate = GATE_FOREIGN };
+struct thread nobody = { .gate = GATE_FOREIGN, .todo = TODO_NOBODY };
 
 /* ---- handing over ---- */
 
@@ -251,8 +251,7 @@ void sched_point_slow(struct thread *t)
 
 void sched_access(struct thread *t)
 {
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	if (!rt.controlled) {
 		t->budget = INT32_MAX;
 		return;
@@ -353,8 +352,7 @@ static void leave(struct thread *t)
 
 void sched_leave(struct thread *t)
 {
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	leave(t);
 	/* A signal that comes from now on ends the call, or runs its handler there. */
 	while (rt.controlled && t->signals.arrived && !replay_strict()) {

@@ -116,9 +116,11 @@ struct thread *thread_new(struct thread *parent)
 	t->sched.state = STATE_READY;
 	t->unusual = 1;
 	t->callback_at = UINT32_MAX;
-	t->epoch = !rt.controlled || rt.filter ? 1 : 0;
-	if (t->epoch)
+	if (!rt.controlled || rt.filter) {
+		t->epoch = 1;
+		t->todo |= TODO_EPOCHS;
 		rt_populate(t->seen, sizeof(t->seen));
+	}
 	sched_draw_priority(t);
 	sched_events_born(t, parent);
 	if (parent)
@@ -215,8 +217,7 @@ void sched_park(struct thread *t, struct thread *next)
 {
 	if (rt.one_thread)
 		one_thread_refuse();
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	t->gate |= GATE_INSIDE;
 	sched_lock();
 	t->sched.state = STATE_OUTSIDE; /* but not counted: nobody waits for it */

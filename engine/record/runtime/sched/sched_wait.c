@@ -22,8 +22,7 @@ static bool run_before(struct thread *t)
 bool sched_block(struct thread *t, enum log_wait reason, const void *object, bool timed,
                  uint64_t deadline)
 {
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	if (unlikely(rt.async_handlers) && run_before(t))
 		return true;
 	sched_lock();

@@ -199,8 +199,7 @@ static int mutex_unlock(pthread_mutex_t *m, uintptr_t pc)
 		log_sync(t, LOG_REL, pc, m);
 		return REAL(pthread_mutex_unlock)(m);
 	}
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	int status = REAL(pthread_mutex_unlock)(m);
 	if (status == 0) {
 		log_sync(t, LOG_REL, pc, m);

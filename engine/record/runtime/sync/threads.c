@@ -48,11 +48,10 @@ static void finish_thread(struct thread *t)
 		sched_leave_park(t);
 	else if (t->gate & (GATE_STOLEN | GATE_OUTSIDE))
 		sched_rejoin(t);
-	if (t->pending)
-		log_fill(t);
+	log_value(t);
 	missing_end_thread(t);
 	t->depth = t->low = 0;
-	t->dirty = 1;
+	t->todo |= TODO_FRAMES;
 	if (t->emitted && !(t->gate & GATE_OFF)) {
 		if (t->stream->last != t->id)
 			log_switch(t);
