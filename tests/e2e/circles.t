@@ -6,7 +6,6 @@
 
 # folders whose files still use each other in circles
 circular='
-	engine/record
 	tui/dap
 	tui/explorer
 '
