@@ -234,6 +234,10 @@ uint32_t session_find(const struct session *s, uint32_t event, const char *text,
 /* The same in a sequence of events, from index `from` on: an index, or NONE. */
 uint32_t session_find_in(const struct session *s, const GArray *events, guint from,
                          const char *text, int direction);
+/* The event beside `event` in the trace, in its thread; `direction`: 1 or -1. NONE: at the end.
+ */
+uint32_t session_next_event(const struct session *s, uint32_t event, int direction);
+uint32_t session_next_thread(const struct session *s, uint32_t event, int direction);
 /* Run to the next breakpoint; NONE when none is hit. `hit` may be NULL. */
 uint32_t session_run(struct session *s, uint32_t event, int direction, struct breakpoint **hit);
 void breakpoint_free(struct breakpoint *b);
@@ -334,5 +338,20 @@ void describe_step(const struct session *s, const struct step *step, GString *ou
 void describe_rule(const struct session *s, const struct step *step, GString *out);
 /* "12,345" */
 const char *grouped(uint64_t number, char buffer[32]);
+
+/* The place of an event; all columns of a line are one. */
+static inline uint32_t session_site(const struct trace *t, uint32_t event)
+{
+	return t->locations[t->events[event].location].site;
+}
+
+void session_reached_free(struct reached *reached);
+
+/* A candidate that missing code may order cannot be settled. */
+static inline bool finding_is_open(const struct finding *f)
+{
+	return f->verdict == VERDICT_UNKNOWN ||
+	       (f->verdict == VERDICT_CANDIDATE && f->missing == NULL);
+}
 
 #endif

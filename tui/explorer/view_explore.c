@@ -6,12 +6,10 @@
 #include "engine/trace/own_code.h"
 #include "tui/explorer/app.h"
 
-#include "tui/explorer/command_line.h"
 #include "tui/explorer/export.h"
 #include "tui/explorer/outcomes.h"
 #include "tui/explorer/messages.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -589,7 +587,7 @@ static bool explore_request(struct app *app, void *state, enum request request, 
 			select_run(v, run_at(v, v->list.cursor)->parent);
 		return true;
 	case REQUEST_EXPORT:
-		commands_run(app, "export");
+		app_command(app, "export");
 		return true;
 	default:
 		return list_request(v->by_run ? &v->list : &v->outcome_list, request, count);

@@ -5,7 +5,6 @@
 #include "tui/explorer/app.h"
 
 #include "tui/explorer/chain.h"
-#include "tui/explorer/command_line.h"
 #include "tui/explorer/export.h"
 #include "tui/explorer/prose.h"
 #include "tui/explorer/missing_code.h"
@@ -285,7 +284,7 @@ static bool order_request(struct app *app, void *state, enum request request, ui
 	case REQUEST_ORDER:
 		return true;
 	case REQUEST_EXPORT:
-		commands_run(app, "export");
+		app_command(app, "export");
 		return true;
 	case REQUEST_BY_NEXT:
 		v->kind = (v->kind + 1) % (ORDER_KIND_COUNT + 1);

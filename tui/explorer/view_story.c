@@ -3,7 +3,6 @@
  */
 #include "tui/explorer/app.h"
 
-#include "tui/explorer/command_line.h"
 #include "tui/explorer/story.h"
 
 struct story_view {
@@ -90,7 +89,7 @@ static bool story_request(struct app *app, void *state, enum request request, ui
 	case REQUEST_STORY:
 		return true;
 	case REQUEST_EXPORT:
-		commands_run(app, "export");
+		app_command(app, "export");
 		return true;
 	case REQUEST_ENTER: {
 		uint32_t event = prose_event(v->prose, &v->list);
