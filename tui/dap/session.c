@@ -120,7 +120,7 @@ static char **program_of(const struct session *s, const json_t *args, const char
 	return (char **)g_ptr_array_free(words, FALSE);
 }
 
-/* What Heddle has to say of this run comes first. */
+/* Heddle's explanation of this run comes first. */
 static void say_why(struct session *s)
 {
 	GString *why = g_string_new(NULL);
@@ -230,7 +230,7 @@ static const struct {
 	{ "disconnect", leave, NEEDS_NOTHING },
 };
 
-/* What follows the answer. */
+/* Events that follow the answer to a request. */
 static void follow_up(struct session *s, const char *command)
 {
 	GString *why = g_string_new(NULL);

@@ -455,8 +455,8 @@ bool app_too_small(const struct app *app)
 	return app->grid.rows < LEAST_ROWS || app->grid.columns < LEAST_COLUMNS;
 }
 
-/* The title, the bar of views (not on a projector), and, where there is room, a rule with what
- * is going on. */
+/* The title, the bar of views (not on a projector), and on a tall screen a rule with the work
+ * in progress. */
 static int header_rows(const struct app *app)
 {
 	return app->grid.rows < FOLDED_BELOW || settings_project() ? 2 : 3;

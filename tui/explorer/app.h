@@ -72,7 +72,7 @@ struct app_options {
 	double budget_pair, budget_total;
 };
 
-/* What the views are made for; smaller screens fold them, down to LEAST. */
+/* The size that the views are made for; smaller screens fold them, down to LEAST. */
 enum { USUAL_ROWS = 24, USUAL_COLUMNS = 80, LEAST_ROWS = 15, LEAST_COLUMNS = 60 };
 
 struct app {
@@ -157,7 +157,7 @@ void app_go(struct app *app, enum view_kind view);
 bool app_leave(struct app *app);
 /* Make `event` the current one; with `jump` the old place is kept. */
 void app_goto(struct app *app, uint32_t event, bool jump);
-/* What views have made (words, rows) is out of date: views below the top are closed, the top
+/* Words and rows that views have made are out of date: views below the top are closed, the top
  * one is opened anew. */
 void app_forget(struct app *app);
 /* The contents of the top view may have changed. */

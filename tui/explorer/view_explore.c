@@ -519,7 +519,7 @@ static void open_trace(struct app *app, const struct tree *t, const struct tree_
 	app->after_is_heddle = true;
 }
 
-/* Is there something wrong with this line of the list? */
+/* Does this line of the list show an error? */
 static bool is_wrong(const struct explore_view *v, uint64_t i)
 {
 	return v->by_run ? tree_run_failed(run_at(v, i))

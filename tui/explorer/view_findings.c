@@ -286,7 +286,7 @@ static struct layout layout_of(const struct app *app, int rows, guint count)
 	l.list = CLAMP((int)MIN(count, 1000) + 1, least,
 	               MAX(room - (rows >= 34 ? 12 : 6), least));
 	l.source_rows = CLAMP(room - l.list, 0, 17);
-	/* over the border are the headings and the line of who sees it */
+	/* over the border are the headings and the line of analyses that see it */
 	l.list =
 	        split_at(app, SPLIT_LIST, rows, room - l.source_rows + 2, 4, l.words_rows + 2) -
 	        2;

@@ -409,7 +409,7 @@ uint32_t run_state_channel(const struct run_state *s, uint32_t e)
 		return NONE;
 	if (x->op == OP_SND ? m->what != CHANNEL_NONE : channel_receives(&s->channels, x))
 		return m->channel;
-	/* the begin of a thread's work there is a message of another name */
+	/* the function's begin is sent as a message of another name */
 	uint32_t ends = x->op == OP_SND ? s->ends[x->target] : x->target;
 	return ends != NONE && s->begins[ends] != NONE ? s->channels.count + ends : NONE;
 }
