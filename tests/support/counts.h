@@ -1,6 +1,6 @@
 /*
- * counts.h - included before every file of `make coverage`: a process that ends by _exit writes its
- * counters, too.
+ * counts.h - included before every file of `make coverage`: a process that ends by _exit writes
+ * its counters, too.
  */
 #ifndef HEDDLE_COUNTS_H
 #define HEDDLE_COUNTS_H
